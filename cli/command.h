@@ -1,0 +1,71 @@
+/* A command of the `facet` program, described by tables: the same tables parse the arguments, print
+ * `--help`, the man page and the bash completion. A command is one file cli/cmd_NAME.c that exports
+ * one `const struct cli_command`; cli/main.c lists them. */
+#ifndef FACET_CLI_COMMAND_H
+#define FACET_CLI_COMMAND_H
+
+#include <facet/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes of every command. */
+enum cli_exit {
+    CLI_OK = 0,  /* the job was done; for a check: nothing found */
+    CLI_NO = 1,  /* the job was done and the answer is no: findings, differences, failed cases */
+    CLI_BAD = 2, /* bad input, bad usage, or the host refused; nothing was half-written */
+};
+
+struct cli_option {
+    const char *name; /* long name without dashes: "output" */
+    char letter;      /* short name, or 0 */
+    const char
+        *argument; /* what stands after it ("FILE", "elf|bin|hex"); NULL for a switch. A list with
+                      `|` in lower case is checked by the parser. */
+    const char *help; /* one sentence */
+};
+
+#define CLI_MAX_OPTIONS 32
+
+struct cli_args {
+    const struct cli_command *command;
+    const char *values[CLI_MAX_OPTIONS]; /* per option: the (last) argument, "" for a given switch,
+                                            or NULL */
+    char **positional;
+    int positional_count;
+    bool quiet; /* --quiet: no progress */
+    bool json;  /* --json */
+};
+
+struct cli_command {
+    const char *name;     /* "as", or "bvh build" */
+    const char *summary;  /* one line for the list of commands */
+    const char *usage;    /* "facet as FILE -o OUT --isa tile|xphmg" */
+    const char *details;  /* paragraphs of --help and the man page */
+    const char *examples; /* one command per line, each runs in the documentation test */
+    const struct cli_option
+        *options;  /* ends with a NULL name; --help, --json, --quiet come by themselves */
+    bool has_json; /* --json is accepted */
+    int (*run)(const struct cli_args *args);
+};
+
+/* The argument of an option, NULL when it was not given. The name must be in the command's table.
+ */
+const char *cli_value(const struct cli_args *args, const char *name);
+bool cli_given(const struct cli_args *args, const char *name);
+/* Numbers: decimal or 0x hex inside [lo, hi]; prints the complaint and returns false otherwise. An
+ * option that was not given leaves *out alone. */
+bool cli_number(
+    const struct cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t *out);
+
+/* "facet as: message" on standard error; both return CLI_BAD so that a command can `return
+ * cli_bad(...)`. */
+int cli_bad(const struct cli_args *args, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
+
+/* The command table (cli/main.c), ends with NULL; for man page, completion and the documentation
+ * test. */
+extern const struct cli_command *const cli_commands[];
+
+#endif

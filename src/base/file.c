@@ -1,0 +1,154 @@
+/* See file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum facet_status
+read_all(int fd, const char *name, size_t limit, struct facet_bytes *out, struct facet_error *err)
+{
+    size_t capacity = 65536;
+    uint8_t *data = malloc(capacity + 1);
+    size_t size = 0;
+
+    if (data == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
+    }
+    for (;;) {
+        ssize_t got;
+
+        if (size == capacity) {
+            uint8_t *more = realloc(data, capacity * 2 + 1);
+
+            if (more == NULL) {
+                free(data);
+                return facet_fail(err, FACET_ERR_MEMORY, size, "%s: out of memory", name);
+            }
+            data = more;
+            capacity *= 2;
+        }
+        got = read(fd, data + size, capacity - size);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            free(data);
+            return facet_fail(err, FACET_ERR_IO, size, "%s: %s", name, strerror(errno));
+        }
+        if (got == 0) {
+            break;
+        }
+        size += (size_t)got;
+        if (size > limit) {
+            free(data);
+            return facet_fail(
+                err, FACET_ERR_LIMIT, limit, "%s: larger than the limit of %zu bytes", name, limit);
+        }
+    }
+    data[size] = 0;
+    out->data = data;
+    out->size = size;
+    return FACET_OK;
+}
+
+enum facet_status
+facet_file_read(const char *path, size_t limit, struct facet_bytes *out, struct facet_error *err)
+{
+    enum facet_status status;
+    struct stat info;
+    int fd;
+
+    out->data = NULL;
+    out->size = 0;
+    if (strcmp(path, "-") == 0) {
+        return read_all(STDIN_FILENO, "standard input", limit, out, err);
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
+    }
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        close(fd);
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: is a folder, expected a file", path);
+    }
+    status = read_all(fd, path, limit, out, err);
+    close(fd);
+    return status;
+}
+
+static bool write_all(int fd, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t put = write(fd, data, size);
+
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return false;
+        }
+        data += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+/* A fresh file beside the target, so that rename() stays inside one file system. */
+static int create_temporary(const char *path, char *name, size_t name_size)
+{
+    mode_t mask = umask(0);
+    int fd;
+
+    umask(mask);
+    if ((size_t)snprintf(name, name_size, "%s.XXXXXX", path) >= name_size) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkstemp(name);
+    if (fd >= 0) {
+        (void)fchmod(fd, 0666 & ~mask);
+    }
+    return fd;
+}
+
+enum facet_status
+facet_file_write(const char *path, const void *data, size_t size, struct facet_error *err)
+{
+    char temporary[4096];
+    struct stat info;
+    int fd;
+    bool ok;
+
+    if (strcmp(path, "-") == 0) {
+        if (!write_all(STDOUT_FILENO, data, size)) {
+            return facet_fail(err, FACET_ERR_IO, 0, "standard output: %s", strerror(errno));
+        }
+        return FACET_OK;
+    }
+    /* A device or pipe cannot be replaced by rename(): write into it. */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        ok = fd >= 0 && write_all(fd, data, size);
+        ok = (fd < 0 || close(fd) == 0) && ok;
+        return ok ? FACET_OK : facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
+    }
+    fd = create_temporary(path, temporary, sizeof temporary);
+    if (fd < 0) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: cannot create: %s", path, strerror(errno));
+    }
+    ok = write_all(fd, data, size) && fsync(fd) == 0;
+    ok = close(fd) == 0 && ok;
+    if (!ok || rename(temporary, path) != 0) {
+        int reason = errno;
+
+        (void)unlink(temporary);
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: cannot write: %s", path, strerror(reason));
+    }
+    return FACET_OK;
+}

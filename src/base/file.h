@@ -1,0 +1,25 @@
+/* Whole-file input and atomic output: a file appears complete under its name or not at all. */
+#ifndef FACET_BASE_FILE_H
+#define FACET_BASE_FILE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct facet_bytes {
+    uint8_t *data; /* one extra NUL byte follows data[size - 1] */
+    size_t size;
+};
+
+/* Reads a regular file, a pipe, or standard input for "-". Refuses more than `limit` bytes. Free
+ * data with free(). */
+enum facet_status
+facet_file_read(const char *path, size_t limit, struct facet_bytes *out, struct facet_error *err);
+
+/* Writes to a temporary name in the same folder, syncs, renames. "-" writes to standard output. On
+ * failure nothing is left behind and an old file of that name is untouched. */
+enum facet_status
+facet_file_write(const char *path, const void *data, size_t size, struct facet_error *err);
+
+#endif

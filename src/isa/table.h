@@ -1,0 +1,161 @@
+/* The instruction, CSR, requirement and resolution rows of spec/, as C data.
+ *
+ * The build turns spec/ *.tsv and resolutions-*.md into isa_tables.c (tools/gen_tables.py); nothing
+ * here is written by hand. Decoder, assembler, disassembler, CSR files, reference cards and the
+ * coverage report read these arrays and no others. The formats are described in spec/README.md. */
+#ifndef FACET_ISA_TABLE_H
+#define FACET_ISA_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* xphmg is the whole hart: the base RV64 rows and the vendor extensions decode together. */
+enum facet_isa { FACET_ISA_XPHMG, FACET_ISA_TILE, FACET_ISA_COUNT };
+
+enum facet_operand_kind {
+    FACET_OPERAND_XREG,   /* x0..x31 and ABI names */
+    FACET_OPERAND_XREG_C, /* x8..x15 in three bits (compressed forms) */
+    FACET_OPERAND_FREG,   /* f0..f31 and ABI names of the hart */
+    FACET_OPERAND_FREG_C, /* f8..f15 in three bits */
+    FACET_OPERAND_XFREG,  /* a GFX window: x names, or f names of the same number */
+    FACET_OPERAND_SREG,   /* tile s0..s31 */
+    FACET_OPERAND_TFREG,  /* tile f0..f31 */
+    FACET_OPERAND_VREG,   /* tile v0..v31 */
+    FACET_OPERAND_CREG,   /* tile c0..c31 */
+    FACET_OPERAND_UIMM,   /* zero-extended immediate */
+    FACET_OPERAND_SIMM,   /* immediate, sign-extended from its highest bit */
+    FACET_OPERAND_PCREL,  /* signed byte offset from pc: a label, an address, or `. + n` */
+    FACET_OPERAND_CSR,    /* CSR number or name */
+    FACET_OPERAND_ENUM,   /* one symbol or a number */
+    FACET_OPERAND_FLAGS,  /* symbols joined with `|`, or a number */
+};
+
+/* How the written value becomes the field value; FACET_CODEC_PLAIN for nearly all operands. */
+enum facet_operand_codec {
+    FACET_CODEC_PLAIN,
+    FACET_CODEC_MINUS_ONE, /* written 1..2^n, stored minus one (vl) */
+    FACET_CODEC_STEP,      /* written 0, 1, 2, 4, stored 0, 1, 2, 3 (sstep, dstep) */
+    FACET_CODEC_MODULO,    /* written 0..2^n, stored modulo 2^n, printed as 2^n for 0 (svon.blk) */
+};
+
+struct facet_symbol {
+    const char *name;
+    uint32_t value;
+};
+
+/* `width` bits of the operand value, from bit value_lo up, stand in the word from bit word_lo up.
+ */
+struct facet_piece {
+    uint8_t word_lo;
+    uint8_t width;
+    uint8_t value_lo;
+};
+
+/* An operand (or a field that the syntax does not show). Its pieces give range and alignment: the
+ * value has bits [value_width-1 : value_align]; lower bits must be zero. */
+struct facet_operand {
+    const char *name;
+    uint8_t kind;  /* enum facet_operand_kind */
+    uint8_t codec; /* enum facet_operand_codec */
+    uint8_t piece_count;
+    uint8_t value_width;
+    uint8_t value_align;
+    bool hidden;           /* not in the syntax: assembled as 0, ignored by the printer */
+    bool optional;         /* `key=default` in the syntax */
+    bool nonzero;          /* legality condition: the whole operand is not 0 */
+    int32_t forbidden;     /* a further field value that is not legal, -1 for none */
+    int32_t default_value; /* field value when optional and left out */
+    const struct facet_piece *pieces;
+    const struct facet_symbol *symbols; /* ENUM, FLAGS: ends with a NULL name; else NULL */
+    const char *second_name; /* accepted as a name as well (`imm` for `flags`), or NULL */
+};
+
+/* One comma-separated item of the syntax: `value`, `(base)` or `value(base)`; -1 where absent. */
+struct facet_syntax_item {
+    int8_t value;
+    int8_t base;
+};
+
+struct facet_insn_row {
+    const char *mnemonic; /* as the row spells it */
+    uint32_t mask;
+    uint32_t match;
+    uint8_t length; /* bytes: 2 or 4 */
+    uint8_t operand_count;
+    uint8_t item_count;
+    int8_t suffix; /* operand written as a mnemonic suffix (`.aq`, `.rl`, `.aqrl`), or -1 */
+    const struct facet_operand *operands;
+    const struct facet_syntax_item *items;
+    const char *syntax;
+    const char *fields;
+    const char *semantics;
+    const char *extension; /* "RV64I", "XPHMG_RT", "tile", ...: who brings the row */
+    const char *file;      /* "rt-rsv.insn.tsv" */
+    uint16_t line;
+    uint16_t id; /* index in facet_isa_rows[isa]; equals the generated enum */
+};
+
+extern const struct facet_insn_row *const facet_isa_rows[FACET_ISA_COUNT];
+extern const size_t facet_isa_row_count[FACET_ISA_COUNT];
+extern const char *const facet_isa_name[FACET_ISA_COUNT]; /* "xphmg", "tile" */
+
+/* A textual alias: `pattern` names its operands, `expansion` is one or more lines in row syntax. */
+struct facet_alias_row {
+    const char *mnemonic;
+    const char *operands;  /* "rd, rs" */
+    const char *expansion; /* "addi rd, rs, 0"; several instructions separated by "; " */
+    const char *note;
+};
+extern const struct facet_alias_row *const facet_isa_aliases[FACET_ISA_COUNT];
+extern const size_t facet_isa_alias_count[FACET_ISA_COUNT];
+
+enum facet_csr_access { FACET_CSR_RO, FACET_CSR_RW, FACET_CSR_W1C, FACET_CSR_WARL };
+
+struct facet_csr_field {
+    const char *name;
+    uint8_t hi;
+    uint8_t lo;
+    uint8_t access; /* enum facet_csr_access */
+    uint64_t reset;
+    const char *reset_text; /* as the table writes it */
+    const char *meaning;
+};
+
+struct facet_csr_row {
+    const char *name;
+    uint32_t number;     /* the first (or only) address */
+    uint32_t count;      /* registers in the row: more than 1 for an indexed family */
+    uint32_t alias;      /* second address (`0x7FA0;0x820`), 0 for none */
+    const char *address; /* as the table writes it */
+    uint8_t width;       /* bits: 32, 64 or 128 */
+    uint16_t field_count;
+    const struct facet_csr_field *fields;
+    const char *file;
+    enum facet_isa isa;
+};
+extern const struct facet_csr_row facet_csr_rows[];
+extern const size_t facet_csr_row_count;
+
+struct facet_requirement_row {
+    const char *id; /* "CAP-137" */
+    const char *level;
+    const char *source;
+    const char *section;
+    const char *requirement;
+    const char *observable;
+    const char *file;
+};
+extern const struct facet_requirement_row facet_requirement_rows[];
+extern const size_t facet_requirement_row_count;
+
+struct facet_resolution_row {
+    const char *id; /* "R-CAP-09" */
+    const char *title;
+    const char *text; /* body, Markdown */
+    const char *file;
+};
+extern const struct facet_resolution_row facet_resolution_rows[];
+extern const size_t facet_resolution_row_count;
+
+#endif
