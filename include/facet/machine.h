@@ -183,8 +183,9 @@ bool facet_machine_region(const facet_machine *machine,
                           uint32_t index,
                           struct facet_region_desc *region);
 
-/* A debugger's access: devices are not disturbed (they fault), read-only memory can be written, the
- * whole range or nothing. FACET_ERR_FAULT with err->where = the first bad address. */
+/* A loader's or debugger's access (programs and data arrive by facet_machine_write): devices are
+ * not disturbed (they fault), read-only memory can be written, the whole range or nothing.
+ * FACET_ERR_FAULT with err->where = the first bad address. */
 enum facet_status facet_machine_read(const facet_machine *machine,
                                      uint32_t space,
                                      uint64_t address,

@@ -104,6 +104,7 @@ TEST(changes_are_sorted_and_merged, "")
     messy_writes = 1000;
     CHECK(facet_machine_step_changes(m, changes, 4000, &count, &stop, NULL) == FACET_OK);
     CHECK_EQ(count, 1 + 3 + 3 + 1000);
+    CHECK(messy_port->observer == NULL); /* nobody listens any more */
     CHECK_EQ(changes[0].kind, FACET_CHANGE_RETIRE);
     for (uint32_t i = 0; i < 3; i++) {
         /* Register i was written at steps i, i + 3, ...: the first old value, the last new one. */

@@ -29,6 +29,7 @@ TEST(tables_and_names, "")
     CHECK(csr == ACC_CSR_BIG && field == 0);
     CHECK(!facet_machine_find_field(m, 0, "acc.ctrl", &csr, &field));
     CHECK(!facet_machine_find_field(m, 0, "acc.ctrl.", &csr, &field));
+    CHECK(!facet_machine_find_field(m, 0, "acc.ctrl:en", &csr, &field));
     CHECK(!facet_machine_find_field(m, 0, "acc.vector.en", &csr, &field));
 
     CHECK_EQ(facet_machine_space_count(m), 2);
@@ -106,6 +107,9 @@ TEST(a_field_write_leaves_the_others_alone, "")
     CHECK_EQ(got.lo, 2);
     CHECK(facet_machine_csr_read(m, 0, ACC_CSR_CTRL, &got, NULL) == FACET_OK);
     CHECK_EQ(got.lo, 0xAC000014); /* SEEN is still set */
+    CHECK(facet_machine_field_write(m, 0, ACC_CSR_CTRL, 1, facet_value64(1), &got, NULL) ==
+          FACET_OK);
+    CHECK_EQ(got.lo, 1); /* replaced, not joined with the old 2 */
     CHECK(facet_machine_field_write(m, 0, ACC_CSR_CTRL, 1, facet_value64(3), &got, NULL) ==
           FACET_OK);
     CHECK_EQ(got.lo, 0); /* legalised */
