@@ -272,6 +272,7 @@ def manual_page_renders():
     page = facet("man").stdout
     for command in COMMANDS:
         check(f".SS facet {command}" in page, f"{command} is not in the page")
+    check("\\-\\-help" in page and "--" not in page, "a hyphen is not written as a minus sign")
     if shutil.which("groff") is None:
         skip("groff is not installed")
     result = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=page, text=True,
