@@ -107,6 +107,21 @@ def unknown_commands_are_refused_with_the_nearest():
 
 
 @case()
+def groups_of_commands_explain_themselves():
+    check_eq(facet("--help", "man").stdout, facet("man", "--help").stdout, "facet --help man")
+    groups = {name.split()[0] for name in COMMANDS if " " in name} - set(COMMANDS)
+    for group in groups:
+        members = [name for name in COMMANDS if name.startswith(group + " ")]
+        shown = facet(group, "--help")
+        check_eq(shown.returncode, 0, f"exit code of facet {group} --help")
+        for name in members:
+            check(f"  {name} " in shown.stdout, f"facet {group} --help does not list {name}")
+        check_eq(facet("help", group).stdout, shown.stdout, f"facet help {group}")
+        check_refused(facet(group), group, "--help")
+        check_refused(facet(group, members[0].split()[1] + "x"), f"did you mean '{members[0]}'?")
+
+
+@case()
 def output_that_cannot_be_written_is_an_error():
     with open("/dev/full", "w", encoding="utf-8") as full:
         for words in (["man"], ["--help"], ["--version"]):
