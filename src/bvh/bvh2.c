@@ -660,7 +660,7 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    struct facet_error *err)
 {
     struct builder b = {items, NULL, NULL, max_leaf, progress};
-    struct range root = {0, count, 0, {0}};
+    struct range root = {.end = count};
     enum facet_status status = FACET_OK;
 
     *out = (struct facet_bvh2){NULL, 0};
