@@ -18,7 +18,7 @@ struct facet_bvh_item {
     _Alignas(16) float lo[3];
     uint32_t id; /* the caller's */
     float hi[3];
-    uint32_t spare;
+    uint32_t weight; /* for the optimal collapse (collapse.h) */
 };
 
 /* Inner node: child[0], child[1] are node numbers. Leaf: child[0] = FACET_BVH2_LEAF | first item,

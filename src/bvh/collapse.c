@@ -8,6 +8,7 @@
 /* The items below a node: leaves know theirs, for inner nodes the optimal form fills the table. */
 struct run {
     uint32_t first, count;
+    uint32_t weight;
 };
 
 static double node_area(const struct facet_bvh2_node *node)
@@ -230,11 +231,17 @@ static void plan_inner(struct plan *plan,
     }
 }
 
+/* One test handles two units of weight. */
+static float leaf_cost(float area, uint32_t weight)
+{
+    return area * (float)((weight + 1) / 2);
+}
+
 static void make_plans(const struct facet_bvh2 *tree,
+                       const struct facet_bvh_item *items,
+                       uint32_t max_weight,
                        struct plan *plans,
-                       struct run *runs,
-                       uint32_t max_leaf,
-                       float item_cost)
+                       struct run *runs)
 {
     double root_area = node_area(&tree->nodes[0]);
     double scale = root_area > 0.0 ? 1.0 / root_area : 0.0;
@@ -248,17 +255,23 @@ static void make_plans(const struct facet_bvh2 *tree,
         }
         area = (float)(node_area(node) * scale);
         if (facet_bvh2_is_leaf(node)) {
-            runs[i] = (struct run){facet_bvh2_first(node), node->child1};
-            plan_leaf(&plans[i], area * item_cost * (float)runs[i].count);
+            uint32_t first = facet_bvh2_first(node);
+
+            runs[i] = (struct run){first, node->child1, 0};
+            for (uint32_t k = 0; k < node->child1; k++) {
+                runs[i].weight += items[first + k].weight;
+            }
+            plan_leaf(&plans[i], leaf_cost(area, runs[i].weight));
             continue;
         }
         runs[i].first = runs[node->child0].first;
         runs[i].count = runs[node->child0].count + runs[node->child1].count;
+        runs[i].weight = runs[node->child0].weight + runs[node->child1].weight;
         plan_inner(&plans[i],
                    &plans[node->child0],
                    &plans[node->child1],
                    area,
-                   runs[i].count <= max_leaf ? area * item_cost * (float)runs[i].count : FLT_MAX);
+                   runs[i].weight <= max_weight ? leaf_cost(area, runs[i].weight) : FLT_MAX);
     }
 }
 
@@ -306,8 +319,8 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
 }
 
 enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
-                                         uint32_t max_leaf,
-                                         float item_cost,
+                                         const struct facet_bvh_item *items,
+                                         uint32_t max_weight,
                                          struct facet_wide *out,
                                          struct facet_error *err)
 {
@@ -320,7 +333,7 @@ enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
     if (plans == NULL || runs == NULL || wide_grow(out, &capacity, 1) != FACET_OK) {
         goto out;
     }
-    make_plans(tree, plans, runs, max_leaf, item_cost);
+    make_plans(tree, items, max_weight, plans, runs);
     out->nodes[0].parent = UINT32_MAX;
     out->nodes[0].index_in_parent = 0;
     out->count = 1;

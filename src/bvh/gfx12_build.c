@@ -99,7 +99,7 @@ static enum facet_status triangle_items(const struct facet_bvh_blas_input *input
                 max_exact(max_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
         }
         item->id = i;
-        item->spare = 0;
+        item->weight = 1;
         count++;
     }
     level->item_count = count;
@@ -147,7 +147,7 @@ static enum facet_status aabb_items(const struct facet_bvh_blas_input *input,
             item->hi[k] = box->max[k];
         }
         item->id = i;
-        item->spare = 0;
+        item->weight = 2;
         count++;
     }
     level->item_count = count;
@@ -271,7 +271,7 @@ static enum facet_status instance_items(const struct facet_bvh_scene_input *scen
                               i);
         }
         item->id = i;
-        item->spare = 0;
+        item->weight = 2;
     }
     level->item_count = scene->instance_count;
     return FACET_OK;
@@ -337,9 +337,10 @@ static enum facet_status build_trees(struct facet_level *level,
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
     }
     if (status == FACET_OK) {
-        uint32_t max_leaf = !triangles ? 1 : range == 0 ? 4 : (range + 1) / 2;
+        uint32_t max_weight = !triangles ? 2 : range == 0 ? 8 : range;
 
-        status = facet_collapse_optimal(&level->tree, max_leaf, 1.0f, &level->wide, err);
+        status = facet_collapse_optimal(
+            &level->tree, level->items, max_weight, &level->wide, err);
     }
     return status;
 }

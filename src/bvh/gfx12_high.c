@@ -106,11 +106,12 @@ static void link_edges(const struct facet_level *level, struct mesh *mesh)
 
 static void join_items(struct facet_bvh_item *a, const struct facet_bvh_item *b)
 {
-    uint32_t id = a->id;
+    uint32_t id = a->id, weight = a->weight + b->weight;
 
     lanes_store(a->lo, lanes_min_exact(lanes_load3(a->lo), lanes_load3(b->lo)));
     lanes_store(a->hi, lanes_max_exact(lanes_load3(a->hi), lanes_load3(b->hi)));
     a->id = id;
+    a->weight = weight;
 }
 
 /* The free neighbour that wastes least area, or NONE. Chains longer than a fan's worth of edges are
