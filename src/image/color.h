@@ -7,8 +7,8 @@
 /* Linear value of an sRGB code, the nearest float. */
 float facet_srgb_to_linear(uint8_t code);
 
-/* The code nearest to a linear value: 0 for negative values and NaN, 255 for 1 and above. Inverse of
- * facet_srgb_to_linear() for all 256 codes. */
+/* The code nearest to a linear value: 0 for negative values and NaN, 255 for 1 and above. Inverse
+ * of facet_srgb_to_linear() for all 256 codes. */
 uint8_t facet_linear_to_srgb(float linear);
 
 enum facet_tone {

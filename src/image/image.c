@@ -8,8 +8,8 @@
 
 static enum facet_status check_size(uint32_t width, uint32_t height, struct facet_error *err)
 {
-    if (width == 0 || height == 0 || width > FACET_IMAGE_MAX_SIDE || height > FACET_IMAGE_MAX_SIDE ||
-        (uint64_t)width * height > FACET_IMAGE_MAX_TEXELS) {
+    if (width == 0 || height == 0 || width > FACET_IMAGE_MAX_SIDE ||
+        height > FACET_IMAGE_MAX_SIDE || (uint64_t)width * height > FACET_IMAGE_MAX_TEXELS) {
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           0,
@@ -149,9 +149,8 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
-enum facet_status facet_image_f_write(const char *path,
-                                      const struct facet_image_f *image,
-                                      struct facet_error *err)
+enum facet_status
+facet_image_f_write(const char *path, const struct facet_image_f *image, struct facet_error *err)
 {
     struct facet_bytes bytes = {NULL, 0};
     enum facet_status status;

@@ -53,9 +53,10 @@ void facet_image_fill(struct facet_image *image,
 /* Copies `from` to (x, y) of `to`, clipped. */
 void facet_image_blit(struct facet_image *to, int64_t x, int64_t y, const struct facet_image *from);
 
-/* PNG (png.c, libpng). Any bit depth, palette and interlacing come out as RGBA8; colour-space chunks
- * are ignored, so the samples are those of the file (16-bit ones rounded to 8). Writing chooses RGB
- * when every alpha is 255. FACET_ERR_INPUT for a damaged file, with the offset reached. */
+/* PNG (png.c, libpng). Any bit depth, palette and interlacing come out as RGBA8; colour-space
+ * chunks are ignored, so the samples are those of the file (16-bit ones rounded to 8). Writing
+ * chooses RGB when every alpha is 255. FACET_ERR_INPUT for a damaged file, with the offset reached.
+ */
 enum facet_status facet_png_decode(const uint8_t *data,
                                    size_t size,
                                    struct facet_image *out,
@@ -94,8 +95,7 @@ enum facet_status facet_exr_encode(const struct facet_image_f *image,
                                    struct facet_error *err);
 
 /* Writes .pfm or .exr, chosen by the end of the name; FACET_ERR_USAGE for any other name. */
-enum facet_status facet_image_f_write(const char *path,
-                                      const struct facet_image_f *image,
-                                      struct facet_error *err);
+enum facet_status
+facet_image_f_write(const char *path, const struct facet_image_f *image, struct facet_error *err);
 
 #endif

@@ -22,8 +22,7 @@ enum facet_status facet_pfm_encode(const struct facet_image_f *image,
 {
     size_t row = 3 * (size_t)image->width;
     char header[64];
-    int length =
-        snprintf(header, sizeof header, "PF\n%u %u\n-1.0\n", image->width, image->height);
+    int length = snprintf(header, sizeof header, "PF\n%u %u\n-1.0\n", image->width, image->height);
     uint8_t *at;
 
     out->size = (size_t)length + 4 * row * image->height;

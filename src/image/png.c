@@ -86,8 +86,7 @@ static void read_steps(struct reading *r)
     if (png_get_rowbytes(png, r->info) != 4 * (size_t)png_get_image_width(png, r->info)) {
         png_error(png, "unexpected pixel format");
     }
-    if (!allocate_rows(
-            r, png_get_image_width(png, r->info), png_get_image_height(png, r->info))) {
+    if (!allocate_rows(r, png_get_image_width(png, r->info), png_get_image_height(png, r->info))) {
         return;
     }
     png_read_image(png, r->rows);
@@ -110,10 +109,8 @@ static void run_read(struct reading *r)
     read_steps(r);
 }
 
-enum facet_status facet_png_decode(const uint8_t *data,
-                                   size_t size,
-                                   struct facet_image *out,
-                                   struct facet_error *err)
+enum facet_status
+facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, struct facet_error *err)
 {
     struct reading r = {.data = data, .size = size, .status = FACET_ERR_INPUT, .err = err};
 

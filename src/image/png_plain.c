@@ -1,7 +1,8 @@
 /* A PNG writer of our own for the textures inside generated scenes. zlib's output differs between
  * its versions and forks, and generated scenes must have the same bytes on every host: so one
  * deflate block with the fixed codes (RFC 1951, 3.2.6) and a greedy match finder that remembers one
- * position per hash. Checker boards and gradients shrink to a few percent, which is all it is for. */
+ * position per hash. Checker boards and gradients shrink to a few percent, which is all it is for.
+ */
 #include "image/image.h"
 
 #include <stdbool.h>
@@ -170,7 +171,8 @@ static void store_be32(uint8_t *to, uint32_t value)
     to[3] = (uint8_t)value;
 }
 
-/* Length, type, body (already in place, or copied when `body` is given), checksum; returns the end. */
+/* Length, type, body (already in place, or copied when `body` is given), checksum; returns the end.
+ */
 static uint8_t *put_chunk(uint8_t *to, const char *type, const uint8_t *body, size_t size)
 {
     store_be32(to, (uint32_t)size);

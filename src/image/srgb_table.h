@@ -1,5 +1,5 @@
-/* The sRGB curve (IEC 61966-2-1) as bits of 32-bit floats, computed with 60 decimal digits so that no
- * host's pow() takes part. tests/image/test_color.c recomputes every entry. */
+/* The sRGB curve (IEC 61966-2-1) as bits of 32-bit floats, computed with 60 decimal digits so that
+ * no host's pow() takes part. tests/image/test_color.c recomputes every entry. */
 #ifndef FACET_IMAGE_SRGB_TABLE_H
 #define FACET_IMAGE_SRGB_TABLE_H
 
