@@ -83,7 +83,9 @@ def emit_insns(spec, out):
         for row in rows:
             cells = []
             for o in row.operands:
-                p = pieces.get(", ".join("{%d, %d, %d}" % (p.word_lo, p.width, p.value_lo) for p in o.pieces))
+                p = "NULL"
+                if o.pieces:
+                    p = pieces.get(", ".join("{%d, %d, %d}" % (p.word_lo, p.width, p.value_lo) for p in o.pieces))
                 s = "NULL"
                 if o.symbols:
                     s = symbols.get(", ".join("{%s, %d}" % (c_string(n), v) for n, v in o.symbols) + ", {NULL, 0}")
@@ -92,11 +94,11 @@ def emit_insns(spec, out):
                     "{.name = %s, .kind = FACET_OPERAND_%s, .codec = FACET_CODEC_%s, .piece_count = %d, "
                     ".value_width = %d, .value_align = %d, .hidden = %s, .optional = %s, .keyed = %s, "
                     ".brief = %s, .nonzero = %s, .forbidden = 0x%xu, .default_value = %d, .pieces = %s, "
-                    ".symbols = %s, .second_name = %s, .meaning = %s}" % (
+                    ".symbols = %s, .second_name = %s, .print = FACET_PRINT_%s, .meaning = %s}" % (
                         c_string(o.name), o.kind.upper(), o.codec.upper(), len(o.pieces), o.width(), o.align(),
                         c_bool(o.hidden), c_bool(o.optional), c_bool(o.keyed), c_bool(o.brief),
                         c_bool(0 in o.forbidden), forbidden, o.default, p, s, c_string(o.second),
-                        c_string(o.meaning)))
+                        o.print.upper(), c_string(o.meaning)))
             op = operands.get(", ".join(cells)) if cells else "NULL"
             it = items.get(", ".join("{%d, %d}" % i for i in row.items)) if row.items else "NULL"
             text.append(

@@ -38,7 +38,7 @@ static bool is_signed(const struct facet_operand *operand)
 
 int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word)
 {
-    uint64_t value = 0;
+    uint64_t value = operand->kind == FACET_OPERAND_SP ? 2 : 0;
 
     for (unsigned i = 0; i < operand->piece_count; i++) {
         const struct facet_piece *p = &operand->pieces[i];
@@ -64,6 +64,9 @@ uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, i
 
 bool facet_operand_fits(const struct facet_operand *operand, int64_t value)
 {
+    if (operand->kind == FACET_OPERAND_SP) {
+        return value == 2;
+    }
     int64_t span = INT64_C(1) << operand->value_width;
     int64_t lo = is_signed(operand) ? -(span / 2) : 0;
 
