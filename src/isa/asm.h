@@ -5,8 +5,7 @@
  *   asm_symbol.c the symbol table
  *   asm_register.c register names
  *   asm_operand.c one instruction against one row: text to word
- *   asm_insn.c   a mnemonic to its candidates: rows, aliases, pseudo instructions
- *   asm_pseudo.c the RV64 pseudo instructions that are more than a renaming
+ *   asm_insn.c   a mnemonic to its candidates: rows and aliases
  *   asm_directive.c, asm_block.c  directives; repetition, conditions, macros, inclusion
  *   asm_layout.c addresses, open places, the object
  *   assemble.c   the pass over the text, errors */
@@ -18,12 +17,12 @@
 #include "isa/lex.h"
 
 #include <setjmp.h>
+#include <string.h>
 
 enum {
     ASM_MAX_SECTIONS = 1024,
     ASM_MAX_NESTING = 64,  /* parentheses, macros, conditions, inclusions */
     ASM_MAX_DEPTH = 1000,  /* of an expression tree, and of symbols defined by symbols */
-    ASM_MAX_PENDING = 4,   /* operands of one instruction that wait for a symbol */
     ASM_MAX_PARAMS = 8,    /* operands of an alias */
     ASM_ALIAS_DEPTH = 4,   /* aliases inside aliases */
 };
@@ -55,6 +54,7 @@ struct asm_section {
     uint32_t flags;
     bool nobits;
     bool placed; /* .address gave the address */
+    bool kept;   /* named in the text: stays although empty */
     uint64_t address;
     uint64_t align;
     uint64_t size;
@@ -157,6 +157,7 @@ struct asm_fixup {
     struct asm_value value; /* when tree is NULL */
     const char *at;
     uint32_t length;
+    const char *statement;
     const struct asm_source *source;
 };
 
@@ -179,7 +180,7 @@ struct asm_env {
     const struct asm_env *outer; /* names inside the pieces themselves */
 };
 
-struct asm_candidate; /* asm_insn.c */
+struct asm_mnemonic; /* asm_insn.c */
 struct asm_macro;     /* asm_block.c */
 
 struct asm_condition {
@@ -199,7 +200,9 @@ struct asm_context {
 
     struct asm_frame *frame;
     unsigned frame_depth;
-    const char *statement; /* where the running statement starts in frame->source */
+    const char *statement; /* where the running statement starts: blamed for what an alias holds */
+    const struct asm_source *statement_source;
+    const struct asm_source *main_source;
     uint64_t expanded;     /* statements out of repetition and macros */
     uint64_t emitted;      /* bytes in all sections */
 
@@ -226,11 +229,12 @@ struct asm_context {
     size_t pcrel_count, pcrel_capacity;
     bool laid_out; /* sections have addresses: trees can be evaluated */
 
-    struct asm_candidate **candidates; /* mnemonic index */
-    size_t candidate_mask;
+    struct asm_mnemonic **mnemonics; /* hash index, any case */
+    size_t mnemonic_mask;
     const struct facet_insn_row **wide; /* row id -> the row with the longer offset, or NULL */
     const struct facet_symbol *scope;   /* symbols of the operand that is being read */
     const struct asm_env *env;
+    struct asm_value expansion_start; /* of the running alias: what its %pcrel_lo refers to */
     unsigned nesting;
     unsigned alias_depth;
 
@@ -241,7 +245,8 @@ struct asm_context {
     const char *file_symbol;
 
     size_t span_capacity;
-    const char *line_at; /* listing: lines counted up to here */
+    const char *main_statement; /* start of the running statement of the main file */
+    const char *line_at;        /* lines are counted up to here */
     uint32_t line;
 };
 
@@ -261,9 +266,16 @@ bool facet_asm_error_in(struct asm_context *a,
 void facet_asm_hint(struct asm_context *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void facet_asm_suggest(struct asm_context *a, const struct facet_nearest *search);
-bool facet_asm_at_end(const char *p);
+/* The end of a statement: of the line or of the text, a comment, a semicolon (which starts a comment
+ * on the tile machine and the next statement on the hart). */
+static inline bool facet_asm_at_end(const char *p)
+{
+    return *p == '\n' || *p == '#' || *p == ';' || *p == '\0' || (p[0] == '/' && p[1] == '/');
+}
 /* The end of the statement must be here. */
 bool facet_asm_expect_end(struct asm_context *a, const char *p);
+/* Behind the statement at p: where the next one starts. */
+const char *facet_asm_skip_statement(const struct asm_context *a, const char *p);
 bool facet_asm_push(struct asm_context *a,
                     const struct asm_source *source,
                     const char *start,
@@ -271,7 +283,8 @@ bool facet_asm_push(struct asm_context *a,
                     uint64_t repetitions,
                     const char *at);
 
-/* Bytes at the end of the current section. */
+/* `size` zero bytes at the end of the current section; NULL after a complaint (too much). For a
+ * section without bytes in the file the place is only counted and the result is not to be used. */
 uint8_t *facet_asm_reserve(struct asm_context *a, uint64_t size);
 bool facet_asm_emit(struct asm_context *a, uint64_t value, unsigned size);
 struct asm_value facet_asm_here(const struct asm_context *a);
@@ -300,7 +313,7 @@ bool facet_asm_apply(struct asm_context *a,
 struct asm_symbol *facet_asm_symbol(struct asm_context *a, const char *name, size_t length);
 struct asm_symbol *facet_asm_symbol_find(const struct asm_context *a, const char *name, size_t len);
 bool facet_asm_define_label(struct asm_context *a, const char *at, const char *name, size_t length);
-bool facet_asm_define_local(struct asm_context *a, const char *at, size_t length);
+void facet_asm_define_local(struct asm_context *a, const char *at, size_t length);
 struct asm_symbol *
 facet_asm_local(struct asm_context *a, const char *digits, size_t length, bool forward);
 /* A name: plain or in quotes. false without a complaint when there is none. */
@@ -332,17 +345,6 @@ bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row
 /* asm_insn.c */
 void facet_asm_index(struct asm_context *a);
 bool facet_asm_insn(struct asm_context *a, const char *mnemonic, size_t length, const char *p);
-const struct facet_insn_row *facet_asm_row_named(const struct asm_context *a, const char *name);
-
-/* asm_pseudo.c */
-struct asm_pseudo {
-    const char *mnemonic;
-    unsigned operands;
-    bool (*run)(struct asm_context *a, const struct asm_pseudo *pseudo, const char *p);
-    const char *row;    /* what it is built on, e.g. "lw" */
-    const char *syntax; /* for messages */
-};
-extern const struct asm_pseudo facet_asm_pseudos[]; /* ends with a NULL mnemonic */
 
 /* asm_directive.c, asm_block.c. *p stands behind the directive's name and is moved. */
 bool facet_asm_directive(struct asm_context *a, const char *name, size_t length, const char **p);
@@ -352,12 +354,27 @@ bool facet_asm_assign(struct asm_context *a,
                       size_t length,
                       const char **p,
                       bool again);
-struct asm_section *facet_asm_use_section(
+/* The section of that name, made when it is new. */
+struct asm_section *facet_asm_section(
     struct asm_context *a, const char *name, size_t length, uint32_t flags, bool nobits);
+void facet_asm_offer_directives(struct facet_nearest *search);
 bool facet_asm_align(struct asm_context *a, uint64_t align, bool filled, uint64_t fill);
 typedef bool facet_asm_directive_fn(struct asm_context *a, const char **p, int argument);
-facet_asm_directive_fn facet_asm_rept, facet_asm_if, facet_asm_else, facet_asm_endif,
-    facet_asm_macro, facet_asm_stray_end, facet_asm_include;
+facet_asm_directive_fn facet_asm_rept, facet_asm_irp, facet_asm_if, facet_asm_else,
+    facet_asm_endif, facet_asm_macro, facet_asm_stray_end, facet_asm_include;
+enum asm_condition_kind {
+    ASM_IF,
+    ASM_IFDEF,
+    ASM_IFNDEF,
+    ASM_IFEQ,
+    ASM_IFNE,
+    ASM_IFGT,
+    ASM_IFGE,
+    ASM_IFLT,
+    ASM_IFLE,
+    ASM_ELSE,
+    ASM_ELSEIF,
+};
 /* Runs the macro of that name; *found says whether there is one. */
 bool facet_asm_use_macro(
     struct asm_context *a, const char *name, size_t length, const char **p, bool *found);

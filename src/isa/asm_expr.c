@@ -371,8 +371,15 @@ static bool function(struct asm_context *a, const char **p, struct asm_term *out
     case 2:
         return pcrel_hi(a, &in, start, out);
     default:
-        return facet_asm_apply(a, ASM_OP_PCREL_LO, &in, NULL, start, out);
+        break;
     }
+    if (a->env != NULL) { /* inside an alias: the lower part for its own first instruction */
+        struct asm_term here = {a->expansion_start, NULL}, distance;
+
+        return facet_asm_apply(a, ASM_OP_SUBTRACT, &in, &here, start, &distance) &&
+               facet_asm_apply(a, ASM_OP_LO, &distance, NULL, start, out);
+    }
+    return facet_asm_apply(a, ASM_OP_PCREL_LO, &in, NULL, start, out);
 }
 
 static bool parameter(struct asm_context *a, int index, struct asm_term *out)
@@ -398,6 +405,9 @@ static bool identifier(struct asm_context *a, const char **p, struct asm_term *o
 
     if (!facet_asm_name(a, p, &name, &length)) {
         return facet_asm_error(a, start, 1, "the quoted name has no end");
+    }
+    if (*start == '"') { /* a symbol and nothing else, whatever its name means elsewhere */
+        return symbol_term(a, facet_asm_symbol(a, name, length), start, out);
     }
     index = facet_asm_param(a, name, length);
     if (index >= 0) {
@@ -534,8 +544,8 @@ static bool binary(struct asm_context *a, const char **p, int lowest, struct asm
     }
     for (;;) {
         const char *at = facet_lex_space(*p);
-        enum asm_op op;
-        unsigned length;
+        enum asm_op op = ASM_OP_VALUE;
+        unsigned length = 1;
         int strength = operator_at(at, &op, &length);
         struct asm_term right;
 

@@ -115,42 +115,49 @@ bool facet_asm_define_label(struct asm_context *a, const char *at, const char *n
     return true;
 }
 
-struct asm_symbol *
-facet_asm_local(struct asm_context *a, const char *digits, size_t length, bool forward)
+/* The slot of a numeric label. Its name starts with a byte that no written name can hold. */
+static struct asm_symbol *slot_of_digits(struct asm_context *a, const char *digits, size_t length)
 {
+    char name[24] = "\1";
     struct asm_symbol *slot;
 
     while (length > 1 && digits[0] == '0') {
         digits++;
         length--;
     }
-    slot = facet_asm_symbol(a, digits, length);
+    if (length > sizeof name - 2) {
+        (void)facet_asm_error(a, digits, length, "the number of the label is too large");
+        length = sizeof name - 2;
+    }
+    memcpy(name + 1, digits, length);
+    slot = facet_asm_symbol(a, name, length + 1);
     slot->hidden = true;
+    return slot;
+}
+
+struct asm_symbol *
+facet_asm_local(struct asm_context *a, const char *digits, size_t length, bool forward)
+{
+    struct asm_symbol *slot = slot_of_digits(a, digits, length);
+
     if (!forward) {
         return slot->backward;
     }
     if (slot->forward == NULL) {
-        slot->forward = new_symbol(a, digits, length);
+        slot->forward = new_symbol(a, slot->name + 1, slot->length - 1);
         slot->forward->hidden = true;
     }
     return slot->forward;
 }
 
-bool facet_asm_define_local(struct asm_context *a, const char *at, size_t length)
+void facet_asm_define_local(struct asm_context *a, const char *at, size_t length)
 {
+    struct asm_symbol *slot = slot_of_digits(a, at, length);
     struct asm_symbol *s = facet_asm_local(a, at, length, true);
-    struct asm_symbol *slot;
-    const char *digits = at;
 
-    while (length > 1 && digits[0] == '0') {
-        digits++;
-        length--;
-    }
-    slot = facet_asm_symbol(a, digits, length);
     define_here(a, s, at);
     slot->backward = s;
     slot->forward = NULL;
-    return true;
 }
 
 bool facet_asm_name(struct asm_context *a, const char **p, const char **name, size_t *length)
@@ -171,7 +178,7 @@ bool facet_asm_name(struct asm_context *a, const char **p, const char **name, si
     for (q++; *q != '"'; n++) {
         uint8_t c;
 
-        if (!facet_lex_char(&q, &c) || c == 0) {
+        if (!facet_lex_char(&q, &c) || c < ' ') {
             return false;
         }
     }
