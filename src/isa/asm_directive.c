@@ -483,7 +483,11 @@ struct asm_section *facet_asm_section(
     s->name = copy;
     s->flags = flags;
     s->nobits = nobits;
-    s->align = (flags & FACET_SECTION_EXEC) != 0 ? (a->isa == FACET_ISA_TILE ? 4 : 2) : 1;
+    /* Where a linker would put it: the first datum of a section can have any type. */
+    s->align = (flags & FACET_SECTION_ALLOC) == 0  ? 1
+               : (flags & FACET_SECTION_EXEC) != 0 ? 4
+               : a->isa == FACET_ISA_TILE          ? 16
+                                                   : 8;
     s->index = a->section_count++;
     s->at = a->statement;
     s->at_source = a->frame->source;

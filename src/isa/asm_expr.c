@@ -643,10 +643,12 @@ static bool evaluate_symbol(
         s->state = ASM_SYMBOL_EVALUATING;
         ok = evaluate(a, facet_asm_tree(a, &s->term), depth + 1, &s->result, &s->places);
         s->state = state;
+        s->resolved = true; /* once per symbol: definitions may fan out, and so may complaints */
         if (!ok) {
+            s->result = 0;
+            s->places = 0;
             return false;
         }
-        s->resolved = true; /* once per symbol: definitions may fan out */
     }
     *value = s->result;
     *places = s->places;

@@ -104,32 +104,14 @@ bool facet_asm_read_register(struct asm_context *a,
 /* A CSR by name; names of indexed families have brackets. false when it is none. */
 static bool csr_by_name(struct asm_context *a, const char **p, int64_t *value)
 {
-    const char *start = *p, *end = start;
+    const char *end = *p;
     uint32_t number;
-    int index;
 
-    if (!facet_lex_is(*start, FACET_LEX_START)) {
-        return false;
-    }
-    end = facet_lex_name(start);
-    index = facet_asm_param(a, start, (size_t)(end - start));
-    if (index >= 0) {
-        const struct asm_env *env = a->env;
-        const char *q = env->params[index].start;
-        bool found;
-
-        a->env = env->outer;
-        found = csr_by_name(a, &q, value) && facet_lex_space(q) >= env->params[index].end;
-        a->env = env;
-        if (found) {
-            *p = end;
-        }
-        return found;
-    }
     while (facet_lex_is(*end, FACET_LEX_NAME) || *end == '[' || *end == ']') {
         end++;
     }
-    if (facet_csr_find_number(a->isa, start, (size_t)(end - start), true, &number) == NULL) {
+    if (!facet_lex_is(**p, FACET_LEX_START) ||
+        facet_csr_find_number(a->isa, *p, (size_t)(end - *p), true, &number) == NULL) {
         return false;
     }
     *value = number;
@@ -149,9 +131,24 @@ static void offer_csrs(struct asm_context *a, struct facet_nearest *search)
 
 static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
 {
-    const char *start = *p = facet_lex_space(*p);
+    const char *start = *p = facet_lex_space(*p), *name_end = facet_lex_name(start);
+    int index = facet_asm_param(a, start, (size_t)(name_end - start));
     struct asm_term term;
 
+    if (index >= 0) { /* the piece of the source that the alias' name stands for */
+        const struct asm_env *env = a->env;
+        const char *q = env->params[index].start;
+        bool ok;
+
+        a->env = env->outer;
+        ok = read_csr(a, &q, value);
+        a->env = env;
+        *p = name_end;
+        if (ok && facet_lex_space(q) < env->params[index].end) {
+            return facet_asm_error(a, q, 1, "`,` or the end of the line is expected here");
+        }
+        return ok;
+    }
     if (csr_by_name(a, p, value)) {
         return true;
     }

@@ -29,6 +29,7 @@ struct dis {
     struct label *labels;        /* by section, then address */
     size_t label_count, label_capacity;
     uint32_t section;            /* the one being walked */
+    unsigned underscores;        /* in .L___hex: as many as keep it apart from the symbols */
     bool failed;
 };
 
@@ -326,6 +327,14 @@ static void find_labels(struct dis *d)
     size_t kept = 0;
 
     for (size_t i = 0; i < o->symbol_count; i++) {
+        if (strncmp(o->symbols[i].name, ".L", 2) == 0) {
+            unsigned used = (unsigned)strspn(o->symbols[i].name + 2, "_");
+
+            d->underscores = used < 7 && used >= d->underscores ? used + 1 : d->underscores;
+        }
+    }
+
+    for (size_t i = 0; i < o->symbol_count; i++) {
         if (d->names[i] != NULL && o->symbols[i].section >= 0) {
             add_label(d,
                       o->symbols[i].value,
@@ -364,7 +373,8 @@ static void find_labels(struct dis *d)
             if (kept > 0 && is_at(d, kept - 1, l->section, l->address)) {
                 continue; /* named already */
             }
-            length = snprintf(name, sizeof name, ".L%" PRIx64, l->address);
+            length = snprintf(
+                name, sizeof name, ".L%.*s%" PRIx64, (int)d->underscores, "________", l->address);
             l->name = facet_arena_copy(&d->arena, name, (size_t)length);
             d->failed = d->failed || l->name == NULL;
         }

@@ -9,6 +9,7 @@
 #define FACET_ISA_ELF_H
 
 #include "isa/object.h"
+#include "isa/table.h"
 
 /* "TG": a number no registry has given away. */
 #define FACET_EM_TILE 0x5447
