@@ -79,8 +79,9 @@ def every_command(command):
     check_eq(facet("help", *words).stdout, helped.stdout, "facet help")
     check_eq(facet(*words, "-h").stdout, helped.stdout, "-h")
     usage = helped.stdout.split("Usage:\n")[1].split("\n\n")[0].splitlines()
-    for line in usage:
-        check(line.startswith(f"  facet {command}"), f"usage line {line!r}")
+    check(usage[0].startswith(f"  facet {command}"), f"usage line {usage[0]!r}")
+    for line in usage: # a form that does not fit goes on in a line indented further
+        check(line.startswith((f"  facet {command}", "      ")), f"usage line {line!r}")
     check_refused(facet(*words, "--no-such-option"), "--no-such-option")
     check_refused(facet(*words, "--quiet=yes"), "takes no value")
     for name, letter, argument in option_list(command):
