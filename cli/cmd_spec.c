@@ -12,11 +12,7 @@
 #include <strings.h>
 
 static const struct cli_option options[] = {
-    {"list",
-     'l',
-     NULL,
-     "List the names instead: instructions, csrs, requirements or resolutions; all without a "
-     "word."},
+    {"list", 'l', NULL, "List names: instructions, csrs, requirements, resolutions, or all."},
     {"isa", 0, "xphmg|tile", "Look in one instruction set only."},
     {0},
 };
