@@ -488,7 +488,7 @@ static bool unary(struct asm_context *a, const char **p, struct asm_term *out)
 /* The operator at p, its strength (C's order) and length; strength 0 when there is none. */
 static int operator_at(const char *p, enum asm_op *op, unsigned *length)
 {
-    char next = p[1];
+    char next = *p != '\0' ? p[1] : '\0';
 
     *length = 1;
     switch (*p) {
