@@ -332,8 +332,7 @@ static bool pcrel_hi(struct asm_context *a, const struct asm_term *in, const cha
         a->pcrels = facet_asm_grow(a, a->pcrels, &a->pcrel_capacity, sizeof *a->pcrels);
     }
     record = &a->pcrels[a->pcrel_count++];
-    record->place = here.value;
-    record->distance = distance;
+    *record = (struct asm_pcrel){.place = here.value, .distance = distance};
     return facet_asm_apply(a, ASM_OP_FAR_HI, &distance, NULL, at, out);
 }
 

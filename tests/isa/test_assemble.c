@@ -785,6 +785,8 @@ TEST(blocks, "")
 {
     CHECK_BYTES(XPHMG, ".rept 3\n.byte 1\n.endr\n.byte 2", "\1\1\1\2");
     CHECK_BYTES(XPHMG, ".rept 2\n.rept 2\n.byte 1\n.endr\n.byte 2\n.endr", "\1\1\2\1\1\2");
+    CHECK_BYTES(XPHMG, " .rept 2\n .rept 2\n  .byte 1\n\t.endr\n /* x */ .endr", "\1\1\1\1");
+    CHECK_BYTES(XPHMG, ".rept 2; .byte 1; .endr; .byte 2", "\1\1\2");
     CHECK_BYTES(XPHMG, ".rept 0\n.byte 1\n.endr\n.byte 2", "\2");
     CHECK_BYTES(XPHMG, ".irp x, 1, 2, 3\n.byte \\x\n.endr", "\1\2\3");
     CHECK_BYTES(XPHMG, ".if 1\n.byte 1\n.else\n.byte 2\n.endif", "\1");
