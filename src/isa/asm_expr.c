@@ -332,8 +332,7 @@ static bool pcrel_hi(struct asm_context *a, const struct asm_term *in, const cha
         a->pcrels = facet_asm_grow(a, a->pcrels, &a->pcrel_capacity, sizeof *a->pcrels);
     }
     record = &a->pcrels[a->pcrel_count++];
-    record->place = here.value;
-    record->distance = distance;
+    *record = (struct asm_pcrel){.place = here.value, .distance = distance};
     return facet_asm_apply(a, ASM_OP_FAR_HI, &distance, NULL, at, out);
 }
 
@@ -362,6 +361,12 @@ static bool function(struct asm_context *a, const char **p, struct asm_term *out
     *p = q;
     if (!parenthesis(a, p, &in)) {
         return false;
+    }
+    if (a->env != NULL) { /* inside an alias: complaints are about what the user wrote */
+        const char *argument = facet_lex_space(q + 1);
+        int index = facet_asm_param(a, argument, (size_t)(facet_lex_name(argument) - argument));
+
+        start = index >= 0 ? a->env->params[index].start : start;
     }
     switch (f) {
     case 0:
@@ -482,7 +487,7 @@ static bool unary(struct asm_context *a, const char **p, struct asm_term *out)
 /* The operator at p, its strength (C's order) and length; strength 0 when there is none. */
 static int operator_at(const char *p, enum asm_op *op, unsigned *length)
 {
-    char next = p[1];
+    char next = *p != '\0' ? p[1] : '\0';
 
     *length = 1;
     switch (*p) {
