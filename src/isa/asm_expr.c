@@ -363,6 +363,12 @@ static bool function(struct asm_context *a, const char **p, struct asm_term *out
     if (!parenthesis(a, p, &in)) {
         return false;
     }
+    if (a->env != NULL) { /* inside an alias: complaints are about what the user wrote */
+        const char *argument = facet_lex_space(q + 1);
+        int index = facet_asm_param(a, argument, (size_t)(facet_lex_name(argument) - argument));
+
+        start = index >= 0 ? a->env->params[index].start : start;
+    }
     switch (f) {
     case 0:
         return facet_asm_apply(a, ASM_OP_HI, &in, NULL, start, out);

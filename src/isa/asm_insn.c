@@ -388,6 +388,15 @@ static bool expand(struct asm_context *a, const struct asm_candidate *c, const c
     unsigned count = split(p, pieces, ASM_MAX_PARAMS);
     bool ok = true;
 
+    if (count > c->item_count && c->item_count < ASM_MAX_PARAMS) {
+        const char *at = pieces[c->item_count].start;
+
+        if (at[0] == '/' && at[1] == '*') {
+            return facet_asm_expect_end(a, at);
+        }
+        facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
+        return facet_asm_error(a, at, 1, "too many operands");
+    }
     if (count != c->item_count) {
         facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
         return facet_asm_error(a, p, 1, "%u operands, expected %u", count, c->item_count);
