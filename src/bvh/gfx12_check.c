@@ -138,7 +138,7 @@ static uint64_t problem_offset(const struct facet_checker *c, const struct facet
     }
     at = facet_checker_offset(p->node);
     return c->walk.nodes[p->node].kind == FACET_GFX12_KIND_INSTANCE ? at + 80 + 12 * p->slot
-                                                                     : at + 32 + 12 * p->slot;
+                                                                    : at + 32 + 12 * p->slot;
 }
 
 static void report_problem(struct facet_checker *c, const struct facet_gfx12_problem *p)
@@ -177,8 +177,7 @@ static void report_problem(struct facet_checker *c, const struct facet_gfx12_pro
             c, 29, W, at, "%s: the range at 0x%llx belongs to another child too", name, to);
         break;
     case FACET_GFX12_TROUBLE_PAIR:
-        facet_checker_report(
-            c, 14, at, "%s names a pair that node 0x%llx does not have", name, to);
+        facet_checker_report(c, 14, at, "%s names a pair that node 0x%llx does not have", name, to);
         break;
     case FACET_GFX12_TROUBLE_RANGE:
         facet_checker_report(

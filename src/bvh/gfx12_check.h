@@ -33,7 +33,7 @@ struct facet_gfx12_finding {
 };
 
 struct facet_gfx12_check_options {
-    bool partial; /* instances may point outside the image (a dump of the TLAS alone) */
+    bool partial;          /* instances may point outside the image (a dump of the TLAS alone) */
     uint32_t max_findings; /* kept; the others are only counted. 0 = 10000 */
 };
 

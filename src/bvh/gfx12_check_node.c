@@ -139,8 +139,7 @@ void facet_checker_box_fields(struct facet_checker *c, uint32_t node)
     }
     index = box.obb_matrix_index & 0x7F;
     if (index >= FACET_GFX12_OBB_COUNT && index != FACET_GFX12_OBB_NONE) {
-        facet_checker_report(
-            c, 6, at + 28, "obb_matrix_index %u: expected 0..103 or 127", index);
+        facet_checker_report(c, 6, at + 28, "obb_matrix_index %u: expected 0..103 or 127", index);
     }
     check_grid(c,
                at,
@@ -185,23 +184,16 @@ void facet_checker_instance_fields(struct facet_checker *c, uint32_t node)
         facet_checker_report(
             c, 4, at + 79, "child_count_minus_one is %u, at most 3", in.child_count_minus_one);
     }
-    check_grid(c,
-               at,
-               in.origin,
-               in.exponent,
-               in.child,
-               4,
-               (in.child_count_minus_one & 3u) + 1,
-               64,
-               80);
+    check_grid(
+        c, at, in.origin, in.exponent, in.child, 4, (in.child_count_minus_one & 3u) + 1, 64, 80);
 }
 
 /* ---- primitive nodes ---- */
 
 /* What the triangles of a node use. */
 struct used {
-    uint16_t vertices;     /* one bit per vertex number */
-    unsigned last;         /* highest triangle number that is present */
+    uint16_t vertices; /* one bit per vertex number */
+    unsigned last;     /* highest triangle number that is present */
     bool procedural, triangle;
 };
 

@@ -56,7 +56,8 @@ static void add_point(struct facet_checked *b, const float p[3])
 
 typedef void point_fn(void *context, const float point[3]);
 
-/* All corners of one pair; a box has its two extreme ones, or all eight when they will be rotated. */
+/* All corners of one pair; a box has its two extreme ones, or all eight when they will be rotated.
+ */
 static void pair_points(const uint8_t *node,
                         unsigned pair,
                         bool all_corners,
@@ -74,10 +75,10 @@ static void pair_points(const uint8_t *node,
             continue;
         }
         if (promises != NULL) {
-            *promises &= (uint8_t)((tri->opaque ? FACET_GFX12_ONLY_OPAQUE
-                                                : FACET_GFX12_ONLY_NON_OPAQUE) |
-                                   (facet_gfx12_tri_procedural(tri) ? FACET_GFX12_ONLY_PROCEDURAL
-                                                                    : FACET_GFX12_ONLY_TRIANGLES));
+            *promises &=
+                (uint8_t)((tri->opaque ? FACET_GFX12_ONLY_OPAQUE : FACET_GFX12_ONLY_NON_OPAQUE) |
+                          (facet_gfx12_tri_procedural(tri) ? FACET_GFX12_ONLY_PROCEDURAL
+                                                           : FACET_GFX12_ONLY_TRIANGLES));
         }
         if (facet_gfx12_tri_procedural(tri)) {
             struct facet_gfx12_prim prim;
@@ -443,7 +444,7 @@ static uint8_t placed_promises(uint64_t pointer, uint8_t promises)
     unsigned flags = facet_gfx12_base_flags(pointer);
 
     if ((flags & (FACET_GFX12_FORCE_OPAQUE | FACET_GFX12_FORCE_NON_OPAQUE)) != 0) {
-        promises &= (uint8_t)~(FACET_GFX12_ONLY_OPAQUE | FACET_GFX12_ONLY_NON_OPAQUE);
+        promises &= (uint8_t) ~(FACET_GFX12_ONLY_OPAQUE | FACET_GFX12_ONLY_NON_OPAQUE);
         promises |= (flags & FACET_GFX12_FORCE_OPAQUE) != 0 ? FACET_GFX12_ONLY_OPAQUE
                                                             : FACET_GFX12_ONLY_NON_OPAQUE;
     }

@@ -28,8 +28,11 @@ struct facet_checker {
     bool failed;     /* out of memory */
 };
 
-void facet_checker_report(struct facet_checker *c, unsigned rule, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void facet_checker_report(struct facet_checker *c,
+                          unsigned rule,
+                          uint64_t offset,
+                          const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
 /* With another severity than the table's. */
 void facet_checker_report_as(struct facet_checker *c,
                              unsigned rule,

@@ -33,9 +33,8 @@ struct tally {
 };
 
 /* Union of the node's child boxes. */
-static double node_area(const struct facet_gfx12_box *box,
-                        const struct facet_gfx12_link *links,
-                        unsigned count)
+static double
+node_area(const struct facet_gfx12_box *box, const struct facet_gfx12_link *links, unsigned count)
 {
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     uint32_t lo[3], hi[3];

@@ -8,7 +8,7 @@
 
 struct facet_gfx12_stats {
     uint64_t bytes;
-    uint64_t nodes; /* of 128 bytes */
+    uint64_t nodes;                                                 /* of 128 bytes */
     uint64_t box_nodes, primitive_nodes, instance_nodes, raw_nodes; /* raw: not reached */
     uint64_t bottom_levels;                                         /* different BLAS roots */
     uint64_t triangles, boxes;  /* in primitive nodes: triangles, procedural boxes */
@@ -22,10 +22,10 @@ struct facet_gfx12_stats {
     uint64_t children[9];       /* box nodes by number of children */
     uint64_t pairs_per_node[9]; /* primitive nodes by pairs */
     uint64_t vertices_per_node[17];
-    uint64_t range_pairs[17];                /* ranges by pairs; [16] is 16 and more */
-    uint64_t axis_bits[33];                  /* axes of triangle nodes by payload width */
-    uint64_t depth[FACET_GFX12_DEPTH_BINS];  /* nodes by distance from the root; the last is "and
-                                                more" */
+    uint64_t range_pairs[17];               /* ranges by pairs; [16] is 16 and more */
+    uint64_t axis_bits[33];                 /* axes of triangle nodes by payload width */
+    uint64_t depth[FACET_GFX12_DEPTH_BINS]; /* nodes by distance from the root; the last is "and
+                                               more" */
     uint32_t max_depth;
     double sah; /* expected number of intersect instructions of a random ray that meets the root */
 };

@@ -1,5 +1,5 @@
-/* Depth-first search with an explicit stack. A node is white (not seen), grey (being walked) or black
- * (done): meeting a grey node is a cycle, meeting a black one a second reference. */
+/* Depth-first search with an explicit stack. A node is white (not seen), grey (being walked) or
+ * black (done): meeting a grey node is a cycle, meeting a black one a second reference. */
 #include "bvh/gfx12_walk.h"
 
 #include "base/bits.h"
@@ -31,15 +31,13 @@ uint32_t facet_gfx12_walk_id(const struct facet_gfx12_walk *walk, uint32_t node)
 /* ---- links ---- */
 
 /* Addresses wrap at 48 bits; anything before the image is therefore far behind it. */
-static void set_target(const struct facet_gfx12_view *view,
-                       uint64_t level_base,
-                       struct facet_gfx12_link *link)
+static void
+set_target(const struct facet_gfx12_view *view, uint64_t level_base, struct facet_gfx12_link *link)
 {
     uint64_t mask = facet_bits_mask(48);
 
     link->offset = (level_base + facet_gfx12_id_offset(link->id)) & mask;
-    link->inside = link->offset < view->size &&
-                   view->size - link->offset >= FACET_GFX12_NODE_BYTES;
+    link->inside = link->offset < view->size && view->size - link->offset >= FACET_GFX12_NODE_BYTES;
 }
 
 static unsigned box_links(const struct facet_gfx12_view *view,
@@ -73,9 +71,8 @@ static unsigned box_links(const struct facet_gfx12_view *view,
 
 /* GPURT lets all children of an instance share one ID whose type field is the number of the root
  * node (12.8); Facet and RADV write real types. */
-static bool is_node_number(const struct facet_gfx12_instance *instance,
-                           const uint32_t *ids,
-                           unsigned count)
+static bool
+is_node_number(const struct facet_gfx12_instance *instance, const uint32_t *ids, unsigned count)
 {
     for (unsigned i = 1; i < count; i++) {
         if (ids[i] != ids[0] || instance->child[i].node_size != 0) {
@@ -112,9 +109,8 @@ static unsigned instance_links(const struct facet_gfx12_view *view,
     return count;
 }
 
-static uint64_t child_base(const struct facet_gfx12_view *view,
-                           const struct facet_gfx12_walk *walk,
-                           uint32_t node)
+static uint64_t
+child_base(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, uint32_t node)
 {
     struct facet_gfx12_instance instance;
 
@@ -209,8 +205,11 @@ struct search {
     bool failed;
 };
 
-static void report(
-    struct search *s, enum facet_gfx12_trouble trouble, uint32_t node, uint32_t slot, uint64_t target)
+static void report(struct search *s,
+                   enum facet_gfx12_trouble trouble,
+                   uint32_t node,
+                   uint32_t slot,
+                   uint64_t target)
 {
     struct facet_gfx12_walk *w = s->walk;
 
@@ -285,10 +284,8 @@ static bool claim(struct search *s,
     return true;
 }
 
-static void visit_range(struct search *s,
-                        const struct facet_gfx12_link *link,
-                        uint64_t base,
-                        uint32_t parent)
+static void
+visit_range(struct search *s, const struct facet_gfx12_link *link, uint64_t base, uint32_t parent)
 {
     struct facet_gfx12_range range = facet_gfx12_range_start(s->view, link);
     uint32_t node = range.node;

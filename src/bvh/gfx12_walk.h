@@ -36,8 +36,8 @@ enum facet_gfx12_trouble {
 
 struct facet_gfx12_problem {
     enum facet_gfx12_trouble trouble;
-    uint32_t node; /* the node that names the child, FACET_GFX12_NO_NODE for the root */
-    uint32_t slot; /* which child */
+    uint32_t node;   /* the node that names the child, FACET_GFX12_NO_NODE for the root */
+    uint32_t slot;   /* which child */
     uint64_t target; /* address minus base of what was named; may be outside */
 };
 
