@@ -69,6 +69,12 @@ int cli_bad(const struct cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
 
+/* Prints the value, two spaces per level, through stdio like everything else; releases it. NULL
+ * counts as a failed allocation. Returns CLI_OK or CLI_BAD; a failing stream is main()'s business.
+ */
+struct json_t;
+int cli_print_json(const struct cli_args *args, struct json_t *value);
+
 /* The command table (cli/main.c, made from cli/commands.def), ends with NULL; for man page,
  * completion and the documentation test. */
 extern const struct cli_command *const cli_commands[];

@@ -8,6 +8,7 @@
 #ifndef FACET_GFX12_H
 #define FACET_GFX12_H
 
+#include <facet/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -259,6 +260,204 @@ struct facet_gfx12_instance {
 
 void facet_gfx12_instance_decode(const uint8_t node[128], struct facet_gfx12_instance *out);
 void facet_gfx12_instance_encode(const struct facet_gfx12_instance *in, uint8_t node[128]);
+
+/* ---- Four-wide nodes of the earlier generation, read by the dual instruction (section 10) ---- */
+
+struct facet_gfx12_box4 { /* FP32: 128 bytes; FP16: 64 bytes */
+    uint32_t child[4];    /* IDs */
+    uint32_t lo[4][3];    /* float bits; a binary16 box is converted exactly */
+    uint32_t hi[4][3];
+    uint8_t flags[4];   /* as cull_flags; a binary16 box has none */
+    uint32_t unused[3]; /* dwords 29..31 */
+};
+struct facet_gfx12_tri4 {  /* 64 bytes */
+    uint32_t vertex[4][3]; /* float bits */
+    uint32_t primitive_index[2];
+    uint32_t geometry_index;
+    uint32_t triangle_id; /* one byte per triangle */
+};
+void facet_gfx12_box4_decode(const uint8_t node[128], struct facet_gfx12_box4 *out);
+void facet_gfx12_box4_encode(const struct facet_gfx12_box4 *in, uint8_t node[128]);
+void facet_gfx12_box4_decode_half(const uint8_t node[64], struct facet_gfx12_box4 *out);
+/* Bounds must be binary16 values; others lose their low bits. */
+void facet_gfx12_box4_encode_half(const struct facet_gfx12_box4 *in, uint8_t node[64]);
+void facet_gfx12_tri4_decode(const uint8_t node[64], struct facet_gfx12_tri4 *out);
+void facet_gfx12_tri4_encode(const struct facet_gfx12_tri4 *in, uint8_t node[64]);
+
+/* ---- The instructions (sections 9 and 10) ---- */
+
+enum facet_gfx12_profile {
+    FACET_GFX12_SILICON, /* as the published cases of a gfx1200 card */
+    FACET_GFX12_GPURT,   /* as AMD's emulation */
+};
+enum facet_gfx12_opaque_sense {
+    FACET_GFX12_SENSE_HW,   /* bit 31 of v2 and v6: 1 = not opaque */
+    FACET_GFX12_SENSE_SEED, /* bit 31 of v2 and v6: 1 = opaque */
+};
+
+/* What the instructions see besides their registers: memory, descriptor and model options. The
+ * image occupies guest bytes [image_address, image_address + image_size) and must outlive the unit;
+ * a node outside it, or outside what the descriptor allows, reads as "no node". */
+struct facet_gfx12_unit {
+    const uint8_t *image;
+    uint64_t image_address;
+    uint64_t image_size;
+    struct facet_gfx12_resource resource;
+    enum facet_gfx12_profile profile;
+    enum facet_gfx12_opaque_sense opaque_sense;
+};
+
+/* An image at address 0 with the descriptor of example 1 and the default options. */
+void facet_gfx12_unit_init(struct facet_gfx12_unit *unit, const uint8_t *image, uint64_t size);
+/* `bytes` bytes at `offset` from the BVH base; NULL when out of range (section 3). */
+const uint8_t *facet_gfx12_unit_fetch(const struct facet_gfx12_unit *unit,
+                                      uint64_t bvh_base,
+                                      uint64_t offset,
+                                      uint64_t bytes);
+
+struct facet_gfx12_ray {
+    float origin[3];
+    float direction[3];
+    float extent;
+    uint32_t instance_mask; /* bits 7..0 */
+};
+
+/* image_bvh8_intersect_ray: fills v0..v9; changes ray->origin and ray->direction only for a visible
+ * instance node. */
+void facet_gfx12_intersect8(const struct facet_gfx12_unit *unit,
+                            uint64_t bvh_base,
+                            uint32_t node,
+                            struct facet_gfx12_ray *ray,
+                            uint32_t v[10]);
+/* image_bvh_dual_intersect_ray. */
+void facet_gfx12_intersect_dual(const struct facet_gfx12_unit *unit,
+                                uint64_t bvh_base,
+                                uint32_t node0,
+                                uint32_t node1,
+                                struct facet_gfx12_ray *ray,
+                                uint32_t v[10]);
+
+/* ---- Instruction words (9.1 and section 10) ---- */
+
+struct facet_gfx12_vimage {
+    bool dual;        /* image_bvh_dual_intersect_ray */
+    uint8_t vdata;    /* first of ten result registers */
+    uint8_t vaddr[5]; /* first registers: base (2), extent and mask (2), origin (3), direction (3),
+                         node (1, dual 2) */
+    uint8_t rsrc;     /* first of four scalar registers, a multiple of 4 */
+};
+void facet_gfx12_vimage_encode(const struct facet_gfx12_vimage *in, uint32_t words[3]);
+/* false when the words are neither instruction or set a bit that must be 0. */
+bool facet_gfx12_vimage_decode(const uint32_t words[3], struct facet_gfx12_vimage *out);
+/* "image_bvh8_intersect_ray v[0:9], [v[0:1], v[11:12], v[3:5], v[6:8], v9], s[0:3]"; spaces and
+ * case do not matter. */
+enum facet_status
+facet_gfx12_vimage_parse(const char *text, struct facet_gfx12_vimage *out, struct facet_error *err);
+/* Like snprintf: returns the length, never writes past text[size - 1]. */
+size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text, size_t size);
+
+/* ---- LDS stack instructions (11.3, 11.5) ---- */
+
+/* LDS is `lds_dwords` dwords; accesses beyond it read 0 and write nothing (R-G12-55). stack_size is
+ * OFFSET0[4:0]; useful values are 8..31, others keep to the arithmetic. */
+struct facet_gfx12_lds {
+    uint32_t *dwords;
+    uint32_t count;
+    uint8_t stack_size;
+    bool primitive_range; /* OFFSET1[1] */
+};
+uint32_t facet_gfx12_stack_init(uint32_t base_dword); /* initial address operand */
+/* ds_bvh_stack_push8_pop1_rtn_b32: updates *address, returns the next node. */
+uint32_t facet_gfx12_stack_push8_pop1(const struct facet_gfx12_lds *lds,
+                                      uint32_t *address,
+                                      uint32_t last,
+                                      const uint32_t data[8]);
+/* ds_bvh_stack_push8_pop2_rtn_b64: the two next nodes; the starred rules of 11.3 do not apply. */
+void facet_gfx12_stack_push8_pop2(const struct facet_gfx12_lds *lds,
+                                  uint32_t *address,
+                                  uint32_t last,
+                                  const uint32_t data[8],
+                                  uint32_t result[2]);
+
+/* ---- Traversal (section 11) ---- */
+
+/* A candidate or committed hit. */
+struct facet_gfx12_hit {
+    bool found;
+    bool procedural;
+    bool opaque;
+    bool backface;
+    float t, u, v;
+    uint32_t primitive_index;
+    uint32_t geometry_index;
+    uint32_t node;               /* ID of the primitive node and pair, relative to `base` */
+    uint64_t base;               /* base pointer that the node was fetched with */
+    uint32_t instance;           /* ID of the instance node, INVALID outside instances */
+    uint32_t instance_user_data; /* 24 bits, 0 outside instances */
+};
+
+enum facet_gfx12_verdict {
+    FACET_GFX12_IGNORE,
+    FACET_GFX12_ACCEPT,
+    FACET_GFX12_ACCEPT_AND_STOP,
+};
+
+/* Any member may be NULL. */
+struct facet_gfx12_callbacks {
+    void *context;
+    /* Every node that is visited, with its result registers, in order. */
+    void (*visit)(void *context, uint64_t base, uint32_t node, const uint32_t v[10]);
+    /* A non-opaque candidate inside (t_min, t_cur); without the callback it is accepted. */
+    enum facet_gfx12_verdict (*any_hit)(void *context, const struct facet_gfx12_hit *candidate);
+    /* A visible procedural primitive: `ray` is in the space of its node, `node` its 128 bytes. To
+     * report a hit set candidate->t (and u, v) and return true; t must then pass the interval test.
+     * Without the callback procedural primitives are not hit. */
+    bool (*procedural)(void *context,
+                       const struct facet_gfx12_ray *ray,
+                       const uint8_t node[128],
+                       struct facet_gfx12_hit *candidate);
+};
+
+struct facet_gfx12_query {
+    float origin[3];
+    float direction[3];
+    float t_min, t_max;
+    uint32_t api_flags; /* ray flags of 2.2; FACET_GFX12_API_TERMINATE_ON_FIRST_HIT is honoured */
+    uint32_t instance_mask;
+    uint64_t address;   /* byte address of the acceleration structure */
+    uint32_t root;      /* usually FACET_GFX12_ROOT */
+    uint64_t max_steps; /* nodes visited before giving up; 0 means 2^24 */
+    struct facet_gfx12_callbacks callbacks;
+};
+
+/* A ray from t_min 0 to +inf with mask 0xFF into the structure at address 0. */
+void facet_gfx12_query_init(struct facet_gfx12_query *query,
+                            const float origin[3],
+                            const float direction[3]);
+
+struct facet_gfx12_stats {
+    uint64_t steps; /* intersect instructions */
+    uint64_t boxes, primitives, instances;
+    uint64_t walk_backs; /* hardware-style loop: parents revisited after a stack overflow */
+    uint32_t max_depth;  /* reference loop: deepest stack */
+};
+
+/* The reference loop (11.1), stack as deep as needed. FACET_ERR_LIMIT when max_steps is reached (a
+ * cycle in the image), FACET_ERR_MEMORY when the stack cannot grow; *hit is then the best so far.
+ * stats and err may be NULL. */
+enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
+                                    const struct facet_gfx12_query *query,
+                                    struct facet_gfx12_hit *hit,
+                                    struct facet_gfx12_stats *stats,
+                                    struct facet_error *err);
+/* The hardware-style loop (11.4) with an LDS stack of 8..31 entries. Needs parent IDs in the nodes,
+ * one child per instance, sort_triangles_first and heuristic 0 or 2. */
+enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
+                                        const struct facet_gfx12_query *query,
+                                        unsigned stack_size,
+                                        struct facet_gfx12_hit *hit,
+                                        struct facet_gfx12_stats *stats,
+                                        struct facet_error *err);
 
 #ifdef __cplusplus
 }

@@ -14,56 +14,6 @@ _Static_assert(FACET_GFX12_BOX_CHILDREN_BIT + 8 * FACET_GFX12_CHILD_BITS == 1024
 _Static_assert(FACET_GFX12_INSTANCE_CHILDREN_BIT + 4 * FACET_GFX12_CHILD_BITS == 1024, "128 bytes");
 #undef WIDTH
 
-/* ---- bits ---- */
-
-void facet_gfx12_words_load(struct facet_gfx12_words *words, const uint8_t node[128])
-{
-    for (unsigned i = 0; i < 32; i++) {
-        const uint8_t *b = node + (size_t)4 * i;
-        words->w[i] = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-    }
-}
-
-void facet_gfx12_words_store(const struct facet_gfx12_words *words, uint8_t node[128])
-{
-    for (unsigned i = 0; i < 128; i++) {
-        node[i] = (uint8_t)(words->w[i / 4] >> (8 * (i % 4)));
-    }
-}
-
-static uint64_t low_mask(unsigned width)
-{
-    return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-}
-
-uint64_t facet_gfx12_bits_get(const struct facet_gfx12_words *words, int at, unsigned width)
-{
-    if (at < 0) { /* the part below bit 0 reads as zero */
-        unsigned below = (unsigned)-(int64_t)at;
-        return below >= width ? 0 : facet_gfx12_bits_get(words, 0, width - below) << below;
-    }
-    uint64_t value = 0;
-    unsigned shift = (unsigned)at % 32;
-    for (unsigned done = 0, i = (unsigned)at / 32; done < width && i < 32; i++) {
-        value |= (uint64_t)(words->w[i] >> shift) << done;
-        done += 32 - shift;
-        shift = 0;
-    }
-    return value & low_mask(width);
-}
-
-void facet_gfx12_bits_set(struct facet_gfx12_words *words, int at, unsigned width, uint64_t value)
-{
-    for (unsigned i = 0; i < width; i++) {
-        int64_t bit = (int64_t)at + i;
-        if (bit >= 0 && bit < 1024) {
-            uint32_t mask = UINT32_C(1) << (bit % 32);
-            uint32_t *w = &words->w[bit / 32];
-            *w = (value >> i & 1) != 0 ? *w | mask : *w & ~mask;
-        }
-    }
-}
-
 /* ---- node IDs and base pointers ---- */
 
 enum facet_gfx12_kind facet_gfx12_id_kind(uint32_t id)

@@ -8,6 +8,8 @@
 
 #include <facet/gfx12.h>
 
+#include "base/bits.h"
+
 /* clang-format off */
 
 /* A box on the 12-bit grid of its node. Minima round down and maxima round up, so that a quantized
@@ -127,10 +129,56 @@ struct facet_gfx12_words {
     uint32_t w[32];
 };
 
-void facet_gfx12_words_load(struct facet_gfx12_words *words, const uint8_t node[128]);
-void facet_gfx12_words_store(const struct facet_gfx12_words *words, uint8_t node[128]);
-/* Bits [at, at + width), width 0..64. Bits outside 0..1023 read as 0 and ignore writes. */
-uint64_t facet_gfx12_bits_get(const struct facet_gfx12_words *words, int at, unsigned width);
-void facet_gfx12_bits_set(struct facet_gfx12_words *words, int at, unsigned width, uint64_t value);
+static inline void facet_gfx12_words_load(struct facet_gfx12_words *words, const uint8_t *node)
+{
+    for (unsigned i = 0; i < 32; i++) {
+        words->w[i] = facet_load_le32(node + (size_t)4 * i);
+    }
+}
+
+static inline void facet_gfx12_words_store(const struct facet_gfx12_words *words, uint8_t *node)
+{
+    for (unsigned i = 0; i < 32; i++) {
+        facet_store_le32(node + (size_t)4 * i, words->w[i]);
+    }
+}
+
+/* Bits [at, at + width), width 0..64; bits outside 0..1023 read as 0. Inline, since the field
+ * tables call it with constants that leave one shift and one mask of it. */
+static inline uint64_t
+facet_gfx12_bits_get(const struct facet_gfx12_words *words, int at, unsigned width)
+{
+    unsigned below = at < 0 ? (unsigned)-at : 0; /* bits that lie before the node */
+    unsigned first = at < 0 ? 0 : (unsigned)at;
+    if (width <= below) {
+        return 0;
+    }
+    uint64_t value = 0;
+    unsigned shift = first % 32;
+    for (unsigned have = 0, i = first / 32; have < width - below && i < 32; i++) {
+        value |= (uint64_t)(words->w[i] >> shift) << have;
+        have += 32 - shift;
+        shift = 0;
+    }
+    return value << below & facet_bits_mask(width);
+}
+
+/* Bits outside 0..1023 ignore the write. */
+static inline void
+facet_gfx12_bits_set(struct facet_gfx12_words *words, int at, unsigned width, uint64_t value)
+{
+    for (unsigned done = 0; done < width;) {
+        int bit = at + (int)done;
+        if (bit < 0 || bit > 1023) {
+            done++;
+            continue;
+        }
+        unsigned lo = (unsigned)bit % 32;
+        unsigned part = width - done < 32 - lo ? width - done : 32 - lo;
+        uint32_t *w = &words->w[bit / 32];
+        *w = (uint32_t)facet_bits_set(*w, lo, part, value >> done);
+        done += part;
+    }
+}
 
 #endif

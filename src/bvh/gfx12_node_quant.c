@@ -4,36 +4,18 @@
  *
  * Directed rounding is computed from exact sums in binary64 and never touches the rounding mode of
  * the host. */
+#include "bvh/gfx12_f32.h"
 #include "bvh/gfx12_node.h"
-
-#include <float.h>
-#include <string.h>
-
-_Static_assert(FLT_EVAL_METHOD == 0, "float operations must round to binary32");
-
-static float to_float(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static uint32_t to_bits(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
 
 /* The neighbour of a finite or infinite float towards +inf (up) or -inf. */
 static float step(float f, bool up)
 {
-    uint32_t bits = to_bits(f);
+    uint32_t bits = f32_bits(f);
     if ((bits & 0x7FFFFFFF) == 0) {
-        return to_float(up ? 0x00000001 : 0x80000001);
+        return f32_from(up ? 0x00000001 : 0x80000001);
     }
     bool away = (bits >> 31 == 0) == up; /* away from zero */
-    return to_float(away ? bits + 1 : bits - 1);
+    return f32_from(away ? bits + 1 : bits - 1);
 }
 
 /* a - b rounded towards +inf (up) or -inf. The rounded binary64 difference s and its error e give
@@ -67,12 +49,12 @@ static double grid_scale(uint8_t exponent)
 
 bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
 {
-    float extent = sub_directed(to_float(hi), to_float(lo), true);
+    float extent = sub_directed(f32_from(hi), f32_from(lo), true);
     *exponent = 0;
     if (!(extent >= 0)) {
         return false;
     }
-    uint32_t e = (to_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
+    uint32_t e = (f32_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
     if (e > 254) { /* above 2^127, or infinite */
         return false;
     }
@@ -88,7 +70,7 @@ uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t expon
     if (exponent == 0) {
         return 0;
     }
-    double q = sub_directed(to_float(bound), to_float(origin), false) * grid_scale(exponent);
+    double q = sub_directed(f32_from(bound), f32_from(origin), false) * grid_scale(exponent);
     if (!(q > 0)) {
         return 0;
     }
@@ -100,7 +82,7 @@ uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t expon
     if (exponent == 0) {
         return 0;
     }
-    double q = sub_directed(to_float(bound), to_float(origin), true) * grid_scale(exponent);
+    double q = sub_directed(f32_from(bound), f32_from(origin), true) * grid_scale(exponent);
     if (!(q > 1)) {
         return 0;
     }
@@ -117,7 +99,7 @@ void facet_gfx12_quantize_child(const uint32_t lo[3],
                                 const uint8_t exponent[3],
                                 struct facet_gfx12_child *child)
 {
-    bool inverted = to_float(lo[0]) > to_float(hi[0]);
+    bool inverted = f32_from(lo[0]) > f32_from(hi[0]);
     for (unsigned k = 0; k < 3; k++) {
         child->min[k] = inverted ? 4095 : facet_gfx12_quantize_min(lo[k], origin[k], exponent[k]);
         child->max[k] = inverted ? 0 : facet_gfx12_quantize_max(hi[k], origin[k], exponent[k]);
@@ -132,17 +114,14 @@ uint32_t facet_gfx12_dequantize(uint32_t origin, uint8_t exponent, unsigned plan
     uint32_t offset = 0;
     plane = plane > 4096 ? 4096 : plane;
     if (plane != 0) {
-        int s = -12;
-        for (unsigned p = plane; p > 1; p >>= 1) {
-            s++;
-        }
+        int s = 19 - (int)facet_clz32(plane); /* floor(log2(plane)) - 12 */
         int x = s + exponent;
         if (x > 0) { /* an offset below 2^-126 becomes 0 */
             offset = (uint32_t)x << 23 | (plane << (11 - s) & 0x007FFFFF);
         }
     }
-    float sum = to_float(offset) + to_float(origin);
-    return sum != sum ? 0x7FC00000 : to_bits(sum);
+    float sum = f32_from(offset) + f32_from(origin);
+    return f32_bits(f32_canonical(sum));
 }
 
 void facet_gfx12_child_bounds(const struct facet_gfx12_child *child,
