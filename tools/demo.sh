@@ -51,6 +51,11 @@ show facet spec rt.bbox
 peek 12 facet spec RTNODE
 show facet spec R-TILE-04
 
+step "A GFX12 acceleration structure: make a scene, build, validate"
+show facet scene make knot --size 64 -o out/knot.glb
+show facet bvh build out/knot.glb -o out/knot.gfx12
+show facet bvh check out/knot.gfx12
+
 step "GFX12 ray intersection against results recorded from a real card"
 show facet gfx12 intersect --vectors spec/gfx12-silicon.json
 
