@@ -290,8 +290,7 @@ static uint32_t partition(struct builder *b,
     return left_end;
 }
 
-static struct bounds
-centre_bounds(const struct facet_bvh_item *items, uint32_t begin, uint32_t end)
+static struct bounds centre_bounds(const struct facet_bvh_item *items, uint32_t begin, uint32_t end)
 {
     struct bounds box = bounds_empty();
 
@@ -352,8 +351,8 @@ static void make_inner(struct builder *b,
     struct facet_bvh2_node *node = &b->nodes[range->slot];
 
     part[0] = (struct range){range->begin, middle, range->slot + 1, centres[0]};
-    part[1] = (struct range){
-        middle, range->end, range->slot + 2 * (middle - range->begin), centres[1]};
+    part[1] =
+        (struct range){middle, range->end, range->slot + 2 * (middle - range->begin), centres[1]};
     node->child0 = part[0].slot;
     node->child1 = part[1].slot;
 }
@@ -585,8 +584,8 @@ static void build_subtrees(void *context, size_t begin, size_t end)
     }
 }
 
-/* `list` first holds ranges to split and ends as the list of subtrees: splitting a range replaces it
- * by its two parts. The limit depends on the item count alone. */
+/* `list` first holds ranges to split and ends as the list of subtrees: splitting a range replaces
+ * it by its two parts. The limit depends on the item count alone. */
 static enum facet_status build_parallel(struct builder *b,
                                         facet_pool *pool,
                                         const struct range *root,

@@ -1,5 +1,5 @@
-/* Four float lanes for the builders: SSE2 where the host has it, plain C elsewhere, the same bits on
- * both. Only the operations that the builders need; lane 3 is along for the ride.
+/* Four float lanes for the builders: SSE2 where the host has it, plain C elsewhere, the same bits
+ * on both. Only the operations that the builders need; lane 3 is along for the ride.
  *
  * `lanes_min`/`lanes_max` return an arbitrary zero when +0 and -0 meet, which is fine wherever only
  * the value matters (areas, bins). `lanes_min_exact`/`lanes_max_exact` follow section 1 rule 4
@@ -138,13 +138,13 @@ static inline struct lanes lanes_max(struct lanes a, struct lanes b)
 static inline struct lanes lanes_min_exact(struct lanes a, struct lanes b)
 {
     LANES_EACH(a.v[i] < b.v[i] || (a.v[i] == b.v[i] && __builtin_signbit(a.v[i])) ? a.v[i]
-                                                                                   : b.v[i]);
+                                                                                  : b.v[i]);
 }
 
 static inline struct lanes lanes_max_exact(struct lanes a, struct lanes b)
 {
     LANES_EACH(a.v[i] > b.v[i] || (a.v[i] == b.v[i] && !__builtin_signbit(a.v[i])) ? a.v[i]
-                                                                                    : b.v[i]);
+                                                                                   : b.v[i]);
 }
 
 static inline void lanes_bins(

@@ -76,8 +76,7 @@ struct search {
 
 /* Looks at `start` and below. `budget` is what would be saved if the subtree were put above `start`
  * at no cost; going down costs what the boxes on the way grow. */
-static void
-search_below(const struct work *w, struct search *s, uint32_t start, float budget)
+static void search_below(const struct work *w, struct search *s, uint32_t start, float budget)
 {
     struct {
         float budget;
@@ -258,8 +257,7 @@ struct order {
 };
 
 /* A child's place in its parent is patched when the child gets its number. */
-static void
-depth_first(const struct work *w, const struct facet_bvh_item *items, struct order *to)
+static void depth_first(const struct work *w, const struct facet_bvh_item *items, struct order *to)
 {
     uint32_t next_node = 0, next_item = 0, depth = 0;
 

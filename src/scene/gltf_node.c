@@ -43,6 +43,12 @@ struct walk {
     uint32_t capacity;
 };
 
+/* KHR_node_visibility: hides the node and everything below it. */
+static bool is_hidden(const json_t *node)
+{
+    return json_is_false(json_object_get(gltf_extension(node, "KHR_node_visibility"), "visible"));
+}
+
 static bool push_node(struct gltf *g,
                       struct walk *w,
                       const json_t *value,
@@ -64,6 +70,9 @@ static bool push_node(struct gltf *g,
                          (unsigned)node);
     }
     g->reached[node] = true;
+    if (is_hidden(gltf_item(g, "nodes", (uint32_t)node))) {
+        return true;
+    }
     if (!local_matrix(g, (uint32_t)node, &local)) {
         return false;
     }

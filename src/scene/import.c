@@ -1,5 +1,6 @@
 /* See import.h. The conversation on the channel: the child sends a tag word and what belongs to it.
  * It may ask for files any number of times, then sends one scene or one error. */
+#define _GNU_SOURCE
 #include "scene/import.h"
 
 #include "base/file.h"
@@ -24,6 +25,7 @@ struct job {
     const char *path;
     enum facet_scene_format format;
     bool assimp_gltf;
+    bool may_need_draco;
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
     uint32_t files_served;
@@ -82,15 +84,22 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
     struct facet_reader reader = {
         .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
     const char *extension = extensions[job->format];
+    enum facet_status status;
 
-    if (job->format != FACET_FORMAT_GLTF) {
-        return facet_assimp_read(&reader, extension, scene, err);
+    if (job->format == FACET_FORMAT_GLTF && !job->assimp_gltf) {
+        status = facet_gltf_read(&reader, scene, err);
+        if (status == FACET_OK || !job->may_need_draco) {
+            return status;
+        }
+        facet_scene_free(scene);
+        facet_scene_warn(scene,
+                         "compressed with Draco and read through Assimp: texture transforms, "
+                         "instancing, cameras and lights are left out");
     }
-    if (job->assimp_gltf) {
-        return facet_assimp_read(
-            &reader, job->file.size > 0 && job->file.data[0] == 'g' ? "glb" : "gltf", scene, err);
+    if (job->format == FACET_FORMAT_GLTF && job->file.data[0] != 'g') {
+        extension = "gltf";
     }
-    return facet_gltf_read(&reader, scene, err);
+    return facet_assimp_read(&reader, extension, scene, err);
 }
 
 static void run_job(void *context, struct facet_channel *channel)
@@ -281,6 +290,15 @@ enum facet_status facet_scene_detect(const char *path,
     return FACET_OK;
 }
 
+/* Assimp can decompress Draco meshes; our reader cannot, but it is tried first since many such
+ * files carry the plain data too. */
+static bool mentions_draco(const struct facet_bytes *file)
+{
+    static const char name[] = "KHR_draco_mesh_compression";
+
+    return memmem(file->data, file->size, name, sizeof name - 1) != NULL;
+}
+
 /* Parse in the child, check here. */
 static enum facet_status
 import_job(struct job *job, const struct facet_import_options *options, struct facet_error *err)
@@ -296,6 +314,11 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
     enum facet_status status =
         facet_scene_detect(job->path, job->file.data, job->file.size, &job->format, err);
 
+    job->may_need_draco = job->format == FACET_FORMAT_GLTF && mentions_draco(&job->file);
+    if (status == FACET_OK &&
+        (job->format != FACET_FORMAT_GLTF || job->assimp_gltf || job->may_need_draco)) {
+        status = facet_assimp_load(err);
+    }
     if (status == FACET_OK) {
         status = facet_sandbox_run(&sandbox, err);
     }

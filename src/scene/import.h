@@ -4,7 +4,7 @@
  *
  * glTF 2.0 (.gltf, .glb) is read by our own reader: Assimp 5.2 drops EXT_mesh_gpu_instancing, reads
  * KHR_mesh_quantization data as raw floats and rounds texture coordinates. OBJ + MTL, PLY and STL
- * are read by Assimp. */
+ * are read by Assimp, and so are glTF files whose meshes are compressed with Draco. */
 #ifndef FACET_SCENE_IMPORT_H
 #define FACET_SCENE_IMPORT_H
 
