@@ -37,17 +37,17 @@ static void all_pairs(enum ref_op op, unsigned modes)
     }
 }
 
-TEST(fp8_add_all_pairs, "TILE-253")
+TEST(fp8_add_all_pairs, "")
 {
     all_pairs(REF_ADD, FACET_RM_COUNT);
 }
 
-TEST(fp8_sub_all_pairs, "TILE-253")
+TEST(fp8_sub_all_pairs, "")
 {
     all_pairs(REF_SUB, FACET_RM_COUNT);
 }
 
-TEST(fp8_mul_all_pairs, "TILE-253")
+TEST(fp8_mul_all_pairs, "")
 {
     all_pairs(REF_MUL, FACET_RM_COUNT);
 }
@@ -71,7 +71,7 @@ TEST(fp8_compare_all_pairs, "")
 }
 
 /* All 2^24 triples in RNE in a long run, a sample otherwise. */
-TEST(fp8_fma, "TILE-253 TILE-254")
+TEST(fp8_fma, "")
 {
     uint64_t samples = sampling_count(60000, 1000000);
 
@@ -112,14 +112,14 @@ TEST(sqrt_all_operands, "")
     all_operands(REF_SQRT, FACET_FMT_E5M2);
 }
 
-TEST(rcp_all_operands, "TILE-148")
+TEST(rcp_all_operands, "")
 {
     all_operands(REF_RCP, FACET_FMT_FP16);
     all_operands(REF_RCP, FACET_FMT_BF16);
     all_operands(REF_RCP, FACET_FMT_E4M3);
 }
 
-TEST(rsqrt_all_operands, "TILE-148")
+TEST(rsqrt_all_operands, "")
 {
     all_operands(REF_RSQRT, FACET_FMT_FP16);
     all_operands(REF_RSQRT, FACET_FMT_BF16);
@@ -198,7 +198,7 @@ static void to_int_all(enum facet_format from, unsigned width, bool is_signed, u
     }
 }
 
-TEST(to_int_all_operands, "TILE-146")
+TEST(to_int_all_operands, "")
 {
     static const unsigned widths[] = {64, 32, 16, 8, 4, 2};
 
