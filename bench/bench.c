@@ -33,20 +33,31 @@ double bench_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-double bench_rate(bench_work *work, void *context, double seconds)
+/* Seconds that `count` units take. */
+static double time_of(bench_work *work, void *context, uint64_t count)
 {
     static volatile uint64_t sink;
+    double start = bench_now();
 
-    for (uint64_t count = 64;; count *= 2) {
-        double start = bench_now();
-        double took;
+    sink = sink + work(context, count);
+    return bench_now() - start;
+}
 
-        sink = sink + work(context, count);
-        took = bench_now() - start;
-        if (took >= seconds || count >= UINT64_C(1) << 62) {
-            return (double)count / took;
-        }
+double bench_rate(bench_work *work, void *context, double seconds)
+{
+    uint64_t count = 64;
+    double took = time_of(work, context, count);
+
+    /* Find out roughly how fast it is, then measure for as long as was asked. */
+    while (took < seconds / 8 && count < UINT64_C(1) << 60) {
+        count *= 2;
+        took = time_of(work, context, count);
     }
+    if (took < seconds) {
+        count = (uint64_t)((double)count * seconds / took);
+        took = time_of(work, context, count);
+    }
+    return (double)count / took;
 }
 
 bool bench_has_program(const char *program)
@@ -54,6 +65,9 @@ bool bench_has_program(const char *program)
     const char *path = getenv("PATH");
     char file[4096];
 
+    if (program[0] == '\0') {
+        return false;
+    }
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
 

@@ -38,7 +38,7 @@ double bench_now(void);
 /* Work that can be repeated: does `count` units and returns something computed from their results,
  * which keeps the compiler from dropping them. */
 typedef uint64_t bench_work(void *context, uint64_t count);
-/* Units per second: doubles the count until one call takes `seconds`. */
+/* Units per second, measured over about `seconds`. */
 double bench_rate(bench_work *work, void *context, double seconds);
 
 /* true when the program is on PATH. */

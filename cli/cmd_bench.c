@@ -2,9 +2,10 @@
  * prints medians and ratios. */
 #include "cli/command.h"
 
+#include "base/json.h"
+#include "base/progress.h"
 #include "bench/bench.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,24 +33,6 @@ static double median(double *values, size_t count)
     return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* One line that the next one overwrites, on a terminal only. */
-static void
-show_progress(const struct cli_args *args, const char *text, uint64_t run, uint64_t runs)
-{
-    if (args->quiet || !isatty(STDERR_FILENO)) {
-        return;
-    }
-    if (text == NULL) {
-        fputs("\r\033[K", stderr);
-    } else {
-        fprintf(stderr,
-                "\r\033[K%s: run %llu of %llu",
-                text,
-                (unsigned long long)run + 1,
-                (unsigned long long)runs);
-    }
-}
-
 static enum facet_status measure(const struct cli_args *args,
                                  const struct bench_measure *m,
                                  uint64_t runs,
@@ -57,25 +40,28 @@ static enum facet_status measure(const struct cli_args *args,
                                  struct result *out,
                                  struct facet_error *err)
 {
+    const struct facet_progress_config config = {
+        .label = m->name, .unit = "runs", .total = runs, .fd = STDERR_FILENO, .quiet = args->quiet};
     double facet[MAX_RUNS], peer[MAX_RUNS];
+    enum facet_status status = FACET_OK;
+    struct facet_progress progress;
 
     memset(out, 0, sizeof *out);
+    facet_progress_start(&progress, &config);
     out->has_peer = m->peer != NULL && m->peer_run != NULL;
-    for (uint64_t i = 0; i < runs; i++) {
-        enum facet_status status;
-
-        show_progress(args, m->name, i, runs);
+    for (uint64_t i = 0; status == FACET_OK && i < runs; i++) {
         status = m->facet(seconds, &facet[i], err);
-        if (status != FACET_OK) {
-            show_progress(args, NULL, 0, 0);
-            return status;
-        }
-        if (out->has_peer && m->peer_run(seconds, &peer[i], err) != FACET_OK) {
+        if (status == FACET_OK && out->has_peer &&
+            m->peer_run(seconds, &peer[i], err) != FACET_OK) {
             out->has_peer = false;
             (void)snprintf(out->why_no_peer, sizeof out->why_no_peer, "%.199s", err->message);
         }
+        facet_progress_add(&progress, 1);
     }
-    show_progress(args, NULL, 0, 0);
+    facet_progress_finish(&progress);
+    if (status != FACET_OK) {
+        return status;
+    }
     out->facet = median(facet, runs);
     out->peer = out->has_peer ? median(peer, runs) : 0;
     return FACET_OK;
@@ -146,15 +132,6 @@ static int run_area(const struct cli_args *args,
     return CLI_OK;
 }
 
-static int print_json(json_t *json)
-{
-    int failed = json == NULL || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-
-    json_decref(json);
-    putchar('\n');
-    return failed ? CLI_BAD : CLI_OK;
-}
-
 static int list_areas(const struct cli_args *args)
 {
     json_t *list = json_array();
@@ -172,7 +149,7 @@ static int list_areas(const struct cli_args *args)
         }
     }
     if (args->json) {
-        return print_json(json_pack("{s:o}", "areas", list));
+        return cli_print_json(args, json_pack("{s:o}", "areas", list));
     }
     json_decref(list);
     return CLI_OK;
@@ -192,7 +169,7 @@ static int run_all(const struct cli_args *args, uint64_t runs, double seconds)
         (void)json_array_append_new(all, one);
     }
     if (args->json) {
-        return print_json(json_pack("{s:o}", "areas", all));
+        return cli_print_json(args, json_pack("{s:o}", "areas", all));
     }
     json_decref(all);
     return CLI_OK;
@@ -220,7 +197,7 @@ static int run_bench(const struct cli_args *args)
             int code = run_area(args, bench_areas[i], runs, seconds, &json);
 
             if (code == CLI_OK && args->json) {
-                return print_json(json);
+                return cli_print_json(args, json);
             }
             json_decref(json);
             return code;

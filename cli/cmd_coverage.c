@@ -4,11 +4,11 @@
 #include "cli/command.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "isa/table.h"
 
 #include <dirent.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,15 +250,14 @@ static void print_text(const struct coverage *c,
     }
 }
 
-static int print_json(const struct coverage *c,
-                      const struct area *areas,
-                      size_t count,
-                      const char *only,
-                      bool missing)
+static json_t *to_json(const struct coverage *c,
+                       const struct area *areas,
+                       size_t count,
+                       const char *only,
+                       bool missing)
 {
     struct area sum = sum_of(areas, count);
     json_t *list = json_array(), *object, *ids;
-    int failed;
 
     for (size_t i = 0; i < count; i++) {
         (void)json_array_append_new(list,
@@ -288,10 +287,7 @@ static int print_json(const struct coverage *c,
         }
         (void)json_object_set_new(object, "missing", ids);
     }
-    failed = object == NULL || json_dumpf(object, stdout, JSON_INDENT(2)) != 0;
-    putchar('\n');
-    json_decref(object);
-    return failed ? CLI_BAD : CLI_OK;
+    return object;
 }
 
 static int report(const struct cli_args *args, struct coverage *c)
@@ -300,7 +296,7 @@ static int report(const struct cli_args *args, struct coverage *c)
     struct area areas[MAX_AREAS];
     struct facet_error err = {0};
     char beside[4096];
-    bool found;
+    bool found, missing = cli_given(args, "missing");
     size_t count;
 
     default_folder(beside, sizeof beside);
@@ -317,12 +313,10 @@ static int report(const struct cli_args *args, struct coverage *c)
     if (count == 0) {
         return cli_bad(args, "no requirement has an ID that starts with '%s-'", only);
     }
-    if (args->json) {
-        if (print_json(c, areas, count, only, cli_given(args, "missing")) != CLI_OK) {
-            return CLI_BAD;
-        }
-    } else {
-        print_text(c, areas, count, only, cli_given(args, "missing"));
+    if (!args->json) {
+        print_text(c, areas, count, only, missing);
+    } else if (cli_print_json(args, to_json(c, areas, count, only, missing)) != CLI_OK) {
+        return CLI_BAD;
     }
     return json_object_size(c->unknown) > 0 ? CLI_NO : CLI_OK;
 }

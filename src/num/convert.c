@@ -32,29 +32,6 @@ uint64_t facet_num_convert(enum facet_format to,
     }
 }
 
-/* Magnitude of a number rounded to an integer; anything of 2^65 and more comes back as 2^65. */
-static facet_u128 integer_magnitude(struct facet_num_value v, unsigned rm, bool *inexact)
-{
-    uint64_t kept, rest;
-
-    *inexact = false;
-    if (v.exp > 64) {
-        return (facet_u128)1 << 65;
-    }
-    if (v.exp >= 63) {
-        return (facet_u128)v.sig << (v.exp - 63);
-    }
-    if (v.exp >= 0) {
-        kept = v.sig >> (63 - v.exp);
-        rest = v.sig << (v.exp + 1);
-    } else { /* below 1: one half is bit 63 of the fraction when exp = -1 */
-        kept = 0;
-        rest = facet_shr_jam64(v.sig, (unsigned)(-1 - v.exp));
-    }
-    *inexact = rest != 0;
-    return (facet_u128)kept + facet_num_round_up(kept, rest, v.sign, rm);
-}
-
 uint64_t facet_num_to_int(enum facet_format from,
                           uint64_t a,
                           unsigned width,
@@ -78,7 +55,7 @@ uint64_t facet_num_to_int(enum facet_format from,
         return largest;
     }
     magnitude =
-        v.cls == FACET_CLASS_INF ? (facet_u128)1 << 65 : integer_magnitude(v, policy->rm, &inexact);
+        v.cls == FACET_CLASS_INF ? (facet_u128)1 << 65 : facet_num_integer(v, policy->rm, &inexact);
     if (magnitude > limit) {
         *flags |= FACET_NV;
         return v.sign ? smallest : largest;

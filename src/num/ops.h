@@ -370,6 +370,28 @@ FACET_NUM_INLINE uint64_t facet_num_do_sqrt(const struct facet_fp_format *f,
     return facet_num_round(f, facet_num_root(f, v), policy, flags);
 }
 
+/* Magnitude of a number rounded to an integer; anything of 2^65 and more comes back as 2^65. */
+FACET_NUM_INLINE facet_u128 facet_num_integer(struct facet_num_value v, unsigned rm, bool *inexact)
+{
+    uint64_t kept = 0, rest;
+
+    *inexact = false;
+    if (v.exp > 64) {
+        return (facet_u128)1 << 65;
+    }
+    if (v.exp >= 63) {
+        return (facet_u128)v.sig << (v.exp - 63);
+    }
+    if (v.exp >= 0) {
+        kept = v.sig >> (63 - v.exp);
+        rest = v.sig << (v.exp + 1);
+    } else { /* below 1: bit 63 of the rest is worth one half */
+        rest = facet_shr_jam64(v.sig, (unsigned)(-1 - v.exp));
+    }
+    *inexact = rest != 0;
+    return (facet_u128)kept + facet_num_round_up(kept, rest, v.sign, rm);
+}
+
 /* -1, 0, 1 for a < b, a == b, a > b; no NaNs. */
 FACET_NUM_INLINE int facet_num_order(struct facet_num_value a, struct facet_num_value b)
 {

@@ -10,6 +10,7 @@ must exit with 0, or with N where a comment `# exit N` follows the command.
 import glob
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import textwrap
@@ -155,6 +156,20 @@ def links_lead_somewhere():
             if not re.match(r"[a-z]+:", target):
                 where = os.path.join(os.path.dirname(path), target)
                 check(os.path.exists(where), f"{os.path.relpath(path, SOURCE)}: {target} is not there")
+
+
+@case()
+def public_headers_compile_alone():
+    for header in glob.glob(os.path.join(SOURCE, "include/facet/*.h")):
+        for compiler, language in (("gcc", "c"), ("clang", "c"), ("clang++", "c++")):
+            if shutil.which(compiler) is None:
+                continue
+            standard = "c11" if language == "c" else "c++11"
+            result = subprocess.run(
+                [compiler, "-x", language, "-std=" + standard, "-Wall", "-Wextra", "-Wpedantic",
+                 "-Werror", "-fsyntax-only", "-I" + os.path.join(SOURCE, "include"), "-include",
+                 header, "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            check(result.returncode == 0, f"{header}, {compiler}:\n{result.stdout}")
 
 
 def allowed_edges():

@@ -539,7 +539,7 @@ TEST(interval_and_first_hit, "G12-235")
         CHECK(trace_with(stack, &unit, &q, &hit, &first) == FACET_OK);
         CHECK(hit.found && first.steps <= all.steps && first.primitives == 1);
     }
-    /* Without pointer flags nothing is known to be transparent (R-G12-56). */
+    /* Without pointer flags nothing is known to be transparent (R-G12-64). */
     struct facet_gfx12_query q;
     struct facet_gfx12_hit hit;
     struct any_hit_log log = {.verdict = FACET_GFX12_IGNORE};
