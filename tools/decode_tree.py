@@ -9,13 +9,13 @@ class Node:
     """Entry number = base + ((word >> shift1) & mask1) + ((word >> shift2) & mask2)."""
 
     def __init__(self):
-        self.row = -1  # leaf: the row, or -1 for illegal
+        self.row = 0  # leaf: the row, or the number behind the last one for illegal
         self.ranges = None  # inner: ((lo1, width1), (lo2, width2))
         self.children = []
         self.base = 0
 
 
-MAX_BITS = 9  # a node has at most 512 entries
+MAX_BITS = 7  # a node has at most 128 entries: together they stay near the cache
 
 
 def can_own(row, known, value):
@@ -62,11 +62,11 @@ def best_ranges(weights):
     return chosen
 
 
-def build(rows, known, value):
+def build(rows, known, value, illegal):
     node = Node()
     rows = [r for r in rows if can_own(r, known, value)]
     if len(rows) <= 1:
-        node.row = rows[0].id if rows else -1
+        node.row = rows[0].id if rows else illegal
         return node
     node.ranges = best_ranges(bit_weights(rows, known))
     if node.ranges is None:
@@ -75,7 +75,7 @@ def build(rows, known, value):
     mask = (((1 << n1) - 1) << lo1) | (((1 << n2) - 1) << lo2)
     for index in range(1 << (n1 + n2)):
         part = ((index & ((1 << n1) - 1)) << lo1) | ((index >> n1) << lo2)
-        node.children.append(build(rows, known | mask, (value & ~mask) | part))
+        node.children.append(build(rows, known | mask, (value & ~mask) | part, illegal))
     return node
 
 

@@ -47,7 +47,7 @@ def enumerators(isa, rows):
     return names
 
 
-def emit_rows_header(spec, out):
+def emit_rows_header(spec, steps, out):
     out.append("/* Made by tools/gen_tables.py from spec/ *.insn.tsv: the numbers of the instruction rows. */")
     out.append("#ifndef FACET_ISA_ROWS_H")
     out.append("#define FACET_ISA_ROWS_H\n")
@@ -57,6 +57,8 @@ def emit_rows_header(spec, out):
             out.append("    %s, /* %s */" % (name, row.syntax))
         out.append("    FACET_%s_OP_COUNT" % isa.upper())
         out.append("};\n")
+    out.append("/* Length of every walk through facet_decode_nodes (decode.c). */")
+    out.append("#define FACET_DECODE_STEPS %d\n" % max(steps.values()))
     out.append("#endif")
 
 
@@ -83,7 +85,9 @@ def emit_insns(spec, out):
         for row in rows:
             cells = []
             for o in row.operands:
-                p = pieces.get(", ".join("{%d, %d, %d}" % (p.word_lo, p.width, p.value_lo) for p in o.pieces))
+                p = "NULL"
+                if o.pieces:
+                    p = pieces.get(", ".join("{%d, %d, %d}" % (p.word_lo, p.width, p.value_lo) for p in o.pieces))
                 s = "NULL"
                 if o.symbols:
                     s = symbols.get(", ".join("{%s, %d}" % (c_string(n), v) for n, v in o.symbols) + ", {NULL, 0}")
@@ -92,11 +96,11 @@ def emit_insns(spec, out):
                     "{.name = %s, .kind = FACET_OPERAND_%s, .codec = FACET_CODEC_%s, .piece_count = %d, "
                     ".value_width = %d, .value_align = %d, .hidden = %s, .optional = %s, .keyed = %s, "
                     ".brief = %s, .nonzero = %s, .forbidden = 0x%xu, .default_value = %d, .pieces = %s, "
-                    ".symbols = %s, .second_name = %s, .meaning = %s}" % (
+                    ".symbols = %s, .second_name = %s, .print = FACET_PRINT_%s, .meaning = %s}" % (
                         c_string(o.name), o.kind.upper(), o.codec.upper(), len(o.pieces), o.width(), o.align(),
                         c_bool(o.hidden), c_bool(o.optional), c_bool(o.keyed), c_bool(o.brief),
                         c_bool(0 in o.forbidden), forbidden, o.default, p, s, c_string(o.second),
-                        c_string(o.meaning)))
+                        o.print.upper(), c_string(o.meaning)))
             op = operands.get(", ".join(cells)) if cells else "NULL"
             it = items.get(", ".join("{%d, %d}" % i for i in row.items)) if row.items else "NULL"
             text.append(
@@ -131,24 +135,21 @@ def emit_aliases(spec, out):
 
 
 def emit_decoder(spec, out):
-    """Four roots per ISA, chosen by the low two bits, so that 2- and 4-byte words part at once."""
+    """1024 roots per ISA, chosen by opcode (bits 6:0) and funct3 (bits 14:12): nearly all rows fix them."""
     roots, steps = [], {}
     for isa, rows in spec.insns.items():
-        trees = [decode_tree.build(rows, 3, low) for low in range(4)]
+        trees = [decode_tree.build(rows, 0x707F, key & 0x7F | (key >> 7) << 12, len(rows)) for key in range(1024)]
         steps[isa] = max(decode_tree.depth(t) for t in trees)
-        for tree in trees:
-            tree.row_base = isa
         roots += trees
     flat = decode_tree.flatten(roots)
     if len(flat) > 0xFFFF:
         raise ValueError("%d decode nodes do not fit 16 bits" % len(flat))
-    out.append("const unsigned facet_decode_steps = %d;" % max(steps.values()))
     out.append("const struct facet_decode_node facet_decode_nodes[] = {")
     for node in flat:
         if node.children:
             (lo1, n1), (lo2, n2) = node.ranges
             # The second range lands above the first: shift right by lo2 - n1 (never negative, lo2 > lo1 + n1).
-            out.append("    {%d, -1, %d, %d, 0x%x, 0x%x}," % (
+            out.append("    {%d, 0, %d, %d, 0x%x, 0x%x}," % (
                 node.base, lo1, lo2 - n1 if n2 else 0, (1 << n1) - 1, ((1 << n2) - 1) << n1))
         else:
             out.append("    {%d, %d, 0, 0, 0, 0}," % (node.base, node.row))
@@ -160,6 +161,7 @@ def emit_decoder(spec, out):
             conditions = row.conditions() + [(0, 1)] * (2 - len(row.conditions()))
             out.append("    {0x%08xu, 0x%08xu, {{0x%08xu, 0x%08xu}, {0x%08xu, 0x%08xu}}}," % (
                 (row.mask, row.match) + conditions[0] + conditions[1]))
+        out.append("    {0, 1, {{0, 1}, {0, 1}}}, /* illegal */")
         out.append("};")
     out.append("const struct facet_decode_leaf *const facet_decode_leaves[FACET_ISA_COUNT] = {%s};"
                % ", ".join("leaves_%s" % isa for isa in spec.insns))
@@ -253,7 +255,7 @@ def main(argv):
     try:
         emit_insns(spec, tables)
         nodes, steps = emit_decoder(spec, tables)
-        emit_rows_header(spec, header)
+        emit_rows_header(spec, steps, header)
     except ValueError as e:
         sys.stderr.write("%s\n" % e)
         return 1

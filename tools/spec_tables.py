@@ -22,19 +22,20 @@ CSR_WIDTH = {"xphmg": 64, "tile": 32}
 
 INSN_COLUMNS = ["mnemonic", "mask", "match", "syntax", "fields", "semantics"]
 OPERAND_COLUMNS = ["isa", "rows", "operand", "kind", "codec", "field", "symbols", "second", "default",
-                   "meaning"]
+                   "print", "meaning"]
 ALIAS_COLUMNS = ["isa", "mnemonic", "operands", "expansion", "note"]
 EXTENSION_COLUMNS = ["isa", "file", "rows", "extension", "title"]
 CSR_COLUMNS = ["csr", "addr", "field", "bits", "access", "reset", "meaning"]
 REQUIREMENT_COLUMNS = ["id", "level", "source", "section", "requirement", "observable"]
 
 KINDS = ["xreg", "xreg_c", "freg", "freg_c", "xfreg", "sreg", "tfreg", "vreg", "creg", "uimm", "simm",
-         "pcrel", "csr", "enum", "flags", "letters", "pcrel_u"]
+         "pcrel", "csr", "enum", "flags", "letters", "pcrel_u", "sp"]
 SIGNED_KINDS = ("simm", "pcrel")
 SYMBOL_KINDS = ("enum", "flags", "letters")
 REGISTER_BITS = {"xreg": 5, "xreg_c": 3, "freg": 5, "freg_c": 3, "xfreg": 5, "sreg": 5, "tfreg": 5,
-                 "vreg": 5, "creg": 5}
+                 "vreg": 5, "creg": 5, "sp": 0}
 CODECS = ["plain", "minus_one", "step", "modulo", "high20"]
+PRINTS = {"-": "plain", "hex": "hex", "number": "number"}
 ACCESS = ["RO", "RW", "W1C", "WARL"]
 LEVELS = ["MUST", "SHOULD", "MAY", "DEF", "DEP"]
 
@@ -64,6 +65,7 @@ class Operand:
         self.default = 0
         self.symbols = []
         self.second = None
+        self.print = "plain"
         self.meaning = ""
 
     def word_bits(self):
@@ -73,10 +75,10 @@ class Operand:
         return bits
 
     def width(self):
-        return max(p.value_lo + p.width for p in self.pieces)
+        return max((p.value_lo + p.width for p in self.pieces), default=0)
 
     def align(self):
-        return min(p.value_lo for p in self.pieces)
+        return min((p.value_lo for p in self.pieces), default=0)
 
     def place(self, value):
         word = 0
@@ -176,6 +178,9 @@ class Spec:
             if codec not in CODECS:
                 self.say(path, n, "unknown codec '%s', expected one of %s x2 x4 x8 x16"
                          % (codec, " ".join(CODECS)))
+                continue
+            if r["print"] not in PRINTS:
+                self.say(path, n, "unknown print '%s', expected one of %s" % (r["print"], " ".join(PRINTS)))
                 continue
             symbols = self.symbols_of(path, n, r["symbols"])
             if (kind in SYMBOL_KINDS) != bool(symbols):
@@ -285,6 +290,8 @@ class Spec:
                          % (row.mnemonic, name))
                 return None
             field = name if rule["field"] == "-" else rule["field"]
+            if rule["kind"] == "sp":
+                fields.setdefault(field, Operand(name))
             if field not in fields:
                 self.say(row.path, row.line, "%s: operand '%s' has no field" % (row.mnemonic, name))
                 return None
@@ -337,7 +344,7 @@ class Spec:
 
     def describe(self, row, o, rule):
         o.kind, o.codec, o.symbols = rule["kind"], rule["codec"], rule["symbols"]
-        o.meaning = rule["meaning"]
+        o.print, o.meaning = PRINTS[rule["print"]], rule["meaning"]
         o.second = None if rule["second"] == "-" else rule["second"]
         if rule["scale"]:
             for p in o.pieces:

@@ -4,6 +4,7 @@
  * so random words decode as fast as repeated ones. */
 #include "isa/decode_tables.h"
 #include "isa/isa.h"
+#include "isa/isa_rows.h"
 
 unsigned facet_isa_length(enum facet_isa isa, uint16_t low_half)
 {
@@ -12,23 +13,22 @@ unsigned facet_isa_length(enum facet_isa isa, uint16_t low_half)
 
 const struct facet_insn_row *facet_isa_decode(enum facet_isa isa, uint32_t word)
 {
-    /* Four roots per ISA, one for each value of the low two bits. */
-    const struct facet_decode_node *node = &facet_decode_nodes[4 * (unsigned)isa + (word & 3)];
-    unsigned steps = facet_decode_steps;
+    /* 1024 roots per ISA: opcode and funct3, which nearly every row fixes. */
+    const struct facet_decode_node *node =
+        &facet_decode_nodes[1024 * (unsigned)isa + (word & 0x7F) + ((word >> 5) & 0x380)];
 
-    while (steps-- > 0) {
+    for (unsigned step = 0; step < FACET_DECODE_STEPS; step++) {
         node = &facet_decode_nodes[node->base + ((word >> node->shift1) & node->mask1) +
                                    ((word >> node->shift2) & node->mask2)];
     }
-    if (node->row < 0) {
-        return NULL;
-    }
-    const struct facet_decode_leaf *leaf = &facet_decode_leaves[isa][node->row];
+    const struct facet_decode_leaf *leaf = &facet_decode_leaves[isa][node->leaf];
     bool legal = ((word & leaf->mask) == leaf->match) &
                  ((word & leaf->forbidden[0].mask) != leaf->forbidden[0].value) &
                  ((word & leaf->forbidden[1].mask) != leaf->forbidden[1].value);
 
-    return legal ? &facet_isa_rows[isa][node->row] : NULL;
+    /* An index instead of a conditional: whether a word is legal is not predictable. */
+    const struct facet_insn_row *answer[2] = {NULL, facet_isa_rows[isa] + node->leaf};
+    return answer[legal];
 }
 
 static bool is_signed(const struct facet_operand *operand)
@@ -38,7 +38,7 @@ static bool is_signed(const struct facet_operand *operand)
 
 int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word)
 {
-    uint64_t value = 0;
+    uint64_t value = operand->kind == FACET_OPERAND_SP ? 2 : 0;
 
     for (unsigned i = 0; i < operand->piece_count; i++) {
         const struct facet_piece *p = &operand->pieces[i];
@@ -64,6 +64,9 @@ uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, i
 
 bool facet_operand_fits(const struct facet_operand *operand, int64_t value)
 {
+    if (operand->kind == FACET_OPERAND_SP) {
+        return value == 2;
+    }
     int64_t span = INT64_C(1) << operand->value_width;
     int64_t lo = is_signed(operand) ? -(span / 2) : 0;
 

@@ -6,18 +6,19 @@
 #include "isa/table.h"
 
 /* The next node is base + ((word >> shift1) & mask1) + ((word >> shift2) & mask2). A leaf has zero
- * masks and leads to itself; its row may own the word, -1 says that none can. */
+ * masks and leads to itself; leaf number `leaf` may own the word. */
 struct facet_decode_node {
     uint16_t base;
-    int16_t row;
+    uint16_t leaf;
     uint8_t shift1;
     uint8_t shift2;
-    uint16_t mask1;
-    uint16_t mask2;
+    uint8_t mask1;
+    uint8_t mask2;
 };
 
-/* A word belongs to a row when its fixed bits agree and neither condition forbids it:
- * (word & mask) == value is illegal. An unused condition is {0, 1}, which no word meets. */
+/* Leaf n stands for row n; the one behind the last row matches no word. A word belongs to a row
+ * when its fixed bits agree and neither condition forbids it: (word & mask) == value is illegal. An
+ * unused condition is {0, 1}, which no word meets. */
 struct facet_decode_leaf {
     uint32_t mask;
     uint32_t match;
@@ -30,7 +31,6 @@ struct facet_decode_leaf {
 extern const struct facet_decode_node facet_decode_nodes[];
 extern const size_t facet_decode_node_count;
 extern const struct facet_decode_leaf *const facet_decode_leaves[FACET_ISA_COUNT];
-extern const unsigned facet_decode_steps;
 
 /* Rows by FNV-1a hash of the lower-case mnemonic: bucket b holds rows[first[b] .. first[b + 1]]. */
 struct facet_mnemonic_hash {

@@ -31,6 +31,7 @@ enum facet_operand_kind {
     FACET_OPERAND_FLAGS,   /* symbols joined with `|`, or a number */
     FACET_OPERAND_LETTERS, /* one-letter symbols written together (`iorw`), or a number */
     FACET_OPERAND_PCREL_U, /* as PCREL, but a zero-extended offset: forward only */
+    FACET_OPERAND_SP,      /* the register x2 and no other: in the syntax, not in the word */
 };
 
 /* How the written value becomes the field value; FACET_CODEC_PLAIN for nearly all operands. */
@@ -40,6 +41,12 @@ enum facet_operand_codec {
     FACET_CODEC_STEP,      /* written 0, 1, 2, 4, stored 0, 1, 2, 3 (sstep, dstep) */
     FACET_CODEC_MODULO,    /* written 0..2^n, stored modulo 2^n, printed as 2^n for 0 (svon.blk) */
     FACET_CODEC_HIGH20,    /* signed; a negative value is written plus 2^20 (c.lui 0xfffff) */
+};
+
+enum facet_operand_print {
+    FACET_PRINT_PLAIN,  /* decimal; ENUM by name where the value has one */
+    FACET_PRINT_HEX,    /* raw bits: hexadecimal */
+    FACET_PRINT_NUMBER, /* ENUM: a number all the same */
 };
 
 struct facet_symbol {
@@ -74,6 +81,7 @@ struct facet_operand {
     const struct facet_piece *pieces;
     const struct facet_symbol *symbols; /* ENUM, FLAGS: ends with a NULL name; else NULL */
     const char *second_name; /* accepted as a name as well (`imm` for `flags`), or NULL */
+    uint8_t print;           /* enum facet_operand_print */
     const char *meaning;     /* a few words; "" for a hidden field */
 };
 
