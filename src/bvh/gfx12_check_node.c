@@ -72,16 +72,15 @@ static void check_grid(struct facet_checker *c,
                 c, 5, offset + 3, "child %u: unused bits are 0x%x", i, child[i].unused);
         }
         for (unsigned k = 0; k < 3; k++) {
-            if (child[i].min[k] > child[i].max[k]) {
+            if (child[i].min[k] > child[i].max[k] + 1) { /* the upper plane is max + 1 */
                 facet_checker_report(c,
                                      9,
                                      offset,
-                                     "child %u: min_%c %u exceeds max_%c %u",
+                                     "child %u: %c planes %u to %u are inverted",
                                      i,
                                      "xyz"[k],
                                      child[i].min[k],
-                                     "xyz"[k],
-                                     child[i].max[k]);
+                                     child[i].max[k] + 1u);
                 break;
             }
         }

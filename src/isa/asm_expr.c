@@ -332,8 +332,7 @@ static bool pcrel_hi(struct asm_context *a, const struct asm_term *in, const cha
         a->pcrels = facet_asm_grow(a, a->pcrels, &a->pcrel_capacity, sizeof *a->pcrels);
     }
     record = &a->pcrels[a->pcrel_count++];
-    record->place = here.value;
-    record->distance = distance;
+    *record = (struct asm_pcrel){.place = here.value, .distance = distance};
     return facet_asm_apply(a, ASM_OP_FAR_HI, &distance, NULL, at, out);
 }
 
@@ -488,7 +487,7 @@ static bool unary(struct asm_context *a, const char **p, struct asm_term *out)
 /* The operator at p, its strength (C's order) and length; strength 0 when there is none. */
 static int operator_at(const char *p, enum asm_op *op, unsigned *length)
 {
-    char next = p[1];
+    char next = *p != '\0' ? p[1] : '\0';
 
     *length = 1;
     switch (*p) {

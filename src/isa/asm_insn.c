@@ -450,15 +450,15 @@ static bool emit_named(struct asm_context *a, const char *name, int64_t rd, int6
     return facet_asm_emit_word(a, row, word);
 }
 
-/* The sequence that GNU as writes: 32-bit values by lui and addiw, wider ones by shifting the upper
- * part in place and adding 12 bits at a time. */
+/* The sequence that GNU as writes, to the bit: 32-bit values by lui and addiw, wider ones by
+ * shifting the upper part in place and adding 12 bits at a time. */
 static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
 {
     int64_t low = (int64_t)((((uint64_t)value & 0xFFF) ^ 0x800) - 0x800);
     uint64_t upper = (uint64_t)value - (uint64_t)low;
 
     if (value == low) {
-        return emit_named(a, "addi", rd, 0, low);
+        return emit_named(a, "addiw", rd, 0, low);
     }
     if (value >= INT32_MIN && value <= INT32_MAX) {
         return emit_named(a, "lui", rd, 0, (int64_t)(upper >> 12 & 0xFFFFF)) &&
@@ -488,8 +488,11 @@ static bool load_immediate(struct asm_context *a, const char *p)
         return facet_asm_error(a, p, 1, "`,` is expected here");
     }
     p++;
-    return facet_asm_constant(a, &p, &value) && facet_asm_expect_end(a, facet_lex_space(p)) &&
-           emit_constant(a, rd, value);
+    if (!facet_asm_constant(a, &p, &value) || !facet_asm_expect_end(a, facet_lex_space(p))) {
+        return false;
+    }
+    return value >= -2048 && value <= 2047 ? emit_named(a, "addi", rd, 0, value)
+                                           : emit_constant(a, rd, value);
 }
 
 /* ---- choosing ---- */

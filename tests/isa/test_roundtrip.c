@@ -121,7 +121,7 @@ static void read_fields(struct shape *s)
     struct bits b;
 
     for (unsigned i = 0; i < s->count; i++) {
-        s->names[i].low = 99;
+        s->names[i].low = 63;
     }
     while (next_bits(&p, &b)) {
         for (unsigned i = 0; i < s->count; i++) {
