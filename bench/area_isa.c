@@ -1,25 +1,23 @@
-/* Area `isa`: the assembler beside GNU as, both as programs on the same file of a million RV64
- * instructions, from start to finished output; and the decoder on random words of its own rows. */
+/* Area `isa`: assembling (assemble.c); decoding and printing words, one thread. Decoding stands alone; printing stands
+ * beside GNU objdump on the same words (a whole program with a file to read, so the far end of the
+ * scale). */
+#include "bench/assemble.h"
 #include "bench/bench.h"
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "isa/isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-enum { INSTRUCTIONS = 1000000, PER_LABEL = 40, WORDS = 1 << 16 };
+enum { WORDS = 1 << 16 };
 
 static struct {
-    char folder[64];
-    char source[96], facet_out[96], gnu_out[96];
-    char program[4096]; /* this one */
-    uint32_t words[FACET_ISA_COUNT][WORDS];
-    bool words_ready;
+    bool ready;
+    uint32_t random[WORDS];
+    uint32_t legal[FACET_ISA_COUNT][WORDS];
+    uint32_t base[WORDS]; /* 32-bit rows that GNU knows */
 } data;
 
 static uint64_t next_random(uint64_t *state)
@@ -31,211 +29,133 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* ---- assemble ---- */
-
-static void clean_up(void)
+/* Legal words: a random row, random fields. */
+static uint32_t legal_word(enum facet_isa isa, bool base, uint64_t *state)
 {
-    (void)unlink(data.source);
-    (void)unlink(data.facet_out);
-    (void)unlink(data.gnu_out);
-    (void)rmdir(data.folder);
-}
+    for (;;) {
+        const struct facet_insn_row *row =
+            &facet_isa_rows[isa][next_random(state) % facet_isa_row_count[isa]];
+        uint32_t word = ((uint32_t)next_random(state) & ~row->mask) | row->match;
+        bool fits = !base || (row->length == 4 && row->file[0] == 'r' && row->file[1] == 'v');
 
-/* What compilers write: arithmetic, loads and stores, branches in both directions, pseudo
- * instructions, some floating point. r, s, t are registers, i an immediate, L a label nearby. */
-static void put_instruction(struct facet_strbuf *out, uint64_t r, long label, long last)
-{
-    static const char *const names[] = {"a0", "a1", "a2", "a3", "a4", "a5", "t0", "t1",
-                                        "s0", "s1", "s2", "s3", "sp", "ra", "zero", "x31"};
-    const char *d = names[r & 15], *s = names[r >> 4 & 15], *t = names[r >> 8 & 15];
-    int imm = (int)(r >> 12 & 4095) - 2048;
-    long near = label + (long)(r >> 24 & 15) - 8;
-
-    near = near < 0 ? 0 : near > last ? last : near;
-    switch (r >> 32 & 15) {
-    case 0:
-    case 1:
-        facet_strbuf_printf(out, "\tadd\t%s,%s,%s\n", d, s, t);
-        break;
-    case 2:
-    case 3:
-        facet_strbuf_printf(out, "\taddi\t%s,%s,%d\n", d, s, imm);
-        break;
-    case 4:
-    case 5:
-        facet_strbuf_printf(out, "\tld\t%s,%d(%s)\n", d, imm, s);
-        break;
-    case 6:
-        facet_strbuf_printf(out, "\tsd\t%s,%d(%s)\n", d, imm, s);
-        break;
-    case 7:
-        facet_strbuf_printf(out, "\tlw\t%s,%d(%s)\n", d, imm, s);
-        break;
-    case 8:
-        facet_strbuf_printf(out, "\tbne\t%s,%s,.L%ld\n", s, t, near);
-        break;
-    case 9:
-        facet_strbuf_printf(out, "\tj\t.L%ld\n", near);
-        break;
-    case 10:
-        facet_strbuf_printf(out, "\tmv\t%s,%s\n", d, s);
-        break;
-    case 11:
-        facet_strbuf_printf(out, "\tslli\t%s,%s,%d\n", d, s, imm & 63);
-        break;
-    case 12:
-        facet_strbuf_printf(out, "\tlui\t%s,%d\n", d, imm & 2047);
-        break;
-    case 13:
-        facet_strbuf_printf(out, "\tli\t%s,%d\n", d, imm);
-        break;
-    case 14:
-        facet_strbuf_puts(out, "\tfmadd.d\tfa0,fa1,fa2,fa3\n");
-        break;
-    default:
-        facet_strbuf_printf(out, "\tmul\t%s,%s,%s\n", d, s, t);
-        break;
-    }
-}
-
-static enum facet_status write_source(struct facet_error *err)
-{
-    uint64_t state = 7;
-    struct facet_strbuf text;
-    enum facet_status status;
-
-    facet_strbuf_init(&text);
-    facet_strbuf_puts(&text, "\t.option norvc\n\t.option norelax\n");
-    for (long i = 0; i < INSTRUCTIONS; i++) {
-        if (i % PER_LABEL == 0) {
-            facet_strbuf_printf(&text, ".L%ld:\n", i / PER_LABEL);
-        }
-        put_instruction(
-            &text, next_random(&state), i / PER_LABEL, (INSTRUCTIONS - 1) / PER_LABEL);
-    }
-    status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
-                         : facet_file_write(data.source, text.text, text.length, err);
-    facet_strbuf_free(&text);
-    return status;
-}
-
-static enum facet_status prepare_source(struct facet_error *err)
-{
-    ssize_t length;
-
-    if (data.folder[0] != '\0') {
-        return FACET_OK;
-    }
-    length = readlink("/proc/self/exe", data.program, sizeof data.program - 1);
-    if (length <= 0) {
-        return facet_fail(err, FACET_ERR_IO, 0, "this program cannot find its own file");
-    }
-    (void)snprintf(data.folder, sizeof data.folder, "%s", "/tmp/facet-bench-XXXXXX");
-    if (mkdtemp(data.folder) == NULL) {
-        data.folder[0] = '\0';
-        return facet_fail(err, FACET_ERR_IO, 0, "/tmp: cannot make a folder");
-    }
-    (void)snprintf(data.source, sizeof data.source, "%s/bench.s", data.folder);
-    (void)snprintf(data.facet_out, sizeof data.facet_out, "%s/facet.elf", data.folder);
-    (void)snprintf(data.gnu_out, sizeof data.gnu_out, "%s/gnu.o", data.folder);
-    (void)atexit(clean_up);
-    return write_source(err);
-}
-
-static enum facet_status rate_of(char *const *argv, double *value, struct facet_error *err)
-{
-    enum facet_status status = prepare_source(err);
-    double seconds;
-
-    if (status == FACET_OK) {
-        status = bench_spawn(argv, &seconds, err);
-    }
-    if (status == FACET_OK) {
-        *value = INSTRUCTIONS / seconds / 1e6;
-    }
-    return status;
-}
-
-static enum facet_status assemble_facet(double seconds, double *value, struct facet_error *err)
-{
-    char *argv[] = {
-        data.program, "as", data.source, "--isa", "xphmg", "-o", data.facet_out, NULL};
-
-    (void)seconds; /* one run of the program is one measurement */
-    return rate_of(argv, value, err);
-}
-
-static enum facet_status assemble_gnu(double seconds, double *value, struct facet_error *err)
-{
-    char *argv[] = {"riscv64-unknown-elf-as",
-                    "-march=rv64imafdc",
-                    "-mno-arch-attr",
-                    data.source,
-                    "-o",
-                    data.gnu_out,
-                    NULL};
-
-    (void)seconds;
-    return rate_of(argv, value, err);
-}
-
-/* ---- decode ---- */
-
-static void prepare_words(void)
-{
-    uint64_t state = 9;
-
-    for (int isa = 0; isa < FACET_ISA_COUNT && !data.words_ready; isa++) {
-        for (int i = 0; i < WORDS; i++) {
-            uint64_t r = next_random(&state);
-            const struct facet_insn_row *row =
-                &facet_isa_rows[isa][(r >> 32) % facet_isa_row_count[isa]];
-
-            data.words[isa][i] = ((uint32_t)r & ~row->mask) | row->match;
+        if (fits && facet_isa_decode(isa, word) == row) {
+            return word;
         }
     }
-    data.words_ready = true;
 }
 
-static uint64_t decode_words(void *context, uint64_t count)
+static void prepare(void)
 {
-    enum facet_isa isa = *(enum facet_isa *)context;
+    uint64_t state = 1;
+
+    if (data.ready) {
+        return;
+    }
+    for (int i = 0; i < WORDS; i++) {
+        data.random[i] = (uint32_t)next_random(&state);
+        data.legal[FACET_ISA_XPHMG][i] = legal_word(FACET_ISA_XPHMG, false, &state);
+        data.legal[FACET_ISA_TILE][i] = legal_word(FACET_ISA_TILE, false, &state);
+        data.base[i] = legal_word(FACET_ISA_XPHMG, true, &state);
+    }
+    data.ready = true;
+}
+
+struct job {
+    enum facet_isa isa;
+    const uint32_t *words;
+};
+
+static uint64_t decode(void *context, uint64_t count)
+{
+    const struct job *job = context;
     uint64_t sum = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        sum += (uintptr_t)facet_isa_decode(isa, data.words[isa][i % WORDS]);
+        sum += (uintptr_t)facet_isa_decode(job->isa, job->words[i % WORDS]);
     }
     return sum;
 }
 
-static enum facet_status decode(enum facet_isa isa, double seconds, double *value)
+static uint64_t print(void *context, uint64_t count)
 {
-    prepare_words();
-    *value = bench_rate(decode_words, &isa, seconds) / 1e6;
-    return FACET_OK;
+    const struct job *job = context;
+    uint64_t sum = 0;
+    char text[160];
+
+    for (uint64_t i = 0; i < count; i++) {
+        sum += facet_isa_print(job->isa, job->words[i % WORDS], 4 * i, NULL, text, sizeof text);
+    }
+    return sum;
 }
 
-static enum facet_status decode_xphmg(double seconds, double *value, struct facet_error *err)
-{
-    (void)err;
-    return decode(FACET_ISA_XPHMG, seconds, value);
-}
+#define MEASURE(name, isa, array, work)                                                            \
+    static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
+    {                                                                                              \
+        struct job job = {isa, data.array};                                                        \
+        (void)err;                                                                                 \
+        prepare();                                                                                 \
+        *value = bench_rate(work, &job, seconds) * 1e-6;                                           \
+        return FACET_OK;                                                                           \
+    }
 
-static enum facet_status decode_tile(double seconds, double *value, struct facet_error *err)
+/* clang-format off */
+MEASURE(decode_random, FACET_ISA_XPHMG, random, decode)
+MEASURE(decode_xphmg, FACET_ISA_XPHMG, legal[FACET_ISA_XPHMG], decode)
+MEASURE(decode_tile, FACET_ISA_TILE, legal[FACET_ISA_TILE], decode)
+MEASURE(print_base, FACET_ISA_XPHMG, base, print)
+/* clang-format on */
+
+/* objdump over a file of the same words, its start included. */
+static enum facet_status objdump(double seconds, double *value, struct facet_error *err)
 {
-    (void)err;
-    return decode(FACET_ISA_TILE, seconds, value);
+    char path[] = "/tmp/facet-bench-XXXXXX";
+    char *argv[] = {(char *)"riscv64-unknown-elf-objdump",
+                    (char *)"-D",
+                    (char *)"-b",
+                    (char *)"binary",
+                    (char *)"-m",
+                    (char *)"riscv:rv64",
+                    (char *)"-M",
+                    (char *)"no-aliases,numeric",
+                    path,
+                    NULL};
+    double each = 0, total = 0;
+    unsigned runs = 0;
+    int fd = mkstemp(path);
+
+    prepare();
+    if (fd < 0 || write(fd, data.base, sizeof data.base) != (ssize_t)sizeof data.base) {
+        if (fd >= 0) {
+            (void)close(fd);
+            (void)unlink(path);
+        }
+        return facet_fail(err, FACET_ERR_IO, 0, "cannot write a temporary file in /tmp");
+    }
+    (void)close(fd);
+    enum facet_status status = FACET_OK;
+    while (status == FACET_OK && (runs == 0 || total < seconds)) {
+        status = bench_spawn(argv, &each, err);
+        total += each;
+        runs++;
+    }
+    (void)unlink(path);
+    if (status == FACET_OK) {
+        *value = runs * (double)WORDS / total * 1e-6;
+    }
+    return status;
 }
 
 static const struct bench_measure measures[] = {
-    {"assemble", "Minsn/s", assemble_facet, "GNU as", assemble_gnu},
+    {"assemble", "Minsn/s", bench_assemble_facet, "GNU as", bench_assemble_gnu},
+    {"decode random words", "Mwords/s", decode_random, NULL, NULL},
     {"decode", "Mwords/s", decode_xphmg, NULL, NULL},
-    {"decode_tile", "Mwords/s", decode_tile, NULL, NULL},
+    {"decode tile", "Mwords/s", decode_tile, NULL, NULL},
+    {"print RV64", "Mwords/s", print_base, "GNU objdump", objdump},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 const struct bench_area bench_area_isa = {
     .name = "isa",
-    .summary = "assembling a million RV64 instructions, decoding random words",
+    .summary = "assembling, decoding and printing instructions, one thread",
     .measures = measures,
 };

@@ -65,6 +65,9 @@ bool bench_has_program(const char *program)
     const char *path = getenv("PATH");
     char file[4096];
 
+    if (program[0] == '\0') {
+        return false;
+    }
     if (strchr(program, '/') != NULL) {
         return access(program, X_OK) == 0;
     }
