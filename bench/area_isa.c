@@ -1,6 +1,6 @@
-/* Area `isa`: assembling (assemble.c); decoding and printing words, one thread. Decoding stands alone; printing stands
- * beside GNU objdump on the same words (a whole program with a file to read, so the far end of the
- * scale). */
+/* Area `isa`: assembling (assemble.c); decoding and printing words, one thread. Decoding stands
+ * alone; printing stands beside GNU objdump on the same words (a whole program with a file to read,
+ * so the far end of the scale). */
 #include "bench/assemble.h"
 #include "bench/bench.h"
 

@@ -40,8 +40,22 @@ static void clean_up(void)
  * instructions, some floating point. r, s, t are registers, i an immediate, L a label nearby. */
 static void put_instruction(struct facet_strbuf *out, uint64_t r, long label, long last)
 {
-    static const char *const names[] = {"a0", "a1", "a2", "a3", "a4", "a5", "t0", "t1",
-                                        "s0", "s1", "s2", "s3", "sp", "ra", "zero", "x31"};
+    static const char *const names[] = {"a0",
+                                        "a1",
+                                        "a2",
+                                        "a3",
+                                        "a4",
+                                        "a5",
+                                        "t0",
+                                        "t1",
+                                        "s0",
+                                        "s1",
+                                        "s2",
+                                        "s3",
+                                        "sp",
+                                        "ra",
+                                        "zero",
+                                        "x31"};
     const char *d = names[r & 15], *s = names[r >> 4 & 15], *t = names[r >> 8 & 15];
     int imm = (int)(r >> 12 & 4095) - 2048;
     long near = label + (long)(r >> 24 & 15) - 8;
@@ -105,8 +119,7 @@ static enum facet_status write_source(struct facet_error *err)
         if (i % PER_LABEL == 0) {
             facet_strbuf_printf(&text, ".L%ld:\n", i / PER_LABEL);
         }
-        put_instruction(
-            &text, next_random(&state), i / PER_LABEL, (INSTRUCTIONS - 1) / PER_LABEL);
+        put_instruction(&text, next_random(&state), i / PER_LABEL, (INSTRUCTIONS - 1) / PER_LABEL);
     }
     status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
                          : facet_file_write(data.source, text.text, text.length, err);
@@ -153,8 +166,7 @@ static enum facet_status rate_of(char *const *argv, double *value, struct facet_
 
 enum facet_status bench_assemble_facet(double seconds, double *value, struct facet_error *err)
 {
-    char *argv[] = {
-        data.program, "as", data.source, "--isa", "xphmg", "-o", data.facet_out, NULL};
+    char *argv[] = {data.program, "as", data.source, "--isa", "xphmg", "-o", data.facet_out, NULL};
 
     (void)seconds; /* one run of the program is one measurement */
     return rate_of(argv, value, err);
