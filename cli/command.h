@@ -1,6 +1,6 @@
 /* A command of the `facet` program, described by tables: the same tables parse the arguments, print
  * `--help`, the man page and the bash completion. A command is one file cli/cmd_NAME.c that exports
- * one `const struct cli_command`; cli/main.c lists them. */
+ * one `const struct cli_command cli_cmd_NAME`; cli/commands.def lists them. */
 #ifndef FACET_CLI_COMMAND_H
 #define FACET_CLI_COMMAND_H
 
@@ -17,20 +17,25 @@ enum cli_exit {
 };
 
 struct cli_option {
-    const char *name; /* long name without dashes: "output" */
-    char letter;      /* short name, or 0 */
-    const char
-        *argument; /* what stands after it ("FILE", "elf|bin|hex"); NULL for a switch. A list with
-                      `|` in lower case is checked by the parser. */
-    const char *help; /* one sentence */
+    const char *name;     /* long name without dashes: "output" */
+    char letter;          /* short name, or 0 */
+    const char *argument; /* what stands after it: "FILE", "DIR", "N"; a lower-case list such as
+                             "elf|bin|hex" is checked by the parser; NULL for a switch */
+    const char *help;     /* one sentence */
 };
 
 #define CLI_MAX_OPTIONS 32
+#define CLI_MAX_VALUES 256 /* option arguments on one command line */
 
 struct cli_args {
     const struct cli_command *command;
     const char *values[CLI_MAX_OPTIONS]; /* per option: the (last) argument, "" for a given switch,
                                             or NULL */
+    struct {
+        const struct cli_option *option;
+        const char *value;
+    } all[CLI_MAX_VALUES]; /* every option argument, for options that may be repeated */
+    int all_count;
     char **positional;
     int positional_count;
     bool quiet; /* --quiet: no progress */
@@ -40,23 +45,31 @@ struct cli_args {
 struct cli_command {
     const char *name;     /* "as", or "bvh build" */
     const char *summary;  /* one line for the list of commands */
-    const char *usage;    /* "facet as FILE -o OUT --isa tile|xphmg" */
-    const char *details;  /* paragraphs of --help and the man page */
+    const char *usage;    /* "facet as FILE -o OUT --isa tile|xphmg"; one form per line */
+    const char *details;  /* paragraphs of --help and the man page, parted by empty lines; a line
+                             that starts with a space is kept as it is */
     const char *examples; /* one command per line, each runs in the documentation test */
     const struct cli_option
         *options;  /* ends with a NULL name; --help, --json, --quiet come by themselves */
     bool has_json; /* --json is accepted */
     int (*run)(const struct cli_args *args);
+    const char *operands; /* what stands beside the options: "FILE", "[FILE...]", "insn|csr NAME".
+                             The parser checks number and choices, completion offers them. "" for
+                             nothing; NULL when the command checks for itself. */
 };
 
 /* The argument of an option, NULL when it was not given. The name must be in the command's table.
  */
 const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_given(const struct cli_args *args, const char *name);
+/* The n-th argument of an option that was given several times, NULL past the last. */
+const char *cli_nth_value(const struct cli_args *args, const char *name, int n);
 /* Numbers: decimal or 0x hex inside [lo, hi]; prints the complaint and returns false otherwise. An
  * option that was not given leaves *out alone. */
 bool cli_number(
     const struct cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t *out);
+/* The same for a decimal fraction (`0.5`, `1e-3`); never NaN or infinite. */
+bool cli_real(const struct cli_args *args, const char *name, double lo, double hi, double *out);
 
 /* "facet as: message" on standard error; both return CLI_BAD so that a command can `return
  * cli_bad(...)`. */
@@ -64,8 +77,14 @@ int cli_bad(const struct cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
 
-/* The command table (cli/main.c), ends with NULL; for man page, completion and the documentation
- * test. */
+/* Prints the value, two spaces per level, through stdio like everything else; releases it. NULL
+ * counts as a failed allocation. Returns CLI_OK or CLI_BAD; a failing stream is main()'s business.
+ */
+struct json_t;
+int cli_print_json(const struct cli_args *args, struct json_t *value);
+
+/* The command table (cli/main.c, made from cli/commands.def), ends with NULL; for man page,
+ * completion and the documentation test. */
 extern const struct cli_command *const cli_commands[];
 
 #endif

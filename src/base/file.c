@@ -91,6 +91,7 @@ static bool write_all(int fd, const uint8_t *data, size_t size)
             continue;
         }
         if (put <= 0) {
+            errno = put == 0 ? EIO : errno;
             return false;
         }
         data += put;
@@ -99,22 +100,26 @@ static bool write_all(int fd, const uint8_t *data, size_t size)
     return true;
 }
 
-/* A fresh file beside the target, so that rename() stays inside one file system. */
+/* A fresh file beside the target, so that rename() stays inside one file system. Not mkstemp(): it
+ * ignores the umask, and asking for the umask means changing it under other threads' feet. */
 static int create_temporary(const char *path, char *name, size_t name_size)
 {
-    mode_t mask = umask(0);
-    int fd;
+    static _Atomic unsigned counter;
 
-    umask(mask);
-    if ((size_t)snprintf(name, name_size, "%s.XXXXXX", path) >= name_size) {
-        errno = ENAMETOOLONG;
-        return -1;
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        int length = snprintf(name, name_size, "%s.%ld-%u.tmp", path, (long)getpid(), counter++);
+        int fd;
+
+        if (length < 0 || (size_t)length >= name_size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd;
+        }
     }
-    fd = mkstemp(name);
-    if (fd >= 0) {
-        (void)fchmod(fd, 0666 & ~mask);
-    }
-    return fd;
+    return -1;
 }
 
 enum facet_status

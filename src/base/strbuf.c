@@ -32,7 +32,11 @@ static bool reserve(struct facet_strbuf *buf, size_t extra)
     size_t capacity = buf->capacity != 0 ? buf->capacity : 256;
     char *text;
 
-    if (buf->failed || need < extra) {
+    if (buf->failed) {
+        return false;
+    }
+    if (extra > SIZE_MAX / 2 || need < extra) {
+        buf->failed = true;
         return false;
     }
     if (need <= buf->capacity) {
@@ -85,7 +89,11 @@ void facet_strbuf_vprintf(struct facet_strbuf *buf, const char *format, va_list 
     va_copy(copy, args);
     length = vsnprintf(NULL, 0, format, copy);
     va_end(copy);
-    if (length < 0 || !reserve(buf, (size_t)length)) {
+    if (length < 0) {
+        buf->failed = true;
+        return;
+    }
+    if (!reserve(buf, (size_t)length)) {
         return;
     }
     (void)vsnprintf(buf->text + buf->length, (size_t)length + 1, format, args);

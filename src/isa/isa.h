@@ -19,6 +19,16 @@ int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word);
 uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, int64_t value);
 bool facet_operand_fits(const struct facet_operand *operand, int64_t value);
 
+/* What stands in the text against what stands in the field (enum facet_operand_codec). Decoding
+ * gives the written number; encoding returns false when no field value is written so. Other codecs
+ * than PLAIN apart, both are the identity. facet_operand_encode checks nothing else: call
+ * facet_operand_fits and facet_operand_legal on its result. */
+int64_t facet_operand_written(const struct facet_operand *operand, int64_t field);
+bool facet_operand_encode(const struct facet_operand *operand, int64_t written, int64_t *field);
+
+/* false for a field value that the row's conditions forbid (`!=0`, `!=5,6`). */
+bool facet_operand_legal(const struct facet_operand *operand, int64_t value);
+
 /* Looks up by mnemonic, any case. Several rows may share one mnemonic (svsetvl): start with
  * *from = 0 and call until NULL. */
 const struct facet_insn_row *
@@ -44,8 +54,20 @@ size_t facet_isa_print(enum facet_isa isa,
                        char *buf,
                        size_t size);
 
-/* CSR, requirement, resolution by name or number; NULL when there is none. */
+/* CSR by name (any case) or number; NULL when there is none. Registers of a family have an index in
+ * their name: ZPTAB7, mhpmcounter3, sampler[2].base (sampler2.base is accepted as well); the row's
+ * own name (sampler[n].base, ZPTAB0..31) finds the row. */
 const struct facet_csr_row *facet_csr_find(enum facet_isa isa, const char *name);
+/* The same, and the number of that very register. With in_12_bits, a register whose first address
+ * does not fit a CSR instruction gives its second one (RTCFG: 0x820). */
+const struct facet_csr_row *facet_csr_find_number(
+    enum facet_isa isa, const char *name, size_t length, bool in_12_bits, uint32_t *number);
+/* Name of the register `number` of the row, with the index of a family; like snprintf. */
+size_t facet_csr_name(const struct facet_csr_row *row, uint32_t number, char *buf, size_t size);
 const struct facet_csr_row *facet_csr_at(enum facet_isa isa, uint32_t number);
+
+/* Requirement ("CAP-137"), resolution ("R-CAP-09") by ID, any case; NULL when there is none. */
+const struct facet_requirement_row *facet_requirement_find(const char *id);
+const struct facet_resolution_row *facet_resolution_find(const char *id);
 
 #endif

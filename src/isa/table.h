@@ -14,21 +14,24 @@
 enum facet_isa { FACET_ISA_XPHMG, FACET_ISA_TILE, FACET_ISA_COUNT };
 
 enum facet_operand_kind {
-    FACET_OPERAND_XREG,   /* x0..x31 and ABI names */
-    FACET_OPERAND_XREG_C, /* x8..x15 in three bits (compressed forms) */
-    FACET_OPERAND_FREG,   /* f0..f31 and ABI names of the hart */
-    FACET_OPERAND_FREG_C, /* f8..f15 in three bits */
-    FACET_OPERAND_XFREG,  /* a GFX window: x names, or f names of the same number */
-    FACET_OPERAND_SREG,   /* tile s0..s31 */
-    FACET_OPERAND_TFREG,  /* tile f0..f31 */
-    FACET_OPERAND_VREG,   /* tile v0..v31 */
-    FACET_OPERAND_CREG,   /* tile c0..c31 */
-    FACET_OPERAND_UIMM,   /* zero-extended immediate */
-    FACET_OPERAND_SIMM,   /* immediate, sign-extended from its highest bit */
-    FACET_OPERAND_PCREL,  /* signed byte offset from pc: a label, an address, or `. + n` */
-    FACET_OPERAND_CSR,    /* CSR number or name */
-    FACET_OPERAND_ENUM,   /* one symbol or a number */
-    FACET_OPERAND_FLAGS,  /* symbols joined with `|`, or a number */
+    FACET_OPERAND_XREG,    /* x0..x31 and ABI names */
+    FACET_OPERAND_XREG_C,  /* x8..x15 in three bits (compressed forms) */
+    FACET_OPERAND_FREG,    /* f0..f31 and ABI names of the hart */
+    FACET_OPERAND_FREG_C,  /* f8..f15 in three bits */
+    FACET_OPERAND_XFREG,   /* a GFX window: x names, or f names of the same number */
+    FACET_OPERAND_SREG,    /* tile s0..s31 */
+    FACET_OPERAND_TFREG,   /* tile f0..f31 */
+    FACET_OPERAND_VREG,    /* tile v0..v31 */
+    FACET_OPERAND_CREG,    /* tile c0..c31 */
+    FACET_OPERAND_UIMM,    /* zero-extended immediate */
+    FACET_OPERAND_SIMM,    /* immediate, sign-extended from its highest bit */
+    FACET_OPERAND_PCREL,   /* signed byte offset from pc: a label, an address, or `. + n` */
+    FACET_OPERAND_CSR,     /* CSR number or name */
+    FACET_OPERAND_ENUM,    /* one symbol or a number */
+    FACET_OPERAND_FLAGS,   /* symbols joined with `|`, or a number */
+    FACET_OPERAND_LETTERS, /* one-letter symbols written together (`iorw`), or a number */
+    FACET_OPERAND_PCREL_U, /* as PCREL, but a zero-extended offset: forward only */
+    FACET_OPERAND_SP,      /* the register x2 and no other: in the syntax, not in the word */
 };
 
 /* How the written value becomes the field value; FACET_CODEC_PLAIN for nearly all operands. */
@@ -37,6 +40,13 @@ enum facet_operand_codec {
     FACET_CODEC_MINUS_ONE, /* written 1..2^n, stored minus one (vl) */
     FACET_CODEC_STEP,      /* written 0, 1, 2, 4, stored 0, 1, 2, 3 (sstep, dstep) */
     FACET_CODEC_MODULO,    /* written 0..2^n, stored modulo 2^n, printed as 2^n for 0 (svon.blk) */
+    FACET_CODEC_HIGH20,    /* signed; a negative value is written plus 2^20 (c.lui 0xfffff) */
+};
+
+enum facet_operand_print {
+    FACET_PRINT_PLAIN,  /* decimal; ENUM by name where the value has one */
+    FACET_PRINT_HEX,    /* raw bits: hexadecimal */
+    FACET_PRINT_NUMBER, /* ENUM: a number all the same */
 };
 
 struct facet_symbol {
@@ -62,13 +72,17 @@ struct facet_operand {
     uint8_t value_width;
     uint8_t value_align;
     bool hidden;           /* not in the syntax: assembled as 0, ignored by the printer */
-    bool optional;         /* `key=default` in the syntax */
+    bool optional;         /* `key=default` or `[key=default]` in the syntax, or ord of tile */
+    bool keyed;            /* `key=default`: printed as key=value, always */
+    bool brief;            /* `[key=default]`: printed as value, and only when not the default */
     bool nonzero;          /* legality condition: the whole operand is not 0 */
-    int32_t forbidden;     /* a further field value that is not legal, -1 for none */
+    uint32_t forbidden;    /* further field values that are not legal: bit n for value n */
     int32_t default_value; /* field value when optional and left out */
     const struct facet_piece *pieces;
     const struct facet_symbol *symbols; /* ENUM, FLAGS: ends with a NULL name; else NULL */
     const char *second_name; /* accepted as a name as well (`imm` for `flags`), or NULL */
+    uint8_t print;           /* enum facet_operand_print */
+    const char *meaning;     /* a few words; "" for a hidden field */
 };
 
 /* One comma-separated item of the syntax: `value`, `(base)` or `value(base)`; -1 where absent. */
@@ -127,6 +141,8 @@ struct facet_csr_row {
     uint32_t number;     /* the first (or only) address */
     uint32_t count;      /* registers in the row: more than 1 for an indexed family */
     uint32_t alias;      /* second address (`0x7FA0;0x820`), 0 for none */
+    uint32_t stride;     /* from one register of the family to the next */
+    uint32_t first;      /* number of the family's first register in its name (mhpmcounter3) */
     const char *address; /* as the table writes it */
     uint8_t width;       /* bits: 32, 64 or 128 */
     uint16_t field_count;
@@ -157,5 +173,13 @@ struct facet_resolution_row {
 };
 extern const struct facet_resolution_row facet_resolution_rows[];
 extern const size_t facet_resolution_row_count;
+
+/* What an extension name of an instruction row stands for. */
+struct facet_extension_row {
+    const char *name;
+    const char *title;
+};
+extern const struct facet_extension_row facet_extension_rows[];
+extern const size_t facet_extension_row_count;
 
 #endif

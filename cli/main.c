@@ -1,0 +1,106 @@
+/* The `facet` program: finds the command that the first words name, parses its arguments, runs it,
+ * and makes sure that what it printed has really reached standard output. */
+#include "cli/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND(name) extern const struct cli_command cli_cmd_##name;
+#include "cli/commands.def"
+#undef COMMAND
+
+const struct cli_command *const cli_commands[] = {
+#define COMMAND(name) &cli_cmd_##name,
+#include "cli/commands.def"
+#undef COMMAND
+    NULL,
+};
+
+/* A descriptor that the caller closed would be taken by the next file we open, and output meant for
+ * the screen would land in it. Occupy it with something that refuses the wrong direction, so that
+ * a later write to a closed standard output is still reported. */
+static void occupy_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            int refuses = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+            if (open("/dev/null", refuses) < 0) {
+                return;
+            }
+        }
+    }
+}
+
+/* A reader that went away (`facet ... | head`) is told by the exit code alone. */
+static int finish(int code)
+{
+    bool failed = ferror(stdout) != 0;
+
+    errno = 0;
+    if (fflush(stdout) != 0) {
+        failed = true;
+    }
+    if (!failed) {
+        return code;
+    }
+    if (errno != EPIPE) {
+        fprintf(stderr,
+                "facet: cannot write to standard output: %s\n",
+                errno != 0 ? strerror(errno) : "an earlier write failed");
+    }
+    return CLI_BAD;
+}
+
+static bool is_any(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const struct cli_command *command;
+    struct cli_args args;
+    int used;
+
+    if (argc < 2) {
+        cli_print_overview(stdout);
+        return CLI_OK;
+    }
+    if (is_any(argv[1], "--help", "-h")) {
+        argv[1] = (char *)"help"; /* `facet --help COMMAND` */
+    }
+    if (argc == 2 && is_any(argv[1], "--version", "-V")) {
+        printf("facet %s\n", FACET_VERSION);
+        return CLI_OK;
+    }
+    command = cli_find(argv + 1, argc - 1, &used);
+    if (command == NULL) {
+        if (argc == 3 && cli_is_group(argv[1]) && is_any(argv[2], "--help", "-h")) {
+            cli_print_group(stdout, argv[1]);
+            return CLI_OK;
+        }
+        return cli_unknown_command(argv + 1, argc - 1);
+    }
+    switch (cli_parse_args(command, argv + 1 + used, argc - 1 - used, &args)) {
+    case CLI_WANTS_HELP:
+        cli_print_help(stdout, command);
+        return CLI_OK;
+    case CLI_PARSED:
+        return command->run(&args);
+    case CLI_PARSE_FAILED:
+        break;
+    }
+    return CLI_BAD;
+}
+
+int main(int argc, char **argv)
+{
+    occupy_standard_descriptors();
+    /* Writing to a closed pipe becomes an error that finish() sees, and sockets cannot kill us. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    return finish(dispatch(argc, argv));
+}

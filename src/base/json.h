@@ -1,0 +1,53 @@
+/* Reading and writing JSON files: thin helpers over jansson.
+ *
+ * JSON numbers are doubles to most readers and lose bits beyond 2^53, so 64-bit values (addresses,
+ * register contents) are written as "0x..." strings; reading accepts such a string, a decimal
+ * string or a non-negative integer. Complaints name the file, line and column, or the key. */
+#ifndef FACET_BASE_JSON_H
+#define FACET_BASE_JSON_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parses `size` bytes; `name` (a path) starts the message, err->where is the line. Duplicate keys
+ * are errors. Release *out with json_decref. */
+enum facet_status facet_json_parse(
+    const char *name, const void *text, size_t size, json_t **out, struct facet_error *err);
+/* Reads and parses a file of at most `limit` bytes. */
+enum facet_status
+facet_json_read(const char *path, size_t limit, json_t **out, struct facet_error *err);
+
+/* Two-space indented text that ends with a newline, keys in the order they were set; free *text
+ * with free(). `value` NULL counts as a failed allocation, so that a chain of json_pack calls needs
+ * no checks of its own. */
+enum facet_status
+facet_json_text(const json_t *value, char **text, size_t *size, struct facet_error *err);
+/* The same to a file, atomically (base/file.h); "-" is standard output. */
+enum facet_status facet_json_write(const char *path, const json_t *value, struct facet_error *err);
+
+/* "0x0" ... "0xffffffffffffffff"; a new reference, NULL when memory is short. */
+json_t *facet_json_hex(uint64_t value);
+
+/* Any accepted spelling of a number; false leaves *out alone. */
+bool facet_json_to_u64(const json_t *value, uint64_t *out);
+
+/* The member `key` of an object inside [0, max]. The status is FACET_ERR_INPUT and the message
+ * names the key when it is absent, of another type or too large. */
+enum facet_status facet_json_get_u64(
+    const json_t *object, const char *key, uint64_t max, uint64_t *out, struct facet_error *err);
+/* Text owned by the object. */
+enum facet_status facet_json_get_string(const json_t *object,
+                                        const char *key,
+                                        const char **out,
+                                        struct facet_error *err);
+/* A borrowed reference. */
+enum facet_status facet_json_get_array(const json_t *object,
+                                       const char *key,
+                                       const json_t **out,
+                                       struct facet_error *err);
+
+#endif

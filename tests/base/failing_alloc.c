@@ -1,0 +1,57 @@
+/* See failing_alloc.h. */
+#include "base/failing_alloc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static long good_left = -1;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void failing_alloc_after(long good)
+{
+    good_left = good;
+}
+
+/* Sizes that no host grants are refused here, because a sanitizer's allocator aborts on them. */
+static bool refuse(size_t size)
+{
+    if (size > (size_t)1 << 40) {
+        return true;
+    }
+    if (good_left < 0) {
+        return false;
+    }
+    if (good_left == 0) {
+        return true;
+    }
+    good_left--;
+    return false;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refuse(size) ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return refuse(count * size) ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return refuse(size) ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+    return refuse(size) ? NULL : __real_aligned_alloc(align, size);
+}

@@ -1,0 +1,306 @@
+"""The program from outside: every command's help, exit codes, refusals, standard output that cannot
+be written, the completion script and the manual page."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from harness import add_case, case, check, check_eq, main, skip
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+
+
+def facet(*words, **more):
+    more.setdefault("stdout", subprocess.PIPE)
+    return subprocess.run([FACET, *words], stderr=subprocess.PIPE, text=True, timeout=60, **more)
+
+
+def command_list():
+    """Names in the list that `facet --help` prints."""
+    text = facet("--help").stdout.split("Commands:\n")[1].split("\n\n")[0]
+    return [re.match(r"  (\S+(?: \S+)*?)  ", line).group(1) for line in text.splitlines()]
+
+
+def option_list(command):
+    """(long name, letter or None, argument or None) from a command's help."""
+    text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"  (?:-(.), |    )--(\S+)(?: (\S+))?(?:  |$)", line)
+        if match:
+            found.append((match.group(2), match.group(1), match.group(3)))
+        else:
+            check(line.startswith(" " * 12), f"{command}: option line {line!r}")
+    return found
+
+
+COMMANDS = command_list()
+
+
+def check_refused(result, *words):
+    check_eq(result.returncode, 2, "exit code")
+    check_eq(result.stdout, "", "standard output")
+    check(result.stderr.startswith("facet"), f"complaint {result.stderr!r} does not name facet")
+    for word in words:
+        check(word in result.stderr, f"{word!r} is not in {result.stderr!r}")
+
+
+@case()
+def overview_is_printed_three_ways():
+    text = facet("--help").stdout
+    check("Exit codes:" in text and "Commands:" in text, "overview lacks its parts")
+    for words in ([], ["-h"], ["help"]):
+        result = facet(*words)
+        check_eq(result.returncode, 0, "exit code")
+        check_eq(result.stdout, text, f"output of facet {words}")
+
+
+@case()
+def version_is_the_project_s():
+    with open(os.path.join(SOURCE, "meson.build"), encoding="utf-8") as file:
+        version = re.search(r"version: '([^']*)'", file.read()).group(1)
+    check_eq(facet("--version").stdout, f"facet {version}\n")
+    check_eq(facet("-V").stdout, f"facet {version}\n")
+
+
+def every_command(command):
+    words = command.split()
+    helped = facet(*words, "--help")
+    check_eq(helped.returncode, 0, "exit code of --help")
+    check_eq(helped.stderr, "", "standard error of --help")
+    check(helped.stdout.startswith(f"facet {command}: "), "help does not start with the name")
+    for part in ("Usage:\n", "Options:\n", "Exit codes:\n", "--help", "--quiet"):
+        check(part in helped.stdout, f"help lacks {part!r}")
+    for line in helped.stdout.splitlines():
+        check(len(line) <= 80 or line.startswith("  facet") or line.startswith("  $ "), f"line of {len(line)} columns: {line!r}")
+    check_eq(facet("help", *words).stdout, helped.stdout, "facet help")
+    check_eq(facet(*words, "-h").stdout, helped.stdout, "-h")
+    usage = helped.stdout.split("Usage:\n")[1].split("\n\n")[0].splitlines()
+    check(usage[0].startswith(f"  facet {command}"), f"usage line {usage[0]!r}")
+    for line in usage: # a form that does not fit goes on in a line indented further
+        check(line.startswith((f"  facet {command}", "      ")), f"usage line {line!r}")
+    check_refused(facet(*words, "--no-such-option"), "--no-such-option")
+    check_refused(facet(*words, "--quiet=yes"), "takes no value")
+    for name, letter, argument in option_list(command):
+        if argument is None:
+            continue
+        check_refused(facet(*words, f"--{name}"), f"--{name} needs a value")
+        if letter:
+            check_refused(facet(*words, f"-{letter}"), f"-{letter} needs a value")
+        if "|" in argument and argument == argument.lower():
+            check_refused(facet(*words, f"--{name}", "!"), f"one of {argument}")
+
+
+for _name in COMMANDS:
+    add_case("help_and_options_of_" + _name.replace(" ", "_"), lambda n=_name: every_command(n))
+
+
+@case()
+def unknown_commands_are_refused_with_the_nearest():
+    check_refused(facet("coverge"), "'coverge'", "did you mean 'coverage'?")
+    check_refused(facet("hlep"), "did you mean 'help'?")
+    check_refused(facet("qqqqqq"), "'qqqqqq'", "see 'facet --help'")
+    check_refused(facet("help", "qqqqqq"), "'qqqqqq'")
+    check_refused(facet("--nonsense"), "--nonsense")
+    check_refused(facet(""), "''")
+    check_refused(facet("x" * 5000))
+
+
+@case()
+def groups_of_commands_explain_themselves():
+    check_eq(facet("--help", "man").stdout, facet("man", "--help").stdout, "facet --help man")
+    groups = {name.split()[0] for name in COMMANDS if " " in name} - set(COMMANDS)
+    for group in groups:
+        members = [name for name in COMMANDS if name.startswith(group + " ")]
+        shown = facet(group, "--help")
+        check_eq(shown.returncode, 0, f"exit code of facet {group} --help")
+        for name in members:
+            check(f"  {name} " in shown.stdout, f"facet {group} --help does not list {name}")
+        check_eq(facet("help", group).stdout, shown.stdout, f"facet help {group}")
+        check_refused(facet(group), group, "--help")
+        check_refused(facet(group, members[0].split()[1] + "x"), f"did you mean '{members[0]}'?")
+
+
+@case()
+def output_that_cannot_be_written_is_an_error():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for words in (["man"], ["--help"], ["--version"]):
+            result = facet(*words, stdout=full)
+            check_eq(result.returncode, 2, f"exit code of {words} on a full disk")
+            check("standard output" in result.stderr, f"complaint {result.stderr!r}")
+    result = subprocess.run(["/bin/sh", "-c", '"$0" man >&-', FACET], stderr=subprocess.PIPE,
+                            text=True, timeout=60)
+    check_eq(result.returncode, 2, "exit code with a closed standard output")
+
+
+@case()
+def a_reader_that_went_away_is_no_crash():
+    read, write = os.pipe()
+    os.close(read)
+    result = facet("man", stdout=write)
+    os.close(write)
+    check_eq(result.returncode, 2, "exit code")
+    check_eq(result.stderr, "", "standard error")
+
+
+def requirement_ids():
+    """Every ID of the contract, read from the tables themselves."""
+    ids = []
+    for name in sorted(os.listdir(os.path.join(SOURCE, "spec"))):
+        if name.endswith(".requirements.tsv"):
+            with open(os.path.join(SOURCE, "spec", name), encoding="utf-8") as file:
+                ids += [line.split("\t")[0] for line in file.read().splitlines()[1:] if line]
+    return ids
+
+
+def coverage(lines, *words):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "test_x.tsv"), "w", encoding="utf-8") as file:
+            file.write(lines)
+        return facet("coverage", "--results", folder, *words)
+
+
+@case()
+def coverage_counts_every_row_of_the_contract():
+    expected = {}
+    for name in requirement_ids():
+        expected[name.split("-")[0]] = expected.get(name.split("-")[0], 0) + 1
+    result = json.loads(coverage("", "--json").stdout)
+    check_eq({area["area"]: area["rows"] for area in result["areas"]}, expected, "rows per area")
+    check_eq(result["rows"], sum(expected.values()), "rows")
+    check_eq(result["named"], 0, "named rows without any result")
+
+
+@case()
+def coverage_counts_rows_that_passing_tests_name():
+    lines = ("test_x\ta\tpass\tRT-001 RT-002\n" "test_x\tb\tpass\tRT-002 TILE-581\n"
+             "test_x\tc\tfail\tRT-003\n" "test_x\td\tskip\tRT-004\n" "test_x\te\tpass\t\n")
+    result = coverage(lines, "--json")
+    check_eq(result.returncode, 0, "exit code")
+    areas = {area["area"]: area["named"] for area in json.loads(result.stdout)["areas"]}
+    check_eq((areas["RT"], areas["TILE"], areas["CAP"]), (2, 1, 0), "named rows")
+    check_eq(json.loads(result.stdout)["named"], 3, "sum of named rows")
+    only = json.loads(coverage(lines, "--json", "--area", "rt", "--missing").stdout)
+    check_eq([area["area"] for area in only["areas"]], ["RT"], "areas")
+    missing = [name for name in requirement_ids() if name.startswith("RT-")]
+    check_eq(sorted(only["missing"]), sorted(set(missing) - {"RT-001", "RT-002"}), "missing rows")
+    text = coverage(lines, "--area", "RT", "--missing").stdout.splitlines()
+    check(text[1].split()[:3] == ["RT", str(len(missing)), "2"], f"table line {text[1]!r}")
+    check_eq(sum(line.startswith("RT-") for line in text), len(missing) - 2, "listed rows")
+
+
+@case()
+def coverage_reports_what_no_row_has():
+    result = coverage("test_x\tsome_case\tpass\tRT-001 RT-99999\n")
+    check_eq(result.returncode, 1, "exit code")
+    check("RT-99999 in test_x: some_case" in result.stdout, result.stdout)
+    result = coverage("test_x\tsome_case\tpass\tRT-99999\n", "--json")
+    check_eq((result.returncode, json.loads(result.stdout)["unknown"]),
+             (1, {"RT-99999": "test_x: some_case"}), "exit code and unknown IDs")
+
+
+@case()
+def coverage_refuses_what_it_cannot_read():
+    for lines in ("nonsense\n", "a\tb\tpass\n", "a\tb\tmaybe\tRT-001\n", "\n"):
+        check_refused(coverage("test_x\ta\tpass\tRT-001\n" + lines), "test_x.tsv: line 2")
+    check_refused(facet("coverage", "--results", "/nonexistent"), "/nonexistent")
+    check_refused(coverage("", "--area", "NOPE"), "NOPE")
+    check_refused(coverage("", "extra"), "'extra'")
+
+
+@case()
+def bench_lists_measures_and_refuses():
+    areas = json.loads(facet("bench", "--list", "--json").stdout)["areas"]
+    check_eq(facet("bench").stdout, facet("bench", "--list").stdout, "list of areas")
+    check_eq([line.split()[0] for line in facet("bench").stdout.splitlines()],
+             [area["area"] for area in areas], "names of areas")
+    for area in areas:
+        result = facet("bench", area["area"], "--json", "--seconds", "0.001")
+        check_eq(result.returncode, 0, f"exit code of {area['area']}: {result.stderr}")
+        report = json.loads(result.stdout)
+        check_eq(report["area"], area["area"], "area")
+        check(report["results"], f"{area['area']} measures nothing")
+        for row in report["results"]:
+            check_eq(list(row), ["name", "unit", "facet", "peer", "peer_value", "ratio"], "keys")
+            check(row["facet"] > 0, f"{row} has no rate")
+            if row["peer"] is None:
+                check_eq((row["peer_value"], row["ratio"]), (None, None), "absent peer")
+            else:
+                got = row["ratio"] * row["peer_value"] / row["facet"]
+                check(0.99 < got < 1.01, f"{row}: ratio is not facet / peer")
+    check_refused(facet("bench", "nonsense"), "'nonsense'", "--list")
+    check_refused(facet("bench", "--runs", "4"), "from 5 to 999")
+    check_refused(facet("bench", "--runs", "-1"), "--runs is '-1'")
+    check_refused(facet("bench", "--runs", "5x"), "--runs is '5x'")
+    check_refused(facet("bench", "--seconds", "nan"), "--seconds is 'nan'")
+
+
+def complete(*words):
+    """What the completion script offers for the last word of the line."""
+    script = ('source <("$FACET" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+              '_facet; printf "%s\\n" "${COMPREPLY[@]}"')
+    result = subprocess.run(["bash", "-c", script, "bash", "facet", *words], timeout=60,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check_eq(result.stderr, "", "standard error of the completion")
+    return result.stdout.split()
+
+
+@case()
+def completion_is_valid_bash():
+    script = facet("completion", "bash")
+    check_eq(script.returncode, 0, "exit code")
+    result = subprocess.run(["bash", "-n"], input=script.stdout, text=True, stderr=subprocess.PIPE)
+    check_eq((result.returncode, result.stderr), (0, ""), "bash -n")
+    check_refused(facet("completion", "zsh"), "bash")
+
+
+@case()
+def completion_offers_commands_options_and_choices():
+    check_eq(complete("cove"), ["coverage"])
+    check_eq(complete("completion", ""), ["bash"])
+    check(set(name.split()[0] for name in COMMANDS) <= set(complete("")), "a command is not offered")
+    check("man" in complete("help", "m"), "facet help does not complete commands")
+    for command in COMMANDS:
+        words = command.split()
+        offered = complete(*words, "--")
+        for name, letter, argument in option_list(command):
+            check("--" + name in offered, f"{command}: --{name} is not offered")
+            if argument and "|" in argument and argument == argument.lower():
+                check_eq(complete(*words, "--" + name, ""), argument.split("|"), f"--{name}")
+                check_eq(complete(*words, "--" + name, "=", ""), argument.split("|"))
+                if letter:
+                    check_eq(complete(*words, "-" + letter, ""), argument.split("|"))
+
+
+@case()
+def completion_offers_files_and_folders():
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "sub"))
+        for command in COMMANDS:
+            for name, _, argument in option_list(command):
+                if argument == "DIR":
+                    check_eq(complete(*command.split(), "--" + name, folder + "/"), [folder + "/sub"])
+
+
+@case()
+def manual_page_renders():
+    page = facet("man").stdout
+    for command in COMMANDS:
+        check(f".SS facet {command}" in page, f"{command} is not in the page")
+    check("\\-\\-help" in page and "--" not in page, "a hyphen is not written as a minus sign")
+    if shutil.which("groff") is None:
+        skip("groff is not installed")
+    result = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=page, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check_eq(result.stderr, "", "warnings of groff")
+    text = re.sub(r"\s+", " ", result.stdout)
+    for command in COMMANDS:
+        for name, _, _ in option_list(command):
+            check(f"--{name}" in text, f"{command}: --{name} is not in the page")
+    check("EXIT STATUS" in text and "bad input" in text, "the exit codes are not in the page")
+
+
+main("cli")
