@@ -1,4 +1,4 @@
-/* Labels on pictures: a 5 x 7 bitmap font of our own for printable ASCII, in cells of 6 x 9. */
+/* Labels on pictures: a 5 x 8 bitmap font of our own for printable ASCII, in cells of 6 x 9. */
 #ifndef FACET_IMAGE_TEXT_H
 #define FACET_IMAGE_TEXT_H
 

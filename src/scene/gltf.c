@@ -1,6 +1,6 @@
 /* Reader of glTF 2.0, text (.gltf) and binary (.glb): the container, the checks on the whole file,
  * and the order of things. Understood extensions: KHR_texture_transform, KHR_lights_punctual,
- * EXT_mesh_gpu_instancing, KHR_mesh_quantization, KHR_materials_unlit,
+ * EXT_mesh_gpu_instancing, KHR_mesh_quantization, KHR_node_visibility, KHR_materials_unlit,
  * KHR_materials_emissive_strength, KHR_materials_pbrSpecularGlossiness (its diffuse part). Skins
  * and morph targets are shown in their rest pose; animations are ignored. */
 #include "scene/gltf.h"
@@ -118,9 +118,10 @@ static bool check_extensions(struct gltf *g)
     static const char *const known[] = {"KHR_texture_transform",
                                         "KHR_lights_punctual",
                                         "EXT_mesh_gpu_instancing",
-                                        "KHR_mesh_quantization"};
+                                        "KHR_mesh_quantization",
+                                        "KHR_node_visibility"};
     bool ok = true;
-    json_t *required = gltf_get_array(g, g->root, "extensionsRequired", "the file", &ok);
+    json_t *required = gltf_get_array(g, g->root, "extensionsRequired", "glTF", &ok);
 
     for (size_t i = 0; ok && i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
@@ -136,6 +137,7 @@ static bool check_extensions(struct gltf *g)
             (strncmp(name, "KHR_materials_", 14) == 0 || strncmp(name, "EXT_texture_", 12) == 0 ||
              strcmp(name, "KHR_texture_basisu") == 0)) {
             if (strcmp(name, "KHR_materials_unlit") != 0 &&
+                strcmp(name, "KHR_materials_pbrSpecularGlossiness") != 0 &&
                 strcmp(name, "KHR_materials_emissive_strength") != 0) {
                 facet_scene_warn(g->scene, "extension %.100s only changes looks: ignored", name);
             }

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An accessor without a buffer view is all zeros (then perhaps patched by `sparse`): its count
+ * costs the file nothing, so it is held down. */
+#define MAX_ZERO_ELEMENTS (1U << 22)
+
 enum component { BYTE = 5120, UBYTE, SHORT, USHORT, UINT = 5125, FLOAT };
 
 struct accessor {
@@ -93,6 +97,14 @@ static bool open_accessor(struct gltf *g, uint32_t index, struct accessor *a)
                          a->where,
                          (unsigned long long)count,
                          3 * FACET_SCENE_MAX_TRIANGLES);
+    }
+    if (count > MAX_ZERO_ELEMENTS && json_object_get(a->object, "bufferView") == NULL) {
+        return gltf_fail(g,
+                         FACET_ERR_LIMIT,
+                         "%s has no bufferView and %llu elements: expected at most %u",
+                         a->where,
+                         (unsigned long long)count,
+                         MAX_ZERO_ELEMENTS);
     }
     a->count = (uint32_t)count;
     return true;

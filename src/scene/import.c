@@ -1,5 +1,6 @@
 /* See import.h. The conversation on the channel: the child sends a tag word and what belongs to it.
  * It may ask for files any number of times, then sends one scene or one error. */
+#define _GNU_SOURCE
 #include "scene/import.h"
 
 #include "base/file.h"
@@ -15,7 +16,8 @@
 #include <strings.h>
 
 #define DEFAULT_MEMORY_BYTES (UINT64_C(8) << 30)
-#define DEFAULT_SECONDS 120U
+#define DEFAULT_SECONDS 10U
+#define MAX_CPU_SECONDS 7200U
 #define MAX_SIDE_NAME 4096U
 
 enum tag { TAG_FILE = 1, TAG_SCENE, TAG_ERROR };
@@ -24,8 +26,10 @@ struct job {
     const char *path;
     enum facet_scene_format format;
     bool assimp_gltf;
+    bool may_need_draco;
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
+    bool fixed_time;               /* the caller gave a time limit */
     uint32_t files_served;
     struct facet_scene *scene; /* the parent's result */
 };
@@ -82,15 +86,22 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
     struct facet_reader reader = {
         .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
     const char *extension = extensions[job->format];
+    enum facet_status status;
 
-    if (job->format != FACET_FORMAT_GLTF) {
-        return facet_assimp_read(&reader, extension, scene, err);
+    if (job->format == FACET_FORMAT_GLTF && !job->assimp_gltf) {
+        status = facet_gltf_read(&reader, scene, err);
+        if (status == FACET_OK || !job->may_need_draco) {
+            return status;
+        }
+        facet_scene_free(scene);
+        facet_scene_warn(scene,
+                         "compressed with Draco and read through Assimp: texture transforms, "
+                         "instancing, cameras and lights are left out");
     }
-    if (job->assimp_gltf) {
-        return facet_assimp_read(
-            &reader, job->file.size > 0 && job->file.data[0] == 'g' ? "glb" : "gltf", scene, err);
+    if (job->format == FACET_FORMAT_GLTF && job->file.data[0] != 'g') {
+        extension = "gltf";
     }
-    return facet_gltf_read(&reader, scene, err);
+    return facet_assimp_read(&reader, extension, scene, err);
 }
 
 static void run_job(void *context, struct facet_channel *channel)
@@ -132,6 +143,13 @@ static enum facet_status protocol_error(struct facet_error *err)
     return facet_fail(err, FACET_ERR_INPUT, 0, "the importer broke off");
 }
 
+/* Every reader manages a MiB in far less than this, so a small file that takes long is a broken
+ * one, and its user does not wait for long. */
+static uint32_t seconds_for(size_t bytes)
+{
+    return (uint32_t)(bytes >> 20);
+}
+
 static enum facet_status answer(struct job *job, const char *name)
 {
     struct facet_bytes bytes = {NULL, 0};
@@ -150,6 +168,9 @@ static enum facet_status answer(struct job *job, const char *name)
         status = facet_side_file_read(job->path, name, FACET_IMPORT_MAX_FILE_BYTES, &bytes, &err);
     }
     size = bytes.size;
+    if (!job->fixed_time) {
+        job->channel->deadline_ms += seconds_for(bytes.size) * 1000;
+    }
     (void)facet_channel_write(job->channel, &status, sizeof status);
     if (status != FACET_OK) {
         (void)facet_channel_write(job->channel, &err, sizeof err);
@@ -281,6 +302,15 @@ enum facet_status facet_scene_detect(const char *path,
     return FACET_OK;
 }
 
+/* Assimp can decompress Draco meshes; our reader cannot, but it is tried first since many such
+ * files carry the plain data too. */
+static bool mentions_draco(const struct facet_bytes *file)
+{
+    static const char name[] = "KHR_draco_mesh_compression";
+
+    return memmem(file->data, file->size, name, sizeof name - 1) != NULL;
+}
+
 /* Parse in the child, check here. */
 static enum facet_status
 import_job(struct job *job, const struct facet_import_options *options, struct facet_error *err)
@@ -288,7 +318,9 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
     struct facet_sandbox sandbox = {
         .what = "the importer",
         .memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
-        .seconds = options->seconds != 0 ? options->seconds : DEFAULT_SECONDS,
+        .seconds = options->seconds != 0 ? options->seconds
+                                         : DEFAULT_SECONDS + seconds_for(job->file.size),
+        .cpu_seconds = MAX_CPU_SECONDS,
         .job = run_job,
         .serve = serve,
         .context = job,
@@ -296,6 +328,11 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
     enum facet_status status =
         facet_scene_detect(job->path, job->file.data, job->file.size, &job->format, err);
 
+    job->may_need_draco = job->format == FACET_FORMAT_GLTF && mentions_draco(&job->file);
+    if (status == FACET_OK &&
+        (job->format != FACET_FORMAT_GLTF || job->assimp_gltf || job->may_need_draco)) {
+        status = facet_assimp_load(err);
+    }
     if (status == FACET_OK) {
         status = facet_sandbox_run(&sandbox, err);
     }
@@ -321,6 +358,7 @@ enum facet_status facet_scene_import(const char *path,
     }
     options = options != NULL ? options : &defaults;
     job.assimp_gltf = options->assimp_gltf;
+    job.fixed_time = options->seconds != 0;
     status = import_job(&job, options, err);
     free(job.file.data);
     if (status != FACET_OK) {

@@ -4,7 +4,7 @@
  *
  * glTF 2.0 (.gltf, .glb) is read by our own reader: Assimp 5.2 drops EXT_mesh_gpu_instancing, reads
  * KHR_mesh_quantization data as raw floats and rounds texture coordinates. OBJ + MTL, PLY and STL
- * are read by Assimp. */
+ * are read by Assimp, and so are glTF files whose meshes are compressed with Draco. */
 #ifndef FACET_SCENE_IMPORT_H
 #define FACET_SCENE_IMPORT_H
 
@@ -24,7 +24,7 @@ enum facet_scene_format {
 
 struct facet_import_options {
     uint64_t memory_bytes; /* 0: 8 GiB */
-    uint32_t seconds;      /* 0: 120 */
+    uint32_t seconds;      /* 0: 10, and one more per MiB of the files */
     bool assimp_gltf;      /* read glTF with Assimp as well: for comparing the two readers */
 };
 

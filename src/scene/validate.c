@@ -107,8 +107,8 @@ check_material(const struct facet_scene *scene, uint32_t number, struct facet_er
     const struct facet_scene_material *m = &scene->materials[number];
 
     if (all_finite(m->base_color, 4) && all_finite(m->emissive, 3) && isfinite(m->metallic) &&
-        isfinite(m->roughness) && isfinite(m->alpha_cutoff) && all_finite(m->base_texture.matrix, 6) &&
-        all_finite(m->emissive_texture.matrix, 6)) {
+        isfinite(m->roughness) && isfinite(m->alpha_cutoff) &&
+        all_finite(m->base_texture.matrix, 6) && all_finite(m->emissive_texture.matrix, 6)) {
         return FACET_OK;
     }
     return facet_fail(

@@ -4,12 +4,13 @@ compared with the #include lines; links between pages lead somewhere.
 
 A page shows commands in blocks fenced with ```sh: a line that starts with `$ ` is run by bash, the
 lines below it are its output. A line of three dots alone stands for any lines. The commands of a
-page run one after the other in one empty folder in which `examples` and `spec` are linked; they
+page run one after the other in one folder that holds only links to `assets`, `examples` and `spec`; they
 must exit with 0, or with N where a comment `# exit N` follows the command.
 """
 import glob
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import textwrap
@@ -93,8 +94,9 @@ def run_in(folder, command):
 
 
 def make_folder(folder):
-    for name in ("examples", "spec"):
-        os.symlink(os.path.join(SOURCE, name), os.path.join(folder, name))
+    for name in ("assets", "examples", "spec"):
+        if os.path.isdir(os.path.join(SOURCE, name)):
+            os.symlink(os.path.join(SOURCE, name), os.path.join(folder, name))
 
 
 def check_commands(shown):
@@ -155,6 +157,20 @@ def links_lead_somewhere():
             if not re.match(r"[a-z]+:", target):
                 where = os.path.join(os.path.dirname(path), target)
                 check(os.path.exists(where), f"{os.path.relpath(path, SOURCE)}: {target} is not there")
+
+
+@case()
+def public_headers_compile_alone():
+    for header in glob.glob(os.path.join(SOURCE, "include/facet/*.h")):
+        for compiler, language in (("gcc", "c"), ("clang", "c"), ("clang++", "c++")):
+            if shutil.which(compiler) is None:
+                continue
+            standard = "c11" if language == "c" else "c++11"
+            result = subprocess.run(
+                [compiler, "-x", language, "-std=" + standard, "-Wall", "-Wextra", "-Wpedantic",
+                 "-Werror", "-fsyntax-only", "-I" + os.path.join(SOURCE, "include"), "-include",
+                 header, "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            check(result.returncode == 0, f"{header}, {compiler}:\n{result.stdout}")
 
 
 def allowed_edges():
