@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(FACET_LANES_PORTABLE)
 #include <emmintrin.h>
 
 struct lanes {
