@@ -13,7 +13,7 @@
 
 static const struct cli_option options[] = {
     {"list", 'l', NULL, "List names: instructions, csrs, requirements, resolutions, or all."},
-    {"isa", 0, "xphmg|tile", "Look in one instruction set only."},
+    {"isa", 0, "xphmg|tile", "look in one instruction set only"},
     {0},
 };
 
@@ -318,7 +318,7 @@ static int run(const struct cli_args *args)
 
 const struct cli_command cli_cmd_spec = {
     .name = "spec",
-    .summary = "Show what the contract says about a name",
+    .summary = "show what the contract says about a name",
     .usage = "facet spec [NAME...]",
     .details = "Prints the reference card of an instruction, a pseudo-instruction, a CSR (by name "
                "or number), a field "

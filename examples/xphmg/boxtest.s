@@ -14,7 +14,7 @@ _start:
         la      t0, node
         csrw    RTNODE, t0              # the node tile that rt.bbox reads
         svp.one.vlstep 4, 0, 1
-        rt.bbox x12, (x10), T_CLAMP     # x12..15 hit, x16..19 tnear, x20..23 tfar
+        rt.bbox x12, x10, T_CLAMP       # x12..15 hit, x16..19 tnear, x20..23 tfar
 
 # x12..x15 are 0 or 1: their sum is the number of boxes hit.
         add     a0, x12, x13

@@ -358,7 +358,7 @@ size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text,
 
 /* ---- LDS stack instructions (11.3, 11.5) ---- */
 
-/* LDS is `lds_dwords` dwords; accesses beyond it read 0 and write nothing (R-G12-55). stack_size is
+/* LDS is `lds_dwords` dwords; accesses beyond it read 0 and write nothing (R-G12-63). stack_size is
  * OFFSET0[4:0]; useful values are 8..31, others keep to the arithmetic. */
 struct facet_gfx12_lds {
     uint32_t *dwords;

@@ -1,8 +1,8 @@
 /* A binary BVH over boxes, built by binned surface-area splits: the tree of gfx12-semantics.md
  * section 12.2, for triangles, procedural boxes and instances alike.
  *
- * The tree is a pure function of the items: every rounding is fixed, partitions are stable, and node
- * numbers follow from item ranges, so neither the number of threads nor their timing shows. */
+ * The tree is a pure function of the items: every rounding is fixed, partitions are stable, and
+ * node numbers follow from item ranges, so neither the number of threads nor their timing shows. */
 #ifndef FACET_BVH_BVH2_H
 #define FACET_BVH_BVH2_H
 

@@ -208,11 +208,8 @@ static void plan_leaf(struct plan *plan, float cost)
     plan->left[0] = 1;
 }
 
-static void plan_inner(struct plan *plan,
-                       const struct plan *l,
-                       const struct plan *r,
-                       float area,
-                       float leaf_cost)
+static void plan_inner(
+    struct plan *plan, const struct plan *l, const struct plan *r, float area, float leaf_cost)
 {
     float own = best_cut(l, r, 8, &plan->own_left) + area;
 

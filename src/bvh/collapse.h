@@ -34,9 +34,9 @@ enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
                                         struct facet_wide *out,
                                         struct facet_error *err);
 
-/* Visiting a node costs 1; testing a leaf costs 1 for every two units of the weight of its items, so
- * that a triangle weighs 1 and anything that is tested alone weighs 2. Subtrees of up to max_weight
- * may become leaves. The items below every node of the tree must form a run. */
+/* Visiting a node costs 1; testing a leaf costs 1 for every two units of the weight of its items,
+ * so that a triangle weighs 1 and anything that is tested alone weighs 2. Subtrees of up to
+ * max_weight may become leaves. The items below every node of the tree must form a run. */
 enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
                                          const struct facet_bvh_item *items,
                                          uint32_t max_weight,

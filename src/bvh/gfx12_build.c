@@ -93,10 +93,8 @@ static enum facet_status triangle_items(const struct facet_bvh_blas_input *input
             return FACET_ERR_LIMIT;
         }
         for (int k = 0; k < 3; k++) {
-            item->lo[k] =
-                min_exact(min_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
-            item->hi[k] =
-                max_exact(max_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
+            item->lo[k] = min_exact(min_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
+            item->hi[k] = max_exact(max_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
         }
         item->id = i;
         item->weight = 1;
@@ -139,9 +137,9 @@ static enum facet_status aabb_items(const struct facet_bvh_blas_input *input,
                                   "box %u: min.%c %g exceeds max.%c %g",
                                   i,
                                   "xyz"[k],
-                                  (double)box->min[k],
+                                  (double)box -> min[k],
                                   "xyz"[k],
-                                  (double)box->max[k]);
+                                  (double)box -> max[k]);
             }
             item->lo[k] = box->min[k];
             item->hi[k] = box->max[k];
@@ -205,11 +203,13 @@ static float round_up(double x)
 }
 
 /* World bounds of a box seen through an instance (R-G12-57): the corners through the inverse of
- * world_to_object in binary64, grown by 2^-20 of the largest coordinate so that the roundings of the
- * ray's own transform cannot lose a hit. */
-static bool instance_bounds(const struct facet_bvh_instance *in,
-                            const struct facet_level_summary *blas,
-                            struct facet_bvh_item *item)
+ * world_to_object in binary64, grown by 2^-20 of the largest coordinate so that the roundings of
+ * the ray's own transform cannot lose a hit. */
+bool facet_instance_bounds(const struct facet_bvh_instance *in,
+                           const float blas_lo[3],
+                           const float blas_hi[3],
+                           float out_lo[3],
+                           float out_hi[3])
 {
     double inv[3][3], lo[3], hi[3], largest = 0.0;
 
@@ -219,8 +219,8 @@ static bool instance_bounds(const struct facet_bvh_instance *in,
     for (int r = 0; r < 3; r++) {
         lo[r] = hi[r] = 0.0;
         for (int c = 0; c < 3; c++) {
-            double a = inv[r][c] * ((double)blas->lo[c] - (double)in->world_to_object[c][3]);
-            double b = inv[r][c] * ((double)blas->hi[c] - (double)in->world_to_object[c][3]);
+            double a = inv[r][c] * ((double)blas_lo[c] - (double)in->world_to_object[c][3]);
+            double b = inv[r][c] * ((double)blas_hi[c] - (double)in->world_to_object[c][3]);
 
             lo[r] += a < b ? a : b;
             hi[r] += a < b ? b : a;
@@ -228,9 +228,9 @@ static bool instance_bounds(const struct facet_bvh_instance *in,
         largest = fmax(largest, fmax(fabs(lo[r]), fabs(hi[r])));
     }
     for (int r = 0; r < 3; r++) {
-        item->lo[r] = round_down(lo[r] - largest * 0x1p-20);
-        item->hi[r] = round_up(hi[r] + largest * 0x1p-20);
-        if (!isfinite(item->lo[r]) || !isfinite(item->hi[r])) {
+        out_lo[r] = round_down(lo[r] - largest * 0x1p-20);
+        out_hi[r] = round_up(hi[r] + largest * 0x1p-20);
+        if (!isfinite(out_lo[r]) || !isfinite(out_hi[r])) {
             return false;
         }
     }
@@ -262,7 +262,8 @@ static enum facet_status instance_items(const struct facet_bvh_scene_input *scen
             return facet_fail(
                 err, FACET_ERR_INPUT, i, "instance %u: world_to_object is not finite", i);
         }
-        if (!instance_bounds(in, &level->blas[in->blas], item)) {
+        if (!facet_instance_bounds(
+                in, level->blas[in->blas].lo, level->blas[in->blas].hi, item->lo, item->hi)) {
             return facet_fail(err,
                               FACET_ERR_INPUT,
                               i,
@@ -330,8 +331,8 @@ static enum facet_status build_trees(struct facet_level *level,
         level->shared = true;
     }
     if (status == FACET_OK) {
-        status = facet_bvh2_build(
-            level->items, level->item_count, 1, pool, progress, &level->tree, err);
+        status =
+            facet_bvh2_build(level->items, level->item_count, 1, pool, progress, &level->tree, err);
     }
     if (status == FACET_OK) {
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
@@ -339,8 +340,7 @@ static enum facet_status build_trees(struct facet_level *level,
     if (status == FACET_OK) {
         uint32_t max_weight = !triangles ? 2 : range == 0 ? 8 : range;
 
-        status = facet_collapse_optimal(
-            &level->tree, level->items, max_weight, &level->wide, err);
+        status = facet_collapse_optimal(&level->tree, level->items, max_weight, &level->wide, err);
     }
     return status;
 }
@@ -364,12 +364,8 @@ static enum facet_status build_level(struct facet_level *level,
     if (status == FACET_OK) {
         memcpy(summary->lo, level->tree.nodes[0].lo, sizeof summary->lo);
         memcpy(summary->hi, level->tree.nodes[0].hi, sizeof summary->hi);
-        status = facet_level_emit(level,
-                                  options->obb && level->kind == FACET_LEVEL_TRIANGLES,
-                                  pool,
-                                  out,
-                                  summary,
-                                  err);
+        status = facet_level_emit(
+            level, options->obb && level->kind == FACET_LEVEL_TRIANGLES, pool, out, summary, err);
     }
     facet_bvh2_free(&level->tree);
     facet_wide_free(&level->wide);
@@ -377,10 +373,12 @@ static enum facet_status build_level(struct facet_level *level,
     return status;
 }
 
-static enum facet_status make_items(struct facet_level *level, uint32_t count, struct facet_error *err)
+static enum facet_status
+make_items(struct facet_level *level, uint32_t count, struct facet_error *err)
 {
     if (count > FACET_BVH_MAX_ITEMS) {
-        return facet_fail(err, FACET_ERR_LIMIT, count, "%u primitives; expected at most 2^30", count);
+        return facet_fail(
+            err, FACET_ERR_LIMIT, count, "%u primitives; expected at most 2^30", count);
     }
     level->items = aligned_alloc(16, ((size_t)count + (count == 0)) * sizeof *level->items);
     return level->items != NULL
@@ -417,9 +415,8 @@ static enum facet_status build_bottom(const struct facet_bvh_blas_input *input,
                                       struct facet_gfx12_build_report *report,
                                       struct facet_error *err)
 {
-    struct facet_level level = {.kind = FACET_LEVEL_TRIANGLES,
-                                .triangles = input->triangles,
-                                .aabbs = input->aabbs};
+    struct facet_level level = {
+        .kind = FACET_LEVEL_TRIANGLES, .triangles = input->triangles, .aabbs = input->aabbs};
     enum facet_status status;
 
     if (input->triangle_count != 0 && input->aabb_count != 0) {
@@ -618,8 +615,11 @@ enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
     job.reports = calloc(n, sizeof *job.reports);
     job.errors = calloc(n, sizeof *job.errors);
     if (job.images == NULL || job.summaries == NULL || job.reports == NULL || job.errors == NULL) {
-        status = facet_fail(
-            err, FACET_ERR_MEMORY, 0, "no memory for %u bottom-level structures", scene->blas_count);
+        status = facet_fail(err,
+                            FACET_ERR_MEMORY,
+                            0,
+                            "no memory for %u bottom-level structures",
+                            scene->blas_count);
     } else {
         uint64_t bottom_size;
 

@@ -1,9 +1,9 @@
 /* From wide nodes to bytes: leaves to primitive nodes (12.4), addresses (12.6), box nodes.
  *
  * Box nodes are independent of each other once addresses are known, so three passes do it: pack the
- * leaves of fixed chunks of wide nodes in parallel, give out addresses in one sweep, write box nodes
- * and copy the packed nodes in parallel. Chunks are cut by count alone; the bytes do not depend on
- * the pool. */
+ * leaves of fixed chunks of wide nodes in parallel, give out addresses in one sweep, write box
+ * nodes and copy the packed nodes in parallel. Chunks are cut by count alone; the bytes do not
+ * depend on the pool. */
 #include "bvh/gfx12_level.h"
 
 #include "base/bits.h"
@@ -30,8 +30,8 @@ struct emit {
     uint32_t *address; /* node number of every wide node */
     struct chunk *chunks;
     uint32_t chunk_count;
-    uint8_t *masks;    /* TLAS: cull_mask of each wide node */
-    uint8_t *obb;      /* NULL: all axis aligned */
+    uint8_t *masks; /* TLAS: cull_mask of each wide node */
+    uint8_t *obb;   /* NULL: all axis aligned */
     struct facet_child_box *boxes;
     uint8_t *image;
     uint64_t size; /* of the image of this level */
@@ -79,10 +79,8 @@ static bool pack_triangles(struct emit *e, facet_packer *packer, uint32_t w)
         return true;
     }
     for (unsigned i = 0; i < leaves; i++) {
-        gather_range(e->level,
-                     &wide->child[wide->inner + i],
-                     &ranges[i],
-                     &wide->flags[wide->inner + i]);
+        gather_range(
+            e->level, &wide->child[wide->inner + i], &ranges[i], &wide->flags[wide->inner + i]);
     }
     if (!facet_packer_add(packer, ranges, leaves, where)) {
         return false;
@@ -101,13 +99,12 @@ static bool pack_triangles(struct emit *e, facet_packer *packer, uint32_t w)
 }
 
 /* Effective opacity of what an instance shows: its force bits, else its primitives (R-G12-57). */
-static uint8_t instance_promises(const struct facet_bvh_instance *instance,
-                                 const struct facet_level_summary *blas)
+uint8_t facet_instance_promises(const struct facet_bvh_instance *instance, uint8_t blas_promises)
 {
-    uint8_t flags = blas->cull_flags;
+    uint8_t flags = blas_promises;
 
     if ((instance->flags & (FACET_GFX12_FORCE_OPAQUE | FACET_GFX12_FORCE_NON_OPAQUE)) != 0) {
-        flags &= (uint8_t)~(FACET_GFX12_ONLY_OPAQUE | FACET_GFX12_ONLY_NON_OPAQUE);
+        flags &= (uint8_t) ~(FACET_GFX12_ONLY_OPAQUE | FACET_GFX12_ONLY_NON_OPAQUE);
         flags |= promise_opaque((instance->flags & FACET_GFX12_FORCE_OPAQUE) != 0);
     }
     return flags;
@@ -137,7 +134,8 @@ static void place_single(struct emit *e, uint32_t w)
             const struct facet_bvh_instance *instance = &level->instances[id];
 
             place->type[i] = FACET_GFX12_TYPE_INSTANCE;
-            wide->flags[c] = instance_promises(instance, &level->blas[instance->blas]);
+            wide->flags[c] =
+                facet_instance_promises(instance, level->blas[instance->blas].cull_flags);
         }
     }
 }
@@ -195,8 +193,8 @@ static void join_flags(struct emit *e, struct facet_level_summary *summary)
 
 /* ---- pass 2: addresses ---- */
 
-/* Section 12.6: FIFO, inner children first, then the leaves of the node. With shared packing all box
- * nodes come first and the primitive nodes of the chunks follow in order. Returns the number of
+/* Section 12.6: FIFO, inner children first, then the leaves of the node. With shared packing all
+ * box nodes come first and the primitive nodes of the chunks follow in order. Returns the number of
  * nodes, which may be too large to address. */
 static uint64_t give_addresses(struct emit *e)
 {
@@ -261,7 +259,7 @@ static void child_box(const struct emit *e, uint32_t w, unsigned c, uint32_t lo[
 }
 
 /* Node bounds: the smallest minimum and largest maximum, -0 below +0 (section 1 rule 4). */
-static bool make_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n)
+bool facet_box_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n)
 {
     for (int k = 0; k < 3; k++) {
         float low, high;
@@ -288,7 +286,8 @@ static uint32_t parent_id(const struct emit *e, const struct facet_wide_node *wi
 {
     return wide->parent == UINT32_MAX
                ? FACET_GFX12_INVALID
-               : facet_gfx12_id_make((uint64_t)e->address[wide->parent] * 128, FACET_GFX12_TYPE_BOX);
+               : facet_gfx12_id_make((uint64_t)e->address[wide->parent] * 128,
+                                     FACET_GFX12_TYPE_BOX);
 }
 
 /* The table-driven codec of gfx12_node.c takes a sixth of the build, so box nodes are written here
@@ -344,7 +343,7 @@ static bool write_box(const struct emit *e, uint32_t w)
         slot[i] = i < wide->inner ? (uint8_t)i : place->order[i - wide->inner];
         child_box(e, w, slot[i], lo[i], hi[i]);
     }
-    if (!make_grid(&box, lo, hi, wide->count)) {
+    if (!facet_box_grid(&box, lo, hi, wide->count)) {
         return false;
     }
     store_box_head(bytes, &box);
@@ -369,21 +368,25 @@ static bool write_box(const struct emit *e, uint32_t w)
 }
 
 /* Section 8: one child, the bounds of the BLAS. */
-static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_t *bytes)
+bool facet_instance_node(const struct facet_bvh_instance *in,
+                         const float blas_lo[3],
+                         const float blas_hi[3],
+                         bool procedural,
+                         uint64_t address,
+                         uint32_t parent,
+                         uint8_t bytes[128])
 {
-    const struct facet_bvh_instance *in = &e->level->instances[id];
-    const struct facet_level_summary *blas = &e->level->blas[in->blas];
     struct facet_gfx12_instance node = {.user_data = in->user_data, .cull_mask = in->mask};
     uint32_t lo[3], hi[3];
     unsigned flags = in->flags & 0xFF;
 
-    flags |= blas->procedural ? FACET_GFX12_SKIP_TRIANGLES | FACET_GFX12_DISABLE_TRIANGLE_CULL
-                              : FACET_GFX12_SKIP_PROCEDURAL;
+    flags |= procedural ? FACET_GFX12_SKIP_TRIANGLES | FACET_GFX12_DISABLE_TRIANGLE_CULL
+                        : FACET_GFX12_SKIP_PROCEDURAL;
     memcpy(node.world_to_object, in->world_to_object, sizeof node.world_to_object);
-    node.pointer = facet_gfx12_base_make(e->level->base + e->size + blas->offset, flags);
-    node.parent = facet_gfx12_id_make((uint64_t)e->address[w] * 128, FACET_GFX12_TYPE_BOX);
-    memcpy(lo, blas->lo, sizeof lo);
-    memcpy(hi, blas->hi, sizeof hi);
+    node.pointer = facet_gfx12_base_make(address, flags);
+    node.parent = parent;
+    memcpy(lo, blas_lo, sizeof lo);
+    memcpy(hi, blas_hi, sizeof hi);
     for (int k = 0; k < 3; k++) {
         node.origin[k] = lo[k];
         if (!facet_gfx12_quantize_exponent(lo[k], hi[k], &node.exponent[k])) {
@@ -398,6 +401,21 @@ static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_
     facet_gfx12_quantize_child(lo, hi, node.origin, node.exponent, &node.child[0]);
     facet_gfx12_instance_encode(&node, bytes);
     return true;
+}
+
+static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_t *bytes)
+{
+    const struct facet_bvh_instance *in = &e->level->instances[id];
+    const struct facet_level_summary *blas = &e->level->blas[in->blas];
+
+    return facet_instance_node(
+        in,
+        blas->lo,
+        blas->hi,
+        blas->procedural,
+        e->level->base + e->size + blas->offset,
+        facet_gfx12_id_make((uint64_t)e->address[w] * 128, FACET_GFX12_TYPE_BOX),
+        bytes);
 }
 
 static bool write_leaves(const struct emit *e, uint32_t w)
@@ -503,7 +521,10 @@ static enum facet_status emit_all(struct emit *e,
     e->size = nodes * 128;
     e->image = malloc((size_t)e->size);
     if (e->image == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for an image of %llu nodes",
+        return facet_fail(err,
+                          FACET_ERR_MEMORY,
+                          0,
+                          "no memory for an image of %llu nodes",
                           (unsigned long long)nodes);
     }
     facet_pool_for(pool, count, PACK_CHUNK, write_chunk, e);

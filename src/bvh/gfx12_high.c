@@ -182,9 +182,8 @@ static uint32_t make_pairs(struct facet_level *level,
     return count;
 }
 
-enum facet_status facet_high_pair(struct facet_level *level,
-                                  struct facet_pair_item **pairs,
-                                  struct facet_error *err)
+enum facet_status
+facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struct facet_error *err)
 {
     const size_t count = level->item_count;
     struct mesh mesh = {NULL, NULL, NULL, 1023};

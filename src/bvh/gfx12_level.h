@@ -99,8 +99,30 @@ enum facet_status facet_level_obb(const struct facet_level *level,
 
 /* Pairs neighbouring triangles into items; *pairs is the caller's to free. Items of `level` are
  * replaced. */
-enum facet_status facet_high_pair(struct facet_level *level,
-                                  struct facet_pair_item **pairs,
-                                  struct facet_error *err);
+enum facet_status
+facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struct facet_error *err);
+
+/* Pieces of the encoder that a refit needs too. */
+
+struct facet_gfx12_box;
+
+/* World bounds of a BLAS seen through an instance; false when the matrix has no inverse. */
+bool facet_instance_bounds(const struct facet_bvh_instance *in,
+                           const float blas_lo[3],
+                           const float blas_hi[3],
+                           float out_lo[3],
+                           float out_hi[3]);
+/* cull_flags that hold for an instance of a BLAS with these promises. */
+uint8_t facet_instance_promises(const struct facet_bvh_instance *instance, uint8_t blas_promises);
+/* The node itself; false when the BLAS is too wide. */
+bool facet_instance_node(const struct facet_bvh_instance *in,
+                         const float blas_lo[3],
+                         const float blas_hi[3],
+                         bool procedural,
+                         uint64_t address,
+                         uint32_t parent,
+                         uint8_t bytes[128]);
+/* Origin and exponents for n >= 1 child boxes (float bits); false when they are too wide. */
+bool facet_box_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n);
 
 #endif

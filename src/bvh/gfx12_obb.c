@@ -18,9 +18,8 @@ struct rotated {
 };
 
 /* Extent of one child's vertices in the rotated frame, joined into box. */
-typedef void rotate_fn(const float m[9],
-                       const struct facet_bvh_triangle *triangle,
-                       struct facet_child_box *box);
+typedef void
+rotate_fn(const float m[9], const struct facet_bvh_triangle *triangle, struct facet_child_box *box);
 
 #define ROTATE_BODY                                                                                \
     for (int c = 0; c < 3; c++) {                                                                  \
@@ -30,11 +29,10 @@ typedef void rotate_fn(const float m[9],
                 v[0],                                                                              \
                 m[3 * r],                                                                          \
                 __builtin_fmaf(v[1], m[3 * r + 1], __builtin_fmaf(v[2], m[3 * r + 2], 0.0f)));     \
-            box->lo[r] = x < box->lo[r] || (x == box->lo[r] && __builtin_signbit(x)) ? x           \
-                                                                                     : box->lo[r]; \
-            box->hi[r] = x > box->hi[r] || (x == box->hi[r] && !__builtin_signbit(x))              \
-                             ? x                                                                   \
-                             : box->hi[r];                                                         \
+            box->lo[r] =                                                                           \
+                x < box->lo[r] || (x == box->lo[r] && __builtin_signbit(x)) ? x : box->lo[r];      \
+            box->hi[r] =                                                                           \
+                x > box->hi[r] || (x == box->hi[r] && !__builtin_signbit(x)) ? x : box->hi[r];     \
         }                                                                                          \
     }
 
@@ -46,9 +44,8 @@ static void rotate_portable(const float m[9],
 }
 
 #if defined(__x86_64__)
-__attribute__((target("fma"))) static void rotate_fma(const float m[9],
-                                                      const struct facet_bvh_triangle *triangle,
-                                                      struct facet_child_box *box)
+__attribute__((target("fma"))) static void
+rotate_fma(const float m[9], const struct facet_bvh_triangle *triangle, struct facet_child_box *box)
 {
     ROTATE_BODY
 }
@@ -163,11 +160,12 @@ struct job {
     rotate_fn *rotate;
     uint8_t *index;
     struct facet_child_box *boxes;
-    uint32_t wide;               /* the large node at hand */
-    struct rotated *by_matrix;   /* its 104 results */
+    uint32_t wide;             /* the large node at hand */
+    struct rotated *by_matrix; /* its 104 results */
 };
 
-static void choose(struct job *job, uint32_t w, const struct rotated *r, unsigned matrix, double *best)
+static void
+choose(struct job *job, uint32_t w, const struct rotated *r, unsigned matrix, double *best)
 {
     if (r->area < *best) {
         *best = r->area;

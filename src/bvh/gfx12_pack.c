@@ -535,8 +535,7 @@ bool facet_packer_add(facet_packer *p,
             continue;
         }
         r = remaining[pick < 0 ? 0 : pick];
-        *place++ = (struct facet_pack_place){
-            p->node_count, (uint8_t)p->open.pairs, (uint8_t)r};
+        *place++ = (struct facet_pack_place){p->node_count, (uint8_t)p->open.pairs, (uint8_t)r};
         if (pick >= 0) {
             append_pairs(p, p->local[r], ranges[r].count, 0, (ranges[r].count + 1) / 2);
         } else if (!append_long(p, p->local[r], ranges[r].count)) {
@@ -558,6 +557,53 @@ bool facet_packer_finish(facet_packer *p, const uint8_t **nodes, uint32_t *node_
     *nodes = p->nodes;
     *node_count = p->node_count;
     return true;
+}
+
+/* A refit may make two corners equal, so that a triangle could look procedural (v0 = v1 = 15). */
+static bool looks_procedural(const facet_packer *p)
+{
+    struct node_vertices nv;
+
+    number_vertices(p, &nv);
+    for (uint32_t i = 0; i < p->open.pairs; i++) {
+        for (int t = 0; t < 2 && p->pair[i].tri[t].triangle != NULL; t++) {
+            if (nv.number[i][t][0] == 15 && nv.number[i][t][1] == 15) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool facet_packer_single(facet_packer *p,
+                         const struct facet_bvh_triangle *const (*pair)[2],
+                         const bool *stop,
+                         unsigned count,
+                         uint8_t node[128])
+{
+    struct layout layout;
+    bool fits;
+
+    local_clear(p);
+    summary_clear(&p->open);
+    for (unsigned i = 0; i < count; i++) {
+        struct local_pair *out = &p->pair[i];
+
+        *out = (struct local_pair){.stop = stop[i]};
+        for (int t = 0; t < 2 && pair[i][t] != NULL; t++) {
+            local_triangle(p, pair[i][t], &out->tri[t]);
+            summary_triangle(&p->open, &out->tri[t]);
+        }
+    }
+    p->open.pairs = count;
+    p->set_words = (p->vertices + 63) / 64;
+    make_layout(&layout, &p->open, p->set_words, pair[0][0]);
+    fits = layout_fits(&layout, count) && !looks_procedural(p);
+    if (fits) {
+        write_node(p, node);
+    }
+    p->open.pairs = 0;
+    return fits;
 }
 
 /* ---- procedural nodes ---- */

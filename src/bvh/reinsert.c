@@ -76,8 +76,7 @@ struct search {
 
 /* Looks at `start` and below. `budget` is what would be saved if the subtree were put above `start`
  * at no cost; going down costs what the boxes on the way grow. */
-static void
-search_below(const struct work *w, struct search *s, uint32_t start, float budget)
+static void search_below(const struct work *w, struct search *s, uint32_t start, float budget)
 {
     struct {
         float budget;
@@ -175,21 +174,24 @@ static void replace_child(struct work *w, uint32_t parent, uint32_t from, uint32
     w->parent[to] = parent;
 }
 
-/* Boxes from `node` to the root, until one does not change. */
+/* Joins the boxes of the children; true when the node's own box changed. */
+static bool refit(struct work *w, uint32_t node)
+{
+    struct facet_bvh2_node *n = &w->nodes[node];
+    struct facet_bvh2_node old = *n;
+    struct box box = box_join(box_of(&w->nodes[n->child0]), box_of(&w->nodes[n->child1]));
+
+    lanes_store(n->lo, box.lo);
+    lanes_store(n->hi, box.hi);
+    n->child0 = old.child0;
+    n->child1 = old.child1;
+    return memcmp(&old, n, sizeof old) != 0;
+}
+
+/* From `node` to the root, until a box does not change. */
 static void refit_up(struct work *w, uint32_t node)
 {
-    for (;;) {
-        struct facet_bvh2_node *n = &w->nodes[node];
-        struct facet_bvh2_node old = *n;
-        struct box box = box_join(box_of(&w->nodes[n->child0]), box_of(&w->nodes[n->child1]));
-
-        lanes_store(n->lo, box.lo);
-        lanes_store(n->hi, box.hi);
-        n->child0 = old.child0;
-        n->child1 = old.child1;
-        if (node == 0 || memcmp(&old, n, sizeof old) == 0) {
-            return;
-        }
+    while (refit(w, node) && node != 0) {
         node = w->parent[node];
     }
 }
@@ -229,7 +231,8 @@ static void apply(struct work *w, const struct move *m)
     w->nodes[p].child1 = m->from;
     w->parent[m->to] = p;
     w->parent[m->from] = p;
-    refit_up(w, p);
+    (void)refit(w, p); /* its parent is new, whether or not its box is the old one */
+    refit_up(w, w->parent[p]);
     refit_up(w, g);
 }
 
@@ -258,8 +261,7 @@ struct order {
 };
 
 /* A child's place in its parent is patched when the child gets its number. */
-static void
-depth_first(const struct work *w, const struct facet_bvh_item *items, struct order *to)
+static void depth_first(const struct work *w, const struct facet_bvh_item *items, struct order *to)
 {
     uint32_t next_node = 0, next_item = 0, depth = 0;
 

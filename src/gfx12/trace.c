@@ -116,7 +116,7 @@ static enum facet_gfx12_kind visit(struct trace *t, uint32_t node, float extent,
 /* ---- hits ---- */
 
 /* Opacity of a result. Without pointer flags the unit returns none (9.5): all count as opaque
- * (R-G12-56). */
+ * (R-G12-64). */
 static bool result_opaque(const struct trace *t, uint32_t w2)
 {
     bool merged = t->unit->resource.pointer_flags != 0 || t->unit->profile == FACET_GFX12_GPURT;
@@ -145,7 +145,7 @@ static bool run_procedural(struct trace *t, uint32_t node, struct facet_gfx12_hi
 }
 
 /* Result k (0 or 1) of a primitive node. A procedural result is recognised by its whole v1, which
- * no triangle can return with a finite t, also without pointer flags (R-G12-56). */
+ * no triangle can return with a finite t, also without pointer flags (R-G12-64). */
 static void process(struct trace *t, uint32_t node, const uint32_t v[10], unsigned k)
 {
     const struct facet_gfx12_callbacks *cb = &t->query->callbacks;

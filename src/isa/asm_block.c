@@ -48,13 +48,15 @@ static const char *const endm[] = {".endm", NULL};
 static const char *const branches[] = {".else", ".elseif", ".endif", NULL};
 
 /* The directive that closes the block which starts at p (nested blocks are skipped), or one of
- * `stops` at the block's own level; NULL when there is none before `end`. */
+ * `stops` at the block's own level; NULL when there is none before `end`. *body_end, which may be
+ * NULL, is where its statement starts: before the blanks in front of it. */
 static const char *block_end(const struct asm_context *a,
                              const char *p,
                              const char *end,
                              const char *const *openers,
                              const char *const *closers,
-                             const char *const *stops)
+                             const char *const *stops,
+                             const char **body_end)
 {
     unsigned depth = 0;
 
@@ -64,6 +66,9 @@ static const char *block_end(const struct asm_context *a,
 
         if (start >= end) {
             return NULL;
+        }
+        if (body_end != NULL) {
+            *body_end = p;
         }
         if (*start == '.') {
             if (is_any(start, length, openers)) {
@@ -121,7 +126,7 @@ static bool skip_branches(struct asm_context *a, const char **p, bool taken)
     const char *q = facet_asm_skip_statement(a, *p);
 
     for (;;) {
-        const char *at = block_end(a, q, a->frame->end, if_openers, endif, branches);
+        const char *at = block_end(a, q, a->frame->end, if_openers, endif, branches, NULL);
         const char *end;
         bool truth = true;
 
@@ -210,7 +215,7 @@ bool facet_asm_stray_end(struct asm_context *a, const char **p, int unused)
 
 bool facet_asm_rept(struct asm_context *a, const char **p, int unused)
 {
-    const char *body, *end;
+    const char *body, *body_end, *end;
     int64_t count;
 
     (void)unused;
@@ -221,7 +226,7 @@ bool facet_asm_rept(struct asm_context *a, const char **p, int unused)
         return facet_asm_error(a, a->statement, 5, "%" PRId64 " repetitions", count);
     }
     body = facet_asm_skip_statement(a, *p);
-    end = block_end(a, body, a->frame->end, rept_openers, endr, endr);
+    end = block_end(a, body, a->frame->end, rept_openers, endr, endr, &body_end);
     if (end == NULL) {
         (void)facet_asm_error(a, a->statement, 5, "this repetition has no .endr");
         *p = a->frame->end;
@@ -231,7 +236,7 @@ bool facet_asm_rept(struct asm_context *a, const char **p, int unused)
     if (count == 0) {
         return true;
     }
-    return facet_asm_push(a, a->frame->source, body, end, (uint64_t)count - 1, a->statement);
+    return facet_asm_push(a, a->frame->source, body, body_end, (uint64_t)count - 1, a->statement);
 }
 
 /* ---- substitution ---- */
@@ -358,7 +363,8 @@ static const char *trimmed(const char *start, const char *end)
 
 bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
 {
-    const char *name = facet_lex_space(*p), *name_end = facet_lex_name(name), *q, *body, *end;
+    const char *name = facet_lex_space(*p), *name_end = facet_lex_name(name), *q, *body, *body_end;
+    const char *end;
     struct facet_strbuf text;
 
     (void)unused;
@@ -366,7 +372,7 @@ bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
         return facet_asm_error(a, name, 1, "a parameter name is expected here");
     }
     body = facet_asm_skip_statement(a, name_end);
-    end = block_end(a, body, a->frame->end, rept_openers, endr, endr);
+    end = block_end(a, body, a->frame->end, rept_openers, endr, endr, &body_end);
     if (end == NULL) {
         (void)facet_asm_error(a, a->statement, 4, "this repetition has no .endr");
         *p = a->frame->end;
@@ -382,7 +388,7 @@ bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
         b.value = q;
         q = argument_end(q);
         b.value_end = trimmed(b.value, q);
-        substitute(&text, body, end, &b, 1, a->macro_uses);
+        substitute(&text, body, body_end, &b, 1, a->macro_uses);
         if (text.length > (size_t)64 << 20) {
             facet_strbuf_free(&text);
             return facet_asm_error(a, a->statement, 4, "the repetition is larger than 64 MiB");
@@ -448,12 +454,13 @@ static struct asm_macro *find_macro(const struct asm_context *a, const char *nam
 
 bool facet_asm_macro(struct asm_context *a, const char **p, int unused)
 {
-    const char *name = facet_lex_space(*p), *name_end = facet_lex_name(name), *body, *end;
+    const char *name = facet_lex_space(*p), *name_end = facet_lex_name(name), *body, *body_end;
+    const char *end;
     struct asm_macro *m;
 
     (void)unused;
     body = facet_asm_skip_statement(a, name_end);
-    end = block_end(a, body, a->frame->end, macro_openers, endm, endm);
+    end = block_end(a, body, a->frame->end, macro_openers, endm, endm, &body_end);
     if (end == NULL) {
         (void)facet_asm_error(a, a->statement, 6, "this macro has no .endm");
         *p = a->frame->end;
@@ -473,7 +480,7 @@ bool facet_asm_macro(struct asm_context *a, const char **p, int unused)
     m->name = name;
     m->name_length = (size_t)(name_end - name);
     m->body = body;
-    m->body_end = end;
+    m->body_end = body_end;
     m->source = a->frame->source;
     if (macro_params(a, m, facet_lex_space(name_end))) {
         m->next = a->macros;
@@ -505,8 +512,9 @@ static bool bind_arguments(struct asm_context *a,
         unsigned i = position;
 
         if (name != name_end && q[0] == '=' && q[1] != '=') {
-            for (i = 0; i < m->count && (m->params[i].length != (size_t)(name_end - name) ||
-                                         memcmp(m->params[i].name, name, m->params[i].length) != 0);) {
+            for (i = 0;
+                 i < m->count && (m->params[i].length != (size_t)(name_end - name) ||
+                                  memcmp(m->params[i].name, name, m->params[i].length) != 0);) {
                 i++;
             }
             i = i < m->count ? i : position;

@@ -107,7 +107,8 @@ static void read_pattern(struct asm_candidate *c)
         struct pattern_item *item = &c->items[c->item_count++];
 
         item->value = pattern_name(&p, &item->value_length);
-        item->literal = !c->is_li && !has_word(c->alias->expansion, item->value, item->value_length);
+        item->literal =
+            !c->is_li && !has_word(c->alias->expansion, item->value, item->value_length);
         p = facet_lex_space(p);
         if (*p == '(') {
             p++;
@@ -302,9 +303,8 @@ static bool bind_address(struct asm_context *a,
     return bind(a, env, item->value, item->value_length, piece->start, open);
 }
 
-static bool literal_matches(struct asm_context *a,
-                            const struct pattern_item *item,
-                            const struct piece *piece)
+static bool
+literal_matches(struct asm_context *a, const struct pattern_item *item, const struct piece *piece)
 {
     size_t length = (size_t)(piece->end - piece->start);
     const char *p = piece->start, *q = item->value;
@@ -331,12 +331,8 @@ static bool literal_matches(struct asm_context *a,
             return true;
         }
     }
-    return facet_asm_error(a,
-                           piece->start,
-                           length,
-                           "`%.*s` is expected here",
-                           (int)item->value_length,
-                           item->value);
+    return facet_asm_error(
+        a, piece->start, length, "`%.*s` is expected here", (int)item->value_length, item->value);
 }
 
 static bool bind_pieces(struct asm_context *a,
@@ -355,9 +351,7 @@ static bool bind_pieces(struct asm_context *a,
             while (k < c->item_count &&
                    (c->items[k].base != NULL ||
                     c->items[k].value_length != (size_t)(name - piece.start) ||
-                    !facet_lex_same(piece.start,
-                                    c->items[k].value_length,
-                                    c->items[k].value))) {
+                    !facet_lex_same(piece.start, c->items[k].value_length, c->items[k].value))) {
                 k++;
             }
             item = k < c->item_count ? &c->items[k] : item;
@@ -388,6 +382,15 @@ static bool expand(struct asm_context *a, const struct asm_candidate *c, const c
     unsigned count = split(p, pieces, ASM_MAX_PARAMS);
     bool ok = true;
 
+    if (count > c->item_count && c->item_count < ASM_MAX_PARAMS) {
+        const char *at = pieces[c->item_count].start;
+
+        if (at[0] == '/' && at[1] == '*') {
+            return facet_asm_expect_end(a, at);
+        }
+        facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
+        return facet_asm_error(a, at, 1, "too many operands");
+    }
     if (count != c->item_count) {
         facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
         return facet_asm_error(a, p, 1, "%u operands, expected %u", count, c->item_count);
@@ -419,7 +422,8 @@ static bool expand(struct asm_context *a, const struct asm_candidate *c, const c
 
 /* ---- li ---- */
 
-static bool emit_named(struct asm_context *a, const char *name, int64_t rd, int64_t rs1, int64_t imm)
+static bool
+emit_named(struct asm_context *a, const char *name, int64_t rd, int64_t rs1, int64_t imm)
 {
     size_t from = 0;
     const struct facet_insn_row *row = facet_isa_find(a->isa, name, strlen(name), &from);
@@ -441,15 +445,15 @@ static bool emit_named(struct asm_context *a, const char *name, int64_t rd, int6
     return facet_asm_emit_word(a, row, word);
 }
 
-/* The sequence that GNU as writes: 32-bit values by lui and addiw, wider ones by shifting the upper
- * part in place and adding 12 bits at a time. */
+/* The sequence that GNU as writes, to the bit: 32-bit values by lui and addiw, wider ones by
+ * shifting the upper part in place and adding 12 bits at a time. */
 static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
 {
     int64_t low = (int64_t)((((uint64_t)value & 0xFFF) ^ 0x800) - 0x800);
     uint64_t upper = (uint64_t)value - (uint64_t)low;
 
     if (value == low) {
-        return emit_named(a, "addi", rd, 0, low);
+        return emit_named(a, "addiw", rd, 0, low);
     }
     if (value >= INT32_MIN && value <= INT32_MAX) {
         return emit_named(a, "lui", rd, 0, (int64_t)(upper >> 12 & 0xFFFFF)) &&
@@ -460,7 +464,7 @@ static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
     while ((upper >> shift & 1) == 0) {
         shift++;
     }
-    int64_t rest = (int64_t)upper < 0 ? (int64_t)~(~upper >> shift) : (int64_t)(upper >> shift);
+    int64_t rest = (int64_t)upper < 0 ? (int64_t) ~(~upper >> shift) : (int64_t)(upper >> shift);
 
     return emit_constant(a, rd, rest) && emit_named(a, "slli", rd, rd, shift) &&
            (low == 0 || emit_named(a, "addi", rd, rd, low));
@@ -479,8 +483,11 @@ static bool load_immediate(struct asm_context *a, const char *p)
         return facet_asm_error(a, p, 1, "`,` is expected here");
     }
     p++;
-    return facet_asm_constant(a, &p, &value) && facet_asm_expect_end(a, facet_lex_space(p)) &&
-           emit_constant(a, rd, value);
+    if (!facet_asm_constant(a, &p, &value) || !facet_asm_expect_end(a, facet_lex_space(p))) {
+        return false;
+    }
+    return value >= -2048 && value <= 2047 ? emit_named(a, "addi", rd, 0, value)
+                                           : emit_constant(a, rd, value);
 }
 
 /* ---- choosing ---- */

@@ -116,7 +116,9 @@ static bool in_word(char c)
 static bool has_word(const char *text, const char *word, size_t length, bool any_case)
 {
     for (const char *at = text; *at != '\0'; at++) {
-        if ((any_case ? strncasecmp(at, word, length) : strncmp(at, word, length)) != 0) {
+        /* Cheap first: every card searches all requirement and resolution texts. */
+        if ((*at | 0x20) != (*word | 0x20) ||
+            (any_case ? strncasecmp(at, word, length) : strncmp(at, word, length)) != 0) {
             continue;
         }
         bool starts = at == text || (!in_word(at[-1]) && at[-1] != '.' && at[-1] != '-');

@@ -67,8 +67,7 @@ void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *
     for (size_t i = 0; i < list->count; i++) {
         const struct facet_diag *d = &list->items[i];
 
-        facet_strbuf_printf(
-            out, "%s:%u:%u: error: %s\n", d->file, d->line, d->column, d->message);
+        facet_strbuf_printf(out, "%s:%u:%u: error: %s\n", d->file, d->line, d->column, d->message);
         if (d->source[0] != '\0') {
             format_source(d, out);
         }
@@ -78,7 +77,8 @@ void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *
     }
 }
 
-/* Longer names are no typing errors of anything; the bound also keeps the rows below on the stack. */
+/* Longer names are no typing errors of anything; the bound also keeps the rows below on the stack.
+ */
 enum { LONGEST = 40 };
 
 static unsigned char lower(char c)
@@ -128,16 +128,46 @@ struct facet_nearest facet_nearest_to(const char *word, size_t length)
     return (struct facet_nearest){word, length, NULL, 0, close + 1};
 }
 
+static size_t common_start(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t n = 0;
+
+    while (n < a_length && n < b_length && lower(a[n]) == lower(b[n])) {
+        n++;
+    }
+    return n;
+}
+
+/* Between names equally near: the one that starts like the word, then the shorter one, then the
+ * first of the alphabet, so that the order of the offers does not matter. */
+static bool is_better(const struct facet_nearest *search, const char *name, size_t length)
+{
+    size_t old = common_start(search->word, search->length, search->best, search->best_length);
+    size_t new = common_start(search->word, search->length, name, length);
+
+    if (old != new) {
+        return new > old;
+    }
+    if (length != search->best_length) {
+        return length < search->best_length;
+    }
+    return memcmp(name, search->best, length) < 0;
+}
+
 void facet_nearest_offer(struct facet_nearest *search, const char *name, size_t length)
 {
     size_t gap = length > search->length ? length - search->length : search->length - length;
     unsigned d;
 
-    if (gap >= search->distance || length > LONGEST || search->length > LONGEST) {
+    if (gap > search->distance || length > LONGEST || search->length > LONGEST) {
         return;
     }
     d = distance(search->word, search->length, name, length);
-    if (d < search->distance && d < length) {
+    if (d >= length) { /* nothing in common */
+        return;
+    }
+    if (d < search->distance ||
+        (d == search->distance && search->best != NULL && is_better(search, name, length))) {
         search->distance = d;
         search->best = name;
         search->best_length = length;

@@ -5,7 +5,7 @@
 
 #include "num/arith.h"
 #include "num/convert.h"
-#include "num/ops.h"
+#include "num/fast.h"
 
 static struct facet_num_policy policy_of(const struct facet_conv *conv)
 {
@@ -15,11 +15,10 @@ static struct facet_num_policy policy_of(const struct facet_conv *conv)
     };
 }
 
-/* FP32 is what nearly every kernel accumulates in: it gets code compiled for it. */
-#define FP_OP(conv, function, ...)                                                                 \
-    ((conv)->acc == FACET_FMT_FP32                                                                 \
-         ? (uint32_t)function(&facet_fp_formats[FACET_FMT_FP32], __VA_ARGS__)                      \
-         : (uint32_t)function(&facet_fp_formats[(conv)->acc], __VA_ARGS__))
+/* FP32 is what nearly every kernel accumulates in: the short way of fast.h is compiled for it. */
+#define FAST(conv, function, ...)                                                                  \
+    ((conv)->acc == FACET_FMT_FP32 &&                                                              \
+     function(&facet_fp_formats[FACET_FMT_FP32], __VA_ARGS__, (conv)->rm, &fast, flags))
 
 static bool is_int(const struct facet_conv *conv)
 {
@@ -49,9 +48,9 @@ static enum facet_fraction fraction_of(facet_u128 x, unsigned bits)
                          : FACET_FRACTION_HALF;
 }
 
-/* a * b * 2^s + c. The product has at most 63 bits: shifted left by 64 or more only its being zero
- * matters for the wrap (the low 64 bits are 0 and the value is out of range), shifted right by more
- * than 64 only its sign. */
+/* a * b * 2^s + c. The product has at most 63 bits. Shifted left by 63 or more it adds nothing to
+ * the low 32 bits and is out of range unless zero; shifted right by 65 or more it is a fraction
+ * below one half of either sign. So s is cut to -65..63 and 128 bits hold everything. */
 static uint32_t
 int_fma(const struct facet_conv *conv, int64_t a, int64_t b, int64_t c, unsigned *flags)
 {
@@ -165,27 +164,48 @@ static uint32_t int_sqrt(const struct facet_conv *conv, uint64_t a, unsigned *fl
 uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     const struct facet_num_policy policy = policy_of(conv);
-    uint32_t r = is_int(conv) ? store(conv, (facet_i128)(int32_t)a + (int32_t)b, flags)
-                              : FP_OP(conv, facet_num_do_add, a, b, false, &policy, flags);
+    uint64_t fast;
+    uint32_t r;
 
+    if (FAST(conv, facet_fast_add, a, b, false)) {
+        r = (uint32_t)fast;
+    } else if (is_int(conv)) {
+        r = store(conv, (facet_i128)(int32_t)a + (int32_t)b, flags);
+    } else {
+        r = (uint32_t)facet_num_add(conv->acc, a, b, &policy, flags);
+    }
     return facet_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     const struct facet_num_policy policy = policy_of(conv);
-    uint32_t r = is_int(conv) ? store(conv, (facet_i128)(int32_t)a - (int32_t)b, flags)
-                              : FP_OP(conv, facet_num_do_add, a, b, true, &policy, flags);
+    uint64_t fast;
+    uint32_t r;
 
+    if (FAST(conv, facet_fast_add, a, b, true)) {
+        r = (uint32_t)fast;
+    } else if (is_int(conv)) {
+        r = store(conv, (facet_i128)(int32_t)a - (int32_t)b, flags);
+    } else {
+        r = (uint32_t)facet_num_sub(conv->acc, a, b, &policy, flags);
+    }
     return facet_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     const struct facet_num_policy policy = policy_of(conv);
-    uint32_t r = is_int(conv) ? int_fma(conv, (int32_t)a, (int32_t)b, 0, flags)
-                              : FP_OP(conv, facet_num_do_mul, a, b, &policy, flags);
+    uint64_t fast;
+    uint32_t r;
 
+    if (FAST(conv, facet_fast_mul, a, b)) {
+        r = (uint32_t)fast;
+    } else if (is_int(conv)) {
+        r = int_fma(conv, (int32_t)a, (int32_t)b, 0, flags);
+    } else {
+        r = (uint32_t)facet_num_mul(conv->acc, a, b, &policy, flags);
+    }
     return facet_mixed(conv, r, flags);
 }
 
@@ -193,10 +213,16 @@ uint32_t
 facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags)
 {
     const struct facet_num_policy policy = policy_of(conv);
-    uint32_t r = is_int(conv)
-                     ? int_fma(conv, (int32_t)a, (int32_t)b, (int32_t)c, flags)
-                     : FP_OP(conv, facet_num_do_fma, a, b, c, false, false, &policy, flags);
+    uint64_t fast;
+    uint32_t r;
 
+    if (FAST(conv, facet_fast_fma, a, b, c, false, false)) {
+        r = (uint32_t)fast;
+    } else if (is_int(conv)) {
+        r = int_fma(conv, (int32_t)a, (int32_t)b, (int32_t)c, flags);
+    } else {
+        r = (uint32_t)facet_num_fma(conv->acc, a, b, c, false, false, &policy, flags);
+    }
     return facet_mixed(conv, r, flags);
 }
 
@@ -212,10 +238,13 @@ static uint32_t int_div_by_zero(const struct facet_conv *conv, int32_t a, unsign
 uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     const struct facet_num_policy policy = policy_of(conv);
+    uint64_t fast;
     uint32_t r;
 
-    if (!is_int(conv)) {
-        r = FP_OP(conv, facet_num_do_div, a, b, &policy, flags);
+    if (FAST(conv, facet_fast_div, a, b)) {
+        r = (uint32_t)fast;
+    } else if (!is_int(conv)) {
+        r = (uint32_t)facet_num_div(conv->acc, a, b, &policy, flags);
     } else if (b == 0) {
         r = int_div_by_zero(conv, (int32_t)a, flags);
     } else {
@@ -230,7 +259,7 @@ uint32_t facet_acc_sqrt(const struct facet_conv *conv, uint32_t a, unsigned *fla
     uint32_t r = 0;
 
     if (!is_int(conv)) {
-        r = FP_OP(conv, facet_num_do_sqrt, a, &policy, flags);
+        r = (uint32_t)facet_num_sqrt(conv->acc, a, &policy, flags);
     } else if ((int32_t)a < 0) {
         *flags |= FACET_NV;
     } else {

@@ -48,10 +48,10 @@ static uint32_t widen_int(const struct facet_conv *conv, uint32_t element, unsig
 
 static uint32_t widen_fp(const struct facet_conv *conv, uint32_t element, unsigned *flags)
 {
-    const struct facet_fp_format *to = &facet_fp_formats[conv->acc];
     struct facet_num_policy policy = policy_of(conv, false);
     struct facet_num_value v =
         facet_num_unpack(&facet_fp_formats[conv->elem], element, conv->ftz, flags);
+    const struct facet_fp_format *to;
 
     if (v.cls == FACET_CLASS_SNAN) {
         *flags |= FACET_SNAN | FACET_NV;
@@ -64,6 +64,7 @@ static uint32_t widen_fp(const struct facet_conv *conv, uint32_t element, unsign
         return (uint32_t)facet_num_to_int(
             conv->elem, element, facet_format_width(conv->acc), true, &policy, flags);
     }
+    to = &facet_fp_formats[conv->acc];
     switch (v.cls) {
     case FACET_CLASS_NUMBER:
         v.exp += conv->scale;

@@ -1,7 +1,7 @@
 /* See tile.h. */
 #include "num/tile.h"
 
-#include "num/core.h"
+#include "num/fast.h"
 
 struct facet_num_policy facet_tile_policy(struct facet_tile_env env)
 {
@@ -22,21 +22,37 @@ struct facet_num_policy facet_tile_policy(struct facet_tile_env env)
     *flags |= raised & FACET_FLAGS_IEEE;                                                           \
     return result
 
+/* fast.h for the two IEEE formats; its flags are IEEE flags already. */
+#define FAST(function, ...)                                                                        \
+    do {                                                                                           \
+        uint64_t fast;                                                                             \
+        if (format == FACET_FMT_FP32                                                               \
+                ? function(&facet_fp_formats[FACET_FMT_FP32], __VA_ARGS__, env.rm, &fast, flags)   \
+                : format == FACET_FMT_FP16 &&                                                      \
+                      function(                                                                    \
+                          &facet_fp_formats[FACET_FMT_FP16], __VA_ARGS__, env.rm, &fast, flags)) { \
+            return (uint32_t)fast;                                                                 \
+        }                                                                                          \
+    } while (0)
+
 uint32_t facet_tile_add(
     enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
 {
+    FAST(facet_fast_add, a, b, false);
     RUN(uint32_t, facet_num_add(format, a, b, &policy, &raised));
 }
 
 uint32_t facet_tile_sub(
     enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
 {
+    FAST(facet_fast_add, a, b, true);
     RUN(uint32_t, facet_num_sub(format, a, b, &policy, &raised));
 }
 
 uint32_t facet_tile_mul(
     enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
 {
+    FAST(facet_fast_mul, a, b);
     RUN(uint32_t, facet_num_mul(format, a, b, &policy, &raised));
 }
 
@@ -49,6 +65,7 @@ uint32_t facet_tile_fma(enum facet_format format,
                         struct facet_tile_env env,
                         unsigned *flags)
 {
+    FAST(facet_fast_fma, a, b, c, negate_product, negate_addend);
     RUN(uint32_t, facet_num_fma(format, a, b, c, negate_product, negate_addend, &policy, &raised));
 }
 

@@ -32,8 +32,8 @@ static struct mesh mesh_new(uint32_t count)
     return m;
 }
 
-static void set_triangle(
-    struct mesh *m, uint32_t i, const float a[3], const float b[3], const float c[3])
+static void
+set_triangle(struct mesh *m, uint32_t i, const float a[3], const float b[3], const float c[3])
 {
     struct facet_bvh_triangle *t = &m->triangles[i];
 

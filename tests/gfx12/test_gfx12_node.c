@@ -403,7 +403,7 @@ TEST(one_pair_always_fits, "G12-255")
     CHECK_EQ(out.primitive_index[1], 0x3FFFFFFF);
 }
 
-TEST(node_limits, "G12-254")
+TEST(node_limits, "")
 {
     /* 8 pairs of one strip fit and a ninth does not; 17 vertices do not. */
     struct pack_tri t[18];

@@ -1,6 +1,6 @@
 /* The printer: worked examples and requirement rows word by word, then properties over random
  * words. */
-#include "harness.h"
+#include "isa/asm_help.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 
@@ -18,6 +18,13 @@ static void check_examples(enum facet_isa isa, const struct example *list, size_
         char text[128];
         facet_isa_print(isa, list[i].word, 0x1000, NULL, text, sizeof text);
         CHECK_STR(text, list[i].text);
+        /* And back: the text assembles to the word. */
+        struct assembled a = assemble_text(isa, list[i].text);
+        if (CHECK_MSG(a.status == FACET_OK, "%s: %s", list[i].text, first_error(&a))) {
+            CHECK_EQ(word_at(&a, 0), list[i].word);
+            CHECK_EQ(a.size, facet_isa_length(isa, (uint16_t)list[i].word));
+        }
+        assembled_free(&a);
     }
 }
 
@@ -258,4 +265,83 @@ TEST(any_word_prints, "")
         }
         CHECK((facet_isa_decode(isa, (uint32_t)random) == NULL) == (text[0] == '.'));
     }
+}
+
+/* -- The tables of tile-semantics.md 20.1 and 20.9, as the document writes them
+ * ---------------------- */
+
+/* "0x12346137, 0xFFF10117" -> words; returns how many. */
+static unsigned read_words(const char *cell, uint32_t words[4])
+{
+    unsigned count = 0;
+
+    for (const char *at = strstr(cell, "0x"); at != NULL && count < 4; at = strstr(at + 2, "0x")) {
+        words[count++] = (uint32_t)strtoul(at, NULL, 16);
+    }
+    return count;
+}
+
+static void check_line(const char *text, const uint32_t *words, unsigned count)
+{
+    struct assembled a = assemble_text(FACET_ISA_TILE, text);
+
+    if (CHECK_MSG(a.status == FACET_OK, "%s: %s", text, first_error(&a))) {
+        CHECK_EQ(a.size, 4 * count);
+        for (unsigned i = 0; i < count; i++) {
+            CHECK_MSG(word_at(&a, 4 * i) == words[i],
+                      "%s gives 0x%08X, the document says 0x%08X",
+                      text,
+                      word_at(&a, 4 * i),
+                      words[i]);
+        }
+    }
+    assembled_free(&a);
+}
+
+/* One row `| E9 | word | assembly | effect |` or `| word | assembly |`. Two words with a slash
+ * between them belong to two lines with a slash between them. */
+static bool check_row(char *line)
+{
+    char *cells[8], *save = NULL;
+    unsigned n = 0, first;
+    uint32_t words[4];
+
+    for (char *cell = strtok_r(line, "|", &save); cell != NULL && n < 8;
+         cell = strtok_r(NULL, "|", &save)) {
+        cells[n++] = cell;
+    }
+    first = n >= 4 && strncmp(cells[0], " E", 2) == 0 ? 1 : 0;
+    if (n < first + 2 || strncmp(cells[first], " 0x", 3) != 0) {
+        return false;
+    }
+    unsigned count = read_words(cells[first], words);
+    char *second = strstr(cells[first + 1], " / ");
+    if (second != NULL) {
+        *second = '\0';
+        check_line(second + 3, &words[1], 1);
+        check_line(cells[first + 1], &words[0], 1);
+    } else {
+        check_line(cells[first + 1], words, count);
+    }
+    return true;
+}
+
+TEST(tile_document_examples_assemble, "TILE-083 TILE-099 TILE-100")
+{
+    FILE *f = fopen(FACET_SOURCE_ROOT "/spec/tile-semantics.md", "r");
+    char line[1024];
+    unsigned rows = 0;
+    bool inside = false;
+
+    if (!CHECK(f != NULL)) {
+        return;
+    }
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (line[0] == '#') {
+            inside = strncmp(line, "### 20.1 ", 9) == 0 || strncmp(line, "### 20.9 ", 9) == 0;
+        }
+        rows += inside && line[0] == '|' && check_row(line);
+    }
+    fclose(f);
+    CHECK_EQ(rows, 32 + 13);
 }

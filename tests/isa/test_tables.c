@@ -377,7 +377,7 @@ static const char *const not_mnemonics[] = {
 };
 
 /* Cuts `.d.s` off: one small letter stands for any type. */
-static size_t without_placeholders(const char *name, size_t n)
+static size_t without_type_letters(const char *name, size_t n)
 {
     while (n > 2 && name[n - 2] == '.' && islower((unsigned char)name[n - 1])) {
         n -= 2;
@@ -402,7 +402,7 @@ static void check_mnemonics(const char *file, unsigned line, const char *text)
                    (at[n] == '.' && isalnum((unsigned char)at[n + 1]))) {
                 n++;
             }
-            known = is_mnemonic(at, n) || is_family(at, without_placeholders(at, n)) ||
+            known = is_mnemonic(at, n) || is_family(at, without_type_letters(at, n)) ||
                     (at[n] == '*' && is_prefix(at, n));
             for (size_t k = 0; k < sizeof not_mnemonics / sizeof not_mnemonics[0] && !known; k++) {
                 known = strncmp(at, not_mnemonics[k], strlen(not_mnemonics[k])) == 0;

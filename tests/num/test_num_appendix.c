@@ -230,7 +230,7 @@ static uint64_t random_image(void)
     return harness_random() % 2 != 0 ? x | UINT64_C(1) << 63 : x;
 }
 
-TEST(csr_write_sequences, "CAP-179 CAP-182 CAP-196 CAP-197 CAP-276 CAP-295 CAP-469")
+TEST(csr_write_sequences, "CAP-196 CAP-197 CAP-275 CAP-276 CAP-277 CAP-295 CAP-469")
 {
     static const uint32_t supported[] = {FACET_ALT_ALL, FACET_ALT_NONE, 0x14};
 

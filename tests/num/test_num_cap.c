@@ -151,8 +151,18 @@ acc_op(enum ref_op op, const struct facet_conv *c, const uint32_t v[3], unsigned
     }
 }
 
+/* ACCW `code` selects `acc` and shows in STAT. */
+static void check_accw(unsigned code, uint8_t acc)
+{
+    struct facet_eff eff = facet_eff_compose(0x80000 | (uint64_t)code << 24, 0, FACET_ALT_ALL);
+
+    CHECK_EQ(eff.acc, acc);
+    CHECK_EQ(facet_eff_stat(&eff, 0) >> 24 & 3, code);
+}
+
 static void int_primitives(uint8_t acc)
 {
+    check_accw(acc == FACET_FMT_INT32 ? 2 : 3, acc);
     for (enum ref_op op = REF_ADD; op <= REF_FMA && !harness_failed(); op++) {
         for (uint64_t i = 0; i < sampling_count(100000, 2000000); i++) {
             struct facet_conv conv = {
@@ -206,6 +216,7 @@ TEST(fp_accumulator_primitives, "CAP-209 CAP-210")
                                       REF_LE};
 
     for (unsigned a = 0; a < 2; a++) {
+        check_accw(a, accumulators[a]);
         for (unsigned o = 0; o < sizeof ops / sizeof ops[0] && !harness_failed(); o++) {
             for (uint64_t i = 0; i < sampling_count(40000, 1000000); i++) {
                 struct facet_conv conv = {.elem = FACET_FMT_FP32,

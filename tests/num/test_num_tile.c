@@ -20,7 +20,7 @@ static const struct facet_tile_env fsat = {.fsat = true};
         CHECK_EQ(fl, raised);                                                                      \
     } while (0)
 
-TEST(examples_of_20_1, "TILE-142 TILE-145 TILE-146 TILE-254")
+TEST(examples_of_20_1, "TILE-142")
 {
     GIVES(facet_tile_fma(FP16, 0x4200, 0x3800, 0x3C00, false, false, plain, &fl), 0x4100, 0);
     GIVES(facet_tile_fma(FP16, 0x3C03, 0x3C03, 0xBC00, false, false, plain, &fl), 0x1E02, FACET_NX);
@@ -48,7 +48,7 @@ TEST(examples_of_20_1, "TILE-142 TILE-145 TILE-146 TILE-254")
     }
 }
 
-TEST(dot_and_cross_of_20_1, "TILE-255")
+TEST(dot_and_cross_of_20_1, "")
 {
     static const uint32_t a[] = {0x3DCCCCCD, 0x3E4CCCCD, 0x3E99999A, 0x3ECCCCCD};
     unsigned fl = 0;
@@ -63,9 +63,7 @@ TEST(dot_and_cross_of_20_1, "TILE-255")
     CHECK_EQ(facet_tile_fma(FP32, 0x40000000, 0x40C00000, t, false, true, plain, &fl), 0xC0400000);
 }
 
-TEST(scalar_examples,
-     "TILE-139 TILE-140 TILE-141 TILE-143 TILE-144 TILE-145 TILE-146 TILE-148 TILE-496 TILE-497 "
-     "TILE-499 TILE-502 TILE-503 TILE-504")
+TEST(scalar_examples, "TILE-143 TILE-144 TILE-145 TILE-146 TILE-502 TILE-503 TILE-504")
 {
     GIVES(facet_tile_add(FP16, 0x3E00, 0x4100, plain, &fl), 0x4400, 0);
     GIVES(facet_tile_sub(FP16, 0x3C00, 0x4200, plain, &fl), 0xC000, 0);
@@ -92,7 +90,7 @@ TEST(scalar_examples,
 }
 
 /* tile-semantics.md 5.3: order of NaNs, negations, 0 * inf, zero reciprocals, operand flushing. */
-TEST(rules_of_5_3, "TILE-502 TILE-503 TILE-564")
+TEST(rules_of_5_3, "TILE-502 TILE-503")
 {
     GIVES(facet_tile_add(FP32, 0x7FC00011, 0x7FC00022, plain, &fl), 0x7FC00011, 0);
     GIVES(facet_tile_sub(FP32, 0x3F800000, 0xFFA00033, plain, &fl), 0xFFE00033, FACET_NV);
@@ -125,7 +123,7 @@ TEST(rules_of_5_3, "TILE-502 TILE-503 TILE-564")
     GIVES(facet_tile_mul(FP16, 0x07FF, 0x3800, ftz, &fl), 0x0400, FACET_NX | FACET_UF);
 }
 
-TEST(every_fp16_and_fp8_conversion, "TILE-507")
+TEST(every_fp16_and_fp8_conversion, "")
 {
     static const enum facet_format types[] = {FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_E4M3};
 
@@ -159,8 +157,89 @@ TEST(every_fp16_and_fp8_conversion, "TILE-507")
     }
 }
 
+static uint32_t tile_op(enum ref_op op,
+                        enum facet_format format,
+                        const uint64_t v[4],
+                        struct facet_tile_env env,
+                        unsigned *fl)
+{
+    uint32_t a = (uint32_t)v[0], b = (uint32_t)v[1], c = (uint32_t)v[2];
+
+    switch (op) {
+    case REF_ADD:
+        return facet_tile_add(format, a, b, env, fl);
+    case REF_SUB:
+        return facet_tile_sub(format, a, b, env, fl);
+    case REF_MUL:
+        return facet_tile_mul(format, a, b, env, fl);
+    case REF_RCP:
+        return facet_tile_rcp(format, a, env, fl);
+    case REF_RSQRT:
+        return facet_tile_rsqrt(format, a, env, fl);
+    case REF_MIN:
+        return facet_tile_min(format, a, b, env, fl);
+    case REF_MAX:
+        return facet_tile_max(format, a, b, env, fl);
+    case REF_EQ:
+        return facet_tile_eq(format, a, b, env, fl);
+    case REF_LT:
+        return facet_tile_lt(format, a, b, env, fl);
+    case REF_LE:
+        return facet_tile_le(format, a, b, env, fl);
+    default:
+        return facet_tile_fma(format,
+                              a,
+                              b,
+                              c,
+                              op == REF_FNMSUB || op == REF_FNMADD,
+                              op == REF_FMSUB || op == REF_FNMADD,
+                              env,
+                              fl);
+    }
+}
+
+/* The entry points themselves, short way included, in every mode with FTZ and FSAT on and off. */
+TEST(every_operation_random, "TILE-149")
+{
+    static const enum facet_format types[] = {FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_E4M3};
+    static const enum ref_op ops[] = {REF_ADD,
+                                      REF_SUB,
+                                      REF_MUL,
+                                      REF_FMA,
+                                      REF_FMSUB,
+                                      REF_FNMSUB,
+                                      REF_FNMADD,
+                                      REF_RCP,
+                                      REF_RSQRT,
+                                      REF_MIN,
+                                      REF_MAX,
+                                      REF_EQ,
+                                      REF_LT,
+                                      REF_LE};
+
+    for (unsigned o = 0; o < sizeof ops / sizeof ops[0]; o++) {
+        for (unsigned i = 0; i < 3 * 5 * 4 && !harness_failed(); i++) {
+            enum facet_format format = types[i % 3];
+            struct facet_tile_env env = {
+                .rm = (uint8_t)(i / 3 % 5), .ftz = i / 15 % 2 != 0, .fsat = i / 30 != 0};
+            const struct facet_num_policy policy = facet_tile_policy(env);
+
+            for (uint64_t k = 0; k < sampling_count(6000, 200000); k++) {
+                uint64_t first = sampling_operand(format, 0);
+                const uint64_t v[4] = {
+                    first, sampling_operand(format, first), sampling_operand(format, first), 0};
+                struct ref_result got = {0, 0}, want = ref_arith(ops[o], format, v, &policy);
+
+                got.bits = tile_op(ops[o], format, v, env, &got.flags);
+                want.flags &= FACET_FLAGS_IEEE;
+                (void)subject_agrees(ops[o], format, v, "tile.h", &policy, got, want);
+            }
+        }
+    }
+}
+
 /* satS and satV (tile-semantics.md 4). */
-TEST(integer_saturation, "TILE-072 TILE-073 TILE-506 TILE-507 TILE-563 TILE-573")
+TEST(integer_saturation, "TILE-506 TILE-507 TILE-563")
 {
     static const struct {
         int64_t x;

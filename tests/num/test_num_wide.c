@@ -58,7 +58,8 @@ static void random_hart(enum ref_op op)
     for (unsigned f = 0; f < 3; f++) {
         uint64_t n = sampling_count(40000, hart_formats[f] == FACET_FMT_FP16 ? 10000000 : 1000000);
 
-        for (unsigned rm = 0; rm < FACET_RM_COUNT && !harness_failed(); rm++) {
+        /* min, max and comparisons know no rounding mode */
+        for (unsigned rm = 0; rm < (op < REF_MIN ? FACET_RM_COUNT : 1) && !harness_failed(); rm++) {
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t v[4];
 
@@ -71,7 +72,7 @@ static void random_hart(enum ref_op op)
     }
 }
 
-TEST(add_random, "CAP-209 CAP-210")
+TEST(add_random, "")
 {
     random_hart(REF_ADD);
 }
@@ -124,7 +125,7 @@ TEST(min_max_compare_random, "")
 }
 
 /* The generic entry points under the CAP and tile policies, which hart.h does not use. */
-TEST(policies_random, "TILE-149 TILE-253")
+TEST(policies_random, "")
 {
     static const enum facet_format formats[] = {FACET_FMT_FP16, FACET_FMT_FP32, FACET_FMT_BF16};
 
@@ -148,7 +149,7 @@ TEST(policies_random, "TILE-149 TILE-253")
 
 /* 64 x 64 signed exponents and ten fractions on either side: every alignment of the adder, every
  * exponent sum, with the fractions where rounding changes. */
-TEST(fp16_every_exponent_pair, "TILE-149")
+TEST(fp16_every_exponent_pair, "")
 {
     static const uint64_t fractions[] = {0, 1, 2, 0x155, 0x1FF, 0x200, 0x201, 0x2AA, 0x3FE, 0x3FF};
     static const enum ref_op ops[] = {REF_ADD, REF_SUB, REF_MUL, REF_DIV};
