@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/progress.h"
-#include "image/color.h"
 #include "render/heat.h"
 #include "render/render.h"
 #include "scene/import.h"
@@ -30,7 +29,7 @@ struct request {
     uint64_t width, height, threads;
     uint64_t spp, seed, ao_rays;
     double exposure, ao_distance, heat_limit;
-    struct facet_tone_curve tone;
+    bool clamp;
 };
 
 struct outcome {
@@ -142,8 +141,7 @@ static bool read_request(const struct cli_args *args, struct request *r)
         !cli_real(args, "exposure", 1.0 / MAX_EXPOSURE, MAX_EXPOSURE, &r->exposure)) {
         return false;
     }
-    r->tone.kind =
-        tone != NULL && strcmp(tone, "clamp") == 0 ? FACET_TONE_CLAMP : FACET_TONE_REINHARD;
+    r->clamp = tone != NULL && strcmp(tone, "clamp") == 0;
     return true;
 }
 
@@ -279,7 +277,6 @@ static enum facet_status write_picture(const struct request *r,
                                        struct facet_error *err)
 {
     size_t pixels = (size_t)image->width * image->height;
-    struct facet_tone_curve tone = r->tone;
     struct facet_image bytes;
     enum facet_status status;
 
@@ -297,9 +294,8 @@ static enum facet_status write_picture(const struct request *r,
                                     &bytes,
                                     err);
     } else {
-        tone.exposure = facet_render_exposure(scene) * (float)r->exposure;
-        tone.white = 2.5F;
-        status = facet_image_from_float(image, &tone, &bytes, err);
+        status = facet_render_develop(
+            image, facet_render_exposure(scene) * (float)r->exposure, r->clamp, &bytes, err);
     }
     if (status == FACET_OK) {
         o->hash = facet_hash_bytes(bytes.rgba, 4 * pixels, 0);
@@ -501,7 +497,7 @@ static const struct cli_option render_options[] = {
     {"heat-max", 0, "N", "count at the end of the colour scale (default: by the picture)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
     {"exposure", 0, "X", "brightness; 2 is twice as bright (default 1)"},
-    {"tone", 0, "reinhard|clamp", "how bright light becomes a pixel (default reinhard)"},
+    {"tone", 0, "soft|clamp", "bend bright light towards white, or cut it off (default soft)"},
     {"quality", 0, "fast|high", "of the acceleration structure (default high)"},
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
     {"seed", 0, "N", "other numbers give other noise (default 0)"},
@@ -525,7 +521,8 @@ const struct cli_command cli_cmd_render = {
         "occlusion and a sky. The same scene and options give the same bytes on any number of "
         "threads.\n\n"
         "Brightness is brought to that of the default sun, whatever units the lights were written "
-        "in; --exposure multiplies it. --tone clamp leaves colours as they are. A .pfm or .exr "
+        "in; --exposure multiplies it. --tone clamp cuts off what is too bright instead of bending "
+        "it. A .pfm or .exr "
         "file holds linear light before both, and for --heatmap the counts themselves.\n\n"
         "One sample per pixel looks through the middle of each pixel.",
     .examples = "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"

@@ -80,10 +80,18 @@ static enum facet_gfx12_verdict any_hit(void *context, const struct facet_gfx12_
                : FACET_GFX12_IGNORE;
 }
 
+/* The back of a one-sided triangle is not there: neither for the eye nor for the light, which looks
+ * along a shadow ray from its far end. Whatever its side, a triangle keeps the sky away. */
 static unsigned flags_of(enum facet_ray_kind kind)
 {
-    return kind == FACET_RAY_PRIMARY ? (unsigned)FACET_GFX12_CULL_BACK_FACING
-                                     : FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    switch (kind) {
+    case FACET_RAY_PRIMARY:
+        return FACET_GFX12_CULL_BACK_FACING;
+    case FACET_RAY_SHADOW:
+        return FACET_GFX12_CULL_FRONT_FACING | FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    default:
+        return FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    }
 }
 
 static void take_hit(const struct facet_gfx12_hit *from,

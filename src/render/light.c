@@ -101,9 +101,9 @@ float facet_render_exposure(const struct facet_scene *scene)
 
 static const struct facet_vec3 zenith = {0.22F, 0.40F, 0.72F};
 static const struct facet_vec3 horizon = {0.72F, 0.80F, 0.88F};
-static const struct facet_vec3 ground = {0.30F, 0.28F, 0.25F};
+static const struct facet_vec3 ground = {0.16F, 0.19F, 0.24F};
 
-/* From the horizon up it turns blue quickly; below it is the ground, with a soft edge. */
+/* From the horizon up it turns blue quickly, below it fades into the dark. */
 struct facet_vec3 facet_sky(struct facet_vec3 direction)
 {
     float y;
@@ -113,14 +113,14 @@ struct facet_vec3 facet_sky(struct facet_vec3 direction)
     }
     y = direction.y;
     if (y < 0.0F) {
-        return vec3_lerp(horizon, ground, clamp01(y * -8.0F));
+        return vec3_lerp(horizon, ground, 1.0F - (1.0F + y) * (1.0F + y) * (1.0F + y));
     }
     return vec3_lerp(horizon, zenith, sqrtf(y));
 }
 
 struct facet_vec3 facet_sky_light(struct facet_vec3 normal)
 {
-    static const struct facet_vec3 above = {0.42F, 0.48F, 0.58F}, below = {0.24F, 0.22F, 0.20F};
+    static const struct facet_vec3 above = {0.36F, 0.41F, 0.50F}, below = {0.21F, 0.19F, 0.17F};
 
     return vec3_lerp(below, above, clamp01(0.5F + 0.5F * normal.y));
 }

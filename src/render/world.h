@@ -23,8 +23,9 @@ struct facet_render_hit {
     uint32_t nodes, pairs; /* what it cost: intersect instructions, triangle pairs among them */
 };
 
-/* Traces a batch; primary rays see front faces and both sides of two-sided materials and report the
- * nearest hit, the others stop at any hit from either side. Called from several threads. */
+/* Traces a batch. Primary rays report the nearest hit and pass the backs of one-sided triangles.
+ * Shadow rays stop at any hit and pass the fronts of one-sided triangles, since these turn their
+ * back to the light; ambient rays stop at any hit from either side. Called from several threads. */
 typedef enum facet_status facet_render_trace_fn(const struct facet_render *render,
                                                 enum facet_ray_kind kind,
                                                 const struct facet_render_ray *rays,
