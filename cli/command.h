@@ -25,11 +25,17 @@ struct cli_option {
 };
 
 #define CLI_MAX_OPTIONS 32
+#define CLI_MAX_VALUES 256 /* option arguments on one command line */
 
 struct cli_args {
     const struct cli_command *command;
     const char *values[CLI_MAX_OPTIONS]; /* per option: the (last) argument, "" for a given switch,
                                             or NULL */
+    struct {
+        const struct cli_option *option;
+        const char *value;
+    } all[CLI_MAX_VALUES]; /* every option argument, for options that may be repeated */
+    int all_count;
     char **positional;
     int positional_count;
     bool quiet; /* --quiet: no progress */
@@ -56,6 +62,8 @@ struct cli_command {
  */
 const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_given(const struct cli_args *args, const char *name);
+/* The n-th argument of an option that was given several times, NULL past the last. */
+const char *cli_nth_value(const struct cli_args *args, const char *name, int n);
 /* Numbers: decimal or 0x hex inside [lo, hi]; prints the complaint and returns false otherwise. An
  * option that was not given leaves *out alone. */
 bool cli_number(
@@ -68,6 +76,12 @@ bool cli_real(const struct cli_args *args, const char *name, double lo, double h
 int cli_bad(const struct cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
+
+/* Prints the value, two spaces per level, through stdio like everything else; releases it. NULL
+ * counts as a failed allocation. Returns CLI_OK or CLI_BAD; a failing stream is main()'s business.
+ */
+struct json_t;
+int cli_print_json(const struct cli_args *args, struct json_t *value);
 
 /* The command table (cli/main.c, made from cli/commands.def), ends with NULL; for man page,
  * completion and the documentation test. */

@@ -84,6 +84,25 @@ static void format_option(char *buf, size_t size, const struct cli_option *optio
                    option->argument != NULL ? option->argument : "");
 }
 
+/* Words from the current column on, `column`, to which further lines are indented. */
+static void print_hanging(FILE *out, const char *text, int column)
+{
+    int at = column;
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+
+        if (at > column && at + 1 + (int)length > HELP_WIDTH) {
+            fprintf(out, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(out, "%s%.*s", at > column ? " " : "", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
 static void print_options(FILE *out, const struct cli_command *command)
 {
     const struct cli_option *option;
@@ -99,7 +118,11 @@ static void print_options(FILE *out, const struct cli_command *command)
     fputs("\nOptions:\n", out);
     for (size_t n = 0; (option = cli_option_at(command, n)) != NULL; n++) {
         format_option(left, sizeof left, option);
-        fprintf(out, "  %-*s  %s\n", width, left, option->help);
+        fprintf(out, "  %-*s  ", width, left);
+        if ((int)strlen(left) > width) {
+            fprintf(out, "\n%*s", width + 4, "");
+        }
+        print_hanging(out, option->help, width + 4);
     }
 }
 

@@ -70,9 +70,8 @@ static int dispatch(int argc, char **argv)
         cli_print_overview(stdout);
         return CLI_OK;
     }
-    if (argc == 2 && is_any(argv[1], "--help", "-h")) {
-        cli_print_overview(stdout);
-        return CLI_OK;
+    if (is_any(argv[1], "--help", "-h")) {
+        argv[1] = (char *)"help"; /* `facet --help COMMAND` */
     }
     if (argc == 2 && is_any(argv[1], "--version", "-V")) {
         printf("facet %s\n", FACET_VERSION);

@@ -116,6 +116,16 @@ const char *cli_value(const struct cli_args *args, const char *name)
     return NULL;
 }
 
+const char *cli_nth_value(const struct cli_args *args, const char *name, int n)
+{
+    for (int i = 0; i < args->all_count; i++) {
+        if (strcmp(args->all[i].option->name, name) == 0 && n-- == 0) {
+            return args->all[i].value;
+        }
+    }
+    return NULL;
+}
+
 bool cli_given(const struct cli_args *args, const char *name)
 {
     return cli_value(args, name) != NULL;
@@ -223,6 +233,14 @@ static enum cli_parse store(struct cli_args *args, size_t n, const char *value)
         (void)cli_bad(
             args, "--%s is '%s'; expected one of %s", option->name, value, option->argument);
         return CLI_PARSE_FAILED;
+    }
+    if (value != NULL && args->all_count == CLI_MAX_VALUES) {
+        (void)cli_bad(args, "more than %d options with values", CLI_MAX_VALUES);
+        return CLI_PARSE_FAILED;
+    }
+    if (value != NULL) {
+        args->all[args->all_count].option = option;
+        args->all[args->all_count++].value = value;
     }
     if (n < own_count(args->command)) {
         args->values[n] = value != NULL ? value : "";

@@ -135,10 +135,10 @@ def emit_aliases(spec, out):
 
 
 def emit_decoder(spec, out):
-    """Four roots per ISA, chosen by the low two bits, so that 2- and 4-byte words part at once."""
+    """1024 roots per ISA, chosen by opcode (bits 6:0) and funct3 (bits 14:12): nearly all rows fix them."""
     roots, steps = [], {}
     for isa, rows in spec.insns.items():
-        trees = [decode_tree.build(rows, 3, low, len(rows)) for low in range(4)]
+        trees = [decode_tree.build(rows, 0x707F, key & 0x7F | (key >> 7) << 12, len(rows)) for key in range(1024)]
         steps[isa] = max(decode_tree.depth(t) for t in trees)
         roots += trees
     flat = decode_tree.flatten(roots)

@@ -12,8 +12,8 @@ struct facet_decode_node {
     uint16_t leaf;
     uint8_t shift1;
     uint8_t shift2;
-    uint16_t mask1;
-    uint16_t mask2;
+    uint8_t mask1;
+    uint8_t mask2;
 };
 
 /* Leaf n stands for row n; the one behind the last row matches no word. A word belongs to a row

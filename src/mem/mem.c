@@ -362,7 +362,9 @@ static void mark_pages(const struct facet_mem_entry *entry, uint64_t offset, siz
     uint64_t first = offset >> FACET_MEM_PAGE_BITS;
     uint64_t last = (offset + size - 1) >> FACET_MEM_PAGE_BITS;
 
-    memset(entry->pages + first, FACET_MEM_DIRTY_ALL, (size_t)(last - first + 1));
+    for (uint64_t page = first; page <= last; page++) {
+        entry->pages[page] = FACET_MEM_DIRTY_ALL;
+    }
 }
 
 static struct facet_mem_result
@@ -422,13 +424,31 @@ write_checked(facet_mem *mem, uint64_t address, const void *data, size_t size, e
     return result.fault != FACET_MEM_OK ? result : write_parts(mem, address, data, size);
 }
 
+/* The entry when the access lies whole in one RAM or ROM region, else NULL: nearly every access
+ * needs no more than this. */
+static const struct facet_mem_entry *
+plain_entry(const facet_mem *mem, uint64_t address, uint64_t size)
+{
+    const struct facet_mem_entry *entry = entry_at(mem, address);
+
+    return entry != NULL && entry->region.kind != FACET_MEM_DEVICE &&
+                   size <= entry->region.size - (address - entry->region.base)
+               ? entry
+               : NULL;
+}
+
 struct facet_mem_result
 facet_mem_read(const facet_mem *mem, uint64_t address, unsigned size, uint64_t *value)
 {
+    const struct facet_mem_entry *entry = plain_entry(mem, address, size);
     uint8_t bytes[8] = {0};
     struct facet_mem_result result;
 
-    assert(size <= sizeof bytes);
+    assert(size <= sizeof bytes && facet_is_power_of_two(size));
+    if (entry != NULL) {
+        *value = facet_load_le(entry->bytes + (address - entry->region.base), size);
+        return good;
+    }
     result = facet_mem_read_bytes(mem, address, bytes, size);
 
     if (result.fault == FACET_MEM_OK) {
@@ -440,9 +460,15 @@ facet_mem_read(const facet_mem *mem, uint64_t address, unsigned size, uint64_t *
 struct facet_mem_result
 facet_mem_write(facet_mem *mem, uint64_t address, unsigned size, uint64_t value)
 {
+    const struct facet_mem_entry *entry = plain_entry(mem, address, size);
     uint8_t bytes[8];
 
-    assert(size <= sizeof bytes);
+    assert(size <= sizeof bytes && facet_is_power_of_two(size));
+    if (entry != NULL && entry->region.kind == FACET_MEM_RAM) {
+        facet_store_le(entry->bytes + (address - entry->region.base), size, value);
+        mark_pages(entry, address - entry->region.base, size);
+        return good;
+    }
     facet_store_le64(bytes, value);
     return facet_mem_write_bytes(mem, address, bytes, size);
 }
@@ -536,14 +562,9 @@ struct facet_mem_window facet_mem_window(const facet_mem *mem, uint64_t address)
 
 const uint8_t *facet_mem_span(const facet_mem *mem, uint64_t address, uint64_t size)
 {
-    const struct facet_mem_entry *entry = entry_at(mem, address);
-    uint64_t offset;
+    const struct facet_mem_entry *entry = plain_entry(mem, address, size);
 
-    if (entry == NULL || entry->region.kind == FACET_MEM_DEVICE) {
-        return NULL;
-    }
-    offset = address - entry->region.base;
-    return size <= entry->region.size - offset ? entry->bytes + offset : NULL;
+    return entry != NULL ? entry->bytes + (address - entry->region.base) : NULL;
 }
 
 uint64_t facet_mem_find_page(const struct facet_mem_entry *entry, unsigned bits, uint64_t page)

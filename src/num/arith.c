@@ -72,18 +72,23 @@ uint64_t facet_num_dp2(enum facet_format format,
     const uint64_t bits[4] = {a, b, c, d};
     struct facet_num_value v[4];
     unsigned ab, cd;
+    bool invalid;
 
     for (unsigned i = 0; i < 4; i++) {
         v[i] = facet_num_unpack(f, bits[i], policy->flush_operand, flags);
     }
     ab = v[0].cls | v[1].cls;
     cd = v[2].cls | v[3].cls;
-    if (ab == (FACET_CLASS_INF | FACET_CLASS_ZERO) || cd == (FACET_CLASS_INF | FACET_CLASS_ZERO)) {
+    invalid =
+        ab == (FACET_CLASS_INF | FACET_CLASS_ZERO) || cd == (FACET_CLASS_INF | FACET_CLASS_ZERO);
+    if (invalid) {
         *flags |= FACET_NV;
-        return f->nan;
     }
     if (((ab | cd) & FACET_CLASS_NAN) != 0) {
         return facet_num_nan_of(f, bits, v, 4, policy, flags);
+    }
+    if (invalid) {
+        return f->nan;
     }
     v[0] = facet_num_mul_values(f, v[0], v[1]);
     v[2] = facet_num_mul_values(f, v[2], v[3]);

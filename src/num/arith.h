@@ -52,8 +52,8 @@ uint64_t facet_num_fma(enum facet_format format,
                        bool negate_addend,
                        const struct facet_num_policy *policy,
                        unsigned *flags);
-/* The exact a * b - c * d rounded once (rt-semantics.md 4). Formats with p <= 24, canonical NaNs:
- * NV for a NaN-free 0 * inf and for inf - inf; a signaling operand raises NV too. */
+/* The exact a * b - c * d rounded once (rt-semantics.md 4). Formats with p <= 24. NV for
+ * 0 * inf in either product, for inf - inf of the products and for signaling operands. */
 uint64_t facet_num_dp2(enum facet_format format,
                        uint64_t a,
                        uint64_t b,

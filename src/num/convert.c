@@ -9,50 +9,7 @@ uint64_t facet_num_convert(enum facet_format to,
                            const struct facet_num_policy *policy,
                            unsigned *flags)
 {
-    const struct facet_fp_format *t = &facet_fp_formats[to];
-    struct facet_num_value v =
-        facet_num_unpack(&facet_fp_formats[from], a, policy->flush_operand, flags);
-
-    switch (v.cls) {
-    case FACET_CLASS_NUMBER:
-        return facet_num_round(t, v, policy, flags);
-    case FACET_CLASS_ZERO:
-        return facet_num_signed(t, v.sign, 0);
-    case FACET_CLASS_INF:
-        if (!t->has_inf) {
-            *flags |= FACET_QNAN;
-            return t->nan;
-        }
-        return facet_num_signed(t, v.sign, t->infinity);
-    case FACET_CLASS_SNAN:
-        *flags |= FACET_NV;
-        return t->nan;
-    default:
-        return t->nan;
-    }
-}
-
-/* Magnitude of a number rounded to an integer; anything of 2^65 and more comes back as 2^65. */
-static facet_u128 integer_magnitude(struct facet_num_value v, unsigned rm, bool *inexact)
-{
-    uint64_t kept, rest;
-
-    *inexact = false;
-    if (v.exp > 64) {
-        return (facet_u128)1 << 65;
-    }
-    if (v.exp >= 63) {
-        return (facet_u128)v.sig << (v.exp - 63);
-    }
-    if (v.exp >= 0) {
-        kept = v.sig >> (63 - v.exp);
-        rest = v.sig << (v.exp + 1);
-    } else { /* below 1: one half is bit 63 of the fraction when exp = -1 */
-        kept = 0;
-        rest = facet_shr_jam64(v.sig, (unsigned)(-1 - v.exp));
-    }
-    *inexact = rest != 0;
-    return (facet_u128)kept + facet_num_round_up(kept, rest, v.sign, rm);
+    return facet_num_do_convert(&facet_fp_formats[to], &facet_fp_formats[from], a, policy, flags);
 }
 
 uint64_t facet_num_to_int(enum facet_format from,
@@ -62,31 +19,7 @@ uint64_t facet_num_to_int(enum facet_format from,
                           const struct facet_num_policy *policy,
                           unsigned *flags)
 {
-    struct facet_num_value v =
-        facet_num_unpack(&facet_fp_formats[from], a, policy->flush_operand, flags);
-    uint64_t all = UINT64_MAX >> (64 - width);
-    uint64_t largest = is_signed ? all >> 1 : all;
-    uint64_t smallest = is_signed ? ~(all >> 1) : 0; /* sign-extended */
-    facet_u128 limit = v.sign ? (facet_u128)(0 - smallest) : largest, magnitude;
-    bool inexact;
-
-    if (v.cls == FACET_CLASS_ZERO) {
-        return 0;
-    }
-    if ((v.cls & FACET_CLASS_NAN) != 0) {
-        *flags |= FACET_NV;
-        return largest;
-    }
-    magnitude =
-        v.cls == FACET_CLASS_INF ? (facet_u128)1 << 65 : integer_magnitude(v, policy->rm, &inexact);
-    if (magnitude > limit) {
-        *flags |= FACET_NV;
-        return v.sign ? smallest : largest;
-    }
-    if (inexact) {
-        *flags |= FACET_NX;
-    }
-    return v.sign ? 0 - (uint64_t)magnitude : (uint64_t)magnitude;
+    return facet_num_do_to_int(&facet_fp_formats[from], a, width, is_signed, policy, flags);
 }
 
 uint64_t facet_num_from_u64(enum facet_format to,
@@ -94,9 +27,7 @@ uint64_t facet_num_from_u64(enum facet_format to,
                             const struct facet_num_policy *policy,
                             unsigned *flags)
 {
-    return n == 0
-               ? 0
-               : facet_num_round(&facet_fp_formats[to], facet_num_of_u64(n, false), policy, flags);
+    return facet_num_do_from_int(&facet_fp_formats[to], n, false, policy, flags);
 }
 
 uint64_t facet_num_from_i64(enum facet_format to,
@@ -106,9 +37,7 @@ uint64_t facet_num_from_i64(enum facet_format to,
 {
     uint64_t magnitude = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 
-    return n == 0 ? 0
-                  : facet_num_round(
-                        &facet_fp_formats[to], facet_num_of_u64(magnitude, n < 0), policy, flags);
+    return facet_num_do_from_int(&facet_fp_formats[to], magnitude, n < 0, policy, flags);
 }
 
 uint64_t facet_num_from_ratio(enum facet_format to,

@@ -53,7 +53,7 @@ FACET_NUM_INLINE uint64_t facet_num_signed(const struct facet_fp_format *f,
                                            bool sign,
                                            uint64_t magnitude)
 {
-    return magnitude | (sign ? facet_num_sign_bit(f) : 0);
+    return magnitude | (uint64_t)sign << (f->width - 1);
 }
 
 /* The bit that makes a NaN quiet; 0 in formats whose NaNs are all quiet. */
@@ -142,7 +142,7 @@ FACET_NUM_INLINE bool facet_num_round_up(uint64_t kept, uint64_t rest, bool sign
     case FACET_RMM:
         return rest >= half;
     default:
-        return rest > half || (rest == half && (kept & 1) != 0);
+        return rest > half - (kept & 1); /* an odd number also takes the tie */
     }
 }
 
@@ -233,9 +233,7 @@ FACET_NUM_INLINE uint64_t facet_num_round(const struct facet_fp_format *f,
     if (FACET_UNLIKELY(code > f->max_finite)) {
         return facet_num_overflow(f, x.sign, policy, flags);
     }
-    if (inexact) {
-        *flags |= FACET_NX;
-    }
+    *flags |= inexact ? FACET_NX : 0;
     return facet_num_signed(f, x.sign, code);
 }
 

@@ -10,6 +10,8 @@
 
 #include "num/core.h"
 
+#include <stdlib.h>
+
 /* The result of an operation that has a NaN operand: `bits` are its n operands in the order of
  * tile-semantics.md 5.3 step 2. */
 FACET_NUM_INLINE uint64_t facet_num_nan_of(const struct facet_fp_format *f,
@@ -42,30 +44,29 @@ FACET_NUM_INLINE uint64_t facet_num_invalid(const struct facet_fp_format *f, uns
  * the sign of an exact zero sum, when they cancel.
  *
  * The smaller one is shifted right and jammed. More than one leading bit can cancel only when the
- * exponents differ by at most one; then nothing was jammed. */
+ * exponents differ by at most one; then nothing was jammed. Signs and order of the operands are
+ * random in real programs, so they are handled by selection instead of branches. */
 FACET_NUM_INLINE struct facet_num_value
 facet_num_sum(struct facet_num_value a, struct facet_num_value b, unsigned rm)
 {
+    bool swap = (a.exp < b.exp) | ((a.exp == b.exp) & (a.sig < b.sig));
+    uint64_t other = (a.sig ^ b.sig) & (0 - (uint64_t)swap); /* a.sig ^ other: the larger one */
+    uint64_t large = (a.sig ^ other) >> 1, small = (b.sig ^ other) >> 1;
+    uint64_t negative = 0 - (uint64_t)(a.sign != b.sign); /* all ones: subtract */
+    unsigned distance = (unsigned)abs(a.exp - b.exp);
     int zeros;
 
-    if (a.exp < b.exp || (a.exp == b.exp && a.sig < b.sig)) {
-        struct facet_num_value swap = a;
-        a = b;
-        b = swap;
+    small = facet_shr_jam64(small, distance > 63 ? 63 : distance);
+    large += (small ^ negative) - negative;
+    a.exp = (a.exp > b.exp ? a.exp : b.exp) + 1;
+    a.sign ^= swap & (a.sign != b.sign);
+    if (FACET_UNLIKELY(large == 0)) {
+        a.cls = FACET_CLASS_ZERO;
+        a.sign = rm == FACET_RDN;
+        return a;
     }
-    if (a.sign == b.sign) {
-        a.sig = (a.sig >> 1) + facet_shr_jam64(b.sig >> 1, (unsigned)(a.exp - b.exp));
-        a.exp++;
-    } else {
-        a.sig -= facet_shr_jam64(b.sig, (unsigned)(a.exp - b.exp));
-        if (a.sig == 0) {
-            a.cls = FACET_CLASS_ZERO;
-            a.sign = rm == FACET_RDN;
-            return a;
-        }
-    }
-    zeros = facet_clz64(a.sig);
-    a.sig <<= zeros;
+    zeros = facet_clz64(large);
+    a.sig = large << zeros;
     a.exp -= zeros;
     return a;
 }
@@ -125,18 +126,18 @@ FACET_NUM_INLINE struct facet_num_value facet_num_product(const struct facet_fp_
                                                           struct facet_num_value a,
                                                           struct facet_num_value b)
 {
+    int top;
+
     if (f->p <= 32) {
         a.sig = (a.sig >> 32) * (b.sig >> 32);
     } else {
         facet_u128 product = (facet_u128)a.sig * b.sig;
         a.sig = (uint64_t)(product >> 64) | ((uint64_t)product != 0);
     }
+    top = (int)(a.sig >> 63); /* the product of two significands is in [1, 4) */
     a.sign ^= b.sign;
-    a.exp += b.exp + 1;
-    if (a.sig >> 63 == 0) {
-        a.sig <<= 1;
-        a.exp--;
-    }
+    a.exp += b.exp + top;
+    a.sig <<= 1 - top;
     return a;
 }
 
@@ -186,34 +187,28 @@ FACET_NUM_INLINE struct facet_num_value facet_num_fuse_wide(struct facet_num_val
                                                             unsigned rm)
 {
     facet_u128 x = (facet_u128)a.sig * b.sig, y = (facet_u128)c.sig << 64;
-    struct facet_num_value r = {0, a.exp + b.exp + 1, FACET_CLASS_NUMBER, a.sign != b.sign};
-    int32_t y_exp = c.exp;
-    bool y_sign = c.sign;
-    int zeros;
+    facet_u128 other, large, small, negative;
+    struct facet_num_value r = {0, a.exp + b.exp, FACET_CLASS_NUMBER, a.sign != b.sign};
+    int top = (int)(x >> 127), zeros;
+    unsigned distance;
+    bool swap;
 
-    if (x >> 127 == 0) {
-        x <<= 1;
-        r.exp--;
-    }
-    if (r.exp < y_exp || (r.exp == y_exp && x < y)) {
-        facet_u128 swap = x;
-        x = y;
-        y = swap;
-        y_exp = r.exp;
-        r.exp = c.exp;
-        y_sign = r.sign;
-        r.sign = c.sign;
-    }
-    if (r.sign == y_sign) {
-        x = (x >> 1) + facet_shr_jam128(y >> 1, (unsigned)(r.exp - y_exp));
-        r.exp++;
-    } else {
-        x -= facet_shr_jam128(y, (unsigned)(r.exp - y_exp));
-        if (x == 0) {
-            r.cls = FACET_CLASS_ZERO;
-            r.sign = rm == FACET_RDN;
-            return r;
-        }
+    x <<= 1 - top;
+    r.exp += top;
+    swap = (r.exp < c.exp) | ((r.exp == c.exp) & (x < y));
+    other = (x ^ y) & (0 - (facet_u128)swap);
+    large = (x ^ other) >> 1;
+    small = (y ^ other) >> 1;
+    distance = (unsigned)abs(r.exp - c.exp);
+    negative = 0 - (facet_u128)(r.sign != c.sign);
+    small = facet_shr_jam128(small, distance > 127 ? 127 : distance);
+    x = large + (small ^ negative) - negative;
+    r.exp = (r.exp > c.exp ? r.exp : c.exp) + 1;
+    r.sign ^= swap & (r.sign != c.sign);
+    if (FACET_UNLIKELY(x == 0)) {
+        r.cls = FACET_CLASS_ZERO;
+        r.sign = rm == FACET_RDN;
+        return r;
     }
     zeros = facet_clz128(x);
     x <<= zeros;
@@ -284,10 +279,10 @@ FACET_NUM_INLINE struct facet_num_value facet_num_quotient(const struct facet_fp
         a.exp += 63 - 39 - b.exp;
     } else {
         /* the numerator is made smaller than the divisor * 2^64, so that the quotient fits */
-        bool below = a.sig < b.sig;
-        facet_u128 n = (facet_u128)a.sig << (below ? 64 : 63);
+        int below = a.sig < b.sig;
+        facet_u128 n = (facet_u128)a.sig << 63 << below;
         uint64_t q = (uint64_t)(n / b.sig);
-        a.exp -= b.exp + (below ? 1 : 0);
+        a.exp -= b.exp + below;
         a.sig = q | ((uint64_t)n - q * b.sig != 0);
     }
     a.sign ^= b.sign;
@@ -368,6 +363,111 @@ FACET_NUM_INLINE uint64_t facet_num_do_sqrt(const struct facet_fp_format *f,
         return f->infinity;
     }
     return facet_num_round(f, facet_num_root(f, v), policy, flags);
+}
+
+/* Magnitude of a number rounded to an integer; anything of 2^65 and more comes back as 2^65. */
+FACET_NUM_INLINE facet_u128 facet_num_integer(struct facet_num_value v, unsigned rm, bool *inexact)
+{
+    uint64_t kept = 0, rest;
+
+    *inexact = false;
+    if (v.exp > 64) {
+        return (facet_u128)1 << 65;
+    }
+    if (v.exp >= 63) {
+        return (facet_u128)v.sig << (v.exp - 63);
+    }
+    if (v.exp >= 0) {
+        kept = v.sig >> (63 - v.exp);
+        rest = v.sig << (v.exp + 1);
+    } else { /* below 1: bit 63 of the rest is worth one half */
+        rest = facet_shr_jam64(v.sig, (unsigned)(-1 - v.exp));
+    }
+    *inexact = rest != 0;
+    return (facet_u128)kept + facet_num_round_up(kept, rest, v.sign, rm);
+}
+
+/* Value conversion between two formats (convert.h facet_num_convert). */
+FACET_NUM_INLINE uint64_t facet_num_do_convert(const struct facet_fp_format *to,
+                                               const struct facet_fp_format *from,
+                                               uint64_t a,
+                                               const struct facet_num_policy *policy,
+                                               unsigned *flags)
+{
+    struct facet_num_value v = facet_num_unpack(from, a, policy->flush_operand, flags);
+
+    if (FACET_LIKELY(v.cls == FACET_CLASS_NUMBER)) {
+        return facet_num_round(to, v, policy, flags);
+    }
+    if (v.cls == FACET_CLASS_ZERO) {
+        return facet_num_signed(to, v.sign, 0);
+    }
+    if (v.cls == FACET_CLASS_INF && to->has_inf) {
+        return facet_num_signed(to, v.sign, to->infinity);
+    }
+    *flags |= v.cls == FACET_CLASS_SNAN ? FACET_NV : v.cls == FACET_CLASS_INF ? FACET_QNAN : 0;
+    return to->nan;
+}
+
+/* Integer conversion (convert.h facet_num_to_int). */
+FACET_NUM_INLINE uint64_t facet_num_do_to_int(const struct facet_fp_format *from,
+                                              uint64_t a,
+                                              unsigned width,
+                                              bool is_signed,
+                                              const struct facet_num_policy *policy,
+                                              unsigned *flags)
+{
+    struct facet_num_value v = facet_num_unpack(from, a, policy->flush_operand, flags);
+    uint64_t all = UINT64_MAX >> (64 - width);
+    uint64_t largest = is_signed ? all >> 1 : all;
+    uint64_t smallest = is_signed ? ~(all >> 1) : 0; /* sign-extended */
+    facet_u128 limit = v.sign ? (facet_u128)(0 - smallest) : largest, magnitude;
+    bool inexact = false;
+
+    if (v.cls == FACET_CLASS_ZERO) {
+        return 0;
+    }
+    if ((v.cls & FACET_CLASS_NAN) != 0) {
+        *flags |= FACET_NV;
+        return largest;
+    }
+    magnitude =
+        v.cls == FACET_CLASS_INF ? (facet_u128)1 << 65 : facet_num_integer(v, policy->rm, &inexact);
+    if (magnitude > limit) {
+        *flags |= FACET_NV;
+        return v.sign ? smallest : largest;
+    }
+    *flags |= inexact ? FACET_NX : 0;
+    return v.sign ? 0 - (uint64_t)magnitude : (uint64_t)magnitude;
+}
+
+FACET_NUM_INLINE uint64_t facet_num_do_from_int(const struct facet_fp_format *to,
+                                                uint64_t magnitude,
+                                                bool sign,
+                                                const struct facet_num_policy *policy,
+                                                unsigned *flags)
+{
+    return magnitude == 0 ? 0
+                          : facet_num_round(to, facet_num_of_u64(magnitude, sign), policy, flags);
+}
+
+/* IEEE formats order like their sign-magnitude codes: comparing these is comparing the values
+ * (no NaNs; -0 and +0 give the same key). */
+FACET_NUM_INLINE int64_t facet_num_key(const struct facet_fp_format *f, uint64_t bits)
+{
+    int64_t magnitude = (int64_t)facet_num_magnitude(f, bits);
+
+    return (bits & facet_num_sign_bit(f)) != 0 ? -magnitude : magnitude;
+}
+
+FACET_NUM_INLINE bool facet_num_bits_nan(const struct facet_fp_format *f, uint64_t bits)
+{
+    return facet_num_magnitude(f, bits) > f->infinity;
+}
+
+FACET_NUM_INLINE bool facet_num_bits_snan(const struct facet_fp_format *f, uint64_t bits)
+{
+    return facet_num_bits_nan(f, bits) && (bits & facet_num_quiet_bit(f)) == 0;
 }
 
 /* -1, 0, 1 for a < b, a == b, a > b; no NaNs. */

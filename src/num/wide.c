@@ -3,47 +3,40 @@
  * it. No host floating point, no loop over bits. Used by sqrt and rsqrt (numeric.md 10). */
 #include "num/wide.h"
 
-/* Root and remainder of a 16-bit number >= 2^14, eight steps. */
+/* floor(sqrt(256 * i)) for i = 64..255: the root of a 16-bit number from its upper byte, at most
+ * one too small. */
+static const uint8_t root_of_byte[192] = {
+    128, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144,
+    144, 145, 146, 147, 148, 149, 150, 150, 151, 152, 153, 154, 155, 155, 156, 157, 158, 159,
+    160, 160, 161, 162, 163, 163, 164, 165, 166, 167, 167, 168, 169, 170, 170, 171, 172, 173,
+    173, 174, 175, 176, 176, 177, 178, 178, 179, 180, 181, 181, 182, 183, 183, 184, 185, 185,
+    186, 187, 187, 188, 189, 189, 190, 191, 192, 192, 193, 193, 194, 195, 195, 196, 197, 197,
+    198, 199, 199, 200, 201, 201, 202, 203, 203, 204, 204, 205, 206, 206, 207, 208, 208, 209,
+    209, 210, 211, 211, 212, 212, 213, 214, 214, 215, 215, 216, 217, 217, 218, 218, 219, 219,
+    220, 221, 221, 222, 222, 223, 224, 224, 225, 225, 226, 226, 227, 227, 228, 229, 229, 230,
+    230, 231, 231, 232, 232, 233, 234, 234, 235, 235, 236, 236, 237, 237, 238, 238, 239, 240,
+    240, 241, 241, 242, 242, 243, 243, 244, 244, 245, 245, 246, 246, 247, 247, 248, 248, 249,
+    249, 250, 250, 251, 251, 252, 252, 253, 253, 254, 254, 255};
+
+/* x in [2^14, 2^16). */
 static uint32_t isqrt16(uint32_t x, uint32_t *remainder)
 {
-    uint32_t root = 0;
+    uint32_t root = root_of_byte[(x >> 8) - 64];
 
-    for (uint32_t bit = 0x80; bit != 0; bit >>= 1) {
-        uint32_t trial = root | bit;
-
-        if (trial * trial <= x) {
-            root = trial;
-        }
-    }
+    root += (root + 1) * (root + 1) <= x;
     *remainder = x - root * root;
     return root;
 }
 
-/* x >= 2^30. */
-static uint32_t isqrt32(uint32_t x, uint32_t *remainder)
+/* One step of the recursion for the widths up to 64 bits: `s` and `r` are root and remainder of the
+ * upper half, `next` and `low` the two digits of `bits` bits that follow. */
+static uint64_t
+extend_root(uint64_t s, uint64_t r, uint64_t next, uint64_t low, unsigned bits, uint64_t *remainder)
 {
-    uint32_t r, s = isqrt16(x >> 16, &r);
-    uint32_t n = r << 8 | (x >> 8 & 0xFF), q = n / (2 * s), u = n % (2 * s);
-    int64_t rest = (int64_t)(u << 8 | (x & 0xFF)) - (int64_t)q * q;
+    uint64_t n = r << bits | next, q = n / (2 * s), u = n - q * 2 * s;
+    int64_t rest = (int64_t)(u << bits | low) - (int64_t)(q * q);
 
-    s = (s << 8) + q;
-    if (rest < 0) {
-        rest += 2 * (int64_t)s - 1;
-        s--;
-    }
-    *remainder = (uint32_t)rest;
-    return s;
-}
-
-/* x >= 2^62. The remainder can have 33 bits. */
-static uint64_t isqrt64(uint64_t x, uint64_t *remainder)
-{
-    uint32_t r32, s32 = isqrt32((uint32_t)(x >> 32), &r32);
-    uint64_t s = s32, n = (uint64_t)r32 << 16 | (x >> 16 & 0xFFFF), q = n / (2 * s);
-    uint64_t u = n % (2 * s);
-    int64_t rest = (int64_t)(u << 16 | (x & 0xFFFF)) - (int64_t)(q * q);
-
-    s = (s << 16) + q;
+    s = (s << bits) + q;
     if (rest < 0) {
         rest += 2 * (int64_t)s - 1;
         s--;
@@ -52,23 +45,26 @@ static uint64_t isqrt64(uint64_t x, uint64_t *remainder)
     return s;
 }
 
-/* x >= 2^126. The remainder can have 65 bits. */
-static uint64_t isqrt128(facet_u128 x, facet_u128 *remainder)
+/* x >= 2^62. The remainder can have 33 bits. */
+static uint64_t isqrt64(uint64_t x, uint64_t *remainder)
 {
-    uint64_t r, s64 = isqrt64((uint64_t)(x >> 64), &r);
-    uint64_t low = (uint64_t)x;
-    facet_u128 n = (facet_u128)r << 32 | low >> 32;
-    /* r <= 2 * s64, so the quotient can reach 2^32: one bit more than a digit. */
-    facet_u128 q = n / (2 * s64), u = n % (2 * s64);
-    facet_i128 rest = (facet_i128)(u << 32 | (low & UINT32_MAX)) - (facet_i128)(q * q);
-    facet_u128 s = ((facet_u128)s64 << 32) + q;
+    uint32_t r16, s16 = isqrt16((uint32_t)(x >> 48), &r16);
+    uint64_t r, s = extend_root(s16, r16, x >> 40 & 0xFF, x >> 32 & 0xFF, 8, &r);
 
-    if (rest < 0) {
-        rest += 2 * (facet_i128)s - 1;
-        s--;
-    }
-    *remainder = (facet_u128)rest;
-    return (uint64_t)s;
+    return extend_root(s, r, x >> 16 & 0xFFFF, x & 0xFFFF, 16, remainder);
+}
+
+/* x >= 2^126. */
+static uint64_t isqrt128(facet_u128 x)
+{
+    uint64_t r, s = isqrt64((uint64_t)(x >> 64), &r), low = (uint64_t)x;
+    /* r * 2^32 + the next digit has up to 65 bits: halved, it is divided by s instead of 2s */
+    uint64_t half = r << 31 | low >> 33, q = half / s;
+    facet_u128 u = (facet_u128)(half - q * s) << 1 | (low >> 32 & 1);
+    facet_i128 rest = (facet_i128)(u << 32 | (uint32_t)low) - (facet_i128)q * q;
+
+    /* q can reach 2^32: then the correction below brings the root back into 64 bits */
+    return (uint64_t)(((facet_u128)s << 32) + q - (rest < 0));
 }
 
 uint32_t facet_isqrt64(uint64_t x, bool *exact)
@@ -90,7 +86,7 @@ uint32_t facet_isqrt64(uint64_t x, bool *exact)
 
 uint64_t facet_isqrt128(facet_u128 x, bool *exact)
 {
-    facet_u128 remainder, root;
+    facet_u128 root;
     int shift;
 
     if (x == 0) {
@@ -98,7 +94,7 @@ uint64_t facet_isqrt128(facet_u128 x, bool *exact)
         return 0;
     }
     shift = facet_clz128(x) & ~1;
-    root = isqrt128(x << shift, &remainder) >> (shift / 2);
+    root = isqrt128(x << shift) >> (shift / 2);
     *exact = root * root == x;
     return (uint64_t)root;
 }

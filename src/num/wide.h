@@ -20,27 +20,21 @@ static inline int facet_clz128(facet_u128 x)
     return (int)(high != 0 ? facet_clz64(high) : 64 + facet_clz64((uint64_t)x));
 }
 
-/* x >> n for any n, with the bits shifted out OR-ed into bit 0. */
+/* x >> n for any n, with the bits shifted out OR-ed into bit 0. For n < 64 without a branch. */
 static inline uint64_t facet_shr_jam64(uint64_t x, unsigned n)
 {
-    if (n == 0) {
-        return x;
-    }
     if (n > 63) {
         return x != 0;
     }
-    return x >> n | (x << (64 - n) != 0);
+    return x >> n | ((x & ((UINT64_C(1) << n) - 1)) != 0);
 }
 
 static inline facet_u128 facet_shr_jam128(facet_u128 x, unsigned n)
 {
-    if (n == 0) {
-        return x;
-    }
     if (n > 127) {
         return x != 0;
     }
-    return x >> n | (x << (128 - n) != 0);
+    return x >> n | ((x & (((facet_u128)1 << n) - 1)) != 0);
 }
 
 /* floor(sqrt(x)); *exact tells whether the root is exact. */

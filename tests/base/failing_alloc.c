@@ -9,6 +9,8 @@ static long good_left = -1;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -47,4 +49,9 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
     return refuse(size) ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+    return refuse(size) ? NULL : __real_aligned_alloc(align, size);
 }

@@ -99,37 +99,58 @@ TEST(quiet_and_short_jobs_write_nothing, "")
     facet_progress_finish(NULL);
 }
 
-TEST(a_terminal_gets_a_bar_that_is_erased, "")
+/* What the job draws on a terminal of this width; false when the host has none. */
+static bool run_on_terminal(const char *label, unsigned short columns, char *out, size_t size)
 {
-    struct facet_progress_config config = {.label = "drawing", .total = 50, .interval_ms = 1};
-    struct winsize window = {.ws_row = 24, .ws_col = 60};
+    struct facet_progress_config config = {.label = label, .total = 50, .interval_ms = 1};
+    struct winsize window = {.ws_row = 24, .ws_col = columns};
     int primary = posix_openpt(O_RDWR | O_NOCTTY);
-    char text[8192];
     ssize_t got = 0, more;
-    int secondary;
 
     if (primary < 0 || grantpt(primary) != 0 || unlockpt(primary) != 0 ||
-        (secondary = open(ptsname(primary), O_RDWR | O_NOCTTY)) < 0) {
+        (config.fd = open(ptsname(primary), O_RDWR | O_NOCTTY)) < 0) {
         harness_skip("no pseudo-terminal here");
-        return;
+        return false;
     }
     CHECK(ioctl(primary, TIOCSWINSZ, &window) == 0);
-    config.fd = secondary;
     job(&config);
-    close(secondary);
-    while ((more = read(primary, text + got, sizeof text - 1 - (size_t)got)) > 0) {
+    close(config.fd);
+    while ((more = read(primary, out + got, size - 1 - (size_t)got)) > 0) {
         got += more;
     }
-    text[got] = '\0';
+    out[got] = '\0';
+    close(primary);
+    return true;
+}
+
+TEST(a_terminal_gets_a_bar_that_is_erased, "")
+{
+    char text[8192];
+    size_t length;
+
+    if (!run_on_terminal("drawing", 60, text, sizeof text)) {
+        return;
+    }
+    length = strlen(text);
     CHECK(strncmp(text, "\rdrawing:  10 % (5/50), ", 24) == 0);
     CHECK(strstr(text, "[##") != NULL && strstr(text, "..]") != NULL);
-    CHECK(got > 4 && strcmp(text + got - 4, "\r\033[K") == 0);
+    CHECK(length > 4 && strcmp(text + length - 4, "\r\033[K") == 0);
     CHECK(strchr(text, '\n') == NULL);
-    /* No drawn line reaches the last column. */
-    for (const char *line = strchr(text, '\r'); line != NULL; line = strchr(line + 1, '\r')) {
-        CHECK(strcspn(line + 1, "\033") < 60);
+}
+
+/* Writing the last column makes some terminals wrap. */
+TEST(no_line_reaches_the_last_column, "")
+{
+    for (unsigned short columns = 20; columns < 140; columns += 7) {
+        char text[8192];
+
+        if (!run_on_terminal("a label of some length", columns, text, sizeof text)) {
+            return;
+        }
+        for (const char *line = strchr(text, '\r'); line != NULL; line = strchr(line + 1, '\r')) {
+            CHECK(strcspn(line + 1, "\033") < columns);
+        }
     }
-    close(primary);
 }
 
 static void add_all(void *context, size_t begin, size_t end)

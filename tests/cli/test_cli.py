@@ -1,5 +1,6 @@
 """The program from outside: every command's help, exit codes, refusals, standard output that cannot
 be written, the completion script and the manual page."""
+import json
 import os
 import re
 import shutil
@@ -28,9 +29,11 @@ def option_list(command):
     text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
     found = []
     for line in text.splitlines():
-        match = re.match(r"  (?:-(.), |    )--(\S+)(?: (\S+))?  ", line)
-        check(match, f"{command}: option line {line!r}")
-        found.append((match.group(2), match.group(1), match.group(3)))
+        match = re.match(r"  (?:-(.), |    )--(\S+)(?: (\S+))?(?:  |$)", line)
+        if match:
+            found.append((match.group(2), match.group(1), match.group(3)))
+        else:
+            check(line.startswith(" " * 12), f"{command}: option line {line!r}")
     return found
 
 
@@ -72,12 +75,13 @@ def every_command(command):
     for part in ("Usage:\n", "Options:\n", "Exit codes:\n", "--help", "--quiet"):
         check(part in helped.stdout, f"help lacks {part!r}")
     for line in helped.stdout.splitlines():
-        check(len(line) <= 100, f"line of {len(line)} columns: {line!r}")
+        check(len(line) <= 80 or line.startswith("  facet") or line.startswith("  $ "), f"line of {len(line)} columns: {line!r}")
     check_eq(facet("help", *words).stdout, helped.stdout, "facet help")
     check_eq(facet(*words, "-h").stdout, helped.stdout, "-h")
     usage = helped.stdout.split("Usage:\n")[1].split("\n\n")[0].splitlines()
-    for line in usage:
-        check(line.startswith(f"  facet {command}"), f"usage line {line!r}")
+    check(usage[0].startswith(f"  facet {command}"), f"usage line {usage[0]!r}")
+    for line in usage: # a form that does not fit goes on in a line indented further
+        check(line.startswith((f"  facet {command}", "      ")), f"usage line {line!r}")
     check_refused(facet(*words, "--no-such-option"), "--no-such-option")
     check_refused(facet(*words, "--quiet=yes"), "takes no value")
     for name, letter, argument in option_list(command):
@@ -106,6 +110,21 @@ def unknown_commands_are_refused_with_the_nearest():
 
 
 @case()
+def groups_of_commands_explain_themselves():
+    check_eq(facet("--help", "man").stdout, facet("man", "--help").stdout, "facet --help man")
+    groups = {name.split()[0] for name in COMMANDS if " " in name} - set(COMMANDS)
+    for group in groups:
+        members = [name for name in COMMANDS if name.startswith(group + " ")]
+        shown = facet(group, "--help")
+        check_eq(shown.returncode, 0, f"exit code of facet {group} --help")
+        for name in members:
+            check(f"  {name} " in shown.stdout, f"facet {group} --help does not list {name}")
+        check_eq(facet("help", group).stdout, shown.stdout, f"facet help {group}")
+        check_refused(facet(group), group, "--help")
+        check_refused(facet(group, members[0].split()[1] + "x"), f"did you mean '{members[0]}'?")
+
+
+@case()
 def output_that_cannot_be_written_is_an_error():
     with open("/dev/full", "w", encoding="utf-8") as full:
         for words in (["man"], ["--help"], ["--version"]):
@@ -125,6 +144,98 @@ def a_reader_that_went_away_is_no_crash():
     os.close(write)
     check_eq(result.returncode, 2, "exit code")
     check_eq(result.stderr, "", "standard error")
+
+
+def requirement_ids():
+    """Every ID of the contract, read from the tables themselves."""
+    ids = []
+    for name in sorted(os.listdir(os.path.join(SOURCE, "spec"))):
+        if name.endswith(".requirements.tsv"):
+            with open(os.path.join(SOURCE, "spec", name), encoding="utf-8") as file:
+                ids += [line.split("\t")[0] for line in file.read().splitlines()[1:] if line]
+    return ids
+
+
+def coverage(lines, *words):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "test_x.tsv"), "w", encoding="utf-8") as file:
+            file.write(lines)
+        return facet("coverage", "--results", folder, *words)
+
+
+@case()
+def coverage_counts_every_row_of_the_contract():
+    expected = {}
+    for name in requirement_ids():
+        expected[name.split("-")[0]] = expected.get(name.split("-")[0], 0) + 1
+    result = json.loads(coverage("", "--json").stdout)
+    check_eq({area["area"]: area["rows"] for area in result["areas"]}, expected, "rows per area")
+    check_eq(result["rows"], sum(expected.values()), "rows")
+    check_eq(result["named"], 0, "named rows without any result")
+
+
+@case()
+def coverage_counts_rows_that_passing_tests_name():
+    lines = ("test_x\ta\tpass\tRT-001 RT-002\n" "test_x\tb\tpass\tRT-002 TILE-581\n"
+             "test_x\tc\tfail\tRT-003\n" "test_x\td\tskip\tRT-004\n" "test_x\te\tpass\t\n")
+    result = coverage(lines, "--json")
+    check_eq(result.returncode, 0, "exit code")
+    areas = {area["area"]: area["named"] for area in json.loads(result.stdout)["areas"]}
+    check_eq((areas["RT"], areas["TILE"], areas["CAP"]), (2, 1, 0), "named rows")
+    check_eq(json.loads(result.stdout)["named"], 3, "sum of named rows")
+    only = json.loads(coverage(lines, "--json", "--area", "rt", "--missing").stdout)
+    check_eq([area["area"] for area in only["areas"]], ["RT"], "areas")
+    missing = [name for name in requirement_ids() if name.startswith("RT-")]
+    check_eq(sorted(only["missing"]), sorted(set(missing) - {"RT-001", "RT-002"}), "missing rows")
+    text = coverage(lines, "--area", "RT", "--missing").stdout.splitlines()
+    check(text[1].split()[:3] == ["RT", str(len(missing)), "2"], f"table line {text[1]!r}")
+    check_eq(sum(line.startswith("RT-") for line in text), len(missing) - 2, "listed rows")
+
+
+@case()
+def coverage_reports_what_no_row_has():
+    result = coverage("test_x\tsome_case\tpass\tRT-001 RT-99999\n")
+    check_eq(result.returncode, 1, "exit code")
+    check("RT-99999 in test_x: some_case" in result.stdout, result.stdout)
+    result = coverage("test_x\tsome_case\tpass\tRT-99999\n", "--json")
+    check_eq((result.returncode, json.loads(result.stdout)["unknown"]),
+             (1, {"RT-99999": "test_x: some_case"}), "exit code and unknown IDs")
+
+
+@case()
+def coverage_refuses_what_it_cannot_read():
+    for lines in ("nonsense\n", "a\tb\tpass\n", "a\tb\tmaybe\tRT-001\n", "\n"):
+        check_refused(coverage("test_x\ta\tpass\tRT-001\n" + lines), "test_x.tsv: line 2")
+    check_refused(facet("coverage", "--results", "/nonexistent"), "/nonexistent")
+    check_refused(coverage("", "--area", "NOPE"), "NOPE")
+    check_refused(coverage("", "extra"), "'extra'")
+
+
+@case()
+def bench_lists_measures_and_refuses():
+    areas = json.loads(facet("bench", "--list", "--json").stdout)["areas"]
+    check_eq(facet("bench").stdout, facet("bench", "--list").stdout, "list of areas")
+    check_eq([line.split()[0] for line in facet("bench").stdout.splitlines()],
+             [area["area"] for area in areas], "names of areas")
+    for area in areas:
+        result = facet("bench", area["area"], "--json", "--seconds", "0.001")
+        check_eq(result.returncode, 0, f"exit code of {area['area']}: {result.stderr}")
+        report = json.loads(result.stdout)
+        check_eq(report["area"], area["area"], "area")
+        check(report["results"], f"{area['area']} measures nothing")
+        for row in report["results"]:
+            check_eq(list(row), ["name", "unit", "facet", "peer", "peer_value", "ratio"], "keys")
+            check(row["facet"] > 0, f"{row} has no rate")
+            if row["peer"] is None:
+                check_eq((row["peer_value"], row["ratio"]), (None, None), "absent peer")
+            else:
+                got = row["ratio"] * row["peer_value"] / row["facet"]
+                check(0.99 < got < 1.01, f"{row}: ratio is not facet / peer")
+    check_refused(facet("bench", "nonsense"), "'nonsense'", "--list")
+    check_refused(facet("bench", "--runs", "4"), "from 5 to 999")
+    check_refused(facet("bench", "--runs", "-1"), "--runs is '-1'")
+    check_refused(facet("bench", "--runs", "5x"), "--runs is '5x'")
+    check_refused(facet("bench", "--seconds", "nan"), "--seconds is 'nan'")
 
 
 def complete(*words):
@@ -179,6 +290,7 @@ def manual_page_renders():
     page = facet("man").stdout
     for command in COMMANDS:
         check(f".SS facet {command}" in page, f"{command} is not in the page")
+    check("\\-\\-help" in page and "--" not in page, "a hyphen is not written as a minus sign")
     if shutil.which("groff") is None:
         skip("groff is not installed")
     result = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=page, text=True,

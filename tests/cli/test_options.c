@@ -35,7 +35,7 @@ static const struct cli_command bvh = {.name = "bvh", .usage = "facet bvh", .run
 static const struct cli_command show = {
     .name = "spec show", .usage = "facet spec show", .run = run_nothing, .operands = "[NAME]"};
 
-const struct cli_command *const cli_commands[] = {&plain, &bvh, &build, &show, NULL};
+const struct cli_command *const cli_commands[] = {&plain, &build, &bvh, &show, NULL};
 
 /* What the last call printed on standard error. */
 static char complaint[1024];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SEEDS = 256, MAX_INPUT = 1 << 16, MUTATIONS = 4000, FRESH_BYTES = 64 };
+enum { MAX_SEEDS = 256, INPUT_LIMIT = 1 << 16, MUTATIONS = 4000, FRESH_BYTES = 64 };
 
 static struct {
     uint8_t *data;
@@ -44,7 +44,7 @@ static void feed(const uint8_t *data, size_t size)
 
 static void add_file(const char *path)
 {
-    static uint8_t bytes[MAX_INPUT];
+    static uint8_t bytes[INPUT_LIMIT];
     FILE *file = fopen(path, "rb");
     size_t size;
 
@@ -121,7 +121,7 @@ static size_t mutate(uint8_t *out)
             size--;
             break;
         default:
-            if (size < MAX_INPUT) {
+            if (size < INPUT_LIMIT) {
                 memmove(out + at + 1, out + at, size - at);
                 out[at] = (uint8_t)next_random();
                 size++;
@@ -134,7 +134,7 @@ static size_t mutate(uint8_t *out)
 
 int main(int argc, char **argv)
 {
-    static uint8_t input[MAX_INPUT];
+    static uint8_t input[INPUT_LIMIT];
 
     for (int i = 1; i < argc; i++) {
         add_path(argv[i]);

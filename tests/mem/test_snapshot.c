@@ -219,6 +219,11 @@ TEST(resealed_streams_are_checked_by_structure, "")
                   rows[i].message);
     }
     free(bad);
+    bad = calloc(1, good.length + 3);
+    memcpy(bad, good.text, good.length - 8);
+    reseal(bad, good.length + 3);
+    must_refuse(mem, &before, bad, good.length + 3, "bytes after the last page");
+    free(bad);
     facet_strbuf_free(&good);
     facet_strbuf_free(&before);
     facet_mem_destroy(mem);

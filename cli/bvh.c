@@ -1,0 +1,218 @@
+/* See bvh.h. */
+#include "cli/bvh.h"
+
+#include "base/json.h"
+#include "scene/import.h"
+
+#include <stdlib.h>
+
+#define MAX_IMAGE_BYTES ((size_t)64 << 30)
+#define MAX_JSON_BYTES ((size_t)1 << 30)
+
+bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out)
+{
+    uint64_t base = 0, root = FACET_GFX12_ROOT;
+    struct facet_error err = {0};
+
+    *out = (struct bvh_file){0};
+    if (!cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &base) ||
+        !cli_number(args, "root", 0, UINT32_MAX, &root)) {
+        return false;
+    }
+    if (facet_file_read(path, MAX_IMAGE_BYTES, &out->bytes, &err) != FACET_OK) {
+        cli_bad_error(args, &err);
+        return false;
+    }
+    out->view = (struct facet_gfx12_view){
+        .bytes = out->bytes.data, .size = out->bytes.size, .base = base, .root = (uint32_t)root};
+    return true;
+}
+
+void bvh_file_free(struct bvh_file *file)
+{
+    free(file->bytes.data);
+    *file = (struct bvh_file){0};
+}
+
+/* ---- boxes ---- */
+
+static bool read_triple(const json_t *array, float out[3])
+{
+    if (!json_is_array(array) || json_array_size(array) != 3) {
+        return false;
+    }
+    for (size_t k = 0; k < 3; k++) {
+        const json_t *value = json_array_get(array, k);
+
+        if (!json_is_number(value)) {
+            return false;
+        }
+        out[k] = (float)json_number_value(value);
+    }
+    return true;
+}
+
+static enum facet_status read_aabb(const json_t *object,
+                                   uint32_t number,
+                                   struct facet_bvh_aabb *out,
+                                   struct facet_error *err)
+{
+    uint64_t geometry = 0, primitive = number;
+
+    *out = (struct facet_bvh_aabb){0};
+    if (!json_is_object(object) || !read_triple(json_object_get(object, "min"), out->min) ||
+        !read_triple(json_object_get(object, "max"), out->max) ||
+        (json_object_get(object, "geometry") != NULL &&
+         !facet_json_to_u64(json_object_get(object, "geometry"), &geometry)) ||
+        (json_object_get(object, "primitive") != NULL &&
+         !facet_json_to_u64(json_object_get(object, "primitive"), &primitive)) ||
+        geometry > UINT32_MAX || primitive > UINT32_MAX) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          number,
+                          "box %u: expected {\"min\": [x, y, z], \"max\": [x, y, z]} with optional "
+                          "\"geometry\", \"primitive\" and \"opaque\"",
+                          number);
+    }
+    out->geometry = (uint32_t)geometry;
+    out->primitive = (uint32_t)primitive;
+    out->flags = json_is_true(json_object_get(object, "opaque")) ? FACET_BVH_OPAQUE : 0;
+    return FACET_OK;
+}
+
+static enum facet_status
+read_aabbs(const char *path, struct facet_bvh_aabb **out, uint32_t *count, struct facet_error *err)
+{
+    json_t *root;
+    const json_t *list;
+    enum facet_status status = facet_json_read(path, MAX_JSON_BYTES, &root, err);
+
+    *out = NULL;
+    *count = 0;
+    if (status != FACET_OK) {
+        return status;
+    }
+    status = facet_json_get_array(root, "aabbs", &list, err);
+    if (status == FACET_OK) {
+        *count = (uint32_t)json_array_size(list);
+        *out = calloc((size_t)*count + 1, sizeof **out);
+        if (*out == NULL) {
+            status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u boxes", *count);
+        }
+    }
+    for (uint32_t i = 0; i < *count && status == FACET_OK; i++) {
+        status = read_aabb(json_array_get(list, i), i, &(*out)[i], err);
+    }
+    json_decref(root);
+    if (status != FACET_OK) {
+        free(*out);
+        *out = NULL;
+        return facet_fail_in(err, path);
+    }
+    return FACET_OK;
+}
+
+enum facet_status bvh_scene_read(const char *path,
+                                 const char *aabbs,
+                                 struct facet_bvh_input *out,
+                                 struct facet_error *err)
+{
+    struct facet_scene scene;
+    struct facet_bvh_aabb *boxes = NULL;
+    uint32_t box_count = 0;
+    enum facet_status status = FACET_OK;
+
+    facet_scene_init(&scene);
+    if (path != NULL) {
+        status = facet_scene_import(path, NULL, &scene, err);
+    }
+    if (status == FACET_OK && aabbs != NULL) {
+        status = read_aabbs(aabbs, &boxes, &box_count, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_bvh_input_make(path != NULL ? &scene : NULL, boxes, box_count, out, err);
+    }
+    free(boxes);
+    facet_scene_free(&scene);
+    return status;
+}
+
+/* ---- statistics ---- */
+
+double bvh_bytes_per_triangle(const struct facet_bvh_stats *stats)
+{
+    return stats->triangles != 0 ? (double)stats->bytes / (double)stats->triangles : 0.0;
+}
+
+static json_t *histogram(const uint64_t *bins, size_t count)
+{
+    json_t *array = json_array();
+
+    while (count > 0 && bins[count - 1] == 0) {
+        count--;
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(array, json_integer((json_int_t)bins[i]));
+    }
+    return array;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b != 0 ? (double)a / (double)b : 0.0;
+}
+
+json_t *bvh_stats_json(const struct facet_bvh_stats *s)
+{
+    json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                               "bytes",
+                               (json_int_t)s->bytes,
+                               "nodes",
+                               (json_int_t)s->nodes,
+                               "box_nodes",
+                               (json_int_t)s->box_nodes,
+                               "primitive_nodes",
+                               (json_int_t)s->primitive_nodes,
+                               "instance_nodes",
+                               (json_int_t)s->instance_nodes,
+                               "raw_nodes",
+                               (json_int_t)s->raw_nodes,
+                               "bottom_levels",
+                               (json_int_t)s->bottom_levels,
+                               "triangles",
+                               (json_int_t)s->triangles,
+                               "boxes",
+                               (json_int_t)s->boxes,
+                               "pairs",
+                               (json_int_t)s->pairs,
+                               "ranges",
+                               (json_int_t)s->ranges,
+                               "oriented_nodes",
+                               (json_int_t)s->oriented,
+                               "max_depth",
+                               (json_int_t)s->max_depth);
+
+    if (object == NULL) {
+        return NULL;
+    }
+    (void)json_object_set_new(object, "sah_cost", json_real(s->sah));
+    (void)json_object_set_new(object, "bytes_per_triangle", json_real(bvh_bytes_per_triangle(s)));
+    (void)json_object_set_new(
+        object, "triangles_per_primitive_node", json_real(ratio(s->triangles, s->primitive_nodes)));
+    (void)json_object_set_new(
+        object, "children_per_box_node", json_real(ratio(s->child_boxes, s->box_nodes)));
+    (void)json_object_set_new(object, "full_pairs", json_real(ratio(s->full_pairs, s->pairs)));
+    (void)json_object_set_new(
+        object, "primitive_node_fill", json_real(ratio(s->used_bits, 1024 * s->primitive_nodes)));
+    (void)json_object_set_new(
+        object, "bits_per_vertex", json_real(ratio(s->vertex_bits, s->vertices)));
+    (void)json_object_set_new(object, "box_nodes_by_children", histogram(s->children, 9));
+    (void)json_object_set_new(object, "primitive_nodes_by_pairs", histogram(s->pairs_per_node, 9));
+    (void)json_object_set_new(
+        object, "primitive_nodes_by_vertices", histogram(s->vertices_per_node, 17));
+    (void)json_object_set_new(object, "ranges_by_pairs", histogram(s->range_pairs, 17));
+    (void)json_object_set_new(object, "axes_by_payload_bits", histogram(s->axis_bits, 33));
+    (void)json_object_set_new(
+        object, "nodes_by_depth", histogram(s->depth, FACET_GFX12_DEPTH_BINS));
+    return object;
+}

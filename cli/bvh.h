@@ -1,0 +1,38 @@
+/* What the `facet bvh` commands share: reading images and scenes, printing statistics. */
+#ifndef FACET_CLI_BVH_H
+#define FACET_CLI_BVH_H
+
+#include "cli/command.h"
+
+#include "base/file.h"
+#include "bvh/gfx12_stats.h"
+#include "render/bvh_input.h"
+
+struct json_t;
+
+/* Options --base and --root, for commands that read an image. */
+#define BVH_IMAGE_OPTIONS                                                                          \
+    {"base", 0, "ADDR", "address of the first byte of the image (default 0)"},                     \
+    {                                                                                              \
+        "root", 0, "NODE", "ID of the root node, relative to the base (default 5)"                 \
+    }
+
+struct bvh_file {
+    struct facet_bytes bytes;
+    struct facet_gfx12_view view;
+};
+
+/* Reads the image and the two options; the complaint is printed when it returns false. */
+bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out);
+void bvh_file_free(struct bvh_file *file);
+
+/* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. */
+enum facet_status bvh_scene_read(const char *path,
+                                 const char *aabbs,
+                                 struct facet_bvh_input *out,
+                                 struct facet_error *err);
+
+struct json_t *bvh_stats_json(const struct facet_bvh_stats *stats);
+double bvh_bytes_per_triangle(const struct facet_bvh_stats *stats);
+
+#endif

@@ -1,0 +1,374 @@
+/* `facet as`: assembly text to an executable, a flat image or words in hexadecimal. */
+#include "cli/command.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "isa/assemble.h"
+#include "isa/elf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEFINES = CLI_MAX_VALUES };
+#define INPUT_LIMIT ((size_t)1 << 30)
+
+struct job {
+    const struct cli_args *args;
+    const char *input;
+    const char *format;
+    char output[4096];
+    struct facet_bytes text;
+    struct facet_asm_define defines[MAX_DEFINES];
+    char *names[MAX_DEFINES];
+    struct facet_asm_options options;
+    struct facet_asm_result result;
+};
+
+static enum facet_isa isa_named(const char *name)
+{
+    return strcmp(name, "tile") == 0 ? FACET_ISA_TILE : FACET_ISA_XPHMG;
+}
+
+/* NAME or NAME=VALUE; false after a complaint. */
+static bool add_define(struct job *job, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals != NULL ? (size_t)(equals - text) : strlen(text), n;
+    int64_t value = 1;
+    char *end, *name;
+
+    if (length == 0 || isdigit((unsigned char)text[0])) {
+        (void)cli_bad(job->args, "-D is '%s'; expected NAME or NAME=NUMBER", text);
+        return false;
+    }
+    if (equals != NULL) {
+        bool negative = equals[1] == '-';
+        const char *digits = equals + 1 + negative;
+
+        errno = 0;
+        value = (int64_t)strtoull(digits, &end, 0);
+        if (!isdigit((unsigned char)digits[0]) || *end != '\0' || errno != 0) {
+            (void)cli_bad(job->args, "-D is '%s'; expected a number after the =", text);
+            return false;
+        }
+        value = negative ? (int64_t)(0 - (uint64_t)value) : value;
+    }
+    name = strndup(text, length);
+    if (name == NULL) {
+        (void)cli_bad(job->args, "out of memory");
+        return false;
+    }
+    n = job->options.define_count++;
+    job->names[n] = name;
+    job->defines[n] = (struct facet_asm_define){name, value};
+    return true;
+}
+
+/* Where the result goes: -o, else standard output for words, else beside the input. */
+static bool choose_output(struct job *job)
+{
+    const char *given = cli_value(job->args, "output"), *slash, *dot;
+    int length;
+
+    if (given == NULL && strcmp(job->format, "hex") == 0) {
+        given = "-";
+    }
+    if (given != NULL) {
+        length = snprintf(job->output, sizeof job->output, "%s", given);
+    } else if (strcmp(job->input, "-") == 0) {
+        (void)cli_bad(job->args, "the text comes from standard input: say where to with -o OUT");
+        return false;
+    } else {
+        slash = strrchr(job->input, '/');
+        dot = strrchr(job->input, '.');
+        if (dot == NULL || dot == job->input || (slash != NULL && dot < slash + 2)) {
+            dot = job->input + strlen(job->input);
+        }
+        length = snprintf(job->output,
+                          sizeof job->output,
+                          "%.*s.%s",
+                          (int)(dot - job->input),
+                          job->input,
+                          job->format);
+    }
+    if (length < 0 || length >= (int)sizeof job->output) {
+        (void)cli_bad(job->args, "the name of the output is too long");
+        return false;
+    }
+    if (strcmp(job->output, job->input) == 0 && strcmp(job->input, "-") != 0) {
+        (void)cli_bad(job->args, "%s is the input: choose another output", job->output);
+        return false;
+    }
+    return true;
+}
+
+static bool prepare(struct job *job)
+{
+    const struct cli_args *args = job->args;
+    const char *isa = cli_value(args, "isa"), *format = cli_value(args, "format"), *define;
+
+    if (isa == NULL) {
+        (void)cli_bad(args, "which machine? --isa tile or --isa xphmg");
+        return false;
+    }
+    job->input = args->positional[0];
+    job->format = format != NULL ? format : "elf";
+    job->options.isa = isa_named(isa);
+    job->options.file = strcmp(job->input, "-") == 0 ? "standard input" : job->input;
+    job->options.has_base = cli_given(args, "base");
+    job->options.include_folder = cli_value(args, "include");
+    job->options.listing = cli_given(args, "listing");
+    job->options.defines = job->defines;
+    if (!cli_number(args,
+                    "base",
+                    0,
+                    job->options.isa == FACET_ISA_TILE ? UINT32_MAX : UINT64_MAX,
+                    &job->options.base)) {
+        return false;
+    }
+    for (int n = 0; (define = cli_nth_value(args, "define", n)) != NULL; n++) {
+        if (!add_define(job, define)) {
+            return false;
+        }
+    }
+    return choose_output(job);
+}
+
+static json_t *errors_json(const struct facet_diag_list *diags)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < diags->count; i++) {
+        const struct facet_diag *d = &diags->items[i];
+
+        /* The text of the user may be no UTF-8; then the entry goes without the line. */
+        json_t *entry = json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:s}",
+                                  "file",
+                                  d->file,
+                                  "line",
+                                  (int)d->line,
+                                  "column",
+                                  (int)d->column,
+                                  "length",
+                                  (int)d->length,
+                                  "message",
+                                  d->message,
+                                  "hint",
+                                  d->hint,
+                                  "source",
+                                  d->source);
+
+        if (entry == NULL) {
+            entry = json_pack("{s:i, s:i, s:i}",
+                              "line",
+                              (int)d->line,
+                              "column",
+                              (int)d->column,
+                              "length",
+                              (int)d->length);
+        }
+        (void)json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static int complain(struct job *job, const struct facet_error *err)
+{
+    const struct facet_diag_list *diags = &job->result.diags;
+    struct facet_strbuf text;
+
+    if (diags->count == 0) {
+        return cli_bad_error(job->args, err);
+    }
+    if (job->args->json) {
+        (void)cli_print_json(job->args,
+                             json_pack("{s:b, s:o}", "ok", 0, "errors", errors_json(diags)));
+        return CLI_BAD;
+    }
+    facet_strbuf_init(&text);
+    facet_diag_format(diags, &text);
+    fputs(facet_strbuf_text(&text), stderr);
+    facet_strbuf_free(&text);
+    fprintf(stderr,
+            "facet as: %zu error%s%s, nothing was written\n",
+            diags->count,
+            diags->count == 1 ? "" : "s",
+            diags->count >= 20 ? " (the rest is not shown)" : "");
+    return CLI_BAD;
+}
+
+/* One 32-bit word per line, the bytes of the flat image taken little-endian; a last word that is
+ * not full is filled up with zero bytes. */
+static void hex_words(const uint8_t *data, size_t size, struct facet_strbuf *out)
+{
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word = 0;
+
+        for (size_t k = 0; k < 4 && i + k < size; k++) {
+            word |= (uint32_t)data[i + k] << (8 * k);
+        }
+        facet_strbuf_printf(out, "0x%08x\n", word);
+    }
+}
+
+static enum facet_status write_result(struct job *job, struct facet_error *err)
+{
+    struct facet_object *object = job->result.object;
+    enum facet_status status;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    uint64_t base;
+
+    if (strcmp(job->format, "elf") == 0) {
+        status = facet_elf_write(object, &data, &size, err);
+    } else {
+        status = facet_object_flatten(object, &data, &size, &base, err);
+    }
+    if (status == FACET_OK && strcmp(job->format, "hex") == 0) {
+        struct facet_strbuf text;
+
+        facet_strbuf_init(&text);
+        hex_words(data, size, &text);
+        status = text.failed
+                     ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
+                     : facet_file_write(job->output, facet_strbuf_text(&text), text.length, err);
+        facet_strbuf_free(&text);
+    } else if (status == FACET_OK) {
+        status = facet_file_write(job->output, data, size, err);
+    }
+    free(data);
+    return status;
+}
+
+static enum facet_status write_listing(struct job *job, struct facet_error *err)
+{
+    const char *path = cli_value(job->args, "listing");
+    struct facet_strbuf text;
+    enum facet_status status;
+
+    if (path == NULL) {
+        return FACET_OK;
+    }
+    facet_strbuf_init(&text);
+    facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &text);
+    status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
+                         : facet_file_write(path, facet_strbuf_text(&text), text.length, err);
+    facet_strbuf_free(&text);
+    return status;
+}
+
+static int report(const struct job *job)
+{
+    const struct facet_object *o = job->result.object;
+    json_t *sections = json_array();
+
+    if (!job->args->json) {
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < o->section_count; i++) {
+        (void)json_array_append_new(sections,
+                                    json_pack("{s:s, s:o, s:o}",
+                                              "name",
+                                              o->sections[i].name,
+                                              "address",
+                                              facet_json_hex(o->sections[i].address),
+                                              "size",
+                                              facet_json_hex(o->sections[i].size)));
+    }
+    return cli_print_json(job->args,
+                          json_pack("{s:b, s:s, s:s, s:o, s:o, s:I}",
+                                    "ok",
+                                    1,
+                                    "output",
+                                    job->output,
+                                    "isa",
+                                    facet_isa_name[o->isa],
+                                    "entry",
+                                    facet_json_hex(o->entry),
+                                    "sections",
+                                    sections,
+                                    "symbols",
+                                    (json_int_t)o->symbol_count));
+}
+
+static int assemble(struct job *job)
+{
+    struct facet_error err = {0};
+
+    if (!prepare(job)) {
+        return CLI_BAD;
+    }
+    if (facet_file_read(job->input, INPUT_LIMIT, &job->text, &err) != FACET_OK) {
+        return cli_bad_error(job->args, &err);
+    }
+    if (facet_assemble(
+            &job->options, (const char *)job->text.data, job->text.size, &job->result, &err) !=
+        FACET_OK) {
+        return complain(job, &err);
+    }
+    if (write_listing(job, &err) != FACET_OK || write_result(job, &err) != FACET_OK) {
+        return cli_bad_error(job->args, &err);
+    }
+    return report(job);
+}
+
+static int run_as(const struct cli_args *args)
+{
+    struct job *job = calloc(1, sizeof *job);
+    int code;
+
+    if (job == NULL) {
+        return cli_bad(args, "out of memory");
+    }
+    job->args = args;
+    code = assemble(job);
+    facet_asm_result_free(&job->result);
+    for (size_t i = 0; i < job->options.define_count; i++) {
+        free(job->names[i]);
+    }
+    free(job->text.data);
+    free(job);
+    return code;
+}
+
+static const struct cli_option options[] = {
+    {"output", 'o', "OUT", "where the result goes; - is standard output"},
+    {"isa", 'i', "tile|xphmg", "the machine"},
+    {"format", 'f', "elf|bin|hex", "executable (default), flat image, or one 0x word per line"},
+    {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
+    {"define", 'D', "NAME=VALUE", "defines a symbol; may be repeated; without =VALUE it is 1"},
+    {"include", 'I', "DIR", "folder from which .include may read files"},
+    {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_as = {
+    .name = "as",
+    .summary = "assemble a program for the tile machine or the xphmg hart",
+    .usage = "facet as FILE --isa tile|xphmg [-o OUT] [--format elf|bin|hex] [--base ADDR]\n"
+             "         [-D NAME=VALUE]... [-I DIR] [--listing FILE] [--json]",
+    .details =
+        "Reads assembly text (- is standard input) and writes an executable whose addresses are "
+        "all known: there is no linker, so every symbol must be defined in the text or with -D. "
+        "Instructions follow the rows of the contract, operands by position or by name; pseudo "
+        "instructions, directives, expressions, numeric labels, .macro, .rept and .if are those of "
+        "GNU as. Nothing is relaxed or compressed: every statement has the length it shows.\n\n"
+        "Sections follow each other from --base: code, constants, data, zeros. `.address N` puts "
+        "the current section somewhere else, `.entry X` names the first instruction (default "
+        "_start, else the start of .text). Without -o the result goes beside the input with the "
+        "ending .elf or .bin, words go to standard output.\n\n"
+        "A flat image runs from the lowest loaded address to the highest, gaps are zero. In "
+        "hexadecimal its bytes are taken four at a time, little-endian, so two 16-bit "
+        "instructions share a word; a last word that is not full is filled up with zeros.\n\n"
+        "Errors are shown with file, line, column and what was expected, at most 20 of them; "
+        "then nothing is written and the exit code is 2.",
+    .examples = "printf 'MOVI s1, 0x12345FFF\\nEXIT\\n' | facet as - --isa tile --format hex\n"
+                "printf '_start: li a0, 42\\nret\\n' | facet as - --isa xphmg -o answer.elf",
+    .options = options,
+    .has_json = true,
+    .run = run_as,
+    .operands = "FILE",
+};

@@ -1,0 +1,242 @@
+/* `facet bvh build`: a scene file to a GFX12 image. */
+#include "cli/bvh.h"
+
+#include "base/json.h"
+#include "base/progress.h"
+#include "bvh/gfx12_build.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct result {
+    struct facet_gfx12_build_report report;
+    struct facet_bvh_stats stats;
+    uint32_t flat_instances;
+    unsigned threads;
+    double seconds;
+};
+
+static enum facet_status count(const struct facet_gfx12_image *image,
+                               uint64_t base,
+                               struct facet_bvh_stats *stats,
+                               struct facet_error *err)
+{
+    struct facet_gfx12_view view = {image->bytes, image->size, base, FACET_GFX12_ROOT};
+    struct facet_gfx12_walk walk;
+    enum facet_status status = facet_gfx12_walk(&view, &walk, err);
+
+    if (status == FACET_OK) {
+        status = facet_bvh_stats(&view, &walk, stats, err);
+        facet_gfx12_walk_free(&walk);
+    }
+    return status;
+}
+
+static enum facet_status build(const struct cli_args *args,
+                               const struct facet_bvh_input *input,
+                               const struct facet_gfx12_build_options *options,
+                               unsigned threads,
+                               struct facet_gfx12_image *image,
+                               struct result *result,
+                               struct facet_error *err)
+{
+    struct facet_progress progress;
+    facet_pool *pool;
+    double start;
+    enum facet_status status = facet_pool_create(threads, &pool, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    facet_progress_start(
+        &progress,
+        &(struct facet_progress_config){.label = "building",
+                                        .unit = "primitives",
+                                        .total = input->triangle_count * (options->obb ? 2 : 1),
+                                        .fd = STDERR_FILENO,
+                                        .quiet = args->quiet});
+    start = seconds();
+    status =
+        facet_gfx12_build(&input->scene, options, pool, &progress, image, &result->report, err);
+    result->seconds = seconds() - start;
+    result->threads = facet_pool_threads(pool);
+    facet_progress_finish(&progress);
+    facet_pool_destroy(pool);
+    return status;
+}
+
+static void print_text(const struct result *r)
+{
+    const struct facet_bvh_stats *s = &r->stats;
+
+    printf("nodes               %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
+           " instance)\n",
+           s->nodes,
+           s->box_nodes,
+           s->primitive_nodes,
+           s->instance_nodes);
+    printf("bytes               %" PRIu64 "\n", s->bytes);
+    printf("triangles           %" PRIu64 " in %" PRIu64 " bottom levels\n",
+           s->triangles,
+           s->bottom_levels);
+    if (s->boxes != 0) {
+        printf("procedural boxes    %" PRIu64 "\n", s->boxes);
+    }
+    if (s->triangles != 0) {
+        printf("bytes per triangle  %.1f\n", bvh_bytes_per_triangle(s));
+        printf("triangles per node  %.2f of a primitive node\n",
+               (double)s->triangles / (double)s->primitive_nodes);
+    }
+    printf("SAH cost            %.2f instructions per ray\n", s->sah);
+    printf("depth               %u\n", s->max_depth);
+    if (r->report.degenerate + r->report.inactive != 0) {
+        printf("left out            %" PRIu64 " degenerate, %" PRIu64 " inactive primitives\n",
+               r->report.degenerate,
+               r->report.inactive);
+    }
+    if (r->flat_instances != 0) {
+        printf("left out            %u instances without volume\n", r->flat_instances);
+    }
+    printf("build time          %.3f s on %u thread%s\n",
+           r->seconds,
+           r->threads,
+           r->threads == 1 ? "" : "s");
+}
+
+static int print_result(const struct cli_args *args, const struct result *r)
+{
+    json_t *object;
+
+    if (!args->json) {
+        print_text(r);
+        return CLI_OK;
+    }
+    object = bvh_stats_json(&r->stats);
+    if (object != NULL) {
+        (void)json_object_set_new(
+            object, "degenerate", json_integer((json_int_t)r->report.degenerate));
+        (void)json_object_set_new(object, "inactive", json_integer((json_int_t)r->report.inactive));
+        (void)json_object_set_new(object, "flat_instances", json_integer(r->flat_instances));
+        (void)json_object_set_new(object, "build_seconds", json_real(r->seconds));
+        (void)json_object_set_new(object, "threads", json_integer(r->threads));
+    }
+    return cli_print_json(args, object);
+}
+
+static bool read_options(const struct cli_args *args,
+                         struct facet_gfx12_build_options *options,
+                         uint64_t *threads)
+{
+    const char *quality = cli_value(args, "quality");
+    uint64_t range = 0;
+
+    *options = (struct facet_gfx12_build_options){.obb = cli_given(args, "obb")};
+    if (!cli_number(args, "prim-range", 1, 16, &range) ||
+        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, threads) ||
+        !cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &options->base)) {
+        return false;
+    }
+    options->prim_range = (uint32_t)range;
+    if (quality != NULL && strcmp(quality, "high") == 0) {
+        options->quality = FACET_BVH_HIGH;
+    }
+    return true;
+}
+
+static int run_build(const struct cli_args *args)
+{
+    const char *output = cli_value(args, "output");
+    const char *path = args->positional_count > 0 ? args->positional[0] : NULL;
+    struct facet_gfx12_build_options options;
+    struct facet_gfx12_image image = {NULL, 0};
+    struct facet_bvh_input input = {0};
+    struct result result = {0};
+    struct facet_error err = {0};
+    uint64_t threads = 0;
+    enum facet_status status;
+    int code;
+
+    if (output == NULL) {
+        return cli_bad(args, "expected -o FILE");
+    }
+    if (path == NULL && !cli_given(args, "aabbs")) {
+        return cli_bad(args, "expected a scene file or --aabbs FILE");
+    }
+    if (args->json && strcmp(output, "-") == 0) {
+        return cli_bad(args, "--json and -o - both want standard output");
+    }
+    if (!read_options(args, &options, &threads)) {
+        return CLI_BAD;
+    }
+    status = bvh_scene_read(path, cli_value(args, "aabbs"), &input, &err);
+    if (status == FACET_OK) {
+        result.flat_instances = input.flat_instances;
+        status = build(args, &input, &options, (unsigned)threads, &image, &result, &err);
+    }
+    if (status == FACET_OK) {
+        status = count(&image, options.base, &result.stats, &err);
+    }
+    if (status == FACET_OK) {
+        status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
+    }
+    facet_bvh_input_free(&input);
+    free(image.bytes);
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    code = strcmp(output, "-") == 0 ? CLI_OK : print_result(args, &result);
+    return code;
+}
+
+static const struct cli_option build_options[] = {
+    {"output", 'o', "FILE", "the image to write"},
+    {"format", 0, "gfx12", "node format (default and only choice: gfx12)"},
+    {"quality",
+     0,
+     "fast|high",
+     "fast: the contract's own builder; high: fewer bytes and a better "
+     "tree (default fast)"},
+    {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
+    {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 2, with high 8)"},
+    {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
+    {"base", 0, "ADDR", "address at which the image will lie (default 0)"},
+    {"threads", 0, "N", "working threads (default: all processors)"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_bvh_build = {
+    .name = "bvh build",
+    .summary = "build a GFX12 BVH image from a scene",
+    .usage = "facet bvh build SCENE -o FILE [--quality fast|high] [--obb] [--prim-range N]\n"
+             "facet bvh build [SCENE] --aabbs FILE -o FILE",
+    .details =
+        "Reads a scene (glTF, OBJ, PLY, STL), gives every mesh a bottom-level structure and every "
+        "instance an instance node, and writes one memory image: the top-level root at byte 0, the "
+        "bottom levels behind it, pointers as absolute addresses. The same input gives the same "
+        "bytes on any number of threads; with quality fast they are those of section 12 of "
+        "spec/gfx12-semantics.md.\n\n"
+        "Primitive indices number the triangles of a mesh, an instance's user data its number in "
+        "the scene. Triangles with two equal corners are left out, as are instances whose matrix "
+        "has no inverse.\n\n"
+        "The boxes file is {\"aabbs\": [{\"min\": [x, y, z], \"max\": [x, y, z]}, ...]}; each box "
+        "may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality high --json\n"
+                "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12",
+    .options = build_options,
+    .has_json = true,
+    .run = run_build,
+    .operands = "[SCENE]",
+};

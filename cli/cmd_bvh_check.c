@@ -1,0 +1,130 @@
+/* `facet bvh check`: the validator. */
+#include "cli/bvh.h"
+
+#include "base/json.h"
+#include "bvh/gfx12_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_text(const struct facet_gfx12_check *check)
+{
+    uint64_t total = check->total[0] + check->total[1] + check->total[2];
+
+    for (uint32_t i = 0; i < check->count; i++) {
+        const struct facet_gfx12_finding *f = &check->findings[i];
+
+        printf("0x%08" PRIx64 "  %s  %s  %s: %s\n",
+               f->offset,
+               facet_gfx12_rules[f->rule].id,
+               facet_gfx12_rules[f->rule].requirement,
+               facet_gfx12_severity_name(f->severity),
+               f->text);
+    }
+    if (total > check->count) {
+        printf("... and %" PRIu64 " more\n", total - check->count);
+    }
+    printf("%u nodes, %u reached: %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes\n",
+           check->nodes,
+           check->reached,
+           check->total[FACET_GFX12_ERROR],
+           check->total[FACET_GFX12_WARNING],
+           check->total[FACET_GFX12_NOTE]);
+}
+
+static json_t *finding_json(const struct facet_gfx12_finding *f)
+{
+    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s}",
+                     "offset",
+                     facet_json_hex(f->offset),
+                     "rule",
+                     facet_gfx12_rules[f->rule].id,
+                     "requirement",
+                     facet_gfx12_rules[f->rule].requirement,
+                     "severity",
+                     facet_gfx12_severity_name(f->severity),
+                     "expected",
+                     facet_gfx12_rules[f->rule].title,
+                     "found",
+                     f->text);
+}
+
+static json_t *check_json(const struct facet_gfx12_check *check)
+{
+    json_t *findings = json_array();
+
+    for (uint32_t i = 0; i < check->count; i++) {
+        (void)json_array_append_new(findings, finding_json(&check->findings[i]));
+    }
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
+                     "nodes",
+                     (json_int_t)check->nodes,
+                     "reached",
+                     (json_int_t)check->reached,
+                     "errors",
+                     (json_int_t)check->total[FACET_GFX12_ERROR],
+                     "warnings",
+                     (json_int_t)check->total[FACET_GFX12_WARNING],
+                     "notes",
+                     (json_int_t)check->total[FACET_GFX12_NOTE],
+                     "findings",
+                     findings);
+}
+
+static int run_check(const struct cli_args *args)
+{
+    struct facet_gfx12_check_options options = {.partial = cli_given(args, "partial")};
+    struct facet_gfx12_check check;
+    struct facet_error err = {0};
+    struct bvh_file file;
+    uint64_t limit = 100;
+    enum facet_status status;
+    int code;
+
+    if (!cli_number(args, "max", 1, 1000000, &limit) ||
+        !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    options.max_findings = (uint32_t)limit;
+    status = facet_gfx12_check(&file.view, &options, &check, &err);
+    bvh_file_free(&file);
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    code = check.total[FACET_GFX12_ERROR] == 0 ? CLI_OK : CLI_NO;
+    if (!args->json) {
+        print_text(&check);
+    } else if (cli_print_json(args, check_json(&check)) != CLI_OK) {
+        code = CLI_BAD;
+    }
+    facet_gfx12_check_free(&check);
+    return code;
+}
+
+static const struct cli_option check_options[] = {
+    {"partial", 0, NULL, "instances may point outside the image (a dump of the TLAS alone)"},
+    {"max", 0, "N", "most findings to list; the others are counted (default 100)"},
+    BVH_IMAGE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_bvh_check = {
+    .name = "bvh check",
+    .summary = "validate a GFX12 BVH image",
+    .usage = "facet bvh check IMAGE [--base ADDR] [--root NODE] [--partial] [--json]",
+    .details =
+        "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
+        "and counts, boxes that do not contain what lies below them, broken promises and masks, "
+        "malformed primitive nodes, ranges without end, cycles and doubly referenced nodes. Each "
+        "finding has the byte offset, the rule, the requirement that it protects, and what was "
+        "found. Errors give exit code 1; warnings and notes do not.\n\n"
+        "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
+        "read with --base (the address of its first byte) and --root (the ID of its root).",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
+                "facet bvh check cube.gfx12\n"
+                "facet bvh check cube.gfx12 --json",
+    .options = check_options,
+    .has_json = true,
+    .run = run_check,
+    .operands = "IMAGE",
+};

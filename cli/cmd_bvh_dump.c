@@ -1,0 +1,140 @@
+/* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
+#include "cli/bvh.h"
+
+#include "base/strbuf.h"
+#include "bvh/gfx12_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TEXT_BYTES ((size_t)64 << 30)
+
+/* Hands the buffer to standard output; false when memory ran out on the way. */
+static bool flush_text(struct facet_strbuf *buf)
+{
+    bool ok = !buf->failed;
+
+    if (ok) {
+        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
+    }
+    facet_strbuf_clear(buf);
+    return ok;
+}
+
+static bool
+dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, bool json)
+{
+    struct facet_strbuf buf;
+    bool ok = true;
+
+    facet_strbuf_init(&buf);
+    if (json) {
+        facet_gfx12_json_head(view, &buf);
+    }
+    for (uint32_t i = 0; i < walk->count && ok; i++) {
+        if (json) {
+            facet_strbuf_puts(&buf, i != 0 ? ",\n" : "");
+            facet_gfx12_json_node(view, walk, i, &buf);
+        } else {
+            facet_gfx12_listing(view, walk, i, &buf);
+        }
+        ok = flush_text(&buf);
+    }
+    if (json) {
+        facet_gfx12_json_tail(view, &buf);
+    }
+    ok = flush_text(&buf) && ok;
+    facet_strbuf_free(&buf);
+    return ok;
+}
+
+static int run_dump(const struct cli_args *args)
+{
+    struct facet_gfx12_walk walk;
+    struct facet_error err = {0};
+    struct bvh_file file;
+    bool ok;
+
+    if (!bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    if (facet_gfx12_walk(&file.view, &walk, &err) != FACET_OK) {
+        bvh_file_free(&file);
+        return cli_bad_error(args, &err);
+    }
+    ok = dump(&file.view, &walk, args->json);
+    facet_gfx12_walk_free(&walk);
+    bvh_file_free(&file);
+    return ok ? CLI_OK : cli_bad(args, "out of memory");
+}
+
+static int run_encode(const struct cli_args *args)
+{
+    const char *path = args->positional[0], *output = cli_value(args, "output");
+    struct facet_gfx12_image image;
+    struct facet_bytes text;
+    struct facet_error err = {0};
+    enum facet_status status;
+
+    if (output == NULL) {
+        return cli_bad(args, "expected -o FILE");
+    }
+    status = facet_file_read(path, MAX_TEXT_BYTES, &text, &err);
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    status = facet_gfx12_json_read(path, (const char *)text.data, text.size, &image, &err);
+    free(text.data);
+    if (status == FACET_OK) {
+        status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
+        free(image.bytes);
+    }
+    return status == FACET_OK ? CLI_OK : cli_bad_error(args, &err);
+}
+
+static const struct cli_option dump_options[] = {
+    BVH_IMAGE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_bvh_dump = {
+    .name = "bvh dump",
+    .summary = "print every node of a GFX12 BVH image",
+    .usage = "facet bvh dump IMAGE [--base ADDR] [--root NODE] [--json]",
+    .details =
+        "Lists the nodes in the order of their addresses. With --json every field has its name "
+        "from the contract, one node per line, and `facet bvh encode` turns the text back into the "
+        "same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". Members "
+        "called \"decoded\" repeat fields as floats and IDs for the reader and are ignored on the "
+        "way back.",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
+                "facet bvh dump cube.gfx12\n"
+                "facet bvh dump cube.gfx12 --json",
+    .options = dump_options,
+    .has_json = true,
+    .run = run_dump,
+    .operands = "IMAGE",
+};
+
+static const struct cli_option encode_options[] = {
+    {"output", 'o', "FILE", "the image to write"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_bvh_encode = {
+    .name = "bvh encode",
+    .summary = "turn the JSON of bvh dump back into an image",
+    .usage = "facet bvh encode FILE.json -o IMAGE",
+    .details =
+        "Reads what `facet bvh dump --json` writes, possibly edited, and writes the image. Every "
+        "128 bytes of the image must be named by exactly one node. Fields are taken as they are: a "
+        "damaged image can be written, which is how tests of other validators are made.",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
+                "facet bvh dump cube.gfx12 --json > cube.json\n"
+                "facet bvh encode cube.json -o again.gfx12\n"
+                "cmp cube.gfx12 again.gfx12",
+    .options = encode_options,
+    .run = run_encode,
+    .operands = "FILE",
+};

@@ -1,0 +1,140 @@
+/* `facet gfx12 intersect`: runs a file of image_bvh8_intersect_ray cases and reports the first
+ * register of each that differs. */
+#include "cli/command.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "gfx12/vectors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_VECTOR_BYTES = 256 << 20 };
+
+static json_t *case_json(const struct facet_gfx12_vector *vector,
+                         const struct facet_gfx12_vector_result *result)
+{
+    json_t *dwords = json_array();
+    for (unsigned i = 0; i < 10; i++) {
+        (void)json_array_append_new(dwords, facet_json_hex(result->dword[i]));
+    }
+    json_t *object =
+        json_pack("{s:s, s:b, s:o}", "name", vector->name, "pass", result->pass, "v", dwords);
+    if (object != NULL && !result->pass) {
+        (void)json_object_set_new(object, "index", json_integer(result->differs));
+        (void)json_object_set_new(
+            object, "dword", json_string(facet_gfx12_dword_name(result->differs)));
+        (void)json_object_set_new(object, "expected", facet_json_hex(result->expected));
+        (void)json_object_set_new(object, "got", facet_json_hex(result->dword[result->differs]));
+    }
+    return object;
+}
+
+static void print_case(const struct facet_gfx12_vector *vector,
+                       const struct facet_gfx12_vector_result *result)
+{
+    if (result->pass) {
+        printf("pass  %s\n", vector->name);
+    } else {
+        printf("FAIL  %s: dword %u (%s) is %08" PRIX32 ", expected %08" PRIX32 "\n",
+               vector->name,
+               result->differs,
+               facet_gfx12_dword_name(result->differs),
+               result->dword[result->differs],
+               result->expected);
+    }
+}
+
+static int run_vectors(const struct cli_args *args,
+                       const struct facet_gfx12_vectors *vectors,
+                       enum facet_gfx12_profile profile)
+{
+    json_t *list = args->json ? json_array() : NULL;
+    size_t failed = 0;
+    for (size_t i = 0; i < vectors->count; i++) {
+        struct facet_gfx12_vector_result result;
+        facet_gfx12_vector_run(&vectors->cases[i], profile, &result);
+        failed += !result.pass;
+        if (args->json) {
+            (void)json_array_append_new(list, case_json(&vectors->cases[i], &result));
+        } else {
+            print_case(&vectors->cases[i], &result);
+        }
+    }
+    if (args->json) {
+        struct facet_error err = {0};
+        json_t *object = json_pack("{s:I, s:I, s:I, s:o}",
+                                   "total",
+                                   (json_int_t)vectors->count,
+                                   "passed",
+                                   (json_int_t)(vectors->count - failed),
+                                   "failed",
+                                   (json_int_t)failed,
+                                   "cases",
+                                   list);
+        enum facet_status status = facet_json_write("-", object, &err);
+        json_decref(object);
+        if (status != FACET_OK) {
+            return cli_bad_error(args, &err);
+        }
+    } else {
+        printf(
+            "%zu cases: %zu passed, %zu failed\n", vectors->count, vectors->count - failed, failed);
+    }
+    return failed == 0 ? CLI_OK : CLI_NO;
+}
+
+static int run_intersect(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "vectors");
+    const char *word = cli_value(args, "profile");
+    enum facet_gfx12_profile profile = FACET_GFX12_SILICON;
+    struct facet_error err = {0};
+    struct facet_bytes bytes;
+    struct facet_gfx12_vectors vectors;
+    int code;
+    if (path == NULL) {
+        return cli_bad(args, "expected --vectors FILE");
+    }
+    if (word != NULL) {
+        (void)facet_gfx12_profile_from(word, &profile); /* the parser has checked the word */
+    }
+    if (facet_file_read(path, MAX_VECTOR_BYTES, &bytes, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (facet_gfx12_vectors_parse(path, bytes.data, bytes.size, &vectors, &err) != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else {
+        code = run_vectors(args, &vectors, profile);
+    }
+    facet_gfx12_vectors_free(&vectors);
+    free(bytes.data);
+    return code;
+}
+
+static const struct cli_option intersect_options[] = {
+    {"vectors", 0, "FILE", "JSON file with the cases; - is standard input"},
+    {"profile", 0, "silicon|gpurt", "rules for cases that name no profile (default silicon)"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_gfx12_intersect = {
+    .name = "gfx12 intersect",
+    .summary = "run image_bvh8_intersect_ray on recorded cases",
+    .usage = "facet gfx12 intersect --vectors FILE [--profile silicon|gpurt] [--json]",
+    .details =
+        "Each case has a node, a descriptor, a ray and the ten result registers that are expected. "
+        "Every case is reported as pass, or with the first dword that differs: 0 to 9 are v0 to "
+        "v9, 10 to 12 the returned origin, 13 to 15 the returned direction.\n\n"
+        "The file is {\"cases\": [...]} with the members name, node (32 dwords, placed at BVH byte "
+        "offset 0), node_pointer, resource (4 dwords), ray_extent, instance_mask, origin, "
+        "direction, expected (10 dwords), and optionally bvh_base, profile, opaque_sense (hw or "
+        "seed), expected_origin, expected_direction and comment. Floats are given as their bits; "
+        "numbers may be integers or \"0x...\" strings.",
+    .examples = "facet gfx12 intersect --vectors spec/gfx12-silicon.json",
+    .options = intersect_options,
+    .has_json = true,
+    .run = run_intersect,
+    .operands = "",
+};

@@ -1,0 +1,48 @@
+/* From a binary tree to nodes of up to eight children.
+ *
+ * The greedy form is gfx12-semantics.md 12.3. The optimal form chooses, by dynamic programming over
+ * the binary tree, which subtrees become nodes, which become leaves and which dissolve into their
+ * parent, so that the expected number of visited nodes and tested pairs is smallest (the method of
+ * Ylitie, Karras and Laine, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide
+ * BVHs", 2017). */
+#ifndef FACET_BVH_COLLAPSE_H
+#define FACET_BVH_COLLAPSE_H
+
+#include "bvh/bvh2.h"
+
+struct facet_wide_child {
+    uint32_t node;  /* of the binary tree: its box */
+    uint32_t first; /* items below, as a run of the item array */
+    uint32_t count;
+};
+
+struct facet_wide_node {
+    struct facet_wide_child child[8]; /* first the inner children, then the leaves */
+    uint32_t first_inner;             /* wide node of inner child 0; the others follow it */
+    uint32_t parent;                  /* UINT32_MAX for the root */
+    uint8_t count, inner;
+    uint8_t index_in_parent;
+    uint8_t flags[8]; /* cull_flags per child, for the encoder */
+};
+
+struct facet_wide {
+    struct facet_wide_node *nodes; /* breadth first; node 0 is the root */
+    uint32_t count;
+};
+
+enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
+                                        struct facet_wide *out,
+                                        struct facet_error *err);
+
+/* Visiting a node costs 1; testing a leaf costs 1 for every two units of the weight of its items,
+ * so that a triangle weighs 1 and anything that is tested alone weighs 2. Subtrees of up to
+ * max_weight may become leaves. The items below every node of the tree must form a run. */
+enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
+                                         const struct facet_bvh_item *items,
+                                         uint32_t max_weight,
+                                         struct facet_wide *out,
+                                         struct facet_error *err);
+
+void facet_wide_free(struct facet_wide *wide);
+
+#endif

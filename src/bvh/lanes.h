@@ -1,0 +1,214 @@
+/* Four float lanes for the builders: SSE2 where the host has it, plain C elsewhere, the same bits
+ * on both. Only the operations that the builders need; lane 3 is along for the ride.
+ *
+ * `lanes_min`/`lanes_max` return an arbitrary zero when +0 and -0 meet, which is fine wherever only
+ * the value matters (areas, bins). `lanes_min_exact`/`lanes_max_exact` follow section 1 rule 4
+ * (min prefers -0, max +0): the origin of a box node shows the sign. No operand is ever NaN. */
+#ifndef FACET_BVH_LANES_H
+#define FACET_BVH_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__) && !defined(FACET_LANES_PORTABLE)
+#include <emmintrin.h>
+
+struct lanes {
+    __m128 v;
+};
+
+static inline struct lanes lanes_load(const float *p)
+{
+    return (struct lanes){_mm_load_ps(p)};
+}
+
+/* Lane 3 becomes 0: an integer that lives behind the three floats would be a subnormal number to
+ * the arithmetic and slow it down a hundredfold. */
+static inline struct lanes lanes_load3(const float *p)
+{
+    return (struct lanes){
+        _mm_and_ps(_mm_load_ps(p), _mm_castsi128_ps(_mm_setr_epi32(-1, -1, -1, 0)))};
+}
+
+static inline void lanes_store(float *p, struct lanes a)
+{
+    _mm_store_ps(p, a.v);
+}
+
+static inline struct lanes lanes_splat(float x)
+{
+    return (struct lanes){_mm_set1_ps(x)};
+}
+
+static inline struct lanes lanes_set(float x, float y, float z)
+{
+    return (struct lanes){_mm_setr_ps(x, y, z, 0.0f)};
+}
+
+static inline struct lanes lanes_add(struct lanes a, struct lanes b)
+{
+    return (struct lanes){_mm_add_ps(a.v, b.v)};
+}
+
+static inline struct lanes lanes_min(struct lanes a, struct lanes b)
+{
+    return (struct lanes){_mm_min_ps(a.v, b.v)};
+}
+
+static inline struct lanes lanes_max(struct lanes a, struct lanes b)
+{
+    return (struct lanes){_mm_max_ps(a.v, b.v)};
+}
+
+/* minps returns its second operand on a tie, so both orders together see both zeros. */
+static inline struct lanes lanes_min_exact(struct lanes a, struct lanes b)
+{
+    return (struct lanes){_mm_or_ps(_mm_min_ps(a.v, b.v), _mm_min_ps(b.v, a.v))};
+}
+
+static inline struct lanes lanes_max_exact(struct lanes a, struct lanes b)
+{
+    return (struct lanes){_mm_and_ps(_mm_max_ps(a.v, b.v), _mm_max_ps(b.v, a.v))};
+}
+
+/* 16 / (hi - lo) per lane, and whether hi - lo is positive and finite and the quotient finite: -1
+ * or 0. Lanes that are not usable have scale 0. */
+static inline struct lanes lanes_scale(struct lanes lo, struct lanes hi, int32_t usable[4])
+{
+    const __m128 infinity = _mm_set1_ps(__builtin_inff());
+    __m128 range = _mm_sub_ps(hi.v, lo.v);
+    __m128 scale = _mm_div_ps(_mm_set1_ps(16.0f), range);
+    __m128 ok =
+        _mm_and_ps(_mm_cmpgt_ps(range, _mm_setzero_ps()),
+                   _mm_and_ps(_mm_cmplt_ps(range, infinity), _mm_cmplt_ps(scale, infinity)));
+
+    _mm_store_si128((__m128i *)usable, _mm_castps_si128(ok));
+    return (struct lanes){_mm_and_ps(scale, ok)};
+}
+
+/* Half the surface of a box in binary64: (dx*dy + dy*dz) + dz*dx. */
+static inline double lanes_area(struct lanes lo, struct lanes hi)
+{
+    __m128d xy = _mm_sub_pd(_mm_cvtps_pd(hi.v), _mm_cvtps_pd(lo.v));
+    __m128d z = _mm_sub_pd(_mm_cvtps_pd(_mm_movehl_ps(hi.v, hi.v)),
+                           _mm_cvtps_pd(_mm_movehl_ps(lo.v, lo.v)));
+    double dx = _mm_cvtsd_f64(xy), dy = _mm_cvtsd_f64(_mm_unpackhi_pd(xy, xy));
+    double dz = _mm_cvtsd_f64(z);
+
+    return (dx * dy + dy * dz) + dz * dx;
+}
+
+/* min(15, trunc((c - base) * scale)) per lane; lanes whose mask is 0 give 0. */
+static inline void lanes_bins(
+    struct lanes c, struct lanes base, struct lanes scale, const int32_t mask[4], int32_t bin[4])
+{
+    __m128i b = _mm_cvttps_epi32(_mm_mul_ps(_mm_sub_ps(c.v, base.v), scale.v));
+
+    b = _mm_and_si128(b, _mm_load_si128((const __m128i *)mask));
+    /* Values are small and not negative, so the 16-bit minimum does it. */
+    _mm_store_si128((__m128i *)bin, _mm_min_epi16(b, _mm_set1_epi32(15)));
+}
+
+#else
+
+struct lanes {
+    float v[4];
+};
+
+#define LANES_EACH(expr)                                                                           \
+    struct lanes r;                                                                                \
+    for (int i = 0; i < 4; i++) {                                                                  \
+        r.v[i] = (expr);                                                                           \
+    }                                                                                              \
+    return r
+
+static inline struct lanes lanes_load(const float *p)
+{
+    LANES_EACH(p[i]);
+}
+
+static inline struct lanes lanes_load3(const float *p)
+{
+    return (struct lanes){{p[0], p[1], p[2], 0.0f}};
+}
+
+static inline void lanes_store(float *p, struct lanes a)
+{
+    memcpy(p, a.v, sizeof a.v);
+}
+
+static inline struct lanes lanes_splat(float x)
+{
+    LANES_EACH(x);
+}
+
+static inline struct lanes lanes_set(float x, float y, float z)
+{
+    return (struct lanes){{x, y, z, 0.0f}};
+}
+
+static inline struct lanes lanes_add(struct lanes a, struct lanes b)
+{
+    LANES_EACH(a.v[i] + b.v[i]);
+}
+
+static inline struct lanes lanes_min(struct lanes a, struct lanes b)
+{
+    LANES_EACH(a.v[i] < b.v[i] ? a.v[i] : b.v[i]);
+}
+
+static inline struct lanes lanes_max(struct lanes a, struct lanes b)
+{
+    LANES_EACH(a.v[i] > b.v[i] ? a.v[i] : b.v[i]);
+}
+
+static inline struct lanes lanes_min_exact(struct lanes a, struct lanes b)
+{
+    LANES_EACH(a.v[i] < b.v[i] || (a.v[i] == b.v[i] && __builtin_signbit(a.v[i])) ? a.v[i]
+                                                                                  : b.v[i]);
+}
+
+static inline struct lanes lanes_max_exact(struct lanes a, struct lanes b)
+{
+    LANES_EACH(a.v[i] > b.v[i] || (a.v[i] == b.v[i] && !__builtin_signbit(a.v[i])) ? a.v[i]
+                                                                                   : b.v[i]);
+}
+
+static inline struct lanes lanes_scale(struct lanes lo, struct lanes hi, int32_t usable[4])
+{
+    struct lanes scale;
+
+    for (int i = 0; i < 4; i++) {
+        float range = hi.v[i] - lo.v[i];
+
+        scale.v[i] = 16.0f / range;
+        usable[i] =
+            range > 0.0f && range < __builtin_inff() && scale.v[i] < __builtin_inff() ? -1 : 0;
+        scale.v[i] = usable[i] ? scale.v[i] : 0.0f;
+    }
+    return scale;
+}
+
+static inline double lanes_area(struct lanes lo, struct lanes hi)
+{
+    double dx = (double)hi.v[0] - (double)lo.v[0];
+    double dy = (double)hi.v[1] - (double)lo.v[1];
+    double dz = (double)hi.v[2] - (double)lo.v[2];
+
+    return (dx * dy + dy * dz) + dz * dx;
+}
+
+static inline void lanes_bins(
+    struct lanes c, struct lanes base, struct lanes scale, const int32_t mask[4], int32_t bin[4])
+{
+    for (int i = 0; i < 4; i++) {
+        float x = mask[i] ? (c.v[i] - base.v[i]) * scale.v[i] : 0.0f;
+
+        bin[i] = x < 15.0f ? (int32_t)x : 15;
+    }
+}
+
+#undef LANES_EACH
+#endif
+
+#endif

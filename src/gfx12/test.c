@@ -1,0 +1,118 @@
+/* Box, triangle and transform arithmetic: see test.h. The order of the operations is part of the
+ * contract; the build forbids the compiler to fuse them. */
+#include "gfx12/test.h"
+
+#include "bvh/gfx12_f32.h"
+
+void facet_gfx12_slab_ray_init(struct facet_gfx12_slab_ray *out,
+                               const float origin[3],
+                               const float direction[3],
+                               float extent,
+                               unsigned grow_value)
+{
+    for (unsigned k = 0; k < 3; k++) {
+        out->origin[k] = origin[k];
+        out->inverse[k] = 1.0f / direction[k];
+    }
+    out->extent = extent;
+    out->grow = 1.0f + (float)grow_value * 0x1p-24f;
+}
+
+static struct facet_gfx12_slab slab_of(float enter, float leave, float extent, float grow)
+{
+    struct facet_gfx12_slab s;
+    bool none = f32_is_nan(enter) || f32_is_nan(leave);
+    s.min_t = none ? f32_from(F32_INF) : f32_max(enter, 0.0f);
+    s.max_t = none ? -f32_from(F32_INF) : f32_min(leave, extent);
+    s.enter = f32_is_nan(enter) ? 0.0f : enter;
+    s.leave = f32_is_nan(leave) ? f32_from(F32_INF) : leave;
+    s.hit = s.min_t <= s.max_t * grow;
+    return s;
+}
+
+struct facet_gfx12_slab facet_gfx12_slab_test(const struct facet_gfx12_slab_ray *ray,
+                                              const struct facet_gfx12_slab_box *box)
+{
+    float near[3], far[3];
+    for (unsigned k = 0; k < 3; k++) {
+        float a = (box->lo[k] - ray->origin[k]) * ray->inverse[k];
+        float b = (box->hi[k] - ray->origin[k]) * ray->inverse[k];
+        bool forward = ray->inverse[k] >= 0;
+        near[k] = forward ? a : b;
+        far[k] = forward ? b : a;
+    }
+    return slab_of(f32_max(f32_max(near[0], near[1]), near[2]),
+                   f32_min(f32_min(far[0], far[1]), far[2]),
+                   ray->extent,
+                   ray->grow);
+}
+
+struct facet_gfx12_slab facet_gfx12_slab_empty(void)
+{
+    return slab_of(f32_from(F32_NAN), f32_from(F32_NAN), 0.0f, 1.0f);
+}
+
+struct vec {
+    float x, y, z;
+};
+
+static struct vec sub(struct vec a, struct vec b)
+{
+    return (struct vec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static struct vec cross(struct vec a, struct vec b)
+{
+    return (struct vec){
+        a.y * b.z - a.z * b.y,
+        a.z * b.x - a.x * b.z,
+        a.x * b.y - a.y * b.x,
+    };
+}
+
+static float dot(struct vec a, struct vec b)
+{
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+static struct vec vec_from(const uint32_t bits[3])
+{
+    return (struct vec){f32_from(bits[0]), f32_from(bits[1]), f32_from(bits[2])};
+}
+
+struct facet_gfx12_tri_terms
+facet_gfx12_tri_test(const uint32_t vertex[3][3], const float origin[3], const float direction[3])
+{
+    const struct vec v0 = vec_from(vertex[0]);
+    const struct vec o = {origin[0], origin[1], origin[2]};
+    const struct vec d = {direction[0], direction[1], direction[2]};
+    const struct vec e1 = sub(vec_from(vertex[1]), v0);
+    const struct vec e2 = sub(vec_from(vertex[2]), v0);
+    const struct vec e3 = sub(o, v0);
+    const struct vec s1 = cross(d, e2);
+    const struct vec s2 = cross(e3, e1);
+    struct facet_gfx12_tri_terms r = {
+        .tn = f32_canonical(dot(e2, s2)),
+        .det = f32_canonical(dot(s1, e1)),
+        .un = f32_canonical(dot(e3, s1)),
+        .vn = f32_canonical(dot(d, s2)),
+    };
+    r.t = f32_div(r.tn, r.det);
+    r.u = f32_div(r.un, r.det);
+    r.v = f32_div(r.vn, r.det);
+    return r;
+}
+
+void facet_gfx12_transform(const uint32_t rows[12], float origin[3], float direction[3])
+{
+    const struct vec o = {origin[0], origin[1], origin[2]};
+    const struct vec d = {direction[0], direction[1], direction[2]};
+    for (unsigned r = 0; r < 3; r++) {
+        const uint32_t *row = rows + (unsigned)4 * r;
+        float m0 = f32_from(row[0]);
+        float m1 = f32_from(row[1]);
+        float m2 = f32_from(row[2]);
+        origin[r] = f32_fma(o.x, m0, f32_fma(o.y, m1, f32_fma(o.z, m2, f32_from(row[3]))));
+        direction[r] = f32_fma(d.x, m0, f32_fma(d.y, m1, d.z * m2));
+    }
+}

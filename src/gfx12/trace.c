@@ -1,0 +1,424 @@
+/* The traversal loop that a shader runs around image_bvh8_intersect_ray: section 11 of
+ * gfx12-semantics.md. Two forms: the reference loop with a stack as deep as needed (11.1), and the
+ * loop on the LDS stack instruction, which walks back through parent IDs after an overflow (11.4).
+ * Both handle hits in one place, so that they can differ only in the order of visits. */
+#include "gfx12/unit.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+#include "bvh/gfx12_f32.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_STEPS = 1 << 24, MAX_DEPTH = 1 << 20, LDS_DWORDS = 32 * 31 };
+
+/* Reference loop only: leave the instance. Not a node ID, hence 33 bits. */
+#define RETURN (UINT64_C(1) << 32)
+
+struct trace {
+    const struct facet_gfx12_unit *unit;
+    const struct facet_gfx12_query *query;
+    struct facet_gfx12_hit *hit;
+    struct facet_gfx12_stats *stats;
+    uint64_t steps_left;
+    struct facet_gfx12_ray ray; /* in the space of the current node; extent is not used */
+    uint64_t tlas_base;
+    uint64_t base;
+    uint32_t instance; /* current instance node and its user data */
+    uint32_t user_data;
+    float t_cur;
+    bool stop;
+};
+
+void facet_gfx12_query_init(struct facet_gfx12_query *query,
+                            const float origin[3],
+                            const float direction[3])
+{
+    memset(query, 0, sizeof *query);
+    memcpy(query->origin, origin, sizeof query->origin);
+    memcpy(query->direction, direction, sizeof query->direction);
+    query->t_max = f32_from(F32_INF);
+    query->instance_mask = 0xFF;
+    query->root = FACET_GFX12_ROOT;
+}
+
+static void enter_tlas(struct trace *t)
+{
+    memcpy(t->ray.origin, t->query->origin, sizeof t->ray.origin);
+    memcpy(t->ray.direction, t->query->direction, sizeof t->ray.direction);
+    t->base = t->tlas_base;
+    t->instance = FACET_GFX12_INVALID;
+    t->user_data = 0;
+}
+
+static void enter_instance(struct trace *t, uint32_t node, const uint32_t v[10])
+{
+    t->base = (uint64_t)v[3] << 32 | v[2];
+    t->instance = node;
+    t->user_data = v[6];
+}
+
+static void trace_init(struct trace *t,
+                       const struct facet_gfx12_unit *unit,
+                       const struct facet_gfx12_query *query,
+                       struct facet_gfx12_hit *hit,
+                       struct facet_gfx12_stats *stats)
+{
+    memset(hit, 0, sizeof *hit);
+    hit->t = query->t_max;
+    hit->instance = FACET_GFX12_INVALID;
+    memset(stats, 0, sizeof *stats);
+    *t = (struct trace){
+        .unit = unit,
+        .query = query,
+        .hit = hit,
+        .stats = stats,
+        .steps_left = query->max_steps != 0 ? query->max_steps : DEFAULT_STEPS,
+        .ray = {.instance_mask = query->instance_mask},
+        .tlas_base = facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
+        .t_cur = query->t_max,
+    };
+    enter_tlas(t);
+}
+
+static enum facet_status out_of_steps(const struct trace *t, struct facet_error *err)
+{
+    return facet_fail(err,
+                      FACET_ERR_LIMIT,
+                      t->stats->steps,
+                      "traversal stopped after %llu nodes: the image has a cycle, or max_steps is "
+                      "too small",
+                      (unsigned long long)t->stats->steps);
+}
+
+/* One intersect instruction; returns what the node really was (NONE where nothing was fetched). */
+static enum facet_gfx12_kind visit(struct trace *t, uint32_t node, float extent, uint32_t v[10])
+{
+    enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
+    t->steps_left--;
+    t->stats->steps++;
+    t->ray.extent = extent;
+    facet_gfx12_intersect8(t->unit, t->base, node, &t->ray, v);
+    if (t->query->callbacks.visit != NULL) {
+        t->query->callbacks.visit(t->query->callbacks.context, t->base, node, v);
+    }
+    /* Bits 2..0 of v2 are 0 for an instance, and v1 of a primitive is never all ones. */
+    if (kind != FACET_GFX12_KIND_BOX && v[1] == FACET_GFX12_INVALID &&
+        v[2] == FACET_GFX12_INVALID) {
+        kind = FACET_GFX12_KIND_NONE;
+    }
+    t->stats->boxes += kind == FACET_GFX12_KIND_BOX;
+    t->stats->primitives += kind == FACET_GFX12_KIND_PRIMITIVE;
+    t->stats->instances += kind == FACET_GFX12_KIND_INSTANCE;
+    return kind;
+}
+
+/* ---- hits ---- */
+
+/* Opacity of a result. Without pointer flags the unit returns none (9.5): all count as opaque
+ * (R-G12-64). */
+static bool result_opaque(const struct trace *t, uint32_t w2)
+{
+    bool merged = t->unit->resource.pointer_flags != 0 || t->unit->profile == FACET_GFX12_GPURT;
+    bool one_is_opaque = t->unit->opaque_sense == FACET_GFX12_SENSE_SEED;
+    return !merged || (w2 >> 31 != 0) == one_is_opaque;
+}
+
+static void commit(struct trace *t, const struct facet_gfx12_hit *candidate)
+{
+    *t->hit = *candidate;
+    t->hit->found = true;
+    t->t_cur = candidate->t;
+    if ((t->query->api_flags & FACET_GFX12_API_TERMINATE_ON_FIRST_HIT) != 0) {
+        t->stop = true;
+    }
+}
+
+static bool run_procedural(struct trace *t, uint32_t node, struct facet_gfx12_hit *candidate)
+{
+    const struct facet_gfx12_callbacks *cb = &t->query->callbacks;
+    const uint8_t *bytes = facet_gfx12_unit_fetch(
+        t->unit, t->base, facet_gfx12_id_offset(node), FACET_GFX12_NODE_BYTES);
+    t->ray.extent = t->t_cur;
+    return cb->procedural != NULL && bytes != NULL &&
+           cb->procedural(cb->context, &t->ray, bytes, candidate);
+}
+
+/* Result k (0 or 1) of a primitive node. A procedural result is recognised by its whole v1, which
+ * no triangle can return with a finite t, also without pointer flags (R-G12-64). */
+static void process(struct trace *t, uint32_t node, const uint32_t v[10], unsigned k)
+{
+    const struct facet_gfx12_callbacks *cb = &t->query->callbacks;
+    const uint32_t *w = v + (size_t)4 * k;
+    struct facet_gfx12_hit candidate = {
+        .procedural = w[1] == (F32_ONE | F32_SIGN),
+        .opaque = result_opaque(t, w[2]),
+        .backface = (w[3] & 1) != 0,
+        .t = f32_from(w[0]),
+        .u = f32_from(w[1] & ~F32_SIGN),
+        .v = f32_from(w[2] & ~F32_SIGN),
+        .primitive_index = w[3] >> 1,
+        .geometry_index = v[8 + k] >> 2,
+        .node = node,
+        .base = t->base,
+        .instance = t->instance,
+        .instance_user_data = t->user_data,
+    };
+    if (candidate.procedural && (w[0] == F32_INF || !run_procedural(t, node, &candidate))) {
+        return;
+    }
+    if (!(t->query->t_min < candidate.t && candidate.t < t->t_cur)) {
+        return;
+    }
+    enum facet_gfx12_verdict verdict = FACET_GFX12_ACCEPT;
+    if (!candidate.opaque && cb->any_hit != NULL) {
+        verdict = cb->any_hit(cb->context, &candidate);
+    }
+    if (verdict != FACET_GFX12_IGNORE) {
+        commit(t, &candidate);
+        t->stop = t->stop || verdict == FACET_GFX12_ACCEPT_AND_STOP;
+    }
+}
+
+static void process_pair(struct trace *t, uint32_t node, const uint32_t v[10])
+{
+    unsigned first = f32_from(v[0]) <= f32_from(v[4]) ? 0 : 1;
+    process(t, node, v, first);
+    if (!t->stop) {
+        process(t, node, v, 1 - first);
+    }
+}
+
+/* ---- reference loop ---- */
+
+struct stack {
+    uint64_t *items;
+    size_t count, capacity;
+    bool failed;
+    uint64_t local[64];
+};
+
+static void stack_push(struct stack *s, uint64_t item)
+{
+    if (s->count == s->capacity) {
+        bool first = s->items == s->local;
+        uint64_t *grown = realloc(first ? NULL : s->items, 2 * s->capacity * sizeof s->items[0]);
+        if (grown == NULL) {
+            s->failed = true;
+            return;
+        }
+        if (first) {
+            memcpy(grown, s->local, sizeof s->local);
+        }
+        s->items = grown;
+        s->capacity *= 2;
+    }
+    s->items[s->count++] = item;
+}
+
+/* Pushes what lies below an instance; returns the node to go on with. */
+static uint64_t descend_instance(struct trace *t,
+                                 struct stack *s,
+                                 const struct facet_gfx12_ray *before,
+                                 uint32_t node,
+                                 const uint32_t v[10])
+{
+    uint32_t child[4];
+    unsigned count = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t id = v[7] >> (8 * i) & 0xFF;
+        if (id != 0xFF) {
+            child[count++] = id;
+        }
+    }
+    if (count == 0) {
+        t->ray = *before; /* the unit transforms the ray also when every child is missed */
+        return FACET_GFX12_INVALID;
+    }
+    stack_push(s, RETURN);
+    enter_instance(t, node, v);
+    for (unsigned i = count; i-- > 1;) {
+        stack_push(s, child[i]);
+    }
+    return child[0];
+}
+
+static uint32_t after_pair(uint32_t node, uint32_t navigation)
+{
+    switch (navigation & 3) {
+    case 0:
+        return facet_gfx12_id_next_pair(node);
+    case 1:
+        return (node & ~UINT32_C(0xF)) + 0x10;
+    default:
+        return FACET_GFX12_INVALID;
+    }
+}
+
+static enum facet_status reference_loop(struct trace *t, struct stack *s, struct facet_error *err)
+{
+    uint64_t cur = t->query->root;
+    while (!t->stop) {
+        uint32_t v[10];
+        if (cur == FACET_GFX12_INVALID || cur == RETURN) {
+            if (cur == RETURN) {
+                enter_tlas(t);
+            }
+            if (s->count == 0) {
+                break;
+            }
+            cur = s->items[--s->count];
+            continue;
+        }
+        if (t->steps_left == 0) {
+            return out_of_steps(t, err);
+        }
+        const struct facet_gfx12_ray before = t->ray;
+        uint32_t node = (uint32_t)cur;
+        cur = FACET_GFX12_INVALID;
+        switch (visit(t, node, t->t_cur, v)) {
+        case FACET_GFX12_KIND_BOX:
+            for (unsigned i = 7; i > 0; i--) {
+                if (v[i] != FACET_GFX12_INVALID) {
+                    stack_push(s, v[i]);
+                }
+            }
+            cur = v[0];
+            break;
+        case FACET_GFX12_KIND_INSTANCE:
+            cur = descend_instance(t, s, &before, node, v);
+            break;
+        case FACET_GFX12_KIND_PRIMITIVE:
+            process_pair(t, node, v);
+            cur = after_pair(node, v[8]);
+            break;
+        default:
+            break;
+        }
+        if (s->failed) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the traversal stack");
+        }
+        if (s->count > MAX_DEPTH) {
+            return facet_fail(err,
+                              FACET_ERR_LIMIT,
+                              t->stats->steps,
+                              "traversal stack deeper than %d entries: the image has a cycle",
+                              MAX_DEPTH);
+        }
+        if (s->count > t->stats->max_depth) {
+            t->stats->max_depth = (uint32_t)s->count;
+        }
+    }
+    return FACET_OK;
+}
+
+enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
+                                    const struct facet_gfx12_query *query,
+                                    struct facet_gfx12_hit *hit,
+                                    struct facet_gfx12_stats *stats,
+                                    struct facet_error *err)
+{
+    struct facet_gfx12_stats unused;
+    struct trace t;
+    struct stack s;
+    trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
+    s.items = s.local;
+    s.count = 0;
+    s.capacity = sizeof s.local / sizeof s.local[0];
+    s.failed = false;
+    enum facet_status status = reference_loop(&t, &s, err);
+    if (s.items != s.local) {
+        free(s.items);
+    }
+    return status;
+}
+
+/* ---- hardware-style loop ---- */
+
+/* The parent that a box or instance node names in its unused dword. */
+static uint32_t stored_parent(const struct trace *t, uint32_t node)
+{
+    enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
+    const uint8_t *bytes = facet_gfx12_unit_fetch(
+        t->unit, t->base, facet_gfx12_id_offset(node), FACET_GFX12_NODE_BYTES);
+    if (bytes == NULL || kind == FACET_GFX12_KIND_NONE) {
+        return FACET_GFX12_INVALID;
+    }
+    return facet_load_le32(bytes + (kind == FACET_GFX12_KIND_INSTANCE ? 56 : 8));
+}
+
+enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
+                                        const struct facet_gfx12_query *query,
+                                        unsigned stack_size,
+                                        struct facet_gfx12_hit *hit,
+                                        struct facet_gfx12_stats *stats,
+                                        struct facet_error *err)
+{
+    struct facet_gfx12_stats unused;
+    struct trace t;
+    uint32_t dwords[LDS_DWORDS] = {0};
+    trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
+    if (stack_size < 8 || stack_size > 31) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, stack_size, "stack size %u: expected 8 to 31", stack_size);
+    }
+    const struct facet_gfx12_lds lds = {
+        .dwords = dwords,
+        .count = LDS_DWORDS,
+        .stack_size = (uint8_t)stack_size,
+        .primitive_range = true,
+    };
+    uint32_t address = facet_gfx12_stack_init(0);
+    uint32_t cur = query->root;
+    uint32_t last = FACET_GFX12_INVALID;
+    uint32_t inst = FACET_GFX12_INVALID, inst_root = FACET_GFX12_INVALID;
+    uint32_t parent = FACET_GFX12_INVALID;
+    while (cur < FACET_GFX12_FIRST_SENTINEL && !t.stop) {
+        uint32_t v[10];
+        if (t.steps_left == 0) {
+            return out_of_steps(&t, err);
+        }
+        /* A revisited box must return the original order, so it gets the original extent. */
+        float extent = last == FACET_GFX12_INVALID ? t.t_cur : query->t_max;
+        switch (visit(&t, cur, extent, v)) {
+        case FACET_GFX12_KIND_BOX:
+            parent = cur;
+            break;
+        case FACET_GFX12_KIND_INSTANCE:
+            inst = cur;
+            enter_instance(&t, cur, v);
+            v[7] = (v[7] & 0xFF) == 0xFF ? FACET_GFX12_INVALID : v[7] & 0xFF;
+            inst_root = v[7];
+            v[6] = FACET_GFX12_SKIP_0_7;
+            break;
+        case FACET_GFX12_KIND_PRIMITIVE:
+            process_pair(&t, cur, v);
+            v[7] = cur;
+            last = FACET_GFX12_RANGE | (v[8] & 3);
+            break;
+        default:
+            break;
+        }
+        uint32_t previous = cur;
+        cur = facet_gfx12_stack_push8_pop1(&lds, &address, last, v);
+        last = FACET_GFX12_INVALID;
+        if (cur == FACET_GFX12_INVALID) { /* overflow: walk back through parents */
+            t.stats->walk_backs++;
+            if (previous == inst_root && t.base != t.tlas_base) {
+                previous = inst;
+            }
+            if (previous == inst) {
+                t.base = t.tlas_base;
+                address |= UINT32_C(1) << 31;
+            }
+            last = previous;
+            cur = facet_gfx12_id_kind(previous) == FACET_GFX12_KIND_PRIMITIVE
+                      ? parent
+                      : stored_parent(&t, previous);
+        }
+        if (address >> 31 != 0) {
+            enter_tlas(&t);
+        }
+    }
+    return FACET_OK;
+}

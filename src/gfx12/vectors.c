@@ -1,0 +1,292 @@
+/* Vector files: see vectors.h. Unknown members are refused, since a misspelt optional one would
+ * otherwise be skipped without a word. */
+#include "gfx12/vectors.h"
+
+#include "base/bits.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Where the reader stands, for messages. */
+struct reader {
+    const char *file;
+    size_t index;
+    const char *name; /* of the case; NULL while unknown */
+    struct facet_error *err;
+};
+
+static bool complain(const struct reader *r, const char *path, const char *what)
+{
+    (void)facet_fail(r->err,
+                     FACET_ERR_INPUT,
+                     r->index,
+                     "%s: case %zu%s%.64s%s: cases[%zu]%s: %s",
+                     r->file,
+                     r->index,
+                     r->name != NULL ? " \"" : "",
+                     r->name != NULL ? r->name : "",
+                     r->name != NULL ? "\"" : "",
+                     r->index,
+                     path,
+                     what);
+    return false;
+}
+
+static bool read_number(
+    const struct reader *r, const json_t *value, const char *path, uint64_t max, uint64_t *out)
+{
+    if (value == NULL || !facet_json_to_u64(value, out) || *out > max) {
+        return complain(r,
+                        path,
+                        max == UINT32_MAX ? "expected 32 bits: a number or a \"0x...\" string"
+                                          : "expected 64 bits: a number or a \"0x...\" string");
+    }
+    return true;
+}
+
+static bool read_u32(const struct reader *r, const json_t *object, const char *key, uint32_t *out)
+{
+    char path[64];
+    uint64_t value = 0;
+    (void)snprintf(path, sizeof path, ".%s", key);
+    bool ok = read_number(r, json_object_get(object, key), path, UINT32_MAX, &value);
+    *out = (uint32_t)value;
+    return ok;
+}
+
+static bool read_dwords(
+    const struct reader *r, const json_t *object, const char *key, size_t count, uint32_t *out)
+{
+    const json_t *array = json_object_get(object, key);
+    char path[64], what[64];
+    (void)snprintf(path, sizeof path, ".%s", key);
+    if (!json_is_array(array) || json_array_size(array) != count) {
+        (void)snprintf(what, sizeof what, "expected an array of %zu dwords", count);
+        return complain(r, path, what);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = 0;
+        (void)snprintf(path, sizeof path, ".%s[%zu]", key, i);
+        if (!read_number(r, json_array_get(array, i), path, UINT32_MAX, &value)) {
+            return false;
+        }
+        out[i] = (uint32_t)value;
+    }
+    return true;
+}
+
+bool facet_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out)
+{
+    if (word != NULL && strcmp(word, "silicon") == 0) {
+        *out = FACET_GFX12_SILICON;
+    } else if (word != NULL && strcmp(word, "gpurt") == 0) {
+        *out = FACET_GFX12_GPURT;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool read_options(const struct reader *r, const json_t *object, struct facet_gfx12_vector *v)
+{
+    const json_t *profile = json_object_get(object, "profile");
+    const json_t *sense = json_object_get(object, "opaque_sense");
+    const json_t *base = json_object_get(object, "bvh_base");
+    if (profile != NULL) {
+        if (!facet_gfx12_profile_from(json_string_value(profile), &v->profile)) {
+            return complain(r, ".profile", "expected \"silicon\" or \"gpurt\"");
+        }
+        v->has_profile = true;
+    }
+    if (sense != NULL) {
+        const char *word = json_string_value(sense);
+        bool seed = word != NULL && strcmp(word, "seed") == 0;
+        if (!seed && (word == NULL || strcmp(word, "hw") != 0)) {
+            return complain(r, ".opaque_sense", "expected \"hw\" or \"seed\"");
+        }
+        v->opaque_sense = seed ? FACET_GFX12_SENSE_SEED : FACET_GFX12_SENSE_HW;
+    }
+    if (base != NULL && !read_number(r, base, ".bvh_base", UINT64_MAX, &v->bvh_base)) {
+        return false;
+    }
+    v->has_origin = json_object_get(object, "expected_origin") != NULL;
+    v->has_direction = json_object_get(object, "expected_direction") != NULL;
+    return (!v->has_origin || read_dwords(r, object, "expected_origin", 3, v->expected_origin)) &&
+           (!v->has_direction ||
+            read_dwords(r, object, "expected_direction", 3, v->expected_direction));
+}
+
+static bool known_member(const char *key)
+{
+    static const char *const keys[] = {
+        "name",
+        "node",
+        "node_pointer",
+        "resource",
+        "ray_extent",
+        "origin",
+        "direction",
+        "instance_mask",
+        "expected",
+        "bvh_base",
+        "profile",
+        "opaque_sense",
+        "expected_origin",
+        "expected_direction",
+        "comment",
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_case(struct reader *r, json_t *object, struct facet_gfx12_vector *v)
+{
+    const char *key;
+    json_t *value;
+    uint32_t node[32], origin[3], direction[3], extent;
+    if (!json_is_object(object)) {
+        return complain(r, "", "expected an object");
+    }
+    r->name = json_string_value(json_object_get(object, "name"));
+    if (r->name == NULL) {
+        return complain(r, ".name", "expected a string");
+    }
+    json_object_foreach(object, key, value)
+    {
+        if (!known_member(key)) {
+            char path[64];
+            (void)snprintf(path, sizeof path, ".%.48s", key);
+            return complain(r, path, "there is no such member");
+        }
+    }
+    if (!read_dwords(r, object, "node", 32, node) ||
+        !read_u32(r, object, "node_pointer", &v->node_pointer) ||
+        !read_dwords(r, object, "resource", 4, v->resource) ||
+        !read_u32(r, object, "ray_extent", &extent) ||
+        !read_u32(r, object, "instance_mask", &v->ray.instance_mask) ||
+        !read_dwords(r, object, "origin", 3, origin) ||
+        !read_dwords(r, object, "direction", 3, direction) ||
+        !read_dwords(r, object, "expected", 10, v->expected) || !read_options(r, object, v)) {
+        return false;
+    }
+    for (size_t i = 0; i < 32; i++) {
+        facet_store_le32(v->node + 4 * i, node[i]);
+    }
+    memcpy(v->ray.origin, origin, sizeof origin);
+    memcpy(v->ray.direction, direction, sizeof direction);
+    memcpy(&v->ray.extent, &extent, sizeof extent);
+    v->name = strdup(r->name);
+    if (v->name == NULL) {
+        (void)facet_fail(r->err, FACET_ERR_MEMORY, 0, "%s: out of memory", r->file);
+    }
+    return v->name != NULL;
+}
+
+static enum facet_status
+read_cases(const char *file, json_t *root, struct facet_gfx12_vectors *out, struct facet_error *err)
+{
+    json_t *cases = json_object_get(root, "cases");
+    struct facet_error local = {0};
+    if (!json_is_array(cases)) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "%s: cases: expected an array", file);
+    }
+    size_t count = json_array_size(cases);
+    out->cases = calloc(count + 1, sizeof out->cases[0]);
+    if (out->cases == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", file);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct reader r = {.file = file, .index = i, .err = err != NULL ? err : &local};
+        out->count = i + 1;
+        if (!read_case(&r, json_array_get(cases, i), &out->cases[i])) {
+            return r.err->status;
+        }
+    }
+    return FACET_OK;
+}
+
+enum facet_status facet_gfx12_vectors_parse(const char *file,
+                                            const void *text,
+                                            size_t size,
+                                            struct facet_gfx12_vectors *out,
+                                            struct facet_error *err)
+{
+    json_t *root = NULL;
+    memset(out, 0, sizeof *out);
+    enum facet_status status = facet_json_parse(file, text, size, &root, err);
+    if (status == FACET_OK) {
+        status = read_cases(file, root, out, err);
+        json_decref(root);
+    }
+    return status;
+}
+
+void facet_gfx12_vectors_free(struct facet_gfx12_vectors *vectors)
+{
+    for (size_t i = 0; i < vectors->count; i++) {
+        free(vectors->cases[i].name);
+    }
+    free(vectors->cases);
+    memset(vectors, 0, sizeof *vectors);
+}
+
+void facet_gfx12_vector_run(const struct facet_gfx12_vector *vector,
+                            enum facet_gfx12_profile profile,
+                            struct facet_gfx12_vector_result *result)
+{
+    struct facet_gfx12_unit unit;
+    struct facet_gfx12_ray ray = vector->ray;
+    uint32_t want[16];
+    facet_gfx12_unit_init(&unit, vector->node, sizeof vector->node);
+    facet_gfx12_resource_unpack(vector->resource, &unit.resource);
+    unit.profile = vector->has_profile ? vector->profile : profile;
+    unit.opaque_sense = vector->opaque_sense;
+    /* The node lies at offset 0 of the BVH, wherever descriptor and base pointer put that. */
+    unit.image_address =
+        (unit.resource.base_address * 256 + facet_gfx12_base_address(vector->bvh_base)) &
+        UINT64_C(0xFFFFFFFFFFFF);
+    facet_gfx12_intersect8(&unit, vector->bvh_base, vector->node_pointer, &ray, result->dword);
+    memcpy(result->dword + 10, ray.origin, sizeof ray.origin);
+    memcpy(result->dword + 13, ray.direction, sizeof ray.direction);
+
+    memcpy(want, vector->expected, sizeof vector->expected);
+    memcpy(want + 10, vector->expected_origin, sizeof vector->expected_origin);
+    memcpy(want + 13, vector->expected_direction, sizeof vector->expected_direction);
+    result->pass = true;
+    result->differs = 0;
+    result->expected = 0;
+    for (unsigned i = 0; i < 16 && result->pass; i++) {
+        bool checked = i < 10 || (i < 13 ? vector->has_origin : vector->has_direction);
+        if (checked && result->dword[i] != want[i]) {
+            result->pass = false;
+            result->differs = i;
+            result->expected = want[i];
+        }
+    }
+}
+
+const char *facet_gfx12_dword_name(unsigned dword)
+{
+    static const char *const names[16] = {"v0",
+                                          "v1",
+                                          "v2",
+                                          "v3",
+                                          "v4",
+                                          "v5",
+                                          "v6",
+                                          "v7",
+                                          "v8",
+                                          "v9",
+                                          "origin.x",
+                                          "origin.y",
+                                          "origin.z",
+                                          "direction.x",
+                                          "direction.y",
+                                          "direction.z"};
+    return dword < 16 ? names[dword] : "?";
+}

@@ -1,0 +1,289 @@
+/* PNG through libpng. libpng reports errors by longjmp: only run_read() and run_write() below call
+ * setjmp, they hold no state of their own that changes in between, and everything to be freed lives
+ * in a struct of the caller. */
+#include "image/image.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest PNG file read: incompressible RGBA16 at the size limit would be larger, real files
+ * are not. */
+#define MAX_FILE_BYTES ((size_t)1 << 30)
+
+struct reading {
+    png_structp png;
+    png_infop info;
+    const uint8_t *data;
+    size_t size, at;
+    struct facet_image image;
+    png_bytep *rows;
+    enum facet_status status; /* set when a step of ours failed rather than libpng */
+    struct facet_error *err;
+    char message[160];
+};
+
+static void on_read_error(png_structp png, png_const_charp text)
+{
+    struct reading *r = png_get_error_ptr(png);
+
+    (void)snprintf(r->message, sizeof r->message, "%s", text);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+static void read_bytes(png_structp png, png_bytep to, size_t count)
+{
+    struct reading *r = png_get_io_ptr(png);
+
+    if (count > r->size - r->at) {
+        png_error(png, "the file ends too early");
+    }
+    memcpy(to, r->data + r->at, count);
+    r->at += count;
+}
+
+static bool allocate_rows(struct reading *r, uint32_t width, uint32_t height)
+{
+    r->status = facet_image_create(&r->image, width, height, r->err);
+    if (r->status != FACET_OK) {
+        return false;
+    }
+    r->rows = malloc(height * sizeof *r->rows);
+    if (r->rows == NULL) {
+        r->status = facet_fail(r->err, FACET_ERR_MEMORY, 0, "PNG: out of memory");
+        return false;
+    }
+    for (uint32_t y = 0; y < height; y++) {
+        r->rows[y] = facet_image_at(&r->image, 0, y);
+    }
+    return true;
+}
+
+/* Everything that may longjmp. */
+static void read_steps(struct reading *r)
+{
+    png_structp png = r->png;
+
+    png_set_read_fn(png, r, read_bytes);
+    png_set_user_limits(png, FACET_IMAGE_MAX_SIDE, FACET_IMAGE_MAX_SIDE);
+    png_set_chunk_malloc_max(png, 1U << 24);
+    png_read_info(png, r->info);
+    png_set_expand(png);
+    png_set_scale_16(png);
+    png_set_gray_to_rgb(png);
+    png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
+    (void)png_set_interlace_handling(png);
+    png_read_update_info(png, r->info);
+    if (png_get_rowbytes(png, r->info) != 4 * (size_t)png_get_image_width(png, r->info)) {
+        png_error(png, "unexpected pixel format");
+    }
+    if (!allocate_rows(r, png_get_image_width(png, r->info), png_get_image_height(png, r->info))) {
+        return;
+    }
+    png_read_image(png, r->rows);
+    png_read_end(png, NULL);
+    r->status = FACET_OK;
+}
+
+static void run_read(struct reading *r)
+{
+    if (setjmp(png_jmpbuf(r->png)) != 0) {
+        r->status = facet_fail(r->err,
+                               FACET_ERR_INPUT,
+                               r->at,
+                               "damaged PNG, at offset %zu of %zu: %s",
+                               r->at,
+                               r->size,
+                               r->message);
+        return;
+    }
+    read_steps(r);
+}
+
+enum facet_status
+facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, struct facet_error *err)
+{
+    struct reading r = {.data = data, .size = size, .status = FACET_ERR_INPUT, .err = err};
+
+    memset(out, 0, sizeof *out);
+    if (size < 8 || png_sig_cmp(data, 0, 8) != 0) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "not a PNG: the signature is missing");
+    }
+    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_read_error, on_warning);
+    r.info = r.png != NULL ? png_create_info_struct(r.png) : NULL;
+    if (r.info == NULL) {
+        png_destroy_read_struct(&r.png, NULL, NULL);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "PNG: out of memory");
+    }
+    run_read(&r);
+    png_destroy_read_struct(&r.png, &r.info, NULL);
+    free(r.rows);
+    if (r.status != FACET_OK) {
+        facet_image_free(&r.image);
+        return r.status;
+    }
+    *out = r.image;
+    return FACET_OK;
+}
+
+struct writing {
+    png_structp png;
+    png_infop info;
+    const struct facet_image *image;
+    bool opaque;
+    uint8_t *row;
+    uint8_t *data;
+    size_t size, capacity;
+    char message[160];
+};
+
+static void on_write_error(png_structp png, png_const_charp text)
+{
+    struct writing *w = png_get_error_ptr(png);
+
+    (void)snprintf(w->message, sizeof w->message, "%s", text);
+    png_longjmp(png, 1);
+}
+
+static void write_bytes(png_structp png, png_bytep from, size_t count)
+{
+    struct writing *w = png_get_io_ptr(png);
+
+    if (count > w->capacity - w->size) {
+        size_t capacity = (w->capacity + count) * 2 + 4096;
+        uint8_t *data = realloc(w->data, capacity + 1);
+
+        if (data == NULL) {
+            png_error(png, "out of memory");
+        }
+        w->data = data;
+        w->capacity = capacity;
+    }
+    memcpy(w->data + w->size, from, count);
+    w->size += count;
+}
+
+static void flush_bytes(png_structp png)
+{
+    (void)png;
+}
+
+static void write_steps(struct writing *w)
+{
+    const struct facet_image *image = w->image;
+
+    png_set_write_fn(w->png, w, write_bytes, flush_bytes);
+    /* The limits of this file, not libpng's default of one million, bound what is written. */
+    png_set_user_limits(w->png, FACET_IMAGE_MAX_SIDE, FACET_IMAGE_MAX_SIDE);
+    png_set_IHDR(w->png,
+                 w->info,
+                 image->width,
+                 image->height,
+                 8,
+                 w->opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA,
+                 PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_sRGB(w->png, w->info, PNG_sRGB_INTENT_PERCEPTUAL);
+    png_write_info(w->png, w->info);
+    for (uint32_t y = 0; y < image->height; y++) {
+        const uint8_t *from = facet_image_at(image, 0, y);
+
+        if (!w->opaque) {
+            png_write_row(w->png, from);
+            continue;
+        }
+        for (uint32_t x = 0; x < image->width; x++) {
+            memcpy(w->row + 3 * (size_t)x, from + 4 * (size_t)x, 3);
+        }
+        png_write_row(w->png, w->row);
+    }
+    png_write_end(w->png, w->info);
+}
+
+static bool run_write(struct writing *w)
+{
+    if (setjmp(png_jmpbuf(w->png)) != 0) {
+        return false;
+    }
+    write_steps(w);
+    return true;
+}
+
+static bool is_opaque(const struct facet_image *image)
+{
+    size_t count = (size_t)image->width * image->height;
+
+    for (size_t i = 0; i < count; i++) {
+        if (image->rgba[4 * i + 3] != 255) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum facet_status
+facet_png_encode(const struct facet_image *image, struct facet_bytes *out, struct facet_error *err)
+{
+    struct writing w = {.image = image, .opaque = is_opaque(image)};
+    bool ok;
+
+    out->data = NULL;
+    out->size = 0;
+    w.row = malloc(3 * (size_t)image->width + 1);
+    w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_write_error, on_warning);
+    w.info = w.png != NULL ? png_create_info_struct(w.png) : NULL;
+    if (w.row == NULL || w.info == NULL) {
+        png_destroy_write_struct(&w.png, &w.info);
+        free(w.row);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "PNG: out of memory");
+    }
+    ok = run_write(&w);
+    png_destroy_write_struct(&w.png, &w.info);
+    free(w.row);
+    if (!ok) {
+        free(w.data);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "cannot make the PNG: %s", w.message);
+    }
+    w.data[w.size] = 0;
+    out->data = w.data;
+    out->size = w.size;
+    return FACET_OK;
+}
+
+enum facet_status facet_png_read(const char *path, struct facet_image *out, struct facet_error *err)
+{
+    struct facet_bytes bytes;
+    enum facet_status status = facet_file_read(path, MAX_FILE_BYTES, &bytes, err);
+
+    memset(out, 0, sizeof *out);
+    if (status != FACET_OK) {
+        return status;
+    }
+    status = facet_png_decode(bytes.data, bytes.size, out, err);
+    free(bytes.data);
+    return status == FACET_OK ? FACET_OK : (facet_fail_in(err, path), status);
+}
+
+enum facet_status
+facet_png_write(const char *path, const struct facet_image *image, struct facet_error *err)
+{
+    struct facet_bytes bytes;
+    enum facet_status status = facet_png_encode(image, &bytes, err);
+
+    if (status != FACET_OK) {
+        return (facet_fail_in(err, path), status);
+    }
+    status = facet_file_write(path, bytes.data, bytes.size, err);
+    free(bytes.data);
+    return status;
+}

@@ -1,0 +1,622 @@
+/* A mnemonic to what it can mean. A mnemonic has candidates: rows first, then aliases in the order
+ * of alias.tsv. The first candidate that accepts the operands wins; when none does, the one that
+ * read furthest complains. */
+#include "isa/asm.h"
+
+#include <stdlib.h>
+
+struct pattern_item {
+    const char *value, *base; /* `imm(rs1)`: both; NULL where absent */
+    size_t value_length, base_length;
+    bool literal; /* not a parameter: the text itself must stand there (`nz`, `256`) */
+};
+
+struct asm_candidate {
+    const struct facet_insn_row *row; /* or */
+    const struct facet_alias_row *alias;
+    bool is_li;
+    unsigned item_count;
+    struct pattern_item items[ASM_MAX_PARAMS];
+    struct asm_candidate *next;
+};
+
+struct asm_mnemonic {
+    const char *name;
+    size_t length;
+    struct asm_candidate *first, **last;
+    struct asm_mnemonic *next; /* of the same bucket */
+};
+
+/* One piece of the operand text: between commas, blanks trimmed. */
+struct piece {
+    const char *start, *end;
+};
+
+/* ---- the index ---- */
+
+static uint32_t hash_of(const char *name, size_t length)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < length; i++) {
+        h = (h ^ (unsigned char)facet_lex_lower(name[i])) * 16777619u;
+    }
+    return h ^ h >> 15;
+}
+
+static struct asm_mnemonic *find(const struct asm_context *a, const char *name, size_t length)
+{
+    struct asm_mnemonic *m = a->mnemonics[hash_of(name, length) & a->mnemonic_mask];
+
+    while (m != NULL && (m->length != length || !facet_lex_same(name, length, m->name))) {
+        m = m->next;
+    }
+    return m;
+}
+
+static struct asm_candidate *add(struct asm_context *a, const char *name)
+{
+    size_t length = strlen(name);
+    struct asm_mnemonic *m = find(a, name, length);
+    struct asm_candidate *c = facet_asm_alloc(a, sizeof *c);
+
+    if (m == NULL) {
+        struct asm_mnemonic **bucket = &a->mnemonics[hash_of(name, length) & a->mnemonic_mask];
+
+        m = facet_asm_alloc(a, sizeof *m);
+        *m = (struct asm_mnemonic){name, length, NULL, NULL, *bucket};
+        m->last = &m->first;
+        *bucket = m;
+    }
+    memset(c, 0, sizeof *c);
+    *m->last = c;
+    m->last = &c->next;
+    return c;
+}
+
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    while (*text != '\0') {
+        const char *end = facet_lex_name(text);
+
+        if ((size_t)(end - text) == length && memcmp(text, word, length) == 0) {
+            return true;
+        }
+        text = end != text ? end : text + 1;
+    }
+    return false;
+}
+
+static const char *pattern_name(const char **p, size_t *length)
+{
+    const char *start = facet_lex_space(*p);
+
+    *p = facet_lex_name(start);
+    *length = (size_t)(*p - start);
+    return start;
+}
+
+static void read_pattern(struct asm_candidate *c)
+{
+    const char *p = c->alias->operands;
+
+    if (strcmp(p, "-") == 0 || *p == '\0') {
+        return;
+    }
+    while (c->item_count < ASM_MAX_PARAMS / 2) {
+        struct pattern_item *item = &c->items[c->item_count++];
+
+        item->value = pattern_name(&p, &item->value_length);
+        item->literal =
+            !c->is_li && !has_word(c->alias->expansion, item->value, item->value_length);
+        p = facet_lex_space(p);
+        if (*p == '(') {
+            p++;
+            item->base = pattern_name(&p, &item->base_length);
+            p = facet_lex_space(p) + (*p == ')');
+        }
+        p = facet_lex_space(p);
+        if (*p != ',') {
+            return;
+        }
+        p++;
+    }
+}
+
+static bool same_shape(const struct facet_insn_row *x, const struct facet_insn_row *y)
+{
+    if (x->item_count != y->item_count) {
+        return false;
+    }
+    for (unsigned i = 0; i < x->item_count; i++) {
+        const struct facet_syntax_item *l = &x->items[i], *r = &y->items[i];
+
+        if ((l->base < 0) != (r->base < 0) || l->value < 0 || r->value < 0 ||
+            facet_asm_is_register_kind((enum facet_operand_kind)x->operands[l->value].kind) !=
+                facet_asm_is_register_kind((enum facet_operand_kind)y->operands[r->value].kind)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An alias that only names a longer form of a row with the same operands (`LW` for `LW.L`): chosen
+ * by the value of the offset, which may be known late; so it is no candidate of its own. */
+static bool note_wide(struct asm_context *a, const struct facet_alias_row *alias)
+{
+    const char *end = facet_lex_name(alias->expansion);
+    size_t from = 0;
+    const struct facet_insn_row *row =
+        facet_isa_find(a->isa, alias->mnemonic, strlen(alias->mnemonic), &from);
+    const struct facet_insn_row *wide;
+
+    from = 0;
+    wide = facet_isa_find(a->isa, alias->expansion, (size_t)(end - alias->expansion), &from);
+    if (a->isa != FACET_ISA_TILE || row == NULL || wide == NULL ||
+        strcmp(facet_lex_space(end), alias->operands) != 0 || !same_shape(row, wide)) {
+        return false;
+    }
+    a->wide[row->id] = wide;
+    return true;
+}
+
+void facet_asm_index(struct asm_context *a)
+{
+    size_t rows = facet_isa_row_count[a->isa], buckets = 64;
+
+    while (buckets < 2 * (rows + facet_isa_alias_count[a->isa])) {
+        buckets *= 2;
+    }
+    a->mnemonic_mask = buckets - 1;
+    a->mnemonics = facet_asm_alloc(a, buckets * sizeof(struct asm_mnemonic *));
+    memset(a->mnemonics, 0, buckets * sizeof(struct asm_mnemonic *));
+    a->wide = facet_asm_alloc(a, (rows + 1) * sizeof(struct facet_insn_row *));
+    memset(a->wide, 0, (rows + 1) * sizeof(struct facet_insn_row *));
+    for (size_t i = 0; i < rows; i++) {
+        const struct facet_insn_row *row = &facet_isa_rows[a->isa][i];
+
+        add(a, row->mnemonic)->row = row;
+    }
+    for (size_t i = 0; i < facet_isa_alias_count[a->isa]; i++) {
+        const struct facet_alias_row *alias = &facet_isa_aliases[a->isa][i];
+
+        if (!note_wide(a, alias)) {
+            struct asm_candidate *c = add(a, alias->mnemonic);
+
+            c->alias = alias;
+            c->is_li = strcmp(alias->expansion, "@li") == 0;
+            read_pattern(c);
+        }
+    }
+}
+
+/* ---- pieces of the operand text ---- */
+
+/* Behind the piece that starts at p: the comma or the end of the statement. */
+static const char *piece_end(const char *p)
+{
+    int depth = 0;
+
+    for (;;) {
+        const char *q = facet_lex_space(p);
+
+        if (facet_asm_at_end(q)) {
+            return q;
+        }
+        if (*q == ',' && depth <= 0) {
+            return q;
+        }
+        if (*q == '"') {
+            uint8_t c;
+
+            for (q++; *q != '"' && facet_lex_char(&q, &c);) {
+            }
+            if (*q != '"') {
+                return q;
+            }
+        } else if (*q == '\'') {
+            uint8_t c;
+
+            q++;
+            if (!facet_lex_char(&q, &c)) {
+                return q;
+            }
+            q -= *q != '\''; /* the closing quote may be left out */
+        } else {
+            depth += (*q == '(') - (*q == ')');
+        }
+        p = q + 1;
+    }
+}
+
+/* The number of pieces; fills at most `capacity`. */
+static unsigned split(const char *p, struct piece *pieces, unsigned capacity)
+{
+    unsigned count = 0;
+
+    p = facet_lex_space(p);
+    if (facet_asm_at_end(p)) {
+        return 0;
+    }
+    for (;;) {
+        const char *end = piece_end(p), *trimmed = end;
+
+        while (trimmed > p && facet_lex_is(trimmed[-1], FACET_LEX_SPACE)) {
+            trimmed--;
+        }
+        if (count < capacity) {
+            pieces[count] = (struct piece){p, trimmed};
+        }
+        count++;
+        if (*end != ',') {
+            return count;
+        }
+        p = facet_lex_space(end + 1);
+    }
+}
+
+/* ---- aliases ---- */
+
+static bool bind(struct asm_context *a,
+                 struct asm_env *env,
+                 const char *name,
+                 size_t name_length,
+                 const char *start,
+                 const char *end)
+{
+    if (start == end) {
+        return facet_asm_error(a, start, 1, "an operand is missing here");
+    }
+    env->params[env->count].name = name;
+    env->params[env->count].name_length = name_length;
+    env->params[env->count].start = start;
+    env->params[env->count].end = end;
+    env->count++;
+    return true;
+}
+
+/* `4(a0)` into its two halves; a missing offset is 0. */
+static bool bind_address(struct asm_context *a,
+                         struct asm_env *env,
+                         const struct pattern_item *item,
+                         const struct piece *piece)
+{
+    static const char zero[] = "0";
+    const char *open = piece->end, *end = piece->end;
+
+    if (end - piece->start < 3 || end[-1] != ')') {
+        return facet_asm_error(
+            a, piece->start, 1, "an offset and a register in parentheses are expected here");
+    }
+    while (open > piece->start && *open != '(') {
+        open--;
+    }
+    if (*open != '(') {
+        return facet_asm_error(a, piece->start, 1, "`(` is missing");
+    }
+    if (!bind(a, env, item->base, item->base_length, facet_lex_space(open + 1), end - 1)) {
+        return false;
+    }
+    if (open == piece->start) {
+        return bind(a, env, item->value, item->value_length, zero, zero + 1);
+    }
+    return bind(a, env, item->value, item->value_length, piece->start, open);
+}
+
+static bool
+literal_matches(struct asm_context *a, const struct pattern_item *item, const struct piece *piece)
+{
+    size_t length = (size_t)(piece->end - piece->start);
+    const char *p = piece->start, *q = item->value;
+    int64_t given;
+    uint64_t wanted;
+
+    if (length == item->value_length) {
+        size_t same = 0;
+
+        while (same < length &&
+               facet_lex_lower(piece->start[same]) == facet_lex_lower(item->value[same])) {
+            same++;
+        }
+        if (same == length) {
+            return true;
+        }
+    }
+    if (facet_lex_is(*q, FACET_LEX_DIGIT) && facet_lex_number(&q, &wanted) == FACET_LEX_NUMBER) {
+        a->quiet++;
+        bool equal = facet_asm_constant(a, &p, &given) && facet_lex_space(p) >= piece->end &&
+                     (uint64_t)given == wanted;
+        a->quiet--;
+        if (equal) {
+            return true;
+        }
+    }
+    return facet_asm_error(
+        a, piece->start, length, "`%.*s` is expected here", (int)item->value_length, item->value);
+}
+
+static bool bind_pieces(struct asm_context *a,
+                        const struct asm_candidate *c,
+                        const struct piece *pieces,
+                        struct asm_env *env)
+{
+    for (unsigned i = 0; i < c->item_count; i++) {
+        const struct pattern_item *item = &c->items[i];
+        struct piece piece = pieces[i];
+        const char *name = facet_lex_name(piece.start), *equals = facet_lex_space(name);
+
+        if (name != piece.start && equals[0] == '=' && equals[1] != '=') {
+            unsigned k = 0;
+
+            while (k < c->item_count &&
+                   (c->items[k].base != NULL ||
+                    c->items[k].value_length != (size_t)(name - piece.start) ||
+                    !facet_lex_same(piece.start, c->items[k].value_length, c->items[k].value))) {
+                k++;
+            }
+            item = k < c->item_count ? &c->items[k] : item;
+            piece.start = k < c->item_count ? facet_lex_space(equals + 1) : piece.start;
+        }
+        if (item->literal) {
+            if (!literal_matches(a, item, &piece)) {
+                return false;
+            }
+        } else if (item->base != NULL) {
+            if (!bind_address(a, env, item, &piece)) {
+                return false;
+            }
+        } else if (!bind(a, env, item->value, item->value_length, piece.start, piece.end)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool expand(struct asm_context *a, const struct asm_candidate *c, const char *p)
+{
+    struct piece pieces[ASM_MAX_PARAMS];
+    struct asm_env env = {0};
+    const struct asm_env *outer = a->env;
+    struct asm_value start = a->expansion_start;
+    const char *text = c->alias->expansion;
+    unsigned count = split(p, pieces, ASM_MAX_PARAMS);
+    bool ok = true;
+
+    if (count > c->item_count && c->item_count < ASM_MAX_PARAMS) {
+        const char *at = pieces[c->item_count].start;
+
+        if (at[0] == '/' && at[1] == '*') {
+            return facet_asm_expect_end(a, at);
+        }
+        facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
+        return facet_asm_error(a, at, 1, "too many operands");
+    }
+    if (count != c->item_count) {
+        facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
+        return facet_asm_error(a, p, 1, "%u operands, expected %u", count, c->item_count);
+    }
+    env.outer = outer;
+    if (!bind_pieces(a, c, pieces, &env)) {
+        return false;
+    }
+    if (++a->alias_depth > ASM_ALIAS_DEPTH) {
+        a->alias_depth--;
+        return facet_asm_error(a, p, 1, "internal: aliases in a circle");
+    }
+    a->env = &env;
+    a->expansion_start = facet_asm_here(a);
+    while (ok && *(text = facet_lex_space(text)) != '\0') {
+        const char *end = facet_lex_name(text);
+
+        ok = facet_asm_insn(a, text, (size_t)(end - text), end);
+        while (*end != '\0' && *end != ';') {
+            end++;
+        }
+        text = end + (*end == ';');
+    }
+    a->expansion_start = start;
+    a->env = outer;
+    a->alias_depth--;
+    return ok;
+}
+
+/* ---- li ---- */
+
+static bool
+emit_named(struct asm_context *a, const char *name, int64_t rd, int64_t rs1, int64_t imm)
+{
+    size_t from = 0;
+    const struct facet_insn_row *row = facet_isa_find(a->isa, name, strlen(name), &from);
+    uint32_t word;
+
+    if (row == NULL) {
+        return facet_asm_error(a, a->statement, 1, "internal: there is no %s", name);
+    }
+    word = row->match;
+    for (unsigned i = 0; i < row->operand_count; i++) {
+        const struct facet_operand *o = &row->operands[i];
+
+        word = facet_operand_set(o,
+                                 word,
+                                 strcmp(o->name, "rd") == 0    ? rd
+                                 : strcmp(o->name, "rs1") == 0 ? rs1
+                                                               : imm);
+    }
+    return facet_asm_emit_word(a, row, word);
+}
+
+/* The sequence that GNU as writes, to the bit: 32-bit values by lui and addiw, wider ones by
+ * shifting the upper part in place and adding 12 bits at a time. */
+static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
+{
+    int64_t low = (int64_t)((((uint64_t)value & 0xFFF) ^ 0x800) - 0x800);
+    uint64_t upper = (uint64_t)value - (uint64_t)low;
+
+    if (value == low) {
+        return emit_named(a, "addiw", rd, 0, low);
+    }
+    if (value >= INT32_MIN && value <= INT32_MAX) {
+        return emit_named(a, "lui", rd, 0, (int64_t)(upper >> 12 & 0xFFFFF)) &&
+               (low == 0 || emit_named(a, "addiw", rd, rd, low));
+    }
+    int shift = 12;
+
+    while ((upper >> shift & 1) == 0) {
+        shift++;
+    }
+    int64_t rest = (int64_t)upper < 0 ? (int64_t) ~(~upper >> shift) : (int64_t)(upper >> shift);
+
+    return emit_constant(a, rd, rest) && emit_named(a, "slli", rd, rd, shift) &&
+           (low == 0 || emit_named(a, "addi", rd, rd, low));
+}
+
+static bool load_immediate(struct asm_context *a, const char *p)
+{
+    int64_t rd, value;
+
+    if (!facet_asm_read_register(a, &p, FACET_OPERAND_XREG, &rd)) {
+        return false;
+    }
+    p = facet_lex_space(p);
+    if (*p != ',') {
+        facet_asm_hint(a, "the syntax is `li rd, number`");
+        return facet_asm_error(a, p, 1, "`,` is expected here");
+    }
+    p++;
+    if (!facet_asm_constant(a, &p, &value) || !facet_asm_expect_end(a, facet_lex_space(p))) {
+        return false;
+    }
+    return value >= -2048 && value <= 2047 ? emit_named(a, "addi", rd, 0, value)
+                                           : emit_constant(a, rd, value);
+}
+
+/* ---- choosing ---- */
+
+static bool
+try_candidate(struct asm_context *a, const struct asm_candidate *c, const char *p, unsigned suffix)
+{
+    struct asm_section *section = a->section;
+    uint64_t size = section->size, emitted = a->emitted;
+    size_t fixups = a->fixup_count, pcrels = a->pcrel_count;
+    bool ok = c->row != NULL ? facet_asm_row(a, c->row, p, suffix)
+              : c->is_li     ? load_immediate(a, p)
+                             : expand(a, c, p);
+
+    if (!ok) { /* an expansion may have got half way */
+        section->size = size;
+        a->emitted = emitted;
+        a->fixup_count = fixups;
+        a->pcrel_count = pcrels;
+    }
+    return ok;
+}
+
+static bool takes(const struct asm_candidate *c, unsigned count)
+{
+    unsigned required = 0;
+
+    if (c->row == NULL) {
+        return count == c->item_count;
+    }
+    for (unsigned i = 0; i < c->row->item_count; i++) {
+        int value = c->row->items[i].value;
+
+        required += value < 0 || !c->row->operands[value].optional;
+    }
+    return count >= required && count <= c->row->item_count;
+}
+
+static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p, unsigned suffix)
+{
+    const struct asm_candidate *best = NULL;
+    const char *furthest = NULL;
+    unsigned count;
+
+    if (m->first->next == NULL) {
+        return try_candidate(a, m->first, p, suffix);
+    }
+    count = UINT32_MAX;
+    for (const struct asm_candidate *c = m->first; c != NULL; c = c->next) {
+        bool ok;
+
+        if (c->row == NULL && count == UINT32_MAX) {
+            count = split(p, NULL, 0);
+        }
+        if (c->row == NULL && count != c->item_count) {
+            continue;
+        }
+        a->quiet++;
+        a->quiet_at = NULL;
+        ok = try_candidate(a, c, p, suffix);
+        a->quiet--;
+        if (ok) {
+            return true;
+        }
+        if (best == NULL || (uintptr_t)a->quiet_at > (uintptr_t)furthest) {
+            best = c;
+            furthest = a->quiet_at;
+        }
+    }
+    count = split(p, NULL, 0);
+    for (const struct asm_candidate *c = m->first; c != NULL; c = c->next) {
+        if (best == NULL || (!takes(best, count) && takes(c, count))) {
+            best = c;
+        }
+    }
+    return try_candidate(a, best, p, suffix);
+}
+
+static bool unknown(struct asm_context *a, const char *name, size_t length)
+{
+    struct facet_nearest search = facet_nearest_to(name, length);
+
+    if (a->quiet == 0) {
+        for (size_t i = 0; i <= a->mnemonic_mask; i++) {
+            for (const struct asm_mnemonic *m = a->mnemonics[i]; m != NULL; m = m->next) {
+                facet_nearest_offer(&search, m->name, m->length);
+            }
+        }
+        facet_asm_suggest(a, &search);
+    }
+    length = length < 80 ? length : 80;
+    return facet_asm_error(a, name, length, "unknown instruction `%.*s`", (int)length, name);
+}
+
+/* `amoadd.w.aqrl`: the row without the ending, and what the ending stands for. */
+static struct asm_mnemonic *
+find_suffixed(const struct asm_context *a, const char *name, size_t length, unsigned *suffix)
+{
+    size_t stem = length;
+    struct asm_mnemonic *m;
+    const struct facet_insn_row *row;
+
+    while (stem > 0 && name[stem - 1] != '.') {
+        stem--;
+    }
+    m = stem > 1 ? find(a, name, stem - 1) : NULL;
+    row = m != NULL ? m->first->row : NULL;
+    if (row == NULL || row->suffix < 0) {
+        return NULL;
+    }
+    for (const struct facet_symbol *s = row->operands[row->suffix].symbols; s->name != NULL; s++) {
+        if (facet_lex_same(name + stem, length - stem, s->name)) {
+            *suffix = s->value;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+bool facet_asm_insn(struct asm_context *a, const char *mnemonic, size_t length, const char *p)
+{
+    struct asm_mnemonic *m = find(a, mnemonic, length);
+    unsigned suffix = 0;
+
+    if (m == NULL) {
+        m = find_suffixed(a, mnemonic, length, &suffix);
+    }
+    if (m == NULL) {
+        return unknown(a, mnemonic, length);
+    }
+    return choose(a, m, p, suffix);
+}

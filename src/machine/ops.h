@@ -1,0 +1,177 @@
+/* What a machine gives to its face (struct facet_machine_ops) and what it gets from it (struct
+ * facet_port). The public side is facet/machine.h; breakpoints, watchpoints, snapshot framing and
+ * argument checks are done once in this folder, so a machine only fills this table.
+ *
+ * Contract of run(): execute at most `budget` steps and say how many. run(n) followed by run(m) is
+ * run(n + m), bit for bit. After each step, when port->stop is set, return at once (the face knows
+ * why). Before each step of a core, machines that set `checks_breakpoints` ask facet_port_break();
+ * for the others the face single-steps while there are breakpoints. EXIT and FAULT are for ever:
+ * run again does 0 steps and gives the same stop, until reset or load.
+ *
+ * Every architectural write goes through the facet_port_* calls, which cost one predictable branch
+ * when nobody listens. Indexes in all calls are inside the machine's own tables: the face checks.
+ */
+#ifndef FACET_MACHINE_OPS_H
+#define FACET_MACHINE_OPS_H
+
+#include "machine/state.h"
+#include "mem/mem.h"
+
+#include <facet/machine.h>
+#include <facet/observer.h>
+
+struct facet_port {
+    const struct facet_observer *observer; /* NULL: nobody listens */
+    bool stop;                             /* return from run() after this step */
+    bool stop_on_trap;
+    uint32_t break_count; /* 0: no need to ask facet_port_break */
+    facet_machine *machine;
+};
+
+struct facet_machine_ops {
+    const char *name; /* at most 31 bytes; part of snapshots */
+    bool checks_breakpoints;
+
+    /* The port lives as long as the machine; keep the pointer. On failure *self stays NULL. */
+    enum facet_status (*create)(const void *config,
+                                struct facet_port *port,
+                                void **self,
+                                struct facet_error *err);
+    void (*destroy)(void *self);
+    void (*reset)(void *self);
+
+    /* NULL past the last; the tables do not change during the machine's life. */
+    const struct facet_core_desc *(*core)(const void *self, uint32_t core);
+    facet_mem *(*space)(const void *self, uint32_t space, const char **name);
+
+    struct facet_value (*reg_read)(const void *self, uint32_t core, uint32_t reg);
+    void (*reg_write)(void *self, uint32_t core, uint32_t reg, struct facet_value value);
+    struct facet_value (*csr_read)(const void *self, uint32_t core, uint32_t csr);
+    /* Gives what the CSR holds afterwards. */
+    struct facet_value (*csr_write)(void *self,
+                                    uint32_t core,
+                                    uint32_t csr,
+                                    struct facet_value value);
+
+    uint32_t (*next_core)(const void *self); /* FACET_NONE when idle or ended */
+    uint64_t (*retired)(const void *self, uint32_t core);
+    /* Fills reason, steps, and core, code and address where the reason has them. */
+    void (*run)(void *self, uint64_t budget, struct facet_stop *stop);
+
+    /* All state but the memory spaces. load() is all or nothing: read into copies, and take them
+     * over only when facet_state_done() says so; facet_state_fail() refuses impossible values.
+     * Caches of decoded instructions are dropped, not saved. */
+    void (*save)(const void *self, struct facet_state_io *io);
+    void (*load)(void *self, struct facet_state_io *io);
+
+    /* Optional. Memory was changed from outside: drop what was cached from it. `size` UINT64_MAX:
+     * anything may have changed. */
+    void (*memory_written)(void *self, uint32_t space, uint64_t address, uint64_t size);
+    /* Optional. As facet_machine_disassemble; *length is never NULL here. */
+    size_t (*disassemble)(const void *self,
+                          uint32_t core,
+                          uint64_t address,
+                          char *buf,
+                          size_t size,
+                          uint32_t *length);
+};
+
+static inline struct facet_value facet_value64(uint64_t lo)
+{
+    struct facet_value value = {lo, 0};
+
+    return value;
+}
+
+static inline struct facet_value facet_value128(uint64_t lo, uint64_t hi)
+{
+    struct facet_value value = {lo, hi};
+
+    return value;
+}
+
+/* ---- what machines call -----------------------------------------------------------------------
+ */
+
+/* Whether a breakpoint holds this core before the instruction at pc; ask only when break_count !=
+ * 0. When true, return from run() with FACET_STOP_BREAKPOINT and the core. */
+bool facet_port_break(struct facet_port *port, uint32_t core, uint64_t pc);
+
+void facet_port_tell_retire(struct facet_port *port, const struct facet_retire_event *event);
+void facet_port_tell_reg(struct facet_port *port, const struct facet_reg_event *event);
+void facet_port_tell_csr(struct facet_port *port, const struct facet_reg_event *event);
+void facet_port_tell_memory(struct facet_port *port, const struct facet_memory_event *event);
+void facet_port_tell_unit(struct facet_port *port, const struct facet_unit_event *event);
+
+static inline bool facet_port_listens(const struct facet_port *port)
+{
+    return __builtin_expect(port->observer != NULL, 0);
+}
+
+static inline void facet_port_retire(struct facet_port *port,
+                                     uint32_t core,
+                                     uint64_t pc,
+                                     uint64_t next_pc,
+                                     uint32_t word,
+                                     uint32_t length)
+{
+    if (facet_port_listens(port)) {
+        struct facet_retire_event event = {core, pc, next_pc, word, length};
+
+        facet_port_tell_retire(port, &event);
+    }
+}
+
+static inline void facet_port_reg(struct facet_port *port,
+                                  uint32_t core,
+                                  uint32_t reg,
+                                  struct facet_value old_value,
+                                  struct facet_value new_value)
+{
+    if (facet_port_listens(port)) {
+        struct facet_reg_event event = {core, reg, old_value, new_value};
+
+        facet_port_tell_reg(port, &event);
+    }
+}
+
+static inline void facet_port_csr(struct facet_port *port,
+                                  uint32_t core,
+                                  uint32_t csr,
+                                  struct facet_value old_value,
+                                  struct facet_value new_value)
+{
+    if (facet_port_listens(port)) {
+        struct facet_reg_event event = {core, csr, old_value, new_value};
+
+        facet_port_tell_csr(port, &event);
+    }
+}
+
+/* An access that succeeded, 1..16 bytes. */
+static inline void facet_port_memory(struct facet_port *port,
+                                     uint32_t core,
+                                     uint32_t space,
+                                     uint64_t address,
+                                     uint32_t size,
+                                     bool write,
+                                     struct facet_value value)
+{
+    if (facet_port_listens(port)) {
+        struct facet_memory_event event = {core, space, address, size, write, value};
+
+        facet_port_tell_memory(port, &event);
+    }
+}
+
+static inline void facet_port_unit(struct facet_port *port, const struct facet_unit_event *event)
+{
+    if (facet_port_listens(port)) {
+        facet_port_tell_unit(port, event);
+    }
+}
+
+/* Every trap, heard or not: it may be what the run waits for. */
+void facet_port_trap(struct facet_port *port, const struct facet_trap_event *event);
+
+#endif

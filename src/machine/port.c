@@ -1,0 +1,214 @@
+/* The listening side of a machine: the user's observer, and in front of it our own ears when there
+ * are watchpoints or when the changes of a step are collected. */
+#include "machine/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- telling ----------------------------------------------------------------------------------
+ */
+
+void facet_port_tell_retire(struct facet_port *port, const struct facet_retire_event *event)
+{
+    if (port->observer->retire != NULL) {
+        port->observer->retire(port->observer->context, event);
+    }
+}
+
+void facet_port_tell_reg(struct facet_port *port, const struct facet_reg_event *event)
+{
+    if (port->observer->reg_write != NULL) {
+        port->observer->reg_write(port->observer->context, event);
+    }
+}
+
+void facet_port_tell_csr(struct facet_port *port, const struct facet_reg_event *event)
+{
+    if (port->observer->csr_write != NULL) {
+        port->observer->csr_write(port->observer->context, event);
+    }
+}
+
+void facet_port_tell_memory(struct facet_port *port, const struct facet_memory_event *event)
+{
+    if (port->observer->memory != NULL) {
+        port->observer->memory(port->observer->context, event);
+    }
+}
+
+void facet_port_tell_unit(struct facet_port *port, const struct facet_unit_event *event)
+{
+    if (port->observer->unit != NULL) {
+        port->observer->unit(port->observer->context, event);
+    }
+}
+
+void facet_port_trap(struct facet_port *port, const struct facet_trap_event *event)
+{
+    facet_machine *machine = port->machine;
+
+    if (port->stop_on_trap && !machine->trap_hit) {
+        machine->trap_hit = true;
+        machine->hit_trap = *event;
+        port->stop = true;
+    }
+    if (port->observer != NULL && port->observer->trap != NULL) {
+        port->observer->trap(port->observer->context, event);
+    }
+}
+
+/* ---- collecting changes -----------------------------------------------------------------------
+ */
+
+static void add_change(facet_machine *machine, const struct facet_change *change)
+{
+    struct facet_change_list *list = &machine->changes;
+
+    if (!machine->collecting || list->failed) {
+        return;
+    }
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity != 0 ? list->capacity * 2 : 32;
+        struct facet_change *items = realloc(list->items, capacity * sizeof *items);
+
+        if (items == NULL) {
+            list->failed = true;
+            return;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *change;
+}
+
+/* ---- our ears ---------------------------------------------------------------------------------
+ */
+
+static void hear_retire(void *context, const struct facet_retire_event *event)
+{
+    facet_machine *machine = context;
+    struct facet_change change = {.kind = FACET_CHANGE_RETIRE,
+                                  .core = event->core,
+                                  .address = event->pc,
+                                  .size = event->length,
+                                  .new_value = {event->word, 0}};
+
+    add_change(machine, &change);
+    if (machine->observer != NULL && machine->observer->retire != NULL) {
+        machine->observer->retire(machine->observer->context, event);
+    }
+}
+
+static void
+add_reg_change(facet_machine *machine, enum facet_change_kind kind, const struct facet_reg_event *e)
+{
+    struct facet_change change = {.kind = kind,
+                                  .core = e->core,
+                                  .index = e->index,
+                                  .old_value = e->old_value,
+                                  .new_value = e->new_value};
+
+    add_change(machine, &change);
+}
+
+static void hear_reg(void *context, const struct facet_reg_event *event)
+{
+    facet_machine *machine = context;
+
+    add_reg_change(machine, FACET_CHANGE_REG, event);
+    if (machine->observer != NULL && machine->observer->reg_write != NULL) {
+        machine->observer->reg_write(machine->observer->context, event);
+    }
+}
+
+static void hear_csr(void *context, const struct facet_reg_event *event)
+{
+    facet_machine *machine = context;
+
+    add_reg_change(machine, FACET_CHANGE_CSR, event);
+    if (machine->observer != NULL && machine->observer->csr_write != NULL) {
+        machine->observer->csr_write(machine->observer->context, event);
+    }
+}
+
+/* Ranges on the ring of 2^64 addresses: one starts inside the other. */
+static bool touches(const struct facet_watch *watch, const struct facet_memory_event *event)
+{
+    return event->address - watch->address < watch->size ||
+           watch->address - event->address < event->size;
+}
+
+static void check_watches(facet_machine *machine, const struct facet_memory_event *event)
+{
+    for (size_t i = 0; i < machine->point_count && !machine->watch_hit; i++) {
+        const struct facet_watch *watch = &machine->points[i].watch;
+
+        if (watch->size != 0 && watch->space == event->space &&
+            (watch->core == FACET_ANY_CORE || watch->core == event->core) &&
+            (event->write ? watch->on_write : watch->on_read) && touches(watch, event)) {
+            machine->watch_hit = true;
+            machine->hit_point = machine->points[i].id;
+            machine->hit_access = *event;
+            machine->port.stop = true;
+        }
+    }
+}
+
+static void hear_memory(void *context, const struct facet_memory_event *event)
+{
+    facet_machine *machine = context;
+
+    check_watches(machine, event);
+    if (event->write) {
+        struct facet_change change = {.kind = FACET_CHANGE_MEMORY,
+                                      .core = event->core,
+                                      .index = event->space,
+                                      .size = event->size,
+                                      .address = event->address,
+                                      .new_value = event->value};
+
+        add_change(machine, &change);
+    }
+    if (machine->observer != NULL && machine->observer->memory != NULL) {
+        machine->observer->memory(machine->observer->context, event);
+    }
+}
+
+static void hear_trap(void *context, const struct facet_trap_event *event)
+{
+    facet_machine *machine = context;
+    struct facet_change change = {.kind = FACET_CHANGE_TRAP,
+                                  .core = event->core,
+                                  .address = event->pc,
+                                  .new_value = {event->cause, event->value}};
+
+    add_change(machine, &change);
+    if (machine->observer != NULL && machine->observer->trap != NULL) {
+        machine->observer->trap(machine->observer->context, event);
+    }
+}
+
+static void hear_unit(void *context, const struct facet_unit_event *event)
+{
+    facet_machine *machine = context;
+
+    if (machine->observer != NULL && machine->observer->unit != NULL) {
+        machine->observer->unit(machine->observer->context, event);
+    }
+}
+
+void facet_machine_update_ears(facet_machine *machine)
+{
+    struct facet_observer ears = {
+        machine, hear_retire, hear_reg, hear_csr, hear_memory, hear_trap, hear_unit};
+
+    machine->ears = ears;
+    machine->port.observer =
+        machine->watch_count != 0 || machine->collecting ? &machine->ears : machine->observer;
+}
+
+void facet_machine_observe(facet_machine *machine, const struct facet_observer *observer)
+{
+    machine->observer = observer;
+    facet_machine_update_ears(machine);
+}

@@ -1,0 +1,329 @@
+/* See eff.h. */
+#include "num/eff.h"
+
+#include <stddef.h>
+
+struct field {
+    uint8_t high, low;
+};
+
+/* CAP.PREC.MODE, CAP.PREC.ALT and CAP.PREC.STAT (numeric.md 2). */
+static const struct field MODE_SCALE = {47, 40}, MODE_NAN_POL = {35, 34}, MODE_FTZ = {33, 33},
+                          MODE_RM2 = {32, 32}, MODE_SAT = {30, 30}, MODE_SAE_DEF = {29, 29},
+                          MODE_RM = {28, 27}, MODE_ACCW = {26, 24}, MODE_PET = {23, 21},
+                          MODE_EW = {20, 19}, MODE_PACK = {18, 17}, MODE_SAT_MODE = {16, 16},
+                          MODE_ZP_EN = {15, 14}, MODE_ZP = {13, 6}, MODE_Q = {5, 5},
+                          MODE_UNS = {4, 4}, MODE_ZMODE = {3, 3}, MODE_SAE = {2, 2};
+static const struct field ALT_SCALE = {47, 40}, ALT_EN = {30, 30}, ALT_FMT = {29, 26},
+                          ALT_ACCW = {25, 24}, ALT_MIXED = {23, 23}, ALT_SAT = {22, 22},
+                          ALT_ZP = {21, 14}, ALT_ZP_OFFS = {13, 6}, ALT_PACK = {5, 3},
+                          ALT_VER = {2, 0};
+static const struct field STAT_PET = {31, 28}, STAT_EW = {27, 26}, STAT_ACCW = {25, 24},
+                          STAT_ALT_EN = {23, 23}, STAT_SAT = {22, 22}, STAT_RM = {21, 19},
+                          STAT_Q = {18, 18}, STAT_PACK = {17, 16}, STAT_ZMODE = {11, 11},
+                          STAT_SAE = {10, 10}, STAT_NAN_POL = {9, 8}, STAT_IE_MASK = {7, 3};
+
+#define APPLY (UINT64_C(1) << 63)
+/* Everything that is not listed above is never stored. */
+#define MODE_STORED UINT64_C(0x0000FF0F7FFFFFFC)
+#define ALT_STORED UINT64_C(0x0000FF007FFFFFFF)
+#define MODE_RESET UINT64_C(0x0000000000080000)
+
+static uint64_t field_mask(struct field f)
+{
+    return (UINT64_C(2) << (f.high - f.low)) - 1;
+}
+
+static unsigned get(uint64_t reg, struct field f)
+{
+    return (unsigned)(reg >> f.low & field_mask(f));
+}
+
+static uint64_t set(uint64_t reg, struct field f, uint64_t value)
+{
+    return (reg & ~(field_mask(f) << f.low)) | (value & field_mask(f)) << f.low;
+}
+
+static unsigned rounding_code(uint64_t mode)
+{
+    return get(mode, MODE_RM2) << 2 | get(mode, MODE_RM);
+}
+
+/* A code above `last` becomes 0; returns whether that happened. */
+static bool drop_reserved(uint64_t *reg, struct field f, unsigned last)
+{
+    if (get(*reg, f) <= last) {
+        return false;
+    }
+    *reg = set(*reg, f, 0);
+    return true;
+}
+
+uint64_t facet_prec_legal_mode(uint64_t value, bool *unsup)
+{
+    bool format = false;
+
+    value &= MODE_STORED;
+    format |= drop_reserved(&value, MODE_PET, 5);
+    format |= drop_reserved(&value, MODE_ACCW, 3);
+    format |= drop_reserved(&value, MODE_PACK, 2);
+    if (rounding_code(value) > FACET_RMM) {
+        value = set(set(value, MODE_RM2, 0), MODE_RM, 0);
+    }
+    (void)drop_reserved(&value, MODE_NAN_POL, 2);
+    (void)drop_reserved(&value, MODE_ZP_EN, 2);
+    *unsup |= format;
+    return value;
+}
+
+uint64_t facet_prec_legal_alt(uint64_t value, bool *unsup)
+{
+    value &= ALT_STORED;
+    *unsup |= drop_reserved(&value, ALT_PACK, 2);
+    return value;
+}
+
+static enum facet_format format_of(unsigned pet, bool alt)
+{
+    static const uint8_t formats[12] = {
+        [0] = FACET_FMT_FP16,
+        [1] = FACET_FMT_FP32,
+        [2] = FACET_FMT_BF16,
+        [3] = FACET_FMT_INT8,
+        [4] = FACET_FMT_INT16,
+        [5] = FACET_FMT_INT32,
+        [8] = FACET_FMT_E4M3,
+        [9] = FACET_FMT_E5M2,
+        [10] = FACET_FMT_INT4,
+        [11] = FACET_FMT_INT2,
+    };
+
+    return pet == 2 && alt ? FACET_FMT_BF16_LITE : (enum facet_format)formats[pet];
+}
+
+/* Composition steps 4 and 5; returns whether something unsupported had to be corrected. */
+static bool fit_container(struct facet_eff *eff)
+{
+    unsigned nat = facet_format_width(eff->elem);
+    bool corrected = nat > 8u << eff->ew;
+
+    while (nat << eff->pack > 64) {
+        eff->pack--;
+        corrected = true;
+    }
+    while (nat << eff->pack > 8u << eff->ew) {
+        eff->ew++;
+    }
+    return corrected;
+}
+
+/* Composition step 3. */
+static void apply_alt(struct facet_eff *eff, uint64_t alt)
+{
+    static const struct {
+        uint8_t pet, ew, min_pack;
+    } rows[6] = {{0, 0, 0}, {2, 1, 0}, {8, 0, 0}, {9, 0, 0}, {10, 0, 1}, {11, 0, 2}};
+    unsigned fmt = get(alt, ALT_FMT), min_pack = rows[fmt].min_pack;
+
+    eff->alt_en = true;
+    eff->pet = rows[fmt].pet;
+    eff->ew = rows[fmt].ew;
+    if (get(alt, ALT_PACK) > min_pack) {
+        min_pack = get(alt, ALT_PACK);
+    }
+    if (min_pack > eff->pack) {
+        eff->pack = (uint8_t)min_pack;
+    }
+    if (get(alt, ALT_ACCW) != 0) {
+        eff->accw = (uint8_t)get(alt, ALT_ACCW);
+    }
+    eff->sat |= get(alt, ALT_SAT) != 0;
+    eff->mixed = get(alt, ALT_MIXED) != 0;
+    eff->zp = (uint8_t)get(alt, ALT_ZP);
+    eff->zp_offs = (int8_t)get(alt, ALT_ZP_OFFS);
+    eff->scale = (int8_t)get(alt, ALT_SCALE);
+}
+
+struct facet_eff facet_eff_compose(uint64_t mode, uint64_t alt, uint32_t alt_formats)
+{
+    static const uint8_t accumulators[4] = {
+        FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_INT32, FACET_FMT_INT16};
+    struct facet_eff eff = {
+        .pet = (uint8_t)get(mode, MODE_PET),
+        .ew = (uint8_t)get(mode, MODE_EW),
+        .pack = (uint8_t)get(mode, MODE_PACK),
+        .accw = (uint8_t)(get(mode, MODE_ACCW) & 3),
+        .rm = (uint8_t)rounding_code(mode),
+        .nan_pol = (uint8_t)get(mode, MODE_NAN_POL),
+        .zp_en = (uint8_t)get(mode, MODE_ZP_EN),
+        .sat = get(mode, MODE_SAT) != 0,
+        .sat_mode = get(mode, MODE_SAT_MODE) != 0,
+        .ftz = get(mode, MODE_FTZ) != 0,
+        .q = get(mode, MODE_Q) != 0,
+        .uns = get(mode, MODE_UNS) != 0,
+        .zmode = get(mode, MODE_ZMODE) != 0,
+        .sae = get(mode, MODE_SAE_DEF) != 0 || get(mode, MODE_SAE) != 0,
+        .mixed = true,
+        .zp = (uint8_t)get(mode, MODE_ZP),
+        .scale = (int8_t)get(mode, MODE_SCALE),
+    };
+
+    if (get(alt, ALT_EN) != 0) {
+        unsigned fmt = get(alt, ALT_FMT);
+
+        if (fmt < 1 || fmt > 5 || (alt_formats >> fmt & 1) == 0 || get(alt, ALT_VER) != 0) {
+            eff.unsup = true;
+        } else {
+            apply_alt(&eff, alt);
+        }
+    }
+    eff.elem = (uint8_t)format_of(eff.pet, eff.alt_en);
+    eff.acc = accumulators[eff.accw];
+    eff.unsup |= fit_container(&eff);
+    return eff;
+}
+
+void facet_eff_replace_pet(struct facet_eff *eff, unsigned pet, unsigned ew)
+{
+    eff->pet = (uint8_t)pet;
+    eff->ew = (uint8_t)ew;
+    eff->elem = (uint8_t)format_of(pet, false);
+    (void)fit_container(eff);
+}
+
+void facet_eff_override(struct facet_eff *eff, unsigned rc, bool sae, bool zmode)
+{
+    if (rc <= FACET_RMM) {
+        eff->rm = (uint8_t)rc;
+    }
+    eff->sae = sae;
+    eff->zmode = zmode;
+}
+
+uint64_t facet_eff_stat(const struct facet_eff *eff, uint64_t exc_en)
+{
+    uint64_t stat = eff->unsup ? FACET_UNSUP : 0;
+
+    stat = set(stat, STAT_PET, eff->pet);
+    stat = set(stat, STAT_EW, eff->ew);
+    stat = set(stat, STAT_ACCW, eff->accw);
+    stat = set(stat, STAT_ALT_EN, eff->alt_en);
+    stat = set(stat, STAT_SAT, eff->sat);
+    stat = set(stat, STAT_RM, eff->rm);
+    stat = set(stat, STAT_Q, eff->q);
+    stat = set(stat, STAT_PACK, eff->pack);
+    stat = set(stat, STAT_ZMODE, eff->zmode);
+    stat = set(stat, STAT_SAE, eff->sae);
+    stat = set(stat, STAT_NAN_POL, eff->nan_pol);
+    return set(stat, STAT_IE_MASK, eff->sae ? 0 : exc_en);
+}
+
+struct facet_eff facet_prec_eff(const struct facet_prec *prec)
+{
+    return facet_eff_compose(
+        prec->image[FACET_PREC_MODE], prec->image[FACET_PREC_ALT], prec->alt_formats);
+}
+
+/* APPLY: `unsup` tells that legalizing the applied image met a reserved format code. */
+static void recompute(struct facet_prec *prec, bool unsup)
+{
+    struct facet_eff eff = facet_prec_eff(prec);
+
+    eff.unsup |= unsup;
+    prec->stat = facet_eff_stat(&eff, prec->exc_en);
+}
+
+void facet_prec_reset(struct facet_prec *prec, uint32_t alt_formats)
+{
+    *prec = (struct facet_prec){.alt_formats = alt_formats};
+    prec->image[FACET_PREC_MODE] = MODE_RESET;
+    recompute(prec, false);
+}
+
+uint64_t
+facet_prec_write(struct facet_prec *prec, enum facet_prec_reg reg, enum facet_csr_op op, uint64_t x)
+{
+    uint64_t old = prec->image[reg], value = prec->staged_valid[reg] ? prec->staged[reg] : old;
+    bool unsup = false;
+
+    switch (op) {
+    case FACET_CSRRS:
+        value |= x;
+        break;
+    case FACET_CSRRC:
+        value &= ~x & ~APPLY; /* clearing bits never commits */
+        break;
+    default:
+        value = x;
+        break;
+    }
+    if ((value & APPLY) == 0) {
+        prec->staged[reg] = value;
+        prec->staged_valid[reg] = true;
+        return old;
+    }
+    prec->image[reg] = reg == FACET_PREC_MODE ? facet_prec_legal_mode(value, &unsup)
+                                              : facet_prec_legal_alt(value, &unsup);
+    prec->staged_valid[reg] = false;
+    recompute(prec, unsup);
+    return old;
+}
+
+void facet_prec_raise(struct facet_prec *prec, unsigned flags)
+{
+    prec->exc_st |= flags & FACET_FLAGS_EXC_ST;
+    prec->stat |= flags & FACET_FLAGS_STAT;
+}
+
+void facet_prec_retire(struct facet_prec *prec)
+{
+    uint64_t mode = prec->image[FACET_PREC_MODE];
+    bool sae_def = get(mode, MODE_SAE_DEF) != 0;
+
+    if (get(mode, MODE_SAE) == 0) {
+        return;
+    }
+    prec->image[FACET_PREC_MODE] = set(mode, MODE_SAE, 0);
+    prec->stat = set(prec->stat, STAT_SAE, sae_def);
+    prec->stat = set(prec->stat, STAT_IE_MASK, sae_def ? 0 : prec->exc_en);
+}
+
+static int extend8(uint8_t byte, bool uns)
+{
+    return uns ? byte : (int8_t)byte;
+}
+
+int facet_eff_zero_point(const struct facet_eff *eff, const uint8_t zptab[256], unsigned channel)
+{
+    if (!eff->q) {
+        return 0;
+    }
+    switch (eff->zp_en) {
+    case 1:
+        return extend8(eff->zp, eff->uns) + eff->zp_offs;
+    case 2:
+        return zptab == NULL
+                   ? 0
+                   : extend8(zptab[(eff->zp + (unsigned)eff->zp_offs + channel) & 0xFF], eff->uns);
+    default:
+        return 0;
+    }
+}
+
+struct facet_conv
+facet_eff_conv(const struct facet_eff *eff, const uint8_t zptab[256], unsigned channel)
+{
+    return (struct facet_conv){
+        .elem = eff->elem,
+        .acc = eff->acc,
+        .rm = eff->rm,
+        .nan_pol = eff->nan_pol,
+        .ftz = eff->ftz,
+        .sat = eff->sat,
+        .sat_mode = eff->sat_mode,
+        .uns = eff->q && eff->uns,
+        .mixed_step = eff->alt_en && !eff->mixed,
+        .scale = (int16_t)(eff->q ? eff->scale : 0),
+        .zp = (int16_t)facet_eff_zero_point(eff, zptab, channel),
+    };
+}

@@ -1,0 +1,33 @@
+/* From a scene to what the BVH builder takes: one bottom-level structure per mesh that is shown,
+ * with geometry index 0 and the triangle's number as primitive index; one instance per instance of
+ * the scene, whose user data is its number in the scene.
+ *
+ * Mirrored instances need no FLIP_FACEDNESS: the instruction sees the triangle in object space, and
+ * there counter-clockwise is front whatever the matrix (glTF 2.0, 3.7.4). */
+#ifndef FACET_RENDER_BVH_INPUT_H
+#define FACET_RENDER_BVH_INPUT_H
+
+#include "bvh/gfx12_input.h"
+#include "scene/scene.h"
+
+struct facet_bvh_input {
+    struct facet_bvh_scene_input scene; /* points into the rest */
+    struct facet_bvh_blas_input *blas;
+    uint32_t *blas_mesh; /* mesh of each BLAS; FACET_SCENE_NONE for procedural boxes */
+    struct facet_bvh_instance *instances;
+    struct facet_bvh_triangle *triangles;
+    struct facet_bvh_aabb *aabbs;
+    uint64_t triangle_count;
+    uint32_t flat_instances; /* left out: their matrix has no inverse */
+};
+
+/* `scene` may be NULL. `aabbs` (may be NULL) become one more BLAS with one instance in place, whose
+ * user data is the number of instances of the scene; they are copied. */
+enum facet_status facet_bvh_input_make(const struct facet_scene *scene,
+                                       const struct facet_bvh_aabb *aabbs,
+                                       uint32_t aabb_count,
+                                       struct facet_bvh_input *out,
+                                       struct facet_error *err);
+void facet_bvh_input_free(struct facet_bvh_input *input);
+
+#endif

@@ -1,0 +1,181 @@
+/* What follows from the contents of a scene: bounds, mirror flags, default camera and sun. */
+#include "scene/matrix.h"
+#include "scene/scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void bounds_clear(struct facet_bounds *bounds)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        bounds->lo[i] = INFINITY;
+        bounds->hi[i] = -INFINITY;
+    }
+}
+
+static void bounds_add(struct facet_bounds *bounds, const float point[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        bounds->lo[i] = point[i] < bounds->lo[i] ? point[i] : bounds->lo[i];
+        bounds->hi[i] = point[i] > bounds->hi[i] ? point[i] : bounds->hi[i];
+    }
+}
+
+static void bounds_add_corners(struct facet_bounds *to,
+                               const struct facet_bounds *box,
+                               const float transform[12])
+{
+    struct facet_affine matrix = facet_affine_from_float(transform);
+
+    for (unsigned corner = 0; corner < 8; corner++) {
+        double in[3], out[3];
+        float point[3];
+
+        for (unsigned i = 0; i < 3; i++) {
+            in[i] = (double)((corner >> i & 1U) != 0 ? box->hi[i] : box->lo[i]);
+        }
+        facet_affine_point(&matrix, in, out);
+        for (unsigned i = 0; i < 3; i++) {
+            point[i] = (float)out[i];
+        }
+        bounds_add(to, point);
+    }
+}
+
+/* Camera to world for an eye that looks along `forward` with +Y up. */
+static void look_along(const double eye[3], const double forward[3], float transform[12])
+{
+    const double up[3] = {0, 1, 0};
+    double right[3], true_up[3];
+
+    facet_cross(forward, up, right);
+    (void)facet_normalize(right);
+    facet_cross(right, forward, true_up);
+    for (unsigned i = 0; i < 3; i++) {
+        transform[4 * i] = (float)right[i];
+        transform[4 * i + 1] = (float)true_up[i];
+        transform[4 * i + 2] = (float)-forward[i];
+        transform[4 * i + 3] = (float)eye[i];
+    }
+}
+
+void facet_scene_frame(const struct facet_bounds *bounds, struct facet_scene_camera *out)
+{
+    /* tan(22.5 degrees), and a margin of 8 %, for a square picture: wider ones see more. */
+    const double tangent = 0.41421356237309503 / 1.08;
+    double forward[3] = {-0.60, -0.42, -0.68};
+    double center[3], half[3], eye[3], distance = 0.0, radius = 0.0;
+    double right[3], up[3];
+
+    (void)facet_normalize(forward);
+    memset(out, 0, sizeof *out);
+    for (unsigned i = 0; i < 3; i++) {
+        center[i] = ((double)bounds->lo[i] + (double)bounds->hi[i]) / 2;
+        half[i] = ((double)bounds->hi[i] - (double)bounds->lo[i]) / 2;
+        radius += half[i] * half[i];
+        eye[i] = 0.0;
+    }
+    radius = sqrt(radius);
+    look_along(eye, forward, out->transform);
+    for (unsigned i = 0; i < 3; i++) {
+        right[i] = (double)out->transform[4 * i];
+        up[i] = (double)out->transform[4 * i + 1];
+    }
+    for (unsigned corner = 0; corner < 8; corner++) {
+        double x = 0, y = 0, z = 0, need;
+
+        for (unsigned i = 0; i < 3; i++) {
+            double side = (corner >> i & 1U) != 0 ? half[i] : -half[i];
+
+            x += side * right[i];
+            y += side * up[i];
+            z -= side * forward[i];
+        }
+        need = z + (fabs(x) > fabs(y) ? fabs(x) : fabs(y)) / tangent;
+        distance = need > distance ? need : distance;
+    }
+    distance = distance > 0.0 ? distance : 1.0;
+    for (unsigned i = 0; i < 3; i++) {
+        eye[i] = center[i] - forward[i] * distance;
+    }
+    look_along(eye, forward, out->transform);
+    (void)snprintf(out->name, sizeof out->name, "default camera");
+    out->kind = FACET_CAMERA_PERSPECTIVE;
+    out->derived = true;
+    out->y_fov = 0.785398163F;
+    out->z_near = (float)(distance * 0.001);
+    out->z_far = (float)((distance + radius) * 4.0);
+}
+
+static void default_sun(struct facet_scene_light *out)
+{
+    double direction[3] = {-0.35, -0.80, -0.49};
+
+    memset(out, 0, sizeof *out);
+    (void)facet_normalize(direction);
+    (void)snprintf(out->name, sizeof out->name, "default sun");
+    out->kind = FACET_LIGHT_DIRECTIONAL;
+    out->derived = true;
+    out->intensity = 3.0F;
+    for (unsigned i = 0; i < 3; i++) {
+        out->color[i] = 1.0F;
+        out->direction[i] = (float)direction[i];
+    }
+}
+
+static bool bounds_finite(const struct facet_bounds *bounds)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        if (!isfinite(bounds->lo[i]) || !isfinite(bounds->hi[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void measure_mesh(struct facet_scene_mesh *mesh)
+{
+    bounds_clear(&mesh->bounds);
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        bounds_add(&mesh->bounds, mesh->positions + 3 * (size_t)i);
+    }
+}
+
+enum facet_status facet_scene_finish(struct facet_scene *scene, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        measure_mesh(&scene->meshes[i]);
+    }
+    if (facet_scene_instanced_triangles(scene) == 0) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "the scene shows no triangles");
+    }
+    bounds_clear(&scene->bounds);
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        struct facet_scene_instance *instance = &scene->instances[i];
+        struct facet_affine matrix = facet_affine_from_float(instance->transform);
+
+        instance->flipped = facet_affine_determinant(&matrix) < 0.0;
+        bounds_add_corners(
+            &scene->bounds, &scene->meshes[instance->mesh].bounds, instance->transform);
+    }
+    if (!bounds_finite(&scene->bounds)) {
+        return facet_fail(
+            err, FACET_ERR_INPUT, 0, "the scene is larger than a 32-bit float can express");
+    }
+    if (scene->camera_count == 0) {
+        struct facet_scene_camera camera;
+
+        facet_scene_frame(&scene->bounds, &camera);
+        status = facet_scene_add_camera(scene, &camera, err);
+    }
+    if (status == FACET_OK && scene->light_count == 0) {
+        struct facet_scene_light sun;
+
+        default_sun(&sun);
+        status = facet_scene_add_light(scene, &sun, err);
+    }
+    return status;
+}

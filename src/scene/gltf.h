@@ -1,0 +1,116 @@
+/* Inside of the glTF 2.0 reader. Every function that can fail returns false (or NULL) after calling
+ * gltf_fail(), which keeps the first complaint; callers just return. `where` names the JSON object
+ * that is being read: "meshes[3].primitives[0]". */
+#ifndef FACET_SCENE_GLTF_H
+#define FACET_SCENE_GLTF_H
+
+#include "scene/matrix.h"
+#include "scene/reader.h"
+
+#include <jansson.h>
+
+#define GLTF_WHERE_BYTES 96
+
+struct gltf_buffer {
+    const uint8_t *data;
+    size_t size;
+    uint8_t *owned; /* NULL for the chunk inside a .glb */
+};
+
+struct gltf {
+    const struct facet_reader *reader;
+    struct facet_scene *scene;
+    struct facet_error *err;
+    enum facet_status status;
+    json_t *root;
+    const uint8_t *bin; /* binary chunk of a .glb, NULL when there is none */
+    size_t bin_size;
+    struct gltf_buffer *buffers;     /* per glTF buffer, loaded when first used */
+    uint32_t *material_map;          /* glTF material -> scene material; one more for the default */
+    uint32_t *image_map;             /* glTF image -> scene texture */
+    uint32_t *mesh_first, *mesh_end; /* glTF mesh -> its range of scene meshes */
+    struct facet_affine *world;      /* per node */
+    bool *reached;                   /* per node: part of the scene */
+    uint32_t left_out_instances;     /* singular matrices */
+    bool warned_primitives;
+};
+
+/* gltf_json.c: typed access with complaints. */
+bool gltf_fail(struct gltf *g, enum facet_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A top-level array ("meshes"), NULL when absent; every element is known to be an object. */
+json_t *gltf_table(const struct gltf *g, const char *name);
+uint32_t gltf_count(const struct gltf *g, const char *table);
+json_t *gltf_item(const struct gltf *g, const char *table, uint32_t index);
+/* An optional reference into a table: FACET_SCENE_NONE when the key is absent. */
+bool gltf_get_index(struct gltf *g,
+                    const json_t *object,
+                    const char *key,
+                    const char *table,
+                    const char *where,
+                    uint32_t *out);
+/* Optional values: *out keeps its default when the key is absent. */
+bool gltf_get_number(
+    struct gltf *g, const json_t *object, const char *key, const char *where, double *out);
+bool gltf_get_size(struct gltf *g,
+                   const json_t *object,
+                   const char *key,
+                   uint64_t most,
+                   const char *where,
+                   uint64_t *out);
+bool gltf_get_numbers(struct gltf *g,
+                      const json_t *object,
+                      const char *key,
+                      unsigned count,
+                      const char *where,
+                      double *out);
+bool gltf_get_bool(
+    struct gltf *g, const json_t *object, const char *key, const char *where, bool *out);
+/* An optional array or object: NULL when absent; *ok turns false when it is something else. */
+json_t *
+gltf_get_array(struct gltf *g, const json_t *object, const char *key, const char *where, bool *ok);
+json_t *
+gltf_get_object(struct gltf *g, const json_t *object, const char *key, const char *where, bool *ok);
+/* "" when absent or not a string. */
+const char *gltf_get_text(const json_t *object, const char *key);
+/* object.extensions.NAME, NULL when absent. */
+json_t *gltf_extension(const json_t *object, const char *name);
+void gltf_set_name(char to[FACET_SCENE_NAME_BYTES], const json_t *object, const char *otherwise);
+
+/* gltf_data.c: bytes. */
+bool gltf_load_uri(struct gltf *g, const char *uri, const char *where, struct facet_bytes *out);
+bool gltf_view(struct gltf *g, uint32_t index, const uint8_t **data, size_t *size, size_t *stride);
+
+/* gltf_accessor.c: arrays of numbers. Both return malloc'ed arrays, NULL after a failure. */
+/* `components` per element come out; an accessor with fewer gets `fill` for the rest. */
+float *gltf_read_floats(struct gltf *g,
+                        uint32_t accessor,
+                        unsigned components,
+                        float fill,
+                        const char *where,
+                        uint32_t *count);
+/* Unsigned integers of any width, `components` per element. */
+uint32_t *gltf_read_integers(
+    struct gltf *g, uint32_t accessor, unsigned components, const char *where, uint32_t *count);
+
+/* gltf_material.c */
+bool gltf_material(struct gltf *g,
+                   uint32_t material,
+                   uint32_t *out); /* FACET_SCENE_NONE: default */
+
+/* gltf_mesh.c: the scene meshes [*first, *end) of a node's mesh. With a skin they are in world
+ * space and belong to this node alone. */
+bool gltf_node_meshes(
+    struct gltf *g, uint32_t node, uint32_t *first, uint32_t *end, bool *in_world_space);
+
+/* gltf_skin.c: bends positions and normals by the node's skin. */
+bool gltf_apply_skin(struct gltf *g,
+                     uint32_t skin,
+                     const json_t *attributes,
+                     const char *where,
+                     struct facet_scene_mesh *mesh);
+
+/* gltf_node.c */
+bool gltf_nodes(struct gltf *g);
+
+#endif

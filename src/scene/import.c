@@ -1,0 +1,372 @@
+/* See import.h. The conversation on the channel: the child sends a tag word and what belongs to it.
+ * It may ask for files any number of times, then sends one scene or one error. */
+#define _GNU_SOURCE
+#include "scene/import.h"
+
+#include "base/file.h"
+#include "scene/reader.h"
+#include "scene/sandbox.h"
+#include "scene/side_file.h"
+#include "scene/validate.h"
+#include "scene/wire.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DEFAULT_MEMORY_BYTES (UINT64_C(8) << 30)
+#define DEFAULT_SECONDS 10U
+#define MAX_CPU_SECONDS 7200U
+#define MAX_SIDE_NAME 4096U
+
+enum tag { TAG_FILE = 1, TAG_SCENE, TAG_ERROR };
+
+struct job {
+    const char *path;
+    enum facet_scene_format format;
+    bool assimp_gltf;
+    bool may_need_draco;
+    struct facet_bytes file;
+    struct facet_channel *channel; /* of the side that runs */
+    bool fixed_time;               /* the caller gave a time limit */
+    uint32_t files_served;
+    struct facet_scene *scene; /* the parent's result */
+};
+
+/* ---- in the child ---- */
+
+static enum facet_status
+fetch(void *context, const char *name, struct facet_bytes *out, struct facet_error *err)
+{
+    struct job *job = context;
+    uint32_t head[2] = {TAG_FILE, (uint32_t)strlen(name)};
+    uint32_t status = 0;
+    uint64_t size = 0;
+    struct facet_error remote;
+
+    out->data = NULL;
+    out->size = 0;
+    if (head[1] == 0 || head[1] > MAX_SIDE_NAME) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "a file name is empty or too long");
+    }
+    if (!facet_channel_write(job->channel, head, sizeof head) ||
+        !facet_channel_write(job->channel, name, head[1]) ||
+        !facet_channel_read(job->channel, &status, sizeof status)) {
+        return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
+    }
+    if (status != FACET_OK) {
+        if (!facet_channel_read(job->channel, &remote, sizeof remote)) {
+            return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
+        }
+        return facet_fail(err, remote.status, 0, "%s", remote.message);
+    }
+    (void)facet_channel_read(job->channel, &size, sizeof size);
+    out->data = malloc((size_t)size + 1);
+    if (out->data == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
+    }
+    out->size = (size_t)size;
+    out->data[size] = 0;
+    if (!facet_channel_read(job->channel, out->data, out->size)) {
+        return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
+    }
+    return FACET_OK;
+}
+
+static bool put_channel(void *context, const void *bytes, size_t size)
+{
+    return facet_channel_write(context, bytes, size);
+}
+
+static enum facet_status
+read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
+{
+    static const char *const extensions[FACET_FORMAT_COUNT] = {"glb", "obj", "ply", "stl"};
+    struct facet_reader reader = {
+        .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
+    const char *extension = extensions[job->format];
+    enum facet_status status;
+
+    if (job->format == FACET_FORMAT_GLTF && !job->assimp_gltf) {
+        status = facet_gltf_read(&reader, scene, err);
+        if (status == FACET_OK || !job->may_need_draco) {
+            return status;
+        }
+        facet_scene_free(scene);
+        facet_scene_warn(scene,
+                         "compressed with Draco and read through Assimp: texture transforms, "
+                         "instancing, cameras and lights are left out");
+    }
+    if (job->format == FACET_FORMAT_GLTF && job->file.data[0] != 'g') {
+        extension = "gltf";
+    }
+    return facet_assimp_read(&reader, extension, scene, err);
+}
+
+static void run_job(void *context, struct facet_channel *channel)
+{
+    struct job *job = context;
+    struct facet_scene scene;
+    struct facet_error err;
+    uint32_t tag;
+
+    memset(&err, 0, sizeof err);
+    facet_scene_init(&scene);
+    job->channel = channel;
+    tag = read_scene(job, &scene, &err) == FACET_OK ? TAG_SCENE : TAG_ERROR;
+    if (!facet_channel_write(channel, &tag, sizeof tag)) {
+        return;
+    }
+    if (tag == TAG_ERROR) {
+        (void)facet_channel_write(channel, &err, sizeof err);
+    } else {
+        struct facet_wire_out out = {put_channel, channel};
+
+        (void)facet_wire_write(&out, &scene);
+    }
+}
+
+/* ---- in the parent ---- */
+
+/* The child is not trusted with the terminal either. */
+static void clean_text(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+    for (char *at = text; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
+    }
+}
+
+static enum facet_status protocol_error(struct facet_error *err)
+{
+    return facet_fail(err, FACET_ERR_INPUT, 0, "the importer broke off");
+}
+
+/* Every reader manages a MiB in far less than this, so a small file that takes long is a broken
+ * one, and its user does not wait for long. */
+static uint32_t seconds_for(size_t bytes)
+{
+    return (uint32_t)(bytes >> 20);
+}
+
+static enum facet_status answer(struct job *job, const char *name)
+{
+    struct facet_bytes bytes = {NULL, 0};
+    struct facet_error err;
+    uint32_t status;
+    uint64_t size;
+
+    memset(&err, 0, sizeof err);
+    if (++job->files_served > FACET_IMPORT_MAX_FILES) {
+        status = facet_fail(&err,
+                            FACET_ERR_LIMIT,
+                            0,
+                            "more than %u files beside the scene",
+                            FACET_IMPORT_MAX_FILES);
+    } else {
+        status = facet_side_file_read(job->path, name, FACET_IMPORT_MAX_FILE_BYTES, &bytes, &err);
+    }
+    size = bytes.size;
+    if (!job->fixed_time) {
+        job->channel->deadline_ms += seconds_for(bytes.size) * 1000;
+    }
+    (void)facet_channel_write(job->channel, &status, sizeof status);
+    if (status != FACET_OK) {
+        (void)facet_channel_write(job->channel, &err, sizeof err);
+    } else {
+        (void)facet_channel_write(job->channel, &size, sizeof size);
+        (void)facet_channel_write(job->channel, bytes.data, bytes.size);
+    }
+    free(bytes.data);
+    return job->channel->lost || job->channel->late ? FACET_ERR_INPUT : FACET_OK;
+}
+
+static enum facet_status serve_file(struct job *job, struct facet_error *err)
+{
+    char name[MAX_SIDE_NAME + 1];
+    uint32_t length = 0;
+
+    if (!facet_channel_read(job->channel, &length, sizeof length) || length == 0 ||
+        length > MAX_SIDE_NAME || !facet_channel_read(job->channel, name, length)) {
+        return protocol_error(err);
+    }
+    name[length] = '\0';
+    return answer(job, name) == FACET_OK ? FACET_OK : protocol_error(err);
+}
+
+static enum facet_status serve_error(struct job *job, struct facet_error *err)
+{
+    struct facet_error remote;
+
+    if (!facet_channel_read(job->channel, &remote, sizeof remote)) {
+        return protocol_error(err);
+    }
+    clean_text(remote.message, sizeof remote.message);
+    if (remote.status != FACET_ERR_LIMIT && remote.status != FACET_ERR_MEMORY &&
+        remote.status != FACET_ERR_IO) {
+        remote.status = FACET_ERR_INPUT;
+    }
+    return facet_fail(err, remote.status, remote.where, "%s", remote.message);
+}
+
+static bool get_channel(void *context, void *bytes, size_t size)
+{
+    return facet_channel_read(context, bytes, size);
+}
+
+static enum facet_status
+serve(void *context, struct facet_channel *channel, struct facet_error *err)
+{
+    struct job *job = context;
+
+    job->channel = channel;
+    for (;;) {
+        uint32_t tag = 0;
+        enum facet_status status;
+
+        if (!facet_channel_read(channel, &tag, sizeof tag)) {
+            return protocol_error(err);
+        }
+        if (tag == TAG_SCENE) {
+            struct facet_wire_in in = {get_channel, channel};
+
+            return facet_wire_read(&in, job->scene, err);
+        }
+        if (tag == TAG_ERROR) {
+            return serve_error(job, err);
+        }
+        status = tag == TAG_FILE ? serve_file(job, err) : protocol_error(err);
+        if (status != FACET_OK) {
+            return status;
+        }
+    }
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t length = strlen(path), tail = strlen(suffix);
+
+    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
+}
+
+/* A binary STL is 84 bytes and 50 per triangle, exactly; its first 80 may be anything. */
+static bool looks_like_stl(const uint8_t *data, size_t size)
+{
+    uint64_t triangles;
+
+    if (size < 84) {
+        return false;
+    }
+    triangles = (uint64_t)data[80] | (uint64_t)data[81] << 8 | (uint64_t)data[82] << 16 |
+                (uint64_t)data[83] << 24;
+    return size == 84 + 50 * triangles;
+}
+
+enum facet_status facet_scene_detect(const char *path,
+                                     const uint8_t *data,
+                                     size_t size,
+                                     enum facet_scene_format *out,
+                                     struct facet_error *err)
+{
+    size_t at = 0;
+
+    if (size == 0) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "the file is empty");
+    }
+    while (at < size &&
+           (data[at] == ' ' || data[at] == '\n' || data[at] == '\r' || data[at] == '\t')) {
+        at++;
+    }
+    if (size >= 4 && memcmp(data, "glTF", 4) == 0) {
+        *out = FACET_FORMAT_GLTF;
+    } else if (size >= 4 && memcmp(data, "ply", 3) == 0 && (data[3] == '\n' || data[3] == '\r')) {
+        *out = FACET_FORMAT_PLY;
+    } else if (has_suffix(path, ".gltf") || has_suffix(path, ".glb")) {
+        *out = FACET_FORMAT_GLTF;
+    } else if (has_suffix(path, ".obj")) {
+        *out = FACET_FORMAT_OBJ;
+    } else if (has_suffix(path, ".ply")) {
+        *out = FACET_FORMAT_PLY;
+    } else if (has_suffix(path, ".stl") || looks_like_stl(data, size) ||
+               (size - at > 6 && memcmp(data + at, "solid ", 6) == 0)) {
+        *out = FACET_FORMAT_STL;
+    } else if (at < size && data[at] == '{') {
+        *out = FACET_FORMAT_GLTF;
+    } else {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "unknown kind of scene: expected .gltf, .glb, .obj, .ply or .stl");
+    }
+    return FACET_OK;
+}
+
+/* Assimp can decompress Draco meshes; our reader cannot, but it is tried first since many such
+ * files carry the plain data too. */
+static bool mentions_draco(const struct facet_bytes *file)
+{
+    static const char name[] = "KHR_draco_mesh_compression";
+
+    return memmem(file->data, file->size, name, sizeof name - 1) != NULL;
+}
+
+/* Parse in the child, check here. */
+static enum facet_status
+import_job(struct job *job, const struct facet_import_options *options, struct facet_error *err)
+{
+    struct facet_sandbox sandbox = {
+        .what = "the importer",
+        .memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
+        .seconds = options->seconds != 0 ? options->seconds
+                                         : DEFAULT_SECONDS + seconds_for(job->file.size),
+        .cpu_seconds = MAX_CPU_SECONDS,
+        .job = run_job,
+        .serve = serve,
+        .context = job,
+    };
+    enum facet_status status =
+        facet_scene_detect(job->path, job->file.data, job->file.size, &job->format, err);
+
+    job->may_need_draco = job->format == FACET_FORMAT_GLTF && mentions_draco(&job->file);
+    if (status == FACET_OK &&
+        (job->format != FACET_FORMAT_GLTF || job->assimp_gltf || job->may_need_draco)) {
+        status = facet_assimp_load(err);
+    }
+    if (status == FACET_OK) {
+        /* jansson chooses its hash seed once; a fork in the middle of that would hang the child. */
+        json_object_seed(0);
+        status = facet_sandbox_run(&sandbox, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_scene_validate(job->scene, err);
+    }
+    return status == FACET_OK ? facet_scene_finish(job->scene, err) : status;
+}
+
+enum facet_status facet_scene_import(const char *path,
+                                     const struct facet_import_options *options,
+                                     struct facet_scene *out,
+                                     struct facet_error *err)
+{
+    static const struct facet_import_options defaults;
+    struct job job = {.path = path, .scene = out};
+    enum facet_status status;
+
+    facet_scene_init(out);
+    status = facet_file_read(path, FACET_IMPORT_MAX_FILE_BYTES, &job.file, err);
+    if (status != FACET_OK) {
+        return status; /* names the path already */
+    }
+    options = options != NULL ? options : &defaults;
+    job.assimp_gltf = options->assimp_gltf;
+    job.fixed_time = options->seconds != 0;
+    status = import_job(&job, options, err);
+    free(job.file.data);
+    if (status != FACET_OK) {
+        facet_scene_free(out);
+        (void)facet_fail_in(err, path);
+    }
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Reading scene files. The file's bytes are untrusted: parsing and picture decoding happen in a
+ * confined child process (sandbox.h), files beside the scene are read by this process and only from
+ * the scene's own folder and below, and the result is validated before anyone sees it.
+ *
+ * glTF 2.0 (.gltf, .glb) is read by our own reader: Assimp 5.2 drops EXT_mesh_gpu_instancing, reads
+ * KHR_mesh_quantization data as raw floats and rounds texture coordinates. OBJ + MTL, PLY and STL
+ * are read by Assimp, and so are glTF files whose meshes are compressed with Draco. */
+#ifndef FACET_SCENE_IMPORT_H
+#define FACET_SCENE_IMPORT_H
+
+#include "scene/scene.h"
+
+#define FACET_IMPORT_MAX_FILE_BYTES                                                                \
+    ((size_t)2 << 30)                 /* of the scene file and each file beside it */
+#define FACET_IMPORT_MAX_FILES 16384U /* beside the scene file */
+
+enum facet_scene_format {
+    FACET_FORMAT_GLTF, /* JSON or binary */
+    FACET_FORMAT_OBJ,
+    FACET_FORMAT_PLY,
+    FACET_FORMAT_STL,
+    FACET_FORMAT_COUNT,
+};
+
+struct facet_import_options {
+    uint64_t memory_bytes; /* 0: 8 GiB */
+    uint32_t seconds;      /* 0: 10, and one more per MiB of the files */
+    bool assimp_gltf;      /* read glTF with Assimp as well: for comparing the two readers */
+};
+
+/* The format of a file, from its first bytes and, where these say nothing, its name. */
+enum facet_status facet_scene_detect(const char *path,
+                                     const uint8_t *data,
+                                     size_t size,
+                                     enum facet_scene_format *out,
+                                     struct facet_error *err);
+
+/* A finished scene (facet_scene_finish), or an error that starts with the path; "-" is standard
+ * input. `options` may be NULL. The scene is empty on failure. */
+enum facet_status facet_scene_import(const char *path,
+                                     const struct facet_import_options *options,
+                                     struct facet_scene *out,
+                                     struct facet_error *err);
+
+#endif

@@ -1,0 +1,258 @@
+/* See scene.h. */
+#include "scene/scene.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void facet_scene_init(struct facet_scene *scene)
+{
+    memset(scene, 0, sizeof *scene);
+}
+
+void facet_scene_mesh_free(struct facet_scene_mesh *mesh)
+{
+    free(mesh->indices);
+    free(mesh->positions);
+    free(mesh->normals);
+    free(mesh->colors);
+    for (unsigned set = 0; set < FACET_SCENE_UV_SETS; set++) {
+        free(mesh->uv[set]);
+    }
+    memset(mesh, 0, sizeof *mesh);
+}
+
+void facet_scene_free(struct facet_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        facet_scene_mesh_free(&scene->meshes[i]);
+    }
+    for (uint32_t i = 0; i < scene->texture_count; i++) {
+        free(scene->textures[i].rgba);
+    }
+    free(scene->meshes);
+    free(scene->instances);
+    free(scene->materials);
+    free(scene->textures);
+    free(scene->cameras);
+    free(scene->lights);
+    free(scene->warnings);
+    facet_scene_init(scene);
+}
+
+/* Room for one more item in *out: arrays grow when their count is a power of two, so they need no
+ * capacity field. */
+static enum facet_status reserve(void *array,
+                                 uint32_t count,
+                                 size_t item_size,
+                                 uint32_t limit,
+                                 const char *what,
+                                 void **out,
+                                 struct facet_error *err)
+{
+    *out = array;
+    if (count >= limit) {
+        return facet_fail(err, FACET_ERR_LIMIT, count, "more than %u %s", limit, what);
+    }
+    if ((count & (count - 1)) == 0) {
+        *out = realloc(array, (count != 0 ? (size_t)count * 2 : 1) * item_size);
+        if (*out == NULL) {
+            *out = array;
+            return facet_fail(err, FACET_ERR_MEMORY, count, "out of memory at %u %s", count, what);
+        }
+    }
+    return FACET_OK;
+}
+
+/* The body of every add function: array, count and limit differ. */
+#define APPEND(array, count, limit, what, index)                                                   \
+    do {                                                                                           \
+        void *place;                                                                               \
+        uint32_t *at = (index);                                                                    \
+        enum facet_status status =                                                                 \
+            reserve((array), (count), sizeof *(array), (limit), (what), &place, err);              \
+        (array) = place;                                                                           \
+        if (status == FACET_OK) {                                                                  \
+            if (at != NULL) {                                                                      \
+                *at = (count);                                                                     \
+            }                                                                                      \
+            (array)[(count)++] = *item;                                                            \
+        }                                                                                          \
+        return status;                                                                             \
+    } while (0)
+
+enum facet_status facet_scene_add_mesh(struct facet_scene *scene,
+                                       const struct facet_scene_mesh *item,
+                                       uint32_t *index,
+                                       struct facet_error *err)
+{
+    APPEND(scene->meshes, scene->mesh_count, FACET_SCENE_MAX_MESHES, "meshes", index);
+}
+
+enum facet_status facet_scene_add_instance(struct facet_scene *scene,
+                                           const struct facet_scene_instance *item,
+                                           struct facet_error *err)
+{
+    APPEND(scene->instances, scene->instance_count, FACET_SCENE_MAX_INSTANCES, "instances", NULL);
+}
+
+enum facet_status facet_scene_add_material(struct facet_scene *scene,
+                                           const struct facet_scene_material *item,
+                                           uint32_t *index,
+                                           struct facet_error *err)
+{
+    APPEND(scene->materials, scene->material_count, FACET_SCENE_MAX_MATERIALS, "materials", index);
+}
+
+enum facet_status facet_scene_add_texture(struct facet_scene *scene,
+                                          const struct facet_scene_texture *item,
+                                          uint32_t *index,
+                                          struct facet_error *err)
+{
+    APPEND(scene->textures, scene->texture_count, FACET_SCENE_MAX_TEXTURES, "textures", index);
+}
+
+enum facet_status facet_scene_add_camera(struct facet_scene *scene,
+                                         const struct facet_scene_camera *item,
+                                         struct facet_error *err)
+{
+    APPEND(scene->cameras, scene->camera_count, FACET_SCENE_MAX_CAMERAS, "cameras", NULL);
+}
+
+enum facet_status facet_scene_add_light(struct facet_scene *scene,
+                                        const struct facet_scene_light *item,
+                                        struct facet_error *err)
+{
+    APPEND(scene->lights, scene->light_count, FACET_SCENE_MAX_LIGHTS, "lights", NULL);
+}
+
+void facet_scene_warn(struct facet_scene *scene, const char *format, ...)
+{
+    void *place;
+    va_list args;
+
+    if (reserve(scene->warnings,
+                scene->warning_count,
+                sizeof *scene->warnings,
+                FACET_SCENE_MAX_WARNINGS,
+                "warnings",
+                &place,
+                NULL) != FACET_OK) {
+        return;
+    }
+    scene->warnings = place;
+    va_start(args, format);
+    (void)vsnprintf(scene->warnings[scene->warning_count],
+                    sizeof scene->warnings[scene->warning_count],
+                    format,
+                    args);
+    va_end(args);
+    scene->warning_count++;
+}
+
+static void texture_use_default(struct facet_texture_use *use)
+{
+    const struct facet_texture_use plain = {
+        .texture = FACET_SCENE_NONE,
+        .mip = FACET_MIP_LINEAR,
+        .matrix = {1, 0, 0, 0, 1, 0},
+    };
+
+    *use = plain;
+}
+
+void facet_scene_material_default(struct facet_scene_material *material)
+{
+    memset(material, 0, sizeof *material);
+    for (unsigned i = 0; i < 4; i++) {
+        material->base_color[i] = 1.0F;
+    }
+    material->metallic = 1.0F;
+    material->roughness = 1.0F;
+    material->alpha_cutoff = 0.5F;
+    texture_use_default(&material->base_texture);
+    texture_use_default(&material->emissive_texture);
+}
+
+/* Length of the valid, printable UTF-8 sequence at `at`, 0 when there is none. */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
+    uint32_t code;
+
+    if (length == 1) {
+        return at[0] >= 0x20 && at[0] != 0x7F ? 1 : 0;
+    }
+    if (length > left || at[0] < 0xC2 || at[0] > 0xF4) {
+        return 0;
+    }
+    code = at[0] & (0x7FU >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (at[i] & 0x3FU);
+    }
+    if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ||
+        (code >= 0x80 && code < 0xA0)) {
+        return 0;
+    }
+    return length;
+}
+
+void facet_scene_set_name(char to[FACET_SCENE_NAME_BYTES], const char *from, size_t length)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < length && used < FACET_SCENE_NAME_BYTES - 1;) {
+        size_t step = utf8_length((const unsigned char *)from + i, length - i);
+
+        if (step == 0) {
+            to[used++] = '?';
+            i++;
+            continue;
+        }
+        if (used + step > FACET_SCENE_NAME_BYTES - 1) {
+            break;
+        }
+        memcpy(to + used, from + i, step);
+        used += step;
+        i += step;
+    }
+    memset(to + used, 0, FACET_SCENE_NAME_BYTES - used);
+}
+
+uint64_t facet_scene_triangles(const struct facet_scene *scene)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        sum += scene->meshes[i].triangle_count;
+    }
+    return sum;
+}
+
+uint64_t facet_scene_instanced_triangles(const struct facet_scene *scene)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        sum += scene->meshes[scene->instances[i].mesh].triangle_count;
+    }
+    return sum;
+}
+
+void facet_scene_uv(const struct facet_scene_mesh *mesh,
+                    const struct facet_texture_use *use,
+                    uint32_t vertex,
+                    float uv[2])
+{
+    const float *set = mesh->uv[use->uv_set];
+    float u = set != NULL ? set[2 * (size_t)vertex] : 0.0F;
+    float v = set != NULL ? set[2 * (size_t)vertex + 1] : 0.0F;
+
+    uv[0] = use->matrix[0] * u + use->matrix[1] * v + use->matrix[2];
+    uv[1] = use->matrix[3] * u + use->matrix[4] * v + use->matrix[5];
+}

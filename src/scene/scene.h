@@ -1,0 +1,186 @@
+/* A scene as plain data: triangle meshes, instances of them, materials, textures, cameras, lights.
+ *
+ * Conventions are those of glTF 2.0, whatever the file was: right-handed, +Y up, metres, linear
+ * colour factors, texture row 0 on top and v growing downwards, counter-clockwise front faces, a
+ * camera looks along its -Z. Node trees are flattened: an instance is a mesh and its
+ * object-to-world matrix. Everything is finite and in range: import.h checks before handing a scene
+ * out, so users of a scene need no checks of their own. */
+#ifndef FACET_SCENE_SCENE_H
+#define FACET_SCENE_SCENE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a scene may hold at most; beyond it, importing fails with FACET_ERR_LIMIT. Counts are totals
+ * over the scene. */
+#define FACET_SCENE_MAX_MESHES 1000000U
+#define FACET_SCENE_MAX_VERTICES (1U << 27)
+#define FACET_SCENE_MAX_TRIANGLES (1U << 27)
+#define FACET_SCENE_MAX_INSTANCES (1U << 24)
+#define FACET_SCENE_MAX_MATERIALS 100000U
+#define FACET_SCENE_MAX_TEXTURES 4096U
+#define FACET_SCENE_MAX_TEXELS (1U << 28)
+#define FACET_SCENE_MAX_CAMERAS 4096U
+#define FACET_SCENE_MAX_LIGHTS 65536U
+#define FACET_SCENE_MAX_WARNINGS 64U
+#define FACET_SCENE_NAME_BYTES 128U /* longer names are cut */
+#define FACET_SCENE_UV_SETS 8U
+#define FACET_SCENE_NONE UINT32_MAX
+
+struct facet_bounds {
+    float lo[3], hi[3]; /* lo > hi: empty */
+};
+
+struct facet_scene_mesh {
+    char name[FACET_SCENE_NAME_BYTES];
+    uint32_t vertex_count;
+    uint32_t triangle_count;
+    uint32_t material;              /* always valid */
+    uint32_t *indices;              /* 3 per triangle, each < vertex_count */
+    float *positions;               /* 3 per vertex */
+    float *normals;                 /* 3 per vertex; NULL: flat, use the triangle's normal */
+    float *colors;                  /* linear RGBA, 4 per vertex; NULL: white */
+    float *uv[FACET_SCENE_UV_SETS]; /* 2 per vertex; NULL: (0, 0) everywhere */
+    struct facet_bounds bounds;     /* in object space */
+};
+
+struct facet_scene_instance {
+    float transform[12]; /* object to world: three rows of four, the last column is translation */
+    uint32_t mesh;
+    bool flipped; /* the matrix mirrors: front faces turn clockwise in world space */
+};
+
+enum facet_wrap { FACET_WRAP_REPEAT, FACET_WRAP_CLAMP, FACET_WRAP_MIRROR, FACET_WRAP_COUNT };
+enum facet_filter { FACET_FILTER_LINEAR, FACET_FILTER_NEAREST, FACET_FILTER_COUNT };
+enum facet_mip { FACET_MIP_NONE, FACET_MIP_NEAREST, FACET_MIP_LINEAR, FACET_MIP_COUNT };
+enum facet_alpha { FACET_ALPHA_OPAQUE, FACET_ALPHA_MASK, FACET_ALPHA_BLEND, FACET_ALPHA_COUNT };
+
+struct facet_texture_use {
+    uint32_t texture; /* FACET_SCENE_NONE: none, the factor alone counts */
+    uint32_t uv_set;
+    enum facet_wrap wrap_u, wrap_v;
+    enum facet_filter magnify, minify;
+    enum facet_mip mip;
+    float matrix[6]; /* u' = m0 u + m1 v + m2, v' = m3 u + m4 v + m5 (KHR_texture_transform) */
+};
+
+struct facet_scene_material {
+    char name[FACET_SCENE_NAME_BYTES];
+    float base_color[4]; /* linear; multiplies texture and vertex colour */
+    float emissive[3];   /* linear radiance, strength included */
+    float metallic, roughness;
+    struct facet_texture_use base_texture, emissive_texture;
+    enum facet_alpha alpha_mode;
+    float alpha_cutoff;
+    bool double_sided;
+    bool unlit;
+};
+
+struct facet_scene_texture {
+    char name[FACET_SCENE_NAME_BYTES];
+    uint32_t width, height;
+    uint8_t *rgba; /* sRGB-encoded colour, straight alpha, row 0 on top */
+};
+
+enum facet_camera_kind { FACET_CAMERA_PERSPECTIVE, FACET_CAMERA_ORTHOGRAPHIC, FACET_CAMERA_COUNT };
+
+struct facet_scene_camera {
+    char name[FACET_SCENE_NAME_BYTES];
+    enum facet_camera_kind kind;
+    bool derived;        /* not in the file: chosen so that everything is in view */
+    float transform[12]; /* camera to world; the columns right, up, back have length 1 */
+    float y_fov;         /* perspective: full vertical angle in radians */
+    float aspect;        /* width / height; 0: that of the picture */
+    float x_mag, y_mag;  /* orthographic: half width and half height */
+    float z_near, z_far; /* z_far 0: infinite */
+};
+
+enum facet_light_kind {
+    FACET_LIGHT_DIRECTIONAL,
+    FACET_LIGHT_POINT,
+    FACET_LIGHT_SPOT,
+    FACET_LIGHT_COUNT,
+};
+
+struct facet_scene_light {
+    char name[FACET_SCENE_NAME_BYTES];
+    enum facet_light_kind kind;
+    bool derived; /* not in the file: the default sun */
+    float color[3];
+    float intensity; /* lux for directional, candela for the others */
+    float position[3];
+    float direction[3];           /* where the light goes, length 1 */
+    float range;                  /* 0: unlimited */
+    float inner_cone, outer_cone; /* spot: half angles in radians */
+};
+
+struct facet_scene {
+    uint32_t mesh_count, instance_count, material_count, texture_count;
+    uint32_t camera_count, light_count, warning_count;
+    struct facet_scene_mesh *meshes;
+    struct facet_scene_instance *instances;
+    struct facet_scene_material *materials;
+    struct facet_scene_texture *textures;
+    struct facet_scene_camera *cameras; /* at least one after import */
+    struct facet_scene_light *lights;   /* at least one after import */
+    char (*warnings)[256];              /* what was left out, in words */
+    struct facet_bounds bounds;         /* of all instances, in world space */
+};
+
+void facet_scene_init(struct facet_scene *scene);
+void facet_scene_free(struct facet_scene *scene);
+void facet_scene_mesh_free(struct facet_scene_mesh *mesh);
+
+/* Append a copy of *item, which then belongs to the scene (also its arrays); the index comes back
+ * in *index unless that is NULL. On failure (memory, limit) the caller still owns the item. */
+enum facet_status facet_scene_add_mesh(struct facet_scene *scene,
+                                       const struct facet_scene_mesh *item,
+                                       uint32_t *index,
+                                       struct facet_error *err);
+enum facet_status facet_scene_add_instance(struct facet_scene *scene,
+                                           const struct facet_scene_instance *item,
+                                           struct facet_error *err);
+enum facet_status facet_scene_add_material(struct facet_scene *scene,
+                                           const struct facet_scene_material *item,
+                                           uint32_t *index,
+                                           struct facet_error *err);
+enum facet_status facet_scene_add_texture(struct facet_scene *scene,
+                                          const struct facet_scene_texture *item,
+                                          uint32_t *index,
+                                          struct facet_error *err);
+enum facet_status facet_scene_add_camera(struct facet_scene *scene,
+                                         const struct facet_scene_camera *item,
+                                         struct facet_error *err);
+enum facet_status facet_scene_add_light(struct facet_scene *scene,
+                                        const struct facet_scene_light *item,
+                                        struct facet_error *err);
+/* Words for the user; silently dropped beyond the limit. */
+void facet_scene_warn(struct facet_scene *scene, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* glTF's defaults: white, opaque, one-sided, no textures, repeat and linear with mipmaps. */
+void facet_scene_material_default(struct facet_scene_material *material);
+
+/* Copies a name, cut to fit; bytes that are not printable UTF-8 become '?'. */
+void facet_scene_set_name(char to[FACET_SCENE_NAME_BYTES], const char *from, size_t length);
+
+/* Derived facts: bounds, mirror flags, and, when the file has none, a camera that sees everything
+ * from a corner and a sun. Refuses a scene without triangles or with non-finite bounds. */
+enum facet_status facet_scene_finish(struct facet_scene *scene, struct facet_error *err);
+
+uint64_t facet_scene_triangles(const struct facet_scene *scene);           /* stored once */
+uint64_t facet_scene_instanced_triangles(const struct facet_scene *scene); /* as placed */
+
+/* A camera that frames the box: 45 degrees vertical angle, looking from (+x, +y, +z). */
+void facet_scene_frame(const struct facet_bounds *bounds, struct facet_scene_camera *out);
+
+/* Texture coordinates of a vertex for a texture, its transform applied. */
+void facet_scene_uv(const struct facet_scene_mesh *mesh,
+                    const struct facet_texture_use *use,
+                    uint32_t vertex,
+                    float uv[2]);
+
+#endif

@@ -1,0 +1,169 @@
+"""The scripts behind `make`: the counting of test results must not let anything that went wrong pass
+as a success, and the package installer must do nothing when nothing is missing and say what is wrong
+when it cannot help."""
+import json
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main
+
+SOURCE = os.environ["FACET_SOURCE"]
+
+
+def summary(suites, results, log=True):
+    """Runs tools/test_summary on made-up runs: suites = {name: (result, returncode)}."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "meson-logs"))
+        os.makedirs(os.path.join(folder, "results"))
+        if log:
+            with open(os.path.join(folder, "meson-logs/testlog.json"), "w", encoding="utf-8") as file:
+                for name, (result, code) in suites.items():
+                    entry = {"name": f"facet:unit / {name}", "result": result, "returncode": code}
+                    file.write(json.dumps(entry) + "\n")
+        for name, lines in results.items():
+            with open(os.path.join(folder, "results", f"test_{name}.tsv"), "w",
+                      encoding="utf-8") as file:
+                file.write(lines)
+        run = subprocess.run([os.path.join(SOURCE, "tools/test_summary"), folder,
+                              os.path.join(folder, "results")], stdout=subprocess.PIPE, text=True)
+    return run.returncode, run.stdout.splitlines()
+
+
+@case()
+def cases_are_counted():
+    code, lines = summary({"a": ("OK", 0), "b": ("OK", 0)},
+                          {"a": "test_a\tx\tpass\tRT-001\ntest_a\ty\tpass\t\n",
+                           "b": "test_b\tz\tskip\t\n"})
+    check_eq((code, lines[-1]), (0, "2 passed, 0 failed"))
+    check("1 skipped" in lines, f"{lines} does not tell the skipped case")
+
+
+@case()
+def a_failing_case_fails_the_run():
+    code, lines = summary({"a": ("FAIL", 1)},
+                          {"a": "test_a\tx\tpass\t\ntest_a\ty\tfail\t\n"})
+    check_eq((code, lines), (1, ["FAIL a: y", "1 passed, 1 failed"]))
+
+
+@case()
+def a_crash_is_a_failure_of_its_own():
+    crashed = "test_a\tx\tpass\t\ntest_a\ty\tfail\t\n"
+    code, lines = summary({"a": ("FAIL", -11)}, {"a": crashed})
+    check_eq((code, lines[-1]), (1, "1 passed, 2 failed"))
+    code, lines = summary({"a": ("FAIL", 1)}, {"a": "test_a\tx\tpass\t\n"})
+    check_eq((code, lines[-1]), (1, "1 passed, 1 failed"))
+    code, lines = summary({"a": ("TIMEOUT", -15)}, {"a": "test_a\tx\tpass\t\n"})
+    check_eq((code, lines[-1]), (1, "1 passed, 1 failed"))
+    code, lines = summary({"a": ("ERROR", 99)}, {})
+    check_eq((code, lines[-1]), (1, "0 passed, 1 failed"))
+
+
+@case()
+def a_torn_result_line_is_a_failure():
+    code, lines = summary({"a": ("OK", 0)}, {"a": "test_a\tx\tpass\t\ntest_a\ty"})
+    check_eq((code, lines[-1]), (1, "1 passed, 1 failed"))
+
+
+@case()
+def a_suite_without_cases_counts_once():
+    code, lines = summary({"fuzz_as": ("OK", 0)}, {})
+    check_eq((code, lines[-1]), (0, "1 passed, 0 failed"))
+
+
+@case()
+def no_run_is_a_failure():
+    code, lines = summary({}, {}, log=False)
+    check_eq((code, lines[-1]), (1, "0 passed, 1 failed"))
+
+
+class Machine:
+    """A made-up machine for install_packages.sh: its PATH holds only what is put there."""
+
+    def __init__(self, folder, installed, uid=0, sudo=False, apt_works=True, tools=()):
+        self.folder, self.bin = folder, os.path.join(folder, "bin")
+        os.mkdir(self.bin)
+        for name in ("sh", "sed", "tr", "mktemp", "tail", "env", "rm", "cat"):
+            os.symlink(shutil.which(name), os.path.join(self.bin, name))
+        self.installed = os.path.join(folder, "installed")
+        self.log = os.path.join(folder, "log")
+        for path, text in ((self.installed, "\n".join(installed) + "\n"), (self.log, ""),
+                           (os.path.join(folder, "packages.txt"),
+                            "# build\nalpha\n\nbeta # why\n")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        self.add("dpkg-query", f'for name; do :; done; while read -r line; do [ "$line" = "$name" ] '
+                               f'&& printf installed && exit 0; done <"{self.installed}"; exit 1')
+        install = f'case "$*" in *install*) echo beta >>"{self.installed}" ;; esac'
+        self.add("apt-get", f'echo "apt-get $*" >>"{self.log}"; '
+                 + (install if apt_works else "echo E: no network; exit 100"))
+        self.add("id", f"echo {uid}")
+        if sudo:
+            self.add("sudo", f'echo "sudo $1" >>"{self.log}"; [ "$1" = -n ] && shift; exec "$@"')
+        for name in tools:
+            self.add(name, "exit 0")
+
+    def add(self, name, body):
+        path = os.path.join(self.bin, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!{self.bin}/sh\n{body}\n")
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+
+    def run(self):
+        result = subprocess.run([os.path.join(self.bin, "sh"),
+                                 os.path.join(SOURCE, "tools/install_packages.sh"),
+                                 os.path.join(self.folder, "packages.txt")],
+                                env={"PATH": self.bin}, stdin=subprocess.DEVNULL, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        with open(self.log, encoding="utf-8") as file:
+            return result, file.read().splitlines()
+
+
+def machine(*arguments, **named):
+    with tempfile.TemporaryDirectory() as folder:
+        return Machine(folder, *arguments, **named).run()
+
+
+BUILD_TOOLS = ("meson", "ninja", "pkg-config", "python3", "gcc")
+
+
+@case()
+def nothing_missing_does_nothing():
+    result, log = machine(["alpha", "beta"])
+    check_eq((result.returncode, result.stdout, result.stderr, log), (0, "", "", []))
+
+
+@case()
+def only_the_missing_package_is_installed():
+    result, log = machine(["alpha"])
+    check_eq(result.returncode, 0, "exit code")
+    check_eq(log, ["apt-get -q update", "apt-get -q install -y --no-install-recommends beta"])
+
+
+@case()
+def without_root_sudo_is_used_without_asking():
+    result, log = machine(["alpha"], uid=1000, sudo=True)
+    check_eq(result.returncode, 0, "exit code")
+    check_eq([line for line in log if line.startswith("sudo")], ["sudo -n", "sudo -n"])
+
+
+@case()
+def without_rights_or_network_the_reason_is_told():
+    for named in ({"uid": 1000}, {"apt_works": False}):
+        result, _ = machine(["alpha"], **named)
+        check_eq(result.returncode, 1, f"exit code with {named}")
+        check("still missing: beta" in result.stderr, result.stderr)
+    result, _ = machine(["alpha"], apt_works=False)
+    check("E: no network" in result.stderr, result.stderr)
+
+
+@case()
+def a_machine_that_can_build_goes_on():
+    result, _ = machine(["alpha"], apt_works=False, tools=BUILD_TOOLS)
+    check_eq(result.returncode, 0, "exit code")
+    check("still missing: beta" in result.stderr and "going on" in result.stderr, result.stderr)
+
+
+main("tools")

@@ -1,0 +1,233 @@
+"""The documentation against the program: every command that README, docs/ and the commands' own help
+show is run, and the output shown below it is compared; the architecture page's include graph is
+compared with the #include lines; links between pages lead somewhere.
+
+A page shows commands in blocks fenced with ```sh: a line that starts with `$ ` is run by bash, the
+lines below it are its output. A line of three dots alone stands for any lines. The commands of a
+page run one after the other in one folder that holds only links to `assets`, `examples` and `spec`; they
+must exit with 0, or with N where a comment `# exit N` follows the command.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import textwrap
+
+from harness import add_case, case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+
+# Commands that a page shows and that this test does not run: they build, install or test Facet
+# itself, or take the time of a whole run.
+NOT_RUN = {
+    "make", "make demo", "make test", "make test-long", "make bench", "make clean", "make format",
+    "make tidy", "make fuzz", "make fuzz FUZZ_SECONDS=60", "make install PREFIX=$HOME/.local",
+    ".ci/run", "sudo make install", "make help",
+}
+
+
+def pages():
+    return [os.path.join(SOURCE, "README.md")] + sorted(glob.glob(os.path.join(SOURCE, "docs/*.md")))
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def blocks(text, kind):
+    """(line number, lines) of every block fenced with that kind."""
+    found, current, start = [], None, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if current is None and line.strip() == "```" + kind:
+            current, start = [], number
+        elif current is not None and line.strip() == "```":
+            found.append((start, textwrap.dedent("\n".join(current)).split("\n")))
+            current = None
+        elif current is not None:
+            current.append(line)
+    return found
+
+
+def commands(text):
+    """(line number, command, expected output lines) of the page."""
+    found = []
+    for start, lines in blocks(text, "sh"):
+        for offset, line in enumerate(lines, 1):
+            if line.startswith("$ "):
+                found.append((start + offset, line[2:], []))
+            elif found and lines[0].startswith("$ "):
+                found[-1][2].append(line.rstrip())
+    return found
+
+
+def matches(got, shown):
+    """Whether the lines got are the lines shown, where `...` stands for any number of lines."""
+    parts = [[]]
+    for line in shown:
+        if line.strip() == "...":
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    if len(parts) == 1:
+        return got == parts[0]
+    first, last = parts[0], parts[-1]
+    if len(got) < len(first) + len(last) or got[:len(first)] != first:
+        return False
+    at, end = len(first), len(got) - len(last)
+    for part in parts[1:-1]:
+        while at + len(part) <= end and got[at:at + len(part)] != part:
+            at += 1
+        at += len(part)
+    return at <= end and got[end:] == last
+
+
+def run_in(folder, command):
+    environment = dict(os.environ, PATH=os.path.dirname(FACET) + ":" + os.environ["PATH"])
+    environment.pop("FACET_TEST_RESULTS", None)
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", stdin=subprocess.DEVNULL)
+
+
+def make_folder(folder):
+    for name in ("assets", "examples", "spec"):
+        if os.path.isdir(os.path.join(SOURCE, name)):
+            os.symlink(os.path.join(SOURCE, name), os.path.join(folder, name))
+
+
+def check_commands(shown):
+    """Runs (where, command, expected) one after the other in one folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_folder(folder)
+        for where, command, expected in shown:
+            if command in NOT_RUN:
+                continue
+            code = re.search(r"# exit (\d+)$", command)
+            result = run_in(folder, command)
+            got = [line.rstrip() for line in result.stdout.splitlines()]
+            check_eq(result.returncode, int(code.group(1)) if code else 0,
+                     f"{where}: exit code of '{command}', which printed:\n{result.stdout}\nand")
+            if expected:
+                check(matches(got, expected), f"{where}: '{command}' printed\n{result.stdout}\n"
+                      "where the page shows\n" + "\n".join(expected))
+
+
+def check_page(path):
+    name = os.path.relpath(path, SOURCE)
+    check_commands([(f"{name}:{line}", command, expected)
+                    for line, command, expected in commands(read(path))])
+
+
+def check_examples(command):
+    help_text = subprocess.run([FACET, *command.split(), "--help"], stdout=subprocess.PIPE, text=True,
+                               check=True).stdout
+    check("\nExamples:\n" in help_text, f"facet {command} --help shows no example")
+    lines = help_text.split("\nExamples:\n")[1].split("\n\n")[0].splitlines()
+    check_commands([(f"facet {command} --help", line.strip()[2:], []) for line in lines])
+
+
+def command_names():
+    text = subprocess.run([FACET, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    lines = text.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    return [re.match(r"  (\S+(?: \S+)*?)  ", line).group(1) for line in lines]
+
+
+for _path in pages():
+    _name = os.path.relpath(_path, SOURCE).replace("/", "_").replace(".md", "").replace("-", "_")
+    add_case("commands_of_" + _name, lambda p=_path: check_page(p))
+for _command in command_names():
+    add_case("examples_of_" + _command.replace(" ", "_"), lambda c=_command: check_examples(c))
+
+
+@case()
+def every_command_is_documented():
+    text = read(os.path.join(SOURCE, "docs/commands.md"))
+    for name in command_names():
+        check(f"`facet {name}`" in text, f"docs/commands.md does not speak of `facet {name}`")
+
+
+@case()
+def links_lead_somewhere():
+    for path in pages():
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", read(path)):
+            if not re.match(r"[a-z]+:", target):
+                where = os.path.join(os.path.dirname(path), target)
+                check(os.path.exists(where), f"{os.path.relpath(path, SOURCE)}: {target} is not there")
+
+
+@case()
+def public_headers_compile_alone():
+    for header in glob.glob(os.path.join(SOURCE, "include/facet/*.h")):
+        for compiler, language in (("gcc", "c"), ("clang", "c"), ("clang++", "c++")):
+            if shutil.which(compiler) is None:
+                continue
+            standard = "c11" if language == "c" else "c++11"
+            result = subprocess.run(
+                [compiler, "-x", language, "-std=" + standard, "-Wall", "-Wextra", "-Wpedantic",
+                 "-Werror", "-fsyntax-only", "-I" + os.path.join(SOURCE, "include"), "-include",
+                 header, "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            check(result.returncode == 0, f"{header}, {compiler}:\n{result.stdout}")
+
+
+def allowed_edges():
+    """{folder: set of folders that it may include} from the page's include-graph block."""
+    text = read(os.path.join(SOURCE, "docs/architecture.md"))
+    found = blocks(text, "include-graph")
+    check_eq(len(found), 1, "number of include-graph blocks in docs/architecture.md")
+    edges = {}
+    for line in found[0][1]:
+        match = re.fullmatch(r"(\S+) ->((?: \S+)*)", line.strip())
+        check(match, f"docs/architecture.md: {line!r} is not `folder -> folder folder`")
+        edges[match.group(1)] = set(match.group(2).split())
+    return edges
+
+
+def actual_includes():
+    """(file, its folder, included folder) for every #include "folder/..." of the C files."""
+    for root in ("src", "cli", "bench", "include"):
+        for path in glob.glob(os.path.join(SOURCE, root, "**", "*.[ch]"), recursive=True):
+            name = os.path.relpath(path, SOURCE)
+            folder = name.split("/")[1] if root == "src" else root
+            for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', read(path), re.M):
+                parts = header.split("/")
+                yield name, folder, parts[0] if len(parts) > 1 else folder
+
+
+@case()
+def includes_follow_the_architecture_page():
+    edges = allowed_edges()
+    bad = []
+    for name, folder, target in actual_includes():
+        if folder not in edges:
+            bad.append(f"{name}: docs/architecture.md has no line for the folder {folder}")
+        elif target != folder and target not in edges[folder]:
+            bad.append(f"{name} includes {target}, which docs/architecture.md forbids to {folder}")
+    check(not bad, "\n".join(sorted(set(bad))))
+
+
+@case()
+def the_include_graph_is_current_and_has_no_cycle():
+    edges = allowed_edges()
+    source = os.path.join(SOURCE, "src")
+    folders = {name for name in os.listdir(source) if os.path.isdir(os.path.join(source, name))}
+    folders |= {"cli", "bench", "include"}
+    check_eq(set(edges), folders, "set of folders in the include graph")
+    done = set()
+
+    def visit(folder, path):
+        check(folder not in path, "cycle: " + " -> ".join(path + [folder]))
+        if folder not in done:
+            for target in edges.get(folder, set()):
+                check(target in edges, f"{folder} -> {target}: there is no such folder")
+                visit(target, path + [folder])
+            done.add(folder)
+
+    for folder in edges:
+        visit(folder, [])
+
+
+main("docs")

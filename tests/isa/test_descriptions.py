@@ -1,0 +1,178 @@
+"""The generator refuses malformed tables: each case breaks one cell of a copy of spec/ and expects the
+file, the line and the reason on standard error, a non-zero exit status and no output."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from harness import add_case, check, check_eq, main
+
+SOURCE = os.environ["FACET_SOURCE"]
+GENERATOR = os.path.join(SOURCE, "tools", "gen_tables.py")
+
+
+def generate(folder):
+    outputs = [os.path.join(folder, "isa_tables.c"), os.path.join(folder, "isa_rows.h")]
+    run = subprocess.run([sys.executable, GENERATOR, os.path.join(folder, "spec")] + outputs,
+                         capture_output=True, text=True)
+    return run, [p for p in outputs if os.path.exists(p)]
+
+
+def with_copy(change):
+    """Runs the generator on a copy of spec/ after change(folder)."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = os.path.join(folder, "spec")
+        os.mkdir(spec)
+        for name in os.listdir(os.path.join(SOURCE, "spec")):
+            if name.endswith((".tsv", ".md")):
+                shutil.copy(os.path.join(SOURCE, "spec", name), spec)
+        change(spec)
+        return generate(folder)
+
+
+def edit(name, row, old, new):
+    """Replaces text in the line of `name` that starts with `row`; returns the change and its line."""
+    def change(spec):
+        path = os.path.join(spec, name)
+        with open(path, encoding="utf-8") as f:
+            lines = f.read().split("\n")
+        at = next(i for i, line in enumerate(lines) if line.startswith(row))
+        check(old in lines[at], "%s: %r is not in the line of %r" % (name, old, row))
+        lines[at] = lines[at].replace(old, new, 1)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("\n".join(lines))
+        change.line = at + 1
+    return change
+
+
+def append(name, text):
+    def change(spec):
+        path = os.path.join(spec, name)
+        with open(path, "a", encoding="utf-8") as f:
+            f.write(text + "\n")
+        with open(path, encoding="utf-8") as f:
+            change.line = f.read().count("\n")
+    return change
+
+
+def refused(name, change, file, reason, below=0):
+    """`below`: the complaint stands that many lines below the changed one."""
+    def run():
+        result, outputs = with_copy(change)
+        check_eq(result.returncode, 1, "exit status")
+        check_eq(outputs, [], "outputs")
+        where = "%s:%d: " % (file, change.line + below)
+        found = [line for line in result.stderr.splitlines() if line.startswith(where) and reason in line]
+        check(found, "no complaint %r with %r in:\n%s" % (where, reason, result.stderr))
+    add_case(name, run)
+
+
+RT, TILE, RV = "rt-rsv.insn.tsv", "tile.insn.tsv", "rv64.insn.tsv"
+BBOX = "rt.bbox\t"
+
+
+def accepts_the_contract():
+    result, outputs = with_copy(lambda spec: None)
+    check_eq(result.returncode, 0, "exit status")
+    check_eq(len(outputs), 2, "outputs")
+
+
+add_case("accepts_the_contract", accepts_the_contract)
+refused("field_over_fixed_bits", edit(RT, BBOX, "flags[23:20]", "flags[24:20]"), RT, "overlaps fixed bits")
+refused("fields_overlap", edit(RT, BBOX, "flags[23:20]", "flags[23:19]"), RT, "overlaps another field")
+refused("field_outside_word", edit(RT, BBOX, "flags[23:20]", "flags[33:20]"), RT, "outside the word")
+refused("field_outside_half", edit(RV, "c.jr\t", "rs1[11:7]", "rs1[17:13]"), RV, "outside the word")
+refused("field_upside_down", edit(RT, BBOX, "flags[23:20]", "flags[20:23]"), RT, "outside the word")
+refused("field_unreadable", edit(RT, BBOX, "flags[23:20]", "flags[23..20]"), RT, "cannot read field")
+refused("bit_left_open", edit(TILE, "ADDI\t", "simm[31:20]", "simm[30:20]"), TILE, "neither fixed nor a field")
+refused("match_outside_mask", edit(RT, BBOX, "0x0000600b", "0x0010600b"), RT, "outside mask")
+refused("mask_unreadable", edit(RT, BBOX, "0xff00707f", "0xff00707"), RT, "is not a word")
+refused("lengths_differ", edit(RT, BBOX, "0x0000600b", "0x600b"), RT, "differ in length")
+refused("low_bits_say_two_bytes", edit(RT, BBOX, "0x0000600b", "0x0000600a"), RT, "low two bits")
+refused("rows_overlap", edit(RT, "rt.tri\t", "0x0000700b", "0x0000600b"), RT, "overlaps rt.bbox")
+refused("condition_missing", edit(TILE, "SHL\t", "rs2[24:20]!=0", "rs2[24:20]"), TILE, "overlaps SHL", 1)
+refused("condition_too_big", edit(TILE, "SHL\t", "!=0", "!=32"), TILE, "does not fit field")
+refused("three_conditions", edit(RV, "fadd.s\t", "!=5,6", "!=4,5,6"), RV, "more than two conditions")
+refused("row_twice", append(RT, "rt.bbox\t0xff00707f\t0x0000600b\trt.bbox rd, rs1, flags=0\trd[11:7] "
+                            "rs1[19:15] flags[23:20]\tagain"), RT, "overlaps rt.bbox")
+refused("mnemonic_differs", edit(RT, BBOX, "rt.bbox rd", "rt.box rd"), RT, "syntax starts with")
+refused("operand_without_field", edit(RT, BBOX, "rd, rs1, flags=0", "rd, rs1, rs2, flags=0"), RT, "has no field")
+refused("operand_unknown", edit(RT, BBOX, "flags=0", "flagz=0"), RT, "does not describe operand 'flagz'")
+refused("operand_twice", edit(RT, BBOX, "rd, rs1", "rd, rd"), RT, "twice")
+refused("operand_unreadable", edit(RT, BBOX, "rd, rs1", "rd, (rs1"), RT, "cannot read operand")
+refused("default_too_big", edit(RT, BBOX, "flags=0", "flags=16"), RT, "is not one of its values")
+refused("register_too_narrow", edit(RT, BBOX, "rd[11:7]", "rd[10:7]"), RT, "expected 5")
+refused("split_value_bits", edit(RV, "beq\t", "imm.10_5[30:25]", "imm.10_6[30:25]"), RV, "differ in number")
+refused("value_bit_twice", edit(RV, "beq\t", "imm.11_11[7]", "imm.12_12[7]"), RV, "holds a value bit twice")
+refused("value_bit_missing", edit(RV, "beq\t", "imm.11_11[7]", "imm.13_13[7]"), RV, "leaves out value bits")
+refused("cell_missing", edit(RT, BBOX, "\trt.bbox rd", " rt.bbox rd"), RT, "cells, expected 6")
+refused("kind_unknown", edit("operands.tsv", "xphmg\trt.bbox", "\tflags\tplain", "\tflagz\tplain"), "operands.tsv",
+        "unknown kind 'flagz'")
+refused("codec_unknown", edit("operands.tsv", "xphmg\tsvp.one.vlstep\tvl", "minus_one", "minus_two"), "operands.tsv",
+        "unknown codec")
+refused("print_unknown", edit("operands.tsv", "tile\t*\timm8", "hex", "octal"), "operands.tsv", "unknown print")
+refused("symbols_missing", edit("operands.tsv", "xphmg\trt.bbox", "T_CLAMP=1 PRED_ONLY=2 PACK_HINT=4 W_GUARD=8", "-"),
+        "operands.tsv", "needs symbols")
+refused("symbol_unreadable", edit("operands.tsv", "xphmg\trt.bbox", "T_CLAMP=1", "T_CLAMP"), "operands.tsv",
+        "cannot read symbol")
+refused("symbol_twice", edit("operands.tsv", "xphmg\trt.bbox", "PRED_ONLY=2", "T_CLAMP=2"), "operands.tsv", "twice")
+refused("symbol_too_big", edit("operands.tsv", "xphmg\trt.bbox", "W_GUARD=8", "W_GUARD=16"), "operands.tsv",
+        "does not fit its field")
+refused("rule_unused", append("operands.tsv", "tile\t*\tnothing\tuimm\tplain\t-\t-\t-\t-\t-\tunused"), "operands.tsv",
+        "no row has operand")
+refused("alias_unknown", append("alias.tsv", "tile\tFOO\t-\tBAR s0\tnothing"), "alias.tsv", "unknown mnemonic 'bar'")
+refused("alias_isa", append("alias.tsv", "gfx13\tFOO\t-\tNOP\tnothing"), "alias.tsv", "unknown isa")
+refused("csr_outside", append("tile.csr.tsv", "vstride\t0x005\tMORE\t32\tRW\t0\tbeyond"), "tile.csr.tsv", "outside 32 bits")
+refused("csr_field_overlap", append("tile.csr.tsv", "vstride\t0x005\tMORE\t3\tRW\t0\tagain"), "tile.csr.tsv",
+        "overlaps another field")
+refused("csr_address_twice", append("tile.csr.tsv", "other\t0x005\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
+        "address 0x5 is also vstride")
+refused("csr_address_in_family", append("tile.csr.tsv", "other\t0x408\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
+        "is also sampler[n].base")
+refused("csr_address_changes", append("tile.csr.tsv", "gfx_token\t0x006\tX\t0\tRW\t0\tagain"), "tile.csr.tsv", "above")
+refused("csr_access", append("tile.csr.tsv", "other\t0x006\tX\t0\tWO\t0\tagain"), "tile.csr.tsv", "unknown access")
+refused("csr_bits", append("tile.csr.tsv", "other\t0x006\tX\tlow\tRW\t0\tagain"), "tile.csr.tsv", "cannot read bits")
+refused("csr_reset", append("tile.csr.tsv", "other\t0x006\tX\t1:0\tRW\t4\tagain"), "tile.csr.tsv", "does not fit")
+refused("csr_address_unreadable", append("tile.csr.tsv", "other\tsix\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
+        "cannot read address")
+refused("requirement_twice", append("rt.requirements.tsv", "RT-001\tMUST\ts\t1\tagain\tagain"), "rt.requirements.tsv",
+        "RT-001 twice")
+refused("requirement_level", append("rt.requirements.tsv", "RT-999\tWILL\ts\t1\tx\tx"), "rt.requirements.tsv", "bad level")
+refused("requirement_id", append("rt.requirements.tsv", "RT-1\tMUST\ts\t1\tx\tx"), "rt.requirements.tsv", "bad id")
+refused("resolution_twice", append("resolutions-rt.md", "### R-RT-01 Again"), "resolutions-rt.md", "R-RT-01 twice")
+
+
+def missing_file():
+    result, outputs = with_copy(lambda spec: os.remove(os.path.join(spec, RT)))
+    check_eq((result.returncode, outputs), (1, []), "status and outputs")
+    check("rt-rsv.insn.tsv:1: file is missing" in result.stderr, result.stderr)
+
+
+def wrong_header():
+    result, outputs = with_copy(edit(RT, "mnemonic", "syntax", "text"))
+    check_eq((result.returncode, outputs), (1, []), "status and outputs")
+    check("rt-rsv.insn.tsv:1: header must be" in result.stderr, result.stderr)
+
+
+def requirement_gap():
+    result, outputs = with_copy(append("rt.requirements.tsv", "RT-999\tMUST\ts\t1\tx\tx"))
+    check_eq((result.returncode, outputs), (1, []), "status and outputs")
+    check("without gaps" in result.stderr, result.stderr)
+
+
+def check_py_agrees():
+    """spec/check.py stands alone, for readers of the contract: it accepts it, and sees an overlap too."""
+    for change, status in ((None, 0), (edit(RT, "rt.tri\t", "0x0000700b", "0x0000600b"), 1)):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = os.path.join(folder, "spec")
+            shutil.copytree(os.path.join(SOURCE, "spec"), spec)
+            if change:
+                change(spec)
+            run = subprocess.run([sys.executable, "check.py"], cwd=spec, capture_output=True, text=True)
+            check_eq(run.returncode, status, "check.py: " + run.stdout[-300:])
+
+
+for function in (missing_file, wrong_header, requirement_gap, check_py_agrees):
+    add_case(function.__name__, function)
+main("descriptions")

@@ -1,0 +1,601 @@
+/* What the specification itself writes down: golden vectors (numeric.md 15), worked EFF examples
+ * (14), and the field-by-field observables of cap.requirements.tsv that need no machine. */
+#include "harness.h"
+#include "num/accum.h"
+#include "num/container.h"
+#include "num/eff.h"
+#include "spec_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool format_named(const char *name, uint8_t *format)
+{
+    for (unsigned f = 0; f < FACET_FMT_COUNT; f++) {
+        if (strcmp(facet_format_name(f), name) == 0) {
+            *format = (uint8_t)f;
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned flags_named(const char *list)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } names[] = {{"NX", 1 << 0},
+                 {"UF", 1 << 1},
+                 {"OF", 1 << 2},
+                 {"DZ", 1 << 3},
+                 {"NV", 1 << 4},
+                 {"QNAN_SEEN", 1 << 5},
+                 {"SNAN_SEEN", 1 << 6},
+                 {"FTZ_HIT", 1 << 12},
+                 {"SAT_HIT", 1 << 13},
+                 {"DOWNCAST_TAKEN", 1 << 14},
+                 {"UNSUP_FMT", 1 << 15}};
+    unsigned flags = 0;
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        flags |= spec_has_word(list, names[i].name) ? names[i].bit : 0;
+    }
+    return flags;
+}
+
+static void set_state(struct facet_conv *conv, const char *state)
+{
+    static const char *const modes[] = {"RNE", "RTZ", "RDN", "RUP", "RMM"};
+
+    for (unsigned rm = 0; rm < 5; rm++) {
+        if (spec_has_word(state, modes[rm])) {
+            conv->rm = (uint8_t)rm;
+        }
+    }
+    conv->ftz = spec_has_word(state, "FTZ");
+    conv->sat = spec_has_word(state, "SAT");
+    conv->sat_mode = spec_has_word(state, "SAT_MODE");
+    conv->nan_pol = (uint8_t)spec_value(state, "NAN_POL", 0);
+    if (spec_has_word(state, "Q")) {
+        conv->uns = spec_has_word(state, "UNS");
+        conv->zp = (int16_t)spec_value(state, "zp", 0);
+        conv->scale = (int8_t)spec_value(state, "s", 0);
+    }
+}
+
+/* Integer accumulators are written in decimal, everything else in hexadecimal. */
+static uint32_t number(uint8_t format, bool accumulator, const char *text)
+{
+    bool decimal = accumulator && facet_format_is_int(format);
+
+    return (uint32_t)strtoll(text, NULL, decimal ? 10 : 16);
+}
+
+struct golden {
+    bool widen;
+    unsigned checked;
+};
+
+static void golden_row(const char *const cell[], unsigned count, void *context)
+{
+    struct golden *golden = context;
+    struct facet_conv conv = {.rm = FACET_RNE};
+    unsigned flags = 0;
+    uint32_t got, want;
+
+    if (!CHECK(count >= 7) || !CHECK(format_named(cell[golden->widen ? 0 : 3], &conv.elem) &&
+                                     format_named(cell[golden->widen ? 3 : 0], &conv.acc))) {
+        return;
+    }
+    set_state(&conv, cell[4]);
+    if (golden->widen) {
+        got = facet_widen(&conv, number(conv.elem, false, cell[1]), &flags);
+        want = number(conv.acc, true, cell[5]);
+    } else {
+        got = facet_narrow(&conv, number(conv.acc, true, cell[1]), &flags);
+        want = number(conv.elem, false, cell[5]);
+    }
+    CHECK_MSG(got == want && flags == flags_named(cell[6]),
+              "%s %s -> %s (%s): %x flags %x, expected %s %s",
+              cell[0],
+              cell[1],
+              cell[3],
+              cell[4],
+              got,
+              flags,
+              cell[5],
+              cell[6]);
+    golden->checked++;
+}
+
+TEST(golden_narrow, "CAP-202 CAP-203 CAP-204 CAP-205 CAP-206 CAP-253 CAP-287 CAP-288 CAP-289")
+{
+    struct golden golden = {.widen = false};
+
+    CHECK_EQ(spec_table("### 15.1 Narrow", golden_row, &golden), golden.checked);
+    CHECK(golden.checked >= 79);
+}
+
+TEST(golden_widen, "")
+{
+    struct golden golden = {.widen = true};
+
+    CHECK_EQ(spec_table("### 15.2 Widen", golden_row, &golden), golden.checked);
+    CHECK(golden.checked >= 30);
+}
+
+/* numeric.md 14. The action column holds `csrw 0x7D0, value`; other actions are told by words. */
+struct examples {
+    struct facet_prec prec;
+    char number;
+    unsigned checked;
+};
+
+static void act(struct examples *ex, const char *label, const char *action)
+{
+    const char *csr = strstr(action, "csr"), *hex = csr != NULL ? strstr(csr, ", 0") : NULL;
+    unsigned reg = csr != NULL ? (unsigned)strtoul(csr + 5, NULL, 16) : 0;
+    enum facet_csr_op op = csr == NULL     ? FACET_CSRRW
+                           : csr[3] == 's' ? FACET_CSRRS
+                           : csr[3] == 'c' ? FACET_CSRRC
+                                           : FACET_CSRRW;
+
+    if (csr == NULL) {
+        CHECK_STR(label, "11b");
+        facet_prec_retire(&ex->prec);
+    } else if (reg == 0x7D3) {
+        ex->prec.exc_en = strtoull(hex + 2, NULL, 0);
+    } else {
+        CHECK(reg == 0x7D0 || reg == 0x7D1);
+        (void)facet_prec_write(&ex->prec,
+                               reg == 0x7D0 ? FACET_PREC_MODE : FACET_PREC_ALT,
+                               op,
+                               strtoull(hex + 2, NULL, 0));
+    }
+}
+
+static void example_row(const char *const cell[], unsigned count, void *context)
+{
+    struct examples *ex = context;
+    long n = strtol(cell[0], NULL, 10);
+
+    if (!CHECK(count == 9)) {
+        return;
+    }
+    if (n != ex->number && n != 8 && n != 9) { /* 8 and 9 continue from 7 */
+        facet_prec_reset(&ex->prec, FACET_ALT_ALL);
+    }
+    ex->number = (char)n;
+    ex->prec.exc_en = strtoull(cell[5], NULL, 16);
+    if (n == 12) { /* "set earlier" */
+        facet_prec_raise(&ex->prec, FACET_SAT | FACET_FTZ | FACET_DOWN);
+    }
+    CHECK_EQ(ex->prec.image[0], strtoull(cell[2], NULL, 16));
+    CHECK_EQ(ex->prec.image[1], strtoull(cell[3], NULL, 16));
+    CHECK_EQ(ex->prec.stat, strtoull(cell[4], NULL, 16));
+    act(ex, cell[0], cell[1]);
+    CHECK_MSG(ex->prec.image[0] == strtoull(cell[6], NULL, 16) &&
+                  ex->prec.image[1] == strtoull(cell[7], NULL, 16) &&
+                  ex->prec.stat == strtoull(cell[8], NULL, 16),
+              "example %s (%s): MODE %016" PRIx64 " ALT %016" PRIx64 " STAT %016" PRIx64,
+              cell[0],
+              cell[1],
+              ex->prec.image[0],
+              ex->prec.image[1],
+              ex->prec.stat);
+    ex->checked++;
+}
+
+TEST(worked_examples_of_section_14,
+     "CAP-023 CAP-183 CAP-271 CAP-278 CAP-279 CAP-280 CAP-281 CAP-282 CAP-283 "
+     "CAP-284 CAP-285 CAP-286 CAP-293 CAP-294 CAP-488 CAP-490")
+{
+    struct examples ex = {.number = 0};
+
+    CHECK_EQ(spec_table("## 14. Worked EFF examples", example_row, &ex), ex.checked);
+    CHECK(ex.checked >= 25);
+}
+
+TEST(reset_values, "CAP-299 CAP-479")
+{
+    struct facet_prec prec;
+    struct facet_eff eff;
+
+    facet_prec_reset(&prec, FACET_ALT_ALL);
+    CHECK_EQ(prec.image[FACET_PREC_MODE], 0x80000);
+    CHECK_EQ(prec.image[FACET_PREC_ALT], 0);
+    CHECK_EQ(prec.stat, 0x04000000);
+    CHECK_EQ(prec.exc_en | prec.exc_st, 0);
+    eff = facet_prec_eff(&prec);
+    CHECK(eff.elem == FACET_FMT_FP16 && eff.acc == FACET_FMT_FP32 && eff.ew == 1 && eff.pack == 0);
+    CHECK(!eff.sat && !eff.alt_en && !eff.zmode && !eff.sae && eff.nan_pol == 0 && eff.rm == 0);
+}
+
+#define APPLY (UINT64_C(1) << 63)
+/* MODE with FP32 accumulator: PET, EW. */
+#define MODE(pet, ew) ((uint64_t)(pet) << 21 | (uint64_t)(ew) << 19)
+
+static struct facet_prec applied(uint64_t mode, uint64_t alt)
+{
+    struct facet_prec prec;
+
+    facet_prec_reset(&prec, FACET_ALT_ALL);
+    (void)facet_prec_write(&prec, FACET_PREC_MODE, FACET_CSRRW, mode | APPLY);
+    (void)facet_prec_write(&prec, FACET_PREC_ALT, FACET_CSRRW, alt | APPLY);
+    return prec;
+}
+
+/* The element that FP32 accumulator bits become under MODE and ALT; flags into *flags. */
+static uint32_t written(uint64_t mode, uint64_t alt, uint32_t fp32, unsigned *flags)
+{
+    struct facet_prec prec = applied(mode, alt);
+    struct facet_eff eff = facet_prec_eff(&prec);
+    struct facet_conv conv = facet_eff_conv(&eff, NULL, 0);
+
+    *flags = 0;
+    return facet_narrow(&conv, fp32, flags);
+}
+
+static uint64_t stat_after(uint64_t mode, uint64_t alt)
+{
+    return applied(mode, alt).stat;
+}
+
+static uint64_t bits(uint64_t x, unsigned high, unsigned low)
+{
+    return x >> low & ((UINT64_C(2) << (high - low)) - 1);
+}
+
+enum { ONE = 0x3F800000, ONE_HALF_MORE = 0x3FC00000 };
+
+TEST(pet_codes, "CAP-213 CAP-214 CAP-215 CAP-216 CAP-217 CAP-218 CAP-219 CAP-220 CAP-463 CAP-464")
+{
+    static const uint32_t one_and_a_half[] = {0x3E00, 0x3FC00000, 0x3FC0, 2, 2, 2};
+    static const unsigned ew[] = {1, 2, 1, 0, 1, 2};
+    unsigned flags;
+
+    for (unsigned pet = 0; pet < 6; pet++) {
+        CHECK_EQ(written(MODE(pet, ew[pet]), 0, ONE_HALF_MORE, &flags), one_and_a_half[pet]);
+        CHECK_EQ(bits(stat_after(MODE(pet, ew[pet]), 0), 31, 28), pet);
+    }
+    for (unsigned pet = 6; pet < 8; pet++) {
+        struct facet_prec prec = applied(0, 0);
+        (void)facet_prec_write(&prec, FACET_PREC_MODE, FACET_CSRRW, MODE(pet, 1) | APPLY);
+        CHECK_EQ(bits(prec.image[0], 23, 21), 0);
+        CHECK_EQ(bits(prec.stat, 15, 15), 1);
+    }
+    /* ACCW 5, PACK 3 and FP32 in 16 bits are format faults too */
+    for (unsigned i = 0; i < 3; i++) {
+        static const uint64_t image[] = {UINT64_C(5) << 24 | 0x80000, 3 << 17 | 0x80000, 0x280000};
+        struct facet_prec prec = applied(0, 0);
+        (void)facet_prec_write(&prec, FACET_PREC_MODE, FACET_CSRRW, image[i] | APPLY);
+        CHECK_EQ(bits(prec.stat, 15, 15), 1);
+    }
+}
+
+TEST(saturation, "CAP-198 CAP-199 CAP-230 CAP-247 CAP-254 CAP-255 CAP-261 CAP-282")
+{
+    const uint64_t sat = UINT64_C(1) << 30, fp16 = MODE(0, 1), int8 = MODE(3, 0);
+    unsigned flags;
+
+    CHECK_EQ(written(fp16 | sat, 0, 0x4788B800, &flags), 0x7BFF);
+    CHECK_EQ(flags, FACET_SAT | FACET_DOWN);
+    CHECK_EQ(written(fp16, 0, 0x4788B800, &flags), 0x7C00);
+    CHECK_EQ(flags, FACET_OF | FACET_NX | FACET_DOWN);
+    CHECK_EQ(facet_prec_hits(FACET_OF, false, flags), FACET_OF); /* traps when enabled */
+    CHECK_EQ(written(int8 | sat, 0, 0xC3480000, &flags), 0x80);
+    CHECK_EQ(written(int8 | sat | 1 << 16, 0, 0xC3480000, &flags), 0x81);
+    /* ALT.SAT wins over MODE.SAT = 0 */
+    CHECK_EQ(written(fp16, UINT64_C(0x48400000), 0x447A0000, &flags), 0x7E);
+    CHECK_EQ(flags, FACET_SAT | FACET_DOWN);
+    CHECK_EQ(written(fp16, UINT64_C(0x48000000), 0x43E00000, &flags), 0x7E);
+    CHECK_EQ(written(fp16, UINT64_C(0x4C000000), 0x47600000, &flags), 0x7B);
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t stat = stat_after(fp16 | ((i & 1) != 0 ? sat : 0),
+                                   UINT64_C(0x48000000) | (uint64_t)(i >> 1) << 22);
+        CHECK_EQ(bits(stat, 22, 22), i != 0);
+    }
+}
+
+TEST(rounding_codes, "CAP-202 CAP-203 CAP-204 CAP-205 CAP-206 CAP-207 CAP-264 CAP-283")
+{
+    static const struct {
+        uint32_t positive, negative; /* FP32 sources */
+        uint32_t up, down;           /* FP16 results */
+    } rows[5] = {{0x3F801000, 0xBF801000, 0x3C00, 0xBC00},
+                 {0x3F801001, 0xBF801001, 0x3C00, 0xBC00},
+                 {0x3F801000, 0xBF801000, 0x3C00, 0xBC01},
+                 {0x3F801000, 0xBF801000, 0x3C01, 0xBC00},
+                 {0x3F801000, 0xBF801000, 0x3C01, 0xBC01}};
+    unsigned flags;
+
+    for (unsigned code = 0; code < 8; code++) {
+        uint64_t mode = MODE(0, 1) | (uint64_t)(code & 3) << 27 | (uint64_t)(code >> 2) << 32;
+        const unsigned used = code < 5 ? code : 0;
+
+        CHECK_EQ(bits(stat_after(mode, 0), 21, 19), used);
+        CHECK_EQ(bits(stat_after(mode, 0x48000000), 21, 19), used);
+        CHECK_EQ(bits(stat_after(mode, 0), 15, 15), 0);
+        CHECK_EQ(written(mode, 0, rows[used].positive, &flags), rows[used].up);
+        CHECK_EQ(written(mode, 0, rows[used].negative, &flags), rows[used].down);
+    }
+}
+
+TEST(accumulator_codes, "CAP-208 CAP-245 CAP-260 CAP-280")
+{
+    static const uint8_t formats[] = {
+        FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_INT32, FACET_FMT_INT16};
+
+    for (unsigned mode = 0; mode < 4; mode++) {
+        for (unsigned alt = 0; alt < 4; alt++) {
+            struct facet_prec prec = applied(MODE(0, 1) | (uint64_t)mode << 24,
+                                             UINT64_C(0x48000000) | (uint64_t)alt << 24);
+            unsigned want = alt != 0 ? alt : mode;
+
+            CHECK_EQ(bits(prec.stat, 25, 24), want);
+            CHECK_EQ(facet_prec_eff(&prec).acc, formats[want]);
+        }
+        CHECK_EQ(bits(stat_after(MODE(0, 1) | (uint64_t)mode << 24, 0), 25, 24), mode);
+    }
+}
+
+TEST(zero_points,
+     "CAP-231 CAP-232 CAP-233 CAP-234 CAP-235 CAP-236 CAP-237 CAP-248 CAP-249 CAP-263 CAP-267")
+{
+    const uint64_t int8 = MODE(3, 0), q = 1 << 5, uns = 1 << 4, sat = UINT64_C(1) << 30;
+    const uint64_t tensor = 1 << 14, channel = 2 << 14, int4 = UINT64_C(0x50000000);
+    uint8_t zptab[256];
+    unsigned flags;
+
+    for (unsigned i = 0; i < 256; i++) {
+        zptab[i] = (uint8_t)(i * 7 + 1);
+    }
+    CHECK_EQ(written(int8 | q, 0, ONE, &flags), 1);
+    CHECK_EQ(written(int8 | q | tensor | 5 << 6, 0, ONE, &flags), 6);
+    CHECK_EQ(written(int8 | tensor | 5 << 6, 0, ONE, &flags), 1); /* Q = 0 */
+    CHECK_EQ(bits(applied(int8 | 3 << 14, 0).image[0], 15, 14), 0);
+    /* ZP = 0x80: -128 signed, 128 unsigned */
+    for (unsigned u = 0; u < 2; u++) {
+        struct facet_prec prec = applied(int8 | q | tensor | 0x80 << 6 | (u != 0 ? uns : 0), 0);
+        struct facet_eff eff = facet_prec_eff(&prec);
+        CHECK_EQ(facet_eff_zero_point(&eff, zptab, 9), u != 0 ? 128 : -128);
+        CHECK_EQ(facet_eff_zero_point(&eff, NULL, 0), u != 0 ? 128 : -128);
+    }
+    /* per channel: ZPTAB[(ZP + ZP_OFFS + c) mod 256] */
+    for (unsigned c = 0; c < 300; c++) {
+        struct facet_prec prec = applied(int8 | q | channel | 2 << 6, 0);
+        struct facet_eff eff = facet_prec_eff(&prec);
+        CHECK_EQ(facet_eff_zero_point(&eff, zptab, c), (int8_t)zptab[(2 + c) & 255]);
+        prec = applied(int8 | q | uns | channel | 77 << 6, int4 | 2 << 14 | 0xFF << 6);
+        eff = facet_prec_eff(&prec);
+        CHECK_EQ(facet_eff_zero_point(&eff, zptab, c), zptab[(1 + c) & 255]);
+    }
+    CHECK_EQ(written(int8 | q | uns | sat, 0, 0x43480000, &flags), 0xC8);
+    CHECK_EQ(written(int8 | q | sat, 0, 0x43480000, &flags), 0x7F);
+    CHECK_EQ(written(int8 | uns | sat, 0, 0x43480000, &flags), 0x7F); /* UNS needs Q */
+    /* ALT supplies its own zero point and offset */
+    CHECK_EQ(written(int8 | q | uns | tensor, int4 | 8 << 14, 0, &flags), 8);
+    CHECK_EQ(written(int8 | q | uns | tensor, int4 | 8 << 14 | 0xFF << 6, 0, &flags), 7);
+    CHECK_EQ(written(int8 | uns | tensor, int4 | 8 << 14, 0, &flags), 0);
+    CHECK_EQ(written(int8 | q | uns | sat, int4, 0x41A00000, &flags), 15);
+    CHECK_EQ(written(int8 | q | sat, int4, 0x41A00000, &flags), 7);
+    CHECK_EQ(bits(stat_after(int8 | q, 0), 18, 18), 1);
+}
+
+TEST(scale_shift, "CAP-505 CAP-506 CAP-267 CAP-236")
+{
+    const uint64_t int8 = MODE(3, 0), q = 1 << 5, int4 = UINT64_C(0x50000000);
+    unsigned flags;
+
+    CHECK_EQ(written(int8 | q | UINT64_C(0xFF) << 40, 0, ONE, &flags), 2);
+    CHECK_EQ(written(int8 | q | UINT64_C(1) << 40, 0, 0x40800000, &flags), 2);
+    CHECK_EQ(written(int8 | UINT64_C(0xFF) << 40, 0, ONE, &flags), 1); /* Q = 0 */
+    CHECK_EQ(written(int8 | q | UINT64_C(3) << 40, int4, 0x40400000, &flags), 3);
+    CHECK_EQ(written(int8 | q | UINT64_C(3) << 40, int4 | UINT64_C(0xFF) << 40, 0x40400000, &flags),
+             6);
+}
+
+TEST(nan_policy, "CAP-270 CAP-292 CAP-507")
+{
+    static const uint32_t results[] = {0x7E00, 0, 0x7C00};
+    unsigned flags;
+
+    for (uint64_t pol = 0; pol < 3; pol++) {
+        CHECK_EQ(written(MODE(0, 1) | pol << 34, 0, 0x7FC00000, &flags), results[pol]);
+        CHECK_EQ(bits(stat_after(MODE(0, 1) | pol << 34, 0), 9, 8), pol);
+    }
+    CHECK_EQ(bits(applied(MODE(0, 1) | UINT64_C(3) << 34, 0).image[0], 35, 34), 0);
+    CHECK_EQ(bits(stat_after(MODE(0, 1) | UINT64_C(3) << 34, 0), 15, 15), 0);
+}
+
+TEST(alt_formats,
+     "CAP-031 CAP-038 CAP-243 CAP-244 CAP-250 CAP-251 CAP-252 CAP-253 CAP-254 CAP-255 CAP-256 "
+     "CAP-257 "
+     "CAP-258 CAP-259 CAP-262 CAP-266 CAP-272 CAP-273 CAP-274 CAP-492")
+{
+    static const struct {
+        unsigned pet, ew, pack, elem;
+    } rows[6] = {{0, 0, 0, 0},
+                 {2, 1, 0, FACET_FMT_BF16_LITE},
+                 {8, 0, 0, FACET_FMT_E4M3},
+                 {9, 0, 0, FACET_FMT_E5M2},
+                 {10, 0, 1, FACET_FMT_INT4},
+                 {11, 0, 2, FACET_FMT_INT2}};
+    const uint64_t mode = MODE(1, 2) | 1 << 5; /* FP32, Q */
+    unsigned flags;
+
+    for (uint64_t fmt = 0; fmt < 16; fmt++) {
+        uint64_t alt = UINT64_C(1) << 30 | fmt << 26, off = fmt << 26;
+        uint64_t stat = stat_after(mode, alt), plain = stat_after(mode, off);
+
+        CHECK_EQ(plain, stat_after(mode, 0)); /* ALT_EN = 0: EFF equals MODE */
+        if (fmt >= 1 && fmt <= 5) {
+            CHECK_EQ(bits(stat, 31, 28), rows[fmt].pet);
+            CHECK_EQ(bits(stat, 27, 26), rows[fmt].ew);
+            CHECK_EQ(bits(stat, 17, 16), rows[fmt].pack);
+            CHECK_EQ(bits(stat, 23, 23), 1);
+            CHECK_EQ(bits(stat, 18, 18), 1);
+            CHECK_EQ(bits(stat, 15, 15), 0);
+            CHECK_EQ(facet_eff_compose(mode, alt, FACET_ALT_ALL).elem, rows[fmt].elem);
+            /* VER != 0, or a machine without the format: as unsupported */
+            CHECK_EQ(stat_after(mode, alt | 1), plain | FACET_UNSUP);
+            CHECK(facet_eff_compose(mode, alt, FACET_ALT_NONE).unsup);
+        } else {
+            CHECK_EQ(stat, plain | FACET_UNSUP);
+            CHECK_EQ(applied(mode, alt).image[1], alt);
+        }
+    }
+    {
+        /* configuration min: no ALT format at all */
+        struct facet_prec prec;
+        facet_prec_reset(&prec, FACET_ALT_NONE);
+        (void)facet_prec_write(&prec, FACET_PREC_ALT, FACET_CSRRW, UINT64_C(0x8000000049C00000));
+        CHECK_EQ(prec.stat, 0x04008000);
+    }
+    /* PACK: the largest of MODE.PACK, ALT.PACK and the format's minimum */
+    CHECK_EQ(bits(stat_after(MODE(0, 1), UINT64_C(0x48000008)), 17, 16), 1);
+    CHECK_EQ(bits(stat_after(MODE(0, 1) | 2 << 17, UINT64_C(0x48000000)), 17, 16), 2);
+    CHECK_EQ(bits(stat_after(MODE(0, 1) | 1 << 17, UINT64_C(0x54000000)), 17, 16), 2);
+    /* BF16_LITE has fewer bits and a smaller range than BF16 */
+    CHECK_EQ(written(MODE(0, 1), UINT64_C(0x44000000), 0x3F840000, &flags), 0x3F80);
+    CHECK_EQ(written(MODE(0, 1), UINT64_C(0x44000000), 0x5F800000, &flags), 0x7F80);
+    CHECK_EQ(flags & FACET_OF, FACET_OF);
+}
+
+TEST(ftz_under_alt, "CAP-265 CAP-289")
+{
+    struct facet_eff eff =
+        facet_eff_compose(MODE(0, 1) | UINT64_C(1) << 33, UINT64_C(0x48000000), FACET_ALT_ALL);
+    struct facet_conv conv = facet_eff_conv(&eff, NULL, 0);
+    unsigned flags = 0;
+
+    CHECK_EQ(facet_widen(&conv, 0x01, &flags), 0);
+    CHECK_EQ(flags, FACET_FTZ);
+}
+
+TEST(glossary_positions_have_no_meaning, "CAP-502 CAP-240 CAP-242")
+{
+    struct facet_prec prec = applied(0x80F00, 0);
+
+    CHECK_EQ(bits(prec.stat, 11, 8), 0);
+    CHECK_EQ(bits(prec.image[0], 13, 6), 0x3C);
+    CHECK_EQ(bits(applied(MODE(0, 1) | 3, 0).image[0], 1, 0), 0);
+    /* bit 31 is no APPLY: staged only */
+    prec = applied(MODE(0, 1), 0);
+    (void)facet_prec_write(&prec, FACET_PREC_ALT, FACET_CSRRW, UINT64_C(0xC9400100));
+    CHECK_EQ(prec.image[1], 0);
+    CHECK_EQ(prec.stat, 0x04000000);
+}
+
+TEST(sae_and_stickies, "CAP-268 CAP-269 CAP-290 CAP-291 CAP-296 CAP-297 CAP-298 CAP-307")
+{
+    struct facet_prec prec = applied(MODE(0, 1), 0);
+
+    facet_prec_raise(&prec, FACET_SAT | FACET_FTZ | FACET_UNSUP | FACET_FLAGS_IEEE | FACET_QNAN);
+    CHECK_EQ(bits(prec.stat, 15, 12), 0xB);
+    CHECK_EQ(prec.exc_st, 0x3F);
+    facet_prec_raise(&prec, 0);
+    CHECK_EQ(bits(prec.stat, 15, 12), 0xB);
+    (void)facet_prec_write(&prec, FACET_PREC_ALT, FACET_CSRRW, APPLY);
+    CHECK_EQ(bits(prec.stat, 15, 12), 0);
+    CHECK_EQ(prec.exc_st, 0x3F);
+    CHECK_EQ(bits(stat_after(MODE(0, 1) | 1 << 3, 0), 11, 11), 1);
+    CHECK_EQ(bits(stat_after(MODE(0, 1) | UINT64_C(1) << 29, 0), 10, 10), 1);
+    CHECK_EQ(bits(stat_after(MODE(0, 1) | 1 << 2, 0), 10, 10), 1);
+    CHECK_EQ(facet_prec_hits(0x14, false, FACET_OF | FACET_NX | FACET_QNAN), FACET_OF);
+    CHECK_EQ(facet_prec_hits(0x1F, true, FACET_FLAGS_IEEE), 0);
+    /* the override replaces rounding, SAE and ZMODE, codes 5..7 keep the mode */
+    {
+        struct facet_eff eff = facet_eff_compose(MODE(0, 1) | 3 << 27, 0, FACET_ALT_ALL);
+        facet_eff_override(&eff, FACET_RMM, true, true);
+        CHECK(eff.rm == FACET_RMM && eff.sae && eff.zmode);
+        facet_eff_override(&eff, 6, false, false);
+        CHECK(eff.rm == FACET_RMM && !eff.sae && !eff.zmode);
+    }
+}
+
+/* numeric.md 5. */
+TEST(containers_and_arrays, "CAP-227 CAP-228 CAP-229 CAP-256 CAP-257")
+{
+    for (unsigned pack = 0; pack < 3; pack++) { /* INT8, EW 32 */
+        struct facet_eff eff =
+            facet_eff_compose(MODE(3, 2) | (uint64_t)pack << 17, 0, FACET_ALT_ALL);
+        struct facet_container c = facet_container_of(&eff);
+
+        for (unsigned i = 0; i < 12; i++) {
+            unsigned slot = i % (1u << pack);
+            CHECK_EQ(facet_container_offset(&c, i), (i >> pack) * 4);
+            CHECK_EQ(facet_container_slot(&c, i), slot);
+            CHECK_EQ(facet_container_get(&c, 0xD4C3B2A1, slot), 0xD4C3B2A1 >> 8 * slot & 0xFF);
+        }
+        CHECK_EQ(facet_container_array_bytes(&c, 5), (5 + (1u << pack) - 1) / (1u << pack) * 4);
+    }
+    {
+        /* signed and alone: sign-extended; packed or unsigned: zeros above */
+        struct facet_container alone = {.nat = 8, .bytes = 4, .pack = 0, .sign_extend = true};
+        struct facet_container pair = {.nat = 8, .bytes = 4, .pack = 1, .sign_extend = false};
+        struct facet_container nibbles = {.nat = 4, .bytes = 1, .pack = 1, .sign_extend = false};
+        struct facet_container fp64 = {.nat = 32, .bytes = 8, .pack = 1, .sign_extend = false};
+
+        CHECK_EQ(facet_container_put(&alone, 0x12345678, 0, 0x80), 0xFFFFFF80);
+        CHECK_EQ(facet_container_to_x(&alone, 0xFFFFFF80), UINT64_C(0xFFFFFFFFFFFFFF80));
+        CHECK_EQ(facet_container_put(&pair, 0x12345678, 1, 0x80), 0x8078);
+        CHECK_EQ(facet_container_to_f(&pair, 0x8078), UINT64_C(0xFFFFFFFF00008078));
+        CHECK_EQ(facet_container_put(&nibbles, 0xAB, 0, 0x7), 0xA7);
+        CHECK_EQ(facet_container_get(&nibbles, 0xAB, 1), 0xA);
+        CHECK_EQ(facet_container_put(&fp64, UINT64_C(0x1111111122222222), 1, 0xFFFFFFFF),
+                 UINT64_C(0xFFFFFFFF22222222));
+        CHECK_EQ(facet_container_from_reg(&pair, UINT64_C(0x1234567800008078)), 0x8078);
+        CHECK_EQ(facet_container_single_x(&alone, 0xFF), UINT64_MAX);
+        CHECK_EQ(facet_container_single_x(&pair, 0xFF), 0xFF);
+    }
+    {
+        struct facet_eff eff = facet_eff_compose(MODE(3, 2) | 1 << 5, 0, FACET_ALT_ALL);
+        CHECK(facet_container_of(&eff).sign_extend);
+        eff = facet_eff_compose(MODE(3, 2) | 1 << 5 | 1 << 4, 0, FACET_ALT_ALL);
+        CHECK(!facet_container_of(&eff).sign_extend);
+        eff = facet_eff_compose(MODE(0, 2), 0, FACET_ALT_ALL);
+        CHECK(!facet_container_of(&eff).sign_extend);
+    }
+    CHECK_EQ(facet_acc_to_x(FACET_FMT_INT16, (uint32_t)-2), UINT64_C(0xFFFFFFFFFFFFFFFE));
+    CHECK_EQ(facet_acc_to_x(FACET_FMT_FP32, 0x80000000), 0x80000000);
+    CHECK_EQ(facet_acc_from_x(FACET_FMT_INT16, 0x12348000), 0xFFFF8000);
+    CHECK_EQ(facet_acc_from_x(FACET_FMT_FP16, 0x12348000), 0x8000);
+}
+
+/* gfx-semantics.md 5.2: ppp replaces the format, the container follows, UNSUP stays as it was. */
+TEST(format_replacement, "")
+{
+    struct facet_eff eff =
+        facet_eff_compose(MODE(0, 1) | 2 << 17, UINT64_C(0x44000000), FACET_ALT_ALL);
+
+    CHECK_EQ(eff.elem, FACET_FMT_BF16_LITE);
+    facet_eff_replace_pet(&eff, 2, 1);
+    CHECK(eff.elem == FACET_FMT_BF16 && eff.ew == 3 && eff.pack == 2 && !eff.unsup);
+    facet_eff_replace_pet(&eff, 1, 2);
+    CHECK(eff.elem == FACET_FMT_FP32 && eff.ew == 3 && eff.pack == 1 && !eff.unsup);
+    CHECK(eff.alt_en);
+}
+
+/* Every FP8 number is a BF16_LITE and an FP16 number (R-CAP-09). */
+TEST(fp8_is_contained, "")
+{
+    static const uint8_t sources[] = {FACET_FMT_E4M3, FACET_FMT_E5M2};
+
+    for (unsigned s = 0; s < 2; s++) {
+        for (unsigned code = 0; code < 256; code++) {
+            struct facet_conv from = {.elem = sources[s], .acc = FACET_FMT_FP32};
+            struct facet_conv lite = {.elem = FACET_FMT_BF16_LITE, .acc = FACET_FMT_FP32};
+            struct facet_conv half = {.elem = FACET_FMT_FP16, .acc = FACET_FMT_FP32};
+            unsigned flags = 0;
+            uint32_t acc = facet_widen(&from, code, &flags);
+            uint32_t lite_bits = facet_narrow(&lite, acc, &flags);
+            uint32_t half_bits = facet_narrow(&half, acc, &flags);
+
+            CHECK_EQ(flags & (FACET_NX | FACET_UF | FACET_OF | FACET_FTZ), 0);
+            CHECK_EQ(facet_widen(&lite, lite_bits, &flags), acc);
+            CHECK_EQ(facet_widen(&half, half_bits, &flags), acc);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/* The glTF reader, outside the sandbox: whatever the bytes are, it neither crashes nor leaks, and
+ * what it accepts survives validation, finishing and writing without a crash. */
+#include "fuzz/fuzz.h"
+
+#include "scene/glb.h"
+#include "scene/reader.h"
+#include "scene/validate.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct facet_reader reader = {.data = data, .size = size};
+    struct facet_scene scene;
+    struct facet_error err;
+
+    facet_scene_init(&scene);
+    if (facet_gltf_read(&reader, &scene, &err) == FACET_OK &&
+        facet_scene_validate(&scene, &err) == FACET_OK &&
+        facet_scene_finish(&scene, &err) == FACET_OK) {
+        struct facet_bytes bytes;
+
+        (void)facet_scene_write_glb(&scene, &bytes, &err);
+        free(bytes.data);
+    }
+    facet_scene_free(&scene);
+    return 0;
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# `make demo`: a walk through what Facet does, with real commands. Outputs stay in out/.
+set -eu
+
+mkdir -p out
+if [ -t 1 ]; then
+    bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+else
+    bold='' plain=''
+fi
+
+step()
+{
+    printf '\n%s%s%s\n' "$bold" "$1" "$plain"
+}
+
+show()
+{
+    printf '$ %s\n' "$*"
+    "$@"
+}
+
+# The same, with only the first lines of a long output.
+peek() # LINES COMMAND...
+{
+    lines=$1
+    shift
+    printf '$ %s\n' "$*"
+    text=$("$@")
+    printf '%s\n' "$text" | sed "${lines}q"
+    if [ "$(printf '%s\n' "$text" | wc -l)" -gt "$lines" ]; then
+        echo ...
+    fi
+}
+
+step "A kernel of the tile GPU (examples/tile/fill.s): assemble, disassemble"
+show facet as examples/tile/fill.s --isa tile -o out/fill.elf --listing out/fill.lst
+show facet dis out/fill.elf
+
+step "The same file again, from the disassembler's text"
+show facet dis out/fill.elf -o out/fill-again.s
+show facet as out/fill-again.s --isa tile -o out/fill-again.elf
+show cmp out/fill.elf out/fill-again.elf
+
+step "One ray against four boxes on the XPHMG hart (examples/xphmg/boxtest.s)"
+show facet as examples/xphmg/boxtest.s --isa xphmg -o out/boxtest.elf --listing out/boxtest.lst
+peek 28 facet dis out/boxtest.elf
+
+step "What the contract says about an instruction, a register, a decision"
+show facet spec rt.bbox
+peek 12 facet spec RTNODE
+show facet spec R-TILE-04
+
+step "A GFX12 acceleration structure: make a scene, build, validate"
+show facet scene make knot --size 64 -o out/knot.glb
+show facet bvh build out/knot.glb -o out/knot.gfx12
+show facet bvh check out/knot.gfx12
+
+step "GFX12 ray intersection against results recorded from a real card"
+show facet gfx12 intersect --vectors spec/gfx12-silicon.json
+
+step "Speed of the software arithmetic, beside the host's FPU"
+show facet bench num --seconds 0.02 --quiet
+
+step "How much of the contract a passing test names"
+results=$(dirname "$(command -v facet)")/test-results
+if [ ! -d "$results" ]; then
+    echo "(no test has run yet: running the unit tests first; make test runs them all)"
+    tools/run_tests "$(dirname "$results")" --suite unit >out/unit-tests.log 2>&1 || true
+    tail -n 1 out/unit-tests.log
+fi
+show facet coverage
+
+step "Outputs"
+for file in out/*; do
+    printf '  %s\n' "$file"
+done
