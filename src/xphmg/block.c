@@ -64,6 +64,7 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
         facet_block_cache_destroy(cache);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the block cache");
     }
+    h->code_pages = cache->code_pages;
     *out = cache;
     return FACET_OK;
 }
@@ -229,6 +230,10 @@ facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
         goto * o->code;                                                                            \
     } while (0)
 
+    if (h->code_written) {
+        facet_block_cache_flush(cache);
+        h->code_written = false;
+    }
 find:
     b = cache->table[table_index(pc)];
     if (b == NULL || b->pc != pc) {

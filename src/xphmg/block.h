@@ -7,7 +7,8 @@
 
 typedef struct facet_block_cache facet_block_cache;
 
-/* One cache per hart; it watches the hart's RAM window for stores into cached code. */
+/* One cache per hart; it sees the hart's own stores into cached code. The hart must not be stepped
+ * after its cache is gone. */
 enum facet_status
 facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err);
 void facet_block_cache_destroy(facet_block_cache *cache);

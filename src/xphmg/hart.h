@@ -113,6 +113,10 @@ struct facet_hart {
 
     facet_mem *mem;
     struct facet_mem_window ram;
+    /* The block cache's map of RAM pages with decoded code, or NULL; code_written asks it to drop
+     * what it has (a store into such a page, FENCE.I). */
+    const uint8_t *code_pages;
+    bool code_written;
     const struct facet_hart_observer *observer;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
 };

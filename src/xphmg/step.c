@@ -329,8 +329,10 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
     case FACET_XPHMG_AMOMINU_D:
     case FACET_XPHMG_AMOMAXU_D:
         return atomic(h, in, 8);
-    case FACET_XPHMG_FENCE:   /* one hart at a time, in program order: nothing to wait for */
-    case FACET_XPHMG_FENCE_I: /* the block cache listens through facet_hart_run */
+    case FACET_XPHMG_FENCE: /* one hart at a time, in program order: nothing to wait for */
+        return FACET_RETIRED;
+    case FACET_XPHMG_FENCE_I:
+        h->code_written = true;
         return FACET_RETIRED;
     case FACET_XPHMG_CSRRW:
     case FACET_XPHMG_CSRRS:
