@@ -74,12 +74,8 @@ static RTCScene new_scene(const struct embree_peer *p, bool robust)
 static bool add_mesh(const struct embree_peer *p, RTCScene scene, const struct facet_scene_mesh *m)
 {
     RTCGeometry geometry = p->rtcNewGeometry(p->device, RTC_GEOMETRY_TYPE_TRIANGLE);
-    void *positions = p->rtcSetNewGeometryBuffer(geometry,
-                                                 RTC_BUFFER_TYPE_VERTEX,
-                                                 0,
-                                                 RTC_FORMAT_FLOAT3,
-                                                 3 * sizeof(float),
-                                                 m->vertex_count);
+    void *positions = p->rtcSetNewGeometryBuffer(
+        geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 3 * sizeof(float), m->vertex_count);
     void *indices = p->rtcSetNewGeometryBuffer(geometry,
                                                RTC_BUFFER_TYPE_INDEX,
                                                0,

@@ -28,8 +28,8 @@ enum facet_status trace_scene_make(const char *name,
         status = facet_bvh_input_make(&out->scene, NULL, 0, &out->input, err);
     }
     if (status == FACET_OK) {
-        status = facet_gfx12_build(
-            &out->input.scene, &options, NULL, NULL, &out->image, &report, err);
+        status =
+            facet_gfx12_build(&out->input.scene, &options, NULL, NULL, &out->image, &report, err);
     }
     return status;
 }
@@ -77,14 +77,17 @@ void camera_rays(const struct trace_scene *s,
     }
 }
 
-void hit_triangle(const struct trace_scene *s, const struct facet_gfx12_hit *hit, double corner[3][3])
+void hit_triangle(const struct trace_scene *s,
+                  const struct facet_gfx12_hit *hit,
+                  double corner[3][3])
 {
     const struct facet_scene_instance *instance = &s->scene.instances[hit->instance_user_data];
     const struct facet_scene_mesh *mesh = &s->scene.meshes[instance->mesh];
 
     for (int c = 0; c < 3; c++) {
         const float *p =
-            &mesh->positions[3 * (size_t)mesh->indices[3 * (size_t)hit->primitive_index + (size_t)c]];
+            &mesh->positions[3 *
+                             (size_t)mesh->indices[3 * (size_t)hit->primitive_index + (size_t)c]];
 
         for (int k = 0; k < 3; k++) {
             const float *row = instance->transform + 4 * (size_t)k;
