@@ -1,7 +1,7 @@
-/* Area `isa`: decoding and printing words, one thread. Decoding stands alone; printing stands
- * beside GNU objdump on the same words (a whole program with a file to read, so the far end of the
- * scale). */
-#include "bench/bench.h"
+/* Area `isa`: assembling a million instructions (assemble.c), decoding and printing words, one
+ * thread. Decoding stands alone; printing stands beside GNU objdump on the same words (a whole
+ * program with a file to read, so the far end of the scale). */
+#include "bench/assemble.h"
 
 #include "base/error.h"
 #include "isa/isa.h"
@@ -145,15 +145,16 @@ static enum facet_status objdump(double seconds, double *value, struct facet_err
 }
 
 static const struct bench_measure measures[] = {
-    {"decode random words", "Mword/s", decode_random, NULL, NULL},
-    {"decode xphmg", "Mword/s", decode_xphmg, NULL, NULL},
-    {"decode tile", "Mword/s", decode_tile, NULL, NULL},
-    {"print RV64", "Mword/s", print_base, "GNU objdump", objdump},
+    {"assemble", "Minsn/s", bench_assemble_facet, "GNU as", bench_assemble_gnu},
+    {"decode", "Mword/s", decode_xphmg, NULL, NULL},
+    {"decode_tile", "Mword/s", decode_tile, NULL, NULL},
+    {"decode_random", "Mword/s", decode_random, NULL, NULL},
+    {"print", "Mword/s", print_base, "GNU objdump", objdump},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 const struct bench_area bench_area_isa = {
     .name = "isa",
-    .summary = "decoding and printing instruction words, one thread",
+    .summary = "assembling a million RV64 instructions, decoding and printing words",
     .measures = measures,
 };

@@ -68,6 +68,9 @@ bool bench_has_program(const char *program)
     if (program[0] == '\0') {
         return false;
     }
+    if (strchr(program, '/') != NULL) {
+        return access(program, X_OK) == 0;
+    }
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
 

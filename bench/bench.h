@@ -41,7 +41,7 @@ typedef uint64_t bench_work(void *context, uint64_t count);
 /* Units per second, measured over about `seconds`. */
 double bench_rate(bench_work *work, void *context, double seconds);
 
-/* true when the program is on PATH. */
+/* true when the program is on PATH, or at the path given. */
 bool bench_has_program(const char *program);
 /* Runs a program (found on PATH) to its end, its output thrown away, and gives the wall time. Fails
  * when it cannot be started or does not exit with 0. `argv` ends with NULL. */

@@ -232,9 +232,9 @@ static enum facet_status write_result(struct job *job, struct facet_error *err)
 
         facet_strbuf_init(&text);
         hex_words(data, size, &text);
-        status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
-                             : facet_file_write(
-                                   job->output, facet_strbuf_text(&text), text.length, err);
+        status = text.failed
+                     ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
+                     : facet_file_write(job->output, facet_strbuf_text(&text), text.length, err);
         facet_strbuf_free(&text);
     } else if (status == FACET_OK) {
         status = facet_file_write(job->output, data, size, err);
@@ -304,11 +304,9 @@ static int assemble(struct job *job)
     if (facet_file_read(job->input, INPUT_LIMIT, &job->text, &err) != FACET_OK) {
         return cli_bad_error(job->args, &err);
     }
-    if (facet_assemble(&job->options,
-                       (const char *)job->text.data,
-                       job->text.size,
-                       &job->result,
-                       &err) != FACET_OK) {
+    if (facet_assemble(
+            &job->options, (const char *)job->text.data, job->text.size, &job->result, &err) !=
+        FACET_OK) {
         return complain(job, &err);
     }
     if (write_listing(job, &err) != FACET_OK || write_result(job, &err) != FACET_OK) {

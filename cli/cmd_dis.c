@@ -67,17 +67,16 @@ static void put_word(struct output *out, enum facet_isa isa, uint32_t word)
         (void)facet_isa_print(isa, word, 0, NULL, text, sizeof text);
     }
     if (out->json != NULL) {
-        (void)json_array_append_new(
-            out->json,
-            json_pack("{s:o, s:i, s:s, s:s?}",
-                      "word",
-                      facet_json_hex(word),
-                      "size",
-                      odd ? 4 : (int)facet_isa_length(isa, (uint16_t)word),
-                      "text",
-                      text,
-                      "row",
-                      row != NULL ? row->mnemonic : NULL));
+        (void)json_array_append_new(out->json,
+                                    json_pack("{s:o, s:i, s:s, s:s?}",
+                                              "word",
+                                              facet_json_hex(word),
+                                              "size",
+                                              odd ? 4 : (int)facet_isa_length(isa, (uint16_t)word),
+                                              "text",
+                                              text,
+                                              "row",
+                                              row != NULL ? row->mnemonic : NULL));
     } else {
         facet_strbuf_puts(&out->text, text);
         facet_strbuf_putc(&out->text, '\n');
@@ -188,8 +187,7 @@ static int read_program(const struct cli_args *args, struct facet_object **objec
     enum facet_status status;
     uint64_t base = facet_object_default_base(isa);
 
-    if (!cli_number(
-            args, "base", 0, isa == FACET_ISA_TILE ? UINT32_MAX : UINT64_MAX, &base)) {
+    if (!cli_number(args, "base", 0, isa == FACET_ISA_TILE ? UINT32_MAX : UINT64_MAX, &base)) {
         return CLI_BAD;
     }
     if (facet_file_read(path, INPUT_LIMIT, &bytes, &err) != FACET_OK) {
@@ -283,8 +281,9 @@ static const struct cli_option options[] = {
 const struct cli_command cli_cmd_dis = {
     .name = "dis",
     .summary = "disassemble a program or single words",
-    .usage = "facet dis FILE [--isa tile|xphmg] [--format elf|bin] [--base ADDR] [-o OUT] [--json]\n"
-             "facet dis --isa tile|xphmg --hex WORD...|- [--json]",
+    .usage =
+        "facet dis FILE [--isa tile|xphmg] [--format elf|bin] [--base ADDR] [-o OUT] [--json]\n"
+        "facet dis --isa tile|xphmg --hex WORD...|- [--json]",
     .details =
         "The text of a program assembles again to the same sections, bytes, addresses, symbols and "
         "entry point (facet as). Branch targets without a symbol get labels .L and the address. "

@@ -409,7 +409,8 @@ const struct cli_command cli_cmd_scene_info = {
                "instances, materials, textures, cameras, lights and bounds, and what was left "
                "out.\n\n"
                "The file is parsed in a confined process: no other files than those in the "
-               "scene's folder and below, no network, at most 8 GiB of memory and 120 seconds. A "
+               "scene's folder and below, no network, at most 8 GiB of memory, and 10 seconds plus "
+               "one per MiB. A "
                "damaged file gives a message and exit code 2.\n\n"
                "A scene without a camera gets one that sees everything; one without lights gets a "
                "sun.",

@@ -21,10 +21,10 @@
 
 enum {
     ASM_MAX_SECTIONS = 1024,
-    ASM_MAX_NESTING = 64,  /* parentheses, macros, conditions, inclusions */
-    ASM_MAX_DEPTH = 1000,  /* of an expression tree, and of symbols defined by symbols */
-    ASM_MAX_PARAMS = 8,    /* operands of an alias */
-    ASM_ALIAS_DEPTH = 4,   /* aliases inside aliases */
+    ASM_MAX_NESTING = 64, /* parentheses, macros, conditions, inclusions */
+    ASM_MAX_DEPTH = 1000, /* of an expression tree, and of symbols defined by symbols */
+    ASM_MAX_PARAMS = 8,   /* operands of an alias */
+    ASM_ALIAS_DEPTH = 4,  /* aliases inside aliases */
 };
 
 /* A text that is being read: a file, or the expansion of a macro. */
@@ -42,8 +42,8 @@ struct asm_frame {
     const struct asm_source *source;
     const char *p;
     const char *end;
-    const char *restart;  /* .rept: where the body starts */
-    uint64_t repetitions; /* still to come after this one */
+    const char *restart;      /* .rept: where the body starts */
+    uint64_t repetitions;     /* still to come after this one */
     unsigned condition_floor; /* conditions open when the frame began */
     struct asm_frame *parent;
 };
@@ -135,7 +135,7 @@ struct asm_symbol {
     bool hidden;     /* .L and numeric labels: not in the object */
     bool bound;      /* .local, .globl or .weak named it: keeps its place in the symbol table */
     bool named;      /* defined or bound: belongs into the object */
-    bool resolved; /* after layout: `result` and `places` hold the value */
+    bool resolved;   /* after layout: `result` and `places` hold the value */
     int places;
     int64_t result;
     struct asm_term term;
@@ -181,7 +181,7 @@ struct asm_env {
 };
 
 struct asm_mnemonic; /* asm_insn.c */
-struct asm_macro;     /* asm_block.c */
+struct asm_macro;    /* asm_block.c */
 
 struct asm_condition {
     bool else_seen;
@@ -203,8 +203,8 @@ struct asm_context {
     const char *statement; /* where the running statement starts: blamed for what an alias holds */
     const struct asm_source *statement_source;
     const struct asm_source *main_source;
-    uint64_t expanded;     /* statements out of repetition and macros */
-    uint64_t emitted;      /* bytes in all sections */
+    uint64_t expanded; /* statements out of repetition and macros */
+    uint64_t emitted;  /* bytes in all sections */
 
     /* A trial of a candidate keeps its complaint to itself: how far it came. */
     unsigned quiet;
@@ -266,8 +266,8 @@ bool facet_asm_error_in(struct asm_context *a,
 void facet_asm_hint(struct asm_context *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void facet_asm_suggest(struct asm_context *a, const struct facet_nearest *search);
-/* The end of a statement: of the line or of the text, a comment, a semicolon (which starts a comment
- * on the tile machine and the next statement on the hart). */
+/* The end of a statement: of the line or of the text, a comment, a semicolon (which starts a
+ * comment on the tile machine and the next statement on the hart). */
 static inline bool facet_asm_at_end(const char *p)
 {
     return *p == '\n' || *p == '#' || *p == ';' || *p == '\0' || (p[0] == '/' && p[1] == '/');
@@ -298,8 +298,10 @@ bool facet_asm_constant(struct asm_context *a, const char **p, int64_t *out);
 int facet_asm_param(const struct asm_context *a, const char *p, size_t length);
 /* After layout: the value with every address in it. *places counts how often addresses stand in it
  * (1 for a label, 0 for a number or a distance). */
-bool facet_asm_evaluate(
-    struct asm_context *a, const struct asm_term *term, int64_t *value, int *places);
+bool facet_asm_evaluate(struct asm_context *a,
+                        const struct asm_term *term,
+                        int64_t *value,
+                        int *places);
 const struct asm_tree *facet_asm_tree(struct asm_context *a, const struct asm_term *term);
 /* One operation on what is known so far; `right` is NULL for a unary one. */
 bool facet_asm_apply(struct asm_context *a,
@@ -327,8 +329,10 @@ void facet_asm_offer_registers(enum facet_operand_kind kind, struct facet_neares
 bool facet_asm_is_register_name(enum facet_isa isa, const char *name, size_t length);
 
 /* asm_operand.c: the text at p against a row; on success the instruction is emitted. */
-bool facet_asm_row(
-    struct asm_context *a, const struct facet_insn_row *row, const char *p, unsigned suffix);
+bool facet_asm_row(struct asm_context *a,
+                   const struct facet_insn_row *row,
+                   const char *p,
+                   unsigned suffix);
 /* The word with the operand's value in it; complains when it does not fit. */
 bool facet_asm_place(struct asm_context *a,
                      const struct facet_insn_row *row,
@@ -338,8 +342,10 @@ bool facet_asm_place(struct asm_context *a,
                      const struct asm_source *source,
                      const char *at,
                      size_t length);
-bool facet_asm_read_register(
-    struct asm_context *a, const char **p, enum facet_operand_kind kind, int64_t *number);
+bool facet_asm_read_register(struct asm_context *a,
+                             const char **p,
+                             enum facet_operand_kind kind,
+                             int64_t *number);
 bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row, uint32_t word);
 
 /* asm_insn.c */
@@ -360,8 +366,8 @@ struct asm_section *facet_asm_section(
 void facet_asm_offer_directives(struct facet_nearest *search);
 bool facet_asm_align(struct asm_context *a, uint64_t align, bool filled, uint64_t fill);
 typedef bool facet_asm_directive_fn(struct asm_context *a, const char **p, int argument);
-facet_asm_directive_fn facet_asm_rept, facet_asm_irp, facet_asm_if, facet_asm_else,
-    facet_asm_endif, facet_asm_macro, facet_asm_stray_end, facet_asm_include;
+facet_asm_directive_fn facet_asm_rept, facet_asm_irp, facet_asm_if, facet_asm_else, facet_asm_endif,
+    facet_asm_macro, facet_asm_stray_end, facet_asm_include;
 enum asm_condition_kind {
     ASM_IF,
     ASM_IFDEF,

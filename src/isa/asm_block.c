@@ -512,8 +512,9 @@ static bool bind_arguments(struct asm_context *a,
         unsigned i = position;
 
         if (name != name_end && q[0] == '=' && q[1] != '=') {
-            for (i = 0; i < m->count && (m->params[i].length != (size_t)(name_end - name) ||
-                                         memcmp(m->params[i].name, name, m->params[i].length) != 0);) {
+            for (i = 0;
+                 i < m->count && (m->params[i].length != (size_t)(name_end - name) ||
+                                  memcmp(m->params[i].name, name, m->params[i].length) != 0);) {
                 i++;
             }
             i = i < m->count ? i : position;

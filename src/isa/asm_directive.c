@@ -85,13 +85,9 @@ static bool datum(struct asm_context *a, const char **p, unsigned size)
         int64_t half = INT64_C(1) << (bits - 1);
 
         if (term.value.number < -half || term.value.number >= 2 * half) {
-            facet_asm_hint(
-                a, "%u bytes hold %" PRId64 " to %" PRId64, size, -half, 2 * half - 1);
-            return facet_asm_error(a,
-                                   start,
-                                   (size_t)(*p - start),
-                                   "%" PRId64 " does not fit",
-                                   term.value.number);
+            facet_asm_hint(a, "%u bytes hold %" PRId64 " to %" PRId64, size, -half, 2 * half - 1);
+            return facet_asm_error(
+                a, start, (size_t)(*p - start), "%" PRId64 " does not fit", term.value.number);
         }
     }
     return facet_asm_emit(a, (uint64_t)term.value.number, size);
@@ -153,8 +149,9 @@ static bool string(struct asm_context *a, const char **p, int zero)
 
             if (!facet_lex_char(p, &c)) {
                 if (*at == '\\') {
-                    facet_asm_hint(a, "there are \\n \\t \\r \\b \\f \\a \\v \\e \\\\ \\\" \\' "
-                                      "\\ooo \\xhh");
+                    facet_asm_hint(a,
+                                   "there are \\n \\t \\r \\b \\f \\a \\v \\e \\\\ \\\" \\' "
+                                   "\\ooo \\xhh");
                     return facet_asm_error(a, at, 2, "unknown escape");
                 }
                 return facet_asm_error(a, start, 1, "the string has no end");
@@ -203,8 +200,7 @@ static bool count_operand(struct asm_context *a, const char **p, int64_t *count)
         return false;
     }
     if (*count < 0) {
-        return facet_asm_error(
-            a, start, (size_t)(*p - start), "%" PRId64 " is negative", *count);
+        return facet_asm_error(a, start, (size_t)(*p - start), "%" PRId64 " is negative", *count);
     }
     return true;
 }
@@ -276,8 +272,7 @@ static bool align(struct asm_context *a, const char **p, int power)
         facet_asm_hint(a,
                        power != 0 ? "an exponent of two, 0 to 20, is expected"
                                   : "a power of two, 1 to 1048576, is expected");
-        return facet_asm_error(
-            a, start, (size_t)(*p - start), "cannot align to %" PRId64, n);
+        return facet_asm_error(a, start, (size_t)(*p - start), "cannot align to %" PRId64, n);
     }
     n = power != 0 ? INT64_C(1) << n : n;
     if (more(p)) {
@@ -308,10 +303,8 @@ static bool org(struct asm_context *a, const char **p, int unused)
         return false;
     }
     if (term.tree != NULL || (term.value.section != NULL && term.value.section != a->section)) {
-        return facet_asm_error(a,
-                               start,
-                               (size_t)(*p - start),
-                               "an offset or a label of this section is expected");
+        return facet_asm_error(
+            a, start, (size_t)(*p - start), "an offset or a label of this section is expected");
     }
     if (more(p) && !facet_asm_constant(a, p, &value)) {
         return false;
@@ -349,14 +342,12 @@ bool facet_asm_assign(struct asm_context *a,
             term.value.number < (int64_t)a->section->size) {
             return facet_asm_error(a, at, 1, "`.` can only move forward in its section");
         }
-        return fill_bytes(a, (uint64_t)term.value.number - a->section->size, 0, 1) &&
-               finish(a, p);
+        return fill_bytes(a, (uint64_t)term.value.number - a->section->size, 0, 1) && finish(a, p);
     }
     s = facet_asm_symbol(a, name, length);
     if (s->state == ASM_SYMBOL_LABEL || (s->state != ASM_SYMBOL_UNKNOWN && !again)) {
         length = length < 80 ? length : 80;
-        return facet_asm_error(
-            a, at, length, "`%.*s` is defined already", (int)length, name);
+        return facet_asm_error(a, at, length, "`%.*s` is defined already", (int)length, name);
     }
     s->state = ASM_SYMBOL_SET;
     s->term = term;
@@ -450,8 +441,7 @@ static bool common(struct asm_context *a, const char **p, int local)
     if (alignment < 1 || alignment > MAX_ALIGN || (alignment & (alignment - 1)) != 0) {
         return facet_asm_error(a, at, 1, "the alignment must be a power of two");
     }
-    a->section =
-        facet_asm_section(a, ".bss", 4, FACET_SECTION_ALLOC | FACET_SECTION_WRITE, true);
+    a->section = facet_asm_section(a, ".bss", 4, FACET_SECTION_ALLOC | FACET_SECTION_WRITE, true);
     ok = facet_asm_align(a, (uint64_t)alignment, false, 0) &&
          facet_asm_define_label(a, a->statement, s->name, s->length) &&
          fill_bytes(a, (uint64_t)size, 0, 1);
@@ -627,8 +617,7 @@ static bool section(struct asm_context *a, const char **p, int unused)
         }
     }
     if (a->section_count >= ASM_MAX_SECTIONS) {
-        return facet_asm_error(
-            a, start, length, "more than %d sections", (int)ASM_MAX_SECTIONS);
+        return facet_asm_error(a, start, length, "more than %d sections", (int)ASM_MAX_SECTIONS);
     }
     s = facet_asm_section(a, name, length, flags, nobits);
     if (given && (s->flags != flags || s->nobits != nobits)) {
@@ -707,8 +696,16 @@ static bool file(struct asm_context *a, const char **p, int unused)
 
 static bool option(struct asm_context *a, const char **p, int unused)
 {
-    static const char *const known[] = {"rvc",     "norvc", "push",  "pop",  "relax",
-                                        "norelax", "pic",   "nopic", "arch", "csr-check",
+    static const char *const known[] = {"rvc",
+                                        "norvc",
+                                        "push",
+                                        "pop",
+                                        "relax",
+                                        "norelax",
+                                        "pic",
+                                        "nopic",
+                                        "arch",
+                                        "csr-check",
                                         "no-csr-check"};
     const char *start = facet_lex_space(*p), *end = start;
     struct facet_nearest search;
@@ -746,8 +743,7 @@ static bool complain(struct asm_context *a, const char **p, int unused)
         text = ".error";
         length = 6;
     }
-    return facet_asm_error(
-        a, a->statement, 6, "%.*s", (int)(length < 200 ? length : 200), text);
+    return facet_asm_error(a, a->statement, 6, "%.*s", (int)(length < 200 ? length : 200), text);
 }
 
 struct directive {

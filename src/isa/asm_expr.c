@@ -82,7 +82,7 @@ static const char *compute(enum asm_op op, int64_t l, int64_t r, int64_t *out)
         if (op == ASM_OP_LEFT) {
             *out = (int64_t)(ul << r);
         } else {
-            *out = l < 0 ? (int64_t)~(~ul >> r) : (int64_t)(ul >> r);
+            *out = l < 0 ? (int64_t) ~(~ul >> r) : (int64_t)(ul >> r);
         }
         return NULL;
     case ASM_OP_AND:
@@ -168,10 +168,10 @@ bool facet_asm_apply(struct asm_context *a,
                      const char *at,
                      struct asm_term *out)
 {
-    bool known = left->tree == NULL && (right == NULL || right->tree == NULL) &&
-                 op != ASM_OP_PCREL_LO;
-    bool plain = known && left->value.section == NULL &&
-                 (right == NULL || right->value.section == NULL);
+    bool known =
+        left->tree == NULL && (right == NULL || right->tree == NULL) && op != ASM_OP_PCREL_LO;
+    bool plain =
+        known && left->value.section == NULL && (right == NULL || right->value.section == NULL);
     struct asm_tree *tree;
     struct asm_term result = {{NULL, 0}, NULL};
 
@@ -217,7 +217,8 @@ bool facet_asm_apply(struct asm_context *a,
 
 static bool binary(struct asm_context *a, const char **p, int lowest, struct asm_term *out);
 
-static bool symbol_term(struct asm_context *a, struct asm_symbol *s, const char *at, struct asm_term *out)
+static bool
+symbol_term(struct asm_context *a, struct asm_symbol *s, const char *at, struct asm_term *out)
 {
     struct asm_tree *tree;
 
@@ -264,8 +265,7 @@ static bool number(struct asm_context *a, const char **p, struct asm_term *out)
         return symbol_term(a, s, start, out);
     }
     case FACET_LEX_TOO_BIG:
-        return facet_asm_error(
-            a, start, (size_t)(*p - start), "the number does not fit 64 bits");
+        return facet_asm_error(a, start, (size_t)(*p - start), "the number does not fit 64 bits");
     case FACET_LEX_BAD:
         break;
     }
@@ -320,7 +320,8 @@ struct asm_value facet_asm_here(const struct asm_context *a)
     return (struct asm_value){a->section, (int64_t)a->section->size};
 }
 
-static bool pcrel_hi(struct asm_context *a, const struct asm_term *in, const char *at, struct asm_term *out)
+static bool
+pcrel_hi(struct asm_context *a, const struct asm_term *in, const char *at, struct asm_term *out)
 {
     struct asm_term here = {facet_asm_here(a), NULL}, distance;
     struct asm_pcrel *record;
@@ -469,8 +470,7 @@ static bool unary(struct asm_context *a, const char **p, struct asm_term *out)
     ++*p;
     if (++a->nesting > ASM_MAX_NESTING) {
         a->nesting--;
-        return facet_asm_error(
-            a, start, 1, "more than %d signs in a row", (int)ASM_MAX_NESTING);
+        return facet_asm_error(a, start, 1, "more than %d signs in a row", (int)ASM_MAX_NESTING);
     }
     ok = unary(a, p, &in);
     a->nesting--;
@@ -636,13 +636,8 @@ static bool evaluate_symbol(
             a, tree->source, tree->at, length, "undefined symbol `%.*s`", (int)length, s->name);
     }
     if (state == ASM_SYMBOL_EVALUATING) {
-        return facet_asm_error_in(a,
-                                  tree->source,
-                                  tree->at,
-                                  length,
-                                  "`%.*s` is defined by itself",
-                                  (int)length,
-                                  s->name);
+        return facet_asm_error_in(
+            a, tree->source, tree->at, length, "`%.*s` is defined by itself", (int)length, s->name);
     }
     if (!s->resolved) {
         s->state = ASM_SYMBOL_EVALUATING;
@@ -669,8 +664,10 @@ static int by_place(const void *key, const void *item)
     return address < there ? -1 : address > there;
 }
 
-static bool evaluate_pcrel_lo(
-    struct asm_context *a, const struct asm_tree *tree, unsigned depth, int64_t *value)
+static bool evaluate_pcrel_lo(struct asm_context *a,
+                              const struct asm_tree *tree,
+                              unsigned depth,
+                              int64_t *value)
 {
     struct asm_pcrel *found;
     int64_t label, distance;
@@ -705,31 +702,24 @@ static bool check_hi(struct asm_context *a, const struct asm_tree *tree, int64_t
 {
     if (a->isa == FACET_ISA_TILE) {
         if (v < INT32_MIN || v > UINT32_MAX) {
-            return facet_asm_error_in(a,
-                                      tree->source,
-                                      tree->at,
-                                      1,
-                                      "0x%" PRIx64 " does not fit 32 bits",
-                                      (uint64_t)v);
+            return facet_asm_error_in(
+                a, tree->source, tree->at, 1, "0x%" PRIx64 " does not fit 32 bits", (uint64_t)v);
         }
     } else if (places != 0 && (v < INT32_MIN - 0x800LL || v > INT32_MAX - 0x800LL)) {
         facet_asm_hint(a, "use la or %%pcrel_hi, which reach every address near the code");
-        return facet_asm_error_in(
-            a,
-            tree->source,
-            tree->at,
-            1,
-            "lui cannot make the address 0x%" PRIx64 ": it extends the sign of bit 31",
-            (uint64_t)v);
+        return facet_asm_error_in(a,
+                                  tree->source,
+                                  tree->at,
+                                  1,
+                                  "lui cannot make the address 0x%" PRIx64
+                                  ": it extends the sign of bit 31",
+                                  (uint64_t)v);
     }
     return true;
 }
 
-static bool evaluate(struct asm_context *a,
-                     const struct asm_tree *tree,
-                     unsigned depth,
-                     int64_t *value,
-                     int *places)
+static bool evaluate(
+    struct asm_context *a, const struct asm_tree *tree, unsigned depth, int64_t *value, int *places)
 {
     int64_t l, r = 0;
     int l_places, r_places = 0;
@@ -772,8 +762,10 @@ static bool evaluate(struct asm_context *a,
     return true;
 }
 
-bool facet_asm_evaluate(
-    struct asm_context *a, const struct asm_term *term, int64_t *value, int *places)
+bool facet_asm_evaluate(struct asm_context *a,
+                        const struct asm_term *term,
+                        int64_t *value,
+                        int *places)
 {
     struct asm_tree leaf = {.op = ASM_OP_VALUE, .value = term->value};
 

@@ -107,7 +107,8 @@ static void read_pattern(struct asm_candidate *c)
         struct pattern_item *item = &c->items[c->item_count++];
 
         item->value = pattern_name(&p, &item->value_length);
-        item->literal = !c->is_li && !has_word(c->alias->expansion, item->value, item->value_length);
+        item->literal =
+            !c->is_li && !has_word(c->alias->expansion, item->value, item->value_length);
         p = facet_lex_space(p);
         if (*p == '(') {
             p++;
@@ -302,9 +303,8 @@ static bool bind_address(struct asm_context *a,
     return bind(a, env, item->value, item->value_length, piece->start, open);
 }
 
-static bool literal_matches(struct asm_context *a,
-                            const struct pattern_item *item,
-                            const struct piece *piece)
+static bool
+literal_matches(struct asm_context *a, const struct pattern_item *item, const struct piece *piece)
 {
     size_t length = (size_t)(piece->end - piece->start);
     const char *p = piece->start, *q = item->value;
@@ -331,12 +331,8 @@ static bool literal_matches(struct asm_context *a,
             return true;
         }
     }
-    return facet_asm_error(a,
-                           piece->start,
-                           length,
-                           "`%.*s` is expected here",
-                           (int)item->value_length,
-                           item->value);
+    return facet_asm_error(
+        a, piece->start, length, "`%.*s` is expected here", (int)item->value_length, item->value);
 }
 
 static bool bind_pieces(struct asm_context *a,
@@ -355,9 +351,7 @@ static bool bind_pieces(struct asm_context *a,
             while (k < c->item_count &&
                    (c->items[k].base != NULL ||
                     c->items[k].value_length != (size_t)(name - piece.start) ||
-                    !facet_lex_same(piece.start,
-                                    c->items[k].value_length,
-                                    c->items[k].value))) {
+                    !facet_lex_same(piece.start, c->items[k].value_length, c->items[k].value))) {
                 k++;
             }
             item = k < c->item_count ? &c->items[k] : item;
@@ -428,7 +422,8 @@ static bool expand(struct asm_context *a, const struct asm_candidate *c, const c
 
 /* ---- li ---- */
 
-static bool emit_named(struct asm_context *a, const char *name, int64_t rd, int64_t rs1, int64_t imm)
+static bool
+emit_named(struct asm_context *a, const char *name, int64_t rd, int64_t rs1, int64_t imm)
 {
     size_t from = 0;
     const struct facet_insn_row *row = facet_isa_find(a->isa, name, strlen(name), &from);
@@ -469,7 +464,7 @@ static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
     while ((upper >> shift & 1) == 0) {
         shift++;
     }
-    int64_t rest = (int64_t)upper < 0 ? (int64_t)~(~upper >> shift) : (int64_t)(upper >> shift);
+    int64_t rest = (int64_t)upper < 0 ? (int64_t) ~(~upper >> shift) : (int64_t)(upper >> shift);
 
     return emit_constant(a, rd, rest) && emit_named(a, "slli", rd, rd, shift) &&
            (low == 0 || emit_named(a, "addi", rd, rd, low));

@@ -28,8 +28,7 @@ static uint64_t space_end(const struct asm_context *a)
 
 static bool fits(const struct asm_context *a, const struct asm_section *s)
 {
-    return s->address <= space_end(a) &&
-           (s->size == 0 || s->size - 1 <= space_end(a) - s->address);
+    return s->address <= space_end(a) && (s->size == 0 || s->size - 1 <= space_end(a) - s->address);
 }
 
 static bool place_sections(struct asm_context *a)
@@ -110,8 +109,8 @@ static bool check_overlap(struct asm_context *a, struct asm_section *const *sort
                                       s->at_source,
                                       s->at,
                                       1,
-                                      "section %.60s at 0x%" PRIx64 " overlaps section %.60s at 0x%" PRIx64
-                                      "..0x%" PRIx64,
+                                      "section %.60s at 0x%" PRIx64
+                                      " overlaps section %.60s at 0x%" PRIx64 "..0x%" PRIx64,
                                       s->name,
                                       s->address,
                                       before->name,
@@ -125,7 +124,8 @@ static bool check_overlap(struct asm_context *a, struct asm_section *const *sort
 
 /* ---- open places ---- */
 
-static bool fix_datum(struct asm_context *a, const struct asm_fixup *f, uint8_t *place, int64_t value)
+static bool
+fix_datum(struct asm_context *a, const struct asm_fixup *f, uint8_t *place, int64_t value)
 {
     unsigned bits = 8u * f->size;
 
@@ -170,8 +170,7 @@ static bool fix(struct asm_context *a, const struct asm_fixup *f)
     for (unsigned i = 0; i < f->row->length; i++) {
         word |= (uint32_t)place[i] << (8 * i);
     }
-    if (!facet_asm_place(
-            a, f->row, f->operand, value, &word, f->source, f->at, f->length)) {
+    if (!facet_asm_place(a, f->row, f->operand, value, &word, f->source, f->at, f->length)) {
         return false;
     }
     for (unsigned i = 0; i < f->row->length; i++) {
@@ -264,8 +263,7 @@ static void fill_symbol(struct asm_context *a, struct asm_symbol *s)
 {
     struct facet_object *o = a->result->object;
     struct facet_object_symbol *out = &o->symbols[o->symbol_count];
-    struct asm_tree leaf = {
-        .op = ASM_OP_SYMBOL, .symbol = s, .at = s->at, .source = s->source};
+    struct asm_tree leaf = {.op = ASM_OP_SYMBOL, .symbol = s, .at = s->at, .source = s->source};
     struct asm_term self = {{NULL, 0}, &leaf};
     const struct asm_section *home;
     int64_t value = 0, size = 0;

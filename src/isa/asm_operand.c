@@ -11,9 +11,9 @@ enum { MAX_OPERANDS = 16 };
 
 struct reading {
     const struct facet_insn_row *row;
-    int64_t values[MAX_OPERANDS]; /* field values of registers, written values of numbers */
-    uint32_t seen;                /* bit n: operand n was given */
-    uint32_t open;                /* bit n: its value is not known yet */
+    int64_t values[MAX_OPERANDS];        /* field values of registers, written values of numbers */
+    uint32_t seen;                       /* bit n: operand n was given */
+    uint32_t open;                       /* bit n: its value is not known yet */
     struct asm_term terms[MAX_OPERANDS]; /* of the open ones */
     const char *at[MAX_OPERANDS];
     uint32_t length[MAX_OPERANDS];
@@ -123,8 +123,7 @@ static void offer_csrs(struct asm_context *a, struct facet_nearest *search)
 {
     for (size_t i = 0; i < facet_csr_row_count; i++) {
         if (facet_csr_rows[i].isa == a->isa) {
-            facet_nearest_offer(
-                search, facet_csr_rows[i].name, strlen(facet_csr_rows[i].name));
+            facet_nearest_offer(search, facet_csr_rows[i].name, strlen(facet_csr_rows[i].name));
         }
     }
 }
@@ -164,8 +163,7 @@ static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
             facet_asm_suggest(a, &search);
             length = length < 80 ? length : 80;
         }
-        return facet_asm_error(
-            a, start, length, "unknown CSR `%.*s`", (int)length, start);
+        return facet_asm_error(a, start, length, "unknown CSR `%.*s`", (int)length, start);
     }
     *value = term.value.number;
     return true;
@@ -230,8 +228,7 @@ static bool read_number(struct asm_context *a, struct reading *r, unsigned index
     if (!ok) {
         return false;
     }
-    if (is_pcrel(o) ? known_distance(a, &term)
-                    : term.tree == NULL && term.value.section == NULL) {
+    if (is_pcrel(o) ? known_distance(a, &term) : term.tree == NULL && term.value.section == NULL) {
         r->values[index] = term.value.number;
         return true;
     }
@@ -244,10 +241,10 @@ static bool read_value(struct asm_context *a, struct reading *r, unsigned index,
 {
     const struct facet_operand *o = &r->row->operands[index];
     const char *start = *p = facet_lex_space(*p);
-    bool ok = is_number(o)
-                  ? read_number(a, r, index, p)
-                  : facet_asm_read_register(
-                        a, p, (enum facet_operand_kind)o->kind, &r->values[index]);
+    bool ok =
+        is_number(o)
+            ? read_number(a, r, index, p)
+            : facet_asm_read_register(a, p, (enum facet_operand_kind)o->kind, &r->values[index]);
 
     if (!ok) {
         return false;
@@ -260,8 +257,7 @@ static bool read_value(struct asm_context *a, struct reading *r, unsigned index,
 
 static bool twice(struct asm_context *a, const struct reading *r, unsigned index, const char *at)
 {
-    return facet_asm_error(
-        a, at, 1, "operand `%s` is given twice", r->row->operands[index].name);
+    return facet_asm_error(a, at, 1, "operand `%s` is given twice", r->row->operands[index].name);
 }
 
 /* "(" register ")" at p? */
@@ -285,8 +281,7 @@ static bool read_base(struct asm_context *a, struct reading *r, unsigned index, 
     *p = facet_lex_space(*p);
     if (**p != '(') {
         facet_asm_hint(a, "the syntax is `%s`", r->row->syntax);
-        return facet_asm_error(
-            a, *p, 1, "`(` and an address register are expected here");
+        return facet_asm_error(a, *p, 1, "`(` and an address register are expected here");
     }
     ++*p;
     if (!read_value(a, r, index, p)) {
@@ -300,8 +295,10 @@ static bool read_base(struct asm_context *a, struct reading *r, unsigned index, 
     return true;
 }
 
-static bool
-read_item(struct asm_context *a, struct reading *r, const struct facet_syntax_item *item, const char **p)
+static bool read_item(struct asm_context *a,
+                      struct reading *r,
+                      const struct facet_syntax_item *item,
+                      const char **p)
 {
     const struct facet_operand *operands = r->row->operands;
 
@@ -323,8 +320,7 @@ read_item(struct asm_context *a, struct reading *r, const struct facet_syntax_it
             }
             if (offset != 0) {
                 facet_asm_hint(a, "this address has no offset: write `(%s)`", "register");
-                return facet_asm_error(
-                    a, start, (size_t)(*p - start), "the offset can only be 0");
+                return facet_asm_error(a, start, (size_t)(*p - start), "the offset can only be 0");
             }
         }
     } else if (item->value >= 0) { /* (a0) is 0(a0), for registers too: x0, s0, c0 */
@@ -469,8 +465,7 @@ static bool out_of_range(struct asm_context *a,
                        low_written,
                        high_written);
     } else {
-        facet_asm_hint(
-            a, "`%s` takes %" PRId64 " to %" PRId64, o->name, low_written, high_written);
+        facet_asm_hint(a, "`%s` takes %" PRId64 " to %" PRId64, o->name, low_written, high_written);
     }
     if (is_pcrel(o)) {
         if ((value & (step - 1)) != 0) {
@@ -478,7 +473,8 @@ static bool out_of_range(struct asm_context *a,
                                       source,
                                       at,
                                       length,
-                                      "the target is %" PRId64 " bytes away, not a multiple of %" PRId64,
+                                      "the target is %" PRId64
+                                      " bytes away, not a multiple of %" PRId64,
                                       value,
                                       step);
         }
@@ -524,10 +520,8 @@ static bool not_legal(struct asm_context *a,
 }
 
 /* The same instruction in its longer form, or 0: the one number is named differently there. */
-static bool widen(struct asm_context *a,
-                  const struct facet_insn_row *row,
-                  int64_t value,
-                  uint32_t *word)
+static bool
+widen(struct asm_context *a, const struct facet_insn_row *row, int64_t value, uint32_t *word)
 {
     const struct facet_insn_row *wide = a->wide[row->id];
     uint32_t longer;
@@ -594,11 +588,8 @@ bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row
 
     if ((a->section->size & (align - 1)) != 0) {
         facet_asm_hint(a, "put `.balign %d` before it", (int)align);
-        return facet_asm_error(a,
-                               a->statement,
-                               1,
-                               "the instruction is not at a multiple of %d bytes",
-                               (int)align);
+        return facet_asm_error(
+            a, a->statement, 1, "the instruction is not at a multiple of %d bytes", (int)align);
     }
     return facet_asm_emit(a, word, row->length);
 }
@@ -623,8 +614,10 @@ static bool missing(struct asm_context *a, const struct reading *r, const char *
     return true;
 }
 
-bool facet_asm_row(
-    struct asm_context *a, const struct facet_insn_row *row, const char *p, unsigned suffix)
+bool facet_asm_row(struct asm_context *a,
+                   const struct facet_insn_row *row,
+                   const char *p,
+                   unsigned suffix)
 {
     struct reading r;
     uint32_t word = row->match;

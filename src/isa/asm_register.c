@@ -7,8 +7,8 @@ static const char *const x_names[32] = {
     "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
 };
 static const char *const f_names[32] = {
-    "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6",  "ft7",  "fs0", "fs1", "fa0",
-    "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7",  "fs2",  "fs3", "fs4", "fs5",
+    "ft0", "ft1", "ft2", "ft3", "ft4",  "ft5",  "ft6", "ft7", "fs0",  "fs1",  "fa0",
+    "fa1", "fa2", "fa3", "fa4", "fa5",  "fa6",  "fa7", "fs2", "fs3",  "fs4",  "fs5",
     "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
 };
 
@@ -159,10 +159,10 @@ static const char *const s_numbered[32] = {
 
 void facet_asm_offer_registers(enum facet_operand_kind kind, struct facet_nearest *search)
 {
-    bool x = kind == FACET_OPERAND_XREG || kind == FACET_OPERAND_XREG_C ||
-             kind == FACET_OPERAND_XFREG;
-    bool f = kind == FACET_OPERAND_FREG || kind == FACET_OPERAND_FREG_C ||
-             kind == FACET_OPERAND_XFREG;
+    bool x =
+        kind == FACET_OPERAND_XREG || kind == FACET_OPERAND_XREG_C || kind == FACET_OPERAND_XFREG;
+    bool f =
+        kind == FACET_OPERAND_FREG || kind == FACET_OPERAND_FREG_C || kind == FACET_OPERAND_XFREG;
 
     for (unsigned i = 0; i < 32; i++) {
         if (x) {

@@ -1,5 +1,5 @@
-/* The assembler's symbol table: an open-addressing hash over the exact name, plus a list in order of
- * first mention, which is the order of the object's symbol table.
+/* The assembler's symbol table: an open-addressing hash over the exact name, plus a list in order
+ * of first mention, which is the order of the object's symbol table.
  *
  * A numeric label `1:` has a slot under its digits with two anonymous symbols: the one last defined
  * (1b) and the one awaited (1f). */
@@ -19,9 +19,8 @@ slot_of(struct asm_symbol **table, size_t capacity, const char *name, size_t len
 {
     size_t i = hash & (capacity - 1);
 
-    while (table[i] != NULL &&
-           (table[i]->hash != hash || table[i]->length != length ||
-            memcmp(table[i]->name, name, length) != 0)) {
+    while (table[i] != NULL && (table[i]->hash != hash || table[i]->length != length ||
+                                memcmp(table[i]->name, name, length) != 0)) {
         i = (i + 1) & (capacity - 1);
     }
     return &table[i];

@@ -359,8 +359,7 @@ static void record_span(struct asm_context *a, const struct asm_section *section
         a->line_at = a->main_statement;
     }
     if (result->span_count == a->span_capacity) {
-        result->spans =
-            facet_asm_grow(a, result->spans, &a->span_capacity, sizeof *result->spans);
+        result->spans = facet_asm_grow(a, result->spans, &a->span_capacity, sizeof *result->spans);
     }
     result->spans[result->span_count++] =
         (struct facet_asm_span){a->line, section->index, before, section->size - before};
@@ -409,7 +408,8 @@ static bool body(struct asm_context *a, const char *name, size_t length, const c
     return true;
 }
 
-/* Labels, then at most one instruction, directive or assignment. Leaves *p at the next statement. */
+/* Labels, then at most one instruction, directive or assignment. Leaves *p at the next statement.
+ */
 static bool statement(struct asm_context *a, const char **p)
 {
     for (;;) {
@@ -539,8 +539,7 @@ static void assemble(struct asm_context *a, const char *text, size_t size)
     facet_asm_index(a);
     define_given(a);
     (void)facet_asm_push(a, source, copy, copy + size, 0, copy);
-    a->section = facet_asm_section(
-        a, ".text", 5, FACET_SECTION_ALLOC | FACET_SECTION_EXEC, false);
+    a->section = facet_asm_section(a, ".text", 5, FACET_SECTION_ALLOC | FACET_SECTION_EXEC, false);
     a->previous_section = a->section;
     run(a);
     (void)facet_asm_finish(a);

@@ -46,7 +46,8 @@ struct facet_asm_result {
 };
 
 /* Returns FACET_OK with an object and no complaints; FACET_ERR_INPUT with the complaints in
- * result->diags (err holds the first); FACET_ERR_MEMORY. Call facet_asm_result_free in every case. */
+ * result->diags (err holds the first); FACET_ERR_MEMORY. Call facet_asm_result_free in every case.
+ */
 enum facet_status facet_assemble(const struct facet_asm_options *options,
                                  const char *text,
                                  size_t size,

@@ -67,8 +67,7 @@ void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *
     for (size_t i = 0; i < list->count; i++) {
         const struct facet_diag *d = &list->items[i];
 
-        facet_strbuf_printf(
-            out, "%s:%u:%u: error: %s\n", d->file, d->line, d->column, d->message);
+        facet_strbuf_printf(out, "%s:%u:%u: error: %s\n", d->file, d->line, d->column, d->message);
         if (d->source[0] != '\0') {
             format_source(d, out);
         }
@@ -78,7 +77,8 @@ void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *
     }
 }
 
-/* Longer names are no typing errors of anything; the bound also keeps the rows below on the stack. */
+/* Longer names are no typing errors of anything; the bound also keeps the rows below on the stack.
+ */
 enum { LONGEST = 40 };
 
 static unsigned char lower(char c)
@@ -166,8 +166,8 @@ void facet_nearest_offer(struct facet_nearest *search, const char *name, size_t 
     if (d >= length) { /* nothing in common */
         return;
     }
-    if (d < search->distance || (d == search->distance && search->best != NULL &&
-                                 is_better(search, name, length))) {
+    if (d < search->distance ||
+        (d == search->distance && search->best != NULL && is_better(search, name, length))) {
         search->distance = d;
         search->best = name;
         search->best_length = length;

@@ -24,12 +24,12 @@ struct label {
 struct dis {
     const struct facet_object *object;
     struct facet_arena arena;
-    const char **names;          /* of the object's symbols as the text writes them, NULL: unused */
+    const char **names; /* of the object's symbols as the text writes them, NULL: unused */
     const char **section_names;
-    struct label *labels;        /* by section, then address */
+    struct label *labels; /* by section, then address */
     size_t label_count, label_capacity;
-    uint32_t section;            /* the one being walked */
-    unsigned underscores;        /* in .L___hex: as many as keep it apart from the symbols */
+    uint32_t section;     /* the one being walked */
+    unsigned underscores; /* in .L___hex: as many as keep it apart from the symbols */
     bool failed;
 };
 
@@ -126,7 +126,8 @@ static void name_everything(struct dis *d)
     const struct facet_object *o = d->object;
 
     d->names = facet_arena_calloc(&d->arena, o->symbol_count + 1, sizeof *d->names);
-    d->section_names = facet_arena_calloc(&d->arena, o->section_count + 1, sizeof *d->section_names);
+    d->section_names =
+        facet_arena_calloc(&d->arena, o->section_count + 1, sizeof *d->section_names);
     if (d->names == NULL || d->section_names == NULL) {
         d->failed = true;
         return;
@@ -134,8 +135,8 @@ static void name_everything(struct dis *d)
     for (size_t i = 0; i < o->symbol_count; i++) {
         const struct facet_object_symbol *s = &o->symbols[i];
 
-        if (s->name[0] != '\0' && s->type != FACET_SYMBOL_SECTION &&
-            s->type != FACET_SYMBOL_FILE && s->section != FACET_SYMBOL_UNDEFINED &&
+        if (s->name[0] != '\0' && s->type != FACET_SYMBOL_SECTION && s->type != FACET_SYMBOL_FILE &&
+            s->section != FACET_SYMBOL_UNDEFINED &&
             (s->section < 0 || (o->sections[s->section].flags & FACET_SECTION_ALLOC) != 0)) {
             d->names[i] = s->name;
         }
@@ -226,8 +227,8 @@ static uint64_t data_size(const struct facet_section *s, uint64_t offset, uint64
 
 /* ---- labels ---- */
 
-static void add_label(
-    struct dis *d, uint64_t address, uint32_t section, uint32_t symbol, const char *name)
+static void
+add_label(struct dis *d, uint64_t address, uint32_t section, uint32_t symbol, const char *name)
 {
     if (d->label_count == d->label_capacity) {
         size_t capacity = d->label_capacity != 0 ? 2 * d->label_capacity : 256;
@@ -276,8 +277,7 @@ static size_t label_from(const struct dis *d, uint32_t section, uint64_t address
 
 static bool is_at(const struct dis *d, size_t i, uint32_t section, uint64_t address)
 {
-    return i < d->label_count && d->labels[i].section == section &&
-           d->labels[i].address == address;
+    return i < d->label_count && d->labels[i].section == section && d->labels[i].address == address;
 }
 
 static void add_targets(struct dis *d, uint32_t index, uint8_t *starts)
@@ -288,22 +288,21 @@ static void add_targets(struct dis *d, uint32_t index, uint8_t *starts)
     for (uint64_t at = 0; at < s->size;) {
         uint64_t size = code_size(isa, s, at);
         uint32_t word = load(s, at, 4);
-        const struct facet_insn_row *row = size <= 4 && size == facet_isa_length(isa, (uint16_t)word)
-                                               ? facet_isa_decode(isa, word)
-                                               : NULL;
+        const struct facet_insn_row *row =
+            size <= 4 && size == facet_isa_length(isa, (uint16_t)word) ? facet_isa_decode(isa, word)
+                                                                       : NULL;
 
         for (unsigned i = 0; row != NULL && i < row->operand_count; i++) {
             const struct facet_operand *o = &row->operands[i];
             uint64_t target;
 
-            if (o->hidden ||
-                (o->kind != FACET_OPERAND_PCREL && o->kind != FACET_OPERAND_PCREL_U)) {
+            if (o->hidden || (o->kind != FACET_OPERAND_PCREL && o->kind != FACET_OPERAND_PCREL_U)) {
                 continue;
             }
             target = s->address + at + (uint64_t)facet_operand_get(o, word);
             target = isa == FACET_ISA_TILE ? (uint32_t)target : target;
-            if (target - s->address < s->size && starts[(target - s->address) >> 3] >>
-                                                     ((target - s->address) & 7) & 1) {
+            if (target - s->address < s->size &&
+                starts[(target - s->address) >> 3] >> ((target - s->address) & 7) & 1) {
                 add_label(d, target, index, UINT32_MAX, NULL);
             }
         }
@@ -336,11 +335,8 @@ static void find_labels(struct dis *d)
 
     for (size_t i = 0; i < o->symbol_count; i++) {
         if (d->names[i] != NULL && o->symbols[i].section >= 0) {
-            add_label(d,
-                      o->symbols[i].value,
-                      (uint32_t)o->symbols[i].section,
-                      (uint32_t)i,
-                      d->names[i]);
+            add_label(
+                d, o->symbols[i].value, (uint32_t)o->symbols[i].section, (uint32_t)i, d->names[i]);
         }
     }
     for (uint32_t i = 0; i < o->section_count && !d->failed; i++) {
@@ -435,9 +431,8 @@ static void code_text(struct dis *d,
     line->row = facet_isa_decode(isa, line->word);
     (void)facet_isa_print(isa, line->word, line->address, &symbolizer, buffer, sizeof buffer);
     if (line->row != NULL && facet_isa_has_hidden_bits(line->row, line->word)) {
-        facet_strbuf_printf(text,
-                            line->size == 2 ? ".half 0x%04" PRIx32 : ".word 0x%08" PRIx32,
-                            line->word);
+        facet_strbuf_printf(
+            text, line->size == 2 ? ".half 0x%04" PRIx32 : ".word 0x%08" PRIx32, line->word);
         facet_strbuf_puts(note, buffer);
         line->note = facet_strbuf_text(note);
     } else {
@@ -598,10 +593,8 @@ static void put_symbol(struct dis *d, size_t index, struct facet_strbuf *out)
     }
     facet_strbuf_printf(out, "    %s %s\n", bindings[s->binding % 3], name);
     if (s->type == FACET_SYMBOL_FUNC || s->type == FACET_SYMBOL_OBJECT) {
-        facet_strbuf_printf(out,
-                            "    .type %s, @%s\n",
-                            name,
-                            s->type == FACET_SYMBOL_FUNC ? "function" : "object");
+        facet_strbuf_printf(
+            out, "    .type %s, @%s\n", name, s->type == FACET_SYMBOL_FUNC ? "function" : "object");
     }
     if (s->size != 0) {
         facet_strbuf_printf(out, "    .size %s, %" PRIu64 "\n", name, s->size);

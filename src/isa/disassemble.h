@@ -1,6 +1,7 @@
 /* A program back to assembly text. For an executable or flat file the text assembles to the same
- * sections, bytes, addresses, symbols and entry point: code that is no instruction, or that has bits
- * the syntax does not show, is written as data; branch targets without a symbol get labels .Lhex. */
+ * sections, bytes, addresses, symbols and entry point: code that is no instruction, or that has
+ * bits the syntax does not show, is written as data; branch targets without a symbol get labels
+ * .Lhex. */
 #ifndef FACET_ISA_DISASSEMBLE_H
 #define FACET_ISA_DISASSEMBLE_H
 

@@ -241,8 +241,8 @@ static const char *name_at(const struct names *names, uint32_t offset)
     return offset < names->size ? names->text + offset : "";
 }
 
-static enum facet_status copy_bytes(
-    struct reader *r, const char *what, uint64_t offset, uint64_t size, const uint8_t **out)
+static enum facet_status
+copy_bytes(struct reader *r, const char *what, uint64_t offset, uint64_t size, const uint8_t **out)
 {
     uint8_t *copy;
 
@@ -382,15 +382,14 @@ read_symbol(struct reader *r, const struct names *names, const uint8_t *p, bool 
     unsigned info = r->wide ? p[4] : p[12];
     uint32_t index = (uint32_t)get(p + (r->wide ? 6 : 14), 2);
 
-    *s = (struct facet_object_symbol){
-        .name = name_at(names, (uint32_t)get(p, 4)),
-        .value = r->wide ? get(p + 8, 8) : get(p + 4, 4),
-        .size = r->wide ? get(p + 16, 8) : get(p + 8, 4),
-        .section = FACET_SYMBOL_UNDEFINED,
-        .binding = info >> 4 == STB_LOCAL  ? FACET_SYMBOL_LOCAL
-                   : info >> 4 == STB_WEAK ? FACET_SYMBOL_WEAK
-                                           : FACET_SYMBOL_GLOBAL,
-        .type = symbol_type(info & 15)};
+    *s = (struct facet_object_symbol){.name = name_at(names, (uint32_t)get(p, 4)),
+                                      .value = r->wide ? get(p + 8, 8) : get(p + 4, 4),
+                                      .size = r->wide ? get(p + 16, 8) : get(p + 8, 4),
+                                      .section = FACET_SYMBOL_UNDEFINED,
+                                      .binding = info >> 4 == STB_LOCAL  ? FACET_SYMBOL_LOCAL
+                                                 : info >> 4 == STB_WEAK ? FACET_SYMBOL_WEAK
+                                                                         : FACET_SYMBOL_GLOBAL,
+                                      .type = symbol_type(info & 15)};
     *kept = true;
     if (index == SHN_ABS) {
         s->section = FACET_SYMBOL_ABSOLUTE;
@@ -513,8 +512,7 @@ static enum facet_status sections_from_segments(struct reader *r)
             if (size == 0) {
                 continue;
             }
-            *s = (struct facet_section){.name =
-                                            facet_arena_copy(&o->arena, name, (size_t)length),
+            *s = (struct facet_section){.name = facet_arena_copy(&o->arena, name, (size_t)length),
                                         .address = g->address + (zeros != 0 ? g->file_size : 0),
                                         .size = size,
                                         .align = 1,
@@ -562,10 +560,8 @@ static enum facet_status read_all(struct reader *r)
     return status;
 }
 
-enum facet_status facet_elf_read(const uint8_t *data,
-                                 size_t size,
-                                 struct facet_object **out,
-                                 struct facet_error *err)
+enum facet_status
+facet_elf_read(const uint8_t *data, size_t size, struct facet_object **out, struct facet_error *err)
 {
     struct reader r = {.data = data, .size = size, .err = err};
     enum facet_isa isa = FACET_ISA_XPHMG;

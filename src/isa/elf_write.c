@@ -173,7 +173,8 @@ static void put_header(struct writer *w, const struct facet_object *object, cons
     put(w, sections - 1, 2);
 }
 
-static void put_segments(struct writer *w, const struct facet_object *object, const struct layout *l)
+static void
+put_segments(struct writer *w, const struct facet_object *object, const struct layout *l)
 {
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct facet_segment *g = &object->segments[i];
@@ -196,7 +197,8 @@ static void put_segments(struct writer *w, const struct facet_object *object, co
     }
 }
 
-static void put_contents(struct writer *w, const struct facet_object *object, const struct layout *l)
+static void
+put_contents(struct writer *w, const struct facet_object *object, const struct layout *l)
 {
     for (size_t i = 0; i < object->segment_count; i++) {
         pad_to(w, l->segment_offset[i]);
@@ -356,10 +358,8 @@ put_section_headers(struct writer *w, const struct facet_object *object, struct 
                                                 .align = 1});
 }
 
-enum facet_status facet_elf_write(struct facet_object *object,
-                                  uint8_t **data,
-                                  size_t *size,
-                                  struct facet_error *err)
+enum facet_status
+facet_elf_write(struct facet_object *object, uint8_t **data, size_t *size, struct facet_error *err)
 {
     struct writer w = {.wide = object->isa == FACET_ISA_XPHMG};
     struct layout l = {0};

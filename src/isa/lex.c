@@ -137,6 +137,6 @@ bool facet_lex_char(const char **p, uint8_t *value)
         ++*p;
         return escape(p, value);
     }
-    *value = (uint8_t)*(*p)++;
+    *value = (uint8_t) * (*p)++;
     return true;
 }

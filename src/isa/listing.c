@@ -11,7 +11,8 @@
 
 enum { PER_LINE = 8, MOST_LINES = 4 };
 
-static void put_bytes(struct facet_strbuf *out, const struct facet_section *s, uint64_t at, uint64_t n)
+static void
+put_bytes(struct facet_strbuf *out, const struct facet_section *s, uint64_t at, uint64_t n)
 {
     for (uint64_t i = 0; i < PER_LINE; i++) {
         if (i < n) {
@@ -69,12 +70,7 @@ void facet_asm_listing(const struct facet_asm_result *result,
         bool shown = false;
 
         while (span < result->span_count && result->spans[span].line <= line) {
-            put_span(out,
-                     object,
-                     &result->spans[span],
-                     shown ? 0 : line,
-                     shown ? NULL : p,
-                     length);
+            put_span(out, object, &result->spans[span], shown ? 0 : line, shown ? NULL : p, length);
             shown = true;
             span++;
         }

@@ -73,8 +73,8 @@ enum facet_status facet_object_make_segments(struct facet_object *object, struct
     struct facet_segment *segment = NULL;
 
     object->segment_count = 0;
-    object->segments = facet_arena_calloc(
-        &object->arena, object->section_count + 1, sizeof *object->segments);
+    object->segments =
+        facet_arena_calloc(&object->arena, object->section_count + 1, sizeof *object->segments);
     if (object->segments == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }

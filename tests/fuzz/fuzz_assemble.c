@@ -1,6 +1,6 @@
 /* Any text: the assembler either gives an object or complaints with places inside the text; what it
- * makes can be written, read back and disassembled, and the second assembly gives the same bytes. The
- * first byte chooses the machine. */
+ * makes can be written, read back and disassembled, and the second assembly gives the same bytes.
+ * The first byte chooses the machine. */
 #include "fuzz/fuzz.h"
 
 #include "isa/assemble.h"
@@ -48,10 +48,8 @@ static void check_again(const struct facet_object *object, const struct facet_as
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct facet_asm_options options = {.file = "fuzz.s",
-                                        .max_bytes = 1 << 16,
-                                        .max_expansion = 3000,
-                                        .listing = true};
+    struct facet_asm_options options = {
+        .file = "fuzz.s", .max_bytes = 1 << 16, .max_expansion = 3000, .listing = true};
     struct facet_asm_result result;
     struct facet_error err;
     uint8_t *elf = NULL;

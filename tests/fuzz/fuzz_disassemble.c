@@ -16,11 +16,8 @@ static void require(int ok)
     }
 }
 
-static void check_text(enum facet_isa isa,
-                       const char *text,
-                       size_t length,
-                       const uint8_t *bytes,
-                       size_t size)
+static void
+check_text(enum facet_isa isa, const char *text, size_t length, const uint8_t *bytes, size_t size)
 {
     struct facet_asm_options options = {.isa = isa, .file = "fuzz.s"};
     struct facet_asm_result result;

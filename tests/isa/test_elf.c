@@ -87,7 +87,8 @@ TEST(segments_hold_the_bytes, "")
 
 TEST(file_offsets_agree_with_addresses, "")
 {
-    struct file f = make_file(FACET_ISA_XPHMG, "nop\n.data\n.balign 4096\n.word 1\n.rodata\n.byte 1");
+    struct file f =
+        make_file(FACET_ISA_XPHMG, "nop\n.data\n.balign 4096\n.word 1\n.rodata\n.byte 1");
     Elf64_Ehdr h;
     Elf64_Phdr p;
 
@@ -198,7 +199,8 @@ TEST(any_byte_may_change, "")
         }
         memcpy(copy, f.data, f.size);
         for (uint64_t k = 1 + harness_random() % 4; k > 0; k--) {
-            copy[harness_random() % f.size] = (uint8_t)(harness_random() % 3 == 0 ? 0xFF : harness_random());
+            copy[harness_random() % f.size] =
+                (uint8_t)(harness_random() % 3 == 0 ? 0xFF : harness_random());
         }
         if (facet_elf_read(copy, f.size, &o, &err) == FACET_OK) {
             facet_strbuf_init(&out);
@@ -284,10 +286,11 @@ TEST(flat_images, "")
     a = assemble_text(FACET_ISA_XPHMG, "nop\n.section .b,\"a\"\n.address 0xF0000000\n.byte 1");
     CHECK_EQ(a.status, FACET_ERR_LIMIT);
     assembled_free(&a);
-    CHECK_EQ(facet_object_from_bytes(
-                 FACET_ISA_TILE, (const uint8_t *)"abcd", 4, 0xFFFFFFFD, &o, &err),
-             FACET_ERR_INPUT);
+    CHECK_EQ(
+        facet_object_from_bytes(FACET_ISA_TILE, (const uint8_t *)"abcd", 4, 0xFFFFFFFD, &o, &err),
+        FACET_ERR_INPUT);
     CHECK(o == NULL);
-    CHECK_EQ(facet_object_from_bytes(FACET_ISA_TILE, (const uint8_t *)"", 0, 0, &o, &err), FACET_OK);
+    CHECK_EQ(facet_object_from_bytes(FACET_ISA_TILE, (const uint8_t *)"", 0, 0, &o, &err),
+             FACET_OK);
     facet_object_free(o);
 }

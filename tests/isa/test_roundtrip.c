@@ -186,10 +186,10 @@ static uint64_t pick(uint64_t bound)
 
 static void write_register(const struct shape *s, struct name *n, char file, unsigned number)
 {
-    static const char *const abi[] = {
-        "zero", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2", "s0", "s1", "a0",
-        "a1",   "a2", "a3",  "a4",  "a5", "a6", "a7", "s2", "s3", "s4", "s5",
-        "s6",   "s7", "s8",  "s9",  "s10", "s11", "t3", "t4", "t5", "t6"};
+    static const char *const abi[] = {"zero", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
+                                      "s0",   "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
+                                      "a6",   "a7", "s2",  "s3",  "s4", "s5", "s6", "s7",
+                                      "s8",   "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
     if (s->isa == FACET_ISA_XPHMG && file == 'x' && pick(2) == 0) {
         (void)snprintf(n->written, sizeof n->written, "%s", abi[number]);
@@ -350,11 +350,8 @@ static struct shape shape_of(enum facet_isa isa, const struct facet_insn_row *ro
 
 /* The bytes of the object's .text must be the words that the fields column promises, and its
  * disassembly must give the same bytes again. */
-static void check_program(enum facet_isa isa,
-                          const char *text,
-                          const uint8_t *expected,
-                          size_t size,
-                          unsigned lines)
+static void check_program(
+    enum facet_isa isa, const char *text, const uint8_t *expected, size_t size, unsigned lines)
 {
     struct assembled a = assemble_text(isa, text), again;
     struct facet_strbuf out;
@@ -429,7 +426,8 @@ static void check_row(enum facet_isa isa, const struct facet_insn_row *row)
     CHECK_MSG(rounds > 0, "%s: no legal word found", row->mnemonic);
     check_program(isa, facet_strbuf_text(&text), expected, size, rounds);
     if (harness_failed()) {
-        CHECK_MSG(false, "row %s (%s)\n%.400s", row->mnemonic, row->syntax, facet_strbuf_text(&text));
+        CHECK_MSG(
+            false, "row %s (%s)\n%.400s", row->mnemonic, row->syntax, facet_strbuf_text(&text));
     }
     facet_strbuf_free(&text);
 }
