@@ -8,11 +8,13 @@
 #include "render/render.h"
 #include "scene/import.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +60,32 @@ static bool ends_with(const char *text, const char *end)
     size_t length = strlen(text), tail = strlen(end);
 
     return length >= tail && strcasecmp(text + length - tail, end) == 0;
+}
+
+/* Rendering takes a while: a place that cannot be written is better known before. */
+static bool can_write(const struct cli_args *args, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat info;
+    char folder[4096];
+
+    if (strcmp(path, "-") == 0) {
+        return true;
+    }
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        (void)cli_bad(args, "%s is a folder; expected a file to write", path);
+        return false;
+    }
+    (void)snprintf(folder,
+                   sizeof folder,
+                   "%.*s",
+                   slash == NULL ? 1 : (int)(slash - path) + (slash == path),
+                   slash == NULL ? "." : path);
+    if (access(folder, W_OK) != 0) {
+        (void)cli_bad(args, "%s: cannot write into folder %s: %s", path, folder, strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 /* "1280x720" */
@@ -129,6 +157,9 @@ static bool read_request(const struct cli_args *args, struct request *r)
     if (strcmp(r->output, "-") == 0 &&
         (args->json || (r->stats != NULL && !strcmp(r->stats, "-")))) {
         (void)cli_bad(args, "picture and statistics both want standard output");
+        return false;
+    }
+    if (!can_write(args, r->output) || (r->stats != NULL && !can_write(args, r->stats))) {
         return false;
     }
     if (!read_size(args, &r->width, &r->height) ||

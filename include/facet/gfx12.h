@@ -439,6 +439,7 @@ struct facet_gfx12_stats {
     uint64_t steps; /* intersect instructions */
     uint64_t boxes, primitives, instances;
     uint64_t walk_backs; /* hardware-style loop: parents revisited after a stack overflow */
+    uint64_t pushes;     /* reference loop: entries put on the stack */
     uint32_t max_depth;  /* reference loop: deepest stack */
 };
 

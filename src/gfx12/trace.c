@@ -2,7 +2,7 @@
  * gfx12-semantics.md. Two forms: the reference loop with a stack as deep as needed (11.1), and the
  * loop on the LDS stack instruction, which walks back through parent IDs after an overflow (11.4).
  * Both handle hits in one place, so that they can differ only in the order of visits. */
-#include "gfx12/unit.h"
+#include "gfx12/trace_state.h"
 
 #include "base/bits.h"
 #include "base/error.h"
@@ -10,25 +10,10 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_STEPS = 1 << 24, MAX_DEPTH = 1 << 20, LDS_DWORDS = 32 * 31 };
+enum { LDS_DWORDS = 32 * 31 };
 
 /* Reference loop only: leave the instance. Not a node ID, hence 33 bits. */
 #define RETURN (UINT64_C(1) << 32)
-
-struct trace {
-    const struct facet_gfx12_unit *unit;
-    const struct facet_gfx12_query *query;
-    struct facet_gfx12_hit *hit;
-    struct facet_gfx12_stats *stats;
-    uint64_t steps_left;
-    struct facet_gfx12_ray ray; /* in the space of the current node; extent is not used */
-    uint64_t tlas_base;
-    uint64_t base;
-    uint32_t instance; /* current instance node and its user data */
-    uint32_t user_data;
-    float t_cur;
-    bool stop;
-};
 
 void facet_gfx12_query_init(struct facet_gfx12_query *query,
                             const float origin[3],
@@ -42,7 +27,7 @@ void facet_gfx12_query_init(struct facet_gfx12_query *query,
     query->root = FACET_GFX12_ROOT;
 }
 
-static void enter_tlas(struct trace *t)
+static void enter_tlas(struct facet_gfx12_trace_state *t)
 {
     memcpy(t->ray.origin, t->query->origin, sizeof t->ray.origin);
     memcpy(t->ray.direction, t->query->direction, sizeof t->ray.direction);
@@ -51,29 +36,29 @@ static void enter_tlas(struct trace *t)
     t->user_data = 0;
 }
 
-static void enter_instance(struct trace *t, uint32_t node, const uint32_t v[10])
+static void enter_instance(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10])
 {
     t->base = (uint64_t)v[3] << 32 | v[2];
     t->instance = node;
     t->user_data = v[6];
 }
 
-static void trace_init(struct trace *t,
-                       const struct facet_gfx12_unit *unit,
-                       const struct facet_gfx12_query *query,
-                       struct facet_gfx12_hit *hit,
-                       struct facet_gfx12_stats *stats)
+void facet_gfx12_trace_init(struct facet_gfx12_trace_state *t,
+                            const struct facet_gfx12_unit *unit,
+                            const struct facet_gfx12_query *query,
+                            struct facet_gfx12_hit *hit,
+                            struct facet_gfx12_stats *stats)
 {
     memset(hit, 0, sizeof *hit);
     hit->t = query->t_max;
     hit->instance = FACET_GFX12_INVALID;
     memset(stats, 0, sizeof *stats);
-    *t = (struct trace){
+    *t = (struct facet_gfx12_trace_state){
         .unit = unit,
         .query = query,
         .hit = hit,
         .stats = stats,
-        .steps_left = query->max_steps != 0 ? query->max_steps : DEFAULT_STEPS,
+        .steps_left = query->max_steps != 0 ? query->max_steps : FACET_GFX12_DEFAULT_STEPS,
         .ray = {.instance_mask = query->instance_mask},
         .tlas_base = facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
         .t_cur = query->t_max,
@@ -81,7 +66,8 @@ static void trace_init(struct trace *t,
     enter_tlas(t);
 }
 
-static enum facet_status out_of_steps(const struct trace *t, struct facet_error *err)
+enum facet_status facet_gfx12_trace_out_of_steps(const struct facet_gfx12_trace_state *t,
+                                                 struct facet_error *err)
 {
     return facet_fail(err,
                       FACET_ERR_LIMIT,
@@ -92,7 +78,8 @@ static enum facet_status out_of_steps(const struct trace *t, struct facet_error 
 }
 
 /* One intersect instruction; returns what the node really was (NONE where nothing was fetched). */
-static enum facet_gfx12_kind visit(struct trace *t, uint32_t node, float extent, uint32_t v[10])
+static enum facet_gfx12_kind
+visit(struct facet_gfx12_trace_state *t, uint32_t node, float extent, uint32_t v[10])
 {
     enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
     t->steps_left--;
@@ -117,14 +104,14 @@ static enum facet_gfx12_kind visit(struct trace *t, uint32_t node, float extent,
 
 /* Opacity of a result. Without pointer flags the unit returns none (9.5): all count as opaque
  * (R-G12-64). */
-static bool result_opaque(const struct trace *t, uint32_t w2)
+static bool result_opaque(const struct facet_gfx12_trace_state *t, uint32_t w2)
 {
     bool merged = t->unit->resource.pointer_flags != 0 || t->unit->profile == FACET_GFX12_GPURT;
     bool one_is_opaque = t->unit->opaque_sense == FACET_GFX12_SENSE_SEED;
     return !merged || (w2 >> 31 != 0) == one_is_opaque;
 }
 
-static void commit(struct trace *t, const struct facet_gfx12_hit *candidate)
+static void commit(struct facet_gfx12_trace_state *t, const struct facet_gfx12_hit *candidate)
 {
     *t->hit = *candidate;
     t->hit->found = true;
@@ -134,7 +121,8 @@ static void commit(struct trace *t, const struct facet_gfx12_hit *candidate)
     }
 }
 
-static bool run_procedural(struct trace *t, uint32_t node, struct facet_gfx12_hit *candidate)
+static bool
+run_procedural(struct facet_gfx12_trace_state *t, uint32_t node, struct facet_gfx12_hit *candidate)
 {
     const struct facet_gfx12_callbacks *cb = &t->query->callbacks;
     const uint8_t *bytes = facet_gfx12_unit_fetch(
@@ -146,7 +134,8 @@ static bool run_procedural(struct trace *t, uint32_t node, struct facet_gfx12_hi
 
 /* Result k (0 or 1) of a primitive node. A procedural result is recognised by its whole v1, which
  * no triangle can return with a finite t, also without pointer flags (R-G12-64). */
-static void process(struct trace *t, uint32_t node, const uint32_t v[10], unsigned k)
+static void
+process(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10], unsigned k)
 {
     const struct facet_gfx12_callbacks *cb = &t->query->callbacks;
     const uint32_t *w = v + (size_t)4 * k;
@@ -180,7 +169,7 @@ static void process(struct trace *t, uint32_t node, const uint32_t v[10], unsign
     }
 }
 
-static void process_pair(struct trace *t, uint32_t node, const uint32_t v[10])
+void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10])
 {
     unsigned first = f32_from(v[0]) <= f32_from(v[4]) ? 0 : 1;
     process(t, node, v, first);
@@ -194,6 +183,7 @@ static void process_pair(struct trace *t, uint32_t node, const uint32_t v[10])
 struct stack {
     uint64_t *items;
     size_t count, capacity;
+    uint64_t pushed;
     bool failed;
     uint64_t local[64];
 };
@@ -214,10 +204,11 @@ static void stack_push(struct stack *s, uint64_t item)
         s->capacity *= 2;
     }
     s->items[s->count++] = item;
+    s->pushed++;
 }
 
 /* Pushes what lies below an instance; returns the node to go on with. */
-static uint64_t descend_instance(struct trace *t,
+static uint64_t descend_instance(struct facet_gfx12_trace_state *t,
                                  struct stack *s,
                                  const struct facet_gfx12_ray *before,
                                  uint32_t node,
@@ -255,7 +246,8 @@ static uint32_t after_pair(uint32_t node, uint32_t navigation)
     }
 }
 
-static enum facet_status reference_loop(struct trace *t, struct stack *s, struct facet_error *err)
+static enum facet_status
+reference_loop(struct facet_gfx12_trace_state *t, struct stack *s, struct facet_error *err)
 {
     uint64_t cur = t->query->root;
     while (!t->stop) {
@@ -271,7 +263,7 @@ static enum facet_status reference_loop(struct trace *t, struct stack *s, struct
             continue;
         }
         if (t->steps_left == 0) {
-            return out_of_steps(t, err);
+            return facet_gfx12_trace_out_of_steps(t, err);
         }
         const struct facet_gfx12_ray before = t->ray;
         uint32_t node = (uint32_t)cur;
@@ -289,7 +281,7 @@ static enum facet_status reference_loop(struct trace *t, struct stack *s, struct
             cur = descend_instance(t, s, &before, node, v);
             break;
         case FACET_GFX12_KIND_PRIMITIVE:
-            process_pair(t, node, v);
+            facet_gfx12_trace_pair(t, node, v);
             cur = after_pair(node, v[8]);
             break;
         default:
@@ -298,12 +290,12 @@ static enum facet_status reference_loop(struct trace *t, struct stack *s, struct
         if (s->failed) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the traversal stack");
         }
-        if (s->count > MAX_DEPTH) {
+        if (s->count > FACET_GFX12_MAX_DEPTH) {
             return facet_fail(err,
                               FACET_ERR_LIMIT,
                               t->stats->steps,
                               "traversal stack deeper than %d entries: the image has a cycle",
-                              MAX_DEPTH);
+                              FACET_GFX12_MAX_DEPTH);
         }
         if (s->count > t->stats->max_depth) {
             t->stats->max_depth = (uint32_t)s->count;
@@ -319,14 +311,16 @@ enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
                                     struct facet_error *err)
 {
     struct facet_gfx12_stats unused;
-    struct trace t;
+    struct facet_gfx12_trace_state t;
     struct stack s;
-    trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
+    facet_gfx12_trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
     s.items = s.local;
     s.count = 0;
+    s.pushed = 0;
     s.capacity = sizeof s.local / sizeof s.local[0];
     s.failed = false;
     enum facet_status status = reference_loop(&t, &s, err);
+    t.stats->pushes = s.pushed;
     if (s.items != s.local) {
         free(s.items);
     }
@@ -336,7 +330,7 @@ enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
 /* ---- hardware-style loop ---- */
 
 /* The parent that a box or instance node names in its unused dword. */
-static uint32_t stored_parent(const struct trace *t, uint32_t node)
+static uint32_t stored_parent(const struct facet_gfx12_trace_state *t, uint32_t node)
 {
     enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
     const uint8_t *bytes = facet_gfx12_unit_fetch(
@@ -355,9 +349,9 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
                                         struct facet_error *err)
 {
     struct facet_gfx12_stats unused;
-    struct trace t;
+    struct facet_gfx12_trace_state t;
     uint32_t dwords[LDS_DWORDS] = {0};
-    trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
+    facet_gfx12_trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
     if (stack_size < 8 || stack_size > 31) {
         return facet_fail(
             err, FACET_ERR_USAGE, stack_size, "stack size %u: expected 8 to 31", stack_size);
@@ -376,7 +370,7 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
     while (cur < FACET_GFX12_FIRST_SENTINEL && !t.stop) {
         uint32_t v[10];
         if (t.steps_left == 0) {
-            return out_of_steps(&t, err);
+            return facet_gfx12_trace_out_of_steps(&t, err);
         }
         /* A revisited box must return the original order, so it gets the original extent. */
         float extent = last == FACET_GFX12_INVALID ? t.t_cur : query->t_max;
@@ -392,7 +386,7 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
             v[6] = FACET_GFX12_SKIP_0_7;
             break;
         case FACET_GFX12_KIND_PRIMITIVE:
-            process_pair(&t, cur, v);
+            facet_gfx12_trace_pair(&t, cur, v);
             v[7] = cur;
             last = FACET_GFX12_RANGE | (v[8] & 3);
             break;

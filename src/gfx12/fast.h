@@ -1,0 +1,168 @@
+/* Decoded nodes and the traversal over them: what stands behind tracer.h.
+ *
+ * Everything that does not depend on the ray is done once per node: planes are dequantized (5.2),
+ * child IDs resolved (4.1) against the base that the node is reached with, vertices decompressed
+ * and edges subtracted (9.4). Decoded nodes name each other by links, so that no ID, address or
+ * bound has to be looked at again on the way.
+ *
+ * A box node owns the primitive ranges below it: with sort_triangles_first they are visited right
+ * after the box, before anything else (11.1), so they never need to go over the stack. Between two
+ * visits only t_cur changes; the order of ranges therefore shows only when two candidates have the
+ * same t, when the first hit ends the ray, or when a callback counts. In these cases, and only
+ * then, the order of the sorting network is computed (fast_exact.c). */
+#ifndef FACET_GFX12_FAST_H
+#define FACET_GFX12_FAST_H
+
+#include "gfx12/trace_state.h"
+#include "gfx12/tracer.h"
+
+/* ---- records, in units of 64 bytes ---- */
+
+enum { FAST_UNIT = 64, FAST_MAX_RANGE = 64, FAST_MAX_NODE_PAIRS = 255 };
+
+enum fast_kind {
+    FAST_BOX,
+    FAST_INSTANCE,
+    FAST_NONE,   /* a node that cannot be fetched: one step, no effect */
+    FAST_RETURN, /* leave the instance */
+};
+
+/* A link: kind in bits 1..0, unit number in bits 31..3. Bit 2 is for entries of the stack: this box
+ * may be skipped when it was entered behind t_cur. */
+#define FAST_INSIDE 4u
+static inline enum fast_kind fast_kind_of(uint32_t link)
+{
+    return (enum fast_kind)(link & 3);
+}
+
+static inline uint32_t fast_link(enum fast_kind kind, uint32_t unit)
+{
+    return unit << 3 | (uint32_t)kind;
+}
+
+struct fast_box {
+    _Alignas(64) float plane[6][8]; /* lo x, y, z, hi x, y, z of the children; empty slots: lo =
+                                       +inf, hi = -inf, missed by every ray without NaN */
+    uint32_t link[8];               /* a range: the unit of its first pair */
+    uint8_t cull_mask[8];
+    uint8_t cull_flags[8];
+    uint8_t inside[8]; /* per octant of ray directions: children (boxes) whose own children cannot
+                          be entered before they are (fast_decode.c) */
+    uint8_t used;      /* children that can be hit */
+    uint8_t ranges;    /* children that are primitive ranges */
+    uint8_t repeats;   /* bit i: slot i has the ID of slot i - 1 */
+    uint8_t masked;    /* some used child has a cull_mask other than FF */
+    uint8_t nan;       /* some plane is NaN */
+    uint8_t obb;       /* 0..103, FACET_GFX12_OBB_NONE otherwise */
+    uint8_t spare[2];
+    uint32_t id[8]; /* as the instruction returns them */
+    uint32_t spare2[8];
+};
+_Static_assert(sizeof(struct fast_box) == 320, "planes and links fill four cache lines");
+
+/* Triangles of a pair side by side; lane 3 of each is 0. */
+struct fast_pair {
+    _Alignas(64) float v0[2][4];
+    float e1[2][4];
+    float e2[2][4];
+    uint32_t primitive[2];
+    uint32_t geometry[2];
+    uint32_t id;
+    uint8_t opaque;       /* bit k: triangle k */
+    uint8_t double_sided; /* bit k: triangle k */
+    uint8_t last;         /* the range ends here */
+    uint8_t tail;         /* ... because what follows cannot be fetched: one more step */
+    uint8_t present;      /* bit k: triangle k is not absent */
+    uint8_t procedural;   /* bit k */
+    uint8_t spare[6];
+};
+_Static_assert(sizeof(struct fast_pair) == 128, "a pair is two cache lines");
+
+struct fast_instance {
+    struct fast_box box;             /* the children, in the space of the BLAS */
+    _Alignas(64) float column[4][4]; /* of world_to_object, translation last; lane 3 is 0 */
+    uint64_t pointer;
+    uint32_t id;
+    uint32_t user_data;
+    uint8_t cull_mask;
+};
+
+struct facet_gfx12_tracer {
+    struct facet_gfx12_unit unit;
+    uint64_t address;
+    uint32_t root;
+    enum facet_gfx12_tracer_path path;
+    uint8_t *arena; /* NULL: reference loop */
+    uint64_t bytes;
+    uint32_t root_link;
+    _Alignas(64) float obb_column[FACET_GFX12_OBB_COUNT][3][4]; /* rotations of section 6 */
+};
+
+static inline const void *fast_record(const struct facet_gfx12_tracer *tracer, uint32_t link)
+{
+    return tracer->arena + (size_t)(link >> 3) * FAST_UNIT;
+}
+
+/* Decodes everything that can be reached. FACET_OK with arena == NULL when the image is one that
+ * only the reference loop handles. */
+enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
+                                          uint64_t max_bytes,
+                                          struct facet_error *err);
+
+/* ---- one ray ---- */
+
+/* The ray in the space of an acceleration structure, and what follows from it. */
+struct fast_level {
+    _Alignas(16) float origin[4], direction[4], inverse[4]; /* lane 3 is 0 */
+    bool regular;    /* no product of a slab test can be NaN: all finite, no direction 0 */
+    uint8_t octant;  /* bit k: inverse[k] is not >= 0 */
+    bool culls;      /* some promise of a child could remove it, or the mask removes all */
+    uint16_t culled; /* bit n: children with cull_flags n are removed */
+    unsigned flags;  /* effective pointer flags */
+    uint64_t base;
+    uint32_t instance;
+    uint32_t user_data;
+};
+
+/* Children of a box or instance node that were hit, with their keys; only the keys of hit children
+ * are defined. */
+struct fast_children {
+    const struct fast_box *box;
+    unsigned hit; /* after culling and removal of duplicates */
+    float key[8];
+};
+
+/* The order of two equal keys in a node where only two children were hit, by hit mask: 1 when the
+ * network puts the higher slot first. */
+extern const uint8_t facet_gfx12_fast_higher_first[256];
+
+enum fast_outcome { FAST_GO_ON, FAST_STOP, FAST_OUT_OF_STEPS };
+
+/* Slots of the hit children in the order of the sorting network (9.3); returns how many. */
+unsigned facet_gfx12_fast_order(const struct facet_gfx12_unit *unit,
+                                const struct fast_children *children,
+                                uint8_t slot[8]);
+/* The primitive ranges among the children, pair by pair in the order of the network, with the dull
+ * code of the reference loop. */
+enum fast_outcome facet_gfx12_fast_ranges(const struct facet_gfx12_tracer *tracer,
+                                          const struct fast_level *level,
+                                          const struct fast_children *children,
+                                          struct facet_gfx12_trace_state *state);
+void facet_gfx12_fast_level(const struct facet_gfx12_tracer *tracer,
+                            uint32_t instance_mask,
+                            struct fast_level *level);
+/* Removes culled children (9.2 step 2) from the hit mask. */
+unsigned facet_gfx12_fast_cull(const struct fast_box *box,
+                               const struct fast_level *level,
+                               uint32_t instance_mask,
+                               unsigned hit);
+
+typedef enum facet_status facet_gfx12_fast_run(const struct facet_gfx12_tracer *tracer,
+                                               struct facet_gfx12_trace_state *state,
+                                               struct facet_error *err);
+facet_gfx12_fast_run facet_gfx12_fast_portable;
+#if defined(__x86_64__)
+facet_gfx12_fast_run facet_gfx12_fast_avx2;
+#endif
+
+#endif

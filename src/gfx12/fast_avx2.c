@@ -1,0 +1,241 @@
+/* The traversal over decoded nodes with AVX2 and FMA: eight children of a box per instruction, both
+ * triangles of a pair side by side. Every operation is the one of the contract, in its order and
+ * rounded by itself; FMA is used only where 9.6 says fma. The host's rounding mode must be the
+ * default (nearest, subnormals kept), as everywhere in Facet. */
+#include "gfx12/fast.h"
+
+#if defined(__x86_64__)
+
+#include "bvh/gfx12_f32.h"
+
+#include <immintrin.h>
+#include <stdlib.h>
+
+#define TARGET __attribute__((target("avx2,fma,bmi,popcnt")))
+#define RUN facet_gfx12_fast_avx2
+
+/* What slab tests need of a ray. */
+struct lanes {
+    __m256 origin[3], inverse[3];
+    unsigned near[3], far[3]; /* rows of fast_box.plane */
+};
+
+struct slabs {
+    __m256 enter, leave; /* A and B; NaN only where nothing is hit */
+    __m256 min_t, max_t;
+};
+
+TARGET static inline void lanes_make(const struct fast_level *level, struct lanes *out)
+{
+    for (unsigned k = 0; k < 3; k++) {
+        unsigned down = level->octant >> k & 1;
+
+        out->origin[k] = _mm256_set1_ps(level->origin[k]);
+        out->inverse[k] = _mm256_set1_ps(level->inverse[k]);
+        out->near[k] = k + 3 * down;
+        out->far[k] = k + 3 - 3 * down;
+    }
+}
+
+TARGET static inline __m256
+slab_plane(const struct fast_box *box, unsigned row, const struct lanes *lanes, unsigned k)
+{
+    return _mm256_mul_ps(_mm256_sub_ps(_mm256_load_ps(box->plane[row]), lanes->origin[k]),
+                         lanes->inverse[k]);
+}
+
+TARGET static inline unsigned slabs_hit(struct slabs *s, float extent, float grow)
+{
+    s->min_t = _mm256_max_ps(s->enter, _mm256_setzero_ps());
+    /* A NaN extent gives the second operand: minNum. */
+    s->max_t = _mm256_min_ps(_mm256_set1_ps(extent), s->leave);
+    return (unsigned)_mm256_movemask_ps(
+        _mm256_cmp_ps(s->min_t, _mm256_mul_ps(s->max_t, _mm256_set1_ps(grow)), _CMP_LE_OQ));
+}
+
+TARGET static inline unsigned slabs_test(const struct fast_box *box,
+                                         const struct lanes *lanes,
+                                         float extent,
+                                         float grow,
+                                         struct slabs *s)
+{
+    __m256 nx = slab_plane(box, lanes->near[0], lanes, 0);
+    __m256 ny = slab_plane(box, lanes->near[1], lanes, 1);
+    __m256 nz = slab_plane(box, lanes->near[2], lanes, 2);
+    __m256 fx = slab_plane(box, lanes->far[0], lanes, 0);
+    __m256 fy = slab_plane(box, lanes->far[1], lanes, 1);
+    __m256 fz = slab_plane(box, lanes->far[2], lanes, 2);
+
+    s->enter = _mm256_max_ps(_mm256_max_ps(nx, ny), nz);
+    s->leave = _mm256_min_ps(_mm256_min_ps(fx, fy), fz);
+    return slabs_hit(s, extent, grow);
+}
+
+/* maxps and minps give their second operand when one is NaN: starting from the neutral infinity
+ * drops NaNs. Where all three are NaN, so are A or B, and nothing is hit. */
+TARGET static unsigned slabs_test_careful(const struct fast_box *box,
+                                          const struct lanes *lanes,
+                                          float extent,
+                                          float grow,
+                                          struct slabs *s)
+{
+    __m256 enter = _mm256_set1_ps(f32_from(F32_INF | F32_SIGN));
+    __m256 leave = _mm256_set1_ps(f32_from(F32_INF));
+    __m256 none_near = _mm256_castsi256_ps(_mm256_set1_epi32(-1)), none_far = none_near;
+
+    for (unsigned k = 0; k < 3; k++) {
+        __m256 near = slab_plane(box, lanes->near[k], lanes, k);
+        __m256 far = slab_plane(box, lanes->far[k], lanes, k);
+
+        enter = _mm256_max_ps(near, enter);
+        leave = _mm256_min_ps(far, leave);
+        none_near = _mm256_and_ps(none_near, _mm256_cmp_ps(near, near, _CMP_UNORD_Q));
+        none_far = _mm256_and_ps(none_far, _mm256_cmp_ps(far, far, _CMP_UNORD_Q));
+    }
+    s->enter = enter;
+    s->leave = leave;
+    return slabs_hit(s, extent, grow) &
+           ~(unsigned)_mm256_movemask_ps(_mm256_or_ps(none_near, none_far));
+}
+
+TARGET static inline __m256 key_of(const struct slabs *s, unsigned heuristic)
+{
+    switch (heuristic) {
+    case 1:
+        return _mm256_sub_ps(s->min_t, s->max_t);
+    case 2:
+        return _mm256_add_ps(s->enter, s->leave);
+    default:
+        return s->min_t;
+    }
+}
+
+TARGET static void slabs_keys(const struct slabs *s, unsigned heuristic, float key[8])
+{
+    _mm256_storeu_ps(key, key_of(s, heuristic));
+}
+
+TARGET static inline bool slabs_elements(const struct slabs *s,
+                                         unsigned heuristic,
+                                         const struct fast_box *box,
+                                         unsigned inside,
+                                         unsigned mask,
+                                         uint64_t element[8])
+{
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    __m256i may_skip =
+        _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)inside), bit), bit);
+    __m256i link = _mm256_or_si256(_mm256_load_si256((const __m256i *)box->link),
+                                   _mm256_and_si256(may_skip, _mm256_set1_epi32((int)FAST_INSIDE)));
+    __m256 key = key_of(s, heuristic);
+    bool ordered = true;
+
+    if (heuristic != 0) { /* negative numbers: to unsigned integers of the same order */
+        __m256i i = _mm256_castps_si256(_mm256_add_ps(key, _mm256_setzero_ps())); /* no -0 */
+        __m256i flip = _mm256_or_si256(_mm256_srai_epi32(i, 31), _mm256_set1_epi32(INT32_MIN));
+
+        ordered = ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps(key, key, _CMP_UNORD_Q)) & mask) == 0;
+        key = _mm256_castsi256_ps(_mm256_xor_si256(i, flip));
+    }
+    __m256i low = _mm256_unpacklo_epi32(link, _mm256_castps_si256(key));
+    __m256i high = _mm256_unpackhi_epi32(link, _mm256_castps_si256(key));
+    _mm_store_si128((__m128i *)(element + 0), _mm256_castsi256_si128(low));
+    _mm_store_si128((__m128i *)(element + 2), _mm256_castsi256_si128(high));
+    _mm_store_si128((__m128i *)(element + 4), _mm256_extracti128_si256(low, 1));
+    _mm_store_si128((__m128i *)(element + 6), _mm256_extracti128_si256(high, 1));
+    return ordered;
+}
+
+/* ---- pairs ---- */
+
+#define YZX _MM_SHUFFLE(3, 0, 2, 1)
+#define ZXY _MM_SHUFFLE(3, 1, 0, 2)
+
+TARGET static inline __m256 cross(__m256 a, __m256 b)
+{
+    return _mm256_sub_ps(_mm256_mul_ps(_mm256_permute_ps(a, YZX), _mm256_permute_ps(b, ZXY)),
+                         _mm256_mul_ps(_mm256_permute_ps(a, ZXY), _mm256_permute_ps(b, YZX)));
+}
+
+TARGET static inline unsigned pair_test(const struct fast_pair *pair,
+                                        const struct fast_level *level,
+                                        float t_min,
+                                        float upto,
+                                        bool gpurt,
+                                        float q[8],
+                                        bool *odd)
+{
+    const __m256 o = _mm256_broadcast_ps((const __m128 *)level->origin);
+    const __m256 d = _mm256_broadcast_ps((const __m128 *)level->direction);
+    const __m256 e1 = _mm256_load_ps(pair->e1[0]);
+    const __m256 e2 = _mm256_load_ps(pair->e2[0]);
+    const __m256 e3 = _mm256_sub_ps(o, _mm256_load_ps(pair->v0[0]));
+    const __m256 s1 = cross(d, e2);
+    const __m256 s2 = cross(e3, e1);
+    const __m256 tn = _mm256_mul_ps(e2, s2);
+    const __m256 det = _mm256_mul_ps(s1, e1);
+    const __m256 un = _mm256_mul_ps(e3, s1);
+    const __m256 vn = _mm256_mul_ps(d, s2);
+    /* Products side by side: the lanes of all are tn, det, un, vn. */
+    const __m256 xy_tu = _mm256_unpacklo_ps(tn, un), xy_dv = _mm256_unpacklo_ps(det, vn);
+    const __m256 x = _mm256_unpacklo_ps(xy_tu, xy_dv), y = _mm256_unpackhi_ps(xy_tu, xy_dv);
+    const __m256 z = _mm256_unpacklo_ps(_mm256_unpackhi_ps(tn, un), _mm256_unpackhi_ps(det, vn));
+    const __m256 sum = _mm256_add_ps(_mm256_add_ps(x, y), z);
+    const __m256 quotient =
+        _mm256_div_ps(sum, _mm256_permute_ps(sum, _MM_SHUFFLE(1, 1, 1, 1))); /* t, -, u, v */
+    /* u + v in the lane of u; u <= 1 follows from u + v <= 1 and v >= 0. */
+    const __m256 uv = _mm256_add_ps(quotient, _mm256_permute_ps(quotient, _MM_SHUFFLE(3, 3, 1, 0)));
+    const float inf = f32_from(F32_INF);
+    const __m256 upper = _mm256_setr_ps(upto, inf, 1, inf, upto, inf, 1, inf);
+    const __m256 lower = _mm256_setr_ps(t_min, -inf, -inf, -inf, t_min, -inf, -inf, -inf);
+    const __m256 inside = _mm256_and_ps(
+        _mm256_and_ps(_mm256_cmp_ps(_mm256_blend_ps(quotient, uv, 0x44), upper, _CMP_LE_OQ),
+                      _mm256_cmp_ps(quotient, lower, _CMP_GT_OQ)),
+        _mm256_cmp_ps(quotient, _mm256_setzero_ps(), _CMP_GE_OQ));
+    /* Lane 1 decides nothing. */
+    unsigned mask = (unsigned)_mm256_movemask_ps(inside) | 0x22;
+    unsigned hits = (unsigned)((mask & 0x0F) == 0x0F) | (unsigned)((mask & 0xF0) == 0xF0) << 1;
+
+    if (gpurt) { /* a NaN is not a miss there */
+        unsigned nan =
+            (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(quotient, quotient, _CMP_UNORD_Q)) & 0xDD;
+        *odd = *odd || ((nan & 0x0F) != 0 && (pair->present & 1) != 0) ||
+               ((nan & 0xF0) != 0 && (pair->present & 2) != 0);
+    }
+    if (hits != 0) {
+        /* Lane 1 of the quotients is of no use: the sign of det is. */
+        _mm256_store_ps(q, _mm256_blend_ps(quotient, sum, 0x22));
+    }
+    return hits;
+}
+
+/* ---- rays ---- */
+
+TARGET static inline __m128 without_nan_bits(__m128 a)
+{
+    return _mm_blendv_ps(a, _mm_set1_ps(f32_from(F32_NAN)), _mm_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+
+TARGET static inline void
+transform(const float column[][4], const float translation[4], float origin[4], float direction[4])
+{
+    const __m128 c0 = _mm_load_ps(column[0]), c1 = _mm_load_ps(column[1]);
+    const __m128 c2 = _mm_load_ps(column[2]);
+    const __m128 o = _mm_fmadd_ps(
+        _mm_set1_ps(origin[0]),
+        c0,
+        _mm_fmadd_ps(_mm_set1_ps(origin[1]),
+                     c1,
+                     _mm_fmadd_ps(_mm_set1_ps(origin[2]), c2, _mm_loadu_ps(translation))));
+    const __m128 d = _mm_fmadd_ps(
+        _mm_set1_ps(direction[0]),
+        c0,
+        _mm_fmadd_ps(_mm_set1_ps(direction[1]), c1, _mm_mul_ps(_mm_set1_ps(direction[2]), c2)));
+
+    _mm_store_ps(origin, without_nan_bits(o));
+    _mm_store_ps(direction, without_nan_bits(d));
+}
+
+#include "gfx12/fast_loop.h"
+
+#endif

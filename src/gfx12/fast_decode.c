@@ -1,0 +1,517 @@
+/* From an image to decoded nodes: see fast.h.
+ *
+ * The nodes are found by following children from the root. A node is known by its address, the
+ * address of the base it was reached with (its children are relative to it) and its kind, so any
+ * image can be decoded, shared and cyclic ones included; links are filled in at the end. What does
+ * not fit the records (ranges without an end, primitives directly below an instance) sets `odd`,
+ * and the tracer stays with the reference loop. */
+#include "gfx12/fast.h"
+
+#include "base/hash.h"
+#include "bvh/gfx12_f32.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define NO_NODE UINT32_MAX
+#define HUGE_PAGE ((size_t)2 << 20)
+
+struct found {
+    uint64_t address, base;
+    uint32_t kind;
+    uint32_t id;   /* relative to base */
+    uint32_t unit; /* of its record */
+};
+
+struct decoder {
+    const struct facet_gfx12_unit *unit;
+    uint64_t max_units;
+    struct found *nodes;
+    uint32_t count, capacity;
+    uint32_t *table; /* open addressing: numbers of nodes */
+    uint32_t table_size;
+    uint32_t *todo; /* nodes to decode, last first: a subtree stays together */
+    uint32_t todo_count, todo_capacity;
+    uint8_t *arena;
+    uint64_t units, unit_capacity;
+    bool odd;
+    bool failed; /* memory */
+};
+
+static uint64_t hash_of(const struct found *n)
+{
+    return facet_hash_mix(n->address * 8 + n->kind) ^ facet_hash_mix(n->base + 1);
+}
+
+static bool same(const struct found *a, const struct found *b)
+{
+    return a->address == b->address && a->base == b->base && a->kind == b->kind;
+}
+
+static void insert(struct decoder *d, uint32_t number)
+{
+    uint32_t i = (uint32_t)hash_of(&d->nodes[number]) & (d->table_size - 1);
+
+    while (d->table[i] != NO_NODE) {
+        i = (i + 1) & (d->table_size - 1);
+    }
+    d->table[i] = number;
+}
+
+static bool grow_table(struct decoder *d)
+{
+    uint32_t size = d->table_size != 0 ? d->table_size * 2 : 1024;
+    uint32_t *table = malloc(size * sizeof table[0]);
+
+    if (table == NULL) {
+        return false;
+    }
+    free(d->table);
+    d->table = table;
+    d->table_size = size;
+    memset(table, 0xFF, size * sizeof table[0]);
+    for (uint32_t i = 0; i < d->count; i++) {
+        insert(d, i);
+    }
+    return true;
+}
+
+/* Room for one more element of an array; false without memory. */
+static bool reserve(void **array, uint32_t count, uint32_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return true;
+    }
+    uint32_t more = *capacity != 0 ? *capacity * 2 : 256;
+    void *grown = more > *capacity ? realloc(*array, more * size) : NULL;
+    if (grown == NULL) {
+        return false;
+    }
+    *array = grown;
+    *capacity = more;
+    return true;
+}
+
+/* The number of a box or instance node; new ones are put on the list. */
+static uint32_t find(struct decoder *d, const struct found *node)
+{
+    uint32_t i;
+
+    if (2 * (uint64_t)d->count >= d->table_size &&
+        (d->table_size > UINT32_MAX / 4 || !grow_table(d))) {
+        d->failed = true;
+        return 0;
+    }
+    for (i = (uint32_t)hash_of(node) & (d->table_size - 1); d->table[i] != NO_NODE;
+         i = (i + 1) & (d->table_size - 1)) {
+        if (same(&d->nodes[d->table[i]], node)) {
+            return d->table[i];
+        }
+    }
+    if (!reserve((void **)&d->nodes, d->count, &d->capacity, sizeof d->nodes[0]) ||
+        !reserve((void **)&d->todo, d->todo_count, &d->todo_capacity, sizeof d->todo[0])) {
+        d->failed = true;
+        return 0;
+    }
+    d->nodes[d->count] = *node;
+    d->table[i] = d->count;
+    d->todo[d->todo_count++] = d->count;
+    return d->count++;
+}
+
+/* Consecutive units, zeroed; 0 (which is never handed out) when there is no room. */
+static uint64_t allocate(struct decoder *d, uint64_t units)
+{
+    uint64_t first = d->units;
+
+    if (first + units > d->max_units) {
+        d->odd = true;
+        return 0;
+    }
+    if (first + units > d->unit_capacity) {
+        uint64_t capacity = 2 * (first + units);
+        uint8_t *grown = realloc(d->arena, capacity * FAST_UNIT);
+
+        if (grown == NULL) {
+            d->failed = true;
+            return 0;
+        }
+        d->arena = grown;
+        d->unit_capacity = capacity;
+    }
+    memset(d->arena + first * FAST_UNIT, 0, units * FAST_UNIT);
+    d->units += units;
+    return first;
+}
+
+/* Records are written through local copies: the buffer moves and has no alignment of its own. */
+static void put(struct decoder *d, uint64_t unit, const void *record, size_t size)
+{
+    memcpy(d->arena + unit * FAST_UNIT, record, size);
+}
+
+static const uint8_t *fetch(const struct decoder *d, uint64_t base, uint32_t id)
+{
+    if (facet_gfx12_id_kind(id) == FACET_GFX12_KIND_NONE ||
+        (facet_gfx12_id_kind(id) == FACET_GFX12_KIND_INSTANCE &&
+         d->unit->resource.instance_en == 0)) {
+        return NULL;
+    }
+    return facet_gfx12_unit_fetch(d->unit, base, facet_gfx12_id_offset(id), FACET_GFX12_NODE_BYTES);
+}
+
+/* A link to a box, an instance or nothing; until the end it holds the node's number. */
+static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
+{
+    const uint8_t *bytes = fetch(d, base, id);
+    struct found node = {
+        .base = facet_gfx12_base_address(base), .id = id, .unit = 0, .kind = FAST_BOX};
+
+    if (bytes == NULL) {
+        return fast_link(FAST_NONE, 0);
+    }
+    node.address = (uint64_t)(bytes - d->unit->image);
+    if (facet_gfx12_id_kind(id) == FACET_GFX12_KIND_INSTANCE) {
+        node.kind = FAST_INSTANCE;
+    }
+    uint32_t number = find(d, &node);
+    if (number >= UINT32_C(1) << 29) {
+        d->odd = true;
+        return fast_link(FAST_NONE, 0);
+    }
+    return fast_link((enum fast_kind)node.kind, number);
+}
+
+/* ---- primitives ---- */
+
+static void fill_pair(struct fast_pair *out, const struct facet_gfx12_pair *pair, uint32_t id)
+{
+    memset(out, 0, sizeof *out);
+    out->id = id;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct facet_gfx12_pair_tri *tri = &pair->desc.tri[k];
+
+        for (unsigned a = 0; a < 3; a++) {
+            float v0 = f32_from(pair->vertex[k][0][a]);
+
+            out->v0[k][a] = v0;
+            out->e1[k][a] = f32_from(pair->vertex[k][1][a]) - v0;
+            out->e2[k][a] = f32_from(pair->vertex[k][2][a]) - v0;
+        }
+        out->primitive[k] = pair->primitive_index[k] & 0x7FFFFFFF; /* as (x << 1) >> 1 leaves it */
+        out->geometry[k] = pair->geometry_index[k] & 0x3FFFFFFF;
+        out->opaque |= (uint8_t)((tri->opaque != 0) << k);
+        out->double_sided |= (uint8_t)((tri->double_sided != 0) << k);
+        out->present |= (uint8_t)(!facet_gfx12_tri_absent(tri) << k);
+        out->procedural |= (uint8_t)(facet_gfx12_tri_procedural(tri) << k);
+    }
+}
+
+/* The pairs of a range from `id` on (11.2); returns how many, 0 for a range that does not fit. */
+static unsigned decode_range(
+    const struct decoder *d, uint64_t base, uint32_t id, struct fast_pair *out, unsigned room)
+{
+    const uint8_t *bytes = fetch(d, base, id);
+    unsigned count = 0;
+
+    while (count < room) {
+        struct facet_gfx12_pair pair;
+
+        facet_gfx12_pair_decode(bytes, facet_gfx12_id_pair(id), &pair);
+        fill_pair(&out[count], &pair, id);
+        count++;
+        if (pair.navigation == 3) {
+            out[count - 1].last = 1;
+            return count;
+        }
+        id = pair.navigation == 0 ? facet_gfx12_id_next_pair(id) : (id & ~UINT32_C(0xF)) + 0x10;
+        bytes = fetch(d, base, id);
+        if (bytes == NULL) {
+            out[count - 1].last = 1;
+            out[count - 1].tail = id != FACET_GFX12_INVALID;
+            return count;
+        }
+        if (facet_gfx12_id_kind(id) != FACET_GFX12_KIND_PRIMITIVE) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- boxes ---- */
+
+/* Planes, IDs and culling of `count` children. Links are left to the caller. */
+static void fill_children(struct fast_box *box,
+                          const struct facet_gfx12_child *child,
+                          unsigned count,
+                          const uint32_t origin[3],
+                          const uint8_t exponent[3])
+{
+    for (unsigned i = 0; i < 8; i++) {
+        uint32_t lo[3], hi[3];
+
+        for (unsigned k = 0; k < 3; k++) {
+            box->plane[k][i] = f32_from(F32_INF);
+            box->plane[3 + k][i] = -f32_from(F32_INF);
+        }
+        if (i >= count || box->id[i] == FACET_GFX12_INVALID) {
+            box->id[i] = FACET_GFX12_INVALID;
+            continue;
+        }
+        box->used |= (uint8_t)(1u << i);
+        if (i > 0 && box->id[i] == box->id[i - 1]) {
+            box->repeats |= (uint8_t)(1u << i);
+        }
+        box->cull_mask[i] = child[i].cull_mask;
+        box->cull_flags[i] = child[i].cull_flags;
+        box->masked |= child[i].cull_mask != 0xFF;
+        facet_gfx12_child_bounds(&child[i], origin, exponent, lo, hi);
+        for (unsigned k = 0; k < 3; k++) {
+            box->plane[k][i] = f32_from(lo[k]);
+            box->plane[3 + k][i] = f32_from(hi[k]);
+            box->nan |= f32_is_nan(f32_from(lo[k])) || f32_is_nan(f32_from(hi[k]));
+        }
+    }
+}
+
+static void decode_box(struct decoder *d, uint32_t number)
+{
+    static const uint32_t pair_units = sizeof(struct fast_pair) / FAST_UNIT;
+    const struct found node = d->nodes[number];
+    uint64_t base = node.base >> 3;
+    struct facet_gfx12_box in;
+    struct fast_box box;
+    struct fast_pair pairs[FAST_MAX_NODE_PAIRS];
+    unsigned pair_count = 0, count;
+
+    memset(&box, 0, sizeof box);
+    facet_gfx12_box_decode(d->unit->image + node.address, &in);
+    count = (in.child_count_minus_one & 7u) + 1;
+    facet_gfx12_child_ids(
+        in.child, count, in.internal_child_offset, in.primitive_child_offset, box.id);
+    fill_children(&box, in.child, count, in.origin, in.exponent);
+    box.obb = (in.obb_matrix_index & 0x7F) < FACET_GFX12_OBB_COUNT
+                  ? (uint8_t)(in.obb_matrix_index & 0x7F)
+                  : FACET_GFX12_OBB_NONE;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned pairs_here;
+
+        if ((box.used >> i & 1) == 0 || box.cull_mask[i] == 0) { /* always culled */
+            box.link[i] = fast_link(FAST_NONE, 0);
+            continue;
+        }
+        if (facet_gfx12_id_kind(box.id[i]) != FACET_GFX12_KIND_PRIMITIVE) {
+            box.link[i] = link_to(d, base, box.id[i]);
+            continue;
+        }
+        if (fetch(d, base, box.id[i]) == NULL) {
+            d->odd = true; /* sorted like a primitive, but none */
+            return;
+        }
+        pairs_here =
+            decode_range(d, base, box.id[i], pairs + pair_count, FAST_MAX_NODE_PAIRS - pair_count);
+        if (pairs_here == 0 || pairs_here > FAST_MAX_RANGE) {
+            d->odd = true;
+            return;
+        }
+        box.ranges |= (uint8_t)(1u << i);
+        box.link[i] = pair_count; /* made absolute below */
+        pair_count += pairs_here;
+    }
+    uint64_t unit = allocate(d, sizeof box / FAST_UNIT + (uint64_t)pair_count * pair_units);
+    if (unit == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        if ((box.ranges >> i & 1) != 0) {
+            box.link[i] =
+                (uint32_t)(unit + sizeof box / FAST_UNIT + (uint64_t)box.link[i] * pair_units);
+        }
+    }
+    d->nodes[number].unit = (uint32_t)unit;
+    put(d, unit, &box, sizeof box);
+    put(d, unit + sizeof box / FAST_UNIT, pairs, pair_count * sizeof pairs[0]);
+}
+
+static void decode_instance(struct decoder *d, uint32_t number)
+{
+    const struct found node = d->nodes[number];
+    struct facet_gfx12_instance in;
+    struct fast_instance out;
+    uint64_t unit = allocate(d, sizeof out / FAST_UNIT);
+
+    if (unit == 0) {
+        return;
+    }
+    memset(&out, 0, sizeof out);
+    facet_gfx12_instance_decode(d->unit->image + node.address, &in);
+    unsigned count = (in.child_count_minus_one & 3u) + 1;
+    facet_gfx12_child_ids(in.child, count, 0, 0, out.box.id);
+    fill_children(&out.box, in.child, count, in.origin, in.exponent);
+    out.box.obb = FACET_GFX12_OBB_NONE;
+    out.box.masked = 0; /* the masks of the children do not count (R-G12-33) */
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t id = out.box.id[i] & 0xFF;
+
+        if ((out.box.used >> i & 1) == 0) {
+            continue;
+        }
+        if (id == 0xFF || facet_gfx12_id_kind(id) == FACET_GFX12_KIND_PRIMITIVE ||
+            facet_gfx12_id_kind(out.box.id[i]) == FACET_GFX12_KIND_PRIMITIVE) {
+            d->odd = true;
+            return;
+        }
+        out.box.link[i] = link_to(d, facet_gfx12_base_enter(in.pointer, 0), id);
+    }
+    for (unsigned c = 0; c < 4; c++) {
+        for (unsigned r = 0; r < 3; r++) {
+            out.column[c][r] = f32_from(in.world_to_object[4 * r + c]);
+        }
+    }
+    out.pointer = in.pointer;
+    out.id = node.id;
+    out.user_data = in.user_data;
+    out.cull_mask = in.cull_mask;
+    d->nodes[number].unit = (uint32_t)unit;
+    put(d, unit, &out, sizeof out);
+}
+
+/* ---- the whole image ---- */
+
+static uint32_t resolve(const struct decoder *d, uint32_t link)
+{
+    enum fast_kind kind = fast_kind_of(link);
+    return kind == FAST_NONE ? link : fast_link(kind, d->nodes[link >> 3].unit);
+}
+
+/* Children (boxes) whose own children all lie inside the slot, seen from one octant: see
+ * fast_loop.h. Only the near planes count: lo where the ray goes up the axis, hi where it goes
+ * down. */
+static void fill_inside(const uint8_t *arena, struct fast_box *box)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        bool below[3] = {true, true, true}, above[3] = {true, true, true};
+
+        if (((box->used & ~box->ranges) >> i & 1) == 0 || fast_kind_of(box->link[i]) != FAST_BOX ||
+            box->obb != FACET_GFX12_OBB_NONE) {
+            continue;
+        }
+        struct fast_box child;
+        memcpy(&child, arena + (size_t)(box->link[i] >> 3) * FAST_UNIT, sizeof child);
+        if (child.obb != FACET_GFX12_OBB_NONE) {
+            continue;
+        }
+        for (unsigned c = 0; c < 8; c++) {
+            for (unsigned k = 0; k < 3 && (child.used >> c & 1) != 0; k++) {
+                below[k] = below[k] && child.plane[k][c] >= box->plane[k][i];
+                above[k] = above[k] && child.plane[3 + k][c] <= box->plane[3 + k][i];
+            }
+        }
+        for (unsigned octant = 0; octant < 8; octant++) {
+            bool inside = true;
+            for (unsigned k = 0; k < 3; k++) {
+                inside = inside && ((octant >> k & 1) != 0 ? above[k] : below[k]);
+            }
+            box->inside[octant] |= (uint8_t)(inside << i);
+        }
+    }
+}
+
+/* Copies the records to aligned memory on large pages, with real links. */
+static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
+{
+    size_t bytes = d->units * FAST_UNIT;
+    size_t rounded = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    bool large = bytes >= HUGE_PAGE;
+    uint8_t *arena = aligned_alloc(large ? HUGE_PAGE : FAST_UNIT, large ? rounded : bytes);
+
+    if (arena == NULL) {
+        return false;
+    }
+#ifdef MADV_HUGEPAGE
+    if (large) {
+        (void)madvise(arena, rounded, MADV_HUGEPAGE); /* only a wish */
+    }
+#endif
+    memcpy(arena, d->arena, bytes);
+    for (uint32_t n = 0; n < d->count; n++) {
+        /* A box stands first in both records. */
+        struct fast_box *box = (struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT);
+        for (unsigned i = 0; i < 8; i++) {
+            if ((box->ranges >> i & 1) == 0) {
+                box->link[i] = resolve(d, box->link[i]);
+            }
+        }
+    }
+    for (uint32_t n = 0; n < d->count; n++) {
+        struct fast_box *box = (struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT);
+        if (d->nodes[n].kind == FAST_BOX) {
+            fill_inside(arena, box);
+        }
+    }
+    tracer->arena = arena;
+    tracer->bytes = bytes;
+    return true;
+}
+
+static void fill_rotations(struct facet_gfx12_tracer *tracer)
+{
+    for (unsigned n = 0; n < FACET_GFX12_OBB_COUNT; n++) {
+        uint32_t rows[9];
+
+        (void)facet_gfx12_obb_matrix(n, rows);
+        for (unsigned c = 0; c < 3; c++) {
+            for (unsigned r = 0; r < 3; r++) {
+                tracer->obb_column[n][c][r] = f32_from(rows[3 * r + c]);
+            }
+            tracer->obb_column[n][c][3] = 0;
+        }
+    }
+}
+
+/* Only these descriptors visit all primitives of a box first (9.3). */
+static bool sorts_as_expected(const struct facet_gfx12_resource *r)
+{
+    return r->compressed_format_en != 0 && r->box_sort_en != 0 && r->wide_sort_en != 0 &&
+           r->sort_triangles_first != 0 && r->box_sorting_heuristic != 3;
+}
+
+enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
+                                          uint64_t max_bytes,
+                                          struct facet_error *err)
+{
+    struct decoder d = {.unit = &tracer->unit, .max_units = UINT64_C(1) << 29, .units = 1};
+    uint64_t base = facet_gfx12_base_make(tracer->address, 0);
+    uint32_t root;
+
+    if (!sorts_as_expected(&tracer->unit.resource)) {
+        return FACET_OK;
+    }
+    if (max_bytes != 0 && max_bytes / FAST_UNIT < d.max_units) {
+        d.max_units = max_bytes / FAST_UNIT;
+    }
+    if (facet_gfx12_id_kind(tracer->root) == FACET_GFX12_KIND_PRIMITIVE) {
+        return FACET_OK;
+    }
+    root = link_to(&d, base, tracer->root);
+    while (d.todo_count > 0 && !d.odd && !d.failed) {
+        uint32_t number = d.todo[--d.todo_count];
+
+        if (d.nodes[number].kind == FAST_BOX) {
+            decode_box(&d, number);
+        } else {
+            decode_instance(&d, number);
+        }
+    }
+    if (!d.odd && !d.failed && fast_kind_of(root) != FAST_NONE) {
+        tracer->root_link = resolve(&d, root);
+        fill_rotations(tracer);
+        d.failed = !finish(&d, tracer);
+    }
+    free(d.nodes);
+    free(d.table);
+    free(d.todo);
+    free(d.arena);
+    return d.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the decoded nodes")
+                    : FACET_OK;
+}

@@ -1,0 +1,189 @@
+/* The traversal over decoded nodes in plain C: the twin of fast_avx2.c, for other hosts and for
+ * comparing. */
+#include "gfx12/fast.h"
+
+#include "bvh/gfx12_f32.h"
+
+#include <stdlib.h>
+
+#define TARGET
+#define RUN facet_gfx12_fast_portable
+
+struct lanes {
+    struct facet_gfx12_slab_ray ray; /* extent and grow are filled in per test */
+};
+
+struct slabs {
+    struct facet_gfx12_slab slab[8];
+};
+
+static void lanes_make(const struct fast_level *level, struct lanes *out)
+{
+    memcpy(out->ray.origin, level->origin, sizeof out->ray.origin);
+    memcpy(out->ray.inverse, level->inverse, sizeof out->ray.inverse);
+}
+
+static unsigned slabs_test(const struct fast_box *box,
+                           const struct lanes *lanes,
+                           float extent,
+                           float grow,
+                           struct slabs *s)
+{
+    struct facet_gfx12_slab_ray ray = lanes->ray;
+    unsigned hit = 0;
+
+    ray.extent = extent;
+    ray.grow = grow;
+    for (unsigned i = 0; i < 8; i++) {
+        const struct facet_gfx12_slab_box b = {
+            {box->plane[0][i], box->plane[1][i], box->plane[2][i]},
+            {box->plane[3][i], box->plane[4][i], box->plane[5][i]},
+        };
+
+        s->slab[i] = facet_gfx12_slab_test(&ray, &b);
+        hit |= (unsigned)s->slab[i].hit << i;
+    }
+    return hit;
+}
+
+static unsigned slabs_test_careful(const struct fast_box *box,
+                                   const struct lanes *lanes,
+                                   float extent,
+                                   float grow,
+                                   struct slabs *s)
+{
+    return slabs_test(box, lanes, extent, grow, s);
+}
+
+static float key_of(const struct facet_gfx12_slab *s, unsigned heuristic)
+{
+    switch (heuristic) {
+    case 1:
+        return s->min_t - s->max_t;
+    case 2:
+        return s->enter + s->leave;
+    default:
+        return s->min_t;
+    }
+}
+
+static void slabs_keys(const struct slabs *s, unsigned heuristic, float key[8])
+{
+    for (unsigned i = 0; i < 8; i++) {
+        key[i] = key_of(&s->slab[i], heuristic);
+    }
+}
+
+/* Negative numbers become unsigned integers of the same order; +0 and -0 become one. */
+static uint32_t ordered_bits(float key, unsigned heuristic)
+{
+    if (heuristic == 0) {
+        return f32_bits(key + 0.0f);
+    }
+    uint32_t bits = f32_bits(key + 0.0f);
+    return bits ^ (bits >> 31 != 0 ? UINT32_MAX : F32_SIGN);
+}
+
+static bool slabs_elements(const struct slabs *s,
+                           unsigned heuristic,
+                           const struct fast_box *box,
+                           unsigned inside,
+                           unsigned mask,
+                           uint64_t element[8])
+{
+    bool ordered = true;
+
+    for (unsigned i = 0; i < 8; i++) {
+        float key = key_of(&s->slab[i], heuristic);
+
+        ordered = ordered && ((mask >> i & 1) == 0 || !f32_is_nan(key));
+        element[i] = (uint64_t)ordered_bits(key, heuristic) << 32 | box->link[i] |
+                     ((inside >> i & 1) != 0 ? FAST_INSIDE : 0);
+    }
+    return ordered;
+}
+
+/* ---- pairs ---- */
+
+struct vec {
+    float x, y, z;
+};
+
+static struct vec vec(const float v[4])
+{
+    return (struct vec){v[0], v[1], v[2]};
+}
+
+static struct vec cross(struct vec a, struct vec b)
+{
+    return (struct vec){
+        a.y * b.z - a.z * b.y,
+        a.z * b.x - a.x * b.z,
+        a.x * b.y - a.y * b.x,
+    };
+}
+
+static float dot(struct vec a, struct vec b)
+{
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+static bool tri_test(const struct fast_pair *pair,
+                     unsigned k,
+                     const struct fast_level *level,
+                     float t_min,
+                     float upto,
+                     float q[4],
+                     bool *nan)
+{
+    const struct vec o = vec(level->origin), d = vec(level->direction), v0 = vec(pair->v0[k]);
+    const struct vec e1 = vec(pair->e1[k]), e2 = vec(pair->e2[k]);
+    const struct vec e3 = {o.x - v0.x, o.y - v0.y, o.z - v0.z};
+    const struct vec s1 = cross(d, e2), s2 = cross(e3, e1);
+    const float det = dot(s1, e1);
+    const float t = dot(e2, s2) / det, u = dot(e3, s1) / det, v = dot(d, s2) / det;
+
+    q[0] = t;
+    q[1] = det;
+    q[2] = u;
+    q[3] = v;
+    *nan = f32_is_nan(t) || f32_is_nan(u) || f32_is_nan(v);
+    return u >= 0 && v >= 0 && u + v <= 1 && t >= 0 && t > t_min && t <= upto;
+}
+
+static unsigned pair_test(const struct fast_pair *pair,
+                          const struct fast_level *level,
+                          float t_min,
+                          float upto,
+                          bool gpurt,
+                          float q[8],
+                          bool *odd)
+{
+    unsigned hits = 0;
+
+    for (unsigned k = 0; k < 2; k++) {
+        bool nan;
+
+        hits |= (unsigned)tri_test(pair, k, level, t_min, upto, q + 4 * (size_t)k, &nan) << k;
+        *odd = *odd || (gpurt && nan && (pair->present >> k & 1) != 0);
+    }
+    return hits;
+}
+
+/* ---- rays ---- */
+
+static void
+transform(const float column[][4], const float translation[4], float origin[4], float direction[4])
+{
+    uint32_t rows[12];
+
+    for (unsigned r = 0; r < 3; r++) {
+        for (unsigned c = 0; c < 3; c++) {
+            rows[4 * r + c] = f32_bits(column[c][r]);
+        }
+        rows[4 * r + 3] = f32_bits(translation[r]);
+    }
+    facet_gfx12_transform(rows, origin, direction);
+}
+
+#include "gfx12/fast_loop.h"

@@ -1,0 +1,37 @@
+/* What a traversal loop keeps, and the one place that decides about hits (11.1, R-G12-64): shared
+ * by the loops of trace.c and by the tracer over decoded nodes, which must not differ in it. */
+#ifndef FACET_GFX12_TRACE_STATE_H
+#define FACET_GFX12_TRACE_STATE_H
+
+#include "base/error.h"
+#include "gfx12/unit.h"
+
+enum { FACET_GFX12_DEFAULT_STEPS = 1 << 24, FACET_GFX12_MAX_DEPTH = 1 << 20 }; /* R-G12-65 */
+
+struct facet_gfx12_trace_state {
+    const struct facet_gfx12_unit *unit;
+    const struct facet_gfx12_query *query;
+    struct facet_gfx12_hit *hit;
+    struct facet_gfx12_stats *stats;
+    uint64_t steps_left;
+    struct facet_gfx12_ray ray; /* in the space of the current node; extent is not used */
+    uint64_t tlas_base;
+    uint64_t base;
+    uint32_t instance; /* current instance node and its user data */
+    uint32_t user_data;
+    float t_cur;
+    bool stop;
+};
+
+/* No hit yet, statistics 0, the ray as the query has it. */
+void facet_gfx12_trace_init(struct facet_gfx12_trace_state *t,
+                            const struct facet_gfx12_unit *unit,
+                            const struct facet_gfx12_query *query,
+                            struct facet_gfx12_hit *hit,
+                            struct facet_gfx12_stats *stats);
+/* Candidates of a primitive result, in order: sets hit, t_cur and stop, calls the callbacks. */
+void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10]);
+enum facet_status facet_gfx12_trace_out_of_steps(const struct facet_gfx12_trace_state *t,
+                                                 struct facet_error *err);
+
+#endif

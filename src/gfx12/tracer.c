@@ -1,0 +1,198 @@
+/* See tracer.h: choosing the path, single rays, batches. */
+#include "gfx12/fast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool host_has_avx2(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+#else
+    return false;
+#endif
+}
+
+const char *facet_gfx12_tracer_path_name(enum facet_gfx12_tracer_path path)
+{
+    switch (path) {
+    case FACET_GFX12_PATH_REFERENCE:
+        return "reference";
+    case FACET_GFX12_PATH_PORTABLE:
+        return "portable";
+    case FACET_GFX12_PATH_AVX2:
+        return "avx2";
+    default:
+        return "auto";
+    }
+}
+
+enum facet_status facet_gfx12_tracer_create(const struct facet_gfx12_unit *unit,
+                                            const struct facet_gfx12_tracer_options *options,
+                                            facet_gfx12_tracer **out,
+                                            struct facet_error *err)
+{
+    const struct facet_gfx12_tracer_options none = {.address = unit->image_address};
+    struct facet_gfx12_tracer *tracer;
+    enum facet_gfx12_tracer_path path;
+    enum facet_status status = FACET_OK;
+
+    *out = NULL;
+    options = options != NULL ? options : &none;
+    path = options->path;
+    if (path == FACET_GFX12_PATH_AUTO) {
+        path = host_has_avx2() ? FACET_GFX12_PATH_AVX2 : FACET_GFX12_PATH_PORTABLE;
+    }
+    if (path == FACET_GFX12_PATH_AVX2 && !host_has_avx2()) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "this host has no AVX2 and FMA");
+    }
+    tracer = aligned_alloc(64, sizeof *tracer);
+    if (tracer == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    memset(tracer, 0, sizeof *tracer);
+    tracer->unit = *unit;
+    tracer->address = options->address;
+    tracer->root = options->root != 0 ? options->root : FACET_GFX12_ROOT;
+    tracer->path = path;
+    if (path != FACET_GFX12_PATH_REFERENCE) {
+        status = facet_gfx12_fast_decode(tracer, options->max_bytes, err);
+    }
+    if (status != FACET_OK) {
+        free(tracer);
+        return status;
+    }
+    *out = tracer;
+    return FACET_OK;
+}
+
+void facet_gfx12_tracer_destroy(facet_gfx12_tracer *tracer)
+{
+    if (tracer != NULL) {
+        free(tracer->arena);
+        free(tracer);
+    }
+}
+
+enum facet_gfx12_tracer_path facet_gfx12_tracer_used(const facet_gfx12_tracer *tracer)
+{
+    return tracer->arena != NULL ? tracer->path : FACET_GFX12_PATH_REFERENCE;
+}
+
+uint64_t facet_gfx12_tracer_bytes(const facet_gfx12_tracer *tracer)
+{
+    return tracer->bytes;
+}
+
+enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
+                                           const struct facet_gfx12_query *query,
+                                           struct facet_gfx12_hit *hit,
+                                           struct facet_gfx12_stats *stats,
+                                           struct facet_error *err)
+{
+    struct facet_gfx12_trace_state state;
+    struct facet_gfx12_stats unused;
+
+    if (tracer->arena == NULL || query->callbacks.visit != NULL ||
+        query->address != tracer->address || query->root != tracer->root) {
+        return facet_gfx12_trace(&tracer->unit, query, hit, stats, err);
+    }
+    facet_gfx12_trace_init(&state, &tracer->unit, query, hit, stats != NULL ? stats : &unused);
+#if defined(__x86_64__)
+    if (tracer->path == FACET_GFX12_PATH_AVX2) {
+        return facet_gfx12_fast_avx2(tracer, &state, err);
+    }
+#endif
+    return facet_gfx12_fast_portable(tracer, &state, err);
+}
+
+/* ---- batches ---- */
+
+enum { GRAIN = 1024 }; /* rays of a chunk */
+
+struct chunk {
+    struct facet_gfx12_stats stats;
+    struct facet_error err; /* of its first failing ray */
+    enum facet_status status;
+};
+
+struct batch {
+    const facet_gfx12_tracer *tracer;
+    const struct facet_gfx12_query *common;
+    const struct facet_gfx12_batch_ray *rays;
+    struct facet_gfx12_hit *hits;
+    struct chunk *chunks;
+};
+
+static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_stats *s)
+{
+    sum->steps += s->steps;
+    sum->boxes += s->boxes;
+    sum->primitives += s->primitives;
+    sum->instances += s->instances;
+    sum->walk_backs += s->walk_backs;
+    sum->pushes += s->pushes;
+    sum->max_depth = s->max_depth > sum->max_depth ? s->max_depth : sum->max_depth;
+}
+
+static void trace_chunk(void *context, size_t begin, size_t end)
+{
+    const struct batch *b = context;
+    struct chunk *chunk = &b->chunks[begin / GRAIN];
+    struct facet_gfx12_query query = *b->common;
+
+    for (size_t i = begin; i < end; i++) {
+        const struct facet_gfx12_batch_ray *ray = &b->rays[i];
+        struct facet_gfx12_stats stats;
+        struct facet_error err = {0};
+        enum facet_status status;
+
+        memcpy(query.origin, ray->origin, sizeof query.origin);
+        memcpy(query.direction, ray->direction, sizeof query.direction);
+        query.t_min = ray->t_min;
+        query.t_max = ray->t_max;
+        status = facet_gfx12_tracer_trace(b->tracer, &query, &b->hits[i], &stats, &err);
+        add_stats(&chunk->stats, &stats);
+        if (status != FACET_OK && chunk->status == FACET_OK) {
+            chunk->status = status;
+            chunk->err = err;
+            chunk->err.where = i;
+        }
+    }
+}
+
+enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
+                                           const struct facet_gfx12_query *common,
+                                           const struct facet_gfx12_batch_ray *rays,
+                                           size_t count,
+                                           struct facet_gfx12_hit *hits,
+                                           facet_pool *pool,
+                                           struct facet_gfx12_stats *stats,
+                                           struct facet_error *err)
+{
+    size_t chunks = count / GRAIN + 1;
+    struct batch b = {tracer, common, rays, hits, calloc(chunks, sizeof(struct chunk))};
+    enum facet_status status = FACET_OK;
+
+    if (b.chunks == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    facet_pool_for(pool, count, GRAIN, trace_chunk, &b);
+    if (stats != NULL) {
+        memset(stats, 0, sizeof *stats);
+    }
+    for (size_t i = 0; i < chunks; i++) {
+        if (stats != NULL) {
+            add_stats(stats, &b.chunks[i].stats);
+        }
+        if (status == FACET_OK && b.chunks[i].status != FACET_OK) {
+            status = b.chunks[i].status;
+            if (err != NULL) {
+                *err = b.chunks[i].err;
+            }
+        }
+    }
+    free(b.chunks);
+    return status;
+}
