@@ -408,8 +408,10 @@ static void check_scenes(bool two_levels, unsigned scenes, unsigned rays)
             compare("16 entries", &hit, &want);
             walks16 += stats.walk_backs;
             unit.resource.box_sorting_heuristic = 2;
-            CHECK(facet_gfx12_trace_lds(&unit, &q, 8 + r % 24, &hit, &stats, NULL) == FACET_OK);
+            CHECK(facet_gfx12_trace_lds(&unit, &q, 8, &hit, &stats, NULL) == FACET_OK);
             compare("midpoint", &hit, &want);
+            CHECK(facet_gfx12_trace_lds(&unit, &q, 9 + r % 23, &hit, &stats, NULL) == FACET_OK);
+            compare("midpoint, larger stack", &hit, &want);
             unit.resource.box_sorting_heuristic = 1;
             CHECK(facet_gfx12_trace(&unit, &q, &hit, NULL, NULL) == FACET_OK);
             compare("largest", &hit, &want);
