@@ -1,8 +1,7 @@
-/* Area `isa`: assembling (assemble.c); decoding and printing words, one thread. Decoding stands
- * alone; printing stands beside GNU objdump on the same words (a whole program with a file to read,
- * so the far end of the scale). */
+/* Area `isa`: assembling a million instructions (assemble.c), decoding and printing words, one
+ * thread. Decoding stands alone; printing stands beside GNU objdump on the same words (a whole
+ * program with a file to read, so the far end of the scale). */
 #include "bench/assemble.h"
-#include "bench/bench.h"
 
 #include "base/error.h"
 #include "isa/isa.h"
@@ -147,15 +146,15 @@ static enum facet_status objdump(double seconds, double *value, struct facet_err
 
 static const struct bench_measure measures[] = {
     {"assemble", "Minsn/s", bench_assemble_facet, "GNU as", bench_assemble_gnu},
-    {"decode random words", "Mwords/s", decode_random, NULL, NULL},
-    {"decode", "Mwords/s", decode_xphmg, NULL, NULL},
-    {"decode tile", "Mwords/s", decode_tile, NULL, NULL},
-    {"print RV64", "Mwords/s", print_base, "GNU objdump", objdump},
+    {"decode", "Mword/s", decode_xphmg, NULL, NULL},
+    {"decode_tile", "Mword/s", decode_tile, NULL, NULL},
+    {"decode_random", "Mword/s", decode_random, NULL, NULL},
+    {"print", "Mword/s", print_base, "GNU objdump", objdump},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 const struct bench_area bench_area_isa = {
     .name = "isa",
-    .summary = "assembling, decoding and printing instructions, one thread",
+    .summary = "assembling a million RV64 instructions, decoding and printing words",
     .measures = measures,
 };

@@ -1,9 +1,10 @@
-/* Assembling for area `isa`: Facet beside GNU as, both as programs on the same file of a million
- * RV64 instructions, from start to finished output. */
+/* The assembler beside GNU as, both as programs on the same file of a million RV64 instructions,
+ * from start to finished output: the measurement `assemble` of area isa. */
 #include "bench/assemble.h"
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "base/strbuf.h"
 
 #include <stdio.h>
@@ -18,15 +19,6 @@ static struct {
     char source[96], facet_out[96], gnu_out[96];
     char program[4096]; /* this one */
 } data;
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
 
 static void clean_up(void)
 {
@@ -109,7 +101,6 @@ static void put_instruction(struct facet_strbuf *out, uint64_t r, long label, lo
 
 static enum facet_status write_source(struct facet_error *err)
 {
-    uint64_t state = 7;
     struct facet_strbuf text;
     enum facet_status status;
 
@@ -119,7 +110,8 @@ static enum facet_status write_source(struct facet_error *err)
         if (i % PER_LABEL == 0) {
             facet_strbuf_printf(&text, ".L%ld:\n", i / PER_LABEL);
         }
-        put_instruction(&text, next_random(&state), i / PER_LABEL, (INSTRUCTIONS - 1) / PER_LABEL);
+        put_instruction(
+            &text, facet_random(7, (uint64_t)i), i / PER_LABEL, (INSTRUCTIONS - 1) / PER_LABEL);
     }
     status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
                          : facet_file_write(data.source, text.text, text.length, err);

@@ -1,10 +1,11 @@
-/* The measurement `assemble` of area `isa`; see assemble.c. */
+/* The measurement `assemble` of area isa: million instructions a second, program against program.
+ */
 #ifndef FACET_BENCH_ASSEMBLE_H
 #define FACET_BENCH_ASSEMBLE_H
 
 #include "bench/bench.h"
 
-/* Millions of instructions per second; one run of the program whatever `seconds` says. */
-bench_fn bench_assemble_facet, bench_assemble_gnu;
+enum facet_status bench_assemble_facet(double seconds, double *value, struct facet_error *err);
+enum facet_status bench_assemble_gnu(double seconds, double *value, struct facet_error *err);
 
 #endif

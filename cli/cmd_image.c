@@ -138,7 +138,7 @@ const struct cli_command cli_cmd_image_compare = {
                "when the pictures differ, 2 when their sizes do or one cannot be read.\n\n"
                "In the heat map equal pixels are a dark grey shadow of the first picture, others "
                "go from blue (one step) over green and yellow to red and white.",
-    .examples = "facet image compare assets/checker.png assets/checker.png",
+    .examples = "facet image compare assets/crate.png assets/crate.png",
     .options = compare_options,
     .has_json = true,
     .run = run_compare,

@@ -64,7 +64,34 @@ static inline unsigned facet_format_width(enum facet_format format)
 const char *facet_format_name(enum facet_format format);
 
 /* Can `to` hold every finite value of `from`? When not, a conversion sets DOWNCAST_TAKEN
- * (numeric.md 9). An integer source counts as signed whatever UNS says. */
-bool facet_format_contains(enum facet_format to, enum facet_format from);
+ * (numeric.md 9). An integer source counts as signed whatever UNS says. BF16_LITE, which has no
+ * subnormals, counts as holding only itself (appendix A nm_fits_ff) and the integers. */
+static inline bool facet_format_contains(enum facet_format to, enum facet_format from)
+{
+#define HOLDS(format) (1u << FACET_FMT_##format)
+    static const uint16_t contained[FACET_FMT_COUNT] = {
+        [FACET_FMT_FP16] =
+            HOLDS(FP16) | HOLDS(E4M3) | HOLDS(E5M2) | HOLDS(INT8) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_FP32] = HOLDS(FP16) | HOLDS(FP32) | HOLDS(BF16) | HOLDS(E4M3) | HOLDS(E5M2) |
+                           HOLDS(BF16_LITE) | HOLDS(INT16) | HOLDS(INT8) | HOLDS(INT4) |
+                           HOLDS(INT2),
+        [FACET_FMT_BF16] = HOLDS(BF16) | HOLDS(E4M3) | HOLDS(E5M2) | HOLDS(BF16_LITE) |
+                           HOLDS(INT8) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_E4M3] = HOLDS(E4M3) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_E5M2] = HOLDS(E5M2) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_BF16_LITE] = HOLDS(BF16_LITE) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_FP64] = HOLDS(FP16) | HOLDS(FP32) | HOLDS(BF16) | HOLDS(E4M3) | HOLDS(E5M2) |
+                           HOLDS(BF16_LITE) | HOLDS(FP64) | HOLDS(INT32) | HOLDS(INT16) |
+                           HOLDS(INT8) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_INT32] = HOLDS(INT32) | HOLDS(INT16) | HOLDS(INT8) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_INT16] = HOLDS(INT16) | HOLDS(INT8) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_INT8] = HOLDS(INT8) | HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_INT4] = HOLDS(INT4) | HOLDS(INT2),
+        [FACET_FMT_INT2] = HOLDS(INT2),
+    };
+#undef HOLDS
+
+    return (contained[to] >> from & 1) != 0;
+}
 
 #endif

@@ -6,6 +6,7 @@
  * times slower (5 ms instead of 1 ms), whatever the command.
  *
  * Assimp's texture coordinates have v upwards; ours go down, as in glTF. */
+#define _GNU_SOURCE
 #include "scene/matrix.h"
 #include "scene/reader.h"
 #include "scene/weld.h"
@@ -296,6 +297,9 @@ static bool add_mesh(struct convert *c, uint32_t index)
     memset(&mesh, 0, sizeof mesh);
     c->mesh_map[index] = FACET_SCENE_NONE;
     ok = copy_mesh(c, c->in->mMeshes[index], &mesh);
+    if (mesh.name[0] == '\0') {
+        (void)snprintf(mesh.name, sizeof mesh.name, "mesh %u", index);
+    }
     if (ok && mesh.triangle_count != 0) {
         c->status = facet_scene_add_mesh(c->out, &mesh, &c->mesh_map[index], c->err);
         ok = c->status == FACET_OK;
@@ -503,6 +507,26 @@ static bool convert_scene(struct convert *c)
     return ok;
 }
 
+/* Assimp looks for the end of a PLY header for ever. */
+static bool ply_header_ends(const struct facet_reader *reader)
+{
+    size_t size = reader->size < 65536 ? reader->size : 65536;
+
+    return memmem(reader->data, size, "end_header", 10) != NULL;
+}
+
+static enum facet_status refusal(const char *why, struct facet_error *err)
+{
+    if (why == NULL || why[0] == '\0') {
+        why = "not a scene that can be read";
+    }
+    if (strstr(why, "bad_alloc") != NULL || strstr(why, "bad alloc") != NULL) {
+        return facet_fail(
+            err, FACET_ERR_LIMIT, 0, "not enough memory for the sizes that the file declares");
+    }
+    return facet_fail(err, FACET_ERR_INPUT, 0, "%.300s", why);
+}
+
 enum facet_status facet_assimp_read(const struct facet_reader *reader,
                                     const char *extension,
                                     struct facet_scene *scene,
@@ -515,18 +539,15 @@ enum facet_status facet_assimp_read(const struct facet_reader *reader,
     if (status != FACET_OK) {
         return status;
     }
+    if (strcmp(extension, "ply") == 0 && !ply_header_ends(reader)) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "the PLY header has no end_header");
+    }
     (void)snprintf(c.main_name, sizeof c.main_name, "scene.%s", extension);
     /* These formats do not say which side of a triangle is its front. */
     c.double_sided = extension[0] != 'g';
     c.in = assimp.aiImportFileEx(c.main_name, aiProcess_Triangulate, &io);
     if (c.in == NULL) {
-        const char *why = assimp.aiGetErrorString();
-
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "%.300s",
-                          why != NULL && why[0] != '\0' ? why : "not a scene that can be read");
+        return refusal(assimp.aiGetErrorString(), err);
     }
     (void)convert_scene(&c);
     assimp.aiReleaseImport(c.in);

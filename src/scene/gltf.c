@@ -121,7 +121,7 @@ static bool check_extensions(struct gltf *g)
                                         "KHR_mesh_quantization",
                                         "KHR_node_visibility"};
     bool ok = true;
-    json_t *required = gltf_get_array(g, g->root, "extensionsRequired", "the file", &ok);
+    json_t *required = gltf_get_array(g, g->root, "extensionsRequired", "glTF", &ok);
 
     for (size_t i = 0; ok && i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));

@@ -151,7 +151,7 @@ static bool find_roots(struct gltf *g, json_t **out)
     uint32_t scene;
     char where[GLTF_WHERE_BYTES];
 
-    if (!gltf_get_index(g, g->root, "scene", "scenes", "the file", &scene)) {
+    if (!gltf_get_index(g, g->root, "scene", "scenes", "glTF", &scene)) {
         return false;
     }
     if (gltf_count(g, "scenes") == 0) {
@@ -173,6 +173,10 @@ static bool add_instance(struct gltf *g, uint32_t mesh, const struct facet_affin
 
     facet_affine_to_float(matrix, instance.transform);
     rounded = facet_affine_from_float(instance.transform);
+    if (!facet_affine_finite(&rounded)) {
+        return gltf_fail(
+            g, FACET_ERR_INPUT, "the matrix of a mesh is larger than a 32-bit float can express");
+    }
     if (!facet_affine_invert(&rounded, &inverse)) {
         g->left_out_instances++;
         return true;

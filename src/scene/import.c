@@ -10,13 +10,15 @@
 #include "scene/validate.h"
 #include "scene/wire.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define DEFAULT_MEMORY_BYTES (UINT64_C(8) << 30)
-#define DEFAULT_SECONDS 120U
+#define DEFAULT_SECONDS 10U
+#define MAX_CPU_SECONDS 7200U
 #define MAX_SIDE_NAME 4096U
 
 enum tag { TAG_FILE = 1, TAG_SCENE, TAG_ERROR };
@@ -28,6 +30,7 @@ struct job {
     bool may_need_draco;
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
+    bool fixed_time;               /* the caller gave a time limit */
     uint32_t files_served;
     struct facet_scene *scene; /* the parent's result */
 };
@@ -141,6 +144,13 @@ static enum facet_status protocol_error(struct facet_error *err)
     return facet_fail(err, FACET_ERR_INPUT, 0, "the importer broke off");
 }
 
+/* Every reader manages a MiB in far less than this, so a small file that takes long is a broken
+ * one, and its user does not wait for long. */
+static uint32_t seconds_for(size_t bytes)
+{
+    return (uint32_t)(bytes >> 20);
+}
+
 static enum facet_status answer(struct job *job, const char *name)
 {
     struct facet_bytes bytes = {NULL, 0};
@@ -159,6 +169,9 @@ static enum facet_status answer(struct job *job, const char *name)
         status = facet_side_file_read(job->path, name, FACET_IMPORT_MAX_FILE_BYTES, &bytes, &err);
     }
     size = bytes.size;
+    if (!job->fixed_time) {
+        job->channel->deadline_ms += seconds_for(bytes.size) * 1000;
+    }
     (void)facet_channel_write(job->channel, &status, sizeof status);
     if (status != FACET_OK) {
         (void)facet_channel_write(job->channel, &err, sizeof err);
@@ -306,7 +319,9 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
     struct facet_sandbox sandbox = {
         .what = "the importer",
         .memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
-        .seconds = options->seconds != 0 ? options->seconds : DEFAULT_SECONDS,
+        .seconds = options->seconds != 0 ? options->seconds
+                                         : DEFAULT_SECONDS + seconds_for(job->file.size),
+        .cpu_seconds = MAX_CPU_SECONDS,
         .job = run_job,
         .serve = serve,
         .context = job,
@@ -320,6 +335,8 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         status = facet_assimp_load(err);
     }
     if (status == FACET_OK) {
+        /* jansson chooses its hash seed once; a fork in the middle of that would hang the child. */
+        json_object_seed(0);
         status = facet_sandbox_run(&sandbox, err);
     }
     if (status == FACET_OK) {
@@ -344,6 +361,7 @@ enum facet_status facet_scene_import(const char *path,
     }
     options = options != NULL ? options : &defaults;
     job.assimp_gltf = options->assimp_gltf;
+    job.fixed_time = options->seconds != 0;
     status = import_job(&job, options, err);
     free(job.file.data);
     if (status != FACET_OK) {

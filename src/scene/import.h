@@ -24,7 +24,7 @@ enum facet_scene_format {
 
 struct facet_import_options {
     uint64_t memory_bytes; /* 0: 8 GiB */
-    uint32_t seconds;      /* 0: 120 */
+    uint32_t seconds;      /* 0: 10, and one more per MiB of the files */
     bool assimp_gltf;      /* read glTF with Assimp as well: for comparing the two readers */
 };
 

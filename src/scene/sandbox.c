@@ -151,12 +151,17 @@ static bool set_limit(__rlimit_resource_t which, uint64_t value)
     return setrlimit(which, &limit) == 0;
 }
 
+static uint32_t cpu_seconds(const struct facet_sandbox *sandbox)
+{
+    return sandbox->cpu_seconds != 0 ? sandbox->cpu_seconds : sandbox->seconds + 1;
+}
+
 static bool set_limits(const struct facet_sandbox *sandbox, uint64_t mapped_bytes)
 {
     /* A sanitizer's shadow memory alone is larger than any sensible limit. */
     bool memory = SANITIZED || set_limit(RLIMIT_AS, mapped_bytes + sandbox->memory_bytes);
 
-    return memory && set_limit(RLIMIT_CPU, sandbox->seconds + 1) && set_limit(RLIMIT_FSIZE, 0) &&
+    return memory && set_limit(RLIMIT_CPU, cpu_seconds(sandbox)) && set_limit(RLIMIT_FSIZE, 0) &&
            set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_NOFILE, 0);
 }
 
@@ -240,19 +245,19 @@ static bool filter_syscalls(void)
     for (size_t i = 0; ok && i < sizeof refused / sizeof refused[0]; i++) {
         ok = refuse(filter, refused[i]);
     }
-    ok =
-        ok && allow_data_memory(filter, SCMP_SYS(mmap)) &&
-        allow_data_memory(filter, SCMP_SYS(mprotect)) && refuse_reading(filter) &&
-        seccomp_rule_add(
-            filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0_64(SCMP_CMP_LE, CHANNEL_FD)) == 0 &&
-        /* abort() sends itself a signal; nobody else may be sent one. */
-        seccomp_rule_add(filter,
-                         SCMP_ACT_ALLOW,
-                         SCMP_SYS(tgkill),
-                         1,
-                         SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid())) == 0 &&
-        seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
-        seccomp_load(filter) == 0;
+    ok = ok && allow_data_memory(filter, SCMP_SYS(mmap)) &&
+         allow_data_memory(filter, SCMP_SYS(mprotect)) && refuse_reading(filter) &&
+         seccomp_rule_add(
+             filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0_64(SCMP_CMP_LE, CHANNEL_FD, 0)) ==
+             0 &&
+         /* abort() sends itself a signal; nobody else may be sent one. */
+         seccomp_rule_add(filter,
+                          SCMP_ACT_ALLOW,
+                          SCMP_SYS(tgkill),
+                          1,
+                          SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid(), 0)) == 0 &&
+         seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
+         seccomp_load(filter) == 0;
     seccomp_release(filter);
     return ok;
 }
@@ -324,7 +329,7 @@ explain_signal(const struct facet_sandbox *sandbox, int number, struct facet_err
                           0,
                           "%s used more than %u s of processor time and was stopped",
                           sandbox->what,
-                          sandbox->seconds);
+                          cpu_seconds(sandbox));
     case SIGKILL:
         return facet_fail(
             err, FACET_ERR_LIMIT, 0, "%s was killed, perhaps for lack of memory", sandbox->what);
@@ -403,9 +408,9 @@ static enum facet_status talk(const struct facet_sandbox *sandbox,
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           0,
-                          "%s took longer than %u s and was stopped",
+                          "%s took longer than %lld s and was stopped",
                           sandbox->what,
-                          sandbox->seconds);
+                          (long long)((channel->deadline_ms - channel->start_ms) / 1000));
     }
     return channel->lost ? explain_end(sandbox, end, err) : status;
 }
@@ -443,7 +448,8 @@ enum facet_status facet_sandbox_run(const struct facet_sandbox *sandbox, struct 
     }
     (void)close(ends[1]);
     channel.fd = ends[0];
-    channel.deadline_ms = now_ms() + (int64_t)sandbox->seconds * 1000;
+    channel.start_ms = now_ms();
+    channel.deadline_ms = channel.start_ms + (int64_t)sandbox->seconds * 1000;
     status = talk(sandbox, child, &channel, err);
     (void)close(ends[0]);
     return status;

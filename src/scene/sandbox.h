@@ -25,9 +25,9 @@
 /* One end of the socket between parent and child. */
 struct facet_channel {
     int fd;
-    int64_t deadline_ms; /* on CLOCK_MONOTONIC; 0 in the child: wait for ever */
-    bool lost;           /* the other side is gone */
-    bool late;           /* the deadline has passed */
+    int64_t start_ms, deadline_ms; /* on CLOCK_MONOTONIC; 0 in the child: wait for ever */
+    bool lost;                     /* the other side is gone */
+    bool late;                     /* the deadline has passed */
 };
 
 /* All bytes or false; after a failure every further call fails as well. */
@@ -37,7 +37,8 @@ bool facet_channel_write(struct facet_channel *channel, const void *from, size_t
 struct facet_sandbox {
     const char *what;      /* who is confined, for messages: "the importer" */
     uint64_t memory_bytes; /* on top of what this process has mapped already */
-    uint32_t seconds;      /* of the clock, and one more of processor time */
+    uint32_t seconds;      /* of the clock; `serve` may extend it (channel->deadline_ms) */
+    uint32_t cpu_seconds;  /* of processor time, enforced by the kernel; 0: one more than that */
     /* In the child. Its memory is a copy, its only way out is the channel. */
     void (*job)(void *context, struct facet_channel *channel);
     /* In the parent, meanwhile: the other side of the conversation. FACET_OK when the answer is

@@ -231,7 +231,7 @@ static void scene_build(struct scene *s, bool two_levels, unsigned range)
     memset(s, 0, sizeof *s);
     s->blas_count = two_levels ? 3 : 1;
     float lo[3][3], hi[3][3];
-    size_t root[3];
+    size_t root[3] = {0, 0, 0};
     for (unsigned b = 0; b < s->blas_count; b++) {
         s->tri_count[b] = two_levels ? 1 + random_bits() % 300 : 500 + random_bits() % 3000;
         s->tris[b] = calloc(s->tri_count[b], sizeof s->tris[b][0]);

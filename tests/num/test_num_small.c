@@ -255,3 +255,60 @@ TEST(fclass_fp16_all_operands, "")
     CHECK_EQ(facet_f64_class(UINT64_C(0x8000000000000001)), 1u << 2);
     CHECK_EQ(facet_f64_class(UINT64_C(0x7FF8000000000000)), 1u << 9);
 }
+
+static bool exact_in(enum facet_format to, enum facet_format from, uint64_t bits)
+{
+    const struct facet_num_policy policy = {.rm = FACET_RNE};
+    struct ref_result there, back;
+
+    if (facet_format_is_int(from)) {
+        unsigned spare = 64 - facet_format_width(from);
+        int64_t n = (int64_t)(bits << spare) >> spare;
+
+        if (facet_format_is_int(to)) {
+            return n >> (facet_format_width(to) - 1) == n >> 63;
+        }
+        return ref_from_int(to, (uint64_t)n, true, &policy).flags == 0;
+    }
+    there = ref_convert(to, from, bits, 0, &policy);
+    back = ref_convert(from, to, there.bits, 0, &policy);
+    return (there.flags & ~(unsigned)FACET_FTZ) == 0 && (back.flags & ~(unsigned)FACET_FTZ) == 0;
+}
+
+/* DOWNCAST_TAKEN rests on facet_format_contains: true must mean that every value of the source is
+ * in the destination. All values for small sources, the telling ones for wide sources. */
+TEST(containment_is_what_conversion_finds, "")
+{
+    for (unsigned from = 0; from < FACET_FMT_COUNT; from++) {
+        unsigned width = facet_format_width(from);
+        bool fp = !facet_format_is_int(from);
+        const uint64_t telling[4] = {fp ? facet_fp_formats[from].max_finite : INT32_MAX,
+                                     fp ? 1 : (uint32_t)INT32_MIN,
+                                     fp ? facet_fp_formats[from].max_finite / 2 : 1,
+                                     fp ? facet_fp_formats[from].max_finite / 2 + 1 : 77777};
+        uint64_t n = width <= 16 ? UINT64_C(1) << width : 4;
+
+        for (unsigned to = 0; to < FACET_FMT_COUNT; to++) {
+            bool all = true;
+
+            if (to == FACET_FMT_BF16_LITE || (fp && facet_format_is_int(to))) {
+                continue; /* by definition never, but for LITE itself and small integers */
+            }
+            for (uint64_t i = 0; i < n && all; i++) {
+                uint64_t bits = width <= 16 ? i : telling[i];
+                if (fp && (facet_num_fclass(from, bits) & 0x381) != 0) {
+                    continue; /* infinities and NaNs */
+                }
+                all = exact_in(to, from, bits);
+            }
+            CHECK_MSG(all == facet_format_contains(to, from),
+                      "%s in %s: %d",
+                      facet_format_name(from),
+                      facet_format_name(to),
+                      all);
+        }
+    }
+    CHECK(facet_format_contains(FACET_FMT_BF16_LITE, FACET_FMT_BF16_LITE));
+    CHECK(!facet_format_contains(FACET_FMT_BF16_LITE, FACET_FMT_E4M3));
+    CHECK(!facet_format_contains(FACET_FMT_INT32, FACET_FMT_E4M3));
+}

@@ -58,7 +58,8 @@ static void random_hart(enum ref_op op)
     for (unsigned f = 0; f < 3; f++) {
         uint64_t n = sampling_count(40000, hart_formats[f] == FACET_FMT_FP16 ? 10000000 : 1000000);
 
-        for (unsigned rm = 0; rm < FACET_RM_COUNT && !harness_failed(); rm++) {
+        /* min, max and comparisons know no rounding mode */
+        for (unsigned rm = 0; rm < (op < REF_MIN ? FACET_RM_COUNT : 1) && !harness_failed(); rm++) {
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t v[4];
 

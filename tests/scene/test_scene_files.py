@@ -1,0 +1,646 @@
+"""Scene files through the program: the bundled assets, glTF features written here by hand, and
+every kind of damage, which must end in a message and exit code 2."""
+import base64
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import tempfile
+import zlib
+
+from harness import add_case, case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+FOLDER = tempfile.TemporaryDirectory(prefix="facet_scene_files_")
+
+
+def path(name):
+    return os.path.join(FOLDER.name, name)
+
+
+def facet(*words, data=None):
+    return subprocess.run([FACET, *words], input=data, capture_output=True, timeout=300)
+
+
+def put(name, data):
+    with open(path(name), "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+    return path(name)
+
+
+def info(file):
+    run = facet("scene", "info", file, "--json")
+    check(run.returncode == 0, f"{file}: {run.stderr.decode()}")
+    return json.loads(run.stdout)
+
+
+def check_refused(file, message):
+    run = facet("scene", "info", file)
+    text = run.stderr.decode(errors="replace")
+    check_eq(run.returncode, 2, f"exit code ({text.strip()})")
+    check(message in text, f"expected {message!r} in {text!r}")
+    check(os.path.basename(file) in text, f"the message does not name the file: {text!r}")
+    check_eq(run.stdout, b"", "standard output")
+
+
+# ---- a small glTF writer, independent of the one in C ----
+
+def png(width, height, rgb, rows=None):
+    """A picture of one colour; `rows` less than the height makes a file that promises too much."""
+    def chunk(kind, body):
+        return (struct.pack(">I", len(body)) + kind + body +
+                struct.pack(">I", zlib.crc32(kind + body)))
+    rows = height if rows is None else rows
+    data = b"".join(b"\0" + bytes(rgb) * width for _ in range(rows))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+
+
+class Gltf:
+    """A document under construction: tables, and a binary chunk that accessors are added to."""
+    FORMATS = {5120: "b", 5121: "B", 5122: "h", 5123: "H", 5125: "I", 5126: "f"}
+    WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+
+    def __init__(self):
+        self.bin = b""
+        self.json = {"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+                     "nodes": [{"mesh": 0}], "meshes": [], "accessors": [], "bufferViews": [],
+                     "buffers": [{"byteLength": 0}]}
+
+    def view(self, data, **more):
+        self.bin += b"\0" * (-len(self.bin) % 4)
+        self.json["bufferViews"].append(
+            {"buffer": 0, "byteOffset": len(self.bin), "byteLength": len(data), **more})
+        self.bin += data
+        self.json["buffers"][0]["byteLength"] = len(self.bin)
+        return len(self.json["bufferViews"]) - 1
+
+    def accessor(self, values, kind, component=5126, **more):
+        data = struct.pack(f"<{len(values)}{self.FORMATS[component]}", *values)
+        self.json["accessors"].append(
+            {"bufferView": self.view(data), "componentType": component,
+             "count": len(values) // self.WIDTHS[kind], "type": kind, **more})
+        return len(self.json["accessors"]) - 1
+
+    def mesh(self, attributes, **more):
+        self.json["meshes"].append({"primitives": [{"attributes": attributes, **more}]})
+        return len(self.json["meshes"]) - 1
+
+    def glb(self):
+        text = json.dumps(self.json).encode()
+        text += b" " * (-len(text) % 4)
+        data = self.bin + b"\0" * (-len(self.bin) % 4)
+        return (struct.pack("<4sII", b"glTF", 2, 28 + len(text) + len(data)) +
+                struct.pack("<I4s", len(text), b"JSON") + text +
+                struct.pack("<I4s", len(data), b"BIN\0") + data)
+
+
+TRIANGLE = [0, 0, 0, 1, 0, 0, 0, 1, 0]
+
+
+def triangle():
+    g = Gltf()
+    g.mesh({"POSITION": g.accessor(TRIANGLE, "VEC3")},
+           indices=g.accessor([0, 1, 2], "SCALAR", 5123))
+    return g
+
+
+# ---- the bundled scenes ----
+
+def recipes():
+    with open(os.path.join(SOURCE, "assets", "README.md")) as file:
+        return re.findall(r"^facet (scene make .*) -o (assets/\S+)$", file.read(), re.M)
+
+
+@case()
+def bundled_scenes_are_reproducible_and_small():
+    found = recipes()
+    check(len(found) >= 7, "recipes in assets/README.md")
+    for words, target in found:
+        run = facet(*words.split(), "-o", path("again.glb"))
+        check_eq(run.returncode, 0, words)
+        with open(os.path.join(SOURCE, target), "rb") as a, open(path("again.glb"), "rb") as b:
+            wanted = a.read()
+            check(wanted == b.read(), f"{target} differs from what `{words}` makes")
+        check(len(wanted) < 300 * 1024, f"{target} has {len(wanted)} bytes")
+
+
+def every_asset():
+    folder = os.path.join(SOURCE, "assets")
+    return sorted(f for f in os.listdir(folder) if f.endswith((".glb", ".gltf", ".obj")))
+
+
+def check_asset(name):
+    scene = info(os.path.join(SOURCE, "assets", name))
+    check(scene["triangles"] >= 6, f"{scene['triangles']} triangles")
+    check(scene["instanced_triangles"] >= scene["triangles"], "instanced triangles")
+    check(all(a < b or (name == "uv.glb" and i == 2)
+              for i, (a, b) in enumerate(zip(scene["lo"], scene["hi"]))), "bounds")
+    check_eq(scene["warnings"], [], "warnings")
+    check(len(scene["cameras"]) >= 1 and len(scene["lights"]) >= 1, "camera and light")
+
+
+for asset in every_asset():
+    add_case(f"asset_{asset.replace('.', '_')}", lambda name=asset: check_asset(name))
+
+
+@case()
+def asset_contents():
+    room = info(os.path.join(SOURCE, "assets/room.glb"))
+    check_eq(len(room["textures"]), 3, "textures")
+    check_eq(room["mirrored_instances"], 18, "mirrored instances")
+    check("mask" in [m["alpha"] for m in room["materials"]], "an alpha-tested material")
+    check_eq(info(os.path.join(SOURCE, "assets/instances.glb"))["instances"], 1024, "instances")
+    crate = info(os.path.join(SOURCE, "assets/crate.obj"))
+    check_eq((crate["triangles"], crate["vertices"]), (12, 24), "crate")
+    check_eq(crate["materials"][crate["meshes"][0]["material"]]["base_texture"]["texture"], 0, "texture")
+
+
+@case()
+def scenes_from_standard_input():
+    with open(os.path.join(SOURCE, "assets/boxes.glb"), "rb") as file:
+        run = facet("scene", "info", "-", "--json", data=file.read())
+    check_eq(json.loads(run.stdout)["instances"], 8, "instances")
+    run = facet("scene", "make", "uv", "-o", "-")
+    check_eq(run.stdout[:4], b"glTF", "start of the file")
+
+
+@case()
+def make_refuses_bad_requests():
+    for words in (["teapot", "-o", path("x.glb")], ["knot"], ["knot", "-o", path("x.glb"), "--size", "3"],
+                  ["knot", "-o", path("x.glb"), "--size", "many"], ["knot", "-o", "/nonexistent/x.glb"]):
+        run = facet("scene", "make", *words)
+        check_eq(run.returncode, 2, " ".join(words))
+        check(run.stderr.startswith(b"facet scene make"), run.stderr.decode())
+    check(not os.path.exists(path("x.glb")), "nothing was written")
+
+
+# ---- glTF features ----
+
+def single(g, name="f.glb"):
+    return info(put(name, g.glb()))
+
+
+@case()
+def primitive_modes():
+    for mode, count, expected in ((4, 6, 2), (5, 6, 4), (6, 6, 4), (4, 7, 2), (5, 2, 0)):
+        g = Gltf()
+        g.mesh({"POSITION": g.accessor([float(i * i % 7) for i in range(3 * count)], "VEC3")}, mode=mode)
+        if expected == 0:
+            check_refused(put("f.glb", g.glb()), "no triangles")
+        else:
+            check_eq(single(g)["triangles"], expected, f"triangles of mode {mode}")
+    g = triangle()
+    g.json["meshes"][0]["primitives"].append({"attributes": {"POSITION": 0}, "mode": 1})
+    scene = single(g)
+    check_eq((scene["triangles"], len(scene["warnings"])), (1, 1), "lines are left out with a warning")
+
+
+@case()
+def index_widths_and_interleaving():
+    for component in (5121, 5123, 5125):
+        g = Gltf()
+        g.mesh({"POSITION": g.accessor(TRIANGLE, "VEC3")},
+               indices=g.accessor([2, 1, 0], "SCALAR", component))
+        check_eq(single(g)["triangles"], 1, f"component {component}")
+    g = Gltf()
+    data = b"".join(struct.pack("<3f2f", *TRIANGLE[3 * i:3 * i + 3], 9, 9) for i in range(3))
+    view = g.view(data, byteStride=20)
+    g.json["accessors"] = [
+        {"bufferView": view, "componentType": 5126, "count": 3, "type": "VEC3"},
+        {"bufferView": view, "byteOffset": 12, "componentType": 5126, "count": 3, "type": "VEC2"}]
+    g.mesh({"POSITION": 0, "TEXCOORD_0": 1})
+    scene = single(g)
+    check_eq((scene["lo"], scene["hi"]), ([0, 0, 0], [1, 1, 0]), "bounds")
+
+
+@case()
+def quantized_positions():
+    for component, values, scale in ((5123, [0, 0, 0, 65535, 0, 0, 0, 65535, 0], 1),
+                                     (5122, [0, 0, 0, 32767, 0, 0, 0, -32768, 0], 1),
+                                     (5121, [0, 0, 0, 255, 0, 0, 0, 255, 0], 1),
+                                     (5120, [0, 0, 0, 127, 0, 0, 0, -128, 0], 1)):
+        g = Gltf()
+        g.json["extensionsRequired"] = ["KHR_mesh_quantization"]
+        g.mesh({"POSITION": g.accessor(values, "VEC3", component, normalized=True)})
+        scene = single(g)
+        low = -1.0 if min(values) < 0 else 0.0
+        check_eq((scene["lo"], scene["hi"]), ([0, low, 0], [scale, 0 if low else 1, 0]), "normalised")
+        g.json["accessors"][0]["normalized"] = False
+        check_eq(single(g)["hi"][0], max(values), "not normalised")
+
+
+@case()
+def sparse_and_zero_accessors():
+    g = triangle()
+    g.json["accessors"][0]["sparse"] = {
+        "count": 1, "indices": {"bufferView": g.view(b"\x01"), "componentType": 5121},
+        "values": {"bufferView": g.view(struct.pack("<3f", 5, 6, 7))}}
+    check_eq(single(g)["hi"], [5, 6, 7], "sparse over data")
+    del g.json["accessors"][0]["bufferView"]
+    scene = single(g)
+    check_eq((scene["lo"], scene["hi"]), ([0, 0, 0], [5, 6, 7]), "sparse over zeros")
+
+
+@case()
+def node_tree_and_matrices():
+    g = triangle()
+    g.json["scenes"][0]["nodes"] = [1]
+    g.json["nodes"] = [{"mesh": 0, "translation": [10, 0, 0]},
+                       {"children": [0, 2], "rotation": [0, 0, math.sqrt(0.5), math.sqrt(0.5)]},
+                       {"mesh": 0, "scale": [-2, 1, 1]}]
+    scene = single(g)
+    check_eq((scene["instances"], scene["mirrored_instances"]), (2, 1), "instances")
+    check_eq(len(scene["meshes"]), 1, "the mesh is shared")
+    # A quarter turn about Z: (x, y) becomes (-y, x).
+    check([round(v, 4) for v in scene["lo"] + scene["hi"]] == [-1, -2, 0, 0, 11, 0], f"{scene['lo']} {scene['hi']}")
+    g.json["nodes"][2] = {"mesh": 0, "matrix": [2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 3, 1]}
+    check_eq(round(single(g)["hi"][2], 4), 3, "matrix translation")
+    g.json["nodes"][2]["matrix"] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+    scene = single(g)
+    check_eq((scene["instances"], len(scene["warnings"])), (1, 1), "singular instances are left out")
+    del g.json["scenes"], g.json["scene"]
+    check_eq(single(g)["instances"], 1, "a file without scenes shows its roots")
+
+
+@case()
+def gpu_instancing():
+    g = triangle()
+    g.json["nodes"][0]["translation"] = [0, 0, 1]
+    g.json["nodes"][0]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": {
+        "TRANSLATION": g.accessor([0, 0, 0, 10, 0, 0, 0, 10, 0], "VEC3"),
+        "ROTATION": g.accessor([0, 0, 0, 127, 0, 0, 127, 0, 0, 0, 0, 127], "VEC4", 5120, normalized=True),
+        "SCALE": g.accessor([1, 1, 1, 2, 2, 2, 1, -1, 1], "VEC3")}}}
+    scene = single(g)
+    check_eq((scene["instances"], scene["mirrored_instances"]), (3, 1), "instances")
+    # The second is turned by half a turn and doubled: it reaches from 8 to 10 and down to -2.
+    check([round(v, 5) for v in scene["lo"] + scene["hi"]] == [0, -2, 1, 10, 10, 1], f"{scene['lo']} {scene['hi']}")
+
+
+def textured(g, **info_more):
+    g.json["images"] = [{"bufferView": g.view(png(4, 2, (255, 0, 0))), "mimeType": "image/png"}]
+    g.json["textures"] = [{"source": 0}]
+    g.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0, **info_more}}}]
+    g.json["meshes"][0]["primitives"][0]["material"] = 0
+    return g
+
+
+@case()
+def materials_and_samplers():
+    g = textured(triangle(), texCoord=3)
+    g.json["samplers"] = [{"wrapS": 33071, "wrapT": 33648, "magFilter": 9728, "minFilter": 9985}]
+    g.json["textures"][0]["sampler"] = 0
+    g.json["materials"][0].update(
+        alphaMode="MASK", alphaCutoff=0.25, doubleSided=True, emissiveFactor=[1, 0.5, 0],
+        extensions={"KHR_materials_unlit": {}, "KHR_materials_emissive_strength": {"emissiveStrength": 4}})
+    g.json["materials"][0]["pbrMetallicRoughness"].update(baseColorFactor=[0.5, 0.25, 1, 0.75], metallicFactor=0.5)
+    m = single(g)["materials"][0]
+    use = m["base_texture"]
+    check_eq((use["uv_set"], use["wrap_u"], use["wrap_v"], use["magnify"], use["minify"]),
+             (3, "clamp", "mirror", "nearest", "linear"), "sampler")
+    check_eq((m["alpha"], m["alpha_cutoff"], m["double_sided"], m["unlit"]), ("mask", 0.25, True, True), "flags")
+    check_eq((m["base_color"], m["emissive"], m["metallic"]), ([0.5, 0.25, 1, 0.75], [4, 2, 0], 0.5), "numbers")
+
+
+@case()
+def texture_transform():
+    g = textured(triangle(), extensions={"KHR_texture_transform": {
+        "offset": [0.1, 0.2], "rotation": math.pi / 2, "scale": [2, 3], "texCoord": 1}})
+    use = single(g)["materials"][0]["base_texture"]
+    # (u, v) is scaled to (2u, 3v), turned to (3v, -2u), moved.
+    check([round(v, 6) + 0 for v in use["matrix"]] == [0, 3, 0.1, -2, 0, 0.2], f"{use['matrix']}")
+    check_eq(use["uv_set"], 1, "UV set")
+
+
+@case()
+def vertex_colours_and_uv_sets():
+    g = triangle()
+    attributes = g.json["meshes"][0]["primitives"][0]["attributes"]
+    attributes["COLOR_0"] = g.accessor([255, 0, 0, 0, 255, 0, 0, 0, 255], "VEC3", 5121, normalized=True)
+    attributes["TEXCOORD_0"] = g.accessor([0, 0, 255, 0, 0, 255], "VEC2", 5121, normalized=True)
+    attributes["TEXCOORD_1"] = g.accessor([0, 0, 1, 0, 0, 1], "VEC2")
+    mesh = single(g)["meshes"][0]
+    check_eq((mesh["colors"], mesh["uv_sets"], mesh["normals"]), (True, 2, False), "attributes")
+
+
+@case()
+def cameras_and_lights():
+    g = triangle()
+    turn = [0, math.sqrt(0.5), 0, math.sqrt(0.5)]
+    g.json["scenes"][0]["nodes"] = [0, 1, 2, 3]
+    g.json["cameras"] = [{"type": "perspective", "perspective": {"yfov": 0.5, "znear": 0.1, "aspectRatio": 2}},
+                         {"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 3, "znear": 0, "zfar": 9}}]
+    g.json["extensions"] = {"KHR_lights_punctual": {"lights": [
+        {"type": "spot", "color": [1, 0.5, 0], "intensity": 7, "range": 20, "spot": {"outerConeAngle": 0.5}}]}}
+    g.json["nodes"] += [{"camera": 0, "translation": [1, 2, 3], "scale": [4, 4, 4]}, {"camera": 1},
+                        {"rotation": turn, "extensions": {"KHR_lights_punctual": {"light": 0}}}]
+    scene = single(g)
+    one, two = scene["cameras"]
+    check_eq((one["kind"], one["y_fov"], one["aspect"], one["derived"]), ("perspective", 0.5, 2, False), "camera 0")
+    check_eq(one["transform"], [1, 0, 0, 1, 0, 1, 0, 2, 0, 0, 1, 3], "axes have length 1")
+    check_eq((two["kind"], two["x_mag"], two["y_mag"]), ("orthographic", 2, 3), "camera 1")
+    light = scene["lights"][0]
+    check_eq((light["kind"], light["intensity"], light["range"], light["outer_cone"]), ("spot", 7, 20, 0.5), "light")
+    check([round(v, 6) + 0 for v in light["direction"]] == [-1, 0, 0], f"{light['direction']}")
+
+
+@case()
+def skins_rest_in_their_pose():
+    g = triangle()
+    attributes = g.json["meshes"][0]["primitives"][0]["attributes"]
+    attributes["JOINTS_0"] = g.accessor([0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0], "VEC4", 5121)
+    attributes["WEIGHTS_0"] = g.accessor([1, 0, 0, 0, 1, 0, 0, 0, 0.5, 0.5, 0, 0], "VEC4")
+    bind = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, -1, 1]  # moves by -1 in z
+    g.json["skins"] = [{"joints": [1, 2], "inverseBindMatrices": g.accessor(bind + bind, "MAT4")}]
+    g.json["nodes"] = [{"mesh": 0, "skin": 0, "translation": [100, 100, 100]},
+                       {"children": [2]}, {"translation": [0, 4, 0]}]
+    g.json["scenes"][0]["nodes"] = [0, 1]
+    scene = single(g)
+    # Vertex 1 follows joint 1 (up by 4), vertex 2 half way (up by 2); all move by -1 in z.
+    check_eq((scene["lo"], scene["hi"]), ([0, 0, -1], [1, 4, -1]), "bounds in the pose")
+
+
+@case()
+def morph_targets_use_the_default_weights():
+    g = triangle()
+    g.json["meshes"][0]["primitives"][0]["targets"] = [{"POSITION": g.accessor([0, 0, 4] * 3, "VEC3")}]
+    g.json["meshes"][0]["weights"] = [0.5]
+    check_eq(single(g)["hi"][2], 2, "weights of the mesh")
+    g.json["nodes"][0]["weights"] = [1]
+    check_eq(single(g)["hi"][2], 4, "weights of the node")
+
+
+@case()
+def hidden_nodes():
+    g = triangle()
+    g.json["extensionsRequired"] = ["KHR_node_visibility"]
+    g.json["scenes"][0]["nodes"] = [0, 1]
+    g.json["nodes"] += [{"children": [2], "extensions": {"KHR_node_visibility": {"visible": False}}}, {"mesh": 0}]
+    check_eq(single(g)["instances"], 1, "instances")
+
+
+@case()
+def data_uris():
+    g = triangle()
+    g.json["buffers"][0]["uri"] = "data:application/gltf-buffer;base64," + base64.b64encode(g.bin).decode()
+    check_eq(info(put("d.gltf", json.dumps(g.json)))["triangles"], 1, "triangles")
+
+
+@case()
+def terminal_escapes_in_names_are_removed():
+    g = triangle()
+    g.json["meshes"][0]["name"] = "a\u001b[31mb\n"
+    run = facet("scene", "info", put("f.glb", g.glb()))
+    check(b"\x1b" not in run.stdout and b"a?[31mb?" in run.stdout, repr(run.stdout))
+
+
+# ---- damage ----
+
+def edit(change):
+    def build():
+        g = triangle()
+        change(g)
+        return g.glb()
+    return build
+
+
+def set_in(*keys_and_value):
+    *keys, last, value = keys_and_value
+
+    def change(g):
+        place = g.json
+        for key in keys:
+            place = place[key]
+        place[last] = value
+    return edit(change)
+
+
+def drop(*keys):
+    def change(g):
+        place = g.json
+        for key in keys[:-1]:
+            place = place[key]
+        del place[keys[-1]]
+    return edit(change)
+
+
+def with_bin(data):
+    def change(g):
+        g.bin = data(g.bin)
+    return edit(change)
+
+
+def whole(change):
+    return lambda: change(triangle().glb())
+
+
+def floats(g, index, value):
+    offset = g.json["bufferViews"][0]["byteOffset"] + 4 * index
+    g.bin = g.bin[:offset] + struct.pack("<f", value) + g.bin[offset + 4:]
+
+
+def deep_json():
+    text = b"[" * 100000
+    return (struct.pack("<4sII", b"glTF", 2, 20 + len(text)) + struct.pack("<I4s", len(text), b"JSON") + text)
+
+
+def bad_picture(data):
+    def change(g):
+        textured(g)
+        g.json["images"][0]["bufferView"] = g.view(data)
+    return edit(change)
+
+
+def missing_picture(g):
+    textured(g)
+    g.json["images"] = [{"uri": "nowhere.png"}]
+
+
+def cycle(g):
+    g.json["nodes"] = [{"mesh": 0, "children": [1]}, {"children": [0]}]
+
+
+def instancing(g, count):
+    g.json["nodes"][0]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": {
+        "TRANSLATION": g.accessor([0] * 6, "VEC3"), "SCALE": g.accessor([1] * count, "VEC3")}}}
+
+
+def attribute(name, values, kind, component=5126):
+    def change(g):
+        g.json["meshes"][0]["primitives"][0]["attributes"][name] = g.accessor(values, kind, component)
+    return edit(change)
+
+
+def skin(joints, weight_joint):
+    def change(g):
+        attributes = g.json["meshes"][0]["primitives"][0]["attributes"]
+        attributes["JOINTS_0"] = g.accessor([weight_joint, 0, 0, 0] * 3, "VEC4", 5121)
+        attributes["WEIGHTS_0"] = g.accessor([1, 0, 0, 0] * 3, "VEC4")
+        g.json["skins"] = [{"joints": joints}]
+        g.json["nodes"][0]["skin"] = 0
+    return edit(change)
+
+
+def pack_ply(header, body=b""):
+    return lambda: header.encode() + body
+
+
+PLY = ("ply\nformat {} 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\n"
+       "element face {}\nproperty list uchar int vertex_indices\nend_header\n")
+ANY = ""  # the words are Assimp's; file name and exit code are checked
+
+DAMAGE = [
+    # name, file name, bytes, words in the message
+    ("empty_file", "x.glb", lambda: b"", "the file is empty"),
+    ("magic_only", "x.glb", lambda: b"glTF", "ends inside the GLB header"),
+    ("glb_version_1", "x.glb", whole(lambda b: b[:4] + struct.pack("<I", 1) + b[8:]), "GLB version 1"),
+    ("glb_truncated", "x.glb", whole(lambda b: b[:len(b) // 2]), "truncated"),
+    ("glb_chunk_too_long", "x.glb", whole(lambda b: b[:12] + struct.pack("<I", 1 << 30) + b[16:]), "only"),
+    ("glb_without_json", "x.glb", whole(lambda b: b[:16] + b"JSOX" + b[20:]), "no JSON chunk"),
+    ("json_garbage", "x.gltf", lambda: b'{"asset": {', "JSON"),
+    ("json_wrong_root", "x.gltf", lambda: b"[1, 2]", "not an object"),
+    ("json_nested_too_deep", "x.glb", deep_json, "JSON"),
+    ("json_duplicate_key", "x.gltf", lambda: b'{"asset":{"version":"2.0"},"asset":{}}', "uplicate"),
+    ("json_not_utf8", "x.gltf", lambda: b'{"asset":{"version":"\xff"}}', "JSON"),
+    ("version_1", "x.glb", set_in("asset", "version", "1.0"), 'asset.version is "1.0"'),
+    ("min_version", "x.glb", set_in("asset", "minVersion", "2.9"), "minVersion"),
+    ("no_asset", "x.glb", drop("asset"), "asset.version"),
+    ("unknown_required_extension", "x.glb", set_in("extensionsRequired", ["ACME_magic"]), "ACME_magic"),
+    ("table_is_no_array", "x.glb", set_in("meshes", {}), "meshes: expected an array"),
+    ("item_is_no_object", "x.glb", set_in("nodes", [7]), "nodes[0]: expected an object"),
+    ("scene_out_of_range", "x.glb", set_in("scene", 5), "scene is 5"),
+    ("node_out_of_range", "x.glb", set_in("scenes", [{"nodes": [3]}]), "refers to a node"),
+    ("node_is_text", "x.glb", set_in("scenes", [{"nodes": ["a"]}]), "refers to a node"),
+    ("mesh_out_of_range", "x.glb", set_in("nodes", 0, "mesh", 1), "nodes[0].mesh is 1"),
+    ("mesh_negative", "x.glb", set_in("nodes", 0, "mesh", -1), "nodes[0].mesh is -1"),
+    ("accessor_out_of_range", "x.glb",
+     set_in("meshes", 0, "primitives", 0, "indices", 99), "indices is 99"),
+    ("material_out_of_range", "x.glb",
+     set_in("meshes", 0, "primitives", 0, "material", 0), "material is 0"),
+    ("primitive_is_no_object", "x.glb", set_in("meshes", 0, "primitives", 0, 3), "expected an object"),
+    ("mode_unknown", "x.glb", set_in("meshes", 0, "primitives", 0, "mode", 9), "mode"),
+    ("no_position", "x.glb", set_in("meshes", 0, "primitives", 0, "attributes", {}), "no POSITION"),
+    ("cyclic_nodes", "x.glb", edit(cycle), "reached twice"),
+    ("node_with_two_parents", "x.glb", set_in("scenes", [{"nodes": [0, 0]}]), "reached twice"),
+    ("index_out_of_range", "x.glb",
+     with_bin(lambda b: b[:36] + struct.pack("<3H", 0, 1, 3) + b[42:]), "refers to vertex 3, but there are 3"),
+    ("nan_vertex", "x.glb", edit(lambda g: floats(g, 4, math.nan)), "position of vertex 1 is not finite"),
+    ("infinite_vertex", "x.glb", edit(lambda g: floats(g, 8, math.inf)), "vertex 2 is not finite"),
+    ("huge_vertices", "x.glb", edit(lambda g: (floats(g, 3, 3e38), floats(g, 0, -3e38),
+                                              g.json["nodes"][0].update(scale=[9, 1, 1]))), "larger than"),
+    ("count_absurd", "x.glb", set_in("accessors", 0, "count", 4000000000), "count is 4000000000"),
+    ("count_too_large_for_view", "x.glb", set_in("accessors", 0, "count", 4), "end at byte 48"),
+    ("count_zero", "x.glb", set_in("accessors", 0, "count", 0), "count is 0"),
+    ("count_fraction", "x.glb", set_in("accessors", 0, "count", 2.5), "whole number"),
+    ("zero_accessor_absurd", "x.glb",
+     edit(lambda g: (g.json["accessors"][0].pop("bufferView"), g.json["accessors"][0].update(count=10**8))), "no bufferView"),
+    ("component_type_unknown", "x.glb", set_in("accessors", 0, "componentType", 5124), "componentType is 5124"),
+    ("type_unknown", "x.glb", set_in("accessors", 0, "type", "VEC9"), 'type is "VEC9"'),
+    ("position_of_two", "x.glb", set_in("accessors", 0, "type", "VEC2"), "2 components"),
+    ("indices_are_floats", "x.glb", set_in("accessors", 1, "componentType", 5126), "unsigned integers"),
+    ("stride_too_small", "x.glb", set_in("bufferViews", 0, "byteStride", 4), "stride"),
+    ("view_beyond_buffer", "x.glb", set_in("bufferViews", 0, "byteLength", 5000), "ends at byte 5000"),
+    ("view_offset_huge", "x.glb", set_in("bufferViews", 0, "byteOffset", 2**60), "byteOffset"),
+    ("buffer_longer_than_data", "x.glb", set_in("buffers", 0, "byteLength", 4096), "byteLength says 4096"),
+    ("buffer_missing", "x.glb", set_in("buffers", 0, "uri", "nowhere.bin"), "nowhere.bin: No such file"),
+    ("buffer_without_chunk", "x.gltf", lambda: json.dumps(triangle().json).encode(), "no binary chunk"),
+    ("buffer_bad_base64", "x.glb", set_in("buffers", 0, "uri", "data:;base64,AA$A"), "base64"),
+    ("buffers_absent", "x.glb", drop("buffers"), "which has 0"),
+    ("attribute_count_differs", "x.glb", attribute("NORMAL", [0, 0, 1] * 2, "VEC3"), "NORMAL has 2 elements"),
+    ("sparse_index_out_of_range", "x.glb",
+     edit(lambda g: g.json["accessors"][0].update(sparse={
+         "count": 1, "indices": {"bufferView": g.view(b"\x07"), "componentType": 5121},
+         "values": {"bufferView": g.view(b"\0" * 12)}})), "replaces element 7 of 3"),
+    ("instancing_counts_differ", "x.glb", edit(lambda g: instancing(g, 9)), "EXT_mesh_gpu_instancing"),
+    ("instancing_nan", "x.glb",
+     edit(lambda g: g.json["nodes"][0].update(extensions={"EXT_mesh_gpu_instancing": {"attributes": {
+         "TRANSLATION": g.accessor([math.nan] * 3, "VEC3")}}})), "no finite matrix"),
+    ("matrix_too_short", "x.glb", set_in("nodes", 0, "matrix", [1, 2, 3]), "array of 16 numbers"),
+    ("matrix_overflows", "x.glb", set_in("nodes", 0, "scale", [1e308, 1e308, 1e308]), "larger than a 32-bit float"),
+    ("skin_joint_missing", "x.glb", skin([9], 0), "is not a node"),
+    ("skin_joint_out_of_range", "x.glb", skin([0], 4), "refers to joint 4 of 1"),
+    ("picture_damaged", "x.glb", bad_picture(png(4, 4, (1, 2, 3))[:-20]), "damaged PNG"),
+    ("picture_unknown", "x.glb", bad_picture(b"GIF89a" + b"\0" * 20), "neither PNG nor JPEG"),
+    ("picture_too_large", "x.glb", bad_picture(png(30000, 30000, (0, 0, 0), 1)), "picture of 30000 x 30000"),
+    ("picture_bomb", "x.glb", bad_picture(png(16000, 16000, (0, 0, 0), 1)), "damaged PNG"),
+    ("picture_missing", "x.glb", edit(missing_picture), "nowhere.png"),
+    ("camera_without_lens", "x.glb",
+     edit(lambda g: (g.json.update(cameras=[{"type": "perspective"}]), g.json["nodes"][0].update(camera=0))), "cameras[0]"),
+    ("camera_angle_zero", "x.glb",
+     edit(lambda g: (g.json.update(cameras=[{"type": "perspective", "perspective": {"yfov": 0, "znear": 1}}]),
+                     g.json["nodes"][0].update(camera=0))), "yfov"),
+    ("light_missing", "x.glb",
+     set_in("nodes", 0, "extensions", {"KHR_lights_punctual": {"light": 2}}), "refers to a light"),
+    ("nothing_to_show", "x.glb", set_in("scenes", [{"nodes": []}]), "no triangles"),
+    ("no_nodes_at_all", "x.gltf", lambda: b'{"asset":{"version":"2.0"}}', "no triangles"),
+    ("obj_empty", "x.obj", lambda: b"", "the file is empty"),
+    ("obj_garbage", "x.obj", lambda: bytes(range(256)) * 4, "no triangles"),
+    ("obj_only_vertices", "x.obj", lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\n", "no triangles"),
+    ("obj_index_out_of_range", "x.obj", lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n", "out of range"),
+    ("obj_index_zero", "x.obj", lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", ANY),
+    ("obj_nan", "x.obj", lambda: b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "position of vertex 0 is not finite"),
+    ("ply_no_header_end", "x.ply", lambda: b"ply\nformat ascii 1.0\nelement vertex 3\n", "no end_header"),
+    ("ply_truncated", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1), b"\0" * 20), ANY),
+    ("ply_absurd_count", "x.ply", pack_ply(PLY.format("binary_little_endian", 4000000000, 1), b"\0" * 64), ANY),
+    ("ply_index_out_of_range", "x.ply",
+     pack_ply(PLY.format("ascii", 3, 1), b"0 0 0\n1 0 0\n0 1 0\n3 0 1 77\n"), "vertex that is missing"),
+    ("ply_nan", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1),
+                                 struct.pack("<9f", *([math.nan] * 9)) + b"\3" + struct.pack("<3i", 0, 1, 2)), "position of vertex 0 is not finite"),
+    ("stl_truncated", "x.stl", lambda: b"\0" * 80 + struct.pack("<I", 1000) + b"\0" * 50, ANY),
+    ("stl_absurd_count", "x.stl", lambda: b"\0" * 80 + struct.pack("<I", 0xFFFFFFFF) + b"\0" * 100, ANY),
+    ("stl_no_facets", "x.stl", lambda: b"solid empty\nendsolid empty\n", ANY),
+    ("stl_header_only", "x.stl", lambda: b"\0" * 30, ANY),
+    ("stl_nan", "x.stl", lambda: b"\0" * 80 + struct.pack("<I", 1) + struct.pack("<12f", *([math.nan] * 12)) + b"\0\0", "position of vertex 0 is not finite"),
+]
+
+for name, file, build, words in DAMAGE:
+    add_case(f"damaged_{name}", lambda f=file, b=build, w=words: check_refused(put(f, b()), w))
+
+
+@case()
+def every_truncation_of_a_glb_is_refused():
+    whole_file = textured(triangle()).glb()
+    for size in range(0, len(whole_file), 37):
+        check_refused(put("cut.glb", whole_file[:size]), "")
+
+
+@case()
+def flipped_bytes_never_crash():
+    """Any exit code but a crash's; what loads is sane."""
+    seed = 12345
+    original = textured(triangle()).glb()
+    for _ in range(150):
+        data = bytearray(original)
+        for _ in range(3):
+            seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+            data[(seed >> 33) % len(data)] = (seed >> 20) & 255
+        run = facet("scene", "info", put("flip.glb", bytes(data)))
+        check(run.returncode in (0, 2), f"exit code {run.returncode}: {run.stderr.decode(errors='replace')}")
+        check(b"crashed" not in run.stderr, run.stderr.decode(errors="replace"))
+
+
+# ---- pictures ----
+
+@case()
+def compare_pictures():
+    red, other = png(4, 2, (255, 0, 0)), png(4, 2, (250, 0, 0))
+    a, b, small = put("a.png", red), put("b.png", other), put("c.png", png(3, 2, (255, 0, 0)))
+    check_eq(facet("image", "compare", a, a).returncode, 0, "equal")
+    run = facet("image", "compare", a, b, "--json", "--heatmap", path("heat.png"))
+    check_eq(run.returncode, 1, "different")
+    result = json.loads(run.stdout)
+    check_eq((result["differing"], result["max_difference"], result["first"]["x"]), (8, 5, 0), "result")
+    check(abs(result["psnr_db"] - 10 * math.log10(255**2 / (25 / 4))) < 1e-9, f"{result['psnr_db']}")
+    with open(path("heat.png"), "rb") as file:
+        check_eq(file.read(4), b"\x89PNG", "heat map")
+    for bad in ((a, small), (a, path("missing.png")), (a, put("bad.png", red[:40]))):
+        run = facet("image", "compare", *bad, "--heatmap", path("never.png"))
+        check_eq(run.returncode, 2, f"{bad}")
+        check(run.stderr.startswith(b"facet image compare: "), run.stderr.decode())
+    check(not os.path.exists(path("never.png")), "nothing half-written")
+
+
+main("scene_files")

@@ -1,0 +1,179 @@
+"""The `facet bvh` commands from outside: what they print, write and refuse."""
+import json
+import os
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+CUBE = os.path.join(SOURCE, "examples/gfx12/cube.obj")
+MOVED = os.path.join(SOURCE, "examples/gfx12/cube-moved.obj")
+BOXES = os.path.join(SOURCE, "examples/gfx12/boxes.json")
+
+
+def facet(*words, **more):
+    more.setdefault("stdout", subprocess.PIPE)
+    return subprocess.run([FACET, *words], stderr=subprocess.PIPE, timeout=60, **more)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def build(folder, *more, scene=CUBE, name="cube.gfx12"):
+    path = os.path.join(folder, name)
+    words = ["bvh", "build"] + ([scene] if scene else []) + ["-o", path, "--quiet", *more]
+    result = facet(*words)
+    check_eq(result.returncode, 0, f"exit code of {words}: {result.stderr}")
+    return path, result.stdout.decode()
+
+
+def check_refused(result, *words):
+    check_eq(result.returncode, 2, f"exit code, {result.stderr}")
+    for word in words:
+        check(word in result.stderr.decode(), f"{word!r} is not in {result.stderr!r}")
+
+
+@case()
+def the_bottom_level_of_the_cube_is_example_12():
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = build(folder)
+        image = read(path)
+        check_eq(len(image), 512, "size")
+        words = [int.from_bytes(image[256 + 4 * i:260 + 4 * i], "little") for i in range(64)]
+        check_eq(words[:8], [0, 0x10, 0xFFFFFFFF, 0, 0, 0, 0x507F7F7F, 0x7F], "head of the BLAS root")
+        check_eq(words[8:11], [0x05000000, 0xFFFFF000, 0x00000FFF], "child 0")
+        check("SAH cost" in text and "build time" in text, text)
+
+
+@case()
+def threads_and_quality_are_accepted_and_checked():
+    with tempfile.TemporaryDirectory() as folder:
+        one = read(build(folder, "--threads", "1")[0])
+        four = read(build(folder, "--threads", "4")[0])
+        check(one == four, "the bytes depend on the number of threads")
+        for more in (["--quality", "high"], ["--obb"], ["--prim-range", "16"], ["--base", "0x10000"]):
+            path, _ = build(folder, *more)
+            base = ["--base", "0x10000"] if "--base" in more else []
+            result = facet("bvh", "check", path, *base)
+            check_eq(result.returncode, 0, result.stdout.decode())
+        output = os.path.join(folder, "none")
+        check_refused(facet("bvh", "build", CUBE, "-o", output, "--quality", "best"), "best")
+        check_refused(facet("bvh", "build", CUBE, "-o", output, "--prim-range", "17"), "prim-range")
+        check_refused(facet("bvh", "build", CUBE, "-o", output, "--base", "100"), "128")
+        check_refused(facet("bvh", "build", CUBE), "-o")
+        check_refused(facet("bvh", "build", "-o", output), "scene")
+        check_refused(facet("bvh", "build", folder + "/nothing.glb", "-o", output), "nothing.glb")
+        check(not os.path.exists(output), "a refused build left a file")
+
+
+@case()
+def summaries_are_json_on_demand():
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = build(folder, "--json")
+        built = json.loads(text)
+        info = json.loads(facet("bvh", "info", path, "--json").stdout)
+        for key in ("nodes", "bytes", "triangles", "sah_cost", "max_depth", "bytes_per_triangle"):
+            check_eq(built[key], info[key], key)
+        check_eq(info["triangles"], 12, "triangles")
+        check_eq(info["box_nodes_by_children"][6], 1, "box nodes with six children")
+        check(b"Box nodes by children" in facet("bvh", "info", path).stdout, "no histogram")
+
+
+@case()
+def boxes_come_from_a_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = build(folder, "--aabbs", BOXES, "--json", scene=None)
+        check_eq(json.loads(text)["boxes"], 3, "boxes")
+        check_eq(facet("bvh", "check", path).returncode, 0, "exit code of check")
+        bad = os.path.join(folder, "bad.json")
+        for content, word in ((b"{}", "aabbs"), (b'{"aabbs":[{"min":[1,2],"max":[1,2,3]}]}', "box 0"),
+                              (b'{"aabbs":[{"min":[1,2,9],"max":[1,2,3]}]}', "min.z"), (b"[", "bad.json")):
+            write(bad, content)
+            check_refused(facet("bvh", "build", "--aabbs", bad, "-o", path), word)
+
+
+@case()
+def damage_is_found_and_named():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder)
+        image = bytearray(read(path))
+        image[256 + 28] = 110
+        write(path, image)
+        result = facet("bvh", "check", path)
+        check_eq(result.returncode, 1, "exit code")
+        check(b"0x0000011c  V06  G12-194  error" in result.stdout, result.stdout)
+        report = json.loads(facet("bvh", "check", path, "--json").stdout)
+        check_eq(report["errors"], 1, "errors")
+        check_eq(report["findings"][0]["rule"], "V06", "rule")
+        check_eq(report["findings"][0]["offset"], "0x11c", "offset")
+        check_refused(facet("bvh", "check", os.path.join(folder, "nothing")), "nothing")
+        for content in (b"", b"x", os.urandom(1000)):
+            write(path, content)
+            check_eq(facet("bvh", "check", path).returncode, 1, f"exit code for {len(content)} bytes")
+
+
+@case()
+def a_raw_dump_is_read_with_base_and_root():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--base", "0x80000000")
+        write(path, b"\xcd" * 128 + read(path)[128:128] + read(path))
+        result = facet("bvh", "check", path, "--base", "0x7fffff80", "--root", "0x15")
+        # The tree starts one node later, so IDs relative to the base are off by one node.
+        check_eq(result.returncode, 1, "exit code with shifted IDs")
+        write(path, read(path)[128:])
+        check_eq(facet("bvh", "check", path, "--base", "0x80000000").returncode, 0, "exit code")
+        blas = facet("bvh", "check", path, "--base", "0x80000000", "--root", "0x25", "--json").stdout
+        check(json.loads(blas)["reached"] < 4, "the BLAS alone has fewer nodes")
+
+
+@case()
+def text_goes_back_to_the_same_bytes():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--aabbs", BOXES)
+        text = facet("bvh", "dump", path, "--json").stdout
+        json.loads(text)
+        name = os.path.join(folder, "nodes.json")
+        again = os.path.join(folder, "again")
+        for content in (read(path), os.urandom(700), b""):
+            write(path, content)
+            write(name, facet("bvh", "dump", path, "--json").stdout)
+            result = facet("bvh", "encode", name, "-o", again)
+            check_eq(result.returncode, 0, result.stderr.decode())
+            check(read(again) == content, "encode gave other bytes")
+        write(name, text.replace(b'"kind":"box"', b'"kind":"bax"', 1))
+        check_refused(facet("bvh", "encode", name, "-o", again + "2"), "line 2", "bax")
+        check(not os.path.exists(again + "2"), "a refused file was written")
+        check(b"instance" in facet("bvh", "dump", build(folder)[0]).stdout, "no listing")
+
+
+@case()
+def update_refits_and_diff_sees_it():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder)
+        moved = os.path.join(folder, "moved")
+        same = os.path.join(folder, "same")
+        check_eq(facet("bvh", "update", path, "--scene", CUBE, "-o", same).returncode, 0, "update")
+        check(read(same) == read(path), "a refit to the same scene changed bytes")
+        check_eq(facet("bvh", "diff", path, same).returncode, 0, "diff of equal images")
+        result = facet("bvh", "update", path, "--scene", MOVED, "-o", moved, "--json")
+        check(json.loads(result.stdout)["sah_after"] > 0, "no cost")
+        check_eq(facet("bvh", "check", moved).returncode, 0, "check of the refitted image")
+        result = facet("bvh", "diff", path, moved, "--max", "1")
+        check_eq(result.returncode, 1, "diff of different images")
+        check(b"more" in result.stdout, result.stdout)
+        report = json.loads(facet("bvh", "diff", path, moved, "--json").stdout)
+        check(report["differences"] > 3 and report["list"][0]["field"] == "origin_x", report)
+        check_refused(facet("bvh", "update", path, "--aabbs", BOXES, "-o", moved), "scene")
+        check_refused(facet("bvh", "update", path, "-o", moved), "--scene")
+
+
+main("bvh_cli")
