@@ -60,12 +60,13 @@ static enum facet_status build(const struct cli_args *args,
     if (status != FACET_OK) {
         return status;
     }
-    facet_progress_start(&progress,
-                         &(struct facet_progress_config){.label = "building",
-                                                         .unit = "primitives",
-                                                         .total = input->triangle_count,
-                                                         .fd = STDERR_FILENO,
-                                                         .quiet = args->quiet});
+    facet_progress_start(
+        &progress,
+        &(struct facet_progress_config){.label = "building",
+                                        .unit = "primitives",
+                                        .total = input->triangle_count * (options->obb ? 2 : 1),
+                                        .fd = STDERR_FILENO,
+                                        .quiet = args->quiet});
     start = seconds();
     status =
         facet_gfx12_build(&input->scene, options, pool, &progress, image, &result->report, err);

@@ -326,9 +326,12 @@ static enum facet_status build_trees(struct facet_level *level,
         return status == FACET_OK ? facet_collapse_greedy(&level->tree, &level->wide, err) : status;
     }
     if (triangles) {
+        const uint32_t count = level->item_count;
+
         status = facet_high_pair(level, pairs, err);
         level->pairs = *pairs;
         level->shared = true;
+        facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
     }
     if (status == FACET_OK) {
         status =
@@ -356,6 +359,7 @@ static enum facet_status build_level(struct facet_level *level,
     struct facet_pair_item *pairs = NULL;
     enum facet_status status;
 
+    level->progress = progress;
     *summary = (struct facet_level_summary){.procedural = level->kind == FACET_LEVEL_AABBS};
     if (level->item_count == 0) {
         return empty_level(out, summary, err);

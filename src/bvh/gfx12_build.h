@@ -38,7 +38,8 @@ struct facet_gfx12_image {
     uint64_t size;  /* multiple of 128 */
 };
 
-/* The whole image. The total of `progress` is counted in primitives plus instances. */
+/* The whole image. `progress` counts primitives (twice with `obb`: the oriented boxes are a second
+ * pass) and instances. */
 enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
                                     const struct facet_gfx12_build_options *options,
                                     facet_pool *pool,

@@ -44,6 +44,7 @@ struct facet_level {
     uint32_t item_count;
     const struct facet_pair_item *pairs; /* item.id is an index here; NULL: of the triangles */
     bool shared;                         /* pack across box nodes */
+    struct facet_progress *progress;     /* may be NULL */
     struct facet_bvh2 tree;
     struct facet_wide wide;
 };

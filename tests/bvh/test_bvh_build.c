@@ -740,6 +740,30 @@ TEST(high_quality_is_smaller_and_cheaper, "")
     }
 }
 
+/* Coordinates from a small grid make many boxes equal, in trees as in ties. */
+TEST(high_quality_is_sound_on_nasty_input, "G12-045")
+{
+    for (uint32_t round = 0; round < 300 && !harness_failed(); round++) {
+        struct mesh mesh = mesh_soup(20 + round, round);
+        struct facet_gfx12_image image;
+
+        for (uint32_t i = 0; i < mesh.count; i++) {
+            for (int c = 0; c < 3; c++) {
+                for (int k = 0; k < 3; k++) {
+                    mesh.triangles[i].vertex[c][k] = (float)(harness_random() % (2 + round % 6));
+                }
+            }
+            mesh.triangles[i].vertex[1][round % 3] += 20; /* not degenerate */
+            mesh.triangles[i].vertex[2][(round + 1) % 3] += 30;
+        }
+        image = build(&mesh, (struct facet_gfx12_build_options){.quality = FACET_BVH_HIGH}, NULL);
+        check_clean(&image, "nasty");
+        check_all_there(&image, mesh.count);
+        free(image.bytes);
+        mesh_free(&mesh);
+    }
+}
+
 /* Thin sticks along a diagonal: what oriented boxes are for. */
 static struct mesh mesh_sticks(uint32_t count)
 {
@@ -804,8 +828,7 @@ static void check_rays(const struct facet_gfx12_image *image,
         float best = INFINITY, origin[3], direction[3];
 
         /* At the neighbourhood of a triangle, some of them axis aligned. */
-        const struct facet_bvh_triangle *aim =
-            &mesh->triangles[harness_random() % mesh->count];
+        const struct facet_bvh_triangle *aim = &mesh->triangles[harness_random() % mesh->count];
 
         for (int k = 0; k < 3; k++) {
             float target = (aim->vertex[0][k] + aim->vertex[1][k] + aim->vertex[2][k]) / 3;
