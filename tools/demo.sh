@@ -56,6 +56,11 @@ show facet scene make knot --size 64 -o out/knot.glb
 show facet bvh build out/knot.glb -o out/knot.gfx12
 show facet bvh check out/knot.gfx12
 
+step "A picture through the GFX12 intersect instructions, and what each ray cost"
+show facet render assets/room.glb --size 960x540 --spp 8 -o out/room.png
+show facet render assets/room.glb --size 960x540 --spp 1 --heatmap nodes -o out/room-nodes.png
+printf 'The picture is %s/out/room.png, its heat map %s/out/room-nodes.png\n' "$PWD" "$PWD"
+
 step "GFX12 ray intersection against results recorded from a real card"
 show facet gfx12 intersect --vectors spec/gfx12-silicon.json
 

@@ -1,5 +1,6 @@
 /* The machine gfx12: builds an image for the scene and sends rays through the traversal loop of
  * gfx12-semantics.md section 11 around image_bvh8_intersect_ray. */
+#include "gfx12/tracer.h"
 #include "render/bvh_input.h"
 #include "render/surface.h"
 #include "render/world.h"
@@ -8,7 +9,7 @@
 
 struct gfx12_state {
     struct facet_gfx12_image image;
-    struct facet_gfx12_unit unit;
+    facet_gfx12_tracer *tracer; /* refers to the image */
     uint32_t flat_instances;
 };
 
@@ -21,6 +22,7 @@ static enum facet_status open_gfx12(struct facet_render *render,
     struct gfx12_state *state = calloc(1, sizeof *state);
     struct facet_gfx12_build_report report;
     struct facet_bvh_input input;
+    struct facet_gfx12_unit unit;
     enum facet_status status;
 
     if (state == NULL) {
@@ -35,8 +37,9 @@ static enum facet_status open_gfx12(struct facet_render *render,
     status = facet_gfx12_build(&input.scene, &options, pool, progress, &state->image, &report, err);
     facet_bvh_input_free(&input);
     if (status == FACET_OK) {
-        facet_gfx12_unit_init(&state->unit, state->image.bytes, state->image.size);
-        state->unit.profile = render->options.profile;
+        facet_gfx12_unit_init(&unit, state->image.bytes, state->image.size);
+        unit.profile = render->options.profile;
+        status = facet_gfx12_tracer_create(&unit, NULL, &state->tracer, err);
     }
     return status;
 }
@@ -46,6 +49,7 @@ static void close_gfx12(struct facet_render *render)
     struct gfx12_state *state = render->state;
 
     if (state != NULL) {
+        facet_gfx12_tracer_destroy(state->tracer);
         free(state->image.bytes);
         free(state);
     }
@@ -138,7 +142,7 @@ static enum facet_status trace_gfx12(const struct facet_render *render,
         query.api_flags = flags_of(kind);
         query.callbacks.context = (void *)render->scene;
         query.callbacks.any_hit = any_hit;
-        status = facet_gfx12_trace(&state->unit, &query, &hit, &stats, err);
+        status = facet_gfx12_tracer_trace(state->tracer, &query, &hit, &stats, err);
         take_hit(&hit, &stats, &hits[i], cost);
     }
     return status;
