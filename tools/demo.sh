@@ -56,6 +56,10 @@ show facet scene make knot --size 64 -o out/knot.glb
 show facet bvh build out/knot.glb -o out/knot.gfx12
 show facet bvh check out/knot.gfx12
 
+step "The scene as the GFX12 machine sees it"
+show facet scene make room -o out/room.glb
+show facet render out/room.glb --size 480x270 --spp 2 -o out/room.png
+
 step "GFX12 ray intersection against results recorded from a real card"
 show facet gfx12 intersect --vectors spec/gfx12-silicon.json
 
