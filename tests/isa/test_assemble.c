@@ -159,8 +159,7 @@ TEST(gfx_windows_take_both_register_names, "")
 {
     check_same(XPHMG, "GFX.SAMPLE f3, fa0", "GFX.SAMPLE x3, x10");
     check_same(XPHMG, "GFX.ZTEST a0, ft0", "GFX.ZTEST a0, x0");
-    check_error(
-        XPHMG, "rt.bbox fa0, a1", 1, 9, "`fa0` cannot stand here", "an integer register");
+    check_error(XPHMG, "rt.bbox fa0, a1", 1, 9, "`fa0` cannot stand here", "an integer register");
     check_error(XPHMG, "MTX.MUL a0, fa1", 1, 13, "`fa1` cannot stand here", "");
 }
 
