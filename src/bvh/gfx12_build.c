@@ -313,7 +313,7 @@ static enum facet_status build_trees(struct facet_level *level,
     const uint32_t range = options->prim_range;
     enum facet_status status = FACET_OK;
 
-    if (options->quality == FACET_BVH_FAST) {
+    if (options->quality == FACET_BVH_CONTRACT) {
         status = facet_bvh2_build(level->items,
                                   level->item_count,
                                   !triangles   ? 1
@@ -337,7 +337,7 @@ static enum facet_status build_trees(struct facet_level *level,
         status =
             facet_bvh2_build(level->items, level->item_count, 1, pool, progress, &level->tree, err);
     }
-    if (status == FACET_OK) {
+    if (status == FACET_OK && options->quality == FACET_BVH_HIGH) {
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
     }
     if (status == FACET_OK) {

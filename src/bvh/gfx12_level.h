@@ -4,7 +4,7 @@
  *   gfx12_build.c   input checks, items, order of the steps, the image
  *   gfx12_emit.c    leaves to primitive nodes, addresses, box nodes (12.4 - 12.6)
  *   gfx12_obb.c     oriented boxes (12.7)
- *   gfx12_high.c    pairs of triangles as items, for quality `high` */
+ *   gfx12_high.c    pairs of triangles as items, for the qualities `fast` and `high` */
 #ifndef FACET_BVH_GFX12_LEVEL_H
 #define FACET_BVH_GFX12_LEVEL_H
 

@@ -27,9 +27,7 @@ enum fast_kind {
     FAST_RETURN, /* leave the instance */
 };
 
-/* A link: kind in bits 1..0, unit number in bits 31..3. Bit 2 is for entries of the stack: this box
- * may be skipped when it was entered behind t_cur. */
-#define FAST_INSIDE 4u
+/* A link: kind in bits 1..0, unit number in bits 31..3. */
 static inline enum fast_kind fast_kind_of(uint32_t link)
 {
     return (enum fast_kind)(link & 3);
@@ -41,23 +39,30 @@ static inline uint32_t fast_link(enum fast_kind kind, uint32_t unit)
 }
 
 struct fast_box {
-    _Alignas(64) float plane[6][8]; /* lo x, y, z, hi x, y, z of the children; empty slots: lo =
-                                       +inf, hi = -inf, missed by every ray without NaN */
-    uint32_t link[8];               /* a range: the unit of its first pair */
+    _Alignas(64) float plane[3][2][8]; /* per axis lo and hi of the children; empty slots: lo =
+                                          +inf, hi = -inf, missed by every ray without NaN */
+    uint32_t link[8];                  /* a range: the unit of its first pair */
     uint8_t cull_mask[8];
     uint8_t cull_flags[8];
-    uint8_t inside[8]; /* per octant of ray directions: children (boxes) whose own children cannot
-                          be entered before they are (fast_decode.c) */
-    uint8_t used;      /* children that can be hit */
-    uint8_t ranges;    /* children that are primitive ranges */
-    uint8_t repeats;   /* bit i: slot i has the ID of slot i - 1 */
-    uint8_t masked;    /* some used child has a cull_mask other than FF */
-    uint8_t nan;       /* some plane is NaN */
-    uint8_t obb;       /* 0..103, FACET_GFX12_OBB_NONE otherwise */
-    uint8_t spare[2];
+    uint32_t attention; /* promises and FAST_... bits */
+    uint16_t promises;  /* bit n: some used child has cull_flags n */
+    uint8_t used;       /* children that can be hit */
+    uint8_t ranges;     /* children that are primitive ranges */
+    uint8_t repeats;    /* bit i: slot i has the ID of slot i - 1 */
+    uint8_t inside;     /* per octant of ray directions: no child can be entered before the box
+                           itself, through any slot that names it (fast_decode.c) */
+    uint8_t nan;        /* some plane is NaN */
+    uint8_t obb;        /* 0..103, FACET_GFX12_OBB_NONE otherwise */
+    uint32_t spare;
     uint32_t id[8]; /* as the instruction returns them */
     uint32_t spare2[8];
 };
+
+/* A box is tested by the short rules unless its attention and that of the ray have a bit in common.
+ * Bits 15..0 of a box are its promises, of a ray those that its flags remove. */
+#define FAST_SPECIAL 0x10000u /* the box: oriented, NaN, masks, repeated IDs */
+#define FAST_ALWAYS 0x20000u  /* every box; the ray: see fast_level.regular */
+
 _Static_assert(sizeof(struct fast_box) == 320, "planes and links fill four cache lines");
 
 /* Triangles of a pair side by side; lane 3 of each is 0. */
@@ -95,6 +100,7 @@ struct facet_gfx12_tracer {
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;
     uint32_t root_link;
+    uint16_t culled[1024]; /* by pointer flags: bit n: children with cull_flags n are removed */
     _Alignas(64) float obb_column[FACET_GFX12_OBB_COUNT][3][4]; /* rotations of section 6 */
 };
 
@@ -114,11 +120,12 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
 /* The ray in the space of an acceleration structure, and what follows from it. */
 struct fast_level {
     _Alignas(16) float origin[4], direction[4], inverse[4]; /* lane 3 is 0 */
-    bool regular;    /* no product of a slab test can be NaN: all finite, no direction 0 */
-    uint8_t octant;  /* bit k: inverse[k] is not >= 0 */
-    bool culls;      /* some promise of a child could remove it, or the mask removes all */
-    uint16_t culled; /* bit n: children with cull_flags n are removed */
-    unsigned flags;  /* effective pointer flags */
+    uint32_t attention;
+    bool regular;      /* no product of a slab test can be NaN: all finite, no direction 0 */
+    uint8_t octant;    /* bit k: inverse[k] is not >= 0 */
+    uint8_t irregular; /* 8 or 0: no box may be skipped */
+    uint16_t culled;   /* facet_gfx12_tracer.culled of the flags */
+    unsigned flags;    /* effective pointer flags */
     uint64_t base;
     uint32_t instance;
     uint32_t user_data;
@@ -148,21 +155,41 @@ enum fast_outcome facet_gfx12_fast_ranges(const struct facet_gfx12_tracer *trace
                                           const struct fast_level *level,
                                           const struct fast_children *children,
                                           struct facet_gfx12_trace_state *state);
-void facet_gfx12_fast_level(const struct facet_gfx12_tracer *tracer,
-                            uint32_t instance_mask,
-                            struct fast_level *level);
 /* Removes culled children (9.2 step 2) from the hit mask. */
 unsigned facet_gfx12_fast_cull(const struct fast_box *box,
                                const struct fast_level *level,
                                uint32_t instance_mask,
                                unsigned hit);
 
-typedef enum facet_status facet_gfx12_fast_run(const struct facet_gfx12_tracer *tracer,
-                                               struct facet_gfx12_trace_state *state,
+/* Traces rays [0, count) that differ from `common` in origin, direction and interval. `failed` is
+ * called for each ray that fails, in no particular order. */
+struct fast_batch {
+    const struct facet_gfx12_tracer *tracer;
+    const struct facet_gfx12_query *common;
+    const struct facet_gfx12_batch_ray *rays;
+    size_t count;
+    struct facet_gfx12_hit *hits;
+    struct facet_gfx12_stats *stats; /* is added to; may be NULL */
+    void (*failed)(void *context,
+                   size_t ray,
+                   enum facet_status status,
+                   const struct facet_error *err);
+    void *context;
+};
+
+typedef enum facet_status facet_gfx12_fast_one(const struct facet_gfx12_tracer *tracer,
+                                               const struct facet_gfx12_query *query,
+                                               struct facet_gfx12_hit *hit,
+                                               struct facet_gfx12_stats *stats,
                                                struct facet_error *err);
-facet_gfx12_fast_run facet_gfx12_fast_portable;
+/* Many; not for queries with callbacks. */
+typedef void facet_gfx12_fast_many(const struct fast_batch *batch);
+
+facet_gfx12_fast_one facet_gfx12_fast_one_portable;
+facet_gfx12_fast_many facet_gfx12_fast_many_portable;
 #if defined(__x86_64__)
-facet_gfx12_fast_run facet_gfx12_fast_avx2;
+facet_gfx12_fast_one facet_gfx12_fast_one_avx2;
+facet_gfx12_fast_many facet_gfx12_fast_many_avx2;
 #endif
 
 #endif

@@ -12,12 +12,13 @@
 #include <stdlib.h>
 
 #define TARGET __attribute__((target("avx2,fma,bmi,popcnt")))
-#define RUN facet_gfx12_fast_avx2
+#define ONE facet_gfx12_fast_one_avx2
+#define MANY facet_gfx12_fast_many_avx2
 
 /* What slab tests need of a ray. */
 struct lanes {
     __m256 origin[3], inverse[3];
-    unsigned near[3], far[3]; /* rows of fast_box.plane */
+    size_t near[3]; /* byte offsets of the planes that face the ray; far ones: the other bit 5 */
 };
 
 struct slabs {
@@ -32,16 +33,16 @@ TARGET static inline void lanes_make(const struct fast_level *level, struct lane
 
         out->origin[k] = _mm256_set1_ps(level->origin[k]);
         out->inverse[k] = _mm256_set1_ps(level->inverse[k]);
-        out->near[k] = k + 3 * down;
-        out->far[k] = k + 3 - 3 * down;
+        out->near[k] = 64 * (size_t)k + 32 * (size_t)down;
     }
 }
 
 TARGET static inline __m256
-slab_plane(const struct fast_box *box, unsigned row, const struct lanes *lanes, unsigned k)
+slab_plane(const struct fast_box *box, const struct lanes *lanes, unsigned k, size_t far)
 {
-    return _mm256_mul_ps(_mm256_sub_ps(_mm256_load_ps(box->plane[row]), lanes->origin[k]),
-                         lanes->inverse[k]);
+    const float *plane = (const float *)((const char *)box->plane + (lanes->near[k] ^ far));
+
+    return _mm256_mul_ps(_mm256_sub_ps(_mm256_load_ps(plane), lanes->origin[k]), lanes->inverse[k]);
 }
 
 TARGET static inline unsigned slabs_hit(struct slabs *s, float extent, float grow)
@@ -59,12 +60,12 @@ TARGET static inline unsigned slabs_test(const struct fast_box *box,
                                          float grow,
                                          struct slabs *s)
 {
-    __m256 nx = slab_plane(box, lanes->near[0], lanes, 0);
-    __m256 ny = slab_plane(box, lanes->near[1], lanes, 1);
-    __m256 nz = slab_plane(box, lanes->near[2], lanes, 2);
-    __m256 fx = slab_plane(box, lanes->far[0], lanes, 0);
-    __m256 fy = slab_plane(box, lanes->far[1], lanes, 1);
-    __m256 fz = slab_plane(box, lanes->far[2], lanes, 2);
+    __m256 nx = slab_plane(box, lanes, 0, 0);
+    __m256 ny = slab_plane(box, lanes, 1, 0);
+    __m256 nz = slab_plane(box, lanes, 2, 0);
+    __m256 fx = slab_plane(box, lanes, 0, 32);
+    __m256 fy = slab_plane(box, lanes, 1, 32);
+    __m256 fz = slab_plane(box, lanes, 2, 32);
 
     s->enter = _mm256_max_ps(_mm256_max_ps(nx, ny), nz);
     s->leave = _mm256_min_ps(_mm256_min_ps(fx, fy), fz);
@@ -84,8 +85,8 @@ TARGET static unsigned slabs_test_careful(const struct fast_box *box,
     __m256 none_near = _mm256_castsi256_ps(_mm256_set1_epi32(-1)), none_far = none_near;
 
     for (unsigned k = 0; k < 3; k++) {
-        __m256 near = slab_plane(box, lanes->near[k], lanes, k);
-        __m256 far = slab_plane(box, lanes->far[k], lanes, k);
+        __m256 near = slab_plane(box, lanes, k, 0);
+        __m256 far = slab_plane(box, lanes, k, 32);
 
         enter = _mm256_max_ps(near, enter);
         leave = _mm256_min_ps(far, leave);
@@ -118,15 +119,10 @@ TARGET static void slabs_keys(const struct slabs *s, unsigned heuristic, float k
 TARGET static inline bool slabs_elements(const struct slabs *s,
                                          unsigned heuristic,
                                          const struct fast_box *box,
-                                         unsigned inside,
                                          unsigned mask,
                                          uint64_t element[8])
 {
-    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    __m256i may_skip =
-        _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)inside), bit), bit);
-    __m256i link = _mm256_or_si256(_mm256_load_si256((const __m256i *)box->link),
-                                   _mm256_and_si256(may_skip, _mm256_set1_epi32((int)FAST_INSIDE)));
+    __m256i link = _mm256_load_si256((const __m256i *)box->link);
     __m256 key = key_of(s, heuristic);
     bool ordered = true;
 
@@ -216,8 +212,12 @@ TARGET static inline __m128 without_nan_bits(__m128 a)
     return _mm_blendv_ps(a, _mm_set1_ps(f32_from(F32_NAN)), _mm_cmp_ps(a, a, _CMP_UNORD_Q));
 }
 
-TARGET static inline void
-transform(const float column[][4], const float translation[4], float origin[4], float direction[4])
+TARGET static inline void transform(const float column[][4],
+                                    const float translation[4],
+                                    const float origin[4],
+                                    const float direction[4],
+                                    float new_origin[4],
+                                    float new_direction[4])
 {
     const __m128 c0 = _mm_load_ps(column[0]), c1 = _mm_load_ps(column[1]);
     const __m128 c2 = _mm_load_ps(column[2]);
@@ -232,8 +232,34 @@ transform(const float column[][4], const float translation[4], float origin[4], 
         c0,
         _mm_fmadd_ps(_mm_set1_ps(direction[1]), c1, _mm_mul_ps(_mm_set1_ps(direction[2]), c2)));
 
-    _mm_store_ps(origin, without_nan_bits(o));
-    _mm_store_ps(direction, without_nan_bits(d));
+    _mm_store_ps(new_origin, without_nan_bits(o));
+    _mm_store_ps(new_direction, without_nan_bits(d));
+}
+
+/* One store each: scalar stores would be read back as a vector, which stalls. */
+TARGET static inline void
+level_set(struct fast_level *level, const float origin[3], const float direction[3])
+{
+    _mm_store_ps(level->origin, _mm_setr_ps(origin[0], origin[1], origin[2], 0));
+    _mm_store_ps(level->direction, _mm_setr_ps(direction[0], direction[1], direction[2], 0));
+}
+
+TARGET static inline void level_rays(struct fast_level *level)
+{
+    const __m128 zero = _mm_setzero_ps();
+    const __m128 o = _mm_load_ps(level->origin);
+    /* Lane 3 of a direction is 0. */
+    const __m128 inverse = _mm_div_ps(_mm_set1_ps(1), _mm_load_ps(level->direction));
+    /* x - x is 0 for a finite x and NaN for any other. */
+    const __m128 regular =
+        _mm_and_ps(_mm_and_ps(_mm_cmp_ps(_mm_sub_ps(inverse, inverse), zero, _CMP_EQ_OQ),
+                              _mm_cmp_ps(inverse, zero, _CMP_NEQ_OQ)),
+                   _mm_cmp_ps(_mm_sub_ps(o, o), zero, _CMP_EQ_OQ));
+
+    _mm_store_ps(level->inverse, inverse);
+    level->regular = (_mm_movemask_ps(regular) & 7) == 7;
+    level->irregular = level->regular ? 0 : 8;
+    level->octant = (uint8_t)(~_mm_movemask_ps(_mm_cmp_ps(inverse, zero, _CMP_GE_OQ)) & 7);
 }
 
 #include "gfx12/fast_loop.h"

@@ -245,14 +245,15 @@ static void fill_children(struct fast_box *box,
                           const struct facet_gfx12_child *child,
                           unsigned count,
                           const uint32_t origin[3],
-                          const uint8_t exponent[3])
+                          const uint8_t exponent[3],
+                          bool masks)
 {
     for (unsigned i = 0; i < 8; i++) {
         uint32_t lo[3], hi[3];
 
         for (unsigned k = 0; k < 3; k++) {
-            box->plane[k][i] = f32_from(F32_INF);
-            box->plane[3 + k][i] = -f32_from(F32_INF);
+            box->plane[k][0][i] = f32_from(F32_INF);
+            box->plane[k][1][i] = -f32_from(F32_INF);
         }
         if (i >= count || box->id[i] == FACET_GFX12_INVALID) {
             box->id[i] = FACET_GFX12_INVALID;
@@ -264,13 +265,20 @@ static void fill_children(struct fast_box *box,
         }
         box->cull_mask[i] = child[i].cull_mask;
         box->cull_flags[i] = child[i].cull_flags;
-        box->masked |= child[i].cull_mask != 0xFF;
+        if (masks && child[i].cull_mask != 0xFF) {
+            box->attention |= FAST_SPECIAL;
+        }
+        box->promises |= (uint16_t)(1u << (child[i].cull_flags & 15));
         facet_gfx12_child_bounds(&child[i], origin, exponent, lo, hi);
         for (unsigned k = 0; k < 3; k++) {
-            box->plane[k][i] = f32_from(lo[k]);
-            box->plane[3 + k][i] = f32_from(hi[k]);
+            box->plane[k][0][i] = f32_from(lo[k]);
+            box->plane[k][1][i] = f32_from(hi[k]);
             box->nan |= f32_is_nan(f32_from(lo[k])) || f32_is_nan(f32_from(hi[k]));
         }
+    }
+    box->attention |= box->promises | FAST_ALWAYS;
+    if (box->nan != 0 || box->repeats != 0) {
+        box->attention |= FAST_SPECIAL;
     }
 }
 
@@ -289,10 +297,13 @@ static void decode_box(struct decoder *d, uint32_t number)
     count = (in.child_count_minus_one & 7u) + 1;
     facet_gfx12_child_ids(
         in.child, count, in.internal_child_offset, in.primitive_child_offset, box.id);
-    fill_children(&box, in.child, count, in.origin, in.exponent);
+    fill_children(&box, in.child, count, in.origin, in.exponent, true);
     box.obb = (in.obb_matrix_index & 0x7F) < FACET_GFX12_OBB_COUNT
                   ? (uint8_t)(in.obb_matrix_index & 0x7F)
                   : FACET_GFX12_OBB_NONE;
+    if (box.obb != FACET_GFX12_OBB_NONE) {
+        box.attention |= FAST_SPECIAL;
+    }
     for (unsigned i = 0; i < count; i++) {
         unsigned pairs_here;
 
@@ -347,9 +358,8 @@ static void decode_instance(struct decoder *d, uint32_t number)
     facet_gfx12_instance_decode(d->unit->image + node.address, &in);
     unsigned count = (in.child_count_minus_one & 3u) + 1;
     facet_gfx12_child_ids(in.child, count, 0, 0, out.box.id);
-    fill_children(&out.box, in.child, count, in.origin, in.exponent);
+    fill_children(&out.box, in.child, count, in.origin, in.exponent, false); /* R-G12-33 */
     out.box.obb = FACET_GFX12_OBB_NONE;
-    out.box.masked = 0; /* the masks of the children do not count (R-G12-33) */
     for (unsigned i = 0; i < count; i++) {
         uint32_t id = out.box.id[i] & 0xFF;
 
@@ -384,35 +394,27 @@ static uint32_t resolve(const struct decoder *d, uint32_t link)
     return kind == FAST_NONE ? link : fast_link(kind, d->nodes[link >> 3].unit);
 }
 
-/* Children (boxes) whose own children all lie inside the slot, seen from one octant: see
- * fast_loop.h. Only the near planes count: lo where the ray goes up the axis, hi where it goes
- * down. */
-static void fill_inside(const uint8_t *arena, struct fast_box *box)
+/* Notes for which octants the planes of `child` that face a ray lie inside slot i of a box that
+ * names it: lo where the ray goes up the axis, hi where it goes down. See fast_loop.h. */
+static void check_inside(const struct fast_box *box, unsigned i, struct fast_box *child)
 {
-    for (unsigned i = 0; i < 8; i++) {
-        bool below[3] = {true, true, true}, above[3] = {true, true, true};
+    bool below[3] = {true, true, true}, above[3] = {true, true, true};
 
-        if (((box->used & ~box->ranges) >> i & 1) == 0 || fast_kind_of(box->link[i]) != FAST_BOX ||
-            box->obb != FACET_GFX12_OBB_NONE) {
-            continue;
+    if (box->obb != FACET_GFX12_OBB_NONE || child->obb != FACET_GFX12_OBB_NONE) {
+        child->inside = 0;
+        return;
+    }
+    for (unsigned c = 0; c < 8; c++) {
+        for (unsigned k = 0; k < 3 && (child->used >> c & 1) != 0; k++) {
+            below[k] = below[k] && child->plane[k][0][c] >= box->plane[k][0][i];
+            above[k] = above[k] && child->plane[k][1][c] <= box->plane[k][1][i];
         }
-        struct fast_box child;
-        memcpy(&child, arena + (size_t)(box->link[i] >> 3) * FAST_UNIT, sizeof child);
-        if (child.obb != FACET_GFX12_OBB_NONE) {
-            continue;
-        }
-        for (unsigned c = 0; c < 8; c++) {
-            for (unsigned k = 0; k < 3 && (child.used >> c & 1) != 0; k++) {
-                below[k] = below[k] && child.plane[k][c] >= box->plane[k][i];
-                above[k] = above[k] && child.plane[3 + k][c] <= box->plane[3 + k][i];
+    }
+    for (unsigned octant = 0; octant < 8; octant++) {
+        for (unsigned k = 0; k < 3; k++) {
+            if (!((octant >> k & 1) != 0 ? above[k] : below[k])) {
+                child->inside &= (uint8_t) ~(1u << octant);
             }
-        }
-        for (unsigned octant = 0; octant < 8; octant++) {
-            bool inside = true;
-            for (unsigned k = 0; k < 3; k++) {
-                inside = inside && ((octant >> k & 1) != 0 ? above[k] : below[k]);
-            }
-            box->inside[octant] |= (uint8_t)(inside << i);
         }
     }
 }
@@ -434,9 +436,11 @@ static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
     }
 #endif
     memcpy(arena, d->arena, bytes);
+    /* A box stands first in both records. */
     for (uint32_t n = 0; n < d->count; n++) {
-        /* A box stands first in both records. */
         struct fast_box *box = (struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT);
+
+        box->inside = 0xFF;
         for (unsigned i = 0; i < 8; i++) {
             if ((box->ranges >> i & 1) == 0) {
                 box->link[i] = resolve(d, box->link[i]);
@@ -445,8 +449,18 @@ static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
     }
     for (uint32_t n = 0; n < d->count; n++) {
         struct fast_box *box = (struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT);
-        if (d->nodes[n].kind == FAST_BOX) {
-            fill_inside(arena, box);
+
+        for (unsigned i = 0; i < 8; i++) {
+            if (((box->used & ~box->ranges) >> i & 1) != 0 &&
+                fast_kind_of(box->link[i]) == FAST_BOX) {
+                struct fast_box *child =
+                    (struct fast_box *)(arena + (size_t)(box->link[i] >> 3) * FAST_UNIT);
+                if (d->nodes[n].kind == FAST_INSTANCE) {
+                    child->inside = 0; /* another space: not compared */
+                } else {
+                    check_inside(box, i, child);
+                }
+            }
         }
     }
     tracer->arena = arena;
@@ -454,8 +468,13 @@ static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
     return true;
 }
 
-static void fill_rotations(struct facet_gfx12_tracer *tracer)
+static void fill_tables(struct facet_gfx12_tracer *tracer)
 {
+    for (unsigned flags = 0; flags < 1024; flags++) {
+        for (unsigned n = 0; n < 16; n++) {
+            tracer->culled[flags] |= (uint16_t)(facet_gfx12_flags_cull(n, flags) << n);
+        }
+    }
     for (unsigned n = 0; n < FACET_GFX12_OBB_COUNT; n++) {
         uint32_t rows[9];
 
@@ -505,7 +524,7 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
     }
     if (!d.odd && !d.failed && fast_kind_of(root) != FAST_NONE) {
         tracer->root_link = resolve(&d, root);
-        fill_rotations(tracer);
+        fill_tables(tracer);
         d.failed = !finish(&d, tracer);
     }
     free(d.nodes);

@@ -107,30 +107,6 @@ enum fast_outcome facet_gfx12_fast_ranges(const struct facet_gfx12_tracer *trace
     return outcome;
 }
 
-void facet_gfx12_fast_level(const struct facet_gfx12_tracer *tracer,
-                            uint32_t instance_mask,
-                            struct fast_level *level)
-{
-    level->flags = facet_gfx12_effective_flags(&tracer->unit, level->base);
-    level->culled = 0;
-    for (unsigned n = 0; n < 16 && level->flags != 0; n++) {
-        level->culled |= (uint16_t)(facet_gfx12_flags_cull(n, level->flags) << n);
-    }
-    level->culls = level->culled != 0 || (instance_mask & 0xFF) == 0;
-    level->regular = true;
-    level->octant = 0;
-    level->origin[3] = level->direction[3] = level->inverse[3] = 0;
-    for (unsigned k = 0; k < 3; k++) {
-        float inverse = 1.0f / level->direction[k];
-
-        level->inverse[k] = inverse;
-        level->octant |= (uint8_t)(!(inverse >= 0) << k);
-        /* x - x is 0 for a finite x and NaN for any other. */
-        level->regular = level->regular && inverse - inverse == 0 && inverse != 0 &&
-                         level->origin[k] - level->origin[k] == 0;
-    }
-}
-
 unsigned facet_gfx12_fast_cull(const struct fast_box *box,
                                const struct fast_level *level,
                                uint32_t instance_mask,

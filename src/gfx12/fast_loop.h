@@ -2,44 +2,68 @@
  * scope:
  *
  *   TARGET              attributes of every function
- *   RUN                 name of the function to define
+ *   ONE, MANY           names of the functions to define
+ *   struct lanes        what slab tests need of a ray
+ *   lanes_make          ... from a level
  *   struct slabs        eight slab results
  *   slabs_test          9.2 steps 3-5 for a ray and planes without NaN; returns the hit mask
  *   slabs_test_careful  the same for any ray
  *   slabs_keys          the keys of the heuristic as floats
  *   slabs_elements      mapped key << 32 | link per slot; false when a key of `mask` is NaN
  *   pair_test           9.4 up to the interval test: bit k when triangle k is hit at t_min < t <=
- *                       t_cur; q = t, det, u, v of both. *odd when a NaN decides (profile gpurt)
+ *                       upto; q = t, det, u, v of both. *odd when a NaN decides (profile gpurt)
  *   transform           9.6, columns of the matrix, in place
+ *   level_rays          inverse, regular and octant of a level
  *
  * Skipping. A popped box is not looked at when its slot was entered behind t_cur and all planes of
  * its children that face the ray lie inside the slot (`inside`). Rounding is monotonic, so every
  * child then has min_t >= that of the slot > t_cur * g >= max_t * g: the visit would return eight
  * times INVALID. It counts as a step, as if it had been made. */
 
-struct run {
+/* What all rays of a batch share. */
+struct plan {
     const struct facet_gfx12_tracer *tracer;
-    struct facet_gfx12_trace_state *state;
-    struct fast_level level; /* of the current node */
-    struct fast_level tlas;
-    uint64_t *stack; /* mapped key << 32 | link */
-    size_t count, capacity;
-    size_t room; /* deepest stack that needs no check */
-    uint64_t steps, steps_left;
-    bool out_of_steps;
-    uint64_t boxes, instances, pushes;
-    size_t max_depth;
-    float t_cur;
-    float grow;
+    const struct facet_gfx12_query *query; /* origin, direction and interval are not used */
+    uint64_t base;                         /* of the TLAS, with flags */
+    uint64_t steps;
+    uint32_t mask;
     unsigned heuristic;
+    float grow;
     bool gpurt, merged;
     bool first_hit; /* the first commit ends the ray */
     bool in_order;  /* candidates must be met in the order of the contract */
-    const uint8_t *higher_first;
+    bool counting;  /* statistics are wanted */
+};
+
+/* A ray on its way. */
+struct run {
+    const struct plan *plan;
+    struct lanes lanes; /* of the level */
+    uint64_t *top;      /* first free entry of the stack: mapped key << 32 | link */
+    uint64_t *room;     /* `top` may reach this without a check */
+    uint64_t steps_left;
+    uint32_t link; /* node to visit next */
+    uint32_t attention;
+    float t_min, t_cur;
+    uint64_t primitives, instances, others, pushes;
+    uint64_t *highest; /* top of the stack of the reference loop */
+    uint64_t *stack;   /* the lowest entry is END */
+    size_t capacity;
+    struct facet_gfx12_hit *hit;
+    enum facet_status status;
+    struct facet_error *err;
+    struct fast_level level; /* of the current node */
+    struct fast_level tlas;
     uint64_t local[256];
 };
 
 enum { STACK_SLACK = 16 };
+#define END fast_link(FAST_RETURN, 1)
+
+static const struct fast_pair *pairs_at(const struct run *r, uint32_t unit)
+{
+    return (const struct fast_pair *)(r->plan->tracer->arena + (size_t)unit * FAST_UNIT);
+}
 
 /* ---- primitive ranges ---- */
 
@@ -48,6 +72,10 @@ struct best {
     unsigned triangle;
     float t, det, u, v;
 };
+
+#define TRI_CULL_FLAGS                                                                             \
+    (FACET_GFX12_CULL_BACK_FACING | FACET_GFX12_CULL_FRONT_FACING | FACET_GFX12_CULL_OPAQUE |      \
+     FACET_GFX12_CULL_NON_OPAQUE | FACET_GFX12_SKIP_TRIANGLES)
 
 static bool tri_culled(const struct run *r, const struct fast_pair *pair, unsigned k, float det)
 {
@@ -66,7 +94,7 @@ static bool tri_culled(const struct run *r, const struct fast_pair *pair, unsign
 
 static bool tri_opaque(const struct run *r, const struct fast_pair *pair, unsigned k)
 {
-    return !r->merged || (r->level.flags & FACET_GFX12_FORCE_OPAQUE) != 0 ||
+    return !r->plan->merged || (r->level.flags & FACET_GFX12_FORCE_OPAQUE) != 0 ||
            ((r->level.flags & FACET_GFX12_FORCE_NON_OPAQUE) == 0 && (pair->opaque >> k & 1) != 0);
 }
 
@@ -74,7 +102,7 @@ static void commit(struct run *r, const struct best *b)
 {
     const struct fast_pair *pair = b->pair;
     unsigned k = b->triangle;
-    struct facet_gfx12_hit *hit = r->state->hit;
+    struct facet_gfx12_hit *hit = r->hit;
     bool flip = (r->level.flags & FACET_GFX12_FLIP_FACEDNESS) != 0;
 
     hit->found = true;
@@ -90,6 +118,7 @@ static void commit(struct run *r, const struct best *b)
     hit->base = r->level.base;
     hit->instance = r->level.instance;
     hit->instance_user_data = r->level.user_data;
+    r->t_cur = b->t;
 }
 
 /* Tests the ranges of a node in slot order and keeps the nearest candidate. false when the order of
@@ -97,21 +126,19 @@ static void commit(struct run *r, const struct best *b)
 TARGET static inline bool
 fast_ranges(struct run *r, const struct fast_box *box, unsigned ranges, struct best *best)
 {
-    const float t_min = r->state->query->t_min;
     uint64_t primitives = 0, tails = 0;
 
     *best = (struct best){.pair = NULL, .t = r->t_cur};
     do {
-        const struct fast_pair *pair =
-            (const struct fast_pair *)(r->tracer->arena +
-                                       (size_t)box->link[__builtin_ctz(ranges)] * FAST_UNIT);
+        const struct fast_pair *pair = pairs_at(r, box->link[__builtin_ctz(ranges)]);
+
         ranges &= ranges - 1;
         for (;; pair++) {
             _Alignas(32) float q[8];
             bool odd = pair->procedural != 0;
             /* With callbacks every candidate below t_cur counts, not only the nearest so far. */
-            float upto = r->in_order ? r->t_cur : best->t;
-            unsigned hits = pair_test(pair, &r->level, t_min, upto, r->gpurt, q, &odd);
+            float upto = r->plan->in_order ? r->t_cur : best->t;
+            unsigned hits = pair_test(pair, &r->level, r->t_min, upto, r->plan->gpurt, q, &odd);
 
             if (odd) {
                 return false;
@@ -121,10 +148,12 @@ fast_ranges(struct run *r, const struct fast_box *box, unsigned ranges, struct b
                 unsigned k = (unsigned)__builtin_ctz(hits);
                 float t = q[4 * k];
 
-                if (r->level.flags != 0 && tri_culled(r, pair, k, q[4 * k + 1])) {
+                if ((r->level.flags & TRI_CULL_FLAGS) != 0 &&
+                    tri_culled(r, pair, k, q[4 * k + 1])) {
                     continue;
                 }
-                if (r->in_order && t < r->t_cur && (r->first_hit || !tri_opaque(r, pair, k))) {
+                if (r->plan->in_order && t < r->t_cur &&
+                    (r->plan->first_hit || !tri_opaque(r, pair, k))) {
                     return false;
                 }
                 if (t < best->t) {
@@ -143,20 +172,36 @@ fast_ranges(struct run *r, const struct fast_box *box, unsigned ranges, struct b
         return false;
     }
     r->steps_left -= primitives + tails;
-    r->state->stats->primitives += primitives;
+    r->primitives += primitives;
+    r->others += tails;
     return true;
 }
 
 /* The same by the book. */
-static enum fast_outcome exact_ranges(struct run *r, const struct fast_children *children)
+static __attribute__((noinline)) enum fast_outcome
+exact_ranges(struct run *r, const struct fast_children *children)
 {
+    const struct plan *plan = r->plan;
+    struct facet_gfx12_query query = *plan->query;
+    struct facet_gfx12_stats stats = {0};
+    struct facet_gfx12_trace_state state = {
+        .unit = &plan->tracer->unit,
+        .query = &query,
+        .hit = r->hit,
+        .stats = &stats,
+        .steps_left = r->steps_left,
+        .ray = {.instance_mask = plan->mask},
+        .tlas_base = plan->base,
+        .t_cur = r->t_cur,
+    };
     enum fast_outcome outcome;
 
-    r->state->steps_left = r->steps_left;
-    r->state->t_cur = r->t_cur;
-    outcome = facet_gfx12_fast_ranges(r->tracer, &r->level, children, r->state);
-    r->steps_left = r->state->steps_left;
-    r->t_cur = r->state->t_cur;
+    query.t_min = r->t_min;
+    outcome = facet_gfx12_fast_ranges(plan->tracer, &r->level, children, &state);
+    r->primitives += stats.primitives;
+    r->others += r->steps_left - state.steps_left - stats.primitives;
+    r->steps_left = state.steps_left;
+    r->t_cur = state.t_cur;
     return outcome;
 }
 
@@ -165,67 +210,31 @@ visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const stru
 {
     struct best best;
 
-    if (fast_ranges(r, box, hit & box->ranges, &best)) {
+    if (__builtin_expect(fast_ranges(r, box, hit & box->ranges, &best), 1)) {
         if (best.pair != NULL) {
             commit(r, &best);
-            r->t_cur = best.t;
         }
         return FAST_GO_ON;
     }
     struct fast_children children = {.box = box, .hit = hit};
-    slabs_keys(slabs, r->heuristic, children.key);
+    slabs_keys(slabs, r->plan->heuristic, children.key);
     return exact_ranges(r, &children);
 }
 
 /* ---- boxes ---- */
 
-/* Elements of `boxes` in the order of the network. */
-static unsigned exact_order(const struct run *r,
-                            const struct fast_children *children,
-                            unsigned boxes,
-                            const uint64_t element[8],
-                            uint64_t out[8])
+/* The elements of `boxes` in the order of the network; returns how many. Any way of sorting gives
+ * that order as long as no two keys are equal. */
+static __attribute__((noinline)) unsigned sort_boxes(const struct run *r,
+                                                     const struct fast_children *children,
+                                                     unsigned boxes,
+                                                     const uint64_t element[8],
+                                                     bool ordered,
+                                                     uint64_t sorted[8])
 {
     uint8_t slot[8];
-    unsigned count = facet_gfx12_fast_order(&r->tracer->unit, children, slot);
-    unsigned n = 0;
+    unsigned n = 0, count;
 
-    for (unsigned i = 0; i < count; i++) {
-        if ((boxes >> slot[i] & 1) != 0) {
-            out[n++] = element[slot[i]];
-        }
-    }
-    return n;
-}
-
-/* Puts two or more children (`boxes`, of all `hit` ones) on the stack, the first one comes back.
- * Any way of sorting gives the order of the network as long as no two keys are equal. */
-TARGET static inline uint32_t push_boxes(struct run *r,
-                                         const struct fast_box *box,
-                                         unsigned hit,
-                                         unsigned boxes,
-                                         const struct slabs *slabs)
-{
-    _Alignas(32) uint64_t element[8];
-    uint64_t sorted[8];
-    uint64_t *top = r->stack + r->count;
-    unsigned inside = r->level.regular && r->heuristic == 0 ? box->inside[r->level.octant] : 0;
-    bool ordered = slabs_elements(slabs, r->heuristic, box, inside, hit, element);
-    unsigned n = 0;
-    unsigned rest = boxes & (boxes - 1);
-
-    if ((rest & (rest - 1)) == 0 && ordered) {
-        uint64_t a = element[__builtin_ctz(boxes)], b = element[__builtin_ctz(rest)];
-
-        if (hit == boxes || a >> 32 != b >> 32) {
-            bool swap = (b >> 32) < (a >> 32) + r->higher_first[hit];
-
-            *top = swap ? a : b;
-            r->count++;
-            return (uint32_t)(swap ? b : a);
-        }
-        ordered = false;
-    }
     for (unsigned left = boxes; left != 0; left &= left - 1) {
         uint64_t e = element[__builtin_ctz(left)];
         unsigned at = n++;
@@ -238,76 +247,104 @@ TARGET static inline uint32_t push_boxes(struct run *r,
     for (unsigned i = 1; i < n; i++) {
         ordered = ordered && sorted[i] >> 32 != sorted[i - 1] >> 32;
     }
-    if (!ordered) {
-        struct fast_children children = {.box = box, .hit = hit};
+    if (ordered) {
+        return n;
+    }
+    count = facet_gfx12_fast_order(&r->plan->tracer->unit, children, slot);
+    n = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if ((boxes >> slot[i] & 1) != 0) {
+            sorted[n++] = element[slot[i]];
+        }
+    }
+    return n;
+}
 
-        slabs_keys(slabs, r->heuristic, children.key);
-        n = exact_order(r, &children, boxes, element, sorted);
+/* Puts two or more `boxes` (of all `hit` children) on the stack, except the first, which comes
+ * back.
+ */
+TARGET static inline uint32_t push_boxes(const struct run *r,
+                                         const struct fast_box *box,
+                                         unsigned hit,
+                                         unsigned boxes,
+                                         const struct slabs *slabs,
+                                         uint64_t **top)
+{
+    _Alignas(32) uint64_t element[8];
+    bool ordered = slabs_elements(slabs, r->plan->heuristic, box, hit, element);
+    unsigned rest = boxes & (boxes - 1);
+
+    if ((rest & (rest - 1)) == 0) {
+        uint64_t a = element[__builtin_ctz(boxes)], b = element[__builtin_ctz(rest)];
+
+        if (__builtin_expect(ordered && (hit == boxes || a >> 32 != b >> 32), 1)) {
+            bool swap = (b >> 32) < (a >> 32) + facet_gfx12_fast_higher_first[hit];
+
+            *(*top)++ = swap ? a : b;
+            return (uint32_t)(swap ? b : a);
+        }
     }
-    for (unsigned i = n; i-- > 1;) {
-        *top++ = sorted[i];
+    struct fast_children children = {.box = box, .hit = hit};
+    uint64_t sorted[8];
+
+    slabs_keys(slabs, r->plan->heuristic, children.key);
+    for (unsigned n = sort_boxes(r, &children, boxes, element, ordered, sorted); n-- > 1;) {
+        *(*top)++ = sorted[n];
     }
-    r->count += n - 1;
     return (uint32_t)sorted[0];
 }
 
-static size_t stack_room(size_t capacity)
+static uint64_t *stack_room(uint64_t *stack, size_t capacity)
 {
     size_t room = capacity - STACK_SLACK;
-    return room < FACET_GFX12_MAX_DEPTH ? room : FACET_GFX12_MAX_DEPTH;
+    return stack + (room < FACET_GFX12_MAX_DEPTH + 1 ? room : FACET_GFX12_MAX_DEPTH + 1);
 }
 
-/* Room for what one node can push, and the limit of R-G12-65; `depth` is the stack of the reference
- * loop after the visit. */
-static enum facet_status check_stack(struct run *r, size_t depth, struct facet_error *err)
+/* `top`, as the reference loop would have it after a visit, is above `room`: more memory, or the
+ * limit of R-G12-65. */
+static __attribute__((noinline)) bool grow_stack(struct run *r, const uint64_t *top)
 {
-    if (depth > FACET_GFX12_MAX_DEPTH) {
-        return facet_fail(err,
-                          FACET_ERR_LIMIT,
-                          r->steps - r->steps_left,
-                          "traversal stack deeper than %d entries: the image has a cycle",
-                          FACET_GFX12_MAX_DEPTH);
-    }
-    if (depth > r->room) {
-        size_t capacity = 2 * r->capacity;
-        uint64_t *grown = malloc(capacity * sizeof grown[0]);
+    size_t capacity = 2 * r->capacity, count = (size_t)(r->top - r->stack);
+    uint64_t *grown;
 
-        if (grown == NULL) {
-            return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the traversal stack");
-        }
-        memcpy(grown, r->stack, r->count * sizeof grown[0]);
-        if (r->stack != r->local) {
-            free(r->stack);
-        }
-        r->stack = grown;
-        r->capacity = capacity;
-        r->room = stack_room(capacity);
+    if (top - r->stack > FACET_GFX12_MAX_DEPTH + 1) {
+        r->status = facet_fail(r->err,
+                               FACET_ERR_LIMIT,
+                               r->plan->steps - r->steps_left,
+                               "traversal stack deeper than %d entries: the image has a cycle",
+                               FACET_GFX12_MAX_DEPTH);
+        return false;
     }
-    return FACET_OK;
+    grown = malloc(capacity * sizeof grown[0]);
+    if (grown == NULL) {
+        r->status = facet_fail(r->err, FACET_ERR_MEMORY, 0, "no memory for the traversal stack");
+        return false;
+    }
+    memcpy(grown, r->stack, count * sizeof grown[0]);
+    r->highest = grown + (r->highest - r->stack);
+    if (r->stack != r->local) {
+        free(r->stack);
+    }
+    r->stack = grown;
+    r->top = grown + count;
+    r->capacity = capacity;
+    r->room = stack_room(grown, capacity);
+    return true;
 }
 
-TARGET static inline unsigned test_box(const struct run *r,
-                                       const struct fast_box *box,
-                                       const struct lanes *lanes,
-                                       struct slabs *slabs)
+/* Notes the depth that the reference loop has after a visit; false when the ray must end. */
+static inline bool note_depth(struct run *r, size_t above)
 {
-    unsigned hit;
+    uint64_t *top = r->top + above;
 
-    if (__builtin_expect(box->obb != FACET_GFX12_OBB_NONE, 0)) {
-        struct fast_level turned = r->level;
-        struct lanes turned_lanes;
-        static const float origin[4] = {0, 0, 0, 0};
-
-        transform(r->tracer->obb_column[box->obb], origin, turned.origin, turned.direction);
-        facet_gfx12_fast_level(r->tracer, 0xFF, &turned);
-        lanes_make(&turned, &turned_lanes);
-        hit = slabs_test_careful(box, &turned_lanes, r->t_cur, r->grow, slabs);
-    } else if (__builtin_expect(r->level.regular && box->nan == 0, 1)) {
-        hit = slabs_test(box, lanes, r->t_cur, r->grow, slabs);
-    } else {
-        hit = slabs_test_careful(box, lanes, r->t_cur, r->grow, slabs);
+    if (__builtin_expect(top > r->room, 0)) {
+        if (!grow_stack(r, top)) {
+            return false;
+        }
+        top = r->top + above;
     }
-    return hit & box->used;
+    r->highest = top > r->highest ? top : r->highest;
+    return true;
 }
 
 static unsigned remove_repeats(const struct fast_box *box, unsigned hit)
@@ -315,187 +352,342 @@ static unsigned remove_repeats(const struct fast_box *box, unsigned hit)
     return hit & ~(hit & hit << 1 & box->repeats);
 }
 
-/* ---- instances ---- */
-
-/* Enters the instance when a child is hit; *link is then the node to go on with. */
-TARGET static bool
-visit_instance(struct run *r, const struct fast_instance *instance, uint32_t *link)
+/* A box or a ray with something unusual: all rules of 9.2. */
+TARGET static __attribute__((noinline)) unsigned
+test_special(const struct run *r, const struct fast_box *box, struct slabs *slabs)
 {
-    uint32_t mask = r->state->query->instance_mask;
-    struct fast_level in = r->level;
-    const struct fast_level outside = r->level;
+    static const float nowhere[4] = {0, 0, 0, 0};
+    struct fast_level turned;
+    struct lanes lanes = r->lanes;
+    unsigned hit;
+
+    if (box->obb != FACET_GFX12_OBB_NONE) {
+        transform(r->plan->tracer->obb_column[box->obb],
+                  nowhere,
+                  r->level.origin,
+                  r->level.direction,
+                  turned.origin,
+                  turned.direction);
+        level_rays(&turned);
+        lanes_make(&turned, &lanes);
+    }
+    hit = slabs_test_careful(box, &lanes, r->t_cur, r->plan->grow, slabs) & box->used;
+    hit = facet_gfx12_fast_cull(box, &r->level, r->plan->mask, hit);
+    return remove_repeats(box, hit);
+}
+
+/* ---- levels ---- */
+
+/* What follows from origin, direction and base. */
+TARGET static inline void level_make(const struct plan *plan, struct fast_level *level)
+{
+    level_rays(level);
+    level->flags = facet_gfx12_effective_flags(&plan->tracer->unit, level->base);
+    level->culled = plan->tracer->culled[level->flags];
+    level->attention = level->culled | FAST_SPECIAL;
+    if (!level->regular || (plan->mask & 0xFF) == 0) {
+        level->attention |= FAST_ALWAYS;
+    }
+}
+
+TARGET static inline void enter_level(struct run *r, const struct fast_level *level)
+{
+    r->level = *level;
+    lanes_make(level, &r->lanes);
+}
+
+/* Enters the instance when a child is hit; r->link is then the node to go on with. */
+TARGET static bool visit_instance(struct run *r, const struct fast_instance *instance)
+{
+    const struct plan *plan = r->plan;
+    const struct fast_box *box = &instance->box;
+    struct fast_level inside;
     struct lanes lanes;
     struct slabs slabs;
     unsigned hit;
 
     r->instances++;
-    if (facet_gfx12_instance_culled(instance->cull_mask, instance->pointer, r->level.flags, mask)) {
+    if (facet_gfx12_instance_culled(
+            instance->cull_mask, instance->pointer, r->level.flags, plan->mask)) {
         return false;
     }
-    transform(instance->column, instance->column[3], in.origin, in.direction);
-    in.base = facet_gfx12_base_enter(instance->pointer, r->level.base);
-    in.instance = instance->id;
-    in.user_data = instance->user_data;
-    facet_gfx12_fast_level(r->tracer, mask, &in);
-    lanes_make(&in, &lanes);
-    r->level = in;
-    hit = test_box(r, &instance->box, &lanes, &slabs);
-    for (unsigned i = 0; i < 4 && outside.culled != 0 && !r->gpurt; i++) { /* R-G12-33 */
-        if ((outside.culled >> instance->box.cull_flags[i] & 1) != 0) {
-            hit &= ~(1u << i);
+    transform(instance->column,
+              instance->column[3],
+              r->level.origin,
+              r->level.direction,
+              inside.origin,
+              inside.direction);
+    inside.base = facet_gfx12_base_enter(instance->pointer, r->level.base);
+    inside.instance = instance->id;
+    inside.user_data = instance->user_data;
+    level_make(plan, &inside);
+    lanes_make(&inside, &lanes);
+    hit = inside.regular && box->nan == 0
+              ? slabs_test(box, &lanes, r->t_cur, plan->grow, &slabs)
+              : slabs_test_careful(box, &lanes, r->t_cur, plan->grow, &slabs) & box->used;
+    if ((box->promises & r->level.culled) != 0 && !plan->gpurt) { /* R-G12-33 */
+        for (unsigned i = 0; i < 4; i++) {
+            hit &= ~((unsigned)(r->level.culled >> box->cull_flags[i] & 1) << i);
         }
     }
-    hit = remove_repeats(&instance->box, hit);
+    hit = remove_repeats(box, hit);
     if (hit == 0) {
-        r->level = outside;
         return false;
     }
+    r->level = inside;
+    r->lanes = lanes;
     r->pushes += (unsigned)__builtin_popcount(hit);
-    r->stack[r->count++] = fast_link(FAST_RETURN, 0);
-    *link = (hit & (hit - 1)) == 0 ? instance->box.link[__builtin_ctz(hit)]
-                                   : push_boxes(r, &instance->box, hit, hit, &slabs);
+    *r->top++ = fast_link(FAST_RETURN, 0);
+    r->link = (hit & (hit - 1)) == 0 ? box->link[__builtin_ctz(hit)]
+                                     : push_boxes(r, box, hit, hit, &slabs, &r->top);
     return true;
 }
 
 /* ---- the loop ---- */
 
-/* The next link from the stack; false when it is empty. */
-TARGET static inline bool pop(struct run *r, struct lanes *lanes, uint32_t *link)
+/* Takes the next node from the stack. */
+TARGET static inline uint32_t
+pop(const struct run *r, uint64_t **top, uint64_t *steps_left, unsigned octant, float limit)
 {
-    float limit = r->t_cur * r->grow;
+    for (;;) {
+        uint64_t item = *--*top;
+        uint32_t link = (uint32_t)item;
 
-    while (r->count > 0) {
-        uint64_t item = r->stack[--r->count];
+        if (fast_kind_of(link) == FAST_BOX && f32_from((uint32_t)(item >> 32)) > limit) {
+            const struct fast_box *box = fast_record(r->plan->tracer, link);
 
-        *link = (uint32_t)item;
-        if (fast_kind_of(*link) == FAST_RETURN) {
-            r->level = r->tlas;
-            lanes_make(&r->level, lanes);
-            continue;
+            if ((box->inside >> octant & 1) != 0 && *steps_left > 0) {
+                --*steps_left;
+                continue;
+            }
         }
-        if ((*link & FAST_INSIDE) != 0 && f32_from((uint32_t)(item >> 32)) > limit &&
-            r->steps_left > 0) {
-            r->steps_left--;
-            r->boxes++;
-            continue;
-        }
-        return true;
+        return link;
     }
+}
+
+static bool out_of_steps(struct run *r)
+{
+    struct facet_gfx12_stats stats = {.steps = r->plan->steps};
+    const struct facet_gfx12_trace_state state = {.stats = &stats};
+
+    r->status = facet_gfx12_trace_out_of_steps(&state, r->err);
     return false;
 }
 
-TARGET static enum facet_status loop(struct run *r, struct facet_error *err)
+/* Whatever is not a box; false when the ray is done. */
+TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
 {
-    const uint32_t mask = r->state->query->instance_mask;
-    uint32_t link = r->tracer->root_link;
-    struct lanes lanes;
+    if (r->link == END) {
+        return false;
+    }
+    if (fast_kind_of(r->link) == FAST_RETURN) {
+        enter_level(r, &r->tlas);
+        r->link = (uint32_t) * --r->top;
+        return true;
+    }
+    if (r->steps_left == 0) {
+        return out_of_steps(r);
+    }
+    r->steps_left--;
+    if (fast_kind_of(r->link) == FAST_NONE) {
+        r->others++;
+    } else if (visit_instance(r, fast_record(r->plan->tracer, r->link))) {
+        return note_depth(r, 0);
+    }
+    r->link = (uint32_t) * --r->top;
+    return true;
+}
 
-    lanes_make(&r->level, &lanes);
+/* From start to end. */
+TARGET static inline __attribute__((always_inline)) void travel(struct run *r, const bool counting)
+{
+    const struct plan *plan = r->plan;
+    const struct facet_gfx12_tracer *tracer = plan->tracer;
+    const unsigned skip_never = plan->heuristic != 0;
+    struct lanes lanes = r->lanes;
+    uint64_t *top = r->top;
+    uint64_t steps_left = r->steps_left;
+    uint32_t link = r->link;
+    float t_cur = r->t_cur;
+
     for (;;) {
-        size_t before = r->count;
-        size_t depth = before;
-        bool more = false;
+        const struct fast_box *box = fast_record(tracer, link);
+        struct slabs slabs;
+        unsigned hit, boxes;
 
-        if (r->steps_left == 0) {
-            r->out_of_steps = true;
-            return FACET_OK;
+        if (__builtin_expect(fast_kind_of(link) != FAST_BOX, 0)) {
+            r->link = link;
+            r->top = top;
+            r->steps_left = steps_left;
+            if (!visit_other(r)) {
+                return;
+            }
+            link = r->link;
+            top = r->top;
+            steps_left = r->steps_left;
+            lanes = r->lanes;
+            continue;
         }
-        r->steps_left--;
-        if (__builtin_expect(fast_kind_of(link) == FAST_BOX, 1)) {
-            const struct fast_box *box = fast_record(r->tracer, link);
-            struct slabs slabs;
-            unsigned hit = test_box(r, box, &lanes, &slabs), boxes;
-
-            r->boxes++;
-            if (__builtin_expect(box->masked != 0 || r->level.culls, 0)) {
-                hit = facet_gfx12_fast_cull(box, &r->level, mask, hit);
-            }
-            hit = remove_repeats(box, hit);
-            if (hit != 0) {
-                unsigned n = (unsigned)__builtin_popcount(hit) - 1;
-
-                r->pushes += n;
-                depth = before + n;
-                if (__builtin_expect(depth > r->room, 0)) {
-                    enum facet_status status = check_stack(r, depth, err);
-                    if (status != FACET_OK) {
-                        return status;
-                    }
-                }
-                r->max_depth = depth > r->max_depth ? depth : r->max_depth;
-                if ((hit & box->ranges) != 0) {
-                    enum fast_outcome outcome = visit_ranges(r, box, hit, &slabs);
-                    if (__builtin_expect(outcome != FAST_GO_ON, 0)) {
-                        r->out_of_steps = outcome == FAST_OUT_OF_STEPS;
-                        return FACET_OK;
-                    }
-                }
-                boxes = hit & ~(unsigned)box->ranges;
-                if (boxes != 0) {
-                    link = (boxes & (boxes - 1)) == 0 ? box->link[__builtin_ctz(boxes)]
-                                                      : push_boxes(r, box, hit, boxes, &slabs);
-                    more = true;
-                }
-            }
-        } else if (fast_kind_of(link) == FAST_INSTANCE) {
-            enum facet_status status;
-
-            more = visit_instance(r, fast_record(r->tracer, link), &link);
-            lanes_make(&r->level, &lanes);
-            status = check_stack(r, r->count, err);
-            if (status != FACET_OK) {
-                return status;
-            }
-            r->max_depth = r->count > r->max_depth ? r->count : r->max_depth;
+        if (__builtin_expect(steps_left == 0, 0)) {
+            r->steps_left = 0;
+            (void)out_of_steps(r);
+            return;
         }
-        if (!more && !pop(r, &lanes, &link)) {
-            return FACET_OK;
+        steps_left--;
+        if (__builtin_expect((box->attention & r->level.attention) != 0, 0)) {
+            hit = test_special(r, box, &slabs);
+        } else {
+            hit = slabs_test(box, &lanes, t_cur, plan->grow, &slabs);
+        }
+        if (counting || __builtin_expect(top + 8 > r->room, 0)) {
+            unsigned above = (unsigned)__builtin_popcount(hit) - (hit != 0);
+
+            r->pushes += above;
+            r->top = top;
+            r->steps_left = steps_left;
+            if (!note_depth(r, above)) {
+                return;
+            }
+            top = r->top;
+        }
+        boxes = hit & ~(unsigned)box->ranges;
+        if (boxes != hit) {
+            enum fast_outcome outcome;
+
+            r->steps_left = steps_left;
+            outcome = visit_ranges(r, box, hit, &slabs);
+            steps_left = r->steps_left;
+            t_cur = r->t_cur;
+            if (__builtin_expect(outcome != FAST_GO_ON, 0)) {
+                if (outcome == FAST_OUT_OF_STEPS) {
+                    (void)out_of_steps(r);
+                }
+                return;
+            }
+        }
+        if (boxes == 0) {
+            link = pop(r,
+                       &top,
+                       &steps_left,
+                       r->level.octant | r->level.irregular | skip_never << 3,
+                       t_cur * plan->grow);
+        } else if ((boxes & (boxes - 1)) == 0) {
+            link = box->link[__builtin_ctz(boxes)];
+        } else {
+            link = push_boxes(r, box, hit, boxes, &slabs, &top);
         }
     }
 }
 
-TARGET enum facet_status RUN(const struct facet_gfx12_tracer *tracer,
-                             struct facet_gfx12_trace_state *state,
-                             struct facet_error *err)
+static void plan_make(struct plan *plan,
+                      const struct facet_gfx12_tracer *tracer,
+                      const struct facet_gfx12_query *query,
+                      bool counting)
 {
     const struct facet_gfx12_resource *resource = &tracer->unit.resource;
-    struct facet_gfx12_stats *stats = state->stats;
-    enum facet_status status;
+
+    plan->tracer = tracer;
+    plan->query = query;
+    plan->base = facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags));
+    plan->steps = query->max_steps != 0 ? query->max_steps : FACET_GFX12_DEFAULT_STEPS;
+    plan->mask = query->instance_mask;
+    plan->heuristic = resource->box_sorting_heuristic;
+    plan->grow = 1.0f + (float)resource->box_grow_value * 0x1p-24f;
+    plan->gpurt = tracer->unit.profile == FACET_GFX12_GPURT;
+    plan->merged = resource->pointer_flags != 0 || plan->gpurt;
+    plan->first_hit = (query->api_flags & FACET_GFX12_API_TERMINATE_ON_FIRST_HIT) != 0;
+    plan->in_order = plan->first_hit || query->callbacks.any_hit != NULL;
+    plan->counting = counting;
+}
+
+TARGET static inline void start(struct run *r,
+                                const struct plan *plan,
+                                const float origin[3],
+                                const float direction[3],
+                                float t_min,
+                                float t_max,
+                                struct facet_gfx12_hit *hit,
+                                struct facet_error *err)
+{
+    *hit = (struct facet_gfx12_hit){.t = t_max, .instance = FACET_GFX12_INVALID};
+    r->plan = plan;
+    r->hit = hit;
+    r->err = err;
+    r->stack = r->local;
+    r->stack[0] = END;
+    r->top = r->highest = r->stack + 1;
+    r->capacity = sizeof r->local / sizeof r->local[0];
+    r->room = stack_room(r->stack, r->capacity);
+    r->steps_left = plan->steps;
+    r->primitives = r->instances = r->others = r->pushes = 0;
+    r->t_min = t_min;
+    r->t_cur = t_max;
+    r->status = FACET_OK;
+    r->link = plan->tracer->root_link;
+    level_set(&r->tlas, origin, direction);
+    r->tlas.base = plan->base;
+    r->tlas.instance = FACET_GFX12_INVALID;
+    r->tlas.user_data = 0;
+    level_make(plan, &r->tlas);
+    enter_level(r, &r->tlas);
+}
+
+static void finish(struct run *r, struct facet_gfx12_stats *sum)
+{
+    uint64_t steps = r->plan->steps - r->steps_left;
+    uint32_t depth = (uint32_t)(r->highest - r->stack - 1);
+
+    if (sum != NULL) {
+        sum->steps += steps;
+        sum->boxes += steps - r->primitives - r->instances - r->others;
+        sum->primitives += r->primitives;
+        sum->instances += r->instances;
+        sum->pushes += r->pushes;
+        sum->max_depth = depth > sum->max_depth ? depth : sum->max_depth;
+    }
+    if (r->stack != r->local) {
+        free(r->stack);
+    }
+}
+
+TARGET enum facet_status ONE(const struct facet_gfx12_tracer *tracer,
+                             const struct facet_gfx12_query *query,
+                             struct facet_gfx12_hit *hit,
+                             struct facet_gfx12_stats *stats,
+                             struct facet_error *err)
+{
+    struct plan plan;
     struct run r;
 
-    r.tracer = tracer;
-    r.state = state;
-    r.stack = r.local;
-    r.count = 0;
-    r.capacity = sizeof r.local / sizeof r.local[0];
-    r.room = stack_room(r.capacity);
-    r.steps = r.steps_left = state->steps_left;
-    r.out_of_steps = false;
-    r.boxes = r.instances = r.pushes = 0;
-    r.max_depth = 0;
-    r.t_cur = state->t_cur;
-    r.grow = 1.0f + (float)resource->box_grow_value * 0x1p-24f;
-    r.heuristic = resource->box_sorting_heuristic;
-    r.gpurt = tracer->unit.profile == FACET_GFX12_GPURT;
-    r.merged = resource->pointer_flags != 0 || r.gpurt;
-    r.first_hit = (state->query->api_flags & FACET_GFX12_API_TERMINATE_ON_FIRST_HIT) != 0;
-    r.in_order = r.first_hit || state->query->callbacks.any_hit != NULL;
-    r.higher_first = facet_gfx12_fast_higher_first;
-    memcpy(r.level.origin, state->query->origin, sizeof state->query->origin);
-    memcpy(r.level.direction, state->query->direction, sizeof state->query->direction);
-    r.level.base = state->tlas_base;
-    r.level.instance = FACET_GFX12_INVALID;
-    r.level.user_data = 0;
-    facet_gfx12_fast_level(tracer, state->query->instance_mask, &r.level);
-    r.tlas = r.level;
-    status = loop(&r, err);
-    if (r.stack != r.local) {
-        free(r.stack);
+    plan_make(&plan, tracer, query, stats != NULL);
+    start(&r, &plan, query->origin, query->direction, query->t_min, query->t_max, hit, err);
+    travel(&r, true);
+    if (stats != NULL) {
+        memset(stats, 0, sizeof *stats);
     }
-    stats->steps = r.steps - r.steps_left;
-    stats->boxes = r.boxes;
-    stats->instances = r.instances;
-    stats->pushes = r.pushes;
-    stats->max_depth = (uint32_t)r.max_depth;
-    return r.out_of_steps ? facet_gfx12_trace_out_of_steps(state, err) : status;
+    finish(&r, stats);
+    return r.status;
+}
+
+TARGET void MANY(const struct fast_batch *b)
+{
+    struct plan plan;
+    struct run r;
+
+    plan_make(&plan, b->tracer, b->common, b->stats != NULL);
+    for (size_t i = 0; i < b->count; i++) {
+        const struct facet_gfx12_batch_ray *ray = &b->rays[i];
+        struct facet_error err;
+
+        start(&r, &plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], &err);
+        if (plan.counting) {
+            travel(&r, true);
+        } else {
+            travel(&r, false);
+        }
+        finish(&r, b->stats);
+        if (__builtin_expect(r.status != FACET_OK, 0)) {
+            b->failed(b->context, i, r.status, &err);
+        }
+    }
 }

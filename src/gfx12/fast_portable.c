@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define TARGET
-#define RUN facet_gfx12_fast_portable
+#define ONE facet_gfx12_fast_one_portable
+#define MANY facet_gfx12_fast_many_portable
 
 struct lanes {
     struct facet_gfx12_slab_ray ray; /* extent and grow are filled in per test */
@@ -36,8 +37,8 @@ static unsigned slabs_test(const struct fast_box *box,
     ray.grow = grow;
     for (unsigned i = 0; i < 8; i++) {
         const struct facet_gfx12_slab_box b = {
-            {box->plane[0][i], box->plane[1][i], box->plane[2][i]},
-            {box->plane[3][i], box->plane[4][i], box->plane[5][i]},
+            {box->plane[0][0][i], box->plane[1][0][i], box->plane[2][0][i]},
+            {box->plane[0][1][i], box->plane[1][1][i], box->plane[2][1][i]},
         };
 
         s->slab[i] = facet_gfx12_slab_test(&ray, &b);
@@ -87,7 +88,6 @@ static uint32_t ordered_bits(float key, unsigned heuristic)
 static bool slabs_elements(const struct slabs *s,
                            unsigned heuristic,
                            const struct fast_box *box,
-                           unsigned inside,
                            unsigned mask,
                            uint64_t element[8])
 {
@@ -97,8 +97,7 @@ static bool slabs_elements(const struct slabs *s,
         float key = key_of(&s->slab[i], heuristic);
 
         ordered = ordered && ((mask >> i & 1) == 0 || !f32_is_nan(key));
-        element[i] = (uint64_t)ordered_bits(key, heuristic) << 32 | box->link[i] |
-                     ((inside >> i & 1) != 0 ? FAST_INSIDE : 0);
+        element[i] = (uint64_t)ordered_bits(key, heuristic) << 32 | box->link[i];
     }
     return ordered;
 }
@@ -172,8 +171,12 @@ static unsigned pair_test(const struct fast_pair *pair,
 
 /* ---- rays ---- */
 
-static void
-transform(const float column[][4], const float translation[4], float origin[4], float direction[4])
+static void transform(const float column[][4],
+                      const float translation[4],
+                      const float origin[4],
+                      const float direction[4],
+                      float new_origin[4],
+                      float new_direction[4])
 {
     uint32_t rows[12];
 
@@ -183,7 +186,34 @@ transform(const float column[][4], const float translation[4], float origin[4], 
         }
         rows[4 * r + 3] = f32_bits(translation[r]);
     }
-    facet_gfx12_transform(rows, origin, direction);
+    memcpy(new_origin, origin, 4 * sizeof new_origin[0]);
+    memcpy(new_direction, direction, 4 * sizeof new_direction[0]);
+    facet_gfx12_transform(rows, new_origin, new_direction);
+}
+
+static void level_set(struct fast_level *level, const float origin[3], const float direction[3])
+{
+    memset(level->origin, 0, sizeof level->origin);
+    memset(level->direction, 0, sizeof level->direction);
+    memcpy(level->origin, origin, 3 * sizeof origin[0]);
+    memcpy(level->direction, direction, 3 * sizeof direction[0]);
+}
+
+static void level_rays(struct fast_level *level)
+{
+    level->regular = true;
+    level->inverse[3] = 0;
+    level->octant = 0;
+    for (unsigned k = 0; k < 3; k++) {
+        float inverse = 1.0f / level->direction[k];
+
+        level->inverse[k] = inverse;
+        level->octant |= (uint8_t)(!(inverse >= 0) << k);
+        /* x - x is 0 for a finite x and NaN for any other. */
+        level->regular = level->regular && inverse - inverse == 0 && inverse != 0 &&
+                         level->origin[k] - level->origin[k] == 0;
+    }
+    level->irregular = level->regular ? 0 : 8;
 }
 
 #include "gfx12/fast_loop.h"

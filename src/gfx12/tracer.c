@@ -85,26 +85,28 @@ uint64_t facet_gfx12_tracer_bytes(const facet_gfx12_tracer *tracer)
     return tracer->bytes;
 }
 
+/* false: the decoded nodes do not serve this query. */
+static bool is_fast(const facet_gfx12_tracer *tracer, const struct facet_gfx12_query *query)
+{
+    return tracer->arena != NULL && query->callbacks.visit == NULL &&
+           query->address == tracer->address && query->root == tracer->root;
+}
+
 enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
                                            const struct facet_gfx12_query *query,
                                            struct facet_gfx12_hit *hit,
                                            struct facet_gfx12_stats *stats,
                                            struct facet_error *err)
 {
-    struct facet_gfx12_trace_state state;
-    struct facet_gfx12_stats unused;
-
-    if (tracer->arena == NULL || query->callbacks.visit != NULL ||
-        query->address != tracer->address || query->root != tracer->root) {
+    if (!is_fast(tracer, query)) {
         return facet_gfx12_trace(&tracer->unit, query, hit, stats, err);
     }
-    facet_gfx12_trace_init(&state, &tracer->unit, query, hit, stats != NULL ? stats : &unused);
 #if defined(__x86_64__)
     if (tracer->path == FACET_GFX12_PATH_AVX2) {
-        return facet_gfx12_fast_avx2(tracer, &state, err);
+        return facet_gfx12_fast_one_avx2(tracer, query, hit, stats, err);
     }
 #endif
-    return facet_gfx12_fast_portable(tracer, &state, err);
+    return facet_gfx12_fast_one_portable(tracer, query, hit, stats, err);
 }
 
 /* ---- batches ---- */
@@ -113,8 +115,9 @@ enum { GRAIN = 1024 }; /* rays of a chunk */
 
 struct chunk {
     struct facet_gfx12_stats stats;
-    struct facet_error err; /* of its first failing ray */
+    struct facet_error err; /* of its first failing ray; `where` is its number */
     enum facet_status status;
+    size_t first; /* ray of the batch */
 };
 
 struct batch {
@@ -123,6 +126,8 @@ struct batch {
     const struct facet_gfx12_batch_ray *rays;
     struct facet_gfx12_hit *hits;
     struct chunk *chunks;
+    bool together; /* the decoded nodes serve all rays */
+    bool counting;
 };
 
 static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_stats *s)
@@ -136,10 +141,21 @@ static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_st
     sum->max_depth = s->max_depth > sum->max_depth ? s->max_depth : sum->max_depth;
 }
 
-static void trace_chunk(void *context, size_t begin, size_t end)
+/* Keeps the failure of the lowest ray. */
+static void
+note_failure(void *context, size_t ray, enum facet_status status, const struct facet_error *err)
 {
-    const struct batch *b = context;
-    struct chunk *chunk = &b->chunks[begin / GRAIN];
+    struct chunk *chunk = context;
+
+    if (chunk->status == FACET_OK || chunk->first + ray < chunk->err.where) {
+        chunk->status = status;
+        chunk->err = *err;
+        chunk->err.where = chunk->first + ray;
+    }
+}
+
+static void trace_one_by_one(const struct batch *b, struct chunk *chunk, size_t begin, size_t end)
+{
     struct facet_gfx12_query query = *b->common;
 
     for (size_t i = begin; i < end; i++) {
@@ -152,14 +168,42 @@ static void trace_chunk(void *context, size_t begin, size_t end)
         memcpy(query.direction, ray->direction, sizeof query.direction);
         query.t_min = ray->t_min;
         query.t_max = ray->t_max;
-        status = facet_gfx12_tracer_trace(b->tracer, &query, &b->hits[i], &stats, &err);
-        add_stats(&chunk->stats, &stats);
-        if (status != FACET_OK && chunk->status == FACET_OK) {
-            chunk->status = status;
-            chunk->err = err;
-            chunk->err.where = i;
+        status = facet_gfx12_tracer_trace(
+            b->tracer, &query, &b->hits[i], b->counting ? &stats : NULL, &err);
+        if (b->counting) {
+            add_stats(&chunk->stats, &stats);
+        }
+        if (status != FACET_OK) {
+            note_failure(chunk, i - begin, status, &err);
         }
     }
+}
+
+static void trace_chunk(void *context, size_t begin, size_t end)
+{
+    const struct batch *b = context;
+    struct chunk *chunk = &b->chunks[begin / GRAIN];
+    const struct fast_batch fast = {.tracer = b->tracer,
+                                    .common = b->common,
+                                    .rays = b->rays + begin,
+                                    .count = end - begin,
+                                    .hits = b->hits + begin,
+                                    .stats = b->counting ? &chunk->stats : NULL,
+                                    .failed = note_failure,
+                                    .context = chunk};
+
+    chunk->first = begin;
+    if (!b->together) {
+        trace_one_by_one(b, chunk, begin, end);
+        return;
+    }
+#if defined(__x86_64__)
+    if (b->tracer->path == FACET_GFX12_PATH_AVX2) {
+        facet_gfx12_fast_many_avx2(&fast);
+        return;
+    }
+#endif
+    facet_gfx12_fast_many_portable(&fast);
 }
 
 enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
@@ -172,7 +216,14 @@ enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
                                            struct facet_error *err)
 {
     size_t chunks = count / GRAIN + 1;
-    struct batch b = {tracer, common, rays, hits, calloc(chunks, sizeof(struct chunk))};
+    struct batch b = {.tracer = tracer,
+                      .common = common,
+                      .rays = rays,
+                      .hits = hits,
+                      .chunks = calloc(chunks, sizeof(struct chunk)),
+                      .counting = stats != NULL,
+                      .together = is_fast(tracer, common) && common->callbacks.any_hit == NULL &&
+                                  common->callbacks.procedural == NULL};
     enum facet_status status = FACET_OK;
 
     if (b.chunks == NULL) {

@@ -16,7 +16,7 @@ struct asm_candidate {
     const struct facet_alias_row *alias;
     bool is_li;
     unsigned item_count;
-    struct pattern_item items[ASM_MAX_PARAMS];
+    struct pattern_item *items; /* of an alias */
     struct asm_candidate *next;
 };
 
@@ -96,13 +96,15 @@ static const char *pattern_name(const char **p, size_t *length)
     return start;
 }
 
-static void read_pattern(struct asm_candidate *c)
+static void read_pattern(struct asm_context *a, struct asm_candidate *c)
 {
     const char *p = c->alias->operands;
 
     if (strcmp(p, "-") == 0 || *p == '\0') {
         return;
     }
+    c->items = facet_asm_alloc(a, ASM_MAX_PARAMS / 2 * sizeof *c->items);
+    memset(c->items, 0, ASM_MAX_PARAMS / 2 * sizeof *c->items);
     while (c->item_count < ASM_MAX_PARAMS / 2) {
         struct pattern_item *item = &c->items[c->item_count++];
 
@@ -145,15 +147,16 @@ static bool same_shape(const struct facet_insn_row *x, const struct facet_insn_r
 static bool note_wide(struct asm_context *a, const struct facet_alias_row *alias)
 {
     const char *end = facet_lex_name(alias->expansion);
+    const struct facet_insn_row *row, *wide;
     size_t from = 0;
-    const struct facet_insn_row *row =
-        facet_isa_find(a->isa, alias->mnemonic, strlen(alias->mnemonic), &from);
-    const struct facet_insn_row *wide;
 
+    if (a->isa != FACET_ISA_TILE || strcmp(facet_lex_space(end), alias->operands) != 0) {
+        return false;
+    }
+    row = facet_isa_find(a->isa, alias->mnemonic, strlen(alias->mnemonic), &from);
     from = 0;
     wide = facet_isa_find(a->isa, alias->expansion, (size_t)(end - alias->expansion), &from);
-    if (a->isa != FACET_ISA_TILE || row == NULL || wide == NULL ||
-        strcmp(facet_lex_space(end), alias->operands) != 0 || !same_shape(row, wide)) {
+    if (row == NULL || wide == NULL || !same_shape(row, wide)) {
         return false;
     }
     a->wide[row->id] = wide;
@@ -185,7 +188,7 @@ void facet_asm_index(struct asm_context *a)
 
             c->alias = alias;
             c->is_li = strcmp(alias->expansion, "@li") == 0;
-            read_pattern(c);
+            read_pattern(a, c);
         }
     }
 }

@@ -124,9 +124,10 @@ TEST(fma_is_rounded_once, "G12-239")
             a = random_float_bits(3), b = random_float_bits(3);
             c = to_bits(-from_bits(a) * from_bits(b)) + random_bits() % 5 - 2;
             break;
-        case 2: /* a tiny addend decides a tie */
-            a = random_float_bits(3) & 0xFFFFF000, b = random_float_bits(3) & 0xFFFFF000;
-            c = random_float_bits(60);
+        case 2: /* a tie that an addend near the last bit of binary64 decides */
+            a = 0x3F800800 | (random_bits() & 0x807FE000),
+            b = 0x3F800800 | (random_bits() & 0x7FE000);
+            c = (random_bits() & 0x80700000) | (127u - 48 - random_bits() % 10) << 23;
             break;
         default: /* subnormal results */
             a = (random_bits() & 0x80FFFFFF) + 0x1F000000;
@@ -140,6 +141,10 @@ TEST(fma_is_rounded_once, "G12-239")
     check_fma(0x3F800001, 0x3F800001, 0x33800000);
     check_fma(0x3F800800, 0x3F800800, 0x00000001);
     check_fma(0x3F800800, 0x3F800800, 0x80000001);
+    check_fma(0xBF800800, 0x3F800800, 0x00000001);
+    check_fma(0xBF800800, 0x3F800800, 0x80000001);
+    check_fma(0x3F800800, 0x3F800800, 0x25400000);
+    check_fma(0xBF800800, 0x3F800800, 0xA5400000);
     check_fma(0x00000001, 0x3F000000, 0x00000001);
     check_fma(0x80000000, 0x3F800000, 0x00000000);
     check_fma(0x80000000, 0x3F800000, 0x80000000);

@@ -235,7 +235,7 @@ static void scene_build(struct scene *s, bool two_levels, unsigned range)
     for (unsigned b = 0; b < s->blas_count; b++) {
         s->tri_count[b] = two_levels ? 1 + random_bits() % 300 : 500 + random_bits() % 3000;
         s->tris[b] = calloc(s->tri_count[b], sizeof s->tris[b][0]);
-        random_soup(s->tris[b], s->tri_count[b], b == 1 ? 4 : 1);
+        random_soup(s->tris[b], s->tri_count[b], b == 1 ? 4 : random_in(0.5f, 6));
         /* Padded a little: boxes are tested in another arithmetic than triangles. */
         root[b] = pack_blas(&s->image, s->tris[b], s->tri_count[b], range, 1e-4f, lo[b], hi[b]);
     }
