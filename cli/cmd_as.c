@@ -263,11 +263,12 @@ static enum facet_status write_listing(struct job *job, struct facet_error *err)
 static int report(const struct job *job)
 {
     const struct facet_object *o = job->result.object;
-    json_t *sections = json_array();
+    json_t *sections;
 
     if (!job->args->json) {
         return CLI_OK;
     }
+    sections = json_array();
     for (size_t i = 0; i < o->section_count; i++) {
         (void)json_array_append_new(sections,
                                     json_pack("{s:s, s:o, s:o}",
