@@ -151,12 +151,14 @@ TARGET static inline bool slabs_elements(const struct slabs *s,
 /* ---- pairs ---- */
 
 #define YZX _MM_SHUFFLE(3, 0, 2, 1)
-#define ZXY _MM_SHUFFLE(3, 1, 0, 2)
 
-TARGET static inline __m256 cross(__m256 a, __m256 b)
+/* (cz, cx, cy) first, then turned: each component is the difference of the two products that the
+ * contract names, in its order. */
+TARGET static inline __m256 cross(__m256 a, __m256 a_yzx, __m256 b)
 {
-    return _mm256_sub_ps(_mm256_mul_ps(_mm256_permute_ps(a, YZX), _mm256_permute_ps(b, ZXY)),
-                         _mm256_mul_ps(_mm256_permute_ps(a, ZXY), _mm256_permute_ps(b, YZX)));
+    const __m256 c =
+        _mm256_sub_ps(_mm256_mul_ps(a, _mm256_permute_ps(b, YZX)), _mm256_mul_ps(a_yzx, b));
+    return _mm256_permute_ps(c, YZX);
 }
 
 TARGET static inline unsigned pair_test(const struct fast_pair *pair,
@@ -172,8 +174,8 @@ TARGET static inline unsigned pair_test(const struct fast_pair *pair,
     const __m256 e1 = _mm256_load_ps(pair->e1[0]);
     const __m256 e2 = _mm256_load_ps(pair->e2[0]);
     const __m256 e3 = _mm256_sub_ps(o, _mm256_load_ps(pair->v0[0]));
-    const __m256 s1 = cross(d, e2);
-    const __m256 s2 = cross(e3, e1);
+    const __m256 s1 = cross(d, _mm256_permute_ps(d, YZX), e2);
+    const __m256 s2 = cross(e3, _mm256_permute_ps(e3, YZX), e1);
     const __m256 tn = _mm256_mul_ps(e2, s2);
     const __m256 det = _mm256_mul_ps(s1, e1);
     const __m256 un = _mm256_mul_ps(e3, s1);

@@ -150,65 +150,42 @@ TARGET static inline bool consider(const struct run *r,
     return true;
 }
 
-/* A range of any kind, pair by pair. */
-TARGET static __attribute__((noinline)) bool
-one_range(const struct run *r, const struct fast_pair *pair, struct best *best, uint64_t steps[2])
-{
-    for (;; pair++) {
-        _Alignas(32) float q[8];
-        bool odd = pair->procedural != 0;
-        unsigned hits = pair_test(pair, r->level, r->t_min, r->t_cur, r->plan->gpurt, q, &odd);
-
-        if (odd || !consider(r, pair, hits, q, best)) {
-            return false;
-        }
-        steps[0]++;
-        if (pair->last != 0) {
-            steps[1] += pair->tail;
-            return true;
-        }
-    }
-}
-
-/* Tests the ranges of a node in slot order, two at a time, and keeps the nearest candidate. false
- * when the order of the network could matter: nothing has been changed then. */
+/* Tests the ranges of a node in slot order and keeps the nearest candidate. false when the order of
+ * the network could matter: nothing has been changed then. */
 TARGET static inline bool
 fast_ranges(struct run *r, const struct fast_box *box, unsigned ranges, struct best *best)
 {
-    uint64_t steps[2] = {0, 0}; /* pairs, and nodes that cannot be fetched */
+    const struct plan *plan = r->plan;
+    const struct fast_level *level = r->level;
+    uint64_t primitives = 0, tails = 0;
 
-    *best = (struct best){.pair = NULL, .t = r->t_cur};
+    best->pair = NULL;
+    best->t = r->t_cur;
     do {
-        _Alignas(32) float qa[8], qb[8];
-        unsigned rest = ranges & (ranges - 1);
-        const struct fast_pair *a = pairs_at(r, box->link[__builtin_ctz(ranges)]);
-        const struct fast_pair *b =
-            pairs_at(r, box->link[__builtin_ctz(rest != 0 ? rest : ranges)]);
-        bool odd = false;
+        const struct fast_pair *pair = pairs_at(r, box->link[__builtin_ctz(ranges)]);
 
-        if (__builtin_expect((a->single & b->single) == 0, 0)) {
-            if (!one_range(r, a, best, steps)) {
+        ranges &= ranges - 1;
+        for (;; pair++) {
+            _Alignas(32) float q[8];
+            bool odd = pair->procedural != 0;
+            unsigned hits = pair_test(pair, level, r->t_min, r->t_cur, plan->gpurt, q, &odd);
+
+            primitives++;
+            if (__builtin_expect(odd, 0) || (hits != 0 && !consider(r, pair, hits, q, best))) {
                 return false;
             }
-            ranges = rest;
-            continue;
+            if (__builtin_expect(pair->last != 0, 1)) {
+                tails += pair->tail;
+                break;
+            }
         }
-        unsigned hits_a = pair_test(a, r->level, r->t_min, r->t_cur, r->plan->gpurt, qa, &odd);
-        unsigned hits_b = pair_test(b, r->level, r->t_min, r->t_cur, r->plan->gpurt, qb, &odd);
-        steps[0] += 1 + (rest != 0);
-        hits_b = rest != 0 ? hits_b : 0;
-        if (odd || ((hits_a | hits_b) != 0 &&
-                    (!consider(r, a, hits_a, qa, best) || !consider(r, b, hits_b, qb, best)))) {
-            return false;
-        }
-        ranges = rest & (rest - 1);
     } while (ranges != 0);
-    if (steps[0] + steps[1] > r->steps_left) {
+    if (primitives + tails > r->steps_left) {
         return false;
     }
-    r->steps_left -= steps[0] + steps[1];
-    r->primitives += steps[0];
-    r->others += steps[1];
+    r->steps_left -= primitives + tails;
+    r->primitives += primitives;
+    r->others += tails;
     return true;
 }
 
@@ -243,7 +220,7 @@ exact_ranges(struct run *r, const struct fast_children *children)
 TARGET static __attribute__((noinline)) enum fast_outcome
 visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const float key[8])
 {
-    struct best best;
+    struct best best = {0};
 
     if (__builtin_expect(fast_ranges(r, box, hit & box->ranges, &best), 1)) {
         if (best.pair != NULL) {
@@ -298,11 +275,12 @@ static __attribute__((noinline)) unsigned sort_boxes(const struct run *r,
 /* Puts two or more `boxes` (of all `hit` children) on the stack, except the first, which comes
  * back.
  */
-TARGET static inline uint32_t push_boxes(struct run *r,
+TARGET static inline uint32_t push_boxes(const struct run *r,
                                          const struct fast_box *box,
                                          unsigned hit,
                                          unsigned boxes,
-                                         const struct slabs *slabs)
+                                         const struct slabs *slabs,
+                                         uint64_t **top)
 {
     _Alignas(32) uint64_t element[8];
     bool ordered = slabs_elements(slabs, r->plan->heuristic, box, hit, element);
@@ -314,7 +292,7 @@ TARGET static inline uint32_t push_boxes(struct run *r,
         if (__builtin_expect(ordered && (hit == boxes || a >> 32 != b >> 32), 1)) {
             bool swap = (b >> 32) < (a >> 32) + facet_gfx12_fast_higher_first[hit];
 
-            *r->top++ = swap ? a : b;
+            *(*top)++ = swap ? a : b;
             return (uint32_t)(swap ? b : a);
         }
     }
@@ -323,7 +301,7 @@ TARGET static inline uint32_t push_boxes(struct run *r,
 
     slabs_keys(slabs, r->plan->heuristic, children.key);
     for (unsigned n = sort_boxes(r, &children, boxes, element, ordered, sorted); n-- > 1;) {
-        *r->top++ = sorted[n];
+        *(*top)++ = sorted[n];
     }
     return (uint32_t)sorted[0];
 }
@@ -476,33 +454,19 @@ TARGET static bool visit_instance(struct run *r, const struct fast_instance *ins
     r->pushes += (unsigned)__builtin_popcount(hit);
     *r->top++ = fast_link(FAST_RETURN, 0);
     r->link = (hit & (hit - 1)) == 0 ? box->link[__builtin_ctz(hit)]
-                                     : push_boxes(r, box, hit, hit, &slabs);
+                                     : push_boxes(r, box, hit, hit, &slabs, &r->top);
     return true;
 }
 
 /* ---- the loop ---- */
 
-/* Takes the next node from the stack. */
-TARGET static inline void pop(struct run *r)
+/* The box was entered behind t_cur: see above. */
+static inline bool may_skip(const struct run *r, uint32_t link)
 {
-    const float limit = r->t_cur * r->plan->grow;
-    const unsigned octant = r->level->octant | r->level->irregular | r->plan->skip_never;
+    const struct fast_box *box = fast_record(r->plan->tracer, link);
+    unsigned octant = r->level->octant | r->level->irregular | r->plan->skip_never;
 
-    for (;;) {
-        uint64_t item = *--r->top;
-        uint32_t link = (uint32_t)item;
-
-        r->link = link;
-        if (fast_kind_of(link) == FAST_BOX && f32_from((uint32_t)(item >> 32)) > limit) {
-            const struct fast_box *box = fast_record(r->plan->tracer, link);
-
-            if ((box->inside >> octant & 1) != 0 && r->steps_left > 0) {
-                r->steps_left--;
-                continue;
-            }
-        }
-        return;
-    }
+    return (box->inside >> octant & 1) != 0;
 }
 
 static bool out_of_steps(struct run *r)
@@ -539,57 +503,96 @@ TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
     return true;
 }
 
-/* One visit; false when the ray is done. */
-TARGET static inline __attribute__((always_inline)) bool
-step(struct run *r, const bool counting, const bool grows)
+/* From start to end. What the loop uses most stays in variables of its own; the functions for the
+ * rarer cases find it in *r. */
+TARGET static inline __attribute__((always_inline)) void
+travel(struct run *r, const bool counting, const bool grows)
 {
-    const struct plan *plan = r->plan;
-    const uint32_t link = r->link;
-    /* Right for a box, whose link has no low bits. */
-    const struct fast_box *box =
-        (const struct fast_box *)(plan->arena + (size_t)link * (FAST_UNIT / 8));
-    struct slabs slabs;
-    unsigned hit, boxes;
+    const struct plan *const plan = r->plan;
+    const uint8_t *const arena = plan->arena;
+    struct lanes lanes = r->lanes;
+    uint64_t *top = r->top;
+    uint64_t steps_left = r->steps_left;
+    uint32_t link = r->link;
+    uint32_t attention = r->level->attention;
+    float t_cur = r->t_cur;
 
-    if (__builtin_expect(fast_kind_of(link) != FAST_BOX, 0)) {
-        return visit_other(r);
-    }
-    if (__builtin_expect(r->steps_left == 0, 0)) {
-        return out_of_steps(r);
-    }
-    r->steps_left--;
-    if (__builtin_expect((box->attention & r->level->attention) != 0, 0)) {
-        hit = test_special(r, box, &slabs);
-    } else {
-        hit = slabs_test(box, &r->lanes, r->t_cur, plan->grow, grows, &slabs);
-    }
-    if (counting || __builtin_expect(r->top + 8 > r->room, 0)) {
-        unsigned above = (unsigned)__builtin_popcount(hit) - (hit != 0);
+    for (;;) {
+        /* Right for a box, whose link has no low bits. */
+        const struct fast_box *box =
+            (const struct fast_box *)(arena + (size_t)link * (FAST_UNIT / 8));
+        struct slabs slabs;
+        unsigned hit, boxes;
 
-        r->pushes += above;
-        if (!note_depth(r, above)) {
-            return false;
+        if (__builtin_expect(fast_kind_of(link) != FAST_BOX, 0)) {
+            r->link = link;
+            r->top = top;
+            r->steps_left = steps_left;
+            if (!visit_other(r)) {
+                return;
+            }
+            link = r->link;
+            top = r->top;
+            steps_left = r->steps_left;
+            lanes = r->lanes;
+            attention = r->level->attention;
+            continue;
+        }
+        if (__builtin_expect(steps_left-- == 0, 0)) {
+            r->steps_left = 0;
+            (void)out_of_steps(r);
+            return;
+        }
+        if (__builtin_expect((box->attention & attention) != 0, 0)) {
+            hit = test_special(r, box, &slabs);
+        } else {
+            hit = slabs_test(box, &lanes, t_cur, plan->grow, grows, &slabs);
+        }
+        if (counting || __builtin_expect(top + 8 > r->room, 0)) {
+            unsigned above = (unsigned)__builtin_popcount(hit) - (hit != 0);
+
+            r->pushes += above;
+            r->top = top;
+            r->steps_left = steps_left;
+            if (!note_depth(r, above)) {
+                return;
+            }
+            top = r->top;
+        }
+        boxes = hit & ~(unsigned)box->ranges;
+        if (boxes != hit) {
+            _Alignas(32) float key[8];
+            enum fast_outcome outcome;
+
+            slabs_keys(&slabs, plan->heuristic, key);
+            r->steps_left = steps_left;
+            outcome = visit_ranges(r, box, hit, key);
+            steps_left = r->steps_left;
+            t_cur = r->t_cur;
+            if (__builtin_expect(outcome != FAST_GO_ON, 0)) {
+                if (outcome == FAST_OUT_OF_STEPS) {
+                    (void)out_of_steps(r);
+                }
+                return;
+            }
+        }
+        if (boxes == 0) {
+            uint64_t item = *--top;
+
+            link = (uint32_t)item;
+            while (fast_kind_of(link) == FAST_BOX &&
+                   f32_from((uint32_t)(item >> 32)) > (grows ? t_cur * plan->grow : t_cur) &&
+                   may_skip(r, link) && steps_left > 0) {
+                steps_left--;
+                item = *--top;
+                link = (uint32_t)item;
+            }
+        } else if ((boxes & (boxes - 1)) == 0) {
+            link = box->link[__builtin_ctz(boxes)];
+        } else {
+            link = push_boxes(r, box, hit, boxes, &slabs, &top);
         }
     }
-    boxes = hit & ~(unsigned)box->ranges;
-    if (boxes != hit) {
-        _Alignas(32) float key[8];
-        enum fast_outcome outcome;
-
-        slabs_keys(&slabs, plan->heuristic, key);
-        outcome = visit_ranges(r, box, hit, key);
-        if (__builtin_expect(outcome != FAST_GO_ON, 0)) {
-            return outcome == FAST_OUT_OF_STEPS && out_of_steps(r);
-        }
-    }
-    if (boxes == 0) {
-        pop(r);
-    } else if ((boxes & (boxes - 1)) == 0) {
-        r->link = box->link[__builtin_ctz(boxes)];
-    } else {
-        r->link = push_boxes(r, box, hit, boxes, &slabs);
-    }
-    return true;
 }
 
 static void plan_make(struct plan *plan,
@@ -680,8 +683,7 @@ TARGET enum facet_status ONE(const struct facet_gfx12_tracer *tracer,
 
     plan_make(&plan, tracer, query, stats != NULL);
     start(&r, &plan, query->origin, query->direction, query->t_min, query->t_max, hit, err);
-    while (step(&r, true, true)) {
-    }
+    travel(&r, true, true);
     if (stats != NULL) {
         memset(stats, 0, sizeof *stats);
     }
@@ -689,71 +691,35 @@ TARGET enum facet_status ONE(const struct facet_gfx12_tracer *tracer,
     return r.status;
 }
 
-/* A visit is one chain of dependent operations: fetch, slabs, mask, next link. A few rays taken in
- * turn fill the gaps in each other's chains. */
-#ifndef TOGETHER
-#define TOGETHER 1
-#endif
-
-struct traveller {
-    struct run run;
-    struct facet_error err;
-    size_t ray;
-};
-
-TARGET static inline void
-depart(const struct fast_batch *b, const struct plan *plan, struct traveller *t, size_t i)
-{
-    const struct facet_gfx12_batch_ray *ray = &b->rays[i];
-
-    t->ray = i;
-    start(&t->run, plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], &t->err);
-}
-
-TARGET static inline void arrive(const struct fast_batch *b, struct traveller *t)
-{
-    finish(&t->run, b->stats);
-    if (__builtin_expect(t->run.status != FACET_OK, 0)) {
-        b->failed(b->context, t->ray, t->run.status, &t->err);
-    }
-}
-
 TARGET static inline __attribute__((always_inline)) void
-together(const struct fast_batch *b, const struct plan *plan, const bool counting, const bool grows)
+many(const struct fast_batch *b, const struct plan *plan, const bool counting, const bool grows)
 {
-    struct traveller travellers[TOGETHER], *active[TOGETHER];
-    unsigned alive = 0;
-    size_t next = 0;
+    struct run r;
 
-    for (; alive < TOGETHER && next < b->count; alive++) {
-        active[alive] = &travellers[alive];
-        depart(b, plan, active[alive], next++);
-    }
-    while (alive > 0) {
-        for (unsigned i = 0; i < alive; i++) {
-            if (__builtin_expect(step(&active[i]->run, counting, grows), 1)) {
-                continue;
-            }
-            arrive(b, active[i]);
-            if (next < b->count) {
-                depart(b, plan, active[i], next++);
-            } else {
-                active[i] = active[--alive];
-            }
+    for (size_t i = 0; i < b->count; i++) {
+        const struct facet_gfx12_batch_ray *ray = &b->rays[i];
+        struct facet_error err;
+
+        start(&r, plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], &err);
+        travel(&r, counting, grows);
+        finish(&r, b->stats);
+        if (__builtin_expect(r.status != FACET_OK, 0)) {
+            b->failed(b->context, i, r.status, &err);
         }
     }
 }
 
+/* One copy of the loop for each of the usual needs. */
 TARGET void MANY(const struct fast_batch *b)
 {
     struct plan plan;
 
     plan_make(&plan, b->tracer, b->common, b->stats != NULL);
     if (plan.counting) {
-        together(b, &plan, true, true);
+        many(b, &plan, true, true);
     } else if (plan.grow != 1) {
-        together(b, &plan, false, true);
+        many(b, &plan, false, true);
     } else {
-        together(b, &plan, false, false);
+        many(b, &plan, false, false);
     }
 }
