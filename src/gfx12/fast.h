@@ -23,7 +23,7 @@ enum { FAST_UNIT = 64, FAST_MAX_RANGE = 64, FAST_MAX_NODE_PAIRS = 255 };
 enum fast_kind {
     FAST_BOX,
     FAST_INSTANCE,
-    FAST_NONE,   /* a node that cannot be fetched: one step, no effect */
+    FAST_NONE, /* a node that cannot be fetched: one step, no effect; unit 1: it counts as a box */
     FAST_RETURN, /* leave the instance */
 };
 

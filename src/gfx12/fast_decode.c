@@ -167,8 +167,8 @@ static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
     struct found node = {
         .base = facet_gfx12_base_address(base), .id = id, .unit = 0, .kind = FAST_BOX};
 
-    if (bytes == NULL) {
-        return fast_link(FAST_NONE, 0);
+    if (bytes == NULL) { /* the statistics of the reference loop go by the type of the ID */
+        return fast_link(FAST_NONE, facet_gfx12_id_kind(id) == FACET_GFX12_KIND_BOX);
     }
     node.address = (uint64_t)(bytes - d->unit->image);
     if (facet_gfx12_id_kind(id) == FACET_GFX12_KIND_INSTANCE) {

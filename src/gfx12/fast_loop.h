@@ -495,7 +495,7 @@ TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
     }
     r->steps_left--;
     if (fast_kind_of(r->link) == FAST_NONE) {
-        r->others++;
+        r->others += r->link == fast_link(FAST_NONE, 0);
     } else if (visit_instance(r, fast_record(r->plan->tracer, r->link))) {
         return note_depth(r, 0);
     }
