@@ -45,7 +45,6 @@ void trace_scene_free(struct trace_scene *s)
 void trace_scene_unit(const struct trace_scene *s, struct facet_gfx12_unit *unit)
 {
     facet_gfx12_unit_init(unit, s->image.bytes, s->image.size);
-    unit->resource.box_grow_value = 6; /* as GPURT: boxes are tested in rounded arithmetic */
 }
 
 void camera_rays(const struct trace_scene *s,

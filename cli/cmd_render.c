@@ -528,7 +528,7 @@ static const struct cli_option render_options[] = {
     {"heat-max", 0, "N", "count at the end of the colour scale (default: by the picture)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
     {"exposure", 0, "X", "brightness; 2 is twice as bright (default 1)"},
-    {"tone", 0, "soft|clamp", "bend bright light towards white, or cut it off (default soft)"},
+    {"tone", 0, "soft|clamp", "bend bright light, or cut it off (default soft)"},
     {"quality", 0, "fast|high", "of the acceleration structure (default high)"},
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
     {"seed", 0, "N", "other numbers give other noise (default 0)"},

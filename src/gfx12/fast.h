@@ -23,7 +23,7 @@ enum { FAST_UNIT = 64, FAST_MAX_RANGE = 64, FAST_MAX_NODE_PAIRS = 255 };
 enum fast_kind {
     FAST_BOX,
     FAST_INSTANCE,
-    FAST_NONE,   /* a node that cannot be fetched: one step, no effect */
+    FAST_NONE, /* a node that cannot be fetched: one step, no effect; unit 1: it counts as a box */
     FAST_RETURN, /* leave the instance */
 };
 
@@ -75,11 +75,12 @@ struct fast_pair {
     uint32_t id;
     uint8_t opaque;       /* bit k: triangle k */
     uint8_t double_sided; /* bit k: triangle k */
+    uint8_t single;       /* the range is this pair, and no more than triangles */
     uint8_t last;         /* the range ends here */
     uint8_t tail;         /* ... because what follows cannot be fetched: one more step */
     uint8_t present;      /* bit k: triangle k is not absent */
     uint8_t procedural;   /* bit k */
-    uint8_t spare[6];
+    uint8_t spare[5];
 };
 _Static_assert(sizeof(struct fast_pair) == 128, "a pair is two cache lines");
 
@@ -89,6 +90,8 @@ struct fast_instance {
     uint64_t pointer;
     uint32_t id;
     uint32_t user_data;
+    uint32_t
+        skipped_by; /* pointer flag of the ray that removes it: SKIP_TRIANGLES or _PROCEDURAL */
     uint8_t cull_mask;
 };
 
@@ -104,9 +107,10 @@ struct facet_gfx12_tracer {
     _Alignas(64) float obb_column[FACET_GFX12_OBB_COUNT][3][4]; /* rotations of section 6 */
 };
 
+/* The unit number times 64 is the link without its low bits times 8. */
 static inline const void *fast_record(const struct facet_gfx12_tracer *tracer, uint32_t link)
 {
-    return tracer->arena + (size_t)(link >> 3) * FAST_UNIT;
+    return tracer->arena + (size_t)(link & ~7u) * (FAST_UNIT / 8);
 }
 
 /* Decodes everything that can be reached. FACET_OK with arena == NULL when the image is one that

@@ -22,8 +22,8 @@ struct lanes {
 };
 
 struct slabs {
-    __m256 enter, leave; /* A and B; NaN only where nothing is hit */
     __m256 min_t, max_t;
+    __m256 enter, leave; /* A and B, by the careful test only; NaN where nothing is hit */
 };
 
 TARGET static inline void lanes_make(const struct fast_level *level, struct lanes *out)
@@ -45,20 +45,20 @@ slab_plane(const struct fast_box *box, const struct lanes *lanes, unsigned k, si
     return _mm256_mul_ps(_mm256_sub_ps(_mm256_load_ps(plane), lanes->origin[k]), lanes->inverse[k]);
 }
 
-TARGET static inline unsigned slabs_hit(struct slabs *s, float extent, float grow)
+TARGET static inline unsigned slabs_hit(const struct slabs *s, float grow)
 {
-    s->min_t = _mm256_max_ps(s->enter, _mm256_setzero_ps());
-    /* A NaN extent gives the second operand: minNum. */
-    s->max_t = _mm256_min_ps(_mm256_set1_ps(extent), s->leave);
     return (unsigned)_mm256_movemask_ps(
         _mm256_cmp_ps(s->min_t, _mm256_mul_ps(s->max_t, _mm256_set1_ps(grow)), _CMP_LE_OQ));
 }
 
-TARGET static inline unsigned slabs_test(const struct fast_box *box,
-                                         const struct lanes *lanes,
-                                         float extent,
-                                         float grow,
-                                         struct slabs *s)
+/* Without NaN the order of max and min does not matter: two deep instead of three. A NaN extent
+ * gives the second operand: minNum. */
+TARGET static inline __attribute__((always_inline)) unsigned slabs_test(const struct fast_box *box,
+                                                                        const struct lanes *lanes,
+                                                                        float extent,
+                                                                        float grow,
+                                                                        const bool grows,
+                                                                        struct slabs *s)
 {
     __m256 nx = slab_plane(box, lanes, 0, 0);
     __m256 ny = slab_plane(box, lanes, 1, 0);
@@ -67,9 +67,14 @@ TARGET static inline unsigned slabs_test(const struct fast_box *box,
     __m256 fy = slab_plane(box, lanes, 1, 32);
     __m256 fz = slab_plane(box, lanes, 2, 32);
 
-    s->enter = _mm256_max_ps(_mm256_max_ps(nx, ny), nz);
-    s->leave = _mm256_min_ps(_mm256_min_ps(fx, fy), fz);
-    return slabs_hit(s, extent, grow);
+    s->min_t = _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, _mm256_setzero_ps()));
+    s->max_t = _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(_mm256_set1_ps(extent), fz));
+    s->enter = s->min_t;
+    s->leave = s->max_t;
+    if (grows) {
+        return slabs_hit(s, grow);
+    }
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(s->min_t, s->max_t, _CMP_LE_OQ));
 }
 
 /* maxps and minps give their second operand when one is NaN: starting from the neutral infinity
@@ -95,8 +100,9 @@ TARGET static unsigned slabs_test_careful(const struct fast_box *box,
     }
     s->enter = enter;
     s->leave = leave;
-    return slabs_hit(s, extent, grow) &
-           ~(unsigned)_mm256_movemask_ps(_mm256_or_ps(none_near, none_far));
+    s->min_t = _mm256_max_ps(enter, _mm256_setzero_ps());
+    s->max_t = _mm256_min_ps(_mm256_set1_ps(extent), leave);
+    return slabs_hit(s, grow) & ~(unsigned)_mm256_movemask_ps(_mm256_or_ps(none_near, none_far));
 }
 
 TARGET static inline __m256 key_of(const struct slabs *s, unsigned heuristic)
@@ -145,12 +151,14 @@ TARGET static inline bool slabs_elements(const struct slabs *s,
 /* ---- pairs ---- */
 
 #define YZX _MM_SHUFFLE(3, 0, 2, 1)
-#define ZXY _MM_SHUFFLE(3, 1, 0, 2)
 
-TARGET static inline __m256 cross(__m256 a, __m256 b)
+/* (cz, cx, cy) first, then turned: each component is the difference of the two products that the
+ * contract names, in its order. */
+TARGET static inline __m256 cross(__m256 a, __m256 a_yzx, __m256 b)
 {
-    return _mm256_sub_ps(_mm256_mul_ps(_mm256_permute_ps(a, YZX), _mm256_permute_ps(b, ZXY)),
-                         _mm256_mul_ps(_mm256_permute_ps(a, ZXY), _mm256_permute_ps(b, YZX)));
+    const __m256 c =
+        _mm256_sub_ps(_mm256_mul_ps(a, _mm256_permute_ps(b, YZX)), _mm256_mul_ps(a_yzx, b));
+    return _mm256_permute_ps(c, YZX);
 }
 
 TARGET static inline unsigned pair_test(const struct fast_pair *pair,
@@ -166,8 +174,8 @@ TARGET static inline unsigned pair_test(const struct fast_pair *pair,
     const __m256 e1 = _mm256_load_ps(pair->e1[0]);
     const __m256 e2 = _mm256_load_ps(pair->e2[0]);
     const __m256 e3 = _mm256_sub_ps(o, _mm256_load_ps(pair->v0[0]));
-    const __m256 s1 = cross(d, e2);
-    const __m256 s2 = cross(e3, e1);
+    const __m256 s1 = cross(d, _mm256_permute_ps(d, YZX), e2);
+    const __m256 s2 = cross(e3, _mm256_permute_ps(e3, YZX), e1);
     const __m256 tn = _mm256_mul_ps(e2, s2);
     const __m256 det = _mm256_mul_ps(s1, e1);
     const __m256 un = _mm256_mul_ps(e3, s1);
@@ -182,8 +190,9 @@ TARGET static inline unsigned pair_test(const struct fast_pair *pair,
     /* u + v in the lane of u; u <= 1 follows from u + v <= 1 and v >= 0. */
     const __m256 uv = _mm256_add_ps(quotient, _mm256_permute_ps(quotient, _MM_SHUFFLE(3, 3, 1, 0)));
     const float inf = f32_from(F32_INF);
-    const __m256 upper = _mm256_setr_ps(upto, inf, 1, inf, upto, inf, 1, inf);
-    const __m256 lower = _mm256_setr_ps(t_min, -inf, -inf, -inf, t_min, -inf, -inf, -inf);
+    const __m256 upper = _mm256_blend_ps(
+        _mm256_setr_ps(inf, inf, 1, inf, inf, inf, 1, inf), _mm256_set1_ps(upto), 0x11);
+    const __m256 lower = _mm256_blend_ps(_mm256_set1_ps(-inf), _mm256_set1_ps(t_min), 0x11);
     const __m256 inside = _mm256_and_ps(
         _mm256_and_ps(_mm256_cmp_ps(_mm256_blend_ps(quotient, uv, 0x44), upper, _CMP_LE_OQ),
                       _mm256_cmp_ps(quotient, lower, _CMP_GT_OQ)),
@@ -198,10 +207,8 @@ TARGET static inline unsigned pair_test(const struct fast_pair *pair,
         *odd = *odd || ((nan & 0x0F) != 0 && (pair->present & 1) != 0) ||
                ((nan & 0xF0) != 0 && (pair->present & 2) != 0);
     }
-    if (hits != 0) {
-        /* Lane 1 of the quotients is of no use: the sign of det is. */
-        _mm256_store_ps(q, _mm256_blend_ps(quotient, sum, 0x22));
-    }
+    /* Lane 1 of the quotients is of no use: the sign of det is. */
+    _mm256_store_ps(q, _mm256_blend_ps(quotient, sum, 0x22));
     return hits;
 }
 

@@ -167,8 +167,8 @@ static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
     struct found node = {
         .base = facet_gfx12_base_address(base), .id = id, .unit = 0, .kind = FAST_BOX};
 
-    if (bytes == NULL) {
-        return fast_link(FAST_NONE, 0);
+    if (bytes == NULL) { /* the statistics of the reference loop go by the type of the ID */
+        return fast_link(FAST_NONE, facet_gfx12_id_kind(id) == FACET_GFX12_KIND_BOX);
     }
     node.address = (uint64_t)(bytes - d->unit->image);
     if (facet_gfx12_id_kind(id) == FACET_GFX12_KIND_INSTANCE) {
@@ -326,6 +326,8 @@ static void decode_box(struct decoder *d, uint32_t number)
             return;
         }
         box.ranges |= (uint8_t)(1u << i);
+        pairs[pair_count].single =
+            pairs_here == 1 && pairs[pair_count].tail == 0 && pairs[pair_count].procedural == 0;
         box.link[i] = pair_count; /* made absolute below */
         pair_count += pairs_here;
     }
@@ -382,6 +384,8 @@ static void decode_instance(struct decoder *d, uint32_t number)
     out.id = node.id;
     out.user_data = in.user_data;
     out.cull_mask = in.cull_mask;
+    out.skipped_by =
+        (in.pointer >> 62 & 1) != 0 ? FACET_GFX12_SKIP_PROCEDURAL : FACET_GFX12_SKIP_TRIANGLES;
     d->nodes[number].unit = (uint32_t)unit;
     put(d, unit, &out, sizeof out);
 }

@@ -23,24 +23,28 @@
 /* What all rays of a batch share. */
 struct plan {
     const struct facet_gfx12_tracer *tracer;
+    const uint8_t *arena;
     const struct facet_gfx12_query *query; /* origin, direction and interval are not used */
     uint64_t base;                         /* of the TLAS, with flags */
     uint64_t steps;
     uint32_t mask;
+    unsigned flags_used; /* 0 without pointer_flags */
     unsigned heuristic;
     float grow;
     bool gpurt, merged;
-    bool first_hit; /* the first commit ends the ray */
-    bool in_order;  /* candidates must be met in the order of the contract */
-    bool counting;  /* statistics are wanted */
+    bool first_hit;      /* the first commit ends the ray */
+    bool in_order;       /* candidates must be met in the order of the contract */
+    bool counting;       /* statistics are wanted */
+    unsigned skip_never; /* 8: other heuristics have other keys */
 };
 
 /* A ray on its way. */
 struct run {
-    const struct plan *plan;
     struct lanes lanes; /* of the level */
-    uint64_t *top;      /* first free entry of the stack: mapped key << 32 | link */
-    uint64_t *room;     /* `top` may reach this without a check */
+    const struct plan *plan;
+    const struct fast_level *level; /* of the current node */
+    uint64_t *top;                  /* first free entry of the stack: mapped key << 32 | link */
+    uint64_t *room;                 /* `top` may reach this without a check */
     uint64_t steps_left;
     uint32_t link; /* node to visit next */
     uint32_t attention;
@@ -52,8 +56,7 @@ struct run {
     struct facet_gfx12_hit *hit;
     enum facet_status status;
     struct facet_error *err;
-    struct fast_level level; /* of the current node */
-    struct fast_level tlas;
+    struct fast_level levels[3]; /* [0]: the TLAS */
     uint64_t local[256];
 };
 
@@ -62,7 +65,7 @@ enum { STACK_SLACK = 16 };
 
 static const struct fast_pair *pairs_at(const struct run *r, uint32_t unit)
 {
-    return (const struct fast_pair *)(r->plan->tracer->arena + (size_t)unit * FAST_UNIT);
+    return (const struct fast_pair *)(r->plan->arena + (size_t)unit * FAST_UNIT);
 }
 
 /* ---- primitive ranges ---- */
@@ -86,16 +89,16 @@ static bool tri_culled(const struct run *r, const struct fast_pair *pair, unsign
     };
     bool front = det >= 0;
 
-    if ((r->level.flags & FACET_GFX12_FLIP_FACEDNESS) != 0) {
+    if ((r->level->flags & FACET_GFX12_FLIP_FACEDNESS) != 0) {
         front = !front;
     }
-    return facet_gfx12_primitive_culled(&tri, front, r->level.flags);
+    return facet_gfx12_primitive_culled(&tri, front, r->level->flags);
 }
 
 static bool tri_opaque(const struct run *r, const struct fast_pair *pair, unsigned k)
 {
-    return !r->plan->merged || (r->level.flags & FACET_GFX12_FORCE_OPAQUE) != 0 ||
-           ((r->level.flags & FACET_GFX12_FORCE_NON_OPAQUE) == 0 && (pair->opaque >> k & 1) != 0);
+    return !r->plan->merged || (r->level->flags & FACET_GFX12_FORCE_OPAQUE) != 0 ||
+           ((r->level->flags & FACET_GFX12_FORCE_NON_OPAQUE) == 0 && (pair->opaque >> k & 1) != 0);
 }
 
 static void commit(struct run *r, const struct best *b)
@@ -103,7 +106,7 @@ static void commit(struct run *r, const struct best *b)
     const struct fast_pair *pair = b->pair;
     unsigned k = b->triangle;
     struct facet_gfx12_hit *hit = r->hit;
-    bool flip = (r->level.flags & FACET_GFX12_FLIP_FACEDNESS) != 0;
+    bool flip = (r->level->flags & FACET_GFX12_FLIP_FACEDNESS) != 0;
 
     hit->found = true;
     hit->procedural = false;
@@ -115,10 +118,36 @@ static void commit(struct run *r, const struct best *b)
     hit->primitive_index = pair->primitive[k];
     hit->geometry_index = pair->geometry[k];
     hit->node = pair->id;
-    hit->base = r->level.base;
-    hit->instance = r->level.instance;
-    hit->instance_user_data = r->level.user_data;
+    hit->base = r->level->base;
+    hit->instance = r->level->instance;
+    hit->instance_user_data = r->level->user_data;
     r->t_cur = b->t;
+}
+
+/* Takes the hits of a pair into account; false when the order of the network could matter. */
+TARGET static inline bool consider(const struct run *r,
+                                   const struct fast_pair *pair,
+                                   unsigned hits,
+                                   const float q[8],
+                                   struct best *best)
+{
+    for (; hits != 0; hits &= hits - 1) {
+        unsigned k = (unsigned)__builtin_ctz(hits);
+        float t = q[4 * k];
+
+        if ((r->level->flags & TRI_CULL_FLAGS) != 0 && tri_culled(r, pair, k, q[4 * k + 1])) {
+            continue;
+        }
+        if (r->plan->in_order && t < r->t_cur && (r->plan->first_hit || !tri_opaque(r, pair, k))) {
+            return false;
+        }
+        if (t < best->t) {
+            *best = (struct best){pair, k, t, q[4 * k + 1], q[4 * k + 2], q[4 * k + 3]};
+        } else if (t == best->t && best->pair != NULL && best->pair != pair) {
+            return false; /* the pair that comes first wins */
+        }
+    }
+    return true;
 }
 
 /* Tests the ranges of a node in slot order and keeps the nearest candidate. false when the order of
@@ -126,9 +155,12 @@ static void commit(struct run *r, const struct best *b)
 TARGET static inline bool
 fast_ranges(struct run *r, const struct fast_box *box, unsigned ranges, struct best *best)
 {
+    const struct plan *plan = r->plan;
+    const struct fast_level *level = r->level;
     uint64_t primitives = 0, tails = 0;
 
-    *best = (struct best){.pair = NULL, .t = r->t_cur};
+    best->pair = NULL;
+    best->t = r->t_cur;
     do {
         const struct fast_pair *pair = pairs_at(r, box->link[__builtin_ctz(ranges)]);
 
@@ -136,33 +168,13 @@ fast_ranges(struct run *r, const struct fast_box *box, unsigned ranges, struct b
         for (;; pair++) {
             _Alignas(32) float q[8];
             bool odd = pair->procedural != 0;
-            /* With callbacks every candidate below t_cur counts, not only the nearest so far. */
-            float upto = r->plan->in_order ? r->t_cur : best->t;
-            unsigned hits = pair_test(pair, &r->level, r->t_min, upto, r->plan->gpurt, q, &odd);
+            unsigned hits = pair_test(pair, level, r->t_min, r->t_cur, plan->gpurt, q, &odd);
 
-            if (odd) {
+            primitives++;
+            if (__builtin_expect(odd, 0) || (hits != 0 && !consider(r, pair, hits, q, best))) {
                 return false;
             }
-            primitives++;
-            for (; hits != 0; hits &= hits - 1) {
-                unsigned k = (unsigned)__builtin_ctz(hits);
-                float t = q[4 * k];
-
-                if ((r->level.flags & TRI_CULL_FLAGS) != 0 &&
-                    tri_culled(r, pair, k, q[4 * k + 1])) {
-                    continue;
-                }
-                if (r->plan->in_order && t < r->t_cur &&
-                    (r->plan->first_hit || !tri_opaque(r, pair, k))) {
-                    return false;
-                }
-                if (t < best->t) {
-                    *best = (struct best){pair, k, t, q[4 * k + 1], q[4 * k + 2], q[4 * k + 3]};
-                } else if (t == best->t && best->pair != NULL && best->pair != pair) {
-                    return false; /* the pair that comes first wins */
-                }
-            }
-            if (pair->last != 0) {
+            if (__builtin_expect(pair->last != 0, 1)) {
                 tails += pair->tail;
                 break;
             }
@@ -197,7 +209,7 @@ exact_ranges(struct run *r, const struct fast_children *children)
     enum fast_outcome outcome;
 
     query.t_min = r->t_min;
-    outcome = facet_gfx12_fast_ranges(plan->tracer, &r->level, children, &state);
+    outcome = facet_gfx12_fast_ranges(plan->tracer, r->level, children, &state);
     r->primitives += stats.primitives;
     r->others += r->steps_left - state.steps_left - stats.primitives;
     r->steps_left = state.steps_left;
@@ -205,10 +217,10 @@ exact_ranges(struct run *r, const struct fast_children *children)
     return outcome;
 }
 
-TARGET static inline enum fast_outcome
-visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const struct slabs *slabs)
+TARGET static __attribute__((noinline)) enum fast_outcome
+visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const float key[8])
 {
-    struct best best;
+    struct best best = {0};
 
     if (__builtin_expect(fast_ranges(r, box, hit & box->ranges, &best), 1)) {
         if (best.pair != NULL) {
@@ -217,7 +229,7 @@ visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const stru
         return FAST_GO_ON;
     }
     struct fast_children children = {.box = box, .hit = hit};
-    slabs_keys(slabs, r->plan->heuristic, children.key);
+    memcpy(children.key, key, sizeof children.key);
     return exact_ranges(r, &children);
 }
 
@@ -364,15 +376,15 @@ test_special(const struct run *r, const struct fast_box *box, struct slabs *slab
     if (box->obb != FACET_GFX12_OBB_NONE) {
         transform(r->plan->tracer->obb_column[box->obb],
                   nowhere,
-                  r->level.origin,
-                  r->level.direction,
+                  r->level->origin,
+                  r->level->direction,
                   turned.origin,
                   turned.direction);
         level_rays(&turned);
         lanes_make(&turned, &lanes);
     }
     hit = slabs_test_careful(box, &lanes, r->t_cur, r->plan->grow, slabs) & box->used;
-    hit = facet_gfx12_fast_cull(box, &r->level, r->plan->mask, hit);
+    hit = facet_gfx12_fast_cull(box, r->level, r->plan->mask, hit);
     return remove_repeats(box, hit);
 }
 
@@ -382,18 +394,21 @@ test_special(const struct run *r, const struct fast_box *box, struct slabs *slab
 TARGET static inline void level_make(const struct plan *plan, struct fast_level *level)
 {
     level_rays(level);
-    level->flags = facet_gfx12_effective_flags(&plan->tracer->unit, level->base);
+    level->flags = (unsigned)(level->base >> 54) & plan->flags_used;
     level->culled = plan->tracer->culled[level->flags];
     level->attention = level->culled | FAST_SPECIAL;
-    if (!level->regular || (plan->mask & 0xFF) == 0) {
+    if (!level->regular || (plan->mask & 0xFF) == 0 || plan->heuristic == 2) {
         level->attention |= FAST_ALWAYS;
     }
 }
 
-TARGET static inline void enter_level(struct run *r, const struct fast_level *level)
+/* facet_gfx12_base_enter (2.3), without the call. */
+static inline uint64_t enter_base(uint64_t pointer, uint64_t ray)
 {
-    r->level = *level;
-    lanes_make(level, &r->lanes);
+    uint64_t forced = ray & UINT64_C(3) << 54;
+    uint64_t inst = forced != 0 ? pointer & ~(UINT64_C(3) << 54) : pointer;
+
+    return (inst & ~UINT64_C(7)) | (ray & ~UINT64_C(0) << 54);
 }
 
 /* Enters the instance when a child is hit; r->link is then the node to go on with. */
@@ -401,33 +416,33 @@ TARGET static bool visit_instance(struct run *r, const struct fast_instance *ins
 {
     const struct plan *plan = r->plan;
     const struct fast_box *box = &instance->box;
-    struct fast_level inside;
+    /* A slot that is not in use; below an instance only the TLAS is ever returned to. */
+    struct fast_level *inside = &r->levels[r->level == &r->levels[1] ? 2 : 1];
     struct lanes lanes;
     struct slabs slabs;
     unsigned hit;
 
     r->instances++;
-    if (facet_gfx12_instance_culled(
-            instance->cull_mask, instance->pointer, r->level.flags, plan->mask)) {
+    if ((instance->cull_mask & plan->mask) == 0 || (instance->skipped_by & r->level->flags) != 0) {
         return false;
     }
     transform(instance->column,
               instance->column[3],
-              r->level.origin,
-              r->level.direction,
-              inside.origin,
-              inside.direction);
-    inside.base = facet_gfx12_base_enter(instance->pointer, r->level.base);
-    inside.instance = instance->id;
-    inside.user_data = instance->user_data;
-    level_make(plan, &inside);
-    lanes_make(&inside, &lanes);
-    hit = inside.regular && box->nan == 0
-              ? slabs_test(box, &lanes, r->t_cur, plan->grow, &slabs)
+              r->level->origin,
+              r->level->direction,
+              inside->origin,
+              inside->direction);
+    inside->base = enter_base(instance->pointer, r->level->base);
+    inside->instance = instance->id;
+    inside->user_data = instance->user_data;
+    level_make(plan, inside);
+    lanes_make(inside, &lanes);
+    hit = inside->regular && box->nan == 0 && plan->heuristic != 2
+              ? slabs_test(box, &lanes, r->t_cur, plan->grow, true, &slabs)
               : slabs_test_careful(box, &lanes, r->t_cur, plan->grow, &slabs) & box->used;
-    if ((box->promises & r->level.culled) != 0 && !plan->gpurt) { /* R-G12-33 */
+    if ((box->promises & r->level->culled) != 0 && !plan->gpurt) { /* R-G12-33 */
         for (unsigned i = 0; i < 4; i++) {
-            hit &= ~((unsigned)(r->level.culled >> box->cull_flags[i] & 1) << i);
+            hit &= ~((unsigned)(r->level->culled >> box->cull_flags[i] & 1) << i);
         }
     }
     hit = remove_repeats(box, hit);
@@ -445,24 +460,13 @@ TARGET static bool visit_instance(struct run *r, const struct fast_instance *ins
 
 /* ---- the loop ---- */
 
-/* Takes the next node from the stack. */
-TARGET static inline uint32_t
-pop(const struct run *r, uint64_t **top, uint64_t *steps_left, unsigned octant, float limit)
+/* The box was entered behind t_cur: see above. */
+static inline bool may_skip(const struct run *r, uint32_t link)
 {
-    for (;;) {
-        uint64_t item = *--*top;
-        uint32_t link = (uint32_t)item;
+    const struct fast_box *box = fast_record(r->plan->tracer, link);
+    unsigned octant = r->level->octant | r->level->irregular | r->plan->skip_never;
 
-        if (fast_kind_of(link) == FAST_BOX && f32_from((uint32_t)(item >> 32)) > limit) {
-            const struct fast_box *box = fast_record(r->plan->tracer, link);
-
-            if ((box->inside >> octant & 1) != 0 && *steps_left > 0) {
-                --*steps_left;
-                continue;
-            }
-        }
-        return link;
-    }
+    return (box->inside >> octant & 1) != 0;
 }
 
 static bool out_of_steps(struct run *r)
@@ -481,7 +485,8 @@ TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
         return false;
     }
     if (fast_kind_of(r->link) == FAST_RETURN) {
-        enter_level(r, &r->tlas);
+        r->level = &r->levels[0];
+        lanes_make(r->level, &r->lanes);
         r->link = (uint32_t) * --r->top;
         return true;
     }
@@ -490,7 +495,7 @@ TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
     }
     r->steps_left--;
     if (fast_kind_of(r->link) == FAST_NONE) {
-        r->others++;
+        r->others += r->link == fast_link(FAST_NONE, 0);
     } else if (visit_instance(r, fast_record(r->plan->tracer, r->link))) {
         return note_depth(r, 0);
     }
@@ -498,20 +503,24 @@ TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
     return true;
 }
 
-/* From start to end. */
-TARGET static inline __attribute__((always_inline)) void travel(struct run *r, const bool counting)
+/* From start to end. What the loop uses most stays in variables of its own; the functions for the
+ * rarer cases find it in *r. */
+TARGET static inline __attribute__((always_inline)) void
+travel(struct run *r, const bool counting, const bool grows)
 {
-    const struct plan *plan = r->plan;
-    const struct facet_gfx12_tracer *tracer = plan->tracer;
-    const unsigned skip_never = plan->heuristic != 0;
+    const struct plan *const plan = r->plan;
+    const uint8_t *const arena = plan->arena;
     struct lanes lanes = r->lanes;
     uint64_t *top = r->top;
     uint64_t steps_left = r->steps_left;
     uint32_t link = r->link;
+    uint32_t attention = r->level->attention;
     float t_cur = r->t_cur;
 
     for (;;) {
-        const struct fast_box *box = fast_record(tracer, link);
+        /* Right for a box, whose link has no low bits. */
+        const struct fast_box *box =
+            (const struct fast_box *)(arena + (size_t)link * (FAST_UNIT / 8));
         struct slabs slabs;
         unsigned hit, boxes;
 
@@ -526,18 +535,18 @@ TARGET static inline __attribute__((always_inline)) void travel(struct run *r, c
             top = r->top;
             steps_left = r->steps_left;
             lanes = r->lanes;
+            attention = r->level->attention;
             continue;
         }
-        if (__builtin_expect(steps_left == 0, 0)) {
+        if (__builtin_expect(steps_left-- == 0, 0)) {
             r->steps_left = 0;
             (void)out_of_steps(r);
             return;
         }
-        steps_left--;
-        if (__builtin_expect((box->attention & r->level.attention) != 0, 0)) {
+        if (__builtin_expect((box->attention & attention) != 0, 0)) {
             hit = test_special(r, box, &slabs);
         } else {
-            hit = slabs_test(box, &lanes, t_cur, plan->grow, &slabs);
+            hit = slabs_test(box, &lanes, t_cur, plan->grow, grows, &slabs);
         }
         if (counting || __builtin_expect(top + 8 > r->room, 0)) {
             unsigned above = (unsigned)__builtin_popcount(hit) - (hit != 0);
@@ -552,10 +561,12 @@ TARGET static inline __attribute__((always_inline)) void travel(struct run *r, c
         }
         boxes = hit & ~(unsigned)box->ranges;
         if (boxes != hit) {
+            _Alignas(32) float key[8];
             enum fast_outcome outcome;
 
+            slabs_keys(&slabs, plan->heuristic, key);
             r->steps_left = steps_left;
-            outcome = visit_ranges(r, box, hit, &slabs);
+            outcome = visit_ranges(r, box, hit, key);
             steps_left = r->steps_left;
             t_cur = r->t_cur;
             if (__builtin_expect(outcome != FAST_GO_ON, 0)) {
@@ -566,11 +577,16 @@ TARGET static inline __attribute__((always_inline)) void travel(struct run *r, c
             }
         }
         if (boxes == 0) {
-            link = pop(r,
-                       &top,
-                       &steps_left,
-                       r->level.octant | r->level.irregular | skip_never << 3,
-                       t_cur * plan->grow);
+            uint64_t item = *--top;
+
+            link = (uint32_t)item;
+            while (fast_kind_of(link) == FAST_BOX &&
+                   f32_from((uint32_t)(item >> 32)) > (grows ? t_cur * plan->grow : t_cur) &&
+                   may_skip(r, link) && steps_left > 0) {
+                steps_left--;
+                item = *--top;
+                link = (uint32_t)item;
+            }
         } else if ((boxes & (boxes - 1)) == 0) {
             link = box->link[__builtin_ctz(boxes)];
         } else {
@@ -587,10 +603,12 @@ static void plan_make(struct plan *plan,
     const struct facet_gfx12_resource *resource = &tracer->unit.resource;
 
     plan->tracer = tracer;
+    plan->arena = tracer->arena;
     plan->query = query;
     plan->base = facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags));
     plan->steps = query->max_steps != 0 ? query->max_steps : FACET_GFX12_DEFAULT_STEPS;
     plan->mask = query->instance_mask;
+    plan->flags_used = resource->pointer_flags != 0 ? 0x3FF : 0;
     plan->heuristic = resource->box_sorting_heuristic;
     plan->grow = 1.0f + (float)resource->box_grow_value * 0x1p-24f;
     plan->gpurt = tracer->unit.profile == FACET_GFX12_GPURT;
@@ -598,6 +616,7 @@ static void plan_make(struct plan *plan,
     plan->first_hit = (query->api_flags & FACET_GFX12_API_TERMINATE_ON_FIRST_HIT) != 0;
     plan->in_order = plan->first_hit || query->callbacks.any_hit != NULL;
     plan->counting = counting;
+    plan->skip_never = plan->heuristic != 0 ? 8 : 0;
 }
 
 TARGET static inline void start(struct run *r,
@@ -609,6 +628,8 @@ TARGET static inline void start(struct run *r,
                                 struct facet_gfx12_hit *hit,
                                 struct facet_error *err)
 {
+    struct fast_level *level = &r->levels[0];
+
     *hit = (struct facet_gfx12_hit){.t = t_max, .instance = FACET_GFX12_INVALID};
     r->plan = plan;
     r->hit = hit;
@@ -624,12 +645,13 @@ TARGET static inline void start(struct run *r,
     r->t_cur = t_max;
     r->status = FACET_OK;
     r->link = plan->tracer->root_link;
-    level_set(&r->tlas, origin, direction);
-    r->tlas.base = plan->base;
-    r->tlas.instance = FACET_GFX12_INVALID;
-    r->tlas.user_data = 0;
-    level_make(plan, &r->tlas);
-    enter_level(r, &r->tlas);
+    r->level = level;
+    level_set(level, origin, direction);
+    level->base = plan->base;
+    level->instance = FACET_GFX12_INVALID;
+    level->user_data = 0;
+    level_make(plan, level);
+    lanes_make(level, &r->lanes);
 }
 
 static void finish(struct run *r, struct facet_gfx12_stats *sum)
@@ -661,7 +683,7 @@ TARGET enum facet_status ONE(const struct facet_gfx12_tracer *tracer,
 
     plan_make(&plan, tracer, query, stats != NULL);
     start(&r, &plan, query->origin, query->direction, query->t_min, query->t_max, hit, err);
-    travel(&r, true);
+    travel(&r, true, true);
     if (stats != NULL) {
         memset(stats, 0, sizeof *stats);
     }
@@ -669,25 +691,35 @@ TARGET enum facet_status ONE(const struct facet_gfx12_tracer *tracer,
     return r.status;
 }
 
-TARGET void MANY(const struct fast_batch *b)
+TARGET static inline __attribute__((always_inline)) void
+many(const struct fast_batch *b, const struct plan *plan, const bool counting, const bool grows)
 {
-    struct plan plan;
     struct run r;
 
-    plan_make(&plan, b->tracer, b->common, b->stats != NULL);
     for (size_t i = 0; i < b->count; i++) {
         const struct facet_gfx12_batch_ray *ray = &b->rays[i];
         struct facet_error err;
 
-        start(&r, &plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], &err);
-        if (plan.counting) {
-            travel(&r, true);
-        } else {
-            travel(&r, false);
-        }
+        start(&r, plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], &err);
+        travel(&r, counting, grows);
         finish(&r, b->stats);
         if (__builtin_expect(r.status != FACET_OK, 0)) {
             b->failed(b->context, i, r.status, &err);
         }
+    }
+}
+
+/* One copy of the loop for each of the usual needs. */
+TARGET void MANY(const struct fast_batch *b)
+{
+    struct plan plan;
+
+    plan_make(&plan, b->tracer, b->common, b->stats != NULL);
+    if (plan.counting) {
+        many(b, &plan, true, true);
+    } else if (plan.grow != 1) {
+        many(b, &plan, false, true);
+    } else {
+        many(b, &plan, false, false);
     }
 }

@@ -28,11 +28,13 @@ static unsigned slabs_test(const struct fast_box *box,
                            const struct lanes *lanes,
                            float extent,
                            float grow,
+                           bool grows,
                            struct slabs *s)
 {
     struct facet_gfx12_slab_ray ray = lanes->ray;
     unsigned hit = 0;
 
+    (void)grows;
     ray.extent = extent;
     ray.grow = grow;
     for (unsigned i = 0; i < 8; i++) {
@@ -53,7 +55,7 @@ static unsigned slabs_test_careful(const struct fast_box *box,
                                    float grow,
                                    struct slabs *s)
 {
-    return slabs_test(box, lanes, extent, grow, s);
+    return slabs_test(box, lanes, extent, grow, true, s);
 }
 
 static float key_of(const struct facet_gfx12_slab *s, unsigned heuristic)

@@ -13,15 +13,16 @@ static float soften(float light)
     return above > 0.0F ? KNEE + room * above / (above + room) : light;
 }
 
-/* Scales by luminance, which keeps the hue, and cuts off what is then still above 1. */
+/* Bends the strongest channel and scales the others with it: the hue stays, and a bright saturated
+ * colour still shows its shading. */
 static void develop_pixel(const float in[3], float exposure, bool clamp, uint8_t out[4])
 {
-    float rgb[3], light, scale = 1.0F;
+    float rgb[3], light = 0.0F, scale = 1.0F;
 
     for (unsigned c = 0; c < 3; c++) {
         rgb[c] = in[c] * exposure;
+        light = rgb[c] > light ? rgb[c] : light;
     }
-    light = 0.2126F * rgb[0] + 0.7152F * rgb[1] + 0.0722F * rgb[2];
     if (!clamp && light > KNEE) {
         scale = soften(light) / light;
     }

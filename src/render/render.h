@@ -102,8 +102,8 @@ uint32_t facet_render_flat_instances(const struct facet_render *render);
  * lights were written in. */
 float facet_render_exposure(const struct facet_scene *scene);
 
-/* Light to pixels: `exposure` multiplies it, then, unless `clamp`, what is brighter than 0.6 bends
- * smoothly towards white; darker colours stay exact. Alpha becomes 255. */
+/* Light to pixels: `exposure` multiplies it, then, unless `clamp`, what is brighter than 0.6 in a
+ * channel bends smoothly towards 1; darker colours stay exact. Alpha becomes 255. */
 enum facet_status facet_render_develop(const struct facet_image_f *from,
                                        float exposure,
                                        bool clamp,

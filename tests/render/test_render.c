@@ -435,3 +435,95 @@ TEST(vertex_colors_are_interpolated, "")
     facet_image_f_free(&image);
     facet_scene_free(&scene);
 }
+
+/* A slanted square with normals, stretched and mirrored: its normal in world space is that of the
+ * stretched square, and its front stays its front. */
+TEST(normals_survive_mirrors_and_stretching, "")
+{
+    const float eye[3] = {0, 9, 0}, across[3] = {1, 0, 0}, slope[3] = {0, 1, -1};
+    const float object_normal[3] = {0, (float)sqrt(0.5), (float)sqrt(0.5)};
+
+    for (int variant = 0; variant < 4; variant++) {
+        bool mirrored = variant % 2 != 0, smooth = variant / 2 != 0;
+        const float matrix[12] = {mirrored ? -2 : 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 1, 0};
+        /* The slope becomes (0, 3, -1); at right angles to it, upwards: (0, 1, 3) / sqrt(10). */
+        const double up = 1 / sqrt(10), back = 3 / sqrt(10);
+        struct facet_render_options options;
+        struct facet_image_f image;
+        struct facet_scene scene;
+        double direct, sky;
+
+        facet_scene_init(&scene);
+        add_material(&scene, 1, 1, 1);
+        add_instance(&scene, add_quad(&scene, 0, ORIGIN, across, slope), matrix);
+        if (smooth) {
+            scene.meshes[0].normals = malloc(sizeof(float) * 12);
+            for (unsigned i = 0; i < 12; i++) {
+                scene.meshes[0].normals[i] = object_normal[i % 3];
+            }
+        }
+        add_flat_camera(&scene, eye, true, 0.5F);
+        add_sun(&scene, 0, -1, -1, 3.0F);
+        finish(&scene);
+        CHECK(scene.instances[0].flipped == mirrored);
+        options = plain_options(&scene, 4, 4);
+        image = draw(&scene, &options, 1, NULL);
+        direct = 3.0 / PI * (up + back) * sqrt(0.5);
+        sky = (double)facet_sky_light(vec3(0, (float)up, (float)back)).x;
+        CHECK_MSG(fabs((double)pixel(&image, 1, 2)[0] - direct - sky) < 1e-5,
+                  "variant %d: %g, expected %g",
+                  variant,
+                  (double)pixel(&image, 1, 2)[0],
+                  direct + sky);
+        facet_image_f_free(&image);
+        facet_scene_free(&scene);
+    }
+}
+
+/* A lone two-sided square has nothing that could shade it: rays that leave it must not find it
+ * again, however it is turned, scaled and moved away. */
+TEST(nothing_shades_itself, "")
+{
+    for (unsigned n = 0; n < 24 && !harness_failed(); n++) {
+        float scale = powf(10.0F, (float)(n % 5) - 2.0F), matrix[12];
+        struct facet_vec3 x, y, z;
+        struct facet_render_options options;
+        struct facet_image_f open, shaded;
+        struct facet_scene scene;
+        float v[9];
+
+        for (unsigned i = 0; i < 9; i++) {
+            v[i] = (float)(harness_random() >> 40) * 0x1p-23F - 1.0F;
+        }
+        x = vec3_load(v);
+        z = vec3_cross(x, vec3_load(v + 3));
+        y = vec3_cross(z, x);
+        CHECK(vec3_normalize(&x) && vec3_normalize(&y) && vec3_normalize(&z));
+        for (unsigned r = 0; r < 3; r++) {
+            const float *row[3] = {&x.x, &y.x, &z.x};
+
+            for (unsigned c = 0; c < 3; c++) {
+                matrix[4 * r + c] = row[c][r] * scale;
+            }
+            matrix[4 * r + 3] = v[6 + r] * scale * 100.0F;
+        }
+        facet_scene_init(&scene);
+        add_material(&scene, 1, 1, 1);
+        scene.materials[0].double_sided = true;
+        add_instance(&scene, add_quad(&scene, 0, ORIGIN, X1, Y1), matrix);
+        add_sun(&scene, -1, -1, -1, 3.0F);
+        finish(&scene);
+        options = plain_options(&scene, 48, 48);
+        options.shadows = false;
+        open = draw(&scene, &options, 1, NULL);
+        options.shadows = true;
+        options.ao_rays = 1;
+        shaded = draw(&scene, &options, 1, NULL);
+        CHECK_MSG(memcmp(open.rgb, shaded.rgb, sizeof(float) * 3 * 48 * 48) == 0,
+                  "square %u shades itself",
+                  n);
+        facet_image_f_free(&open);
+        facet_image_f_free(&shaded);
+        facet_scene_free(&scene);
+    }
+}

@@ -1,0 +1,273 @@
+/* `facet bvh trace`: a file of rays through an image, hits into another file. */
+#include "cli/bvh.h"
+
+#include "base/bits.h"
+#include "base/json.h"
+#include "gfx12/tracer.h"
+#include "gfx12/vectors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Records of both files: eight little-endian dwords. */
+enum { RECORD = 32, RAY_LIMIT = 1 << 30, HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
+
+struct job {
+    struct facet_gfx12_batch_ray *rays;
+    struct facet_gfx12_hit *hits;
+    size_t count;
+    struct facet_gfx12_stats stats;
+    uint64_t found;
+};
+
+static float float_at(const uint8_t *bytes)
+{
+    uint32_t bits = facet_load_le32(bytes);
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static enum facet_status read_rays(const char *path, struct job *job, struct facet_error *err)
+{
+    struct facet_bytes file;
+    enum facet_status status = facet_file_read(path, RAY_LIMIT, &file, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    if (file.size % RECORD != 0) {
+        status = facet_fail(err,
+                            FACET_ERR_INPUT,
+                            file.size - file.size % RECORD,
+                            "%s: %zu bytes; expected rays of %d bytes, the last one at offset %zu "
+                            "is cut off",
+                            path,
+                            file.size,
+                            RECORD,
+                            file.size - file.size % RECORD);
+    }
+    job->count = file.size / RECORD;
+    job->rays = malloc((job->count + 1) * sizeof *job->rays);
+    job->hits = malloc((job->count + 1) * sizeof *job->hits);
+    if (status == FACET_OK && (job->rays == NULL || job->hits == NULL)) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", job->count);
+    }
+    for (size_t i = 0; status == FACET_OK && i < job->count; i++) {
+        const uint8_t *record = file.data + i * RECORD;
+
+        for (int k = 0; k < 3; k++) {
+            job->rays[i].origin[k] = float_at(record + 4 * k);
+            job->rays[i].direction[k] = float_at(record + 16 + 4 * k);
+        }
+        job->rays[i].t_min = float_at(record + 12);
+        job->rays[i].t_max = float_at(record + 28);
+    }
+    free(file.data);
+    return status;
+}
+
+static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
+{
+    uint32_t none = FACET_GFX12_INVALID;
+    uint32_t inside = hit->found && hit->instance != FACET_GFX12_INVALID;
+    uint32_t flags = (hit->found ? HIT_FOUND : 0) | (hit->backface ? HIT_BACKFACE : 0) |
+                     (hit->procedural ? HIT_PROCEDURAL : 0);
+
+    facet_store_le32(record, hit->found ? bits_of(hit->t) : 0x7F800000);
+    facet_store_le32(record + 4, hit->found ? bits_of(hit->u) : 0);
+    facet_store_le32(record + 8, hit->found ? bits_of(hit->v) : 0);
+    facet_store_le32(record + 12, hit->found ? hit->primitive_index : none);
+    facet_store_le32(record + 16, hit->found ? hit->geometry_index : none);
+    facet_store_le32(record + 20, inside ? hit->instance_user_data : none);
+    facet_store_le32(record + 24, inside ? hit->instance : none);
+    facet_store_le32(record + 28, hit->found ? flags : 0);
+}
+
+static enum facet_status write_hits(const char *path, struct job *job, struct facet_error *err)
+{
+    uint8_t *bytes = malloc((job->count + 1) * RECORD);
+    enum facet_status status;
+
+    if (bytes == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", job->count);
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        write_hit(&job->hits[i], bytes + i * RECORD);
+        job->found += job->hits[i].found;
+    }
+    status = facet_file_write(path, bytes, job->count * RECORD, err);
+    free(bytes);
+    return status;
+}
+
+static enum facet_status trace(const struct cli_args *args,
+                               const struct bvh_file *file,
+                               struct facet_gfx12_query *query,
+                               unsigned threads,
+                               struct job *job,
+                               struct facet_error *err)
+{
+    const char *profile = cli_value(args, "profile");
+    struct facet_gfx12_tracer_options options = {.address = file->view.base,
+                                                 .root = file->view.root};
+    facet_gfx12_tracer *tracer = NULL;
+    facet_pool *pool = NULL;
+    struct facet_gfx12_unit unit;
+    enum facet_status status;
+
+    facet_gfx12_unit_init(&unit, file->view.bytes, file->view.size);
+    unit.image_address = file->view.base;
+    if (profile != NULL) {
+        (void)facet_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
+    }
+    query->address = file->view.base;
+    query->root = file->view.root;
+    status = facet_pool_create(threads, &pool, err);
+    if (status == FACET_OK) {
+        status = facet_gfx12_tracer_create(&unit, &options, &tracer, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_gfx12_tracer_batch(
+            tracer, query, job->rays, job->count, job->hits, pool, &job->stats, err);
+    }
+    facet_gfx12_tracer_destroy(tracer);
+    facet_pool_destroy(pool);
+    return status;
+}
+
+static int print_result(const struct cli_args *args, const struct job *job)
+{
+    const struct facet_gfx12_stats *s = &job->stats;
+
+    if (args->json) {
+        return cli_print_json(args,
+                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                                        "rays",
+                                        (json_int_t)job->count,
+                                        "hits",
+                                        (json_int_t)job->found,
+                                        "steps",
+                                        (json_int_t)s->steps,
+                                        "box_nodes",
+                                        (json_int_t)s->boxes,
+                                        "primitive_nodes",
+                                        (json_int_t)s->primitives,
+                                        "instance_nodes",
+                                        (json_int_t)s->instances,
+                                        "stack_pushes",
+                                        (json_int_t)s->pushes,
+                                        "max_stack_depth",
+                                        (json_int_t)s->max_depth));
+    }
+    if (cli_given(args, "stats")) {
+        printf("rays             %zu, %" PRIu64 " hits\n", job->count, job->found);
+        printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
+               " instance nodes)\n",
+               s->steps,
+               s->boxes,
+               s->primitives,
+               s->instances);
+        printf(
+            "stack            %" PRIu64 " pushes, %u entries at most\n", s->pushes, s->max_depth);
+    }
+    return CLI_OK;
+}
+
+static int run_trace(const struct cli_args *args)
+{
+    const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
+    const float zero[3] = {0, 0, 0};
+    struct facet_gfx12_query query;
+    struct job job = {0};
+    struct facet_error err = {0};
+    struct bvh_file file;
+    uint64_t threads = 0, flags = 0, mask = 0xFF, steps = 0;
+    enum facet_status status;
+    int code;
+
+    if (rays == NULL || output == NULL) {
+        return cli_bad(args, "expected --rays FILE and -o FILE");
+    }
+    if (strcmp(output, "-") == 0 && (args->json || cli_given(args, "stats"))) {
+        return cli_bad(args, "figures and -o - both want standard output");
+    }
+    if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads) ||
+        !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
+        !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
+        !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    facet_gfx12_query_init(&query, zero, zero);
+    query.api_flags = (uint32_t)flags;
+    query.instance_mask = (uint32_t)mask;
+    query.max_steps = steps;
+    if (cli_given(args, "any-hit")) {
+        query.api_flags |= FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    }
+    status = read_rays(rays, &job, &err);
+    if (status == FACET_OK) {
+        status = trace(args, &file, &query, (unsigned)threads, &job, &err);
+    }
+    if (status == FACET_OK) {
+        status = write_hits(output, &job, &err);
+    }
+    bvh_file_free(&file);
+    code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);
+    free(job.rays);
+    free(job.hits);
+    return code;
+}
+
+static const struct cli_option trace_options[] = {
+    {"rays", 0, "FILE", "rays: records of eight floats, ox oy oz tmin dx dy dz tmax"},
+    {"output", 'o', "FILE", "hits: records of eight dwords, see below"},
+    {"any-hit", 0, NULL, "stop each ray at its first committed hit"},
+    {"stats", 0, NULL, "print instructions, nodes and stack use"},
+    {"flags",
+     0,
+     "N",
+     "ray flags (2.2 of spec/gfx12-semantics.md): 1 force opaque, 0x10 cull back faces, and so on"},
+    {"mask", 0, "N", "instance mask, 0 to 0xFF (default 0xFF)"},
+    {"profile", 0, "silicon|gpurt", "rules where card and emulation differ (default silicon)"},
+    {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},
+    {"threads", 0, "N", "working threads (default: all processors)"},
+    BVH_IMAGE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_bvh_trace = {
+    .name = "bvh trace",
+    .summary = "trace a file of rays through a GFX12 BVH image",
+    .usage = "facet bvh trace IMAGE --rays FILE -o FILE [--any-hit] [--stats] [--flags N] "
+             "[--mask N]",
+    .details =
+        "Runs the traversal loop of section 11.1 around image_bvh8_intersect_ray for every ray and "
+        "writes one hit per ray, in order. The hits are the same bits on any number of threads and "
+        "with or without AVX2. Non-opaque triangles count as hit; procedural primitives have no "
+        "shape here and are never hit.\n\n"
+        "All files are little-endian. A hit is t, u, v (float), primitive, geometry, user data of "
+        "the instance, ID of the instance node, and flags: bit 0 hit, bit 1 back face, bit 2 "
+        "procedural. Without a hit t is +inf, u and v are 0, the four numbers 0xFFFFFFFF and the "
+        "flags 0; outside instances the two instance numbers are 0xFFFFFFFF.\n\n"
+        "A ray that does not end (a cycle in a damaged image) is an error with the number of the "
+        "ray, and nothing is written.",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
+                "head -c 320 /dev/zero > rays.bin\n"
+                "facet bvh trace cube.gfx12 --rays rays.bin -o hits.bin --stats",
+    .options = trace_options,
+    .has_json = true,
+    .run = run_trace,
+    .operands = "IMAGE",
+};

@@ -1,0 +1,761 @@
+/* The tracer against the reference loop: every field of every hit, every statistic, every callback,
+ * on random structures (oriented boxes, ranges, procedural and non-opaque primitives, instances),
+ * random descriptors and rays that are out to find differences; also on damaged images. */
+#include "gfx12/common.h"
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "bvh/gfx12_build.h"
+#include "gfx12/fast.h"
+#include "gfx12/sort.h"
+#include "gfx12/tracer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static unsigned below(unsigned n)
+{
+    return (unsigned)(harness_random() >> 33) % n;
+}
+
+static float unit_float(void)
+{
+    return (float)(harness_random() >> 40) * 0x1p-24f;
+}
+
+static float in_range(float lo, float hi)
+{
+    return lo + (hi - lo) * unit_float();
+}
+
+/* ---- random structures ---- */
+
+enum { MAX_BLAS = 3, MAX_INSTANCES = 6, MAX_PRIMITIVES = 160 };
+
+struct world {
+    struct facet_gfx12_image image;
+    struct facet_gfx12_unit unit;
+    struct facet_bvh_triangle triangles[MAX_BLAS][MAX_PRIMITIVES];
+    struct facet_bvh_aabb aabbs[MAX_BLAS][MAX_PRIMITIVES];
+    struct facet_bvh_blas_input blas[MAX_BLAS];
+    struct facet_bvh_instance instances[MAX_INSTANCES];
+    struct facet_bvh_scene_input scene;
+    uint64_t base;
+    bool grid; /* coordinates on a coarse grid: equal keys, equal t, rays in planes */
+};
+
+/* A coordinate; on a grid of quarters, many of them meet. */
+static float coordinate(const struct world *w)
+{
+    return w->grid ? (float)((int)below(17) - 8) * 0.25f : in_range(-2, 2);
+}
+
+static uint32_t primitive_flags(void)
+{
+    return (below(4) != 0 ? FACET_BVH_OPAQUE : 0) | (below(4) == 0 ? FACET_BVH_DOUBLE_SIDED : 0);
+}
+
+static void random_triangles(struct world *w, unsigned b)
+{
+    unsigned count = 1 + below(below(3) == 0 ? 8 : MAX_PRIMITIVES);
+    float size = w->grid ? 1 : in_range(0.05f, 2);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct facet_bvh_triangle *t = &w->triangles[b][i];
+
+        if (i > 0 && below(8) == 0) { /* the same triangle again: equal t */
+            *t = w->triangles[b][below(i)];
+        } else {
+            float at[3] = {coordinate(w), coordinate(w), coordinate(w)};
+            for (unsigned c = 0; c < 3; c++) {
+                for (unsigned k = 0; k < 3; k++) {
+                    t->vertex[c][k] = w->grid ? coordinate(w) : at[k] + in_range(-size, size);
+                }
+            }
+        }
+        t->geometry = below(3);
+        t->primitive = i;
+        t->flags = primitive_flags();
+    }
+    w->blas[b] =
+        (struct facet_bvh_blas_input){.triangles = w->triangles[b], .triangle_count = count};
+}
+
+static void random_aabbs(struct world *w, unsigned b)
+{
+    unsigned count = 1 + below(40);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct facet_bvh_aabb *a = &w->aabbs[b][i];
+
+        for (unsigned k = 0; k < 3; k++) {
+            float x = coordinate(w), y = coordinate(w);
+            a->min[k] = x < y ? x : y;
+            a->max[k] = x < y ? y : x;
+        }
+        a->geometry = below(3);
+        a->primitive = i;
+        a->flags = primitive_flags() & FACET_BVH_OPAQUE;
+    }
+    w->blas[b] = (struct facet_bvh_blas_input){.aabbs = w->aabbs[b], .aabb_count = count};
+}
+
+static void random_instance(struct world *w, struct facet_bvh_instance *in, unsigned number)
+{
+    memset(in, 0, sizeof *in);
+    for (unsigned r = 0; r < 3; r++) {
+        for (unsigned c = 0; c < 3; c++) {
+            in->world_to_object[r][c] = w->grid ? (float)(r == c) : in_range(-1, 1);
+        }
+        in->world_to_object[r][3] = w->grid ? (float)((int)below(5) - 2) * 0.5f : in_range(-2, 2);
+    }
+    in->blas = below(w->scene.blas_count);
+    in->flags = below(3) == 0 ? below(1024) : 0;
+    in->mask = (uint8_t)(below(2) != 0 ? 0xFF : harness_random());
+    in->user_data = number * 0x1111;
+}
+
+static void random_unit(struct world *w)
+{
+    struct facet_gfx12_resource *r = &w->unit.resource;
+    static const uint8_t grow[4] = {0, 1, 6, 255};
+
+    facet_gfx12_unit_init(&w->unit, w->image.bytes, w->image.size);
+    w->unit.image_address = w->base;
+    r->box_sorting_heuristic = (uint8_t)(below(2) != 0 ? 0 : below(4));
+    r->box_grow_value = grow[below(4)];
+    r->box_sort_en = below(16) != 0;
+    r->wide_sort_en = below(16) != 0;
+    r->sort_triangles_first = below(16) != 0;
+    r->pointer_flags = below(4) != 0;
+    r->instance_en = below(32) != 0;
+    w->unit.profile = below(3) == 0 ? FACET_GFX12_GPURT : FACET_GFX12_SILICON;
+    w->unit.opaque_sense = below(2) != 0 ? FACET_GFX12_SENSE_HW : FACET_GFX12_SENSE_SEED;
+}
+
+/* Bits flipped in nodes: cycles, wrong types, ranges without end, NaN planes, other counts. */
+static void damage(struct world *w)
+{
+    unsigned flips = 1 + below(12);
+
+    for (unsigned i = 0; i < flips; i++) {
+        uint64_t byte = harness_random() % w->image.size;
+        if (below(3) == 0) { /* headers matter most */
+            byte = byte / 128 * 128 + below(32);
+        }
+        w->image.bytes[byte] ^= (uint8_t)(1u << below(8));
+    }
+}
+
+static struct world *world_new(bool damaged)
+{
+    struct world *w = calloc(1, sizeof *w);
+    struct facet_gfx12_build_options options = {.quality =
+                                                    below(2) != 0 ? FACET_BVH_HIGH : FACET_BVH_FAST,
+                                                .obb = below(4) == 0,
+                                                .prim_range = below(17)};
+    struct facet_gfx12_build_report report;
+    enum facet_status status;
+    struct facet_error err;
+
+    w->grid = below(2) != 0;
+    w->base = below(2) != 0 ? 0 : 128 * (uint64_t)below(1 << 20);
+    options.base = w->base;
+    w->scene = (struct facet_bvh_scene_input){.blas = w->blas,
+                                              .blas_count = 1 + below(MAX_BLAS),
+                                              .instances = w->instances,
+                                              .instance_count = 1 + below(MAX_INSTANCES)};
+    for (unsigned b = 0; b < w->scene.blas_count; b++) {
+        if (below(5) == 0) {
+            random_aabbs(w, b);
+        } else {
+            random_triangles(w, b);
+        }
+    }
+    for (unsigned i = 0; i < w->scene.instance_count; i++) {
+        random_instance(w, &w->instances[i], i);
+    }
+    if (below(3) == 0) { /* no TLAS */
+        status =
+            facet_gfx12_build_blas(&w->blas[0], &options, NULL, NULL, &w->image, &report, &err);
+    } else {
+        status = facet_gfx12_build(&w->scene, &options, NULL, NULL, &w->image, &report, &err);
+    }
+    if (!CHECK_MSG(status == FACET_OK, "%s", err.message)) {
+        free(w);
+        return NULL;
+    }
+    if (damaged) {
+        damage(w);
+    }
+    random_unit(w);
+    return w;
+}
+
+static void world_free(struct world *w)
+{
+    free(w->image.bytes);
+    free(w);
+}
+
+/* ---- random rays ---- */
+
+static float odd_float(void)
+{
+    switch (below(9)) {
+    case 0:
+        return 0.0f;
+    case 1:
+        return -0.0f;
+    case 2:
+        return (float)INFINITY;
+    case 3:
+        return (float)-INFINITY;
+    case 4:
+        return (float)NAN;
+    case 5:
+        return from_bits(1 + below(1 << 20)); /* subnormal */
+    case 6:
+        return below(2) != 0 ? 3e38f : -3e38f;
+    case 7:
+        return from_bits((uint32_t)harness_random());
+    default:
+        return below(2) != 0 ? 1e-30f : 1e30f;
+    }
+}
+
+/* A point that geometry is likely to share: a corner, or a point on an edge. */
+static void notable_point(const struct world *w, float p[3])
+{
+    const struct facet_bvh_blas_input *blas = &w->blas[below(w->scene.blas_count)];
+    float s = below(2) != 0 ? 0 : 0.5f;
+
+    for (unsigned k = 0; k < 3; k++) {
+        p[k] = coordinate(w);
+    }
+    if (blas->triangle_count > 0) {
+        const struct facet_bvh_triangle *t = &blas->triangles[below(blas->triangle_count)];
+        unsigned a = below(3), b = below(3);
+        for (unsigned k = 0; k < 3; k++) {
+            p[k] = t->vertex[a][k] + s * (t->vertex[b][k] - t->vertex[a][k]);
+        }
+    }
+}
+
+static void random_ray(const struct world *w, struct facet_gfx12_batch_ray *ray)
+{
+    for (unsigned k = 0; k < 3; k++) {
+        ray->origin[k] = below(2) != 0 ? coordinate(w) : in_range(-6, 6);
+        ray->direction[k] = in_range(-1, 1);
+    }
+    switch (below(6)) {
+    case 0: /* along an axis, perhaps inside a plane of boxes and triangles */
+        for (unsigned k = 0; k < 3; k++) {
+            ray->direction[k] = below(2) != 0 ? 0.0f : -0.0f;
+        }
+        ray->direction[below(3)] = below(2) != 0 ? 1 : -1;
+        break;
+    case 1: /* one component gone */
+        ray->direction[below(3)] = below(2) != 0 ? 0.0f : -0.0f;
+        break;
+    case 2:
+    case 3: { /* at a corner or an edge */
+        float p[3];
+        notable_point(w, p);
+        for (unsigned k = 0; k < 3; k++) {
+            ray->direction[k] = p[k] - ray->origin[k];
+        }
+        break;
+    }
+    default:
+        break;
+    }
+    if (below(12) == 0) {
+        (below(2) != 0 ? ray->origin : ray->direction)[below(3)] = odd_float();
+    }
+    ray->t_min = below(8) == 0 ? in_range(-1, 1) : 0;
+    ray->t_max = below(4) == 0 ? in_range(0, 4) : (float)INFINITY;
+    if (below(40) == 0) {
+        *(below(2) != 0 ? &ray->t_min : &ray->t_max) = odd_float();
+    }
+}
+
+static uint32_t random_api_flags(void)
+{
+    switch (below(4)) {
+    case 0:
+        return (uint32_t)harness_random() & 0x3FF;
+    case 1:
+        return 1u << below(10);
+    default:
+        return below(4) == 0 ? FACET_GFX12_API_TERMINATE_ON_FIRST_HIT : 0;
+    }
+}
+
+/* ---- comparing ---- */
+
+/* Everything that callbacks are told, and what they answer. */
+struct call_log {
+    uint64_t hash;
+    unsigned calls;
+};
+
+static void log_bytes(struct call_log *log, const void *data, size_t size)
+{
+    log->hash = facet_hash_bytes(data, size, log->hash);
+}
+
+static void log_hit(struct call_log *log, const struct facet_gfx12_hit *h)
+{
+    const uint32_t words[] = {
+        h->found,
+        h->procedural,
+        h->opaque,
+        h->backface,
+        to_bits(h->t),
+        to_bits(h->u),
+        to_bits(h->v),
+        h->primitive_index,
+        h->geometry_index,
+        h->node,
+        (uint32_t)h->base,
+        (uint32_t)(h->base >> 32),
+        h->instance,
+        h->instance_user_data,
+    };
+    log->calls++;
+    log_bytes(log, words, sizeof words);
+}
+
+static enum facet_gfx12_verdict any_hit(void *context, const struct facet_gfx12_hit *candidate)
+{
+    struct call_log *log = context;
+
+    log_hit(log, candidate);
+    switch ((candidate->primitive_index ^ candidate->instance_user_data) % 5) {
+    case 0:
+    case 1:
+        return FACET_GFX12_IGNORE;
+    case 2:
+        return FACET_GFX12_ACCEPT_AND_STOP;
+    default:
+        return FACET_GFX12_ACCEPT;
+    }
+}
+
+static bool procedural(void *context,
+                       const struct facet_gfx12_ray *ray,
+                       const uint8_t node[128],
+                       struct facet_gfx12_hit *candidate)
+{
+    struct call_log *log = context;
+
+    log_hit(log, candidate);
+    log_bytes(log, ray->origin, sizeof ray->origin);
+    log_bytes(log, ray->direction, sizeof ray->direction);
+    log_bytes(log, &ray->extent, sizeof ray->extent);
+    log_bytes(log, &ray->instance_mask, sizeof ray->instance_mask);
+    log_bytes(log, node, 128);
+    candidate->t = (float)(log->hash >> 40) * 0x1p-22f;
+    candidate->u = 0.25f;
+    return log->hash % 3 != 0;
+}
+
+static bool same_hit(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *b)
+{
+    struct call_log x = {0}, y = {0};
+
+    log_hit(&x, a);
+    log_hit(&y, b);
+    return x.hash == y.hash;
+}
+
+static bool same_stats(const struct facet_gfx12_stats *a, const struct facet_gfx12_stats *b)
+{
+    return a->steps == b->steps && a->boxes == b->boxes && a->primitives == b->primitives &&
+           a->instances == b->instances && a->pushes == b->pushes && a->max_depth == b->max_depth;
+}
+
+static const char *const path_names[2] = {"portable", "avx2"};
+
+/* The two fast paths; the second is NULL on a host without AVX2. */
+static void tracers_new(const struct world *w, uint64_t max_bytes, facet_gfx12_tracer *tracers[2])
+{
+    static const enum facet_gfx12_tracer_path paths[2] = {FACET_GFX12_PATH_PORTABLE,
+                                                          FACET_GFX12_PATH_AVX2};
+    for (unsigned p = 0; p < 2; p++) {
+        const struct facet_gfx12_tracer_options options = {
+            .address = w->base, .path = paths[p], .max_bytes = max_bytes};
+        struct facet_error err = {0};
+        enum facet_status status = facet_gfx12_tracer_create(&w->unit, &options, &tracers[p], &err);
+
+        CHECK_MSG(status == FACET_OK || (p == 1 && status == FACET_ERR_USAGE), "%s", err.message);
+    }
+}
+
+static void tracers_free(facet_gfx12_tracer *tracers[2])
+{
+    facet_gfx12_tracer_destroy(tracers[0]);
+    facet_gfx12_tracer_destroy(tracers[1]);
+}
+
+/* One query on all paths; false after the first difference. */
+static bool compare_query(facet_gfx12_tracer *const tracers[2],
+                          const struct facet_gfx12_unit *unit,
+                          const struct facet_gfx12_query *query,
+                          bool callbacks)
+{
+    struct facet_gfx12_query q = *query;
+    struct facet_gfx12_hit want, got;
+    struct facet_gfx12_stats want_stats, stats;
+    struct facet_error want_err = {0}, err = {0};
+    struct call_log want_log = {0}, log = {0};
+    enum facet_status want_status, status;
+    bool good = true;
+
+    if (callbacks) {
+        q.callbacks.any_hit = any_hit;
+        q.callbacks.procedural = procedural;
+    }
+    q.callbacks.context = &want_log;
+    want_status = facet_gfx12_trace(unit, &q, &want, &want_stats, &want_err);
+    for (unsigned p = 0; p < 2 && good; p++) {
+        if (tracers[p] == NULL) {
+            continue;
+        }
+        log = (struct call_log){0};
+        q.callbacks.context = &log;
+        status = facet_gfx12_tracer_trace(tracers[p], &q, &got, &stats, &err);
+        good = CHECK_MSG(status == want_status && same_hit(&got, &want) &&
+                             same_stats(&stats, &want_stats) && log.hash == want_log.hash &&
+                             (status == FACET_OK || strcmp(err.message, want_err.message) == 0),
+                         "%s: status %d t %a primitive %u node %X steps %u calls %u, expected "
+                         "%d t %a primitive %u node %X steps %u calls %u; origin %a %a %a "
+                         "direction %a %a %a interval %a %a flags %X mask %X",
+                         path_names[p],
+                         status,
+                         got.t,
+                         got.primitive_index,
+                         got.node,
+                         (unsigned)stats.steps,
+                         log.calls,
+                         want_status,
+                         want.t,
+                         want.primitive_index,
+                         want.node,
+                         (unsigned)want_stats.steps,
+                         want_log.calls,
+                         q.origin[0],
+                         q.origin[1],
+                         q.origin[2],
+                         q.direction[0],
+                         q.direction[1],
+                         q.direction[2],
+                         q.t_min,
+                         q.t_max,
+                         q.api_flags,
+                         q.instance_mask);
+    }
+    return good;
+}
+
+static struct facet_gfx12_query make_query(const struct world *w,
+                                           const struct facet_gfx12_batch_ray *ray)
+{
+    struct facet_gfx12_query q;
+
+    facet_gfx12_query_init(&q, ray->origin, ray->direction);
+    q.t_min = ray->t_min;
+    q.t_max = ray->t_max;
+    q.address = w->base;
+    return q;
+}
+
+/* All rays of a world one by one; counts those that hit and those on decoded nodes. */
+static void check_world(const struct world *w, unsigned rays, unsigned *hits, unsigned *fast)
+{
+    facet_gfx12_tracer *tracers[2];
+
+    tracers_new(w, 0, tracers);
+    for (unsigned i = 0; i < rays && !harness_failed(); i++) {
+        struct facet_gfx12_batch_ray ray;
+        struct facet_gfx12_query q;
+        struct facet_gfx12_hit hit;
+
+        random_ray(w, &ray);
+        q = make_query(w, &ray);
+        q.api_flags = random_api_flags();
+        q.instance_mask = below(3) == 0 ? (uint32_t)harness_random() & 0x1FF : 0xFF;
+        q.max_steps = below(8) == 0 ? 1 + below(40) : 3000;
+        (void)compare_query(tracers, &w->unit, &q, below(2) != 0);
+        (void)facet_gfx12_tracer_trace(tracers[0], &q, &hit, NULL, NULL);
+        *hits += hit.found;
+        *fast += facet_gfx12_tracer_used(tracers[0]) != FACET_GFX12_PATH_REFERENCE;
+    }
+    tracers_free(tracers);
+}
+
+TEST(rays_equal_reference,
+     "G12-180 G12-181 G12-182 G12-183 G12-184 G12-185 G12-195 G12-197 G12-198 G12-199 G12-202 "
+     "G12-203 G12-204 G12-208 G12-239 G12-248")
+{
+    const unsigned worlds = harness_long() ? 12000 : 3600, rays = 256;
+    unsigned hits = 0, fast = 0;
+
+    for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
+        struct world *w = world_new(false);
+        if (w != NULL) {
+            check_world(w, rays, &hits, &fast);
+            world_free(w);
+        }
+    }
+    CHECK_MSG(hits > worlds * rays / 8 || harness_failed(), "only %u hits", hits);
+    CHECK_MSG(fast > worlds * rays / 2 || harness_failed(), "only %u rays on decoded nodes", fast);
+}
+
+TEST(damaged_images_equal_reference, "")
+{
+    const unsigned worlds = harness_long() ? 12000 : 3000, rays = 48;
+    unsigned hits = 0, fast = 0;
+
+    for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
+        struct world *w = world_new(true);
+        if (w != NULL) {
+            check_world(w, rays, &hits, &fast);
+            world_free(w);
+        }
+    }
+    CHECK_MSG(fast > worlds * rays / 3 || harness_failed(), "only %u rays on decoded nodes", fast);
+}
+
+/* ---- batches ---- */
+
+enum { BATCH = 5000 };
+
+TEST(batches_do_not_depend_on_threads, "")
+{
+    static struct facet_gfx12_batch_ray rays[BATCH];
+    static struct facet_gfx12_hit want[BATCH], got[BATCH];
+    const unsigned worlds = harness_long() ? 60 : 12;
+
+    for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
+        struct world *w = world_new(n % 3 == 2);
+        facet_gfx12_tracer *tracers[2];
+        struct facet_gfx12_stats sum = {0};
+        struct facet_gfx12_query common;
+        size_t failed = SIZE_MAX;
+
+        if (w == NULL) {
+            return;
+        }
+        tracers_new(w, 0, tracers);
+        common = make_query(w, &(struct facet_gfx12_batch_ray){0});
+        common.api_flags = random_api_flags();
+        common.max_steps = n % 3 == 0 ? 12 : 3000;
+        for (unsigned i = 0; i < BATCH; i++) {
+            struct facet_gfx12_query q = common;
+            struct facet_gfx12_stats s;
+
+            random_ray(w, &rays[i]);
+            memcpy(q.origin, rays[i].origin, sizeof q.origin);
+            memcpy(q.direction, rays[i].direction, sizeof q.direction);
+            q.t_min = rays[i].t_min;
+            q.t_max = rays[i].t_max;
+            if (facet_gfx12_trace(&w->unit, &q, &want[i], &s, NULL) != FACET_OK &&
+                failed == SIZE_MAX) {
+                failed = i;
+            }
+            sum.steps += s.steps;
+            sum.boxes += s.boxes;
+            sum.primitives += s.primitives;
+            sum.instances += s.instances;
+            sum.pushes += s.pushes;
+            sum.max_depth = s.max_depth > sum.max_depth ? s.max_depth : sum.max_depth;
+        }
+        for (unsigned run = 0; run < 8 && !harness_failed(); run++) {
+            unsigned threads = 1u << (run / 2 % 3);
+            facet_pool *pool = NULL;
+            struct facet_gfx12_stats stats;
+            struct facet_error err = {0};
+            enum facet_status status;
+            bool counted = run < 6;
+
+            if (tracers[run % 2] == NULL) {
+                continue;
+            }
+            CHECK(facet_pool_create(threads, &pool, NULL) == FACET_OK);
+            memset(got, 0xAA, sizeof got);
+            status = facet_gfx12_tracer_batch(
+                tracers[run % 2], &common, rays, BATCH, got, pool, counted ? &stats : NULL, &err);
+            facet_pool_destroy(pool);
+            CHECK_EQ(status == FACET_OK, failed == SIZE_MAX);
+            CHECK(status == FACET_OK || err.where == failed);
+            CHECK(!counted || same_stats(&stats, &sum));
+            for (unsigned i = 0; i < BATCH && !harness_failed(); i++) {
+                CHECK_MSG(same_hit(&got[i], &want[i]), "ray %u, %u threads", i, threads);
+            }
+        }
+        tracers_free(tracers);
+        world_free(w);
+    }
+}
+
+/* ---- limits ---- */
+
+TEST(every_step_limit, "")
+{
+    for (unsigned n = 0; n < 40 && !harness_failed(); n++) {
+        struct world *w = world_new(false);
+        facet_gfx12_tracer *tracers[2];
+
+        if (w == NULL) {
+            return;
+        }
+        tracers_new(w, 0, tracers);
+        for (unsigned i = 0; i < 20 && !harness_failed(); i++) {
+            struct facet_gfx12_batch_ray ray;
+            random_ray(w, &ray);
+            for (unsigned steps = 1; steps < 60 && !harness_failed(); steps++) {
+                struct facet_gfx12_query q = make_query(w, &ray);
+                q.max_steps = steps;
+                (void)compare_query(tracers, &w->unit, &q, steps % 2 != 0);
+            }
+        }
+        tracers_free(tracers);
+        world_free(w);
+    }
+}
+
+/* A box that names itself eight times, by boxes that always overlap: the stack grows by seven per
+ * visit until the limit of R-G12-65. With fewer copies it ends at the step limit. */
+static void self_box(uint8_t node[128], unsigned count)
+{
+    struct facet_gfx12_box box = {.child_count_minus_one = (uint8_t)(count - 1),
+                                  .exponent = {127, 127, 127},
+                                  .obb_matrix_index = FACET_GFX12_OBB_NONE};
+
+    for (unsigned i = 0; i < 8; i++) {
+        facet_gfx12_child_unused(&box.child[i]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        /* Alternating classes: equal IDs in neighbouring slots would be removed. */
+        box.child[i] = (struct facet_gfx12_child){.max = {4095, 4095, 4095},
+                                                  .cull_mask = 0xFF,
+                                                  .node_type = i % 2 == 0 ? 5 : 6,
+                                                  .node_size = 0};
+    }
+    facet_gfx12_box_encode(&box, node);
+}
+
+TEST(stack_limit, "")
+{
+    uint8_t image[128];
+    const float o[3] = {0.5f, 0.5f, -1}, d[3] = {0.125f, 0.125f, 1};
+
+    for (unsigned count = 3; count <= 8; count += 5) {
+        struct world w = {.image = {image, sizeof image}};
+        struct facet_gfx12_query q;
+        facet_gfx12_tracer *tracers[2];
+
+        self_box(image, count);
+        facet_gfx12_unit_init(&w.unit, image, sizeof image);
+        w.unit.resource.instance_en = 0; /* type 6 is then no node */
+        tracers_new(&w, 0, tracers);
+        CHECK(facet_gfx12_tracer_used(tracers[0]) == FACET_GFX12_PATH_PORTABLE);
+        facet_gfx12_query_init(&q, o, d);
+        (void)compare_query(tracers, &w.unit, &q, false);
+        q.max_steps = 1000;
+        (void)compare_query(tracers, &w.unit, &q, false);
+        tracers_free(tracers);
+    }
+}
+
+TEST(memory_limit_falls_back, "")
+{
+    struct world *w = world_new(false);
+    facet_gfx12_tracer *tracers[2];
+    struct facet_gfx12_batch_ray ray;
+
+    if (w == NULL) {
+        return;
+    }
+    tracers_new(w, 256, tracers);
+    CHECK(facet_gfx12_tracer_used(tracers[0]) == FACET_GFX12_PATH_REFERENCE);
+    CHECK_EQ(facet_gfx12_tracer_bytes(tracers[0]), 0);
+    random_ray(w, &ray);
+    struct facet_gfx12_query q = make_query(w, &ray);
+    (void)compare_query(tracers, &w->unit, &q, true);
+    tracers_free(tracers);
+    world_free(w);
+}
+
+/* Queries that the decoded nodes cannot serve: another root, another address, a visit callback. */
+static void count_visit(void *context, uint64_t base, uint32_t node, const uint32_t v[10])
+{
+    (void)base;
+    (void)node;
+    (void)v;
+    ((struct call_log *)context)->calls++;
+}
+
+TEST(other_queries_fall_back, "")
+{
+    struct world *w = world_new(false);
+    facet_gfx12_tracer *tracers[2];
+
+    if (w == NULL) {
+        return;
+    }
+    tracers_new(w, 0, tracers);
+    for (unsigned i = 0; i < 50 && !harness_failed(); i++) {
+        struct facet_gfx12_batch_ray ray;
+        struct call_log log = {0};
+        struct facet_gfx12_hit hit;
+        struct facet_gfx12_stats stats;
+        random_ray(w, &ray);
+        struct facet_gfx12_query q = make_query(w, &ray);
+
+        q.root = 0x15;
+        (void)compare_query(tracers, &w->unit, &q, true);
+        q.root = FACET_GFX12_ROOT;
+        q.address += 128;
+        (void)compare_query(tracers, &w->unit, &q, true);
+        q.address -= 128;
+        q.callbacks.visit = count_visit;
+        q.callbacks.context = &log;
+        (void)facet_gfx12_tracer_trace(tracers[0], &q, &hit, &stats, NULL);
+        CHECK_EQ(log.calls, stats.steps);
+    }
+    tracers_free(tracers);
+    world_free(w);
+}
+
+/* ---- order ---- */
+
+/* The table of two equal keys, and the shortcut that sorts distinct keys in any way, against the
+ * network itself. */
+TEST(order_of_two, "G12-208")
+{
+    struct facet_gfx12_unit unit;
+    facet_gfx12_unit_init(&unit, NULL, 0);
+
+    for (unsigned mask = 0; mask < 256; mask++) {
+        struct facet_gfx12_slot slot[8];
+        unsigned low = 8, high = 8;
+
+        for (unsigned i = 0; i < 8; i++) {
+            bool hit = (mask >> i & 1) != 0;
+            const struct facet_gfx12_slab slab = {0};
+            slot[i] = facet_gfx12_slot_make(&unit, hit ? i << 4 | 5 : INV, &slab);
+            high = hit ? i : high;
+            low = hit && low == 8 ? i : low;
+        }
+        facet_gfx12_sort(&unit, slot, true);
+        if (__builtin_popcount(mask) == 2) {
+            CHECK_EQ(facet_gfx12_fast_higher_first[mask], slot[0].id >> 4 == high);
+            CHECK_EQ(slot[0].id >> 4 == high ? low : high, slot[1].id >> 4);
+        } else {
+            CHECK_EQ(facet_gfx12_fast_higher_first[mask], 0);
+        }
+    }
+}
