@@ -1,0 +1,272 @@
+/* `facet bvh why`: what one ray does in an image, value by value. */
+#include "cli/bvh.h"
+
+#include "base/json.h"
+#include "bvh/gfx12_f32.h"
+#include "cli/bvh_why.h"
+#include "gfx12/vectors.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
+
+struct output {
+    json_t *list; /* NULL: text */
+    uint64_t shown, limit;
+};
+
+/* ---- options ---- */
+
+/* One number of --ray: a decimal fraction, `inf`, `nan`, or 0x and the bits of a float. */
+static bool read_float(const char **at, float *out)
+{
+    char *end;
+
+    errno = 0;
+    if ((*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X')) {
+        unsigned long long bits = strtoull(*at, &end, 16);
+
+        if (errno != 0 || bits > UINT32_MAX) {
+            return false;
+        }
+        *out = f32_from((uint32_t)bits);
+    } else {
+        *out = strtof(*at, &end);
+        if (errno == ERANGE && isinf(*out)) {
+            return false;
+        }
+    }
+    if (end == *at || (*end != '\0' && *end != ',' && !isspace((unsigned char)*end))) {
+        return false;
+    }
+    *at = end;
+    return true;
+}
+
+static bool read_ray(const struct cli_args *args, struct facet_gfx12_query *query)
+{
+    const char *text = cli_value(args, "ray");
+    float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
+    unsigned count = 0;
+
+    if (text == NULL) {
+        cli_bad(args, "expected --ray \"ox oy oz dx dy dz [tmin tmax]\"");
+        return false;
+    }
+    for (const char *at = text;; count++) {
+        while (*at == ',' || isspace((unsigned char)*at)) {
+            at++;
+        }
+        if (*at == '\0') {
+            break;
+        }
+        const char *word = at;
+        float ignored;
+
+        if (!read_float(&at, count < 8 ? &value[count] : &ignored)) {
+            cli_bad(args,
+                    "--ray: \"%s\" at character %zu: expected a number, or 0x and the eight digits "
+                    "of its bits",
+                    word,
+                    (size_t)(word - text) + 1);
+            return false;
+        }
+    }
+    if (count != 6 && count != 8) {
+        cli_bad(
+            args, "--ray: %u numbers: expected 6 (origin, direction) or 8 (and tmin tmax)", count);
+        return false;
+    }
+    facet_gfx12_query_init(query, value, value + 3);
+    query->t_min = value[6];
+    query->t_max = value[7];
+    query->max_steps = MAX_VISITS;
+    return true;
+}
+
+static bool
+read_options(const struct cli_args *args, struct facet_gfx12_query *query, struct output *out)
+{
+    uint64_t flags = 0, mask = 0xFF;
+
+    if (!read_ray(args, query) || !cli_number(args, "flags", 0, 0x3FF, &flags) ||
+        !cli_number(args, "mask", 0, 0xFF, &mask) ||
+        !cli_number(args, "max", 1, MAX_VISITS, &out->limit)) {
+        return false;
+    }
+    query->api_flags = (uint32_t)flags;
+    query->instance_mask = (uint32_t)mask;
+    return true;
+}
+
+/* ---- one node ---- */
+
+static int explain_node(const struct cli_args *args,
+                        const struct facet_gfx12_unit *unit,
+                        const struct facet_gfx12_query *query,
+                        uint32_t node)
+{
+    struct facet_gfx12_ray ray = {.extent = query->t_max, .instance_mask = query->instance_mask};
+    struct facet_gfx12_why why;
+
+    memcpy(ray.origin, query->origin, sizeof ray.origin);
+    memcpy(ray.direction, query->direction, sizeof ray.direction);
+    facet_gfx12_why_node(
+        unit,
+        facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
+        node,
+        &ray,
+        &why);
+    if (why.no_node != NULL) {
+        return cli_bad(args,
+                       "--node 0x%08" PRIx32 " (byte offset 0x%" PRIx64 " from 0x%" PRIx64 "): %s",
+                       node,
+                       facet_gfx12_id_offset(node),
+                       query->address,
+                       why.no_node);
+    }
+    if (args->json) {
+        return cli_print_json(args, bvh_why_json_node(&why));
+    }
+    bvh_why_text_node(&why);
+    return CLI_OK;
+}
+
+/* ---- the traversal ---- */
+
+static void on_step(void *context, const struct facet_gfx12_why_step *step)
+{
+    struct output *out = context;
+
+    if (out->shown++ >= out->limit) {
+        return;
+    }
+    if (out->list != NULL) {
+        (void)json_array_append_new(out->list, bvh_why_json_step(step));
+    } else {
+        bvh_why_text_step(step);
+    }
+}
+
+static int explain_trace(const struct cli_args *args,
+                         const struct facet_gfx12_unit *unit,
+                         const struct facet_gfx12_query *query,
+                         struct output *out)
+{
+    struct facet_gfx12_why_result result;
+    struct facet_error err = {0};
+    enum facet_status status;
+    int code = CLI_OK;
+
+    if (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
+        facet_gfx12_unit_fetch(unit,
+                               facet_gfx12_base_make(query->address, 0),
+                               facet_gfx12_id_offset(query->root),
+                               FACET_GFX12_NODE_BYTES) == NULL) {
+        return cli_bad(args,
+                       "%s: the root 0x%08" PRIx32 " is no node of the image",
+                       args->positional[0],
+                       query->root);
+    }
+    out->list = args->json ? json_array() : NULL;
+    status = facet_gfx12_why_trace(unit, query, on_step, out, &result, &err);
+    if (args->json) {
+        json_t *object = json_pack("{s:o, s:b, s:o}",
+                                   "steps",
+                                   out->list,
+                                   "complete",
+                                   status == FACET_OK && out->shown <= out->limit,
+                                   "result",
+                                   bvh_why_json_result(&result));
+
+        code = cli_print_json(args, object);
+    } else {
+        if (out->shown > out->limit) {
+            printf("... and %" PRIu64 " more nodes\n", out->shown - out->limit);
+        }
+        if (status == FACET_OK) {
+            bvh_why_text_result(&result);
+        }
+    }
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (!result.agrees) {
+        return cli_bad(args, "the explanation does not follow the traversal: please report this");
+    }
+    return code;
+}
+
+static int run_why(const struct cli_args *args)
+{
+    const char *profile = cli_value(args, "profile");
+    struct output out = {NULL, 0, 1000};
+    struct facet_gfx12_query query;
+    struct facet_gfx12_unit unit;
+    struct bvh_file file;
+    uint64_t node = 0, bvh;
+    int code;
+
+    if (!read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
+        !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    bvh = file.view.base;
+    if (!cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
+        bvh_file_free(&file);
+        return CLI_BAD;
+    }
+    facet_gfx12_unit_init(&unit, file.view.bytes, file.view.size);
+    unit.image_address = file.view.base;
+    if (profile != NULL) {
+        (void)facet_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
+    }
+    query.address = bvh;
+    query.root = file.view.root;
+    code = cli_given(args, "node") ? explain_node(args, &unit, &query, (uint32_t)node)
+                                   : explain_trace(args, &unit, &query, &out);
+    bvh_file_free(&file);
+    return code;
+}
+
+static const struct cli_option why_options[] = {
+    {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument"},
+    {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
+    {"bvh", 0, "ADDR", "address that node IDs are relative to (default: that of --base)"},
+    BVH_IMAGE_OPTIONS,
+    {"profile", 0, "silicon|gpurt", "rules of the instruction (default silicon)"},
+    {"flags", 0, "N", "API ray flags (default 0)"},
+    {"mask", 0, "N", "instance mask (default 0xff)"},
+    {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_bvh_why = {
+    .name = "bvh why",
+    .summary = "explain what one ray does in a GFX12 BVH image",
+    .usage = "facet bvh why FILE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]",
+    .details =
+        "Follows the reference loop (gfx12-semantics.md 11.1) and shows, for every node it visits, "
+        "the ten result registers and all values on the way to them: planes, boxes, slab products, "
+        "culling rule, sort keys; transform and merged flags; vertices, edges, numerators, "
+        "quotients and the comparison that failed; then stack, next node and committed hits.\n\n"
+        "With --node one instruction runs on one node; the ray is taken to be in the space of that "
+        "node, and TMAX is the ray extent. For a node below an instance give the address of its "
+        "bottom level as --bvh.\n\n"
+        "The numbers of --ray are decimal fractions, inf, nan, or 0x and the bits of a float; "
+        "TMIN is 0 and TMAX inf when they are left out. No shader runs: non-opaque hits are "
+        "accepted, procedural primitives are not hit. A traversal of more than 1048576 nodes is "
+        "reported as an error.",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json",
+    .options = why_options,
+    .has_json = true,
+    .run = run_why,
+    .operands = "FILE",
+};
