@@ -157,3 +157,32 @@ facet_file_write(const char *path, const void *data, size_t size, struct facet_e
     }
     return FACET_OK;
 }
+
+/* The folder of a file that does not exist yet; *name is its last part. */
+static bool folder_of(const char *path, struct stat *info, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+
+    *name = path + length;
+    if (length >= sizeof folder) {
+        return false;
+    }
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return stat(length != 0 ? folder : ".", info) == 0;
+}
+
+bool facet_file_same(const char *path, const char *other)
+{
+    struct stat a, b;
+    bool has_a = stat(path, &a) == 0, has_b = stat(other, &b) == 0;
+    const char *name, *other_name;
+
+    if (has_a && has_b) {
+        return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    }
+    return !has_a && !has_b && folder_of(path, &a, &name) && folder_of(other, &b, &other_name) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino && strcmp(name, other_name) == 0;
+}

@@ -68,6 +68,86 @@ def errors_write_nothing():
 
 
 @case()
+def nothing_is_overwritten():
+    with tempfile.TemporaryDirectory() as folder:
+        source = "NOP\n"
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write(source)
+        os.symlink("k.s", os.path.join(folder, "link.s"))
+        os.mkdir(os.path.join(folder, "d"))
+        for words in (["-o", "./k.s"], ["-o", "link.s"], ["-o", "d/../k.s"], ["--listing", "./k.s"],
+                      ["--listing", "link.s", "-o", "x.elf"]):
+            code, _, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq(code, 2, str(words))
+            check("is the input" in err, err)
+        for words in (["-o", "x", "--listing", "x"], ["-o", "x", "--listing", "./x"], ["-o", "x", "--listing", "d/../x"]):
+            code, _, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq(code, 2, str(words))
+            check("are the same file" in err, err)
+        check_eq(sorted(os.listdir(folder)), ["d", "k.s", "link.s"])
+        with open(os.path.join(folder, "k.s")) as f:
+            check_eq(f.read(), source)
+        # A device may be both; two names of one folder are two files.
+        check_eq(run("as", "k.s", "--isa", "tile", "-o", "/dev/null", "--listing", "/dev/null", cwd=folder)[0], 0)
+        check_eq(run("as", "k.s", "--isa", "tile", "-o", "k.elf", "--listing", "k.lst", cwd=folder)[0], 0)
+        for output in ("k.elf", "./k.elf"):
+            code, _, err = run("dis", "k.elf", "-o", output, cwd=folder)
+            check_eq(code, 2)
+            check("is the input" in err, err)
+        check_eq(run("dis", "k.elf", cwd=folder)[0], 0)
+
+
+@case()
+def all_files_or_none():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write("NOP\n")
+        for words in (["-o", "none/k.elf", "--listing", "k.lst"], ["-o", "k.elf", "--listing", "none/k.lst"]):
+            code, _, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq(code, 2)
+            check("cannot create" in err, err)
+            check_eq(os.listdir(folder), ["k.s"])
+
+
+@case()
+def one_thing_on_standard_output():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write("NOP\n")
+        for words in (["--json", "--format", "hex"], ["--json", "-o", "-"], ["--json", "--format", "bin", "-o", "-"],
+                      ["--json", "--listing", "-"], ["--listing", "-", "-o", "-"],
+                      ["--listing", "-", "--format", "hex"]):
+            code, out, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq((code, b"0x0000" in out), (2, False), str(words))
+            check("both want standard output" in (err + out.decode()), err)
+            check_eq(os.listdir(folder), ["k.s"])
+        code, out, _ = run("as", "k.s", "--isa", "tile", "--listing", "-", cwd=folder)
+        check_eq((code, out.split()[-1]), (0, b"NOP"))
+
+
+@case()
+def symbols_and_bases_of_the_command_line():
+    def attempt(isa, *words):
+        return run("as", "-", "--isa", isa, "--format", "hex", *words, text="nop\n")[0]
+
+    for bad in ("a+b=5", "1a=5", "=5", "a b", ".=3", "a-"):
+        check_eq(attempt("tile", "-D", bad), 2, bad)
+    for good in ("a.b=5", "_x", "$y=0x10", ".z=-1"):
+        check_eq(attempt("tile", "-D", good), 0, good)
+    check_eq([attempt("tile", "--base", b) for b in ("1", "2", "4")], [2, 2, 0])
+    check_eq([attempt("xphmg", "--base", b) for b in ("1", "2", "4")], [2, 0, 0])
+
+
+@case()
+def lists_of_the_contract():
+    whole = run("spec", "--list")
+    check_eq((whole[0], len(whole[1]) > 1000), (0, True))
+    check_eq(run("spec", "--list", "all"), whole)
+    check_eq(run("spec", "--list", "csrs", "all"), whole)
+    check_eq(run("spec", "--list", "al")[0], 2)
+
+
+@case()
 def include_needs_a_folder():
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "part.s"), "w") as f:

@@ -839,7 +839,7 @@ TEST(blocks, "")
     check_error(XPHMG, ".macro m a\n.endm\nm 1, 2", 3, 6, "takes 1 arguments", "");
     check_error(XPHMG, "nop\n.error \"stop it\"", 2, 1, "stop it", "");
     check_error(XPHMG, ".include \"x.s\"", 1, 10, "no folder", "-I");
-    check_error(XPHMG, ".macro m\nm\n.endm\nm", 1, 1, "inside each other", "");
+    check_error(XPHMG, ".macro m\nm\n.endm\nm", 2, 1, "inside each other", "");
 }
 
 TEST(errors_inside_macros_name_their_use, "")
@@ -1060,13 +1060,105 @@ TEST(lexer, "")
     uint64_t value = 0;
     uint8_t c = 0;
 
-    CHECK(facet_lex_number(&p, &value) == FACET_LEX_NUMBER && value == 31 && *p == ',');
+    CHECK(facet_lex_number(&p, true, &value) == FACET_LEX_NUMBER && value == 31 && *p == ',');
     p = "0b";
-    CHECK(facet_lex_number(&p, &value) == FACET_LEX_LOCAL && *p == 'b');
+    CHECK(facet_lex_number(&p, true, &value) == FACET_LEX_LOCAL && *p == 'b');
     p = "0b2";
-    CHECK(facet_lex_number(&p, &value) == FACET_LEX_BAD);
+    CHECK(facet_lex_number(&p, true, &value) == FACET_LEX_BAD);
     p = "\\377x";
     CHECK(facet_lex_char(&p, &c) && c == 255 && *p == 'x');
     CHECK(facet_lex_space("  /* x */ y")[0] == 'y');
     CHECK(facet_lex_same("AdD", 3, "aDd") && !facet_lex_same("add", 3, "addi"));
+}
+
+TEST(lines_inside_expansions_are_those_of_the_file, "")
+{
+    check_error(XPHMG,
+                "nop\n.macro m x\n nop\n addi a0, a0, \\x\n.endm\nm 1\nm 5000",
+                4,
+                15,
+                "5000",
+                "at t.s:7");
+    check_error(
+        XPHMG, "nop\n.irp x, 1, 2, 5000, 3\nnop\naddi a0, a0, \\x\n.endr", 4, 14, "5000", "t.s:2");
+    check_error(XPHMG,
+                ".macro o\nnop\n.macro i\nnop\nwrong\n.endm\nnop\n.endm\no\n\ni",
+                5,
+                1,
+                "unknown instruction `wrong`",
+                "in `i`, used at t.s:11");
+    check_error(XPHMG,
+                ".macro o\nnop\n.irp x, 1, 2\nnop\n.if \\x == 2\nwrong\n.endif\n.endr\n.endm\no",
+                6,
+                1,
+                "`wrong`",
+                "used at t.s:3; in `o`, used at t.s:10");
+    check_error(
+        XPHMG, "nop\n.macro m\nnop\nm\n.endm\nm", 4, 1, "inside each other", "used at t.s:4");
+}
+
+TEST(leading_zeros, "TILE-083")
+{
+    check_same(TILE, "ADDI s1, s0, 010", "ADDI s1, s0, 10");
+    check_same(TILE, ".word 0099, 00", ".word 99, 0");
+    check_same(XPHMG, "addi s1, s0, 010", "addi s1, s0, 8");
+    check_error(XPHMG, ".word 09", 1, 8, "`9` does not belong", "octal");
+    check_error(TILE, ".word 09a", 1, 9, "`a` does not belong", "0x hexadecimal or 0b binary");
+}
+
+TEST(negative_numbers_have_64_bits, "")
+{
+    CHECK_EQ(value_of(XPHMG, "-0x8000000000000000"), INT64_MIN);
+    CHECK_EQ(value_of(XPHMG, "0xffffffffffffffff"), -1);
+    check_error(XPHMG, "li a0, -0x8000000000000001", 1, 8, "does not fit 64 bits", "");
+    check_same(XPHMG, "li a0, -0x7fffffffffffffff", "li a0, 0x8000000000000001");
+    check_error(XPHMG, "li a0, - 9223372036854775809 # x", 1, 8, "does not fit 64 bits", "");
+}
+
+TEST(errors_of_pseudo_instructions_point_at_operands, "")
+{
+    check_error(XPHMG, "csrr a0, 4096", 1, 10, "4096 does not fit operand `csr`", "0 to 4095");
+    check_error(XPHMG, "nop\n j far\n.zero 0x200000\nfar:", 2, 4, "out of reach of jal", "");
+    check_error(XPHMG, "beqz a7, far\n.zero 0x2000\nfar:", 1, 10, "out of reach of beq", "");
+    check_error(XPHMG, "bgt a0, a7, far\n.zero 0x2000\nfar:", 1, 13, "out of reach of blt", "");
+}
+
+TEST(carets_stand_below_characters, "")
+{
+    struct assembled a = assemble_text(XPHMG, "/* \xc3\xa4\xc3\xb6 */\taddi a0, a0, \xc3\xbcx\n");
+    struct facet_strbuf out;
+
+    facet_strbuf_init(&out);
+    facet_diag_format(&a.result.diags, &out);
+    CHECK_MSG(strstr(facet_strbuf_text(&out), "\n            \t             ^~\n") != NULL,
+              "%s",
+              facet_strbuf_text(&out));
+    facet_strbuf_free(&out);
+    assembled_free(&a);
+}
+
+TEST(comments_are_skipped_after_errors, "")
+{
+    static const char *const texts[] = {
+        "bad /* one\n two\n three */ nop\nnop\n",
+        "addi a0, a0, 5000 /* one\ntwo */\n",
+        "addi a0 /* one\ntwo */, a0, x y\n",
+        "nop /* never closed\n two\n three\n",
+        "bad \"; /* \" ; bad\nnop\n",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct assembled a = assemble_text(XPHMG, texts[i]);
+
+        CHECK_MSG(a.result.diags.count == 1, "%s: %zu errors", texts[i], a.result.diags.count);
+        assembled_free(&a);
+    }
+}
+
+TEST(hints_for_mnemonics, "")
+{
+    check_error(
+        XPHMG, "amoad.w.aqrl a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w.aqrl`");
+    check_error(XPHMG, "amoadd.w.aqr a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w");
+    check_error(XPHMG, "nop nop", 1, 5, "too many operands", "the syntax is `nop`");
 }
