@@ -212,6 +212,9 @@ struct asm_context {
     /* A trial of a candidate keeps its complaint to itself: how far it came. */
     unsigned quiet;
     const char *quiet_at;
+    bool quiet_value;    /* what stands there is of the right kind, but out of range */
+    bool quiet_register; /* a register is expected there */
+    bool or_register;    /* complaining about a number: a register could stand there as well */
     char hint[256];
 
     struct asm_section *section, *previous_section;
@@ -236,6 +239,7 @@ struct asm_context {
     size_t mnemonic_mask;
     const struct facet_insn_row **wide; /* row id -> the row with the longer offset, or NULL */
     const struct facet_symbol *scope;   /* symbols of the operand that is being read */
+    const struct facet_operand *wanted; /* after layout: the operand whose value is looked for */
     const struct asm_env *env;
     struct asm_value expansion_start; /* of the running alias: what its %pcrel_lo refers to */
     unsigned nesting;

@@ -4,6 +4,7 @@
 #include "isa/asm.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int facet_asm_param(const struct asm_context *a, const char *p, size_t length)
@@ -601,10 +602,57 @@ static bool evaluate(struct asm_context *a,
                      int64_t *value,
                      int *places);
 
+/* An operand with symbols of its own: a near one of them, and which there are. */
+static void suggest_value(struct asm_context *a, const struct asm_symbol *unknown)
+{
+    const struct facet_operand *o = a->wanted;
+    struct facet_nearest search = facet_nearest_to(unknown->name, unknown->length);
+    bool letters = o->kind == FACET_OPERAND_LETTERS;
+    char list[160] = "";
+    size_t used = 0;
+
+    for (const struct facet_symbol *s = o->symbols; s->name != NULL; s++) {
+        bool last = s[1].name == NULL;
+        int more = snprintf(list + used,
+                            sizeof list - used,
+                            "%s%s",
+                            used == 0                               ? ""
+                            : last && letters                       ? " and "
+                            : last && o->kind == FACET_OPERAND_ENUM ? " or "
+                                                                    : ", ",
+                            s->name);
+
+        if (more < 0 || used + (size_t)more >= sizeof list) {
+            (void)snprintf(list + used, sizeof list - used, "...");
+            break;
+        }
+        used += (size_t)more;
+        if (!letters) {
+            facet_nearest_offer(&search, s->name, strlen(s->name));
+        }
+    }
+    facet_asm_hint(a,
+                   "%s%.*s%s`%s` takes %s%s%s",
+                   search.best != NULL ? "did you mean `" : "",
+                   (int)search.best_length,
+                   search.best != NULL ? search.best : "",
+                   search.best != NULL ? "`? " : "",
+                   o->name,
+                   letters ? "the letters " : "",
+                   list,
+                   letters                          ? ", written together"
+                   : o->kind == FACET_OPERAND_FLAGS ? ", joined with `|`"
+                                                    : "");
+}
+
 static void suggest_symbol(struct asm_context *a, const struct asm_symbol *unknown)
 {
     struct facet_nearest search = facet_nearest_to(unknown->name, unknown->length);
 
+    if (a->wanted != NULL && a->wanted->symbols != NULL) {
+        suggest_value(a, unknown);
+        return;
+    }
     if (facet_asm_is_register_name(a->isa, unknown->name, unknown->length)) {
         facet_asm_hint(a, "`%s` is a register; a number or a label stands here", unknown->name);
         return;

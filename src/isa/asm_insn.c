@@ -3,6 +3,7 @@
  * read furthest complains. */
 #include "isa/asm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct pattern_item {
@@ -306,24 +307,83 @@ static bool bind_address(struct asm_context *a,
     return bind(a, env, item->value, item->value_length, piece->start, open);
 }
 
-static bool
-literal_matches(struct asm_context *a, const struct pattern_item *item, const struct piece *piece)
+static bool same_word(const char *word, const char *other, size_t length)
+{
+    size_t same = 0;
+
+    while (same < length && facet_lex_lower(word[same]) == facet_lex_lower(other[same])) {
+        same++;
+    }
+    return same == length;
+}
+
+/* All the words that the candidates of the mnemonic want there: `nz` or `z`. */
+static bool literal_expected(struct asm_context *a,
+                             const struct asm_candidate *c,
+                             unsigned index,
+                             const struct piece *piece)
+{
+    const struct asm_mnemonic *m = find(a, c->alias->mnemonic, strlen(c->alias->mnemonic));
+    char list[100] = "";
+    size_t used = 0;
+
+    for (const struct asm_candidate *k = m->first; k != NULL; k = k->next) {
+        if (k->item_count == c->item_count && k->items[index].literal) {
+            int more = snprintf(list + used,
+                                sizeof list - used,
+                                "%s`%.*s`",
+                                used != 0 ? " or " : "",
+                                (int)k->items[index].value_length,
+                                k->items[index].value);
+
+            if (more < 0 || used + (size_t)more >= sizeof list) {
+                break;
+            }
+            used += (size_t)more;
+        }
+    }
+    return facet_asm_error(
+        a, piece->start, (size_t)(piece->end - piece->start), "%s is expected here", list);
+}
+
+/* The place of the literal that stands for an operand of a row of the same mnemonic: the 256 of
+ * `svsetvl rd, 256` is its imm8. item_count when there is none. */
+static unsigned literal_named(const struct asm_context *a,
+                              const struct asm_candidate *c,
+                              const char *name,
+                              size_t length)
+{
+    const struct asm_mnemonic *m = find(a, c->alias->mnemonic, strlen(c->alias->mnemonic));
+
+    for (const struct asm_candidate *k = m->first; k != NULL; k = k->next) {
+        for (unsigned i = 0;
+             k->row != NULL && k->row->item_count == c->item_count && i < c->item_count;
+             i++) {
+            int operand = k->row->items[i].value;
+
+            if (c->items[i].literal && operand >= 0 &&
+                !facet_asm_is_register_kind(
+                    (enum facet_operand_kind)k->row->operands[operand].kind) &&
+                facet_lex_same(name, length, k->row->operands[operand].name)) {
+                return i;
+            }
+        }
+    }
+    return c->item_count;
+}
+
+static bool literal_matches(struct asm_context *a,
+                            const struct asm_candidate *c,
+                            const struct pattern_item *item,
+                            const struct piece *piece)
 {
     size_t length = (size_t)(piece->end - piece->start);
     const char *p = piece->start, *q = item->value;
     int64_t given;
     uint64_t wanted;
 
-    if (length == item->value_length) {
-        size_t same = 0;
-
-        while (same < length &&
-               facet_lex_lower(piece->start[same]) == facet_lex_lower(item->value[same])) {
-            same++;
-        }
-        if (same == length) {
-            return true;
-        }
+    if (length == item->value_length && same_word(piece->start, item->value, length)) {
+        return true;
     }
     if (facet_lex_is(*q, FACET_LEX_DIGIT) &&
         facet_lex_number(&q, false, &wanted) == FACET_LEX_NUMBER) {
@@ -335,8 +395,7 @@ literal_matches(struct asm_context *a, const struct pattern_item *item, const st
             return true;
         }
     }
-    return facet_asm_error(
-        a, piece->start, length, "`%.*s` is expected here", (int)item->value_length, item->value);
+    return literal_expected(a, c, (unsigned)(item - c->items), piece);
 }
 
 static bool bind_pieces(struct asm_context *a,
@@ -355,14 +414,17 @@ static bool bind_pieces(struct asm_context *a,
             while (k < c->item_count &&
                    (c->items[k].base != NULL ||
                     c->items[k].value_length != (size_t)(name - piece.start) ||
-                    !facet_lex_same(piece.start, c->items[k].value_length, c->items[k].value))) {
+                    !same_word(piece.start, c->items[k].value, c->items[k].value_length))) {
                 k++;
+            }
+            if (k == c->item_count) {
+                k = literal_named(a, c, piece.start, (size_t)(name - piece.start));
             }
             item = k < c->item_count ? &c->items[k] : item;
             piece.start = k < c->item_count ? facet_lex_space(equals + 1) : piece.start;
         }
         if (item->literal) {
-            if (!literal_matches(a, item, &piece)) {
+            if (!literal_matches(a, c, item, &piece)) {
                 return false;
             }
         } else if (item->base != NULL) {
@@ -561,6 +623,7 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
 {
     const struct asm_candidate *best = NULL;
     const char *furthest = NULL;
+    bool value = false, or_register = false, ok;
     unsigned count;
 
     if (m->first->next == NULL) {
@@ -568,8 +631,6 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
     }
     count = UINT32_MAX;
     for (const struct asm_candidate *c = m->first; c != NULL; c = c->next) {
-        bool ok;
-
         if (c->row == NULL && count == UINT32_MAX) {
             count = split(p, NULL, 0);
         }
@@ -578,6 +639,7 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
         }
         a->quiet++;
         a->quiet_at = NULL;
+        a->quiet_value = a->quiet_register = false;
         ok = try_candidate(a, c, p, suffix);
         a->quiet--;
         if (ok) {
@@ -586,6 +648,13 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
         if (best == NULL || (uintptr_t)a->quiet_at > (uintptr_t)furthest) {
             best = c;
             furthest = a->quiet_at;
+            value = a->quiet_value;
+            or_register = a->quiet_register;
+        } else if (a->quiet_at == furthest) {
+            /* Of the right kind but out of range says more than of the wrong kind. */
+            best = a->quiet_value && !value ? c : best;
+            value |= a->quiet_value;
+            or_register |= a->quiet_register;
         }
     }
     count = split(p, NULL, 0);
@@ -594,7 +663,10 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
             best = c;
         }
     }
-    return try_candidate(a, best, p, suffix);
+    a->or_register = value && or_register;
+    ok = try_candidate(a, best, p, suffix);
+    a->or_register = false;
+    return ok;
 }
 
 /* `amoad.w.aqrl`: the endings that belong to a mnemonic are offered with it. */

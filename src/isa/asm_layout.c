@@ -152,8 +152,12 @@ static bool fix(struct asm_context *a, const struct asm_fixup *f)
     uint32_t word = 0;
     int64_t value;
     int places;
+    bool known;
 
-    if (!facet_asm_evaluate(a, &term, &value, &places)) {
+    a->wanted = f->row != NULL ? &f->row->operands[f->operand] : NULL;
+    known = facet_asm_evaluate(a, &term, &value, &places);
+    a->wanted = NULL;
+    if (!known) {
         return false;
     }
     if (f->row == NULL) {

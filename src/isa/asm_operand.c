@@ -6,6 +6,7 @@
 #include "isa/asm.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { MAX_OPERANDS = 16 };
 
@@ -54,9 +55,12 @@ static bool unknown_register(struct asm_context *a,
         length = length < 80 ? length : 80;
     }
     if (length == 0) {
-        return facet_asm_error(a, start, 1, "a register is expected here");
+        (void)facet_asm_error(a, start, 1, "a register is expected here");
+    } else {
+        (void)facet_asm_error(a, start, length, "unknown register `%.*s`", (int)length, start);
     }
-    return facet_asm_error(a, start, length, "unknown register `%.*s`", (int)length, start);
+    a->quiet_register = a->quiet != 0 && a->quiet_at == start;
+    return false;
 }
 
 bool facet_asm_read_register(struct asm_context *a,
@@ -128,6 +132,39 @@ static void offer_csrs(struct asm_context *a, struct facet_nearest *search)
     }
 }
 
+static bool starts_with(const char *name, const char *word, size_t length)
+{
+    size_t i = 0;
+
+    while (i < length && facet_lex_lower(name[i]) == facet_lex_lower(word[i])) {
+        i++;
+    }
+    return i == length;
+}
+
+/* The CSRs whose names go on where the word ends: `time_lo` and `time_hi` for `time`. */
+static void suggest_longer(struct asm_context *a, const char *word, size_t length)
+{
+    const char *names[2] = {NULL, NULL};
+    unsigned count = 0;
+
+    for (size_t i = 0; i < facet_csr_row_count && count < 2; i++) {
+        const char *name = facet_csr_rows[i].name;
+
+        if (facet_csr_rows[i].isa == a->isa && length != 0 && strlen(name) > length &&
+            starts_with(name, word, length) && (name[length] == '_' || name[length] == '.')) {
+            names[count++] = name;
+        }
+    }
+    if (count != 0) {
+        facet_asm_hint(a,
+                       "did you mean `%s%s%s`?",
+                       names[0],
+                       count == 2 ? "` or `" : "",
+                       count == 2 ? names[1] : "");
+    }
+}
+
 static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
 {
     const char *start = *p = facet_lex_space(*p), *name_end = facet_lex_name(start);
@@ -161,6 +198,9 @@ static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
         if (a->quiet == 0) {
             offer_csrs(a, &search);
             facet_asm_suggest(a, &search);
+            if (a->hint[0] == '\0') {
+                suggest_longer(a, start, length);
+            }
             length = length < 80 ? length : 80;
         }
         return facet_asm_error(a, start, length, "unknown CSR `%.*s`", (int)length, start);
@@ -332,9 +372,18 @@ static bool read_item(struct asm_context *a,
                 return false;
             }
         } else {
-            const char *start = *p;
+            const char *start = *p, *name_end = facet_lex_name(start);
+            const char *next = facet_lex_space(name_end);
             int64_t offset;
 
+            if (facet_lex_is(*start, FACET_LEX_START) && (*next == ',' || facet_asm_at_end(next))) {
+                facet_asm_hint(a, "the syntax is `%s`", r->row->syntax);
+                return facet_asm_error(a,
+                                       start,
+                                       (size_t)(name_end - start),
+                                       "`(register)` is expected here: an address stands in "
+                                       "parentheses");
+            }
             if (!facet_asm_constant(a, p, &offset)) {
                 return false;
             }
@@ -455,6 +504,38 @@ static bool read_operands(struct asm_context *a, struct reading *r, const char *
 
 /* ---- values into fields ---- */
 
+/* What an operand takes. */
+static void hint_range(struct asm_context *a, const struct facet_operand *o)
+{
+    bool is_signed = o->kind == FACET_OPERAND_SIMM || o->kind == FACET_OPERAND_PCREL;
+    int64_t span = INT64_C(1) << o->value_width, step = INT64_C(1) << o->value_align;
+    int64_t low = is_signed ? -span / 2 : o->nonzero ? step : 0;
+    int64_t high = (is_signed ? span / 2 : span) - step;
+    const char *rest = a->or_register ? ", or a register" : "";
+
+    if (o->codec == FACET_CODEC_STEP) {
+        facet_asm_hint(a, "`%s` takes 0, 1, 2 or 4", o->name);
+    } else if (o->codec == FACET_CODEC_MODULO) {
+        facet_asm_hint(a, "`%s` takes 0 to %" PRId64, o->name, span);
+    } else if (o->codec == FACET_CODEC_HIGH20) {
+        facet_asm_hint(a, "`%s` takes 1 to 31 and 0xfffe0 to 0xfffff", o->name);
+    } else {
+        char multiples[40] = "";
+
+        if (o->value_align != 0) {
+            (void)snprintf(multiples, sizeof multiples, "multiples of %" PRId64 " from ", step);
+        }
+        facet_asm_hint(a,
+                       "`%s` takes %s%" PRId64 " to %" PRId64 "%s%s",
+                       o->name,
+                       multiples,
+                       facet_operand_written(o, low),
+                       facet_operand_written(o, high),
+                       is_signed && o->nonzero ? ", not 0" : "",
+                       rest);
+    }
+}
+
 static bool out_of_range(struct asm_context *a,
                          const struct facet_insn_row *row,
                          const struct facet_operand *o,
@@ -463,30 +544,9 @@ static bool out_of_range(struct asm_context *a,
                          const char *at,
                          size_t length)
 {
-    bool is_signed = o->kind == FACET_OPERAND_SIMM || o->kind == FACET_OPERAND_PCREL;
-    int64_t span = INT64_C(1) << o->value_width;
-    int64_t low = is_signed ? -span / 2 : 0;
-    int64_t high = low + span - (INT64_C(1) << o->value_align);
-    int64_t low_written = facet_operand_written(o, low);
-    int64_t high_written = facet_operand_written(o, high);
     int64_t step = INT64_C(1) << o->value_align;
 
-    if (o->codec == FACET_CODEC_STEP) {
-        facet_asm_hint(a, "`%s` takes 0, 1, 2 or 4", o->name);
-    } else if (o->codec == FACET_CODEC_MODULO) {
-        facet_asm_hint(a, "`%s` takes 0 to %" PRId64, o->name, span);
-    } else if (o->codec == FACET_CODEC_HIGH20) {
-        facet_asm_hint(a, "`%s` takes 1 to 31 and 0xfffe0 to 0xfffff", o->name);
-    } else if (o->value_align != 0) {
-        facet_asm_hint(a,
-                       "`%s` takes multiples of %" PRId64 " from %" PRId64 " to %" PRId64,
-                       o->name,
-                       step,
-                       low_written,
-                       high_written);
-    } else {
-        facet_asm_hint(a, "`%s` takes %" PRId64 " to %" PRId64, o->name, low_written, high_written);
-    }
+    hint_range(a, o);
     if (is_pcrel(o)) {
         if ((value & (step - 1)) != 0) {
             return facet_asm_error_in(a,
@@ -524,7 +584,11 @@ static bool not_legal(struct asm_context *a,
                       const char *at,
                       size_t length)
 {
-    facet_asm_hint(a, "the row's fields are `%.200s`", row->fields);
+    if (value == 0 && o->nonzero && o->forbidden == 0) {
+        hint_range(a, o);
+    } else {
+        facet_asm_hint(a, "the row's fields are `%.200s`", row->fields);
+    }
     if (value == 0) {
         return facet_asm_error_in(
             a, source, at, length, "operand `%s` of %s cannot be 0", o->name, row->mnemonic);
@@ -593,10 +657,14 @@ bool facet_asm_place(struct asm_context *a,
             }
             o = &row->operands[operand];
         }
-        return out_of_range(a, row, o, value, source, at, length);
+        (void)out_of_range(a, row, o, value, source, at, length);
+        a->quiet_value = a->quiet != 0 && a->quiet_at == at;
+        return false;
     }
     if (!facet_operand_legal(o, field)) {
-        return not_legal(a, row, o, field, source, at, length);
+        (void)not_legal(a, row, o, field, source, at, length);
+        a->quiet_value = a->quiet != 0 && a->quiet_at == at;
+        return false;
     }
     *word = facet_operand_set(o, *word, field);
     return true;

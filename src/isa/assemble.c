@@ -199,6 +199,7 @@ static bool report(struct asm_context *a,
     if (a->quiet != 0) {
         if ((uintptr_t)at > (uintptr_t)a->quiet_at) {
             a->quiet_at = at;
+            a->quiet_value = a->quiet_register = false;
         }
         return false;
     }

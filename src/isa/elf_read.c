@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -528,6 +529,67 @@ static enum facet_status sections_from_segments(struct reader *r)
     return FACET_OK;
 }
 
+static int by_address(const void *x, const void *y)
+{
+    const struct facet_section *l = *(const struct facet_section *const *)x;
+    const struct facet_section *r = *(const struct facet_section *const *)y;
+
+    return l->address < r->address ? -1 : l->address > r->address;
+}
+
+/* Two sections cannot hold the same byte of memory: what would run, and what a listing shows, would
+ * depend on their order. The zeros of a thread (.tbss) are no part of the memory image. */
+static enum facet_status check_overlap(struct reader *r)
+{
+    struct facet_object *o = r->object;
+    const struct facet_section **loaded;
+    size_t count = 0;
+
+    if (o->relocatable || o->section_count == 0) {
+        return FACET_OK;
+    }
+    loaded = facet_arena_alloc(
+        &o->arena, o->section_count * sizeof(struct facet_section *), sizeof(void *));
+    if (loaded == NULL) {
+        return no_memory(r);
+    }
+    for (uint32_t i = 0, k = 0; k < o->section_count; i++) {
+        bool per_thread = false;
+
+        if (r->section_count != 0) { /* object sections stand in the order of the headers */
+            struct header h = section_header(r, i);
+
+            if (r->index_of[i] < 0) {
+                continue;
+            }
+            per_thread = h.type == SHT_NOBITS && (h.flags & SHF_TLS) != 0;
+        }
+        if ((o->sections[k].flags & FACET_SECTION_ALLOC) != 0 && o->sections[k].size != 0 &&
+            !per_thread) {
+            loaded[count++] = &o->sections[k];
+        }
+        k++;
+    }
+    qsort(loaded, count, sizeof(struct facet_section *), by_address);
+    for (size_t i = 1; i < count; i++) {
+        const struct facet_section *s = loaded[i - 1], *next = loaded[i];
+
+        if (next->address - s->address < s->size) {
+            return facet_fail(r->err,
+                              FACET_ERR_INPUT,
+                              0,
+                              "section %.60s at 0x%" PRIx64 " overlaps section %.60s at 0x%" PRIx64
+                              "..0x%" PRIx64,
+                              next->name,
+                              next->address,
+                              s->name,
+                              s->address,
+                              s->address + (s->size - 1));
+        }
+    }
+    return FACET_OK;
+}
+
 static enum facet_status read_all(struct reader *r)
 {
     enum facet_status status = read_header(r);
@@ -547,9 +609,13 @@ static enum facet_status read_all(struct reader *r)
         return status;
     }
     if (r->section_count == 0) {
-        return sections_from_segments(r);
+        status = sections_from_segments(r);
+        return status == FACET_OK ? check_overlap(r) : status;
     }
     status = read_sections(r);
+    if (status == FACET_OK) {
+        status = check_overlap(r);
+    }
     for (uint32_t i = 0; i < r->section_count && status == FACET_OK; i++) {
         struct header h = section_header(r, i);
 

@@ -1162,3 +1162,68 @@ TEST(hints_for_mnemonics, "")
     check_error(XPHMG, "amoadd.w.aqr a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w");
     check_error(XPHMG, "nop nop", 1, 5, "too many operands", "the syntax is `nop`");
 }
+
+TEST(the_longest_vector_by_name, "")
+{
+    check_same(XPHMG, "svsetvl a0, 256", "svsetvl a0, x0");
+    check_same(XPHMG, "svsetvl a0, imm8=256", "svsetvl a0, x0");
+    check_same(XPHMG, "svsetvl rd=a0, imm8=256", "svsetvl a0, x0");
+    check_same(XPHMG, "svsetvl imm8=0x100, RD=a0", "svsetvl a0, x0");
+    check_same(XPHMG, "svsetvl imm8=255, rd=a0", "svsetvl a0, 255");
+    check_error(XPHMG,
+                "svsetvl a0, 257",
+                1,
+                13,
+                "257 does not fit operand `imm8`",
+                "1 to 255, or a register");
+    check_error(
+        XPHMG, "svsetvl a0, imm8=257", 1, 18, "257 does not fit operand `imm8`", "takes 1 to 255");
+    check_error(XPHMG, "svsetvl a0, 0", 1, 13, "`imm8` of svsetvl cannot be 0", "takes 1 to 255");
+}
+
+TEST(unknown_symbols_of_operands, "")
+{
+    check_error(
+        XPHMG,
+        "rt.bbox a0, a1, T_CLMP",
+        1,
+        17,
+        "`T_CLMP`",
+        "did you mean `T_CLAMP`? `flags` takes T_CLAMP, PRED_ONLY, PACK_HINT, W_GUARD, joined");
+    check_error(XPHMG, "fence rz, rw", 1, 7, "`rz`", "`pred` takes the letters i, o, r and w");
+    check_error(XPHMG,
+                "fadd.s fa0, fa1, fa2, rtx",
+                1,
+                23,
+                "`rtx`",
+                "did you mean `rtz`? `rm` takes rne, rtz, rdn, rup, rmm or dyn");
+    check_error(XPHMG,
+                "xfence.pipe RT, scope=WRP",
+                1,
+                23,
+                "`WRP`",
+                "did you mean `WARP`? `scope` takes THREAD, WARP, WG, CLUSTER or SYSTEM");
+    check_error(TILE,
+                "AADD s1, s2, (s3), ak",
+                1,
+                20,
+                "`ak`",
+                "did you mean `aq`? `ord` takes rlx, aq, rl or aqrl");
+    check_error(TILE, "CSRR s2, time", 1, 10, "unknown CSR `time`", "`time_lo` or `time_hi`");
+    check_error(XPHMG, "bep x, L\nL:", 1, 5, "`nz` or `z` is expected here", "");
+    /* A symbol defined further down is no mistake. */
+    check_same(XPHMG, "rt.bbox a0, a1, MINE\n.set MINE, 3", "rt.bbox a0, a1, T_CLAMP|PRED_ONLY");
+}
+
+TEST(addresses_without_parentheses, "")
+{
+    check_error(XPHMG, "xmem.ldg.w a0, a1", 1, 16, "`(register)` is expected here", "rd, (rs1)");
+    check_error(TILE, "AADD s1, s2, s3", 1, 14, "`(register)` is expected here", "(rs1)");
+    check_error(XPHMG,
+                "xfence.wait 32",
+                1,
+                13,
+                "32 does not fit operand `token`",
+                "0 to 31, or a register");
+    check_same(XPHMG, "xmem.ldg.w a0, 0(a1)", "xmem.ldg.w a0, (a1)");
+}

@@ -294,3 +294,57 @@ TEST(flat_images, "")
              FACET_OK);
     facet_object_free(o);
 }
+
+/* Puts the section of that index somewhere else; `flags` are added to its own. */
+static void move_section(struct file *f, unsigned index, uint64_t address, uint64_t flags)
+{
+    Elf64_Ehdr h;
+    Elf64_Shdr s;
+
+    memcpy(&h, f->data, sizeof h);
+    memcpy(&s, f->data + h.e_shoff + index * sizeof s, sizeof s);
+    s.sh_addr = address;
+    s.sh_flags |= flags;
+    memcpy(f->data + h.e_shoff + index * sizeof s, &s, sizeof s);
+}
+
+TEST(overlapping_sections_are_refused, "")
+{
+    static const struct {
+        uint64_t address;
+        enum facet_status status;
+    } cases[] = {
+        {0x80000000, FACET_ERR_INPUT},
+        {0x80000007, FACET_ERR_INPUT},
+        {0x7FFFFFFE, FACET_ERR_INPUT}, /* three bytes: the last one is the first of .text */
+        {0x7FFFFFFD, FACET_OK},
+        {0x90000000, FACET_OK},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct file f = make_file(FACET_ISA_XPHMG, program);
+        struct facet_object *o = NULL;
+        struct facet_error err = {0};
+
+        move_section(&f, 2, cases[i].address, 0); /* .rodata */
+        CHECK_EQ(facet_elf_read(f.data, f.size, &o, &err), cases[i].status);
+        CHECK((o != NULL) == (cases[i].status == FACET_OK));
+        CHECK(cases[i].status == FACET_OK || strstr(err.message, "overlaps section") != NULL);
+        facet_object_free(o);
+        free(f.data);
+    }
+}
+
+TEST(zeros_of_threads_overlap_nothing, "")
+{
+    struct file f = make_file(FACET_ISA_XPHMG, program);
+    struct facet_object *o = NULL;
+    struct facet_error err = {0};
+
+    move_section(&f, 4, 0x80000000, 0); /* .bss */
+    CHECK_EQ(facet_elf_read(f.data, f.size, &o, &err), FACET_ERR_INPUT);
+    move_section(&f, 4, 0x80000000, SHF_TLS);
+    CHECK_EQ(facet_elf_read(f.data, f.size, &o, &err), FACET_OK);
+    facet_object_free(o);
+    free(f.data);
+}
