@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define MAX_IMAGE_BYTES ((size_t)64 << 30)
+#define MAX_IMAGE_BYTES ((size_t)32 << 30) /* as far as node IDs reach */
 #define MAX_JSON_BYTES ((size_t)1 << 30)
 
 bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out)

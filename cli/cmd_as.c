@@ -5,12 +5,15 @@
 #include "base/json.h"
 #include "isa/assemble.h"
 #include "isa/elf.h"
+#include "isa/lex.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_DEFINES = CLI_MAX_VALUES };
 #define INPUT_LIMIT ((size_t)1 << 30)
@@ -40,8 +43,9 @@ static bool add_define(struct job *job, const char *text)
     int64_t value = 1;
     char *end, *name;
 
-    if (length == 0 || isdigit((unsigned char)text[0])) {
-        (void)cli_bad(job->args, "-D is '%s'; expected NAME or NAME=NUMBER", text);
+    if (length == 0 || !facet_lex_is(text[0], FACET_LEX_START) ||
+        (size_t)(facet_lex_name(text) - text) != length || (length == 1 && text[0] == '.')) {
+        (void)cli_bad(job->args, "-D is '%s'; expected NAME or NAME=NUMBER, NAME a symbol", text);
         return false;
     }
     if (equals != NULL) {
@@ -98,8 +102,62 @@ static bool choose_output(struct job *job)
         (void)cli_bad(job->args, "the name of the output is too long");
         return false;
     }
-    if (strcmp(job->output, job->input) == 0 && strcmp(job->input, "-") != 0) {
-        (void)cli_bad(job->args, "%s is the input: choose another output", job->output);
+    return true;
+}
+
+static bool is_stream(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* No two of input, result, listing and report may be one file or one stream. */
+static bool outputs_differ(const struct job *job)
+{
+    const struct cli_args *args = job->args;
+    const char *listing = cli_value(args, "listing");
+    const char *outputs[] = {job->output, listing};
+
+    for (int i = 0; i < 2; i++) {
+        if (outputs[i] == NULL) {
+            continue;
+        }
+        if (is_stream(outputs[i]) && args->json) {
+            (void)cli_bad(args,
+                          "%s and --json both want standard output; say where to with %s FILE",
+                          i == 0 ? "the result" : "the listing",
+                          i == 0 ? "-o" : "--listing");
+            return false;
+        }
+        if (!is_stream(outputs[i]) && !is_stream(job->input) &&
+            facet_file_same(outputs[i], job->input)) {
+            (void)cli_bad(args, "%s is the input: choose another output", outputs[i]);
+            return false;
+        }
+    }
+    if (listing == NULL) {
+        return true;
+    }
+    if (is_stream(listing) && is_stream(job->output)) {
+        (void)cli_bad(args, "the result and the listing both want standard output");
+        return false;
+    }
+    if (!is_stream(listing) && !is_stream(job->output) && facet_file_same(listing, job->output)) {
+        (void)cli_bad(args, "the result and the listing are the same file, %s", listing);
+        return false;
+    }
+    return true;
+}
+
+/* Instructions must be able to stand at the first address. */
+static bool check_base(const struct job *job)
+{
+    uint64_t align = job->options.isa == FACET_ISA_TILE ? 4 : 2;
+
+    if (job->options.has_base && job->options.base % align != 0) {
+        (void)cli_bad(job->args,
+                      "--base is 0x%" PRIx64 "; expected a multiple of %" PRIu64,
+                      job->options.base,
+                      align);
         return false;
     }
     return true;
@@ -126,7 +184,8 @@ static bool prepare(struct job *job)
                     "base",
                     0,
                     job->options.isa == FACET_ISA_TILE ? UINT32_MAX : UINT64_MAX,
-                    &job->options.base)) {
+                    &job->options.base) ||
+        !check_base(job)) {
         return false;
     }
     for (int n = 0; (define = cli_nth_value(args, "define", n)) != NULL; n++) {
@@ -134,7 +193,7 @@ static bool prepare(struct job *job)
             return false;
         }
     }
-    return choose_output(job);
+    return choose_output(job) && outputs_differ(job);
 }
 
 static json_t *errors_json(const struct facet_diag_list *diags)
@@ -243,19 +302,37 @@ static enum facet_status write_result(struct job *job, struct facet_error *err)
     return status;
 }
 
-static enum facet_status write_listing(struct job *job, struct facet_error *err)
+/* Removes a file that was written a moment ago; a stream or a device stays. */
+static void take_back(const char *path)
+{
+    struct stat info;
+
+    if (!is_stream(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+        (void)remove(path);
+    }
+}
+
+/* The result, then the listing; both or none of them, whatever fails. */
+static enum facet_status write_files(struct job *job, struct facet_error *err)
 {
     const char *path = cli_value(job->args, "listing");
     struct facet_strbuf text;
-    enum facet_status status;
+    enum facet_status status = FACET_OK;
 
-    if (path == NULL) {
-        return FACET_OK;
-    }
     facet_strbuf_init(&text);
-    facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &text);
-    status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
-                         : facet_file_write(path, facet_strbuf_text(&text), text.length, err);
+    if (path != NULL) {
+        facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &text);
+        status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory") : FACET_OK;
+    }
+    if (status == FACET_OK) {
+        status = write_result(job, err);
+    }
+    if (status == FACET_OK && path != NULL) {
+        status = facet_file_write(path, facet_strbuf_text(&text), text.length, err);
+        if (status != FACET_OK) {
+            take_back(job->output);
+        }
+    }
     facet_strbuf_free(&text);
     return status;
 }
@@ -263,11 +340,12 @@ static enum facet_status write_listing(struct job *job, struct facet_error *err)
 static int report(const struct job *job)
 {
     const struct facet_object *o = job->result.object;
-    json_t *sections = json_array();
+    json_t *sections;
 
     if (!job->args->json) {
         return CLI_OK;
     }
+    sections = json_array();
     for (size_t i = 0; i < o->section_count; i++) {
         (void)json_array_append_new(sections,
                                     json_pack("{s:s, s:o, s:o}",
@@ -309,7 +387,7 @@ static int assemble(struct job *job)
         FACET_OK) {
         return complain(job, &err);
     }
-    if (write_listing(job, &err) != FACET_OK || write_result(job, &err) != FACET_OK) {
+    if (write_files(job, &err) != FACET_OK) {
         return cli_bad_error(job->args, &err);
     }
     return report(job);

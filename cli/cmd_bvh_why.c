@@ -1,375 +1,272 @@
-/* `facet bvh why`: one ray through an image with every value on the way. The library makes the
- * explanation as JSON; the text here is that, laid out for reading. */
+/* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh.h"
 
 #include "base/json.h"
+#include "bvh/gfx12_f32.h"
+#include "cli/bvh_why.h"
 #include "gfx12/vectors.h"
-#include "gfx12/why.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- the ray ---- */
+enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
 
-/* "1.5", "-0x1p-3", "inf", or the bits as "#3FC00000". */
-static bool read_float(const char **text, float *out)
+struct output {
+    json_t *list; /* NULL: text */
+    uint64_t shown, limit;
+};
+
+/* ---- options ---- */
+
+/* One number of --ray: a decimal fraction, `inf`, `nan`, or 0x and the bits of a float. */
+static bool read_float(const char **at, float *out)
 {
     char *end;
 
-    while (**text == ' ' || **text == ',' || **text == '\t') {
-        ++*text;
-    }
     errno = 0;
-    if (**text == '#') {
-        unsigned long bits = strtoul(*text + 1, &end, 16);
-        uint32_t word = (uint32_t)bits;
+    if ((*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X')) {
+        unsigned long long bits = strtoull(*at, &end, 16);
 
-        if (end == *text + 1 || errno != 0 || bits > UINT32_MAX) {
+        if (errno != 0 || bits > UINT32_MAX) {
             return false;
         }
-        memcpy(out, &word, sizeof word);
+        *out = f32_from((uint32_t)bits);
     } else {
-        *out = strtof(*text, &end);
-        if (end == *text) {
+        *out = strtof(*at, &end);
+        if (errno == ERANGE && isinf(*out)) {
             return false;
         }
     }
-    *text = end;
+    if (end == *at || (*end != '\0' && *end != ',' && !isspace((unsigned char)*end))) {
+        return false;
+    }
+    *at = end;
     return true;
 }
 
 static bool read_ray(const struct cli_args *args, struct facet_gfx12_query *query)
 {
-    const char *text = cli_value(args, "ray"), *at = text;
-    float v[8] = {0, 0, 0, 0, 0, 0, 0, INFINITY};
-    int count = 0;
+    const char *text = cli_value(args, "ray");
+    float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
+    unsigned count = 0;
 
     if (text == NULL) {
         cli_bad(args, "expected --ray \"ox oy oz dx dy dz [tmin tmax]\"");
         return false;
     }
-    while (count < 8 && read_float(&at, &v[count])) {
-        count++;
+    for (const char *at = text;; count++) {
+        while (*at == ',' || isspace((unsigned char)*at)) {
+            at++;
+        }
+        if (*at == '\0') {
+            break;
+        }
+        const char *word = at;
+        float ignored;
+
+        if (!read_float(&at, count < 8 ? &value[count] : &ignored)) {
+            cli_bad(args,
+                    "--ray: \"%s\" at character %zu: expected a number, or 0x and the eight digits "
+                    "of its bits",
+                    word,
+                    (size_t)(word - text) + 1);
+            return false;
+        }
     }
-    at += strspn(at, " \t,");
-    if ((count != 6 && count != 8) || *at != '\0') {
-        cli_bad(args,
-                "--ray \"%s\": expected six or eight numbers (ox oy oz dx dy dz tmin tmax), found "
-                "%d and then \"%.20s\"",
-                text,
-                count,
-                at);
+    if (count != 6 && count != 8) {
+        cli_bad(
+            args, "--ray: %u numbers: expected 6 (origin, direction) or 8 (and tmin tmax)", count);
         return false;
     }
-    facet_gfx12_query_init(query, v, v + 3);
-    query->t_min = v[6];
-    query->t_max = v[7];
+    facet_gfx12_query_init(query, value, value + 3);
+    query->t_min = value[6];
+    query->t_max = value[7];
+    query->max_steps = MAX_VISITS;
     return true;
 }
 
-/* ---- text ---- */
-
-static const char *text_of(const json_t *object, const char *name)
+static bool
+read_options(const struct cli_args *args, struct facet_gfx12_query *query, struct output *out)
 {
-    return json_string_value(json_object_get(object, name));
+    uint64_t flags = 0, mask = 0xFF;
+
+    if (!read_ray(args, query) || !cli_number(args, "flags", 0, 0x3FF, &flags) ||
+        !cli_number(args, "mask", 0, 0xFF, &mask) ||
+        !cli_number(args, "max", 1, MAX_VISITS, &out->limit)) {
+        return false;
+    }
+    query->api_flags = (uint32_t)flags;
+    query->instance_mask = (uint32_t)mask;
+    return true;
 }
 
-/* "3F800000 (1)" */
-static void print_real(const json_t *value)
+/* ---- one node ---- */
+
+static int explain_node(const struct cli_args *args,
+                        const struct facet_gfx12_unit *unit,
+                        const struct facet_gfx12_query *query,
+                        uint32_t node)
 {
-    const json_t *number = json_object_get(value, "value");
+    struct facet_gfx12_ray ray = {.extent = query->t_max, .instance_mask = query->instance_mask};
+    struct facet_gfx12_why why;
 
-    printf("%s", text_of(value, "bits"));
-    if (json_is_string(number)) {
-        printf(" (%s)", json_string_value(number));
-    } else {
-        printf(" (%.9g)", json_number_value(number));
-    }
-}
-
-static void print_named(const char *indent, const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-
-    if (value == NULL) {
-        return;
-    }
-    printf("%s%-16s ", indent, name);
-    if (json_is_array(value)) {
-        size_t i;
-        const json_t *item;
-
-        json_array_foreach(value, i, item)
-        {
-            printf(i != 0 ? ", " : "");
-            print_real(item);
-        }
-    } else {
-        print_real(value);
-    }
-    putchar('\n');
-}
-
-static void print_planes(const json_t *slot)
-{
-    static const char axis[3] = {'x', 'y', 'z'};
-
-    printf("      planes          ");
-    for (size_t k = 0; k < 3; k++) {
-        printf(
-            "%s%c %lld..%lld",
-            k != 0 ? ", " : "",
-            axis[k],
-            (long long)json_integer_value(json_array_get(json_object_get(slot, "min_planes"), k)),
-            (long long)json_integer_value(json_array_get(json_object_get(slot, "max_planes"), k)));
-    }
-    printf("  cull_flags %lld cull_mask %02llX\n",
-           (long long)json_integer_value(json_object_get(slot, "cull_flags")),
-           (unsigned long long)json_integer_value(json_object_get(slot, "cull_mask")));
-}
-
-static void print_axes(const json_t *slot)
-{
-    static const char axis[3] = {'x', 'y', 'z'};
-    size_t k;
-    const json_t *item;
-
-    json_array_foreach(json_object_get(slot, "axes"), k, item)
-    {
-        printf("      %c: lo - o = ", axis[k]);
-        print_real(json_object_get(item, "lo_minus_origin"));
-        printf(", * inv = a = ");
-        print_real(json_object_get(item, "a"));
-        printf("\n         hi - o = ");
-        print_real(json_object_get(item, "hi_minus_origin"));
-        printf(", * inv = b = ");
-        print_real(json_object_get(item, "b"));
-        printf("; near is %s\n", text_of(item, "near"));
-    }
-}
-
-static void print_slot(const json_t *slot)
-{
-    static const char *const values[] = {
-        "lo", "hi", "enter", "leave", "min_t", "max_t", "max_t_grown", "key"};
-
-    printf("    slot %lld: child %s: %s\n",
-           (long long)json_integer_value(json_object_get(slot, "slot")),
-           text_of(slot, "id"),
-           text_of(slot, "result"));
-    print_planes(slot);
-    print_named("      ", slot, "lo");
-    print_named("      ", slot, "hi");
-    print_axes(slot);
-    for (size_t i = 2; i < sizeof values / sizeof values[0]; i++) {
-        print_named("      ", slot, values[i]);
-    }
-}
-
-static void print_triangle(size_t number, const json_t *tri)
-{
-    static const char *const values[] = {
-        "e1", "e2", "e3", "s1", "s2", "tn", "det", "un", "vn", "t", "u", "v", "u_plus_v"};
-    bool procedural = json_is_true(json_object_get(tri, "procedural"));
-
-    printf("    tri%zu: primitive %lld of geometry %lld%s%s: %s\n",
-           number,
-           (long long)json_integer_value(json_object_get(tri, "primitive")),
-           (long long)json_integer_value(json_object_get(tri, "geometry")),
-           json_is_true(json_object_get(tri, "absent")) ? ", absent" : "",
-           json_is_true(json_object_get(tri, "opaque")) ? ", opaque" : "",
-           procedural                                           ? "procedural"
-           : json_is_true(json_object_get(tri, "missed"))       ? "missed"
-           : json_is_true(json_object_get(tri, "returned_hit")) ? "hit"
-                                                                : "culled");
-    for (size_t c = 0; c < json_array_size(json_object_get(tri, "corners")); c++) {
-        const json_t *corner = json_array_get(json_object_get(tri, "corners"), c);
-
-        printf("      v%zu               ", c);
-        for (size_t k = 0; k < 3; k++) {
-            printf(k != 0 ? ", " : "");
-            print_real(json_array_get(corner, k));
-        }
-        putchar('\n');
-    }
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        print_named("      ", tri, values[i]);
-    }
-}
-
-static void print_words(const char *title, const json_t *list)
-{
-    size_t i;
-    const json_t *item;
-
-    if (json_array_size(list) == 0) {
-        return;
-    }
-    printf("  %-9s", title);
-    json_array_foreach(list, i, item)
-    {
-        printf(" %s", json_string_value(item));
-    }
-    putchar('\n');
-}
-
-static void print_visit(const json_t *visit)
-{
-    static const char *const values[] = {"origin",
-                                         "direction",
-                                         "turned_origin",
-                                         "turned_direction",
-                                         "object_origin",
-                                         "object_direction",
-                                         "inverse",
-                                         "grow"};
-    const json_t *step = json_object_get(visit, "step"), *item;
-    size_t i;
-
-    if (step != NULL) {
-        printf("step %lld: ", (long long)json_integer_value(step));
-    }
-    printf("%s node %s at %s, base %s\n",
-           text_of(visit, "kind"),
-           text_of(visit, "node"),
-           text_of(visit, "address"),
-           text_of(visit, "base"));
-    print_named("  ", visit, "extent");
-    if (json_is_true(json_object_get(visit, "culled"))) {
-        printf("  the instance is culled (mask %02llX)\n",
-               (unsigned long long)json_integer_value(json_object_get(visit, "cull_mask")));
-    }
-    for (i = 0; i < sizeof values / sizeof values[0]; i++) {
-        print_named("  ", visit, values[i]);
-    }
-    json_array_foreach(json_object_get(visit, "children"), i, item)
-    {
-        print_slot(item);
-    }
-    json_array_foreach(json_object_get(visit, "triangles"), i, item)
-    {
-        print_triangle(i, item);
-    }
-    print_words("v0..v9", json_object_get(visit, "v"));
-    print_words("push", json_object_get(visit, "pushed"));
-    print_words("pop", json_object_get(visit, "popped"));
-    if (json_is_true(json_object_get(visit, "committed"))) {
-        printf("  committed: ");
-        print_named("", visit, "t_cur");
-    }
-    if (json_object_get(visit, "next") != NULL) {
-        printf("  next      %s\n", text_of(visit, "next"));
-    }
-}
-
-static void print_text(const json_t *root)
-{
-    const json_t *hit = json_object_get(root, "hit"), *item;
-    size_t i;
-
-    if (json_is_false(json_object_get(root, "visited"))) {
-        printf("The ray does not visit this node; by itself it gives:\n");
-    }
-    json_array_foreach(json_object_get(root, "visits"), i, item)
-    {
-        print_visit(item);
-    }
-    printf("end: %s\n", text_of(root, "ended"));
-    if (!json_is_true(json_object_get(hit, "found"))) {
-        printf("no hit\n");
-        return;
-    }
-    printf("hit: primitive %lld of geometry %lld, node %s, instance %s, %s face\n",
-           (long long)json_integer_value(json_object_get(hit, "primitive")),
-           (long long)json_integer_value(json_object_get(hit, "geometry")),
-           text_of(hit, "node"),
-           text_of(hit, "instance"),
-           json_is_true(json_object_get(hit, "backface")) ? "back" : "front");
-    print_named("  ", hit, "t");
-    print_named("  ", hit, "u");
-    print_named("  ", hit, "v");
-}
-
-/* ---- the command ---- */
-
-static int run_why(const struct cli_args *args)
-{
-    struct facet_gfx12_why_options options = {0};
-    struct facet_gfx12_query query;
-    struct facet_gfx12_unit unit;
-    struct facet_error err = {0};
-    struct bvh_file file;
-    uint64_t node = 0, flags = 0, mask = 0xFF, grow = 0;
-    const char *profile = cli_value(args, "profile");
-    json_t *why = NULL;
-    enum facet_status status;
-
-    if (!read_ray(args, &query) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
-        !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
-        !cli_number(args, "grow", 0, 255, &grow) ||
-        !cli_number(args, "max-steps", 1, 1000000, &options.max_steps) ||
-        !bvh_file_read(args, args->positional[0], &file)) {
-        return CLI_BAD;
-    }
-    options.one_node = cli_given(args, "node");
-    options.node = (uint32_t)node;
-    facet_gfx12_unit_init(&unit, file.view.bytes, file.view.size);
-    unit.image_address = file.view.base;
-    unit.resource.box_grow_value = (uint8_t)grow;
-    if (profile != NULL) {
-        (void)facet_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
-    }
-    query.address = file.view.base;
-    query.root = file.view.root;
-    query.api_flags = (uint32_t)flags;
-    query.instance_mask = (uint32_t)mask;
-    status = facet_gfx12_why(&unit, &query, &options, &why, &err);
-    bvh_file_free(&file);
-    if (status != FACET_OK) {
-        return cli_bad_error(args, &err);
+    memcpy(ray.origin, query->origin, sizeof ray.origin);
+    memcpy(ray.direction, query->direction, sizeof ray.direction);
+    facet_gfx12_why_node(
+        unit,
+        facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
+        node,
+        &ray,
+        &why);
+    if (why.no_node != NULL) {
+        return cli_bad(args,
+                       "--node 0x%08" PRIx32 " (byte offset 0x%" PRIx64 " from 0x%" PRIx64 "): %s",
+                       node,
+                       facet_gfx12_id_offset(node),
+                       query->address,
+                       why.no_node);
     }
     if (args->json) {
-        return cli_print_json(args, why);
+        return cli_print_json(args, bvh_why_json_node(&why));
     }
-    print_text(why);
-    json_decref(why);
+    bvh_why_text_node(&why);
     return CLI_OK;
 }
 
+/* ---- the traversal ---- */
+
+static void on_step(void *context, const struct facet_gfx12_why_step *step)
+{
+    struct output *out = context;
+
+    if (out->shown++ >= out->limit) {
+        return;
+    }
+    if (out->list != NULL) {
+        (void)json_array_append_new(out->list, bvh_why_json_step(step));
+    } else {
+        bvh_why_text_step(step);
+    }
+}
+
+static int explain_trace(const struct cli_args *args,
+                         const struct facet_gfx12_unit *unit,
+                         const struct facet_gfx12_query *query,
+                         struct output *out)
+{
+    struct facet_gfx12_why_result result;
+    struct facet_error err = {0};
+    enum facet_status status;
+    int code = CLI_OK;
+
+    if (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
+        facet_gfx12_unit_fetch(unit,
+                               facet_gfx12_base_make(query->address, 0),
+                               facet_gfx12_id_offset(query->root),
+                               FACET_GFX12_NODE_BYTES) == NULL) {
+        return cli_bad(args,
+                       "%s: the root 0x%08" PRIx32 " is no node of the image",
+                       args->positional[0],
+                       query->root);
+    }
+    out->list = args->json ? json_array() : NULL;
+    status = facet_gfx12_why_trace(unit, query, on_step, out, &result, &err);
+    if (args->json) {
+        json_t *object = json_pack("{s:o, s:b, s:o}",
+                                   "steps",
+                                   out->list,
+                                   "complete",
+                                   status == FACET_OK && out->shown <= out->limit,
+                                   "result",
+                                   bvh_why_json_result(&result));
+
+        code = cli_print_json(args, object);
+    } else {
+        if (out->shown > out->limit) {
+            printf("... and %" PRIu64 " more nodes\n", out->shown - out->limit);
+        }
+        if (status == FACET_OK) {
+            bvh_why_text_result(&result);
+        }
+    }
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (!result.agrees) {
+        return cli_bad(args, "the explanation does not follow the traversal: please report this");
+    }
+    return code;
+}
+
+static int run_why(const struct cli_args *args)
+{
+    const char *profile = cli_value(args, "profile");
+    struct output out = {NULL, 0, 1000};
+    struct facet_gfx12_query query;
+    struct facet_gfx12_unit unit;
+    struct bvh_file file;
+    uint64_t node = 0, bvh;
+    int code;
+
+    if (!read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
+        !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    bvh = file.view.base;
+    if (!cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
+        bvh_file_free(&file);
+        return CLI_BAD;
+    }
+    facet_gfx12_unit_init(&unit, file.view.bytes, file.view.size);
+    unit.image_address = file.view.base;
+    if (profile != NULL) {
+        (void)facet_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
+    }
+    query.address = bvh;
+    query.root = file.view.root;
+    code = cli_given(args, "node") ? explain_node(args, &unit, &query, (uint32_t)node)
+                                   : explain_trace(args, &unit, &query, &out);
+    bvh_file_free(&file);
+    return code;
+}
+
 static const struct cli_option why_options[] = {
-    {"ray", 0, "NUMBERS", "ox oy oz dx dy dz, then tmin and tmax if they are not 0 and infinity"},
-    {"node", 0, "ID", "only this node, relative to the base"},
-    {"flags", 0, "N", "ray flags of the API, ten bits (default 0)"},
-    {"mask", 0, "N", "instance mask (default 0xFF)"},
-    {"profile", 0, "silicon|gpurt", "rules of the ray unit (default silicon)"},
-    {"grow", 0, "N", "box_grow_value of the descriptor (default 0)"},
-    {"max-steps", 0, "N", "nodes to explain before giving up (default 10000)"},
+    {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument"},
+    {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
+    {"bvh", 0, "ADDR", "address that node IDs are relative to (default: that of --base)"},
     BVH_IMAGE_OPTIONS,
+    {"profile", 0, "silicon|gpurt", "rules of the instruction (default silicon)"},
+    {"flags", 0, "N", "API ray flags (default 0)"},
+    {"mask", 0, "N", "instance mask (default 0xff)"},
+    {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command cli_cmd_bvh_why = {
     .name = "bvh why",
-    .summary = "explain one ray through a GFX12 BVH image",
-    .usage = "facet bvh why IMAGE --ray \"ox oy oz dx dy dz tmin tmax\" [--node ID] [--json]",
+    .summary = "explain what one ray does in a GFX12 BVH image",
+    .usage = "facet bvh why FILE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]",
     .details =
-        "Follows the reference loop of the contract and shows each node with every value that "
-        "leads to its result: quantized planes and the boxes they stand for, plane minus origin, "
-        "times the inverse direction, near and far, the interval, the hit test, the sort key; for "
-        "triangles edges, cross products, numerators and quotients; the registers v0 to v9, what "
-        "is pushed and popped; at the end the hit. Values are shown as bits and as decimals.\n\n"
-        "Numbers of the ray may be decimal, C hexadecimal floats, inf, nan, or bits as "
-        "#3F800000.\n\n"
-        "With --node only visits of that node are shown. If the ray does not get there, the node "
-        "is tested by itself with the ray as given.",
-    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
-                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125 0 inf\"",
+        "Follows the reference loop (gfx12-semantics.md 11.1) and shows, for every node it visits, "
+        "the ten result registers and all values on the way to them: planes, boxes, slab products, "
+        "culling rule, sort keys; transform and merged flags; vertices, edges, numerators, "
+        "quotients and the comparison that failed; then stack, next node and committed hits.\n\n"
+        "With --node one instruction runs on one node; the ray is taken to be in the space of that "
+        "node, and TMAX is the ray extent. For a node below an instance give the address of its "
+        "bottom level as --bvh.\n\n"
+        "The numbers of --ray are decimal fractions, inf, nan, or 0x and the bits of a float; "
+        "TMIN is 0 and TMAX inf when they are left out. No shader runs: non-opaque hits are "
+        "accepted, procedural primitives are not hit. A traversal of more than 1048576 nodes is "
+        "reported as an error.",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json",
     .options = why_options,
     .has_json = true,
     .run = run_why,
-    .operands = "IMAGE",
+    .operands = "FILE",
 };

@@ -246,6 +246,15 @@ static int run_dis(const struct cli_args *args)
     struct facet_error err = {0};
     int code;
 
+    if (path != NULL && strcmp(path, "-") != 0 && !cli_given(args, "hex")) {
+        for (int i = 0; i < args->positional_count; i++) {
+            if (strcmp(args->positional[i], "-") != 0 &&
+                facet_file_same(path, args->positional[i])) {
+                json_decref(out.json);
+                return cli_bad(args, "%s is the input: choose another output", path);
+            }
+        }
+    }
     facet_strbuf_init(&out.text);
     code = cli_given(args, "hex") ? words(&out) : program(&out);
     if (code == CLI_OK && out.json != NULL) {

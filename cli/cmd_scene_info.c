@@ -125,15 +125,15 @@ static void print_text(const char *path, const struct facet_scene *scene)
     const struct facet_bounds *b = &scene->bounds;
 
     printf("%s\n", path);
-    printf("  %u meshes, %llu vertices, %llu triangles; %u instances (%u mirrored) show %llu "
-           "triangles\n",
+    printf("  meshes %u, vertices %llu, triangles %llu\n",
            scene->mesh_count,
            (unsigned long long)vertices(scene),
-           (unsigned long long)facet_scene_triangles(scene),
+           (unsigned long long)facet_scene_triangles(scene));
+    printf("  instances %u, mirrored %u, triangles shown %llu\n",
            scene->instance_count,
            mirrored(scene),
            (unsigned long long)facet_scene_instanced_triangles(scene));
-    printf("  %u materials, %u textures, %u cameras, %u lights\n",
+    printf("  materials %u, textures %u, cameras %u, lights %u\n",
            scene->material_count,
            scene->texture_count,
            scene->camera_count,

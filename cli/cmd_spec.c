@@ -245,24 +245,30 @@ static int write_out(const struct cli_args *args, json_t *value, struct facet_st
 static int run_list(const struct cli_args *args, enum facet_isa isa)
 {
     struct listing l = {.args = args, .isa = isa, .json = json_object()};
-    bool chosen[LIST_COUNT] = {false};
+    bool chosen[LIST_COUNT] = {false}, all = args->positional_count == 0;
 
     facet_strbuf_init(&l.text);
     for (int i = 0; i < args->positional_count; i++) {
         size_t k = 0;
+        if (strcmp(args->positional[i], "all") == 0) {
+            all = true;
+            continue;
+        }
         while (k < LIST_COUNT && strcmp(lists[k].name, args->positional[i]) != 0) {
             k++;
         }
         if (k == LIST_COUNT) {
             json_decref(l.json);
+            facet_strbuf_free(&l.text);
             return cli_bad(args,
-                           "no list '%s'; there are instructions, csrs, requirements, resolutions",
+                           "no list '%s'; there are instructions, csrs, requirements, "
+                           "resolutions and all",
                            args->positional[i]);
         }
         chosen[k] = true;
     }
     for (size_t k = 0; k < LIST_COUNT; k++) {
-        if (args->positional_count == 0 || chosen[k]) {
+        if (all || chosen[k]) {
             json_t *list = json_array();
             lists[k].run(&l, list);
             (void)json_object_set_new(l.json, lists[k].name, list);

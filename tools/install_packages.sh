@@ -12,7 +12,8 @@ can_build()
     for tool in meson ninja pkg-config python3; do
         command -v "$tool" >/dev/null 2>&1 || return 1
     done
-    { command -v gcc || command -v clang; } >/dev/null 2>&1 && pkg-config --exists jansson
+    { command -v gcc || command -v clang; } >/dev/null 2>&1 &&
+        pkg-config --exists jansson assimp libpng libjpeg zlib libseccomp
 }
 
 missing()

@@ -10,6 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static enum facet_status too_large(struct facet_error *err, const char *name, size_t limit)
+{
+    return facet_fail(
+        err, FACET_ERR_LIMIT, limit, "%s: larger than the limit of %zu bytes", name, limit);
+}
+
 static enum facet_status
 read_all(int fd, const char *name, size_t limit, struct facet_bytes *out, struct facet_error *err)
 {
@@ -47,8 +53,7 @@ read_all(int fd, const char *name, size_t limit, struct facet_bytes *out, struct
         size += (size_t)got;
         if (size > limit) {
             free(data);
-            return facet_fail(
-                err, FACET_ERR_LIMIT, limit, "%s: larger than the limit of %zu bytes", name, limit);
+            return too_large(err, name, limit);
         }
     }
     data[size] = 0;
@@ -73,9 +78,16 @@ facet_file_read(const char *path, size_t limit, struct facet_bytes *out, struct 
     if (fd < 0) {
         return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
     }
-    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (fstat(fd, &info) != 0) {
+        info.st_mode = 0; /* nothing is known about it; reading will tell */
+    }
+    if (S_ISDIR(info.st_mode)) {
         close(fd);
         return facet_fail(err, FACET_ERR_IO, 0, "%s: is a folder, expected a file", path);
+    }
+    if (S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit) {
+        close(fd);
+        return too_large(err, path, limit);
     }
     status = read_all(fd, path, limit, out, err);
     close(fd);
@@ -156,4 +168,33 @@ facet_file_write(const char *path, const void *data, size_t size, struct facet_e
         return facet_fail(err, FACET_ERR_IO, 0, "%s: cannot write: %s", path, strerror(reason));
     }
     return FACET_OK;
+}
+
+/* The folder of a file that does not exist yet; *name is its last part. */
+static bool folder_of(const char *path, struct stat *info, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+
+    *name = path + length;
+    if (length >= sizeof folder) {
+        return false;
+    }
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return stat(length != 0 ? folder : ".", info) == 0;
+}
+
+bool facet_file_same(const char *path, const char *other)
+{
+    struct stat a, b;
+    bool has_a = stat(path, &a) == 0, has_b = stat(other, &b) == 0;
+    const char *name, *other_name;
+
+    if (has_a && has_b) {
+        return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    }
+    return !has_a && !has_b && folder_of(path, &a, &name) && folder_of(other, &b, &other_name) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino && strcmp(name, other_name) == 0;
 }

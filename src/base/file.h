@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,10 @@ facet_file_read(const char *path, size_t limit, struct facet_bytes *out, struct 
  * failure nothing is left behind and an old file of that name is untouched. */
 enum facet_status
 facet_file_write(const char *path, const void *data, size_t size, struct facet_error *err);
+
+/* Whether writing to one name would replace what the other names: the same file by whatever path
+ * or link, or a file yet to be made of the same name in the same folder. Devices and pipes never
+ * are: writing to them replaces nothing. */
+bool facet_file_same(const char *path, const char *other);
 
 #endif

@@ -57,7 +57,7 @@ struct builder {
     struct facet_progress *progress;
 };
 
-static struct bounds bounds_empty(void)
+static inline struct bounds bounds_empty(void)
 {
     return (struct bounds){lanes_splat(INFINITY), lanes_splat(-INFINITY)};
 }
@@ -70,11 +70,7 @@ static void bounds_join(struct bounds *a, struct lanes lo, struct lanes hi)
 
 static double bounds_area(struct bounds a)
 {
-    _Alignas(16) float lo[4], hi[4];
-
-    lanes_store(lo, a.lo);
-    lanes_store(hi, a.hi);
-    return facet_box_area(lo, hi);
+    return lanes_area(a.lo, a.hi);
 }
 
 static struct lanes item_centre(const struct facet_bvh_item *item)
@@ -86,23 +82,9 @@ static struct lanes item_centre(const struct facet_bvh_item *item)
  * or (R-G12-56) differ by an infinity. */
 static struct grid make_grid(struct bounds centres)
 {
-    _Alignas(16) float lo[4], hi[4], scale[4] = {0, 0, 0, 0};
-    struct grid grid = {.mask = {0, 0, 0, 0}};
+    struct grid grid = {.base = centres.lo};
 
-    lanes_store(lo, centres.lo);
-    lanes_store(hi, centres.hi);
-    lo[3] = 0.0f;
-    for (int k = 0; k < 3; k++) {
-        float range = hi[k] - lo[k];
-        float s = 16.0f / range;
-
-        if (range > 0.0f && isfinite(range) && isfinite(s)) {
-            scale[k] = s;
-            grid.mask[k] = -1;
-        }
-    }
-    grid.base = lanes_load(lo);
-    grid.scale = lanes_load(scale);
+    grid.scale = lanes_scale(centres.lo, centres.hi, grid.mask);
     return grid;
 }
 
@@ -125,12 +107,15 @@ static void bins_clear(struct bins *bins)
     }
 }
 
+/* Starts with empty bins. That is done here and not by the callers because GCC 12.2 at -O1 drops a
+ * call whose only effect is to fill a local struct that another call then reads and writes. */
 static void bins_fill(struct bins *bins,
                       const struct grid *grid,
                       const struct facet_bvh_item *items,
                       uint32_t begin,
                       uint32_t end)
 {
+    bins_clear(bins);
     for (uint32_t i = begin; i < end; i++) {
         struct lanes lo = lanes_load3(items[i].lo);
         struct lanes hi = lanes_load3(items[i].hi);
@@ -199,30 +184,38 @@ static struct split bins_best(const struct bins *bins, const struct grid *grid, 
 
 /* ---- ranges of up to SMALL items: sorted bin numbers ---- */
 
-static struct split
-small_best(const struct facet_bvh_item *items, uint32_t count, const struct grid *grid)
+struct small {
+    struct bounds box[SMALL];
+    _Alignas(16) int32_t bin[SMALL][4];
+};
+
+static void small_load(struct small *s,
+                       const struct facet_bvh_item *items,
+                       uint32_t count,
+                       const struct grid *grid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        s->box[i].lo = lanes_load3(items[i].lo);
+        s->box[i].hi = lanes_load3(items[i].hi);
+        lanes_bins(
+            lanes_add(s->box[i].lo, s->box[i].hi), grid->base, grid->scale, grid->mask, s->bin[i]);
+    }
+}
+
+static struct split small_best(const struct small *s, uint32_t count, const struct grid *grid)
 {
     struct split best = {0.0, -1, 0};
-    uint8_t bin[3][SMALL];
 
-    for (uint32_t i = 0; i < count; i++) {
-        _Alignas(16) int32_t b[4];
-
-        lanes_bins(item_centre(&items[i]), grid->base, grid->scale, grid->mask, b);
-        for (int k = 0; k < 3; k++) {
-            bin[k][i] = (uint8_t)b[k];
-        }
-    }
     for (int k = 0; k < 3; k++) {
         uint8_t key[SMALL]; /* bin number and item, ascending */
         double right_area[SMALL];
-        struct bounds box = bounds_empty();
+        struct bounds box;
 
         if (grid->mask[k] == 0) {
             continue;
         }
         for (uint32_t i = 0; i < count; i++) {
-            uint8_t x = (uint8_t)(bin[k][i] << 4 | i);
+            uint8_t x = (uint8_t)(s->bin[i][k] << 4 | (int32_t)i);
             uint32_t j = i;
 
             for (; j > 0 && key[j - 1] > x; j--) {
@@ -230,28 +223,51 @@ small_best(const struct facet_bvh_item *items, uint32_t count, const struct grid
             }
             key[j] = x;
         }
+        box = s->box[key[count - 1] & 15];
         for (uint32_t i = count - 1; i > 0; i--) {
-            const struct facet_bvh_item *item = &items[key[i] & 15];
-
-            bounds_join(&box, lanes_load3(item->lo), lanes_load3(item->hi));
             if (key[i - 1] >> 4 != key[i] >> 4) {
                 right_area[i] = bounds_area(box);
             }
+            bounds_join(&box, s->box[key[i - 1] & 15].lo, s->box[key[i - 1] & 15].hi);
         }
-        box = bounds_empty();
+        box = s->box[key[0] & 15];
         for (uint32_t i = 1; i < count; i++) {
-            const struct facet_bvh_item *item = &items[key[i - 1] & 15];
-
-            bounds_join(&box, lanes_load3(item->lo), lanes_load3(item->hi));
             if (key[i - 1] >> 4 != key[i] >> 4) {
                 consider(&best,
                          bounds_area(box) * (double)i + right_area[i] * (double)(count - i),
                          k,
                          (key[i - 1] >> 4) + 1);
             }
+            bounds_join(&box, s->box[key[i] & 15].lo, s->box[key[i] & 15].hi);
         }
     }
     return best;
+}
+
+/* The stable partition with bins that are already known. */
+static uint32_t small_partition(const struct small *s,
+                                struct facet_bvh_item *items,
+                                uint32_t count,
+                                struct split split,
+                                struct bounds centres[2])
+{
+    struct facet_bvh_item right[SMALL];
+    uint32_t lefts = 0, rights = 0;
+
+    centres[0] = centres[1] = bounds_empty();
+    for (uint32_t i = 0; i < count; i++) {
+        struct lanes c = lanes_add(s->box[i].lo, s->box[i].hi);
+
+        if (s->bin[i][split.axis] < split.first_bin) {
+            items[lefts++] = items[i];
+            bounds_join(&centres[0], c, c);
+        } else {
+            right[rights++] = items[i];
+            bounds_join(&centres[1], c, c);
+        }
+    }
+    memcpy(items + lefts, right, rights * sizeof *right);
+    return lefts;
 }
 
 /* ---- partition ---- */
@@ -377,26 +393,39 @@ static void join_boxes(struct facet_bvh2_node *nodes, uint32_t begin, uint32_t e
 
 /* ---- one subtree on one thread ---- */
 
-static void split_range(struct builder *b, const struct range *range, struct range part[2])
+/* Returns the first item of the right part. */
+static uint32_t split_small(struct builder *b, const struct range *range, struct bounds centres[2])
 {
+    struct facet_bvh_item *items = b->items + range->begin;
     uint32_t count = range->end - range->begin;
     struct grid grid = make_grid(range->centres);
-    struct bounds centres[2];
+    struct small small;
     struct split split;
-    uint32_t middle;
 
-    if (count <= SMALL) {
-        split = small_best(b->items + range->begin, count, &grid);
-    } else {
-        struct bins bins;
+    small_load(&small, items, count, &grid);
+    split = small_best(&small, count, &grid);
+    return split.axis >= 0 ? range->begin + small_partition(&small, items, count, split, centres)
+                           : range->begin;
+}
 
-        bins_clear(&bins);
-        bins_fill(&bins, &grid, b->items, range->begin, range->end);
-        split = bins_best(&bins, &grid, count);
-    }
-    if (split.axis >= 0) {
-        middle = partition(b, range, &grid, split, centres);
-    } else {
+static uint32_t split_large(struct builder *b, const struct range *range, struct bounds centres[2])
+{
+    struct grid grid = make_grid(range->centres);
+    struct split split;
+    struct bins bins;
+
+    bins_fill(&bins, &grid, b->items, range->begin, range->end);
+    split = bins_best(&bins, &grid, range->end - range->begin);
+    return split.axis >= 0 ? partition(b, range, &grid, split, centres) : range->begin;
+}
+
+static void split_range(struct builder *b, const struct range *range, struct range part[2])
+{
+    struct bounds centres[2];
+    uint32_t middle = range->end - range->begin <= SMALL ? split_small(b, range, centres)
+                                                         : split_large(b, range, centres);
+
+    if (middle == range->begin) { /* no candidate */
         middle = halve(range);
         centres[0] = centre_bounds(b->items, range->begin, middle);
         centres[1] = centre_bounds(b->items, middle, range->end);
@@ -468,7 +497,6 @@ static void chunk_bins(void *context, size_t begin, size_t end)
     struct chunk *chunk = &top->chunks[begin / CHUNK];
     uint32_t base = top->range->begin;
 
-    bins_clear(&chunk->bins);
     bins_fill(&chunk->bins,
               &top->grid,
               top->builder->items,
@@ -545,8 +573,8 @@ split_parallel(struct top *top, facet_pool *pool, const struct range *range, str
     top->range = range;
     top->grid = make_grid(range->centres);
     facet_pool_for(pool, count, CHUNK, chunk_bins, top);
-    bins_clear(&all);
-    for (uint32_t c = 0; c < chunks; c++) {
+    all = top->chunks[0].bins;
+    for (uint32_t c = 1; c < chunks; c++) {
         bins_join(&all, &top->chunks[c].bins);
     }
     top->split = bins_best(&all, &top->grid, count);

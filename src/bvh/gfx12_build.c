@@ -313,7 +313,7 @@ static enum facet_status build_trees(struct facet_level *level,
     const uint32_t range = options->prim_range;
     enum facet_status status = FACET_OK;
 
-    if (options->quality == FACET_BVH_FAST) {
+    if (options->quality == FACET_BVH_CONTRACT) {
         status = facet_bvh2_build(level->items,
                                   level->item_count,
                                   !triangles   ? 1
@@ -326,15 +326,18 @@ static enum facet_status build_trees(struct facet_level *level,
         return status == FACET_OK ? facet_collapse_greedy(&level->tree, &level->wide, err) : status;
     }
     if (triangles) {
+        const uint32_t count = level->item_count;
+
         status = facet_high_pair(level, pairs, err);
         level->pairs = *pairs;
         level->shared = true;
+        facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
     }
     if (status == FACET_OK) {
         status =
             facet_bvh2_build(level->items, level->item_count, 1, pool, progress, &level->tree, err);
     }
-    if (status == FACET_OK) {
+    if (status == FACET_OK && options->quality == FACET_BVH_HIGH) {
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
     }
     if (status == FACET_OK) {
@@ -356,6 +359,7 @@ static enum facet_status build_level(struct facet_level *level,
     struct facet_pair_item *pairs = NULL;
     enum facet_status status;
 
+    level->progress = progress;
     *summary = (struct facet_level_summary){.procedural = level->kind == FACET_LEVEL_AABBS};
     if (level->item_count == 0) {
         return empty_level(out, summary, err);

@@ -1,10 +1,10 @@
 /* Building GFX12 images: one memory image that holds a top-level structure at offset 0 and the
  * bottom-level structures behind it (R-G12-55).
  *
- * Quality `fast` is gfx12-semantics.md section 12 to the byte. Quality `high` spends about three
- * times as long: neighbouring triangles are paired first, the binary tree is improved by
- * reinsertion, the collapse is optimal and primitive nodes are filled across box nodes. Both are
- * pure functions of the input; the pool only decides how long they take. */
+ * Quality `contract` is gfx12-semantics.md section 12 to the byte. The other two pair neighbouring
+ * triangles first, collapse optimally and fill primitive nodes across box nodes (R-G12-61), which
+ * nearly halves the image; `high` also improves the binary tree by reinsertion. All are pure
+ * functions of the input; the pool only decides how long they take. */
 #ifndef FACET_BVH_GFX12_BUILD_H
 #define FACET_BVH_GFX12_BUILD_H
 
@@ -13,15 +13,12 @@
 #include "base/progress.h"
 #include "bvh/gfx12_input.h"
 
-enum facet_bvh_quality {
-    FACET_BVH_FAST,
-    FACET_BVH_HIGH,
-};
+enum facet_bvh_quality { FACET_BVH_CONTRACT, FACET_BVH_FAST, FACET_BVH_HIGH, FACET_BVH_QUALITIES };
 
 struct facet_gfx12_build_options {
     enum facet_bvh_quality quality;
     bool obb;            /* oriented boxes, section 12.7 */
-    uint32_t prim_range; /* `fast`: most triangles of a leaf, 1..16; 0 = 2. `high`: 0 = 8 */
+    uint32_t prim_range; /* most triangles of a leaf, 1..16; 0 = 2 for `contract`, else 8 */
     uint64_t base;       /* address of the image, a multiple of 128 below 2^48 */
 };
 
@@ -38,7 +35,8 @@ struct facet_gfx12_image {
     uint64_t size;  /* multiple of 128 */
 };
 
-/* The whole image. The total of `progress` is counted in primitives plus instances. */
+/* The whole image. `progress` counts primitives (twice with `obb`: the oriented boxes are a second
+ * pass) and instances. */
 enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
                                     const struct facet_gfx12_build_options *options,
                                     facet_pool *pool,

@@ -218,10 +218,12 @@ static void report_unreached(struct facet_checker *c)
     }
 }
 
-/* V21: the last pair of a node goes on where the same parent's primitives do. */
+/* V21: the last pair of a node goes on in a node that belongs to the same parent. Box nodes may
+ * share primitive nodes (R-G12-61), so a next node with another first parent is suspicious only
+ * when a range of its own starts there. */
 static void check_continuation(struct facet_checker *c, uint32_t node)
 {
-    const struct facet_gfx12_walk_node *n = &c->walk.nodes[node];
+    const struct facet_gfx12_walk_node *n = &c->walk.nodes[node], *next;
     const uint8_t *bytes = facet_gfx12_node_bytes(c->view, node);
     struct facet_gfx12_range last = {
         .view = c->view, .node = node, .pair = facet_load_le32(bytes) >> 28 & 7};
@@ -229,8 +231,9 @@ static void check_continuation(struct facet_checker *c, uint32_t node)
     if (facet_gfx12_range_is_stop(&last)) {
         return;
     }
-    if (node + 1 >= c->walk.count || c->walk.nodes[node + 1].kind != FACET_GFX12_KIND_PRIMITIVE ||
-        c->walk.nodes[node + 1].parent != n->parent) {
+    next = node + 1 < c->walk.count ? &c->walk.nodes[node + 1] : NULL;
+    if (next == NULL || next->kind != FACET_GFX12_KIND_PRIMITIVE ||
+        (next->parent != n->parent && (next->starts & 1) != 0)) {
         facet_checker_report(c,
                              21,
                              facet_checker_offset(node),

@@ -1,4 +1,4 @@
-/* Quality `high`: pairs of triangles as items.
+/* Qualities `fast` and `high`: pairs of triangles as items.
  *
  * A primitive node tests triangles two at a time, so two triangles that share an edge and
  * whose common box is no larger than both boxes together become one item. The tree then has half as

@@ -4,7 +4,7 @@
  *   gfx12_build.c   input checks, items, order of the steps, the image
  *   gfx12_emit.c    leaves to primitive nodes, addresses, box nodes (12.4 - 12.6)
  *   gfx12_obb.c     oriented boxes (12.7)
- *   gfx12_high.c    pairs of triangles as items, for quality `high` */
+ *   gfx12_high.c    pairs of triangles as items, for the qualities `fast` and `high` */
 #ifndef FACET_BVH_GFX12_LEVEL_H
 #define FACET_BVH_GFX12_LEVEL_H
 
@@ -44,6 +44,7 @@ struct facet_level {
     uint32_t item_count;
     const struct facet_pair_item *pairs; /* item.id is an index here; NULL: of the triangles */
     bool shared;                         /* pack across box nodes */
+    struct facet_progress *progress;     /* may be NULL */
     struct facet_bvh2 tree;
     struct facet_wide wide;
 };

@@ -188,6 +188,22 @@ static bool is_large(const struct facet_level *level, uint32_t w)
     return items > LARGE;
 }
 
+/* Counts the triangles that hang directly below the node. */
+static void count_progress(const struct facet_level *level, uint32_t w)
+{
+    const struct facet_wide_node *wide = &level->wide.nodes[w];
+    uint32_t triangles = 0;
+
+    for (unsigned c = wide->inner; c < wide->count; c++) {
+        for (uint32_t i = 0; i < wide->child[c].count; i++) {
+            const struct facet_bvh_triangle *t[2];
+
+            triangles += facet_level_item_triangles(level, wide->child[c].first + i, t);
+        }
+    }
+    facet_progress_add(level->progress, triangles);
+}
+
 static void small_nodes(void *context, size_t begin, size_t end)
 {
     struct job *job = context;
@@ -196,16 +212,17 @@ static void small_nodes(void *context, size_t begin, size_t end)
         const struct facet_wide_node *wide = &job->level->wide.nodes[w];
         double best = aligned_area(job->level, wide);
 
-        job->index[w] = FACET_GFX12_OBB_NONE;
         if (is_large(job->level, (uint32_t)w)) {
             continue;
         }
+        job->index[w] = FACET_GFX12_OBB_NONE;
         for (unsigned m = 0; m < FACET_GFX12_OBB_COUNT; m++) {
             struct rotated r;
 
             rotate_node(job->level, wide, job->rotate, m, &r);
             choose(job, (uint32_t)w, &r, m, &best);
         }
+        count_progress(job->level, (uint32_t)w);
     }
 }
 
@@ -234,19 +251,21 @@ enum facet_status facet_level_obb(const struct facet_level *level,
     if (job.by_matrix == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for oriented boxes");
     }
-    facet_pool_for(pool, level->wide.count, 16, small_nodes, &job);
     for (uint32_t w = 0; w < level->wide.count; w++) {
         double best = aligned_area(level, &level->wide.nodes[w]);
 
         if (!is_large(level, w)) {
             continue;
         }
+        index[w] = FACET_GFX12_OBB_NONE;
         job.wide = w;
         facet_pool_for(pool, FACET_GFX12_OBB_COUNT, 1, one_matrix, &job);
         for (unsigned m = 0; m < FACET_GFX12_OBB_COUNT; m++) {
             choose(&job, w, &job.by_matrix[m], m, &best);
         }
+        count_progress(level, w);
     }
+    facet_pool_for(pool, level->wide.count, 16, small_nodes, &job);
     free(job.by_matrix);
     return FACET_OK;
 }

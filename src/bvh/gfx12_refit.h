@@ -2,7 +2,7 @@
  *
  * Works on images that Facet built (both qualities) from a scene with the same meshes and
  * instances: BLASes are matched by their order, primitives by (geometry, primitive), instances by
- * user data. With unmoved geometry an image of quality `fast` comes back byte for byte. Oriented
+ * user data. With unmoved geometry an axis-aligned image comes back byte for byte. Oriented
  * boxes become axis aligned: a rotation chosen for the old positions would be wrong as often as
  * right. */
 #ifndef FACET_BVH_GFX12_REFIT_H

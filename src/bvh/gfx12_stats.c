@@ -203,9 +203,9 @@ static void count_depths(struct tally *t, uint32_t *depth)
 }
 
 enum facet_status facet_bvh_stats(const struct facet_gfx12_view *view,
-                                    const struct facet_gfx12_walk *walk,
-                                    struct facet_bvh_stats *out,
-                                    struct facet_error *err)
+                                  const struct facet_gfx12_walk *walk,
+                                  struct facet_bvh_stats *out,
+                                  struct facet_error *err)
 {
     struct tally t = {view, walk, out, calloc((size_t)walk->count + 1, sizeof *t.below)};
     uint32_t *depth = calloc((size_t)walk->count + 1, sizeof *depth);

@@ -31,8 +31,8 @@ struct facet_bvh_stats {
 };
 
 enum facet_status facet_bvh_stats(const struct facet_gfx12_view *view,
-                                    const struct facet_gfx12_walk *walk,
-                                    struct facet_bvh_stats *out,
-                                    struct facet_error *err);
+                                  const struct facet_gfx12_walk *walk,
+                                  struct facet_bvh_stats *out,
+                                  struct facet_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(FACET_LANES_PORTABLE)
 #include <emmintrin.h>
 
 struct lanes {
@@ -69,6 +69,33 @@ static inline struct lanes lanes_min_exact(struct lanes a, struct lanes b)
 static inline struct lanes lanes_max_exact(struct lanes a, struct lanes b)
 {
     return (struct lanes){_mm_and_ps(_mm_max_ps(a.v, b.v), _mm_max_ps(b.v, a.v))};
+}
+
+/* 16 / (hi - lo) per lane, and whether hi - lo is positive and finite and the quotient finite: -1
+ * or 0. Lanes that are not usable have scale 0. */
+static inline struct lanes lanes_scale(struct lanes lo, struct lanes hi, int32_t usable[4])
+{
+    const __m128 infinity = _mm_set1_ps(__builtin_inff());
+    __m128 range = _mm_sub_ps(hi.v, lo.v);
+    __m128 scale = _mm_div_ps(_mm_set1_ps(16.0f), range);
+    __m128 ok =
+        _mm_and_ps(_mm_cmpgt_ps(range, _mm_setzero_ps()),
+                   _mm_and_ps(_mm_cmplt_ps(range, infinity), _mm_cmplt_ps(scale, infinity)));
+
+    _mm_store_si128((__m128i *)usable, _mm_castps_si128(ok));
+    return (struct lanes){_mm_and_ps(scale, ok)};
+}
+
+/* Half the surface of a box in binary64: (dx*dy + dy*dz) + dz*dx. */
+static inline double lanes_area(struct lanes lo, struct lanes hi)
+{
+    __m128d xy = _mm_sub_pd(_mm_cvtps_pd(hi.v), _mm_cvtps_pd(lo.v));
+    __m128d z = _mm_sub_pd(_mm_cvtps_pd(_mm_movehl_ps(hi.v, hi.v)),
+                           _mm_cvtps_pd(_mm_movehl_ps(lo.v, lo.v)));
+    double dx = _mm_cvtsd_f64(xy), dy = _mm_cvtsd_f64(_mm_unpackhi_pd(xy, xy));
+    double dz = _mm_cvtsd_f64(z);
+
+    return (dx * dy + dy * dz) + dz * dx;
 }
 
 /* min(15, trunc((c - base) * scale)) per lane; lanes whose mask is 0 give 0. */
@@ -145,6 +172,30 @@ static inline struct lanes lanes_max_exact(struct lanes a, struct lanes b)
 {
     LANES_EACH(a.v[i] > b.v[i] || (a.v[i] == b.v[i] && !__builtin_signbit(a.v[i])) ? a.v[i]
                                                                                    : b.v[i]);
+}
+
+static inline struct lanes lanes_scale(struct lanes lo, struct lanes hi, int32_t usable[4])
+{
+    struct lanes scale;
+
+    for (int i = 0; i < 4; i++) {
+        float range = hi.v[i] - lo.v[i];
+
+        scale.v[i] = 16.0f / range;
+        usable[i] =
+            range > 0.0f && range < __builtin_inff() && scale.v[i] < __builtin_inff() ? -1 : 0;
+        scale.v[i] = usable[i] ? scale.v[i] : 0.0f;
+    }
+    return scale;
+}
+
+static inline double lanes_area(struct lanes lo, struct lanes hi)
+{
+    double dx = (double)hi.v[0] - (double)lo.v[0];
+    double dy = (double)hi.v[1] - (double)lo.v[1];
+    double dz = (double)hi.v[2] - (double)lo.v[2];
+
+    return (dx * dy + dy * dz) + dz * dx;
 }
 
 static inline void lanes_bins(

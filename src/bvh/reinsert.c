@@ -174,21 +174,24 @@ static void replace_child(struct work *w, uint32_t parent, uint32_t from, uint32
     w->parent[to] = parent;
 }
 
-/* Boxes from `node` to the root, until one does not change. */
+/* Joins the boxes of the children; true when the node's own box changed. */
+static bool refit(struct work *w, uint32_t node)
+{
+    struct facet_bvh2_node *n = &w->nodes[node];
+    struct facet_bvh2_node old = *n;
+    struct box box = box_join(box_of(&w->nodes[n->child0]), box_of(&w->nodes[n->child1]));
+
+    lanes_store(n->lo, box.lo);
+    lanes_store(n->hi, box.hi);
+    n->child0 = old.child0;
+    n->child1 = old.child1;
+    return memcmp(&old, n, sizeof old) != 0;
+}
+
+/* From `node` to the root, until a box does not change. */
 static void refit_up(struct work *w, uint32_t node)
 {
-    for (;;) {
-        struct facet_bvh2_node *n = &w->nodes[node];
-        struct facet_bvh2_node old = *n;
-        struct box box = box_join(box_of(&w->nodes[n->child0]), box_of(&w->nodes[n->child1]));
-
-        lanes_store(n->lo, box.lo);
-        lanes_store(n->hi, box.hi);
-        n->child0 = old.child0;
-        n->child1 = old.child1;
-        if (node == 0 || memcmp(&old, n, sizeof old) == 0) {
-            return;
-        }
+    while (refit(w, node) && node != 0) {
         node = w->parent[node];
     }
 }
@@ -228,7 +231,8 @@ static void apply(struct work *w, const struct move *m)
     w->nodes[p].child1 = m->from;
     w->parent[m->to] = p;
     w->parent[m->from] = p;
-    refit_up(w, p);
+    (void)refit(w, p); /* its parent is new, whether or not its box is the old one */
+    refit_up(w, w->parent[p]);
     refit_up(w, g);
 }
 

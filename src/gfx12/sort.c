@@ -32,29 +32,18 @@ struct facet_gfx12_slot facet_gfx12_slot_make(const struct facet_gfx12_unit *uni
     return slot;
 }
 
+/* clang-format off */
 static const uint8_t narrow_stages[][2] = {
-    {0, 2},
-    {1, 3},
-    {4, 6},
-    {5, 7},
-    {0, 1},
-    {2, 3},
-    {4, 5},
-    {6, 7},
-    {1, 2},
-    {5, 6},
+    {0, 2}, {1, 3}, {4, 6}, {5, 7}, /* 1 */
+    {0, 1}, {2, 3}, {4, 5}, {6, 7}, /* 2 */
+    {1, 2}, {5, 6},                 /* 3 */
 };
 static const uint8_t wide_stages[][2] = {
-    {0, 4},
-    {1, 5},
-    {2, 6},
-    {3, 7},
-    {2, 4},
-    {3, 5},
-    {1, 2},
-    {3, 4},
-    {5, 6},
+    {0, 4}, {1, 5}, {2, 6}, {3, 7}, /* 4 */
+    {2, 4}, {3, 5},                 /* 5 */
+    {1, 2}, {3, 4}, {5, 6},         /* 6 */
 };
+/* clang-format on */
 
 static void run(struct facet_gfx12_slot slot[8], const uint8_t stages[][2], size_t count)
 {

@@ -30,19 +30,28 @@ static struct facet_gfx12_slab slab_of(float enter, float leave, float extent, f
     return s;
 }
 
+struct facet_gfx12_slab_terms facet_gfx12_slab_terms(const struct facet_gfx12_slab_ray *ray,
+                                                     const struct facet_gfx12_slab_box *box)
+{
+    struct facet_gfx12_slab_terms r;
+    for (unsigned k = 0; k < 3; k++) {
+        r.lo_o[k] = box->lo[k] - ray->origin[k];
+        r.hi_o[k] = box->hi[k] - ray->origin[k];
+        float a = r.lo_o[k] * ray->inverse[k];
+        float b = r.hi_o[k] * ray->inverse[k];
+        bool forward = ray->inverse[k] >= 0;
+        r.near[k] = forward ? a : b;
+        r.far[k] = forward ? b : a;
+    }
+    return r;
+}
+
 struct facet_gfx12_slab facet_gfx12_slab_test(const struct facet_gfx12_slab_ray *ray,
                                               const struct facet_gfx12_slab_box *box)
 {
-    float near[3], far[3];
-    for (unsigned k = 0; k < 3; k++) {
-        float a = (box->lo[k] - ray->origin[k]) * ray->inverse[k];
-        float b = (box->hi[k] - ray->origin[k]) * ray->inverse[k];
-        bool forward = ray->inverse[k] >= 0;
-        near[k] = forward ? a : b;
-        far[k] = forward ? b : a;
-    }
-    return slab_of(f32_max(f32_max(near[0], near[1]), near[2]),
-                   f32_min(f32_min(far[0], far[1]), far[2]),
+    const struct facet_gfx12_slab_terms r = facet_gfx12_slab_terms(ray, box);
+    return slab_of(f32_max(f32_max(r.near[0], r.near[1]), r.near[2]),
+                   f32_min(f32_min(r.far[0], r.far[1]), r.far[2]),
                    ray->extent,
                    ray->grow);
 }
@@ -52,50 +61,56 @@ struct facet_gfx12_slab facet_gfx12_slab_empty(void)
     return slab_of(f32_from(F32_NAN), f32_from(F32_NAN), 0.0f, 1.0f);
 }
 
-struct vec {
-    float x, y, z;
-};
-
-static struct vec sub(struct vec a, struct vec b)
+static struct facet_gfx12_vec sub(struct facet_gfx12_vec a, struct facet_gfx12_vec b)
 {
-    return (struct vec){a.x - b.x, a.y - b.y, a.z - b.z};
+    return (struct facet_gfx12_vec){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-static struct vec cross(struct vec a, struct vec b)
+static struct facet_gfx12_vec cross(struct facet_gfx12_vec a, struct facet_gfx12_vec b)
 {
-    return (struct vec){
+    return (struct facet_gfx12_vec){
         a.y * b.z - a.z * b.y,
         a.z * b.x - a.x * b.z,
         a.x * b.y - a.y * b.x,
     };
 }
 
-static float dot(struct vec a, struct vec b)
+static float dot(struct facet_gfx12_vec a, struct facet_gfx12_vec b)
 {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-static struct vec vec_from(const uint32_t bits[3])
+static struct facet_gfx12_vec vec_from(const uint32_t bits[3])
 {
-    return (struct vec){f32_from(bits[0]), f32_from(bits[1]), f32_from(bits[2])};
+    return (struct facet_gfx12_vec){f32_from(bits[0]), f32_from(bits[1]), f32_from(bits[2])};
+}
+
+struct facet_gfx12_tri_edges
+facet_gfx12_tri_edges(const uint32_t vertex[3][3], const float origin[3], const float direction[3])
+{
+    const struct facet_gfx12_vec v0 = vec_from(vertex[0]);
+    const struct facet_gfx12_vec o = {origin[0], origin[1], origin[2]};
+    const struct facet_gfx12_vec d = {direction[0], direction[1], direction[2]};
+    struct facet_gfx12_tri_edges r = {
+        .e1 = sub(vec_from(vertex[1]), v0),
+        .e2 = sub(vec_from(vertex[2]), v0),
+        .e3 = sub(o, v0),
+    };
+    r.s1 = cross(d, r.e2);
+    r.s2 = cross(r.e3, r.e1);
+    return r;
 }
 
 struct facet_gfx12_tri_terms
 facet_gfx12_tri_test(const uint32_t vertex[3][3], const float origin[3], const float direction[3])
 {
-    const struct vec v0 = vec_from(vertex[0]);
-    const struct vec o = {origin[0], origin[1], origin[2]};
-    const struct vec d = {direction[0], direction[1], direction[2]};
-    const struct vec e1 = sub(vec_from(vertex[1]), v0);
-    const struct vec e2 = sub(vec_from(vertex[2]), v0);
-    const struct vec e3 = sub(o, v0);
-    const struct vec s1 = cross(d, e2);
-    const struct vec s2 = cross(e3, e1);
+    const struct facet_gfx12_vec d = {direction[0], direction[1], direction[2]};
+    const struct facet_gfx12_tri_edges e = facet_gfx12_tri_edges(vertex, origin, direction);
     struct facet_gfx12_tri_terms r = {
-        .tn = f32_canonical(dot(e2, s2)),
-        .det = f32_canonical(dot(s1, e1)),
-        .un = f32_canonical(dot(e3, s1)),
-        .vn = f32_canonical(dot(d, s2)),
+        .tn = f32_canonical(dot(e.e2, e.s2)),
+        .det = f32_canonical(dot(e.s1, e.e1)),
+        .un = f32_canonical(dot(e.e3, e.s1)),
+        .vn = f32_canonical(dot(d, e.s2)),
     };
     r.t = f32_div(r.tn, r.det);
     r.u = f32_div(r.un, r.det);
@@ -105,8 +120,8 @@ facet_gfx12_tri_test(const uint32_t vertex[3][3], const float origin[3], const f
 
 void facet_gfx12_transform(const uint32_t rows[12], float origin[3], float direction[3])
 {
-    const struct vec o = {origin[0], origin[1], origin[2]};
-    const struct vec d = {direction[0], direction[1], direction[2]};
+    const struct facet_gfx12_vec o = {origin[0], origin[1], origin[2]};
+    const struct facet_gfx12_vec d = {direction[0], direction[1], direction[2]};
     for (unsigned r = 0; r < 3; r++) {
         const uint32_t *row = rows + (unsigned)4 * r;
         float m0 = f32_from(row[0]);

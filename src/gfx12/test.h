@@ -26,6 +26,12 @@ struct facet_gfx12_slab {
     bool hit;
 };
 
+/* What facet_gfx12_slab_test forms on each axis before A and B. */
+struct facet_gfx12_slab_terms {
+    float lo_o[3], hi_o[3]; /* plane minus origin */
+    float near[3], far[3];
+};
+
 void facet_gfx12_slab_ray_init(struct facet_gfx12_slab_ray *out,
                                const float origin[3],
                                const float direction[3],
@@ -33,6 +39,8 @@ void facet_gfx12_slab_ray_init(struct facet_gfx12_slab_ray *out,
                                unsigned grow_value);
 struct facet_gfx12_slab facet_gfx12_slab_test(const struct facet_gfx12_slab_ray *ray,
                                               const struct facet_gfx12_slab_box *box);
+struct facet_gfx12_slab_terms facet_gfx12_slab_terms(const struct facet_gfx12_slab_ray *ray,
+                                                     const struct facet_gfx12_slab_box *box);
 /* What an empty slot gives: A = B = NaN. */
 struct facet_gfx12_slab facet_gfx12_slab_empty(void);
 
@@ -43,6 +51,16 @@ struct facet_gfx12_tri_terms {
 };
 struct facet_gfx12_tri_terms
 facet_gfx12_tri_test(const uint32_t vertex[3][3], const float origin[3], const float direction[3]);
+
+/* The vectors that facet_gfx12_tri_test forms before its dot products. */
+struct facet_gfx12_vec {
+    float x, y, z;
+};
+struct facet_gfx12_tri_edges {
+    struct facet_gfx12_vec e1, e2, e3, s1, s2;
+};
+struct facet_gfx12_tri_edges
+facet_gfx12_tri_edges(const uint32_t vertex[3][3], const float origin[3], const float direction[3]);
 
 /* Rows of four: (m0, m1, m2, translation), float bits. In place. */
 void facet_gfx12_transform(const uint32_t rows[12], float origin[3], float direction[3]);

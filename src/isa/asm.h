@@ -32,7 +32,10 @@ struct asm_source {
     const char *name;
     const char *text; /* a NUL follows text[size - 1] */
     size_t size;
-    uint32_t first_line;
+    /* Where the text was written, when it is a copy: the body of a macro or of an .irp. */
+    const struct asm_source *origin;
+    const char *origin_at;
+    uint32_t period; /* lines of one of the copies of the body that stand behind each other */
     const struct asm_source *parent; /* who used the macro or included the file */
     const char *parent_at;
     const char *macro; /* name of the macro, or NULL for a file */
@@ -262,6 +265,8 @@ bool facet_asm_error_in(struct asm_context *a,
                         size_t length,
                         const char *format,
                         ...) __attribute__((format(printf, 5, 6)));
+/* The line of the file in which a place of a text was written. */
+uint32_t facet_asm_line(const struct asm_source *source, const char *at);
 /* Said with the next complaint. */
 void facet_asm_hint(struct asm_context *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

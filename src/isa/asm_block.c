@@ -291,8 +291,13 @@ static void substitute(struct facet_strbuf *out,
     }
 }
 
-/* Reads the expanded text next. Takes the buffer over. */
-static bool push_text(struct asm_context *a, struct facet_strbuf *text, const char *name)
+/* Reads next what the body at `origin_at` was expanded to. Takes the buffer over. */
+static bool push_text(struct asm_context *a,
+                      struct facet_strbuf *text,
+                      const char *name,
+                      const struct asm_source *origin,
+                      const char *origin_at,
+                      uint32_t period)
 {
     struct asm_source *source;
     size_t size = text->length;
@@ -317,10 +322,12 @@ static bool push_text(struct asm_context *a, struct facet_strbuf *text, const ch
     copy[size] = copy[size + 1] = '\0';
     facet_strbuf_free(text);
     source = facet_asm_alloc(a, sizeof *source);
-    *source = (struct asm_source){.name = a->frame->source->name,
+    *source = (struct asm_source){.name = origin->name,
                                   .text = copy,
                                   .size = size,
-                                  .first_line = 1,
+                                  .origin = origin,
+                                  .origin_at = origin_at,
+                                  .period = period,
                                   .parent = a->frame->source,
                                   .parent_at = a->statement,
                                   .macro = name};
@@ -366,6 +373,7 @@ bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
     const char *name = facet_lex_space(*p), *name_end = facet_lex_name(name), *q, *body, *body_end;
     const char *end;
     struct facet_strbuf text;
+    uint32_t lines = 0;
 
     (void)unused;
     if (name == name_end) {
@@ -394,7 +402,11 @@ bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
             return facet_asm_error(a, a->statement, 4, "the repetition is larger than 64 MiB");
         }
     }
-    return push_text(a, &text, ".irp");
+    for (const char *line = body; (line = memchr(line, '\n', (size_t)(body_end - line))) != NULL;) {
+        lines++;
+        line++;
+    }
+    return push_text(a, &text, ".irp", a->frame->source, body, lines);
 }
 
 /* ---- macros ---- */
@@ -568,7 +580,7 @@ bool facet_asm_use_macro(
     substitute(&text, m->body, m->body_end, bindings, m->count, a->macro_uses++);
     copy = facet_arena_copy(&a->arena, m->name, m->name_length);
     *p = facet_asm_skip_statement(a, *p);
-    return push_text(a, &text, copy != NULL ? copy : "macro");
+    return push_text(a, &text, copy != NULL ? copy : "macro", m->source, m->body, 0);
 }
 
 /* ---- inclusion ---- */
@@ -610,11 +622,8 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
         return facet_asm_error(a, start, length + 2, "%.300s", err.message);
     }
     source = facet_asm_alloc(a, sizeof *source);
-    *source = (struct asm_source){.name = copy,
-                                  .size = bytes.size,
-                                  .first_line = 1,
-                                  .parent = a->frame->source,
-                                  .parent_at = start};
+    *source = (struct asm_source){
+        .name = copy, .size = bytes.size, .parent = a->frame->source, .parent_at = start};
     char *text = facet_arena_alloc(&a->arena, bytes.size + 2, 1);
 
     if (text != NULL) {

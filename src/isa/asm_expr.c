@@ -243,9 +243,11 @@ symbol_term(struct asm_context *a, struct asm_symbol *s, const char *at, struct 
 static bool number(struct asm_context *a, const char **p, struct asm_term *out)
 {
     const char *start = *p;
+    bool octal = a->isa == FACET_ISA_XPHMG;
     uint64_t value = 0;
 
-    switch (facet_lex_number(p, &value)) {
+    /* GNU as reads a leading zero as octal; tile-semantics.md 3.2 knows decimal and 0x only. */
+    switch (facet_lex_number(p, octal, &value)) {
     case FACET_LEX_NUMBER:
         *out = (struct asm_term){{NULL, (int64_t)value}, NULL};
         return true;
@@ -270,7 +272,9 @@ static bool number(struct asm_context *a, const char **p, struct asm_term *out)
         break;
     }
     if (facet_lex_is(**p, FACET_LEX_NAME)) {
-        facet_asm_hint(a, "numbers are decimal, 0x hexadecimal, 0b binary or 0 octal");
+        facet_asm_hint(a,
+                       "numbers are decimal, 0x hexadecimal%s",
+                       octal ? ", 0b binary or 0 octal" : " or 0b binary");
         return facet_asm_error(a, *p, 1, "`%c` does not belong into this number", **p);
     }
     return facet_asm_error(a, start, (size_t)(*p - start), "digits are missing");

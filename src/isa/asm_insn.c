@@ -16,7 +16,7 @@ struct asm_candidate {
     const struct facet_alias_row *alias;
     bool is_li;
     unsigned item_count;
-    struct pattern_item items[ASM_MAX_PARAMS];
+    struct pattern_item *items; /* of an alias */
     struct asm_candidate *next;
 };
 
@@ -96,13 +96,15 @@ static const char *pattern_name(const char **p, size_t *length)
     return start;
 }
 
-static void read_pattern(struct asm_candidate *c)
+static void read_pattern(struct asm_context *a, struct asm_candidate *c)
 {
     const char *p = c->alias->operands;
 
     if (strcmp(p, "-") == 0 || *p == '\0') {
         return;
     }
+    c->items = facet_asm_alloc(a, ASM_MAX_PARAMS / 2 * sizeof *c->items);
+    memset(c->items, 0, ASM_MAX_PARAMS / 2 * sizeof *c->items);
     while (c->item_count < ASM_MAX_PARAMS / 2) {
         struct pattern_item *item = &c->items[c->item_count++];
 
@@ -145,15 +147,16 @@ static bool same_shape(const struct facet_insn_row *x, const struct facet_insn_r
 static bool note_wide(struct asm_context *a, const struct facet_alias_row *alias)
 {
     const char *end = facet_lex_name(alias->expansion);
+    const struct facet_insn_row *row, *wide;
     size_t from = 0;
-    const struct facet_insn_row *row =
-        facet_isa_find(a->isa, alias->mnemonic, strlen(alias->mnemonic), &from);
-    const struct facet_insn_row *wide;
 
+    if (a->isa != FACET_ISA_TILE || strcmp(facet_lex_space(end), alias->operands) != 0) {
+        return false;
+    }
+    row = facet_isa_find(a->isa, alias->mnemonic, strlen(alias->mnemonic), &from);
     from = 0;
     wide = facet_isa_find(a->isa, alias->expansion, (size_t)(end - alias->expansion), &from);
-    if (a->isa != FACET_ISA_TILE || row == NULL || wide == NULL ||
-        strcmp(facet_lex_space(end), alias->operands) != 0 || !same_shape(row, wide)) {
+    if (row == NULL || wide == NULL || !same_shape(row, wide)) {
         return false;
     }
     a->wide[row->id] = wide;
@@ -185,7 +188,7 @@ void facet_asm_index(struct asm_context *a)
 
             c->alias = alias;
             c->is_li = strcmp(alias->expansion, "@li") == 0;
-            read_pattern(c);
+            read_pattern(a, c);
         }
     }
 }
@@ -322,7 +325,8 @@ literal_matches(struct asm_context *a, const struct pattern_item *item, const st
             return true;
         }
     }
-    if (facet_lex_is(*q, FACET_LEX_DIGIT) && facet_lex_number(&q, &wanted) == FACET_LEX_NUMBER) {
+    if (facet_lex_is(*q, FACET_LEX_DIGIT) &&
+        facet_lex_number(&q, false, &wanted) == FACET_LEX_NUMBER) {
         a->quiet++;
         bool equal = facet_asm_constant(a, &p, &given) && facet_lex_space(p) >= piece->end &&
                      (uint64_t)given == wanted;
@@ -372,6 +376,14 @@ static bool bind_pieces(struct asm_context *a,
     return true;
 }
 
+static void hint_syntax(struct asm_context *a, const struct facet_alias_row *alias)
+{
+    bool none = alias->operands[0] == '\0' || strcmp(alias->operands, "-") == 0;
+
+    facet_asm_hint(
+        a, "the syntax is `%s%s%s`", alias->mnemonic, none ? "" : " ", none ? "" : alias->operands);
+}
+
 static bool expand(struct asm_context *a, const struct asm_candidate *c, const char *p)
 {
     struct piece pieces[ASM_MAX_PARAMS];
@@ -388,11 +400,11 @@ static bool expand(struct asm_context *a, const struct asm_candidate *c, const c
         if (at[0] == '/' && at[1] == '*') {
             return facet_asm_expect_end(a, at);
         }
-        facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
+        hint_syntax(a, c->alias);
         return facet_asm_error(a, at, 1, "too many operands");
     }
     if (count != c->item_count) {
-        facet_asm_hint(a, "the syntax is `%s %s`", c->alias->mnemonic, c->alias->operands);
+        hint_syntax(a, c->alias);
         return facet_asm_error(a, p, 1, "%u operands, expected %u", count, c->item_count);
     }
     env.outer = outer;
@@ -470,6 +482,22 @@ static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
            (low == 0 || emit_named(a, "addi", rd, rd, low));
 }
 
+/* A single negative number below -2^63: as part of an expression it would wrap, and quietly load
+ * something positive. */
+static bool is_too_negative(const char *p)
+{
+    uint64_t value = 0;
+
+    p = facet_lex_space(p);
+    if (*p != '-') {
+        return false;
+    }
+    p = facet_lex_space(p + 1);
+    return facet_lex_is(*p, FACET_LEX_DIGIT) &&
+           facet_lex_number(&p, true, &value) == FACET_LEX_NUMBER &&
+           value > (uint64_t)INT64_MAX + 1 && facet_asm_at_end(facet_lex_space(p));
+}
+
 static bool load_immediate(struct asm_context *a, const char *p)
 {
     int64_t rd, value;
@@ -482,7 +510,10 @@ static bool load_immediate(struct asm_context *a, const char *p)
         facet_asm_hint(a, "the syntax is `li rd, number`");
         return facet_asm_error(a, p, 1, "`,` is expected here");
     }
-    p++;
+    p = facet_lex_space(p + 1);
+    if (is_too_negative(p)) {
+        return facet_asm_error(a, p, strcspn(p, " \t\n#;/"), "the number does not fit 64 bits");
+    }
     if (!facet_asm_constant(a, &p, &value) || !facet_asm_expect_end(a, facet_lex_space(p))) {
         return false;
     }
@@ -566,6 +597,26 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
     return try_candidate(a, best, p, suffix);
 }
 
+/* `amoad.w.aqrl`: the endings that belong to a mnemonic are offered with it. */
+static void
+offer_suffixed(struct asm_context *a, const struct asm_mnemonic *m, struct facet_nearest *search)
+{
+    const struct facet_insn_row *row = m->first->row;
+
+    if (row == NULL || row->suffix < 0) {
+        return;
+    }
+    for (const struct facet_symbol *s = row->operands[row->suffix].symbols; s->name != NULL; s++) {
+        size_t ending = strlen(s->name);
+        char *whole = facet_asm_alloc(a, m->length + 1 + ending);
+
+        memcpy(whole, m->name, m->length);
+        whole[m->length] = '.';
+        memcpy(whole + m->length + 1, s->name, ending);
+        facet_nearest_offer(search, whole, m->length + 1 + ending);
+    }
+}
+
 static bool unknown(struct asm_context *a, const char *name, size_t length)
 {
     struct facet_nearest search = facet_nearest_to(name, length);
@@ -574,6 +625,7 @@ static bool unknown(struct asm_context *a, const char *name, size_t length)
         for (size_t i = 0; i <= a->mnemonic_mask; i++) {
             for (const struct asm_mnemonic *m = a->mnemonics[i]; m != NULL; m = m->next) {
                 facet_nearest_offer(&search, m->name, m->length);
+                offer_suffixed(a, m, &search);
             }
         }
         facet_asm_suggest(a, &search);

@@ -237,6 +237,25 @@ static bool read_number(struct asm_context *a, struct reading *r, unsigned index
     return true;
 }
 
+/* Inside an alias an operand is a name of the expansion: complaints are about the piece of the
+ * user's text that the name stands for. */
+static void blame_user(const struct asm_context *a, const char **at, uint32_t *length)
+{
+    for (const struct asm_env *env = a->env; env != NULL; env = env->outer) {
+        size_t name = (size_t)(facet_lex_name(*at) - *at);
+        unsigned i = 0;
+
+        while (i < env->count && (env->params[i].name_length != name ||
+                                  memcmp(env->params[i].name, *at, name) != 0)) {
+            i++;
+        }
+        if (i < env->count) {
+            *at = env->params[i].start;
+            *length = (uint32_t)(env->params[i].end - env->params[i].start);
+        }
+    }
+}
+
 static bool read_value(struct asm_context *a, struct reading *r, unsigned index, const char **p)
 {
     const struct facet_operand *o = &r->row->operands[index];
@@ -252,6 +271,7 @@ static bool read_value(struct asm_context *a, struct reading *r, unsigned index,
     r->seen |= 1u << index;
     r->at[index] = start;
     r->length[index] = (uint32_t)(*p - start);
+    blame_user(a, &r->at[index], &r->length[index]);
     return true;
 }
 

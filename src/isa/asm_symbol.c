@@ -99,13 +99,9 @@ bool facet_asm_define_label(struct asm_context *a, const char *at, const char *n
     struct asm_symbol *s = facet_asm_symbol(a, name, length);
 
     if (s->state != ASM_SYMBOL_UNKNOWN) {
-        if (s->source != NULL && s->source->macro == NULL) {
-            uint32_t line = s->source->first_line;
-
-            for (const char *p = s->source->text; p < s->at; p++) {
-                line += *p == '\n';
-            }
-            facet_asm_hint(a, "first defined at %.80s:%u", s->source->name, line);
+        if (s->source != NULL) {
+            facet_asm_hint(
+                a, "first defined at %.80s:%u", s->source->name, facet_asm_line(s->source, s->at));
         }
         return facet_asm_error(
             a, at, length, "`%.*s` is defined already", (int)(length < 80 ? length : 80), name);

@@ -131,17 +131,31 @@ void facet_asm_suggest(struct asm_context *a, const struct facet_nearest *search
     }
 }
 
+/* The line of the file, counted where the text was written; *start is the line in this text. */
 static uint32_t line_of(const struct asm_source *source, const char *at, const char **start)
 {
-    uint32_t line = source->first_line;
-    const char *p = source->text;
+    uint32_t line = 1;
 
-    *start = p;
-    while ((p = memchr(p, '\n', (size_t)(at - p))) != NULL) {
-        line++;
-        *start = ++p;
+    *start = NULL;
+    for (; source != NULL; at = source->origin_at, source = source->origin) {
+        const char *p = source->text, *begin = p;
+        uint32_t count = 0;
+
+        while ((p = memchr(p, '\n', (size_t)(at - p))) != NULL) {
+            count++;
+            begin = ++p;
+        }
+        line += source->period != 0 ? count % source->period : count;
+        *start = *start == NULL ? begin : *start;
     }
     return line;
+}
+
+uint32_t facet_asm_line(const struct asm_source *source, const char *at)
+{
+    const char *start;
+
+    return line_of(source, in_source(source, at) ? at : source->text, &start);
 }
 
 /* "in macro m, used at kernel.s:7" for a place inside an expansion. */
@@ -149,8 +163,7 @@ static void append_origin(const struct asm_source *source, char *text, size_t si
 {
     for (unsigned i = 0; i < 4 && source->parent != NULL && source->macro != NULL; i++) {
         size_t used = strlen(text);
-        const char *start;
-        uint32_t line = line_of(source->parent, source->parent_at, &start);
+        uint32_t line = facet_asm_line(source->parent, source->parent_at);
 
         (void)snprintf(text + used,
                        size - used,
@@ -455,6 +468,15 @@ static bool statement(struct asm_context *a, const char **p)
     }
 }
 
+/* After a complaint: the line behind the statement at p and the comments that begin in it. */
+static const char *next_line(const struct asm_context *a, const char *p)
+{
+    do {
+        p = facet_asm_skip_statement(a, p);
+    } while (*p != '\0' && p[-1] != '\n');
+    return p;
+}
+
 static void run(struct asm_context *a)
 {
     while (a->frame != NULL) {
@@ -486,11 +508,7 @@ static void run(struct asm_context *a)
             charge(a, 1);
         }
         if (!statement(a, &p)) {
-            p = a->statement + strcspn(a->statement, "\n");
-            p += *p == '\n';
-            if (a->statement[0] == '/' && a->statement[1] == '*') {
-                p = frame->end; /* what follows is comment */
-            }
+            p = next_line(a, a->statement);
         }
         frame->p = p;
         if (a->options->listing) {
@@ -526,7 +544,6 @@ static void assemble(struct asm_context *a, const char *text, size_t size)
         .name = a->options->file != NULL ? a->options->file : "-",
         .text = copy,
         .size = size,
-        .first_line = 1,
     };
     a->statement = a->line_at = copy;
     a->main_source = a->statement_source = source;

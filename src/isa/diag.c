@@ -47,17 +47,27 @@ bool facet_diag_add(struct facet_diag_list *list, const struct facet_diag *diag)
     return true;
 }
 
+/* The second and further bytes of a character in UTF-8 take no column of their own. */
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
 static void format_source(const struct facet_diag *d, struct facet_strbuf *out)
 {
     size_t length = strlen(d->source);
 
     facet_strbuf_printf(out, "    %s\n    ", d->source);
     for (size_t i = 0; i + 1 < d->column; i++) {
-        facet_strbuf_putc(out, i < length && d->source[i] == '\t' ? '\t' : ' ');
+        if (i >= length || !continues(d->source[i])) {
+            facet_strbuf_putc(out, i < length && d->source[i] == '\t' ? '\t' : ' ');
+        }
     }
     facet_strbuf_putc(out, '^');
     for (size_t i = 1; i < d->length && d->column - 1 + i < length; i++) {
-        facet_strbuf_putc(out, '~');
+        if (!continues(d->source[d->column - 1 + i])) {
+            facet_strbuf_putc(out, '~');
+        }
     }
     facet_strbuf_putc(out, '\n');
 }

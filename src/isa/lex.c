@@ -76,7 +76,7 @@ static enum facet_lex_number digits(const char **p, unsigned base, uint64_t *val
     return fits ? FACET_LEX_NUMBER : FACET_LEX_TOO_BIG;
 }
 
-enum facet_lex_number facet_lex_number(const char **p, uint64_t *value)
+enum facet_lex_number facet_lex_number(const char **p, bool octal, uint64_t *value)
 {
     const char *q = *p, *end = *p;
     char second = facet_lex_lower(q[1]);
@@ -93,7 +93,7 @@ enum facet_lex_number facet_lex_number(const char **p, uint64_t *value)
         *p = q + 2;
         return digits(p, second == 'x' ? 16 : 2, value);
     }
-    if (q[0] == '0' && facet_lex_is(q[1], FACET_LEX_DIGIT)) {
+    if (octal && q[0] == '0' && facet_lex_is(q[1], FACET_LEX_DIGIT)) {
         return digits(p, 8, value);
     }
     return digits(p, 10, value);

@@ -65,9 +65,9 @@ enum facet_lex_number {
     FACET_LEX_TOO_BIG, /* more than 64 bits */
     FACET_LEX_BAD,     /* a letter or digit that does not belong there */
 };
-/* Decimal, 0x, 0b, octal with a leading 0. *p is moved behind the number (for BAD: onto the
- * offending character). */
-enum facet_lex_number facet_lex_number(const char **p, uint64_t *value);
+/* Decimal, 0x, 0b; with `octal` a leading 0 makes a number octal. *p is moved behind the number
+ * (for BAD: onto the offending character). */
+enum facet_lex_number facet_lex_number(const char **p, bool octal, uint64_t *value);
 
 /* One character of a string or character literal, escapes resolved. false at the end of the line
  * and for an unknown escape. */

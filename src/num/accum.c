@@ -48,9 +48,9 @@ static enum facet_fraction fraction_of(facet_u128 x, unsigned bits)
                          : FACET_FRACTION_HALF;
 }
 
-/* a * b * 2^s + c. The product has at most 63 bits: shifted left by 64 or more only its being zero
- * matters for the wrap (the low 64 bits are 0 and the value is out of range), shifted right by more
- * than 64 only its sign. */
+/* a * b * 2^s + c. The product has at most 63 bits. Shifted left by 63 or more it adds nothing to
+ * the low 32 bits and is out of range unless zero; shifted right by 65 or more it is a fraction
+ * below one half of either sign. So s is cut to -65..63 and 128 bits hold everything. */
 static uint32_t
 int_fma(const struct facet_conv *conv, int64_t a, int64_t b, int64_t c, unsigned *flags)
 {

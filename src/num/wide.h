@@ -5,23 +5,19 @@
 #ifndef FACET_NUM_WIDE_H
 #define FACET_NUM_WIDE_H
 
+#include "base/bits.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 __extension__ typedef unsigned __int128 facet_u128;
 __extension__ typedef __int128 facet_i128;
 
-/* x must not be 0. */
-static inline int facet_clz64(uint64_t x)
-{
-    return __builtin_clzll(x);
-}
-
 static inline int facet_clz128(facet_u128 x)
 {
     uint64_t high = (uint64_t)(x >> 64);
 
-    return high != 0 ? facet_clz64(high) : 64 + facet_clz64((uint64_t)x);
+    return (int)(high != 0 ? facet_clz64(high) : 64 + facet_clz64((uint64_t)x));
 }
 
 /* x >> n for any n, with the bits shifted out OR-ed into bit 0. For n < 64 without a branch. */

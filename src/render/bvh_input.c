@@ -2,7 +2,6 @@
  * and a copy of 48 bytes in one place is cheaper than three look-ups. */
 #include "render/bvh_input.h"
 
-#include <facet/gfx12.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +83,8 @@ static void add_instances(const struct facet_scene *scene,
         const struct facet_scene_instance *from = &scene->instances[i];
         struct facet_bvh_instance *to = &out->instances[out->scene.instance_count];
 
-        *to = (struct facet_bvh_instance){.blas = blas_of_mesh[from->mesh],
-                                          .user_data = i,
-                                          .mask = 0xFF,
-                                          .flags = from->flipped ? FACET_GFX12_FLIP_FACEDNESS : 0};
+        *to = (struct facet_bvh_instance){
+            .blas = blas_of_mesh[from->mesh], .user_data = i, .mask = 0xFF};
         if (invert(from->transform, to->world_to_object)) {
             out->scene.instance_count++;
         } else {

@@ -1,6 +1,9 @@
 /* From a scene to what the BVH builder takes: one bottom-level structure per mesh that is shown,
  * with geometry index 0 and the triangle's number as primitive index; one instance per instance of
- * the scene, whose user data is its number in the scene. */
+ * the scene, whose user data is its number in the scene.
+ *
+ * Mirrored instances need no FLIP_FACEDNESS: the instruction sees the triangle in object space, and
+ * there counter-clockwise is front whatever the matrix (glTF 2.0, 3.7.4). */
 #ifndef FACET_RENDER_BVH_INPUT_H
 #define FACET_RENDER_BVH_INPUT_H
 

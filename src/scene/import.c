@@ -10,6 +10,7 @@
 #include "scene/validate.h"
 #include "scene/wire.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,6 +335,8 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         status = facet_assimp_load(err);
     }
     if (status == FACET_OK) {
+        /* jansson chooses its hash seed once; a fork in the middle of that would hang the child. */
+        json_object_seed(0);
         status = facet_sandbox_run(&sandbox, err);
     }
     if (status == FACET_OK) {

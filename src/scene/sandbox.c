@@ -245,19 +245,19 @@ static bool filter_syscalls(void)
     for (size_t i = 0; ok && i < sizeof refused / sizeof refused[0]; i++) {
         ok = refuse(filter, refused[i]);
     }
-    ok =
-        ok && allow_data_memory(filter, SCMP_SYS(mmap)) &&
-        allow_data_memory(filter, SCMP_SYS(mprotect)) && refuse_reading(filter) &&
-        seccomp_rule_add(
-            filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0_64(SCMP_CMP_LE, CHANNEL_FD)) == 0 &&
-        /* abort() sends itself a signal; nobody else may be sent one. */
-        seccomp_rule_add(filter,
-                         SCMP_ACT_ALLOW,
-                         SCMP_SYS(tgkill),
-                         1,
-                         SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid())) == 0 &&
-        seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
-        seccomp_load(filter) == 0;
+    ok = ok && allow_data_memory(filter, SCMP_SYS(mmap)) &&
+         allow_data_memory(filter, SCMP_SYS(mprotect)) && refuse_reading(filter) &&
+         seccomp_rule_add(
+             filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0_64(SCMP_CMP_LE, CHANNEL_FD, 0)) ==
+             0 &&
+         /* abort() sends itself a signal; nobody else may be sent one. */
+         seccomp_rule_add(filter,
+                          SCMP_ACT_ALLOW,
+                          SCMP_SYS(tgkill),
+                          1,
+                          SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid(), 0)) == 0 &&
+         seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
+         seccomp_load(filter) == 0;
     seccomp_release(filter);
     return ok;
 }

@@ -50,7 +50,7 @@ struct facet_scene_mesh {
 struct facet_scene_instance {
     float transform[12]; /* object to world: three rows of four, the last column is translation */
     uint32_t mesh;
-    bool flipped; /* the matrix mirrors: clockwise triangles face front in object space */
+    bool flipped; /* the matrix mirrors: front faces turn clockwise in world space */
 };
 
 enum facet_wrap { FACET_WRAP_REPEAT, FACET_WRAP_CLAMP, FACET_WRAP_MIRROR, FACET_WRAP_COUNT };

@@ -302,7 +302,7 @@ TEST(child_boxes_contain_their_triangles_exactly, "G12-045 G12-189")
     struct mesh meshes[] = {mesh_soup(400, 9), mesh_planet(12, 12)};
 
     for (int m = 0; m < 2; m++) {
-        for (int quality = 0; quality < 2; quality++) {
+        for (int quality = 0; quality < FACET_BVH_QUALITIES; quality++) {
             struct facet_gfx12_build_options options = {.quality = quality};
             struct facet_gfx12_image image = build(&meshes[m], options, NULL);
             struct facet_gfx12_box root;
@@ -333,7 +333,7 @@ TEST(the_bytes_do_not_depend_on_the_number_of_threads, "G12-253")
     struct mesh meshes[] = {mesh_planet(150, 150), mesh_soup(30000, 5)};
 
     for (int m = 0; m < 2; m++) {
-        for (int quality = 0; quality < 2; quality++) {
+        for (int quality = 0; quality < FACET_BVH_QUALITIES; quality++) {
             struct facet_gfx12_image first = {NULL, 0};
 
             for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
@@ -717,26 +717,59 @@ static void check_all_there(const struct facet_gfx12_image *image, uint32_t coun
     free(seen);
 }
 
-TEST(high_quality_is_smaller_and_cheaper, "")
+TEST(fast_and_high_are_smaller_and_high_is_cheaper, "")
 {
     struct mesh meshes[] = {mesh_planet(230, 230), mesh_terrain(230)};
 
     for (int m = 0; m < 2; m++) {
-        struct facet_gfx12_build_options high = {.quality = FACET_BVH_HIGH}, fast = {0};
-        struct facet_gfx12_image a = build(&meshes[m], fast, NULL);
+        struct facet_gfx12_build_options high = {.quality = FACET_BVH_HIGH};
+        struct facet_gfx12_build_options fast = {.quality = FACET_BVH_FAST}, contract = {0};
+        struct facet_gfx12_image a = build(&meshes[m], contract, NULL);
         struct facet_gfx12_image b = build(&meshes[m], high, NULL);
-        struct facet_bvh_stats x = stats_of(&a), y = stats_of(&b);
+        struct facet_gfx12_image c = build(&meshes[m], fast, NULL);
+        struct facet_bvh_stats x = stats_of(&a), y = stats_of(&b), z = stats_of(&c);
 
         check_clean(&b, "high");
+        check_clean(&c, "fast");
+        check_all_there(&c, meshes[m].count);
+        CHECK_MSG((double)z.bytes / (double)z.triangles <= 30.5,
+                  "fast: %.1f bytes per triangle",
+                  (double)z.bytes / (double)z.triangles);
         check_all_there(&a, meshes[m].count);
         check_all_there(&b, meshes[m].count);
         CHECK_MSG((double)y.bytes / (double)y.triangles <= 30.0,
                   "high: %.1f bytes per triangle",
                   (double)y.bytes / (double)y.triangles);
-        CHECK_MSG(y.sah < x.sah, "high costs %.2f, fast %.2f", y.sah, x.sah);
+        CHECK_MSG(y.sah < x.sah, "high costs %.2f, contract %.2f", y.sah, x.sah);
+        CHECK_MSG(y.sah < z.sah, "high costs %.2f, fast %.2f", y.sah, z.sah);
+        free(c.bytes);
         free(a.bytes);
         free(b.bytes);
         mesh_free(&meshes[m]);
+    }
+}
+
+/* Coordinates from a small grid make many boxes equal, in trees as in ties. */
+TEST(high_quality_is_sound_on_nasty_input, "G12-045")
+{
+    for (uint32_t round = 0; round < 300 && !harness_failed(); round++) {
+        struct mesh mesh = mesh_soup(20 + round, round);
+        struct facet_gfx12_image image;
+
+        for (uint32_t i = 0; i < mesh.count; i++) {
+            for (int c = 0; c < 3; c++) {
+                for (int k = 0; k < 3; k++) {
+                    mesh.triangles[i].vertex[c][k] = (float)(harness_random() % (2 + round % 6));
+                }
+            }
+            mesh.triangles[i].vertex[1][round % 3] += 20; /* not degenerate */
+            mesh.triangles[i].vertex[2][(round + 1) % 3] += 30;
+        }
+        image = build(&mesh, (struct facet_gfx12_build_options){.quality = FACET_BVH_HIGH}, NULL);
+        check_clean(&image, "nasty");
+        check_all_there(&image, mesh.count);
+        free(image.bytes);
+        mesh_free(&mesh);
     }
 }
 
@@ -760,7 +793,7 @@ TEST(oriented_boxes_are_tighter_and_contain_everything, "G12-192 G12-193")
 {
     struct mesh mesh = mesh_sticks(500);
 
-    for (int quality = 0; quality < 2; quality++) {
+    for (int quality = 0; quality < FACET_BVH_QUALITIES; quality++) {
         struct facet_gfx12_build_options plain = {.quality = quality};
         struct facet_gfx12_build_options obb = {.quality = quality, .obb = true};
         struct facet_gfx12_image a = build(&mesh, plain, NULL), b = build(&mesh, obb, NULL);
@@ -804,8 +837,7 @@ static void check_rays(const struct facet_gfx12_image *image,
         float best = INFINITY, origin[3], direction[3];
 
         /* At the neighbourhood of a triangle, some of them axis aligned. */
-        const struct facet_bvh_triangle *aim =
-            &mesh->triangles[harness_random() % mesh->count];
+        const struct facet_bvh_triangle *aim = &mesh->triangles[harness_random() % mesh->count];
 
         for (int k = 0; k < 3; k++) {
             float target = (aim->vertex[0][k] + aim->vertex[1][k] + aim->vertex[2][k]) / 3;
@@ -862,7 +894,8 @@ TEST(rays_find_what_testing_every_triangle_finds, "G12-252")
 
     for (int m = 0; m < 3; m++) {
         for (int kind = 0; kind < 4; kind++) {
-            struct facet_gfx12_build_options options = {.quality = kind % 2, .obb = kind >= 2};
+            struct facet_gfx12_build_options options = {
+                .quality = kind % 2 == 0 ? FACET_BVH_CONTRACT : FACET_BVH_HIGH, .obb = kind >= 2};
             struct facet_gfx12_image image = build(&meshes[m], options, NULL);
             unsigned hits = 0;
 
@@ -890,7 +923,8 @@ TEST(no_memory_is_an_error, "")
     make_scene(&s, 10);
     for (int kind = 0; kind < 4; kind++) {
         for (long good = 0;; good++) {
-            struct facet_gfx12_build_options options = {.quality = kind % 2, .obb = kind >= 2};
+            struct facet_gfx12_build_options options = {
+                .quality = kind % 2 == 0 ? FACET_BVH_CONTRACT : FACET_BVH_HIGH, .obb = kind >= 2};
             struct facet_gfx12_build_report report;
             struct facet_gfx12_image image;
             struct facet_error err = {0};

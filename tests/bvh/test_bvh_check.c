@@ -42,7 +42,8 @@ static void subject_make(struct subject *s, bool high)
     struct facet_bvh_blas_input blas = {.triangles = mesh.triangles, .triangle_count = mesh.count};
     struct facet_bvh_instance instance[2] = {{.mask = 0x0F}, {.mask = 0xF0}};
     struct facet_bvh_scene_input scene = {&blas, 1, instance, 2};
-    struct facet_gfx12_build_options options = {.quality = high};
+    struct facet_gfx12_build_options options = {.quality =
+                                                    high ? FACET_BVH_HIGH : FACET_BVH_CONTRACT};
     struct facet_gfx12_build_report report;
 
     for (int i = 0; i < 2; i++) {

@@ -139,8 +139,11 @@ TEST(json_gives_back_the_same_bytes, "G12-003")
 
     scene_make(&s);
     for (int kind = 0; kind < 4; kind++) {
-        struct facet_gfx12_image image = scene_build(
-            &s, (struct facet_gfx12_build_options){.quality = kind & 1, .obb = kind >> 1});
+        struct facet_gfx12_image image =
+            scene_build(&s,
+                        (struct facet_gfx12_build_options){
+                            .quality = (kind & 1) == 0 ? FACET_BVH_CONTRACT : FACET_BVH_HIGH,
+                            .obb = kind >> 1});
         struct facet_gfx12_view view = view_of(&image);
 
         check_round_trip(&view, "scene");
@@ -378,7 +381,7 @@ TEST(refit_to_the_same_scene_changes_nothing, "G12-253")
     struct scene s;
 
     scene_make(&s);
-    for (int quality = 0; quality < 2; quality++) {
+    for (int quality = 0; quality < FACET_BVH_QUALITIES; quality++) {
         struct facet_gfx12_image image =
             scene_build(&s, (struct facet_gfx12_build_options){.quality = quality});
         struct facet_gfx12_image same = refit(&image, &s);
@@ -397,8 +400,11 @@ TEST(refit_contains_moved_geometry, "G12-045")
 
     scene_make(&s);
     for (int kind = 0; kind < 4; kind++) {
-        struct facet_gfx12_image image = scene_build(
-            &s, (struct facet_gfx12_build_options){.quality = kind & 1, .obb = kind >> 1});
+        struct facet_gfx12_image image =
+            scene_build(&s,
+                        (struct facet_gfx12_build_options){
+                            .quality = (kind & 1) == 0 ? FACET_BVH_CONTRACT : FACET_BVH_HIGH,
+                            .obb = kind >> 1});
         struct facet_gfx12_image moved;
         struct facet_gfx12_view view;
 
@@ -545,7 +551,7 @@ TEST(a_scene_becomes_builder_input, "")
     CHECK(input.instances[0].world_to_object[0][0] == 0.5f);
     CHECK(input.instances[0].world_to_object[0][3] == -2.5f);
     CHECK(input.instances[0].world_to_object[2][3] == 3.5f);
-    CHECK_EQ(input.instances[0].flags, FACET_GFX12_FLIP_FACEDNESS); /* the matrix mirrors */
+    CHECK_EQ(input.instances[0].flags, 0); /* mirrored: front stays front in object space */
     CHECK_EQ(input.instances[1].blas, 1);
     CHECK_EQ(input.instances[1].user_data, 2);
     facet_bvh_input_free(&input);

@@ -124,9 +124,10 @@ TEST(fma_is_rounded_once, "G12-239")
             a = random_float_bits(3), b = random_float_bits(3);
             c = to_bits(-from_bits(a) * from_bits(b)) + random_bits() % 5 - 2;
             break;
-        case 2: /* a tiny addend decides a tie */
-            a = random_float_bits(3) & 0xFFFFF000, b = random_float_bits(3) & 0xFFFFF000;
-            c = random_float_bits(60);
+        case 2: /* a tie that an addend near the last bit of binary64 decides */
+            a = 0x3F800800 | (random_bits() & 0x807FE000),
+            b = 0x3F800800 | (random_bits() & 0x7FE000);
+            c = (random_bits() & 0x80700000) | (127u - 48 - random_bits() % 10) << 23;
             break;
         default: /* subnormal results */
             a = (random_bits() & 0x80FFFFFF) + 0x1F000000;
@@ -140,6 +141,10 @@ TEST(fma_is_rounded_once, "G12-239")
     check_fma(0x3F800001, 0x3F800001, 0x33800000);
     check_fma(0x3F800800, 0x3F800800, 0x00000001);
     check_fma(0x3F800800, 0x3F800800, 0x80000001);
+    check_fma(0xBF800800, 0x3F800800, 0x00000001);
+    check_fma(0xBF800800, 0x3F800800, 0x80000001);
+    check_fma(0x3F800800, 0x3F800800, 0x25400000);
+    check_fma(0xBF800800, 0x3F800800, 0xA5400000);
     check_fma(0x00000001, 0x3F000000, 0x00000001);
     check_fma(0x80000000, 0x3F800000, 0x00000000);
     check_fma(0x80000000, 0x3F800000, 0x80000000);
@@ -303,6 +308,170 @@ TEST(triangles_by_the_letter, "G12-211 G12-212 G12-226 G12-227")
         nans += t != t;
     }
     CHECK_MSG(hits > 8000 && nans > 1000, "hits %u, NaN %u", hits, nans);
+    exponents(false);
+}
+
+/* ---- whole primitive results ---- */
+
+struct numbers {
+    float tn, det, un, vn, t, u, v;
+};
+
+/* Terms of 9.4 by MPFR. */
+static struct numbers numbers_of(const float v[3][3], const struct facet_gfx12_ray *ray)
+{
+    struct numbers n;
+    float e1[3], e2[3], e3[3], s1[3], s2[3];
+    for (unsigned k = 0; k < 3; k++) {
+        e1[k] = sub(v[1][k], v[0][k]);
+        e2[k] = sub(v[2][k], v[0][k]);
+        e3[k] = sub(ray->origin[k], v[0][k]);
+    }
+    cross3(ray->direction, e2, s1);
+    cross3(e3, e1, s2);
+    n.tn = dot3(e2, s2);
+    n.det = dot3(s1, e1);
+    n.un = dot3(e3, s1);
+    n.vn = dot3(ray->direction, s2);
+    n.t = quotient(n.tn, n.det);
+    n.u = quotient(n.un, n.det);
+    n.v = quotient(n.vn, n.det);
+    return n;
+}
+
+/* 9.4 from its text, for one triangle record. */
+static void primitive_by_the_letter(const struct facet_gfx12_unit *unit,
+                                    const struct facet_gfx12_pair_tri *tri,
+                                    bool second,
+                                    const float v[3][3],
+                                    uint32_t primitive,
+                                    unsigned flags,
+                                    const struct facet_gfx12_ray *ray,
+                                    uint32_t w[4])
+{
+    bool gpurt = unit->profile == FACET_GFX12_GPURT, raw = unit->resource.pointer_flags == 0;
+    bool procedural = tri->index[0] == 15 && tri->index[1] == 15;
+    bool absent = second && tri->index[0] == 0 && tri->index[1] == 0 && tri->index[2] == 0;
+    flags = raw ? 0 : flags;
+    bool opaque = (flags & 1) || (!(flags & 2) && tri->opaque);
+    bool cull = flags & (opaque ? 0x40 : 0x80);
+    if (gpurt && absent) {
+        w[0] = 0x7F800000, w[1] = w[2] = 0x3F800000, w[3] = 0;
+        return;
+    }
+    w[3] = primitive << 1;
+    if (procedural) {
+        cull = cull || (flags & 0x200);
+        w[0] = cull ? 0x7F800000 : 0;
+        w[1] = 0xBF800000;
+        w[2] = 0x3F800000;
+    } else {
+        struct numbers n = numbers_of(v, ray);
+        float uv = add(n.u, n.v);
+        bool miss = gpurt ? n.u < 0 || n.u > 1 || n.v < 0 || uv > 1 || n.t < 0
+                          : !(n.u >= 0 && n.u <= 1 && n.v >= 0 && uv <= 1 && n.t >= 0);
+        if (gpurt && miss) {
+            n.det = 1;
+            n.u = n.un;
+            n.v = n.vn;
+        }
+        bool front = n.det >= 0, back_bit = to_bits(n.det) >> 31;
+        if (flags & 8) {
+            front = !front;
+            back_bit = !back_bit;
+        }
+        cull = cull || (flags & 0x100);
+        if (!(flags & 4) && !tri->double_sided) {
+            cull = cull || (flags & (front ? 0x20 : 0x10));
+        }
+        w[0] = cull || miss ? 0x7F800000 : to_bits(n.t);
+        w[1] = cull ? 0 : to_bits(n.u);
+        w[2] = cull ? 0 : to_bits(n.v);
+        w[3] |= !cull && back_bit;
+        if (!raw || gpurt) {
+            w[1] &= 0x7FFFFFFF;
+            w[2] &= 0x7FFFFFFF;
+        }
+    }
+    if ((!raw || gpurt) && opaque == (unit->opaque_sense == FACET_GFX12_SENSE_SEED)) {
+        w[2] |= 0x80000000;
+    }
+}
+
+TEST(primitive_results_by_the_letter,
+     "G12-104 G12-108 G12-109 G12-211 G12-213 G12-214 G12-215 G12-216 G12-217 G12-218 G12-220 "
+     "G12-221 G12-222 G12-223 G12-224 G12-225 G12-226 G12-228 G12-236 G12-237")
+{
+    exponents(true);
+    uint8_t node[128] = {0};
+    struct facet_gfx12_unit unit;
+    facet_gfx12_unit_init(&unit, node, sizeof node);
+    unsigned hits = 0, nans = 0;
+    for (unsigned n = 0; n < 100000 && !harness_failed(); n++) {
+        /* RADV's layout: raw floats from bit 52, one pair. */
+        struct facet_gfx12_prim p;
+        memset(&p, 0, sizeof p);
+        for (unsigned k = 0; k < 3; k++) {
+            p.header.vertex_bits_minus_one[k] = 31;
+        }
+        p.header.primitive_index_base_bits = 31;
+        p.header.primitive_index_bits = 31;
+        p.header.indices_midpoint = 700;
+        p.primitive_base = random_bits() >> 1;
+        p.primitive_payload[1] = random_bits() >> 1;
+        p.vertex_count = 6;
+        unsigned wild = n % 4;
+        for (unsigned i = 0; i < 18; i++) {
+            p.payload[i / 3][i % 3] = wild == 0 ? random_any_float() : random_float_bits(2);
+        }
+        for (unsigned t = 0; t < 2; t++) {
+            struct facet_gfx12_pair_tri *tri = &p.pair[0].tri[t];
+            for (unsigned c = 0; c < 3; c++) {
+                tri->index[c] = (uint8_t)(random_bits() % 6);
+            }
+            if (random_bits() % 8 == 0) {
+                memset(tri->index, random_bits() % 2 != 0 ? 0 : 15, sizeof tri->index);
+            }
+            tri->opaque = random_bits() & 1;
+            tri->double_sided = random_bits() & 1;
+        }
+        facet_gfx12_prim_encode(&p, node);
+        struct facet_gfx12_pair pair;
+        facet_gfx12_pair_decode(node, 0, &pair);
+        struct facet_gfx12_ray ray = ray_make(0, 0, 0, 0, 0, 0);
+        for (unsigned k = 0; k < 3; k++) {
+            const uint32_t(*v)[3] = pair.vertex[n % 2];
+            ray.origin[k] = from_bits(wild == 0 ? random_any_float() : random_float_bits(2));
+            ray.direction[k] =
+                (from_bits(v[0][k]) + from_bits(v[1][k]) + from_bits(v[2][k])) / 3 - ray.origin[k];
+            if (wild == 1) {
+                ray.direction[k] = from_bits(random_any_float());
+            }
+        }
+        unit.profile = random_bits() % 2 != 0 ? FACET_GFX12_GPURT : FACET_GFX12_SILICON;
+        unit.opaque_sense = random_bits() % 2 != 0 ? FACET_GFX12_SENSE_SEED : FACET_GFX12_SENSE_HW;
+        unit.resource.pointer_flags = random_bits() % 4 != 0;
+        unsigned flags =
+            random_bits() % 2 != 0 ? random_bits() & 0x3FF : 1u << (random_bits() % 10);
+        uint32_t v[10], want[8];
+        facet_gfx12_intersect8(&unit, (uint64_t)flags << 54, 0, &ray, v);
+        for (unsigned t = 0; t < 2; t++) {
+            float corner[3][3];
+            memcpy(corner, pair.vertex[t], sizeof corner);
+            primitive_by_the_letter(&unit,
+                                    &p.pair[0].tri[t],
+                                    t == 1,
+                                    corner,
+                                    t == 0 ? p.primitive_base : p.primitive_payload[1],
+                                    flags,
+                                    &ray,
+                                    want + (size_t)4 * t);
+        }
+        check_words("result", v, want, 8);
+        hits += v[0] < 0x7F800000;
+        nans += (v[0] & 0x7FFFFFFF) > 0x7F800000;
+    }
+    CHECK_MSG(hits > 5000 && nans > 500, "%u hits, %u NaN", hits, nans);
     exponents(false);
 }
 

@@ -884,6 +884,26 @@ TEST(instruction_words, "G12-002")
         CHECK_MSG(facet_gfx12_vimage_parse(bad[i], &in, &err) == FACET_ERR_INPUT, "%s", bad[i]);
         CHECK(strstr(err.message, "column") != NULL && strstr(err.message, "expected") != NULL);
     }
+    /* Register ranges must end inside the register file, scalar ones start at a multiple of 4. */
+    static const struct {
+        uint32_t w1, w2;
+        bool good;
+    } ends[] = {
+        {0x090000F6, 0x06030B00, true},
+        {0x090000F7, 0x06030B00, false},
+        {0x09000000, 0x06030BFE, true},
+        {0x09000000, 0x06030BFF, false},
+        {0x09000000, 0xFD030B00, true},
+        {0x09000000, 0xFE030B00, false},
+        {0xFF000000, 0x06030B00, true},
+        {0x0900D000, 0x06030B00, true},
+        {0x0900D800, 0x06030B00, false},
+        {0x09000200, 0x06030B00, false},
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        const uint32_t x[3] = {0xD3E04010, ends[i].w1, ends[i].w2};
+        CHECK_MSG(facet_gfx12_vimage_decode(x, &out) == ends[i].good, "words %zu", i);
+    }
     /* Every single bit flip of a good word is either another good word or refused, and what is
      * accepted encodes to the same words. */
     for (unsigned bit = 0; bit < 96; bit++) {

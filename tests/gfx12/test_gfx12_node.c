@@ -7,6 +7,7 @@
 #include "bvh/gfx12_node.h"
 #include "gfx12/pack.h"
 
+#include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
 
@@ -537,6 +538,14 @@ TEST(quantization_next_to_a_plane, "G12-189")
     CHECK_EQ(facet_gfx12_quantize_min(0x4C000000, 0xBDCCCCCD, 0x99), 2048);
     /* A bound just below a plane although the rounded difference lies on it. */
     CHECK_EQ(facet_gfx12_quantize_min(0x4C000000, 0x3DCCCCCD, 0x99), 2047);
+    /* Exponents too far apart for binary64: only the error of the sum tells the side. */
+    CHECK_EQ(facet_gfx12_quantize_min(0x3F800000, 0x1E3CE508, 0x80), 2047);
+    CHECK_EQ(facet_gfx12_quantize_min(0x3F800000, 0x9E3CE508, 0x80), 2048);
+    CHECK_EQ(facet_gfx12_quantize_max(0x3F800000, 0x1E3CE508, 0x80), 2047);
+    CHECK_EQ(facet_gfx12_quantize_max(0x3F800000, 0x9E3CE508, 0x80), 2048);
+    uint8_t e;
+    CHECK(facet_gfx12_quantize_exponent(0x9E3CE508, 0x3F800000, &e));
+    CHECK_EQ(e, 0x80);
     /* Inverted box. */
     const uint32_t origin[3] = {0, 0, 0};
     const uint8_t exponent[3] = {0x7F, 0x7F, 0x7F};
@@ -553,6 +562,18 @@ TEST(quantization_next_to_a_plane, "G12-189")
     CHECK_EQ(c.cull_mask, 0);
     CHECK_EQ(c.cull_flags, 3);
     CHECK_EQ(c.node_type, 5);
+}
+
+TEST(every_plane_of_every_exponent, "G12-019 G12-043 G12-044 G12-190")
+{
+    for (unsigned e = 0; e < 256 && !harness_failed(); e++) {
+        for (unsigned p = 0; p <= 4096; p++) {
+            double offset = ldexp(p, (int)e - 139);
+            float want = offset < 0x1p-126 ? 0 : (float)offset; /* flushed, exact or +inf */
+            uint32_t got = facet_gfx12_dequantize(0, (uint8_t)e, p);
+            CHECK_MSG(got == to_bits(want), "exponent %u plane %u: %08" PRIX32, e, p, got);
+        }
+    }
 }
 
 /* The literal formula of 5.1 and 5.2 with MPFR doing every rounding. */

@@ -71,10 +71,6 @@ static unsigned pushed(uint32_t last, const uint32_t n[8], bool ranges)
         if (match < 0 && !(ranges && (last & 7) <= 3)) {
             return 0;
         }
-        unsigned set = 0xFFu & ~((2u << match) - 1u);
-        if (match < 0) {
-            set = 0xFF;
-        }
         /* Sentinels behind the match still skip. */
         unsigned result = 0;
         bool high = false, low = false;
@@ -86,7 +82,7 @@ static unsigned pushed(uint32_t last, const uint32_t n[8], bool ranges)
                 result |= 1u << i;
             }
         }
-        return result & set;
+        return result;
     }
     if (ranges && (last & 4) == 0) { /* after a primitive: nothing, or the next of its range */
         return (last & 2) != 0 || is_sentinel(n[7]) ? 0 : 0x80;

@@ -20,12 +20,8 @@ static void check_words(enum facet_isa isa, const char *text, unsigned count, ..
         for (unsigned i = 0; i < count; i++) {
             uint32_t expected = va_arg(args, uint32_t), got = word_at(&a, 4 * i);
 
-            CHECK_MSG(got == expected,
-                      "%s: word %u is 0x%08x, expected 0x%08x",
-                      text,
-                      i,
-                      got,
-                      expected);
+            CHECK_MSG(
+                got == expected, "%s: word %u is 0x%08x, expected 0x%08x", text, i, got, expected);
         }
         va_end(args);
     }
@@ -92,7 +88,8 @@ static void check_error(enum facet_isa isa,
                   text,
                   d->message,
                   message);
-        CHECK_MSG(strstr(d->hint, hint) != NULL, "%s: hint `%s`, expected `%s`", text, d->hint, hint);
+        CHECK_MSG(
+            strstr(d->hint, hint) != NULL, "%s: hint `%s`, expected `%s`", text, d->hint, hint);
         CHECK_STR(d->file, "t.s");
     }
     assembled_free(&a);
@@ -131,10 +128,10 @@ TEST(position_and_name, "")
     check_error(XPHMG, "addi a1, a0, 4, rd=a2", 1, 17, "given twice", "");
     check_error(XPHMG, "addi rd=a1, a0, 4", 1, 13, "by position after one by name", "");
     check_error(XPHMG, "addi a1, a0, im=4", 1, 14, "has no operand `im`", "did you mean `imm`");
-    check_error(XPHMG, "addi a1, a0", 1, 12, "operand `imm` of addi is missing", "addi rd, rs1, imm");
-    check_error(XPHMG, "addi a1, a0, 1, 2", 1, 17, "too many operands", "addi rd, rs1, imm");
     check_error(
-        XPHMG, "xlds.atoms.add.w a0, 4(a1), a2", 1, 22, "the offset can only be 0", "");
+        XPHMG, "addi a1, a0", 1, 12, "operand `imm` of addi is missing", "addi rd, rs1, imm");
+    check_error(XPHMG, "addi a1, a0, 1, 2", 1, 17, "too many operands", "addi rd, rs1, imm");
+    check_error(XPHMG, "xlds.atoms.add.w a0, 4(a1), a2", 1, 22, "the offset can only be 0", "");
     check_error(XPHMG, "lw a0, 8(a1", 1, 12, "`)` is expected", "");
     check_error(XPHMG, "lw a0, 8[a1]", 1, 9, "", "");
 }
@@ -162,7 +159,7 @@ TEST(gfx_windows_take_both_register_names, "")
 {
     check_same(XPHMG, "GFX.SAMPLE f3, fa0", "GFX.SAMPLE x3, x10");
     check_same(XPHMG, "GFX.ZTEST a0, ft0", "GFX.ZTEST a0, x0");
-    check_same(XPHMG, "GFX.ZTEST fa0, x0", "GFX.ZTEST a0, x0");
+    check_error(XPHMG, "rt.bbox fa0, a1", 1, 9, "`fa0` cannot stand here", "an integer register");
     check_error(XPHMG, "MTX.MUL a0, fa1", 1, 13, "`fa1` cannot stand here", "");
 }
 
@@ -190,8 +187,7 @@ TEST(written_values_that_are_not_field_values, "")
     check_same(XPHMG, "MTX.MUL a0, a1, vec_count=7", "mtx.mul a0, a1, vec_count=0b111");
 }
 
-TEST(symbols_of_operands,
-     "XM-105 XM-106 XM-107 XM-108 XM-109 XM-110")
+TEST(symbols_of_operands, "XM-105 XM-106 XM-107 XM-108 XM-109 XM-110")
 {
     check_same(XPHMG, "xmem.ldg.w a0, (a1), L1_ONLY", "xmem.ldg.w a0, (a1), 1");
     check_same(XPHMG, "xmem.ldg.w a0, (a1), L2_ONLY", "xmem.ldg.w a0, (a1), 2");
@@ -231,7 +227,8 @@ TEST(one_mnemonic_two_rows, "PM-073")
 
 TEST(comments, "")
 {
-    check_words(XPHMG, "nop # a; b\nnop // c\nnop /* d\n e */ ; nop", 4, 0x13u, 0x13u, 0x13u, 0x13u);
+    check_words(
+        XPHMG, "nop # a; b\nnop // c\nnop /* d\n e */ ; nop", 4, 0x13u, 0x13u, 0x13u, 0x13u);
     check_words(XPHMG, "nop; nop;nop", 3, 0x13u, 0x13u, 0x13u);
     check_words(TILE, "NOP ; NOP\nNOP # x\nNOP // y\n/* z */ NOP", 4, 0x17u, 0x17u, 0x17u, 0x17u);
     check_words(XPHMG, "add a0, /* in */ a1, a2", 1, 0x00c58533u);
@@ -389,9 +386,11 @@ TEST(rv64_pseudo, "")
     check_same(XPHMG, "tail x\n.zero 0x1800\nx:", "auipc t1, 2\njalr x0, -2040(t1)\n.zero 0x1800");
     check_same(XPHMG, "lw a0, x\nx:", "auipc a0, 0\nlw a0, 8(a0)");
     check_same(XPHMG, "sw a0, x, t0\nx:", "auipc t0, 0\nsw a0, 8(t0)");
-    check_same(XPHMG, "l: auipc a0, %pcrel_hi(x)\naddi a0, a0, %pcrel_lo(l)\nx:",
+    check_same(XPHMG,
+               "l: auipc a0, %pcrel_hi(x)\naddi a0, a0, %pcrel_lo(l)\nx:",
                "auipc a0, 0\naddi a0, a0, 8");
-    check_same(XPHMG, "lui a0, %hi(0x12345FFF)\naddi a0, a0, %lo(0x12345FFF)",
+    check_same(XPHMG,
+               "lui a0, %hi(0x12345FFF)\naddi a0, a0, %lo(0x12345FFF)",
                "lui a0, 0x12346\naddi a0, a0, -1");
     check_same(XPHMG, "lw a0, %lo(0x12345FFF)(a1)", "lw a0, -1(a1)");
     check_same(XPHMG, "csrw mstatus, a0", "csrrw x0, 0x300, a0");
@@ -408,7 +407,8 @@ TEST(rv64_pseudo, "")
     check_error(XPHMG, "c.lw a0, 4(t0)", 1, 12, "`t0` cannot stand here", "x8..x15");
     check_error(XPHMG, "c.lw a6, 4(a0)", 1, 6, "`a6` cannot stand here", "x8..x15");
     check_error(XPHMG, "c.addi16sp a0, 16", 1, 12, "only sp can stand here", "");
-    check_error(XPHMG, "csrr a0, mstatsu", 1, 10, "unknown CSR `mstatsu`", "did you mean `mstatus`");
+    check_error(
+        XPHMG, "csrr a0, mstatsu", 1, 10, "unknown CSR `mstatsu`", "did you mean `mstatus`");
     check_error(XPHMG, "mv a0, q9", 1, 8, "unknown register `q9`", "");
     check_error(XPHMG, "addi a0, a0, a1", 1, 14, "undefined symbol `a1`", "`a1` is a register");
     check_error(XPHMG, "ld a0, a1", 1, 8, "undefined symbol `a1`", "");
@@ -515,8 +515,24 @@ static int64_t operate(int op, int64_t l, int64_t r, bool *legal)
 
 static void random_expression(struct random_expression *e, unsigned depth)
 {
-    static const char *const ops[] = {"+", "-",  "*",  "/", "%",  "<<", ">>", "&",  "|",
-                                      "^", "==", "!=", "<", "<=", ">",  ">=", "&&", "||"};
+    static const char *const ops[] = {"+",
+                                      "-",
+                                      "*",
+                                      "/",
+                                      "%",
+                                      "<<",
+                                      ">>",
+                                      "&",
+                                      "|",
+                                      "^",
+                                      "==",
+                                      "!=",
+                                      "<",
+                                      "<=",
+                                      ">",
+                                      ">=",
+                                      "&&",
+                                      "||"};
     static const int strengths[] = {9, 9, 10, 10, 10, 8, 8, 5, 3, 4, 6, 6, 7, 7, 7, 7, 2, 1};
     struct random_expression l, r;
     int op = (int)(harness_random() % 18);
@@ -645,19 +661,26 @@ TEST(symbols_in_expressions, "")
 TEST(data_directives, "")
 {
     CHECK_BYTES(XPHMG, ".byte 1, -1, 255, 'a'", "\1\377\377a");
-    CHECK_BYTES(XPHMG, ".half 0x1234, -2\n.short 1\n.2byte 2\n.hword 3", "\x34\x12\xfe\xff\1\0\2\0\3\0");
-    CHECK_BYTES(XPHMG, ".word 0x12345678\n.long 1\n.int 2\n.4byte 3",
+    CHECK_BYTES(
+        XPHMG, ".half 0x1234, -2\n.short 1\n.2byte 2\n.hword 3", "\x34\x12\xfe\xff\1\0\2\0\3\0");
+    CHECK_BYTES(XPHMG,
+                ".word 0x12345678\n.long 1\n.int 2\n.4byte 3",
                 "\x78\x56\x34\x12\1\0\0\0\2\0\0\0\3\0\0\0");
-    CHECK_BYTES(XPHMG, ".dword 0x123456789abcdef0\n.quad -1\n.8byte 1",
+    CHECK_BYTES(XPHMG,
+                ".dword 0x123456789abcdef0\n.quad -1\n.8byte 1",
                 "\xf0\xde\xbc\x9a\x78\x56\x34\x12\xff\xff\xff\xff\xff\xff\xff\xff\1\0\0\0\0\0\0\0");
-    CHECK_BYTES(XPHMG, ".ascii \"ab\", \"c\"\n.asciz \"d\\n\"\n.string \"\\x41\\101\\\"\"",
+    CHECK_BYTES(XPHMG,
+                ".ascii \"ab\", \"c\"\n.asciz \"d\\n\"\n.string \"\\x41\\101\\\"\"",
                 "abcd\n\0AA\"\0");
     CHECK_BYTES(XPHMG, ".zero 2\n.space 2, 7\n.skip 1\n.fill 2, 2, 0x0102", "\0\0\7\7\0\2\1\2\1");
-    CHECK_BYTES(XPHMG, ".float 1.5, -0\n.double 0.1",
+    CHECK_BYTES(XPHMG,
+                ".float 1.5, -0\n.double 0.1",
                 "\0\0\xc0\x3f\0\0\0\x80\x9a\x99\x99\x99\x99\x99\xb9\x3f");
-    CHECK_BYTES(XPHMG, ".data\n.byte 1\n.align 2\n.byte 2\n.balign 4, 9\n.p2align 3\n.byte 3",
+    CHECK_BYTES(XPHMG,
+                ".data\n.byte 1\n.align 2\n.byte 2\n.balign 4, 9\n.p2align 3\n.byte 3",
                 "\1\0\0\0\2\11\11\11\3");
-    CHECK_BYTES(XPHMG, ".data\n.byte 1\n.org 4\n.byte 2\n.org . + 2, 5\n. = . + 1\n.byte 3",
+    CHECK_BYTES(XPHMG,
+                ".data\n.byte 1\n.org 4\n.byte 2\n.org . + 2, 5\n. = . + 1\n.byte 3",
                 "\1\0\0\0\2\5\5\0\3");
     CHECK_BYTES(XPHMG, "nop\n.half 1\n.align 3\nret", "\x13\0\0\0\1\0\1\0\x67\x80\0\0");
     CHECK_BYTES(TILE, "NOP\n.align 3\nNOP", "\x17\0\0\0\x17\0\0\0\x17\0\0\0");
@@ -744,8 +767,10 @@ TEST(sections_and_symbols, "")
 TEST(placing_and_entry, "")
 {
     struct assembled a = assemble_text(
-        XPHMG, ".entry go\nnop\ngo: ret\n.section .far,\"ax\"\n.address 0x90000000\nx: j go2\ngo2:");
-    struct facet_asm_options options = {.isa = TILE, .file = "t.s", .has_base = true, .base = 0x100};
+        XPHMG,
+        ".entry go\nnop\ngo: ret\n.section .far,\"ax\"\n.address 0x90000000\nx: j go2\ngo2:");
+    struct facet_asm_options options = {
+        .isa = TILE, .file = "t.s", .has_base = true, .base = 0x100};
 
     CHECK_MSG(a.status == FACET_OK || a.result.object != NULL, "%s", first_error(&a));
     if (a.result.object != NULL) {
@@ -764,7 +789,8 @@ TEST(placing_and_entry, "")
                 10,
                 "overlaps section .text",
                 "");
-    check_error(TILE, ".section .b,\"ax\"\n.address 0xFFFFFFFC\nNOP\nNOP", 2, 10, "does not fit", "");
+    check_error(
+        TILE, ".section .b,\"ax\"\n.address 0xFFFFFFFC\nNOP\nNOP", 2, 10, "does not fit", "");
     check_error(XPHMG, ".address 4\n.address 8", 2, 10, "has an address already", "");
 }
 
@@ -793,9 +819,11 @@ TEST(blocks, "")
     CHECK_BYTES(XPHMG, ".if 0\n.byte 1\n.else\n.byte 2\n.endif", "\2");
     CHECK_BYTES(XPHMG, ".if 0\nnonsense\n.elseif 1\n.byte 3\n.else\n.byte 2\n.endif", "\3");
     CHECK_BYTES(XPHMG, ".if 1\n.if 0\n.byte 1\n.endif\n.byte 4\n.elseif 1\n.byte 3\n.endif", "\4");
-    CHECK_BYTES(XPHMG, ".ifndef q\n.byte 1\n.endif\n.ifeq 0\n.byte 2\n.endif\n.iflt -1\n.byte 3\n.endif",
+    CHECK_BYTES(XPHMG,
+                ".ifndef q\n.byte 1\n.endif\n.ifeq 0\n.byte 2\n.endif\n.iflt -1\n.byte 3\n.endif",
                 "\1\2\3");
-    CHECK_BYTES(XPHMG, ".macro two a, b=7\n.byte \\a, \\b\n.endm\ntwo 1\ntwo 2, 3\nTWO b=4, a=5",
+    CHECK_BYTES(XPHMG,
+                ".macro two a, b=7\n.byte \\a, \\b\n.endm\ntwo 1\ntwo 2, 3\nTWO b=4, a=5",
                 "\1\7\2\3\5\4");
     CHECK_BYTES(XPHMG, ".macro lab\nl\\@: .byte \\@\n.endm\nlab\nlab", "\0\1");
     CHECK_BYTES(XPHMG, ".macro v x:vararg\n.byte \\x\n.endm\nv 1, 2, 3", "\1\2\3");
@@ -811,7 +839,7 @@ TEST(blocks, "")
     check_error(XPHMG, ".macro m a\n.endm\nm 1, 2", 3, 6, "takes 1 arguments", "");
     check_error(XPHMG, "nop\n.error \"stop it\"", 2, 1, "stop it", "");
     check_error(XPHMG, ".include \"x.s\"", 1, 10, "no folder", "-I");
-    check_error(XPHMG, ".macro m\nm\n.endm\nm", 1, 1, "inside each other", "");
+    check_error(XPHMG, ".macro m\nm\n.endm\nm", 2, 1, "inside each other", "");
 }
 
 TEST(errors_inside_macros_name_their_use, "")
@@ -954,13 +982,16 @@ TEST(shared_definitions_are_evaluated_once, "")
 static size_t random_text(char *text, size_t size)
 {
     static const char *const pieces[] = {
-        "add",  " ",   "a0",     ",",     "\n",     "lw",   "(",        ")",      "-1",   "0x10",
-        ".word", ".if", ".endif", "1:",    "1b",     "1f",   "x",        "=",      "\"",   "'",
-        "/*",   "*/",  "#",      ";",     ".rept 3", ".endr", ".macro m x", ".endm", "m",  "\\x",
-        "%hi(", "li",  ".set",   ".",     "+",      "<<",   "%",        "la",     ".section", "\t",
-        "call", "rd=", "svsetvl", "VLD.V", "s1",    "MOVI", ".org",     ".align", "5",    "~",
-        ".asciz", "\\", "bep",   "nz",    "fence",  "iorw", "csrr",     "mstatus", "[",   "]",
-        "\xff", "$",   ".irp q, 1, 2", "\\q", ".else", ".elseif 1", ".end", ".comm", "c.lw", "@"};
+        "add",     " ",       "a0",        ",",        "\n",    "lw",         "(",
+        ")",       "-1",      "0x10",      ".word",    ".if",   ".endif",     "1:",
+        "1b",      "1f",      "x",         "=",        "\"",    "'",          "/*",
+        "*/",      "#",       ";",         ".rept 3",  ".endr", ".macro m x", ".endm",
+        "m",       "\\x",     "%hi(",      "li",       ".set",  ".",          "+",
+        "<<",      "%",       "la",        ".section", "\t",    "call",       "rd=",
+        "svsetvl", "VLD.V",   "s1",        "MOVI",     ".org",  ".align",     "5",
+        "~",       ".asciz",  "\\",        "bep",      "nz",    "fence",      "iorw",
+        "csrr",    "mstatus", "[",         "]",        "\xff",  "$",          ".irp q, 1, 2",
+        "\\q",     ".else",   ".elseif 1", ".end",     ".comm", "c.lw",       "@"};
     size_t used = 0;
 
     while (used + 24 < size && harness_random() % 60 != 0) {
@@ -1029,13 +1060,105 @@ TEST(lexer, "")
     uint64_t value = 0;
     uint8_t c = 0;
 
-    CHECK(facet_lex_number(&p, &value) == FACET_LEX_NUMBER && value == 31 && *p == ',');
+    CHECK(facet_lex_number(&p, true, &value) == FACET_LEX_NUMBER && value == 31 && *p == ',');
     p = "0b";
-    CHECK(facet_lex_number(&p, &value) == FACET_LEX_LOCAL && *p == 'b');
+    CHECK(facet_lex_number(&p, true, &value) == FACET_LEX_LOCAL && *p == 'b');
     p = "0b2";
-    CHECK(facet_lex_number(&p, &value) == FACET_LEX_BAD);
+    CHECK(facet_lex_number(&p, true, &value) == FACET_LEX_BAD);
     p = "\\377x";
     CHECK(facet_lex_char(&p, &c) && c == 255 && *p == 'x');
     CHECK(facet_lex_space("  /* x */ y")[0] == 'y');
     CHECK(facet_lex_same("AdD", 3, "aDd") && !facet_lex_same("add", 3, "addi"));
+}
+
+TEST(lines_inside_expansions_are_those_of_the_file, "")
+{
+    check_error(XPHMG,
+                "nop\n.macro m x\n nop\n addi a0, a0, \\x\n.endm\nm 1\nm 5000",
+                4,
+                15,
+                "5000",
+                "at t.s:7");
+    check_error(
+        XPHMG, "nop\n.irp x, 1, 2, 5000, 3\nnop\naddi a0, a0, \\x\n.endr", 4, 14, "5000", "t.s:2");
+    check_error(XPHMG,
+                ".macro o\nnop\n.macro i\nnop\nwrong\n.endm\nnop\n.endm\no\n\ni",
+                5,
+                1,
+                "unknown instruction `wrong`",
+                "in `i`, used at t.s:11");
+    check_error(XPHMG,
+                ".macro o\nnop\n.irp x, 1, 2\nnop\n.if \\x == 2\nwrong\n.endif\n.endr\n.endm\no",
+                6,
+                1,
+                "`wrong`",
+                "used at t.s:3; in `o`, used at t.s:10");
+    check_error(
+        XPHMG, "nop\n.macro m\nnop\nm\n.endm\nm", 4, 1, "inside each other", "used at t.s:4");
+}
+
+TEST(leading_zeros, "TILE-083")
+{
+    check_same(TILE, "ADDI s1, s0, 010", "ADDI s1, s0, 10");
+    check_same(TILE, ".word 0099, 00", ".word 99, 0");
+    check_same(XPHMG, "addi s1, s0, 010", "addi s1, s0, 8");
+    check_error(XPHMG, ".word 09", 1, 8, "`9` does not belong", "octal");
+    check_error(TILE, ".word 09a", 1, 9, "`a` does not belong", "0x hexadecimal or 0b binary");
+}
+
+TEST(negative_numbers_have_64_bits, "")
+{
+    CHECK_EQ(value_of(XPHMG, "-0x8000000000000000"), INT64_MIN);
+    CHECK_EQ(value_of(XPHMG, "0xffffffffffffffff"), -1);
+    check_error(XPHMG, "li a0, -0x8000000000000001", 1, 8, "does not fit 64 bits", "");
+    check_same(XPHMG, "li a0, -0x7fffffffffffffff", "li a0, 0x8000000000000001");
+    check_error(XPHMG, "li a0, - 9223372036854775809 # x", 1, 8, "does not fit 64 bits", "");
+}
+
+TEST(errors_of_pseudo_instructions_point_at_operands, "")
+{
+    check_error(XPHMG, "csrr a0, 4096", 1, 10, "4096 does not fit operand `csr`", "0 to 4095");
+    check_error(XPHMG, "nop\n j far\n.zero 0x200000\nfar:", 2, 4, "out of reach of jal", "");
+    check_error(XPHMG, "beqz a7, far\n.zero 0x2000\nfar:", 1, 10, "out of reach of beq", "");
+    check_error(XPHMG, "bgt a0, a7, far\n.zero 0x2000\nfar:", 1, 13, "out of reach of blt", "");
+}
+
+TEST(carets_stand_below_characters, "")
+{
+    struct assembled a = assemble_text(XPHMG, "/* \xc3\xa4\xc3\xb6 */\taddi a0, a0, \xc3\xbcx\n");
+    struct facet_strbuf out;
+
+    facet_strbuf_init(&out);
+    facet_diag_format(&a.result.diags, &out);
+    CHECK_MSG(strstr(facet_strbuf_text(&out), "\n            \t             ^~\n") != NULL,
+              "%s",
+              facet_strbuf_text(&out));
+    facet_strbuf_free(&out);
+    assembled_free(&a);
+}
+
+TEST(comments_are_skipped_after_errors, "")
+{
+    static const char *const texts[] = {
+        "bad /* one\n two\n three */ nop\nnop\n",
+        "addi a0, a0, 5000 /* one\ntwo */\n",
+        "addi a0 /* one\ntwo */, a0, x y\n",
+        "nop /* never closed\n two\n three\n",
+        "bad \"; /* \" ; bad\nnop\n",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct assembled a = assemble_text(XPHMG, texts[i]);
+
+        CHECK_MSG(a.result.diags.count == 1, "%s: %zu errors", texts[i], a.result.diags.count);
+        assembled_free(&a);
+    }
+}
+
+TEST(hints_for_mnemonics, "")
+{
+    check_error(
+        XPHMG, "amoad.w.aqrl a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w.aqrl`");
+    check_error(XPHMG, "amoadd.w.aqr a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w");
+    check_error(XPHMG, "nop nop", 1, 5, "too many operands", "the syntax is `nop`");
 }

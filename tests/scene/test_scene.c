@@ -11,6 +11,7 @@
 #include "scene/wire.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- matrices ---- */
@@ -672,4 +673,39 @@ TEST(uv_squares_show_the_right_corners, "")
     facet_scene_free(&made_scene);
     facet_scene_free(&scene);
     free(bytes.data);
+}
+
+/* Five vertices, no indices; zeros are enough, since only the corners are looked at. */
+static void check_corners(unsigned mode, const uint32_t *expected, uint32_t triangles)
+{
+    char text[600];
+    struct facet_reader reader = {.data = (const uint8_t *)text};
+    struct facet_scene scene;
+    struct facet_error err = {FACET_OK, 0, ""};
+
+    (void)snprintf(text,
+                   sizeof text,
+                   "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"mesh\":0}],"
+                   "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":%u}]}],"
+                   "\"accessors\":[{\"componentType\":5126,\"count\":5,\"type\":\"VEC3\"}]}",
+                   mode);
+    reader.size = strlen(text);
+    facet_scene_init(&scene);
+    CHECK_MSG(facet_gltf_read(&reader, &scene, &err) == FACET_OK, "%s", err.message);
+    if (CHECK(scene.mesh_count == 1 && scene.meshes[0].triangle_count == triangles)) {
+        CHECK(memcmp(scene.meshes[0].indices, expected, 12 * (size_t)triangles) == 0);
+    }
+    facet_scene_free(&scene);
+}
+
+/* glTF 2.0, 3.7.2.1: every triangle keeps the winding of the first. */
+TEST(strips_and_fans_keep_their_winding, "")
+{
+    static const uint32_t list[3] = {0, 1, 2};
+    static const uint32_t strip[9] = {0, 1, 2, 1, 3, 2, 2, 3, 4};
+    static const uint32_t fan[9] = {1, 2, 0, 2, 3, 0, 3, 4, 0};
+
+    check_corners(4, list, 1);
+    check_corners(5, strip, 3);
+    check_corners(6, fan, 3);
 }

@@ -584,7 +584,7 @@ DAMAGE = [
     ("obj_nan", "x.obj", lambda: b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "position of vertex 0 is not finite"),
     ("ply_no_header_end", "x.ply", lambda: b"ply\nformat ascii 1.0\nelement vertex 3\n", "no end_header"),
     ("ply_truncated", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1), b"\0" * 20), ANY),
-    ("ply_absurd_count", "x.ply", pack_ply(PLY.format("binary_little_endian", 4000000000, 1), b"\0" * 64), "memory"),
+    ("ply_absurd_count", "x.ply", pack_ply(PLY.format("binary_little_endian", 4000000000, 1), b"\0" * 64), ANY),
     ("ply_index_out_of_range", "x.ply",
      pack_ply(PLY.format("ascii", 3, 1), b"0 0 0\n1 0 0\n0 1 0\n3 0 1 77\n"), "vertex that is missing"),
     ("ply_nan", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1),

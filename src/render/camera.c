@@ -1,0 +1,48 @@
+/* Rays of a camera: perspective and orthographic, as glTF 2.0 defines them. */
+#include "render/vec.h"
+#include "render/world.h"
+
+/* A picture of another shape than the camera's shows more, never less: whatever the author framed
+ * stays in view. A camera without a shape of its own was framed for a square. */
+void facet_render_lens_make(const struct facet_scene_camera *camera,
+                            uint32_t width,
+                            uint32_t height,
+                            struct facet_render_lens *out)
+{
+    double picture = (double)width / (double)height, aspect, sine, cosine;
+
+    *out = (struct facet_render_lens){.camera = camera, .width = width, .height = height};
+    if (camera->kind == FACET_CAMERA_ORTHOGRAPHIC) {
+        out->half_height = (double)camera->y_mag;
+        aspect = (double)camera->x_mag / (double)camera->y_mag;
+    } else {
+        facet_sincos_double(0.5 * (double)camera->y_fov, &sine, &cosine);
+        out->half_height = sine / cosine;
+        aspect = camera->aspect > 0.0F ? (double)camera->aspect : 1.0;
+    }
+    if (picture < aspect) {
+        out->half_height *= aspect / picture;
+    }
+    out->half_width = out->half_height * picture;
+}
+
+void facet_render_lens_ray(const struct facet_render_lens *lens,
+                           double x,
+                           double y,
+                           struct facet_render_ray *out)
+{
+    const struct facet_scene_camera *camera = lens->camera;
+    bool flat = camera->kind == FACET_CAMERA_ORTHOGRAPHIC;
+    double right = (2.0 * x / (double)lens->width - 1.0) * lens->half_width;
+    double up = (1.0 - 2.0 * y / (double)lens->height) * lens->half_height;
+
+    for (unsigned i = 0; i < 3; i++) {
+        const float *row = camera->transform + (size_t)4 * i;
+        double aside = (double)row[0] * right + (double)row[1] * up;
+
+        out->origin[i] = (float)((double)row[3] + (flat ? aside : 0.0));
+        out->direction[i] = (float)((flat ? 0.0 : aside) - (double)row[2]);
+    }
+    out->t_min = camera->z_near;
+    out->t_max = camera->z_far > 0.0F ? camera->z_far : INFINITY;
+}

@@ -1,0 +1,167 @@
+/* The machine gfx12: builds an image for the scene and sends rays through the traversal loop of
+ * gfx12-semantics.md section 11 around image_bvh8_intersect_ray. */
+#include "gfx12/tracer.h"
+#include "render/bvh_input.h"
+#include "render/surface.h"
+#include "render/world.h"
+
+#include <stdlib.h>
+
+struct gfx12_state {
+    struct facet_gfx12_image image;
+    facet_gfx12_tracer *tracer; /* refers to the image */
+    uint32_t flat_instances;
+};
+
+static enum facet_status open_gfx12(struct facet_render *render,
+                                    facet_pool *pool,
+                                    struct facet_progress *progress,
+                                    struct facet_error *err)
+{
+    const struct facet_gfx12_build_options options = {.quality = render->options.quality};
+    struct gfx12_state *state = calloc(1, sizeof *state);
+    struct facet_gfx12_build_report report;
+    struct facet_bvh_input input;
+    struct facet_gfx12_unit unit;
+    enum facet_status status;
+
+    if (state == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machine");
+    }
+    render->state = state;
+    status = facet_bvh_input_make(render->scene, NULL, 0, &input, err);
+    if (status != FACET_OK) {
+        return status;
+    }
+    state->flat_instances = input.flat_instances;
+    status = facet_gfx12_build(&input.scene, &options, pool, progress, &state->image, &report, err);
+    facet_bvh_input_free(&input);
+    if (status == FACET_OK) {
+        facet_gfx12_unit_init(&unit, state->image.bytes, state->image.size);
+        unit.profile = render->options.profile;
+        status = facet_gfx12_tracer_create(&unit, NULL, &state->tracer, err);
+    }
+    return status;
+}
+
+static void close_gfx12(struct facet_render *render)
+{
+    struct gfx12_state *state = render->state;
+
+    if (state != NULL) {
+        facet_gfx12_tracer_destroy(state->tracer);
+        free(state->image.bytes);
+        free(state);
+    }
+    render->state = NULL;
+}
+
+const struct facet_gfx12_image *facet_render_bvh(const struct facet_render *render)
+{
+    const struct gfx12_state *state = render->state;
+
+    return render->options.machine == &facet_render_gfx12 ? &state->image : NULL;
+}
+
+uint32_t facet_render_flat_instances(const struct facet_render *render)
+{
+    const struct gfx12_state *state = render->state;
+
+    return render->options.machine == &facet_render_gfx12 ? state->flat_instances : 0;
+}
+
+/* ---- rays ---- */
+
+static enum facet_gfx12_verdict any_hit(void *context, const struct facet_gfx12_hit *candidate)
+{
+    return facet_surface_stops(context,
+                               candidate->instance_user_data,
+                               candidate->primitive_index,
+                               candidate->t,
+                               candidate->u,
+                               candidate->v)
+               ? FACET_GFX12_ACCEPT
+               : FACET_GFX12_IGNORE;
+}
+
+/* The back of a one-sided triangle is not there: neither for the eye nor for the light, which looks
+ * along a shadow ray from its far end. Whatever its side, a triangle keeps the sky away. */
+static unsigned flags_of(enum facet_ray_kind kind)
+{
+    switch (kind) {
+    case FACET_RAY_PRIMARY:
+        return FACET_GFX12_CULL_BACK_FACING;
+    case FACET_RAY_SHADOW:
+        return FACET_GFX12_CULL_FRONT_FACING | FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    default:
+        return FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    }
+}
+
+static void take_hit(const struct facet_gfx12_hit *from,
+                     const struct facet_gfx12_stats *stats,
+                     struct facet_render_hit *to,
+                     struct facet_render_cost *cost)
+{
+    *to = (struct facet_render_hit){.t = from->t,
+                                    .u = from->u,
+                                    .v = from->v,
+                                    .instance =
+                                        from->found ? from->instance_user_data : FACET_SCENE_NONE,
+                                    .triangle = from->primitive_index,
+                                    .back = from->backface,
+                                    .nodes = (uint32_t)stats->steps,
+                                    .pairs = (uint32_t)stats->primitives};
+    cost->rays++;
+    cost->hits += from->found;
+    cost->nodes += stats->steps;
+    cost->box_nodes += stats->boxes;
+    cost->instance_nodes += stats->instances;
+    cost->primitive_nodes += stats->primitives;
+}
+
+static enum facet_status trace_gfx12(const struct facet_render *render,
+                                     enum facet_ray_kind kind,
+                                     const struct facet_render_ray *rays,
+                                     size_t count,
+                                     struct facet_render_hit *hits,
+                                     struct facet_render_cost *cost,
+                                     struct facet_error *err)
+{
+    const struct gfx12_state *state = render->state;
+    enum facet_status status = FACET_OK;
+
+    for (size_t i = 0; i < count && status == FACET_OK; i++) {
+        struct facet_gfx12_query query;
+        struct facet_gfx12_stats stats;
+        struct facet_gfx12_hit hit;
+
+        facet_gfx12_query_init(&query, rays[i].origin, rays[i].direction);
+        query.t_min = rays[i].t_min;
+        query.t_max = rays[i].t_max;
+        query.api_flags = flags_of(kind);
+        query.callbacks.context = (void *)render->scene;
+        query.callbacks.any_hit = any_hit;
+        status = facet_gfx12_tracer_trace(state->tracer, &query, &hit, &stats, err);
+        take_hit(&hit, &stats, &hits[i], cost);
+    }
+    return status;
+}
+
+static enum facet_status draw_gfx12(const struct facet_render *render,
+                                    facet_pool *pool,
+                                    struct facet_progress *progress,
+                                    struct facet_image_f *out,
+                                    struct facet_render_report *report,
+                                    struct facet_error *err)
+{
+    return facet_render_rays(render, trace_gfx12, pool, progress, out, report, err);
+}
+
+const struct facet_render_machine facet_render_gfx12 = {
+    .name = "gfx12",
+    .summary = "rays through GFX12 BVH8 nodes and image_bvh8_intersect_ray",
+    .open = open_gfx12,
+    .draw = draw_gfx12,
+    .close = close_gfx12,
+};

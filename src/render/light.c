@@ -1,0 +1,161 @@
+/* See light.h. Punctual lights follow KHR_lights_punctual. */
+#include "render/light.h"
+
+#include "render/render.h"
+
+#define ONE_OVER_PI 0.31830988618F
+#define DEFAULT_LUX 3.0F
+
+static float clamp01(float value)
+{
+    return value > 0.0F ? (value < 1.0F ? value : 1.0F) : 0.0F;
+}
+
+static float spot_share(const struct facet_scene_light *light, struct facet_vec3 to_light)
+{
+    double sine, inner, outer;
+    float cosine = -vec3_dot(vec3_load(light->direction), to_light);
+    float scale;
+
+    facet_sincos_double((double)light->inner_cone, &sine, &inner);
+    facet_sincos_double((double)light->outer_cone, &sine, &outer);
+    scale = 1.0F / fmaxf(0.001F, (float)(inner - outer));
+    cosine = clamp01((cosine - (float)outer) * scale);
+    return cosine * cosine;
+}
+
+/* Irradiance at a distance: inverse square, faded out towards the range. */
+static float falloff(float intensity, float range, float square)
+{
+    float share = 1.0F;
+
+    if (range > 0.0F) {
+        float q = square / (range * range);
+
+        share = clamp01(1.0F - q * q);
+    }
+    return intensity * share / fmaxf(square, 1e-8F);
+}
+
+bool facet_light_incoming(const struct facet_scene_light *light,
+                          struct facet_vec3 point,
+                          struct facet_vec3 normal,
+                          struct facet_vec3 geometric,
+                          struct facet_incoming *out)
+{
+    float strength = light->intensity, cosine;
+    struct facet_vec3 unit;
+
+    if (light->kind == FACET_LIGHT_DIRECTIONAL) {
+        out->direction = vec3_scale(vec3_load(light->direction), -1.0F);
+        out->t_max = INFINITY;
+        unit = out->direction;
+    } else {
+        out->direction = vec3_sub(vec3_load(light->position), point);
+        out->t_max = 1.0F;
+        unit = out->direction;
+        if (!vec3_normalize(&unit)) {
+            return false;
+        }
+        strength = falloff(strength, light->range, vec3_dot(out->direction, out->direction));
+        if (light->kind == FACET_LIGHT_SPOT) {
+            strength *= spot_share(light, unit);
+        }
+    }
+    cosine = vec3_dot(normal, unit);
+    if (!(cosine > 0.0F && strength > 0.0F && vec3_dot(geometric, unit) > 0.0F)) {
+        return false;
+    }
+    out->radiance = vec3_scale(vec3_load(light->color), cosine * strength * ONE_OVER_PI);
+    return true;
+}
+
+static float luminance(const float rgb[3])
+{
+    return 0.2126F * rgb[0] + 0.7152F * rgb[1] + 0.0722F * rgb[2];
+}
+
+float facet_light_level(const struct facet_scene *scene)
+{
+    float square = 0.0F, level = 0.0F;
+
+    for (unsigned i = 0; i < 3; i++) {
+        float side = scene->bounds.hi[i] - scene->bounds.lo[i];
+
+        square += side * side;
+    }
+    square /= 16.0F;
+    for (uint32_t i = 0; i < scene->light_count; i++) {
+        const struct facet_scene_light *light = &scene->lights[i];
+        float lux = light->intensity * luminance(light->color);
+
+        level += light->kind == FACET_LIGHT_DIRECTIONAL ? lux : lux / fmaxf(square, 1e-8F);
+    }
+    return level > 1e-20F && level < 1e20F ? level : DEFAULT_LUX;
+}
+
+float facet_render_exposure(const struct facet_scene *scene)
+{
+    return DEFAULT_LUX / facet_light_level(scene);
+}
+
+static const struct facet_vec3 zenith = {0.22F, 0.40F, 0.72F};
+static const struct facet_vec3 horizon = {0.72F, 0.80F, 0.88F};
+static const struct facet_vec3 ground = {0.16F, 0.19F, 0.24F};
+
+/* From the horizon up it turns blue quickly, below it fades into the dark. */
+struct facet_vec3 facet_sky(struct facet_vec3 direction)
+{
+    float y;
+
+    if (!vec3_normalize(&direction)) {
+        return horizon;
+    }
+    y = direction.y;
+    if (y < 0.0F) {
+        return vec3_lerp(horizon, ground, 1.0F - (1.0F + y) * (1.0F + y) * (1.0F + y));
+    }
+    return vec3_lerp(horizon, zenith, sqrtf(y));
+}
+
+struct facet_vec3 facet_sky_light(struct facet_vec3 normal)
+{
+    static const struct facet_vec3 above = {0.36F, 0.41F, 0.50F}, below = {0.21F, 0.19F, 0.17F};
+
+    return vec3_lerp(below, above, clamp01(0.5F + 0.5F * normal.y));
+}
+
+/* Two directions at right angles to n and each other, without a branch on n's length or a root
+ * ("Building an Orthonormal Basis, Revisited", Duff et al. 2017). */
+static void basis(struct facet_vec3 n, struct facet_vec3 *right, struct facet_vec3 *up)
+{
+    float sign = n.z < 0.0F ? -1.0F : 1.0F;
+    float a = -1.0F / (sign + n.z), b = n.x * n.y * a;
+
+    *right = vec3(1.0F + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    *up = vec3(b, sign + n.y * n.y * a, -n.y);
+}
+
+struct facet_vec3 facet_cosine_direction(struct facet_vec3 normal, float a, float b)
+{
+    /* The square onto the disc, ring by ring, then up onto the sphere. */
+    const float quarter = 0.78539816F;
+    float x = 2.0F * a - 1.0F, y = 2.0F * b - 1.0F, radius, sine, cosine, height;
+    struct facet_vec3 right, up;
+
+    if (x == 0.0F && y == 0.0F) {
+        return normal;
+    }
+    if (fabsf(x) > fabsf(y)) {
+        radius = x;
+        facet_sincos_small(quarter * (y / x), &sine, &cosine);
+    } else {
+        radius = y;
+        facet_sincos_small(quarter * (x / y), &cosine, &sine);
+    }
+    x = radius * cosine;
+    y = radius * sine;
+    height = sqrtf(fmaxf(0.0F, 1.0F - x * x - y * y));
+    basis(normal, &right, &up);
+    return vec3_along(vec3_along(vec3_scale(normal, height), right, x), up, y);
+}

@@ -1,0 +1,36 @@
+/* Light that reaches a point: the scene's lights, the sky, and the directions for ambient rays. */
+#ifndef FACET_RENDER_LIGHT_H
+#define FACET_RENDER_LIGHT_H
+
+#include "render/vec.h"
+#include "scene/scene.h"
+
+/* Light from one source, not yet knowing whether something is in between. */
+struct facet_incoming {
+    struct facet_vec3 radiance;  /* what a white surface would send out: cosine * irradiance / pi */
+    struct facet_vec3 direction; /* towards the light; its length belongs to t_max */
+    float t_max;                 /* the light is at t 1, or infinitely far */
+};
+
+/* false when the light is behind the surface or out of reach. */
+bool facet_light_incoming(const struct facet_scene_light *light,
+                          struct facet_vec3 point,
+                          struct facet_vec3 normal,
+                          struct facet_vec3 geometric,
+                          struct facet_incoming *out);
+
+/* How strongly the scene is lit, in lux: directional lights as they are, others at a quarter of the
+ * scene's diagonal. The sky is as bright as it should be beside that. 3, the default sun, for a
+ * scene whose lights are all dark. */
+float facet_light_level(const struct facet_scene *scene);
+
+/* Radiance of the sky seen in a direction (of any length), for level 3. */
+struct facet_vec3 facet_sky(struct facet_vec3 direction);
+/* What a white surface sends out under the whole sky, for level 3. */
+struct facet_vec3 facet_sky_light(struct facet_vec3 normal);
+
+/* A direction around the normal, probability proportional to the cosine, from two numbers in
+ * [0, 1). */
+struct facet_vec3 facet_cosine_direction(struct facet_vec3 normal, float a, float b);
+
+#endif

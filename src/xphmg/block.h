@@ -1,0 +1,29 @@
+/* The fast executor: blocks of decoded instructions, threaded dispatch, no observer. */
+#ifndef FACET_XPHMG_BLOCK_H
+#define FACET_XPHMG_BLOCK_H
+
+#include "base/error.h"
+#include "xphmg/hart.h"
+
+typedef struct facet_block_cache facet_block_cache;
+
+/* One cache per hart; it sees the hart's own stores into cached code. The hart must not be stepped
+ * after its cache is gone. */
+enum facet_status
+facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err);
+void facet_block_cache_destroy(facet_block_cache *cache);
+/* Drops every block: FENCE.I, snapshots, writes from outside. */
+void facet_block_cache_flush(facet_block_cache *cache);
+
+enum facet_block_stop {
+    FACET_BLOCK_BUDGET, /* `budget` instructions have retired, or the next block does not fit */
+    FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */
+};
+
+/* Runs until fewer instructions than the next block are left of `budget`, or an instruction needs
+ * the plain executor (system instructions, traps, vendor units). Retired instructions are counted
+ * in h->retired. The caller steps and calls again. */
+enum facet_block_stop
+facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget);
+
+#endif

@@ -1,0 +1,162 @@
+"""`facet bvh trace` from outside: worked example 12, rays against every triangle of a small mesh in
+double precision, thread counts, flags, and files that are no rays or no images."""
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+CUBE = os.path.join(SOURCE, "examples/gfx12/cube.obj")
+NONE = 0xFFFFFFFF
+
+
+def facet(*words):
+    return subprocess.run([FACET, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def trace(folder, image, rays, *options):
+    source, target = os.path.join(folder, "rays.bin"), os.path.join(folder, "hits.bin")
+    with open(source, "wb") as f:
+        for ray in rays:
+            f.write(struct.pack("<8f", *ray))
+    result = facet("bvh", "trace", image, "--rays", source, "-o", target, *options)
+    check_eq(result.returncode, 0, "exit code (%s)" % result.stderr)
+    with open(target, "rb") as f:
+        data = f.read()
+    check_eq(len(data), 32 * len(rays), "bytes of hits")
+    return [struct.unpack_from("<3f5I", data, 32 * i) for i in range(len(rays))], result.stdout
+
+
+def built(folder, scene, *options):
+    image = os.path.join(folder, "scene.gfx12")
+    check_eq(facet("bvh", "build", scene, "-o", image, "--quiet", *options).returncode, 0, "build")
+    return image
+
+
+# Origin and direction of worked example 12; the cube of the example lies in a TLAS of its own here.
+EXAMPLE = (-1, .25, .5, 0, 1, .25, .125, math.inf)
+
+
+@case()
+def the_ray_of_worked_example_12():
+    with tempfile.TemporaryDirectory() as folder:
+        image = built(folder, CUBE)
+        (hit, miss), text = trace(folder, image, [EXAMPLE, (9, 9, 9, 0, 1, 0, 0, math.inf)], "--stats")
+        check_eq(hit[:5], (1.0, .125, .5, 8, 0), "t, u, v, primitive, geometry")
+        check_eq(hit[5], 0, "user data of the instance")
+        check_eq(hit[7], 1, "flags: hit, front")
+        check_eq(miss, (math.inf, 0, 0, NONE, NONE, NONE, NONE, 0), "a miss")
+        check("2, 1 hits" in text, "figures: " + text)
+
+
+def triangle_test(o, d, a, b, c):
+    e1 = [b[k] - a[k] for k in range(3)]
+    e2 = [c[k] - a[k] for k in range(3)]
+    e3 = [o[k] - a[k] for k in range(3)]
+    cross = lambda p, q: [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+    dot = lambda p, q: sum(x * y for x, y in zip(p, q))
+    s1, s2 = cross(d, e2), cross(e3, e1)
+    det = dot(s1, e1)
+    if det == 0:
+        return None
+    t, u, v = dot(e2, s2) / det, dot(e3, s1) / det, dot(d, s2) / det
+    if min(u, v, 1 - u - v) < 0 or t <= 0:
+        return None
+    return t, min(u, v, 1 - u - v)
+
+
+@case()
+def closest_hits_are_those_of_every_triangle_tested():
+    rng = random.Random(5)
+    number = lambda: struct.unpack("<f", struct.pack("<f", rng.uniform(-1, 1)))[0]
+    points = [[number() for _ in range(3)] for _ in range(120)]
+    faces = [[3 * i, 3 * i + 1, 3 * i + 2] for i in range(40)]
+    with tempfile.TemporaryDirectory() as folder:
+        scene = os.path.join(folder, "soup.obj")
+        with open(scene, "w") as f:
+            f.writelines("v %.9g %.9g %.9g\n" % tuple(p) for p in points)
+            f.writelines("f %d %d %d\n" % tuple(i + 1 for i in face) for face in faces)
+        for quality in ("contract", "fast", "high"):
+            image = built(folder, scene, "--quality", quality)
+            rays = [[number() * 3 for _ in range(3)] + [0] + [number() for _ in range(3)] + [math.inf]
+                    for _ in range(500)]
+            hits, _ = trace(folder, image, rays)
+            found = 0
+            for ray, hit in zip(rays, hits):
+                tests = [(triangle_test(ray[:3], ray[4:7], *(points[i] for i in face)), n)
+                         for n, face in enumerate(faces)]
+                best = min(((r[0], r[1], n) for r, n in tests if r), default=None)
+                if best is None:
+                    check_eq(hit[7] & 1, 0, "hit of a ray that meets nothing")
+                elif best[1] > 1e-5:  # not at an edge
+                    found += 1
+                    check_eq(hit[3], best[2], "primitive")
+                    check(abs(hit[0] - best[0]) <= 1e-5 * (1 + best[0]), "t %r, expected %r" % (hit[0], best[0]))
+            check(found > 20, "rays that hit: %d" % found)
+
+
+@case()
+def threads_interval_any_hit_flags_and_mask():
+    with tempfile.TemporaryDirectory() as folder:
+        image = built(folder, CUBE)
+        rng = random.Random(6)
+        rays = [[rng.uniform(-1, 2) for _ in range(3)] + [0] + [rng.uniform(-1, 1) for _ in range(3)] + [math.inf]
+                for _ in range(3000)]
+        alone, _ = trace(folder, image, rays, "--threads", 1)
+        check_eq(trace(folder, image, rays, "--threads", 4)[0], alone, "hits of four threads")
+        some, _ = trace(folder, image, rays, "--any-hit")
+        check_eq([h[7] & 1 for h in some], [h[7] & 1 for h in alone], "which rays hit at all")
+        ray = list(EXAMPLE)
+        ray[3] = 1.5  # behind the first face: the hit is the far one
+        check_eq(trace(folder, image, [ray])[0][0][0], 2.0, "t with tmin 1.5")
+        ray[3], ray[7] = 0, .5
+        check_eq(trace(folder, image, [ray])[0][0][7], 0, "flags with tmax 0.5")
+        check_eq(trace(folder, image, [EXAMPLE], "--mask", 0)[0][0][7], 0, "flags with mask 0")
+        check_eq(trace(folder, image, [EXAMPLE], "--flags", "0x100")[0][0][7], 0, "triangles skipped")
+        _, text = trace(folder, image, [EXAMPLE], "--json")
+        check_eq(json.loads(text)["hits"], 1, "hits in the JSON")
+
+
+@case()
+def bad_files_are_refused_and_nothing_is_written():
+    with tempfile.TemporaryDirectory() as folder:
+        image, target = built(folder, CUBE), os.path.join(folder, "out.bin")
+        rays = os.path.join(folder, "rays")
+        with open(rays, "wb") as f:
+            f.write(bytes(33))
+        result = facet("bvh", "trace", image, "--rays", rays, "-o", target)
+        check_eq(result.returncode, 2, "exit code")
+        check("offset 32" in result.stderr, result.stderr)
+        for words in ((image, "--rays", rays + "x", "-o", target), (image, "-o", target),
+                      (image, "--rays", rays), (rays + "y", "--rays", rays, "-o", target)):
+            check_eq(facet("bvh", "trace", *words).returncode, 2, "exit code of %r" % (words,))
+        check(not os.path.exists(target), "a file was written")
+
+
+@case()
+def damaged_images_end():
+    rng = random.Random(7)
+    with tempfile.TemporaryDirectory() as folder:
+        with open(built(folder, CUBE), "rb") as f:
+            good = f.read()
+        rays = os.path.join(folder, "rays.bin")
+        with open(rays, "wb") as f:
+            f.write(struct.pack("<8f", *EXAMPLE) * 50)
+        for n in range(40):
+            data = bytearray(good)
+            for _ in range(1 + n % 20):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+            path = os.path.join(folder, "bad.gfx12")
+            with open(path, "wb") as f:
+                f.write(data)
+            result = facet("bvh", "trace", path, "--rays", rays, "-o", rays + ".out", "--max-steps", 100000)
+            check(result.returncode in (0, 2), "exit code %d" % result.returncode)
+
+
+main("bvh_trace")

@@ -1,0 +1,215 @@
+"""The commands `facet as` and `facet dis` from outside: outputs, exit codes, nothing half-written."""
+import json
+import os
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+
+
+def run(*words, text=None, cwd=None):
+    done = subprocess.run([FACET, *words], input=text.encode() if text is not None else None,
+                          capture_output=True, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+@case("TILE-083")
+def hex_words():
+    code, out, _ = run("as", "-", "--isa", "tile", "--format", "hex", text="MOVI s2, 0x12345FFF\nEXIT\n")
+    check_eq((code, out), (0, b"0x12346137\n0xfff10117\n0x0010700f\n"))
+    code, out, _ = run("as", "-", "--isa", "xphmg", "--format", "hex", text="c.nop\nc.nop\nc.ebreak\n")
+    check_eq((code, out), (0, b"0x00010001\n0x00009002\n"))
+    code, out, _ = run("as", "-", "--isa", "xphmg", "--format", "hex", text="")
+    check_eq((code, out), (0, b""))
+
+
+@case()
+def outputs_and_names():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write("NOP\n.word N + M, X\n")
+        code, out, err = run("as", "k.s", "--isa", "tile", "-D", "N=0x10", "-DM=-1", "-D", "X", cwd=folder)
+        check_eq((code, out, err), (0, b"", ""))
+        check_eq(sorted(os.listdir(folder)), ["k.elf", "k.s"])
+        code, out, _ = run("as", "k.s", "--isa", "tile", "--format", "bin", "-o", "-", "-DN=2", "-DM=3",
+                           "-DX=4", cwd=folder)
+        check_eq(out, bytes([0x17, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0, 0]))
+        code, out, _ = run("as", "k.s", "--isa", "tile", "-DN=2", "-DM=3", "-DX", "--json", cwd=folder)
+        result = json.loads(out)
+        check_eq((result["ok"], result["entry"], result["output"]), (True, "0x80000000", "k.elf"))
+        code, _, err = run("as", "k.s", "--isa", "tile", "-o", "k.s", "-DN", "-DM", "-DX", cwd=folder)
+        check_eq(code, 2)
+        check("is the input" in err, err)
+        code, _, err = run("as", "k.s", "--isa", "tile", "-D", "N=zz", cwd=folder)
+        check_eq(code, 2)
+        code, _, _ = run("as", "k.s", "--isa", "tile", "-DN", "-DM", "-DX", "--base", "0x30000000", "-o", "b.elf",
+                         cwd=folder)
+        check_eq(run("dis", "b.elf", cwd=folder)[1].split(b"\n")[1].split(), [b".entry", b"0x30000000"])
+
+
+@case()
+def errors_write_nothing():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write("NOP\n  ADDI s1, s2, 5000\n")
+        code, out, err = run("as", "k.s", "--isa", "tile", "--listing", "k.lst", cwd=folder)
+        check_eq((code, out), (2, b""))
+        check(err.startswith("k.s:2:16: error: 5000 does not fit"), err)
+        check("      ADDI s1, s2, 5000\n                   ^~~~\n" in err, err)
+        check_eq(os.listdir(folder), ["k.s"])
+        code, out, _ = run("as", "k.s", "--isa", "tile", "--json", cwd=folder)
+        error = json.loads(out)["errors"][0]
+        check_eq((code, error["line"], error["column"], error["length"]), (2, 2, 16, 4))
+        check_eq(run("as", "none.s", "--isa", "tile", cwd=folder)[0], 2)
+        check_eq(run("as", "k.s", cwd=folder)[0], 2)
+        check_eq(run("as", "-", "--isa", "tile", text="NOP")[0], 2)
+
+
+@case()
+def nothing_is_overwritten():
+    with tempfile.TemporaryDirectory() as folder:
+        source = "NOP\n"
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write(source)
+        os.symlink("k.s", os.path.join(folder, "link.s"))
+        os.mkdir(os.path.join(folder, "d"))
+        for words in (["-o", "./k.s"], ["-o", "link.s"], ["-o", "d/../k.s"], ["--listing", "./k.s"],
+                      ["--listing", "link.s", "-o", "x.elf"]):
+            code, _, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq(code, 2, str(words))
+            check("is the input" in err, err)
+        for words in (["-o", "x", "--listing", "x"], ["-o", "x", "--listing", "./x"], ["-o", "x", "--listing", "d/../x"]):
+            code, _, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq(code, 2, str(words))
+            check("are the same file" in err, err)
+        check_eq(sorted(os.listdir(folder)), ["d", "k.s", "link.s"])
+        with open(os.path.join(folder, "k.s")) as f:
+            check_eq(f.read(), source)
+        # A device may be both; two names of one folder are two files.
+        check_eq(run("as", "k.s", "--isa", "tile", "-o", "/dev/null", "--listing", "/dev/null", cwd=folder)[0], 0)
+        check_eq(run("as", "k.s", "--isa", "tile", "-o", "k.elf", "--listing", "k.lst", cwd=folder)[0], 0)
+        for output in ("k.elf", "./k.elf"):
+            code, _, err = run("dis", "k.elf", "-o", output, cwd=folder)
+            check_eq(code, 2)
+            check("is the input" in err, err)
+        check_eq(run("dis", "k.elf", cwd=folder)[0], 0)
+
+
+@case()
+def all_files_or_none():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write("NOP\n")
+        for words in (["-o", "none/k.elf", "--listing", "k.lst"], ["-o", "k.elf", "--listing", "none/k.lst"]):
+            code, _, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq(code, 2)
+            check("cannot create" in err, err)
+            check_eq(os.listdir(folder), ["k.s"])
+
+
+@case()
+def one_thing_on_standard_output():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "k.s"), "w") as f:
+            f.write("NOP\n")
+        for words in (["--json", "--format", "hex"], ["--json", "-o", "-"], ["--json", "--format", "bin", "-o", "-"],
+                      ["--json", "--listing", "-"], ["--listing", "-", "-o", "-"],
+                      ["--listing", "-", "--format", "hex"]):
+            code, out, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
+            check_eq((code, b"0x0000" in out), (2, False), str(words))
+            check("both want standard output" in (err + out.decode()), err)
+            check_eq(os.listdir(folder), ["k.s"])
+        code, out, _ = run("as", "k.s", "--isa", "tile", "--listing", "-", cwd=folder)
+        check_eq((code, out.split()[-1]), (0, b"NOP"))
+
+
+@case()
+def symbols_and_bases_of_the_command_line():
+    def attempt(isa, *words):
+        return run("as", "-", "--isa", isa, "--format", "hex", *words, text="nop\n")[0]
+
+    for bad in ("a+b=5", "1a=5", "=5", "a b", ".=3", "a-"):
+        check_eq(attempt("tile", "-D", bad), 2, bad)
+    for good in ("a.b=5", "_x", "$y=0x10", ".z=-1"):
+        check_eq(attempt("tile", "-D", good), 0, good)
+    check_eq([attempt("tile", "--base", b) for b in ("1", "2", "4")], [2, 2, 0])
+    check_eq([attempt("xphmg", "--base", b) for b in ("1", "2", "4")], [2, 0, 0])
+
+
+@case()
+def lists_of_the_contract():
+    whole = run("spec", "--list")
+    check_eq((whole[0], len(whole[1]) > 1000), (0, True))
+    check_eq(run("spec", "--list", "all"), whole)
+    check_eq(run("spec", "--list", "csrs", "all"), whole)
+    check_eq(run("spec", "--list", "al")[0], 2)
+
+
+@case()
+def include_needs_a_folder():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "part.s"), "w") as f:
+            f.write("nop\nnonsense\n")
+        code, _, err = run("as", "-", "--isa", "xphmg", "-o", "/dev/null", text='.include "part.s"\n', cwd=folder)
+        check_eq(code, 2)
+        check("no folder" in err, err)
+        code, _, err = run("as", "-", "--isa", "xphmg", "-I", folder, "--format", "hex",
+                           text='.include "part.s"\n')
+        check("part.s:2:1: error: unknown instruction" in err, err)
+        code, _, err = run("as", "-", "--isa", "xphmg", "-I", folder, "--format", "hex",
+                           text='.include "../etc/passwd"\n')
+        check_eq(code, 2)
+        check("a path below the folder" in err, err)
+
+
+@case()
+def words_in_hexadecimal():
+    code, out, _ = run("dis", "--isa", "tile", "--hex", "0x12346137", "FFF10117", "0")
+    check_eq((code, out.decode().splitlines()),
+             (0, ["LUI s2, 0x12346", "ADDI s2, s2, -1", ".word 0x00000000"]))
+    code, out, _ = run("dis", "--isa", "xphmg", "--hex", "4501", "0x00a50533", "0x00010001", "0")
+    check_eq(out.decode().splitlines(), ["c.li x10, 0", "add x10, x10, x10", ".word 0x00010001", ".half 0x0000"])
+    code, out, _ = run("dis", "--isa", "tile", "--hex", "-", text="0x0010700f 17\n\n0x17\n")
+    check_eq(out.decode().splitlines(), ["EXIT", "ADDI s0, s0, 0", "ADDI s0, s0, 0"])
+    code, out, err = run("dis", "--isa", "tile", "--hex", "17", "0xg")
+    check_eq((code, out), (2, b""))
+    check("word 2 is '0xg'" in err, err)
+    code, out, err = run("dis", "--isa", "tile", "--hex", "-", text="17\n 18 123456789\n")
+    check_eq((code, out), (2, b""))
+    check("line 2: '123456789'" in err, err)
+    code, out, _ = run("dis", "--isa", "xphmg", "--hex", "4501", "0", "--json")
+    check_eq([(e["text"], e["row"], e["size"]) for e in json.loads(out)],
+             [("c.li x10, 0", "c.li", 2), (".half 0x0000", None, 2)])
+
+
+@case()
+def programs():
+    with tempfile.TemporaryDirectory() as folder:
+        source = "_start: li a0, 42\nx: bnez a0, x\n.data\nd: .word 1, 2\n.bss\nroom: .zero 64\n"
+        run("as", "-", "--isa", "xphmg", "-o", "a.elf", text=source, cwd=folder)
+        code, out, err = run("dis", "a.elf", cwd=folder)
+        check_eq((code, err), (0, ""))
+        check(b"bne x10, x0, x " in out and b"_start:\n" in out and b".zero 64" in out, out.decode())
+        code, lines, _ = run("dis", "a.elf", "--json", cwd=folder)
+        first = json.loads(lines)[0]
+        check_eq((first["address"], first["word"], first["row"], first["label"], first["section"]),
+                 ("0x80000000", "0x2a00513", "addi", "_start", ".text"))
+        run("as", "-", "--isa", "xphmg", "-o", "b.elf", text=out.decode(), cwd=folder)
+        with open(os.path.join(folder, "a.elf"), "rb") as a, open(os.path.join(folder, "b.elf"), "rb") as b:
+            check_eq(a.read(), b.read(), "the second file")
+        check_eq(run("dis", "a.elf", "--isa", "tile", cwd=folder)[0], 2)
+        with open(os.path.join(folder, "raw.bin"), "wb") as f:
+            f.write(bytes([0x17, 0, 0, 0, 0x0f, 0x70]))
+        check_eq(run("dis", "raw.bin", cwd=folder)[0], 2)
+        code, out, _ = run("dis", "raw.bin", "--isa", "tile", "--base", "0x100", cwd=folder)
+        check(b"ADDI s0, s0, 0" in out and b".half 0x700f" in out and b".address 0x100" in out, out.decode())
+        with open(os.path.join(folder, "bad.elf"), "wb") as f:
+            f.write(b"\x7fELF\x02\x01\x01" + bytes(20))
+        code, _, err = run("dis", "bad.elf", cwd=folder)
+        check_eq(code, 2)
+        check("bad.elf: offset 18: machine 0x0" in err, err)
+
+
+main("as_dis")

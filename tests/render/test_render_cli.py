@@ -1,0 +1,166 @@
+"""`facet render` from outside: files, statistics, thread counts, refusals that write nothing."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+FOLDER = tempfile.mkdtemp(prefix="facet-render-")
+SCENE = os.path.join(FOLDER, "scene.glb")
+
+
+def facet(*words):
+    return subprocess.run([FACET, *words], capture_output=True, timeout=120)
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def render(name, *words):
+    """Renders the scene to a new file and returns its bytes."""
+    result = facet("render", SCENE, "-o", path(name), "--size", "90x50", "--quiet", *words)
+    check_eq(result.returncode, 0, f"exit code ({result.stderr.decode()})")
+    with open(path(name), "rb") as file:
+        return file.read()
+
+
+def refused(word, *words, output="no.png", scene=SCENE):
+    """The command fails with exit code 2, says `word`, and leaves no file behind."""
+    before = sorted(os.listdir(FOLDER))
+    result = facet("render", scene, "-o", path(output), "--size=8x8", *words)
+    check_eq(result.returncode, 2, "exit code")
+    check_eq(result.stdout, b"", "standard output")
+    check(word in result.stderr.decode(), f"{word!r} is not in {result.stderr!r}")
+    check_eq(sorted(os.listdir(FOLDER)), before, "files")
+
+
+def pfm(data):
+    """(width, height, rows of RGB triples, top row first)"""
+    kind, size, scale, rest = data.split(b"\n", 3)
+    width, height = map(int, size.split())
+    check(kind == b"PF" and float(scale) < 0, "not a little-endian colour PFM")
+    check_eq(len(rest), 12 * width * height, "bytes of pixels")
+    values = struct.unpack(f"<{3 * width * height}f", rest)
+    rows = [[values[3 * (y * width + x):][:3] for x in range(width)] for y in range(height)]
+    return width, height, rows[::-1]
+
+
+@case()
+def thread_count_does_not_change_the_file():
+    for ending in ("png", "pfm", "exr"):
+        files = [render(f"t{n}.{ending}", "--spp", "2", "--threads", str(n)) for n in (1, 2, 4)]
+        check(files[0] == files[1] == files[2], f"{ending} files differ between thread counts")
+
+
+@case()
+def endings_choose_the_format():
+    check_eq(render("a.png", "--spp", "1")[:8], b"\x89PNG\r\n\x1a\n", "signature")
+    check_eq(render("a.exr", "--spp", "1")[:4], b"\x76\x2f\x31\x01", "signature")
+    width, height, rows = pfm(render("a.pfm", "--spp", "1"))
+    check_eq((width, height, len(rows)), (90, 50, 50), "size")
+    result = facet("render", SCENE, "-o", "-", "--size", "90x50", "--spp", "1", "--quiet")
+    check_eq(result.stdout, render("a.png", "--spp", "1"), "standard output")
+
+
+@case()
+def statistics_say_what_happened():
+    render("s.png", "--spp", "2", "--threads", "2", "--stats", path("s.json"))
+    with open(path("s.json"), encoding="utf-8") as file:
+        stats = json.load(file)
+    check_eq([stats[k] for k in ("machine", "width", "height", "spp")], ["gfx12", 90, 50, 2])
+    check_eq(stats["rays"]["primary"]["rays"], 90 * 50 * 2, "primary rays")
+    check_eq(stats["rays"]["ambient"]["rays"] <= stats["rays"]["primary"]["hits"], True)
+    check(stats["rays"]["shadow"]["rays"] > 0 and stats["mrays_per_second"] > 0, "no shadow rays")
+    for cost in stats["rays"].values():
+        check_eq(cost["nodes"],
+                 cost["box_nodes"] + cost["instance_nodes"] + cost["primitive_nodes"], "nodes")
+    check_eq(sorted(stats["seconds"]), ["build", "import", "render", "write"], "phases")
+    check(stats["bvh"]["triangles"] > 0, "no triangles in the acceleration structure")
+    result = facet("render", SCENE, "-o", path("s2.png"), "--size", "90x50", "--spp", "2",
+                   "--quiet", "--json", "--threads", "1")
+    again = json.loads(result.stdout)
+    check_eq(again["image_hash"], stats["image_hash"], "image hash")
+    check_eq(again["rays"], stats["rays"], "rays")
+    render("s3.png", "--spp", "2", "--seed", "1", "--stats", path("s.json"))
+    with open(path("s.json"), encoding="utf-8") as file:
+        check(json.load(file)["image_hash"] != stats["image_hash"], "another seed, the same hash")
+
+
+@case()
+def switches_switch():
+    plain = render("p.pfm", "--spp", "1")
+    for words in (["--no-shadows"], ["--no-ao"], ["--ao-distance", "0.01"], ["--camera", "frame"],
+                  ["--ao-rays", "4"]):
+        check(render("q.pfm", "--spp", "1", *words) != plain, f"{words} change nothing")
+    for words in (["--exposure", "2"], ["--tone", "clamp"]):
+        check_eq(render("q.pfm", "--spp", "1", *words), plain, f"linear picture with {words}")
+        check(render("q.png", "--spp", "1", *words) != render("r.png", "--spp", "1"),
+              f"{words} change nothing")
+    result = facet("render", SCENE, "-o", path("n.png"), "--size", "90x50", "--spp", "1",
+                   "--no-shadows", "--no-ao", "--quiet", "--json")
+    rays = json.loads(result.stdout)["rays"]
+    check_eq(rays["shadow"]["rays"] + rays["ambient"]["rays"], 0, "other rays")
+
+
+@case()
+def heat_map_holds_the_counts():
+    words = ["--spp", "1", "--heatmap", "nodes", "--stats", path("h.json")]
+    _, _, rows = pfm(render("h.pfm", *words))
+    with open(path("h.json"), encoding="utf-8") as file:
+        stats = json.load(file)
+    counts = [pixel for row in rows for pixel in row]
+    check(all(p[0] == p[1] == p[2] == int(p[0]) for p in counts), "counts are not whole and grey")
+    check_eq(sum(int(p[0]) for p in counts), stats["rays"]["primary"]["nodes"], "nodes")
+    words[3] = "triangles"
+    _, _, rows = pfm(render("h.pfm", *words))
+    check_eq(sum(int(p[0]) for row in rows for p in row),
+             stats["rays"]["primary"]["primitive_nodes"], "triangle pairs")
+    check(render("h1.png", *words) != render("h2.png", *words, "--heat-max", "1000"),
+          "--heat-max changes nothing")
+
+
+@case()
+def bad_requests_are_refused():
+    refused("gfx12", "--machine", "gfx13")
+    refused("WIDTHxHEIGHT", "--size", "100")
+    for size in ("0x5", "5x0", "-5x5", "5x5x5", "99999x5", "5 x5", "x", "5x", "40000x10"):
+        refused("--size", "--size", size)
+    refused("--spp", "--spp", "0")
+    refused("--spp", "--spp", "65537")
+    refused("--threads", "--threads", "0")
+    refused("--camera", "--camera", "7")
+    refused("--camera", "--camera", "first")
+    refused("--exposure", "--exposure", "nan")
+    refused("--heatmap", "--heatmap", "boxes")
+    refused(".png", output="picture.jpg")
+    refused("missing.glb", scene=path("missing.glb"))
+    refused("folder", output="no-folder/x.png")
+    os.mkdir(path("x.png"))
+    refused("is a folder", output="x.png")
+    os.rmdir(path("x.png"))
+    with open(path("broken.glb"), "wb") as file:
+        file.write(open(SCENE, "rb").read()[:100])
+    refused("broken.glb", scene=path("broken.glb"))
+    with open(path("text.glb"), "wb") as file:
+        file.write(b"hello")
+    refused("text.glb", scene=path("text.glb"))
+    check_eq(facet("render", SCENE).returncode, 2, "exit code without -o")
+    result = facet("render", SCENE, "-o", "-", "--json", "--size", "8x8")
+    check_eq((result.returncode, result.stdout), (2, b""), "two outputs on one stream")
+
+
+@case()
+def unwritable_statistics_leave_no_picture():
+    refused("folder", "--stats", path("no-folder/s.json"))
+
+
+try:
+    check_eq(facet("scene", "make", "room", "--size", "1", "-o", SCENE).returncode, 0, "scene make")
+    main("render_cli")
+finally:
+    shutil.rmtree(FOLDER, ignore_errors=True)
