@@ -165,8 +165,7 @@ unsigned facet_gfx12_fast_cull(const struct fast_box *box,
                                uint32_t instance_mask,
                                unsigned hit);
 
-/* Traces rays [0, count) that differ from `common` in origin, direction and interval. `failed` is
- * called for each ray that fails, in no particular order. */
+/* Rays [0, count) that differ from `common` in origin, direction and interval. */
 struct fast_batch {
     const struct facet_gfx12_tracer *tracer;
     const struct facet_gfx12_query *common;
@@ -174,11 +173,8 @@ struct fast_batch {
     size_t count;
     struct facet_gfx12_hit *hits;
     struct facet_gfx12_stats *stats; /* is added to; may be NULL */
-    void (*failed)(void *context,
-                   size_t ray,
-                   enum facet_status status,
-                   const struct facet_error *err);
-    void *context;
+    enum facet_status *status;       /* of the ray that failed */
+    struct facet_error *err;
 };
 
 typedef enum facet_status facet_gfx12_fast_one(const struct facet_gfx12_tracer *tracer,
@@ -186,8 +182,9 @@ typedef enum facet_status facet_gfx12_fast_one(const struct facet_gfx12_tracer *
                                                struct facet_gfx12_hit *hit,
                                                struct facet_gfx12_stats *stats,
                                                struct facet_error *err);
-/* Many; not for queries with callbacks. */
-typedef void facet_gfx12_fast_many(const struct fast_batch *batch);
+/* Many; not for queries with callbacks. Stops at the first ray that fails and returns its number,
+ * or count. */
+typedef size_t facet_gfx12_fast_many(const struct fast_batch *batch);
 
 facet_gfx12_fast_one facet_gfx12_fast_one_portable;
 facet_gfx12_fast_many facet_gfx12_fast_many_portable;

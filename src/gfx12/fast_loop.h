@@ -691,35 +691,36 @@ TARGET enum facet_status ONE(const struct facet_gfx12_tracer *tracer,
     return r.status;
 }
 
-TARGET static inline __attribute__((always_inline)) void
+TARGET static inline __attribute__((always_inline)) size_t
 many(const struct fast_batch *b, const struct plan *plan, const bool counting, const bool grows)
 {
     struct run r;
 
     for (size_t i = 0; i < b->count; i++) {
         const struct facet_gfx12_batch_ray *ray = &b->rays[i];
-        struct facet_error err;
 
-        start(&r, plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], &err);
+        start(&r, plan, ray->origin, ray->direction, ray->t_min, ray->t_max, &b->hits[i], b->err);
         travel(&r, counting, grows);
         finish(&r, b->stats);
         if (__builtin_expect(r.status != FACET_OK, 0)) {
-            b->failed(b->context, i, r.status, &err);
+            *b->status = r.status;
+            return i;
         }
     }
+    return b->count;
 }
 
 /* One copy of the loop for each of the usual needs. */
-TARGET void MANY(const struct fast_batch *b)
+TARGET size_t MANY(const struct fast_batch *b)
 {
     struct plan plan;
 
     plan_make(&plan, b->tracer, b->common, b->stats != NULL);
     if (plan.counting) {
-        many(b, &plan, true, true);
-    } else if (plan.grow != 1) {
-        many(b, &plan, false, true);
-    } else {
-        many(b, &plan, false, false);
+        return many(b, &plan, true, true);
     }
+    if (plan.grow != 1) {
+        return many(b, &plan, false, true);
+    }
+    return many(b, &plan, false, false);
 }

@@ -1,6 +1,7 @@
 /* See tracer.h: choosing the path, single rays, batches. */
 #include "gfx12/fast.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +118,6 @@ struct chunk {
     struct facet_gfx12_stats stats;
     struct facet_error err; /* of its first failing ray; `where` is its number */
     enum facet_status status;
-    size_t first; /* ray of the batch */
 };
 
 struct batch {
@@ -128,6 +128,10 @@ struct batch {
     struct chunk *chunks;
     bool together; /* the decoded nodes serve all rays */
     bool counting;
+    /* Lowest chunk with a failure so far. Chunks above it are left out: on an image with a cycle
+     * every ray may run to its limit. Chunks below it never are, so the first failure of the batch
+     * is found on any number of threads. */
+    _Atomic size_t failed;
 };
 
 static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_stats *s)
@@ -141,69 +145,65 @@ static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_st
     sum->max_depth = s->max_depth > sum->max_depth ? s->max_depth : sum->max_depth;
 }
 
-/* Keeps the failure of the lowest ray. */
-static void
-note_failure(void *context, size_t ray, enum facet_status status, const struct facet_error *err)
-{
-    struct chunk *chunk = context;
-
-    if (chunk->status == FACET_OK || chunk->first + ray < chunk->err.where) {
-        chunk->status = status;
-        chunk->err = *err;
-        chunk->err.where = chunk->first + ray;
-    }
-}
-
-static void trace_one_by_one(const struct batch *b, struct chunk *chunk, size_t begin, size_t end)
+/* Returns how many rays were traced; fewer than there are when the last of them failed. */
+static size_t trace_one_by_one(const struct batch *b, struct chunk *chunk, size_t begin, size_t end)
 {
     struct facet_gfx12_query query = *b->common;
 
     for (size_t i = begin; i < end; i++) {
         const struct facet_gfx12_batch_ray *ray = &b->rays[i];
         struct facet_gfx12_stats stats;
-        struct facet_error err = {0};
-        enum facet_status status;
 
         memcpy(query.origin, ray->origin, sizeof query.origin);
         memcpy(query.direction, ray->direction, sizeof query.direction);
         query.t_min = ray->t_min;
         query.t_max = ray->t_max;
-        status = facet_gfx12_tracer_trace(
-            b->tracer, &query, &b->hits[i], b->counting ? &stats : NULL, &err);
+        chunk->status = facet_gfx12_tracer_trace(
+            b->tracer, &query, &b->hits[i], b->counting ? &stats : NULL, &chunk->err);
+        if (chunk->status != FACET_OK) {
+            return i - begin;
+        }
         if (b->counting) {
             add_stats(&chunk->stats, &stats);
         }
-        if (status != FACET_OK) {
-            note_failure(chunk, i - begin, status, &err);
-        }
     }
+    return end - begin;
 }
 
-static void trace_chunk(void *context, size_t begin, size_t end)
+/* The same on decoded nodes. */
+static size_t trace_fast(const struct batch *b, struct chunk *chunk, size_t begin, size_t end)
 {
-    const struct batch *b = context;
-    struct chunk *chunk = &b->chunks[begin / GRAIN];
     const struct fast_batch fast = {.tracer = b->tracer,
                                     .common = b->common,
                                     .rays = b->rays + begin,
                                     .count = end - begin,
                                     .hits = b->hits + begin,
                                     .stats = b->counting ? &chunk->stats : NULL,
-                                    .failed = note_failure,
-                                    .context = chunk};
-
-    chunk->first = begin;
-    if (!b->together) {
-        trace_one_by_one(b, chunk, begin, end);
-        return;
-    }
+                                    .status = &chunk->status,
+                                    .err = &chunk->err};
 #if defined(__x86_64__)
     if (b->tracer->path == FACET_GFX12_PATH_AVX2) {
-        facet_gfx12_fast_many_avx2(&fast);
-        return;
+        return facet_gfx12_fast_many_avx2(&fast);
     }
 #endif
-    facet_gfx12_fast_many_portable(&fast);
+    return facet_gfx12_fast_many_portable(&fast);
+}
+
+static void trace_chunk(void *context, size_t begin, size_t end)
+{
+    struct batch *b = context;
+    size_t number = begin / GRAIN, done, lowest = atomic_load(&b->failed);
+    struct chunk *chunk = &b->chunks[number];
+
+    if (number > lowest) {
+        return;
+    }
+    done = b->together ? trace_fast(b, chunk, begin, end) : trace_one_by_one(b, chunk, begin, end);
+    if (done < end - begin) {
+        chunk->err.where = begin + done;
+        while (number < lowest && !atomic_compare_exchange_weak(&b->failed, &lowest, number)) {
+        }
+    }
 }
 
 enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
@@ -222,6 +222,7 @@ enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
                       .hits = hits,
                       .chunks = calloc(chunks, sizeof(struct chunk)),
                       .counting = stats != NULL,
+                      .failed = SIZE_MAX,
                       .together = is_fast(tracer, common) && common->callbacks.any_hit == NULL &&
                                   common->callbacks.procedural == NULL};
     enum facet_status status = FACET_OK;

@@ -551,7 +551,7 @@ TEST(batches_do_not_depend_on_threads, "")
         tracers_new(w, 0, tracers);
         common = make_query(w, &(struct facet_gfx12_batch_ray){0});
         common.api_flags = random_api_flags();
-        common.max_steps = n % 3 == 0 ? 12 : 3000;
+        common.max_steps = n % 3 == 0 ? 60 : 3000;
         for (unsigned i = 0; i < BATCH; i++) {
             struct facet_gfx12_query q = common;
             struct facet_gfx12_stats s;
@@ -590,8 +590,8 @@ TEST(batches_do_not_depend_on_threads, "")
             facet_pool_destroy(pool);
             CHECK_EQ(status == FACET_OK, failed == SIZE_MAX);
             CHECK(status == FACET_OK || err.where == failed);
-            CHECK(!counted || same_stats(&stats, &sum));
-            for (unsigned i = 0; i < BATCH && !harness_failed(); i++) {
+            CHECK(!counted || failed != SIZE_MAX || same_stats(&stats, &sum));
+            for (unsigned i = 0; i < BATCH && i < failed && !harness_failed(); i++) {
                 CHECK_MSG(same_hit(&got[i], &want[i]), "ray %u, %u threads", i, threads);
             }
         }

@@ -1,0 +1,103 @@
+/* The tracer on any bytes: it must give what the reference loop gives, on both of its paths, and
+ * explaining a ray must come to the same hit. The first 48 bytes are descriptor, flags, options and
+ * ray, the rest the image. */
+#include "base/bits.h"
+#include "fuzz/fuzz.h"
+#include "gfx12/tracer.h"
+#include "gfx12/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 200 };
+
+static void require(bool good)
+{
+    if (!good) {
+        abort();
+    }
+}
+
+static bool same(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *b)
+{
+    return a->found == b->found && a->opaque == b->opaque && a->backface == b->backface &&
+           memcmp(&a->t, &b->t, 4) == 0 && memcmp(&a->u, &b->u, 4) == 0 &&
+           memcmp(&a->v, &b->v, 4) == 0 && a->primitive_index == b->primitive_index &&
+           a->geometry_index == b->geometry_index && a->node == b->node && a->base == b->base &&
+           a->instance == b->instance && a->instance_user_data == b->instance_user_data;
+}
+
+static void check_path(const struct facet_gfx12_unit *unit,
+                       const struct facet_gfx12_query *query,
+                       enum facet_gfx12_tracer_path path,
+                       enum facet_status want_status,
+                       const struct facet_gfx12_hit *want,
+                       const struct facet_gfx12_stats *want_stats)
+{
+    const struct facet_gfx12_tracer_options options = {
+        .root = query->root, .path = path, .max_bytes = 1 << 20};
+    struct facet_gfx12_hit hit;
+    struct facet_gfx12_stats stats;
+    facet_gfx12_tracer *tracer;
+
+    if (facet_gfx12_tracer_create(unit, &options, &tracer, NULL) != FACET_OK) {
+        return; /* a host without AVX2 */
+    }
+    require(facet_gfx12_tracer_trace(tracer, query, &hit, &stats, NULL) == want_status);
+    require(same(&hit, want) && memcmp(&stats, want_stats, sizeof stats) == 0);
+    facet_gfx12_tracer_destroy(tracer);
+}
+
+static void ignore_step(void *context, const struct facet_gfx12_why_step *step)
+{
+    (void)context;
+    (void)step;
+}
+
+static void check_why(const struct facet_gfx12_unit *unit,
+                      const struct facet_gfx12_query *query,
+                      enum facet_status want_status,
+                      const struct facet_gfx12_hit *want)
+{
+    struct facet_gfx12_why_result result;
+
+    require(facet_gfx12_why_trace(unit, query, ignore_step, NULL, &result, NULL) == want_status);
+    require(result.agrees && same(&result.hit, want));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct facet_gfx12_unit unit;
+    struct facet_gfx12_query query;
+    struct facet_gfx12_hit hit;
+    struct facet_gfx12_stats stats;
+    enum facet_status status;
+    uint32_t resource[4];
+    float ray[6];
+
+    if (size < 48) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        resource[i] = facet_load_le32(data + (size_t)4 * i);
+    }
+    memcpy(ray, data + 24, sizeof ray);
+    facet_gfx12_unit_init(&unit, data + 48, size - 48);
+    if ((data[17] & 1) != 0) { /* else the descriptor that the decoded nodes are made for */
+        facet_gfx12_resource_unpack(resource, &unit.resource);
+        unit.resource.base_address &= 1;
+    }
+    unit.profile = (data[16] & 1) != 0 ? FACET_GFX12_GPURT : FACET_GFX12_SILICON;
+    unit.opaque_sense = (data[16] & 2) != 0 ? FACET_GFX12_SENSE_SEED : FACET_GFX12_SENSE_HW;
+    facet_gfx12_query_init(&query, ray, ray + 3);
+    query.root = facet_load_le32(data + 20);
+    query.api_flags = facet_load_le16(data + 18);
+    query.max_steps = STEPS;
+    status = facet_gfx12_trace(&unit, &query, &hit, &stats, NULL);
+    if (query.root != 0) { /* stands for the default in the options */
+        check_path(&unit, &query, FACET_GFX12_PATH_PORTABLE, status, &hit, &stats);
+        check_path(&unit, &query, FACET_GFX12_PATH_AVX2, status, &hit, &stats);
+    }
+    check_why(&unit, &query, status, &hit);
+    return 0;
+}
