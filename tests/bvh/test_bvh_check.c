@@ -221,6 +221,16 @@ static void tlas_mask(struct subject *s)
     facet_gfx12_box_encode(&box, node_at(s, 0));
 }
 
+/* An oriented box above instances, with planes that were made for the world's axes. */
+static void tlas_matrix(struct subject *s)
+{
+    struct facet_gfx12_box box;
+
+    facet_gfx12_box_decode(node_at(s, 0), &box);
+    box.obb_matrix_index = 40;
+    facet_gfx12_box_encode(&box, node_at(s, 0));
+}
+
 PRIM(negative_prefix, {
     p.header.trailing_zero_bits = 31;
     p.header.vertex_bits_minus_one[1] = 20;
@@ -331,6 +341,7 @@ static const struct damage damages[] = {
     D(type_4, 11, E), D(type_15, 11, E), D(bad_root_type, 11, E), D(instance_child_type, 11, E),
     D(shrunk_max, 12, E), D(raised_min, 12, E), D(moved_origin, 12, E), D(matrix_other, 12, E),
     D(moved_instance, 12, E), D(moved_vertex, 12, E),
+    D(tlas_matrix, 12, E),
     D(false_non_opaque, 13, E), D(false_procedural, 13, E), D(mask_zero, 13, E), D(mask_bit, 13, E),
     D(tlas_mask, 13, E), D(instance_mask, 13, E), D(not_opaque, 13, E),
     D(pair_seven, 14, E),
@@ -637,6 +648,85 @@ TEST(what_gpurt_writes_is_accepted, "G12-257")
     CHECK_EQ(check.reached, 4);
     facet_gfx12_check_free(&check);
     free(image);
+}
+
+/* A TLAS of one instance of one triangle: 0 root, 1 instance | 2 BLAS root, 3 triangle with the
+ * bounds 0..1, 0..1, 0. The instance doubles it, turns it around z and moves it: in the world, its
+ * corners are x = 4 or 6, y = 0 or 2, z = 0. */
+static struct facet_gfx12_instance turned_instance(uint8_t *image)
+{
+    struct facet_gfx12_child placed = whole_child(6, 1), root = whole_child(5, 1);
+    struct facet_gfx12_child leaf = whole_child(0, 1);
+    struct facet_gfx12_instance in;
+
+    box_node(image, 0, 16, &placed, 1, 0);
+    instance_node(image + 128, 2 * 128, &root, 1);
+    box_node(image + 2 * 128, 0, 16, &leaf, 1, 0);
+    radv_triangle(image + 3 * 128);
+    facet_gfx12_instance_decode(image + 128, &in);
+    memset(in.world_to_object, 0, sizeof in.world_to_object);
+    in.world_to_object[1] = float_bits(0.5f);
+    in.world_to_object[4] = float_bits(-0.5f);
+    in.world_to_object[7] = float_bits(3.0f);
+    in.world_to_object[10] = float_bits(0.5f);
+    facet_gfx12_instance_encode(&in, image + 128);
+    return in;
+}
+
+/* Planes that just enclose the rotated corners are accepted, each of them moved in is not. */
+TEST(oriented_boxes_above_instances_are_compared, "G12-257")
+{
+    const double corner[4][3] = {{4, 0, 0}, {6, 0, 0}, {4, 2, 0}, {6, 2, 0}};
+
+    for (unsigned matrix = 0; matrix < FACET_GFX12_OBB_COUNT; matrix++) {
+        for (int moved = -1; moved < 6; moved++) {
+            uint8_t image[4 * 128] = {0};
+            struct facet_gfx12_view view = {image, sizeof image, 0, FACET_GFX12_ROOT};
+            struct facet_gfx12_check_options options = {0};
+            struct facet_gfx12_check check;
+            struct facet_gfx12_box box;
+            uint32_t rows[9], lo[3], hi[3];
+
+            (void)turned_instance(image);
+            facet_gfx12_box_decode(image, &box);
+            CHECK(facet_gfx12_obb_matrix(matrix, rows));
+            for (int r = 0; r < 3; r++) {
+                double least = INFINITY, most = -INFINITY;
+
+                for (int i = 0; i < 4; i++) {
+                    double x = 0;
+
+                    for (int k = 0; k < 3; k++) {
+                        float m;
+
+                        memcpy(&m, &rows[3 * r + k], sizeof m);
+                        x += (double)m * corner[i][k];
+                    }
+                    least = fmin(least, x);
+                    most = fmax(most, x);
+                }
+                lo[r] = float_bits((float)least - 1e-5f);
+                hi[r] = float_bits((float)most + 1e-5f);
+                box.origin[r] = lo[r];
+                CHECK(facet_gfx12_quantize_exponent(
+                    lo[r], float_bits((float)most + 0.5f), &box.exponent[r]));
+            }
+            box.obb_matrix_index = matrix;
+            facet_gfx12_quantize_child(lo, hi, box.origin, box.exponent, &box.child[0]);
+            if (moved >= 0 && moved < 3) {
+                box.child[0].min[moved] = (uint16_t)(box.child[0].min[moved] + 3);
+            } else if (moved >= 3 && box.child[0].max[moved - 3] >= 3) {
+                box.child[0].max[moved - 3] = (uint16_t)(box.child[0].max[moved - 3] - 3);
+            } else if (moved >= 3) {
+                continue; /* flat along this axis */
+            }
+            facet_gfx12_box_encode(&box, image);
+            CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
+            CHECK_MSG(check.by_rule[12] == (moved >= 0), "matrix %u, plane %d", matrix, moved);
+            CHECK_EQ(check.total[FACET_GFX12_ERROR], (uint64_t)(moved >= 0));
+            facet_gfx12_check_free(&check);
+        }
+    }
 }
 
 /* Child reuse: two boxes for one child, together they cover it. */
