@@ -571,6 +571,30 @@ static void check_blas(struct facet_checker *c,
     }
 }
 
+/* V13 for the children of an instance. They are culled with the flags of the level above, before
+ * the instance's force bits count, so a promise must hold for the BLAS as placed (R-G12-57); their
+ * cull_mask is ignored (9.6). */
+static void
+check_placed_promises(struct facet_checker *c, const struct facet_gfx12_instance *in, uint32_t node)
+{
+    struct facet_gfx12_link links[8];
+    unsigned count = facet_gfx12_links(c->view, &c->walk, node, links);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct facet_checked b;
+
+        if (link_below(c, &links[i], &b)) {
+            b.promises = placed_promises(in->pointer, b.promises);
+            b.mask = 0;
+            check_promises(c,
+                           &in->child[links[i].slot],
+                           links[i].slot,
+                           &b,
+                           facet_checker_offset(node) + 80 + 12 * (uint64_t)links[i].slot);
+        }
+    }
+}
+
 void facet_checker_instance_tree(struct facet_checker *c, uint32_t node)
 {
     struct facet_checked *own = &c->below[node];
@@ -582,6 +606,7 @@ void facet_checker_instance_tree(struct facet_checker *c, uint32_t node)
     blas_below(c, node, &blas);
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     check_blas(c, &in, (in.child_count_minus_one & 3u) + 1, &blas, node);
+    check_placed_promises(c, &in, node);
     if (placement_of(&in, &place) && has_geometry(&blas)) {
         placed_bounds(&place, &blas, own);
     }

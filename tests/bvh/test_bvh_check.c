@@ -151,6 +151,12 @@ INSTANCE(instance_parent, in.parent = 0x00000125)
 INSTANCE(instance_origin, in.origin[1] = 0xFFC00000)
 INSTANCE(instance_exponent, in.exponent[0] = 5)
 INSTANCE(instance_box, in.child[0].max[0] = 5)
+INSTANCE(instance_non_opaque, in.child[0].cull_flags = FACET_GFX12_ONLY_NON_OPAQUE)
+INSTANCE(instance_procedural, in.child[0].cull_flags = FACET_GFX12_ONLY_PROCEDURAL)
+INSTANCE(instance_forced, {
+    in.pointer |= facet_gfx12_base_make(0, FACET_GFX12_FORCE_NON_OPAQUE);
+    in.child[0].cull_flags = FACET_GFX12_ONLY_OPAQUE;
+})
 INSTANCE(instance_slot, in.child[2].cull_mask = 1)
 INSTANCE(instance_mask, in.cull_mask = 0xFF)
 INSTANCE(moved_instance, in.world_to_object[7] = 0x41200000)
@@ -344,6 +350,7 @@ static const struct damage damages[] = {
     D(tlas_matrix, 12, E),
     D(false_non_opaque, 13, E), D(false_procedural, 13, E), D(mask_zero, 13, E), D(mask_bit, 13, E),
     D(tlas_mask, 13, E), D(instance_mask, 13, E), D(not_opaque, 13, E),
+    D(instance_non_opaque, 13, E), D(instance_procedural, 13, E), D(instance_forced, 13, E),
     D(pair_seven, 14, E),
     D(negative_prefix, 15, E),
     D(reserved_vertex_type, 16, E),
@@ -671,6 +678,41 @@ static struct facet_gfx12_instance turned_instance(uint8_t *image)
     in.world_to_object[10] = float_bits(0.5f);
     facet_gfx12_instance_encode(&in, image + 128);
     return in;
+}
+
+/* Promises of an instance's children against what holds for the BLAS as placed: all 16 values, with
+ * each force bit; the children's masks do not count. */
+TEST(promises_of_instance_children_are_compared, "G12-257")
+{
+    static const struct {
+        unsigned force, holds;
+    } ways[] = {
+        {0, FACET_GFX12_ONLY_OPAQUE},
+        {FACET_GFX12_FORCE_OPAQUE, FACET_GFX12_ONLY_OPAQUE},
+        {FACET_GFX12_FORCE_NON_OPAQUE, FACET_GFX12_ONLY_NON_OPAQUE},
+    };
+
+    for (unsigned way = 0; way < 3; way++) {
+        for (unsigned flags = 0; flags < 16; flags++) {
+            bool holds = (flags & ~(ways[way].holds | FACET_GFX12_ONLY_TRIANGLES)) == 0;
+            uint8_t image[4 * 128] = {0};
+            struct facet_gfx12_view view = {image, sizeof image, 0, FACET_GFX12_ROOT};
+            struct facet_gfx12_check_options options = {0};
+            struct facet_gfx12_check check;
+            struct facet_gfx12_instance in = turned_instance(image);
+
+            in.pointer |= facet_gfx12_base_make(0, ways[way].force);
+            in.child[0].cull_flags = (uint8_t)flags;
+            in.child[0].cull_mask = 0;
+            facet_gfx12_instance_encode(&in, image + 128);
+            CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
+            CHECK_MSG(check.by_rule[13] == !holds, "force %u, flags %u", way, flags);
+            for (uint32_t i = 0; i < check.count; i++) {
+                CHECK(check.findings[i].rule != 13 || check.findings[i].offset == 128 + 83);
+            }
+            facet_gfx12_check_free(&check);
+        }
+    }
 }
 
 /* Planes that just enclose the rotated corners are accepted, each of them moved in is not. */
