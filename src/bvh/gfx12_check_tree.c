@@ -1,4 +1,4 @@
-/* Rules that compare a child with everything below it: V12, V13, V23, V25.
+/* Rules that compare a child with everything below it: V12, V13, V23 - V25.
  *
  * "Below" means the geometry itself, not the boxes in between: a grandchild's decoded box may stick
  * out of its parent's by a grid step without losing a hit (R-G12-58). Nodes are visited children
@@ -571,6 +571,19 @@ static void check_blas(struct facet_checker *c,
     }
 }
 
+/* Elements that are not finite have been named one by one. */
+static void
+report_singular(struct facet_checker *c, const struct facet_gfx12_instance *in, uint32_t node)
+{
+    for (int i = 0; i < 12; i++) {
+        if (!isfinite(to_float(in->world_to_object[i]))) {
+            return;
+        }
+    }
+    facet_checker_report(
+        c, 24, facet_checker_offset(node), "world_to_object has no finite inverse");
+}
+
 /* V13 for the children of an instance. They are culled with the flags of the level above, before
  * the instance's force bits count, so a promise must hold for the BLAS as placed (R-G12-57); their
  * cull_mask is ignored (9.6). */
@@ -607,7 +620,9 @@ void facet_checker_instance_tree(struct facet_checker *c, uint32_t node)
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     check_blas(c, &in, (in.child_count_minus_one & 3u) + 1, &blas, node);
     check_placed_promises(c, &in, node);
-    if (placement_of(&in, &place) && has_geometry(&blas)) {
+    if (!placement_of(&in, &place)) {
+        report_singular(c, &in, node);
+    } else if (has_geometry(&blas)) {
         placed_bounds(&place, &blas, own);
     }
     own->promises = placed_promises(in.pointer, blas.promises);

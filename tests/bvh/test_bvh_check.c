@@ -145,6 +145,9 @@ INSTANCE(pointer_gap_bits, in.pointer |= UINT64_C(1) << 50)
 INSTANCE(wrong_aabbs, in.pointer |= UINT64_C(1) << 62)
 INSTANCE(nan_matrix, in.world_to_object[5] = 0x7FC00000)
 INSTANCE(infinite_matrix, in.world_to_object[11] = 0x7F800000)
+INSTANCE(zero_matrix, memset(in.world_to_object, 0, sizeof in.world_to_object))
+INSTANCE(flat_matrix, in.world_to_object[10] = 0)
+INSTANCE(equal_rows, memcpy(in.world_to_object, in.world_to_object + 4, 4 * sizeof(uint32_t)))
 INSTANCE(instance_count, in.child_count_minus_one = 4)
 INSTANCE(instance_unused, in.unused = 2)
 INSTANCE(instance_parent, in.parent = 0x00000125)
@@ -361,7 +364,8 @@ static const struct damage damages[] = {
     D(last_pair_runs_on, 21, W),
     D(pointer_low_bits, 22, E), D(pointer_gap_bits, 22, E),
     D(wrong_aabbs, 23, W),
-    D(nan_matrix, 24, E), D(infinite_matrix, 24, E),
+    D(nan_matrix, 24, E), D(infinite_matrix, 24, E), D(zero_matrix, 24, E), D(flat_matrix, 24, E),
+    D(equal_rows, 24, E),
     D(instance_box, 25, E),
     D(wrong_parent, 26, W), D(instance_parent, 26, W),
     D(stored_twice, 27, W),
@@ -712,6 +716,30 @@ TEST(promises_of_instance_children_are_compared, "G12-257")
             }
             facet_gfx12_check_free(&check);
         }
+    }
+}
+
+/* One finding per matrix: of its elements, or of the whole. A tiny matrix has an inverse, and an
+ * instance whose BLAS is not in the image is looked at as well. */
+TEST(matrices_without_inverse_are_named_once, "G12-257")
+{
+    static const struct {
+        uint32_t z;
+        unsigned findings;
+    } ways[] = {{0, 1}, {0x80000000, 1}, {0x7F800000, 1}, {0x00000001, 0}, {0x3F000000, 0}};
+
+    for (size_t i = 0; i < 2 * (sizeof ways / sizeof *ways); i++) {
+        uint8_t image[4 * 128] = {0};
+        struct facet_gfx12_view view = {image, i % 2 == 0 ? 512 : 256, 0, FACET_GFX12_ROOT};
+        struct facet_gfx12_check_options options = {.partial = true};
+        struct facet_gfx12_check check;
+        struct facet_gfx12_instance in = turned_instance(image);
+
+        in.world_to_object[10] = ways[i / 2].z;
+        facet_gfx12_instance_encode(&in, image + 128);
+        CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
+        CHECK_EQ(check.by_rule[24], ways[i / 2].findings);
+        facet_gfx12_check_free(&check);
     }
 }
 
