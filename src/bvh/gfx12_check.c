@@ -37,7 +37,7 @@ const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1] = {
     {"V21", "G12-122", W, "a range goes on in a node of the same parent"},
     {"V22", "G12-126", E, "pointer bits 2..0 and 53..45 are zero"},
     {"V23", "G12-128", W, "aabbs matches the contents of the BLAS"},
-    {"V24", "G12-124", E, "world_to_object is finite"},
+    {"V24", "G12-124", E, "world_to_object and its inverse are finite"},
     {"V25", "G12-136", E, "the instance's boxes contain the BLAS"},
     {"V26", "G12-009", W, "the parent ID is right"},
     {"V27", "G12-071", W, "vertices are compressed as far as possible"},

@@ -1,4 +1,4 @@
-/* Rules that compare a child with everything below it: V12, V13, V23, V25.
+/* Rules that compare a child with everything below it: V12, V13, V23 - V25.
  *
  * "Below" means the geometry itself, not the boxes in between: a grandchild's decoded box may stick
  * out of its parent's by a grid step without losing a hit (R-G12-58). Nodes are visited children
@@ -196,6 +196,59 @@ static int outside_axis(const struct boxes *box, const struct facet_checked *b)
     return -1;
 }
 
+/* ---- placed BLASes ---- */
+
+/* Placed BLASes may be rounded in other ways than ours (R-G12-58). */
+#define PLACED_SLACK 1e-5
+
+/* object_to_world of an instance: world = inverse * (object - translation). */
+struct placement {
+    double inverse[3][3], translation[3];
+};
+
+/* false when world_to_object has no finite inverse (R-G12-57). */
+static bool placement_of(const struct facet_gfx12_instance *in, struct placement *out)
+{
+    double m[3][4], det;
+
+    for (int i = 0; i < 12; i++) {
+        m[i / 4][i % 4] = (double)to_float(in->world_to_object[i]);
+    }
+    for (int r = 0; r < 3; r++) {
+        out->translation[r] = m[r][3];
+        for (int c = 0; c < 3; c++) {
+            int i = (c + 1) % 3, j = (c + 2) % 3, k = (r + 1) % 3, l = (r + 2) % 3;
+
+            out->inverse[r][c] = m[i][k] * m[j][l] - m[i][l] * m[j][k];
+        }
+    }
+    det =
+        m[0][0] * out->inverse[0][0] + m[0][1] * out->inverse[1][0] + m[0][2] * out->inverse[2][0];
+    for (int i = 0; i < 9; i++) {
+        out->inverse[i / 3][i % 3] /= det;
+        if (!isfinite(out->inverse[i / 3][i % 3])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What all children of an instance node hold together, in object space. */
+static void blas_below(const struct facet_checker *c, uint32_t node, struct facet_checked *out)
+{
+    struct facet_gfx12_link links[8];
+    unsigned count = facet_gfx12_links(c->view, &c->walk, node, links);
+
+    clear(out);
+    for (unsigned i = 0; i < count; i++) {
+        struct facet_checked b;
+
+        if (link_below(c, &links[i], &b)) {
+            join(out, &b);
+        }
+    }
+}
+
 /* ---- oriented boxes ---- */
 
 struct oriented {
@@ -205,30 +258,63 @@ struct oriented {
     double scale;
 };
 
+static void rotate_point(struct oriented *o, const double p[3], double slack)
+{
+    for (int r = 0; r < 3; r++) {
+        double x = o->m[3 * r] * p[0] + o->m[3 * r + 1] * p[1] + o->m[3 * r + 2] * p[2];
+        double outside = fmax((double)o->box.lo[r] - x, x - (double)o->box.hi[r]);
+
+        o->scale = fmax(o->scale, fabs(x));
+        o->worst = fmax(o->worst, outside - slack);
+    }
+}
+
 /* The padding of 12.7 covers the roundings of a ray's transform; a quarter of it is granted here so
  * that differently rounded padding is accepted. */
 static void rotated_point(void *context, const float p[3])
 {
-    struct oriented *o = context;
+    const double point[3] = {(double)p[0], (double)p[1], (double)p[2]};
 
-    if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) {
-        return;
-    }
-    for (int r = 0; r < 3; r++) {
-        double x = o->m[3 * r] * (double)p[0] + o->m[3 * r + 1] * (double)p[1] +
-                   o->m[3 * r + 2] * (double)p[2];
-
-        o->scale = fmax(o->scale, fabs(x));
-        o->worst = fmax(o->worst, fmax((double)o->box.lo[r] - x, x - (double)o->box.hi[r]));
+    if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2])) {
+        rotate_point(context, point, 0.0);
     }
 }
 
-/* Every vertex below a link, with an explicit stack; false when the budget is spent. Subtrees with
- * instances are left out: their geometry lives in other spaces. */
-static bool each_point(struct facet_checker *c,
-                       const struct facet_gfx12_link *start,
-                       point_fn *fn,
-                       void *context)
+/* The eight corners of the BLAS's bounds, through the instance. */
+static void rotated_instance(const struct facet_checker *c, uint32_t node, struct oriented *o)
+{
+    struct facet_gfx12_instance in;
+    struct placement place;
+    struct facet_checked blas;
+    double corner[8][3], scale = 0.0;
+
+    facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
+    blas_below(c, node, &blas);
+    if (!has_geometry(&blas) || !placement_of(&in, &place)) {
+        return;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        double object[3];
+
+        for (unsigned k = 0; k < 3; k++) {
+            object[k] =
+                (double)((i >> k & 1) != 0 ? blas.hi[k] : blas.lo[k]) - place.translation[k];
+        }
+        for (unsigned r = 0; r < 3; r++) {
+            corner[i][r] = place.inverse[r][0] * object[0] + place.inverse[r][1] * object[1] +
+                           place.inverse[r][2] * object[2];
+            scale = fmax(scale, fabs(corner[i][r]));
+        }
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        rotate_point(o, corner[i], PLACED_SLACK * scale);
+    }
+}
+
+/* Every vertex and every placed BLAS below a link, with an explicit stack; false when the budget is
+ * spent. */
+static bool
+rotate_all(struct facet_checker *c, const struct facet_gfx12_link *start, struct oriented *o)
 {
     struct facet_gfx12_link *stack = malloc(64 * sizeof *stack);
     size_t depth = 0, capacity = 64;
@@ -256,10 +342,12 @@ static bool each_point(struct facet_checker *c,
                             range.pair,
                             true,
                             NULL,
-                            fn,
-                            context);
+                            rotated_point,
+                            o);
                 c->budget -= c->budget != 0;
             } while (facet_gfx12_range_next(&range));
+        } else if (kind == FACET_GFX12_KIND_INSTANCE && link_below(c, &link, &unused)) {
+            rotated_instance(c, node, o);
         } else if (kind == FACET_GFX12_KIND_BOX && link_below(c, &link, &unused)) {
             if (depth + 8 > capacity) {
                 struct facet_gfx12_link *more = realloc(stack, 2 * capacity * sizeof *more);
@@ -283,6 +371,7 @@ static void check_oriented(struct facet_checker *c,
                            const struct facet_gfx12_box *box,
                            const struct facet_gfx12_link *link,
                            const struct boxes *covered,
+                           bool placed,
                            uint64_t at)
 {
     struct oriented o = {.box = *covered};
@@ -292,7 +381,7 @@ static void check_oriented(struct facet_checker *c,
     for (int i = 0; i < 9; i++) {
         o.m[i] = (double)to_float(rows[i]);
     }
-    if (!each_point(c, link, rotated_point, &o)) {
+    if (!rotate_all(c, link, &o)) {
         facet_checker_report_as(c,
                                 12,
                                 FACET_GFX12_NOTE,
@@ -306,8 +395,9 @@ static void check_oriented(struct facet_checker *c,
         facet_checker_report(c,
                              12,
                              at,
-                             "child %u: a vertex lies %.3g outside the oriented box",
+                             "child %u: a %s lies %.3g outside the oriented box",
                              link->slot,
+                             placed ? "corner of a placed BLAS" : "vertex",
                              o.worst);
     }
 }
@@ -374,8 +464,8 @@ void facet_checker_box_tree(struct facet_checker *c, uint32_t node)
             union_of_run(box.child, box.origin, box.exponent, links, first, end, &covered);
             axis = outside_axis(&covered, &b);
             if ((box.obb_matrix_index & 0x7F) < FACET_GFX12_OBB_COUNT) {
-                if (has_geometry(&b) && !b.has_instance) {
-                    check_oriented(c, &box, &links[first], &covered, at);
+                if (has_geometry(&b)) {
+                    check_oriented(c, &box, &links[first], &covered, b.has_instance != 0, at);
                 }
             } else if (has_geometry(&b) && axis >= 0) {
                 facet_checker_report(c,
@@ -398,44 +488,32 @@ void facet_checker_box_tree(struct facet_checker *c, uint32_t node)
 
 /* ---- instances ---- */
 
-/* World bounds of the BLAS, drawn in by a hundred-thousandth so that other ways of rounding them
- * are accepted. Unknown (empty) when the matrix has no inverse. */
-static void placed_bounds(const struct facet_gfx12_instance *in,
+/* World bounds of the BLAS, drawn in by the slack. Unknown (empty) when they overflow. */
+static void placed_bounds(const struct placement *place,
                           const struct facet_checked *blas,
                           struct facet_checked *out)
 {
-    double m[3][4], inv[3][3], det, lo[3], hi[3], scale = 0.0;
+    double lo[3], hi[3], scale = 0.0;
 
-    for (int i = 0; i < 12; i++) {
-        m[i / 4][i % 4] = (double)to_float(in->world_to_object[i]);
-    }
-    for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++) {
-            int i = (c + 1) % 3, j = (c + 2) % 3, k = (r + 1) % 3, l = (r + 2) % 3;
-
-            inv[r][c] = m[i][k] * m[j][l] - m[i][l] * m[j][k];
-        }
-    }
-    det = m[0][0] * inv[0][0] + m[0][1] * inv[1][0] + m[0][2] * inv[2][0];
     for (int r = 0; r < 3; r++) {
         lo[r] = hi[r] = 0.0;
         for (int c = 0; c < 3; c++) {
-            double a = inv[r][c] / det * ((double)blas->lo[c] - m[c][3]);
-            double b = inv[r][c] / det * ((double)blas->hi[c] - m[c][3]);
+            double a = place->inverse[r][c] * ((double)blas->lo[c] - place->translation[c]);
+            double b = place->inverse[r][c] * ((double)blas->hi[c] - place->translation[c]);
 
             lo[r] += fmin(a, b);
             hi[r] += fmax(a, b);
         }
         scale = fmax(scale, fmax(fabs(lo[r]), fabs(hi[r])));
     }
-    if (!isfinite(scale) || det == 0.0) {
+    if (!isfinite(scale)) {
         return;
     }
     for (int k = 0; k < 3; k++) {
         double middle = 0.5 * (lo[k] + hi[k]);
 
-        out->lo[k] = (float)fmin(lo[k] + 1e-5 * scale, middle);
-        out->hi[k] = (float)fmax(hi[k] - 1e-5 * scale, middle);
+        out->lo[k] = (float)fmin(lo[k] + PLACED_SLACK * scale, middle);
+        out->hi[k] = (float)fmax(hi[k] - PLACED_SLACK * scale, middle);
     }
 }
 
@@ -493,27 +571,59 @@ static void check_blas(struct facet_checker *c,
     }
 }
 
-void facet_checker_instance_tree(struct facet_checker *c, uint32_t node)
+/* Elements that are not finite have been named one by one. */
+static void
+report_singular(struct facet_checker *c, const struct facet_gfx12_instance *in, uint32_t node)
 {
-    struct facet_checked *own = &c->below[node];
+    for (int i = 0; i < 12; i++) {
+        if (!isfinite(to_float(in->world_to_object[i]))) {
+            return;
+        }
+    }
+    facet_checker_report(
+        c, 24, facet_checker_offset(node), "world_to_object has no finite inverse");
+}
+
+/* V13 for the children of an instance. They are culled with the flags of the level above, before
+ * the instance's force bits count, so a promise must hold for the BLAS as placed (R-G12-57); their
+ * cull_mask is ignored (9.6). */
+static void
+check_placed_promises(struct facet_checker *c, const struct facet_gfx12_instance *in, uint32_t node)
+{
     struct facet_gfx12_link links[8];
     unsigned count = facet_gfx12_links(c->view, &c->walk, node, links);
-    struct facet_gfx12_instance in;
-    struct facet_checked blas;
 
-    clear(own);
-    clear(&blas);
-    facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     for (unsigned i = 0; i < count; i++) {
         struct facet_checked b;
 
         if (link_below(c, &links[i], &b)) {
-            join(&blas, &b);
+            b.promises = placed_promises(in->pointer, b.promises);
+            b.mask = 0;
+            check_promises(c,
+                           &in->child[links[i].slot],
+                           links[i].slot,
+                           &b,
+                           facet_checker_offset(node) + 80 + 12 * (uint64_t)links[i].slot);
         }
     }
+}
+
+void facet_checker_instance_tree(struct facet_checker *c, uint32_t node)
+{
+    struct facet_checked *own = &c->below[node];
+    struct facet_gfx12_instance in;
+    struct placement place;
+    struct facet_checked blas;
+
+    clear(own);
+    blas_below(c, node, &blas);
+    facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     check_blas(c, &in, (in.child_count_minus_one & 3u) + 1, &blas, node);
-    if (has_geometry(&blas)) {
-        placed_bounds(&in, &blas, own);
+    check_placed_promises(c, &in, node);
+    if (!placement_of(&in, &place)) {
+        report_singular(c, &in, node);
+    } else if (has_geometry(&blas)) {
+        placed_bounds(&place, &blas, own);
     }
     own->promises = placed_promises(in.pointer, blas.promises);
     own->mask = in.cull_mask;

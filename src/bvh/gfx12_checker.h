@@ -2,7 +2,7 @@
  *
  *   gfx12_check.c        the rule table, findings, graph problems, the order of work
  *   gfx12_check_node.c   fields of one node (V03 - V11, V15 - V19, V22, V24, V27)
- *   gfx12_check_tree.c   promises, masks and boxes against what lies below (V12, V13, V23, V25) */
+ *   gfx12_check_tree.c   promises, masks and boxes against what lies below (V12, V13, V23 - V25) */
 #ifndef FACET_BVH_GFX12_CHECKER_H
 #define FACET_BVH_GFX12_CHECKER_H
 

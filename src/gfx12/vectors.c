@@ -4,7 +4,9 @@
 
 #include "base/bits.h"
 #include "base/json.h"
+#include "base/strbuf.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,6 +32,9 @@ static bool complain(const struct reader *r, const char *path, const char *what)
                      r->index,
                      path,
                      what);
+    for (char *at = r->err->message; *at != '\0'; at++) { /* names are any text */
+        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
+    }
     return false;
 }
 
@@ -106,6 +111,10 @@ static bool read_options(const struct reader *r, const json_t *object, struct fa
             return complain(r, ".opaque_sense", "expected \"hw\" or \"seed\"");
         }
         v->opaque_sense = seed ? FACET_GFX12_SENSE_SEED : FACET_GFX12_SENSE_HW;
+    }
+    const json_t *comment = json_object_get(object, "comment");
+    if (comment != NULL && !json_is_string(comment)) {
+        return complain(r, ".comment", "expected a string");
     }
     if (base != NULL && !read_number(r, base, ".bvh_base", UINT64_MAX, &v->bvh_base)) {
         return false;
@@ -210,6 +219,72 @@ read_cases(const char *file, json_t *root, struct facet_gfx12_vectors *out, stru
     return FACET_OK;
 }
 
+/* ---- large integers ---- */
+
+/* The length of the decimal integer at the start of the text when it is one of 2^63 .. 2^64 - 1, 0
+ * otherwise. */
+static size_t large_integer(const char *text, size_t size, uint64_t *value)
+{
+    size_t length = 0;
+    *value = 0;
+    while (length < size && text[length] >= '0' && text[length] <= '9') {
+        uint64_t digit = (uint64_t)(text[length++] - '0');
+        if (*value > (UINT64_MAX - digit) / 10) {
+            return 0;
+        }
+        *value = *value * 10 + digit;
+    }
+    bool real = length < size && (text[length] == '.' || (text[length] | 0x20) == 'e');
+    return real || text[0] == '0' || *value <= INT64_MAX ? 0 : length;
+}
+
+/* The index behind the string that starts at `start`, or `size`. */
+static size_t string_end(const char *text, size_t size, size_t start)
+{
+    size_t i = start + 1;
+    while (i < size && text[i] != '"') {
+        i += text[i] == '\\' ? 2 : 1;
+    }
+    return i < size ? i + 1 : size;
+}
+
+/* jansson refuses integers beyond 63 bits, which base pointers with flags exceed: rewrites those
+ * after "bvh_base": as "0x..." strings. Such a string is as long as 20 digits, and one longer than
+ * 19, so that the columns of complaints stay right (a blank before makes room). Leaves *out empty
+ * when there is nothing to rewrite. */
+static void rewrite_large(const char *text, size_t size, struct facet_strbuf *out)
+{
+    static const char key[] = "\"bvh_base\"";
+    enum { NOTHING, KEY, COLON } before = NOTHING;
+    size_t copied = 0, i = 0;
+    while (i < size) {
+        uint64_t value;
+        size_t length = before == COLON ? large_integer(text + i, size - i, &value) : 0;
+        if (length != 0) {
+            bool room = length == 19 && text[i - 1] == ' ';
+            facet_strbuf_add(out, text + copied, i - copied - room);
+            facet_strbuf_printf(out, "\"0x%" PRIx64 "\"", value);
+            copied = i += length;
+            before = NOTHING;
+        } else if (text[i] == '"') {
+            size_t end = string_end(text, size, i);
+            bool found = end - i == sizeof key - 1 && memcmp(text + i, key, sizeof key - 1) == 0;
+            before = found ? KEY : NOTHING;
+            i = end;
+        } else {
+            if (before == KEY && text[i] == ':') {
+                before = COLON;
+            } else if (strchr(" \t\r\n", text[i]) == NULL || text[i] == '\0') {
+                before = NOTHING;
+            }
+            i++;
+        }
+    }
+    if (copied != 0) {
+        facet_strbuf_add(out, text + copied, size - copied);
+    }
+}
+
 enum facet_status facet_gfx12_vectors_parse(const char *file,
                                             const void *text,
                                             size_t size,
@@ -217,8 +292,19 @@ enum facet_status facet_gfx12_vectors_parse(const char *file,
                                             struct facet_error *err)
 {
     json_t *root = NULL;
+    struct facet_strbuf rewritten;
+    enum facet_status status;
     memset(out, 0, sizeof *out);
-    enum facet_status status = facet_json_parse(file, text, size, &root, err);
+    facet_strbuf_init(&rewritten);
+    rewrite_large(text, size, &rewritten);
+    if (rewritten.failed) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", file);
+    } else if (rewritten.length != 0) {
+        status = facet_json_parse(file, rewritten.text, rewritten.length, &root, err);
+    } else {
+        status = facet_json_parse(file, text, size, &root, err);
+    }
+    facet_strbuf_free(&rewritten);
     if (status == FACET_OK) {
         status = read_cases(file, root, out, err);
         json_decref(root);

@@ -145,12 +145,21 @@ INSTANCE(pointer_gap_bits, in.pointer |= UINT64_C(1) << 50)
 INSTANCE(wrong_aabbs, in.pointer |= UINT64_C(1) << 62)
 INSTANCE(nan_matrix, in.world_to_object[5] = 0x7FC00000)
 INSTANCE(infinite_matrix, in.world_to_object[11] = 0x7F800000)
+INSTANCE(zero_matrix, memset(in.world_to_object, 0, sizeof in.world_to_object))
+INSTANCE(flat_matrix, in.world_to_object[10] = 0)
+INSTANCE(equal_rows, memcpy(in.world_to_object, in.world_to_object + 4, 4 * sizeof(uint32_t)))
 INSTANCE(instance_count, in.child_count_minus_one = 4)
 INSTANCE(instance_unused, in.unused = 2)
 INSTANCE(instance_parent, in.parent = 0x00000125)
 INSTANCE(instance_origin, in.origin[1] = 0xFFC00000)
 INSTANCE(instance_exponent, in.exponent[0] = 5)
 INSTANCE(instance_box, in.child[0].max[0] = 5)
+INSTANCE(instance_non_opaque, in.child[0].cull_flags = FACET_GFX12_ONLY_NON_OPAQUE)
+INSTANCE(instance_procedural, in.child[0].cull_flags = FACET_GFX12_ONLY_PROCEDURAL)
+INSTANCE(instance_forced, {
+    in.pointer |= facet_gfx12_base_make(0, FACET_GFX12_FORCE_NON_OPAQUE);
+    in.child[0].cull_flags = FACET_GFX12_ONLY_OPAQUE;
+})
 INSTANCE(instance_slot, in.child[2].cull_mask = 1)
 INSTANCE(instance_mask, in.cull_mask = 0xFF)
 INSTANCE(moved_instance, in.world_to_object[7] = 0x41200000)
@@ -218,6 +227,16 @@ static void tlas_mask(struct subject *s)
 
     facet_gfx12_box_decode(node_at(s, 0), &box);
     box.child[0].cull_mask = 0x01;
+    facet_gfx12_box_encode(&box, node_at(s, 0));
+}
+
+/* An oriented box above instances, with planes that were made for the world's axes. */
+static void tlas_matrix(struct subject *s)
+{
+    struct facet_gfx12_box box;
+
+    facet_gfx12_box_decode(node_at(s, 0), &box);
+    box.obb_matrix_index = 40;
     facet_gfx12_box_encode(&box, node_at(s, 0));
 }
 
@@ -331,8 +350,10 @@ static const struct damage damages[] = {
     D(type_4, 11, E), D(type_15, 11, E), D(bad_root_type, 11, E), D(instance_child_type, 11, E),
     D(shrunk_max, 12, E), D(raised_min, 12, E), D(moved_origin, 12, E), D(matrix_other, 12, E),
     D(moved_instance, 12, E), D(moved_vertex, 12, E),
+    D(tlas_matrix, 12, E),
     D(false_non_opaque, 13, E), D(false_procedural, 13, E), D(mask_zero, 13, E), D(mask_bit, 13, E),
     D(tlas_mask, 13, E), D(instance_mask, 13, E), D(not_opaque, 13, E),
+    D(instance_non_opaque, 13, E), D(instance_procedural, 13, E), D(instance_forced, 13, E),
     D(pair_seven, 14, E),
     D(negative_prefix, 15, E),
     D(reserved_vertex_type, 16, E),
@@ -343,7 +364,8 @@ static const struct damage damages[] = {
     D(last_pair_runs_on, 21, W),
     D(pointer_low_bits, 22, E), D(pointer_gap_bits, 22, E),
     D(wrong_aabbs, 23, W),
-    D(nan_matrix, 24, E), D(infinite_matrix, 24, E),
+    D(nan_matrix, 24, E), D(infinite_matrix, 24, E), D(zero_matrix, 24, E), D(flat_matrix, 24, E),
+    D(equal_rows, 24, E),
     D(instance_box, 25, E),
     D(wrong_parent, 26, W), D(instance_parent, 26, W),
     D(stored_twice, 27, W),
@@ -637,6 +659,144 @@ TEST(what_gpurt_writes_is_accepted, "G12-257")
     CHECK_EQ(check.reached, 4);
     facet_gfx12_check_free(&check);
     free(image);
+}
+
+/* A TLAS of one instance of one triangle: 0 root, 1 instance | 2 BLAS root, 3 triangle with the
+ * bounds 0..1, 0..1, 0. The instance doubles it, turns it around z and moves it: in the world, its
+ * corners are x = 4 or 6, y = 0 or 2, z = 0. */
+static struct facet_gfx12_instance turned_instance(uint8_t *image)
+{
+    struct facet_gfx12_child placed = whole_child(6, 1), root = whole_child(5, 1);
+    struct facet_gfx12_child leaf = whole_child(0, 1);
+    struct facet_gfx12_instance in;
+
+    box_node(image, 0, 16, &placed, 1, 0);
+    instance_node(image + 128, 2 * 128, &root, 1);
+    box_node(image + 2 * 128, 0, 16, &leaf, 1, 0);
+    radv_triangle(image + 3 * 128);
+    facet_gfx12_instance_decode(image + 128, &in);
+    memset(in.world_to_object, 0, sizeof in.world_to_object);
+    in.world_to_object[1] = float_bits(0.5f);
+    in.world_to_object[4] = float_bits(-0.5f);
+    in.world_to_object[7] = float_bits(3.0f);
+    in.world_to_object[10] = float_bits(0.5f);
+    facet_gfx12_instance_encode(&in, image + 128);
+    return in;
+}
+
+/* Promises of an instance's children against what holds for the BLAS as placed: all 16 values, with
+ * each force bit; the children's masks do not count. */
+TEST(promises_of_instance_children_are_compared, "G12-257")
+{
+    static const struct {
+        unsigned force, holds;
+    } ways[] = {
+        {0, FACET_GFX12_ONLY_OPAQUE},
+        {FACET_GFX12_FORCE_OPAQUE, FACET_GFX12_ONLY_OPAQUE},
+        {FACET_GFX12_FORCE_NON_OPAQUE, FACET_GFX12_ONLY_NON_OPAQUE},
+    };
+
+    for (unsigned way = 0; way < 3; way++) {
+        for (unsigned flags = 0; flags < 16; flags++) {
+            bool holds = (flags & ~(ways[way].holds | FACET_GFX12_ONLY_TRIANGLES)) == 0;
+            uint8_t image[4 * 128] = {0};
+            struct facet_gfx12_view view = {image, sizeof image, 0, FACET_GFX12_ROOT};
+            struct facet_gfx12_check_options options = {0};
+            struct facet_gfx12_check check;
+            struct facet_gfx12_instance in = turned_instance(image);
+
+            in.pointer |= facet_gfx12_base_make(0, ways[way].force);
+            in.child[0].cull_flags = (uint8_t)flags;
+            in.child[0].cull_mask = 0;
+            facet_gfx12_instance_encode(&in, image + 128);
+            CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
+            CHECK_MSG(check.by_rule[13] == !holds, "force %u, flags %u", way, flags);
+            for (uint32_t i = 0; i < check.count; i++) {
+                CHECK(check.findings[i].rule != 13 || check.findings[i].offset == 128 + 83);
+            }
+            facet_gfx12_check_free(&check);
+        }
+    }
+}
+
+/* One finding per matrix: of its elements, or of the whole. A tiny matrix has an inverse, and an
+ * instance whose BLAS is not in the image is looked at as well. */
+TEST(matrices_without_inverse_are_named_once, "G12-257")
+{
+    static const struct {
+        uint32_t z;
+        unsigned findings;
+    } ways[] = {{0, 1}, {0x80000000, 1}, {0x7F800000, 1}, {0x00000001, 0}, {0x3F000000, 0}};
+
+    for (size_t i = 0; i < 2 * (sizeof ways / sizeof *ways); i++) {
+        uint8_t image[4 * 128] = {0};
+        struct facet_gfx12_view view = {image, i % 2 == 0 ? 512 : 256, 0, FACET_GFX12_ROOT};
+        struct facet_gfx12_check_options options = {.partial = true};
+        struct facet_gfx12_check check;
+        struct facet_gfx12_instance in = turned_instance(image);
+
+        in.world_to_object[10] = ways[i / 2].z;
+        facet_gfx12_instance_encode(&in, image + 128);
+        CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
+        CHECK_EQ(check.by_rule[24], ways[i / 2].findings);
+        facet_gfx12_check_free(&check);
+    }
+}
+
+/* Planes that just enclose the rotated corners are accepted, each of them moved in is not. */
+TEST(oriented_boxes_above_instances_are_compared, "G12-257")
+{
+    const double corner[4][3] = {{4, 0, 0}, {6, 0, 0}, {4, 2, 0}, {6, 2, 0}};
+
+    for (unsigned matrix = 0; matrix < FACET_GFX12_OBB_COUNT; matrix++) {
+        for (int moved = -1; moved < 6; moved++) {
+            uint8_t image[4 * 128] = {0};
+            struct facet_gfx12_view view = {image, sizeof image, 0, FACET_GFX12_ROOT};
+            struct facet_gfx12_check_options options = {0};
+            struct facet_gfx12_check check;
+            struct facet_gfx12_box box;
+            uint32_t rows[9], lo[3], hi[3];
+
+            (void)turned_instance(image);
+            facet_gfx12_box_decode(image, &box);
+            CHECK(facet_gfx12_obb_matrix(matrix, rows));
+            for (int r = 0; r < 3; r++) {
+                double least = INFINITY, most = -INFINITY;
+
+                for (int i = 0; i < 4; i++) {
+                    double x = 0;
+
+                    for (int k = 0; k < 3; k++) {
+                        float m;
+
+                        memcpy(&m, &rows[3 * r + k], sizeof m);
+                        x += (double)m * corner[i][k];
+                    }
+                    least = fmin(least, x);
+                    most = fmax(most, x);
+                }
+                lo[r] = float_bits((float)least - 1e-5f);
+                hi[r] = float_bits((float)most + 1e-5f);
+                box.origin[r] = lo[r];
+                CHECK(facet_gfx12_quantize_exponent(
+                    lo[r], float_bits((float)most + 0.5f), &box.exponent[r]));
+            }
+            box.obb_matrix_index = matrix;
+            facet_gfx12_quantize_child(lo, hi, box.origin, box.exponent, &box.child[0]);
+            if (moved >= 0 && moved < 3) {
+                box.child[0].min[moved] = (uint16_t)(box.child[0].min[moved] + 3);
+            } else if (moved >= 3 && box.child[0].max[moved - 3] >= 3) {
+                box.child[0].max[moved - 3] = (uint16_t)(box.child[0].max[moved - 3] - 3);
+            } else if (moved >= 3) {
+                continue; /* flat along this axis */
+            }
+            facet_gfx12_box_encode(&box, image);
+            CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
+            CHECK_MSG(check.by_rule[12] == (moved >= 0), "matrix %u, plane %d", matrix, moved);
+            CHECK_EQ(check.total[FACET_GFX12_ERROR], (uint64_t)(moved >= 0));
+            facet_gfx12_check_free(&check);
+        }
+    }
 }
 
 /* Child reuse: two boxes for one child, together they cover it. */

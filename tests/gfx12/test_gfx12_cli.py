@@ -70,8 +70,7 @@ def first_difference_is_named():
              (False, 2, "v2", "0x36", "0x35"))
 
 
-@case("G12-240 G12-241")
-def instance_rays_are_checked():
+def instance_case():
     one = published("box8-all-hit")
     one.update(
         node=[0x3F000000, 0, 0, 0xC0000000, 0, 0x3F000000, 0, 0x3E800000, 0, 0, 0x40000000,
@@ -84,6 +83,12 @@ def instance_rays_are_checked():
                   0xFFFFFF05, 0xFFFFFFFF, 0xFFFFFFFF],
         expected_origin=[0, 0, "0x40e00000"],
         expected_direction=["0x3e000000", "0x3d800000", "0xc0000000"])
+    return one
+
+
+@case("G12-240 G12-241")
+def instance_rays_are_checked():
+    one = instance_case()
     result = run_cases([one])
     check_eq(result.returncode, 0, result.stdout + result.stderr)
     one["bvh_base"] = "0x0440000000001000"  # the node follows the base pointer
@@ -150,8 +155,60 @@ def malformed_files_are_refused():
     check_refused(facet("--vectors", "/no/such/file.json"), "/no/such/file.json")
     check_refused(facet(), "--vectors")
     check_refused(facet("--vectors", SILICON, "--profile", "fast"), "fast")
+    for comment in (None, 7, ["x"], {"x": 1}):
+        check_refused(run_cases([changed(comment=comment)]), "cases[0].comment", "a string")
     check_eq(run_cases([]).returncode, 0, "no case at all")
     check_eq(run_cases([changed(comment="x")]).returncode, 0, "a comment is allowed")
+
+
+@case()
+def base_pointers_of_64_bits_are_integers_too():
+    one = instance_case()
+
+    def reply(value, space=" ", tail="", words=("--json",)):
+        one["bvh_base"] = "BASE"
+        text = json.dumps({"cases": [one]}, separators=(",", ":"))
+        text = text.replace('"bvh_base":"BASE"', f'"bvh_base"{space}:{space}{value}') + tail
+        return facet("--vectors", "-", *words, text=text), len(text)
+
+    # The largest pointer of 63 bits, and beyond: flags of a base pointer live up there.
+    for value in (2**63 - 1, 2**63, 2**63 + 0x123456, 10**19 - 1, 10**19, 2**64 - 1,
+                  0x8100_0000_0000_0000):
+        wanted = reply(f'"{value:#x}"')[0]
+        check(wanted.returncode in (0, 1), wanted.stderr)
+        for space in ("", " ", "\t", "\r\n"):
+            got = reply(value, space)[0]
+            check_eq((got.returncode, got.stdout), (wanted.returncode, wanted.stdout), f"{value}")
+    # The bits arrive: an instance hands the flags of the ray's base on, to v3.
+    replies = {reply(value)[0].stdout for value in (0, 2**63 | 2**54, 2**64 - 1)}
+    check_eq(len(replies), 3, "different replies")
+    # What is not such a number is refused as before, and columns count what the user wrote.
+    for value in (2**64, 10**20, -1, -2**63 - 1, "9223372036854775808.5", "09223372036854775808",
+                  "9223372036854775808e0"):
+        check_refused(reply(value)[0], "-")
+    for value in (2**63, 2**64 - 1):
+        result, length = reply(value, tail="}")
+        check_refused(result, f"-:1:{length}:")
+    text = json.dumps({"cases": [one]}).replace('"name": "box8-all-hit"', f'"name": {2**63}')
+    check_refused(facet("--vectors", "-", text=text), "too big")
+    text = json.dumps({"cases": [one]}).replace('"BASE"', str(2**64 - 1))
+    quoted = json.dumps(f'"bvh_base": {2**63}')  # inside a name it is only text
+    text = text.replace('"box8-all-hit"', quoted)
+    data = json.loads(facet("--vectors", "-", "--json", text=text).stdout)
+    check_eq(data["cases"][0]["name"], json.loads(quoted))
+
+
+@case()
+def names_do_not_reach_the_terminal_raw():
+    one = published("box8-all-hit")
+    one["name"] = "a\x1b[2J\n\x7f\u009bé\t"
+    shown = "a\\u001b[2J\\u000a\\u007f\\u009bé\\u0009"
+    check_eq(run_cases([one]).stdout.splitlines()[0], f"pass  {shown}")
+    one["expected"][0] = "0x12345678"
+    check(run_cases([one]).stdout.startswith(f"FAIL  {shown}: dword 0"), "the failing case")
+    check_eq(json.loads(run_cases([one], "--json").stdout)["cases"][0]["name"], one["name"])
+    one["expected"] = []
+    check_refused(run_cases([one]), "a?[2J??", "cases[0].expected")
 
 
 @case()
