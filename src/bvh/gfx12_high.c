@@ -20,6 +20,20 @@ struct mesh {
     uint32_t edge_mask;
 };
 
+/* The tables below are larger than caches and hit at random: what item i + AHEAD will touch is
+ * asked for while item i is at work. */
+enum { AHEAD = 12 };
+
+static uint64_t corner_slot(const struct facet_level *level, uint32_t i, uint32_t c, uint64_t size)
+{
+    uint32_t xyz[3];
+
+    memcpy(xyz, level->triangles[level->items[i].id].vertex[c], sizeof xyz);
+    return facet_hash_mix((xyz[0] | (uint64_t)xyz[1] << 32) ^
+                          xyz[2] * UINT64_C(0x9E3779B97F4A7C15)) &
+           (size - 1);
+}
+
 /* Numbers the vertices so that equal bits mean equal numbers. */
 static bool number_corners(const struct facet_level *level, struct mesh *mesh)
 {
@@ -40,13 +54,13 @@ static bool number_corners(const struct facet_level *level, struct mesh *mesh)
         const struct facet_bvh_triangle *t = &level->triangles[level->items[i].id];
 
         for (uint32_t c = 0; c < 3; c++) {
+            uint64_t slot = corner_slot(level, i, c, size);
             uint32_t xyz[3];
-            uint64_t slot;
 
+            if (i + AHEAD < count) {
+                __builtin_prefetch(&table[corner_slot(level, i + AHEAD, c, size)], 1);
+            }
             memcpy(xyz, t->vertex[c], sizeof xyz);
-            slot = facet_hash_mix((xyz[0] | (uint64_t)xyz[1] << 32) ^
-                                  xyz[2] * UINT64_C(0x9E3779B97F4A7C15)) &
-                   (size - 1);
             for (;; slot = (slot + 1) & (size - 1)) {
                 uint32_t owner = table[slot];
 
@@ -98,6 +112,9 @@ static void link_edges(const struct facet_level *level, struct mesh *mesh)
         for (uint32_t e = 0; e < 3; e++) {
             uint32_t slot = edge_slot(mesh, i, e);
 
+            if (i >= AHEAD) {
+                __builtin_prefetch(&mesh->edge_head[edge_slot(mesh, i - AHEAD, e)], 1);
+            }
             mesh->edge_next[3 * i + e] = mesh->edge_head[slot];
             mesh->edge_head[slot] = 3 * i + e;
         }
@@ -165,6 +182,9 @@ static uint32_t make_pairs(struct facet_level *level,
         struct facet_bvh_item item = level->items[i];
         uint32_t j;
 
+        for (uint32_t e = 0; e < 3 && i + AHEAD < level->item_count; e++) {
+            __builtin_prefetch(&mesh->edge_head[edge_slot(mesh, i + AHEAD, e)]);
+        }
         if (taken[i]) {
             continue;
         }
