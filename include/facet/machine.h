@@ -1,7 +1,7 @@
 /* The one face of every machine: explicit state, guest memory, step, described by tables.
  *
  * A machine is made by its kind's own header (facet/xphmg.h, facet/tile.h, ...); everything from
- * then on is written against the verbs below: debugger, GDB stub, tracers, inspectors, bindings,
+ * then on is written against the verbs below: debugger, GDB server, tracers, inspectors, bindings,
  * lockstep with RTL.
  *
  * A machine's future is a function of its state. Nothing from outside enters except through these

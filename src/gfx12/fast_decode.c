@@ -30,8 +30,8 @@ struct decoder {
     uint32_t count, capacity;
     uint32_t *table; /* open addressing: numbers of nodes */
     uint32_t table_size;
-    uint32_t *todo; /* nodes to decode, last first: a subtree stays together */
-    uint32_t todo_count, todo_capacity;
+    uint32_t *pending; /* nodes to decode, last first: a subtree stays together */
+    uint32_t pending_count, pending_capacity;
     uint8_t *arena;
     uint64_t units, unit_capacity;
     bool odd;
@@ -109,13 +109,14 @@ static uint32_t find(struct decoder *d, const struct found *node)
         }
     }
     if (!reserve((void **)&d->nodes, d->count, &d->capacity, sizeof d->nodes[0]) ||
-        !reserve((void **)&d->todo, d->todo_count, &d->todo_capacity, sizeof d->todo[0])) {
+        !reserve(
+            (void **)&d->pending, d->pending_count, &d->pending_capacity, sizeof d->pending[0])) {
         d->failed = true;
         return 0;
     }
     d->nodes[d->count] = *node;
     d->table[i] = d->count;
-    d->todo[d->todo_count++] = d->count;
+    d->pending[d->pending_count++] = d->count;
     return d->count++;
 }
 
@@ -517,8 +518,8 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
         return FACET_OK;
     }
     root = link_to(&d, base, tracer->root);
-    while (d.todo_count > 0 && !d.odd && !d.failed) {
-        uint32_t number = d.todo[--d.todo_count];
+    while (d.pending_count > 0 && !d.odd && !d.failed) {
+        uint32_t number = d.pending[--d.pending_count];
 
         if (d.nodes[number].kind == FAST_BOX) {
             decode_box(&d, number);
@@ -533,7 +534,7 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
     }
     free(d.nodes);
     free(d.table);
-    free(d.todo);
+    free(d.pending);
     free(d.arena);
     return d.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the decoded nodes")
                     : FACET_OK;
