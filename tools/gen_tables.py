@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Turns spec/ into C: isa_tables.c (the arrays of src/isa/table.h, the decision tables of decode.c, the
-mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row).
+mnemonic hash of lookup.c), isa_rows.h (one enumerator per instruction row) and isa_xphmg_csrs.h (numbers and
+fields of the control and status registers).
 
-usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
+usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h isa_xphmg_csrs.h
        gen_tables.py --check SPEC_FOLDER
        gen_tables.py --files SPEC_FOLDER     the files that are read, one per line
 Complaints go to standard error as file:line: text; then nothing is written and the exit status is 1."""
 import glob
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -214,6 +216,33 @@ def emit_csrs(spec, out):
     out.append("const size_t facet_csr_row_count = %d;" % len(spec.csrs))
 
 
+def identifier(name):
+    """CAP.PREC.MODE is CAP_PREC_MODE in C; a family ZPTAB0..31 goes by the name of its first register."""
+    return re.sub(r"[^A-Z0-9]", "_", re.sub(r"\.\.\d+$", "", name).upper())
+
+
+def emit_csr_header(spec, isa, out):
+    """Numbers, and the mask and lowest bit of each named field: what code needs to speak of a CSR."""
+    out.append("/* Made by tools/gen_tables.py from spec/ *.csr.tsv: numbers and fields of the %s registers. */" % isa)
+    out.append("#ifndef FACET_ISA_%s_CSRS_H" % isa.upper())
+    out.append("#define FACET_ISA_%s_CSRS_H\n" % isa.upper())
+    out.append("#include <stdint.h>\n")
+    for csr in spec.csrs:
+        if csr["isa"] != isa:
+            continue
+        name = identifier(csr["name"])
+        out.append("#define FACET_CSR_%s 0x%X" % (name, csr["number"]))
+        names = [f["name"] for f in csr["fields"]]
+        for f in csr["fields"]:
+            if names.count(f["name"]) > 1 or f["name"] == "RSV":  # gaps: nobody speaks of them
+                continue
+            mask = (2 << f["hi"]) - (1 << f["lo"])
+            field = "FACET_%s_%s" % (name, identifier(f["name"]))
+            out.append("#define %s UINT64_C(0x%X)" % (field, mask))
+            out.append("#define %s_LSB %d" % (field, f["lo"]))
+    out.append("\n#endif")
+
+
 def emit_prose(spec, out):
     out.append("const struct facet_requirement_row facet_requirement_rows[] = {")
     for r in spec.requirements:
@@ -240,7 +269,7 @@ def main(argv):
         return 0
     if len(argv) == 3 and argv[1] == "--check":
         folder, outputs = argv[2], None
-    elif len(argv) == 4:
+    elif len(argv) == 5:
         folder, outputs = argv[1], argv[2:]
     else:
         sys.stderr.write(__doc__ + "\n")
@@ -251,7 +280,7 @@ def main(argv):
         return 1
     tables = ["/* Made by tools/gen_tables.py from spec/. */",
               '#include "isa/decode_tables.h"', '#include "isa/table.h"\n']
-    header = []
+    header, csr_header = [], []
     try:
         emit_insns(spec, tables)
         nodes, steps = emit_decoder(spec, tables)
@@ -262,6 +291,7 @@ def main(argv):
     emit_mnemonics(spec, tables)
     emit_aliases(spec, tables)
     emit_csrs(spec, tables)
+    emit_csr_header(spec, "xphmg", csr_header)
     emit_prose(spec, tables)
     if outputs is None:
         for isa, rows in spec.insns.items():
@@ -270,7 +300,7 @@ def main(argv):
         print("%d decode nodes, %d CSRs, %d requirements, %d resolutions"
               % (nodes, len(spec.csrs), len(spec.requirements), len(spec.resolutions)))
         return 0
-    for path, lines in zip(outputs, (tables, header)):
+    for path, lines in zip(outputs, (tables, header, csr_header)):
         with open(path, "w", encoding="utf-8") as f:
             f.write("\n".join(lines) + "\n")
     return 0

@@ -9,6 +9,7 @@
 #ifndef FACET_XPHMG_HART_H
 #define FACET_XPHMG_HART_H
 
+#include "isa/isa_xphmg_csrs.h"
 #include "mem/mem.h"
 #include "xphmg/insn.h"
 
@@ -52,17 +53,6 @@ static inline struct facet_trap facet_trap_make(enum facet_cause cause, uint64_t
 {
     return (struct facet_trap){true, (uint8_t)cause, tval};
 }
-
-enum {
-    FACET_MSTATUS_MIE = 1 << 3,
-    FACET_MSTATUS_MPIE = 1 << 7,
-    FACET_MSTATUS_MPP_SHIFT = 11,
-    FACET_MSTATUS_MPP = 3 << 11,
-    FACET_MSTATUS_FS_SHIFT = 13,
-    FACET_MSTATUS_FS = 3 << 13,
-    FACET_MSTATUS_MPRV = 1 << 17,
-    FACET_MSTATUS_TW = 1 << 21,
-};
 
 enum facet_fs { FACET_FS_OFF, FACET_FS_INITIAL, FACET_FS_CLEAN, FACET_FS_DIRTY };
 

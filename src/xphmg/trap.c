@@ -31,7 +31,7 @@ void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval)
     h->mtval = tval;
     h->mstatus &= ~(uint64_t)(FACET_MSTATUS_MIE | FACET_MSTATUS_MPIE | FACET_MSTATUS_MPP);
     h->mstatus |= (was_enabled ? FACET_MSTATUS_MPIE : 0) | (uint64_t)h->priv
-                                                               << FACET_MSTATUS_MPP_SHIFT;
+                                                               << FACET_MSTATUS_MPP_LSB;
     h->priv = FACET_PRIV_M;
     h->reserved = false;
     h->pc = base + (interrupt && (h->mtvec & 1) != 0 ? 4 * (cause & 0x3F) : 0);
@@ -39,7 +39,7 @@ void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval)
 
 void facet_hart_return(struct facet_hart *h)
 {
-    unsigned mpp = (h->mstatus >> FACET_MSTATUS_MPP_SHIFT) & 3;
+    unsigned mpp = (h->mstatus >> FACET_MSTATUS_MPP_LSB) & 3;
     uint64_t mie = (h->mstatus & FACET_MSTATUS_MPIE) != 0 ? FACET_MSTATUS_MIE : 0;
 
     h->priv = (uint8_t)mpp;
