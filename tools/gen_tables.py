@@ -222,7 +222,7 @@ def identifier(name):
 
 
 def emit_csr_header(spec, isa, out):
-    """Numbers, and the mask and lowest bit of each named field: what code needs to speak of a CSR."""
+    """What code needs to speak of a CSR: number, writable bits, reset value; mask and lowest bit of each field."""
     out.append("/* Made by tools/gen_tables.py from spec/ *.csr.tsv: numbers and fields of the %s registers. */" % isa)
     out.append("#ifndef FACET_ISA_%s_CSRS_H" % isa.upper())
     out.append("#define FACET_ISA_%s_CSRS_H\n" % isa.upper())
@@ -232,6 +232,10 @@ def emit_csr_header(spec, isa, out):
             continue
         name = identifier(csr["name"])
         out.append("#define FACET_CSR_%s 0x%X" % (name, csr["number"]))
+        writable = sum((2 << f["hi"]) - (1 << f["lo"]) for f in csr["fields"] if f["access"] != "RO")
+        reset = sum(f["reset"] << f["lo"] for f in csr["fields"])
+        out.append("#define FACET_%s_WRITABLE UINT64_C(0x%X)" % (name, writable))
+        out.append("#define FACET_%s_RESET UINT64_C(0x%X)" % (name, reset))
         names = [f["name"] for f in csr["fields"]]
         for f in csr["fields"]:
             if names.count(f["name"]) > 1 or f["name"] == "RSV":  # gaps: nobody speaks of them
