@@ -47,6 +47,11 @@ static uint64_t writable(const struct facet_csr_row *row)
     return mask;
 }
 
+static bool is_pmpaddr(unsigned number)
+{
+    return number >= FACET_CSR_PMPADDR0 && number < FACET_CSR_PMPADDR0 + 16;
+}
+
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
 {
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
@@ -92,6 +97,9 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     case FACET_CSR_MHARTID:
         return h->hartid;
     default:
+        if (is_pmpaddr(number)) {
+            return h->pmpaddr[number - FACET_CSR_PMPADDR0];
+        }
         return row != NULL ? reset_value(row) : 0;
     }
 }
@@ -175,7 +183,10 @@ store(struct facet_hart *h, const struct facet_csr_row *row, unsigned number, ui
     case FACET_CSR_MINSTRET:
         set_counter(h, value, &h->minstret_offset, &h->minstret_held);
         break;
-    default: /* read-only storage that takes writes without effect */
+    default: /* read-only storage takes writes without effect */
+        if (is_pmpaddr(number)) {
+            h->pmpaddr[number - FACET_CSR_PMPADDR0] = value & mask;
+        }
         break;
     }
 }

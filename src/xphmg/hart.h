@@ -106,6 +106,7 @@ struct facet_hart {
     uint64_t mcounteren;
     uint64_t mcountinhibit;
     uint64_t menvcfg;
+    uint64_t pmpaddr[16]; /* stored only (R-RV-05) */
     uint64_t hartid;
 
     uint64_t retired;         /* instructions since reset: the machine's clock */

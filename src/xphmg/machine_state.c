@@ -32,6 +32,7 @@ static void visit_base(struct facet_hart *h, struct facet_state_io *io)
     facet_state_u64s(io, h->x, 32);
     facet_state_require(io, h->x[0] == 0, "x0, expected 0");
     facet_state_u64s(io, h->f, 32);
+    facet_state_u64s(io, h->pmpaddr, sizeof h->pmpaddr / sizeof h->pmpaddr[0]);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         facet_state_u64(io, words[i]);
     }
