@@ -18,6 +18,7 @@ struct facet_xphmg_console {
     size_t size;
     size_t capacity;
     bool ended;   /* no more will come */
+    bool told;    /* SYS_READC has said so once */
     bool starved; /* the guest looked and found nothing */
 };
 
