@@ -49,16 +49,31 @@ def enumerators(isa, rows):
     return names
 
 
+def extensions(rows):
+    return sorted(set(row.extension for row in rows))
+
+
+def extension_enumerator(isa, name):
+    return "FACET_%s_EXT_%s" % (isa.upper(), c_name(name).replace("XPHMG_", ""))
+
+
 def emit_rows_header(spec, steps, out):
     out.append("/* Made by tools/gen_tables.py from spec/ *.insn.tsv: the numbers of the instruction rows. */")
     out.append("#ifndef FACET_ISA_ROWS_H")
     out.append("#define FACET_ISA_ROWS_H\n")
+    out.append("#include <stdint.h>\n")
     for isa, rows in spec.insns.items():
         out.append("enum facet_%s_op {" % isa)
         for name, row in zip(enumerators(isa, rows), rows):
             out.append("    %s, /* %s */" % (name, row.syntax))
         out.append("    FACET_%s_OP_COUNT" % isa.upper())
         out.append("};\n")
+        out.append("/* Who brings a row; facet_%s_extension[op] for each of them. */" % isa)
+        out.append("enum facet_%s_extension {" % isa)
+        for name in extensions(rows):
+            out.append("    %s," % extension_enumerator(isa, name))
+        out.append("};")
+        out.append("extern const uint8_t facet_%s_extension[FACET_%s_OP_COUNT];\n" % (isa, isa.upper()))
     out.append("/* Length of every walk through facet_decode_nodes (decode.c). */")
     out.append("#define FACET_DECODE_STEPS %d\n" % max(steps.values()))
     out.append("#endif")
@@ -75,6 +90,13 @@ class Interned:
             self.names[text] = "%s_%d" % (self.prefix, len(self.names))
             self.out.append("static const %s %s[] = {%s};" % (self.ctype, self.names[text], text))
         return self.names[text]
+
+
+def emit_extensions(spec, out):
+    for isa, rows in spec.insns.items():
+        out.append("const uint8_t facet_%s_extension[] = {" % isa)
+        out.append("    " + ", ".join(extension_enumerator(isa, row.extension) for row in rows))
+        out.append("};")
 
 
 def emit_insns(spec, out):
@@ -232,7 +254,8 @@ def emit_csr_header(spec, isa, out):
             continue
         name = identifier(csr["name"])
         out.append("#define FACET_CSR_%s 0x%X" % (name, csr["number"]))
-        writable = sum((2 << f["hi"]) - (1 << f["lo"]) for f in csr["fields"] if f["access"] != "RO")
+        writable = sum((2 << f["hi"]) - (1 << f["lo"]) for f in csr["fields"]
+                       if f["access"] != "RO" and not f["name"].startswith("RSV"))
         reset = sum(f["reset"] << f["lo"] for f in csr["fields"])
         out.append("#define FACET_%s_WRITABLE UINT64_C(0x%X)" % (name, writable))
         out.append("#define FACET_%s_RESET UINT64_C(0x%X)" % (name, reset))
@@ -283,9 +306,10 @@ def main(argv):
         sys.stderr.write("\n".join(spec.findings) + "\n")
         return 1
     tables = ["/* Made by tools/gen_tables.py from spec/. */",
-              '#include "isa/decode_tables.h"', '#include "isa/table.h"\n']
+              '#include "isa/decode_tables.h"', '#include "isa/isa_rows.h"', '#include "isa/table.h"\n']
     header, csr_header = [], []
     try:
+        emit_extensions(spec, tables)
         emit_insns(spec, tables)
         nodes, steps = emit_decoder(spec, tables)
         emit_rows_header(spec, steps, header)

@@ -12,6 +12,7 @@
 #include "isa/isa_xphmg_csrs.h"
 #include "mem/mem.h"
 #include "xphmg/insn.h"
+#include "xphmg/units.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -100,6 +101,9 @@ struct facet_hart {
     bool reserved; /* LR reservation */
     uint64_t reservation;
     bool waiting; /* WFI */
+
+    struct facet_units units;
+    struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
 
     facet_mem *mem;
     struct facet_mem_window ram;

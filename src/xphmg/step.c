@@ -4,6 +4,7 @@
 #include "xphmg/alu.h"
 #include "xphmg/hart.h"
 #include "xphmg/memory.h"
+#include "xphmg/vendor.h"
 
 #include "num/hart.h"
 
@@ -350,8 +351,8 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
         return mret(h, in);
     case FACET_XPHMG_WFI:
         return wfi(h, in);
-    default: /* an illegal word, or a vendor row whose unit this hart does not have */
-        return illegal(in);
+    default:
+        return facet_vendor_execute(h, in);
     }
 }
 
@@ -392,7 +393,9 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
     trap = fetch(h, &in);
     if (!trap.taken) {
         h->next_pc = h->pc + in.length;
-        trap = facet_hart_execute(h, &in);
+        trap = (h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 && facet_rsv_affects(&in)
+                   ? facet_rsv_repeat(h, &in)
+                   : facet_hart_execute(h, &in);
     }
     if (trap.taken) {
         facet_hart_trap(h, trap.cause, trap.tval);

@@ -1,5 +1,6 @@
 /* Trap entry and return, interrupts, reset (RISC-V privileged manual, M and U mode). */
 #include "xphmg/hart.h"
+#include "xphmg/lanes.h"
 
 #include <string.h>
 
@@ -7,6 +8,9 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
 {
     struct facet_hart fresh = {.pc = pc, .priv = FACET_PRIV_M};
 
+    facet_units_reset(&fresh.units,
+                      h->units.config != NULL ? h->units.config : facet_xphmg_config_named("full"));
+    fresh.xmem = h->xmem;
     fresh.hartid = h->hartid;
     fresh.mem = h->mem;
     fresh.ram = h->ram;
@@ -34,6 +38,7 @@ void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval)
                                                                << FACET_MSTATUS_MPP_LSB;
     h->priv = FACET_PRIV_M;
     h->reserved = false;
+    facet_rsv_trap_entry(&h->units.rsv);
     h->pc = base + (interrupt && (h->mtvec & 1) != 0 ? 4 * (cause & 0x3F) : 0);
 }
 
@@ -50,6 +55,7 @@ void facet_hart_return(struct facet_hart *h)
     }
     h->reserved = false;
     h->next_pc = h->mepc;
+    facet_rsv_trap_return(&h->units.rsv);
 }
 
 int facet_hart_pending(const struct facet_hart *h)

@@ -1,0 +1,83 @@
+/* State of the XPHMG units: numeric and memory policy (CAP), predicates (PMASK), register vectors
+ * (RSV), matrices (MTX), each hart its own; and what all harts of a machine share (XMEM).
+ *
+ * CSR values are kept as their registers read, so that save, restore and debuggers see plain words;
+ * fields are taken out with the masks of isa_xphmg_csrs.h. */
+#ifndef FACET_XPHMG_UNITS_H
+#define FACET_XPHMG_UNITS_H
+
+#include "isa/isa_xphmg_csrs.h"
+#include "num/eff.h"
+#include "xphmg/config.h"
+
+/* Field of a CSR value, and a value with that field replaced. */
+#define FACET_GET(value, field) (((value)&FACET_##field) >> FACET_##field##_LSB)
+#define FACET_PUT(value, field, to)                                                                \
+    (((value) & ~FACET_##field) | ((uint64_t)(to) << FACET_##field##_LSB & FACET_##field))
+
+enum {
+    FACET_VLMAX = 64,
+    FACET_BANKS = 4,
+    FACET_CAP_XMEM_FIRST = FACET_CSR_CAP_XMEM_CAP,
+    FACET_CAP_XMEM_COUNT = FACET_CSR_SVSTATE - FACET_CSR_CAP_XMEM_CAP,
+    FACET_TOKENS = 32,
+    FACET_MAX_LOCKS = 256,
+    FACET_MAX_ALLOCATIONS = 1024, /* 64 KiB of LDS in granules of 64 bytes */
+};
+
+struct facet_cap {
+    struct facet_prec prec;
+    uint8_t zptab[256];
+    uint64_t xmem[FACET_CAP_XMEM_COUNT]; /* 0x7E0 + n as stored; CAP and PARAMS are the config's */
+    uint64_t xisel;
+    uint8_t profile; /* CAP.PROF.CUR */
+};
+
+/* Bank 0 is virtual (all ones); bank[0] stays 0. */
+struct facet_pmask {
+    uint64_t bank[FACET_BANKS];
+    bool p0;
+};
+
+struct facet_rsv {
+    uint64_t svstate, svsrca, svsrcb, svdst, svfaulti;
+};
+
+/* Raw storage, elements as gfx-semantics.md 16.1 places them. */
+struct facet_mtx_bank {
+    uint8_t mtx2[16], mtx3[40], mtx4[64], bias[16];
+};
+
+struct facet_mtx {
+    struct facet_mtx_bank bank[4];
+    uint64_t cfg, sel, stat;
+};
+
+struct facet_units {
+    const struct facet_xphmg_config *config; /* the machine's */
+    struct facet_cap cap;
+    struct facet_pmask pmask;
+    struct facet_rsv rsv;
+    struct facet_mtx mtx;
+};
+
+struct facet_lds_block {
+    uint32_t offset, size; /* inside the LDS window */
+    uint8_t mclass, tier, dom, sec;
+};
+
+/* One per machine: LDS, event tokens, tickets and line locks are common to its harts. */
+struct facet_xmem {
+    struct facet_lds_block blocks[FACET_MAX_ALLOCATIONS]; /* in rising order of offset */
+    uint32_t block_count;
+    uint32_t t0_size;
+    uint32_t tokens[FACET_TOKENS];
+    uint64_t ticket_rt, ticket_mtx;  /* last sequence numbers */
+    uint64_t locks[FACET_MAX_LOCKS]; /* line addresses */
+    uint32_t lock_count;
+};
+
+void facet_units_reset(struct facet_units *units, const struct facet_xphmg_config *config);
+void facet_xmem_reset(struct facet_xmem *xmem);
+
+#endif
