@@ -23,7 +23,7 @@
 
 static const struct {
     const char *name;
-    struct facet_xphmg_config config;
+    struct facet_cap_config config;
 } configs[] = {
     {"full", {FULL, .flags = FACET_CAP_FLAGS_RESET}},
     {"prof", {FULL, .flags = 3, .prof_sup = 7}},
@@ -46,7 +46,7 @@ static const struct {
      }},
 };
 
-const struct facet_xphmg_config *facet_xphmg_config_named(const char *name)
+const struct facet_cap_config *facet_cap_config_named(const char *name)
 {
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
         if (strcmp(configs[i].name, name) == 0) {
@@ -66,11 +66,11 @@ static const struct {
 } keys[] = {
 #define WHOLE(key)                                                                                 \
     {                                                                                              \
-#key, offsetof(struct facet_xphmg_config, key), 0, 0, false                                \
+#key, offsetof(struct facet_cap_config, key), 0, 0, false                                  \
     }
 #define PART(key, reg, field, minus)                                                               \
     {                                                                                              \
-#key, offsetof(struct facet_xphmg_config, reg), FACET_##field, FACET_##field##_LSB, minus  \
+#key, offsetof(struct facet_cap_config, reg), FACET_##field, FACET_##field##_LSB, minus    \
     }
     WHOLE(cap_vers),
     WHOLE(flags),
@@ -85,10 +85,10 @@ static const struct {
     PART(rt_descq, rtcap, RTCAP_DESCQ, false),
 };
 
-enum facet_status facet_xphmg_config_set(struct facet_xphmg_config *config,
-                                         const char *key,
-                                         uint64_t value,
-                                         struct facet_error *err)
+enum facet_status facet_cap_config_set(struct facet_cap_config *config,
+                                       const char *key,
+                                       uint64_t value,
+                                       struct facet_error *err)
 {
     if (strcmp(key, "alt_formats") == 0) {
         if ((value & ~(uint64_t)FACET_ALT_ALL) != 0) {
