@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_STEPS = 100000, MAX_TEXT = 1 << 16 };
+enum { MAX_STEPS = 1000000, MAX_TEXT = 1 << 16 };
 
 struct guest *guest_make(const char *config)
 {
@@ -79,13 +79,14 @@ static size_t load(struct guest *g, const char *text)
     return size;
 }
 
+static char text_run[MAX_TEXT]; /* with its conversions done, for messages */
+
 static struct facet_trap run(struct guest *g, const char *format, va_list args)
 {
-    static char text[MAX_TEXT];
     size_t size;
 
-    CHECK((size_t)vsnprintf(text, sizeof text, format, args) < sizeof text);
-    size = load(g, text);
+    CHECK((size_t)vsnprintf(text_run, sizeof text_run, format, args) < sizeof text_run);
+    size = load(g, text_run);
     g->hart->pc = GUEST_CODE;
     g->epc = 0;
     for (g->steps = 0; g->steps < MAX_STEPS; g->steps++) {
@@ -100,7 +101,7 @@ static struct facet_trap run(struct guest *g, const char *format, va_list args)
             return trap;
         }
     }
-    CHECK_MSG(false, "still running after %d steps: %s", MAX_STEPS, text);
+    CHECK_MSG(false, "still running after %d steps: %s", MAX_STEPS, text_run);
     return FACET_RETIRED;
 }
 
@@ -128,7 +129,7 @@ void guest_ok(struct guest *g, const char *text, ...)
               trap.cause,
               (unsigned long long)trap.tval,
               (unsigned long long)g->epc,
-              text);
+              text_run);
 }
 
 uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, ...)
@@ -144,7 +145,7 @@ uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, 
               trap.taken ? "trap" : "no trap",
               trap.cause,
               (int)cause,
-              text);
+              text_run);
     return trap.tval;
 }
 

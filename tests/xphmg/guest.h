@@ -37,9 +37,9 @@ void guest_configure(struct guest *g, const char *key, uint64_t value);
 void guest_reset(struct guest *g);
 
 /* Assembles the text at GUEST_CODE and runs it from its first instruction until it falls off its
- * end (trap.taken is false then), a trap is taken (the hart stands in the handler), or 100000 steps
- * have passed (a failed check). Registers, CSRs, memory and the privilege mode stay as they are
- * between runs. Takes printf conversions. */
+ * end (trap.taken is false then), a trap is taken (the hart stands in the handler), or 1000000
+ * steps have passed (a failed check). Registers, CSRs, memory and the privilege mode stay as they
+ * are between runs. Takes printf conversions. */
 struct facet_trap guest_run(struct guest *g, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same, checking that no trap happened. */
