@@ -424,7 +424,7 @@ TEST(feature_bits_follow_the_configuration,
     CHECK_EQ(guest_csrr(g, 0x7C7) >> 5, 0);
     /* A clear bit is an absent unit: instruction and CSR are illegal. */
     guest_configure(g, "feat0", 0x5D19);
-    (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "rt.bbox x10, (x11)\n");
+    (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "rt.bbox x10, x11\n");
     (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x820\n");
     guest_free(g);
 }
