@@ -80,4 +80,16 @@ struct facet_xmem {
 void facet_units_reset(struct facet_units *units, const struct facet_xphmg_config *config);
 void facet_xmem_reset(struct facet_xmem *xmem);
 
+/* A vendor CSR by its full number (direct, or behind XISEL), as a machine-mode read gives it. XIREG
+ * is no register of its own. false: there is none. */
+bool facet_units_csr(const struct facet_units *units,
+                     const struct facet_xmem *xmem,
+                     unsigned number,
+                     uint64_t *value);
+
+/* The host switches to profile Pn between two instructions (R-CAP-39). FACET_ERR_USAGE for one that
+ * CAP.PROF.SUP does not have. */
+enum facet_status
+facet_cap_set_profile(struct facet_units *units, unsigned profile, struct facet_error *err);
+
 #endif
