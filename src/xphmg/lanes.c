@@ -115,6 +115,17 @@ struct facet_trap facet_lanes_fault(struct facet_hart *h,
     return fault;
 }
 
+bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes)
+{
+    uint64_t svmscl = h->units.cap.xmem[FACET_CSR_CAP_XMEM_SVMSCL - FACET_CAP_XMEM_FIRST];
+
+    if (!lanes->rsv || FACET_GET(svmscl, CAP_XMEM_SVMSCL_FOF) == 0) {
+        return false;
+    }
+    set_faulti(h, h->units.rsv.svfaulti & ~FACET_SVFAULTI_VALID);
+    return true;
+}
+
 void facet_lanes_cut(struct facet_hart *h,
                      struct facet_lanes *lanes,
                      unsigned lane,
@@ -163,6 +174,14 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     }
     note_prec(h, &before);
     return trap;
+}
+
+void facet_lanes_raise(struct facet_hart *h, unsigned flags)
+{
+    struct facet_prec before = h->units.cap.prec;
+
+    facet_prec_raise(&h->units.cap.prec, flags);
+    note_prec(h, &before);
 }
 
 void facet_rsv_set_state(struct facet_hart *h, uint64_t state)

@@ -60,6 +60,9 @@ struct facet_trap facet_lanes_fault(struct facet_hart *h,
                                     const struct facet_lanes *lanes,
                                     unsigned lane,
                                     struct facet_trap fault);
+/* Whether fault-only-first acts on an RT, GFX or MTX instruction; clears SVFAULTI.VALID if so. Ask
+ * once, after the legality checks. */
+bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes);
 /* A fault that fault-only-first keeps from trapping: SVFAULTI, whatever EN is. The lanes from
  * `lane` on leave the frame. */
 void facet_lanes_cut(struct facet_hart *h,
@@ -70,6 +73,8 @@ void facet_lanes_cut(struct facet_hart *h,
 struct facet_trap facet_lanes_status(struct facet_hart *h,
                                      const struct facet_lanes *lanes,
                                      const uint16_t flags[FACET_VLMAX]);
+/* Flags of a job into EXC.ST and STAT. */
+void facet_lanes_raise(struct facet_hart *h, unsigned flags);
 /* Step 7. `numeric`: spends the one-shot SAE. `spends`: uses up a pending svon.fpctl with EN = 0
  * too (numeric.md 7); under RSV every lane instruction does. */
 void facet_lanes_retire(struct facet_hart *h,
