@@ -147,6 +147,9 @@ struct facet_trap facet_hart_step(struct facet_hart *h);
  * next_pc, or returns the trap with nothing written. */
 struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in);
 
+/* What an AMO row stores, from the memory word and rs2 (only the low `size` bytes count). */
+uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);
+
 /* MRET: back to the mode and pc before the trap. */
 void facet_hart_return(struct facet_hart *h);
 /* Enters the trap handler. */

@@ -65,7 +65,7 @@ static struct facet_trap branch(struct facet_hart *h, const struct facet_insn *i
     return FACET_RETIRED;
 }
 
-static uint64_t atomic_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
+uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
 {
     int64_t so = facet_bits_sign(old, 8 * size), sb = facet_bits_sign(b, 8 * size);
     uint64_t uo = old & facet_bits_mask(8 * size), ub = b & facet_bits_mask(8 * size);
@@ -112,7 +112,7 @@ static struct facet_trap atomic(struct facet_hart *h, const struct facet_insn *i
     if (trap.taken) { /* an AMO reports the store side */
         return facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
     }
-    trap = facet_hart_store(h, address, size, atomic_result(in->row, old, b, size));
+    trap = facet_hart_store(h, address, size, facet_amo_result(in->row, old, b, size));
     if (!trap.taken) {
         facet_hart_set_x(h, in->rd, (uint64_t)facet_bits_sign(old, 8 * size));
     }
