@@ -6,6 +6,7 @@
 #include "bvh/gfx12_level.h"
 
 #include "base/hash.h"
+#include "base/large.h"
 #include "bvh/lanes.h"
 
 #include <stdlib.h>
@@ -200,9 +201,9 @@ facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struc
     while (UINT64_C(1) << mesh.slot_bits < 7 * (uint64_t)count / 2) {
         mesh.slot_bits++;
     }
-    mesh.edge_next = malloc(3 * count * sizeof *mesh.edge_next);
-    mesh.slots = malloc(sizeof *mesh.slots << mesh.slot_bits);
-    *pairs = malloc(count * sizeof **pairs);
+    mesh.edge_next = facet_large_alloc(3 * count * sizeof *mesh.edge_next);
+    mesh.slots = facet_large_alloc(sizeof *mesh.slots << mesh.slot_bits);
+    *pairs = facet_large_alloc(count * sizeof **pairs);
     if (taken != NULL && mesh.edge_next != NULL && mesh.slots != NULL && *pairs != NULL) {
         link_edges(level, &mesh);
         level->item_count = make_pairs(level, &mesh, taken, *pairs);
