@@ -2,7 +2,7 @@
 #include "xphmg/config.h"
 
 #include "base/bits.h"
-#include "isa/isa_xphmg_csrs.h"
+#include "contract/xphmg_csrs.h"
 #include "num/eff.h"
 
 #include <stddef.h>

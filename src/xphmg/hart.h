@@ -9,7 +9,7 @@
 #ifndef FACET_XPHMG_HART_H
 #define FACET_XPHMG_HART_H
 
-#include "isa/isa_xphmg_csrs.h"
+#include "contract/xphmg_csrs.h"
 #include "mem/mem.h"
 #include "xphmg/insn.h"
 #include "xphmg/units.h"

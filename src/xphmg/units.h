@@ -2,11 +2,11 @@
  * (RSV), matrices (MTX), each hart its own; and what all harts of a machine share (XMEM).
  *
  * CSR values are kept as their registers read, so that save, restore and debuggers see plain words;
- * fields are taken out with the masks of isa_xphmg_csrs.h. */
+ * fields are taken out with the masks of xphmg_csrs.h. */
 #ifndef FACET_XPHMG_UNITS_H
 #define FACET_XPHMG_UNITS_H
 
-#include "isa/isa_xphmg_csrs.h"
+#include "contract/xphmg_csrs.h"
 #include "num/eff.h"
 #include "xphmg/config.h"
 
