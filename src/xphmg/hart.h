@@ -10,6 +10,7 @@
 #define FACET_XPHMG_HART_H
 
 #include "contract/xphmg_csrs.h"
+#include "facet/observer.h"
 #include "mem/mem.h"
 #include "xphmg/insn.h"
 #include "xphmg/units.h"
@@ -66,6 +67,14 @@ struct facet_hart_observer {
     void (*load)(void *context, uint64_t address, unsigned size, uint64_t value);
     void (*store)(void *context, uint64_t address, unsigned size, uint64_t old, uint64_t value);
     void (*trap)(void *context, uint64_t cause, uint64_t tval, uint64_t epc);
+    void (*unit)(void *context, const struct facet_unit_event *event);
+};
+
+/* What a hart with `waiting` waits for. */
+enum facet_wait {
+    FACET_WAIT_INTERRUPT, /* WFI */
+    FACET_WAIT_TOKEN,     /* XFENCE.WAITI: wait_on = token */
+    FACET_WAIT_TICKET,    /* XFENCE.WAIT: wait_on = ticket */
 };
 
 struct facet_hart {
@@ -100,7 +109,10 @@ struct facet_hart {
 
     bool reserved; /* LR reservation */
     uint64_t reservation;
-    bool waiting; /* WFI */
+    bool waiting; /* WFI, or an XFENCE that is not satisfied yet */
+    uint8_t wait; /* enum facet_wait */
+    uint64_t wait_on;
+    bool stalled; /* the last step did nothing: the instruction at pc must be tried again */
 
     struct facet_units units;
     struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
@@ -117,8 +129,8 @@ struct facet_hart {
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
 
-/* One instruction, or one interrupt entry; always makes progress. Returns the trap that was taken,
- * if any (the hart is already in its handler). */
+/* One instruction, or one interrupt entry. Returns the trap that was taken, if any (the hart is
+ * already in its handler). With `stalled` afterwards nothing happened and nothing retired. */
 struct facet_trap facet_hart_step(struct facet_hart *h);
 
 /* Executes a decoded instruction at h->pc with h->next_pc behind it: writes registers, memory and
@@ -166,6 +178,25 @@ static inline void facet_hart_raise(struct facet_hart *h, unsigned flags)
     if (flags != 0) {
         h->fflags |= flags & 0x1F;
         h->fs = FACET_FS_DIRTY;
+    }
+}
+
+/* Something a unit did that no register or memory shows (policies, hints, fences), for traces.
+ * `values` has `count` numbers, at most six; names are static strings. */
+static inline void facet_hart_unit(struct facet_hart *h,
+                                   const char *unit,
+                                   const char *what,
+                                   uint32_t count,
+                                   const uint64_t *values)
+{
+    if (h->observer != NULL && h->observer->unit != NULL) {
+        struct facet_unit_event event = {
+            .core = (uint32_t)h->hartid, .unit = unit, .what = what, .count = count};
+
+        for (uint32_t i = 0; i < count; i++) {
+            event.values[i] = values[i];
+        }
+        h->observer->unit(h->observer->context, &event);
     }
 }
 

@@ -187,6 +187,7 @@ static struct facet_trap wfi(struct facet_hart *h, const struct facet_insn *in)
         return illegal(in);
     }
     h->waiting = (h->mie & h->mip) == 0;
+    h->wait = FACET_WAIT_INTERRUPT;
     return FACET_RETIRED;
 }
 
@@ -385,6 +386,7 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
     struct facet_insn in;
     struct facet_trap trap;
 
+    h->stalled = false;
     if (interrupt >= 0) {
         h->waiting = false;
         facet_hart_trap(h, UINT64_C(1) << 63 | (uint64_t)interrupt, 0);
@@ -396,6 +398,9 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
         trap = (h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 && facet_rsv_affects(&in)
                    ? facet_rsv_repeat(h, &in)
                    : facet_hart_execute(h, &in);
+    }
+    if (h->stalled) {
+        return FACET_RETIRED;
     }
     if (trap.taken) {
         facet_hart_trap(h, trap.cause, trap.tval);
