@@ -15,7 +15,7 @@ struct guest *guest_make(const char *config)
     struct guest *g = calloc(1, sizeof *g);
     struct facet_error err = {0};
 
-    g->config = *facet_xphmg_config_named(config);
+    g->config = *facet_cap_config_named(config);
     g->xmem = calloc(1, sizeof *g->xmem);
     g->hart = calloc(1, sizeof *g->hart);
     CHECK_EQ(facet_mem_create(&g->mem, &err), FACET_OK);
@@ -51,7 +51,7 @@ void guest_configure(struct guest *g, const char *key, uint64_t value)
 {
     struct facet_error err = {0};
 
-    CHECK_MSG(facet_xphmg_config_set(&g->config, key, value, &err) == FACET_OK, "%s", err.message);
+    CHECK_MSG(facet_cap_config_set(&g->config, key, value, &err) == FACET_OK, "%s", err.message);
     guest_reset(g);
 }
 

@@ -23,7 +23,7 @@ struct guest {
     facet_mem *mem;
     struct facet_hart *hart; /* M-mode, FS = Initial, mtvec 0 */
     struct facet_xmem *xmem;
-    struct facet_xphmg_config config;
+    struct facet_cap_config config;
     uint64_t steps; /* of the last guest_run */
     uint64_t epc;   /* where its trap happened, relative to GUEST_CODE */
 };
