@@ -50,11 +50,11 @@ uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, 
 
 /* A CSR as a debugger sees it: nothing executes. */
 uint64_t guest_csr(const struct guest *g, unsigned number);
-/* csrw of a constant through real instructions; clobbers t0. Checks that it does not trap. */
+/* csrw through a real instruction that must not trap; registers, epc and steps stay. */
 void guest_csrw(struct guest *g, unsigned number, uint64_t value);
-/* csrr through a real instruction; clobbers t0. */
+/* csrr likewise. */
 uint64_t guest_csrr(struct guest *g, unsigned number);
-/* Registers behind XISEL, by real instructions; clobber t0. */
+/* Registers behind XISEL, likewise. */
 void guest_indirect_write(struct guest *g, unsigned number, uint64_t value);
 uint64_t guest_indirect_read(struct guest *g, unsigned number);
 
