@@ -249,6 +249,9 @@ facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
         facet_block_cache_flush(cache);
         h->code_written = false;
     }
+    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0) { /* the lane loop is step.c's */
+        return FACET_BLOCK_STEP;
+    }
 find:
     b = cache->table[table_index(pc)];
     if (b == NULL || b->pc != pc) {

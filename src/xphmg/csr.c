@@ -1,7 +1,7 @@
 /* The control and status registers of the base hart (spec/rv64.csr.tsv). Numbers and fields come
  * from the table; what a write keeps is decided here, once per register. */
 #include "xphmg/hart.h"
-#include "xphmg/tables.h"
+#include "xphmg/vendor.h"
 
 static uint64_t mcycle(const struct facet_hart *h)
 {
@@ -99,6 +99,12 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     default:
         if (is_pmpaddr(number)) {
             return h->pmpaddr[number - FACET_CSR_PMPADDR0];
+        }
+        if (facet_csr_is_vendor(number) && h->xmem != NULL) {
+            uint64_t value = 0;
+
+            (void)facet_units_csr(&h->units, h->xmem, number, &value);
+            return value;
         }
         return row != NULL ? reset_value(row) : 0;
     }
@@ -198,29 +204,46 @@ static bool counter_closed(const struct facet_hart *h, unsigned number)
            (h->mcounteren >> (number & 31) & 1) == 0;
 }
 
+static enum facet_csr_op operation(const struct facet_insn *in)
+{
+    switch (in->row) {
+    case FACET_XPHMG_CSRRS:
+    case FACET_XPHMG_CSRRSI:
+        return FACET_CSRRS;
+    case FACET_XPHMG_CSRRC:
+    case FACET_XPHMG_CSRRCI:
+        return FACET_CSRRC;
+    default:
+        return FACET_CSRRW;
+    }
+}
+
 struct facet_trap facet_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
     unsigned number = (unsigned)in->imm;
-    const struct facet_csr_row *row = facet_xphmg_csr_row(number);
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
-    uint64_t value;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
         counter_closed(h, number)) {
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    *old = facet_hart_csr_peek(h, number);
+    if (facet_csr_is_vendor(number)) {
+        if (h->xmem == NULL || facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
+            (write &&
+             facet_vendor_csr_write(h, number, operation(in), operand) == FACET_CSR_ABSENT)) {
+            return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        }
+    } else {
+        *old = facet_hart_csr_peek(h, number);
+        if (write) {
+            store(h, row, number, facet_csr_combine(operation(in), *old, operand));
+        }
+    }
     if (!write) {
         return FACET_RETIRED;
     }
-    value = operand;
-    if (in->row == FACET_XPHMG_CSRRS || in->row == FACET_XPHMG_CSRRSI) {
-        value = *old | operand;
-    } else if (in->row == FACET_XPHMG_CSRRC || in->row == FACET_XPHMG_CSRRCI) {
-        value = *old & ~operand;
-    }
-    store(h, row, number, value);
     if (facet_hart_listens(h)) {
         facet_hart_tell_csr(h, number, *old, facet_hart_csr_peek(h, number));
     }
@@ -229,11 +252,17 @@ struct facet_trap facet_csr_access(
 
 void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
 {
-    const struct facet_csr_row *row = facet_xphmg_csr_row(number);
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     uint64_t retired = h->retired;
     struct facet_port *port = h->port;
 
     if (row == NULL) {
+        return;
+    }
+    if (facet_csr_is_vendor(number)) {
+        if (h->xmem != NULL) {
+            (void)facet_vendor_csr_write(h, number, FACET_CSRRW, value);
+        }
         return;
     }
     h->retired--; /* store() counts the writing instruction; here there is none */
