@@ -8,19 +8,22 @@
 #include <string.h>
 
 static const struct {
-    const char *file; /* of spec/ */
+    const char *file;  /* of spec/ */
+    const char *first; /* letters that the register's name starts with */
     bool present;
 } units[] = {
-    {"rv64.csr.tsv", true},
-    {"cap.csr.tsv", true},
-    {"rt.csr.tsv", false},
-    {"gfx.csr.tsv", false},
+    {"rv64.csr.tsv", "", true},
+    {"cap.csr.tsv", "", true},
+    {"rt.csr.tsv", "", false},
+    {"gfx.csr.tsv", "MTX", true},
+    {"gfx.csr.tsv", "", false},
 };
 
 static bool present(const struct facet_csr_row *row)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(row->file, units[i].file) == 0) {
+        if (strcmp(row->file, units[i].file) == 0 &&
+            strncmp(row->name, units[i].first, strlen(units[i].first)) == 0) {
             return units[i].present;
         }
     }
