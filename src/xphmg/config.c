@@ -24,7 +24,7 @@
 
 static const struct {
     const char *name;
-    struct facet_xphmg_config config;
+    struct facet_cap_config config;
 } configs[] = {
     {"full", {FULL, .flags = FACET_CAP_FLAGS_RESET}},
     {"prof", {FULL, .flags = 3, .prof_sup = 7}},
@@ -47,7 +47,7 @@ static const struct {
      }},
 };
 
-const struct facet_xphmg_config *facet_xphmg_config_named(const char *name)
+const struct facet_cap_config *facet_cap_config_named(const char *name)
 {
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
         if (strcmp(configs[i].name, name) == 0) {
@@ -68,11 +68,11 @@ static const struct {
 } keys[] = {
 #define WHOLE(key, csr)                                                                            \
     {                                                                                              \
-#key, offsetof(struct facet_xphmg_config, key), FACET_CSR_##csr, 0, 0, 0, 0                \
+#key, offsetof(struct facet_cap_config, key), FACET_CSR_##csr, 0, 0, 0, 0                  \
     }
 #define PART(key, reg, field, first, last)                                                         \
     {                                                                                              \
-#key, offsetof(struct facet_xphmg_config, reg), 0, FACET_##field, FACET_##field##_LSB,     \
+#key, offsetof(struct facet_cap_config, reg), 0, FACET_##field, FACET_##field##_LSB,       \
             first, last                                                                            \
     }
     WHOLE(cap_vers, CAP_VERS),
@@ -110,10 +110,10 @@ static uint64_t named_bits(unsigned number)
     return mask;
 }
 
-enum facet_status facet_xphmg_config_set(struct facet_xphmg_config *config,
-                                         const char *key,
-                                         uint64_t value,
-                                         struct facet_error *err)
+enum facet_status facet_cap_config_set(struct facet_cap_config *config,
+                                       const char *key,
+                                       uint64_t value,
+                                       struct facet_error *err)
 {
     if (strcmp(key, "alt_formats") == 0) {
         if ((value & ~(uint64_t)FACET_ALT_ALL) != 0) {

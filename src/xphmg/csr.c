@@ -1,6 +1,7 @@
 /* The control and status registers of the base hart (spec/rv64.csr.tsv). Numbers and fields come
  * from the table; what a write keeps is decided here, once per register. */
 #include "xphmg/hart.h"
+#include "xphmg/tables.h"
 #include "xphmg/vendor.h"
 
 static uint64_t mcycle(const struct facet_hart *h)
@@ -45,6 +46,11 @@ static uint64_t writable(const struct facet_csr_row *row)
         }
     }
     return mask;
+}
+
+static bool is_pmpaddr(unsigned number)
+{
+    return number >= FACET_CSR_PMPADDR0 && number < FACET_CSR_PMPADDR0 + 16;
 }
 
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
@@ -92,6 +98,9 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     case FACET_CSR_MHARTID:
         return h->hartid;
     default:
+        if (is_pmpaddr(number)) {
+            return h->pmpaddr[number - FACET_CSR_PMPADDR0];
+        }
         if (facet_csr_is_vendor(number)) {
             uint64_t value = 0;
 
@@ -134,16 +143,16 @@ store(struct facet_hart *h, const struct facet_csr_row *row, unsigned number, ui
     switch (number) {
     case FACET_CSR_FFLAGS:
         h->fflags = value & 0x1F;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
     case FACET_CSR_FRM:
         h->frm = value & 7;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
     case FACET_CSR_FCSR:
         h->fflags = value & 0x1F;
         h->frm = (value >> 5) & 7;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
     case FACET_CSR_MSTATUS:
         write_mstatus(h, value);
@@ -181,7 +190,10 @@ store(struct facet_hart *h, const struct facet_csr_row *row, unsigned number, ui
     case FACET_CSR_MINSTRET:
         set_counter(h, value, &h->minstret_offset, &h->minstret_held);
         break;
-    default: /* read-only storage that takes writes without effect */
+    default: /* read-only storage takes writes without effect */
+        if (is_pmpaddr(number)) {
+            h->pmpaddr[number - FACET_CSR_PMPADDR0] = value & mask;
+        }
         break;
     }
 }
@@ -211,7 +223,7 @@ struct facet_trap facet_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
     unsigned number = (unsigned)in->imm;
-    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
+    const struct facet_csr_row *row = facet_xphmg_csr_row(number);
     bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
@@ -233,8 +245,24 @@ struct facet_trap facet_csr_access(
     if (!write) {
         return FACET_RETIRED;
     }
-    if (h->observer != NULL && h->observer->csr_write != NULL) {
-        h->observer->csr_write(h->observer->context, number, *old, facet_hart_csr_peek(h, number));
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_csr(h, number, *old, facet_hart_csr_peek(h, number));
     }
     return FACET_RETIRED;
+}
+
+void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
+{
+    const struct facet_csr_row *row = facet_xphmg_csr_row(number);
+    uint64_t retired = h->retired;
+    struct facet_port *port = h->port;
+
+    if (row == NULL) {
+        return;
+    }
+    h->retired--; /* store() counts the writing instruction; here there is none */
+    h->port = NULL;
+    store(h, row, number, value);
+    h->retired = retired;
+    h->port = port;
 }

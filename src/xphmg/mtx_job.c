@@ -147,7 +147,7 @@ static void set_error(struct facet_hart *h, unsigned cause)
 
 struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
 {
-    const struct facet_xphmg_config *config = h->units.config;
+    const struct facet_cap_config *config = h->units.config;
     struct facet_lanes frame;
     struct job job = {0};
     struct facet_trap trap;

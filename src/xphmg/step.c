@@ -190,6 +190,17 @@ static struct facet_trap wfi(struct facet_hart *h, const struct facet_insn *in)
     return FACET_RETIRED;
 }
 
+static struct facet_trap ebreak(struct facet_hart *h)
+{
+    enum facet_host_answer answer = h->host != NULL && h->host->ebreak != NULL
+                                        ? h->host->ebreak(h->host->context, h)
+                                        : FACET_HOST_NOT_MINE;
+
+    h->stalled = answer == FACET_HOST_WAIT;
+    return answer == FACET_HOST_DONE ? FACET_RETIRED
+                                     : facet_trap_make(FACET_CAUSE_BREAKPOINT, h->pc);
+}
+
 /* The rounding mode of a computation, or false when the instruction is illegal. */
 static bool rounding(const struct facet_hart *h, const struct facet_insn *in, unsigned *rm)
 {
@@ -346,7 +357,7 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
         return facet_trap_make(h->priv == FACET_PRIV_M ? FACET_CAUSE_ECALL_M : FACET_CAUSE_ECALL_U,
                                0);
     case FACET_XPHMG_EBREAK:
-        return facet_trap_make(FACET_CAUSE_BREAKPOINT, h->pc);
+        return ebreak(h);
     case FACET_XPHMG_MRET:
         return mret(h, in);
     case FACET_XPHMG_WFI:
@@ -382,9 +393,10 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
 struct facet_trap facet_hart_step(struct facet_hart *h)
 {
     int interrupt = facet_hart_pending(h);
-    struct facet_insn in;
+    struct facet_insn in = {0};
     struct facet_trap trap;
 
+    h->stalled = false;
     if (interrupt >= 0) {
         h->waiting = false;
         facet_hart_trap(h, UINT64_C(1) << 63 | (uint64_t)interrupt, 0);
@@ -397,9 +409,15 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
                    ? facet_rsv_repeat(h, &in)
                    : facet_hart_execute(h, &in);
     }
+    if (h->stalled) {
+        return FACET_RETIRED;
+    }
     if (trap.taken) {
         facet_hart_trap(h, trap.cause, trap.tval);
         return trap;
+    }
+    if (facet_hart_listens(h)) {
+        facet_port_retire(h->port, (uint32_t)h->hartid, h->pc, h->next_pc, in.word, in.length);
     }
     h->pc = h->next_pc;
     h->retired++;

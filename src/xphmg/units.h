@@ -54,7 +54,7 @@ struct facet_mtx {
 };
 
 struct facet_units {
-    const struct facet_xphmg_config *config; /* the machine's */
+    const struct facet_cap_config *config; /* the machine's */
     struct facet_cap cap;
     struct facet_pmask pmask;
     struct facet_rsv rsv;
@@ -77,7 +77,7 @@ struct facet_xmem {
     uint32_t lock_count;
 };
 
-void facet_units_reset(struct facet_units *units, const struct facet_xphmg_config *config);
+void facet_units_reset(struct facet_units *units, const struct facet_cap_config *config);
 void facet_xmem_reset(struct facet_xmem *xmem);
 
 /* A vendor CSR by its full number (direct, or behind XISEL), as a machine-mode read gives it. XIREG

@@ -50,7 +50,7 @@ static void visit_prec(struct facet_prec *prec, struct facet_state_io *io)
 
 static void visit_cap(struct facet_units *units, struct facet_state_io *io)
 {
-    const struct facet_xphmg_config *config = units->config;
+    const struct facet_cap_config *config = units->config;
     struct facet_cap *cap = &units->cap;
 
     facet_state_tag(io, "cap");

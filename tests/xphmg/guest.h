@@ -23,7 +23,7 @@ struct guest {
     facet_mem *mem;
     struct facet_hart *hart; /* M-mode, FS = Initial, mtvec 0 */
     struct facet_xmem *xmem;
-    struct facet_xphmg_config config;
+    struct facet_cap_config config;
     uint64_t steps; /* of the last guest_run */
     uint64_t epc;   /* where its trap happened, relative to GUEST_CODE */
 };
@@ -50,11 +50,11 @@ uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, 
 
 /* A CSR as a debugger sees it: nothing executes. */
 uint64_t guest_csr(const struct guest *g, unsigned number);
-/* csrw of a constant through real instructions; clobbers t0. Checks that it does not trap. */
+/* csrw through a real instruction that must not trap; registers, epc and steps stay. */
 void guest_csrw(struct guest *g, unsigned number, uint64_t value);
-/* csrr through a real instruction; clobbers t0. */
+/* csrr likewise. */
 uint64_t guest_csrr(struct guest *g, unsigned number);
-/* Registers behind XISEL, by real instructions; clobber t0. */
+/* Registers behind XISEL, likewise. */
 void guest_indirect_write(struct guest *g, unsigned number, uint64_t value);
 uint64_t guest_indirect_read(struct guest *g, unsigned number);
 
