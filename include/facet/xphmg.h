@@ -5,6 +5,7 @@
  *   0x00100000  finisher   0x5555 ends with code 0, 0x3333 | code << 16 with `code`
  *   0x02000000  clint      msip, mtimecmp, mtime
  *   0x10000000  uart       16550: transmit and receive, polled
+ *   0x40000000  lds        64 KiB of local memory (XMEM)
  *   0x80000000  ram        ram_bytes
  * and, found by symbols of the ELF file, HTIF (`tohost`, `fromhost`); and RISC-V semihosting.
  *
@@ -65,6 +66,9 @@ struct facet_xphmg_config {
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */
     const char *command_line; /* for SYS_GET_CMDLINE; copied; NULL = "" */
+    /* "full" (default), "min" or "prof", then keys that change it: "min,pmask_banks=4"
+     * (spec/numeric.md 16). */
+    const char *configuration;
     struct facet_xphmg_host host;
 };
 
@@ -89,6 +93,10 @@ void facet_xphmg_input_end(facet_machine *machine);
 /* Whether the last stop, FACET_STOP_IDLE, waits for input; or, with poll_input, whether the guest
  * has looked for input in vain. */
 bool facet_xphmg_wants_input(const facet_machine *machine);
+
+/* Cause of a fault that is no trap: every hart waits, one of them for an event or ticket that nobody
+ * can signal any more. */
+#define FACET_XPHMG_DEADLOCK UINT64_C(0x7FFFFFFFFFFFFFFF)
 
 /* After FACET_STOP_FAULT: the trap that had no handler (the handler's first instruction traps
  * itself, for ever). */

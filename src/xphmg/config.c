@@ -6,7 +6,10 @@
 #include "isa/isa.h"
 #include "num/eff.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Units that this program has. The presence bits of the others read 0 and their instructions and
@@ -149,4 +152,50 @@ enum facet_status facet_cap_config_set(struct facet_cap_config *config,
         return FACET_OK;
     }
     return facet_fail(err, FACET_ERR_USAGE, 0, "no configuration key is called %s", key);
+}
+
+/* One `key=value` of [text, text + length). */
+static enum facet_status
+set_text(struct facet_cap_config *config, const char *text, size_t length, struct facet_error *err)
+{
+    char word[80];
+    char *equals, *end;
+    uint64_t value;
+
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+    equals = strchr(word, '=');
+    if (length >= sizeof word || equals == NULL) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected key=value", word);
+    }
+    *equals = '\0';
+    errno = 0;
+    value = strtoull(equals + 1, &end, 0);
+    if (equals[1] < '0' || equals[1] > '9' || *end != '\0' || errno != 0) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "%s=%s: expected a number", word, equals + 1);
+    }
+    return facet_cap_config_set(config, word, value, err);
+}
+
+enum facet_status
+facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+    size_t length = text != NULL ? strcspn(text, ",") : 0;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, length != 0 ? text : "");
+    if (length == 0) {
+        *config = *facet_cap_config_named("full");
+    } else if (length >= sizeof name || facet_cap_config_named(name) == NULL) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "%s: no such configuration, expected full, min or prof", name);
+    } else {
+        *config = *facet_cap_config_named(name);
+    }
+    while (status == FACET_OK && text != NULL && text[length] == ',') {
+        text += length + 1;
+        length = strcspn(text, ",");
+        status = set_text(config, text, length, err);
+    }
+    return status;
 }

@@ -28,6 +28,10 @@ struct facet_cap_config {
 /* `full`, `min` or `prof`; NULL for another name. */
 const struct facet_cap_config *facet_cap_config_named(const char *name);
 
+/* "min", or "full,pmask_banks=2,feat0=0x1d11": a name and keys. NULL or "" is `full`. */
+enum facet_status
+facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err);
+
 /* Changes one key: "pmask_present", "pmask_level", "pmask_banks", "feat0", "xmem_cap",
  * "alt_formats", "cap_vers", "flags", "rtcap", "mtxcap", "rt_descq", "mtx_descq". An unknown key or
  * a value that does not fit is FACET_ERR_USAGE. */

@@ -1,7 +1,6 @@
 /* The control and status registers of the base hart (spec/rv64.csr.tsv). Numbers and fields come
  * from the table; what a write keeps is decided here, once per register. */
 #include "xphmg/hart.h"
-#include "xphmg/tables.h"
 #include "xphmg/vendor.h"
 
 static uint64_t mcycle(const struct facet_hart *h)
@@ -101,10 +100,10 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
         if (is_pmpaddr(number)) {
             return h->pmpaddr[number - FACET_CSR_PMPADDR0];
         }
-        if (facet_csr_is_vendor(number)) {
+        if (facet_csr_is_vendor(number) && h->xmem != NULL) {
             uint64_t value = 0;
 
-            (void)facet_vendor_csr_read(h, number, &value);
+            (void)facet_units_csr(&h->units, h->xmem, number, &value);
             return value;
         }
         return row != NULL ? reset_value(row) : 0;
@@ -223,7 +222,7 @@ struct facet_trap facet_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
     unsigned number = (unsigned)in->imm;
-    const struct facet_csr_row *row = facet_xphmg_csr_row(number);
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
@@ -231,7 +230,7 @@ struct facet_trap facet_csr_access(
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     if (facet_csr_is_vendor(number)) {
-        if (facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
+        if (h->xmem == NULL || facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
             (write &&
              facet_vendor_csr_write(h, number, operation(in), operand) == FACET_CSR_ABSENT)) {
             return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
@@ -253,11 +252,17 @@ struct facet_trap facet_csr_access(
 
 void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
 {
-    const struct facet_csr_row *row = facet_xphmg_csr_row(number);
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     uint64_t retired = h->retired;
     struct facet_port *port = h->port;
 
     if (row == NULL) {
+        return;
+    }
+    if (facet_csr_is_vendor(number)) {
+        if (h->xmem != NULL) {
+            (void)facet_vendor_csr_write(h, number, FACET_CSRRW, value);
+        }
         return;
     }
     h->retired--; /* store() counts the writing instruction; here there is none */

@@ -64,7 +64,9 @@ enum {
     FACET_HART_REG_F = 32,
     FACET_HART_REG_PC = 64,
     FACET_HART_REG_PRIV,
-    FACET_HART_REG_COUNT
+    FACET_HART_REG_P0, /* then the predicate banks 1..3 */
+    FACET_HART_REG_MTX = FACET_HART_REG_P0 + FACET_BANKS,
+    FACET_HART_REG_COUNT = FACET_HART_REG_MTX + (int)(sizeof(struct facet_mtx_bank) / 8) * 4
 };
 
 /* What the platform does with an EBREAK between the two semihosting markers. */
@@ -83,6 +85,13 @@ struct facet_hart;
 struct facet_hart_host {
     void *context;
     enum facet_host_answer (*ebreak)(void *context, struct facet_hart *h);
+};
+
+/* What a hart with `waiting` waits for. */
+enum facet_wait {
+    FACET_WAIT_INTERRUPT, /* WFI */
+    FACET_WAIT_TOKEN,     /* XFENCE.WAITI: wait_on = token */
+    FACET_WAIT_TICKET,    /* XFENCE.WAIT: wait_on = ticket */
 };
 
 struct facet_hart {
@@ -118,7 +127,9 @@ struct facet_hart {
 
     bool reserved; /* LR reservation */
     uint64_t reservation;
-    bool waiting; /* WFI */
+    bool waiting; /* WFI, or an XFENCE that is not satisfied yet */
+    uint8_t wait; /* enum facet_wait */
+    uint64_t wait_on;
 
     struct facet_units units;
     struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
@@ -132,8 +143,10 @@ struct facet_hart {
     struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
     const uint16_t *csr_index;          /* CSR number -> table index; NULL when port is NULL */
     const struct facet_hart_host *host; /* NULL: EBREAK always traps */
-    bool stalled;                       /* by host or a device: the instruction was not executed */
-    const uint64_t *mtime;              /* of the CLINT; NULL: time reads `retired` */
+    /* The instruction at pc was not executed and must be tried again: it waits for input, or with
+     * `waiting` for a fence. */
+    bool stalled;
+    const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
@@ -173,9 +186,24 @@ static inline bool facet_hart_listens(const struct facet_hart *h)
     return h->port != NULL && facet_port_listens(h->port);
 }
 
+/* The eight bytes of matrix storage behind a register of the table from FACET_HART_REG_MTX on:
+ * banks in rising order, in each MTX2, MTX3, MTX4, MTXBIAS. */
+static inline uint8_t *facet_hart_mtx_word(struct facet_hart *h, unsigned reg)
+{
+    return (uint8_t *)h->units.mtx.bank + 8 * (size_t)(reg - FACET_HART_REG_MTX);
+}
+
 void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value);
 /* By CSR number; told for every write, whether or not the value changes. */
 void facet_hart_tell_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value);
+
+static inline void
+facet_hart_note_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value)
+{
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, reg, old, value);
+    }
+}
 
 static inline void facet_hart_set_x(struct facet_hart *h, unsigned rd, uint64_t value)
 {
@@ -224,6 +252,25 @@ static inline void facet_hart_raise(struct facet_hart *h, unsigned flags)
         }
         h->fflags |= flags & 0x1F;
         facet_hart_dirty(h);
+    }
+}
+
+/* Something a unit did that no register or memory shows (policies, hints, fences), for traces.
+ * `values` has `count` numbers, at most six; names are static strings. */
+static inline void facet_hart_unit(struct facet_hart *h,
+                                   const char *unit,
+                                   const char *what,
+                                   uint32_t count,
+                                   const uint64_t *values)
+{
+    if (facet_hart_listens(h)) {
+        struct facet_unit_event event = {
+            .core = (uint32_t)h->hartid, .unit = unit, .what = what, .count = count};
+
+        for (uint32_t i = 0; i < count; i++) {
+            event.values[i] = values[i];
+        }
+        facet_port_unit(h->port, &event);
     }
 }
 

@@ -36,6 +36,7 @@ static void xphmg_reset(void *self)
         h->x[10] = i;
         m->mtimecmp[i] = UINT64_MAX;
     }
+    facet_xmem_reset(&m->xmem);
     memset(m->last_trap, 0, m->hart_count * sizeof *m->last_trap);
     memset(&m->uart, 0, sizeof m->uart);
     m->htif.response = 0;
@@ -110,6 +111,8 @@ static void wire_harts(struct facet_xphmg *m)
         h->csr_index = m->tables.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
+        h->xmem = &m->xmem;
+        h->units.config = &m->cap;
         (void)snprintf(m->core_names[i], sizeof m->core_names[i], "hart%u", (unsigned)i % 1000);
         m->cores[i] = (struct facet_core_desc){.name = m->core_names[i],
                                                .regs = facet_xphmg_regs,
@@ -161,9 +164,14 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
     if (status == FACET_OK && !allocate(m, c->command_line != NULL ? c->command_line : "")) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for %u harts", m->hart_count);
     }
-    if (status != FACET_OK || (status = facet_xphmg_tables_make(&m->tables, err)) != FACET_OK ||
+    if (status != FACET_OK ||
+        (status = facet_cap_config_parse(c->configuration, &m->cap, err)) != FACET_OK ||
+        (status = facet_xphmg_tables_make(&m->tables, &m->cap, err)) != FACET_OK ||
         (status = facet_mem_create(&m->mem, err)) != FACET_OK ||
         (status = facet_xphmg_add_devices(m, err)) != FACET_OK ||
+        (status = facet_mem_add_ram(
+             m->mem, "lds", FACET_MEM_RAM, FACET_XLDSBASE_RESET, FACET_XLDSSIZE_RESET, err)) !=
+            FACET_OK ||
         (status = facet_mem_add_ram(
              m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK) {
         xphmg_destroy(m);
@@ -205,7 +213,15 @@ static struct facet_value xphmg_reg_read(const void *self, uint32_t core, uint32
     if (reg < FACET_HART_REG_PC) {
         return facet_value64(h->f[reg - FACET_HART_REG_F]);
     }
-    return facet_value64(reg == FACET_HART_REG_PC ? h->pc : h->priv);
+    if (reg <= FACET_HART_REG_PRIV) {
+        return facet_value64(reg == FACET_HART_REG_PC ? h->pc : h->priv);
+    }
+    if (reg < FACET_HART_REG_MTX) {
+        return facet_value64(reg == FACET_HART_REG_P0
+                                 ? h->units.pmask.p0
+                                 : h->units.pmask.bank[reg - FACET_HART_REG_P0]);
+    }
+    return facet_value64(facet_load_le64(facet_hart_mtx_word((struct facet_hart *)h, reg)));
 }
 
 static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct facet_value value)
@@ -218,6 +234,12 @@ static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct face
         h->f[reg - FACET_HART_REG_F] = value.lo;
     } else if (reg == FACET_HART_REG_PC) {
         h->pc = value.lo & ~UINT64_C(1);
+    } else if (reg == FACET_HART_REG_P0) {
+        h->units.pmask.p0 = value.lo != 0;
+    } else if (reg > FACET_HART_REG_P0 && reg < FACET_HART_REG_MTX) {
+        h->units.pmask.bank[reg - FACET_HART_REG_P0] = value.lo;
+    } else if (reg >= FACET_HART_REG_MTX) {
+        facet_store_le64(facet_hart_mtx_word(h, reg), value.lo);
     }
 }
 
@@ -393,6 +415,9 @@ const char *facet_xphmg_cause_name(uint64_t cause)
     };
     uint64_t code = cause & ~(UINT64_C(1) << 63);
 
+    if (cause == FACET_XPHMG_DEADLOCK) {
+        return "deadlock: every hart waits, and nothing can end a fence";
+    }
     if (cause >> 63 != 0) {
         return code == FACET_IRQ_SOFTWARE ? "software interrupt"
                : code == FACET_IRQ_TIMER  ? "timer interrupt"

@@ -48,12 +48,16 @@ static void visit_base(struct facet_hart *h, struct facet_state_io *io)
     facet_state_require(io, h->fs <= FACET_FS_DIRTY, "FS, expected 0..3");
     facet_state_bool(io, &h->reserved);
     facet_state_bool(io, &h->waiting);
+    facet_state_u8(io, &h->wait);
+    facet_state_require(io, h->wait <= FACET_WAIT_TICKET, "reason to wait, expected 0..2");
+    facet_state_u64(io, &h->wait_on);
     facet_state_bool(io, &h->stalled);
 }
 
 static void visit_hart(struct facet_hart *h, struct facet_state_io *io)
 {
     visit_base(h, io);
+    facet_units_visit(&h->units, io);
 }
 
 static void visit_fault(struct facet_xphmg_fault *fault, struct facet_state_io *io)
@@ -145,6 +149,7 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
         visit_hart(&m->harts[i], io);
         visit_fault(&m->last_trap[i], io);
     }
+    facet_xmem_visit(&m->xmem, io);
     visit_time(m, io);
     visit_devices(m, io);
     visit_console(&m->console, io);

@@ -39,6 +39,7 @@ struct facet_xphmg {
     uint32_t hart_count;
     uint32_t quantum;
     uint64_t steps_per_tick; /* of all harts together */
+    struct facet_cap_config cap;
     bool poll_input;
     struct facet_xphmg_host host;
     struct facet_hart_host hart_host;
@@ -50,6 +51,7 @@ struct facet_xphmg {
 
     /* The state. */
     struct facet_hart *harts;
+    struct facet_xmem xmem;
     uint64_t entry;
     uint64_t clock;        /* steps of all harts, passed turns included */
     uint64_t mtime;        /* as the current hart sees it: clock / steps_per_tick + mtime_offset */

@@ -8,6 +8,7 @@
  * The schedule is settled after each piece of work: `current` is a hart that can execute, or `idle`
  * says that there is none. */
 #include "xphmg/platform.h"
+#include "xphmg/vendor.h"
 
 /* ---- time -------------------------------------------------------------------------------------
  */
@@ -48,13 +49,35 @@ static uint64_t timer_distance(const struct facet_xphmg *m, const struct facet_h
 /* ---- turns ------------------------------------------------------------------------------------
  */
 
+/* WFI ends with any pending interrupt that is enabled in mie; a fence only with one that is taken,
+ * because its instruction would just wait again. */
 static bool waits(struct facet_xphmg *m, struct facet_hart *h)
 {
     if (h->waiting) {
         facet_xphmg_refresh(m, h);
-        h->waiting = (h->mip & h->mie) == 0;
+        h->waiting = h->wait == FACET_WAIT_INTERRUPT
+                         ? (h->mip & h->mie) == 0
+                         : facet_hart_pending(h) < 0 && !facet_xmem_wait_over(h);
     }
     return h->waiting;
+}
+
+/* A hart waits for a fence that nobody is left to pass: R-XM-26. */
+static void report_deadlock(struct facet_xphmg *m)
+{
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        struct facet_hart *h = &m->harts[i];
+
+        if (h->wait != FACET_WAIT_INTERRUPT) {
+            m->last_trap[i] =
+                (struct facet_xphmg_fault){i, h->pc, FACET_XPHMG_DEADLOCK, h->wait_on, h->pc};
+            m->end = FACET_STOP_FAULT;
+            m->end_core = i;
+            m->end_code = FACET_XPHMG_DEADLOCK;
+            m->end_address = h->wait_on;
+            return;
+        }
+    }
 }
 
 /* All wait: the clock goes to the first timer, and its hart is next. */
@@ -72,7 +95,9 @@ static void skip_to_timer(struct facet_xphmg *m)
         }
     }
     m->idle = best == UINT64_MAX;
-    if (!m->idle) {
+    if (m->idle) {
+        report_deadlock(m);
+    } else {
         m->clock += best;
         m->current = first;
         m->turn_left = m->quantum;
@@ -229,7 +254,9 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         }
         stop->steps += done;
         m->turn_left -= m->hart_count > 1 ? (uint32_t)done : 0;
-        if (h->stalled) {
+        if (h->stalled && h->waiting) { /* for a fence: the others go on */
+            h->stalled = false;
+        } else if (h->stalled) {
             stop->reason = FACET_STOP_IDLE;
             stop->core = m->current;
             return;

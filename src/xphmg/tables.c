@@ -1,5 +1,4 @@
-/* See tables.h. The list of units stands here and nowhere else: a unit that is finished gets its
- * `true`, and its CSRs exist for instructions, debuggers and snapshots at once. */
+/* See tables.h. */
 #include "xphmg/tables.h"
 
 #include "xphmg/hart.h"
@@ -7,34 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *file;  /* of spec/ */
-    const char *first; /* letters that the register's name starts with */
-    bool present;
-} units[] = {
-    {"rv64.csr.tsv", "", true},
-    {"cap.csr.tsv", "", true},
-    {"rt.csr.tsv", "", false},
-    {"gfx.csr.tsv", "MTX", true},
-    {"gfx.csr.tsv", "", false},
-};
-
-static bool present(const struct facet_csr_row *row)
+/* Whether the machine has the register: base ones always, vendor ones as their unit answers. XIREG
+ * shows another register and is not listed. */
+static bool present(const struct facet_units *units,
+                    const struct facet_xmem *xmem,
+                    const struct facet_csr_row *row)
 {
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(row->file, units[i].file) == 0 &&
-            strncmp(row->name, units[i].first, strlen(units[i].first)) == 0) {
-            return units[i].present;
-        }
-    }
-    return false;
-}
+    uint64_t value;
 
-const struct facet_csr_row *facet_xphmg_csr_row(uint32_t number)
-{
-    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
-
-    return row != NULL && present(row) ? row : NULL;
+    return row->isa == FACET_ISA_XPHMG && (strcmp(row->file, "rv64.csr.tsv") == 0 ||
+                                           facet_units_csr(units, xmem, row->number, &value));
 }
 
 #define X(n, abi)                                                                                  \
@@ -45,6 +26,17 @@ const struct facet_csr_row *facet_xphmg_csr_row(uint32_t number)
     {                                                                                              \
         "f" #n, abi, "f", 64, FACET_REG_FLOAT, false                                               \
     }
+/* Word w of the storage NAME of bank b. */
+#define MTX(name, b, w)                                                                            \
+    {                                                                                              \
+        name #b "_" #w, NULL, "mtx", 64, FACET_REG_VECTOR, false                                   \
+    }
+#define MTX_BANK(b)                                                                                \
+    MTX("mtx2_", b, 0), MTX("mtx2_", b, 1), MTX("mtx3_", b, 0), MTX("mtx3_", b, 1),                \
+        MTX("mtx3_", b, 2), MTX("mtx3_", b, 3), MTX("mtx3_", b, 4), MTX("mtx4_", b, 0),            \
+        MTX("mtx4_", b, 1), MTX("mtx4_", b, 2), MTX("mtx4_", b, 3), MTX("mtx4_", b, 4),            \
+        MTX("mtx4_", b, 5), MTX("mtx4_", b, 6), MTX("mtx4_", b, 7), MTX("mtxbias_", b, 0),         \
+        MTX("mtxbias_", b, 1)
 /* clang-format off */
 const struct facet_reg_desc facet_xphmg_regs[FACET_HART_REG_COUNT] = {
     X(0, "zero"), X(1, "ra"),   X(2, "sp"),   X(3, "gp"),   X(4, "tp"),   X(5, "t0"),
@@ -61,6 +53,11 @@ const struct facet_reg_desc facet_xphmg_regs[FACET_HART_REG_COUNT] = {
     F(30, "ft10"), F(31, "ft11"),
     {"pc", NULL, "control", 64, FACET_REG_CODE, false},
     {"priv", NULL, "control", 2, FACET_REG_INTEGER, true},
+    {"p0", NULL, "pmask", 1, FACET_REG_FLAGS, false},
+    {"pbank1", NULL, "pmask", 64, FACET_REG_FLAGS, false},
+    {"pbank2", NULL, "pmask", 64, FACET_REG_FLAGS, false},
+    {"pbank3", NULL, "pmask", 64, FACET_REG_FLAGS, false},
+    MTX_BANK(0), MTX_BANK(1), MTX_BANK(2), MTX_BANK(3),
 };
 /* clang-format on */
 
@@ -104,25 +101,31 @@ static bool add_row(struct facet_xphmg_tables *t, const struct facet_csr_row *ro
     return fields != NULL;
 }
 
-enum facet_status facet_xphmg_tables_make(struct facet_xphmg_tables *t, struct facet_error *err)
+enum facet_status facet_xphmg_tables_make(struct facet_xphmg_tables *t,
+                                          const struct facet_cap_config *config,
+                                          struct facet_error *err)
 {
+    struct facet_units units;
+    struct facet_xmem xmem;
     uint32_t count = 0;
     bool good;
 
+    facet_units_reset(&units, config);
+    facet_xmem_reset(&xmem);
     facet_arena_init(&t->arena);
     memset(t->index, 0xFF, sizeof t->index);
     t->csr_count = 0;
     for (size_t i = 0; i < facet_csr_row_count; i++) {
         const struct facet_csr_row *row = &facet_csr_rows[i];
 
-        count += row->isa == FACET_ISA_XPHMG && present(row) ? row->count : 0;
+        count += present(&units, &xmem, row) ? row->count : 0;
     }
     t->csrs = facet_arena_calloc(&t->arena, count, sizeof *t->csrs);
     good = t->csrs != NULL;
     for (size_t i = 0; good && i < facet_csr_row_count; i++) {
         const struct facet_csr_row *row = &facet_csr_rows[i];
 
-        good = row->isa != FACET_ISA_XPHMG || !present(row) || add_row(t, row);
+        good = !present(&units, &xmem, row) || add_row(t, row);
     }
     if (!good) {
         facet_xphmg_tables_free(t);

@@ -1,18 +1,16 @@
-/* Which units this machine has, and the register and CSR tables that its face shows. */
+/* The register and CSR tables that the machine's face shows. */
 #ifndef FACET_XPHMG_TABLES_H
 #define FACET_XPHMG_TABLES_H
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "isa/isa.h"
+#include "xphmg/config.h"
 
 #include <facet/machine.h>
 
 /* One more than the highest CSR number, indirect ones (XISEL) included. */
 #define FACET_XPHMG_CSR_LIMIT 0x8000
-
-/* The row of a CSR that this machine has; NULL when there is none. */
-const struct facet_csr_row *facet_xphmg_csr_row(uint32_t number);
 
 struct facet_xphmg_tables {
     struct facet_arena arena;
@@ -24,6 +22,7 @@ struct facet_xphmg_tables {
 
 /* Generated from the rows of spec/: names, widths, fields. */
 enum facet_status facet_xphmg_tables_make(struct facet_xphmg_tables *tables,
+                                          const struct facet_cap_config *config,
                                           struct facet_error *err);
 void facet_xphmg_tables_free(struct facet_xphmg_tables *tables);
 

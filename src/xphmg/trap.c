@@ -30,7 +30,8 @@ void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint6
 
 void facet_hart_tell_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value)
 {
-    if (h->csr_index != NULL) {
+    /* XIREG is not in the table: the register that it shows is told instead. */
+    if (h->csr_index != NULL && h->csr_index[csr] != UINT16_MAX) {
         facet_port_csr(h->port,
                        (uint32_t)h->hartid,
                        h->csr_index[csr],
@@ -47,6 +48,17 @@ void facet_hart_tell_dirty(struct facet_hart *h)
                         FACET_CSR_MSTATUS,
                         old,
                         old | (uint64_t)FACET_FS_DIRTY << FACET_MSTATUS_FS_LSB | UINT64_C(1) << 63);
+}
+
+/* Trap entry and return change SVSTATE too. */
+static void rsv_changes(struct facet_hart *h, void (*change)(struct facet_rsv *))
+{
+    uint64_t old = h->units.rsv.svstate;
+
+    change(&h->units.rsv);
+    if (h->units.rsv.svstate != old && facet_hart_listens(h)) {
+        facet_hart_tell_csr(h, FACET_CSR_SVSTATE, old, h->units.rsv.svstate);
+    }
 }
 
 void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval)
@@ -70,7 +82,7 @@ void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval)
                                                                << FACET_MSTATUS_MPP_LSB;
     facet_hart_set_priv(h, FACET_PRIV_M);
     h->reserved = false;
-    facet_rsv_trap_entry(&h->units.rsv);
+    rsv_changes(h, facet_rsv_trap_entry);
     h->pc = base + (interrupt && (h->mtvec & 1) != 0 ? 4 * (cause & 0x3F) : 0);
     for (size_t i = 0; i < TOUCHED && facet_hart_listens(h); i++) {
         facet_hart_tell_csr(h, touched[i], old[i], facet_hart_csr_peek(h, touched[i]));
@@ -97,7 +109,7 @@ void facet_hart_return(struct facet_hart *h)
     }
     h->reserved = false;
     h->next_pc = h->mepc;
-    facet_rsv_trap_return(&h->units.rsv);
+    rsv_changes(h, facet_rsv_trap_return);
     if (facet_hart_listens(h)) {
         facet_hart_tell_csr(h, FACET_CSR_MSTATUS, old, facet_hart_csr_peek(h, FACET_CSR_MSTATUS));
     }

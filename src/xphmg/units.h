@@ -61,6 +61,9 @@ struct facet_units {
     struct facet_mtx mtx;
 };
 
+/* Tickets: the queue above, the sequence number below (R-XM-27). */
+enum { FACET_TICKET_QUEUE_LSB = 56, FACET_QUEUE_RT = 1, FACET_QUEUE_MTX = 2 };
+
 struct facet_lds_block {
     uint32_t offset, size; /* inside the LDS window */
     uint8_t mclass, tier, dom, sec;
