@@ -132,7 +132,7 @@ void facet_cap_event(struct facet_hart *h, uint64_t events)
 enum facet_status
 facet_cap_set_profile(struct facet_units *units, unsigned profile, struct facet_error *err)
 {
-    const struct facet_xphmg_config *config = units->config;
+    const struct facet_cap_config *config = units->config;
 
     if (FACET_GET(config->flags, CAP_FLAGS_HAS_PROFILES) == 0) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "this configuration has no profiles");

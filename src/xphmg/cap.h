@@ -21,14 +21,14 @@ void facet_cap_prec_write(struct facet_cap *cap,
 
 /* 0x7E2-0x7F7: memory policy and gather/scatter. Bits of absent features do not exist. */
 uint64_t
-facet_cap_xmem_legal(const struct facet_xphmg_config *config, unsigned number, uint64_t value);
+facet_cap_xmem_legal(const struct facet_cap_config *config, unsigned number, uint64_t value);
 /* Events that this configuration can show (R-XM-23, R-XM-35). */
-uint64_t facet_cap_events(const struct facet_xphmg_config *config);
+uint64_t facet_cap_events(const struct facet_cap_config *config);
 
 /* 0x7F8-0x7FF. NULL for a number that is not stored: reads 0, or traps (facet_rsv_traps). */
 uint64_t *facet_rsv_register(struct facet_rsv *rsv, unsigned number);
 bool facet_rsv_traps(unsigned number);
-uint64_t facet_rsv_legal(const struct facet_xphmg_config *config, unsigned number, uint64_t value);
+uint64_t facet_rsv_legal(const struct facet_cap_config *config, unsigned number, uint64_t value);
 
 /* 0x830-0x837. */
 bool facet_mtx_csr_read(const struct facet_units *units, unsigned number, uint64_t *value);

@@ -10,7 +10,7 @@ static bool in_core(unsigned number)
            number == FACET_CSR_CAP_XMEM_CAP || number == FACET_CSR_CAP_XMEM_PARAMS;
 }
 
-static bool pmask_present(const struct facet_xphmg_config *config)
+static bool pmask_present(const struct facet_cap_config *config)
 {
     return FACET_GET(config->pmask_cap, CAP_PMASK_CAP_PMASK_PRESENT) != 0;
 }
@@ -50,7 +50,7 @@ static uint64_t waves(const struct facet_units *units)
 
 bool facet_cap_core_read(const struct facet_units *units, unsigned number, uint64_t *value)
 {
-    const struct facet_xphmg_config *config = units->config;
+    const struct facet_cap_config *config = units->config;
     bool profiles = FACET_GET(config->flags, CAP_FLAGS_HAS_PROFILES) != 0;
 
     if (!in_core(number)) {

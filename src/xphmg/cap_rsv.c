@@ -24,7 +24,7 @@ bool facet_rsv_traps(unsigned number)
     return number == FACET_CSR_SVRSV0 || number == FACET_CSR_SVRSV1;
 }
 
-static uint64_t legal_svstate(const struct facet_xphmg_config *config, uint64_t value)
+static uint64_t legal_svstate(const struct facet_cap_config *config, uint64_t value)
 {
     enum { LAST_STEP = 3 };
 
@@ -44,7 +44,7 @@ static uint64_t legal_svstate(const struct facet_xphmg_config *config, uint64_t 
     return value;
 }
 
-uint64_t facet_rsv_legal(const struct facet_xphmg_config *config, unsigned number, uint64_t value)
+uint64_t facet_rsv_legal(const struct facet_cap_config *config, unsigned number, uint64_t value)
 {
     switch (number) {
     case FACET_CSR_SVSTATE:

@@ -111,7 +111,7 @@ static uint64_t writable(unsigned number)
 }
 
 uint64_t
-facet_cap_xmem_legal(const struct facet_xphmg_config *config, unsigned number, uint64_t value)
+facet_cap_xmem_legal(const struct facet_cap_config *config, unsigned number, uint64_t value)
 {
     value &= writable(number);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -126,7 +126,7 @@ facet_cap_xmem_legal(const struct facet_xphmg_config *config, unsigned number, u
     return value;
 }
 
-uint64_t facet_cap_events(const struct facet_xphmg_config *config)
+uint64_t facet_cap_events(const struct facet_cap_config *config)
 {
     return facet_cap_xmem_legal(config, FACET_CSR_CAP_XMEM_EVENTS, UINT64_MAX);
 }

@@ -91,6 +91,17 @@ struct facet_trap facet_lanes_fault(struct facet_hart *h,
     return fault;
 }
 
+bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes)
+{
+    uint64_t svmscl = h->units.cap.xmem[FACET_CSR_CAP_XMEM_SVMSCL - FACET_CAP_XMEM_FIRST];
+
+    if (!lanes->rsv || FACET_GET(svmscl, CAP_XMEM_SVMSCL_FOF) == 0) {
+        return false;
+    }
+    h->units.rsv.svfaulti &= ~FACET_SVFAULTI_VALID;
+    return true;
+}
+
 void facet_lanes_cut(struct facet_hart *h,
                      struct facet_lanes *lanes,
                      unsigned lane,
@@ -109,7 +120,7 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     struct facet_trap trap = FACET_RETIRED;
     unsigned all = 0;
 
-    for (unsigned i = lanes->count; i-- > 0;) {
+    for (unsigned i = 0; i < lanes->count; i++) {
         unsigned hits;
 
         if ((lanes->active >> i & 1) == 0) {
@@ -117,7 +128,7 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
         }
         all |= flags[i];
         hits = facet_prec_hits(lanes->exc_en, lanes->eff.sae, flags[i]);
-        if (hits != 0) {
+        if (hits != 0 && !trap.taken) { /* the lowest lane traps, all lanes raise */
             trap = facet_lanes_fault(
                 h, lanes, i, facet_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)i << 8));
         }
@@ -134,26 +145,23 @@ void facet_lanes_retire(struct facet_hart *h,
                         bool numeric,
                         bool spends)
 {
-    uint64_t *state = &h->units.rsv.svstate;
-    uint64_t left = FACET_GET(*state, SVSTATE_BLK);
+    uint64_t state = h->units.rsv.svstate, left = FACET_GET(state, SVSTATE_BLK);
 
     if (numeric) {
         facet_prec_retire(&h->units.cap.prec);
     }
     if (lanes->rsv || spends) {
-        *state &= ~FACET_SVSTATE_FPC_V;
+        state &= ~FACET_SVSTATE_FPC_V;
     }
-    if (!lanes->rsv) {
-        return;
-    }
-    if (FACET_GET(*state, SVSTATE_ONE_SHOT) != 0) {
-        *state &= ~(FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV);
-    } else if (left > 0) {
-        *state = FACET_PUT(*state, SVSTATE_BLK, left - 1);
+    if (lanes->rsv && FACET_GET(state, SVSTATE_ONE_SHOT) != 0) {
+        state &= ~(FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV);
+    } else if (lanes->rsv && left > 0) {
+        state = FACET_PUT(state, SVSTATE_BLK, left - 1);
         if (left == 1) {
-            *state &= ~FACET_SVSTATE_EN;
+            state &= ~FACET_SVSTATE_EN;
         }
     }
+    h->units.rsv.svstate = state;
 }
 
 void facet_rsv_trap_entry(struct facet_rsv *rsv)

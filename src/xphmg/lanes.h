@@ -2,7 +2,7 @@
  * numeric.md 11.1. Units ask for a frame, do their own reading, computing and writing, and hand
  * faults and flags back to it.
  *
- * Spec: numeric.md 7, 11.1, 11.3, 12, 13; rt-semantics.md 2.3 to 2.7. */
+ * Spec: numeric.md 7, 11.1, 11.3, 12, 13; rt-semantics.md 2.3 to 2.7; R-XM-45. */
 #ifndef FACET_XPHMG_LANES_H
 #define FACET_XPHMG_LANES_H
 
@@ -47,6 +47,9 @@ struct facet_trap facet_lanes_fault(struct facet_hart *h,
                                     const struct facet_lanes *lanes,
                                     unsigned lane,
                                     struct facet_trap fault);
+/* Whether fault-only-first acts on an RT, GFX or MTX instruction; clears SVFAULTI.VALID if so. Ask
+ * once, after the legality checks. */
+bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes);
 /* A fault that fault-only-first keeps from trapping: SVFAULTI, whatever EN is. The lanes from
  * `lane` on leave the frame. */
 void facet_lanes_cut(struct facet_hart *h,

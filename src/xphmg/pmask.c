@@ -30,18 +30,17 @@ static enum level level_of(unsigned row)
 
 void facet_pmask_write(struct facet_hart *h, unsigned bank, uint64_t value)
 {
-    static const char *const names[FACET_BANKS] = {"", "bank1", "bank2", "bank3"};
     uint64_t *stored = &h->units.pmask.bank[bank];
 
     if (bank != 0) {
-        facet_hart_unit(h, "pmask", names[bank], 2, (uint64_t[]){*stored, value});
+        facet_hart_note_reg(h, FACET_HART_REG_P0 + bank, *stored, value);
         *stored = value;
     }
 }
 
 void facet_pmask_write_p0(struct facet_hart *h, bool value)
 {
-    facet_hart_unit(h, "pmask", "p0", 2, (uint64_t[]){h->units.pmask.p0, value});
+    facet_hart_note_reg(h, FACET_HART_REG_P0, h->units.pmask.p0, value);
     h->units.pmask.p0 = value;
 }
 
@@ -148,7 +147,7 @@ scalar(struct facet_hart *h, const struct facet_insn *in, bool p0, struct facet_
 
 struct facet_trap facet_pmask_execute(struct facet_hart *h, const struct facet_insn *in)
 {
-    const struct facet_xphmg_config *config = h->units.config;
+    const struct facet_cap_config *config = h->units.config;
     unsigned banks = facet_config_banks(config);
     struct facet_trap trap = facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     uint64_t lanes = facet_pmask_lanes(h), value, live, a = h->x[in->rs1];

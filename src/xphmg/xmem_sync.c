@@ -7,6 +7,7 @@
  *
  * Spec: R-XM-26 to R-XM-30. */
 #include "xphmg/vendor.h"
+#include "xphmg/mtx.h"
 #include "xphmg/xmem_unit.h"
 
 enum { QUEUE_RT = 1, QUEUE_MTX = 2, SCOPE_SYSTEM = 4, DOM_RT = 2, DOM_MTX = 3 };
@@ -93,17 +94,6 @@ static struct facet_trap fence(struct facet_hart *h, const struct facet_insn *in
     return FACET_RETIRED;
 }
 
-static struct facet_trap submit_mtx(struct facet_hart *h, const struct facet_insn *in)
-{
-    const struct facet_xphmg_config *config = h->units.config;
-
-    if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
-        (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
-        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
-    }
-    return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
-}
-
 struct facet_trap facet_xmem_sync(struct facet_hart *h, const struct facet_insn *in)
 {
     switch (in->row) {
@@ -116,7 +106,7 @@ struct facet_trap facet_xmem_sync(struct facet_hart *h, const struct facet_insn 
     case FACET_XPHMG_XFENCE_PIPE:
         return fence(h, in);
     case FACET_XPHMG_XSUBMIT_MTX:
-        return submit_mtx(h, in);
+        return facet_mtx_submit(h, in);
     default: /* XSUBMIT.RT: the unit is absent (config.c, numeric.md 16) */
         return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
     }

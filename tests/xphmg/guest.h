@@ -23,7 +23,8 @@ struct guest {
     facet_mem *mem;
     struct facet_hart *hart; /* M-mode, FS = Initial, mtvec 0 */
     struct facet_xmem *xmem;
-    struct facet_xphmg_config config;
+    struct facet_cap_config config;
+    struct facet_port port;
     uint64_t steps; /* of the last guest_run */
     uint64_t epc;   /* where its trap happened, relative to GUEST_CODE */
 };
@@ -37,9 +38,9 @@ void guest_configure(struct guest *g, const char *key, uint64_t value);
 void guest_reset(struct guest *g);
 
 /* Assembles the text at GUEST_CODE and runs it from its first instruction until it falls off its
- * end (trap.taken is false then), a trap is taken (the hart stands in the handler), or 100000 steps
- * have passed (a failed check). Registers, CSRs, memory and the privilege mode stay as they are
- * between runs. Takes printf conversions. */
+ * end (trap.taken is false then), a trap is taken (the hart stands in the handler), or 1000000
+ * steps have passed (a failed check). Registers, CSRs, memory and the privilege mode stay as they
+ * are between runs. Takes printf conversions. */
 struct facet_trap guest_run(struct guest *g, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same, checking that no trap happened. */
@@ -48,13 +49,16 @@ void guest_ok(struct guest *g, const char *text, ...) __attribute__((format(prin
 uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Who listens, NULL for nobody. In CSR events the index is the CSR's number. */
+void guest_observe(struct guest *g, const struct facet_observer *observer);
+
 /* A CSR as a debugger sees it: nothing executes. */
 uint64_t guest_csr(const struct guest *g, unsigned number);
-/* csrw of a constant through real instructions; clobbers t0. Checks that it does not trap. */
+/* csrw through a real instruction that must not trap; registers, epc and steps stay. */
 void guest_csrw(struct guest *g, unsigned number, uint64_t value);
-/* csrr through a real instruction; clobbers t0. */
+/* csrr likewise. */
 uint64_t guest_csrr(struct guest *g, unsigned number);
-/* Registers behind XISEL, by real instructions; clobber t0. */
+/* Registers behind XISEL, likewise. */
 void guest_indirect_write(struct guest *g, unsigned number, uint64_t value);
 uint64_t guest_indirect_read(struct guest *g, unsigned number);
 

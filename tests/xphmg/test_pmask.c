@@ -865,9 +865,9 @@ TEST(predicate_instructions_are_not_repeated, "")
 }
 
 static unsigned seen_count;
-static struct facet_unit_event seen[8];
+static struct facet_reg_event seen[8];
 
-static void see(void *context, const struct facet_unit_event *event)
+static void see(void *context, const struct facet_reg_event *event)
 {
     (void)context;
     if (seen_count < 8) {
@@ -878,22 +878,20 @@ static void see(void *context, const struct facet_unit_event *event)
 
 TEST(every_change_is_told, "")
 {
-    struct facet_hart_observer observer = {.unit = see};
+    struct facet_observer observer = {.reg_write = see};
     struct guest *g = guest_make("full");
 
     set_bank(g, 2, 0x10);
-    g->hart->observer = &observer;
+    guest_observe(g, &observer);
     seen_count = 0;
     g->hart->x[10] = 3;
-    guest_ok(g, "pmor 2, a0\n pmclr 0\n pmany 2, a1\n");
+    guest_ok(g, "pmor 2, a0\n pmclr 0\n pmany 2, x0\n");
     CHECK_EQ(seen_count, 2);
-    CHECK_STR(seen[0].unit, "pmask");
-    CHECK_STR(seen[0].what, "bank2");
-    CHECK_EQ(seen[0].values[0], 0x10);
-    CHECK_EQ(seen[0].values[1], 0x13);
-    CHECK_STR(seen[1].what, "p0");
-    CHECK_EQ(seen[1].values[0], 0);
-    CHECK_EQ(seen[1].values[1], 1);
-    g->hart->observer = NULL;
+    CHECK_EQ(seen[0].index, FACET_HART_REG_P0 + 2);
+    CHECK_EQ(seen[0].old_value.lo, 0x10);
+    CHECK_EQ(seen[0].new_value.lo, 0x13);
+    CHECK_EQ(seen[1].index, FACET_HART_REG_P0);
+    CHECK_EQ(seen[1].old_value.lo, 0);
+    CHECK_EQ(seen[1].new_value.lo, 1);
     guest_free(g);
 }
