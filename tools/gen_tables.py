@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Turns spec/ into C: isa_tables.c (the arrays of src/isa/table.h, the decision tables of decode.c, the
-mnemonic hash of lookup.c), isa_rows.h (one enumerator per instruction row) and isa_xphmg_csrs.h (numbers and
-fields of the control and status registers).
+mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row); or into a header with the numbers
+and fields of one instruction set's control and status registers.
 
-usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h isa_xphmg_csrs.h
+usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
+       gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h
        gen_tables.py --check SPEC_FOLDER
        gen_tables.py --files SPEC_FOLDER     the files that are read, one per line
 Complaints go to standard error as file:line: text; then nothing is written and the exit status is 1."""
@@ -246,8 +247,8 @@ def identifier(name):
 def emit_csr_header(spec, isa, out):
     """What code needs to speak of a CSR: number, writable bits, reset value; mask and lowest bit of each field."""
     out.append("/* Made by tools/gen_tables.py from spec/ *.csr.tsv: numbers and fields of the %s registers. */" % isa)
-    out.append("#ifndef FACET_ISA_%s_CSRS_H" % isa.upper())
-    out.append("#define FACET_ISA_%s_CSRS_H\n" % isa.upper())
+    out.append("#ifndef FACET_CONTRACT_%s_CSRS_H" % isa.upper())
+    out.append("#define FACET_CONTRACT_%s_CSRS_H\n" % isa.upper())
     out.append("#include <stdint.h>\n")
     for csr in spec.csrs:
         if csr["isa"] != isa:
@@ -289,6 +290,11 @@ def emit_prose(spec, out):
     out.append("const size_t facet_extension_row_count = %d;" % len(titles))
 
 
+def write(path, lines):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+
+
 def main(argv):
     if len(argv) == 3 and argv[1] == "--files":
         for pattern in ("*.tsv", "resolutions-*.md"):
@@ -296,7 +302,9 @@ def main(argv):
         return 0
     if len(argv) == 3 and argv[1] == "--check":
         folder, outputs = argv[2], None
-    elif len(argv) == 5:
+    elif len(argv) == 5 and argv[1] == "--csrs" and argv[3] in ISA_ENUM:
+        folder, outputs = argv[2], argv[4:]
+    elif len(argv) == 4:
         folder, outputs = argv[1], argv[2:]
     else:
         sys.stderr.write(__doc__ + "\n")
@@ -307,7 +315,11 @@ def main(argv):
         return 1
     tables = ["/* Made by tools/gen_tables.py from spec/. */",
               '#include "isa/decode_tables.h"', '#include "isa/isa_rows.h"', '#include "isa/table.h"\n']
-    header, csr_header = [], []
+    header = []
+    if argv[1] == "--csrs":
+        emit_csr_header(spec, argv[3], header)
+        write(outputs[0], header)
+        return 0
     try:
         emit_extensions(spec, tables)
         emit_insns(spec, tables)
@@ -319,7 +331,6 @@ def main(argv):
     emit_mnemonics(spec, tables)
     emit_aliases(spec, tables)
     emit_csrs(spec, tables)
-    emit_csr_header(spec, "xphmg", csr_header)
     emit_prose(spec, tables)
     if outputs is None:
         for isa, rows in spec.insns.items():
@@ -328,9 +339,8 @@ def main(argv):
         print("%d decode nodes, %d CSRs, %d requirements, %d resolutions"
               % (nodes, len(spec.csrs), len(spec.requirements), len(spec.resolutions)))
         return 0
-    for path, lines in zip(outputs, (tables, header, csr_header)):
-        with open(path, "w", encoding="utf-8") as f:
-            f.write("\n".join(lines) + "\n")
+    for path, lines in zip(outputs, (tables, header)):
+        write(path, lines)
     return 0
 
 

@@ -1,7 +1,7 @@
 /* See eff.h. */
 #include "num/eff.h"
 
-#include "isa/isa_xphmg_csrs.h"
+#include "contract/xphmg_csrs.h"
 
 #include <stddef.h>
 

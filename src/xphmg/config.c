@@ -2,10 +2,14 @@
 #include "xphmg/config.h"
 
 #include "base/bits.h"
-#include "isa/isa_xphmg_csrs.h"
+#include "contract/xphmg_csrs.h"
+#include "isa/isa.h"
 #include "num/eff.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Units that this program has. The presence bits of the others read 0 and their instructions and
@@ -23,7 +27,7 @@
 
 static const struct {
     const char *name;
-    struct facet_xphmg_config config;
+    struct facet_cap_config config;
 } configs[] = {
     {"full", {FULL, .flags = FACET_CAP_FLAGS_RESET}},
     {"prof", {FULL, .flags = 3, .prof_sup = 7}},
@@ -46,7 +50,7 @@ static const struct {
      }},
 };
 
-const struct facet_xphmg_config *facet_xphmg_config_named(const char *name)
+const struct facet_cap_config *facet_cap_config_named(const char *name)
 {
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
         if (strcmp(configs[i].name, name) == 0) {
@@ -56,39 +60,63 @@ const struct facet_xphmg_config *facet_xphmg_config_named(const char *name)
     return NULL;
 }
 
-/* A key is a field of a register. */
+/* A key is a register or a field of one. */
 static const struct {
     const char *key;
     size_t offset;
-    uint64_t mask; /* 0: the whole register */
+    unsigned number; /* the whole register: its CSR number; a field: 0 */
+    uint64_t mask;   /* of the field */
     uint8_t low;
-    bool minus_one;
+    uint8_t first, last; /* what the field may be told to be; it stores value - first */
 } keys[] = {
-#define WHOLE(key)                                                                                 \
+#define WHOLE(key, csr)                                                                            \
     {                                                                                              \
-#key, offsetof(struct facet_xphmg_config, key), 0, 0, false                                \
+#key, offsetof(struct facet_cap_config, key), FACET_CSR_##csr, 0, 0, 0, 0                  \
     }
-#define PART(key, reg, field, minus)                                                               \
+#define PART(key, reg, field, first, last)                                                         \
     {                                                                                              \
-#key, offsetof(struct facet_xphmg_config, reg), FACET_##field, FACET_##field##_LSB, minus  \
+#key, offsetof(struct facet_cap_config, reg), 0, FACET_##field, FACET_##field##_LSB,       \
+            first, last                                                                            \
     }
-    WHOLE(cap_vers),
-    WHOLE(flags),
-    WHOLE(feat0),
-    WHOLE(xmem_cap),
-    WHOLE(rtcap),
-    WHOLE(mtxcap),
-    PART(pmask_present, pmask_cap, CAP_PMASK_CAP_PMASK_PRESENT, false),
-    PART(pmask_banks, pmask_cap, CAP_PMASK_CAP_PMASK_BANKS_M1, true),
-    PART(pmask_level, feat1, CAP_FEAT1_PMASK_LEVEL, false),
-    PART(mtx_descq, feat1, CAP_FEAT1_MTX_DESCQ, false),
-    PART(rt_descq, rtcap, RTCAP_DESCQ, false),
+    WHOLE(cap_vers, CAP_VERS),
+    WHOLE(flags, CAP_FLAGS),
+    WHOLE(feat0, CAP_FEAT0),
+    WHOLE(xmem_cap, CAP_XMEM_CAP),
+    WHOLE(rtcap, RTCAP),
+    WHOLE(mtxcap, MTXCAP),
+    PART(pmask_present, pmask_cap, CAP_PMASK_CAP_PMASK_PRESENT, 0, 1),
+    PART(pmask_banks, pmask_cap, CAP_PMASK_CAP_PMASK_BANKS_M1, 1, 4),
+    PART(pmask_level, feat1, CAP_FEAT1_PMASK_LEVEL, 0, 2),
+    PART(mtx_descq, feat1, CAP_FEAT1_MTX_DESCQ, 0, 1),
+    PART(rt_descq, rtcap, RTCAP_DESCQ, 0, 1),
 };
 
-enum facet_status facet_xphmg_config_set(struct facet_xphmg_config *config,
-                                         const char *key,
-                                         uint64_t value,
-                                         struct facet_error *err)
+/* Reserved bits: RSV, RSVD, RSV0, but not RSV_PRESENT. */
+static bool is_reserved(const char *name)
+{
+    return strncmp(name, "RSV", 3) == 0 && name[3] != '_';
+}
+
+/* Bits of a register that have a name. */
+static uint64_t named_bits(unsigned number)
+{
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
+    uint64_t mask = 0;
+
+    for (unsigned i = 0; row != NULL && i < row->field_count; i++) {
+        const struct facet_csr_field *field = &row->fields[i];
+
+        if (!is_reserved(field->name)) {
+            mask |= facet_bits_mask(field->hi - field->lo + 1u) << field->lo;
+        }
+    }
+    return mask;
+}
+
+enum facet_status facet_cap_config_set(struct facet_cap_config *config,
+                                       const char *key,
+                                       uint64_t value,
+                                       struct facet_error *err)
 {
     if (strcmp(key, "alt_formats") == 0) {
         if ((value & ~(uint64_t)FACET_ALT_ALL) != 0) {
@@ -100,26 +128,74 @@ enum facet_status facet_xphmg_config_set(struct facet_xphmg_config *config,
     }
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t *reg = (uint64_t *)(void *)((char *)config + keys[i].offset);
-        uint64_t field = value - keys[i].minus_one;
 
         if (strcmp(keys[i].key, key) != 0) {
             continue;
         }
-        if (keys[i].mask == 0) {
+        if (keys[i].number != 0) {
+            if ((value & ~named_bits(keys[i].number)) != 0) {
+                return facet_fail(err,
+                                  FACET_ERR_USAGE,
+                                  0,
+                                  "%s has no bits 0x%llx",
+                                  key,
+                                  (unsigned long long)(value & ~named_bits(keys[i].number)));
+            }
             *reg = value;
-        } else if (field > keys[i].mask >> keys[i].low) {
-            return facet_fail(err,
-                              FACET_ERR_USAGE,
-                              0,
-                              "%s is at most %llu",
-                              key,
-                              (unsigned long long)(keys[i].mask >> keys[i].low) +
-                                  keys[i].minus_one);
+        } else if (value < keys[i].first || value > keys[i].last) {
+            return facet_fail(
+                err, FACET_ERR_USAGE, 0, "%s is %u to %u", key, keys[i].first, keys[i].last);
         } else {
-            *reg = (*reg & ~keys[i].mask) | field << keys[i].low;
+            *reg = (*reg & ~keys[i].mask) | (value - keys[i].first) << keys[i].low;
         }
         config->feat0 &= BUILT;
         return FACET_OK;
     }
     return facet_fail(err, FACET_ERR_USAGE, 0, "no configuration key is called %s", key);
+}
+
+/* One `key=value` of [text, text + length). */
+static enum facet_status
+set_text(struct facet_cap_config *config, const char *text, size_t length, struct facet_error *err)
+{
+    char word[80];
+    char *equals, *end;
+    uint64_t value;
+
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+    equals = strchr(word, '=');
+    if (length >= sizeof word || equals == NULL) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected key=value", word);
+    }
+    *equals = '\0';
+    errno = 0;
+    value = strtoull(equals + 1, &end, 0);
+    if (equals[1] < '0' || equals[1] > '9' || *end != '\0' || errno != 0) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "%s=%s: expected a number", word, equals + 1);
+    }
+    return facet_cap_config_set(config, word, value, err);
+}
+
+enum facet_status
+facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+    size_t length = text != NULL ? strcspn(text, ",") : 0;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, length != 0 ? text : "");
+    if (length == 0) {
+        *config = *facet_cap_config_named("full");
+    } else if (length >= sizeof name || facet_cap_config_named(name) == NULL) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "%s: no such configuration, expected full, min or prof", name);
+    } else {
+        *config = *facet_cap_config_named(name);
+    }
+    while (status == FACET_OK && text != NULL && text[length] == ',') {
+        text += length + 1;
+        length = strcspn(text, ",");
+        status = set_text(config, text, length, err);
+    }
+    return status;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Values of read-only registers; presence bits remove their unit (R-CAP-57). */
-struct facet_xphmg_config {
+struct facet_cap_config {
     uint64_t cap_vers;
     uint64_t flags;
     uint64_t prof_sup;
@@ -26,17 +26,21 @@ struct facet_xphmg_config {
 };
 
 /* `full`, `min` or `prof`; NULL for another name. */
-const struct facet_xphmg_config *facet_xphmg_config_named(const char *name);
+const struct facet_cap_config *facet_cap_config_named(const char *name);
+
+/* "min", or "full,pmask_banks=2,feat0=0x1d11": a name and keys. NULL or "" is `full`. */
+enum facet_status
+facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err);
 
 /* Changes one key: "pmask_present", "pmask_level", "pmask_banks", "feat0", "xmem_cap",
  * "alt_formats", "cap_vers", "flags", "rtcap", "mtxcap", "rt_descq", "mtx_descq". An unknown key or
  * a value that does not fit is FACET_ERR_USAGE. */
-enum facet_status facet_xphmg_config_set(struct facet_xphmg_config *config,
-                                         const char *key,
-                                         uint64_t value,
-                                         struct facet_error *err);
+enum facet_status facet_cap_config_set(struct facet_cap_config *config,
+                                       const char *key,
+                                       uint64_t value,
+                                       struct facet_error *err);
 
-static inline unsigned facet_config_banks(const struct facet_xphmg_config *config)
+static inline unsigned facet_config_banks(const struct facet_cap_config *config)
 {
     return (config->pmask_cap & 1) != 0 ? ((unsigned)config->pmask_cap >> 1 & 7) + 1 : 0;
 }

@@ -47,6 +47,11 @@ static uint64_t writable(const struct facet_csr_row *row)
     return mask;
 }
 
+static bool is_pmpaddr(unsigned number)
+{
+    return number >= FACET_CSR_PMPADDR0 && number < FACET_CSR_PMPADDR0 + 16;
+}
+
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
 {
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
@@ -92,10 +97,13 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     case FACET_CSR_MHARTID:
         return h->hartid;
     default:
-        if (facet_csr_is_vendor(number)) {
+        if (is_pmpaddr(number)) {
+            return h->pmpaddr[number - FACET_CSR_PMPADDR0];
+        }
+        if (facet_csr_is_vendor(number) && h->xmem != NULL) {
             uint64_t value = 0;
 
-            (void)facet_vendor_csr_read(h, number, &value);
+            (void)facet_units_csr(&h->units, h->xmem, number, &value);
             return value;
         }
         return row != NULL ? reset_value(row) : 0;
@@ -134,16 +142,16 @@ store(struct facet_hart *h, const struct facet_csr_row *row, unsigned number, ui
     switch (number) {
     case FACET_CSR_FFLAGS:
         h->fflags = value & 0x1F;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
     case FACET_CSR_FRM:
         h->frm = value & 7;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
     case FACET_CSR_FCSR:
         h->fflags = value & 0x1F;
         h->frm = (value >> 5) & 7;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
     case FACET_CSR_MSTATUS:
         write_mstatus(h, value);
@@ -181,7 +189,10 @@ store(struct facet_hart *h, const struct facet_csr_row *row, unsigned number, ui
     case FACET_CSR_MINSTRET:
         set_counter(h, value, &h->minstret_offset, &h->minstret_held);
         break;
-    default: /* read-only storage that takes writes without effect */
+    default: /* read-only storage takes writes without effect */
+        if (is_pmpaddr(number)) {
+            h->pmpaddr[number - FACET_CSR_PMPADDR0] = value & mask;
+        }
         break;
     }
 }
@@ -219,7 +230,7 @@ struct facet_trap facet_csr_access(
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     if (facet_csr_is_vendor(number)) {
-        if (facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
+        if (h->xmem == NULL || facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
             (write &&
              facet_vendor_csr_write(h, number, operation(in), operand) == FACET_CSR_ABSENT)) {
             return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
@@ -233,8 +244,30 @@ struct facet_trap facet_csr_access(
     if (!write) {
         return FACET_RETIRED;
     }
-    if (h->observer != NULL && h->observer->csr_write != NULL) {
-        h->observer->csr_write(h->observer->context, number, *old, facet_hart_csr_peek(h, number));
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_csr(h, number, *old, facet_hart_csr_peek(h, number));
     }
     return FACET_RETIRED;
+}
+
+void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
+{
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
+    uint64_t retired = h->retired;
+    struct facet_port *port = h->port;
+
+    if (row == NULL) {
+        return;
+    }
+    if (facet_csr_is_vendor(number)) {
+        if (h->xmem != NULL) {
+            (void)facet_vendor_csr_write(h, number, FACET_CSRRW, value);
+        }
+        return;
+    }
+    h->retired--; /* store() counts the writing instruction; here there is none */
+    h->port = NULL;
+    store(h, row, number, value);
+    h->retired = retired;
+    h->port = port;
 }

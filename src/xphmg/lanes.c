@@ -74,10 +74,34 @@ struct facet_reg_window facet_lanes_window(const struct facet_hart *h,
     return window;
 }
 
+struct facet_trap facet_probe_store(const struct facet_hart *h, uint64_t address, unsigned size)
+{
+    if (address - h->ram.base < h->ram.store_span && size <= 16) {
+        return FACET_RETIRED;
+    }
+    for (uint64_t done = 0; done < size;) {
+        uint64_t at = address + done;
+        const struct facet_mem_region *region = facet_mem_region_at(h->mem, at);
+
+        if (region == NULL || region->kind == FACET_MEM_ROM) {
+            return facet_trap_make(FACET_CAUSE_STORE_FAULT, at);
+        }
+        done += region->size - (at - region->base);
+    }
+    return FACET_RETIRED;
+}
+
+static void set_faulti(struct facet_hart *h, uint64_t value)
+{
+    facet_hart_note_csr(h, FACET_CSR_SVFAULTI, h->units.rsv.svfaulti, value);
+    h->units.rsv.svfaulti = value;
+}
+
 static void record_fault(struct facet_hart *h, unsigned lane, unsigned cause)
 {
-    h->units.rsv.svfaulti = FACET_SVFAULTI_VALID | (uint64_t)cause << FACET_SVFAULTI_CAUSE_LSB |
-                            (uint64_t)lane << FACET_SVFAULTI_IDX_LSB;
+    set_faulti(h,
+               FACET_SVFAULTI_VALID | (uint64_t)cause << FACET_SVFAULTI_CAUSE_LSB |
+                   (uint64_t)lane << FACET_SVFAULTI_IDX_LSB);
 }
 
 struct facet_trap facet_lanes_fault(struct facet_hart *h,
@@ -91,6 +115,17 @@ struct facet_trap facet_lanes_fault(struct facet_hart *h,
     return fault;
 }
 
+bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes)
+{
+    uint64_t svmscl = h->units.cap.xmem[FACET_CSR_CAP_XMEM_SVMSCL - FACET_CAP_XMEM_FIRST];
+
+    if (!lanes->rsv || FACET_GET(svmscl, CAP_XMEM_SVMSCL_FOF) == 0) {
+        return false;
+    }
+    set_faulti(h, h->units.rsv.svfaulti & ~FACET_SVFAULTI_VALID);
+    return true;
+}
+
 void facet_lanes_cut(struct facet_hart *h,
                      struct facet_lanes *lanes,
                      unsigned lane,
@@ -101,15 +136,26 @@ void facet_lanes_cut(struct facet_hart *h,
     lanes->active &= lane_mask(lane);
 }
 
+/* Tells the observer what became of the numeric status registers. */
+static void note_prec(struct facet_hart *h, const struct facet_prec *before)
+{
+    const struct facet_prec *now = &h->units.cap.prec;
+
+    facet_hart_note_csr(
+        h, FACET_CSR_CAP_PREC_MODE, before->image[FACET_PREC_MODE], now->image[FACET_PREC_MODE]);
+    facet_hart_note_csr(h, FACET_CSR_CAP_PREC_STAT, before->stat, now->stat);
+    facet_hart_note_csr(h, FACET_CSR_CAP_PREC_EXC_ST, before->exc_st, now->exc_st);
+}
+
 struct facet_trap facet_lanes_status(struct facet_hart *h,
                                      const struct facet_lanes *lanes,
                                      const uint16_t flags[FACET_VLMAX])
 {
-    struct facet_prec *prec = &h->units.cap.prec;
+    struct facet_prec *prec = &h->units.cap.prec, before = *prec;
     struct facet_trap trap = FACET_RETIRED;
     unsigned all = 0;
 
-    for (unsigned i = lanes->count; i-- > 0;) {
+    for (unsigned i = 0; i < lanes->count; i++) {
         unsigned hits;
 
         if ((lanes->active >> i & 1) == 0) {
@@ -117,7 +163,7 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
         }
         all |= flags[i];
         hits = facet_prec_hits(lanes->exc_en, lanes->eff.sae, flags[i]);
-        if (hits != 0) {
+        if (hits != 0 && !trap.taken) { /* the lowest lane traps, all lanes raise */
             trap = facet_lanes_fault(
                 h, lanes, i, facet_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)i << 8));
         }
@@ -126,7 +172,22 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     if (trap.taken) { /* shows the SAE that was in force (R-CAP-49) */
         prec->stat &= ~FACET_CAP_PREC_STAT_EFF_SAE;
     }
+    note_prec(h, &before);
     return trap;
+}
+
+void facet_lanes_raise(struct facet_hart *h, unsigned flags)
+{
+    struct facet_prec before = h->units.cap.prec;
+
+    facet_prec_raise(&h->units.cap.prec, flags);
+    note_prec(h, &before);
+}
+
+void facet_rsv_set_state(struct facet_hart *h, uint64_t state)
+{
+    facet_hart_note_csr(h, FACET_CSR_SVSTATE, h->units.rsv.svstate, state);
+    h->units.rsv.svstate = state;
 }
 
 void facet_lanes_retire(struct facet_hart *h,
@@ -134,26 +195,26 @@ void facet_lanes_retire(struct facet_hart *h,
                         bool numeric,
                         bool spends)
 {
-    uint64_t *state = &h->units.rsv.svstate;
-    uint64_t left = FACET_GET(*state, SVSTATE_BLK);
+    uint64_t state = h->units.rsv.svstate, left = FACET_GET(state, SVSTATE_BLK);
 
     if (numeric) {
+        struct facet_prec before = h->units.cap.prec;
+
         facet_prec_retire(&h->units.cap.prec);
+        note_prec(h, &before);
     }
     if (lanes->rsv || spends) {
-        *state &= ~FACET_SVSTATE_FPC_V;
+        state &= ~FACET_SVSTATE_FPC_V;
     }
-    if (!lanes->rsv) {
-        return;
-    }
-    if (FACET_GET(*state, SVSTATE_ONE_SHOT) != 0) {
-        *state &= ~(FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV);
-    } else if (left > 0) {
-        *state = FACET_PUT(*state, SVSTATE_BLK, left - 1);
+    if (lanes->rsv && FACET_GET(state, SVSTATE_ONE_SHOT) != 0) {
+        state &= ~(FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV);
+    } else if (lanes->rsv && left > 0) {
+        state = FACET_PUT(state, SVSTATE_BLK, left - 1);
         if (left == 1) {
-            *state &= ~FACET_SVSTATE_EN;
+            state &= ~FACET_SVSTATE_EN;
         }
     }
+    facet_rsv_set_state(h, state);
 }
 
 void facet_rsv_trap_entry(struct facet_rsv *rsv)

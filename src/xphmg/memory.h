@@ -15,8 +15,9 @@ facet_hart_load(struct facet_hart *h, uint64_t address, unsigned size, uint64_t 
             return facet_trap_make(FACET_CAUSE_LOAD_FAULT, result.address);
         }
     }
-    if (h->observer != NULL && h->observer->load != NULL) {
-        h->observer->load(h->observer->context, address, size, *value);
+    if (facet_hart_listens(h)) {
+        facet_port_memory(
+            h->port, (uint32_t)h->hartid, 0, address, size, false, facet_value64(*value));
     }
     return FACET_RETIRED;
 }
@@ -26,8 +27,11 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
 {
     uint64_t old = 0;
 
-    if (h->observer != NULL && h->observer->store != NULL) {
-        (void)facet_mem_peek(h->mem, address, &old, size);
+    if (facet_hart_listens(h)) {
+        uint8_t bytes[8] = {0};
+
+        (void)facet_mem_peek(h->mem, address, bytes, size); /* a device has no old value: 0 */
+        old = facet_load_le64(bytes);
     }
     if (!facet_window_store(&h->ram, address, size, value)) {
         struct facet_mem_result result = facet_mem_write(h->mem, address, size, value);
@@ -39,11 +43,18 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
     if (h->code_pages != NULL && address - h->ram.base < h->ram.span) {
         uint64_t offset = address - h->ram.base;
 
-        h->code_written |= (h->code_pages[offset >> FACET_MEM_PAGE_BITS] |
-                            h->code_pages[(offset + size - 1) >> FACET_MEM_PAGE_BITS]) != 0;
+        h->code_written |= ((h->code_pages[offset >> FACET_MEM_PAGE_BITS] |
+                             h->code_pages[(offset + size - 1) >> FACET_MEM_PAGE_BITS]) &
+                            FACET_PAGE_CODE) != 0;
     }
-    if (h->observer != NULL && h->observer->store != NULL) {
-        h->observer->store(h->observer->context, address, size, old, value);
+    if (facet_hart_listens(h)) {
+        facet_port_store(h->port,
+                         (uint32_t)h->hartid,
+                         0,
+                         address,
+                         size,
+                         facet_value64(old),
+                         facet_value64(value & facet_bits_mask(8 * size)));
     }
     return FACET_RETIRED;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void facet_units_reset(struct facet_units *units, const struct facet_xphmg_config *config)
+void facet_units_reset(struct facet_units *units, const struct facet_cap_config *config)
 {
     memset(units, 0, sizeof *units);
     units->config = config;

@@ -2,11 +2,11 @@
  * (RSV), matrices (MTX), each hart its own; and what all harts of a machine share (XMEM).
  *
  * CSR values are kept as their registers read, so that save, restore and debuggers see plain words;
- * fields are taken out with the masks of isa_xphmg_csrs.h. */
+ * fields are taken out with the masks of xphmg_csrs.h. */
 #ifndef FACET_XPHMG_UNITS_H
 #define FACET_XPHMG_UNITS_H
 
-#include "isa/isa_xphmg_csrs.h"
+#include "contract/xphmg_csrs.h"
 #include "num/eff.h"
 #include "xphmg/config.h"
 
@@ -54,12 +54,15 @@ struct facet_mtx {
 };
 
 struct facet_units {
-    const struct facet_xphmg_config *config; /* the machine's */
+    const struct facet_cap_config *config; /* the machine's */
     struct facet_cap cap;
     struct facet_pmask pmask;
     struct facet_rsv rsv;
     struct facet_mtx mtx;
 };
+
+/* Tickets: the queue above, the sequence number below (R-XM-27). */
+enum { FACET_TICKET_QUEUE_LSB = 56, FACET_QUEUE_RT = 1, FACET_QUEUE_MTX = 2 };
 
 struct facet_lds_block {
     uint32_t offset, size; /* inside the LDS window */
@@ -77,7 +80,55 @@ struct facet_xmem {
     uint32_t lock_count;
 };
 
-void facet_units_reset(struct facet_units *units, const struct facet_xphmg_config *config);
+void facet_units_reset(struct facet_units *units, const struct facet_cap_config *config);
 void facet_xmem_reset(struct facet_xmem *xmem);
+
+/* A vendor CSR by its full number (direct, or behind XISEL), as a machine-mode read gives it. XIREG
+ * is no register of its own. false: there is none. */
+bool facet_units_csr(const struct facet_units *units,
+                     const struct facet_xmem *xmem,
+                     unsigned number,
+                     uint64_t *value);
+
+enum facet_change_kind {
+    FACET_CHANGE_CSR,  /* number: the full CSR number */
+    FACET_CHANGE_BANK, /* number: predicate bank 1..3 */
+    FACET_CHANGE_P0,
+    FACET_CHANGE_MTX, /* number: facet_change_mtx */
+};
+/* A 64-bit word of matrix storage: window register (MTX2, MTX3, MTX4, MTXBIAS), bank and word. */
+static inline unsigned facet_change_mtx(unsigned csr, unsigned bank, unsigned word)
+{
+    return csr << 8 | bank << 4 | word;
+}
+struct facet_units_change {
+    enum facet_change_kind kind;
+    unsigned number;
+    uint64_t old, value;
+};
+typedef void facet_units_change_fn(void *context, const struct facet_units_change *change);
+
+/* Reports everything readable that differs between two states of one machine: CSRs (those behind
+ * XISEL under their own numbers), predicate banks, P0 and matrix words, in rising order within each
+ * unit. Windows onto other state (XIREG, MTX2, MTX3, MTX4, MTXBIAS) are not reported themselves.
+ * Only csr* instructions, vendor instructions, instructions under RSV, traps and MRET change units.
+ */
+void facet_units_changes(const struct facet_units *old,
+                         const struct facet_xmem *old_xmem,
+                         const struct facet_units *now,
+                         const struct facet_xmem *now_xmem,
+                         facet_units_change_fn *report,
+                         void *context);
+
+/* Saves or loads (machine/state.h). Loading writes into *units, whose config the caller has set;
+ * a state that no program could have reached fails in io. */
+struct facet_state_io;
+void facet_units_visit(struct facet_units *units, struct facet_state_io *io);
+void facet_xmem_visit(struct facet_xmem *xmem, struct facet_state_io *io);
+
+/* The host switches to profile Pn between two instructions (R-CAP-39). FACET_ERR_USAGE for one that
+ * CAP.PROF.SUP does not have. */
+enum facet_status
+facet_cap_set_profile(struct facet_units *units, unsigned profile, struct facet_error *err);
 
 #endif

@@ -28,7 +28,7 @@ enum facet_csr_answer {
  */
 static inline bool facet_csr_is_vendor(unsigned number)
 {
-    return (number >= FACET_CSR_CAP_ID && number < 0x800) || number >> 8 == 0x8;
+    return (number >= FACET_CSR_CAP_ID && number < 0x800) || number >> 8 == 0x8 || number > 0xFFF;
 }
 
 /* The value that a csr* instruction writes. */
@@ -46,6 +46,9 @@ enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
                                              unsigned number,
                                              enum facet_csr_op op,
                                              uint64_t operand);
+
+/* Whether what the hart waits for at a fence has come (R-XM-26, R-XM-27). */
+bool facet_xmem_wait_over(const struct facet_hart *h);
 
 /* ORs bits into CAP.XMEM.EVENTS, those of absent features excepted (R-XM-23, R-XM-35). */
 void facet_cap_event(struct facet_hart *h, uint64_t events);

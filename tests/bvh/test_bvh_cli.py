@@ -15,7 +15,7 @@ BOXES = os.path.join(SOURCE, "examples/gfx12/boxes.json")
 
 def facet(*words, **more):
     more.setdefault("stdout", subprocess.PIPE)
-    return subprocess.run([FACET, *words], stderr=subprocess.PIPE, timeout=60, **more)
+    return subprocess.run([FACET, *words], stderr=subprocess.PIPE, timeout=600, **more)
 
 
 def read(path):

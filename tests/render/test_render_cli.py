@@ -14,7 +14,7 @@ SCENE = os.path.join(FOLDER, "scene.glb")
 
 
 def facet(*words):
-    return subprocess.run([FACET, *words], capture_output=True, timeout=120)
+    return subprocess.run([FACET, *words], capture_output=True, timeout=600)
 
 
 def path(name):

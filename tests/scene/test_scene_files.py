@@ -22,7 +22,7 @@ def path(name):
 
 
 def facet(*words, data=None):
-    return subprocess.run([FACET, *words], input=data, capture_output=True, timeout=300)
+    return subprocess.run([FACET, *words], input=data, capture_output=True, timeout=600)
 
 
 def put(name, data):

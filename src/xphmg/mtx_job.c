@@ -1,0 +1,177 @@
+/* XSUBMIT.MTX: one matrix, many vectors (gfx-semantics.md 16.6, R-XM-28, R-XM-40). The job runs to
+ * its end before the next instruction, on a private bank; what stops it goes to MTXSTAT.JOB_ERR.
+ *
+ * XPHMG_MTX_DESC, 64 bytes: u64 mat, vin, vout; u32 ld_imm, mul_imm, count, flags; XPHMG_MEMCTL. */
+#include "xphmg/lanes.h"
+#include "xphmg/memory.h"
+#include "xphmg/mtx.h"
+#include "xphmg/mtx_memory.h"
+#include "xphmg/vendor.h"
+
+enum { DESCRIPTOR_BYTES = 64, QUEUE_MTX = 2 };
+
+struct descriptor {
+    uint64_t mat, vin, vout;
+    uint32_t ld_imm, mul_imm, count, flags;
+    uint64_t memctl[3];
+};
+
+struct job {
+    struct descriptor d;
+    struct facet_mtx_port port;
+    struct facet_mtx_numbers numbers;
+    struct facet_mtx_load load;
+    struct facet_mtx_product product;
+    struct facet_mtx_bank bank;
+    uint64_t exc_en;
+};
+
+static struct facet_trap
+read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
+{
+    uint64_t word[DESCRIPTOR_BYTES / 8];
+
+    if ((address & 7) != 0) {
+        facet_cap_event(h, FACET_CAP_XMEM_EVENTS_INV_MISS);
+        return facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address);
+    }
+    for (unsigned i = 0; i < DESCRIPTOR_BYTES / 8; i++) {
+        struct facet_trap trap = facet_hart_load(h, address + 8 * i, 8, &word[i]);
+
+        if (trap.taken) {
+            facet_cap_event(h, FACET_CAP_XMEM_EVENTS_INV_MISS);
+            return trap;
+        }
+    }
+    *d = (struct descriptor){
+        .mat = word[0],
+        .vin = word[1],
+        .vout = word[2],
+        .ld_imm = (uint32_t)word[3],
+        .mul_imm = (uint32_t)(word[3] >> 32),
+        .count = (uint32_t)word[4],
+        .flags = (uint32_t)(word[4] >> 32),
+        .memctl = {word[5], word[6], word[7]},
+    };
+    return FACET_RETIRED;
+}
+
+/* An immediate as the row of `op` would have it; false when it sets a bit that the row fixes. */
+static bool instruction_of(enum facet_xphmg_op op, uint32_t imm, struct facet_insn *in)
+{
+    *in = facet_insn_decode(facet_isa_rows[FACET_ISA_XPHMG][op].match | imm << 20);
+    return imm >> 12 == 0 && in->row == op;
+}
+
+static bool flag(const struct facet_insn *in, const char *name)
+{
+    return facet_insn_field(in, name) != 0;
+}
+
+/* What the two immediates and the flags ask for; false: JOB_ERR 2, before any access. */
+static bool legal(struct job *job, const struct facet_hart *h)
+{
+    uint64_t mtxcap = h->units.config->mtxcap;
+    bool mad = (job->d.flags & 1) != 0;
+    uint64_t needs = mad ? FACET_MTXCAP_HAS_MAD | FACET_MTXCAP_HAS_BIAS : FACET_MTXCAP_HAS_MUL;
+    struct facet_insn ld, mul;
+
+    if (job->d.flags >> 1 != 0 || (mtxcap & needs) != needs ||
+        !instruction_of(FACET_XPHMG_MTX_LD, job->d.ld_imm, &ld) ||
+        !instruction_of(mad ? FACET_XPHMG_MTX_MAD : FACET_XPHMG_MTX_MUL, job->d.mul_imm, &mul) ||
+        !facet_mtx_shape_legal((unsigned)facet_insn_field(&ld, "shape"), mtxcap) ||
+        !facet_mtx_shape_legal((unsigned)facet_insn_field(&mul, "shape"), mtxcap)) {
+        return false;
+    }
+    job->load = (struct facet_mtx_load){
+        .shape = facet_mtx_shape_of((unsigned)facet_insn_field(&ld, "shape")),
+        .transpose = flag(&ld, "transpose"),
+        .rowmajor = flag(&ld, "rowmajor"),
+        .with_bias = flag(&ld, "with_bias"),
+    };
+    job->product = (struct facet_mtx_product){
+        .shape = facet_mtx_shape_of((unsigned)facet_insn_field(&mul, "shape")),
+        .transpose =
+            flag(&mul, "transpose") != (FACET_GET(h->units.mtx.cfg, MTXCFG_TRANSPOSE_DEF) != 0),
+        .mad = mad,
+    };
+    return !job->load.with_bias || (mtxcap & FACET_MTXCAP_HAS_BIAS) != 0;
+}
+
+/* Vector k, all or nothing; returns the cause that stops the job, or 0. */
+static unsigned one_vector(struct job *job, uint64_t k)
+{
+    unsigned n = facet_mtx_input_size(&job->product), m = facet_mtx_output_size(&job->product);
+    uint32_t in[4], out[4];
+    unsigned flags = 0;
+    struct facet_trap trap = facet_mtx_read(&job->port, job->d.vin, k * n, n, in);
+
+    if (trap.taken) {
+        return trap.cause;
+    }
+    facet_mtx_multiply(&job->numbers, &job->bank, &job->product, in, out, &flags);
+    facet_lanes_raise(job->port.h, flags);
+    if (facet_prec_hits(job->exc_en, job->numbers.eff.sae, flags) != 0) {
+        return FACET_CAUSE_NUMERIC;
+    }
+    trap = facet_mtx_probe(&job->port, job->d.vout, k * m, m);
+    if (!trap.taken) {
+        trap = facet_mtx_write(&job->port, job->d.vout, k * m, m, out);
+    }
+    return trap.taken ? trap.cause : 0;
+}
+
+static unsigned run(struct job *job)
+{
+    uint32_t image[16 + 4];
+    struct facet_trap trap =
+        facet_mtx_read(&job->port, job->d.mat, 0, facet_mtx_image_size(&job->load), image);
+    unsigned cause = trap.taken ? trap.cause : 0;
+
+    if (cause == 0) {
+        facet_mtx_load(&job->bank, job->numbers.eff.elem, &job->load, image);
+    }
+    for (uint64_t k = 0; k < job->d.count && cause == 0; k++) {
+        cause = one_vector(job, k);
+    }
+    return cause;
+}
+
+static void set_error(struct facet_hart *h, unsigned cause)
+{
+    uint64_t *stat = &h->units.mtx.stat, value = FACET_PUT(*stat, MTXSTAT_JOB_ERR, cause);
+
+    facet_hart_note_csr(h, FACET_CSR_MTXSTAT, *stat, value);
+    *stat = value;
+}
+
+struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
+{
+    const struct facet_cap_config *config = h->units.config;
+    struct facet_lanes frame;
+    struct job job = {0};
+    struct facet_trap trap;
+    unsigned cause;
+
+    if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
+        (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
+        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    }
+    trap = read_descriptor(h, h->x[in->rs1], &job.d);
+    if (trap.taken) {
+        return trap;
+    }
+    (void)facet_lanes_begin(h, in, 0, &frame); /* bank 0 always exists */
+    frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
+    job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
+    job.port = facet_mtx_port_job(h, &frame.eff, job.d.memctl);
+    job.exc_en = frame.exc_en;
+
+    cause = legal(&job, h) ? run(&job) : FACET_CAUSE_ILLEGAL;
+    if (cause != 0) {
+        set_error(h, cause);
+    }
+    facet_hart_set_x(h, in->rd, (uint64_t)QUEUE_MTX << 56 | ++h->xmem->ticket_mtx);
+    facet_lanes_retire(h, &frame, true, true);
+    return FACET_RETIRED;
+}
