@@ -24,6 +24,7 @@ struct guest {
     struct facet_hart *hart; /* M-mode, FS = Initial, mtvec 0 */
     struct facet_xmem *xmem;
     struct facet_cap_config config;
+    struct facet_port port;
     uint64_t steps; /* of the last guest_run */
     uint64_t epc;   /* where its trap happened, relative to GUEST_CODE */
 };
@@ -47,6 +48,9 @@ void guest_ok(struct guest *g, const char *text, ...) __attribute__((format(prin
 /* The same, checking that it ends with this trap; returns tval. */
 uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Who listens, NULL for nobody. In CSR events the index is the CSR's number. */
+void guest_observe(struct guest *g, const struct facet_observer *observer);
 
 /* A CSR as a debugger sees it: nothing executes. */
 uint64_t guest_csr(const struct guest *g, unsigned number);

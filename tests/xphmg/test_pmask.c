@@ -879,11 +879,10 @@ static void see(void *context, const struct facet_reg_event *event)
 TEST(every_change_is_told, "")
 {
     struct facet_observer observer = {.reg_write = see};
-    struct facet_port port = {.observer = &observer};
     struct guest *g = guest_make("full");
 
     set_bank(g, 2, 0x10);
-    g->hart->port = &port;
+    guest_observe(g, &observer);
     seen_count = 0;
     g->hart->x[10] = 3;
     guest_ok(g, "pmor 2, a0\n pmclr 0\n pmany 2, x0\n");
@@ -894,6 +893,5 @@ TEST(every_change_is_told, "")
     CHECK_EQ(seen[1].index, FACET_HART_REG_P0);
     CHECK_EQ(seen[1].old_value.lo, 0);
     CHECK_EQ(seen[1].new_value.lo, 1);
-    g->hart->port = NULL;
     guest_free(g);
 }

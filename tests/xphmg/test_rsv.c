@@ -356,23 +356,23 @@ TEST(pbank_of_an_absent_bank_is_stored_as_zero, "RSV-050")
 
 static uint64_t seen_csr[8], seen_count;
 
-static void see_csr(void *context, unsigned csr, uint64_t old, uint64_t value)
+static void see_csr(void *context, const struct facet_reg_event *event)
 {
-    (void)context, (void)old;
-    if (csr == FACET_CSR_SVSTATE && seen_count < 8) {
-        seen_csr[seen_count++] = value;
+    (void)context;
+    if (event->index == FACET_CSR_SVSTATE && seen_count < 8) {
+        seen_csr[seen_count++] = event->new_value.lo;
     }
 }
 
 TEST(debuggers_and_observers_see_every_change_of_svstate, "RSV-142")
 {
     struct guest *g = guest_make("full");
-    struct facet_hart_observer observer = {.csr_write = see_csr};
+    struct facet_observer observer = {.csr_write = see_csr};
 
     seen_count = 0;
-    g->hart->observer = &observer;
+    guest_observe(g, &observer);
     guest_ok(g, "svsetvl x0, 2\n svon.blk 2\n add x5, x6, x7\n add x5, x6, x7\n");
-    g->hart->observer = NULL;
+    guest_observe(g, NULL);
     CHECK_EQ(seen_count, 4);
     CHECK_EQ(seen_csr[0], 1);
     CHECK_EQ(seen_csr[1], 1 | FACET_SVSTATE_EN | 2ull << 12);
@@ -606,15 +606,9 @@ TEST(the_bank_gates_lanes_and_zmode_says_what_masked_ones_become,
 
 static unsigned accesses;
 
-static void see_load(void *context, uint64_t address, unsigned size, uint64_t value)
+static void see_access(void *context, const struct facet_memory_event *event)
 {
-    (void)context, (void)address, (void)size, (void)value;
-    accesses++;
-}
-
-static void see_store(void *context, uint64_t address, unsigned size, uint64_t old, uint64_t value)
-{
-    (void)context, (void)address, (void)size, (void)old, (void)value;
+    (void)context, (void)event;
     accesses++;
 }
 
@@ -626,7 +620,7 @@ TEST(masked_lanes_read_nothing_access_nothing_and_cannot_fault,
                                         "amoadd.d x20, x24, (x10)",
                                         "fld f20, 0(x10)",
                                         "fsd f20, 0(x10)"};
-    struct facet_hart_observer observer = {.load = see_load, .store = see_store};
+    struct facet_observer observer = {.memory = see_access};
     struct guest *g = guest_make("full");
 
     set_bank(g, 1, 0x4); /* lane 2 alone */
@@ -637,9 +631,9 @@ TEST(masked_lanes_read_nothing_access_nothing_and_cannot_fault,
         }
         guest_csrw(g, FACET_CSR_SVFAULTI, 0);
         accesses = 0;
-        g->hart->observer = &observer;
+        guest_observe(g, &observer);
         guest_ok(g, "svsetvl x0, 4\n svon.one\n %s\n", texts[i]);
-        g->hart->observer = NULL;
+        guest_observe(g, NULL);
         CHECK_MSG(accesses == (i == 2 ? 2 : 1), "%s: %u accesses", texts[i], accesses);
         CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI), 0);
     }
