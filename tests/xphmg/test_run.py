@@ -301,6 +301,145 @@ def bad_files_and_options_are_refused():
     refused(program, "--files", path("nodir"), parts=("nodir",))
 
 
+TRACED = """
+        la      t0, handler
+        csrw    mtvec, t0
+        li      t0, 0x6000
+        csrs    mstatus, t0
+        la      s0, data
+        li      s1, 20
+loop:   ld      t1, 0(s0)
+        addi    t1, t1, 0x123
+        sd      t1, 0(s0)
+        sb      t1, 9(s0)
+        fcvt.d.l ft0, t1
+        fdiv.d  ft1, ft0, ft2
+        fsqrt.d ft2, ft0
+        fsw     ft2, 12(s0)
+        csrrw   t2, mscratch, t1
+        lr.w    t3, (s0)
+        sc.w    t4, t3, (s0)
+        amoadd.d t5, t1, (s0)
+        .half   0x0505                  # c.addi a0, 1
+        ecall
+        .word   0
+        addi    s1, s1, -1
+        bnez    s1, loop
+        la      t0, user
+        csrw    mepc, t0
+        li      t0, 0x1800
+        csrc    mstatus, t0
+        mret
+user:   csrr    t0, mstatus             # not for U mode
+        .align  2
+handler: csrr   t0, mcause
+        csrr    t6, mepc
+        li      t0, 8
+        csrr    t0, mstatus
+        addi    t6, t6, 4
+        csrw    mepc, t6
+        la      t0, user
+        bgtu    t6, t0, done
+        mret
+done:
+""" + EXIT % 0 + """
+        .data
+        .align  3
+data:   .dword  1, 2, 3
+"""
+
+
+def traced(*options):
+    program = assemble("traced", TRACED)
+    done = facet("run", program, "--trace", path("trace"), "--dump-state", "--json", *options)
+    check_eq(done.returncode, 0, f"exit code of the traced run, which said {done.stderr}")
+    with open(path("trace"), encoding="utf-8") as file:
+        return json.loads(done.stdout), file.read().splitlines()
+
+
+@case()
+def a_trace_rebuilds_the_final_state():
+    result, lines = traced()
+    steps = [json.loads(line) for line in lines]
+    check_eq(steps[0], {"facet_trace": 1, "machine": "xphmg", "cores": ["hart0"]}, "header")
+    check_eq(len(steps) - 1, result["steps"], "number of steps")
+    registers, csrs, memory = {}, {}, {}
+    pc = "0x80000000"
+    for number, step in enumerate(steps[1:]):
+        check_eq(step["step"], number, "step number")
+        check_eq(step["pc"], pc, "pc, against next of the step before")
+        pc = step["next"]
+        for change in step["changes"]:
+            for kind, state in (("reg", registers), ("csr", csrs)):
+                if kind in change:
+                    name = change[kind]
+                    check_eq(change["old"], state.get(name, change["old"]), f"old value of {name}")
+                    state[name] = change["new"]
+            if "store" in change:
+                at, size = int(change["store"], 16), change["size"]
+                for i, (old, new) in enumerate(zip(*(int(change[k], 16).to_bytes(size, "little")
+                                                     for k in ("old", "new")))):
+                    check_eq(old, memory.get(at + i, old), f"old byte at {at + i:#x}")
+                    memory[at + i] = new
+            if "load" in change:
+                at, size = int(change["load"], 16), change["size"]
+                for i, value in enumerate(int(change["value"], 16).to_bytes(size, "little")):
+                    check_eq(value, memory.get(at + i, value), f"loaded byte at {at + i:#x}")
+                    memory[at + i] = value
+    hart = result["harts"][0]
+    check_eq(pc, hart["registers"]["pc"], "pc")
+    for name, value in registers.items():
+        check_eq(value, hart["registers"][name], name)
+    for name, value in hart["registers"].items():
+        check(name in registers or name == "pc" or int(value, 16) == (3 if name == "priv" else 0),
+              f"{name} is {value}, which the trace does not tell")
+    for name in ("mstatus", "mepc", "mcause", "mtval", "mtvec", "mscratch", "fflags"):
+        check_eq(csrs[name], hart["csrs"][name], name)
+    causes = [step["trap"]["cause"] for step in steps[1:] if "trap" in step]
+    check_eq(causes, [11, 2] * 20 + [2], "causes of the traps")
+
+
+@case()
+def trace_filters_keep_what_they_say():
+    lines = traced()[1][1:]
+    every = [json.loads(line) for line in lines]
+
+    def kept(*options):
+        return traced(*options)[1][1:]
+
+    def those(condition):
+        return [line for line, step in zip(lines, every) if condition(step)]
+
+    check_eq(kept("--trace-insn", "f*.d"),
+             those(lambda s: s.get("insn", "").split(" ")[0] in ("fdiv.d", "fsqrt.d")), "f*.d")
+    check_eq(kept("--trace-insn", "l?"), those(lambda s: s.get("insn", "").startswith("ld ")), "l?")
+    check_eq(kept("--trace-pc", "loop..0x80000030"),
+             those(lambda s: 0x80000020 <= int(s["pc"], 16) <= 0x80000030), "addresses")
+    check_eq(kept("--trace-pc", "loop"), those(lambda s: s["pc"] == "0x80000020"), "one address")
+    check_eq(kept("--trace-from", "100"), lines[100:], "from 100")
+    check_eq(kept("--trace-from", "100", "--trace-count", "7"), lines[100:107], "seven from 100")
+    refused(path("traced"), "--trace-count", "3", parts=("--trace FILE",))
+    refused(path("traced"), "--trace", path("t"), "--trace-pc", "loop..nosuch", parts=("nosuch",))
+    refused(path("traced"), "--trace", path("no/such/folder"), parts=("no/such/folder",))
+
+
+@case()
+def spike_format_is_that_of_log_commits():
+    lines = traced("--trace-format", "spike")[1]
+    every = [json.loads(line) for line in traced()[1][1:]]
+    check_eq(len(lines), len([s for s in every if "trap" not in s]), "number of lines")
+    for line in (
+            "core   0: 3 0x0000000080000020 (0x00043303) x6  0x0000000000000001 mem 0x{data}",
+            "core   0: 3 0x0000000080000028 (0x00643023) mem 0x{data} 0x0000000000000124",
+            "core   0: 3 0x000000008000002c (0x006404a3) mem 0x{data9} 0x24",
+            "core   0: 3 0x0000000080000034 (0x1a2070d3) f1  0x7ff0000000000000 c1_fflags 0x0000000000000008",
+            "core   0: 3 0x0000000080000050 (0x0505) x10 0x0000000000000001"):
+        address = next(int(c["load"], 16) for s in every for c in s["changes"] if "load" in c)
+        line = line.format(data="%016x" % address, data9="%016x" % (address + 9))
+        check(line in lines, f"{line!r} is not in\n" + "\n".join(lines[:30]))
+    check(any(line.startswith("core   0: 3") and "c768_mstatus" in line for line in lines), "mret's mstatus")
+
+
 try:
     main("run")
 finally:
