@@ -74,34 +74,10 @@ struct facet_reg_window facet_lanes_window(const struct facet_hart *h,
     return window;
 }
 
-struct facet_trap facet_probe_store(const struct facet_hart *h, uint64_t address, unsigned size)
-{
-    if (address - h->ram.base < h->ram.store_span && size <= 16) {
-        return FACET_RETIRED;
-    }
-    for (uint64_t done = 0; done < size;) {
-        uint64_t at = address + done;
-        const struct facet_mem_region *region = facet_mem_region_at(h->mem, at);
-
-        if (region == NULL || region->kind == FACET_MEM_ROM) {
-            return facet_trap_make(FACET_CAUSE_STORE_FAULT, at);
-        }
-        done += region->size - (at - region->base);
-    }
-    return FACET_RETIRED;
-}
-
-static void set_faulti(struct facet_hart *h, uint64_t value)
-{
-    facet_hart_note_csr(h, FACET_CSR_SVFAULTI, h->units.rsv.svfaulti, value);
-    h->units.rsv.svfaulti = value;
-}
-
 static void record_fault(struct facet_hart *h, unsigned lane, unsigned cause)
 {
-    set_faulti(h,
-               FACET_SVFAULTI_VALID | (uint64_t)cause << FACET_SVFAULTI_CAUSE_LSB |
-                   (uint64_t)lane << FACET_SVFAULTI_IDX_LSB);
+    h->units.rsv.svfaulti = FACET_SVFAULTI_VALID | (uint64_t)cause << FACET_SVFAULTI_CAUSE_LSB |
+                            (uint64_t)lane << FACET_SVFAULTI_IDX_LSB;
 }
 
 struct facet_trap facet_lanes_fault(struct facet_hart *h,
@@ -122,7 +98,7 @@ bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes)
     if (!lanes->rsv || FACET_GET(svmscl, CAP_XMEM_SVMSCL_FOF) == 0) {
         return false;
     }
-    set_faulti(h, h->units.rsv.svfaulti & ~FACET_SVFAULTI_VALID);
+    h->units.rsv.svfaulti &= ~FACET_SVFAULTI_VALID;
     return true;
 }
 
@@ -136,22 +112,11 @@ void facet_lanes_cut(struct facet_hart *h,
     lanes->active &= lane_mask(lane);
 }
 
-/* Tells the observer what became of the numeric status registers. */
-static void note_prec(struct facet_hart *h, const struct facet_prec *before)
-{
-    const struct facet_prec *now = &h->units.cap.prec;
-
-    facet_hart_note_csr(
-        h, FACET_CSR_CAP_PREC_MODE, before->image[FACET_PREC_MODE], now->image[FACET_PREC_MODE]);
-    facet_hart_note_csr(h, FACET_CSR_CAP_PREC_STAT, before->stat, now->stat);
-    facet_hart_note_csr(h, FACET_CSR_CAP_PREC_EXC_ST, before->exc_st, now->exc_st);
-}
-
 struct facet_trap facet_lanes_status(struct facet_hart *h,
                                      const struct facet_lanes *lanes,
                                      const uint16_t flags[FACET_VLMAX])
 {
-    struct facet_prec *prec = &h->units.cap.prec, before = *prec;
+    struct facet_prec *prec = &h->units.cap.prec;
     struct facet_trap trap = FACET_RETIRED;
     unsigned all = 0;
 
@@ -172,22 +137,7 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     if (trap.taken) { /* shows the SAE that was in force (R-CAP-49) */
         prec->stat &= ~FACET_CAP_PREC_STAT_EFF_SAE;
     }
-    note_prec(h, &before);
     return trap;
-}
-
-void facet_lanes_raise(struct facet_hart *h, unsigned flags)
-{
-    struct facet_prec before = h->units.cap.prec;
-
-    facet_prec_raise(&h->units.cap.prec, flags);
-    note_prec(h, &before);
-}
-
-void facet_rsv_set_state(struct facet_hart *h, uint64_t state)
-{
-    facet_hart_note_csr(h, FACET_CSR_SVSTATE, h->units.rsv.svstate, state);
-    h->units.rsv.svstate = state;
 }
 
 void facet_lanes_retire(struct facet_hart *h,
@@ -198,10 +148,7 @@ void facet_lanes_retire(struct facet_hart *h,
     uint64_t state = h->units.rsv.svstate, left = FACET_GET(state, SVSTATE_BLK);
 
     if (numeric) {
-        struct facet_prec before = h->units.cap.prec;
-
         facet_prec_retire(&h->units.cap.prec);
-        note_prec(h, &before);
     }
     if (lanes->rsv || spends) {
         state &= ~FACET_SVSTATE_FPC_V;
@@ -214,7 +161,7 @@ void facet_lanes_retire(struct facet_hart *h,
             state &= ~FACET_SVSTATE_EN;
         }
     }
-    facet_rsv_set_state(h, state);
+    h->units.rsv.svstate = state;
 }
 
 void facet_rsv_trap_entry(struct facet_rsv *rsv)

@@ -2,7 +2,7 @@
  * numeric.md 11.1. Units ask for a frame, do their own reading, computing and writing, and hand
  * faults and flags back to it.
  *
- * Spec: numeric.md 7, 11.1, 11.3, 12, 13; rt-semantics.md 2.3 to 2.7; R-RSV-25. */
+ * Spec: numeric.md 7, 11.1, 11.3, 12, 13; rt-semantics.md 2.3 to 2.7; R-XM-45. */
 #ifndef FACET_XPHMG_LANES_H
 #define FACET_XPHMG_LANES_H
 
@@ -42,17 +42,6 @@ static inline unsigned facet_window_reg(struct facet_reg_window window, unsigned
     return (unsigned)(window.base + (int)lane * window.step) & 31;
 }
 
-/* Whether `size` bytes can be stored: regions only, nothing is disturbed. A device may still refuse
- * (R-RSV-25). */
-struct facet_trap facet_probe_store(const struct facet_hart *h, uint64_t address, unsigned size);
-
-/* A unit changed one of its CSRs: tells the observer, if there is a change. */
-static inline void
-facet_hart_note_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value)
-{
-    (void)h, (void)csr, (void)old, (void)value;
-}
-
 /* A memory fault of a lane: SVFAULTI under RSV, and the trap. */
 struct facet_trap facet_lanes_fault(struct facet_hart *h,
                                     const struct facet_lanes *lanes,
@@ -71,17 +60,12 @@ void facet_lanes_cut(struct facet_hart *h,
 struct facet_trap facet_lanes_status(struct facet_hart *h,
                                      const struct facet_lanes *lanes,
                                      const uint16_t flags[FACET_VLMAX]);
-/* Flags of a job into EXC.ST and STAT. */
-void facet_lanes_raise(struct facet_hart *h, unsigned flags);
 /* Step 7. `numeric`: spends the one-shot SAE. `spends`: uses up a pending svon.fpctl with EN = 0
  * too (numeric.md 7); under RSV every lane instruction does. */
 void facet_lanes_retire(struct facet_hart *h,
                         const struct facet_lanes *lanes,
                         bool numeric,
                         bool spends);
-
-/* SVSTATE as an instruction leaves it. */
-void facet_rsv_set_state(struct facet_hart *h, uint64_t state);
 
 /* Trap entry and return (rt-semantics.md 2.7). */
 void facet_rsv_trap_entry(struct facet_rsv *rsv);

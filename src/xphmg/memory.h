@@ -59,4 +59,27 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
     return FACET_RETIRED;
 }
 
+/* Whether `size` bytes can be read or written, from the lowest address up; tval is the first bad
+ * one. Looks at regions only and disturbs nothing, so a device may still refuse (R-XM-45). */
+static inline struct facet_trap
+facet_hart_probe(const struct facet_hart *h, uint64_t address, uint64_t size, bool write)
+{
+    while (size != 0) {
+        const struct facet_mem_region *region = facet_mem_region_at(h->mem, address);
+        uint64_t after;
+
+        if (region == NULL || (write && region->kind == FACET_MEM_ROM)) {
+            return facet_trap_make(write ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT,
+                                   address);
+        }
+        after = region->base + (region->size - 1) - address;
+        if (size - 1 <= after) {
+            break;
+        }
+        address += after + 1;
+        size -= after + 1;
+    }
+    return FACET_RETIRED;
+}
+
 #endif

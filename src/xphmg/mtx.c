@@ -242,7 +242,7 @@ static void count(struct run *r)
 {
     const struct plan *p = r->plan;
     struct facet_mtx_shape shape = facet_mtx_shape_of(p->shape);
-    uint64_t *stat = &r->h->units.mtx.stat, before = *stat;
+    uint64_t *stat = &r->h->units.mtx.stat;
     unsigned all = 0;
 
     if (p->row != FACET_XPHMG_MTX_LD && p->row != FACET_XPHMG_MTX_MUL &&
@@ -262,7 +262,6 @@ static void count(struct run *r)
         *stat = counted(
             *stat, FACET_MTXSTAT_FTZ_EVENTS, FACET_MTXSTAT_FTZ_EVENTS_LSB, (all & FACET_FTZ) != 0);
     }
-    facet_hart_note_csr(r->h, FACET_CSR_MTXSTAT, before, *stat);
 }
 
 struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_insn *in)
@@ -284,7 +283,9 @@ struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_ins
         return trap;
     }
     memset(r.flags, 0, sizeof r.flags);
-    r.port = facet_mtx_port_inline(h, &r.lanes.eff);
+    r.port = (struct facet_mtx_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
+    facet_hart_unit(
+        h, "mtx", "policy", 2, (uint64_t[]){r.port.actor.dom, facet_xmem_unit_class(h, 0)});
     r.numbers = (struct facet_mtx_numbers){r.lanes.eff, h->units.cap.zptab};
     r.bank = &mtx->bank[FACET_GET(mtx->sel, MTXSEL_BANK)];
     r.loaded = *r.bank;

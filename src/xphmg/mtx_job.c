@@ -6,14 +6,15 @@
 #include "xphmg/memory.h"
 #include "xphmg/mtx.h"
 #include "xphmg/mtx_memory.h"
-#include "xphmg/vendor.h"
+
+#include <string.h>
 
 enum { DESCRIPTOR_BYTES = 64, QUEUE_MTX = 2 };
 
 struct descriptor {
     uint64_t mat, vin, vout;
     uint32_t ld_imm, mul_imm, count, flags;
-    uint64_t memctl[3];
+    uint8_t memctl[FACET_MEMCTL_BYTES];
 };
 
 struct job {
@@ -26,33 +27,35 @@ struct job {
     uint64_t exc_en;
 };
 
+/* An XPHMG access of the hart itself: the policy of the descriptor is not known yet. */
 static struct facet_trap
 read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
 {
-    uint64_t word[DESCRIPTOR_BYTES / 8];
+    struct facet_xmem_actor actor = facet_xmem_inline(h);
+    uint8_t bytes[DESCRIPTOR_BYTES];
+    struct facet_trap trap = (address & 7) != 0
+                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
+                                 : facet_xmem_probe(h, actor, address, DESCRIPTOR_BYTES, false);
 
-    if ((address & 7) != 0) {
-        facet_cap_event(h, FACET_CAP_XMEM_EVENTS_INV_MISS);
-        return facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address);
+    for (unsigned i = 0; i < DESCRIPTOR_BYTES && !trap.taken; i += 8) {
+        uint64_t word = 0;
+
+        trap = facet_hart_load(h, address + i, 8, &word);
+        facet_store_le64(bytes + i, word);
     }
-    for (unsigned i = 0; i < DESCRIPTOR_BYTES / 8; i++) {
-        struct facet_trap trap = facet_hart_load(h, address + 8 * i, 8, &word[i]);
-
-        if (trap.taken) {
-            facet_cap_event(h, FACET_CAP_XMEM_EVENTS_INV_MISS);
-            return trap;
-        }
+    if (trap.taken) {
+        return facet_xmem_fault(h, actor, trap);
     }
     *d = (struct descriptor){
-        .mat = word[0],
-        .vin = word[1],
-        .vout = word[2],
-        .ld_imm = (uint32_t)word[3],
-        .mul_imm = (uint32_t)(word[3] >> 32),
-        .count = (uint32_t)word[4],
-        .flags = (uint32_t)(word[4] >> 32),
-        .memctl = {word[5], word[6], word[7]},
+        .mat = facet_load_le64(bytes),
+        .vin = facet_load_le64(bytes + 8),
+        .vout = facet_load_le64(bytes + 16),
+        .ld_imm = facet_load_le32(bytes + 24),
+        .mul_imm = facet_load_le32(bytes + 28),
+        .count = facet_load_le32(bytes + 32),
+        .flags = facet_load_le32(bytes + 36),
     };
+    memcpy(d->memctl, bytes + 40, FACET_MEMCTL_BYTES);
     return FACET_RETIRED;
 }
 
@@ -110,7 +113,7 @@ static unsigned one_vector(struct job *job, uint64_t k)
         return trap.cause;
     }
     facet_mtx_multiply(&job->numbers, &job->bank, &job->product, in, out, &flags);
-    facet_lanes_raise(job->port.h, flags);
+    facet_prec_raise(&job->port.h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->numbers.eff.sae, flags) != 0) {
         return FACET_CAUSE_NUMERIC;
     }
@@ -137,17 +140,10 @@ static unsigned run(struct job *job)
     return cause;
 }
 
-static void set_error(struct facet_hart *h, unsigned cause)
-{
-    uint64_t *stat = &h->units.mtx.stat, value = FACET_PUT(*stat, MTXSTAT_JOB_ERR, cause);
-
-    facet_hart_note_csr(h, FACET_CSR_MTXSTAT, *stat, value);
-    *stat = value;
-}
-
 struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
 {
     const struct facet_cap_config *config = h->units.config;
+    struct facet_xmem_job policy;
     struct facet_lanes frame;
     struct job job = {0};
     struct facet_trap trap;
@@ -164,12 +160,14 @@ struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn
     (void)facet_lanes_begin(h, in, 0, &frame); /* bank 0 always exists */
     frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
     job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
-    job.port = facet_mtx_port_job(h, &frame.eff, job.d.memctl);
+    facet_xmem_job_begin(h, job.d.memctl, &policy);
+    job.port = (struct facet_mtx_port){h, policy.actor, facet_container_of(&frame.eff)};
     job.exc_en = frame.exc_en;
 
     cause = legal(&job, h) ? run(&job) : FACET_CAUSE_ILLEGAL;
+    facet_xmem_job_end(h, &policy);
     if (cause != 0) {
-        set_error(h, cause);
+        h->units.mtx.stat = FACET_PUT(h->units.mtx.stat, MTXSTAT_JOB_ERR, cause);
     }
     facet_hart_set_x(h, in->rd, (uint64_t)QUEUE_MTX << 56 | ++h->xmem->ticket_mtx);
     facet_lanes_retire(h, &frame, true, true);

@@ -1,27 +1,7 @@
 /* See mtx_memory.h. */
 #include "xphmg/mtx_memory.h"
 
-#include "xphmg/lanes.h"
 #include "xphmg/memory.h"
-#include "xphmg/vendor.h"
-
-struct facet_mtx_port facet_mtx_port_inline(struct facet_hart *h, const struct facet_eff *eff)
-{
-    return (struct facet_mtx_port){.h = h, .container = facet_container_of(eff)};
-}
-
-struct facet_mtx_port
-facet_mtx_port_job(struct facet_hart *h, const struct facet_eff *eff, const uint64_t memctl[3])
-{
-    struct facet_mtx_port port = facet_mtx_port_inline(h, eff);
-    unsigned dom = memctl[0] & 0xFF, sec = memctl[2] >> 24 & 0xFF;
-
-    if ((dom >= 1 && dom <= 6) || dom == 15) {
-        port.dom = (uint8_t)dom;
-    }
-    port.level = sec == 1 || sec == 2 ? (uint8_t)sec : 0;
-    return port;
-}
 
 /* Containers that hold the elements: `lead` is the slot of the first in container 0. */
 struct span {
@@ -42,23 +22,19 @@ span_of(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsign
     };
 }
 
-/* Alignment, then what the memory policy says; every fault is an event. */
-static struct facet_trap check(const struct facet_mtx_port *port, uint64_t address, bool write)
+/* Alignment, mapping, domain, security; every fault is an event. */
+static struct facet_trap probe(const struct facet_mtx_port *port, uint64_t address, bool write)
 {
-    if ((address & (port->container.bytes - 1u)) != 0) {
-        facet_cap_event(port->h, FACET_CAP_XMEM_EVENTS_INV_MISS);
-        return facet_trap_make(write ? FACET_CAUSE_STORE_MISALIGNED : FACET_CAUSE_LOAD_MISALIGNED,
-                               address);
-    }
-    return FACET_RETIRED;
+    struct facet_trap trap =
+        facet_xmem_probe_element(port->h, port->actor, address, port->container.bytes, write);
+
+    return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
 }
 
-static struct facet_trap missed(const struct facet_mtx_port *port, struct facet_trap trap)
+/* What a device refuses although it was probed (R-XM-45). */
+static struct facet_trap refused(const struct facet_mtx_port *port, struct facet_trap trap)
 {
-    if (trap.taken) {
-        facet_cap_event(port->h, FACET_CAP_XMEM_EVENTS_INV_MISS);
-    }
-    return trap;
+    return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
 }
 
 struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
@@ -73,10 +49,10 @@ struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
 
     for (unsigned k = 0; k < span.containers; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;
-        struct facet_trap trap = check(port, address, false);
+        struct facet_trap trap = probe(port, address, false);
 
         if (!trap.taken) {
-            trap = missed(port, facet_hart_load(port->h, address, c->bytes, &bits));
+            trap = refused(port, facet_hart_load(port->h, address, c->bytes, &bits));
         }
         if (trap.taken) {
             return trap;
@@ -96,11 +72,8 @@ facet_mtx_probe(const struct facet_mtx_port *port, uint64_t base, uint64_t first
 
     for (unsigned k = 0; k < span.containers; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes;
-        struct facet_trap trap = check(port, address, true);
+        struct facet_trap trap = probe(port, address, true);
 
-        if (!trap.taken) {
-            trap = missed(port, facet_probe_store(port->h, address, c->bytes));
-        }
         if (trap.taken) {
             return trap;
         }
@@ -126,13 +99,13 @@ struct facet_trap facet_mtx_write(const struct facet_mtx_port *port,
         if (from != 0 || count - done < slots) { /* elements beside ours keep their value */
             trap = facet_hart_load(port->h, address, c->bytes, &bits);
             if (trap.taken) {
-                return missed(port, facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval));
+                return refused(port, facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval));
             }
         }
         for (unsigned slot = from; slot < 1u << c->pack && done < count; slot++) {
             bits = facet_container_put(c, bits, slot, elements[done++]);
         }
-        trap = missed(port, facet_hart_store(port->h, address, c->bytes, bits));
+        trap = refused(port, facet_hart_store(port->h, address, c->bytes, bits));
         if (trap.taken) {
             return trap;
         }

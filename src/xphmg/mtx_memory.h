@@ -4,20 +4,15 @@
 #define FACET_XPHMG_MTX_MEMORY_H
 
 #include "num/container.h"
-#include "xphmg/hart.h"
+#include "xphmg/xmem.h"
 
-/* Who accesses: an instruction, or a job with the policy of its descriptor. */
+/* Who accesses (an instruction, or a job with the policy of its descriptor), and how elements lie.
+ */
 struct facet_mtx_port {
     struct facet_hart *h;
+    struct facet_xmem_actor actor;
     struct facet_container container;
-    uint8_t dom, level;
 };
-
-struct facet_mtx_port facet_mtx_port_inline(struct facet_hart *h, const struct facet_eff *eff);
-
-/* A job: domain and security level of its XPHMG_MEMCTL where that names them (R-XM-38). */
-struct facet_mtx_port
-facet_mtx_port_job(struct facet_hart *h, const struct facet_eff *eff, const uint64_t memctl[3]);
 
 /* Elements first .. first+count-1 of the array at `base`, whole containers in rising order. */
 struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
@@ -29,7 +24,7 @@ struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
 struct facet_trap
 facet_mtx_probe(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsigned count);
 /* Writes them; other elements of a container that is only partly covered keep their value. Probed
- * before, so that only a device can refuse (R-RSV-25). */
+ * before, so that only a device can refuse (R-XM-45). */
 struct facet_trap facet_mtx_write(const struct facet_mtx_port *port,
                                   uint64_t base,
                                   uint64_t first,

@@ -64,6 +64,6 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
     default: /* RT rows share the opcode and have their own extension */
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    facet_rsv_set_state(h, state);
+    h->units.rsv.svstate = state;
     return FACET_RETIRED;
 }

@@ -234,7 +234,7 @@ static struct facet_trap probe(struct loop *l)
         }
         trap = l->shape->kind == ATOMIC && (address(l, i) & (size - 1)) != 0
                    ? facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address(l, i))
-                   : facet_probe_store(l->h, address(l, i), size);
+                   : facet_hart_probe(l->h, address(l, i), size, true);
         if (trap.taken) {
             return facet_lanes_fault(l->h, &l->lanes, i, trap);
         }
@@ -242,7 +242,7 @@ static struct facet_trap probe(struct loop *l)
     return FACET_RETIRED;
 }
 
-/* The memory side of an active lane in step 5; only a device can still refuse (R-RSV-25). */
+/* The memory side of an active lane in step 5; only a device can still refuse (R-XM-45). */
 static struct facet_trap touch_memory(struct loop *l, unsigned lane)
 {
     unsigned size = l->shape->size;
