@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The text of a word does not depend on its address (targets are printed as `. + n`). */
+enum { MEMO_BITS = 10, MEMO_SIZE = 1 << MEMO_BITS, TEXT_BYTES = 124 };
+struct memo {
+    uint32_t word;
+    char text[TEXT_BYTES]; /* "": nothing here yet */
+};
+
 struct facet_tracer {
     const facet_machine *machine;
     struct facet_trace_options options;
@@ -19,6 +26,7 @@ struct facet_tracer {
     uint64_t step;
     uint64_t lines;
     struct facet_strbuf line;
+    struct memo memo[MEMO_SIZE];
 };
 
 bool facet_trace_matches(const char *pattern, const char *text, size_t length)
@@ -91,16 +99,26 @@ static bool wanted(const facet_tracer *t, const struct facet_trace_step *step)
            (o->insn == NULL || facet_trace_matches(o->insn, step->text, strcspn(step->text, " ")));
 }
 
+static const char *disassemble(facet_tracer *t, const struct facet_trace_step *step)
+{
+    struct memo *memo = &t->memo[(step->word * UINT32_C(0x9E3779B1)) >> (32 - MEMO_BITS)];
+
+    if (step->length == 0) {
+        return "";
+    }
+    if (memo->word != step->word || memo->text[0] == '\0') {
+        memo->word = step->word;
+        (void)facet_isa_print(
+            t->options.isa, step->word, step->pc, NULL, memo->text, sizeof memo->text);
+    }
+    return memo->text;
+}
+
 static void finish(facet_tracer *t, struct facet_trace_step *step)
 {
-    char text[256] = "";
-
-    if (step->length != 0) {
-        (void)facet_isa_print(t->options.isa, step->word, step->pc, NULL, text, sizeof text);
-    }
     step->machine = t->machine;
     step->number = t->step++;
-    step->text = text;
+    step->text = disassemble(t, step);
     step->items = t->items;
     step->count = t->count;
     if (wanted(t, step)) {
