@@ -42,8 +42,10 @@ struct block {
 
 struct facet_block_cache {
     struct block *table[1 << TABLE_BITS];
-    uint8_t *code_pages; /* one byte per page of the RAM window: 1 = has cached code */
+    uint8_t *code_pages; /* enum facet_page per page of the RAM window */
     size_t page_count;
+    uint64_t ram_base;
+    size_t watched[2]; /* pages; page_count and more: none */
     uint8_t *arena;
     size_t arena_used, arena_size;
 };
@@ -57,6 +59,8 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
     if (cache != NULL) {
         cache->page_count = (size_t)(h->ram.span >> FACET_MEM_PAGE_BITS) + 2;
         cache->code_pages = calloc(cache->page_count, 1);
+        cache->ram_base = h->ram.base;
+        cache->watched[0] = cache->watched[1] = cache->page_count;
         cache->arena_size = ARENA_OPS * sizeof(struct op);
         cache->arena = malloc(cache->arena_size);
     }
@@ -82,7 +86,18 @@ void facet_block_cache_flush(facet_block_cache *cache)
 {
     memset(cache->table, 0, sizeof cache->table);
     memset(cache->code_pages, 0, cache->page_count);
+    for (int i = 0; i < 2; i++) {
+        if (cache->watched[i] < cache->page_count) {
+            cache->code_pages[cache->watched[i]] = FACET_PAGE_WATCHED;
+        }
+    }
     cache->arena_used = 0;
+}
+
+void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address)
+{
+    cache->watched[slot] = (size_t)((address - cache->ram_base) >> FACET_MEM_PAGE_BITS);
+    facet_block_cache_flush(cache);
 }
 
 static size_t table_index(uint64_t pc)
@@ -161,8 +176,8 @@ static struct block *translate(facet_block_cache *cache,
         if (op->rd == 0) {
             op->rd = 32;
         }
-        cache->code_pages[(at - h->ram.base) >> FACET_MEM_PAGE_BITS] = 1;
-        cache->code_pages[(at + 3 - h->ram.base) >> FACET_MEM_PAGE_BITS] = 1;
+        cache->code_pages[(at - h->ram.base) >> FACET_MEM_PAGE_BITS] |= FACET_PAGE_CODE;
+        cache->code_pages[(at + 3 - h->ram.base) >> FACET_MEM_PAGE_BITS] |= FACET_PAGE_CODE;
         at += in.length;
         n++;
     }
@@ -233,6 +248,9 @@ facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
     if (h->code_written) {
         facet_block_cache_flush(cache);
         h->code_written = false;
+    }
+    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0) { /* the lane loop is step.c's */
+        return FACET_BLOCK_STEP;
     }
 find:
     b = cache->table[table_index(pc)];
@@ -347,11 +365,14 @@ L_AUIPC:
         if (__builtin_expect(offset >= ram.store_span, 0)) {                                       \
             LEAVE_BEFORE();                                                                        \
         }                                                                                          \
+        const unsigned page = code_pages[offset >> FACET_MEM_PAGE_BITS] |                          \
+                              code_pages[(offset + (size)-1) >> FACET_MEM_PAGE_BITS];              \
+        if (__builtin_expect((page & FACET_PAGE_WATCHED) != 0, 0)) {                               \
+            LEAVE_BEFORE();                                                                        \
+        }                                                                                          \
         facet_store_le(ram.bytes + offset, size, value_);                                          \
         facet_window_mark(&ram, offset, size);                                                     \
-        if (__builtin_expect((code_pages[offset >> FACET_MEM_PAGE_BITS] |                          \
-                              code_pages[(offset + (size)-1) >> FACET_MEM_PAGE_BITS]) != 0,        \
-                             0)) {                                                                 \
+        if (__builtin_expect(page != 0, 0)) {                                                      \
             goto code_written;                                                                     \
         }                                                                                          \
         NEXT();                                                                                    \
@@ -369,11 +390,14 @@ L_AUIPC:
         if (__builtin_expect(offset >= ram.store_span || h->fs == FACET_FS_OFF, 0)) {              \
             LEAVE_BEFORE();                                                                        \
         }                                                                                          \
+        const unsigned page = code_pages[offset >> FACET_MEM_PAGE_BITS] |                          \
+                              code_pages[(offset + (size)-1) >> FACET_MEM_PAGE_BITS];              \
+        if (__builtin_expect((page & FACET_PAGE_WATCHED) != 0, 0)) {                               \
+            LEAVE_BEFORE();                                                                        \
+        }                                                                                          \
         facet_store_le(ram.bytes + offset, size, f[o->rs2]);                                       \
         facet_window_mark(&ram, offset, size);                                                     \
-        if (__builtin_expect((code_pages[offset >> FACET_MEM_PAGE_BITS] |                          \
-                              code_pages[(offset + (size)-1) >> FACET_MEM_PAGE_BITS]) != 0,        \
-                             0)) {                                                                 \
+        if (__builtin_expect(page != 0, 0)) {                                                      \
             goto code_written;                                                                     \
         }                                                                                          \
         NEXT();                                                                                    \

@@ -15,6 +15,11 @@ void facet_block_cache_destroy(facet_block_cache *cache);
 /* Drops every block: FENCE.I, snapshots, writes from outside. */
 void facet_block_cache_flush(facet_block_cache *cache);
 
+/* Stores into the page of this RAM address are left to the plain executor (FACET_BLOCK_STEP), so
+ * that the platform sees each one. `slot` 0 or 1; an address outside RAM watches nothing. Drops
+ * every block. */
+void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address);
+
 enum facet_block_stop {
     FACET_BLOCK_BUDGET, /* `budget` instructions have retired, or the next block does not fit */
     FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */
