@@ -138,8 +138,8 @@ static void run_program(struct session *s)
         if (facet_xphmg_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
+            more = more || (waits && !s->input_ended);
             feed(s, waits);
-            more = more || waits;
         }
         s->seconds = now() - start;
         if (more && s->seconds > s->max_seconds) {
@@ -275,6 +275,8 @@ static void print_stop(const struct session *s)
                 fault.value,
                 where,
                 fault.handler);
+    } else if (s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine)) {
+        fprintf(stderr, "facet run: reads on after the end of standard input, at %s\n", where);
     } else if (s->stop.reason == FACET_STOP_IDLE) {
         fprintf(stderr,
                 "facet run: every hart waits (WFI) and no interrupt will come; hart %u is at %s\n",

@@ -88,7 +88,8 @@ enum facet_status facet_xphmg_load_elf(facet_machine *machine,
 /* Appends to what the guest can read from its console. */
 enum facet_status
 facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct facet_error *err);
-/* No more will come: reading past the end gives the guest its end of file. */
+/* No more will come: reading past the end gives the guest its end of file. (SYS_READC says so once
+ * and then waits for ever.) */
 void facet_xphmg_input_end(facet_machine *machine);
 /* Whether the last stop, FACET_STOP_IDLE, waits for input; or, with poll_input, whether the guest
  * has looked for input in vain. */

@@ -7,8 +7,9 @@
  *                         everything else is answered -ENOSYS
  *   device 1              console: command 0 reads a character (answer 0x100 | c), 1 writes one
  *
- * Other devices and commands are dropped. Looked at after every step that may have stored there, so
- * the instruction at which a program ends does not depend on the executor. */
+ * Other devices and commands are dropped. Looked at when a run starts and after every step that may
+ * have stored there, so the instruction at which a program ends does not depend on the executor. */
+#include "xphmg/memory.h"
 #include "xphmg/platform.h"
 
 enum { CONSOLE = 1, CONSOLE_READ = 0, CONSOLE_WRITE = 1 };
@@ -28,7 +29,9 @@ static void store(struct facet_xphmg *m, uint64_t address, uint64_t value)
     uint8_t bytes[8];
 
     facet_store_le64(bytes, value);
-    (void)facet_mem_poke(m->mem, address, bytes, sizeof bytes);
+    if (facet_mem_poke(m->mem, address, bytes, sizeof bytes).fault == FACET_MEM_OK) {
+        facet_hart_note_store(&m->harts[m->current], address, sizeof bytes);
+    }
 }
 
 static int64_t write_call(struct facet_xphmg *m, uint64_t fd, uint64_t address, uint64_t size)

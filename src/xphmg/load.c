@@ -1,5 +1,6 @@
 /* ELF files into guest memory. The reader (isa/elf.h) has checked the file; here every segment is
- * checked against RAM before the first byte is written. */
+ * checked against RAM before the first byte is written. Segments go to their physical addresses, as
+ * a boot loader would put them. */
 #include "isa/elf.h"
 #include "xphmg/platform.h"
 
@@ -32,15 +33,15 @@ check(const struct facet_xphmg *m, const struct facet_object *object, struct fac
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct facet_segment *s = &object->segments[i];
 
-        if (!in_ram(m, s->address, s->memory_size)) {
+        if (s->memory_size != 0 && !in_ram(m, s->physical, s->memory_size)) {
             return facet_fail(err,
                               FACET_ERR_INPUT,
-                              s->address,
+                              s->physical,
                               "segment %zu needs 0x%" PRIx64 "..0x%" PRIx64
                               ", but RAM is 0x%" PRIx64 "..0x%" PRIx64,
                               i,
-                              s->address,
-                              s->address + s->memory_size,
+                              s->physical,
+                              s->physical + s->memory_size,
                               ram->base,
                               ram->base + ram->size);
         }
@@ -105,8 +106,10 @@ facet_xphmg_load_elf(facet_machine *machine, const void *data, size_t size, stru
         for (size_t i = 0; i < object->segment_count; i++) {
             const struct facet_segment *s = &object->segments[i];
 
-            (void)facet_mem_poke(m->mem, s->address, s->data, (size_t)s->file_size);
-            zero(m, s->address + s->file_size, s->memory_size - s->file_size);
+            if (s->file_size != 0) {
+                (void)facet_mem_poke(m->mem, s->physical, s->data, (size_t)s->file_size);
+            }
+            zero(m, s->physical + s->file_size, s->memory_size - s->file_size);
         }
         m->entry = object->entry;
         m->htif.tohost = symbol(m, object, "tohost");

@@ -44,7 +44,7 @@ static void xphmg_reset(void *self)
     m->clock = m->mtime = m->mtime_offset = m->msip = 0;
     m->current = 0;
     m->turn_left = m->quantum;
-    m->idle = m->console.starved = false;
+    m->idle = m->console.starved = m->console.told = false;
     m->semihost_errno = 0;
     m->end = 0;
     m->end_core = 0;

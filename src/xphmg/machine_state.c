@@ -116,6 +116,7 @@ static void visit_console(struct facet_xphmg_console *c, struct facet_state_io *
 
     facet_state_tag(io, "console");
     facet_state_bool(io, &c->ended);
+    facet_state_bool(io, &c->told);
     facet_state_bool(io, &c->starved);
     facet_state_u64(io, &left);
     facet_state_require(io, left <= CONSOLE_LIMIT && left <= io->size - io->at, "bytes of input");

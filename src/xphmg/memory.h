@@ -22,6 +22,18 @@ facet_hart_load(struct facet_hart *h, uint64_t address, unsigned size, uint64_t 
     return FACET_RETIRED;
 }
 
+/* After bytes of memory have changed: what was decoded from them is stale. */
+static inline void facet_hart_note_store(struct facet_hart *h, uint64_t address, unsigned size)
+{
+    if (h->code_pages != NULL && address - h->ram.base < h->ram.span + 15) { /* the whole region */
+        uint64_t offset = address - h->ram.base;
+
+        h->code_written |= ((h->code_pages[offset >> FACET_MEM_PAGE_BITS] |
+                             h->code_pages[(offset + size - 1) >> FACET_MEM_PAGE_BITS]) &
+                            FACET_PAGE_CODE) != 0;
+    }
+}
+
 static inline struct facet_trap
 facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t value)
 {
@@ -40,13 +52,7 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
             return facet_trap_make(FACET_CAUSE_STORE_FAULT, result.address);
         }
     }
-    if (h->code_pages != NULL && address - h->ram.base < h->ram.span) {
-        uint64_t offset = address - h->ram.base;
-
-        h->code_written |= ((h->code_pages[offset >> FACET_MEM_PAGE_BITS] |
-                             h->code_pages[(offset + size - 1) >> FACET_MEM_PAGE_BITS]) &
-                            FACET_PAGE_CODE) != 0;
-    }
+    facet_hart_note_store(h, address, size);
     if (facet_hart_listens(h)) {
         facet_port_store(h->port,
                          (uint32_t)h->hartid,

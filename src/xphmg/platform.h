@@ -18,6 +18,7 @@ struct facet_xphmg_console {
     size_t size;
     size_t capacity;
     bool ended;   /* no more will come */
+    bool told;    /* SYS_READC has said so once */
     bool starved; /* the guest looked and found nothing */
 };
 
@@ -90,7 +91,7 @@ bool facet_xphmg_clint_read(void *context, uint64_t offset, unsigned size, uint6
 bool facet_xphmg_clint_write(void *context, uint64_t offset, unsigned size, uint64_t value);
 bool facet_xphmg_uart_read(void *context, uint64_t offset, unsigned size, uint64_t *value);
 bool facet_xphmg_uart_write(void *context, uint64_t offset, unsigned size, uint64_t value);
-/* After a step: does what the guest asks for in tohost. */
+/* When a run starts and after a step: does what the guest asks for in tohost. */
 void facet_xphmg_htif_poll(struct facet_xphmg *m, uint32_t core);
 /* Has the block executor leave stores near tohost and fromhost to the plain one. */
 void facet_xphmg_watch_htif(struct facet_xphmg *m);

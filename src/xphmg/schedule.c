@@ -212,6 +212,15 @@ static uint64_t run_blocks(struct facet_xphmg *m, struct facet_hart *h, uint64_t
     return done < limit ? done + step(m, h) : done;
 }
 
+/* The cache serves all harts: what one has overwritten must not wait for its next turn. */
+static void drop_stale(struct facet_xphmg *m, struct facet_hart *h)
+{
+    if (h->code_written && m->cache != NULL) {
+        facet_block_cache_flush(m->cache);
+        h->code_written = false;
+    }
+}
+
 static void tell_end(const struct facet_xphmg *m, struct facet_stop *stop)
 {
     stop->reason = (enum facet_stop_reason)m->end;
@@ -225,6 +234,10 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
     struct facet_xphmg *m = self;
     struct facet_port *port = m->port;
 
+    if (m->htif.tohost != 0 && m->end == 0 && budget > 0) {
+        facet_xphmg_htif_poll(m, m->current); /* input or a debugger's write may have come */
+        drop_stale(m, &m->harts[m->current]);
+    }
     facet_xphmg_settle(m);
     while (stop->steps < budget && m->end == 0) {
         struct facet_hart *h = &m->harts[m->current];
@@ -248,10 +261,7 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         } else {
             done = run_blocks(m, h, limit);
         }
-        if (h->code_written && m->cache != NULL) { /* the cache serves all harts */
-            facet_block_cache_flush(m->cache);
-            h->code_written = false;
-        }
+        drop_stale(m, h);
         stop->steps += done;
         m->turn_left -= m->hart_count > 1 ? (uint32_t)done : 0;
         if (h->stalled && h->waiting) { /* for a fence: the others go on */

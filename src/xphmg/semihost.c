@@ -212,9 +212,20 @@ static int64_t sys_read(struct facet_xphmg *m, struct facet_hart *h, bool *wait)
     return (int64_t)(a[2] - done);
 }
 
+/* At the end of input -1, once: picolibc takes that for the character 0xFF, and a program that
+ * reads to the end of file would go on for ever. The next call waits instead. */
 static int64_t sys_readc(struct facet_xphmg *m, bool *wait)
 {
-    return facet_xphmg_input_ready(m, wait) ? m->console.bytes[m->console.read++] : -1;
+    struct facet_xphmg_console *c = &m->console;
+
+    if (facet_xphmg_input_ready(m, wait)) {
+        return c->bytes[c->read++];
+    }
+    if (c->ended) {
+        c->starved = *wait = c->told;
+        c->told = true;
+    }
+    return -1;
 }
 
 static int64_t sys_seek(struct facet_xphmg *m, struct facet_hart *h)

@@ -259,8 +259,6 @@ TEST(million_valid_primitive_nodes_round_trip, "G12-003 G12-066")
     }
 }
 
-/* ---- the bit reader ---- */
-
 /* What statistics read is what a full decode gives, for any bytes. */
 TEST(outlines_agree_with_decoded_nodes, "")
 {
@@ -277,6 +275,8 @@ TEST(outlines_agree_with_decoded_nodes, "")
         CHECK_EQ(outline.primitive_base, 0);
     }
 }
+
+/* ---- the bit reader ---- */
 
 TEST(bits_outside_the_node_read_as_zero, "G12-070")
 {

@@ -155,6 +155,18 @@ def bad_requests_are_refused():
 
 
 @case()
+def no_output_replaces_another_file():
+    refused("the picture", "--stats", path("no.png"))
+    os.symlink(SCENE, path("scene.png"))
+    before = open(SCENE, "rb").read()
+    refused("the scene", output="scene.png")
+    refused("the scene", "--stats", SCENE)
+    check(open(SCENE, "rb").read() == before, "the scene was replaced")
+    refused("standard output", "--stats", "-", "--json")
+    os.unlink(path("scene.png"))
+
+
+@case()
 def unwritable_statistics_leave_no_picture():
     refused("folder", "--stats", path("no-folder/s.json"))
 
