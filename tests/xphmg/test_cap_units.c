@@ -428,3 +428,28 @@ TEST(a_profile_changes_tiers_between_instructions_and_nothing_else,
         guest_free(g);
     }
 }
+
+/* ---- debuggers ------------------------------------------------------------------------------- */
+
+/* A debugger names registers by their full numbers and needs no XISEL. */
+TEST(a_debugger_reaches_registers_behind_xisel, "CAP-030 CAP-456")
+{
+    struct guest *g = guest_make("full");
+
+    guest_indirect_write(g, 0x7D83, 0x0102030405060708);
+    g->xmem->tokens[4] = 9;
+    guest_csrw(g, 0x840, 0);
+    g->hart->priv = FACET_PRIV_U; /* whatever mode the hart is in */
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7D83), 0x0102030405060708);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7E84), 9);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7EA0), 0x40000000);
+    facet_hart_csr_poke(g->hart, 0x7D84, 0x11);
+    facet_hart_csr_poke(g->hart, 0x7E84, 0x11); /* read-only */
+    facet_hart_csr_poke(g->hart, 0x7F0, 0x1234);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7D84), 0x11);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7E84), 9);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7F0), 0x1234);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x840), 0);
+    CHECK_EQ(g->hart->priv, FACET_PRIV_U);
+    guest_free(g);
+}
