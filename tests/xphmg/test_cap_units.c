@@ -390,6 +390,11 @@ TEST(profiles_exist_only_where_the_flags_say_so,
     CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, NULL), FACET_OK);
     guest_reset(g);
     CHECK_EQ(guest_csrr(g, 0x7C3), 0);
+    for (unsigned flags = 0; flags < 2; flags++) { /* the same machine without HAS_PROFILES */
+        guest_configure(g, "flags", flags);
+        CHECK_EQ(guest_csrr(g, 0x7C3) | guest_csrr(g, 0x7C4) | guest_csrr(g, 0x7C9), 0);
+        CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, &err), FACET_ERR_USAGE);
+    }
     guest_free(g);
 }
 
