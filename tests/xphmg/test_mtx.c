@@ -522,7 +522,7 @@ TEST(banks_filled_by_csr_writes_equal_loaded_ones, "MTX-023 MTX-036 MTX-037")
 /* ---- products ---------------------------------------------------------------------------------
  */
 
-TEST(immediates_of_mul, "MTX-020 MTX-103 MTX-105 MTX-106 MTX-039 MTX-021")
+TEST(immediates_of_mul, "MTX-020 MTX-103 MTX-105 MTX-106 MTX-021")
 {
     struct guest *g = guest_make("full");
 
