@@ -310,7 +310,6 @@ TEST(capability_bits_make_instructions_illegal,
         {0, "mtx.epi a2, a1, bm=5", "mtx.epi a2, a1, bm=4"},
         {0, "mtx.red a3, a1, op=3", "mtx.red a3, a1, op=2"},
         {0, "mtx.red a3, a1, dim=3", "mtx.red a2, a1, dim=2"},
-        /* 8 -> 2 blocks: 0x8 & ~0x8 | ... is not reachable by clearing, see below */
     };
     struct guest *g = guest_make("full");
 
