@@ -1,52 +1,24 @@
-/* See block.h.
+/* See block.h and block_impl.h: the cache of blocks and the loop that runs them.
  *
- * A block is a run of decoded instructions from one pc up to the first unconditional jump, an
- * instruction that only step.c executes, or a page end. Conditional branches stay inside: taken
- * ones leave through a cached link, the others fall to the next operation. Each operation holds the
- * address of its code (labels as values), so dispatch is one indirect jump.
+ * Dispatch is one indirect jump per operation (labels as values). Loads and stores use the RAM
+ * window; whatever is outside it (devices, faults), stores across a page and every trap are left to
+ * step.c: the block stops before that instruction with nothing done. A store into a page that has
+ * cached code drops the cache after the store.
  *
- * Results for x0 go to the dead register x[32]. Loads and stores use the RAM window; whatever is
- * outside it (devices, faults) and every trap is left to step.c: the block stops before that
- * instruction with nothing done. A store into a page that has cached code drops the cache after the
- * store. */
-#include "xphmg/block.h"
+ * The budget is looked at when a block is entered: `left` is what remains of it minus BLOCK_MAX, so
+ * that one subtraction tells whether every block fits; only the last few entries compare with the
+ * length of the block at hand. */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Each operation keeps its own indirect jump, which the host predicts one by one. */
+#pragma GCC optimize("no-gcse", "no-crossjumping", "no-math-errno")
+#endif
+#include "xphmg/block_impl.h"
 
-#include "num/hart.h"
 #include "xphmg/alu.h"
+#include "xphmg/block_fp.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    BLOCK_MAX = 64,      /* operations, the closing one not counted */
-    TABLE_BITS = 14,     /* direct-mapped pc -> block */
-    ARENA_OPS = 1 << 19, /* when full, everything is dropped and decoding starts again */
-};
-
-struct op {
-    const void *code;
-    int64_t imm; /* immediate, or absolute target of a jump */
-    uint8_t rd, rs1, rs2, rs3;
-    uint8_t rm;
-    uint8_t index;      /* instructions before this one in the block */
-    uint16_t distance;  /* bytes from the block's pc */
-    struct block *link; /* of a taken branch or a jump, once known */
-};
-
-struct block {
-    uint64_t pc;
-    unsigned count;     /* instructions at most when run to the end */
-    struct block *next; /* the block behind the last operation, once known */
-    struct op ops[];
-};
-
-struct facet_block_cache {
-    struct block *table[1 << TABLE_BITS];
-    uint8_t *code_pages; /* one byte per page of the RAM window: 1 = has cached code */
-    size_t page_count;
-    uint8_t *arena;
-    size_t arena_used, arena_size;
-};
 
 enum facet_status
 facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err)
@@ -57,13 +29,14 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
     if (cache != NULL) {
         cache->page_count = (size_t)(h->ram.span >> FACET_MEM_PAGE_BITS) + 2;
         cache->code_pages = calloc(cache->page_count, 1);
-        cache->arena_size = ARENA_OPS * sizeof(struct op);
-        cache->arena = malloc(cache->arena_size);
+        cache->ops = malloc(ARENA_OPS * sizeof *cache->ops);
+        cache->sites = malloc(ARENA_OPS * sizeof *cache->sites);
     }
-    if (cache == NULL || cache->code_pages == NULL || cache->arena == NULL) {
+    if (cache == NULL || cache->code_pages == NULL || cache->ops == NULL || cache->sites == NULL) {
         facet_block_cache_destroy(cache);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the block cache");
     }
+    facet_block_cache_flush(cache);
     h->code_pages = cache->code_pages;
     *out = cache;
     return FACET_OK;
@@ -73,382 +46,356 @@ void facet_block_cache_destroy(facet_block_cache *cache)
 {
     if (cache != NULL) {
         free(cache->code_pages);
-        free(cache->arena);
+        free(cache->ops);
+        free(cache->sites);
         free(cache);
     }
 }
 
 void facet_block_cache_flush(facet_block_cache *cache)
 {
-    memset(cache->table, 0, sizeof cache->table);
+    for (size_t i = 0; i < sizeof cache->table / sizeof cache->table[0]; i++) {
+        cache->table[i] = (struct entry){1, NULL};
+    }
     memset(cache->code_pages, 0, cache->page_count);
-    cache->arena_used = 0;
+    cache->used = 0;
 }
 
-static size_t table_index(uint64_t pc)
-{
-    return (pc >> 1) & ((1 << TABLE_BITS) - 1);
-}
+/* ---- what the operations compute --------------------------------------------------------------
+ */
 
-/* Where the code of each row is; filled by the first run. Rows without code of their own stop the
- * block in front of them. */
-static struct block *translate(facet_block_cache *cache,
-                               const struct facet_hart *h,
-                               uint64_t pc,
-                               const void *const *code,
-                               const void *stop)
-{
-    size_t room = sizeof(struct block) + (BLOCK_MAX + 1) * sizeof(struct op);
-    struct block *b;
-    uint64_t at = pc;
-    unsigned n = 0;
-    bool open = true;
-
-    if (cache->arena_used + room > cache->arena_size) {
-        facet_block_cache_flush(cache);
+#define W(v) facet_w(v)
+#define ALU_RR(row, value)                                                                         \
+    static inline uint64_t alu_##row(uint64_t a, uint64_t b)                                       \
+    {                                                                                              \
+        return (value);                                                                            \
     }
-    b = (struct block *)(void *)(cache->arena + cache->arena_used);
-    memset(b, 0, sizeof *b);
-    b->pc = pc;
-    while (open && n < BLOCK_MAX) {
-        struct op *op = &b->ops[n];
-        struct facet_insn in;
-        uint64_t word;
-
-        if (!facet_window_load(&h->ram, at, 4, &word)) {
-            break;
-        }
-        in = facet_insn_decode((uint32_t)word);
-        if (code[in.row] == NULL) {
-            break;
-        }
-        memset(op, 0, sizeof *op);
-        op->code = code[in.row];
-        op->imm = in.imm;
-        op->rd = in.rd;
-        op->rs1 = in.rs1;
-        op->rs2 = in.rs2;
-        op->rs3 = in.rs3;
-        op->rm = in.rm;
-        op->index = (uint8_t)n;
-        op->distance = (uint16_t)(at - pc);
-        switch (in.row) {
-        case FACET_XPHMG_AUIPC:
-            op->imm += (int64_t)at;
-            break;
-        case FACET_XPHMG_JAL:
-            op->imm += (int64_t)at;
-            open = false;
-            break;
-        case FACET_XPHMG_JALR:
-            open = false;
-            break;
-        case FACET_XPHMG_BEQ:
-        case FACET_XPHMG_BNE:
-        case FACET_XPHMG_BLT:
-        case FACET_XPHMG_BGE:
-        case FACET_XPHMG_BLTU:
-        case FACET_XPHMG_BGEU:
-            op->imm += (int64_t)at;
-            break;
-        default:
-            break;
-        }
-        /* The dead register; jumps keep their return address apart. */
-        if (in.row == FACET_XPHMG_JAL || in.row == FACET_XPHMG_JALR) {
-            op->rs3 = in.length;
-        }
-        if (op->rd == 0) {
-            op->rd = 32;
-        }
-        cache->code_pages[(at - h->ram.base) >> FACET_MEM_PAGE_BITS] = 1;
-        cache->code_pages[(at + 3 - h->ram.base) >> FACET_MEM_PAGE_BITS] = 1;
-        at += in.length;
-        n++;
+#define ALU_RI(row, value)                                                                         \
+    static inline uint64_t alu_##row(uint64_t a, uint64_t imm)                                     \
+    {                                                                                              \
+        return (value);                                                                            \
     }
-    b->count = n;
-    memset(&b->ops[n], 0, sizeof b->ops[n]);
-    b->ops[n].code = stop;
-    b->ops[n].index = (uint8_t)n;
-    b->ops[n].distance = (uint16_t)(at - pc);
-    b->ops[n].imm = n == BLOCK_MAX; /* 1: only the length ended the block */
-    if (n == 0) {
-        return NULL;
+#define ALU_R(row, value)                                                                          \
+    static inline uint64_t alu_##row(uint64_t a)                                                   \
+    {                                                                                              \
+        return (value);                                                                            \
     }
-    cache->arena_used += (sizeof(struct block) + (n + 1) * sizeof(struct op) + 15) & ~(size_t)15;
-    cache->table[table_index(pc)] = b;
-    return b;
-}
-
-enum facet_block_stop
-facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
-{
-    static const void *const code[FACET_XPHMG_OP_COUNT + 1] = {
-#define ALU_RR(row, value) [FACET_XPHMG_##row] = &&L_##row,
-#define ALU_RI(row, value) [FACET_XPHMG_##row] = &&L_##row,
-#define ALU_R(row, value) [FACET_XPHMG_##row] = &&L_##row,
 #include "xphmg/alu.def"
-#define FP(row, dst, src, value) [FACET_XPHMG_##row] = &&L_##row,
-#include "xphmg/fp.def"
-#define ROW(row) [FACET_XPHMG_##row] = &&L_##row
-        ROW(LUI), ROW(AUIPC), ROW(JAL),  ROW(JALR), ROW(BEQ),   ROW(BNE), ROW(BLT),
-        ROW(BGE), ROW(BLTU),  ROW(BGEU), ROW(LB),   ROW(LH),    ROW(LW),  ROW(LD),
-        ROW(LBU), ROW(LHU),   ROW(LWU),  ROW(SB),   ROW(SH),    ROW(SW),  ROW(SD),
-        ROW(FLW), ROW(FLD),   ROW(FSW),  ROW(FSD),  ROW(FENCE),
-#undef ROW
-    };
-    const struct facet_mem_window ram = h->ram;
-    uint8_t *const code_pages = cache->code_pages;
-    uint64_t *const x = h->x;
-    uint64_t *const f = h->f;
-    struct block *b;
-    const struct op *o;
-    uint64_t pc = h->pc, left = budget;
-    enum facet_block_stop why = FACET_BLOCK_STEP;
 
-/* Leaves the block before the operation `o`. */
-#define LEAVE_BEFORE()                                                                             \
-    do {                                                                                           \
-        left -= o->index;                                                                          \
-        pc = b->pc + o->distance;                                                                  \
-        goto out;                                                                                  \
-    } while (0)
+#define LOAD(row, size, value)                                                                     \
+    enum { SIZE_##row = size };                                                                    \
+    static inline uint64_t load_##row(const uint8_t *at)                                           \
+    {                                                                                              \
+        const uint64_t v = facet_load_le(at, size);                                                \
+        return (value);                                                                            \
+    }
+#define STORE(row, size) enum { SIZE_##row = size };
+#define LOAD_F LOAD_F_SIZE
+#define LOAD_F_SIZE(row, size) enum { SIZE_##row = size };
+#define STORE_F(row, size) enum { SIZE_##row = size };
+#define BRANCH(row, condition)                                                                     \
+    static inline bool test_##row(uint64_t a, uint64_t b)                                          \
+    {                                                                                              \
+        return (condition);                                                                        \
+    }
+#define BRANCH_Z(row, condition)                                                                   \
+    static inline bool test_##row(uint64_t a)                                                      \
+    {                                                                                              \
+        return (condition);                                                                        \
+    }
+#include "xphmg/block_rows.def"
+#undef LOAD_F_SIZE
+
+/* ---- the bodies -------------------------------------------------------------------------------
+ *
+ * DO_form(row, rd, ra, rb, imm, half): one instruction, its registers and immediate as fields of
+ * the operation. `half` is 1 or 2: the ways out of the first and second half of a pair differ. */
+
+#define RARE(condition) __builtin_expect(!!(condition), 0)
+#define IMM(imm) ((uint64_t)(int64_t)o->imm)
+#define RESULT(rd, value)                                                                          \
+    acc = (value);                                                                                 \
+    x[o->rd] = acc;
+
+#define DO_RR(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(x[o->ra], x[o->rb]))
+#define DO_RR_A(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(acc, x[o->rb]))
+#define DO_RR_B(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(x[o->ra], acc))
+#define DO_RI(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(x[o->ra], IMM(imm)))
+#define DO_RI_A(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(acc, IMM(imm)))
+#define DO_R(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(x[o->ra]))
+#define DO_R_A(row, rd, ra, rb, imm, half) RESULT(rd, alu_##row(acc))
+#define DO_LI(row, rd, ra, rb, imm, half) RESULT(rd, IMM(imm))
+#define DO_MV(row, rd, ra, rb, imm, half) RESULT(rd, x[o->ra])
+#define DO_MV_A(row, rd, ra, rb, imm, half) RESULT(rd, acc)
+
+#define LOAD_FROM(row, rd, from, imm, half)                                                        \
+    {                                                                                              \
+        const uint64_t offset = (from) + IMM(imm) - base;                                          \
+        if (RARE(offset >= span)) {                                                                \
+            goto leave_##half;                                                                     \
+        }                                                                                          \
+        RESULT(rd, load_##row(bytes + offset))                                                     \
+    }
+#define DO_LOAD(row, rd, ra, rb, imm, half) LOAD_FROM(row, rd, x[o->ra], imm, half)
+#define DO_LOAD_A(row, rd, ra, rb, imm, half) LOAD_FROM(row, rd, acc, imm, half)
+
+/* A store that does not cross a page marks one page; the others are for step.c. */
+#define STORE_TO(row, to, value, imm, half)                                                        \
+    {                                                                                              \
+        const uint64_t offset = (to) + IMM(imm) - base;                                            \
+        if (RARE(offset >= store_span ||                                                           \
+                 (offset & (FACET_MEM_PAGE_BYTES - 1)) > FACET_MEM_PAGE_BYTES - SIZE_##row)) {     \
+            goto leave_##half;                                                                     \
+        }                                                                                          \
+        facet_store_le(bytes + offset, SIZE_##row, (value));                                       \
+        pages[offset >> FACET_MEM_PAGE_BITS] = FACET_MEM_DIRTY_ALL;                                \
+        if (RARE(code_pages[offset >> FACET_MEM_PAGE_BITS] != 0)) {                                \
+            goto written_##half;                                                                   \
+        }                                                                                          \
+    }
+#define DO_STORE(row, rd, ra, rb, imm, half) STORE_TO(row, x[o->ra], x[o->rb], imm, half)
+#define DO_STORE_A(row, rd, ra, rb, imm, half) STORE_TO(row, acc, x[o->rb], imm, half)
+#define DO_STORE_B(row, rd, ra, rb, imm, half) STORE_TO(row, x[o->ra], acc, imm, half)
+
+#define BRANCH_IF(condition)                                                                       \
+    if (condition) {                                                                               \
+        TAKE();                                                                                    \
+    }
+#define DO_BR(row, rd, ra, rb, imm, half) BRANCH_IF(test_##row(x[o->ra], x[o->rb]))
+#define DO_BR_A(row, rd, ra, rb, imm, half) BRANCH_IF(test_##row(acc, x[o->rb]))
+#define DO_BR_B(row, rd, ra, rb, imm, half) BRANCH_IF(test_##row(x[o->ra], acc))
+#define DO_BZ(row, rd, ra, rb, imm, half) BRANCH_IF(test_##row(x[o->ra]))
+#define DO_BZ_A(row, rd, ra, rb, imm, half) BRANCH_IF(test_##row(acc))
+
 #define NEXT()                                                                                     \
     do {                                                                                           \
         o++;                                                                                       \
         goto * o->code;                                                                            \
     } while (0)
-/* `b` holds the block to enter. */
-#define ENTER()                                                                                    \
+/* Leaves the block through the link of the operation. */
+#define TAKE()                                                                                     \
     do {                                                                                           \
-        if (left < b->count) {                                                                     \
-            pc = b->pc;                                                                            \
-            why = FACET_BLOCK_BUDGET;                                                              \
-            goto out;                                                                              \
+        left -= o->done;                                                                           \
+        o = o->link;                                                                               \
+        if (RARE(left < 0)) {                                                                      \
+            goto tight;                                                                            \
         }                                                                                          \
-        o = b->ops;                                                                                \
         goto * o->code;                                                                            \
     } while (0)
+#define ONE(name, form, row)                                                                       \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        DO_##form(row, rd, a, b, imm, 1) NEXT();                                                   \
+    }
 
+enum facet_block_stop
+facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
+{
+    static const void *const code[K_COUNT] = {
+#define AT(name) [K_##name] = &&L_##name,
+#define ALU_RR(row, value) AT(row) AT(row##_A) AT(row##_B)
+#define ALU_RI(row, value) AT(row) AT(row##_A)
+#define ALU_R(row, value) AT(row) AT(row##_A)
+#include "xphmg/alu.def"
+#define LOAD(row, size, value) AT(row) AT(row##_A)
+#define STORE(row, size) AT(row) AT(row##_A) AT(row##_B)
+#define LOAD_F(row, size) AT(row) AT(row##_A)
+#define STORE_F(row, size) AT(row) AT(row##_A)
+#define BRANCH(row, condition) AT(row) AT(row##_A) AT(row##_B)
+#define BRANCH_Z(row, condition) AT(row) AT(row##_A)
+#include "xphmg/block_rows.def"
+#define FP(row, dst, src, value) AT(row)
+#include "xphmg/fp.def"
+#define PAIR(form1, row1, form2, row2) AT(row1##_##form1##_##row2##_##form2)
+#include "xphmg/block_pairs.def"
+        AT(LI) AT(LI_LONG) AT(MV) AT(MV_A) AT(JR) AT(JALR) AT(RETURN) AT(GOTO) AT(EXIT) AT(STOP)};
+    const uint64_t base = h->ram.base, span = h->ram.span, store_span = h->ram.store_span;
+    uint8_t *const bytes = h->ram.bytes, *const pages = h->ram.pages;
+    const uint8_t *const code_pages = cache->code_pages;
+    uint64_t *const x = h->x;
+    uint64_t *const f = h->f;
+    uint64_t pc = h->pc, acc = 0;
+    int64_t left;
+    struct op *o;
+    enum facet_block_stop why = FACET_BLOCK_STEP;
+
+    budget = budget < INT64_MAX ? budget : INT64_MAX;
+    left = (int64_t)budget - BLOCK_MAX;
+    if (h->slow) {
+        return FACET_BLOCK_STEP;
+    }
     if (h->code_written) {
         facet_block_cache_flush(cache);
         h->code_written = false;
     }
-find:
-    b = cache->table[table_index(pc)];
-    if (b == NULL || b->pc != pc) {
-        b = translate(cache, h, pc, code, &&L_STOP);
-        if (b == NULL) {
-            goto out;
-        }
-    }
-    ENTER();
 
-#define W(v) facet_w(v)
-/* The names a, b, c, imm, rm, fl of the .def files live in inner blocks; `b` shadows the block. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#define ALU_RR(row, value)                                                                         \
-    L_##row:                                                                                       \
-    {                                                                                              \
-        const uint64_t a = x[o->rs1], b = x[o->rs2];                                               \
-        x[o->rd] = (value);                                                                        \
-        NEXT();                                                                                    \
+find : {
+    struct entry *entry = facet_block_entry(cache, pc);
+
+    o = entry->first;
+    if (entry->pc != pc) {
+        if (cache->used + BLOCK_OPS > ARENA_OPS) {
+            facet_block_cache_flush(cache);
+        }
+        o = facet_block_translate(cache, h, pc, code);
     }
-#define ALU_RI(row, value)                                                                         \
-    L_##row:                                                                                       \
-    {                                                                                              \
-        const uint64_t a = x[o->rs1], imm = (uint64_t)o->imm;                                      \
-        x[o->rd] = (value);                                                                        \
-        NEXT();                                                                                    \
+    if (RARE(left < 0)) {
+        goto tight;
     }
-#define ALU_R(row, value)                                                                          \
-    L_##row:                                                                                       \
-    {                                                                                              \
-        const uint64_t a = x[o->rs1];                                                              \
-        x[o->rd] = (value);                                                                        \
-        NEXT();                                                                                    \
+    goto * o->code;
+}
+
+tight: /* near the end of the budget: the block at `o` runs only if it fits */
+    if (o->code == code[K_EXIT]) {
+        goto * o->code;
     }
+    if (left + BLOCK_MAX < cache->sites[o - cache->ops].count) {
+        pc = cache->sites[o - cache->ops].pc;
+        why = FACET_BLOCK_BUDGET;
+        goto out;
+    }
+    goto * o->code;
+
+#define ALU_RR(row, value) ONE(row, RR, row) ONE(row##_A, RR_A, row) ONE(row##_B, RR_B, row)
+#define ALU_RI(row, value) ONE(row, RI, row) ONE(row##_A, RI_A, row)
+#define ALU_R(row, value) ONE(row, R, row) ONE(row##_A, R_A, row)
 #include "xphmg/alu.def"
 
-#define FP_SIGN64 (UINT64_C(1) << 63)
-#define READ_F(r) f[r]
-#define READ_X(r) x[r]
-#define WRITE_F(value)                                                                             \
-    f[o->rd & 31] = (value);                                                                       \
-    h->fs = FACET_FS_DIRTY
-#define WRITE_X(value) x[o->rd] = (value)
-#define FP(row, dst, src, value)                                                                   \
-    L_##row:                                                                                       \
+#define LOAD(row, size, value) ONE(row, LOAD, row) ONE(row##_A, LOAD_A, row)
+#define STORE(row, size) ONE(row, STORE, row) ONE(row##_A, STORE_A, row) ONE(row##_B, STORE_B, row)
+#define BRANCH(row, condition) ONE(row, BR, row) ONE(row##_A, BR_A, row) ONE(row##_B, BR_B, row)
+#define BRANCH_Z(row, condition) ONE(row, BZ, row) ONE(row##_A, BZ_A, row)
+#define FLOAT_LOAD(row, name, from)                                                                \
+    L_##name:                                                                                      \
     {                                                                                              \
-        const uint64_t a = READ_##src(o->rs1), b_ = f[o->rs2], c = f[o->rs3];                      \
-        const unsigned rm = o->rm == 7 ? h->frm : o->rm;                                           \
-        unsigned raised = 0, *fl = &raised;                                                        \
-        if (h->fs == FACET_FS_OFF || rm > 4) {                                                     \
-            LEAVE_BEFORE();                                                                        \
+        const uint64_t offset = (from) + IMM(imm) - base;                                          \
+        if (RARE(offset >= span || h->fs == FACET_FS_OFF)) {                                       \
+            goto leave_1;                                                                          \
         }                                                                                          \
-        {                                                                                          \
-            const uint64_t b = b_;                                                                 \
-            (void)a, (void)b, (void)c, (void)fl;                                                   \
-            WRITE_##dst(value);                                                                    \
-        }                                                                                          \
-        if (raised != 0) {                                                                         \
-            facet_hart_raise(h, raised);                                                           \
-        }                                                                                          \
-        NEXT();                                                                                    \
-    }
-#include "xphmg/fp.def"
-#pragma GCC diagnostic pop
-
-L_LUI:
-L_AUIPC:
-    x[o->rd] = (uint64_t)o->imm;
-    NEXT();
-
-#define LOAD(row, size, file, value_)                                                              \
-    L_##row:                                                                                       \
-    {                                                                                              \
-        const uint64_t offset = x[o->rs1] + (uint64_t)o->imm - ram.base;                           \
-        if (__builtin_expect(offset >= ram.span, 0)) {                                             \
-            LEAVE_BEFORE();                                                                        \
-        }                                                                                          \
-        const uint64_t v = facet_load_le(ram.bytes + offset, size);                                \
-        file[o->rd] = (value_);                                                                    \
-        NEXT();                                                                                    \
-    }
-    LOAD(LB, 1, x, (uint64_t)(int64_t)(int8_t)v)
-    LOAD(LH, 2, x, (uint64_t)(int64_t)(int16_t)v)
-    LOAD(LW, 4, x, (uint64_t)(int64_t)(int32_t)v)
-    LOAD(LD, 8, x, v)
-    LOAD(LBU, 1, x, v)
-    LOAD(LHU, 2, x, v)
-    LOAD(LWU, 4, x, v)
-#undef LOAD
-
-#define LOAD_F(row, size, box)                                                                     \
-    L_##row:                                                                                       \
-    {                                                                                              \
-        const uint64_t offset = x[o->rs1] + (uint64_t)o->imm - ram.base;                           \
-        if (__builtin_expect(offset >= ram.span || h->fs == FACET_FS_OFF, 0)) {                    \
-            LEAVE_BEFORE();                                                                        \
-        }                                                                                          \
-        f[o->rd & 31] = facet_load_le(ram.bytes + offset, size) | (box);                           \
+        f[o->rd] = facet_load_le(bytes + offset, SIZE_##row) | ~facet_bits_mask(8 * SIZE_##row);   \
         h->fs = FACET_FS_DIRTY;                                                                    \
         NEXT();                                                                                    \
     }
-    LOAD_F(FLW, 4, UINT64_C(0xFFFFFFFF00000000))
-    LOAD_F(FLD, 8, 0)
-#undef LOAD_F
-
-#define STORE(row, size, value_)                                                                   \
-    L_##row:                                                                                       \
+#define FLOAT_STORE(row, name, to)                                                                 \
+    L_##name:                                                                                      \
     {                                                                                              \
-        const uint64_t offset = x[o->rs1] + (uint64_t)o->imm - ram.base;                           \
-        if (__builtin_expect(offset >= ram.store_span, 0)) {                                       \
-            LEAVE_BEFORE();                                                                        \
+        if (RARE(h->fs == FACET_FS_OFF)) {                                                         \
+            goto leave_1;                                                                          \
         }                                                                                          \
-        facet_store_le(ram.bytes + offset, size, value_);                                          \
-        facet_window_mark(&ram, offset, size);                                                     \
-        if (__builtin_expect((code_pages[offset >> FACET_MEM_PAGE_BITS] |                          \
-                              code_pages[(offset + (size)-1) >> FACET_MEM_PAGE_BITS]) != 0,        \
-                             0)) {                                                                 \
-            goto code_written;                                                                     \
-        }                                                                                          \
-        NEXT();                                                                                    \
+        STORE_TO(row, to, f[o->b], imm, 1) NEXT();                                                 \
     }
-    STORE(SB, 1, x[o->rs2])
-    STORE(SH, 2, x[o->rs2])
-    STORE(SW, 4, x[o->rs2])
-    STORE(SD, 8, x[o->rs2])
-#undef STORE
+#define LOAD_F(row, size) FLOAT_LOAD(row, row, x[o->a]) FLOAT_LOAD(row, row##_A, acc)
+#define STORE_F(row, size) FLOAT_STORE(row, row, x[o->a]) FLOAT_STORE(row, row##_A, acc)
+#include "xphmg/block_rows.def"
 
-#define STORE_F(row, size)                                                                         \
-    L_##row:                                                                                       \
-    {                                                                                              \
-        const uint64_t offset = x[o->rs1] + (uint64_t)o->imm - ram.base;                           \
-        if (__builtin_expect(offset >= ram.store_span || h->fs == FACET_FS_OFF, 0)) {              \
-            LEAVE_BEFORE();                                                                        \
-        }                                                                                          \
-        facet_store_le(ram.bytes + offset, size, f[o->rs2]);                                       \
-        facet_window_mark(&ram, offset, size);                                                     \
-        if (__builtin_expect((code_pages[offset >> FACET_MEM_PAGE_BITS] |                          \
-                              code_pages[(offset + (size)-1) >> FACET_MEM_PAGE_BITS]) != 0,        \
-                             0)) {                                                                 \
-            goto code_written;                                                                     \
-        }                                                                                          \
-        NEXT();                                                                                    \
-    }
-    STORE_F(FSW, 4)
-    STORE_F(FSD, 8)
-#undef STORE_F
-
-code_written: /* the store is done; what was decoded may be stale */
-    left -= o->index + 1u;
-    pc = b->pc + (o + 1)->distance;
-    facet_block_cache_flush(cache);
-    goto find;
-
-L_FENCE:
+    ONE(LI, LI, LI)
+    ONE(MV, MV, MV)
+    ONE(MV_A, MV_A, MV)
+L_LI_LONG:
+    acc = o->imm64;
+    x[o->rd] = acc;
     NEXT();
 
-#define BRANCH(row, condition)                                                                     \
+#define PAIR(form1, row1, form2, row2)                                                             \
+    L_##row1##_##form1##_##row2##_##form2:                                                         \
+    {                                                                                              \
+        DO_##form1(row1, rd, a, b, imm, 1) DO_##form2(row2, rd2, c, d, imm2, 2) NEXT();            \
+    }
+#include "xphmg/block_pairs.def"
+
+/* Flags that are up already tell block_fp.h that it may use the host; a row with its result in x
+ * must know whether it raised any itself. */
+#define READ_F(r) f[r]
+#define READ_X(r) x[r]
+#define KEEP_F                                                                                     \
+    f[o->rd] = result;                                                                             \
+    h->fs = FACET_FS_DIRTY;                                                                        \
+    h->fflags = (uint8_t)raised;
+#define KEEP_X                                                                                     \
+    x[o->rd] = result;                                                                             \
+    facet_hart_raise(h, raised);
+#define RAISED_F h->fflags
+#define RAISED_X 0
+#define FP(row, dst, src, value)                                                                   \
     L_##row:                                                                                       \
     {                                                                                              \
-        if (condition) {                                                                           \
-            goto taken;                                                                            \
+        const uint64_t a = READ_##src(o->a), b = f[o->b], c = f[o->c];                             \
+        const unsigned rm = o->d == 7 ? h->frm : o->d;                                             \
+        unsigned raised = RAISED_##dst, *const fl = &raised;                                       \
+        if (RARE(h->fs == FACET_FS_OFF || rm > 4)) {                                               \
+            goto leave_1;                                                                          \
         }                                                                                          \
-        NEXT();                                                                                    \
+        (void)a, (void)b, (void)c, (void)fl;                                                       \
+        const uint64_t result = (value);                                                           \
+        KEEP_##dst NEXT();                                                                         \
     }
-    BRANCH(BEQ, x[o->rs1] == x[o->rs2])
-    BRANCH(BNE, x[o->rs1] != x[o->rs2])
-    BRANCH(BLT, (int64_t)x[o->rs1] < (int64_t)x[o->rs2])
-    BRANCH(BGE, (int64_t)x[o->rs1] >= (int64_t)x[o->rs2])
-    BRANCH(BLTU, x[o->rs1] < x[o->rs2])
-    BRANCH(BGEU, x[o->rs1] >= x[o->rs2])
-#undef BRANCH
+#include "xphmg/fp.def"
 
-L_JAL:
-    x[o->rd] = b->pc + o->distance + o->rs3;
-taken : {
-    struct op *from =
-        (struct op *)(uintptr_t)o; /* the arena is ours; ops are const to the bodies */
-
-    left -= o->index + 1u;
-    pc = (uint64_t)o->imm;
-    b = from->link;
-    if (__builtin_expect(b == NULL, 0)) {
-        b = cache->table[table_index(pc)];
-        if (b == NULL || b->pc != pc) {
-            size_t used = cache->arena_used;
-
-            b = translate(cache, h, pc, code, &&L_STOP);
-            if (b == NULL) {
-                goto out;
-            }
-            if (cache->arena_used < used) { /* dropped everything: `from` is gone */
-                ENTER();
-            }
-        }
-        from->link = b;
-    }
-    ENTER();
-}
+L_JR:
+    pc = (x[o->a] + IMM(imm)) & ~UINT64_C(1);
+    goto indirect;
 L_JALR : {
-    const uint64_t target = (x[o->rs1] + (uint64_t)o->imm) & ~UINT64_C(1);
+    const uint64_t target = (x[o->a] + IMM(imm)) & ~UINT64_C(1);
 
-    x[o->rd] = b->pc + o->distance + o->rs3;
-    left -= o->index + 1u;
+    x[o->rd] = cache->sites[o - cache->ops].next_pc;
     pc = target;
-    goto find;
+    goto indirect;
 }
-L_STOP: /* behind the last operation */
-    left -= o->index;
-    pc = b->pc + o->distance;
-    if (o->imm != 0) {
+L_RETURN:
+    pc = x[1] & ~UINT64_C(1);
+    if (pc == o->imm64) {
+        NEXT();
+    }
+indirect : {
+    const struct entry *entry = facet_block_entry(cache, pc);
+
+    left -= o->done;
+    if (RARE(left < 0 || entry->pc != pc)) {
         goto find;
     }
+    o = entry->first;
+    goto * o->code;
+}
+L_GOTO:
+    TAKE();
+L_EXIT : /* the first time through a link */
+{
+    struct op *const from = o->link;
+    struct entry *entry;
+
+    pc = o->imm64;
+    entry = facet_block_entry(cache, pc);
+    if (entry->pc != pc) {
+        if (cache->used + BLOCK_OPS > ARENA_OPS) { /* `from` goes away with the rest */
+            goto find;
+        }
+        (void)facet_block_translate(cache, h, pc, code);
+    }
+    from->link = entry->first;
+    goto find;
+}
+
+/* The ways out of a block in front of an instruction, or behind a store. */
+written_1:
+    facet_block_cache_flush(cache);
+    left -= cache->sites[o - cache->ops].second;
+    pc = cache->sites[o - cache->ops].second_pc;
+    goto find;
+written_2:
+    facet_block_cache_flush(cache);
+    left -= cache->sites[o - cache->ops].next;
+    pc = cache->sites[o - cache->ops].next_pc;
+    goto find;
+leave_2:
+    left -= cache->sites[o - cache->ops].second;
+    pc = cache->sites[o - cache->ops].second_pc;
+    goto out;
+L_STOP:
+leave_1:
+    left -= cache->sites[o - cache->ops].index;
+    pc = cache->sites[o - cache->ops].pc;
 out:
     h->pc = pc;
-    h->retired += budget - left;
+    h->retired += budget - (uint64_t)(left + BLOCK_MAX);
     return why;
 }

@@ -110,6 +110,9 @@ struct facet_hart {
     bool reserved; /* LR reservation */
     uint64_t reservation;
     bool waiting; /* WFI */
+    /* Scalar instructions do not mean what the base ISA says (RSV, predication, trapping flags): the
+     * fast executor leaves them all to facet_hart_step. Changed by instructions of step.c only. */
+    bool slow;
 
     facet_mem *mem;
     struct facet_mem_window ram;
