@@ -1,6 +1,8 @@
 /* See block_impl.h: from guest words to operations. */
 #include "xphmg/block_impl.h"
 
+#include "xphmg/block_fp.h"
+
 #include <string.h>
 
 /* How the operands of a row are taken; NO_FORM stops the block. */
@@ -25,24 +27,25 @@ enum form {
 static const struct {
     uint16_t kind;
     uint8_t form;
+    uint16_t wide; /* of loads and stores: the kind for an immediate of 64 bits */
 } rows[FACET_XPHMG_OP_COUNT + 1] = {
-#define ALU_RR(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RR},
-#define ALU_RI(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RI},
-#define ALU_R(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_R},
+#define ALU_RR(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RR, 0},
+#define ALU_RI(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RI, 0},
+#define ALU_R(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_R, 0},
 #include "xphmg/alu.def"
-#define LOAD(row, size, value) [FACET_XPHMG_##row] = {K_##row, FORM_LOAD},
-#define STORE(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE},
-#define LOAD_F(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_LOAD_F},
-#define STORE_F(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE_F},
-#define BRANCH(row, condition) [FACET_XPHMG_##row] = {K_##row, FORM_BRANCH},
+#define LOAD(row, size, value) [FACET_XPHMG_##row] = {K_##row, FORM_LOAD, K_WIDE_##row},
+#define STORE(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE, K_WIDE_##row},
+#define LOAD_F(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_LOAD_F, K_WIDE_##row},
+#define STORE_F(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE_F, K_WIDE_##row},
+#define BRANCH(row, condition) [FACET_XPHMG_##row] = {K_##row, FORM_BRANCH, 0},
 #include "xphmg/block_rows.def"
-#define FP(row, dst, src, value) [FACET_XPHMG_##row] = {K_##row, FORM_FP_##dst},
+#define FP(row, dst, src, value) [FACET_XPHMG_##row] = {K_##row, FORM_FP_##dst, 0},
 #include "xphmg/fp.def"
-    [FACET_XPHMG_LUI] = {K_LI, FORM_CONSTANT},
-    [FACET_XPHMG_AUIPC] = {K_LI, FORM_CONSTANT},
-    [FACET_XPHMG_JAL] = {K_GOTO, FORM_JAL},
-    [FACET_XPHMG_JALR] = {K_JALR, FORM_JALR},
-    [FACET_XPHMG_FENCE] = {K_GOTO, FORM_NOTHING},
+    [FACET_XPHMG_LUI] = {K_LI, FORM_CONSTANT, 0},
+    [FACET_XPHMG_AUIPC] = {K_LI, FORM_CONSTANT, 0},
+    [FACET_XPHMG_JAL] = {K_GOTO, FORM_JAL, 0},
+    [FACET_XPHMG_JALR] = {K_JALR, FORM_JALR, 0},
+    [FACET_XPHMG_FENCE] = {K_GOTO, FORM_NOTHING, 0},
 };
 
 /* Kinds by form name, for the pairs. */
@@ -67,23 +70,35 @@ static const struct {
 #define KIND_MV(row) K_##row
 #define KIND_MV_A(row) K_##row##_A
 
-/* The code of both as one operation, K_COUNT when there is none. */
-static enum kind pair_of(unsigned first, unsigned second)
+/* The code of both as one operation, K_COUNT when there is none. block_pairs.def lists the pairs as
+ * a matrix. */
+static unsigned pair_of(unsigned first, unsigned second)
 {
-    static const struct {
-        uint16_t first, second, both;
-    } pairs[] = {
-#define PAIR(form1, row1, form2, row2)                                                             \
-    {KIND_##form1(row1), KIND_##form2(row2), K_##row1##_##form1##_##row2##_##form2},
+    enum {
+#define FIRST(form, row) FIRST_##row##_##form,
 #include "xphmg/block_pairs.def"
-        {K_COUNT, K_COUNT, K_COUNT},
+        FIRSTS
     };
-    size_t i = 0;
+    enum {
+#define SECOND(form, row) SECOND_##row##_##form,
+#include "xphmg/block_pairs.def"
+        SECONDS
+    };
+    /* One more than the place in the list; 0: not there. */
+    static const uint8_t places[K_SINGLE][2] = {
+#define FIRST(form, row) [KIND_##form(row)][0] = FIRST_##row##_##form + 1,
+#define SECOND(form, row) [KIND_##form(row)][1] = SECOND_##row##_##form + 1,
+#include "xphmg/block_pairs.def"
+    };
+    unsigned i, j;
 
-    while (pairs[i].first != K_COUNT && (pairs[i].first != first || pairs[i].second != second)) {
-        i++;
+    _Static_assert(FIRSTS * SECONDS == K_COUNT - K_SINGLE, "the pairs are the whole matrix");
+    if (first >= K_SINGLE || second >= K_SINGLE) {
+        return K_COUNT;
     }
-    return pairs[i].both;
+    i = places[first][0];
+    j = places[second][1];
+    return i == 0 || j == 0 ? K_COUNT : K_SINGLE + (i - 1) * SECONDS + (j - 1);
 }
 
 /* A block in the making. */
@@ -99,10 +114,18 @@ struct trace {
     unsigned index;      /* instructions */
     uint64_t pc;         /* of the instruction */
     uint64_t next_pc;    /* behind it */
+    uint64_t base;       /* of the RAM window */
     unsigned acc;        /* register that the accumulator mirrors, 0 for none */
     uint64_t returns[8]; /* where the calls that the trace followed come back to */
     unsigned depth;
 };
+
+static void set_registers(struct op *op, unsigned a, unsigned b, unsigned d)
+{
+    op->a1 = (uint8_t)a;
+    op->b1 = (uint8_t)b;
+    op->d1 = (uint8_t)d;
+}
 
 static bool adjacent(const struct trace *t)
 {
@@ -116,7 +139,7 @@ static struct op *add(struct trace *t, unsigned kind, unsigned plain)
     unsigned next = t->index + 1;
 
     memset(op, 0, sizeof *op);
-    op->done = (uint16_t)next;
+    op->done = (uint8_t)next;
     t->kinds[t->n] = (uint16_t)kind;
     t->plain[t->n] = (uint16_t)plain;
     t->linked[t->n] = false;
@@ -154,10 +177,10 @@ static void join(struct trace *t)
     }
     p = &t->ops[before];
     q = &t->ops[last];
-    p->rd2 = q->rd;
-    p->c = q->a;
-    p->d = q->b;
-    p->imm2 = q->imm;
+    p->a2 = q->a1;
+    p->b2 = q->b1;
+    p->d2 = q->d1;
+    p->imm2 = q->imm1;
     if (t->linked[last]) {
         p->done = q->done;
         t->linked[before] = true;
@@ -174,7 +197,7 @@ static void join(struct trace *t)
 static unsigned
 with_acc(const struct trace *t, unsigned kind, unsigned a, unsigned b, unsigned forms)
 {
-    if (t->acc != 0 && a == t->acc) {
+    if (t->acc != 0 && forms >= 2 && a == t->acc) {
         return kind + 1;
     }
     return t->acc != 0 && forms == 3 && b == t->acc ? kind + 2 : kind;
@@ -185,10 +208,8 @@ add_operands(struct trace *t, unsigned kind, const struct facet_insn *in, unsign
 {
     struct op *op = add(t, with_acc(t, kind, in->rs1, in->rs2, forms), kind);
 
-    op->rd = in->rd != 0 ? in->rd : DEAD;
-    op->a = in->rs1;
-    op->b = in->rs2;
-    op->imm = (int32_t)in->imm;
+    set_registers(op, in->rs1, in->rs2, in->rd != 0 ? in->rd : DEAD);
+    op->imm1 = (int32_t)in->imm;
     return op;
 }
 
@@ -197,14 +218,31 @@ static void add_constant(struct trace *t, unsigned rd, uint64_t value)
     bool small = value == (uint64_t)(int64_t)(int32_t)value;
     struct op *op = add(t, small ? K_LI : K_LI_LONG, small ? K_LI : K_LI_LONG);
 
-    op->rd = (uint8_t)rd;
+    set_registers(op, 0, 0, rd);
     if (small) {
-        op->imm = (int32_t)value;
+        op->imm1 = (int32_t)value;
     } else {
         op->imm64 = value;
     }
     t->acc = rd;
     join(t);
+}
+
+/* A load or store: the immediate becomes what has to be subtracted from the register for an offset
+ * in the RAM window. */
+static void add_memory(struct trace *t, const struct facet_insn *in, unsigned forms)
+{
+    uint64_t back = t->base - (uint64_t)in->imm;
+    bool fits = back == (uint32_t)back;
+    unsigned wide = rows[in->row].wide;
+    struct op *op =
+        fits ? add_operands(t, rows[in->row].kind, in, forms) : add_operands(t, wide, in, 0);
+
+    if (fits) {
+        op->imm1 = (int32_t)(uint32_t)back;
+    } else {
+        op->imm64 = back;
+    }
 }
 
 /* LUI or AUIPC and the addition behind it in the same register are one constant. */
@@ -214,11 +252,11 @@ static bool fold_constant(struct trace *t, const struct facet_insn *in)
     uint64_t value;
     struct site from;
 
-    if (!adjacent(t) || in->rd != in->rs1 || t->ops[last].rd != in->rd ||
+    if (!adjacent(t) || in->rd != in->rs1 || t->ops[last].d1 != in->rd ||
         (t->kinds[last] != K_LI && t->kinds[last] != K_LI_LONG)) {
         return false;
     }
-    value = t->kinds[last] == K_LI ? (uint64_t)(int64_t)t->ops[last].imm : t->ops[last].imm64;
+    value = t->kinds[last] == K_LI ? (uint64_t)(int64_t)t->ops[last].imm1 : t->ops[last].imm64;
     value += (uint64_t)in->imm;
     if (in->row == FACET_XPHMG_ADDIW) {
         value = (uint64_t)(int64_t)(int32_t)value;
@@ -249,8 +287,7 @@ static void add_compute(struct trace *t, const struct facet_insn *in, unsigned k
         unsigned from = in->rs1 != 0 ? in->rs1 : in->rs2;
         struct op *op = add(t, with_acc(t, K_MV, from, 0, 2), K_MV);
 
-        op->rd = in->rd;
-        op->a = (uint8_t)from;
+        set_registers(op, from, 0, in->rd);
     } else {
         (void)add_operands(t, kind, in, form == FORM_RR ? 3 : 2);
     }
@@ -315,10 +352,22 @@ static bool add_indirect(struct trace *t, const struct facet_insn *in, uint64_t 
         return true;
     }
     op = in->rd != 0 ? add(t, K_JALR, K_JALR) : add(t, K_JR, K_JR);
-    op->rd = in->rd;
-    op->a = in->rs1;
-    op->imm = (int32_t)in->imm;
+    set_registers(op, in->rs1, 0, in->rd);
+    op->imm1 = (int32_t)in->imm;
     return false;
+}
+
+/* The host computes with static or dynamic rounding to nearest; FEQ, FLT and FLE have no mode. */
+static unsigned floating_kind(const struct facet_insn *in)
+{
+    static const uint16_t host[FACET_XPHMG_OP_COUNT + 1] = {
+#define HOST(row, real, value) [FACET_XPHMG_##row] = K_HOST_##row,
+#define HOST_TEST(row, real, value) [FACET_XPHMG_##row] = K_HOST_##row,
+#include "xphmg/block_host.def"
+    };
+    bool possible = HOST_IS_EXACT && host[in->row] != 0 && (in->rm == FACET_RNE || in->rm == 7);
+
+    return possible ? host[in->row] : rows[in->row].kind;
 }
 
 /* One instruction; false when the trace ends. */
@@ -336,30 +385,29 @@ static bool take(struct trace *t, const struct facet_insn *in)
         add_compute(t, in, kind, form);
         break;
     case FORM_LOAD:
-        (void)add_operands(t, kind, in, 2);
+        add_memory(t, in, 2);
         t->acc = in->rd;
         join(t);
         break;
     case FORM_STORE:
-        (void)add_operands(t, kind, in, 3);
+        add_memory(t, in, 3);
         join(t);
         break;
     case FORM_LOAD_F:
     case FORM_STORE_F:
-        op = add_operands(t, kind, in, 2);
-        op->rd = in->rd;
+        add_memory(t, in, 2);
+        /* f0 is a register like any other */
+        set_registers(&t->ops[t->n - 1], in->rs1, in->rs2, in->rd);
         break;
     case FORM_BRANCH:
         add_branch(t, in, kind);
         break;
     case FORM_FP_F:
     case FORM_FP_X:
-        op = add(t, kind, kind);
-        op->rd = form == FORM_FP_X && in->rd == 0 ? DEAD : in->rd;
-        op->a = in->rs1;
-        op->b = in->rs2;
-        op->c = in->rs3;
-        op->d = in->rm;
+        op = add(t, floating_kind(in), kind);
+        set_registers(op, in->rs1, in->rs2, form == FORM_FP_X && in->rd == 0 ? DEAD : in->rd);
+        op->a2 = in->rs3;
+        op->b2 = in->rm;
         t->acc = 0;
         break;
     case FORM_CONSTANT:
@@ -383,17 +431,17 @@ static bool take(struct trace *t, const struct facet_insn *in)
 }
 
 /* Gives every operation its code and every link an exit behind the block. */
-static void finish(struct trace *t, const void *const *code)
+static void finish(struct trace *t)
 {
     unsigned n = t->n;
 
     for (unsigned i = 0; i < n; i++) {
-        t->ops[i].code = code[t->kinds[i]];
+        t->ops[i].code = facet_block_codes[t->kinds[i]];
         if (t->linked[i]) {
             struct op *out = &t->ops[t->n++];
 
             memset(out, 0, sizeof *out);
-            out->code = code[K_EXIT];
+            out->code = facet_block_codes[K_EXIT];
             out->imm64 = t->targets[i];
             out->link = &t->ops[i];
             t->ops[i].link = out;
@@ -402,13 +450,28 @@ static void finish(struct trace *t, const void *const *code)
     t->sites[0].count = (uint8_t)t->index;
 }
 
-struct op *facet_block_translate(facet_block_cache *cache,
-                                 const struct facet_hart *h,
-                                 uint64_t pc,
-                                 const void *const *code)
+/* The line of RAM has cached code. */
+static void mark(facet_block_cache *cache, uint64_t offset)
 {
-    struct trace t = {
-        .ops = cache->ops + cache->used, .sites = cache->sites + cache->used, .pc = pc};
+    size_t line = (size_t)(offset >> FACET_CODE_LINE_BITS);
+
+    if (cache->code_lines[line] == 0) {
+        cache->code_lines[line] = 1;
+        cache->marked[cache->marked_count++] = (uint32_t)line;
+    }
+}
+
+static bool is_store(unsigned row)
+{
+    return rows[row].form == FORM_STORE || rows[row].form == FORM_STORE_F;
+}
+
+struct op *facet_block_translate(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc)
+{
+    struct trace t = {.ops = cache->ops + cache->used,
+                      .sites = cache->sites + cache->used,
+                      .pc = pc,
+                      .base = h->ram.base};
     struct entry *entry = facet_block_entry(cache, pc);
     bool open = true;
 
@@ -419,10 +482,11 @@ struct op *facet_block_translate(facet_block_cache *cache,
         if (!facet_window_load(&h->ram, t.pc, 4, &word)) {
             break;
         }
-        cache->code_pages[(t.pc - h->ram.base) >> FACET_MEM_PAGE_BITS] = 1;
-        cache->code_pages[(t.pc + 3 - h->ram.base) >> FACET_MEM_PAGE_BITS] = 1;
+        mark(cache, t.pc - h->ram.base);
+        mark(cache, t.pc + 3 - h->ram.base);
         in = facet_insn_decode((uint32_t)word);
-        if (rows[in.row].form == NO_FORM) {
+        if (rows[in.row].form == NO_FORM ||
+            (is_store(in.row) && h->ram.store_span != h->ram.span)) {
             break;
         }
         t.next_pc = t.pc + in.length;
@@ -432,11 +496,11 @@ struct op *facet_block_translate(facet_block_cache *cache,
         bool full = t.index == BLOCK_MAX;
         struct op *op = add(&t, full ? K_GOTO : K_STOP, full ? K_GOTO : K_STOP);
 
-        op->done = (uint16_t)t.index;
+        op->done = (uint8_t)t.index;
         t.linked[t.n - 1] = full;
         t.targets[t.n - 1] = t.pc;
     }
-    finish(&t, code);
+    finish(&t);
     cache->used += t.n;
     *entry = (struct entry){pc, t.ops};
     return t.ops;

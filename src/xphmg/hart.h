@@ -77,6 +77,10 @@ struct facet_hart_observer {
     void (*trap)(void *context, uint64_t cause, uint64_t tval, uint64_t epc);
 };
 
+/* Bytes of RAM per entry of code_lines. */
+#define FACET_CODE_LINE_BITS 6
+#define FACET_CODE_LINE_BYTES (1 << FACET_CODE_LINE_BITS)
+
 struct facet_hart {
     /* x[0] stays zero; x[32] is where the fast executor drops results for x0. */
     uint64_t x[33];
@@ -116,10 +120,12 @@ struct facet_hart {
 
     facet_mem *mem;
     struct facet_mem_window ram;
-    /* The block cache's map of RAM pages with decoded code, or NULL; code_written asks it to drop
-     * what it has (a store into such a page, FENCE.I). */
-    const uint8_t *code_pages;
+    /* The block cache's map of RAM lines with decoded code, or NULL; code_written asks it to drop
+     * what it has (a store into such a line, FENCE.I). */
+    const uint8_t *code_lines;
     bool code_written;
+    struct facet_block_cache *blocks; /* the cache that runs the hart, while it does */
+    unsigned raised;                  /* flags of one operation in the making, there too */
     const struct facet_hart_observer *observer;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
 };

@@ -36,11 +36,11 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
             return facet_trap_make(FACET_CAUSE_STORE_FAULT, result.address);
         }
     }
-    if (h->code_pages != NULL && address - h->ram.base < h->ram.span) {
+    if (h->code_lines != NULL && address - h->ram.base < h->ram.span) {
         uint64_t offset = address - h->ram.base;
 
-        h->code_written |= (h->code_pages[offset >> FACET_MEM_PAGE_BITS] |
-                            h->code_pages[(offset + size - 1) >> FACET_MEM_PAGE_BITS]) != 0;
+        h->code_written |= (h->code_lines[offset >> FACET_CODE_LINE_BITS] |
+                            h->code_lines[(offset + size - 1) >> FACET_CODE_LINE_BITS]) != 0;
     }
     if (h->observer != NULL && h->observer->store != NULL) {
         h->observer->store(h->observer->context, address, size, old, value);

@@ -12,7 +12,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.ram = h->ram;
     fresh.observer = h->observer;
     fresh.mtime = h->mtime;
-    fresh.code_pages = h->code_pages;
+    fresh.code_lines = h->code_lines;
     fresh.code_written = true;
     *h = fresh;
 }
