@@ -4,10 +4,12 @@ BUILD ?= build
 COMPILER ?= gcc
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+FUZZ_PROGRAMS ?= 2000
+FUZZ_SEED ?= 1
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages demo test test-long bench fuzz install clean format tidy help
+.PHONY: all packages demo test test-long bench fuzz fuzz-hart install clean format tidy help
 
 all: packages $(BUILD)/build.ninja ## build build/facet
 	@ninja -C $(BUILD)
@@ -35,6 +37,10 @@ fuzz: packages ## fuzz each target for FUZZ_SECONDS seconds
 	    -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build-fuzz
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+fuzz-hart: all ## FUZZ_PROGRAMS random programs on the hart and on qemu
+	@python3 tools/fuzz_hart.py --runner $(BUILD)/tests/xphmg/fuzz_hart_run --facet $(BUILD)/facet \
+	    --programs $(FUZZ_PROGRAMS) --seed $(FUZZ_SEED)
 
 install: all ## install below DESTDIR/PREFIX
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))

@@ -5,6 +5,7 @@
 #include "scene/import.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_IMAGE_BYTES ((size_t)32 << 30) /* as far as node IDs reach */
 #define MAX_JSON_BYTES ((size_t)1 << 30)
@@ -32,6 +33,23 @@ void bvh_file_free(struct bvh_file *file)
 {
     free(file->bytes.data);
     *file = (struct bvh_file){0};
+}
+
+static bool is_file(const char *path)
+{
+    return path != NULL && strcmp(path, "-") != 0;
+}
+
+bool bvh_would_replace(const struct cli_args *args,
+                       const char *output,
+                       const char *other,
+                       const char *what)
+{
+    if (!is_file(output) || !is_file(other) || !facet_file_same(output, other)) {
+        return false;
+    }
+    (void)cli_bad(args, "%s is %s: choose another output", output, what);
+    return true;
 }
 
 /* ---- boxes ---- */

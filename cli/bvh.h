@@ -26,6 +26,13 @@ struct bvh_file {
 bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out);
 void bvh_file_free(struct bvh_file *file);
 
+/* Whether writing `output` would replace the file `other`, which is `what` ("the input"); the
+ * complaint is printed when it returns true. Both may be NULL (absent) or "-" (a stream). */
+bool bvh_would_replace(const struct cli_args *args,
+                       const char *output,
+                       const char *other,
+                       const char *what);
+
 /* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. */
 enum facet_status bvh_scene_read(const char *path,
                                  const char *aabbs,

@@ -178,7 +178,9 @@ static int run_build(const struct cli_args *args)
     if (args->json && strcmp(output, "-") == 0) {
         return cli_bad(args, "--json and -o - both want standard output");
     }
-    if (!read_options(args, &options, &threads)) {
+    if (!read_options(args, &options, &threads) ||
+        bvh_would_replace(args, output, path, "the scene") ||
+        bvh_would_replace(args, output, cli_value(args, "aabbs"), "the file of boxes")) {
         return CLI_BAD;
     }
     status = bvh_scene_read(path, cli_value(args, "aabbs"), &input, &err);

@@ -80,6 +80,9 @@ static int run_encode(const struct cli_args *args)
     if (output == NULL) {
         return cli_bad(args, "expected -o FILE");
     }
+    if (bvh_would_replace(args, output, path, "the input")) {
+        return CLI_BAD;
+    }
     status = facet_file_read(path, MAX_TEXT_BYTES, &text, &err);
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);

@@ -206,6 +206,8 @@ static int run_trace(const struct cli_args *args)
     if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
+        bvh_would_replace(args, output, args->positional[0], "the image") ||
+        bvh_would_replace(args, output, rays, "the file of rays") ||
         !bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }

@@ -41,7 +41,10 @@ static int run_update(const struct cli_args *args)
     if (args->json && strcmp(output, "-") == 0) {
         return cli_bad(args, "--json and -o - both want standard output");
     }
-    if (!bvh_file_read(args, args->positional[0], &file)) {
+    /* The image itself may be replaced by its successor. */
+    if (bvh_would_replace(args, output, scene, "the scene") ||
+        bvh_would_replace(args, output, aabbs, "the file of boxes") ||
+        !bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
     status = bvh_scene_read(scene, aabbs, &input, &err);

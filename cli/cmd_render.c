@@ -159,6 +159,15 @@ static bool read_request(const struct cli_args *args, struct request *r)
         (void)cli_bad(args, "picture and statistics both want standard output");
         return false;
     }
+    if (args->json && r->stats != NULL && strcmp(r->stats, "-") == 0) {
+        (void)cli_bad(args, "--json and --stats - both want standard output");
+        return false;
+    }
+    if (bvh_would_replace(args, r->output, r->scene, "the scene") ||
+        bvh_would_replace(args, r->stats, r->scene, "the scene") ||
+        bvh_would_replace(args, r->stats, r->output, "the picture")) {
+        return false;
+    }
     if (!can_write(args, r->output) || (r->stats != NULL && !can_write(args, r->stats))) {
         return false;
     }

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Turns spec/ into C: isa_tables.c (the arrays of src/isa/table.h, the decision tables of decode.c, the
-mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row).
+mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row); or into a header with the numbers
+and fields of one instruction set's control and status registers.
 
 usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
+       gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h
        gen_tables.py --check SPEC_FOLDER
        gen_tables.py --files SPEC_FOLDER     the files that are read, one per line
 Complaints go to standard error as file:line: text; then nothing is written and the exit status is 1."""
 import glob
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -47,16 +50,31 @@ def enumerators(isa, rows):
     return names
 
 
+def extensions(rows):
+    return sorted(set(row.extension for row in rows))
+
+
+def extension_enumerator(isa, name):
+    return "FACET_%s_EXT_%s" % (isa.upper(), c_name(name).replace("XPHMG_", ""))
+
+
 def emit_rows_header(spec, steps, out):
     out.append("/* Made by tools/gen_tables.py from spec/ *.insn.tsv: the numbers of the instruction rows. */")
     out.append("#ifndef FACET_ISA_ROWS_H")
     out.append("#define FACET_ISA_ROWS_H\n")
+    out.append("#include <stdint.h>\n")
     for isa, rows in spec.insns.items():
         out.append("enum facet_%s_op {" % isa)
         for name, row in zip(enumerators(isa, rows), rows):
             out.append("    %s, /* %s */" % (name, row.syntax))
         out.append("    FACET_%s_OP_COUNT" % isa.upper())
         out.append("};\n")
+        out.append("/* Who brings a row; facet_%s_extension[op] for each of them. */" % isa)
+        out.append("enum facet_%s_extension {" % isa)
+        for name in extensions(rows):
+            out.append("    %s," % extension_enumerator(isa, name))
+        out.append("};")
+        out.append("extern const uint8_t facet_%s_extension[FACET_%s_OP_COUNT];\n" % (isa, isa.upper()))
     out.append("/* Length of every walk through facet_decode_nodes (decode.c). */")
     out.append("#define FACET_DECODE_STEPS %d\n" % max(steps.values()))
     out.append("#endif")
@@ -73,6 +91,13 @@ class Interned:
             self.names[text] = "%s_%d" % (self.prefix, len(self.names))
             self.out.append("static const %s %s[] = {%s};" % (self.ctype, self.names[text], text))
         return self.names[text]
+
+
+def emit_extensions(spec, out):
+    for isa, rows in spec.insns.items():
+        out.append("const uint8_t facet_%s_extension[] = {" % isa)
+        out.append("    " + ", ".join(extension_enumerator(isa, row.extension) for row in rows))
+        out.append("};")
 
 
 def emit_insns(spec, out):
@@ -214,6 +239,38 @@ def emit_csrs(spec, out):
     out.append("const size_t facet_csr_row_count = %d;" % len(spec.csrs))
 
 
+def identifier(name):
+    """CAP.PREC.MODE is CAP_PREC_MODE in C; a family ZPTAB0..31 goes by the name of its first register."""
+    return re.sub(r"[^A-Z0-9]", "_", re.sub(r"\.\.\d+$", "", name).upper())
+
+
+def emit_csr_header(spec, isa, out):
+    """What code needs to speak of a CSR: number, writable bits, reset value; mask and lowest bit of each field."""
+    out.append("/* Made by tools/gen_tables.py from spec/ *.csr.tsv: numbers and fields of the %s registers. */" % isa)
+    out.append("#ifndef FACET_CONTRACT_%s_CSRS_H" % isa.upper())
+    out.append("#define FACET_CONTRACT_%s_CSRS_H\n" % isa.upper())
+    out.append("#include <stdint.h>\n")
+    for csr in spec.csrs:
+        if csr["isa"] != isa:
+            continue
+        name = identifier(csr["name"])
+        out.append("#define FACET_CSR_%s 0x%X" % (name, csr["number"]))
+        writable = sum((2 << f["hi"]) - (1 << f["lo"]) for f in csr["fields"]
+                       if f["access"] != "RO" and not f["name"].startswith("RSV"))
+        reset = sum(f["reset"] << f["lo"] for f in csr["fields"])
+        out.append("#define FACET_%s_WRITABLE UINT64_C(0x%X)" % (name, writable))
+        out.append("#define FACET_%s_RESET UINT64_C(0x%X)" % (name, reset))
+        names = [f["name"] for f in csr["fields"]]
+        for f in csr["fields"]:
+            if names.count(f["name"]) > 1 or f["name"] == "RSV":  # gaps: nobody speaks of them
+                continue
+            mask = (2 << f["hi"]) - (1 << f["lo"])
+            field = "FACET_%s_%s" % (name, identifier(f["name"]))
+            out.append("#define %s UINT64_C(0x%X)" % (field, mask))
+            out.append("#define %s_LSB %d" % (field, f["lo"]))
+    out.append("\n#endif")
+
+
 def emit_prose(spec, out):
     out.append("const struct facet_requirement_row facet_requirement_rows[] = {")
     for r in spec.requirements:
@@ -233,6 +290,11 @@ def emit_prose(spec, out):
     out.append("const size_t facet_extension_row_count = %d;" % len(titles))
 
 
+def write(path, lines):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+
+
 def main(argv):
     if len(argv) == 3 and argv[1] == "--files":
         for pattern in ("*.tsv", "resolutions-*.md"):
@@ -240,6 +302,8 @@ def main(argv):
         return 0
     if len(argv) == 3 and argv[1] == "--check":
         folder, outputs = argv[2], None
+    elif len(argv) == 5 and argv[1] == "--csrs" and argv[3] in ISA_ENUM:
+        folder, outputs = argv[2], argv[4:]
     elif len(argv) == 4:
         folder, outputs = argv[1], argv[2:]
     else:
@@ -250,9 +314,14 @@ def main(argv):
         sys.stderr.write("\n".join(spec.findings) + "\n")
         return 1
     tables = ["/* Made by tools/gen_tables.py from spec/. */",
-              '#include "isa/decode_tables.h"', '#include "isa/table.h"\n']
+              '#include "isa/decode_tables.h"', '#include "isa/isa_rows.h"', '#include "isa/table.h"\n']
     header = []
+    if argv[1] == "--csrs":
+        emit_csr_header(spec, argv[3], header)
+        write(outputs[0], header)
+        return 0
     try:
+        emit_extensions(spec, tables)
         emit_insns(spec, tables)
         nodes, steps = emit_decoder(spec, tables)
         emit_rows_header(spec, steps, header)
@@ -271,8 +340,7 @@ def main(argv):
               % (nodes, len(spec.csrs), len(spec.requirements), len(spec.resolutions)))
         return 0
     for path, lines in zip(outputs, (tables, header)):
-        with open(path, "w", encoding="utf-8") as f:
-            f.write("\n".join(lines) + "\n")
+        write(path, lines)
     return 0
 
 

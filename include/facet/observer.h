@@ -35,7 +35,8 @@ struct facet_memory_event {
     uint64_t address;
     uint32_t size;
     bool write;
-    struct facet_value value; /* read or written */
+    struct facet_value value;     /* read or written */
+    struct facet_value old_value; /* write: what stood there, 0 where the machine does not say */
 };
 
 struct facet_trap_event {

@@ -12,6 +12,7 @@
  * depend on how the items were cut. */
 #include "bvh/bvh2.h"
 
+#include "base/large.h"
 #include "bvh/lanes.h"
 
 #include <math.h>
@@ -694,8 +695,8 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
     if (count == 0 || count > FACET_BVH_MAX_ITEMS || max_leaf == 0) {
         return facet_fail(err, FACET_ERR_LIMIT, count, "%u items: expected 1 .. 2^30", count);
     }
-    b.nodes = aligned_alloc(16, (2 * (size_t)count - 1) * sizeof *b.nodes);
-    b.scratch = aligned_alloc(16, (size_t)count * sizeof *b.scratch);
+    b.nodes = facet_large_alloc((2 * (size_t)count - 1) * sizeof *b.nodes);
+    b.scratch = facet_large_alloc((size_t)count * sizeof *b.scratch);
     if (b.nodes == NULL || b.scratch == NULL) {
         free(b.nodes);
         free(b.scratch);

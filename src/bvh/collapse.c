@@ -2,6 +2,8 @@
  * binary tree may be thousands of levels deep. */
 #include "bvh/collapse.h"
 
+#include "base/large.h"
+
 #include <float.h>
 #include <stdlib.h>
 
@@ -179,18 +181,15 @@ struct plan {
     uint8_t own_left; /* slots of the left child when the subtree is a node of its own */
 };
 
+/* 2 <= slots <= 8. */
 static float best_cut(const struct plan *l, const struct plan *r, unsigned slots, uint8_t *cut)
 {
     float best = FLT_MAX;
 
     *cut = 1;
     for (unsigned i = 1; i < slots; i++) {
-        float cost;
+        float cost = l->cost[i - 1] + r->cost[slots - i - 1];
 
-        if (i > 7 || slots - i > 7) {
-            continue;
-        }
-        cost = l->cost[i - 1] + r->cost[slots - i - 1];
         if (cost < best) {
             best = cost;
             *cut = (uint8_t)i;
@@ -321,8 +320,8 @@ enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
                                          struct facet_wide *out,
                                          struct facet_error *err)
 {
-    struct plan *plans = malloc((size_t)tree->node_slots * sizeof *plans);
-    struct run *runs = malloc((size_t)tree->node_slots * sizeof *runs);
+    struct plan *plans = facet_large_alloc((size_t)tree->node_slots * sizeof *plans);
+    struct run *runs = facet_large_alloc((size_t)tree->node_slots * sizeof *runs);
     uint32_t capacity = 0;
     enum facet_status status = FACET_ERR_MEMORY;
 

@@ -1,6 +1,7 @@
 /* Input checks (12.1), the order of the steps, and the image of several levels. */
 #include "bvh/gfx12_build.h"
 
+#include "base/large.h"
 #include "bvh/gfx12_level.h"
 #include "bvh/reinsert.h"
 
@@ -384,7 +385,7 @@ make_items(struct facet_level *level, uint32_t count, struct facet_error *err)
         return facet_fail(
             err, FACET_ERR_LIMIT, count, "%u primitives; expected at most 2^30", count);
     }
-    level->items = aligned_alloc(16, ((size_t)count + (count == 0)) * sizeof *level->items);
+    level->items = facet_large_alloc((size_t)count * sizeof *level->items);
     return level->items != NULL
                ? FACET_OK
                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u primitives", count);
@@ -578,7 +579,7 @@ static enum facet_status join_image(const struct bottoms *job,
                           (unsigned long long)size,
                           (unsigned long long)job->options->base);
     }
-    out->bytes = malloc((size_t)size);
+    out->bytes = facet_large_alloc((size_t)size);
     if (out->bytes == NULL) {
         return facet_fail(err,
                           FACET_ERR_MEMORY,

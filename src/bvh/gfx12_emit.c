@@ -7,6 +7,7 @@
 #include "bvh/gfx12_level.h"
 
 #include "base/bits.h"
+#include "base/large.h"
 #include "bvh/gfx12_pack.h"
 
 #include <facet/gfx12.h>
@@ -62,6 +63,22 @@ static void gather_range(const struct facet_level *level,
             *flags &= (uint8_t)(promise_opaque(opaque) | FACET_GFX12_ONLY_TRIANGLES);
         }
         range->count += n;
+    }
+}
+
+/* Triangles lie in the caller's order: those of a node that is packed soon are asked for now. */
+static void ask_ahead(const struct facet_level *level, const struct facet_wide_node *wide)
+{
+    for (unsigned c = wide->inner; c < wide->count; c++) {
+        for (uint32_t i = 0; i < wide->child[c].count; i++) {
+            const struct facet_bvh_triangle *triangle[2];
+            uint32_t n = facet_level_item_triangles(level, wide->child[c].first + i, triangle);
+
+            for (uint32_t t = 0; t < n; t++) {
+                __builtin_prefetch(triangle[t]);
+                __builtin_prefetch((const char *)(triangle[t] + 1) - 1);
+            }
+        }
     }
 }
 
@@ -154,6 +171,9 @@ static void pack_chunk(void *context, size_t begin, size_t end)
     chunk->packer = facet_packer_create(e->level->shared);
     chunk->failed = chunk->packer == NULL;
     for (size_t w = begin; w < end && !chunk->failed; w++) {
+        if (w + 2 < end) {
+            ask_ahead(e->level, &e->level->wide.nodes[w + 2]);
+        }
         chunk->failed = !pack_triangles(e, chunk->packer, (uint32_t)w);
     }
     if (!chunk->failed) {
@@ -519,7 +539,7 @@ static enum facet_status emit_all(struct emit *e,
         }
     }
     e->size = nodes * 128;
-    e->image = malloc((size_t)e->size);
+    e->image = facet_large_alloc((size_t)e->size);
     if (e->image == NULL) {
         return facet_fail(err,
                           FACET_ERR_MEMORY,
@@ -550,7 +570,7 @@ enum facet_status facet_level_emit(struct facet_level *level,
     struct emit e = {.level = level, .chunk_count = (count + PACK_CHUNK - 1) / PACK_CHUNK};
     enum facet_status status;
 
-    e.place = malloc((size_t)count * sizeof *e.place);
+    e.place = facet_large_alloc((size_t)count * sizeof *e.place);
     e.address = malloc((size_t)count * sizeof *e.address);
     e.chunks = calloc(e.chunk_count, sizeof *e.chunks);
     if (level->kind == FACET_LEVEL_INSTANCES) {

@@ -6,6 +6,7 @@
 #include "bvh/gfx12_level.h"
 
 #include "base/hash.h"
+#include "base/large.h"
 #include "bvh/lanes.h"
 
 #include <stdlib.h>
@@ -13,112 +14,100 @@
 
 #define NONE UINT32_MAX
 
-struct mesh {
-    uint32_t (*corner)[3]; /* vertex numbers per item */
-    uint32_t *edge_next;   /* chain of edges with the same hash; edge 3*i + e of item i */
-    uint32_t *edge_head;
-    uint32_t edge_mask;
+/* Edges are known by a hash of the coordinates of their ends, so vertices need no numbers. Edge
+ * 3*i + e joins the corners e and e + 1 of item i. */
+struct edge_slot {
+    uint32_t check; /* more bits of the hash */
+    uint32_t edge;  /* the first one with this hash so far, or NONE */
 };
 
-/* The tables below are larger than caches and hit at random: what item i + AHEAD will touch is
- * asked for while item i is at work. */
-enum { AHEAD = 12 };
+struct mesh {
+    uint32_t *edge_next; /* the next edge with the same hash, of a later item */
+    struct edge_slot *slots;
+    unsigned slot_bits;
+};
 
-static uint64_t corner_slot(const struct facet_level *level, uint32_t i, uint32_t c, uint64_t size)
+/* The table is larger than the caches and hit at random: the slots of the item AHEAD of the one at
+ * work are asked for in time. */
+enum { AHEAD = 16 };
+
+static uint64_t vertex_hash(const float vertex[3])
 {
     uint32_t xyz[3];
 
-    memcpy(xyz, level->triangles[level->items[i].id].vertex[c], sizeof xyz);
+    memcpy(xyz, vertex, sizeof xyz);
     return facet_hash_mix((xyz[0] | (uint64_t)xyz[1] << 32) ^
-                          xyz[2] * UINT64_C(0x9E3779B97F4A7C15)) &
-           (size - 1);
+                          xyz[2] * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* Numbers the vertices so that equal bits mean equal numbers. */
-static bool number_corners(const struct facet_level *level, struct mesh *mesh)
+/* The same for both directions of an edge. */
+static void edge_hashes(const struct facet_level *level, uint32_t item, uint64_t out[3])
 {
-    const uint32_t count = level->item_count;
-    uint64_t size = 16;
-    uint32_t *table;
-    uint32_t next = 0;
+    const struct facet_bvh_triangle *t = &level->triangles[level->items[item].id];
+    uint64_t v[3];
 
-    while (size < 4 * (uint64_t)count) {
-        size *= 2; /* an indexed mesh has about count / 2 vertices, a soup 3 * count */
+    for (int c = 0; c < 3; c++) {
+        v[c] = vertex_hash(t->vertex[c]);
     }
-    table = malloc((size_t)size * sizeof *table); /* corner 3*i + c that owns the number */
-    if (table == NULL) {
-        return false;
+    for (int e = 0; e < 3; e++) {
+        out[e] = (v[e] + v[(e + 1) % 3]) * UINT64_C(0x9E3779B97F4A7C15);
     }
-    memset(table, 0xFF, (size_t)size * sizeof *table);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct facet_bvh_triangle *t = &level->triangles[level->items[i].id];
+}
 
-        for (uint32_t c = 0; c < 3; c++) {
-            uint64_t slot = corner_slot(level, i, c, size);
-            uint32_t xyz[3];
+static struct edge_slot *first_slot(const struct mesh *mesh, uint64_t hash)
+{
+    return &mesh->slots[hash >> (64 - mesh->slot_bits)];
+}
 
-            if (i + AHEAD < count) {
-                __builtin_prefetch(&table[corner_slot(level, i + AHEAD, c, size)], 1);
-            }
-            memcpy(xyz, t->vertex[c], sizeof xyz);
-            for (;; slot = (slot + 1) & (size - 1)) {
-                uint32_t owner = table[slot];
+static void link_edge(struct mesh *mesh, uint64_t hash, uint32_t edge)
+{
+    struct edge_slot *slot = first_slot(mesh, hash);
+    const struct edge_slot *end = mesh->slots + (UINT64_C(1) << mesh->slot_bits);
 
-                if (owner == NONE) {
-                    table[slot] = 3 * i + c;
-                    mesh->corner[i][c] = next++;
-                    break;
-                }
-                if (memcmp(level->triangles[level->items[owner / 3].id].vertex[owner % 3],
-                           xyz,
-                           sizeof xyz) == 0) {
-                    mesh->corner[i][c] = mesh->corner[owner / 3][owner % 3];
-                    break;
-                }
-            }
-        }
+    while (slot->edge != NONE && slot->check != (uint32_t)hash) {
+        slot = slot + 1 < end ? slot + 1 : mesh->slots;
     }
-    free(table);
-    return true;
+    mesh->edge_next[edge] = slot->edge;
+    *slot = (struct edge_slot){(uint32_t)hash, edge};
 }
 
-static uint32_t edge_slot(const struct mesh *mesh, uint32_t item, uint32_t e)
-{
-    uint32_t a = mesh->corner[item][e];
-    uint32_t b = mesh->corner[item][(e + 1) % 3];
-    uint64_t key = a < b ? a | (uint64_t)b << 32 : b | (uint64_t)a << 32;
-
-    return (uint32_t)(facet_hash_mix(key) >> 32) & mesh->edge_mask;
-}
-
-static uint32_t edge_end(const struct mesh *mesh, uint32_t edge, uint32_t end)
-{
-    return mesh->corner[edge / 3][(edge % 3 + end) % 3];
-}
-
-static bool same_edge(const struct mesh *mesh, uint32_t x, uint32_t y)
-{
-    uint32_t xa = edge_end(mesh, x, 0), xb = edge_end(mesh, x, 1);
-    uint32_t ya = edge_end(mesh, y, 0), yb = edge_end(mesh, y, 1);
-
-    return (xa == ya && xb == yb) || (xa == yb && xb == ya);
-}
-
+/* Backwards, so that chains list the edges in item order. */
 static void link_edges(const struct facet_level *level, struct mesh *mesh)
 {
-    memset(mesh->edge_head, 0xFF, ((size_t)mesh->edge_mask + 1) * sizeof *mesh->edge_head);
-    /* Backwards, so that chains list the edges in item order. */
-    for (uint32_t i = level->item_count; i-- > 0;) {
-        for (uint32_t e = 0; e < 3; e++) {
-            uint32_t slot = edge_slot(mesh, i, e);
+    const uint32_t count = level->item_count;
+    uint64_t ring[AHEAD][3];
 
-            if (i >= AHEAD) {
-                __builtin_prefetch(&mesh->edge_head[edge_slot(mesh, i - AHEAD, e)], 1);
+    memset(mesh->slots, 0xFF, sizeof *mesh->slots << mesh->slot_bits);
+    for (uint32_t i = count + AHEAD; i-- > 0;) {
+        uint64_t *hashes = ring[i % AHEAD];
+
+        for (uint32_t e = 0; e < 3 && i < count; e++) {
+            link_edge(mesh, hashes[e], 3 * i + e);
+        }
+        if (i >= AHEAD) {
+            edge_hashes(level, i - AHEAD, hashes);
+            for (int e = 0; e < 3; e++) {
+                __builtin_prefetch(first_slot(mesh, hashes[e]), 1);
             }
-            mesh->edge_next[3 * i + e] = mesh->edge_head[slot];
-            mesh->edge_head[slot] = 3 * i + e;
         }
     }
+}
+
+static bool same_vertex(const float a[3], const float b[3])
+{
+    return memcmp(a, b, 3 * sizeof *a) == 0;
+}
+
+static bool same_edge(const struct facet_bvh_triangle *x,
+                      uint32_t e,
+                      const struct facet_bvh_triangle *y,
+                      uint32_t f)
+{
+    const float *xa = x->vertex[e], *xb = x->vertex[(e + 1) % 3];
+    const float *ya = y->vertex[f], *yb = y->vertex[(f + 1) % 3];
+
+    return (same_vertex(xa, yb) && same_vertex(xb, ya)) ||
+           (same_vertex(xa, ya) && same_vertex(xb, yb));
 }
 
 static void join_items(struct facet_bvh_item *a, const struct facet_bvh_item *b)
@@ -139,6 +128,7 @@ static uint32_t best_partner(const struct facet_level *level,
                              uint32_t i)
 {
     const struct facet_bvh_item *item = &level->items[i];
+    const struct facet_bvh_triangle *triangle = &level->triangles[item->id];
     double own = facet_box_area(item->lo, item->hi);
     double best_waste = 0.0;
     uint32_t best = NONE;
@@ -146,15 +136,15 @@ static uint32_t best_partner(const struct facet_level *level,
     for (uint32_t e = 0; e < 3; e++) {
         unsigned steps = 0;
 
-        for (uint32_t o = mesh->edge_head[edge_slot(mesh, i, e)]; o != NONE && steps < 32;
+        for (uint32_t o = mesh->edge_next[3 * i + e]; o != NONE && steps < 32;
              o = mesh->edge_next[o], steps++) {
-            uint32_t j = o / 3;
+            const uint32_t j = o / 3;
+            const struct facet_bvh_triangle *other = &level->triangles[level->items[j].id];
             struct facet_bvh_item both = *item;
             double waste;
 
-            if (j <= i || taken[j] || !same_edge(mesh, 3 * i + e, o) ||
-                level->triangles[level->items[j].id].geometry !=
-                    level->triangles[item->id].geometry) {
+            if (j == i || taken[j] || other->geometry != triangle->geometry ||
+                !same_edge(triangle, e, other, o % 3)) {
                 continue;
             }
             join_items(&both, &level->items[j]);
@@ -182,9 +172,6 @@ static uint32_t make_pairs(struct facet_level *level,
         struct facet_bvh_item item = level->items[i];
         uint32_t j;
 
-        for (uint32_t e = 0; e < 3 && i + AHEAD < level->item_count; e++) {
-            __builtin_prefetch(&mesh->edge_head[edge_slot(mesh, i + AHEAD, e)]);
-        }
         if (taken[i]) {
             continue;
         }
@@ -206,27 +193,25 @@ enum facet_status
 facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struct facet_error *err)
 {
     const size_t count = level->item_count;
-    struct mesh mesh = {NULL, NULL, NULL, 1023};
+    struct mesh mesh = {NULL, NULL, 10};
     uint8_t *taken = calloc(count, 1);
     enum facet_status status = FACET_ERR_MEMORY;
 
-    while (mesh.edge_mask < 2 * count) {
-        mesh.edge_mask = 2 * mesh.edge_mask + 1;
+    /* An indexed mesh has about count * 1.5 edges, a soup count * 3. */
+    while (UINT64_C(1) << mesh.slot_bits < 7 * (uint64_t)count / 2) {
+        mesh.slot_bits++;
     }
-    mesh.corner = malloc(count * sizeof *mesh.corner);
-    mesh.edge_next = malloc(3 * count * sizeof *mesh.edge_next);
-    mesh.edge_head = malloc(((size_t)mesh.edge_mask + 1) * sizeof *mesh.edge_head);
-    *pairs = malloc(count * sizeof **pairs);
-    if (taken != NULL && mesh.corner != NULL && mesh.edge_next != NULL && mesh.edge_head != NULL &&
-        *pairs != NULL && number_corners(level, &mesh)) {
+    mesh.edge_next = facet_large_alloc(3 * count * sizeof *mesh.edge_next);
+    mesh.slots = facet_large_alloc(sizeof *mesh.slots << mesh.slot_bits);
+    *pairs = facet_large_alloc(count * sizeof **pairs);
+    if (taken != NULL && mesh.edge_next != NULL && mesh.slots != NULL && *pairs != NULL) {
         link_edges(level, &mesh);
         level->item_count = make_pairs(level, &mesh, taken, *pairs);
         status = FACET_OK;
     }
     free(taken);
-    free(mesh.corner);
     free(mesh.edge_next);
-    free(mesh.edge_head);
+    free(mesh.slots);
     return status == FACET_OK
                ? FACET_OK
                : facet_fail(err, status, 0, "no memory to pair %zu triangles", count);

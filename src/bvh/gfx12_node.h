@@ -181,4 +181,7 @@ facet_gfx12_bits_set(struct facet_gfx12_words *words, int at, unsigned width, ui
     }
 }
 
+/* Header, descriptors and vertex count of a primitive node; the other members become 0. */
+void facet_gfx12_prim_outline(const uint8_t node[128], struct facet_gfx12_prim *out);
+
 #endif

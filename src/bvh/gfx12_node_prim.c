@@ -189,17 +189,29 @@ static struct extent stored_extent(const struct facet_gfx12_prim *prim)
     };
 }
 
+static void get_outline(const struct facet_gfx12_words *words, struct facet_gfx12_prim *out)
+{
+    memset(out, 0, sizeof *out);
+    header_get(words, &out->header);
+    for (unsigned p = 0; p < 8; p++) {
+        desc_get(words, p, &out->pair[p]);
+    }
+    out->vertex_count = count_vertices(out);
+}
+
+void facet_gfx12_prim_outline(const uint8_t node[128], struct facet_gfx12_prim *out)
+{
+    struct facet_gfx12_words words;
+    facet_gfx12_words_load(&words, node);
+    get_outline(&words, out);
+}
+
 void facet_gfx12_prim_decode(const uint8_t node[128], struct facet_gfx12_prim *out)
 {
     struct facet_gfx12_words words;
-    memset(out, 0, sizeof *out);
     facet_gfx12_words_load(&words, node);
-    header_get(&words, &out->header);
-    for (unsigned p = 0; p < 8; p++) {
-        desc_get(&words, p, &out->pair[p]);
-    }
+    get_outline(&words, out);
     walk(&words, out, (struct extent){.vertices = 16, .pairs = 8, .aabb = true}, visit_get);
-    out->vertex_count = count_vertices(out);
 
     walk(&words, out, stored_extent(out), visit_clear);
     facet_gfx12_bits_set(&words, 0, FACET_GFX12_PRIM_HEADER_BITS, 0);

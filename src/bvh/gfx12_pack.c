@@ -403,17 +403,20 @@ static bool close_node(facet_packer *p)
     return true;
 }
 
-/* Pairs [from, to) of a range go to the open node, which has room for them. */
+/* Pairs [from, to) of a range, which `added` sums up, go to the open node, which has room for
+ * them. */
 static void append_pairs(facet_packer *p,
                          const struct local_triangle *triangles,
                          uint32_t count,
                          uint32_t from,
-                         uint32_t to)
+                         uint32_t to,
+                         const struct summary *added)
 {
-    uint32_t last = (count + 1) / 2 - 1;
+    const uint32_t last = (count + 1) / 2 - 1;
+    struct local_pair *pair = &p->pair[p->open.pairs];
 
-    for (uint32_t i = from; i < to; i++) {
-        struct local_pair *pair = &p->pair[p->open.pairs++];
+    summary_join(&p->open, &p->open, added, p->set_words);
+    for (uint32_t i = from; i < to; i++, pair++) {
 
         pair->tri[0] = triangles[2 * i];
         pair->tri[1].triangle = NULL;
@@ -421,9 +424,6 @@ static void append_pairs(facet_packer *p,
             pair->tri[1] = triangles[2 * i + 1];
         }
         pair->stop = i == last;
-        for (int t = 0; t < 2 && pair->tri[t].triangle != NULL; t++) {
-            summary_triangle(&p->open, &pair->tri[t]);
-        }
     }
 }
 
@@ -451,26 +451,45 @@ static bool append_long(facet_packer *p, const struct local_triangle *triangles,
         if (!layout_fits(&layout, joined.pairs) && !close_node(p)) {
             return false;
         }
-        append_pairs(p, triangles, count, i, i + 1);
+        append_pairs(p, triangles, count, i, i + 1, &one);
     }
     return true;
 }
 
 /* ---- one box node ---- */
 
+/* The vertices of the open node become the first ones of the next box node. */
+static void keep_open_vertices(facet_packer *p)
+{
+    uint32_t kept[MAX_VERTICES][3];
+    struct node_vertices nv;
+
+    number_vertices(p, &nv);
+    for (unsigned v = 0; v < nv.count; v++) {
+        memcpy(kept[v], p->vertex[nv.local[v]], sizeof kept[v]);
+    }
+    local_clear(p);
+    for (unsigned v = 0; v < nv.count; v++) {
+        (void)local_vertex(p, kept[v]);
+    }
+    for (uint32_t i = 0; i < p->open.pairs; i++) {
+        for (int t = 0; t < 2 && p->pair[i].tri[t].triangle != NULL; t++) {
+            for (int c = 0; c < 3; c++) {
+                p->pair[i].tri[t].vertex[c] = nv.number[i][t][c];
+            }
+        }
+    }
+    memset(p->open.set, 0, sizeof p->open.set);
+    p->open.set[0] = facet_bits_mask(nv.count);
+}
+
 /* Local numbers of the open node's vertices change with the box node at hand. */
 static void begin_box(facet_packer *p, const struct facet_pack_range *ranges, unsigned count)
 {
-    local_clear(p);
     if (p->open.pairs != 0) {
-        memset(p->open.set, 0, sizeof p->open.set);
-        for (uint32_t i = 0; i < p->open.pairs; i++) {
-            for (int t = 0; t < 2 && p->pair[i].tri[t].triangle != NULL; t++) {
-                local_triangle(p, p->pair[i].tri[t].triangle, &p->pair[i].tri[t]);
-                summary_triangle(&p->open, &p->pair[i].tri[t]);
-            }
-        }
+        keep_open_vertices(p);
     } else {
+        local_clear(p);
         summary_clear(&p->open);
     }
     for (unsigned r = 0; r < count; r++) {
@@ -537,7 +556,8 @@ bool facet_packer_add(facet_packer *p,
         r = remaining[pick < 0 ? 0 : pick];
         *place++ = (struct facet_pack_place){p->node_count, (uint8_t)p->open.pairs, (uint8_t)r};
         if (pick >= 0) {
-            append_pairs(p, p->local[r], ranges[r].count, 0, (ranges[r].count + 1) / 2);
+            append_pairs(
+                p, p->local[r], ranges[r].count, 0, (ranges[r].count + 1) / 2, &p->range[r]);
         } else if (!append_long(p, p->local[r], ranges[r].count)) {
             return false;
         }

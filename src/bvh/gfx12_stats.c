@@ -6,6 +6,7 @@
 #include "bvh/gfx12_stats.h"
 
 #include "base/bits.h"
+#include "bvh/gfx12_node.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static void count_prim(struct tally *t, uint32_t node)
     unsigned pairs, per_vertex = 0, vertices = 0;
     bool procedural = false;
 
-    facet_gfx12_prim_decode(facet_gfx12_node_bytes(t->view, node), &p);
+    facet_gfx12_prim_outline(facet_gfx12_node_bytes(t->view, node), &p);
     pairs = facet_gfx12_prim_pairs(&p.header);
     out->primitive_nodes++;
     out->pairs += pairs;

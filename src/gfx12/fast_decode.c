@@ -8,13 +8,12 @@
 #include "gfx12/fast.h"
 
 #include "base/hash.h"
+#include "base/large.h"
 #include "bvh/gfx12_f32.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define NO_NODE UINT32_MAX
-#define HUGE_PAGE ((size_t)2 << 20)
 
 struct found {
     uint64_t address, base;
@@ -428,18 +427,11 @@ static void check_inside(const struct fast_box *box, unsigned i, struct fast_box
 static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
 {
     size_t bytes = d->units * FAST_UNIT;
-    size_t rounded = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    bool large = bytes >= HUGE_PAGE;
-    uint8_t *arena = aligned_alloc(large ? HUGE_PAGE : FAST_UNIT, large ? rounded : bytes);
+    uint8_t *arena = facet_large_alloc(bytes);
 
     if (arena == NULL) {
         return false;
     }
-#ifdef MADV_HUGEPAGE
-    if (large) {
-        (void)madvise(arena, rounded, MADV_HUGEPAGE); /* only a wish */
-    }
-#endif
     memcpy(arena, d->arena, bytes);
     /* A box stands first in both records. */
     for (uint32_t n = 0; n < d->count; n++) {

@@ -112,7 +112,8 @@ enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
 
 /* ---- batches ---- */
 
-enum { GRAIN = 1024 }; /* rays of a chunk */
+/* Rays of a chunk: some tenths of a millisecond, so that no thread waits long for the last one. */
+enum { GRAIN = 256 };
 
 struct chunk {
     struct facet_gfx12_stats stats;
@@ -193,14 +194,16 @@ static void trace_chunk(void *context, size_t begin, size_t end)
 {
     struct batch *b = context;
     size_t number = begin / GRAIN, done, lowest = atomic_load(&b->failed);
-    struct chunk *chunk = &b->chunks[number];
+    struct chunk chunk = {0}; /* counted here: neighbours in memory belong to other threads */
 
     if (number > lowest) {
         return;
     }
-    done = b->together ? trace_fast(b, chunk, begin, end) : trace_one_by_one(b, chunk, begin, end);
+    done =
+        b->together ? trace_fast(b, &chunk, begin, end) : trace_one_by_one(b, &chunk, begin, end);
+    chunk.err.where = done < end - begin ? begin + done : 0;
+    b->chunks[number] = chunk;
     if (done < end - begin) {
-        chunk->err.where = begin + done;
         while (number < lowest && !atomic_compare_exchange_weak(&b->failed, &lowest, number)) {
         }
     }

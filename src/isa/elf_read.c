@@ -470,6 +470,7 @@ static enum facet_status read_segment(struct reader *r, uint32_t index)
         return FACET_OK;
     }
     *g = (struct facet_segment){.address = get(q + w, w),
+                                .physical = get(q + 2 * w, w),
                                 .file_size = get(q + 3 * w, w),
                                 .memory_size = get(q + 4 * w, w),
                                 .flags = ((flags & PF_W) != 0 ? FACET_SECTION_WRITE : 0u) |
@@ -485,7 +486,8 @@ static enum facet_status read_segment(struct reader *r, uint32_t index)
                           g->file_size,
                           g->memory_size);
     }
-    if (!fits_address_space(r, g->address, g->memory_size)) {
+    if (!fits_address_space(r, g->address, g->memory_size) ||
+        !fits_address_space(r, g->physical, g->memory_size)) {
         return beyond(r, "a segment", at);
     }
     r->object->segment_count++;

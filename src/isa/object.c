@@ -86,7 +86,7 @@ enum facet_status facet_object_make_segments(struct facet_object *object, struct
         }
         if (segment == NULL || !joins(segment, s)) {
             segment = &object->segments[object->segment_count++];
-            segment->address = s->address;
+            segment->address = segment->physical = s->address;
             segment->flags = s->flags & ~(uint32_t)FACET_SECTION_ALLOC;
         }
         segment->memory_size = s->address + s->size - segment->address;

@@ -45,7 +45,8 @@ struct facet_object_symbol {
 
 /* What a loader puts into memory: file_size bytes, then zeros up to memory_size. */
 struct facet_segment {
-    uint64_t address;
+    uint64_t address;  /* where the program runs with it */
+    uint64_t physical; /* where a loader puts it; the start-up code moves what differs */
     uint64_t file_size;
     uint64_t memory_size;
     uint32_t flags; /* enum facet_section_flag without ALLOC */

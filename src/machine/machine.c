@@ -50,6 +50,11 @@ void facet_machine_reset(facet_machine *machine)
     machine->held = false;
 }
 
+void *facet_machine_self(const facet_machine *machine, const struct facet_machine_ops *kind)
+{
+    return machine->ops == kind ? machine->self : NULL;
+}
+
 const char *facet_machine_kind_name(const facet_machine *machine)
 {
     return machine->ops->name;

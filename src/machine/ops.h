@@ -93,6 +93,9 @@ static inline struct facet_value facet_value128(uint64_t lo, uint64_t hi)
 /* ---- what machines call -----------------------------------------------------------------------
  */
 
+/* The machine behind the face when it is of this kind, else NULL: for the kinds' own verbs. */
+void *facet_machine_self(const facet_machine *machine, const struct facet_machine_ops *kind);
+
 /* Whether a breakpoint holds this core before the instruction at pc; ask only when break_count !=
  * 0. When true, return from run() with FACET_STOP_BREAKPOINT and the core. */
 bool facet_port_break(struct facet_port *port, uint32_t core, uint64_t pc);
@@ -158,7 +161,23 @@ static inline void facet_port_memory(struct facet_port *port,
                                      struct facet_value value)
 {
     if (facet_port_listens(port)) {
-        struct facet_memory_event event = {core, space, address, size, write, value};
+        struct facet_memory_event event = {core, space, address, size, write, value, {0, 0}};
+
+        facet_port_tell_memory(port, &event);
+    }
+}
+
+/* A write that succeeded, with what it replaced. */
+static inline void facet_port_store(struct facet_port *port,
+                                    uint32_t core,
+                                    uint32_t space,
+                                    uint64_t address,
+                                    uint32_t size,
+                                    struct facet_value old_value,
+                                    struct facet_value value)
+{
+    if (facet_port_listens(port)) {
+        struct facet_memory_event event = {core, space, address, size, true, value, old_value};
 
         facet_port_tell_memory(port, &event);
     }

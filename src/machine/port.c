@@ -165,6 +165,7 @@ static void hear_memory(void *context, const struct facet_memory_event *event)
                                       .index = event->space,
                                       .size = event->size,
                                       .address = event->address,
+                                      .old_value = event->old_value,
                                       .new_value = event->value};
 
         add_change(machine, &change);

@@ -1,52 +1,59 @@
 /* See eff.h. */
 #include "num/eff.h"
 
+#include "contract/xphmg_csrs.h"
+
 #include <stddef.h>
 
+/* A field of CAP.PREC.MODE, ALT or STAT (numeric.md 2), from spec/cap.csr.tsv. */
 struct field {
-    uint8_t high, low;
+    uint64_t mask;
+    uint8_t low;
 };
 
-/* CAP.PREC.MODE, CAP.PREC.ALT and CAP.PREC.STAT (numeric.md 2). */
-static const struct field MODE_SCALE = {47, 40}, MODE_NAN_POL = {35, 34}, MODE_FTZ = {33, 33},
-                          MODE_RM2 = {32, 32}, MODE_SAT = {30, 30}, MODE_SAE_DEF = {29, 29},
-                          MODE_RM = {28, 27}, MODE_ACCW = {26, 24}, MODE_PET = {23, 21},
-                          MODE_EW = {20, 19}, MODE_PACK = {18, 17}, MODE_SAT_MODE = {16, 16},
-                          MODE_ZP_EN = {15, 14}, MODE_ZP = {13, 6}, MODE_Q = {5, 5},
-                          MODE_UNS = {4, 4}, MODE_ZMODE = {3, 3}, MODE_SAE = {2, 2};
-static const struct field ALT_SCALE = {47, 40}, ALT_EN = {30, 30}, ALT_FMT = {29, 26},
-                          ALT_ACCW = {25, 24}, ALT_MIXED = {23, 23}, ALT_SAT = {22, 22},
-                          ALT_ZP = {21, 14}, ALT_ZP_OFFS = {13, 6}, ALT_PACK = {5, 3},
-                          ALT_VER = {2, 0};
-static const struct field STAT_PET = {31, 28}, STAT_EW = {27, 26}, STAT_ACCW = {25, 24},
-                          STAT_ALT_EN = {23, 23}, STAT_SAT = {22, 22}, STAT_RM = {21, 19},
-                          STAT_Q = {18, 18}, STAT_PACK = {17, 16}, STAT_ZMODE = {11, 11},
-                          STAT_SAE = {10, 10}, STAT_NAN_POL = {9, 8}, STAT_IE_MASK = {7, 3};
+#define FIELD(csr, name)                                                                           \
+    (struct field)                                                                                 \
+    {                                                                                              \
+        FACET_CAP_PREC_##csr##_##name, FACET_CAP_PREC_##csr##_##name##_LSB                         \
+    }
+#define MODE(name) FIELD(MODE, name)
+#define ALT(name) FIELD(ALT, name)
+#define STAT(name) FIELD(STAT, name)
 
-#define APPLY (UINT64_C(1) << 63)
-/* Everything that is not listed above is never stored. */
-#define MODE_STORED UINT64_C(0x0000FF0F7FFFFFFC)
-#define ALT_STORED UINT64_C(0x0000FF007FFFFFFF)
-#define MODE_RESET UINT64_C(0x0000000000080000)
+/* Five bits: NX lies right below the four that the seed names (R-CAP-17). */
+#define STAT_IE_MASK                                                                               \
+    (struct field)                                                                                 \
+    {                                                                                              \
+        FACET_CAP_PREC_STAT_IE_MASK | FACET_CAP_PREC_STAT_IE_MASK_NX,                              \
+            FACET_CAP_PREC_STAT_IE_MASK_NX_LSB                                                     \
+    }
 
-static uint64_t field_mask(struct field f)
-{
-    return (UINT64_C(2) << (f.high - f.low)) - 1;
-}
+#define APPLY FACET_CAP_PREC_MODE_APPLY0
+_Static_assert(FACET_CAP_PREC_MODE_APPLY0 == FACET_CAP_PREC_ALT_APPLY1, "one bit for both");
+/* Flags are ORed into the registers as they are (flags.h). */
+_Static_assert(FACET_UNSUP == FACET_CAP_PREC_STAT_UNSUP_FMT &&
+                   FACET_SAT == FACET_CAP_PREC_STAT_SAT_HIT &&
+                   FACET_DOWN == FACET_CAP_PREC_STAT_DOWNCAST_TAKEN &&
+                   FACET_FTZ == FACET_CAP_PREC_STAT_FTZ_HIT,
+               "stickies of STAT");
+_Static_assert(FACET_NV == FACET_CAP_PREC_EXC_ST_NV && FACET_NX == FACET_CAP_PREC_EXC_ST_NX &&
+                   FACET_QNAN == FACET_CAP_PREC_EXC_ST_QNAN_SEEN &&
+                   FACET_SNAN == FACET_CAP_PREC_EXC_ST_SNAN_SEEN,
+               "stickies of EXC.ST");
 
 static unsigned get(uint64_t reg, struct field f)
 {
-    return (unsigned)(reg >> f.low & field_mask(f));
+    return (unsigned)((reg & f.mask) >> f.low);
 }
 
 static uint64_t set(uint64_t reg, struct field f, uint64_t value)
 {
-    return (reg & ~(field_mask(f) << f.low)) | (value & field_mask(f)) << f.low;
+    return (reg & ~f.mask) | (value << f.low & f.mask);
 }
 
 static unsigned rounding_code(uint64_t mode)
 {
-    return get(mode, MODE_RM2) << 2 | get(mode, MODE_RM);
+    return get(mode, MODE(FP_RMODE2)) << 2 | get(mode, MODE(FP_RMODE));
 }
 
 /* A code above `last` becomes 0; returns whether that happened. */
@@ -63,23 +70,23 @@ uint64_t facet_prec_legal_mode(uint64_t value, bool *unsup)
 {
     bool format = false;
 
-    value &= MODE_STORED;
-    format |= drop_reserved(&value, MODE_PET, 5);
-    format |= drop_reserved(&value, MODE_ACCW, 3);
-    format |= drop_reserved(&value, MODE_PACK, 2);
+    value &= FACET_CAP_PREC_MODE_WRITABLE & ~APPLY;
+    format |= drop_reserved(&value, MODE(PET), 5);
+    format |= drop_reserved(&value, MODE(ACCW), 3);
+    format |= drop_reserved(&value, MODE(PACK), 2);
     if (rounding_code(value) > FACET_RMM) {
-        value = set(set(value, MODE_RM2, 0), MODE_RM, 0);
+        value = set(set(value, MODE(FP_RMODE2), 0), MODE(FP_RMODE), 0);
     }
-    (void)drop_reserved(&value, MODE_NAN_POL, 2);
-    (void)drop_reserved(&value, MODE_ZP_EN, 2);
+    (void)drop_reserved(&value, MODE(NAN_POL), 2);
+    (void)drop_reserved(&value, MODE(ZP_EN), 2);
     *unsup |= format;
     return value;
 }
 
 uint64_t facet_prec_legal_alt(uint64_t value, bool *unsup)
 {
-    value &= ALT_STORED;
-    *unsup |= drop_reserved(&value, ALT_PACK, 2);
+    value &= FACET_CAP_PREC_ALT_WRITABLE & ~APPLY;
+    *unsup |= drop_reserved(&value, ALT(PACK), 2);
     return value;
 }
 
@@ -123,25 +130,25 @@ static void apply_alt(struct facet_eff *eff, uint64_t alt)
     static const struct {
         uint8_t pet, ew, min_pack;
     } rows[6] = {{0, 0, 0}, {2, 1, 0}, {8, 0, 0}, {9, 0, 0}, {10, 0, 1}, {11, 0, 2}};
-    unsigned fmt = get(alt, ALT_FMT), min_pack = rows[fmt].min_pack;
+    unsigned fmt = get(alt, ALT(ALT_FMT)), min_pack = rows[fmt].min_pack;
 
     eff->alt_en = true;
     eff->pet = rows[fmt].pet;
     eff->ew = rows[fmt].ew;
-    if (get(alt, ALT_PACK) > min_pack) {
-        min_pack = get(alt, ALT_PACK);
+    if (get(alt, ALT(PACK)) > min_pack) {
+        min_pack = get(alt, ALT(PACK));
     }
     if (min_pack > eff->pack) {
         eff->pack = (uint8_t)min_pack;
     }
-    if (get(alt, ALT_ACCW) != 0) {
-        eff->accw = (uint8_t)get(alt, ALT_ACCW);
+    if (get(alt, ALT(ALT_ACCW)) != 0) {
+        eff->accw = (uint8_t)get(alt, ALT(ALT_ACCW));
     }
-    eff->sat |= get(alt, ALT_SAT) != 0;
-    eff->mixed = get(alt, ALT_MIXED) != 0;
-    eff->zp = (uint8_t)get(alt, ALT_ZP);
-    eff->zp_offs = (int8_t)get(alt, ALT_ZP_OFFS);
-    eff->scale = (int8_t)get(alt, ALT_SCALE);
+    eff->sat |= get(alt, ALT(SAT)) != 0;
+    eff->mixed = get(alt, ALT(MIXED)) != 0;
+    eff->zp = (uint8_t)get(alt, ALT(ZP));
+    eff->zp_offs = (int8_t)get(alt, ALT(ZP_OFFS));
+    eff->scale = (int8_t)get(alt, ALT(SCALE_SH));
 }
 
 struct facet_eff facet_eff_compose(uint64_t mode, uint64_t alt, uint32_t alt_formats)
@@ -149,29 +156,29 @@ struct facet_eff facet_eff_compose(uint64_t mode, uint64_t alt, uint32_t alt_for
     static const uint8_t accumulators[4] = {
         FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_INT32, FACET_FMT_INT16};
     struct facet_eff eff = {
-        .pet = (uint8_t)get(mode, MODE_PET),
-        .ew = (uint8_t)get(mode, MODE_EW),
-        .pack = (uint8_t)get(mode, MODE_PACK),
-        .accw = (uint8_t)(get(mode, MODE_ACCW) & 3),
+        .pet = (uint8_t)get(mode, MODE(PET)),
+        .ew = (uint8_t)get(mode, MODE(EW)),
+        .pack = (uint8_t)get(mode, MODE(PACK)),
+        .accw = (uint8_t)(get(mode, MODE(ACCW)) & 3),
         .rm = (uint8_t)rounding_code(mode),
-        .nan_pol = (uint8_t)get(mode, MODE_NAN_POL),
-        .zp_en = (uint8_t)get(mode, MODE_ZP_EN),
-        .sat = get(mode, MODE_SAT) != 0,
-        .sat_mode = get(mode, MODE_SAT_MODE) != 0,
-        .ftz = get(mode, MODE_FTZ) != 0,
-        .q = get(mode, MODE_Q) != 0,
-        .uns = get(mode, MODE_UNS) != 0,
-        .zmode = get(mode, MODE_ZMODE) != 0,
-        .sae = get(mode, MODE_SAE_DEF) != 0 || get(mode, MODE_SAE) != 0,
+        .nan_pol = (uint8_t)get(mode, MODE(NAN_POL)),
+        .zp_en = (uint8_t)get(mode, MODE(ZP_EN)),
+        .sat = get(mode, MODE(SAT)) != 0,
+        .sat_mode = get(mode, MODE(SAT_MODE)) != 0,
+        .ftz = get(mode, MODE(DENORM_FTZ)) != 0,
+        .q = get(mode, MODE(Q)) != 0,
+        .uns = get(mode, MODE(UNS)) != 0,
+        .zmode = get(mode, MODE(ZMODE)) != 0,
+        .sae = get(mode, MODE(SAE_DEF)) != 0 || get(mode, MODE(SAE)) != 0,
         .mixed = true,
-        .zp = (uint8_t)get(mode, MODE_ZP),
-        .scale = (int8_t)get(mode, MODE_SCALE),
+        .zp = (uint8_t)get(mode, MODE(ZP)),
+        .scale = (int8_t)get(mode, MODE(SCALE_SH)),
     };
 
-    if (get(alt, ALT_EN) != 0) {
-        unsigned fmt = get(alt, ALT_FMT);
+    if (get(alt, ALT(ALT_EN)) != 0) {
+        unsigned fmt = get(alt, ALT(ALT_FMT));
 
-        if (fmt < 1 || fmt > 5 || (alt_formats >> fmt & 1) == 0 || get(alt, ALT_VER) != 0) {
+        if (fmt < 1 || fmt > 5 || (alt_formats >> fmt & 1) == 0 || get(alt, ALT(VER)) != 0) {
             eff.unsup = true;
         } else {
             apply_alt(&eff, alt);
@@ -204,17 +211,17 @@ uint64_t facet_eff_stat(const struct facet_eff *eff, uint64_t exc_en)
 {
     uint64_t stat = eff->unsup ? FACET_UNSUP : 0;
 
-    stat = set(stat, STAT_PET, eff->pet);
-    stat = set(stat, STAT_EW, eff->ew);
-    stat = set(stat, STAT_ACCW, eff->accw);
-    stat = set(stat, STAT_ALT_EN, eff->alt_en);
-    stat = set(stat, STAT_SAT, eff->sat);
-    stat = set(stat, STAT_RM, eff->rm);
-    stat = set(stat, STAT_Q, eff->q);
-    stat = set(stat, STAT_PACK, eff->pack);
-    stat = set(stat, STAT_ZMODE, eff->zmode);
-    stat = set(stat, STAT_SAE, eff->sae);
-    stat = set(stat, STAT_NAN_POL, eff->nan_pol);
+    stat = set(stat, STAT(EFF_PET), eff->pet);
+    stat = set(stat, STAT(EFF_EW), eff->ew);
+    stat = set(stat, STAT(EFF_ACCW), eff->accw);
+    stat = set(stat, STAT(EFF_ALT_EN), eff->alt_en);
+    stat = set(stat, STAT(EFF_SAT), eff->sat);
+    stat = set(stat, STAT(EFF_FP_RMODE), eff->rm);
+    stat = set(stat, STAT(EFF_Q), eff->q);
+    stat = set(stat, STAT(EFF_PACK), eff->pack);
+    stat = set(stat, STAT(EFF_ZMODE), eff->zmode);
+    stat = set(stat, STAT(EFF_SAE), eff->sae);
+    stat = set(stat, STAT(EFF_NAN_POL), eff->nan_pol);
     return set(stat, STAT_IE_MASK, eff->sae ? 0 : exc_en);
 }
 
@@ -236,7 +243,7 @@ static void recompute(struct facet_prec *prec, bool unsup)
 void facet_prec_reset(struct facet_prec *prec, uint32_t alt_formats)
 {
     *prec = (struct facet_prec){.alt_formats = alt_formats};
-    prec->image[FACET_PREC_MODE] = MODE_RESET;
+    prec->image[FACET_PREC_MODE] = FACET_CAP_PREC_MODE_RESET;
     recompute(prec, false);
 }
 
@@ -278,13 +285,13 @@ void facet_prec_raise(struct facet_prec *prec, unsigned flags)
 void facet_prec_retire(struct facet_prec *prec)
 {
     uint64_t mode = prec->image[FACET_PREC_MODE];
-    bool sae_def = get(mode, MODE_SAE_DEF) != 0;
+    bool sae_def = get(mode, MODE(SAE_DEF)) != 0;
 
-    if (get(mode, MODE_SAE) == 0) {
+    if (get(mode, MODE(SAE)) == 0) {
         return;
     }
-    prec->image[FACET_PREC_MODE] = set(mode, MODE_SAE, 0);
-    prec->stat = set(prec->stat, STAT_SAE, sae_def);
+    prec->image[FACET_PREC_MODE] = set(mode, MODE(SAE), 0);
+    prec->stat = set(prec->stat, STAT(EFF_SAE), sae_def);
     prec->stat = set(prec->stat, STAT_IE_MASK, sae_def ? 0 : prec->exc_en);
 }
 

@@ -8,6 +8,7 @@
  * Assimp's texture coordinates have v upwards; ours go down, as in glTF. */
 #define _GNU_SOURCE
 #include "scene/matrix.h"
+#include "scene/ply.h"
 #include "scene/reader.h"
 #include "scene/weld.h"
 
@@ -507,14 +508,6 @@ static bool convert_scene(struct convert *c)
     return ok;
 }
 
-/* Assimp looks for the end of a PLY header for ever. */
-static bool ply_header_ends(const struct facet_reader *reader)
-{
-    size_t size = reader->size < 65536 ? reader->size : 65536;
-
-    return memmem(reader->data, size, "end_header", 10) != NULL;
-}
-
 static enum facet_status refusal(const char *why, struct facet_error *err)
 {
     if (why == NULL || why[0] == '\0') {
@@ -539,8 +532,11 @@ enum facet_status facet_assimp_read(const struct facet_reader *reader,
     if (status != FACET_OK) {
         return status;
     }
-    if (strcmp(extension, "ply") == 0 && !ply_header_ends(reader)) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "the PLY header has no end_header");
+    if (strcmp(extension, "ply") == 0) {
+        status = facet_ply_check(reader->data, reader->size, err);
+        if (status != FACET_OK) {
+            return status;
+        }
     }
     (void)snprintf(c.main_name, sizeof c.main_name, "scene.%s", extension);
     /* These formats do not say which side of a triangle is its front. */

@@ -26,18 +26,24 @@ split_glb(struct gltf *g, const uint8_t *data, size_t size, const uint8_t **json
 
     *json = NULL;
     if (size < 20) {
-        return gltf_fail(g, FACET_ERR_INPUT, "the file ends inside the GLB header");
+        return gltf_fail(
+            g,
+            FACET_ERR_INPUT,
+            "the file ends inside the GLB header, at offset %zu: expected 12 bytes and "
+            "the 8 of a chunk",
+            size);
     }
     if (facet_load_le32(data + 4) != 2) {
         return gltf_fail(
-            g, FACET_ERR_INPUT, "GLB version %u, expected 2", facet_load_le32(data + 4));
+            g, FACET_ERR_INPUT, "offset 4: GLB version %u, expected 2", facet_load_le32(data + 4));
     }
     if (total > size) {
         return gltf_fail(g,
                          FACET_ERR_INPUT,
-                         "truncated: the GLB header says %u bytes, the file has %zu",
-                         total,
-                         size);
+                         "truncated: the file ends at offset %zu, expected %u bytes (GLB header, "
+                         "offset 8)",
+                         size,
+                         total);
     }
     while (at <= total && total - at >= 8) {
         uint32_t length = facet_load_le32(data + at), type = facet_load_le32(data + at + 4);
@@ -59,7 +65,13 @@ split_glb(struct gltf *g, const uint8_t *data, size_t size, const uint8_t **json
         }
         at += 8 + (size_t)length;
     }
-    return *json != NULL || gltf_fail(g, FACET_ERR_INPUT, "the GLB has no JSON chunk");
+    return *json != NULL ||
+           gltf_fail(g,
+                     FACET_ERR_INPUT,
+                     "the GLB has no JSON chunk: the first one, at offset 12, has type 0x%08X, "
+                     "expected 0x%08X",
+                     facet_load_le32(data + 16),
+                     CHUNK_JSON);
 }
 
 /* Every table that we index is an array of objects: checked once, here. */
@@ -199,6 +211,31 @@ static void release(struct gltf *g)
     json_decref(g->root);
 }
 
+/* JSON starts with a bracket, perhaps after blanks and a byte order mark. */
+static bool looks_like_json(const uint8_t *data, size_t size)
+{
+    size_t at = size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+
+    while (at < size && strchr(" \t\r\n", data[at]) != NULL && data[at] != '\0') {
+        at++;
+    }
+    return at < size && (data[at] == '{' || data[at] == '[');
+}
+
+static bool wrong_magic(struct gltf *g, const uint8_t *data, size_t size)
+{
+    char found[16] = "";
+
+    for (size_t i = 0; i < size && i < 4; i++) {
+        (void)snprintf(found + 3 * i, sizeof found - 3 * i, " %02X", data[i]);
+    }
+    return gltf_fail(g,
+                     FACET_ERR_INPUT,
+                     "offset 0: expected 67 6C 54 46 (\"glTF\", a .glb) or JSON (a .gltf), "
+                     "found%s",
+                     found);
+}
+
 static bool parse(struct gltf *g, const struct facet_reader *reader)
 {
     const uint8_t *text = reader->data;
@@ -206,9 +243,12 @@ static bool parse(struct gltf *g, const struct facet_reader *reader)
     struct facet_error err;
     enum facet_status status;
 
-    if (size >= 4 && facet_load_le32(text) == GLB_MAGIC &&
-        !split_glb(g, reader->data, reader->size, &text, &size)) {
-        return false;
+    if (size >= 4 && facet_load_le32(text) == GLB_MAGIC) {
+        if (!split_glb(g, reader->data, reader->size, &text, &size)) {
+            return false;
+        }
+    } else if (!looks_like_json(text, size)) {
+        return wrong_magic(g, text, size);
     }
     status = facet_json_parse("JSON", text, size, &g->root, &err);
     if (status != FACET_OK) {

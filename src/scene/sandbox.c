@@ -151,6 +151,15 @@ static bool set_limit(__rlimit_resource_t which, uint64_t value)
     return setrlimit(which, &limit) == 0;
 }
 
+/* The kernel sends SIGXCPU at the lower limit and SIGKILL at the upper one: a second between them
+ * keeps the reason known. */
+static bool set_cpu_limit(uint32_t seconds)
+{
+    struct rlimit limit = {.rlim_cur = seconds, .rlim_max = (rlim_t)seconds + 1};
+
+    return setrlimit(RLIMIT_CPU, &limit) == 0;
+}
+
 static uint32_t cpu_seconds(const struct facet_sandbox *sandbox)
 {
     return sandbox->cpu_seconds != 0 ? sandbox->cpu_seconds : sandbox->seconds + 1;
@@ -161,7 +170,7 @@ static bool set_limits(const struct facet_sandbox *sandbox, uint64_t mapped_byte
     /* A sanitizer's shadow memory alone is larger than any sensible limit. */
     bool memory = SANITIZED || set_limit(RLIMIT_AS, mapped_bytes + sandbox->memory_bytes);
 
-    return memory && set_limit(RLIMIT_CPU, cpu_seconds(sandbox)) && set_limit(RLIMIT_FSIZE, 0) &&
+    return memory && set_cpu_limit(cpu_seconds(sandbox)) && set_limit(RLIMIT_FSIZE, 0) &&
            set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_NOFILE, 0);
 }
 

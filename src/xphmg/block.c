@@ -11,10 +11,12 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
 
     *out = NULL;
     if (cache != NULL) {
+        cache->ram_base = h->ram.base;
         cache->line_count = (size_t)(h->ram.span >> FACET_CODE_LINE_BITS) + 2;
         cache->code_lines = calloc(cache->line_count, 1);
         cache->ops = malloc(ARENA_OPS * sizeof *cache->ops);
         cache->sites = malloc(ARENA_OPS * sizeof *cache->sites);
+        cache->watched[0] = cache->watched[1] = cache->line_count;
         cache->marked = calloc(MARKED_MAX, sizeof *cache->marked);
     }
     if (cache == NULL || cache->code_lines == NULL || cache->ops == NULL || cache->sites == NULL ||
@@ -45,10 +47,25 @@ void facet_block_cache_flush(facet_block_cache *cache)
         cache->table[i] = (struct entry){1, NULL};
     }
     for (size_t i = 0; i < cache->marked_count; i++) {
-        cache->code_lines[cache->marked[i]] = 0;
+        cache->code_lines[cache->marked[i]] &= (uint8_t)~FACET_LINE_CODE;
     }
     cache->marked_count = 0;
     cache->used = 0;
+}
+
+void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address)
+{
+    for (int i = 0; i < 2; i++) {
+        if (cache->watched[i] < cache->line_count) {
+            cache->code_lines[cache->watched[i]] &= (uint8_t)~FACET_LINE_WATCHED;
+        }
+    }
+    cache->watched[slot] = (size_t)((address - cache->ram_base) >> FACET_CODE_LINE_BITS);
+    for (int i = 0; i < 2; i++) {
+        if (cache->watched[i] < cache->line_count) {
+            cache->code_lines[cache->watched[i]] |= FACET_LINE_WATCHED;
+        }
+    }
 }
 
 struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc)
@@ -67,7 +84,7 @@ struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h
 enum facet_block_stop
 facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
 {
-    if (h->slow) {
+    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0) { /* the lane loop is step.c's */
         return FACET_BLOCK_STEP;
     }
     if (h->code_written) {

@@ -112,12 +112,14 @@ struct entry {
 
 struct facet_block_cache {
     struct entry table[1 << TABLE_BITS];
-    uint8_t *code_lines; /* 1 = has cached code */
+    uint64_t ram_base;
+    uint8_t *code_lines; /* enum facet_line of each line */
     size_t line_count;
+    size_t watched[2];  /* lines; line_count and more: none */
     struct op *ops;     /* ARENA_OPS */
     struct site *sites; /* as many */
     size_t used;
-    uint32_t *marked; /* the lines that are 1, MARKED_MAX at most */
+    uint32_t *marked; /* the lines with code, MARKED_MAX at most */
     size_t marked_count;
     int64_t left; /* when the operations returned: as above, and why */
     enum facet_block_stop why;

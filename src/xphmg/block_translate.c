@@ -455,8 +455,8 @@ static void mark(facet_block_cache *cache, uint64_t offset)
 {
     size_t line = (size_t)(offset >> FACET_CODE_LINE_BITS);
 
-    if (cache->code_lines[line] == 0) {
-        cache->code_lines[line] = 1;
+    if ((cache->code_lines[line] & FACET_LINE_CODE) == 0) {
+        cache->code_lines[line] |= FACET_LINE_CODE;
         cache->marked[cache->marked_count++] = (uint32_t)line;
     }
 }

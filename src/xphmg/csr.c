@@ -1,45 +1,18 @@
-/* The control and status registers of the base hart (spec/rv64.csr.tsv). Numbers come from the
- * table by name; what a write keeps is decided here once per register: stored = legalise(old, new).
- */
+/* The control and status registers of the base hart (spec/rv64.csr.tsv). Numbers and fields come
+ * from the table; what a write keeps is decided here, once per register. */
 #include "xphmg/hart.h"
-
-/* 12-bit numbers of the rows with state or rules of their own. A number that the table does not
- * know is an illegal instruction. */
-enum {
-    CSR_FFLAGS = 0x001,
-    CSR_FRM = 0x002,
-    CSR_FCSR = 0x003,
-    CSR_MSTATUS = 0x300,
-    CSR_MISA = 0x301,
-    CSR_MIE = 0x304,
-    CSR_MTVEC = 0x305,
-    CSR_MCOUNTEREN = 0x306,
-    CSR_MENVCFG = 0x30A,
-    CSR_MCOUNTINHIBIT = 0x320,
-    CSR_MSCRATCH = 0x340,
-    CSR_MEPC = 0x341,
-    CSR_MCAUSE = 0x342,
-    CSR_MTVAL = 0x343,
-    CSR_MIP = 0x344,
-    CSR_MCYCLE = 0xB00,
-    CSR_MINSTRET = 0xB02,
-    CSR_CYCLE = 0xC00,
-    CSR_TIME = 0xC01,
-    CSR_INSTRET = 0xC02,
-    CSR_MHARTID = 0xF14,
-};
-
-enum { INHIBIT_CY = 1 << 0, INHIBIT_IR = 1 << 2 };
+#include "xphmg/vendor.h"
 
 static uint64_t mcycle(const struct facet_hart *h)
 {
-    return (h->mcountinhibit & INHIBIT_CY) != 0 ? h->mcycle_held : h->retired + h->mcycle_offset;
+    return (h->mcountinhibit & FACET_MCOUNTINHIBIT_CY) != 0 ? h->mcycle_held
+                                                            : h->retired + h->mcycle_offset;
 }
 
 static uint64_t minstret(const struct facet_hart *h)
 {
-    return (h->mcountinhibit & INHIBIT_IR) != 0 ? h->minstret_held
-                                                : h->retired + h->minstret_offset;
+    return (h->mcountinhibit & FACET_MCOUNTINHIBIT_IR) != 0 ? h->minstret_held
+                                                            : h->retired + h->minstret_offset;
 }
 
 /* The value that the next instruction reads: the writing instruction's own count comes before. */
@@ -74,51 +47,65 @@ static uint64_t writable(const struct facet_csr_row *row)
     return mask;
 }
 
+static bool is_pmpaddr(unsigned number)
+{
+    return number >= FACET_CSR_PMPADDR0 && number < FACET_CSR_PMPADDR0 + 16;
+}
+
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
 {
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
 
     switch (number) {
-    case CSR_FFLAGS:
+    case FACET_CSR_FFLAGS:
         return h->fflags;
-    case CSR_FRM:
+    case FACET_CSR_FRM:
         return h->frm;
-    case CSR_FCSR:
+    case FACET_CSR_FCSR:
         return (uint64_t)h->frm << 5 | h->fflags;
-    case CSR_MSTATUS:
-        return h->mstatus | reset_value(row) | (uint64_t)h->fs << FACET_MSTATUS_FS_SHIFT |
-               (h->fs == FACET_FS_DIRTY ? UINT64_C(1) << 63 : 0);
-    case CSR_MIE:
+    case FACET_CSR_MSTATUS:
+        return h->mstatus | reset_value(row) | (uint64_t)h->fs << FACET_MSTATUS_FS_LSB |
+               (h->fs == FACET_FS_DIRTY ? FACET_MSTATUS_SD : 0);
+    case FACET_CSR_MIE:
         return h->mie;
-    case CSR_MTVEC:
+    case FACET_CSR_MTVEC:
         return h->mtvec;
-    case CSR_MCOUNTEREN:
+    case FACET_CSR_MCOUNTEREN:
         return h->mcounteren;
-    case CSR_MENVCFG:
+    case FACET_CSR_MENVCFG:
         return h->menvcfg;
-    case CSR_MCOUNTINHIBIT:
+    case FACET_CSR_MCOUNTINHIBIT:
         return h->mcountinhibit;
-    case CSR_MSCRATCH:
+    case FACET_CSR_MSCRATCH:
         return h->mscratch;
-    case CSR_MEPC:
+    case FACET_CSR_MEPC:
         return h->mepc;
-    case CSR_MCAUSE:
+    case FACET_CSR_MCAUSE:
         return h->mcause;
-    case CSR_MTVAL:
+    case FACET_CSR_MTVAL:
         return h->mtval;
-    case CSR_MIP:
+    case FACET_CSR_MIP:
         return h->mip;
-    case CSR_MCYCLE:
-    case CSR_CYCLE:
+    case FACET_CSR_MCYCLE:
+    case FACET_CSR_CYCLE:
         return mcycle(h);
-    case CSR_MINSTRET:
-    case CSR_INSTRET:
+    case FACET_CSR_MINSTRET:
+    case FACET_CSR_INSTRET:
         return minstret(h);
-    case CSR_TIME:
+    case FACET_CSR_TIME:
         return h->mtime != NULL ? *h->mtime : h->retired;
-    case CSR_MHARTID:
+    case FACET_CSR_MHARTID:
         return h->hartid;
     default:
+        if (is_pmpaddr(number)) {
+            return h->pmpaddr[number - FACET_CSR_PMPADDR0];
+        }
+        if (facet_csr_is_vendor(number) && h->xmem != NULL) {
+            uint64_t value = 0;
+
+            (void)facet_units_csr(&h->units, h->xmem, number, &value);
+            return value;
+        }
         return row != NULL ? reset_value(row) : 0;
     }
 }
@@ -126,20 +113,20 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
 static void write_mstatus(struct facet_hart *h, uint64_t value)
 {
     uint64_t keep = FACET_MSTATUS_MIE | FACET_MSTATUS_MPIE | FACET_MSTATUS_MPRV | FACET_MSTATUS_TW;
-    unsigned mpp = (value >> FACET_MSTATUS_MPP_SHIFT) & 3;
+    unsigned mpp = (value >> FACET_MSTATUS_MPP_LSB) & 3;
 
     if (mpp == FACET_PRIV_U || mpp == FACET_PRIV_M) {
         keep |= FACET_MSTATUS_MPP;
     }
     h->mstatus = (h->mstatus & ~keep) | (value & keep);
-    h->fs = (value >> FACET_MSTATUS_FS_SHIFT) & 3;
+    h->fs = (value >> FACET_MSTATUS_FS_LSB) & 3;
 }
 
 static void write_inhibit(struct facet_hart *h, uint64_t value)
 {
     uint64_t cycles = mcycle(h) + 1, instructions = minstret(h) + 1;
-    bool cy_held = (h->mcountinhibit & INHIBIT_CY) != 0,
-         ir_held = (h->mcountinhibit & INHIBIT_IR) != 0;
+    bool cy_held = (h->mcountinhibit & FACET_MCOUNTINHIBIT_CY) != 0,
+         ir_held = (h->mcountinhibit & FACET_MCOUNTINHIBIT_IR) != 0;
 
     set_counter(h, cy_held ? h->mcycle_held : cycles, &h->mcycle_offset, &h->mcycle_held);
     set_counter(
@@ -153,56 +140,59 @@ store(struct facet_hart *h, const struct facet_csr_row *row, unsigned number, ui
     uint64_t mask = writable(row);
 
     switch (number) {
-    case CSR_FFLAGS:
+    case FACET_CSR_FFLAGS:
         h->fflags = value & 0x1F;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
-    case CSR_FRM:
+    case FACET_CSR_FRM:
         h->frm = value & 7;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
-    case CSR_FCSR:
+    case FACET_CSR_FCSR:
         h->fflags = value & 0x1F;
         h->frm = (value >> 5) & 7;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
         break;
-    case CSR_MSTATUS:
+    case FACET_CSR_MSTATUS:
         write_mstatus(h, value);
         break;
-    case CSR_MIE:
+    case FACET_CSR_MIE:
         h->mie = value & mask;
         break;
-    case CSR_MTVEC: /* modes 2 and 3 keep the old mode */
+    case FACET_CSR_MTVEC: /* modes 2 and 3 keep the old mode */
         h->mtvec = (value & ~UINT64_C(3)) | ((value & 2) != 0 ? h->mtvec & 3 : value & 1);
         break;
-    case CSR_MCOUNTEREN:
+    case FACET_CSR_MCOUNTEREN:
         h->mcounteren = value & mask;
         break;
-    case CSR_MENVCFG:
+    case FACET_CSR_MENVCFG:
         h->menvcfg = value & mask;
         break;
-    case CSR_MCOUNTINHIBIT:
+    case FACET_CSR_MCOUNTINHIBIT:
         write_inhibit(h, value & mask);
         break;
-    case CSR_MSCRATCH:
+    case FACET_CSR_MSCRATCH:
         h->mscratch = value;
         break;
-    case CSR_MEPC:
+    case FACET_CSR_MEPC:
         h->mepc = value & mask;
         break;
-    case CSR_MCAUSE:
+    case FACET_CSR_MCAUSE:
         h->mcause = value;
         break;
-    case CSR_MTVAL:
+    case FACET_CSR_MTVAL:
         h->mtval = value;
         break;
-    case CSR_MCYCLE:
+    case FACET_CSR_MCYCLE:
         set_counter(h, value, &h->mcycle_offset, &h->mcycle_held);
         break;
-    case CSR_MINSTRET:
+    case FACET_CSR_MINSTRET:
         set_counter(h, value, &h->minstret_offset, &h->minstret_held);
         break;
-    default: /* read-only storage that takes writes without effect */
+    default: /* read-only storage takes writes without effect */
+        if (is_pmpaddr(number)) {
+            h->pmpaddr[number - FACET_CSR_PMPADDR0] = value & mask;
+        }
         break;
     }
 }
@@ -214,31 +204,70 @@ static bool counter_closed(const struct facet_hart *h, unsigned number)
            (h->mcounteren >> (number & 31) & 1) == 0;
 }
 
+static enum facet_csr_op operation(const struct facet_insn *in)
+{
+    switch (in->row) {
+    case FACET_XPHMG_CSRRS:
+    case FACET_XPHMG_CSRRSI:
+        return FACET_CSRRS;
+    case FACET_XPHMG_CSRRC:
+    case FACET_XPHMG_CSRRCI:
+        return FACET_CSRRC;
+    default:
+        return FACET_CSRRW;
+    }
+}
+
 struct facet_trap facet_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
     unsigned number = (unsigned)in->imm;
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
-    bool float_off = number <= CSR_FCSR && h->fs == FACET_FS_OFF;
-    uint64_t value;
+    bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
         counter_closed(h, number)) {
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    *old = facet_hart_csr_peek(h, number);
+    if (facet_csr_is_vendor(number)) {
+        if (h->xmem == NULL || facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
+            (write &&
+             facet_vendor_csr_write(h, number, operation(in), operand) == FACET_CSR_ABSENT)) {
+            return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        }
+    } else {
+        *old = facet_hart_csr_peek(h, number);
+        if (write) {
+            store(h, row, number, facet_csr_combine(operation(in), *old, operand));
+        }
+    }
     if (!write) {
         return FACET_RETIRED;
     }
-    value = operand;
-    if (in->row == FACET_XPHMG_CSRRS || in->row == FACET_XPHMG_CSRRSI) {
-        value = *old | operand;
-    } else if (in->row == FACET_XPHMG_CSRRC || in->row == FACET_XPHMG_CSRRCI) {
-        value = *old & ~operand;
-    }
-    store(h, row, number, value);
-    if (h->observer != NULL && h->observer->csr_write != NULL) {
-        h->observer->csr_write(h->observer->context, number, *old, facet_hart_csr_peek(h, number));
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_csr(h, number, *old, facet_hart_csr_peek(h, number));
     }
     return FACET_RETIRED;
+}
+
+void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
+{
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
+    uint64_t retired = h->retired;
+    struct facet_port *port = h->port;
+
+    if (row == NULL) {
+        return;
+    }
+    if (facet_csr_is_vendor(number)) {
+        if (h->xmem != NULL) {
+            (void)facet_vendor_csr_write(h, number, FACET_CSRRW, value);
+        }
+        return;
+    }
+    h->retired--; /* store() counts the writing instruction; here there is none */
+    h->port = NULL;
+    store(h, row, number, value);
+    h->retired = retired;
+    h->port = port;
 }

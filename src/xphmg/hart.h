@@ -9,8 +9,11 @@
 #ifndef FACET_XPHMG_HART_H
 #define FACET_XPHMG_HART_H
 
+#include "contract/xphmg_csrs.h"
+#include "machine/ops.h"
 #include "mem/mem.h"
 #include "xphmg/insn.h"
+#include "xphmg/units.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,31 +56,46 @@ static inline struct facet_trap facet_trap_make(enum facet_cause cause, uint64_t
     return (struct facet_trap){true, (uint8_t)cause, tval};
 }
 
-enum {
-    FACET_MSTATUS_MIE = 1 << 3,
-    FACET_MSTATUS_MPIE = 1 << 7,
-    FACET_MSTATUS_MPP_SHIFT = 11,
-    FACET_MSTATUS_MPP = 3 << 11,
-    FACET_MSTATUS_FS_SHIFT = 13,
-    FACET_MSTATUS_FS = 3 << 13,
-    FACET_MSTATUS_MPRV = 1 << 17,
-    FACET_MSTATUS_TW = 1 << 21,
-};
-
 enum facet_fs { FACET_FS_OFF, FACET_FS_INITIAL, FACET_FS_CLEAN, FACET_FS_DIRTY };
 
-/* Who listens to architectural writes; any member may be NULL. */
-struct facet_hart_observer {
-    void *context;
-    void (*x_write)(void *context, unsigned reg, uint64_t old, uint64_t value);
-    void (*f_write)(void *context, unsigned reg, uint64_t old, uint64_t value);
-    void (*csr_write)(void *context, unsigned csr, uint64_t old, uint64_t value);
-    void (*load)(void *context, uint64_t address, unsigned size, uint64_t value);
-    void (*store)(void *context, uint64_t address, unsigned size, uint64_t old, uint64_t value);
-    void (*trap)(void *context, uint64_t cause, uint64_t tval, uint64_t epc);
+/* Indexes of the register table (tables.c); CSRs have indexes of their own. */
+enum {
+    FACET_HART_REG_X = 0,
+    FACET_HART_REG_F = 32,
+    FACET_HART_REG_PC = 64,
+    FACET_HART_REG_PRIV,
+    FACET_HART_REG_P0, /* then the predicate banks 1..3 */
+    FACET_HART_REG_MTX = FACET_HART_REG_P0 + FACET_BANKS,
+    FACET_HART_REG_COUNT = FACET_HART_REG_MTX + (int)(sizeof(struct facet_mtx_bank) / 8) * 4
 };
 
-/* Bytes of RAM per entry of code_lines. */
+/* What the platform does with an EBREAK between the two semihosting markers. */
+enum facet_host_answer {
+    FACET_HOST_NOT_MINE, /* an ordinary breakpoint trap */
+    FACET_HOST_DONE,     /* the call is done: the instruction retires */
+    FACET_HOST_WAIT,     /* input is missing: nothing happened, try again later */
+};
+
+/* What the block cache knows of a line of RAM. */
+enum facet_line {
+    FACET_LINE_CODE = 1,    /* has decoded instructions */
+    FACET_LINE_WATCHED = 2, /* the plain executor does the stores (facet_block_cache_watch) */
+};
+
+struct facet_hart;
+struct facet_hart_host {
+    void *context;
+    enum facet_host_answer (*ebreak)(void *context, struct facet_hart *h);
+};
+
+/* What a hart with `waiting` waits for. */
+enum facet_wait {
+    FACET_WAIT_INTERRUPT, /* WFI */
+    FACET_WAIT_TOKEN,     /* XFENCE.WAITI: wait_on = token */
+    FACET_WAIT_TICKET,    /* XFENCE.WAIT: wait_on = ticket */
+};
+
+/* Bytes of RAM in a line. */
 #define FACET_CODE_LINE_BITS 6
 #define FACET_CODE_LINE_BYTES (1 << FACET_CODE_LINE_BITS)
 
@@ -103,6 +121,7 @@ struct facet_hart {
     uint64_t mcounteren;
     uint64_t mcountinhibit;
     uint64_t menvcfg;
+    uint64_t pmpaddr[16]; /* stored only (R-RV-05) */
     uint64_t hartid;
 
     uint64_t retired;         /* instructions since reset: the machine's clock */
@@ -113,32 +132,43 @@ struct facet_hart {
 
     bool reserved; /* LR reservation */
     uint64_t reservation;
-    bool waiting; /* WFI */
-    /* Scalar instructions do not mean what the base ISA says (RSV, predication, trapping flags): the
-     * fast executor leaves them all to facet_hart_step. Changed by instructions of step.c only. */
-    bool slow;
+    bool waiting; /* WFI, or an XFENCE that is not satisfied yet */
+    uint8_t wait; /* enum facet_wait */
+    uint64_t wait_on;
+
+    struct facet_units units;
+    struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
 
     facet_mem *mem;
     struct facet_mem_window ram;
-    /* The block cache's map of RAM lines with decoded code, or NULL; code_written asks it to drop
-     * what it has (a store into such a line, FENCE.I). */
+    /* The block cache's map of RAM lines (enum facet_line), or NULL; code_written asks it to drop
+     * what it has (a store into a line with decoded code, FENCE.I). */
     const uint8_t *code_lines;
     bool code_written;
-    struct facet_block_cache *blocks; /* the cache that runs the hart, while it does */
-    unsigned raised;                  /* flags of one operation in the making, there too */
-    const struct facet_hart_observer *observer;
+    struct facet_block_cache *blocks;   /* the cache that runs the hart, while it does */
+    unsigned raised;                    /* flags of one operation in the making, there too */
+    struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
+    const uint16_t *csr_index;          /* CSR number -> table index; NULL when port is NULL */
+    const struct facet_hart_host *host; /* NULL: EBREAK always traps */
+    /* The instruction at pc was not executed and must be tried again: it waits for input, or with
+     * `waiting` for a fence. */
+    bool stalled;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
 
-/* One instruction, or one interrupt entry; always makes progress. Returns the trap that was taken,
- * if any (the hart is already in its handler). */
+/* One instruction, or one interrupt entry; always makes progress, unless the platform sets
+ * `stalled` (then nothing has changed). Returns the trap that was taken, if any (the hart is
+ * already in its handler). */
 struct facet_trap facet_hart_step(struct facet_hart *h);
 
 /* Executes a decoded instruction at h->pc with h->next_pc behind it: writes registers, memory and
  * next_pc, or returns the trap with nothing written. */
 struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in);
+
+/* What an AMO row stores, from the memory word and rs2 (only the low `size` bytes count). */
+uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);
 
 /* MRET: back to the mode and pc before the trap. */
 void facet_hart_return(struct facet_hart *h);
@@ -152,35 +182,102 @@ int facet_hart_pending(const struct facet_hart *h);
 struct facet_trap facet_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old);
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned csr);
+/* A debugger's write: as an instruction with every privilege, between two instructions. */
+void facet_hart_csr_poke(struct facet_hart *h, unsigned csr, uint64_t value);
 
 /* ---- the doors for architectural writes -------------------------------------------------------
  */
+
+static inline bool facet_hart_listens(const struct facet_hart *h)
+{
+    return h->port != NULL && facet_port_listens(h->port);
+}
+
+/* The eight bytes of matrix storage behind a register of the table from FACET_HART_REG_MTX on:
+ * banks in rising order, in each MTX2, MTX3, MTX4, MTXBIAS. */
+static inline uint8_t *facet_hart_mtx_word(struct facet_hart *h, unsigned reg)
+{
+    return (uint8_t *)h->units.mtx.bank + 8 * (size_t)(reg - FACET_HART_REG_MTX);
+}
+
+void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value);
+/* By CSR number; told for every write, whether or not the value changes. */
+void facet_hart_tell_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value);
+
+static inline void
+facet_hart_note_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value)
+{
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, reg, old, value);
+    }
+}
 
 static inline void facet_hart_set_x(struct facet_hart *h, unsigned rd, uint64_t value)
 {
     if (rd == 0) {
         return;
     }
-    if (h->observer != NULL && h->observer->x_write != NULL) {
-        h->observer->x_write(h->observer->context, rd, h->x[rd], value);
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, FACET_HART_REG_X + rd, h->x[rd], value);
     }
     h->x[rd] = value;
 }
 
+static inline void facet_hart_set_priv(struct facet_hart *h, enum facet_priv priv)
+{
+    if (facet_hart_listens(h) && h->priv != priv) {
+        facet_hart_tell_reg(h, FACET_HART_REG_PRIV, h->priv, priv);
+    }
+    h->priv = (uint8_t)priv;
+}
+
+/* FS becomes Dirty; seen in mstatus. */
+void facet_hart_tell_dirty(struct facet_hart *h);
+
+static inline void facet_hart_dirty(struct facet_hart *h)
+{
+    if (h->fs != FACET_FS_DIRTY && facet_hart_listens(h)) {
+        facet_hart_tell_dirty(h);
+    }
+    h->fs = FACET_FS_DIRTY;
+}
+
 static inline void facet_hart_set_f(struct facet_hart *h, unsigned rd, uint64_t value)
 {
-    if (h->observer != NULL && h->observer->f_write != NULL) {
-        h->observer->f_write(h->observer->context, rd, h->f[rd], value);
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, FACET_HART_REG_F + rd, h->f[rd], value);
     }
     h->f[rd] = value;
-    h->fs = FACET_FS_DIRTY;
+    facet_hart_dirty(h);
 }
 
 static inline void facet_hart_raise(struct facet_hart *h, unsigned flags)
 {
     if (flags != 0) {
+        if (facet_hart_listens(h)) {
+            facet_hart_tell_csr(h, FACET_CSR_FFLAGS, h->fflags, h->fflags | (flags & 0x1F));
+        }
         h->fflags |= flags & 0x1F;
-        h->fs = FACET_FS_DIRTY;
+        facet_hart_dirty(h);
+    }
+}
+
+/* Something a unit did that no register or memory shows (policies, hints, fences), for traces.
+ * `values` has `count` numbers, at most six; names are static strings. */
+static inline void facet_hart_unit(struct facet_hart *h,
+                                   const char *unit,
+                                   const char *what,
+                                   uint32_t count,
+                                   const uint64_t *values)
+{
+    if (facet_hart_listens(h)) {
+        struct facet_unit_event event = {
+            .core = (uint32_t)h->hartid, .unit = unit, .what = what, .count = count};
+
+        for (uint32_t i = 0; i < count; i++) {
+            event.values[i] = values[i];
+        }
+        facet_port_unit(h->port, &event);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "xphmg/alu.h"
 #include "xphmg/hart.h"
 #include "xphmg/memory.h"
+#include "xphmg/vendor.h"
 
 #include "num/hart.h"
 
@@ -64,7 +65,7 @@ static struct facet_trap branch(struct facet_hart *h, const struct facet_insn *i
     return FACET_RETIRED;
 }
 
-static uint64_t atomic_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
+uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
 {
     int64_t so = facet_bits_sign(old, 8 * size), sb = facet_bits_sign(b, 8 * size);
     uint64_t uo = old & facet_bits_mask(8 * size), ub = b & facet_bits_mask(8 * size);
@@ -111,7 +112,7 @@ static struct facet_trap atomic(struct facet_hart *h, const struct facet_insn *i
     if (trap.taken) { /* an AMO reports the store side */
         return facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
     }
-    trap = facet_hart_store(h, address, size, atomic_result(in->row, old, b, size));
+    trap = facet_hart_store(h, address, size, facet_amo_result(in->row, old, b, size));
     if (!trap.taken) {
         facet_hart_set_x(h, in->rd, (uint64_t)facet_bits_sign(old, 8 * size));
     }
@@ -185,8 +186,21 @@ static struct facet_trap wfi(struct facet_hart *h, const struct facet_insn *in)
     if (h->priv == FACET_PRIV_U && (h->mstatus & FACET_MSTATUS_TW) != 0) {
         return illegal(in);
     }
+    h->wait = FACET_WAIT_INTERRUPT;
     h->waiting = (h->mie & h->mip) == 0;
+    h->wait = FACET_WAIT_INTERRUPT;
     return FACET_RETIRED;
+}
+
+static struct facet_trap ebreak(struct facet_hart *h)
+{
+    enum facet_host_answer answer = h->host != NULL && h->host->ebreak != NULL
+                                        ? h->host->ebreak(h->host->context, h)
+                                        : FACET_HOST_NOT_MINE;
+
+    h->stalled = answer == FACET_HOST_WAIT;
+    return answer == FACET_HOST_DONE ? FACET_RETIRED
+                                     : facet_trap_make(FACET_CAUSE_BREAKPOINT, h->pc);
 }
 
 /* The rounding mode of a computation, or false when the instruction is illegal. */
@@ -345,13 +359,13 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
         return facet_trap_make(h->priv == FACET_PRIV_M ? FACET_CAUSE_ECALL_M : FACET_CAUSE_ECALL_U,
                                0);
     case FACET_XPHMG_EBREAK:
-        return facet_trap_make(FACET_CAUSE_BREAKPOINT, h->pc);
+        return ebreak(h);
     case FACET_XPHMG_MRET:
         return mret(h, in);
     case FACET_XPHMG_WFI:
         return wfi(h, in);
-    default: /* an illegal word, or a vendor row whose unit this hart does not have */
-        return illegal(in);
+    default:
+        return facet_vendor_execute(h, in);
     }
 }
 
@@ -378,12 +392,78 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
     return FACET_RETIRED;
 }
 
+/* What the units looked like before an instruction that may change them, while somebody listens. */
+struct before {
+    struct facet_units units;
+    struct facet_xmem xmem;
+    struct facet_hart *hart;
+    unsigned told; /* the CSR that the instruction itself names */
+};
+
+/* The register that shows a word of matrix storage (hart.h). */
+static unsigned mtx_reg(unsigned number)
+{
+    static const uint8_t first[] = {
+        offsetof(struct facet_mtx_bank, mtx2) / 8,
+        offsetof(struct facet_mtx_bank, mtx3) / 8,
+        offsetof(struct facet_mtx_bank, mtx4) / 8,
+        offsetof(struct facet_mtx_bank, bias) / 8,
+    };
+    unsigned bank = number >> 4 & 15, word = number & 15;
+
+    return FACET_HART_REG_MTX + bank * (unsigned)(sizeof(struct facet_mtx_bank) / 8) +
+           first[(number >> 8) - FACET_CSR_MTX2] + word;
+}
+
+static void tell_change(void *context, const struct facet_units_change *change)
+{
+    const struct before *before = context;
+
+    switch (change->kind) {
+    case FACET_CHANGE_CSR:
+        if (change->number != before->told) {
+            facet_hart_tell_csr(before->hart, change->number, change->old, change->value);
+        }
+        break;
+    case FACET_CHANGE_MTX:
+        facet_hart_tell_reg(before->hart, mtx_reg(change->number), change->old, change->value);
+        break;
+    default: /* predicates are told as they are written */
+        break;
+    }
+}
+
+static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *in)
+{
+    return (h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 && facet_rsv_affects(in)
+               ? facet_rsv_repeat(h, in)
+               : facet_hart_execute(h, in);
+}
+
+/* Vendor rows, csr* and everything under RSV may change the units' registers. */
+static struct facet_trap execute_told(struct facet_hart *h, const struct facet_insn *in)
+{
+    bool csr_row = in->row >= FACET_XPHMG_CSRRW && in->row <= FACET_XPHMG_CSRRCI;
+    struct before before = {.hart = h, .told = csr_row ? (unsigned)in->imm : 0};
+    struct facet_trap trap;
+
+    if (h->xmem == NULL) {
+        return execute(h, in);
+    }
+    before.units = h->units;
+    before.xmem = *h->xmem;
+    trap = execute(h, in);
+    facet_units_changes(&before.units, &before.xmem, &h->units, h->xmem, tell_change, &before);
+    return trap;
+}
+
 struct facet_trap facet_hart_step(struct facet_hart *h)
 {
     int interrupt = facet_hart_pending(h);
-    struct facet_insn in;
+    struct facet_insn in = {0};
     struct facet_trap trap;
 
+    h->stalled = false;
     if (interrupt >= 0) {
         h->waiting = false;
         facet_hart_trap(h, UINT64_C(1) << 63 | (uint64_t)interrupt, 0);
@@ -392,11 +472,17 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
     trap = fetch(h, &in);
     if (!trap.taken) {
         h->next_pc = h->pc + in.length;
-        trap = facet_hart_execute(h, &in);
+        trap = facet_hart_listens(h) ? execute_told(h, &in) : execute(h, &in);
+    }
+    if (h->stalled) {
+        return FACET_RETIRED;
     }
     if (trap.taken) {
         facet_hart_trap(h, trap.cause, trap.tval);
         return trap;
+    }
+    if (facet_hart_listens(h)) {
+        facet_port_retire(h->port, (uint32_t)h->hartid, h->pc, h->next_pc, in.word, in.length);
     }
     h->pc = h->next_pc;
     h->retired++;

@@ -15,7 +15,7 @@ BOXES = os.path.join(SOURCE, "examples/gfx12/boxes.json")
 
 def facet(*words, **more):
     more.setdefault("stdout", subprocess.PIPE)
-    return subprocess.run([FACET, *words], stderr=subprocess.PIPE, timeout=60, **more)
+    return subprocess.run([FACET, *words], stderr=subprocess.PIPE, timeout=600, **more)
 
 
 def read(path):
@@ -73,6 +73,38 @@ def threads_and_quality_are_accepted_and_checked():
         check_refused(facet("bvh", "build", "-o", output), "scene")
         check_refused(facet("bvh", "build", folder + "/nothing.glb", "-o", output), "nothing.glb")
         check(not os.path.exists(output), "a refused build left a file")
+
+
+def check_kept(path, *words):
+    """The command would replace the file: it is refused, and the file is as before."""
+    before = read(path)
+    check_refused(facet(*words), "choose another output")
+    check(read(path) == before, f"{words} replaced {path}")
+
+
+@case()
+def no_command_replaces_its_input():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, boxes, link = (os.path.join(folder, name) for name in ("a.obj", "b.json", "link.obj"))
+        write(scene, read(CUBE))
+        write(boxes, read(BOXES))
+        os.symlink(scene, link)
+        for output in (scene, os.path.join(folder, ".", "a.obj"), link):
+            check_kept(scene, "bvh", "build", scene, "-o", output)
+        check_kept(boxes, "bvh", "build", "--aabbs", boxes, "-o", boxes)
+        check_kept(boxes, "bvh", "build", scene, "--aabbs", boxes, "-o", boxes)
+        image = build(folder)[0]
+        check_kept(scene, "bvh", "update", image, "--scene", scene, "-o", scene)
+        check_eq(facet("bvh", "update", image, "--scene", scene, "-o", image).returncode, 0,
+                 "an image may be updated in place")
+        rays = os.path.join(folder, "rays.bin")
+        write(rays, bytes(32))
+        check_kept(rays, "bvh", "trace", image, "--rays", rays, "-o", rays)
+        check_kept(image, "bvh", "trace", image, "--rays", rays, "-o", image)
+        text = os.path.join(folder, "cube.json")
+        write(text, facet("bvh", "dump", image, "--json").stdout)
+        check_kept(text, "bvh", "encode", text, "-o", text)
+        check_eq(facet("bvh", "encode", text, "-o", image).returncode, 0, "another name")
 
 
 @case()

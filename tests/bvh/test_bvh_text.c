@@ -226,7 +226,57 @@ TEST(bad_json_is_refused, "")
     check_refused("\"prefix\":[", "\"prefix\":[1,2,", "prefix");
     check_refused("\n],", "\n", "");
     check_refused("{\"format\"", "[\"format\"", "x.json:1");
-    check_refused("\"fields\":{", "\"fields\":3,\"x\":{", "fields");
+    check_refused("\"fields\":{", "\"fields\":3,\"x\":{", "nodes[0].fields: expected an object");
+}
+
+/* The member is named by its path. */
+TEST(unknown_json_members_are_refused, "")
+{
+    check_refused("\"version\":1", "\"version\":1,\"colour\":1", "x.json: colour: there is no");
+    check_refused("\"kind\":\"box\"",
+                  "\"kind\":\"box\",\"payload\":[]",
+                  "line 2: nodes[0].payload: there is no such member");
+    check_refused("\"fields\":{", "\"fields\":{\"w\":0,", "nodes[0].fields.w: there is no");
+    check_refused(
+        "{\"min_x\"", "{\"min_w\":0,\"min_x\"", "nodes[0].children[0].min_w: there is no");
+    check_refused("\"kind\":\"primitive\"",
+                  "\"kind\":\"primitive\",\"data\":\"\"",
+                  "nodes[1].data: there is");
+    check_refused("\"pairs\":[{", "\"pairs\":[{\"x\":1,", "nodes[1].pairs[0].x: there is no such");
+    check_refused("\"version\":1", "\"version\":1,\"a\\u001bb\":1", "a?b: there is no such member");
+}
+
+/* Numbers fit the widths that the node's own header gives. */
+TEST(json_numbers_out_of_range_are_refused, "")
+{
+    check_refused("\"min_x\":0",
+                  "\"min_x\":4096",
+                  "nodes[0].children[0].min_x: expected a number in "
+                  "0..4095");
+    check_refused("\"root\":\"0x5\"", "\"root\":\"0x100000000\"", "root: expected a number");
+    check_refused("\"base\":\"0x0\"", "\"base\":\"0x1000000000000\"", "base: expected a number");
+    check_refused(
+        "\"geometry_base\":0", "\"geometry_base\":1", "geometry_base: expected a number in 0..0");
+    check_refused("\"geometry_payload\":[\"0x0\"",
+                  "\"geometry_payload\":[\"0x1\"",
+                  "nodes[1].geometry_payload[0]: expected a number in 0..0");
+    check_refused("\"geometry_payload\":[",
+                  "\"geometry_payload\":[0,",
+                  "geometry_payload: expected a list of");
+    check_refused(
+        "\"primitive_base\":", "\"primitive_base\":9", "primitive_base: expected a number in");
+    check_refused("\"primitive_payload\":[\"0x",
+                  "\"primitive_payload\":[\"0x7",
+                  "primitive_payload[0]: expected");
+    check_refused(
+        "\"payload\":[", "\"payload\":[0,", "payload: expected a list of up to 48 elements");
+    check_refused(
+        "\"payload\":[\"0x", "\"payload\":[\"0x9", "nodes[1].payload[0]: expected a number in");
+    check_refused(
+        "\"prefix\":[\"0x", "\"prefix\":[\"0xffffff", "nodes[1].prefix[0]: expected a number");
+    check_refused(
+        "\"free_bits\":[", "\"free_bits\":[0,", "free_bits: expected a list of 32 elements");
+    check_refused("\"free_bits\":[", "\"free_bits\":[\"0x1ffffffff\",", "free_bits");
 }
 
 TEST(a_listing_names_every_node, "")

@@ -17,7 +17,7 @@ NONE = 0xFFFFFFFF
 
 
 def facet(*words):
-    return subprocess.run([FACET, *map(str, words)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([FACET, *map(str, words)], capture_output=True, text=True, timeout=600)
 
 
 def trace(folder, image, rays, *options):

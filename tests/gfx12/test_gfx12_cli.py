@@ -20,7 +20,7 @@ with open(SILICON, encoding="utf-8") as _file:
 
 def facet(*words, text=None):
     return subprocess.run([FACET, "gfx12", "intersect", *words], input=text, capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=600)
 
 
 def run_cases(cases, *words):
@@ -238,7 +238,7 @@ def header_compiles_alone():
                 file.write("#include <facet/gfx12.h>\nint main(void) { return 0; }\n")
             result = subprocess.run([compiler, *words, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                                      "-I", os.path.join(SOURCE, "include"), "-fsyntax-only",
-                                     source], capture_output=True, text=True, timeout=60)
+                                     source], capture_output=True, text=True, timeout=600)
             check_eq(result.returncode, 0, f"{compiler}: {result.stderr}")
     if shutil.which("gcc") is None:
         skip("no compiler")

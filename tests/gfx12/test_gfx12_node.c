@@ -259,6 +259,23 @@ TEST(million_valid_primitive_nodes_round_trip, "G12-003 G12-066")
     }
 }
 
+/* What statistics read is what a full decode gives, for any bytes. */
+TEST(outlines_agree_with_decoded_nodes, "")
+{
+    for (unsigned i = 0; i < 20000; i++) {
+        struct facet_gfx12_prim whole, outline;
+        uint8_t node[128];
+
+        randomize(node);
+        facet_gfx12_prim_decode(node, &whole);
+        facet_gfx12_prim_outline(node, &outline);
+        CHECK(memcmp(&outline.header, &whole.header, sizeof whole.header) == 0);
+        CHECK(memcmp(outline.pair, whole.pair, sizeof whole.pair) == 0);
+        CHECK_EQ(outline.vertex_count, whole.vertex_count);
+        CHECK_EQ(outline.primitive_base, 0);
+    }
+}
+
 /* ---- the bit reader ---- */
 
 TEST(bits_outside_the_node_read_as_zero, "G12-070")

@@ -29,7 +29,7 @@ with open(IMAGE, "wb") as _file:
 
 
 def facet(*words):
-    return subprocess.run([FACET, "bvh", *words], capture_output=True, text=True, timeout=120)
+    return subprocess.run([FACET, "bvh", *words], capture_output=True, text=True, timeout=600)
 
 
 def why(image, *words, ray=RAY):

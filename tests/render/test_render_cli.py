@@ -14,7 +14,7 @@ SCENE = os.path.join(FOLDER, "scene.glb")
 
 
 def facet(*words):
-    return subprocess.run([FACET, *words], capture_output=True, timeout=120)
+    return subprocess.run([FACET, *words], capture_output=True, timeout=600)
 
 
 def path(name):
@@ -152,6 +152,18 @@ def bad_requests_are_refused():
     check_eq(facet("render", SCENE).returncode, 2, "exit code without -o")
     result = facet("render", SCENE, "-o", "-", "--json", "--size", "8x8")
     check_eq((result.returncode, result.stdout), (2, b""), "two outputs on one stream")
+
+
+@case()
+def no_output_replaces_another_file():
+    refused("the picture", "--stats", path("no.png"))
+    os.symlink(SCENE, path("scene.png"))
+    before = open(SCENE, "rb").read()
+    refused("the scene", output="scene.png")
+    refused("the scene", "--stats", SCENE)
+    check(open(SCENE, "rb").read() == before, "the scene was replaced")
+    refused("standard output", "--stats", "-", "--json")
+    os.unlink(path("scene.png"))
 
 
 @case()

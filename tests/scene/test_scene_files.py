@@ -22,7 +22,7 @@ def path(name):
 
 
 def facet(*words, data=None):
-    return subprocess.run([FACET, *words], input=data, capture_output=True, timeout=300)
+    return subprocess.run([FACET, *words], input=data, capture_output=True, timeout=600)
 
 
 def put(name, data):
@@ -490,14 +490,20 @@ def pack_ply(header, body=b""):
 
 PLY = ("ply\nformat {} 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\n"
        "element face {}\nproperty list uchar int vertex_indices\nend_header\n")
+PLY_HEAD = len(PLY.format("binary_little_endian", 3, 1))
 ANY = ""  # the words are Assimp's; file name and exit code are checked
 
 DAMAGE = [
     # name, file name, bytes, words in the message
     ("empty_file", "x.glb", lambda: b"", "the file is empty"),
-    ("magic_only", "x.glb", lambda: b"glTF", "ends inside the GLB header"),
-    ("glb_version_1", "x.glb", whole(lambda b: b[:4] + struct.pack("<I", 1) + b[8:]), "GLB version 1"),
-    ("glb_truncated", "x.glb", whole(lambda b: b[:len(b) // 2]), "truncated"),
+    ("magic_only", "x.glb", lambda: b"glTF", "ends inside the GLB header, at offset 4: expected 12 bytes"),
+    ("glb_magic", "x.glb", whole(lambda b: b"glTX" + b[4:]),
+     'offset 0: expected 67 6C 54 46 ("glTF", a .glb) or JSON (a .gltf), found 67 6C 54 58'),
+    ("gltf_not_json", "x.gltf", lambda: b"\n\x1b]", "offset 0: expected"),
+    ("glb_version_1", "x.glb", whole(lambda b: b[:4] + struct.pack("<I", 1) + b[8:]), "offset 4: GLB version 1"),
+    ("glb_truncated", "x.glb", whole(lambda b: b[:300]), "truncated: the file ends at offset 300, expected"),
+    ("glb_first_chunk", "x.glb", whole(lambda b: b[:16] + b"JSOX" + b[20:]),
+     "no JSON chunk: the first one, at offset 12, has type 0x584F534A"),
     ("glb_chunk_too_long", "x.glb", whole(lambda b: b[:12] + struct.pack("<I", 1 << 30) + b[16:]), "only"),
     ("glb_without_json", "x.glb", whole(lambda b: b[:16] + b"JSOX" + b[20:]), "no JSON chunk"),
     ("json_garbage", "x.gltf", lambda: b'{"asset": {', "JSON"),
@@ -582,9 +588,24 @@ DAMAGE = [
     ("obj_index_out_of_range", "x.obj", lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n", "out of range"),
     ("obj_index_zero", "x.obj", lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", ANY),
     ("obj_nan", "x.obj", lambda: b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "position of vertex 0 is not finite"),
-    ("ply_no_header_end", "x.ply", lambda: b"ply\nformat ascii 1.0\nelement vertex 3\n", "no end_header"),
-    ("ply_truncated", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1), b"\0" * 20), ANY),
-    ("ply_absurd_count", "x.ply", pack_ply(PLY.format("binary_little_endian", 4000000000, 1), b"\0" * 64), ANY),
+    ("ply_no_header_end", "x.ply", lambda: b"ply\nformat ascii 1.0\nelement vertex 3\n", "no end_header: expected it before offset 38"),
+    ("ply_truncated", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1), b"\0" * 20),
+     f"truncated: the PLY file ends at offset {PLY_HEAD + 20}, expected 4 more bytes of vertex 2 of 3"),
+    ("ply_truncated_list", "x.ply", pack_ply(PLY.format("binary_big_endian", 3, 2),
+                                            b"\0" * 36 + b"\3" + b"\0" * 12 + b"\3" + b"\0" * 7),
+     "expected 5 more bytes of face 2 of 2"),
+    ("ply_missing_list", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 2), b"\0" * 36 + b"\3" + b"\0" * 12),
+     "expected 1 more byte of face 2 of 2"),
+    ("ply_truncated_text", "x.ply", pack_ply(PLY.format("ascii", 3, 2), b"0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"),
+     "expected face 2 of 2"),
+    ("ply_truncated_row", "x.ply", pack_ply(PLY.format("ascii", 3, 1), b"0 0 0\n1 0 0\n0 1"), "expected vertex 3 of 3"),
+    ("ply_no_length", "x.ply", pack_ply(PLY.format("ascii", 3, 1), b"0 0 0\n1 0 0\n0 1 0\nx 0 1 2\n"),
+     "face 1: expected the length of a list"),
+    ("ply_negative_length", "x.ply",
+     pack_ply(PLY.format("binary_little_endian", 3, 1).replace("uchar", "char"), b"\0" * 36 + b"\x80" + b"\0" * 12),
+     f"offset {PLY_HEAD - 1 + 36}: face 1: expected the length of a list"),
+    ("ply_absurd_count", "x.ply", pack_ply(PLY.format("binary_little_endian", 4000000000, 1), b"\0" * 64),
+     "more bytes of vertex 6 of 4000000000"),
     ("ply_index_out_of_range", "x.ply",
      pack_ply(PLY.format("ascii", 3, 1), b"0 0 0\n1 0 0\n0 1 0\n3 0 1 77\n"), "vertex that is missing"),
     ("ply_nan", "x.ply", pack_ply(PLY.format("binary_little_endian", 3, 1),
@@ -598,6 +619,35 @@ DAMAGE = [
 
 for name, file, build, words in DAMAGE:
     add_case(f"damaged_{name}", lambda f=file, b=build, w=words: check_refused(put(f, b()), w))
+
+
+@case()
+def whole_ply_files_of_every_form_are_read():
+    points = [0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0]
+    text = b"0 0 0\n1 0 0\n0 1 0\n1 1 0\n3 0 1 2\n3 1 3 2\n"
+    def binary(order):
+        return struct.pack(order + "12f", *points) + struct.pack(order + "B3iB3i", 3, 0, 1, 2, 3, 1, 3, 2)
+    head = PLY.replace("element vertex", "comment a note\nelement vertex")
+    extra = head.replace("end_header", "element edge 1\nproperty list ushort double w\nend_header")
+    for name, data in (("text", head.format("ascii", 4, 2).encode() + text),
+                       ("text_without_newline", head.format("ascii", 4, 2).encode() + text[:-1]),
+                       ("little", head.format("binary_little_endian", 4, 2).encode() + binary("<")),
+                       ("big", head.format("binary_big_endian", 4, 2).encode() + binary(">")),
+                       ("more", extra.format("binary_little_endian", 4, 2).encode() + binary("<")
+                        + struct.pack("<H2d", 2, 1, 2)),
+                       ("returns", head.format("ascii", 4, 2).replace("\n", "\r\n").encode()
+                        + text.replace(b"\n", b"\r\n"))):
+        run = facet("scene", "info", put(name + ".ply", data), "--json")
+        check_eq(run.returncode, 0, f"{name}: {run.stderr.decode()}")
+        check_eq(json.loads(run.stdout)["triangles"], 2, f"triangles of {name}")
+
+
+@case()
+def every_truncation_of_a_ply_is_refused():
+    data = (PLY.format("binary_little_endian", 4, 2).encode() + bytes(48)
+            + struct.pack("<B3iB3i", 3, 0, 1, 2, 3, 1, 3, 2))
+    for size in range(PLY_HEAD, len(data), 5):
+        check_refused(put("cut.ply", data[:size]), f"ends at offset {size}, expected")
 
 
 @case()

@@ -1,0 +1,564 @@
+/* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
+#include "cli/command.h"
+#include "cli/guest_files.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/strbuf.h"
+#include "isa/elf.h"
+
+#include <errno.h>
+#include <facet/xphmg.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 255 };
+/* Steps between two looks at the clock and at standard input. */
+enum { SLICE = 1 << 20, INPUT_PIECE = 4096 };
+#define PROGRAM_LIMIT (UINT64_C(1) << 32)
+
+struct session {
+    const struct cli_args *args;
+    facet_machine *machine;
+    struct facet_object *program;
+    struct guest_files files;
+    bool input_ended;
+    uint64_t max_steps;
+    double max_seconds;
+    double seconds; /* that the run took */
+    struct facet_stop stop;
+    bool out_of_time;
+};
+
+static facet_machine *interrupted_machine; /* for the signal handler alone */
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    facet_machine_interrupt(interrupted_machine);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what the machine asks of the host --------------------------------------------------------
+ */
+
+/* With --json standard output is the object's alone. */
+static void
+host_output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
+{
+    const struct session *s = context;
+
+    if (stream == FACET_XPHMG_OUT && !s->args->json) {
+        (void)fwrite(data, 1, size, stdout);
+    } else {
+        (void)fflush(stdout);
+        (void)fwrite(data, 1, size, stderr);
+    }
+}
+
+static int64_t host_open(void *context, const char *path, unsigned mode)
+{
+    return guest_files_do_open(&((struct session *)context)->files, path, mode);
+}
+
+static int64_t host_close(void *context, int64_t handle)
+{
+    return guest_files_do_close(&((struct session *)context)->files, handle);
+}
+
+static int64_t host_read(void *context, int64_t handle, void *data, size_t size)
+{
+    return guest_files_do_read(&((struct session *)context)->files, handle, data, size);
+}
+
+static int64_t host_write(void *context, int64_t handle, const void *data, size_t size)
+{
+    return guest_files_do_write(&((struct session *)context)->files, handle, data, size);
+}
+
+static int64_t host_seek(void *context, int64_t handle, uint64_t position)
+{
+    return guest_files_do_seek(&((struct session *)context)->files, handle, position);
+}
+
+static int64_t host_length(void *context, int64_t handle)
+{
+    return guest_files_do_length(&((struct session *)context)->files, handle);
+}
+
+/* Standard input to the guest. `wait`: until there is some; else only what is there already. */
+static void feed(struct session *s, bool wait)
+{
+    struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+    char bytes[INPUT_PIECE];
+    ssize_t got;
+
+    (void)fflush(stdout);
+    if (s->input_ended || (!wait && poll(&ready, 1, 0) <= 0)) {
+        return;
+    }
+    got = read(STDIN_FILENO, bytes, sizeof bytes);
+    if (got > 0) {
+        (void)facet_xphmg_input(s->machine, bytes, (size_t)got, NULL);
+    } else if (got == 0 || errno != EINTR) {
+        s->input_ended = true;
+        facet_xphmg_input_end(s->machine);
+    }
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+static void run_program(struct session *s)
+{
+    double start = now();
+    uint64_t done = 0;
+    bool more = true;
+
+    while (more) {
+        uint64_t left = s->max_steps - done;
+        struct facet_run how = {.budget = left < SLICE ? left : SLICE};
+
+        facet_machine_run(s->machine, &how, &s->stop);
+        done += s->stop.steps;
+        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps;
+        if (facet_xphmg_wants_input(s->machine)) {
+            bool waits = s->stop.reason == FACET_STOP_IDLE;
+
+            more = more || (waits && !s->input_ended);
+            feed(s, waits);
+        }
+        s->seconds = now() - start;
+        if (more && s->seconds > s->max_seconds) {
+            s->out_of_time = true;
+            more = false;
+        }
+    }
+    s->stop.steps = done;
+}
+
+/* ---- breakpoints and names --------------------------------------------------------------------
+ */
+
+static bool find_address(const struct session *s, const char *text, uint64_t *address)
+{
+    char *end;
+
+    for (size_t i = 0; i < s->program->symbol_count; i++) {
+        const struct facet_object_symbol *symbol = &s->program->symbols[i];
+
+        if (symbol->section != FACET_SYMBOL_UNDEFINED && strcmp(symbol->name, text) == 0) {
+            *address = symbol->value;
+            return true;
+        }
+    }
+    errno = 0;
+    *address = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] >= '0' && text[0] <= '9';
+}
+
+static bool add_breakpoints(const struct session *s)
+{
+    const char *text;
+
+    for (int i = 0; (text = cli_nth_value(s->args, "break", i)) != NULL; i++) {
+        struct facet_error err = {0};
+        uint64_t address;
+
+        if (!find_address(s, text, &address)) {
+            (void)cli_bad(
+                s->args, "--break %s: expected an address or a symbol of the program", text);
+            return false;
+        }
+        if (facet_machine_break_add(s->machine, FACET_ANY_CORE, address, NULL, &err) != FACET_OK) {
+            (void)cli_bad_error(s->args, &err);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "0x80000010 <main+4>" */
+static void describe(const struct session *s, uint64_t address, char *buf, size_t size)
+{
+    const struct facet_object_symbol *best = NULL;
+
+    for (size_t i = 0; i < s->program->symbol_count; i++) {
+        const struct facet_object_symbol *symbol = &s->program->symbols[i];
+
+        if (symbol->section >= 0 && symbol->value <= address &&
+            (symbol->type == FACET_SYMBOL_FUNC || symbol->type == FACET_SYMBOL_NOTYPE) &&
+            symbol->name[0] != '\0' && symbol->name[0] != '$' && symbol->name[0] != '.' &&
+            (best == NULL || symbol->value > best->value)) {
+            best = symbol;
+        }
+    }
+    if (best != NULL && address != best->value) {
+        (void)snprintf(buf,
+                       size,
+                       "0x%" PRIx64 " <%s+%" PRIu64 ">",
+                       address,
+                       best->name,
+                       address - best->value);
+    } else {
+        (void)snprintf(buf,
+                       size,
+                       best != NULL ? "0x%" PRIx64 " <%s>" : "0x%" PRIx64,
+                       address,
+                       best != NULL ? best->name : "");
+    }
+}
+
+/* ---- telling ----------------------------------------------------------------------------------
+ */
+
+static const char *reason_name(const struct session *s)
+{
+    return s->out_of_time                         ? "time limit"
+           : s->stop.reason == FACET_STOP_BUDGET  ? "instruction limit"
+           : s->stop.reason == FACET_STOP_REQUEST ? "interrupted"
+                                                  : facet_stop_name(s->stop.reason);
+}
+
+static int exit_code(const struct session *s)
+{
+    switch (s->stop.reason) {
+    case FACET_STOP_EXIT:
+        return s->stop.code < EXIT_MOST ? (int)s->stop.code : EXIT_MOST;
+    case FACET_STOP_BREAKPOINT:
+        return CLI_OK;
+    case FACET_STOP_BUDGET:
+        return EXIT_LIMIT;
+    case FACET_STOP_REQUEST:
+        return EXIT_INTERRUPTED;
+    default:
+        return s->out_of_time ? EXIT_LIMIT : EXIT_STUCK;
+    }
+}
+
+static void print_stop(const struct session *s)
+{
+    struct facet_xphmg_fault fault;
+    char where[160];
+
+    describe(s, s->stop.pc, where, sizeof where);
+    if (s->out_of_time || s->stop.reason == FACET_STOP_BUDGET) {
+        fprintf(stderr, "facet run: %s reached at %s\n", reason_name(s), where);
+    } else if (s->stop.reason == FACET_STOP_BREAKPOINT) {
+        char text[128];
+
+        (void)facet_machine_disassemble(
+            s->machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
+        fprintf(stderr, "facet run: hart %u at breakpoint %s: %s\n", s->stop.core, where, text);
+    } else if (s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault)) {
+        describe(s, fault.pc, where, sizeof where);
+        fprintf(stderr,
+                "facet run: hart %u: %s (cause %" PRIu64 ", value 0x%" PRIx64
+                ") at %s, and no trap handler "
+                "at 0x%" PRIx64 "\n",
+                fault.core,
+                facet_xphmg_cause_name(fault.cause),
+                fault.cause & ~(UINT64_C(1) << 63),
+                fault.value,
+                where,
+                fault.handler);
+    } else if (s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine)) {
+        fprintf(stderr, "facet run: reads on after the end of standard input, at %s\n", where);
+    } else if (s->stop.reason == FACET_STOP_IDLE) {
+        fprintf(stderr,
+                "facet run: every hart waits (WFI) and no interrupt will come; hart %u is at %s\n",
+                s->stop.core,
+                where);
+    } else if (s->stop.reason == FACET_STOP_REQUEST) {
+        fprintf(stderr, "facet run: interrupted at %s\n", where);
+    }
+}
+
+static uint64_t retired(const struct session *s)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
+        sum += facet_machine_retired(s->machine, i);
+    }
+    return sum;
+}
+
+/* Registers four in a line; CSRs that are not zero. */
+static void dump_core(const facet_machine *machine, uint32_t core)
+{
+    const struct facet_core_desc *desc = facet_machine_core(machine, core);
+    struct facet_value value;
+
+    fprintf(stderr, "%s\n", desc->name);
+    for (uint32_t i = 0; i < desc->reg_count; i++) {
+        const struct facet_reg_desc *reg = &desc->regs[i];
+
+        (void)facet_machine_reg_read(machine, core, i, &value, NULL);
+        fprintf(stderr,
+                "  %-4s %-4s 0x%016" PRIx64 "%s",
+                reg->name,
+                reg->alias != NULL ? reg->alias : "",
+                value.lo,
+                i % 4 == 3 || i + 1 == desc->reg_count ? "\n" : "");
+    }
+    for (uint32_t i = 0; i < desc->csr_count; i++) {
+        if (facet_machine_csr_read(machine, core, i, &value, NULL) == FACET_OK && value.lo != 0) {
+            fprintf(stderr, "  %-20s 0x%016" PRIx64 "\n", desc->csrs[i].name, value.lo);
+        }
+    }
+}
+
+static json_t *core_json(const facet_machine *machine, uint32_t core)
+{
+    const struct facet_core_desc *desc = facet_machine_core(machine, core);
+    json_t *regs = json_object(), *csrs = json_object();
+    struct facet_value value;
+    char text[24];
+
+    for (uint32_t i = 0; i < desc->reg_count; i++) {
+        (void)facet_machine_reg_read(machine, core, i, &value, NULL);
+        (void)snprintf(text, sizeof text, "0x%" PRIx64, value.lo);
+        (void)json_object_set_new(regs, desc->regs[i].name, json_string(text));
+    }
+    for (uint32_t i = 0; i < desc->csr_count; i++) {
+        (void)facet_machine_csr_read(machine, core, i, &value, NULL);
+        (void)snprintf(text, sizeof text, "0x%" PRIx64, value.lo);
+        (void)json_object_set_new(csrs, desc->csrs[i].name, json_string(text));
+    }
+    return json_pack("{s:s, s:o, s:o}", "name", desc->name, "registers", regs, "csrs", csrs);
+}
+
+static int print_summary(const struct session *s)
+{
+    uint64_t instructions = retired(s);
+    double mips = s->seconds > 0 ? (double)instructions / s->seconds / 1e6 : 0;
+    bool dump = cli_given(s->args, "dump-state");
+    json_t *result, *cores;
+    char pc[24];
+
+    if (cli_given(s->args, "stats")) {
+        fprintf(stderr,
+                "facet run: %s after %" PRIu64 " instructions, %.3f s, %.1f MIPS\n",
+                reason_name(s),
+                instructions,
+                s->seconds,
+                mips);
+    }
+    if (!s->args->json) {
+        for (uint32_t i = 0; dump && i < facet_machine_core_count(s->machine); i++) {
+            dump_core(s->machine, i);
+        }
+        return CLI_OK;
+    }
+    (void)snprintf(pc, sizeof pc, "0x%" PRIx64, s->stop.pc);
+    result = json_pack("{s:s, s:i, s:I, s:I, s:f, s:f, s:I, s:s}",
+                       "reason",
+                       reason_name(s),
+                       "exit_code",
+                       exit_code(s),
+                       "instructions",
+                       (json_int_t)instructions,
+                       "steps",
+                       (json_int_t)s->stop.steps,
+                       "seconds",
+                       s->seconds,
+                       "mips",
+                       mips,
+                       "hart",
+                       (json_int_t)s->stop.core,
+                       "pc",
+                       pc);
+    if (dump && result != NULL && (cores = json_array()) != NULL) {
+        for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
+            (void)json_array_append_new(cores, core_json(s->machine, i));
+        }
+        (void)json_object_set_new(result, "harts", cores);
+    }
+    return cli_print_json(s->args, result);
+}
+
+/* ---- the command ------------------------------------------------------------------------------
+ */
+
+/* 64, 64k, 128M, 2G */
+static bool read_size(const struct cli_args *args, uint64_t *size)
+{
+    const char *text = cli_value(args, "ram");
+    unsigned shift = 0;
+    char *end;
+    uint64_t value;
+
+    if (text == NULL) {
+        return true;
+    }
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    switch (*end) {
+    case 'k':
+    case 'K':
+        shift = 10;
+        break;
+    case 'M':
+        shift = 20;
+        break;
+    case 'G':
+        shift = 30;
+        break;
+    default:
+        break;
+    }
+    end += shift != 0;
+    if (errno != 0 || text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 ||
+        value > FACET_XPHMG_RAM_MAX >> shift || (value << shift) % 4096 != 0) {
+        (void)cli_bad(args, "--ram %s: expected a multiple of 4k up to 64G, such as 128M", text);
+        return false;
+    }
+    *size = value << shift;
+    return true;
+}
+
+/* argv as one line, for SYS_GET_CMDLINE. */
+static void join(const struct cli_args *args, struct facet_strbuf *line)
+{
+    facet_strbuf_init(line);
+    for (int i = 0; i < args->positional_count; i++) {
+        facet_strbuf_printf(line, "%s%s", i > 0 ? " " : "", args->positional[i]);
+    }
+}
+
+static enum facet_status
+start(struct session *s, struct facet_xphmg_config *config, struct facet_error *err)
+{
+    struct facet_bytes file;
+    struct facet_strbuf line;
+    enum facet_status status = facet_file_read(s->args->positional[0], PROGRAM_LIMIT, &file, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    join(s->args, &line);
+    config->command_line = facet_strbuf_text(&line);
+    status = facet_xphmg_create(config, &s->machine, err);
+    if (status == FACET_OK) {
+        status = facet_xphmg_load_elf(s->machine, file.data, file.size, err);
+        if (status == FACET_OK) {
+            status = facet_elf_read(file.data, file.size, &s->program, err);
+        }
+        if (status != FACET_OK) {
+            (void)facet_fail_in(err, s->args->positional[0]);
+        }
+    }
+    facet_strbuf_free(&line);
+    free(file.data);
+    return status;
+}
+
+static int run_session(struct session *s)
+{
+    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    int code;
+
+    interrupted_machine = s->machine;
+    (void)sigaction(SIGINT, &act, &old);
+    run_program(s);
+    (void)sigaction(SIGINT, &old, NULL);
+    (void)fflush(stdout);
+    print_stop(s);
+    code = print_summary(s);
+    return code != CLI_OK ? code : exit_code(s);
+}
+
+static int run_run(const struct cli_args *args)
+{
+    struct session s = {.args = args, .max_steps = UINT64_MAX, .max_seconds = 1e300};
+    struct facet_xphmg_config config = {
+        .no_cache = cli_given(args, "no-cache"),
+        .no_semihosting = cli_given(args, "no-semihosting"),
+        .host = {.context = &s,
+                 .output = host_output,
+                 .files = {host_open, host_close, host_read, host_write, host_seek, host_length}}};
+    struct facet_error err = {0};
+    uint64_t harts = 1;
+    int code;
+
+    if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) ||
+        !cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
+        !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds) ||
+        !read_size(args, &config.ram_bytes)) {
+        return CLI_BAD;
+    }
+    config.harts = (uint32_t)harts;
+    if (!guest_files_open(&s.files, cli_value(args, "files"))) {
+        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    }
+    if (start(&s, &config, &err) != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (!add_breakpoints(&s)) {
+        code = CLI_BAD;
+    } else {
+        code = run_session(&s);
+    }
+    facet_object_free(s.program);
+    facet_machine_destroy(s.machine);
+    guest_files_close(&s.files);
+    return code;
+}
+
+static const struct cli_option run_options[] = {
+    {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},
+    {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},
+    {"max-instructions",
+     0,
+     "N",
+     "stop after N steps: instructions, traps included (exit code 124)"},
+    {"max-seconds", 0, "SECONDS", "stop after this wall-clock time (exit code 124)"},
+    {"break", 'b', "PLACE", "stop before the instruction at an address or symbol; repeatable"},
+    {"dump-state", 0, NULL, "print registers and CSRs of every hart at the end"},
+    {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
+    {"files", 0, "DIR", "let the program open files below DIR by semihosting"},
+    {"no-semihosting", 0, NULL, "EBREAK always traps"},
+    {"no-cache", 0, NULL, "plain executor: same results, slower"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_run = {
+    .name = "run",
+    .summary = "run a bare-metal RISC-V program on the xphmg machine",
+    .usage = "facet run PROGRAM [ARG...] [--harts N] [--ram SIZE] [--break PLACE] [--json]\n"
+             "facet run PROGRAM [OPTION...] -- ARG...",
+    .details =
+        "Loads an ELF64 executable, starts every hart at its entry point (a0 = hart number) and "
+        "connects its console to standard input and output. Programs end and talk through RISC-V "
+        "semihosting, HTIF (symbols tohost and fromhost), or the UART and the finisher of QEMU's "
+        "virt machine; docs/run.md has the memory map. Arguments for the program that start with "
+        "a dash follow after --.\n\n"
+        "Runs are repeatable: time counts instructions, and nothing of the host shows but standard "
+        "input and, with --files, the files below one folder.\n\n"
+        "The exit code is the program's own, 255 when that is larger. 2: bad input or usage. 124: "
+        "a "
+        "limit was reached. 125: the program cannot go on: a trap without handler, or all harts "
+        "wait for ever. 130: Ctrl-C. A breakpoint that was reached gives 0. With --json standard "
+        "output holds one object with the reason, and what the program prints goes to standard "
+        "error.",
+    .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
+                "facet run hello.elf\n"
+                "facet run hello.elf --json --dump-state",
+    .options = run_options,
+    .has_json = true,
+    .run = run_run,
+    .operands = "PROGRAM [ARG...]",
+};

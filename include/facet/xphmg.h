@@ -1,0 +1,119 @@
+/* The xphmg machine: RV64GC harts with the XPHMG extensions, RAM, and a small platform that runs
+ * bare-metal programs made for QEMU's `virt` machine or for Spike. Everything after creation is
+ * written against facet/machine.h; this header has what only this kind needs.
+ *
+ *   0x00100000  finisher   0x5555 ends with code 0, 0x3333 | code << 16 with `code`
+ *   0x02000000  clint      msip, mtimecmp, mtime
+ *   0x10000000  uart       16550: transmit and receive, polled
+ *   0x40000000  lds        64 KiB of local memory (XMEM)
+ *   0x80000000  ram        ram_bytes
+ * and, found by symbols of the ELF file, HTIF (`tohost`, `fromhost`); and RISC-V semihosting.
+ *
+ * Order and time. Harts take turns: `quantum` steps of one, then of the next. A hart that waits
+ * (WFI) lets its turn pass. The machine's clock counts the steps of all harts, passed turns
+ * included; mtime advances by one every instructions_per_tick * harts steps. When every hart waits,
+ * the clock jumps to the next timer interrupt; when there is none, the machine is idle. The end of
+ * a turn breaks the hart's LR reservation. So all of this is a function of the state, and the same
+ * with or without the cache of decoded blocks.
+ *
+ * The library does no input or output: what the guest writes goes to a callback, what it reads was
+ * given with facet_xphmg_input. When the guest wants to read and nothing is there, run stops with
+ * FACET_STOP_IDLE, and the instruction is tried again by the next run. */
+#ifndef FACET_XPHMG_H
+#define FACET_XPHMG_H
+
+#include <facet/machine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FACET_XPHMG_RAM_BASE UINT64_C(0x80000000)
+#define FACET_XPHMG_RAM_BYTES (UINT64_C(128) << 20) /* default */
+#define FACET_XPHMG_RAM_MAX (UINT64_C(1) << 36)
+#define FACET_XPHMG_MAX_HARTS 64
+#define FACET_XPHMG_QUANTUM 1024              /* default; at least 64, so that LR/SC loops end */
+#define FACET_XPHMG_INSTRUCTIONS_PER_TICK 100 /* default: mtime at 10 MHz of a 1 GHz hart */
+
+enum facet_xphmg_stream { FACET_XPHMG_OUT = 1, FACET_XPHMG_ERR = 2 };
+
+/* Files for semihosting. Every call returns a value >= 0 or a negated RISC-V newlib errno; a member
+ * that is NULL refuses. Paths are the guest's words: the implementation decides what they may
+ * reach. */
+struct facet_xphmg_files {
+    int64_t (*open)(void *context, const char *path, unsigned mode); /* mode: SYS_OPEN's 0..11 */
+    int64_t (*close)(void *context, int64_t handle);
+    int64_t (*read)(void *context, int64_t handle, void *data, size_t size);
+    int64_t (*write)(void *context, int64_t handle, const void *data, size_t size);
+    int64_t (*seek)(void *context, int64_t handle, uint64_t position);
+    int64_t (*length)(void *context, int64_t handle);
+};
+
+struct facet_xphmg_host {
+    void *context;
+    /* Bytes that the guest writes to its console (OUT) or error stream; NULL drops them. */
+    void (*output)(void *context, enum facet_xphmg_stream stream, const void *data, size_t size);
+    struct facet_xphmg_files files;
+};
+
+/* Zero gives the default everywhere. */
+struct facet_xphmg_config {
+    uint32_t harts;     /* 1..FACET_XPHMG_MAX_HARTS */
+    uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX */
+    uint32_t quantum;   /* steps */
+    uint32_t instructions_per_tick;
+    bool no_cache;            /* the plain executor only; results are the same */
+    bool no_semihosting;      /* EBREAK always traps */
+    bool poll_input;          /* looking for input that is not there does not stop the machine */
+    const char *command_line; /* for SYS_GET_CMDLINE; copied; NULL = "" */
+    /* "full" (default), "min" or "prof", then keys that change it: "min,pmask_banks=4"
+     * (spec/numeric.md 16). */
+    const char *configuration;
+    struct facet_xphmg_host host;
+};
+
+/* `config` NULL for defaults. */
+enum facet_status facet_xphmg_create(const struct facet_xphmg_config *config,
+                                     facet_machine **out,
+                                     struct facet_error *err);
+
+/* Puts the segments of an ELF64 executable into memory, resets, and starts every hart at its entry
+ * with a0 = hart number and a1 = 0. Bad files and segments outside RAM are FACET_ERR_INPUT, and
+ * nothing was loaded. */
+enum facet_status facet_xphmg_load_elf(facet_machine *machine,
+                                       const void *data,
+                                       size_t size,
+                                       struct facet_error *err);
+
+/* Appends to what the guest can read from its console. */
+enum facet_status
+facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct facet_error *err);
+/* No more will come: reading past the end gives the guest its end of file. (SYS_READC says so once
+ * and then waits for ever.) */
+void facet_xphmg_input_end(facet_machine *machine);
+/* Whether the last stop, FACET_STOP_IDLE, waits for input; or, with poll_input, whether the guest
+ * has looked for input in vain. */
+bool facet_xphmg_wants_input(const facet_machine *machine);
+
+/* Cause of a fault that is no trap: every hart waits, one of them for an event or ticket that nobody
+ * can signal any more. */
+#define FACET_XPHMG_DEADLOCK UINT64_C(0x7FFFFFFFFFFFFFFF)
+
+/* After FACET_STOP_FAULT: the trap that had no handler (the handler's first instruction traps
+ * itself, for ever). */
+struct facet_xphmg_fault {
+    uint32_t core;
+    uint64_t pc;
+    uint64_t cause;
+    uint64_t value;
+    uint64_t handler;
+};
+bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *fault);
+
+/* "illegal instruction", ...; never NULL. */
+const char *facet_xphmg_cause_name(uint64_t cause);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

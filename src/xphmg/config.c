@@ -1,0 +1,201 @@
+/* See config.h. */
+#include "xphmg/config.h"
+
+#include "base/bits.h"
+#include "contract/xphmg_csrs.h"
+#include "isa/isa.h"
+#include "num/eff.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Units that this program has. The presence bits of the others read 0 and their instructions and
+ * CSRs are those of an absent unit. */
+#define BUILT (~(FACET_CAP_FEAT0_RT_PRESENT | FACET_CAP_FEAT0_GFX_PRESENT))
+
+#define FULL                                                                                       \
+    .cap_vers = FACET_CAP_VERS_RESET, .feat0 = FACET_CAP_FEAT0_RESET & BUILT,                      \
+    .feat1 = FACET_CAP_FEAT1_RESET, .pmask_cap = FACET_CAP_PMASK_CAP_RESET,                        \
+    .xmem_cap = FACET_CAP_XMEM_CAP_RESET, .xmem_params = FACET_CAP_XMEM_PARAMS_RESET,              \
+    .prec_alu = FACET_CAP_PREC_ALU_RESET, .prec_fp8 = FACET_CAP_PREC_FP8_RESET,                    \
+    .prec_intq = FACET_CAP_PREC_INTQ_RESET, .prec_hyb = FACET_CAP_PREC_HYB_RESET,                  \
+    .prec_rt = FACET_CAP_PREC_RT_RESET, .rtcap = FACET_RTCAP_RESET, .mtxcap = FACET_MTXCAP_RESET,  \
+    .alt_formats = FACET_ALT_ALL
+
+static const struct {
+    const char *name;
+    struct facet_cap_config config;
+} configs[] = {
+    {"full", {FULL, .flags = FACET_CAP_FLAGS_RESET}},
+    {"prof", {FULL, .flags = 3, .prof_sup = 7}},
+    {"min",
+     {
+         .cap_vers = FACET_CAP_VERS_RESET,
+         .feat0 = UINT64_C(0x1408) & BUILT,
+         .feat1 = 0x7E3C,
+         .pmask_cap = 0x13,
+         .xmem_cap = 0x0001,
+         .xmem_params = UINT64_C(0x0000000600000040),
+         .prec_alu = 0x7F,
+         .prec_fp8 = 0,
+         .prec_intq = 0x1799,
+         .prec_hyb = 0x16,
+         .prec_rt = 0x33F,
+         .rtcap = FACET_RTCAP_RESET,
+         .mtxcap = FACET_MTXCAP_RESET,
+         .alt_formats = FACET_ALT_NONE,
+     }},
+};
+
+const struct facet_cap_config *facet_cap_config_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        if (strcmp(configs[i].name, name) == 0) {
+            return &configs[i].config;
+        }
+    }
+    return NULL;
+}
+
+/* A key is a register or a field of one. */
+static const struct {
+    const char *key;
+    size_t offset;
+    unsigned number; /* the whole register: its CSR number; a field: 0 */
+    uint64_t mask;   /* of the field */
+    uint8_t low;
+    uint8_t first, last; /* what the field may be told to be; it stores value - first */
+} keys[] = {
+#define WHOLE(key, csr)                                                                            \
+    {                                                                                              \
+#key, offsetof(struct facet_cap_config, key), FACET_CSR_##csr, 0, 0, 0, 0                  \
+    }
+#define PART(key, reg, field, first, last)                                                         \
+    {                                                                                              \
+#key, offsetof(struct facet_cap_config, reg), 0, FACET_##field, FACET_##field##_LSB,       \
+            first, last                                                                            \
+    }
+    WHOLE(cap_vers, CAP_VERS),
+    WHOLE(flags, CAP_FLAGS),
+    WHOLE(feat0, CAP_FEAT0),
+    WHOLE(xmem_cap, CAP_XMEM_CAP),
+    WHOLE(rtcap, RTCAP),
+    WHOLE(mtxcap, MTXCAP),
+    PART(pmask_present, pmask_cap, CAP_PMASK_CAP_PMASK_PRESENT, 0, 1),
+    PART(pmask_banks, pmask_cap, CAP_PMASK_CAP_PMASK_BANKS_M1, 1, 4),
+    PART(pmask_level, feat1, CAP_FEAT1_PMASK_LEVEL, 0, 2),
+    PART(mtx_descq, feat1, CAP_FEAT1_MTX_DESCQ, 0, 1),
+    PART(rt_descq, rtcap, RTCAP_DESCQ, 0, 1),
+};
+
+/* Reserved bits: RSV, RSVD, RSV0, but not RSV_PRESENT. */
+static bool is_reserved(const char *name)
+{
+    return strncmp(name, "RSV", 3) == 0 && name[3] != '_';
+}
+
+/* Bits of a register that have a name. */
+static uint64_t named_bits(unsigned number)
+{
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
+    uint64_t mask = 0;
+
+    for (unsigned i = 0; row != NULL && i < row->field_count; i++) {
+        const struct facet_csr_field *field = &row->fields[i];
+
+        if (!is_reserved(field->name)) {
+            mask |= facet_bits_mask(field->hi - field->lo + 1u) << field->lo;
+        }
+    }
+    return mask;
+}
+
+enum facet_status facet_cap_config_set(struct facet_cap_config *config,
+                                       const char *key,
+                                       uint64_t value,
+                                       struct facet_error *err)
+{
+    if (strcmp(key, "alt_formats") == 0) {
+        if ((value & ~(uint64_t)FACET_ALT_ALL) != 0) {
+            return facet_fail(
+                err, FACET_ERR_USAGE, 0, "alt_formats has bits 1 to 5, one for each ALT_FMT");
+        }
+        config->alt_formats = (uint32_t)value;
+        return FACET_OK;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        uint64_t *reg = (uint64_t *)(void *)((char *)config + keys[i].offset);
+
+        if (strcmp(keys[i].key, key) != 0) {
+            continue;
+        }
+        if (keys[i].number != 0) {
+            if ((value & ~named_bits(keys[i].number)) != 0) {
+                return facet_fail(err,
+                                  FACET_ERR_USAGE,
+                                  0,
+                                  "%s has no bits 0x%llx",
+                                  key,
+                                  (unsigned long long)(value & ~named_bits(keys[i].number)));
+            }
+            *reg = value;
+        } else if (value < keys[i].first || value > keys[i].last) {
+            return facet_fail(
+                err, FACET_ERR_USAGE, 0, "%s is %u to %u", key, keys[i].first, keys[i].last);
+        } else {
+            *reg = (*reg & ~keys[i].mask) | (value - keys[i].first) << keys[i].low;
+        }
+        config->feat0 &= BUILT;
+        return FACET_OK;
+    }
+    return facet_fail(err, FACET_ERR_USAGE, 0, "no configuration key is called %s", key);
+}
+
+/* One `key=value` of [text, text + length). */
+static enum facet_status
+set_text(struct facet_cap_config *config, const char *text, size_t length, struct facet_error *err)
+{
+    char word[80];
+    char *equals, *end;
+    uint64_t value;
+
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+    equals = strchr(word, '=');
+    if (length >= sizeof word || equals == NULL) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected key=value", word);
+    }
+    *equals = '\0';
+    errno = 0;
+    value = strtoull(equals + 1, &end, 0);
+    if (equals[1] < '0' || equals[1] > '9' || *end != '\0' || errno != 0) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "%s=%s: expected a number", word, equals + 1);
+    }
+    return facet_cap_config_set(config, word, value, err);
+}
+
+enum facet_status
+facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+    size_t length = text != NULL ? strcspn(text, ",") : 0;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, length != 0 ? text : "");
+    if (length == 0) {
+        *config = *facet_cap_config_named("full");
+    } else if (length >= sizeof name || facet_cap_config_named(name) == NULL) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "%s: no such configuration, expected full, min or prof", name);
+    } else {
+        *config = *facet_cap_config_named(name);
+    }
+    while (status == FACET_OK && text != NULL && text[length] == ',') {
+        text += length + 1;
+        length = strcspn(text, ",");
+        status = set_text(config, text, length, err);
+    }
+    return status;
+}

@@ -1,0 +1,48 @@
+/* What an xphmg machine is built from: the reference configurations `full`, `min` and `prof` and
+ * the keys that change one thing of them.
+ *
+ * Spec: numeric.md 16, R-CAP-46, R-CAP-57. */
+#ifndef FACET_XPHMG_CONFIG_H
+#define FACET_XPHMG_CONFIG_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Values of read-only registers; presence bits remove their unit (R-CAP-57). */
+struct facet_cap_config {
+    uint64_t cap_vers;
+    uint64_t flags;
+    uint64_t prof_sup;
+    uint64_t feat0;
+    uint64_t feat1; /* PMASK_LEVEL and MTX_DESCQ included */
+    uint64_t pmask_cap;
+    uint64_t xmem_cap;
+    uint64_t xmem_params;
+    uint64_t prec_alu, prec_fp8, prec_intq, prec_hyb, prec_rt;
+    uint64_t rtcap, mtxcap;
+    uint32_t alt_formats; /* bit f: ALT_FMT f is supported */
+};
+
+/* `full`, `min` or `prof`; NULL for another name. */
+const struct facet_cap_config *facet_cap_config_named(const char *name);
+
+/* "min", or "full,pmask_banks=2,feat0=0x1d11": a name and keys. NULL or "" is `full`. */
+enum facet_status
+facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err);
+
+/* Changes one key: "pmask_present", "pmask_level", "pmask_banks", "feat0", "xmem_cap",
+ * "alt_formats", "cap_vers", "flags", "rtcap", "mtxcap", "rt_descq", "mtx_descq". An unknown key or
+ * a value that does not fit is FACET_ERR_USAGE. */
+enum facet_status facet_cap_config_set(struct facet_cap_config *config,
+                                       const char *key,
+                                       uint64_t value,
+                                       struct facet_error *err);
+
+static inline unsigned facet_config_banks(const struct facet_cap_config *config)
+{
+    return (config->pmask_cap & 1) != 0 ? ((unsigned)config->pmask_cap >> 1 & 7) + 1 : 0;
+}
+
+#endif

@@ -1,0 +1,428 @@
+/* The xphmg machine's life and its face (machine/ops.h). */
+#include "xphmg/platform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+static void xphmg_destroy(void *self)
+{
+    struct facet_xphmg *m = self;
+
+    facet_block_cache_destroy(m->cache);
+    facet_mem_destroy(m->mem);
+    facet_xphmg_tables_free(&m->tables);
+    free(m->harts);
+    free(m->mtimecmp);
+    free(m->last_trap);
+    free(m->cores);
+    free(m->core_names);
+    free(m->command_line);
+    free(m->console.bytes);
+    free(m);
+}
+
+static void xphmg_reset(void *self)
+{
+    struct facet_xphmg *m = self;
+
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        struct facet_hart *h = &m->harts[i];
+
+        facet_hart_reset(h, m->entry);
+        h->x[10] = i;
+        m->mtimecmp[i] = UINT64_MAX;
+    }
+    facet_xmem_reset(&m->xmem);
+    memset(m->last_trap, 0, m->hart_count * sizeof *m->last_trap);
+    memset(&m->uart, 0, sizeof m->uart);
+    m->htif.response = 0;
+    m->htif.reading = false;
+    m->clock = m->mtime = m->mtime_offset = m->msip = 0;
+    m->current = 0;
+    m->turn_left = m->quantum;
+    m->idle = m->console.starved = m->console.told = false;
+    m->semihost_errno = 0;
+    m->end = 0;
+    m->end_core = 0;
+    m->end_code = m->end_address = 0;
+    if (m->cache != NULL) {
+        facet_xphmg_watch_htif(m);
+    }
+}
+
+static enum facet_status check_config(const struct facet_xphmg_config *c,
+                                      const struct facet_xphmg *m,
+                                      struct facet_error *err)
+{
+    if (m->hart_count > FACET_XPHMG_MAX_HARTS) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          m->hart_count,
+                          "%u harts, expected 1..%u",
+                          m->hart_count,
+                          FACET_XPHMG_MAX_HARTS);
+    }
+    if (m->quantum < 64) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          m->quantum,
+                          "a quantum of %u steps, expected 64 or more",
+                          m->quantum);
+    }
+    if (c->ram_bytes % FACET_MEM_PAGE_BYTES != 0 || c->ram_bytes > FACET_XPHMG_RAM_MAX) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          c->ram_bytes,
+                          "RAM of %llu bytes, expected a multiple of 4096 up to 64 GiB",
+                          (unsigned long long)c->ram_bytes);
+    }
+    return FACET_OK;
+}
+
+static bool allocate(struct facet_xphmg *m, const char *command_line)
+{
+    m->harts = calloc(m->hart_count, sizeof *m->harts);
+    m->mtimecmp = calloc(m->hart_count, sizeof *m->mtimecmp);
+    m->last_trap = calloc(m->hart_count, sizeof *m->last_trap);
+    m->cores = calloc(m->hart_count, sizeof *m->cores);
+    m->core_names = calloc(m->hart_count, sizeof *m->core_names);
+    m->command_line = malloc(strlen(command_line) + 1);
+    if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
+        m->core_names == NULL || m->command_line == NULL) {
+        return false;
+    }
+    memcpy(m->command_line, command_line, strlen(command_line) + 1);
+    return true;
+}
+
+static void wire_harts(struct facet_xphmg *m)
+{
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        struct facet_hart *h = &m->harts[i];
+
+        h->hartid = i;
+        h->mem = m->mem;
+        h->ram = facet_mem_window(m->mem, FACET_XPHMG_RAM_BASE);
+        h->port = m->port;
+        h->csr_index = m->tables.index;
+        h->host = &m->hart_host;
+        h->mtime = &m->mtime;
+        h->xmem = &m->xmem;
+        h->units.config = &m->cap;
+        (void)snprintf(m->core_names[i], sizeof m->core_names[i], "hart%u", (unsigned)i % 1000);
+        m->cores[i] = (struct facet_core_desc){.name = m->core_names[i],
+                                               .regs = facet_xphmg_regs,
+                                               .reg_count = FACET_HART_REG_COUNT,
+                                               .pc = FACET_HART_REG_PC,
+                                               .csrs = m->tables.csrs,
+                                               .csr_count = m->tables.csr_count};
+    }
+}
+
+/* Harts run one after the other, so one cache serves all, and a hart's store into another's code is
+ * seen at once. */
+static enum facet_status make_cache(struct facet_xphmg *m, struct facet_error *err)
+{
+    enum facet_status status = facet_block_cache_create(&m->harts[0], &m->cache, err);
+
+    for (uint32_t i = 1; i < m->hart_count && status == FACET_OK; i++) {
+        m->harts[i].code_lines = m->harts[0].code_lines;
+    }
+    return status;
+}
+
+static enum facet_status
+xphmg_create(const void *config, struct facet_port *port, void **self, struct facet_error *err)
+{
+    static const struct facet_xphmg_config defaults;
+    const struct facet_xphmg_config *c = config != NULL ? config : &defaults;
+    uint64_t ram_bytes = c->ram_bytes != 0 ? c->ram_bytes : FACET_XPHMG_RAM_BYTES;
+    struct facet_xphmg *m = calloc(1, sizeof *m);
+    enum facet_status status;
+
+    if (m == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a machine");
+    }
+    facet_arena_init(&m->tables.arena);
+    m->port = port;
+    m->hart_count = c->harts != 0 ? c->harts : 1;
+    m->quantum = c->quantum != 0 ? c->quantum : FACET_XPHMG_QUANTUM;
+    m->steps_per_tick =
+        (uint64_t)(c->instructions_per_tick != 0 ? c->instructions_per_tick
+                                                 : FACET_XPHMG_INSTRUCTIONS_PER_TICK) *
+        m->hart_count;
+    m->poll_input = c->poll_input;
+    m->host = c->host;
+    m->hart_host.context = m;
+    m->hart_host.ebreak = c->no_semihosting ? NULL : facet_xphmg_semihost;
+    m->entry = FACET_XPHMG_RAM_BASE;
+    status = check_config(c, m, err);
+    if (status == FACET_OK && !allocate(m, c->command_line != NULL ? c->command_line : "")) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for %u harts", m->hart_count);
+    }
+    if (status != FACET_OK ||
+        (status = facet_cap_config_parse(c->configuration, &m->cap, err)) != FACET_OK ||
+        (status = facet_xphmg_tables_make(&m->tables, &m->cap, err)) != FACET_OK ||
+        (status = facet_mem_create(&m->mem, err)) != FACET_OK ||
+        (status = facet_xphmg_add_devices(m, err)) != FACET_OK ||
+        (status = facet_mem_add_ram(
+             m->mem, "lds", FACET_MEM_RAM, FACET_XLDSBASE_RESET, FACET_XLDSSIZE_RESET, err)) !=
+            FACET_OK ||
+        (status = facet_mem_add_ram(
+             m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK) {
+        xphmg_destroy(m);
+        return status;
+    }
+    wire_harts(m);
+    if (!c->no_cache && (status = make_cache(m, err)) != FACET_OK) {
+        xphmg_destroy(m);
+        return status;
+    }
+    xphmg_reset(m);
+    *self = m;
+    return FACET_OK;
+}
+
+/* ---- tables, registers, memory ----------------------------------------------------------------
+ */
+
+static const struct facet_core_desc *xphmg_core(const void *self, uint32_t core)
+{
+    const struct facet_xphmg *m = self;
+
+    return core < m->hart_count ? &m->cores[core] : NULL;
+}
+
+static facet_mem *xphmg_space(const void *self, uint32_t space, const char **name)
+{
+    *name = "main";
+    return space == 0 ? ((const struct facet_xphmg *)self)->mem : NULL;
+}
+
+static struct facet_value xphmg_reg_read(const void *self, uint32_t core, uint32_t reg)
+{
+    const struct facet_hart *h = &((const struct facet_xphmg *)self)->harts[core];
+
+    if (reg < FACET_HART_REG_F) {
+        return facet_value64(h->x[reg]);
+    }
+    if (reg < FACET_HART_REG_PC) {
+        return facet_value64(h->f[reg - FACET_HART_REG_F]);
+    }
+    if (reg <= FACET_HART_REG_PRIV) {
+        return facet_value64(reg == FACET_HART_REG_PC ? h->pc : h->priv);
+    }
+    if (reg < FACET_HART_REG_MTX) {
+        return facet_value64(reg == FACET_HART_REG_P0
+                                 ? h->units.pmask.p0
+                                 : h->units.pmask.bank[reg - FACET_HART_REG_P0]);
+    }
+    return facet_value64(facet_load_le64(facet_hart_mtx_word((struct facet_hart *)h, reg)));
+}
+
+static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct facet_value value)
+{
+    struct facet_hart *h = &((struct facet_xphmg *)self)->harts[core];
+
+    if (reg > 0 && reg < FACET_HART_REG_F) {
+        h->x[reg] = value.lo;
+    } else if (reg >= FACET_HART_REG_F && reg < FACET_HART_REG_PC) {
+        h->f[reg - FACET_HART_REG_F] = value.lo;
+    } else if (reg == FACET_HART_REG_PC) {
+        h->pc = value.lo & ~UINT64_C(1);
+    } else if (reg == FACET_HART_REG_P0) {
+        h->units.pmask.p0 = value.lo != 0;
+    } else if (reg > FACET_HART_REG_P0 && reg < FACET_HART_REG_MTX) {
+        h->units.pmask.bank[reg - FACET_HART_REG_P0] = value.lo;
+    } else if (reg >= FACET_HART_REG_MTX) {
+        facet_store_le64(facet_hart_mtx_word(h, reg), value.lo);
+    }
+}
+
+static struct facet_value xphmg_csr_read(const void *self, uint32_t core, uint32_t csr)
+{
+    const struct facet_xphmg *m = self;
+    uint32_t number = m->tables.csrs[csr].number;
+
+    if (number == FACET_CSR_MIP || number == FACET_CSR_TIME) { /* as of now, not of the last step */
+        struct facet_xphmg now = *m;
+        struct facet_hart h = m->harts[core];
+
+        facet_xphmg_refresh(&now, &h);
+        h.mtime = &now.mtime;
+        return facet_value64(facet_hart_csr_peek(&h, number));
+    }
+    return facet_value64(facet_hart_csr_peek(&m->harts[core], number));
+}
+
+static struct facet_value
+xphmg_csr_write(void *self, uint32_t core, uint32_t csr, struct facet_value value)
+{
+    struct facet_xphmg *m = self;
+
+    facet_hart_csr_poke(&m->harts[core], m->tables.csrs[csr].number, value.lo);
+    facet_xphmg_settle(m); /* mie may wake a waiting hart */
+    return xphmg_csr_read(self, core, csr);
+}
+
+static uint64_t xphmg_retired(const void *self, uint32_t core)
+{
+    return ((const struct facet_xphmg *)self)->harts[core].retired;
+}
+
+static void xphmg_memory_written(void *self, uint32_t space, uint64_t address, uint64_t size)
+{
+    struct facet_xphmg *m = self;
+
+    (void)space, (void)address, (void)size;
+    if (m->cache != NULL) {
+        facet_block_cache_flush(m->cache);
+    }
+}
+
+static size_t xphmg_disassemble(
+    const void *self, uint32_t core, uint64_t address, char *buf, size_t size, uint32_t *length)
+{
+    const struct facet_xphmg *m = self;
+    uint8_t bytes[4] = {0};
+
+    (void)core;
+    if (facet_mem_peek(m->mem, address, bytes, 2).fault != FACET_MEM_OK) {
+        return 0;
+    }
+    *length = facet_isa_length(FACET_ISA_XPHMG, (uint16_t)facet_load_le(bytes, 2));
+    if (*length == 4 && facet_mem_peek(m->mem, address + 2, bytes + 2, 2).fault != FACET_MEM_OK) {
+        *length = 0;
+        return 0;
+    }
+    return facet_isa_print(
+        FACET_ISA_XPHMG, (uint32_t)facet_load_le(bytes, 4), address, NULL, buf, size);
+}
+
+const struct facet_machine_ops facet_xphmg_ops = {
+    .name = "xphmg",
+    .checks_breakpoints = true,
+    .create = xphmg_create,
+    .destroy = xphmg_destroy,
+    .reset = xphmg_reset,
+    .core = xphmg_core,
+    .space = xphmg_space,
+    .reg_read = xphmg_reg_read,
+    .reg_write = xphmg_reg_write,
+    .csr_read = xphmg_csr_read,
+    .csr_write = xphmg_csr_write,
+    .next_core = facet_xphmg_next_core,
+    .retired = xphmg_retired,
+    .run = facet_xphmg_run,
+    .save = facet_xphmg_save,
+    .load = facet_xphmg_load,
+    .memory_written = xphmg_memory_written,
+    .disassemble = xphmg_disassemble,
+};
+
+/* ---- facet/xphmg.h ----------------------------------------------------------------------------
+ */
+
+enum facet_status facet_xphmg_create(const struct facet_xphmg_config *config,
+                                     facet_machine **out,
+                                     struct facet_error *err)
+{
+    return facet_machine_create(&facet_xphmg_ops, config, out, err);
+}
+
+enum facet_status
+facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct facet_error *err)
+{
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg_console *c;
+
+    if (m == NULL) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "not an xphmg machine");
+    }
+    c = &m->console;
+    if (c->read > 0) { /* what was read is forgotten */
+        memmove(c->bytes, c->bytes + c->read, c->size - c->read);
+        c->size -= c->read;
+        c->read = 0;
+    }
+    if (size > c->capacity - c->size) {
+        size_t capacity = c->size + size > 2 * c->capacity ? c->size + size : 2 * c->capacity;
+        uint8_t *bytes = size <= SIZE_MAX / 2 - c->size ? realloc(c->bytes, capacity) : NULL;
+
+        if (bytes == NULL) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for console input");
+        }
+        c->bytes = bytes;
+        c->capacity = capacity;
+    }
+    if (size > 0) {
+        memcpy(c->bytes + c->size, data, size);
+        c->size += size;
+        c->starved = false;
+        m->harts[m->current].stalled = false;
+    }
+    return FACET_OK;
+}
+
+void facet_xphmg_input_end(facet_machine *machine)
+{
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+
+    if (m != NULL) {
+        m->console.ended = true;
+        m->console.starved = false;
+        m->harts[m->current].stalled = false;
+    }
+}
+
+bool facet_xphmg_wants_input(const facet_machine *machine)
+{
+    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+
+    return m != NULL && m->console.starved;
+}
+
+bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *fault)
+{
+    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+
+    if (m == NULL || m->end != FACET_STOP_FAULT) {
+        return false;
+    }
+    *fault = m->last_trap[m->end_core];
+    return true;
+}
+
+const char *facet_xphmg_cause_name(uint64_t cause)
+{
+    static const char *const names[] = {
+        [FACET_CAUSE_FETCH_MISALIGNED] = "misaligned instruction address",
+        [FACET_CAUSE_FETCH_FAULT] = "instruction access fault",
+        [FACET_CAUSE_ILLEGAL] = "illegal instruction",
+        [FACET_CAUSE_BREAKPOINT] = "breakpoint",
+        [FACET_CAUSE_LOAD_MISALIGNED] = "misaligned load address",
+        [FACET_CAUSE_LOAD_FAULT] = "load access fault",
+        [FACET_CAUSE_STORE_MISALIGNED] = "misaligned store address",
+        [FACET_CAUSE_STORE_FAULT] = "store access fault",
+        [FACET_CAUSE_ECALL_U] = "environment call from U mode",
+        [FACET_CAUSE_ECALL_M] = "environment call from M mode",
+        [FACET_CAUSE_NUMERIC] = "numeric exception",
+        [FACET_CAUSE_UNSUPPORTED] = "unsupported operation",
+    };
+    uint64_t code = cause & ~(UINT64_C(1) << 63);
+
+    if (cause == FACET_XPHMG_DEADLOCK) {
+        return "deadlock: every hart waits, and nothing can end a fence";
+    }
+    if (cause >> 63 != 0) {
+        return code == FACET_IRQ_SOFTWARE ? "software interrupt"
+               : code == FACET_IRQ_TIMER  ? "timer interrupt"
+                                          : "external interrupt";
+    }
+    return code < sizeof names / sizeof names[0] && names[code] != NULL ? names[code]
+                                                                        : "unknown cause";
+}

@@ -1,0 +1,208 @@
+/* Snapshots of the xphmg machine: one function per unit, each naming its fields once. A new unit
+ * adds its function and one line in visit_hart. */
+#include "xphmg/platform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONSOLE_LIMIT = 1 << 30 };
+
+static void visit_base(struct facet_hart *h, struct facet_state_io *io)
+{
+    uint64_t *const words[] = {&h->pc,
+                               &h->mstatus,
+                               &h->mtvec,
+                               &h->mscratch,
+                               &h->mepc,
+                               &h->mcause,
+                               &h->mtval,
+                               &h->mie,
+                               &h->mip,
+                               &h->mcounteren,
+                               &h->mcountinhibit,
+                               &h->menvcfg,
+                               &h->retired,
+                               &h->minstret_offset,
+                               &h->mcycle_offset,
+                               &h->minstret_held,
+                               &h->mcycle_held,
+                               &h->reservation};
+
+    facet_state_tag(io, "hart");
+    facet_state_u64s(io, h->x, 32);
+    facet_state_require(io, h->x[0] == 0, "x0, expected 0");
+    facet_state_u64s(io, h->f, 32);
+    facet_state_u64s(io, h->pmpaddr, sizeof h->pmpaddr / sizeof h->pmpaddr[0]);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        facet_state_u64(io, words[i]);
+    }
+    facet_state_require(io, (h->pc & 1) == 0, "pc, expected an even address");
+    facet_state_u8(io, &h->priv);
+    facet_state_require(
+        io, h->priv == FACET_PRIV_U || h->priv == FACET_PRIV_M, "privilege, expected 0 or 3");
+    facet_state_u8(io, &h->frm);
+    facet_state_require(io, h->frm < 8, "frm, expected 0..7");
+    facet_state_u8(io, &h->fflags);
+    facet_state_require(io, h->fflags < 32, "fflags, expected 0..31");
+    facet_state_u8(io, &h->fs);
+    facet_state_require(io, h->fs <= FACET_FS_DIRTY, "FS, expected 0..3");
+    facet_state_bool(io, &h->reserved);
+    facet_state_bool(io, &h->waiting);
+    facet_state_u8(io, &h->wait);
+    facet_state_require(io, h->wait <= FACET_WAIT_TICKET, "reason to wait, expected 0..2");
+    facet_state_u64(io, &h->wait_on);
+    facet_state_bool(io, &h->stalled);
+}
+
+static void visit_hart(struct facet_hart *h, struct facet_state_io *io)
+{
+    visit_base(h, io);
+    facet_units_visit(&h->units, io);
+}
+
+static void visit_fault(struct facet_xphmg_fault *fault, struct facet_state_io *io)
+{
+    facet_state_u32(io, &fault->core);
+    facet_state_u64(io, &fault->pc);
+    facet_state_u64(io, &fault->cause);
+    facet_state_u64(io, &fault->value);
+    facet_state_u64(io, &fault->handler);
+}
+
+static void visit_time(struct facet_xphmg *m, struct facet_state_io *io)
+{
+    facet_state_tag(io, "time");
+    facet_state_u64(io, &m->clock);
+    facet_state_u64(io, &m->mtime);
+    facet_state_u64(io, &m->mtime_offset);
+    facet_state_u64s(io, m->mtimecmp, m->hart_count);
+    facet_state_u64(io, &m->msip);
+    facet_state_u32(io, &m->current);
+    facet_state_require(io, m->current < m->hart_count, "hart number");
+    facet_state_u32(io, &m->turn_left);
+    facet_state_require(io, m->turn_left <= m->quantum, "steps left of a turn");
+    facet_state_bool(io, &m->idle);
+}
+
+static void visit_devices(struct facet_xphmg *m, struct facet_state_io *io)
+{
+    facet_state_tag(io, "devices");
+    facet_state_u8(io, &m->uart.ier);
+    facet_state_u8(io, &m->uart.lcr);
+    facet_state_u8(io, &m->uart.mcr);
+    facet_state_u8(io, &m->uart.scr);
+    facet_state_u8(io, &m->uart.dll);
+    facet_state_u8(io, &m->uart.dlm);
+    facet_state_u8(io, &m->uart.fcr);
+    facet_state_u64(io, &m->htif.tohost);
+    facet_state_u64(io, &m->htif.fromhost);
+    facet_state_u64(io, &m->htif.response);
+    facet_state_bool(io, &m->htif.reading);
+    facet_state_u32(io, &m->semihost_errno);
+    facet_state_u64(io, &m->entry);
+    facet_state_u8(io, &m->end);
+    facet_state_require(
+        io, m->end == 0 || m->end == FACET_STOP_EXIT || m->end == FACET_STOP_FAULT, "end reason");
+    facet_state_u32(io, &m->end_core);
+    facet_state_require(io, m->end_core < m->hart_count, "hart number");
+    facet_state_u64(io, &m->end_code);
+    facet_state_u64(io, &m->end_address);
+}
+
+/* Only what the guest has not read yet. When loading, `bytes` is new and belongs to the copy. */
+static void visit_console(struct facet_xphmg_console *c, struct facet_state_io *io)
+{
+    uint64_t left = c->size - c->read;
+
+    facet_state_tag(io, "console");
+    facet_state_bool(io, &c->ended);
+    facet_state_bool(io, &c->told);
+    facet_state_bool(io, &c->starved);
+    facet_state_u64(io, &left);
+    facet_state_require(io, left <= CONSOLE_LIMIT && left <= io->size - io->at, "bytes of input");
+    if (io->failed) {
+        return;
+    }
+    if (io->loading) {
+        c->bytes = malloc(left != 0 ? (size_t)left : 1);
+        c->read = 0;
+        c->size = c->capacity = c->bytes != NULL ? (size_t)left : 0;
+        facet_state_require(io, c->bytes != NULL, "out of memory for console input");
+    }
+    if (c->size > c->read) {
+        facet_state_bytes(io, c->bytes + c->read, c->size - c->read);
+    }
+}
+
+static void visit(struct facet_xphmg *m, struct facet_state_io *io)
+{
+    uint32_t harts = m->hart_count, quantum = m->quantum;
+    uint64_t steps_per_tick = m->steps_per_tick;
+
+    facet_state_tag(io, "xphmg");
+    facet_state_u32(io, &harts);
+    facet_state_require(io, harts == m->hart_count, "another number of harts");
+    facet_state_u32(io, &quantum);
+    facet_state_require(io, quantum == m->quantum, "another quantum");
+    facet_state_u64(io, &steps_per_tick);
+    facet_state_require(io, steps_per_tick == m->steps_per_tick, "another speed of mtime");
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        visit_hart(&m->harts[i], io);
+        visit_fault(&m->last_trap[i], io);
+    }
+    facet_xmem_visit(&m->xmem, io);
+    visit_time(m, io);
+    visit_devices(m, io);
+    visit_console(&m->console, io);
+}
+
+void facet_xphmg_save(const void *self, struct facet_state_io *io)
+{
+    struct facet_xphmg copy = *(const struct facet_xphmg *)self;
+
+    visit(&copy, io); /* saving reads through the pointers and writes nothing */
+}
+
+/* The arrays that loading fills. */
+static bool copy_arrays(struct facet_xphmg *copy, const struct facet_xphmg *m)
+{
+    copy->harts = malloc(m->hart_count * sizeof *copy->harts);
+    copy->mtimecmp = malloc(m->hart_count * sizeof *copy->mtimecmp);
+    copy->last_trap = malloc(m->hart_count * sizeof *copy->last_trap);
+    copy->console.bytes = NULL;
+    if (copy->harts == NULL || copy->mtimecmp == NULL || copy->last_trap == NULL) {
+        return false;
+    }
+    memcpy(copy->harts, m->harts, m->hart_count * sizeof *copy->harts);
+    memcpy(copy->mtimecmp, m->mtimecmp, m->hart_count * sizeof *copy->mtimecmp);
+    memcpy(copy->last_trap, m->last_trap, m->hart_count * sizeof *copy->last_trap);
+    return true;
+}
+
+static void free_arrays(struct facet_xphmg *m)
+{
+    free(m->harts);
+    free(m->mtimecmp);
+    free(m->last_trap);
+    free(m->console.bytes);
+}
+
+void facet_xphmg_load(void *self, struct facet_state_io *io)
+{
+    struct facet_xphmg *m = self;
+    struct facet_xphmg copy = *m;
+
+    facet_state_require(io, copy_arrays(&copy, m), "out of memory");
+    if (!io->failed) {
+        visit(&copy, io);
+    }
+    if (!facet_state_done(io)) {
+        free_arrays(&copy);
+        return;
+    }
+    free_arrays(m);
+    *m = copy;
+    if (m->cache != NULL) {
+        facet_xphmg_watch_htif(m);
+    }
+}

@@ -1,0 +1,175 @@
+/* XSUBMIT.MTX: one matrix, many vectors (gfx-semantics.md 16.6, R-XM-28, R-XM-40). The job runs to
+ * its end before the next instruction, on a private bank; what stops it goes to MTXSTAT.JOB_ERR.
+ *
+ * XPHMG_MTX_DESC, 64 bytes: u64 mat, vin, vout; u32 ld_imm, mul_imm, count, flags; XPHMG_MEMCTL. */
+#include "xphmg/lanes.h"
+#include "xphmg/memory.h"
+#include "xphmg/mtx.h"
+#include "xphmg/mtx_memory.h"
+
+#include <string.h>
+
+enum { DESCRIPTOR_BYTES = 64, QUEUE_MTX = 2 };
+
+struct descriptor {
+    uint64_t mat, vin, vout;
+    uint32_t ld_imm, mul_imm, count, flags;
+    uint8_t memctl[FACET_MEMCTL_BYTES];
+};
+
+struct job {
+    struct descriptor d;
+    struct facet_mtx_port port;
+    struct facet_mtx_numbers numbers;
+    struct facet_mtx_load load;
+    struct facet_mtx_product product;
+    struct facet_mtx_bank bank;
+    uint64_t exc_en;
+};
+
+/* An XPHMG access of the hart itself: the policy of the descriptor is not known yet. */
+static struct facet_trap
+read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
+{
+    struct facet_xmem_actor actor = facet_xmem_inline(h);
+    uint8_t bytes[DESCRIPTOR_BYTES];
+    struct facet_trap trap = (address & 7) != 0
+                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
+                                 : facet_xmem_probe(h, actor, address, DESCRIPTOR_BYTES, false);
+
+    for (unsigned i = 0; i < DESCRIPTOR_BYTES && !trap.taken; i += 8) {
+        uint64_t word = 0;
+
+        trap = facet_hart_load(h, address + i, 8, &word);
+        facet_store_le64(bytes + i, word);
+    }
+    if (trap.taken) {
+        return facet_xmem_fault(h, actor, trap);
+    }
+    *d = (struct descriptor){
+        .mat = facet_load_le64(bytes),
+        .vin = facet_load_le64(bytes + 8),
+        .vout = facet_load_le64(bytes + 16),
+        .ld_imm = facet_load_le32(bytes + 24),
+        .mul_imm = facet_load_le32(bytes + 28),
+        .count = facet_load_le32(bytes + 32),
+        .flags = facet_load_le32(bytes + 36),
+    };
+    memcpy(d->memctl, bytes + 40, FACET_MEMCTL_BYTES);
+    return FACET_RETIRED;
+}
+
+/* An immediate as the row of `op` would have it; false when it sets a bit that the row fixes. */
+static bool instruction_of(enum facet_xphmg_op op, uint32_t imm, struct facet_insn *in)
+{
+    *in = facet_insn_decode(facet_isa_rows[FACET_ISA_XPHMG][op].match | imm << 20);
+    return imm >> 12 == 0 && in->row == op;
+}
+
+static bool flag(const struct facet_insn *in, const char *name)
+{
+    return facet_insn_field(in, name) != 0;
+}
+
+/* What the two immediates and the flags ask for; false: JOB_ERR 2, before any access. */
+static bool legal(struct job *job, const struct facet_hart *h)
+{
+    uint64_t mtxcap = h->units.config->mtxcap;
+    bool mad = (job->d.flags & 1) != 0;
+    uint64_t needs = mad ? FACET_MTXCAP_HAS_MAD | FACET_MTXCAP_HAS_BIAS : FACET_MTXCAP_HAS_MUL;
+    struct facet_insn ld, mul;
+
+    if (job->d.flags >> 1 != 0 || (mtxcap & needs) != needs ||
+        !instruction_of(FACET_XPHMG_MTX_LD, job->d.ld_imm, &ld) ||
+        !instruction_of(mad ? FACET_XPHMG_MTX_MAD : FACET_XPHMG_MTX_MUL, job->d.mul_imm, &mul) ||
+        !facet_mtx_shape_legal((unsigned)facet_insn_field(&ld, "shape"), mtxcap) ||
+        !facet_mtx_shape_legal((unsigned)facet_insn_field(&mul, "shape"), mtxcap)) {
+        return false;
+    }
+    job->load = (struct facet_mtx_load){
+        .shape = facet_mtx_shape_of((unsigned)facet_insn_field(&ld, "shape")),
+        .transpose = flag(&ld, "transpose"),
+        .rowmajor = flag(&ld, "rowmajor"),
+        .with_bias = flag(&ld, "with_bias"),
+    };
+    job->product = (struct facet_mtx_product){
+        .shape = facet_mtx_shape_of((unsigned)facet_insn_field(&mul, "shape")),
+        .transpose =
+            flag(&mul, "transpose") != (FACET_GET(h->units.mtx.cfg, MTXCFG_TRANSPOSE_DEF) != 0),
+        .mad = mad,
+    };
+    return !job->load.with_bias || (mtxcap & FACET_MTXCAP_HAS_BIAS) != 0;
+}
+
+/* Vector k, all or nothing; returns the cause that stops the job, or 0. */
+static unsigned one_vector(struct job *job, uint64_t k)
+{
+    unsigned n = facet_mtx_input_size(&job->product), m = facet_mtx_output_size(&job->product);
+    uint32_t in[4], out[4];
+    unsigned flags = 0;
+    struct facet_trap trap = facet_mtx_read(&job->port, job->d.vin, k * n, n, in);
+
+    if (trap.taken) {
+        return trap.cause;
+    }
+    facet_mtx_multiply(&job->numbers, &job->bank, &job->product, in, out, &flags);
+    facet_prec_raise(&job->port.h->units.cap.prec, flags);
+    if (facet_prec_hits(job->exc_en, job->numbers.eff.sae, flags) != 0) {
+        return FACET_CAUSE_NUMERIC;
+    }
+    trap = facet_mtx_probe(&job->port, job->d.vout, k * m, m);
+    if (!trap.taken) {
+        trap = facet_mtx_write(&job->port, job->d.vout, k * m, m, out);
+    }
+    return trap.taken ? trap.cause : 0;
+}
+
+static unsigned run(struct job *job)
+{
+    uint32_t image[16 + 4];
+    struct facet_trap trap =
+        facet_mtx_read(&job->port, job->d.mat, 0, facet_mtx_image_size(&job->load), image);
+    unsigned cause = trap.taken ? trap.cause : 0;
+
+    if (cause == 0) {
+        facet_mtx_load(&job->bank, job->numbers.eff.elem, &job->load, image);
+    }
+    for (uint64_t k = 0; k < job->d.count && cause == 0; k++) {
+        cause = one_vector(job, k);
+    }
+    return cause;
+}
+
+struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
+{
+    const struct facet_cap_config *config = h->units.config;
+    struct facet_xmem_job policy;
+    struct facet_lanes frame;
+    struct job job = {0};
+    struct facet_trap trap;
+    unsigned cause;
+
+    if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
+        (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
+        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    }
+    trap = read_descriptor(h, h->x[in->rs1], &job.d);
+    if (trap.taken) {
+        return trap;
+    }
+    (void)facet_lanes_begin(h, in, 0, &frame); /* bank 0 always exists */
+    frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
+    job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
+    facet_xmem_job_begin(h, job.d.memctl, &policy);
+    job.port = (struct facet_mtx_port){h, policy.actor, facet_container_of(&frame.eff)};
+    job.exc_en = frame.exc_en;
+
+    cause = legal(&job, h) ? run(&job) : FACET_CAUSE_ILLEGAL;
+    facet_xmem_job_end(h, &policy);
+    if (cause != 0) {
+        h->units.mtx.stat = FACET_PUT(h->units.mtx.stat, MTXSTAT_JOB_ERR, cause);
+    }
+    facet_hart_set_x(h, in->rd, (uint64_t)QUEUE_MTX << 56 | ++h->xmem->ticket_mtx);
+    facet_lanes_retire(h, &frame, true, true);
+    return FACET_RETIRED;
+}

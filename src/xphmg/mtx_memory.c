@@ -1,0 +1,114 @@
+/* See mtx_memory.h. */
+#include "xphmg/mtx_memory.h"
+
+#include "xphmg/memory.h"
+
+/* Containers that hold the elements: `lead` is the slot of the first in container 0. */
+struct span {
+    uint64_t address;
+    unsigned lead, containers;
+};
+
+static struct span
+span_of(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsigned count)
+{
+    const struct facet_container *c = &port->container;
+    unsigned lead = facet_container_slot(c, first);
+
+    return (struct span){
+        .address = base + facet_container_offset(c, first),
+        .lead = lead,
+        .containers = (lead + count + (1u << c->pack) - 1) >> c->pack,
+    };
+}
+
+/* Alignment, mapping, domain, security; every fault is an event. */
+static struct facet_trap probe(const struct facet_mtx_port *port, uint64_t address, bool write)
+{
+    struct facet_trap trap =
+        facet_xmem_probe_element(port->h, port->actor, address, port->container.bytes, write);
+
+    return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
+}
+
+/* What a device refuses although it was probed (R-XM-45). */
+static struct facet_trap refused(const struct facet_mtx_port *port, struct facet_trap trap)
+{
+    return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
+}
+
+struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
+                                 uint64_t base,
+                                 uint64_t first,
+                                 unsigned count,
+                                 uint32_t *elements)
+{
+    const struct facet_container *c = &port->container;
+    struct span span = span_of(port, base, first, count);
+    unsigned done = 0;
+
+    for (unsigned k = 0; k < span.containers; k++) {
+        uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;
+        struct facet_trap trap = probe(port, address, false);
+
+        if (!trap.taken) {
+            trap = refused(port, facet_hart_load(port->h, address, c->bytes, &bits));
+        }
+        if (trap.taken) {
+            return trap;
+        }
+        for (unsigned slot = k == 0 ? span.lead : 0; slot < 1u << c->pack && done < count; slot++) {
+            elements[done++] = facet_container_get(c, bits, slot);
+        }
+    }
+    return FACET_RETIRED;
+}
+
+struct facet_trap
+facet_mtx_probe(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsigned count)
+{
+    const struct facet_container *c = &port->container;
+    struct span span = span_of(port, base, first, count);
+
+    for (unsigned k = 0; k < span.containers; k++) {
+        uint64_t address = span.address + (uint64_t)k * c->bytes;
+        struct facet_trap trap = probe(port, address, true);
+
+        if (trap.taken) {
+            return trap;
+        }
+    }
+    return FACET_RETIRED;
+}
+
+struct facet_trap facet_mtx_write(const struct facet_mtx_port *port,
+                                  uint64_t base,
+                                  uint64_t first,
+                                  unsigned count,
+                                  const uint32_t *elements)
+{
+    const struct facet_container *c = &port->container;
+    struct span span = span_of(port, base, first, count);
+    unsigned done = 0;
+
+    for (unsigned k = 0; k < span.containers; k++) {
+        uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;
+        unsigned from = k == 0 ? span.lead : 0, slots = (1u << c->pack) - from;
+        struct facet_trap trap = FACET_RETIRED;
+
+        if (from != 0 || count - done < slots) { /* elements beside ours keep their value */
+            trap = facet_hart_load(port->h, address, c->bytes, &bits);
+            if (trap.taken) {
+                return refused(port, facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval));
+            }
+        }
+        for (unsigned slot = from; slot < 1u << c->pack && done < count; slot++) {
+            bits = facet_container_put(c, bits, slot, elements[done++]);
+        }
+        trap = refused(port, facet_hart_store(port->h, address, c->bytes, bits));
+        if (trap.taken) {
+            return trap;
+        }
+    }
+    return FACET_RETIRED;
+}

@@ -1,0 +1,282 @@
+/* Whose turn it is, what time it is, and the run loop.
+ *
+ * Everything that depends on time happens at a clock value that does not depend on how the run was
+ * cut into pieces or on the executor: blocks are never run past the end of a turn or past the step
+ * in front of which an enabled timer interrupt is due, and all other readers of the time (CSR
+ * instructions, device accesses) are single steps with the time brought up to date before.
+ *
+ * The schedule is settled after each piece of work: `current` is a hart that can execute, or `idle`
+ * says that there is none. */
+#include "xphmg/platform.h"
+#include "xphmg/vendor.h"
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+static uint64_t mtime_now(const struct facet_xphmg *m)
+{
+    return m->clock / m->steps_per_tick + m->mtime_offset;
+}
+
+void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t mip = 0;
+
+    m->mtime = mtime_now(m);
+    if (m->mtime >= m->mtimecmp[h->hartid]) {
+        mip |= UINT64_C(1) << FACET_IRQ_TIMER;
+    }
+    if ((m->msip >> h->hartid & 1) != 0) {
+        mip |= UINT64_C(1) << FACET_IRQ_SOFTWARE;
+    }
+    h->mip = mip;
+}
+
+/* Steps of the clock until the hart's timer interrupt becomes pending; UINT64_MAX when it already
+ * is, never will be, or nobody wants to know. */
+static uint64_t timer_distance(const struct facet_xphmg *m, const struct facet_hart *h)
+{
+    uint64_t compare = m->mtimecmp[h->hartid];
+    uint64_t ticks = compare - m->mtime_offset;
+
+    if ((h->mie >> FACET_IRQ_TIMER & 1) == 0 || mtime_now(m) >= compare ||
+        ticks > UINT64_MAX / m->steps_per_tick) {
+        return UINT64_MAX;
+    }
+    return ticks * m->steps_per_tick - m->clock;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------
+ */
+
+/* WFI ends with any pending interrupt that is enabled in mie; a fence only with one that is taken,
+ * because its instruction would just wait again. */
+static bool waits(struct facet_xphmg *m, struct facet_hart *h)
+{
+    if (h->waiting) {
+        facet_xphmg_refresh(m, h);
+        h->waiting = h->wait == FACET_WAIT_INTERRUPT
+                         ? (h->mip & h->mie) == 0
+                         : facet_hart_pending(h) < 0 && !facet_xmem_wait_over(h);
+    }
+    return h->waiting;
+}
+
+/* A hart waits for a fence that nobody is left to pass: R-XM-26. */
+static void report_deadlock(struct facet_xphmg *m)
+{
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        struct facet_hart *h = &m->harts[i];
+
+        if (h->wait != FACET_WAIT_INTERRUPT) {
+            m->last_trap[i] =
+                (struct facet_xphmg_fault){i, h->pc, FACET_XPHMG_DEADLOCK, h->wait_on, h->pc};
+            m->end = FACET_STOP_FAULT;
+            m->end_core = i;
+            m->end_code = FACET_XPHMG_DEADLOCK;
+            m->end_address = h->wait_on;
+            return;
+        }
+    }
+}
+
+/* All wait: the clock goes to the first timer, and its hart is next. */
+static void skip_to_timer(struct facet_xphmg *m)
+{
+    uint64_t best = UINT64_MAX;
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        uint64_t distance = timer_distance(m, &m->harts[i]);
+
+        if (distance < best) {
+            best = distance;
+            first = i;
+        }
+    }
+    m->idle = best == UINT64_MAX;
+    if (m->idle) {
+        report_deadlock(m);
+    } else {
+        m->clock += best;
+        m->current = first;
+        m->turn_left = m->quantum;
+        (void)waits(m, &m->harts[first]);
+    }
+}
+
+static bool everybody_waits(struct facet_xphmg *m)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        all = waits(m, &m->harts[i]) && all;
+    }
+    return all;
+}
+
+void facet_xphmg_settle(struct facet_xphmg *m)
+{
+    m->idle = false;
+    if (m->end != 0) {
+        return;
+    }
+    if (everybody_waits(m)) {
+        skip_to_timer(m);
+        return;
+    }
+    while (m->harts[m->current].waiting || (m->hart_count > 1 && m->turn_left == 0)) {
+        m->clock += m->turn_left; /* what is left of a waiting hart's turn passes */
+        m->harts[m->current].reserved = false;
+        m->current = (m->current + 1) % m->hart_count;
+        m->turn_left = m->quantum;
+        (void)waits(m, &m->harts[m->current]);
+    }
+}
+
+uint32_t facet_xphmg_next_core(const void *self)
+{
+    const struct facet_xphmg *m = self;
+
+    return m->end != 0 || m->idle || m->harts[m->current].stalled ? FACET_NONE : m->current;
+}
+
+void facet_xphmg_end(struct facet_xphmg *m, uint32_t core, uint64_t code)
+{
+    if (m->end == 0) {
+        m->end = FACET_STOP_EXIT;
+        m->end_core = core;
+        m->end_code = code;
+        m->end_address = 0;
+    }
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+/* A handler whose first instruction traps goes round for ever: interrupts are off, and nothing but
+ * another hart's store could change the instruction. */
+static void check_trap_loop(struct facet_xphmg *m, struct facet_hart *h, struct facet_trap trap)
+{
+    struct facet_xphmg_fault *last = &m->last_trap[h->hartid];
+    bool interrupt = h->mcause >> 63 != 0;
+    bool own_handler = h->mepc == h->pc && !interrupt;
+
+    if (own_handler && (m->hart_count == 1 || trap.cause == FACET_CAUSE_FETCH_FAULT)) {
+        if (last->handler != h->pc) { /* the very first trap */
+            *last = (struct facet_xphmg_fault){
+                (uint32_t)h->hartid, h->mepc, h->mcause, h->mtval, h->pc};
+        }
+        m->end = FACET_STOP_FAULT;
+        m->end_core = (uint32_t)h->hartid;
+        m->end_code = last->cause;
+        m->end_address = last->value;
+        return;
+    }
+    *last = (struct facet_xphmg_fault){(uint32_t)h->hartid, h->mepc, h->mcause, h->mtval, h->pc};
+}
+
+/* One step; 0 when the hart stalled. */
+static uint64_t step(struct facet_xphmg *m, struct facet_hart *h)
+{
+    struct facet_trap trap;
+
+    facet_xphmg_refresh(m, h);
+    trap = facet_hart_step(h);
+    if (h->stalled) {
+        return 0;
+    }
+    m->clock++;
+    if (trap.taken) {
+        check_trap_loop(m, h, trap);
+    }
+    if (m->htif.tohost != 0) {
+        facet_xphmg_htif_poll(m, (uint32_t)h->hartid);
+    }
+    return 1;
+}
+
+/* Blocks as far as they go, then the one instruction that stopped them. */
+static uint64_t run_blocks(struct facet_xphmg *m, struct facet_hart *h, uint64_t limit)
+{
+    uint64_t before = h->retired, distance, done;
+
+    facet_xphmg_refresh(m, h);
+    if (facet_hart_pending(h) >= 0) {
+        return step(m, h);
+    }
+    distance = timer_distance(m, h);
+    (void)facet_block_run(m->cache, h, distance < limit ? distance : limit);
+    done = h->retired - before;
+    m->clock += done;
+    return done < limit ? done + step(m, h) : done;
+}
+
+/* The cache serves all harts: what one has overwritten must not wait for its next turn. */
+static void drop_stale(struct facet_xphmg *m, struct facet_hart *h)
+{
+    if (h->code_written && m->cache != NULL) {
+        facet_block_cache_flush(m->cache);
+        h->code_written = false;
+    }
+}
+
+static void tell_end(const struct facet_xphmg *m, struct facet_stop *stop)
+{
+    stop->reason = (enum facet_stop_reason)m->end;
+    stop->core = m->end_core;
+    stop->code = m->end_code;
+    stop->address = m->end_address;
+}
+
+void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
+{
+    struct facet_xphmg *m = self;
+    struct facet_port *port = m->port;
+
+    if (m->htif.tohost != 0 && m->end == 0 && budget > 0) {
+        facet_xphmg_htif_poll(m, m->current); /* input or a debugger's write may have come */
+        drop_stale(m, &m->harts[m->current]);
+    }
+    facet_xphmg_settle(m);
+    while (stop->steps < budget && m->end == 0) {
+        struct facet_hart *h = &m->harts[m->current];
+        uint64_t limit = budget - stop->steps, done;
+
+        if (m->idle) {
+            stop->reason = FACET_STOP_IDLE;
+            stop->core = m->current;
+            return;
+        }
+        if (port->break_count != 0 && facet_port_break(port, m->current, h->pc)) {
+            stop->reason = FACET_STOP_BREAKPOINT;
+            stop->core = m->current;
+            return;
+        }
+        if (m->hart_count > 1 && m->turn_left < limit) {
+            limit = m->turn_left;
+        }
+        if (m->cache == NULL || port->break_count != 0 || facet_port_listens(port)) {
+            done = step(m, h);
+        } else {
+            done = run_blocks(m, h, limit);
+        }
+        drop_stale(m, h);
+        stop->steps += done;
+        m->turn_left -= m->hart_count > 1 ? (uint32_t)done : 0;
+        if (h->stalled && h->waiting) { /* for a fence: the others go on */
+            h->stalled = false;
+        } else if (h->stalled) {
+            stop->reason = FACET_STOP_IDLE;
+            stop->core = m->current;
+            return;
+        }
+        facet_xphmg_settle(m);
+        if (port->stop) {
+            return;
+        }
+    }
+    if (m->end != 0) {
+        tell_end(m, stop);
+    }
+}

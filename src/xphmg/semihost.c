@@ -1,0 +1,418 @@
+/* RISC-V semihosting: EBREAK between `slli x0, x0, 0x1f` and `srai x0, x0, 7`, all four bytes long;
+ * a0 holds the operation, a1 its argument or the address of its argument words, a0 gets the answer
+ * (ARM semihosting 2.0, as the RISC-V semihosting document binds it).
+ *
+ * Nothing of the host shows unless it was granted: SYS_OPEN reaches ":tt" (the console) and what
+ * the embedder's file callbacks allow; REMOVE, RENAME, TMPNAM and SYSTEM are refused; the clocks
+ * count the machine's own time (SYS_TIME: seconds since the machine began), so that two runs are
+ * equal. A program that reads console input that is not there yet waits. */
+#include "xphmg/memory.h"
+#include "xphmg/platform.h"
+
+#include <string.h>
+
+enum {
+    SYS_OPEN = 0x01,
+    SYS_CLOSE = 0x02,
+    SYS_WRITEC = 0x03,
+    SYS_WRITE0 = 0x04,
+    SYS_WRITE = 0x05,
+    SYS_READ = 0x06,
+    SYS_READC = 0x07,
+    SYS_ISERROR = 0x08,
+    SYS_ISTTY = 0x09,
+    SYS_SEEK = 0x0A,
+    SYS_FLEN = 0x0C,
+    SYS_CLOCK = 0x10,
+    SYS_TIME = 0x11,
+    SYS_ERRNO = 0x13,
+    SYS_GET_CMDLINE = 0x15,
+    SYS_HEAPINFO = 0x16,
+    SYS_EXIT = 0x18,
+    SYS_EXIT_EXTENDED = 0x20,
+    SYS_ELAPSED = 0x30,
+    SYS_TICKFREQ = 0x31,
+};
+enum { APPLICATION_EXIT = 0x20026 };
+/* Handles: 1..3 are the console's three streams, files follow. */
+enum { HANDLE_IN = 1, HANDLE_OUT = 2, HANDLE_ERR = 3, HANDLE_FILES = 4 };
+enum { EBADF = 9, EFAULT = 14, EINVAL = 22, ENOSYS = 88, ENOENT = 2 };
+enum { A0 = 10, A1 = 11, PATH_LIMIT = 4096, PIECE = 512 };
+/* A hart of 1 GHz, and mtime at this many ticks. */
+#define NOMINAL_HZ UINT64_C(1000000000)
+
+static int64_t fail(struct facet_xphmg *m, int64_t negative_errno)
+{
+    m->semihost_errno = (uint32_t)-negative_errno;
+    return -1;
+}
+
+/* The result of a file callback: a value, or -1 with its errno kept. */
+static int64_t result(struct facet_xphmg *m, int64_t value)
+{
+    return value < 0 ? fail(m, value) : value;
+}
+
+static bool argument(struct facet_hart *h, unsigned index, uint64_t *value)
+{
+    return !facet_hart_load(h, h->x[A1] + 8 * index, 8, value).taken;
+}
+
+static bool arguments(struct facet_hart *h, unsigned count, uint64_t values[3])
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!argument(h, i, &values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool copy_in(struct facet_hart *h, uint64_t address, uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint64_t value;
+
+        if (facet_hart_load(h, address + i, 1, &value).taken) {
+            return false;
+        }
+        bytes[i] = (uint8_t)value;
+    }
+    return true;
+}
+
+static bool copy_out(struct facet_hart *h, uint64_t address, const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (facet_hart_store(h, address + i, 1, bytes[i]).taken) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_ram(const struct facet_hart *h, uint64_t address, uint64_t size)
+{
+    return size == 0 || facet_mem_span(h->mem, address, size) != NULL;
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static int64_t sys_open(struct facet_xphmg *m, struct facet_hart *h)
+{
+    const struct facet_xphmg_host *host = &m->host;
+    uint64_t a[3];
+    char path[PATH_LIMIT];
+    int64_t handle;
+
+    if (!arguments(h, 3, a) || a[2] >= sizeof path || a[1] > 11 ||
+        !copy_in(h, a[0], (uint8_t *)path, (size_t)a[2])) {
+        return fail(m, -EINVAL);
+    }
+    path[a[2]] = '\0';
+    if (strcmp(path, ":tt") == 0) { /* modes: r, w, a in groups of four */
+        return a[1] < 4 ? HANDLE_IN : a[1] < 8 ? HANDLE_OUT : HANDLE_ERR;
+    }
+    if (host->files.open == NULL || memchr(path, '\0', (size_t)a[2]) != NULL) {
+        return fail(m, -ENOENT);
+    }
+    handle = host->files.open(host->context, path, (unsigned)a[1]);
+    return handle < 0 ? fail(m, handle) : handle + HANDLE_FILES;
+}
+
+static int64_t sys_close(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t handle;
+
+    if (!argument(h, 0, &handle)) {
+        return fail(m, -EFAULT);
+    }
+    if (handle >= HANDLE_IN && handle <= HANDLE_ERR) {
+        return 0;
+    }
+    return handle < HANDLE_FILES || m->host.files.close == NULL
+               ? fail(m, -EBADF)
+               : result(m, m->host.files.close(m->host.context, (int64_t)handle - HANDLE_FILES));
+}
+
+/* Both return how many bytes were NOT transferred. */
+static int64_t sys_write(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t a[3], done = 0;
+    uint8_t piece[PIECE];
+
+    if (!arguments(h, 3, a) || !is_ram(h, a[1], a[2])) {
+        return fail(m, -EFAULT);
+    }
+    while (done < a[2]) {
+        size_t size = a[2] - done < PIECE ? (size_t)(a[2] - done) : PIECE;
+        int64_t wrote = (int64_t)size;
+
+        (void)copy_in(h, a[1] + done, piece, size);
+        if (a[0] == HANDLE_OUT || a[0] == HANDLE_ERR) {
+            facet_xphmg_output(
+                m, a[0] == HANDLE_OUT ? FACET_XPHMG_OUT : FACET_XPHMG_ERR, piece, size);
+        } else if (a[0] >= HANDLE_FILES && m->host.files.write != NULL) {
+            wrote = result(
+                m, m->host.files.write(m->host.context, (int64_t)a[0] - HANDLE_FILES, piece, size));
+        } else {
+            wrote = fail(m, -EBADF);
+        }
+        if (wrote <= 0 || (uint64_t)wrote > size) {
+            break;
+        }
+        done += (uint64_t)wrote;
+    }
+    return (int64_t)(a[2] - done);
+}
+
+/* The console gives what it has, up to a whole line. */
+static uint64_t
+read_console(struct facet_xphmg *m, struct facet_hart *h, uint64_t at, uint64_t size)
+{
+    struct facet_xphmg_console *c = &m->console;
+    uint64_t done = 0;
+    uint8_t byte = 0;
+
+    while (done < size && c->read < c->size && byte != '\n') {
+        byte = c->bytes[c->read++];
+        (void)copy_out(h, at + done++, &byte, 1);
+    }
+    return done;
+}
+
+static int64_t sys_read(struct facet_xphmg *m, struct facet_hart *h, bool *wait)
+{
+    uint64_t a[3], done = 0;
+    uint8_t piece[PIECE];
+
+    if (!arguments(h, 3, a) || !is_ram(h, a[1], a[2])) {
+        return fail(m, -EFAULT);
+    }
+    if (a[0] == HANDLE_IN) {
+        if (a[2] > 0 && facet_xphmg_input_ready(m, wait)) {
+            done = read_console(m, h, a[1], a[2]);
+        }
+        return (int64_t)(a[2] - done);
+    }
+    while (done < a[2]) {
+        size_t size = a[2] - done < PIECE ? (size_t)(a[2] - done) : PIECE;
+        int64_t got = a[0] < HANDLE_FILES || m->host.files.read == NULL
+                          ? fail(m, -EBADF)
+                          : result(m,
+                                   m->host.files.read(
+                                       m->host.context, (int64_t)a[0] - HANDLE_FILES, piece, size));
+
+        if (got <= 0 || (uint64_t)got > size || !copy_out(h, a[1] + done, piece, (size_t)got)) {
+            break;
+        }
+        done += (uint64_t)got;
+    }
+    return (int64_t)(a[2] - done);
+}
+
+/* At the end of input -1, once: picolibc takes that for the character 0xFF, and a program that
+ * reads to the end of file would go on for ever. The next call waits instead. */
+static int64_t sys_readc(struct facet_xphmg *m, bool *wait)
+{
+    struct facet_xphmg_console *c = &m->console;
+
+    if (facet_xphmg_input_ready(m, wait)) {
+        return c->bytes[c->read++];
+    }
+    if (c->ended) {
+        c->starved = *wait = c->told;
+        c->told = true;
+    }
+    return -1;
+}
+
+static int64_t sys_seek(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t a[3];
+
+    if (!arguments(h, 2, a)) {
+        return fail(m, -EFAULT);
+    }
+    return a[0] < HANDLE_FILES || m->host.files.seek == NULL
+               ? fail(m, -EBADF)
+               : result(m,
+                        m->host.files.seek(m->host.context, (int64_t)a[0] - HANDLE_FILES, a[1]) < 0
+                            ? -EINVAL
+                            : 0);
+}
+
+static int64_t sys_flen(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t handle;
+
+    if (!argument(h, 0, &handle)) {
+        return fail(m, -EFAULT);
+    }
+    if (handle >= HANDLE_IN && handle <= HANDLE_ERR) {
+        return 0;
+    }
+    return handle < HANDLE_FILES || m->host.files.length == NULL
+               ? fail(m, -EBADF)
+               : result(m, m->host.files.length(m->host.context, (int64_t)handle - HANDLE_FILES));
+}
+
+static int64_t sys_istty(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t handle;
+
+    return argument(h, 0, &handle) ? handle >= HANDLE_IN && handle <= HANDLE_ERR : fail(m, -EFAULT);
+}
+
+static int64_t sys_write0(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t at = h->x[A1], c;
+
+    while (!facet_hart_load(h, at, 1, &c).taken && c != 0) {
+        char byte = (char)c;
+
+        facet_xphmg_output(m, FACET_XPHMG_OUT, &byte, 1);
+        at++;
+    }
+    return 0;
+}
+
+static int64_t sys_writec(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t c;
+
+    if (!facet_hart_load(h, h->x[A1], 1, &c).taken) {
+        char byte = (char)c;
+
+        facet_xphmg_output(m, FACET_XPHMG_OUT, &byte, 1);
+    }
+    return 0;
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------
+ */
+
+static int64_t sys_get_cmdline(struct facet_xphmg *m, struct facet_hart *h)
+{
+    size_t length = strlen(m->command_line);
+    uint64_t a[3];
+
+    if (!arguments(h, 2, a) || length >= a[1] || !is_ram(h, a[0], length + 1) ||
+        !copy_out(h, a[0], (const uint8_t *)m->command_line, length + 1) ||
+        facet_hart_store(h, h->x[A1] + 8, 8, length).taken) {
+        return fail(m, -EFAULT);
+    }
+    return 0;
+}
+
+/* heap base, heap limit, stack base, stack limit: zero means "use your own layout". */
+static int64_t sys_heapinfo(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t block;
+
+    if (!argument(h, 0, &block) || !is_ram(h, block, 32)) {
+        return fail(m, -EFAULT);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        (void)facet_hart_store(h, block + 8 * i, 8, 0);
+    }
+    return 0;
+}
+
+static int64_t sys_elapsed(struct facet_xphmg *m, struct facet_hart *h)
+{
+    return facet_hart_store(h, h->x[A1], 8, m->clock / m->hart_count).taken ? fail(m, -EFAULT) : 0;
+}
+
+/* On 64-bit harts EXIT and EXIT_EXTENDED both name a block: reason, code. */
+static int64_t sys_exit(struct facet_xphmg *m, struct facet_hart *h)
+{
+    uint64_t a[3] = {0};
+    bool good = arguments(h, 2, a);
+
+    facet_xphmg_end(m,
+                    (uint32_t)h->hartid,
+                    !good                      ? 1
+                    : a[0] == APPLICATION_EXIT ? a[1]
+                    : a[1] != 0                ? a[1]
+                                               : 1);
+    return 0;
+}
+
+static int64_t call(struct facet_xphmg *m, struct facet_hart *h, bool *wait)
+{
+    uint64_t status;
+
+    switch (h->x[A0]) {
+    case SYS_OPEN:
+        return sys_open(m, h);
+    case SYS_CLOSE:
+        return sys_close(m, h);
+    case SYS_WRITEC:
+        return sys_writec(m, h);
+    case SYS_WRITE0:
+        return sys_write0(m, h);
+    case SYS_WRITE:
+        return sys_write(m, h);
+    case SYS_READ:
+        return sys_read(m, h, wait);
+    case SYS_READC:
+        return sys_readc(m, wait);
+    case SYS_ISERROR:
+        return argument(h, 0, &status) ? (int64_t)status < 0 : fail(m, -EFAULT);
+    case SYS_ISTTY:
+        return sys_istty(m, h);
+    case SYS_SEEK:
+        return sys_seek(m, h);
+    case SYS_FLEN:
+        return sys_flen(m, h);
+    case SYS_CLOCK: /* centiseconds */
+        return (int64_t)(m->clock / m->hart_count / (NOMINAL_HZ / 100));
+    case SYS_TIME:
+        return (int64_t)(m->clock / m->hart_count / NOMINAL_HZ);
+    case SYS_ERRNO:
+        return m->semihost_errno;
+    case SYS_GET_CMDLINE:
+        return sys_get_cmdline(m, h);
+    case SYS_HEAPINFO:
+        return sys_heapinfo(m, h);
+    case SYS_EXIT:
+    case SYS_EXIT_EXTENDED:
+        return sys_exit(m, h);
+    case SYS_ELAPSED:
+        return sys_elapsed(m, h);
+    case SYS_TICKFREQ:
+        return (int64_t)NOMINAL_HZ;
+    default: /* REMOVE, RENAME, TMPNAM, SYSTEM, and numbers that do not exist */
+        return fail(m, -ENOSYS);
+    }
+}
+
+/* The three instructions, in one page as the document demands. */
+static bool is_call(const struct facet_hart *h)
+{
+    uint8_t bytes[12];
+
+    return ((h->pc - 4) >> FACET_MEM_PAGE_BITS) == ((h->pc + 7) >> FACET_MEM_PAGE_BITS) &&
+           facet_mem_peek(h->mem, h->pc - 4, bytes, sizeof bytes).fault == FACET_MEM_OK &&
+           facet_load_le(bytes, 4) == 0x01F01013 && facet_load_le(bytes + 4, 4) == 0x00100073 &&
+           facet_load_le(bytes + 8, 4) == 0x40705013;
+}
+
+enum facet_host_answer facet_xphmg_semihost(void *context, struct facet_hart *h)
+{
+    struct facet_xphmg *m = context;
+    bool wait = false;
+    int64_t answer;
+
+    if (!is_call(h)) {
+        return FACET_HOST_NOT_MINE;
+    }
+    answer = call(m, h, &wait);
+    if (wait) {
+        return FACET_HOST_WAIT;
+    }
+    facet_hart_set_x(h, A0, (uint64_t)answer);
+    return FACET_HOST_DONE;
+}

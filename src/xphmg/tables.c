@@ -1,0 +1,142 @@
+/* See tables.h. */
+#include "xphmg/tables.h"
+
+#include "xphmg/hart.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether the machine has the register: base ones always, vendor ones as their unit answers. XIREG
+ * shows another register and is not listed. */
+static bool present(const struct facet_units *units,
+                    const struct facet_xmem *xmem,
+                    const struct facet_csr_row *row)
+{
+    uint64_t value;
+
+    return row->isa == FACET_ISA_XPHMG && (strcmp(row->file, "rv64.csr.tsv") == 0 ||
+                                           facet_units_csr(units, xmem, row->number, &value));
+}
+
+#define X(n, abi)                                                                                  \
+    {                                                                                              \
+        "x" #n, abi, "x", 64, FACET_REG_INTEGER, (n) == 0                                          \
+    }
+#define F(n, abi)                                                                                  \
+    {                                                                                              \
+        "f" #n, abi, "f", 64, FACET_REG_FLOAT, false                                               \
+    }
+/* Word w of the storage NAME of bank b. */
+#define MTX(name, b, w)                                                                            \
+    {                                                                                              \
+        name #b "_" #w, NULL, "mtx", 64, FACET_REG_VECTOR, false                                   \
+    }
+#define MTX_BANK(b)                                                                                \
+    MTX("mtx2_", b, 0), MTX("mtx2_", b, 1), MTX("mtx3_", b, 0), MTX("mtx3_", b, 1),                \
+        MTX("mtx3_", b, 2), MTX("mtx3_", b, 3), MTX("mtx3_", b, 4), MTX("mtx4_", b, 0),            \
+        MTX("mtx4_", b, 1), MTX("mtx4_", b, 2), MTX("mtx4_", b, 3), MTX("mtx4_", b, 4),            \
+        MTX("mtx4_", b, 5), MTX("mtx4_", b, 6), MTX("mtx4_", b, 7), MTX("mtxbias_", b, 0),         \
+        MTX("mtxbias_", b, 1)
+/* clang-format off */
+const struct facet_reg_desc facet_xphmg_regs[FACET_HART_REG_COUNT] = {
+    X(0, "zero"), X(1, "ra"),   X(2, "sp"),   X(3, "gp"),   X(4, "tp"),   X(5, "t0"),
+    X(6, "t1"),   X(7, "t2"),   X(8, "s0"),   X(9, "s1"),   X(10, "a0"),  X(11, "a1"),
+    X(12, "a2"),  X(13, "a3"),  X(14, "a4"),  X(15, "a5"),  X(16, "a6"),  X(17, "a7"),
+    X(18, "s2"),  X(19, "s3"),  X(20, "s4"),  X(21, "s5"),  X(22, "s6"),  X(23, "s7"),
+    X(24, "s8"),  X(25, "s9"),  X(26, "s10"), X(27, "s11"), X(28, "t3"),  X(29, "t4"),
+    X(30, "t5"),  X(31, "t6"),
+    F(0, "ft0"),  F(1, "ft1"),  F(2, "ft2"),  F(3, "ft3"),  F(4, "ft4"),  F(5, "ft5"),
+    F(6, "ft6"),  F(7, "ft7"),  F(8, "fs0"),  F(9, "fs1"),  F(10, "fa0"), F(11, "fa1"),
+    F(12, "fa2"), F(13, "fa3"), F(14, "fa4"), F(15, "fa5"), F(16, "fa6"), F(17, "fa7"),
+    F(18, "fs2"), F(19, "fs3"), F(20, "fs4"), F(21, "fs5"), F(22, "fs6"), F(23, "fs7"),
+    F(24, "fs8"), F(25, "fs9"), F(26, "fs10"), F(27, "fs11"), F(28, "ft8"), F(29, "ft9"),
+    F(30, "ft10"), F(31, "ft11"),
+    {"pc", NULL, "control", 64, FACET_REG_CODE, false},
+    {"priv", NULL, "control", 2, FACET_REG_INTEGER, true},
+    {"p0", NULL, "pmask", 1, FACET_REG_FLAGS, false},
+    {"pbank1", NULL, "pmask", 64, FACET_REG_FLAGS, false},
+    {"pbank2", NULL, "pmask", 64, FACET_REG_FLAGS, false},
+    {"pbank3", NULL, "pmask", 64, FACET_REG_FLAGS, false},
+    MTX_BANK(0), MTX_BANK(1), MTX_BANK(2), MTX_BANK(3),
+};
+/* clang-format on */
+
+static struct facet_field_desc *make_fields(struct facet_arena *arena,
+                                            const struct facet_csr_row *row)
+{
+    static const uint8_t access[] = {[FACET_CSR_RO] = FACET_FIELD_RO,
+                                     [FACET_CSR_RW] = FACET_FIELD_RW,
+                                     [FACET_CSR_W1C] = FACET_FIELD_W1C,
+                                     [FACET_CSR_WARL] = FACET_FIELD_WARL};
+    struct facet_field_desc *fields = facet_arena_calloc(arena, row->field_count, sizeof *fields);
+
+    for (unsigned i = 0; fields != NULL && i < row->field_count; i++) {
+        const struct facet_csr_field *f = &row->fields[i];
+
+        fields[i] = (struct facet_field_desc){f->name, f->hi, f->lo, access[f->access], f->meaning};
+    }
+    return fields;
+}
+
+static bool add_row(struct facet_xphmg_tables *t, const struct facet_csr_row *row)
+{
+    struct facet_field_desc *fields = make_fields(&t->arena, row);
+
+    for (uint32_t k = 0; fields != NULL && k < row->count; k++) {
+        uint32_t number = row->number + k * row->stride;
+        char name[64];
+        size_t length = facet_csr_name(row, number, name, sizeof name);
+        const char *copy = facet_arena_copy(&t->arena, name, length);
+
+        if (copy == NULL || length >= sizeof name || number >= FACET_XPHMG_CSR_LIMIT) {
+            return false;
+        }
+        t->index[number] = (uint16_t)t->csr_count;
+        t->csrs[t->csr_count++] =
+            (struct facet_csr_desc){copy, number, row->width, row->field_count, fields};
+    }
+    if (row->alias != 0) {
+        t->index[row->alias] = t->index[row->number];
+    }
+    return fields != NULL;
+}
+
+enum facet_status facet_xphmg_tables_make(struct facet_xphmg_tables *t,
+                                          const struct facet_cap_config *config,
+                                          struct facet_error *err)
+{
+    struct facet_units units;
+    struct facet_xmem xmem;
+    uint32_t count = 0;
+    bool good;
+
+    facet_units_reset(&units, config);
+    facet_xmem_reset(&xmem);
+    facet_arena_init(&t->arena);
+    memset(t->index, 0xFF, sizeof t->index);
+    t->csr_count = 0;
+    for (size_t i = 0; i < facet_csr_row_count; i++) {
+        const struct facet_csr_row *row = &facet_csr_rows[i];
+
+        count += present(&units, &xmem, row) ? row->count : 0;
+    }
+    t->csrs = facet_arena_calloc(&t->arena, count, sizeof *t->csrs);
+    good = t->csrs != NULL;
+    for (size_t i = 0; good && i < facet_csr_row_count; i++) {
+        const struct facet_csr_row *row = &facet_csr_rows[i];
+
+        good = !present(&units, &xmem, row) || add_row(t, row);
+    }
+    if (!good) {
+        facet_xphmg_tables_free(t);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for the CSR tables");
+    }
+    return FACET_OK;
+}
+
+void facet_xphmg_tables_free(struct facet_xphmg_tables *t)
+{
+    facet_arena_free(&t->arena);
+    t->csrs = NULL;
+    t->csr_count = 0;
+}

@@ -1,0 +1,56 @@
+/* The doors of the XPHMG units: who executes a vendor row, who answers for a vendor CSR. */
+#ifndef FACET_XPHMG_VENDOR_H
+#define FACET_XPHMG_VENDOR_H
+
+#include "xphmg/hart.h"
+
+/* Each executes one row of its extension, or returns the trap with nothing written. An absent unit
+ * is an illegal instruction. */
+struct facet_trap facet_pmask_execute(struct facet_hart *h, const struct facet_insn *in);
+struct facet_trap facet_xmem_execute(struct facet_hart *h, const struct facet_insn *in);
+struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_insn *in);
+struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_insn *in);
+
+/* A base instruction that SVSTATE.EN = 1 repeats: the lane loop of rt-semantics.md 2.4. */
+bool facet_rsv_affects(const struct facet_insn *in);
+struct facet_trap facet_rsv_repeat(struct facet_hart *h, const struct facet_insn *in);
+
+/* Any vendor row. */
+struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_insn *in);
+
+/* Vendor CSRs by their full number (direct 12-bit ones, and those behind XISEL). */
+enum facet_csr_answer {
+    FACET_CSR_ANSWERED,
+    FACET_CSR_ABSENT, /* illegal instruction */
+};
+/* Whether a 12-bit number belongs to the vendor units: the custom blocks 0x7C0-0x7FF and
+ * 0x800-0x8FF.
+ */
+static inline bool facet_csr_is_vendor(unsigned number)
+{
+    return (number >= FACET_CSR_CAP_ID && number < 0x800) || number >> 8 == 0x8 || number > 0xFFF;
+}
+
+/* The value that a csr* instruction writes. */
+static inline uint64_t facet_csr_combine(enum facet_csr_op op, uint64_t old, uint64_t operand)
+{
+    return op == FACET_CSRRS ? old | operand : op == FACET_CSRRC ? old & ~operand : operand;
+}
+
+/* What a read gives; no side effect. */
+enum facet_csr_answer
+facet_vendor_csr_read(const struct facet_hart *h, unsigned number, uint64_t *value);
+/* The effect of a csr* instruction that writes: `op` and its operand, because MODE and ALT stage
+ * what csrrs and csrrc change (R-CAP-14). */
+enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
+                                             unsigned number,
+                                             enum facet_csr_op op,
+                                             uint64_t operand);
+
+/* Whether what the hart waits for at a fence has come (R-XM-26, R-XM-27). */
+bool facet_xmem_wait_over(const struct facet_hart *h);
+
+/* ORs bits into CAP.XMEM.EVENTS, those of absent features excepted (R-XM-23, R-XM-35). */
+void facet_cap_event(struct facet_hart *h, uint64_t events);
+
+#endif

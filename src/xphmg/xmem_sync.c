@@ -1,0 +1,113 @@
+/* Fences, event tokens, tickets and submissions.
+ *
+ * All accesses of this machine are performed in program order and at once visible (R-XM-30), and a
+ * job runs to completion inside its XSUBMIT (R-XM-28): fences have nothing to wait for. What can
+ * wait is a token nobody has signalled, or a ticket nobody was given; the hart then stalls at the
+ * instruction, which the machine tries again when something may have changed.
+ *
+ * Spec: R-XM-26 to R-XM-30. */
+#include "xphmg/vendor.h"
+#include "xphmg/mtx.h"
+#include "xphmg/xmem_unit.h"
+
+enum { QUEUE_RT = 1, QUEUE_MTX = 2, SCOPE_SYSTEM = 4, DOM_RT = 2, DOM_MTX = 3 };
+
+static bool ticket_done(const struct facet_xmem *xmem, uint64_t ticket)
+{
+    uint64_t sequence = ticket & ((UINT64_C(1) << 56) - 1);
+    unsigned queue = (unsigned)(ticket >> 56);
+    uint64_t last = queue == QUEUE_RT ? xmem->ticket_rt : queue == QUEUE_MTX ? xmem->ticket_mtx : 0;
+
+    return sequence <= last;
+}
+
+bool facet_xmem_blocked(const struct facet_hart *h)
+{
+    switch ((enum facet_wait)h->wait) {
+    case FACET_WAIT_TOKEN:
+        return h->xmem->tokens[h->wait_on] == 0;
+    case FACET_WAIT_TICKET:
+        return !ticket_done(h->xmem, h->wait_on);
+    default:
+        return false;
+    }
+}
+
+uint32_t facet_xmem_deadlock(const struct facet_hart *harts, uint32_t count)
+{
+    uint32_t first = count;
+
+    for (uint32_t i = count; i-- > 0;) {
+        const struct facet_hart *h = &harts[i];
+
+        if (!h->waiting || (h->wait == FACET_WAIT_INTERRUPT
+                                ? (h->mie & h->mip) != 0
+                                : facet_hart_pending(h) >= 0 || !facet_xmem_blocked(h))) {
+            return count;
+        }
+        first = h->wait != FACET_WAIT_INTERRUPT ? i : first;
+    }
+    return first;
+}
+
+static struct facet_trap wait_for(struct facet_hart *h, enum facet_wait what, uint64_t on)
+{
+    if (!h->waiting) { /* told once, not at every attempt */
+        facet_hart_unit(h, "xmem", "wait", 2, (uint64_t[]){what, on});
+    }
+    h->wait = (uint8_t)what;
+    h->wait_on = on;
+    h->stalled = facet_xmem_blocked(h);
+    h->waiting = h->stalled;
+    return FACET_RETIRED;
+}
+
+static struct facet_trap signal(struct facet_hart *h, unsigned token)
+{
+    uint32_t *count = &h->xmem->tokens[token];
+
+    *count += *count != UINT32_MAX;
+    facet_hart_unit(h, "xmem", "signal", 2, (uint64_t[]){token, *count});
+    return FACET_RETIRED;
+}
+
+static struct facet_trap wait_token(struct facet_hart *h, unsigned token)
+{
+    struct facet_trap trap = wait_for(h, FACET_WAIT_TOKEN, token);
+
+    if (!h->stalled) {
+        h->xmem->tokens[token]--;
+    }
+    return trap;
+}
+
+static struct facet_trap fence(struct facet_hart *h, const struct facet_insn *in)
+{
+    uint64_t dom = (uint64_t)facet_insn_field(in, "dom");
+    uint64_t scope = (uint64_t)facet_insn_field(in, "scope");
+
+    if ((dom != DOM_RT && dom != DOM_MTX && dom != FACET_DOM_ALL) || scope > SCOPE_SYSTEM) {
+        return facet_xmem_illegal(in);
+    }
+    facet_hart_unit(
+        h, "xmem", "fence", 3, (uint64_t[]){dom, scope, (uint64_t)facet_insn_field(in, "ff")});
+    return FACET_RETIRED;
+}
+
+struct facet_trap facet_xmem_sync(struct facet_hart *h, const struct facet_insn *in)
+{
+    switch (in->row) {
+    case FACET_XPHMG_XFENCE_SIGNAL:
+        return signal(h, (unsigned)facet_insn_field(in, "token"));
+    case FACET_XPHMG_XFENCE_WAITI:
+        return wait_token(h, (unsigned)facet_insn_field(in, "token"));
+    case FACET_XPHMG_XFENCE_WAIT:
+        return wait_for(h, FACET_WAIT_TICKET, h->x[in->rs1]);
+    case FACET_XPHMG_XFENCE_PIPE:
+        return fence(h, in);
+    case FACET_XPHMG_XSUBMIT_MTX:
+        return facet_mtx_submit(h, in);
+    default: /* XSUBMIT.RT: the unit is absent (config.c, numeric.md 16) */
+        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    }
+}

@@ -1,0 +1,741 @@
+/* The xphmg machine behind its face: the same program, cut into any pieces, with the block cache,
+ * without it, and with a listener, must leave the same snapshot, bit for bit. */
+#include "harness.h"
+
+#include "isa/assemble.h"
+#include "isa/elf.h"
+#include "isa/object.h"
+
+#include <facet/lockstep.h>
+#include <facet/observer.h>
+#include <facet/xphmg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RAM_BYTES = 1 << 20 };
+
+struct output {
+    char text[4096];
+    size_t size;
+};
+
+static void
+keep_output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
+{
+    struct output *out = context;
+
+    (void)stream;
+    if (out->size + size < sizeof out->text) {
+        memcpy(out->text + out->size, data, size);
+        out->size += size;
+        out->text[out->size] = '\0';
+    }
+}
+
+static uint8_t *assemble(const char *text, size_t *size)
+{
+    struct facet_asm_options options = {.isa = FACET_ISA_XPHMG, .file = "test.s"};
+    struct facet_asm_result result;
+    struct facet_error err = {0};
+    uint8_t *elf = NULL;
+
+    if (CHECK_MSG(facet_assemble(&options, text, strlen(text), &result, &err) == FACET_OK,
+                  "%s",
+                  err.message)) {
+        CHECK_EQ(facet_elf_write(result.object, &elf, size, &err), FACET_OK);
+    }
+    facet_asm_result_free(&result);
+    return elf;
+}
+
+static facet_machine *make(struct facet_xphmg_config config, const char *text, struct output *out)
+{
+    struct facet_error err = {0};
+    facet_machine *machine = NULL;
+    size_t size = 0;
+    uint8_t *elf = assemble(text, &size);
+
+    config.ram_bytes = RAM_BYTES;
+    if (out != NULL) {
+        config.host.context = out;
+        config.host.output = keep_output;
+    }
+    CHECK_EQ(facet_xphmg_create(&config, &machine, &err), FACET_OK);
+    CHECK_MSG(facet_xphmg_load_elf(machine, elf, size, &err) == FACET_OK, "%s", err.message);
+    free(elf);
+    return machine;
+}
+
+static struct facet_stop run(facet_machine *machine, uint64_t budget)
+{
+    struct facet_run how = {.budget = budget};
+    struct facet_stop stop;
+
+    facet_machine_run(machine, &how, &stop);
+    return stop;
+}
+
+static uint64_t reg(facet_machine *machine, uint32_t core, const char *name)
+{
+    struct facet_value value = {0, 0};
+
+    CHECK_EQ(facet_machine_reg_read(
+                 machine, core, facet_machine_find_reg(machine, core, name), &value, NULL),
+             FACET_OK);
+    return value.lo;
+}
+
+static uint64_t csr(facet_machine *machine, uint32_t core, const char *name)
+{
+    struct facet_value value = {0, 0};
+
+    CHECK_EQ(facet_machine_csr_read(
+                 machine, core, facet_machine_find_csr(machine, core, name), &value, NULL),
+             FACET_OK);
+    return value.lo;
+}
+
+/* ---- the same bits in every way of running ----------------------------------------------------
+ */
+
+/* A timer handler that counts and re-arms, and a loop with loads, stores, atomics and floats that
+ * takes its decisions from the counters it reads: any difference in time shows. */
+static const char timer_program[] = "la t0, handler\n"
+                                    "csrw mtvec, t0\n"
+                                    "li t0, 0x2000\n"
+                                    "csrs mstatus, t0\n"
+                                    "csrr s11, mhartid\n"
+                                    "slli s10, s11, 3\n"
+                                    "li s8, 0x2004000\n"
+                                    "add s8, s8, s10\n"
+                                    "li s9, 0x200bff8\n"
+                                    "li t0, 40\n"
+                                    "sd t0, 0(s9)\n"
+                                    "li t0, 43\n"
+                                    "sd t0, 0(s8)\n"
+                                    "li t0, 0x88\n"
+                                    "csrw mie, t0\n"
+                                    "csrsi mstatus, 8\n"
+                                    "la s0, data\n"
+                                    "slli t0, s11, 8\n"
+                                    "add s1, s0, t0\n"
+                                    "loop: addi s2, s2, 1\n"
+                                    "ld t1, 16(s1)\n"
+                                    "add t1, t1, s2\n"
+                                    "sd t1, 16(s1)\n"
+                                    "fcvt.d.l ft0, t1\n"
+                                    "fadd.d ft1, ft1, ft0\n"
+                                    "fsd ft1, 24(s1)\n"
+                                    "1: lr.w t2, (s0)\n"
+                                    "addi t2, t2, 1\n"
+                                    "sc.w t3, t2, (s0)\n"
+                                    "bnez t3, 1b\n"
+                                    "andi t4, s2, 63\n"
+                                    "bnez t4, loop\n"
+                                    "rdtime t5\n"
+                                    "xor s3, s3, t5\n"
+                                    "csrr t5, minstret\n"
+                                    "add s3, s3, t5\n"
+                                    "andi t4, s2, 127\n"
+                                    "bnez t4, loop\n"
+                                    "wfi\n"
+                                    "j loop\n"
+                                    ".align 2\n"
+                                    "handler: csrw mscratch, t0\n"
+                                    "addi s4, s4, 1\n"
+                                    "ld t0, 0(s9)\n"
+                                    "add s5, s5, t0\n"
+                                    "addi t0, t0, 5\n"
+                                    "sd t0, 0(s8)\n"
+                                    "csrr t0, mepc\n"
+                                    "xor s6, s6, t0\n"
+                                    "csrr t0, mscratch\n"
+                                    "mret\n"
+                                    ".data\n"
+                                    ".align 3\n"
+                                    "data: .zero 2048\n";
+
+static void nothing(void *context, const struct facet_retire_event *event)
+{
+    (void)event;
+    ++*(uint64_t *)context;
+}
+
+static struct facet_blob snapshot(const facet_machine *machine)
+{
+    struct facet_blob blob;
+
+    CHECK_EQ(facet_machine_snapshot(machine, &blob, NULL), FACET_OK);
+    return blob;
+}
+
+static bool same(const struct facet_blob *a, const struct facet_blob *b)
+{
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+static void pieces(facet_machine *machine, uint64_t total, uint64_t seed)
+{
+    while (total > 0) {
+        uint64_t n =
+            seed != 0 ? (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 53 : total;
+        struct facet_stop stop = run(machine, n < total ? n : total);
+
+        if (!CHECK_MSG(stop.reason == FACET_STOP_BUDGET, "%s", facet_stop_name(stop.reason))) {
+            return;
+        }
+        total -= stop.steps;
+    }
+}
+
+static void compare_ways(uint32_t harts)
+{
+    enum { STEPS = 100000 };
+    struct facet_xphmg_config cached = {.harts = harts}, plain = {.harts = harts, .no_cache = true};
+    uint64_t heard = 0;
+    struct facet_observer observer = {.context = &heard, .retire = nothing};
+    facet_machine *machines[5] = {make(cached, timer_program, NULL),
+                                  make(cached, timer_program, NULL),
+                                  make(plain, timer_program, NULL),
+                                  make(plain, timer_program, NULL),
+                                  make(cached, timer_program, NULL)};
+    struct facet_blob first;
+
+    facet_machine_observe(machines[4], &observer);
+    pieces(machines[0], STEPS, 0);
+    first = snapshot(machines[0]);
+    CHECK(reg(machines[0], harts - 1, "s4") > 10); /* interrupts came */
+    for (int i = 1; i < 5; i++) {
+        struct facet_blob blob;
+
+        pieces(machines[i], STEPS, i % 2 == 0 && i != 4 ? 0 : 77u + (unsigned)i);
+        blob = snapshot(machines[i]);
+        CHECK_MSG(same(&first, &blob), "%u harts, way %d differs", harts, i);
+        facet_blob_free(&blob);
+    }
+    CHECK(heard > STEPS / 2);
+    facet_blob_free(&first);
+    for (int i = 0; i < 5; i++) {
+        facet_machine_destroy(machines[i]);
+    }
+}
+
+TEST(pieces_and_executors_leave_the_same_bits, "")
+{
+    compare_ways(1);
+    compare_ways(2);
+    compare_ways(5);
+}
+
+TEST(a_snapshot_continues_on_another_machine, "")
+{
+    struct facet_xphmg_config config = {.harts = 3};
+    facet_machine *a = make(config, timer_program, NULL), *b = NULL;
+    struct facet_blob middle, end, again;
+
+    config.ram_bytes = RAM_BYTES;
+    CHECK_EQ(facet_xphmg_create(&config, &b, NULL), FACET_OK);
+    pieces(a, 34567, 5);
+    middle = snapshot(a);
+    pieces(a, 50000, 6);
+    end = snapshot(a);
+    CHECK_EQ(facet_machine_restore(b, middle.data, middle.size, NULL), FACET_OK);
+    pieces(b, 50000, 0);
+    again = snapshot(b);
+    CHECK(same(&end, &again));
+    /* back on the machine whose future is already cached */
+    CHECK_EQ(facet_machine_restore(a, middle.data, middle.size, NULL), FACET_OK);
+    pieces(a, 50000, 9);
+    facet_blob_free(&again);
+    again = snapshot(a);
+    CHECK(same(&end, &again));
+    facet_blob_free(&middle);
+    facet_blob_free(&end);
+    facet_blob_free(&again);
+    facet_machine_destroy(a);
+    facet_machine_destroy(b);
+}
+
+TEST(a_snapshot_of_another_configuration_is_refused, "")
+{
+    struct facet_xphmg_config one = {.harts = 1}, two = {.harts = 2};
+    facet_machine *a = make(one, "nop\n", NULL), *b = make(two, "nop\n", NULL);
+    struct facet_blob blob = snapshot(a), before = snapshot(b), after;
+    struct facet_error err = {0};
+
+    CHECK_EQ(facet_machine_restore(b, blob.data, blob.size, &err), FACET_ERR_INPUT);
+    CHECK(strstr(err.message, "number of harts") != NULL);
+    after = snapshot(b);
+    CHECK(same(&before, &after));
+    facet_blob_free(&blob);
+    facet_blob_free(&before);
+    facet_blob_free(&after);
+    facet_machine_destroy(a);
+    facet_machine_destroy(b);
+}
+
+TEST(the_tables_name_what_the_specification_names, "")
+{
+    struct facet_xphmg_config config = {.harts = 2};
+    facet_machine *m = make(config, "nop\n", NULL);
+    const struct facet_core_desc *core = facet_machine_core(m, 1);
+    struct facet_value stored;
+    uint32_t at = facet_machine_find_csr(m, 0, "mstatus"), field;
+
+    CHECK_STR(core->name, "hart1");
+    CHECK(facet_machine_core(m, 2) == NULL);
+    CHECK_STR(core->regs[facet_machine_find_reg(m, 1, "fa0")].name, "f10");
+    CHECK_EQ(core->csrs[at].number, 0x300);
+    CHECK(facet_machine_find_field(m, 0, "mstatus.MPP", &at, &field));
+    /* MPP = 2 is not legal and keeps the old value; FS is plain */
+    CHECK_EQ(
+        facet_machine_csr_write(m, 0, at, (struct facet_value){0x1000 | 0x6000, 0}, &stored, NULL),
+        FACET_OK);
+    CHECK_EQ(stored.lo, UINT64_C(0x8000000200006000));
+    CHECK_EQ(csr(m, 1, "mhartid"), 1);
+    CHECK(facet_machine_find_csr(m, 0, "mhpmcounter31") != FACET_NONE);
+    CHECK(facet_machine_find_csr(m, 0, "CAP.PREC.MODE") != FACET_NONE);
+    CHECK_EQ(facet_machine_reg_write(m, 0, 0, (struct facet_value){1, 0}, NULL), FACET_ERR_USAGE);
+    CHECK_EQ(reg(m, 1, "a0"), 1);
+    facet_machine_destroy(m);
+}
+
+/* ---- the platform -----------------------------------------------------------------------------
+ */
+
+/* Runs to the end with and without the cache; both must print and end alike. */
+static struct facet_stop
+run_both(struct facet_xphmg_config config, const char *text, struct output *out)
+{
+    struct facet_stop stops[2];
+    struct output outputs[2] = {{{0}, 0}, {{0}, 0}};
+    struct facet_blob blobs[2];
+
+    for (int i = 0; i < 2; i++) {
+        facet_machine *m;
+
+        config.no_cache = i == 1;
+        m = make(config, text, &outputs[i]);
+        stops[i] = run(m, 1000000);
+        blobs[i] = snapshot(m);
+        facet_machine_destroy(m);
+    }
+    CHECK(same(&blobs[0], &blobs[1]));
+    CHECK_STR(outputs[0].text, outputs[1].text);
+    CHECK_EQ(stops[0].reason, stops[1].reason);
+    CHECK_EQ(stops[0].steps, stops[1].steps);
+    facet_blob_free(&blobs[0]);
+    facet_blob_free(&blobs[1]);
+    if (out != NULL) {
+        *out = outputs[0];
+    }
+    return stops[0];
+}
+
+TEST(htif_writes_answers_and_ends, "")
+{
+    static const char text[] = "la s0, tohost\n"
+                               "la s1, fromhost\n"
+                               "li t0, 0x0101000000000041\n" /* console: A */
+                               "sd t0, 0(s0)\n"
+                               "1: ld t1, 0(s0)\n"
+                               "bnez t1, 1b\n"
+                               "la s2, call\n"
+                               "sd s2, 0(s0)\n"
+                               "2: ld t1, 0(s1)\n"
+                               "beqz t1, 2b\n"
+                               "sd zero, 0(s1)\n"
+                               "ld s3, 0(s2)\n" /* bytes written */
+                               "li t0, 63\n"    /* read: not served */
+                               "sd t0, 0(s2)\n"
+                               "sd s2, 0(s0)\n"
+                               "3: ld t1, 0(s1)\n"
+                               "beqz t1, 3b\n"
+                               "ld s4, 0(s2)\n"
+                               "addi s4, s4, 38\n"
+                               "slli s3, s3, 1\n"
+                               "add s3, s3, s4\n"
+                               "ori s3, s3, 1\n"
+                               "sd s3, 0(s0)\n"
+                               "4: j 4b\n"
+                               ".data\n"
+                               ".align 6\n"
+                               "tohost: .dword 0\n"
+                               "fromhost: .dword 0\n"
+                               "call: .dword 64, 1, text, 5, 0, 0, 0, 0\n"
+                               "text: .string \"bcde\\n\"\n";
+    struct output out;
+    struct facet_stop stop = run_both((struct facet_xphmg_config){0}, text, &out);
+
+    CHECK_EQ(stop.reason, FACET_STOP_EXIT);
+    CHECK_EQ(stop.code, 5);
+    CHECK_STR(out.text, "Abcde\n");
+    CHECK(stop.steps < 60); /* seen at the very store */
+}
+
+TEST(uart_and_finisher_are_those_of_virt, "")
+{
+    static const char text[] = "li s0, 0x10000000\n"
+                               "la s1, text\n"
+                               "1: lbu t0, 0(s1)\n"
+                               "beqz t0, 3f\n"
+                               "2: lbu t1, 5(s0)\n"
+                               "andi t1, t1, 0x20\n"
+                               "beqz t1, 2b\n"
+                               "sb t0, 0(s0)\n"
+                               "addi s1, s1, 1\n"
+                               "j 1b\n"
+                               "3: li t0, 0x100000\n"
+                               "li t1, 0x2a3333\n"
+                               "sw t1, 0(t0)\n"
+                               "4: j 4b\n"
+                               ".data\n"
+                               "text: .string \"serial\"\n";
+    struct output out;
+    struct facet_stop stop = run_both((struct facet_xphmg_config){0}, text, &out);
+
+    CHECK_EQ(stop.reason, FACET_STOP_EXIT);
+    CHECK_EQ(stop.code, 0x2a);
+    CHECK_STR(out.text, "serial");
+}
+
+#define SEMIHOST_CALL                                                                              \
+    ".align 4\n"                                                                                   \
+    "semihost: .word 0x01f01013, 0x00100073, 0x40705013\n"                                         \
+    "ret\n"
+
+TEST(input_that_is_not_there_stops_the_machine, "")
+{
+    static const char text[] = "li a0, 7\n" /* SYS_READC */
+                               "call semihost\n"
+                               "mv s0, a0\n"
+                               "la a1, block\n"
+                               "li a0, 6\n" /* SYS_READ */
+                               "call semihost\n"
+                               "mv s1, a0\n"
+                               "la a1, block\n"
+                               "li a0, 6\n"
+                               "call semihost\n"
+                               "mv s2, a0\n"
+                               "li a0, 7\n"
+                               "call semihost\n"
+                               "mv s3, a0\n"
+                               "li a0, 7\n"
+                               "call semihost\n" SEMIHOST_CALL ".data\n"
+                               ".align 3\n"
+                               "block: .dword 1, buffer, 16\n"
+                               "buffer: .zero 16\n";
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL);
+    struct facet_stop stop = run(m, 1000);
+    uint64_t pc = stop.pc;
+    char bytes[4];
+
+    CHECK_EQ(stop.reason, FACET_STOP_IDLE);
+    CHECK(facet_xphmg_wants_input(m));
+    stop = run(m, 1000);
+    CHECK_EQ(stop.steps, 0);
+    CHECK_EQ(stop.pc, pc);
+    CHECK_EQ(facet_xphmg_input(m, "xab\ncd", 6, NULL), FACET_OK);
+    CHECK(!facet_xphmg_wants_input(m));
+    stop = run(m, 1000);
+    CHECK_EQ(reg(m, 0, "s0"), 'x');
+    CHECK_EQ(reg(m, 0, "s1"), 16 - 3); /* one line */
+    CHECK_EQ(reg(m, 0, "s2"), 16 - 2);
+    CHECK_EQ(stop.reason, FACET_STOP_IDLE);
+    CHECK_EQ(facet_machine_read(m, 0, 0x80000000 + 0, bytes, 4, NULL), FACET_OK);
+    facet_xphmg_input_end(m);
+    stop = run(m, 1000);
+    CHECK_EQ(reg(m, 0, "s3"), UINT64_MAX); /* told once, then no more */
+    CHECK_EQ(stop.reason, FACET_STOP_IDLE);
+    CHECK(facet_xphmg_wants_input(m));
+    facet_machine_destroy(m);
+}
+
+TEST(semihosting_tells_only_the_machines_own_time_and_refuses_the_host, "")
+{
+    static const char text[] = "la a1, block\n"
+                               "li a0, 1\n" /* SYS_OPEN of a file: nothing is granted */
+                               "call semihost\n"
+                               "mv s0, a0\n"
+                               "li a0, 0x13\n"
+                               "call semihost\n"
+                               "mv s1, a0\n" /* ENOENT */
+                               "la a1, command\n"
+                               "li a0, 0x12\n" /* SYS_SYSTEM */
+                               "call semihost\n"
+                               "mv s2, a0\n"
+                               "li a0, 0x11\n" /* SYS_TIME */
+                               "call semihost\n"
+                               "mv s3, a0\n"
+                               "la a1, where\n"
+                               "li a0, 0x15\n" /* SYS_GET_CMDLINE */
+                               "call semihost\n"
+                               "la a1, buffer\n"
+                               "li a0, 4\n"
+                               "call semihost\n"
+                               "la a1, console\n"
+                               "li a0, 1\n"
+                               "call semihost\n"
+                               "mv s4, a0\n"
+                               "la a1, ending\n"
+                               "li a0, 0x18\n"
+                               "call semihost\n" SEMIHOST_CALL ".data\n"
+                               ".align 3\n"
+                               "block: .dword name, 0, 11\n"
+                               "command: .dword name, 11\n"
+                               "where: .dword buffer, 64\n"
+                               "console: .dword tt, 4, 3\n"
+                               "ending: .dword 0x20026, 9\n"
+                               "name: .string \"/etc/passwd\"\n"
+                               "tt: .string \":tt\"\n"
+                               "buffer: .zero 64\n";
+    struct facet_xphmg_config config = {.command_line = "prog one two"};
+    struct output out = {{0}, 0};
+    facet_machine *m = make(config, text, &out);
+    struct facet_stop stop = run(m, 1000);
+
+    CHECK_EQ(stop.reason, FACET_STOP_EXIT);
+    CHECK_EQ(stop.code, 9);
+    CHECK_EQ(reg(m, 0, "s0"), UINT64_MAX);
+    CHECK_EQ(reg(m, 0, "s1"), 2);
+    CHECK_EQ(reg(m, 0, "s2"), UINT64_MAX);
+    CHECK_EQ(reg(m, 0, "s3"), 0);
+    CHECK_EQ(reg(m, 0, "s4"), 2);
+    CHECK_STR(out.text, "prog one two");
+    facet_machine_destroy(m);
+    (void)run_both(config, text, &out);
+    config.no_semihosting = true;
+    CHECK_EQ(run_both(config, text, NULL).reason, FACET_STOP_FAULT);
+}
+
+/* ---- traps, waiting, several harts ------------------------------------------------------------
+ */
+
+TEST(a_trap_without_handler_is_a_fault_with_its_cause, "")
+{
+    facet_machine *m =
+        make((struct facet_xphmg_config){0}, "nop\nli t0, 0x40\nld t1, 0(t0)\n", NULL);
+    struct facet_xphmg_fault fault = {0};
+    struct facet_stop stop = run(m, 1000);
+
+    CHECK_EQ(stop.reason, FACET_STOP_FAULT);
+    CHECK_EQ(stop.code, 5);
+    CHECK_EQ(stop.address, 0x40);
+    CHECK(facet_xphmg_fault(m, &fault));
+    CHECK_EQ(fault.pc, FACET_XPHMG_RAM_BASE + 8);
+    CHECK_EQ(fault.handler, 0);
+    CHECK_STR(facet_xphmg_cause_name(fault.cause), "load access fault");
+    CHECK_EQ(run(m, 1000).steps, 0); /* for ever */
+    facet_machine_reset(m);
+    CHECK(!facet_xphmg_fault(m, &fault));
+    facet_machine_destroy(m);
+}
+
+TEST(waiting_skips_to_the_timer_or_is_idle, "")
+{
+    static const char text[] = "la t0, handler\n"
+                               "csrw mtvec, t0\n"
+                               "li t0, 0x80\n"
+                               "csrw mie, t0\n"
+                               "li t0, 0x2004000\n"
+                               "li t1, 1000000000\n"
+                               "sd t1, 0(t0)\n"
+                               "wfi\n" /* MIE is off: goes on behind */
+                               "rdtime s0\n"
+                               "csrsi mstatus, 8\n"
+                               "nop\n"
+                               "csrw mie, zero\n"
+                               "wfi\n"
+                               "nop\n"
+                               ".align 2\n"
+                               "handler: addi s1, s1, 1\n"
+                               "li t1, -1\n"
+                               "sd t1, 0(t0)\n"
+                               "csrr s2, mcause\n"
+                               "mret\n";
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL);
+    struct facet_stop stop = run(m, 1000);
+
+    CHECK_EQ(stop.reason, FACET_STOP_IDLE);
+    CHECK(!facet_xphmg_wants_input(m));
+    CHECK_EQ(reg(m, 0, "s0"), 1000000000);
+    CHECK_EQ(reg(m, 0, "s1"), 1);
+    CHECK_EQ(reg(m, 0, "s2"), UINT64_C(0x8000000000000007));
+    CHECK_EQ(facet_machine_next_core(m), FACET_NONE);
+    facet_machine_destroy(m);
+    CHECK_EQ(run_both((struct facet_xphmg_config){0}, text, NULL).reason, FACET_STOP_IDLE);
+}
+
+/* Hart 0 waits; hart 1 works, then wakes it by msip; both add to one counter with LR/SC. */
+TEST(harts_wake_one_another, "")
+{
+    static const char text[] = "la s0, counter\n"
+                               "li s1, 0x2000000\n"
+                               "csrwi mie, 8\n"
+                               "bnez a0, second\n"
+                               "wfi\n"
+                               "sw zero, 0(s1)\n"
+                               "call work\n"
+                               "1: lw t0, 0(s0)\n"
+                               "li t1, 6000\n"
+                               "bne t0, t1, 1b\n"
+                               "li t0, 0x100000\n"
+                               "li t1, 0x5555\n"
+                               "sw t1, 0(t0)\n"
+                               "second: li t0, 1\n"
+                               "sw t0, 0(s1)\n"
+                               "call work\n"
+                               "2: wfi\n"
+                               "j 2b\n"
+                               "work: li t0, 3000\n"
+                               "3: lr.w t1, (s0)\n"
+                               "addi t1, t1, 1\n"
+                               "sc.w t2, t1, (s0)\n"
+                               "bnez t2, 3b\n"
+                               "addi t0, t0, -1\n"
+                               "bnez t0, 3b\n"
+                               "ret\n"
+                               ".data\n"
+                               ".align 3\n"
+                               "counter: .dword 0\n";
+    struct facet_xphmg_config config = {.harts = 2};
+    struct facet_stop stop = run_both(config, text, NULL);
+
+    CHECK_EQ(stop.reason, FACET_STOP_EXIT);
+    config.quantum = 64;
+    stop = run_both(config, text, NULL);
+    CHECK_EQ(stop.reason, FACET_STOP_EXIT);
+}
+
+/* Hart 0 spins in a loop that hart 1 rewrites: the cache of blocks must see it. */
+TEST(one_hart_rewrites_the_code_of_another, "")
+{
+    static const char format[] = "la s0, patch\n"
+                                 "bnez a0, second\n"
+                                 "1: addi s1, s1, 1\n"
+                                 "patch: j 1b\n"
+                                 "li t0, 0x100000\n"
+                                 "li t1, 0x5555\n"
+                                 "sw t1, 0(t0)\n"
+                                 "second: li t0, %d\n"
+                                 "2: addi t0, t0, -1\n"
+                                 "bnez t0, 2b\n"
+                                 "li t1, 0x13\n" /* nop */
+                                 "%s"
+                                 "3: j 3b\n";
+    /* a store of the block executor; of the plain one, at an odd and an even place */
+    static const char *const stores[] = {
+        "sw t1, 0(s0)\n", "amoswap.w zero, t1, (s0)\n", "nop\namoswap.w zero, t1, (s0)\n"};
+    struct facet_xphmg_config config = {.harts = 2, .quantum = 64};
+
+    for (int i = 0; i < 3; i++) {
+        for (int delay = 40; delay < 73; delay++) { /* somewhere the store ends a turn */
+            char text[512];
+
+            (void)snprintf(text, sizeof text, format, delay, stores[i]);
+            CHECK_EQ(run_both(config, text, NULL).reason, FACET_STOP_EXIT);
+        }
+    }
+}
+
+/* ---- stopping and listening -------------------------------------------------------------------
+ */
+
+TEST(breakpoints_and_watchpoints_stop_where_they_stand, "")
+{
+    static const char text[] = "la s0, data\n"
+                               "li t0, 10\n"
+                               "loop: sd t0, 0(s0)\n"
+                               "addi t0, t0, -1\n"
+                               "bnez t0, loop\n"
+                               "j .\n"
+                               ".data\n"
+                               ".align 3\n"
+                               "data: .dword 0\n";
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL);
+    struct facet_watch watch = {.core = FACET_ANY_CORE, .size = 8, .on_write = true};
+    uint64_t pc = FACET_XPHMG_RAM_BASE + 12;
+    uint32_t id, watch_id;
+    struct facet_stop stop;
+
+    CHECK_EQ(facet_machine_break_add(m, FACET_ANY_CORE, pc, &id, NULL), FACET_OK);
+    for (uint64_t i = 10; i > 7; i--) {
+        stop = run(m, 1000);
+        CHECK_EQ(stop.reason, FACET_STOP_BREAKPOINT);
+        CHECK_EQ(stop.point, id);
+        CHECK_EQ(stop.pc, pc);
+        CHECK_EQ(reg(m, 0, "t0"), i);
+    }
+    CHECK_EQ(facet_machine_point_remove(m, id, NULL), FACET_OK);
+    watch.address = reg(m, 0, "s0");
+    CHECK_EQ(facet_machine_watch_add(m, &watch, &watch_id, NULL), FACET_OK);
+    stop = run(m, 1000);
+    CHECK_EQ(stop.reason, FACET_STOP_WATCHPOINT);
+    CHECK_EQ(stop.address, watch.address);
+    CHECK_EQ(stop.pc, pc + 4);
+    facet_machine_destroy(m);
+}
+
+TEST(a_step_tells_every_change_with_old_and_new_value, "")
+{
+    static const char text[] = "li t0, 0x6000\n" /* two instructions: lui, addi(w) or lui alone */
+                               "csrs mstatus, t0\n"
+                               "fcvt.d.l ft1, t0\n"
+                               "fdiv.d ft2, ft1, ft0\n"
+                               "la t1, data\n"
+                               "sw t0, 4(t1)\n"
+                               "ecall\n"
+                               ".data\n"
+                               ".align 3\n"
+                               "data: .dword 0x1122334455667788\n";
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL);
+    struct facet_change changes[32];
+    size_t count = 0;
+    struct facet_stop stop;
+    bool saw_flags = false, saw_store = false, saw_trap = false;
+
+    for (int i = 0; i < 20 && !saw_trap; i++) {
+        CHECK_EQ(facet_machine_step_changes(m, changes, 32, &count, &stop, NULL), FACET_OK);
+        for (size_t k = 0; k < count; k++) {
+            const struct facet_change *c = &changes[k];
+
+            if (c->kind == FACET_CHANGE_CSR && c->index == facet_machine_find_csr(m, 0, "fflags")) {
+                saw_flags = c->old_value.lo == 0 && c->new_value.lo == 8; /* DZ */
+            }
+            if (c->kind == FACET_CHANGE_MEMORY) {
+                saw_store =
+                    c->size == 4 && c->old_value.lo == 0x11223344 && c->new_value.lo == 0x6000;
+            }
+            saw_trap = saw_trap || (c->kind == FACET_CHANGE_TRAP && c->new_value.lo == 11);
+        }
+    }
+    CHECK(saw_flags);
+    CHECK(saw_store);
+    CHECK(saw_trap);
+    facet_machine_destroy(m);
+}
+
+TEST(bad_configurations_and_files_are_refused, "")
+{
+    struct facet_xphmg_config config = {.harts = 65};
+    struct facet_error err = {0};
+    facet_machine *m = NULL;
+
+    CHECK_EQ(facet_xphmg_create(&config, &m, &err), FACET_ERR_USAGE);
+    config = (struct facet_xphmg_config){.quantum = 3};
+    CHECK_EQ(facet_xphmg_create(&config, &m, &err), FACET_ERR_USAGE);
+    config = (struct facet_xphmg_config){.ram_bytes = 5000};
+    CHECK_EQ(facet_xphmg_create(&config, &m, &err), FACET_ERR_USAGE);
+    CHECK(m == NULL);
+    m = make((struct facet_xphmg_config){0}, "nop\n", NULL);
+    CHECK_EQ(facet_xphmg_load_elf(m, "hello", 5, &err), FACET_ERR_INPUT);
+    {
+        size_t size = 0;
+        uint8_t *elf = assemble(".section .text\n.address 0x1000\nnop\n", &size);
+
+        CHECK_EQ(facet_xphmg_load_elf(m, elf, size, &err), FACET_ERR_INPUT);
+        CHECK(strstr(err.message, "RAM is 0x80000000") != NULL);
+        free(elf);
+    }
+    facet_machine_destroy(m);
+}
