@@ -67,7 +67,7 @@ COLD OPERATION(tight)
     const struct site *site = site_of(h, o);
 
     if (o->code != facet_block_codes[K_EXIT] && left + BLOCK_MAX < site->count) {
-        leave(h, site->pc, left, FACET_BLOCK_BUDGET);
+        leave(h, site->start, left, FACET_BLOCK_BUDGET);
         return;
     }
     GO(o->code);

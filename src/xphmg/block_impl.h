@@ -102,7 +102,9 @@ struct op {
 struct site {
     uint64_t pc, second_pc, next_pc; /* of the first half, the second half, and behind both */
     uint8_t index, second, next;     /* the same in instructions of the block */
-    uint8_t count;                   /* instructions of the whole block, at its first operation */
+    /* Of the first operation: the block's pc, which may lie before its own, and instructions. */
+    uint8_t count;
+    uint64_t start;
 };
 
 struct entry {

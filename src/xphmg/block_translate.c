@@ -115,6 +115,7 @@ struct trace {
     uint64_t pc;         /* of the instruction */
     uint64_t next_pc;    /* behind it */
     uint64_t base;       /* of the RAM window */
+    uint64_t start;      /* pc of the block */
     unsigned acc;        /* register that the accumulator mirrors, 0 for none */
     uint64_t returns[8]; /* where the calls that the trace followed come back to */
     unsigned depth;
@@ -448,6 +449,7 @@ static void finish(struct trace *t)
         }
     }
     t->sites[0].count = (uint8_t)t->index;
+    t->sites[0].start = t->start;
 }
 
 /* The line of RAM has cached code. */
@@ -471,7 +473,8 @@ struct op *facet_block_translate(facet_block_cache *cache, const struct facet_ha
     struct trace t = {.ops = cache->ops + cache->used,
                       .sites = cache->sites + cache->used,
                       .pc = pc,
-                      .base = h->ram.base};
+                      .base = h->ram.base,
+                      .start = pc};
     struct entry *entry = facet_block_entry(cache, pc);
     bool open = true;
 
