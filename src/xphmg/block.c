@@ -81,6 +81,41 @@ struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h
     return facet_block_translate(cache, h, pc);
 }
 
+/* Runs from `first` on with `chunk` instructions to go; what was retired leaves *budget. */
+static void run_chunk(facet_block_cache *cache,
+                      struct facet_hart *h,
+                      struct op *first,
+                      int64_t chunk,
+                      uint64_t *budget)
+{
+    const int64_t left = chunk - BLOCK_MAX;
+
+    first->code(first, h, left, 0, h->ram.bytes, h->ram.span);
+    h->retired += (uint64_t)(left - cache->left);
+    *budget -= (uint64_t)(left - cache->left);
+}
+
+/* The end of the budget lies in the block: its last operation that may be reached becomes a stop
+ * for the time of the run. */
+static void
+run_part(facet_block_cache *cache, struct facet_hart *h, struct op *first, uint64_t *budget)
+{
+    const struct site *sites = &cache->sites[first - cache->ops];
+    facet_block_code *code;
+    size_t last = 0;
+
+    if (sites[0].index > *budget) { /* instructions without operations come first */
+        return;
+    }
+    while (sites[last].next < sites[0].count && sites[last + 1].index <= *budget) {
+        last++;
+    }
+    code = first[last].code;
+    first[last].code = facet_block_codes[K_STOP];
+    run_chunk(cache, h, first, (int64_t)*budget, budget);
+    first[last].code = code;
+}
+
 enum facet_block_stop
 facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
 {
@@ -92,18 +127,18 @@ facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
         h->code_written = false;
     }
     h->blocks = cache;
-    for (;;) {
+    while (budget > 0) {
         const int64_t chunk = budget < CHUNK ? (int64_t)budget : CHUNK;
         struct op *first = facet_block_find(cache, h, h->pc);
 
         if (chunk < cache->sites[first - cache->ops].count) {
-            return FACET_BLOCK_BUDGET;
+            run_part(cache, h, first, &budget);
+            return budget == 0 ? FACET_BLOCK_BUDGET : FACET_BLOCK_STEP;
         }
-        first->code(first, h, chunk - BLOCK_MAX, 0, h->ram.bytes, h->ram.span);
-        h->retired += (uint64_t)(chunk - BLOCK_MAX - cache->left);
-        budget -= (uint64_t)(chunk - BLOCK_MAX - cache->left);
+        run_chunk(cache, h, first, chunk, &budget);
         if (cache->why == FACET_BLOCK_STEP) {
             return FACET_BLOCK_STEP;
         }
     }
+    return FACET_BLOCK_BUDGET;
 }

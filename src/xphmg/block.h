@@ -21,13 +21,14 @@ void facet_block_cache_flush(facet_block_cache *cache);
 void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address);
 
 enum facet_block_stop {
-    FACET_BLOCK_BUDGET, /* `budget` instructions have retired, or the next block does not fit */
+    FACET_BLOCK_BUDGET, /* `budget` instructions have retired */
     FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */
 };
 
-/* Runs until fewer instructions than the next block are left of `budget`, or an instruction needs
- * the plain executor (system instructions, traps, vendor units). Retired instructions are counted
- * in h->retired. The caller steps and calls again. */
+/* Runs until `budget` instructions have retired or an instruction needs the plain executor (system
+ * instructions, traps, vendor units; a few that the budget would cut from their partner). Retired
+ * instructions are counted in h->retired. The caller steps and calls again. Interrupts are the
+ * caller's: nothing in here changes what is pending. */
 enum facet_block_stop
 facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget);
 
