@@ -19,7 +19,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.host = h->host;
     fresh.mtime = h->mtime;
     fresh.memo = h->memo;
-    fresh.code_pages = h->code_pages;
+    fresh.code_lines = h->code_lines;
     fresh.code_written = true;
     *h = fresh;
 }
