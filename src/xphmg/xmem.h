@@ -98,13 +98,4 @@ void facet_xmem_job_begin(struct facet_hart *h,
                           struct facet_xmem_job *job);
 void facet_xmem_job_end(struct facet_hart *h, struct facet_xmem_job *job);
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
-
-/* Whether the XFENCE at which the hart waits is still not satisfied. */
-bool facet_xmem_blocked(const struct facet_hart *h);
-/* Of harts that all wait while no interrupt is to come: the first one at an XFENCE, which nothing
- * can satisfy any more. `count` when some hart can go on or all are merely in WFI (R-XM-26). */
-uint32_t facet_xmem_deadlock(const struct facet_hart *harts, uint32_t count);
-
 #endif

@@ -6,48 +6,34 @@
  * instruction, which the machine tries again when something may have changed.
  *
  * Spec: R-XM-26 to R-XM-30. */
-#include "xphmg/vendor.h"
+#include "base/bits.h"
 #include "xphmg/mtx.h"
+#include "xphmg/vendor.h"
 #include "xphmg/xmem_unit.h"
 
-enum { QUEUE_RT = 1, QUEUE_MTX = 2, SCOPE_SYSTEM = 4, DOM_RT = 2, DOM_MTX = 3 };
+enum { SCOPE_SYSTEM = 4, DOM_RT = 2, DOM_MTX = 3 };
 
 static bool ticket_done(const struct facet_xmem *xmem, uint64_t ticket)
 {
-    uint64_t sequence = ticket & ((UINT64_C(1) << 56) - 1);
-    unsigned queue = (unsigned)(ticket >> 56);
-    uint64_t last = queue == QUEUE_RT ? xmem->ticket_rt : queue == QUEUE_MTX ? xmem->ticket_mtx : 0;
+    uint64_t sequence = ticket & facet_bits_mask(FACET_TICKET_QUEUE_LSB);
+    unsigned queue = (unsigned)(ticket >> FACET_TICKET_QUEUE_LSB);
+    uint64_t last = queue == FACET_QUEUE_RT    ? xmem->ticket_rt
+                    : queue == FACET_QUEUE_MTX ? xmem->ticket_mtx
+                                               : 0;
 
     return sequence <= last;
 }
 
-bool facet_xmem_blocked(const struct facet_hart *h)
+bool facet_xmem_wait_over(const struct facet_hart *h)
 {
     switch ((enum facet_wait)h->wait) {
     case FACET_WAIT_TOKEN:
-        return h->xmem->tokens[h->wait_on] == 0;
+        return h->xmem->tokens[h->wait_on % FACET_TOKENS] != 0;
     case FACET_WAIT_TICKET:
-        return !ticket_done(h->xmem, h->wait_on);
+        return ticket_done(h->xmem, h->wait_on);
     default:
         return false;
     }
-}
-
-uint32_t facet_xmem_deadlock(const struct facet_hart *harts, uint32_t count)
-{
-    uint32_t first = count;
-
-    for (uint32_t i = count; i-- > 0;) {
-        const struct facet_hart *h = &harts[i];
-
-        if (!h->waiting || (h->wait == FACET_WAIT_INTERRUPT
-                                ? (h->mie & h->mip) != 0
-                                : facet_hart_pending(h) >= 0 || !facet_xmem_blocked(h))) {
-            return count;
-        }
-        first = h->wait != FACET_WAIT_INTERRUPT ? i : first;
-    }
-    return first;
 }
 
 static struct facet_trap wait_for(struct facet_hart *h, enum facet_wait what, uint64_t on)
@@ -57,7 +43,7 @@ static struct facet_trap wait_for(struct facet_hart *h, enum facet_wait what, ui
     }
     h->wait = (uint8_t)what;
     h->wait_on = on;
-    h->stalled = facet_xmem_blocked(h);
+    h->stalled = !facet_xmem_wait_over(h);
     h->waiting = h->stalled;
     return FACET_RETIRED;
 }

@@ -130,7 +130,7 @@ TEST(hints_are_told_as_far_as_the_machine_has_them, "XM-118 XM-109")
             CHECK_EQ(event->values[1], (rows[i].cap & 0x200) != 0 ? 1 : 0);
             CHECK_EQ(event->values[2], 15);
         }
-        g->hart->observer = NULL;
+        guest_observe(g, NULL);
         CHECK_EQ(guest_indirect_read(g, FACET_CSR_XLOCKN), (rows[i].cap & 0x20) != 0 ? 1 : 0);
         CHECK_EQ(events(g), 0);
         guest_free(g);
@@ -258,7 +258,7 @@ TEST(lanes_of_loads_follow_the_bank,
             set_rsv(g, 8, 0);
             log_start(&log, g);
             guest_ok(g, "xmem.ldg.d x8, (x16), 0, 2\n");
-            g->hart->observer = NULL;
+            guest_observe(g, NULL);
             CHECK_EQ(log.accesses, (unsigned)__builtin_popcount(mask));
             for (unsigned i = 0; i < 8; i++) {
                 CHECK_EQ(g->hart->x[8 + i], mask >> i & 1 ? 0x1100 + i : zmode ? 0 : 0xEE00 + i);

@@ -126,7 +126,7 @@ TEST(swizzling_is_told_and_moves_the_same_bytes, "XM-079")
         CHECK_EQ(event->values[4], 0);
     }
     CHECK_EQ(log.accesses, 6);
-    g->hart->observer = NULL;
+    guest_observe(g, NULL);
     guest_free(g);
 }
 

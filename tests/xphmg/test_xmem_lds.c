@@ -533,6 +533,6 @@ TEST(allocations_are_told, "XM-009")
 
         CHECK_EQ(memcmp(event->values, expect, sizeof expect), 0);
     }
-    g->hart->observer = NULL;
+    guest_observe(g, NULL);
     guest_free(g);
 }

@@ -233,7 +233,7 @@ TEST(cache_control_changes_no_data, "XM-112 XM-024 XM-080")
 
             log_start(&log, g);
             CHECK(!with3(g, rows[i], D, length, 0).taken);
-            g->hart->observer = NULL;
+            guest_observe(g, NULL);
             CHECK_EQ(log.accesses, 0);
             event = log_find(&log, told[i]);
             if (CHECK(event != NULL)) {

@@ -81,7 +81,7 @@ TEST(scales_multiply_the_index, "XM-063 XM-071")
         set_rsv(g, 4, 0);
         log_start(&log, g);
         guest_ok(g, "xmem.svm x8, x24\n");
-        g->hart->observer = NULL;
+        guest_observe(g, NULL);
         CHECK_EQ(log.accesses, 4);
         for (unsigned i = 0; i < 4; i++) {
             CHECK_EQ(log.access[i].address, D + index[i] * factor[scale]);
@@ -119,7 +119,7 @@ TEST(indices_are_cut_and_extended, "XM-064 XM-061")
             set_lanes(g, &rows[i].raw, 1);
             log_start(&log, g);
             guest_ok(g, "xmem.svm x8, x24\n");
-            g->hart->observer = NULL;
+            guest_observe(g, NULL);
             CHECK_EQ(log.accesses, 1);
             CHECK_EQ(log.access[0].address, D + 0x400);
         }
@@ -140,7 +140,7 @@ TEST(index_registers_wrap_and_are_no_window, "XM-061 XM-071")
     set_rsv(g, 4, 0);
     log_start(&log, g);
     guest_ok(g, "xmem.svm x8, x0\n");
-    g->hart->observer = NULL;
+    guest_observe(g, NULL);
     CHECK_EQ(log.accesses, 4);
     CHECK_EQ(log.access[0].address, D + 130);
     CHECK_EQ(log.access[1].address, D + 131);
@@ -164,7 +164,7 @@ TEST(indices_in_memory, "XM-071 XM-072")
         set_rsv(g, 4, 0);
         log_start(&log, g);
         guest_ok(g, "xmem.svm x8, x24\n");
-        g->hart->observer = NULL;
+        guest_observe(g, NULL);
         CHECK_EQ(log.accesses, 8);
         for (unsigned i = 0; i < 4; i++) {
             CHECK_EQ(g->hart->x[8 + i], UINT64_C(0x8182838485868700) + 7 - 2 * i);
@@ -216,7 +216,7 @@ TEST(element_size_is_svmlen_or_eff_ew, "XM-022 XM-062")
             set_lanes(g, &index, 1);
             log_start(&log, g);
             guest_ok(g, "xmem.svm x8, x0\n");
-            g->hart->observer = NULL;
+            guest_observe(g, NULL);
             CHECK_EQ(log.access[0].size, size);
             /* INT8 is signed and PACK = 0: the loaded bytes are sign-extended */
             CHECK_EQ(g->hart->x[8],
@@ -519,7 +519,7 @@ TEST(masked_elements_do_nothing, "PM-005 PM-007 PM-009 XM-059 XM-060 XM-070")
                 set_rsv(g, 5, 0);
                 log_start(&log, g);
                 guest_ok(g, "xmem.svm x8, x24, 3\n");
-                g->hart->observer = NULL;
+                guest_observe(g, NULL);
                 CHECK_EQ(log.accesses, mask);
                 CHECK_EQ(events(g), 0);
                 CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI) >> 63, 0);

@@ -103,26 +103,16 @@ struct log {
     unsigned accesses;
     struct facet_unit_event event[64];
     unsigned events;
-    struct facet_hart_observer observer;
+    struct facet_observer observer;
 };
 
-static void log_load(void *context, uint64_t address, unsigned size, uint64_t value)
+static void log_memory(void *context, const struct facet_memory_event *event)
 {
     struct log *log = context;
 
     if (log->accesses < 4096) {
-        log->access[log->accesses] = (struct access){address, value, size, false};
-    }
-    log->accesses++;
-}
-
-static void log_store(void *context, uint64_t address, unsigned size, uint64_t old, uint64_t value)
-{
-    struct log *log = context;
-
-    (void)old;
-    if (log->accesses < 4096) {
-        log->access[log->accesses] = (struct access){address, value, size, true};
+        log->access[log->accesses] =
+            (struct access){event->address, event->value.lo, event->size, event->write};
     }
     log->accesses++;
 }
@@ -140,12 +130,11 @@ static void log_unit(void *context, const struct facet_unit_event *event)
 static inline void log_start(struct log *log, struct guest *g)
 {
     memset(log, 0, sizeof *log);
-    log->observer = (struct facet_hart_observer){
-        .context = log, .load = log_load, .store = log_store, .unit = log_unit};
-    g->hart->observer = &log->observer;
+    log->observer = (struct facet_observer){.context = log, .memory = log_memory, .unit = log_unit};
+    guest_observe(g, &log->observer);
 }
 
-/* The n-th unit event called `what`, or NULL. */
+/* The first unit event called `what`, or NULL. */
 static inline const struct facet_unit_event *log_find(const struct log *log, const char *what)
 {
     for (unsigned i = 0; i < log->events && i < 64; i++) {
