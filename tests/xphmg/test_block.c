@@ -637,3 +637,24 @@ TEST(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor, "")
     free(code);
     bench_free(&b);
 }
+
+/* A trace that followed a call expects to come back behind it; a function may decide otherwise. */
+TEST(a_function_that_returns_elsewhere_is_followed_there, "")
+{
+    uint8_t *code = NULL;
+    size_t size = 0;
+    struct bench b;
+
+    bench_make(&b, BASE);
+    if (assemble("jal ra, f\nli x6, 1\necall\nelse: li x6, 2\necall\nf: la ra, else\nret\n",
+                 &code,
+                 &size)) {
+        (void)facet_mem_poke(b.mem, BASE, code, size);
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.x[6], 2);
+        CHECK_EQ(b.hart.pc, BASE + 16);
+        CHECK_EQ(b.hart.retired, 5);
+    }
+    free(code);
+    bench_free(&b);
+}
