@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <facet/xphmg.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,8 +21,9 @@
 #include <unistd.h>
 
 enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 255 };
-/* Steps between two looks at the clock and at standard input. */
-enum { SLICE = 1 << 20, INPUT_PIECE = 4096 };
+/* Steps between two looks at the clock and at the streams: as many as take about SLICE_SECONDS. */
+enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_PIECE = 4096 };
+#define SLICE_SECONDS 0.02
 #define PROGRAM_LIMIT (UINT64_C(1) << 32)
 
 struct session {
@@ -101,15 +103,21 @@ static int64_t host_length(void *context, int64_t handle)
     return guest_files_do_length(&((struct session *)context)->files, handle);
 }
 
-/* Standard input to the guest. `wait`: until there is some; else only what is there already. */
-static void feed(struct session *s, bool wait)
+/* How long poll may wait for input, in milliseconds; -1 is for ever. */
+static int patience(double seconds)
+{
+    return seconds > INT_MAX / 1000 ? -1 : seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
+}
+
+/* Standard input to the guest: what comes in the next `seconds`, 0 for what is there already. */
+static void feed(struct session *s, double seconds)
 {
     struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
     char bytes[INPUT_PIECE];
     ssize_t got;
 
     (void)fflush(stdout);
-    if (s->input_ended || (!wait && poll(&ready, 1, 0) <= 0)) {
+    if (s->input_ended || poll(&ready, 1, patience(seconds)) <= 0) {
         return;
     }
     got = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -124,29 +132,45 @@ static void feed(struct session *s, bool wait)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
+/* Traced steps and large matrices take long, plain ones do not. */
+static uint64_t next_slice(uint64_t slice, double seconds)
+{
+    if (seconds > SLICE_SECONDS) {
+        return slice > SLICE_LEAST ? slice / 2 : slice;
+    }
+    return seconds < SLICE_SECONDS / 4 && slice < SLICE_MOST ? slice * 2 : slice;
+}
+
+/* Nobody reads on, or the disk is full: an endless program must not run for ever. */
+static bool output_failed(const struct session *s)
+{
+    return ferror(stdout) || (s->trace.file != NULL && ferror(s->trace.file));
+}
+
 /* false after a complaint. */
 static bool run_program(struct session *s)
 {
     double start = now();
-    uint64_t done = 0;
+    uint64_t done = 0, slice = SLICE_FIRST;
     bool more = true;
 
     while (more) {
         uint64_t left = s->max_steps - done;
         struct facet_run how = {.budget =
-                                    run_trace_limit(&s->trace, done, left < SLICE ? left : SLICE)};
+                                    run_trace_limit(&s->trace, done, left < slice ? left : slice)};
 
         if (!run_trace_update(&s->trace, s->args, s->machine, done)) {
             return false;
         }
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
-        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps;
+        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !output_failed(s);
+        slice = next_slice(slice, now() - start - s->seconds);
         if (facet_xphmg_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
             more = more || (waits && !s->input_ended);
-            feed(s, waits);
+            feed(s, waits ? s->max_seconds - (now() - start) : 0);
         }
         s->seconds = now() - start;
         if (more && s->seconds > s->max_seconds) {
@@ -469,8 +493,8 @@ static int run_session(struct session *s)
     good = run_program(s);
     (void)sigaction(SIGINT, &old, NULL);
     (void)fflush(stdout);
-    if (!run_trace_close(&s->trace, s->args) || !good) {
-        return CLI_BAD;
+    if (!run_trace_close(&s->trace, s->args) || !good || ferror(stdout)) {
+        return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
     code = print_summary(s);

@@ -186,6 +186,37 @@ def limits_end_with_124():
 
 
 @case()
+def the_time_limit_holds_while_the_program_waits_for_input():
+    program = assemble("asks", "_start: li a0, 7\n li a1, 0\n call semihost\n j .\n" + CALL)
+    with subprocess.Popen([FACET, "run", program, "--max-seconds", "0.05"], stdin=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as asks:
+        try:
+            asks.wait(timeout=100)  # standard input stays open and silent
+        finally:
+            asks.kill()
+        check_eq(asks.returncode, 124, "exit code")
+        check("time limit" in asks.stderr.read(), "what was said")
+
+
+@case()
+def an_endless_program_ends_when_nobody_reads_its_output():
+    program = assemble("flood", "_start: li t0, 0x10000000\n1: sb t0, 0(t0)\n j 1b\n")
+    for options in ([], ["--trace", "-"]):
+        with subprocess.Popen([FACET, "run", program, *options], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as flood:
+            flood.stdout.read(3)
+            flood.stdout.close()
+            try:
+                flood.wait(timeout=100)
+            finally:
+                flood.kill()
+            check_eq(flood.returncode, 2, f"exit code with {options}")
+    done = facet("run", program, "--trace", "/dev/full")
+    check_eq(done.returncode, 2, "exit code")
+    check("/dev/full" in done.stderr, f"said {done.stderr!r}")
+
+
+@case()
 def a_breakpoint_is_found_by_name_and_by_address():
     program = assemble("stops", "_start: li a5, 1\nmiddle: li a5, 2\n li a5, 3\n" + EXIT % 0)
     for place in ("middle", "0x80000004"):
