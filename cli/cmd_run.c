@@ -24,6 +24,7 @@ enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 2
 /* Steps between two looks at the clock and at the streams: as many as take about SLICE_SECONDS. */
 enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_PIECE = 4096 };
 #define SLICE_SECONDS 0.02
+#define INTERRUPT (UINT64_C(1) << 63) /* in a cause */
 #define PROGRAM_LIMIT (UINT64_C(1) << 32)
 
 struct session {
@@ -240,11 +241,27 @@ static void describe(const struct session *s, uint64_t address, char *buf, size_
 /* ---- telling ----------------------------------------------------------------------------------
  */
 
+/* The program reads after the end of standard input. */
+static bool reads_on(const struct session *s)
+{
+    return s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine);
+}
+
+static bool in_deadlock(const struct session *s)
+{
+    struct facet_xphmg_fault fault;
+
+    return s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault) &&
+           fault.cause == FACET_XPHMG_DEADLOCK;
+}
+
 static const char *reason_name(const struct session *s)
 {
     return s->out_of_time                         ? "time limit"
            : s->stop.reason == FACET_STOP_BUDGET  ? "instruction limit"
            : s->stop.reason == FACET_STOP_REQUEST ? "interrupted"
+           : reads_on(s)                          ? "end of input"
+           : in_deadlock(s)                       ? "deadlock"
                                                   : facet_stop_name(s->stop.reason);
 }
 
@@ -278,6 +295,11 @@ static void print_stop(const struct session *s)
         (void)facet_machine_disassemble(
             s->machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
         fprintf(stderr, "facet run: hart %u at breakpoint %s: %s\n", s->stop.core, where, text);
+    } else if (in_deadlock(s)) {
+        fprintf(stderr,
+                "facet run: every hart waits, and nobody can signal what hart %u waits for at %s\n",
+                s->stop.core,
+                where);
     } else if (s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault)) {
         describe(s, fault.pc, where, sizeof where);
         fprintf(stderr,
@@ -286,11 +308,11 @@ static void print_stop(const struct session *s)
                 "at 0x%" PRIx64 "\n",
                 fault.core,
                 facet_xphmg_cause_name(fault.cause),
-                fault.cause & ~(UINT64_C(1) << 63),
+                fault.cause & ~INTERRUPT,
                 fault.value,
                 where,
                 fault.handler);
-    } else if (s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine)) {
+    } else if (reads_on(s)) {
         fprintf(stderr, "facet run: reads on after the end of standard input, at %s\n", where);
     } else if (s->stop.reason == FACET_STOP_IDLE) {
         fprintf(stderr,
@@ -312,7 +334,7 @@ static uint64_t retired(const struct session *s)
     return sum;
 }
 
-/* Registers four in a line; CSRs that are not zero. */
+/* x, f, pc and privilege four in a line; predicates, matrices and CSRs that are not zero. */
 static void dump_core(const facet_machine *machine, uint32_t core)
 {
     const struct facet_core_desc *desc = facet_machine_core(machine, core);
@@ -323,12 +345,16 @@ static void dump_core(const facet_machine *machine, uint32_t core)
         const struct facet_reg_desc *reg = &desc->regs[i];
 
         (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        fprintf(stderr,
-                "  %-4s %-4s 0x%016" PRIx64 "%s",
-                reg->name,
-                reg->alias != NULL ? reg->alias : "",
-                value.lo,
-                i % 4 == 3 || i + 1 == desc->reg_count ? "\n" : "");
+        if (i <= desc->pc + 1) {
+            fprintf(stderr,
+                    "  %-4s %-4s 0x%016" PRIx64 "%s",
+                    reg->name,
+                    reg->alias != NULL ? reg->alias : "",
+                    value.lo,
+                    i % 4 == 3 || i == desc->pc + 1 ? "\n" : "");
+        } else if (value.lo != 0) {
+            fprintf(stderr, "  %-20s 0x%016" PRIx64 "\n", reg->name, value.lo);
+        }
     }
     for (uint32_t i = 0; i < desc->csr_count; i++) {
         if (facet_machine_csr_read(machine, core, i, &value, NULL) == FACET_OK && value.lo != 0) {
@@ -355,6 +381,44 @@ static json_t *core_json(const facet_machine *machine, uint32_t core)
         (void)json_object_set_new(csrs, desc->csrs[i].name, json_string(text));
     }
     return json_pack("{s:s, s:o, s:o}", "name", desc->name, "registers", regs, "csrs", csrs);
+}
+
+/* The trap that ended the run. */
+static json_t *fault_json(const struct facet_xphmg_fault *fault)
+{
+    char pc[24], value[24], handler[24];
+
+    (void)snprintf(pc, sizeof pc, "0x%" PRIx64, fault->pc);
+    (void)snprintf(value, sizeof value, "0x%" PRIx64, fault->value);
+    (void)snprintf(handler, sizeof handler, "0x%" PRIx64, fault->handler);
+    return json_pack("{s:I, s:s, s:b, s:I, s:s, s:s, s:s}",
+                     "hart",
+                     (json_int_t)fault->core,
+                     "pc",
+                     pc,
+                     "interrupt",
+                     (int)(fault->cause >> 63),
+                     "cause",
+                     (json_int_t)(fault->cause & ~INTERRUPT),
+                     "name",
+                     facet_xphmg_cause_name(fault->cause),
+                     "value",
+                     value,
+                     "handler",
+                     handler);
+}
+
+/* What only some reasons have. */
+static void add_details(const struct session *s, json_t *result)
+{
+    struct facet_xphmg_fault fault;
+
+    if (s->stop.reason == FACET_STOP_EXIT) {
+        (void)json_object_set_new(result, "program_exit", json_integer((json_int_t)s->stop.code));
+    } else if (s->stop.reason == FACET_STOP_FAULT && !in_deadlock(s) &&
+               facet_xphmg_fault(s->machine, &fault)) {
+        (void)json_object_set_new(result, "fault", fault_json(&fault));
+    }
 }
 
 static int print_summary(const struct session *s)
@@ -397,6 +461,9 @@ static int print_summary(const struct session *s)
                        (json_int_t)s->stop.core,
                        "pc",
                        pc);
+    if (result != NULL) {
+        add_details(s, result);
+    }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
             (void)json_array_append_new(cores, core_json(s->machine, i));
@@ -507,6 +574,7 @@ static int run_run(const struct cli_args *args)
     struct facet_xphmg_config config = {
         .no_cache = cli_given(args, "no-cache"),
         .no_semihosting = cli_given(args, "no-semihosting"),
+        .configuration = cli_value(args, "config"),
         .host = {.context = &s,
                  .output = host_output,
                  .files = {host_open, host_close, host_read, host_write, host_seek, host_length}}};
@@ -543,6 +611,10 @@ static int run_run(const struct cli_args *args)
 static const struct cli_option run_options[] = {
     {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},
     {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},
+    {"config",
+     0,
+     "NAME[,KEY=N...]",
+     "full (default), min or prof, with single keys changed, such as min,pmask_banks=4"},
     {"max-instructions",
      0,
      "N",

@@ -240,6 +240,43 @@ def a_trap_without_handler_and_a_dead_wait_end_with_125():
 
 
 @case()
+def json_tells_every_end_apart():
+    ask = "_start: li a0, 7\n li a1, 0\n call semihost\n j _start\n" + CALL
+    for text, options, code, expected in (
+            (EXIT % 300, [], 255, {"reason": "exit", "program_exit": 300}),
+            ("_start: j .\n", ["--max-instructions", "7"], 124, {"reason": "instruction limit", "steps": 7}),
+            ("_start: j .\n", ["--max-seconds", "0.01"], 124, {"reason": "time limit"}),
+            ("_start: nop\n", ["-b", "_start"], 0, {"reason": "breakpoint", "steps": 0}),
+            ("_start: wfi\n", [], 125, {"reason": "idle"}),
+            (ask, [], 125, {"reason": "end of input"}),
+            ("_start: xfence.waiti 1\n", [], 125, {"reason": "deadlock"}),
+            ("_start: nop\n lw t0, 64(zero)\n", [], 125, {"reason": "fault", "fault": {
+                "hart": 0, "pc": "0x80000004", "interrupt": False, "cause": 5, "name": "load access fault",
+                "value": "0x40", "handler": "0x0"}})):
+        done = facet("run", assemble("ends", text), "--json", *options)
+        result = json.loads(done.stdout)
+        check_eq(done.returncode, code, f"exit code after {expected}")
+        check_eq(result["exit_code"], code, f"exit_code of {expected}")
+        check_eq({key: result[key] for key in expected}, expected, "result")
+        check_eq("program_exit" in result, expected["reason"] == "exit", "whether there is program_exit")
+        check_eq("fault" in result, expected["reason"] == "fault", "whether there is fault")
+        check_eq(done.stderr == "", expected["reason"] == "exit", f"whether something was said: {done.stderr!r}")
+
+
+@case()
+def a_configuration_is_chosen():
+    program = assemble("config", "_start: csrr a5, CAP.PMASK.CAP\n" + EXIT % 0)
+    for name, expected in ((None, 0x17), ("full", 0x17), ("min", 0x13), ("prof", 0x17), ("min,pmask_banks=4", 0x17),
+                           ("full,pmask_banks=2,pmask_level=1", 0x13)):
+        options = [] if name is None else ["--config", name]
+        done = facet("run", program, "--json", "--dump-state", *options)
+        check_eq(json.loads(done.stdout)["harts"][0]["registers"]["x15"], hex(expected), f"a5 with {name}")
+    for name, part in (("big", "full, min or prof"), ("full,banks=2", "banks"), ("full,pmask_banks=5", "1 to 4"),
+                       ("full,", "key=value"), ("full,feat0=0x100000000", "feat0")):
+        refused(program, "--config", name, parts=(part,))
+
+
+@case()
 def several_harts_have_their_numbers():
     program = assemble("harts", """
         la      s0, count
