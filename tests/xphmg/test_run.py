@@ -358,6 +358,8 @@ def bad_files_and_options_are_refused():
     refused(path("nowhere"), parts=("nowhere",))
     refused(variant("empty", lambda d: b""), parts=("empty",))
     refused(variant("cut", lambda d: d[:100]), parts=("offset",))
+    refused(variant("rv32", patch(4, "B", 1)), parts=("32-bit", "RV64"))
+    refused(variant("over", patch(64 + 56 + 24, "<Q", 0x80000000)), parts=("segments 0 and 1", "0x80000000"))
     refused(variant("x86", patch(18, "<H", 62)), parts=("x86",))
     refused(variant("entry", patch(24, "<Q", 0x10)), parts=("entry point 0x10",))
     refused(variant("low", patch(64 + 24, "<Q", 0x1000)), parts=("0x1000", "RAM is 0x80000000"))
