@@ -469,6 +469,82 @@ def a_trace_rebuilds_the_final_state():
     check_eq(causes, [11, 2] * 20 + [2], "causes of the traps")
 
 
+VENDOR = """
+        li      t0, 0x8000000000300008  # FP32, ZMODE
+        csrw    CAP.PREC.MODE, t0
+        svsetvl a5, 4
+        pmset   1
+        li      t1, 5
+        pmlow.wr 2, t1
+        pmnot   2
+        svp.one.vlstep 3, 1, 2
+        addi    s2, t1, 5
+        la      a0, data
+        MTX.LD  a0, shape=6, rowmajor=1
+        addi    a1, a0, 24
+        addi    a2, a0, 64
+        MTX.MUL a2, a1, shape=6
+        li      t0, 100
+        xlds.alloc a3, t0, flags=16
+        xlds.atoms.add.d a4, (a3), t0
+        xmem.ldg.w a5, (a0), hint=8, pbank=2
+        xfence.signal 2
+        xfence.waiti 2
+        li      t0, 0x2000              # no memory there
+        csrw    CAP.XMEM.SVMBASE, t0
+        la      t0, handler
+        csrw    mtvec, t0
+        svon.one
+        xmem.svm s4, x0
+        .align  2
+handler: svend
+""" + EXIT % 0 + """
+        .data
+        .align  6
+data:   .float  1, 2, 3, 4, 5, 6, 0.1, 10, 100
+        .zero   100
+"""
+
+# CSRs that count by themselves or show other state.
+VIEWS = {"mcycle", "minstret", "cycle", "instret", "time", "mip", "fcsr", "MTX2", "MTX3", "MTX4", "MTXBIAS"}
+
+
+@case()
+def a_trace_tells_every_change_of_vendor_state():
+    program = assemble("vendor", VENDOR)
+    done = facet("run", program, "--break", "0x80000000", "--json", "--dump-state")
+    state = json.loads(done.stdout)["harts"][0]
+    traces = []
+    for options in ([], ["--no-cache"]):
+        done = facet("run", program, "--trace", path("vendor.jsonl"), "--json", "--dump-state", *options)
+        check_eq(done.returncode, 0, f"exit code, after {done.stderr}")
+        with open(path("vendor.jsonl"), encoding="utf-8") as file:
+            traces.append(file.read())
+    check_eq(traces[0], traces[1], "the trace with the cache of blocks, against the one without")
+    told = set()
+    for line in traces[0].splitlines()[1:]:
+        step = json.loads(line)
+        state["registers"]["pc"] = step["next"]
+        for change in step["changes"]:
+            for kind, where in (("reg", "registers"), ("csr", "csrs")):
+                if kind in change:
+                    name = change[kind]
+                    check_eq(change["old"], state[where][name], f"old value of {name} in step {step['step']}")
+                    state[where][name] = change["new"]
+                    told.add(name)
+            if "unit" in change:
+                told.add(change["unit"] + " " + change["what"])
+    end = json.loads(done.stdout)["harts"][0]
+    for where in ("registers", "csrs"):
+        for name, value in end[where].items():
+            check(name in VIEWS or state[where][name] == value,
+                  f"{name} is {value}, the trace tells {state[where][name]}")
+    for name in ("CAP.PREC.MODE", "CAP.PREC.STAT", "CAP.PREC.EXC.ST", "CAP.XMEM.EVENTS", "SVSTATE", "SVFAULTI", "MTXSTAT",
+                 "XTOK2", "XLDSUSED0", "p0", "pbank1", "pbank2", "mtx3_0_0", "x22", "xmem lds.alloc", "xmem hint",
+                 "xmem signal", "xmem wait", "mtx policy"):
+        check(name in told, f"{name} is not told")
+
+
 @case()
 def trace_filters_keep_what_they_say():
     lines = traced()[1][1:]
