@@ -144,8 +144,9 @@ void facet_gdb_history_changed(struct facet_gdb_history *h)
     h->changed = true;
 }
 
-uint64_t facet_gdb_history_begin(const struct facet_gdb_history *h)
+uint64_t facet_gdb_history_begin(struct facet_gdb_history *h)
 {
+    settle(h);
     return h->count > 0 && !h->host->no_reverse ? h->moments[0].steps
                                                 : facet_machine_steps(h->machine);
 }

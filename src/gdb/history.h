@@ -44,10 +44,10 @@ void facet_gdb_history_run(struct facet_gdb_history *h,
                            uint64_t budget,
                            bool single,
                            struct facet_stop *stop);
-/* The earliest step that can be gone back to; the present one when there is no past. */
-uint64_t facet_gdb_history_begin(const struct facet_gdb_history *h);
-/* Index of the last moment before `steps`, or SIZE_MAX. Those writes that are not yet a moment
- * become one. */
+/* The earliest step that can be gone back to; the present one when there is no past. Writes of the
+ * debugger become a moment first, here and in the next two. */
+uint64_t facet_gdb_history_begin(struct facet_gdb_history *h);
+/* Index of the last moment before `steps`, or SIZE_MAX. */
 size_t facet_gdb_history_before(struct facet_gdb_history *h, uint64_t steps);
 /* Brings the machine to the state after `steps` steps, at most facet_machine_steps(). No
  * breakpoints or watchpoints may be set. false: memory was short, or the machine did not repeat

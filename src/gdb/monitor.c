@@ -19,16 +19,18 @@ static void help(struct facet_strbuf *out)
                       "then: maintenance flush register-cache\n");
 }
 
-static void steps(const struct facet_gdb *gdb, struct facet_strbuf *out)
+static void steps(struct facet_gdb *gdb, struct facet_strbuf *out)
 {
-    const struct facet_gdb_history *h = &gdb->history;
+    struct facet_gdb_history *h = &gdb->history;
 
     facet_strbuf_printf(out, "steps %" PRIu64, facet_machine_steps(gdb->machine));
     if (!gdb->host.no_reverse) {
+        uint64_t begin = facet_gdb_history_begin(h);
+
         facet_strbuf_printf(out,
                             ", reached %" PRIu64 ", history from %" PRIu64 " in %zu snapshots",
                             h->reached,
-                            facet_gdb_history_begin(h),
+                            begin,
                             h->count);
     }
     facet_strbuf_putc(out, '\n');

@@ -152,7 +152,8 @@ print_fields(struct facet_strbuf *out, struct facet_arena *arena, const struct f
     for (unsigned bit = 0; bit < bits; bit++) {
         for (unsigned i = 0; i < r->csr->field_count; i++) {
             const struct facet_field_desc *f = &r->csr->fields[i];
-            const char *name = f->lo == bit && f->hi < bits && f->hi >= f->lo
+            bool shown = strcmp(f->name, "RSV") != 0; /* reserved bits read as zero */
+            const char *name = shown && f->lo == bit && f->hi < bits && f->hi >= f->lo
                                    ? make_name(arena, "", f->name, false)
                                    : NULL;
 
