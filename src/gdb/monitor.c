@@ -91,7 +91,7 @@ static uint32_t find_csr(const struct facet_gdb *gdb, const char *name)
     for (uint32_t i = 0; index == FACET_NONE && i < gdb->target.count; i++) {
         const struct facet_gdb_reg *r = &gdb->target.regs[i];
 
-        index = r->csr != NULL && strcmp(r->name, name) == 0 ? r->index : FACET_NONE;
+        index = r->csr != NULL && !r->fields && strcmp(r->name, name) == 0 ? r->index : FACET_NONE;
     }
     return index;
 }

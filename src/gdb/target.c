@@ -17,12 +17,12 @@ static uint8_t bytes_of(unsigned width)
     return width <= 8 ? 1 : width <= 16 ? 2 : width <= 32 ? 4 : width <= 64 ? 8 : 16;
 }
 
-/* "<prefix><name>" with every character that GDB cannot spell replaced. */
-static const char *
-make_name(struct facet_arena *arena, const char *prefix, const char *name, bool lower)
+/* "PREFIXnameSUFFIX" with every character of the name that GDB cannot spell replaced. */
+static const char *make_name(
+    struct facet_arena *arena, const char *prefix, const char *name, const char *suffix, bool lower)
 {
     size_t before = strlen(prefix), length = strlen(name);
-    char *copy = facet_arena_alloc(arena, before + length + 1, 1);
+    char *copy = facet_arena_alloc(arena, before + length + strlen(suffix) + 1, 1);
 
     if (copy == NULL) {
         return NULL;
@@ -33,7 +33,7 @@ make_name(struct facet_arena *arena, const char *prefix, const char *name, bool 
 
         copy[before + i] = (char)(!isalnum(c) ? '_' : lower ? tolower(c) : c);
     }
-    copy[before + length] = '\0';
+    memcpy(copy + before + length, suffix, strlen(suffix) + 1);
     return copy;
 }
 
@@ -43,47 +43,66 @@ own_feature(struct facet_gdb_target *t, const facet_machine *machine, const char
     char prefix[64];
 
     (void)snprintf(prefix, sizeof prefix, "org.facet.%s.", facet_machine_kind_name(machine));
-    return make_name(&t->arena, prefix, group, true);
+    return make_name(&t->arena, prefix, group, "", true);
 }
 
 /* ---- the list ---------------------------------------------------------------------------------
  */
 
-/* Registers, then CSRs, in the order of the tables. */
-static bool list_all(struct facet_gdb_target *t,
-                     const facet_machine *machine,
-                     const struct facet_core_desc *core,
-                     struct facet_gdb_reg *out)
+/* A CSR whose one field is all of it is a plain number. */
+static bool has_fields(const struct facet_csr_desc *csr)
 {
+    return csr->width <= 64 && csr->field_count > 0 &&
+           (csr->field_count > 1 || csr->fields[0].hi - csr->fields[0].lo + 1 < csr->width);
+}
+
+static struct facet_gdb_reg
+csr_entry(struct facet_gdb_target *t, const facet_machine *machine, uint32_t index, bool fields)
+{
+    const struct facet_csr_desc *csr = &facet_machine_core(machine, t->core)->csrs[index];
+    const char *feature = fields ? NULL : t->arch->csr_feature(csr);
+
+    return (struct facet_gdb_reg){
+        .name = make_name(&t->arena, "", csr->name, fields ? "_fields" : "", true),
+        .feature = feature != NULL ? feature : own_feature(t, machine, fields ? "fields" : "csr"),
+        .csr = csr,
+        .index = index,
+        .fields = fields,
+        .bytes = bytes_of(csr->width)};
+}
+
+/* Registers, CSRs, then views, in the order of the tables; how many, 0 without memory. */
+static uint32_t list_all(struct facet_gdb_target *t,
+                         const facet_machine *machine,
+                         const struct facet_core_desc *core,
+                         struct facet_gdb_reg *out)
+{
+    uint32_t n = 0;
     bool good = true;
 
-    for (uint32_t i = 0; good && i < core->reg_count; i++) {
+    for (uint32_t i = 0; i < core->reg_count; i++) {
         const struct facet_reg_desc *reg = &core->regs[i];
         const char *feature = t->arch->reg_feature(reg);
 
-        *out = (struct facet_gdb_reg){
-            .name = make_name(&t->arena, "", reg->name, true),
+        out[n++] = (struct facet_gdb_reg){
+            .name = make_name(&t->arena, "", reg->name, "", true),
             .feature = feature != NULL ? feature : own_feature(t, machine, reg->group),
             .reg = reg,
             .index = i,
             .bytes = bytes_of(reg->width)};
-        good = out->name != NULL && out->feature != NULL;
-        out++;
     }
-    for (uint32_t i = 0; good && i < core->csr_count; i++) {
-        const struct facet_csr_desc *csr = &core->csrs[i];
-        const char *feature = t->arch->csr_feature(csr);
-
-        *out = (struct facet_gdb_reg){.name = make_name(&t->arena, "", csr->name, true),
-                                      .feature = feature != NULL ? feature
-                                                                 : own_feature(t, machine, "csr"),
-                                      .csr = csr,
-                                      .index = i,
-                                      .bytes = bytes_of(csr->width)};
-        good = out->name != NULL && out->feature != NULL;
-        out++;
+    for (uint32_t i = 0; i < core->csr_count; i++) {
+        out[n++] = csr_entry(t, machine, i, false);
     }
-    return good;
+    for (uint32_t i = 0; i < core->csr_count; i++) {
+        if (has_fields(&core->csrs[i])) {
+            out[n++] = csr_entry(t, machine, i, true);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        good = good && out[i].name != NULL && out[i].feature != NULL;
+    }
+    return good ? n : 0;
 }
 
 /* Numbers go by feature: all registers of the first, then of the next. */
@@ -134,27 +153,19 @@ static const char *type_of(const struct facet_gdb_reg *r)
     return integer_type(r->bytes);
 }
 
-/* A CSR whose one field is all of it is a plain number. */
-static bool has_fields(const struct facet_gdb_reg *r)
-{
-    return r->csr != NULL && r->bytes <= 8 && r->csr->field_count > 0 &&
-           (r->csr->field_count > 1 ||
-            r->csr->fields[0].hi - r->csr->fields[0].lo + 1 < r->csr->width);
-}
-
 /* GDB wants the fields of a flags type to lie inside it, lowest first. */
 static void
 print_fields(struct facet_strbuf *out, struct facet_arena *arena, const struct facet_gdb_reg *r)
 {
     unsigned bits = r->bytes * 8u;
 
-    facet_strbuf_printf(out, "<flags id=\"%s_fields\" size=\"%u\">\n", r->name, r->bytes);
+    facet_strbuf_printf(out, "<flags id=\"%s_type\" size=\"%u\">\n", r->name, r->bytes);
     for (unsigned bit = 0; bit < bits; bit++) {
         for (unsigned i = 0; i < r->csr->field_count; i++) {
             const struct facet_field_desc *f = &r->csr->fields[i];
             bool shown = strcmp(f->name, "RSV") != 0; /* reserved bits read as zero */
             const char *name = shown && f->lo == bit && f->hi < bits && f->hi >= f->lo
-                                   ? make_name(arena, "", f->name, false)
+                                   ? make_name(arena, "", f->name, "", false)
                                    : NULL;
 
             if (name != NULL) {
@@ -172,13 +183,12 @@ static void print_feature(struct facet_gdb_target *t, uint32_t first, uint32_t e
 
     facet_strbuf_printf(out, "<feature name=\"%s\">\n", t->regs[first].feature);
     for (uint32_t i = first; i < end; i++) {
-        if (has_fields(&t->regs[i])) {
+        if (t->regs[i].fields) {
             print_fields(out, &t->arena, &t->regs[i]);
         }
     }
     for (uint32_t i = first; i < end; i++) {
         const struct facet_gdb_reg *r = &t->regs[i];
-        bool fields = has_fields(r);
 
         facet_strbuf_printf(out,
                             "<reg name=\"%s\" bitsize=\"%u\" regnum=\"%" PRIu32
@@ -186,8 +196,8 @@ static void print_feature(struct facet_gdb_target *t, uint32_t first, uint32_t e
                             r->name,
                             r->bytes * 8u,
                             i,
-                            fields ? r->name : type_of(r),
-                            fields ? "_fields" : "",
+                            r->fields ? r->name : type_of(r),
+                            r->fields ? "_type" : "",
                             i < t->general ? "" : " group=\"system\"");
     }
     facet_strbuf_puts(out, "</feature>\n");
@@ -256,10 +266,10 @@ enum facet_status facet_gdb_target_make(struct facet_gdb_target *t,
     if (core == NULL) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "no core of the machine executes instructions");
     }
-    count = core->reg_count + core->csr_count;
+    count = core->reg_count + 2 * core->csr_count;
     all = facet_arena_calloc(&t->arena, count, sizeof *all);
     t->regs = facet_arena_calloc(&t->arena, count, sizeof *t->regs);
-    if (all != NULL && t->regs != NULL && list_all(t, machine, core, all)) {
+    if (all != NULL && t->regs != NULL && (count = list_all(t, machine, core, all)) != 0) {
         group_by_feature(t, all, count);
         print_features(t);
         print_memory_map(t, machine);

@@ -1,6 +1,10 @@
 /* The machine as GDB sees it: numbered registers in named features, described in XML made from the
  * machine's own tables.
  *
+ * A CSR is a plain number under its name, because GDB refuses to assign a number to a register
+ * whose type has fields ("Invalid cast."); one with fields has a second name, NAME_fields, that
+ * shows them.
+ *
  * Names become identifiers that GDB's expressions can spell: lower case, every other character than
  * a letter or digit an underscore (CAP.PREC.MODE is $cap_prec_mode). */
 #ifndef FACET_GDB_TARGET_H
@@ -16,6 +20,7 @@ struct facet_gdb_reg {
     const struct facet_reg_desc *reg; /* one of the two */
     const struct facet_csr_desc *csr;
     uint32_t index; /* in the machine's table */
+    bool fields;    /* the view of a CSR by its fields */
     uint8_t bytes;  /* as sent: 1, 2, 4, 8 or 16 */
 };
 
