@@ -216,25 +216,22 @@ static int run_session(struct session *s, uint64_t port)
 static int run_gdb(const struct cli_args *args)
 {
     struct session s = {.args = args, .listener = -1, .debugger = -1};
-    struct facet_xphmg_config config = {.host = guest_console_host(&s.console)};
-    struct facet_error err = {0};
+    struct xphmg_setup setup = {0};
     uint64_t port = DEFAULT_PORT;
-    int code;
+    int code = CLI_BAD;
 
-    if (!xphmg_setup_config(args, &config) || !cli_number(args, "port", 0, LAST_PORT, &port)) {
+    if (!cli_number(args, "port", 0, LAST_PORT, &port)) {
         return CLI_BAD;
     }
     s.console.apart = cli_given(args, "stdio");
     if (!guest_files_open(&s.console.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
     }
-    if (xphmg_setup_load(args, 0, &config, &s.machine, &err) != FACET_OK) {
-        code = cli_bad_error(args, &err);
-    } else {
-        s.console.machine = s.machine;
+    if (xphmg_setup_start(&setup, args, guest_console_host(&s.console))) {
+        s.machine = s.console.machine = setup.machine;
         code = run_session(&s, port);
     }
-    facet_machine_destroy(s.machine);
+    xphmg_setup_end(&setup);
     guest_console_free(&s.console);
     guest_files_close(&s.console.files);
     return code;
@@ -251,7 +248,8 @@ static const struct cli_option gdb_options[] = {
 const struct cli_command cli_cmd_gdb = {
     .name = "gdb",
     .summary = "run a program on the xphmg machine under GDB",
-    .usage = "facet gdb PROGRAM [ARG...] [--port N] [--harts N] [--ram SIZE] [--config LIST]",
+    .usage = "facet gdb PROGRAM [ARG...] [--port N] [--harts N] [--ram SIZE] [--config LIST]\n"
+             "facet gdb --resume FILE [--port N]",
     .details =
         "Loads a program as `facet run` does, prints the port on standard error and waits for a "
         "debugger: in `gdb-multiarch PROGRAM`, `target remote :1234`. Harts are threads. Every "
@@ -270,5 +268,5 @@ const struct cli_command cli_cmd_gdb = {
                 "-ex 'print $cap_prec_mode' -ex continue hello.elf",
     .options = gdb_options,
     .run = run_gdb,
-    .operands = "PROGRAM [ARG...]",
+    .operands = "[PROGRAM] [ARG...]",
 };
