@@ -86,9 +86,9 @@ static int own_fault_signal(uint64_t cause)
 }
 
 static const struct facet_gdb_arch riscv = {
-    "riscv:rv64", 2, riscv_reg_feature, riscv_csr_feature, riscv_fault_signal};
+    "riscv:rv64", 2, true, riscv_reg_feature, riscv_csr_feature, riscv_fault_signal};
 static const struct facet_gdb_arch unknown = {
-    NULL, 1, own_reg_feature, own_csr_feature, own_fault_signal};
+    NULL, 1, false, own_reg_feature, own_csr_feature, own_fault_signal};
 
 const struct facet_gdb_arch *facet_gdb_arch_of(const char *kind)
 {

@@ -8,6 +8,9 @@
 struct facet_gdb_arch {
     const char *architecture; /* GDB's name, NULL when it has none */
     unsigned general;         /* so many features, from the first, go into the `g` packet */
+    /* GDB takes it that a watchpoint stops before the access, in whichever direction time goes, and
+     * makes the step over it by itself. */
+    bool watches_before;
     /* The feature of a register or CSR, NULL: one of our own after its group. */
     const char *(*reg_feature)(const struct facet_reg_desc *reg);
     const char *(*csr_feature)(const struct facet_csr_desc *csr);

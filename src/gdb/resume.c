@@ -122,6 +122,18 @@ static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
     return more;
 }
 
+/* Tells the stop and takes the points out. The machine stops after the access that a watchpoint
+ * saw; where GDB expects it before, one step back does it. */
+static void end_run(struct facet_gdb *gdb, const struct facet_stop *stop)
+{
+    tell(gdb, stop);
+    facet_gdb_points_set(gdb, false);
+    if (stop->reason == FACET_STOP_WATCHPOINT && gdb->target.arch->watches_before &&
+        !gdb->host.no_reverse) {
+        (void)facet_gdb_history_goto(&gdb->history, facet_machine_steps(gdb->machine) - 1);
+    }
+}
+
 void facet_gdb_continue(struct facet_gdb *gdb)
 {
     struct facet_stop stop;
@@ -130,8 +142,7 @@ void facet_gdb_continue(struct facet_gdb *gdb)
     do {
         facet_gdb_history_run(&gdb->history, SLICE, false, &stop);
     } while (goes_on(gdb, &stop, true));
-    tell(gdb, &stop);
-    facet_gdb_points_set(gdb, false);
+    end_run(gdb, &stop);
 }
 
 /* Other cores may come first in the machine's own order; their breakpoints hold. */
@@ -151,8 +162,7 @@ void facet_gdb_step(struct facet_gdb *gdb, uint32_t core)
     if (stop.reason == FACET_STOP_BUDGET) {
         stop.core = core;
     }
-    tell(gdb, &stop);
-    facet_gdb_points_set(gdb, false);
+    end_run(gdb, &stop);
 }
 
 /* ---- backwards --------------------------------------------------------------------------------
@@ -210,8 +220,8 @@ void facet_gdb_reverse_step(struct facet_gdb *gdb, uint32_t core)
     tell_place(gdb, FACET_GDB_SIGTRAP, core, !any);
 }
 
-/* The last stop of our points from a moment to `end`. Going backwards a watchpoint stops before the
- * instruction that touched the range, where going forwards stops after it. */
+/* The last stop of our points from a moment to `end`. Going backwards, "after the access" is before
+ * the instruction, and "before" is after it. */
 static bool find_stop(struct facet_gdb *gdb,
                       uint64_t from,
                       uint64_t end,
@@ -230,7 +240,9 @@ static bool find_stop(struct facet_gdb *gdb,
         now = facet_machine_steps(gdb->machine);
         if (stop.reason == FACET_STOP_BREAKPOINT || stop.reason == FACET_STOP_WATCHPOINT) {
             *found = stop;
-            *place = stop.reason == FACET_STOP_WATCHPOINT ? now - 1 : now;
+            *place = stop.reason == FACET_STOP_WATCHPOINT && !gdb->target.arch->watches_before
+                         ? now - 1
+                         : now;
             any = true;
         } else if (now < end && !goes_on(gdb, &stop, true)) {
             *interrupted = stop.reason == FACET_STOP_REQUEST;

@@ -151,11 +151,24 @@ def every_csr_of_the_machine_can_be_read():
 
 @case()
 def watchpoints_stop_after_the_write():
-    text = session("watch counter", "continue", "continue", "print counter", "rwatch forever",
-                   "delete 1", "continue", "detach", printed=None)
+    text = session("watch counter", "continue", "print sum", "continue", "print counter",
+                   "rwatch forever", "delete 1", "continue", "detach")
     check_order(text, "Hardware watchpoint 1: counter", "Old value = 0", "New value = 1",
-                "Old value = 1", "New value = 3", "Hardware read watchpoint 2: forever",
-                "Value = 0")
+                "add (a=", "Old value = 1", "New value = 3", "add (a=",
+                "Hardware read watchpoint 2: forever", "Value = 0")
+    check_eq(values(text), ["1", "3"], "values")
+
+
+@case()
+def a_watchpoint_stops_beside_the_instruction():
+    """Forwards behind the store, backwards before it."""
+    text = session("break add", "continue", "delete", "watch counter", "continue",
+                   "x/i $pc - 4", "reverse-continue", "x/i $pc", "stepi", "print counter",
+                   "detach")
+    places = re.findall(r"0x([0-9a-f]+) <add\+(\d+)>:\s+(\w+)", text)
+    check_eq([place[2] for place in places], ["sd", "sd"], f"instructions in\n{text}\nwhich")
+    check_eq(places[0][0], places[1][0], "address of the store")
+    check_order(text, "Old value = 0", "New value = 1", "Old value = 1", "New value = 0")
 
 
 @case()
