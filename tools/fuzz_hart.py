@@ -4,8 +4,8 @@
 usage: fuzz_hart.py --runner BUILD/tests/fuzz_hart_run [--facet BUILD/facet] [--programs N] [--items N]
                     [--seed S] [--first N] [--batch N] [--keep FOLDER]
 
-Programs are packed into images (fuzz_hart.S is the code around them); each image runs once in qemu and
-twice in Facet, with the plain executor and with the block executor. All x and f registers, fcsr, the
+Programs are packed into images (fuzz_hart.S is the code around them); each image runs in qemu, in the
+hart's plain executor, in its block executor and, with --facet, in `facet run`. All x and f registers, fcsr, the
 trap that ended the program and 2 KiB of memory must be equal bit for bit. A difference is narrowed
 down to the shortest prefix of the program that shows it, and from there to one instruction with its
 operands, printed as assembly. Program N of seed S is always the same: --seed S --first N --programs 1
@@ -69,9 +69,16 @@ class Case:
         self.items, self.passes, self.state, self.rng = items, passes, state, rng
 
 
+def elf_of(data):
+    """An ELF file with the flat image as its only segment."""
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 243, 1, BASE, 64, 0, 5, 64, 56, 1, 64, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 7, 4096, BASE, BASE, len(data), len(data), 4096)
+    return (head + segment).ljust(4096, b"\0") + data
+
+
 class Bench:
-    def __init__(self, rows, runner, folder):
-        self.rows, self.runner, self.folder = rows, runner, folder
+    def __init__(self, rows, runner, folder, facet=None):
+        self.rows, self.runner, self.folder, self.facet = rows, runner, folder, facet
         self.harness = build_harness(folder)
         self.retired = 0
 
@@ -119,6 +126,10 @@ class Bench:
             self.retired += int(count) if mode == "plain" else 0
             with open(result, "rb") as f:
                 out[mode] = f.read()
+        if self.facet is not None:
+            with open(path + ".elf", "wb") as f:
+                f.write(elf_of(data))
+            out["run"] = command(self.facet, "run", path + ".elf")
         size = make.SLOT_BYTES
         for name, whole in out.items():
             if len(whole) != size * len(cases):
@@ -127,8 +138,8 @@ class Bench:
 
 
 def differs(results, i):
-    """The Facet executor whose slot i is not qemu's, or None."""
-    return next((m for m in ("plain", "blocks") if results[m][i] != results["qemu"][i]), None)
+    """The first way through Facet whose slot i is not qemu's, or None."""
+    return next((m for m in results if results[m][i] != results["qemu"][i]), None)
 
 
 def listing(items, rows, facet, address):
@@ -192,8 +203,9 @@ def minimise(bench, case, start, facet):
 
 
 def program(rows, seed, number, items):
+    """Most programs run twice; some often, for executors that treat hot code differently."""
     rng = random.Random("%s:%d" % (seed, number))
-    return Case(make.Maker(rows, rng).program(items), 2, None, rng)
+    return Case(make.Maker(rows, rng).program(items), 40 if number % 16 == 15 else 2, None, rng)
 
 
 def start_slot(rows, seed, number, items, address=BASE + HEAD_BYTES):
@@ -227,7 +239,7 @@ def main(argv):
         folder = options.keep or scratch
         os.makedirs(folder, exist_ok=True)
         try:
-            bench = Bench(rows, options.runner, folder)
+            bench = Bench(rows, options.runner, folder, options.facet)
             numbers = range(options.first, options.first + options.programs)
             for at in range(0, len(numbers), options.batch):
                 some = numbers[at:at + options.batch]

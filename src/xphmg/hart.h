@@ -76,9 +76,10 @@ enum facet_host_answer {
     FACET_HOST_WAIT,     /* input is missing: nothing happened, try again later */
 };
 
-enum facet_page {
-    FACET_PAGE_CODE = 1,    /* has decoded instructions */
-    FACET_PAGE_WATCHED = 2, /* the plain executor does the stores (facet_block_cache_watch) */
+/* What the block cache knows of a line of RAM. */
+enum facet_line {
+    FACET_LINE_CODE = 1,    /* has decoded instructions */
+    FACET_LINE_WATCHED = 2, /* the plain executor does the stores (facet_block_cache_watch) */
 };
 
 struct facet_hart;
@@ -93,6 +94,10 @@ enum facet_wait {
     FACET_WAIT_TOKEN,     /* XFENCE.WAITI: wait_on = token */
     FACET_WAIT_TICKET,    /* XFENCE.WAIT: wait_on = ticket */
 };
+
+/* Bytes of RAM in a line. */
+#define FACET_CODE_LINE_BITS 6
+#define FACET_CODE_LINE_BYTES (1 << FACET_CODE_LINE_BITS)
 
 struct facet_hart {
     /* x[0] stays zero; x[32] is where the fast executor drops results for x0. */
@@ -136,10 +141,12 @@ struct facet_hart {
 
     facet_mem *mem;
     struct facet_mem_window ram;
-    /* The block cache's map of RAM pages (enum facet_page), or NULL; code_written asks it to drop
-     * what it has (a store into a page with decoded code, FENCE.I). */
-    const uint8_t *code_pages;
+    /* The block cache's map of RAM lines (enum facet_line), or NULL; code_written asks it to drop
+     * what it has (a store into a line with decoded code, FENCE.I). */
+    const uint8_t *code_lines;
     bool code_written;
+    struct facet_block_cache *blocks;   /* the cache that runs the hart, while it does */
+    unsigned raised;                    /* flags of one operation in the making, there too */
     struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
     const uint16_t *csr_index;          /* CSR number -> table index; NULL when port is NULL */
     const struct facet_hart_host *host; /* NULL: EBREAK always traps */

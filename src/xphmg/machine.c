@@ -130,7 +130,7 @@ static enum facet_status make_cache(struct facet_xphmg *m, struct facet_error *e
     enum facet_status status = facet_block_cache_create(&m->harts[0], &m->cache, err);
 
     for (uint32_t i = 1; i < m->hart_count && status == FACET_OK; i++) {
-        m->harts[i].code_pages = m->harts[0].code_pages;
+        m->harts[i].code_lines = m->harts[0].code_lines;
     }
     return status;
 }

@@ -25,12 +25,12 @@ facet_hart_load(struct facet_hart *h, uint64_t address, unsigned size, uint64_t 
 /* After bytes of memory have changed: what was decoded from them is stale. */
 static inline void facet_hart_note_store(struct facet_hart *h, uint64_t address, unsigned size)
 {
-    if (h->code_pages != NULL && address - h->ram.base < h->ram.span + 15) { /* the whole region */
+    if (h->code_lines != NULL && address - h->ram.base < h->ram.span + 15) { /* the whole region */
         uint64_t offset = address - h->ram.base;
 
-        h->code_written |= ((h->code_pages[offset >> FACET_MEM_PAGE_BITS] |
-                             h->code_pages[(offset + size - 1) >> FACET_MEM_PAGE_BITS]) &
-                            FACET_PAGE_CODE) != 0;
+        h->code_written |= ((h->code_lines[offset >> FACET_CODE_LINE_BITS] |
+                             h->code_lines[(offset + size - 1) >> FACET_CODE_LINE_BITS]) &
+                            FACET_LINE_CODE) != 0;
     }
 }
 

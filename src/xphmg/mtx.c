@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* What an instruction does, taken from its word once. `in` and `out` are elements per lane; no `in`
- * elements are read from a register, so every row reads memory at x[rs1]. */
+/* What an instruction does, taken from its word once. `in` elements at x[rs1] and `out` elements at
+ * x[rd] (or in it) per lane. */
 struct plan {
     uint16_t row;
     unsigned in, out;
@@ -113,7 +113,8 @@ plan_of(struct plan *p, const struct facet_insn *in, const struct facet_mtx *mtx
     }
 }
 
-/* One instruction under way. */
+/* One instruction under way. The results of all lanes are kept until every source has been read:
+ * 64 lanes of a 32x32 tile take 256 KiB of stack. */
 struct run {
     struct facet_hart *h;
     const struct plan *plan;
@@ -195,8 +196,7 @@ static bool to_memory(const struct plan *p)
     return p->out != 0 && !p->to_register;
 }
 
-/* The addresses of all lanes are read before a lane writes: rd may name the register of a pointer
- * only in rows that write memory, so the registers do not change in between. */
+/* Rows that write memory write no register, so the pointers stay as they were fetched. */
 static struct facet_trap write_memory(struct run *r)
 {
     for (unsigned pass = 0; pass < 2; pass++) { /* probe, then write */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DESCRIPTOR_BYTES = 64, QUEUE_MTX = 2 };
+enum { DESCRIPTOR_BYTES = 64 };
 
 struct descriptor {
     uint64_t mat, vin, vout;
@@ -169,7 +169,8 @@ struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn
     if (cause != 0) {
         h->units.mtx.stat = FACET_PUT(h->units.mtx.stat, MTXSTAT_JOB_ERR, cause);
     }
-    facet_hart_set_x(h, in->rd, (uint64_t)QUEUE_MTX << 56 | ++h->xmem->ticket_mtx);
+    facet_hart_set_x(
+        h, in->rd, (uint64_t)FACET_QUEUE_MTX << FACET_TICKET_QUEUE_LSB | ++h->xmem->ticket_mtx);
     facet_lanes_retire(h, &frame, true, true);
     return FACET_RETIRED;
 }

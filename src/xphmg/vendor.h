@@ -23,9 +23,8 @@ enum facet_csr_answer {
     FACET_CSR_ANSWERED,
     FACET_CSR_ABSENT, /* illegal instruction */
 };
-/* Whether a 12-bit number belongs to the vendor units: the custom blocks 0x7C0-0x7FF and
- * 0x800-0x8FF.
- */
+/* Whether a number belongs to the vendor units: the custom blocks 0x7C0-0x7FF and 0x800-0x8FF, and
+ * everything behind XISEL. */
 static inline bool facet_csr_is_vendor(unsigned number)
 {
     return (number >= FACET_CSR_CAP_ID && number < 0x800) || number >> 8 == 0x8 || number > 0xFFF;

@@ -49,7 +49,7 @@ def example(path):
     return check_example
 
 
-for source in sorted(glob.glob(os.path.join(GUEST, "examples", "*.c"))):
+for source in sorted(glob.glob(os.path.join(GUEST, "examples", "*.[cS]"))):
     add_case("example_" + os.path.basename(source)[:-2], example(source))
 
 

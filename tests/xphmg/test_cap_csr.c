@@ -838,6 +838,11 @@ TEST(registers_of_absent_units, "CAP-129 CAP-090")
             CHECK_EQ(guest_csrr(g, number), 0);
         }
     }
+    g->hart->x[10] = 7; /* and nothing runs in lanes */
+    g->hart->x[20] = g->hart->x[21] = 99;
+    guest_ok(g, "add x20, x10, x10\n");
+    CHECK_EQ(g->hart->x[20], 14);
+    CHECK_EQ(g->hart->x[21], 99);
     (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x7FC\n");
     (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x7FD\n");
     /* Fewer banks: SVSTATE.PBANK stores only those that exist. */

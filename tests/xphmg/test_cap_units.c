@@ -390,6 +390,11 @@ TEST(profiles_exist_only_where_the_flags_say_so,
     CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, NULL), FACET_OK);
     guest_reset(g);
     CHECK_EQ(guest_csrr(g, 0x7C3), 0);
+    for (unsigned flags = 0; flags < 2; flags++) { /* the same machine without HAS_PROFILES */
+        guest_configure(g, "flags", flags);
+        CHECK_EQ(guest_csrr(g, 0x7C3) | guest_csrr(g, 0x7C4) | guest_csrr(g, 0x7C9), 0);
+        CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, &err), FACET_ERR_USAGE);
+    }
     guest_free(g);
 }
 
@@ -427,4 +432,29 @@ TEST(a_profile_changes_tiers_between_instructions_and_nothing_else,
         }
         guest_free(g);
     }
+}
+
+/* ---- debuggers ------------------------------------------------------------------------------- */
+
+/* A debugger names registers by their full numbers and needs no XISEL. */
+TEST(a_debugger_reaches_registers_behind_xisel, "CAP-030 CAP-456")
+{
+    struct guest *g = guest_make("full");
+
+    guest_indirect_write(g, 0x7D83, 0x0102030405060708);
+    g->xmem->tokens[4] = 9;
+    guest_csrw(g, 0x840, 0);
+    g->hart->priv = FACET_PRIV_U; /* whatever mode the hart is in */
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7D83), 0x0102030405060708);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7E84), 9);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7EA0), 0x40000000);
+    facet_hart_csr_poke(g->hart, 0x7D84, 0x11);
+    facet_hart_csr_poke(g->hart, 0x7E84, 0x11); /* read-only */
+    facet_hart_csr_poke(g->hart, 0x7F0, 0x1234);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7D84), 0x11);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7E84), 9);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x7F0), 0x1234);
+    CHECK_EQ(facet_hart_csr_peek(g->hart, 0x840), 0);
+    CHECK_EQ(g->hart->priv, FACET_PRIV_U);
+    guest_free(g);
 }

@@ -218,7 +218,6 @@ static uint64_t numeric_lane(const struct facet_hart *start,
     unsigned from = source_bits(scalar), to = result_bits(scalar);
     bool plain = from == 64 || (files.rd_f && to == 64);
     bool from_infinity = false;
-    uint32_t opcode = scalar->word & 0x7F;
     uint64_t result;
 
     in.rm = (uint8_t)rm;
@@ -241,7 +240,6 @@ static uint64_t numeric_lane(const struct facet_hart *start,
         }
         from_infinity = (h.f[1] & (sign_of(from) - 1)) == infinity_of(from);
     }
-    (void)opcode;
     h.fflags = 0;
     CHECK(!facet_hart_execute(&h, &in).taken);
     if (!files.rd_f || plain) {

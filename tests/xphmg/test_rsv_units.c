@@ -2,6 +2,8 @@
  * fault-only- first. What XMEM does with a lane is tested with XMEM; here the loop around it. */
 #include "guest.h"
 
+#include "xphmg/block.h"
+
 enum { BAD = 0x1000 };
 #define LDS FACET_XLDSBASE_RESET
 
@@ -161,4 +163,49 @@ TEST(mask_instructions_between_prefix_and_target_spend_nothing, "RSV-098")
     CHECK_EQ(g->hart->x[20], 7);
     CHECK_EQ(g->hart->x[22], 9);
     guest_free(g);
+}
+
+/* The block executor knows no lanes: it must hand every instruction under EN = 1 to the plain one,
+ * also when a block was decoded and linked while EN was 0. */
+TEST(the_block_executor_leaves_lanes_to_the_plain_one, "RSV-061 RSV-097")
+{
+    static const char text[] = "1: add x20, x8, x9\n addi x21, x20, 1\n mul x22, x20, x8\n"
+                               "addi x5, x5, -1\n svon.blk 3\n bnez x5, 1b\n svend\n"
+                               "svsetvl x0, 2\n svon.one\n add x24, x8, x9\n add x28, x8, x9\n";
+    struct guest *plain = guest_make("full"), *fast = guest_make("full");
+    facet_block_cache *cache = NULL;
+    struct facet_error err = {0};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct guest *g = i == 0 ? plain : fast;
+
+        guest_ok(g, "svsetvl x0, 3\n");
+        for (unsigned r = 1; r < 32; r++) {
+            g->hart->x[r] = 3 * r;
+        }
+        g->hart->x[5] = 6;
+        if (i == 0) {
+            guest_ok(g, "%s", text);
+        } else {
+            CHECK_EQ(facet_block_cache_create(g->hart, &cache, &err), FACET_OK);
+            for (unsigned at = 0; at < 64; at += 8) {
+                guest_store(g, GUEST_CODE + at, 8, guest_load(plain, GUEST_CODE + at, 8));
+            }
+            g->hart->pc = GUEST_CODE;
+            for (unsigned n = 0; n < 1000 && g->hart->pc != plain->hart->pc; n++) {
+                (void)facet_block_run(cache, g->hart, 1 + n % 7);
+                if (g->hart->pc != plain->hart->pc) {
+                    (void)facet_hart_step(g->hart);
+                }
+            }
+            facet_block_cache_destroy(cache);
+        }
+    }
+    CHECK_EQ(fast->hart->pc, plain->hart->pc);
+    for (unsigned r = 0; r < 32; r++) {
+        CHECK_EQ(fast->hart->x[r], plain->hart->x[r]);
+    }
+    CHECK_EQ(guest_csr(fast, FACET_CSR_SVSTATE), guest_csr(plain, FACET_CSR_SVSTATE));
+    guest_free(plain);
+    guest_free(fast);
 }
