@@ -1,6 +1,7 @@
 /* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
 #include "cli/command.h"
 #include "cli/guest_files.h"
+#include "cli/run_trace.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -28,6 +29,7 @@ struct session {
     facet_machine *machine;
     struct facet_object *program;
     struct guest_files files;
+    struct run_trace trace;
     bool input_ended;
     uint64_t max_steps;
     double max_seconds;
@@ -55,13 +57,13 @@ static double now(void)
 /* ---- what the machine asks of the host --------------------------------------------------------
  */
 
-/* With --json standard output is the object's alone. */
+/* With --json or --trace - standard output is theirs alone. */
 static void
 host_output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
 {
     const struct session *s = context;
 
-    if (stream == FACET_XPHMG_OUT && !s->args->json) {
+    if (stream == FACET_XPHMG_OUT && !s->args->json && s->trace.file != stdout) {
         (void)fwrite(data, 1, size, stdout);
     } else {
         (void)fflush(stdout);
@@ -122,7 +124,8 @@ static void feed(struct session *s, bool wait)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-static void run_program(struct session *s)
+/* false after a complaint. */
+static bool run_program(struct session *s)
 {
     double start = now();
     uint64_t done = 0;
@@ -130,8 +133,12 @@ static void run_program(struct session *s)
 
     while (more) {
         uint64_t left = s->max_steps - done;
-        struct facet_run how = {.budget = left < SLICE ? left : SLICE};
+        struct facet_run how = {.budget =
+                                    run_trace_limit(&s->trace, done, left < SLICE ? left : SLICE)};
 
+        if (!run_trace_update(&s->trace, s->args, s->machine, done)) {
+            return false;
+        }
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
         more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps;
@@ -148,27 +155,11 @@ static void run_program(struct session *s)
         }
     }
     s->stop.steps = done;
+    return true;
 }
 
 /* ---- breakpoints and names --------------------------------------------------------------------
  */
-
-static bool find_address(const struct session *s, const char *text, uint64_t *address)
-{
-    char *end;
-
-    for (size_t i = 0; i < s->program->symbol_count; i++) {
-        const struct facet_object_symbol *symbol = &s->program->symbols[i];
-
-        if (symbol->section != FACET_SYMBOL_UNDEFINED && strcmp(symbol->name, text) == 0) {
-            *address = symbol->value;
-            return true;
-        }
-    }
-    errno = 0;
-    *address = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] >= '0' && text[0] <= '9';
-}
 
 static bool add_breakpoints(const struct session *s)
 {
@@ -178,7 +169,7 @@ static bool add_breakpoints(const struct session *s)
         struct facet_error err = {0};
         uint64_t address;
 
-        if (!find_address(s, text, &address)) {
+        if (!run_find_address(s->program, text, &address)) {
             (void)cli_bad(
                 s->args, "--break %s: expected an address or a symbol of the program", text);
             return false;
@@ -470,13 +461,17 @@ start(struct session *s, struct facet_xphmg_config *config, struct facet_error *
 static int run_session(struct session *s)
 {
     struct sigaction act = {.sa_handler = on_interrupt}, old;
+    bool good;
     int code;
 
     interrupted_machine = s->machine;
     (void)sigaction(SIGINT, &act, &old);
-    run_program(s);
+    good = run_program(s);
     (void)sigaction(SIGINT, &old, NULL);
     (void)fflush(stdout);
+    if (!run_trace_close(&s->trace, s->args) || !good) {
+        return CLI_BAD;
+    }
     print_stop(s);
     code = print_summary(s);
     return code != CLI_OK ? code : exit_code(s);
@@ -502,12 +497,15 @@ static int run_run(const struct cli_args *args)
         return CLI_BAD;
     }
     config.harts = (uint32_t)harts;
+    if (args->json && cli_given(args, "trace") && strcmp(cli_value(args, "trace"), "-") == 0) {
+        return cli_bad(args, "--json and --trace - both want standard output");
+    }
     if (!guest_files_open(&s.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
     }
     if (start(&s, &config, &err) != FACET_OK) {
         code = cli_bad_error(args, &err);
-    } else if (!add_breakpoints(&s)) {
+    } else if (!add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
         code = run_session(&s);
@@ -532,6 +530,7 @@ static const struct cli_option run_options[] = {
     {"files", 0, "DIR", "let the program open files below DIR by semihosting"},
     {"no-semihosting", 0, NULL, "EBREAK always traps"},
     {"no-cache", 0, NULL, "plain executor: same results, slower"},
+    RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
@@ -556,7 +555,8 @@ const struct cli_command cli_cmd_run = {
         "error.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"
-                "facet run hello.elf --json --dump-state",
+                "facet run hello.elf --json --dump-state\n"
+                "facet run hello.elf --trace hello.jsonl --trace-insn 'add*'",
     .options = run_options,
     .has_json = true,
     .run = run_run,

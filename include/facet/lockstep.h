@@ -26,7 +26,8 @@ struct facet_change {
     uint32_t index;
     uint32_t size;
     uint64_t address;
-    struct facet_value old_value; /* REG, CSR: before the step; MEMORY: where the machine says; else 0 */
+    struct facet_value
+        old_value; /* REG, CSR: before the step; MEMORY: where the machine says; else 0 */
     struct facet_value new_value;
 };
 

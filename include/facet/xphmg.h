@@ -95,8 +95,8 @@ void facet_xphmg_input_end(facet_machine *machine);
  * has looked for input in vain. */
 bool facet_xphmg_wants_input(const facet_machine *machine);
 
-/* Cause of a fault that is no trap: every hart waits, one of them for an event or ticket that nobody
- * can signal any more. */
+/* Cause of a fault that is no trap: every hart waits, one of them for an event or ticket that
+ * nobody can signal any more. */
 #define FACET_XPHMG_DEADLOCK UINT64_C(0x7FFFFFFFFFFFFFFF)
 
 /* After FACET_STOP_FAULT: the trap that had no handler (the handler's first instruction traps

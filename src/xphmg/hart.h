@@ -88,6 +88,8 @@ struct facet_hart_host {
     enum facet_host_answer (*ebreak)(void *context, struct facet_hart *h);
 };
 
+enum { FACET_MEMO_BITS = 10, FACET_MEMO_SIZE = 1 << FACET_MEMO_BITS };
+
 /* What a hart with `waiting` waits for. */
 enum facet_wait {
     FACET_WAIT_INTERRUPT, /* WFI */
@@ -153,6 +155,8 @@ struct facet_hart {
     /* The instruction at pc was not executed and must be tried again: it waits for input, or with
      * `waiting` for a fence. */
     bool stalled;
+    /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
+    struct facet_insn *memo;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
 };
 

@@ -21,6 +21,7 @@ static void xphmg_destroy(void *self)
     free(m->cores);
     free(m->core_names);
     free(m->command_line);
+    free(m->memo);
     free(m->console.bytes);
     free(m);
 }
@@ -91,8 +92,9 @@ static bool allocate(struct facet_xphmg *m, const char *command_line)
     m->cores = calloc(m->hart_count, sizeof *m->cores);
     m->core_names = calloc(m->hart_count, sizeof *m->core_names);
     m->command_line = malloc(strlen(command_line) + 1);
+    m->memo = calloc(FACET_MEMO_SIZE, sizeof *m->memo);
     if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
-        m->core_names == NULL || m->command_line == NULL) {
+        m->core_names == NULL || m->command_line == NULL || m->memo == NULL) {
         return false;
     }
     memcpy(m->command_line, command_line, strlen(command_line) + 1);
@@ -111,6 +113,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->csr_index = m->tables.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
+        h->memo = m->memo;
         h->xmem = &m->xmem;
         h->units.config = &m->cap;
         (void)snprintf(m->core_names[i], sizeof m->core_names[i], "hart%u", (unsigned)i % 1000);

@@ -48,6 +48,7 @@ struct facet_xphmg {
     struct facet_xphmg_tables tables;
     struct facet_core_desc *cores;
     char (*core_names)[12];
+    struct facet_insn *memo;  /* of all harts */
     facet_block_cache *cache; /* of all harts; NULL: plain executor only */
 
     /* The state. */

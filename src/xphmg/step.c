@@ -8,6 +8,8 @@
 
 #include "num/hart.h"
 
+#include <string.h>
+
 #define FP_SIGN64 (UINT64_C(1) << 63)
 #define W(v) facet_w(v)
 
@@ -369,6 +371,23 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
     }
 }
 
+static struct facet_insn decode(struct facet_hart *h, uint32_t word)
+{
+    struct facet_insn *known;
+
+    if (h->memo == NULL) {
+        return facet_insn_decode(word);
+    }
+    if (facet_isa_length(FACET_ISA_XPHMG, (uint16_t)word) == 2) {
+        word &= 0xFFFF;
+    }
+    known = &h->memo[(word * UINT32_C(0x9E3779B1)) >> (32 - FACET_MEMO_BITS)];
+    if (known->word != word || known->length == 0) {
+        *known = facet_insn_decode(word);
+    }
+    return *known;
+}
+
 /* The word at pc: two bytes first, so that a compressed instruction at the end of memory is fine.
  */
 static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
@@ -388,7 +407,7 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
             return facet_trap_make(FACET_CAUSE_FETCH_FAULT, low.address);
         }
     }
-    *in = facet_insn_decode((uint32_t)word);
+    *in = decode(h, (uint32_t)word);
     return FACET_RETIRED;
 }
 
@@ -440,16 +459,26 @@ static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *
                : facet_hart_execute(h, in);
 }
 
-/* Vendor rows, csr* and everything under RSV may change the units' registers. */
+static bool is_vendor(const struct facet_insn *in)
+{
+    return in->row < FACET_XPHMG_OP_COUNT &&
+           strncmp(facet_isa_rows[FACET_ISA_XPHMG][in->row].extension, "XPHMG", 5) == 0;
+}
+
+/* Vendor rows, csr* and everything under RSV may change the units' registers; the other base rows
+ * cannot. */
 static struct facet_trap execute_told(struct facet_hart *h, const struct facet_insn *in)
 {
     bool csr_row = in->row >= FACET_XPHMG_CSRRW && in->row <= FACET_XPHMG_CSRRCI;
-    struct before before = {.hart = h, .told = csr_row ? (unsigned)in->imm : 0};
+    struct before before; /* large: filled only when needed */
     struct facet_trap trap;
 
-    if (h->xmem == NULL) {
+    if (h->xmem == NULL ||
+        (!csr_row && (h->units.rsv.svstate & FACET_SVSTATE_EN) == 0 && !is_vendor(in))) {
         return execute(h, in);
     }
+    before.hart = h;
+    before.told = csr_row ? (unsigned)in->imm : 0;
     before.units = h->units;
     before.xmem = *h->xmem;
     trap = execute(h, in);

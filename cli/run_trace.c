@@ -1,0 +1,143 @@
+/* See run_trace.h. The machine runs at full speed before the first step that counts and after the
+ * last line. */
+#include "cli/run_trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address)
+{
+    char *end;
+
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct facet_object_symbol *symbol = &program->symbols[i];
+
+        if (symbol->section != FACET_SYMBOL_UNDEFINED && strcmp(symbol->name, text) == 0) {
+            *address = symbol->value;
+            return true;
+        }
+    }
+    errno = 0;
+    *address = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] >= '0' && text[0] <= '9';
+}
+
+static void write_line(void *context, const char *text, size_t size)
+{
+    (void)fwrite(text, 1, size, context);
+}
+
+/* "A..B", or "A" alone for one address. */
+static bool
+read_range(struct run_trace *trace, const struct cli_args *args, const struct facet_object *program)
+{
+    const char *text = cli_value(args, "trace-pc"), *dots;
+    char first[256];
+    bool good;
+
+    if (text == NULL) {
+        return true;
+    }
+    dots = strstr(text, "..");
+    if (dots == NULL) {
+        dots = text + strlen(text);
+    }
+    good = (size_t)(dots - text) < sizeof first;
+    if (good) {
+        memcpy(first, text, (size_t)(dots - text));
+        first[dots - text] = '\0';
+        good =
+            run_find_address(program, first, &trace->options.first_pc) &&
+            run_find_address(program, *dots != '\0' ? dots + 2 : first, &trace->options.last_pc) &&
+            trace->options.last_pc >= trace->options.first_pc && trace->options.last_pc != 0;
+    }
+    if (!good) {
+        (void)cli_bad(args,
+                      "--trace-pc %s: expected A..B, two addresses or symbols of the program in "
+                      "rising order",
+                      text);
+    }
+    return good;
+}
+
+bool run_trace_open(struct run_trace *trace,
+                    const struct cli_args *args,
+                    const struct facet_object *program)
+{
+    const char *format = cli_value(args, "trace-format");
+
+    *trace = (struct run_trace){.path = cli_value(args, "trace")};
+    trace->options = (struct facet_trace_options){
+        .format =
+            format != NULL && strcmp(format, "spike") == 0 ? FACET_TRACE_SPIKE : FACET_TRACE_JSONL,
+        .isa = FACET_ISA_XPHMG,
+        .insn = cli_value(args, "trace-insn"),
+        .write = write_line};
+    if (!cli_number(args, "trace-from", 0, UINT64_MAX - 1, &trace->options.first_step) ||
+        !cli_number(args, "trace-count", 1, UINT64_MAX, &trace->options.max_lines) ||
+        !read_range(trace, args, program)) {
+        return false;
+    }
+    if (trace->path == NULL) {
+        if (format != NULL || trace->options.insn != NULL || cli_given(args, "trace-pc") ||
+            cli_given(args, "trace-from") || cli_given(args, "trace-count")) {
+            (void)cli_bad(args, "the --trace-... options need --trace FILE");
+            return false;
+        }
+        return true;
+    }
+    trace->file = strcmp(trace->path, "-") == 0 ? stdout : fopen(trace->path, "w");
+    trace->options.context = trace->file;
+    if (trace->file == NULL) {
+        (void)cli_bad(args, "--trace %s: %s", trace->path, strerror(errno));
+    }
+    return trace->file != NULL;
+}
+
+uint64_t run_trace_limit(const struct run_trace *trace, uint64_t done, uint64_t budget)
+{
+    uint64_t first = trace->options.first_step;
+
+    return trace->file != NULL && done < first && first - done < budget ? first - done : budget;
+}
+
+bool run_trace_update(struct run_trace *trace,
+                      const struct cli_args *args,
+                      facet_machine *machine,
+                      uint64_t done)
+{
+    struct facet_error err = {0};
+
+    if (trace->file != NULL && trace->tracer == NULL && done >= trace->options.first_step) {
+        if (facet_tracer_create(machine, &trace->options, &trace->tracer, &err) != FACET_OK) {
+            (void)cli_bad_error(args, &err);
+            return false;
+        }
+        facet_machine_observe(machine, facet_tracer_observer(trace->tracer));
+    }
+    if (trace->tracer != NULL && facet_tracer_done(trace->tracer)) {
+        facet_machine_observe(machine, NULL);
+    }
+    return true;
+}
+
+bool run_trace_close(struct run_trace *trace, const struct cli_args *args)
+{
+    bool good = true;
+
+    if (trace->tracer != NULL && facet_tracer_failed(trace->tracer)) {
+        (void)cli_bad(args, "--trace %s: out of memory, lines are missing", trace->path);
+        good = false;
+    }
+    if (trace->file != NULL && trace->file != stdout) {
+        bool written = ferror(trace->file) == 0;
+
+        if (fclose(trace->file) != 0 || !written) {
+            (void)cli_bad(args, "--trace %s: not everything could be written", trace->path);
+            good = false;
+        }
+    }
+    facet_tracer_destroy(trace->tracer);
+    return good;
+}

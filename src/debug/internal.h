@@ -1,0 +1,39 @@
+/* What the trace's collector (trace.c) hands to its two formats. */
+#ifndef FACET_DEBUG_INTERNAL_H
+#define FACET_DEBUG_INTERNAL_H
+
+#include "base/strbuf.h"
+#include "debug/trace.h"
+
+enum facet_item_kind { FACET_ITEM_REG, FACET_ITEM_CSR, FACET_ITEM_MEMORY, FACET_ITEM_UNIT };
+
+struct facet_item {
+    enum facet_item_kind kind;
+    union {
+        struct facet_reg_event reg; /* CSR too */
+        struct facet_memory_event memory;
+        struct facet_unit_event unit;
+    } u;
+};
+
+/* A step that has ended: retired, or trapped when `trap` is not NULL. */
+struct facet_trace_step {
+    const facet_machine *machine;
+    uint64_t number;
+    uint32_t core;
+    uint64_t pc;
+    uint64_t next_pc;
+    uint32_t word;
+    uint32_t length;  /* 0: no word (an interrupt, a fetch that failed) */
+    const char *text; /* disassembly, "" without a word */
+    const struct facet_trap_event *trap;
+    const struct facet_item *items;
+    size_t count;
+};
+
+void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *out);
+void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out);
+/* Nothing for a trap. */
+void facet_trace_spike(const struct facet_trace_step *step, struct facet_strbuf *out);
+
+#endif

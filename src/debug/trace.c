@@ -1,0 +1,218 @@
+/* See trace.h: gathers what a step did, filters, and hands it to the format. */
+#include "debug/internal.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+#include "isa/isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The text of a word does not depend on its address (targets are printed as `. + n`). */
+enum { MEMO_BITS = 10, MEMO_SIZE = 1 << MEMO_BITS, TEXT_BYTES = 124 };
+struct memo {
+    uint32_t word;
+    char text[TEXT_BYTES]; /* "": nothing here yet */
+};
+
+struct facet_tracer {
+    const facet_machine *machine;
+    struct facet_trace_options options;
+    struct facet_observer observer;
+    struct facet_item *items;
+    size_t count;
+    size_t capacity;
+    bool failed;
+    uint64_t step;
+    uint64_t lines;
+    struct facet_strbuf line;
+    struct memo memo[MEMO_SIZE];
+};
+
+bool facet_trace_matches(const char *pattern, const char *text, size_t length)
+{
+    const char *star = NULL;
+    size_t at = 0, back = 0;
+
+    while (at < length) {
+        if (*pattern == '*') {
+            star = pattern++;
+            back = at;
+        } else if (*pattern != '\0' && (*pattern == '?' || *pattern == text[at])) {
+            pattern++;
+            at++;
+        } else if (star != NULL) { /* the star takes one more */
+            pattern = star + 1;
+            at = ++back;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}
+
+static void add(facet_tracer *t, const struct facet_item *item)
+{
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity != 0 ? t->capacity * 2 : 64;
+        struct facet_item *items = realloc(t->items, capacity * sizeof *items);
+
+        if (items == NULL) {
+            t->failed = true;
+            return;
+        }
+        t->items = items;
+        t->capacity = capacity;
+    }
+    t->items[t->count++] = *item;
+}
+
+static void hear_reg(void *context, const struct facet_reg_event *event)
+{
+    add(context, &(struct facet_item){FACET_ITEM_REG, {.reg = *event}});
+}
+
+static void hear_csr(void *context, const struct facet_reg_event *event)
+{
+    add(context, &(struct facet_item){FACET_ITEM_CSR, {.reg = *event}});
+}
+
+static void hear_memory(void *context, const struct facet_memory_event *event)
+{
+    add(context, &(struct facet_item){FACET_ITEM_MEMORY, {.memory = *event}});
+}
+
+static void hear_unit(void *context, const struct facet_unit_event *event)
+{
+    add(context, &(struct facet_item){FACET_ITEM_UNIT, {.unit = *event}});
+}
+
+static bool wanted(const facet_tracer *t, const struct facet_trace_step *step)
+{
+    const struct facet_trace_options *o = &t->options;
+
+    return !facet_tracer_done(t) && step->pc >= o->first_pc &&
+           (o->last_pc == 0 || step->pc <= o->last_pc) &&
+           (o->insn == NULL || facet_trace_matches(o->insn, step->text, strcspn(step->text, " ")));
+}
+
+static const char *disassemble(facet_tracer *t, const struct facet_trace_step *step)
+{
+    struct memo *memo = &t->memo[(step->word * UINT32_C(0x9E3779B1)) >> (32 - MEMO_BITS)];
+
+    if (step->length == 0) {
+        return "";
+    }
+    if (memo->word != step->word || memo->text[0] == '\0') {
+        memo->word = step->word;
+        (void)facet_isa_print(
+            t->options.isa, step->word, step->pc, NULL, memo->text, sizeof memo->text);
+    }
+    return memo->text;
+}
+
+static void finish(facet_tracer *t, struct facet_trace_step *step)
+{
+    step->machine = t->machine;
+    step->number = t->step++;
+    step->text = disassemble(t, step);
+    step->items = t->items;
+    step->count = t->count;
+    if (wanted(t, step)) {
+        facet_strbuf_clear(&t->line);
+        if (t->options.format == FACET_TRACE_SPIKE) {
+            facet_trace_spike(step, &t->line);
+        } else {
+            facet_trace_jsonl(step, &t->line);
+        }
+        t->failed = t->failed || t->line.failed;
+        if (t->line.length > 0) {
+            t->options.write(t->options.context, facet_strbuf_text(&t->line), t->line.length);
+            t->lines++;
+        }
+    }
+    t->count = 0;
+}
+
+static void hear_retire(void *context, const struct facet_retire_event *event)
+{
+    struct facet_trace_step step = {.core = event->core,
+                                    .pc = event->pc,
+                                    .next_pc = event->next_pc,
+                                    .word = event->word,
+                                    .length = event->length};
+
+    finish(context, &step);
+}
+
+static void hear_trap(void *context, const struct facet_trap_event *event)
+{
+    facet_tracer *t = context;
+    struct facet_trace_step step = {
+        .core = event->core, .pc = event->pc, .next_pc = event->handler, .trap = event};
+    uint8_t bytes[4] = {0};
+
+    /* The instruction that trapped, as far as it can be read; an interrupt has none. */
+    if (!event->interrupt &&
+        facet_machine_read(t->machine, 0, event->pc, bytes, 2, NULL) == FACET_OK) {
+        step.length = facet_isa_length(t->options.isa, (uint16_t)facet_load_le(bytes, 2));
+        if (step.length == 4 &&
+            facet_machine_read(t->machine, 0, event->pc, bytes, 4, NULL) != FACET_OK) {
+            step.length = 0;
+        }
+        step.word = (uint32_t)facet_load_le(bytes, step.length == 4 ? 4 : 2);
+    }
+    finish(t, &step);
+}
+
+enum facet_status facet_tracer_create(const facet_machine *machine,
+                                      const struct facet_trace_options *options,
+                                      facet_tracer **out,
+                                      struct facet_error *err)
+{
+    facet_tracer *t = calloc(1, sizeof *t);
+
+    *out = NULL;
+    if (t == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a trace");
+    }
+    t->machine = machine;
+    t->options = *options;
+    t->step = options->first_step;
+    t->observer = (struct facet_observer){
+        t, hear_retire, hear_reg, hear_csr, hear_memory, hear_trap, hear_unit};
+    facet_strbuf_init(&t->line);
+    if (options->format == FACET_TRACE_JSONL) {
+        facet_trace_jsonl_head(machine, &t->line);
+        options->write(options->context, facet_strbuf_text(&t->line), t->line.length);
+    }
+    *out = t;
+    return FACET_OK;
+}
+
+void facet_tracer_destroy(facet_tracer *t)
+{
+    if (t != NULL) {
+        facet_strbuf_free(&t->line);
+        free(t->items);
+        free(t);
+    }
+}
+
+const struct facet_observer *facet_tracer_observer(const facet_tracer *t)
+{
+    return &t->observer;
+}
+
+bool facet_tracer_done(const facet_tracer *t)
+{
+    return t->options.max_lines != 0 && t->lines >= t->options.max_lines;
+}
+
+bool facet_tracer_failed(const facet_tracer *t)
+{
+    return t->failed;
+}

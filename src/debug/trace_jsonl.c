@@ -1,0 +1,156 @@
+/* A step as one JSON object on one line; the schema is in docs/trace.md. Numbers of 64 bits and
+ * more are hexadecimal strings, so that no reader loses bits. A trace has millions of lines, hence
+ * no printf. */
+#include "debug/internal.h"
+
+static void put_number(struct facet_strbuf *out, uint64_t value)
+{
+    char text[20];
+    size_t at = sizeof text;
+
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    facet_strbuf_add(out, text + at, sizeof text - at);
+}
+
+/* "key":"0x..." with at least `digits` digits. */
+static void
+put_hex(struct facet_strbuf *out, const char *key, struct facet_value value, unsigned digits)
+{
+    char text[32];
+    size_t at = sizeof text;
+
+    do {
+        text[--at] = "0123456789abcdef"[value.lo & 15];
+        value.lo = value.lo >> 4 | value.hi << 60;
+        value.hi >>= 4;
+    } while (value.lo != 0 || value.hi != 0 || sizeof text - at < digits);
+    facet_strbuf_putc(out, '"');
+    facet_strbuf_puts(out, key);
+    facet_strbuf_puts(out, "\":\"0x");
+    facet_strbuf_add(out, text + at, sizeof text - at);
+    facet_strbuf_putc(out, '"');
+}
+
+static void put_hex64(struct facet_strbuf *out, const char *key, uint64_t value)
+{
+    put_hex(out, key, (struct facet_value){value, 0}, 1);
+}
+
+static void put_change(struct facet_strbuf *out,
+                       const char *kind,
+                       const char *name,
+                       const struct facet_reg_event *event)
+{
+    facet_strbuf_puts(out, kind);
+    facet_strbuf_puts(out, name);
+    facet_strbuf_puts(out, "\",");
+    put_hex(out, "old", event->old_value, 1);
+    facet_strbuf_putc(out, ',');
+    put_hex(out, "new", event->new_value, 1);
+    facet_strbuf_putc(out, '}');
+}
+
+static void put_memory(struct facet_strbuf *out, const struct facet_memory_event *event)
+{
+    facet_strbuf_putc(out, '{');
+    put_hex64(out, event->write ? "store" : "load", event->address);
+    facet_strbuf_puts(out, ",\"size\":");
+    put_number(out, event->size);
+    facet_strbuf_putc(out, ',');
+    if (event->space != 0) {
+        facet_strbuf_puts(out, "\"space\":");
+        put_number(out, event->space);
+        facet_strbuf_putc(out, ',');
+    }
+    if (event->write) {
+        put_hex(out, "old", event->old_value, 1);
+        facet_strbuf_putc(out, ',');
+    }
+    put_hex(out, event->write ? "new" : "value", event->value, 1);
+    facet_strbuf_putc(out, '}');
+}
+
+static void put_unit(struct facet_strbuf *out, const struct facet_unit_event *event)
+{
+    facet_strbuf_printf(
+        out, "{\"unit\":\"%s\",\"what\":\"%s\",\"values\":[", event->unit, event->what);
+    for (uint32_t i = 0; i < event->count && i < 6; i++) {
+        facet_strbuf_printf(
+            out, "%s\"0x%llx\"", i > 0 ? "," : "", (unsigned long long)event->values[i]);
+    }
+    facet_strbuf_puts(out, "]}");
+}
+
+void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *out)
+{
+    facet_strbuf_printf(out,
+                        "{\"facet_trace\":%d,\"machine\":\"%s\",\"cores\":[",
+                        FACET_TRACE_VERSION,
+                        facet_machine_kind_name(machine));
+    for (uint32_t i = 0; i < facet_machine_core_count(machine); i++) {
+        facet_strbuf_printf(
+            out, "%s\"%s\"", i > 0 ? "," : "", facet_machine_core(machine, i)->name);
+    }
+    facet_strbuf_puts(out, "]}\n");
+}
+
+static void put_head(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    facet_strbuf_puts(out, "{\"step\":");
+    put_number(out, step->number);
+    facet_strbuf_puts(out, ",\"core\":");
+    put_number(out, step->core);
+    facet_strbuf_putc(out, ',');
+    put_hex64(out, "pc", step->pc);
+    if (step->length != 0) {
+        facet_strbuf_putc(out, ',');
+        put_hex(out, "word", (struct facet_value){step->word, 0}, step->length * 2);
+        facet_strbuf_puts(out, ",\"insn\":\"");
+        facet_strbuf_puts(out, step->text);
+        facet_strbuf_putc(out, '"');
+    }
+    facet_strbuf_putc(out, ',');
+    put_hex64(out, "next", step->next_pc);
+    if (step->trap != NULL) {
+        facet_strbuf_puts(out, ",\"trap\":{\"interrupt\":");
+        facet_strbuf_puts(out, step->trap->interrupt ? "true" : "false");
+        facet_strbuf_puts(out, ",\"cause\":");
+        put_number(out, step->trap->cause & ~(UINT64_C(1) << 63));
+        facet_strbuf_putc(out, ',');
+        put_hex64(out, "value", step->trap->value);
+        facet_strbuf_putc(out, '}');
+    }
+}
+
+void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    const struct facet_core_desc *core = facet_machine_core(step->machine, step->core);
+
+    put_head(step, out);
+    facet_strbuf_puts(out, ",\"changes\":[");
+    for (size_t i = 0; i < step->count; i++) {
+        const struct facet_item *item = &step->items[i];
+
+        if (i > 0) {
+            facet_strbuf_putc(out, ',');
+        }
+        switch (item->kind) {
+        case FACET_ITEM_REG:
+            put_change(out, "{\"reg\":\"", core->regs[item->u.reg.index].name, &item->u.reg);
+            break;
+        case FACET_ITEM_CSR:
+            put_change(out, "{\"csr\":\"", core->csrs[item->u.reg.index].name, &item->u.reg);
+            break;
+        case FACET_ITEM_MEMORY:
+            put_memory(out, &item->u.memory);
+            break;
+        default:
+            put_unit(out, &item->u.unit);
+            break;
+        }
+    }
+    facet_strbuf_puts(out, "]}\n");
+}

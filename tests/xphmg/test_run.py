@@ -1,0 +1,446 @@
+"""`facet run` from outside: C programs made by Debian's cross compiler and picolibc, HTIF programs, exit
+codes, limits, standard input, refusals; and the same files on qemu-system-riscv64, an independent
+machine, with the same output."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main, skip
+
+FACET, SOURCE = os.environ["FACET"], os.environ["FACET_SOURCE"]
+GCC, QEMU = "riscv64-unknown-elf-gcc", "qemu-system-riscv64"
+PICOLIBC = ["--specs=picolibc.specs", "--oslib=semihost", "--crt0=semihost", "-march=rv64imafdc",
+            "-mabi=lp64d", "-mcmodel=medany", "-O1"]
+LAYOUT = ["-Wl,--defsym=%s=%s" % pair for pair in (
+    ("__flash", "0x80000000"), ("__flash_size", "0x200000"), ("__ram", "0x80200000"),
+    ("__ram_size", "0x200000"))]
+FOLDER = tempfile.mkdtemp()
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def facet(*words, stdin="", **more):
+    return subprocess.run([FACET, *words], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, errors="replace", timeout=600, **more)
+
+
+def assemble(name, text):
+    with open(path(name + ".s"), "w") as file:
+        file.write(text)
+    done = facet("as", "--isa", "xphmg", path(name + ".s"), "-o", path(name))
+    check_eq(done.returncode, 0, f"exit code of the assembler, which said {done.stderr}")
+    return path(name)
+
+
+def compile_c(name, text, *flags):
+    if shutil.which(GCC) is None or not os.path.isdir("/usr/lib/picolibc/riscv64-unknown-elf"):
+        skip("gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf are not installed")
+    with open(path(name + ".c"), "w") as file:
+        file.write(text)
+    done = subprocess.run([GCC, *PICOLIBC, path(name + ".c"), "-o", path(name), *LAYOUT, *flags],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check_eq(done.returncode, 0, f"exit code of {GCC}, which said {done.stdout}")
+    return path(name)
+
+
+def qemu(program):
+    if shutil.which(QEMU) is None:
+        skip("qemu-system-misc is not installed")
+    return subprocess.run([QEMU, "-machine", "virt", "-cpu", "rv64", "-bios", "none", "-display", "none",
+                           "-monitor", "none", "-serial", "none", "-chardev", "stdio,id=console",
+                           "-semihosting-config", "enable=on,chardev=console", "-kernel", program],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, errors="replace", timeout=600)
+
+
+CALL = """
+        .align 4
+semihost: .word 0x01f01013, 0x00100073, 0x40705013
+        ret
+"""
+
+EXIT = """
+        la      a1, ending
+        li      a0, 0x20
+        call    semihost
+        .data
+        .align 3
+ending: .dword 0x20026, %d
+        .text
+""" + CALL
+
+
+@case()
+def c_program_reads_prints_and_exits():
+    with open(os.path.join(SOURCE, "examples/xphmg/greet.c"), encoding="utf-8") as file:
+        program = compile_c("greet", file.read())
+    for extra in ([], ["--no-cache"]):
+        done = facet("run", program, "one", "two", *extra, stdin="Ada\n")
+        check_eq(done.stderr, "", "standard error")
+        check(done.stdout.endswith("argument 2: one\nargument 3: two\nname? hello Ada, 2/3 is 0.666667\n"),
+              f"printed {done.stdout!r}")
+        check_eq(done.returncode, 3, "exit code")
+    done = facet("run", program, "--", "-x", "--json", stdin="Bo\n")
+    check("argument 2: -x\nargument 3: --json\n" in done.stdout, f"printed {done.stdout!r}")
+
+
+@case()
+def same_file_on_qemu():
+    program = compile_c("sums", r"""
+        #include <math.h>
+        #include <stdint.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        static uint32_t state = 1;
+        static uint32_t next(void) { return state = state * 1664525u + 1013904223u; }
+        static int order(const void *a, const void *b)
+        {
+            uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+            return x < y ? -1 : x > y;
+        }
+        int main(void)
+        {
+            uint32_t *values = malloc(2000 * sizeof *values), sum = 0;
+            double d = 0;
+            float f = 1;
+            for (int i = 0; i < 2000; i++) { values[i] = next(); }
+            qsort(values, 2000, sizeof *values, order);
+            for (int i = 0; i < 2000; i++) {
+                sum = sum * 31 + values[i];
+                d += sqrt(values[i]) / (i + 1.0);
+                f = f * 1.0001f + (float)values[i] * 1e-9f;
+            }
+            printf("%u %.17g %.9g %lld\n", sum, d, f, (long long)sum * -77 / 13);
+            printf("%s|%8.3e|%-6d|%x\n", "text", d, -42, sum);
+            return 42;
+        }""", "-lm")
+    mine, other = facet("run", program), qemu(program)
+    check_eq(mine.stdout, other.stdout, "what facet prints, against qemu")
+    check_eq(mine.returncode, 42, "exit code")
+    check_eq(other.returncode, 42, "exit code of qemu")
+    check_eq(facet("run", program, "--no-cache").stdout, other.stdout, "what the plain executor prints")
+
+
+@case()
+def example_runs_on_both():
+    program = assemble("hello", open(os.path.join(SOURCE, "examples/xphmg/hello.s")).read())
+    mine, other = facet("run", program), qemu(program)
+    check_eq((mine.returncode, mine.stdout), (0, "hello from xphmg\n"), "exit code and output")
+    check_eq(other.stdout, mine.stdout, "what qemu prints")
+
+
+@case()
+def htif_program_prints_reads_and_exits():
+    text = """
+        la      s0, tohost
+        la      s1, fromhost
+        li      s3, 0x0101000000000000
+again:  li      t0, 0x0100000000000000
+        sd      t0, 0(s0)
+1:      ld      t1, 0(s1)
+        beqz    t1, 1b
+        sd      zero, 0(s1)
+        andi    t1, t1, 0xff
+        li      t2, '.'
+        beq     t1, t2, done
+        addi    t1, t1, 1
+        or      t1, t1, s3
+2:      ld      t0, 0(s0)
+        bnez    t0, 2b
+        sd      t1, 0(s0)
+        j       again
+done:   li      t0, %d
+        sd      t0, 0(s0)
+        j       .
+        .data
+        .align  6
+tohost: .dword  0
+fromhost: .dword 0
+"""
+    for code, expected in ((0, 0), (7, 7), (300, 255)):
+        program = assemble("htif", text % (code << 1 | 1))
+        done = facet("run", program, stdin="HAL.")
+        check_eq((done.stdout, done.returncode), ("IBM", expected), "output and exit code")
+        check_eq(facet("run", program, "--no-cache", stdin="HAL.").stdout, "IBM", "plain output")
+
+
+@case()
+def limits_end_with_124():
+    program = assemble("loop", "_start: addi t0, t0, 1\n j _start\n")
+    done = facet("run", program, "--max-instructions", "1001", "--dump-state", "--json")
+    result = json.loads(done.stdout)
+    check_eq(done.returncode, 124, "exit code")
+    check_eq((result["reason"], result["instructions"], result["exit_code"]),
+             ("instruction limit", 1001, 124), "reason, instructions and exit code")
+    check_eq(result["harts"][0]["registers"]["x5"], hex(501), "x5")
+    check("instruction limit reached at 0x80000004" in done.stderr, f"said {done.stderr!r}")
+    done = facet("run", program, "--max-seconds", "0.01")
+    check_eq(done.returncode, 124, "exit code")
+    check("time limit" in done.stderr, f"said {done.stderr!r}")
+
+
+@case()
+def a_breakpoint_is_found_by_name_and_by_address():
+    program = assemble("stops", "_start: li a5, 1\nmiddle: li a5, 2\n li a5, 3\n" + EXIT % 0)
+    for place in ("middle", "0x80000004"):
+        done = facet("run", program, "--break", place, "--json", "--dump-state")
+        result = json.loads(done.stdout)
+        check_eq((done.returncode, result["reason"], result["pc"]), (0, "breakpoint", "0x80000004"), place)
+        check_eq(result["harts"][0]["registers"]["x15"], "0x1", "a5")
+        check("<middle>" in done.stderr and "addi" in done.stderr, f"said {done.stderr!r}")
+
+
+@case()
+def a_trap_without_handler_and_a_dead_wait_end_with_125():
+    program = assemble("fault", "_start: nop\n li t0, 0x40\n sd t0, 0(t0)\n")
+    done = facet("run", program)
+    check_eq(done.returncode, 125, "exit code")
+    for part in ("store access fault", "cause 7", "0x40", "0x80000008 <_start+8>", "handler at 0x0"):
+        check(part in done.stderr, f"{part!r} is not in {done.stderr!r}")
+    done = facet("run", assemble("wait", "_start: wfi\n j _start\n"))
+    check_eq(done.returncode, 125, "exit code")
+    check("WFI" in done.stderr, f"said {done.stderr!r}")
+
+
+@case()
+def several_harts_have_their_numbers():
+    program = assemble("harts", """
+        la      s0, count
+        li      t0, 1
+        amoadd.w zero, t0, (s0)
+        bnez    a0, park
+1:      lw      t0, 0(s0)
+        li      t1, 5
+        bne     t0, t1, 1b
+""" + EXIT % 5 + "park: wfi\n j park\n .data\n .align 3\ncount: .dword 0\n")
+    check_eq(facet("run", program, "--harts", "5").returncode, 5, "exit code")
+
+
+@case()
+def files_are_reached_only_below_the_granted_folder():
+    folder = path("granted")
+    os.makedirs(folder)
+    with open(path("secret"), "w") as file:
+        file.write("secret")
+    with open(os.path.join(folder, "in.txt"), "w") as file:
+        file.write("contents")
+    os.symlink("../secret", os.path.join(folder, "link"))
+    text = """
+        la      a1, open
+        li      a0, 1
+        call    semihost
+        bltz    a0, no
+        la      a1, read
+        sd      a0, 0(a1)
+        li      a0, 6
+        call    semihost
+        la      a1, buffer
+        li      a0, 4
+        call    semihost
+""" + EXIT % 0 + """
+no:     la      a1, ending
+        li      t0, 77
+        sd      t0, 8(a1)
+        li      a0, 0x20
+        call    semihost
+        .data
+        .align  3
+open:   .dword  name, %d, %d
+read:   .dword  0, buffer, 63
+buffer: .zero   64
+name:   .string "%s"
+"""
+    for name, mode, code, output in (("in.txt", 0, 0, "contents"), ("../secret", 0, 77, ""), ("link", 0, 77, ""),
+                                     (path("secret"), 0, 77, ""), ("new.txt", 4, 0, ""), ("none", 0, 77, "")):
+        program = assemble("files", text % (mode, len(name), name))
+        done = facet("run", program, "--files", folder)
+        check_eq((done.returncode, done.stdout), (code, output), f"{name}: exit code and output")
+    check(os.path.exists(os.path.join(folder, "new.txt")), "new.txt was not made")
+    program = assemble("files", text % (0, 6, "in.txt"))
+    check_eq(facet("run", program).returncode, 77, "exit code without a granted folder")
+
+
+def refused(*words, parts=()):
+    done = facet("run", *words)
+    check_eq(done.returncode, 2, f"exit code of {words}")
+    check_eq(done.stdout, "", "standard output")
+    for part in parts:
+        check(part in done.stderr, f"{part!r} is not in {done.stderr!r}")
+
+
+@case()
+def bad_files_and_options_are_refused():
+    program = assemble("fine", "_start: nop\n" + EXIT % 0)
+    data = open(program, "rb").read()
+
+    def variant(name, change):
+        with open(path(name), "wb") as file:
+            file.write(change(bytearray(data)))
+        return path(name)
+
+    def patch(at, form, value):
+        return lambda d: d[:at] + struct.pack(form, value) + d[at + struct.calcsize(form):]
+
+    refused(path("nowhere"), parts=("nowhere",))
+    refused(variant("empty", lambda d: b""), parts=("empty",))
+    refused(variant("cut", lambda d: d[:100]), parts=("offset",))
+    refused(variant("x86", patch(18, "<H", 62)), parts=("x86",))
+    refused(variant("entry", patch(24, "<Q", 0x10)), parts=("entry point 0x10",))
+    refused(variant("low", patch(64 + 24, "<Q", 0x1000)), parts=("0x1000", "RAM is 0x80000000"))
+    refused(variant("wrap", patch(64 + 40, "<Q", 2 ** 64 - 1)), parts=("wrap",))
+    refused(program, "--ram", "5000", parts=("5000",))
+    refused(program, "--ram", "lots", parts=("lots",))
+    refused(program, "--harts", "0", parts=("harts",))
+    refused(program, "--break", "nosuch", parts=("nosuch",))
+    refused(program, "--files", path("nodir"), parts=("nodir",))
+
+
+TRACED = """
+        la      t0, handler
+        csrw    mtvec, t0
+        li      t0, 0x6000
+        csrs    mstatus, t0
+        la      s0, data
+        li      s1, 20
+loop:   ld      t1, 0(s0)
+        addi    t1, t1, 0x123
+        sd      t1, 0(s0)
+        sb      t1, 9(s0)
+        fcvt.d.l ft0, t1
+        fdiv.d  ft1, ft0, ft2
+        fsqrt.d ft2, ft0
+        fsw     ft2, 12(s0)
+        csrrw   t2, mscratch, t1
+        lr.w    t3, (s0)
+        sc.w    t4, t3, (s0)
+        amoadd.d t5, t1, (s0)
+        .half   0x0505                  # c.addi a0, 1
+        ecall
+        .word   0
+        addi    s1, s1, -1
+        bnez    s1, loop
+        la      t0, user
+        csrw    mepc, t0
+        li      t0, 0x1800
+        csrc    mstatus, t0
+        mret
+user:   csrr    t0, mstatus             # not for U mode
+        .align  2
+handler: csrr   t0, mcause
+        csrr    t6, mepc
+        li      t0, 8
+        csrr    t0, mstatus
+        addi    t6, t6, 4
+        csrw    mepc, t6
+        la      t0, user
+        bgtu    t6, t0, done
+        mret
+done:
+""" + EXIT % 0 + """
+        .data
+        .align  3
+data:   .dword  1, 2, 3
+"""
+
+
+def traced(*options):
+    program = assemble("traced", TRACED)
+    done = facet("run", program, "--trace", path("trace"), "--dump-state", "--json", *options)
+    check_eq(done.returncode, 0, f"exit code of the traced run, which said {done.stderr}")
+    with open(path("trace"), encoding="utf-8") as file:
+        return json.loads(done.stdout), file.read().splitlines()
+
+
+@case()
+def a_trace_rebuilds_the_final_state():
+    result, lines = traced()
+    steps = [json.loads(line) for line in lines]
+    check_eq(steps[0], {"facet_trace": 1, "machine": "xphmg", "cores": ["hart0"]}, "header")
+    check_eq(len(steps) - 1, result["steps"], "number of steps")
+    registers, csrs, memory = {}, {}, {}
+    pc = "0x80000000"
+    for number, step in enumerate(steps[1:]):
+        check_eq(step["step"], number, "step number")
+        check_eq(step["pc"], pc, "pc, against next of the step before")
+        pc = step["next"]
+        for change in step["changes"]:
+            for kind, state in (("reg", registers), ("csr", csrs)):
+                if kind in change:
+                    name = change[kind]
+                    check_eq(change["old"], state.get(name, change["old"]), f"old value of {name}")
+                    state[name] = change["new"]
+            if "store" in change:
+                at, size = int(change["store"], 16), change["size"]
+                for i, (old, new) in enumerate(zip(*(int(change[k], 16).to_bytes(size, "little")
+                                                     for k in ("old", "new")))):
+                    check_eq(old, memory.get(at + i, old), f"old byte at {at + i:#x}")
+                    memory[at + i] = new
+            if "load" in change:
+                at, size = int(change["load"], 16), change["size"]
+                for i, value in enumerate(int(change["value"], 16).to_bytes(size, "little")):
+                    check_eq(value, memory.get(at + i, value), f"loaded byte at {at + i:#x}")
+                    memory[at + i] = value
+    hart = result["harts"][0]
+    check_eq(pc, hart["registers"]["pc"], "pc")
+    for name, value in registers.items():
+        check_eq(value, hart["registers"][name], name)
+    for name, value in hart["registers"].items():
+        check(name in registers or name == "pc" or int(value, 16) == (3 if name == "priv" else 0),
+              f"{name} is {value}, which the trace does not tell")
+    for name in ("mstatus", "mepc", "mcause", "mtval", "mtvec", "mscratch", "fflags"):
+        check_eq(csrs[name], hart["csrs"][name], name)
+    causes = [step["trap"]["cause"] for step in steps[1:] if "trap" in step]
+    check_eq(causes, [11, 2] * 20 + [2], "causes of the traps")
+
+
+@case()
+def trace_filters_keep_what_they_say():
+    lines = traced()[1][1:]
+    every = [json.loads(line) for line in lines]
+
+    def kept(*options):
+        return traced(*options)[1][1:]
+
+    def those(condition):
+        return [line for line, step in zip(lines, every) if condition(step)]
+
+    check_eq(kept("--trace-insn", "f*.d"),
+             those(lambda s: s.get("insn", "").split(" ")[0] in ("fdiv.d", "fsqrt.d")), "f*.d")
+    check_eq(kept("--trace-insn", "l?"), those(lambda s: s.get("insn", "").startswith("ld ")), "l?")
+    check_eq(kept("--trace-pc", "loop..0x80000030"),
+             those(lambda s: 0x80000020 <= int(s["pc"], 16) <= 0x80000030), "addresses")
+    check_eq(kept("--trace-pc", "loop"), those(lambda s: s["pc"] == "0x80000020"), "one address")
+    check_eq(kept("--trace-from", "100"), lines[100:], "from 100")
+    check_eq(kept("--trace-from", "100", "--trace-count", "7"), lines[100:107], "seven from 100")
+    refused(path("traced"), "--trace-count", "3", parts=("--trace FILE",))
+    refused(path("traced"), "--trace", path("t"), "--trace-pc", "loop..nosuch", parts=("nosuch",))
+    refused(path("traced"), "--trace", path("no/such/folder"), parts=("no/such/folder",))
+
+
+@case()
+def spike_format_is_that_of_log_commits():
+    lines = traced("--trace-format", "spike")[1]
+    every = [json.loads(line) for line in traced()[1][1:]]
+    check_eq(len(lines), len([s for s in every if "trap" not in s]), "number of lines")
+    for line in (
+            "core   0: 3 0x0000000080000020 (0x00043303) x6  0x0000000000000001 mem 0x{data}",
+            "core   0: 3 0x0000000080000028 (0x00643023) mem 0x{data} 0x0000000000000124",
+            "core   0: 3 0x000000008000002c (0x006404a3) mem 0x{data9} 0x24",
+            "core   0: 3 0x0000000080000034 (0x1a2070d3) f1  0x7ff0000000000000 c1_fflags 0x0000000000000008",
+            "core   0: 3 0x0000000080000050 (0x0505) x10 0x0000000000000001"):
+        address = next(int(c["load"], 16) for s in every for c in s["changes"] if "load" in c)
+        line = line.format(data="%016x" % address, data9="%016x" % (address + 9))
+        check(line in lines, f"{line!r} is not in\n" + "\n".join(lines[:30]))
+    check(any(line.startswith("core   0: 3") and "c768_mstatus" in line for line in lines), "mret's mstatus")
+
+
+try:
+    main("run")
+finally:
+    shutil.rmtree(FOLDER)
