@@ -77,8 +77,7 @@ static enum facet_status
 load_program(struct xphmg_setup *s, const struct cli_args *args, struct facet_error *err)
 {
     const char *path = args->positional[0];
-    struct facet_bytes file;
-    enum facet_status status = facet_file_read(path, FILE_LIMIT, &file, err);
+    enum facet_status status = facet_file_read(path, FILE_LIMIT, &s->program, err);
 
     if (status != FACET_OK) {
         return status;
@@ -86,12 +85,11 @@ load_program(struct xphmg_setup *s, const struct cli_args *args, struct facet_er
     s->config.command_line = s->command_line = join(args);
     status = facet_xphmg_create(&s->config, &s->machine, err);
     if (status == FACET_OK) {
-        status = facet_xphmg_load_elf(s->machine, file.data, file.size, err);
+        status = facet_xphmg_load_elf(s->machine, s->program.data, s->program.size, err);
         if (status != FACET_OK) {
             (void)facet_fail_in(err, path);
         }
     }
-    free(file.data);
     return status;
 }
 
@@ -171,6 +169,7 @@ bool xphmg_setup_start(struct xphmg_setup *s,
 void xphmg_setup_end(struct xphmg_setup *s)
 {
     facet_machine_destroy(s->machine);
+    free(s->program.data);
     free(s->command_line);
     free(s->configuration);
     *s = (struct xphmg_setup){0};

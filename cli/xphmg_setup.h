@@ -5,6 +5,8 @@
 
 #include "cli/command.h"
 
+#include "base/file.h"
+
 #include <facet/xphmg.h>
 
 /* clang-format off */
@@ -21,6 +23,7 @@
 struct xphmg_setup {
     facet_machine *machine;
     struct facet_xphmg_config config; /* that it was made with */
+    struct facet_bytes program;       /* its file; no data after --resume */
     char *command_line;               /* texts of the configuration */
     char *configuration;
 };
