@@ -95,6 +95,11 @@ static enum facet_gdb_idle host_idle(void *context)
     }
 }
 
+static bool host_look(void *context)
+{
+    return guest_console_look(&((struct session *)context)->console) == GUEST_FED;
+}
+
 static uint64_t host_input_mark(void *context)
 {
     return ((struct session *)context)->console.given;
@@ -184,6 +189,7 @@ static int run_session(struct session *s, uint64_t port)
                                   .send = host_send,
                                   .receive = host_receive,
                                   .idle = host_idle,
+                                  .look = host_look,
                                   .input_mark = host_input_mark,
                                   .input_rewind = host_input_rewind,
                                   .mute = host_mute,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define FILE_LIMIT (UINT64_C(1) << 36)
+enum { SLICE = 1 << 20 }; /* steps between two looks at standard input */
 
 /* Runs so many steps; what stopped it is in *stop. */
 static void run_steps(struct guest_console *console, uint64_t steps, struct facet_stop *stop)
@@ -22,10 +23,17 @@ static void run_steps(struct guest_console *console, uint64_t steps, struct face
     bool more = true;
 
     while (more) {
-        facet_machine_run(console->machine, &(struct facet_run){.budget = steps - done}, stop);
+        uint64_t left = steps - done;
+        struct facet_run how = {.budget = left < SLICE ? left : SLICE};
+
+        facet_machine_run(console->machine, &how, stop);
         done += stop->steps;
-        more = stop->reason == FACET_STOP_IDLE && done < steps &&
-               guest_console_feed(console, -1) != GUEST_NOTHING;
+        more = done < steps && stop->reason == FACET_STOP_BUDGET;
+        if (more) {
+            (void)guest_console_look(console);
+        } else if (done < steps && stop->reason == FACET_STOP_IDLE) {
+            more = guest_console_feed(console, -1) != GUEST_NOTHING;
+        }
     }
     (void)fflush(stdout);
     stop->steps = done;

@@ -92,17 +92,22 @@ static void read_piece(struct guest_console *c)
     c->pieces[c->count++] = piece;
 }
 
-enum guest_fed guest_console_feed(struct guest_console *c, int other)
+static enum guest_fed feed(struct guest_console *c, int other, int timeout)
 {
     struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
                               {.fd = other, .events = POLLIN}};
+    bool ended = c->count > 0 && c->pieces[c->count - 1].size == 0;
 
-    if (!facet_xphmg_wants_input(c->machine)) {
+    if (!facet_xphmg_wants_input(c->machine) || (ended && c->given == c->count)) {
         return GUEST_NOTHING;
     }
-    (void)fflush(stdout);
     if (c->given == c->count) {
-        if (!c->apart && (poll(ready, 2, -1) < 0 || ready[1].revents != 0)) {
+        int found = c->apart ? 1 : poll(ready, 2, timeout);
+
+        if (found == 0) {
+            return GUEST_NOTHING;
+        }
+        if (found < 0 || (!c->apart && ready[1].revents != 0)) {
             return GUEST_BUSY;
         }
         read_piece(c);
@@ -116,4 +121,15 @@ enum guest_fed guest_console_feed(struct guest_console *c, int other)
         }
     }
     return GUEST_FED;
+}
+
+enum guest_fed guest_console_feed(struct guest_console *c, int other)
+{
+    (void)fflush(stdout);
+    return feed(c, other, -1);
+}
+
+enum guest_fed guest_console_look(struct guest_console *c)
+{
+    return feed(c, -1, 0);
 }

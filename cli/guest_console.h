@@ -26,7 +26,7 @@ struct guest_console {
 enum guest_fed {
     GUEST_FED,    /* the machine has input, or knows that it ended */
     GUEST_BUSY,   /* `other` can be read, or a signal came */
-    GUEST_NOTHING /* the machine does not wait for input */
+    GUEST_NOTHING /* the machine does not look for input, or there is none any more */
 };
 
 /* The callbacks of a machine; the console must outlive it. */
@@ -35,5 +35,7 @@ void guest_console_free(struct guest_console *console);
 /* For a machine that stopped with FACET_STOP_IDLE: waits for standard input, or for the descriptor
  * `other` (-1: none). */
 enum guest_fed guest_console_feed(struct guest_console *console, int other);
+/* For one that runs and has looked for input in vain: gives what is there already. */
+enum guest_fed guest_console_look(struct guest_console *console);
 
 #endif

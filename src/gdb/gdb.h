@@ -28,8 +28,11 @@ struct facet_gdb_host {
 
     /* The rest may be NULL. */
     enum facet_gdb_idle (*idle)(void *context);
-    /* Going back in time: what the idle calls have given to the machine so far, as a number; and
-     * back to such a number, so that the same idle calls give the same again. */
+    /* Now and then while the machine runs: true when it was given something that it had looked for.
+     */
+    bool (*look)(void *context);
+    /* Going back in time: what these calls have given to the machine so far, as a number; and
+     * back to such a number, so that they give the same again. */
     uint64_t (*input_mark)(void *context);
     void (*input_rewind)(void *context, uint64_t mark);
     /* While the machine repeats what it did before, its output was seen already. */

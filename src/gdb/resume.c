@@ -103,6 +103,16 @@ static bool wants_stop(struct facet_gdb *gdb)
     return gdb->over || event != FACET_GDB_NOTHING;
 }
 
+/* Input for a machine that does not wait for it comes at a step that only we know: it is a write of
+ * ours (history.h). What was given in the past is there already. */
+static void take_input(struct facet_gdb *gdb)
+{
+    if (gdb->host.look != NULL && facet_machine_steps(gdb->machine) == gdb->history.reached &&
+        gdb->host.look(gdb->host.context)) {
+        facet_gdb_history_changed(&gdb->history);
+    }
+}
+
 /* After a run that ended by itself or by its budget: whether to go on. A stop that the debugger
  * asks for becomes FACET_STOP_REQUEST. */
 static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
@@ -118,6 +128,9 @@ static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
     if (more && look && wants_stop(gdb)) {
         stop->reason = FACET_STOP_REQUEST;
         more = false;
+    }
+    if (more && look) {
+        take_input(gdb);
     }
     return more;
 }
@@ -138,6 +151,7 @@ void facet_gdb_continue(struct facet_gdb *gdb)
 {
     struct facet_stop stop;
 
+    take_input(gdb);
     facet_gdb_points_set(gdb, true);
     do {
         facet_gdb_history_run(&gdb->history, SLICE, false, &stop);
@@ -152,6 +166,7 @@ void facet_gdb_step(struct facet_gdb *gdb, uint32_t core)
     unsigned count = 0;
     bool more = true;
 
+    take_input(gdb);
     facet_gdb_points_set(gdb, true);
     while (more) {
         bool own = facet_machine_next_core(gdb->machine) == core;

@@ -103,7 +103,7 @@ static facet_machine *make(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct line line;
-    struct facet_gdb_host host = {&line, take_answer, give_bytes, NULL, NULL, NULL, NULL, false};
+    struct facet_gdb_host host = {.context = &line, .send = take_answer, .receive = give_bytes};
     facet_machine *m = make();
     struct facet_blob state;
     facet_gdb *gdb;

@@ -8,27 +8,18 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 
+from guest_build import PROGRAM, build
 from harness import case, check, check_eq, main, skip
 
 FACET = os.environ["FACET"]
-SOURCE = os.environ["FACET_SOURCE"]
 GDB = shutil.which("gdb-multiarch")
-CC = shutil.which("riscv64-unknown-elf-gcc")
-FOLDER = tempfile.TemporaryDirectory()
-PROGRAM = os.path.join(FOLDER.name, "guest.elf")
 
 
 def need_tools():
-    if GDB is None or CC is None:
-        skip("gdb-multiarch or riscv64-unknown-elf-gcc is not installed")
-    if not os.path.exists(PROGRAM):
-        subprocess.run(
-            [CC, "-g", "-O1", "-march=rv64gc", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib",
-             "-nostartfiles", "-ffreestanding", "-Wall", "-Werror", "-Wl,-n", "-Wl,--no-relax",
-             "-Wl,--no-warn-rwx-segments", "-Wl,-Ttext=0x80000000", "-o", PROGRAM,
-             os.path.join(SOURCE, "tests/gdb/guest.c")], check=True)
+    if GDB is None:
+        skip("gdb-multiarch is not installed")
+    build()
 
 
 class Server:

@@ -525,6 +525,60 @@ TEST(writes_of_the_debugger_are_part_of_the_past, "")
     facet_machine_destroy(other);
 }
 
+/* Input that comes at the second look: a word in memory. */
+static uint64_t came_at;
+static unsigned looks;
+
+static bool look(void *context)
+{
+    const struct desk *d = context;
+
+    if (++looks != 2) {
+        return false;
+    }
+    came_at = facet_machine_steps(d->machine);
+    put_words(d->machine, 0x1000, (const uint32_t[]){0x999}, 1);
+    return true;
+}
+
+static bool is_at_with_input(const struct desk *d)
+{
+    facet_machine *other = make_counters(&acc_ops);
+    bool same;
+
+    (void)run_for(other, came_at);
+    put_words(other, 0x1000, (const uint32_t[]){0x999}, 1);
+    (void)run_for(other, facet_machine_steps(d->machine) - came_at);
+    same = same_state(d->machine, other);
+    facet_machine_destroy(other);
+    return same;
+}
+
+TEST(input_comes_again_at_its_step, "")
+{
+    facet_machine *m = make_counters(&acc_ops);
+    struct desk d = {.machine = m};
+    struct facet_gdb_host host = desk_host(&d);
+
+    host.look = look;
+    looks = 0;
+    CHECK(facet_gdb_create(m, &host, &d.gdb, NULL) == FACET_OK);
+    d.interrupt_at = 3;
+    TALK(&d, {"c", "T02thread:1;"});
+    CHECK(came_at > 0 && facet_machine_steps(m) > came_at);
+    CHECK(is_at_with_input(&d));
+    TALK(&d, {"bs", NULL}, {"bs", NULL}, {"s", NULL});
+    CHECK(is_at_with_input(&d));
+    TALK(&d, {"bc", NULL});
+    CHECK(is_at(&d, 0));
+    d.looks = 0;
+    TALK(&d, {"c", "T02thread:1;"});
+    CHECK(facet_machine_steps(m) > came_at);
+    CHECK(is_at_with_input(&d));
+    CHECK(looks > 2); /* and it was not taken from outside twice */
+    desk_close(&d);
+}
+
 TEST(what_cannot_be_repeated_has_no_past, "")
 {
     facet_machine *m = make_counters(&acc_ops);
