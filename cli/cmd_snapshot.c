@@ -1,5 +1,5 @@
 /* `facet snapshot`: a program run so far and put into a file, from which `facet run --resume` goes
- * on; `facet snapshot info` says what is in such a file. */
+ * on. */
 #include "cli/command.h"
 #include "cli/guest_console.h"
 #include "cli/snapshot_file.h"
@@ -57,68 +57,7 @@ static int save(const struct cli_args *args, const struct xphmg_setup *setup, ui
     return CLI_OK;
 }
 
-static int run_snapshot(const struct cli_args *args)
-{
-    struct guest_console console = {0};
-    struct xphmg_setup setup = {0};
-    struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
-    uint64_t steps = 0;
-    int code = CLI_BAD;
-
-    if (cli_value(args, "output") == NULL || !cli_given(args, "steps")) {
-        return cli_bad(args, "expected -o FILE and --steps N");
-    }
-    if (!cli_number(args, "steps", 0, UINT64_MAX, &steps)) {
-        return CLI_BAD;
-    }
-    if (!guest_files_open(&console.files, cli_value(args, "files"))) {
-        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
-    }
-    if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
-        console.machine = setup.machine;
-        run_steps(&console, steps, &stop);
-        code = stop.steps == steps ? save(args, &setup, steps)
-                                   : cli_bad(args,
-                                             "stopped (%s) after %" PRIu64
-                                             " steps, expected %" PRIu64 "; nothing written",
-                                             facet_stop_name(stop.reason),
-                                             stop.steps,
-                                             steps);
-    }
-    xphmg_setup_end(&setup);
-    guest_console_free(&console);
-    guest_files_close(&console.files);
-    return code;
-}
-
-static const struct cli_option snapshot_options[] = {
-    {"output", 'o', "FILE", "file to write"},
-    {"steps", 0, "N", "run so many steps (instructions, traps included) before"},
-    XPHMG_SETUP_OPTIONS,
-    {NULL, 0, NULL, NULL},
-};
-
-const struct cli_command cli_cmd_snapshot = {
-    .name = "snapshot",
-    .summary = "run a program so far and save the whole machine to a file",
-    .usage = "facet snapshot PROGRAM [ARG...] --steps N -o FILE [--harts N] [--ram SIZE]\n"
-             "facet snapshot --resume FILE --steps N -o FILE",
-    .details =
-        "Loads a program as `facet run` does, runs N steps and saves registers, CSRs, memory, "
-        "devices and time, with the configuration that the machine was made with. `facet run "
-        "--resume FILE` (and `facet gdb --resume FILE`) goes on from there on any host, bit for "
-        "bit as if it had never stopped, without the program's file. Input that the program has "
-        "been given but not read is part of the snapshot; open files of --files are not.\n\n"
-        "When the program ends or waits for ever before N steps, nothing is written.",
-    .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
-                "facet snapshot hello.elf --steps 5 -o hello.snap\n"
-                "facet run --resume hello.snap",
-    .options = snapshot_options,
-    .run = run_snapshot,
-    .operands = "[PROGRAM] [ARG...]",
-};
-
-/* ---- facet snapshot info ----------------------------------------------------------------------
+/* ---- facet snapshot --info --------------------------------------------------------------------
  */
 
 static uint64_t pc_of(const facet_machine *machine, uint32_t core)
@@ -180,7 +119,7 @@ static int print_json(const struct cli_args *args,
 
 static int run_info(const struct cli_args *args)
 {
-    const char *path = args->positional[0];
+    const char *path = cli_value(args, "info");
     struct facet_error err = {0};
     struct facet_bytes bytes;
     struct snapshot_file file;
@@ -209,20 +148,80 @@ static int run_info(const struct cli_args *args)
     return code;
 }
 
-static const struct cli_option info_options[] = {{NULL, 0, NULL, NULL}};
+/* ---- the command ------------------------------------------------------------------------------
+ */
 
-const struct cli_command cli_cmd_snapshot_info = {
-    .name = "snapshot info",
-    .summary = "what is in a file of facet snapshot",
-    .usage = "facet snapshot info FILE [--json]",
+static int run_snapshot(const struct cli_args *args)
+{
+    struct guest_console console = {0};
+    struct xphmg_setup setup = {0};
+    struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
+    uint64_t steps = 0;
+    int code = CLI_BAD;
+
+    if (cli_given(args, "info")) {
+        return args->positional_count == 0
+                   ? run_info(args)
+                   : cli_bad(args, "%s: --info takes no program", args->positional[0]);
+    }
+    if (args->json) {
+        return cli_bad(args, "--json: expected --info FILE beside it");
+    }
+    if (cli_value(args, "output") == NULL || !cli_given(args, "steps")) {
+        return cli_bad(args, "expected -o FILE and --steps N");
+    }
+    if (!cli_number(args, "steps", 0, UINT64_MAX, &steps)) {
+        return CLI_BAD;
+    }
+    if (!guest_files_open(&console.files, cli_value(args, "files"))) {
+        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    }
+    if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
+        console.machine = setup.machine;
+        run_steps(&console, steps, &stop);
+        code = stop.steps == steps ? save(args, &setup, steps)
+                                   : cli_bad(args,
+                                             "stopped (%s) after %" PRIu64
+                                             " steps, expected %" PRIu64 "; nothing written",
+                                             facet_stop_name(stop.reason),
+                                             stop.steps,
+                                             steps);
+    }
+    xphmg_setup_end(&setup);
+    guest_console_free(&console);
+    guest_files_close(&console.files);
+    return code;
+}
+
+static const struct cli_option snapshot_options[] = {
+    {"output", 'o', "FILE", "file to write"},
+    {"steps", 0, "N", "run so many steps (instructions, traps included) before"},
+    {"info", 0, "FILE", "print what is in such a file, and do nothing else"},
+    XPHMG_SETUP_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_snapshot = {
+    .name = "snapshot",
+    .summary = "run a program so far and save the whole machine to a file",
+    .usage = "facet snapshot PROGRAM [ARG...] --steps N -o FILE [--harts N] [--ram SIZE]\n"
+             "facet snapshot --resume FILE --steps N -o FILE\n"
+             "facet snapshot --info FILE [--json]",
     .details =
-        "Prints the configuration of the machine, its steps, and where each hart stands. The "
-        "file is checked as if it were resumed.",
+        "Loads a program as `facet run` does, runs N steps and saves registers, CSRs, memory, "
+        "devices and time, with the configuration that the machine was made with. `facet run "
+        "--resume FILE` (and `facet gdb --resume FILE`) goes on from there on any host, bit for "
+        "bit as if it had never stopped, without the program's file. Input that the program has "
+        "been given but not read is part of the snapshot; open files of --files are not.\n\n"
+        "When the program ends or waits for ever before N steps, nothing is written. --info "
+        "checks a file as if it were resumed and prints the configuration of its machine, its "
+        "steps, and where each hart stands.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet snapshot hello.elf --steps 5 -o hello.snap\n"
-                "facet snapshot info hello.snap",
-    .options = info_options,
+                "facet snapshot --info hello.snap\n"
+                "facet run --resume hello.snap",
+    .options = snapshot_options,
     .has_json = true,
-    .run = run_info,
-    .operands = "FILE",
+    .run = run_snapshot,
+    .operands = "[PROGRAM] [ARG...]",
 };

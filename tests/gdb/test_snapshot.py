@@ -131,7 +131,7 @@ def the_file_is_enough():
     with tempfile.TemporaryDirectory() as folder:
         shutil.move(path("a.snap"), os.path.join(folder, "b.snap"))
         check_eq(facet("run", "--resume", "b.snap", cwd=folder).returncode, 55, "exit code")
-        info = json.loads(good("snapshot", "info", "b.snap", "--json", cwd=folder))
+        info = json.loads(good("snapshot", "--info", "b.snap", "--json", cwd=folder))
     check_eq(info["command_line"], path("copy.elf") + " one two", "command line")
     check_eq((info["steps"], info["ram_bytes"], info["harts"][0]["retired"]), (60, 128 << 20, 60),
              "steps, RAM, instructions")
@@ -174,7 +174,7 @@ def damaged_files_are_refused():
     for number, data in enumerate(bad):
         with open(path("bad.snap"), "wb") as file:
             file.write(data)
-        words = (["snapshot", "info", path("bad.snap")], ["run", "--resume", path("bad.snap")])[
+        words = (["snapshot", "--info", path("bad.snap")], ["run", "--resume", path("bad.snap")])[
             number % 2]
         result = facet(*words)
         check_eq(result.returncode, 2, f"exit code for damage {number} of {words}")
