@@ -490,6 +490,7 @@ TEST(writes_of_the_debugger_are_part_of_the_past, "")
     CHECK(facet_gdb_history_start(&h, m, &host, NULL) == FACET_OK);
     poke(&h, 0x333); /* where a moment is already */
     run_to(&h, 10);
+    CHECK_EQ(h.count, 1);
     CHECK(facet_gdb_history_goto(&h, 0));
     CHECK_EQ(word_at(m, 0, 0x1000), 0x333);
     poke(&h, 0);
