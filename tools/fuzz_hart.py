@@ -165,23 +165,22 @@ def differences(mine, peer):
 
 def minimise(bench, case, start, facet):
     """Prints what is left of a differing program. `start` is the slot before the run."""
-    items, passes = case.items, case.passes
-
-    def prefixes(count):
-        return [Case(items[:n], count, start) for n in range(len(items) + 1)]
-    results = bench.run(prefixes(1))
-    bad = next((n for n in range(len(items) + 1) if differs(results, n)), None)
-    if bad is None:
-        results = bench.run(prefixes(passes))
-        bad = next((n for n in range(len(items) + 1) if differs(results, n)), None)
-        if bad is None:
-            print("  the difference is gone in a run of its own")
-            return
-        print("  seen after %d passes over the first %d items" % (passes, bad))
-        print(listing(items[:bad], bench.rows, facet, BASE))
+    items = case.items
+    # The first pass that differs, from the state that all agree on before it.
+    results = bench.run([Case(items, n, start) for n in range(1, case.passes + 1)])
+    late = next((n for n in range(case.passes) if differs(results, n)), None)
+    if late is None:
+        print("  the difference is gone in a run of its own")
         return
-    if bad == 0:
-        print("  differs before the first instruction")
+    if late > 0:
+        print("  in pass %d, after %d that agree" % (late + 1, late))
+        start = results["qemu"][late - 1]
+    # The shortest prefix of that pass.
+    results = bench.run([Case(items[:n], 1, start) for n in range(len(items) + 1)])
+    bad = next((n for n in range(len(items) + 1) if differs(results, n)), None)
+    if not bad:
+        print("  no prefix of the pass shows it; the whole program:")
+        print(listing(items, bench.rows, facet, BASE))
         return
     mode = differs(results, bad)
     # One instruction, from the state that both still agree on.

@@ -29,35 +29,37 @@ struct shape {
 };
 
 #define ROW(row, ...) [FACET_XPHMG_##row] = {__VA_ARGS__},
-#define AMO(name) ROW(AMO##name##_W, ATOMIC, 4, .sign = true) ROW(AMO##name##_D, ATOMIC, 8)
+#define AMO(name)                                                                                  \
+    ROW(AMO##name##_W, .kind = ATOMIC, .size = 4, .sign = true)                                    \
+    ROW(AMO##name##_D, .kind = ATOMIC, .size = 8)
 
 static const struct shape shapes[FACET_XPHMG_OP_COUNT] = {
-#define ALU_RR(row, value) ROW(row, ALU)
-#define ALU_RI(row, value) ROW(row, ALU)
-#define ALU_R(row, value) ROW(row, ALU)
+#define ALU_RR(row, value) ROW(row, .kind = ALU)
+#define ALU_RI(row, value) ROW(row, .kind = ALU)
+#define ALU_R(row, value) ROW(row, .kind = ALU)
 #include "xphmg/alu.def"
     /* clang-format off */
-    ROW(LUI, ALU)
-    ROW(AUIPC, ALU)
-    ROW(LB, LOAD, 1, .sign = true)
-    ROW(LH, LOAD, 2, .sign = true)
-    ROW(LW, LOAD, 4, .sign = true)
-    ROW(LD, LOAD, 8)
-    ROW(LBU, LOAD, 1)
-    ROW(LHU, LOAD, 2)
-    ROW(LWU, LOAD, 4)
-    ROW(FLH, LOAD, 2, .rd = F)
-    ROW(FLW, LOAD, 4, .rd = F)
-    ROW(FLD, LOAD, 8, .rd = F)
-    ROW(SB, STORE, 1)
-    ROW(SH, STORE, 2)
-    ROW(SW, STORE, 4)
-    ROW(SD, STORE, 8)
-    ROW(FSH, STORE, 2, .data = F)
-    ROW(FSW, STORE, 4, .data = F)
-    ROW(FSD, STORE, 8, .data = F)
+    ROW(LUI, .kind = ALU)
+    ROW(AUIPC, .kind = ALU)
+    ROW(LB, .kind = LOAD, .size = 1, .sign = true)
+    ROW(LH, .kind = LOAD, .size = 2, .sign = true)
+    ROW(LW, .kind = LOAD, .size = 4, .sign = true)
+    ROW(LD, .kind = LOAD, .size = 8)
+    ROW(LBU, .kind = LOAD, .size = 1)
+    ROW(LHU, .kind = LOAD, .size = 2)
+    ROW(LWU, .kind = LOAD, .size = 4)
+    ROW(FLH, .kind = LOAD, .size = 2, .rd = F)
+    ROW(FLW, .kind = LOAD, .size = 4, .rd = F)
+    ROW(FLD, .kind = LOAD, .size = 8, .rd = F)
+    ROW(SB, .kind = STORE, .size = 1)
+    ROW(SH, .kind = STORE, .size = 2)
+    ROW(SW, .kind = STORE, .size = 4)
+    ROW(SD, .kind = STORE, .size = 8)
+    ROW(FSH, .kind = STORE, .size = 2, .data = F)
+    ROW(FSW, .kind = STORE, .size = 4, .data = F)
+    ROW(FSD, .kind = STORE, .size = 8, .data = F)
     AMO(SWAP) AMO(ADD) AMO(XOR) AMO(AND) AMO(OR) AMO(MIN) AMO(MAX) AMO(MINU) AMO(MAXU)
-#define FP(row, dst, src, value) ROW(row, FLOAT, .rd = dst, .rs1 = src)
+#define FP(row, dst, src, value) ROW(row, .kind = FLOAT, .rd = dst, .rs1 = src)
 #include "xphmg/fp.def"
     /* clang-format on */
 };

@@ -4,6 +4,20 @@
  * An XPHMG access (numeric.md 11.3) is made in two steps: probe what it may do, then use the doors
  * of memory.h. Whoever gets a trap from a probe hands it to facet_xmem_fault, which records it.
  *
+ * What only places data is told to traces as events of the unit "xmem", with these values:
+ *
+ *     hint        hint bits that this machine has, class, domain       (XMEM.LDG, XMEM.STG)
+ *     pref cctl.inv cctl.flush cctl.lock cctl.unlock
+ *                 address, length, hint or number of locked lines
+ *     partition   rs1, rs2              stream      rs1, rs2, 0
+ *     lds.alloc   offset, size, class, tier, domain, tag
+ *     lds.free    offset, size          lds.domain  offset, old and new domain
+ *     lds.bar     scope                 copy        to, from, size, swz, async
+ *     dstorec dloadc                    to, from, size, 0 copy 1 fallback 2 ZVC
+ *     job         domain, level, class, profile, tier, soft pin
+ *     fence       domain, scope, ff     signal      token, count
+ *     wait        enum facet_wait, token or ticket
+ *
  * Spec: numeric.md 11.3; R-XM-06 to R-XM-15, R-XM-37, R-XM-38, R-XM-42. */
 #ifndef FACET_XPHMG_XMEM_H
 #define FACET_XPHMG_XMEM_H
@@ -17,6 +31,16 @@
     (((h)->units.config->xmem_cap & FACET_CAP_XMEM_CAP_##feature) != 0)
 
 enum { FACET_DOM_ALL = 15, FACET_CLASS_SHARED = 2, FACET_MEMCTL_BYTES = 24 };
+
+static inline bool facet_dom_exists(unsigned dom)
+{
+    return (dom >= 1 && dom <= 6) || dom == FACET_DOM_ALL;
+}
+
+static inline unsigned facet_xmem_active_class(const struct facet_hart *h)
+{
+    return (unsigned)FACET_GET(FACET_XMEM_CSR(h, L1CFG), CAP_XMEM_L1CFG_ACTIVE_CLASS);
+}
 
 /* ---- accesses ----------------------------------------------------------------------------------
  */

@@ -60,9 +60,7 @@ static void follow_hint(struct facet_hart *h,
                     "xmem",
                     "hint",
                     3,
-                    (uint64_t[]){hint,
-                                 FACET_GET(FACET_XMEM_CSR(h, L1CFG), CAP_XMEM_L1CFG_ACTIVE_CLASS),
-                                 facet_xmem_inline(h).dom});
+                    (uint64_t[]){hint, facet_xmem_active_class(h), facet_xmem_inline(h).dom});
 }
 
 static struct facet_trap lane_fault(struct facet_hart *h,

@@ -1,9 +1,9 @@
-/* LDS: the allocator with its tiers, classes and budgets, ownership, and what a job asks for.
+/* LDS: the allocator with its tiers, classes and budgets, and the owners of its regions.
  *
  * The blocks are kept in rising order of offset; first fit is a walk over the gaps between them.
  * Tier-0 is the first t0_size bytes of the window, Tier-1 the rest; no block crosses the border.
  *
- * Spec: R-XM-06 to R-XM-15, R-XM-37, R-XM-47. */
+ * Spec: R-XM-06, R-XM-07, R-XM-10 to R-XM-15, R-XM-47. */
 #include "xphmg/xmem.h"
 #include "xphmg/xmem_unit.h"
 
@@ -161,11 +161,6 @@ bool facet_lds_free(struct facet_hart *h, uint64_t address)
 
 enum { FLAG_CLASS = 3, FLAG_HYB = 4, FLAG_T0 = 8, FLAG_ZERO = 16 };
 
-static unsigned active_class(const struct facet_hart *h)
-{
-    return (unsigned)FACET_GET(FACET_XMEM_CSR(h, L1CFG), CAP_XMEM_L1CFG_ACTIVE_CLASS);
-}
-
 static struct facet_trap clear(struct facet_hart *h, uint64_t address, uint64_t size)
 {
     struct facet_trap trap = FACET_RETIRED;
@@ -181,7 +176,8 @@ struct facet_trap facet_xmem_alloc(struct facet_hart *h, const struct facet_insn
     unsigned flags = (unsigned)facet_insn_field(in, "flags");
     struct facet_lds_request request = {
         .size = h->x[in->rs1],
-        .mclass = (uint8_t)((flags & FLAG_CLASS) != 0 ? flags & FLAG_CLASS : active_class(h)),
+        .mclass =
+            (uint8_t)((flags & FLAG_CLASS) != 0 ? flags & FLAG_CLASS : facet_xmem_active_class(h)),
         .dom = facet_xmem_inline(h).dom,
         .sec = (uint8_t)facet_insn_field(in, "sec"),
         .hyb = (flags & FLAG_HYB) != 0,
@@ -211,11 +207,6 @@ struct facet_trap facet_xmem_free(struct facet_hart *h, const struct facet_insn 
     return FACET_RETIRED;
 }
 
-static bool domain_exists(unsigned dom)
-{
-    return (dom >= 1 && dom <= 6) || dom == FACET_DOM_ALL;
-}
-
 struct facet_trap facet_xmem_set_domain(struct facet_hart *h, const struct facet_insn *in)
 {
     struct facet_xmem *xmem = h->xmem;
@@ -226,7 +217,7 @@ struct facet_trap facet_xmem_set_domain(struct facet_hart *h, const struct facet
         facet_cap_event(h, FACET_CAP_XMEM_EVENTS_INV_MISS);
         return FACET_RETIRED;
     }
-    dom = domain_exists(dom) ? dom : FACET_DOM_ALL;
+    dom = facet_dom_exists(dom) ? dom : FACET_DOM_ALL;
     facet_hart_unit(
         h, "xmem", "lds.domain", 3, (uint64_t[]){xmem->blocks[i].offset, xmem->blocks[i].dom, dom});
     xmem->blocks[i].dom = (uint8_t)dom;
@@ -266,75 +257,4 @@ struct facet_trap facet_xmem_partition(struct facet_hart *h, const struct facet_
     }
     facet_hart_unit(h, "xmem", "partition", 2, (uint64_t[]){a, b});
     return FACET_RETIRED;
-}
-
-/* ---- jobs --------------------------------------------------------------------------------------
- */
-
-/* XPHMG_MEMCTL, byte offsets. */
-enum {
-    MEMCTL_DOM = 0,
-    MEMCTL_L2_HINT = 2,
-    MEMCTL_SOFTPIN = 8,
-    MEMCTL_CLASS = 16,
-    MEMCTL_SPROF = 17,
-    MEMCTL_HYB = 18,
-    MEMCTL_SEC = 19,
-    MEMCTL_TIER = 20,
-    L2_HINT_COMP_EN = 4,
-};
-
-unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
-{
-    unsigned preset = (unsigned)FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_DEF_CLASS);
-
-    if (!FACET_XMEM_HAS(h, CLASS_PART)) {
-        return 0;
-    }
-    return mclass >= 1 && mclass <= 3 ? mclass : preset != 0 ? preset : active_class(h);
-}
-
-void facet_xmem_job_begin(struct facet_hart *h,
-                          const uint8_t memctl[FACET_MEMCTL_BYTES],
-                          struct facet_xmem_job *job)
-{
-    uint8_t sprof = memctl[MEMCTL_SPROF], tier = memctl[MEMCTL_TIER] & 7;
-    struct facet_lds_request pin = {
-        .size = facet_load_le64(memctl + MEMCTL_SOFTPIN),
-        .hyb = memctl[MEMCTL_HYB] == 1,
-    };
-
-    *job = (struct facet_xmem_job){.actor = facet_xmem_inline(h)};
-    if (domain_exists(memctl[MEMCTL_DOM])) {
-        job->actor.dom = memctl[MEMCTL_DOM];
-    }
-    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
-        job->actor.sec = memctl[MEMCTL_SEC];
-    }
-    job->mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
-    job->sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
-    job->tier = tier <= 4 ? tier : 0;
-    if ((memctl[MEMCTL_L2_HINT] & L2_HINT_COMP_EN) != 0 && !FACET_XMEM_HAS(h, COMPRESS)) {
-        facet_cap_event(h, FACET_CAP_XMEM_EVENTS_COMP_ERR);
-    }
-    if (FACET_XMEM_HAS(h, LDS)) {
-        pin.mclass = job->mclass;
-        pin.dom = job->actor.dom;
-        pin.sec = job->actor.sec;
-        job->pin = facet_lds_alloc(h, &pin);
-    }
-    facet_hart_unit(
-        h,
-        "xmem",
-        "job",
-        6,
-        (uint64_t[]){job->actor.dom, job->actor.sec, job->mclass, job->sprof, job->tier, job->pin});
-}
-
-void facet_xmem_job_end(struct facet_hart *h, struct facet_xmem_job *job)
-{
-    if (job->pin != 0) {
-        (void)facet_lds_free(h, job->pin);
-        job->pin = 0;
-    }
 }

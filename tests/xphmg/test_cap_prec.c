@@ -299,6 +299,55 @@ TEST(each_exception_has_its_enable_its_sticky_and_its_trap,
     guest_free(g);
 }
 
+TEST(the_lowest_lane_traps_and_every_lane_is_seen, "CAP-304 CAP-495 CAP-308")
+{
+    /* x / y of four lanes: exact, inexact, by zero, invalid. */
+    static const uint32_t x[] = {ONE, ONE, ONE, 0}, y[] = {ONE, 0x40400000, 0, 0};
+    static const struct {
+        unsigned enabled, lane, hits; /* lane 4: no trap */
+    } rows[] = {{0, 4, 0},
+                {NX, 1, NX},
+                {DZ, 2, DZ},
+                {NV, 3, NV},
+                {OF, 4, 0},
+                {DZ | NV, 2, DZ},
+                {NX | DZ | NV, 1, NX},
+                {UF | NV, 3, NV}};
+    struct guest *g = guest_make("full");
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (unsigned masked = 0; masked < 2; masked++) { /* lane 1 out: its NX is gone */
+            unsigned lane = rows[i].lane, hits = rows[i].hits;
+            struct facet_trap trap;
+
+            if (masked != 0 && lane == 1) {
+                lane = rows[i].enabled == NX ? 4 : 2;
+                hits = lane == 4 ? 0 : DZ;
+            }
+            guest_reset(g);
+            for (unsigned k = 0; k < 4; k++) {
+                set_s(g, 4 + k, x[k]);
+                set_s(g, 8 + k, y[k]);
+                g->hart->f[12 + k] = 7;
+            }
+            g->hart->units.pmask.bank[1] = masked != 0 ? 0xD : 0xF;
+            guest_csrw(g, EXC_EN, rows[i].enabled);
+            guest_csrw(g, 0x7F8, 3 | 1 << 10);
+            trap = guest_run(g, "svon.one\n fdiv.s f12, f4, f8\n");
+            CHECK_EQ(trap.taken, lane < 4);
+            CHECK_EQ(guest_csrr(g, EXC_ST), sticky(NV | DZ | (masked != 0 ? 0 : NX)));
+            if (trap.taken) {
+                CHECK_EQ(trap.tval, hits | lane << 8);
+                CHECK_EQ(guest_csrr(g, 0x7FF), APPLY | 24 << 16 | lane);
+                CHECK_EQ(g->hart->f[12] | g->hart->f[13] | g->hart->f[14] | g->hart->f[15], 7);
+            } else {
+                CHECK_EQ(g->hart->f[12], UINT64_C(0xFFFFFFFF3F800000));
+            }
+        }
+    }
+    guest_free(g);
+}
+
 TEST(stickies_stay_until_they_are_cleared_or_applied,
      "CAP-184 CAP-306 CAP-309 CAP-186 CAP-307 CAP-508 CAP-504 CAP-493 CAP-287 CAP-496")
 {

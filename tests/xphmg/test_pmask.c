@@ -876,6 +876,47 @@ static void see(void *context, const struct facet_reg_event *event)
     seen_count++;
 }
 
+/* Bit 3 of bank 1 is lane 3 of whoever is masked by it. RT and GFX are not in this machine. */
+TEST(bit_three_is_lane_three_everywhere, "PM-014")
+{
+    enum { IN = GUEST_DATA, OUT = GUEST_DATA + 0x1000, MATRIX = GUEST_DATA + 0x2000 };
+    const uint64_t masked = 7 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | UINT64_C(1) << 10;
+    struct guest *g = guest_make("full");
+    struct facet_hart *h = g->hart;
+
+    set_bank(g, 1, 1u << 3);
+    guest_csrw(g, FACET_CSR_CAP_PREC_MODE, UINT64_C(0x8000000000300000)); /* FP32 */
+    for (unsigned i = 0; i < 4; i++) {                                    /* the 2x2 identity */
+        guest_store(g, MATRIX + 4 * i, 4, i == 0 || i == 3 ? 0x3F800000 : 0);
+    }
+    h->x[10] = MATRIX;
+    guest_ok(g, "mtx.ld a0, shape=5, rowmajor=1\n");
+    for (unsigned unit = 0; unit < 4; unit++) {
+        static const char *const text[] = {"addi x8, x8, 1\n", /* RSV */
+                                           "xmem.ldg.d x8, (x16), 0, 1\n",
+                                           "xmem.stg.d x24, (x16), 0, 1\n",
+                                           "mtx.mul x24, x16, shape=5\n"};
+
+        for (unsigned i = 0; i < 8; i++) {
+            h->x[8 + i] = 100 + i;
+            h->x[16 + i] = IN + 8 * i;
+            h->x[24 + i] = OUT + 8 * i;
+            guest_store(g, IN + 8 * i, 8, UINT64_C(0x3F8000003F800000));
+            guest_store(g, OUT + 8 * i, 8, 0);
+        }
+        h->units.rsv.svstate = masked;
+        guest_ok(g, "%s", text[unit]);
+        for (unsigned i = 0; i < 8; i++) {
+            bool changed = unit < 2    ? h->x[8 + i] != 100 + i
+                           : unit == 2 ? guest_load(g, IN + 8 * i, 8) == OUT + 8 * i
+                                       : guest_load(g, OUT + 8 * i, 8) != 0;
+
+            CHECK_MSG(changed == (i == 3), "lane %u of unit %u", i, unit);
+        }
+    }
+    guest_free(g);
+}
+
 TEST(every_change_is_told, "")
 {
     struct facet_observer observer = {.reg_write = see};

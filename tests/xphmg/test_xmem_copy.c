@@ -502,6 +502,22 @@ TEST(broken_streams_are_refused_whole, "XM-121")
     guest_free(g);
 }
 
+TEST(mask_bits_behind_the_end_are_refused, "XM-121")
+{
+    struct guest *g = guest_make("full");
+    /* three raw bytes; the mask claims four, and the payload length agrees with the mask */
+    static const uint8_t stream[] = {'Z', 'V', 'C', '1', 3, 0,    0, 0, 5, 0, 0,
+                                     0,   0,   0,   0,   0, 0x0F, 1, 2, 3, 4};
+
+    set_comp(g, 1);
+    put(g, STREAM, stream, sizeof stream);
+    guest_store(g, OUT, 8, 99);
+    CHECK(!with3(g, "xmem.dloadc a0, (a1), a2", OUT, STREAM, 3).taken);
+    CHECK_EQ(events(g), EV_COMP_ERR);
+    CHECK_EQ(guest_load(g, OUT, 8), 99);
+    guest_free(g);
+}
+
 TEST(compressed_ranges_are_probed_before_anything_moves, "XM-121")
 {
     struct guest *g = guest_make("full");

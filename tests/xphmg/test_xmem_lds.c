@@ -200,6 +200,8 @@ TEST(partition_moves_the_border_without_classes, "XM-016")
     CHECK_EQ(events(g), 0);
     a = alloc(g, 64, 0, 0);
     CHECK_EQ(a, LDS + 0x8000);
+    CHECK(!with3(g, "xmem.cctl.partition a0, a1", LDS, 0x8000, 0).taken); /* nothing would change */
+    CHECK_EQ(events(g), 0);
     /* refused: other base, too long, not a multiple of the granule, a region would change tier */
     CHECK(!with3(g, "xmem.cctl.partition a0, a1", LDS + 64, 0x4000, 0).taken);
     CHECK_EQ(events(g), EV_INV_MISS);

@@ -1,0 +1,75 @@
+/* The memory policy of a job: XPHMG_MEMCTL resolved against CAP. A field counts when it is not zero
+ * and the machine has what it names; hints change nothing that a program can see.
+ *
+ * Spec: R-XM-06, R-XM-08, R-XM-09, R-XM-32, R-XM-37, R-XM-38, R-XM-47. */
+#include "base/bits.h"
+#include "xphmg/vendor.h"
+#include "xphmg/xmem.h"
+
+/* XPHMG_MEMCTL, byte offsets. */
+enum {
+    MEMCTL_DOM = 0,
+    MEMCTL_L2_HINT = 2,
+    MEMCTL_SOFTPIN = 8,
+    MEMCTL_CLASS = 16,
+    MEMCTL_SPROF = 17,
+    MEMCTL_HYB = 18,
+    MEMCTL_SEC = 19,
+    MEMCTL_TIER = 20,
+    L2_HINT_COMP_EN = 4,
+};
+
+unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
+{
+    unsigned preset = (unsigned)FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_DEF_CLASS);
+
+    if (!FACET_XMEM_HAS(h, CLASS_PART)) {
+        return 0;
+    }
+    return mclass >= 1 && mclass <= 3 ? mclass : preset != 0 ? preset : facet_xmem_active_class(h);
+}
+
+void facet_xmem_job_begin(struct facet_hart *h,
+                          const uint8_t memctl[FACET_MEMCTL_BYTES],
+                          struct facet_xmem_job *job)
+{
+    uint8_t sprof = memctl[MEMCTL_SPROF], tier = memctl[MEMCTL_TIER] & 7;
+    struct facet_lds_request pin = {
+        .size = facet_load_le64(memctl + MEMCTL_SOFTPIN),
+        .hyb = memctl[MEMCTL_HYB] == 1,
+    };
+
+    *job = (struct facet_xmem_job){.actor = facet_xmem_inline(h)};
+    if (facet_dom_exists(memctl[MEMCTL_DOM])) {
+        job->actor.dom = memctl[MEMCTL_DOM];
+    }
+    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
+        job->actor.sec = memctl[MEMCTL_SEC];
+    }
+    job->mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
+    job->sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
+    job->tier = tier <= 4 ? tier : 0;
+    if ((memctl[MEMCTL_L2_HINT] & L2_HINT_COMP_EN) != 0 && !FACET_XMEM_HAS(h, COMPRESS)) {
+        facet_cap_event(h, FACET_CAP_XMEM_EVENTS_COMP_ERR);
+    }
+    if (FACET_XMEM_HAS(h, LDS)) {
+        pin.mclass = job->mclass;
+        pin.dom = job->actor.dom;
+        pin.sec = job->actor.sec;
+        job->pin = facet_lds_alloc(h, &pin);
+    }
+    facet_hart_unit(
+        h,
+        "xmem",
+        "job",
+        6,
+        (uint64_t[]){job->actor.dom, job->actor.sec, job->mclass, job->sprof, job->tier, job->pin});
+}
+
+void facet_xmem_job_end(struct facet_hart *h, struct facet_xmem_job *job)
+{
+    if (job->pin != 0) {
+        (void)facet_lds_free(h, job->pin);
+        job->pin = 0;
+    }
+}
