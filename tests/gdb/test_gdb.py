@@ -82,7 +82,8 @@ def breaks_steps_and_ends():
     text = session("break main", "continue", "next", "next", "print counter", "break add",
                    "continue", "print a", "print b", "finish", "delete", "continue",
                    printed="start\nsum done\n")
-    check_order(text, "Breakpoint 1, main ()", "Breakpoint 2, add (", "Value returned is", "exited with code 067")
+    check_order(text, "Breakpoint 1, main ()", "Breakpoint 2, add (", "Value returned is",
+                "exited with code 067")
     check_eq(values(text)[:3], ["0", "0", "1"], "values")
 
 
@@ -196,7 +197,8 @@ def memory_is_written():
 
 @case()
 def harts_are_threads():
-    text = session("set var forever = 1", "info threads", "break main", "continue", "thread 2", "print $mhartid",
+    text = session("set var forever = 1", "info threads", "break main", "continue", "thread 2",
+                   "print $mhartid",
                    "set $s3 = 5", "thread 1", "print $mhartid", "print $s3", "thread 2",
                    "print $s3", "stepi", "print $mhartid", "reverse-stepi", "print $s3", "detach",
                    words=("--harts", "3"))
