@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <facet/xphmg.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,8 +22,10 @@
 #include <unistd.h>
 
 enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 255 };
-/* Steps between two looks at the clock and at standard input. */
-enum { SLICE = 1 << 20, INPUT_PIECE = 4096 };
+/* Steps between two looks at the clock and at the streams: as many as take about SLICE_SECONDS. */
+enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_PIECE = 4096 };
+#define SLICE_SECONDS 0.02
+#define INTERRUPT (UINT64_C(1) << 63) /* in a cause */
 
 struct session {
     const struct cli_args *args;
@@ -102,15 +105,21 @@ static int64_t host_length(void *context, int64_t handle)
     return guest_files_do_length(&((struct session *)context)->files, handle);
 }
 
-/* Standard input to the guest. `wait`: until there is some; else only what is there already. */
-static void feed(struct session *s, bool wait)
+/* How long poll may wait for input, in milliseconds; -1 is for ever. */
+static int patience(double seconds)
+{
+    return seconds > INT_MAX / 1000 ? -1 : seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
+}
+
+/* Standard input to the guest: what comes in the next `seconds`, 0 for what is there already. */
+static void feed(struct session *s, double seconds)
 {
     struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
     char bytes[INPUT_PIECE];
     ssize_t got;
 
     (void)fflush(stdout);
-    if (s->input_ended || (!wait && poll(&ready, 1, 0) <= 0)) {
+    if (s->input_ended || poll(&ready, 1, patience(seconds)) <= 0) {
         return;
     }
     got = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -125,29 +134,45 @@ static void feed(struct session *s, bool wait)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
+/* Traced steps and large matrices take long, plain ones do not. */
+static uint64_t next_slice(uint64_t slice, double seconds)
+{
+    if (seconds > SLICE_SECONDS) {
+        return slice > SLICE_LEAST ? slice / 2 : slice;
+    }
+    return seconds < SLICE_SECONDS / 4 && slice < SLICE_MOST ? slice * 2 : slice;
+}
+
+/* Nobody reads on, or the disk is full: an endless program must not run for ever. */
+static bool output_failed(const struct session *s)
+{
+    return ferror(stdout) || (s->trace.file != NULL && ferror(s->trace.file));
+}
+
 /* false after a complaint. */
 static bool run_program(struct session *s)
 {
     double start = now();
-    uint64_t done = 0;
+    uint64_t done = 0, slice = SLICE_FIRST;
     bool more = true;
 
     while (more) {
         uint64_t left = s->max_steps - done;
         struct facet_run how = {.budget =
-                                    run_trace_limit(&s->trace, done, left < SLICE ? left : SLICE)};
+                                    run_trace_limit(&s->trace, done, left < slice ? left : slice)};
 
         if (!run_trace_update(&s->trace, s->args, s->machine, done)) {
             return false;
         }
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
-        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps;
+        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !output_failed(s);
+        slice = next_slice(slice, now() - start - s->seconds);
         if (facet_xphmg_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
             more = more || (waits && !s->input_ended);
-            feed(s, waits);
+            feed(s, waits ? s->max_seconds - (now() - start) : 0);
         }
         s->seconds = now() - start;
         if (more && s->seconds > s->max_seconds) {
@@ -217,11 +242,27 @@ static void describe(const struct session *s, uint64_t address, char *buf, size_
 /* ---- telling ----------------------------------------------------------------------------------
  */
 
+/* The program reads after the end of standard input. */
+static bool reads_on(const struct session *s)
+{
+    return s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine);
+}
+
+static bool in_deadlock(const struct session *s)
+{
+    struct facet_xphmg_fault fault;
+
+    return s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault) &&
+           fault.cause == FACET_XPHMG_DEADLOCK;
+}
+
 static const char *reason_name(const struct session *s)
 {
     return s->out_of_time                         ? "time limit"
            : s->stop.reason == FACET_STOP_BUDGET  ? "instruction limit"
            : s->stop.reason == FACET_STOP_REQUEST ? "interrupted"
+           : reads_on(s)                          ? "end of input"
+           : in_deadlock(s)                       ? "deadlock"
                                                   : facet_stop_name(s->stop.reason);
 }
 
@@ -255,6 +296,11 @@ static void print_stop(const struct session *s)
         (void)facet_machine_disassemble(
             s->machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
         fprintf(stderr, "facet run: hart %u at breakpoint %s: %s\n", s->stop.core, where, text);
+    } else if (in_deadlock(s)) {
+        fprintf(stderr,
+                "facet run: every hart waits, and nobody can signal what hart %u waits for at %s\n",
+                s->stop.core,
+                where);
     } else if (s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault)) {
         describe(s, fault.pc, where, sizeof where);
         fprintf(stderr,
@@ -263,11 +309,11 @@ static void print_stop(const struct session *s)
                 "at 0x%" PRIx64 "\n",
                 fault.core,
                 facet_xphmg_cause_name(fault.cause),
-                fault.cause & ~(UINT64_C(1) << 63),
+                fault.cause & ~INTERRUPT,
                 fault.value,
                 where,
                 fault.handler);
-    } else if (s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine)) {
+    } else if (reads_on(s)) {
         fprintf(stderr, "facet run: reads on after the end of standard input, at %s\n", where);
     } else if (s->stop.reason == FACET_STOP_IDLE) {
         fprintf(stderr,
@@ -289,7 +335,7 @@ static uint64_t retired(const struct session *s)
     return sum;
 }
 
-/* Registers four in a line; CSRs that are not zero. */
+/* x, f, pc and privilege four in a line; predicates, matrices and CSRs that are not zero. */
 static void dump_core(const facet_machine *machine, uint32_t core)
 {
     const struct facet_core_desc *desc = facet_machine_core(machine, core);
@@ -300,12 +346,16 @@ static void dump_core(const facet_machine *machine, uint32_t core)
         const struct facet_reg_desc *reg = &desc->regs[i];
 
         (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        fprintf(stderr,
-                "  %-4s %-4s 0x%016" PRIx64 "%s",
-                reg->name,
-                reg->alias != NULL ? reg->alias : "",
-                value.lo,
-                i % 4 == 3 || i + 1 == desc->reg_count ? "\n" : "");
+        if (i <= desc->pc + 1) {
+            fprintf(stderr,
+                    "  %-4s %-4s 0x%016" PRIx64 "%s",
+                    reg->name,
+                    reg->alias != NULL ? reg->alias : "",
+                    value.lo,
+                    i % 4 == 3 || i == desc->pc + 1 ? "\n" : "");
+        } else if (value.lo != 0) {
+            fprintf(stderr, "  %-20s 0x%016" PRIx64 "\n", reg->name, value.lo);
+        }
     }
     for (uint32_t i = 0; i < desc->csr_count; i++) {
         if (facet_machine_csr_read(machine, core, i, &value, NULL) == FACET_OK && value.lo != 0) {
@@ -332,6 +382,44 @@ static json_t *core_json(const facet_machine *machine, uint32_t core)
         (void)json_object_set_new(csrs, desc->csrs[i].name, json_string(text));
     }
     return json_pack("{s:s, s:o, s:o}", "name", desc->name, "registers", regs, "csrs", csrs);
+}
+
+/* The trap that ended the run. */
+static json_t *fault_json(const struct facet_xphmg_fault *fault)
+{
+    char pc[24], value[24], handler[24];
+
+    (void)snprintf(pc, sizeof pc, "0x%" PRIx64, fault->pc);
+    (void)snprintf(value, sizeof value, "0x%" PRIx64, fault->value);
+    (void)snprintf(handler, sizeof handler, "0x%" PRIx64, fault->handler);
+    return json_pack("{s:I, s:s, s:b, s:I, s:s, s:s, s:s}",
+                     "hart",
+                     (json_int_t)fault->core,
+                     "pc",
+                     pc,
+                     "interrupt",
+                     (int)(fault->cause >> 63),
+                     "cause",
+                     (json_int_t)(fault->cause & ~INTERRUPT),
+                     "name",
+                     facet_xphmg_cause_name(fault->cause),
+                     "value",
+                     value,
+                     "handler",
+                     handler);
+}
+
+/* What only some reasons have. */
+static void add_details(const struct session *s, json_t *result)
+{
+    struct facet_xphmg_fault fault;
+
+    if (s->stop.reason == FACET_STOP_EXIT) {
+        (void)json_object_set_new(result, "program_exit", json_integer((json_int_t)s->stop.code));
+    } else if (s->stop.reason == FACET_STOP_FAULT && !in_deadlock(s) &&
+               facet_xphmg_fault(s->machine, &fault)) {
+        (void)json_object_set_new(result, "fault", fault_json(&fault));
+    }
 }
 
 static int print_summary(const struct session *s)
@@ -374,6 +462,9 @@ static int print_summary(const struct session *s)
                        (json_int_t)s->stop.core,
                        "pc",
                        pc);
+    if (result != NULL) {
+        add_details(s, result);
+    }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
             (void)json_array_append_new(cores, core_json(s->machine, i));
@@ -423,8 +514,8 @@ static int run_session(struct session *s)
     good = run_program(s);
     (void)sigaction(SIGINT, &old, NULL);
     (void)fflush(stdout);
-    if (!run_trace_close(&s->trace, s->args) || !good) {
-        return CLI_BAD;
+    if (!run_trace_close(&s->trace, s->args) || !good || ferror(stdout)) {
+        return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
     code = print_summary(s);
