@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/guest_files.h"
 #include "cli/run_trace.h"
+#include "cli/xphmg_setup.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -25,11 +26,11 @@ enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 2
 enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_PIECE = 4096 };
 #define SLICE_SECONDS 0.02
 #define INTERRUPT (UINT64_C(1) << 63) /* in a cause */
-#define PROGRAM_LIMIT (UINT64_C(1) << 32)
 
 struct session {
     const struct cli_args *args;
-    facet_machine *machine;
+    struct xphmg_setup setup;
+    facet_machine *machine; /* of the setup */
     struct facet_object *program;
     struct guest_files files;
     struct run_trace trace;
@@ -476,77 +477,30 @@ static int print_summary(const struct session *s)
 /* ---- the command ------------------------------------------------------------------------------
  */
 
-/* 64, 64k, 128M, 2G */
-static bool read_size(const struct cli_args *args, uint64_t *size)
+/* The machine, and the symbols of its program; after --resume there are none. */
+static bool start(struct session *s)
 {
-    const char *text = cli_value(args, "ram");
-    unsigned shift = 0;
-    char *end;
-    uint64_t value;
+    struct facet_xphmg_host host = {
+        .context = s,
+        .output = host_output,
+        .files = {host_open, host_close, host_read, host_write, host_seek, host_length}};
+    struct facet_error err = {0};
 
-    if (text == NULL) {
-        return true;
-    }
-    errno = 0;
-    value = strtoull(text, &end, 0);
-    switch (*end) {
-    case 'k':
-    case 'K':
-        shift = 10;
-        break;
-    case 'M':
-        shift = 20;
-        break;
-    case 'G':
-        shift = 30;
-        break;
-    default:
-        break;
-    }
-    end += shift != 0;
-    if (errno != 0 || text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 ||
-        value > FACET_XPHMG_RAM_MAX >> shift || (value << shift) % 4096 != 0) {
-        (void)cli_bad(args, "--ram %s: expected a multiple of 4k up to 64G, such as 128M", text);
+    if (!xphmg_setup_start(&s->setup, s->args, host)) {
         return false;
     }
-    *size = value << shift;
+    s->machine = s->setup.machine;
+    if (s->setup.program.data == NULL) {
+        s->program = calloc(1, sizeof *s->program);
+        return s->program != NULL;
+    }
+    if (facet_elf_read(s->setup.program.data, s->setup.program.size, &s->program, &err) !=
+        FACET_OK) {
+        (void)facet_fail_in(&err, s->args->positional[0]);
+        (void)cli_bad_error(s->args, &err);
+        return false;
+    }
     return true;
-}
-
-/* argv as one line, for SYS_GET_CMDLINE. */
-static void join(const struct cli_args *args, struct facet_strbuf *line)
-{
-    facet_strbuf_init(line);
-    for (int i = 0; i < args->positional_count; i++) {
-        facet_strbuf_printf(line, "%s%s", i > 0 ? " " : "", args->positional[i]);
-    }
-}
-
-static enum facet_status
-start(struct session *s, struct facet_xphmg_config *config, struct facet_error *err)
-{
-    struct facet_bytes file;
-    struct facet_strbuf line;
-    enum facet_status status = facet_file_read(s->args->positional[0], PROGRAM_LIMIT, &file, err);
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    join(s->args, &line);
-    config->command_line = facet_strbuf_text(&line);
-    status = facet_xphmg_create(config, &s->machine, err);
-    if (status == FACET_OK) {
-        status = facet_xphmg_load_elf(s->machine, file.data, file.size, err);
-        if (status == FACET_OK) {
-            status = facet_elf_read(file.data, file.size, &s->program, err);
-        }
-        if (status != FACET_OK) {
-            (void)facet_fail_in(err, s->args->positional[0]);
-        }
-    }
-    facet_strbuf_free(&line);
-    free(file.data);
-    return status;
 }
 
 static int run_session(struct session *s)
@@ -571,50 +525,31 @@ static int run_session(struct session *s)
 static int run_run(const struct cli_args *args)
 {
     struct session s = {.args = args, .max_steps = UINT64_MAX, .max_seconds = 1e300};
-    struct facet_xphmg_config config = {
-        .no_cache = cli_given(args, "no-cache"),
-        .no_semihosting = cli_given(args, "no-semihosting"),
-        .configuration = cli_value(args, "config"),
-        .host = {.context = &s,
-                 .output = host_output,
-                 .files = {host_open, host_close, host_read, host_write, host_seek, host_length}}};
-    struct facet_error err = {0};
-    uint64_t harts = 1;
     int code;
 
-    if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) ||
-        !cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
-        !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds) ||
-        !read_size(args, &config.ram_bytes)) {
+    if (!cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
+        !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds)) {
         return CLI_BAD;
     }
-    config.harts = (uint32_t)harts;
     if (args->json && cli_given(args, "trace") && strcmp(cli_value(args, "trace"), "-") == 0) {
         return cli_bad(args, "--json and --trace - both want standard output");
     }
     if (!guest_files_open(&s.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
     }
-    if (start(&s, &config, &err) != FACET_OK) {
-        code = cli_bad_error(args, &err);
-    } else if (!add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
+    if (!start(&s) || !add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
         code = run_session(&s);
     }
     facet_object_free(s.program);
-    facet_machine_destroy(s.machine);
+    xphmg_setup_end(&s.setup);
     guest_files_close(&s.files);
     return code;
 }
 
 static const struct cli_option run_options[] = {
-    {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},
-    {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},
-    {"config",
-     0,
-     "NAME[,KEY=N...]",
-     "full (default), min or prof, with single keys changed, such as min,pmask_banks=4"},
+    XPHMG_SETUP_OPTIONS,
     {"max-instructions",
      0,
      "N",
@@ -623,9 +558,6 @@ static const struct cli_option run_options[] = {
     {"break", 'b', "PLACE", "stop before the instruction at an address or symbol; repeatable"},
     {"dump-state", 0, NULL, "print registers and CSRs of every hart at the end"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
-    {"files", 0, "DIR", "let the program open files below DIR by semihosting"},
-    {"no-semihosting", 0, NULL, "EBREAK always traps"},
-    {"no-cache", 0, NULL, "plain executor: same results, slower"},
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -634,7 +566,8 @@ const struct cli_command cli_cmd_run = {
     .name = "run",
     .summary = "run a bare-metal RISC-V program on the xphmg machine",
     .usage = "facet run PROGRAM [ARG...] [--harts N] [--ram SIZE] [--break PLACE] [--json]\n"
-             "facet run PROGRAM [OPTION...] -- ARG...",
+             "facet run PROGRAM [OPTION...] -- ARG...\n"
+             "facet run --resume FILE [--break PLACE] [--json]",
     .details =
         "Loads an ELF64 executable, starts every hart at its entry point (a0 = hart number) and "
         "connects its console to standard input and output. Programs end and talk through RISC-V "
@@ -643,6 +576,8 @@ const struct cli_command cli_cmd_run = {
         "a dash follow after --.\n\n"
         "Runs are repeatable: time counts instructions, and nothing of the host shows but standard "
         "input and, with --files, the files below one folder.\n\n"
+        "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
+        "addresses only.\n\n"
         "The exit code is the program's own, 255 when that is larger. 2: bad input or usage. 124: "
         "a "
         "limit was reached. 125: the program cannot go on: a trap without handler, or all harts "
@@ -656,5 +591,5 @@ const struct cli_command cli_cmd_run = {
     .options = run_options,
     .has_json = true,
     .run = run_run,
-    .operands = "PROGRAM [ARG...]",
+    .operands = "[PROGRAM] [ARG...]",
 };

@@ -739,3 +739,25 @@ TEST(bad_configurations_and_files_are_refused, "")
     }
     facet_machine_destroy(m);
 }
+
+/* ---- profiles --------------------------------------------------------------------------------
+ */
+
+TEST(the_host_switches_profiles_between_instructions, "CAP-120")
+{
+    struct facet_xphmg_config config = {.harts = 2, .configuration = "prof"};
+    facet_machine *machine;
+    struct facet_value value;
+    uint32_t wave;
+
+    CHECK_EQ(facet_xphmg_create(&config, &machine, NULL), FACET_OK);
+    wave = facet_machine_find_csr(machine, 0, "CAP.TIER.WAVE");
+    CHECK_EQ(facet_xphmg_set_profile(machine, 1, 2, NULL), FACET_OK);
+    CHECK_EQ(facet_machine_csr_read(machine, 1, wave, &value, NULL), FACET_OK);
+    CHECK_EQ(value.lo, 3);
+    CHECK_EQ(facet_machine_csr_read(machine, 0, wave, &value, NULL), FACET_OK);
+    CHECK_EQ(value.lo, 0);
+    CHECK_EQ(facet_xphmg_set_profile(machine, 1, 3, NULL), FACET_ERR_USAGE);
+    CHECK_EQ(facet_xphmg_set_profile(machine, 2, 0, NULL), FACET_ERR_USAGE);
+    facet_machine_destroy(machine);
+}
