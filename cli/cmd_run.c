@@ -195,9 +195,11 @@ static bool add_breakpoints(const struct session *s)
         struct facet_error err = {0};
         uint64_t address;
 
-        if (!run_find_address(s->program, text, &address)) {
-            (void)cli_bad(
-                s->args, "--break %s: expected an address or a symbol of the program", text);
+        if (!run_find_address(s->program, text, &address) || address % 2 != 0) {
+            (void)cli_bad(s->args,
+                          "--break %s: expected an even address, or a symbol of the program as "
+                          "SYMBOL or SYMBOL+N",
+                          text);
             return false;
         }
         if (facet_machine_break_add(s->machine, FACET_ANY_CORE, address, NULL, &err) != FACET_OK) {
@@ -555,7 +557,10 @@ static const struct cli_option run_options[] = {
      "N",
      "stop after N steps: instructions, traps included (exit code 124)"},
     {"max-seconds", 0, "SECONDS", "stop after this wall-clock time (exit code 124)"},
-    {"break", 'b', "PLACE", "stop before the instruction at an address or symbol; repeatable"},
+    {"break",
+     'b',
+     "PLACE",
+     "stop before the instruction at an address, SYMBOL or SYMBOL+N; repeatable"},
     {"dump-state", 0, NULL, "print registers and CSRs of every hart at the end"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
     RUN_TRACE_OPTIONS,

@@ -6,21 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address)
+static const struct facet_object_symbol *
+find_symbol(const struct facet_object *program, const char *name, size_t length)
 {
-    char *end;
-
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct facet_object_symbol *symbol = &program->symbols[i];
 
-        if (symbol->section != FACET_SYMBOL_UNDEFINED && strcmp(symbol->name, text) == 0) {
-            *address = symbol->value;
-            return true;
+        if (symbol->section != FACET_SYMBOL_UNDEFINED && strlen(symbol->name) == length &&
+            memcmp(symbol->name, name, length) == 0) {
+            return symbol;
         }
     }
+    return NULL;
+}
+
+static bool read_number(const char *text, uint64_t *value)
+{
+    char *end;
+
     errno = 0;
-    *address = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] >= '0' && text[0] <= '9';
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9';
+}
+
+bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address)
+{
+    const char *plus = strrchr(text, '+');
+    const struct facet_object_symbol *symbol = find_symbol(program, text, strlen(text));
+    uint64_t offset = 0;
+
+    if (symbol == NULL && plus != NULL && read_number(plus + 1, &offset)) {
+        symbol = find_symbol(program, text, (size_t)(plus - text));
+    }
+    if (symbol != NULL) {
+        *address = symbol->value + offset;
+        return true;
+    }
+    return read_number(text, address);
 }
 
 static void write_line(void *context, const char *text, size_t size)

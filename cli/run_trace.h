@@ -25,7 +25,7 @@ struct run_trace {
         "trace-count", 0, "N", "stop writing after N lines"                                        \
     }
 
-/* An address in 0x or decimal digits, or a symbol of the program. */
+/* An address in 0x or decimal digits, or a symbol of the program, as SYMBOL or SYMBOL+N. */
 bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address);
 
 /* Reads the options and opens the file; false after a complaint. */

@@ -219,7 +219,7 @@ def an_endless_program_ends_when_nobody_reads_its_output():
 @case()
 def a_breakpoint_is_found_by_name_and_by_address():
     program = assemble("stops", "_start: li a5, 1\nmiddle: li a5, 2\n li a5, 3\n" + EXIT % 0)
-    for place in ("middle", "0x80000004"):
+    for place in ("middle", "0x80000004", "_start+4", "_start+0x4", "middle+0"):
         done = facet("run", program, "--break", place, "--json", "--dump-state")
         result = json.loads(done.stdout)
         check_eq((done.returncode, result["reason"], result["pc"]), (0, "breakpoint", "0x80000004"), place)
@@ -367,7 +367,8 @@ def bad_files_and_options_are_refused():
     refused(program, "--ram", "5000", parts=("5000",))
     refused(program, "--ram", "lots", parts=("lots",))
     refused(program, "--harts", "0", parts=("harts",))
-    refused(program, "--break", "nosuch", parts=("nosuch",))
+    for place in ("nosuch", "0x80000001", "_start+1", "_start+", "nosuch+4", "_start+x", "+4", ""):
+        refused(program, "--break", place, parts=(f"--break {place}:", "SYMBOL+N"))
     refused(program, "--files", path("nodir"), parts=("nodir",))
 
 
