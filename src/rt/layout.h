@@ -2,7 +2,6 @@
 #ifndef FACET_RT_LAYOUT_H
 #define FACET_RT_LAYOUT_H
 
-#include "base/bits.h"
 #include "num/container.h"
 
 enum {
@@ -49,12 +48,6 @@ struct facet_rt_range {
     uint32_t first, count;
     uint64_t base;
 };
-
-static inline struct facet_rt_range facet_rt_range_of(const uint8_t bytes[FACET_RT_RANGE_BYTES])
-{
-    return (struct facet_rt_range){
-        facet_load_le32(bytes), facet_load_le32(bytes + 4), facet_load_le64(bytes + 8)};
-}
 
 /* Bytes of a ray and of a hit entry; both by the container alone. */
 static inline uint64_t facet_rt_ray_entry_bytes(const struct facet_container *c)
