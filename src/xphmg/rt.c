@@ -276,20 +276,21 @@ static void aim(struct run *r)
             : FACET_GET(rt->node, RTNODE_NODE) * FACET_RT_TILE_ALIGN;
 }
 
+/* For traces: domain, level, class, profile, hybrid, COMP_CTL. */
 static void tell_policy(struct run *r)
 {
     struct facet_hart *h = r->h;
 
-    facet_hart_unit(
-        h,
-        "rt",
-        "policy",
-        5,
-        (uint64_t[]){r->port.actor.dom,
-                     r->port.actor.sec,
-                     facet_xmem_unit_class(h, 0),
-                     FACET_XMEM_HAS(h, STREAM_PROF) ? h->units.rt.sprof : 0,
-                     FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_HYB_ENABLE)});
+    facet_hart_unit(h,
+                    "rt",
+                    "policy",
+                    6,
+                    (uint64_t[]){r->port.actor.dom,
+                                 r->port.actor.sec,
+                                 facet_xmem_unit_class(h, 0),
+                                 FACET_XMEM_HAS(h, STREAM_PROF) ? h->units.rt.sprof : 0,
+                                 FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_HYB_ENABLE),
+                                 FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
 struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in)

@@ -332,7 +332,7 @@ static enum facet_rt_error run(struct job *job)
 /* ---- the instruction ---------------------------------------------------------------------------
  */
 
-/* What the policy of the job came to, for traces: domain, level, class, profile, hybrid. */
+/* What the policy of the job came to, for traces: as for an instruction (rt.c). */
 static void tell_policy(struct facet_hart *h,
                         const struct facet_xmem_job *policy,
                         const uint8_t memctl[FACET_MEMCTL_BYTES])
@@ -344,14 +344,15 @@ static void tell_policy(struct facet_hart *h,
     facet_hart_unit(h,
                     "rt",
                     "job",
-                    5,
+                    6,
                     (uint64_t[]){policy->actor.dom,
                                  policy->actor.sec,
                                  policy->mclass,
                                  sprof,
                                  memctl[MEMCTL_HYB] != 0 ? memctl[MEMCTL_HYB]
                                                          : FACET_GET(FACET_XMEM_CSR(h, DESCPOL),
-                                                                     CAP_XMEM_DESCPOL_HYB_ENABLE)});
+                                                                     CAP_XMEM_DESCPOL_HYB_ENABLE),
+                                 FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
 struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in)

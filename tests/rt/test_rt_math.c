@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include "examples.h"
+#include "oracle.h"
 #include "reference.h"
 #include "rt/layout.h"
 #include "rt/rt.h"
@@ -407,6 +408,28 @@ TEST(triangles_equal_the_mpfr_formulation, "RT-155 RT-169 RT-184 RT-187 RT-219 R
         hits += want.outcome == FACET_RT_HIT;
     }
     CHECK_MSG(hits > rounds / 20, "only %u hits of %u", hits, rounds);
+}
+
+TEST(every_half_converts_as_numeric_md_says, "RT-172")
+{
+    for (uint32_t code = 0; code < 0x10000 && !harness_failed(); code++) {
+        struct facet_rt_numbers n = plain(FACET_FMT_FP16, code % 5);
+        uint32_t elements[8] = {0}, out;
+        struct ref_result wide, back;
+        struct facet_rt_ray ray;
+        unsigned flags = 0;
+
+        elements[code % 3] = code;
+        (void)facet_rt_ray_widen(&n, elements, &ray, &flags);
+        wide = ref_widen(&n.channel[0], code);
+        CHECK_EQ(ray.o[code % 3], wide.bits);
+        CHECK_EQ(flags, wide.flags);
+        flags = 0;
+        out = facet_rt_encode(&n, false, FACET_RT_HIT, code << 16 | 0x5678, FACET_RT_HIGH, &flags);
+        back = ref_narrow(&n.channel[0], code << 16 | 0x5678);
+        CHECK_EQ(out, back.bits);
+        CHECK_EQ(flags, back.flags);
+    }
 }
 
 /* ---- geometry ----------------------------------------------------------------------------------

@@ -425,7 +425,7 @@ TEST(empty_children_are_not_read, "RT-097")
 /* ---- faults and traps --------------------------------------------------------------------------
  */
 
-TEST(memory_faults_come_in_fetch_order, "RT-086 RT-112 RT-113 RT-190 RT-197")
+TEST(memory_faults_come_in_fetch_order, "RT-086 RT-112 RT-113")
 {
     struct guest *g = plain();
     static const struct {
@@ -496,7 +496,7 @@ TEST(bytes_behind_the_record_do_not_matter, "RT-109 RT-185")
     guest_free(g);
 }
 
-TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-191 RT-198 RT-227")
+TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT-227")
 {
     struct guest *g = plain();
     struct facet_hart *h = g->hart;
@@ -589,7 +589,8 @@ TEST(numeric_traps, "RT-179 RT-215 RT-216 RT-217 RT-218 RT-253")
 
 TEST(reserved_bits_and_absent_features,
      "RT-008 RT-009 RT-041 RT-042 RT-044 RT-045 RT-046 RT-047 RT-068 RT-071 RT-072 RT-073 RT-075 "
-     "RT-076 RT-080 RT-081 RT-082 RT-084 RT-085 RT-140 RT-159 RT-282 RT-283 RT-285 RT-286 RT-291")
+     "RT-076 RT-080 RT-081 RT-082 RT-084 RT-085 RT-140 RT-159 RT-282 RT-283 RT-285 RT-286 RT-291 "
+     "RT-048 RT-049")
 {
     static const struct {
         uint64_t missing;
@@ -709,9 +710,9 @@ TEST(works_without_other_units, "RT-010 RT-011 RT-012")
  */
 
 TEST(registers_by_both_paths,
-     "RT-015 RT-016 RT-017 RT-018 RT-019 RT-020 RT-021 RT-022 RT-023 RT-024 RT-025 RT-026 RT-027 "
-     "RT-028 RT-029 RT-030 RT-032 RT-038 RT-039 RT-061 RT-062 RT-063 RT-064 RT-066 RT-069 RT-070 "
-     "RT-221")
+     "RT-015 RT-016 RT-017 RT-018 RT-019 RT-020 RT-021 RT-022 RT-023 RT-024 RT-025 RT-026 "
+     "RT-027 RT-028 RT-029 RT-030 RT-032 RT-038 RT-039 RT-050 RT-051 RT-058 RT-060 RT-061 "
+     "RT-062 RT-063 RT-064 RT-066 RT-069 RT-070 RT-105 RT-221")
 {
     static const uint64_t writable[12] = {0xFF07,
                                           0,
@@ -761,7 +762,7 @@ TEST(registers_by_both_paths,
     guest_free(g);
 }
 
-TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228")
+TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059")
 {
     static const struct {
         unsigned csr;
@@ -774,6 +775,7 @@ TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228")
                  {0x826, 0x1234},
                  {0x828, 0x3F},
                  {0x829, 3},
+                 {0x827, 0x300},
                  {FACET_CSR_CAP_XMEM_SVMBASE, 0x1000},
                  {FACET_CSR_CAP_XMEM_SVMIDX, 3},
                  {FACET_CSR_CAP_XMEM_SVMSCL, 4},
@@ -800,7 +802,7 @@ TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228")
     guest_free(g);
 }
 
-TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284")
+TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284 RT-056 RT-057")
 {
     struct guest *g = plain();
     unsigned hits = 0;
@@ -820,6 +822,23 @@ TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284")
         hits += kept[0] != 0;
     }
     CHECK_EQ(hits, 127);
+    /* Triangles with legs of 2^m have abs(det) = 2^(2m): a hit exactly above the epsilon. */
+    for (int m = -30; m <= 30; m += 3) {
+        uint32_t leg = (uint32_t)(127 + m) << 23, inner = leg - (2u << 23);
+
+        guest_store(g, RAY, 4, inner); /* a quarter of the leg */
+        guest_store(g, RAY + 4, 4, inner);
+        guest_store(g, VERTICES + 12, 4, leg);
+        guest_store(g, VERTICES + 28, 4, leg);
+        for (int code = 0; code<256; code += code> 125 + 2 * m && code < 129 + 2 * m ? 1 : 3) {
+            guest_csrw(g, 0x827, (uint64_t)code);
+            guest_ok(g, "rt.tri x12, x10, eps_ctl\n");
+            CHECK_MSG(g->hart->x[12] == (code == 0 || 2 * m > code - 127),
+                      "det 2^%d, code %d",
+                      2 * m,
+                      code);
+        }
+    }
     guest_free(g);
 }
 
@@ -1050,7 +1069,7 @@ static void see_unit(void *context, const struct facet_unit_event *event)
     }
 }
 
-TEST(policy_of_inline_accesses, "RT-014 RT-220 RT-223 RT-225")
+TEST(policy_of_inline_accesses, "RT-014 RT-220 RT-223 RT-225 RT-226")
 {
     struct guest *g = plain();
     struct facet_observer observer = {.unit = see_unit};
@@ -1070,6 +1089,9 @@ TEST(policy_of_inline_accesses, "RT-014 RT-220 RT-223 RT-225")
     guest_ok(g, "rt.tri x12, x10\n");
     CHECK_EQ(policy_seen.values[2], 1); /* DESCPOL.DEF_CLASS */
     CHECK_EQ(policy_seen.values[4], 1);
+    guest_csrw(g, FACET_CSR_CAP_XMEM_COMP_CTL, 1);
+    guest_ok(g, "rt.tri x12, x10\n");
+    CHECK_EQ(policy_seen.values[5], 1);
     guest_observe(g, NULL);
     /* STRICT_DOM and security tags decide acceptance. */
     for (unsigned i = 0; i < 32; i += 4) {
@@ -1119,5 +1141,173 @@ TEST(p0_needs_lane_zero, "RT-141 RT-195")
     guest_ok(g, "svp.one.vlstep 2, 0, 1\n rt.bbox x12, x10, pred_only\n");
     CHECK_EQ(g->hart->units.pmask.p0, 1);
     CHECK_EQ(boxes(g), 1);
+    guest_free(g);
+}
+
+TEST(heap_base_and_index_name_the_same_items, "RT-052")
+{
+    struct guest *g = plain();
+    uint64_t kept[32];
+
+    guest_ok(g, "rt.bbox x12, x10\n rt.tri x16, x10\n");
+    memcpy(kept, g->hart->x, sizeof kept);
+    for (unsigned k = 0; k < 3; k++) { /* FP32 tiles are 128 bytes */
+        memset(&g->hart->x[12], 0, 8 * sizeof kept[0]);
+        guest_csrw(g, 0x823, TILE - 0x80 * k);
+        guest_csrw(g, 0x82A, k << 6 | 16);
+        guest_ok(g, "rt.bbox x12, x10\n");
+        guest_csrw(g, 0x823, RANGE - 16 * k);
+        guest_csrw(g, 0x82B, k << 4 | 8);
+        guest_ok(g, "rt.tri x16, x10\n");
+        CHECK(memcmp(kept, g->hart->x, sizeof kept) == 0);
+    }
+    guest_free(g);
+}
+
+TEST(fpctl_replaces_zmode_and_rounding_once, "RT-201")
+{
+    struct guest *g = plain();
+    struct facet_hart *h = g->hart;
+
+    for (unsigned zmode = 0; zmode < 2; zmode++) {
+        set_mode(g, MODE_FP32 | (zmode != 0 ? 8 : 0));
+        for (unsigned i = 12; i < 16; i++) {
+            h->x[i] = 0x77;
+        }
+        set_bank(g, 1, 1);
+        guest_ok(g,
+                 "svon.fpctl rc=RNE, sae=0, z=%u\n svp.one.vlstep 2, 0, 1\n rt.bbox x12, x10, 4\n",
+                 1 - zmode);
+        CHECK_EQ(h->x[13], zmode != 0 ? 0x77 : 0);
+        h->x[13] = 0x77;
+        guest_ok(g, "svp.one.vlstep 2, 0, 1\n rt.bbox x12, x10, 4\n");
+        CHECK_EQ(h->x[13], zmode != 0 ? 0 : 0x77);
+    }
+    guest_store(g, RAY + 20, 4, 0x3F8CCCCD); /* d.z = 1.1: the results are inexact */
+    set_bank(g, 0, 0);
+    set_mode(g, MODE_FP32);
+    guest_ok(g, "svon.fpctl rc=RUP\n rt.bbox x12, x10\n rt.bbox x16, x10\n");
+    CHECK(h->x[14] > h->x[18]);
+    set_mode(g, fp32_mode(FACET_RUP));
+    guest_ok(g, "rt.bbox x20, x10\n");
+    CHECK_EQ(h->x[13], h->x[21]);
+    CHECK_EQ(h->x[14], h->x[22]);
+    guest_free(g);
+}
+
+TEST(nothing_but_the_results_changes, "RT-127 RT-202 RT-229")
+{
+    static uint8_t before[0x2000], after[0x2000];
+    struct guest *g = plain();
+    struct facet_units units;
+    uint64_t x[32];
+
+    set_mode(g, MODE_FP32 | 8);
+    set_bank(g, 1, 0x5);
+    CHECK_EQ(facet_mem_peek(g->mem, MOVED, before, sizeof before).fault, FACET_MEM_OK);
+    guest_csrw(g, FACET_CSR_SVSTATE, 1 << 10 | 3);
+    units = g->hart->units;
+    memcpy(x, g->hart->x, sizeof x);
+    guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.bbox x12, x10\n");
+    guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.tri x12, x10\n");
+    CHECK_EQ(facet_mem_peek(g->mem, MOVED, after, sizeof after).fault, FACET_MEM_OK);
+    CHECK(memcmp(before, after, sizeof before) == 0);
+    for (unsigned i = 0; i < 32; i++) { /* 3 and 4 slots of 4 lanes */
+        CHECK(i >= 12 && i < 28 ? true : g->hart->x[i] == x[i]);
+    }
+    units.rt.stat = g->hart->units.rt.stat;
+    units.pmask = g->hart->units.pmask;
+    units.cap.prec.exc_st |= FACET_DZ;
+    units.rsv.svstate = g->hart->units.rsv.svstate; /* VL and steps of the prefix */
+    CHECK(memcmp(&units, &g->hart->units, sizeof units) == 0);
+    CHECK_EQ(g->hart->xmem->block_count + g->hart->xmem->lock_count, 0);
+    guest_free(g);
+}
+
+TEST(culling_is_only_geometric, "RT-241")
+{
+    struct guest *g = plain();
+    uint64_t kept[4];
+
+    for (unsigned i = 0; i < 3; i++) { /* the other winding: a front face */
+        guest_store(g, VERTICES + 12 + 4 * i, 4, plain_triangle[6 + i]);
+        guest_store(g, VERTICES + 24 + 4 * i, 4, plain_triangle[3 + i]);
+    }
+    guest_store(g, RAY + 12, 4, 0x3DCCCCCD);
+    guest_ok(g, "rt.tri x12, x10\n");
+    memcpy(kept, &g->hart->x[12], sizeof kept);
+    CHECK_EQ(kept[0], 1);
+    guest_ok(g, "rt.tri x12, x10, cull_back\n");
+    CHECK(memcmp(kept, &g->hart->x[12], sizeof kept) == 0);
+    guest_free(g);
+}
+
+TEST(rays_made_by_lanes_and_matrices, "RT-244 RT-246")
+{
+    struct guest *g = plain();
+    uint64_t kept[4];
+
+    guest_ok(g, "rt.tri x12, x10\n");
+    memcpy(kept, &g->hart->x[12], sizeof kept);
+    /* Eight lanes store the elements in x16.. at the addresses in x24... */
+    for (unsigned i = 0; i < 8; i++) {
+        g->hart->x[16 + i] = plain_ray[i];
+        g->hart->x[24 + i] = RAY + 0x80 + 4 * i;
+    }
+    guest_csrw(g, FACET_CSR_SVSRCB, UINT64_C(1) << 63 | 1 << 8 | 16);
+    guest_csrw(g, FACET_CSR_SVSRCA, UINT64_C(1) << 63 | 1 << 8 | 24);
+    guest_ok(g, "svsetvl x0, 8\n svon.one\n sw x16, 0(x24)\n");
+    guest_csrw(g, FACET_CSR_SVSRCA, 0);
+    guest_csrw(g, FACET_CSR_SVSRCB, 0);
+    g->hart->x[10] = RAY + 0x80;
+    guest_ok(g, "rt.tri x12, x10\n");
+    CHECK(memcmp(kept, &g->hart->x[12], sizeof kept) == 0);
+    /* x and y exchanged by a matrix: origin and direction are two vectors of three. */
+    for (unsigned i = 0; i < 9; i++) {
+        guest_store(g, MOVED + 0x1000 + 4 * i, 4, i == 1 || i == 3 || i == 8 ? ONE_F : 0);
+        guest_store(g, MOVED + 0x1100 + 4 * i, 4, plain_ray[i]);
+        guest_store(g, MOVED + 0x1200 + 4 * i, 4, plain_ray[i]);
+    }
+    guest_store(g, MOVED + 0x1100, 4, 0x3F000000); /* o = (0.5, 0.25, -2) */
+    g->hart->x[5] = MOVED + 0x1000;
+    g->hart->x[6] = MOVED + 0x1100;
+    g->hart->x[7] = MOVED + 0x1200;
+    guest_ok(g, "mtx.ld t0, shape=0xA, rowmajor=1\n mtx.mul t2, t1, shape=0xA, vec_count=1\n");
+    g->hart->x[10] = MOVED + 0x1200;
+    guest_ok(g, "rt.tri x12, x10\n");
+    CHECK_EQ(g->hart->x[12], 1);
+    CHECK_EQ(g->hart->x[14], 0x3E800000); /* u and v tell x and y */
+    CHECK_EQ(g->hart->x[15], 0x3F000000);
+    guest_free(g);
+}
+
+TEST(two_instructions_and_no_more, "RT-007 RT-129 RT-134 RT-154")
+{
+    unsigned found = 0;
+
+    for (unsigned row = 0; row < FACET_XPHMG_OP_COUNT; row++) {
+        uint32_t match = facet_isa_rows[FACET_ISA_XPHMG][row].match;
+
+        if ((match & 0x7F) == 0x0B && (match >> 12 & 7) >= 6) {
+            CHECK(row == FACET_XPHMG_RT_BBOX || row == FACET_XPHMG_RT_TRI);
+            found++;
+        }
+    }
+    CHECK_EQ(found, 2);
+    CHECK_EQ(facet_insn_decode(0x0045658B).row, FACET_XPHMG_RT_BBOX);
+    CHECK_EQ(facet_insn_decode(0x0015758B).row, FACET_XPHMG_RT_TRI);
+}
+
+TEST(mode_constant_of_the_first_example, "RT-295")
+{
+    struct guest *g = guest_make("full");
+    uint64_t stat;
+
+    guest_csrw(g, 0x7D0, UINT64_C(0x8000000000080000));
+    CHECK_EQ(guest_csrr(g, 0x7D2), 0x04000000);
+    set_mode(g, MODE_FP32);
+    stat = guest_csrr(g, 0x7D2);
+    guest_csrw(g, 0x7D0, 0x809A0000); /* bit 31 is no APPLY0 */
+    CHECK_EQ(guest_csrr(g, 0x7D2), stat);
     guest_free(g);
 }
