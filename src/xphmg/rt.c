@@ -345,9 +345,9 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
     }
     write_predicates(&r);
     if (triangle) {
-        facet_rt_count_triangles(h, facet_popcount64(r.tested & r.lanes.active));
+        facet_rt_count_triangles(h, facet_popcount64(r.tested));
     } else {
-        facet_rt_count_boxes(h, facet_popcount64(r.tested & r.lanes.active));
+        facet_rt_count_boxes(h, facet_popcount64(r.tested));
     }
     facet_lanes_retire(h, &r.lanes, true, true);
     return FACET_RETIRED;

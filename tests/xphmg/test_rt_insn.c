@@ -373,7 +373,12 @@ TEST(children_first_then_rays, "RT-089 RT-090 RT-094 RT-106 RT-107")
     set_bank(g, 2, ~UINT64_C(0));
     guest_ok(g, "svp.one.vlstep 20, 1, 1\n rt.bbox x0, x10, pred_only\n");
     CHECK_EQ(g->hart->units.pmask.bank[2] & 0xFFFFF, 0x80080);
-    /* BVHNode4 takes FIRST modulo 4; each empty type misses and is not read. */
+    /* A BVHNode4 takes FIRST modulo 4, so lane 0 has the first ray; x11 is another one. */
+    guest_csrw(g, 0x82A, TILE | 6);
+    set_bank(g, 2, ~UINT64_C(0));
+    guest_ok(g, "svp.one.vlstep 6, 1, 1\n rt.bbox x0, x10, pred_only\n");
+    CHECK_EQ(g->hart->units.pmask.bank[2] & 0x3F, 1 << 4); /* pairs 2..7: ray 1 meets child 2 */
+    /* Each empty type misses and is not read. */
     for (unsigned type = 0; type < 4; type++) {
         guest_store(g, TILE + 0x7C, 4, type << 2 | 0x51);
         guest_csrw(g, 0x82A, TILE | 5);
@@ -532,6 +537,18 @@ TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT
     CHECK_EQ(h->units.pmask.bank[1], 0x5);
     CHECK_EQ(triangles(g), 1);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS), FACET_CAP_XMEM_EVENTS_INV_MISS);
+    /* Slots stay where VL puts them although lanes were cut. */
+    set_bank(g, 1, 0xF);
+    h->x[24] = RAY; /* four lanes of four slots: x1.. , x5.. , x9.. , x13.. */
+    guest_ok(g, "svp.one.vlstep 4, 1, 1\n rt.tri x1, x20\n");
+    CHECK_EQ(h->x[1], 1);
+    CHECK_EQ(h->x[2], 1);
+    CHECK_EQ(h->x[3], 0x77);
+    CHECK_EQ(h->x[5], 0x40000000);
+    CHECK_EQ(h->x[6], 0x40000000);
+    CHECK_EQ(h->x[7], 0x77);
+    CHECK_EQ(h->x[13], 0x3E800000);
+    CHECK_EQ(h->x[15], 0x77);
     set_bank(g, 1, 0xB); /* the bad lane is masked: no fault, VALID is cleared */
     guest_ok(g, "svp.one.vlstep 4, 1, 1\n rt.tri x1, x20, 4\n");
     CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI) >> 63, 0);

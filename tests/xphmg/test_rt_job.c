@@ -662,6 +662,20 @@ TEST(any_hit_stops_at_the_first_in_order, "RT-095 RT-098 RT-276")
         CHECK_EQ(guest_load(g, HITS + 16, 4), any != 0 ? 0x40000000 : 0x3F800000);
         CHECK_EQ(triangles(g), any != 0 ? 1 : 2); /* the far leaf is skipped */
     }
+    /* Boxes that the ray enters at the same place: the lower child comes first. */
+    for (unsigned c = 0; c < 4; c++) {
+        put_box(g, HEAP, c, near_box);
+    }
+    for (unsigned first = 8; first < 10; first++) {
+        guest_store(g, HEAP + 0x70, 8, (UINT64_C(17) - first) << 32 | first);
+        guest_store(g, HEAP + 0x78, 8, UINT64_C(0x0A) << 32);
+        x24_queues(g);
+        guest_store(g, RAYQ + 4, 4, 1);
+        guest_store(g, RAYS, 8, UINT64_C(0xBF000000BF000000));
+        guest_store(g, RAYS + 8, 4, 0);
+        guest_ok(g, "xsubmit.rt a1, a0\n");
+        CHECK_EQ(guest_load(g, HITS + 12, 4), first);
+    }
     guest_free(g);
 }
 
