@@ -102,11 +102,12 @@ box_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsigned *f
         r->target + child / FACET_RT_TILE_CHILDREN * facet_rt_tile_bytes(&r->port.container);
     uint32_t ray[FACET_RT_RAY_ELEMENTS + 1], types = 0;
     struct facet_rt_fetched fetched;
-    struct facet_trap trap = facet_mtx_read(&r->port,
-                                            r->h->x[facet_window_reg(r->a, pair / r->children)],
-                                            0,
-                                            FACET_RT_RAY_ELEMENTS + r->box.w_guard,
-                                            ray);
+    struct facet_trap trap =
+        facet_rt_read_elements(&r->port,
+                               r->h->x[facet_window_reg(r->a, pair / r->children)],
+                               0,
+                               FACET_RT_RAY_ELEMENTS + r->box.w_guard,
+                               ray);
 
     *result = facet_rt_no_lane(2);
     if (!trap.taken) {
@@ -130,7 +131,7 @@ triangle_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsign
     uint32_t k = r->first + (r->a.step == 0 ? lane : 0);
     uint32_t ray[FACET_RT_RAY_ELEMENTS], vertices[FACET_RT_TRIANGLE_ELEMENTS];
     struct facet_rt_range range = {0};
-    struct facet_trap trap = facet_mtx_read(
+    struct facet_trap trap = facet_rt_read_elements(
         &r->port, r->h->x[facet_window_reg(r->a, lane)], 0, FACET_RT_RAY_ELEMENTS, ray);
 
     *result = facet_rt_no_lane(3);

@@ -30,6 +30,13 @@ struct facet_trap facet_rt_unsupported(struct facet_hart *h, const struct facet_
 struct facet_trap
 facet_rt_read(const struct facet_mtx_port *port, uint64_t address, unsigned size, uint64_t *value);
 
+/* As facet_mtx_read. */
+struct facet_trap facet_rt_read_elements(const struct facet_mtx_port *port,
+                                         uint64_t base,
+                                         uint64_t first,
+                                         unsigned count,
+                                         uint32_t *elements);
+
 /* One child of a tile: its type, and unless it is empty its box (and index). */
 struct facet_rt_fetched {
     enum facet_rt_child type;
@@ -68,6 +75,7 @@ struct facet_rt_scene {
     struct facet_rt_options options;
     uint64_t heap, triangles; /* bvh_base and tri_buf */
     bool any_hit, node8;
+    bool host; /* the host's floating point may do tests: NX is not needed (rt/host.h) */
 };
 
 struct facet_rt_found {

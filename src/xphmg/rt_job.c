@@ -4,6 +4,7 @@
  *
  * XPHMG_RT_DESC, 72 bytes: u64 bvh_base, rayq, hitq, missq, tri_buf; u32 opts, rsv; XPHMG_MEMCTL.
  */
+#include "rt/host.h"
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
 #include "xphmg/rt.h"
@@ -268,6 +269,15 @@ static unsigned hit_entry(const struct job *job,
     return size;
 }
 
+/* NX is up already and does not stop the job, so that it makes no difference whether the next ray
+ * raises it. */
+static bool needs_no_inexact(const struct job *job)
+{
+    return facet_rt_host_fits(&job->scene.numbers) &&
+           (job->h->units.cap.prec.exc_st & FACET_NX) != 0 &&
+           facet_prec_hits(job->exc_en, job->sae, FACET_NX) == 0;
+}
+
 /* The ray at the head of the queue, from its record to its entry. */
 static enum facet_rt_error one_ray(struct job *job)
 {
@@ -282,7 +292,7 @@ static enum facet_rt_error one_ray(struct job *job)
     unsigned flags = 0, bytes = FACET_RT_MISS_BYTES;
     struct facet_rt_ray ray;
     struct facet_trap trap =
-        facet_mtx_read(port, at, 0, FACET_RT_RAY_ELEMENTS + job->w_guard, elements);
+        facet_rt_read_elements(port, at, 0, FACET_RT_RAY_ELEMENTS + job->w_guard, elements);
     bool nan;
 
     if (!trap.taken) {
@@ -296,6 +306,7 @@ static enum facet_rt_error one_ray(struct job *job)
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
     nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
+    job->scene.host = needs_no_inexact(job);
     if (!nan && w != FACET_RT_W_ZERO) {
         error = facet_rt_trace(&job->scene, &ray, &found, &flags);
     }

@@ -1,6 +1,9 @@
 /* What RT reads: words, children of tiles, TriRanges and triangles, in the order of
  * rt-semantics.md 6 and 11.4. A tile or TriRange off its alignment is a misaligned load of its own
- * address (R-RT-53). */
+ * address (R-RT-53).
+ *
+ * Bytes of plain RAM that nobody watches are read where they lie: they have no owner, no tag and no
+ * side effect, so that the probes of the careful way would all pass. */
 #include "xphmg/memory.h"
 #include "xphmg/rt.h"
 
@@ -12,10 +15,28 @@ static struct facet_trap aligned(const struct facet_mtx_port *port, uint64_t add
                      port->h, port->actor, facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
 }
 
+static const uint8_t *plain_ram(const struct facet_mtx_port *port, uint64_t address, uint64_t size)
+{
+    const struct facet_hart *h = port->h;
+    uint64_t offset = address - h->ram.base;
+    bool inside = offset < h->ram.span && size <= h->ram.span - offset;
+
+    return inside && !facet_hart_listens(h) && !facet_lds_holds(h, address, 1)
+               ? h->ram.bytes + offset
+               : NULL;
+}
+
 struct facet_trap
 facet_rt_read(const struct facet_mtx_port *port, uint64_t address, unsigned size, uint64_t *value)
 {
-    struct facet_trap trap = facet_xmem_probe_element(port->h, port->actor, address, size, false);
+    const uint8_t *bytes = address % size == 0 ? plain_ram(port, address, size) : NULL;
+    struct facet_trap trap;
+
+    if (bytes != NULL) {
+        *value = facet_load_le(bytes, size);
+        return FACET_RETIRED;
+    }
+    trap = facet_xmem_probe_element(port->h, port->actor, address, size, false);
 
     if (!trap.taken) {
         trap = facet_hart_load(port->h, address, size, value);
@@ -58,9 +79,27 @@ struct facet_trap facet_rt_read_child(const struct facet_mtx_port *port,
     if (with_index && slot < 3) {
         trap = read32(port, tile + facet_rt_tile_word(&port->container, slot), &child->index);
     }
-    return trap.taken
-               ? trap
-               : facet_mtx_read(port, tile, UINT64_C(6) * slot, FACET_RT_BOX_ELEMENTS, child->box);
+    return trap.taken ? trap
+                      : facet_rt_read_elements(
+                            port, tile, UINT64_C(6) * slot, FACET_RT_BOX_ELEMENTS, child->box);
+}
+
+struct facet_trap facet_rt_read_elements(const struct facet_mtx_port *port,
+                                         uint64_t base,
+                                         uint64_t first,
+                                         unsigned count,
+                                         uint32_t *elements)
+{
+    bool words = port->container.bytes == 4 && port->container.pack == 0 && base % 4 == 0;
+    const uint8_t *bytes = words ? plain_ram(port, base + 4 * first, UINT64_C(4) * count) : NULL;
+
+    if (bytes == NULL) {
+        return facet_mtx_read(port, base, first, count, elements);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        elements[i] = facet_container_get(&port->container, facet_load_le32(bytes + 4 * i), 0);
+    }
+    return FACET_RETIRED;
 }
 
 struct facet_trap facet_rt_read_range(const struct facet_mtx_port *port,
@@ -83,5 +122,6 @@ struct facet_trap facet_rt_read_triangle(const struct facet_mtx_port *port,
                                          uint32_t triangle,
                                          uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS])
 {
-    return facet_mtx_read(port, base, UINT64_C(9) * triangle, FACET_RT_TRIANGLE_ELEMENTS, vertices);
+    return facet_rt_read_elements(
+        port, base, UINT64_C(9) * triangle, FACET_RT_TRIANGLE_ELEMENTS, vertices);
 }

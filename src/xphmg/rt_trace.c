@@ -3,6 +3,7 @@
 #include "xphmg/rt.h"
 
 #include "num/accum.h"
+#include "rt/host.h"
 
 #define MINUS_INFINITY UINT32_C(0xFF800000)
 
@@ -15,6 +16,7 @@ struct entry {
 struct walk {
     const struct facet_rt_scene *scene;
     struct facet_rt_ray ray; /* tmax: the closest hit so far */
+    struct facet_rt_host_ray host;
     struct facet_rt_found *found;
     unsigned *flags;
     uint32_t steps;
@@ -50,6 +52,37 @@ static void sort_in(const struct walk *w, struct entry *kept, unsigned count, st
     kept[at] = child;
 }
 
+/* B3 to B6 of a box. */
+static struct facet_rt_slab test_box(struct walk *w, const uint32_t elements[FACET_RT_BOX_ELEMENTS])
+{
+    const struct facet_rt_numbers *n = &w->scene->numbers;
+    struct facet_rt_slab slab = {.outcome = FACET_RT_NAN};
+    struct facet_rt_box box;
+
+    if (w->scene->host && facet_rt_host_box(&w->host, elements, &slab, w->flags)) {
+        return slab;
+    }
+    return facet_rt_box_widen(n, elements, &box, w->flags)
+               ? slab
+               : facet_rt_test_box(n, &w->ray, &box, w->flags);
+}
+
+/* T2 to T11 of a triangle. */
+static struct facet_rt_facet test_triangle(struct walk *w,
+                                           const uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS])
+{
+    const struct facet_rt_scene *s = w->scene;
+    struct facet_rt_facet hit = {.outcome = FACET_RT_NAN};
+    struct facet_rt_triangle wide;
+
+    if (s->host && facet_rt_host_triangle(&w->host, elements, &s->options, &hit, w->flags)) {
+        return hit;
+    }
+    return facet_rt_triangle_widen(&s->numbers, elements, &wide, w->flags)
+               ? (struct facet_rt_facet){.outcome = FACET_RT_NAN}
+               : facet_rt_test_triangle(&s->numbers, &w->ray, &wide, &s->options, w->flags);
+}
+
 /* The children of one tile that the ray enters, sorted into `kept`. */
 static struct facet_trap
 visit_tile(struct walk *w, uint64_t tile, struct entry *kept, unsigned *count)
@@ -60,7 +93,6 @@ visit_tile(struct walk *w, uint64_t tile, struct entry *kept, unsigned *count)
 
     for (unsigned slot = 0; slot < FACET_RT_TILE_CHILDREN && !trap.taken; slot++) {
         struct facet_rt_fetched child;
-        struct facet_rt_box box;
         struct facet_rt_slab slab;
 
         trap = facet_rt_read_child(&s->port, tile, types, slot, true, &child);
@@ -68,10 +100,7 @@ visit_tile(struct walk *w, uint64_t tile, struct entry *kept, unsigned *count)
             continue;
         }
         facet_rt_count_boxes(s->port.h, 1);
-        if (facet_rt_box_widen(&s->numbers, child.box, &box, w->flags)) {
-            continue;
-        }
-        slab = facet_rt_test_box(&s->numbers, &w->ray, &box, w->flags);
+        slab = test_box(w, child.box);
         if (slab.outcome == FACET_RT_HIT) {
             sort_in(w, kept, (*count)++, (struct entry){child.type, child.index, slab.cnear});
         }
@@ -121,7 +150,6 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
 {
     const struct facet_rt_scene *s = w->scene;
     uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS];
-    struct facet_rt_triangle wide;
     struct facet_rt_facet hit;
     struct facet_trap trap = facet_rt_read_triangle(&s->port, base, triangle, vertices);
 
@@ -129,13 +157,11 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
         return trap;
     }
     facet_rt_count_triangles(s->port.h, 1);
-    if (facet_rt_triangle_widen(&s->numbers, vertices, &wide, w->flags)) {
-        return trap;
-    }
-    hit = facet_rt_test_triangle(&s->numbers, &w->ray, &wide, &s->options, w->flags);
+    hit = test_triangle(w, vertices);
     if (hit.outcome == FACET_RT_HIT && is_better(w, &hit, triangle, leaf)) {
         *w->found = (struct facet_rt_found){true, hit.front, hit.t, hit.u, hit.v, triangle, leaf};
         w->ray.tmax = hit.t;
+        facet_rt_host_closer(&w->host, hit.t);
         *stop = s->any_hit;
     }
     return trap;
@@ -173,6 +199,9 @@ enum facet_rt_error facet_rt_trace(const struct facet_rt_scene *scene,
     w.flags = flags;
     w.steps = 0;
     w.depth = 0;
+    if (scene->host) {
+        facet_rt_host_ray(&scene->numbers, ray, &w.host);
+    }
     *found = (struct facet_rt_found){0};
     (void)push(&w, (struct entry){FACET_RT_NODE, 0, MINUS_INFINITY});
     while (w.depth > 0 && error == FACET_RT_EC_NONE && !stop) {

@@ -5,6 +5,7 @@
 #include "examples.h"
 #include "oracle.h"
 #include "reference.h"
+#include "rt/host.h"
 #include "rt/layout.h"
 #include "rt/rt.h"
 
@@ -430,6 +431,89 @@ TEST(every_half_converts_as_numeric_md_says, "RT-172")
         CHECK_EQ(out, back.bits);
         CHECK_EQ(flags, back.flags);
     }
+}
+
+/* ---- the host's floating point -----------------------------------------------------------------
+ */
+
+/* The same bits, and the same flags but for NX, wherever the host answers; and it answers often. */
+TEST(the_host_gives_the_same_bits, "")
+{
+    unsigned rounds = harness_long() ? 20000000 : 400000, boxes = 0, triangles = 0;
+    struct facet_rt_numbers n = plain(FACET_FMT_FP32, FACET_RNE);
+
+    CHECK(facet_rt_host_fits(&n));
+    for (unsigned i = 0; i < rounds && !harness_failed(); i++) {
+        bool tame = pick(4) != 0;
+        uint32_t elements[9], item[9];
+        unsigned none = 0, flags = 0, host_flags = 0;
+        struct facet_rt_host_ray host;
+        struct facet_rt_ray ray;
+        struct facet_rt_box box;
+        struct facet_rt_triangle triangle;
+        struct facet_rt_slab slab, host_slab;
+        struct facet_rt_facet hit, host_hit;
+        struct facet_rt_options options = {.eps = pick(4) == 0 ? facet_rt_epsilon(pick(256)) : 0,
+                                           .cull_back = pick(3) == 0,
+                                           .no_uv = pick(5) == 0};
+
+        random_ray(&n, elements);
+        for (unsigned k = 0; k < 9; k++) {
+            item[k] =
+                tame ? bits_of((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f) : coordinate();
+        }
+        for (unsigned k = 0; k < 6 && tame; k++) {
+            elements[k] = bits_of((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f);
+        }
+        if (facet_rt_ray_widen(&n, elements, &ray, &none)) {
+            continue;
+        }
+        facet_rt_host_ray(&n, &ray, &host);
+        if (!facet_rt_box_widen(&n, item, &box, &none)) {
+            slab = facet_rt_test_box(&n, &ray, &box, &flags);
+            if (facet_rt_host_box(&host, item, &host_slab, &host_flags)) {
+                boxes++;
+                CHECK_EQ(host_slab.outcome, slab.outcome);
+                CHECK_EQ((host_flags ^ flags) & ~(unsigned)FACET_NX, 0);
+                CHECK(slab.outcome != FACET_RT_HIT ||
+                      (host_slab.near == slab.near && host_slab.far == slab.far &&
+                       host_slab.cnear == slab.cnear && host_slab.cfar == slab.cfar));
+            } else {
+                CHECK_EQ(host_flags, 0);
+            }
+        } else {
+            CHECK(!facet_rt_host_box(&host, item, &host_slab, &host_flags));
+        }
+        flags = host_flags = 0;
+        if (pick(2) == 0) { /* towards the triangle */
+            for (unsigned a = 0; a < 3; a++) {
+                ray.d[a] = bits_of(0.5f * number(item[a]) + 0.25f * number(item[3 + a]) +
+                                   0.25f * number(item[6 + a]) - number(ray.o[a]));
+            }
+            if (isnan(number(ray.d[0]) + number(ray.d[1]) + number(ray.d[2]))) {
+                continue;
+            }
+            facet_rt_host_ray(&n, &ray, &host);
+        }
+        if (!facet_rt_triangle_widen(&n, item, &triangle, &none)) {
+            hit = facet_rt_test_triangle(&n, &ray, &triangle, &options, &flags);
+            if (facet_rt_host_triangle(&host, item, &options, &host_hit, &host_flags)) {
+                triangles++;
+                CHECK_EQ(host_hit.outcome, hit.outcome);
+                CHECK_EQ((host_flags ^ flags) & ~(unsigned)FACET_NX, 0);
+                CHECK(memcmp(host_hit.edge, hit.edge, sizeof hit.edge) == 0);
+                CHECK(hit.outcome != FACET_RT_HIT ||
+                      (host_hit.t == hit.t && host_hit.u == hit.u && host_hit.v == hit.v &&
+                       host_hit.front == hit.front));
+            } else {
+                CHECK_EQ(host_flags, 0);
+            }
+        } else {
+            CHECK(!facet_rt_host_triangle(&host, item, &options, &host_hit, &host_flags));
+        }
+    }
+    CHECK_MSG(boxes > rounds / 2, "the host did %u boxes of %u", boxes, rounds);
+    CHECK_MSG(triangles > rounds / 2, "the host did %u triangles of %u", triangles, rounds);
 }
 
 /* ---- geometry ----------------------------------------------------------------------------------

@@ -592,6 +592,12 @@ TEST(walks_without_end, "RT-083")
     guest_ok(g, "xsubmit.rt a1, a0\n xfence.wait a1\n");
     CHECK_EQ(last_ec(g), 6);
     CHECK_EQ(boxes(g), 1 << 24);
+    /* and the same with the host's floating point, which may be used once NX is up */
+    g->hart->units.rt.stat = 0;
+    g->hart->units.cap.prec.exc_st |= FACET_NX;
+    guest_ok(g, "xsubmit.rt a1, a0\n xfence.wait a1\n");
+    CHECK_EQ(last_ec(g), 6);
+    CHECK_EQ(boxes(g), 1 << 24);
     guest_free(g);
 }
 
@@ -1042,4 +1048,67 @@ TEST(a_job_keeps_the_state_of_its_submission, "RT-182 RT-281")
         g, ".equ rt_desc, 0x%x\n li a0, rt_desc\n xsubmit.rt  t0, a0\n xfence.wait t0\n", DESC);
     check_x24(g, HITS, MISSES);
     guest_free(g);
+}
+
+/* Rays that leave the ordinary range in every way, each submitted twice: with NX down, when src/num
+ * does every test, and with NX up, when the host does those it can. */
+TEST(the_host_changes_nothing, "RT-219")
+{
+    enum { TRIANGLES = 24, SHOTS = 24 };
+    static float v[TRIANGLES][9];
+
+    for (unsigned round = 0; round < 60 && !harness_failed(); round++) {
+        struct guest *g = guest_make("full");
+        struct tree t = {.heap = BIG, .next_range = 0x8000, .node8 = (round & 1) != 0, .v = v};
+        struct desc d = {BIG, RAYQ, HITQ, MISSQ, BIG + 0x10000, 0, 0, {0}};
+        uint64_t image[2][SHOTS * 4 + SHOTS * 2], stat[2], flags[2];
+        float scale = round % 3 == 0 ? 1 : round % 3 == 1 ? 0x1p-63f : 0x1p62f;
+
+        set_mode(g, MODE_FP32);
+        for (unsigned k = 0; k < TRIANGLES; k++) {
+            for (unsigned i = 0; i < 9; i++) {
+                v[k][i] =
+                    scale * (k % 5 == 0 ? (float)((int)(harness_random() % 5) - 2) : uniform());
+            }
+            put_triangle(g, d.tri, k, v[k]);
+        }
+        (void)build(g, &t, 0, TRIANGLES);
+        d.opts = t.node8 ? OPT_NODE8 : 0;
+        put(g, &d);
+        for (unsigned s = 0; s < SHOTS; s++) {
+            float ray[8] = {uniform(), uniform(), -3, 0, 0, 0, 0, inf};
+
+            for (unsigned a = 0; a < 3; a++) {
+                float to = harness_random() % 3 == 0 ? 0 : uniform();
+
+                ray[3 + a] = s % 4 == 0 && a != 2 ? 0 : scale * (to - ray[a]);
+                ray[a] *= scale;
+            }
+            put_ray(g, RAYS - 0x400 + 64 * s, ray, s);
+        }
+        for (unsigned up = 0; up < 2; up++) {
+            memset(image[up], 0, sizeof image[up]);
+            stat[up] = flags[up] = 0;
+            for (unsigned s = 0; s < SHOTS; s++) { /* one by one, so that NX stays as it is */
+                queue(g, RAYQ, s, s + 1, SHOTS + 1, RAYS - 0x400);
+                queue(g, HITQ, 0, 0, 2, HITS);
+                queue(g, MISSQ, 0, 0, 2, MISSES);
+                g->hart->units.rt.stat = 0;
+                g->hart->units.cap.prec.exc_st = up != 0 ? FACET_NX : 0;
+                guest_ok(g, "xsubmit.rt a1, a0\n");
+                CHECK_EQ(last_ec(g), 0);
+                if (guest_load(g, HITQ + 4, 4) != 0) {
+                    for (unsigned i = 0; i < 4; i++) {
+                        image[up][4 * s + i] = guest_load(g, HITS + 8 * i, 8);
+                    }
+                }
+                stat[up] = stat[up] * 31 + guest_csr(g, FACET_CSR_RTSTAT);
+                flags[up] = flags[up] * 31 + (exc_st(g) | FACET_NX);
+            }
+        }
+        CHECK(memcmp(image[0], image[1], sizeof image[0]) == 0);
+        CHECK_EQ(stat[0], stat[1]);
+        CHECK_EQ(flags[0], flags[1]);
+        guest_free(g);
+    }
 }
