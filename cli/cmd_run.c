@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/guest_files.h"
 #include "cli/run_trace.h"
+#include "cli/xphmg_setup.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <facet/xphmg.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,13 +22,15 @@
 #include <unistd.h>
 
 enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 255 };
-/* Steps between two looks at the clock and at standard input. */
-enum { SLICE = 1 << 20, INPUT_PIECE = 4096 };
-#define PROGRAM_LIMIT (UINT64_C(1) << 32)
+/* Steps between two looks at the clock and at the streams: as many as take about SLICE_SECONDS. */
+enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_PIECE = 4096 };
+#define SLICE_SECONDS 0.02
+#define INTERRUPT (UINT64_C(1) << 63) /* in a cause */
 
 struct session {
     const struct cli_args *args;
-    facet_machine *machine;
+    struct xphmg_setup setup;
+    facet_machine *machine; /* of the setup */
     struct facet_object *program;
     struct guest_files files;
     struct run_trace trace;
@@ -101,15 +105,21 @@ static int64_t host_length(void *context, int64_t handle)
     return guest_files_do_length(&((struct session *)context)->files, handle);
 }
 
-/* Standard input to the guest. `wait`: until there is some; else only what is there already. */
-static void feed(struct session *s, bool wait)
+/* How long poll may wait for input, in milliseconds; -1 is for ever. */
+static int patience(double seconds)
+{
+    return seconds > INT_MAX / 1000 ? -1 : seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
+}
+
+/* Standard input to the guest: what comes in the next `seconds`, 0 for what is there already. */
+static void feed(struct session *s, double seconds)
 {
     struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
     char bytes[INPUT_PIECE];
     ssize_t got;
 
     (void)fflush(stdout);
-    if (s->input_ended || (!wait && poll(&ready, 1, 0) <= 0)) {
+    if (s->input_ended || poll(&ready, 1, patience(seconds)) <= 0) {
         return;
     }
     got = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -124,29 +134,45 @@ static void feed(struct session *s, bool wait)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
+/* Traced steps and large matrices take long, plain ones do not. */
+static uint64_t next_slice(uint64_t slice, double seconds)
+{
+    if (seconds > SLICE_SECONDS) {
+        return slice > SLICE_LEAST ? slice / 2 : slice;
+    }
+    return seconds < SLICE_SECONDS / 4 && slice < SLICE_MOST ? slice * 2 : slice;
+}
+
+/* Nobody reads on, or the disk is full: an endless program must not run for ever. */
+static bool output_failed(const struct session *s)
+{
+    return ferror(stdout) || (s->trace.file != NULL && ferror(s->trace.file));
+}
+
 /* false after a complaint. */
 static bool run_program(struct session *s)
 {
     double start = now();
-    uint64_t done = 0;
+    uint64_t done = 0, slice = SLICE_FIRST;
     bool more = true;
 
     while (more) {
         uint64_t left = s->max_steps - done;
         struct facet_run how = {.budget =
-                                    run_trace_limit(&s->trace, done, left < SLICE ? left : SLICE)};
+                                    run_trace_limit(&s->trace, done, left < slice ? left : slice)};
 
         if (!run_trace_update(&s->trace, s->args, s->machine, done)) {
             return false;
         }
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
-        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps;
+        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !output_failed(s);
+        slice = next_slice(slice, now() - start - s->seconds);
         if (facet_xphmg_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
             more = more || (waits && !s->input_ended);
-            feed(s, waits);
+            feed(s, waits ? s->max_seconds - (now() - start) : 0);
         }
         s->seconds = now() - start;
         if (more && s->seconds > s->max_seconds) {
@@ -216,11 +242,27 @@ static void describe(const struct session *s, uint64_t address, char *buf, size_
 /* ---- telling ----------------------------------------------------------------------------------
  */
 
+/* The program reads after the end of standard input. */
+static bool reads_on(const struct session *s)
+{
+    return s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine);
+}
+
+static bool in_deadlock(const struct session *s)
+{
+    struct facet_xphmg_fault fault;
+
+    return s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault) &&
+           fault.cause == FACET_XPHMG_DEADLOCK;
+}
+
 static const char *reason_name(const struct session *s)
 {
     return s->out_of_time                         ? "time limit"
            : s->stop.reason == FACET_STOP_BUDGET  ? "instruction limit"
            : s->stop.reason == FACET_STOP_REQUEST ? "interrupted"
+           : reads_on(s)                          ? "end of input"
+           : in_deadlock(s)                       ? "deadlock"
                                                   : facet_stop_name(s->stop.reason);
 }
 
@@ -254,6 +296,11 @@ static void print_stop(const struct session *s)
         (void)facet_machine_disassemble(
             s->machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
         fprintf(stderr, "facet run: hart %u at breakpoint %s: %s\n", s->stop.core, where, text);
+    } else if (in_deadlock(s)) {
+        fprintf(stderr,
+                "facet run: every hart waits, and nobody can signal what hart %u waits for at %s\n",
+                s->stop.core,
+                where);
     } else if (s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault)) {
         describe(s, fault.pc, where, sizeof where);
         fprintf(stderr,
@@ -262,11 +309,11 @@ static void print_stop(const struct session *s)
                 "at 0x%" PRIx64 "\n",
                 fault.core,
                 facet_xphmg_cause_name(fault.cause),
-                fault.cause & ~(UINT64_C(1) << 63),
+                fault.cause & ~INTERRUPT,
                 fault.value,
                 where,
                 fault.handler);
-    } else if (s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine)) {
+    } else if (reads_on(s)) {
         fprintf(stderr, "facet run: reads on after the end of standard input, at %s\n", where);
     } else if (s->stop.reason == FACET_STOP_IDLE) {
         fprintf(stderr,
@@ -288,7 +335,7 @@ static uint64_t retired(const struct session *s)
     return sum;
 }
 
-/* Registers four in a line; CSRs that are not zero. */
+/* x, f, pc and privilege four in a line; predicates, matrices and CSRs that are not zero. */
 static void dump_core(const facet_machine *machine, uint32_t core)
 {
     const struct facet_core_desc *desc = facet_machine_core(machine, core);
@@ -299,12 +346,16 @@ static void dump_core(const facet_machine *machine, uint32_t core)
         const struct facet_reg_desc *reg = &desc->regs[i];
 
         (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        fprintf(stderr,
-                "  %-4s %-4s 0x%016" PRIx64 "%s",
-                reg->name,
-                reg->alias != NULL ? reg->alias : "",
-                value.lo,
-                i % 4 == 3 || i + 1 == desc->reg_count ? "\n" : "");
+        if (i <= desc->pc + 1) {
+            fprintf(stderr,
+                    "  %-4s %-4s 0x%016" PRIx64 "%s",
+                    reg->name,
+                    reg->alias != NULL ? reg->alias : "",
+                    value.lo,
+                    i % 4 == 3 || i == desc->pc + 1 ? "\n" : "");
+        } else if (value.lo != 0) {
+            fprintf(stderr, "  %-20s 0x%016" PRIx64 "\n", reg->name, value.lo);
+        }
     }
     for (uint32_t i = 0; i < desc->csr_count; i++) {
         if (facet_machine_csr_read(machine, core, i, &value, NULL) == FACET_OK && value.lo != 0) {
@@ -331,6 +382,44 @@ static json_t *core_json(const facet_machine *machine, uint32_t core)
         (void)json_object_set_new(csrs, desc->csrs[i].name, json_string(text));
     }
     return json_pack("{s:s, s:o, s:o}", "name", desc->name, "registers", regs, "csrs", csrs);
+}
+
+/* The trap that ended the run. */
+static json_t *fault_json(const struct facet_xphmg_fault *fault)
+{
+    char pc[24], value[24], handler[24];
+
+    (void)snprintf(pc, sizeof pc, "0x%" PRIx64, fault->pc);
+    (void)snprintf(value, sizeof value, "0x%" PRIx64, fault->value);
+    (void)snprintf(handler, sizeof handler, "0x%" PRIx64, fault->handler);
+    return json_pack("{s:I, s:s, s:b, s:I, s:s, s:s, s:s}",
+                     "hart",
+                     (json_int_t)fault->core,
+                     "pc",
+                     pc,
+                     "interrupt",
+                     (int)(fault->cause >> 63),
+                     "cause",
+                     (json_int_t)(fault->cause & ~INTERRUPT),
+                     "name",
+                     facet_xphmg_cause_name(fault->cause),
+                     "value",
+                     value,
+                     "handler",
+                     handler);
+}
+
+/* What only some reasons have. */
+static void add_details(const struct session *s, json_t *result)
+{
+    struct facet_xphmg_fault fault;
+
+    if (s->stop.reason == FACET_STOP_EXIT) {
+        (void)json_object_set_new(result, "program_exit", json_integer((json_int_t)s->stop.code));
+    } else if (s->stop.reason == FACET_STOP_FAULT && !in_deadlock(s) &&
+               facet_xphmg_fault(s->machine, &fault)) {
+        (void)json_object_set_new(result, "fault", fault_json(&fault));
+    }
 }
 
 static int print_summary(const struct session *s)
@@ -373,6 +462,9 @@ static int print_summary(const struct session *s)
                        (json_int_t)s->stop.core,
                        "pc",
                        pc);
+    if (result != NULL) {
+        add_details(s, result);
+    }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
             (void)json_array_append_new(cores, core_json(s->machine, i));
@@ -385,77 +477,30 @@ static int print_summary(const struct session *s)
 /* ---- the command ------------------------------------------------------------------------------
  */
 
-/* 64, 64k, 128M, 2G */
-static bool read_size(const struct cli_args *args, uint64_t *size)
+/* The machine, and the symbols of its program; after --resume there are none. */
+static bool start(struct session *s)
 {
-    const char *text = cli_value(args, "ram");
-    unsigned shift = 0;
-    char *end;
-    uint64_t value;
+    struct facet_xphmg_host host = {
+        .context = s,
+        .output = host_output,
+        .files = {host_open, host_close, host_read, host_write, host_seek, host_length}};
+    struct facet_error err = {0};
 
-    if (text == NULL) {
-        return true;
-    }
-    errno = 0;
-    value = strtoull(text, &end, 0);
-    switch (*end) {
-    case 'k':
-    case 'K':
-        shift = 10;
-        break;
-    case 'M':
-        shift = 20;
-        break;
-    case 'G':
-        shift = 30;
-        break;
-    default:
-        break;
-    }
-    end += shift != 0;
-    if (errno != 0 || text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 ||
-        value > FACET_XPHMG_RAM_MAX >> shift || (value << shift) % 4096 != 0) {
-        (void)cli_bad(args, "--ram %s: expected a multiple of 4k up to 64G, such as 128M", text);
+    if (!xphmg_setup_start(&s->setup, s->args, host)) {
         return false;
     }
-    *size = value << shift;
+    s->machine = s->setup.machine;
+    if (s->setup.program.data == NULL) {
+        s->program = calloc(1, sizeof *s->program);
+        return s->program != NULL;
+    }
+    if (facet_elf_read(s->setup.program.data, s->setup.program.size, &s->program, &err) !=
+        FACET_OK) {
+        (void)facet_fail_in(&err, s->args->positional[0]);
+        (void)cli_bad_error(s->args, &err);
+        return false;
+    }
     return true;
-}
-
-/* argv as one line, for SYS_GET_CMDLINE. */
-static void join(const struct cli_args *args, struct facet_strbuf *line)
-{
-    facet_strbuf_init(line);
-    for (int i = 0; i < args->positional_count; i++) {
-        facet_strbuf_printf(line, "%s%s", i > 0 ? " " : "", args->positional[i]);
-    }
-}
-
-static enum facet_status
-start(struct session *s, struct facet_xphmg_config *config, struct facet_error *err)
-{
-    struct facet_bytes file;
-    struct facet_strbuf line;
-    enum facet_status status = facet_file_read(s->args->positional[0], PROGRAM_LIMIT, &file, err);
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    join(s->args, &line);
-    config->command_line = facet_strbuf_text(&line);
-    status = facet_xphmg_create(config, &s->machine, err);
-    if (status == FACET_OK) {
-        status = facet_xphmg_load_elf(s->machine, file.data, file.size, err);
-        if (status == FACET_OK) {
-            status = facet_elf_read(file.data, file.size, &s->program, err);
-        }
-        if (status != FACET_OK) {
-            (void)facet_fail_in(err, s->args->positional[0]);
-        }
-    }
-    facet_strbuf_free(&line);
-    free(file.data);
-    return status;
 }
 
 static int run_session(struct session *s)
@@ -469,8 +514,8 @@ static int run_session(struct session *s)
     good = run_program(s);
     (void)sigaction(SIGINT, &old, NULL);
     (void)fflush(stdout);
-    if (!run_trace_close(&s->trace, s->args) || !good) {
-        return CLI_BAD;
+    if (!run_trace_close(&s->trace, s->args) || !good || ferror(stdout)) {
+        return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
     code = print_summary(s);
@@ -480,45 +525,31 @@ static int run_session(struct session *s)
 static int run_run(const struct cli_args *args)
 {
     struct session s = {.args = args, .max_steps = UINT64_MAX, .max_seconds = 1e300};
-    struct facet_xphmg_config config = {
-        .no_cache = cli_given(args, "no-cache"),
-        .no_semihosting = cli_given(args, "no-semihosting"),
-        .host = {.context = &s,
-                 .output = host_output,
-                 .files = {host_open, host_close, host_read, host_write, host_seek, host_length}}};
-    struct facet_error err = {0};
-    uint64_t harts = 1;
     int code;
 
-    if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) ||
-        !cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
-        !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds) ||
-        !read_size(args, &config.ram_bytes)) {
+    if (!cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
+        !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds)) {
         return CLI_BAD;
     }
-    config.harts = (uint32_t)harts;
     if (args->json && cli_given(args, "trace") && strcmp(cli_value(args, "trace"), "-") == 0) {
         return cli_bad(args, "--json and --trace - both want standard output");
     }
     if (!guest_files_open(&s.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
     }
-    if (start(&s, &config, &err) != FACET_OK) {
-        code = cli_bad_error(args, &err);
-    } else if (!add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
+    if (!start(&s) || !add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
         code = run_session(&s);
     }
     facet_object_free(s.program);
-    facet_machine_destroy(s.machine);
+    xphmg_setup_end(&s.setup);
     guest_files_close(&s.files);
     return code;
 }
 
 static const struct cli_option run_options[] = {
-    {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},
-    {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},
+    XPHMG_SETUP_OPTIONS,
     {"max-instructions",
      0,
      "N",
@@ -527,9 +558,6 @@ static const struct cli_option run_options[] = {
     {"break", 'b', "PLACE", "stop before the instruction at an address or symbol; repeatable"},
     {"dump-state", 0, NULL, "print registers and CSRs of every hart at the end"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
-    {"files", 0, "DIR", "let the program open files below DIR by semihosting"},
-    {"no-semihosting", 0, NULL, "EBREAK always traps"},
-    {"no-cache", 0, NULL, "plain executor: same results, slower"},
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -538,7 +566,8 @@ const struct cli_command cli_cmd_run = {
     .name = "run",
     .summary = "run a bare-metal RISC-V program on the xphmg machine",
     .usage = "facet run PROGRAM [ARG...] [--harts N] [--ram SIZE] [--break PLACE] [--json]\n"
-             "facet run PROGRAM [OPTION...] -- ARG...",
+             "facet run PROGRAM [OPTION...] -- ARG...\n"
+             "facet run --resume FILE [--break PLACE] [--json]",
     .details =
         "Loads an ELF64 executable, starts every hart at its entry point (a0 = hart number) and "
         "connects its console to standard input and output. Programs end and talk through RISC-V "
@@ -547,6 +576,8 @@ const struct cli_command cli_cmd_run = {
         "a dash follow after --.\n\n"
         "Runs are repeatable: time counts instructions, and nothing of the host shows but standard "
         "input and, with --files, the files below one folder.\n\n"
+        "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
+        "addresses only.\n\n"
         "The exit code is the program's own, 255 when that is larger. 2: bad input or usage. 124: "
         "a "
         "limit was reached. 125: the program cannot go on: a trap without handler, or all harts "
@@ -560,5 +591,5 @@ const struct cli_command cli_cmd_run = {
     .options = run_options,
     .has_json = true,
     .run = run_run,
-    .operands = "PROGRAM [ARG...]",
+    .operands = "[PROGRAM] [ARG...]",
 };

@@ -46,6 +46,11 @@ step "One ray against four boxes on the XPHMG hart (examples/xphmg/boxtest.s)"
 show facet as examples/xphmg/boxtest.s --isa xphmg -o out/boxtest.elf --listing out/boxtest.lst
 peek 28 facet dis out/boxtest.elf
 
+step "A program on the XPHMG hart, and what its first instructions change"
+show facet as examples/xphmg/hello.s --isa xphmg -o out/hello.elf
+show facet run out/hello.elf --trace out/hello.jsonl --stats
+peek 4 cat out/hello.jsonl
+
 step "What the contract says about an instruction, a register, a decision"
 show facet spec rt.bbox
 peek 12 facet spec RTNODE

@@ -1,5 +1,6 @@
 /* Start of the programs of `facet bench hart`: floating point on, a stack, main, and a semihosting
- * exit whose code is main's result, which every machine with semihosting understands. */
+ * exit whose code is main's result, which every machine with semihosting understands. The number
+ * at `rounds` is unique in the file, so that it can be found and replaced there. */
     .section .text.start, "ax"
     .globl _start
 _start:
@@ -28,5 +29,8 @@ trap: /* nothing here traps on purpose */
 
     .data
     .balign 16
+    .globl rounds
+rounds:
+    .dword 0xFACE7B0A7D5EED01
 reason:
     .dword 0x20026, 0 /* ADP_Stopped_ApplicationExit */

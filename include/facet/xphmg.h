@@ -110,6 +110,13 @@ struct facet_xphmg_fault {
 };
 bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *fault);
 
+/* Switches a hart of configuration `prof` to profile Pn between two instructions (spec/numeric.md
+ * 16). FACET_ERR_USAGE for a hart or a profile that does not exist. */
+enum facet_status facet_xphmg_set_profile(facet_machine *machine,
+                                          uint32_t core,
+                                          uint32_t profile,
+                                          struct facet_error *err);
+
 /* "illegal instruction", ...; never NULL. */
 const char *facet_xphmg_cause_name(uint64_t cause);
 

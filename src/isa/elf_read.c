@@ -84,6 +84,14 @@ static enum facet_status read_identity(struct reader *r, enum facet_isa *isa)
     }
     r->wide = r->data[EI_CLASS] == ELFCLASS64;
     machine = (unsigned)get(r->data + 18, 2);
+    if (!r->wide && machine == EM_RISCV) {
+        return facet_fail(
+            r->err,
+            FACET_ERR_INPUT,
+            EI_CLASS,
+            "offset 4: a 32-bit RISC-V file, expected RV64 (compile with -march=rv64gc "
+            "-mabi=lp64d)");
+    }
     if (machine != (r->wide ? EM_RISCV : FACET_EM_TILE)) {
         return facet_fail(r->err,
                           FACET_ERR_INPUT,

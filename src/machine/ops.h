@@ -24,7 +24,8 @@ struct facet_port {
     const struct facet_observer *observer; /* NULL: nobody listens */
     bool stop;                             /* return from run() after this step */
     bool stop_on_trap;
-    uint32_t break_count; /* 0: no need to ask facet_port_break */
+    uint32_t break_count;   /* 0: no need to ask facet_port_break */
+    uint64_t break_version; /* changes with every breakpoint added or removed; never 0 then */
     facet_machine *machine;
 };
 
@@ -99,6 +100,9 @@ void *facet_machine_self(const facet_machine *machine, const struct facet_machin
 /* Whether a breakpoint holds this core before the instruction at pc; ask only when break_count !=
  * 0. When true, return from run() with FACET_STOP_BREAKPOINT and the core. */
 bool facet_port_break(struct facet_port *port, uint32_t core, uint64_t pc);
+/* Whether any core has a breakpoint at pc; changes nothing. For caches of decoded code, which end
+ * their blocks in front of it and look at break_version before they use them again. */
+bool facet_port_has_break(const struct facet_port *port, uint64_t pc);
 
 void facet_port_tell_retire(struct facet_port *port, const struct facet_retire_event *event);
 void facet_port_tell_reg(struct facet_port *port, const struct facet_reg_event *event);

@@ -23,6 +23,7 @@ static void recount(facet_machine *machine)
             machine->break_filter |= filter_bit(machine->points[i].pc);
         }
     }
+    machine->port.break_version++;
     facet_machine_update_ears(machine);
 }
 
@@ -99,6 +100,18 @@ facet_machine_point_remove(facet_machine *machine, uint32_t id, struct facet_err
         }
     }
     return facet_fail(err, FACET_ERR_USAGE, id, "no breakpoint or watchpoint %u", id);
+}
+
+bool facet_port_has_break(const struct facet_port *port, uint64_t pc)
+{
+    const facet_machine *machine = port->machine;
+    bool found = false;
+
+    for (size_t i = 0; i < machine->point_count && (machine->break_filter & filter_bit(pc)) != 0;
+         i++) {
+        found |= machine->points[i].watch.size == 0 && machine->points[i].pc == pc;
+    }
+    return found;
 }
 
 bool facet_port_break(struct facet_port *port, uint32_t core, uint64_t pc)

@@ -476,13 +476,15 @@ struct op *facet_block_translate(facet_block_cache *cache, const struct facet_ha
                       .base = h->ram.base,
                       .start = pc};
     struct entry *entry = facet_block_entry(cache, pc);
+    const bool breaks = h->port != NULL && h->port->break_count != 0;
     bool open = true;
 
     while (open && t.index < BLOCK_MAX) {
         struct facet_insn in;
         uint64_t word;
 
-        if (!facet_window_load(&h->ram, t.pc, 4, &word)) {
+        if ((breaks && facet_port_has_break(h->port, t.pc)) ||
+            !facet_window_load(&h->ram, t.pc, 4, &word)) {
             break;
         }
         mark(cache, t.pc - h->ram.base);

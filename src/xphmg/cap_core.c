@@ -28,7 +28,6 @@ static uint64_t constant(unsigned number)
         CASE(TIER_SAMP);
         CASE(TIER_RT);
         CASE(HINT_ALIGN);
-        CASE(HINT_BVHGR);
         CASE(HINT_LDSBK);
         CASE(PREC_TEX);
         CASE(PREC_IMG);
@@ -39,13 +38,18 @@ static uint64_t constant(unsigned number)
 #undef CASE
 }
 
-/* Profile Pn runs n + 1 groups of eight waves; nothing else varies (R-CAP-60). */
-static uint64_t waves(const struct facet_units *units)
+/* What P0, P1 and P2 say (numeric.md 16); without profiles, and for others, P0 (R-CAP-60). */
+struct profile {
+    uint8_t waves, granule;
+};
+
+static struct profile profile(const struct facet_units *units)
 {
+    static const struct profile profiles[] = {{0, 0}, {1, 1}, {3, 2}};
     bool vary = FACET_GET(units->config->flags, CAP_FLAGS_RUNTIME_MUTABLE) != 0 &&
                 FACET_GET(units->config->flags, CAP_FLAGS_HAS_PROFILES) != 0;
 
-    return FACET_PUT(FACET_CAP_TIER_WAVE_RESET, CAP_TIER_WAVE_WAVES, vary ? units->cap.profile : 0);
+    return profiles[vary && units->cap.profile < 3 ? units->cap.profile : 0];
 }
 
 bool facet_cap_core_read(const struct facet_units *units, unsigned number, uint64_t *value)
@@ -80,7 +84,10 @@ bool facet_cap_core_read(const struct facet_units *units, unsigned number, uint6
         *value = pmask_present(config) ? config->pmask_cap : 0;
         break;
     case FACET_CSR_CAP_TIER_WAVE:
-        *value = waves(units);
+        *value = FACET_PUT(FACET_CAP_TIER_WAVE_RESET, CAP_TIER_WAVE_WAVES, profile(units).waves);
+        break;
+    case FACET_CSR_CAP_HINT_BVHGR:
+        *value = FACET_PUT(FACET_CAP_HINT_BVHGR_RESET, CAP_HINT_BVHGR_GRAN, profile(units).granule);
         break;
     case FACET_CSR_CAP_PREC_ALU:
         *value = config->prec_alu;

@@ -15,6 +15,24 @@ static bool in_ram(const struct facet_xphmg *m, uint64_t address, uint64_t size)
     return address >= ram->base && size <= ram->size && address - ram->base <= ram->size - size;
 }
 
+static bool overlap(const struct facet_segment *a, const struct facet_segment *b)
+{
+    uint64_t first = a->physical > b->physical ? a->physical : b->physical;
+
+    return first < a->physical + a->memory_size && first < b->physical + b->memory_size;
+}
+
+/* The first segment before `segment` that has a byte in common with it, or `segment`. */
+static size_t overlapped(const struct facet_object *object, size_t segment)
+{
+    size_t i = 0;
+
+    while (i < segment && !overlap(&object->segments[i], &object->segments[segment])) {
+        i++;
+    }
+    return i;
+}
+
 static enum facet_status
 check(const struct facet_xphmg *m, const struct facet_object *object, struct facet_error *err)
 {
@@ -44,6 +62,15 @@ check(const struct facet_xphmg *m, const struct facet_object *object, struct fac
                               s->physical + s->memory_size,
                               ram->base,
                               ram->base + ram->size);
+        }
+        if (overlapped(object, i) != i) {
+            return facet_fail(err,
+                              FACET_ERR_INPUT,
+                              s->physical,
+                              "segments %zu and %zu overlap: the second begins at 0x%" PRIx64,
+                              overlapped(object, i),
+                              i,
+                              s->physical);
         }
     }
     if (!in_ram(m, object->entry, 2) || (object->entry & 1) != 0) {

@@ -400,6 +400,19 @@ bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *f
     return true;
 }
 
+enum facet_status facet_xphmg_set_profile(facet_machine *machine,
+                                          uint32_t core,
+                                          uint32_t profile,
+                                          struct facet_error *err)
+{
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+
+    if (m == NULL || core >= m->hart_count) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "there is no hart %u", core);
+    }
+    return facet_cap_set_profile(&m->harts[core].units, profile, err);
+}
+
 const char *facet_xphmg_cause_name(uint64_t cause)
 {
     static const char *const names[] = {

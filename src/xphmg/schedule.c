@@ -209,6 +209,9 @@ static uint64_t run_blocks(struct facet_xphmg *m, struct facet_hart *h, uint64_t
     (void)facet_block_run(m->cache, h, distance < limit ? distance : limit);
     done = h->retired - before;
     m->clock += done;
+    if (done > 0 && m->port->break_count != 0) { /* perhaps in front of a breakpoint */
+        return done;
+    }
     return done < limit ? done + step(m, h) : done;
 }
 
@@ -229,6 +232,17 @@ static void tell_end(const struct facet_xphmg *m, struct facet_stop *stop)
     stop->address = m->end_address;
 }
 
+/* Blocks end in front of the breakpoints of the time when they were made. */
+static void drop_stale_blocks(struct facet_xphmg *m)
+{
+    uint64_t version = m->port->break_count != 0 ? m->port->break_version : 0;
+
+    if (m->cache != NULL && m->cache_breaks != version) {
+        facet_block_cache_flush(m->cache);
+        m->cache_breaks = version;
+    }
+}
+
 void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
 {
     struct facet_xphmg *m = self;
@@ -238,6 +252,7 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         facet_xphmg_htif_poll(m, m->current); /* input or a debugger's write may have come */
         drop_stale(m, &m->harts[m->current]);
     }
+    drop_stale_blocks(m);
     facet_xphmg_settle(m);
     while (stop->steps < budget && m->end == 0) {
         struct facet_hart *h = &m->harts[m->current];
@@ -256,7 +271,7 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         if (m->hart_count > 1 && m->turn_left < limit) {
             limit = m->turn_left;
         }
-        if (m->cache == NULL || port->break_count != 0 || facet_port_listens(port)) {
+        if (m->cache == NULL || facet_port_listens(port)) {
             done = step(m, h);
         } else {
             done = run_blocks(m, h, limit);

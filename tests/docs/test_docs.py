@@ -86,7 +86,8 @@ def matches(got, shown):
 
 
 def run_in(folder, command):
-    environment = dict(os.environ, PATH=os.path.dirname(FACET) + ":" + os.environ["PATH"])
+    build = os.path.dirname(FACET)
+    environment = dict(os.environ, PATH=f"{build}:{build}/examples:{os.environ['PATH']}")
     environment.pop("FACET_TEST_RESULTS", None)
     return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

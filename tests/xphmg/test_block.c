@@ -576,3 +576,85 @@ TEST(floating_point_of_the_host_has_the_same_bits_and_flags, "")
     bench_free(&plain);
     bench_free(&fast);
 }
+
+/* Operations call one another; whether the compiler makes jumps of that or not, a long run must not
+ * use up the host's stack, nor stop early. */
+TEST(one_call_runs_a_million_instructions, "")
+{
+    uint8_t *code = NULL;
+    size_t size = 0;
+    struct bench b;
+
+    bench_make(&b, BASE);
+    if (assemble("li x5, 200000\nloop: addi x6, x6, 3\nxor x7, x7, x6\nslli x7, x7, 1\n"
+                 "addi x5, x5, -1\nbnez x5, loop\necall\n",
+                 &code,
+                 &size)) {
+        (void)facet_mem_poke(b.mem, BASE, code, size);
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, UINT64_MAX), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.x[6], 600000);
+        CHECK_EQ(b.hart.retired, 2 + 5 * 200000); /* li is lui and addiw */
+        CHECK_EQ(b.hart.pc, BASE + size - 4);
+    }
+    free(code);
+    bench_free(&b);
+}
+
+/* Stores beside cached code are the block executor's own, and a watched line is step.c's. */
+TEST(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor, "")
+{
+    const char *text = "la x5, near\nsd x6, 0(x5)\nsd x6, 64(x5)\nsd x6, 128(x5)\necall\n"
+                       ".align 6\nnear: .zero 192\n";
+    uint8_t *code = NULL;
+    size_t size = 0;
+    struct bench b;
+
+    bench_make(&b, BASE);
+    if (assemble(text, &code, &size)) {
+        (void)facet_mem_poke(b.mem, BASE, code, size);
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.retired, 5); /* all stores */
+        facet_block_cache_watch(b.cache, 1, BASE + 64 + 64 + 8);
+        b.hart.pc = BASE;
+        b.hart.retired = 0;
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.retired, 3); /* in front of the second store */
+        (void)facet_hart_step(&b.hart);
+        CHECK(!b.hart.code_written);
+        facet_block_cache_watch(b.cache, 1, 0);
+        b.hart.pc = BASE;
+        b.hart.retired = 0;
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.retired, 5);
+        b.hart.x[5] = BASE; /* into the code itself */
+        b.hart.pc = BASE + 8;
+        b.hart.retired = 0;
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.retired, 0);
+        (void)facet_hart_step(&b.hart);
+        CHECK(b.hart.code_written);
+    }
+    free(code);
+    bench_free(&b);
+}
+
+/* A trace that followed a call expects to come back behind it; a function may decide otherwise. */
+TEST(a_function_that_returns_elsewhere_is_followed_there, "")
+{
+    uint8_t *code = NULL;
+    size_t size = 0;
+    struct bench b;
+
+    bench_make(&b, BASE);
+    if (assemble("jal ra, f\nli x6, 1\necall\nelse: li x6, 2\necall\nf: la ra, else\nret\n",
+                 &code,
+                 &size)) {
+        (void)facet_mem_poke(b.mem, BASE, code, size);
+        CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+        CHECK_EQ(b.hart.x[6], 2);
+        CHECK_EQ(b.hart.pc, BASE + 16);
+        CHECK_EQ(b.hart.retired, 5);
+    }
+    free(code);
+    bench_free(&b);
+}

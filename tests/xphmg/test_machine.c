@@ -739,3 +739,61 @@ TEST(bad_configurations_and_files_are_refused, "")
     }
     facet_machine_destroy(m);
 }
+
+/* Breakpoints come and go on code that is already cached; both executors stop in the same places
+ * after the same steps. */
+TEST(breakpoints_stop_both_executors_alike, "")
+{
+    struct facet_xphmg_config cached = {.harts = 2}, plain = {.harts = 2, .no_cache = true};
+    facet_machine *a = make(cached, timer_program, NULL), *b = make(plain, timer_program, NULL);
+    uint32_t ids[4] = {0}, hits = 0;
+
+    for (unsigned round = 0; round < 400 && !harness_failed(); round++) {
+        struct facet_run run = {.budget = 1 + harness_random() % 3000};
+        unsigned slot = harness_random() % 4;
+        uint64_t pc = FACET_XPHMG_RAM_BASE + 4 * (harness_random() % 40);
+        uint32_t core = harness_random() % 3 == 0 ? harness_random() % 2 : FACET_ANY_CORE;
+        struct facet_stop at, bt;
+
+        if (ids[slot] != 0) {
+            CHECK_EQ(facet_machine_point_remove(a, ids[slot], NULL), FACET_OK);
+            CHECK_EQ(facet_machine_point_remove(b, ids[slot], NULL), FACET_OK);
+            ids[slot] = 0;
+        } else {
+            CHECK_EQ(facet_machine_break_add(a, core, pc, &ids[slot], NULL), FACET_OK);
+            CHECK_EQ(facet_machine_break_add(b, core, pc, &ids[slot], NULL), FACET_OK);
+        }
+        facet_machine_run(a, &run, &at);
+        facet_machine_run(b, &run, &bt);
+        CHECK_EQ(at.reason, bt.reason);
+        CHECK_EQ(at.steps, bt.steps);
+        CHECK_EQ(at.pc, bt.pc);
+        CHECK_EQ(at.core, bt.core);
+        hits += at.reason == FACET_STOP_BREAKPOINT;
+    }
+    CHECK(hits > 50);
+    facet_machine_destroy(a);
+    facet_machine_destroy(b);
+}
+
+/* ---- profiles --------------------------------------------------------------------------------
+ */
+
+TEST(the_host_switches_profiles_between_instructions, "CAP-120")
+{
+    struct facet_xphmg_config config = {.harts = 2, .configuration = "prof"};
+    facet_machine *machine;
+    struct facet_value value;
+    uint32_t wave;
+
+    CHECK_EQ(facet_xphmg_create(&config, &machine, NULL), FACET_OK);
+    wave = facet_machine_find_csr(machine, 0, "CAP.TIER.WAVE");
+    CHECK_EQ(facet_xphmg_set_profile(machine, 1, 2, NULL), FACET_OK);
+    CHECK_EQ(facet_machine_csr_read(machine, 1, wave, &value, NULL), FACET_OK);
+    CHECK_EQ(value.lo, 3);
+    CHECK_EQ(facet_machine_csr_read(machine, 0, wave, &value, NULL), FACET_OK);
+    CHECK_EQ(value.lo, 0);
+    CHECK_EQ(facet_xphmg_set_profile(machine, 1, 3, NULL), FACET_ERR_USAGE);
+    CHECK_EQ(facet_xphmg_set_profile(machine, 2, 0, NULL), FACET_ERR_USAGE);
+    facet_machine_destroy(machine);
+}

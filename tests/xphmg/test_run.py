@@ -186,6 +186,37 @@ def limits_end_with_124():
 
 
 @case()
+def the_time_limit_holds_while_the_program_waits_for_input():
+    program = assemble("asks", "_start: li a0, 7\n li a1, 0\n call semihost\n j .\n" + CALL)
+    with subprocess.Popen([FACET, "run", program, "--max-seconds", "0.05"], stdin=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as asks:
+        try:
+            asks.wait(timeout=100)  # standard input stays open and silent
+        finally:
+            asks.kill()
+        check_eq(asks.returncode, 124, "exit code")
+        check("time limit" in asks.stderr.read(), "what was said")
+
+
+@case()
+def an_endless_program_ends_when_nobody_reads_its_output():
+    program = assemble("flood", "_start: li t0, 0x10000000\n1: sb t0, 0(t0)\n j 1b\n")
+    for options in ([], ["--trace", "-"]):
+        with subprocess.Popen([FACET, "run", program, *options], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as flood:
+            flood.stdout.read(3)
+            flood.stdout.close()
+            try:
+                flood.wait(timeout=100)
+            finally:
+                flood.kill()
+            check_eq(flood.returncode, 2, f"exit code with {options}")
+    done = facet("run", program, "--trace", "/dev/full")
+    check_eq(done.returncode, 2, "exit code")
+    check("/dev/full" in done.stderr, f"said {done.stderr!r}")
+
+
+@case()
 def a_breakpoint_is_found_by_name_and_by_address():
     program = assemble("stops", "_start: li a5, 1\nmiddle: li a5, 2\n li a5, 3\n" + EXIT % 0)
     for place in ("middle", "0x80000004"):
@@ -206,6 +237,43 @@ def a_trap_without_handler_and_a_dead_wait_end_with_125():
     done = facet("run", assemble("wait", "_start: wfi\n j _start\n"))
     check_eq(done.returncode, 125, "exit code")
     check("WFI" in done.stderr, f"said {done.stderr!r}")
+
+
+@case()
+def json_tells_every_end_apart():
+    ask = "_start: li a0, 7\n li a1, 0\n call semihost\n j _start\n" + CALL
+    for text, options, code, expected in (
+            (EXIT % 300, [], 255, {"reason": "exit", "program_exit": 300}),
+            ("_start: j .\n", ["--max-instructions", "7"], 124, {"reason": "instruction limit", "steps": 7}),
+            ("_start: j .\n", ["--max-seconds", "0.01"], 124, {"reason": "time limit"}),
+            ("_start: nop\n", ["-b", "_start"], 0, {"reason": "breakpoint", "steps": 0}),
+            ("_start: wfi\n", [], 125, {"reason": "idle"}),
+            (ask, [], 125, {"reason": "end of input"}),
+            ("_start: xfence.waiti 1\n", [], 125, {"reason": "deadlock"}),
+            ("_start: nop\n lw t0, 64(zero)\n", [], 125, {"reason": "fault", "fault": {
+                "hart": 0, "pc": "0x80000004", "interrupt": False, "cause": 5, "name": "load access fault",
+                "value": "0x40", "handler": "0x0"}})):
+        done = facet("run", assemble("ends", text), "--json", *options)
+        result = json.loads(done.stdout)
+        check_eq(done.returncode, code, f"exit code after {expected}")
+        check_eq(result["exit_code"], code, f"exit_code of {expected}")
+        check_eq({key: result[key] for key in expected}, expected, "result")
+        check_eq("program_exit" in result, expected["reason"] == "exit", "whether there is program_exit")
+        check_eq("fault" in result, expected["reason"] == "fault", "whether there is fault")
+        check_eq(done.stderr == "", expected["reason"] == "exit", f"whether something was said: {done.stderr!r}")
+
+
+@case()
+def a_configuration_is_chosen():
+    program = assemble("config", "_start: csrr a5, CAP.PMASK.CAP\n" + EXIT % 0)
+    for name, expected in ((None, 0x17), ("full", 0x17), ("min", 0x13), ("prof", 0x17), ("min,pmask_banks=4", 0x17),
+                           ("full,pmask_banks=2,pmask_level=1", 0x13)):
+        options = [] if name is None else ["--config", name]
+        done = facet("run", program, "--json", "--dump-state", *options)
+        check_eq(json.loads(done.stdout)["harts"][0]["registers"]["x15"], hex(expected), f"a5 with {name}")
+    for name, part in (("big", "full, min or prof"), ("full,banks=2", "banks"), ("full,pmask_banks=5", "1 to 4"),
+                       ("full,", "key=value"), ("full,feat0=0x100000000", "feat0")):
+        refused(program, "--config", name, parts=(part,))
 
 
 @case()
@@ -290,6 +358,8 @@ def bad_files_and_options_are_refused():
     refused(path("nowhere"), parts=("nowhere",))
     refused(variant("empty", lambda d: b""), parts=("empty",))
     refused(variant("cut", lambda d: d[:100]), parts=("offset",))
+    refused(variant("rv32", patch(4, "B", 1)), parts=("32-bit", "RV64"))
+    refused(variant("over", patch(64 + 56 + 24, "<Q", 0x80000000)), parts=("segments 0 and 1", "0x80000000"))
     refused(variant("x86", patch(18, "<H", 62)), parts=("x86",))
     refused(variant("entry", patch(24, "<Q", 0x10)), parts=("entry point 0x10",))
     refused(variant("low", patch(64 + 24, "<Q", 0x1000)), parts=("0x1000", "RAM is 0x80000000"))

@@ -1,0 +1,344 @@
+/* Area `hart`: bare-metal RV64 programs (bench/hart) on the xphmg machine and, the same ELF file,
+ * on qemu-system-riscv64, in millions of guest instructions per second. The cross compiler and QEMU
+ * are found on PATH; the sources travel inside the program.
+ *
+ * Both are measured in processor time, so that whatever else runs on the host weighs on neither;
+ * QEMU's start-up, measured with no rounds to do, is subtracted. Every program checks its own
+ * results and says so by its exit code. */
+#include "bench/bench.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "bench/hart_programs.h"
+
+#include <facet/xphmg.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COMPILER "riscv64-unknown-elf-gcc"
+#define QEMU "qemu-system-riscv64"
+
+/* What start.S has at `rounds`. */
+static const uint64_t rounds_mark = UINT64_C(0xFACE7B0A7D5EED01);
+
+enum { LENGTH_FACTOR = 2, STARTS = 3, ELF_LIMIT = 1 << 24 };
+static const double least_seconds = 0.1; /* of Facet, whatever was asked for */
+
+struct program {
+    const char *name;
+    const char *source;
+    uint8_t *elf; /* with the mark in it */
+    size_t size, mark;
+    double asked;          /* length for which rounds was found */
+    uint64_t rounds;       /* that take that long on Facet */
+    uint64_t instructions; /* of that many rounds */
+    double start_up;       /* of QEMU, seconds */
+};
+
+enum { INT, FP, MEM, PROGRAMS };
+static struct program programs[PROGRAMS] = {
+    {.name = "int", .source = hart_int},
+    {.name = "fp", .source = hart_fp},
+    {.name = "mem", .source = hart_mem},
+};
+static char folder[64];
+
+static void path_of(char path[128], const char *name)
+{
+    (void)snprintf(path, 128, "%s/%s", folder, name);
+}
+
+static void clean_up(void)
+{
+    static const char *const names[] = {"start.S", "hart.ld", "program.c", "program.elf"};
+    char path[128];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        path_of(path, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder);
+    for (int i = 0; i < PROGRAMS; i++) {
+        free(programs[i].elf);
+    }
+}
+
+static enum facet_status write_text(const char *name, const char *text, struct facet_error *err)
+{
+    char path[128];
+
+    path_of(path, name);
+    return facet_file_write(path, text, strlen(text), err);
+}
+
+static enum facet_status prepare_folder(struct facet_error *err)
+{
+    static const char *const needed[] = {COMPILER, QEMU};
+    enum facet_status status;
+
+    for (size_t i = 0; i < 2; i++) {
+        if (!bench_has_program(needed[i])) {
+            return facet_fail(err, FACET_ERR_IO, 0, "%s is not installed", needed[i]);
+        }
+    }
+    if (folder[0] != '\0') {
+        return FACET_OK;
+    }
+    (void)snprintf(folder, sizeof folder, "%s", "/tmp/facet-bench-XXXXXX");
+    if (mkdtemp(folder) == NULL) {
+        folder[0] = '\0';
+        return facet_fail(err, FACET_ERR_IO, 0, "/tmp: cannot make a folder");
+    }
+    (void)atexit(clean_up);
+    status = write_text("start.S", hart_start, err);
+    return status == FACET_OK ? write_text("hart.ld", hart_ld, err) : status;
+}
+
+static enum facet_status compile(struct program *p, struct facet_error *err)
+{
+    char source[128], start[128], script[128], out[128];
+    char *argv[] = {(char *)COMPILER,
+                    (char *)"-O2",
+                    (char *)"-march=rv64gc",
+                    (char *)"-mabi=lp64d",
+                    (char *)"-mcmodel=medany",
+                    (char *)"-ffreestanding",
+                    (char *)"-fno-tree-loop-distribute-patterns", /* no memcpy to call */
+                    (char *)"-nostdlib",
+                    (char *)"-static",
+                    (char *)"-T",
+                    script,
+                    start,
+                    source,
+                    (char *)"-o",
+                    out,
+                    NULL};
+    struct facet_bytes file;
+    enum facet_status status;
+    double seconds;
+
+    path_of(source, "program.c");
+    path_of(start, "start.S");
+    path_of(script, "hart.ld");
+    path_of(out, "program.elf");
+    status = write_text("program.c", p->source, err);
+    if (status == FACET_OK) {
+        status = bench_spawn(argv, &seconds, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_file_read(out, ELF_LIMIT, &file, err);
+    }
+    if (status != FACET_OK) {
+        return status;
+    }
+    for (size_t i = 0; i + sizeof rounds_mark <= file.size; i++) {
+        if (memcmp(file.data + i, &rounds_mark, sizeof rounds_mark) == 0) {
+            p->elf = file.data;
+            p->size = file.size;
+            p->mark = i;
+            return FACET_OK;
+        }
+    }
+    free(file.data);
+    return facet_fail(err, FACET_ERR_INTERNAL, 0, "%s: no place for the rounds", p->name);
+}
+
+/* The guest is little-endian. */
+static void set_rounds(struct program *p, uint64_t rounds)
+{
+    for (int i = 0; i < 8; i++) {
+        p->elf[p->mark + (size_t)i] = (uint8_t)(rounds >> (8 * i));
+    }
+}
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One run on a fresh machine. */
+static enum facet_status
+run_facet(struct program *p, uint64_t rounds, double *seconds, struct facet_error *err)
+{
+    const struct facet_run how = {.budget = UINT64_MAX};
+    facet_machine *machine = NULL;
+    enum facet_status status = facet_xphmg_create(NULL, &machine, err);
+    struct facet_stop stop = {0};
+    double start;
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    set_rounds(p, rounds);
+    status = facet_xphmg_load_elf(machine, p->elf, p->size, err);
+    if (status == FACET_OK) {
+        start = processor_seconds();
+        facet_machine_run(machine, &how, &stop);
+        *seconds = processor_seconds() - start;
+        p->instructions = facet_machine_retired(machine, 0);
+        if (stop.reason != FACET_STOP_EXIT || stop.code != 0) {
+            status = facet_fail(err,
+                                FACET_ERR_INTERNAL,
+                                stop.pc,
+                                "%s ended with %s, code %llu",
+                                p->name,
+                                facet_stop_name(stop.reason),
+                                (unsigned long long)stop.code);
+        }
+    }
+    facet_machine_destroy(machine);
+    return status;
+}
+
+/* One run of QEMU from start to end. */
+static enum facet_status
+run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error *err)
+{
+    extern char **environ;
+    char elf[128];
+    char *argv[] = {(char *)QEMU,
+                    (char *)"-machine",
+                    (char *)"virt",
+                    (char *)"-bios",
+                    (char *)"none",
+                    (char *)"-display",
+                    (char *)"none",
+                    (char *)"-serial",
+                    (char *)"none",
+                    (char *)"-monitor",
+                    (char *)"none",
+                    (char *)"-semihosting",
+                    (char *)"-kernel",
+                    elf,
+                    NULL};
+    posix_spawn_file_actions_t actions;
+    struct rusage use;
+    int ended, failed;
+    pid_t pid;
+    enum facet_status status;
+
+    path_of(elf, "program.elf");
+    set_rounds(p, rounds);
+    status = facet_file_write(elf, p->elf, p->size, err);
+    if (status != FACET_OK) {
+        return status;
+    }
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    for (int fd = 0; fd < 3; fd++) {
+        (void)posix_spawn_file_actions_addopen(
+            &actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+    }
+    failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", QEMU, strerror(failed));
+    }
+    if (wait4(pid, &ended, 0, &use) != pid || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s did not end with code 0", QEMU, p->name);
+    }
+    *seconds = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+               (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6;
+    return FACET_OK;
+}
+
+/* Compiles, finds the rounds that last as long as was asked, and QEMU's start-up. */
+static enum facet_status prepare(struct program *p, double asked, struct facet_error *err)
+{
+    enum facet_status status = prepare_folder(err);
+    double wanted = LENGTH_FACTOR * asked, took = 0;
+
+    if (status == FACET_OK && p->elf == NULL) {
+        status = compile(p, err);
+        p->start_up = 1e9;
+        for (int i = 0; status == FACET_OK && i < STARTS; i++) {
+            status = run_qemu(p, 0, &took, err);
+            p->start_up = took < p->start_up ? took : p->start_up;
+        }
+    }
+    if (status != FACET_OK || p->asked == asked) {
+        return status;
+    }
+    wanted = wanted < least_seconds ? least_seconds : wanted;
+    p->rounds = 1;
+    status = run_facet(p, p->rounds, &took, err);
+    while (status == FACET_OK && took < wanted / 8) {
+        p->rounds *= 4;
+        status = run_facet(p, p->rounds, &took, err);
+    }
+    p->rounds = 1 + (uint64_t)((double)p->rounds * wanted / took);
+    p->asked = asked;
+    return status;
+}
+
+static enum facet_status
+measure(struct program *p, double asked, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(p, asked, err);
+    double seconds;
+
+    if (status == FACET_OK) {
+        status = run_facet(p, p->rounds, &seconds, err);
+    }
+    if (status == FACET_OK) {
+        *value = (double)p->instructions / seconds * 1e-6;
+    }
+    return status;
+}
+
+/* The instructions are those that Facet counted: the same program, the same rounds. */
+static enum facet_status
+measure_qemu(struct program *p, double asked, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(p, asked, err);
+    double seconds;
+
+    if (status == FACET_OK) {
+        status = run_qemu(p, p->rounds, &seconds, err);
+    }
+    if (status == FACET_OK && seconds <= p->start_up) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: the run was too short to measure", QEMU);
+    }
+    if (status == FACET_OK) {
+        *value = (double)p->instructions / (seconds - p->start_up) * 1e-6;
+    }
+    return status;
+}
+
+#define MEASURE(name, index)                                                                       \
+    static enum facet_status facet_##name(double seconds, double *value, struct facet_error *err)  \
+    {                                                                                              \
+        return measure(&programs[index], seconds, value, err);                                     \
+    }                                                                                              \
+    static enum facet_status qemu_##name(double seconds, double *value, struct facet_error *err)   \
+    {                                                                                              \
+        return measure_qemu(&programs[index], seconds, value, err);                                \
+    }
+
+MEASURE(int, INT)
+MEASURE(fp, FP)
+MEASURE(mem, MEM)
+
+static const struct bench_measure measures[] = {
+    {"int", "MIPS", facet_int, QEMU, qemu_int},
+    {"fp", "MIPS", facet_fp, QEMU, qemu_fp},
+    {"mem", "MIPS", facet_mem, QEMU, qemu_mem},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct bench_area bench_area_hart = {
+    .name = "hart",
+    .summary = "integer, floating-point and memory programs on the xphmg machine",
+    .measures = measures,
+};

@@ -1,0 +1,278 @@
+/* `facet gdb`: a program on the xphmg machine, waiting for a GDB on a port of this host. */
+#include "cli/command.h"
+#include "cli/guest_console.h"
+#include "cli/xphmg_setup.h"
+
+#include "gdb/gdb.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { DEFAULT_PORT = 1234, LAST_PORT = 65535 };
+
+struct session {
+    const struct cli_args *args;
+    facet_machine *machine;
+    struct guest_console console;
+    int listener;
+    int debugger; /* what it says is read here; -1: none connected */
+    int answers;  /* and answered here: the same socket, or standard output */
+};
+
+static facet_machine *interrupted_machine; /* for the signal handler alone */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+    facet_machine_interrupt(interrupted_machine);
+}
+
+/* ---- what the stub asks of the host -----------------------------------------------------------
+ */
+
+static bool host_send(void *context, const void *data, size_t size)
+{
+    const struct session *s = context;
+    const char *at = data;
+
+    while (size > 0) {
+        ssize_t sent = write(s->answers, at, size);
+
+        if (sent < 0 && errno == EINTR && !interrupted) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        at += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}
+
+static long host_receive(void *context, void *data, size_t size, bool wait)
+{
+    const struct session *s = context;
+    struct pollfd ready = {.fd = s->debugger, .events = POLLIN};
+    int found;
+    ssize_t got;
+
+    (void)fflush(stdout); /* what the program printed so far */
+    do {
+        found = poll(&ready, 1, wait ? -1 : 0);
+    } while (found < 0 && errno == EINTR && !interrupted);
+    if (interrupted) {
+        return -1;
+    }
+    if (found == 0) {
+        return 0;
+    }
+    got = read(s->debugger, data, size);
+    return got > 0 ? (long)got : -1;
+}
+
+static enum facet_gdb_idle host_idle(void *context)
+{
+    struct session *s = context;
+
+    switch (guest_console_feed(&s->console, s->debugger)) {
+    case GUEST_FED:
+        return FACET_GDB_IDLE_AGAIN;
+    case GUEST_BUSY:
+        return FACET_GDB_IDLE_DEBUGGER;
+    default:
+        return FACET_GDB_IDLE_NEVER;
+    }
+}
+
+static bool host_look(void *context)
+{
+    return guest_console_look(&((struct session *)context)->console) == GUEST_FED;
+}
+
+static uint64_t host_input_mark(void *context)
+{
+    return ((struct session *)context)->console.given;
+}
+
+static void host_input_rewind(void *context, uint64_t mark)
+{
+    ((struct session *)context)->console.given = (size_t)mark;
+}
+
+static void host_mute(void *context, bool muted)
+{
+    ((struct session *)context)->console.muted = muted;
+}
+
+/* ---- the line ---------------------------------------------------------------------------------
+ */
+
+/* Debuggers of this host alone: the protocol has no passwords. */
+static bool start_listening(struct session *s, uint64_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    int on = 1;
+
+    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s->listener < 0 || setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(s->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(s->listener, 1) != 0 ||
+        getsockname(s->listener, (struct sockaddr *)&address, &size) != 0) {
+        return false;
+    }
+    fprintf(stderr, "facet gdb: listening on 127.0.0.1:%u\n", ntohs(address.sin_port));
+    return true;
+}
+
+static bool take_debugger(struct session *s)
+{
+    int on = 1;
+
+    do {
+        s->debugger = accept(s->listener, NULL, NULL);
+    } while (s->debugger < 0 && (errno == EINTR || errno == ECONNABORTED) && !interrupted);
+    if (s->debugger < 0) {
+        return false;
+    }
+    s->answers = s->debugger;
+    (void)setsockopt(s->debugger, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* only speed */
+    return true;
+}
+
+/* ---- the command ------------------------------------------------------------------------------
+ */
+
+static void serve(struct session *s, facet_gdb *gdb)
+{
+    bool keep = cli_given(s->args, "keep"), more = true;
+
+    while (more && take_debugger(s)) {
+        if (!keep) { /* whoever comes second learns it at once */
+            (void)close(s->listener);
+            s->listener = -1;
+        }
+        more = facet_gdb_serve(gdb) != FACET_GDB_KILLED && keep && !interrupted;
+        (void)close(s->debugger);
+        s->debugger = -1;
+    }
+    (void)fflush(stdout);
+}
+
+/* GDB's `target remote | facet gdb PROGRAM --stdio`. Ctrl-C in the terminal that we share with GDB
+ * is for GDB, which then asks us by the protocol. */
+static void serve_stdio(struct session *s, facet_gdb *gdb)
+{
+    (void)signal(SIGINT, SIG_IGN);
+    s->debugger = STDIN_FILENO;
+    s->answers = STDOUT_FILENO;
+    (void)facet_gdb_serve(gdb);
+}
+
+static int run_session(struct session *s, uint64_t port)
+{
+    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    struct facet_gdb_host host = {.context = s,
+                                  .send = host_send,
+                                  .receive = host_receive,
+                                  .idle = host_idle,
+                                  .look = host_look,
+                                  .input_mark = host_input_mark,
+                                  .input_rewind = host_input_rewind,
+                                  .mute = host_mute,
+                                  .no_reverse = cli_given(s->args, "files")};
+    struct facet_error err = {0};
+    facet_gdb *gdb;
+    int code = CLI_OK;
+
+    if (facet_gdb_create(s->machine, &host, &gdb, &err) != FACET_OK) {
+        return cli_bad_error(s->args, &err);
+    }
+    interrupted_machine = s->machine;
+    (void)sigaction(SIGINT, &act, &old);
+    (void)signal(SIGPIPE, SIG_IGN); /* a debugger that went away is an error of write() */
+    if (cli_given(s->args, "stdio")) {
+        serve_stdio(s, gdb);
+    } else if (start_listening(s, port)) {
+        serve(s, gdb);
+    } else {
+        code = cli_bad(s->args, "port %u: %s", (unsigned)port, strerror(errno));
+    }
+    (void)sigaction(SIGINT, &old, NULL);
+    if (s->listener >= 0) {
+        (void)close(s->listener);
+    }
+    facet_gdb_destroy(gdb);
+    return code;
+}
+
+static int run_gdb(const struct cli_args *args)
+{
+    struct session s = {.args = args, .listener = -1, .debugger = -1};
+    struct xphmg_setup setup = {0};
+    uint64_t port = DEFAULT_PORT;
+    int code = CLI_BAD;
+
+    if (!cli_number(args, "port", 0, LAST_PORT, &port)) {
+        return CLI_BAD;
+    }
+    s.console.apart = cli_given(args, "stdio");
+    if (!guest_files_open(&s.console.files, cli_value(args, "files"))) {
+        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    }
+    if (xphmg_setup_start(&setup, args, guest_console_host(&s.console))) {
+        s.machine = s.console.machine = setup.machine;
+        code = run_session(&s, port);
+    }
+    xphmg_setup_end(&setup);
+    guest_console_free(&s.console);
+    guest_files_close(&s.console.files);
+    return code;
+}
+
+static const struct cli_option gdb_options[] = {
+    {"port", 0, "N", "port of 127.0.0.1 to listen on; 0: any free one (default 1234)"},
+    {"stdio", 0, NULL, "talk over standard input and output: target remote | facet gdb ..."},
+    {"keep", 0, NULL, "after one debugger wait for the next, until one kills the program"},
+    XPHMG_SETUP_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_gdb = {
+    .name = "gdb",
+    .summary = "run a program on the xphmg machine under GDB",
+    .usage = "facet gdb PROGRAM [ARG...] [--port N] [--harts N] [--ram SIZE] [--config LIST]\n"
+             "facet gdb --resume FILE [--port N]",
+    .details =
+        "Loads a program as `facet run` does, prints the port on standard error and waits for a "
+        "debugger: in `gdb-multiarch PROGRAM`, `target remote :1234`. Harts are threads. Every "
+        "register and CSR has a name in GDB: x, f, pc, the standard CSRs under their own names, "
+        "the vendor's in lower case with underscores ($cap_prec_mode, $svstate), predicate banks "
+        "($p0, $pbank1), matrix words. Breakpoints, watchpoints, Ctrl-C, reverse-step and "
+        "reverse-continue work; `monitor help` lists what else there is. docs/gdb.md has a "
+        "session.\n\n"
+        "What the program prints goes to standard output and what it reads comes from standard "
+        "input; with --stdio, which GDB then uses, it prints to standard error and reads nothing. "
+        "With --files the program's effects cannot be undone, so there is no going back. "
+        "The command ends when the debugger detaches, kills the program or goes away; Ctrl-C "
+        "here ends it too.",
+    .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
+                "gdb-multiarch -batch -ex 'target remote | facet gdb hello.elf --stdio' "
+                "-ex 'print $cap_prec_mode' -ex continue hello.elf",
+    .options = gdb_options,
+    .run = run_gdb,
+    .operands = "[PROGRAM] [ARG...]",
+};

@@ -1,0 +1,227 @@
+/* `facet snapshot`: a program run so far and put into a file, from which `facet run --resume` goes
+ * on. */
+#include "cli/command.h"
+#include "cli/guest_console.h"
+#include "cli/snapshot_file.h"
+#include "cli/xphmg_setup.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_LIMIT (UINT64_C(1) << 36)
+enum { SLICE = 1 << 20 }; /* steps between two looks at standard input */
+
+/* Runs so many steps; what stopped it is in *stop. */
+static void run_steps(struct guest_console *console, uint64_t steps, struct facet_stop *stop)
+{
+    uint64_t done = 0;
+    bool more = true;
+
+    while (more) {
+        uint64_t left = steps - done;
+        struct facet_run how = {.budget = left < SLICE ? left : SLICE};
+
+        facet_machine_run(console->machine, &how, stop);
+        done += stop->steps;
+        more = done < steps && stop->reason == FACET_STOP_BUDGET;
+        if (more) {
+            (void)guest_console_look(console);
+        } else if (done < steps && stop->reason == FACET_STOP_IDLE) {
+            more = guest_console_feed(console, -1) != GUEST_NOTHING;
+        }
+    }
+    (void)fflush(stdout);
+    stop->steps = done;
+}
+
+static int save(const struct cli_args *args, const struct xphmg_setup *setup, uint64_t steps)
+{
+    const char *path = cli_value(args, "output");
+    struct facet_error err = {0};
+
+    if (snapshot_file_write(path, &setup->config, setup->machine, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (!args->quiet) {
+        fprintf(stderr,
+                "facet snapshot: %s: after %" PRIu64 " steps (%" PRIu64 " in all)\n",
+                path,
+                steps,
+                facet_machine_steps(setup->machine));
+    }
+    return CLI_OK;
+}
+
+/* ---- facet snapshot --info --------------------------------------------------------------------
+ */
+
+static uint64_t pc_of(const facet_machine *machine, uint32_t core)
+{
+    struct facet_value value = {0, 0};
+
+    (void)facet_machine_reg_read(
+        machine, core, facet_machine_core(machine, core)->pc, &value, NULL);
+    return value.lo;
+}
+
+static void print_text(const struct snapshot_file *file, const facet_machine *machine)
+{
+    printf("harts          %" PRIu32 "\n", file->config.harts);
+    printf("ram            %" PRIu64 " bytes\n", file->config.ram_bytes);
+    printf("configuration  %s\n", file->configuration);
+    printf("command line   %s\n", file->command_line);
+    printf("state          %zu bytes\n", file->state_size);
+    printf("steps          %" PRIu64 "\n", facet_machine_steps(machine));
+    for (uint32_t i = 0; i < facet_machine_core_count(machine); i++) {
+        printf("%-14s pc 0x%" PRIx64 ", %" PRIu64 " retired\n",
+               facet_machine_core(machine, i)->name,
+               pc_of(machine, i),
+               facet_machine_retired(machine, i));
+    }
+}
+
+static int print_json(const struct cli_args *args,
+                      const struct snapshot_file *file,
+                      const facet_machine *machine)
+{
+    json_t *harts = json_array();
+
+    for (uint32_t i = 0; i < facet_machine_core_count(machine); i++) {
+        (void)json_array_append_new(harts,
+                                    json_pack("{s:s, s:o, s:I}",
+                                              "name",
+                                              facet_machine_core(machine, i)->name,
+                                              "pc",
+                                              facet_json_hex(pc_of(machine, i)),
+                                              "retired",
+                                              (json_int_t)facet_machine_retired(machine, i)));
+    }
+    return cli_print_json(args,
+                          json_pack("{s:I, s:I, s:s, s:s, s:I, s:o}",
+                                    "ram_bytes",
+                                    (json_int_t)file->config.ram_bytes,
+                                    "state_bytes",
+                                    (json_int_t)file->state_size,
+                                    "configuration",
+                                    file->configuration,
+                                    "command_line",
+                                    file->command_line,
+                                    "steps",
+                                    (json_int_t)facet_machine_steps(machine),
+                                    "harts",
+                                    harts));
+}
+
+static int run_info(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "info");
+    struct facet_error err = {0};
+    struct facet_bytes bytes;
+    struct snapshot_file file;
+    facet_machine *machine = NULL;
+    enum facet_status status;
+    int code = CLI_OK;
+
+    if (facet_file_read(path, FILE_LIMIT, &bytes, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    status = snapshot_file_parse(bytes.data, bytes.size, &file, &err);
+    if (status == FACET_OK) {
+        status = snapshot_file_resume(&file, (struct facet_xphmg_host){0}, true, &machine, &err);
+    }
+    if (status != FACET_OK) {
+        (void)facet_fail_in(&err, path);
+        code = cli_bad_error(args, &err);
+    } else if (args->json) {
+        code = print_json(args, &file, machine);
+    } else {
+        print_text(&file, machine);
+    }
+    facet_machine_destroy(machine);
+    snapshot_file_free(&file);
+    free(bytes.data);
+    return code;
+}
+
+/* ---- the command ------------------------------------------------------------------------------
+ */
+
+static int run_snapshot(const struct cli_args *args)
+{
+    struct guest_console console = {0};
+    struct xphmg_setup setup = {0};
+    struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
+    uint64_t steps = 0;
+    int code = CLI_BAD;
+
+    if (cli_given(args, "info")) {
+        return args->positional_count == 0
+                   ? run_info(args)
+                   : cli_bad(args, "%s: --info takes no program", args->positional[0]);
+    }
+    if (args->json) {
+        return cli_bad(args, "--json: expected --info FILE beside it");
+    }
+    if (cli_value(args, "output") == NULL || !cli_given(args, "steps")) {
+        return cli_bad(args, "expected -o FILE and --steps N");
+    }
+    if (!cli_number(args, "steps", 0, UINT64_MAX, &steps)) {
+        return CLI_BAD;
+    }
+    if (!guest_files_open(&console.files, cli_value(args, "files"))) {
+        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    }
+    if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
+        console.machine = setup.machine;
+        run_steps(&console, steps, &stop);
+        code = stop.steps == steps ? save(args, &setup, steps)
+                                   : cli_bad(args,
+                                             "stopped (%s) after %" PRIu64
+                                             " steps, expected %" PRIu64 "; nothing written",
+                                             facet_stop_name(stop.reason),
+                                             stop.steps,
+                                             steps);
+    }
+    xphmg_setup_end(&setup);
+    guest_console_free(&console);
+    guest_files_close(&console.files);
+    return code;
+}
+
+static const struct cli_option snapshot_options[] = {
+    {"output", 'o', "FILE", "file to write"},
+    {"steps", 0, "N", "run so many steps (instructions, traps included) before"},
+    {"info", 0, "FILE", "print what is in such a file, and do nothing else"},
+    XPHMG_SETUP_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_snapshot = {
+    .name = "snapshot",
+    .summary = "run a program so far and save the whole machine to a file",
+    .usage = "facet snapshot PROGRAM [ARG...] --steps N -o FILE [--harts N] [--ram SIZE]\n"
+             "facet snapshot --resume FILE --steps N -o FILE\n"
+             "facet snapshot --info FILE [--json]",
+    .details =
+        "Loads a program as `facet run` does, runs N steps and saves registers, CSRs, memory, "
+        "devices and time, with the configuration that the machine was made with. `facet run "
+        "--resume FILE` (and `facet gdb --resume FILE`) goes on from there on any host, bit for "
+        "bit as if it had never stopped, without the program's file. Input that the program has "
+        "been given but not read is part of the snapshot; open files of --files are not.\n\n"
+        "When the program ends or waits for ever before N steps, nothing is written. --info "
+        "checks a file as if it were resumed and prints the configuration of its machine, its "
+        "steps, and where each hart stands.",
+    .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
+                "facet snapshot hello.elf --steps 5 -o hello.snap\n"
+                "facet snapshot --info hello.snap\n"
+                "facet run --resume hello.snap",
+    .options = snapshot_options,
+    .has_json = true,
+    .run = run_snapshot,
+    .operands = "[PROGRAM] [ARG...]",
+};

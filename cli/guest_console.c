@@ -1,0 +1,135 @@
+/* See guest_console.h. */
+#include "cli/guest_console.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 4096 };
+
+static void output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
+{
+    const struct guest_console *c = context;
+    FILE *file = stream == FACET_XPHMG_OUT && !c->apart ? stdout : stderr;
+
+    if (!c->muted) {
+        (void)fflush(stdout);
+        (void)fwrite(data, 1, size, file);
+    }
+}
+
+static int64_t do_open(void *context, const char *path, unsigned mode)
+{
+    return guest_files_do_open(&((struct guest_console *)context)->files, path, mode);
+}
+
+static int64_t do_close(void *context, int64_t handle)
+{
+    return guest_files_do_close(&((struct guest_console *)context)->files, handle);
+}
+
+static int64_t do_read(void *context, int64_t handle, void *data, size_t size)
+{
+    return guest_files_do_read(&((struct guest_console *)context)->files, handle, data, size);
+}
+
+static int64_t do_write(void *context, int64_t handle, const void *data, size_t size)
+{
+    return guest_files_do_write(&((struct guest_console *)context)->files, handle, data, size);
+}
+
+static int64_t do_seek(void *context, int64_t handle, uint64_t position)
+{
+    return guest_files_do_seek(&((struct guest_console *)context)->files, handle, position);
+}
+
+static int64_t do_length(void *context, int64_t handle)
+{
+    return guest_files_do_length(&((struct guest_console *)context)->files, handle);
+}
+
+struct facet_xphmg_host guest_console_host(struct guest_console *console)
+{
+    return (struct facet_xphmg_host){
+        .context = console,
+        .output = output,
+        .files = {do_open, do_close, do_read, do_write, do_seek, do_length}};
+}
+
+void guest_console_free(struct guest_console *console)
+{
+    for (size_t i = 0; i < console->count; i++) {
+        free(console->pieces[i].bytes);
+    }
+    free(console->pieces);
+    console->pieces = NULL;
+    console->count = console->given = 0;
+}
+
+/* The next piece of standard input, behind those that are there. Without memory it ends here. */
+static void read_piece(struct guest_console *c)
+{
+    char bytes[PIECE];
+    ssize_t got = c->apart ? 0 : read(STDIN_FILENO, bytes, sizeof bytes);
+    struct guest_piece *pieces, piece = {0, NULL};
+
+    if (got < 0 && errno == EINTR) {
+        return;
+    }
+    pieces = realloc(c->pieces, (c->count + 1) * sizeof *pieces);
+    if (pieces == NULL) {
+        facet_xphmg_input_end(c->machine);
+        return;
+    }
+    c->pieces = pieces;
+    if (got > 0 && (piece.bytes = malloc((size_t)got)) != NULL) {
+        piece.size = (size_t)got;
+        memcpy(piece.bytes, bytes, piece.size);
+    }
+    c->pieces[c->count++] = piece;
+}
+
+static enum guest_fed feed(struct guest_console *c, int other, int timeout)
+{
+    struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                              {.fd = other, .events = POLLIN}};
+    bool ended = c->count > 0 && c->pieces[c->count - 1].size == 0;
+
+    if (!facet_xphmg_wants_input(c->machine) || (ended && c->given == c->count)) {
+        return GUEST_NOTHING;
+    }
+    if (c->given == c->count) {
+        int found = c->apart ? 1 : poll(ready, 2, timeout);
+
+        if (found == 0) {
+            return GUEST_NOTHING;
+        }
+        if (found < 0 || (!c->apart && ready[1].revents != 0)) {
+            return GUEST_BUSY;
+        }
+        read_piece(c);
+    }
+    if (c->given < c->count) {
+        const struct guest_piece *piece = &c->pieces[c->given++];
+
+        if (piece->size == 0 ||
+            facet_xphmg_input(c->machine, piece->bytes, piece->size, NULL) != FACET_OK) {
+            facet_xphmg_input_end(c->machine);
+        }
+    }
+    return GUEST_FED;
+}
+
+enum guest_fed guest_console_feed(struct guest_console *c, int other)
+{
+    (void)fflush(stdout);
+    return feed(c, other, -1);
+}
+
+enum guest_fed guest_console_look(struct guest_console *c)
+{
+    return feed(c, -1, 0);
+}

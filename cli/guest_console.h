@@ -1,0 +1,41 @@
+/* The terminal and the files of a guest program that runs under a debugger or into a snapshot.
+ *
+ * What standard input gave is remembered in pieces, so that a machine that went back in time reads
+ * the same again; what it prints again can be muted. */
+#ifndef FACET_CLI_GUEST_CONSOLE_H
+#define FACET_CLI_GUEST_CONSOLE_H
+
+#include "cli/guest_files.h"
+
+struct guest_piece {
+    size_t size; /* 0: the end of the input */
+    char *bytes;
+};
+
+struct guest_console {
+    facet_machine *machine; /* set when it is made */
+    struct guest_files files;
+    bool muted;
+    bool apart; /* standard input and output are not the guest's: it prints to standard error and
+                   reads nothing */
+    struct guest_piece *pieces;
+    size_t count;
+    size_t given; /* to the machine */
+};
+
+enum guest_fed {
+    GUEST_FED,    /* the machine has input, or knows that it ended */
+    GUEST_BUSY,   /* `other` can be read, or a signal came */
+    GUEST_NOTHING /* the machine does not look for input, or there is none any more */
+};
+
+/* The callbacks of a machine; the console must outlive it. */
+struct facet_xphmg_host guest_console_host(struct guest_console *console);
+void guest_console_free(struct guest_console *console);
+/* For a machine that stopped with FACET_STOP_IDLE: waits for standard input, or for the descriptor
+ * `other` (-1: none). */
+enum guest_fed guest_console_feed(struct guest_console *console, int other);
+/* For one that runs and has looked for input in vain: gives what is there already. */
+enum guest_fed guest_console_look(struct guest_console *console);
+
+#endif

@@ -1,0 +1,176 @@
+/* See xphmg_setup.h. */
+#include "cli/xphmg_setup.h"
+#include "cli/snapshot_file.h"
+
+#include "base/file.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FILE_LIMIT (UINT64_C(1) << 36)
+
+/* 64, 64k, 128M, 2G */
+static bool read_size(const struct cli_args *args, uint64_t *size)
+{
+    const char *text = cli_value(args, "ram");
+    unsigned shift = 0;
+    char *end;
+    uint64_t value;
+
+    if (text == NULL) {
+        return true;
+    }
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    switch (*end) {
+    case 'k':
+    case 'K':
+        shift = 10;
+        break;
+    case 'M':
+        shift = 20;
+        break;
+    case 'G':
+        shift = 30;
+        break;
+    default:
+        break;
+    }
+    end += shift != 0;
+    if (errno != 0 || text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 ||
+        value > FACET_XPHMG_RAM_MAX >> shift || (value << shift) % 4096 != 0) {
+        (void)cli_bad(args, "--ram %s: expected a multiple of 4k up to 64G, such as 128M", text);
+        return false;
+    }
+    *size = value << shift;
+    return true;
+}
+
+static bool read_config(const struct cli_args *args, struct facet_xphmg_config *config)
+{
+    uint64_t harts = 1;
+
+    if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) ||
+        !read_size(args, &config->ram_bytes)) {
+        return false;
+    }
+    config->harts = (uint32_t)harts;
+    config->configuration = cli_value(args, "config");
+    config->no_semihosting = cli_given(args, "no-semihosting");
+    return true;
+}
+
+/* The words as one line, for SYS_GET_CMDLINE. */
+static char *join(const struct cli_args *args)
+{
+    struct facet_strbuf line;
+
+    facet_strbuf_init(&line);
+    for (int i = 0; i < args->positional_count; i++) {
+        facet_strbuf_printf(&line, "%s%s", i > 0 ? " " : "", args->positional[i]);
+    }
+    return line.text; /* NULL without memory: an empty line */
+}
+
+static enum facet_status
+load_program(struct xphmg_setup *s, const struct cli_args *args, struct facet_error *err)
+{
+    const char *path = args->positional[0];
+    enum facet_status status = facet_file_read(path, FILE_LIMIT, &s->program, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    s->config.command_line = s->command_line = join(args);
+    status = facet_xphmg_create(&s->config, &s->machine, err);
+    if (status == FACET_OK) {
+        status = facet_xphmg_load_elf(s->machine, s->program.data, s->program.size, err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(err, path);
+        }
+    }
+    return status;
+}
+
+static enum facet_status
+load_snapshot(struct xphmg_setup *s, const char *path, struct facet_error *err)
+{
+    struct facet_bytes bytes;
+    struct snapshot_file file;
+    enum facet_status status = facet_file_read(path, FILE_LIMIT, &bytes, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    status = snapshot_file_parse(bytes.data, bytes.size, &file, err);
+    if (status == FACET_OK) {
+        status = snapshot_file_resume(&file, s->config.host, s->config.no_cache, &s->machine, err);
+    }
+    if (status == FACET_OK) {
+        s->config = file.config; /* its texts go with it */
+        s->command_line = file.command_line;
+        s->configuration = file.configuration;
+    } else {
+        (void)facet_fail_in(err, path);
+        snapshot_file_free(&file);
+    }
+    free(bytes.data);
+    return status;
+}
+
+/* What the snapshot says cannot be said again. */
+static bool check_resume(const struct cli_args *args)
+{
+    static const char *const fixed[] = {"harts", "ram", "config", "no-semihosting"};
+
+    if (args->positional_count != 0) {
+        (void)cli_bad(args, "%s: --resume takes no program", args->positional[0]);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (cli_given(args, fixed[i])) {
+            (void)cli_bad(args, "--%s: the snapshot of --resume decides that", fixed[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool xphmg_setup_start(struct xphmg_setup *s,
+                       const struct cli_args *args,
+                       struct facet_xphmg_host host)
+{
+    const char *resume = cli_value(args, "resume");
+    struct facet_error err = {0};
+    enum facet_status status;
+
+    *s = (struct xphmg_setup){.config = {.host = host, .no_cache = cli_given(args, "no-cache")}};
+    if (resume != NULL) {
+        if (!check_resume(args)) {
+            return false;
+        }
+        status = load_snapshot(s, resume, &err);
+    } else if (args->positional_count == 0) {
+        (void)cli_bad(args, "expected a PROGRAM, or --resume FILE");
+        return false;
+    } else {
+        if (!read_config(args, &s->config)) {
+            return false;
+        }
+        status = load_program(s, args, &err);
+    }
+    if (status != FACET_OK) {
+        (void)cli_bad_error(args, &err);
+    }
+    return status == FACET_OK;
+}
+
+void xphmg_setup_end(struct xphmg_setup *s)
+{
+    facet_machine_destroy(s->machine);
+    free(s->program.data);
+    free(s->command_line);
+    free(s->configuration);
+    *s = (struct xphmg_setup){0};
+}

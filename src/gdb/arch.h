@@ -1,0 +1,34 @@
+/* What GDB knows about a kind of machine by itself: the architecture's name and the features whose
+ * registers it expects under standard names. Everything else is told to it by our tables. */
+#ifndef FACET_GDB_ARCH_H
+#define FACET_GDB_ARCH_H
+
+#include <facet/machine.h>
+
+struct facet_gdb_arch {
+    const char *architecture; /* GDB's name, NULL when it has none */
+    unsigned general;         /* so many features, from the first, go into the `g` packet */
+    /* GDB takes it that a watchpoint stops before the access, in whichever direction time goes, and
+     * makes the step over it by itself. */
+    bool watches_before;
+    /* The feature of a register or CSR, NULL: one of our own after its group. */
+    const char *(*reg_feature)(const struct facet_reg_desc *reg);
+    const char *(*csr_feature)(const struct facet_csr_desc *csr);
+    /* GDB's number of the signal that stands for a fault. */
+    int (*fault_signal)(uint64_t cause);
+};
+
+/* Never NULL: kinds that GDB does not know get the same treatment without standard names. */
+const struct facet_gdb_arch *facet_gdb_arch_of(const char *kind);
+
+/* GDB's own numbering. */
+enum facet_gdb_signal {
+    FACET_GDB_SIGINT = 2,
+    FACET_GDB_SIGILL = 4,
+    FACET_GDB_SIGTRAP = 5,
+    FACET_GDB_SIGABRT = 6,
+    FACET_GDB_SIGBUS = 10,
+    FACET_GDB_SIGSEGV = 11,
+};
+
+#endif

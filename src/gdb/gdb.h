@@ -1,0 +1,60 @@
+/* A GDB remote serial protocol stub for any machine.
+ *
+ * The stub knows the machine by facet/machine.h alone and the world by the calls below, so that it
+ * serves a socket, a test or a fuzzer alike. It holds one debugger for the time of
+ * facet_gdb_serve(); the machine is the caller's and may be served again. docs/gdb.md is the user's
+ * page. */
+#ifndef FACET_GDB_GDB_H
+#define FACET_GDB_GDB_H
+
+#include <facet/machine.h>
+
+typedef struct facet_gdb facet_gdb;
+
+/* What became of a machine that has nothing to do (FACET_STOP_IDLE). */
+enum facet_gdb_idle {
+    FACET_GDB_IDLE_NEVER,    /* nothing will come: tell the debugger */
+    FACET_GDB_IDLE_AGAIN,    /* something came: run on */
+    FACET_GDB_IDLE_DEBUGGER, /* the debugger has spoken meanwhile: listen to it */
+};
+
+struct facet_gdb_host {
+    void *context;
+    /* Bytes to the debugger; false when it has gone. */
+    bool (*send)(void *context, const void *data, size_t size);
+    /* Bytes from the debugger: their number, 0 when there are none and `wait` is false, below 0
+     * when it has gone. */
+    long (*receive)(void *context, void *data, size_t size, bool wait);
+
+    /* The rest may be NULL. */
+    enum facet_gdb_idle (*idle)(void *context);
+    /* Now and then while the machine runs: true when it was given something that it had looked for.
+     */
+    bool (*look)(void *context);
+    /* Going back in time: what these calls have given to the machine so far, as a number; and
+     * back to such a number, so that they give the same again. */
+    uint64_t (*input_mark)(void *context);
+    void (*input_rewind)(void *context, uint64_t mark);
+    /* While the machine repeats what it did before, its output was seen already. */
+    void (*mute)(void *context, bool muted);
+    /* The machine has effects that cannot be repeated (files): no going back. */
+    bool no_reverse;
+};
+
+enum facet_gdb_end {
+    FACET_GDB_DETACHED, /* the debugger took its leave */
+    FACET_GDB_KILLED,   /* it asked to end the program */
+    FACET_GDB_GONE,     /* the connection is broken */
+};
+
+/* The machine must outlive the stub; its observer is left alone, its breakpoints and watchpoints
+ * that are not the stub's would be reported as plain stops. */
+enum facet_status facet_gdb_create(facet_machine *machine,
+                                   const struct facet_gdb_host *host,
+                                   facet_gdb **out,
+                                   struct facet_error *err);
+void facet_gdb_destroy(facet_gdb *gdb); /* NULL is allowed */
+/* Talks to one debugger until it goes. Breakpoints and watchpoints end with it. */
+enum facet_gdb_end facet_gdb_serve(facet_gdb *gdb);
+
+#endif

@@ -1,0 +1,265 @@
+/* See history.h. */
+#include "gdb/history.h"
+
+#include <string.h>
+
+/* A moment costs time by its size; with this many steps per byte, and never less than
+ * FIRST_INTERVAL, taking moments stays below the cost of running. */
+enum { STEPS_PER_BYTE = 4, FIRST_INTERVAL = 1 << 20 };
+#define BYTES_LIMIT ((size_t)512 << 20) /* of all moments together */
+/* Going back far leaves a moment shortly before the place: the next step back is likely near. */
+enum { NEAR_STEPS = 1 << 11, FAR_STEPS = 1 << 13 };
+
+static void drop(struct facet_gdb_moment *moment)
+{
+    facet_blob_free(&moment->state);
+}
+
+static void drop_at(struct facet_gdb_history *h, size_t i)
+{
+    drop(&h->moments[i]);
+    memmove(&h->moments[i], &h->moments[i + 1], (h->count - i - 1) * sizeof h->moments[0]);
+    h->count--;
+}
+
+static size_t bytes_held(const struct facet_gdb_history *h)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < h->count; i++) {
+        sum += h->moments[i].state.size;
+    }
+    return sum;
+}
+
+/* Every second moment that is not pinned goes; when all are, the oldest goes. */
+static void thin(struct facet_gdb_history *h)
+{
+    bool keep = true, any = false;
+
+    for (size_t i = 1; i < h->count; i++) {
+        keep = h->moments[i].pinned || !keep;
+        if (!keep) {
+            drop_at(h, i--);
+            any = true;
+        }
+    }
+    if (any) {
+        h->interval *= 2;
+    } else {
+        drop_at(h, 0);
+    }
+}
+
+static bool take(struct facet_gdb_history *h, struct facet_gdb_moment *out, bool pinned)
+{
+    const struct facet_gdb_host *host = h->host;
+
+    *out = (struct facet_gdb_moment){
+        .steps = facet_machine_steps(h->machine),
+        .mark = host->input_mark != NULL ? host->input_mark(host->context) : 0,
+        .pinned = pinned};
+    return facet_machine_snapshot(h->machine, &out->state, NULL) == FACET_OK;
+}
+
+static bool restore(struct facet_gdb_history *h, const struct facet_gdb_moment *moment)
+{
+    const struct facet_gdb_host *host = h->host;
+
+    if (facet_machine_restore(h->machine, moment->state.data, moment->state.size, NULL) !=
+        FACET_OK) {
+        return false;
+    }
+    if (host->input_rewind != NULL) {
+        host->input_rewind(host->context, moment->mark);
+    }
+    return true;
+}
+
+/* The present as the newest moment. Without memory for a pinned one, the past before it is of no
+ * use any more. */
+static void append(struct facet_gdb_history *h, bool pinned)
+{
+    struct facet_gdb_moment moment;
+
+    while (h->count > 1 && (h->count == FACET_GDB_MOMENTS || bytes_held(h) > BYTES_LIMIT)) {
+        thin(h);
+    }
+    if (take(h, &moment, pinned)) {
+        if (h->interval < moment.state.size * STEPS_PER_BYTE) {
+            h->interval = moment.state.size * STEPS_PER_BYTE;
+        }
+        h->moments[h->count++] = moment;
+    } else if (pinned) {
+        while (h->count > 0) {
+            drop_at(h, h->count - 1);
+        }
+    }
+}
+
+static void settle(struct facet_gdb_history *h)
+{
+    if (h->changed && !h->host->no_reverse) {
+        append(h, true);
+    }
+    h->changed = false;
+}
+
+enum facet_status facet_gdb_history_start(struct facet_gdb_history *h,
+                                          facet_machine *machine,
+                                          const struct facet_gdb_host *host,
+                                          struct facet_error *err)
+{
+    memset(h, 0, sizeof *h);
+    h->machine = machine;
+    h->host = host;
+    h->interval = FIRST_INTERVAL;
+    h->reached = facet_machine_steps(machine);
+    h->moments[0] = (struct facet_gdb_moment){
+        .steps = h->reached,
+        .mark = host->input_mark != NULL ? host->input_mark(host->context) : 0,
+        .pinned = true};
+    h->count = 1;
+    return facet_machine_snapshot(machine, &h->moments[0].state, err);
+}
+
+void facet_gdb_history_free(struct facet_gdb_history *h)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        drop(&h->moments[i]);
+    }
+    h->count = 0;
+    drop(&h->near);
+}
+
+void facet_gdb_history_changed(struct facet_gdb_history *h)
+{
+    uint64_t now = facet_machine_steps(h->machine);
+
+    drop(&h->near);
+    while (h->count > 0 && h->moments[h->count - 1].steps >= now) {
+        drop_at(h, h->count - 1);
+    }
+    h->reached = now;
+    h->changed = true;
+}
+
+uint64_t facet_gdb_history_begin(struct facet_gdb_history *h)
+{
+    settle(h);
+    return h->count > 0 && !h->host->no_reverse ? h->moments[0].steps
+                                                : facet_machine_steps(h->machine);
+}
+
+size_t facet_gdb_history_before(struct facet_gdb_history *h, uint64_t steps)
+{
+    size_t i;
+
+    settle(h);
+    for (i = h->count; i > 0 && h->moments[i - 1].steps >= steps; i--) {
+    }
+    return i > 0 ? i - 1 : SIZE_MAX;
+}
+
+/* The pinned moment that comes next, NULL when there is none. */
+static const struct facet_gdb_moment *next_pinned(const struct facet_gdb_history *h, uint64_t now)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        if (h->moments[i].pinned && h->moments[i].steps > now) {
+            return &h->moments[i];
+        }
+    }
+    return NULL;
+}
+
+static void mute(const struct facet_gdb_history *h, bool muted)
+{
+    if (h->host->mute != NULL) {
+        h->host->mute(h->host->context, muted);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void facet_gdb_history_run(struct facet_gdb_history *h,
+                           uint64_t budget,
+                           bool single,
+                           struct facet_stop *stop)
+{
+    uint64_t now = facet_machine_steps(h->machine), newest;
+    const struct facet_gdb_moment *pinned;
+
+    settle(h);
+    pinned = next_pinned(h, now);
+    newest = h->count > 0 ? h->moments[h->count - 1].steps : now;
+    if (now < h->reached) {
+        budget = least(budget, h->reached - now);
+    } else if (now < newest + h->interval) {
+        budget = least(budget, newest + h->interval - now);
+    }
+    if (pinned != NULL) {
+        budget = least(budget, pinned->steps - now);
+    }
+    mute(h, now < h->reached);
+    if (single) {
+        facet_machine_step(h->machine, stop);
+    } else {
+        facet_machine_run(h->machine, &(struct facet_run){.budget = budget}, stop);
+    }
+    mute(h, false);
+    now = facet_machine_steps(h->machine);
+    if (pinned != NULL && now == pinned->steps) {
+        (void)restore(h, pinned);
+    }
+    h->reached = now > h->reached ? now : h->reached;
+    if (now == h->reached && now - newest >= h->interval && !h->host->no_reverse) {
+        append(h, false);
+    }
+}
+
+/* From the machine's present, which is at most `steps`. */
+static bool replay_to(struct facet_gdb_history *h, uint64_t steps)
+{
+    const struct facet_gdb_host *host = h->host;
+    struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
+    bool good = true;
+
+    mute(h, true);
+    while (good && facet_machine_steps(h->machine) < steps) {
+        uint64_t left = steps - facet_machine_steps(h->machine);
+
+        facet_machine_run(h->machine, &(struct facet_run){.budget = left}, &stop);
+        good = stop.reason == FACET_STOP_BUDGET || stop.steps == left ||
+               stop.reason == FACET_STOP_REQUEST ||
+               (stop.reason == FACET_STOP_IDLE && host->idle != NULL &&
+                host->idle(host->context) == FACET_GDB_IDLE_AGAIN);
+    }
+    mute(h, false);
+    return good;
+}
+
+bool facet_gdb_history_goto(struct facet_gdb_history *h, uint64_t steps)
+{
+    size_t i = facet_gdb_history_before(h, steps + 1); /* at or before */
+    const struct facet_gdb_moment *from = i != SIZE_MAX ? &h->moments[i] : NULL;
+    bool good;
+
+    if (from != NULL && h->near.state.data != NULL && h->near.steps > from->steps &&
+        h->near.steps <= steps) {
+        from = &h->near;
+    }
+    if (from == NULL || !restore(h, from)) {
+        return false;
+    }
+    if (steps - from->steps > FAR_STEPS) {
+        good = replay_to(h, steps - NEAR_STEPS);
+        drop(&h->near);
+        if (!good || !take(h, &h->near, false)) {
+            drop(&h->near);
+        }
+    }
+    return replay_to(h, steps);
+}

@@ -1,0 +1,89 @@
+/* The debugger's breakpoints and watchpoints. They stand in the machine only while it runs for the
+ * debugger: replay to a known place runs without them, and faster. */
+#include "gdb/internal.h"
+
+static bool same(const struct facet_gdb_point *a, const struct facet_gdb_point *b)
+{
+    return a->type == b->type && a->address == b->address && a->size == b->size;
+}
+
+static bool watches(const struct facet_gdb_point *point)
+{
+    return point->type >= FACET_GDB_WRITE;
+}
+
+bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *point)
+{
+    if (watches(point) && point->size == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < gdb->point_count; i++) {
+        if (same(&gdb->points[i], point)) {
+            return true; /* asking again is no second point */
+        }
+    }
+    if (gdb->point_count == FACET_GDB_POINTS) {
+        return false;
+    }
+    gdb->points[gdb->point_count++] = *point;
+    return true;
+}
+
+static void unset(struct facet_gdb *gdb, struct facet_gdb_point *point)
+{
+    if (point->id != 0) {
+        (void)facet_machine_point_remove(gdb->machine, point->id, NULL);
+        point->id = 0;
+    }
+}
+
+void facet_gdb_point_remove(struct facet_gdb *gdb, const struct facet_gdb_point *point)
+{
+    for (size_t i = 0; i < gdb->point_count; i++) {
+        if (same(&gdb->points[i], point)) {
+            unset(gdb, &gdb->points[i]);
+            gdb->points[i] = gdb->points[--gdb->point_count];
+            return;
+        }
+    }
+}
+
+static void set(struct facet_gdb *gdb, struct facet_gdb_point *point)
+{
+    if (point->id != 0) {
+        return;
+    }
+    if (watches(point)) {
+        struct facet_watch watch = {.core = FACET_ANY_CORE,
+                                    .address = point->address,
+                                    .size = point->size,
+                                    .on_read = point->type != FACET_GDB_WRITE,
+                                    .on_write = point->type != FACET_GDB_READ};
+
+        (void)facet_machine_watch_add(gdb->machine, &watch, &point->id, NULL);
+    } else {
+        (void)facet_machine_break_add(
+            gdb->machine, FACET_ANY_CORE, point->address, &point->id, NULL);
+    }
+}
+
+void facet_gdb_points_set(struct facet_gdb *gdb, bool wanted)
+{
+    for (size_t i = 0; i < gdb->point_count; i++) {
+        if (wanted) {
+            set(gdb, &gdb->points[i]);
+        } else {
+            unset(gdb, &gdb->points[i]);
+        }
+    }
+}
+
+const struct facet_gdb_point *facet_gdb_point_of(const struct facet_gdb *gdb, uint32_t id)
+{
+    for (size_t i = 0; i < gdb->point_count; i++) {
+        if (id != 0 && gdb->points[i].id == id) {
+            return &gdb->points[i];
+        }
+    }
+    return NULL;
+}
