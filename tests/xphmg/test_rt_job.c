@@ -1112,3 +1112,34 @@ TEST(the_host_changes_nothing, "RT-219")
         guest_free(g);
     }
 }
+
+TEST(jobs_of_two_queues_in_either_order, "RT-274")
+{
+    enum { MTX_DESC = MOVED + 0x8000, MATRIX = MTX_DESC + 0x100, OUT = MTX_DESC + 0x200 };
+
+    for (unsigned order = 0; order < 2; order++) {
+        struct guest *g = x24();
+
+        for (unsigned i = 0; i < 64; i += 8) {
+            guest_store(g, MTX_DESC + i, 8, 0);
+        }
+        guest_store(g, MTX_DESC, 8, MATRIX);
+        guest_store(g, MTX_DESC + 8, 8, MATRIX);
+        guest_store(g, MTX_DESC + 16, 8, OUT);
+        guest_store(g, MTX_DESC + 24, 8, UINT64_C(5) << 32 | 5 | 1 << 5); /* 2x2, row-major */
+        guest_store(g, MTX_DESC + 32, 4, 1);
+        guest_store(g, MATRIX, 8, 0x40000000); /* diag(2, 2) times (2, 0) */
+        guest_store(g, MATRIX + 8, 8, UINT64_C(0x40000000) << 32);
+        g->hart->x[12] = MTX_DESC;
+        guest_ok(g,
+                 order == 0 ? "xsubmit.rt t0, a0\n xsubmit.mtx t1, a2\n"
+                              "xfence.wait t0\n xfence.wait t1\n"
+                            : "xsubmit.mtx t1, a2\n xsubmit.rt t0, a0\n"
+                              "xfence.wait t0\n xfence.wait t1\n");
+        check_x24(g, HITS, MISSES);
+        CHECK_EQ(guest_load(g, OUT, 8), 0x40800000);
+        CHECK_EQ(g->hart->x[5], UINT64_C(1) << 56 | 1);
+        CHECK_EQ(g->hart->x[6], UINT64_C(2) << 56 | 1);
+        guest_free(g);
+    }
+}
