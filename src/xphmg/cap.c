@@ -22,6 +22,11 @@ static bool in_mtx(unsigned number)
     return number >= FACET_CSR_MTXCFG && number <= FACET_CSR_MTXCAP;
 }
 
+static bool in_rt(unsigned number)
+{
+    return facet_rt_csr_number(&number);
+}
+
 /* Without RSV its numbers read 0 and ignore writes (R-CAP-57). */
 static bool read_rsv(const struct facet_units *units, unsigned number, uint64_t *value)
 {
@@ -47,6 +52,10 @@ bool facet_units_csr(const struct facet_units *units,
     if (in_mtx(number)) {
         return present(units, FACET_CAP_FEAT0_MTX_PRESENT) &&
                facet_mtx_csr_read(units, number, value);
+    }
+    if (in_rt(number)) {
+        return present(units, FACET_CAP_FEAT0_RT_PRESENT) &&
+               facet_rt_csr_read(units, number, value);
     }
     if (number == FACET_CSR_XISEL) {
         *value = units->cap.xisel;
@@ -114,6 +123,8 @@ enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
         write_rsv(units, number, value);
     } else if (in_mtx(number)) {
         facet_mtx_csr_write(&units->mtx, number, value);
+    } else if (in_rt(number)) {
+        facet_rt_csr_write(units, number, value);
     } else if (number == FACET_CSR_XISEL) {
         units->cap.xisel = value & FACET_XISEL_WRITABLE;
     } else {

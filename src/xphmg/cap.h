@@ -2,7 +2,7 @@
  * what the csr* instruction would write, made legal: `stored = legal(config, number, value)`. The
  * same legal() tells whether a snapshot can be believed.
  *
- * Spec: spec/cap.csr.tsv, the MTX rows of spec/gfx.csr.tsv, R-CAP-13, R-CAP-22, R-CAP-40 to 43,
+ * Spec: spec/cap.csr.tsv, spec/rt.csr.tsv, the MTX rows of spec/gfx.csr.tsv, R-CAP-13, R-CAP-22, R-CAP-40 to 43,
  * R-CAP-56, R-CAP-57, R-XM-35. */
 #ifndef FACET_XPHMG_CAP_H
 #define FACET_XPHMG_CAP_H
@@ -36,6 +36,15 @@ void facet_mtx_csr_write(struct facet_mtx *mtx, unsigned number, uint64_t value)
 /* A 64-bit word of the storage behind MTX2, MTX3, MTX4 or MTXBIAS; false beyond its end. */
 bool facet_mtx_word(
     const struct facet_mtx *mtx, unsigned bank, unsigned number, unsigned word, uint64_t *value);
+
+/* 0x7FA0-0x7FAB behind XISEL, and the same registers at 0x820-0x82B (R-RT-01). Both functions take
+ * either number; *number becomes the full one. */
+bool facet_rt_csr_number(unsigned *number);
+bool facet_rt_csr_read(const struct facet_units *units, unsigned number, uint64_t *value);
+void facet_rt_csr_write(struct facet_units *units, unsigned number, uint64_t value);
+/* What a register of its own can hold: NULL for RTCAP and RTCLSDEF, which show other state. */
+uint64_t *facet_rt_register(struct facet_rt *rt, unsigned number);
+uint64_t facet_rt_legal(const struct facet_cap_config *config, unsigned number, uint64_t value);
 
 /* Registers behind XISEL, by their full numbers. */
 bool facet_cap_indirect_read(const struct facet_units *units,

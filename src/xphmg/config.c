@@ -14,7 +14,7 @@
 
 /* Units that this program has. The presence bits of the others read 0 and their instructions and
  * CSRs are those of an absent unit. */
-#define BUILT (~(FACET_CAP_FEAT0_RT_PRESENT | FACET_CAP_FEAT0_GFX_PRESENT))
+#define BUILT (~FACET_CAP_FEAT0_GFX_PRESENT)
 
 #define FULL                                                                                       \
     .cap_vers = FACET_CAP_VERS_RESET, .feat0 = FACET_CAP_FEAT0_RESET & BUILT,                      \

@@ -1,5 +1,6 @@
 /* State of the XPHMG units: numeric and memory policy (CAP), predicates (PMASK), register vectors
- * (RSV), matrices (MTX), each hart its own; and what all harts of a machine share (XMEM).
+ * (RSV), matrices (MTX), rays (RT), each hart its own; and what all harts of a machine share
+ * (XMEM).
  *
  * CSR values are kept as their registers read, so that save, restore and debuggers see plain words;
  * fields are taken out with the masks of xphmg_csrs.h. */
@@ -53,12 +54,29 @@ struct facet_mtx {
     uint64_t cfg, sel, stat;
 };
 
+/* RTSTAT.LAST_EC. */
+enum facet_rt_error {
+    FACET_RT_EC_NONE,
+    FACET_RT_EC_ILLEGAL,
+    FACET_RT_EC_UNSUPPORTED,
+    FACET_RT_EC_DESC_FAULT,
+    FACET_RT_EC_QUEUE,
+    FACET_RT_EC_QFULL,
+    FACET_RT_EC_BVH,
+    FACET_RT_EC_NUMERIC,
+};
+
+struct facet_rt {
+    uint64_t cfg, stat, base, queue_ray, queue_hit, queue_miss, conf2, sprof, node, tri;
+};
+
 struct facet_units {
     const struct facet_cap_config *config; /* the machine's */
     struct facet_cap cap;
     struct facet_pmask pmask;
     struct facet_rsv rsv;
     struct facet_mtx mtx;
+    struct facet_rt rt;
 };
 
 /* Tickets: the queue above, the sequence number below (R-XM-27). */
@@ -110,7 +128,8 @@ typedef void facet_units_change_fn(void *context, const struct facet_units_chang
 
 /* Reports everything readable that differs between two states of one machine: CSRs (those behind
  * XISEL under their own numbers), predicate banks, P0 and matrix words, in rising order within each
- * unit. Windows onto other state (XIREG, MTX2, MTX3, MTX4, MTXBIAS) are not reported themselves.
+ * unit. Windows onto other state (XIREG, RTCLSDEF, MTX2, MTX3, MTX4, MTXBIAS) are not reported
+ * themselves.
  * Only csr* instructions, vendor instructions, instructions under RSV, traps and MRET change units.
  */
 void facet_units_changes(const struct facet_units *old,

@@ -77,6 +77,10 @@ void facet_units_changes(const struct facet_units *old,
         compare_csrs(&c, FACET_CSR_MTXSTAT, FACET_CSR_MTXCAP);
         compare_matrices(&c);
     }
+    if (memcmp(&old->rt, &now->rt, sizeof old->rt) != 0) { /* RTCLSDEF shows DESCPOL */
+        compare_csrs(&c, FACET_CSR_RTCFG, FACET_CSR_RTCONF2);
+        compare_csrs(&c, FACET_CSR_RTSPROF, FACET_CSR_RTTRI);
+    }
     compare(&c, FACET_CHANGE_P0, 0, old->pmask.p0, now->pmask.p0);
     for (unsigned bank = 1; bank < FACET_BANKS; bank++) {
         compare(&c, FACET_CHANGE_BANK, bank, old->pmask.bank[bank], now->pmask.bank[bank]);

@@ -129,6 +129,30 @@ static void visit_mtx(struct facet_units *units, struct facet_state_io *io)
                         "MTXCFG or MTXSEL has a reserved bit set");
 }
 
+static void visit_rt(struct facet_units *units, struct facet_state_io *io)
+{
+    bool present = FACET_GET(units->config->feat0, CAP_FEAT0_RT_PRESENT) != 0;
+    const uint64_t *stat = &units->rt.stat;
+
+    facet_state_tag(io, "rt");
+    for (unsigned number = FACET_CSR_RTCFG; number <= FACET_CSR_RTTRI; number++) {
+        uint64_t *reg = facet_rt_register(&units->rt, number);
+
+        if (reg != NULL) {
+            facet_state_u64(io, reg);
+            facet_state_require(io,
+                                *reg == (present ? facet_rt_legal(units->config, number, *reg) : 0),
+                                "a register of RT holds a value that it cannot store");
+        }
+    }
+    facet_state_require(io,
+                        (*stat & FACET_RTSTAT_BUSY) == 0 &&
+                            FACET_GET(*stat, RTSTAT_LAST_EC) <= FACET_RT_EC_NUMERIC &&
+                            (FACET_GET(*stat, RTSTAT_ERR) != 0) ==
+                                (FACET_GET(*stat, RTSTAT_LAST_EC) != 0),
+                        "RTSTAT holds an error that does not exist");
+}
+
 void facet_units_visit(struct facet_units *units, struct facet_state_io *io)
 {
     if (io->loading) { /* what the configuration decides is not in the file */
@@ -138,6 +162,7 @@ void facet_units_visit(struct facet_units *units, struct facet_state_io *io)
     visit_pmask(units, io);
     visit_rsv(units, io);
     visit_mtx(units, io);
+    visit_rt(units, io);
 }
 
 /* Blocks lie inside the LDS in rising order and do not overlap. */

@@ -13,9 +13,13 @@ struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_
             return facet_rsv_execute(h, in);
         case FACET_XPHMG_EXT_MTX:
             return facet_mtx_execute(h, in);
-        default: /* RT and GFX: absent (config.c) */
+        case FACET_XPHMG_EXT_RT:
+            return facet_rt_execute(h, in);
+        default: /* GFX: absent (config.c) */
             break;
         }
+    } else if (in->row == FACET_XPHMG_OP_COUNT && h->xmem != NULL) {
+        facet_rt_illegal(h, in->word);
     }
     return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
 }

@@ -8,6 +8,7 @@
  * Spec: R-XM-26 to R-XM-30. */
 #include "base/bits.h"
 #include "xphmg/mtx.h"
+#include "xphmg/rt.h"
 #include "xphmg/vendor.h"
 #include "xphmg/xmem_unit.h"
 
@@ -93,7 +94,7 @@ struct facet_trap facet_xmem_sync(struct facet_hart *h, const struct facet_insn 
         return fence(h, in);
     case FACET_XPHMG_XSUBMIT_MTX:
         return facet_mtx_submit(h, in);
-    default: /* XSUBMIT.RT: the unit is absent (config.c, numeric.md 16) */
-        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    default:
+        return facet_rt_submit(h, in);
     }
 }

@@ -388,9 +388,11 @@ TEST(queues_that_are_not_there_are_unsupported, "XM-151")
 {
     struct guest *g = guest_make("full");
 
+    guest_configure(g, "feat0", FACET_CAP_FEAT0_RESET & ~FACET_CAP_FEAT0_RT_PRESENT);
     g->hart->x[10] = DESC;
     CHECK_EQ(guest_traps(g, FACET_CAUSE_UNSUPPORTED, "xsubmit.rt a1, a0\n"),
              guest_load(g, GUEST_CODE, 4));
+    guest_configure(g, "feat0", FACET_CAP_FEAT0_RESET);
     guest_configure(g, "rt_descq", 0);
     g->hart->x[10] = DESC + 1;
     CHECK_EQ(guest_traps(g, FACET_CAUSE_UNSUPPORTED, "xsubmit.rt a1, a0\n"),

@@ -1,0 +1,355 @@
+/* RT.BBOX and RT.TRI: capability checks, then the frame of every lane instruction (fetch all lanes,
+ * compute, status, write, retire) around the tests of src/rt.
+ *
+ * Spec: rt-semantics.md 2.4, 3, 6 to 10, 12; numeric.md 11.1. */
+#include "xphmg/rt.h"
+
+#include "xphmg/lanes.h"
+#include "xphmg/pmask.h"
+#include "xphmg/vendor.h"
+
+enum {
+    BOX_T_CLAMP = 1,
+    TRI_CULL_BACK = 1,
+    PRED_ONLY = 2,
+    PACK_HINT = 4,
+    BOX_W_GUARD = 8,
+    TRI_EPS_CTL = 8,
+    OPCODE = 0x0B,
+    FUNCT3_FIRST = 6,
+};
+
+/* ---- status ------------------------------------------------------------------------------------
+ */
+
+void facet_rt_set_error(struct facet_hart *h, enum facet_rt_error error)
+{
+    uint64_t stat = FACET_PUT(h->units.rt.stat, RTSTAT_LAST_EC, error);
+
+    h->units.rt.stat = FACET_PUT(stat, RTSTAT_ERR, error != FACET_RT_EC_NONE);
+}
+
+void facet_rt_count_boxes(struct facet_hart *h, uint64_t tests)
+{
+    uint64_t *stat = &h->units.rt.stat;
+
+    *stat = FACET_PUT(*stat, RTSTAT_BBOX_ISSUED, FACET_GET(*stat, RTSTAT_BBOX_ISSUED) + tests);
+}
+
+void facet_rt_count_triangles(struct facet_hart *h, uint64_t tests)
+{
+    uint64_t *stat = &h->units.rt.stat;
+
+    *stat = FACET_PUT(*stat, RTSTAT_TRI_ISSUED, FACET_GET(*stat, RTSTAT_TRI_ISSUED) + tests);
+}
+
+static bool is_present(const struct facet_hart *h)
+{
+    return (h->units.config->feat0 & FACET_CAP_FEAT0_RT_PRESENT) != 0;
+}
+
+bool facet_rt_supports(const struct facet_hart *h, uint64_t rtcap)
+{
+    return FACET_GET(h->units.config->cap_vers, CAP_VERS_MAJOR) >= 1 &&
+           (h->units.config->rtcap & rtcap) == rtcap;
+}
+
+struct facet_trap facet_rt_unsupported(struct facet_hart *h, const struct facet_insn *in)
+{
+    facet_rt_set_error(h, FACET_RT_EC_UNSUPPORTED);
+    return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+}
+
+void facet_rt_illegal(struct facet_hart *h, uint32_t word)
+{
+    if ((word & 0x7F) == OPCODE && (word >> 12 & 7) >= FUNCT3_FIRST && is_present(h)) {
+        facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
+    }
+}
+
+/* ---- lanes -------------------------------------------------------------------------------------
+ */
+
+/* One instruction under way. */
+struct run {
+    struct facet_hart *h;
+    bool triangle, packed, pred_only;
+    struct facet_lanes lanes;
+    uint8_t vl; /* lanes.count before fault-only-first */
+    struct facet_mtx_port port;
+    struct facet_rt_numbers numbers;
+    struct facet_rt_box_options box;
+    struct facet_rt_options tri;
+    struct facet_reg_window a, d;
+    uint64_t target; /* RTNODE tile or RTTRI range */
+    unsigned first, children;
+    uint64_t tested; /* lanes that had something to test */
+    uint64_t hits;
+    uint16_t flags[FACET_VLMAX];
+    uint32_t out[FACET_VLMAX][3];
+};
+
+static bool active(const struct run *r, unsigned lane)
+{
+    return (r->lanes.active >> lane & 1) != 0;
+}
+
+static struct facet_trap
+box_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsigned *flags)
+{
+    unsigned pair = r->first % r->children + lane, child = pair % r->children;
+    uint64_t tile =
+        r->target + child / FACET_RT_TILE_CHILDREN * facet_rt_tile_bytes(&r->port.container);
+    uint32_t ray[FACET_RT_RAY_ELEMENTS + 1], types = 0;
+    struct facet_rt_fetched fetched;
+    struct facet_trap trap =
+        facet_rt_read_elements(&r->port,
+                               r->h->x[facet_window_reg(r->a, pair / r->children)],
+                               0,
+                               FACET_RT_RAY_ELEMENTS + r->box.w_guard,
+                               ray);
+
+    *result = facet_rt_no_lane(2);
+    if (!trap.taken) {
+        trap = facet_rt_read_flags(&r->port, tile, &types);
+    }
+    if (!trap.taken) {
+        trap = facet_rt_read_child(
+            &r->port, tile, types, child % FACET_RT_TILE_CHILDREN, false, &fetched);
+    }
+    if (!trap.taken && fetched.type != FACET_RT_EMPTY) {
+        r->tested |= UINT64_C(1) << lane;
+        *result = facet_rt_box_lane(&r->numbers, &r->box, ray, fetched.box, flags);
+    }
+    return trap;
+}
+
+static struct facet_trap
+triangle_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsigned *flags)
+{
+    /* a broadcast ray meets one triangle after the other */
+    uint32_t k = r->first + (r->a.step == 0 ? lane : 0);
+    uint32_t ray[FACET_RT_RAY_ELEMENTS], vertices[FACET_RT_TRIANGLE_ELEMENTS];
+    struct facet_rt_range range = {0};
+    struct facet_trap trap = facet_rt_read_elements(
+        &r->port, r->h->x[facet_window_reg(r->a, lane)], 0, FACET_RT_RAY_ELEMENTS, ray);
+
+    *result = facet_rt_no_lane(3);
+    if (!trap.taken) {
+        trap = facet_rt_read_range(&r->port, r->target, &range);
+    }
+    if (!trap.taken && k < range.count) {
+        trap = facet_rt_read_triangle(&r->port, range.base, range.first + k, vertices);
+        if (!trap.taken) {
+            r->tested |= UINT64_C(1) << lane;
+            *result = facet_rt_triangle_lane(&r->numbers, &r->tri, ray, vertices, flags);
+        }
+    }
+    return trap;
+}
+
+/* Steps 2 and 3 of one lane: results are only kept, so computing here changes nothing for the lanes
+ * whose sources are read later. */
+static struct facet_trap compute_lane(struct run *r, unsigned lane)
+{
+    struct facet_rt_lane result;
+    unsigned flags = 0;
+    struct facet_trap trap =
+        r->triangle ? triangle_lane(r, lane, &result, &flags) : box_lane(r, lane, &result, &flags);
+
+    if (trap.taken) {
+        return trap;
+    }
+    if (!r->pred_only) {
+        facet_rt_lane_encode(&r->numbers, r->packed, &result, r->out[lane], &flags);
+    }
+    r->hits |= (uint64_t)(result.outcome == FACET_RT_HIT) << lane;
+    r->flags[lane] = (uint16_t)flags;
+    return FACET_RETIRED;
+}
+
+/* A fault of lane f traps, or cuts the lanes from f on (fault-only-first). */
+static struct facet_trap compute(struct run *r, bool fof)
+{
+    for (unsigned i = 0; i < r->lanes.count; i++) {
+        struct facet_trap trap = active(r, i) ? compute_lane(r, i) : FACET_RETIRED;
+
+        if (trap.taken && fof) {
+            facet_lanes_cut(r->h, &r->lanes, i, trap);
+        } else if (trap.taken) {
+            return facet_lanes_fault(r->h, &r->lanes, i, trap);
+        }
+    }
+    return FACET_RETIRED;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+static uint64_t packed_word(const struct run *r, unsigned lane)
+{
+    uint64_t word = (r->hits >> lane & 1) << 63;
+
+    for (unsigned k = 0; k < (r->triangle ? 3u : 2u); k++) {
+        word |= (uint64_t)r->out[lane][k] << 16 * k;
+    }
+    return word;
+}
+
+/* Slot 0 of a lane is its hit bit, or all of it when packed; slots 1 to 3 are elements. */
+static uint64_t slot_value(const struct run *r, unsigned lane, unsigned slot)
+{
+    return r->packed   ? packed_word(r, lane)
+           : slot == 0 ? r->hits >> lane & 1
+                       : facet_container_single_x(&r->port.container, r->out[lane][slot - 1]);
+}
+
+static void write_registers(struct run *r)
+{
+    unsigned slots = r->packed ? 1 : r->triangle ? 4 : 3;
+    int stride = r->d.step == 0 ? 1 : r->vl * r->d.step;
+
+    for (unsigned i = 0; i < r->lanes.count; i++) {
+        if (!active(r, i) && !r->lanes.eff.zmode) {
+            continue;
+        }
+        for (unsigned k = 0; k < slots; k++) {
+            unsigned reg = (unsigned)((int)facet_window_reg(r->d, i) + (int)k * stride) & 31;
+
+            facet_hart_set_x(r->h, reg, active(r, i) ? slot_value(r, i, k) : 0);
+        }
+    }
+}
+
+static void write_predicates(struct run *r)
+{
+    struct facet_hart *h = r->h;
+    unsigned bank = r->lanes.rsv ? (unsigned)FACET_GET(h->units.rsv.svstate, SVSTATE_PBANK) : 0;
+    uint64_t mask = r->lanes.active;
+
+    if (facet_config_banks(h->units.config) == 0 || mask == 0) {
+        return;
+    }
+    if (bank != 0) {
+        facet_pmask_write(h, bank, (h->units.pmask.bank[bank] & ~mask) | (r->hits & mask));
+    }
+    if ((mask & 1) != 0) {
+        facet_pmask_write_p0(h, (r->hits & 1) != 0);
+    }
+}
+
+/* ---- the instruction ---------------------------------------------------------------------------
+ */
+
+static unsigned field(const struct facet_insn *in, const char *name)
+{
+    return (unsigned)facet_insn_field(in, name);
+}
+
+/* Bits of RTCAP that the instruction needs (10). */
+static uint64_t needs(const struct facet_hart *h, bool triangle, unsigned flags)
+{
+    bool node8 = FACET_GET(h->units.rt.node, RTNODE_N8) != 0;
+    uint64_t bits = triangle ? FACET_RTCAP_WATERTIGHT
+                    : node8  ? FACET_RTCAP_NODE8
+                             : FACET_RTCAP_NODE4;
+
+    bits |= (flags & PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0;
+    return bits | (triangle && (flags & TRI_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
+}
+
+/* The tile or TriRange that the instruction is about. */
+static void aim(struct run *r)
+{
+    const struct facet_rt *rt = &r->h->units.rt;
+
+    if (r->triangle) {
+        r->first = (unsigned)FACET_GET(rt->tri, RTTRI_FIRST);
+        r->target = FACET_GET(rt->tri, RTTRI_RANGE) * FACET_RT_RANGE_BYTES +
+                    (FACET_GET(rt->tri, RTTRI_IDX) != 0 ? rt->base : 0);
+        return;
+    }
+    r->children = FACET_GET(rt->node, RTNODE_N8) != 0 ? 8 : 4;
+    r->first = (unsigned)FACET_GET(rt->node, RTNODE_FIRST);
+    r->target =
+        FACET_GET(rt->node, RTNODE_IDX) != 0
+            ? rt->base + FACET_GET(rt->node, RTNODE_NODE) * facet_rt_tile_bytes(&r->port.container)
+            : FACET_GET(rt->node, RTNODE_NODE) * FACET_RT_TILE_ALIGN;
+}
+
+/* For traces: domain, level, class, profile, hybrid, COMP_CTL. */
+static void tell_policy(struct run *r)
+{
+    struct facet_hart *h = r->h;
+
+    facet_hart_unit(h,
+                    "rt",
+                    "policy",
+                    6,
+                    (uint64_t[]){r->port.actor.dom,
+                                 r->port.actor.sec,
+                                 facet_xmem_unit_class(h, 0),
+                                 FACET_XMEM_HAS(h, STREAM_PROF) ? h->units.rt.sprof : 0,
+                                 FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_HYB_ENABLE),
+                                 FACET_XMEM_CSR(h, COMP_CTL)});
+}
+
+struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in)
+{
+    const struct facet_rt *rt = &h->units.rt;
+    unsigned flags = field(in, "flags");
+    bool triangle = in->row == FACET_XPHMG_RT_TRI;
+    struct run r = {.h = h, .triangle = triangle};
+    struct facet_trap trap;
+
+    if (!is_present(h)) {
+        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    }
+    if (!facet_rt_supports(h, needs(h, triangle, flags))) {
+        return facet_rt_unsupported(h, in);
+    }
+    trap = facet_lanes_begin(h, in, FACET_PBANK_STATE, &r.lanes);
+    if (trap.taken) {
+        return trap;
+    }
+    r.vl = r.lanes.count;
+    r.pred_only = (flags & PRED_ONLY) != 0;
+    r.packed = (flags & PACK_HINT) != 0 || FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0;
+    r.box = (struct facet_rt_box_options){
+        .t_clamp = (flags & BOX_T_CLAMP) != 0,
+        .w_guard = !triangle && (flags & BOX_W_GUARD) != 0,
+    };
+    r.tri = (struct facet_rt_options){
+        .eps = facet_rt_epsilon((unsigned)((flags & TRI_EPS_CTL) != 0
+                                               ? FACET_GET(rt->conf2, RTCONF2_EPS_SCALE)
+                                               : FACET_GET(rt->cfg, RTCFG_EPS_DFLT))),
+        .cull_back = (flags & TRI_CULL_BACK) != 0,
+        .no_uv = r.pred_only,
+    };
+    r.port = (struct facet_mtx_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
+    r.numbers = facet_rt_numbers_of(&r.lanes.eff, h->units.cap.zptab);
+    r.a = facet_lanes_window(h, &r.lanes, FACET_WINDOW_A, in->rs1, true);
+    r.d = facet_lanes_window(h, &r.lanes, FACET_WINDOW_D, in->rd, true);
+    aim(&r);
+    tell_policy(&r);
+
+    trap = compute(&r, facet_lanes_fof(h, &r.lanes));
+    if (!trap.taken) {
+        trap = facet_lanes_status(h, &r.lanes, r.flags);
+    }
+    if (trap.taken) {
+        return trap;
+    }
+    if (!r.pred_only &&
+        (in->rd != 0 || (r.lanes.rsv && (h->units.rsv.svdst & FACET_SVDST_V) != 0))) {
+        write_registers(&r);
+    }
+    write_predicates(&r);
+    if (triangle) {
+        facet_rt_count_triangles(h, facet_popcount64(r.tested));
+    } else {
+        facet_rt_count_boxes(h, facet_popcount64(r.tested));
+    }
+    facet_lanes_retire(h, &r.lanes, true, true);
+    return FACET_RETIRED;
+}

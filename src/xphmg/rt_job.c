@@ -1,0 +1,411 @@
+/* XSUBMIT.RT: rays out of a queue, hits and misses into two others (rt-semantics.md 11). The job
+ * runs to its end before the next instruction; what stops it goes to RTSTAT.LAST_EC and leaves the
+ * ray at the head of its queue.
+ *
+ * XPHMG_RT_DESC, 72 bytes: u64 bvh_base, rayq, hitq, missq, tri_buf; u32 opts, rsv; XPHMG_MEMCTL.
+ */
+#include "rt/host.h"
+#include "xphmg/lanes.h"
+#include "xphmg/memory.h"
+#include "xphmg/rt.h"
+
+#include <string.h>
+
+enum {
+    DESCRIPTOR_BYTES = 72,
+    OPT_CULL_BACK = 1 << 0,
+    OPT_PACK_HINT = 1 << 2,
+    OPT_EPS_CTL = 1 << 3,
+    OPT_ANY_HIT = 1 << 4,
+    OPT_NODE8 = 1 << 5,
+    OPT_W_GUARD = 1 << 6,
+    OPTS = OPT_CULL_BACK | OPT_PACK_HINT | OPT_EPS_CTL | OPT_ANY_HIT | OPT_NODE8 | OPT_W_GUARD,
+    MEMCTL_HYB = 18,
+    MAX_ENTRY = 64,
+    QUEUE_BASE_ALIGN = 16,
+};
+
+struct descriptor {
+    uint64_t bvh_base, rayq, hitq, missq, tri_buf;
+    uint32_t opts;
+    uint8_t memctl[FACET_MEMCTL_BYTES];
+};
+
+struct queue {
+    uint64_t address; /* 0: none */
+    uint32_t head, tail, cap;
+    uint64_t base;
+};
+
+struct job {
+    struct facet_hart *h;
+    struct facet_rt_scene scene;
+    struct queue rays, hits, misses;
+    bool packed, w_guard, sae;
+    uint64_t exc_en;
+};
+
+/* ---- submission --------------------------------------------------------------------------------
+ */
+
+/* An XPHMG access of the hart itself: the policy of the descriptor is not known yet. */
+static struct facet_trap
+read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
+{
+    struct facet_xmem_actor actor = facet_xmem_inline(h);
+    uint8_t bytes[DESCRIPTOR_BYTES];
+    struct facet_trap trap = (address & 7) != 0
+                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
+                                 : facet_xmem_probe(h, actor, address, DESCRIPTOR_BYTES, false);
+
+    for (unsigned i = 0; i < DESCRIPTOR_BYTES && !trap.taken; i += 8) {
+        uint64_t word = 0;
+
+        trap = facet_hart_load(h, address + i, 8, &word);
+        facet_store_le64(bytes + i, word);
+    }
+    if (trap.taken) {
+        return facet_xmem_fault(h, actor, trap);
+    }
+    *d = (struct descriptor){
+        .bvh_base = facet_load_le64(bytes),
+        .rayq = facet_load_le64(bytes + 8),
+        .hitq = facet_load_le64(bytes + 16),
+        .missq = facet_load_le64(bytes + 24),
+        .tri_buf = facet_load_le64(bytes + 32),
+        .opts = facet_load_le32(bytes + 40),
+    };
+    memcpy(d->memctl, bytes + 48, FACET_MEMCTL_BYTES);
+    return FACET_RETIRED;
+}
+
+/* Bits of RTCAP that a job with these options needs (R-RT-52). */
+static uint64_t needs(uint32_t opts)
+{
+    return FACET_RTCAP_WATERTIGHT |
+           ((opts & OPT_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
+           ((opts & OPT_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
+           ((opts & OPT_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
+}
+
+/* A zero field of the descriptor selects the register (R-RT-34). */
+static uint64_t either(uint64_t field, uint64_t csr)
+{
+    return field != 0 ? field : csr;
+}
+
+static void set_up(struct job *job,
+                   struct facet_hart *h,
+                   const struct descriptor *d,
+                   const struct facet_lanes *frame)
+{
+    const struct facet_rt *rt = &h->units.rt;
+
+    *job = (struct job){
+        .h = h,
+        .scene = {.port = {.h = h, .container = facet_container_of(&frame->eff)},
+                  .numbers = facet_rt_numbers_of(&frame->eff, h->units.cap.zptab),
+                  .options = {.eps = facet_rt_epsilon(
+                                  (unsigned)((d->opts & OPT_EPS_CTL) != 0
+                                                 ? FACET_GET(rt->conf2, RTCONF2_EPS_SCALE)
+                                                 : FACET_GET(rt->cfg, RTCFG_EPS_DFLT))),
+                              .cull_back = (d->opts & OPT_CULL_BACK) != 0},
+                  .heap = either(d->bvh_base, rt->base),
+                  .triangles = d->tri_buf,
+                  .any_hit = (d->opts & OPT_ANY_HIT) != 0,
+                  .node8 = (d->opts & OPT_NODE8) != 0},
+        .rays.address = either(d->rayq, rt->queue_ray),
+        .hits.address = either(d->hitq, rt->queue_hit),
+        .misses.address = either(d->missq, rt->queue_miss),
+        .packed = (d->opts & OPT_PACK_HINT) != 0 || FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0,
+        .w_guard = (d->opts & OPT_W_GUARD) != 0,
+        .sae = frame->eff.sae,
+        .exc_en = frame->exc_en,
+    };
+}
+
+/* ---- queues ------------------------------------------------------------------------------------
+ */
+
+static struct facet_trap read_queue(const struct facet_mtx_port *port, struct queue *q)
+{
+    uint64_t head = 0, tail = 0, cap = 0;
+    struct facet_trap trap = facet_rt_read(port, q->address, 4, &head);
+
+    if (!trap.taken) {
+        trap = facet_rt_read(port, q->address + 4, 4, &tail);
+    }
+    if (!trap.taken) {
+        trap = facet_rt_read(port, q->address + 8, 4, &cap);
+    }
+    if (!trap.taken) {
+        trap = facet_rt_read(port, q->address + 16, 8, &q->base);
+    }
+    q->head = (uint32_t)head;
+    q->tail = (uint32_t)tail;
+    q->cap = (uint32_t)cap;
+    return trap;
+}
+
+static bool in_range(const struct queue *q)
+{
+    return q->cap != 0 && q->head < q->cap && q->tail < q->cap;
+}
+
+static enum facet_rt_error open_queue(const struct job *job, struct queue *q)
+{
+    if (q->address == 0) {
+        return FACET_RT_EC_NONE;
+    }
+    if (q->address % 8 != 0) {
+        return FACET_RT_EC_QUEUE;
+    }
+    if (read_queue(&job->scene.port, q).taken) {
+        return FACET_RT_EC_DESC_FAULT;
+    }
+    return in_range(q) && q->base % QUEUE_BASE_ALIGN == 0 ? FACET_RT_EC_NONE : FACET_RT_EC_QUEUE;
+}
+
+static uint32_t after(uint32_t index, uint32_t cap)
+{
+    return index + 1 == cap ? 0 : index + 1;
+}
+
+/* Whether aligned bytes can be written; a fault is an event. */
+static bool can_write(const struct job *job, uint64_t address, unsigned size, unsigned align)
+{
+    const struct facet_mtx_port *port = &job->scene.port;
+    struct facet_trap trap = address % align != 0
+                                 ? facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address)
+                                 : facet_xmem_probe(port->h, port->actor, address, size, true);
+
+    if (trap.taken) {
+        (void)facet_xmem_fault(port->h, port->actor, trap);
+    }
+    return !trap.taken;
+}
+
+/* What a device refuses although it was probed (R-XM-45). */
+static bool store(const struct job *job, uint64_t address, unsigned size, uint64_t value)
+{
+    struct facet_trap trap = facet_hart_store(job->h, address, size, value);
+
+    if (trap.taken) {
+        (void)facet_xmem_fault(job->h, job->scene.port.actor, trap);
+    }
+    return !trap.taken;
+}
+
+/* The ray is done: its entry, the tail behind it, then the head of the ray queue. Everything is
+ * probed before the first byte changes, so that an error leaves nothing of the ray (R-RT-54). `to`
+ * may be a queue that does not exist: nothing is recorded then. */
+static enum facet_rt_error
+finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
+{
+    uint32_t head = after(job->rays.head, job->rays.cap);
+    uint64_t at = 0;
+
+    if (to->address != 0) {
+        if (read_queue(&job->scene.port, to).taken) {
+            return FACET_RT_EC_DESC_FAULT;
+        }
+        if (!in_range(to)) {
+            return FACET_RT_EC_QUEUE;
+        }
+        if (after(to->tail, to->cap) == to->head) {
+            return FACET_RT_EC_QFULL;
+        }
+        at = to->base + (uint64_t)to->tail * size;
+        if (!can_write(job, at, size, 8) || !can_write(job, to->address + 4, 4, 4)) {
+            return FACET_RT_EC_DESC_FAULT;
+        }
+    }
+    if (!can_write(job, job->rays.address, 4, 4)) {
+        return FACET_RT_EC_DESC_FAULT;
+    }
+    if (to->address != 0) {
+        for (unsigned i = 0; i < size; i += 8) {
+            if (!store(job, at + i, 8, facet_load_le64(entry + i))) {
+                return FACET_RT_EC_DESC_FAULT;
+            }
+        }
+        if (!store(job, to->address + 4, 4, after(to->tail, to->cap))) {
+            return FACET_RT_EC_DESC_FAULT;
+        }
+    }
+    if (!store(job, job->rays.address, 4, head)) {
+        return FACET_RT_EC_DESC_FAULT;
+    }
+    job->rays.head = head;
+    return FACET_RT_EC_NONE;
+}
+
+/* ---- rays --------------------------------------------------------------------------------------
+ */
+
+/* Hit entry (5.4); returns its size. */
+static unsigned hit_entry(const struct job *job,
+                          uint64_t tag,
+                          const struct facet_rt_found *found,
+                          uint8_t entry[MAX_ENTRY],
+                          unsigned *flags)
+{
+    const struct facet_container *c = &job->scene.port.container;
+    unsigned size = facet_rt_hit_entry_bytes(c), width = job->packed ? 2 : c->bytes;
+    struct facet_rt_lane lane = {FACET_RT_HIT, {found->t, found->u, found->v}, 3};
+    uint32_t out[3];
+
+    facet_rt_lane_encode(&job->scene.numbers, job->packed, &lane, out, flags);
+    memset(entry, 0, MAX_ENTRY);
+    facet_store_le64(entry, tag);
+    facet_store_le32(entry + 8, found->triangle);
+    facet_store_le32(entry + 12, found->leaf);
+    for (unsigned i = 0; i < 3; i++) {
+        facet_store_le(entry + 16 + (size_t)i * width,
+                       width,
+                       job->packed ? out[i] : facet_container_put(c, 0, 0, out[i]));
+    }
+    facet_store_le32(entry + size - 4, found->front);
+    return size;
+}
+
+/* NX is up already and does not stop the job, so that it makes no difference whether the next ray
+ * raises it. */
+static bool needs_no_inexact(const struct job *job)
+{
+    return facet_rt_host_fits(&job->scene.numbers) &&
+           (job->h->units.cap.prec.exc_st & FACET_NX) != 0 &&
+           facet_prec_hits(job->exc_en, job->sae, FACET_NX) == 0;
+}
+
+/* The ray at the head of the queue, from its record to its entry. */
+static enum facet_rt_error one_ray(struct job *job)
+{
+    const struct facet_mtx_port *port = &job->scene.port;
+    uint64_t size = facet_rt_ray_entry_bytes(&port->container);
+    uint64_t at = job->rays.base + job->rays.head * size, tag = 0;
+    uint32_t elements[FACET_RT_RAY_ELEMENTS + 1];
+    enum facet_rt_w w = FACET_RT_W_OTHER;
+    struct facet_rt_found found = {0};
+    enum facet_rt_error error = FACET_RT_EC_NONE;
+    uint8_t entry[MAX_ENTRY] = {0};
+    unsigned flags = 0, bytes = FACET_RT_MISS_BYTES;
+    struct facet_rt_ray ray;
+    struct facet_trap trap =
+        facet_rt_read_elements(port, at, 0, FACET_RT_RAY_ELEMENTS + job->w_guard, elements);
+    bool nan;
+
+    if (!trap.taken) {
+        trap = facet_rt_read(port, at + size - 8, 8, &tag);
+    }
+    if (trap.taken) {
+        return FACET_RT_EC_DESC_FAULT;
+    }
+    nan = facet_rt_ray_widen(&job->scene.numbers, elements, &ray, &flags);
+    if (job->w_guard) {
+        w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
+    }
+    nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
+    job->scene.host = needs_no_inexact(job);
+    if (!nan && w != FACET_RT_W_ZERO) {
+        error = facet_rt_trace(&job->scene, &ray, &found, &flags);
+    }
+    if (error != FACET_RT_EC_NONE) {
+        return error; /* with the flags of the ray dropped */
+    }
+    if (found.hit) {
+        bytes = hit_entry(job, tag, &found, entry, &flags);
+    } else {
+        facet_store_le64(entry, tag);
+        facet_store_le32(entry + 8, nan);
+    }
+    facet_prec_raise(&job->h->units.cap.prec, flags);
+    if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
+        return FACET_RT_EC_NUMERIC;
+    }
+    return finish(job, found.hit ? &job->hits : &job->misses, entry, bytes);
+}
+
+static enum facet_rt_error run(struct job *job)
+{
+    struct queue *queues[] = {&job->rays, &job->hits, &job->misses};
+    enum facet_rt_error error = job->rays.address == 0 ? FACET_RT_EC_QUEUE : FACET_RT_EC_NONE;
+
+    for (unsigned i = 0; i < 3 && error == FACET_RT_EC_NONE; i++) {
+        error = open_queue(job, queues[i]);
+    }
+    while (error == FACET_RT_EC_NONE && job->rays.head != job->rays.tail) {
+        error = one_ray(job);
+    }
+    return error;
+}
+
+/* ---- the instruction ---------------------------------------------------------------------------
+ */
+
+/* What the policy of the job came to, for traces: as for an instruction (rt.c). */
+static void tell_policy(struct facet_hart *h,
+                        const struct facet_xmem_job *policy,
+                        const uint8_t memctl[FACET_MEMCTL_BYTES])
+{
+    uint64_t sprof = policy->sprof != 0               ? policy->sprof
+                     : FACET_XMEM_HAS(h, STREAM_PROF) ? h->units.rt.sprof
+                                                      : 0;
+
+    facet_hart_unit(h,
+                    "rt",
+                    "job",
+                    6,
+                    (uint64_t[]){policy->actor.dom,
+                                 policy->actor.sec,
+                                 policy->mclass,
+                                 sprof,
+                                 memctl[MEMCTL_HYB] != 0 ? memctl[MEMCTL_HYB]
+                                                         : FACET_GET(FACET_XMEM_CSR(h, DESCPOL),
+                                                                     CAP_XMEM_DESCPOL_HYB_ENABLE),
+                                 FACET_XMEM_CSR(h, COMP_CTL)});
+}
+
+struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in)
+{
+    struct facet_xmem_job policy;
+    struct facet_lanes frame;
+    struct descriptor d;
+    struct job job;
+    enum facet_rt_error error;
+    struct facet_trap trap;
+
+    if ((h->units.config->feat0 & FACET_CAP_FEAT0_RT_PRESENT) == 0) {
+        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word); /* no RTSTAT to tell */
+    }
+    if (!facet_rt_supports(h, FACET_RTCAP_DESCQ)) {
+        return facet_rt_unsupported(h, in);
+    }
+    trap = read_descriptor(h, h->x[in->rs1], &d);
+    if (trap.taken) {
+        return trap;
+    }
+    if ((d.opts & ~(uint32_t)OPTS) != 0) {
+        facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
+        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    }
+    if (!facet_rt_supports(h, needs(d.opts))) {
+        return facet_rt_unsupported(h, in);
+    }
+    (void)facet_lanes_begin(h, in, 0, &frame); /* bank 0 always exists */
+    frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
+    set_up(&job, h, &d, &frame);
+    facet_xmem_job_begin(h, d.memctl, &policy);
+    job.scene.port.actor = policy.actor;
+    tell_policy(h, &policy, d.memctl);
+
+    error = run(&job);
+    facet_xmem_job_end(h, &policy);
+    if (error != FACET_RT_EC_NONE) {
+        facet_rt_set_error(h, error);
+    }
+    facet_hart_set_x(
+        h, in->rd, (uint64_t)FACET_QUEUE_RT << FACET_TICKET_QUEUE_LSB | ++h->xmem->ticket_rt);
+    facet_lanes_retire(h, &frame, true, true);
+    return FACET_RETIRED;
+}
