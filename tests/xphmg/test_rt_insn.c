@@ -103,7 +103,7 @@ static void check_scalar(const struct rt_example *e, void *context)
 
 TEST(worked_examples,
      "RT-001 RT-037 RT-110 RT-111 RT-114 RT-135 RT-137 RT-139 RT-144 RT-147 RT-155 RT-156 RT-158 "
-     "RT-160 RT-162 RT-165 RT-168 RT-174 RT-194 RT-208 RT-209 RT-212 RT-213 RT-214 RT-249")
+     "RT-160 RT-162 RT-165 RT-168 RT-174 RT-194 RT-208 RT-209 RT-212 RT-213 RT-214 RT-249 RSV-139")
 {
     struct guest *g = guest_make("full");
 
@@ -779,7 +779,9 @@ TEST(registers_by_both_paths,
     guest_free(g);
 }
 
-TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059")
+/* Memory policy lives in CAP: what RT has of its own replaces nothing of it (of CAP-006, GFX's part
+ * waits for GFX). */
+TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059 CAP-006")
 {
     static const struct {
         unsigned csr;
@@ -815,7 +817,61 @@ TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059")
         guest_ok(g, "rt.bbox x12, x10\n rt.tri x16, x10\n");
         CHECK_MSG(memcmp(kept, g->hart->x, sizeof kept) == 0, "csr 0x%x", hints[i].csr);
         CHECK_EQ(exc_st(g), stickies);
+        CHECK_EQ(guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS), 0);
     }
+    guest_free(g);
+}
+
+/* The predicate of lane 0 is what a branch behind the instruction sees, without any bank. */
+TEST(a_branch_follows_the_box_test, "PM-081")
+{
+    struct guest *g = plain();
+
+    for (unsigned miss = 0; miss < 2; miss++) {
+        guest_store(g, RAY, 4, miss != 0 ? 0x41200000 : plain_ray[0]); /* x = 10: beside the box */
+        guest_ok(g,
+                 "li x20, 0\n li x21, 0\n rt.bbox x12, x10\n bp.t hit\n li x20, 1\n"
+                 "hit: bp.f miss\n li x21, 1\n miss: nop\n");
+        CHECK_EQ(g->hart->x[12], 1 - miss);
+        CHECK_EQ(g->hart->x[20], miss);     /* bp.t skipped this */
+        CHECK_EQ(g->hart->x[21], 1 - miss); /* bp.f skipped this */
+    }
+    guest_free(g);
+}
+
+/* MTX writes elements that RT and RSV loads read as they are: here the origin of a ray. (Of
+ * MTX-077, GFX's part waits for GFX.) */
+TEST(a_ray_comes_from_a_matrix_product, "MTX-077")
+{
+    static const uint32_t turn[16] = {
+        0, ONE_F, 0, 0, ONE_F, 0, 0, 0, 0, 0, ONE_F, 0, 0, 0, 0, ONE_F};
+    const uint32_t swapped[4] = {plain_ray[1] + 1, plain_ray[0], plain_ray[2], plain_ray[3]};
+    struct guest *g = plain();
+    uint64_t matrix = GUEST_DATA + 0x3000, vector = matrix + 64;
+
+    put_words(g, matrix, turn, 16);
+    put_words(g, vector, swapped, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        guest_store(g, RAY + 4 * i, 4, 0);
+    }
+    g->hart->x[5] = matrix;
+    g->hart->x[6] = vector;
+    g->hart->x[7] = RAY;
+    guest_ok(g,
+             "mtx.ld x5, shape=15, rowmajor=1\n mtx.mul x7, x6, shape=15\n"
+             "rt.bbox x12, x10\n rt.tri x16, x10\n");
+    CHECK_EQ(g->hart->x[12], 1);
+    CHECK_EQ(g->hart->x[16], 1);
+    CHECK_EQ(g->hart->x[18], plain_ray[0]); /* u and v of the hit are its x and y */
+    CHECK_EQ(g->hart->x[19], plain_ray[1] + 1);
+    for (unsigned i = 0; i < 4; i++) {
+        g->hart->x[24 + i] = RAY + 4 * i;
+    }
+    guest_ok(g, "svsetvl x0, 4\n svon.one\n lwu x20, 0(x24)\n");
+    CHECK_EQ(g->hart->x[20], plain_ray[0]);
+    CHECK_EQ(g->hart->x[21], plain_ray[1] + 1);
+    CHECK_EQ(g->hart->x[22], plain_ray[2]);
+    CHECK_EQ(g->hart->x[23], 0);
     guest_free(g);
 }
 

@@ -175,7 +175,7 @@ static void check_x24(struct guest *g, uint64_t hits, uint64_t misses)
 
 TEST(worked_example,
      "RT-005 RT-040 RT-083 RT-087 RT-093 RT-096 RT-099 RT-100 RT-115 RT-116 RT-117 RT-118 "
-     "RT-119 RT-125 RT-209 RT-266 RT-267 RT-273 RT-275")
+     "RT-119 RT-125 RT-209 RT-266 RT-267 RT-273 RT-275 XM-146")
 {
     struct guest *g = x24();
 
