@@ -434,13 +434,19 @@ static unsigned mtx_reg(unsigned number)
            first[(number >> 8) - FACET_CSR_MTX2] + word;
 }
 
+/* Whether two numbers are one register: those of RT have a second one that fits an instruction. */
+static bool same_csr(const struct facet_hart *h, unsigned a, unsigned b)
+{
+    return a == b || (h->csr_index != NULL && h->csr_index[a] == h->csr_index[b]);
+}
+
 static void tell_change(void *context, const struct facet_units_change *change)
 {
     const struct before *before = context;
 
     switch (change->kind) {
     case FACET_CHANGE_CSR:
-        if (change->number != before->told) {
+        if (!same_csr(before->hart, change->number, before->told)) {
             facet_hart_tell_csr(before->hart, change->number, change->old, change->value);
         }
         break;

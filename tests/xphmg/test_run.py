@@ -493,6 +493,7 @@ VENDOR = """
         xfence.waiti 2
         li      t0, 0x2000              # no memory there
         csrw    CAP.XMEM.SVMBASE, t0
+        csrw    RTNODE, t0              # the registers of RT have two numbers
         la      t0, handler
         csrw    mtvec, t0
         svon.one
@@ -541,7 +542,7 @@ def a_trace_tells_every_change_of_vendor_state():
             check(name in VIEWS or state[where][name] == value,
                   f"{name} is {value}, the trace tells {state[where][name]}")
     for name in ("CAP.PREC.MODE", "CAP.PREC.STAT", "CAP.PREC.EXC.ST", "CAP.XMEM.EVENTS", "SVSTATE", "SVFAULTI", "MTXSTAT",
-                 "XTOK2", "XLDSUSED0", "p0", "pbank1", "pbank2", "mtx3_0_0", "x22", "xmem lds.alloc", "xmem hint",
+                 "RTNODE", "XTOK2", "XLDSUSED0", "p0", "pbank1", "pbank2", "mtx3_0_0", "x22", "xmem lds.alloc", "xmem hint",
                  "xmem signal", "xmem wait", "mtx policy"):
         check(name in told, f"{name} is not told")
 
