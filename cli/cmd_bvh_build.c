@@ -1,5 +1,5 @@
-/* `facet bvh build`: a scene file to a GFX12 image. */
-#include "cli/bvh.h"
+/* `facet bvh build`: a scene file to a GFX12 image; tile images are in bvh_tiles_build.c. */
+#include "cli/bvh_tiles.h"
 
 #include "base/json.h"
 #include "base/progress.h"
@@ -172,11 +172,21 @@ static int run_build(const struct cli_args *args)
     if (output == NULL) {
         return cli_bad(args, "expected -o FILE");
     }
-    if (path == NULL && !cli_given(args, "aabbs")) {
-        return cli_bad(args, "expected a scene file or --aabbs FILE");
-    }
     if (args->json && strcmp(output, "-") == 0) {
         return cli_bad(args, "--json and -o - both want standard output");
+    }
+    if (bvh_tiles_wanted(args)) {
+        return bvh_tiles_build(args);
+    }
+    for (int i = 0; i < 4; i++) {
+        static const char *const tiles[] = {"ew", "element", "quantized", "reach"};
+
+        if (cli_given(args, tiles[i])) {
+            return cli_bad(args, "--%s needs --format xphmg4 or xphmg8", tiles[i]);
+        }
+    }
+    if (path == NULL && !cli_given(args, "aabbs")) {
+        return cli_bad(args, "expected a scene file or --aabbs FILE");
     }
     if (!read_options(args, &options, &threads) ||
         bvh_would_replace(args, output, path, "the scene") ||
@@ -205,7 +215,14 @@ static int run_build(const struct cli_args *args)
 
 static const struct cli_option build_options[] = {
     {"output", 'o', "FILE", "the image to write"},
-    {"format", 0, "gfx12", "node format (default and only choice: gfx12)"},
+    {"format", 0, "gfx12|xphmg4|xphmg8", "node format: GFX12, or XPHMG_RT tiles (default gfx12)"},
+    {"ew", 0, "8|16|32", "tiles: bits of a number (default 32)"},
+    {"element",
+     0,
+     "fp32|fp16|bf16|bf16_lite|fp8_e4m3|fp8_e5m2|int32|int16|int8|int4|int2",
+     "tiles: format of numbers (default fp32, fp16 or fp8_e4m3 by --ew; int with --quantized)"},
+    {"quantized", 0, NULL, "tiles: integers with the scale and zero point that fit the scene"},
+    {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"quality",
      0,
      "fast|high|contract",
@@ -221,10 +238,11 @@ static const struct cli_option build_options[] = {
 
 const struct cli_command cli_cmd_bvh_build = {
     .name = "bvh build",
-    .summary = "build a GFX12 BVH image from a scene",
+    .summary = "build a BVH image (GFX12 or XPHMG_RT tiles) from a scene",
     .usage =
         "facet bvh build SCENE -o FILE [--quality fast|high|contract] [--obb] [--prim-range N]\n"
-        "facet bvh build [SCENE] --aabbs FILE -o FILE",
+        "facet bvh build [SCENE] --aabbs FILE -o FILE\n"
+        "facet bvh build SCENE -o FILE --format xphmg4|xphmg8 [--ew 8|16|32] [--quantized]",
     .details =
         "Reads a scene (glTF, OBJ, PLY, STL), gives every mesh a bottom-level structure and every "
         "instance an instance node, and writes one memory image: the top-level root at byte 0, the "
@@ -235,10 +253,17 @@ const struct cli_command cli_cmd_bvh_build = {
         "the scene. Triangles with two equal corners are left out, as are instances whose matrix "
         "has no inverse.\n\n"
         "The boxes file is {\"aabbs\": [{\"min\": [x, y, z], \"max\": [x, y, z]}, ...]}; each box "
-        "may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".",
+        "may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".\n\n"
+        "With --format xphmg4 or xphmg8 the result is a heap of BVHNode4 or BVHNode8 tiles and a "
+        "triangle buffer for XPHMG_RT behind a small header (docs/rt-tiles.md). Instances are "
+        "placed in the world. Corners are rounded to the element format, boxes outwards, grown "
+        "first by 2^-20 of the extent of scene and ray origins, as the contract asks.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality high --json\n"
-                "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12",
+                "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4 --ew 16\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg8 --ew 8 "
+                "--quantized",
     .options = build_options,
     .has_json = true,
     .run = run_build,

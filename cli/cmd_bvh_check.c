@@ -1,5 +1,5 @@
 /* `facet bvh check`: the validator. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/json.h"
 #include "bvh/gfx12_check.h"
@@ -85,6 +85,11 @@ static int run_check(const struct cli_args *args)
         !bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
+    if (bvh_tiles_is(&file)) {
+        code = bvh_tiles_check(args, &file, (uint32_t)limit);
+        bvh_file_free(&file);
+        return code;
+    }
     options.max_findings = (uint32_t)limit;
     status = facet_gfx12_check(&file.view, &options, &check, &err);
     bvh_file_free(&file);
@@ -110,7 +115,7 @@ static const struct cli_option check_options[] = {
 
 const struct cli_command cli_cmd_bvh_check = {
     .name = "bvh check",
-    .summary = "validate a GFX12 BVH image",
+    .summary = "validate a BVH image",
     .usage = "facet bvh check IMAGE [--base ADDR] [--root NODE] [--partial] [--json]",
     .details =
         "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
@@ -119,7 +124,9 @@ const struct cli_command cli_cmd_bvh_check = {
         "finding has the byte offset, the rule, the requirement that it protects, and what was "
         "found. Errors give exit code 1; warnings and notes do not.\n\n"
         "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
-        "read with --base (the address of its first byte) and --root (the ID of its root).",
+        "read with --base (the address of its first byte) and --root (the ID of its root).\n\n"
+        "Tile images of XPHMG_RT are recognized by their header and checked against the rules of "
+        "docs/rt-tiles.md.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh check cube.gfx12\n"
                 "facet bvh check cube.gfx12 --json",

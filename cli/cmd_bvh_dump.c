@@ -1,5 +1,5 @@
 /* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/strbuf.h"
 #include "bvh/gfx12_text.h"
@@ -59,6 +59,12 @@ static int run_dump(const struct cli_args *args)
     if (!bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
+    if (bvh_tiles_is(&file)) {
+        int code = bvh_tiles_dump(args, &file);
+
+        bvh_file_free(&file);
+        return code;
+    }
     if (facet_gfx12_walk(&file.view, &walk, &err) != FACET_OK) {
         bvh_file_free(&file);
         return cli_bad_error(args, &err);
@@ -103,14 +109,15 @@ static const struct cli_option dump_options[] = {
 
 const struct cli_command cli_cmd_bvh_dump = {
     .name = "bvh dump",
-    .summary = "print every node of a GFX12 BVH image",
+    .summary = "print every node of a BVH image",
     .usage = "facet bvh dump IMAGE [--base ADDR] [--root NODE] [--json]",
     .details =
         "Lists the nodes in the order of their addresses. With --json every field has its name "
         "from the contract, one node per line, and `facet bvh encode` turns the text back into the "
         "same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". Members "
         "called \"decoded\" repeat fields as floats and IDs for the reader and are ignored on the "
-        "way back.",
+        "way back.\n\n"
+        "Tile images of XPHMG_RT are recognized by their header; their JSON has no way back.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12\n"
                 "facet bvh dump cube.gfx12 --json",

@@ -1,5 +1,5 @@
 /* `facet bvh info`: what is in an image. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/json.h"
 
@@ -82,6 +82,12 @@ static int run_info(const struct cli_args *args)
     if (!bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
+    if (bvh_tiles_is(&file)) {
+        int code = bvh_tiles_info(args, &file);
+
+        bvh_file_free(&file);
+        return code;
+    }
     status = facet_gfx12_walk(&file.view, &walk, &err);
     if (status == FACET_OK) {
         status = facet_bvh_stats(&file.view, &walk, &stats, &err);
@@ -105,14 +111,15 @@ static const struct cli_option info_options[] = {
 
 const struct cli_command cli_cmd_bvh_info = {
     .name = "bvh info",
-    .summary = "show statistics of a GFX12 BVH image",
+    .summary = "show statistics of a BVH image",
     .usage = "facet bvh info IMAGE [--base ADDR] [--root NODE] [--json]",
     .details =
         "Counts nodes, children, pairs, vertices and bits of everything that can be reached from "
         "the root, with histograms. The SAH cost is the expected number of intersect instructions "
         "for a random line through the root's box: each visit of a box node, of an instance and "
         "of a pair counts one, weighed by the area of its box.\n\n"
-        "Broken links are not followed; `facet bvh check` reports them.",
+        "Broken links are not followed; `facet bvh check` reports them. Tile images of XPHMG_RT "
+        "are recognized by their header.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh info cube.gfx12",
     .options = info_options,

@@ -41,8 +41,9 @@ static enum facet_status no_memory(struct facet_wide *out, struct facet_error *e
 
 /* ---- greedy ---- */
 
-/* Fills slot[] with up to eight nodes below `root` (or root itself if it is a leaf). */
-static unsigned open_greedy(const struct facet_bvh2_node *nodes, uint32_t root, uint32_t slot[8])
+/* Fills slot[] with up to `width` nodes below `root` (or root itself if it is a leaf). */
+static unsigned
+open_greedy(const struct facet_bvh2_node *nodes, uint32_t root, unsigned width, uint32_t slot[8])
 {
     double area[8]; /* of inner slots, -1 for leaves */
     unsigned count = 2;
@@ -56,7 +57,7 @@ static unsigned open_greedy(const struct facet_bvh2_node *nodes, uint32_t root, 
     for (int i = 0; i < 2; i++) {
         area[i] = facet_bvh2_is_leaf(&nodes[slot[i]]) ? -1.0 : node_area(&nodes[slot[i]]);
     }
-    while (count < 8) {
+    while (count < width) {
         unsigned best = 0;
         uint32_t opened;
 
@@ -136,6 +137,7 @@ static enum facet_status push_children(struct facet_wide *out, uint32_t *capacit
 }
 
 enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
+                                        unsigned width,
                                         struct facet_wide *out,
                                         struct facet_error *err)
 {
@@ -158,7 +160,7 @@ enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
         if (wide->parent != UINT32_MAX) {
             root = out->nodes[wide->parent].child[wide->index_in_parent].node;
         }
-        count = open_greedy(tree->nodes, root, slot);
+        count = open_greedy(tree->nodes, root, width, slot);
         for (unsigned s = 0; s < count; s++) {
             as_leaf[s] = facet_bvh2_is_leaf(&tree->nodes[slot[s]]);
         }
@@ -207,14 +209,18 @@ static void plan_leaf(struct plan *plan, float cost)
     plan->left[0] = 1;
 }
 
-static void plan_inner(
-    struct plan *plan, const struct plan *l, const struct plan *r, float area, float leaf_cost)
+static void plan_inner(struct plan *plan,
+                       const struct plan *l,
+                       const struct plan *r,
+                       unsigned width,
+                       float area,
+                       float leaf_cost)
 {
-    float own = best_cut(l, r, 8, &plan->own_left) + area;
+    float own = best_cut(l, r, width, &plan->own_left) + area;
 
     plan->left[0] = leaf_cost <= own;
     plan->cost[0] = leaf_cost <= own ? leaf_cost : own;
-    for (unsigned slots = 2; slots <= 7; slots++) {
+    for (unsigned slots = 2; slots < width; slots++) {
         uint8_t cut;
         float cost = best_cut(l, r, slots, &cut);
 
@@ -236,6 +242,7 @@ static float leaf_cost(float area, uint32_t weight)
 static void make_plans(const struct facet_bvh2 *tree,
                        const struct facet_bvh_item *items,
                        uint32_t max_weight,
+                       unsigned width,
                        struct plan *plans,
                        struct run *runs)
 {
@@ -266,6 +273,7 @@ static void make_plans(const struct facet_bvh2 *tree,
         plan_inner(&plans[i],
                    &plans[node->child0],
                    &plans[node->child1],
+                   width,
                    area,
                    runs[i].weight <= max_weight ? leaf_cost(area, runs[i].weight) : FLT_MAX);
     }
@@ -275,6 +283,7 @@ static void make_plans(const struct facet_bvh2 *tree,
 static unsigned open_planned(const struct facet_bvh2_node *nodes,
                              const struct plan *plans,
                              uint32_t root,
+                             unsigned width,
                              uint32_t slot[8],
                              bool as_leaf[8])
 {
@@ -290,7 +299,7 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
         return 1;
     }
     stack[depth].node = nodes[root].child1;
-    stack[depth++].slots = 8u - plans[root].own_left;
+    stack[depth++].slots = width - plans[root].own_left;
     stack[depth].node = nodes[root].child0;
     stack[depth++].slots = plans[root].own_left;
     while (depth > 0) {
@@ -317,6 +326,7 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
 enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
                                          const struct facet_bvh_item *items,
                                          uint32_t max_weight,
+                                         unsigned width,
                                          struct facet_wide *out,
                                          struct facet_error *err)
 {
@@ -329,7 +339,7 @@ enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
     if (plans == NULL || runs == NULL || wide_grow(out, &capacity, 1) != FACET_OK) {
         goto out;
     }
-    make_plans(tree, items, max_weight, plans, runs);
+    make_plans(tree, items, max_weight, width, plans, runs);
     out->nodes[0].parent = UINT32_MAX;
     out->nodes[0].index_in_parent = 0;
     out->count = 1;
@@ -343,7 +353,7 @@ enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
         if (wide->parent != UINT32_MAX) {
             root = out->nodes[wide->parent].child[wide->index_in_parent].node;
         }
-        count = open_planned(tree->nodes, plans, root, slot, as_leaf);
+        count = open_planned(tree->nodes, plans, root, width, slot, as_leaf);
         fill_wide(wide, tree->nodes, slot, as_leaf, count, runs);
         if (push_children(out, &capacity, i) != FACET_OK) {
             goto out;

@@ -1,4 +1,4 @@
-/* From a binary tree to nodes of up to eight children.
+/* From a binary tree to nodes of up to `width` children (2 to 8).
  *
  * The greedy form is gfx12-semantics.md 12.3. The optimal form chooses, by dynamic programming over
  * the binary tree, which subtrees become nodes, which become leaves and which dissolve into their
@@ -31,6 +31,7 @@ struct facet_wide {
 };
 
 enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
+                                        unsigned width,
                                         struct facet_wide *out,
                                         struct facet_error *err);
 
@@ -40,6 +41,7 @@ enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
 enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
                                          const struct facet_bvh_item *items,
                                          uint32_t max_weight,
+                                         unsigned width,
                                          struct facet_wide *out,
                                          struct facet_error *err);
 

@@ -324,7 +324,8 @@ static enum facet_status build_trees(struct facet_level *level,
                                   progress,
                                   &level->tree,
                                   err);
-        return status == FACET_OK ? facet_collapse_greedy(&level->tree, &level->wide, err) : status;
+        return status == FACET_OK ? facet_collapse_greedy(&level->tree, 8, &level->wide, err)
+                                  : status;
     }
     if (triangles) {
         const uint32_t count = level->item_count;
@@ -344,7 +345,8 @@ static enum facet_status build_trees(struct facet_level *level,
     if (status == FACET_OK) {
         uint32_t max_weight = !triangles ? 2 : range == 0 ? 8 : range;
 
-        status = facet_collapse_optimal(&level->tree, level->items, max_weight, &level->wide, err);
+        status =
+            facet_collapse_optimal(&level->tree, level->items, max_weight, 8, &level->wide, err);
     }
     return status;
 }

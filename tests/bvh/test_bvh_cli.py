@@ -208,4 +208,60 @@ def update_refits_and_diff_sees_it():
         check_refused(facet("bvh", "update", path, "-o", moved), "--scene")
 
 
+@case("RT-091 RT-092")
+def tile_images_are_built_checked_and_listed():
+    with tempfile.TemporaryDirectory() as folder:
+        for form, mode in (("--ew 32", 0x300000), ("--ew 16", 0x80000), ("--ew 8 --quantized", None)):
+            for width in ("xphmg4", "xphmg8"):
+                words = ("--format", width, *form.split())
+                path, text = build(folder, *words, name="cube.tiles")
+                image = read(path)
+                check_eq(image[:8], b"XPHMGBVH", "magic")
+                found = int.from_bytes(image[24:32], "little")
+                if mode is not None:
+                    check_eq(found, mode, f"MODE of {form}")
+                else:  # PET INT8, EW 8, Q, ZP_EN 1
+                    check_eq(found & 0xFFFFC030, 0x604020, f"MODE of {form}")
+                check("triangles           12" in text, text)
+                check_eq(read(build(folder, *words, "--threads", "3", name="three.tiles")[0]), image, "3 threads")
+                found = facet("bvh", "check", path, "--json")
+                check_eq(found.returncode, 0, f"check: {found.stdout}")
+                check_eq(json.loads(found.stdout)["findings"], [], "findings")
+                info = json.loads(facet("bvh", "info", path, "--json").stdout)
+                check_eq((info["format"], info["triangles"]), (width, 12), "info")
+                dump = json.loads(facet("bvh", "dump", path, "--json").stdout)
+                seen = [t["primitive"] for p in dump["places"] if p["kind"] == "leaf" for t in p["triangles"]]
+                check_eq(sorted(seen), list(range(12)), "every triangle once")
+
+
+@case("RT-097")
+def damaged_tile_images_are_named_by_rule_and_offset():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--format", "xphmg4", name="cube.tiles")
+        image = bytearray(read(path))
+        image[128 + 124] |= 3
+        write(path, image)
+        found = facet("bvh", "check", path)
+        check_eq(found.returncode, 1, "exit code")
+        check("0x000000fc  T05  RT-097  error" in found.stdout.decode(), found.stdout)
+        write(path, image[:100])
+        check_eq(facet("bvh", "check", path).returncode, 1, "exit code of a stump")
+        check_refused(facet("bvh", "info", path), "cube.tiles", "expected at least 0x80")
+        check_refused(facet("bvh", "dump", path), "cube.tiles", "expected at least 0x80")
+
+
+@case()
+def tile_options_are_checked():
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "x.tiles")
+        for words, complaint in (("--format xphmg4 --obb", "--obb belongs to"),
+                                 ("--format xphmg4 --ew 64", "64"),
+                                 ("--format xphmg4 --element fp16 --quantized", "expected an integer"),
+                                 ("--format xphmg4 --element fp16 --ew 8", "needs --ew 16"),
+                                 ("--ew 16", "needs --format"),
+                                 ("--format xphmg4 --element int2", "INT2")):
+            check_refused(facet("bvh", "build", CUBE, "-o", out, *words.split()), complaint)
+            check(not os.path.exists(out), f"{words} left a file")
+
+
 main("bvh_cli")

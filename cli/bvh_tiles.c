@@ -1,0 +1,270 @@
+/* `facet bvh check`, `info` and `dump` on tile images. */
+#include "cli/bvh_tiles.h"
+
+#include "base/json.h"
+#include "bvh/rt_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool bvh_tiles_is(const struct bvh_file *file)
+{
+    return facet_rtbvh_is(file->bytes.data, file->bytes.size);
+}
+
+/* ---- check ---- */
+
+static const char *severity(const struct facet_rtbvh_finding *f)
+{
+    return facet_rtbvh_rules[f->rule].warning ? "warning" : "error";
+}
+
+static void print_findings(const struct facet_rtbvh_check *check)
+{
+    for (uint32_t i = 0; i < check->count; i++) {
+        const struct facet_rtbvh_finding *f = &check->findings[i];
+
+        printf("0x%08" PRIx64 "  %s  %s  %s: %s: expected %s\n",
+               f->offset,
+               facet_rtbvh_rules[f->rule].id,
+               facet_rtbvh_rules[f->rule].requirement,
+               severity(f),
+               f->text,
+               facet_rtbvh_rules[f->rule].title);
+    }
+    if (check->errors + check->warnings > check->count) {
+        printf("... and %" PRIu64 " more\n", check->errors + check->warnings - check->count);
+    }
+    printf("%u nodes, %u leaves, %" PRIu64 " triangles: %" PRIu64 " errors, %" PRIu64 " warnings\n",
+           check->nodes,
+           check->leaves,
+           check->triangles,
+           check->errors,
+           check->warnings);
+}
+
+static json_t *findings_json(const struct facet_rtbvh_check *check)
+{
+    json_t *findings = json_array();
+
+    for (uint32_t i = 0; i < check->count; i++) {
+        const struct facet_rtbvh_finding *f = &check->findings[i];
+
+        (void)json_array_append_new(findings,
+                                    json_pack("{s:o, s:s, s:s, s:s, s:s, s:s}",
+                                              "offset",
+                                              facet_json_hex(f->offset),
+                                              "rule",
+                                              facet_rtbvh_rules[f->rule].id,
+                                              "requirement",
+                                              facet_rtbvh_rules[f->rule].requirement,
+                                              "severity",
+                                              severity(f),
+                                              "expected",
+                                              facet_rtbvh_rules[f->rule].title,
+                                              "found",
+                                              f->text));
+    }
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
+                     "nodes",
+                     (json_int_t)check->nodes,
+                     "leaves",
+                     (json_int_t)check->leaves,
+                     "triangles",
+                     (json_int_t)check->triangles,
+                     "errors",
+                     (json_int_t)check->errors,
+                     "warnings",
+                     (json_int_t)check->warnings,
+                     "findings",
+                     findings);
+}
+
+int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit)
+{
+    struct facet_rtbvh_check check;
+    struct facet_error err = {0};
+    int code;
+
+    if (facet_rtbvh_check(file->bytes.data, file->bytes.size, limit, &check, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    code = check.errors == 0 ? CLI_OK : CLI_NO;
+    if (!args->json) {
+        print_findings(&check);
+    } else if (cli_print_json(args, findings_json(&check)) != CLI_OK) {
+        code = CLI_BAD;
+    }
+    facet_rtbvh_check_free(&check);
+    return code;
+}
+
+/* ---- info ---- */
+
+/* The check of a file whose header is sound; the complaint is printed when it returns false. */
+static bool
+look(const struct cli_args *args, const struct bvh_file *file, struct facet_rtbvh_check *check)
+{
+    struct facet_error err = {0};
+
+    if (facet_rtbvh_check(file->bytes.data, file->bytes.size, 1, check, &err) != FACET_OK) {
+        (void)cli_bad_error(args, &err);
+        return false;
+    }
+    if (!check->open) {
+        (void)cli_bad(args, "%s: %s", args->positional[0], check->findings[0].text);
+        facet_rtbvh_check_free(check);
+        return false;
+    }
+    return true;
+}
+
+static json_t *info_json(const struct facet_rtbvh_check *check)
+{
+    const struct facet_rtbvh_view *v = &check->view;
+    json_t *children = json_array();
+    char format[16];
+
+    (void)snprintf(format, sizeof format, "xphmg%u", v->header.children);
+    for (unsigned i = 0; i <= v->header.children; i++) {
+        (void)json_array_append_new(children, json_integer((json_int_t)check->children[i]));
+    }
+    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+                     "s:f, s:o, s:I}",
+                     "format",
+                     format,
+                     "element",
+                     facet_format_name(v->eff.elem),
+                     "mode",
+                     facet_json_hex(v->header.mode),
+                     "alt",
+                     facet_json_hex(v->header.alt),
+                     "quantized",
+                     (int)v->eff.q,
+                     "scale",
+                     (int)v->numbers.channel[0].scale,
+                     "zero_point",
+                     (int)v->numbers.channel[0].zp,
+                     "bytes",
+                     (json_int_t)v->size,
+                     "heap_bytes",
+                     (json_int_t)v->header.heap.size,
+                     "tile_bytes",
+                     (json_int_t)v->tile_bytes,
+                     "nodes",
+                     (json_int_t)check->nodes,
+                     "leaves",
+                     (json_int_t)check->leaves,
+                     "triangles",
+                     (json_int_t)check->triangles,
+                     "depth",
+                     (json_int_t)check->depth,
+                     "growth",
+                     (double)v->header.pad,
+                     "sah_cost",
+                     check->sah,
+                     "nodes_by_children",
+                     children,
+                     "stack_entries",
+                     (json_int_t)check->stack);
+}
+
+static void print_info(const struct facet_rtbvh_check *check)
+{
+    const struct facet_rtbvh_view *v = &check->view;
+    uint64_t children = 0;
+
+    for (unsigned i = 0; i <= 8; i++) {
+        children += i * check->children[i];
+    }
+    printf("format              xphmg%u, %s", v->header.children, facet_format_name(v->eff.elem));
+    if (v->eff.q) {
+        printf(" in steps of 2^%d from zero point %d",
+               v->numbers.channel[0].scale,
+               v->numbers.channel[0].zp);
+    }
+    printf("\nMODE, ALT           0x%" PRIx64 ", 0x%" PRIx64 "\n", v->header.mode, v->header.alt);
+    printf("bytes               %" PRIu64 ", heap %" PRIu64 ", %" PRIu64 " per tile\n",
+           v->size,
+           v->header.heap.size,
+           v->tile_bytes);
+    printf("nodes               %u, %.2f children each\n",
+           check->nodes,
+           check->nodes != 0 ? (double)children / check->nodes : 0.0);
+    printf("leaves              %u, %.2f triangles each\n",
+           check->leaves,
+           check->leaves != 0 ? (double)check->triangles / check->leaves : 0.0);
+    printf("triangles           %" PRIu64 "\n", check->triangles);
+    printf("depth               %u, up to %u stack entries\n", check->depth, check->stack);
+    printf("boxes grown by      %g\n", (double)v->header.pad);
+    printf("SAH cost            %.2f node visits and triangle tests per ray\n", check->sah);
+}
+
+int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file)
+{
+    struct facet_rtbvh_check check;
+    int code = CLI_OK;
+
+    if (!look(args, file, &check)) {
+        return CLI_BAD;
+    }
+    if (args->json) {
+        code = cli_print_json(args, info_json(&check));
+    } else {
+        print_info(&check);
+    }
+    facet_rtbvh_check_free(&check);
+    return code;
+}
+
+/* ---- dump ---- */
+
+static bool flush_text(struct facet_strbuf *buf)
+{
+    bool ok = !buf->failed;
+
+    if (ok) {
+        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
+    }
+    facet_strbuf_clear(buf);
+    return ok;
+}
+
+static bool dump(const struct facet_rtbvh_check *check, bool json)
+{
+    struct facet_strbuf buf;
+    bool ok = true;
+
+    facet_strbuf_init(&buf);
+    if (json) {
+        facet_rtbvh_json_head(&check->view, &buf);
+    }
+    for (uint64_t i = 0; i < check->place_count && ok; i++) {
+        if (json) {
+            facet_strbuf_puts(&buf, i != 0 ? ",\n" : "");
+            facet_rtbvh_json_place(&check->view, &check->places[i], &buf);
+        } else {
+            facet_rtbvh_listing(&check->view, &check->places[i], &buf);
+        }
+        ok = flush_text(&buf);
+    }
+    if (json) {
+        facet_rtbvh_json_tail(&buf);
+    }
+    ok = flush_text(&buf) && ok;
+    facet_strbuf_free(&buf);
+    return ok;
+}
+
+int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file)
+{
+    struct facet_rtbvh_check check;
+    bool ok;
+
+    if (!look(args, file, &check)) {
+        return CLI_BAD;
+    }
+    ok = dump(&check, args->json);
+    facet_rtbvh_check_free(&check);
+    return ok ? CLI_OK : cli_bad(args, "out of memory");
+}

@@ -1,0 +1,17 @@
+/* The `facet bvh` commands on tile images of XPHMG_RT (docs/rt-tiles.md): each command hands over
+ * when the format is asked for or the file begins with the magic. */
+#ifndef FACET_CLI_BVH_TILES_H
+#define FACET_CLI_BVH_TILES_H
+
+#include "cli/bvh.h"
+
+/* --format xphmg4 or xphmg8. */
+bool bvh_tiles_wanted(const struct cli_args *args);
+int bvh_tiles_build(const struct cli_args *args);
+/* The file has been read and stays the caller's. */
+bool bvh_tiles_is(const struct bvh_file *file);
+int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit);
+int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
+int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file);
+
+#endif

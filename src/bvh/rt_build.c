@@ -1,0 +1,485 @@
+/* See rt_build.h. The heap is: root, TriRanges, the other nodes breadth first. TriRanges come early
+ * because their indices count 16 bytes and that of child 3 has only 24 bits. */
+#include "bvh/rt_build.h"
+
+#include "base/bits.h"
+#include "base/large.h"
+#include "bvh/collapse.h"
+#include "bvh/rt_format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAF_DEFAULT = 4, ITEM_WEIGHT = 2 /* a triangle is tested alone (collapse.h) */ };
+
+struct build {
+    const struct facet_bvh_triangle *triangles;
+    const struct facet_rtbvh_options *options;
+    struct facet_rtbvh_header header;
+    struct facet_container container;
+    struct facet_rt_numbers numbers;
+    struct facet_bvh_item *items; /* of the triangles that are encoded */
+    uint32_t count;
+    struct facet_bvh2 tree;
+    struct facet_wide wide;
+    uint64_t tile_bytes;
+    uint32_t tiles;      /* per node */
+    uint32_t first_node; /* index of wide node 1 */
+};
+
+static uint32_t float_bits(float x)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float bits_float(uint32_t bits)
+{
+    float x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* ---- numbers ---- */
+
+static float widen(const struct facet_conv *conv, uint32_t element)
+{
+    unsigned flags = 0;
+
+    return bits_float(facet_widen(conv, element, &flags));
+}
+
+uint32_t facet_rtbvh_outward(const struct facet_conv *conv, float x, bool up)
+{
+    struct facet_conv out = *conv;
+    unsigned flags = 0;
+    uint32_t code;
+    float got;
+
+    out.rm = up ? FACET_RUP : FACET_RDN;
+    out.sat = false;
+    code = facet_narrow(&out, float_bits(x), &flags);
+    got = widen(conv, code);
+    /* A format without subnormals flushes to zero in every mode, which is inwards for one sign. */
+    if (!facet_format_is_int(conv->elem) && (up ? got < x : got > x)) {
+        const struct facet_fp_format *f = &facet_fp_formats[conv->elem];
+        float least = ldexpf(1.0f, f->has_subnormals ? f->emin - f->p + 1 : f->emin);
+
+        code = facet_narrow(&out, float_bits(up ? least : -least), &flags);
+    }
+    return code;
+}
+
+/* An edge of a box moved outwards: never rounded towards the box. */
+static float grown(float x, float pad, bool up)
+{
+    double exact = up ? (double)x + (double)pad : (double)x - (double)pad;
+    float rounded = (float)exact;
+
+    if (up ? (double)rounded < exact : (double)rounded > exact) {
+        rounded = nextafterf(rounded, up ? INFINITY : -INFINITY);
+    }
+    return rounded;
+}
+
+static enum facet_status
+not_fitting(const struct build *b, uint32_t triangle, struct facet_error *err)
+{
+    return facet_fail(err,
+                      FACET_ERR_LIMIT,
+                      triangle,
+                      "triangle %u: a corner lies outside the range of %s elements",
+                      triangle,
+                      facet_format_name(b->options->element));
+}
+
+/* Least and greatest coordinate, and the growth of boxes by R-RT-50. */
+static enum facet_status
+measure(struct build *b, uint32_t count, double *low, double *high, struct facet_error *err)
+{
+    double lo[3] = {0, 0, 0}, hi[3] = {0, 0, 0}, extent = 0.0, reach = b->options->reach;
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (int k = 0; k < 9; k++) {
+            double x = (double)b->triangles[i].vertex[k / 3][k % 3];
+            int a = k % 3;
+
+            if (!isfinite(x)) {
+                return facet_fail(
+                    err, FACET_ERR_INPUT, i, "triangle %u: a coordinate is not finite", i);
+            }
+            lo[a] = (i == 0 && k < 3) || x < lo[a] ? x : lo[a];
+            hi[a] = (i == 0 && k < 3) || x > hi[a] ? x : hi[a];
+        }
+    }
+    *low = fmin(fmin(lo[0], lo[1]), lo[2]);
+    *high = fmax(fmax(hi[0], hi[1]), hi[2]);
+    for (int a = 0; a < 3; a++) {
+        double size =
+            reach == 0.0 ? 3.0 * (hi[a] - lo[a]) : fmax(hi[a], reach) - fmin(lo[a], -reach);
+
+        extent = fmax(extent, size);
+    }
+    b->header.pad = (float)ldexp(extent, -20);
+    if ((double)b->header.pad < ldexp(extent, -20)) {
+        b->header.pad = nextafterf(b->header.pad, INFINITY);
+    }
+    return FACET_OK;
+}
+
+static enum facet_status choose_format(struct build *b, uint32_t count, struct facet_error *err)
+{
+    struct facet_rtbvh_format format;
+    struct facet_eff eff;
+    double low = 0.0, high = 0.0;
+    enum facet_status status = measure(b, count, &low, &high, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    if (!facet_rtbvh_format_make(b->options->element,
+                                 b->options->quantized,
+                                 low,
+                                 high,
+                                 (double)b->header.pad,
+                                 &format)) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          0,
+                          "coordinates from %g to %g: expected a range that a scale of 2^-128 to "
+                          "2^127 maps to %s elements",
+                          low,
+                          high,
+                          facet_format_name(b->options->element));
+    }
+    b->header.mode = format.mode;
+    b->header.alt = format.alt;
+    eff = facet_rtbvh_eff(format.mode, format.alt);
+    b->container = facet_container_of(&eff);
+    b->numbers = facet_rt_numbers_of(&eff, NULL);
+    b->tile_bytes = facet_rt_tile_bytes(&b->container);
+    b->tiles = b->options->children / FACET_RT_TILE_CHILDREN;
+    return FACET_OK;
+}
+
+/* The corners as elements; false when one is out of range. */
+static bool round_triangle(const struct build *b,
+                           const struct facet_bvh_triangle *t,
+                           uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS])
+{
+    unsigned flags = 0;
+
+    for (unsigned k = 0; k < FACET_RT_TRIANGLE_ELEMENTS; k++) {
+        const struct facet_conv *conv = &b->numbers.channel[k % 3];
+
+        elements[k] = facet_narrow(conv, float_bits(t->vertex[k / 3][k % 3]), &flags);
+    }
+    return (flags & (FACET_NV | FACET_OF)) == 0;
+}
+
+/* Whether the padded box can be written with finite elements that contain it. */
+static bool box_fits(const struct build *b, const float lo[3], const float hi[3])
+{
+    for (int a = 0; a < 3; a++) {
+        const struct facet_conv *conv = &b->numbers.channel[a];
+        float x = grown(lo[a], b->header.pad, false), y = grown(hi[a], b->header.pad, true);
+        float low = widen(conv, facet_rtbvh_outward(conv, x, false));
+        float high = widen(conv, facet_rtbvh_outward(conv, y, true));
+
+        if (!isfinite(low) || !isfinite(high) || low > x || high < y) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum facet_status make_items(struct build *b, uint32_t count, struct facet_error *err)
+{
+    b->items = facet_large_alloc(((size_t)count + 1) * sizeof *b->items);
+    if (b->items == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u triangles", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct facet_bvh_item *item = &b->items[b->count];
+        uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
+        float corner[3][3];
+
+        if (!round_triangle(b, &b->triangles[i], elements)) {
+            return not_fitting(b, i, err);
+        }
+        for (int k = 0; k < 9; k++) {
+            corner[k / 3][k % 3] = widen(&b->numbers.channel[k % 3], elements[k]);
+        }
+        *item = (struct facet_bvh_item){.id = i, .weight = ITEM_WEIGHT};
+        for (int a = 0; a < 3; a++) {
+            item->lo[a] = fminf(fminf(corner[0][a], corner[1][a]), corner[2][a]);
+            item->hi[a] = fmaxf(fmaxf(corner[0][a], corner[1][a]), corner[2][a]);
+        }
+        if (!box_fits(b, item->lo, item->hi)) {
+            return not_fitting(b, i, err);
+        }
+        b->count += memcmp(elements, elements + 3, 12) != 0 &&
+                    memcmp(elements, elements + 6, 12) != 0 &&
+                    memcmp(elements + 3, elements + 6, 12) != 0;
+    }
+    return FACET_OK;
+}
+
+/* ---- tree ---- */
+
+/* Most stack entries that any ray can need below each node. */
+static enum facet_status check_stack(const struct facet_wide *wide, struct facet_error *err)
+{
+    uint32_t *need = calloc(wide->count, sizeof *need);
+    uint32_t worst;
+
+    if (need == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u nodes", wide->count);
+    }
+    for (uint32_t i = wide->count; i-- > 0;) {
+        const struct facet_wide_node *node = &wide->nodes[i];
+
+        need[i] = node->count;
+        for (uint32_t k = 0; k < node->inner; k++) {
+            uint32_t below = node->count - 1u + need[node->first_inner + k];
+
+            need[i] = below > need[i] ? below : need[i];
+        }
+    }
+    worst = need[0];
+    free(need);
+    if (worst > FACET_RTBVH_STACK) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          worst,
+                          "the tree needs up to %u stack entries; a job has %d",
+                          worst,
+                          FACET_RTBVH_STACK);
+    }
+    return FACET_OK;
+}
+
+static enum facet_status make_tree(struct build *b,
+                                   facet_pool *pool,
+                                   struct facet_progress *progress,
+                                   struct facet_error *err)
+{
+    uint32_t leaf = b->options->leaf_size != 0 ? b->options->leaf_size : LEAF_DEFAULT;
+    enum facet_status status;
+
+    if (b->count == 0) { /* a root without children */
+        b->wide.nodes = calloc(1, sizeof *b->wide.nodes);
+        b->wide.count = 1;
+        return b->wide.nodes != NULL ? FACET_OK
+                                     : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a node");
+    }
+    status = facet_bvh2_build(b->items, b->count, 1, pool, progress, &b->tree, err);
+    if (status == FACET_OK) {
+        status = facet_collapse_optimal(
+            &b->tree, b->items, ITEM_WEIGHT * leaf, b->options->children, &b->wide, err);
+    }
+    return status == FACET_OK ? check_stack(&b->wide, err) : status;
+}
+
+/* ---- bytes ---- */
+
+static enum facet_status make_layout(struct build *b, struct facet_error *err)
+{
+    struct facet_rtbvh_header *h = &b->header;
+    uint64_t node_bytes = b->tiles * b->tile_bytes, ranges_end, last, end;
+
+    h->children = b->options->children;
+    h->nodes = b->wide.count;
+    h->triangle_count = b->count;
+    for (uint32_t i = 0; i < b->wide.count; i++) {
+        h->leaves += b->wide.nodes[i].count - b->wide.nodes[i].inner;
+    }
+    ranges_end = node_bytes + (uint64_t)FACET_RT_RANGE_BYTES * h->leaves;
+    b->first_node = (uint32_t)((ranges_end + b->tile_bytes - 1) / b->tile_bytes);
+    h->heap.offset = FACET_RTBVH_HEADER;
+    h->heap.size = b->first_node * b->tile_bytes + (b->wide.count - 1) * node_bytes;
+    last = h->heap.size / b->tile_bytes;
+    if (ranges_end / FACET_RT_RANGE_BYTES > FACET_RTBVH_CHILD3 || last > FACET_RTBVH_CHILD3) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          last,
+                          "%u nodes and %u leaves: expected indices below 2^24, which is what "
+                          "child 3 of a tile can hold",
+                          h->nodes,
+                          h->leaves);
+    }
+    end = h->heap.offset + h->heap.size;
+    h->triangles.offset = facet_align_up(end, FACET_RTBVH_ALIGN);
+    h->triangles.size = facet_rtbvh_triangle_bytes(&b->container, b->count);
+    end = h->triangles.offset + h->triangles.size;
+    h->origins.offset = facet_align_up(end, FACET_RTBVH_ALIGN);
+    h->origins.size = (uint64_t)FACET_RTBVH_ORIGIN * b->count;
+    return FACET_OK;
+}
+
+static void put(const struct facet_container *c, uint8_t *array, uint64_t i, uint32_t element)
+{
+    uint8_t *at = array + facet_container_offset(c, i);
+    uint64_t container = facet_load_le(at, c->bytes);
+
+    container = facet_container_put(c, container, facet_container_slot(c, i), element);
+    facet_store_le(at, c->bytes, container);
+}
+
+static void put_child(const struct build *b,
+                      uint8_t *node,
+                      unsigned c,
+                      const struct facet_bvh2_node *box,
+                      enum facet_rt_child type,
+                      uint32_t index)
+{
+    uint8_t *tile = node + (c / FACET_RT_TILE_CHILDREN) * b->tile_bytes;
+    unsigned slot = c % FACET_RT_TILE_CHILDREN;
+    uint8_t *flags = tile + facet_rt_tile_word(&b->container, 3);
+    uint32_t word = facet_load_le32(flags) | (uint32_t)type << (2 * slot);
+    uint64_t first = (uint64_t)FACET_RT_BOX_ELEMENTS * slot;
+
+    for (unsigned a = 0; a < 3; a++) {
+        const struct facet_conv *conv = &b->numbers.channel[a];
+        float lo = grown(box->lo[a], b->header.pad, false);
+        float hi = grown(box->hi[a], b->header.pad, true);
+
+        put(&b->container, tile, first + a, facet_rtbvh_outward(conv, lo, false));
+        put(&b->container, tile, first + 3 + a, facet_rtbvh_outward(conv, hi, true));
+    }
+    if (slot == 3) {
+        word |= index << 8;
+    } else {
+        facet_store_le32(tile + facet_rt_tile_word(&b->container, slot), index);
+    }
+    facet_store_le32(flags, word);
+}
+
+static void put_heap(const struct build *b, uint8_t *heap)
+{
+    uint32_t range = (uint32_t)(b->tiles * b->tile_bytes / FACET_RT_RANGE_BYTES);
+
+    for (uint32_t i = 0; i < b->wide.count; i++) {
+        const struct facet_wide_node *node = &b->wide.nodes[i];
+        uint64_t index = i == 0 ? 0 : b->first_node + (uint64_t)(i - 1) * b->tiles;
+        uint8_t *at = heap + index * b->tile_bytes;
+
+        for (unsigned c = 0; c < node->count; c++) {
+            const struct facet_wide_child *child = &node->child[c];
+            const struct facet_bvh2_node *box = &b->tree.nodes[child->node];
+
+            if (c < node->inner) {
+                put_child(b,
+                          at,
+                          c,
+                          box,
+                          FACET_RT_NODE,
+                          b->first_node + (node->first_inner + c - 1) * b->tiles);
+            } else {
+                uint8_t *entry = heap + (uint64_t)range * FACET_RT_RANGE_BYTES;
+
+                facet_store_le32(entry, child->first);
+                facet_store_le32(entry + 4, child->count);
+                put_child(b, at, c, box, FACET_RT_LEAF, range++);
+            }
+        }
+    }
+}
+
+static void put_triangles(const struct build *b, uint8_t *bytes)
+{
+    uint8_t *buffer = bytes + b->header.triangles.offset;
+    uint8_t *origins = bytes + b->header.origins.offset;
+
+    for (uint32_t k = 0; k < b->count; k++) {
+        const struct facet_bvh_triangle *t = &b->triangles[b->items[k].id];
+        uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
+
+        (void)round_triangle(b, t, elements); /* was looked at in make_items */
+        for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
+            put(&b->container, buffer, (uint64_t)FACET_RT_TRIANGLE_ELEMENTS * k + i, elements[i]);
+        }
+        facet_store_le32(origins + 8 * (size_t)k, t->geometry);
+        facet_store_le32(origins + 8 * (size_t)k + 4, t->primitive);
+    }
+}
+
+static enum facet_status
+put_image(const struct build *b, struct facet_rtbvh_image *out, struct facet_error *err)
+{
+    uint64_t size = b->header.origins.offset + b->header.origins.size;
+
+    out->bytes = calloc(1, (size_t)size);
+    if (out->bytes == NULL) {
+        return facet_fail(err,
+                          FACET_ERR_MEMORY,
+                          0,
+                          "no memory for an image of %llu bytes",
+                          (unsigned long long)size);
+    }
+    out->size = size;
+    facet_rtbvh_header_write(&b->header, out->bytes);
+    put_heap(b, out->bytes + b->header.heap.offset);
+    put_triangles(b, out->bytes);
+    return FACET_OK;
+}
+
+static enum facet_status
+check_options(const struct facet_rtbvh_options *o, uint32_t count, struct facet_error *err)
+{
+    if ((o->children != 4 && o->children != 8) || o->element >= FACET_FMT_COUNT ||
+        o->element == FACET_FMT_FP64 || (o->quantized && !facet_format_is_int(o->element)) ||
+        o->leaf_size > 255 || !(o->reach >= 0.0) || !isfinite(o->reach)) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "expected 4 or 8 children, an element format of CAP (quantized: an "
+                          "integer one), up to 255 triangles per leaf and a finite reach");
+    }
+    if (count > FACET_BVH_MAX_ITEMS) {
+        return facet_fail(
+            err, FACET_ERR_LIMIT, count, "%u triangles; expected at most 2^30", count);
+    }
+    return FACET_OK;
+}
+
+enum facet_status facet_rtbvh_build(const struct facet_bvh_triangle *triangles,
+                                    uint32_t count,
+                                    const struct facet_rtbvh_options *options,
+                                    facet_pool *pool,
+                                    struct facet_progress *progress,
+                                    struct facet_rtbvh_image *out,
+                                    struct facet_rtbvh_report *report,
+                                    struct facet_error *err)
+{
+    struct build b = {.triangles = triangles, .options = options};
+    enum facet_status status = check_options(options, count, err);
+
+    *out = (struct facet_rtbvh_image){NULL, 0};
+    if (status == FACET_OK) {
+        status = choose_format(&b, count, err);
+    }
+    if (status == FACET_OK) {
+        status = make_items(&b, count, err);
+    }
+    if (status == FACET_OK) {
+        status = make_tree(&b, pool, progress, err);
+    }
+    if (status == FACET_OK) {
+        status = make_layout(&b, err);
+    }
+    if (status == FACET_OK) {
+        status = put_image(&b, out, err);
+    }
+    if (status == FACET_OK) {
+        *report = (struct facet_rtbvh_report){b.count, count - b.count};
+    }
+    facet_wide_free(&b.wide);
+    facet_bvh2_free(&b.tree);
+    free(b.items);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* See tile_input.h. */
+#include "render/tile_input.h"
+
+#include "base/error.h"
+#include "bvh/bvh2.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In binary64, rounded once. */
+static void to_world(const float m[12], const float p[3], float out[3])
+{
+    for (int r = 0; r < 3; r++) {
+        const float *row = m + 4 * (size_t)r;
+        double sum = ((double)row[0] * (double)p[0] + (double)row[1] * (double)p[1]) +
+                     ((double)row[2] * (double)p[2] + (double)row[3]);
+
+        out[r] = (float)sum;
+    }
+}
+
+static void
+copy_instance(const struct facet_scene *scene, uint32_t instance, struct facet_bvh_triangle *out)
+{
+    const struct facet_scene_instance *from = &scene->instances[instance];
+    const struct facet_scene_mesh *mesh = &scene->meshes[from->mesh];
+
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        out[i] = (struct facet_bvh_triangle){.geometry = instance, .primitive = i};
+        for (int c = 0; c < 3; c++) {
+            to_world(from->transform,
+                     &mesh->positions[3 * (size_t)mesh->indices[3 * (size_t)i + c]],
+                     out[i].vertex[c]);
+        }
+    }
+}
+
+enum facet_status facet_tile_input_make(const struct facet_scene *scene,
+                                        struct facet_tile_input *out,
+                                        struct facet_error *err)
+{
+    uint64_t count = 0, next = 0;
+
+    *out = (struct facet_tile_input){NULL, 0};
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        count += scene->meshes[scene->instances[i].mesh].triangle_count;
+    }
+    if (count > FACET_BVH_MAX_ITEMS) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          count,
+                          "%llu triangles over all instances; expected at most 2^30",
+                          (unsigned long long)count);
+    }
+    out->triangles = malloc((size_t)(count + 1) * sizeof *out->triangles);
+    if (out->triangles == NULL) {
+        return facet_fail(
+            err, FACET_ERR_MEMORY, 0, "no memory for %llu triangles", (unsigned long long)count);
+    }
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        copy_instance(scene, i, out->triangles + next);
+        next += scene->meshes[scene->instances[i].mesh].triangle_count;
+    }
+    out->count = (uint32_t)count;
+    return FACET_OK;
+}

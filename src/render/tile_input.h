@@ -1,0 +1,19 @@
+/* From a scene to triangles in world space, for a BVH without instances (XPHMG_RT): `geometry` is
+ * the instance's number in the scene, `primitive` the triangle's in its mesh. Corners keep their
+ * order, so that a hit's u and v belong to them; an instance that mirrors shows its other side. */
+#ifndef FACET_RENDER_TILE_INPUT_H
+#define FACET_RENDER_TILE_INPUT_H
+
+#include "bvh/gfx12_input.h"
+#include "scene/scene.h"
+
+struct facet_tile_input {
+    struct facet_bvh_triangle *triangles; /* free with free() */
+    uint32_t count;
+};
+
+enum facet_status facet_tile_input_make(const struct facet_scene *scene,
+                                        struct facet_tile_input *out,
+                                        struct facet_error *err);
+
+#endif

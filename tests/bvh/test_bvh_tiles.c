@@ -1,0 +1,833 @@
+/* Tile images of XPHMG_RT: bytes where the contract puts them, boxes that never shrink (elements
+ * are decoded here by formulas of their own, margins compared as exact rationals), closest hits of
+ * a walk over the image against all triangles, one corruption per rule of the validator. */
+#include "base/bits.h"
+#include "base/failing_alloc.h"
+#include "bvh/rt_build.h"
+#include "bvh/rt_check.h"
+#include "harness.h"
+#include "meshes.h"
+
+#include <gmp.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- an independent reading of elements ---- */
+
+static double decode_fp(uint32_t code, int exponent_bits, int mantissa_bits, int bias)
+{
+    double sign = code >> (exponent_bits + mantissa_bits) & 1 ? -1.0 : 1.0;
+    int e = (int)(code >> mantissa_bits & ((1u << exponent_bits) - 1));
+    double m = (double)(code & ((1u << mantissa_bits) - 1));
+
+    return e == 0 ? sign * ldexp(m, 1 - bias - mantissa_bits)
+                  : sign * ldexp(m + ldexp(1.0, mantissa_bits), e - bias - mantissa_bits);
+}
+
+static unsigned bits_of(enum facet_format format)
+{
+    static const uint8_t bits[FACET_FMT_COUNT] = {[FACET_FMT_FP16] = 16,
+                                                  [FACET_FMT_FP32] = 32,
+                                                  [FACET_FMT_BF16] = 16,
+                                                  [FACET_FMT_E4M3] = 8,
+                                                  [FACET_FMT_E5M2] = 8,
+                                                  [FACET_FMT_INT32] = 32,
+                                                  [FACET_FMT_INT16] = 16,
+                                                  [FACET_FMT_INT8] = 8,
+                                                  [FACET_FMT_INT4] = 4,
+                                                  [FACET_FMT_INT2] = 2};
+
+    return bits[format];
+}
+
+/* The number of a code; finite codes only. */
+static double decode(enum facet_format format, uint32_t code, int scale, int zp)
+{
+    switch (format) {
+    case FACET_FMT_FP32:
+        return decode_fp(code, 8, 23, 127);
+    case FACET_FMT_FP16:
+        return decode_fp(code, 5, 10, 15);
+    case FACET_FMT_BF16:
+        return decode_fp(code, 8, 7, 127);
+    case FACET_FMT_E4M3:
+        return decode_fp(code, 4, 3, 7);
+    case FACET_FMT_E5M2:
+        return decode_fp(code, 5, 2, 15);
+    default: {
+        uint32_t sign = UINT32_C(1) << (bits_of(format) - 1);
+        double q = code & sign ? (double)code - 2.0 * sign : (double)code;
+
+        return ldexp(q - zp, scale);
+    }
+    }
+}
+
+static bool is_finite_code(enum facet_format format, uint32_t code)
+{
+    switch (format) {
+    case FACET_FMT_FP32:
+        return (code & 0x7F800000) != 0x7F800000;
+    case FACET_FMT_FP16:
+        return (code & 0x7C00) != 0x7C00;
+    case FACET_FMT_BF16:
+        return (code & 0x7F80) != 0x7F80;
+    case FACET_FMT_E4M3:
+        return (code & 0x7F) != 0x7F;
+    case FACET_FMT_E5M2:
+        return (code & 0x7C) != 0x7C;
+    default:
+        return true;
+    }
+}
+
+/* Element i of an array without facet_container: 4- and 2-bit elements share bytes. */
+static uint32_t raw(const uint8_t *array, unsigned bits, uint64_t i)
+{
+    uint64_t at = i * bits;
+    uint32_t value = 0;
+
+    if (bits < 8) {
+        return array[at / 8] >> at % 8 & ((1u << bits) - 1);
+    }
+    for (unsigned k = 0; k < bits / 8; k++) {
+        value |= (uint32_t)array[at / 8 + k] << (8 * k);
+    }
+    return value;
+}
+
+/* ---- what is tried ---- */
+
+struct form {
+    enum facet_format element;
+    bool quantized;
+};
+static const struct form forms[] = {{FACET_FMT_FP32, false},
+                                    {FACET_FMT_FP16, false},
+                                    {FACET_FMT_BF16, false},
+                                    {FACET_FMT_E4M3, false},
+                                    {FACET_FMT_E5M2, false},
+                                    {FACET_FMT_INT32, true},
+                                    {FACET_FMT_INT16, true},
+                                    {FACET_FMT_INT8, true},
+                                    {FACET_FMT_INT4, true},
+                                    {FACET_FMT_INT8, false},
+                                    {FACET_FMT_BF16_LITE, false}};
+#define FORMS (sizeof forms / sizeof forms[0])
+
+static struct facet_rtbvh_image
+make(const struct mesh *mesh, struct form form, unsigned children, facet_pool *pool)
+{
+    struct facet_rtbvh_options options = {
+        .children = children, .element = (uint8_t)form.element, .quantized = form.quantized};
+    struct facet_rtbvh_image image;
+    struct facet_rtbvh_report report;
+    struct facet_error err = {0};
+    enum facet_status status = facet_rtbvh_build(
+        mesh->triangles, mesh->count, &options, pool, NULL, &image, &report, &err);
+
+    CHECK_MSG(status == FACET_OK, "%s: %s", facet_format_name(form.element), err.message);
+    return image;
+}
+
+static uint64_t errors_of(const struct facet_rtbvh_image *image)
+{
+    struct facet_rtbvh_check check;
+    uint64_t errors;
+
+    CHECK(facet_rtbvh_check(image->bytes, image->size, 10, &check, NULL) == FACET_OK);
+    errors = check.errors + check.warnings;
+    CHECK_MSG(errors == 0, "%s", check.count != 0 ? check.findings[0].text : "");
+    facet_rtbvh_check_free(&check);
+    return errors;
+}
+
+/* ---- layout ---- */
+
+TEST(bytes_lie_where_the_contract_says,
+     "RT-086 RT-087 RT-088 RT-089 RT-090 RT-093 RT-094 RT-096 RT-097 RT-100 RT-101 RT-102 RT-103")
+{
+    struct facet_bvh_triangle triangle = {
+        .vertex = {{1, 2, 3}, {5, 2, 3}, {1, 6, -3}}, .geometry = 7, .primitive = 9};
+    struct mesh mesh = {&triangle, 1};
+    static const struct {
+        enum facet_format element;
+        unsigned tile, stride;
+    } rows[] = {{FACET_FMT_FP32, 128, 36}, {FACET_FMT_FP16, 64, 18}, {FACET_FMT_E4M3, 64, 9}};
+
+    for (int r = 0; r < 3; r++) {
+        struct facet_rtbvh_image image =
+            make(&mesh, (struct form){rows[r].element, false}, 4, NULL);
+        const uint8_t *heap = image.bytes + 128, *tile = heap, *range = heap + rows[r].tile;
+        const uint8_t *buffer = heap + 2 * rows[r].tile;
+        unsigned bits = bits_of(rows[r].element);
+        static const double lo[3] = {1, 2, -3}, hi[3] = {5, 6, 3};
+
+        CHECK_EQ(facet_load_le64(image.bytes + 40), 128);
+        CHECK_EQ(facet_load_le64(image.bytes + 48), 2 * rows[r].tile);
+        CHECK_EQ(facet_load_le32(tile + rows[r].tile - 4), 2); /* child 0: leaf, others empty */
+        CHECK_EQ(facet_load_le32(tile + rows[r].tile - 16), rows[r].tile / 16);
+        CHECK_EQ(facet_load_le32(range), 0);
+        CHECK_EQ(facet_load_le32(range + 4), 1);
+        CHECK_EQ(facet_load_le64(range + 8), 0);
+        for (unsigned a = 0; a < 3; a++) {
+            double min = decode(rows[r].element, raw(tile, bits, a), 0, 0);
+            double max = decode(rows[r].element, raw(tile, bits, 3 + a), 0, 0);
+
+            CHECK(min < lo[a] && min > lo[a] - 0.51 && max > hi[a] && max < hi[a] + 0.51);
+        }
+        for (unsigned k = 0; k < 9; k++) {
+            CHECK(decode(rows[r].element, raw(buffer, bits, k), 0, 0) ==
+                  (double)triangle.vertex[k / 3][k % 3]);
+        }
+        CHECK_EQ(facet_load_le64(image.bytes + 64), rows[r].stride);
+        CHECK_EQ(facet_load_le32(image.bytes + facet_load_le64(image.bytes + 72)), 7);
+        CHECK_EQ(facet_load_le32(image.bytes + facet_load_le64(image.bytes + 72) + 4), 9);
+        CHECK_EQ(errors_of(&image), 0);
+        free(image.bytes);
+    }
+}
+
+/* ---- conservative boxes ---- */
+
+/* edge + pad <= x (or edge - pad >= x with `up`) without any rounding. */
+static bool margin(double edge, double pad, double x, bool up)
+{
+    mpq_t a, b, c;
+    bool ok;
+
+    mpq_inits(a, b, c, NULL);
+    mpq_set_d(a, edge);
+    mpq_set_d(b, pad);
+    mpq_set_d(c, x);
+    if (up) {
+        mpq_sub(a, a, b);
+        ok = mpq_cmp(a, c) >= 0;
+    } else {
+        mpq_add(a, a, b);
+        ok = mpq_cmp(a, c) <= 0;
+    }
+    mpq_clears(a, b, c, NULL);
+    return ok;
+}
+
+struct reading {
+    const uint8_t *bytes, *heap, *triangles, *origins;
+    enum facet_format element;
+    unsigned bits, children;
+    uint64_t tile_bytes;
+    int scale, zp;
+    double pad;
+    const struct mesh *mesh;
+    uint8_t *seen; /* triangles of the mesh */
+};
+
+static double number(const struct reading *r, const uint8_t *array, uint64_t i)
+{
+    uint32_t code = raw(array, r->bits, i);
+
+    CHECK(is_finite_code(r->element, code));
+    return decode(r->element, code, r->scale, r->zp);
+}
+
+static void read_leaf(struct reading *r, uint32_t index, double (*boxes)[6], unsigned depth)
+{
+    const uint8_t *range = r->heap + 16 * (uint64_t)index;
+    uint32_t first = facet_load_le32(range), count = facet_load_le32(range + 4);
+
+    for (uint32_t k = first; k < first + count; k++) {
+        uint32_t id = facet_load_le32(r->origins + 8 * (uint64_t)k + 4);
+
+        CHECK(id < r->mesh->count && !r->seen[id]);
+        r->seen[id] = 1;
+        for (unsigned i = 0; i < 9; i++) {
+            double x = number(r, r->triangles, 9 * (uint64_t)k + i);
+            double was = (double)r->mesh->triangles[id].vertex[i / 3][i % 3];
+            uint32_t code = raw(r->triangles, r->bits, 9 * (uint64_t)k + i);
+
+            for (int d = -1; d <= 1; d += 2) { /* no neighbour is nearer to the scene's number */
+                uint32_t next = (code + (uint32_t)d) & (uint32_t)((UINT64_C(1) << r->bits) - 1);
+
+                if (is_finite_code(r->element, next)) {
+                    CHECK(fabs(decode(r->element, next, r->scale, r->zp) - was) >= fabs(x - was));
+                }
+            }
+            for (unsigned level = 0; level < depth; level++) {
+                CHECK(margin(boxes[level][i % 3], r->pad, x, false));
+                CHECK(margin(boxes[level][3 + i % 3], r->pad, x, true));
+            }
+        }
+    }
+}
+
+static void read_node(struct reading *r, uint32_t index, double (*boxes)[6], unsigned depth)
+{
+    for (unsigned c = 0; c < r->children && depth < 63 && !harness_failed(); c++) {
+        const uint8_t *tile = r->heap + (index + c / 4) * r->tile_bytes;
+        uint32_t flags = facet_load_le32(tile + r->tile_bytes - 4);
+        unsigned type = flags >> (2 * (c % 4)) & 3;
+        uint32_t child =
+            c % 4 == 3 ? flags >> 8 : facet_load_le32(tile + r->tile_bytes - 16 + 4 * (c % 4));
+
+        for (unsigned f = 0; f < 6 && type != 0; f++) {
+            boxes[depth][f] = number(r, tile, 6 * (c % 4) + f);
+        }
+        if (type == 1) {
+            read_node(r, child, boxes, depth + 1);
+        } else if (type == 2) {
+            read_leaf(r, child, boxes, depth + 1);
+        }
+    }
+}
+
+static void check_conservative(const struct mesh *mesh, struct form form, unsigned children)
+{
+    struct facet_rtbvh_image image = make(mesh, form, children, NULL);
+    const uint8_t *b = image.bytes;
+    bool alt = (facet_load_le64(b + 32) >> 30 & 1) != 0;
+    uint64_t params = facet_load_le64(b + (alt ? 32 : 24));
+    struct reading r = {.bytes = b,
+                        .heap = b + facet_load_le64(b + 40),
+                        .triangles = b + facet_load_le64(b + 56),
+                        .origins = b + facet_load_le64(b + 72),
+                        .element = form.element,
+                        .bits = bits_of(form.element),
+                        .children = children,
+                        .tile_bytes = bits_of(form.element) == 32 ? 128 : 64,
+                        .mesh = mesh,
+                        .seen = calloc(mesh->count, 1)};
+    double boxes[64][6];
+    uint32_t lost = 0;
+    float pad;
+
+    if (form.quantized) {
+        r.scale = (int8_t)(params >> 40);
+        r.zp = (int8_t)(params >> (alt ? 14 : 6));
+    }
+    memcpy(&pad, b + 104, 4);
+    r.pad = (double)pad;
+    read_node(&r, 0, boxes, 0);
+    for (uint32_t i = 0; i < mesh->count && !harness_failed(); i++) {
+        lost += !r.seen[i];
+    }
+    CHECK_EQ(lost + facet_load_le32(b + 100), mesh->count);
+    CHECK(form.element != FACET_FMT_FP32 || lost == 0);
+    CHECK_EQ(errors_of(&image), 0);
+    free(r.seen);
+    free(image.bytes);
+}
+
+TEST(boxes_never_shrink_in_any_format, "RT-091 RT-092 RT-095 RT-099 RT-106 RT-107 RT-108")
+{
+    struct mesh meshes[3] = {mesh_planet(12, 12), mesh_terrain(10), mesh_soup(300, 5)};
+
+    for (int m = 0; m < 3; m++) {
+        for (size_t f = 0; f < FORMS; f++) {
+            if (forms[f].element != FACET_FMT_BF16_LITE) {
+                check_conservative(&meshes[m], forms[f], 4);
+                check_conservative(&meshes[m], forms[f], 8);
+            }
+        }
+        mesh_free(&meshes[m]);
+    }
+}
+
+TEST(outward_rounding_gives_the_nearest_outer_code, "")
+{
+    static const float values[] = {0.0f,
+                                   1e-30f,
+                                   -1e-30f,
+                                   1.0f,
+                                   -1.0f,
+                                   0.3f,
+                                   -0.3f,
+                                   17.3f,
+                                   -17.3f,
+                                   100.9f,
+                                   -100.9f,
+                                   2e-5f,
+                                   -2e-5f};
+
+    for (size_t f = 1; f < FORMS; f++) {
+        struct facet_conv conv = {.elem = (uint8_t)forms[f].element,
+                                  .acc = FACET_FMT_FP32,
+                                  .scale = forms[f].quantized && forms[f].element <= FACET_FMT_INT8,
+                                  .zp = 0};
+        unsigned bits = bits_of(forms[f].element);
+
+        if (bits > 16 || bits < 8) {
+            continue; /* too many codes, or too few for the values */
+        }
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            double below = -INFINITY, above = INFINITY, x = (double)values[v];
+
+            for (uint32_t code = 0; code < UINT32_C(1) << bits; code++) {
+                double y = decode(forms[f].element, code, conv.scale, 0);
+
+                if (is_finite_code(forms[f].element, code)) {
+                    below = y <= x && y > below ? y : below;
+                    above = y >= x && y < above ? y : above;
+                }
+            }
+            CHECK(decode(forms[f].element,
+                         facet_rtbvh_outward(&conv, values[v], false),
+                         conv.scale,
+                         0) == below);
+            CHECK(decode(forms[f].element,
+                         facet_rtbvh_outward(&conv, values[v], true),
+                         conv.scale,
+                         0) == above);
+        }
+    }
+}
+
+TEST(bf16_lite_rounds_tiny_numbers_away_from_zero, "")
+{
+    struct facet_conv conv = {.elem = FACET_FMT_BF16_LITE, .acc = FACET_FMT_FP32};
+    unsigned flags = 0;
+    uint32_t down = facet_rtbvh_outward(&conv, -1e-30f, false);
+    uint32_t up = facet_rtbvh_outward(&conv, 1e-30f, true);
+
+    CHECK_EQ(facet_widen(&conv, down, &flags), 0xA0800000); /* -2^-62, its smallest number */
+    CHECK_EQ(facet_widen(&conv, up, &flags), 0x20800000);
+    CHECK_EQ(facet_widen(&conv, facet_rtbvh_outward(&conv, 1e-30f, false), &flags), 0);
+}
+
+/* ---- closest hits ---- */
+
+struct hit {
+    bool any;
+    uint32_t t, triangle;
+};
+
+static float as_float(uint32_t bits)
+{
+    float x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t as_bits(float x)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static void test_triangle(const struct facet_rtbvh_view *view,
+                          struct facet_rt_ray *ray,
+                          uint32_t k,
+                          struct hit *best)
+{
+    struct facet_rt_options options = {0};
+    struct facet_rt_triangle triangle;
+    struct facet_rt_facet met;
+    float v[3][3];
+    unsigned flags = 0;
+
+    if (facet_rtbvh_triangle(view, k, v)) {
+        return;
+    }
+    for (int i = 0; i < 9; i++) {
+        triangle.v[i / 3][i % 3] = as_bits(v[i / 3][i % 3]);
+    }
+    met = facet_rt_test_triangle(&view->numbers, ray, &triangle, &options, &flags);
+    if (met.outcome == FACET_RT_HIT &&
+        (!best->any || as_float(met.t) < as_float(best->t) ||
+         (as_float(met.t) == as_float(best->t) && k < best->triangle))) {
+        *best = (struct hit){true, met.t, k};
+        ray->tmax = met.t;
+    }
+}
+
+/* trace() of rt-semantics.md 11.4; the order of equal children cannot change the result. */
+static struct hit
+trace(const struct facet_rtbvh_view *view, struct facet_rt_ray ray, uint64_t *visited)
+{
+    struct {
+        bool leaf;
+        uint32_t index;
+    } stack[FACET_RTBVH_STACK];
+    unsigned depth = 1;
+    struct hit best = {0};
+
+    stack[0].leaf = false;
+    stack[0].index = 0;
+    while (depth > 0) {
+        uint32_t index = stack[--depth].index;
+
+        if (stack[depth].leaf) {
+            struct facet_rt_range range = facet_rtbvh_range(view, 16 * (uint64_t)index);
+
+            for (uint32_t k = range.first; k < range.first + range.count; k++) {
+                test_triangle(view, &ray, k, &best);
+                ++*visited;
+            }
+            continue;
+        }
+        for (unsigned c = 0; c < view->header.children; c++) {
+            struct facet_rtbvh_child child = facet_rtbvh_child(view, index * view->tile_bytes, c);
+            struct facet_rt_box box;
+            unsigned flags = 0;
+
+            if (child.type == FACET_RT_EMPTY ||
+                facet_rt_box_widen(&view->numbers, child.elements, &box, &flags)) {
+                continue;
+            }
+            if (facet_rt_test_box(&view->numbers, &ray, &box, &flags).outcome == FACET_RT_HIT &&
+                CHECK(depth < FACET_RTBVH_STACK)) {
+                stack[depth].leaf = child.type == FACET_RT_LEAF;
+                stack[depth++].index = child.index;
+            }
+        }
+    }
+    return best;
+}
+
+static double uniform(void)
+{
+    return ldexp((double)(harness_random() >> 11), -53);
+}
+
+/* A ray whose numbers are elements of the image, from around the scene to a point on a triangle:
+ * corners and edges often, where boxes are thin. */
+static struct facet_rt_ray random_ray(const struct facet_rtbvh_view *view, double size)
+{
+    uint32_t k = (uint32_t)(harness_random() % view->header.triangle_count);
+    double u = uniform(), v = uniform() * (1 - u), o[3], d[3];
+    uint32_t elements[FACET_RT_RAY_ELEMENTS];
+    struct facet_rt_ray ray;
+    unsigned flags = 0, kind = (unsigned)(harness_random() % 3);
+    float corner[3][3];
+
+    (void)facet_rtbvh_triangle(view, k, corner);
+    u = kind == 0 ? 0 : u;
+    v = kind <= 1 ? 0 : v;
+    for (int a = 0; a < 3; a++) {
+        double target = (1 - u - v) * (double)corner[0][a] + u * (double)corner[1][a] +
+                        v * (double)corner[2][a];
+
+        o[a] = size * (uniform() - 0.5);
+        elements[a] = facet_narrow(&view->numbers.channel[a], as_bits((float)o[a]), &flags);
+        o[a] = (double)as_float(facet_widen(&view->numbers.channel[a], elements[a], &flags));
+        d[a] = harness_random() % 8 == 0 ? 0.0 : (target - o[a]) / 2;
+        elements[3 + a] = facet_narrow(&view->numbers.channel[a], as_bits((float)d[a]), &flags);
+    }
+    elements[6] = facet_narrow(&view->numbers.channel[3], 0, &flags);
+    elements[7] = elements[6];
+    CHECK(!facet_rt_ray_widen(&view->numbers, elements, &ray, &flags));
+    ray.tmax = 0x7F800000; /* what a job keeps in FP32 anyway */
+    return ray;
+}
+
+TEST(a_walk_over_the_image_finds_the_closest_hits, "RT-095 RT-096 RT-099 RT-100 RT-108")
+{
+    struct mesh meshes[2] = {mesh_planet(12, 12), mesh_soup(300, 11)};
+
+    for (size_t i = 0; i < 4 * FORMS; i++) {
+        const struct mesh *mesh = &meshes[i % 2];
+        struct facet_rtbvh_image image = make(mesh, forms[i / 4], i / 2 % 2 != 0 ? 8 : 4, NULL);
+        struct facet_rtbvh_view view;
+        uint64_t hits = 0, visited = 0;
+
+        CHECK(facet_rtbvh_open(image.bytes, image.size, &view, NULL) == FACET_OK);
+        for (int n = 0; n < 60 && view.header.triangle_count != 0; n++) {
+            struct facet_rt_ray ray = random_ray(&view, 8.0), all = ray;
+            struct hit expected = {0}, got = trace(&view, ray, &visited);
+
+            for (uint32_t k = 0; k < view.header.triangle_count; k++) {
+                test_triangle(&view, &all, k, &expected);
+            }
+            hits += expected.any;
+            CHECK_MSG(got.any == expected.any && got.t == expected.t &&
+                          got.triangle == expected.triangle,
+                      "form %zu ray %d: triangle %u, expected %u",
+                      i,
+                      n,
+                      got.triangle,
+                      expected.triangle);
+        }
+        if (i < 4) { /* FP32: rays do meet the scene, and most of it is never looked at */
+            CHECK_MSG(hits > 10 && visited < 60 * (uint64_t)view.header.triangle_count / 2,
+                      "%llu hits, %llu of %llu tests",
+                      (unsigned long long)hits,
+                      (unsigned long long)visited,
+                      60ULL * view.header.triangle_count);
+        }
+        free(image.bytes);
+    }
+    mesh_free(&meshes[0]);
+    mesh_free(&meshes[1]);
+}
+
+/* ---- the validator ---- */
+
+static bool finds(const uint8_t *bytes, uint64_t size, enum facet_rtbvh_rule rule, uint64_t offset)
+{
+    struct facet_rtbvh_check check;
+    bool found = false;
+
+    CHECK(facet_rtbvh_check(bytes, size, 1000, &check, NULL) == FACET_OK);
+    for (uint32_t i = 0; i < check.count; i++) {
+        found |= check.findings[i].rule == rule && check.findings[i].offset == offset;
+    }
+    if (!found) {
+        CHECK_MSG(false,
+                  "%s not found at 0x%llx; first: %s",
+                  facet_rtbvh_rules[rule].id,
+                  (unsigned long long)offset,
+                  check.count != 0 ? check.findings[0].text : "nothing");
+    }
+    facet_rtbvh_check_free(&check);
+    return found;
+}
+
+TEST(every_rule_finds_its_corruption, "RT-086 RT-091 RT-097 RT-099 RT-100 RT-102 RT-103")
+{
+    struct mesh mesh = mesh_planet(8, 8);
+    struct facet_rtbvh_image image = make(&mesh, (struct form){FACET_FMT_FP32, false}, 4, NULL);
+    uint8_t *b = image.bytes, *saved = malloc((size_t)image.size);
+    uint64_t heap = 128, word = heap + 112, range = heap + 128, node, leaf = 0;
+    uint64_t triangles = facet_load_le64(b + 56);
+    uint32_t count = facet_load_le32(b + 100), leaf_range;
+
+    CHECK_EQ(facet_load_le32(b + word + 12) & 0xFF, 0x55); /* the root has four inner children */
+    node = heap + 128 * (uint64_t)facet_load_le32(b + word);
+    for (uint64_t at = node; leaf == 0 && at < triangles; at += 128) { /* two leaves first */
+        leaf = (b[at + 124] & 15) == 10 ? at + 112 : 0;
+    }
+    CHECK(leaf != 0);
+    leaf_range = facet_load_le32(b + leaf);
+    CHECK_EQ(errors_of(&image), 0);
+    memcpy(saved, b, (size_t)image.size);
+#define DAMAGE(store, rule, offset)                                                                \
+    do {                                                                                           \
+        store;                                                                                     \
+        finds(b, image.size, rule, offset);                                                        \
+        memcpy(b, saved, (size_t)image.size);                                                      \
+    } while (0)
+    DAMAGE(b[0] = 'Y', FACET_RTBVH_BAD_HEADER, 0);
+    DAMAGE(b[8] = 2, FACET_RTBVH_BAD_HEADER, 8);
+    DAMAGE(b[16] = 6, FACET_RTBVH_BAD_HEADER, 16);
+    DAMAGE(b[20] = 1, FACET_RTBVH_BAD_HEADER, 20);
+    DAMAGE(b[120] = 1, FACET_RTBVH_BAD_HEADER, 120);
+    DAMAGE(b[107] = 0xFF, FACET_RTBVH_BAD_HEADER, 104);
+    DAMAGE(b[26] = 0xF0, FACET_RTBVH_BAD_NUMBERS, 24); /* PET 7 is reserved */
+    DAMAGE(b[31] = 0x80, FACET_RTBVH_BAD_NUMBERS, 24);
+    DAMAGE(b[35] = 0x40, FACET_RTBVH_BAD_NUMBERS, 24); /* ALT_EN with format 0 */
+    DAMAGE(b[40] = 0x81, FACET_RTBVH_BAD_SECTION, 40);
+    DAMAGE(b[55] = 1, FACET_RTBVH_BAD_SECTION, 48);
+    DAMAGE(facet_store_le64(b + 56, 64), FACET_RTBVH_BAD_SECTION, 56);
+    DAMAGE(b[100] ^= 1, FACET_RTBVH_BAD_SECTION, 64);
+    DAMAGE(b[88] = 1, FACET_RTBVH_BAD_ROOT, 88);
+    DAMAGE(facet_store_le64(b + 48, 64), FACET_RTBVH_BAD_ROOT, 88);
+    DAMAGE(b[word + 12] |= 3, FACET_RTBVH_CHILD_TYPE, word + 12);
+    DAMAGE(facet_store_le32(b + word + 4, 0x01000000), FACET_RTBVH_NODE_OUTSIDE, word + 4);
+    DAMAGE(b[word + 15] = 0xFF, FACET_RTBVH_NODE_OUTSIDE, word + 12);
+    DAMAGE((b[word + 12] = 0x56, facet_store_le32(b + word, 0x7FFFFFFF)),
+           FACET_RTBVH_LEAF_OUTSIDE,
+           word);
+    DAMAGE(facet_store_le32(b + word + 8, 0), FACET_RTBVH_CYCLE, word + 8);
+    DAMAGE(memcpy(b + word + 4, b + word, 4), FACET_RTBVH_NODE_TWICE, word + 4);
+    DAMAGE(facet_store_le32(b + word + 8, 1), FACET_RTBVH_NODE_TWICE, word + 8); /* TriRanges */
+    DAMAGE((facet_store_le32(b + leaf, leaf_range), facet_store_le32(b + leaf + 4, leaf_range)),
+           FACET_RTBVH_LEAF_TWICE,
+           leaf + 4);
+    DAMAGE(facet_store_le32(b + heap, 0x7FC00000), FACET_RTBVH_BOX_NAN, heap);
+    DAMAGE(facet_store_le32(b + heap + 4, 0x7F000000), FACET_RTBVH_BOX_INVERTED, heap + 4);
+    DAMAGE(facet_store_le32(b + node + 12, 0x7F000000), FACET_RTBVH_BOX_CHILD, node + 12);
+    DAMAGE(facet_store_le32(b + triangles, 0x7F000000), FACET_RTBVH_BOX_TRIANGLE, triangles);
+    DAMAGE(facet_store_le32(b + range, 0xFFFFFFFF), FACET_RTBVH_RANGE, range);
+    DAMAGE(facet_store_le32(b + range + 4, 0xFFFFFFFF), FACET_RTBVH_RANGE, range);
+    DAMAGE(facet_store_le32(b + range + 4, 0), FACET_RTBVH_RANGE, range);
+    DAMAGE(facet_store_le32(b + range, count), FACET_RTBVH_RANGE, range);
+    DAMAGE(b[range + 8] = 1, FACET_RTBVH_RANGE_BASE, range + 8);
+    DAMAGE(facet_store_le32(b + triangles + 4, 0xFF800000), FACET_RTBVH_TRIANGLE_NUMBER, triangles);
+    DAMAGE(memcpy(b + range + 16, b + range, 4), FACET_RTBVH_TRIANGLE_TWICE, range + 16);
+    DAMAGE(b[92]++, FACET_RTBVH_COUNTS, 92);
+    DAMAGE(b[96]++, FACET_RTBVH_COUNTS, 92);
+    DAMAGE(b[heap + 100] = 1, FACET_RTBVH_PADDING, heap + 100);
+    DAMAGE(b[word + 12] &= 0xFC, FACET_RTBVH_PADDING, heap);
+    DAMAGE(facet_store_le32(b + range, 1), FACET_RTBVH_UNUSED, triangles);
+#undef DAMAGE
+    free(saved);
+    free(image.bytes);
+    mesh_free(&mesh);
+}
+
+/* A chain: every node has one leaf and one node below, so that a ray needs ever more entries. */
+TEST(a_tree_too_deep_for_the_stack_is_found, "RT-128")
+{
+    enum { NODES = 300, TILE = 64 };
+    struct facet_bvh_triangle triangle = {.vertex = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
+    struct mesh mesh = {&triangle, 1};
+    struct facet_rtbvh_image one = make(&mesh, (struct form){FACET_FMT_FP16, false}, 4, NULL);
+    uint64_t heap_size = NODES * TILE + NODES * 16, size;
+    struct facet_rtbvh_view view;
+    uint8_t *b;
+
+    CHECK(facet_rtbvh_open(one.bytes, one.size, &view, NULL) == FACET_OK);
+    view.header.heap.size = heap_size;
+    view.header.triangles.offset = facet_align_up(128 + heap_size, 64);
+    view.header.triangles.size = 18 * NODES;
+    view.header.origins.offset = facet_align_up(view.header.triangles.offset + 18 * NODES, 64);
+    view.header.origins.size = 8 * NODES;
+    view.header.nodes = view.header.leaves = view.header.triangle_count = NODES;
+    size = view.header.origins.offset + 8 * NODES;
+    b = calloc(1, (size_t)size);
+    facet_rtbvh_header_write(&view.header, b);
+    for (uint32_t i = 0; i < NODES; i++) {
+        uint8_t *tile = b + 128 + TILE * (uint64_t)i, *range = b + 128 + NODES * TILE + 16 * i;
+
+        memcpy(tile, one.bytes + 128, 12);
+        facet_store_le32(tile + 48, NODES * TILE / 16 + i);
+        facet_store_le32(tile + 60, 2);
+        if (i + 1 < NODES) {
+            memcpy(tile + 12, one.bytes + 128, 12);
+            facet_store_le32(tile + 52, i + 1);
+            facet_store_le32(tile + 60, 2 | 1 << 2);
+        }
+        facet_store_le32(range, i);
+        facet_store_le32(range + 4, 1);
+        memcpy(b + view.header.triangles.offset + 18 * i,
+               one.bytes + facet_load_le64(one.bytes + 56),
+               18);
+    }
+    finds(b, size, FACET_RTBVH_STACK_NEED, 128);
+    free(b);
+    free(one.bytes);
+}
+
+/* Any single byte may change: the walk must end and never leave the image (the sanitizers look). */
+TEST(any_damage_is_survived, "")
+{
+    struct mesh mesh = mesh_planet(6, 6);
+
+    for (size_t f = 0; f < FORMS; f++) {
+        struct facet_rtbvh_image image = make(&mesh, forms[f], f % 2 != 0 ? 8 : 4, NULL);
+
+        for (int n = 0; n < 200; n++) {
+            uint64_t at = harness_random() % image.size;
+            uint8_t old = image.bytes[at];
+            struct facet_rtbvh_check check;
+
+            image.bytes[at] = (uint8_t)harness_random();
+            CHECK(facet_rtbvh_check(image.bytes, image.size, 5, &check, NULL) == FACET_OK);
+            facet_rtbvh_check_free(&check);
+            image.bytes[at] = old;
+        }
+        for (uint64_t size = 0; size < image.size; size += 37) {
+            struct facet_rtbvh_check check;
+            uint8_t *part = malloc((size_t)size + 1);
+
+            memcpy(part, image.bytes, (size_t)size);
+            CHECK(facet_rtbvh_check(part, size, 5, &check, NULL) == FACET_OK);
+            CHECK(check.errors != 0);
+            facet_rtbvh_check_free(&check);
+            free(part);
+        }
+        free(image.bytes);
+    }
+    mesh_free(&mesh);
+}
+
+/* ---- the builder's other promises ---- */
+
+TEST(threads_do_not_show, "")
+{
+    struct mesh mesh = mesh_planet(40, 40);
+    struct facet_rtbvh_image one = make(&mesh, forms[1], 8, NULL), many;
+    facet_pool *pool;
+
+    CHECK(facet_pool_create(3, &pool, NULL) == FACET_OK);
+    many = make(&mesh, forms[1], 8, pool);
+    CHECK(one.size == many.size && memcmp(one.bytes, many.bytes, (size_t)one.size) == 0);
+    facet_pool_destroy(pool);
+    free(one.bytes);
+    free(many.bytes);
+    mesh_free(&mesh);
+}
+
+static enum facet_status refuse(const struct facet_bvh_triangle *triangle, struct form form)
+{
+    struct facet_rtbvh_options options = {
+        .children = 4, .element = (uint8_t)form.element, .quantized = form.quantized};
+    struct facet_rtbvh_image image;
+    struct facet_rtbvh_report report;
+    struct facet_error err = {0};
+    enum facet_status status =
+        facet_rtbvh_build(triangle, 1, &options, NULL, NULL, &image, &report, &err);
+
+    CHECK(status == FACET_OK || (err.message[0] != 0 && image.bytes == NULL));
+    free(image.bytes);
+    return status;
+}
+
+TEST(numbers_that_do_not_fit_are_refused, "")
+{
+    struct facet_bvh_triangle t = {.vertex = {{0, 0, 0}, {70000, 0, 0}, {0, 1, 0}}};
+
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_FP16, false}), FACET_ERR_LIMIT);
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_E4M3, false}), FACET_ERR_LIMIT);
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_INT8, false}), FACET_ERR_LIMIT);
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_INT8, true}), FACET_OK);
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_BF16, false}), FACET_OK);
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_FP16, true}), FACET_ERR_INPUT);
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_FP64, false}), FACET_ERR_INPUT);
+    t.vertex[1][0] = 65504; /* the corner fits, its grown box does not */
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_FP16, false}), FACET_ERR_LIMIT);
+    t.vertex[1][0] = NAN;
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_FP32, false}), FACET_ERR_INPUT);
+    t.vertex[1][0] = INFINITY;
+    CHECK_EQ(refuse(&t, (struct form){FACET_FMT_FP32, false}), FACET_ERR_INPUT);
+}
+
+TEST(nothing_to_hit_is_an_empty_root, "RT-097")
+{
+    struct facet_bvh_triangle t = {.vertex = {{1, 1, 1}, {1, 1, 1}, {0, 1, 0}}};
+    struct mesh meshes[2] = {{&t, 0}, {&t, 1}}; /* none, and one with two equal corners */
+
+    for (int i = 0; i < 2; i++) {
+        struct facet_rtbvh_image image = make(&meshes[i], forms[0], 4, NULL);
+
+        CHECK_EQ(facet_load_le32(image.bytes + 100), 0);
+        CHECK_EQ(facet_load_le32(image.bytes + 128 + 124), 0);
+        CHECK_EQ(errors_of(&image), 0);
+        free(image.bytes);
+    }
+}
+
+TEST(memory_may_run_out_anywhere, "")
+{
+    struct mesh mesh = mesh_planet(6, 6);
+    struct facet_rtbvh_options options = {.children = 4, .element = FACET_FMT_FP16};
+    struct facet_rtbvh_report report;
+    bool built = false, checked = false;
+
+    for (long good = 0; good < 200 && !(built && checked); good++) {
+        struct facet_rtbvh_image image;
+        struct facet_rtbvh_check check;
+        enum facet_status status;
+
+        failing_alloc_after(built ? -1 : good);
+        status = facet_rtbvh_build(
+            mesh.triangles, mesh.count, &options, NULL, NULL, &image, &report, NULL);
+        failing_alloc_after(-1);
+        CHECK(status == FACET_OK || (status == FACET_ERR_MEMORY && image.bytes == NULL));
+        if (status == FACET_OK) {
+            good = built ? good : 0;
+            built = true;
+            failing_alloc_after(good);
+            status = facet_rtbvh_check(image.bytes, image.size, 5, &check, NULL);
+            failing_alloc_after(-1);
+            CHECK(status == FACET_OK || status == FACET_ERR_MEMORY);
+            checked = status == FACET_OK;
+            facet_rtbvh_check_free(&check);
+        }
+        free(image.bytes);
+    }
+    CHECK(built && checked);
+    mesh_free(&mesh);
+}
