@@ -49,7 +49,14 @@ static bool choose_element(const struct cli_args *args, struct facet_rtbvh_optio
     if (name == NULL && ew == 0) {
         ew = 32;
     }
-    for (size_t i = 0; i < ELEMENTS; i++) {
+    for (size_t i = 0; i <= ELEMENTS; i++) {
+        if (i == ELEMENTS) {
+            (void)cli_bad(args,
+                          "--element %s: expected fp32, int32, fp16, bf16, bf16_lite, int16, "
+                          "fp8_e4m3, fp8_e5m2, int8, int4 or int2",
+                          name);
+            return false;
+        }
         if (name != NULL ? strcmp(name, elements[i].name) == 0
                          : elements[i].ew == ew &&
                                facet_format_is_int(elements[i].format) == options->quantized) {

@@ -219,8 +219,9 @@ static const struct cli_option build_options[] = {
     {"ew", 0, "8|16|32", "tiles: bits of a number (default 32)"},
     {"element",
      0,
-     "fp32|fp16|bf16|bf16_lite|fp8_e4m3|fp8_e5m2|int32|int16|int8|int4|int2",
-     "tiles: format of numbers (default fp32, fp16 or fp8_e4m3 by --ew; int with --quantized)"},
+     "NAME",
+     "tiles: format of numbers: fp32, int32, fp16, bf16, bf16_lite, int16, fp8_e4m3, fp8_e5m2, "
+     "int8, int4 or int2 (default fp32, fp16 or fp8_e4m3 by --ew; with --quantized an integer)"},
     {"quantized", 0, NULL, "tiles: integers with the scale and zero point that fit the scene"},
     {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"quality",

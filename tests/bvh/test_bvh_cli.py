@@ -259,6 +259,7 @@ def tile_options_are_checked():
                                  ("--format xphmg4 --element fp16 --quantized", "expected an integer"),
                                  ("--format xphmg4 --element fp16 --ew 8", "needs --ew 16"),
                                  ("--ew 16", "needs --format"),
+                                 ("--format xphmg4 --element fp64", "expected fp32"),
                                  ("--format xphmg4 --element int2", "INT2")):
             check_refused(facet("bvh", "build", CUBE, "-o", out, *words.split()), complaint)
             check(not os.path.exists(out), f"{words} left a file")

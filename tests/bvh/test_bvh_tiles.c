@@ -750,6 +750,30 @@ TEST(threads_do_not_show, "")
     mesh_free(&mesh);
 }
 
+/* The cube from 0 to 1: boxes reach one step further on both sides, so of n bits -1 .. 2^k + 1
+ * steps fit for k = n - 1 and not for k = n; the zero point brings their middle to the middle. */
+TEST(quantization_takes_the_smallest_scale, "RT-092")
+{
+    static const struct {
+        enum facet_format element;
+        int scale, zp;
+    } rows[] = {{FACET_FMT_INT8, -7, -65}, {FACET_FMT_INT4, -3, -5}, {FACET_FMT_INT2, 0, -1}};
+    struct facet_bvh_triangle cube[12];
+    struct mesh mesh = {cube, 12};
+
+    mesh_cube(cube);
+    for (int i = 0; i < 3; i++) {
+        struct facet_rtbvh_image image = make(&mesh, (struct form){rows[i].element, true}, 4, NULL);
+        struct facet_rtbvh_view view;
+
+        CHECK(facet_rtbvh_open(image.bytes, image.size, &view, NULL) == FACET_OK);
+        CHECK_EQ(view.numbers.channel[0].scale, rows[i].scale);
+        CHECK_EQ(view.numbers.channel[3].zp, rows[i].zp);
+        CHECK_EQ(errors_of(&image), 0);
+        free(image.bytes);
+    }
+}
+
 static enum facet_status refuse(const struct facet_bvh_triangle *triangle, struct form form)
 {
     struct facet_rtbvh_options options = {
