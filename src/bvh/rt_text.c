@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+enum { MOST_LISTED = 255 };
+
 static const char *const type_name[] = {"empty", "node", "leaf"};
 
 static uint64_t place_index(const struct facet_rtbvh_view *view,
@@ -14,14 +16,17 @@ static uint64_t place_index(const struct facet_rtbvh_view *view,
     return place->at / (place->leaf ? FACET_RT_RANGE_BYTES : view->tile_bytes);
 }
 
-/* Triangles of a range that exist. */
+/* The end of the triangles of a range that exist and are listed: no more than the builder puts into
+ * a leaf, because every TriRange of a damaged image may claim all triangles. */
 static uint32_t range_end(const struct facet_rtbvh_view *view, const struct facet_rt_range *range)
 {
-    uint32_t count = view->header.triangle_count;
+    uint32_t count = view->header.triangle_count, shown = range->count;
 
-    return range->first >= count                 ? range->first
-           : range->count > count - range->first ? count
-                                                 : range->first + range->count;
+    if (range->first >= count) {
+        return range->first;
+    }
+    shown = shown > count - range->first ? count - range->first : shown;
+    return range->first + (shown > MOST_LISTED ? MOST_LISTED : shown);
 }
 
 static uint32_t origin(const struct facet_rtbvh_view *view, uint32_t k, unsigned word)
