@@ -158,6 +158,8 @@ struct facet_hart {
     /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
     struct facet_insn *memo;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
+    /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
+    const struct facet_rt_watch *rt_watch;
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);

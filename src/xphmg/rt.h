@@ -8,6 +8,7 @@
 #include "rt/layout.h"
 #include "rt/rt.h"
 #include "xphmg/elements.h"
+#include "xphmg/rt_watch.h"
 
 /* XSUBMIT.RT: checks and runs the job, x[rd] = its ticket (11.2). */
 struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in);
@@ -78,6 +79,7 @@ struct facet_rt_scene {
     uint64_t heap, triangles; /* bvh_base and tri_buf */
     bool any_hit, node8;
     bool host; /* the host's floating point may do tests: NX is not needed (rt/host.h) */
+    const struct facet_rt_watch *watch; /* NULL, or told everything; `host` is false then */
 };
 
 struct facet_rt_found {

@@ -103,7 +103,8 @@ static void set_up(struct job *job,
                   .heap = either(d->bvh_base, rt->base),
                   .triangles = d->tri_buf,
                   .any_hit = (d->opts & OPT_ANY_HIT) != 0,
-                  .node8 = (d->opts & OPT_NODE8) != 0},
+                  .node8 = (d->opts & OPT_NODE8) != 0,
+                  .watch = h->rt_watch},
         .rays.address = either(d->rayq, rt->queue_ray),
         .hits.address = either(d->hitq, rt->queue_hit),
         .misses.address = either(d->missq, rt->queue_miss),
@@ -296,7 +297,7 @@ static enum facet_rt_error one_ray(struct job *job)
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
     nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
-    job->scene.host = needs_no_inexact(job);
+    job->scene.host = job->scene.watch == NULL && needs_no_inexact(job);
     if (!nan && w != FACET_RT_W_ZERO) {
         error = facet_rt_trace(&job->scene, &ray, &found, &flags);
     }
