@@ -81,14 +81,14 @@ test_box(struct walk *w, const struct facet_rt_fetched *child, unsigned number)
     }
     *w->flags |= flags;
     (void)tell(w,
-               (struct facet_rt_event){.kind = FACET_RT_EVENT_CHILD,
-                                       .entry = {child->type, child->index, steps.slab.cnear},
-                                       .child = number,
-                                       .nan = nan,
-                                       .elements = child->box,
-                                       .wide_box = &box,
-                                       .box = &steps,
-                                       .flags = flags});
+               (struct facet_rt_event){
+                   .kind = FACET_RT_EVENT_CHILD,
+                   .entry = {(uint8_t)child->type, (uint8_t)number, child->index, steps.slab.cnear},
+                   .nan = nan,
+                   .elements = child->box,
+                   .wide_box = &box,
+                   .box = &steps,
+                   .flags = flags});
     return steps.slab;
 }
 
@@ -112,15 +112,19 @@ static struct facet_trap visit_tile(
             break;
         }
         if (child.type == FACET_RT_EMPTY) {
-            (void)tell(
-                w, (struct facet_rt_event){.kind = FACET_RT_EVENT_CHILD, .child = first + slot});
+            (void)tell(w,
+                       (struct facet_rt_event){.kind = FACET_RT_EVENT_CHILD,
+                                               .entry.child = (uint8_t)(first + slot)});
             continue;
         }
         facet_rt_count_boxes(s->port.h, 1);
         slab = test_box(w, &child, first + slot);
         if (slab.outcome == FACET_RT_HIT) {
-            sort_in(
-                w, kept, (*count)++, (struct facet_rt_entry){child.type, child.index, slab.cnear});
+            sort_in(w,
+                    kept,
+                    (*count)++,
+                    (struct facet_rt_entry){
+                        (uint8_t)child.type, (uint8_t)(first + slot), child.index, slab.cnear});
         }
     }
     return trap;
@@ -144,6 +148,8 @@ static enum facet_rt_error visit_node(struct walk *w, uint32_t index)
     if (trap.taken) {
         return FACET_RT_EC_DESC_FAULT;
     }
+    (void)tell(w,
+               (struct facet_rt_event){.kind = FACET_RT_EVENT_SORT, .kept = kept, .count = count});
     while (count > 0) { /* the nearest ends on top */
         if (!push(w, kept[--count])) {
             return FACET_RT_EC_BVH;
@@ -194,7 +200,7 @@ static struct facet_rt_facet test_triangle(struct walk *w,
     *choice = choose(w, &steps.facet, triangle, leaf);
     (void)tell(w,
                (struct facet_rt_event){.kind = FACET_RT_EVENT_TEST,
-                                       .entry = {FACET_RT_LEAF, leaf, 0},
+                                       .entry = {FACET_RT_LEAF, 0, leaf, 0},
                                        .number = triangle,
                                        .nan = nan,
                                        .elements = vertices,
@@ -272,7 +278,7 @@ enum facet_rt_error facet_rt_trace(const struct facet_rt_scene *scene,
         facet_rt_host_ray(&scene->numbers, ray, &w.host);
     }
     *found = (struct facet_rt_found){0};
-    (void)push(&w, (struct facet_rt_entry){FACET_RT_NODE, 0, MINUS_INFINITY});
+    (void)push(&w, (struct facet_rt_entry){FACET_RT_NODE, 0, 0, MINUS_INFINITY});
     while (w.depth > 0 && error == FACET_RT_EC_NONE && !stop) {
         struct facet_rt_entry next = w.stack[--w.depth];
 

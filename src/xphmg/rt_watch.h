@@ -11,7 +11,8 @@
 
 /* An entry of the stack. */
 struct facet_rt_entry {
-    enum facet_rt_child type;
+    uint8_t type;  /* enum facet_rt_child */
+    uint8_t child; /* of its node */
     uint32_t index;
     uint32_t near; /* cn of its box: where the ray enters it */
 };
@@ -19,7 +20,8 @@ struct facet_rt_entry {
 enum facet_rt_event_kind {
     FACET_RT_EVENT_POP,      /* entry, entered */
     FACET_RT_EVENT_TILE,     /* address: about to be read */
-    FACET_RT_EVENT_CHILD,    /* entry (near for a hit), child, elements, box */
+    FACET_RT_EVENT_CHILD,    /* entry (near for a hit), elements, box */
+    FACET_RT_EVENT_SORT,     /* kept, count: the children that were hit, the nearest first */
     FACET_RT_EVENT_PUSH,     /* entry */
     FACET_RT_EVENT_RANGE,    /* address: about to be read */
     FACET_RT_EVENT_TRIANGLE, /* number, base: about to be read */
@@ -42,7 +44,8 @@ struct facet_rt_event {
     uint32_t tmax;  /* tm, before the event */
     unsigned depth; /* of the stack, after it */
     uint64_t address;
-    unsigned child;
+    const struct facet_rt_entry *kept;
+    unsigned count;
     uint32_t number; /* of the triangle */
     uint64_t base;   /* TriRange.base */
     bool nan;        /* of the elements: no test was made */
