@@ -40,6 +40,7 @@ static void xphmg_reset(void *self)
     facet_xmem_reset(&m->xmem);
     memset(m->last_trap, 0, m->hart_count * sizeof *m->last_trap);
     memset(&m->uart, 0, sizeof m->uart);
+    memset(&m->framebuffer, 0, sizeof m->framebuffer);
     m->htif.response = 0;
     m->htif.reading = false;
     m->clock = m->mtime = m->mtime_offset = m->msip = 0;
