@@ -45,8 +45,12 @@ facet_gfx_real_of_fp(enum facet_format format, uint32_t bits, bool ftz, unsigned
 struct facet_gfx_real facet_gfx_real_of_acc(const struct facet_conv *conv, uint32_t acc);
 /* Exactly the integer n >= 0? */
 bool facet_gfx_real_is(const struct facet_gfx_real *x, unsigned n);
-/* floor(x * 2^bits) clamped to [-2^47, 2^47 - 1]; infinities give the ends, NaN gives 0. */
+/* The next three are for coordinates and other reals with den = 1.
+ * floor(x * 2^bits) clamped to [-2^47, 2^47 - 1]; infinities give the ends, NaN gives 0. */
 int64_t facet_gfx_real_floor(const struct facet_gfx_real *x, unsigned bits);
+/* floor(x * 65536) of a gather offset, cut to 63 bits so that adding it to a position and clamping
+ * the sum to 48 bits is exact; NaN gives 0. */
+int64_t facet_gfx_real_offset(const struct facet_gfx_real *x);
 /* a' of 4.3: floor(x * 65536) clamped to 32 bits, NaN 0. */
 int32_t facet_gfx_real_fixed(const struct facet_gfx_real *x);
 
@@ -74,7 +78,8 @@ uint32_t facet_gfx_nan(const struct facet_conv *conv, unsigned *flags);
 
 /* ---- primitives of 4.3 -------------------------------------------------------------------------
  * A nest of lerps whose coefficients are all 0 or 1 picks one entry: it computes nothing, and no
- * MIXED step follows (R-GFX-60). Entries of weight zero are not looked at. */
+ * MIXED step follows. A coefficient of 0 or 1 leaves the other side of its lerp alone: its entries
+ * are not looked at and nothing there is computed (R-GFX-60). */
 
 struct facet_gfx_lerp {
     bool computed;         /* false: p or q was taken as it is, the other fields are 0 */
@@ -94,7 +99,7 @@ uint32_t facet_gfx_bilerp(const struct facet_conv *conv,
                           const struct facet_gfx_real *b,
                           struct facet_gfx_lerp steps[3],
                           unsigned *flags);
-/* Entry t[x + 2y + 4z]: along x, then y, then z. */
+/* Entry t[x + 2y + 4z]: along x, then y, then z; coefficients between 0 and 1. */
 uint32_t facet_gfx_trilerp(const struct facet_conv *conv,
                            const uint32_t t[8],
                            const struct facet_gfx_real f[3],

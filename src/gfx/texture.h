@@ -89,6 +89,7 @@ enum facet_gfx_source {
     FACET_GFX_FROM_A,
     FACET_GFX_FROM_ZERO,
     FACET_GFX_FROM_ONE,
+    FACET_GFX_NO_ALPHA, /* A of a format without: 1, but 0 as a raw code */
 };
 
 /* The CSRs of CSR mode as they read. */
