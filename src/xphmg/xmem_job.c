@@ -48,25 +48,35 @@ unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
     return mclass >= 1 && mclass <= 3 ? mclass : preset != 0 ? preset : facet_xmem_active_class(h);
 }
 
+struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
+                                        struct facet_xmem_actor actor,
+                                        const uint8_t memctl[FACET_MEMCTL_BYTES])
+{
+    uint8_t sprof = memctl[MEMCTL_SPROF];
+    struct facet_xmem_job job = {.actor = actor};
+
+    if (facet_dom_exists(memctl[MEMCTL_DOM])) {
+        job.actor.dom = memctl[MEMCTL_DOM];
+    }
+    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
+        job.actor.sec = memctl[MEMCTL_SEC];
+    }
+    job.mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
+    job.sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
+    return job;
+}
+
 void facet_xmem_job_begin(struct facet_hart *h,
                           const uint8_t memctl[FACET_MEMCTL_BYTES],
                           struct facet_xmem_job *job)
 {
-    uint8_t sprof = memctl[MEMCTL_SPROF], tier = memctl[MEMCTL_TIER] & 7;
+    uint8_t tier = memctl[MEMCTL_TIER] & 7;
     struct facet_lds_request pin = {
         .size = facet_load_le64(memctl + MEMCTL_SOFTPIN),
         .hyb = memctl[MEMCTL_HYB] == 1,
     };
 
-    *job = (struct facet_xmem_job){.actor = facet_xmem_inline(h)};
-    if (facet_dom_exists(memctl[MEMCTL_DOM])) {
-        job->actor.dom = memctl[MEMCTL_DOM];
-    }
-    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
-        job->actor.sec = memctl[MEMCTL_SEC];
-    }
-    job->mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
-    job->sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
+    *job = facet_xmem_policy(h, facet_xmem_inline(h), memctl);
     job->tier = tier <= 4 ? tier : 0;
     if ((memctl[MEMCTL_L2_HINT] & L2_HINT_COMP_EN) != 0 && !FACET_XMEM_HAS(h, COMPRESS)) {
         facet_cap_event(h, FACET_CAP_XMEM_EVENTS_COMP_ERR);
