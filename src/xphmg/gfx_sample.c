@@ -63,7 +63,7 @@ bool facet_gfx_sample_texture(struct facet_gfx_run *r)
 
 /* Accesses of one lane, and what stopped them. */
 struct lane_memory {
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_trap trap;
 };
 
@@ -79,7 +79,7 @@ static bool load_texel(void *context, uint64_t address, unsigned bytes, uint32_t
 
 /* `size` bytes in aligned words of eight. */
 static struct facet_trap
-read_bytes(const struct facet_mtx_port *port, uint64_t address, unsigned size, uint8_t *bytes)
+read_bytes(const struct facet_element_port *port, uint64_t address, unsigned size, uint8_t *bytes)
 {
     struct facet_trap trap = FACET_RETIRED;
 
