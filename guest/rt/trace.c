@@ -1,12 +1,12 @@
 /* Traversal with a short stack and a restart trail.
  *
- * Nearest child first, as the job engine does it (rt-semantics.md 11.4), with the same answer to the
- * bit. The stack has RT_STACK entries of 12 bytes instead of the 256 that the worst tree needs: when
- * it is full its oldest entry is dropped. `trail` notes for every level of the current path which of
- * the children, in order of distance, is under way; when the stack runs empty and some level has
- * children left, the walk starts at the root again and follows the trail ("Wide BVH Traversal with a
- * Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a node at its far end
- * only, so the numbers of the trail stay right.
+ * Nearest child first, as the job engine does it (rt-semantics.md 11.4), with the same answer to
+ * the bit. The stack has RT_STACK entries of 12 bytes instead of the 256 that the worst tree needs:
+ * when it is full its oldest entry is dropped. `trail` notes for every level of the current path
+ * which of the children, in order of distance, is under way; when the stack runs empty and some
+ * level has children left, the walk starts at the root again and follows the trail ("Wide BVH
+ * Traversal with a Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a
+ * node at its far end only, so the numbers of the trail stay right.
  *
  * Each node is one RT.BBOX of four lanes (two for eight children), each leaf one RT.TRI per four
  * triangles. Prefix and instruction must not be torn apart, and their results lie in registers that
@@ -71,12 +71,13 @@ static unsigned test_boxes(uint64_t node, const struct rt_ray *ray, float tnear[
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
     register uint64_t n0 __asm__("x16"), n1 __asm__("x17"), n2 __asm__("x18"), n3 __asm__("x19");
 
-    __asm__ volatile("csrw %[rtnode], %[node]\n"
-                     "svp.one.vlstep 4, 0, 1\n"
-                     "rt.bbox x12, %[ray], %[t_clamp]\n"
-                     : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(n0), "=r"(n1), "=r"(n2), "=r"(n3)
-                     : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
-                     : "memory", "x20", "x21", "x22", "x23");
+    __asm__ volatile(
+        "csrw %[rtnode], %[node]\n"
+        "svp.one.vlstep 4, 0, 1\n"
+        "rt.bbox x12, %[ray], %[t_clamp]\n"
+        : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(n0), "=r"(n1), "=r"(n2), "=r"(n3)
+        : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
+        : "memory", "x20", "x21", "x22", "x23");
     tnear[0] = as_float(n0);
     tnear[1] = as_float(n1);
     tnear[2] = as_float(n2);
@@ -100,9 +101,22 @@ static void test_triangles(uint64_t range, const struct rt_ray *ray, struct tria
     __asm__ volatile("csrw %[rttri], %[range]\n"
                      "svp.one.vlstep 4, 0, 1\n"
                      "rt.tri x12, %[ray]\n"
-                     : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(t0), "=r"(t1), "=r"(t2),
-                       "=r"(t3), "=r"(u0), "=r"(u1), "=r"(u2), "=r"(u3), "=r"(v0), "=r"(v1),
-                       "=r"(v2), "=r"(v3)
+                     : "=r"(h0),
+                       "=r"(h1),
+                       "=r"(h2),
+                       "=r"(h3),
+                       "=r"(t0),
+                       "=r"(t1),
+                       "=r"(t2),
+                       "=r"(t3),
+                       "=r"(u0),
+                       "=r"(u1),
+                       "=r"(u2),
+                       "=r"(u3),
+                       "=r"(v0),
+                       "=r"(v1),
+                       "=r"(v2),
+                       "=r"(v3)
                      : [rttri] "i"(XPHMG_CSR_RTTRI), [range] "r"(range), [ray] "r"(ray)
                      : "memory");
     *out = (struct triangle_hits){
@@ -183,13 +197,14 @@ static void take(struct walk *w, const struct triangle_hits *hits, uint32_t tria
 }
 
 /* Through a TriRange of our own that steps over the leaf's: RTTRI.FIRST would reach eight triangles
- * only. */
+ * only, and RT.TRI does not know the buffer that base 0 stands for in images. */
 static void visit_leaf(struct walk *w, uint32_t leaf)
 {
     struct triangle_hits hits;
     struct range rest;
 
     memcpy(&rest, w->bvh->heap + (size_t)leaf * sizeof rest, sizeof rest);
+    rest.base = rest.base != 0 ? rest.base : (uint64_t)w->bvh->triangles;
     while (rest.count != 0 && !(w->any && w->found)) {
         uint32_t tested = rest.count < LANES ? rest.count : LANES;
 
