@@ -9,6 +9,7 @@
 #ifndef FACET_XPHMG_HART_H
 #define FACET_XPHMG_HART_H
 
+#include "base/pool.h"
 #include "contract/xphmg_csrs.h"
 #include "machine/ops.h"
 #include "mem/mem.h"
@@ -158,6 +159,7 @@ struct facet_hart {
     /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
     struct facet_insn *memo;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
+    facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
