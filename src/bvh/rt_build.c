@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_DEFAULT = 4, ITEM_WEIGHT = 1 /* a triangle is tested alone (collapse.h) */ };
+enum { LEAF_DEFAULT = 4, ITEM_WEIGHT = 1 /* triangles are tested side by side (collapse.h) */ };
 
 struct build {
     const struct facet_bvh_triangle *triangles;
