@@ -1,6 +1,7 @@
 /* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
 #include "cli/command.h"
 #include "cli/guest_files.h"
+#include "cli/run_picture.h"
 #include "cli/run_trace.h"
 #include "cli/xphmg_setup.h"
 
@@ -521,6 +522,10 @@ static int run_session(struct session *s)
     }
     print_stop(s);
     code = print_summary(s);
+    if (cli_given(s->args, "framebuffer") &&
+        !run_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
+        code = CLI_BAD;
+    }
     return code != CLI_OK ? code : exit_code(s);
 }
 
@@ -535,6 +540,10 @@ static int run_run(const struct cli_args *args)
     }
     if (args->json && cli_given(args, "trace") && strcmp(cli_value(args, "trace"), "-") == 0) {
         return cli_bad(args, "--json and --trace - both want standard output");
+    }
+    if (cli_given(args, "framebuffer") &&
+        !run_picture_check(args, cli_value(args, "framebuffer"))) {
+        return CLI_BAD;
     }
     if (!guest_files_open(&s.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
@@ -562,6 +571,10 @@ static const struct cli_option run_options[] = {
      "PLACE",
      "stop before the instruction at an address, SYMBOL or SYMBOL+N; repeatable"},
     {"dump-state", 0, NULL, "print registers and CSRs of every hart at the end"},
+    {"framebuffer",
+     0,
+     "FILE",
+     "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -581,6 +594,8 @@ const struct cli_command cli_cmd_run = {
         "a dash follow after --.\n\n"
         "Runs are repeatable: time counts instructions, and nothing of the host shows but standard "
         "input and, with --files, the files below one folder.\n\n"
+        "--framebuffer writes what the program shows in its framebuffer (docs/run.md) when it "
+        "stops, for whatever reason.\n\n"
         "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
         "addresses only.\n\n"
         "The exit code is the program's own, 255 when that is larger. 2: bad input or usage. 124: "

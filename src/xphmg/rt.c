@@ -76,7 +76,7 @@ struct run {
     bool triangle, packed, pred_only;
     struct facet_lanes lanes;
     uint8_t vl; /* lanes.count before fault-only-first */
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_rt_numbers numbers;
     struct facet_rt_box_options box;
     struct facet_rt_options tri;
@@ -326,7 +326,7 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
         .cull_back = (flags & TRI_CULL_BACK) != 0,
         .no_uv = r.pred_only,
     };
-    r.port = (struct facet_mtx_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
+    r.port = (struct facet_element_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
     r.numbers = facet_rt_numbers_of(&r.lanes.eff, h->units.cap.zptab);
     r.a = facet_lanes_window(h, &r.lanes, FACET_WINDOW_A, in->rs1, true);
     r.d = facet_lanes_window(h, &r.lanes, FACET_WINDOW_D, in->rd, true);

@@ -48,24 +48,14 @@ struct job {
 /* ---- submission --------------------------------------------------------------------------------
  */
 
-/* An XPHMG access of the hart itself: the policy of the descriptor is not known yet. */
 static struct facet_trap
 read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
 {
-    struct facet_xmem_actor actor = facet_xmem_inline(h);
     uint8_t bytes[DESCRIPTOR_BYTES];
-    struct facet_trap trap = (address & 7) != 0
-                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
-                                 : facet_xmem_probe(h, actor, address, DESCRIPTOR_BYTES, false);
+    struct facet_trap trap = facet_xmem_read_descriptor(h, address, sizeof bytes, bytes);
 
-    for (unsigned i = 0; i < DESCRIPTOR_BYTES && !trap.taken; i += 8) {
-        uint64_t word = 0;
-
-        trap = facet_hart_load(h, address + i, 8, &word);
-        facet_store_le64(bytes + i, word);
-    }
     if (trap.taken) {
-        return facet_xmem_fault(h, actor, trap);
+        return trap;
     }
     *d = (struct descriptor){
         .bvh_base = facet_load_le64(bytes),
@@ -113,7 +103,8 @@ static void set_up(struct job *job,
                   .heap = either(d->bvh_base, rt->base),
                   .triangles = d->tri_buf,
                   .any_hit = (d->opts & OPT_ANY_HIT) != 0,
-                  .node8 = (d->opts & OPT_NODE8) != 0},
+                  .node8 = (d->opts & OPT_NODE8) != 0,
+                  .watch = h->rt_watch},
         .rays.address = either(d->rayq, rt->queue_ray),
         .hits.address = either(d->hitq, rt->queue_hit),
         .misses.address = either(d->missq, rt->queue_miss),
@@ -127,7 +118,7 @@ static void set_up(struct job *job,
 /* ---- queues ------------------------------------------------------------------------------------
  */
 
-static struct facet_trap read_queue(const struct facet_mtx_port *port, struct queue *q)
+static struct facet_trap read_queue(const struct facet_element_port *port, struct queue *q)
 {
     uint64_t head = 0, tail = 0, cap = 0;
     struct facet_trap trap = facet_rt_read(port, q->address, 4, &head);
@@ -174,7 +165,7 @@ static uint32_t after(uint32_t index, uint32_t cap)
 /* Whether aligned bytes can be written; a fault is an event. */
 static bool can_write(const struct job *job, uint64_t address, unsigned size, unsigned align)
 {
-    const struct facet_mtx_port *port = &job->scene.port;
+    const struct facet_element_port *port = &job->scene.port;
     struct facet_trap trap = address % align != 0
                                  ? facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address)
                                  : facet_xmem_probe(port->h, port->actor, address, size, true);
@@ -281,7 +272,7 @@ static bool needs_no_inexact(const struct job *job)
 /* The ray at the head of the queue, from its record to its entry. */
 static enum facet_rt_error one_ray(struct job *job)
 {
-    const struct facet_mtx_port *port = &job->scene.port;
+    const struct facet_element_port *port = &job->scene.port;
     uint64_t size = facet_rt_ray_entry_bytes(&port->container);
     uint64_t at = job->rays.base + job->rays.head * size, tag = 0;
     uint32_t elements[FACET_RT_RAY_ELEMENTS + 1];
@@ -306,7 +297,7 @@ static enum facet_rt_error one_ray(struct job *job)
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
     nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
-    job->scene.host = needs_no_inexact(job);
+    job->scene.host = job->scene.watch == NULL && needs_no_inexact(job);
     if (!nan && w != FACET_RT_W_ZERO) {
         error = facet_rt_trace(&job->scene, &ray, &found, &flags);
     }
