@@ -222,7 +222,7 @@ static uint64_t gathers(void *context, uint64_t count)
         facet_gfx_gather_plan(
             &data.numbers, &data.texture, sampling, table, true, true, &gather, &flags);
         (void)facet_gfx_gather_fetch(&data.texture, &gather, load, NULL);
-        facet_gfx_gather_finish(&data.numbers, &data.texture, sampling, &gather, out, &flags);
+        facet_gfx_gather_finish(&data.numbers, &data.texture, sampling, &gather, out, NULL, &flags);
         sum += out[0] ^ out[3];
     }
     return sum + flags;
