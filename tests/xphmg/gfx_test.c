@@ -1,12 +1,23 @@
 /* See gfx_test.h. */
 #include "gfx_test.h"
 
+#include "facet/observer.h"
+
 #include <stdio.h>
+
+uint64_t gfx_without;
+bool gfx_hints;
 
 struct guest *gfx_make(void)
 {
     struct guest *g = guest_make("full");
 
+    if (gfx_without != 0) {
+        guest_configure(g, "feat0", 0x5D19 & ~gfx_without);
+    }
+    if (gfx_hints) {
+        guest_csrw(g, FACET_CSR_GFXPEERHINT, UINT64_MAX);
+    }
     set_mode(g, MODE_FP32);
     set_cfg(g, EN | CONVERT);
     return g;
@@ -125,6 +136,50 @@ void put_desc(struct guest *g, uint64_t at, const struct desc *d)
 
     put_elements(g, at, 4, words, 14);
     guest_store(g, at + 56, 8, UINT64_C(0xDEADBEEFDEADBEEF)); /* reserved: ignored */
+}
+
+/* ---- watching --------------------------------------------------------------------------------
+ */
+
+static void see_memory(void *context, const struct facet_memory_event *event)
+{
+    struct watch *w = context;
+
+    if (event->write) {
+        w->write_at[w->writes++ % 512] = event->address;
+    } else {
+        w->read_at[w->reads++ % 512] = event->address;
+    }
+}
+
+static void see_unit(void *context, const struct facet_unit_event *event)
+{
+    struct watch *w = context;
+
+    if (strcmp(event->unit, "gfx") != 0) {
+        w->others++;
+    } else if (strcmp(event->what, "policy") == 0) {
+        w->policies++;
+        memcpy(w->policy, event->values, sizeof w->policy);
+    } else if (strcmp(event->what, "trailer") == 0) {
+        w->trailers++;
+        memcpy(w->trailer, event->values, sizeof w->trailer);
+    } else if (strcmp(event->what, "fence") == 0) {
+        w->fences++;
+        memcpy(w->fence, event->values, sizeof w->fence);
+    }
+}
+
+struct facet_trap watch_run(struct guest *g, struct watch *w, const char *text)
+{
+    struct facet_observer observer = {.context = w, .memory = see_memory, .unit = see_unit};
+    struct facet_trap trap;
+
+    memset(w, 0, sizeof *w);
+    guest_observe(g, &observer);
+    trap = guest_run(g, "%s", text);
+    guest_observe(g, NULL);
+    return trap;
 }
 
 /* ---- one operation in every way --------------------------------------------------------------

@@ -84,6 +84,20 @@ struct desc {
 };
 void put_desc(struct guest *g, uint64_t at, const struct desc *d);
 
+/* What an observer saw of one run: accesses in order, policy events of GFX. */
+struct watch {
+    unsigned reads, writes;
+    uint64_t read_at[512], write_at[512];
+    unsigned policies, trailers, fences, others;
+    uint64_t policy[6], trailer[6], fence[3];
+};
+/* Runs the text and fills the log. */
+struct facet_trap watch_run(struct guest *g, struct watch *w, const char *text);
+
+/* A machine without a unit, or with every hint of GFXPEERHINT set, for the cases that follow. */
+extern uint64_t gfx_without; /* bits of FEAT0 */
+extern bool gfx_hints;
+
 /* One operation. `text` has two %u: the registers of rd and rs1 (written xN). */
 struct op {
     const char *text;

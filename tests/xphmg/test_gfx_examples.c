@@ -843,3 +843,36 @@ TEST(rows_of_the_table, "GFX-002 GFX-093 GFX-094 GFX-366 GFX-367 GFX-114")
         }
     }
 }
+
+/* Nothing of these results hangs on RT, on the optional trailer of descriptors or on hints. */
+static void all_examples(void)
+{
+    test_examples_1_to_4_sample();
+    test_examples_5_to_7_srgb();
+    test_examples_8_and_9_formats();
+    test_examples_10_and_11_integers();
+    test_examples_12_to_15_gather();
+    test_examples_16_to_19_interp();
+    test_examples_20_to_23_shade();
+    test_examples_24_to_26_lut();
+    test_examples_27_and_28_depth_test();
+    test_example_29_pyramid();
+    test_examples_30_to_34_planes();
+    test_examples_35_and_36_boxes();
+    test_example_37_compose();
+    test_example_38_compact();
+}
+
+TEST(examples_on_a_machine_without_rt, "GFX-007 GFX-008")
+{
+    gfx_without = FACET_CAP_FEAT0_RT_PRESENT;
+    all_examples();
+    gfx_without = 0;
+}
+
+TEST(examples_with_every_hint_set, "GFX-320")
+{
+    gfx_hints = true;
+    all_examples();
+    gfx_hints = false;
+}
