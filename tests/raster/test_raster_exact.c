@@ -36,7 +36,7 @@ static void run(bool regular, bool wild, unsigned count)
     random_memory(&r);
     card = card_of(&r, expected);
     for (unsigned i = 0; i < count && !harness_failed(); i++) {
-        const uint32_t flags = random_below(256) & ~1u;
+        const uint32_t flags = (random_below(256) & ~1u) | (random_below(2) == 0 ? 2 : 0);
         struct facet_raster_result got;
         struct ref_reports want;
         struct rig_vertex v[3];

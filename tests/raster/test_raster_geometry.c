@@ -24,6 +24,9 @@ static void random_vertices(struct rig *r, uint32_t format, uint32_t odds)
         at += 16;
         if (format & 1 << 16) {
             floats_at(r, at, 3, -1, 1, odds);
+            if (random_below(2) == 0) {
+                rig_word(r, at + 4, rig_read(r, at));
+            }
             at += 12;
         }
         if ((format & 1 << 17) != 0 && (format & 1 << 18) != 0) {
@@ -45,7 +48,7 @@ static void random_gstate(struct rig *r, uint32_t g[32], uint32_t odds)
     static const float guards[] = {0, 1, 1.25f, 4, 100, 65536, 70000, -2};
 
     rig_gstate(g, format);
-    g[3] = random_below(256);
+    g[3] = random_below(256) | (random_below(2) == 0 ? 96 : 0);
     if (random_below(2) == 0) {
         for (unsigned i = 0; i < 16; i++) {
             g[4 + i] = rig_bits(random_wild(-1, 1, odds));
@@ -58,6 +61,14 @@ static void random_gstate(struct rig *r, uint32_t g[32], uint32_t odds)
     }
     for (unsigned i = 0; i < 3; i++) {
         g[21 + i] = rig_bits(random_wild(-1, 1, odds));
+    }
+    if (random_below(3) == 0) {
+        /* Almost at a right angle to (1, 1, z): what rounding leaves over decides the colour. */
+        const float s = random_float(1e6f, 1e7f);
+
+        g[21] = rig_bits(s);
+        g[22] = rig_bits(-s);
+        g[23] = rig_bits(random_float(-1, 1));
     }
     g[24] = (uint32_t)harness_random();
     g[25] = (uint32_t)harness_random();
@@ -79,7 +90,7 @@ static void random_gparam(uint32_t p[16], uint32_t odds)
         p[i] = rig_bits(random_wild(-1, 1, odds) + (i % 5 == 0 ? 1.0f : 0.0f));
     }
     p[12] = (uint32_t)harness_random();
-    p[13] = random_below(3) == 0 ? 0xFFFFFF00u : (uint32_t)harness_random();
+    p[13] = (uint32_t)harness_random() << 8 | random_below(random_below(4) == 0 ? 256 : 4);
     p[14] = (uint32_t)harness_random();
     p[15] = random_below(4);
 }
@@ -140,7 +151,7 @@ static void run(uint32_t odds, unsigned count)
         words[2] = random_below(19);
         words[3] = random_below(2);
         words[4] = 0xFFFFFFFF;
-        words[5] = random_below(512);
+        words[5] = random_below(512) & ~(random_below(2) == 0 ? 4u : 0);
         for (unsigned k = 0; k < 6; k++) {
             rig_word(&r, RIG_DESC + 4 * k, words[k]);
         }
