@@ -133,9 +133,16 @@ INLINE void store_words(uint8_t *p, __m256i mask, __m256i value)
     _mm256_maskstore_epi32((int *)(void *)p, mask, value);
 }
 
+/* Eight loads: the gather instruction is slower on hosts whose microcode guards it. */
 INLINE __m256i gather(const uint8_t *base, __m256i offset)
 {
-    return _mm256_i32gather_epi32((const int *)(const void *)base, offset, 1);
+    uint32_t at[8], out[8];
+
+    _mm256_storeu_si256((__m256i *)(void *)at, offset);
+    for (unsigned i = 0; i < 8; i++) {
+        memcpy(&out[i], base + at[i], 4);
+    }
+    return _mm256_loadu_si256((const __m256i *)(const void *)out);
 }
 
 /* ---- depth ---- */

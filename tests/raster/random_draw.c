@@ -52,7 +52,7 @@ void random_sampler(struct rig *r)
     s[3] = sizes[random_below(9)] | (uint32_t)harness_random() << 16;
     s[1] = 4 * (s[2] & 0xFFFF) + random_below(16);
     s[4] = random_below(3) | random_below(4) << 2 | random_below(4) << 4;
-    s[5] = random_below(16);
+    s[5] = random_below(2) == 0 ? 5 : random_below(16);
     s[6] = random_below(4);
     s[7] = rig_at(RIG_PALETTE);
 }
@@ -71,7 +71,7 @@ void random_rstate(struct rig *r, bool regular)
     s[7] = random_below(3);
     s[8] = (uint32_t)harness_random();
     s[9] = 5;
-    s[12] = random_below(32);
+    s[12] = random_below(32) | (random_below(2) == 0 ? 2 : 0);
     s[10] = (random_below(140) - 20) % 65536 | (random_below(100) - 20) << 16;
     s[11] = random_below(120) | random_below(80) << 16;
     if (random_below(3) == 0) {
@@ -108,6 +108,9 @@ void random_triangle(struct rig_vertex v[3], bool wild)
     const float cx = random_float(0, RANDOM_W), cy = random_float(0, RANDOM_H);
     const bool flat_w = random_below(3) == 0, one_color = random_below(3) == 0;
     const uint32_t odds = wild ? 6 : 1u << 30;
+    /* Beyond 2^23 the last bit of u and v is a texel. */
+    const float texels = random_below(3) == 0 ? 3e7f : 150;
+    const bool tiny_w = wild && random_below(6) == 0;
     const uint32_t color = random_below(2) == 0 ? 0xFFFFFFFF : (uint32_t)harness_random();
 
     for (unsigned i = 0; i < 3; i++) {
@@ -118,9 +121,17 @@ void random_triangle(struct rig_vertex v[3], bool wild)
             v[i].y = (float)(int)cy + (float)random_below(8) * 0.5f;
         }
         v[i].z = random_wild(-.2f, 1.2f, odds);
+        if (random_below(4) == 0 && i > 0) { /* a horizontal edge */
+            v[i].y = v[i - 1].y;
+        }
         v[i].w = flat_w ? 2.0f : random_wild(.05f, 8, odds);
-        v[i].u = random_wild(-50, 150, odds);
-        v[i].v = random_wild(-2, 3, odds);
+        if (tiny_w && i == random_below(3)) {
+            static const float tiny[] = {0x1p-140f, 0x1p-120f, 0x1p-100f, 0x1p-75f};
+
+            v[i].w = tiny[random_below(4)];
+        }
+        v[i].u = random_wild(-50, texels, odds);
+        v[i].v = random_wild(-2, texels, odds);
         v[i].color = one_color ? color : (uint32_t)harness_random();
     }
 }

@@ -63,7 +63,7 @@ static void draws(bool regular, bool wild, unsigned count)
     open_pair(&p);
     random_memory(&p.a);
     for (unsigned i = 0; i < count && !harness_failed(); i++) {
-        const uint32_t flags = random_below(256) & ~1u;
+        const uint32_t flags = (random_below(256) & ~1u) | (random_below(2) == 0 ? 2 : 0);
         struct facet_raster_result x, y;
         struct rig_vertex v[3];
 
