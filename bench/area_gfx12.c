@@ -368,7 +368,11 @@ static const struct bench_measure measures[] = {
     {"diffuse", "Mray/s", diffuse, "Embree rtcIntersect1", diffuse_peer},
     {"knot primary", "Mray/s", knot_primary, "Embree rtcIntersect1", knot_primary_peer},
     {"knot diffuse", "Mray/s", knot_diffuse, "Embree rtcIntersect1", knot_diffuse_peer},
-    {"two threads", "Mray/s", two_threads, "one thread, mean of both processors", one_thread},
+    {"two threads",
+     "Mray/s",
+     two_threads,
+     "one thread, mean of both processors; needs both free",
+     one_thread},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
