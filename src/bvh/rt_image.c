@@ -289,3 +289,69 @@ uint32_t facet_rtbvh_origin(const struct facet_rtbvh_view *view, uint32_t k, uns
     return facet_load_le32(view->bytes + view->header.origins.offset +
                            (uint64_t)FACET_RTBVH_ORIGIN * k + 4 * (size_t)word);
 }
+
+/* ---- writing ---- */
+
+static void put_element(const struct facet_container *c, uint8_t *array, uint64_t i, uint32_t code)
+{
+    uint8_t *at = array + facet_container_offset(c, i);
+    uint64_t container = facet_load_le(at, c->bytes);
+
+    facet_store_le(
+        at, c->bytes, facet_container_put(c, container, facet_container_slot(c, i), code));
+}
+
+void facet_rtbvh_put_child(const struct facet_rtbvh_view *view,
+                           uint64_t at,
+                           unsigned c,
+                           const struct facet_rtbvh_child *child,
+                           uint8_t *bytes)
+{
+    uint8_t *tile =
+        bytes + view->header.heap.offset + at + (c / FACET_RT_TILE_CHILDREN) * view->tile_bytes;
+    unsigned slot = c % FACET_RT_TILE_CHILDREN;
+    uint8_t *flags = tile + facet_rt_tile_word(&view->container, 3);
+    uint32_t word = facet_load_le32(flags);
+
+    word = (word & ~(3u << (2 * slot))) | (child->code & 3) << (2 * slot);
+    if (slot == 3) {
+        word = (word & 0xFF) | child->index << 8;
+    } else {
+        facet_store_le32(tile + facet_rt_tile_word(&view->container, slot), child->index);
+    }
+    facet_store_le32(flags, word);
+    for (unsigned f = 0; f < FACET_RT_BOX_ELEMENTS && child->type != FACET_RT_EMPTY; f++) {
+        put_element(
+            &view->container, tile, (uint64_t)FACET_RT_BOX_ELEMENTS * slot + f, child->elements[f]);
+    }
+}
+
+void facet_rtbvh_put_range(const struct facet_rtbvh_view *view,
+                           uint64_t at,
+                           const struct facet_rt_range *range,
+                           uint8_t *bytes)
+{
+    uint8_t *p = bytes + view->header.heap.offset + at;
+
+    facet_store_le32(p, range->first);
+    facet_store_le32(p + 4, range->count);
+    facet_store_le64(p + 8, range->base);
+}
+
+void facet_rtbvh_put_triangle(const struct facet_rtbvh_view *view,
+                              uint32_t k,
+                              const uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS],
+                              const uint32_t origin[2],
+                              uint8_t *bytes)
+{
+    uint8_t *from = bytes + view->header.origins.offset + (uint64_t)FACET_RTBVH_ORIGIN * k;
+
+    for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
+        put_element(&view->container,
+                    bytes + view->header.triangles.offset,
+                    (uint64_t)FACET_RT_TRIANGLE_ELEMENTS * k + i,
+                    elements[i]);
+    }
+    facet_store_le32(from, origin[0]);
+    facet_store_le32(from + 4, origin[1]);
+}
