@@ -1,12 +1,12 @@
 /* Traversal with a short stack and a restart trail.
  *
- * Nearest child first, as the job engine does it (rt-semantics.md 11.4), with the same answer to the
- * bit. The stack has RT_STACK entries instead of the 256 that the worst tree needs: when
- * it is full its oldest entry is dropped. `trail` notes for every level of the current path which of
- * the children, in order of distance, is under way; when the stack runs empty and some level has
- * children left, the walk starts at the root again and follows the trail ("Wide BVH Traversal with a
- * Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a node at its far end
- * only, so the numbers of the trail stay right.
+ * Nearest child first, as the job engine does it (rt-semantics.md 11.4), with the same answer to
+ * the bit. The stack has RT_STACK entries of 12 bytes instead of the 256 that the worst tree needs:
+ * when it is full its oldest entry is dropped. `trail` notes for every level of the current path
+ * which of the children, in order of distance, is under way; when the stack runs empty and some
+ * level has children left, the walk starts at the root again and follows the trail ("Wide BVH
+ * Traversal with a Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a
+ * node at its far end only, so the numbers of the trail stay right.
  *
  * Each node is one RT.BBOX of four lanes (two for eight children), each leaf one RT.TRI per four
  * triangles. Prefix and instruction must not be torn apart, and their results lie in registers that
@@ -73,13 +73,24 @@ test_boxes(uint64_t node, const struct rt_ray *ray, float tnear[LANES], float tf
     register uint64_t n0 __asm__("x16"), n1 __asm__("x17"), n2 __asm__("x18"), n3 __asm__("x19");
     register uint64_t f0 __asm__("x20"), f1 __asm__("x21"), f2 __asm__("x22"), f3 __asm__("x23");
 
-    __asm__ volatile("csrw %[rtnode], %[node]\n"
-                     "svp.one.vlstep 4, 0, 1\n"
-                     "rt.bbox x12, %[ray], %[t_clamp]\n"
-                     : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(n0), "=r"(n1), "=r"(n2),
-                       "=r"(n3), "=r"(f0), "=r"(f1), "=r"(f2), "=r"(f3)
-                     : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
-                     : "memory");
+    __asm__ volatile(
+        "csrw %[rtnode], %[node]\n"
+        "svp.one.vlstep 4, 0, 1\n"
+        "rt.bbox x12, %[ray], %[t_clamp]\n"
+        : "=r"(h0),
+          "=r"(h1),
+          "=r"(h2),
+          "=r"(h3),
+          "=r"(n0),
+          "=r"(n1),
+          "=r"(n2),
+          "=r"(n3),
+          "=r"(f0),
+          "=r"(f1),
+          "=r"(f2),
+          "=r"(f3)
+        : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
+        : "memory");
     tnear[0] = as_float(n0);
     tnear[1] = as_float(n1);
     tnear[2] = as_float(n2);
@@ -107,9 +118,22 @@ static void test_triangles(uint64_t range, const struct rt_ray *ray, struct tria
     __asm__ volatile("csrw %[rttri], %[range]\n"
                      "svp.one.vlstep 4, 0, 1\n"
                      "rt.tri x12, %[ray]\n"
-                     : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(t0), "=r"(t1), "=r"(t2),
-                       "=r"(t3), "=r"(u0), "=r"(u1), "=r"(u2), "=r"(u3), "=r"(v0), "=r"(v1),
-                       "=r"(v2), "=r"(v3)
+                     : "=r"(h0),
+                       "=r"(h1),
+                       "=r"(h2),
+                       "=r"(h3),
+                       "=r"(t0),
+                       "=r"(t1),
+                       "=r"(t2),
+                       "=r"(t3),
+                       "=r"(u0),
+                       "=r"(u1),
+                       "=r"(u2),
+                       "=r"(u3),
+                       "=r"(v0),
+                       "=r"(v1),
+                       "=r"(v2),
+                       "=r"(v3)
                      : [rttri] "i"(XPHMG_CSR_RTTRI), [range] "r"(range), [ray] "r"(ray)
                      : "memory");
     *out = (struct triangle_hits){
@@ -156,8 +180,7 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
         uint32_t flags = tile[WORD_FLAGS];
         /* the second half of a BVHNode8 is its children 4 to 7, or a BVHNode4 by itself */
         uint64_t rtnode = (uint64_t)(whole ? node : node + half) << XPHMG_RTNODE_NODE_LSB |
-                          XPHMG_RTNODE_IDX |
-                          (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
+                          XPHMG_RTNODE_IDX | (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
         float tnear[LANES], tfar[LANES];
         unsigned hits = test_boxes(rtnode, &w->ray, tnear, tfar);
 
@@ -194,13 +217,14 @@ static void take(struct walk *w, const struct triangle_hits *hits, uint32_t tria
 }
 
 /* Through a TriRange of our own that steps over the leaf's: RTTRI.FIRST would reach eight triangles
- * only. */
+ * only, and RT.TRI does not know the buffer that base 0 stands for in images. */
 static void visit_leaf(struct walk *w, uint32_t leaf)
 {
     struct triangle_hits hits;
     struct range rest;
 
     memcpy(&rest, w->bvh->heap + (size_t)leaf * sizeof rest, sizeof rest);
+    rest.base = rest.base != 0 ? rest.base : (uint64_t)w->bvh->triangles;
     while (rest.count != 0 && !(w->any && w->found)) {
         uint32_t tested = rest.count < LANES ? rest.count : LANES;
 
