@@ -652,7 +652,9 @@ TEST(every_rule_finds_its_corruption, "RT-086 RT-091 RT-097 RT-099 RT-100 RT-102
     DAMAGE(b[96]++, FACET_RTBVH_COUNTS, 92);
     DAMAGE(b[heap + 100] = 1, FACET_RTBVH_PADDING, heap + 100);
     DAMAGE(b[word + 12] &= 0xFC, FACET_RTBVH_PADDING, heap);
-    DAMAGE(facet_store_le32(b + range, 1), FACET_RTBVH_UNUSED, triangles);
+    DAMAGE(facet_store_le32(b + range, facet_load_le32(b + range) + 1),
+           FACET_RTBVH_UNUSED,
+           triangles + 36 * (uint64_t)facet_load_le32(saved + range));
 #undef DAMAGE
     free(saved);
     free(image.bytes);
