@@ -220,17 +220,6 @@ int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file)
 
 /* ---- dump ---- */
 
-static bool flush_text(struct facet_strbuf *buf)
-{
-    bool ok = !buf->failed;
-
-    if (ok) {
-        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
-    }
-    facet_strbuf_clear(buf);
-    return ok;
-}
-
 static bool dump(const struct facet_rtbvh_check *check, bool json)
 {
     struct facet_strbuf buf;
@@ -247,12 +236,12 @@ static bool dump(const struct facet_rtbvh_check *check, bool json)
         } else {
             facet_rtbvh_listing(&check->view, &check->places[i], &buf);
         }
-        ok = flush_text(&buf);
+        ok = bvh_flush_text(&buf);
     }
     if (json && ok) {
         ok = facet_rtbvh_json_tail(check, &buf);
     }
-    ok = flush_text(&buf) && ok;
+    ok = bvh_flush_text(&buf) && ok;
     facet_strbuf_free(&buf);
     return ok;
 }
@@ -272,16 +261,11 @@ int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file)
 
 /* ---- diff ---- */
 
-struct differences {
-    json_t *list; /* NULL: text */
-    uint64_t shown, limit;
-};
-
 static void show(void *context, const struct facet_rtbvh_difference *d)
 {
-    struct differences *out = context;
+    struct bvh_differences *out = context;
 
-    if (out->shown++ >= out->limit) {
+    if (!bvh_differences_next(out)) {
         return;
     }
     if (out->list != NULL) {
@@ -326,11 +310,10 @@ int bvh_tiles_diff(const struct cli_args *args,
                    const struct bvh_file *b,
                    uint64_t limit)
 {
-    struct differences out = {NULL, 0, limit};
+    struct bvh_differences out = {NULL, 0, limit};
     struct facet_rtbvh_view view_a, view_b;
     struct facet_error err = {0};
-    uint64_t count = 0;
-    int code;
+    uint64_t count;
 
     if (!open_view(args, args->positional[0], a, &view_a) ||
         !open_view(args, args->positional[1], b, &view_b)) {
@@ -341,15 +324,5 @@ int bvh_tiles_diff(const struct cli_args *args,
         json_decref(out.list);
         return cli_bad_error(args, &err);
     }
-    code = count == 0 ? CLI_OK : CLI_NO;
-    if (args->json) {
-        json_t *object =
-            json_pack("{s:I, s:o}", "differences", (json_int_t)count, "list", out.list);
-
-        return cli_print_json(args, object) == CLI_OK ? code : CLI_BAD;
-    }
-    if (count > limit) {
-        printf("... and %" PRIu64 " more\n", count - limit);
-    }
-    return code;
+    return bvh_differences_end(args, &out);
 }

@@ -7,11 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct output {
-    json_t *list; /* NULL: text */
-    uint64_t shown, limit;
-};
-
 static void put_place(uint32_t node)
 {
     if (node == FACET_GFX12_NO_NODE) {
@@ -29,9 +24,9 @@ static json_t *place_json(uint32_t node)
 
 static bool show(void *context, const struct facet_gfx12_difference *d)
 {
-    struct output *out = context;
+    struct bvh_differences *out = context;
 
-    if (out->shown++ >= out->limit) {
+    if (!bvh_differences_next(out)) {
         return true;
     }
     if (out->list != NULL) {
@@ -60,7 +55,7 @@ static bool show(void *context, const struct facet_gfx12_difference *d)
 
 static int run_diff(const struct cli_args *args)
 {
-    struct output out = {NULL, 0, 100};
+    struct bvh_differences out = {NULL, 0, 100};
     struct facet_error err = {0};
     struct bvh_file a, b;
     uint64_t count = 0;
@@ -93,17 +88,7 @@ static int run_diff(const struct cli_args *args)
         json_decref(out.list);
         return cli_bad_error(args, &err);
     }
-    code = count == 0 ? CLI_OK : CLI_NO;
-    if (args->json) {
-        json_t *object =
-            json_pack("{s:I, s:o}", "differences", (json_int_t)count, "list", out.list);
-
-        return cli_print_json(args, object) == CLI_OK ? code : CLI_BAD;
-    }
-    if (count > out.limit) {
-        printf("... and %" PRIu64 " more\n", count - out.limit);
-    }
-    return code;
+    return bvh_differences_end(args, &out);
 }
 
 static const struct cli_option diff_options[] = {

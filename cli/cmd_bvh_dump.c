@@ -11,18 +11,6 @@
 
 #define MAX_TEXT_BYTES ((size_t)64 << 30)
 
-/* Hands the buffer to standard output; false when memory ran out on the way. */
-static bool flush_text(struct facet_strbuf *buf)
-{
-    bool ok = !buf->failed;
-
-    if (ok) {
-        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
-    }
-    facet_strbuf_clear(buf);
-    return ok;
-}
-
 static bool
 dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, bool json)
 {
@@ -40,12 +28,12 @@ dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, b
         } else {
             facet_gfx12_listing(view, walk, i, &buf);
         }
-        ok = flush_text(&buf);
+        ok = bvh_flush_text(&buf);
     }
     if (json) {
         facet_gfx12_json_tail(view, &buf);
     }
-    ok = flush_text(&buf) && ok;
+    ok = bvh_flush_text(&buf) && ok;
     facet_strbuf_free(&buf);
     return ok;
 }

@@ -1,9 +1,10 @@
 /* See rt_diff.h. */
 #include "bvh/rt_diff.h"
 
+#include "bvh/gfx12_f32.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A node or TriRange of each image, by bytes of their heaps. */
 struct pair {
@@ -154,10 +155,7 @@ static void compare_leaf(struct diff *d, const struct pair *pair)
 static void compare_headers(struct diff *d)
 {
     const struct facet_rtbvh_header *a = &d->a->header, *b = &d->b->header;
-    uint32_t growth_a, growth_b;
 
-    memcpy(&growth_a, &a->pad, sizeof growth_a);
-    memcpy(&growth_b, &b->pad, sizeof growth_b);
     compare(d, "children", a->children, b->children);
     compare(d, "mode", a->mode, b->mode);
     compare(d, "alt", a->alt, b->alt);
@@ -165,7 +163,7 @@ static void compare_headers(struct diff *d)
     compare(d, "nodes", a->nodes, b->nodes);
     compare(d, "leaves", a->leaves, b->leaves);
     compare(d, "triangles", a->triangle_count, b->triangle_count);
-    compare(d, "growth", growth_a, growth_b);
+    compare(d, "growth", f32_bits(a->pad), f32_bits(b->pad));
 }
 
 static bool same_format(const struct diff *d)

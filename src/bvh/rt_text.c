@@ -2,6 +2,7 @@
 #include "bvh/rt_text.h"
 
 #include "base/bits.h"
+#include "bvh/gfx12_f32.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -112,14 +113,6 @@ static void put_triple(struct facet_strbuf *out, const float v[3])
     facet_strbuf_putc(out, ']');
 }
 
-static uint32_t float_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static void
 json_section(struct facet_strbuf *out, const char *name, const struct facet_rtbvh_section *section)
 {
@@ -158,7 +151,7 @@ void facet_rtbvh_json_head(const struct facet_rtbvh_view *view, struct facet_str
                         h->nodes,
                         h->leaves,
                         h->triangle_count,
-                        float_bits(h->pad),
+                        f32_bits(h->pad),
                         view->size);
     json_section(out, "heap", &h->heap);
     json_section(out, "triangle_buffer", &h->triangles);
