@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "guest/render/guest_elf.h"
+#include "guest_elf.h" /* made by guest/render */
 
 struct xphmg_state {
     struct facet_guest_image image;
