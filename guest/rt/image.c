@@ -40,8 +40,13 @@ static bool is_sound(const struct header *h, size_t size)
 
 enum rt_status rt_open(struct rt_bvh *bvh, const void *image, size_t size)
 {
+    const uint64_t needed = XPHMG_RTCAP_NODE4 | XPHMG_RTCAP_WATERTIGHT;
+    const uint64_t has = xphmg_csr_read(XPHMG_CSR_RTCAP);
     const struct header *h = image;
 
+    if ((has & needed) != needed) {
+        return RT_UNSUPPORTED;
+    }
     if ((uintptr_t)image % ALIGN != 0 || !is_sound(h, size) || !is_fp32(h)) {
         return RT_BAD_IMAGE;
     }
@@ -49,9 +54,11 @@ enum rt_status rt_open(struct rt_bvh *bvh, const void *image, size_t size)
                            .triangles = (const float *)((const uint8_t *)image + h->triangles),
                            .origins = (const uint32_t *)((const uint8_t *)image + h->origins),
                            .children = h->children,
+                           .node8 = h->children == 8 && (has & XPHMG_RTCAP_NODE8) != 0,
                            .triangle_count = h->triangle_count,
                            .mode = h->mode,
                            .alt = h->alt};
+    bvh->jobs = (has & XPHMG_RTCAP_DESCQ) != 0 && bvh->node8 == (h->children == 8);
     return RT_OK;
 }
 

@@ -37,9 +37,10 @@ enum rt_status {
     RT_MISS = 0,
     RT_HIT = 1,
     RT_OK = 0,
-    RT_BAD_IMAGE = -1, /* no tile image, or not of FP32 elements */
-    RT_BAD_TREE = -2,  /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
-    RT_JOB_FAILED = -3 /* RTSTAT.LAST_EC tells why */
+    RT_BAD_IMAGE = -1,  /* no tile image, or not of FP32 elements */
+    RT_BAD_TREE = -2,   /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
+    RT_JOB_FAILED = -3, /* RTSTAT.LAST_EC tells why */
+    RT_UNSUPPORTED = -4 /* RTCAP has no NODE4 or no WATERTIGHT */
 };
 
 enum { RT_LEVELS = 256, RT_STEPS = 1 << 24 };
@@ -47,12 +48,20 @@ enum { RT_LEVELS = 256, RT_STEPS = 1 << 24 };
 #define RT_STACK 24 /* entries; any number from 1 on gives the same hits */
 #endif
 
+/* What a traversal stack holds (rt-semantics.md 5.4). */
+struct rt_stack_entry {
+    uint32_t node_idx;
+    float tnear, tfar;
+};
+
 /* An image that rt_open() found sound. Not changed by tracing: harts may share it. */
 struct rt_bvh {
     const uint8_t *heap;
     const float *triangles;  /* nine numbers per triangle */
     const uint32_t *origins; /* two numbers per triangle: instance, triangle of its mesh */
     uint32_t children;       /* 4 or 8 */
+    bool node8;              /* RT.BBOX takes nodes of 8 as one (RTCAP.NODE8), else as two of 4 */
+    bool jobs;               /* the job engine is there and takes these nodes (RTCAP.DESCQ) */
     uint32_t triangle_count;
     uint64_t mode, alt; /* of CAP.PREC */
 };
@@ -97,8 +106,9 @@ size_t rt_batch_bytes(uint32_t capacity);
 /* `memory`: rt_batch_bytes(capacity) bytes, 64-byte aligned. */
 void rt_batch_make(struct rt_batch *batch, void *memory, uint32_t capacity);
 
-/* Traces `count` rays as jobs and waits for them: found[i] tells whether ray i hit, and hits[i]
- * what. With `any` the first hit that the engine meets, which need not be the nearest. */
+/* Traces `count` rays as jobs, or one by one where RTCAP has none, and waits for them: found[i]
+ * tells whether ray i hit, and hits[i] what. With `any` the first hit that the engine meets, which
+ * need not be the nearest. */
 enum rt_status rt_batch_trace(struct rt_batch *batch,
                               const struct rt_bvh *bvh,
                               const struct rt_ray *rays,

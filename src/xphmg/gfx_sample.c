@@ -225,6 +225,7 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     if (!facet_gfx_gather_fetch(texture, &gather, load_texel, &m)) {
         return m.trap;
     }
-    facet_gfx_gather_finish(&r->numbers, texture, &sampling, &gather, r->kept.out[lane], flags);
+    facet_gfx_gather_finish(
+        &r->numbers, texture, &sampling, &gather, r->kept.out[lane], NULL, flags);
     return FACET_RETIRED;
 }
