@@ -261,11 +261,11 @@ static unsigned hit_entry(const struct job *job,
     return size;
 }
 
-/* NX is up already and does not stop the job, so that it makes no difference whether the next ray
- * raises it. */
+/* Nobody watches, and NX is up already and does not stop the job, so that it makes no difference
+ * whether the next ray raises it. */
 static bool needs_no_inexact(const struct job *job)
 {
-    return facet_rt_host_fits(&job->scene.numbers) &&
+    return job->scene.watch == NULL && facet_rt_host_fits(&job->scene.numbers) &&
            (job->h->units.cap.prec.exc_st & FACET_NX) != 0 &&
            facet_prec_hits(job->exc_en, job->sae, FACET_NX) == 0;
 }
@@ -298,7 +298,7 @@ static enum facet_rt_error one_ray(struct job *job)
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
     nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
-    job->scene.host = job->scene.watch == NULL && needs_no_inexact(job);
+    job->scene.host = needs_no_inexact(job);
     if (!nan && w != FACET_RT_W_ZERO) {
         error = facet_rt_trace(&job->scene, &ray, &found, &flags);
     }
