@@ -20,6 +20,12 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef FACET_HAVE_OSMESA
+
+#include <GL/gl.h>
+
+#endif
+
 enum { TEXTURE = 256, PICTURE = 1024, TEXELS = TEXTURE * TEXTURE * 4 };
 
 /* A turned and slightly enlarged mapping that leaves the texture on all sides. */
@@ -123,7 +129,7 @@ static enum facet_status bilinear(double seconds, double *value, struct facet_er
 
 /* Does the peer's picture show the same? Its weights have 8 bits too but it rounds otherwise: codes
  * may differ by a few, not by much and not often. */
-static bool same_picture(const uint8_t *picture)
+static bool same_picture(const uint32_t *picture)
 {
     uint64_t far = 0;
     unsigned flags = 0;
@@ -132,17 +138,65 @@ static bool same_picture(const uint8_t *picture)
         interpolate(y);
         sample_row(&flags);
         for (unsigned x = 0; x < PICTURE; x++) {
+            uint32_t argb = picture[(size_t)y * PICTURE + x];
+
             for (unsigned c = 0; c < 4; c++) {
+                static const unsigned shift[4] = {16, 8, 0, 24};
                 float f;
 
                 memcpy(&f, &data.out[c][x], sizeof f);
-                f = f * 255 - (float)picture[4 * ((size_t)y * PICTURE + x) + c];
+                f = f * 255 - (float)(argb >> shift[c] & 255);
                 far += f > 4 || f < -4;
             }
         }
     }
     return far < PICTURE * PICTURE / 100;
 }
+
+#ifdef FACET_HAVE_OSMESA
+
+#define GL(name) ((__typeof__(&(name)))osmesa_peer_function(data.peer, #name))
+
+static void peer_states(void)
+{
+    GL(glViewport)(0, 0, PICTURE, PICTURE);
+    GL(glTexImage2D)
+    (GL_TEXTURE_2D, 0, GL_RGBA8, TEXTURE, TEXTURE, 0, GL_RGBA, GL_UNSIGNED_BYTE, data.texels);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_REPEAT);
+    GL(glTexEnvi)(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_REPLACE);
+    GL(glDisable)(GL_DITHER);
+    GL(glEnable)(GL_TEXTURE_2D);
+}
+
+/* One rectangle over the whole picture; y = -1 is the row that comes first in memory. A picture is
+ * finished before the next one starts, because llvmpipe drops what an opaque rectangle of the same
+ * picture covers. */
+static void peer_draw(void)
+{
+    static const float place[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+
+    GL(glBegin)(GL_QUADS);
+    for (unsigned k = 0; k < 4; k++) {
+        GL(glTexCoord2f)(corners[k][0], corners[k][1]);
+        GL(glVertex2f)(place[k][0], place[k][1]);
+    }
+    GL(glEnd)();
+    GL(glFinish)();
+}
+
+#else
+
+static void peer_states(void)
+{
+}
+static void peer_draw(void)
+{
+}
+
+#endif
 
 static enum facet_status llvmpipe(double seconds, double *value, struct facet_error *err)
 {
@@ -151,19 +205,21 @@ static enum facet_status llvmpipe(double seconds, double *value, struct facet_er
 
     prepare();
     if (data.peer == NULL) {
-        enum facet_status status =
-            osmesa_peer_create(data.texels, TEXTURE, PICTURE, corners, &data.peer, err);
+        enum facet_status status = osmesa_peer_create(PICTURE, PICTURE, 0, &data.peer, err);
 
         if (status != FACET_OK) {
             return status;
         }
-        if (!same_picture(osmesa_peer_draw(data.peer))) {
+        peer_states();
+        peer_draw();
+        if (!same_picture(osmesa_peer_pixels(data.peer))) {
             return facet_fail(err, FACET_ERR_IO, 0, "OSMesa draws another picture");
         }
     }
+    osmesa_peer_use(data.peer);
     start = now = cpu_now();
     while (done == 0 || now - start < seconds) {
-        (void)osmesa_peer_draw(data.peer);
+        peer_draw();
         done += (uint64_t)PICTURE * PICTURE;
         now = cpu_now();
     }

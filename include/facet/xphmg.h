@@ -63,6 +63,7 @@ struct facet_xphmg_config {
     uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX */
     uint32_t quantum;   /* steps */
     uint32_t instructions_per_tick;
+    uint32_t job_threads;     /* that share the rays of one RT job; results are the same */
     bool no_cache;            /* the plain executor only; results are the same */
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */
