@@ -66,7 +66,7 @@ unsigned facet_gfx_state(struct facet_gfx_run *r, struct facet_eff *eff)
 
 void facet_gfx_numbers_set(struct facet_gfx_run *r, const struct facet_eff *eff)
 {
-    r->port = (struct facet_mtx_port){r->h, facet_xmem_inline(r->h), facet_container_of(eff)};
+    r->port = (struct facet_element_port){r->h, facet_xmem_inline(r->h), facet_container_of(eff)};
     r->numbers = facet_gfx_numbers_of(eff, r->h->units.cap.zptab);
 }
 

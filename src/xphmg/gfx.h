@@ -82,7 +82,7 @@ struct facet_gfx_run {
     struct facet_gfx csr; /* as the instruction found it */
     struct facet_lanes lanes;
     uint8_t vl; /* lanes.count before fault-only-first */
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_gfx_numbers numbers;
     struct facet_gfx_window a, b, r;
 

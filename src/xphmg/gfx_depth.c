@@ -147,14 +147,14 @@ struct facet_trap facet_gfx_depth_probe(const struct facet_gfx_run *r, unsigned 
 {
     const struct facet_gfx_store *store = &r->kept.store[lane];
 
-    return store->pending ? facet_mtx_probe(&r->port, store->row, store->x, 1) : FACET_RETIRED;
+    return store->pending ? facet_elements_probe(&r->port, store->row, store->x, 1) : FACET_RETIRED;
 }
 
 struct facet_trap facet_gfx_depth_write(const struct facet_gfx_run *r, unsigned lane)
 {
     const struct facet_gfx_store *store = &r->kept.store[lane];
 
-    return store->pending ? facet_mtx_write(&r->port, store->row, store->x, 1, &store->bits)
+    return store->pending ? facet_elements_write(&r->port, store->row, store->x, 1, &store->bits)
                           : FACET_RETIRED;
 }
 
@@ -254,7 +254,7 @@ static uint32_t reduce_values(struct build *b,
 /* Destination memory of all levels, in order. */
 static struct facet_trap probe_levels(const struct build *b)
 {
-    struct facet_mtx_port *port = &b->r->port;
+    struct facet_element_port *port = &b->r->port;
     struct facet_trap trap = FACET_RETIRED;
 
     if (b->base % PYRAMID_ALIGN != 0) {
@@ -318,7 +318,8 @@ static struct facet_trap write_levels(const struct build *b)
         while (left != 0 && !trap.taken) {
             unsigned some = left < CHUNK ? (unsigned)left : CHUNK;
 
-            trap = facet_mtx_write(&b->r->port, b->base + b->level[n].offset, at, some, from + at);
+            trap = facet_elements_write(
+                &b->r->port, b->base + b->level[n].offset, at, some, from + at);
             at += some;
             left -= some;
         }

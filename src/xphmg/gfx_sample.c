@@ -63,7 +63,7 @@ bool facet_gfx_sample_texture(struct facet_gfx_run *r)
 
 /* Accesses of one lane, and what stopped them. */
 struct lane_memory {
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_trap trap;
 };
 
@@ -79,7 +79,7 @@ static bool load_texel(void *context, uint64_t address, unsigned bytes, uint32_t
 
 /* `size` bytes in aligned words of eight. */
 static struct facet_trap
-read_bytes(const struct facet_mtx_port *port, uint64_t address, unsigned size, uint8_t *bytes)
+read_bytes(const struct facet_element_port *port, uint64_t address, unsigned size, uint8_t *bytes)
 {
     struct facet_trap trap = FACET_RETIRED;
 
@@ -225,6 +225,7 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     if (!facet_gfx_gather_fetch(texture, &gather, load_texel, &m)) {
         return m.trap;
     }
-    facet_gfx_gather_finish(&r->numbers, texture, &sampling, &gather, r->kept.out[lane], flags);
+    facet_gfx_gather_finish(
+        &r->numbers, texture, &sampling, &gather, r->kept.out[lane], NULL, flags);
     return FACET_RETIRED;
 }

@@ -129,9 +129,9 @@ struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-static struct facet_mtx_port port_of(const struct facet_gfx_run *r, unsigned lane)
+static struct facet_element_port port_of(const struct facet_gfx_run *r, unsigned lane)
 {
-    struct facet_mtx_port port = r->port;
+    struct facet_element_port port = r->port;
 
     port.actor = r->actor[lane];
     return port;
@@ -139,11 +139,12 @@ static struct facet_mtx_port port_of(const struct facet_gfx_run *r, unsigned lan
 
 struct facet_trap facet_gfx_probe(const struct facet_gfx_run *r, unsigned lane)
 {
-    struct facet_mtx_port port = port_of(r, lane);
+    struct facet_element_port port = port_of(r, lane);
     struct facet_trap trap = FACET_RETIRED;
 
     for (unsigned k = 0; k < r->slots && r->r.memory && !trap.taken; k++) {
-        trap = facet_mtx_probe(&port, r->r.address, (uint64_t)(r->first + k) * r->vl + lane, 1);
+        trap =
+            facet_elements_probe(&port, r->r.address, (uint64_t)(r->first + k) * r->vl + lane, 1);
     }
     return trap;
 }
@@ -164,14 +165,14 @@ static void write_register(const struct facet_gfx_run *r, unsigned lane, unsigne
 
 struct facet_trap facet_gfx_write(const struct facet_gfx_run *r, unsigned lane)
 {
-    struct facet_mtx_port port = port_of(r, lane);
+    struct facet_element_port port = port_of(r, lane);
     struct facet_trap trap = FACET_RETIRED;
 
     for (unsigned k = 0; k < r->slots && !r->r.none && !trap.taken; k++) {
         uint32_t bits = r->kept.out[lane][k];
 
         if (r->r.memory) {
-            trap = facet_mtx_write(
+            trap = facet_elements_write(
                 &port, r->r.address, (uint64_t)(r->first + k) * r->vl + lane, 1, &bits);
         } else {
             write_register(r, lane, r->first + k, bits);

@@ -9,6 +9,7 @@
 #ifndef FACET_XPHMG_HART_H
 #define FACET_XPHMG_HART_H
 
+#include "base/pool.h"
 #include "contract/xphmg_csrs.h"
 #include "machine/ops.h"
 #include "mem/mem.h"
@@ -159,6 +160,9 @@ struct facet_hart {
     /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
     struct facet_insn *memo;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
+    facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
+    /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
+    const struct facet_rt_watch *rt_watch;
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);

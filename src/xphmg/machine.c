@@ -13,6 +13,7 @@ static void xphmg_destroy(void *self)
     struct facet_xphmg *m = self;
 
     facet_block_cache_destroy(m->cache);
+    facet_pool_destroy(m->pool);
     facet_mem_destroy(m->mem);
     facet_xphmg_tables_free(&m->tables);
     free(m->harts);
@@ -40,6 +41,7 @@ static void xphmg_reset(void *self)
     facet_xmem_reset(&m->xmem);
     memset(m->last_trap, 0, m->hart_count * sizeof *m->last_trap);
     memset(&m->uart, 0, sizeof m->uart);
+    memset(&m->framebuffer, 0, sizeof m->framebuffer);
     m->htif.response = 0;
     m->htif.reading = false;
     m->clock = m->mtime = m->mtime_offset = m->msip = 0;
@@ -113,6 +115,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->csr_index = m->tables.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
+        h->pool = m->pool;
         h->memo = m->memo;
         h->xmem = &m->xmem;
         h->units.config = &m->cap;
@@ -176,7 +179,9 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
              m->mem, "lds", FACET_MEM_RAM, FACET_XLDSBASE_RESET, FACET_XLDSSIZE_RESET, err)) !=
             FACET_OK ||
         (status = facet_mem_add_ram(
-             m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK) {
+             m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK ||
+        (c->job_threads > 1 &&
+         (status = facet_pool_create(c->job_threads, &m->pool, err)) != FACET_OK)) {
         xphmg_destroy(m);
         return status;
     }

@@ -108,6 +108,11 @@ unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass);
 /* ---- jobs --------------------------------------------------------------------------------------
  */
 
+/* The `size` bytes (a multiple of 8) of a descriptor at an address that must be a multiple of 8: an
+ * access of the hart itself, because the policy inside is not known yet. */
+struct facet_trap
+facet_xmem_read_descriptor(struct facet_hart *h, uint64_t address, unsigned size, uint8_t *bytes);
+
 /* The policy of accesses and, in a job, of what it places. */
 struct facet_xmem_job {
     struct facet_xmem_actor actor;

@@ -1,8 +1,10 @@
-/* The memory policy of a job: XPHMG_MEMCTL resolved against CAP. A field counts when it is not zero
- * and the machine has what it names; hints change nothing that a program can see.
+/* What jobs of all units share: reading the descriptor, and their memory policy, XPHMG_MEMCTL
+ * resolved against CAP. A field counts when it is not zero and the machine has what it names; hints
+ * change nothing that a program can see.
  *
  * Spec: R-XM-06, R-XM-08, R-XM-09, R-XM-32, R-XM-37, R-XM-38, R-XM-47. */
 #include "base/bits.h"
+#include "xphmg/memory.h"
 #include "xphmg/vendor.h"
 #include "xphmg/xmem.h"
 
@@ -18,6 +20,23 @@ enum {
     MEMCTL_TIER = 20,
     L2_HINT_COMP_EN = 4,
 };
+
+struct facet_trap
+facet_xmem_read_descriptor(struct facet_hart *h, uint64_t address, unsigned size, uint8_t *bytes)
+{
+    struct facet_xmem_actor actor = facet_xmem_inline(h);
+    struct facet_trap trap = address % 8 != 0
+                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
+                                 : facet_xmem_probe(h, actor, address, size, false);
+
+    for (unsigned i = 0; i < size && !trap.taken; i += 8) {
+        uint64_t word = 0;
+
+        trap = facet_hart_load(h, address + i, 8, &word);
+        facet_store_le64(bytes + i, word);
+    }
+    return trap.taken ? facet_xmem_fault(h, actor, trap) : trap;
+}
 
 unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
 {

@@ -1,0 +1,317 @@
+/* Between the files of this folder.
+ *
+ * A draw is prepared once into a pipe (pipe.c): formats, clip rectangle, sampler, and whether its
+ * surfaces are `regular`. Triangles come from RDRAW or from the geometry unit as snapped vertices,
+ * go through setup (setup.c) and are filled row by row, either by the pixel code that follows the
+ * contract literally (pixel.c). */
+#ifndef FACET_RASTER_INTERNAL_H
+#define FACET_RASTER_INTERNAL_H
+
+#include "raster/raster.h"
+
+#include <string.h>
+
+/* ---- bits, memory ---- */
+
+static inline float float_of(uint32_t bits)
+{
+    float f;
+
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline uint32_t bits_of(float f)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static inline uint32_t load_u16(const uint8_t *p)
+{
+    return (uint32_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t load_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline void store_u16(uint8_t *p, uint32_t x)
+{
+    p[0] = (uint8_t)x;
+    p[1] = (uint8_t)(x >> 8);
+}
+
+static inline void store_u32(uint8_t *p, uint32_t x)
+{
+    p[0] = (uint8_t)x;
+    p[1] = (uint8_t)(x >> 8);
+    p[2] = (uint8_t)(x >> 16);
+    p[3] = (uint8_t)(x >> 24);
+}
+
+/* The `size` bytes from `address` on (mod 2^32), or NULL when one is outside VRAM. */
+static inline uint8_t *
+vram_at(const struct facet_raster_unit *unit, uint32_t address, uint32_t size)
+{
+    const uint32_t offset = address - FACET_VRAM_BASE;
+
+    if (offset >= unit->vram_size || unit->vram_size - offset < size) {
+        return NULL;
+    }
+    return unit->vram + offset;
+}
+
+static inline bool span_meets(struct facet_raster_span s, uint32_t begin, uint32_t end)
+{
+    return s.begin < end && begin < s.end;
+}
+
+/* ---- numbers of 16.1 ---- */
+
+/* The largest integer <= x, clamped to i32; NaN gives 0. */
+int32_t facet_raster_floor(float x);
+
+static inline uint32_t mul8(uint32_t a, uint32_t b)
+{
+    return (a * b + 127) / 255;
+}
+
+/* u8(x) of 16.1. */
+static inline uint32_t raster_u8(float x)
+{
+    const float t = x + 0.5f;
+
+    /* In this order NaN ends as 0. */
+    return !(t >= 0) ? 0 : t >= 255 ? 255 : (uint32_t)t;
+}
+
+/* ---- samplers (11) ---- */
+
+struct raster_sampler {
+    uint32_t base, stride;
+    uint32_t width, height;
+    uint32_t palette; /* address of the palette in force */
+    uint8_t format, swizzle;
+    bool repeat_u, repeat_v;
+    bool bilinear;
+};
+
+enum { TEXEL_RGB565, TEXEL_ARGB8888, TEXEL_PAL8, TEXEL_BAD };
+
+/* False when the descriptor cannot be sampled (width or height 0, format 3). */
+bool facet_raster_sampler_make(const uint32_t descriptor[8], struct raster_sampler *out);
+/* The texel of integer coordinates (U, V), wrapped, decoded and swizzled, as an ARGB8888 word.
+ * *bad becomes true when a byte was outside VRAM. */
+uint32_t facet_raster_texel(const struct raster_sampler *s,
+                            int64_t u,
+                            int64_t v,
+                            const struct facet_texel_source *source,
+                            bool *bad);
+/* 11.3 for coordinates in 1/256 texel. */
+uint32_t facet_raster_bilinear(const struct raster_sampler *s,
+                               int64_t x,
+                               int64_t y,
+                               const struct facet_texel_source *source,
+                               bool *bad);
+
+static inline uint32_t rgb565_expand(uint32_t t)
+{
+    const uint32_t r = t >> 11, g = t >> 5 & 63, b = t & 31;
+
+    return 0xFF000000u | (r << 3 | r >> 2) << 16 | (g << 2 | g >> 4) << 8 | (b << 3 | b >> 2);
+}
+
+static inline uint32_t rgb565_pack(uint32_t argb)
+{
+    return (argb >> 19 & 31) << 11 | (argb >> 10 & 63) << 5 | (argb >> 3 & 31);
+}
+
+/* ---- descriptor fields (15) ---- */
+
+enum { RS_FLAG_SCISSOR = 1, RS_FLAG_TEXTURE = 2, RS_FLAG_DEPTH = 4, RS_FLAG_ZWRITE_OFF = 8 };
+enum { RS_FLAG_TEX_NORM = 16 };
+enum { DRAW_RECT = 1, DRAW_TEXTURED = 2, DRAW_DEPTH = 4, DRAW_FLAT = 32, DRAW_AFFINE = 64 };
+enum { DRAW_STRETCH = 64, DRAW_STATE_COLOR = 128 };
+enum { DEPTH_NONE, DEPTH_D16, DEPTH_D32F };
+enum { BLEND_OPAQUE, BLEND_ALPHA, BLEND_ADDITIVE };
+
+struct raster_box {
+    int32_t x0, y0, x1, y1; /* pixels [x0, x1) x [y0, y1) */
+};
+
+static inline int32_t low16(uint32_t word)
+{
+    return (int16_t)(word & 0xFFFF);
+}
+
+static inline int32_t high16(uint32_t word)
+{
+    return (int16_t)(word >> 16);
+}
+
+/* Intersects with the rectangle of an xy and a wh word. */
+void facet_raster_box_cut(struct raster_box *box, uint32_t xy, uint32_t wh);
+
+/* ---- pipe ---- */
+
+struct raster_triangle;
+struct raster_pipe;
+
+/* Fills rows [y0, y1) of a triangle; they lie inside its bounds. */
+typedef void
+raster_fill_fn(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t y0, int32_t y1);
+
+struct raster_pipe {
+    const struct facet_raster_unit *unit;
+    struct facet_texel_source source;
+    struct raster_box clip;
+    uint32_t color_base, color_stride;
+    uint32_t depth_base, depth_stride;
+    uint32_t color_bytes, depth_bytes; /* of one pixel; depth_bytes 0: depth is not active */
+    uint8_t depth_format, depth_func, blend;
+    bool depth_write, textured, tex_norm;
+    struct raster_sampler sampler;
+    struct facet_raster_span color, depth; /* what may be written */
+    /* Every pixel of the clip rectangle and every texel lies in VRAM, rows do not overlap, and
+     * colour, depth and texels are apart: pixels may be made in any order and side by side. */
+    bool regular;
+    bool bad_mem; /* a pixel was skipped or a texel byte read as 0 */
+    raster_fill_fn *fill;
+};
+
+/* What a draw adds to the state. */
+struct raster_choice {
+    bool textured, depth;
+    uint8_t blend;
+    struct raster_box clip;
+};
+
+/* From an RSTATE; the sampler has been checked. */
+void facet_raster_pipe_make(const struct facet_raster_unit *unit,
+                            const uint32_t rstate[16],
+                            const struct raster_choice *choice,
+                            const struct raster_sampler *sampler,
+                            struct raster_pipe *out);
+/* The framebuffer of an RSTATE, cut by its scissor if enabled. */
+struct raster_box facet_raster_state_box(const uint32_t rstate[16]);
+
+/* ---- triangles ---- */
+
+/* R, G, B, A in this order. */
+struct raster_vertex {
+    int32_t x, y; /* snapped, 1/256 pixel */
+    bool outside; /* not finite or out of range: RANGE */
+    float z, w, u, v;
+    float color[4];
+};
+
+/* Snaps a position (16.2). */
+void facet_raster_snap(struct raster_vertex *v, float x, float y);
+
+enum raster_cull { CULL_NONE, CULL_CW, CULL_CCW };
+
+struct raster_shade {
+    enum raster_cull cull;
+    bool affine;
+    bool solid; /* no colour interpolation: FLAT, STATE_COLOR */
+    uint32_t color;
+};
+
+/* The plane a0 + l1*d1 + l2*d2 of an attribute. */
+struct raster_plane {
+    float a0, d1, d2;
+};
+
+struct raster_triangle {
+    struct raster_box box; /* bounds of the covered pixels inside the clip rectangle */
+    int64_t a2;
+    int64_t e[3];    /* edge values at the centre of pixel (box.x0, box.y0) */
+    int64_t dx[3];   /* ... change per pixel to the right */
+    int64_t dy[3];   /* ... and down */
+    int64_t bias[3]; /* 0 for a top-left edge, else -1: covered iff every E + bias >= 0 */
+    float inv_a2;
+    float q[3];
+    bool perspective;
+    bool solid; /* the colour is `color` everywhere */
+    uint32_t color;
+    struct raster_plane z, u, v, rgba[4];
+};
+
+enum raster_setup { SETUP_DRAW, SETUP_NOTHING, SETUP_RANGE };
+
+enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
+                                     const struct raster_shade *shade,
+                                     const struct raster_vertex *const vertex[3],
+                                     struct raster_triangle *out);
+
+/* The covered pixels of row y: [*x0, *x1), empty when *x0 >= *x1. */
+void facet_raster_row(const struct raster_triangle *t, int32_t y, int32_t *x0, int32_t *x1);
+
+raster_fill_fn facet_raster_fill_plain;
+
+/* What an RRECT draws; its pixels are those of the pipe's clip rectangle. */
+struct raster_rect {
+    int32_t x, y;
+    uint32_t w, h;
+    uint32_t color; /* untextured */
+    int32_t u0, v0;
+    bool stretch;
+    float z;
+};
+
+void facet_raster_rect_rows(struct raster_pipe *pipe,
+                            const struct raster_rect *r,
+                            int32_t y0,
+                            int32_t y1);
+
+/* ---- threads ---- */
+
+/* One big thing, its rows shared out when the pipe is regular. */
+void facet_raster_fill_wide(struct raster_pipe *pipe, const struct raster_triangle *t);
+void facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rect *r);
+
+/* Takes triangles in submission order; with a pool and a regular pipe it collects them and fills
+ * bands of rows in parallel. */
+struct raster_queue;
+
+struct raster_sink {
+    struct raster_pipe *pipe;
+    struct raster_queue *queue; /* NULL: triangles are filled at once */
+};
+
+void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe);
+/* A triangle to write into; hand it over with raster_sink_add. */
+struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
+                                               struct raster_triangle *local);
+void facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t);
+/* Everything added so far is in memory. */
+void facet_raster_sink_flush(struct raster_sink *sink);
+void facet_raster_sink_close(struct raster_sink *sink);
+
+/* ---- geometry ---- */
+
+struct raster_report {
+    uint8_t code;
+    uint32_t count;
+};
+
+void facet_raster_report_add(struct raster_report *r, enum facet_raster_code code, uint64_t count);
+
+struct raster_gdraw {
+    const struct facet_raster_unit *unit;
+    const uint32_t *gstate, *normal, *plane, *gparam, *rstate;
+    const uint32_t *words; /* the descriptor, overrides applied: 6 words */
+};
+
+/* Runs a draw whose slots and sampler are good. */
+void facet_raster_geometry_draw(const struct raster_gdraw *draw,
+                                const struct raster_sampler *sampler,
+                                struct raster_report *report,
+                                struct facet_raster_span *color,
+                                struct facet_raster_span *depth);
+
+#endif

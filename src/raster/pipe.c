@@ -1,0 +1,134 @@
+/* Preparing a draw (tile-semantics.md 15.1, 15.4, 16.3): formats, clip rectangle, and whether the
+ * memory behind it lets pixels be made side by side. */
+#include "raster/internal.h"
+
+void facet_raster_box_cut(struct raster_box *box, uint32_t xy, uint32_t wh)
+{
+    const int32_t x = low16(xy), y = high16(xy);
+    const int32_t x1 = x + (int32_t)(wh & 0xFFFF), y1 = y + (int32_t)(wh >> 16);
+
+    box->x0 = x > box->x0 ? x : box->x0;
+    box->y0 = y > box->y0 ? y : box->y0;
+    box->x1 = x1 < box->x1 ? x1 : box->x1;
+    box->y1 = y1 < box->y1 ? y1 : box->y1;
+}
+
+struct raster_box facet_raster_state_box(const uint32_t rstate[16])
+{
+    struct raster_box box = {0, 0, (int32_t)(rstate[3] & 0xFFFF), (int32_t)(rstate[3] >> 16)};
+
+    if ((rstate[12] & RS_FLAG_SCISSOR) != 0) {
+        facet_raster_box_cut(&box, rstate[10], rstate[11]);
+    }
+    return box;
+}
+
+/* The bytes of `rows` rows of `row_bytes` bytes; false when one is outside VRAM or reached only by
+ * wrapping around 2^32. */
+static bool rows_inside(const struct facet_raster_unit *unit,
+                        uint32_t base,
+                        uint64_t before,
+                        uint32_t stride,
+                        uint32_t rows,
+                        uint64_t row_bytes,
+                        struct facet_raster_span *span)
+{
+    const uint64_t begin = (uint64_t)(base - FACET_VRAM_BASE) + before;
+    const uint64_t end = begin + (uint64_t)(rows - 1) * stride + row_bytes;
+
+    if (end > unit->vram_size) {
+        return false;
+    }
+    *span = (struct facet_raster_span){(uint32_t)begin, (uint32_t)end};
+    return true;
+}
+
+/* One surface over the clip rectangle. When it does not fit, anything may be written. */
+static bool surface_regular(const struct raster_pipe *p,
+                            uint32_t base,
+                            uint32_t stride,
+                            uint32_t bytes,
+                            struct facet_raster_span *span)
+{
+    const uint32_t rows = (uint32_t)(p->clip.y1 - p->clip.y0);
+    const uint64_t row_bytes = (uint64_t)(p->clip.x1 - p->clip.x0) * bytes;
+    const uint64_t before =
+        (uint64_t)p->clip.y0 * stride + (uint64_t)p->clip.x0 * bytes; /* bytes up to the corner */
+
+    *span = (struct facet_raster_span){0, p->unit->vram_size};
+    return (rows == 1 || stride >= row_bytes) &&
+           rows_inside(p->unit, base, before, stride, rows, row_bytes, span);
+}
+
+/* Up to 3 bytes behind a texel are read along with it by the wide code. */
+enum { TEXEL_SLACK = 3 };
+
+static bool texels_regular(const struct raster_pipe *p)
+{
+    static const uint8_t texel_bytes[] = {2, 4, 1};
+    const struct raster_sampler *s = &p->sampler;
+    struct facet_raster_span span;
+
+    if (!rows_inside(p->unit,
+                     s->base,
+                     0,
+                     s->stride,
+                     s->height,
+                     (uint64_t)s->width * texel_bytes[s->format] + TEXEL_SLACK,
+                     &span) ||
+        span_meets(p->color, span.begin, span.end) || span_meets(p->depth, span.begin, span.end)) {
+        return false;
+    }
+    return s->format != TEXEL_PAL8 || (rows_inside(p->unit, s->palette, 0, 0, 1, 1024, &span) &&
+                                       !span_meets(p->color, span.begin, span.end) &&
+                                       !span_meets(p->depth, span.begin, span.end));
+}
+
+static bool pipe_regular(struct raster_pipe *p)
+{
+    bool regular = surface_regular(p, p->color_base, p->color_stride, p->color_bytes, &p->color);
+
+    if (p->depth_bytes != 0) {
+        regular &= surface_regular(p, p->depth_base, p->depth_stride, p->depth_bytes, &p->depth);
+        regular &= !span_meets(p->color, p->depth.begin, p->depth.end);
+    }
+    return regular && (!p->textured || texels_regular(p));
+}
+
+void facet_raster_pipe_make(const struct facet_raster_unit *unit,
+                            const uint32_t rstate[16],
+                            const struct raster_choice *choice,
+                            const struct raster_sampler *sampler,
+                            struct raster_pipe *out)
+{
+    const uint32_t flags = rstate[12], depth_format = rstate[6] & 255;
+    const bool depth = choice->depth && (flags & RS_FLAG_DEPTH) != 0 && rstate[4] != 0 &&
+                       depth_format != DEPTH_NONE;
+
+    *out = (struct raster_pipe){
+        .unit = unit,
+        .source = {facet_texel_from_vram, (void *)(uintptr_t)unit},
+        .clip = choice->clip,
+        .color_base = rstate[0],
+        .color_stride = rstate[1],
+        .color_bytes = (rstate[2] & 255) == 0 ? 2 : 4,
+        .depth_base = rstate[4],
+        .depth_stride = rstate[5],
+        .depth_bytes = !depth                      ? 0
+                       : depth_format == DEPTH_D16 ? 2
+                                                   : 4,
+        .depth_format = (uint8_t)depth_format,
+        .depth_func = rstate[6] >> 8 & 7,
+        .blend = choice->blend,
+        .depth_write = (flags & RS_FLAG_ZWRITE_OFF) == 0,
+        .textured = choice->textured,
+        .tex_norm = (flags & RS_FLAG_TEX_NORM) != 0,
+        .sampler = *sampler,
+    };
+    if (out->clip.x0 < out->clip.x1 && out->clip.y0 < out->clip.y1) {
+        out->regular = pipe_regular(out);
+    } else {
+        out->clip = (struct raster_box){0, 0, 0, 0};
+    }
+    out->fill = facet_raster_fill_plain;
+}

@@ -1,0 +1,162 @@
+/* The fixed-function units of the tile GPU: texture, raster and geometry (tile-semantics.md 11 and
+ * 14 to 17), as functions over explicit inputs. There is no machine in here: whoever executes an
+ * instruction or a queue command hands in the memory, the sampler table and the context, and gets
+ * back what rd receives and which errors were reported.
+ *
+ * Everything is immediate (section 14): a call reads its inputs from VRAM and has written all
+ * pixels when it returns. The result depends neither on `pool` nor on `plain`: both only choose how
+ * fast the same bits are made. */
+#ifndef FACET_RASTER_RASTER_H
+#define FACET_RASTER_RASTER_H
+
+#include "base/pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FACET_VRAM_BASE UINT32_C(0x80000000)
+
+/* What the units work on. Nothing is owned. */
+struct facet_raster_unit {
+    uint8_t *vram; /* the byte at FACET_VRAM_BASE */
+    uint32_t vram_size;
+    const uint32_t (*samplers)[8]; /* 32 descriptors, words as in 11.1 */
+    facet_pool *pool;              /* NULL: the calling thread alone */
+    bool plain;                    /* portable code only, no host SIMD */
+};
+
+/* ---- contexts (14) ---- */
+
+enum facet_raster_kind { FACET_RASTER_RSTATE, FACET_RASTER_GSTATE, FACET_RASTER_GPARAM };
+
+#define FACET_RASTER_KINDS 3
+#define FACET_RASTER_SLOTS 16
+#define FACET_RASTER_NONE UINT8_C(0xFF)
+
+/* Plain words without pointers: a snapshot is a copy. Descriptors stand as they were read. */
+struct facet_raster_context {
+    uint32_t rstate[FACET_RASTER_SLOTS][16];
+    uint32_t gstate[FACET_RASTER_SLOTS][32];
+    uint32_t normal[FACET_RASTER_SLOTS][9]; /* what GSTATE.normal_ptr pointed to, else zero */
+    uint32_t plane[FACET_RASTER_SLOTS][4];  /* what GSTATE.plane_ptr pointed to, else zero */
+    uint32_t gparam[FACET_RASTER_SLOTS][16];
+    uint32_t setup[24];                  /* the vertex block of the last RSETUP */
+    uint32_t token;                      /* gfx_token */
+    uint16_t valid[FACET_RASTER_KINDS];  /* bit n: slot n was loaded */
+    uint8_t current[FACET_RASTER_KINDS]; /* 0..15 or FACET_RASTER_NONE */
+    uint8_t next[FACET_RASTER_KINDS];    /* where the next load by an instruction goes */
+    uint8_t has_setup;                   /* 0 or 1 */
+};
+
+/* As at a tile start (cores) or at machine reset (queue). */
+void facet_raster_reset(struct facet_raster_context *context);
+/* Makes a context read from outside (a snapshot) safe to use; false when it could not have come
+ * from any sequence of instructions. Changes nothing. */
+bool facet_raster_context_valid(const struct facet_raster_context *context);
+
+/* ---- results ---- */
+
+enum facet_raster_code {
+    FACET_RASTER_OK,
+    FACET_RASTER_BAD_ALIGN,
+    FACET_RASTER_BAD_MEM,
+    FACET_RASTER_BAD_STATE,
+    FACET_RASTER_BAD_FORMAT,
+    FACET_RASTER_BAD_DESC,
+    FACET_RASTER_BAD_INDEX,
+    FACET_RASTER_RANGE,
+    FACET_RASTER_BAD_SAMPLER,
+};
+
+#define FACET_RASTER_FAILED UINT32_C(0xFFFFFFFF)
+
+/* Bytes [begin, end) counted from the start of VRAM; empty when begin == end. */
+struct facet_raster_span {
+    uint32_t begin, end;
+};
+
+struct facet_raster_result {
+    uint32_t rd;  /* slot number, token, or FACET_RASTER_FAILED */
+    uint8_t code; /* enum facet_raster_code: the first report, what gerror.CODE takes if it is 0 */
+    uint32_t count; /* reports, at most 0xFFFFFF: add to gerror.COUNT, saturating */
+    struct facet_raster_span color, depth; /* no byte outside was written */
+};
+
+/* ---- instructions: `address` is s[rs1] + uimm ---- */
+
+struct facet_raster_result facet_raster_rstate(const struct facet_raster_unit *unit,
+                                               struct facet_raster_context *context,
+                                               uint32_t address);
+struct facet_raster_result facet_raster_gstate(const struct facet_raster_unit *unit,
+                                               struct facet_raster_context *context,
+                                               uint32_t address);
+struct facet_raster_result facet_raster_gparam(const struct facet_raster_unit *unit,
+                                               struct facet_raster_context *context,
+                                               uint32_t address);
+struct facet_raster_result facet_raster_rsetup(const struct facet_raster_unit *unit,
+                                               struct facet_raster_context *context,
+                                               uint32_t address);
+struct facet_raster_result facet_raster_rdraw(const struct facet_raster_unit *unit,
+                                              struct facet_raster_context *context,
+                                              uint32_t address);
+struct facet_raster_result facet_raster_rrect(const struct facet_raster_unit *unit,
+                                              struct facet_raster_context *context,
+                                              uint32_t address);
+struct facet_raster_result facet_raster_gdraw(const struct facet_raster_unit *unit,
+                                              struct facet_raster_context *context,
+                                              uint32_t address);
+
+/* ---- queue commands (18): the same with what arg1 and arg2 say ---- */
+
+/* LOAD_RSTATE, LOAD_GSTATE, LOAD_GPARAM. `slot` is 0..15 (the queue has refused others as BAD_ARG);
+ * it becomes valid and current, `next` stays. */
+struct facet_raster_result facet_raster_load(const struct facet_raster_unit *unit,
+                                             struct facet_raster_context *context,
+                                             enum facet_raster_kind kind,
+                                             unsigned slot,
+                                             uint32_t address);
+/* arg1: vertex block, 0 as in the descriptor; arg2: [15:0] is OR-ed into the flags. */
+struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_unit *unit,
+                                                      struct facet_raster_context *context,
+                                                      uint32_t address,
+                                                      uint32_t arg1,
+                                                      uint32_t arg2);
+/* arg1: 0..15 replaces state_id; arg2: [15:0] is OR-ed into the flags. */
+struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_unit *unit,
+                                                      struct facet_raster_context *context,
+                                                      uint32_t address,
+                                                      uint32_t arg1,
+                                                      uint32_t arg2);
+/* One descriptor; the queue walks arrays (arg1). arg2: bit 0 CU_ASSIST, bit 1 strip. */
+struct facet_raster_result facet_raster_gdraw_command(const struct facet_raster_unit *unit,
+                                                      struct facet_raster_context *context,
+                                                      uint32_t address,
+                                                      uint32_t arg2);
+
+/* ---- texture unit (11) ---- */
+
+/* Reads `size` (1, 2 or 4) bytes; bytes outside VRAM read 0. False when there were any. */
+typedef bool facet_texel_fn(void *context, uint32_t address, unsigned size, uint8_t *bytes);
+
+struct facet_texel_source {
+    facet_texel_fn *fetch;
+    void *context;
+};
+
+/* Reads VRAM directly; its context is a const struct facet_raster_unit *. */
+facet_texel_fn facet_texel_from_vram;
+
+/* TEX2D.N (bilinear = false) and TEX2D.B: `u` and `v` are lanes 0 and 1, `type` is a code of 10.1
+ * (0..5), `normalised` is config.TEX_NORM. False sets status.TEXERR; a bad descriptor or type also
+ * gives a result of zeros. Finding the descriptor (index or pointer mode) is the caller's. */
+bool facet_tex2d(const uint32_t descriptor[8],
+                 uint32_t u,
+                 uint32_t v,
+                 bool normalised,
+                 bool bilinear,
+                 unsigned type,
+                 const struct facet_texel_source *source,
+                 uint32_t result[4]);
+
+#endif

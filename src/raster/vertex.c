@@ -1,0 +1,9 @@
+/* The vertex code for every host. */
+#define TARGET
+#define VERTEX facet_geo_vertex_plain
+#include "raster/vertex_impl.h"
+
+void facet_geo_normalize(const float a[3], float out[3])
+{
+    normalize(a, out);
+}
