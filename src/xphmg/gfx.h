@@ -13,8 +13,8 @@
 #include "gfx/gfx.h"
 #include "gfx/lut.h"
 #include "gfx/shade.h"
+#include "xphmg/elements.h"
 #include "xphmg/lanes.h"
-#include "xphmg/rt.h"
 
 /* ---- windows -----------------------------------------------------------------------------------
  */
