@@ -13,8 +13,8 @@
 #include "gfx/gfx.h"
 #include "gfx/lut.h"
 #include "gfx/shade.h"
+#include "xphmg/elements.h"
 #include "xphmg/lanes.h"
-#include "xphmg/rt.h"
 
 /* ---- windows -----------------------------------------------------------------------------------
  */
@@ -127,6 +127,9 @@ unsigned facet_gfx_color_prepare(struct facet_gfx_run *r); /* INTERP, SHADE, LUT
 unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r); /* ZTEST, ZWRITE */
 unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r);  /* PLANE, FRUSTUM, AABB */
 unsigned facet_gfx_compact_prepare(struct facet_gfx_run *r);
+
+/* All active lanes of a plain bilinear SAMPLE at once; false: nothing was done. */
+bool facet_gfx_sample_span(struct facet_gfx_run *r);
 
 /* What depends on the number state, once it is known. */
 bool facet_gfx_sample_texture(struct facet_gfx_run *r); /* false: the CSRs name no format */

@@ -69,8 +69,7 @@ static bool load_entry(void *context, uint64_t index, uint32_t *bits)
 {
     struct lut_memory *m = context;
 
-    m->trap =
-        facet_rt_read_elements(&m->r->port, FACET_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
+    m->trap = facet_elements_read(&m->r->port, FACET_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
     return !m->trap.taken;
 }
 

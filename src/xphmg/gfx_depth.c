@@ -61,7 +61,7 @@ static bool same_element(const struct facet_gfx_run *r,
 static struct facet_trap read_depth(struct facet_gfx_run *r, unsigned lane, uint32_t *bits)
 {
     const struct facet_gfx_store *at = &r->kept.store[lane];
-    struct facet_trap trap = facet_rt_read_elements(&r->port, at->row, at->x, 1, bits);
+    struct facet_trap trap = facet_elements_read(&r->port, at->row, at->x, 1, bits);
 
     for (unsigned i = lane; i-- > 0 && !trap.taken;) {
         const struct facet_gfx_store *earlier = &r->kept.store[i];
@@ -191,7 +191,7 @@ static struct facet_trap look_at_memory(
     while (count != 0) {
         unsigned some = count < CHUNK ? (unsigned)count : CHUNK;
 
-        trap = facet_rt_read_elements(&b->r->port, array, first, some, bits);
+        trap = facet_elements_read(&b->r->port, array, first, some, bits);
         if (trap.taken) {
             break;
         }

@@ -72,7 +72,7 @@ static bool load_texel(void *context, uint64_t address, unsigned bytes, uint32_t
     struct lane_memory *m = context;
     uint64_t value = 0;
 
-    m->trap = facet_rt_read(&m->port, address, bytes, &value);
+    m->trap = facet_elements_load(&m->port, address, bytes, &value);
     *word = (uint32_t)value;
     return !m->trap.taken;
 }
@@ -86,7 +86,7 @@ read_bytes(const struct facet_element_port *port, uint64_t address, unsigned siz
     for (unsigned at = 0; at < size && !trap.taken; at += 8) {
         uint64_t word = 0;
 
-        trap = facet_rt_read(port, address + at, 8, &word);
+        trap = facet_elements_load(port, address + at, 8, &word);
         facet_store_le64(bytes + at, word);
     }
     return trap;
@@ -216,7 +216,7 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     }
     elements = facet_gfx_gather_begin(
         &r->numbers, texture, uv, facet_gfx_gather_count(op->taps, texture, flags), &gather, flags);
-    trap = facet_rt_read_elements(&m.port, FACET_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
+    trap = facet_elements_read(&m.port, FACET_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
     if (trap.taken) {
         return trap;
     }
