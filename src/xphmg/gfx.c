@@ -107,9 +107,6 @@ static bool active(const struct facet_gfx_run *r, unsigned lane)
  * descriptor always traps and SVFAULTI does not tell. */
 static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
 {
-    if (facet_gfx_sample_span(r)) {
-        return FACET_RETIRED;
-    }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         unsigned flags = 0;
         struct facet_trap trap;

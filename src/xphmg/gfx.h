@@ -128,9 +128,6 @@ unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r); /* ZTEST, ZWRITE */
 unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r);  /* PLANE, FRUSTUM, AABB */
 unsigned facet_gfx_compact_prepare(struct facet_gfx_run *r);
 
-/* All active lanes of a plain bilinear SAMPLE at once; false: nothing was done. */
-bool facet_gfx_sample_span(struct facet_gfx_run *r);
-
 /* What depends on the number state, once it is known. */
 bool facet_gfx_sample_texture(struct facet_gfx_run *r); /* false: the CSRs name no format */
 void facet_gfx_cull_planes(struct facet_gfx_run *r);
