@@ -113,11 +113,9 @@ struct facet_gfx_run {
     } kept;
 };
 
-/* A field of the instruction. */
-static inline unsigned facet_gfx_field(const struct facet_gfx_run *r, const char *name)
-{
-    return (unsigned)facet_insn_field(r->in, name);
-}
+/* An option of the instruction: FACET_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd stand in the same
+ * place wherever they exist. */
+#define FACET_GFX_FIELD(r, name) ((unsigned)FACET_GET((r)->in->word, FIELD_GFX_##name))
 
 /* ---- preparation: legality of the row by its own fields and registers (2.1 step 3) --------------
  * Each returns the cause of the trap, 0 when the instruction may run, and fills lane, result and

@@ -4,6 +4,8 @@
 #include "base/bits.h"
 #include "xphmg/gfx.h"
 
+_Static_assert(FACET_FIELD_GFX_SAMPLE_D == FACET_FIELD_GFX_SAMPLE_GATH_D, "read alike");
+
 static struct facet_trap sample_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
 static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
 
@@ -17,23 +19,23 @@ unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r)
     r->result = FACET_GFX_TO_WINDOW;
     r->first = 0;
     r->slots = 4;
-    op->desc = facet_gfx_field(r, "d") != 0;
+    op->desc = FACET_GFX_FIELD(r, SAMPLE_D) != 0;
     op->tensor = false;
     op->sampling = (struct facet_gfx_sampling){0};
     if (gather) {
         op->f = true; /* the enable alone decides */
         op->wrap_given = false;
         op->sampling.bilinear = (cfg & FACET_GFXCFG_FILTER_DFLT) != 0;
-        op->taps = (uint8_t)facet_gfx_field(r, "n");
-        op->weighted = facet_gfx_field(r, "p") != 0;
-        op->is_signed = facet_gfx_field(r, "s") != 0;
+        op->taps = (uint8_t)FACET_GFX_FIELD(r, SAMPLE_GATH_N);
+        op->weighted = FACET_GFX_FIELD(r, SAMPLE_GATH_P) != 0;
+        op->is_signed = FACET_GFX_FIELD(r, SAMPLE_GATH_S) != 0;
     } else {
-        op->f = facet_gfx_field(r, "f") != 0;
-        op->wrap_given = facet_gfx_field(r, "w") != 0;
-        op->tensor = facet_gfx_field(r, "t") != 0;
-        op->sampling.wrap = (uint8_t)facet_gfx_field(r, "wrap");
+        op->f = FACET_GFX_FIELD(r, SAMPLE_F) != 0;
+        op->wrap_given = FACET_GFX_FIELD(r, SAMPLE_W) != 0;
+        op->tensor = FACET_GFX_FIELD(r, SAMPLE_T) != 0;
+        op->sampling.wrap = (uint8_t)FACET_GFX_FIELD(r, SAMPLE_WRAP);
         op->sampling.raw = (cfg & FACET_GFXCFG_CONVERT_EN) == 0;
-        op->sampling.bilinear = facet_gfx_field(r, "m") != 0 && !op->sampling.raw;
+        op->sampling.bilinear = FACET_GFX_FIELD(r, SAMPLE_M) != 0 && !op->sampling.raw;
     }
     return facet_gfx_lacks_f(r, !op->desc, op->desc, true) ? FACET_CAUSE_ILLEGAL : 0;
 }
