@@ -123,6 +123,9 @@ static bool active(const struct facet_gfx_run *r, unsigned lane)
  * descriptor always traps and SVFAULTI does not tell. */
 static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
 {
+    if (r->batch != NULL && r->batch(r)) {
+        return FACET_RETIRED;
+    }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         unsigned flags = 0;
         struct facet_trap trap;
@@ -355,6 +358,7 @@ struct facet_trap facet_gfx_execute(struct facet_hart *h, const struct facet_ins
     r.survivors = 0;
     r.bank = 0;
     r.slots = 0;
+    r.batch = NULL;
     r.stores = false;
     r.counts = false;
     switch (in->row) {

@@ -45,6 +45,9 @@ struct facet_gfx_run;
  * count. */
 typedef struct facet_trap facet_gfx_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
 
+/* All lanes in one go where that gives the same; false: lane by lane. */
+typedef bool facet_gfx_batch(struct facet_gfx_run *r);
+
 /* A depth store in the making. */
 struct facet_gfx_store {
     bool pending;
@@ -87,12 +90,13 @@ struct facet_gfx_run {
     struct facet_gfx_window a, b, r;
 
     facet_gfx_lane *lane;
-    uint8_t result;       /* enum facet_gfx_result */
-    uint8_t first, slots; /* of window R, written by every active lane */
-    uint8_t bank;         /* pd */
-    bool stores;          /* lanes may have depth stores */
-    bool plane_given;     /* PLANE: s */
-    bool counts;          /* COMPACT: cc */
+    facet_gfx_batch *batch; /* or NULL */
+    uint8_t result;         /* enum facet_gfx_result */
+    uint8_t first, slots;   /* of window R, written by every active lane */
+    uint8_t bank;           /* pd */
+    bool stores;            /* lanes may have depth stores */
+    bool plane_given;       /* PLANE: s */
+    bool counts;            /* COMPACT: cc */
     uint64_t survivors;
     union {
         struct facet_gfx_sample_op sample;

@@ -8,6 +8,7 @@ _Static_assert(FACET_FIELD_GFX_SAMPLE_D == FACET_FIELD_GFX_SAMPLE_GATH_D, "read 
 
 static struct facet_trap sample_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
 static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
+static bool sample_all(struct facet_gfx_run *r);
 
 unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r)
 {
@@ -16,6 +17,7 @@ unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r)
     bool gather = r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH;
 
     r->lane = gather ? gather_lane : sample_lane;
+    r->batch = gather ? NULL : sample_all;
     r->result = FACET_GFX_TO_WINDOW;
     r->first = 0;
     r->slots = 4;
@@ -230,4 +232,56 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     facet_gfx_gather_finish(
         &r->numbers, texture, &sampling, &gather, r->kept.out[lane], NULL, flags);
     return FACET_RETIRED;
+}
+
+/* ---- all lanes together ------------------------------------------------------------------------
+ */
+
+/* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Whose flag it was nobody needs to
+ * know unless a flag traps. */
+static bool sample_all(struct facet_gfx_run *r)
+{
+    const struct facet_gfx_sample_op *op = &r->op.sample;
+    const struct facet_gfx_texture *texture = &op->texture;
+    struct facet_gfx_sampling sampling = op->sampling;
+    uint32_t u[FACET_VLMAX], v[FACET_VLMAX], out[4][FACET_VLMAX];
+    uint32_t *const into[4] = {out[0], out[1], out[2], out[3]};
+    uint8_t lane[FACET_VLMAX];
+    const uint8_t *texels;
+    unsigned count = 0, flags = 0;
+
+    if (op->desc || op->tensor || r->a.memory || r->r.memory) {
+        return false;
+    }
+    sampling.srgb = op->f && texture->srgb;
+    sampling.wrap = op->wrap_given ? sampling.wrap : texture->wrap;
+    if (!facet_gfx_span_fits(&r->numbers, texture, &sampling)) {
+        return false;
+    }
+    texels = facet_elements_ram(&r->port, texture->base, facet_gfx_span_bytes(texture));
+    if (texels == NULL) {
+        return false;
+    }
+    for (unsigned i = 0; i < r->lanes.count; i++) {
+        uint32_t uv[2];
+
+        r->flags[i] = 0;
+        if ((r->lanes.active >> i & 1) != 0) {
+            (void)facet_gfx_read(r, &r->a, i, 0, 2, uv); /* registers */
+            lane[count] = (uint8_t)i;
+            u[count] = uv[0];
+            v[count++] = uv[1];
+        }
+    }
+    facet_gfx_span_sample(&r->numbers, texture, &sampling, texels, u, v, count, into, &flags);
+    if (facet_prec_hits(r->lanes.exc_en, r->lanes.eff.sae, flags) != 0) {
+        return false;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        r->flags[lane[k]] = (uint16_t)flags;
+        for (unsigned c = 0; c < 4; c++) {
+            r->kept.out[lane[k]][c] = out[c][k];
+        }
+    }
+    return true;
 }
