@@ -237,6 +237,17 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
 /* ---- all lanes together ------------------------------------------------------------------------
  */
 
+/* Reading these slots of all lanes cannot fail: registers, or plain RAM. */
+static bool
+readable(const struct facet_gfx_run *r, const struct facet_gfx_window *w, unsigned slots)
+{
+    const struct facet_container *c = &r->port.container;
+    uint64_t bytes = facet_container_array_bytes(c, (uint64_t)slots * r->vl);
+
+    return !w->memory ||
+           (w->address % c->bytes == 0 && facet_elements_ram(&r->port, w->address, bytes) != NULL);
+}
+
 /* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Whose flag it was nobody needs to
  * know unless a flag traps. */
 static bool sample_all(struct facet_gfx_run *r)
@@ -250,7 +261,7 @@ static bool sample_all(struct facet_gfx_run *r)
     const uint8_t *texels;
     unsigned count = 0, flags = 0;
 
-    if (op->desc || op->tensor || r->a.memory || r->r.memory) {
+    if (op->desc || op->tensor || !readable(r, &r->a, 2)) {
         return false;
     }
     sampling.srgb = op->f && texture->srgb;
@@ -267,7 +278,7 @@ static bool sample_all(struct facet_gfx_run *r)
 
         r->flags[i] = 0;
         if ((r->lanes.active >> i & 1) != 0) {
-            (void)facet_gfx_read(r, &r->a, i, 0, 2, uv); /* registers */
+            (void)facet_gfx_read(r, &r->a, i, 0, 2, uv);
             lane[count] = (uint8_t)i;
             u[count] = uv[0];
             v[count++] = uv[1];
