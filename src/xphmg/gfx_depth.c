@@ -1,7 +1,7 @@
 /* GFX.ZTEST and GFX.ZWRITE on the depth buffer, GFX.HZ.BUILD over it.
  *
  * Spec: gfx-semantics.md 12, 13; numeric.md 11.1; R-GFX-41 to R-GFX-47, R-GFX-55, R-GFX-56,
- * R-GFX-73, R-GFX-74. */
+ * R-GFX-66, R-GFX-67. */
 #include "base/bits.h"
 #include "gfx/depth.h"
 #include "xphmg/gfx.h"
