@@ -7,6 +7,7 @@
  * sides start from vertices and indices in memory and end when all pixels are written. Time is CPU
  * time of the thread. */
 #include "bench/bench.h"
+#include "bench/tile_kernel.h"
 
 #include "base/error.h"
 #include "base/random.h"
@@ -310,6 +311,7 @@ PAIR(small_triangles, small_mesh)
 PAIR(large_triangles, large_mesh)
 
 static const struct bench_measure measures[] = {
+    {"kernel", "Minsn/s", bench_tile_kernel, NULL, NULL},
     {"small-triangles", "Mtri/s", small_triangles, "llvmpipe", small_triangles_peer},
     {"large-triangles", "Mtri/s", large_triangles, "llvmpipe", large_triangles_peer},
     {NULL, NULL, NULL, NULL, NULL},
@@ -317,6 +319,6 @@ static const struct bench_measure measures[] = {
 
 const struct bench_area bench_area_tile = {
     .name = "tile",
-    .summary = "triangles through the tile GPU's geometry and raster units, beside llvmpipe",
+    .summary = "a vector kernel; triangles through the geometry and raster units, beside llvmpipe",
     .measures = measures,
 };

@@ -69,6 +69,10 @@ def emit_rows_header(spec, steps, out):
             out.append("    %s, /* %s */" % (name, row.syntax))
         out.append("    FACET_%s_OP_COUNT" % isa.upper())
         out.append("};\n")
+        out.append("/* The same names without their prefix: tables and prototypes with one entry per row. */")
+        prefix = len("FACET_%s_" % isa.upper())
+        out.append("#define FACET_%s_ROWS(X) \\" % isa.upper())
+        out.append(" \\\n".join("    X(%s)" % name[prefix:] for name in enumerators(isa, rows)) + "\n")
         out.append("/* Who brings a row; facet_%s_extension[op] for each of them. */" % isa)
         out.append("enum facet_%s_extension {" % isa)
         for name in extensions(rows):
