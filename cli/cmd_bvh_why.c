@@ -4,14 +4,11 @@
 #include "base/json.h"
 #include "bvh/gfx12_f32.h"
 #include "cli/bvh_why.h"
+#include "cli/ray_text.h"
 #include "gfx12/vectors.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
 
@@ -22,65 +19,22 @@ struct output {
 
 /* ---- options ---- */
 
-/* One number of --ray: a decimal fraction, `inf`, `nan`, or 0x and the bits of a float. */
-static bool read_float(const char **at, float *out)
-{
-    char *end;
-
-    errno = 0;
-    if ((*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X')) {
-        unsigned long long bits = strtoull(*at, &end, 16);
-
-        if (errno != 0 || bits > UINT32_MAX) {
-            return false;
-        }
-        *out = f32_from((uint32_t)bits);
-    } else {
-        *out = strtof(*at, &end);
-        if (errno == ERANGE && isinf(*out)) {
-            return false;
-        }
-    }
-    if (end == *at || (*end != '\0' && *end != ',' && !isspace((unsigned char)*end))) {
-        return false;
-    }
-    *at = end;
-    return true;
-}
-
 static bool read_ray(const struct cli_args *args, struct facet_gfx12_query *query)
 {
-    const char *text = cli_value(args, "ray");
+    struct cli_ray_number number[8];
     float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
-    unsigned count = 0;
+    unsigned count = cli_ray_read(args, number, 8);
 
-    if (text == NULL) {
-        cli_bad(args, "expected --ray \"ox oy oz dx dy dz [tmin tmax]\"");
+    if (count == 0) {
         return false;
-    }
-    for (const char *at = text;; count++) {
-        while (*at == ',' || isspace((unsigned char)*at)) {
-            at++;
-        }
-        if (*at == '\0') {
-            break;
-        }
-        const char *word = at;
-        float ignored;
-
-        if (!read_float(&at, count < 8 ? &value[count] : &ignored)) {
-            cli_bad(args,
-                    "--ray: \"%s\" at character %zu: expected a number, or 0x and the eight digits "
-                    "of its bits",
-                    word,
-                    (size_t)(word - text) + 1);
-            return false;
-        }
     }
     if (count != 6 && count != 8) {
         cli_bad(
             args, "--ray: %u numbers: expected 6 (origin, direction) or 8 (and tmin tmax)", count);
         return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        value[i] = number[i].coded ? f32_from(number[i].bits) : number[i].value;
     }
     facet_gfx12_query_init(query, value, value + 3);
     query->t_min = value[6];

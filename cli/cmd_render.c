@@ -29,7 +29,7 @@ struct request {
     const char *scene, *output, *stats;
     enum kind kind;
     uint64_t width, height, threads;
-    uint64_t spp, seed, ao_rays;
+    uint64_t spp, seed, ao_rays, bounces;
     double exposure, ao_distance, heat_limit;
     bool clamp;
 };
@@ -175,6 +175,7 @@ static bool read_request(const struct cli_args *args, struct request *r)
         !cli_number(args, "spp", 1, FACET_RENDER_MAX_SPP, &r->spp) ||
         !cli_number(args, "seed", 0, UINT32_MAX, &r->seed) ||
         !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &r->threads) ||
+        !cli_number(args, "bounces", 0, FACET_RENDER_MAX_BOUNCES, &r->bounces) ||
         !cli_number(args, "ao-rays", 1, FACET_RENDER_MAX_AO_RAYS, &r->ao_rays) ||
         !cli_real(args, "ao-distance", 1e-6, 1e30, &r->ao_distance) ||
         !cli_real(args, "heat-max", 1.0, 1e9, &r->heat_limit) ||
@@ -221,6 +222,7 @@ static bool read_options(const struct cli_args *args,
     out->shadows = !cli_given(args, "no-shadows");
     out->ao_rays = cli_given(args, "no-ao") ? 0 : (uint32_t)r->ao_rays;
     out->ao_distance = (float)r->ao_distance;
+    out->bounces = (uint32_t)r->bounces;
     if (heat != NULL) {
         out->view = strcmp(heat, "nodes") == 0 ? FACET_RENDER_NODES : FACET_RENDER_TRIANGLES;
     }
@@ -541,6 +543,7 @@ static const struct cli_option render_options[] = {
     {"quality", 0, "fast|high", "of the acceleration structure (default high)"},
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
     {"seed", 0, "N", "other numbers give other noise (default 0)"},
+    {"bounces", 0, "N", "paths of light over N more surfaces in place of ambient occlusion"},
     {"no-shadows", 0, NULL, "lights shine through everything"},
     {"no-ao", 0, NULL, "no ambient occlusion"},
     {"ao-rays", 0, "N", "ambient occlusion rays per sample (default 1)"},
@@ -564,6 +567,9 @@ const struct cli_command cli_cmd_render = {
         "in; --exposure multiplies it. --tone clamp cuts off what is too bright instead of bending "
         "it. A .pfm or .exr "
         "file holds linear light before both, and for --heatmap the counts themselves.\n\n"
+        "--bounces traces paths: light that comes over other surfaces, which scatter it or, being "
+        "smooth metal, mirror it, and from the sky takes the place of ambient occlusion. It wants "
+        "more samples.\n\n"
         "One sample per pixel looks through the middle of each pixel.",
     .examples = "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"
                 "facet render examples/gfx12/cube.obj --size 160x90 --spp 1 --heatmap nodes -o "

@@ -5,6 +5,7 @@
  *   0x00100000  finisher   0x5555 ends with code 0, 0x3333 | code << 16 with `code`
  *   0x02000000  clint      msip, mtimecmp, mtime
  *   0x10000000  uart       16550: transmit and receive, polled
+ *   0x11000000  framebuffer: where a picture lies and how it is stored
  *   0x40000000  lds        64 KiB of local memory (XMEM)
  *   0x80000000  ram        ram_bytes
  * and, found by symbols of the ELF file, HTIF (`tohost`, `fromhost`); and RISC-V semihosting.
@@ -62,6 +63,7 @@ struct facet_xphmg_config {
     uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX */
     uint32_t quantum;   /* steps */
     uint32_t instructions_per_tick;
+    uint32_t job_threads;     /* that share the rays of one RT job; results are the same */
     bool no_cache;            /* the plain executor only; results are the same */
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */
@@ -109,6 +111,26 @@ struct facet_xphmg_fault {
     uint64_t handler;
 };
 bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *fault);
+
+/* The framebuffer device: pixels are guest memory, row 0 is the top row. */
+#define FACET_XPHMG_FRAME_BASE UINT64_C(0x11000000) /* its registers; docs/run.md has the map */
+#define FACET_XPHMG_FRAME_MAX 16384                 /* pixels on a side */
+enum facet_xphmg_frame_format {
+    FACET_XPHMG_FRAME_OFF,
+    FACET_XPHMG_FRAME_RGBX8,  /* bytes red, green, blue, ignored; sRGB-encoded */
+    FACET_XPHMG_FRAME_RGBF32, /* three binary32 numbers, linear light */
+    FACET_XPHMG_FRAME_FORMATS,
+};
+struct facet_xphmg_framebuffer {
+    uint64_t base; /* any number: facet_machine_read says whether there is memory */
+    uint32_t width, height;
+    uint32_t stride; /* bytes from row to row */
+    uint32_t format; /* enum facet_xphmg_frame_format */
+};
+/* What the guest shows now; false when that is nothing: FORMAT, WIDTH or HEIGHT is 0. */
+bool facet_xphmg_framebuffer(const facet_machine *machine, struct facet_xphmg_framebuffer *out);
+/* Bytes of a pixel: 4, 12, or 0 for OFF. */
+uint32_t facet_xphmg_frame_bytes(uint32_t format);
 
 /* Switches a hart of configuration `prof` to profile Pn between two instructions (spec/numeric.md
  * 16). FACET_ERR_USAGE for a hart or a profile that does not exist. */

@@ -5,13 +5,14 @@
 #include "base/bits.h"
 #include "base/large.h"
 #include "bvh/collapse.h"
+#include "bvh/reinsert.h"
 #include "bvh/rt_format.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_DEFAULT = 4, ITEM_WEIGHT = 2 /* a triangle is tested alone (collapse.h) */ };
+enum { LEAF_DEFAULT = 4, ITEM_WEIGHT = 1 /* triangles are tested side by side (collapse.h) */ };
 
 struct build {
     const struct facet_bvh_triangle *triangles;
@@ -278,6 +279,9 @@ static enum facet_status make_tree(struct build *b,
                                      : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a node");
     }
     status = facet_bvh2_build(b->items, b->count, 1, pool, progress, &b->tree, err);
+    if (status == FACET_OK) {
+        status = facet_bvh2_improve(&b->tree, b->items, b->count, pool, err);
+    }
     if (status == FACET_OK) {
         status = facet_collapse_optimal(
             &b->tree, b->items, ITEM_WEIGHT * leaf, b->options->children, &b->wide, err);

@@ -255,18 +255,26 @@ struct facet_rt_range facet_rtbvh_range(const struct facet_rtbvh_view *view, uin
         facet_load_le32(p), facet_load_le32(p + 4), facet_load_le64(p + 8)};
 }
 
-bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float corner[3][3])
+void facet_rtbvh_vertices(const struct facet_rtbvh_view *view,
+                          uint32_t k,
+                          uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS])
 {
     const uint8_t *buffer = view->bytes + view->header.triangles.offset;
-    uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
-    struct facet_rt_triangle triangle;
-    unsigned flags = 0;
-    bool nan;
 
     for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
         elements[i] =
             element(&view->container, buffer, (uint64_t)FACET_RT_TRIANGLE_ELEMENTS * k + i);
     }
+}
+
+bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float corner[3][3])
+{
+    uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
+    struct facet_rt_triangle triangle;
+    unsigned flags = 0;
+    bool nan;
+
+    facet_rtbvh_vertices(view, k, elements);
     nan = facet_rt_triangle_widen(&view->numbers, elements, &triangle, &flags);
     for (int j = 0; j < 3; j++) {
         for (int a = 0; a < 3; a++) {
@@ -274,4 +282,10 @@ bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float
         }
     }
     return nan;
+}
+
+uint32_t facet_rtbvh_origin(const struct facet_rtbvh_view *view, uint32_t k, unsigned word)
+{
+    return facet_load_le32(view->bytes + view->header.origins.offset +
+                           (uint64_t)FACET_RTBVH_ORIGIN * k + 4 * (size_t)word);
 }

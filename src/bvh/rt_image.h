@@ -74,8 +74,15 @@ struct facet_rtbvh_child
 facet_rtbvh_child(const struct facet_rtbvh_view *view, uint64_t at, unsigned c);
 /* TriRange at byte `at` of the heap. */
 struct facet_rt_range facet_rtbvh_range(const struct facet_rtbvh_view *view, uint64_t at);
+/* The nine elements of triangle k. */
+void facet_rtbvh_vertices(const struct facet_rtbvh_view *view,
+                          uint32_t k,
+                          uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS]);
 /* Corners of triangle k; returns true when one of the nine numbers is a NaN. */
 bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float corner[3][3]);
+
+/* Where triangle k comes from: word 0 is its instance, word 1 its number in the mesh. */
+uint32_t facet_rtbvh_origin(const struct facet_rtbvh_view *view, uint32_t k, unsigned word);
 
 static inline uint64_t facet_rtbvh_node_bytes(const struct facet_rtbvh_view *view)
 {

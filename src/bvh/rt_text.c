@@ -29,12 +29,6 @@ static uint32_t range_end(const struct facet_rtbvh_view *view, const struct face
     return range->first + (shown > MOST_LISTED ? MOST_LISTED : shown);
 }
 
-static uint32_t origin(const struct facet_rtbvh_view *view, uint32_t k, unsigned word)
-{
-    return facet_load_le32(view->bytes + view->header.origins.offset +
-                           (uint64_t)FACET_RTBVH_ORIGIN * k + 4 * (size_t)word);
-}
-
 /* ---- listing ---- */
 
 static void list_range(const struct facet_rtbvh_view *view,
@@ -55,8 +49,11 @@ static void list_range(const struct facet_rtbvh_view *view,
         float v[3][3];
 
         (void)facet_rtbvh_triangle(view, k, v);
-        facet_strbuf_printf(
-            out, "    triangle %u (%u.%u)", k, origin(view, k, 0), origin(view, k, 1));
+        facet_strbuf_printf(out,
+                            "    triangle %u (%u.%u)",
+                            k,
+                            facet_rtbvh_origin(view, k, 0),
+                            facet_rtbvh_origin(view, k, 1));
         for (int j = 0; j < 3; j++) {
             facet_strbuf_printf(
                 out, "  %.9g %.9g %.9g", (double)v[j][0], (double)v[j][1], (double)v[j][2]);
@@ -167,8 +164,8 @@ static void json_range(const struct facet_rtbvh_view *view, uint64_t at, struct 
                             "%s{\"index\": %u, \"instance\": %u, \"primitive\": %u, \"corners\": [",
                             k != range.first ? ", " : "",
                             k,
-                            origin(view, k, 0),
-                            origin(view, k, 1));
+                            facet_rtbvh_origin(view, k, 0),
+                            facet_rtbvh_origin(view, k, 1));
         for (int j = 0; j < 3; j++) {
             facet_strbuf_puts(out, j != 0 ? ", " : "");
             put_triple(out, v[j]);

@@ -1,7 +1,7 @@
 /* A ray against a triangle, watertight (rt-semantics.md 8): the vertices are sheared so that the
  * ray is an axis, and each edge function is one exactly rounded difference of products, so two
  * triangles that share an edge see exactly opposite values of it. */
-#include "rt/rt.h"
+#include "rt/steps.h"
 
 #include "num/accum.h"
 #include "rt/fp32.h"
@@ -19,57 +19,43 @@ static bool above_zero(uint32_t bits)
 
 /* The axis of the ray that becomes z, the two others in the order that keeps the winding, and the
  * shear. */
-struct shear {
-    uint8_t kx, ky, kz;
-    uint32_t sx, sy, sz;
-};
-
-static struct shear shear_of(const struct facet_conv *c, const uint32_t d[3], unsigned *flags)
+static void shear(const struct facet_conv *c,
+                  const uint32_t d[3],
+                  struct facet_rt_triangle_steps *s,
+                  unsigned *flags)
 {
-    struct shear s = {.kz = 0};
+    bool backward;
 
-    if (facet_rt_magnitude(d[1]) >
-        facet_rt_magnitude(d[s.kz])) { /* bits of magnitudes order as numbers do */
-        s.kz = 1;
+    s->kz = 0; /* bits of magnitudes order as numbers do */
+    for (uint8_t a = 1; a < 3; a++) {
+        if (facet_rt_magnitude(d[a]) > facet_rt_magnitude(d[s->kz])) {
+            s->kz = a;
+        }
     }
-    if (facet_rt_magnitude(d[2]) > facet_rt_magnitude(d[s.kz])) {
-        s.kz = 2;
-    }
-    s.kx = (uint8_t)((s.kz + 1) % 3);
-    s.ky = (uint8_t)((s.kz + 2) % 3);
-    if ((d[s.kz] & FACET_RT_SIGN) != 0) {
-        uint8_t other = s.kx;
-
-        s.kx = s.ky;
-        s.ky = other;
-    }
-    s.sx = facet_acc_div(c, d[s.kx], d[s.kz], flags);
-    s.sy = facet_acc_div(c, d[s.ky], d[s.kz], flags);
-    s.sz = facet_acc_div(c, FACET_RT_ONE, d[s.kz], flags);
-    return s;
+    backward = (d[s->kz] & FACET_RT_SIGN) != 0;
+    s->kx = (uint8_t)((s->kz + (backward ? 2 : 1)) % 3);
+    s->ky = (uint8_t)((s->kz + (backward ? 1 : 2)) % 3);
+    s->sx = facet_acc_div(c, d[s->kx], d[s->kz], flags);
+    s->sy = facet_acc_div(c, d[s->ky], d[s->kz], flags);
+    s->sz = facet_acc_div(c, FACET_RT_ONE, d[s->kz], flags);
 }
 
 /* A vertex seen along the ray. */
-struct seen {
-    uint32_t x, y, q;
-};
-
-static struct seen see(const struct facet_conv *c,
-                       const struct shear *s,
-                       const uint32_t v[3],
-                       const uint32_t o[3],
-                       unsigned *flags)
+static struct facet_rt_vertex_steps see(const struct facet_conv *c,
+                                        const struct facet_rt_triangle_steps *s,
+                                        const uint32_t v[3],
+                                        const uint32_t o[3],
+                                        unsigned *flags)
 {
-    uint32_t p[3];
+    struct facet_rt_vertex_steps seen = {.z = 0};
+    uint32_t *p = seen.p;
 
     for (unsigned a = 0; a < 3; a++) {
         p[a] = facet_acc_sub(c, v[a], o[a], flags);
     }
-    return (struct seen){
-        facet_acc_fma(c, facet_acc_neg(c, s->sx, flags), p[s->kz], p[s->kx], flags),
-        facet_acc_fma(c, facet_acc_neg(c, s->sy, flags), p[s->kz], p[s->ky], flags),
-        p[s->kz],
-    };
+    seen.x = facet_acc_fma(c, facet_acc_neg(c, s->sx, flags), p[s->kz], p[s->kx], flags);
+    seen.y = facet_acc_fma(c, facet_acc_neg(c, s->sy, flags), p[s->kz], p[s->ky], flags);
+    return seen;
 }
 
 /* T7: an edge that the ray passes on the outside. */
@@ -81,67 +67,97 @@ static bool outside(const uint32_t edge[3], bool cull_back)
     return below && (cull_back || above);
 }
 
+/* T9: where the ray meets the plane. */
+static void distance(const struct facet_conv *c, struct facet_rt_triangle_steps *s, unsigned *flags)
+{
+    struct facet_rt_vertex_steps *p = s->vertex;
+    const uint32_t *edge = s->facet.edge;
+
+    for (unsigned j = 0; j < 3; j++) {
+        p[j].z = facet_acc_mul(c, s->sz, p[j].p[s->kz], flags);
+    }
+    s->wz = facet_acc_mul(c, edge[2], p[2].z, flags);
+    s->vz = facet_acc_fma(c, edge[1], p[1].z, s->wz, flags);
+    s->T = facet_acc_fma(c, edge[0], p[0].z, s->vz, flags);
+    s->facet.t = facet_acc_div(c, s->T, s->det, flags);
+    if (facet_rt_magnitude(s->facet.t) == 0) {
+        s->facet.t = 0;
+    }
+}
+
+void facet_rt_triangle_steps(const struct facet_rt_numbers *n,
+                             const struct facet_rt_ray *ray,
+                             const struct facet_rt_triangle *triangle,
+                             const struct facet_rt_options *options,
+                             struct facet_rt_triangle_steps *steps,
+                             unsigned *flags)
+{
+    const struct facet_conv *c = &n->channel[0]; /* of which only mode and FTZ act here */
+    struct facet_rt_facet *hit = &steps->facet;
+    const struct facet_rt_vertex_steps *p = steps->vertex;
+    uint32_t *edge = hit->edge;
+
+    *steps = (struct facet_rt_triangle_steps){.rule = 3, .facet.outcome = FACET_RT_MISS};
+    if (facet_rt_magnitude(ray->d[0] | ray->d[1] | ray->d[2]) == 0) {
+        *flags |= FACET_DZ;
+        return;
+    }
+    shear(c, ray->d, steps, flags);
+    for (unsigned j = 0; j < 3; j++) {
+        steps->vertex[j] = see(c, steps, triangle->v[j], ray->o, flags);
+    }
+    steps->rule = 6;
+    edge[0] = facet_acc_dp2(c, p[2].x, p[1].y, p[2].y, p[1].x, flags);
+    edge[1] = facet_acc_dp2(c, p[0].x, p[2].y, p[0].y, p[2].x, flags);
+    edge[2] = facet_acc_dp2(c, p[1].x, p[0].y, p[1].y, p[0].x, flags);
+    hit->edges = true;
+    if (facet_rt_is_nan(edge[0]) || facet_rt_is_nan(edge[1]) || facet_rt_is_nan(edge[2])) {
+        hit->outcome = FACET_RT_NAN;
+        return;
+    }
+    steps->rule = 7;
+    if (outside(edge, options->cull_back)) {
+        return;
+    }
+    steps->rule = 8;
+    steps->uv = facet_acc_add(c, edge[0], edge[1], flags);
+    steps->det = facet_acc_add(c, steps->uv, edge[2], flags);
+    if (facet_rt_is_nan(steps->det)) {
+        hit->outcome = FACET_RT_NAN;
+        return;
+    }
+    if (facet_rt_magnitude(steps->det) <= options->eps) {
+        return;
+    }
+    hit->front = above_zero(steps->det);
+    steps->rule = 9;
+    distance(c, steps, flags);
+    if (facet_rt_is_nan(hit->t)) {
+        hit->outcome = FACET_RT_NAN;
+        return;
+    }
+    steps->rule = 10;
+    if (facet_acc_lt(c, hit->t, ray->tmin, flags) || facet_acc_lt(c, ray->tmax, hit->t, flags)) {
+        return;
+    }
+    steps->rule = 11;
+    hit->outcome = FACET_RT_HIT;
+    if (!options->no_uv) {
+        uint32_t size = facet_rt_magnitude(steps->det);
+
+        hit->u = facet_acc_div(c, facet_rt_magnitude(edge[1]), size, flags);
+        hit->v = facet_acc_div(c, facet_rt_magnitude(edge[2]), size, flags);
+    }
+}
+
 struct facet_rt_facet facet_rt_test_triangle(const struct facet_rt_numbers *n,
                                              const struct facet_rt_ray *ray,
                                              const struct facet_rt_triangle *triangle,
                                              const struct facet_rt_options *options,
                                              unsigned *flags)
 {
-    const struct facet_conv *c = &n->channel[0]; /* of which only mode and FTZ act here */
-    struct facet_rt_facet hit = {.outcome = FACET_RT_MISS};
-    uint32_t *edge = hit.edge, det, sum, z[3];
-    struct seen p[3];
-    struct shear s;
+    struct facet_rt_triangle_steps steps;
 
-    if (facet_rt_magnitude(ray->d[0] | ray->d[1] | ray->d[2]) == 0) {
-        *flags |= FACET_DZ;
-        return hit;
-    }
-    s = shear_of(c, ray->d, flags);
-    for (unsigned j = 0; j < 3; j++) {
-        p[j] = see(c, &s, triangle->v[j], ray->o, flags);
-    }
-    edge[0] = facet_acc_dp2(c, p[2].x, p[1].y, p[2].y, p[1].x, flags);
-    edge[1] = facet_acc_dp2(c, p[0].x, p[2].y, p[0].y, p[2].x, flags);
-    edge[2] = facet_acc_dp2(c, p[1].x, p[0].y, p[1].y, p[0].x, flags);
-    hit.edges = true;
-    if (facet_rt_is_nan(edge[0]) || facet_rt_is_nan(edge[1]) || facet_rt_is_nan(edge[2])) {
-        hit.outcome = FACET_RT_NAN;
-        return hit;
-    }
-    if (outside(edge, options->cull_back)) {
-        return hit;
-    }
-    det = facet_acc_add(c, facet_acc_add(c, edge[0], edge[1], flags), edge[2], flags);
-    if (facet_rt_is_nan(det)) {
-        hit.outcome = FACET_RT_NAN;
-        return hit;
-    }
-    if (facet_rt_magnitude(det) <= options->eps) {
-        return hit;
-    }
-    hit.front = above_zero(det);
-    for (unsigned j = 0; j < 3; j++) {
-        z[j] = facet_acc_mul(c, s.sz, p[j].q, flags);
-    }
-    sum = facet_acc_mul(c, edge[2], z[2], flags);
-    sum = facet_acc_fma(c, edge[1], z[1], sum, flags);
-    sum = facet_acc_fma(c, edge[0], z[0], sum, flags);
-    hit.t = facet_acc_div(c, sum, det, flags);
-    if (facet_rt_is_nan(hit.t)) {
-        hit.outcome = FACET_RT_NAN;
-        return hit;
-    }
-    if (facet_rt_magnitude(hit.t) == 0) {
-        hit.t = 0;
-    }
-    if (facet_acc_lt(c, hit.t, ray->tmin, flags) || facet_acc_lt(c, ray->tmax, hit.t, flags)) {
-        return hit;
-    }
-    hit.outcome = FACET_RT_HIT;
-    if (!options->no_uv) {
-        hit.u = facet_acc_div(c, facet_rt_magnitude(edge[1]), facet_rt_magnitude(det), flags);
-        hit.v = facet_acc_div(c, facet_rt_magnitude(edge[2]), facet_rt_magnitude(det), flags);
-    }
-    return hit;
+    facet_rt_triangle_steps(n, ray, triangle, options, &steps, flags);
+    return steps.facet;
 }

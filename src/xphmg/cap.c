@@ -22,6 +22,11 @@ static bool in_mtx(unsigned number)
     return number >= FACET_CSR_MTXCFG && number <= FACET_CSR_MTXCAP;
 }
 
+static bool in_gfx(unsigned number)
+{
+    return number - FACET_GFX_FIRST < FACET_GFX_COUNT;
+}
+
 static bool in_rt(unsigned number)
 {
     return facet_rt_csr_number(&number);
@@ -56,6 +61,10 @@ bool facet_units_csr(const struct facet_units *units,
     if (in_rt(number)) {
         return present(units, FACET_CAP_FEAT0_RT_PRESENT) &&
                facet_rt_csr_read(units, number, value);
+    }
+    if (in_gfx(number)) {
+        return present(units, FACET_CAP_FEAT0_GFX_PRESENT) &&
+               facet_gfx_csr_read(&units->gfx, number, value);
     }
     if (number == FACET_CSR_XISEL) {
         *value = units->cap.xisel;
@@ -125,6 +134,8 @@ enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
         facet_mtx_csr_write(&units->mtx, number, value);
     } else if (in_rt(number)) {
         facet_rt_csr_write(units, number, value);
+    } else if (in_gfx(number)) {
+        facet_gfx_csr_write(&units->gfx, number, value);
     } else if (number == FACET_CSR_XISEL) {
         units->cap.xisel = value & FACET_XISEL_WRITABLE;
     } else {

@@ -2,8 +2,7 @@
  * what the csr* instruction would write, made legal: `stored = legal(config, number, value)`. The
  * same legal() tells whether a snapshot can be believed.
  *
- * Spec: spec/cap.csr.tsv, spec/rt.csr.tsv, the MTX rows of spec/gfx.csr.tsv, R-CAP-13, R-CAP-22,
- * R-CAP-40 to 43, R-CAP-56, R-CAP-57, R-XM-35. */
+ * Spec: spec/cap.csr.tsv, spec/rt.csr.tsv, spec/gfx.csr.tsv, R-CAP-13, R-CAP-22, R-CAP-40 to 43, R-CAP-56, R-CAP-57, R-XM-35. */
 #ifndef FACET_XPHMG_CAP_H
 #define FACET_XPHMG_CAP_H
 
@@ -45,6 +44,12 @@ void facet_rt_csr_write(struct facet_units *units, unsigned number, uint64_t val
 /* What a register of its own can hold: NULL for RTCAP and RTCLSDEF, which show other state. */
 uint64_t *facet_rt_register(struct facet_rt *rt, unsigned number);
 uint64_t facet_rt_legal(const struct facet_cap_config *config, unsigned number, uint64_t value);
+
+/* 0x800-0x817. A wide register has 128 bits. */
+bool facet_gfx_csr_read(const struct facet_gfx *gfx, unsigned number, uint64_t *value);
+void facet_gfx_csr_write(struct facet_gfx *gfx, unsigned number, uint64_t value);
+bool facet_gfx_csr_wide(unsigned number);
+uint64_t facet_gfx_legal(unsigned number, uint64_t value);
 
 /* Registers behind XISEL, by their full numbers. */
 bool facet_cap_indirect_read(const struct facet_units *units,

@@ -96,6 +96,8 @@ enum facet_status facet_xphmg_add_devices(struct facet_xphmg *m, struct facet_er
     struct facet_mem_device clint = {facet_xphmg_clint_read, facet_xphmg_clint_write, m};
     struct facet_mem_device uart = {facet_xphmg_uart_read, facet_xphmg_uart_write, m};
     struct facet_mem_device finisher = {finisher_read, finisher_write, m};
+    struct facet_mem_device framebuffer = {
+        facet_xphmg_framebuffer_read, facet_xphmg_framebuffer_write, m};
     enum facet_status status =
         facet_mem_add_device(m->mem, "finisher", 0x100000, 0x1000, &finisher, err);
 
@@ -104,6 +106,10 @@ enum facet_status facet_xphmg_add_devices(struct facet_xphmg *m, struct facet_er
     }
     if (status == FACET_OK) {
         status = facet_mem_add_device(m->mem, "uart", 0x10000000, 0x100, &uart, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_mem_add_device(
+            m->mem, "framebuffer", FACET_XPHMG_FRAME_BASE, 0x1000, &framebuffer, err);
     }
     return status;
 }

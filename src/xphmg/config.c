@@ -12,12 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units that this program has. The presence bits of the others read 0 and their instructions and
- * CSRs are those of an absent unit. */
-#define BUILT (~FACET_CAP_FEAT0_GFX_PRESENT)
-
 #define FULL                                                                                       \
-    .cap_vers = FACET_CAP_VERS_RESET, .feat0 = FACET_CAP_FEAT0_RESET & BUILT,                      \
+    .cap_vers = FACET_CAP_VERS_RESET, .feat0 = FACET_CAP_FEAT0_RESET,                              \
     .feat1 = FACET_CAP_FEAT1_RESET, .pmask_cap = FACET_CAP_PMASK_CAP_RESET,                        \
     .xmem_cap = FACET_CAP_XMEM_CAP_RESET, .xmem_params = FACET_CAP_XMEM_PARAMS_RESET,              \
     .prec_alu = FACET_CAP_PREC_ALU_RESET, .prec_fp8 = FACET_CAP_PREC_FP8_RESET,                    \
@@ -34,7 +30,7 @@ static const struct {
     {"min",
      {
          .cap_vers = FACET_CAP_VERS_RESET,
-         .feat0 = UINT64_C(0x1408) & BUILT,
+         .feat0 = 0x1408,
          .feat1 = 0x7E3C,
          .pmask_cap = 0x13,
          .xmem_cap = 0x0001,
@@ -88,6 +84,11 @@ static const struct {
     PART(pmask_banks, pmask_cap, CAP_PMASK_CAP_PMASK_BANKS_M1, 1, 4),
     PART(pmask_level, feat1, CAP_FEAT1_PMASK_LEVEL, 0, 2),
     PART(mtx_descq, feat1, CAP_FEAT1_MTX_DESCQ, 0, 1),
+    PART(rt_node4, rtcap, RTCAP_NODE4, 0, 1),
+    PART(rt_node8, rtcap, RTCAP_NODE8, 0, 1),
+    PART(rt_watertight, rtcap, RTCAP_WATERTIGHT, 0, 1),
+    PART(rt_pack_hint, rtcap, RTCAP_PACK_HINT, 0, 1),
+    PART(rt_eps_ctl, rtcap, RTCAP_EPS_CTL, 0, 1),
     PART(rt_descq, rtcap, RTCAP_DESCQ, 0, 1),
 };
 
@@ -148,7 +149,6 @@ enum facet_status facet_cap_config_set(struct facet_cap_config *config,
         } else {
             *reg = (*reg & ~keys[i].mask) | (value - keys[i].first) << keys[i].low;
         }
-        config->feat0 &= BUILT;
         return FACET_OK;
     }
     return facet_fail(err, FACET_ERR_USAGE, 0, "no configuration key is called %s", key);

@@ -9,6 +9,7 @@
 #ifndef FACET_XPHMG_HART_H
 #define FACET_XPHMG_HART_H
 
+#include "base/pool.h"
 #include "contract/xphmg_csrs.h"
 #include "machine/ops.h"
 #include "mem/mem.h"
@@ -66,7 +67,8 @@ enum {
     FACET_HART_REG_PRIV,
     FACET_HART_REG_P0, /* then the predicate banks 1..3 */
     FACET_HART_REG_MTX = FACET_HART_REG_P0 + FACET_BANKS,
-    FACET_HART_REG_COUNT = FACET_HART_REG_MTX + (int)(sizeof(struct facet_mtx_bank) / 8) * 4
+    FACET_HART_REG_GFX = FACET_HART_REG_MTX + (int)(sizeof(struct facet_mtx_bank) / 8) * 4,
+    FACET_HART_REG_COUNT = FACET_HART_REG_GFX + 2 * 7 /* GFXPLN0 to GFXPLN5, GFXBORDERC */
 };
 
 /* What the platform does with an EBREAK between the two semihosting markers. */
@@ -158,6 +160,9 @@ struct facet_hart {
     /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
     struct facet_insn *memo;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
+    facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
+    /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
+    const struct facet_rt_watch *rt_watch;
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
@@ -202,6 +207,16 @@ static inline bool facet_hart_listens(const struct facet_hart *h)
 static inline uint8_t *facet_hart_mtx_word(struct facet_hart *h, unsigned reg)
 {
     return (uint8_t *)h->units.mtx.bank + 8 * (size_t)(reg - FACET_HART_REG_MTX);
+}
+
+/* Half of a 128-bit register of GFX behind a register of the table from FACET_HART_REG_GFX on: the
+ * planes in rising order, then the border colour, the lower half first. */
+static inline uint64_t *facet_hart_gfx_word(struct facet_hart *h, unsigned reg)
+{
+    unsigned wide = (reg - FACET_HART_REG_GFX) / 2;
+    unsigned number = wide < 6 ? FACET_CSR_GFXPLN0 + wide : FACET_CSR_GFXBORDERC;
+
+    return &h->units.gfx.reg[number - FACET_GFX_FIRST][(reg - FACET_HART_REG_GFX) % 2];
 }
 
 void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value);

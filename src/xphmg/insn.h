@@ -18,7 +18,11 @@ struct facet_insn {
     uint8_t rm;  /* rounding mode field, order bits of an atomic, or 0 */
     int64_t imm; /* immediate, shift amount, branch offset or CSR number */
     uint32_t word;
+    uint16_t
+        csr; /* of a csr* instruction: index in facet_csr_rows; FACET_INSN_NO_CSR: none there */
 };
+
+enum { FACET_INSN_NO_CSR = UINT16_MAX };
 
 /* Never fails: an illegal word gives row FACET_XPHMG_OP_COUNT. */
 struct facet_insn facet_insn_decode(uint32_t word);

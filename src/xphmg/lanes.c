@@ -6,6 +6,18 @@ static uint64_t lane_mask(unsigned count)
     return count >= FACET_VLMAX ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
+void facet_lanes_override(const struct facet_hart *h, struct facet_eff *eff)
+{
+    uint64_t state = h->units.rsv.svstate;
+
+    if (FACET_GET(state, SVSTATE_FPC_V) != 0) {
+        facet_eff_override(eff,
+                           (unsigned)FACET_GET(state, SVSTATE_FPC_RC),
+                           FACET_GET(state, SVSTATE_FPC_SAE) != 0,
+                           FACET_GET(state, SVSTATE_FPC_Z) != 0);
+    }
+}
+
 struct facet_trap facet_lanes_begin(struct facet_hart *h,
                                     const struct facet_insn *in,
                                     int pbank,
@@ -30,12 +42,7 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
         .eff = facet_prec_eff(&units->cap.prec),
         .exc_en = units->cap.prec.exc_en,
     };
-    if (FACET_GET(state, SVSTATE_FPC_V) != 0) {
-        facet_eff_override(&lanes->eff,
-                           (unsigned)FACET_GET(state, SVSTATE_FPC_RC),
-                           FACET_GET(state, SVSTATE_FPC_SAE) != 0,
-                           FACET_GET(state, SVSTATE_FPC_Z) != 0);
-    }
+    facet_lanes_override(h, &lanes->eff);
     return FACET_RETIRED;
 }
 
@@ -140,28 +147,38 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     return trap;
 }
 
-void facet_lanes_retire(struct facet_hart *h,
-                        const struct facet_lanes *lanes,
-                        bool numeric,
-                        bool spends)
+void facet_lanes_spend(struct facet_hart *h)
 {
     uint64_t state = h->units.rsv.svstate, left = FACET_GET(state, SVSTATE_BLK);
 
-    if (numeric) {
-        facet_prec_retire(&h->units.cap.prec);
+    if (FACET_GET(state, SVSTATE_EN) == 0) {
+        return;
     }
-    if (lanes->rsv || spends) {
-        state &= ~FACET_SVSTATE_FPC_V;
-    }
-    if (lanes->rsv && FACET_GET(state, SVSTATE_ONE_SHOT) != 0) {
+    if (FACET_GET(state, SVSTATE_ONE_SHOT) != 0) {
         state &= ~(FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV);
-    } else if (lanes->rsv && left > 0) {
+    } else if (left > 0) {
         state = FACET_PUT(state, SVSTATE_BLK, left - 1);
         if (left == 1) {
             state &= ~FACET_SVSTATE_EN;
         }
     }
     h->units.rsv.svstate = state;
+}
+
+void facet_lanes_retire(struct facet_hart *h,
+                        const struct facet_lanes *lanes,
+                        bool numeric,
+                        bool spends)
+{
+    if (numeric) {
+        facet_prec_retire(&h->units.cap.prec);
+    }
+    if (lanes->rsv || spends) {
+        h->units.rsv.svstate &= ~FACET_SVSTATE_FPC_V;
+    }
+    if (lanes->rsv) {
+        facet_lanes_spend(h);
+    }
 }
 
 void facet_rsv_trap_entry(struct facet_rsv *rsv)

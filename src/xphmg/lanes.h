@@ -30,6 +30,9 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
                                     int pbank,
                                     struct facet_lanes *lanes);
 
+/* A pending svon.fpctl on an EFF that the instruction composed itself. */
+void facet_lanes_override(const struct facet_hart *h, struct facet_eff *eff);
+
 enum facet_window_name { FACET_WINDOW_A, FACET_WINDOW_B, FACET_WINDOW_D };
 /* The window of an operand field. `x_file`: the field names an x register (x0 is not windowed). */
 struct facet_reg_window facet_lanes_window(const struct facet_hart *h,
@@ -66,6 +69,9 @@ void facet_lanes_retire(struct facet_hart *h,
                         const struct facet_lanes *lanes,
                         bool numeric,
                         bool spends);
+
+/* The part of step 7 that a disabled GFX instruction runs: one-shot or block count. */
+void facet_lanes_spend(struct facet_hart *h);
 
 /* Trap entry and return (rt-semantics.md 2.7). */
 void facet_rsv_trap_entry(struct facet_rsv *rsv);

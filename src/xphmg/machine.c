@@ -13,6 +13,7 @@ static void xphmg_destroy(void *self)
     struct facet_xphmg *m = self;
 
     facet_block_cache_destroy(m->cache);
+    facet_pool_destroy(m->pool);
     facet_mem_destroy(m->mem);
     facet_xphmg_tables_free(&m->tables);
     free(m->harts);
@@ -40,6 +41,7 @@ static void xphmg_reset(void *self)
     facet_xmem_reset(&m->xmem);
     memset(m->last_trap, 0, m->hart_count * sizeof *m->last_trap);
     memset(&m->uart, 0, sizeof m->uart);
+    memset(&m->framebuffer, 0, sizeof m->framebuffer);
     m->htif.response = 0;
     m->htif.reading = false;
     m->clock = m->mtime = m->mtime_offset = m->msip = 0;
@@ -113,6 +115,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->csr_index = m->tables.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
+        h->pool = m->pool;
         h->memo = m->memo;
         h->xmem = &m->xmem;
         h->units.config = &m->cap;
@@ -176,7 +179,9 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
              m->mem, "lds", FACET_MEM_RAM, FACET_XLDSBASE_RESET, FACET_XLDSSIZE_RESET, err)) !=
             FACET_OK ||
         (status = facet_mem_add_ram(
-             m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK) {
+             m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK ||
+        (c->job_threads > 1 &&
+         (status = facet_pool_create(c->job_threads, &m->pool, err)) != FACET_OK)) {
         xphmg_destroy(m);
         return status;
     }
@@ -224,7 +229,9 @@ static struct facet_value xphmg_reg_read(const void *self, uint32_t core, uint32
                                  ? h->units.pmask.p0
                                  : h->units.pmask.bank[reg - FACET_HART_REG_P0]);
     }
-    return facet_value64(facet_load_le64(facet_hart_mtx_word((struct facet_hart *)h, reg)));
+    return facet_value64(reg < FACET_HART_REG_GFX
+                             ? facet_load_le64(facet_hart_mtx_word((struct facet_hart *)h, reg))
+                             : *facet_hart_gfx_word((struct facet_hart *)h, reg));
 }
 
 static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct facet_value value)
@@ -241,8 +248,11 @@ static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct face
         h->units.pmask.p0 = value.lo != 0;
     } else if (reg > FACET_HART_REG_P0 && reg < FACET_HART_REG_MTX) {
         h->units.pmask.bank[reg - FACET_HART_REG_P0] = value.lo;
-    } else if (reg >= FACET_HART_REG_MTX) {
+    } else if (reg >= FACET_HART_REG_MTX && reg < FACET_HART_REG_GFX) {
         facet_store_le64(facet_hart_mtx_word(h, reg), value.lo);
+    } else if (reg >= FACET_HART_REG_GFX &&
+               (h->units.config->feat0 & FACET_CAP_FEAT0_GFX_PRESENT) != 0) {
+        *facet_hart_gfx_word(h, reg) = value.lo;
     }
 }
 

@@ -153,6 +153,7 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
     facet_xmem_visit(&m->xmem, io);
     visit_time(m, io);
     visit_devices(m, io);
+    facet_xphmg_framebuffer_visit(&m->framebuffer, io);
     visit_console(&m->console, io);
 }
 

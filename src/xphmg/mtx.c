@@ -4,8 +4,8 @@
  * Spec: gfx-semantics.md 2, 16, 17; numeric.md 11.1. */
 #include "xphmg/mtx.h"
 
+#include "xphmg/elements.h"
 #include "xphmg/lanes.h"
-#include "xphmg/mtx_memory.h"
 #include "xphmg/vendor.h"
 
 #include <string.h>
@@ -119,7 +119,7 @@ struct run {
     struct facet_hart *h;
     const struct plan *plan;
     struct facet_lanes lanes;
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_mtx_numbers numbers;
     struct facet_mtx_bank *bank;  /* the active one */
     struct facet_mtx_bank loaded; /* LD: what the bank becomes */
@@ -141,7 +141,7 @@ static struct facet_trap compute_lane(struct run *r, unsigned lane)
     uint32_t in[FACET_MTX_MAX_TILE];
     unsigned flags = 0;
     struct facet_trap trap =
-        facet_mtx_read(&r->port, r->h->x[facet_window_reg(r->a, lane)], 0, p->in, in);
+        facet_elements_read(&r->port, r->h->x[facet_window_reg(r->a, lane)], 0, p->in, in);
 
     if (trap.taken) {
         return trap;
@@ -207,8 +207,8 @@ static struct facet_trap write_memory(struct run *r)
             if (!active(r, i)) {
                 continue;
             }
-            trap = pass == 0 ? facet_mtx_probe(&r->port, base, 0, r->plan->out)
-                             : facet_mtx_write(&r->port, base, 0, r->plan->out, r->out[i]);
+            trap = pass == 0 ? facet_elements_probe(&r->port, base, 0, r->plan->out)
+                             : facet_elements_write(&r->port, base, 0, r->plan->out, r->out[i]);
             if (trap.taken) {
                 return facet_lanes_fault(r->h, &r->lanes, i, trap);
             }
@@ -283,7 +283,7 @@ struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_ins
         return trap;
     }
     memset(r.flags, 0, sizeof r.flags);
-    r.port = (struct facet_mtx_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
+    r.port = (struct facet_element_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
     facet_hart_unit(
         h, "mtx", "policy", 2, (uint64_t[]){r.port.actor.dom, facet_xmem_unit_class(h, 0)});
     r.numbers = (struct facet_mtx_numbers){r.lanes.eff, h->units.cap.zptab};

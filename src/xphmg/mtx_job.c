@@ -2,10 +2,10 @@
  * its end before the next instruction, on a private bank; what stops it goes to MTXSTAT.JOB_ERR.
  *
  * XPHMG_MTX_DESC, 64 bytes: u64 mat, vin, vout; u32 ld_imm, mul_imm, count, flags; XPHMG_MEMCTL. */
+#include "xphmg/elements.h"
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
 #include "xphmg/mtx.h"
-#include "xphmg/mtx_memory.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct descriptor {
 
 struct job {
     struct descriptor d;
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_mtx_numbers numbers;
     struct facet_mtx_load load;
     struct facet_mtx_product product;
@@ -27,24 +27,14 @@ struct job {
     uint64_t exc_en;
 };
 
-/* An XPHMG access of the hart itself: the policy of the descriptor is not known yet. */
 static struct facet_trap
 read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
 {
-    struct facet_xmem_actor actor = facet_xmem_inline(h);
     uint8_t bytes[DESCRIPTOR_BYTES];
-    struct facet_trap trap = (address & 7) != 0
-                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
-                                 : facet_xmem_probe(h, actor, address, DESCRIPTOR_BYTES, false);
+    struct facet_trap trap = facet_xmem_read_descriptor(h, address, sizeof bytes, bytes);
 
-    for (unsigned i = 0; i < DESCRIPTOR_BYTES && !trap.taken; i += 8) {
-        uint64_t word = 0;
-
-        trap = facet_hart_load(h, address + i, 8, &word);
-        facet_store_le64(bytes + i, word);
-    }
     if (trap.taken) {
-        return facet_xmem_fault(h, actor, trap);
+        return trap;
     }
     *d = (struct descriptor){
         .mat = facet_load_le64(bytes),
@@ -107,7 +97,7 @@ static unsigned one_vector(struct job *job, uint64_t k)
     unsigned n = facet_mtx_input_size(&job->product), m = facet_mtx_output_size(&job->product);
     uint32_t in[4], out[4];
     unsigned flags = 0;
-    struct facet_trap trap = facet_mtx_read(&job->port, job->d.vin, k * n, n, in);
+    struct facet_trap trap = facet_elements_read(&job->port, job->d.vin, k * n, n, in);
 
     if (trap.taken) {
         return trap.cause;
@@ -117,9 +107,9 @@ static unsigned one_vector(struct job *job, uint64_t k)
     if (facet_prec_hits(job->exc_en, job->numbers.eff.sae, flags) != 0) {
         return FACET_CAUSE_NUMERIC;
     }
-    trap = facet_mtx_probe(&job->port, job->d.vout, k * m, m);
+    trap = facet_elements_probe(&job->port, job->d.vout, k * m, m);
     if (!trap.taken) {
-        trap = facet_mtx_write(&job->port, job->d.vout, k * m, m, out);
+        trap = facet_elements_write(&job->port, job->d.vout, k * m, m, out);
     }
     return trap.taken ? trap.cause : 0;
 }
@@ -128,7 +118,7 @@ static unsigned run(struct job *job)
 {
     uint32_t image[16 + 4];
     struct facet_trap trap =
-        facet_mtx_read(&job->port, job->d.mat, 0, facet_mtx_image_size(&job->load), image);
+        facet_elements_read(&job->port, job->d.mat, 0, facet_mtx_image_size(&job->load), image);
     unsigned cause = trap.taken ? trap.cause : 0;
 
     if (cause == 0) {
@@ -161,7 +151,7 @@ struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn
     frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
     job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
     facet_xmem_job_begin(h, job.d.memctl, &policy);
-    job.port = (struct facet_mtx_port){h, policy.actor, facet_container_of(&frame.eff)};
+    job.port = (struct facet_element_port){h, policy.actor, facet_container_of(&frame.eff)};
     job.exc_en = frame.exc_en;
 
     cause = legal(&job, h) ? run(&job) : FACET_CAUSE_ILLEGAL;

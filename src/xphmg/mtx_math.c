@@ -4,6 +4,7 @@
 #include "num/accum.h"
 #include "num/arith.h"
 #include "num/convert.h"
+#include "num/extreme.h"
 
 static struct facet_conv conv_of(const struct facet_mtx_numbers *n, unsigned channel)
 {
@@ -251,78 +252,6 @@ void facet_mtx_epilogue(const struct facet_mtx_numbers *numbers,
     }
 }
 
-/* The chosen entry of a max or min while the tile is scanned. `value` orders entries: the binary32
- * of an FP element, which is exact, or the integer q - zp. */
-struct extreme {
-    bool found;
-    int64_t value;
-    uint32_t bits;
-};
-
-/* Binary32 codes in the order of their values, -0 below +0. */
-static int64_t fp_rank(uint32_t code)
-{
-    return (code >> 31) != 0 ? -1 - (int64_t)(code & 0x7FFFFFFF) : (int64_t)code;
-}
-
-static void consider(struct extreme *e, bool max, int64_t value, uint32_t bits)
-{
-    if (!e->found || (max ? value > e->value : value < e->value)) {
-        *e = (struct extreme){true, value, bits};
-    }
-}
-
-/* The conversion of FP elements to binary32: exact, with the NaN flags and FTZ_HIT of widen. */
-static struct facet_conv exact_conv(const struct facet_mtx_numbers *n)
-{
-    struct facet_conv conv = conv_of(n, 0);
-
-    conv.acc = FACET_FMT_FP32;
-    conv.scale = 0;
-    return conv;
-}
-
-static void
-look_fp(const struct facet_mtx_numbers *n, struct extreme *e, uint32_t bits, bool max, unsigned *fl)
-{
-    struct facet_conv conv = exact_conv(n);
-    unsigned raised = 0;
-    uint32_t value = facet_widen(&conv, bits, &raised);
-
-    *fl |= raised;
-    if (facet_num_is_nan(FACET_FMT_FP32, value)) { /* loses against every number */
-        return;
-    }
-    if ((raised & FACET_FTZ) != 0) { /* a flushed entry is written as zero of its sign */
-        bits &= 1u << (facet_format_width(conv.elem) - 1);
-    }
-    consider(e, max, fp_rank(value), bits);
-}
-
-static void
-look_int(const struct facet_mtx_numbers *n, struct extreme *e, uint32_t bits, unsigned i, bool max)
-{
-    struct facet_conv conv = conv_of(n, i);
-    unsigned width = facet_format_width(conv.elem);
-
-    consider(e, max, (conv.uns ? (int64_t)bits : facet_bits_sign(bits, width)) - conv.zp, bits);
-}
-
-static uint32_t
-extreme_bits(const struct facet_mtx_numbers *n, const struct extreme *e, unsigned *flags)
-{
-    struct facet_conv conv = exact_conv(n);
-    unsigned raised = 0;
-    uint32_t nan;
-
-    if (e->found) {
-        return e->bits;
-    }
-    nan = facet_narrow(&conv, 0x7FC00000, &raised);
-    *flags |= raised & ~(unsigned)FACET_DOWN; /* only NaNs: no accumulator takes part */
-    return nan;
-}
-
 /* One result: the entries (i,j) with i in [i0,i1) and j in [j0,j1) in row-major order. */
 struct part {
     unsigned i0, i1, j0, j1;
@@ -337,7 +266,7 @@ static uint32_t reduce_part(const struct facet_mtx_numbers *numbers,
                             unsigned *flags)
 {
     struct facet_conv conv = conv_of(numbers, part.channel);
-    struct extreme chosen = {0};
+    struct facet_extreme chosen = {0};
     uint32_t acc = 0;
 
     for (unsigned i = part.i0; i < part.i1; i++) {
@@ -345,11 +274,9 @@ static uint32_t reduce_part(const struct facet_mtx_numbers *numbers,
             uint32_t bits = in[facet_mtx_tile_index(tile, i, j)];
 
             if (op != 0) {
-                if (facet_format_is_int(numbers->eff.elem)) {
-                    look_int(numbers, &chosen, bits, i, op == 1);
-                } else {
-                    look_fp(numbers, &chosen, bits, op == 1, flags);
-                }
+                struct facet_conv entry = conv_of(numbers, i);
+
+                facet_extreme_look(&chosen, &entry, op == 1, bits, flags);
             } else if (i == part.i0 && j == part.j0) {
                 acc = widen(numbers, i, bits, flags);
             } else {
@@ -357,7 +284,7 @@ static uint32_t reduce_part(const struct facet_mtx_numbers *numbers,
             }
         }
     }
-    return op == 0 ? facet_narrow(&conv, acc, flags) : extreme_bits(numbers, &chosen, flags);
+    return op == 0 ? facet_narrow(&conv, acc, flags) : facet_extreme_bits(&chosen, &conv, flags);
 }
 
 void facet_mtx_reduce(const struct facet_mtx_numbers *numbers,

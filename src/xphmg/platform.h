@@ -1,6 +1,6 @@
 /* The whole xphmg machine, shared by the files that make it up: machine.c (life and face),
- * schedule.c (whose turn it is, time, the run loop), clint.c, uart.c, htif.c, semihost.c (the
- * platform), load.c (ELF files), machine_state.c (snapshots). */
+ * schedule.c (whose turn it is, time, the run loop), clint.c, uart.c, framebuffer.c, htif.c,
+ * semihost.c (the platform), load.c (ELF files), machine_state.c (snapshots). */
 #ifndef FACET_XPHMG_PLATFORM_H
 #define FACET_XPHMG_PLATFORM_H
 
@@ -50,6 +50,7 @@ struct facet_xphmg {
     char (*core_names)[12];
     struct facet_insn *memo;  /* of all harts */
     facet_block_cache *cache; /* of all harts; NULL: plain executor only */
+    facet_pool *pool;         /* for jobs; NULL: the calling thread only */
     uint64_t cache_breaks;    /* break_version that its blocks were made for; 0: none */
 
     /* The state. */
@@ -66,6 +67,7 @@ struct facet_xphmg {
     bool idle;          /* everybody waits and no timer will fire */
     struct facet_xphmg_console console;
     struct facet_xphmg_uart uart;
+    struct facet_xphmg_framebuffer framebuffer; /* stride as written, 0 included */
     struct facet_xphmg_htif htif;
     uint32_t semihost_errno;
     struct facet_xphmg_fault *last_trap; /* per hart: the last one outside its own handler */
@@ -93,6 +95,9 @@ bool facet_xphmg_clint_read(void *context, uint64_t offset, unsigned size, uint6
 bool facet_xphmg_clint_write(void *context, uint64_t offset, unsigned size, uint64_t value);
 bool facet_xphmg_uart_read(void *context, uint64_t offset, unsigned size, uint64_t *value);
 bool facet_xphmg_uart_write(void *context, uint64_t offset, unsigned size, uint64_t value);
+bool facet_xphmg_framebuffer_read(void *context, uint64_t offset, unsigned size, uint64_t *value);
+bool facet_xphmg_framebuffer_write(void *context, uint64_t offset, unsigned size, uint64_t value);
+void facet_xphmg_framebuffer_visit(struct facet_xphmg_framebuffer *fb, struct facet_state_io *io);
 /* When a run starts and after a step: does what the guest asks for in tohost. */
 void facet_xphmg_htif_poll(struct facet_xphmg *m, uint32_t core);
 /* Has the block executor leave stores near tohost and fromhost to the plain one. */

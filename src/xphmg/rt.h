@@ -7,7 +7,8 @@
 
 #include "rt/layout.h"
 #include "rt/rt.h"
-#include "xphmg/mtx_memory.h"
+#include "xphmg/elements.h"
+#include "xphmg/rt_watch.h"
 
 /* XSUBMIT.RT: checks and runs the job, x[rd] = its ticket (11.2). */
 struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in);
@@ -27,11 +28,13 @@ struct facet_trap facet_rt_unsupported(struct facet_hart *h, const struct facet_
  */
 
 /* `size` bytes at an aligned address: 4 or 8. Every fault is an event. */
-struct facet_trap
-facet_rt_read(const struct facet_mtx_port *port, uint64_t address, unsigned size, uint64_t *value);
+struct facet_trap facet_rt_read(const struct facet_element_port *port,
+                                uint64_t address,
+                                unsigned size,
+                                uint64_t *value);
 
-/* As facet_mtx_read. */
-struct facet_trap facet_rt_read_elements(const struct facet_mtx_port *port,
+/* As facet_elements_read. */
+struct facet_trap facet_rt_read_elements(const struct facet_element_port *port,
                                          uint64_t base,
                                          uint64_t first,
                                          unsigned count,
@@ -46,19 +49,19 @@ struct facet_rt_fetched {
 
 /* child_flags of the tile at `tile`, which must be a multiple of 64. */
 struct facet_trap
-facet_rt_read_flags(const struct facet_mtx_port *port, uint64_t tile, uint32_t *flags);
+facet_rt_read_flags(const struct facet_element_port *port, uint64_t tile, uint32_t *flags);
 /* Slot 0..3 of a tile; `with_index` as jobs do. */
-struct facet_trap facet_rt_read_child(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_child(const struct facet_element_port *port,
                                       uint64_t tile,
                                       uint32_t flags,
                                       unsigned slot,
                                       bool with_index,
                                       struct facet_rt_fetched *child);
 /* The TriRange at an address that must be a multiple of 16. */
-struct facet_trap facet_rt_read_range(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_range(const struct facet_element_port *port,
                                       uint64_t address,
                                       struct facet_rt_range *range);
-struct facet_trap facet_rt_read_triangle(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_triangle(const struct facet_element_port *port,
                                          uint64_t base,
                                          uint32_t triangle,
                                          uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS]);
@@ -70,12 +73,13 @@ enum { FACET_RT_STACK = 256, FACET_RT_STEPS = 1 << 24 };
 
 /* What a job knows for all of its rays. */
 struct facet_rt_scene {
-    struct facet_mtx_port port;
+    struct facet_element_port port;
     struct facet_rt_numbers numbers;
     struct facet_rt_options options;
     uint64_t heap, triangles; /* bvh_base and tri_buf */
     bool any_hit, node8;
     bool host; /* the host's floating point may do tests: NX is not needed (rt/host.h) */
+    const struct facet_rt_watch *watch; /* NULL, or told everything; `host` is false then */
 };
 
 struct facet_rt_found {

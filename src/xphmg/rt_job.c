@@ -7,7 +7,7 @@
 #include "rt/host.h"
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
-#include "xphmg/rt.h"
+#include "xphmg/rt_batch.h"
 
 #include <string.h>
 
@@ -23,6 +23,7 @@ enum {
     MEMCTL_HYB = 18,
     MAX_ENTRY = 64,
     QUEUE_BASE_ALIGN = 16,
+    RAY_TAG = FACET_RT_FAST_RAY_BYTES - 8, /* of FP32 entries */
 };
 
 struct descriptor {
@@ -48,24 +49,14 @@ struct job {
 /* ---- submission --------------------------------------------------------------------------------
  */
 
-/* An XPHMG access of the hart itself: the policy of the descriptor is not known yet. */
 static struct facet_trap
 read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
 {
-    struct facet_xmem_actor actor = facet_xmem_inline(h);
     uint8_t bytes[DESCRIPTOR_BYTES];
-    struct facet_trap trap = (address & 7) != 0
-                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
-                                 : facet_xmem_probe(h, actor, address, DESCRIPTOR_BYTES, false);
+    struct facet_trap trap = facet_xmem_read_descriptor(h, address, sizeof bytes, bytes);
 
-    for (unsigned i = 0; i < DESCRIPTOR_BYTES && !trap.taken; i += 8) {
-        uint64_t word = 0;
-
-        trap = facet_hart_load(h, address + i, 8, &word);
-        facet_store_le64(bytes + i, word);
-    }
     if (trap.taken) {
-        return facet_xmem_fault(h, actor, trap);
+        return trap;
     }
     *d = (struct descriptor){
         .bvh_base = facet_load_le64(bytes),
@@ -113,7 +104,8 @@ static void set_up(struct job *job,
                   .heap = either(d->bvh_base, rt->base),
                   .triangles = d->tri_buf,
                   .any_hit = (d->opts & OPT_ANY_HIT) != 0,
-                  .node8 = (d->opts & OPT_NODE8) != 0},
+                  .node8 = (d->opts & OPT_NODE8) != 0,
+                  .watch = h->rt_watch},
         .rays.address = either(d->rayq, rt->queue_ray),
         .hits.address = either(d->hitq, rt->queue_hit),
         .misses.address = either(d->missq, rt->queue_miss),
@@ -127,7 +119,7 @@ static void set_up(struct job *job,
 /* ---- queues ------------------------------------------------------------------------------------
  */
 
-static struct facet_trap read_queue(const struct facet_mtx_port *port, struct queue *q)
+static struct facet_trap read_queue(const struct facet_element_port *port, struct queue *q)
 {
     uint64_t head = 0, tail = 0, cap = 0;
     struct facet_trap trap = facet_rt_read(port, q->address, 4, &head);
@@ -174,7 +166,7 @@ static uint32_t after(uint32_t index, uint32_t cap)
 /* Whether aligned bytes can be written; a fault is an event. */
 static bool can_write(const struct job *job, uint64_t address, unsigned size, unsigned align)
 {
-    const struct facet_mtx_port *port = &job->scene.port;
+    const struct facet_element_port *port = &job->scene.port;
     struct facet_trap trap = address % align != 0
                                  ? facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address)
                                  : facet_xmem_probe(port->h, port->actor, address, size, true);
@@ -281,7 +273,7 @@ static bool needs_no_inexact(const struct job *job)
 /* The ray at the head of the queue, from its record to its entry. */
 static enum facet_rt_error one_ray(struct job *job)
 {
-    const struct facet_mtx_port *port = &job->scene.port;
+    const struct facet_element_port *port = &job->scene.port;
     uint64_t size = facet_rt_ray_entry_bytes(&port->container);
     uint64_t at = job->rays.base + job->rays.head * size, tag = 0;
     uint32_t elements[FACET_RT_RAY_ELEMENTS + 1];
@@ -306,7 +298,7 @@ static enum facet_rt_error one_ray(struct job *job)
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
     nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
-    job->scene.host = needs_no_inexact(job);
+    job->scene.host = job->scene.watch == NULL && needs_no_inexact(job);
     if (!nan && w != FACET_RT_W_ZERO) {
         error = facet_rt_trace(&job->scene, &ray, &found, &flags);
     }
@@ -326,16 +318,183 @@ static enum facet_rt_error one_ray(struct job *job)
     return finish(job, found.hit ? &job->hits : &job->misses, entry, bytes);
 }
 
+/* ---- many rays ---------------------------------------------------------------------------------
+ *
+ * Rays are traced ahead by rt_batch.c and recorded in order. Nothing else changes the queues while
+ * the job runs, so head and tails are kept in the job and written when a batch ends or a ray must
+ * be done alone. */
+
+static struct facet_rt_stretch header_of(const struct queue *q)
+{
+    return (struct facet_rt_stretch){q->address, q->address != 0 ? FACET_RT_QUEUE_BYTES : 0};
+}
+
+static struct facet_rt_stretch slots_of(const struct queue *q, uint64_t size)
+{
+    return (struct facet_rt_stretch){q->base, q->address != 0 ? q->cap * size : 0};
+}
+
+static struct facet_rt_stretch tail_of(const struct queue *q)
+{
+    return (struct facet_rt_stretch){q->address + 4, q->address != 0 ? 4 : 0};
+}
+
+/* Whether no entry is written over a queue, and each queue is one by itself. */
+static bool queues_apart(const struct job *job, unsigned hit_bytes)
+{
+    const struct facet_rt_stretch part[] = {header_of(&job->rays),
+                                            header_of(&job->hits),
+                                            header_of(&job->misses),
+                                            slots_of(&job->hits, hit_bytes),
+                                            slots_of(&job->misses, FACET_RT_MISS_BYTES)};
+    bool apart = true;
+
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned k = i + 1; k < sizeof part / sizeof part[0]; k++) {
+            apart = apart && !facet_rt_overlap(part[i], part[k]);
+        }
+    }
+    return apart;
+}
+
+static void write_queues(const struct job *job)
+{
+    (void)store(job, job->rays.address, 4, job->rays.head);
+    if (job->hits.address != 0) {
+        (void)store(job, job->hits.address + 4, 4, job->hits.tail);
+    }
+    if (job->misses.address != 0) {
+        (void)store(job, job->misses.address + 4, 4, job->misses.tail);
+    }
+}
+
+static void read_queues(struct job *job)
+{
+    if (job->hits.address != 0) {
+        (void)read_queue(&job->scene.port, &job->hits);
+    }
+    if (job->misses.address != 0) {
+        (void)read_queue(&job->scene.port, &job->misses);
+    }
+}
+
+/* As finish, into plain RAM. */
+static enum facet_rt_error
+append(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
+{
+    if (to->address != 0) {
+        struct facet_hart *h = job->h;
+        uint32_t tail = after(to->tail, to->cap);
+        uint64_t at = to->base + (uint64_t)to->tail * size;
+
+        if (tail == to->head) {
+            return FACET_RT_EC_QFULL;
+        }
+        memcpy(h->ram.bytes + (at - h->ram.base), entry, size);
+        facet_window_mark(&h->ram, at - h->ram.base, size);
+        facet_hart_note_store(h, at, size);
+        to->tail = tail;
+    }
+    job->rays.head = after(job->rays.head, job->rays.cap);
+    return FACET_RT_EC_NONE;
+}
+
+/* What became of a ray that was traced ahead; the end of one_ray. */
+static enum facet_rt_error
+record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
+{
+    unsigned flags = result->flags, bytes = FACET_RT_MISS_BYTES;
+    uint8_t entry[MAX_ENTRY];
+
+    facet_rt_count_boxes(job->h, result->boxes);
+    facet_rt_count_triangles(job->h, result->triangle_tests);
+    if (result->hit) {
+        const struct facet_rt_found found = {.hit = true,
+                                             .front = result->front,
+                                             .t = result->t,
+                                             .u = result->u,
+                                             .v = result->v,
+                                             .triangle = result->triangle,
+                                             .leaf = result->leaf};
+
+        bytes = hit_entry(job, tag, &found, entry, &flags);
+    } else {
+        facet_store_le64(entry, tag);
+        facet_store_le64(entry + 8, 0);
+    }
+    facet_prec_raise(&job->h->units.cap.prec, flags);
+    if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
+        return FACET_RT_EC_NUMERIC;
+    }
+    return append(job, result->hit ? &job->hits : &job->misses, entry, bytes);
+}
+
+static enum facet_rt_error
+record_batch(struct job *job, const struct facet_rt_batch *batch, size_t count)
+{
+    enum facet_rt_error error = FACET_RT_EC_NONE;
+
+    for (size_t i = 0; i < count && error == FACET_RT_EC_NONE; i++) {
+        const uint8_t *ray = batch->entries + (uint64_t)job->rays.head * FACET_RT_FAST_RAY_BYTES;
+
+        if (batch->results[i].done) {
+            error = record(job, &batch->results[i], facet_load_le64(ray + RAY_TAG));
+        } else {
+            write_queues(job);
+            error = one_ray(job);
+            read_queues(job);
+        }
+    }
+    write_queues(job);
+    return error;
+}
+
+/* All rays that are left, if they can be traced ahead. */
+static enum facet_rt_error run_batches(struct job *job)
+{
+    unsigned hit_bytes = facet_rt_hit_entry_bytes(&job->scene.port.container);
+    const struct facet_rt_stretch writes[FACET_RT_STRETCHES] = {
+        {job->rays.address, 4},
+        tail_of(&job->hits),
+        slots_of(&job->hits, hit_bytes),
+        tail_of(&job->misses),
+        slots_of(&job->misses, FACET_RT_MISS_BYTES)};
+    enum facet_rt_error error = FACET_RT_EC_NONE;
+    struct facet_rt_batch batch;
+
+    if (job->w_guard || !queues_apart(job, hit_bytes) ||
+        !facet_rt_batch_begin(
+            &job->scene, slots_of(&job->rays, FACET_RT_FAST_RAY_BYTES), writes, &batch)) {
+        return FACET_RT_EC_NONE;
+    }
+    read_queues(job);
+    while (error == FACET_RT_EC_NONE && job->rays.head != job->rays.tail) {
+        uint32_t end = job->rays.tail > job->rays.head ? job->rays.tail : job->rays.cap;
+        size_t count = end - job->rays.head < batch.room ? end - job->rays.head : batch.room;
+
+        facet_rt_batch_trace(job->h, &batch, job->rays.head, count);
+        error = record_batch(job, &batch, count);
+    }
+    facet_rt_batch_end(&batch);
+    return error;
+}
+
 static enum facet_rt_error run(struct job *job)
 {
     struct queue *queues[] = {&job->rays, &job->hits, &job->misses};
     enum facet_rt_error error = job->rays.address == 0 ? FACET_RT_EC_QUEUE : FACET_RT_EC_NONE;
+    bool tried = false;
 
     for (unsigned i = 0; i < 3 && error == FACET_RT_EC_NONE; i++) {
         error = open_queue(job, queues[i]);
     }
     while (error == FACET_RT_EC_NONE && job->rays.head != job->rays.tail) {
-        error = one_ray(job);
+        if (!tried && needs_no_inexact(job)) {
+            tried = true;
+            error = run_batches(job);
+        } else {
+            error = one_ray(job);
+        }
     }
     return error;
 }

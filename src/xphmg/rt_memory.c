@@ -7,7 +7,8 @@
 #include "xphmg/memory.h"
 #include "xphmg/rt.h"
 
-static struct facet_trap aligned(const struct facet_mtx_port *port, uint64_t address, uint64_t to)
+static struct facet_trap
+aligned(const struct facet_element_port *port, uint64_t address, uint64_t to)
 {
     return address % to == 0
                ? FACET_RETIRED
@@ -15,7 +16,8 @@ static struct facet_trap aligned(const struct facet_mtx_port *port, uint64_t add
                      port->h, port->actor, facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
 }
 
-static const uint8_t *plain_ram(const struct facet_mtx_port *port, uint64_t address, uint64_t size)
+static const uint8_t *
+plain_ram(const struct facet_element_port *port, uint64_t address, uint64_t size)
 {
     const struct facet_hart *h = port->h;
     uint64_t offset = address - h->ram.base;
@@ -26,8 +28,10 @@ static const uint8_t *plain_ram(const struct facet_mtx_port *port, uint64_t addr
                : NULL;
 }
 
-struct facet_trap
-facet_rt_read(const struct facet_mtx_port *port, uint64_t address, unsigned size, uint64_t *value)
+struct facet_trap facet_rt_read(const struct facet_element_port *port,
+                                uint64_t address,
+                                unsigned size,
+                                uint64_t *value)
 {
     const uint8_t *bytes = address % size == 0 ? plain_ram(port, address, size) : NULL;
     struct facet_trap trap;
@@ -45,7 +49,7 @@ facet_rt_read(const struct facet_mtx_port *port, uint64_t address, unsigned size
 }
 
 static struct facet_trap
-read32(const struct facet_mtx_port *port, uint64_t address, uint32_t *value)
+read32(const struct facet_element_port *port, uint64_t address, uint32_t *value)
 {
     uint64_t word = 0;
     struct facet_trap trap = facet_rt_read(port, address, 4, &word);
@@ -55,14 +59,14 @@ read32(const struct facet_mtx_port *port, uint64_t address, uint32_t *value)
 }
 
 struct facet_trap
-facet_rt_read_flags(const struct facet_mtx_port *port, uint64_t tile, uint32_t *flags)
+facet_rt_read_flags(const struct facet_element_port *port, uint64_t tile, uint32_t *flags)
 {
     struct facet_trap trap = aligned(port, tile, FACET_RT_TILE_ALIGN);
 
     return trap.taken ? trap : read32(port, tile + facet_rt_tile_word(&port->container, 3), flags);
 }
 
-struct facet_trap facet_rt_read_child(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_child(const struct facet_element_port *port,
                                       uint64_t tile,
                                       uint32_t flags,
                                       unsigned slot,
@@ -84,7 +88,7 @@ struct facet_trap facet_rt_read_child(const struct facet_mtx_port *port,
                             port, tile, UINT64_C(6) * slot, FACET_RT_BOX_ELEMENTS, child->box);
 }
 
-struct facet_trap facet_rt_read_elements(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_elements(const struct facet_element_port *port,
                                          uint64_t base,
                                          uint64_t first,
                                          unsigned count,
@@ -94,7 +98,7 @@ struct facet_trap facet_rt_read_elements(const struct facet_mtx_port *port,
     const uint8_t *bytes = words ? plain_ram(port, base + 4 * first, UINT64_C(4) * count) : NULL;
 
     if (bytes == NULL) {
-        return facet_mtx_read(port, base, first, count, elements);
+        return facet_elements_read(port, base, first, count, elements);
     }
     for (unsigned i = 0; i < count; i++) {
         elements[i] = facet_container_get(&port->container, facet_load_le32(bytes + 4 * i), 0);
@@ -102,7 +106,7 @@ struct facet_trap facet_rt_read_elements(const struct facet_mtx_port *port,
     return FACET_RETIRED;
 }
 
-struct facet_trap facet_rt_read_range(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_range(const struct facet_element_port *port,
                                       uint64_t address,
                                       struct facet_rt_range *range)
 {
@@ -117,7 +121,7 @@ struct facet_trap facet_rt_read_range(const struct facet_mtx_port *port,
     return trap.taken ? trap : facet_rt_read(port, address + 8, 8, &range->base);
 }
 
-struct facet_trap facet_rt_read_triangle(const struct facet_mtx_port *port,
+struct facet_trap facet_rt_read_triangle(const struct facet_element_port *port,
                                          uint64_t base,
                                          uint32_t triangle,
                                          uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS])

@@ -7,12 +7,6 @@
 
 #define MINUS_INFINITY UINT32_C(0xFF800000)
 
-struct entry {
-    enum facet_rt_child type;
-    uint32_t index;
-    uint32_t near; /* where the ray enters it */
-};
-
 struct walk {
     const struct facet_rt_scene *scene;
     struct facet_rt_ray ray; /* tmax: the closest hit so far */
@@ -21,7 +15,7 @@ struct walk {
     unsigned *flags;
     uint32_t steps;
     unsigned depth;
-    struct entry stack[FACET_RT_STACK];
+    struct facet_rt_entry stack[FACET_RT_STACK];
 };
 
 /* Neither is a NaN. */
@@ -32,7 +26,7 @@ static bool less(const struct walk *w, uint32_t a, uint32_t b)
     return facet_acc_lt(&w->scene->numbers.channel[0], a, b, &none);
 }
 
-static bool push(struct walk *w, struct entry entry)
+static bool push(struct walk *w, struct facet_rt_entry entry)
 {
     if (w->depth == FACET_RT_STACK) {
         return false;
@@ -41,8 +35,24 @@ static bool push(struct walk *w, struct entry entry)
     return true;
 }
 
+/* Tells the watcher, if there is one; false: it wants to stop. */
+static bool tell(const struct walk *w, struct facet_rt_event event)
+{
+    const struct facet_rt_watch *watch = w->scene->watch;
+
+    if (watch == NULL) {
+        return true;
+    }
+    event.tmax = w->ray.tmax;
+    event.depth = w->depth;
+    return watch->event(watch->context, &event);
+}
+
 /* Inserts a child behind those that the ray enters before it or at the same place. */
-static void sort_in(const struct walk *w, struct entry *kept, unsigned count, struct entry child)
+static void sort_in(const struct walk *w,
+                    struct facet_rt_entry *kept,
+                    unsigned count,
+                    struct facet_rt_entry child)
 {
     unsigned at = count;
 
@@ -53,56 +63,68 @@ static void sort_in(const struct walk *w, struct entry *kept, unsigned count, st
 }
 
 /* B3 to B6 of a box. */
-static struct facet_rt_slab test_box(struct walk *w, const uint32_t elements[FACET_RT_BOX_ELEMENTS])
+static struct facet_rt_slab
+test_box(struct walk *w, const struct facet_rt_fetched *child, unsigned number)
 {
     const struct facet_rt_numbers *n = &w->scene->numbers;
-    struct facet_rt_slab slab = {.outcome = FACET_RT_NAN};
+    struct facet_rt_box_steps steps = {.slab.outcome = FACET_RT_NAN};
     struct facet_rt_box box;
+    unsigned flags = 0;
+    bool nan;
 
-    if (w->scene->host && facet_rt_host_box(&w->host, elements, &slab, w->flags)) {
-        return slab;
+    if (w->scene->host && facet_rt_host_box(&w->host, child->box, &steps.slab, w->flags)) {
+        return steps.slab;
     }
-    return facet_rt_box_widen(n, elements, &box, w->flags)
-               ? slab
-               : facet_rt_test_box(n, &w->ray, &box, w->flags);
-}
-
-/* T2 to T11 of a triangle. */
-static struct facet_rt_facet test_triangle(struct walk *w,
-                                           const uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS])
-{
-    const struct facet_rt_scene *s = w->scene;
-    struct facet_rt_facet hit = {.outcome = FACET_RT_NAN};
-    struct facet_rt_triangle wide;
-
-    if (s->host && facet_rt_host_triangle(&w->host, elements, &s->options, &hit, w->flags)) {
-        return hit;
+    nan = facet_rt_box_widen(n, child->box, &box, &flags);
+    if (!nan) {
+        facet_rt_box_steps(n, &w->ray, &box, &steps, &flags);
     }
-    return facet_rt_triangle_widen(&s->numbers, elements, &wide, w->flags)
-               ? (struct facet_rt_facet){.outcome = FACET_RT_NAN}
-               : facet_rt_test_triangle(&s->numbers, &w->ray, &wide, &s->options, w->flags);
+    *w->flags |= flags;
+    (void)tell(w,
+               (struct facet_rt_event){
+                   .kind = FACET_RT_EVENT_CHILD,
+                   .entry = {(uint8_t)child->type, (uint8_t)number, child->index, steps.slab.cnear},
+                   .nan = nan,
+                   .elements = child->box,
+                   .wide_box = &box,
+                   .box = &steps,
+                   .flags = flags});
+    return steps.slab;
 }
 
 /* The children of one tile that the ray enters, sorted into `kept`. */
-static struct facet_trap
-visit_tile(struct walk *w, uint64_t tile, struct entry *kept, unsigned *count)
+static struct facet_trap visit_tile(
+    struct walk *w, uint64_t tile, unsigned first, struct facet_rt_entry *kept, unsigned *count)
 {
     const struct facet_rt_scene *s = w->scene;
     uint32_t types = 0;
-    struct facet_trap trap = facet_rt_read_flags(&s->port, tile, &types);
+    struct facet_trap trap =
+        tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_TILE, .address = tile})
+            ? facet_rt_read_flags(&s->port, tile, &types)
+            : facet_trap_make(FACET_CAUSE_LOAD_FAULT, tile);
 
     for (unsigned slot = 0; slot < FACET_RT_TILE_CHILDREN && !trap.taken; slot++) {
         struct facet_rt_fetched child;
         struct facet_rt_slab slab;
 
         trap = facet_rt_read_child(&s->port, tile, types, slot, true, &child);
-        if (trap.taken || child.type == FACET_RT_EMPTY) {
+        if (trap.taken) {
+            break;
+        }
+        if (child.type == FACET_RT_EMPTY) {
+            (void)tell(w,
+                       (struct facet_rt_event){.kind = FACET_RT_EVENT_CHILD,
+                                               .entry.child = (uint8_t)(first + slot)});
             continue;
         }
         facet_rt_count_boxes(s->port.h, 1);
-        slab = test_box(w, child.box);
+        slab = test_box(w, &child, first + slot);
         if (slab.outcome == FACET_RT_HIT) {
-            sort_in(w, kept, (*count)++, (struct entry){child.type, child.index, slab.cnear});
+            sort_in(w,
+                    kept,
+                    (*count)++,
+                    (struct facet_rt_entry){
+                        (uint8_t)child.type, (uint8_t)(first + slot), child.index, slab.cnear});
         }
     }
     return trap;
@@ -112,36 +134,81 @@ static enum facet_rt_error visit_node(struct walk *w, uint32_t index)
 {
     const struct facet_rt_scene *s = w->scene;
     uint64_t size = facet_rt_tile_bytes(&s->port.container), tile = s->heap + index * size;
-    struct entry kept[2 * FACET_RT_TILE_CHILDREN];
+    struct facet_rt_entry kept[2 * FACET_RT_TILE_CHILDREN];
     unsigned count = 0;
     struct facet_trap trap;
 
     if (++w->steps > FACET_RT_STEPS) {
         return FACET_RT_EC_BVH;
     }
-    trap = visit_tile(w, tile, kept, &count);
+    trap = visit_tile(w, tile, 0, kept, &count);
     if (!trap.taken && s->node8) {
-        trap = visit_tile(w, tile + size, kept, &count);
+        trap = visit_tile(w, tile + size, FACET_RT_TILE_CHILDREN, kept, &count);
     }
     if (trap.taken) {
         return FACET_RT_EC_DESC_FAULT;
     }
+    (void)tell(w,
+               (struct facet_rt_event){.kind = FACET_RT_EVENT_SORT, .kept = kept, .count = count});
     while (count > 0) { /* the nearest ends on top */
         if (!push(w, kept[--count])) {
             return FACET_RT_EC_BVH;
         }
+        (void)tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_PUSH, .entry = kept[count]});
     }
     return FACET_RT_EC_NONE;
 }
 
-/* Whether a hit replaces the one found so far. It is not beyond it: that was tmax. */
-static bool
-is_better(const struct walk *w, const struct facet_rt_facet *hit, uint32_t triangle, uint32_t leaf)
+/* What becomes of a hit. It is not beyond the one found so far: that was tmax. */
+static enum facet_rt_choice
+choose(const struct walk *w, const struct facet_rt_facet *hit, uint32_t triangle, uint32_t leaf)
 {
     const struct facet_rt_found *f = w->found;
+    bool lower = triangle != f->triangle ? triangle < f->triangle : leaf < f->leaf;
 
-    return !f->hit || less(w, hit->t, f->t) ||
-           (triangle != f->triangle ? triangle < f->triangle : leaf < f->leaf);
+    return hit->outcome != FACET_RT_HIT ? FACET_RT_CHOICE_MISSED
+           : !f->hit                    ? FACET_RT_CHOICE_FIRST
+           : less(w, hit->t, f->t)      ? FACET_RT_CHOICE_CLOSER
+           : lower                      ? FACET_RT_CHOICE_LOWER
+                                        : FACET_RT_CHOICE_REFUSED;
+}
+
+/* T2 to T11 of a triangle, and what becomes of it. */
+static struct facet_rt_facet test_triangle(struct walk *w,
+                                           const uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS],
+                                           uint32_t triangle,
+                                           uint32_t leaf,
+                                           enum facet_rt_choice *choice)
+{
+    const struct facet_rt_scene *s = w->scene;
+    struct facet_rt_triangle_steps steps = {.facet.outcome = FACET_RT_NAN};
+    struct facet_rt_triangle wide;
+    unsigned flags = 0;
+    bool nan;
+
+    if (s->host &&
+        facet_rt_host_triangle(&w->host, vertices, &s->options, &steps.facet, w->flags)) {
+        *choice = choose(w, &steps.facet, triangle, leaf);
+        return steps.facet;
+    }
+    steps.facet.outcome = FACET_RT_NAN;
+    nan = facet_rt_triangle_widen(&s->numbers, vertices, &wide, &flags);
+    if (!nan) {
+        facet_rt_triangle_steps(&s->numbers, &w->ray, &wide, &s->options, &steps, &flags);
+    }
+    *w->flags |= flags;
+    *choice = choose(w, &steps.facet, triangle, leaf);
+    (void)tell(w,
+               (struct facet_rt_event){.kind = FACET_RT_EVENT_TEST,
+                                       .entry = {FACET_RT_LEAF, 0, leaf, 0},
+                                       .number = triangle,
+                                       .nan = nan,
+                                       .elements = vertices,
+                                       .wide_triangle = &wide,
+                                       .triangle = &steps,
+                                       .choice = *choice,
+                                       .flags = flags});
+    return steps.facet;
 }
 
 /* One triangle; *stop when no other matters any more. */
@@ -150,15 +217,21 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
 {
     const struct facet_rt_scene *s = w->scene;
     uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS];
+    enum facet_rt_choice choice;
     struct facet_rt_facet hit;
-    struct facet_trap trap = facet_rt_read_triangle(&s->port, base, triangle, vertices);
+    struct facet_trap trap =
+        tell(w,
+             (struct facet_rt_event){
+                 .kind = FACET_RT_EVENT_TRIANGLE, .number = triangle, .base = base})
+            ? facet_rt_read_triangle(&s->port, base != 0 ? base : s->triangles, triangle, vertices)
+            : facet_trap_make(FACET_CAUSE_LOAD_FAULT, base);
 
     if (trap.taken) {
         return trap;
     }
     facet_rt_count_triangles(s->port.h, 1);
-    hit = test_triangle(w, vertices);
-    if (hit.outcome == FACET_RT_HIT && is_better(w, &hit, triangle, leaf)) {
+    hit = test_triangle(w, vertices, triangle, leaf, &choice);
+    if (choice != FACET_RT_CHOICE_MISSED && choice != FACET_RT_CHOICE_REFUSED) {
         *w->found = (struct facet_rt_found){true, hit.front, hit.t, hit.u, hit.v, triangle, leaf};
         w->ray.tmax = hit.t;
         facet_rt_host_closer(&w->host, hit.t);
@@ -170,16 +243,18 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
 static enum facet_rt_error visit_leaf(struct walk *w, uint32_t index, bool *stop)
 {
     const struct facet_rt_scene *s = w->scene;
+    uint64_t address = s->heap + (uint64_t)index * FACET_RT_RANGE_BYTES;
     struct facet_rt_range range = {0};
     struct facet_trap trap =
-        facet_rt_read_range(&s->port, s->heap + (uint64_t)index * FACET_RT_RANGE_BYTES, &range);
+        tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_RANGE, .address = address})
+            ? facet_rt_read_range(&s->port, address, &range)
+            : facet_trap_make(FACET_CAUSE_LOAD_FAULT, address);
 
     for (uint32_t k = 0; k < range.count && !trap.taken && !*stop; k++) {
         if (++w->steps > FACET_RT_STEPS) {
             return FACET_RT_EC_BVH;
         }
-        trap = visit_triangle(
-            w, range.base != 0 ? range.base : s->triangles, range.first + k, index, stop);
+        trap = visit_triangle(w, range.base, range.first + k, index, stop);
     }
     return trap.taken ? FACET_RT_EC_DESC_FAULT : FACET_RT_EC_NONE;
 }
@@ -203,11 +278,16 @@ enum facet_rt_error facet_rt_trace(const struct facet_rt_scene *scene,
         facet_rt_host_ray(&scene->numbers, ray, &w.host);
     }
     *found = (struct facet_rt_found){0};
-    (void)push(&w, (struct entry){FACET_RT_NODE, 0, MINUS_INFINITY});
+    (void)push(&w, (struct facet_rt_entry){FACET_RT_NODE, 0, 0, MINUS_INFINITY});
     while (w.depth > 0 && error == FACET_RT_EC_NONE && !stop) {
-        struct entry next = w.stack[--w.depth];
+        struct facet_rt_entry next = w.stack[--w.depth];
 
-        if (!less(&w, w.ray.tmax, next.near)) {
+        bool entered = !less(&w, w.ray.tmax, next.near);
+
+        (void)tell(
+            &w,
+            (struct facet_rt_event){.kind = FACET_RT_EVENT_POP, .entry = next, .entered = entered});
+        if (entered) {
             error = next.type == FACET_RT_NODE ? visit_node(&w, next.index)
                                                : visit_leaf(&w, next.index, &stop);
         }

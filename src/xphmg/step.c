@@ -434,6 +434,14 @@ static unsigned mtx_reg(unsigned number)
            first[(number >> 8) - FACET_CSR_MTX2] + word;
 }
 
+/* The register that shows half of a 128-bit register of GFX. */
+static unsigned gfx_reg(unsigned number)
+{
+    unsigned csr = number >> 1, wide = csr == FACET_CSR_GFXBORDERC ? 6 : csr - FACET_CSR_GFXPLN0;
+
+    return FACET_HART_REG_GFX + 2 * wide + (number & 1);
+}
+
 /* Whether two numbers are one register: those of RT have a second one that fits an instruction. */
 static bool same_csr(const struct facet_hart *h, unsigned a, unsigned b)
 {
@@ -452,6 +460,9 @@ static void tell_change(void *context, const struct facet_units_change *change)
         break;
     case FACET_CHANGE_MTX:
         facet_hart_tell_reg(before->hart, mtx_reg(change->number), change->old, change->value);
+        break;
+    case FACET_CHANGE_GFX:
+        facet_hart_tell_reg(before->hart, gfx_reg(change->number), change->old, change->value);
         break;
     default: /* predicates are told as they are written */
         break;

@@ -37,6 +37,12 @@ static bool present(const struct facet_units *units,
         MTX("mtx4_", b, 1), MTX("mtx4_", b, 2), MTX("mtx4_", b, 3), MTX("mtx4_", b, 4),            \
         MTX("mtx4_", b, 5), MTX("mtx4_", b, 6), MTX("mtx4_", b, 7), MTX("mtxbias_", b, 0),         \
         MTX("mtxbias_", b, 1)
+/* Both halves of a 128-bit register of GFX. */
+#define GFX(name)                                                                                  \
+    {name "_0", NULL, "gfx", 64, FACET_REG_VECTOR, false},                                         \
+    {                                                                                              \
+        name "_1", NULL, "gfx", 64, FACET_REG_VECTOR, false                                        \
+    }
 /* clang-format off */
 const struct facet_reg_desc facet_xphmg_regs[FACET_HART_REG_COUNT] = {
     X(0, "zero"), X(1, "ra"),   X(2, "sp"),   X(3, "gp"),   X(4, "tp"),   X(5, "t0"),
@@ -58,6 +64,8 @@ const struct facet_reg_desc facet_xphmg_regs[FACET_HART_REG_COUNT] = {
     {"pbank2", NULL, "pmask", 64, FACET_REG_FLAGS, false},
     {"pbank3", NULL, "pmask", 64, FACET_REG_FLAGS, false},
     MTX_BANK(0), MTX_BANK(1), MTX_BANK(2), MTX_BANK(3),
+    GFX("gfxpln0"), GFX("gfxpln1"), GFX("gfxpln2"), GFX("gfxpln3"), GFX("gfxpln4"),
+    GFX("gfxpln5"), GFX("gfxborderc"),
 };
 /* clang-format on */
 

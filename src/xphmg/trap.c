@@ -18,6 +18,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.csr_index = h->csr_index;
     fresh.host = h->host;
     fresh.mtime = h->mtime;
+    fresh.pool = h->pool;
     fresh.memo = h->memo;
     fresh.code_lines = h->code_lines;
     fresh.code_written = true;

@@ -1,6 +1,6 @@
 /* State of the XPHMG units: numeric and memory policy (CAP), predicates (PMASK), register vectors
- * (RSV), matrices (MTX), rays (RT), each hart its own; and what all harts of a machine share
- * (XMEM).
+ * (RSV), matrices (MTX), rays (RT), graphics (GFX), each hart its own; and what all harts of a
+ * machine share (XMEM).
  *
  * CSR values are kept as their registers read, so that save, restore and debuggers see plain words;
  * fields are taken out with the masks of xphmg_csrs.h. */
@@ -21,6 +21,8 @@ enum {
     FACET_BANKS = 4,
     FACET_CAP_XMEM_FIRST = FACET_CSR_CAP_XMEM_CAP,
     FACET_CAP_XMEM_COUNT = FACET_CSR_SVSTATE - FACET_CSR_CAP_XMEM_CAP,
+    FACET_GFX_FIRST = FACET_CSR_GFXCFG,
+    FACET_GFX_COUNT = FACET_CSR_GFXTEXSTRIDE1 - FACET_CSR_GFXCFG + 1,
     FACET_TOKENS = 32,
     FACET_MAX_LOCKS = 256,
     FACET_MAX_ALLOCATIONS = 1024, /* 64 KiB of LDS in granules of 64 bytes */
@@ -70,6 +72,15 @@ struct facet_rt {
     uint64_t cfg, stat, base, queue_ray, queue_hit, queue_miss, conf2, sprof, node, tri;
 };
 
+/* 0x800 + n as stored; the second word is the upper half of a 128-bit register (planes, border) and
+ * 0 elsewhere. GFXWRAP is stored in GFXCFG. */
+struct facet_gfx {
+    uint64_t reg[FACET_GFX_COUNT][2];
+};
+
+/* GFX<name> of a struct facet_gfx. */
+#define FACET_GFX_CSR(gfx, name) ((gfx)->reg[FACET_CSR_GFX##name - FACET_GFX_FIRST][0])
+
 struct facet_units {
     const struct facet_cap_config *config; /* the machine's */
     struct facet_cap cap;
@@ -77,6 +88,7 @@ struct facet_units {
     struct facet_rsv rsv;
     struct facet_mtx mtx;
     struct facet_rt rt;
+    struct facet_gfx gfx;
 };
 
 /* Tickets: the queue above, the sequence number below (R-XM-27). */
@@ -113,11 +125,17 @@ enum facet_change_kind {
     FACET_CHANGE_BANK, /* number: predicate bank 1..3 */
     FACET_CHANGE_P0,
     FACET_CHANGE_MTX, /* number: facet_change_mtx */
+    FACET_CHANGE_GFX, /* number: facet_change_gfx */
 };
 /* A 64-bit word of matrix storage: window register (MTX2, MTX3, MTX4, MTXBIAS), bank and word. */
 static inline unsigned facet_change_mtx(unsigned csr, unsigned bank, unsigned word)
 {
     return csr << 8 | bank << 4 | word;
+}
+/* A half of a 128-bit register (GFXPLN0 to GFXPLN5, GFXBORDERC). */
+static inline unsigned facet_change_gfx(unsigned csr, unsigned half)
+{
+    return csr << 1 | half;
 }
 struct facet_units_change {
     enum facet_change_kind kind;
@@ -128,8 +146,8 @@ typedef void facet_units_change_fn(void *context, const struct facet_units_chang
 
 /* Reports everything readable that differs between two states of one machine: CSRs (those behind
  * XISEL under their own numbers), predicate banks, P0 and matrix words, in rising order within each
- * unit. Windows onto other state (XIREG, RTCLSDEF, MTX2, MTX3, MTX4, MTXBIAS) are not reported
- * themselves.
+ * unit. Windows onto other state (XIREG, RTCLSDEF, MTX2, MTX3, MTX4, MTXBIAS, GFXWRAP, GFXPLNn,
+ * GFXBORDERC) are not reported themselves.
  * Only csr* instructions, vendor instructions, instructions under RSV, traps and MRET change units.
  */
 void facet_units_changes(const struct facet_units *old,

@@ -53,6 +53,22 @@ static void compare_matrices(const struct comparison *c)
     }
 }
 
+static void compare_graphics(const struct comparison *c)
+{
+    for (unsigned number = FACET_GFX_FIRST; number < FACET_GFX_FIRST + FACET_GFX_COUNT; number++) {
+        const uint64_t *old = c->old->gfx.reg[number - FACET_GFX_FIRST];
+        const uint64_t *now = c->now->gfx.reg[number - FACET_GFX_FIRST];
+
+        if (!facet_gfx_csr_wide(number)) {
+            compare(c, FACET_CHANGE_CSR, number, old[0], now[0]);
+            continue;
+        }
+        for (unsigned half = 0; half < 2; half++) {
+            compare(c, FACET_CHANGE_GFX, facet_change_gfx(number, half), old[half], now[half]);
+        }
+    }
+}
+
 void facet_units_changes(const struct facet_units *old,
                          const struct facet_xmem *old_xmem,
                          const struct facet_units *now,
@@ -80,6 +96,9 @@ void facet_units_changes(const struct facet_units *old,
     if (memcmp(&old->rt, &now->rt, sizeof old->rt) != 0) { /* RTCLSDEF shows DESCPOL */
         compare_csrs(&c, FACET_CSR_RTCFG, FACET_CSR_RTCONF2);
         compare_csrs(&c, FACET_CSR_RTSPROF, FACET_CSR_RTTRI);
+    }
+    if (memcmp(&old->gfx, &now->gfx, sizeof old->gfx) != 0) {
+        compare_graphics(&c);
     }
     compare(&c, FACET_CHANGE_P0, 0, old->pmask.p0, now->pmask.p0);
     for (unsigned bank = 1; bank < FACET_BANKS; bank++) {

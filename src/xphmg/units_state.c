@@ -153,6 +153,24 @@ static void visit_rt(struct facet_units *units, struct facet_state_io *io)
                         "RTSTAT holds an error that does not exist");
 }
 
+static void visit_gfx(struct facet_units *units, struct facet_state_io *io)
+{
+    bool present = FACET_GET(units->config->feat0, CAP_FEAT0_GFX_PRESENT) != 0;
+
+    facet_state_tag(io, "gfx");
+    for (unsigned i = 0; i < FACET_GFX_COUNT; i++) {
+        uint64_t *reg = units->gfx.reg[i];
+        bool wide = facet_gfx_csr_wide(FACET_GFX_FIRST + i);
+
+        facet_state_u64s(io, reg, 2);
+        facet_state_require(io,
+                            reg[0] ==
+                                    (present ? facet_gfx_legal(FACET_GFX_FIRST + i, reg[0]) : 0) &&
+                                (reg[1] == 0 || (present && wide)),
+                            "a register of GFX holds a value that it cannot store");
+    }
+}
+
 void facet_units_visit(struct facet_units *units, struct facet_state_io *io)
 {
     if (io->loading) { /* what the configuration decides is not in the file */
@@ -163,6 +181,7 @@ void facet_units_visit(struct facet_units *units, struct facet_state_io *io)
     visit_rsv(units, io);
     visit_mtx(units, io);
     visit_rt(units, io);
+    visit_gfx(units, io);
 }
 
 /* Blocks lie inside the LDS in rising order and do not overlap. */

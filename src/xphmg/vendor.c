@@ -15,7 +15,9 @@ struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_
             return facet_mtx_execute(h, in);
         case FACET_XPHMG_EXT_RT:
             return facet_rt_execute(h, in);
-        default: /* GFX: absent (config.c) */
+        case FACET_XPHMG_EXT_GFX:
+            return facet_gfx_execute(h, in);
+        default:
             break;
         }
     } else if (in->row == FACET_XPHMG_OP_COUNT && h->xmem != NULL) {

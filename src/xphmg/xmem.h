@@ -49,9 +49,10 @@ static inline unsigned facet_xmem_active_class(const struct facet_hart *h)
 struct facet_xmem_actor {
     uint8_t dom; /* 1..6 or FACET_DOM_ALL */
     uint8_t sec; /* level 0..2 */
+    bool strict; /* DESCPOL.STRICT_DOM when the instruction or job began */
 };
 
-/* An instruction that runs on the hart: CAP.XMEM.DOM, level 0. */
+/* An instruction that runs on the hart: CAP.XMEM.DOM and STRICT_DOM, level 0. */
 struct facet_xmem_actor facet_xmem_inline(const struct facet_hart *h);
 
 /* Mapping, domain and security of any number of bytes: cause 5 or 7 with the first bad byte. No
@@ -107,6 +108,12 @@ unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass);
 /* ---- jobs --------------------------------------------------------------------------------------
  */
 
+/* The `size` bytes (a multiple of 8) of a descriptor at an address that must be a multiple of 8: an
+ * access of the hart itself, because the policy inside is not known yet. */
+struct facet_trap
+facet_xmem_read_descriptor(struct facet_hart *h, uint64_t address, unsigned size, uint8_t *bytes);
+
+/* The policy of accesses and, in a job, of what it places. */
 struct facet_xmem_job {
     struct facet_xmem_actor actor;
     uint8_t mclass;
@@ -114,6 +121,12 @@ struct facet_xmem_job {
     uint8_t tier;  /* 1..4 = T0..T3, 0: not given */
     uint64_t pin;  /* address of the soft pin, 0 without one */
 };
+
+/* What XPHMG_MEMCTL asks of accesses (actor, mclass, sprof), where nonzero and supported; `actor`
+ * has the defaults. */
+struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
+                                        struct facet_xmem_actor actor,
+                                        const uint8_t memctl[FACET_MEMCTL_BYTES]);
 
 /* What XPHMG_MEMCTL asks for, resolved against CAP; allocates lds_softpin and tells the trace.
  * Every begin has its end. */

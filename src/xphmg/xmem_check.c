@@ -10,18 +10,18 @@ struct facet_xmem_actor facet_xmem_inline(const struct facet_hart *h)
 {
     uint8_t dom = (uint8_t)FACET_GET(FACET_XMEM_CSR(h, DOM), CAP_XMEM_DOM_DOM);
 
-    return (struct facet_xmem_actor){.dom = dom == 0 ? FACET_DOM_ALL : dom, .sec = 0};
+    return (struct facet_xmem_actor){
+        .dom = dom == 0 ? FACET_DOM_ALL : dom,
+        .strict = FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_STRICT_DOM) != 0,
+    };
 }
 
-static bool rejects(const struct facet_hart *h,
-                    const struct facet_lds_block *block,
-                    struct facet_xmem_actor actor)
+static bool rejects(const struct facet_lds_block *block, struct facet_xmem_actor actor)
 {
-    bool strict = FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_STRICT_DOM) != 0;
     bool stranger =
         actor.dom != block->dom && actor.dom != FACET_DOM_ALL && block->dom != FACET_DOM_ALL;
 
-    return (strict && block->tier == 0 && stranger) || actor.sec < block->sec;
+    return (actor.strict && block->tier == 0 && stranger) || actor.sec < block->sec;
 }
 
 /* Bytes from `address` up to the first one in a block that rejects the actor; `size` if none does.
@@ -36,7 +36,7 @@ allowed(const struct facet_hart *h, struct facet_xmem_actor actor, uint64_t addr
         uint64_t start = FACET_XLDSBASE_RESET + block->offset;
         uint64_t distance = address - start < block->size ? 0 : start - address;
 
-        if (distance < size && rejects(h, block, actor)) {
+        if (distance < size && rejects(block, actor)) {
             size = distance;
         }
     }

@@ -1,8 +1,10 @@
-/* The memory policy of a job: XPHMG_MEMCTL resolved against CAP. A field counts when it is not zero
- * and the machine has what it names; hints change nothing that a program can see.
+/* What jobs of all units share: reading the descriptor, and their memory policy, XPHMG_MEMCTL
+ * resolved against CAP. A field counts when it is not zero and the machine has what it names; hints
+ * change nothing that a program can see.
  *
  * Spec: R-XM-06, R-XM-08, R-XM-09, R-XM-32, R-XM-37, R-XM-38, R-XM-47. */
 #include "base/bits.h"
+#include "xphmg/memory.h"
 #include "xphmg/vendor.h"
 #include "xphmg/xmem.h"
 
@@ -19,6 +21,23 @@ enum {
     L2_HINT_COMP_EN = 4,
 };
 
+struct facet_trap
+facet_xmem_read_descriptor(struct facet_hart *h, uint64_t address, unsigned size, uint8_t *bytes)
+{
+    struct facet_xmem_actor actor = facet_xmem_inline(h);
+    struct facet_trap trap = address % 8 != 0
+                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
+                                 : facet_xmem_probe(h, actor, address, size, false);
+
+    for (unsigned i = 0; i < size && !trap.taken; i += 8) {
+        uint64_t word = 0;
+
+        trap = facet_hart_load(h, address + i, 8, &word);
+        facet_store_le64(bytes + i, word);
+    }
+    return trap.taken ? facet_xmem_fault(h, actor, trap) : trap;
+}
+
 unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
 {
     unsigned preset = (unsigned)FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_DEF_CLASS);
@@ -29,25 +48,35 @@ unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
     return mclass >= 1 && mclass <= 3 ? mclass : preset != 0 ? preset : facet_xmem_active_class(h);
 }
 
+struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
+                                        struct facet_xmem_actor actor,
+                                        const uint8_t memctl[FACET_MEMCTL_BYTES])
+{
+    uint8_t sprof = memctl[MEMCTL_SPROF];
+    struct facet_xmem_job job = {.actor = actor};
+
+    if (facet_dom_exists(memctl[MEMCTL_DOM])) {
+        job.actor.dom = memctl[MEMCTL_DOM];
+    }
+    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
+        job.actor.sec = memctl[MEMCTL_SEC];
+    }
+    job.mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
+    job.sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
+    return job;
+}
+
 void facet_xmem_job_begin(struct facet_hart *h,
                           const uint8_t memctl[FACET_MEMCTL_BYTES],
                           struct facet_xmem_job *job)
 {
-    uint8_t sprof = memctl[MEMCTL_SPROF], tier = memctl[MEMCTL_TIER] & 7;
+    uint8_t tier = memctl[MEMCTL_TIER] & 7;
     struct facet_lds_request pin = {
         .size = facet_load_le64(memctl + MEMCTL_SOFTPIN),
         .hyb = memctl[MEMCTL_HYB] == 1,
     };
 
-    *job = (struct facet_xmem_job){.actor = facet_xmem_inline(h)};
-    if (facet_dom_exists(memctl[MEMCTL_DOM])) {
-        job->actor.dom = memctl[MEMCTL_DOM];
-    }
-    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
-        job->actor.sec = memctl[MEMCTL_SEC];
-    }
-    job->mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
-    job->sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
+    *job = facet_xmem_policy(h, facet_xmem_inline(h), memctl);
     job->tier = tier <= 4 ? tier : 0;
     if ((memctl[MEMCTL_L2_HINT] & L2_HINT_COMP_EN) != 0 && !FACET_XMEM_HAS(h, COMPRESS)) {
         facet_cap_event(h, FACET_CAP_XMEM_EVENTS_COMP_ERR);

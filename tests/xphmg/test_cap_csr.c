@@ -30,8 +30,7 @@ static uint64_t reset_of(unsigned number)
     for (unsigned i = 0; i < row->field_count; i++) {
         value |= row->fields[i].reset << row->fields[i].lo;
     }
-    /* GFX is not part of this machine, so its presence bit reads 0. */
-    return number == 0x7C5 ? value & ~UINT64_C(0x400) : value;
+    return value;
 }
 
 static bool traps_always(unsigned number)
@@ -205,7 +204,7 @@ TEST(registers_read_their_reset_values,
         {0x7DC, 0x7FFFFFFF},
         {0x7CF, 0x52},
         {0x7CD, 4},
-        {0x7C5, 0x5D19 & ~0x400},
+        {0x7C5, 0x5D19},
     };
 
     for (unsigned number = WINDOW_FIRST; number <= 0x837; number++) {
@@ -239,7 +238,7 @@ TEST(the_three_configurations_read_as_section_16_lists_them,
         {0x7C2, 0, 0, 3},
         {0x7C3, 0, 0, 0},
         {0x7C4, 0, 0, 7},
-        {0x7C5, 0x5D19 & ~0x400, 0x1408 & ~0x400, 0x5D19 & ~0x400},
+        {0x7C5, 0x5D19, 0x1408, 0x5D19},
         {0x7C6, 0x7E7D, 0x7E3C, 0x7E7D},
         {0x7C7, 0x17, 0x13, 0x17},
         {0x7E0, 0x1FFF, 1, 0x1FFF},
@@ -408,12 +407,10 @@ TEST(feature_bits_follow_the_configuration,
     struct facet_error err = {0};
 
     for (unsigned bit = 0; bit < 15; bit++) {
-        bool built = bit != 10; /* no GFX in this machine */
-
         guest_configure(g, "feat0", UINT64_C(1) << bit);
-        CHECK_EQ(guest_csrr(g, 0x7C5), built ? UINT64_C(1) << bit : 0);
+        CHECK_EQ(guest_csrr(g, 0x7C5), UINT64_C(1) << bit);
         guest_configure(g, "feat0", 0x7FFF & ~(UINT64_C(1) << bit));
-        CHECK_EQ(guest_csrr(g, 0x7C5), 0x7FFF & ~UINT64_C(0x400) & ~(UINT64_C(1) << bit));
+        CHECK_EQ(guest_csrr(g, 0x7C5), 0x7FFF & ~(UINT64_C(1) << bit));
     }
     for (unsigned bit = 15; bit < 64; bit++) {
         CHECK_EQ(facet_cap_config_set(&g->config, "feat0", UINT64_C(1) << bit, &err),
@@ -821,8 +818,7 @@ TEST(registers_of_absent_units, "CAP-129 CAP-090")
 {
     struct guest *g = guest_make("full");
 
-    /* GFX is not part of this machine, RT not of this configuration. */
-    guest_configure(g, "feat0", 0x5D19 & ~(1 << 3));
+    guest_configure(g, "feat0", 0x5D19 & ~(1 << 3 | 1 << 10)); /* neither RT nor GFX */
     for (unsigned number = 0x800; number < 0x830; number++) {
         (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x%x\n", number);
     }
@@ -925,6 +921,11 @@ TEST(configuration_keys_take_only_what_a_machine_can_be, "")
         {"flags", 3, 4},
         {"rtcap", 0x3F, UINT64_MAX},
         {"mtxcap", 0, 1 << 20},
+        {"rt_node4", 0, 2},
+        {"rt_node8", 0, 2},
+        {"rt_watertight", 0, 2},
+        {"rt_pack_hint", 0, 2},
+        {"rt_eps_ctl", 0, 2},
         {"rt_descq", 1, 2},
         {"mtx_descq", 0, UINT64_MAX},
     };

@@ -399,6 +399,67 @@ TEST(uart_and_finisher_are_those_of_virt, "")
     CHECK_STR(out.text, "serial");
 }
 
+TEST(framebuffer_registers_keep_what_is_legal, "")
+{
+    static const char text[] = "li s0, 0x11000000\n"
+                               "lw s1, 0(s0)\n"
+                               "sw s0, 0(s0)\n" /* ID is read-only */
+                               "li t0, 640\n"
+                               "sw t0, 8(s0)\n"
+                               "li t0, 16385\n"
+                               "sw t0, 8(s0)\n"
+                               "sw t0, 12(s0)\n"
+                               "li t0, 2\n"
+                               "sw t0, 16(s0)\n"
+                               "li t0, 3\n"
+                               "sw t0, 16(s0)\n"
+                               "li t0, 0x123456789ABCDEF1\n"
+                               "sd t0, 0x18(s0)\n"
+                               "lw s2, 0x1C(s0)\n"
+                               "ld s3, 8(s0)\n"
+                               "ld s4, 0x20(s0)\n"
+                               "la t0, trapped\n"
+                               "csrw mtvec, t0\n"
+                               "lb t0, 8(s0)\n"
+                               "trapped: csrr s5, mcause\n"
+                               "csrr s6, mtval\n"
+                               "li t0, 480\n"
+                               "sw t0, 12(s0)\n"
+                               "1: j 1b\n";
+    struct facet_xphmg_framebuffer fb = {0};
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL), *other;
+    struct facet_blob blob;
+
+    CHECK(!facet_xphmg_framebuffer(m, &fb));
+    (void)run(m, 200);
+    CHECK_EQ(reg(m, 0, "s1"), 0x46554246);
+    CHECK_EQ(reg(m, 0, "s2"), 0x12345678);
+    CHECK_EQ(reg(m, 0, "s3"), 640);
+    CHECK_EQ(reg(m, 0, "s4"), 0);
+    CHECK_EQ(reg(m, 0, "s5"), 5);
+    CHECK_EQ(reg(m, 0, "s6"), 0x11000008);
+    CHECK(facet_xphmg_framebuffer(m, &fb));
+    CHECK_EQ(fb.width, 640);
+    CHECK_EQ(fb.height, 480);
+    CHECK_EQ(fb.format, FACET_XPHMG_FRAME_RGBF32);
+    CHECK_EQ(fb.stride, 640 * 12);
+    CHECK_EQ(fb.base, 0x123456789ABCDEF1);
+
+    blob = snapshot(m);
+    other = make((struct facet_xphmg_config){0}, "nop\n", NULL);
+    CHECK(!facet_xphmg_framebuffer(other, &fb));
+    CHECK_EQ(facet_machine_restore(other, blob.data, blob.size, NULL), FACET_OK);
+    memset(&fb, 0, sizeof fb);
+    CHECK(facet_xphmg_framebuffer(other, &fb));
+    CHECK_EQ(fb.base, 0x123456789ABCDEF1);
+    CHECK_EQ(fb.height, 480);
+    facet_machine_reset(m);
+    CHECK(!facet_xphmg_framebuffer(m, &fb));
+    facet_blob_free(&blob);
+    facet_machine_destroy(m);
+    facet_machine_destroy(other);
+}
+
 #define SEMIHOST_CALL                                                                              \
     ".align 4\n"                                                                                   \
     "semihost: .word 0x01f01013, 0x00100073, 0x40705013\n"                                         \

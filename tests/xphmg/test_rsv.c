@@ -254,7 +254,7 @@ TEST(profiles_are_absent, "RSV-144 RSV-145")
     }
     /* custom-1 belongs to GFX; funct3 110 and 111 with reserved bits have no row. */
     guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0xFFFF702B\n");
-    guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x8000002B\n");
+    guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x0800002B\n");
     guest_free(g);
 }
 

@@ -1,5 +1,5 @@
-/* See mtx_memory.h. */
-#include "xphmg/mtx_memory.h"
+/* See elements.h. */
+#include "xphmg/elements.h"
 
 #include "xphmg/memory.h"
 
@@ -10,7 +10,7 @@ struct span {
 };
 
 static struct span
-span_of(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsigned count)
+span_of(const struct facet_element_port *port, uint64_t base, uint64_t first, unsigned count)
 {
     const struct facet_container *c = &port->container;
     unsigned lead = facet_container_slot(c, first);
@@ -23,7 +23,7 @@ span_of(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsign
 }
 
 /* Alignment, mapping, domain, security; every fault is an event. */
-static struct facet_trap probe(const struct facet_mtx_port *port, uint64_t address, bool write)
+static struct facet_trap probe(const struct facet_element_port *port, uint64_t address, bool write)
 {
     struct facet_trap trap =
         facet_xmem_probe_element(port->h, port->actor, address, port->container.bytes, write);
@@ -32,16 +32,16 @@ static struct facet_trap probe(const struct facet_mtx_port *port, uint64_t addre
 }
 
 /* What a device refuses although it was probed (R-XM-45). */
-static struct facet_trap refused(const struct facet_mtx_port *port, struct facet_trap trap)
+static struct facet_trap refused(const struct facet_element_port *port, struct facet_trap trap)
 {
     return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
 }
 
-struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
-                                 uint64_t base,
-                                 uint64_t first,
-                                 unsigned count,
-                                 uint32_t *elements)
+struct facet_trap facet_elements_read(const struct facet_element_port *port,
+                                      uint64_t base,
+                                      uint64_t first,
+                                      unsigned count,
+                                      uint32_t *elements)
 {
     const struct facet_container *c = &port->container;
     struct span span = span_of(port, base, first, count);
@@ -64,8 +64,10 @@ struct facet_trap facet_mtx_read(const struct facet_mtx_port *port,
     return FACET_RETIRED;
 }
 
-struct facet_trap
-facet_mtx_probe(const struct facet_mtx_port *port, uint64_t base, uint64_t first, unsigned count)
+struct facet_trap facet_elements_probe(const struct facet_element_port *port,
+                                       uint64_t base,
+                                       uint64_t first,
+                                       unsigned count)
 {
     const struct facet_container *c = &port->container;
     struct span span = span_of(port, base, first, count);
@@ -81,11 +83,11 @@ facet_mtx_probe(const struct facet_mtx_port *port, uint64_t base, uint64_t first
     return FACET_RETIRED;
 }
 
-struct facet_trap facet_mtx_write(const struct facet_mtx_port *port,
-                                  uint64_t base,
-                                  uint64_t first,
-                                  unsigned count,
-                                  const uint32_t *elements)
+struct facet_trap facet_elements_write(const struct facet_element_port *port,
+                                       uint64_t base,
+                                       uint64_t first,
+                                       unsigned count,
+                                       const uint32_t *elements)
 {
     const struct facet_container *c = &port->container;
     struct span span = span_of(port, base, first, count);

@@ -1,0 +1,269 @@
+/* Area `rt`: the offload engine of XPHMG_RT beside Embree's rtcIntersect1, on the same scene, the
+ * same rays, one thread. What is measured is the machine itself: XSUBMIT.RT executes on a hart,
+ * reads ray entries out of a queue in guest memory and writes hit and miss entries to two others,
+ * with FP32 tiles of eight children as `facet bvh build --format xphmg8` writes them. Embree gets
+ * one flat mesh built at high quality.
+ *
+ * The single tests (boxes, triangles) are the pure functions of src/rt: exact flags, any format.
+ *
+ * Time is CPU time of the thread, so that other programs on the machine count little. */
+#include "bench/bench.h"
+
+#include "base/error.h"
+#include "bench/embree_peer.h"
+#include "bench/rt_machine.h"
+#include "rt/fast.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WIDTH = 640, HEIGHT = 360, RAYS = WIDTH * HEIGHT };
+
+enum which { PRIMARY, DIFFUSE, SETS };
+
+struct scene_data {
+    const char *name;
+    uint32_t size; /* 300 000 triangles and more */
+    bool ready;
+    struct rt_scene scene;
+    struct rt_machine *machine[SETS];
+    struct embree_peer *peer;
+    struct facet_gfx12_batch_ray *rays[SETS];
+    size_t count[SETS];
+    struct embree_hit *peer_hits;
+};
+
+static struct scene_data terrain = {.name = "terrain", .size = 400};
+static struct scene_data knot = {.name = "knot", .size = 1100};
+
+static enum facet_status make_diffuse(struct scene_data *d, struct facet_error *err)
+{
+    struct rt_hit *hits = malloc(RAYS * sizeof *hits);
+    struct facet_gfx12_hit *plain = malloc(RAYS * sizeof *plain);
+    enum facet_status status;
+
+    if (hits == NULL || plain == NULL) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    } else if ((status = rt_machine_run(d->machine[PRIMARY], err)) == FACET_OK &&
+               (status = rt_machine_hits(d->machine[PRIMARY], hits, err)) == FACET_OK) {
+        rt_hits_for_rays(hits, RAYS, plain);
+        d->count[DIFFUSE] =
+            diffuse_rays(&d->scene.trace, d->rays[PRIMARY], plain, RAYS, 0, d->rays[DIFFUSE]);
+    }
+    free(hits);
+    free(plain);
+    return status;
+}
+
+static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
+{
+    const struct rt_machine_config config = {.rays = RAYS};
+    enum facet_status status;
+
+    if (d->ready) {
+        return FACET_OK;
+    }
+    status = rt_scene_make(d->name, d->size, 8, &d->scene, err);
+    d->rays[PRIMARY] = malloc(RAYS * sizeof d->rays[0][0]);
+    d->rays[DIFFUSE] = malloc(RAYS * sizeof d->rays[0][0]);
+    d->peer_hits = malloc(RAYS * sizeof d->peer_hits[0]);
+    if (d->rays[PRIMARY] == NULL || d->rays[DIFFUSE] == NULL || d->peer_hits == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    for (unsigned set = 0; set < SETS && status == FACET_OK; set++) {
+        status = rt_machine_create(&d->scene.image, &config, &d->machine[set], err);
+    }
+    if (status == FACET_OK) {
+        camera_rays(&d->scene.trace, WIDTH, HEIGHT, d->rays[PRIMARY]);
+        d->count[PRIMARY] = RAYS;
+        status = rt_machine_load(d->machine[PRIMARY], d->rays[PRIMARY], RAYS, err);
+    }
+    if (status == FACET_OK) {
+        status = make_diffuse(d, err);
+    }
+    if (status == FACET_OK) {
+        status = rt_machine_load(d->machine[DIFFUSE], d->rays[DIFFUSE], d->count[DIFFUSE], err);
+    }
+    d->ready = status == FACET_OK;
+    return status;
+}
+
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Million rays per second over about `seconds`, whole jobs at a time. */
+static enum facet_status
+rate(struct scene_data *d, enum which set, double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(d, err);
+    double start = cpu_now(), now = start;
+    size_t done = 0;
+
+    while (status == FACET_OK && (done == 0 || now - start < seconds)) {
+        status = rt_machine_run(d->machine[set], err);
+        done += d->count[set];
+        now = cpu_now();
+    }
+    *value = (double)done / (now - start) * 1e-6;
+    return status;
+}
+
+static enum facet_status peer_rate(
+    struct scene_data *d, enum which set, double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(d, err);
+    double start, now;
+    size_t done = 0;
+
+    if (status == FACET_OK && d->peer == NULL) {
+        status = embree_peer_create(&d->scene.trace.scene, false, &d->peer, err);
+    }
+    if (status != FACET_OK) {
+        return status;
+    }
+    start = now = cpu_now();
+    while (done == 0 || now - start < seconds) {
+        embree_peer_trace(d->peer, d->rays[set], d->count[set], d->peer_hits);
+        done += d->count[set];
+        now = cpu_now();
+    }
+    *value = (double)done / (now - start) * 1e-6;
+    return FACET_OK;
+}
+
+#define PAIR(name, data, set)                                                                      \
+    static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
+    {                                                                                              \
+        return rate(&(data), set, seconds, value, err);                                            \
+    }                                                                                              \
+    static enum facet_status name##_peer(double seconds, double *value, struct facet_error *err)   \
+    {                                                                                              \
+        return peer_rate(&(data), set, seconds, value, err);                                       \
+    }
+
+PAIR(primary, terrain, PRIMARY)
+PAIR(diffuse, terrain, DIFFUSE)
+PAIR(knot_primary, knot, PRIMARY)
+PAIR(knot_diffuse, knot, DIFFUSE)
+
+/* ---- single tests ---- */
+
+enum { TESTS = 1024 };
+
+struct tests {
+    struct facet_rt_numbers numbers;
+    struct facet_rt_options options;
+    uint32_t ray[TESTS][FACET_RT_RAY_ELEMENTS];
+    uint32_t item[TESTS][FACET_RT_TRIANGLE_ELEMENTS];
+};
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Rays from around the origin past boxes or triangles around it. */
+static void tests_make(struct tests *t)
+{
+    const struct facet_eff eff = {.elem = FACET_FMT_FP32, .acc = FACET_FMT_FP32, .ew = 2};
+    uint64_t state = 1;
+
+    t->numbers = facet_rt_numbers_of(&eff, NULL);
+    for (unsigned i = 0; i < TESTS; i++) {
+        float r[16];
+
+        for (unsigned k = 0; k < 16; k++) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            r[k] = (float)(state >> 40) * 0x1p-23f - 1.0f;
+        }
+        for (unsigned k = 0; k < 9; k++) {
+            t->item[i][k] = bits_of(k < 3 ? r[k] : r[k - k / 3 * 3] + r[k]);
+        }
+        for (unsigned k = 0; k < 3; k++) {
+            t->ray[i][k] = bits_of(4 * r[9 + k]);
+            t->ray[i][3 + k] = bits_of(r[12 + k] - 4 * r[9 + k]);
+        }
+        t->ray[i][6] = 0;
+        t->ray[i][7] = bits_of(1e30f);
+    }
+}
+
+static uint64_t box_work(void *context, uint64_t count)
+{
+    const struct facet_rt_box_options options = {.t_clamp = true};
+    struct tests *t = context;
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned flags = 0;
+        struct facet_rt_lane lane =
+            facet_rt_box_lane(&t->numbers, &options, t->ray[i % TESTS], t->item[i % TESTS], &flags);
+
+        sum += lane.value[0] + flags;
+    }
+    return sum;
+}
+
+static uint64_t triangle_work(void *context, uint64_t count)
+{
+    struct tests *t = context;
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned flags = 0;
+        struct facet_rt_lane lane = facet_rt_triangle_lane(
+            &t->numbers, &t->options, t->ray[i % TESTS], t->item[i % TESTS], &flags);
+
+        sum += lane.value[0] + flags;
+    }
+    return sum;
+}
+
+static enum facet_status
+test_rate(bench_work *work, double seconds, double *value, struct facet_error *err)
+{
+    struct tests *t = calloc(1, sizeof *t);
+
+    if (t == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    tests_make(t);
+    *value = bench_rate(work, t, seconds) * 1e-6;
+    free(t);
+    return FACET_OK;
+}
+
+static enum facet_status pure_boxes(double seconds, double *value, struct facet_error *err)
+{
+    return test_rate(box_work, seconds, value, err);
+}
+
+static enum facet_status pure_triangles(double seconds, double *value, struct facet_error *err)
+{
+    return test_rate(triangle_work, seconds, value, err);
+}
+
+static const struct bench_measure measures[] = {
+    {"primary", "Mray/s", primary, "Embree rtcIntersect1", primary_peer},
+    {"diffuse", "Mray/s", diffuse, "Embree rtcIntersect1", diffuse_peer},
+    {"knot primary", "Mray/s", knot_primary, "Embree rtcIntersect1", knot_primary_peer},
+    {"knot diffuse", "Mray/s", knot_diffuse, "Embree rtcIntersect1", knot_diffuse_peer},
+    {"pure boxes", "Mtest/s", pure_boxes, NULL, NULL},
+    {"pure triangles", "Mtest/s", pure_triangles, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct bench_area bench_area_rt = {
+    .name = "rt",
+    .summary = "XSUBMIT.RT: closest hits in FP32 tiles of 320 000 triangles, one thread",
+    .measures = measures,
+};

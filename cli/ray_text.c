@@ -1,0 +1,68 @@
+/* See ray_text.h. */
+#include "cli/ray_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static bool read_number(const char **at, struct cli_ray_number *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = (struct cli_ray_number){.coded = (*at)[0] == '0' && ((*at)[1] | 0x20) == 'x'};
+    if (out->coded) {
+        unsigned long long bits = strtoull(*at, &end, 16);
+
+        if (errno != 0 || bits > UINT32_MAX) {
+            return false;
+        }
+        out->bits = (uint32_t)bits;
+    } else {
+        out->value = strtof(*at, &end);
+        if (errno == ERANGE && isinf(out->value)) {
+            return false;
+        }
+    }
+    if (end == *at || (*end != '\0' && *end != ',' && !isspace((unsigned char)*end))) {
+        return false;
+    }
+    *at = end;
+    return true;
+}
+
+unsigned cli_ray_read(const struct cli_args *args, struct cli_ray_number *out, unsigned most)
+{
+    const char *text = cli_value(args, "ray");
+    unsigned count = 0;
+
+    if (text == NULL) {
+        cli_bad(args, "expected --ray \"ox oy oz dx dy dz [tmin tmax]\"");
+        return 0;
+    }
+    for (const char *at = text;; count++) {
+        const char *word;
+        struct cli_ray_number ignored;
+
+        while (*at == ',' || isspace((unsigned char)*at)) {
+            at++;
+        }
+        if (*at == '\0') {
+            break;
+        }
+        word = at;
+        if (!read_number(&at, count < most ? &out[count] : &ignored)) {
+            cli_bad(args,
+                    "--ray: \"%s\" at character %zu: expected a number, or 0x and the hexadecimal "
+                    "digits of its bits",
+                    word,
+                    (size_t)(word - text) + 1);
+            return 0;
+        }
+    }
+    if (count == 0) {
+        cli_bad(args, "--ray: no numbers: expected \"ox oy oz dx dy dz [tmin tmax]\"");
+    }
+    return count;
+}

@@ -1,0 +1,37 @@
+/* Bilinear samples of UNORM8 RGBA textures in bulk, on the host's floating point.
+ *
+ * The same bits and the same flags as facet_gfx_sample_* for what nearly every program does: FP32
+ * elements and accumulator, round to nearest even, no quantization, no swizzle, interleaved texels,
+ * no sRGB step. Every intermediate is an ordinary number or zero there, and the only flag is NX: it
+ * rises exactly when a texel that counts has a code other than 0 and 255, because all arithmetic on
+ * codes 0 and 255 is exact. Samples that are not ordinary (NaN, far away, on the border) take the
+ * general way one by one.
+ *
+ * The host rounds to nearest even, as C promises to code that does not touch its environment. */
+#ifndef FACET_GFX_SPAN_H
+#define FACET_GFX_SPAN_H
+
+#include "gfx/sample.h"
+
+/* Can facet_gfx_span_sample do this? The flags are of all samples together: a caller that traps on
+ * a flag, or needs to know whose it was, takes the general way when the flag comes back. */
+bool facet_gfx_span_fits(const struct facet_gfx_numbers *n,
+                         const struct facet_gfx_texture *texture,
+                         const struct facet_gfx_sampling *sampling);
+
+/* Bytes from texture.base that samples may touch. Not for null textures. */
+uint64_t facet_gfx_span_bytes(const struct facet_gfx_texture *texture);
+
+/* `texels` is the host memory of those bytes. u, v: FP32 bits of `count` samples; out[c][k] is
+ * component c of sample k. out may not overlap the inputs. */
+void facet_gfx_span_sample(const struct facet_gfx_numbers *n,
+                           const struct facet_gfx_texture *texture,
+                           const struct facet_gfx_sampling *sampling,
+                           const uint8_t *texels,
+                           const uint32_t *u,
+                           const uint32_t *v,
+                           unsigned count,
+                           uint32_t *const out[4],
+                           unsigned *flags);
+
+#endif

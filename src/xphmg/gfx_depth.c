@@ -1,0 +1,416 @@
+/* GFX.ZTEST and GFX.ZWRITE on the depth buffer, GFX.HZ.BUILD over it.
+ *
+ * Spec: gfx-semantics.md 12, 13; numeric.md 11.1; R-GFX-41 to R-GFX-47, R-GFX-55, R-GFX-56,
+ * R-GFX-73, R-GFX-74. */
+#include "base/bits.h"
+#include "gfx/depth.h"
+#include "xphmg/gfx.h"
+
+#include <stdlib.h>
+
+enum { SIZE_MAX_PIXELS = 65536 };
+
+static uint32_t pixels(uint64_t size)
+{
+    return size > SIZE_MAX_PIXELS ? SIZE_MAX_PIXELS : (uint32_t)size;
+}
+
+static uint64_t row_address(const struct facet_gfx_run *r, uint64_t y)
+{
+    return FACET_GFX_CSR(&r->csr, ZBASE) + y * FACET_GFX_CSR(&r->csr, ZPITCH);
+}
+
+/* ---- pixels ------------------------------------------------------------------------------------
+ */
+
+/* The pixel word of a lane: its own, or the one of lane 0 for all (read once). */
+static struct facet_trap
+read_pixel(struct facet_gfx_run *r, unsigned lane, uint32_t *x, uint32_t *y)
+{
+    struct facet_gfx_depth_op *op = &r->op.depth;
+    uint64_t word = 0;
+    struct facet_trap trap = FACET_RETIRED;
+
+    if (!op->tiled) {
+        trap = facet_gfx_read_x(r, &r->a, lane, 0, 1, 1, &word);
+        lane = 0;
+    } else {
+        if (!op->have_origin) {
+            trap = facet_gfx_read_x(r, &r->a, 0, 0, 1, 1, &op->origin);
+            op->have_origin = true;
+        }
+        word = op->origin;
+    }
+    *x = (uint32_t)(word & 0xFFFF) + (lane & ((1u << op->tile_w_log2) - 1));
+    *y = (uint32_t)(word >> 16 & 0xFFFF) + (lane >> op->tile_w_log2);
+    return trap;
+}
+
+/* Elements of one container, or one element: are both the same place? */
+static bool same_element(const struct facet_gfx_run *r,
+                         const struct facet_gfx_store *a,
+                         const struct facet_gfx_store *b)
+{
+    const struct facet_container *c = &r->port.container;
+
+    return a->row + facet_container_offset(c, a->x) == b->row + facet_container_offset(c, b->x) &&
+           facet_container_slot(c, a->x) == facet_container_slot(c, b->x);
+}
+
+/* Memory, or what the nearest earlier lane of this instruction will store there. */
+static struct facet_trap read_depth(struct facet_gfx_run *r, unsigned lane, uint32_t *bits)
+{
+    const struct facet_gfx_store *at = &r->kept.store[lane];
+    struct facet_trap trap = facet_rt_read_elements(&r->port, at->row, at->x, 1, bits);
+
+    for (unsigned i = lane; i-- > 0 && !trap.taken;) {
+        const struct facet_gfx_store *earlier = &r->kept.store[i];
+
+        if ((r->lanes.active >> i & 1) != 0 && earlier->pending && same_element(r, earlier, at)) {
+            *bits = earlier->bits;
+            break;
+        }
+    }
+    return trap;
+}
+
+static struct facet_trap depth_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+{
+    const struct facet_gfx_depth_op *op = &r->op.depth;
+    const struct facet_conv *conv = &r->numbers.channel[0];
+    struct facet_gfx_store *store = &r->kept.store[lane];
+    bool test = r->result == FACET_GFX_TO_MASK, pass = true;
+    uint32_t z = 0, stored = 0, y = 0;
+    struct facet_trap trap = FACET_RETIRED;
+
+    *store = (struct facet_gfx_store){0};
+    if (!op->bypass) {
+        trap = facet_gfx_read(r, &r->a, lane, 0, 1, &z);
+        if (!trap.taken) {
+            trap = read_pixel(r, lane, &store->x, &y);
+        }
+        pass = store->x < op->width && y < op->height;
+        store->row = row_address(r, y);
+        if (!trap.taken && test && pass) {
+            trap = read_depth(r, lane, &stored);
+            pass = !trap.taken &&
+                   facet_gfx_depth_passes(conv, op->compare, op->reverse, z, stored, flags);
+        }
+        if (!trap.taken && pass && op->write) {
+            store->pending = true;
+            store->bits = facet_gfx_depth_stored(conv, z, flags);
+        }
+    }
+    if (test && op->merge && r->bank != 0) {
+        pass = pass && (r->h->units.pmask.bank[r->bank] >> lane & 1) != 0;
+    }
+    r->survivors |= (uint64_t)pass << lane;
+    return trap;
+}
+
+/* ZWRITE with WRITE_EN = 0 does nothing at all. */
+static struct facet_trap no_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+{
+    (void)flags;
+    r->kept.store[lane].pending = false;
+    return FACET_RETIRED;
+}
+
+unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r)
+{
+    uint64_t zcfg = FACET_GFX_CSR(&r->csr, ZCFG), size = FACET_GFX_CSR(&r->csr, ZWH);
+    bool test = r->in->row == FACET_XPHMG_GFX_ZTEST;
+    bool write = (zcfg & FACET_GFXZCFG_WRITE_EN) != 0;
+    bool early = (zcfg & FACET_GFXZCFG_EARLY_EN) != 0;
+
+    r->lane = test || write ? depth_lane : no_lane;
+    r->result = test ? FACET_GFX_TO_MASK : FACET_GFX_TO_DEPTH;
+    r->op.depth = (struct facet_gfx_depth_op){
+        .compare = (uint8_t)FACET_GET(zcfg, GFXZCFG_CMP),
+        .reverse = (zcfg & FACET_GFXZCFG_REVERSE_Z) != 0,
+        .write = write && (!test || facet_gfx_field(r, "w") != 0),
+        .merge = test && facet_gfx_field(r, "m") != 0,
+        .tiled = facet_gfx_field(r, "t") != 0,
+        .bypass = test && facet_gfx_field(r, "e") != 0 && !early,
+        .tile_w_log2 = (uint8_t)FACET_GET(FACET_GFX_CSR(&r->csr, HIZCFG), GFXHIZCFG_TILE_W_LOG2),
+        .width = pixels(FACET_GET(size, GFXZWH_W)),
+        .height = pixels(FACET_GET(size, GFXZWH_H)),
+    };
+    r->stores = r->op.depth.write;
+    r->bank = test ? (uint8_t)facet_gfx_field(r, "pd") : 0;
+    return !facet_gfx_has_bank(r, r->bank) || facet_gfx_lacks_f(r, true, false, false)
+               ? FACET_CAUSE_ILLEGAL
+               : 0;
+}
+
+struct facet_trap facet_gfx_depth_probe(const struct facet_gfx_run *r, unsigned lane)
+{
+    const struct facet_gfx_store *store = &r->kept.store[lane];
+
+    return store->pending ? facet_elements_probe(&r->port, store->row, store->x, 1) : FACET_RETIRED;
+}
+
+struct facet_trap facet_gfx_depth_write(const struct facet_gfx_run *r, unsigned lane)
+{
+    const struct facet_gfx_store *store = &r->kept.store[lane];
+
+    return store->pending ? facet_elements_write(&r->port, store->row, store->x, 1, &store->bits)
+                          : FACET_RETIRED;
+}
+
+/* ---- HZ.BUILD ----------------------------------------------------------------------------------
+ */
+
+enum { PYRAMID_ALIGN = 64, LEVELS_MAX = 255, CHUNK = 64 };
+
+/* One build under way. Values of a level are element bits. */
+struct build {
+    struct facet_gfx_run *r;
+    struct facet_gfx_level level[LEVELS_MAX];
+    unsigned first, end; /* levels that are written; end > first */
+    unsigned tile_w, tile_h;
+    bool max;
+    uint64_t base;
+    uint32_t *values; /* levels first .. end-1 back to back; NULL: only read and raise */
+    unsigned flags;
+};
+
+static uint64_t entries_of(const struct facet_gfx_level *level)
+{
+    return (uint64_t)level->width * level->height;
+}
+
+/* Elements first .. first+count-1 of an array in memory. */
+static struct facet_trap look_at_memory(
+    struct build *b, struct facet_extreme *e, uint64_t array, uint64_t first, uint64_t count)
+{
+    const struct facet_conv *conv = &b->r->numbers.channel[0];
+    uint32_t bits[CHUNK];
+    struct facet_trap trap = FACET_RETIRED;
+
+    while (count != 0) {
+        unsigned some = count < CHUNK ? (unsigned)count : CHUNK;
+
+        trap = facet_rt_read_elements(&b->r->port, array, first, some, bits);
+        if (trap.taken) {
+            break;
+        }
+        for (unsigned i = 0; i < some; i++) {
+            facet_extreme_look(e, conv, b->max, bits[i], &b->flags);
+        }
+        first += some;
+        count -= some;
+    }
+    return trap;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Entry (x,y) of the first level that is built: from the depth buffer or from the level below. */
+static struct facet_trap reduce_memory(struct build *b, uint32_t x, uint32_t y, uint32_t *bits)
+{
+    bool bottom = b->first == 0;
+    uint64_t size = FACET_GFX_CSR(&b->r->csr, ZWH);
+    const struct facet_gfx_level *below = bottom ? NULL : &b->level[b->first - 1];
+    uint32_t width = bottom ? pixels(FACET_GET(size, GFXZWH_W)) : below->width;
+    uint32_t height = bottom ? pixels(FACET_GET(size, GFXZWH_H)) : below->height;
+    uint32_t x0 = x << b->tile_w, x1 = least(width, x0 + (1u << b->tile_w));
+    uint32_t y0 = y << b->tile_h, y1 = least(height, y0 + (1u << b->tile_h));
+    struct facet_extreme e = {0};
+    struct facet_trap trap = FACET_RETIRED;
+
+    for (uint32_t row = y0; row < y1 && !trap.taken; row++) {
+        trap = bottom ? look_at_memory(b, &e, row_address(b->r, row), x0, x1 - x0)
+                      : look_at_memory(
+                            b, &e, b->base + below->offset, (uint64_t)row * width + x0, x1 - x0);
+    }
+    if (!trap.taken) {
+        *bits = facet_extreme_bits(&e, &b->r->numbers.channel[0], &b->flags);
+    }
+    return trap;
+}
+
+/* Entry (x,y) of a level from the values of the one before. */
+static uint32_t reduce_values(struct build *b,
+                              const struct facet_gfx_level *below,
+                              const uint32_t *values,
+                              uint32_t x,
+                              uint32_t y)
+{
+    const struct facet_conv *conv = &b->r->numbers.channel[0];
+    struct facet_extreme e = {0};
+
+    for (uint32_t j = 2 * y; j < least(below->height, 2 * y + 2); j++) {
+        for (uint32_t i = 2 * x; i < least(below->width, 2 * x + 2); i++) {
+            facet_extreme_look(&e, conv, b->max, values[(uint64_t)j * below->width + i], &b->flags);
+        }
+    }
+    return facet_extreme_bits(&e, conv, &b->flags);
+}
+
+/* Destination memory of all levels, in order. */
+static struct facet_trap probe_levels(const struct build *b)
+{
+    struct facet_element_port *port = &b->r->port;
+    struct facet_trap trap = FACET_RETIRED;
+
+    if (b->base % PYRAMID_ALIGN != 0) {
+        return facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, b->base);
+    }
+    for (unsigned n = b->first; n < b->end && !trap.taken; n++) {
+        trap = facet_xmem_probe(
+            port->h,
+            port->actor,
+            b->base + b->level[n].offset,
+            facet_container_array_bytes(&port->container, entries_of(&b->level[n])),
+            true);
+    }
+    return trap;
+}
+
+/* All values; level `first` from memory, the others from values. Without room for values (they
+ * would not fit the guest's memory either) levels are only read. */
+static struct facet_trap compute_levels(struct build *b)
+{
+    uint32_t *to = b->values, *below = NULL;
+
+    for (unsigned n = b->first; n < b->end; n++) {
+        const struct facet_gfx_level *level = &b->level[n];
+
+        if (n > b->first && b->values == NULL) {
+            break;
+        }
+        for (uint32_t y = 0; y < level->height; y++) {
+            for (uint32_t x = 0; x < level->width; x++) {
+                uint32_t bits = 0;
+
+                if (n == b->first) {
+                    struct facet_trap trap = reduce_memory(b, x, y, &bits);
+
+                    if (trap.taken) {
+                        return trap;
+                    }
+                } else {
+                    bits = reduce_values(b, level - 1, below, x, y);
+                }
+                if (to != NULL) {
+                    to[(uint64_t)y * level->width + x] = bits;
+                }
+            }
+        }
+        below = to;
+        to = to != NULL ? to + entries_of(level) : NULL;
+    }
+    return FACET_RETIRED;
+}
+
+static struct facet_trap write_levels(const struct build *b)
+{
+    const uint32_t *from = b->values;
+    struct facet_trap trap = FACET_RETIRED;
+
+    for (unsigned n = b->first; n < b->end && !trap.taken; n++) {
+        uint64_t left = entries_of(&b->level[n]), at = 0;
+
+        while (left != 0 && !trap.taken) {
+            unsigned some = left < CHUNK ? (unsigned)left : CHUNK;
+
+            trap = facet_elements_write(
+                &b->r->port, b->base + b->level[n].offset, at, some, from + at);
+            at += some;
+            left -= some;
+        }
+        from += at;
+    }
+    return trap;
+}
+
+/* Sizes and places of levels 0 .. end-1; which are built. */
+static void shape(struct build *b)
+{
+    const struct facet_gfx_run *r = b->r;
+    uint64_t cfg = FACET_GFX_CSR(&r->csr, HIZCFG), size = FACET_GFX_CSR(&r->csr, ZWH);
+    unsigned hh = facet_gfx_field(r, "hh"), levels = (unsigned)FACET_GET(cfg, GFXHIZCFG_LEVELS);
+
+    b->max = facet_gfx_field(r, "tt") != 0;
+    b->first = facet_gfx_field(r, "ll");
+    b->end = facet_gfx_field(r, "all") != 0 ? levels : b->first + 1;
+    b->end = b->first < levels ? b->end : b->first;
+    b->tile_w = hh != 0 ? hh : (unsigned)FACET_GET(cfg, GFXHIZCFG_TILE_W_LOG2);
+    b->tile_h = hh != 0 ? hh : (unsigned)FACET_GET(cfg, GFXHIZCFG_TILE_H_LOG2);
+    b->level[0] = facet_gfx_level_first(
+        pixels(FACET_GET(size, GFXZWH_W)), pixels(FACET_GET(size, GFXZWH_H)), b->tile_w, b->tile_h);
+    for (unsigned n = 1; n < b->end; n++) {
+        b->level[n] = facet_gfx_level_next(&b->level[n - 1], &r->port.container);
+    }
+    if (b->first != 0) { /* 2x2 blocks of the level below */
+        b->tile_w = b->tile_h = 1;
+    }
+}
+
+/* Reads, computes, probes and writes; *written counts entries. */
+static struct facet_trap build(struct build *b, uint64_t *written)
+{
+    struct facet_gfx_run *r = b->r;
+    uint16_t flags[FACET_VLMAX] = {0};
+    struct facet_trap refused = probe_levels(b), trap;
+
+    for (unsigned n = b->first; n < b->end; n++) {
+        *written += entries_of(&b->level[n]);
+    }
+    if (!refused.taken && *written != 0) { /* no larger than the guest's memory */
+        b->values = malloc(*written * sizeof *b->values);
+        if (b->values == NULL) {
+            refused = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
+        }
+    }
+    trap = compute_levels(b);
+    if (!trap.taken) {
+        flags[0] = (uint16_t)b->flags;
+        trap = facet_lanes_status(r->h, &r->lanes, flags);
+    }
+    if (!trap.taken && refused.taken) {
+        trap = facet_xmem_fault(r->h, r->port.actor, refused);
+    }
+    if (!trap.taken) {
+        trap = write_levels(b);
+    }
+    free(b->values);
+    return trap;
+}
+
+struct facet_trap facet_gfx_hiz(struct facet_gfx_run *r)
+{
+    struct facet_hart *h = r->h;
+    struct build b = {.r = r, .base = h->x[r->in->rs1]};
+    struct facet_trap trap = FACET_RETIRED;
+    uint64_t written = 0;
+    unsigned cause;
+
+    r->lanes = (struct facet_lanes){
+        .count = 1,
+        .active = 1,
+        .eff = facet_prec_eff(&h->units.cap.prec),
+        .exc_en = h->units.cap.prec.exc_en,
+    };
+    facet_lanes_override(h, &r->lanes.eff);
+    cause = facet_gfx_state(r, &r->lanes.eff);
+    if (cause != 0) {
+        return facet_trap_make((enum facet_cause)cause, r->in->word);
+    }
+    facet_gfx_numbers_set(r, &r->lanes.eff);
+    shape(&b);
+    facet_gfx_tell_policy(r);
+    if (b.end > b.first) {
+        trap = build(&b, &written);
+    }
+    if (trap.taken) {
+        return trap;
+    }
+    facet_hart_set_x(h, r->in->rd, written);
+    facet_lanes_retire(h, &r->lanes, true, true);
+    return FACET_RETIRED;
+}

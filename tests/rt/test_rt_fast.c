@@ -1,0 +1,432 @@
+/* The AVX2 tests of src/rt/fast.h against the pure functions of src/rt/rt.h: the same hits, the
+ * same bits, the same flags but NX, wherever they say that they are done; and they must be done
+ * wherever nothing but NX was raised and no NaN takes part. */
+#include "harness.h"
+
+#include "base/bits.h"
+#include "rt/fast.h"
+#include "rt/fp32.h"
+#include "rt/layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct facet_rt_numbers fp32(void)
+{
+    const struct facet_eff eff = {.elem = FACET_FMT_FP32, .acc = FACET_FMT_FP32, .ew = 2};
+
+    return facet_rt_numbers_of(&eff, NULL);
+}
+
+static float number(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* ---- numbers ---- */
+
+/* Some are drawn again and again within one case: equal planes, origins on a plane, touched edges.
+ */
+struct pool {
+    uint32_t value[4];
+};
+
+enum kind { PLAIN, GRID, DYADIC, WILD, KINDS };
+
+static const uint32_t special[] = {
+    0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0xFF812345,
+    0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x80800000, 0x00FFFFFF, 0x01000000, 0x7F7FFFFF,
+    0xFF7FFFFF, 0x7E800000, 0x3F800000, 0xBF800000, 0x3F7FFFFF, 0x3F800001, 0x20000000, 0x5F000000,
+    0x0D000000, 0x72000000, 0x33800000, 0x4B800001, 0x46C2C200, 0x44284000};
+
+static uint32_t below(uint32_t n)
+{
+    return (uint32_t)(harness_random() % n);
+}
+
+static uint32_t draw(enum kind kind, const struct pool *pool)
+{
+    uint64_t r = harness_random();
+
+    if (pool != NULL && r % 8 == 0) {
+        return pool->value[(r >> 8) % 4] ^ ((uint32_t)(r >> 16) % 4 == 0 ? FACET_RT_SIGN : 0);
+    }
+    switch (kind) {
+    case PLAIN: /* any number around 1 */
+        return bits_of((float)((double)(int64_t)r * 0x1p-62));
+    case GRID: /* exact: edges and corners are met exactly */
+        return bits_of((float)((int)((r >> 20) % 9) - 4));
+    case DYADIC: /* 13 digits: products and their sums lie halfway between two numbers */
+        return bits_of((float)((int)((r >> 20) % 16384) - 8192) * 0x1p-10f);
+    default:
+        return (r >> 20) % 3 == 0 ? (uint32_t)(r >> 32)
+                                  : special[(r >> 24) % (sizeof special / sizeof special[0])];
+    }
+}
+
+/* Mostly of one kind; sometimes with one or two wild ones. */
+static void fill(enum kind kind, uint32_t *out, unsigned count)
+{
+    struct pool pool;
+
+    for (unsigned i = 0; i < 4; i++) {
+        pool.value[i] = draw(kind, NULL);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        out[i] = draw(kind, &pool);
+    }
+    if (below(8) == 0) {
+        out[below(count)] = draw(WILD, NULL);
+    }
+}
+
+static enum kind random_kind(void)
+{
+    unsigned r = below(16);
+
+    return r < 6 ? PLAIN : r < 10 ? GRID : r < 14 ? DYADIC : WILD;
+}
+
+static bool some_nan(const uint32_t *value, unsigned count)
+{
+    bool nan = false;
+
+    for (unsigned i = 0; i < count; i++) {
+        nan |= facet_rt_is_nan(value[i]);
+    }
+    return nan;
+}
+
+static void random_ray(enum kind kind, uint32_t e[FACET_RT_RAY_ELEMENTS])
+{
+    fill(kind, e, 6);
+    if (below(8) == 0) { /* along an axis, or in a plane */
+        e[3 + below(3)] = below(2) == 0 ? 0 : FACET_RT_SIGN;
+        if (below(2) == 0) {
+            e[3 + below(3)] = 0;
+        }
+    }
+    e[6] = below(2) == 0 ? 0 : draw(kind, NULL) & (below(8) == 0 ? ~0u : ~FACET_RT_SIGN);
+    e[7] = below(2) == 0 ? FACET_RT_INF : draw(kind, NULL);
+}
+
+/* What only the pure functions do: not a ray of fast.h. */
+static bool ray_is_for_us(const uint32_t e[FACET_RT_RAY_ELEMENTS])
+{
+    bool finite = true, tmin = e[6] <= FACET_RT_INF || e[6] == FACET_RT_SIGN;
+
+    for (unsigned i = 0; i < 6; i++) {
+        finite &= facet_rt_magnitude(e[i]) < FACET_RT_INF;
+    }
+    return finite && tmin && !facet_rt_is_nan(e[7]) &&
+           facet_rt_magnitude(e[3] | e[4] | e[5]) >= 0x00200000; /* 1/d is finite for the largest */
+}
+
+/* ---- boxes ---- */
+
+static void random_tile(enum kind kind, const uint32_t *ray, uint8_t *tile, uint32_t *flags)
+{
+    *flags = (uint32_t)harness_random();
+    if (below(4) != 0) { /* mostly full */
+        *flags = (*flags & 0xFFFFFF00) | (below(2) == 0 ? 0x55 : 0xA5);
+    }
+    for (unsigned c = 0; c < 4; c++) {
+        uint32_t box[6];
+
+        fill(kind, box, 6);
+        for (unsigned a = 0; a < 3; a++) {
+            if (below(16) == 0) { /* a face through the origin */
+                box[a + 3 * below(2)] = ray[a];
+            }
+            if (below(16) != 0 && number(box[a]) > number(box[3 + a])) {
+                uint32_t other = box[a];
+
+                box[a] = box[3 + a];
+                box[3 + a] = other;
+            }
+        }
+        for (unsigned k = 0; k < 6; k++) {
+            facet_store_le32(tile + 24 * c + 4 * k, box[k]);
+        }
+        facet_store_le32(tile + 112 + 4 * c, c == 3 ? *flags : (uint32_t)harness_random() >> 1);
+    }
+}
+
+struct boxes_tally {
+    uint64_t tests, hits, done, wanted, refused;
+};
+
+static void compare_node(const struct facet_rt_numbers *n,
+                         const uint32_t elements[FACET_RT_RAY_ELEMENTS],
+                         const uint8_t *tiles,
+                         bool node8,
+                         struct boxes_tally *tally)
+{
+    unsigned flags = 0, hits = 0, used = 0, none = 0, leaves = 0;
+    uint32_t near[8] = {0}, index[8] = {0};
+    bool nan = false;
+    struct facet_rt_fast_boxes fast;
+    struct facet_rt_ray ray;
+
+    if (facet_rt_ray_widen(n, elements, &ray, &none)) {
+        return;
+    }
+    for (unsigned c = 0; c < (node8 ? 8u : 4u); c++) {
+        const uint8_t *tile = tiles + c / 4 * 128;
+        uint32_t types = facet_load_le32(tile + 124), box[6];
+        struct facet_rt_box wide;
+        struct facet_rt_slab slab;
+
+        if (facet_rt_child_type(types, c % 4) == FACET_RT_EMPTY) {
+            continue;
+        }
+        used |= 1u << c;
+        for (unsigned k = 0; k < 6; k++) {
+            box[k] = facet_load_le32(tile + c % 4 * 24 + 4 * k);
+        }
+        index[c] = c % 4 == 3 ? types >> 8 : facet_load_le32(tile + 112 + c % 4 * 4);
+        leaves |= (unsigned)(facet_rt_child_type(types, c % 4) == FACET_RT_LEAF) << c;
+        if (facet_rt_box_widen(n, box, &wide, &flags)) {
+            nan = true;
+            continue;
+        }
+        slab = facet_rt_test_box(n, &ray, &wide, &flags);
+        hits |= (unsigned)(slab.outcome == FACET_RT_HIT) << c;
+        nan |= slab.outcome == FACET_RT_NAN;
+        near[c] = slab.cnear;
+    }
+    facet_rt_fast_children(n, &ray, tiles, node8, &fast);
+    tally->tests += (unsigned)__builtin_popcount(used);
+    tally->hits += (unsigned)__builtin_popcount(hits);
+    if (!fast.done) {
+        /* Inverted boxes and empty children may be computed with in vain. */
+        bool expected =
+            ray_is_for_us(elements) && !nan && (flags & (FACET_NV | FACET_OF | FACET_UF)) == 0;
+
+        tally->wanted += expected;
+        tally->refused += expected;
+        return;
+    }
+    tally->wanted++;
+    tally->done++;
+    CHECK(!nan);
+    CHECK_EQ(fast.used, used);
+    if (!CHECK_MSG(fast.hit == hits, "hits %x, expected %x", fast.hit, hits)) {
+        return;
+    }
+    CHECK_EQ(fast.flags, flags & ~(unsigned)FACET_NX);
+    CHECK_EQ(fast.leaf, leaves & hits);
+    for (unsigned c = 0; c < 8; c++) {
+        if ((hits >> c & 1) != 0) {
+            CHECK_MSG(fast.near[c] == number(near[c]) && !signbit(fast.near[c]),
+                      "child %u: near %08x, expected %08x",
+                      c,
+                      bits_of(fast.near[c]),
+                      near[c]);
+            CHECK_EQ(fast.index[c], index[c]);
+        }
+    }
+}
+
+TEST(children_give_the_same_bits, "")
+{
+    const uint64_t tests = harness_long() ? 12000000 : 400000;
+    const struct facet_rt_numbers n = fp32();
+    struct boxes_tally tally = {0};
+
+    if (!facet_rt_fast_available()) {
+        harness_skip("this host has no AVX2 and FMA");
+        return;
+    }
+    while (tally.tests < tests && !harness_failed()) {
+        uint32_t ray[FACET_RT_RAY_ELEMENTS], flags[2];
+        _Alignas(64) uint8_t tiles[256] = {0};
+        enum kind kind = random_kind();
+
+        random_ray(kind, ray);
+        random_tile(kind, ray, tiles, &flags[0]);
+        random_tile(kind, ray, tiles + 128, &flags[1]);
+        compare_node(&n, ray, tiles, true, &tally);
+        compare_node(&n, ray, tiles, false, &tally);
+    }
+    CHECK_MSG(tally.done > tally.tests / 16, "%llu nodes done", (unsigned long long)tally.done);
+    CHECK_MSG(tally.hits > tally.tests / 64, "%llu hits", (unsigned long long)tally.hits);
+    CHECK_MSG(tally.refused < tally.wanted / 16,
+              "%llu nodes of %llu refused without need",
+              (unsigned long long)tally.refused,
+              (unsigned long long)tally.wanted);
+    if (getenv("FACET_TEST_VERBOSE") != NULL) {
+        fprintf(stderr,
+                "%llu boxes, %llu hits, %llu nodes done, %llu refused without need\n",
+                (unsigned long long)tally.tests,
+                (unsigned long long)tally.hits,
+                (unsigned long long)tally.done,
+                (unsigned long long)tally.refused);
+    }
+}
+
+/* ---- triangles ---- */
+
+/* Towards a point that is a corner, on an edge, or inside. */
+static void aim(const uint8_t *triangle, uint32_t ray[FACET_RT_RAY_ELEMENTS])
+{
+    static const float weight[][3] = {
+        {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.5f, 0.5f, 0}, {0, 0.25f, 0.75f}, {0.5f, 0.25f, 0.25f}};
+    const float *w = weight[below(6)];
+
+    for (unsigned a = 0; a < 3; a++) {
+        float at = 0;
+
+        for (unsigned c = 0; c < 3; c++) {
+            at += w[c] * number(facet_load_le32(triangle + 12 * c + 4 * a));
+        }
+        ray[3 + a] = bits_of(at - number(ray[a]));
+    }
+}
+
+/* Numbers whose double-width sum is a tie that only its last digits decide: 2^24 + 1 is
+ * 24929 * 673, and a product of tiny numbers stands beside it. */
+static void hard_tie(uint8_t *triangle, uint32_t ray[FACET_RT_RAY_ELEMENTS])
+{
+    const float tiny = (below(2) == 0 ? 1.0f : -1.0f) * ldexpf(1, -(int)below(40));
+    const float corner[3][3] = {{ldexpf(1, -20), 3, 5}, {tiny, 673, 7}, {24929, tiny, 9}};
+
+    for (unsigned k = 0; k < 9; k++) {
+        facet_store_le32(triangle + 4 * k, bits_of(corner[k / 3][k % 3]));
+    }
+    memset(ray, 0, 6 * sizeof *ray);
+    ray[5] = bits_of(1.0f);
+}
+
+struct facets_tally {
+    uint64_t tests, hits, done, wanted, refused;
+};
+
+static void compare_triangles(const struct facet_rt_numbers *n,
+                              const uint32_t elements[FACET_RT_RAY_ELEMENTS],
+                              const struct facet_rt_options *options,
+                              const uint8_t *bytes,
+                              unsigned count,
+                              struct facets_tally *tally)
+{
+    struct facet_rt_facet facet[4];
+    struct facet_rt_fast_facet fast;
+    unsigned flags = 0, hits = 0, none = 0;
+    bool nan = false, hard = false;
+    struct facet_rt_ray ray;
+
+    if (facet_rt_ray_widen(n, elements, &ray, &none)) {
+        return;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        uint32_t element[FACET_RT_TRIANGLE_ELEMENTS];
+        struct facet_rt_triangle triangle;
+
+        for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
+            element[i] = facet_load_le32(bytes + 36 * k + 4 * i);
+        }
+        if (facet_rt_triangle_widen(n, element, &triangle, &flags)) {
+            nan = true;
+            facet[k].outcome = FACET_RT_NAN;
+            continue;
+        }
+        facet[k] = facet_rt_test_triangle(n, &ray, &triangle, options, &flags);
+        hits |= (unsigned)(facet[k].outcome == FACET_RT_HIT) << k;
+        nan |= facet[k].outcome == FACET_RT_NAN;
+        for (unsigned i = 0; i < 3; i++) { /* ties and tiny edges are refused on purpose */
+            hard |= facet[k].edges && facet_rt_magnitude(facet[k].edge[i]) < 0x01000000;
+        }
+    }
+    facet_rt_fast_triangles(n, &ray, options, bytes, count, &fast);
+    tally->tests += count;
+    tally->hits += (unsigned)__builtin_popcount(hits);
+    if (!fast.done) {
+        bool expected = ray_is_for_us(elements) && !nan && !hard &&
+                        (flags & (FACET_NV | FACET_DZ | FACET_OF | FACET_UF)) == 0;
+
+        tally->wanted += expected;
+        tally->refused += expected;
+        return;
+    }
+    tally->wanted++;
+    tally->done++;
+    CHECK(!nan);
+    if (!CHECK_MSG(fast.hit == hits, "hits %x, expected %x", fast.hit, hits)) {
+        return;
+    }
+    CHECK_EQ(fast.flags, flags & ~(unsigned)FACET_NX);
+    for (unsigned k = 0; k < count; k++) {
+        if ((hits >> k & 1) != 0) {
+            CHECK_EQ(fast.t[k], facet[k].t);
+            CHECK_EQ(fast.u[k], facet[k].u);
+            CHECK_EQ(fast.v[k], facet[k].v);
+            CHECK_EQ(fast.front >> k & 1, facet[k].front);
+        }
+    }
+}
+
+TEST(triangles_give_the_same_bits, "")
+{
+    const uint64_t tests = harness_long() ? 12000000 : 250000;
+    const struct facet_rt_numbers n = fp32();
+    struct facets_tally tally = {0};
+
+    if (!facet_rt_fast_available()) {
+        harness_skip("this host has no AVX2 and FMA");
+        return;
+    }
+    while (tally.tests < tests && !harness_failed()) {
+        const struct facet_rt_options options = {
+            .eps = facet_rt_epsilon(below(4) == 0 ? below(256) : 0), .cull_back = below(4) == 0};
+        uint32_t ray[FACET_RT_RAY_ELEMENTS];
+        _Alignas(16) uint8_t bytes[4 * 36];
+        unsigned count = 1 + below(4);
+        enum kind kind = random_kind();
+
+        random_ray(kind, ray);
+        for (unsigned k = 0; k < 4; k++) {
+            uint32_t element[FACET_RT_TRIANGLE_ELEMENTS];
+
+            fill(kind, element, FACET_RT_TRIANGLE_ELEMENTS);
+            for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
+                facet_store_le32(bytes + 36 * k + 4 * i, element[i]);
+            }
+        }
+        if (below(2) == 0) {
+            aim(bytes + 36 * below(count), ray);
+        } else if (below(16) == 0) {
+            hard_tie(bytes + 36 * below(count), ray);
+        }
+        if (some_nan(ray, 8) && below(4) != 0) {
+            continue;
+        }
+        compare_triangles(&n, ray, &options, bytes, count, &tally);
+    }
+    CHECK_MSG(tally.done > tally.tests / 8, "%llu groups done", (unsigned long long)tally.done);
+    CHECK_MSG(tally.hits > tally.tests / 64, "%llu hits", (unsigned long long)tally.hits);
+    CHECK_MSG(tally.refused < tally.wanted / 4,
+              "%llu groups of %llu refused without need",
+              (unsigned long long)tally.refused,
+              (unsigned long long)tally.wanted);
+    if (getenv("FACET_TEST_VERBOSE") != NULL) {
+        fprintf(stderr,
+                "%llu triangles, %llu hits, %llu groups done, %llu refused without need\n",
+                (unsigned long long)tally.tests,
+                (unsigned long long)tally.hits,
+                (unsigned long long)tally.done,
+                (unsigned long long)tally.refused);
+    }
+}
