@@ -402,7 +402,10 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
 
     facet_rt_count_boxes(job->h, result->boxes);
     facet_rt_count_triangles(job->h, result->triangle_tests);
-    if (result->hit) {
+    facet_store_le64(entry, tag);
+    if (!result->hit) {
+        facet_store_le64(entry + 8, 0);
+    } else if (job->packed) {
         const struct facet_rt_found found = {.hit = true,
                                              .front = result->front,
                                              .t = result->t,
@@ -412,9 +415,14 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
                                              .leaf = result->leaf};
 
         bytes = hit_entry(job, tag, &found, entry, &flags);
-    } else {
-        facet_store_le64(entry, tag);
-        facet_store_le64(entry + 8, 0);
+    } else { /* finite FP32 numbers in their own format: nothing to narrow */
+        bytes = FACET_RT_FAST_HIT_BYTES;
+        facet_store_le32(entry + 8, result->triangle);
+        facet_store_le32(entry + 12, result->leaf);
+        facet_store_le32(entry + 16, result->t);
+        facet_store_le32(entry + 20, result->u);
+        facet_store_le32(entry + 24, result->v);
+        facet_store_le32(entry + 28, result->front);
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {

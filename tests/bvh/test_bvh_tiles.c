@@ -594,6 +594,7 @@ TEST(every_rule_finds_its_corruption, "RT-086 RT-091 RT-097 RT-099 RT-100 RT-102
     uint64_t heap = 128, word = heap + 112, range = heap + 128, node, leaf = 0;
     uint64_t triangles = facet_load_le64(b + 56);
     uint32_t count = facet_load_le32(b + 100), leaf_range;
+    uint64_t first = facet_load_le32(b + range); /* triangle of the first TriRange */
 
     CHECK_EQ(facet_load_le32(b + word + 12) & 0xFF, 0x55); /* the root has four inner children */
     node = heap + 128 * (uint64_t)facet_load_le32(b + word);
@@ -652,9 +653,9 @@ TEST(every_rule_finds_its_corruption, "RT-086 RT-091 RT-097 RT-099 RT-100 RT-102
     DAMAGE(b[96]++, FACET_RTBVH_COUNTS, 92);
     DAMAGE(b[heap + 100] = 1, FACET_RTBVH_PADDING, heap + 100);
     DAMAGE(b[word + 12] &= 0xFC, FACET_RTBVH_PADDING, heap);
-    DAMAGE(facet_store_le32(b + range, facet_load_le32(b + range) + 1),
+    DAMAGE(facet_store_le32(b + range, (uint32_t)first + 1),
            FACET_RTBVH_UNUSED,
-           triangles + 36 * (uint64_t)facet_load_le32(saved + range));
+           triangles + 36 * first);
 #undef DAMAGE
     free(saved);
     free(image.bytes);
