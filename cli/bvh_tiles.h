@@ -19,5 +19,10 @@ int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
 /* What --json of `facet bvh info` prints; the header is sound. */
 json_t *bvh_tiles_json(const struct facet_rtbvh_check *check);
 int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file);
+/* Both files are tile images. */
+int bvh_tiles_diff(const struct cli_args *args,
+                   const struct bvh_file *a,
+                   const struct bvh_file *b,
+                   uint64_t limit);
 
 #endif

@@ -58,6 +58,23 @@ def extension_enumerator(isa, name):
     return "FACET_%s_EXT_%s" % (isa.upper(), c_name(name).replace("XPHMG_", ""))
 
 
+def emit_fields(names, rows, out):
+    """Mask and lowest bit of each option of a vendor row: FACET_FIELD_GFX_SAMPLE_PPP and ..._LSB."""
+    out.append("/* Options of the vendor rows: where they stand in the word. */")
+    for name, row in zip(names, rows):
+        if not row.extension.startswith("XPHMG"):
+            continue
+        options = [o for o in row.operands if len(o.pieces) == 1 and "reg" not in o.kind]
+        cells = ["FACET_FIELD_%s_%s" % (name.split("_", 2)[2], c_name(o.name)) for o in options]
+        if len(set(cells)) != len(cells):
+            raise ValueError("%s:%d: two options differ only in case" % (row.path, row.line))
+        for cell, o in zip(cells, options):
+            piece = o.pieces[0]
+            out.append("#define %s 0x%Xu" % (cell, ((1 << piece.width) - 1) << piece.word_lo))
+            out.append("#define %s_LSB %d" % (cell, piece.word_lo))
+    out.append("")
+
+
 def emit_rows_header(spec, steps, out):
     out.append("/* Made by tools/gen_tables.py from spec/ *.insn.tsv: the numbers of the instruction rows. */")
     out.append("#ifndef FACET_ISA_ROWS_H")
@@ -79,6 +96,7 @@ def emit_rows_header(spec, steps, out):
             out.append("    %s," % extension_enumerator(isa, name))
         out.append("};")
         out.append("extern const uint8_t facet_%s_extension[FACET_%s_OP_COUNT];\n" % (isa, isa.upper()))
+        emit_fields(enumerators(isa, rows), rows, out)
     out.append("/* Length of every walk through facet_decode_nodes (decode.c). */")
     out.append("#define FACET_DECODE_STEPS %d\n" % max(steps.values()))
     out.append("#endif")
