@@ -594,6 +594,23 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t ref
     return top;
 }
 
+/* Asks for memory that will be read soon. The addresses are numbers: they may lie anywhere. */
+INLINE void expect_node(const struct plan *plan, uint64_t index)
+{
+    const uintptr_t tile = (uintptr_t)plan->heap + index * TILE;
+
+    for (uintptr_t line = 0; line < (plan->scene->node8 ? 2 : 1) * TILE; line += 64) {
+        _mm_prefetch((const char *)(tile + line), _MM_HINT_T0);
+    }
+}
+
+INLINE void expect_leaf(const struct plan *plan, uint64_t index)
+{
+    const uintptr_t range = (uintptr_t)plan->heap + index * FACET_RT_RANGE_BYTES;
+
+    _mm_prefetch((const char *)range, _MM_HINT_T0);
+}
+
 /* Where the ray goes after the children of a node, leaves included, up to the next node. false: the
  * ray ends. */
 INLINE bool advance(const struct plan *plan, struct lane *l, const struct children *c)
@@ -611,6 +628,8 @@ INLINE bool advance(const struct plan *plan, struct lane *l, const struct childr
     }
     if (c->hit != 0) {
         const unsigned first = (unsigned)__builtin_ctz(c->hit), rest = c->hit & (c->hit - 1);
+        unsigned leaves = c->hit & (unsigned)_mm256_movemask_ps(
+                                       _mm256_castsi256_ps(_mm256_slli_epi32(c->reference, 31)));
         _Alignas(32) uint32_t near[8], references[8];
 
         _mm256_store_si256((__m256i *)near, _mm256_castps_si256(c->near));
@@ -621,14 +640,8 @@ INLINE bool advance(const struct plan *plan, struct lane *l, const struct childr
             l->odd = true;
             return false;
         }
-        for (unsigned leaves = c->hit & (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(
-                                   _mm256_slli_epi32(c->reference, 31)));
-             leaves != 0;
-             leaves &= leaves - 1) {
-            _mm_prefetch((const char *)plan->heap +
-                             (uint64_t)(references[__builtin_ctz(leaves)] >> 1) *
-                                 FACET_RT_RANGE_BYTES,
-                         _MM_HINT_T0);
+        for (; leaves != 0; leaves &= leaves - 1) {
+            expect_leaf(plan, references[__builtin_ctz(leaves)] >> 1);
         }
         if (rest == 0) {
             reference = references[first];
@@ -662,14 +675,10 @@ INLINE bool advance(const struct plan *plan, struct lane *l, const struct childr
     }
     l->top = top;
     l->reference = reference;
-    {
-        const char *const tile = (const char *)plan->heap + (uint64_t)(reference >> 1) * TILE;
-
-        for (size_t line = 0; line < (plan->scene->node8 ? 4 : 2); line++) {
-            _mm_prefetch(tile + 64 * line, _MM_HINT_T0);
-        }
+    if (__builtin_expect(reference >> 1 >= plan->nodes || l->steps >= plan->scene->steps, 0)) {
+        l->odd = true;
     }
-    l->odd |= reference >> 1 >= plan->nodes || l->steps >= plan->scene->steps;
+    expect_node(plan, reference >> 1);
     return !l->odd;
 }
 
