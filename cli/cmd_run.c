@@ -1,6 +1,7 @@
 /* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
 #include "cli/command.h"
 #include "cli/guest_files.h"
+#include "cli/run_lint.h"
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
 #include "cli/xphmg_setup.h"
@@ -35,6 +36,7 @@ struct session {
     struct facet_object *program;
     struct guest_files files;
     struct run_trace trace;
+    struct run_lint lint;
     bool input_ended;
     uint64_t max_steps;
     double max_seconds;
@@ -328,6 +330,43 @@ static void print_stop(const struct session *s)
     }
 }
 
+/* The findings of --lint. */
+static void print_lint(const struct session *s)
+{
+    for (size_t i = 0; i < s->lint.count; i++) {
+        const struct run_lint_finding *f = &s->lint.findings[i];
+        char where[160], text[128];
+
+        describe(s, f->pc, where, sizeof where);
+        (void)facet_machine_disassemble(s->machine, f->core, f->pc, text, sizeof text, NULL);
+        fprintf(stderr, "facet run: lint: %s: %s: %s (%s)\n", where, text, f->text, f->row);
+    }
+    if (s->lint.failed) {
+        fprintf(stderr, "facet run: lint: out of memory, findings are missing\n");
+    }
+}
+
+static json_t *lint_json(const struct session *s)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < s->lint.count; i++) {
+        const struct run_lint_finding *f = &s->lint.findings[i];
+
+        (void)json_array_append_new(list,
+                                    json_pack("{s:o, s:I, s:s, s:s}",
+                                              "pc",
+                                              facet_json_hex(f->pc),
+                                              "hart",
+                                              (json_int_t)f->core,
+                                              "requirement",
+                                              f->row,
+                                              "text",
+                                              f->text));
+    }
+    return list;
+}
+
 static uint64_t retired(const struct session *s)
 {
     uint64_t sum = 0;
@@ -468,6 +507,9 @@ static int print_summary(const struct session *s)
     if (result != NULL) {
         add_details(s, result);
     }
+    if (result != NULL && s->lint.machine != NULL) {
+        (void)json_object_set_new(result, "lint", lint_json(s));
+    }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
             (void)json_array_append_new(cores, core_json(s->machine, i));
@@ -521,6 +563,7 @@ static int run_session(struct session *s)
         return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
+    print_lint(s);
     code = print_summary(s);
     if (cli_given(s->args, "framebuffer") &&
         !run_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
@@ -545,14 +588,21 @@ static int run_run(const struct cli_args *args)
         !run_picture_check(args, cli_value(args, "framebuffer"))) {
         return CLI_BAD;
     }
+    if (cli_given(args, "lint") && cli_given(args, "trace")) {
+        return cli_bad(args, "--lint and --trace: expected one of them");
+    }
     if (!guest_files_open(&s.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
     }
     if (!start(&s) || !add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
+        if (cli_given(args, "lint")) {
+            run_lint_start(&s.lint, s.machine);
+        }
         code = run_session(&s);
     }
+    run_lint_free(&s.lint);
     facet_object_free(s.program);
     xphmg_setup_end(&s.setup);
     guest_files_close(&s.files);
@@ -576,6 +626,7 @@ static const struct cli_option run_options[] = {
      "FILE",
      "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
+    {"lint", 0, NULL, "report what the contract advises against, such as RT with RTCFG.EN = 0"},
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -596,6 +647,9 @@ const struct cli_command cli_cmd_run = {
         "input and, with --files, the files below one folder.\n\n"
         "--framebuffer writes what the program shows in its framebuffer (docs/run.md) when it "
         "stops, for whatever reason.\n\n"
+        "--lint lets the plain executor look at every instruction and names each place that does "
+        "what a contract says software should not do: RT operations while RTCFG.EN is 0 "
+        "(RT-034).\n\n"
         "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
         "addresses only.\n\n"
         "The exit code is the program's own, 255 when that is larger. 2: bad input or usage. 124: "

@@ -64,6 +64,24 @@ static bool run(const struct rt_batch *batch, const struct rt_bvh *bvh, uint32_t
     return *(volatile uint32_t *)&rays.head == count; /* an error leaves its ray in the queue */
 }
 
+/* The same without jobs; the nearest hit serves for any. */
+static enum rt_status trace_each(const struct rt_bvh *bvh,
+                                 const struct rt_ray *rays,
+                                 uint32_t count,
+                                 bool *found,
+                                 struct rt_hit *hits)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        enum rt_status status = rt_closest(bvh, &rays[i], &hits[i]);
+
+        if (status < 0) {
+            return status;
+        }
+        found[i] = status == RT_HIT;
+    }
+    return RT_OK;
+}
+
 enum rt_status rt_batch_trace(struct rt_batch *batch,
                               const struct rt_bvh *bvh,
                               const struct rt_ray *rays,
@@ -72,6 +90,9 @@ enum rt_status rt_batch_trace(struct rt_batch *batch,
                               bool *found,
                               struct rt_hit *hits)
 {
+    if (!bvh->jobs) {
+        return trace_each(bvh, rays, count, found, hits);
+    }
     for (uint32_t first = 0; first < count; first += batch->capacity) {
         uint32_t now = count - first < batch->capacity ? count - first : batch->capacity;
 

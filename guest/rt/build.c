@@ -35,7 +35,8 @@ static size_t align_up(size_t bytes)
 /* A node has two children at least, so there are fewer nodes than triangles. */
 static size_t heap_bytes(uint32_t count, uint32_t children)
 {
-    return align_up((size_t)RANGE_BYTES * count) + (size_t)TILE_BYTES * (children / 4) * (count + 2);
+    return align_up((size_t)RANGE_BYTES * count) +
+           (size_t)TILE_BYTES * (children / 4) * (count + 2);
 }
 
 size_t rt_build_bytes(uint32_t count, uint32_t children)
@@ -83,7 +84,8 @@ static void swap(struct builder *b, uint32_t i, uint32_t j)
     b->order[2 * j + 1] = held;
 }
 
-/* Reorders [first, first + count) so that nothing before `middle` is above what comes from there. */
+/* Reorders [first, first + count) so that nothing before `middle` is above what comes from there.
+ */
 static void select(struct builder *b, uint32_t first, uint32_t count, uint32_t middle, int axis)
 {
     int64_t lo = first, hi = (int64_t)first + count - 1;
@@ -134,7 +136,7 @@ static void split(struct builder *b, struct part *part, struct part *rest)
 
 static uint32_t make_range(struct builder *b, const struct part *part)
 {
-    uint32_t words[4] = {part->first, part->count, 0, 0}; /* base: rt_open() */
+    uint32_t words[4] = {part->first, part->count, 0, 0}; /* base 0: the image's own buffer */
     uint32_t index = b->next_range++;
 
     memcpy(b->heap + (size_t)index * RANGE_BYTES, words, sizeof words);
@@ -225,7 +227,8 @@ static float padding(const struct box *box, float reach)
     return largest * 0x1p-20F;
 }
 
-size_t rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children, float reach)
+size_t
+rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children, float reach)
 {
     size_t size = rt_build_bytes(count, children), heap_size = heap_bytes(count, children);
     uint8_t *image = memory;
@@ -238,10 +241,12 @@ size_t rt_build(void *memory, const float *triangles, uint32_t count, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         b.order[2 * i + 1] = i;
     }
-    /* The root is node 0; behind it the TriRanges, at most one per triangle, then the other nodes. */
+    /* The root is node 0; behind it the TriRanges, at most one per triangle, then the other nodes.
+     */
     b.next_range = TILE_BYTES / RANGE_BYTES * (children / 4);
-    b.next_node = (uint32_t)((b.next_range * RANGE_BYTES + (size_t)RANGE_BYTES * count +
-                              TILE_BYTES - 1) / TILE_BYTES);
+    b.next_node =
+        (uint32_t)((b.next_range * RANGE_BYTES + (size_t)RANGE_BYTES * count + TILE_BYTES - 1) /
+                   TILE_BYTES);
     whole.box = bounds(&b, 0, count);
     b.pad = padding(&whole.box, reach);
     make_node(&b, 0, whole);

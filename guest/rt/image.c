@@ -12,8 +12,7 @@ struct header {
     uint32_t root, nodes, leaves, triangle_count;
 };
 
-enum { TRIANGLE_BYTES = 36, ORIGIN_BYTES = 8, TILE_BYTES = 128, RANGE_BYTES = 16, ALIGN = 64 };
-enum { WORD_INDEX = 28, WORD_FLAGS = 31, TYPE_NODE = 1, TYPE_LEAF = 2 };
+enum { TRIANGLE_BYTES = 36, ORIGIN_BYTES = 8, TILE_BYTES = 128, ALIGN = 64 };
 enum { PET_FP32 = 1, EW_32 = 2 };
 
 /* Everything else of MODE zero: no packing, no quantization, rounding to nearest. */
@@ -39,50 +38,28 @@ static bool is_sound(const struct header *h, size_t size)
            h->origin_bytes >= (uint64_t)ORIGIN_BYTES * h->triangle_count;
 }
 
-/* Sets `base` of every TriRange below a node; false when the tree is deeper than it may be or leads
- * out of the heap. */
-static bool place_ranges(const struct rt_bvh *bvh, uint64_t heap_bytes, uint32_t node, int level)
+enum rt_status rt_open(struct rt_bvh *bvh, const void *image, size_t size)
 {
-    uint32_t tiles = bvh->children / 4;
-
-    if (level == RT_LEVELS || ((uint64_t)node + tiles) * TILE_BYTES > heap_bytes) {
-        return false;
-    }
-    for (uint32_t c = 0; c < bvh->children; c++) {
-        const uint32_t *tile = (const uint32_t *)(bvh->heap + (size_t)(node + c / 4) * TILE_BYTES);
-        uint32_t flags = tile[WORD_FLAGS], type = flags >> 2 * (c % 4) & 3;
-        uint32_t index = c % 4 < 3 ? tile[WORD_INDEX + c % 4] : flags >> 8;
-
-        if (type == TYPE_NODE && !place_ranges(bvh, heap_bytes, index, level + 1)) {
-            return false;
-        }
-        if (type == TYPE_LEAF) {
-            uint64_t base = (uint64_t)bvh->triangles;
-
-            if (((uint64_t)index + 1) * RANGE_BYTES > heap_bytes) {
-                return false;
-            }
-            memcpy(bvh->heap + (size_t)index * RANGE_BYTES + 8, &base, sizeof base);
-        }
-    }
-    return true;
-}
-
-enum rt_status rt_open(struct rt_bvh *bvh, void *image, size_t size)
-{
+    const uint64_t needed = XPHMG_RTCAP_NODE4 | XPHMG_RTCAP_WATERTIGHT;
+    const uint64_t has = xphmg_csr_read(XPHMG_CSR_RTCAP);
     const struct header *h = image;
 
+    if ((has & needed) != needed) {
+        return RT_UNSUPPORTED;
+    }
     if ((uintptr_t)image % ALIGN != 0 || !is_sound(h, size) || !is_fp32(h)) {
         return RT_BAD_IMAGE;
     }
-    *bvh = (struct rt_bvh){.heap = (uint8_t *)image + h->heap,
-                           .triangles = (const float *)((uint8_t *)image + h->triangles),
-                           .origins = (const uint32_t *)((uint8_t *)image + h->origins),
+    *bvh = (struct rt_bvh){.heap = (const uint8_t *)image + h->heap,
+                           .triangles = (const float *)((const uint8_t *)image + h->triangles),
+                           .origins = (const uint32_t *)((const uint8_t *)image + h->origins),
                            .children = h->children,
+                           .node8 = h->children == 8 && (has & XPHMG_RTCAP_NODE8) != 0,
                            .triangle_count = h->triangle_count,
                            .mode = h->mode,
                            .alt = h->alt};
-    return place_ranges(bvh, h->heap_bytes, 0, 0) ? RT_OK : RT_BAD_TREE;
+    bvh->jobs = (has & XPHMG_RTCAP_DESCQ) != 0 && bvh->node8 == (h->children == 8);
+    return RT_OK;
 }
 
 void rt_use(const struct rt_bvh *bvh)

@@ -37,34 +37,46 @@ enum rt_status {
     RT_MISS = 0,
     RT_HIT = 1,
     RT_OK = 0,
-    RT_BAD_IMAGE = -1, /* no tile image, or not of FP32 elements */
-    RT_BAD_TREE = -2,  /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
-    RT_JOB_FAILED = -3 /* RTSTAT.LAST_EC tells why */
+    RT_BAD_IMAGE = -1,  /* no tile image, or not of FP32 elements */
+    RT_BAD_TREE = -2,   /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
+    RT_JOB_FAILED = -3, /* RTSTAT.LAST_EC tells why */
+    RT_UNSUPPORTED = -4 /* RTCAP has no NODE4 or no WATERTIGHT */
 };
 
-enum { RT_LEVELS = 256, RT_STACK = 24, RT_STEPS = 1 << 24 };
+enum { RT_LEVELS = 256, RT_STEPS = 1 << 24 };
+#ifndef RT_STACK
+#define RT_STACK 24 /* entries; any number from 1 on gives the same hits */
+#endif
+
+/* What a traversal stack holds (rt-semantics.md 5.4). */
+struct rt_stack_entry {
+    uint32_t node_idx;
+    float tnear, tfar;
+};
 
 /* An image that rt_open() found sound. Not changed by tracing: harts may share it. */
 struct rt_bvh {
-    uint8_t *heap;
-    const float *triangles;   /* nine numbers per triangle */
-    const uint32_t *origins;  /* two numbers per triangle: instance, triangle of its mesh */
-    uint32_t children;        /* 4 or 8 */
+    const uint8_t *heap;
+    const float *triangles;  /* nine numbers per triangle */
+    const uint32_t *origins; /* two numbers per triangle: instance, triangle of its mesh */
+    uint32_t children;       /* 4 or 8 */
+    bool node8;              /* RT.BBOX takes nodes of 8 as one (RTCAP.NODE8), else as two of 4 */
+    bool jobs;               /* the job engine is there and takes these nodes (RTCAP.DESCQ) */
     uint32_t triangle_count;
     uint64_t mode, alt; /* of CAP.PREC */
 };
 
-/* Looks at the header and writes the address of the triangle buffer into every TriRange, since
- * RT.TRI takes it from there. `image` is 64-byte aligned and stays where it is. The tree below the
- * header is trusted: `facet bvh check` looks at it. */
-enum rt_status rt_open(struct rt_bvh *bvh, void *image, size_t size);
+/* Looks at the header of a 64-byte aligned image, which stays where it is and is never written. The
+ * tree below the header is trusted: `facet bvh check` looks at it. */
+enum rt_status rt_open(struct rt_bvh *bvh, const void *image, size_t size);
 
 /* Builds an image from `count` (1 or more) triangles of nine numbers each, with 4 or 8 children per
  * node, for rays that start within [-reach, reach] on every axis or inside the scene. `memory`:
  * rt_build_bytes() bytes, 64-byte aligned. Returns the size for rt_open(). The origin of a triangle
  * is (0, its number in `triangles`). */
 size_t rt_build_bytes(uint32_t count, uint32_t children);
-size_t rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children, float reach);
+size_t
+rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children, float reach);
 
 /* Sets this hart to the image: number format (CAP.PREC) and heap (RTBASE). Must come before the
  * first ray, and again before rays through another image. M mode. */
@@ -94,8 +106,9 @@ size_t rt_batch_bytes(uint32_t capacity);
 /* `memory`: rt_batch_bytes(capacity) bytes, 64-byte aligned. */
 void rt_batch_make(struct rt_batch *batch, void *memory, uint32_t capacity);
 
-/* Traces `count` rays as jobs and waits for them: found[i] tells whether ray i hit, and hits[i]
- * what. With `any` the first hit that the engine meets, which need not be the nearest. */
+/* Traces `count` rays as jobs, or one by one where RTCAP has none, and waits for them: found[i]
+ * tells whether ray i hit, and hits[i] what. With `any` the first hit that the engine meets, which
+ * need not be the nearest. */
 enum rt_status rt_batch_trace(struct rt_batch *batch,
                               const struct rt_bvh *bvh,
                               const struct rt_ray *rays,

@@ -1,12 +1,12 @@
 /* Traversal with a short stack and a restart trail.
  *
- * Nearest child first, as the job engine does it (rt-semantics.md 11.4), with the same answer to the
- * bit. The stack has RT_STACK entries of 12 bytes instead of the 256 that the worst tree needs: when
- * it is full its oldest entry is dropped. `trail` notes for every level of the current path which of
- * the children, in order of distance, is under way; when the stack runs empty and some level has
- * children left, the walk starts at the root again and follows the trail ("Wide BVH Traversal with a
- * Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a node at its far end
- * only, so the numbers of the trail stay right.
+ * Nearest child first, as the job engine does it (rt-semantics.md 11.4), with the same answer to
+ * the bit. The stack has RT_STACK entries of 12 bytes instead of the 256 that the worst tree needs:
+ * when it is full its oldest entry is dropped. `trail` notes for every level of the current path
+ * which of the children, in order of distance, is under way; when the stack runs empty and some
+ * level has children left, the walk starts at the root again and follows the trail ("Wide BVH
+ * Traversal with a Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a
+ * node at its far end only, so the numbers of the trail stay right.
  *
  * Each node is one RT.BBOX of four lanes (two for eight children), each leaf one RT.TRI per four
  * triangles. Prefix and instruction must not be torn apart, and their results lie in registers that
@@ -26,14 +26,14 @@ struct range {
     uint64_t base;
 } __attribute__((aligned(16)));
 
+_Static_assert(sizeof(struct rt_stack_entry) == 12, "rt-semantics.md 5.4");
+
 struct child {
-    float tnear;
-    uint32_t index; /* of the node or leaf */
+    struct rt_stack_entry at; /* of the node or leaf */
     bool leaf;
 };
 
-/* What a ray still has to visit: rt-semantics.md 5.4 has node, tnear, tfar; tfar is not needed
- * again, its place holds where in the tree the node is. */
+/* What a ray still has to visit, and where in the tree that is. */
 struct entry {
     struct child child;
     uint16_t level;
@@ -52,40 +52,48 @@ struct walk {
     unsigned known;           /* on the way down again: the trail holds up to this level */
 };
 
-static const struct entry root = {.child = {.tnear = -__builtin_inff()}, .last = true};
-
-static float as_float(uint64_t bits)
-{
-    uint32_t word = (uint32_t)bits;
-    float value;
-
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
+static const struct entry root = {.child.at.tnear = -__builtin_inff(), .last = true};
 
 /* ---- the two instructions ---- */
 
 /* One ray against four children of the node; bit c of the result: child first + c is hit. */
-static unsigned test_boxes(uint64_t node, const struct rt_ray *ray, float tnear[LANES])
+static unsigned
+test_boxes(uint64_t node, const struct rt_ray *ray, float tnear[LANES], float tfar[LANES])
 {
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
     register uint64_t n0 __asm__("x16"), n1 __asm__("x17"), n2 __asm__("x18"), n3 __asm__("x19");
+    register uint64_t f0 __asm__("x20"), f1 __asm__("x21"), f2 __asm__("x22"), f3 __asm__("x23");
 
-    __asm__ volatile("csrw %[rtnode], %[node]\n"
-                     "svp.one.vlstep 4, 0, 1\n"
-                     "rt.bbox x12, %[ray], %[t_clamp]\n"
-                     : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(n0), "=r"(n1), "=r"(n2), "=r"(n3)
-                     : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
-                     : "memory", "x20", "x21", "x22", "x23");
-    tnear[0] = as_float(n0);
-    tnear[1] = as_float(n1);
-    tnear[2] = as_float(n2);
-    tnear[3] = as_float(n3);
-    return (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3);
+    __asm__ volatile(
+        "csrw %[rtnode], %[node]\n"
+        "svp.one.vlstep 4, 0, 1\n"
+        "rt.bbox x12, %[ray], %[t_clamp]\n"
+        : "=r"(h0),
+          "=r"(h1),
+          "=r"(h2),
+          "=r"(h3),
+          "=r"(n0),
+          "=r"(n1),
+          "=r"(n2),
+          "=r"(n3),
+          "=r"(f0),
+          "=r"(f1),
+          "=r"(f2),
+          "=r"(f3)
+        : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
+        : "memory");
+    /* Before any call: the compiler keeps such variables only from one asm to the next. */
+    uint32_t near_bits[LANES] = {(uint32_t)n0, (uint32_t)n1, (uint32_t)n2, (uint32_t)n3};
+    uint32_t far_bits[LANES] = {(uint32_t)f0, (uint32_t)f1, (uint32_t)f2, (uint32_t)f3};
+    unsigned hits = (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3);
+
+    memcpy(tnear, near_bits, sizeof near_bits);
+    memcpy(tfar, far_bits, sizeof far_bits);
+    return hits;
 }
 
 struct triangle_hits {
-    unsigned hit; /* bit k */
+    uint32_t hit; /* bit k */
     float t[LANES], u[LANES], v[LANES];
 };
 
@@ -100,17 +108,33 @@ static void test_triangles(uint64_t range, const struct rt_ray *ray, struct tria
     __asm__ volatile("csrw %[rttri], %[range]\n"
                      "svp.one.vlstep 4, 0, 1\n"
                      "rt.tri x12, %[ray]\n"
-                     : "=r"(h0), "=r"(h1), "=r"(h2), "=r"(h3), "=r"(t0), "=r"(t1), "=r"(t2),
-                       "=r"(t3), "=r"(u0), "=r"(u1), "=r"(u2), "=r"(u3), "=r"(v0), "=r"(v1),
-                       "=r"(v2), "=r"(v3)
+                     : "=r"(h0),
+                       "=r"(h1),
+                       "=r"(h2),
+                       "=r"(h3),
+                       "=r"(t0),
+                       "=r"(t1),
+                       "=r"(t2),
+                       "=r"(t3),
+                       "=r"(u0),
+                       "=r"(u1),
+                       "=r"(u2),
+                       "=r"(u3),
+                       "=r"(v0),
+                       "=r"(v1),
+                       "=r"(v2),
+                       "=r"(v3)
                      : [rttri] "i"(XPHMG_CSR_RTTRI), [range] "r"(range), [ray] "r"(ray)
                      : "memory");
-    *out = (struct triangle_hits){
-        .hit = (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3),
-        .t = {as_float(t0), as_float(t1), as_float(t2), as_float(t3)},
-        .u = {as_float(u0), as_float(u1), as_float(u2), as_float(u3)},
-        .v = {as_float(v0), as_float(v1), as_float(v2), as_float(v3)},
-    };
+    struct {
+        uint32_t hit, t[LANES], u[LANES], v[LANES];
+    } words = {(uint32_t)(h0 | h1 << 1 | h2 << 2 | h3 << 3),
+               {(uint32_t)t0, (uint32_t)t1, (uint32_t)t2, (uint32_t)t3},
+               {(uint32_t)u0, (uint32_t)u1, (uint32_t)u2, (uint32_t)u3},
+               {(uint32_t)v0, (uint32_t)v1, (uint32_t)v2, (uint32_t)v3}};
+
+    _Static_assert(sizeof words == sizeof *out, "the same, as bits");
+    memcpy(out, &words, sizeof words);
 }
 
 /* Whether the triangle shows the ray its front: RT.TRI does not say, but with CULL_BACK it hits
@@ -131,7 +155,7 @@ static void insert(struct child list[8], unsigned count, struct child child)
 {
     unsigned at = count;
 
-    for (; at > 0 && list[at - 1].tnear > child.tnear; at--) {
+    for (; at > 0 && list[at - 1].at.tnear > child.at.tnear; at--) {
         list[at] = list[at - 1];
     }
     list[at] = child;
@@ -140,21 +164,24 @@ static void insert(struct child list[8], unsigned count, struct child child)
 /* The children that the ray meets, by distance and then by number. */
 static unsigned visit_node(const struct walk *w, uint32_t node, struct child list[8])
 {
-    uint64_t rtnode = (uint64_t)node << XPHMG_RTNODE_NODE_LSB | XPHMG_RTNODE_IDX |
-                      (w->bvh->children == 8 ? XPHMG_RTNODE_N8 : 0);
+    bool whole = w->bvh->node8;
     unsigned count = 0;
 
     for (unsigned half = 0; half < w->bvh->children / TILE_CHILDREN; half++) {
         const uint32_t *tile =
             (const uint32_t *)(w->bvh->heap + (size_t)(node + half) * TILE_BYTES);
         uint32_t flags = tile[WORD_FLAGS];
-        float tnear[LANES];
-        unsigned hits = test_boxes(rtnode | half * TILE_CHILDREN, &w->ray, tnear);
+        /* the second half of a BVHNode8 is its children 4 to 7, or a BVHNode4 by itself */
+        uint64_t rtnode = (uint64_t)(whole ? node : node + half) << XPHMG_RTNODE_NODE_LSB |
+                          XPHMG_RTNODE_IDX | (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
+        float tnear[LANES], tfar[LANES];
+        unsigned hits = test_boxes(rtnode, &w->ray, tnear, tfar);
 
         for (unsigned c = 0; hits != 0; c++, hits >>= 1) {
             if ((hits & 1) != 0) {
-                struct child child = {.tnear = tnear[c],
-                                      .index = c < 3 ? tile[WORD_INDEX + c] : flags >> 8,
+                struct child child = {.at = {.node_idx = c < 3 ? tile[WORD_INDEX + c] : flags >> 8,
+                                             .tnear = tnear[c],
+                                             .tfar = tfar[c]},
                                       .leaf = (flags >> 2 * c & 3) == TYPE_LEAF};
 
                 insert(list, count++, child);
@@ -183,13 +210,14 @@ static void take(struct walk *w, const struct triangle_hits *hits, uint32_t tria
 }
 
 /* Through a TriRange of our own that steps over the leaf's: RTTRI.FIRST would reach eight triangles
- * only. */
+ * only, and RT.TRI does not know the buffer that base 0 stands for in images. */
 static void visit_leaf(struct walk *w, uint32_t leaf)
 {
     struct triangle_hits hits;
     struct range rest;
 
     memcpy(&rest, w->bvh->heap + (size_t)leaf * sizeof rest, sizeof rest);
+    rest.base = rest.base != 0 ? rest.base : (uint64_t)w->bvh->triangles;
     while (rest.count != 0 && !(w->any && w->found)) {
         uint32_t tested = rest.count < LANES ? rest.count : LANES;
 
@@ -267,7 +295,7 @@ static bool advance(struct walk *w, unsigned level, struct entry *next)
         w->known = 0;
         w->more[level] = !next->last;
         w->trail[level + 1] = 0;
-        if (next->child.tnear <= w->ray.tmax) {
+        if (next->child.at.tnear <= w->ray.tmax) {
             return true;
         }
         give_up(w, level);
@@ -285,14 +313,14 @@ static enum rt_status walk(struct walk *w)
         bool more = false;
 
         if (at.child.leaf) {
-            visit_leaf(w, at.child.index);
+            visit_leaf(w, at.child.at.node_idx);
             if (w->any && w->found) {
                 return RT_HIT;
             }
         } else if (at.level == RT_LEVELS - 1) {
             return RT_BAD_TREE;
         } else {
-            more = descend(w, at.level, list, visit_node(w, at.child.index, list), &next);
+            more = descend(w, at.level, list, visit_node(w, at.child.at.node_idx, list), &next);
         }
         if (!more && !advance(w, at.level, &next)) {
             return w->found ? RT_HIT : RT_MISS;

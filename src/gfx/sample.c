@@ -164,6 +164,7 @@ static uint32_t filter(const struct facet_gfx_numbers *n,
         &n->channel[o], t, &a, &b, steps == NULL ? NULL : steps->lerp, &filter_flags);
     if (steps != NULL) {
         memcpy(steps->tap, t, sizeof t);
+        steps->filtered = r;
         steps->tap_flags = tap_flags;
         steps->filter_flags = filter_flags;
     }
@@ -383,29 +384,54 @@ bool facet_gfx_gather_fetch(const struct facet_gfx_texture *texture,
     return true;
 }
 
+/* The taps of output o and what they add up to. */
+static uint32_t gathered(const struct facet_gfx_numbers *n,
+                         const struct facet_gfx_texture *texture,
+                         const struct facet_gfx_gather *gather,
+                         unsigned o,
+                         struct facet_gfx_gather_channel_steps *steps,
+                         unsigned *flags)
+{
+    const struct facet_conv *conv = &n->channel[o];
+    uint32_t t[FACET_GFX_TAPS_MAX], *sum = steps == NULL ? NULL : steps->sum;
+    unsigned raised = 0;
+    uint32_t acc;
+
+    if (gather->kind == FACET_GFX_NO_PLACE) {
+        return facet_gfx_nan(conv, flags);
+    }
+    if (gather->kind == FACET_GFX_NULL || gather->count == 0) {
+        return 0;
+    }
+    for (unsigned k = 0; k < gather->count; k++) {
+        t[k] = filter(n, texture, &gather->tap[k], o, steps == NULL ? NULL : &steps->tap[k], flags);
+    }
+    acc = gather->weighted ? facet_gfx_wsum(conv, gather->weight, t, gather->count, sum, &raised)
+                           : facet_gfx_mean(conv, t, gather->count, sum, &raised);
+    if (steps != NULL) {
+        steps->whole.filter_flags = raised;
+    }
+    *flags |= raised;
+    return acc;
+}
+
 void facet_gfx_gather_finish(const struct facet_gfx_numbers *n,
                              const struct facet_gfx_texture *texture,
                              const struct facet_gfx_sampling *sampling,
                              const struct facet_gfx_gather *gather,
                              uint32_t out[4],
+                             struct facet_gfx_gather_steps *steps,
                              unsigned *flags)
 {
     const bool srgb = converts(texture, sampling, gather->kind);
 
+    if (steps != NULL) {
+        memset(steps, 0, sizeof *steps);
+    }
     for (unsigned o = 0; o < 4; o++) {
-        const struct facet_conv *conv = &n->channel[o];
-        uint32_t t[FACET_GFX_TAPS_MAX], acc = 0;
+        struct facet_gfx_gather_channel_steps *each = steps == NULL ? NULL : &steps->channel[o];
+        uint32_t acc = gathered(n, texture, gather, o, each, flags);
 
-        if (gather->kind == FACET_GFX_NO_PLACE) {
-            acc = facet_gfx_nan(conv, flags);
-        } else if (gather->kind == FACET_GFX_TAPS && gather->count != 0) {
-            for (unsigned k = 0; k < gather->count; k++) {
-                t[k] = filter(n, texture, &gather->tap[k], o, NULL, flags);
-            }
-            acc = gather->weighted
-                      ? facet_gfx_wsum(conv, gather->weight, t, gather->count, NULL, flags)
-                      : facet_gfx_mean(conv, t, gather->count, NULL, flags);
-        }
-        out[o] = store(n, srgb, acc, o, NULL, flags);
+        out[o] = store(n, srgb, acc, o, each == NULL ? NULL : &each->whole, flags);
     }
 }

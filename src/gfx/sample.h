@@ -151,11 +151,23 @@ bool facet_gfx_gather_fetch(const struct facet_gfx_texture *texture,
                             struct facet_gfx_gather *gather,
                             facet_gfx_load *load,
                             void *context);
+
+/* What happened to one output channel of a gather. */
+struct facet_gfx_gather_channel_steps {
+    struct facet_gfx_channel_steps tap[FACET_GFX_TAPS_MAX]; /* up to `filtered` */
+    uint32_t sum[FACET_GFX_TAPS_MAX];     /* after each tap; integer accumulators: the last only */
+    struct facet_gfx_channel_steps whole; /* from `filtered`, the gathered value, on */
+};
+struct facet_gfx_gather_steps {
+    struct facet_gfx_gather_channel_steps channel[4];
+};
+
 void facet_gfx_gather_finish(const struct facet_gfx_numbers *n,
                              const struct facet_gfx_texture *texture,
                              const struct facet_gfx_sampling *sampling,
                              const struct facet_gfx_gather *gather,
                              uint32_t out[4],
+                             struct facet_gfx_gather_steps *steps,
                              unsigned *flags);
 
 /* ---- colour space ------------------------------------------------------------------------------

@@ -47,17 +47,24 @@ uint64_t facet_num_from_ratio(enum facet_format to,
                               const struct facet_num_policy *policy,
                               unsigned *flags)
 {
-    /* The 64-bit quotient of FP64 is good for every format. */
-    const struct facet_fp_format *wide = &facet_fp_formats[FACET_FMT_FP64];
+    const struct facet_fp_format *f = &facet_fp_formats[to];
     struct facet_num_value v;
 
     if (num == 0) {
         return 0;
     }
     v = facet_num_of_u64(num < 0 ? 0 - (uint64_t)num : (uint64_t)num, num < 0);
-    v = facet_num_quotient(wide, v, facet_num_of_u64(den, false));
+    if (den != 1) {
+        struct facet_num_value d = facet_num_of_u64(den, false);
+        bool is_short = f->p <= 24 && ((v.sig | d.sig) & ((UINT64_C(1) << 40) - 1)) == 0;
+
+        /* 24-bit operands take the short division of FP32; the 64-bit quotient of FP64 is good for
+         * every format */
+        v = is_short ? facet_num_quotient(&facet_fp_formats[FACET_FMT_FP32], v, d)
+                     : facet_num_quotient(&facet_fp_formats[FACET_FMT_FP64], v, d);
+    }
     v.exp += exponent;
-    return facet_num_round(&facet_fp_formats[to], v, policy, flags);
+    return facet_num_round(f, v, policy, flags);
 }
 
 facet_i128

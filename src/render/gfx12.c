@@ -90,6 +90,7 @@ static unsigned flags_of(enum facet_ray_kind kind)
 {
     switch (kind) {
     case FACET_RAY_PRIMARY:
+    case FACET_RAY_BOUNCE:
         return FACET_GFX12_CULL_BACK_FACING;
     case FACET_RAY_SHADOW:
         return FACET_GFX12_CULL_FRONT_FACING | FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
@@ -120,7 +121,7 @@ static void take_hit(const struct facet_gfx12_hit *from,
     cost->primitive_nodes += stats->primitives;
 }
 
-static enum facet_status trace_gfx12(const struct facet_render *render,
+static enum facet_status trace_gfx12(const void *machine,
                                      enum facet_ray_kind kind,
                                      const struct facet_render_ray *rays,
                                      size_t count,
@@ -128,6 +129,7 @@ static enum facet_status trace_gfx12(const struct facet_render *render,
                                      struct facet_render_cost *cost,
                                      struct facet_error *err)
 {
+    const struct facet_render *render = machine;
     const struct gfx12_state *state = render->state;
     enum facet_status status = FACET_OK;
 

@@ -1,8 +1,6 @@
 /* See light.h. Punctual lights follow KHR_lights_punctual. */
 #include "render/light.h"
 
-#include "render/render.h"
-
 #define ONE_OVER_PI 0.31830988618F
 #define DEFAULT_LUX 3.0F
 

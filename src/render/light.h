@@ -24,6 +24,10 @@ bool facet_light_incoming(const struct facet_scene_light *light,
  * scene whose lights are all dark. */
 float facet_light_level(const struct facet_scene *scene);
 
+/* What brings the picture to the brightness that the default sun gives, whatever units the scene's
+ * lights were written in. */
+float facet_render_exposure(const struct facet_scene *scene);
+
 /* Radiance of the sky seen in a direction (of any length), for level 3. */
 struct facet_vec3 facet_sky(struct facet_vec3 direction);
 /* What a white surface sends out under the whole sky, for level 3. */

@@ -7,6 +7,8 @@
 
 const struct facet_render_machine *const facet_render_machines[] = {
     &facet_render_gfx12,
+    &facet_render_xphmg_rt,
+    &facet_render_xphmg_rt_offload,
     NULL,
 };
 
@@ -22,7 +24,8 @@ const struct facet_render_machine *facet_render_machine_find(const char *name)
 
 const char *facet_ray_kind_name(enum facet_ray_kind kind)
 {
-    static const char *const names[FACET_RAY_KIND_COUNT] = {"primary", "shadow", "ambient"};
+    static const char *const names[FACET_RAY_KIND_COUNT] = {
+        "primary", "shadow", "ambient", "bounce"};
 
     return kind < FACET_RAY_KIND_COUNT ? names[kind] : "unknown";
 }
@@ -79,6 +82,14 @@ static enum facet_status check_options(const struct facet_render_options *o,
                           "%u ambient rays per sample; expected at most %u",
                           o->ao_rays,
                           FACET_RENDER_MAX_AO_RAYS);
+    }
+    if (o->bounces > FACET_RENDER_MAX_BOUNCES) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          0,
+                          "%u bounces; expected at most %u",
+                          o->bounces,
+                          FACET_RENDER_MAX_BOUNCES);
     }
     if (!(o->ao_distance >= 0.0F) || isinf(o->ao_distance)) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "the ambient distance is no length");

@@ -6,6 +6,8 @@
  *
  * Shading is the same few lines for all of them: light = emitted + base colour * (sum over lights
  * of visibility * cosine * irradiance / pi + sky light * unoccluded share of the hemisphere). The
+ * of visibility * cosine * irradiance / pi + sky light * unoccluded share of the hemisphere). With
+ * bounces, light that comes over other surfaces takes the place of the last term. The
  * result is a pure function of scene and options: the same bits on any number of threads and, since
  * only IEEE basic operations are used (vec.h), on any host. */
 #ifndef FACET_RENDER_RENDER_H
@@ -17,18 +19,14 @@
 #include "bvh/gfx12_build.h"
 #include "bvh/gfx12_stats.h"
 #include "image/image.h"
-#include "scene/scene.h"
+#include "render/light.h"
+#include "render/picture.h"
 
 #include <facet/gfx12.h>
 
 #define FACET_RENDER_MAX_SPP 65536U
 #define FACET_RENDER_MAX_AO_RAYS 256U
-
-enum facet_render_view {
-    FACET_RENDER_PICTURE,   /* linear radiance, in the units of the scene's lights */
-    FACET_RENDER_NODES,     /* intersect instructions per primary ray, in all three channels */
-    FACET_RENDER_TRIANGLES, /* tests of triangle pairs per primary ray, in all three channels */
-};
+#define FACET_RENDER_MAX_BOUNCES 16U
 
 struct facet_render_machine;
 
@@ -42,6 +40,8 @@ struct facet_render_options {
     bool shadows;
     uint32_t ao_rays;  /* per sample; 0: no ambient occlusion */
     float ao_distance; /* how far an occluder counts; 0: a quarter of the scene's diagonal */
+    uint32_t bounces;  /* paths of light that meet up to so many more surfaces, diffuse or mirrors,
+                          instead of ambient occlusion; 0: none */
     enum facet_bvh_quality quality;
     enum facet_gfx12_profile profile;
 };
@@ -50,30 +50,18 @@ struct facet_render_options {
 void facet_render_options_default(struct facet_render_options *options,
                                   const struct facet_scene *scene);
 
-enum facet_ray_kind {
-    FACET_RAY_PRIMARY,
-    FACET_RAY_SHADOW,
-    FACET_RAY_AMBIENT,
-    FACET_RAY_KIND_COUNT,
-};
 const char *facet_ray_kind_name(enum facet_ray_kind kind);
-
-/* What tracing took. */
-struct facet_render_cost {
-    uint64_t rays, hits;
-    uint64_t nodes; /* intersect instructions: the sum of the three below */
-    uint64_t box_nodes, instance_nodes;
-    uint64_t primitive_nodes; /* each is a test of a pair of triangles */
-};
 
 struct facet_render_report {
     struct facet_render_cost cost[FACET_RAY_KIND_COUNT];
     uint32_t tiles;
+    uint64_t instructions; /* retired by a guest program; 0 where there is none */
 };
 
 struct facet_render; /* a scene made ready for a machine */
 
-/* The scene must outlive *out. `progress` counts the scene's triangles, as stored once. */
+/* The scene must outlive *out. `progress` counts the scene's triangles, as stored once unless the
+ * machine says otherwise. */
 enum facet_status facet_render_open(const struct facet_scene *scene,
                                     const struct facet_render_options *options,
                                     facet_pool *pool,
@@ -98,10 +86,6 @@ const struct facet_gfx12_image *facet_render_bvh(const struct facet_render *rend
 /* Instances that were left out since their matrix has no inverse. */
 uint32_t facet_render_flat_instances(const struct facet_render *render);
 
-/* What brings the picture to the brightness that the default sun gives, whatever units the scene's
- * lights were written in. */
-float facet_render_exposure(const struct facet_scene *scene);
-
 /* Light to pixels: `exposure` multiplies it, then, unless `clamp`, what is brighter than 0.6 in a
  * channel bends smoothly towards 1; darker colours stay exact. Alpha becomes 255. */
 enum facet_status facet_render_develop(const struct facet_image_f *from,
@@ -115,6 +99,7 @@ enum facet_status facet_render_develop(const struct facet_image_f *from,
 struct facet_render_machine {
     const char *name;
     const char *summary;
+    bool places_instances; /* opening counts the triangles of every instance */
     enum facet_status (*open)(struct facet_render *render,
                               facet_pool *pool,
                               struct facet_progress *progress,

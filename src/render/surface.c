@@ -213,6 +213,7 @@ void facet_surface_find(const struct facet_scene *scene,
     base_color(scene, &at, rgba);
     out->color = vec3(rgba[0], rgba[1], rgba[2]);
     out->unlit = material->unlit;
+    out->mirror = material->metallic > 0.5F && material->roughness < 0.25F;
     out->emitted = vec3_load(material->emissive);
     if (out->emitted.x > 0.0F || out->emitted.y > 0.0F || out->emitted.z > 0.0F) {
         sample_texture(scene, &at, &material->emissive_texture, rgba);

@@ -3,7 +3,15 @@
 #define FACET_RENDER_SURFACE_H
 
 #include "render/vec.h"
-#include "render/world.h"
+#include "scene/scene.h"
+
+struct facet_render_hit {
+    float t, u, v;         /* u, v: weights of the triangle's second and third corner */
+    uint32_t instance;     /* number in the scene; FACET_SCENE_NONE: nothing was hit */
+    uint32_t triangle;     /* number in the instance's mesh */
+    bool back;             /* the triangle's back side */
+    uint32_t nodes, pairs; /* what it cost: intersect instructions, triangle pairs among them */
+};
 
 struct facet_surface {
     struct facet_vec3 position;  /* in world space */
@@ -12,7 +20,8 @@ struct facet_surface {
     struct facet_vec3 normal;    /* the interpolated one, on the same side, length 1 */
     struct facet_vec3 color;     /* linear base colour */
     struct facet_vec3 emitted;
-    bool unlit; /* shows its colour whatever the light */
+    bool unlit;  /* shows its colour whatever the light */
+    bool mirror; /* smooth metal: reflects instead of scattering */
 };
 
 void facet_surface_find(const struct facet_scene *scene,

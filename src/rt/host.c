@@ -62,6 +62,17 @@ bool facet_rt_host_fits(const struct facet_rt_numbers *n)
            c->scale == 0;
 }
 
+/* a / b. Ordinary numbers with an ordinary quotient raise nothing but NX, which is not asked for.
+ */
+static uint32_t divide(const struct facet_conv *c, uint32_t a, uint32_t b, unsigned *flags)
+{
+    float quotient = number(a) / number(b);
+
+    return ordinary(number(a)) && ordinary(number(b)) && ordinary(quotient)
+               ? bits_of(quotient)
+               : facet_acc_div(c, a, b, flags);
+}
+
 void facet_rt_host_ray(const struct facet_rt_numbers *n,
                        const struct facet_rt_ray *ray,
                        struct facet_rt_host_ray *host)
@@ -72,7 +83,7 @@ void facet_rt_host_ray(const struct facet_rt_numbers *n,
 
     *host = (struct facet_rt_host_ray){.tmin = number(ray->tmin), .tmax = number(ray->tmax)};
     for (unsigned a = 0; a < 3; a++) {
-        uint32_t inverse = facet_acc_div(c, FACET_RT_ONE, d[a], &host->box_flags);
+        uint32_t inverse = divide(c, FACET_RT_ONE, d[a], &host->box_flags);
 
         finite &= is_finite(ray->o[a]) && is_finite(d[a]);
         host->o[a] = number(ray->o[a]);
@@ -90,9 +101,9 @@ void facet_rt_host_ray(const struct facet_rt_numbers *n,
     if (host->triangles) {
         unsigned *flags = &host->triangle_flags;
 
-        host->sx = number(facet_acc_div(c, d[host->kx], d[host->kz], flags));
-        host->sy = number(facet_acc_div(c, d[host->ky], d[host->kz], flags));
-        host->sz = number(facet_acc_div(c, FACET_RT_ONE, d[host->kz], flags));
+        host->sx = number(divide(c, d[host->kx], d[host->kz], flags));
+        host->sy = number(divide(c, d[host->ky], d[host->kz], flags));
+        host->sz = number(divide(c, FACET_RT_ONE, d[host->kz], flags));
         host->triangles = is_finite(bits_of(host->sz));
     }
 }

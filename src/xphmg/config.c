@@ -84,6 +84,11 @@ static const struct {
     PART(pmask_banks, pmask_cap, CAP_PMASK_CAP_PMASK_BANKS_M1, 1, 4),
     PART(pmask_level, feat1, CAP_FEAT1_PMASK_LEVEL, 0, 2),
     PART(mtx_descq, feat1, CAP_FEAT1_MTX_DESCQ, 0, 1),
+    PART(rt_node4, rtcap, RTCAP_NODE4, 0, 1),
+    PART(rt_node8, rtcap, RTCAP_NODE8, 0, 1),
+    PART(rt_watertight, rtcap, RTCAP_WATERTIGHT, 0, 1),
+    PART(rt_pack_hint, rtcap, RTCAP_PACK_HINT, 0, 1),
+    PART(rt_eps_ctl, rtcap, RTCAP_EPS_CTL, 0, 1),
     PART(rt_descq, rtcap, RTCAP_DESCQ, 0, 1),
 };
 

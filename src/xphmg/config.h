@@ -33,8 +33,9 @@ enum facet_status
 facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err);
 
 /* Changes one key: "pmask_present", "pmask_level", "pmask_banks", "feat0", "xmem_cap",
- * "alt_formats", "cap_vers", "flags", "rtcap", "mtxcap", "rt_descq", "mtx_descq". An unknown key or
- * a value that does not fit is FACET_ERR_USAGE. */
+ * "alt_formats", "cap_vers", "flags", "rtcap", "mtxcap", "mtx_descq", or a bit of rtcap:
+ * "rt_node4", "rt_node8", "rt_watertight", "rt_pack_hint", "rt_eps_ctl", "rt_descq". An unknown key
+ * or a value that does not fit is FACET_ERR_USAGE. */
 enum facet_status facet_cap_config_set(struct facet_cap_config *config,
                                        const char *key,
                                        uint64_t value,

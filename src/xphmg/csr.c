@@ -52,10 +52,16 @@ static bool is_pmpaddr(unsigned number)
     return number >= FACET_CSR_PMPADDR0 && number < FACET_CSR_PMPADDR0 + 16;
 }
 
-uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
+/* Of a register whose value never changes, or the constant part of one. */
+static uint64_t constant(unsigned number)
 {
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
 
+    return row != NULL ? reset_value(row) : 0;
+}
+
+uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
+{
     switch (number) {
     case FACET_CSR_FFLAGS:
         return h->fflags;
@@ -64,7 +70,7 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     case FACET_CSR_FCSR:
         return (uint64_t)h->frm << 5 | h->fflags;
     case FACET_CSR_MSTATUS:
-        return h->mstatus | reset_value(row) | (uint64_t)h->fs << FACET_MSTATUS_FS_LSB |
+        return h->mstatus | constant(number) | (uint64_t)h->fs << FACET_MSTATUS_FS_LSB |
                (h->fs == FACET_FS_DIRTY ? FACET_MSTATUS_SD : 0);
     case FACET_CSR_MIE:
         return h->mie;
@@ -106,7 +112,7 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
             (void)facet_units_csr(&h->units, h->xmem, number, &value);
             return value;
         }
-        return row != NULL ? reset_value(row) : 0;
+        return constant(number);
     }
 }
 
@@ -222,7 +228,8 @@ struct facet_trap facet_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
     unsigned number = (unsigned)in->imm;
-    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
+    const struct facet_csr_row *row =
+        in->csr != FACET_INSN_NO_CSR ? &facet_csr_rows[in->csr] : NULL; /* found when decoded */
     bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||

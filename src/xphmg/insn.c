@@ -98,6 +98,11 @@ static void expand(struct facet_insn *in)
     assert(!"every compressed row has an expansion");
 }
 
+static bool is_csr(unsigned row)
+{
+    return row >= FACET_XPHMG_CSRRW && row <= FACET_XPHMG_CSRRCI;
+}
+
 struct facet_insn facet_insn_decode(uint32_t word)
 {
     const struct facet_insn_row *row = facet_isa_decode(FACET_ISA_XPHMG, word);
@@ -117,18 +122,23 @@ struct facet_insn facet_insn_decode(uint32_t word)
     if (in.length == 2) {
         expand(&in);
     }
+    if (is_csr(in.row)) {
+        const struct facet_csr_row *csr = facet_csr_at(FACET_ISA_XPHMG, (uint32_t)in.imm);
+
+        in.csr = csr != NULL ? (uint16_t)(csr - facet_csr_rows) : FACET_INSN_NO_CSR;
+    }
     if (in.row == FACET_XPHMG_LUI || in.row == FACET_XPHMG_AUIPC) {
         in.imm = (int64_t)(int32_t)((uint32_t)in.imm << 12);
     }
     return in;
 }
 
-int64_t facet_insn_field(const struct facet_insn *in, const char *name)
+int64_t facet_insn_field_at(const struct facet_insn *in, uint64_t key)
 {
     const struct facet_insn_row *row = &facet_isa_rows[FACET_ISA_XPHMG][in->row];
 
     for (unsigned i = 0; i < row->operand_count; i++) {
-        if (strcmp(row->operands[i].name, name) == 0) {
+        if (row->operands[i].key == key) {
             return facet_operand_get(&row->operands[i], in->word);
         }
     }

@@ -4,6 +4,7 @@
  * Spec: rt-semantics.md 2.4, 3, 6 to 10, 12; numeric.md 11.1. */
 #include "xphmg/rt.h"
 
+#include "rt/host.h"
 #include "xphmg/lanes.h"
 #include "xphmg/pmask.h"
 #include "xphmg/vendor.h"
@@ -18,6 +19,9 @@ enum {
     OPCODE = 0x0B,
     FUNCT3_FIRST = 6,
 };
+
+#define FP32_SIGN UINT32_C(0x80000000)
+#define FP32_INFINITY UINT32_C(0x7F800000)
 
 /* ---- status ------------------------------------------------------------------------------------
  */
@@ -70,6 +74,19 @@ void facet_rt_illegal(struct facet_hart *h, uint32_t word)
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
+/* What lanes leave behind; valid for active ones. */
+struct results {
+    uint16_t flags[FACET_VLMAX];
+    uint32_t out[FACET_VLMAX][3];
+};
+
+/* The ray that lanes tested last, prepared for the host's arithmetic. */
+struct ready_ray {
+    bool known;
+    uint64_t at; /* address of its record; lanes read memory that nobody writes meanwhile */
+    struct facet_rt_host_ray host;
+};
+
 /* One instruction under way. */
 struct run {
     struct facet_hart *h;
@@ -85,13 +102,71 @@ struct run {
     unsigned first, children;
     uint64_t tested; /* lanes that had something to test */
     uint64_t hits;
-    uint16_t flags[FACET_VLMAX];
-    uint32_t out[FACET_VLMAX][3];
+    struct results *results;
+    bool host; /* the host's floating point may do tests: NX is not needed (rt/host.h) */
+    struct ready_ray ray;
 };
 
 static bool active(const struct run *r, unsigned lane)
 {
     return (r->lanes.active >> lane & 1) != 0;
+}
+
+/* The ray for the host's arithmetic; NULL when that cannot serve. */
+static const struct facet_rt_host_ray *
+host_ray(struct run *r, uint64_t at, const uint32_t *elements)
+{
+    struct facet_rt_ray ray;
+    bool nan = false;
+
+    if (!r->host) {
+        return NULL;
+    }
+    if (!r->ray.known || r->ray.at != at) {
+        r->ray.known = true;
+        r->ray.at = at;
+        for (unsigned i = 0; i < FACET_RT_RAY_ELEMENTS; i++) {
+            nan = nan || (elements[i] & ~FP32_SIGN) > FP32_INFINITY;
+        }
+        if (nan) {
+            r->ray.host = (struct facet_rt_host_ray){.boxes = false, .triangles = false};
+        } else { /* elements are FP32 already */
+            memcpy(ray.o, elements, sizeof ray.o);
+            memcpy(ray.d, elements + 3, sizeof ray.d);
+            ray.tmin = elements[6];
+            ray.tmax = elements[7];
+            facet_rt_host_ray(&r->numbers, &ray, &r->ray.host);
+        }
+    }
+    return &r->ray.host;
+}
+
+static struct facet_rt_lane
+test_box(struct run *r, uint64_t at, const uint32_t *ray, const uint32_t *box, unsigned *flags)
+{
+    const struct facet_rt_host_ray *host = r->box.w_guard ? NULL : host_ray(r, at, ray);
+    struct facet_rt_lane lane = facet_rt_no_lane(2);
+    struct facet_rt_slab slab;
+
+    if (host == NULL || !facet_rt_host_box(host, box, &slab, flags)) {
+        return facet_rt_box_lane(&r->numbers, &r->box, ray, box, flags);
+    }
+    lane.outcome = slab.outcome;
+    lane.value[0] = r->box.t_clamp ? slab.cnear : slab.near;
+    lane.value[1] = r->box.t_clamp ? slab.cfar : slab.far;
+    return lane;
+}
+
+static struct facet_rt_lane test_triangle(
+    struct run *r, uint64_t at, const uint32_t *ray, const uint32_t *vertices, unsigned *flags)
+{
+    const struct facet_rt_host_ray *host = host_ray(r, at, ray);
+    struct facet_rt_facet hit;
+
+    if (host == NULL || !facet_rt_host_triangle(host, vertices, &r->tri, &hit, flags)) {
+        return facet_rt_triangle_lane(&r->numbers, &r->tri, ray, vertices, flags);
+    }
+    return (struct facet_rt_lane){hit.outcome, {hit.t, hit.u, hit.v}, 3};
 }
 
 static struct facet_trap
@@ -100,14 +175,11 @@ box_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsigned *f
     unsigned pair = r->first % r->children + lane, child = pair % r->children;
     uint64_t tile =
         r->target + child / FACET_RT_TILE_CHILDREN * facet_rt_tile_bytes(&r->port.container);
+    uint64_t at = r->h->x[facet_window_reg(r->a, pair / r->children)];
     uint32_t ray[FACET_RT_RAY_ELEMENTS + 1], types = 0;
     struct facet_rt_fetched fetched;
     struct facet_trap trap =
-        facet_rt_read_elements(&r->port,
-                               r->h->x[facet_window_reg(r->a, pair / r->children)],
-                               0,
-                               FACET_RT_RAY_ELEMENTS + r->box.w_guard,
-                               ray);
+        facet_rt_read_elements(&r->port, at, 0, FACET_RT_RAY_ELEMENTS + r->box.w_guard, ray);
 
     *result = facet_rt_no_lane(2);
     if (!trap.taken) {
@@ -119,7 +191,7 @@ box_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsigned *f
     }
     if (!trap.taken && fetched.type != FACET_RT_EMPTY) {
         r->tested |= UINT64_C(1) << lane;
-        *result = facet_rt_box_lane(&r->numbers, &r->box, ray, fetched.box, flags);
+        *result = test_box(r, at, ray, fetched.box, flags);
     }
     return trap;
 }
@@ -130,9 +202,9 @@ triangle_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsign
     /* a broadcast ray meets one triangle after the other */
     uint32_t k = r->first + (r->a.step == 0 ? lane : 0);
     uint32_t ray[FACET_RT_RAY_ELEMENTS], vertices[FACET_RT_TRIANGLE_ELEMENTS];
+    uint64_t at = r->h->x[facet_window_reg(r->a, lane)];
     struct facet_rt_range range = {0};
-    struct facet_trap trap = facet_rt_read_elements(
-        &r->port, r->h->x[facet_window_reg(r->a, lane)], 0, FACET_RT_RAY_ELEMENTS, ray);
+    struct facet_trap trap = facet_rt_read_elements(&r->port, at, 0, FACET_RT_RAY_ELEMENTS, ray);
 
     *result = facet_rt_no_lane(3);
     if (!trap.taken) {
@@ -142,7 +214,7 @@ triangle_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsign
         trap = facet_rt_read_triangle(&r->port, range.base, range.first + k, vertices);
         if (!trap.taken) {
             r->tested |= UINT64_C(1) << lane;
-            *result = facet_rt_triangle_lane(&r->numbers, &r->tri, ray, vertices, flags);
+            *result = test_triangle(r, at, ray, vertices, flags);
         }
     }
     return trap;
@@ -161,10 +233,10 @@ static struct facet_trap compute_lane(struct run *r, unsigned lane)
         return trap;
     }
     if (!r->pred_only) {
-        facet_rt_lane_encode(&r->numbers, r->packed, &result, r->out[lane], &flags);
+        facet_rt_lane_encode(&r->numbers, r->packed, &result, r->results->out[lane], &flags);
     }
     r->hits |= (uint64_t)(result.outcome == FACET_RT_HIT) << lane;
-    r->flags[lane] = (uint16_t)flags;
+    r->results->flags[lane] = (uint16_t)flags;
     return FACET_RETIRED;
 }
 
@@ -191,7 +263,7 @@ static uint64_t packed_word(const struct run *r, unsigned lane)
     uint64_t word = (r->hits >> lane & 1) << 63;
 
     for (unsigned k = 0; k < (r->triangle ? 3u : 2u); k++) {
-        word |= (uint64_t)r->out[lane][k] << 16 * k;
+        word |= (uint64_t)r->results->out[lane][k] << 16 * k;
     }
     return word;
 }
@@ -199,9 +271,10 @@ static uint64_t packed_word(const struct run *r, unsigned lane)
 /* Slot 0 of a lane is its hit bit, or all of it when packed; slots 1 to 3 are elements. */
 static uint64_t slot_value(const struct run *r, unsigned lane, unsigned slot)
 {
-    return r->packed   ? packed_word(r, lane)
-           : slot == 0 ? r->hits >> lane & 1
-                       : facet_container_single_x(&r->port.container, r->out[lane][slot - 1]);
+    return r->packed ? packed_word(r, lane)
+           : slot == 0
+               ? r->hits >> lane & 1
+               : facet_container_single_x(&r->port.container, r->results->out[lane][slot - 1]);
 }
 
 static void write_registers(struct run *r)
@@ -241,11 +314,6 @@ static void write_predicates(struct run *r)
 /* ---- the instruction ---------------------------------------------------------------------------
  */
 
-static unsigned field(const struct facet_insn *in, const char *name)
-{
-    return (unsigned)facet_insn_field(in, name);
-}
-
 /* Bits of RTCAP that the instruction needs (10). */
 static uint64_t needs(const struct facet_hart *h, bool triangle, unsigned flags)
 {
@@ -256,6 +324,13 @@ static uint64_t needs(const struct facet_hart *h, bool triangle, unsigned flags)
 
     bits |= (flags & PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0;
     return bits | (triangle && (flags & TRI_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
+}
+
+/* NX is up already and does not trap, so that it makes no difference whether a lane raises it. */
+static bool needs_no_inexact(const struct run *r)
+{
+    return (r->h->units.cap.prec.exc_st & FACET_NX) != 0 && facet_rt_host_fits(&r->numbers) &&
+           facet_prec_hits(r->lanes.exc_en, r->lanes.eff.sae, FACET_NX) == 0;
 }
 
 /* The tile or TriRange that the instruction is about. */
@@ -297,9 +372,10 @@ static void tell_policy(struct run *r)
 struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in)
 {
     const struct facet_rt *rt = &h->units.rt;
-    unsigned flags = field(in, "flags");
+    unsigned flags = (unsigned)in->imm;
     bool triangle = in->row == FACET_XPHMG_RT_TRI;
-    struct run r = {.h = h, .triangle = triangle};
+    struct results results;
+    struct run r = {.h = h, .triangle = triangle, .results = &results};
     struct facet_trap trap;
 
     if (!is_present(h)) {
@@ -328,6 +404,7 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
     };
     r.port = (struct facet_element_port){h, facet_xmem_inline(h), facet_container_of(&r.lanes.eff)};
     r.numbers = facet_rt_numbers_of(&r.lanes.eff, h->units.cap.zptab);
+    r.host = needs_no_inexact(&r);
     r.a = facet_lanes_window(h, &r.lanes, FACET_WINDOW_A, in->rs1, true);
     r.d = facet_lanes_window(h, &r.lanes, FACET_WINDOW_D, in->rd, true);
     aim(&r);
@@ -335,7 +412,7 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
 
     trap = compute(&r, facet_lanes_fof(h, &r.lanes));
     if (!trap.taken) {
-        trap = facet_lanes_status(h, &r.lanes, r.flags);
+        trap = facet_lanes_status(h, &r.lanes, results.flags);
     }
     if (trap.taken) {
         return trap;

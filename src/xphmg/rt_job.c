@@ -13,13 +13,6 @@
 
 enum {
     DESCRIPTOR_BYTES = 72,
-    OPT_CULL_BACK = 1 << 0,
-    OPT_PACK_HINT = 1 << 2,
-    OPT_EPS_CTL = 1 << 3,
-    OPT_ANY_HIT = 1 << 4,
-    OPT_NODE8 = 1 << 5,
-    OPT_W_GUARD = 1 << 6,
-    OPTS = OPT_CULL_BACK | OPT_PACK_HINT | OPT_EPS_CTL | OPT_ANY_HIT | OPT_NODE8 | OPT_W_GUARD,
     MEMCTL_HYB = 18,
     MAX_ENTRY = 64,
     QUEUE_BASE_ALIGN = 16,
@@ -74,9 +67,9 @@ read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
 static uint64_t needs(uint32_t opts)
 {
     return FACET_RTCAP_WATERTIGHT |
-           ((opts & OPT_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
-           ((opts & OPT_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
-           ((opts & OPT_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
+           ((opts & FACET_RT_OPT_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
+           ((opts & FACET_RT_OPT_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
+           ((opts & FACET_RT_OPT_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
 }
 
 /* A zero field of the descriptor selects the register (R-RT-34). */
@@ -97,20 +90,21 @@ static void set_up(struct job *job,
         .scene = {.port = {.h = h, .container = facet_container_of(&frame->eff)},
                   .numbers = facet_rt_numbers_of(&frame->eff, h->units.cap.zptab),
                   .options = {.eps = facet_rt_epsilon(
-                                  (unsigned)((d->opts & OPT_EPS_CTL) != 0
+                                  (unsigned)((d->opts & FACET_RT_OPT_EPS_CTL) != 0
                                                  ? FACET_GET(rt->conf2, RTCONF2_EPS_SCALE)
                                                  : FACET_GET(rt->cfg, RTCFG_EPS_DFLT))),
-                              .cull_back = (d->opts & OPT_CULL_BACK) != 0},
+                              .cull_back = (d->opts & FACET_RT_OPT_CULL_BACK) != 0},
                   .heap = either(d->bvh_base, rt->base),
                   .triangles = d->tri_buf,
-                  .any_hit = (d->opts & OPT_ANY_HIT) != 0,
-                  .node8 = (d->opts & OPT_NODE8) != 0,
+                  .any_hit = (d->opts & FACET_RT_OPT_ANY_HIT) != 0,
+                  .node8 = (d->opts & FACET_RT_OPT_NODE8) != 0,
                   .watch = h->rt_watch},
         .rays.address = either(d->rayq, rt->queue_ray),
         .hits.address = either(d->hitq, rt->queue_hit),
         .misses.address = either(d->missq, rt->queue_miss),
-        .packed = (d->opts & OPT_PACK_HINT) != 0 || FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0,
-        .w_guard = (d->opts & OPT_W_GUARD) != 0,
+        .packed = (d->opts & FACET_RT_OPT_PACK_HINT) != 0 ||
+                  FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0,
+        .w_guard = (d->opts & FACET_RT_OPT_W_GUARD) != 0,
         .sae = frame->eff.sae,
         .exc_en = frame->exc_en,
     };
@@ -261,8 +255,8 @@ static unsigned hit_entry(const struct job *job,
     return size;
 }
 
-/* Nobody watches, and NX is up already and does not stop the job, so that it makes no difference
- * whether the next ray raises it. */
+/* NX is up already and does not stop the job, so that it makes no difference whether the next ray
+ * raises it. Who watches wants every step, and NX with it. */
 static bool needs_no_inexact(const struct job *job)
 {
     return job->scene.watch == NULL && facet_rt_host_fits(&job->scene.numbers) &&
@@ -552,7 +546,7 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
     if (trap.taken) {
         return trap;
     }
-    if ((d.opts & ~(uint32_t)OPTS) != 0) {
+    if ((d.opts & ~(uint32_t)FACET_RT_OPTS) != 0) {
         facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }

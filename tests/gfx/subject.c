@@ -60,7 +60,8 @@ void gfx_subject(const struct gfx_case *c, struct gfx_answer *answer)
         facet_gfx_gather_plan(
             &n, &texture, &sampling, c->table, c->p, c->s, &gather, &answer->flags);
         CHECK(facet_gfx_gather_fetch(&texture, &gather, load, &recorder));
-        facet_gfx_gather_finish(&n, &texture, &sampling, &gather, answer->out, &answer->flags);
+        facet_gfx_gather_finish(
+            &n, &texture, &sampling, &gather, answer->out, NULL, &answer->flags);
     } else {
         struct facet_gfx_sample sample;
 

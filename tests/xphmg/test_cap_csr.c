@@ -921,6 +921,11 @@ TEST(configuration_keys_take_only_what_a_machine_can_be, "")
         {"flags", 3, 4},
         {"rtcap", 0x3F, UINT64_MAX},
         {"mtxcap", 0, 1 << 20},
+        {"rt_node4", 0, 2},
+        {"rt_node8", 0, 2},
+        {"rt_watertight", 0, 2},
+        {"rt_pack_hint", 0, 2},
+        {"rt_eps_ctl", 0, 2},
         {"rt_descq", 1, 2},
         {"mtx_descq", 0, UINT64_MAX},
     };

@@ -1384,3 +1384,63 @@ TEST(mode_constant_of_the_first_example, "RT-295")
     CHECK_EQ(guest_csrr(g, 0x7D2), stat);
     guest_free(g);
 }
+
+/* ---- two ways to compute -----------------------------------------------------------------------
+ */
+
+/* A coordinate: mostly ordinary, sometimes zero, tiny, huge, infinite or a NaN. */
+static uint32_t coordinate(uint64_t *seed)
+{
+    static const uint32_t odd[] = {
+        0, 0x80000000, 1, 0x00800000, 0x7F7FFFFF, INF_F, 0xFF800000, 0x7FC00000, 0x7F800001};
+    uint32_t bits;
+
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    bits = (uint32_t)(*seed >> 32);
+    return bits % 23 == 0 ? odd[bits / 23 % (sizeof odd / sizeof odd[0])]
+                          : (bits & 0x80FFFFFF) | 0x3F000000; /* +-0.5 to +-2 */
+}
+
+/* Once NX is up, the host may compute; results and all other flags must stay what they were. */
+TEST(raised_inexact_changes_no_result, "")
+{
+    static const char *const texts[] = {
+        "svp.one.vlstep 4, 0, 1\n rt.bbox x12, x10\n",
+        "svp.one.vlstep 4, 0, 1\n rt.bbox x12, x10, t_clamp\n",
+        "rt.bbox x12, x10, pack_hint\n",
+        "rt.tri x12, x10\n",
+        "rt.tri x12, x10, cull_back\n",
+        "rt.tri x12, x10, pred_only\n",
+    };
+    struct guest *g = plain();
+    uint64_t seed = 1, hits = 0;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        uint32_t ray[9], box[6], triangle[9];
+        uint64_t x[2][32], flags[2], p0[2];
+
+        for (unsigned i = 0; i < 9; i++) {
+            ray[i] = i < 6 ? coordinate(&seed) : i == 7 ? 0x3F400000 : plain_ray[i]; /* tmax 0.75 */
+            triangle[i] = coordinate(&seed);
+        }
+        for (unsigned i = 0; i < 6; i++) {
+            box[i] = (coordinate(&seed) & 0x7FFFFFFF) | (i < 3 ? 0x80000000 : 0);
+        }
+        scene(g, ray, box, triangle);
+        for (unsigned way = 0; way < 2; way++) {
+            set_mode(g, MODE_FP32);
+            g->hart->units.cap.prec.exc_st |= way == 1 ? FACET_NX : 0;
+            memset(g->hart->x + 12, 0x77, 12 * sizeof *g->hart->x);
+            guest_ok(g, "%s", texts[round % 6]);
+            memcpy(x[way], g->hart->x, sizeof x[way]);
+            flags[way] = (exc_st(g) | FACET_NX) ^ FACET_NX;
+            p0[way] = g->hart->units.pmask.p0;
+        }
+        hits += p0[0];
+        CHECK_MSG(memcmp(x[0] + 12, x[1] + 12, 12 * sizeof x[0][0]) == 0, "round %u: x", round);
+        CHECK_MSG(flags[0] == flags[1], "round %u: flags", round);
+        CHECK_EQ(p0[0], p0[1]);
+    }
+    CHECK(hits > 300);
+    guest_free(g);
+}

@@ -1143,3 +1143,62 @@ TEST(jobs_of_two_queues_in_either_order, "RT-274")
         guest_free(g);
     }
 }
+
+/* What a program may do between a submission and its wait: everything that the job took with it is
+ * changed, the descriptor too. */
+static void meanwhile(struct guest *g)
+{
+    guest_csrw(g, 0x823, BAD);
+    guest_csrw(g, 0x824, BAD);
+    guest_csrw(g, 0x820, 0xFF00);
+    guest_csrw(g, 0x827, 0xFF);
+    guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, 0x1F);
+    guest_csrw(g, FACET_CSR_CAP_PREC_MODE, MODE_INT8 | FACET_CAP_PREC_MODE_APPLY0);
+    guest_csrw(g, FACET_CSR_CAP_XMEM_DOM, 3);
+    guest_ok(g, "svsetvl x5, 7\n svon.blk 9\n svend\n");
+    for (unsigned i = 0; i < 72; i += 8) {
+        guest_store(g, DESC + i, 8, UINT64_MAX);
+    }
+    g->hart->x[10] = 0;
+}
+
+TEST(a_job_may_run_as_late_as_its_wait, "RT-268")
+{
+    struct desc d = x24_desc;
+    struct guest *eager = x24(), *late = x24();
+    struct facet_hart submitted;
+
+    d.bvh = d.rayq = 0; /* from the registers, which change before the job runs */
+    for (unsigned i = 0; i < 2; i++) {
+        struct guest *g = i == 0 ? eager : late;
+
+        guest_csrw(g, 0x823, HEAP);
+        guest_csrw(g, 0x824, RAYQ);
+        put(g, &d);
+    }
+    guest_ok(eager, "xsubmit.rt a1, a0\n");
+    meanwhile(eager);
+    guest_ok(eager, "xfence.wait a1\n");
+
+    submitted = *late->hart; /* what a job takes with it, and its descriptor */
+    meanwhile(late);
+    *late->hart = submitted;
+    put(late, &d);
+    guest_ok(late, "xsubmit.rt a1, a0\n xfence.wait a1\n");
+    for (unsigned i = 0; i < 72; i += 8) {
+        guest_store(late, DESC + i, 8, UINT64_MAX);
+    }
+
+    for (uint64_t at = HEAP; at < DESC + 0x1000; at += 8) {
+        if (guest_load(eager, at, 8) != guest_load(late, at, 8)) {
+            CHECK_EQ(guest_load(late, at, 8), guest_load(eager, at, 8));
+        }
+    }
+    check_x24(eager, HITS, MISSES);
+    check_x24(late, HITS, MISSES);
+    CHECK_EQ(late->hart->x[11], eager->hart->x[11]);
+    CHECK_EQ(exc_st(late), exc_st(eager));
+    CHECK_EQ(guest_csr(late, FACET_CSR_RTSTAT), guest_csr(eager, FACET_CSR_RTSTAT));
+    guest_free(eager);
+    guest_free(late);
+}

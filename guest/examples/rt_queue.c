@@ -1,0 +1,190 @@
+/* XSUBMIT.RT: a queue of rays for the job engine, as the descriptor says (rt-semantics.md 5.4, 11).
+ *
+ * The scene is a ball of 320 triangles. Rays go into a ring buffer of 64 slots piece by piece, so
+ * that it wraps around; hits and misses come out of two others, each with the tag of its ray, and
+ * in the order of the rays. XFENCE.WAIT on the ticket makes them visible. The same rays through the
+ * library's own traversal (RT.BBOX and RT.TRI) must give the same hits to the bit. A full hit queue
+ * stops the job with its ray still queued; once there is room, it is submitted again. */
+#include "check.h"
+
+#include <math.h>
+#include <rt.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xphmg.h>
+
+enum { SLOTS = 64, RAYS = 500, RINGS = 10, SIDES = 16, TRIANGLES = RINGS * SIDES * 2 };
+enum { EC_QFULL = 5 };
+
+struct queue {
+    uint32_t head, tail, cap, unused;
+    uint64_t base;
+};
+
+struct ray_entry {
+    struct rt_ray ray;
+    uint64_t unused[3], tag;
+};
+
+struct hit_entry {
+    uint64_t tag;
+    uint32_t triangle, leaf;
+    float t, u, v;
+    uint32_t flags;
+};
+
+struct miss_entry {
+    uint64_t tag;
+    uint32_t flags, zero;
+};
+
+struct descriptor {
+    uint64_t bvh_base, rayq, hitq, missq, tri_buf;
+    uint32_t opts, unused;
+    uint64_t memctl[3];
+};
+
+static struct ray_entry ray_slots[SLOTS] __attribute__((aligned(64)));
+static struct hit_entry hit_slots[SLOTS] __attribute__((aligned(64)));
+static struct miss_entry miss_slots[SLOTS] __attribute__((aligned(64)));
+static volatile struct queue rayq = {.cap = SLOTS, .base = (uint64_t)ray_slots};
+static volatile struct queue hitq = {.cap = SLOTS, .base = (uint64_t)hit_slots};
+static volatile struct queue missq = {.cap = SLOTS, .base = (uint64_t)miss_slots};
+static struct descriptor job = {
+    .rayq = (uint64_t)&rayq, .hitq = (uint64_t)&hitq, .missq = (uint64_t)&missq};
+
+static float triangles[TRIANGLES][9];
+static struct rt_ray rays[RAYS];
+static struct rt_bvh bvh;
+
+/* ---- the scene ---- */
+
+static void point(int ring, int side, float out[3])
+{
+    float a = (float)ring / RINGS * 3.14159265f, b = (float)side / SIDES * 6.2831853f;
+
+    out[0] = sinf(a) * cosf(b);
+    out[1] = cosf(a);
+    out[2] = sinf(a) * sinf(b);
+}
+
+static void make_scene(void)
+{
+    size_t size = rt_build_bytes(TRIANGLES, 4);
+    void *image = aligned_alloc(64, (size + 63) / 64 * 64);
+
+    for (int i = 0; i < RINGS * SIDES; i++) {
+        float(*two)[9] = &triangles[2 * i];
+        int ring = i / SIDES, side = i % SIDES;
+
+        point(ring, side, &two[0][0]);
+        point(ring, side + 1, &two[0][3]);
+        point(ring + 1, side, &two[0][6]);
+        point(ring + 1, side, &two[1][0]);
+        point(ring, side + 1, &two[1][3]);
+        point(ring + 1, side + 1, &two[1][6]);
+    }
+    size = rt_build(image, &triangles[0][0], TRIANGLES, 4, 4);
+    CHECK(rt_open(&bvh, image, size) == RT_OK);
+    rt_use(&bvh);
+    job.bvh_base = (uint64_t)bvh.heap;
+    job.tri_buf = (uint64_t)bvh.triangles;
+}
+
+static void make_rays(void)
+{
+    uint32_t seed = 3;
+
+    for (int i = 0; i < RAYS; i++) {
+        rays[i] = (struct rt_ray){.origin = {0, 0, 3}, .tmin = 0, .tmax = INFINITY};
+        for (int a = 0; a < 3; a++) {
+            seed = seed * 1664525u + 1013904223u;
+            rays[i].direction[a] =
+                (float)(seed >> 8) / 8388608.0f * 1.5f - 1.5f - rays[i].origin[a];
+        }
+    }
+}
+
+/* ---- the queues ---- */
+
+static int add_rays(int next)
+{
+    while (next < RAYS && (rayq.tail + 1) % SLOTS != rayq.head) {
+        ray_slots[rayq.tail].ray = rays[next];
+        ray_slots[rayq.tail].tag = (uint64_t)next++;
+        rayq.tail = (rayq.tail + 1) % SLOTS;
+    }
+    return next;
+}
+
+static void submit(void)
+{
+    uint64_t ticket;
+
+    __asm__ volatile("" ::: "memory");
+    ticket = xphmg_xsubmit_rt(&job);
+    CHECK(ticket >> 56 == 1);
+    xphmg_xfence_wait(ticket);
+}
+
+static void check_hit(const struct hit_entry *e)
+{
+    struct rt_hit hit = {0};
+
+    CHECK(rt_closest(&bvh, &rays[e->tag], &hit) == RT_HIT);
+    CHECK(hit.t == e->t && hit.u == e->u && hit.v == e->v);
+    CHECK(hit.triangle == e->triangle && hit.leaf == e->leaf);
+    CHECK(hit.front == ((e->flags & 1) != 0));
+}
+
+/* Takes what the job has left; returns how many entries. */
+static unsigned drain(unsigned *hits)
+{
+    unsigned count = 0;
+
+    for (; hitq.head != hitq.tail; hitq.head = (hitq.head + 1) % SLOTS, count++, (*hits)++) {
+        check_hit(&hit_slots[hitq.head]);
+    }
+    for (; missq.head != missq.tail; missq.head = (missq.head + 1) % SLOTS, count++) {
+        CHECK(rt_any(&bvh, &rays[miss_slots[missq.head].tag]) == RT_MISS);
+    }
+    return count;
+}
+
+int main(void)
+{
+    unsigned hits = 0, done = 0, none = 0;
+    int next = 0;
+
+    make_scene();
+    make_rays();
+    while (done < RAYS) {
+        next = add_rays(next);
+        submit();
+        CHECK(rayq.head == rayq.tail);
+        done += drain(&hits);
+    }
+    printf("%d rays: %u hits, %u misses\n", RAYS, hits, done - hits);
+    CHECK(hits > RAYS / 10 && hits < RAYS);
+    CHECK((xphmg_csr_read(XPHMG_CSR_RTSTAT) & XPHMG_RTSTAT_ERR) == 0);
+
+    /* Room for three hits only: the job stops, and goes on where it was. */
+    hitq.head = hitq.tail = 0;
+    hitq.cap = 4;
+    next = add_rays(0);
+    done = 0;
+    for (unsigned rounds = 0; done < (unsigned)next && rounds < SLOTS; rounds++) {
+        submit();
+        if (rayq.head != rayq.tail) {
+            CHECK(XPHMG_FIELD_OF(XPHMG_RTSTAT_LAST_EC, xphmg_csr_read(XPHMG_CSR_RTSTAT)) ==
+                  EC_QFULL);
+        }
+        for (; hitq.head != hitq.tail; hitq.head = (hitq.head + 1) % 4, done++) {
+            check_hit(&hit_slots[hitq.head]);
+        }
+        done += drain(&none);
+    }
+    CHECK(done == (unsigned)next && none == 0);
+    return verdict("rt_queue");
+}

@@ -1,0 +1,223 @@
+/* The guest program of `facet render --machine xphmg-rt` and `xphmg-rt-offload`: draws one tile of
+ * a picture on the hart. Shading is Facet's own (src/render), compiled for the guest; every ray
+ * goes through the RT instructions (guest/rt), one by one or as queues for the job engine.
+ *
+ * The host leaves a block at a fixed address (src/render/guest_block.h) and reads the pixels
+ * through the framebuffer device. Static data is zero at every start: the program runs once per
+ * tile. */
+#include "render/guest_block.h"
+#include "rt.h"
+
+#include <framebuffer.h>
+#include <math.h>
+#include <string.h>
+
+enum { WAVE = FACET_TILE_PIXELS };
+
+struct tracer {
+    const struct facet_guest_block *block;
+    struct rt_bvh bvh;
+    struct rt_batch batch;
+};
+
+static struct tracer tracer;
+static struct facet_tile tile;
+static float pixels[FACET_TILE_PIXELS * 3];
+static uint8_t batch_memory[(WAVE + 1) * 96] __attribute__((aligned(64)));
+
+/* The rays of a wave that are under way: those that met something which lets them pass go on behind
+ * it. */
+static struct rt_ray rays[WAVE];
+static struct rt_hit found[WAVE];
+static bool hit[WAVE];
+static uint32_t owner[WAVE];
+
+/* ---- one round of rays ---- */
+
+static enum rt_status trace_one(const struct tracer *t, uint32_t i, bool any)
+{
+    enum rt_status status =
+        any ? rt_any(&t->bvh, &rays[i]) : rt_closest(&t->bvh, &rays[i], &found[i]);
+
+    hit[i] = status == RT_HIT;
+    return status;
+}
+
+static enum rt_status trace_round(struct tracer *t, uint32_t count, bool any)
+{
+    enum rt_status status = RT_OK;
+
+    if (t->block->offload) {
+        return rt_batch_trace(&t->batch, &t->bvh, rays, count, any, hit, found);
+    }
+    for (uint32_t i = 0; i < count && status >= 0; i++) {
+        status = trace_one(t, i, any);
+    }
+    return status;
+}
+
+/* For heat maps: what each ray took by itself. */
+static enum rt_status
+trace_counted(struct tracer *t, uint32_t count, const uint32_t *whose, struct facet_render_hit *out)
+{
+    enum rt_status status = RT_OK;
+
+    for (uint32_t i = 0; i < count && status >= 0; i++) {
+        struct rt_counts before = rt_counts(), after;
+
+        status = t->block->offload
+                     ? rt_batch_trace(&t->batch, &t->bvh, &rays[i], 1, false, &hit[i], &found[i])
+                     : trace_one(t, i, false);
+        after = rt_counts();
+        out[whose[i]].pairs += (after.triangles - before.triangles) & 0xFFFFFFF;
+        out[whose[i]].nodes += ((after.boxes - before.boxes) & 0xFFFFFFF) +
+                               ((after.triangles - before.triangles) & 0xFFFFFFF);
+    }
+    return status;
+}
+
+/* ---- what a hit means to the scene ---- */
+
+static void name_hit(const struct tracer *t, const struct rt_hit *from, struct facet_render_hit *to)
+{
+    const uint32_t *origin = t->bvh.origins + (size_t)2 * from->triangle;
+
+    to->t = from->t;
+    to->u = from->u;
+    to->v = from->v;
+    to->instance = origin[0];
+    to->triangle = origin[1];
+    /* An instance that mirrors turns its front faces into back faces. */
+    to->back = from->front == t->block->picture.scene->instances[origin[0]].flipped;
+}
+
+/* The back of a one-sided triangle is not there: neither for the eye nor for the light, which looks
+ * along a shadow ray from its far end. Whatever its side, a triangle keeps the sky away. */
+static bool
+stops(const struct facet_scene *scene, enum facet_ray_kind kind, const struct facet_render_hit *h)
+{
+    const struct facet_scene_mesh *mesh = &scene->meshes[scene->instances[h->instance].mesh];
+    bool one_sided = !scene->materials[mesh->material].double_sided;
+
+    if (one_sided && kind != FACET_RAY_AMBIENT && h->back == (kind != FACET_RAY_SHADOW)) {
+        return false;
+    }
+    return facet_surface_stops(scene, h->instance, h->triangle, h->t, h->u, h->v);
+}
+
+/* ---- a wave ---- */
+
+static bool first_hit_decides(const struct facet_guest_block *block, enum facet_ray_kind kind)
+{
+    return (kind == FACET_RAY_SHADOW && block->shadow_any) ||
+           (kind == FACET_RAY_AMBIENT && block->ambient_any);
+}
+
+/* Facet's rays end before t_max and begin behind t_min; those of XPHMG_RT include both. */
+static void
+take_rays(const struct facet_render_ray *from, size_t count, struct facet_render_hit *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(rays[i].origin, from[i].origin, sizeof rays[i].origin);
+        memcpy(rays[i].direction, from[i].direction, sizeof rays[i].direction);
+        rays[i].tmin = nextafterf(from[i].t_min, INFINITY);
+        rays[i].tmax = isinf(from[i].t_max) ? from[i].t_max : nextafterf(from[i].t_max, 0.0F);
+        owner[i] = i;
+        out[i] = (struct facet_render_hit){.instance = FACET_SCENE_NONE};
+    }
+}
+
+/* Keeps the rays that passed what they met; they go on behind it. Returns how many. */
+static uint32_t sort_out(const struct tracer *t,
+                         enum facet_ray_kind kind,
+                         uint32_t count,
+                         bool any,
+                         struct facet_render_hit *out)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct facet_render_hit h = out[owner[i]];
+
+        if (!hit[i]) {
+            continue;
+        }
+        if (any) {
+            out[owner[i]].instance = 0; /* which one does not matter */
+            continue;
+        }
+        name_hit(t, &found[i], &h);
+        if (stops(t->block->picture.scene, kind, &h)) {
+            out[owner[i]] = h;
+        } else {
+            rays[kept] = rays[i];
+            rays[kept].tmin = nextafterf(h.t, INFINITY);
+            owner[kept++] = owner[i];
+        }
+    }
+    return kept;
+}
+
+static enum facet_status trace(const void *machine,
+                               enum facet_ray_kind kind,
+                               const struct facet_render_ray *from,
+                               size_t total,
+                               struct facet_render_hit *out,
+                               struct facet_render_cost *cost,
+                               struct facet_error *err)
+{
+    struct tracer *t = (struct tracer *)machine;
+    bool any = first_hit_decides(t->block, kind);
+    bool counted = t->block->picture.view != FACET_RENDER_PICTURE;
+    struct rt_counts before = rt_counts(), after;
+
+    take_rays(from, total, out);
+    for (uint32_t left = (uint32_t)total; left != 0;) {
+        enum rt_status status =
+            counted ? trace_counted(t, left, owner, out) : trace_round(t, left, any);
+
+        if (status < 0) {
+            return facet_fail(err, FACET_ERR_INTERNAL, 0, "ray tracing failed with %d", status);
+        }
+        left = sort_out(t, kind, left, any, out);
+    }
+    after = rt_counts();
+    cost->rays += total;
+    for (size_t i = 0; i < total; i++) {
+        cost->hits += out[i].instance != FACET_SCENE_NONE;
+    }
+    cost->box_nodes += (after.boxes - before.boxes) & 0xFFFFFFF;
+    cost->primitive_nodes += (after.triangles - before.triangles) & 0xFFFFFFF;
+    cost->nodes = cost->box_nodes + cost->primitive_nodes;
+    return FACET_OK;
+}
+
+/* ---- the program ---- */
+
+static enum facet_status draw(struct facet_guest_block *block)
+{
+    enum facet_status status;
+
+    if (block->layout != facet_guest_layout()) {
+        return facet_fail(
+            &block->error, FACET_ERR_INTERNAL, 0, "host and guest disagree on structs");
+    }
+    if (rt_open(&tracer.bvh, (const void *)block->bvh, block->bvh_bytes) != RT_OK) {
+        return facet_fail(&block->error, FACET_ERR_INTERNAL, 0, "no tile image of FP32 elements");
+    }
+    rt_use(&tracer.bvh);
+    rt_batch_make(&tracer.batch, batch_memory, WAVE);
+    tracer.block = block;
+    status = facet_tile_draw(&tile, &block->picture, block->tile, trace, &tracer, &block->error);
+    if (status == FACET_OK) {
+        facet_tile_store(&tile, pixels, tile.width);
+        memcpy(block->cost, tile.cost, sizeof block->cost);
+        framebuffer_show(pixels, tile.width, tile.height, FRAMEBUFFER_RGBF32);
+    }
+    return status;
+}
+
+int main(void)
+{
+    return draw((struct facet_guest_block *)FACET_GUEST_BLOCK) == FACET_OK ? 0 : 1;
+}

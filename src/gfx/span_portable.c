@@ -1,0 +1,118 @@
+/* Bilinear RGBA8 in plain C: the twin of span_avx2.c.
+ *
+ * The contract's fma is binary64 here: texels are multiples of 2^-31 below 1, weights of 2^-8, so
+ * weight * difference + texel has at most 48 bits in both lerps; it is exact in binary64 and the
+ * conversion to binary32 is the one rounding. */
+#include "gfx/span_kernel.h"
+
+#include "gfx/texture.h"
+#include "num/flags.h"
+
+#include <string.h>
+
+struct axis {
+    int32_t near, far; /* texels after wrap */
+    unsigned weight;   /* of far, in 1/256 */
+};
+
+/* false: left to the general way. */
+static bool place(uint32_t bits, double scale, int32_t size, unsigned wrap, struct axis *axis)
+{
+    float c;
+    double x;
+    int32_t t, i, m;
+
+    memcpy(&c, &bits, sizeof c);
+    x = (double)c * scale + 0.5;
+    if (!(x > -FACET_GFX_SPAN_FAR && x < FACET_GFX_SPAN_FAR)) {
+        return false;
+    }
+    t = (int32_t)x;
+    t -= (double)t > x; /* floor */
+    t -= 128;
+    i = t >> 8;
+    axis->weight = t & 255;
+    switch (wrap) {
+    case FACET_GFX_REPEAT:
+        m = i % size;
+        m += m < 0 ? size : 0;
+        axis->near = m;
+        axis->far = m + 1 == size ? 0 : m + 1;
+        return true;
+    case FACET_GFX_MIRROR:
+        m = i % (2 * size);
+        m += m < 0 ? 2 * size : 0;
+        axis->near = m < size ? m : 2 * size - 1 - m;
+        m = m + 1 == 2 * size ? 0 : m + 1;
+        axis->far = m < size ? m : 2 * size - 1 - m;
+        return true;
+    case FACET_GFX_BORDER:
+        axis->near = i;
+        axis->far = axis->weight != 0 ? i + 1 : i;
+        return i >= 0 && axis->far < size;
+    default:
+        axis->near = i < 0 ? 0 : i >= size ? size - 1 : i;
+        axis->far = i + 1 < 0 ? 0 : i + 1 >= size ? size - 1 : i + 1;
+        return true;
+    }
+}
+
+static float lerp(float p, float q, float weight)
+{
+    float diff = q - p;
+
+    return (float)((double)weight * diff + p);
+}
+
+static bool inexact(const uint8_t *texel)
+{
+    for (unsigned c = 0; c < 4; c++) {
+        if ((uint8_t)(texel[c] + 1) > 1) { /* neither 255 nor 0 */
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t facet_gfx_span_portable(const struct facet_gfx_span_job *job,
+                                 const uint32_t *u,
+                                 const uint32_t *v,
+                                 unsigned count,
+                                 uint32_t *const out[4],
+                                 unsigned *flags)
+{
+    uint64_t left = 0;
+
+    for (unsigned k = 0; k < count; k++) {
+        struct axis x, y;
+        const uint8_t *near, *far, *t[4];
+        float a, b;
+
+        if (!place(u[k], job->scale_u, job->width, job->wrap, &x) ||
+            !place(v[k], job->scale_v, job->height, job->wrap, &y)) {
+            left |= UINT64_C(1) << k;
+            continue;
+        }
+        near = job->texels + (uint64_t)(uint32_t)y.near * job->pitch;
+        far = job->texels + (uint64_t)(uint32_t)y.far * job->pitch;
+        t[0] = near + 4 * (size_t)x.near;
+        t[1] = near + 4 * (size_t)x.far;
+        t[2] = far + 4 * (size_t)x.near;
+        t[3] = far + 4 * (size_t)x.far;
+        a = (float)x.weight / 256;
+        b = (float)y.weight / 256;
+        for (unsigned c = 0; c < 4; c++) {
+            float upper = lerp((float)t[0][c] / 255, (float)t[1][c] / 255, a);
+            float lower = lerp((float)t[2][c] / 255, (float)t[3][c] / 255, a);
+            float result = lerp(upper, lower, b);
+
+            memcpy(&out[c][k], &result, sizeof result);
+        }
+        if ((*flags & FACET_NX) == 0 &&
+            (inexact(t[0]) || (x.weight != 0 && inexact(t[1])) ||
+             (y.weight != 0 && (inexact(t[2]) || (x.weight != 0 && inexact(t[3])))))) {
+            *flags |= FACET_NX;
+        }
+    }
+    return left;
+}

@@ -1,0 +1,256 @@
+/* Spans of bilinear RGBA8: both kernels against the general functions, bits and flags. */
+#include "gfx/span.h"
+#include "gfx/span_kernel.h"
+#include "harness.h"
+
+enum { MOST = 100, BYTES = 64 * 1024 };
+
+static uint8_t texels[BYTES];
+
+static bool load(void *context, uint64_t address, unsigned bytes, uint32_t *word)
+{
+    const struct facet_gfx_texture *t = context;
+
+    CHECK(bytes == 1 && address - t->base < facet_gfx_span_bytes(t));
+    *word = texels[address - t->base];
+    return true;
+}
+
+static struct facet_gfx_numbers plain_numbers(void)
+{
+    struct facet_gfx_numbers n;
+
+    for (unsigned c = 0; c < 4; c++) {
+        n.channel[c] = (struct facet_conv){.elem = FACET_FMT_FP32, .acc = FACET_FMT_FP32};
+    }
+    return n;
+}
+
+static uint32_t float_bits(float f)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static unsigned below(unsigned n)
+{
+    return (unsigned)((harness_random() >> 32) % n);
+}
+
+static uint32_t coordinate(uint32_t size)
+{
+    float at = (float)((double)(harness_random() >> 11) / 9007199254740992.0);
+
+    switch (below(24)) {
+    case 0:
+        return (uint32_t)harness_random();
+    case 1: { /* middles and edges of texels */
+        float f = (float)((int)below(4 * size + 40) - 20) * 0.5f;
+        return float_bits(f + (float)((int)below(5) - 2) / 1024);
+    }
+    case 2: {
+        static const uint32_t special[] = {0x7F800000,
+                                           0xFF800000,
+                                           0x7FC00000,
+                                           0x7F800001,
+                                           0,
+                                           0x80000000,
+                                           1,
+                                           0x80000001,
+                                           0x4A000000,
+                                           0xCA000000,
+                                           0x49FFFFFF,
+                                           0xC9FFFFFF,
+                                           0x3F800000};
+        return special[below(13)];
+    }
+    case 3:
+        return float_bits((at * 2 - 1) * 3000);
+    default:
+        return float_bits((at * 3 - 1) * (float)(below(2) != 0 ? size : 1));
+    }
+}
+
+static void fill(void)
+{
+    unsigned style = below(3); /* anything; ends only; ends with few others */
+
+    for (unsigned k = 0; k < BYTES; k++) {
+        uint64_t r = harness_random();
+
+        texels[k] = style == 0 ? (uint8_t)r : (r & 1) != 0 ? 255 : 0;
+        if (style == 2 && below(50) == 0) {
+            texels[k] = (uint8_t)(r >> 8);
+        }
+    }
+}
+
+static uint64_t run_kernel(facet_gfx_span_kernel *kernel,
+                           const struct facet_gfx_texture *t,
+                           const struct facet_gfx_sampling *s,
+                           const uint32_t *u,
+                           const uint32_t *v,
+                           unsigned count,
+                           uint32_t out[4][MOST],
+                           unsigned *flags)
+{
+    const struct facet_gfx_span_job job = {
+        .texels = texels,
+        .pitch = t->pitch,
+        .width = (int32_t)t->width,
+        .height = (int32_t)t->height,
+        .wrap = s->wrap,
+        .scale_u = t->normalized ? 256.0 * t->width : 256.0,
+        .scale_v = t->normalized ? 256.0 * t->height : 256.0,
+    };
+    uint32_t *const into[4] = {out[0], out[1], out[2], out[3]};
+
+    return kernel(&job, u, v, count, into, flags);
+}
+
+TEST(spans_equal_single_samples, "")
+{
+    const unsigned rounds = harness_long() ? 40000 : 1500;
+    const struct facet_gfx_numbers n = plain_numbers();
+    uint32_t u[MOST], v[MOST], whole[4][MOST], kernel[2][4][MOST];
+    uint32_t *const out[4] = {whole[0], whole[1], whole[2], whole[3]};
+    uint64_t done = 0, all = 0;
+
+    for (unsigned round = 0; round < rounds && !harness_failed(); round++) {
+        struct facet_gfx_texture t = {
+            .base = round % 2 == 0 ? 0x80000000 : UINT64_MAX - 77, /* addresses may wrap around */
+            .width = 1 + below(round % 8 == 0 ? 100 : 9),
+            .height = 1 + below(round % 8 == 0 ? 100 : 9),
+            .normalized = below(2) != 0,
+            .border = {float_bits(0.25f), 0x7F800001, 0, float_bits(1)},
+        };
+        struct facet_gfx_sampling s = {.bilinear = true, .wrap = (uint8_t)below(4)};
+        unsigned count = 1 + below(MOST), flags = 0, want_flags = 0;
+        unsigned first = count < 64 ? count : 64, some_flags[3] = {0};
+        uint64_t left[2];
+
+        if (round % 16 == 0) {
+            fill();
+        }
+        t.pitch = t.width * 4 + below(8);
+        CHECK(facet_gfx_texture_set_format(&t, 0x30));
+        CHECK(facet_gfx_span_fits(&n, &t, &s));
+        for (unsigned k = 0; k < count; k++) {
+            u[k] = coordinate(t.width);
+            v[k] = coordinate(t.height);
+        }
+        facet_gfx_span_sample(&n, &t, &s, texels, u, v, count, out, &flags);
+        left[0] = left[1] =
+            run_kernel(facet_gfx_span_portable, &t, &s, u, v, first, kernel[0], &some_flags[0]);
+        memcpy(kernel[1], kernel[0], sizeof kernel[0]);
+        some_flags[1] = some_flags[0];
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+            some_flags[1] = 0;
+            left[1] =
+                run_kernel(facet_gfx_span_avx2, &t, &s, u, v, first, kernel[1], &some_flags[1]);
+        }
+#endif
+        CHECK_EQ(left[1], left[0]);
+        CHECK_EQ(some_flags[1], some_flags[0]);
+        for (unsigned k = 0; k < count; k++) {
+            const uint32_t uv[2] = {u[k], v[k]};
+            struct facet_gfx_sample sample;
+            unsigned own = 0;
+            uint32_t want[4];
+
+            facet_gfx_sample_plan(&n, &t, &s, uv, false, &sample, &own);
+            CHECK(facet_gfx_sample_fetch(&t, &sample, load, &t));
+            facet_gfx_sample_finish(&n, &t, &s, &sample, want, NULL, &own);
+            want_flags |= own;
+            for (unsigned c = 0; c < 4; c++) {
+                CHECK_EQ(whole[c][k], want[c]);
+                if (k < first && (left[0] >> k & 1) == 0) {
+                    CHECK_EQ(kernel[0][c][k], want[c]);
+                    CHECK_EQ(kernel[1][c][k], want[c]);
+                }
+            }
+            if (k < first && (left[0] >> k & 1) == 0) {
+                some_flags[2] |= own;
+                done++;
+            }
+            all++;
+        }
+        CHECK_EQ(flags, want_flags);
+        CHECK_EQ(some_flags[0], some_flags[2]);
+    }
+    CHECK(done > all / 4); /* the kernels do the work */
+}
+
+TEST(every_code_through_the_kernels, "")
+{
+    const struct facet_gfx_numbers n = plain_numbers();
+    const struct facet_gfx_sampling s = {.bilinear = true};
+    struct facet_gfx_texture t = {.width = 256, .height = 1, .pitch = 1024};
+    uint32_t u[256], v[256], whole[4][256];
+    uint32_t *const out[4] = {whole[0], whole[1], whole[2], whole[3]};
+    unsigned flags = 0;
+
+    CHECK(facet_gfx_texture_set_format(&t, 0x30));
+    for (unsigned k = 0; k < 256; k++) {
+        u[k] = float_bits((float)k + 0.5f);
+        v[k] = float_bits(0.5f);
+        for (unsigned c = 0; c < 4; c++) {
+            texels[4 * k + c] = (uint8_t)(k + 64 * c);
+        }
+    }
+    facet_gfx_span_sample(&n, &t, &s, texels, u, v, 256, out, &flags);
+    CHECK_EQ(flags, FACET_NX);
+    for (unsigned k = 0; k < 256; k++) {
+        for (unsigned c = 0; c < 4; c++) {
+            struct facet_gfx_real x = facet_gfx_real_of((uint8_t)(k + 64 * c), 255, 0);
+
+            CHECK_EQ(whole[c][k], facet_gfx_cv(&n.channel[0], &x, &flags));
+        }
+    }
+}
+
+TEST(spans_refuse_what_they_do_not_do, "")
+{
+    struct facet_gfx_numbers n = plain_numbers();
+    struct facet_gfx_texture t = {.width = 1, .height = 1};
+    struct facet_gfx_sampling s = {.bilinear = true};
+
+    CHECK(facet_gfx_texture_set_format(&t, 0x30));
+    CHECK(facet_gfx_span_fits(&n, &t, &s));
+    s.srgb = true;
+    CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    s = (struct facet_gfx_sampling){.bilinear = false};
+    CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    s = (struct facet_gfx_sampling){.bilinear = true, .raw = true};
+    CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    s = (struct facet_gfx_sampling){.bilinear = true};
+    t.planar = true;
+    CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    t.planar = false;
+    t.width = 0;
+    CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    t.width = 1;
+    for (unsigned fmt = 0; fmt < 0x44; fmt++) {
+        bool known = facet_gfx_texture_set_format(&t, fmt);
+
+        CHECK(!known || facet_gfx_span_fits(&n, &t, &s) == (fmt == 0x30));
+    }
+    CHECK(facet_gfx_texture_set_format(&t, 0x30 | 2 << 17));
+    CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    CHECK(facet_gfx_texture_set_format(&t, 0x30));
+    for (unsigned k = 0; k < 6; k++) {
+        struct facet_conv *c = &n.channel[3];
+
+        n = plain_numbers();
+        c->elem = k == 0 ? FACET_FMT_FP16 : c->elem;
+        c->acc = k == 1 ? FACET_FMT_FP16 : c->acc;
+        c->rm = k == 2 ? FACET_RTZ : c->rm;
+        c->ftz = k == 3;
+        c->mixed_step = k == 4;
+        c->scale = k == 5 ? 1 : 0;
+        CHECK(!facet_gfx_span_fits(&n, &t, &s));
+    }
+}
