@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "bench/embree_peer.h"
 #include "bench/rt_machine.h"
-#include "rt/fast.h"
+#include "rt/rt.h"
 
 #include <stdlib.h>
 #include <string.h>

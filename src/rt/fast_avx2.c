@@ -18,7 +18,6 @@
 
 #if defined(__x86_64__)
 
-#include "base/bits.h"
 #include "num/accum.h"
 #include "rt/fp32.h"
 #include "rt/layout.h"
