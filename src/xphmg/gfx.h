@@ -45,6 +45,9 @@ struct facet_gfx_run;
  * count. */
 typedef struct facet_trap facet_gfx_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
 
+/* All lanes in one go where that gives the same; false: lane by lane. */
+typedef bool facet_gfx_batch(struct facet_gfx_run *r);
+
 /* A depth store in the making. */
 struct facet_gfx_store {
     bool pending;
@@ -87,13 +90,14 @@ struct facet_gfx_run {
     struct facet_gfx_window a, b, r;
 
     facet_gfx_lane *lane;
-    uint8_t result;       /* enum facet_gfx_result */
-    uint8_t first, slots; /* of window R, written by every active lane */
-    uint8_t bank;         /* pd */
-    bool stores;          /* lanes may have depth stores */
-    bool plane_given;     /* PLANE: s */
-    bool counts;          /* COMPACT: cc */
-    bool block;           /* facet_gfx_probe_block said yes */
+    facet_gfx_batch *batch; /* or NULL */
+    uint8_t result;         /* enum facet_gfx_result */
+    uint8_t first, slots;   /* of window R, written by every active lane */
+    uint8_t bank;           /* pd */
+    bool stores;            /* lanes may have depth stores */
+    bool plane_given;       /* PLANE: s */
+    bool counts;            /* COMPACT: cc */
+    bool block;             /* facet_gfx_probe_block said yes */
     uint64_t survivors;
     union {
         struct facet_gfx_sample_op sample;
@@ -114,11 +118,9 @@ struct facet_gfx_run {
     } kept;
 };
 
-/* A field of the instruction. */
-static inline unsigned facet_gfx_field(const struct facet_gfx_run *r, const char *name)
-{
-    return (unsigned)facet_insn_field(r->in, name);
-}
+/* An option of the instruction: FACET_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd stand in the same
+ * place wherever they exist. */
+#define FACET_GFX_FIELD(r, name) ((unsigned)FACET_GET((r)->in->word, FIELD_GFX_##name))
 
 /* ---- preparation: legality of the row by its own fields and registers (2.1 step 3) --------------
  * Each returns the cause of the trap, 0 when the instruction may run, and fills lane, result and
@@ -128,9 +130,6 @@ unsigned facet_gfx_color_prepare(struct facet_gfx_run *r); /* INTERP, SHADE, LUT
 unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r); /* ZTEST, ZWRITE */
 unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r);  /* PLANE, FRUSTUM, AABB */
 unsigned facet_gfx_compact_prepare(struct facet_gfx_run *r);
-
-/* All active lanes of a plain bilinear SAMPLE at once; false: nothing was done. */
-bool facet_gfx_sample_span(struct facet_gfx_run *r);
 
 /* What depends on the number state, once it is known. */
 bool facet_gfx_sample_texture(struct facet_gfx_run *r); /* false: the CSRs name no format */

@@ -564,18 +564,23 @@ TEST(window_b_follows_a_or_svsrcb, "GFX-308")
         CHECK_EQ(g->hart->x[5], way == 2 ? 3 : 2); /* a broadcast plane: the last one written */
     }
     /* an increment of 1 behind A whatever the step codes say: sources step 2 */
-    for (unsigned i = 0; i < 2; i++) {
-        for (unsigned k = 0; k < 4; k++) {
-            g->hart->x[1 + 2 * i + 4 * k] = fr(k == 0 ? 2 : k == 3);
-            g->hart->x[17 + i + 2 * k] = fr(k == 0 ? 1 : k == 3 ? (i == 0 ? -1 : -3) : 0);
+    for (unsigned outside = 0; outside < 2; outside++) {
+        for (unsigned i = 0; i < 2; i++) {
+            for (unsigned k = 0; k < 4; k++) {
+                g->hart->x[1 + 2 * i + 4 * k] = fr(k == 0 ? 2 : k == 3);
+                g->hart->x[17 + i + 2 * k] = fr(k == 0 ? 1 : k == 3 ? (i == outside ? -1 : -3) : 0);
+            }
         }
+        for (unsigned reg = 25; reg < 32; reg++) {
+            g->hart->x[reg] = 0;
+        }
+        g->hart->units.rsv.svsrcb = 0;
+        g->hart->units.rsv.svstate = 1 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT |
+                                     FACET_SVSTATE_STEPV | UINT64_C(2) << FACET_SVSTATE_SSTEP_LSB |
+                                     UINT64_C(1) << FACET_SVSTATE_DSTEP_LSB;
+        guest_ok(g, "GFX.CULL.PLANE x31, x1, s=1\n");
+        CHECK_EQ(g->hart->x[31], outside == 0 ? 2 : 1);
     }
-    g->hart->units.rsv.svsrcb = 0;
-    g->hart->units.rsv.svstate = 1 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT |
-                                 FACET_SVSTATE_STEPV | UINT64_C(2) << FACET_SVSTATE_SSTEP_LSB |
-                                 UINT64_C(1) << FACET_SVSTATE_DSTEP_LSB;
-    guest_ok(g, "GFX.CULL.PLANE x31, x1, s=1\n");
-    CHECK_EQ(g->hart->x[31], 2);
     guest_free(g);
 }
 
