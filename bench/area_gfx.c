@@ -6,19 +6,27 @@
  * stores RGBA8. Coordinates are interpolated on both sides. Before measuring, both pictures are
  * compared, so that a peer that drew something else would be found out.
  *
- * The other results are the general functions, which take any format and any numeric state, one
- * sample at a time: they have no peer.
+ * `bilinear-instruction` is the same through GFX.SAMPLE on the machine: 64 lanes under RSV,
+ * coordinates and colours in memory windows. The other results are the general functions, which
+ * take any format and any numeric state, one sample at a time: they have no peer.
  *
  * Time is CPU time of the thread. */
 #include "bench/bench.h"
 
 #include "base/error.h"
+#include "bench/gfx_machine.h"
 #include "bench/osmesa_peer.h"
 #include "gfx/gfx.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#ifdef FACET_HAVE_OSMESA
+
+#include <GL/gl.h>
+
+#endif
 
 enum { TEXTURE = 256, PICTURE = 1024, TEXELS = TEXTURE * TEXTURE * 4 };
 
@@ -33,6 +41,8 @@ static struct {
     struct facet_gfx_numbers numbers;
     uint32_t u[PICTURE], v[PICTURE], out[4][PICTURE];
     struct osmesa_peer *peer;
+    struct gfx_machine *machine;
+    uint64_t sum; /* of results, so that they are computed */
 } data;
 
 static void prepare(void)
@@ -123,7 +133,7 @@ static enum facet_status bilinear(double seconds, double *value, struct facet_er
 
 /* Does the peer's picture show the same? Its weights have 8 bits too but it rounds otherwise: codes
  * may differ by a few, not by much and not often. */
-static bool same_picture(const uint8_t *picture)
+static bool same_picture(const uint32_t *picture)
 {
     uint64_t far = 0;
     unsigned flags = 0;
@@ -132,17 +142,65 @@ static bool same_picture(const uint8_t *picture)
         interpolate(y);
         sample_row(&flags);
         for (unsigned x = 0; x < PICTURE; x++) {
+            uint32_t argb = picture[(size_t)y * PICTURE + x];
+
             for (unsigned c = 0; c < 4; c++) {
+                static const unsigned shift[4] = {16, 8, 0, 24};
                 float f;
 
                 memcpy(&f, &data.out[c][x], sizeof f);
-                f = f * 255 - (float)picture[4 * ((size_t)y * PICTURE + x) + c];
+                f = f * 255 - (float)(argb >> shift[c] & 255);
                 far += f > 4 || f < -4;
             }
         }
     }
     return far < PICTURE * PICTURE / 100;
 }
+
+#ifdef FACET_HAVE_OSMESA
+
+#define GL(name) ((__typeof__(&(name)))osmesa_peer_function(data.peer, #name))
+
+static void peer_states(void)
+{
+    GL(glViewport)(0, 0, PICTURE, PICTURE);
+    GL(glTexImage2D)
+    (GL_TEXTURE_2D, 0, GL_RGBA8, TEXTURE, TEXTURE, 0, GL_RGBA, GL_UNSIGNED_BYTE, data.texels);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_REPEAT);
+    GL(glTexEnvi)(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_REPLACE);
+    GL(glDisable)(GL_DITHER);
+    GL(glEnable)(GL_TEXTURE_2D);
+}
+
+/* One rectangle over the whole picture; y = -1 is the row that comes first in memory. A picture is
+ * finished before the next one starts, because llvmpipe drops what an opaque rectangle of the same
+ * picture covers. */
+static void peer_draw(void)
+{
+    static const float place[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+
+    GL(glBegin)(GL_QUADS);
+    for (unsigned k = 0; k < 4; k++) {
+        GL(glTexCoord2f)(corners[k][0], corners[k][1]);
+        GL(glVertex2f)(place[k][0], place[k][1]);
+    }
+    GL(glEnd)();
+    GL(glFinish)();
+}
+
+#else
+
+static void peer_states(void)
+{
+}
+static void peer_draw(void)
+{
+}
+
+#endif
 
 static enum facet_status llvmpipe(double seconds, double *value, struct facet_error *err)
 {
@@ -151,24 +209,91 @@ static enum facet_status llvmpipe(double seconds, double *value, struct facet_er
 
     prepare();
     if (data.peer == NULL) {
-        enum facet_status status =
-            osmesa_peer_create(data.texels, TEXTURE, PICTURE, corners, &data.peer, err);
+        enum facet_status status = osmesa_peer_create(PICTURE, PICTURE, 0, &data.peer, err);
 
         if (status != FACET_OK) {
             return status;
         }
-        if (!same_picture(osmesa_peer_draw(data.peer))) {
+        peer_states();
+        peer_draw();
+        if (!same_picture(osmesa_peer_pixels(data.peer))) {
             return facet_fail(err, FACET_ERR_IO, 0, "OSMesa draws another picture");
         }
     }
+    osmesa_peer_use(data.peer);
     start = now = cpu_now();
     while (done == 0 || now - start < seconds) {
-        (void)osmesa_peer_draw(data.peer);
+        peer_draw();
         done += (uint64_t)PICTURE * PICTURE;
         now = cpu_now();
     }
     *value = (double)done / (now - start) * 1e-6;
     return FACET_OK;
+}
+
+/* ---- the instruction ---- */
+
+/* Rows of the picture, as groups of 64 lanes. */
+enum { ROWS = 16, ROW_GROUPS = PICTURE / GFX_MACHINE_LANES };
+
+static enum facet_status fill_machine(struct gfx_machine *m, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (unsigned k = 0; k < ROWS * ROW_GROUPS && status == FACET_OK; k++) {
+        const unsigned at = k % ROW_GROUPS * GFX_MACHINE_LANES;
+
+        interpolate(k / ROW_GROUPS * (PICTURE / ROWS));
+        status = gfx_machine_put(m, k, data.u + at, data.v + at, err);
+    }
+    return status;
+}
+
+/* The machine's colours of the last row are those of the pure function. */
+static enum facet_status check_machine(struct gfx_machine *m, struct facet_error *err)
+{
+    enum facet_status status = gfx_machine_run(m, err);
+    unsigned flags = 0;
+
+    interpolate((ROWS - 1) * (PICTURE / ROWS));
+    sample_row(&flags);
+    for (unsigned k = 0; k < 4 * ROW_GROUPS && status == FACET_OK; k++) {
+        uint32_t got[GFX_MACHINE_LANES];
+
+        status = gfx_machine_get(m, (ROWS - 1) * ROW_GROUPS + k / 4, k % 4, got, err);
+        if (status == FACET_OK &&
+            memcmp(got, &data.out[k % 4][k / 4 * GFX_MACHINE_LANES], sizeof got) != 0) {
+            status = facet_fail(err, FACET_ERR_FAULT, k, "GFX.SAMPLE gives other colours");
+        }
+    }
+    return status;
+}
+
+static enum facet_status instruction(double seconds, double *value, struct facet_error *err)
+{
+    double start, now;
+    uint64_t done = 0;
+    enum facet_status status = FACET_OK;
+
+    prepare();
+    if (data.machine == NULL) {
+        status = gfx_machine_create(
+            data.texels, TEXTURE, TEXTURE, ROWS * ROW_GROUPS, &data.machine, err);
+        if (status == FACET_OK) {
+            status = fill_machine(data.machine, err);
+        }
+        if (status == FACET_OK) {
+            status = check_machine(data.machine, err);
+        }
+    }
+    start = now = cpu_now();
+    while (status == FACET_OK && (done == 0 || now - start < seconds)) {
+        status = gfx_machine_run(data.machine, err);
+        done += (uint64_t)ROWS * PICTURE;
+        now = cpu_now();
+    }
+    *value = (double)done / (now - start) * 1e-6;
+    return status;
 }
 
 /* ---- the general functions ---- */
@@ -228,12 +353,26 @@ static uint64_t gathers(void *context, uint64_t count)
     return sum + flags;
 }
 
+static double rate(bench_work *work, void *context, double seconds)
+{
+    enum { TURN = 1024 };
+    double start = cpu_now(), now = start;
+    uint64_t done = 0;
+
+    while (done == 0 || now - start < seconds) {
+        data.sum += work(context, TURN);
+        done += TURN;
+        now = cpu_now();
+    }
+    return (double)done / (now - start);
+}
+
 #define GENERAL(name, work, which)                                                                 \
     static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
     {                                                                                              \
         (void)err;                                                                                 \
         prepare();                                                                                 \
-        *value = bench_rate(work, &data.which, seconds) * 1e-6;                                    \
+        *value = rate(work, &data.which, seconds) * 1e-6;                                          \
         return FACET_OK;                                                                           \
     }
 
@@ -243,6 +382,7 @@ GENERAL(gather_general, gathers, nearest)
 
 static const struct bench_measure measures[] = {
     {"bilinear", "Msample/s", bilinear, "llvmpipe textured fill, one core", llvmpipe},
+    {"bilinear-instruction", "Msample/s", instruction, NULL, NULL},
     {"bilinear-general", "Msample/s", bilinear_general, NULL, NULL},
     {"nearest-general", "Msample/s", nearest_general, NULL, NULL},
     {"gather5-general", "Msample/s", gather_general, NULL, NULL},

@@ -1,6 +1,4 @@
-/* See osmesa_peer.h. LP_NUM_THREADS=0 makes llvmpipe rasterize on the calling thread; it must be in
- * the environment before the context exists. A picture is finished before the next one starts,
- * because llvmpipe drops what an opaque rectangle of the same picture covers. */
+/* See osmesa_peer.h. */
 #include "bench/osmesa_peer.h"
 
 #include "base/error.h"
@@ -18,26 +16,15 @@
     F(OSMesaCreateContextExt)                                                                      \
     F(OSMesaDestroyContext)                                                                        \
     F(OSMesaMakeCurrent)                                                                           \
-    F(glGetString)                                                                                 \
-    F(glViewport)                                                                                  \
-    F(glTexImage2D)                                                                                \
-    F(glTexParameteri)                                                                             \
-    F(glTexEnvi)                                                                                   \
-    F(glEnable)                                                                                    \
-    F(glDisable)                                                                                   \
-    F(glBegin)                                                                                     \
-    F(glEnd)                                                                                       \
-    F(glTexCoord2f)                                                                                \
-    F(glVertex2f)                                                                                  \
-    F(glGetError)                                                                                  \
-    F(glFinish)
+    F(OSMesaGetProcAddress)                                                                        \
+    F(glGetString)
 
 struct osmesa_peer {
     void *library;
     OSMesaContext context;
-    uint8_t *picture;
-    float corners[4][2];
-    char name[64];
+    unsigned width, height;
+    uint32_t *pixels;
+    char name[96];
 #define MEMBER(name) __typeof__(&(name)) name;
     FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -45,6 +32,9 @@ struct osmesa_peer {
 
 static enum facet_status load(struct osmesa_peer *p, struct facet_error *err)
 {
+    /* Read by the driver when it starts: no helper threads, and not the slow reference one. */
+    (void)setenv("LP_NUM_THREADS", "0", 1);
+    (void)setenv("GALLIUM_DRIVER", "llvmpipe", 1);
     p->library = dlopen("libOSMesa.so.8", RTLD_NOW | RTLD_LOCAL);
     if (p->library == NULL) {
         return facet_fail(err, FACET_ERR_IO, 0, "libOSMesa.so.8 is not installed");
@@ -59,49 +49,31 @@ static enum facet_status load(struct osmesa_peer *p, struct facet_error *err)
     return FACET_OK;
 }
 
-static enum facet_status start(struct osmesa_peer *p,
-                               const uint8_t *texels,
-                               int texture_size,
-                               int picture_size,
-                               struct facet_error *err)
+void osmesa_peer_use(struct osmesa_peer *peer)
 {
-    (void)setenv("GALLIUM_DRIVER", "llvmpipe", 1);
-    (void)setenv("LP_NUM_THREADS", "0", 1);
-    p->context = p->OSMesaCreateContextExt(OSMESA_RGBA, 0, 0, 0, NULL);
-    p->picture = calloc((size_t)picture_size * (size_t)picture_size, 4);
-    if (p->context == NULL || p->picture == NULL ||
+    (void)peer->OSMesaMakeCurrent(
+        peer->context, peer->pixels, GL_UNSIGNED_BYTE, (GLsizei)peer->width, (GLsizei)peer->height);
+}
+
+static enum facet_status start(struct osmesa_peer *p, unsigned depth_bits, struct facet_error *err)
+{
+    p->pixels = calloc((size_t)p->width * p->height, sizeof p->pixels[0]);
+    if (p->pixels == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    p->context = p->OSMesaCreateContextExt(OSMESA_BGRA, (GLint)depth_bits, 0, 0, NULL);
+    if (p->context == NULL ||
         !p->OSMesaMakeCurrent(
-            p->context, p->picture, GL_UNSIGNED_BYTE, picture_size, picture_size)) {
+            p->context, p->pixels, GL_UNSIGNED_BYTE, (GLsizei)p->width, (GLsizei)p->height)) {
         return facet_fail(err, FACET_ERR_IO, 0, "OSMesa gives no context");
     }
     (void)snprintf(p->name, sizeof p->name, "%s", (const char *)p->glGetString(GL_RENDERER));
-    p->glViewport(0, 0, picture_size, picture_size);
-    p->glTexImage2D(GL_TEXTURE_2D,
-                    0,
-                    GL_RGBA8,
-                    texture_size,
-                    texture_size,
-                    0,
-                    GL_RGBA,
-                    GL_UNSIGNED_BYTE,
-                    texels);
-    p->glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    p->glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
-    p->glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
-    p->glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_REPEAT);
-    p->glTexEnvi(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_REPLACE);
-    p->glDisable(GL_DITHER);
-    p->glEnable(GL_TEXTURE_2D);
-    if (p->glGetError() != GL_NO_ERROR) {
-        return facet_fail(err, FACET_ERR_IO, 0, "OSMesa reports a GL error");
-    }
     return FACET_OK;
 }
 
-enum facet_status osmesa_peer_create(const uint8_t *texels,
-                                     unsigned texture_size,
-                                     unsigned picture_size,
-                                     const float corners[4][2],
+enum facet_status osmesa_peer_create(unsigned width,
+                                     unsigned height,
+                                     unsigned depth_bits,
                                      struct osmesa_peer **out,
                                      struct facet_error *err)
 {
@@ -112,13 +84,11 @@ enum facet_status osmesa_peer_create(const uint8_t *texels,
     if (p == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
-    for (unsigned k = 0; k < 4; k++) {
-        p->corners[k][0] = corners[k][0];
-        p->corners[k][1] = corners[k][1];
-    }
+    p->width = width;
+    p->height = height;
     status = load(p, err);
     if (status == FACET_OK) {
-        status = start(p, texels, (int)texture_size, (int)picture_size, err);
+        status = start(p, depth_bits, err);
     }
     if (status != FACET_OK) {
         osmesa_peer_destroy(p);
@@ -128,7 +98,6 @@ enum facet_status osmesa_peer_create(const uint8_t *texels,
     return FACET_OK;
 }
 
-/* The library stays loaded: LLVM inside it does not like to be unloaded. */
 void osmesa_peer_destroy(struct osmesa_peer *peer)
 {
     if (peer == NULL) {
@@ -137,23 +106,18 @@ void osmesa_peer_destroy(struct osmesa_peer *peer)
     if (peer->context != NULL) {
         peer->OSMesaDestroyContext(peer->context);
     }
-    free(peer->picture);
-    free(peer);
+    free(peer->pixels);
+    free(peer); /* the library stays: LLVM does not like to be loaded twice */
 }
 
-/* Row 0 of the memory is the bottom of GL's picture: y = -1. */
-const uint8_t *osmesa_peer_draw(struct osmesa_peer *peer)
+void (*osmesa_peer_function(const struct osmesa_peer *peer, const char *name))(void)
 {
-    static const float place[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    return peer->OSMesaGetProcAddress(name);
+}
 
-    peer->glBegin(GL_QUADS);
-    for (unsigned k = 0; k < 4; k++) {
-        peer->glTexCoord2f(peer->corners[k][0], peer->corners[k][1]);
-        peer->glVertex2f(place[k][0], place[k][1]);
-    }
-    peer->glEnd();
-    peer->glFinish();
-    return peer->picture;
+const uint32_t *osmesa_peer_pixels(const struct osmesa_peer *peer)
+{
+    return peer->pixels;
 }
 
 const char *osmesa_peer_name(const struct osmesa_peer *peer)
@@ -163,19 +127,22 @@ const char *osmesa_peer_name(const struct osmesa_peer *peer)
 
 #else
 
-enum facet_status osmesa_peer_create(const uint8_t *texels,
-                                     unsigned texture_size,
-                                     unsigned picture_size,
-                                     const float corners[4][2],
+struct osmesa_peer {
+    char unused;
+};
+
+enum facet_status osmesa_peer_create(unsigned width,
+                                     unsigned height,
+                                     unsigned depth_bits,
                                      struct osmesa_peer **out,
                                      struct facet_error *err)
 {
-    (void)texels;
-    (void)texture_size;
-    (void)picture_size;
-    (void)corners;
+    (void)width;
+    (void)height;
+    (void)depth_bits;
     *out = NULL;
-    return facet_fail(err, FACET_ERR_IO, 0, "built without GL/osmesa.h (package libosmesa6-dev)");
+    return facet_fail(
+        err, FACET_ERR_IO, 0, "this facet was built without GL/osmesa.h (libosmesa6-dev)");
 }
 
 void osmesa_peer_destroy(struct osmesa_peer *peer)
@@ -183,7 +150,19 @@ void osmesa_peer_destroy(struct osmesa_peer *peer)
     (void)peer;
 }
 
-const uint8_t *osmesa_peer_draw(struct osmesa_peer *peer)
+void osmesa_peer_use(struct osmesa_peer *peer)
+{
+    (void)peer;
+}
+
+void (*osmesa_peer_function(const struct osmesa_peer *peer, const char *name))(void)
+{
+    (void)peer;
+    (void)name;
+    return NULL;
+}
+
+const uint32_t *osmesa_peer_pixels(const struct osmesa_peer *peer)
 {
     (void)peer;
     return NULL;

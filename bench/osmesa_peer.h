@@ -1,6 +1,7 @@
-/* Mesa's llvmpipe as the peer of texture sampling: one full-screen rectangle with a bilinear RGBA8
- * texture, drawn on the caller's thread into memory. The library is loaded when it is wanted; where
- * its header was missing at build time, or the library is now, creation fails with a message. */
+/* Mesa's llvmpipe, without a window system (OSMesa), as the peer of rasterizing and sampling: one
+ * context with a colour buffer of its own, on the calling thread (LP_NUM_THREADS=0). The library is
+ * loaded when it is wanted, so that the program itself does not need it; where the header was
+ * missing at build time, or the library is now, creation fails with a message. */
 #ifndef FACET_BENCH_OSMESA_PEER_H
 #define FACET_BENCH_OSMESA_PEER_H
 
@@ -9,19 +10,23 @@
 
 struct osmesa_peer;
 
-/* Texture and picture are squares of these many texels and pixels; `texels` is RGBA8. Coordinates
- * at the corners (left top, right top, right bottom, left bottom) are normalized and repeat. */
-enum facet_status osmesa_peer_create(const uint8_t *texels,
-                                     unsigned texture_size,
-                                     unsigned picture_size,
-                                     const float corners[4][2],
+/* A context of OpenGL's compatibility profile with `depth_bits` of depth (0: none), made current on
+ * this thread. */
+enum facet_status osmesa_peer_create(unsigned width,
+                                     unsigned height,
+                                     unsigned depth_bits,
                                      struct osmesa_peer **out,
                                      struct facet_error *err);
 void osmesa_peer_destroy(struct osmesa_peer *peer); /* NULL is allowed */
 
-/* Draws the rectangle once and waits for it. The picture is RGBA8, the first row first. */
-const uint8_t *osmesa_peer_draw(struct osmesa_peer *peer);
-/* What the library calls itself. */
+/* Another peer may have been made current meanwhile. */
+void osmesa_peer_use(struct osmesa_peer *peer);
+/* A function of OpenGL by its name, to be cast to its type; NULL when there is none. */
+void (*osmesa_peer_function(const struct osmesa_peer *peer, const char *name))(void);
+/* width * height words A << 24 | R << 16 | G << 8 | B, the bottom row first. Finish drawing first.
+ */
+const uint32_t *osmesa_peer_pixels(const struct osmesa_peer *peer);
+/* "llvmpipe (LLVM 15.0.6, 256 bits)", for tables. */
 const char *osmesa_peer_name(const struct osmesa_peer *peer);
 
 #endif

@@ -93,7 +93,7 @@ bool run_trace_open(struct run_trace *trace,
     trace->options = (struct facet_trace_options){
         .format =
             format != NULL && strcmp(format, "spike") == 0 ? FACET_TRACE_SPIKE : FACET_TRACE_JSONL,
-        .isa = FACET_ISA_XPHMG,
+        .isa = program->isa,
         .insn = cli_value(args, "trace-insn"),
         .write = write_line};
     if (!cli_number(args, "trace-from", 0, UINT64_MAX - 1, &trace->options.first_step) ||

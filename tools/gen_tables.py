@@ -86,6 +86,10 @@ def emit_rows_header(spec, steps, out):
             out.append("    %s, /* %s */" % (name, row.syntax))
         out.append("    FACET_%s_OP_COUNT" % isa.upper())
         out.append("};\n")
+        out.append("/* The same names without their prefix: tables and prototypes with one entry per row. */")
+        prefix = len("FACET_%s_" % isa.upper())
+        out.append("#define FACET_%s_ROWS(X) \\" % isa.upper())
+        out.append(" \\\n".join("    X(%s)" % name[prefix:] for name in enumerators(isa, rows)) + "\n")
         out.append("/* Who brings a row; facet_%s_extension[op] for each of them. */" % isa)
         out.append("enum facet_%s_extension {" % isa)
         for name in extensions(rows):
@@ -118,6 +122,11 @@ def emit_extensions(spec, out):
         out.append("};")
 
 
+def name_key(name):
+    """facet_name_key of isa/table.h."""
+    return int.from_bytes(name.encode("ascii")[:8], "little")
+
+
 def emit_insns(spec, out):
     pieces = Interned(out, "pieces", "struct facet_piece")
     symbols = Interned(out, "symbols", "struct facet_symbol")
@@ -136,14 +145,16 @@ def emit_insns(spec, out):
                     s = symbols.get(", ".join("{%s, %d}" % (c_string(n), v) for n, v in o.symbols) + ", {NULL, 0}")
                 forbidden = sum(1 << v for v in set(o.forbidden) - {0})
                 cells.append(
-                    "{.name = %s, .kind = FACET_OPERAND_%s, .codec = FACET_CODEC_%s, .piece_count = %d, "
+                    "{.name = %s, .key = 0x%xu, .kind = FACET_OPERAND_%s, .codec = FACET_CODEC_%s, .piece_count = %d, "
                     ".value_width = %d, .value_align = %d, .hidden = %s, .optional = %s, .keyed = %s, "
                     ".brief = %s, .nonzero = %s, .forbidden = 0x%xu, .default_value = %d, .pieces = %s, "
                     ".symbols = %s, .second_name = %s, .print = FACET_PRINT_%s, .meaning = %s}" % (
-                        c_string(o.name), o.kind.upper(), o.codec.upper(), len(o.pieces), o.width(), o.align(),
+                        c_string(o.name), name_key(o.name), o.kind.upper(), o.codec.upper(), len(o.pieces), o.width(), o.align(),
                         c_bool(o.hidden), c_bool(o.optional), c_bool(o.keyed), c_bool(o.brief),
                         c_bool(0 in o.forbidden), forbidden, o.default, p, s, c_string(o.second),
                         o.print.upper(), c_string(o.meaning)))
+            keys = [name_key(o.name) for o in row.operands]
+            assert len(set(keys)) == len(keys), "%s: operands with the same first eight letters" % row.mnemonic
             op = operands.get(", ".join(cells)) if cells else "NULL"
             it = items.get(", ".join("{%d, %d}" % i for i in row.items)) if row.items else "NULL"
             text.append(

@@ -3,7 +3,7 @@
  * A draw is prepared once into a pipe (pipe.c): formats, clip rectangle, sampler, and whether its
  * surfaces are `regular`. Triangles come from RDRAW or from the geometry unit as snapped vertices,
  * go through setup (setup.c) and are filled row by row, either by the pixel code that follows the
- * contract literally (pixel.c). */
+ * contract literally (pixel.c) or, on regular surfaces, eight pixels at a time (span_avx2.c). */
 #ifndef FACET_RASTER_INTERNAL_H
 #define FACET_RASTER_INTERNAL_H
 
@@ -236,10 +236,13 @@ struct raster_triangle {
     float inv_a2;
     float q[3];
     bool perspective;
-    bool solid; /* the colour is `color` everywhere */
+    bool narrow; /* no longer than NARROW in x and y: edge values fit 32 bits */
+    bool solid;  /* the colour is `color` everywhere */
     uint32_t color;
     struct raster_plane z, u, v, rgba[4];
 };
+
+enum { NARROW = 1 << 14 };
 
 enum raster_setup { SETUP_DRAW, SETUP_NOTHING, SETUP_RANGE };
 
@@ -252,6 +255,9 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
 void facet_raster_row(const struct raster_triangle *t, int32_t y, int32_t *x0, int32_t *x1);
 
 raster_fill_fn facet_raster_fill_plain;
+#if defined(__x86_64__)
+raster_fill_fn facet_raster_fill_avx2;
+#endif
 
 /* What an RRECT draws; its pixels are those of the pipe's clip rectangle. */
 struct raster_rect {

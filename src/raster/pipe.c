@@ -95,6 +95,17 @@ static bool pipe_regular(struct raster_pipe *p)
     return regular && (!p->textured || texels_regular(p));
 }
 
+static raster_fill_fn *choose_fill(const struct raster_pipe *p)
+{
+#if defined(__x86_64__)
+    if (p->regular && !p->unit->plain && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma")) {
+        return facet_raster_fill_avx2;
+    }
+#endif
+    return facet_raster_fill_plain;
+}
+
 void facet_raster_pipe_make(const struct facet_raster_unit *unit,
                             const uint32_t rstate[16],
                             const struct raster_choice *choice,
@@ -130,5 +141,5 @@ void facet_raster_pipe_make(const struct facet_raster_unit *unit,
     } else {
         out->clip = (struct raster_box){0, 0, 0, 0};
     }
-    out->fill = facet_raster_fill_plain;
+    out->fill = choose_fill(out);
 }

@@ -56,18 +56,19 @@ static bool bounds(const struct raster_box *clip,
                    const struct raster_vertex *a,
                    const struct raster_vertex *b,
                    const struct raster_vertex *c,
-                   struct raster_box *out)
+                   struct raster_triangle *out)
 {
-    const int32_t x0 = (min3(a->x, b->x, c->x) + 127) >> 8;
-    const int32_t y0 = (min3(a->y, b->y, c->y) + 127) >> 8;
-    const int32_t x1 = ((max3(a->x, b->x, c->x) - 128) >> 8) + 1;
-    const int32_t y1 = ((max3(a->y, b->y, c->y) - 128) >> 8) + 1;
+    const int32_t left = min3(a->x, b->x, c->x), right = max3(a->x, b->x, c->x);
+    const int32_t top = min3(a->y, b->y, c->y), bottom = max3(a->y, b->y, c->y);
+    const int32_t x0 = (left + 127) >> 8, x1 = ((right - 128) >> 8) + 1;
+    const int32_t y0 = (top + 127) >> 8, y1 = ((bottom - 128) >> 8) + 1;
 
-    out->x0 = x0 > clip->x0 ? x0 : clip->x0;
-    out->y0 = y0 > clip->y0 ? y0 : clip->y0;
-    out->x1 = x1 < clip->x1 ? x1 : clip->x1;
-    out->y1 = y1 < clip->y1 ? y1 : clip->y1;
-    return out->x0 < out->x1 && out->y0 < out->y1;
+    out->narrow = right - left <= NARROW && bottom - top <= NARROW;
+    out->box.x0 = x0 > clip->x0 ? x0 : clip->x0;
+    out->box.y0 = y0 > clip->y0 ? y0 : clip->y0;
+    out->box.x1 = x1 < clip->x1 ? x1 : clip->x1;
+    out->box.y1 = y1 < clip->y1 ? y1 : clip->y1;
+    return out->box.x0 < out->box.x1 && out->box.y0 < out->box.y1;
 }
 
 static void edge(struct raster_triangle *t,
@@ -160,7 +161,7 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
     if (out->perspective && !(usable_w(a->w) && usable_w(b->w) && usable_w(c->w))) {
         return SETUP_RANGE;
     }
-    if (!bounds(&pipe->clip, a, b, c, &out->box)) {
+    if (!bounds(&pipe->clip, a, b, c, out)) {
         return SETUP_NOTHING;
     }
     out->a2 = a2;

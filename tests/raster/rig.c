@@ -83,7 +83,7 @@ uint32_t rig_load_gparam(struct rig *r, const uint32_t words[16])
     return facet_raster_gparam(&r->unit, &r->context, rig_at(RIG_DESC)).rd;
 }
 
-struct facet_raster_result rig_rdraw(struct rig *r, const struct rig_vertex v[3], uint32_t flags)
+void rig_put_rdraw(struct rig *r, const struct rig_vertex v[3], uint32_t flags)
 {
     const uint32_t draw[4] = {0xFFFF | flags << 16, rig_at(RIG_VERTICES), 0, 0};
 
@@ -100,16 +100,27 @@ struct facet_raster_result rig_rdraw(struct rig *r, const struct rig_vertex v[3]
         rig_word(r, at + 28, 0xDEADBEEF); /* reserved */
     }
     words_at(r, RIG_DESC, draw, 4);
+}
+
+struct facet_raster_result rig_rdraw(struct rig *r, const struct rig_vertex v[3], uint32_t flags)
+{
+    rig_put_rdraw(r, v, flags);
     return facet_raster_rdraw(&r->unit, &r->context, rig_at(RIG_DESC));
 }
 
-struct facet_raster_result
-rig_rrect(struct rig *r, int x, int y, unsigned w, unsigned h, uint32_t last, uint32_t flags)
+void rig_put_rrect(
+    struct rig *r, int x, int y, unsigned w, unsigned h, uint32_t last, uint32_t flags)
 {
     const uint32_t draw[4] = {
         0xFFFF | (flags | 1) << 16, ((uint32_t)x & 0xFFFF) | (uint32_t)y << 16, w | h << 16, last};
 
     words_at(r, RIG_DESC, draw, 4);
+}
+
+struct facet_raster_result
+rig_rrect(struct rig *r, int x, int y, unsigned w, unsigned h, uint32_t last, uint32_t flags)
+{
+    rig_put_rrect(r, x, y, w, h, last, flags);
     return facet_raster_rrect(&r->unit, &r->context, rig_at(RIG_DESC));
 }
 

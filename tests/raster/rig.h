@@ -67,6 +67,10 @@ struct rig_vertex {
     uint32_t color;
 };
 
+/* Only write the descriptors, at RIG_DESC. */
+void rig_put_rdraw(struct rig *r, const struct rig_vertex v[3], uint32_t flags);
+void rig_put_rrect(
+    struct rig *r, int x, int y, unsigned w, unsigned h, uint32_t last, uint32_t flags);
 /* Writes the block at RIG_VERTICES and draws it with the current state and these flags. */
 struct facet_raster_result rig_rdraw(struct rig *r, const struct rig_vertex v[3], uint32_t flags);
 struct facet_raster_result

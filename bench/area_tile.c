@@ -1,0 +1,324 @@
+/* Area `tile`: triangles through the geometry and raster units of the tile GPU beside Mesa's
+ * llvmpipe, the same triangles in the same run on one thread: 640 x 480, one 256 x 256 texture
+ * sampled nearest, a depth test that passes, colour and depth written.
+ *
+ * The mesh is a jittered grid over the whole screen with a different w in every vertex, so that
+ * perspective has to be right; vertices are shared through an index list, as in any model. Both
+ * sides start from vertices and indices in memory and end when all pixels are written. Time is CPU
+ * time of the thread. */
+#include "bench/bench.h"
+#include "bench/tile_kernel.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "bench/osmesa_peer.h"
+#include "raster/raster.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef FACET_HAVE_OSMESA
+#define GL_GLEXT_PROTOTYPES
+#include <GL/gl.h>
+#include <GL/glext.h>
+#endif
+
+enum { WIDTH = 640, HEIGHT = 480, TEXTURE = 256, VERTEX_BYTES = 24 };
+
+/* Offsets into VRAM. */
+enum {
+    AT_DESC = 0,
+    AT_TEXTURE = 0x10000,
+    AT_COLOR = 0x60000,
+    AT_DEPTH = AT_COLOR + 4 * WIDTH * HEIGHT,
+    AT_INDICES = AT_DEPTH + 4 * WIDTH * HEIGHT,
+    AT_VERTICES = AT_INDICES + 0x80000,
+    VRAM_BYTES = AT_VERTICES + 0x100000,
+};
+
+/* A grid of columns x rows cells, drawn `times` times in one draw. */
+struct mesh {
+    uint32_t columns, rows, times;
+    float (*vertex)[6]; /* x y z w u v */
+    uint16_t *index;
+    uint32_t vertex_count, index_count;
+    /* Facet */
+    uint8_t *vram;
+    uint32_t samplers[32][8];
+    struct facet_raster_unit unit;
+    struct facet_raster_context context;
+    /* llvmpipe */
+    struct osmesa_peer *peer;
+};
+
+/* 25 and 2194 pixels per cell: two triangles of about 12 and 1100 each. */
+static struct mesh small_mesh = {.columns = 128, .rows = 96, .times = 1};
+static struct mesh large_mesh = {.columns = 14, .rows = 10, .times = 20};
+
+static void make_vertices(struct mesh *m)
+{
+    for (uint32_t j = 0; j <= m->rows; j++) {
+        for (uint32_t i = 0; i <= m->columns; i++) {
+            const uint32_t n = j * (m->columns + 1) + i;
+            const bool border = i == 0 || j == 0 || i == m->columns || j == m->rows;
+            const float shake = border ? 0 : 0.4f;
+            const float x =
+                ((float)i + shake * (facet_random_float(1, 4 * n) - 0.5f)) / (float)m->columns;
+            const float y =
+                ((float)j + shake * (facet_random_float(1, 4 * n + 1) - 0.5f)) / (float)m->rows;
+            const float w = 1 + facet_random_float(1, 4 * n + 2);
+            float *v = m->vertex[n];
+
+            v[0] = (2 * x - 1) * w;
+            v[1] = (1 - 2 * y) * w;
+            v[2] = (0.25f + 0.5f * facet_random_float(1, 4 * n + 3)) * w;
+            v[3] = w;
+            v[4] = 3 * x;
+            v[5] = 2 * y;
+        }
+    }
+}
+
+static void make_indices(struct mesh *m)
+{
+    uint16_t *to = m->index;
+
+    for (uint32_t k = 0; k < m->times; k++) {
+        for (uint32_t j = 0; j < m->rows; j++) {
+            for (uint32_t i = 0; i < m->columns; i++) {
+                const uint16_t a = (uint16_t)(j * (m->columns + 1) + i), b = (uint16_t)(a + 1);
+                const uint16_t c = (uint16_t)(a + m->columns + 1), d = (uint16_t)(c + 1);
+                const uint16_t six[6] = {a, b, c, c, b, d};
+
+                memcpy(to, six, sizeof six);
+                to += 6;
+            }
+        }
+    }
+}
+
+static uint32_t texel(uint32_t i)
+{
+    return 0xFF000000u | (uint32_t)(facet_random(2, i) & 0xFFFFFF);
+}
+
+static enum facet_status prepare(struct mesh *m, struct facet_error *err)
+{
+    if (m->vram != NULL) {
+        return FACET_OK;
+    }
+    m->vertex_count = (m->columns + 1) * (m->rows + 1);
+    m->index_count = 6 * m->columns * m->rows * m->times;
+    m->vram = calloc(VRAM_BYTES, 1);
+    if (m->vram == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    /* Both sides read the same bytes. */
+    m->vertex = (float(*)[6])(void *)(m->vram + AT_VERTICES);
+    m->index = (uint16_t *)(void *)(m->vram + AT_INDICES);
+    make_vertices(m);
+    make_indices(m);
+    for (uint32_t i = 0; i < TEXTURE * TEXTURE; i++) {
+        const uint32_t t = texel(i);
+
+        memcpy(m->vram + AT_TEXTURE + 4 * i, &t, 4);
+    }
+    return FACET_OK;
+}
+
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- Facet ---- */
+
+static void load_states(struct mesh *m)
+{
+    const float one = 1;
+    uint32_t rstate[16] = {0}, gstate[32] = {0}, one_bits;
+
+    memcpy(&one_bits, &one, 4);
+    m->unit = (struct facet_raster_unit){.vram = m->vram, .vram_size = VRAM_BYTES};
+    m->unit.samplers = (const uint32_t(*)[8])m->samplers;
+    m->samplers[0][0] = FACET_VRAM_BASE + AT_TEXTURE;
+    m->samplers[0][1] = 4 * TEXTURE;
+    m->samplers[0][2] = m->samplers[0][3] = TEXTURE;
+    m->samplers[0][4] = 1; /* ARGB8888 */
+    m->samplers[0][5] = 5; /* repeat */
+    rstate[0] = FACET_VRAM_BASE + AT_COLOR;
+    rstate[1] = 4 * WIDTH;
+    rstate[2] = 1;
+    rstate[3] = WIDTH | HEIGHT << 16;
+    rstate[4] = FACET_VRAM_BASE + AT_DEPTH;
+    rstate[5] = 4 * WIDTH;
+    rstate[6] = 2 | 3 << 8;  /* D32F, lequal */
+    rstate[12] = 2 | 4 | 16; /* TEXTURE, DEPTH, TEX_NORM */
+    gstate[0] = FACET_VRAM_BASE + AT_VERTICES;
+    gstate[1] = VERTEX_BYTES | 1 << 17; /* uv */
+    gstate[2] = FACET_VRAM_BASE + AT_INDICES;
+    gstate[3] = 8; /* CLIP */
+    for (unsigned i = 0; i < 4; i++) {
+        gstate[4 + 5 * i] = one_bits;
+    }
+    facet_raster_reset(&m->context);
+    memcpy(m->vram + AT_DESC, rstate, sizeof rstate);
+    (void)facet_raster_rstate(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
+    memcpy(m->vram + AT_DESC, gstate, sizeof gstate);
+    (void)facet_raster_gstate(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
+    memset(m->vram + AT_DEPTH, 0xFF, 4 * WIDTH * HEIGHT);
+}
+
+static enum facet_status
+facet_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(m, err);
+    double start, now;
+    uint64_t done = 0;
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    load_states(m);
+    const uint32_t draw[6] = {0, 0, m->index_count, 0, 0xFFFFFFFF, 1};
+
+    memcpy(m->vram + AT_DESC, draw, sizeof draw);
+    start = now = cpu_now();
+    while (done == 0 || now - start < seconds) {
+        const struct facet_raster_result r =
+            facet_raster_gdraw(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
+
+        if (r.code != 0) {
+            return facet_fail(err, FACET_ERR_INTERNAL, 0, "GDRAW reports error %u", r.code);
+        }
+        done += m->index_count / 3;
+        now = cpu_now();
+    }
+    *value = (double)done / (now - start) * 1e-6;
+    return FACET_OK;
+}
+
+/* ---- llvmpipe ---- */
+
+#ifdef FACET_HAVE_OSMESA
+
+#define GL(name) ((__typeof__(&(name)))osmesa_peer_function(m->peer, #name))
+
+static void peer_states(struct mesh *m)
+{
+    GLuint names[2], texture;
+
+    GL(glViewport)(0, 0, WIDTH, HEIGHT);
+    GL(glDisable)(GL_CULL_FACE);
+    GL(glDisable)(GL_DITHER);
+    GL(glEnable)(GL_DEPTH_TEST);
+    GL(glDepthFunc)(GL_LEQUAL);
+    GL(glEnable)(GL_TEXTURE_2D);
+    GL(glGenTextures)(1, &texture);
+    GL(glBindTexture)(GL_TEXTURE_2D, texture);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    GL(glTexImage2D)
+    (GL_TEXTURE_2D,
+     0,
+     GL_RGBA8,
+     TEXTURE,
+     TEXTURE,
+     0,
+     GL_BGRA,
+     GL_UNSIGNED_BYTE,
+     m->vram + AT_TEXTURE);
+    GL(glTexEnvi)(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_REPLACE);
+    GL(glGenBuffers)(2, names);
+    GL(glBindBuffer)(GL_ARRAY_BUFFER, names[0]);
+    GL(glBufferData)
+    (GL_ARRAY_BUFFER, (GLsizeiptr)m->vertex_count * VERTEX_BYTES, m->vertex, GL_STATIC_DRAW);
+    GL(glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, names[1]);
+    GL(glBufferData)
+    (GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)m->index_count * 2, m->index, GL_STATIC_DRAW);
+    GL(glEnableClientState)(GL_VERTEX_ARRAY);
+    GL(glEnableClientState)(GL_TEXTURE_COORD_ARRAY);
+    GL(glVertexPointer)(4, GL_FLOAT, VERTEX_BYTES, NULL);
+    GL(glTexCoordPointer)(2, GL_FLOAT, VERTEX_BYTES, (const void *)(uintptr_t)16);
+    GL(glClearDepth)(1);
+    GL(glClear)(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    GL(glFinish)();
+}
+
+static void peer_draw(struct mesh *m)
+{
+    GL(glDrawElements)(GL_TRIANGLES, (GLsizei)m->index_count, GL_UNSIGNED_SHORT, NULL);
+    GL(glFinish)();
+}
+
+#else
+
+static void peer_states(struct mesh *m)
+{
+    (void)m;
+}
+
+static void peer_draw(struct mesh *m)
+{
+    (void)m;
+}
+
+#endif
+
+static enum facet_status
+peer_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(m, err);
+    double start, now;
+    uint64_t done = 0;
+
+    if (status == FACET_OK && m->peer == NULL) {
+        status = osmesa_peer_create(WIDTH, HEIGHT, 24, &m->peer, err);
+        if (status == FACET_OK) {
+            peer_states(m);
+            peer_draw(m); /* its shaders are compiled now */
+        }
+    }
+    if (status != FACET_OK) {
+        return status;
+    }
+    osmesa_peer_use(m->peer);
+    start = now = cpu_now();
+    while (done == 0 || now - start < seconds) {
+        peer_draw(m);
+        done += m->index_count / 3;
+        now = cpu_now();
+    }
+    *value = (double)done / (now - start) * 1e-6;
+    return FACET_OK;
+}
+
+#define PAIR(name, data)                                                                           \
+    static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
+    {                                                                                              \
+        return facet_rate(&(data), seconds, value, err);                                           \
+    }                                                                                              \
+    static enum facet_status name##_peer(double seconds, double *value, struct facet_error *err)   \
+    {                                                                                              \
+        return peer_rate(&(data), seconds, value, err);                                            \
+    }
+
+PAIR(small_triangles, small_mesh)
+PAIR(large_triangles, large_mesh)
+
+static const struct bench_measure measures[] = {
+    {"kernel", "Minsn/s", bench_tile_kernel, NULL, NULL},
+    {"small-triangles", "Mtri/s", small_triangles, "llvmpipe", small_triangles_peer},
+    {"large-triangles", "Mtri/s", large_triangles, "llvmpipe", large_triangles_peer},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct bench_area bench_area_tile = {
+    .name = "tile",
+    .summary = "a vector kernel; triangles through the geometry and raster units, beside llvmpipe",
+    .measures = measures,
+};

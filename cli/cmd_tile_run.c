@@ -1,0 +1,335 @@
+/* `facet tile run`: one dispatch of a kernel on the tile machine. */
+#include "cli/command.h"
+#include "cli/run_trace.h"
+#include "cli/tile_setup.h"
+
+#include "base/file.h"
+#include "base/json.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct session {
+    const struct cli_args *args;
+    struct tile_setup setup;
+    struct run_trace trace;
+    struct facet_stop stop;
+};
+
+static facet_machine *interrupted_machine; /* for the signal handler alone */
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    facet_machine_interrupt(interrupted_machine);
+}
+
+/* ---- running ---- */
+
+static bool add_breakpoints(const struct session *s)
+{
+    const char *text;
+
+    for (int i = 0; (text = cli_nth_value(s->args, "break", i)) != NULL; i++) {
+        struct facet_error err = {0};
+        uint32_t address;
+
+        if (!tile_setup_address(&s->setup, text, &address) || address % 4 != 0) {
+            (void)cli_bad(
+                s->args, "--break %s: expected a multiple of 4 or a symbol of the kernel", text);
+            return false;
+        }
+        if (facet_machine_break_add(s->setup.machine, FACET_ANY_CORE, address, NULL, &err) !=
+            FACET_OK) {
+            (void)cli_bad_error(s->args, &err);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run(struct session *s)
+{
+    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    uint64_t done = 0;
+    bool good = true, more = true;
+
+    interrupted_machine = s->setup.machine;
+    (void)sigaction(SIGINT, &act, &old);
+    while (good && more) {
+        struct facet_run how = {.budget = run_trace_limit(&s->trace, done, UINT64_C(1) << 24)};
+
+        good = run_trace_update(&s->trace, s->args, s->setup.machine, done);
+        if (good) {
+            facet_machine_run(s->setup.machine, &how, &s->stop);
+            done += s->stop.steps;
+            more = s->stop.reason == FACET_STOP_BUDGET;
+        }
+    }
+    (void)sigaction(SIGINT, &old, NULL);
+    return good;
+}
+
+/* ---- outputs ---- */
+
+struct output {
+    const char *path;
+    uint8_t *bytes;
+    uint32_t size;
+};
+
+static bool read_output(struct session *s, const char *text, struct output *out)
+{
+    const char *equals = strchr(text, '='), *comma = strchr(text, ',');
+    char name[64] = "", length[16] = "";
+    uint32_t address, size;
+    struct facet_error err = {0};
+
+    if (equals != NULL && comma != NULL && comma < equals && (size_t)(comma - text) < sizeof name &&
+        (size_t)(equals - comma - 1) < sizeof length) {
+        memcpy(name, text, (size_t)(comma - text));
+        memcpy(length, comma + 1, (size_t)(equals - comma - 1));
+    }
+    if (!tile_setup_address(&s->setup, name, &address) ||
+        !tile_setup_address(&s->setup, length, &size)) {
+        (void)cli_bad(s->args, "--out %s: expected ADDR,LEN=FILE", text);
+        return false;
+    }
+    out->path = equals + 1;
+    out->size = size;
+    out->bytes = malloc((size_t)size + 1);
+    if (out->bytes == NULL) {
+        (void)cli_bad(s->args, "--out %s: out of memory", text);
+        return false;
+    }
+    if (facet_machine_read(s->setup.machine, 0, address, out->bytes, size, &err) != FACET_OK) {
+        (void)cli_bad(s->args, "--out %s: %s", text, err.message);
+        return false;
+    }
+    return true;
+}
+
+/* All are read before the first is written. */
+static bool write_outputs(struct session *s)
+{
+    struct output outputs[CLI_MAX_VALUES] = {{NULL, NULL, 0}};
+    struct facet_error err = {0};
+    const char *text;
+    int count = 0;
+    bool good = true;
+
+    while (good && (text = cli_nth_value(s->args, "out", count)) != NULL) {
+        good = read_output(s, text, &outputs[count++]);
+    }
+    for (int i = 0; good && i < count; i++) {
+        if (facet_file_write(outputs[i].path, outputs[i].bytes, outputs[i].size, &err) !=
+            FACET_OK) {
+            (void)cli_bad_error(s->args, &err);
+            good = false;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        free(outputs[i].bytes);
+    }
+    return good;
+}
+
+/* ---- the report ---- */
+
+static const char *result_name(const struct session *s)
+{
+    switch (s->stop.reason) {
+    case FACET_STOP_EXIT:
+        return "done";
+    case FACET_STOP_IDLE:
+        return "waiting";
+    case FACET_STOP_REQUEST:
+        return "interrupted";
+    default:
+        return facet_stop_name(s->stop.reason); /* fault, breakpoint */
+    }
+}
+
+static json_t *core_json(const struct session *s, uint32_t core)
+{
+    struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
+    json_t *classes = json_object();
+    json_t *item = json_pack("{s:I, s:I, s:I, s:o}",
+                             "core",
+                             (json_int_t)core,
+                             "tiles",
+                             (json_int_t)r.tiles,
+                             "instructions",
+                             (json_int_t)r.retired,
+                             "by_class",
+                             classes);
+
+    for (int i = 0; i < FACET_TILE_CLASSES; i++) {
+        (void)json_object_set_new(classes,
+                                  facet_tile_class_name((enum facet_tile_class)i),
+                                  json_integer((json_int_t)r.by_class[i]));
+    }
+    (void)json_object_set_new(item, "status", facet_json_hex(r.status));
+    (void)json_object_set_new(item, "gerror", facet_json_hex(r.gerror));
+    if (r.fault_cause != 0) {
+        (void)json_object_set_new(item,
+                                  "fault",
+                                  json_pack("{s:I, s:s, s:o, s:o}",
+                                            "cause",
+                                            (json_int_t)r.fault_cause,
+                                            "name",
+                                            facet_tile_cause_name(r.fault_cause),
+                                            "pc",
+                                            facet_json_hex(r.fault_pc),
+                                            "address",
+                                            facet_json_hex(r.fault_addr)));
+    }
+    return item;
+}
+
+static int report_json(const struct session *s)
+{
+    json_t *cores = json_array(), *words = json_array();
+
+    for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
+        (void)json_array_append_new(cores, core_json(s, i));
+    }
+    for (size_t i = 0; i < s->setup.arg_count; i++) {
+        (void)json_array_append_new(words,
+                                    json_pack("{s:s, s:o}",
+                                              "name",
+                                              s->setup.args[i].name,
+                                              "value",
+                                              facet_json_hex(s->setup.args[i].value)));
+    }
+    return cli_print_json(s->args,
+                          json_pack("{s:s, s:I, s:o, s:o, s:o}",
+                                    "result",
+                                    result_name(s),
+                                    "rounds",
+                                    (json_int_t)facet_tile_rounds(s->setup.machine),
+                                    "arg_base",
+                                    facet_json_hex(s->setup.packet.arg_base),
+                                    "args",
+                                    words,
+                                    "cores",
+                                    cores));
+}
+
+static void report_text(const struct session *s)
+{
+    printf("core  tiles  instructions");
+    for (int i = 0; i < FACET_TILE_CLASSES; i++) {
+        printf("  %9s", facet_tile_class_name((enum facet_tile_class)i));
+    }
+    printf("  status\n");
+    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
+        struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
+
+        printf(
+            "%4u  %5u  %12llu", (unsigned)core, (unsigned)r.tiles, (unsigned long long)r.retired);
+        for (int i = 0; i < FACET_TILE_CLASSES; i++) {
+            printf("  %9llu", (unsigned long long)r.by_class[i]);
+        }
+        printf("  0x%08x\n", (unsigned)r.status);
+    }
+    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
+        struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
+
+        if (r.fault_cause != 0) {
+            char text[128] = "";
+
+            (void)facet_machine_disassemble(
+                s->setup.machine, core, r.fault_pc, text, sizeof text, NULL);
+            printf("core %u: %s (cause %u) at pc 0x%08x, address 0x%08x: %s\n",
+                   (unsigned)core,
+                   facet_tile_cause_name(r.fault_cause),
+                   (unsigned)r.fault_cause,
+                   (unsigned)r.fault_pc,
+                   (unsigned)r.fault_addr,
+                   text);
+        }
+    }
+    if (s->stop.reason == FACET_STOP_BREAKPOINT) {
+        printf("core %u stopped at the breakpoint 0x%08llx\n",
+               (unsigned)s->stop.core,
+               (unsigned long long)s->stop.pc);
+    }
+    printf("%s after %llu rounds\n",
+           result_name(s),
+           (unsigned long long)facet_tile_rounds(s->setup.machine));
+}
+
+/* ---- the command ---- */
+
+static bool checked_trace(const struct cli_args *args)
+{
+    const char *format = cli_value(args, "trace-format");
+
+    if (format != NULL && strcmp(format, "spike") == 0) {
+        (void)cli_bad(args, "--trace-format spike is for the xphmg machine, expected jsonl");
+        return false;
+    }
+    return true;
+}
+
+static int run_tile(const struct cli_args *args)
+{
+    struct session s = {.args = args};
+    bool good = checked_trace(args) && tile_setup_start(&s.setup, args) && add_breakpoints(&s) &&
+                run_trace_open(&s.trace, args, s.setup.program);
+    int code = CLI_BAD;
+
+    if (good) {
+        good = run(&s);
+        good = run_trace_close(&s.trace, args) && good;
+    }
+    good = good && write_outputs(&s);
+    if (good && args->json) {
+        good = report_json(&s) == CLI_OK;
+    } else if (good) {
+        report_text(&s);
+    }
+    if (good) {
+        code = s.stop.reason == FACET_STOP_EXIT || s.stop.reason == FACET_STOP_BREAKPOINT ? CLI_OK
+                                                                                          : CLI_NO;
+    }
+    tile_setup_end(&s.setup);
+    return code;
+}
+
+static const struct cli_option run_options[] = {
+    TILE_SETUP_OPTIONS,
+    {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended"},
+    {"break", 'b', "ADDR", "stop before the instruction at an address or symbol"},
+    RUN_TRACE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_tile_run = {
+    .name = "tile run",
+    .summary = "dispatch a kernel on the tile machine",
+    .usage = "facet tile run KERNEL --grid WxH [--arg NAME=VALUE]... [--in ADDR=FILE]... "
+             "[--out ADDR,LEN=FILE]... [--json]",
+    .details =
+        "KERNEL is assembly text (.s), an ELF file of `facet as --isa tile`, or a flat file of "
+        "instruction words. It runs once for every tile of the grid on four cores; each ends with "
+        "EXIT. The argument block lies 64 KiB below the end of VRAM and has one word per --arg. "
+        "Addresses of --in, --out and --break are numbers, names of arguments or symbols of the "
+        "kernel.\n\n"
+        "The report has the instructions of each core by class (as the CSRs perf_* count them), "
+        "status, faults and rounds. The exit code is 0 when the dispatch is done or stands at a "
+        "breakpoint, 1 when it ended with a fault, the watchdog, or waits for a doorbell that "
+        "nobody rings. docs/tile.md has a worked example.\n\n"
+        "Cores are weakly ordered: --mem strong shows what a program does when every store is seen "
+        "at once, --schedule SEED runs it in another legal order of instructions. Results do not "
+        "depend on the host.",
+    .examples = "facet tile run examples/tile/fill.s --grid 4x3 --arg target=0x80100000 "
+                "--arg stride=256 --arg color=0xff336699 --out target,12288=pixels.raw",
+    .options = run_options,
+    .has_json = true,
+    .run = run_tile,
+    .operands = "KERNEL",
+};

@@ -1,0 +1,201 @@
+/* `facet tile test`: case folders (spec/README.md "Tile case folders"). */
+#include "cli/command.h"
+
+#include "base/error.h"
+#include "tile/case.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_DEPTH = 8 };
+
+struct tally {
+    const struct cli_args *args;
+    struct facet_tile_case_how how;
+    json_t *list; /* NULL: text */
+    size_t passed, failed, bad;
+};
+
+/* ---- one case ---- */
+
+static void
+tell(struct tally *t, const char *folder, const char *name, const char *outcome, const char *text)
+{
+    if (t->list != NULL) {
+        json_t *item =
+            json_pack("{s:s, s:s, s:s}", "folder", folder, "name", name, "result", outcome);
+
+        if (text[0] != '\0') {
+            (void)json_object_set_new(
+                item, strcmp(outcome, "bad") == 0 ? "error" : "difference", json_string(text));
+        }
+        (void)json_array_append_new(t->list, item);
+    } else if (strcmp(outcome, "bad") == 0) {
+        (void)cli_bad(t->args, "%s", text);
+    } else if (text[0] != '\0') {
+        printf("%s  %s  %s: %s\n", outcome, folder, name, text);
+    } else {
+        printf("%s  %s  %s\n", outcome, folder, name);
+    }
+}
+
+static void run_case(struct tally *t, const char *folder)
+{
+    struct facet_tile_case *tile_case = NULL;
+    struct facet_tile_case_result result;
+    struct facet_error err = {0};
+
+    if (facet_tile_case_read(folder, &tile_case, &err) != FACET_OK ||
+        facet_tile_case_run(tile_case, &t->how, &result, &err) != FACET_OK) {
+        t->bad++;
+        tell(t,
+             folder,
+             tile_case != NULL ? facet_tile_case_name(tile_case) : "",
+             "bad",
+             err.message);
+    } else if (result.pass) {
+        t->passed++;
+        tell(t, folder, facet_tile_case_name(tile_case), "pass", "");
+    } else {
+        t->failed++;
+        tell(t, folder, facet_tile_case_name(tile_case), "FAIL", result.difference);
+    }
+    facet_tile_case_free(tile_case);
+}
+
+/* ---- folders ---- */
+
+static bool has_case(const char *folder)
+{
+    char path[4096];
+
+    return (size_t)snprintf(path, sizeof path, "%s/case.json", folder) < sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+static int is_folder(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' &&
+           (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK);
+}
+
+static int by_entry_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* The folder itself, or the case folders below it in the order of their names; the number found. */
+static size_t run_folder(struct tally *t, const char *folder, unsigned depth)
+{
+    struct dirent **entries;
+    size_t found = 0;
+    int count;
+
+    if (has_case(folder)) {
+        run_case(t, folder);
+        return 1;
+    }
+    count = depth < MAX_DEPTH ? scandir(folder, &entries, is_folder, by_entry_name) : -1;
+    for (int i = 0; i < count; i++) {
+        char path[4096];
+
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) <
+            sizeof path) {
+            found += run_folder(t, path, depth + 1);
+        }
+        free(entries[i]);
+    }
+    if (count >= 0) {
+        free(entries);
+    }
+    return found;
+}
+
+static int summary(struct tally *t)
+{
+    size_t total = t->passed + t->failed + t->bad;
+
+    if (t->list != NULL) {
+        int code = cli_print_json(t->args,
+                                  json_pack("{s:I, s:I, s:I, s:I, s:o}",
+                                            "total",
+                                            (json_int_t)total,
+                                            "passed",
+                                            (json_int_t)t->passed,
+                                            "failed",
+                                            (json_int_t)t->failed,
+                                            "bad",
+                                            (json_int_t)t->bad,
+                                            "cases",
+                                            t->list));
+        if (code != CLI_OK) {
+            return code;
+        }
+    } else {
+        printf("%zu cases: %zu passed, %zu failed", total, t->passed, t->failed);
+        printf(t->bad != 0 ? ", %zu cannot be read\n" : "\n", t->bad);
+    }
+    return t->bad != 0 ? CLI_BAD : t->failed != 0 ? CLI_NO : CLI_OK;
+}
+
+static int run_test(const struct cli_args *args)
+{
+    struct tally t = {.args = args, .how.plain = cli_given(args, "plain")};
+    uint64_t threads = 1;
+    struct facet_error err = {0};
+    int code;
+
+    if (args->positional_count == 0) {
+        return cli_bad(args, "expected one or more case folders");
+    }
+    if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
+        return CLI_BAD;
+    }
+    if (threads != 1 && facet_pool_create((unsigned)threads, &t.how.pool, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    t.list = args->json ? json_array() : NULL;
+    for (int i = 0; i < args->positional_count; i++) {
+        if (run_folder(&t, args->positional[i], 0) == 0) {
+            char text[512];
+
+            (void)snprintf(text,
+                           sizeof text,
+                           "%.400s: no case.json in it or in a folder below it",
+                           args->positional[i]);
+            t.bad++;
+            tell(&t, args->positional[i], "", "bad", text);
+        }
+    }
+    code = summary(&t);
+    facet_pool_destroy(t.how.pool);
+    return code;
+}
+
+static const struct cli_option test_options[] = {
+    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all); no result changes"},
+    {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_tile_test = {
+    .name = "tile test",
+    .summary = "run case folders on the tile machine",
+    .usage = "facet tile test DIR... [--threads N] [--plain] [--json]",
+    .details =
+        "Every DIR is a case folder (it has a case.json) or holds case folders. A case names a "
+        "kernel, its grid, arguments and inputs, and what must be in memory, in the counters and "
+        "in "
+        "the fault registers afterwards; spec/README.md, \"Tile case folders\", has the format. "
+        "Each case starts from machine reset and is reported as pass or with its first difference. "
+        "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read.",
+    .examples = "facet tile test tests/tile/cases",
+    .options = test_options,
+    .has_json = true,
+    .run = run_test,
+    .operands = "DIR...",
+};

@@ -1,0 +1,50 @@
+/* A core's view of VRAM under the weak memory model (tile-semantics.md 8.2): data cache D with a
+ * valid and a dirty bit per byte, texture cache T, both of 64-byte lines and unbounded.
+ *
+ * Each is a second image of VRAM, so that a line is found by its number; host memory is used only
+ * for the lines that are touched. Nothing here allocates after creation. A line without valid bytes
+ * is the same as a line that is not there. */
+#ifndef FACET_TILE_CACHE_H
+#define FACET_TILE_CACHE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct facet_tile_cache {
+    uint8_t *data;   /* D */
+    uint64_t *valid; /* per line: a bit per byte */
+    uint64_t *dirty; /* a subset of valid */
+    uint8_t *listed; /* per line: bit 0 in `lines`, 1 in `stores`, 2 in `texels` */
+    uint32_t *lines; /* with anything valid, perhaps */
+    uint32_t line_count;
+    uint32_t *stores; /* with anything dirty, perhaps */
+    uint32_t store_count;
+    uint8_t *texture; /* T */
+    uint32_t *texels; /* lines in T */
+    uint32_t texel_count;
+};
+
+struct facet_tile_machine;
+
+enum facet_status
+facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct facet_error *err);
+void facet_tile_cache_free(struct facet_tile_cache *cache);
+
+/* `load byte` without the hit case: brings the line's bytes that are not dirty. */
+void facet_tile_cache_fetch(struct facet_tile_cache *cache, const uint8_t *vram, uint32_t line);
+/* Before dirty bits of the line are set. */
+void facet_tile_cache_list_store(struct facet_tile_cache *cache, uint32_t line);
+/* `publish`, `line_sync`, `drop_clean` of 8.2, and forgetting everything. */
+void facet_tile_cache_publish(struct facet_tile_machine *m, struct facet_tile_cache *cache);
+void facet_tile_cache_sync_line(struct facet_tile_machine *m,
+                                struct facet_tile_cache *cache,
+                                uint32_t line);
+void facet_tile_cache_drop_clean(struct facet_tile_cache *cache);
+void facet_tile_cache_clear(struct facet_tile_cache *cache);
+/* The line in T, brought if it is not there. */
+const uint8_t *
+facet_tile_cache_texels(struct facet_tile_cache *cache, const uint8_t *vram, uint32_t line);
+
+#endif

@@ -1,0 +1,34 @@
+/* Tile case folders (spec/README.md "Tile case folders"): a kernel, its inputs and what must be in
+ * memory, counters and fault registers afterwards. */
+#ifndef FACET_TILE_CASE_H
+#define FACET_TILE_CASE_H
+
+#include "tile/tile.h"
+
+struct facet_tile_case;
+
+/* Reads folder/case.json and the files that it names. Unknown keys, missing files and impossible
+ * values are FACET_ERR_INPUT with a message that names file and key. */
+enum facet_status
+facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct facet_error *err);
+void facet_tile_case_free(struct facet_tile_case *tile_case); /* NULL is allowed */
+const char *facet_tile_case_name(const struct facet_tile_case *tile_case);
+
+struct facet_tile_case_result {
+    bool pass;
+    char difference[480]; /* the first one; empty when it passes */
+};
+
+/* How it is run beside what the case says; no result depends on it. */
+struct facet_tile_case_how {
+    bool plain;
+    facet_pool *pool;
+};
+
+/* Fails only when the machine cannot be made. */
+enum facet_status facet_tile_case_run(const struct facet_tile_case *tile_case,
+                                      const struct facet_tile_case_how *how,
+                                      struct facet_tile_case_result *result,
+                                      struct facet_error *err);
+
+#endif

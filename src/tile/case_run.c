@@ -1,0 +1,222 @@
+/* See case.h: running a case on a fresh machine and comparing. */
+#include "tile/case_data.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool differs(struct facet_tile_case_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Always false, so that a check can `return differs(...)`. */
+static bool differs(struct facet_tile_case_result *result, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(result->difference, sizeof result->difference, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- loading ---- */
+
+static bool put(facet_machine *machine,
+                uint32_t address,
+                const struct facet_bytes *bytes,
+                const char *what,
+                struct facet_tile_case_result *result)
+{
+    struct facet_error err = {0};
+
+    if (bytes->size != 0 &&
+        facet_machine_write(machine, 0, address, bytes->data, bytes->size, &err) != FACET_OK) {
+        return differs(result, "%s at 0x%08x: %s", what, (unsigned)address, err.message);
+    }
+    return true;
+}
+
+static bool prepare(const struct facet_tile_case *c,
+                    facet_machine *machine,
+                    struct facet_tile_case_result *result)
+{
+    struct facet_error err = {0};
+
+    if (!put(machine, c->packet.pc, &c->kernel, "kernel", result) ||
+        !put(machine, c->packet.arg_base, &c->args, "argument block", result)) {
+        return false;
+    }
+    for (size_t i = 0; i < c->input_count; i++) {
+        if (!put(machine, c->inputs[i].address, &c->inputs[i].bytes, "input", result)) {
+            return false;
+        }
+    }
+    if (facet_tile_dispatch(machine, &c->packet, &err) != FACET_OK) {
+        return differs(result, "the dispatch packet is refused: %s", err.message);
+    }
+    return true;
+}
+
+/* ---- comparing ---- */
+
+static bool check_end(const struct facet_tile_case *c,
+                      const facet_machine *machine,
+                      struct facet_tile_case_result *result)
+{
+    enum facet_tile_state state = facet_tile_state(machine);
+    bool fault = state == FACET_TILE_FAULTED;
+
+    if (state != FACET_TILE_DONE && !fault) {
+        return differs(result,
+                       "result: every unfinished core waits for an interrupt, expected %s",
+                       c->expects_fault ? "fault" : "ok");
+    }
+    for (uint32_t i = 0; fault && !c->expects_fault && i < FACET_TILE_CORES; i++) {
+        struct facet_tile_core_report core = facet_tile_core_report(machine, i);
+
+        if (core.fault_cause != 0) {
+            return differs(result,
+                           "result: fault of core %u (%s, cause %u, pc 0x%08x, address 0x%08x), "
+                           "expected ok",
+                           (unsigned)i,
+                           facet_tile_cause_name(core.fault_cause),
+                           (unsigned)core.fault_cause,
+                           (unsigned)core.fault_pc,
+                           (unsigned)core.fault_addr);
+        }
+    }
+    return fault == c->expects_fault || differs(result, "result: ok, expected fault");
+}
+
+static bool check_fault(const struct facet_tile_expected_fault *e,
+                        const struct facet_tile_core_report *core,
+                        uint32_t id,
+                        struct facet_tile_case_result *result)
+{
+    const struct {
+        const char *name;
+        bool checked;
+        uint32_t got, expected;
+    } values[] = {
+        {"cause", true, core->fault_cause, e->listed ? e->cause : 0},
+        {"pc", e->has_pc, core->fault_pc, e->pc},
+        {"address", e->has_address, core->fault_addr, e->address},
+        {"status", e->has_status, core->status, e->status},
+    };
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        if (values[i].checked && values[i].got != values[i].expected) {
+            return differs(result,
+                           "fault of core %u: %s 0x%x, expected 0x%x",
+                           (unsigned)id,
+                           values[i].name,
+                           (unsigned)values[i].got,
+                           (unsigned)values[i].expected);
+        }
+    }
+    return true;
+}
+
+static bool check_counts(const struct facet_tile_case *c,
+                         const facet_machine *machine,
+                         struct facet_tile_case_result *result)
+{
+    for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
+        struct facet_tile_core_report core = facet_tile_core_report(machine, i);
+
+        if (c->has_faults && !check_fault(&c->faults[i], &core, i, result)) {
+            return false;
+        }
+    }
+    if (c->has_rounds && facet_tile_rounds(machine) != c->rounds) {
+        return differs(result,
+                       "rounds: %llu, expected %llu",
+                       (unsigned long long)facet_tile_rounds(machine),
+                       (unsigned long long)c->rounds);
+    }
+    for (uint32_t i = 0; c->has_instret && i < FACET_TILE_CORES; i++) {
+        if (facet_tile_core_report(machine, i).retired != c->instret[i]) {
+            return differs(result,
+                           "instret of core %u: %llu, expected %llu",
+                           (unsigned)i,
+                           (unsigned long long)facet_tile_core_report(machine, i).retired,
+                           (unsigned long long)c->instret[i]);
+        }
+    }
+    return true;
+}
+
+static bool check_output(const struct facet_tile_block *block,
+                         const facet_machine *machine,
+                         struct facet_tile_case_result *result)
+{
+    struct facet_error err = {0};
+    uint8_t *got = malloc(block->bytes.size + 1);
+    bool good = false;
+
+    if (got == NULL) {
+        return differs(result, "output at 0x%08x: out of memory", (unsigned)block->address);
+    }
+    if (block->bytes.size != 0 &&
+        facet_machine_read(machine, 0, block->address, got, block->bytes.size, &err) != FACET_OK) {
+        (void)differs(result, "output at 0x%08x: %s", (unsigned)block->address, err.message);
+    } else {
+        size_t i = 0;
+
+        while (i < block->bytes.size && got[i] == block->bytes.data[i]) {
+            i++;
+        }
+        good = i == block->bytes.size ||
+               differs(result,
+                       "output at 0x%08x: byte %zu (address 0x%08x) is 0x%02x, expected 0x%02x",
+                       (unsigned)block->address,
+                       i,
+                       (unsigned)(block->address + i),
+                       got[i],
+                       block->bytes.data[i]);
+    }
+    free(got);
+    return good;
+}
+
+static bool compare(const struct facet_tile_case *c,
+                    const facet_machine *machine,
+                    struct facet_tile_case_result *result)
+{
+    if (!check_end(c, machine, result) || !check_counts(c, machine, result)) {
+        return false;
+    }
+    for (size_t i = 0; i < c->output_count; i++) {
+        if (!check_output(&c->outputs[i], machine, result)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum facet_status facet_tile_case_run(const struct facet_tile_case *c,
+                                      const struct facet_tile_case_how *how,
+                                      struct facet_tile_case_result *result,
+                                      struct facet_error *err)
+{
+    const struct facet_run run = {.budget = UINT64_MAX};
+    struct facet_tile_config config = c->config;
+    facet_machine *machine = NULL;
+    struct facet_stop stop;
+    enum facet_status status;
+
+    *result = (struct facet_tile_case_result){0};
+    config.plain = how->plain;
+    config.pool = how->pool;
+    status = facet_tile_create(&config, &machine, err);
+    if (status != FACET_OK) {
+        return status;
+    }
+    if (prepare(c, machine, result)) {
+        facet_machine_run(machine, &run, &stop);
+        result->pass = compare(c, machine, result);
+    }
+    facet_machine_destroy(machine);
+    return FACET_OK;
+}

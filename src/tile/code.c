@@ -1,0 +1,221 @@
+/* Decoded code: see core.h. Pages of 4 KiB, kept in a fixed number of slots; code is read from G
+ * (tile-semantics.md 8.2: fetch is not cached). */
+#include "isa/isa.h"
+#include "isa/isa_rows.h"
+#include "tile/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, IMEM_PAGES = 16 };
+
+static const struct facet_tile_insn *decode(struct facet_tile_core *c,
+                                            const struct facet_tile_insn *op);
+
+/* ---- handlers that belong to no row ---- */
+
+static const struct facet_tile_insn *fetch_fault(struct facet_tile_core *c,
+                                                 const struct facet_tile_insn *op)
+{
+    return facet_tile_stop(c, op, 3, c->bad_pc);
+}
+
+static const struct facet_tile_insn *illegal(struct facet_tile_core *c,
+                                             const struct facet_tile_insn *op)
+{
+    return facet_tile_stop(c, op, 1, op->word);
+}
+
+/* Behind the last word of a page. */
+static const struct facet_tile_insn *next_page(struct facet_tile_core *c,
+                                               const struct facet_tile_insn *op)
+{
+    op = facet_tile_at(c, facet_tile_pc(c, op));
+    c->ip = op; /* a fault looks at it */
+    return op->fn(c, op);
+}
+
+/* ---- decoding ---- */
+
+static void
+take_operand(struct facet_tile_insn *op, const struct facet_operand *operand, uint32_t word)
+{
+    int64_t value = facet_operand_get(operand, word);
+    const char *name = operand->name;
+
+    switch (operand->kind) {
+    case FACET_OPERAND_SREG:
+    case FACET_OPERAND_TFREG:
+    case FACET_OPERAND_VREG:
+    case FACET_OPERAND_CREG:
+        if (name[1] == 'd') { /* rd, fd, vd */
+            op->rs3 = (uint8_t)value;
+            op->rd = value == 0 && operand->kind != FACET_OPERAND_TFREG ? FACET_TILE_NO_REG
+                                                                        : (uint8_t)value;
+        } else if (name[2] == '1') {
+            op->rs1 = (uint8_t)value;
+        } else if (name[2] == '3') {
+            op->rs3 = (uint8_t)value;
+        } else {
+            op->rs2 = (uint8_t)value; /* rs2, fs2, vs2, cidx */
+        }
+        break;
+    case FACET_OPERAND_ENUM:
+        op->order = (uint8_t)value;
+        break;
+    default:
+        if (strcmp(name, "val") == 0) {
+            op->imm |= (int32_t)value << 8;
+        } else if (!operand->hidden) {
+            op->imm = (int32_t)value;
+        }
+        break;
+    }
+}
+
+static bool is_register(const struct facet_operand *operand)
+{
+    return operand->kind == FACET_OPERAND_SREG || operand->kind == FACET_OPERAND_TFREG ||
+           operand->kind == FACET_OPERAND_VREG || operand->kind == FACET_OPERAND_CREG;
+}
+
+static void
+decode_word(const struct facet_tile_machine *m, uint32_t word, struct facet_tile_insn *op)
+{
+    const struct facet_insn_row *row = facet_isa_decode(FACET_ISA_TILE, word);
+
+    *op = (struct facet_tile_insn){.fn = illegal, .word = word};
+    if (row == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < row->operand_count; i++) {
+        if (is_register(&row->operands[i]) &&
+            facet_operand_get(&row->operands[i], word) >= m->config.regs) {
+            return; /* regs=16 */
+        }
+    }
+    for (unsigned i = 0; i < row->operand_count; i++) {
+        take_operand(op, &row->operands[i], word);
+    }
+    op->fn = m->config.plain ? NULL : facet_tile_fast_handler(row->id);
+    if (op->fn == NULL) {
+        op->fn = facet_tile_handlers[row->id];
+    }
+}
+
+static const struct facet_tile_insn *decode(struct facet_tile_core *c,
+                                            const struct facet_tile_insn *op)
+{
+    struct facet_tile_page *page = c->page;
+    size_t index = (size_t)(op - page->ops);
+
+    decode_word(c->m, facet_load_le32(page->bytes + 4 * index), &page->ops[index]);
+    return op->fn(c, op);
+}
+
+/* ---- pages ---- */
+
+static void fill(struct facet_tile_machine *m, struct facet_tile_page *page, uint32_t number)
+{
+    page->number = number;
+    if (number < IMEM_PAGES) {
+        page->base = FACET_TILE_IMEM_BASE + number * PAGE;
+        page->bytes = m->imem + (size_t)number * PAGE;
+    } else {
+        page->base = FACET_VRAM_BASE + (number - IMEM_PAGES) * PAGE;
+        page->bytes = m->vram + (size_t)(number - IMEM_PAGES) * PAGE;
+    }
+    for (unsigned i = 0; i < FACET_TILE_PAGE_OPS; i++) {
+        page->ops[i].fn = decode;
+    }
+    page->ops[FACET_TILE_PAGE_OPS].fn = next_page;
+}
+
+static bool in_use(const struct facet_tile_machine *m, const struct facet_tile_page *page)
+{
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        if (m->core[i].page == page) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct facet_tile_page *take_slot(struct facet_tile_machine *m, uint32_t number)
+{
+    struct facet_tile_page *page;
+
+    if (m->used_slots < FACET_TILE_SLOTS) {
+        page = &m->pages[m->used_slots++];
+    } else {
+        do {
+            m->victim = (m->victim + 1) % FACET_TILE_SLOTS;
+            page = &m->pages[m->victim];
+        } while (in_use(m, page));
+        m->slot_of[page->number] = 0;
+    }
+    fill(m, page, number);
+    m->slot_of[number] = (uint8_t)(page - m->pages + 1);
+    return page;
+}
+
+const struct facet_tile_insn *facet_tile_at(struct facet_tile_core *c, uint32_t pc)
+{
+    struct facet_tile_machine *m = c->m;
+    uint32_t number;
+
+    if (pc - FACET_VRAM_BASE < m->vram_size) {
+        number = IMEM_PAGES + (pc - FACET_VRAM_BASE) / PAGE;
+    } else if (pc - FACET_TILE_IMEM_BASE < FACET_TILE_IMEM_BYTES) {
+        number = (pc - FACET_TILE_IMEM_BASE) / PAGE;
+    } else {
+        c->bad_pc = pc;
+        c->bad.fn = fetch_fault;
+        return &c->bad;
+    }
+    c->page = m->slot_of[number] != 0 ? &m->pages[m->slot_of[number] - 1] : take_slot(m, number);
+    return &c->page->ops[pc % PAGE / 4];
+}
+
+void facet_tile_set_pc(struct facet_tile_core *c, uint32_t pc)
+{
+    c->ip = facet_tile_at(c, pc & ~UINT32_C(3));
+}
+
+enum facet_status facet_tile_code_make(struct facet_tile_machine *m, struct facet_error *err)
+{
+    m->pages = calloc(FACET_TILE_SLOTS, sizeof *m->pages);
+    m->slot_of = calloc(IMEM_PAGES + m->vram_size / PAGE, 1);
+    if (m->pages == NULL || m->slot_of == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for decoded code");
+    }
+    return FACET_OK;
+}
+
+void facet_tile_code_free(struct facet_tile_machine *m)
+{
+    free(m->pages);
+    free(m->slot_of);
+}
+
+void facet_tile_code_flush(struct facet_tile_machine *m)
+{
+    for (uint32_t i = 0; i < m->used_slots; i++) {
+        fill(m, &m->pages[i], m->pages[i].number);
+    }
+}
+
+void facet_tile_code_changed(struct facet_tile_machine *m, uint32_t offset, uint32_t size)
+{
+    uint32_t first = offset / 4, last = (offset + size - 1) / 4;
+
+    for (uint32_t word = first; word <= last; word++) {
+        uint8_t slot = m->slot_of[IMEM_PAGES + word / FACET_TILE_PAGE_OPS];
+
+        if (slot == 0) { /* to the next page */
+            word |= FACET_TILE_PAGE_OPS - 1;
+        } else {
+            m->pages[slot - 1].ops[word % FACET_TILE_PAGE_OPS].fn = decode;
+        }
+    }
+}

@@ -1,0 +1,470 @@
+/* The tile machine's life, its face (machine/ops.h) and the verbs of tile.h. */
+#include "contract/tile_csrs.h"
+#include "isa/isa.h"
+#include "tile/system.h"
+#include "tile/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+static void tile_destroy(void *self)
+{
+    struct facet_tile_machine *m = self;
+
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        facet_tile_cache_free(&m->core[i].cache);
+        facet_mem_destroy(m->core[i].scratch_mem);
+    }
+    facet_mem_destroy(m->mem);
+    facet_tile_code_free(m);
+    facet_tile_tables_free(m->tables);
+    free(m);
+}
+
+static void tile_reset(void *self)
+{
+    struct facet_tile_machine *m = self;
+    struct facet_tile_packet packet = m->packet;
+
+    facet_tile_idle(m);
+    if (m->has_packet) { /* the program starts again, as after power-on */
+        (void)facet_tile_start(m, &packet, NULL);
+        facet_tile_settle(m);
+    }
+}
+
+static enum facet_status check_config(struct facet_tile_config *c, struct facet_error *err)
+{
+    c->vram = c->vram != 0 ? c->vram : FACET_TILE_VRAM_DEFAULT;
+    c->quantum = c->quantum != 0 && !c->random ? c->quantum : 1;
+    c->regs = c->regs != 0 ? c->regs : 32;
+    c->watchdog = c->watchdog != 0 ? c->watchdog : FACET_TILE_WATCHDOG;
+    if (c->vram % FACET_MEM_PAGE_BYTES != 0 || c->vram > FACET_TILE_VRAM_MAX) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          c->vram,
+                          "VRAM of %u bytes, expected a multiple of 4096 up to 256 MiB",
+                          (unsigned)c->vram);
+    }
+    if (c->regs != 16 && c->regs != 32) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, c->regs, "%u registers, expected 16 or 32", (unsigned)c->regs);
+    }
+    return FACET_OK;
+}
+
+static enum facet_status make_memory(struct facet_tile_machine *m, struct facet_error *err)
+{
+    enum facet_status status = facet_mem_create(&m->mem, err);
+
+    if (status != FACET_OK ||
+        (status = facet_mem_add_ram(m->mem,
+                                    "sampler",
+                                    FACET_MEM_RAM,
+                                    FACET_TILE_SAMPLER_BASE,
+                                    FACET_TILE_SAMPLER_BYTES,
+                                    err)) != FACET_OK ||
+        (status = facet_mem_add_ram(
+             m->mem, "imem", FACET_MEM_ROM, FACET_TILE_IMEM_BASE, FACET_TILE_IMEM_BYTES, err)) !=
+            FACET_OK ||
+        (status = facet_mem_add_ram(
+             m->mem, "vram", FACET_MEM_RAM, FACET_VRAM_BASE, m->vram_size, err)) != FACET_OK) {
+        return status;
+    }
+    m->vram = facet_mem_window(m->mem, FACET_VRAM_BASE).bytes;
+    m->vram_pages = facet_mem_window(m->mem, FACET_VRAM_BASE).pages;
+    m->imem = facet_mem_window(m->mem, FACET_TILE_IMEM_BASE).bytes;
+    m->sampler = facet_mem_window(m->mem, FACET_TILE_SAMPLER_BASE).bytes;
+    m->unit = (struct facet_raster_unit){
+        .vram = m->vram,
+        .vram_size = m->vram_size,
+        .samplers = (const uint32_t(*)[8])(const void *)m->sampler, /* little-endian: core.h */
+        .pool = m->config.pool,
+        .plain = m->config.plain,
+    };
+    return FACET_OK;
+}
+
+static enum facet_status
+make_core(struct facet_tile_machine *m, uint32_t id, struct facet_error *err)
+{
+    static const char *const names[] = {"core0", "core1", "core2", "core3"};
+    struct facet_tile_core *c = &m->core[id];
+    uint32_t count;
+    enum facet_status status = facet_tile_cache_make(&c->cache, m->vram_size, err);
+
+    c->id = id;
+    c->m = m;
+    m->desc[id] = (struct facet_core_desc){.name = names[id],
+                                           .regs = facet_tile_regs,
+                                           .reg_count = FACET_TILE_REG_COUNT,
+                                           .pc = FACET_TILE_REG_PC,
+                                           .csrs = facet_tile_csr_desc(m->tables, &count)};
+    m->desc[id].csr_count = count;
+    if (status != FACET_OK || (status = facet_mem_create(&c->scratch_mem, err)) != FACET_OK ||
+        (status = facet_mem_add_ram(c->scratch_mem,
+                                    "scratch",
+                                    FACET_MEM_RAM,
+                                    FACET_TILE_SCRATCH_BASE,
+                                    FACET_TILE_SCRATCH_BYTES,
+                                    err)) != FACET_OK) {
+        return status;
+    }
+    c->scratch = facet_mem_window(c->scratch_mem, FACET_TILE_SCRATCH_BASE);
+    return FACET_OK;
+}
+
+static enum facet_status
+tile_create(const void *config, struct facet_port *port, void **self, struct facet_error *err)
+{
+    struct facet_tile_machine *m = calloc(1, sizeof *m);
+    enum facet_status status;
+
+    if (m == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a machine");
+    }
+    if (config != NULL) {
+        m->config = *(const struct facet_tile_config *)config;
+    }
+    m->port = port;
+    status = check_config(&m->config, err);
+    m->vram_size = m->config.vram;
+    if (status != FACET_OK || (status = make_memory(m, err)) != FACET_OK ||
+        (status = facet_tile_code_make(m, err)) != FACET_OK ||
+        (status = facet_tile_tables_make(&m->tables, err)) != FACET_OK) {
+        tile_destroy(m);
+        return status;
+    }
+    for (uint32_t i = 0; i < FACET_TILE_CORES && status == FACET_OK; i++) {
+        status = make_core(m, i, err);
+    }
+    if (status != FACET_OK) {
+        tile_destroy(m);
+        return status;
+    }
+    facet_tile_idle(m);
+    *self = m;
+    return FACET_OK;
+}
+
+/* ---- tables, registers, memory ---- */
+
+static const struct facet_core_desc *tile_core(const void *self, uint32_t core)
+{
+    const struct facet_tile_machine *m = self;
+
+    return core < FACET_TILE_CORES ? &m->desc[core] : NULL;
+}
+
+static facet_mem *tile_space(const void *self, uint32_t space, const char **name)
+{
+    static const char *const names[] = {"main", "scratch0", "scratch1", "scratch2", "scratch3"};
+    const struct facet_tile_machine *m = self;
+
+    if (space > FACET_TILE_CORES) {
+        return NULL;
+    }
+    *name = names[space];
+    return space == 0 ? m->mem : m->core[space - 1].scratch_mem;
+}
+
+static struct facet_value tile_reg_read(const void *self, uint32_t core, uint32_t reg)
+{
+    const struct facet_tile_core *c = &((const struct facet_tile_machine *)self)->core[core];
+
+    if (reg < FACET_TILE_REG_F) {
+        return facet_value64(c->r.s[reg]);
+    }
+    if (reg < FACET_TILE_REG_V) {
+        return facet_value64(c->r.f[reg - FACET_TILE_REG_F]);
+    }
+    if (reg < FACET_TILE_REG_PC) {
+        const union facet_tile_vec *v = &c->r.v[reg - FACET_TILE_REG_V];
+
+        return facet_value128(v->d[0], v->d[1]);
+    }
+    return facet_value64(facet_tile_pc(c, c->ip));
+}
+
+static void tile_reg_write(void *self, uint32_t core, uint32_t reg, struct facet_value value)
+{
+    struct facet_tile_core *c = &((struct facet_tile_machine *)self)->core[core];
+
+    if (reg > 0 && reg < FACET_TILE_REG_F) {
+        c->r.s[reg] = (uint32_t)value.lo;
+    } else if (reg >= FACET_TILE_REG_F && reg < FACET_TILE_REG_V) {
+        c->r.f[reg - FACET_TILE_REG_F] = (uint16_t)value.lo;
+    } else if (reg > FACET_TILE_REG_V && reg < FACET_TILE_REG_PC) {
+        c->r.v[reg - FACET_TILE_REG_V].d[0] = value.lo;
+        c->r.v[reg - FACET_TILE_REG_V].d[1] = value.hi;
+    } else if (reg == FACET_TILE_REG_PC) {
+        facet_tile_set_pc(c, (uint32_t)value.lo);
+    }
+}
+
+static struct facet_value tile_csr_read(const void *self, uint32_t core, uint32_t csr)
+{
+    const struct facet_tile_machine *m = self;
+    uint32_t value;
+
+    (void)facet_tile_csr_peek(&m->core[core], m->desc[core].csrs[csr].number, &value);
+    return facet_value64(value);
+}
+
+static struct facet_value
+tile_csr_write(void *self, uint32_t core, uint32_t csr, struct facet_value value)
+{
+    struct facet_tile_machine *m = self;
+
+    (void)facet_tile_csr_poke(&m->core[core], m->desc[core].csrs[csr].number, (uint32_t)value.lo);
+    if (m->state == FACET_TILE_WAITING) { /* int_mask may let a parked core go on */
+        m->state = FACET_TILE_RUNNING;
+    }
+    facet_tile_settle(m);
+    return tile_csr_read(self, core, csr);
+}
+
+static uint64_t tile_retired(const void *self, uint32_t core)
+{
+    return ((const struct facet_tile_machine *)self)->core[core].instret;
+}
+
+static void tile_memory_written(void *self, uint32_t space, uint64_t address, uint64_t size)
+{
+    (void)address, (void)size;
+    if (space == 0) {
+        facet_tile_code_flush(self);
+    }
+}
+
+static size_t tile_disassemble(
+    const void *self, uint32_t core, uint64_t address, char *buf, size_t size, uint32_t *length)
+{
+    const struct facet_tile_machine *m = self;
+    uint8_t bytes[4];
+
+    (void)core;
+    if (facet_mem_peek(m->mem, address, bytes, sizeof bytes).fault != FACET_MEM_OK) {
+        return 0;
+    }
+    *length = 4;
+    return facet_isa_print(FACET_ISA_TILE, facet_load_le32(bytes), address, NULL, buf, size);
+}
+
+const struct facet_machine_ops facet_tile_ops = {
+    .name = "tile",
+    .checks_breakpoints = true,
+    .create = tile_create,
+    .destroy = tile_destroy,
+    .reset = tile_reset,
+    .core = tile_core,
+    .space = tile_space,
+    .reg_read = tile_reg_read,
+    .reg_write = tile_reg_write,
+    .csr_read = tile_csr_read,
+    .csr_write = tile_csr_write,
+    .next_core = facet_tile_next_core,
+    .retired = tile_retired,
+    .run = facet_tile_run,
+    .save = facet_tile_save,
+    .load = facet_tile_restore,
+    .memory_written = tile_memory_written,
+    .disassemble = tile_disassemble,
+};
+
+/* ---- tile.h ---- */
+
+static struct facet_tile_machine *self_of(const facet_machine *machine)
+{
+    return facet_machine_self(machine, &facet_tile_ops);
+}
+
+enum facet_status facet_tile_create(const struct facet_tile_config *config,
+                                    facet_machine **out,
+                                    struct facet_error *err)
+{
+    return facet_machine_create(&facet_tile_ops, config, out, err);
+}
+
+void facet_tile_clear(facet_machine *machine)
+{
+    struct facet_tile_machine *m = self_of(machine);
+
+    m->has_packet = false;
+    facet_mem_clear(m->mem);
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        facet_mem_clear(m->core[i].scratch_mem);
+    }
+    facet_tile_code_flush(m);
+    facet_machine_reset(machine);
+}
+
+uint32_t facet_tile_vram_bytes(const facet_machine *machine)
+{
+    return self_of(machine)->vram_size;
+}
+
+enum facet_status facet_tile_dispatch(facet_machine *machine,
+                                      const struct facet_tile_packet *packet,
+                                      struct facet_error *err)
+{
+    struct facet_tile_machine *m = self_of(machine);
+    enum facet_status status;
+
+    if (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "a dispatch is under way");
+    }
+    status = facet_tile_start(m, packet, err);
+    if (status == FACET_OK) {
+        facet_tile_settle(m);
+    }
+    return status;
+}
+
+enum facet_tile_state facet_tile_state(const facet_machine *machine)
+{
+    return (enum facet_tile_state)self_of(machine)->state;
+}
+
+uint64_t facet_tile_rounds(const facet_machine *machine)
+{
+    return self_of(machine)->time;
+}
+
+uint32_t facet_tile_watchdog(const facet_machine *machine)
+{
+    return self_of(machine)->config.watchdog;
+}
+
+void facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds)
+{
+    self_of(machine)->config.watchdog = rounds != 0 ? rounds : FACET_TILE_WATCHDOG;
+}
+
+/* Sets int_status bits and lets a waiting dispatch go on when a core can wake. */
+static void interrupt(struct facet_tile_machine *m, unsigned mask, uint32_t bits)
+{
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        if ((mask >> i & 1) != 0) {
+            m->core[i].r.int_status |= bits;
+        }
+    }
+    if (m->state == FACET_TILE_WAITING) {
+        m->state = FACET_TILE_RUNNING;
+        facet_tile_settle(m);
+    }
+}
+
+void facet_tile_doorbell(facet_machine *machine, unsigned mask)
+{
+    interrupt(self_of(machine), mask, FACET_INT_STATUS_DOORBELL);
+}
+
+void facet_tile_fence(facet_machine *machine)
+{
+    interrupt(self_of(machine), 0xF, FACET_INT_STATUS_FENCE);
+}
+
+void facet_tile_abort(facet_machine *machine)
+{
+    struct facet_tile_machine *m = self_of(machine);
+
+    if (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING) {
+        facet_tile_stop_all(m, 10);
+    }
+}
+
+struct facet_tile_core_report facet_tile_core_report(const facet_machine *machine, uint32_t core)
+{
+    const struct facet_tile_core *c = &self_of(machine)->core[core];
+    struct facet_tile_core_report report = {.retired = c->instret,
+                                            .fault_cause = c->fault_cause,
+                                            .fault_pc = c->fault_pc,
+                                            .fault_addr = c->fault_addr,
+                                            .status = c->r.status,
+                                            .gerror = c->r.gerror,
+                                            .tiles = c->tiles};
+    uint64_t counted = 0;
+
+    for (unsigned i = 0; i < FACET_TILE_CLASS_OTHER; i++) {
+        report.by_class[i] = c->perf[i];
+        counted += c->perf[i];
+    }
+    report.by_class[FACET_TILE_CLASS_OTHER] = c->instret - counted;
+    return report;
+}
+
+const char *facet_tile_class_name(enum facet_tile_class what)
+{
+    static const char *const names[FACET_TILE_CLASSES] = {
+        "load", "store", "atomic", "texture", "graphics", "branch", "other"};
+
+    return what < FACET_TILE_CLASSES ? names[what] : "unknown";
+}
+
+uint32_t facet_tile_hwinfo(const facet_machine *machine)
+{
+    return facet_tile_machine_hwinfo(self_of(machine));
+}
+
+const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
+{
+    return &self_of(machine)->unit;
+}
+
+enum facet_status facet_tile_packet_check(const facet_machine *machine,
+                                          const struct facet_tile_packet *packet,
+                                          struct facet_error *err)
+{
+    return facet_tile_check_packet(self_of(machine), packet, err);
+}
+
+/* ---- options as text ---- */
+
+bool facet_tile_parse_mem(const char *text, struct facet_tile_config *config)
+{
+    if (strcmp(text, "weak") != 0 && strcmp(text, "strong") != 0) {
+        return false;
+    }
+    config->strong = text[0] == 's';
+    return true;
+}
+
+bool facet_tile_parse_sched(const char *text, struct facet_tile_config *config)
+{
+    bool random = strncmp(text, "rnd:", 4) == 0;
+    const char *digits = text + (random ? 4 : 3);
+    uint64_t number = 0;
+
+    if ((!random && strncmp(text, "rr:", 3) != 0) || *digits == '\0') {
+        return false;
+    }
+    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') && digits[2] != '\0') {
+        for (digits += 2; *digits != '\0'; digits++) {
+            int digit = *digits >= '0' && *digits <= '9'   ? *digits - '0'
+                        : *digits >= 'a' && *digits <= 'f' ? *digits - 'a' + 10
+                        : *digits >= 'A' && *digits <= 'F' ? *digits - 'A' + 10
+                                                           : -1;
+
+            number = number * 16 + (uint64_t)digit;
+            if (digit < 0 || number > UINT32_MAX) {
+                return false;
+            }
+        }
+    }
+    for (; *digits != '\0'; digits++) {
+        number = number * 10 + (uint64_t)(*digits - '0');
+        if (*digits < '0' || *digits > '9' || number > UINT32_MAX) {
+            return false;
+        }
+    }
+    if (!random && number == 0) {
+        return false;
+    }
+    config->random = random;
+    config->seed = random ? (uint32_t)number : 0;
+    config->quantum = random ? 1 : (uint32_t)number;
+    return true;
+}

@@ -1,0 +1,310 @@
+/* Saving and loading the machine: all state beside the memory spaces (machine/state.h). Caches are
+ * saved line by line in rising order, without lines that hold nothing, so that equal states give
+ * equal bytes. */
+#include "tile/system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one core ---- */
+
+static void visit_regs(struct facet_tile_regs *r, struct facet_state_io *io)
+{
+    facet_state_u32s(io, r->s + 1, 31);
+    for (unsigned i = 0; i < 32; i++) {
+        facet_state_u16(io, &r->f[i]);
+    }
+    for (unsigned i = 1; i < 32; i++) {
+        facet_state_u64s(io, r->v[i].d, 2);
+    }
+    facet_state_u32(io, &r->status);
+    facet_state_u32(io, &r->vstatus);
+    facet_state_u32(io, &r->config);
+    facet_state_require(io, r->config <= 0x3FF && (r->config & 7) <= 4, "config");
+    facet_state_u32(io, &r->vstride);
+    facet_state_u32(io, &r->fflags);
+    facet_state_require(io, r->fflags <= 0x1F, "fstatus");
+    facet_state_u32(io, &r->int_mask);
+    facet_state_u32(io, &r->int_status);
+    facet_state_require(io, r->int_mask <= 7 && r->int_status <= 7, "interrupt bits");
+    facet_state_u32(io, &r->gerror);
+}
+
+/* What is saved of a core; `pc` stands for ip and page. */
+static void visit_core(struct facet_tile_core *c, uint32_t *pc, struct facet_state_io *io)
+{
+    facet_state_tag(io, "core");
+    visit_regs(&c->r, io);
+    facet_state_u32(io, pc);
+    facet_state_require(io, *pc % 4 == 0, "pc");
+    facet_state_u64(io, &c->instret);
+    facet_state_u32s(io, c->perf, FACET_TILE_CLASS_OTHER);
+    facet_state_u32(io, &c->fault_cause);
+    facet_state_u32(io, &c->fault_pc);
+    facet_state_u32(io, &c->fault_addr);
+    facet_state_u32(io, &c->tile_offset);
+    facet_state_u8(io, &c->state);
+    facet_state_require(io, c->state <= FACET_TILE_CORE_EXITED, "state of a core");
+    facet_state_u64(io, &c->next_tile);
+    facet_state_u32(io, &c->tiles);
+}
+
+static void visit_context(struct facet_raster_context *g, struct facet_state_io *io)
+{
+    facet_state_tag(io, "gfx");
+    facet_state_u32s(io, g->rstate[0], sizeof g->rstate / 4);
+    facet_state_u32s(io, g->gstate[0], sizeof g->gstate / 4);
+    facet_state_u32s(io, g->normal[0], sizeof g->normal / 4);
+    facet_state_u32s(io, g->plane[0], sizeof g->plane / 4);
+    facet_state_u32s(io, g->gparam[0], sizeof g->gparam / 4);
+    facet_state_u32s(io, g->setup, sizeof g->setup / 4);
+    facet_state_u32(io, &g->token);
+    for (unsigned i = 0; i < FACET_RASTER_KINDS; i++) {
+        facet_state_u16(io, &g->valid[i]);
+        facet_state_u8(io, &g->current[i]);
+        facet_state_u8(io, &g->next[i]);
+    }
+    facet_state_u8(io, &g->has_setup);
+    facet_state_require(io, facet_raster_context_valid(g), "graphics context");
+}
+
+/* ---- caches ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* A sorted copy of the lines for which `keep` is set; NULL when memory is short. */
+static uint32_t *
+sorted_lines(const uint32_t *lines, uint32_t count, const uint64_t *valid, uint32_t *kept)
+{
+    uint32_t *copy = malloc((size_t)count * sizeof *copy + 1);
+
+    *kept = 0;
+    for (uint32_t i = 0; copy != NULL && i < count; i++) {
+        if (valid == NULL || valid[lines[i]] != 0) {
+            copy[(*kept)++] = lines[i];
+        }
+    }
+    if (copy != NULL) {
+        qsort(copy, *kept, sizeof *copy, by_number);
+    }
+    return copy;
+}
+
+static void save_cache(const struct facet_tile_cache *cache, struct facet_state_io *io)
+{
+    uint32_t lines, texels;
+    uint32_t *line = sorted_lines(cache->lines, cache->line_count, cache->valid, &lines);
+    uint32_t *texel = sorted_lines(cache->texels, cache->texel_count, NULL, &texels);
+
+    facet_state_tag(io, "cache");
+    if (line == NULL || texel == NULL) {
+        io->out->failed = true; /* as any allocation of the saver */
+        free(line);
+        free(texel);
+        return;
+    }
+    facet_state_u32(io, &lines);
+    for (uint32_t i = 0; i < lines; i++) {
+        facet_state_u32(io, &line[i]);
+        facet_state_u64(io, &cache->valid[line[i]]);
+        facet_state_u64(io, &cache->dirty[line[i]]);
+        for (unsigned k = 0; k < 64; k++) {
+            uint8_t byte =
+                (cache->valid[line[i]] >> k & 1) != 0 ? cache->data[(size_t)line[i] * 64 + k] : 0;
+
+            facet_state_u8(io, &byte);
+        }
+    }
+    facet_state_u32(io, &texels);
+    for (uint32_t i = 0; i < texels; i++) {
+        facet_state_u32(io, &texel[i]);
+        facet_state_bytes(io, cache->texture + (size_t)texel[i] * 64, 64);
+    }
+    free(line);
+    free(texel);
+}
+
+/* Loaded twice: first to check, without a cache, then into it. */
+static void load_cache(struct facet_tile_cache *cache, uint32_t limit, struct facet_state_io *io)
+{
+    uint32_t count = 0, line = 0, previous = 0;
+
+    facet_state_tag(io, "cache");
+    facet_state_u32(io, &count);
+    facet_state_require(io, count <= limit, "number of cached lines");
+    for (uint32_t i = 0; i < count && !io->failed; i++, previous = line) {
+        uint64_t valid = 0, dirty = 0;
+        uint8_t bytes[64] = {0};
+
+        facet_state_u32(io, &line);
+        facet_state_u64(io, &valid);
+        facet_state_u64(io, &dirty);
+        facet_state_bytes(io, bytes, sizeof bytes);
+        facet_state_require(
+            io, line < limit && (i == 0 || line > previous), "cached lines in rising order");
+        facet_state_require(io, valid != 0 && (dirty & ~valid) == 0, "masks of a cached line");
+        if (cache != NULL && !io->failed) {
+            facet_tile_cache_list_store(cache, line);
+            memcpy(cache->data + (size_t)line * 64, bytes, sizeof bytes);
+            cache->valid[line] = valid;
+            cache->dirty[line] = dirty;
+        }
+    }
+    count = 0;
+    facet_state_u32(io, &count);
+    facet_state_require(io, count <= limit, "number of texture lines");
+    for (uint32_t i = 0; i < count && !io->failed; i++, previous = line) {
+        uint8_t bytes[64] = {0};
+
+        facet_state_u32(io, &line);
+        facet_state_bytes(io, bytes, sizeof bytes);
+        facet_state_require(
+            io, line < limit && (i == 0 || line > previous), "texture lines in rising order");
+        if (cache != NULL && !io->failed) {
+            const uint8_t *from = bytes;
+
+            (void)facet_tile_cache_texels(cache, from - (size_t)line * 64, line);
+        }
+    }
+}
+
+/* ---- the machine ---- */
+
+static void visit_packet(struct facet_tile_packet *p, struct facet_state_io *io)
+{
+    facet_state_u32(io, &p->pc);
+    facet_state_u32(io, &p->columns);
+    facet_state_u32(io, &p->rows);
+    facet_state_u32(io, &p->tile_width);
+    facet_state_u32(io, &p->tile_height);
+    facet_state_u32(io, &p->arg_base);
+    facet_state_u32(io, &p->arg_size);
+    facet_state_u32(io, &p->shared_size);
+    facet_state_u32(io, &p->priority);
+    facet_state_u32(io, &p->core_mask);
+    facet_state_u32(io, &p->const_base);
+    facet_state_u32(io, &p->const_size);
+    facet_state_u32(io, &p->watchdog);
+}
+
+static bool same_config(const struct facet_tile_config *a, const struct facet_tile_config *b)
+{
+    return a->vram == b->vram && a->strong == b->strong && a->random == b->random &&
+           a->quantum == b->quantum && a->seed == b->seed && a->poison == b->poison &&
+           a->regs == b->regs;
+}
+
+static void visit_config(struct facet_tile_machine *m, struct facet_state_io *io)
+{
+    struct facet_tile_config c = m->config;
+
+    facet_state_tag(io, "tile");
+    facet_state_u32(io, &c.vram);
+    facet_state_bool(io, &c.strong);
+    facet_state_bool(io, &c.random);
+    facet_state_u32(io, &c.seed);
+    facet_state_u32(io, &c.quantum);
+    facet_state_bool(io, &c.poison);
+    facet_state_u32(io, &c.regs);
+    facet_state_require(io, same_config(&c, &m->config), "a machine with other options");
+    facet_state_u32(io, &m->config.watchdog);
+    facet_state_require(io, m->config.watchdog != 0, "watchdog");
+}
+
+static void visit_schedule(struct facet_tile_machine *m, struct facet_state_io *io)
+{
+    facet_state_u8(io, &m->state);
+    facet_state_require(io, m->state <= FACET_TILE_FAULTED, "state of the dispatch");
+    facet_state_bool(io, &m->has_packet);
+    visit_packet(&m->packet, io);
+    facet_state_u64(io, &m->tile_count);
+    facet_state_u32(io, &m->active_count);
+    facet_state_require(io, m->active_count <= FACET_TILE_CORES, "number of active cores");
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        facet_state_u8(io, &m->active[i]);
+        facet_state_require(io,
+                            m->active[i] < FACET_TILE_CORES &&
+                                (i == 0 || i >= m->active_count || m->active[i] > m->active[i - 1]),
+                            "active cores");
+    }
+    facet_state_u64(io, &m->time);
+    facet_state_u64(io, &m->limit);
+    facet_state_u32(io, &m->slot);
+    facet_state_u32(io, &m->left);
+    facet_state_u32(io, &m->random);
+    facet_state_u8(io, &m->event_core);
+    facet_state_require(io, m->event_core < FACET_TILE_CORES, "core number");
+}
+
+/* What the scheduler takes for granted while a dispatch is under way. */
+static bool consistent(const struct facet_tile_machine *m)
+{
+    if (m->state == FACET_TILE_IDLE) {
+        return true;
+    }
+    return m->active_count > 0 && facet_tile_check_packet(m, &m->packet, NULL) == FACET_OK &&
+           m->tile_count == (uint64_t)m->packet.columns * m->packet.rows &&
+           (m->state != FACET_TILE_RUNNING ||
+            (m->slot < m->active_count && m->left < m->config.quantum && m->time < m->limit &&
+             (!m->config.random || m->random != 0) && facet_tile_next_core(m) != FACET_NONE));
+}
+
+void facet_tile_save(const void *self, struct facet_state_io *io)
+{
+    struct facet_tile_machine *m = (struct facet_tile_machine *)self; /* saving changes nothing */
+
+    visit_config(m, io);
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        uint32_t pc = facet_tile_pc(&m->core[i], m->core[i].ip);
+
+        visit_core(&m->core[i], &pc, io);
+        visit_context(&m->core[i].gfx, io);
+    }
+    visit_schedule(m, io);
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        save_cache(&m->core[i].cache, io);
+    }
+}
+
+void facet_tile_restore(void *self, struct facet_state_io *io)
+{
+    struct facet_tile_machine *m = self, *copy = malloc(sizeof *copy);
+    uint32_t pc[FACET_TILE_CORES] = {0};
+    struct facet_state_io caches;
+
+    facet_state_require(io, copy != NULL, "out of memory");
+    if (copy == NULL) {
+        return;
+    }
+    *copy = *m;
+    visit_config(copy, io);
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        visit_core(&copy->core[i], &pc[i], io);
+        visit_context(&copy->core[i].gfx, io);
+    }
+    visit_schedule(copy, io);
+    facet_state_require(io, io->failed || consistent(copy), "state of the dispatch");
+    caches = *io;
+    for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+        load_cache(NULL, m->vram_size / 64, io);
+    }
+    if (facet_state_done(io)) {
+        *m = *copy;
+        for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
+            struct facet_tile_core *c = &m->core[i];
+
+            facet_tile_cache_clear(&c->cache);
+            load_cache(&c->cache, m->vram_size / 64, &caches);
+            facet_tile_set_config(c, c->r.config);
+            c->r.s[0] = 0;
+            facet_tile_set_pc(c, pc[i]);
+        }
+        facet_tile_code_flush(m);
+    }
+    free(copy);
+}

@@ -1,0 +1,272 @@
+/* GDRAW beside the second formulation (reference.h): every byte of memory and every report, for
+ * random vertex layouts, matrices, lights, clip planes, index lists, strips and restarts. */
+#include "random_draw.h"
+#include "reference.h"
+
+#include <stdlib.h>
+
+enum { VERTICES = 24, NORMAL_AT = 0x400, PLANE_AT = 0x480 };
+
+static void floats_at(struct rig *r, uint32_t at, unsigned count, float lo, float hi, uint32_t odds)
+{
+    for (unsigned i = 0; i < count; i++) {
+        rig_float(r, at + 4 * i, random_wild(lo, hi, odds));
+    }
+}
+
+static void random_vertices(struct rig *r, uint32_t format, uint32_t odds)
+{
+    for (unsigned i = 0; i < VERTICES; i++) {
+        uint32_t at = RIG_VERTICES + i * (format & 0xFFFF);
+
+        floats_at(r, at, 3, -1.5f, 1.5f, odds);
+        rig_float(r, at + 12, random_below(3) == 0 ? 1.0f : random_wild(-.2f, 2.5f, odds));
+        at += 16;
+        if (format & 1 << 16) {
+            floats_at(r, at, 3, -1, 1, odds);
+            if (random_below(2) == 0) {
+                rig_word(r, at + 4, rig_read(r, at));
+            }
+            at += 12;
+        }
+        if ((format & 1 << 17) != 0 && (format & 1 << 18) != 0) {
+            rig_word(r, at, (uint32_t)harness_random());
+            at += 4;
+        } else if (format & 1 << 17) {
+            floats_at(r, at, 2, -10, 90, odds);
+            at += 8;
+        }
+        if (format & 1 << 19) {
+            rig_word(r, at, (uint32_t)harness_random());
+        }
+    }
+}
+
+static void random_gstate(struct rig *r, uint32_t g[32], uint32_t odds)
+{
+    const uint32_t format = (40 + 4 * random_below(4)) | random_below(16) << 16;
+    static const float guards[] = {0, 1, 1.25f, 4, 100, 65536, 70000, -2};
+
+    rig_gstate(g, format);
+    g[3] = random_below(256) | (random_below(2) == 0 ? 96 : 0);
+    if (random_below(2) == 0) {
+        for (unsigned i = 0; i < 16; i++) {
+            g[4 + i] = rig_bits(random_wild(-1, 1, odds));
+        }
+        g[4 + 15] = rig_bits(1.5f);
+    }
+    if (random_below(2) == 0) {
+        g[20] = rig_at(NORMAL_AT);
+        floats_at(r, NORMAL_AT, 9, -1, 1, odds);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        g[21 + i] = rig_bits(random_wild(-1, 1, odds));
+    }
+    if (random_below(3) == 0) {
+        /* Almost at a right angle to (1, 1, z): what rounding leaves over decides the colour. */
+        const float s = random_float(1e6f, 1e7f);
+
+        g[21] = rig_bits(s);
+        g[22] = rig_bits(-s);
+        g[23] = rig_bits(random_float(-1, 1));
+    }
+    g[24] = (uint32_t)harness_random();
+    g[25] = (uint32_t)harness_random();
+    g[26] = rig_at(PLANE_AT);
+    floats_at(r, PLANE_AT, 4, -1, 1, odds);
+    g[27] = rig_bits(guards[random_below(8)]);
+    if (random_below(2) == 0) {
+        g[28] = (random_below(60) - 20) % 65536 | (random_below(40) - 10) << 16;
+        g[29] = (1 + random_below(120)) | random_below(80) << 16;
+    }
+    g[30] = (random_below(60) - 20) % 65536 | (random_below(40) - 10) << 16;
+    g[31] = random_below(120) | random_below(80) << 16;
+    random_vertices(r, format, odds);
+}
+
+static void random_gparam(uint32_t p[16], uint32_t odds)
+{
+    for (unsigned i = 0; i < 12; i++) {
+        p[i] = rig_bits(random_wild(-1, 1, odds) + (i % 5 == 0 ? 1.0f : 0.0f));
+    }
+    p[12] = (uint32_t)harness_random();
+    p[13] = (uint32_t)harness_random() << 8 | random_below(random_below(4) == 0 ? 256 : 4);
+    p[14] = (uint32_t)harness_random();
+    p[15] = random_below(4);
+}
+
+static void random_indices(struct rig *r, bool wide)
+{
+    for (unsigned i = 0; i < 64; i++) {
+        uint32_t n = random_below(VERTICES);
+
+        switch (random_below(24)) {
+        case 0:
+            n = 0xFFFFFFFF;
+            break;
+        case 1:
+            n = 0xFFF0; /* outside VRAM with every stride */
+            break;
+        }
+        if (wide) {
+            rig_word(r, RIG_INDICES + 4 * i, n);
+        } else {
+            r->vram[RIG_INDICES + 2 * i] = (uint8_t)n;
+            r->vram[RIG_INDICES + 2 * i + 1] = (uint8_t)(n >> 8);
+        }
+    }
+}
+
+static void run(uint32_t odds, unsigned count)
+{
+    static const uint32_t default_gparam[16] = {0};
+    uint8_t *expected = malloc(RIG_SIZE);
+    struct rig r;
+    struct ref_card card;
+
+    ref_open();
+    rig_open(&r);
+    random_memory(&r);
+    card = (struct ref_card){expected, RIG_SIZE, (const uint32_t(*)[8])r.samplers};
+    for (unsigned i = 0; i < count && !harness_failed(); i++) {
+        uint32_t g[32], p[16], words[6];
+        const uint32_t *param = default_gparam;
+        struct facet_raster_result got;
+        struct ref_reports want;
+
+        facet_raster_reset(&r.context);
+        r.unit.plain = i % 2 == 0;
+        random_sampler(&r);
+        random_rstate(&r, true);
+        random_gstate(&r, g, odds);
+        CHECK_EQ(rig_load_gstate(&r, g), 0);
+        if (random_below(4) != 0) {
+            random_gparam(p, odds);
+            CHECK_EQ(rig_load_gparam(&r, p), 0);
+            param = p;
+        }
+        random_indices(&r, (g[3] & 1) != 0);
+        words[0] = random_below(3);
+        words[1] = random_below(4);
+        words[2] = random_below(19);
+        words[3] = random_below(2);
+        words[4] = 0xFFFFFFFF;
+        words[5] = random_below(512) & ~(random_below(2) == 0 ? 4u : 0);
+        for (unsigned k = 0; k < 6; k++) {
+            rig_word(&r, RIG_DESC + 4 * k, words[k]);
+        }
+        memcpy(expected, r.vram, RIG_SIZE);
+        got = facet_raster_gdraw(&r.unit, &r.context, rig_at(RIG_DESC));
+        want = ref_gdraw(&card, r.context.rstate[0], g, param, words);
+        CHECK_EQ(got.rd, 1);
+        CHECK_EQ(got.code, want.code);
+        CHECK_EQ(got.count, want.count);
+        for (uint32_t k = 0; k < RIG_SIZE; k++) {
+            if (r.vram[k] != expected[k]) {
+                CHECK_MSG(false, "byte 0x%x is 0x%02x, not 0x%02x", k, r.vram[k], expected[k]);
+                break;
+            }
+        }
+        if (harness_failed()) {
+            CHECK_MSG(false, "draw %u, flags 0x%x, gstate flags 0x%x", i, words[5], g[3]);
+        }
+    }
+    rig_close(&r);
+    ref_close();
+    free(expected);
+}
+
+#define GEOMETRY_ROWS                                                                              \
+    "TILE-399 TILE-400 TILE-401 TILE-402 TILE-403 TILE-404 TILE-405 TILE-406 TILE-407 TILE-408 "   \
+    "TILE-409 TILE-410 TILE-411 TILE-412 TILE-413 TILE-418 TILE-419 TILE-420 TILE-421 TILE-422 "   \
+    "TILE-423 TILE-424 TILE-425 TILE-426 TILE-427 TILE-428 TILE-429 TILE-430 TILE-431 TILE-432 "   \
+    "TILE-433 TILE-434 TILE-435 TILE-436 TILE-437 TILE-438 TILE-441 TILE-442 TILE-443 TILE-444 "   \
+    "TILE-445 TILE-446 TILE-465 TILE-576 TILE-577 TILE-578 TILE-579"
+
+TEST(geometry_equals_second_formulation, GEOMETRY_ROWS)
+{
+    run(1u << 30, harness_long() ? 40000 : 700);
+}
+
+TEST(geometry_equals_second_formulation_wild_numbers, GEOMETRY_ROWS)
+{
+    run(12, harness_long() ? 40000 : 700);
+}
+
+/* 2^32 elements that lie outside VRAM are counted, not walked. */
+TEST(endless_draws_end, "TILE-578")
+{
+    struct rig r;
+    uint32_t s[16], g[32];
+    struct facet_raster_result got;
+
+    rig_open(&r);
+    rig_rstate(s, 8, 8);
+    rig_load_rstate(&r, s);
+    rig_gstate(g, 40);
+    g[0] = 0x10000000; /* all outside until the address wraps */
+    rig_load_gstate(&r, g);
+    got = rig_gdraw(&r, 3000000, 0, 0);
+    CHECK_EQ(got.code, FACET_RASTER_BAD_INDEX);
+    CHECK_EQ(got.count, 1000000);
+    got = rig_gdraw(&r, 1000002, 1, 0);
+    CHECK_EQ(got.count, 1000000);
+    got = rig_gdraw(&r, 0xFFFFFFFF, 1, 0);
+    CHECK_EQ(got.count, 0xFFFFFF);
+    g[2] = 0x10000000;
+    rig_load_gstate(&r, g);
+    got = rig_gdraw(&r, 3000002, 0, 1);
+    CHECK_EQ(got.code, FACET_RASTER_BAD_INDEX);
+    CHECK_EQ(got.count, 1000000);
+    g[0] = rig_at(RIG_VERTICES);
+    g[1] = 0; /* stride 0: one vertex, and every triangle is a point */
+    rig_load_gstate(&r, g);
+    for (unsigned i = 0; i < 3; i++) {
+        rig_float(&r, RIG_VERTICES + 4 * i, i == 0 ? 1e9f : 0);
+    }
+    rig_float(&r, RIG_VERTICES + 12, 1);
+    got = rig_gdraw(&r, 0xFFFFFFFF, 0, 0);
+    CHECK_EQ(got.code, FACET_RASTER_RANGE);
+    CHECK_EQ(got.count, 0xFFFFFF);
+    got = rig_gdraw(&r, 30, 0, 0);
+    CHECK_EQ(got.count, 10);
+    rig_close(&r);
+}
+
+/* The draw writes pixels over the vertices that come later: they are read after that. */
+TEST(vertices_under_pixels, "")
+{
+    struct rig a, b;
+    facet_pool *pool = NULL;
+
+    CHECK_EQ(facet_pool_create(2, &pool, NULL), FACET_OK);
+    for (unsigned round = 0; round < 40 && !harness_failed(); round++) {
+        uint32_t s[16], g[32];
+
+        rig_open(&a);
+        rig_open(&b);
+        rig_rstate(s, 64, 64);
+        s[0] = rig_at(RIG_VERTICES); /* row 0 is the first ten vertices */
+        rig_gstate(g, 28 | 1 << 17 | 1 << 19);
+        g[3] = 8 | (round & 1); /* the second vertex of a pair shares bytes with pixels */
+        random_memory(&a);
+        for (unsigned i = 0; i < 400; i++) {
+            floats_at(&a, RIG_VERTICES + 28 * i, 7, -1.2f, 1.2f, 1000);
+            rig_float(&a, RIG_VERTICES + 28 * i + 12, 1);
+        }
+        random_indices(&a, round & 1);
+        memcpy(b.vram, a.vram, RIG_SIZE);
+        b.unit.pool = pool;
+        a.unit.plain = true;
+        rig_load_rstate(&a, s);
+        rig_load_gstate(&a, g);
+        rig_load_rstate(&b, s);
+        rig_load_gstate(&b, g);
+        rig_gdraw(&a, 60, round / 2 % 2, round / 4 % 2);
+        rig_gdraw(&b, 60, round / 2 % 2, round / 4 % 2);
+        CHECK(memcmp(a.vram, b.vram, RIG_SIZE) == 0);
+        rig_close(&a);
+        rig_close(&b);
+    }
+    facet_pool_destroy(pool);
+}

@@ -1,0 +1,169 @@
+/* The same bits on every path: portable pixels, wide pixels, and every number of threads. */
+#include "random_draw.h"
+
+#include "base/pool.h"
+
+#include <stdlib.h>
+
+struct pair {
+    struct rig a, b;
+};
+
+/* Two cards with equal contents. */
+static void open_pair(struct pair *p)
+{
+    rig_open(&p->a);
+    rig_open(&p->b);
+    p->a.unit.plain = true;
+}
+
+static void close_pair(struct pair *p)
+{
+    rig_close(&p->a);
+    rig_close(&p->b);
+}
+
+static void copy_to_b(struct pair *p)
+{
+    memcpy(p->b.vram, p->a.vram, RIG_SIZE);
+    memcpy(p->b.samplers, p->a.samplers, sizeof p->a.samplers);
+    p->b.context = p->a.context;
+}
+
+static bool same(const struct pair *p, struct facet_raster_result x, struct facet_raster_result y)
+{
+    const bool results = x.rd == y.rd && x.code == y.code && x.count == y.count;
+    const bool memory = memcmp(p->a.vram, p->b.vram, RIG_SIZE) == 0;
+
+    CHECK(results);
+    CHECK(memory);
+    CHECK(memcmp(&p->a.context, &p->b.context, sizeof p->a.context) == 0);
+    return results && memory;
+}
+
+/* Nothing outside the announced spans changes. */
+static void check_spans(const uint8_t *before, const struct rig *r, struct facet_raster_result x)
+{
+    for (uint32_t i = RIG_TEXTURE; i < RIG_SIZE; i++) {
+        const bool in =
+            (i >= x.color.begin && i < x.color.end) || (i >= x.depth.begin && i < x.depth.end);
+
+        if (!in && before[i] != r->vram[i]) {
+            CHECK_MSG(false, "byte 0x%x was written outside the spans", i);
+            return;
+        }
+    }
+}
+
+static void draws(bool regular, bool wild, unsigned count)
+{
+    uint8_t *before = malloc(RIG_SIZE);
+    struct pair p;
+
+    open_pair(&p);
+    random_memory(&p.a);
+    for (unsigned i = 0; i < count && !harness_failed(); i++) {
+        const uint32_t flags = (random_below(256) & ~1u) | (random_below(2) == 0 ? 2 : 0);
+        struct facet_raster_result x, y;
+        struct rig_vertex v[3];
+
+        random_sampler(&p.a);
+        random_rstate(&p.a, regular);
+        copy_to_b(&p);
+        memcpy(before, p.a.vram, RIG_SIZE);
+        if (random_below(6) == 0) {
+            const int rx = (int)random_below(130) - 20, ry = (int)random_below(80) - 10;
+            const unsigned rw = random_below(120), rh = random_below(80);
+            const uint32_t last = (uint32_t)harness_random();
+
+            x = rig_rrect(&p.a, rx, ry, rw, rh, last, flags);
+            y = rig_rrect(&p.b, rx, ry, rw, rh, last, flags);
+        } else {
+            random_triangle(v, wild);
+            x = rig_rdraw(&p.a, v, flags);
+            y = rig_rdraw(&p.b, v, flags);
+        }
+        if (!same(&p, x, y)) {
+            CHECK_MSG(false, "draw %u", i);
+        }
+        check_spans(before, &p.a, x);
+    }
+    close_pair(&p);
+    free(before);
+}
+
+TEST(wide_pixels_equal_portable, "")
+{
+    draws(true, false, harness_long() ? 200000 : 800);
+}
+
+TEST(wide_pixels_equal_portable_wild_numbers, "")
+{
+    draws(true, true, harness_long() ? 200000 : 800);
+}
+
+TEST(overlapping_and_missing_memory, "")
+{
+    draws(false, true, harness_long() ? 50000 : 500);
+}
+
+/* A draw of many triangles: vertices anywhere around the screen. */
+static void put_mesh(struct rig *r, unsigned vertices, unsigned indices)
+{
+    for (unsigned i = 0; i < vertices; i++) {
+        const uint32_t at = RIG_VERTICES + 28 * i;
+
+        rig_float(r, at, random_float(-1.6f, 1.6f));
+        rig_float(r, at + 4, random_float(-1.6f, 1.6f));
+        rig_float(r, at + 8, random_float(-.3f, 1.3f));
+        rig_float(r, at + 12, random_wild(-.1f, 2.0f, 50));
+        rig_float(r, at + 16, random_float(0, 60));
+        rig_float(r, at + 20, random_float(0, 60));
+        rig_word(r, at + 24, (uint32_t)harness_random());
+    }
+    for (unsigned i = 0; i < indices; i += 2) {
+        const uint32_t a = random_below(20) == 0 ? 0xFFFF : random_below(vertices);
+        const uint32_t b = random_below(200) == 0 ? 40000 : random_below(vertices);
+
+        rig_word(r, RIG_INDICES + 2 * i, a | b << 16);
+    }
+}
+
+TEST(threads_do_not_show, "")
+{
+    enum { VERTICES = 120, INDICES = 6000 };
+    const unsigned rounds = harness_long() ? 1000 : 12;
+    struct pair p;
+    facet_pool *pools[3] = {NULL, NULL, NULL};
+
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_EQ(facet_pool_create(i + 2, &pools[i], NULL), FACET_OK);
+    }
+    open_pair(&p);
+    random_memory(&p.a);
+    for (unsigned i = 0; i < rounds && !harness_failed(); i++) {
+        uint32_t g[32];
+        const uint32_t flags = 1 | random_below(2) << 1 | 8 | random_below(4) << 4 |
+                               random_below(4) << 6 | random_below(2) << 8;
+        const uint32_t topology = random_below(2);
+
+        random_sampler(&p.a);
+        random_rstate(&p.a, i % 4 != 0);
+        rig_gstate(g, 28 | 1 << 17 | 1 << 19);
+        g[3] = 8;
+        rig_load_gstate(&p.a, g);
+        put_mesh(&p.a, VERTICES, INDICES);
+        copy_to_b(&p);
+        p.b.unit.pool = pools[i % 3];
+        p.b.unit.plain = i % 2;
+        if (!same(&p,
+                  rig_gdraw(&p.a, INDICES, topology, flags),
+                  rig_gdraw(&p.b, INDICES, topology, flags))) {
+            CHECK_MSG(false, "round %u", i);
+        }
+    }
+    close_pair(&p);
+    for (unsigned i = 0; i < 3; i++) {
+        facet_pool_destroy(pools[i]);
+    }
+}

@@ -1,0 +1,383 @@
+/* The tile machine through the common face: tables, snapshots, breakpoints, watchpoints, observer;
+ * and random programs that must end in the same state whichever way they are run: whole rounds or
+ * single steps, watched or not, with host SIMD or without, from a snapshot or straight on. */
+#include "kernel.h"
+
+#include "isa/isa.h"
+#include "isa/isa_rows.h"
+
+#include <facet/observer.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct kernel k;
+
+/* ---- random programs ---- */
+
+enum { WORDS = 160 };
+
+/* Any row but those that end or wait; branches go forward a little, addresses stay near DATA most
+ * of the time because s1..s15 hold such values. */
+static uint32_t some_word(unsigned at)
+{
+    for (;;) {
+        unsigned id = (unsigned)(harness_random() % facet_isa_row_count[FACET_ISA_TILE]);
+        const struct facet_insn_row *row = &facet_isa_rows[FACET_ISA_TILE][id];
+        uint32_t word = row->match | ((uint32_t)harness_random() & ~row->mask);
+        bool branch = id >= FACET_TILE_BEQ && id <= FACET_TILE_BGEU;
+
+        bool constant = id == FACET_TILE_VLD_C || id == FACET_TILE_VLD_C_L;
+
+        if (strchr(row->syntax, '(') != NULL && harness_random() % 256 != 0) {
+            word = (word & ~(31u << 15)) | (constant ? 24u : 1 + word % 7) << 15;
+            if (strstr(row->fields, "s2[24:20]") != NULL) {
+                word |= 24u << 20;
+            } else if (strstr(row->fields, "imm[31:20]") != NULL) {
+                word &= 0x07CFFFFF;
+            } else {
+                word &= ~((uint32_t)3 << 20 & ~row->mask); /* the short immediate of VATOM */
+            }
+        }
+        if (strstr(row->fields, "d[11:7]") != NULL) {
+            word = (word & ~(31u << 7)) | (8 + (uint32_t)(harness_random() % 16)) << 7;
+        }
+        if (id == FACET_TILE_WFI || id == FACET_TILE_EXIT || id == FACET_TILE_JALR ||
+            id == FACET_TILE_JAL || id == FACET_TILE_JAL_S) {
+            continue;
+        }
+        if (branch) {
+            uint32_t offset = 4 * (1 + (uint32_t)(harness_random() % (WORDS - at < 6 ? 1 : 5)));
+
+            word = (word & 0x01FFF07F) | (offset >> 1 & 15) << 8 | (offset >> 5 & 63) << 25;
+        }
+        if (strstr(row->syntax, "uimm(rs1)") == NULL && strstr(row->mnemonic, ".P") != NULL &&
+            row->mnemonic[0] == 'S' && harness_random() % 16 != 0) {
+            continue; /* stores into the program */
+        }
+        if (facet_isa_decode(FACET_ISA_TILE, word) != NULL) {
+            return word;
+        }
+    }
+}
+
+static void make_program(uint32_t *words)
+{
+    for (unsigned i = 0; i < WORDS; i++) {
+        words[i] = some_word(i);
+    }
+    words[WORDS] = 0x0010700F;
+}
+
+/* A machine with the program dispatched on all cores, registers filled. */
+static void start(const struct facet_tile_config *config, const uint32_t *words)
+{
+    kernel_open(&k, config);
+    k.packet = (struct facet_tile_packet){.pc = VRAM + 0x8000,
+                                          .columns = 4,
+                                          .rows = 1,
+                                          .shared_size = 256,
+                                          .const_base = DATA + 0x4000,
+                                          .const_size = 1024,
+                                          .watchdog = 4000};
+    for (unsigned i = 0; i <= WORDS; i++) {
+        kernel_put(&k, VRAM + 0x8000 + 4 * i, words[i]);
+    }
+    for (unsigned i = 0; i < 0x2000; i++) {
+        kernel_put(&k, DATA + 4 * i, i * 0x9E3779B1);
+    }
+    CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+    for (uint32_t core = 0; core < 4; core++) {
+        for (uint32_t i = 1; i < 96; i++) {
+            uint64_t x = (i * 7 + core) * UINT64_C(0xD1342543DE82EF95);
+            struct facet_value value = {x, x * 3};
+
+            if (i < 32) {
+                value.lo = i < 8 ? DATA + (x & 0x1FF0) : i < 24 ? (uint32_t)x : x & 0xFC;
+                value.hi = 0;
+            } else if (i < 64) {
+                value.lo = x & 0xFFFF;
+                value.hi = 0;
+            } else if (i >= 64 + 24) {
+                value.lo &= UINT64_C(0x000000FC000000FC);
+                value.hi &= UINT64_C(0x000000FC000000FC);
+            }
+
+            (void)facet_machine_reg_write(k.machine, core, i, value, NULL);
+        }
+    }
+}
+
+static struct facet_blob end_state(void)
+{
+    struct facet_blob blob = {NULL, 0};
+
+    CHECK(facet_machine_snapshot(k.machine, &blob, NULL) == FACET_OK);
+    return blob;
+}
+
+static void run_on(uint64_t budget)
+{
+    struct facet_run run = {.budget = budget};
+
+    facet_machine_run(k.machine, &run, &k.stop);
+}
+
+static void ignore(void *context, const struct facet_retire_event *event)
+{
+    (void)event;
+    ++*(uint64_t *)context;
+}
+
+/* Runs to the end in the way `how`. */
+static struct facet_blob
+run_program(const struct facet_tile_config *config, const uint32_t *words, unsigned how)
+{
+    uint64_t retired = 0, sum = 0;
+    struct facet_observer observer = {.context = &retired, .retire = ignore};
+    struct facet_blob blob, middle = {NULL, 0};
+
+    start(config, words);
+    switch (how) {
+    case 0:
+        run_on(UINT64_MAX);
+        break;
+    case 1: /* steps */
+        do {
+            facet_machine_step(k.machine, &k.stop);
+        } while (k.stop.reason == FACET_STOP_BUDGET);
+        break;
+    case 2: /* watched */
+        facet_machine_observe(k.machine, &observer);
+        run_on(UINT64_MAX);
+        facet_machine_observe(k.machine, NULL);
+        for (uint32_t i = 0; i < 4; i++) {
+            sum += facet_machine_retired(k.machine, i);
+        }
+        CHECK_EQ(retired, sum);
+        break;
+    default: /* in pieces, through a snapshot into another machine */
+        do {
+            run_on(1 + harness_random() % 97);
+            if (harness_random() % 8 == 0) {
+                CHECK(facet_machine_snapshot(k.machine, &middle, NULL) == FACET_OK);
+                kernel_close(&k);
+                kernel_open(&k, config);
+                struct facet_error err = {0};
+                CHECK_MSG(facet_machine_restore(k.machine, middle.data, middle.size, &err) ==
+                              FACET_OK,
+                          "%s",
+                          err.message);
+                facet_blob_free(&middle);
+            }
+        } while (k.stop.reason == FACET_STOP_BUDGET);
+        break;
+    }
+    blob = end_state();
+    kernel_close(&k);
+    return blob;
+}
+
+TEST(every_way_of_running_is_the_same, "TILE-048 TILE-392")
+{
+    static const struct facet_tile_config configs[] = {
+        {0}, {.plain = true}, {.quantum = 3}, {.random = true, .seed = 99}, {.strong = true}};
+    unsigned faults = 0, ends = 0;
+    uint64_t steps = 0;
+
+    for (unsigned n = 0; n < (harness_long() ? 400 : 25) && !harness_failed(); n++) {
+        uint32_t words[WORDS + 1];
+
+        make_program(words);
+        for (unsigned c = 0; c < 5; c++) {
+            struct facet_blob expected = run_program(&configs[c], words, 0);
+
+            for (unsigned how = 1; how < 4; how++) {
+                struct facet_blob got = run_program(&configs[c], words, how);
+
+                CHECK_MSG(got.size == expected.size &&
+                              memcmp(got.data, expected.data, got.size) == 0,
+                          "program %u, configuration %u: way %u ends differently",
+                          n,
+                          c,
+                          how);
+                facet_blob_free(&got);
+            }
+            if (c == 0) { /* host SIMD or not is no part of the state */
+                struct facet_blob plain = run_program(&configs[1], words, 0);
+
+                CHECK(plain.size == expected.size &&
+                      memcmp(plain.data, expected.data, plain.size) == 0);
+                facet_blob_free(&plain);
+                faults += k.stop.reason == FACET_STOP_FAULT;
+                ends += k.stop.reason == FACET_STOP_EXIT;
+                steps += k.stop.steps;
+            }
+            facet_blob_free(&expected);
+        }
+    }
+    CHECK_MSG(faults > 0 && ends > 0 && steps > 5000,
+              "the programs are of no use: %u fault, %u end, %u steps",
+              faults,
+              ends,
+              (unsigned)steps);
+}
+
+/* ---- tables ---- */
+
+TEST(names, "TILE-001 TILE-003 TILE-004")
+{
+    kernel_open(&k, NULL);
+    CHECK_EQ(facet_machine_core_count(k.machine), 4);
+    CHECK_STR(facet_machine_core(k.machine, 2)->name, "core2");
+    CHECK_STR(facet_machine_kind_name(k.machine), "tile");
+    CHECK_EQ(facet_machine_core(k.machine, 0)->reg_count, 97);
+    CHECK(facet_machine_find_reg(k.machine, 0, "V31") != FACET_NONE);
+    CHECK(facet_machine_find_csr(k.machine, 0, "sampler[31].misc") != FACET_NONE);
+    CHECK_EQ(facet_machine_csr_at(k.machine, 0, 0xC20),
+             facet_machine_find_csr(k.machine, 0, "fault_cause"));
+    CHECK_EQ(facet_machine_space_count(k.machine), 5);
+    CHECK_STR(facet_machine_space_name(k.machine, 1), "scratch0");
+    CHECK_EQ(facet_machine_next_core(k.machine), FACET_NONE);
+    struct facet_stop stop;
+    facet_machine_step(k.machine, &stop);
+    CHECK_EQ(stop.reason, FACET_STOP_IDLE); /* nothing was dispatched */
+    CHECK_EQ(stop.steps, 0);
+    kernel_close(&k);
+}
+
+TEST(breakpoints_and_watchpoints, "TILE-048")
+{
+    struct facet_watch watch = {
+        .core = FACET_ANY_CORE, .space = 0, .address = DATA + 4, .size = 4, .on_write = true};
+    const struct facet_run run = {.budget = UINT64_MAX};
+    uint32_t id;
+
+    kernel_open(&k, NULL);
+    k.packet.columns = 4;
+    CHECK(kernel_load(&k,
+                      VRAM,
+                      "CSRR s1, core_id\nLUI s2, 0x80010\nSHLI s3, s1, 2\nhere: SW.R s1, s3(s2)\n"
+                      "ADDI s4, s0, 1\nEXIT"));
+    CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+    CHECK(facet_machine_break_add(k.machine, 2, VRAM + 12, &id, NULL) == FACET_OK);
+    CHECK(facet_machine_watch_add(k.machine, &watch, NULL, NULL) == FACET_OK);
+    facet_machine_run(k.machine, &run, &k.stop);
+    CHECK_EQ(k.stop.reason, FACET_STOP_WATCHPOINT);
+    CHECK_EQ(k.stop.core, 1);
+    CHECK_EQ(k.stop.address, DATA + 4);
+    facet_machine_run(k.machine, &run, &k.stop);
+    CHECK_EQ(k.stop.reason, FACET_STOP_BREAKPOINT);
+    CHECK_EQ(k.stop.core, 2);
+    CHECK_EQ(k.stop.pc, VRAM + 12);
+    CHECK_EQ(kernel_reg(&k, 2, "s3"), 8);
+    facet_machine_run(k.machine, &run, &k.stop);
+    CHECK_EQ(k.stop.reason, FACET_STOP_EXIT);
+    facet_machine_reset(k.machine); /* the dispatch begins again */
+    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_RUNNING);
+    CHECK_EQ(facet_machine_steps(k.machine), 0);
+    kernel_close(&k);
+}
+
+/* ---- observer ---- */
+
+struct seen {
+    unsigned regs, csrs, loads, stores, traps;
+    uint64_t last_value;
+};
+
+static void on_reg(void *context, const struct facet_reg_event *event)
+{
+    struct seen *s = context;
+
+    s->regs++;
+    s->last_value = event->new_value.lo;
+}
+
+static void on_csr(void *context, const struct facet_reg_event *event)
+{
+    (void)event;
+    ((struct seen *)context)->csrs++;
+}
+
+static void on_memory(void *context, const struct facet_memory_event *event)
+{
+    struct seen *s = context;
+
+    s->loads += !event->write;
+    s->stores += event->write;
+}
+
+static void on_trap(void *context, const struct facet_trap_event *event)
+{
+    struct seen *s = context;
+
+    s->traps++;
+    CHECK_EQ(event->cause, 4);
+    CHECK_EQ(event->value, 0);
+}
+
+TEST(events, "TILE-048")
+{
+    struct seen seen = {0};
+    struct facet_observer observer = {.context = &seen,
+                                      .reg_write = on_reg,
+                                      .csr_write = on_csr,
+                                      .memory = on_memory,
+                                      .trap = on_trap};
+
+    kernel_open(&k, NULL);
+    CHECK(kernel_load(&k,
+                      VRAM,
+                      "LUI s2, 0x80010\nLW s3, 0(s2)\nVST.V v1, 16(s2)\nAADD s4, s2, (s2)\n"
+                      "CSRW vstride, s2\nCSRW 0x400, s2\nADDI s5, s0, 9\nLW s6, 0(s0)"));
+    CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+    facet_machine_observe(k.machine, &observer);
+    run_on(UINT64_MAX);
+    CHECK_EQ(k.stop.reason, FACET_STOP_FAULT);
+    CHECK_EQ(seen.regs, 2);   /* s2, s5: the others keep 0 */
+    CHECK_EQ(seen.csrs, 3);   /* vstride, a sampler word, status.MEMF */
+    CHECK_EQ(seen.loads, 2);  /* LW, AADD */
+    CHECK_EQ(seen.stores, 2); /* VST, AADD */
+    CHECK_EQ(seen.traps, 1);
+    CHECK_EQ(seen.last_value, 9);
+    facet_machine_observe(k.machine, NULL);
+    kernel_close(&k);
+}
+
+/* ---- snapshots ---- */
+
+TEST(bad_snapshots_change_nothing, "TILE-048")
+{
+    uint32_t words[WORDS + 1];
+    struct facet_blob good, before, after;
+
+    make_program(words);
+    start(NULL, words);
+    run_on(100);
+    good = end_state();
+    run_on(37);
+    before = end_state();
+    for (unsigned i = 0; i < 400; i++) {
+        size_t at = (size_t)(harness_random() % good.size);
+        size_t size = i % 3 == 0 ? at : good.size;
+        uint8_t *bytes = good.data, old = bytes[at];
+
+        bytes[at] ^= (uint8_t)(1 + harness_random() % 255);
+        CHECK(facet_machine_restore(k.machine, bytes, size, NULL) != FACET_OK);
+        bytes[at] = old;
+    }
+    after = end_state();
+    CHECK(after.size == before.size && memcmp(after.data, before.data, after.size) == 0);
+    CHECK(facet_machine_restore(k.machine, good.data, good.size, NULL) == FACET_OK);
+    run_on(37);
+    facet_blob_free(&after);
+    after = end_state();
+    CHECK(after.size == before.size && memcmp(after.data, before.data, after.size) == 0);
+    kernel_close(&k);
+    kernel_open(&k, &(struct facet_tile_config){.strong = true});
+    CHECK(facet_machine_restore(k.machine, good.data, good.size, NULL) != FACET_OK);
+    kernel_close(&k);
+    facet_blob_free(&good);
+    facet_blob_free(&before);
+    facet_blob_free(&after);
+}

@@ -1,0 +1,487 @@
+/* Loads and stores: addresses, sizes, alignment, regions, faults and their priority
+ * (tile-semantics.md 6, 7, 12). */
+#include "kernel.h"
+
+#include <stdio.h>
+
+static struct kernel k;
+
+#define OPEN()                                                                                     \
+    kernel_open(&k, NULL);                                                                         \
+    k.packet.shared_size = 4096
+#define CLOSE() kernel_close(&k)
+
+static uint32_t loaded(const char *line)
+{
+    k.s[1] = 0;
+    kernel_exec(&k, line);
+    CHECK_EQ(k.cause, 0);
+    return k.s[1];
+}
+
+TEST(scalar_loads,
+     "TILE-171 TILE-172 TILE-173 TILE-174 TILE-175 TILE-016 TILE-017 TILE-018 TILE-166 TILE-167 "
+     "TILE-169 TILE-206 TILE-207 TILE-209 TILE-210 TILE-211 TILE-213 TILE-214 TILE-215 TILE-217 "
+     "TILE-531")
+{
+    static const struct {
+        const char *name;
+        uint32_t value;
+    } row[] = {
+        {"LB", 0xFFFFFF80}, {"LH", 0xFFFFA080}, {"LW", 0x89ABA080}, {"LBU", 0x80}, {"LHU", 0xA080}};
+
+    OPEN();
+    kernel_put(&k, DATA + 64, 0x89ABA080);
+    for (unsigned i = 0; i < 5; i++) {
+        char line[64];
+
+        k.s[2] = DATA + 56;
+        k.s[3] = 8;
+        k.s[4] = DATA + 64;
+        k.s[5] = 0xFFFFFFF8;
+        k.s[6] = DATA + 72;
+        (void)sprintf(line, "%s s1, 8(s2)", row[i].name);
+        CHECK_EQ(loaded(line), row[i].value);
+        (void)sprintf(line, "%s s1, -8(s6)", row[i].name); /* becomes .L */
+        CHECK_EQ(loaded(line), row[i].value);
+        (void)sprintf(line, "%s.R s1, s3(s2)", row[i].name);
+        CHECK_EQ(loaded(line), row[i].value);
+        (void)sprintf(line, "%s.R s1, s5(s6)", row[i].name); /* wraps */
+        CHECK_EQ(loaded(line), row[i].value);
+        (void)sprintf(line, "%s.B s1, (s4)", row[i].name);
+        CHECK_EQ(loaded(line), row[i].value);
+        CHECK_EQ(kernel_csr(&k, 0, "perf_load"), 1);
+        CHECK_EQ(k.status, 0);
+    }
+    CLOSE();
+}
+
+TEST(pc_relative,
+     "TILE-019 TILE-168 TILE-170 TILE-208 TILE-212 TILE-216 TILE-222 TILE-226 TILE-230 "
+     "TILE-286")
+{
+    OPEN();
+    kernel_exec(&k, "ADDI s9, s0, 1\nLW.P s1, 8\nEXIT\n.word 0x01FE8380");
+    CHECK_EQ(k.s[1], 0x01FE8380);
+    kernel_exec(&k, "LW.PL s1, 12\nLH.P s2, 8\nEXIT\n.word 0x01FE8380");
+    CHECK_EQ(k.s[1], 0x01FE8380);
+    CHECK_EQ(k.s[2], 0xFFFF8380);
+    k.s[3] = 0x12345678;
+    kernel_exec(&k, "ADDI s9, s0, 1\nSW.P s3, 28\nSB.P s3, 28\nSH.PL s3, 0x20");
+    CHECK_EQ(kernel_get(&k, VRAM + 32), 0x12345678);
+    CHECK_EQ(kernel_get(&k, VRAM + 36) & 0xFF, 0x78);
+    CHECK_EQ(kernel_get(&k, VRAM + 44) & 0xFFFF, 0x5678);
+    CHECK_EQ(kernel_word("LW.P s1, 8") >> 15 & 31, 0);
+    /* The rs1 field is ignored. */
+    k.s[7] = 0x1000;
+    kernel_put(&k, VRAM + 8, 0xCAFEF00D);
+    kernel_put(&k, VRAM + 0, kernel_word("LW.P s1, 8") | 7 << 15);
+    kernel_exec_word(&k, kernel_word("LW.P s1, 8") | 7 << 15);
+    CHECK_EQ(k.s[1], 0xCAFEF00D);
+    k.v[2] = (union vec){.w = {1, 2, 3, 4}};
+    kernel_exec(&k, "VST.V.PL v2, 64\nVLD.V.PL v3, 60\nVLD.V.P v4, 24");
+    CHECK_EQ(kernel_get(&k, VRAM + 64 + 12), 4);
+    CHECK(memcmp(&k.v[3], &k.v[2], 16) == 0);
+    CLOSE();
+}
+
+TEST(scalar_stores,
+     "TILE-176 TILE-177 TILE-178 TILE-220 TILE-221 TILE-223 TILE-224 TILE-225 TILE-227 TILE-228 "
+     "TILE-229 TILE-231")
+{
+    static const struct {
+        const char *name;
+        uint32_t value;
+    } row[] = {{"SB", 0x111111DD}, {"SH", 0x1111CCDD}, {"SW", 0xAABBCCDD}};
+
+    OPEN();
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned form = 0; form < 4; form++) {
+            static const char *const forms[] = {
+                "%s s1, 8(s2)", "%s.R s1, s3(s2)", "%s.B s1, (s4)", "%s s1, -8(s6)"};
+            char line[64];
+
+            kernel_put(&k, DATA + 64, 0x11111111);
+            kernel_put(&k, DATA + 68, 0x22222222);
+            k.s[1] = 0xAABBCCDD;
+            k.s[2] = DATA + 56;
+            k.s[3] = 8;
+            k.s[4] = DATA + 64;
+            k.s[6] = DATA + 72;
+            (void)sprintf(line, forms[form], row[i].name);
+            kernel_exec(&k, line);
+            CHECK_EQ(kernel_get(&k, DATA + 64), row[i].value);
+            CHECK_EQ(kernel_get(&k, DATA + 68), 0x22222222);
+            CHECK_EQ(kernel_csr(&k, 0, "perf_store"), 1);
+        }
+    }
+    CLOSE();
+}
+
+TEST(misaligned, "TILE-179 TILE-180 TILE-493 TILE-494 TILE-495")
+{
+    OPEN();
+    for (unsigned i = 0; i < 64; i++) {
+        uint8_t byte = (uint8_t)(0x80 + i);
+
+        CHECK(facet_machine_write(k.machine, 0, DATA + 32 + i, &byte, 1, NULL) == FACET_OK);
+    }
+    for (unsigned offset = 0; offset < 40; offset++) { /* across a line of the cache as well */
+        uint32_t b = 0x80 + offset;
+
+        k.s[2] = DATA + 32 + offset;
+        kernel_exec(&k, "LW s1, 0(s2)\nLHU s3, 0(s2)\nVLD.V v1, 0(s2)\nADDI s5, s0, 1");
+        CHECK_EQ(k.s[1], b | (b + 1) << 8 | (b + 2) << 16 | (b + 3) << 24);
+        CHECK_EQ(k.s[3], b | (b + 1) << 8);
+        CHECK_EQ(k.v[1].b[15], b + 15);
+        CHECK_EQ(k.status, offset % 16 != 0 ? ST_MISAL : 0);
+        CHECK_EQ(k.s[5], 1);
+    }
+    k.s[2] = DATA + 2;
+    k.s[1] = 5;
+    k.config = 0x200; /* ALIGN_TRAP */
+    kernel_exec(&k, "LW s1, 0(s2)");
+    CHECK_EQ(k.cause, 7);
+    CHECK_EQ(k.fault_addr, DATA + 2);
+    CHECK_EQ(k.s[1], 5);
+    CHECK_EQ(k.status, ST_MEMF);
+    kernel_exec(&k, "LH s1, 0(s2)");
+    CHECK_EQ(k.cause, 0);
+    kernel_exec(&k, "VST.V v1, 0(s2)");
+    CHECK_EQ(k.cause, 7);
+    k.s[3] = 2; /* lane 1 is the first that is not aligned */
+    k.s[2] = DATA;
+    kernel_exec(&k, "VLD.S v1, (s2), s3");
+    CHECK_EQ(k.cause, 7);
+    CHECK_EQ(k.fault_addr, DATA + 2);
+    kernel_exec(&k, "VLD.S16 v1, (s2), s3");
+    CHECK_EQ(k.cause, 0);
+    k.config = 0;
+    k.s[2] = DATA + 1;
+    kernel_exec(&k, "SW s1, 0(s2)\nCSRR s4, status\nCSRRW s0, status, s0\nCSRR s5, status");
+    CHECK_EQ(k.s[4], ST_MISAL);
+    CHECK_EQ(k.s[5], 0);
+    CLOSE();
+}
+
+TEST(unit_stride_vectors,
+     "TILE-004 TILE-269 TILE-277 TILE-282 TILE-283 TILE-288 TILE-295 TILE-546 TILE-547 TILE-548 "
+     "TILE-572 TILE-287")
+{
+    OPEN();
+    for (unsigned i = 1; i < 32; i++) {
+        char line[128];
+
+        k.v[i] = (union vec){.w = {i, i << 8, i << 16, i << 24}};
+        k.s[2] = DATA;
+        (void)sprintf(line, "VST.V v%u, 16(s2)\nVLD.V v%u, 16(s2)", i, 32 - i);
+        kernel_exec(&k, line);
+        CHECK_EQ(kernel_get(&k, DATA + 16), i);
+        CHECK_EQ(kernel_get(&k, DATA + 28), i << 24);
+        CHECK_EQ(k.v[32 - i].w[2], i << 16);
+    }
+    CHECK_EQ(kernel_word("VLD.V v3, 16(s1)") >> 20 & 31, 16);
+    kernel_exec(&k, "VADD.I32 v0, v1, v2\nVST.V v0, 0(s2)");
+    for (unsigned i = 0; i < 16; i += 4) {
+        CHECK_EQ(kernel_get(&k, DATA + i), 0);
+    }
+    k.v[1] = (union vec){.w = {9, 8, 7, 6}};
+    k.v[3] = (union vec){.d = {0, 0}};
+    k.s[3] = 32;
+    k.vstride = 4096;
+    kernel_exec(&k,
+                "VST.V v1, 0(s2)\nVST.V.L v1, -16(s2)\nVST.V.R v1, s3(s2)\nVST.V.B v1, (s2)\n"
+                "VLD.V v3, 0(s2)");
+    CHECK_EQ(kernel_get(&k, DATA + 4096), 9);
+    CHECK_EQ(kernel_get(&k, DATA + 4096 - 16), 9);
+    CHECK_EQ(kernel_get(&k, DATA + 32), 9);
+    CHECK_EQ(kernel_get(&k, DATA), 9);
+    CHECK_EQ(k.v[3].w[3], 6);
+    CHECK_EQ(kernel_csr(&k, 0, "perf_store"), 4);
+    CLOSE();
+}
+
+TEST(strided_and_indexed, "TILE-278 TILE-279 TILE-284 TILE-285 TILE-300 TILE-549 TILE-550 TILE-570")
+{
+    OPEN();
+    k.vstride = 64; /* ignored by all of these */
+    for (unsigned i = 0; i < 64; i++) {
+        kernel_put(&k, DATA + 4 * i, 0x01010101u * i);
+    }
+    k.s[1] = DATA;
+    k.s[2] = 12;
+    kernel_exec(&k, "VLD.S v1, (s1), s2\nVLD.S16 v2, (s1), s2\nVLD.S8 v3, (s1), s2");
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_EQ(k.v[1].w[i], 0x03030303u * i);
+        CHECK_EQ(k.v[2].h[i + 4], 0x0303u * (i + 4));
+        CHECK_EQ(k.v[3].b[i + 12], 3 * (i + 12));
+    }
+    k.s[1] = DATA + 24;
+    k.s[2] = (uint32_t)-8;
+    kernel_exec(&k, "VLD.S v1, (s1), s2");
+    CHECK_EQ(k.v[1].w[3], 0);
+    CHECK_EQ(k.v[1].w[0], 0x06060606);
+    k.s[2] = 0;
+    kernel_exec(&k, "VLD.S v1, (s1), s2");
+    CHECK_EQ(k.v[1].w[3], 0x06060606);
+    k.s[1] = DATA;
+    k.v[4] = (union vec){.w = {0, 64, 4, 60}};
+    kernel_exec(&k, "VLDX v1, (s1), v4\nVLDX.L v2, -4(s1), v4");
+    CHECK_EQ(k.cause, 0);
+    CHECK_EQ(k.v[1].w[1], 0x10101010);
+    CHECK_EQ(k.v[1].w[3], 0x0F0F0F0F);
+    CHECK_EQ(k.v[2].w[2], 0);
+    CHECK_EQ(k.v[2].w[1], 0x0F0F0F0F);
+    for (unsigned i = 0; i < 8; i++) {
+        k.v[5].h[i] = (uint16_t)(8 * i);
+        k.v[6].b[2 * i] = (uint8_t)(0xFC - 4 * i);
+        k.v[6].b[2 * i + 1] = (uint8_t)(4 * i);
+    }
+    kernel_exec(&k, "VLDX16 v1, (s1), v5\nVLDX8 v2, (s1), v6");
+    CHECK_EQ(k.v[1].h[7], 0x0E0E);
+    CHECK_EQ(k.v[2].b[0], 0x3F); /* zero-extended */
+    CHECK_EQ(k.v[2].b[15], 7);
+    k.v[7] = (union vec){.w = {0x11, 0x22, 0x33, 0x44}};
+    k.v[4] = (union vec){.w = {0, 8, 0, 8}};
+    kernel_exec(&k, "VSTX v7, (s1), v4"); /* the higher lane wins */
+    CHECK_EQ(kernel_get(&k, DATA), 0x33);
+    CHECK_EQ(kernel_get(&k, DATA + 8), 0x44);
+    k.s[2] = 2;
+    kernel_exec(&k, "VST.S v7, (s1), s2"); /* overlapping lanes in rising order */
+    CHECK_EQ(kernel_get(&k, DATA), 0x00220011);
+    CHECK_EQ(kernel_get(&k, DATA + 4), 0x00440033);
+    CHECK_EQ(k.status, ST_MISAL);
+    k.v[4] = (union vec){.w = {0, 16, 32, 48}};
+    kernel_exec(&k, "VSTX.L v7, 8(s1), v4\nVST.S8 v7, (s1), s2");
+    CHECK_EQ(kernel_get(&k, DATA + 56), 0x44);
+    CLOSE();
+}
+
+TEST(constant_space, "TILE-005 TILE-280 TILE-524 TILE-535 TILE-536 TILE-580 TILE-519 TILE-520")
+{
+    OPEN();
+    k.packet.const_base = DATA;
+    k.packet.const_size = 32;
+    for (unsigned i = 0; i < 12; i++) {
+        kernel_put(&k, DATA + 4 * i, 100 + i);
+    }
+    kernel_exec(&k,
+                "VLD.C v1, c1(s0)\nCSRR s5, const_base\nCSRR s6, const_size\nLW s7, 4(s5)\n"
+                "VLD.C.L v2, 8(s0)");
+    CHECK_EQ(k.cause, 0);
+    CHECK_EQ(k.v[1].w[3], 107);
+    CHECK_EQ(k.v[2].w[0], 102);
+    CHECK_EQ(k.status, ST_MISAL);
+    CHECK_EQ(k.s[5], DATA);
+    CHECK_EQ(k.s[6], 32);
+    CHECK_EQ(k.s[7], 101);
+    kernel_exec(&k, "VLD.C v1, c2(s0)");
+    CHECK_EQ(k.cause, 4);
+    CHECK_EQ(k.fault_addr, DATA + 32);
+    kernel_exec(&k, "VLD.C.L v1, 17(s0)");
+    CHECK_EQ(k.cause, 4);
+    k.s[1] = 0xFFFFFFF8; /* the offset wraps in 32 bits, the comparison does not */
+    kernel_exec(&k, "VLD.C v1, c0(s1)");
+    CHECK_EQ(k.cause, 4);
+    CHECK_EQ(k.fault_addr, DATA - 8);
+    k.s[2] = DATA - 2;
+    kernel_exec(&k, "SW s1, 0(s2)"); /* its third byte is the first of the region */
+    CHECK_EQ(k.cause, 6);
+    CHECK_EQ(k.fault_addr, DATA);
+    kernel_exec(&k, "SW s1, 2(s2)");
+    CHECK_EQ(k.cause, 6);
+    CHECK_EQ(k.fault_addr, DATA);
+    k.s[2] = DATA + 28;
+    kernel_exec(&k, "AADD s1, s0, (s2)");
+    CHECK_EQ(k.cause, 6);
+    kernel_exec(&k, "SW s0, 4(s2)");
+    CHECK_EQ(k.cause, 0);
+    CHECK_EQ(kernel_get(&k, DATA + 28), 107);
+    CLOSE();
+}
+
+TEST(regions, "TILE-047 TILE-517 TILE-518 TILE-529 TILE-533 TILE-534")
+{
+    static const struct {
+        const char *line;
+        uint32_t s2, cause, address;
+    } row[] = {
+        {"LW s1, 0(s2)", 0, 4, 0},
+        {"LW s1, 0(s2)", VRAM + (1 << 20), 4, VRAM + (1 << 20)},
+        {"LW s1, 0(s2)", VRAM + (1 << 20) - 2, 4, VRAM + (1 << 20)},
+        {"LW s1, 0(s2)", VRAM - 1, 4, VRAM - 1},
+        {"LW s1, 0(s2)", 0xFFFFFFFE, 4, 0xFFFFFFFE},
+        {"SW s1, 0(s2)", VRAM + (1 << 20) - 4, 0, 0},
+        {"SW s1, 0(s2)", SCRATCH, 0, 0},
+        {"SW s1, 0(s2)", SCRATCH + 4096, 5, SCRATCH + 4096},
+        {"SB s1, 0(s2)", SCRATCH + 4095, 0, 0},
+        {"SH s1, 0(s2)", SCRATCH + 4095, 5, SCRATCH + 4096},
+        {"LB s1, 0(s2)", SCRATCH - 1, 4, SCRATCH - 1},
+        {"LW s1, 0(s2)", IMEM + 0xFFFC, 0, 0},
+        {"VLD.V v1, 0(s2)", IMEM + 0x1000, 0, 0},
+        {"SW s1, 0(s2)", IMEM, 5, IMEM},
+        {"AADD s1, s0, (s2)", IMEM, 5, IMEM},
+        {"AADD s1, s0, (s2)", SCRATCH, 0, 0},
+        {"AADD s1, s0, (s2)", SAMPLER, 5, SAMPLER},
+        {"LW s1, 0(s2)", SAMPLER + 4, 0, 0},
+        {"LW s1, 0(s2)", SAMPLER + 2, 4, SAMPLER + 2},
+        {"LH s1, 0(s2)", SAMPLER, 4, SAMPLER},
+        {"SB s1, 0(s2)", SAMPLER, 5, SAMPLER},
+        {"VLD.V v1, 0(s2)", SAMPLER + 16, 0, 0},
+        {"VLD.V v1, 0(s2)", SAMPLER + 4, 4, SAMPLER + 4},
+        {"VST.V v1, 0(s2)", SAMPLER + 0x3F0, 0, 0},
+        {"VST.V v1, 0(s2)", SAMPLER + 0x400, 5, SAMPLER + 0x400},
+        {"VLD.S v1, (s2), s0", SAMPLER, 4, SAMPLER},
+        {"AADD s1, s0, (s2)", VRAM + 2, 8, VRAM + 2},
+        {"AADD s1, s0, (s2)", 2, 8, 2},
+        {"AADD s1, s0, (s2)", 0, 5, 0},
+        {"VATOM.ADD v1, v2, 0(s2)", VRAM + (1 << 20) - 8, 5, VRAM + (1 << 20)},
+    };
+
+    OPEN();
+    for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+        k.s[2] = row[i].s2;
+        k.s[1] = 0x1234;
+        kernel_exec(&k, row[i].line);
+        CHECK_MSG(k.cause == row[i].cause && k.fault_addr == row[i].address,
+                  "%s at 0x%x: cause %u, address 0x%x, expected %u, 0x%x",
+                  row[i].line,
+                  (unsigned)row[i].s2,
+                  (unsigned)k.cause,
+                  (unsigned)k.fault_addr,
+                  (unsigned)row[i].cause,
+                  (unsigned)row[i].address);
+        CHECK_EQ(k.fault_pc, row[i].cause != 0 ? VRAM : 0);
+        CHECK(row[i].cause == 0 || (k.status & (ST_MEMF | ST_MISAL)) == ST_MEMF);
+        CHECK(row[i].cause == 0 || k.s[1] == 0x1234);
+        CHECK_EQ(k.retired, row[i].cause == 0 ? 2 : 0);
+    }
+    kernel_exec(&k,
+                "CSRR s1, sm_base\nCSRR s2, sm_size\nSW s2, 4(s1)\nBARR.SYNC\nMEMBAR\n"
+                "LW s3, 4(s1)");
+    CHECK_EQ(k.s[1], SCRATCH);
+    CHECK_EQ(k.s[2], 4096);
+    CHECK_EQ(k.s[3], 4096);
+    kernel_exec(&k, "CSRR s1, sm_base\nLW s3, 4(s1)"); /* zero at every tile start */
+    CHECK_EQ(k.s[3], 0);
+    CLOSE();
+}
+
+/* 3, 1, 2, 8, 7, 6, 5/4; the lowest lane for which the cause holds. */
+TEST(fault_priority, "TILE-536")
+{
+    OPEN();
+    k.packet.const_base = DATA;
+    k.packet.const_size = 64;
+    k.config = 0x200;
+    k.s[1] = 0;
+    k.v[4] =
+        (union vec){.w = {4, DATA + 4, DATA + 2, 6}}; /* unmapped, constant, misaligned, both */
+    kernel_exec(&k, "VSTX v1, (s1), v4");
+    CHECK_EQ(k.cause, 7);
+    CHECK_EQ(k.fault_addr, DATA + 2);
+    k.config = 0;
+    kernel_exec(&k, "VSTX v1, (s1), v4");
+    CHECK_EQ(k.cause, 6);
+    CHECK_EQ(k.fault_addr, DATA + 4);
+    kernel_exec(&k, "VLDX v1, (s1), v4");
+    CHECK_EQ(k.cause, 4);
+    CHECK_EQ(k.fault_addr, 4);
+    kernel_exec(&k, "VATOM.ADD.X v1, v2, (s1), v4");
+    CHECK_EQ(k.cause, 8);
+    CHECK_EQ(k.fault_addr, DATA + 2);
+    CHECK_EQ(k.status, ST_MEMF);
+    CLOSE();
+}
+
+TEST(illegal_words, "TILE-029 TILE-281 TILE-322 TILE-551 TILE-552 TILE-571 TILE-183")
+{
+    static const uint32_t words[] = {0,
+                                     0xFFFFFFFF,
+                                     0x002081AF, /* VADD.I32 with bit 25 clear */
+                                     0x00004011 | 1 << 7,
+                                     0x00007011,
+                                     0x02002013, /* TEX2D with funct3 010 */
+                                     0x0E007010, /* VPERM 111 */
+                                     0x0000500F,
+                                     0x0000600F,
+                                     0x0200302F};
+
+    OPEN();
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        kernel_exec_word(&k, words[i]);
+        CHECK_EQ(k.cause, 1);
+        CHECK_EQ(k.fault_addr, words[i]);
+        CHECK_EQ(k.fault_pc, VRAM);
+        CHECK_EQ(k.status, ST_ILL);
+        CHECK_EQ(k.retired, 0);
+    }
+    CLOSE();
+}
+
+TEST(fetch, "TILE-011 TILE-512 TILE-525")
+{
+    static const uint8_t bytes[] = {0x97, 0x00, 0x00, 0x80, 0x0F, 0x70, 0x10, 0x00};
+
+    OPEN();
+    CHECK(facet_machine_write(k.machine, 0, IMEM + 0x100, bytes, sizeof bytes, NULL) == FACET_OK);
+    k.packet.pc = IMEM + 0x100;
+    kernel_run(&k);
+    CHECK_EQ(k.s[1], 0xFFFFF800);
+    k.packet.pc = VRAM;
+    kernel_exec(&k, "LUI s2, 0x40000\nJALR s1, 8(s2)");
+    CHECK_EQ(k.cause, 3);
+    CHECK_EQ(k.fault_pc, 0x40000008);
+    CHECK_EQ(k.fault_addr, 0x40000008);
+    CHECK_EQ(k.retired, 2); /* the jump retires */
+    CHECK_EQ(k.s[1], VRAM + 8);
+    /* Off the end of VRAM, one instruction after the other. */
+    k.packet.pc = VRAM + (1 << 20) - 4;
+    kernel_put(&k, k.packet.pc, kernel_word("ADDI s1, s0, 1"));
+    kernel_run(&k);
+    CHECK_EQ(k.cause, 3);
+    CHECK_EQ(k.fault_pc, VRAM + (1 << 20));
+    CHECK_EQ(k.retired, 1);
+    /* Over a page boundary. */
+    k.packet.pc = VRAM + 0x1FFC;
+    CHECK(kernel_load(&k, k.packet.pc, "ADDI s1, s0, 1\nADDI s1, s1, 1\nEXIT"));
+    kernel_run(&k);
+    CHECK_EQ(k.s[1], 2);
+    CHECK_EQ(k.cause, 0);
+    CLOSE();
+}
+
+TEST(stores_change_code_when_published, "TILE-011 TILE-038")
+{
+    OPEN();
+    /* The patched word runs the old way until MEMBAR: fetch reads published memory. */
+    kernel_put(&k, DATA, kernel_word("ADDI s3, s3, 16"));
+    kernel_exec(&k,
+                "LUI s1, 0x80010\nLW s2, 0(s1)\nLUI s4, 0x80000\nSW s2, 20(s4)\nADDI s5, s0, 2\n"
+                "again: ADDI s3, s3, 1\nMEMBAR\nADDI s5, s5, -1\nBNE s5, s0, again");
+    CHECK_EQ(k.s[3], 17);
+    CLOSE();
+}
+
+TEST(reduced_registers, "TILE-006")
+{
+    static const struct facet_tile_config config = {.regs = 16};
+    static const char *const bad[] = {"ADD s16, s1, s1",
+                                      "ADD s1, s16, s1",
+                                      "ADD s1, s1, s31",
+                                      "FADD f16, f1, f1",
+                                      "VADD.I32 v1, v2, v16",
+                                      "VLD.C v1, c16(s0)",
+                                      "SW s17, 0(s1)",
+                                      "FMADD f1, f2, f3, f16"};
+
+    kernel_open(&k, &config);
+    CHECK_EQ(kernel_csr(&k, 0, "hwinfo") & 0xFF, 16);
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        kernel_exec(&k, bad[i]);
+        CHECK_MSG(k.cause == 1, "%s is legal", bad[i]);
+    }
+    kernel_exec(&k, "ADD s15, s1, s1\nVADD.I32 v15, v2, v3\nSHLI s1, s2, 20");
+    CHECK_EQ(k.cause, 0);
+    CLOSE();
+}

@@ -1,0 +1,637 @@
+/* Vector instructions against a second formulation: lanes are taken out of the register bit by bit
+ * and the rules of tile-semantics.md 4 and 10 written down again. FP lanes call the number library,
+ * which tests/num proves against MPFR; what is proved here is which lane, which operand, which
+ * conversion and which status bit. */
+#include "kernel.h"
+
+#include "num/tile.h"
+
+#include <stdio.h>
+
+enum { I32, I16, I8, F16, F8, F32, TYPES };
+
+static const char *const type_name[] = {"I32", "I16", "I8", "F16", "F8", "F32"};
+static const unsigned type_width[] = {32, 16, 8, 16, 8, 32};
+static const enum facet_format type_format[] = {
+    FACET_FMT_FP32, FACET_FMT_FP32, FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_E4M3, FACET_FMT_FP32};
+static struct kernel k;
+
+static bool is_fp(unsigned type)
+{
+    return type >= F16;
+}
+
+static unsigned lanes_of(unsigned type)
+{
+    return 128 / type_width[type];
+}
+
+/* ---- lanes ---- */
+
+static uint32_t lane(const union vec *v, unsigned width, unsigned i)
+{
+    uint32_t value = 0;
+
+    for (unsigned bit = 0; bit < width; bit++) {
+        unsigned at = i * width + bit;
+
+        value |= (uint32_t)(v->b[at / 8] >> at % 8 & 1) << bit;
+    }
+    return value;
+}
+
+static int64_t lane_value(const union vec *v, unsigned width, unsigned i)
+{
+    int64_t x = lane(v, width, i);
+
+    return x >= INT64_C(1) << (width - 1) ? x - (INT64_C(1) << width) : x;
+}
+
+static void set_lane(union vec *v, unsigned width, unsigned i, uint64_t value)
+{
+    for (unsigned bit = 0; bit < width; bit++) {
+        unsigned at = i * width + bit;
+
+        v->b[at / 8] = (uint8_t)((v->b[at / 8] & ~(1u << at % 8)) | (value >> bit & 1) << at % 8);
+    }
+}
+
+/* Edge values often, any bits otherwise. */
+static uint32_t some_lane(unsigned type)
+{
+    static const uint32_t edges[][10] = {
+        [I32] = {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 2, 0x10000, 0x8000, 7, 46341},
+        [I16] = {0, 1, 0xFFFF, 0x7FFF, 0x8000, 2, 0x100, 0x80, 7, 181},
+        [I8] = {0, 1, 0xFF, 0x7F, 0x80, 2, 0x10, 0x08, 7, 11},
+        [F16] = {0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7E01, 0x7D01, 0x0001, 0x7BFF, 0x03FF},
+        [F8] = {0, 0x80, 0x38, 0x7F, 0xFF, 0x7E, 0x01, 0x08, 0x07, 0xB8},
+        [F32] = {0,
+                 0x80000000,
+                 0x3F800000,
+                 0x7F800000,
+                 0xFF800000,
+                 0x7FC00001,
+                 0x7F800001,
+                 1,
+                 0x7F7FFFFF,
+                 0x00800000},
+    };
+    uint64_t r = harness_random();
+
+    return r % 3 == 0 ? edges[type][r / 3 % 10] : (uint32_t)(r >> 16);
+}
+
+static union vec some_vector(unsigned type)
+{
+    union vec v = {.d = {0, 0}};
+
+    for (unsigned i = 0; i < lanes_of(type); i++) {
+        set_lane(&v, type_width[type], i, some_lane(type));
+    }
+    return v;
+}
+
+/* ---- what is expected ---- */
+
+struct outcome {
+    union vec v;
+    uint32_t s;
+    unsigned flags; /* FP */
+    bool outside, to_scalar;
+};
+
+static struct facet_tile_env env_of(uint32_t config)
+{
+    return (struct facet_tile_env){config & 7, (config & 8) != 0, (config & 64) != 0};
+}
+
+static int64_t fit(__int128 x, unsigned width, bool saturate, bool *outside)
+{
+    __int128 top = ((__int128)1 << (width - 1)) - 1, bottom = -top - 1;
+
+    if (x >= bottom && x <= top) {
+        return (int64_t)x;
+    }
+    *outside = true;
+    return saturate ? (int64_t)(x > top ? top : bottom) : (int64_t)x;
+}
+
+static void check(const char *line, const struct outcome *e, uint32_t config, uint32_t vstatus)
+{
+    bool saturate = (config & 0x10) != 0 || (vstatus & 0x100) != 0;
+    uint32_t status = 0, vs = vstatus;
+
+    status |= (e->flags & FACET_NV) != 0 ? ST_VI : 0;
+    vs |= (e->flags & FACET_NV) != 0 ? 1 : 0;
+    status |= (e->flags & FACET_OF) != 0 || e->outside ? ST_VO : 0;
+    vs |= (e->flags & FACET_OF) != 0 ? 2 : 0;
+    vs |= e->outside ? (saturate ? 4 : 2) : 0;
+    CHECK_MSG(e->to_scalar ? k.s[3] == e->s : memcmp(&k.v[3], &e->v, 16) == 0,
+              "%s (config 0x%x): %016" PRIx64 "%016" PRIx64 " s3 %08x, expected %016" PRIx64
+              "%016" PRIx64 " %08x",
+              line,
+              (unsigned)config,
+              k.v[3].d[1],
+              k.v[3].d[0],
+              (unsigned)k.s[3],
+              e->v.d[1],
+              e->v.d[0],
+              (unsigned)e->s);
+    CHECK_MSG(k.status == status && k.vstatus == vs &&
+                  (k.fstatus & 31) == (e->flags & FACET_FLAGS_IEEE),
+              "%s (config 0x%x): status 0x%x vstatus 0x%x fstatus 0x%x, expected 0x%x 0x%x 0x%x",
+              line,
+              (unsigned)config,
+              (unsigned)k.status,
+              (unsigned)k.vstatus,
+              (unsigned)k.fstatus,
+              (unsigned)status,
+              (unsigned)vs,
+              e->flags);
+    CHECK_EQ(k.cause, 0);
+}
+
+/* One lane of a lane-wise operation. */
+static uint64_t lane_result(const char *op,
+                            unsigned type,
+                            union vec a,
+                            union vec b,
+                            union vec d,
+                            unsigned i,
+                            bool saturate,
+                            struct facet_tile_env env,
+                            struct outcome *o)
+{
+    unsigned w = type_width[type];
+    enum facet_format fmt = type_format[type];
+    uint32_t x = lane(&a, w, i), y = lane(&b, w, i), z = lane(&d, w, i);
+    int64_t sx = lane_value(&a, w, i), sy = lane_value(&b, w, i), sz = lane_value(&d, w, i);
+
+#define IS(name) (strcmp(op, name) == 0)
+    if (is_fp(type)) {
+        return IS("VADD")       ? facet_tile_add(fmt, x, y, env, &o->flags)
+               : IS("VSUB")     ? facet_tile_sub(fmt, x, y, env, &o->flags)
+               : IS("VMUL")     ? facet_tile_mul(fmt, x, y, env, &o->flags)
+               : IS("VFMA")     ? facet_tile_fma(fmt, x, y, z, false, false, env, &o->flags)
+               : IS("VMIN")     ? facet_tile_min(fmt, x, y, env, &o->flags)
+               : IS("VMAX")     ? facet_tile_max(fmt, x, y, env, &o->flags)
+               : IS("VRCP")     ? facet_tile_rcp(fmt, x, env, &o->flags)
+               : IS("VRSQRT")   ? facet_tile_rsqrt(fmt, x, env, &o->flags)
+               : IS("VABS")     ? x & ~(UINT64_C(1) << (w - 1))
+               : IS("VCMPV.EQ") ? -(uint64_t)facet_tile_eq(fmt, x, y, env, &o->flags)
+               : IS("VCMPV.LT") ? -(uint64_t)facet_tile_lt(fmt, x, y, env, &o->flags)
+                                : -(uint64_t)facet_tile_lt(fmt, y, x, env, &o->flags);
+    }
+    return (uint64_t)(IS("VADD")       ? fit((__int128)sx + sy, w, saturate, &o->outside)
+                      : IS("VSUB")     ? fit((__int128)sx - sy, w, saturate, &o->outside)
+                      : IS("VMUL")     ? fit((__int128)sx * sy, w, saturate, &o->outside)
+                      : IS("VMAC")     ? fit((__int128)sx * sy + sz, w, saturate, &o->outside)
+                      : IS("VABS")     ? fit(sx < 0 ? -(__int128)sx : sx, w, saturate, &o->outside)
+                      : IS("VMIN")     ? (sx < sy ? sx : sy)
+                      : IS("VMAX")     ? (sx > sy ? sx : sy)
+                      : IS("VSHL")     ? (int64_t)x << (y % w)
+                      : IS("VSHR")     ? (int64_t)(x >> (y % w))
+                      : IS("VSAR")     ? sx >> (y % w)
+                      : IS("VCMPV.EQ") ? -(int64_t)(sx == sy)
+                      : IS("VCMPV.LT") ? -(int64_t)(sx < sy)
+                                       : -(int64_t)(sx > sy));
+}
+
+static uint32_t some_config(bool fp)
+{
+    uint64_t r = harness_random();
+
+    return fp ? (uint32_t)(r % 5 | (r >> 8 & 8) | (r >> 8 & 64)) : (uint32_t)(r & 0x10);
+}
+
+static void
+lane_wise(const char *op, unsigned type, bool binary, const struct facet_tile_config *how)
+{
+    char line[64];
+
+    kernel_open(&k, how);
+    (void)sprintf(line, binary ? "%s.%s v3, v1, v2" : "%s.%s v3, v1", op, type_name[type]);
+    for (unsigned n = 0; n < 60 && !harness_failed(); n++) {
+        union vec a = some_vector(type), b = some_vector(type), d = some_vector(type);
+        uint32_t config = some_config(is_fp(type)), vstatus = n % 5 == 0 ? 0x100 : 0;
+        struct outcome e = {.flags = 0};
+
+        if (n % 4 == 1) {
+            b = a;
+        }
+        k.v[1] = a;
+        k.v[2] = b;
+        k.v[3] = d;
+        k.config = config;
+        k.vstatus = vstatus;
+        for (unsigned i = 0; i < lanes_of(type); i++) {
+            set_lane(&e.v,
+                     type_width[type],
+                     i,
+                     lane_result(op,
+                                 type,
+                                 a,
+                                 b,
+                                 d,
+                                 i,
+                                 (config & 0x10) != 0 || vstatus != 0,
+                                 env_of(config),
+                                 &e));
+        }
+        kernel_exec(&k, line);
+        check(line, &e, config, vstatus);
+    }
+    kernel_close(&k);
+}
+
+/* With host SIMD and without. */
+static void both(const char *op, unsigned first, unsigned last, bool binary)
+{
+    static const struct facet_tile_config plain = {.plain = true};
+
+    for (unsigned type = first; type <= last; type++) {
+        lane_wise(op, type, binary, NULL);
+        lane_wise(op, type, binary, &plain);
+    }
+}
+
+TEST(integer_lanes,
+     "TILE-033 TILE-049 TILE-233 TILE-234 TILE-235 TILE-239 TILE-240 TILE-241 TILE-252 TILE-258 "
+     "TILE-259 TILE-260 TILE-261 TILE-573 TILE-562 TILE-027")
+{
+    static const char *const names[] = {
+        "VADD", "VSUB", "VMUL", "VMAC", "VMIN", "VMAX", "VSHL", "VSHR", "VSAR"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        both(names[i], I32, I8, true);
+    }
+    both("VABS", I32, I8, false);
+}
+
+TEST(fp_lanes, "TILE-236 TILE-237 TILE-238 TILE-253 TILE-254 TILE-004 TILE-032 TILE-049")
+{
+    static const char *const names[] = {"VADD", "VSUB", "VMUL", "VFMA", "VMIN", "VMAX"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        both(names[i], F16, F32, true);
+    }
+    both("VRCP", F16, F32, false);
+    both("VRSQRT", F16, F32, false);
+    both("VABS", F16, F32, false);
+}
+
+TEST(vector_compares, "TILE-243 TILE-256 TILE-263")
+{
+    both("VCMPV.EQ", I32, F32, true);
+    both("VCMPV.LT", I32, F32, true);
+    both("VCMPV.GT", I32, F32, true);
+}
+
+TEST(mask_compares, "TILE-009 TILE-031 TILE-242 TILE-244 TILE-256 TILE-262 TILE-033")
+{
+    static const char *const relation[] = {"EQ", "LT", "GT"};
+
+    kernel_open(&k, NULL);
+    for (unsigned n = 0; n < 18 * 20; n++) {
+        unsigned type = n / 3 % TYPES, w = type_width[type];
+        union vec a = some_vector(type), b = n % 7 == 0 ? a : some_vector(type);
+        uint32_t config = some_config(is_fp(type));
+        struct facet_tile_env env = env_of(config);
+        struct outcome e = {.to_scalar = true};
+        char line[64];
+
+        (void)sprintf(line, "VCMP.%s.%s s3, v1, v2", relation[n % 3], type_name[type]);
+        for (unsigned i = 0; i < lanes_of(type); i++) {
+            uint32_t x = lane(&a, w, i), y = lane(&b, w, i);
+            int64_t sx = lane_value(&a, w, i), sy = lane_value(&b, w, i);
+            bool holds =
+                is_fp(type) ? (n % 3 == 0   ? facet_tile_eq(type_format[type], x, y, env, &e.flags)
+                               : n % 3 == 1 ? facet_tile_lt(type_format[type], x, y, env, &e.flags)
+                                            : facet_tile_lt(type_format[type], y, x, env, &e.flags))
+                            : (n % 3 == 0   ? sx == sy
+                               : n % 3 == 1 ? sx < sy
+                                            : sx > sy);
+
+            e.s |= (uint32_t)holds << i;
+        }
+        k.v[1] = a;
+        k.v[2] = b;
+        k.s[3] = 0xFFFFFFFF;
+        k.config = config;
+        k.vstatus = 0;
+        kernel_exec(&k, line);
+        check(line, &e, config, 0);
+    }
+    kernel_close(&k);
+}
+
+TEST(logic, "TILE-239 TILE-252 TILE-258")
+{
+    kernel_open(&k, NULL);
+    k.v[1] = some_vector(I32);
+    k.v[2] = some_vector(I32);
+    kernel_exec(&k, "VAND v3, v1, v2\nVOR v4, v1, v2\nVXOR v5, v1, v2\nVCLR v6\nVMOV v7, v1");
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQ(k.v[3].d[i], k.v[1].d[i] & k.v[2].d[i]);
+        CHECK_EQ(k.v[4].d[i], k.v[1].d[i] | k.v[2].d[i]);
+        CHECK_EQ(k.v[5].d[i], k.v[1].d[i] ^ k.v[2].d[i]);
+        CHECK_EQ(k.v[7].d[i], k.v[1].d[i]);
+    }
+    CHECK_EQ(k.status, 0);
+    kernel_close(&k);
+}
+
+/* ---- across lanes ---- */
+
+static void expect_dot(unsigned type,
+                       union vec a,
+                       union vec b,
+                       struct facet_tile_env env,
+                       bool saturate,
+                       struct outcome *e)
+{
+    unsigned w = type_width[type];
+    __int128 sum = 0;
+
+    e->to_scalar = true;
+    for (unsigned i = 0; i < lanes_of(type); i++) {
+        if (!is_fp(type)) {
+            sum += (__int128)lane_value(&a, w, i) * lane_value(&b, w, i);
+            continue;
+        }
+        uint32_t x = lane(&a, w, i), y = lane(&b, w, i);
+
+        if (type != F32) {
+            x = facet_tile_convert(FACET_FMT_FP32, type_format[type], x, env, &e->flags);
+            y = facet_tile_convert(FACET_FMT_FP32, type_format[type], y, env, &e->flags);
+        }
+        e->s = i == 0 ? facet_tile_mul(FACET_FMT_FP32, x, y, env, &e->flags)
+                      : facet_tile_fma(FACET_FMT_FP32, x, y, e->s, false, false, env, &e->flags);
+    }
+    if (!is_fp(type)) {
+        e->s = (uint32_t)fit(sum, 32, saturate, &e->outside);
+    }
+}
+
+TEST(dot_products, "TILE-245 TILE-254 TILE-255 TILE-264")
+{
+    kernel_open(&k, NULL);
+    for (unsigned n = 0; n < 6 * 60 && !harness_failed(); n++) {
+        unsigned type = n % TYPES;
+        union vec a = some_vector(type), b = some_vector(type);
+        uint32_t config = some_config(is_fp(type)) | (n % 4 == 0 ? 0x10 : 0);
+        uint32_t vstatus = n % 5 == 0 ? 0x100 : 0;
+        struct outcome e = {.flags = 0};
+        char line[64];
+
+        expect_dot(type, a, b, env_of(config), (config & 0x10) != 0 || vstatus != 0, &e);
+        (void)sprintf(line, "VDOT.%s s3, v1, v2", type_name[type]);
+        k.v[1] = a;
+        k.v[2] = b;
+        k.config = config;
+        k.vstatus = vstatus;
+        kernel_exec(&k, line);
+        check(line, &e, config, vstatus);
+    }
+    kernel_close(&k);
+}
+
+TEST(cross_products, "TILE-246 TILE-265")
+{
+    kernel_open(&k, NULL);
+    for (unsigned n = 0; n < 6 * 60 && !harness_failed(); n++) {
+        unsigned type = n % TYPES, w = type_width[type];
+        union vec a = some_vector(type), b = some_vector(type);
+        uint32_t config = some_config(is_fp(type)) | (n % 4 == 0 ? 0x10 : 0);
+        struct facet_tile_env env = env_of(config);
+        struct outcome e = {.flags = 0};
+        char line[64];
+
+        for (unsigned i = 0; i < 3; i++) {
+            static const unsigned j[] = {1, 2, 0}, l[] = {2, 0, 1};
+
+            if (!is_fp(type)) {
+                __int128 x = (__int128)lane_value(&a, w, j[i]) * lane_value(&b, w, l[i]) -
+                             (__int128)lane_value(&a, w, l[i]) * lane_value(&b, w, j[i]);
+
+                set_lane(&e.v, w, i, (uint64_t)fit(x, w, (config & 0x10) != 0, &e.outside));
+                continue;
+            }
+            uint32_t p[2], q[2], t, x;
+
+            for (unsigned m = 0; m < 2; m++) {
+                p[m] = lane(&a, w, m == 0 ? j[i] : l[i]);
+                q[m] = lane(&b, w, m == 0 ? l[i] : j[i]);
+                if (type != F32) {
+                    p[m] =
+                        facet_tile_convert(FACET_FMT_FP32, type_format[type], p[m], env, &e.flags);
+                    q[m] =
+                        facet_tile_convert(FACET_FMT_FP32, type_format[type], q[m], env, &e.flags);
+                }
+            }
+            t = facet_tile_mul(FACET_FMT_FP32, p[1], q[1], env, &e.flags);
+            x = facet_tile_fma(FACET_FMT_FP32, p[0], q[0], t, false, true, env, &e.flags);
+            if (type != F32) {
+                x = facet_tile_convert(type_format[type], FACET_FMT_FP32, x, env, &e.flags);
+            }
+            set_lane(&e.v, w, i, x);
+        }
+        (void)sprintf(line, "VCROSS.%s v3, v1, v2", type_name[type]);
+        k.v[1] = a;
+        k.v[2] = b;
+        k.config = config;
+        k.vstatus = 0;
+        kernel_exec(&k, line);
+        check(line, &e, config, 0);
+    }
+    kernel_close(&k);
+}
+
+TEST(conversions, "TILE-507 TILE-563 TILE-565")
+{
+    kernel_open(&k, NULL);
+    for (unsigned n = 0; n < 36 * 24 && !harness_failed(); n++) {
+        unsigned to = n % TYPES, from = n / TYPES % TYPES;
+        unsigned tw = type_width[to], fw = type_width[from];
+        uint32_t config = some_config(true) | (n % 4 == 0 ? 0x10 : 0);
+        struct facet_tile_env env = env_of(config);
+        union vec a = some_vector(from);
+        struct outcome e = {.flags = 0};
+        char line[64];
+
+        if (to == from) {
+            continue;
+        }
+        for (unsigned i = 0; i < lanes_of(to) && i < lanes_of(from); i++) {
+            uint32_t x = lane(&a, fw, i);
+            int64_t value = lane_value(&a, fw, i);
+
+            set_lane(
+                &e.v,
+                tw,
+                i,
+                is_fp(to) && is_fp(from)
+                    ? facet_tile_convert(type_format[to], type_format[from], x, env, &e.flags)
+                : is_fp(to)   ? facet_tile_from_int(type_format[to], (int32_t)value, env, &e.flags)
+                : is_fp(from) ? (uint64_t)facet_tile_to_int(type_format[from], x, tw, env, &e.flags)
+                              : (uint64_t)fit(value, tw, (config & 0x10) != 0, &e.outside));
+        }
+        (void)sprintf(line, "VCVT.%s.%s v3, v1", type_name[to], type_name[from]);
+        k.v[1] = a;
+        k.v[3] = some_vector(I32);
+        k.config = config;
+        k.vstatus = 0;
+        kernel_exec(&k, line);
+        check(line, &e, config, 0);
+    }
+    k.config = 0x10;
+    k.v[1] = (union vec){.w = {300, (uint32_t)-300, 5, 70000}};
+    kernel_exec(&k, "VCVT.I8.I32 v3, v1\nVCVT.I16.I32 v4, v1");
+    CHECK_EQ(k.v[3].w[0], 0x7F05807F);
+    CHECK_EQ(k.v[4].h[3], 0x7FFF);
+    kernel_close(&k);
+}
+
+/* ---- selects, swizzles, permutes, transfers ---- */
+
+TEST(selects, "TILE-008 TILE-009 TILE-031 TILE-247 TILE-248 TILE-257 TILE-266 TILE-488 TILE-561")
+{
+    kernel_open(&k, NULL);
+    for (unsigned n = 0; n < 6 * 8; n++) {
+        unsigned type = n % TYPES, w = type_width[type];
+        uint32_t mask = (uint32_t)harness_random(), used = n % 2 != 0 ? ~mask : mask;
+        union vec a = some_vector(I8), b = some_vector(I8), d = some_vector(I8), e[2] = {b, d};
+        char text[128];
+
+        for (unsigned i = 0; i < lanes_of(type); i++) {
+            if ((used >> i & 1) != 0) {
+                set_lane(&e[0], w, i, lane(&a, w, i));
+                set_lane(&e[1], w, i, lane(&a, w, i));
+            }
+        }
+        k.v[1] = a;
+        k.v[2] = b;
+        k.v[4] = d;
+        k.s[2] = mask;
+        k.config = n % 2 != 0 ? 0x20 : 0; /* PINV */
+        (void)sprintf(
+            text, "VSEL.%s v3, v1, v2\nVSELD.%s v4, v1, s2", type_name[type], type_name[type]);
+        kernel_exec(&k, text);
+        CHECK(memcmp(&k.v[3], &e[0], 16) == 0);
+        CHECK(memcmp(&k.v[4], &e[1], 16) == 0);
+    }
+    k.config = 0;
+    k.v[1] = (union vec){.w = {1, 5, 3, 7}};
+    k.v[2] = (union vec){.w = {4, 4, 4, 4}};
+    kernel_exec(&k,
+                "VCMP.LT.I32 s4, v1, v2\nVCMP.EQ.I32 s5, v1, v2\nOR s2, s4, s5\n"
+                "VSEL.I32 v3, v1, v2\nADDI s2, s0, 0\nVADD.I32 v5, v1, v2");
+    CHECK_EQ(k.v[3].w[0], 1);
+    CHECK_EQ(k.v[3].w[1], 4);
+    CHECK_EQ(k.v[5].w[3], 11); /* no mask applies by itself */
+    kernel_close(&k);
+}
+
+TEST(swizzles, "TILE-249 TILE-250 TILE-251 TILE-267")
+{
+    kernel_open(&k, NULL);
+    for (unsigned pattern = 0; pattern < 256; pattern += 1 + pattern % 3) {
+        unsigned type = pattern % TYPES, w = type_width[type];
+        union vec a = some_vector(I8), e[2];
+        char text[128];
+
+        for (unsigned i = 0; i < lanes_of(type); i++) {
+            set_lane(&e[0], w, i, lane(&a, w, i / 4 * 4 + (pattern >> i % 4 * 2 & 3)));
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            e[1].w[i] = a.w[pattern >> i * 2 & 3];
+        }
+        k.v[1] = a;
+        k.s[2] = pattern | 0xABCD00;
+        (void)sprintf(text, "VSWIZ.%s v3, v1, s2\nVSHUF v4, v1, %u", type_name[type], pattern);
+        kernel_exec(&k, text);
+        CHECK(memcmp(&k.v[3], &e[0], 16) == 0);
+        CHECK(memcmp(&k.v[4], &e[1], 16) == 0);
+    }
+    kernel_close(&k);
+}
+
+TEST(permutes, "TILE-554 TILE-555 TILE-556 TILE-557 TILE-558 TILE-559 TILE-560")
+{
+    kernel_open(&k, NULL);
+    k.v[1] = (union vec){.w = {0x03020100, 0x13121110, 0x23222120, 0x33323130}};
+    k.v[2] = (union vec){.w = {0x1B, 0xE4, 0x00, 0xFF}};
+    k.s[2] = 1;
+    kernel_exec(
+        &k,
+        "VPERM.B v3, v1, v2\nVPERM.ROT v4, v1, s2\nVPERM.HALF v5, v1, v1\nVPERM.BC0 v6, v1\n"
+        "VPERM.EVEN v7, v1, v2\nVPERM.ODD v8, v1, v2\nVPERM.ZIP v9, v1\nVPERM.ZIP v10, v9");
+    CHECK_EQ(k.v[3].w[0], 0x00010203);
+    CHECK_EQ(k.v[3].w[1], 0x13121110);
+    CHECK_EQ(k.v[3].w[2], 0x20202020);
+    CHECK_EQ(k.v[3].w[3], 0x33333333);
+    CHECK_EQ(k.v[4].w[0], 0x13121110);
+    CHECK_EQ(k.v[4].w[3], 0x03020100);
+    CHECK_EQ(k.v[5].d[0], k.v[1].d[1]);
+    CHECK_EQ(k.v[5].d[1], k.v[1].d[0]);
+    CHECK(k.v[6].w[0] == 0x03020100 && k.v[6].w[3] == 0x03020100);
+    CHECK(k.v[7].w[0] == k.v[1].w[0] && k.v[7].w[1] == k.v[1].w[2]);
+    CHECK(k.v[7].w[2] == k.v[2].w[0] && k.v[7].w[3] == k.v[2].w[2]);
+    CHECK(k.v[8].w[0] == k.v[1].w[1] && k.v[8].w[1] == k.v[1].w[3]);
+    CHECK(k.v[8].w[2] == k.v[2].w[1] && k.v[8].w[3] == k.v[2].w[3]);
+    CHECK(k.v[9].w[1] == k.v[1].w[2] && k.v[9].w[2] == k.v[1].w[1]);
+    CHECK(memcmp(&k.v[10], &k.v[1], 16) == 0);
+    kernel_close(&k);
+}
+
+TEST(transfers, "TILE-271 TILE-272 TILE-273 TILE-274 TILE-275")
+{
+    kernel_open(&k, NULL);
+    for (unsigned n = 0; n < 4 + 8 + 16 + 8; n++) {
+        unsigned type = n < 4 ? I32 : n < 12 ? I16 : n < 28 ? I8 : F16;
+        unsigned i = n < 4 ? n : n < 12 ? n - 4 : n < 28 ? n - 12 : n - 28, w = type_width[type];
+        const char *file = type == F16 ? "f" : "s";
+        union vec d = some_vector(I8), e = d, a = some_vector(I8);
+        char text[256];
+
+        k.v[3] = d;
+        k.v[1] = a;
+        k.s[1] = (uint32_t)harness_random();
+        k.f[1] = (uint16_t)harness_random();
+        set_lane(&e, w, i, type == F16 ? k.f[1] : k.s[1]);
+        (void)sprintf(text,
+                      "VINS.%s v3, %s1, %u\nVBCAST.%s v4, %s1\nVEXTR.%s %s5, v1, %u",
+                      type_name[type],
+                      file,
+                      i,
+                      type_name[type],
+                      file,
+                      type_name[type],
+                      file,
+                      i);
+        kernel_exec(&k, text);
+        CHECK(memcmp(&k.v[3], &e, 16) == 0);
+        for (unsigned l = 0; l < lanes_of(type); l++) {
+            CHECK_EQ(lane(&k.v[4], w, l), lane(&e, w, i));
+        }
+        if (type == F16) {
+            CHECK_EQ(k.f[5], lane(&a, w, i));
+        } else {
+            CHECK_EQ(k.s[5], (uint32_t)lane_value(&a, w, i));
+        }
+        CHECK_EQ(kernel_csr(&k, 0, "perf_load") + kernel_csr(&k, 0, "perf_store"), 0);
+    }
+    kernel_close(&k);
+}
+
+/* Flags happen although nothing is kept. */
+TEST(v0_keeps_flags, "TILE-269")
+{
+    kernel_open(&k, NULL);
+    k.v[1] = (union vec){.w = {0x7F800000, 0, 0, 0}};
+    k.v[2] = (union vec){.w = {0xFF800000, 0, 0, 0}};
+    kernel_exec(&k, "VADD.F32 v0, v1, v2\nVFMA.F32 v0, v1, v1");
+    CHECK_EQ(k.fstatus, FACET_NV);
+    CHECK_EQ(k.v[0].d[0] | k.v[0].d[1], 0);
+    kernel_close(&k);
+}
