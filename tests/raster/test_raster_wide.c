@@ -131,8 +131,8 @@ static void put_mesh(struct rig *r, unsigned vertices, unsigned indices)
 
 TEST(threads_do_not_show, "")
 {
-    enum { VERTICES = 120, INDICES = 6000 };
-    const unsigned rounds = harness_long() ? 1000 : 12;
+    enum { VERTICES = 120, INDICES = 1500 };
+    const unsigned rounds = harness_long() ? 4000 : 48;
     struct pair p;
     facet_pool *pools[3] = {NULL, NULL, NULL};
 
@@ -148,7 +148,7 @@ TEST(threads_do_not_show, "")
         const uint32_t topology = random_below(2);
 
         random_sampler(&p.a);
-        random_rstate(&p.a, i % 4 != 0);
+        random_rstate(&p.a, i % 3 != 0);
         rig_gstate(g, 28 | 1 << 17 | 1 << 19);
         g[3] = 8;
         rig_load_gstate(&p.a, g);
