@@ -94,17 +94,17 @@ static void draws(bool regular, bool wild, unsigned count)
 
 TEST(wide_pixels_equal_portable, "")
 {
-    draws(true, false, harness_long() ? 200000 : 800);
+    draws(true, false, harness_long() ? 40000 : 800);
 }
 
 TEST(wide_pixels_equal_portable_wild_numbers, "")
 {
-    draws(true, true, harness_long() ? 200000 : 800);
+    draws(true, true, harness_long() ? 40000 : 800);
 }
 
 TEST(overlapping_and_missing_memory, "")
 {
-    draws(false, true, harness_long() ? 50000 : 500);
+    draws(false, true, harness_long() ? 15000 : 500);
 }
 
 /* A draw of many triangles: vertices anywhere around the screen. */
@@ -132,7 +132,7 @@ static void put_mesh(struct rig *r, unsigned vertices, unsigned indices)
 TEST(threads_do_not_show, "")
 {
     enum { VERTICES = 120, INDICES = 1500 };
-    const unsigned rounds = harness_long() ? 4000 : 48;
+    const unsigned rounds = harness_long() ? 600 : 48;
     struct pair p;
     facet_pool *pools[3] = {NULL, NULL, NULL};
 
