@@ -13,5 +13,10 @@ bool bvh_tiles_is(const struct bvh_file *file);
 int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit);
 int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
 int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file);
+/* Both files are tile images. */
+int bvh_tiles_diff(const struct cli_args *args,
+                   const struct bvh_file *a,
+                   const struct bvh_file *b,
+                   uint64_t limit);
 
 #endif

@@ -1,6 +1,9 @@
-/* `facet gdb`: a program on the xphmg machine, waiting for a GDB on a port of this host. */
+/* `facet gdb`: a program on the xphmg or the tile machine, waiting for a GDB on a port of this
+ * host.
+ */
 #include "cli/command.h"
 #include "cli/guest_console.h"
+#include "cli/tile_setup.h"
 #include "cli/xphmg_setup.h"
 
 #include "gdb/gdb.h"
@@ -182,7 +185,13 @@ static void serve_stdio(struct session *s, facet_gdb *gdb)
     (void)facet_gdb_serve(gdb);
 }
 
-static int run_session(struct session *s, uint64_t port)
+/* The tile machine reads nothing and prints nothing. */
+static struct facet_gdb_host quiet_host(struct session *s)
+{
+    return (struct facet_gdb_host){.context = s, .send = host_send, .receive = host_receive};
+}
+
+static int run_session(struct session *s, uint64_t port, bool tile)
 {
     struct sigaction act = {.sa_handler = on_interrupt}, old;
     struct facet_gdb_host host = {.context = s,
@@ -198,6 +207,9 @@ static int run_session(struct session *s, uint64_t port)
     facet_gdb *gdb;
     int code = CLI_OK;
 
+    if (tile) {
+        host = quiet_host(s);
+    }
     if (facet_gdb_create(s->machine, &host, &gdb, &err) != FACET_OK) {
         return cli_bad_error(s->args, &err);
     }
@@ -219,15 +231,49 @@ static int run_session(struct session *s, uint64_t port)
     return code;
 }
 
+/* What belongs to the other machine would be ignored without a word. */
+static bool check_options(const struct cli_args *args, bool tile)
+{
+    static const struct cli_option xphmg_options[] = {XPHMG_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
+    static const struct cli_option tile_options[] = {TILE_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
+
+    for (const struct cli_option *o = tile ? xphmg_options : tile_options; o->name != NULL; o++) {
+        if (cli_given(args, o->name)) {
+            (void)cli_bad(args, "--%s is for the %s machine", o->name, tile ? "xphmg" : "tile");
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run_tile(const struct cli_args *args, uint64_t port)
+{
+    struct session s = {.args = args, .listener = -1, .debugger = -1};
+    struct tile_setup setup = {0};
+    int code = CLI_BAD;
+
+    if (tile_setup_start(&setup, args)) {
+        s.machine = setup.machine;
+        code = run_session(&s, port, true);
+    }
+    tile_setup_end(&setup);
+    return code;
+}
+
 static int run_gdb(const struct cli_args *args)
 {
     struct session s = {.args = args, .listener = -1, .debugger = -1};
     struct xphmg_setup setup = {0};
+    const char *machine = cli_value(args, "machine");
+    bool tile = machine != NULL && strcmp(machine, "tile") == 0;
     uint64_t port = DEFAULT_PORT;
     int code = CLI_BAD;
 
-    if (!cli_number(args, "port", 0, LAST_PORT, &port)) {
+    if (!cli_number(args, "port", 0, LAST_PORT, &port) || !check_options(args, tile)) {
         return CLI_BAD;
+    }
+    if (tile) {
+        return run_tile(args, port);
     }
     s.console.apart = cli_given(args, "stdio");
     if (!guest_files_open(&s.console.files, cli_value(args, "files"))) {
@@ -235,7 +281,7 @@ static int run_gdb(const struct cli_args *args)
     }
     if (xphmg_setup_start(&setup, args, guest_console_host(&s.console))) {
         s.machine = s.console.machine = setup.machine;
-        code = run_session(&s, port);
+        code = run_session(&s, port, false);
     }
     xphmg_setup_end(&setup);
     guest_console_free(&s.console);
@@ -244,18 +290,21 @@ static int run_gdb(const struct cli_args *args)
 }
 
 static const struct cli_option gdb_options[] = {
+    {"machine", 'm', "xphmg|tile", "which machine (default xphmg)"},
     {"port", 0, "N", "port of 127.0.0.1 to listen on; 0: any free one (default 1234)"},
     {"stdio", 0, NULL, "talk over standard input and output: target remote | facet gdb ..."},
     {"keep", 0, NULL, "after one debugger wait for the next, until one kills the program"},
     XPHMG_SETUP_OPTIONS,
+    TILE_SETUP_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command cli_cmd_gdb = {
     .name = "gdb",
-    .summary = "run a program on the xphmg machine under GDB",
+    .summary = "run a program on the xphmg or the tile machine under GDB",
     .usage = "facet gdb PROGRAM [ARG...] [--port N] [--harts N] [--ram SIZE] [--config LIST]\n"
-             "facet gdb --resume FILE [--port N]",
+             "facet gdb --resume FILE [--port N]\n"
+             "facet gdb --machine tile KERNEL --grid WxH [--arg NAME=VALUE]... [--port N]",
     .details =
         "Loads a program as `facet run` does, prints the port on standard error and waits for a "
         "debugger: in `gdb-multiarch PROGRAM`, `target remote :1234`. Harts are threads. Every "

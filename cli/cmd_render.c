@@ -215,6 +215,13 @@ static bool read_options(const struct cli_args *args,
 
     facet_render_options_default(out, scene);
     out->machine = read_machine(args);
+    if (out->machine->places_instances && (quality != NULL || profile != NULL)) {
+        (void)cli_bad(args,
+                      "--%s is for gfx12; machine %s does not have it",
+                      quality != NULL ? "quality" : "profile",
+                      out->machine->name);
+        return false;
+    }
     out->width = (uint32_t)r->width;
     out->height = (uint32_t)r->height;
     out->spp = (uint32_t)r->spp;
@@ -290,7 +297,12 @@ static enum facet_status draw(const struct cli_args *args,
         return status;
     }
     o->threads = facet_pool_threads(pool);
-    start_progress(args, &progress, "building", "primitives", facet_scene_triangles(scene));
+    start_progress(args,
+                   &progress,
+                   "building",
+                   "primitives",
+                   options->machine->places_instances ? facet_scene_instanced_triangles(scene)
+                                                      : facet_scene_triangles(scene));
     status = facet_render_open(scene, options, pool, &progress, &render, err);
     facet_progress_finish(&progress);
     o->seconds[PHASE_BUILD] = seconds() - start;
@@ -308,6 +320,18 @@ static enum facet_status draw(const struct cli_args *args,
     facet_render_close(render);
     facet_pool_destroy(pool);
     return status;
+}
+
+/* What a machine counts: gfx12 instructions that look at a node or a pair of triangles, xphmg tests
+ * of one box or one triangle. */
+static const char *heat_label(const struct facet_render_options *options)
+{
+    bool tests = options->machine->places_instances;
+
+    if (options->view == FACET_RENDER_NODES) {
+        return tests ? "tests per primary ray" : "nodes per primary ray";
+    }
+    return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
 }
 
 /* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
@@ -328,13 +352,7 @@ static enum facet_status write_picture(const struct request *r,
         return facet_image_f_write(r->output, image, err);
     }
     if (options->view != FACET_RENDER_PICTURE) {
-        status = facet_heat_picture(image,
-                                    (float)o->heat_limit,
-                                    options->view == FACET_RENDER_NODES
-                                        ? "nodes per primary ray"
-                                        : "triangle pairs per primary ray",
-                                    &bytes,
-                                    err);
+        status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), &bytes, err);
     } else {
         status = facet_render_develop(
             image, facet_render_exposure(scene) * (float)r->exposure, r->clamp, &bytes, err);
@@ -418,6 +436,10 @@ static json_t *outcome_json(const struct request *r,
     if (options->view != FACET_RENDER_PICTURE) {
         (void)json_object_set_new(object, "heat_limit", json_real(o->heat_limit));
     }
+    if (o->report.instructions != 0) {
+        (void)json_object_set_new(
+            object, "guest_instructions", json_integer((json_int_t)o->report.instructions));
+    }
     if (o->has_bvh) {
         (void)json_object_set_new(object, "bvh", bvh_stats_json(&o->bvh));
     }
@@ -440,11 +462,13 @@ static void print_text(const struct request *r,
         const struct facet_render_cost *c = &o->report.cost[k];
 
         if (c->rays != 0) {
-            printf("%-8s %12" PRIu64 " rays, %.1f nodes each, %.1f of them triangle pairs\n",
+            printf("%-8s %12" PRIu64 " rays, %.1f %s each, %.1f of them %s\n",
                    facet_ray_kind_name((enum facet_ray_kind)k),
                    c->rays,
                    (double)c->nodes / (double)c->rays,
-                   (double)c->primitive_nodes / (double)c->rays);
+                   options->machine->places_instances ? "tests" : "nodes",
+                   (double)c->primitive_nodes / (double)c->rays,
+                   options->machine->places_instances ? "of triangles" : "triangle pairs");
         }
     }
     if (o->flat_instances != 0) {
@@ -531,7 +555,7 @@ static int run_render(const struct cli_args *args)
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine", 'm', "NAME", "which machine draws (default gfx12)"},
+    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), xphmg-rt, xphmg-rt-offload"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},
@@ -555,11 +579,14 @@ static const struct cli_option render_options[] = {
 const struct cli_command cli_cmd_render = {
     .name = "render",
     .summary = "draw a scene on one of the machines",
-    .usage = "facet render SCENE -o FILE [--machine gfx12] [--size WxH] [--spp N]\n"
+    .usage = "facet render SCENE -o FILE [--machine NAME] [--size WxH] [--spp N]\n"
              "facet render SCENE -o FILE --heatmap nodes|triangles",
     .details =
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
-        "loop around image_bvh8_intersect_ray. The picture has textured and vertex colours, "
+        "loop around image_bvh8_intersect_ray. On xphmg-rt all of the picture is drawn by a "
+        "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues of "
+        "rays for XSUBMIT.RT; both give the same bytes. The picture has textured and vertex "
+        "colours, "
         "cut-out and blended materials, the scene's lights (or a sun) with hard shadows, ambient "
         "occlusion and a sky. The same scene and options give the same bytes on any number of "
         "threads.\n\n"

@@ -85,12 +85,58 @@ static int own_fault_signal(uint64_t cause)
     return FACET_GDB_SIGABRT;
 }
 
-static const struct facet_gdb_arch riscv = {
-    "riscv:rv64", 2, true, riscv_reg_feature, riscv_csr_feature, riscv_fault_signal};
-static const struct facet_gdb_arch unknown = {
-    NULL, 1, false, own_reg_feature, own_csr_feature, own_fault_signal};
+/* Causes of tile-semantics.md 12. */
+static int tile_fault_signal(uint64_t cause)
+{
+    switch (cause) {
+    case 1:
+        return FACET_GDB_SIGILL;
+    case 2:
+    case 7:
+    case 8:
+        return FACET_GDB_SIGBUS;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+        return FACET_GDB_SIGSEGV;
+    default:
+        return FACET_GDB_SIGABRT;
+    }
+}
+
+/* GDB rejects a description without an architecture of its list. 32-bit RISC-V is little-endian
+ * with 32-bit instructions, and GDB shows its registers by the names zero, ra, sp, ..., s1 to s11:
+ * those that the tile machine has as well must be the same, the others serve GDB's idea of a frame
+ * as tile-semantics.md 2 recommends (link s1, stack s2, arguments s10 to s17), or read zero. */
+static const struct facet_gdb_borrowed riscv32[] = {
+    {"x0", "s0"},   {"x1", "s1"},   {"x2", "s2"},   {"x3", "s0"},   {"x4", "s0"},   {"x5", "s0"},
+    {"x6", "s0"},   {"x7", "s0"},   {"x8", "s0"},   {"x9", "s1"},   {"x10", "s10"}, {"x11", "s11"},
+    {"x12", "s12"}, {"x13", "s13"}, {"x14", "s14"}, {"x15", "s15"}, {"x16", "s16"}, {"x17", "s17"},
+    {"x18", "s2"},  {"x19", "s3"},  {"x20", "s4"},  {"x21", "s5"},  {"x22", "s6"},  {"x23", "s7"},
+    {"x24", "s8"},  {"x25", "s9"},  {"x26", "s10"}, {"x27", "s11"}, {"x28", "s0"},  {"x29", "s0"},
+    {"x30", "s0"},  {"x31", "s0"},  {"pc", "pc"},   {NULL, NULL}};
+
+static const struct facet_gdb_arch riscv = {.architecture = "riscv:rv64",
+                                            .general = 2,
+                                            .watches_before = true,
+                                            .reg_feature = riscv_reg_feature,
+                                            .csr_feature = riscv_csr_feature,
+                                            .fault_signal = riscv_fault_signal};
+static const struct facet_gdb_arch tile = {.architecture = "riscv:rv32",
+                                           .general = 1,
+                                           .reg_feature = own_reg_feature,
+                                           .csr_feature = own_csr_feature,
+                                           .fault_signal = tile_fault_signal,
+                                           .watches_before = true,
+                                           .borrowed = riscv32,
+                                           .borrowed_feature = "org.gnu.gdb.riscv.cpu"};
+static const struct facet_gdb_arch unknown = {.general = 1,
+                                              .reg_feature = own_reg_feature,
+                                              .csr_feature = own_csr_feature,
+                                              .fault_signal = own_fault_signal};
 
 const struct facet_gdb_arch *facet_gdb_arch_of(const char *kind)
 {
-    return strcmp(kind, "xphmg") == 0 ? &riscv : &unknown;
+    return strcmp(kind, "xphmg") == 0 ? &riscv : strcmp(kind, "tile") == 0 ? &tile : &unknown;
 }

@@ -71,18 +71,55 @@ csr_entry(struct facet_gdb_target *t, const facet_machine *machine, uint32_t ind
         .bytes = bytes_of(csr->width)};
 }
 
+/* The registers of the architecture whose name is borrowed (arch.h). */
+static uint32_t list_borrowed(const struct facet_gdb_target *t,
+                              const facet_machine *machine,
+                              const struct facet_core_desc *core,
+                              struct facet_gdb_reg *out)
+{
+    const struct facet_gdb_borrowed *b = t->arch->borrowed;
+    uint32_t n = 0;
+
+    for (; b != NULL && b->name != NULL; b++) {
+        uint32_t index = facet_machine_find_reg(machine, t->core, b->reg);
+
+        if (index != FACET_NONE) {
+            out[n++] = (struct facet_gdb_reg){.name = b->name,
+                                              .feature = t->arch->borrowed_feature,
+                                              .reg = &core->regs[index],
+                                              .index = index,
+                                              .bytes = bytes_of(core->regs[index].width)};
+        }
+    }
+    return n;
+}
+
+static uint32_t borrowed_count(const struct facet_gdb_arch *arch)
+{
+    uint32_t n = 0;
+
+    while (arch->borrowed != NULL && arch->borrowed[n].name != NULL) {
+        n++;
+    }
+    return n;
+}
+
 /* Registers, CSRs, then views, in the order of the tables; how many, 0 without memory. */
 static uint32_t list_all(struct facet_gdb_target *t,
                          const facet_machine *machine,
                          const struct facet_core_desc *core,
                          struct facet_gdb_reg *out)
 {
-    uint32_t n = 0;
+    uint32_t n = list_borrowed(t, machine, core, out);
     bool good = true;
 
     for (uint32_t i = 0; i < core->reg_count; i++) {
         const struct facet_reg_desc *reg = &core->regs[i];
         const char *feature = t->arch->reg_feature(reg);
+
+        if (t->arch->borrowed != NULL && reg->type == FACET_REG_CODE) {
+            continue; /* one pc is enough */
+        }
 
         out[n++] = (struct facet_gdb_reg){
             .name = make_name(&t->arena, "", reg->name, "", true),
@@ -163,7 +200,7 @@ print_fields(struct facet_strbuf *out, struct facet_arena *arena, const struct f
     for (unsigned bit = 0; bit < bits; bit++) {
         for (unsigned i = 0; i < r->csr->field_count; i++) {
             const struct facet_field_desc *f = &r->csr->fields[i];
-            bool shown = strcmp(f->name, "RSV") != 0; /* reserved bits read as zero */
+            bool shown = strcmp(f->name, "RSV") != 0 && strcmp(f->name, "reserved") != 0;
             const char *name = shown && f->lo == bit && f->hi < bits && f->hi >= f->lo
                                    ? make_name(arena, "", f->name, "", false)
                                    : NULL;
@@ -266,7 +303,7 @@ enum facet_status facet_gdb_target_make(struct facet_gdb_target *t,
     if (core == NULL) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "no core of the machine executes instructions");
     }
-    count = core->reg_count + 2 * core->csr_count;
+    count = borrowed_count(t->arch) + core->reg_count + 2 * core->csr_count;
     all = facet_arena_calloc(&t->arena, count, sizeof *all);
     t->regs = facet_arena_calloc(&t->arena, count, sizeof *t->regs);
     if (all != NULL && t->regs != NULL && (count = list_all(t, machine, core, all)) != 0) {

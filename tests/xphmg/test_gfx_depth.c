@@ -289,6 +289,16 @@ TEST(masks_and_banks, "GFX-179 GFX-180 GFX-186 GFX-310 GFX-278 GFX-332 GFX-185")
         for (unsigned i = 0; i < 8; i++) {
             CHECK_EQ(guest_load(g, DEPTH + 4 * i, 4), i == 0 || i == 5 ? QUARTER_F : HALF_F);
         }
+        /* lane 0 inactive: P0 stays, whatever ZMODE says */
+        for (unsigned p0 = 0; p0 < 2; p0++) {
+            h->units.pmask.bank[1] = 2;
+            h->units.pmask.p0 = p0 != 0;
+            guest_csrw(g,
+                       FACET_CSR_SVSTATE,
+                       7 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | UINT64_C(1) << 10);
+            guest_ok(g, "GFX.ZTEST x5, x10, pd=2\n");
+            CHECK_EQ(h->units.pmask.p0, p0);
+        }
     }
     guest_free(g);
 }

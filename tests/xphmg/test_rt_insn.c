@@ -1420,7 +1420,7 @@ TEST(raised_inexact_changes_no_result, "")
         uint64_t x[2][32], flags[2], p0[2];
 
         for (unsigned i = 0; i < 9; i++) {
-            ray[i] = i < 6 ? coordinate(&seed) : plain_ray[i];
+            ray[i] = i < 6 ? coordinate(&seed) : i == 7 ? 0x3F400000 : plain_ray[i]; /* tmax 0.75 */
             triangle[i] = coordinate(&seed);
         }
         for (unsigned i = 0; i < 6; i++) {

@@ -1,0 +1,3 @@
+        ADDI    s1, s0, 2
+        AADD    s2, s1, (s1)
+        EXIT

@@ -1,0 +1,12 @@
+# Each tile adds its number + 1 to a scratch word that must be zero, and stores it.
+        CSRR    s1, sm_base
+        CSRR    s2, tile_offset         # tiles of 1x1 pixel: the column is the number
+        LW      s3, 60(s1)
+        ADD     s3, s3, s2
+        ADDI    s3, s3, 1
+        SW      s3, 60(s1)
+        LW      s4, 60(s1)
+        LUI     s5, 0x80010
+        SHLI    s6, s2, 2
+        SW.R    s4, s6(s5)
+        EXIT

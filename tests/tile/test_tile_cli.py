@@ -1,0 +1,283 @@
+"""`facet tile test`, `facet tile run` and `facet gdb --machine tile` from outside: the project's own case
+folders, folders that must be refused, reports, files in and out, a debugger's view of four cores."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from harness import add_case, case, check, check_eq, main, skip
+
+FACET, SOURCE = os.environ["FACET"], os.environ["FACET_SOURCE"]
+CASES = os.path.join(SOURCE, "tests", "tile", "cases")
+FILL = os.path.join(SOURCE, "examples", "tile", "fill.s")
+FOLDER = tempfile.mkdtemp()
+
+
+def facet(*words):
+    return subprocess.run([FACET, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", timeout=600)
+
+
+def path(*names):
+    return os.path.join(FOLDER, *names)
+
+
+# ---- the project's own cases ----
+
+def own_case(folder):
+    def run():
+        for extra in ([], ["--plain"], ["--threads", "2"]):
+            done = facet("tile", "test", folder, *extra)
+            check_eq((done.returncode, done.stdout.splitlines()[0][:4]), (0, "pass"), done.stdout + done.stderr)
+        with open(os.path.join(folder, "case.json")) as file:
+            address = json.load(file)["kernel_address"]
+        out = path("kernel.bin")
+        done = facet("as", "--isa", "tile", os.path.join(folder, "kernel.s"), "-o", out, "--format", "bin",
+                     "--base", address)
+        check_eq(done.returncode, 0, done.stderr)
+        with open(out, "rb") as got, open(os.path.join(folder, "kernel.bin"), "rb") as expected:
+            check_eq(got.read(), expected.read(), "kernel.s and kernel.bin are the same program")
+    return run
+
+
+for name in sorted(os.listdir(CASES)):
+    with open(os.path.join(CASES, name, "case.json")) as file:
+        add_case("case_" + name.replace("-", "_"), own_case(os.path.join(CASES, name)),
+                 " ".join(json.load(file)["requirement_ids"]))
+
+
+@case()
+def all_cases_in_one_run():
+    done = facet("tile", "test", CASES, "--json")
+    check_eq(done.returncode, 0, done.stderr)
+    report = json.loads(done.stdout)
+    check_eq(report["passed"], len(os.listdir(CASES)))
+    check_eq((report["failed"], report["bad"]), (0, 0))
+
+
+# ---- cases that fail, cases that are wrong ----
+
+GOOD = {"name": "good", "kernel_address": "0x80000000", "grid": [1, 1],
+        "args": [7], "arg_address": "0x80001000",
+        "outputs": [{"address": "0x80002000", "length": 4, "file": "out.bin"}],
+        "expected": {"result": "ok", "rounds": 5, "instret": [5, 0, 0, 0], "faults": []}}
+KERNEL = "CSRR s1, arg_base\nLW s2, 0(s1)\nLUI s3, 0x80002\nSW s2, 0(s3)\nEXIT\n"
+
+
+def write_case(change=None, out=b"\7\0\0\0", kernel=KERNEL, text=None):
+    folder = path("case")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    description = json.loads(json.dumps(GOOD))
+    if change is not None:
+        change(description)
+    with open(os.path.join(folder, "case.json"), "w") as file:
+        file.write(json.dumps(description) if text is None else text)
+    with open(os.path.join(folder, "out.bin"), "wb") as file:
+        file.write(out)
+    if kernel is not None:
+        with open(os.path.join(folder, "kernel.s"), "w") as file:
+            file.write(kernel)
+    return folder
+
+
+@case("TILE-523")
+def a_case_of_text_alone_passes():
+    check_eq(facet("tile", "test", write_case()).returncode, 0)
+
+
+DIFFERENCES = {
+    "byte": (lambda d: None, b"\7\0\1\0", "byte 2 (address 0x80002002) is 0x00, expected 0x01"),
+    "rounds": (lambda d: d["expected"].update(rounds=6), b"\7\0\0\0", "rounds: 5, expected 6"),
+    "instret": (lambda d: d["expected"].update(instret=[5, 0, 0, 1]), b"\7\0\0\0",
+                "instret of core 3: 0, expected 1"),
+    "result": (lambda d: d["expected"].update(result="fault"), b"\7\0\0\0", "result: ok, expected fault"),
+    "fault": (lambda d: d.update(watchdog=3), b"\7\0\0\0", "watchdog, cause 9"),
+    "cause": (lambda d: d["expected"].update(faults=[{"core": 1, "cause": 4}]), b"\7\0\0\0",
+              "fault of core 1: cause 0x0, expected 0x4"),
+    "packet": (lambda d: d.update(shared_size=40000), b"\7\0\0\0", "packet is refused"),
+}
+
+
+def different(change, out, expected):
+    def run():
+        done = facet("tile", "test", write_case(change, out))
+        check_eq(done.returncode, 1, done.stdout)
+        check(expected in done.stdout, f"{done.stdout!r} does not say {expected!r}")
+    return run
+
+
+for name, row in DIFFERENCES.items():
+    add_case("difference_" + name, different(*row))
+
+REFUSED = {
+    "unknown_key": (lambda d: d.update(colour=1), "colour"),
+    "unknown_option": (lambda d: d.update(options={"speed": 1}), "options.speed"),
+    "unknown_expectation": (lambda d: d["expected"].update(time=1), "expected.time"),
+    "bad_schedule": (lambda d: d.update(options={"sched": "rr:0"}), "rr:Q"),
+    "bad_regs": (lambda d: d.update(options={"regs": 20}), "16 or 32"),
+    "no_grid": (lambda d: d.pop("grid"), "grid"),
+    "grid_of_one": (lambda d: d.update(grid=[1]), "grid"),
+    "big_grid": (lambda d: d.update(grid=[1, 65536]), "65535"),
+    "no_expected": (lambda d: d.pop("expected"), "expected"),
+    "negative_address": (lambda d: d.update(kernel_address=-4), "kernel_address"),
+    "no_arg_address": (lambda d: d.pop("arg_address"), "arg_address"),
+    "text_argument": (lambda d: d.update(args=["seven"]), "args"),
+    "missing_file": (lambda d: d["outputs"][0].update(file="none.bin"), "none.bin"),
+    "file_outside": (lambda d: d["outputs"][0].update(file="../out.bin"), "inside the folder"),
+    "wrong_length": (lambda d: d["outputs"][0].update(length=5), "4 bytes, expected 5"),
+    "core_four": (lambda d: d["expected"].update(faults=[{"core": 4, "cause": 1}]), "core 0..3"),
+    "mask": (lambda d: d.update(core_mask=16), "core_mask"),
+}
+
+
+def refused(change, expected):
+    def run():
+        done = facet("tile", "test", write_case(change))
+        check_eq(done.returncode, 2, done.stdout + done.stderr)
+        check(expected in done.stderr, f"{done.stderr!r} does not say {expected!r}")
+        check("case.json" in done.stderr or "bin" in done.stderr, done.stderr)
+    return run
+
+
+for name, row in REFUSED.items():
+    add_case("refused_" + name, refused(*row))
+
+
+@case()
+def broken_folders():
+    for done in (facet("tile", "test", write_case(text="{")),
+                 facet("tile", "test", write_case(text="[]")),
+                 facet("tile", "test", write_case(kernel="FLY s1\n")),
+                 facet("tile", "test", write_case(kernel=None)),
+                 facet("tile", "test", path("nothing")),
+                 facet("tile", "test")):
+        check_eq(done.returncode, 2, done.stdout)
+        check(done.stderr.startswith("facet tile test:"), done.stderr)
+    os.makedirs(path("group", "good"), exist_ok=True)
+    done = facet("tile", "test", write_case(lambda d: d.update(x=1)), CASES, "--json")
+    check_eq(done.returncode, 2)
+    check_eq(json.loads(done.stdout)["bad"], 1)
+
+
+# ---- tile run ----
+
+@case("TILE-526 TILE-464")
+def run_reports_and_writes_files():
+    out = path("pixels.raw")
+    done = facet("tile", "run", FILL, "--grid", "4x3", "--arg", "target=0x80100000", "--arg", "stride=256",
+                 "--arg", "color=0xff336699", "--out", f"target,12288={out}", "--json")
+    check_eq(done.returncode, 0, done.stderr)
+    report = json.loads(done.stdout)
+    check_eq((report["result"], report["rounds"]), ("done", 378))
+    check_eq([c["instructions"] for c in report["cores"]], [378] * 4)
+    check_eq(report["cores"][0]["by_class"]["store"], 192)
+    with open(out, "rb") as file:
+        check_eq(file.read(), struct.pack("<I", 0xFF336699) * 3072)
+
+
+@case()
+def files_as_arguments():
+    kernel = path("sum.s")
+    with open(kernel, "w") as file:
+        file.write("CSRR s1, arg_base\nLW s2, 0(s1)\nLW s3, 4(s1)\nLW s4, 8(s1)\nLW s5, 0(s2)\n"
+                   "ADD s5, s5, s3\nresult: SW s5, 16(s2)\nLW s6, 12(s1)\nSW s6, 20(s2)\nEXIT\n")
+    with open(path("data"), "wb") as file:
+        file.write(struct.pack("<8I", 40, *[0] * 7))
+    with open(path("more"), "wb") as file:
+        file.write(struct.pack("<I", 99))
+    out = path("out")
+    for program in (kernel, path("sum.elf")):
+        done = facet("tile", "run", program, "--arg", f"data=@{path('data')}", "--arg", "n=-38", "--arg", "f=1.5",
+                     "--arg", f"@{path('more')}", "--out", f"data,32={out}", "--json")
+        check_eq(done.returncode, 0, done.stderr)
+        with open(out, "rb") as file:
+            check_eq(struct.unpack("<8I", file.read())[4:6], (2, 99))
+        check_eq(json.loads(done.stdout)["args"][2]["value"], "0x3fc00000")
+        check_eq(facet("as", "--isa", "tile", kernel, "-o", path("sum.elf")).returncode, 0)
+    done = facet("tile", "run", kernel, "--break", "result", "--arg", f"data=@{path('data')}")
+    check("breakpoint 0x80000018" in done.stdout, done.stdout)
+
+
+@case()
+def faults_and_limits():
+    kernel = path("bad.s")
+    with open(kernel, "w") as file:
+        file.write("LW s1, 0(s0)\n")
+    done = facet("tile", "run", kernel)
+    check_eq(done.returncode, 1)
+    check("load fault (cause 4) at pc 0x80000000, address 0x00000000: LW s1, 0(s0)" in done.stdout, done.stdout)
+    with open(kernel, "w") as file:
+        file.write("loop: J loop\n")
+    done = facet("tile", "run", kernel, "--watchdog", "1000")
+    check("watchdog (cause 9)" in done.stdout and "after 1000 rounds" in done.stdout, done.stdout)
+    with open(kernel, "w") as file:
+        file.write("ADDI s1, s0, 1\nCSRW int_mask, s1\nWFI\n")
+    check("waiting" in facet("tile", "run", kernel).stdout, "a parked core waits")
+
+
+@case()
+def bad_command_lines():
+    for words in (["none.s"], [FILL, "--grid", "4"], [FILL, "--grid", "70000x1"], [FILL, "--arg", "x"],
+                  [FILL, "--arg", "x=blue"], [FILL, "--arg", "x=@none"], [FILL, "--in", "0=none"],
+                  [FILL, "--in", f"0x100={FILL}"], [FILL, "--out", "5=x"], [FILL, "--sched", "rr:0"],
+                  [FILL, "--vram", "100"], [FILL, "--regs", "17"], [FILL, "--break", "nowhere"],
+                  [FILL, "--base", "0x1000"], [FILL, "--const", "0x80000004,16"], [FILL, "--out", "0x100,4=/tmp/x"],
+                  [FILL, "--trace-format", "spike", "--trace", "-"], [FILL, "--sched", "rr:1", "--schedule", "4"]):
+        done = facet("tile", "run", *words)
+        check_eq(done.returncode, 2, f"{words}: {done.stdout}")
+        check(done.stderr.startswith("facet tile run:"), done.stderr)
+
+
+@case("TILE-392")
+def schedules_and_traces():
+    words = ["--grid", "4x1", "--arg", "t=0x80100000", "--arg", "s=256", "--arg", "c=5"]
+    outs = []
+    for extra in ([], ["--schedule", "7"], ["--sched", "rnd:7"], ["--mem", "strong"], ["--sched", "rr:50"],
+                  ["--threads", "3"], ["--plain"]):
+        out = path("frame")
+        done = facet("tile", "run", FILL, *words, *extra, "--out", f"t,4096={out}")
+        check_eq(done.returncode, 0, done.stderr)
+        with open(out, "rb") as file:
+            outs.append(file.read())
+    check(all(o == outs[0] for o in outs), "a synchronised program gives one result")
+    trace = path("trace")
+    check_eq(facet("tile", "run", FILL, *words, "--trace", trace, "--trace-insn", "VST.*").returncode, 0)
+    with open(trace) as file:
+        lines = [json.loads(line) for line in file]
+    check_eq(len(lines), 1 + 4 * 64)
+    check_eq([line["core"] for line in lines[1:5]], [0, 1, 2, 3])
+    check_eq(lines[1]["changes"][0]["store"], "0x80100000")
+
+
+# ---- the debugger ----
+
+@case()
+def gdb_sees_four_cores():
+    if shutil.which("gdb-multiarch") is None:
+        skip("gdb-multiarch is not installed")
+    command = (f"target remote | {FACET} gdb --machine tile {FILL} --grid 4x1 --arg t=0x80100000 --arg s=256 "
+               "--arg c=7 --stdio")
+    script = ["break *0x80000034", "continue", "info threads", "printf \"s6 %x\\n\", $s6", "thread 3",
+              "printf \"core %d offset %x s9 %d\\n\", $core_id, $tile_offset, $s9", "set $s20 = 5",
+              "printf \"s20 %d\\n\", $s20", "print/x $v1", "printf \"config %d\\n\", $config", "reverse-stepi",
+              "delete", "continue"]
+    words = ["gdb-multiarch", "-nx", "-batch", "-ex", command]
+    for line in script:
+        words += ["-ex", line]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=600)
+    for expected in ("Thread 4 (core3)", "s6 80100000", "core 2 offset 20 s9 128", "s20 5",
+                     "0x7000000070000000700000007", "config 0", "exited normally"):
+        check(expected in done.stdout, f"{expected!r} is missing in {done.stdout}")
+    done = facet("gdb", "--machine", "tile", FILL, "--harts", "2", "--stdio")
+    check_eq(done.returncode, 2)
+    check("--harts is for the xphmg machine" in done.stderr, done.stderr)
+
+
+try:
+    main("tile_cli")
+finally:
+    shutil.rmtree(FOLDER, ignore_errors=True)
