@@ -107,6 +107,7 @@ struct facet_tile_machine {
     uint8_t *imem, *sampler;
     uint32_t vram_size;
     struct facet_raster_unit unit;
+    bool watched;  /* somebody listens; as of the run that is under way */
     uint8_t event; /* enum facet_tile_event */
     uint8_t event_core;
 

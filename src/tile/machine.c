@@ -233,9 +233,13 @@ static uint64_t tile_retired(const void *self, uint32_t core)
 
 static void tile_memory_written(void *self, uint32_t space, uint64_t address, uint64_t size)
 {
-    (void)address, (void)size;
-    if (space == 0) {
-        facet_tile_code_flush(self);
+    struct facet_tile_machine *m = self;
+
+    if (space == 0 && address >= FACET_VRAM_BASE && size != 0 && size <= m->vram_size &&
+        address - FACET_VRAM_BASE <= m->vram_size - size) {
+        facet_tile_code_changed(m, (uint32_t)address - FACET_VRAM_BASE, (uint32_t)size);
+    } else if (space == 0) {
+        facet_tile_code_flush(m);
     }
 }
 

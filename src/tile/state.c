@@ -247,6 +247,13 @@ static bool consistent(const struct facet_tile_machine *m)
     if (m->state == FACET_TILE_IDLE) {
         return true;
     }
+    for (uint32_t i = 0; i < m->active_count; i++) {
+        const struct facet_tile_core *c = &m->core[m->active[i]];
+
+        if (c->state != FACET_TILE_CORE_FINISHED && c->next_tile >= m->tile_count) {
+            return false;
+        }
+    }
     return m->active_count > 0 && facet_tile_check_packet(m, &m->packet, NULL) == FACET_OK &&
            m->tile_count == (uint64_t)m->packet.columns * m->packet.rows &&
            (m->state != FACET_TILE_RUNNING ||
