@@ -12,6 +12,7 @@
 #include <facet/xphmg.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "guest_elf.h" /* made by guest/render */
 
@@ -109,6 +110,19 @@ static void close_xphmg(struct facet_render *render)
         free(state);
     }
     render->state = NULL;
+}
+
+const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size)
+{
+    const struct xphmg_state *state = render->state;
+    struct facet_guest_block block;
+
+    if (!render->options.machine->places_instances) {
+        return NULL;
+    }
+    memcpy(&block, state->image.bytes, sizeof block);
+    *size = block.bvh_bytes;
+    return state->image.bytes + (block.bvh - FACET_GUEST_BLOCK);
 }
 
 /* ---- machines ---- */

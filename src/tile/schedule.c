@@ -8,7 +8,7 @@
 #include "tile/system.h"
 #include "tile/watch.h"
 
-enum { FAULT_WATCHDOG = 9, ROUNDS_AT_ONCE = 1 << 16 };
+enum { FAULT_WATCHDOG = 9 };
 
 static bool can_wake(const struct facet_tile_core *c)
 {
@@ -198,7 +198,7 @@ static void step(struct facet_tile_machine *m, uint32_t core)
         end_slot(m);
         return;
     }
-    if (facet_port_listens(m->port)) {
+    if (m->watched) {
         facet_tile_watched_step(c);
     } else {
         const struct facet_tile_insn *op = c->ip;
@@ -287,9 +287,6 @@ static uint64_t run_fast(struct facet_tile_machine *m, uint64_t budget)
         return 0;
     }
     rounds = budget / ((uint64_t)count * m->config.quantum);
-    if (rounds > ROUNDS_AT_ONCE) { /* so that an interruption is heard */
-        rounds = ROUNDS_AT_ONCE;
-    }
     if (rounds > m->limit - m->time - 1) { /* the round that may end by the watchdog goes alone */
         rounds = m->limit - m->time - 1;
     }
@@ -352,6 +349,7 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
     struct facet_tile_machine *m = self;
     struct facet_port *port = m->port;
 
+    m->watched = facet_port_listens(port);
     while (stop->steps < budget) {
         uint32_t core = settle(m);
 
@@ -359,7 +357,7 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
             break;
         }
         if (m->slot == 0 && m->left == 0 && !m->config.random && port->break_count == 0 &&
-            !facet_port_listens(port)) {
+            !m->watched) {
             uint64_t done = run_fast(m, budget - stop->steps);
 
             if (done != 0) {
