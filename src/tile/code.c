@@ -108,8 +108,12 @@ static const struct facet_tile_insn *decode(struct facet_tile_core *c,
 {
     struct facet_tile_page *page = c->page;
     size_t index = (size_t)(op - page->ops);
+    struct facet_tile_insn *insn = &page->ops[index];
+    int64_t target;
 
-    decode_word(c->m, facet_load_le32(page->bytes + 4 * index), &page->ops[index]);
+    decode_word(c->m, facet_load_le32(page->bytes + 4 * index), insn);
+    target = (int64_t)index * 4 + insn->imm; /* looked at by branches and JAL alone */
+    insn->near = target >= 0 && target < PAGE && target % 4 == 0;
     return op->fn(c, op);
 }
 
@@ -184,7 +188,7 @@ void facet_tile_set_pc(struct facet_tile_core *c, uint32_t pc)
 
 enum facet_status facet_tile_code_make(struct facet_tile_machine *m, struct facet_error *err)
 {
-    m->pages = calloc(FACET_TILE_SLOTS, sizeof *m->pages);
+    m->pages = aligned_alloc(_Alignof(struct facet_tile_page), FACET_TILE_SLOTS * sizeof *m->pages);
     m->slot_of = calloc(IMEM_PAGES + m->vram_size / PAGE, 1);
     if (m->pages == NULL || m->slot_of == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for decoded code");
