@@ -5,6 +5,7 @@
  *
  * Time is CPU time of the thread, so that other programs on the machine count little; only the
  * scaling over two threads has to be measured on the clock. */
+#define _GNU_SOURCE
 #include "bench/bench.h"
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "bench/gfx12_rays.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -141,25 +143,69 @@ PAIR(knot_diffuse, knot, DIFFUSE)
 
 /* ---- two threads beside one ---- */
 
-/* Slices of the diffuse rays, each traced by one thread and by two in turn, on the clock: what the
- * rest of the machine does meanwhile meets both alike. The result is the median of the ratios of
- * those pairs that waited least for a processor.
+/* Slices of the diffuse rays, on the clock: each is traced by one thread on either processor and
+ * then by two threads, one on each. The ratio is the rate of two over the mean of the two rates of
+ * one: processors need not be equally fast (other programs, or a neighbour on the same core), and
+ * one thread alone must not have the luck of the faster one. The result is the median of the ratios
+ * of those rounds that waited least for a processor.
  *
- * Waiting only chooses the pairs and is never subtracted: the kernel books it when the thread gets
- * its turn, perhaps in a later slice, and corrected times came out faster than two processors can
- * be. Where two processors are never free, the ratio is low and says just that. */
-enum { SLICES = 4, MAX_PAIRS = 4096 };
+ * Threads are bound to their processors and, where the user may, scheduled before other programs,
+ * for as long as the rounds take: otherwise the kernel's choice when to move a thread that has just
+ * woken is what is measured. Waiting only chooses the rounds and is never subtracted: the kernel
+ * books it when the thread gets its turn, perhaps in a later slice, and corrected times came out
+ * faster than two processors can be. Where two processors are never free, the ratio is low and says
+ * just that. */
+enum { SLICES = 4, MAX_ROUNDS = 4096 };
 
-struct slice_pair {
-    double one;     /* million rays per second */
+struct round {
+    double one;     /* million rays per second, mean of both processors */
     double ratio;   /* two threads over one */
     double waiting; /* share of the time in which a thread was ready but had no processor */
 };
 
-struct pairs {
-    struct slice_pair pair[MAX_PAIRS];
+struct rounds {
+    struct round round[MAX_ROUNDS];
     size_t count;
 };
+
+/* Where the threads run, and how the caller ran before. */
+struct places {
+    cpu_set_t before;
+    cpu_set_t at[2]; /* both `before` where there is but one processor */
+    int policy;
+    struct sched_param param;
+};
+
+static void places_take(struct places *p)
+{
+    struct sched_param first = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+    unsigned found = 0;
+
+    CPU_ZERO(&p->before);
+    (void)sched_getaffinity(0, sizeof p->before, &p->before);
+    p->at[0] = p->at[1] = p->before;
+    for (int cpu = 0; cpu < CPU_SETSIZE && found < 2 && CPU_COUNT(&p->before) > 1; cpu++) {
+        if (CPU_ISSET(cpu, &p->before)) {
+            CPU_ZERO(&p->at[found]);
+            CPU_SET(cpu, &p->at[found]);
+            found++;
+        }
+    }
+    p->policy = sched_getscheduler(0);
+    (void)sched_getparam(0, &p->param);
+    (void)sched_setscheduler(0, SCHED_RR, &first); /* only a wish */
+}
+
+static void go_to(const cpu_set_t *place)
+{
+    (void)sched_setaffinity(0, sizeof *place, place);
+}
+
+static void places_leave(const struct places *p)
+{
+    (void)sched_setscheduler(0, p->policy, &p->param);
+    go_to(&p->before);
+}
 
 /* Seconds that the threads of this process have been ready to run but did not; 0 where the kernel
  * does not tell. */
@@ -208,87 +254,100 @@ static enum facet_status trace_slice(struct scene_data *d,
     return status;
 }
 
-static struct slice_pair
-compare(const struct slice_time *one, const struct slice_time *two, double rays)
+static struct round
+compare(const struct slice_time one[2], const struct slice_time *two, double rays)
 {
-    return (struct slice_pair){.one = rays / one->clock * 1e-6,
-                               .ratio = one->clock / two->clock,
-                               .waiting =
-                                   (one->waited + two->waited) / (one->clock + 2 * two->clock)};
+    const double rate = 0.5 * (rays / one[0].clock + rays / one[1].clock);
+
+    return (struct round){.one = rate * 1e-6,
+                          .ratio = rays / two->clock / rate,
+                          .waiting = (one[0].waited + one[1].waited + two->waited) /
+                                     (one[0].clock + one[1].clock + 2 * two->clock)};
 }
 
-static enum facet_status measure_pairs(struct scene_data *d,
-                                       facet_pool *pool,
-                                       double seconds,
-                                       struct pairs *p,
-                                       struct facet_error *err)
+/* The pool's thread stays at the second place. */
+static enum facet_status measure_rounds(struct scene_data *d,
+                                        const struct places *places,
+                                        facet_pool *pool,
+                                        double seconds,
+                                        struct rounds *p,
+                                        struct facet_error *err)
 {
     const double rays = (double)(d->count[DIFFUSE] / SLICES);
     const double start = bench_now();
-    struct slice_time one, two;
+    struct slice_time one[2], two;
     /* The first slice wakes the threads and does not count. */
     enum facet_status status = trace_slice(d, 0, pool, &two, err);
 
     p->count = 0;
-    while (status == FACET_OK && p->count < MAX_PAIRS &&
+    while (status == FACET_OK && p->count < MAX_ROUNDS &&
            (p->count == 0 || bench_now() - start < seconds)) {
         const size_t slice = p->count % SLICES;
 
-        status = trace_slice(d, slice, NULL, &one, err);
+        for (unsigned i = 0; i < 2 && status == FACET_OK; i++) {
+            go_to(&places->at[1 - i]); /* ends at the first */
+            status = trace_slice(d, slice, NULL, &one[i], err);
+        }
         if (status == FACET_OK) {
             status = trace_slice(d, slice, pool, &two, err);
         }
-        p->pair[p->count++] = compare(&one, &two, rays);
+        p->round[p->count++] = compare(one, &two, rays);
     }
     return status;
 }
 
 static int by_waiting(const void *a, const void *b)
 {
-    double x = ((const struct slice_pair *)a)->waiting, y = ((const struct slice_pair *)b)->waiting;
+    double x = ((const struct round *)a)->waiting, y = ((const struct round *)b)->waiting;
 
     return (x > y) - (x < y);
 }
 
 static int by_ratio(const void *a, const void *b)
 {
-    double x = ((const struct slice_pair *)a)->ratio, y = ((const struct slice_pair *)b)->ratio;
+    double x = ((const struct round *)a)->ratio, y = ((const struct round *)b)->ratio;
 
     return (x > y) - (x < y);
 }
 
-/* The median ratio of the pairs that waited for less than a hundredth of their time, but at least
+/* The median ratio of the rounds that waited for less than a hundredth of their time, but at least
  * of the three calmest. */
-static struct slice_pair calm_median(struct pairs *p)
+static struct round calm_median(struct rounds *p)
 {
     size_t calm = p->count < 3 ? p->count : 3;
 
-    qsort(p->pair, p->count, sizeof p->pair[0], by_waiting);
-    while (calm < p->count && p->pair[calm].waiting < 0.01) {
+    qsort(p->round, p->count, sizeof p->round[0], by_waiting);
+    while (calm < p->count && p->round[calm].waiting < 0.01) {
         calm++;
     }
-    qsort(p->pair, calm, sizeof p->pair[0], by_ratio);
-    return p->pair[calm / 2];
+    qsort(p->round, calm, sizeof p->round[0], by_ratio);
+    return p->round[calm / 2];
 }
 
-/* Both values come from the same pairs; one_thread returns what two_threads has measured. */
+/* Both values come from the same rounds; one_thread returns what two_threads has measured. */
 static double one_thread_rate;
 
 static enum facet_status two_threads(double seconds, double *value, struct facet_error *err)
 {
-    static struct pairs pairs;
+    static struct rounds rounds;
     enum facet_status status = prepare(&terrain, err);
     facet_pool *pool = NULL;
+    struct places places;
 
-    if (status == FACET_OK) {
-        status = facet_pool_create(2, &pool, err);
+    if (status != FACET_OK) {
+        return status;
     }
+    places_take(&places);
+    go_to(&places.at[1]); /* the pool's thread inherits the place */
+    status = facet_pool_create(2, &pool, err);
+    go_to(&places.at[0]);
     if (status == FACET_OK) {
-        status = measure_pairs(&terrain, pool, 4 * seconds, &pairs, err);
+        status = measure_rounds(&terrain, &places, pool, 4 * seconds, &rounds, err);
     }
     facet_pool_destroy(pool);
+    places_leave(&places);
     if (status == FACET_OK) {
-        struct slice_pair median = calm_median(&pairs);
+        struct round median = calm_median(&rounds);
 
         one_thread_rate = median.one;
         *value = median.one * median.ratio;
@@ -312,7 +371,7 @@ static const struct bench_measure measures[] = {
     {"two threads",
      "Mray/s",
      two_threads,
-     "one thread, on the clock; needs two free processors",
+     "one thread, mean of both processors; needs both free",
      one_thread},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -2,8 +2,11 @@
 #include "cli/bvh.h"
 
 #include "base/json.h"
+#include "base/strbuf.h"
 #include "scene/import.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +53,38 @@ bool bvh_would_replace(const struct cli_args *args,
     }
     (void)cli_bad(args, "%s is %s: choose another output", output, what);
     return true;
+}
+
+bool bvh_flush_text(struct facet_strbuf *buf)
+{
+    bool ok = !buf->failed;
+
+    if (ok) {
+        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
+    }
+    facet_strbuf_clear(buf);
+    return ok;
+}
+
+bool bvh_differences_next(struct bvh_differences *out)
+{
+    return out->shown++ < out->limit;
+}
+
+int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out)
+{
+    int code = out->shown == 0 ? CLI_OK : CLI_NO;
+
+    if (args->json) {
+        json_t *object =
+            json_pack("{s:I, s:o}", "differences", (json_int_t)out->shown, "list", out->list);
+
+        return cli_print_json(args, object) == CLI_OK ? code : CLI_BAD;
+    }
+    if (out->shown > out->limit) {
+        printf("... and %" PRIu64 " more\n", out->shown - out->limit);
+    }
+    return code;
 }
 
 /* ---- boxes ---- */

@@ -33,6 +33,20 @@ bool bvh_would_replace(const struct cli_args *args,
                        const char *other,
                        const char *what);
 
+/* Hands the buffer to standard output; false when memory ran out on the way. */
+struct facet_strbuf;
+bool bvh_flush_text(struct facet_strbuf *buf);
+
+/* What `facet bvh diff` found, as text while it comes or as JSON at the end. */
+struct bvh_differences {
+    struct json_t *list; /* NULL: text */
+    uint64_t shown, limit;
+};
+/* Whether the next difference is to be shown; the others are counted. */
+bool bvh_differences_next(struct bvh_differences *out);
+/* Prints what is left and returns the exit code. */
+int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out);
+
 /* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. */
 enum facet_status bvh_scene_read(const char *path,
                                  const char *aabbs,

@@ -2,6 +2,7 @@
 #include "cli/bvh_tiles.h"
 
 #include "base/json.h"
+#include "bvh/rt_diff.h"
 #include "bvh/rt_text.h"
 
 #include <inttypes.h>
@@ -119,7 +120,7 @@ look(const struct cli_args *args, const struct bvh_file *file, struct facet_rtbv
     return true;
 }
 
-static json_t *info_json(const struct facet_rtbvh_check *check)
+json_t *bvh_tiles_json(const struct facet_rtbvh_check *check)
 {
     const struct facet_rtbvh_view *v = &check->view;
     json_t *children = json_array();
@@ -209,7 +210,7 @@ int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file)
         return CLI_BAD;
     }
     if (args->json) {
-        code = cli_print_json(args, info_json(&check));
+        code = cli_print_json(args, bvh_tiles_json(&check));
     } else {
         print_info(&check);
     }
@@ -218,17 +219,6 @@ int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file)
 }
 
 /* ---- dump ---- */
-
-static bool flush_text(struct facet_strbuf *buf)
-{
-    bool ok = !buf->failed;
-
-    if (ok) {
-        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
-    }
-    facet_strbuf_clear(buf);
-    return ok;
-}
 
 static bool dump(const struct facet_rtbvh_check *check, bool json)
 {
@@ -246,12 +236,12 @@ static bool dump(const struct facet_rtbvh_check *check, bool json)
         } else {
             facet_rtbvh_listing(&check->view, &check->places[i], &buf);
         }
-        ok = flush_text(&buf);
+        ok = bvh_flush_text(&buf);
     }
-    if (json) {
-        facet_rtbvh_json_tail(&buf);
+    if (json && ok) {
+        ok = facet_rtbvh_json_tail(check, &buf);
     }
-    ok = flush_text(&buf) && ok;
+    ok = bvh_flush_text(&buf) && ok;
     facet_strbuf_free(&buf);
     return ok;
 }
@@ -267,4 +257,72 @@ int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file)
     ok = dump(&check, args->json);
     facet_rtbvh_check_free(&check);
     return ok ? CLI_OK : cli_bad(args, "out of memory");
+}
+
+/* ---- diff ---- */
+
+static void show(void *context, const struct facet_rtbvh_difference *d)
+{
+    struct bvh_differences *out = context;
+
+    if (!bvh_differences_next(out)) {
+        return;
+    }
+    if (out->list != NULL) {
+        (void)json_array_append_new(out->list,
+                                    json_pack("{s:o, s:o, s:s, s:o, s:o}",
+                                              "offset_a",
+                                              facet_json_hex(d->offset_a),
+                                              "offset_b",
+                                              facet_json_hex(d->offset_b),
+                                              "field",
+                                              d->field,
+                                              "a",
+                                              facet_json_hex(d->a),
+                                              "b",
+                                              facet_json_hex(d->b)));
+        return;
+    }
+    printf("0x%08" PRIx64, d->offset_a);
+    if (d->offset_a != d->offset_b) {
+        printf(" / 0x%08" PRIx64, d->offset_b);
+    }
+    printf("  %s: 0x%" PRIx64 ", 0x%" PRIx64 "\n", d->field, d->a, d->b);
+}
+
+static bool open_view(const struct cli_args *args,
+                      const char *path,
+                      const struct bvh_file *file,
+                      struct facet_rtbvh_view *view)
+{
+    struct facet_error err = {0};
+
+    if (facet_rtbvh_open(file->bytes.data, file->bytes.size, view, &err) != FACET_OK) {
+        (void)facet_fail_in(&err, path);
+        (void)cli_bad_error(args, &err);
+        return false;
+    }
+    return true;
+}
+
+int bvh_tiles_diff(const struct cli_args *args,
+                   const struct bvh_file *a,
+                   const struct bvh_file *b,
+                   uint64_t limit)
+{
+    struct bvh_differences out = {NULL, 0, limit};
+    struct facet_rtbvh_view view_a, view_b;
+    struct facet_error err = {0};
+    uint64_t count;
+
+    if (!open_view(args, args->positional[0], a, &view_a) ||
+        !open_view(args, args->positional[1], b, &view_b)) {
+        return CLI_BAD;
+    }
+    out.list = args->json ? json_array() : NULL;
+    if (facet_rtbvh_diff(&view_a, &view_b, show, &out, &count, &err) != FACET_OK) {
+        json_decref(out.list);
+        return cli_bad_error(args, &err);
+    }
+    return bvh_differences_end(args, &out);
 }

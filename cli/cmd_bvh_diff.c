@@ -1,16 +1,11 @@
 /* `facet bvh diff`: where two images differ. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/json.h"
 #include "bvh/gfx12_diff.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-struct output {
-    json_t *list; /* NULL: text */
-    uint64_t shown, limit;
-};
 
 static void put_place(uint32_t node)
 {
@@ -29,9 +24,9 @@ static json_t *place_json(uint32_t node)
 
 static bool show(void *context, const struct facet_gfx12_difference *d)
 {
-    struct output *out = context;
+    struct bvh_differences *out = context;
 
-    if (out->shown++ >= out->limit) {
+    if (!bvh_differences_next(out)) {
         return true;
     }
     if (out->list != NULL) {
@@ -60,7 +55,7 @@ static bool show(void *context, const struct facet_gfx12_difference *d)
 
 static int run_diff(const struct cli_args *args)
 {
-    struct output out = {NULL, 0, 100};
+    struct bvh_differences out = {NULL, 0, 100};
     struct facet_error err = {0};
     struct bvh_file a, b;
     uint64_t count = 0;
@@ -75,6 +70,16 @@ static int run_diff(const struct cli_args *args)
         bvh_file_free(&a);
         return CLI_BAD;
     }
+    if (bvh_tiles_is(&a) || bvh_tiles_is(&b)) {
+        code = bvh_tiles_is(&a) && bvh_tiles_is(&b)
+                   ? bvh_tiles_diff(args, &a, &b, out.limit)
+                   : cli_bad(args,
+                             "%s is a tile image of XPHMG_RT: expected two of them",
+                             args->positional[bvh_tiles_is(&a) ? 0 : 1]);
+        bvh_file_free(&a);
+        bvh_file_free(&b);
+        return code;
+    }
     out.list = args->json ? json_array() : NULL;
     status = facet_gfx12_diff(&a.view, &b.view, show, &out, &count, &err);
     bvh_file_free(&a);
@@ -83,17 +88,7 @@ static int run_diff(const struct cli_args *args)
         json_decref(out.list);
         return cli_bad_error(args, &err);
     }
-    code = count == 0 ? CLI_OK : CLI_NO;
-    if (args->json) {
-        json_t *object =
-            json_pack("{s:I, s:o}", "differences", (json_int_t)count, "list", out.list);
-
-        return cli_print_json(args, object) == CLI_OK ? code : CLI_BAD;
-    }
-    if (count > out.limit) {
-        printf("... and %" PRIu64 " more\n", count - out.limit);
-    }
-    return code;
+    return bvh_differences_end(args, &out);
 }
 
 static const struct cli_option diff_options[] = {
@@ -104,13 +99,15 @@ static const struct cli_option diff_options[] = {
 
 const struct cli_command cli_cmd_bvh_diff = {
     .name = "bvh diff",
-    .summary = "compare two GFX12 BVH images field by field",
+    .summary = "compare two BVH images field by field",
     .usage = "facet bvh diff A B [--max N] [--json]",
     .details =
         "Walks both trees together from their roots and names every field that differs, with the "
         "byte offsets of the two nodes. Nodes are matched by their place in the tree, not by their "
         "address. Exit code 0: no difference; 1: there are some. What no root reaches is not "
-        "compared, only counted.",
+        "compared, only counted.\n\n"
+        "Two tile images of XPHMG_RT are compared the same way, their triangles too; what no root "
+        "reaches is left out.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o other.gfx12 --threads 1\n"
                 "facet bvh diff cube.gfx12 other.gfx12",

@@ -3,24 +3,13 @@
 
 #include "base/strbuf.h"
 #include "bvh/gfx12_text.h"
+#include "bvh/rt_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_TEXT_BYTES ((size_t)64 << 30)
-
-/* Hands the buffer to standard output; false when memory ran out on the way. */
-static bool flush_text(struct facet_strbuf *buf)
-{
-    bool ok = !buf->failed;
-
-    if (ok) {
-        fwrite(facet_strbuf_text(buf), 1, buf->length, stdout);
-    }
-    facet_strbuf_clear(buf);
-    return ok;
-}
 
 static bool
 dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, bool json)
@@ -39,12 +28,12 @@ dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, b
         } else {
             facet_gfx12_listing(view, walk, i, &buf);
         }
-        ok = flush_text(&buf);
+        ok = bvh_flush_text(&buf);
     }
     if (json) {
         facet_gfx12_json_tail(view, &buf);
     }
-    ok = flush_text(&buf) && ok;
+    ok = bvh_flush_text(&buf) && ok;
     facet_strbuf_free(&buf);
     return ok;
 }
@@ -78,6 +67,7 @@ static int run_dump(const struct cli_args *args)
 static int run_encode(const struct cli_args *args)
 {
     const char *path = args->positional[0], *output = cli_value(args, "output");
+    struct facet_rtbvh_image tiles;
     struct facet_gfx12_image image;
     struct facet_bytes text;
     struct facet_error err = {0};
@@ -93,7 +83,12 @@ static int run_encode(const struct cli_args *args)
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);
     }
-    status = facet_gfx12_json_read(path, (const char *)text.data, text.size, &image, &err);
+    if (facet_rtbvh_json_is((const char *)text.data, text.size)) {
+        status = facet_rtbvh_json_read(path, (const char *)text.data, text.size, &tiles, &err);
+        image = (struct facet_gfx12_image){tiles.bytes, tiles.size};
+    } else {
+        status = facet_gfx12_json_read(path, (const char *)text.data, text.size, &image, &err);
+    }
     free(text.data);
     if (status == FACET_OK) {
         status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
@@ -117,7 +112,7 @@ const struct cli_command cli_cmd_bvh_dump = {
         "same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". Members "
         "called \"decoded\" repeat fields as floats and IDs for the reader and are ignored on the "
         "way back.\n\n"
-        "Tile images of XPHMG_RT are recognized by their header; their JSON has no way back.",
+        "Tile images of XPHMG_RT are recognized by their header (docs/rt-tiles.md).",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12\n"
                 "facet bvh dump cube.gfx12 --json",
@@ -139,7 +134,9 @@ const struct cli_command cli_cmd_bvh_encode = {
     .details =
         "Reads what `facet bvh dump --json` writes, possibly edited, and writes the image. Every "
         "128 bytes of the image must be named by exactly one node. Fields are taken as they are: a "
-        "damaged image can be written, which is how tests of other validators are made.",
+        "damaged image can be written, which is how tests of other validators are made.\n\n"
+        "The JSON of tile images of XPHMG_RT is recognized by its format. Nodes and TriRanges are "
+        "written where their offset says; `elements` count, `min`, `max` and `corners` do not.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12 --json > cube.json\n"
                 "facet bvh encode cube.json -o again.gfx12\n"

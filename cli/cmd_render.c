@@ -1,5 +1,6 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -36,8 +37,7 @@ struct request {
 
 struct outcome {
     struct facet_render_report report;
-    struct facet_bvh_stats bvh;
-    bool has_bvh;
+    json_t *bvh; /* statistics of the acceleration structure; NULL: not asked for */
     uint32_t flat_instances;
     unsigned threads;
     double seconds[PHASE_COUNT];
@@ -215,6 +215,13 @@ static bool read_options(const struct cli_args *args,
 
     facet_render_options_default(out, scene);
     out->machine = read_machine(args);
+    if (out->machine->places_instances && (quality != NULL || profile != NULL)) {
+        (void)cli_bad(args,
+                      "--%s is for gfx12; machine %s does not have it",
+                      quality != NULL ? "quality" : "profile",
+                      out->machine->name);
+        return false;
+    }
     out->width = (uint32_t)r->width;
     out->height = (uint32_t)r->height;
     out->spp = (uint32_t)r->spp;
@@ -252,21 +259,38 @@ static void start_progress(const struct cli_args *args,
 }
 
 static enum facet_status
+count_tiles(const struct facet_render *render, struct outcome *o, struct facet_error *err)
+{
+    struct facet_rtbvh_check check;
+    uint64_t size;
+    const uint8_t *bytes = facet_render_tile_image(render, &size);
+    enum facet_status status =
+        bytes != NULL ? facet_rtbvh_check(bytes, size, 1, &check, err) : FACET_OK;
+
+    if (bytes != NULL && status == FACET_OK) {
+        o->bvh = check.open ? bvh_tiles_json(&check) : NULL;
+        facet_rtbvh_check_free(&check);
+    }
+    return status;
+}
+
+static enum facet_status
 count_bvh(const struct facet_render *render, struct outcome *o, struct facet_error *err)
 {
     const struct facet_gfx12_image *image = facet_render_bvh(render);
+    struct facet_bvh_stats stats;
     struct facet_gfx12_walk walk;
     struct facet_gfx12_view view;
     enum facet_status status;
 
     if (image == NULL) {
-        return FACET_OK;
+        return count_tiles(render, o, err);
     }
     view = (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
     status = facet_gfx12_walk(&view, &walk, err);
     if (status == FACET_OK) {
-        status = facet_bvh_stats(&view, &walk, &o->bvh, err);
-        o->has_bvh = status == FACET_OK;
+        status = facet_bvh_stats(&view, &walk, &stats, err);
+        o->bvh = status == FACET_OK ? bvh_stats_json(&stats) : NULL;
         facet_gfx12_walk_free(&walk);
     }
     return status;
@@ -290,7 +314,12 @@ static enum facet_status draw(const struct cli_args *args,
         return status;
     }
     o->threads = facet_pool_threads(pool);
-    start_progress(args, &progress, "building", "primitives", facet_scene_triangles(scene));
+    start_progress(args,
+                   &progress,
+                   "building",
+                   "primitives",
+                   options->machine->places_instances ? facet_scene_instanced_triangles(scene)
+                                                      : facet_scene_triangles(scene));
     status = facet_render_open(scene, options, pool, &progress, &render, err);
     facet_progress_finish(&progress);
     o->seconds[PHASE_BUILD] = seconds() - start;
@@ -308,6 +337,18 @@ static enum facet_status draw(const struct cli_args *args,
     facet_render_close(render);
     facet_pool_destroy(pool);
     return status;
+}
+
+/* What a machine counts: gfx12 instructions that look at a node or a pair of triangles, xphmg tests
+ * of one box or one triangle. */
+static const char *heat_label(const struct facet_render_options *options)
+{
+    bool tests = options->machine->places_instances;
+
+    if (options->view == FACET_RENDER_NODES) {
+        return tests ? "tests per primary ray" : "nodes per primary ray";
+    }
+    return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
 }
 
 /* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
@@ -328,13 +369,7 @@ static enum facet_status write_picture(const struct request *r,
         return facet_image_f_write(r->output, image, err);
     }
     if (options->view != FACET_RENDER_PICTURE) {
-        status = facet_heat_picture(image,
-                                    (float)o->heat_limit,
-                                    options->view == FACET_RENDER_NODES
-                                        ? "nodes per primary ray"
-                                        : "triangle pairs per primary ray",
-                                    &bytes,
-                                    err);
+        status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), &bytes, err);
     } else {
         status = facet_render_develop(
             image, facet_render_exposure(scene) * (float)r->exposure, r->clamp, &bytes, err);
@@ -418,8 +453,12 @@ static json_t *outcome_json(const struct request *r,
     if (options->view != FACET_RENDER_PICTURE) {
         (void)json_object_set_new(object, "heat_limit", json_real(o->heat_limit));
     }
-    if (o->has_bvh) {
-        (void)json_object_set_new(object, "bvh", bvh_stats_json(&o->bvh));
+    if (o->report.instructions != 0) {
+        (void)json_object_set_new(
+            object, "guest_instructions", json_integer((json_int_t)o->report.instructions));
+    }
+    if (o->bvh != NULL) {
+        (void)json_object_set(object, "bvh", o->bvh);
     }
     (void)json_object_set_new(object, "image_hash", facet_json_hex(o->hash));
     return object;
@@ -440,11 +479,13 @@ static void print_text(const struct request *r,
         const struct facet_render_cost *c = &o->report.cost[k];
 
         if (c->rays != 0) {
-            printf("%-8s %12" PRIu64 " rays, %.1f nodes each, %.1f of them triangle pairs\n",
+            printf("%-8s %12" PRIu64 " rays, %.1f %s each, %.1f of them %s\n",
                    facet_ray_kind_name((enum facet_ray_kind)k),
                    c->rays,
                    (double)c->nodes / (double)c->rays,
-                   (double)c->primitive_nodes / (double)c->rays);
+                   options->machine->places_instances ? "tests" : "nodes",
+                   (double)c->primitive_nodes / (double)c->rays,
+                   options->machine->places_instances ? "of triangles" : "triangle pairs");
         }
     }
     if (o->flat_instances != 0) {
@@ -526,12 +567,13 @@ static int run_render(const struct cli_args *args)
     outcome.seconds[PHASE_IMPORT] = seconds() - start;
     code = render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);
+    json_decref(outcome.bvh);
     return code;
 }
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine", 'm', "NAME", "which machine draws (default gfx12)"},
+    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), xphmg-rt, xphmg-rt-offload"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},
@@ -555,11 +597,14 @@ static const struct cli_option render_options[] = {
 const struct cli_command cli_cmd_render = {
     .name = "render",
     .summary = "draw a scene on one of the machines",
-    .usage = "facet render SCENE -o FILE [--machine gfx12] [--size WxH] [--spp N]\n"
+    .usage = "facet render SCENE -o FILE [--machine NAME] [--size WxH] [--spp N]\n"
              "facet render SCENE -o FILE --heatmap nodes|triangles",
     .details =
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
-        "loop around image_bvh8_intersect_ray. The picture has textured and vertex colours, "
+        "loop around image_bvh8_intersect_ray. On xphmg-rt all of the picture is drawn by a "
+        "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues of "
+        "rays for XSUBMIT.RT; both give the same bytes. The picture has textured and vertex "
+        "colours, "
         "cut-out and blended materials, the scene's lights (or a sun) with hard shadows, ambient "
         "occlusion and a sky. The same scene and options give the same bytes on any number of "
         "threads.\n\n"

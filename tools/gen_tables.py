@@ -58,6 +58,23 @@ def extension_enumerator(isa, name):
     return "FACET_%s_EXT_%s" % (isa.upper(), c_name(name).replace("XPHMG_", ""))
 
 
+def emit_fields(names, rows, out):
+    """Mask and lowest bit of each option of a vendor row: FACET_FIELD_GFX_SAMPLE_PPP and ..._LSB."""
+    out.append("/* Options of the vendor rows: where they stand in the word. */")
+    for name, row in zip(names, rows):
+        if not row.extension.startswith("XPHMG"):
+            continue
+        options = [o for o in row.operands if len(o.pieces) == 1 and "reg" not in o.kind]
+        cells = ["FACET_FIELD_%s_%s" % (name.split("_", 2)[2], c_name(o.name)) for o in options]
+        if len(set(cells)) != len(cells):
+            raise ValueError("%s:%d: two options differ only in case" % (row.path, row.line))
+        for cell, o in zip(cells, options):
+            piece = o.pieces[0]
+            out.append("#define %s 0x%Xu" % (cell, ((1 << piece.width) - 1) << piece.word_lo))
+            out.append("#define %s_LSB %d" % (cell, piece.word_lo))
+    out.append("")
+
+
 def emit_rows_header(spec, steps, out):
     out.append("/* Made by tools/gen_tables.py from spec/ *.insn.tsv: the numbers of the instruction rows. */")
     out.append("#ifndef FACET_ISA_ROWS_H")
@@ -79,6 +96,7 @@ def emit_rows_header(spec, steps, out):
             out.append("    %s," % extension_enumerator(isa, name))
         out.append("};")
         out.append("extern const uint8_t facet_%s_extension[FACET_%s_OP_COUNT];\n" % (isa, isa.upper()))
+        emit_fields(enumerators(isa, rows), rows, out)
     out.append("/* Length of every walk through facet_decode_nodes (decode.c). */")
     out.append("#define FACET_DECODE_STEPS %d\n" % max(steps.values()))
     out.append("#endif")
@@ -104,6 +122,11 @@ def emit_extensions(spec, out):
         out.append("};")
 
 
+def name_key(name):
+    """facet_name_key of isa/table.h."""
+    return int.from_bytes(name.encode("ascii")[:8], "little")
+
+
 def emit_insns(spec, out):
     pieces = Interned(out, "pieces", "struct facet_piece")
     symbols = Interned(out, "symbols", "struct facet_symbol")
@@ -122,14 +145,16 @@ def emit_insns(spec, out):
                     s = symbols.get(", ".join("{%s, %d}" % (c_string(n), v) for n, v in o.symbols) + ", {NULL, 0}")
                 forbidden = sum(1 << v for v in set(o.forbidden) - {0})
                 cells.append(
-                    "{.name = %s, .kind = FACET_OPERAND_%s, .codec = FACET_CODEC_%s, .piece_count = %d, "
+                    "{.name = %s, .key = 0x%xu, .kind = FACET_OPERAND_%s, .codec = FACET_CODEC_%s, .piece_count = %d, "
                     ".value_width = %d, .value_align = %d, .hidden = %s, .optional = %s, .keyed = %s, "
                     ".brief = %s, .nonzero = %s, .forbidden = 0x%xu, .default_value = %d, .pieces = %s, "
                     ".symbols = %s, .second_name = %s, .print = FACET_PRINT_%s, .meaning = %s}" % (
-                        c_string(o.name), o.kind.upper(), o.codec.upper(), len(o.pieces), o.width(), o.align(),
+                        c_string(o.name), name_key(o.name), o.kind.upper(), o.codec.upper(), len(o.pieces), o.width(), o.align(),
                         c_bool(o.hidden), c_bool(o.optional), c_bool(o.keyed), c_bool(o.brief),
                         c_bool(0 in o.forbidden), forbidden, o.default, p, s, c_string(o.second),
                         o.print.upper(), c_string(o.meaning)))
+            keys = [name_key(o.name) for o in row.operands]
+            assert len(set(keys)) == len(keys), "%s: operands with the same first eight letters" % row.mnemonic
             op = operands.get(", ".join(cells)) if cells else "NULL"
             it = items.get(", ".join("{%d, %d}" % i for i in row.items)) if row.items else "NULL"
             text.append(

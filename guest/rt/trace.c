@@ -54,15 +54,6 @@ struct walk {
 
 static const struct entry root = {.child.at.tnear = -__builtin_inff(), .last = true};
 
-static float as_float(uint64_t bits)
-{
-    uint32_t word = (uint32_t)bits;
-    float value;
-
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
 /* ---- the two instructions ---- */
 
 /* One ray against four children of the node; bit c of the result: child first + c is hit. */
@@ -91,19 +82,18 @@ test_boxes(uint64_t node, const struct rt_ray *ray, float tnear[LANES], float tf
           "=r"(f3)
         : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
         : "memory");
-    tnear[0] = as_float(n0);
-    tnear[1] = as_float(n1);
-    tnear[2] = as_float(n2);
-    tnear[3] = as_float(n3);
-    tfar[0] = as_float(f0);
-    tfar[1] = as_float(f1);
-    tfar[2] = as_float(f2);
-    tfar[3] = as_float(f3);
-    return (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3);
+    /* Before any call: the compiler keeps such variables only from one asm to the next. */
+    uint32_t near_bits[LANES] = {(uint32_t)n0, (uint32_t)n1, (uint32_t)n2, (uint32_t)n3};
+    uint32_t far_bits[LANES] = {(uint32_t)f0, (uint32_t)f1, (uint32_t)f2, (uint32_t)f3};
+    unsigned hits = (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3);
+
+    memcpy(tnear, near_bits, sizeof near_bits);
+    memcpy(tfar, far_bits, sizeof far_bits);
+    return hits;
 }
 
 struct triangle_hits {
-    unsigned hit; /* bit k */
+    uint32_t hit; /* bit k */
     float t[LANES], u[LANES], v[LANES];
 };
 
@@ -136,12 +126,15 @@ static void test_triangles(uint64_t range, const struct rt_ray *ray, struct tria
                        "=r"(v3)
                      : [rttri] "i"(XPHMG_CSR_RTTRI), [range] "r"(range), [ray] "r"(ray)
                      : "memory");
-    *out = (struct triangle_hits){
-        .hit = (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3),
-        .t = {as_float(t0), as_float(t1), as_float(t2), as_float(t3)},
-        .u = {as_float(u0), as_float(u1), as_float(u2), as_float(u3)},
-        .v = {as_float(v0), as_float(v1), as_float(v2), as_float(v3)},
-    };
+    struct {
+        uint32_t hit, t[LANES], u[LANES], v[LANES];
+    } words = {(uint32_t)(h0 | h1 << 1 | h2 << 2 | h3 << 3),
+               {(uint32_t)t0, (uint32_t)t1, (uint32_t)t2, (uint32_t)t3},
+               {(uint32_t)u0, (uint32_t)u1, (uint32_t)u2, (uint32_t)u3},
+               {(uint32_t)v0, (uint32_t)v1, (uint32_t)v2, (uint32_t)v3}};
+
+    _Static_assert(sizeof words == sizeof *out, "the same, as bits");
+    memcpy(out, &words, sizeof words);
 }
 
 /* Whether the triangle shows the ray its front: RT.TRI does not say, but with CULL_BACK it hits

@@ -2,6 +2,7 @@
 #include "bvh/rt_image.h"
 
 #include "base/bits.h"
+#include "bvh/gfx12_f32.h"
 
 #include <string.h>
 
@@ -23,22 +24,6 @@ enum {
     AT_PAD = 104,
     AT_REST = 108,
 };
-
-static uint32_t float_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float bits_float(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 struct facet_eff facet_rtbvh_eff(uint64_t mode, uint64_t alt)
 {
@@ -77,7 +62,7 @@ void facet_rtbvh_header_write(const struct facet_rtbvh_header *h, uint8_t out[FA
     facet_store_le32(out + AT_NODES, h->nodes);
     facet_store_le32(out + AT_LEAVES, h->leaves);
     facet_store_le32(out + AT_COUNT, h->triangle_count);
-    facet_store_le32(out + AT_PAD, float_bits(h->pad));
+    facet_store_le32(out + AT_PAD, f32_bits(h->pad));
 }
 
 /* ---- opening ---- */
@@ -193,7 +178,7 @@ enum facet_status facet_rtbvh_open(const uint8_t *bytes,
         .nodes = facet_load_le32(bytes + AT_NODES),
         .leaves = facet_load_le32(bytes + AT_LEAVES),
         .triangle_count = facet_load_le32(bytes + AT_COUNT),
-        .pad = bits_float(facet_load_le32(bytes + AT_PAD)),
+        .pad = f32_from(facet_load_le32(bytes + AT_PAD)),
     };
     if (h->children != 4 && h->children != 8) {
         return bad(err, AT_CHILDREN, "the number of children", h->children, "4 or 8");
@@ -206,8 +191,8 @@ enum facet_status facet_rtbvh_open(const uint8_t *bytes,
             return bad(err, at, "a reserved word", facet_load_le32(bytes + at), "0");
         }
     }
-    if (!(h->pad >= 0.0f) || float_bits(h->pad) >= 0x7F800000) {
-        return bad(err, AT_PAD, "the growth", float_bits(h->pad), "a finite number, not negative");
+    if (!(h->pad >= 0.0f) || f32_bits(h->pad) >= 0x7F800000) {
+        return bad(err, AT_PAD, "the growth", f32_bits(h->pad), "a finite number, not negative");
     }
     status = check_numbers(out, err);
     return status == FACET_OK ? check_sections(out, err) : status;
@@ -241,8 +226,8 @@ facet_rtbvh_child(const struct facet_rtbvh_view *view, uint64_t at, unsigned c)
     }
     child.nan = facet_rt_box_widen(&view->numbers, child.elements, &box, &flags);
     for (int a = 0; a < 3; a++) {
-        child.min[a] = bits_float(box.min[a]);
-        child.max[a] = bits_float(box.max[a]);
+        child.min[a] = f32_from(box.min[a]);
+        child.max[a] = f32_from(box.max[a]);
     }
     return child;
 }
@@ -278,7 +263,7 @@ bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float
     nan = facet_rt_triangle_widen(&view->numbers, elements, &triangle, &flags);
     for (int j = 0; j < 3; j++) {
         for (int a = 0; a < 3; a++) {
-            corner[j][a] = bits_float(triangle.v[j][a]);
+            corner[j][a] = f32_from(triangle.v[j][a]);
         }
     }
     return nan;
@@ -288,4 +273,70 @@ uint32_t facet_rtbvh_origin(const struct facet_rtbvh_view *view, uint32_t k, uns
 {
     return facet_load_le32(view->bytes + view->header.origins.offset +
                            (uint64_t)FACET_RTBVH_ORIGIN * k + 4 * (size_t)word);
+}
+
+/* ---- writing ---- */
+
+static void put_element(const struct facet_container *c, uint8_t *array, uint64_t i, uint32_t code)
+{
+    uint8_t *at = array + facet_container_offset(c, i);
+    uint64_t container = facet_load_le(at, c->bytes);
+
+    facet_store_le(
+        at, c->bytes, facet_container_put(c, container, facet_container_slot(c, i), code));
+}
+
+void facet_rtbvh_put_child(const struct facet_rtbvh_view *view,
+                           uint64_t at,
+                           unsigned c,
+                           const struct facet_rtbvh_child *child,
+                           uint8_t *bytes)
+{
+    uint8_t *tile =
+        bytes + view->header.heap.offset + at + (c / FACET_RT_TILE_CHILDREN) * view->tile_bytes;
+    unsigned slot = c % FACET_RT_TILE_CHILDREN;
+    uint8_t *flags = tile + facet_rt_tile_word(&view->container, 3);
+    uint32_t word = facet_load_le32(flags);
+
+    word = (word & ~(3u << (2 * slot))) | (child->code & 3) << (2 * slot);
+    if (slot == 3) {
+        word = (word & 0xFF) | child->index << 8;
+    } else {
+        facet_store_le32(tile + facet_rt_tile_word(&view->container, slot), child->index);
+    }
+    facet_store_le32(flags, word);
+    for (unsigned f = 0; f < FACET_RT_BOX_ELEMENTS && child->type != FACET_RT_EMPTY; f++) {
+        put_element(
+            &view->container, tile, (uint64_t)FACET_RT_BOX_ELEMENTS * slot + f, child->elements[f]);
+    }
+}
+
+void facet_rtbvh_put_range(const struct facet_rtbvh_view *view,
+                           uint64_t at,
+                           const struct facet_rt_range *range,
+                           uint8_t *bytes)
+{
+    uint8_t *p = bytes + view->header.heap.offset + at;
+
+    facet_store_le32(p, range->first);
+    facet_store_le32(p + 4, range->count);
+    facet_store_le64(p + 8, range->base);
+}
+
+void facet_rtbvh_put_triangle(const struct facet_rtbvh_view *view,
+                              uint32_t k,
+                              const uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS],
+                              const uint32_t origin[2],
+                              uint8_t *bytes)
+{
+    uint8_t *from = bytes + view->header.origins.offset + (uint64_t)FACET_RTBVH_ORIGIN * k;
+
+    for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
+        put_element(&view->container,
+                    bytes + view->header.triangles.offset,
+                    (uint64_t)FACET_RT_TRIANGLE_ELEMENTS * k + i,
+                    elements[i]);
+    }
+    facet_store_le32(from, origin[0]);
+    facet_store_le32(from + 4, origin[1]);
 }

@@ -84,6 +84,23 @@ bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float
 /* Where triangle k comes from: word 0 is its instance, word 1 its number in the mesh. */
 uint32_t facet_rtbvh_origin(const struct facet_rtbvh_view *view, uint32_t k, unsigned word);
 
+/* The counterparts of the readers above: they write the named fields alone, into bytes that lie as
+ * the view says. Of an empty child (code 0 or 3) the box is not written. */
+void facet_rtbvh_put_child(const struct facet_rtbvh_view *view,
+                           uint64_t at,
+                           unsigned c,
+                           const struct facet_rtbvh_child *child,
+                           uint8_t *bytes);
+void facet_rtbvh_put_range(const struct facet_rtbvh_view *view,
+                           uint64_t at,
+                           const struct facet_rt_range *range,
+                           uint8_t *bytes);
+void facet_rtbvh_put_triangle(const struct facet_rtbvh_view *view,
+                              uint32_t k,
+                              const uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS],
+                              const uint32_t origin[2],
+                              uint8_t *bytes);
+
 static inline uint64_t facet_rtbvh_node_bytes(const struct facet_rtbvh_view *view)
 {
     return view->tile_bytes * (view->header.children / FACET_RT_TILE_CHILDREN);

@@ -2,13 +2,17 @@
 #include "bvh/rt_text.h"
 
 #include "base/bits.h"
+#include "bvh/gfx12_f32.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { MOST_LISTED = 255 };
+enum { MOST_LISTED = 255, OTHER_BYTES = 64 };
 
 static const char *const type_name[] = {"empty", "node", "leaf"};
+static const char *const code_name[] = {"empty", "node", "leaf", "reserved"};
 
 static uint64_t place_index(const struct facet_rtbvh_view *view,
                             const struct facet_rtbvh_place *place)
@@ -109,22 +113,50 @@ static void put_triple(struct facet_strbuf *out, const float v[3])
     facet_strbuf_putc(out, ']');
 }
 
+static void
+json_section(struct facet_strbuf *out, const char *name, const struct facet_rtbvh_section *section)
+{
+    facet_strbuf_printf(out,
+                        "\"%s\": {\"offset\": \"0x%" PRIx64 "\", \"size\": %" PRIu64 "}, ",
+                        name,
+                        section->offset,
+                        section->size);
+}
+
+static void json_elements(struct facet_strbuf *out, const uint32_t *elements, unsigned count)
+{
+    facet_strbuf_puts(out, "\"elements\": [");
+    for (unsigned i = 0; i < count; i++) {
+        facet_strbuf_printf(out, "%s\"0x%x\"", i != 0 ? ", " : "", elements[i]);
+    }
+    facet_strbuf_putc(out, ']');
+}
+
 void facet_rtbvh_json_head(const struct facet_rtbvh_view *view, struct facet_strbuf *out)
 {
     const struct facet_rtbvh_header *h = &view->header;
 
     facet_strbuf_printf(out,
-                        "{\"format\": \"xphmg%u\", \"element\": \"%s\", \"mode\": \"0x%" PRIx64
-                        "\", \"alt\": \"0x%" PRIx64 "\", \"tile_bytes\": %" PRIu64
-                        ", \"nodes\": %u, \"leaves\": %u, \"triangles\": %u,\n\"places\": [\n",
+                        "{\"format\": \"xphmg%u\", \"version\": %d, \"element\": \"%s\", \"mode\": "
+                        "\"0x%" PRIx64 "\", \"alt\": \"0x%" PRIx64 "\", \"tile_bytes\": %" PRIu64
+                        ", \"root\": %u, \"nodes\": %u, \"leaves\": %u, \"triangles\": %u, "
+                        "\"growth\": \"0x%x\", \"size\": %" PRIu64 ",\n",
                         h->children,
+                        (int)FACET_RTBVH_VERSION,
                         facet_format_name(view->eff.elem),
                         h->mode,
                         h->alt,
                         view->tile_bytes,
+                        h->root,
                         h->nodes,
                         h->leaves,
-                        h->triangle_count);
+                        h->triangle_count,
+                        f32_bits(h->pad),
+                        view->size);
+    json_section(out, "heap", &h->heap);
+    json_section(out, "triangle_buffer", &h->triangles);
+    json_section(out, "origins", &h->origins);
+    facet_strbuf_puts(out, "\n\"places\": [\n");
 }
 
 static void
@@ -132,13 +164,14 @@ json_child(const struct facet_rtbvh_view *view, uint64_t at, unsigned c, struct 
 {
     struct facet_rtbvh_child child = facet_rtbvh_child(view, at, c);
 
-    facet_strbuf_printf(out, "%s{\"type\": \"%s\"", c != 0 ? ", " : "", type_name[child.type]);
+    facet_strbuf_printf(out, "%s{\"type\": \"%s\"", c != 0 ? ", " : "", code_name[child.code]);
+    if (child.type != FACET_RT_EMPTY || child.index != 0) {
+        facet_strbuf_printf(out, ", \"index\": %u", child.index);
+    }
     if (child.type != FACET_RT_EMPTY) {
-        facet_strbuf_printf(out, ", \"index\": %u, \"elements\": [", child.index);
-        for (unsigned f = 0; f < FACET_RT_BOX_ELEMENTS; f++) {
-            facet_strbuf_printf(out, "%s\"0x%x\"", f != 0 ? ", " : "", child.elements[f]);
-        }
-        facet_strbuf_puts(out, "], \"min\": ");
+        facet_strbuf_puts(out, ", ");
+        json_elements(out, child.elements, FACET_RT_BOX_ELEMENTS);
+        facet_strbuf_puts(out, ", \"min\": ");
         put_triple(out, child.min);
         facet_strbuf_puts(out, ", \"max\": ");
         put_triple(out, child.max);
@@ -157,15 +190,19 @@ static void json_range(const struct facet_rtbvh_view *view, uint64_t at, struct 
                         range.count,
                         range.base);
     for (uint32_t k = range.first; k < range_end(view, &range); k++) {
+        uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
         float v[3][3];
 
         (void)facet_rtbvh_triangle(view, k, v);
+        facet_rtbvh_vertices(view, k, elements);
         facet_strbuf_printf(out,
-                            "%s{\"index\": %u, \"instance\": %u, \"primitive\": %u, \"corners\": [",
+                            "%s{\"index\": %u, \"instance\": %u, \"primitive\": %u, ",
                             k != range.first ? ", " : "",
                             k,
                             facet_rtbvh_origin(view, k, 0),
                             facet_rtbvh_origin(view, k, 1));
+        json_elements(out, elements, FACET_RT_TRIANGLE_ELEMENTS);
+        facet_strbuf_puts(out, ", \"corners\": [");
         for (int j = 0; j < 3; j++) {
             facet_strbuf_puts(out, j != 0 ? ", " : "");
             put_triple(out, v[j]);
@@ -196,7 +233,66 @@ void facet_rtbvh_json_place(const struct facet_rtbvh_view *view,
     facet_strbuf_putc(out, '}');
 }
 
-void facet_rtbvh_json_tail(struct facet_strbuf *out)
+/* ---- what the places do not give ---- */
+
+/* The image that the members before `other` give. */
+static void rebuild(const struct facet_rtbvh_check *check, uint8_t *bytes)
 {
-    facet_strbuf_puts(out, "\n]}\n");
+    const struct facet_rtbvh_view *view = &check->view;
+
+    facet_rtbvh_header_write(&view->header, bytes);
+    for (uint64_t i = 0; i < check->place_count; i++) {
+        const struct facet_rtbvh_place *place = &check->places[i];
+
+        if (place->leaf) {
+            struct facet_rt_range range = facet_rtbvh_range(view, place->at);
+
+            facet_rtbvh_put_range(view, place->at, &range, bytes);
+            for (uint32_t k = range.first; k < range_end(view, &range); k++) {
+                uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
+                const uint32_t origin[2] = {facet_rtbvh_origin(view, k, 0),
+                                            facet_rtbvh_origin(view, k, 1)};
+
+                facet_rtbvh_vertices(view, k, elements);
+                facet_rtbvh_put_triangle(view, k, elements, origin, bytes);
+            }
+            continue;
+        }
+        for (unsigned c = 0; c < view->header.children; c++) {
+            struct facet_rtbvh_child child = facet_rtbvh_child(view, place->at, c);
+
+            facet_rtbvh_put_child(view, place->at, c, &child, bytes);
+        }
+    }
+}
+
+bool facet_rtbvh_json_tail(const struct facet_rtbvh_check *check, struct facet_strbuf *out)
+{
+    const struct facet_rtbvh_view *view = &check->view;
+    uint8_t *given = calloc(1, (size_t)view->size);
+    bool first = true;
+
+    if (given == NULL) {
+        return false;
+    }
+    rebuild(check, given);
+    facet_strbuf_puts(out, "\n],\n\"other\": [");
+    for (uint64_t at = 0; at < view->size;) {
+        uint64_t begin = at, end = at + OTHER_BYTES < view->size ? at + OTHER_BYTES : view->size;
+
+        if (view->bytes[at] == given[at]) {
+            at++;
+            continue;
+        }
+        facet_strbuf_printf(
+            out, "%s\n{\"offset\": \"0x%" PRIx64 "\", \"bytes\": \"", first ? "" : ",", begin);
+        for (; at < end && view->bytes[at] != given[at]; at++) {
+            facet_strbuf_printf(out, "%02x", view->bytes[at]);
+        }
+        facet_strbuf_puts(out, "\"}");
+        first = false;
+    }
+    facet_strbuf_puts(out, "]}\n");
+    free(given);
+    return true;
 }

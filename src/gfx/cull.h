@@ -1,6 +1,6 @@
 /* Visibility of points and boxes against planes: GFX.CULL.PLANE, FRUSTUM and AABB of one lane.
  *
- * Spec: gfx-semantics.md 15.1 to 15.3; R-GFX-48 to R-GFX-50, R-GFX-71, R-GFX-72. */
+ * Spec: gfx-semantics.md 15.1 to 15.3; R-GFX-48 to R-GFX-50, R-GFX-63 to R-GFX-65. */
 #ifndef FACET_GFX_CULL_H
 #define FACET_GFX_CULL_H
 

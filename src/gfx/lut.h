@@ -1,7 +1,7 @@
 /* GFX.LUT1D and GFX.LUT3D of one lane in three parts, as sample.h: plan the table entries, fetch
  * them through the caller, finish.
  *
- * Spec: gfx-semantics.md 11; R-GFX-40, R-GFX-70. */
+ * Spec: gfx-semantics.md 11; R-GFX-40, R-GFX-63. */
 #ifndef FACET_GFX_LUT_H
 #define FACET_GFX_LUT_H
 

@@ -10,7 +10,9 @@ struct facet_gfx_numbers facet_gfx_numbers_of(const struct facet_eff *eff, const
     struct facet_gfx_numbers n;
 
     for (unsigned c = 0; c < 4; c++) {
-        n.channel[c] = facet_eff_conv(eff, zptab, c);
+        /* only the table of zero points tells channels apart */
+        n.channel[c] =
+            c == 0 || (eff->q && eff->zp_en == 2) ? facet_eff_conv(eff, zptab, c) : n.channel[0];
     }
     return n;
 }

@@ -1,6 +1,6 @@
 /* GFX.INTERP and GFX.SHADE of one lane: element bits in, element bits out.
  *
- * Spec: gfx-semantics.md 9, 10; R-GFX-37 to R-GFX-39, R-GFX-70. */
+ * Spec: gfx-semantics.md 9, 10; R-GFX-37 to R-GFX-39, R-GFX-63. */
 #ifndef FACET_GFX_SHADE_H
 #define FACET_GFX_SHADE_H
 

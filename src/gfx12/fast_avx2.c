@@ -51,8 +51,24 @@ TARGET static inline unsigned slabs_hit(const struct slabs *s, float grow)
         _mm256_cmp_ps(s->min_t, _mm256_mul_ps(s->max_t, _mm256_set1_ps(grow)), _CMP_LE_OQ));
 }
 
+TARGET static inline __m256i max_bits(__m256 a, __m256 b)
+{
+    return _mm256_max_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+}
+
+TARGET static inline __m256i min_bits(__m256 a, __m256 b)
+{
+    return _mm256_min_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+}
+
 /* Without NaN the order of max and min does not matter: two deep instead of three. A NaN extent
- * gives the second operand: minNum. */
+ * gives the second operand: minNum.
+ *
+ * Unless boxes grow, the bits are compared as integers, which takes a quarter of the time. That
+ * order is the same among numbers from +0 on, and what is below stays below: in min_t it gives way
+ * to the 0, and where it is max_t nothing is hit, whichever number it is. Only -0 is different: as
+ * an integer it is the lowest of all, so it shows in max_t wherever it occurs, and the test is done
+ * again on floats. (A NaN extent must have no sign.) */
 TARGET static inline __attribute__((always_inline)) unsigned slabs_test(const struct fast_box *box,
                                                                         const struct lanes *lanes,
                                                                         float extent,
@@ -60,21 +76,26 @@ TARGET static inline __attribute__((always_inline)) unsigned slabs_test(const st
                                                                         const bool grows,
                                                                         struct slabs *s)
 {
-    __m256 nx = slab_plane(box, lanes, 0, 0);
-    __m256 ny = slab_plane(box, lanes, 1, 0);
-    __m256 nz = slab_plane(box, lanes, 2, 0);
-    __m256 fx = slab_plane(box, lanes, 0, 32);
-    __m256 fy = slab_plane(box, lanes, 1, 32);
-    __m256 fz = slab_plane(box, lanes, 2, 32);
+    const __m256 nx = slab_plane(box, lanes, 0, 0), fx = slab_plane(box, lanes, 0, 32);
+    const __m256 ny = slab_plane(box, lanes, 1, 0), fy = slab_plane(box, lanes, 1, 32);
+    const __m256 nz = slab_plane(box, lanes, 2, 0), fz = slab_plane(box, lanes, 2, 32);
+    const __m256 zero = _mm256_setzero_ps(), end = _mm256_set1_ps(extent);
 
-    s->min_t = _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, _mm256_setzero_ps()));
-    s->max_t = _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(_mm256_set1_ps(extent), fz));
-    s->enter = s->min_t;
-    s->leave = s->max_t;
-    if (grows) {
-        return slabs_hit(s, grow);
+    if (!grows) {
+        const __m256i min_t = _mm256_max_epi32(max_bits(nx, ny), max_bits(nz, zero));
+        const __m256i max_t = _mm256_min_epi32(min_bits(fx, fy), min_bits(fz, end));
+        const __m256i behind = _mm256_cmpgt_epi32(min_t, max_t);
+        const __m256i odd = _mm256_cmpeq_epi32(max_t, _mm256_set1_epi32(INT32_MIN));
+
+        if (__builtin_expect(_mm256_testz_si256(odd, odd), 1)) {
+            s->min_t = s->enter = _mm256_castsi256_ps(min_t);
+            s->max_t = s->leave = _mm256_castsi256_ps(max_t);
+            return ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(behind)) & 0xFF;
+        }
     }
-    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(s->min_t, s->max_t, _CMP_LE_OQ));
+    s->min_t = s->enter = _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, zero));
+    s->max_t = s->leave = _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(end, fz));
+    return slabs_hit(s, grow);
 }
 
 /* maxps and minps give their second operand when one is NaN: starting from the neutral infinity

@@ -7,6 +7,7 @@
  *   lanes_make          ... from a level
  *   struct slabs        eight slab results
  *   slabs_test          9.2 steps 3-5 for a ray and planes without NaN; returns the hit mask
+ *                       (an extent that is NaN has no sign, unless `grows`)
  *   slabs_test_careful  the same for any ray
  *   slabs_keys          the keys of the heuristic as floats
  *   slabs_elements      mapped key << 32 | link per slot; false when a key of `mask` is NaN
@@ -66,6 +67,47 @@ enum { STACK_SLACK = 16 };
 static const struct fast_pair *pairs_at(const struct run *r, uint32_t unit)
 {
     return (const struct fast_pair *)(r->plan->arena + (size_t)unit * FAST_UNIT);
+}
+
+/* ---- slab tests ---- */
+
+static unsigned remove_repeats(const struct fast_box *box, unsigned hit)
+{
+    return hit & ~(hit & hit << 1 & box->repeats);
+}
+
+/* A box or a ray with something unusual: all rules of 9.2. */
+TARGET static __attribute__((noinline)) unsigned
+test_special(const struct run *r, const struct fast_box *box, struct slabs *slabs)
+{
+    static const float nowhere[4] = {0, 0, 0, 0};
+    struct fast_level turned;
+    struct lanes lanes = r->lanes;
+    unsigned hit;
+
+    if (box->obb != FACET_GFX12_OBB_NONE) {
+        transform(r->plan->tracer->obb_column[box->obb],
+                  nowhere,
+                  r->level->origin,
+                  r->level->direction,
+                  turned.origin,
+                  turned.direction);
+        level_rays(&turned);
+        lanes_make(&turned, &lanes);
+    }
+    hit = slabs_test_careful(box, &lanes, r->t_cur, r->plan->grow, slabs) & box->used;
+    hit = facet_gfx12_fast_cull(box, r->level, r->plan->mask, hit);
+    return remove_repeats(box, hit);
+}
+
+/* 9.2 for any box and ray. */
+TARGET static unsigned
+test_box(const struct run *r, const struct fast_box *box, struct slabs *slabs)
+{
+    if ((box->attention & r->level->attention) != 0) {
+        return test_special(r, box, slabs);
+    }
+    return slabs_test(box, &r->lanes, r->t_cur, r->plan->grow, true, slabs);
 }
 
 /* ---- primitive ranges ---- */
@@ -218,7 +260,7 @@ exact_ranges(struct run *r, const struct fast_children *children)
 }
 
 TARGET static __attribute__((noinline)) enum fast_outcome
-visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const float key[8])
+visit_ranges(struct run *r, const struct fast_box *box, unsigned hit)
 {
     struct best best = {0};
 
@@ -229,7 +271,10 @@ visit_ranges(struct run *r, const struct fast_box *box, unsigned hit, const floa
         return FAST_GO_ON;
     }
     struct fast_children children = {.box = box, .hit = hit};
-    memcpy(children.key, key, sizeof children.key);
+    struct slabs slabs;
+
+    (void)test_box(r, box, &slabs); /* once more, for the keys */
+    slabs_keys(&slabs, r->plan->heuristic, children.key);
     return exact_ranges(r, &children);
 }
 
@@ -359,35 +404,6 @@ static inline bool note_depth(struct run *r, size_t above)
     return true;
 }
 
-static unsigned remove_repeats(const struct fast_box *box, unsigned hit)
-{
-    return hit & ~(hit & hit << 1 & box->repeats);
-}
-
-/* A box or a ray with something unusual: all rules of 9.2. */
-TARGET static __attribute__((noinline)) unsigned
-test_special(const struct run *r, const struct fast_box *box, struct slabs *slabs)
-{
-    static const float nowhere[4] = {0, 0, 0, 0};
-    struct fast_level turned;
-    struct lanes lanes = r->lanes;
-    unsigned hit;
-
-    if (box->obb != FACET_GFX12_OBB_NONE) {
-        transform(r->plan->tracer->obb_column[box->obb],
-                  nowhere,
-                  r->level->origin,
-                  r->level->direction,
-                  turned.origin,
-                  turned.direction);
-        level_rays(&turned);
-        lanes_make(&turned, &lanes);
-    }
-    hit = slabs_test_careful(box, &lanes, r->t_cur, r->plan->grow, slabs) & box->used;
-    hit = facet_gfx12_fast_cull(box, r->level, r->plan->mask, hit);
-    return remove_repeats(box, hit);
-}
-
 /* ---- levels ---- */
 
 /* What follows from origin, direction and base. */
@@ -503,6 +519,12 @@ TARGET static __attribute__((noinline)) bool visit_other(struct run *r)
     return true;
 }
 
+/* t_cur for slab tests, which want a NaN without a sign. */
+static inline float extent_of(const struct run *r)
+{
+    return __builtin_expect(f32_is_nan(r->t_cur), 0) ? f32_from(F32_NAN) : r->t_cur;
+}
+
 /* From start to end. What the loop uses most stays in variables of its own; the functions for the
  * rarer cases find it in *r. */
 TARGET static inline __attribute__((always_inline)) void
@@ -515,7 +537,7 @@ travel(struct run *r, const bool counting, const bool grows)
     uint64_t steps_left = r->steps_left;
     uint32_t link = r->link;
     uint32_t attention = r->level->attention;
-    float t_cur = r->t_cur;
+    float t_cur = extent_of(r);
 
     for (;;) {
         /* Right for a box, whose link has no low bits. */
@@ -544,7 +566,10 @@ travel(struct run *r, const bool counting, const bool grows)
             return;
         }
         if (__builtin_expect((box->attention & attention) != 0, 0)) {
-            hit = test_special(r, box, &slabs);
+            struct slabs special; /* of its own, so that the others stay in registers */
+
+            hit = test_special(r, box, &special);
+            slabs = special;
         } else {
             hit = slabs_test(box, &lanes, t_cur, plan->grow, grows, &slabs);
         }
@@ -561,14 +586,12 @@ travel(struct run *r, const bool counting, const bool grows)
         }
         boxes = hit & ~(unsigned)box->ranges;
         if (boxes != hit) {
-            _Alignas(32) float key[8];
             enum fast_outcome outcome;
 
-            slabs_keys(&slabs, plan->heuristic, key);
             r->steps_left = steps_left;
-            outcome = visit_ranges(r, box, hit, key);
+            outcome = visit_ranges(r, box, hit);
             steps_left = r->steps_left;
-            t_cur = r->t_cur;
+            t_cur = extent_of(r);
             if (__builtin_expect(outcome != FAST_GO_ON, 0)) {
                 if (outcome == FAST_OUT_OF_STEPS) {
                     (void)out_of_steps(r);

@@ -64,8 +64,21 @@ struct facet_piece {
 
 /* An operand (or a field that the syntax does not show). Its pieces give range and alignment: the
  * value has bits [value_width-1 : value_align]; lower bits must be zero. */
+/* The first eight letters of an operand's name, the first in the lowest byte: no two operands of a
+ * row agree in it. A compiler works it out for a name that it knows. */
+static inline uint64_t facet_name_key(const char *name)
+{
+    uint64_t key = 0;
+
+    for (unsigned i = 0; i < 8 && name[i] != '\0'; i++) {
+        key |= (uint64_t)(unsigned char)name[i] << 8 * i;
+    }
+    return key;
+}
+
 struct facet_operand {
     const char *name;
+    uint64_t key;  /* facet_name_key(name) */
     uint8_t kind;  /* enum facet_operand_kind */
     uint8_t codec; /* enum facet_operand_codec */
     uint8_t piece_count;

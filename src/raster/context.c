@@ -284,6 +284,22 @@ static void block_vertex(const uint32_t words[8], struct raster_vertex *v)
     v->color[3] = (float)(words[6] >> 24);
 }
 
+/* No byte outside the rows of a triangle is written. */
+static void narrow_spans(struct raster_pipe *pipe, const struct raster_box *box)
+{
+    const uint32_t top = (uint32_t)(box->y0 - pipe->clip.y0);
+    const uint32_t below = (uint32_t)(pipe->clip.y1 - box->y1);
+
+    if (pipe->regular) {
+        pipe->color.begin += top * pipe->color_stride;
+        pipe->color.end -= below * pipe->color_stride;
+        if (pipe->depth_bytes != 0) {
+            pipe->depth.begin += top * pipe->depth_stride;
+            pipe->depth.end -= below * pipe->depth_stride;
+        }
+    }
+}
+
 static void
 draw_block(struct raster_pipe *pipe, const struct header *h, const uint32_t block[24], bool *range)
 {
@@ -302,13 +318,15 @@ draw_block(struct raster_pipe *pipe, const struct header *h, const uint32_t bloc
     switch (facet_raster_setup(pipe, &shade, corners, &t)) {
     case SETUP_DRAW:
         facet_raster_fill_wide(pipe, &t);
-        break;
+        narrow_spans(pipe, &t.box);
+        return;
     case SETUP_RANGE:
         *range = true;
         break;
     case SETUP_NOTHING:
         break;
     }
+    pipe->color = pipe->depth = (struct facet_raster_span){0, 0};
 }
 
 struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_unit *unit,

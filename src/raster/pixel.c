@@ -239,16 +239,40 @@ static uint32_t rect_texel(struct raster_pipe *p, const struct raster_rect *r, i
     return facet_raster_texel(&p->sampler, r->u0 + i, r->v0 + j, &p->source, &p->bad_mem);
 }
 
+/* Clearing a picture: nothing is read, so the pixels of a row are one run of equal bytes or words.
+ */
+static void fill_row(struct raster_pipe *p, int32_t y, uint32_t argb)
+{
+    uint8_t *at = pixel_at(p, p->color_base, p->color_stride, p->color_bytes, p->clip.x0, y);
+    const size_t bytes = (size_t)(p->clip.x1 - p->clip.x0) * p->color_bytes;
+
+    if (p->color_bytes == 2) {
+        store_u16(at, rgb565_pack(argb));
+    } else {
+        store_u32(at, argb);
+    }
+    /* Doubles what is there until the row is full. */
+    for (size_t done = p->color_bytes; done < bytes; done *= 2) {
+        memcpy(at + done, at, bytes - done < done ? bytes - done : done);
+    }
+}
+
 void facet_raster_rect_rows(struct raster_pipe *pipe,
                             const struct raster_rect *r,
                             int32_t y0,
                             int32_t y1)
 {
     const float z = clamp_depth(r->z);
+    const bool plain_fill =
+        pipe->regular && !pipe->textured && pipe->depth_bytes == 0 && pipe->blend == BLEND_OPAQUE;
 
     for (int32_t y = y0; y < y1; y++) {
         int32_t x0 = pipe->clip.x0, x1 = pipe->clip.x1;
 
+        if (plain_fill) {
+            fill_row(pipe, y, r->color);
+            continue;
+        }
         usable(pipe, y, &x0, &x1);
         for (int32_t x = x0; x < x1; x++) {
             if (pipe->depth_bytes == 0 || depth_pass(pipe, x, y, z)) {

@@ -459,7 +459,7 @@ INLINE __m256i first_lanes(int32_t count)
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes());
 }
 
-TARGET static void
+INLINE void
 fill_narrow(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
 {
     __m256i start[3], right[3], bias[3];
@@ -527,7 +527,7 @@ INLINE __m256 edge_short(int64_t e, int64_t dx)
         _mm256_mullo_epi32(_mm256_set1_epi32((int32_t)(uint32_t)(uint64_t)dx), lanes())));
 }
 
-TARGET static void
+INLINE void
 fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
 {
     const bool is_short = t->a2 < INT64_C(1) << 31;
@@ -558,15 +558,54 @@ fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t 
     }
 }
 
+/* What most triangles of a textured model are. */
+static bool is_usual(const struct raster_pipe *p, const struct raster_triangle *t)
+{
+    return p->color_bytes == 4 && p->blend == BLEND_OPAQUE && p->depth_bytes == 4 &&
+           p->depth_write && p->textured && !p->sampler.bilinear &&
+           p->sampler.format == TEXEL_ARGB8888 && p->sampler.swizzle == 0 && t->solid &&
+           t->color == 0xFFFFFFFFu;
+}
+
+/* Copies that no store to VRAM can change, for all the compiler knows: their fields stay in
+ * registers. For the usual triangle it is also told what is_usual has found. */
+TARGET static void
+fill_usual(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+{
+    struct raster_pipe pipe = *p;
+    struct raster_triangle triangle = *t;
+
+    pipe.color_bytes = pipe.depth_bytes = 4;
+    pipe.blend = BLEND_OPAQUE;
+    pipe.depth_format = DEPTH_D32F;
+    pipe.depth_write = pipe.textured = true;
+    pipe.sampler.bilinear = false;
+    pipe.sampler.format = TEXEL_ARGB8888;
+    pipe.sampler.swizzle = 0;
+    triangle.solid = true;
+    triangle.color = 0xFFFFFFFFu;
+    fill_narrow(&pipe, &triangle, y0, y1);
+}
+
+TARGET static void
+fill_any(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+{
+    if (t->narrow) {
+        fill_narrow(p, t, y0, y1);
+    } else {
+        fill_long(p, t, y0, y1);
+    }
+}
+
 void facet_raster_fill_avx2(struct raster_pipe *pipe,
                             const struct raster_triangle *t,
                             int32_t y0,
                             int32_t y1)
 {
-    if (t->narrow) {
-        fill_narrow(pipe, t, y0, y1);
+    if (t->narrow && is_usual(pipe, t)) {
+        fill_usual(pipe, t, y0, y1);
     } else {
-        fill_long(pipe, t, y0, y1);
+        fill_any(pipe, t, y0, y1);
     }
 }
 

@@ -117,7 +117,10 @@ enum facet_status facet_render_open(const struct facet_scene *scene,
     }
     render->scene = scene;
     render->options = *options;
-    status = options->machine->open(render, pool, progress, err);
+    status = facet_render_find_lamps(render, err);
+    if (status == FACET_OK) {
+        status = options->machine->open(render, pool, progress, err);
+    }
     if (status != FACET_OK) {
         facet_render_close(render);
         return status;
@@ -130,6 +133,7 @@ void facet_render_close(struct facet_render *render)
 {
     if (render != NULL) {
         render->options.machine->close(render);
+        free(render->lamps);
         free(render);
     }
 }

@@ -83,6 +83,8 @@ enum facet_status facet_render_draw(const struct facet_render *render,
 
 /* The acceleration structure; NULL for a machine that has none. */
 const struct facet_gfx12_image *facet_render_bvh(const struct facet_render *render);
+/* The tile image of an xphmg machine; NULL for another one. */
+const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size);
 /* Instances that were left out since their matrix has no inverse. */
 uint32_t facet_render_flat_instances(const struct facet_render *render);
 

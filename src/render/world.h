@@ -7,8 +7,14 @@
 struct facet_render {
     const struct facet_scene *scene;
     struct facet_render_options options;
+    struct facet_lamp *lamps; /* lamps.c */
+    uint32_t lamp_count;
     void *state; /* the machine's own */
 };
+
+/* lamps.c: the surfaces that glow, for paths. A scene that brings lights of its own has them where
+ * its surfaces glow: there are no lamps then, or their light would count twice. */
+enum facet_status facet_render_find_lamps(struct facet_render *render, struct facet_error *err);
 
 /* picture.c: what the options ask for, as shading sees it. */
 void facet_render_picture(const struct facet_render *render, struct facet_picture *out);

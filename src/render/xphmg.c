@@ -12,8 +12,9 @@
 #include <facet/xphmg.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "guest/render/guest_elf.h"
+#include "guest_elf.h" /* made by guest/render */
 
 struct xphmg_state {
     struct facet_guest_image image;
@@ -111,14 +112,33 @@ static void close_xphmg(struct facet_render *render)
     render->state = NULL;
 }
 
+const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size)
+{
+    const struct xphmg_state *state = render->state;
+    struct facet_guest_block block;
+
+    if (!render->options.machine->places_instances) {
+        return NULL;
+    }
+    memcpy(&block, state->image.bytes, sizeof block);
+    *size = block.bvh_bytes;
+    return state->image.bytes + (block.bvh - FACET_GUEST_BLOCK);
+}
+
 /* ---- machines ---- */
+
+/* Every machine has a copy of the scene; many threads and a large scene must not fill the host. */
+#define MEMORY_BYTES (UINT64_C(4) << 30)
 
 /* Machines that wait for the next thread that needs one. */
 struct garage {
     const struct facet_guest_image *image;
+    unsigned limit; /* of machines, 1 or more */
     pthread_mutex_t lock;
+    pthread_cond_t returned;
     facet_machine *idle[FACET_POOL_MAX_THREADS];
     unsigned count;
+    unsigned out; /* being made or at work */
 };
 
 static enum facet_status
@@ -137,25 +157,31 @@ make_machine(const struct facet_guest_image *image, facet_machine **out, struct 
     return status;
 }
 
-/* *out may be a machine that is not ready after a failure: destroy it. */
+/* Waits while all machines are at work. Give back whatever comes, also after a failure. */
 static enum facet_status take(struct garage *garage, facet_machine **out, struct facet_error *err)
 {
     *out = NULL;
     (void)pthread_mutex_lock(&garage->lock);
+    while (garage->count == 0 && garage->out == garage->limit) {
+        (void)pthread_cond_wait(&garage->returned, &garage->lock);
+    }
     if (garage->count > 0) {
         *out = garage->idle[--garage->count];
     }
+    garage->out++;
     (void)pthread_mutex_unlock(&garage->lock);
     return *out != NULL ? FACET_OK : make_machine(garage->image, out, err);
 }
 
-static void put_back(struct garage *garage, facet_machine *machine)
+static void give_back(struct garage *garage, facet_machine *machine, bool ready)
 {
     (void)pthread_mutex_lock(&garage->lock);
-    if (garage->count < FACET_POOL_MAX_THREADS) {
+    garage->out--;
+    if (ready) { /* never more than `limit` machines are there */
         garage->idle[garage->count++] = machine;
         machine = NULL;
     }
+    (void)pthread_cond_signal(&garage->returned);
     (void)pthread_mutex_unlock(&garage->lock);
     facet_machine_destroy(machine);
 }
@@ -272,13 +298,12 @@ static enum facet_status draw_tile(void *context,
     struct garage *garage = context;
     facet_machine *machine;
     enum facet_status status = take(garage, &machine, err);
+    bool ready = status == FACET_OK;
 
-    if (status != FACET_OK) {
-        facet_machine_destroy(machine);
-        return status;
+    if (ready) {
+        status = draw_on(machine, tile, out, took, err);
     }
-    status = draw_on(machine, tile, out, took, err);
-    put_back(garage, machine);
+    give_back(garage, machine, ready);
     return status;
 }
 
@@ -297,11 +322,18 @@ static enum facet_status draw_xphmg(const struct facet_render *render,
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
     }
     garage->image = &state->image;
+    garage->limit = facet_pool_threads(pool);
+    if (garage->limit > MEMORY_BYTES / state->image.size) {
+        garage->limit = (unsigned)(MEMORY_BYTES / state->image.size);
+        garage->limit = garage->limit > 0 ? garage->limit : 1;
+    }
     (void)pthread_mutex_init(&garage->lock, NULL);
+    (void)pthread_cond_init(&garage->returned, NULL);
     status = facet_render_each_tile(render, draw_tile, garage, pool, progress, out, report, err);
     for (unsigned i = 0; i < garage->count; i++) {
         facet_machine_destroy(garage->idle[i]);
     }
+    (void)pthread_cond_destroy(&garage->returned);
     (void)pthread_mutex_destroy(&garage->lock);
     free(garage);
     return status;

@@ -17,7 +17,8 @@
 
 #include <stddef.h>
 
-enum { FACET_RT_FAST_RAY_BYTES = 64 /* of an entry of the ray queue */ };
+/* Entries of the queues, for FP32. */
+enum { FACET_RT_FAST_RAY_BYTES = 64, FACET_RT_FAST_HIT_BYTES = 32 };
 
 /* Guest memory that a ray may read. */
 struct facet_rt_area {

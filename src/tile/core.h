@@ -11,6 +11,7 @@
 #include "machine/ops.h"
 #include "num/tile.h"
 #include "tile/cache.h"
+#include "tile/queue.h"
 #include "tile/tile.h"
 
 /* Lanes of a register are the bytes of the array in rising order. */
@@ -129,6 +130,9 @@ struct facet_tile_machine {
     uint32_t slot;   /* of the round */
     uint32_t left;   /* instructions left in the slot, rr only; 0: the slot has not begun */
     uint32_t random; /* x of rnd */
+
+    struct facet_tile_queue queue;
+    facet_pool *own_pool; /* config.threads */
 
     /* tables of the face */
     struct facet_core_desc desc[FACET_TILE_CORES];

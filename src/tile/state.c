@@ -273,6 +273,8 @@ void facet_tile_save(const void *self, struct facet_state_io *io)
         visit_context(&m->core[i].gfx, io);
     }
     visit_schedule(m, io);
+    facet_tile_queue_visit(&m->queue, io);
+    visit_context(&m->queue.gfx, io);
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         save_cache(&m->core[i].cache, io);
     }
@@ -296,6 +298,10 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
     }
     visit_schedule(copy, io);
     facet_state_require(io, io->failed || consistent(copy), "state of the dispatch");
+    facet_tile_queue_visit(&copy->queue, io);
+    visit_context(&copy->queue.gfx, io);
+    facet_state_require(
+        io, io->failed || facet_tile_queue_consistent(copy), "state of the command queue");
     caches = *io;
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         load_cache(NULL, m->vram_size / 64, io);

@@ -37,6 +37,37 @@ static struct facet_trap refused(const struct facet_element_port *port, struct f
     return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
 }
 
+const uint8_t *
+facet_elements_ram(const struct facet_element_port *port, uint64_t address, uint64_t size)
+{
+    const struct facet_hart *h = port->h;
+    uint64_t offset = address - h->ram.base;
+    bool inside = offset < h->ram.span && size <= h->ram.span - offset;
+
+    return inside && !facet_hart_listens(h) && !facet_lds_holds(h, address, 1)
+               ? h->ram.bytes + offset
+               : NULL;
+}
+
+struct facet_trap facet_elements_load(const struct facet_element_port *port,
+                                      uint64_t address,
+                                      unsigned size,
+                                      uint64_t *value)
+{
+    const uint8_t *bytes = address % size == 0 ? facet_elements_ram(port, address, size) : NULL;
+    struct facet_trap trap;
+
+    if (bytes != NULL) {
+        *value = facet_load_le(bytes, size);
+        return FACET_RETIRED;
+    }
+    trap = facet_xmem_probe_element(port->h, port->actor, address, size, false);
+    if (!trap.taken) {
+        trap = facet_hart_load(port->h, address, size, value);
+    }
+    return refused(port, trap);
+}
+
 struct facet_trap facet_elements_read(const struct facet_element_port *port,
                                       uint64_t base,
                                       uint64_t first,
@@ -49,11 +80,8 @@ struct facet_trap facet_elements_read(const struct facet_element_port *port,
 
     for (unsigned k = 0; k < span.containers; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;
-        struct facet_trap trap = probe(port, address, false);
+        struct facet_trap trap = facet_elements_load(port, address, c->bytes, &bits);
 
-        if (!trap.taken) {
-            trap = refused(port, facet_hart_load(port->h, address, c->bytes, &bits));
-        }
         if (trap.taken) {
             return trap;
         }

@@ -15,6 +15,17 @@ struct facet_element_port {
     struct facet_container container;
 };
 
+/* Bytes of plain RAM that nobody watches: they have no owner, no tag and no side effect, so that
+ * the probes of the careful way would all pass. NULL: take that way. */
+const uint8_t *
+facet_elements_ram(const struct facet_element_port *port, uint64_t address, uint64_t size);
+
+/* A word of 1, 2, 4 or 8 bytes at an aligned address. */
+struct facet_trap facet_elements_load(const struct facet_element_port *port,
+                                      uint64_t address,
+                                      unsigned size,
+                                      uint64_t *value);
+
 /* Elements first .. first+count-1 of the array at `base`, whole containers in rising order. */
 struct facet_trap facet_elements_read(const struct facet_element_port *port,
                                       uint64_t base,

@@ -9,6 +9,22 @@
 /* ---- number state ------------------------------------------------------------------------------
  */
 
+#define SAME_STATE(row)                                                                            \
+    _Static_assert(FACET_FIELD_GFX_##row##_PPP == FACET_FIELD_GFX_SAMPLE_PPP &&                    \
+                       FACET_FIELD_GFX_##row##_ALT == FACET_FIELD_GFX_SAMPLE_ALT,                  \
+                   "ppp and alt are read alike")
+SAME_STATE(SAMPLE_GATH);
+SAME_STATE(INTERP);
+SAME_STATE(SHADE);
+SAME_STATE(LUT1D);
+SAME_STATE(LUT3D);
+SAME_STATE(ZTEST);
+SAME_STATE(HZ_BUILD);
+_Static_assert(FACET_FIELD_GFX_CULL_PLANE_ALT == FACET_FIELD_GFX_SAMPLE_ALT &&
+                   FACET_FIELD_GFX_CULL_FRUSTUM_ALT == FACET_FIELD_GFX_SAMPLE_ALT &&
+                   FACET_FIELD_GFX_CULL_AABB_ALT == FACET_FIELD_GFX_SAMPLE_ALT,
+               "alt is read alike");
+
 enum { PPP_RESERVED = 6, PPP_CAP = 7 };
 
 static bool has_ppp(unsigned row)
@@ -44,12 +60,12 @@ unsigned facet_gfx_state(struct facet_gfx_run *r, struct facet_eff *eff)
 {
     static const uint8_t container[6] = {1, 2, 1, 0, 1, 2}; /* EW of FP16 ... INT32 */
     const struct facet_prec *prec = &r->h->units.cap.prec;
-    unsigned ppp = has_ppp(r->in->row) ? facet_gfx_field(r, "ppp") : PPP_CAP;
+    unsigned ppp = has_ppp(r->in->row) ? FACET_GFX_FIELD(r, SAMPLE_PPP) : PPP_CAP;
 
     if (ppp == PPP_RESERVED) {
         return unsupported(r, FACET_CAUSE_ILLEGAL);
     }
-    if (has_alt(r->in->row) && facet_gfx_field(r, "alt") != 0) {
+    if (has_alt(r->in->row) && FACET_GFX_FIELD(r, SAMPLE_ALT) != 0) {
         *eff = facet_eff_compose(prec->image[FACET_PREC_MODE],
                                  prec->image[FACET_PREC_ALT] | FACET_CAP_PREC_ALT_ALT_EN,
                                  prec->alt_formats);
@@ -107,6 +123,9 @@ static bool active(const struct facet_gfx_run *r, unsigned lane)
  * descriptor always traps and SVFAULTI does not tell. */
 static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
 {
+    if (r->batch != NULL && r->batch(r)) {
+        return FACET_RETIRED;
+    }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         unsigned flags = 0;
         struct facet_trap trap;
@@ -136,6 +155,15 @@ static struct facet_trap put_lanes(struct facet_gfx_run *r, bool write)
     bool window = r->result == FACET_GFX_TO_WINDOW;
 
     if (!window && !r->stores) {
+        return FACET_RETIRED;
+    }
+    if (window && !write) {
+        r->block = facet_gfx_probe_block(r);
+    }
+    if (window && r->block) {
+        if (write) {
+            facet_gfx_write_block(r);
+        }
         return FACET_RETIRED;
     }
     for (unsigned i = 0; i < r->lanes.count; i++) {
@@ -339,6 +367,7 @@ struct facet_trap facet_gfx_execute(struct facet_hart *h, const struct facet_ins
     r.survivors = 0;
     r.bank = 0;
     r.slots = 0;
+    r.batch = NULL;
     r.stores = false;
     r.counts = false;
     switch (in->row) {

@@ -13,8 +13,8 @@
 #include "gfx/gfx.h"
 #include "gfx/lut.h"
 #include "gfx/shade.h"
+#include "xphmg/elements.h"
 #include "xphmg/lanes.h"
-#include "xphmg/rt.h"
 
 /* ---- windows -----------------------------------------------------------------------------------
  */
@@ -44,6 +44,9 @@ struct facet_gfx_run;
 /* Fetches and computes one active lane. A trap is that of the lane's fetch; then its flags do not
  * count. */
 typedef struct facet_trap facet_gfx_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
+
+/* All lanes in one go where that gives the same; false: lane by lane. */
+typedef bool facet_gfx_batch(struct facet_gfx_run *r);
 
 /* A depth store in the making. */
 struct facet_gfx_store {
@@ -87,12 +90,14 @@ struct facet_gfx_run {
     struct facet_gfx_window a, b, r;
 
     facet_gfx_lane *lane;
-    uint8_t result;       /* enum facet_gfx_result */
-    uint8_t first, slots; /* of window R, written by every active lane */
-    uint8_t bank;         /* pd */
-    bool stores;          /* lanes may have depth stores */
-    bool plane_given;     /* PLANE: s */
-    bool counts;          /* COMPACT: cc */
+    facet_gfx_batch *batch; /* or NULL */
+    uint8_t result;         /* enum facet_gfx_result */
+    uint8_t first, slots;   /* of window R, written by every active lane */
+    uint8_t bank;           /* pd */
+    bool stores;            /* lanes may have depth stores */
+    bool plane_given;       /* PLANE: s */
+    bool counts;            /* COMPACT: cc */
+    bool block;             /* facet_gfx_probe_block said yes */
     uint64_t survivors;
     union {
         struct facet_gfx_sample_op sample;
@@ -113,11 +118,9 @@ struct facet_gfx_run {
     } kept;
 };
 
-/* A field of the instruction. */
-static inline unsigned facet_gfx_field(const struct facet_gfx_run *r, const char *name)
-{
-    return (unsigned)facet_insn_field(r->in, name);
-}
+/* An option of the instruction: FACET_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd stand in the same
+ * place wherever they exist. */
+#define FACET_GFX_FIELD(r, name) ((unsigned)FACET_GET((r)->in->word, FIELD_GFX_##name))
 
 /* ---- preparation: legality of the row by its own fields and registers (2.1 step 3) --------------
  * Each returns the cause of the trap, 0 when the instruction may run, and fills lane, result and
@@ -177,6 +180,10 @@ struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
 /* Whether the result slots of a lane can be written; only memory can refuse. */
 struct facet_trap facet_gfx_probe(const struct facet_gfx_run *r, unsigned lane);
 struct facet_trap facet_gfx_write(const struct facet_gfx_run *r, unsigned lane);
+/* The same for all lanes together: whether the window is a whole block of plain RAM that can be
+ * written (false: ask lane by lane), and writing it then. */
+bool facet_gfx_probe_block(const struct facet_gfx_run *r);
+void facet_gfx_write_block(const struct facet_gfx_run *r);
 /* ZMODE = 1: every register that holds a result slot of the lane becomes zero. */
 void facet_gfx_zero(const struct facet_gfx_run *r, unsigned lane);
 

@@ -3,6 +3,10 @@
  * Spec: gfx-semantics.md 2.1, 3.4, 9, 10, 11. */
 #include "xphmg/gfx.h"
 
+_Static_assert(FACET_FIELD_GFX_LUT1D_I == FACET_FIELD_GFX_LUT3D_I &&
+                   FACET_FIELD_GFX_LUT1D_C == FACET_FIELD_GFX_LUT3D_C,
+               "both table rows are read alike");
+
 /* ---- INTERP, SHADE -----------------------------------------------------------------------------
  */
 
@@ -69,8 +73,7 @@ static bool load_entry(void *context, uint64_t index, uint32_t *bits)
 {
     struct lut_memory *m = context;
 
-    m->trap =
-        facet_rt_read_elements(&m->r->port, FACET_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
+    m->trap = facet_elements_read(&m->r->port, FACET_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
     return !m->trap.taken;
 }
 
@@ -106,10 +109,10 @@ unsigned facet_gfx_color_prepare(struct facet_gfx_run *r)
     case FACET_XPHMG_GFX_INTERP:
         r->lane = interp_lane;
         r->op.interp = (struct facet_gfx_interp){
-            .channels = (uint8_t)(facet_gfx_field(r, "nc") + 1),
-            .perspective = facet_gfx_field(r, "M") != 0,
-            .premultiply = facet_gfx_field(r, "P") != 0,
-            .bias = facet_gfx_field(r, "B") != 0,
+            .channels = (uint8_t)(FACET_GFX_FIELD(r, INTERP_NC) + 1),
+            .perspective = FACET_GFX_FIELD(r, INTERP_M) != 0,
+            .premultiply = FACET_GFX_FIELD(r, INTERP_P) != 0,
+            .bias = FACET_GFX_FIELD(r, INTERP_B) != 0,
         };
         r->slots = r->op.interp.channels;
         r->first = (uint8_t)(4 * r->slots);
@@ -118,10 +121,10 @@ unsigned facet_gfx_color_prepare(struct facet_gfx_run *r)
     case FACET_XPHMG_GFX_SHADE:
         r->lane = shade_lane;
         r->op.shade = (struct facet_gfx_shade){
-            .op = (uint8_t)facet_gfx_field(r, "OO"),
-            .channels = (uint8_t)(facet_gfx_field(r, "nc") + 1),
-            .light = facet_gfx_field(r, "L") != 0,
-            .normalize = facet_gfx_field(r, "N") != 0,
+            .op = (uint8_t)FACET_GFX_FIELD(r, SHADE_OO),
+            .channels = (uint8_t)(FACET_GFX_FIELD(r, SHADE_NC) + 1),
+            .light = FACET_GFX_FIELD(r, SHADE_L) != 0,
+            .normalize = FACET_GFX_FIELD(r, SHADE_N) != 0,
         };
         r->slots = (uint8_t)facet_gfx_shade_results(&r->op.shade);
         off = facet_gfx_lacks_f(r, r->op.shade.light, r->op.shade.light, true);
@@ -130,8 +133,8 @@ unsigned facet_gfx_color_prepare(struct facet_gfx_run *r)
         r->lane = lut_lane;
         r->op.lut = facet_gfx_lut_of(FACET_GFX_CSR(&r->csr, LUTFMT),
                                      three,
-                                     facet_gfx_field(r, "i") != 0,
-                                     facet_gfx_field(r, "c") != 0);
+                                     FACET_GFX_FIELD(r, LUT1D_I) != 0,
+                                     FACET_GFX_FIELD(r, LUT1D_C) != 0);
         r->slots = (uint8_t)facet_gfx_lut_outputs(&r->op.lut);
         off = facet_gfx_lacks_f(r, true, false, true) ||
               FACET_GET(FACET_GFX_CSR(&r->csr, LUTFMT), GFXLUTFMT_DIM) != three;

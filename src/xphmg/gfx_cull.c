@@ -6,6 +6,13 @@
 #include "xphmg/memory.h"
 #include "xphmg/pmask.h"
 
+_Static_assert(FACET_FIELD_GFX_CULL_PLANE_TT == FACET_FIELD_GFX_CULL_FRUSTUM_TT &&
+                   FACET_FIELD_GFX_CULL_PLANE_K == FACET_FIELD_GFX_CULL_FRUSTUM_K &&
+                   FACET_FIELD_GFX_CULL_PLANE_Z == FACET_FIELD_GFX_CULL_FRUSTUM_Z &&
+                   FACET_FIELD_GFX_CULL_PLANE_PD == FACET_FIELD_GFX_CULL_FRUSTUM_PD &&
+                   FACET_FIELD_GFX_CULL_PLANE_PD == FACET_FIELD_GFX_CULL_AABB_PD,
+               "these rows are read alike");
+
 /* ---- planes and boxes --------------------------------------------------------------------------
  */
 
@@ -44,15 +51,15 @@ static unsigned prepare_point(struct facet_gfx_run *r)
     bool plane = r->in->row == FACET_XPHMG_GFX_CULL_PLANE;
 
     r->lane = point_lane;
-    r->plane_given = plane && facet_gfx_field(r, "s") != 0;
+    r->plane_given = plane && FACET_GFX_FIELD(r, CULL_PLANE_S) != 0;
     r->op.cull = (struct facet_gfx_cull){
-        .side = (uint8_t)facet_gfx_field(r, "tt"),
-        .keep = facet_gfx_field(r, "k") != 0,
-        .reject = facet_gfx_field(r, "z") != 0,
+        .side = (uint8_t)FACET_GFX_FIELD(r, CULL_PLANE_TT),
+        .keep = FACET_GFX_FIELD(r, CULL_PLANE_K) != 0,
+        .reject = FACET_GFX_FIELD(r, CULL_PLANE_Z) != 0,
         .eps = (uint32_t)FACET_GFX_CSR(&r->csr, CLIP_EPS),
         .planes = plane ? 1 : FACET_GFX_PLANES,
     };
-    return (plane && !r->plane_given && facet_gfx_field(r, "idx") >= FACET_GFX_PLANES) ||
+    return (plane && !r->plane_given && FACET_GFX_FIELD(r, CULL_PLANE_IDX) >= FACET_GFX_PLANES) ||
                    facet_gfx_lacks_f(r, true, r->plane_given, false)
                ? FACET_CAUSE_ILLEGAL
                : 0;
@@ -61,13 +68,13 @@ static unsigned prepare_point(struct facet_gfx_run *r)
 static unsigned prepare_box(struct facet_gfx_run *r)
 {
     const struct facet_units *units = &r->h->units;
-    bool transform = facet_gfx_field(r, "f") != 0;
+    bool transform = FACET_GFX_FIELD(r, CULL_AABB_F) != 0;
 
     r->lane = box_lane;
     r->op.box = (struct facet_gfx_cull_box){
-        .encoding = (uint8_t)facet_gfx_field(r, "ee"),
-        .keep = facet_gfx_field(r, "k") != 0,
-        .contain = facet_gfx_field(r, "x") != 0,
+        .encoding = (uint8_t)FACET_GFX_FIELD(r, CULL_AABB_EE),
+        .keep = FACET_GFX_FIELD(r, CULL_AABB_K) != 0,
+        .contain = FACET_GFX_FIELD(r, CULL_AABB_X) != 0,
         .transform = transform,
         .transpose = FACET_GET(units->mtx.cfg, MTXCFG_TRANSPOSE_DEF) != 0,
     };
@@ -82,7 +89,7 @@ static unsigned prepare_box(struct facet_gfx_run *r)
 unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r)
 {
     r->result = FACET_GFX_TO_MASK;
-    r->bank = (uint8_t)facet_gfx_field(r, "pd");
+    r->bank = (uint8_t)FACET_GFX_FIELD(r, CULL_PLANE_PD);
     if (!facet_gfx_has_bank(r, r->bank)) {
         return FACET_CAUSE_ILLEGAL;
     }
@@ -102,7 +109,7 @@ void facet_gfx_cull_planes(struct facet_gfx_run *r)
     unsigned nat = r->port.container.nat;
 
     if (r->in->row == FACET_XPHMG_GFX_CULL_PLANE) {
-        unsigned index = facet_gfx_field(r, "idx");
+        unsigned index = FACET_GFX_FIELD(r, CULL_PLANE_IDX);
 
         plane_elements(r, index < FACET_GFX_PLANES ? index : 0, r->op.cull.plane[0]);
         return;
@@ -170,14 +177,14 @@ static struct facet_trap compact_lane(struct facet_gfx_run *r, unsigned lane, un
 unsigned facet_gfx_compact_prepare(struct facet_gfx_run *r)
 {
     struct facet_gfx_compact_op *op = &r->op.compact;
-    unsigned bank = facet_gfx_field(r, "ps");
+    unsigned bank = FACET_GFX_FIELD(r, CULL_COMPACT_PS);
 
     r->lane = compact_lane;
     r->result = FACET_GFX_TO_STREAM;
-    r->counts = facet_gfx_field(r, "cc") != 0;
-    op->mode = (uint8_t)facet_gfx_field(r, "mm");
-    op->attributes = (uint8_t)facet_gfx_field(r, "aa");
-    op->payload = (uint8_t)facet_gfx_field(r, "rr");
+    r->counts = FACET_GFX_FIELD(r, CULL_COMPACT_CC) != 0;
+    op->mode = (uint8_t)FACET_GFX_FIELD(r, CULL_COMPACT_MM);
+    op->attributes = (uint8_t)FACET_GFX_FIELD(r, CULL_COMPACT_AA);
+    op->payload = (uint8_t)FACET_GFX_FIELD(r, CULL_COMPACT_RR);
     if (op->mode == 3 || (op->mode == LANE_NUMBERS && op->attributes + op->payload != 0) ||
         !facet_gfx_has_bank(r, bank)) {
         return FACET_CAUSE_ILLEGAL;
@@ -216,8 +223,8 @@ struct facet_trap facet_gfx_stream(const struct facet_gfx_run *r, bool write)
 struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
 {
     struct facet_hart *h = r->h;
-    unsigned pd = facet_gfx_field(r, "pd"), pa = facet_gfx_field(r, "pa"),
-             pb = facet_gfx_field(r, "pb");
+    unsigned pd = FACET_GFX_FIELD(r, CULL_COMPOSE_PD), pa = FACET_GFX_FIELD(r, CULL_COMPOSE_PA),
+             pb = FACET_GFX_FIELD(r, CULL_COMPOSE_PB);
     uint64_t a, b, result;
 
     if (!facet_gfx_has_bank(r, pd) || !facet_gfx_has_bank(r, pa) || !facet_gfx_has_bank(r, pb)) {
@@ -225,8 +232,8 @@ struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
     }
     a = facet_pmask_read(h, pa);
     b = facet_pmask_read(h, pb);
-    b = facet_gfx_field(r, "inv") != 0 ? ~b : b;
-    switch (facet_gfx_field(r, "op")) {
+    b = FACET_GFX_FIELD(r, CULL_COMPOSE_INV) != 0 ? ~b : b;
+    switch (FACET_GFX_FIELD(r, CULL_COMPOSE_OP)) {
     case 0:
         result = a & b;
         break;
@@ -256,7 +263,7 @@ struct facet_trap facet_gfx_fence(struct facet_gfx_run *r)
                     "fence",
                     3,
                     (uint64_t[]){facet_xmem_inline(r->h).dom,
-                                 facet_gfx_field(r, "mm"),
-                                 facet_gfx_field(r, "ff")});
+                                 FACET_GFX_FIELD(r, FENCE_MM),
+                                 FACET_GFX_FIELD(r, FENCE_FF)});
     return FACET_RETIRED;
 }

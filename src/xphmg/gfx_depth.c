@@ -1,7 +1,7 @@
 /* GFX.ZTEST and GFX.ZWRITE on the depth buffer, GFX.HZ.BUILD over it.
  *
  * Spec: gfx-semantics.md 12, 13; numeric.md 11.1; R-GFX-41 to R-GFX-47, R-GFX-55, R-GFX-56,
- * R-GFX-73, R-GFX-74. */
+ * R-GFX-66, R-GFX-67. */
 #include "base/bits.h"
 #include "gfx/depth.h"
 #include "xphmg/gfx.h"
@@ -61,7 +61,7 @@ static bool same_element(const struct facet_gfx_run *r,
 static struct facet_trap read_depth(struct facet_gfx_run *r, unsigned lane, uint32_t *bits)
 {
     const struct facet_gfx_store *at = &r->kept.store[lane];
-    struct facet_trap trap = facet_rt_read_elements(&r->port, at->row, at->x, 1, bits);
+    struct facet_trap trap = facet_elements_read(&r->port, at->row, at->x, 1, bits);
 
     for (unsigned i = lane; i-- > 0 && !trap.taken;) {
         const struct facet_gfx_store *earlier = &r->kept.store[i];
@@ -128,16 +128,16 @@ unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r)
     r->op.depth = (struct facet_gfx_depth_op){
         .compare = (uint8_t)FACET_GET(zcfg, GFXZCFG_CMP),
         .reverse = (zcfg & FACET_GFXZCFG_REVERSE_Z) != 0,
-        .write = write && (!test || facet_gfx_field(r, "w") != 0),
-        .merge = test && facet_gfx_field(r, "m") != 0,
-        .tiled = facet_gfx_field(r, "t") != 0,
-        .bypass = test && facet_gfx_field(r, "e") != 0 && !early,
+        .write = write && (!test || FACET_GFX_FIELD(r, ZTEST_W) != 0),
+        .merge = test && FACET_GFX_FIELD(r, ZTEST_M) != 0,
+        .tiled = (test ? FACET_GFX_FIELD(r, ZTEST_T) : FACET_GFX_FIELD(r, ZWRITE_T)) != 0,
+        .bypass = test && FACET_GFX_FIELD(r, ZTEST_E) != 0 && !early,
         .tile_w_log2 = (uint8_t)FACET_GET(FACET_GFX_CSR(&r->csr, HIZCFG), GFXHIZCFG_TILE_W_LOG2),
         .width = pixels(FACET_GET(size, GFXZWH_W)),
         .height = pixels(FACET_GET(size, GFXZWH_H)),
     };
     r->stores = r->op.depth.write;
-    r->bank = test ? (uint8_t)facet_gfx_field(r, "pd") : 0;
+    r->bank = test ? (uint8_t)FACET_GFX_FIELD(r, ZTEST_PD) : 0;
     return !facet_gfx_has_bank(r, r->bank) || facet_gfx_lacks_f(r, true, false, false)
                ? FACET_CAUSE_ILLEGAL
                : 0;
@@ -191,7 +191,7 @@ static struct facet_trap look_at_memory(
     while (count != 0) {
         unsigned some = count < CHUNK ? (unsigned)count : CHUNK;
 
-        trap = facet_rt_read_elements(&b->r->port, array, first, some, bits);
+        trap = facet_elements_read(&b->r->port, array, first, some, bits);
         if (trap.taken) {
             break;
         }
@@ -333,11 +333,12 @@ static void shape(struct build *b)
 {
     const struct facet_gfx_run *r = b->r;
     uint64_t cfg = FACET_GFX_CSR(&r->csr, HIZCFG), size = FACET_GFX_CSR(&r->csr, ZWH);
-    unsigned hh = facet_gfx_field(r, "hh"), levels = (unsigned)FACET_GET(cfg, GFXHIZCFG_LEVELS);
+    unsigned hh = FACET_GFX_FIELD(r, HZ_BUILD_HH),
+             levels = (unsigned)FACET_GET(cfg, GFXHIZCFG_LEVELS);
 
-    b->max = facet_gfx_field(r, "tt") != 0;
-    b->first = facet_gfx_field(r, "ll");
-    b->end = facet_gfx_field(r, "all") != 0 ? levels : b->first + 1;
+    b->max = FACET_GFX_FIELD(r, HZ_BUILD_TT) != 0;
+    b->first = FACET_GFX_FIELD(r, HZ_BUILD_LL);
+    b->end = FACET_GFX_FIELD(r, HZ_BUILD_ALL) != 0 ? levels : b->first + 1;
     b->end = b->first < levels ? b->end : b->first;
     b->tile_w = hh != 0 ? hh : (unsigned)FACET_GET(cfg, GFXHIZCFG_TILE_W_LOG2);
     b->tile_h = hh != 0 ? hh : (unsigned)FACET_GET(cfg, GFXHIZCFG_TILE_H_LOG2);

@@ -4,8 +4,11 @@
 #include "base/bits.h"
 #include "xphmg/gfx.h"
 
+_Static_assert(FACET_FIELD_GFX_SAMPLE_D == FACET_FIELD_GFX_SAMPLE_GATH_D, "read alike");
+
 static struct facet_trap sample_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
 static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
+static bool sample_all(struct facet_gfx_run *r);
 
 unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r)
 {
@@ -14,26 +17,27 @@ unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r)
     bool gather = r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH;
 
     r->lane = gather ? gather_lane : sample_lane;
+    r->batch = gather ? NULL : sample_all;
     r->result = FACET_GFX_TO_WINDOW;
     r->first = 0;
     r->slots = 4;
-    op->desc = facet_gfx_field(r, "d") != 0;
+    op->desc = FACET_GFX_FIELD(r, SAMPLE_D) != 0;
     op->tensor = false;
     op->sampling = (struct facet_gfx_sampling){0};
     if (gather) {
         op->f = true; /* the enable alone decides */
         op->wrap_given = false;
         op->sampling.bilinear = (cfg & FACET_GFXCFG_FILTER_DFLT) != 0;
-        op->taps = (uint8_t)facet_gfx_field(r, "n");
-        op->weighted = facet_gfx_field(r, "p") != 0;
-        op->is_signed = facet_gfx_field(r, "s") != 0;
+        op->taps = (uint8_t)FACET_GFX_FIELD(r, SAMPLE_GATH_N);
+        op->weighted = FACET_GFX_FIELD(r, SAMPLE_GATH_P) != 0;
+        op->is_signed = FACET_GFX_FIELD(r, SAMPLE_GATH_S) != 0;
     } else {
-        op->f = facet_gfx_field(r, "f") != 0;
-        op->wrap_given = facet_gfx_field(r, "w") != 0;
-        op->tensor = facet_gfx_field(r, "t") != 0;
-        op->sampling.wrap = (uint8_t)facet_gfx_field(r, "wrap");
+        op->f = FACET_GFX_FIELD(r, SAMPLE_F) != 0;
+        op->wrap_given = FACET_GFX_FIELD(r, SAMPLE_W) != 0;
+        op->tensor = FACET_GFX_FIELD(r, SAMPLE_T) != 0;
+        op->sampling.wrap = (uint8_t)FACET_GFX_FIELD(r, SAMPLE_WRAP);
         op->sampling.raw = (cfg & FACET_GFXCFG_CONVERT_EN) == 0;
-        op->sampling.bilinear = facet_gfx_field(r, "m") != 0 && !op->sampling.raw;
+        op->sampling.bilinear = FACET_GFX_FIELD(r, SAMPLE_M) != 0 && !op->sampling.raw;
     }
     return facet_gfx_lacks_f(r, !op->desc, op->desc, true) ? FACET_CAUSE_ILLEGAL : 0;
 }
@@ -72,7 +76,7 @@ static bool load_texel(void *context, uint64_t address, unsigned bytes, uint32_t
     struct lane_memory *m = context;
     uint64_t value = 0;
 
-    m->trap = facet_rt_read(&m->port, address, bytes, &value);
+    m->trap = facet_elements_load(&m->port, address, bytes, &value);
     *word = (uint32_t)value;
     return !m->trap.taken;
 }
@@ -86,7 +90,7 @@ read_bytes(const struct facet_element_port *port, uint64_t address, unsigned siz
     for (unsigned at = 0; at < size && !trap.taken; at += 8) {
         uint64_t word = 0;
 
-        trap = facet_rt_read(port, address + at, 8, &word);
+        trap = facet_elements_load(port, address + at, 8, &word);
         facet_store_le64(bytes + at, word);
     }
     return trap;
@@ -216,7 +220,7 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     }
     elements = facet_gfx_gather_begin(
         &r->numbers, texture, uv, facet_gfx_gather_count(op->taps, texture, flags), &gather, flags);
-    trap = facet_rt_read_elements(&m.port, FACET_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
+    trap = facet_elements_read(&m.port, FACET_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
     if (trap.taken) {
         return trap;
     }
@@ -228,4 +232,84 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     facet_gfx_gather_finish(
         &r->numbers, texture, &sampling, &gather, r->kept.out[lane], NULL, flags);
     return FACET_RETIRED;
+}
+
+/* ---- all lanes together ------------------------------------------------------------------------
+ */
+
+/* Reading these slots of all lanes cannot fail: registers, or plain RAM. */
+static bool
+readable(const struct facet_gfx_run *r, const struct facet_gfx_window *w, unsigned slots)
+{
+    const struct facet_container *c = &r->port.container;
+    uint64_t bytes = facet_container_array_bytes(c, (uint64_t)slots * r->vl);
+
+    return !w->memory ||
+           (w->address % c->bytes == 0 && facet_elements_ram(&r->port, w->address, bytes) != NULL);
+}
+
+/* u and v of lane i, where reading cannot fail; the common case is FP32 in plain RAM. */
+static void
+read_uv(const struct facet_gfx_run *r, const uint8_t *plain, unsigned i, uint32_t *u, uint32_t *v)
+{
+    uint32_t uv[2];
+
+    if (plain != NULL) {
+        *u = facet_load_le32(plain + (size_t)4 * i);
+        *v = facet_load_le32(plain + (size_t)4 * (r->vl + i));
+        return;
+    }
+    (void)facet_gfx_read(r, &r->a, i, 0, 2, uv);
+    *u = uv[0];
+    *v = uv[1];
+}
+
+/* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Whose flag it was nobody needs to
+ * know unless a flag traps. */
+static bool sample_all(struct facet_gfx_run *r)
+{
+    const struct facet_gfx_sample_op *op = &r->op.sample;
+    const struct facet_gfx_texture *texture = &op->texture;
+    struct facet_gfx_sampling sampling = op->sampling;
+    uint32_t u[FACET_VLMAX], v[FACET_VLMAX], out[4][FACET_VLMAX];
+    uint32_t *const into[4] = {out[0], out[1], out[2], out[3]};
+    uint8_t lane[FACET_VLMAX];
+    const uint8_t *texels, *plain = NULL;
+    unsigned count = 0, flags = 0;
+
+    if (op->desc || op->tensor || !readable(r, &r->a, 2)) {
+        return false;
+    }
+    sampling.srgb = op->f && texture->srgb;
+    sampling.wrap = op->wrap_given ? sampling.wrap : texture->wrap;
+    if (!facet_gfx_span_fits(&r->numbers, texture, &sampling)) {
+        return false;
+    }
+    texels = facet_elements_ram(&r->port, texture->base, facet_gfx_span_bytes(texture));
+    if (texels == NULL) {
+        return false;
+    }
+    if (r->a.memory && r->port.container.bytes == 4) { /* spans have FP32 elements */
+        plain = facet_elements_ram(&r->port, r->a.address, UINT64_C(8) * r->vl);
+    }
+    for (unsigned i = 0; i < r->lanes.count; i++) {
+        r->flags[i] = 0;
+        if ((r->lanes.active >> i & 1) != 0) {
+            r->actor[i] = r->port.actor;
+            lane[count] = (uint8_t)i;
+            read_uv(r, plain, i, &u[count], &v[count]);
+            count++;
+        }
+    }
+    facet_gfx_span_sample(&r->numbers, texture, &sampling, texels, u, v, count, into, &flags);
+    if (facet_prec_hits(r->lanes.exc_en, r->lanes.eff.sae, flags) != 0) {
+        return false;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        r->flags[lane[k]] = (uint16_t)flags;
+        for (unsigned c = 0; c < 4; c++) {
+            r->kept.out[lane[k]][c] = out[c][k];
+        }
+    }
+    return true;
 }

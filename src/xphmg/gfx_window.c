@@ -92,7 +92,7 @@ struct facet_trap facet_gfx_read(const struct facet_gfx_run *r,
 
     for (unsigned k = first; k < first + count && !trap.taken; k++) {
         if (w->memory) {
-            trap = facet_rt_read_elements(
+            trap = facet_elements_read(
                 &r->port, w->address, (uint64_t)k * r->vl + lane, 1, &elements[k - first]);
         } else if (w->none) {
             elements[k - first] = 0;
@@ -120,7 +120,7 @@ struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
             facet_container_array_bytes(&r->port.container, (uint64_t)elements * r->vl);
         uint64_t start = (w->address + bytes + 7) & ~UINT64_C(7);
 
-        return facet_rt_read(&r->port, start + ((uint64_t)j * r->vl + lane) * 8, 8, value);
+        return facet_elements_load(&r->port, start + ((uint64_t)j * r->vl + lane) * 8, 8, value);
     }
     *value = w->none ? 0 : r->h->x[register_of(w, lane, row)];
     return FACET_RETIRED;

@@ -133,12 +133,12 @@ struct facet_insn facet_insn_decode(uint32_t word)
     return in;
 }
 
-int64_t facet_insn_field(const struct facet_insn *in, const char *name)
+int64_t facet_insn_field_at(const struct facet_insn *in, uint64_t key)
 {
     const struct facet_insn_row *row = &facet_isa_rows[FACET_ISA_XPHMG][in->row];
 
     for (unsigned i = 0; i < row->operand_count; i++) {
-        if (strcmp(row->operands[i].name, name) == 0) {
+        if (row->operands[i].key == key) {
             return facet_operand_get(&row->operands[i], in->word);
         }
     }

@@ -18,8 +18,7 @@ struct facet_insn {
     uint8_t rm;  /* rounding mode field, order bits of an atomic, or 0 */
     int64_t imm; /* immediate, shift amount, branch offset or CSR number */
     uint32_t word;
-    uint16_t
-        csr; /* of a csr* instruction: index in facet_csr_rows; FACET_INSN_NO_CSR: none there */
+    uint16_t csr; /* of a csr* instruction: its row in facet_csr_rows, or FACET_INSN_NO_CSR */
 };
 
 enum { FACET_INSN_NO_CSR = UINT16_MAX };
@@ -27,8 +26,14 @@ enum { FACET_INSN_NO_CSR = UINT16_MAX };
 /* Never fails: an illegal word gives row FACET_XPHMG_OP_COUNT. */
 struct facet_insn facet_insn_decode(uint32_t word);
 
+/* The value of the operand or field with this facet_name_key(). */
+int64_t facet_insn_field_at(const struct facet_insn *in, uint64_t key);
+
 /* The value of the named operand or field of the word's own row (vendor rows have many): the
  * caller's name must exist there. */
-int64_t facet_insn_field(const struct facet_insn *in, const char *name);
+static inline int64_t facet_insn_field(const struct facet_insn *in, const char *name)
+{
+    return facet_insn_field_at(in, facet_name_key(name));
+}
 
 #endif

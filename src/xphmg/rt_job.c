@@ -13,13 +13,6 @@
 
 enum {
     DESCRIPTOR_BYTES = 72,
-    OPT_CULL_BACK = 1 << 0,
-    OPT_PACK_HINT = 1 << 2,
-    OPT_EPS_CTL = 1 << 3,
-    OPT_ANY_HIT = 1 << 4,
-    OPT_NODE8 = 1 << 5,
-    OPT_W_GUARD = 1 << 6,
-    OPTS = OPT_CULL_BACK | OPT_PACK_HINT | OPT_EPS_CTL | OPT_ANY_HIT | OPT_NODE8 | OPT_W_GUARD,
     MEMCTL_HYB = 18,
     MAX_ENTRY = 64,
     QUEUE_BASE_ALIGN = 16,
@@ -74,9 +67,9 @@ read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
 static uint64_t needs(uint32_t opts)
 {
     return FACET_RTCAP_WATERTIGHT |
-           ((opts & OPT_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
-           ((opts & OPT_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
-           ((opts & OPT_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
+           ((opts & FACET_RT_OPT_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
+           ((opts & FACET_RT_OPT_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
+           ((opts & FACET_RT_OPT_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
 }
 
 /* A zero field of the descriptor selects the register (R-RT-34). */
@@ -97,20 +90,21 @@ static void set_up(struct job *job,
         .scene = {.port = {.h = h, .container = facet_container_of(&frame->eff)},
                   .numbers = facet_rt_numbers_of(&frame->eff, h->units.cap.zptab),
                   .options = {.eps = facet_rt_epsilon(
-                                  (unsigned)((d->opts & OPT_EPS_CTL) != 0
+                                  (unsigned)((d->opts & FACET_RT_OPT_EPS_CTL) != 0
                                                  ? FACET_GET(rt->conf2, RTCONF2_EPS_SCALE)
                                                  : FACET_GET(rt->cfg, RTCFG_EPS_DFLT))),
-                              .cull_back = (d->opts & OPT_CULL_BACK) != 0},
+                              .cull_back = (d->opts & FACET_RT_OPT_CULL_BACK) != 0},
                   .heap = either(d->bvh_base, rt->base),
                   .triangles = d->tri_buf,
-                  .any_hit = (d->opts & OPT_ANY_HIT) != 0,
-                  .node8 = (d->opts & OPT_NODE8) != 0,
+                  .any_hit = (d->opts & FACET_RT_OPT_ANY_HIT) != 0,
+                  .node8 = (d->opts & FACET_RT_OPT_NODE8) != 0,
                   .watch = h->rt_watch},
         .rays.address = either(d->rayq, rt->queue_ray),
         .hits.address = either(d->hitq, rt->queue_hit),
         .misses.address = either(d->missq, rt->queue_miss),
-        .packed = (d->opts & OPT_PACK_HINT) != 0 || FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0,
-        .w_guard = (d->opts & OPT_W_GUARD) != 0,
+        .packed = (d->opts & FACET_RT_OPT_PACK_HINT) != 0 ||
+                  FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0,
+        .w_guard = (d->opts & FACET_RT_OPT_W_GUARD) != 0,
         .sae = frame->eff.sae,
         .exc_en = frame->exc_en,
     };
@@ -262,10 +256,10 @@ static unsigned hit_entry(const struct job *job,
 }
 
 /* NX is up already and does not stop the job, so that it makes no difference whether the next ray
- * raises it. */
+ * raises it. Who watches wants every step, and NX with it. */
 static bool needs_no_inexact(const struct job *job)
 {
-    return facet_rt_host_fits(&job->scene.numbers) &&
+    return job->scene.watch == NULL && facet_rt_host_fits(&job->scene.numbers) &&
            (job->h->units.cap.prec.exc_st & FACET_NX) != 0 &&
            facet_prec_hits(job->exc_en, job->sae, FACET_NX) == 0;
 }
@@ -298,7 +292,7 @@ static enum facet_rt_error one_ray(struct job *job)
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
     nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
-    job->scene.host = job->scene.watch == NULL && needs_no_inexact(job);
+    job->scene.host = needs_no_inexact(job);
     if (!nan && w != FACET_RT_W_ZERO) {
         error = facet_rt_trace(&job->scene, &ray, &found, &flags);
     }
@@ -408,7 +402,10 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
 
     facet_rt_count_boxes(job->h, result->boxes);
     facet_rt_count_triangles(job->h, result->triangle_tests);
-    if (result->hit) {
+    facet_store_le64(entry, tag);
+    if (!result->hit) {
+        facet_store_le64(entry + 8, 0);
+    } else if (job->packed) {
         const struct facet_rt_found found = {.hit = true,
                                              .front = result->front,
                                              .t = result->t,
@@ -418,9 +415,14 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
                                              .leaf = result->leaf};
 
         bytes = hit_entry(job, tag, &found, entry, &flags);
-    } else {
-        facet_store_le64(entry, tag);
-        facet_store_le64(entry + 8, 0);
+    } else { /* finite FP32 numbers in their own format: nothing to narrow */
+        bytes = FACET_RT_FAST_HIT_BYTES;
+        facet_store_le32(entry + 8, result->triangle);
+        facet_store_le32(entry + 12, result->leaf);
+        facet_store_le32(entry + 16, result->t);
+        facet_store_le32(entry + 20, result->u);
+        facet_store_le32(entry + 24, result->v);
+        facet_store_le32(entry + 28, result->front);
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
@@ -544,7 +546,7 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
     if (trap.taken) {
         return trap;
     }
-    if ((d.opts & ~(uint32_t)OPTS) != 0) {
+    if ((d.opts & ~(uint32_t)FACET_RT_OPTS) != 0) {
         facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }

@@ -1,9 +1,6 @@
 /* What RT reads: words, children of tiles, TriRanges and triangles, in the order of
  * rt-semantics.md 6 and 11.4. A tile or TriRange off its alignment is a misaligned load of its own
- * address (R-RT-53).
- *
- * Bytes of plain RAM that nobody watches are read where they lie: they have no owner, no tag and no
- * side effect, so that the probes of the careful way would all pass. */
+ * address (R-RT-53). */
 #include "xphmg/memory.h"
 #include "xphmg/rt.h"
 
@@ -16,36 +13,12 @@ aligned(const struct facet_element_port *port, uint64_t address, uint64_t to)
                      port->h, port->actor, facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
 }
 
-static const uint8_t *
-plain_ram(const struct facet_element_port *port, uint64_t address, uint64_t size)
-{
-    const struct facet_hart *h = port->h;
-    uint64_t offset = address - h->ram.base;
-    bool inside = offset < h->ram.span && size <= h->ram.span - offset;
-
-    return inside && !facet_hart_listens(h) && !facet_lds_holds(h, address, 1)
-               ? h->ram.bytes + offset
-               : NULL;
-}
-
 struct facet_trap facet_rt_read(const struct facet_element_port *port,
                                 uint64_t address,
                                 unsigned size,
                                 uint64_t *value)
 {
-    const uint8_t *bytes = address % size == 0 ? plain_ram(port, address, size) : NULL;
-    struct facet_trap trap;
-
-    if (bytes != NULL) {
-        *value = facet_load_le(bytes, size);
-        return FACET_RETIRED;
-    }
-    trap = facet_xmem_probe_element(port->h, port->actor, address, size, false);
-
-    if (!trap.taken) {
-        trap = facet_hart_load(port->h, address, size, value);
-    }
-    return trap.taken ? facet_xmem_fault(port->h, port->actor, trap) : trap;
+    return facet_elements_load(port, address, size, value);
 }
 
 static struct facet_trap
@@ -95,7 +68,8 @@ struct facet_trap facet_rt_read_elements(const struct facet_element_port *port,
                                          uint32_t *elements)
 {
     bool words = port->container.bytes == 4 && port->container.pack == 0 && base % 4 == 0;
-    const uint8_t *bytes = words ? plain_ram(port, base + 4 * first, UINT64_C(4) * count) : NULL;
+    const uint8_t *bytes =
+        words ? facet_elements_ram(port, base + 4 * first, UINT64_C(4) * count) : NULL;
 
     if (bytes == NULL) {
         return facet_elements_read(port, base, first, count, elements);

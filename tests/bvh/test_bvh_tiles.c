@@ -5,6 +5,8 @@
 #include "base/failing_alloc.h"
 #include "bvh/rt_build.h"
 #include "bvh/rt_check.h"
+#include "bvh/rt_diff.h"
+#include "bvh/rt_text.h"
 #include "harness.h"
 #include "meshes.h"
 
@@ -592,6 +594,7 @@ TEST(every_rule_finds_its_corruption, "RT-086 RT-091 RT-097 RT-099 RT-100 RT-102
     uint64_t heap = 128, word = heap + 112, range = heap + 128, node, leaf = 0;
     uint64_t triangles = facet_load_le64(b + 56);
     uint32_t count = facet_load_le32(b + 100), leaf_range;
+    uint64_t first = facet_load_le32(b + range); /* triangle of the first TriRange */
 
     CHECK_EQ(facet_load_le32(b + word + 12) & 0xFF, 0x55); /* the root has four inner children */
     node = heap + 128 * (uint64_t)facet_load_le32(b + word);
@@ -650,7 +653,9 @@ TEST(every_rule_finds_its_corruption, "RT-086 RT-091 RT-097 RT-099 RT-100 RT-102
     DAMAGE(b[96]++, FACET_RTBVH_COUNTS, 92);
     DAMAGE(b[heap + 100] = 1, FACET_RTBVH_PADDING, heap + 100);
     DAMAGE(b[word + 12] &= 0xFC, FACET_RTBVH_PADDING, heap);
-    DAMAGE(facet_store_le32(b + range, 1), FACET_RTBVH_UNUSED, triangles);
+    DAMAGE(facet_store_le32(b + range, (uint32_t)first + 1),
+           FACET_RTBVH_UNUSED,
+           triangles + 36 * first);
 #undef DAMAGE
     free(saved);
     free(image.bytes);
@@ -853,5 +858,287 @@ TEST(memory_may_run_out_anywhere, "")
         free(image.bytes);
     }
     CHECK(built && checked);
+    mesh_free(&mesh);
+}
+
+/* ---- text and back ---- */
+
+/* The JSON form, as `facet bvh dump` writes it. */
+static bool to_json(const struct facet_rtbvh_image *image, struct facet_strbuf *out)
+{
+    struct facet_rtbvh_check check;
+    bool open;
+
+    CHECK_EQ(facet_rtbvh_check(image->bytes, image->size, 1, &check, NULL), FACET_OK);
+    open = check.open;
+    facet_strbuf_init(out);
+    if (open) {
+        facet_rtbvh_json_head(&check.view, out);
+        for (uint64_t i = 0; i < check.place_count; i++) {
+            facet_strbuf_puts(out, i != 0 ? ",\n" : "");
+            facet_rtbvh_json_place(&check.view, &check.places[i], out);
+        }
+        CHECK(facet_rtbvh_json_tail(&check, out));
+        CHECK(facet_rtbvh_json_is(facet_strbuf_text(out), out->length));
+    }
+    facet_rtbvh_check_free(&check);
+    return open;
+}
+
+static enum facet_status
+from_json(const char *text, size_t size, struct facet_rtbvh_image *image, struct facet_error *err)
+{
+    return facet_rtbvh_json_read("file", text, size, image, err);
+}
+
+static void round_trip(const struct facet_rtbvh_image *image)
+{
+    struct facet_rtbvh_image again;
+    struct facet_strbuf text;
+    struct facet_error err = {0};
+
+    if (to_json(image, &text)) {
+        if (from_json(facet_strbuf_text(&text), text.length, &again, &err) != FACET_OK) {
+            CHECK_MSG(false, "%s", err.message);
+        } else {
+            CHECK_EQ(again.size, image->size);
+            CHECK(memcmp(again.bytes, image->bytes, (size_t)image->size) == 0);
+        }
+        free(again.bytes);
+    }
+    facet_strbuf_free(&text);
+}
+
+TEST(json_goes_back_to_the_same_bytes, "")
+{
+    struct mesh mesh = mesh_planet(5, 5);
+
+    for (size_t f = 0; f < FORMS; f++) {
+        struct facet_rtbvh_image image = make(&mesh, forms[f], f % 2 != 0 ? 8 : 4, NULL);
+
+        round_trip(&image);
+        for (int n = 0; n < 60; n++) { /* damaged, wherever it is */
+            uint64_t at = harness_random() % image.size;
+            uint8_t old = image.bytes[at];
+
+            image.bytes[at] ^= (uint8_t)(1u << harness_random() % 8);
+            round_trip(&image);
+            image.bytes[at] = old;
+        }
+        free(image.bytes);
+    }
+    mesh_free(&mesh);
+}
+
+/* Replaces the first occurrence. */
+static void edit(struct facet_strbuf *text, const char *from, const char *to)
+{
+    const char *at = strstr(facet_strbuf_text(text), from);
+    struct facet_strbuf out;
+
+    if (!CHECK_MSG(at != NULL, "%s is not in the text", from)) {
+        return;
+    }
+    facet_strbuf_init(&out);
+    facet_strbuf_printf(&out,
+                        "%.*s%s%s",
+                        (int)(at - facet_strbuf_text(text)),
+                        facet_strbuf_text(text),
+                        to,
+                        at + strlen(from));
+    facet_strbuf_free(text);
+    *text = out;
+}
+
+TEST(bad_json_is_refused_with_its_place, "")
+{
+    static const struct {
+        const char *from, *to, *wanted;
+    } rows[] = {
+        {"\"xphmg4\"", "\"xphmg5\"", "file: format: expected xphmg4 or xphmg8"},
+        {"\"version\": 1", "\"version\": 2", "file: version: expected 1"},
+        {"\"mode\": ", "\"mood\": ", "file: mode: missing"},
+        {"\"mode\": \"0x300000\"", "\"mode\": \"0xf00000\"", "file: offset 0x18: MODE is"},
+        {"\"heap\": {\"offset\": \"0x80\"", "\"heap\": {\"offset\": \"0x81\"", "offset 0x28"},
+        {"\"size\": ", "\"size\": -", "size: expected a number"},
+        {"\"places\": [", "\"place\": [", "expected an object with a list \"places\""},
+        {"\"kind\": \"node\"",
+         "\"kind\": \"tree\"",
+         "line 4: places[0].kind: expected node or leaf"},
+        {"{\"offset\": \"0x80\", \"kind\"", "{\"offset\": \"0x90\", \"kind\"", "places[0].offset"},
+        {"\"type\": \"node\"", "\"type\": \"root\"", "children[0].type: expected empty"},
+        {"\"elements\": [\"", "\"elements\": [\"0x1ffffffff\", \"", "elements"},
+        {"\"elements\": [", "\"elements\": [7, ", "elements: expected a list of 6"},
+        {"\"instance\": 0", "\"instance\": -1", "triangles[0].instance"},
+        {"\"index\": 0, \"instance\"", "\"index\": 99999, \"instance\"", "triangles[0].index"},
+        {"\"other\": [", "\"other\": [{\"offset\": 0, \"bytes\": \"0g\"}", "other[0].bytes"},
+        {"\"other\": [",
+         "\"other\": [{\"offset\": 99999999, \"bytes\": \"00\"}",
+         "other[0].offset"},
+        {"\"first\"", "\"frist\"", "first: missing"},
+    };
+    struct mesh mesh = mesh_planet(4, 4);
+    struct facet_rtbvh_image image = make(&mesh, (struct form){FACET_FMT_FP32, false}, 4, NULL);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct facet_rtbvh_image again;
+        struct facet_error err = {0};
+        struct facet_strbuf text;
+
+        CHECK(to_json(&image, &text));
+        edit(&text, rows[i].from, rows[i].to);
+        CHECK_EQ(from_json(facet_strbuf_text(&text), text.length, &again, &err), FACET_ERR_INPUT);
+        CHECK(again.bytes == NULL);
+        CHECK_MSG(strstr(err.message, rows[i].wanted) != NULL &&
+                      strncmp(err.message, "file", 4) == 0,
+                  "%s: %s",
+                  rows[i].to,
+                  err.message);
+        facet_strbuf_free(&text);
+    }
+    for (size_t cut = 0;; cut += 97) { /* any beginning of a text */
+        struct facet_rtbvh_image again;
+        struct facet_strbuf text;
+        bool more;
+
+        CHECK(to_json(&image, &text));
+        more = cut < text.length - 2;
+        if (more) {
+            CHECK_EQ(from_json(facet_strbuf_text(&text), cut, &again, NULL), FACET_ERR_INPUT);
+        }
+        facet_strbuf_free(&text);
+        if (!more) {
+            break;
+        }
+    }
+    free(image.bytes);
+    mesh_free(&mesh);
+}
+
+/* ---- differences ---- */
+
+struct seen {
+    struct facet_rtbvh_difference last;
+    uint64_t count;
+};
+
+static void see(void *context, const struct facet_rtbvh_difference *difference)
+{
+    struct seen *seen = context;
+
+    seen->last = *difference;
+    seen->count++;
+}
+
+static struct seen diff(const struct facet_rtbvh_image *a, const struct facet_rtbvh_image *b)
+{
+    struct facet_rtbvh_view va, vb;
+    struct seen seen = {.count = 0};
+    uint64_t count = 0;
+
+    CHECK_EQ(facet_rtbvh_open(a->bytes, a->size, &va, NULL), FACET_OK);
+    CHECK_EQ(facet_rtbvh_open(b->bytes, b->size, &vb, NULL), FACET_OK);
+    CHECK_EQ(facet_rtbvh_diff(&va, &vb, see, &seen, &count, NULL), FACET_OK);
+    CHECK_EQ(count, seen.count);
+    return seen;
+}
+
+TEST(every_field_that_differs_is_named, "")
+{
+    struct mesh mesh = mesh_planet(6, 6);
+    struct facet_rtbvh_image a = make(&mesh, (struct form){FACET_FMT_FP32, false}, 4, NULL);
+    struct facet_rtbvh_image b = make(&mesh, (struct form){FACET_FMT_FP32, false}, 4, NULL);
+    uint64_t triangles = facet_load_le64(a.bytes + 56), origins = facet_load_le64(a.bytes + 72);
+    const struct {
+        uint64_t at;
+        const char *field;
+    } rows[] = {
+        {92, "nodes"},
+        {96, "leaves"},
+        {104, "growth"},
+        {128, "child 0 min.x"},
+        {128 + 20, "child 0 max.z"},
+        {128 + 24 * 3 + 12, "child 3 max.x"},
+        {256 + 4, "count"},
+        {256 + 8, "base"},
+        {triangles, "triangle 0 v0.x"},
+        {triangles + 32, "triangle 0 v2.z"},
+        {origins, "triangle 0 instance"},
+        {origins + 4, "triangle 0 primitive"},
+    };
+
+    CHECK_EQ(diff(&a, &b).count, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct seen seen;
+
+        b.bytes[rows[i].at] ^= 1;
+        seen = diff(&a, &b);
+        CHECK_EQ(seen.count, 1);
+        CHECK_STR(seen.last.field, rows[i].field);
+        CHECK_EQ(seen.last.a ^ seen.last.b, 1);
+        b.bytes[rows[i].at] ^= 1;
+    }
+    b.bytes[128 + 124] &= 0xFC; /* a child is gone: nothing below it is compared */
+    CHECK_STR(diff(&a, &b).last.field, "child 0 type");
+    CHECK_EQ(diff(&a, &b).count, 1);
+    for (int n = 0; n < 300; n++) { /* damaged as it likes: it ends (the sanitizers look) */
+        uint64_t at = 128 + harness_random() % (triangles - 128);
+
+        b.bytes[at] = (uint8_t)harness_random();
+        (void)diff(&a, &b);
+        (void)diff(&b, &a);
+    }
+    free(a.bytes);
+    free(b.bytes);
+    mesh_free(&mesh);
+}
+
+TEST(different_formats_are_told_apart, "")
+{
+    struct mesh mesh = mesh_planet(4, 4);
+    struct facet_rtbvh_image a = make(&mesh, (struct form){FACET_FMT_FP32, false}, 4, NULL);
+    struct facet_rtbvh_image b = make(&mesh, (struct form){FACET_FMT_FP16, false}, 4, NULL);
+    struct facet_rtbvh_image c = make(&mesh, (struct form){FACET_FMT_FP32, false}, 8, NULL);
+
+    CHECK(diff(&a, &b).count >= 1);
+    CHECK(diff(&a, &c).count >= 1);
+    free(a.bytes);
+    free(b.bytes);
+    free(c.bytes);
+    mesh_free(&mesh);
+}
+
+TEST(memory_may_run_out_while_reading_json, "")
+{
+    struct mesh mesh = mesh_planet(2, 3);
+    struct facet_rtbvh_image image = make(&mesh, (struct form){FACET_FMT_FP16, false}, 4, NULL);
+    struct facet_rtbvh_view view;
+    struct facet_strbuf text;
+    bool done = false;
+
+    CHECK(to_json(&image, &text));
+    for (long good = 0; good < 100000 && !done; good++) {
+        struct facet_rtbvh_image again;
+        enum facet_status status;
+
+        failing_alloc_after(good);
+        status = from_json(facet_strbuf_text(&text), text.length, &again, NULL);
+        failing_alloc_after(-1);
+        done = status == FACET_OK;
+        CHECK(done == (again.bytes != NULL));
+        free(again.bytes);
+    }
+    CHECK(done);
+    CHECK_EQ(facet_rtbvh_open(image.bytes, image.size, &view, NULL), FACET_OK);
+    for (long good = 0; good < 3; good++) {
+        struct seen seen;
+        uint64_t count;
+
+        failing_alloc_after(good);
+        CHECK_EQ(facet_rtbvh_diff(&view, &view, see, &seen, &count, NULL), FACET_ERR_MEMORY);
+        failing_alloc_after(-1);
+    }
+    facet_strbuf_free(&text);
+    free(image.bytes);
     mesh_free(&mesh);
 }

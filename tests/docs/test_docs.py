@@ -4,8 +4,8 @@ compared with the #include lines; links between pages lead somewhere.
 
 A page shows commands in blocks fenced with ```sh: a line that starts with `$ ` is run by bash, the
 lines below it are its output. A line of three dots alone stands for any lines. The commands of a
-page run one after the other in one folder that holds only links to `assets`, `examples` and `spec`; they
-must exit with 0, or with N where a comment `# exit N` follows the command.
+page run one after the other in one folder that holds only links to `assets`, `examples`, `guest` and `spec`;
+they must exit with 0, or with N where a comment `# exit N` follows the command.
 """
 import glob
 import os
@@ -87,7 +87,8 @@ def matches(got, shown):
 
 def run_in(folder, command):
     build = os.path.dirname(FACET)
-    environment = dict(os.environ, PATH=f"{build}:{build}/examples:{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=f"{build}:{build}/examples:{os.environ['PATH']}",
+                       INCLUDE=f"{build}/guest/include")  # of the guest folder's Makefile
     environment.pop("FACET_TEST_RESULTS", None)
     return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -95,7 +96,7 @@ def run_in(folder, command):
 
 
 def make_folder(folder):
-    for name in ("assets", "examples", "spec"):
+    for name in ("assets", "examples", "guest", "spec"):
         if os.path.isdir(os.path.join(SOURCE, name)):
             os.symlink(os.path.join(SOURCE, name), os.path.join(folder, name))
 

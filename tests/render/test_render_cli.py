@@ -6,7 +6,7 @@ import struct
 import subprocess
 import tempfile
 
-from harness import case, check, check_eq, main
+from harness import case, check, check_eq, main, skip
 
 FACET = os.environ["FACET"]
 FOLDER = tempfile.mkdtemp(prefix="facet-render-")
@@ -169,6 +169,75 @@ def no_output_replaces_another_file():
 @case()
 def unwritable_statistics_leave_no_picture():
     refused("folder", "--stats", path("no-folder/s.json"))
+
+
+def has_guest():
+    result = facet("render", SCENE, "-o", path("probe.png"), "--size", "1x1", "--spp", "1", "--machine", "xphmg-rt")
+    if b"no guest program" in result.stderr:
+        skip("facet was built without the RISC-V compiler")
+
+
+def small(name, *words):
+    return render(name, "--size", "50x36", "--spp", "1", *words)
+
+
+@case()
+def the_hart_draws_what_gfx12_draws():
+    """The same picture up to rounding at edges, though nothing but the shading source is shared."""
+    has_guest()
+    for words in ((), ("--bounces", "2"), ("--no-shadows", "--no-ao"), ("--camera", "frame", "--ao-rays", "2")):
+        rows = [pfm(small(f"{m}.pfm", "--machine", m, *words))[2] for m in ("gfx12", "xphmg-rt-offload")]
+        close = sum(all(abs(p - q) <= 1e-3 * (1 + abs(p)) for p, q in zip(a, b))
+                    for r, s in zip(*rows) for a, b in zip(r, s))
+        check(close >= 0.97 * 50 * 36, f"{words}: only {close} of {50 * 36} pixels agree")
+
+
+@case()
+def instructions_and_jobs_draw_the_same_bytes():
+    has_guest()
+    for words in ((), ("--bounces", "2", "--seed", "5")):
+        files = [small(f"{m}.pfm", "--machine", m, *words) for m in ("xphmg-rt", "xphmg-rt-offload")]
+        check(files[0] == files[1], f"{words}: the pictures differ")
+    check(small("n.pfm", "--machine", "xphmg-rt", "--threads", "3") == small("m.pfm", "--machine", "xphmg-rt"),
+          "threads change the picture")
+
+
+@case()
+def heat_maps_count_tests():
+    """The library asks once more which side of the triangle was hit; jobs know it."""
+    has_guest()
+    rows = [pfm(small(f"{m}.pfm", "--machine", m, "--heatmap", "triangles"))[2]
+            for m in ("xphmg-rt", "xphmg-rt-offload")]
+    more = [a[0] - b[0] for r, s in zip(*rows) for a, b in zip(r, s)]
+    check(min(more) >= 0 and max(more) <= 6 and more.count(1) > len(more) / 2, f"{sorted(set(more))}")
+    check(sum(pixel[0] for row in rows[1] for pixel in row) > len(more), "hardly a test was counted")
+
+
+@case()
+def statistics_of_the_hart():
+    has_guest()
+    result = facet("render", SCENE, "-o", path("s.png"), "--size=33x40", "--spp=2", "--machine=xphmg-rt", "--json")
+    told = json.loads(result.stdout)
+    check_eq(told["machine"], "xphmg-rt", "machine")
+    check_eq(told["rays"]["primary"]["rays"], 33 * 40 * 2, "primary rays")
+    check(told["guest_instructions"] > 33 * 40 * 2 * 100, "instructions")
+    cost = told["rays"]["shadow"]
+    check(cost["nodes"] == cost["box_nodes"] + cost["primitive_nodes"] > cost["rays"] > 0, f"{cost}")
+    check(told["bvh"]["format"] == "xphmg4" and told["bvh"]["nodes"] > 100, f"{told['bvh']}")
+    refused("is for gfx12", "--machine", "xphmg-rt", "--profile", "gpurt")
+    refused("is for gfx12", "--machine", "xphmg-rt-offload", "--quality", "fast")
+    refused("xphmg-rt-offload", "--machine", "xphmg")
+    refused("--bounces", "--bounces", "17")
+
+
+@case()
+def paths_bring_light_around_corners():
+    """More bounces never darken a picture, and the first ones light what no lamp reaches."""
+    sums = []
+    for bounces in (1, 2, 4):
+        rows = pfm(render("b.pfm", "--spp", "4", "--bounces", str(bounces)))[2]
+        sums.append(sum(sum(pixel) for row in rows for pixel in row))
+    check(sums[0] < sums[1] < sums[2], f"light {sums}")
 
 
 try:

@@ -58,7 +58,7 @@ static struct scene *scene_make(unsigned children, enum facet_format element, bo
         .children = children, .element = (uint8_t)element, .quantized = quantized, .leaf_size = 3};
     struct facet_rtbvh_report report;
     struct facet_error err;
-    facet_pool *pool;
+    facet_pool *pool = NULL;
 
     CHECK(s != NULL && facet_pool_create(1, &pool, &err) == FACET_OK);
     CHECK_EQ(facet_rtbvh_build(

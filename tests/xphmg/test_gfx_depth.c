@@ -289,6 +289,16 @@ TEST(masks_and_banks, "GFX-179 GFX-180 GFX-186 GFX-310 GFX-278 GFX-332 GFX-185")
         for (unsigned i = 0; i < 8; i++) {
             CHECK_EQ(guest_load(g, DEPTH + 4 * i, 4), i == 0 || i == 5 ? QUARTER_F : HALF_F);
         }
+        /* lane 0 inactive: P0 stays, whatever ZMODE says */
+        for (unsigned p0 = 0; p0 < 2; p0++) {
+            h->units.pmask.bank[1] = 2;
+            h->units.pmask.p0 = p0 != 0;
+            guest_csrw(g,
+                       FACET_CSR_SVSTATE,
+                       7 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | UINT64_C(1) << 10);
+            guest_ok(g, "GFX.ZTEST x5, x10, pd=2\n");
+            CHECK_EQ(h->units.pmask.p0, p0);
+        }
     }
     guest_free(g);
 }
@@ -597,7 +607,7 @@ TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
     depth_buffer(g, 1, 1, 4);
     guest_csrw(g, FACET_CSR_GFXZBASE, LDS + 0x800);
     for (unsigned i = 0; i < 64; i += 8) {
-        guest_store(g, from + i, 8, 0x1111111111111111 * (i / 8 + 1));
+        guest_store(g, from + i, 8, UINT64_C(0x1111111111111111) * (i / 8 + 1));
     }
     /* two copies under way, then a fence of scope DRAM: both are complete */
     g->hart->x[10] = fr(0.5);
@@ -611,8 +621,8 @@ TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
              "xlds.cpy x20, x21, x22, async=1\n xlds.cpy x23, x24, x22, async=1\n GFX.ZWRITE x10\n"
              "GFX.FENCE 3, 2\n");
     for (unsigned i = 0; i < 32; i += 8) {
-        CHECK_EQ(guest_load(g, LDS + i, 8), 0x1111111111111111 * (i / 8 + 1));
-        CHECK_EQ(guest_load(g, to + i, 8), 0x1111111111111111 * (i / 8 + 5));
+        CHECK_EQ(guest_load(g, LDS + i, 8), UINT64_C(0x1111111111111111) * (i / 8 + 1));
+        CHECK_EQ(guest_load(g, to + i, 8), UINT64_C(0x1111111111111111) * (i / 8 + 5));
     }
     CHECK_EQ(guest_load(g, LDS + 0x800, 4), fr(0.5));
     /* a job of the matrix queue: ff=2 does not wait for it, behind ff=3 its results are there */

@@ -779,3 +779,77 @@ TEST(both_modes_agree_on_random_textures, "GFX-127 GFX-263")
     }
     guest_free(g);
 }
+
+/* Samples that go through the batch (gfx/span.h) and the same ones while somebody listens, which
+ * takes them one by one: same results, same flags; and a trap names the right lane. */
+TEST(batches_equal_single_samples, "")
+{
+    struct guest *g = gfx_make();
+
+    for (unsigned round = 0; round < 400 && !harness_failed(); round++) {
+        unsigned vl = 1 + (unsigned)(harness_random() % 60),
+                 w = 1 + (unsigned)(harness_random() % 9);
+        unsigned h = 1 + (unsigned)(harness_random() % 9), wrap = (unsigned)(harness_random() % 4);
+        unsigned where = (unsigned)(harness_random() % 3), flags = 0;
+        uint64_t mask = harness_random() | harness_random();
+        static uint8_t first[64 * 16];
+        struct watch watch;
+
+        texture(g, 0x30, w, h, 64);
+        guest_csrw(g, FACET_CSR_GFXTEXBASE, where == 0 ? LDS : TEXTURE);
+        set_cfg(g, EN | CONVERT | AMEM | DMEM | wrap << 4 | (round % 2 != 0 ? NORM : 0));
+        for (unsigned i = 0; i < 64 * 9; i += 8) { /* codes 0 and 255 are exact */
+            uint64_t texels =
+                round % 5 == 0 ? (harness_random() & 1) * UINT64_MAX : harness_random();
+
+            guest_store(g, TEXTURE + i, 8, texels);
+            guest_store(g, LDS + i, 8, texels);
+        }
+        for (unsigned i = 0; i < 2 * vl; i++) {
+            static const uint32_t odd[] = {NAN_F, INF_F, 0xFF800000, 0x7149F2CA, 0x80000000, 1};
+
+            guest_store(g,
+                        MEM_A + 4 * i,
+                        4,
+                        harness_random() % 40 == 0
+                            ? odd[harness_random() % 6]
+                            : fr((double)(harness_random() % 4096) / 200 - 5));
+        }
+        for (unsigned pass = 0; pass < 2; pass++) {
+            for (unsigned i = 0; i < 16 * vl; i += 8) {
+                guest_store(g, MEM_R + i, 8, 0x5A5A5A5A5A5A5A5A);
+            }
+            g->hart->x[8] = MEM_A;
+            g->hart->x[9] = MEM_R;
+            g->hart->units.pmask.bank[1] = mask;
+            g->hart->units.rsv.svstate =
+                (vl - 1) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | UINT64_C(1) << 10;
+            if (pass == 0) {
+                guest_ok(g, "GFX.SAMPLE x9, x8, m=1\n");
+                flags = clear_flags(g);
+                (void)facet_mem_peek(g->mem, MEM_R, first, 16 * vl);
+            } else {
+                static uint8_t second[64 * 16];
+
+                CHECK(!watch_run(g, &watch, "GFX.SAMPLE x9, x8, m=1\n").taken);
+                (void)facet_mem_peek(g->mem, MEM_R, second, 16 * vl);
+                CHECK_EQ(memcmp(first, second, 16 * vl), 0);
+                CHECK_EQ(clear_flags(g), flags);
+            }
+        }
+    }
+    /* lane 2 is the first whose texel is inexact */
+    texture(g, 0x30, 4, 1, 16);
+    set_cfg(g, EN | CONVERT);
+    put_elements(g, TEXTURE, 4, (const uint32_t[]){0xFFFFFFFF, 0, 0x01FFFFFF, 0x02FFFFFF}, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        g->hart->x[8 + i] = fr(i + 0.5);
+        g->hart->x[12 + i] = HALF_F;
+        g->hart->x[16 + i] = 77;
+    }
+    guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, FACET_NX);
+    g->hart->units.rsv.svstate = 3 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT;
+    CHECK_EQ(guest_traps(g, FACET_CAUSE_NUMERIC, "GFX.SAMPLE x16, x8, m=1\n"), FACET_NX | 2u << 8);
+    CHECK_EQ(g->hart->x[16], 77);
+    guest_free(g);
+}

@@ -100,7 +100,7 @@ static void random_state(struct guest *g)
     }
     for (unsigned i = 0; i < 16; i++) { /* through the doors that csr* instructions use */
         unsigned number = random_csr();
-        struct facet_insn in = {.row = FACET_XPHMG_CSRRW, .imm = (int64_t)number};
+        struct facet_insn in = facet_insn_decode(number << 20 | 0x1073); /* csrrw */
         uint64_t old;
 
         (void)facet_csr_access(
