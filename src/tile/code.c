@@ -188,7 +188,7 @@ void facet_tile_set_pc(struct facet_tile_core *c, uint32_t pc)
 
 enum facet_status facet_tile_code_make(struct facet_tile_machine *m, struct facet_error *err)
 {
-    m->pages = aligned_alloc(_Alignof(struct facet_tile_page), FACET_TILE_SLOTS * sizeof *m->pages);
+    m->pages = calloc(FACET_TILE_SLOTS, sizeof *m->pages);
     m->slot_of = calloc(IMEM_PAGES + m->vram_size / PAGE, 1);
     if (m->pages == NULL || m->slot_of == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for decoded code");

@@ -33,13 +33,15 @@ typedef const struct facet_tile_insn *facet_tile_fn(struct facet_tile_core *core
 /* A destination s0 or v0 is stored as register 32, which nobody reads; `rs3` holds the number of
  * the destination as a source where the row has no third source of its own. */
 struct facet_tile_insn {
-    _Alignas(32) facet_tile_fn *fn; /* a size that is a power of two: pc is found by a shift */
+    facet_tile_fn *fn;
     uint32_t word;
     int32_t imm;
     uint8_t rd, rs1, rs2, rs3;
-    uint8_t order; /* of an atomic */
-    uint8_t near;  /* a branch whose target is an instruction of its own page */
+    uint8_t order;      /* of an atomic */
+    uint8_t near;       /* a branch whose target is an instruction of its own page */
+    uint8_t unused[10]; /* a size that is a power of two: pc is found by a shift */
 };
+_Static_assert(sizeof(void *) != 8 || sizeof(struct facet_tile_insn) == 32, "size of an operation");
 
 #define FACET_TILE_NO_REG 32
 #define FACET_TILE_PAGE_OPS 1024
