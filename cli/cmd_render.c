@@ -372,7 +372,11 @@ static enum facet_status write_picture(const struct request *r,
         status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), &bytes, err);
     } else {
         status = facet_render_develop(
-            image, facet_render_exposure(scene) * (float)r->exposure, r->clamp, &bytes, err);
+            image,
+            (options->machine->display ? 1.0F : facet_render_exposure(scene)) * (float)r->exposure,
+            r->clamp || options->machine->display,
+            &bytes,
+            err);
     }
     if (status == FACET_OK) {
         o->hash = facet_hash_bytes(bytes.rgba, 4 * pixels, 0);
@@ -487,6 +491,11 @@ static void print_text(const struct request *r,
                    (double)c->primitive_nodes / (double)c->rays,
                    options->machine->places_instances ? "of triangles" : "triangle pairs");
         }
+    }
+    if (o->report.commands != 0) {
+        printf("%" PRIu64 " triangles by %" PRIu64 " commands\n",
+               o->report.triangles,
+               o->report.commands);
     }
     if (o->flat_instances != 0) {
         printf("left out %u instances without volume\n", o->flat_instances);

@@ -9,6 +9,7 @@ const struct facet_render_machine *const facet_render_machines[] = {
     &facet_render_gfx12,
     &facet_render_xphmg_rt,
     &facet_render_xphmg_rt_offload,
+    &facet_render_tile,
     NULL,
 };
 

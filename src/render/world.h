@@ -46,6 +46,7 @@ enum facet_status facet_render_rays(const struct facet_render *render,
                                     struct facet_error *err);
 
 extern const struct facet_render_machine facet_render_gfx12;
+extern const struct facet_render_machine facet_render_tile;
 extern const struct facet_render_machine facet_render_xphmg_rt, facet_render_xphmg_rt_offload;
 
 #endif
