@@ -37,8 +37,11 @@ struct facet_tile_insn {
     uint32_t word;
     int32_t imm;
     uint8_t rd, rs1, rs2, rs3;
-    uint8_t order; /* of an atomic */
+    uint8_t order;      /* of an atomic */
+    uint8_t near;       /* a branch whose target is an instruction of its own page */
+    uint8_t unused[10]; /* a size that is a power of two: pc is found by a shift */
 };
+_Static_assert(sizeof(void *) != 8 || sizeof(struct facet_tile_insn) == 32, "size of an operation");
 
 #define FACET_TILE_NO_REG 32
 #define FACET_TILE_PAGE_OPS 1024

@@ -5,6 +5,12 @@
  * frame raises the flags, traps or probes, and writes. Computing a lane before the next one is
  * fetched changes nothing, because nothing is written in between.
  *
+ * What only places data is told to traces as events of the unit "gfx", with these values:
+ *
+ *     policy   domain, level, class, 0, STREAM_CTL, hybrid          (every instruction but FENCE)
+ *     trailer  domain, level, class, profile, lane, hybrid          (a descriptor with one)
+ *     fence    domain, mm, ff
+ *
  * Spec: gfx-semantics.md 2, 3, 5; R-GFX-21 to R-GFX-28, R-GFX-53 to R-GFX-55. */
 #ifndef FACET_XPHMG_GFX_H
 #define FACET_XPHMG_GFX_H

@@ -60,6 +60,19 @@ TEST(eight_comparisons_and_reverse,
             }
         }
     }
+    /* integers as UNS says */
+    for (unsigned uns = 0; uns < 2; uns++) {
+        static const uint64_t modes[3] = {MODE_INT8, MODE_INT16, MODE_INT32};
+        static const uint32_t high[3] = {0x80, 0x8000, 0x80000000};
+
+        for (unsigned i = 0; i < 3; i++) {
+            set_mode(g, modes[i] | MODE_Q | (uns != 0 ? MODE_UNS : 0));
+            guest_csrw(g, FACET_CSR_GFXZCFG, 0);
+            CHECK_EQ(test_z(g, "w=0", high[i], 1), uns == 0);
+            CHECK_EQ(test_z(g, "w=0", 1, high[i]), uns == 1);
+        }
+    }
+    set_mode(g, MODE_FP32);
     /* -0 equals +0 */
     guest_csrw(g, FACET_CSR_GFXZCFG, 4);
     CHECK_EQ(test_z(g, "w=0", 0x80000000, 0), 1);
