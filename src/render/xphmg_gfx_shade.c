@@ -1,0 +1,307 @@
+/* Colour and light of up to 64 pixels at once. See xphmg_gfx.h.
+ *
+ * light = emitted + base colour * (sky light + sum over lights of cosine * irradiance / pi): what
+ * the ray tracers compute, without shadows and ambient occlusion. */
+#include "render/xphmg_gfx.h"
+
+#include "render/light.h"
+
+/* ---- interpolation ---- */
+
+/* `offset` of the channels in a corner; the results are behind the taps. */
+static const facet_gfx_slot *interpolate(struct facet_gfx_tile *t,
+                                         const struct facet_gfx_patch *patch,
+                                         size_t offset,
+                                         unsigned channels,
+                                         uint64_t lanes)
+{
+    static const uint8_t corner_of[4] = {0, 1, 2, 2};
+
+    for (unsigned j = 0; j < 4; j++) {
+        const char *corner = (const char *)patch->corner[corner_of[j]];
+        const float *from = (const float *)(corner + offset);
+
+        for (unsigned c = 0; c < channels; c++) {
+            float *slot = t->taps.r[j * channels + c], value = from[c];
+
+            FACET_GFX_EACH(i, lanes)
+            {
+                slot[i] = value;
+            }
+        }
+    }
+    facet_gfx_unit_interpolate(&t->unit, &t->taps, channels, lanes);
+    return (const facet_gfx_slot *)&t->taps.r[4 * channels];
+}
+
+static void copy(facet_gfx_slot *to, const facet_gfx_slot *from, unsigned slots, uint64_t lanes)
+{
+    for (unsigned c = 0; c < slots; c++) {
+        FACET_GFX_EACH(i, lanes)
+        {
+            to[c][i] = from[c][i];
+        }
+    }
+}
+
+static void fill(facet_gfx_slot *to, const float *values, unsigned slots, uint64_t lanes)
+{
+    for (unsigned c = 0; c < slots; c++) {
+        FACET_GFX_EACH(i, lanes)
+        {
+            to[c][i] = values[c];
+        }
+    }
+}
+
+/* ---- textures ---- */
+
+/* The instruction wraps both axes alike. Where a texture wants two ways, v is brought into one
+ * period here; only the filter at its ends sees the other mode. */
+static float wrapped(enum facet_wrap wrap, float v)
+{
+    float period = wrap == FACET_WRAP_MIRROR ? 2.0F : 1.0F;
+
+    if (wrap == FACET_WRAP_CLAMP) {
+        return v > 0.0F ? (v < 1.0F ? v : 1.0F) : 0.0F;
+    }
+    v -= period * floorf(v / period);
+    return wrap == FACET_WRAP_MIRROR && v > 1.0F ? 2.0F - v : v;
+}
+
+static void sample(struct facet_gfx_tile *t,
+                   const struct facet_gfx_patch *patch,
+                   const struct facet_texture_use *use,
+                   size_t offset,
+                   facet_gfx_slot *rgba,
+                   uint64_t lanes)
+{
+    copy(t->uv, interpolate(t, patch, offset, 2, lanes), 2, lanes);
+    if (use->wrap_v != use->wrap_u) {
+        FACET_GFX_EACH(i, lanes)
+        {
+            t->uv[1][i] = wrapped(use->wrap_v, t->uv[1][i]);
+        }
+    }
+    facet_gfx_unit_texture(&t->unit, &t->picture->scene->textures[use->texture], use->wrap_u);
+    facet_gfx_unit_sample(
+        &t->unit, (const facet_gfx_slot *)t->uv, rgba, use->magnify == FACET_FILTER_NEAREST, lanes);
+}
+
+static void multiply_base(struct facet_gfx_tile *t, uint64_t lanes)
+{
+    facet_gfx_unit_multiply(&t->unit, &t->colors, lanes);
+    copy(t->colors.base, (const facet_gfx_slot *)t->colors.work, 4, lanes);
+}
+
+/* factor * texture * vertex colour */
+static void find_base(struct facet_gfx_tile *t, const struct facet_gfx_patch *patch, uint64_t lanes)
+{
+    const struct facet_scene_material *m = t->material;
+
+    if (m->base_texture.texture == FACET_SCENE_NONE) {
+        fill(t->colors.base, m->base_color, 4, lanes);
+    } else {
+        sample(t,
+               patch,
+               &m->base_texture,
+               offsetof(struct facet_gfx_vertex, uv),
+               t->colors.base,
+               lanes);
+        fill(t->colors.work, m->base_color, 4, lanes);
+        multiply_base(t, lanes);
+    }
+    if (t->mesh->colors != NULL) {
+        copy(t->colors.work,
+             interpolate(t, patch, offsetof(struct facet_gfx_vertex, color), 4, lanes),
+             4,
+             lanes);
+        multiply_base(t, lanes);
+    }
+}
+
+static bool glows(const struct facet_scene_material *m)
+{
+    return m->emissive[0] > 0.0F || m->emissive[1] > 0.0F || m->emissive[2] > 0.0F;
+}
+
+static void
+find_emitted(struct facet_gfx_tile *t, const struct facet_gfx_patch *patch, uint64_t lanes)
+{
+    const struct facet_scene_material *m = t->material;
+
+    fill(t->emitted, m->emissive, 3, lanes);
+    if (m->emissive_texture.texture != FACET_SCENE_NONE) {
+        sample(t,
+               patch,
+               &m->emissive_texture,
+               offsetof(struct facet_gfx_vertex, emissive_uv),
+               t->emitted,
+               lanes);
+        for (unsigned c = 0; c < 3; c++) {
+            FACET_GFX_EACH(i, lanes)
+            {
+                t->emitted[c][i] *= m->emissive[c];
+            }
+        }
+    }
+}
+
+/* ---- light ---- */
+
+static void
+find_normals(struct facet_gfx_tile *t, const struct facet_gfx_patch *patch, uint64_t lanes)
+{
+    copy(t->normals,
+         interpolate(t, patch, offsetof(struct facet_gfx_vertex, normal), 3, lanes),
+         3,
+         lanes);
+    if (patch->back) { /* double-sided: the side that is seen */
+        for (unsigned c = 0; c < 3; c++) {
+            FACET_GFX_EACH(i, lanes)
+            {
+                t->normals[c][i] = -t->normals[c][i];
+            }
+        }
+    }
+    facet_gfx_unit_normalize(&t->unit, t->normals, lanes);
+}
+
+static struct facet_vec3 at_lane(const facet_gfx_slot *slots, uint64_t i)
+{
+    return vec3(slots[0][i], slots[1][i], slots[2][i]);
+}
+
+static void to_lane(facet_gfx_slot *slots, uint64_t i, struct facet_vec3 v)
+{
+    slots[0][i] = v.x;
+    slots[1][i] = v.y;
+    slots[2][i] = v.z;
+}
+
+static void light_sky(struct facet_gfx_tile *t, uint64_t lanes)
+{
+    FACET_GFX_EACH(i, lanes)
+    {
+        struct facet_vec3 light = facet_sky_light(at_lane((const facet_gfx_slot *)t->normals, i));
+
+        to_lane(t->colors.work, i, vec3_scale(light, t->picture->sky_level));
+        t->colors.work[3][i] = 0.0F;
+    }
+    facet_gfx_unit_multiply(&t->unit, &t->colors, lanes);
+    copy(t->colors.sum, (const facet_gfx_slot *)t->colors.work, 4, lanes);
+}
+
+/* Direction of the light and what it brings to a surface that faces it: the shading of the ray
+ * tracers with the direction itself as normal. The cosine is the instruction's. */
+static void
+find_light(struct facet_gfx_tile *t, const struct facet_scene_light *light, uint64_t lanes)
+{
+    bool distant = light->kind == FACET_LIGHT_DIRECTIONAL;
+    struct facet_vec3 direction = vec3_scale(vec3_load(light->direction), -1.0F);
+    struct facet_incoming in = {0};
+    bool known = false, shines = false;
+
+    FACET_GFX_EACH(i, lanes)
+    {
+        struct facet_vec3 point = at_lane((const facet_gfx_slot *)t->positions, i);
+
+        if (!distant || !known) {
+            if (!distant) {
+                direction = vec3_sub(vec3_load(light->position), point);
+            }
+            shines = vec3_normalize(&direction) &&
+                     facet_light_incoming(light, point, direction, direction, &in);
+            known = true;
+        }
+        to_lane(t->lights, i, direction);
+        to_lane(t->colors.work, i, shines ? in.radiance : vec3(0.0F, 0.0F, 0.0F));
+    }
+}
+
+static void light(struct facet_gfx_tile *t, const struct facet_gfx_patch *patch, uint64_t lanes)
+{
+    const struct facet_scene *scene = t->picture->scene;
+
+    find_normals(t, patch, lanes);
+    light_sky(t, lanes);
+    if (!t->input->distant_lights) {
+        copy(t->positions,
+             interpolate(t, patch, offsetof(struct facet_gfx_vertex, position), 3, lanes),
+             3,
+             lanes);
+    }
+    for (uint32_t k = 0; k < scene->light_count; k++) {
+        find_light(t, &scene->lights[k], lanes);
+        facet_gfx_unit_light(&t->unit,
+                             &t->colors,
+                             (const facet_gfx_slot *)t->normals,
+                             (const facet_gfx_slot *)t->lights,
+                             lanes);
+        facet_gfx_unit_add(&t->unit, &t->colors, lanes);
+    }
+    if (glows(t->material)) {
+        find_emitted(t, patch, lanes);
+        copy(t->colors.work, (const facet_gfx_slot *)t->emitted, 3, lanes);
+        facet_gfx_unit_add(&t->unit, &t->colors, lanes);
+    }
+}
+
+/* ---- pixels ---- */
+
+/* Lanes that the cut-out keeps; their depth is written now. */
+static uint64_t cut_out(struct facet_gfx_tile *t, uint64_t lanes)
+{
+    uint64_t kept = 0;
+
+    FACET_GFX_EACH(i, lanes)
+    {
+        kept |= (uint64_t)(t->colors.base[3][i] >= t->material->alpha_cutoff) << i;
+    }
+    return kept != 0 ? facet_gfx_unit_depth(&t->unit, &t->depths, kept, true) : 0;
+}
+
+static void show(struct facet_gfx_tile *t, uint32_t x, uint32_t y, uint64_t lanes)
+{
+    bool blend = t->material->alpha_mode == FACET_ALPHA_BLEND;
+
+    FACET_GFX_EACH(i, lanes)
+    {
+        float *to = t->color[FACET_TILE * (y + i / FACET_GFX_BLOCK) + x + i % FACET_GFX_BLOCK];
+        float alpha = t->colors.base[3][i];
+
+        alpha = alpha > 0.0F ? (alpha < 1.0F ? alpha : 1.0F) : 0.0F;
+        for (unsigned c = 0; c < 3; c++) {
+            float value = t->colors.sum[c][i];
+
+            to[c] = blend ? to[c] + (value - to[c]) * alpha : value;
+        }
+    }
+}
+
+void facet_gfx_shade_block(struct facet_gfx_tile *t,
+                           const struct facet_gfx_patch *patch,
+                           uint32_t x,
+                           uint32_t y,
+                           uint64_t lanes)
+{
+    find_base(t, patch, lanes);
+    if (t->material->alpha_mode == FACET_ALPHA_MASK) {
+        lanes = cut_out(t, lanes);
+    }
+    if (lanes == 0) {
+        return;
+    }
+    if (t->material->unlit) {
+        /* As bright as a white surface under the default sun, in the scene's own units. */
+        const float level[4] = {
+            t->picture->sky_level, t->picture->sky_level, t->picture->sky_level, 1.0F};
+
+        fill(t->colors.work, level, 4, lanes);
+        facet_gfx_unit_multiply(&t->unit, &t->colors, lanes);
+        copy(t->colors.sum, (const facet_gfx_slot *)t->colors.work, 4, lanes);
+    } else {
+        light(t, patch, lanes);
+    }
+    show(t, x, y, lanes);
+}
