@@ -211,6 +211,7 @@ void facet_gfx_unit_texture(struct facet_gfx_unit *unit,
         unit->texture = texture;
     }
     xphmg_csr_write(XPHMG_CSR_GFXWRAP, mode[wrap]);
+    unit->wrap = wrap;
 }
 
 void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,

@@ -71,12 +71,12 @@ struct facet_gfx_colors {
 
 struct facet_gfx_unit {
     float depth[FACET_TILE_PIXELS]; /* greater is nearer, 0 is nothing */
-    const float *lut;
-    /* What the machine has in registers and the portable unit here. */
-    float matrix[FACET_GFX_BANKS][16];
-    float planes[6][4];
     const struct facet_scene_texture *texture;
     enum facet_wrap wrap;
+    /* What the machine has in registers and the portable unit here. */
+    const float *lut;
+    float matrix[FACET_GFX_BANKS][16];
+    float planes[6][4];
 };
 
 void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut);

@@ -56,17 +56,38 @@ static void fill(facet_gfx_slot *to, const float *values, unsigned slots, uint64
 
 /* ---- textures ---- */
 
-/* The instruction wraps both axes alike. Where a texture wants two ways, v is brought into one
- * period here; only the filter at its ends sees the other mode. */
-static float wrapped(enum facet_wrap wrap, float v)
+/* The instruction wraps both axes alike. Where a texture wants two ways, the instruction repeats if
+ * one of the axes does, and the other axis stays between the middles of its first and last texel,
+ * where the filter sees no neighbour beyond. */
+static enum facet_wrap wrap_of(const struct facet_texture_use *use)
 {
-    float period = wrap == FACET_WRAP_MIRROR ? 2.0F : 1.0F;
+    bool repeats = use->wrap_u == FACET_WRAP_REPEAT || use->wrap_v == FACET_WRAP_REPEAT;
 
-    if (wrap == FACET_WRAP_CLAMP) {
-        return v > 0.0F ? (v < 1.0F ? v : 1.0F) : 0.0F;
+    return use->wrap_u == use->wrap_v ? use->wrap_u
+           : repeats                  ? FACET_WRAP_REPEAT
+                                      : FACET_WRAP_CLAMP;
+}
+
+static float confined(enum facet_wrap wrap, float v, uint32_t size)
+{
+    float half = 0.5F / (float)size;
+
+    if (wrap == FACET_WRAP_MIRROR) {
+        v -= 2.0F * floorf(0.5F * v);
+        v = v > 1.0F ? 2.0F - v : v;
     }
-    v -= period * floorf(v / period);
-    return wrap == FACET_WRAP_MIRROR && v > 1.0F ? 2.0F - v : v;
+    return v > half ? (v < 1.0F - half ? v : 1.0F - half) : half;
+}
+
+static void confine(
+    struct facet_gfx_tile *t, unsigned axis, enum facet_wrap wanted, uint32_t size, uint64_t lanes)
+{
+    if (wanted != t->unit.wrap) {
+        FACET_GFX_EACH(i, lanes)
+        {
+            t->uv[axis][i] = confined(wanted, t->uv[axis][i], size);
+        }
+    }
 }
 
 static void sample(struct facet_gfx_tile *t,
@@ -76,14 +97,12 @@ static void sample(struct facet_gfx_tile *t,
                    facet_gfx_slot *rgba,
                    uint64_t lanes)
 {
+    const struct facet_scene_texture *texture = &t->picture->scene->textures[use->texture];
+
     copy(t->uv, interpolate(t, patch, offset, 2, lanes), 2, lanes);
-    if (use->wrap_v != use->wrap_u) {
-        FACET_GFX_EACH(i, lanes)
-        {
-            t->uv[1][i] = wrapped(use->wrap_v, t->uv[1][i]);
-        }
-    }
-    facet_gfx_unit_texture(&t->unit, &t->picture->scene->textures[use->texture], use->wrap_u);
+    facet_gfx_unit_texture(&t->unit, texture, wrap_of(use));
+    confine(t, 0, use->wrap_u, texture->width, lanes);
+    confine(t, 1, use->wrap_v, texture->height, lanes);
     facet_gfx_unit_sample(
         &t->unit, (const facet_gfx_slot *)t->uv, rgba, use->magnify == FACET_FILTER_NEAREST, lanes);
 }
