@@ -151,11 +151,13 @@ struct facet_gfx_tile {
     const struct facet_gfx_input *input;
     struct facet_render_lens lens;
     uint32_t x, y, width, height; /* pixels of the picture */
-    float shift_x, shift_y;       /* of this sample, in pixels */
+    uint32_t sample;
+    float shift_x, shift_y; /* of this sample, in pixels */
     /* What is being drawn. */
     const struct facet_scene_instance *instance;
     const struct facet_scene_mesh *mesh;
     const struct facet_scene_material *material;
+    uint32_t triangle; /* number in the mesh */
     struct facet_gfx_unit unit;
     float color[FACET_TILE_PIXELS][3]; /* of this sample */
     float sum[FACET_TILE_PIXELS][3];

@@ -153,6 +153,7 @@ static void draw_cluster(struct facet_gfx_tile *t, uint32_t first)
         for (uint32_t k = 0; k < 3; k++) {
             fill_corner(t, list[i], k, index[3 * list[i] + k], &corner[k]);
         }
+        t->triangle = first + list[i];
         facet_gfx_draw_triangle(t, corner);
     }
 }

@@ -5,6 +5,7 @@
 #include "render/xphmg_gfx.h"
 
 #include "render/light.h"
+#include "scene/sample.h"
 
 /* ---- interpolation ---- */
 
@@ -268,32 +269,42 @@ static void light(struct facet_gfx_tile *t, const struct facet_gfx_patch *patch,
 
 /* ---- pixels ---- */
 
-/* Lanes that the cut-out keeps; their depth is written now. */
-static uint64_t cut_out(struct facet_gfx_tile *t, uint64_t lanes)
+/* How opaque a pixel must be at least. BLEND keeps a share `alpha` of the samples, so that they
+ * average to the blend, in any order of surfaces; other triangles choose other samples. */
+static float least_alpha(const struct facet_gfx_tile *t, uint32_t x, uint32_t y)
+{
+    uint32_t instance = (uint32_t)(t->instance - t->picture->scene->instances);
+    uint32_t dimension = 2 + 2 * (facet_sample_hash(instance, t->triangle) & 63);
+
+    if (t->material->alpha_mode == FACET_ALPHA_MASK) {
+        return t->material->alpha_cutoff;
+    }
+    return facet_sample(t->picture->seed, t->x + x, t->y + y, t->sample, dimension) + 0x1p-25F;
+}
+
+/* Lanes that are opaque enough; their depth is written now. */
+static uint64_t cut_out(struct facet_gfx_tile *t, uint32_t x, uint32_t y, uint64_t lanes)
 {
     uint64_t kept = 0;
 
     FACET_GFX_EACH(i, lanes)
     {
-        kept |= (uint64_t)(t->colors.base[3][i] >= t->material->alpha_cutoff) << i;
+        uint32_t column = x + (uint32_t)i % FACET_GFX_BLOCK,
+                 row = y + (uint32_t)i / FACET_GFX_BLOCK;
+
+        kept |= (uint64_t)(t->colors.base[3][i] >= least_alpha(t, column, row)) << i;
     }
     return kept != 0 ? facet_gfx_unit_depth(&t->unit, &t->depths, kept, true) : 0;
 }
 
 static void show(struct facet_gfx_tile *t, uint32_t x, uint32_t y, uint64_t lanes)
 {
-    bool blend = t->material->alpha_mode == FACET_ALPHA_BLEND;
-
     FACET_GFX_EACH(i, lanes)
     {
         float *to = t->color[FACET_TILE * (y + i / FACET_GFX_BLOCK) + x + i % FACET_GFX_BLOCK];
-        float alpha = t->colors.base[3][i];
 
-        alpha = alpha > 0.0F ? (alpha < 1.0F ? alpha : 1.0F) : 0.0F;
         for (unsigned c = 0; c < 3; c++) {
-            float value = t->colors.sum[c][i];
-
-            to[c] = blend ? to[c] + (value - to[c]) * alpha : value;
+            to[c] = t->colors.sum[c][i];
         }
     }
 }
@@ -305,8 +316,8 @@ void facet_gfx_shade_block(struct facet_gfx_tile *t,
                            uint64_t lanes)
 {
     find_base(t, patch, lanes);
-    if (t->material->alpha_mode == FACET_ALPHA_MASK) {
-        lanes = cut_out(t, lanes);
+    if (t->material->alpha_mode != FACET_ALPHA_OPAQUE) {
+        lanes = cut_out(t, x, y, lanes);
     }
     if (lanes == 0) {
         return;

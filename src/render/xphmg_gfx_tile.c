@@ -21,6 +21,7 @@ static void place_sample(struct facet_gfx_tile *t, uint32_t sample)
 {
     uint32_t seed = t->picture->seed;
 
+    t->sample = sample;
     t->shift_x = t->shift_y = 0.0F;
     if (t->picture->spp > 1) {
         t->shift_x = tent(facet_sample(seed, 0, 0, sample, 0));
@@ -63,7 +64,7 @@ static void use_frustum(struct facet_gfx_tile *t)
     facet_gfx_unit_planes(&t->unit, planes);
 }
 
-static void draw_instances(struct facet_gfx_tile *t, bool blended)
+static void draw_instances(struct facet_gfx_tile *t)
 {
     const struct facet_scene *scene = t->picture->scene;
 
@@ -71,9 +72,7 @@ static void draw_instances(struct facet_gfx_tile *t, bool blended)
         t->instance = &scene->instances[i];
         t->mesh = &scene->meshes[t->instance->mesh];
         t->material = &scene->materials[t->mesh->material];
-        if ((t->material->alpha_mode == FACET_ALPHA_BLEND) == blended) {
-            facet_gfx_draw_instance(t);
-        }
+        facet_gfx_draw_instance(t);
     }
 }
 
@@ -82,8 +81,7 @@ static void draw_sample(struct facet_gfx_tile *t, uint32_t sample)
     place_sample(t, sample);
     draw_sky(t);
     memset(t->unit.depth, 0, sizeof t->unit.depth);
-    draw_instances(t, false);
-    draw_instances(t, true);
+    draw_instances(t);
     for (uint32_t i = 0; i < FACET_TILE_PIXELS; i++) {
         for (unsigned c = 0; c < 3; c++) {
             t->sum[i][c] += t->color[i][c];

@@ -217,6 +217,51 @@ TEST(it_sees_what_rays_see, "")
     facet_scene_free(&scene);
 }
 
+/* Half transparent plates let half of what is behind them pass, whatever the order. */
+TEST(plates_blend_over_samples, "")
+{
+    static const float front[3] = {0, 0, 1}, back[3] = {0, 0, 0}, wide[3] = {9, 0, 0};
+    static const float tall[3] = {0, 9, 0};
+
+    for (unsigned order = 0; order < 2; order++) {
+        struct facet_render_options options;
+        struct facet_scene scene;
+        struct facet_image_f image;
+        double mean[3] = {0};
+        uint32_t m[2];
+
+        facet_scene_init(&scene);
+        for (unsigned i = 0; i < 2; i++) {
+            m[i] = add_material(&scene, i == 0, i == 1, 0);
+            scene.materials[m[i]].unlit = true;
+            scene.materials[m[i]].alpha_mode = i == 0 ? FACET_ALPHA_BLEND : FACET_ALPHA_OPAQUE;
+            scene.materials[m[i]].base_color[3] = 0.5F;
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            bool near = (i == 0) == (order == 0);
+
+            add_instance(
+                &scene, add_quad(&scene, m[near ? 0 : 1], near ? front : back, wide, tall), NULL);
+        }
+        add_flat_camera(&scene, EYE, false, 2);
+        finish(&scene);
+        options = plain_options(&scene, 32, 32);
+        options.spp = 16;
+        image = draw_by(&scene, "xphmg-gfx-portable", options);
+        for (uint32_t i = 0; i < 3 * 32 * 32; i++) {
+            mean[i % 3] += (double)image.rgb[i] / (32 * 32);
+        }
+        CHECK_MSG(fabs(mean[0] - 0.5) < 0.05 && fabs(mean[1] - 0.5) < 0.05 && mean[2] < 0.01,
+                  "order %u: mean %g %g %g",
+                  order,
+                  mean[0],
+                  mean[1],
+                  mean[2]);
+        facet_image_f_free(&image);
+        facet_scene_free(&scene);
+    }
+}
+
 /* Quads side by side, edges and diagonals slanted or through the middles of pixels: no gap, the sky
  * is nowhere seen. */
 static void check_gaps(float x, float slant, float lean)
