@@ -205,6 +205,21 @@ static bool read_camera(const struct cli_args *args,
     return true;
 }
 
+/* Options that a machine without rays cannot serve are refused, not ignored. */
+static bool has_rays(const struct cli_args *args, const struct facet_render_machine *machine)
+{
+    static const char *const names[] = {"heatmap", "heat-max", "bounces", "ao-rays", "ao-distance"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (cli_value(args, names[i]) != NULL) {
+            (void)cli_bad(
+                args, "--%s is for machines that trace rays; %s does not", names[i], machine->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool read_options(const struct cli_args *args,
                          const struct request *r,
                          const struct facet_scene *scene,
@@ -215,7 +230,11 @@ static bool read_options(const struct cli_args *args,
 
     facet_render_options_default(out, scene);
     out->machine = read_machine(args);
-    if (out->machine->places_instances && (quality != NULL || profile != NULL)) {
+    if (out->machine->rasterizes && !has_rays(args, out->machine)) {
+        return false;
+    }
+    if ((out->machine->places_instances || out->machine->rasterizes) &&
+        (quality != NULL || profile != NULL)) {
         (void)cli_bad(args,
                       "--%s is for gfx12; machine %s does not have it",
                       quality != NULL ? "quality" : "profile",
@@ -500,13 +519,16 @@ static void print_text(const struct request *r,
     if (o->flat_instances != 0) {
         printf("left out %u instances without volume\n", o->flat_instances);
     }
-    printf("import %.2f s, build %.2f s, render %.2f s (%.2f Mrays/s on %u thread%s)\n",
+    printf("import %.2f s, build %.2f s, render %.2f s (",
            o->seconds[PHASE_IMPORT],
            o->seconds[PHASE_BUILD],
-           o->seconds[PHASE_RENDER],
-           mrays(o),
-           o->threads,
-           o->threads == 1 ? "" : "s");
+           o->seconds[PHASE_RENDER]);
+    if (!options->machine->rasterizes) {
+        printf("%.2f Mrays/s ", mrays(o));
+    } else if (o->report.instructions != 0) {
+        printf("%.1f million instructions ", (double)o->report.instructions * 1e-6);
+    }
+    printf("on %u thread%s)\n", o->threads, o->threads == 1 ? "" : "s");
 }
 
 static int tell(const struct cli_args *args,
@@ -582,7 +604,7 @@ static int run_render(const struct cli_args *args)
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), xphmg-rt, xphmg-rt-offload"},
+    {"machine", 'm', "NAME", "which machine draws: gfx12 (default); an unknown name lists all"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},
@@ -612,7 +634,11 @@ const struct cli_command cli_cmd_render = {
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
         "loop around image_bvh8_intersect_ray. On xphmg-rt all of the picture is drawn by a "
         "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues of "
-        "rays for XSUBMIT.RT; both give the same bytes. The picture has textured and vertex "
+        "rays for XSUBMIT.RT; both give the same bytes. xphmg-gfx is a rasteriser on the hart with "
+        "the "
+        "GFX and MTX instructions: no shadows, ambient occlusion or bounces; xphmg-gfx-portable is "
+        "the same in plain C on the host and gives the same bytes. The picture has textured and "
+        "vertex "
         "colours, "
         "cut-out and blended materials, the scene's lights (or a sun) with hard shadows, ambient "
         "occlusion and a sky. The same scene and options give the same bytes on any number of "
