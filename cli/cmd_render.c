@@ -213,6 +213,21 @@ static bool read_camera(const struct cli_args *args,
     return true;
 }
 
+/* Options that a machine without rays cannot serve are refused, not ignored. */
+static bool has_rays(const struct cli_args *args, const struct facet_render_machine *machine)
+{
+    static const char *const names[] = {"heatmap", "heat-max", "bounces", "ao-rays", "ao-distance"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (cli_value(args, names[i]) != NULL) {
+            (void)cli_bad(
+                args, "--%s is for machines that trace rays; %s does not", names[i], machine->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool read_options(const struct cli_args *args,
                          const struct request *r,
                          const struct facet_scene *scene,
@@ -223,7 +238,11 @@ static bool read_options(const struct cli_args *args,
 
     facet_render_options_default(out, scene);
     out->machine = wants_all(args) ? facet_render_machines[0] : read_machine(args);
-    if (out->machine->places_instances && (quality != NULL || profile != NULL)) {
+    if (out->machine->rasterizes && !has_rays(args, out->machine)) {
+        return false;
+    }
+    if ((out->machine->places_instances || out->machine->rasterizes) &&
+        (quality != NULL || profile != NULL)) {
         (void)cli_bad(args,
                       "--%s is for gfx12; machine %s does not have it",
                       quality != NULL ? "quality" : "profile",
@@ -532,13 +551,16 @@ static void print_text(const struct request *r,
     if (o->flat_instances != 0) {
         printf("left out %u instances without volume\n", o->flat_instances);
     }
-    printf("import %.2f s, build %.2f s, render %.2f s (%.2f Mrays/s on %u thread%s)\n",
+    printf("import %.2f s, build %.2f s, render %.2f s (",
            o->seconds[PHASE_IMPORT],
            o->seconds[PHASE_BUILD],
-           o->seconds[PHASE_RENDER],
-           mrays(o),
-           o->threads,
-           o->threads == 1 ? "" : "s");
+           o->seconds[PHASE_RENDER]);
+    if (!options->machine->rasterizes) {
+        printf("%.2f Mrays/s ", mrays(o));
+    } else if (o->report.instructions != 0) {
+        printf("%.1f million instructions ", (double)o->report.instructions * 1e-6);
+    }
+    printf("on %u thread%s)\n", o->threads, o->threads == 1 ? "" : "s");
 }
 
 static int tell(const struct cli_args *args,
@@ -604,28 +626,33 @@ static void short_count(uint64_t count, char *out, size_t size)
     }
 }
 
+static void add_count(struct sheet_entry *entry, uint64_t count, const char *what)
+{
+    size_t at = strlen(entry->counts);
+    char text[32];
+
+    if (count != 0) {
+        short_count(count, text, sizeof text);
+        (void)snprintf(entry->counts + at,
+                       sizeof entry->counts - at,
+                       "%s%s %s",
+                       at != 0 ? ", " : "",
+                       text,
+                       what);
+    }
+}
+
 static void label(const struct outcome *o, struct sheet_entry *entry)
 {
     uint64_t rays = 0;
-    char first[32], second[32];
 
     for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
         rays += o->report.cost[k].rays;
     }
-    short_count(rays != 0 ? rays : o->report.triangles, first, sizeof first);
-    short_count(o->report.instructions != 0 ? o->report.instructions : o->report.commands,
-                second,
-                sizeof second);
-    (void)snprintf(entry->counts,
-                   sizeof entry->counts,
-                   "%s %s%s%s%s",
-                   first,
-                   rays != 0 ? "rays" : "triangles",
-                   o->report.instructions + o->report.commands != 0 ? ", " : "",
-                   o->report.instructions + o->report.commands != 0 ? second : "",
-                   o->report.instructions != 0 ? " instructions"
-                   : o->report.commands != 0   ? " commands"
-                                               : "");
+    add_count(entry, rays, "rays");
+    add_count(entry, o->report.triangles, "triangles");
+    add_count(entry, o->report.commands, "commands");
+    add_count(entry, o->report.instructions, "instructions");
     (void)snprintf(entry->times,
                    sizeof entry->times,
                    "build %.2f s, render %.2f s, %u thread%s",
@@ -656,7 +683,11 @@ static void draw_entry(const struct cli_args *args,
         label(&o, entry);
         (void)json_array_append_new(list, outcome_json(r, options, &o));
         if (!args->json && strcmp(r->output, "-") != 0) {
-            printf("%-18s %s; %s\n", entry->name, entry->counts, entry->times);
+            printf("%-18s %s%s%s\n",
+                   entry->name,
+                   entry->counts,
+                   entry->counts[0] != '\0' ? "; " : "",
+                   entry->times);
         }
     } else {
         (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err.message);
@@ -762,10 +793,7 @@ static int run_render(const struct cli_args *args)
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine",
-     'm',
-     "NAME",
-     "which machine draws: gfx12 (default), xphmg-rt, xphmg-rt-offload, tile; or all"},
+    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), ...; all: on one sheet"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},
@@ -795,7 +823,11 @@ const struct cli_command cli_cmd_render = {
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
         "loop around image_bvh8_intersect_ray. On xphmg-rt all of the picture is drawn by a "
         "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues of "
-        "rays for XSUBMIT.RT; both give the same bytes. The picture has textured and vertex "
+        "rays for XSUBMIT.RT; both give the same bytes. xphmg-gfx is a rasteriser on the hart with "
+        "the "
+        "GFX and MTX instructions: no shadows, ambient occlusion or bounces; xphmg-gfx-portable is "
+        "the same in plain C on the host and gives the same bytes. The picture has textured and "
+        "vertex "
         "colours, "
         "cut-out and blended materials, the scene's lights (or a sun) with hard shadows, ambient "
         "occlusion and a sky. The same scene and options give the same bytes on any number of "

@@ -10,6 +10,8 @@ const struct facet_render_machine *const facet_render_machines[] = {
     &facet_render_xphmg_rt,
     &facet_render_xphmg_rt_offload,
     &facet_render_tile,
+    &facet_render_xphmg_gfx,
+    &facet_render_xphmg_gfx_portable,
     NULL,
 };
 
@@ -91,6 +93,13 @@ static enum facet_status check_options(const struct facet_render_options *o,
                           "%u bounces; expected at most %u",
                           o->bounces,
                           FACET_RENDER_MAX_BOUNCES);
+    }
+    if (o->machine->rasterizes && (o->bounces != 0 || o->view != FACET_RENDER_PICTURE)) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          0,
+                          "machine %s traces no rays: it has neither bounces nor heat maps",
+                          o->machine->name);
     }
     if (!(o->ao_distance >= 0.0F) || isinf(o->ao_distance)) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "the ambient distance is no length");

@@ -48,5 +48,6 @@ enum facet_status facet_render_rays(const struct facet_render *render,
 extern const struct facet_render_machine facet_render_gfx12;
 extern const struct facet_render_machine facet_render_tile;
 extern const struct facet_render_machine facet_render_xphmg_rt, facet_render_xphmg_rt_offload;
+extern const struct facet_render_machine facet_render_xphmg_gfx, facet_render_xphmg_gfx_portable;
 
 #endif

@@ -284,7 +284,7 @@ def the_tile_gpu_draws_every_kind_of_scene():
                 files.append(file.read())
         check(files[0] == files[1], f"{name}: threads change the picture")
         check(told[0]["triangles"] > 0 and told[0]["commands"] > 5, f"{name}: {told[0]}")
-    refused("no rays", "--machine", "tile", "--heatmap", "nodes")
+    refused("trace rays", "--machine", "tile", "--heatmap", "nodes")
 
 
 @case()
