@@ -102,6 +102,11 @@ def links(compiler, language, standard):
          "-Wno-missing-field-initializers", os.path.join(FOLDER, "user.c"), "-x", "none", "-o", binary, *flags.split()])
     guest = os.path.join(FOLDER, "hello.elf")
     run([installed("bin/facet"), "as", "--isa", "xphmg", os.path.join(SOURCE, "examples/xphmg/hello.s"), "-o", guest])
+    if language == "c":
+        driver = os.path.join(FOLDER, "tile_host")
+        run([compiler, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-missing-field-initializers",
+             os.path.join(SOURCE, "examples/tile_host.c"), "-o", driver, *flags.split()])
+        check("queue empty after 4 commands, last error: ok" in run([driver]), "output of tile_host")
     check_eq(run([binary, guest]), "hello from xphmg\nexit, 15 retired after the first, which told 2 changes\n", "output")
 
 

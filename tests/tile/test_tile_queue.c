@@ -761,6 +761,91 @@ TEST(budgets_and_snapshots_cut_anywhere, "")
     facet_blob_free(&end[1]);
 }
 
+/* What stands behind a fence travels with the snapshot: slot 3 holds its token 2 again only when
+ * the host says so. */
+TEST(fences_are_part_of_the_state, "")
+{
+    struct facet_blob blob;
+
+    open_queue(256);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 3, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 3, 0, 0, 0, 0);
+    CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
+    CHECK(facet_tile_slot_write(k.machine, 3, 1, NULL) == FACET_OK);
+    CHECK(facet_machine_snapshot(k.machine, &blob, NULL) == FACET_OK);
+    kernel_close(&k);
+    kernel_open(&k, NULL);
+    CHECK(facet_machine_restore(k.machine, blob.data, blob.size, NULL) == FACET_OK);
+    facet_blob_free(&blob);
+    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 2);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 3, 0, 0, 0, 0);
+    CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED);
+    CHECK(facet_tile_slot_write(k.machine, 3, 2, NULL) == FACET_OK);
+    CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
+    kernel_close(&k);
+}
+
+/* Kernels that the queue rewrites between two dispatches: what was decoded before is gone. */
+TEST(rewritten_kernels, "")
+{
+    static const uint32_t places[2] = {IMEM, VRAM};
+
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t other = kernel_word("ADDI s1, s0, 7"), third = kernel_word("ADDI s1, s0, 9");
+
+        open_queue(1024);
+        CHECK(
+            kernel_load(&k, places[i], "ADDI s1, s0, 5\nMOVI s2, 0x80010000\nSW s1, 0(s2)\nEXIT"));
+        kernel_put(&k, DATA + 64, third);
+        put_packet(places[i], 1, 1, 0);
+        push(FACET_TILE_CMD_DISPATCH, 0, 0, 0, PACKET, 0, 0);
+        CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
+        CHECK_EQ(kernel_get(&k, DATA), 5);
+        push_words(places[i], 1, &other);
+        push(FACET_TILE_CMD_DISPATCH, 0, 0, 0, PACKET, 0, 0);
+        CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
+        CHECK_EQ(kernel_get(&k, DATA), 7);
+        push(FACET_TILE_CMD_COPY_BUFFER, 0, 0, 1, places[i], DATA + 64, 0);
+        push(FACET_TILE_CMD_DISPATCH, 0, 0, 0, PACKET, 0, 0);
+        CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
+        CHECK_EQ(kernel_get(&k, DATA), 9);
+        kernel_close(&k);
+    }
+}
+
+/* The end of a kernel is the end of the run when the host started it, and only a command's end when
+ * the queue did. A kernel of the host's goes first. */
+TEST(kernels_of_the_host_and_of_the_queue, "")
+{
+    struct facet_tile_packet packet = {.pc = VRAM, .columns = 1, .rows = 1};
+    const struct facet_run run = {.budget = UINT64_MAX};
+
+    open_queue(256);
+    CHECK(kernel_load(&k, VRAM, "NOP\nEXIT"));
+    put_packet(VRAM, 1, 1, 0);
+    push(FACET_TILE_CMD_DISPATCH, 0, 0, 0, PACKET, 0, 0);
+    CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
+    facet_machine_run(k.machine, &run, &k.stop);
+    CHECK(k.stop.reason == FACET_STOP_IDLE);
+    CHECK_EQ(k.stop.steps, 0);
+    CHECK(facet_tile_dispatch(k.machine, &packet, NULL) == FACET_OK);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 1, 0, 0, 0, 0);
+    set(FACET_TILE_CMDQ_DOORBELL, 1);
+    facet_machine_run(k.machine, &(struct facet_run){.budget = 2}, &k.stop);
+    CHECK(facet_tile_state(k.machine) == FACET_TILE_DONE);
+    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 0);
+    facet_machine_run(k.machine, &run, &k.stop);
+    CHECK(k.stop.reason == FACET_STOP_IDLE);
+    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 1);
+    CHECK(facet_tile_dispatch(k.machine, &packet, NULL) == FACET_OK);
+    facet_machine_run(k.machine, &run, &k.stop);
+    CHECK(k.stop.reason == FACET_STOP_EXIT);
+    CHECK_EQ(k.stop.steps, 2);
+    facet_machine_run(k.machine, &run, &k.stop); /* and that again */
+    CHECK(k.stop.reason == FACET_STOP_EXIT);
+    kernel_close(&k);
+}
+
 TEST(reset_empties_the_queue, "")
 {
     open_queue(256);
