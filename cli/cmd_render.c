@@ -1,5 +1,6 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -36,8 +37,7 @@ struct request {
 
 struct outcome {
     struct facet_render_report report;
-    struct facet_bvh_stats bvh;
-    bool has_bvh;
+    json_t *bvh; /* statistics of the acceleration structure; NULL: not asked for */
     uint32_t flat_instances;
     unsigned threads;
     double seconds[PHASE_COUNT];
@@ -205,6 +205,21 @@ static bool read_camera(const struct cli_args *args,
     return true;
 }
 
+/* Options that a machine without rays cannot serve are refused, not ignored. */
+static bool has_rays(const struct cli_args *args, const struct facet_render_machine *machine)
+{
+    static const char *const names[] = {"heatmap", "heat-max", "bounces", "ao-rays", "ao-distance"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (cli_value(args, names[i]) != NULL) {
+            (void)cli_bad(
+                args, "--%s is for machines that trace rays; %s does not", names[i], machine->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool read_options(const struct cli_args *args,
                          const struct request *r,
                          const struct facet_scene *scene,
@@ -215,7 +230,11 @@ static bool read_options(const struct cli_args *args,
 
     facet_render_options_default(out, scene);
     out->machine = read_machine(args);
-    if (out->machine->places_instances && (quality != NULL || profile != NULL)) {
+    if (out->machine->rasterizes && !has_rays(args, out->machine)) {
+        return false;
+    }
+    if ((out->machine->places_instances || out->machine->rasterizes) &&
+        (quality != NULL || profile != NULL)) {
         (void)cli_bad(args,
                       "--%s is for gfx12; machine %s does not have it",
                       quality != NULL ? "quality" : "profile",
@@ -259,21 +278,38 @@ static void start_progress(const struct cli_args *args,
 }
 
 static enum facet_status
+count_tiles(const struct facet_render *render, struct outcome *o, struct facet_error *err)
+{
+    struct facet_rtbvh_check check;
+    uint64_t size;
+    const uint8_t *bytes = facet_render_tile_image(render, &size);
+    enum facet_status status =
+        bytes != NULL ? facet_rtbvh_check(bytes, size, 1, &check, err) : FACET_OK;
+
+    if (bytes != NULL && status == FACET_OK) {
+        o->bvh = check.open ? bvh_tiles_json(&check) : NULL;
+        facet_rtbvh_check_free(&check);
+    }
+    return status;
+}
+
+static enum facet_status
 count_bvh(const struct facet_render *render, struct outcome *o, struct facet_error *err)
 {
     const struct facet_gfx12_image *image = facet_render_bvh(render);
+    struct facet_bvh_stats stats;
     struct facet_gfx12_walk walk;
     struct facet_gfx12_view view;
     enum facet_status status;
 
     if (image == NULL) {
-        return FACET_OK;
+        return count_tiles(render, o, err);
     }
     view = (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
     status = facet_gfx12_walk(&view, &walk, err);
     if (status == FACET_OK) {
-        status = facet_bvh_stats(&view, &walk, &o->bvh, err);
-        o->has_bvh = status == FACET_OK;
+        status = facet_bvh_stats(&view, &walk, &stats, err);
+        o->bvh = status == FACET_OK ? bvh_stats_json(&stats) : NULL;
         facet_gfx12_walk_free(&walk);
     }
     return status;
@@ -355,7 +391,11 @@ static enum facet_status write_picture(const struct request *r,
         status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), &bytes, err);
     } else {
         status = facet_render_develop(
-            image, facet_render_exposure(scene) * (float)r->exposure, r->clamp, &bytes, err);
+            image,
+            (options->machine->display ? 1.0F : facet_render_exposure(scene)) * (float)r->exposure,
+            r->clamp || options->machine->display,
+            &bytes,
+            err);
     }
     if (status == FACET_OK) {
         o->hash = facet_hash_bytes(bytes.rgba, 4 * pixels, 0);
@@ -440,8 +480,8 @@ static json_t *outcome_json(const struct request *r,
         (void)json_object_set_new(
             object, "guest_instructions", json_integer((json_int_t)o->report.instructions));
     }
-    if (o->has_bvh) {
-        (void)json_object_set_new(object, "bvh", bvh_stats_json(&o->bvh));
+    if (o->bvh != NULL) {
+        (void)json_object_set(object, "bvh", o->bvh);
     }
     (void)json_object_set_new(object, "image_hash", facet_json_hex(o->hash));
     return object;
@@ -471,16 +511,24 @@ static void print_text(const struct request *r,
                    options->machine->places_instances ? "of triangles" : "triangle pairs");
         }
     }
+    if (o->report.commands != 0) {
+        printf("%" PRIu64 " triangles by %" PRIu64 " commands\n",
+               o->report.triangles,
+               o->report.commands);
+    }
     if (o->flat_instances != 0) {
         printf("left out %u instances without volume\n", o->flat_instances);
     }
-    printf("import %.2f s, build %.2f s, render %.2f s (%.2f Mrays/s on %u thread%s)\n",
+    printf("import %.2f s, build %.2f s, render %.2f s (",
            o->seconds[PHASE_IMPORT],
            o->seconds[PHASE_BUILD],
-           o->seconds[PHASE_RENDER],
-           mrays(o),
-           o->threads,
-           o->threads == 1 ? "" : "s");
+           o->seconds[PHASE_RENDER]);
+    if (!options->machine->rasterizes) {
+        printf("%.2f Mrays/s ", mrays(o));
+    } else if (o->report.instructions != 0) {
+        printf("%.1f million instructions ", (double)o->report.instructions * 1e-6);
+    }
+    printf("on %u thread%s)\n", o->threads, o->threads == 1 ? "" : "s");
 }
 
 static int tell(const struct cli_args *args,
@@ -550,12 +598,13 @@ static int run_render(const struct cli_args *args)
     outcome.seconds[PHASE_IMPORT] = seconds() - start;
     code = render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);
+    json_decref(outcome.bvh);
     return code;
 }
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), xphmg-rt, xphmg-rt-offload"},
+    {"machine", 'm', "NAME", "which machine draws: gfx12 (default); an unknown name lists all"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},
@@ -585,7 +634,11 @@ const struct cli_command cli_cmd_render = {
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
         "loop around image_bvh8_intersect_ray. On xphmg-rt all of the picture is drawn by a "
         "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues of "
-        "rays for XSUBMIT.RT; both give the same bytes. The picture has textured and vertex "
+        "rays for XSUBMIT.RT; both give the same bytes. xphmg-gfx is a rasteriser on the hart with "
+        "the "
+        "GFX and MTX instructions: no shadows, ambient occlusion or bounces; xphmg-gfx-portable is "
+        "the same in plain C on the host and gives the same bytes. The picture has textured and "
+        "vertex "
         "colours, "
         "cut-out and blended materials, the scene's lights (or a sun) with hard shadows, ambient "
         "occlusion and a sky. The same scene and options give the same bytes on any number of "

@@ -1,5 +1,6 @@
-/* What the host and the guest program of the machines xphmg-rt and xphmg-rt-offload (guest/render)
- * tell each other: a block in guest memory, followed by the scene and its tile image.
+/* What the host and a guest program that draws (guest/render for xphmg-rt and xphmg-rt-offload,
+ * guest/gfx for xphmg-gfx) tell each other: a block in guest memory, followed by the scene and what
+ * else the program needs: a tile image, or struct facet_gfx_input.
  *
  * The structs of scene.h and picture.h lie in guest memory as the compiler lays them out, with
  * guest addresses where they have pointers. Both sides are little-endian LP64 and agree on that;
@@ -15,7 +16,7 @@
 struct facet_guest_block {
     /* From the host. */
     uint64_t layout;         /* facet_guest_layout() */
-    uint64_t bvh, bvh_bytes; /* the tile image (docs/rt-tiles.md) */
+    uint64_t bvh, bvh_bytes; /* the tile image (docs/rt-tiles.md), or struct facet_gfx_input */
     uint32_t tile;           /* to be drawn */
     bool offload;            /* rays go to the job engine */
     bool shadow_any;         /* every triangle stops a shadow ray from both sides */
@@ -36,6 +37,7 @@ static inline uint64_t facet_guest_layout(void)
                                      sizeof(struct facet_scene_material),
                                      sizeof(struct facet_scene_texture),
                                      sizeof(struct facet_scene_light),
+                                     sizeof(struct facet_lamp),
                                      offsetof(struct facet_guest_block, cost),
                                      offsetof(struct facet_picture, sky_level),
                                      offsetof(struct facet_scene, bounds),

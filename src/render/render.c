@@ -9,6 +9,9 @@ const struct facet_render_machine *const facet_render_machines[] = {
     &facet_render_gfx12,
     &facet_render_xphmg_rt,
     &facet_render_xphmg_rt_offload,
+    &facet_render_tile,
+    &facet_render_xphmg_gfx,
+    &facet_render_xphmg_gfx_portable,
     NULL,
 };
 
@@ -91,6 +94,13 @@ static enum facet_status check_options(const struct facet_render_options *o,
                           o->bounces,
                           FACET_RENDER_MAX_BOUNCES);
     }
+    if (o->machine->rasterizes && (o->bounces != 0 || o->view != FACET_RENDER_PICTURE)) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          0,
+                          "machine %s traces no rays: it has neither bounces nor heat maps",
+                          o->machine->name);
+    }
     if (!(o->ao_distance >= 0.0F) || isinf(o->ao_distance)) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "the ambient distance is no length");
     }
@@ -117,7 +127,10 @@ enum facet_status facet_render_open(const struct facet_scene *scene,
     }
     render->scene = scene;
     render->options = *options;
-    status = options->machine->open(render, pool, progress, err);
+    status = facet_render_find_lamps(render, err);
+    if (status == FACET_OK) {
+        status = options->machine->open(render, pool, progress, err);
+    }
     if (status != FACET_OK) {
         facet_render_close(render);
         return status;
@@ -130,6 +143,7 @@ void facet_render_close(struct facet_render *render)
 {
     if (render != NULL) {
         render->options.machine->close(render);
+        free(render->lamps);
         free(render);
     }
 }

@@ -1,17 +1,13 @@
 /* The machines xphmg-rt and xphmg-rt-offload: the picture is drawn by a program on the xphmg
  * machine's hart (guest/render), which finds scene, tile image and what to draw in its memory.
- *
- * A tile is one run of the program. A machine is sequential, so every thread has its own, with the
- * same memory; which machine draws which tile changes nothing. */
+ */
 #include "bvh/rt_build.h"
 #include "num/format.h"
-#include "render/guest_image.h"
+#include "render/guest_run.h"
 #include "render/tile_input.h"
-#include "render/world.h"
 
-#include <facet/xphmg.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "guest_elf.h" /* made by guest/render */
 
@@ -79,14 +75,10 @@ static enum facet_status open_xphmg(struct facet_render *render,
     if (state == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machine");
     }
-    if (sizeof facet_guest_elf < 64) {
-        return facet_fail(err,
-                          FACET_ERR_USAGE,
-                          0,
-                          "this facet has no guest program: gcc-riscv64-unknown-elf and "
-                          "picolibc-riscv64-unknown-elf were missing when it was built");
+    status = facet_guest_program_check(sizeof facet_guest_elf, err);
+    if (status == FACET_OK) {
+        status = build(render, pool, progress, &bvh, &state->bvh, err);
     }
-    status = build(render, pool, progress, &bvh, &state->bvh, err);
     if (status == FACET_OK) {
         facet_render_picture(render, &picture);
         status = facet_guest_image_make(&picture,
@@ -111,186 +103,17 @@ static void close_xphmg(struct facet_render *render)
     render->state = NULL;
 }
 
-/* ---- machines ---- */
-
-/* Every machine has a copy of the scene; many threads and a large scene must not fill the host. */
-#define MEMORY_BYTES (UINT64_C(4) << 30)
-
-/* Machines that wait for the next thread that needs one. */
-struct garage {
-    const struct facet_guest_image *image;
-    unsigned limit; /* of machines, 1 or more */
-    pthread_mutex_t lock;
-    pthread_cond_t returned;
-    facet_machine *idle[FACET_POOL_MAX_THREADS];
-    unsigned count;
-    unsigned out; /* being made or at work */
-};
-
-static enum facet_status
-make_machine(const struct facet_guest_image *image, facet_machine **out, struct facet_error *err)
+const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size)
 {
-    uint64_t bytes = FACET_GUEST_BLOCK - FACET_XPHMG_RAM_BASE + image->size;
-    struct facet_xphmg_config config = {.ram_bytes = (bytes + 4095) / 4096 * 4096};
-    enum facet_status status = facet_xphmg_create(&config, out, err);
+    const struct xphmg_state *state = render->state;
+    struct facet_guest_block block;
 
-    if (status == FACET_OK) {
-        status = facet_xphmg_load_elf(*out, facet_guest_elf, sizeof facet_guest_elf, err);
+    if (!render->options.machine->places_instances) {
+        return NULL;
     }
-    if (status == FACET_OK) {
-        status = facet_machine_write(*out, 0, FACET_GUEST_BLOCK, image->bytes, image->size, err);
-    }
-    return status;
-}
-
-/* Waits while all machines are at work. Give back whatever comes, also after a failure. */
-static enum facet_status take(struct garage *garage, facet_machine **out, struct facet_error *err)
-{
-    *out = NULL;
-    (void)pthread_mutex_lock(&garage->lock);
-    while (garage->count == 0 && garage->out == garage->limit) {
-        (void)pthread_cond_wait(&garage->returned, &garage->lock);
-    }
-    if (garage->count > 0) {
-        *out = garage->idle[--garage->count];
-    }
-    garage->out++;
-    (void)pthread_mutex_unlock(&garage->lock);
-    return *out != NULL ? FACET_OK : make_machine(garage->image, out, err);
-}
-
-static void give_back(struct garage *garage, facet_machine *machine, bool ready)
-{
-    (void)pthread_mutex_lock(&garage->lock);
-    garage->out--;
-    if (ready) { /* never more than `limit` machines are there */
-        garage->idle[garage->count++] = machine;
-        machine = NULL;
-    }
-    (void)pthread_cond_signal(&garage->returned);
-    (void)pthread_mutex_unlock(&garage->lock);
-    facet_machine_destroy(machine);
-}
-
-/* ---- a tile ---- */
-
-static uint64_t address_of(size_t offset)
-{
-    return FACET_GUEST_BLOCK + offset;
-}
-
-/* Why the program did not end well. */
-static enum facet_status
-complain(const facet_machine *machine, const struct facet_stop *stop, struct facet_error *err)
-{
-    struct facet_xphmg_fault fault;
-    struct facet_error told;
-
-    if (stop->reason == FACET_STOP_EXIT && stop->code == 1 &&
-        facet_machine_read(machine,
-                           0,
-                           address_of(offsetof(struct facet_guest_block, error)),
-                           &told,
-                           sizeof told,
-                           err) == FACET_OK) {
-        told.message[sizeof told.message - 1] = '\0';
-        return facet_fail(
-            err, FACET_ERR_INTERNAL, 0, "the guest program ended: %.200s", told.message);
-    }
-    if (facet_xphmg_fault(machine, &fault)) {
-        return facet_fail(err,
-                          FACET_ERR_INTERNAL,
-                          fault.pc,
-                          "the guest program trapped at 0x%llx: %s",
-                          (unsigned long long)fault.pc,
-                          facet_xphmg_cause_name(fault.cause));
-    }
-    return facet_fail(err,
-                      FACET_ERR_INTERNAL,
-                      stop->pc,
-                      "the guest program stopped at 0x%llx: %s %llu",
-                      (unsigned long long)stop->pc,
-                      facet_stop_name(stop->reason),
-                      (unsigned long long)stop->code);
-}
-
-static enum facet_status run_program(facet_machine *machine, uint32_t tile, struct facet_error *err)
-{
-    const struct facet_run how = {.budget = UINT64_MAX};
-    struct facet_stop stop;
-    enum facet_status status = facet_machine_write(
-        machine, 0, address_of(offsetof(struct facet_guest_block, tile)), &tile, sizeof tile, err);
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    facet_machine_reset(machine);
-    facet_machine_run(machine, &how, &stop);
-    return stop.reason == FACET_STOP_EXIT && stop.code == 0 ? FACET_OK
-                                                            : complain(machine, &stop, err);
-}
-
-static enum facet_status read_pixels(const facet_machine *machine,
-                                     uint32_t tile,
-                                     struct facet_image_f *picture,
-                                     struct facet_error *err)
-{
-    uint32_t columns = (picture->width + FACET_TILE - 1) / FACET_TILE;
-    uint32_t x = tile % columns * FACET_TILE, y = tile / columns * FACET_TILE;
-    struct facet_xphmg_framebuffer fb = {0};
-    enum facet_status status = FACET_OK;
-
-    if (!facet_xphmg_framebuffer(machine, &fb) || fb.format != FACET_XPHMG_FRAME_RGBF32 ||
-        fb.width > picture->width - x || fb.height > picture->height - y) {
-        return facet_fail(err, FACET_ERR_INTERNAL, 0, "the guest program shows no tile");
-    }
-    for (uint32_t row = 0; row < fb.height && status == FACET_OK; row++) {
-        status = facet_machine_read(machine,
-                                    0,
-                                    fb.base + (uint64_t)row * fb.stride,
-                                    picture->rgb + 3 * ((size_t)(y + row) * picture->width + x),
-                                    3 * sizeof(float) * fb.width,
-                                    err);
-    }
-    return status;
-}
-
-static enum facet_status draw_on(facet_machine *machine,
-                                 uint32_t tile,
-                                 struct facet_image_f *out,
-                                 struct facet_render_report *took,
-                                 struct facet_error *err)
-{
-    enum facet_status status = run_program(machine, tile, err);
-
-    took->instructions = facet_machine_retired(machine, 0);
-    if (status == FACET_OK) {
-        status = facet_machine_read(machine,
-                                    0,
-                                    address_of(offsetof(struct facet_guest_block, cost)),
-                                    took->cost,
-                                    sizeof took->cost,
-                                    err);
-    }
-    return status == FACET_OK ? read_pixels(machine, tile, out, err) : status;
-}
-
-static enum facet_status draw_tile(void *context,
-                                   uint32_t tile,
-                                   struct facet_image_f *out,
-                                   struct facet_render_report *took,
-                                   struct facet_error *err)
-{
-    struct garage *garage = context;
-    facet_machine *machine;
-    enum facet_status status = take(garage, &machine, err);
-    bool ready = status == FACET_OK;
-
-    if (ready) {
-        status = draw_on(machine, tile, out, took, err);
-    }
-    give_back(garage, machine, ready);
-    return status;
+    memcpy(&block, state->image.bytes, sizeof block);
+    *size = block.bvh_bytes;
+    return state->image.bytes + (block.bvh - FACET_GUEST_BLOCK);
 }
 
 static enum facet_status draw_xphmg(const struct facet_render *render,
@@ -301,28 +124,10 @@ static enum facet_status draw_xphmg(const struct facet_render *render,
                                     struct facet_error *err)
 {
     const struct xphmg_state *state = render->state;
-    struct garage *garage = calloc(1, sizeof *garage);
-    enum facet_status status;
+    const struct facet_guest_program program = {
+        facet_guest_elf, sizeof facet_guest_elf, &state->image};
 
-    if (garage == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
-    }
-    garage->image = &state->image;
-    garage->limit = facet_pool_threads(pool);
-    if (garage->limit > MEMORY_BYTES / state->image.size) {
-        garage->limit = (unsigned)(MEMORY_BYTES / state->image.size);
-        garage->limit = garage->limit > 0 ? garage->limit : 1;
-    }
-    (void)pthread_mutex_init(&garage->lock, NULL);
-    (void)pthread_cond_init(&garage->returned, NULL);
-    status = facet_render_each_tile(render, draw_tile, garage, pool, progress, out, report, err);
-    for (unsigned i = 0; i < garage->count; i++) {
-        facet_machine_destroy(garage->idle[i]);
-    }
-    (void)pthread_cond_destroy(&garage->returned);
-    (void)pthread_mutex_destroy(&garage->lock);
-    free(garage);
-    return status;
+    return facet_guest_draw(render, &program, pool, progress, out, report, err);
 }
 
 const struct facet_render_machine facet_render_xphmg_rt = {
