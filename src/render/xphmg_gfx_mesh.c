@@ -158,21 +158,30 @@ static void draw_cluster(struct facet_gfx_tile *t, uint32_t first)
     }
 }
 
+uint64_t facet_gfx_cull_boxes(struct facet_gfx_tile *t, const float (*boxes)[6], uint32_t count)
+{
+    uint64_t lanes = count == FACET_GFX_LANES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < 6; k++) {
+            t->box[k][i] = boxes[i][k];
+        }
+    }
+    return facet_gfx_unit_boxes(&t->unit, (const facet_gfx_slot *)t->box, lanes);
+}
+
 void facet_gfx_draw_instance(struct facet_gfx_tile *t)
 {
     const uint32_t *firsts = facet_gfx_firsts(t->input) + t->instance->mesh;
+    const float(*boxes)[6] = (const float(*)[6])facet_gfx_boxes(t->input) + firsts[0];
     uint32_t clusters = firsts[1] - firsts[0];
 
     use_matrices(t);
     for (uint32_t base = 0; base < clusters; base += FACET_GFX_LANES) {
         uint32_t count = clusters - base < FACET_GFX_LANES ? clusters - base : FACET_GFX_LANES;
-        const float *boxes = facet_gfx_boxes(t->input) + (size_t)6 * (firsts[0] + base);
-        uint64_t lanes = count == FACET_GFX_LANES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+        /* One cluster is the instance, whose box has been asked already. */
+        uint64_t lanes = clusters == 1 ? 1 : facet_gfx_cull_boxes(t, boxes + base, count);
 
-        for (uint32_t i = 0; i < 6 * count; i++) {
-            t->box[i % 6][i / 6] = boxes[i];
-        }
-        lanes = facet_gfx_unit_boxes(&t->unit, (const facet_gfx_slot *)t->box, lanes);
         FACET_GFX_EACH(i, lanes)
         {
             draw_cluster(t, (uint32_t)(base + i) * FACET_GFX_CLUSTER);
