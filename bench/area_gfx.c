@@ -37,7 +37,7 @@ static struct {
     bool ready;
     uint8_t texels[TEXELS];
     struct facet_gfx_texture texture;
-    struct facet_gfx_sampling bilinear, nearest;
+    struct facet_gfx_sampling bilinear, srgb, nearest;
     struct facet_gfx_numbers numbers;
     uint32_t u[PICTURE], v[PICTURE], out[4][PICTURE];
     struct osmesa_peer *peer;
@@ -60,6 +60,8 @@ static void prepare(void)
         .width = TEXTURE, .height = TEXTURE, .pitch = 4 * TEXTURE, .normalized = true};
     (void)facet_gfx_texture_set_format(&data.texture, 0x30);
     data.bilinear = (struct facet_gfx_sampling){.bilinear = true, .wrap = FACET_GFX_REPEAT};
+    data.srgb =
+        (struct facet_gfx_sampling){.bilinear = true, .srgb = true, .wrap = FACET_GFX_REPEAT};
     data.nearest = (struct facet_gfx_sampling){.wrap = FACET_GFX_REPEAT};
     for (unsigned c = 0; c < 4; c++) {
         data.numbers.channel[c] =
@@ -95,39 +97,45 @@ static void interpolate(unsigned y)
     memcpy(data.v, v, sizeof v);
 }
 
-static void sample_row(unsigned *flags)
+static void sample_row(const struct facet_gfx_sampling *sampling, unsigned *flags)
 {
     uint32_t *const out[4] = {data.out[0], data.out[1], data.out[2], data.out[3]};
 
-    facet_gfx_span_sample(&data.numbers,
-                          &data.texture,
-                          &data.bilinear,
-                          data.texels,
-                          data.u,
-                          data.v,
-                          PICTURE,
-                          out,
-                          flags);
+    facet_gfx_span_sample(
+        &data.numbers, &data.texture, sampling, data.texels, data.u, data.v, PICTURE, out, flags);
 }
 
-static enum facet_status bilinear(double seconds, double *value, struct facet_error *err)
+static double spans(const struct facet_gfx_sampling *sampling, double seconds)
 {
     double start, now;
     uint64_t done = 0;
     unsigned flags = 0;
 
-    (void)err;
-    prepare();
     start = now = cpu_now();
     while (done == 0 || now - start < seconds) {
         for (unsigned y = 0; y < PICTURE; y++) {
             interpolate(y);
-            sample_row(&flags);
+            sample_row(sampling, &flags);
         }
         done += (uint64_t)PICTURE * PICTURE;
         now = cpu_now();
     }
-    *value = (double)done / (now - start) * 1e-6;
+    return (double)done / (now - start) * 1e-6;
+}
+
+static enum facet_status bilinear(double seconds, double *value, struct facet_error *err)
+{
+    (void)err;
+    prepare();
+    *value = spans(&data.bilinear, seconds);
+    return FACET_OK;
+}
+
+static enum facet_status bilinear_srgb(double seconds, double *value, struct facet_error *err)
+{
+    (void)err;
+    prepare();
+    *value = spans(&data.srgb, seconds);
     return FACET_OK;
 }
 
@@ -140,7 +148,7 @@ static bool same_picture(const uint32_t *picture)
 
     for (unsigned y = 0; y < PICTURE; y++) {
         interpolate(y);
-        sample_row(&flags);
+        sample_row(&data.bilinear, &flags);
         for (unsigned x = 0; x < PICTURE; x++) {
             uint32_t argb = picture[(size_t)y * PICTURE + x];
 
@@ -256,7 +264,7 @@ static enum facet_status check_machine(struct gfx_machine *m, struct facet_error
     unsigned flags = 0;
 
     interpolate((ROWS - 1) * (PICTURE / ROWS));
-    sample_row(&flags);
+    sample_row(&data.bilinear, &flags);
     for (unsigned k = 0; k < 4 * ROW_GROUPS && status == FACET_OK; k++) {
         uint32_t got[GFX_MACHINE_LANES];
 
@@ -382,6 +390,7 @@ GENERAL(gather_general, gathers, nearest)
 
 static const struct bench_measure measures[] = {
     {"bilinear", "Msample/s", bilinear, "llvmpipe textured fill, one core", llvmpipe},
+    {"bilinear-srgb", "Msample/s", bilinear_srgb, NULL, NULL},
     {"bilinear-instruction", "Msample/s", instruction, NULL, NULL},
     {"bilinear-general", "Msample/s", bilinear_general, NULL, NULL},
     {"nearest-general", "Msample/s", nearest_general, NULL, NULL},

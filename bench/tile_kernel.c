@@ -41,6 +41,8 @@ static const char *const transform =
     "        BNE     s20, s0, pass\n"
     "        EXIT\n";
 
+enum { VERTEX_WORDS = 4 * 0x4000 };
+
 static double processor_seconds(void)
 {
     struct timespec t;
@@ -52,6 +54,8 @@ static double processor_seconds(void)
 static enum facet_status load_transform(facet_machine *machine, struct facet_error *err)
 {
     struct facet_asm_options options = {.isa = FACET_ISA_TILE, .file = "transform"};
+    static float vertices[VERTEX_WORDS];
+    float matrix[16];
     struct facet_asm_result result;
     enum facet_status status = facet_assemble(&options, transform, strlen(transform), &result, err);
 
@@ -62,15 +66,17 @@ static enum facet_status load_transform(facet_machine *machine, struct facet_err
         status = facet_tile_load(machine, result.object, NULL, err);
     }
     facet_asm_result_free(&result);
-    for (uint32_t i = 0; i < 16 && status == FACET_OK; i++) { /* a rotation, more or less */
-        float m = i % 5 == 0 ? 0.8F : 0.1F * (float)(i % 3);
-
-        status = facet_machine_write(machine, 0, 0x80080040 + 4 * i, &m, sizeof m, err);
+    for (uint32_t i = 0; i < 16; i++) { /* a rotation, more or less */
+        matrix[i] = i % 5 == 0 ? 0.8F : 0.1F * (float)(i % 3);
     }
-    for (uint32_t i = 0; i < 4 * 0x4000 && status == FACET_OK; i++) {
-        float x = (float)(i * 7 % 1000) * 0.37F + 1.0F;
-
-        status = facet_machine_write(machine, 0, 0x80100000 + 4 * i, &x, sizeof x, err);
+    for (uint32_t i = 0; i < VERTEX_WORDS; i++) {
+        vertices[i] = (float)(i * 7 % 1000) * 0.37F + 1.0F;
+    }
+    if (status == FACET_OK) {
+        status = facet_machine_write(machine, 0, 0x80080040, matrix, sizeof matrix, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_machine_write(machine, 0, 0x80100000, vertices, sizeof vertices, err);
     }
     return status;
 }

@@ -120,7 +120,7 @@ look(const struct cli_args *args, const struct bvh_file *file, struct facet_rtbv
     return true;
 }
 
-static json_t *info_json(const struct facet_rtbvh_check *check)
+json_t *bvh_tiles_json(const struct facet_rtbvh_check *check)
 {
     const struct facet_rtbvh_view *v = &check->view;
     json_t *children = json_array();
@@ -210,7 +210,7 @@ int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file)
         return CLI_BAD;
     }
     if (args->json) {
-        code = cli_print_json(args, info_json(&check));
+        code = cli_print_json(args, bvh_tiles_json(&check));
     } else {
         print_info(&check);
     }

@@ -5,6 +5,10 @@
 
 #include "cli/bvh.h"
 
+#include "bvh/rt_check.h"
+
+#include <jansson.h>
+
 /* --format xphmg4 or xphmg8. */
 bool bvh_tiles_wanted(const struct cli_args *args);
 int bvh_tiles_build(const struct cli_args *args);
@@ -12,6 +16,8 @@ int bvh_tiles_build(const struct cli_args *args);
 bool bvh_tiles_is(const struct bvh_file *file);
 int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit);
 int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
+/* What --json of `facet bvh info` prints; the header is sound. */
+json_t *bvh_tiles_json(const struct facet_rtbvh_check *check);
 int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file);
 /* Both files are tile images. */
 int bvh_tiles_diff(const struct cli_args *args,

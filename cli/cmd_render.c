@@ -1,5 +1,6 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -36,8 +37,7 @@ struct request {
 
 struct outcome {
     struct facet_render_report report;
-    struct facet_bvh_stats bvh;
-    bool has_bvh;
+    json_t *bvh; /* statistics of the acceleration structure; NULL: not asked for */
     uint32_t flat_instances;
     unsigned threads;
     double seconds[PHASE_COUNT];
@@ -278,21 +278,38 @@ static void start_progress(const struct cli_args *args,
 }
 
 static enum facet_status
+count_tiles(const struct facet_render *render, struct outcome *o, struct facet_error *err)
+{
+    struct facet_rtbvh_check check;
+    uint64_t size;
+    const uint8_t *bytes = facet_render_tile_image(render, &size);
+    enum facet_status status =
+        bytes != NULL ? facet_rtbvh_check(bytes, size, 1, &check, err) : FACET_OK;
+
+    if (bytes != NULL && status == FACET_OK) {
+        o->bvh = check.open ? bvh_tiles_json(&check) : NULL;
+        facet_rtbvh_check_free(&check);
+    }
+    return status;
+}
+
+static enum facet_status
 count_bvh(const struct facet_render *render, struct outcome *o, struct facet_error *err)
 {
     const struct facet_gfx12_image *image = facet_render_bvh(render);
+    struct facet_bvh_stats stats;
     struct facet_gfx12_walk walk;
     struct facet_gfx12_view view;
     enum facet_status status;
 
     if (image == NULL) {
-        return FACET_OK;
+        return count_tiles(render, o, err);
     }
     view = (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
     status = facet_gfx12_walk(&view, &walk, err);
     if (status == FACET_OK) {
-        status = facet_bvh_stats(&view, &walk, &o->bvh, err);
-        o->has_bvh = status == FACET_OK;
+        status = facet_bvh_stats(&view, &walk, &stats, err);
+        o->bvh = status == FACET_OK ? bvh_stats_json(&stats) : NULL;
         facet_gfx12_walk_free(&walk);
     }
     return status;
@@ -374,7 +391,11 @@ static enum facet_status write_picture(const struct request *r,
         status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), &bytes, err);
     } else {
         status = facet_render_develop(
-            image, facet_render_exposure(scene) * (float)r->exposure, r->clamp, &bytes, err);
+            image,
+            (options->machine->display ? 1.0F : facet_render_exposure(scene)) * (float)r->exposure,
+            r->clamp || options->machine->display,
+            &bytes,
+            err);
     }
     if (status == FACET_OK) {
         o->hash = facet_hash_bytes(bytes.rgba, 4 * pixels, 0);
@@ -459,8 +480,8 @@ static json_t *outcome_json(const struct request *r,
         (void)json_object_set_new(
             object, "guest_instructions", json_integer((json_int_t)o->report.instructions));
     }
-    if (o->has_bvh) {
-        (void)json_object_set_new(object, "bvh", bvh_stats_json(&o->bvh));
+    if (o->bvh != NULL) {
+        (void)json_object_set(object, "bvh", o->bvh);
     }
     (void)json_object_set_new(object, "image_hash", facet_json_hex(o->hash));
     return object;
@@ -489,6 +510,11 @@ static void print_text(const struct request *r,
                    (double)c->primitive_nodes / (double)c->rays,
                    options->machine->places_instances ? "of triangles" : "triangle pairs");
         }
+    }
+    if (o->report.commands != 0) {
+        printf("%" PRIu64 " triangles by %" PRIu64 " commands\n",
+               o->report.triangles,
+               o->report.commands);
     }
     if (o->flat_instances != 0) {
         printf("left out %u instances without volume\n", o->flat_instances);
@@ -572,6 +598,7 @@ static int run_render(const struct cli_args *args)
     outcome.seconds[PHASE_IMPORT] = seconds() - start;
     code = render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);
+    json_decref(outcome.bvh);
     return code;
 }
 

@@ -193,7 +193,7 @@ const struct cli_command cli_cmd_tile_test = {
         "the fault registers afterwards; spec/README.md, \"Tile case folders\", has the format. "
         "Each case starts from machine reset and is reported as pass or with its first difference. "
         "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read.",
-    .examples = "facet tile test tests/tile/cases",
+    .examples = "facet tile test examples/tile/k1",
     .options = test_options,
     .has_json = true,
     .run = run_test,

@@ -237,7 +237,7 @@ json_t *gfx_why_json(const struct gfx_why *why)
 
     (void)json_object_set_new(out,
                               "texture",
-                              json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:b}",
+                              json_pack("{s:s, s:s, s:i, s:i, s:I, s:s, s:b}",
                                         "file",
                                         why->file,
                                         "format",
@@ -247,7 +247,7 @@ json_t *gfx_why_json(const struct gfx_why *why)
                                         "height",
                                         (int)t->height,
                                         "pitch",
-                                        (int)t->pitch,
+                                        (json_int_t)t->pitch,
                                         "wrap",
                                         gfx_why_wraps[why->sampling.wrap],
                                         "normalized",

@@ -135,7 +135,6 @@ read_config(struct tile_setup *s, const struct cli_args *args, struct facet_tile
         (void)cli_bad_error(args, &err);
         return false;
     }
-    config->pool = s->pool;
     return true;
 }
 
@@ -427,6 +426,7 @@ bool tile_setup_start(struct tile_setup *s, const struct cli_args *args)
         (void)cli_bad_error(args, &err);
         return false;
     }
+    facet_tile_use_pool(s->machine, s->pool);
     if (!load_program(s, args) || !load_args(s, args) || !load_inputs(s, args) ||
         !read_packet(s, args)) {
         return false;

@@ -19,7 +19,7 @@
     {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
     {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
     {"cores", 0, "MASK", "cores that take part, bits 3:0 (default 0xF)"},                          \
-    {"sched", 0, "rr:Q or rnd:SEED", "order of the cores' instructions (default rr:1)"},           \
+    {"sched", 0, "ORDER", "rr:Q or rnd:SEED: order of the cores' instructions (default rr:1)"},    \
     {"schedule", 0, "SEED", "short for --sched rnd:SEED"},                                         \
     {"mem", 0, "weak|strong", "memory model (default weak)"},                                      \
     {"poison", 0, NULL, "fill registers with a pattern at the start of every tile"},               \

@@ -12,8 +12,7 @@ bool facet_gfx_span_fits(const struct facet_gfx_numbers *n,
     const struct facet_gfx_format *f = &texture->format;
 
     if (f->packed || f->type != FACET_GFX_UNORM8 || f->channels != 4 || texture->planar ||
-        facet_gfx_texture_is_null(texture) || !sampling->bilinear || sampling->raw ||
-        sampling->srgb) {
+        facet_gfx_texture_is_null(texture) || !sampling->bilinear || sampling->raw) {
         return false;
     }
     for (unsigned c = 0; c < 4; c++) {
@@ -93,6 +92,7 @@ void facet_gfx_span_sample(const struct facet_gfx_numbers *n,
         .width = (int32_t)texture->width,
         .height = (int32_t)texture->height,
         .wrap = sampling->wrap,
+        .srgb = sampling->srgb,
         .scale_u = texture->normalized ? 256.0 * texture->width : 256.0,
         .scale_v = texture->normalized ? 256.0 * texture->height : 256.0,
     };

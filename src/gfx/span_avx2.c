@@ -4,7 +4,7 @@
 
 #if defined(__x86_64__)
 
-#include "gfx/texture.h"
+#include "gfx/sample.h"
 #include "num/flags.h"
 
 #include <immintrin.h>
@@ -116,7 +116,7 @@ INLINE __m256 lerp(__m256 p, __m256 q, __m256 weight)
 }
 
 /* Component c of the four taps, filtered. */
-INLINE __m256 component(const __m256i t[4], const unsigned c, __m256 a, __m256 b)
+INLINE __m256 component(const __m256i t[4], unsigned c, __m256 a, __m256 b)
 {
     const __m256i byte = _mm256_set1_epi32(255);
     __m256 f[4];
@@ -129,6 +129,21 @@ INLINE __m256 component(const __m256i t[4], const unsigned c, __m256 a, __m256 b
         f[k] = unorm(code);
     }
     return lerp(lerp(f[0], f[1], a), lerp(f[2], f[3], a), b);
+}
+
+/* 6.6 for 0 <= x <= 1: the ends hit the table too. */
+INLINE __m256 to_linear(__m256 x)
+{
+    const int *table = (const int *)(const void *)facet_gfx_srgb_table;
+    __m256 scaled = _mm256_mul_ps(x, _mm256_set1_ps(255));
+    __m256i k = _mm256_cvttps_epi32(scaled);
+    __m256i above =
+        _mm256_min_epi32(_mm256_add_epi32(k, _mm256_set1_epi32(1)), _mm256_set1_epi32(255));
+    __m256 low = _mm256_castsi256_ps(_mm256_i32gather_epi32(table, k, 4));
+    __m256 high = _mm256_castsi256_ps(_mm256_i32gather_epi32(table, above, 4));
+    __m256 fraction = _mm256_sub_ps(scaled, _mm256_cvtepi32_ps(k));
+
+    return _mm256_fmadd_ps(fraction, _mm256_sub_ps(high, low), low);
 }
 
 /* Has a texel that counts a code other than 0 and 255? */
@@ -175,12 +190,16 @@ INLINE unsigned eight(const struct facet_gfx_span_job *job,
     t[1] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(near, x.far), 1);
     t[2] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(far, x.near), 1);
     t[3] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(far, x.far), 1);
-    _mm256_storeu_ps(out[0], component(t, 0, a, b));
-    _mm256_storeu_ps(out[1], component(t, 1, a, b));
-    _mm256_storeu_ps(out[2], component(t, 2, a, b));
-    _mm256_storeu_ps(out[3], component(t, 3, a, b));
     if ((*flags & FACET_NX) == 0 && inexact(t, &x, &y, left)) {
         *flags |= FACET_NX;
+    }
+    if (job->srgb && (*flags & FACET_NX) == 0) {
+        return 0xFF;
+    }
+    for (unsigned c = 0; c < 4; c++) {
+        __m256 result = component(t, c, a, b);
+
+        _mm256_storeu_ps(out[c], job->srgb && c < 3 ? to_linear(result) : result);
     }
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left));
 }

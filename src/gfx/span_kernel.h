@@ -1,5 +1,6 @@
 /* Between span.c and its kernels. A kernel does up to 64 samples and returns the set of those that
- * it left to the general way: NaN, farther than 2^21 texels away, or with a tap on the border. */
+ * it left to the general way: NaN, farther than 2^21 texels away, or with a tap on the border; with
+ * sRGB also those of which it does not know whether they raise NX, while nothing else has. */
 #ifndef FACET_GFX_SPAN_KERNEL_H
 #define FACET_GFX_SPAN_KERNEL_H
 
@@ -13,6 +14,7 @@ struct facet_gfx_span_job {
     uint32_t pitch;
     int32_t width, height;
     unsigned wrap;           /* enum facet_gfx_wrap */
+    bool srgb;               /* the step of 6.6 */
     double scale_u, scale_v; /* coordinate to 1/256 texel: exact in binary64 */
 };
 

@@ -5,9 +5,10 @@
  * conversion to binary32 is the one rounding. */
 #include "gfx/span_kernel.h"
 
-#include "gfx/texture.h"
+#include "gfx/sample.h"
 #include "num/flags.h"
 
+#include <math.h>
 #include <string.h>
 
 struct axis {
@@ -64,6 +65,17 @@ static float lerp(float p, float q, float weight)
     return (float)((double)weight * diff + p);
 }
 
+/* 6.6 for 0 <= x <= 1: the ends hit the table too. */
+static float to_linear(float x)
+{
+    float scaled = x * 255, low, high;
+    unsigned k = (unsigned)scaled;
+
+    memcpy(&low, &facet_gfx_srgb_table[k], sizeof low);
+    memcpy(&high, &facet_gfx_srgb_table[k < 255 ? k + 1 : 255], sizeof high);
+    return fmaf(scaled - (float)k, high - low, low);
+}
+
 static bool inexact(const uint8_t *texel)
 {
     for (unsigned c = 0; c < 4; c++) {
@@ -101,17 +113,22 @@ uint64_t facet_gfx_span_portable(const struct facet_gfx_span_job *job,
         t[3] = far + 4 * (size_t)x.far;
         a = (float)x.weight / 256;
         b = (float)y.weight / 256;
+        if ((*flags & FACET_NX) == 0 &&
+            (inexact(t[0]) || (x.weight != 0 && inexact(t[1])) ||
+             (y.weight != 0 && (inexact(t[2]) || (x.weight != 0 && inexact(t[3])))))) {
+            *flags |= FACET_NX;
+        }
+        if (job->srgb && (*flags & FACET_NX) == 0) {
+            left |= UINT64_C(1) << k;
+            continue;
+        }
         for (unsigned c = 0; c < 4; c++) {
             float upper = lerp((float)t[0][c] / 255, (float)t[1][c] / 255, a);
             float lower = lerp((float)t[2][c] / 255, (float)t[3][c] / 255, a);
             float result = lerp(upper, lower, b);
 
+            result = job->srgb && c < 3 ? to_linear(result) : result;
             memcpy(&out[c][k], &result, sizeof result);
-        }
-        if ((*flags & FACET_NX) == 0 &&
-            (inexact(t[0]) || (x.weight != 0 && inexact(t[1])) ||
-             (y.weight != 0 && (inexact(t[2]) || (x.weight != 0 && inexact(t[3])))))) {
-            *flags |= FACET_NX;
         }
     }
     return left;

@@ -30,6 +30,14 @@ static int64_t fp_rank(uint32_t code)
     return (code >> 31) != 0 ? -1 - (int64_t)(code & 0x7FFFFFFF) : (int64_t)code;
 }
 
+/* A binary32 number that is read as it is, whatever the policy: normal or zero. */
+static bool is_plain(uint32_t code)
+{
+    uint32_t magnitude = code & 0x7FFFFFFF;
+
+    return magnitude == 0 || magnitude - 0x00800000 < 0x7F000000;
+}
+
 void facet_extreme_look(struct facet_extreme *extreme,
                         const struct facet_conv *conv,
                         bool max,
@@ -41,6 +49,8 @@ void facet_extreme_look(struct facet_extreme *extreme,
 
     if (facet_format_is_int(conv->elem)) {
         value = (conv->uns ? (int64_t)bits : facet_bits_sign(bits, width)) - conv->zp;
+    } else if (conv->elem == FACET_FMT_FP32 && is_plain(bits)) {
+        value = fp_rank(bits);
     } else {
         struct facet_conv exact = facet_exact_conv(conv);
         uint32_t code = facet_widen(&exact, bits, &raised);

@@ -60,9 +60,6 @@ static bool surface_regular(const struct raster_pipe *p,
            rows_inside(p->unit, base, before, stride, rows, row_bytes, span);
 }
 
-/* Up to 3 bytes behind a texel are read along with it by the wide code. */
-enum { TEXEL_SLACK = 3 };
-
 static bool texels_regular(const struct raster_pipe *p)
 {
     static const uint8_t texel_bytes[] = {2, 4, 1};
@@ -74,7 +71,7 @@ static bool texels_regular(const struct raster_pipe *p)
                      0,
                      s->stride,
                      s->height,
-                     (uint64_t)s->width * texel_bytes[s->format] + TEXEL_SLACK,
+                     (uint64_t)s->width * texel_bytes[s->format],
                      &span) ||
         span_meets(p->color, span.begin, span.end) || span_meets(p->depth, span.begin, span.end)) {
         return false;

@@ -15,7 +15,7 @@ static float soften(float light)
 
 /* Bends the strongest channel and scales the others with it: the hue stays, and a bright saturated
  * colour still shows its shading. */
-static void develop_pixel(const float in[3], float exposure, bool clamp, uint8_t out[4])
+void facet_render_develop_pixel(const float in[3], float exposure, bool clamp, uint8_t out[4])
 {
     float rgb[3], light = 0.0F, scale = 1.0F;
 
@@ -42,7 +42,7 @@ enum facet_status facet_render_develop(const struct facet_image_f *from,
     size_t count = (size_t)from->width * from->height;
 
     for (size_t i = 0; i < count && status == FACET_OK; i++) {
-        develop_pixel(from->rgb + 3 * i, exposure, clamp, out->rgba + 4 * i);
+        facet_render_develop_pixel(from->rgb + 3 * i, exposure, clamp, out->rgba + 4 * i);
     }
     return status;
 }

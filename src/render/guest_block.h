@@ -37,6 +37,7 @@ static inline uint64_t facet_guest_layout(void)
                                      sizeof(struct facet_scene_material),
                                      sizeof(struct facet_scene_texture),
                                      sizeof(struct facet_scene_light),
+                                     sizeof(struct facet_lamp),
                                      offsetof(struct facet_guest_block, cost),
                                      offsetof(struct facet_picture, sky_level),
                                      offsetof(struct facet_scene, bounds),

@@ -133,6 +133,8 @@ static void write_all(struct writer *w,
     block.offload = offload;
     block.picture = *picture;
     block.picture.scene = put_scene(w, picture->scene);
+    block.picture.lamps =
+        put(w, picture->lamps, sizeof *picture->lamps * (uint64_t)picture->lamp_count);
     block.bvh = (uint64_t)(uintptr_t)put(w, bvh, bvh_bytes);
     block.bvh_bytes = bvh_bytes;
     ask_materials(picture->scene, &block);

@@ -3,6 +3,7 @@
 
 #define ONE_OVER_PI 0.31830988618F
 #define DEFAULT_LUX 3.0F
+#define SHORT_OF_THE_LAMP 0.9999F /* or rounding would put it into its own shadow */
 
 static float clamp01(float value)
 {
@@ -65,6 +66,58 @@ bool facet_light_incoming(const struct facet_scene_light *light,
         return false;
     }
     out->radiance = vec3_scale(vec3_load(light->color), cosine * strength * ONE_OVER_PI);
+    return true;
+}
+
+/* The first lamp whose sum is above x. */
+static const struct facet_lamp *pick_lamp(const struct facet_lamp *lamps, uint32_t count, float x)
+{
+    uint32_t low = 0, high = count - 1;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (lamps[middle].until > x) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return &lamps[low];
+}
+
+bool facet_lamp_incoming(const struct facet_lamp *lamps,
+                         uint32_t count,
+                         const float random[3],
+                         struct facet_vec3 point,
+                         struct facet_vec3 normal,
+                         struct facet_vec3 geometric,
+                         struct facet_lamp_point *from,
+                         struct facet_incoming *out)
+{
+    const struct facet_lamp *lamp = pick_lamp(lamps, count, random[0]);
+    float root = sqrtf(random[1]), square, cosine, there;
+    struct facet_vec3 face = vec3_cross(lamp->across, lamp->up), unit;
+
+    from->lamp = lamp;
+    from->u = 1.0F - root;
+    from->v = root * random[2];
+    out->direction = vec3_sub(
+        vec3_along(vec3_along(lamp->corner, lamp->across, from->u), lamp->up, from->v), point);
+    out->t_max = SHORT_OF_THE_LAMP;
+    unit = out->direction;
+    square = vec3_dot(unit, unit);
+    if (!vec3_normalize(&unit) || !vec3_normalize(&face)) {
+        return false;
+    }
+    cosine = vec3_dot(normal, unit);
+    there = vec3_dot(face, unit);
+    there = lamp->side == 0.0F ? fabsf(there) : -lamp->side * there;
+    if (!(cosine > 0.0F && there > 0.0F && vec3_dot(geometric, unit) > 0.0F)) {
+        return false;
+    }
+    square = ONE_OVER_PI * cosine * there / (fmaxf(square, 1e-8F) * lamp->density);
+    out->radiance = vec3(square, square, square);
     return true;
 }
 

@@ -19,6 +19,32 @@ bool facet_light_incoming(const struct facet_scene_light *light,
                           struct facet_vec3 geometric,
                           struct facet_incoming *out);
 
+/* A triangle that glows, in world space; `until` is the running sum of area * brightness over the
+ * lamps before and with it, 1 at the last. */
+struct facet_lamp {
+    struct facet_vec3 corner, across, up; /* edges from the corner to the second and the third */
+    uint32_t instance, triangle;
+    float side; /* that glows: 1 where the corners go counter-clockwise, -1 the other, 0 both */
+    float until;
+    float density; /* chance of a point per area */
+};
+
+/* A point on a lamp chosen by three numbers in [0, 1): its place as `triangle` coordinates and the
+ * light it sends to `point` per unit of radiance. false when it sends none there: the lamp turns
+ * its back, or the surface does. out->direction leads to it, at t 1. */
+struct facet_lamp_point {
+    const struct facet_lamp *lamp;
+    float u, v;
+};
+bool facet_lamp_incoming(const struct facet_lamp *lamps,
+                         uint32_t count,
+                         const float random[3],
+                         struct facet_vec3 point,
+                         struct facet_vec3 normal,
+                         struct facet_vec3 geometric,
+                         struct facet_lamp_point *from,
+                         struct facet_incoming *out);
+
 /* How strongly the scene is lit, in lux: directional lights as they are, others at a quarter of the
  * scene's diagonal. The sky is as bright as it should be beside that. 3, the default sun, for a
  * scene whose lights are all dark. */

@@ -40,6 +40,8 @@ void facet_render_picture(const struct facet_render *render, struct facet_pictur
         .ao_distance =
             o->ao_distance > 0.0F ? o->ao_distance : default_ao_distance(&render->scene->bounds),
         .bounces = o->bounces,
+        .lamps = render->lamps,
+        .lamp_count = render->lamp_count,
         .sky_level = facet_light_level(render->scene) / 3.0F,
     };
 }

@@ -6,6 +6,7 @@
 #define FACET_RENDER_PICTURE_H
 
 #include "base/error.h"
+#include "render/light.h"
 #include "render/surface.h"
 
 enum facet_render_view {
@@ -56,6 +57,8 @@ struct facet_picture {
     uint32_t ao_rays;
     float ao_distance; /* above 0 */
     uint32_t bounces;
+    const struct facet_lamp *lamps; /* for paths: surfaces that glow; none when bounces is 0 */
+    uint32_t lamp_count;
     float sky_level; /* brightness of the sky beside the scene's lights (light.h) */
 };
 

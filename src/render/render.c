@@ -11,6 +11,7 @@ const struct facet_render_machine *const facet_render_machines[] = {
     &facet_render_xphmg_rt_offload,
     &facet_render_xphmg_gfx,
     &facet_render_xphmg_gfx_portable,
+    &facet_render_tile,
     NULL,
 };
 
@@ -126,7 +127,10 @@ enum facet_status facet_render_open(const struct facet_scene *scene,
     }
     render->scene = scene;
     render->options = *options;
-    status = options->machine->open(render, pool, progress, err);
+    status = facet_render_find_lamps(render, err);
+    if (status == FACET_OK) {
+        status = options->machine->open(render, pool, progress, err);
+    }
     if (status != FACET_OK) {
         facet_render_close(render);
         return status;
@@ -139,6 +143,7 @@ void facet_render_close(struct facet_render *render)
 {
     if (render != NULL) {
         render->options.machine->close(render);
+        free(render->lamps);
         free(render);
     }
 }

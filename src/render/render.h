@@ -56,6 +56,8 @@ struct facet_render_report {
     struct facet_render_cost cost[FACET_RAY_KIND_COUNT];
     uint32_t tiles;
     uint64_t instructions; /* retired by a guest program; 0 where there is none */
+    uint64_t commands;     /* of a command queue; 0 where there is none */
+    uint64_t triangles;    /* drawn by them */
 };
 
 struct facet_render; /* a scene made ready for a machine */
@@ -83,11 +85,14 @@ enum facet_status facet_render_draw(const struct facet_render *render,
 
 /* The acceleration structure; NULL for a machine that has none. */
 const struct facet_gfx12_image *facet_render_bvh(const struct facet_render *render);
+/* The tile image of an xphmg machine; NULL for another one. */
+const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size);
 /* Instances that were left out since their matrix has no inverse. */
 uint32_t facet_render_flat_instances(const struct facet_render *render);
 
 /* Light to pixels: `exposure` multiplies it, then, unless `clamp`, what is brighter than 0.6 in a
  * channel bends smoothly towards 1; darker colours stay exact. Alpha becomes 255. */
+void facet_render_develop_pixel(const float in[3], float exposure, bool clamp, uint8_t out[4]);
 enum facet_status facet_render_develop(const struct facet_image_f *from,
                                        float exposure,
                                        bool clamp,
@@ -101,6 +106,7 @@ struct facet_render_machine {
     const char *summary;
     bool places_instances; /* opening counts the triangles of every instance */
     bool rasterizes;       /* without rays: no shadows, ambient occlusion, bounces, heat maps */
+    bool display;          /* draws display pixels: no exposure, nothing to bend */
     enum facet_status (*open)(struct facet_render *render,
                               facet_pool *pool,
                               struct facet_progress *progress,

@@ -12,9 +12,17 @@
 
 /* A scene with more lights than this has that many of them drawn per sample. */
 enum { LIGHTS_PER_SAMPLE = 8 };
+#define MOST_OF_A_PATH 1.0F
 /* Sample dimensions; pairs are stratified together (scene/sample.h). Each bounce has its own set.
  */
-enum { DIM_PIXEL = 0, DIM_AMBIENT = 2, DIM_REACH = 4, DIM_LIGHT = 6, DIM_COUNT = 24 };
+enum {
+    DIM_PIXEL = 0,
+    DIM_AMBIENT = 2,
+    DIM_REACH = 4,
+    DIM_LIGHT = 6,
+    DIM_LAMP = 22,
+    DIM_COUNT = 26
+};
 
 uint32_t facet_tile_count(uint32_t width, uint32_t height)
 {
@@ -141,13 +149,36 @@ static bool is_mirror(const struct facet_tile *t, const struct facet_surface *su
     return surface->mirror && t->picture->bounces != 0;
 }
 
+/* Places right beside a light are so bright that the few paths which end there would be white dots
+ * in the picture. What a bounce brings is therefore limited to that of a white surface in the
+ * sun. */
+static struct facet_vec3 limited(const struct facet_tile *t, struct facet_vec3 light)
+{
+    float most = MOST_OF_A_PATH * t->picture->sky_level;
+    float largest = fmaxf(light.x, fmaxf(light.y, light.z));
+
+    return t->bounce != 0 && largest > most ? vec3_scale(light, most / largest) : light;
+}
+
+/* What the rays of the wave bring, unless something is in their way. */
+static enum facet_status bring_light(struct facet_tile *t, struct facet_error *err)
+{
+    bool shadows = t->picture->shadows;
+    enum facet_status status = shadows ? trace_wave(t, FACET_RAY_SHADOW, err) : FACET_OK;
+
+    for (size_t i = 0; i < t->ray_count && status == FACET_OK; i++) {
+        if (!shadows || t->hits[i].instance == FACET_SCENE_NONE) {
+            add(t, t->owner[i], limited(t, t->brings[i]));
+        }
+    }
+    return status;
+}
+
 static enum facet_status light_wave(struct facet_tile *t, uint32_t k, struct facet_error *err)
 {
     const struct facet_scene *scene = t->picture->scene;
     uint32_t count = scene->light_count;
     float weight = count > LIGHTS_PER_SAMPLE ? (float)count / LIGHTS_PER_SAMPLE : 1.0F;
-    bool shadows = t->picture->shadows;
-    enum facet_status status = FACET_OK;
 
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
@@ -168,15 +199,41 @@ static enum facet_status light_wave(struct facet_tile *t, uint32_t k, struct fac
         t->brings[t->ray_count] = vec3_scale(vec3_mul(s->color, in.radiance), weight);
         add_ray(t, pixel, in.direction, in.t_max);
     }
-    if (shadows) {
-        status = trace_wave(t, FACET_RAY_SHADOW, err);
-    }
-    for (size_t i = 0; i < t->ray_count && status == FACET_OK; i++) {
-        if (!shadows || t->hits[i].instance == FACET_SCENE_NONE) {
-            add(t, t->owner[i], t->brings[i]);
+    return bring_light(t, err);
+}
+
+/* One point of one lamp for each pixel. */
+static enum facet_status lamp_wave(struct facet_tile *t, struct facet_error *err)
+{
+    const struct facet_picture *p = t->picture;
+
+    t->ray_count = 0;
+    for (uint32_t i = 0; i < t->lit_count; i++) {
+        uint32_t pixel = t->lit[i];
+        const struct facet_surface *s = &t->surface[pixel];
+        float random[3];
+        struct facet_lamp_point from;
+        struct facet_surface lamp;
+        struct facet_incoming in;
+
+        for (unsigned k = 0; k < 3; k++) {
+            random[k] = random_number(t, pixel, t->sample, DIM_LAMP + k);
         }
+        if (s->mirror ||
+            !facet_lamp_incoming(
+                p->lamps, p->lamp_count, random, s->start, s->normal, s->geometric, &from, &in)) {
+            continue;
+        }
+        facet_surface_find(p->scene,
+                           &(struct facet_render_hit){.u = from.u,
+                                                      .v = from.v,
+                                                      .instance = from.lamp->instance,
+                                                      .triangle = from.lamp->triangle},
+                           &lamp);
+        t->brings[t->ray_count] = vec3_mul(vec3_mul(s->color, in.radiance), lamp.emitted);
+        add_ray(t, pixel, in.direction, in.t_max);
     }
-    return status;
+    return bring_light(t, err);
 }
 
 static enum facet_status light_waves(struct facet_tile *t, struct facet_error *err)
@@ -186,6 +243,9 @@ static enum facet_status light_waves(struct facet_tile *t, struct facet_error *e
 
     for (uint32_t k = 0; k < lights && k < LIGHTS_PER_SAMPLE && status == FACET_OK; k++) {
         status = light_wave(t, k, err);
+    }
+    if (status == FACET_OK && t->picture->lamp_count != 0) {
+        status = lamp_wave(t, err);
     }
     return status;
 }
@@ -265,12 +325,9 @@ static struct facet_vec3 next_direction(const struct facet_tile *t, uint32_t pix
                                   random_number(t, pixel, t->sample, DIM_AMBIENT + 1));
 }
 
-/* A scene that brings lights of its own has them where its surfaces glow. Those then show, also in
- * mirrors, but light nothing: it would count twice, and paths find small lamps too seldom. */
+/* Surfaces that glow show to the eye and in mirrors; their light on others is that of lamp_wave. */
 static enum facet_status bounce_wave(struct facet_tile *t, struct facet_error *err)
 {
-    bool lamps = t->picture->scene->light_count == 0 || t->picture->scene->lights[0].derived;
-
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
         uint32_t pixel = t->lit[i];
@@ -279,7 +336,7 @@ static enum facet_status bounce_wave(struct facet_tile *t, struct facet_error *e
 
         if (vec3_dot(direction, s->geometric) > 0.0F) { /* else below the triangle: dark */
             t->share[pixel] = vec3_mul(t->share[pixel], s->color);
-            t->glows[pixel] = t->glows[pixel] && (s->mirror || lamps);
+            t->glows[pixel] = t->glows[pixel] && s->mirror;
             add_ray(t, pixel, direction, INFINITY);
         }
     }

@@ -7,8 +7,14 @@
 struct facet_render {
     const struct facet_scene *scene;
     struct facet_render_options options;
+    struct facet_lamp *lamps; /* lamps.c */
+    uint32_t lamp_count;
     void *state; /* the machine's own */
 };
+
+/* lamps.c: the surfaces that glow, for paths. A scene that brings lights of its own has them where
+ * its surfaces glow: there are no lamps then, or their light would count twice. */
+enum facet_status facet_render_find_lamps(struct facet_render *render, struct facet_error *err);
 
 /* picture.c: what the options ask for, as shading sees it. */
 void facet_render_picture(const struct facet_render *render, struct facet_picture *out);
@@ -40,6 +46,7 @@ enum facet_status facet_render_rays(const struct facet_render *render,
                                     struct facet_error *err);
 
 extern const struct facet_render_machine facet_render_gfx12;
+extern const struct facet_render_machine facet_render_tile;
 extern const struct facet_render_machine facet_render_xphmg_rt, facet_render_xphmg_rt_offload;
 extern const struct facet_render_machine facet_render_xphmg_gfx, facet_render_xphmg_gfx_portable;
 

@@ -7,6 +7,7 @@
 #include "render/tile_input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "guest_elf.h" /* made by guest/render */
 
@@ -100,6 +101,19 @@ static void close_xphmg(struct facet_render *render)
         free(state);
     }
     render->state = NULL;
+}
+
+const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size)
+{
+    const struct xphmg_state *state = render->state;
+    struct facet_guest_block block;
+
+    if (!render->options.machine->places_instances) {
+        return NULL;
+    }
+    memcpy(&block, state->image.bytes, sizeof block);
+    *size = block.bvh_bytes;
+    return state->image.bytes + (block.bvh - FACET_GUEST_BLOCK);
 }
 
 static enum facet_status draw_xphmg(const struct facet_render *render,

@@ -18,7 +18,6 @@
 
 #if defined(__x86_64__)
 
-#include "base/bits.h"
 #include "num/accum.h"
 #include "rt/fp32.h"
 #include "rt/layout.h"
@@ -457,7 +456,7 @@ struct lane {
     unsigned boxes_tested; /* not 0: some that the ray was divided for */
     bool odd;              /* not to be done here */
     uint64_t *top;
-    uint64_t stack[MAX_STACK];
+    uint64_t stack[MAX_STACK + 1]; /* push_all writes four where three are */
 };
 
 /* false: no node can be read. */
@@ -576,12 +575,47 @@ INLINE uint64_t entry(uint32_t near, uint32_t reference)
     return (uint64_t)near << 32 | reference;
 }
 
-/* Puts three or more children on the stack, the nearest on top; the lower child of equals above. */
+/* The larger first. */
+INLINE void order(uint64_t *a, uint64_t *b)
+{
+    const uint64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+
+    *a = high;
+    *b = low;
+}
+
+/* Puts three or more children on the stack, the nearest on top; the lower child of equals above.
+ * Three and four, which are most, are sorted without a branch. */
 INLINE uint64_t *
 push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t reference[8])
 {
+    const unsigned count = (unsigned)__builtin_popcount(hit);
     uint64_t *const bottom = top;
 
+    if (count <= 4) {
+        uint64_t key[4]; /* near, then child */
+
+        for (unsigned i = 0; i < 3; i++, hit &= hit - 1) {
+            const unsigned c = (unsigned)__builtin_ctz(hit);
+
+            key[i] = entry(near[c], c);
+        }
+        key[3] = 0;
+        if (count == 4) {
+            const unsigned c = (unsigned)__builtin_ctz(hit);
+
+            key[3] = entry(near[c], c);
+        }
+        order(&key[0], &key[1]);
+        order(&key[2], &key[3]);
+        order(&key[0], &key[2]);
+        order(&key[1], &key[3]);
+        order(&key[1], &key[2]);
+        for (unsigned i = 0; i < 4; i++) {
+            top[i] = entry((uint32_t)(key[i] >> 32), reference[(uint32_t)key[i]]);
+        }
+        return top + count;
+    }
     for (; hit != 0; hit &= hit - 1) {
         const unsigned c = (unsigned)__builtin_ctz(hit);
         uint64_t *at = top++;
@@ -592,6 +626,23 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t ref
         *at = entry(near[c], reference[c]);
     }
     return top;
+}
+
+/* Asks for memory that will be read soon. The addresses are numbers: they may lie anywhere. */
+INLINE void expect_node(const struct plan *plan, uint64_t index)
+{
+    const uintptr_t tile = (uintptr_t)plan->heap + index * TILE;
+
+    for (uintptr_t line = 0; line < (plan->scene->node8 ? 2 : 1) * TILE; line += 64) {
+        _mm_prefetch((const char *)(tile + line), _MM_HINT_T0);
+    }
+}
+
+INLINE void expect_leaf(const struct plan *plan, uint64_t index)
+{
+    const uintptr_t range = (uintptr_t)plan->heap + index * FACET_RT_RANGE_BYTES;
+
+    _mm_prefetch((const char *)range, _MM_HINT_T0);
 }
 
 /* Where the ray goes after the children of a node, leaves included, up to the next node. false: the
@@ -611,8 +662,13 @@ INLINE bool advance(const struct plan *plan, struct lane *l, const struct childr
     }
     if (c->hit != 0) {
         const unsigned first = (unsigned)__builtin_ctz(c->hit), rest = c->hit & (c->hit - 1);
-        _Alignas(32) uint32_t near[8], references[8];
+        /* TriRanges of neighbours lie together: the first one stands for all; none: the ninth. */
+        const unsigned leaves =
+            1u << 8 | (c->hit & (unsigned)_mm256_movemask_ps(
+                                    _mm256_castsi256_ps(_mm256_slli_epi32(c->reference, 31))));
+        _Alignas(32) uint32_t near[8], references[9];
 
+        references[8] = 0;
         _mm256_store_si256((__m256i *)near, _mm256_castps_si256(c->near));
         _mm256_store_si256((__m256i *)references, c->reference);
         if (__builtin_expect((unsigned)__builtin_popcount(c->hit) + (uint64_t)(top - l->stack) >
@@ -621,15 +677,7 @@ INLINE bool advance(const struct plan *plan, struct lane *l, const struct childr
             l->odd = true;
             return false;
         }
-        for (unsigned leaves = c->hit & (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(
-                                   _mm256_slli_epi32(c->reference, 31)));
-             leaves != 0;
-             leaves &= leaves - 1) {
-            _mm_prefetch((const char *)plan->heap +
-                             (uint64_t)(references[__builtin_ctz(leaves)] >> 1) *
-                                 FACET_RT_RANGE_BYTES,
-                         _MM_HINT_T0);
-        }
+        expect_leaf(plan, references[__builtin_ctz(leaves)] >> 1);
         if (rest == 0) {
             reference = references[first];
         } else if ((rest & (rest - 1)) == 0) {
@@ -662,14 +710,10 @@ INLINE bool advance(const struct plan *plan, struct lane *l, const struct childr
     }
     l->top = top;
     l->reference = reference;
-    {
-        const char *const tile = (const char *)plan->heap + (uint64_t)(reference >> 1) * TILE;
-
-        for (size_t line = 0; line < (plan->scene->node8 ? 4 : 2); line++) {
-            _mm_prefetch(tile + 64 * line, _MM_HINT_T0);
-        }
+    if (__builtin_expect(reference >> 1 >= plan->nodes || l->steps >= plan->scene->steps, 0)) {
+        l->odd = true;
     }
-    l->odd |= reference >> 1 >= plan->nodes || l->steps >= plan->scene->steps;
+    expect_node(plan, reference >> 1);
     return !l->odd;
 }
 

@@ -3,43 +3,57 @@
 
 #include "tile/core.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { LINE = 64, IN_LINES = 1, IN_STORES = 2, IN_TEXELS = 4 };
 
+/* One reservation for all: pages that are never touched cost address space only. */
 enum facet_status
 facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct facet_error *err)
 {
     size_t lines = vram_size / LINE;
+    size_t sizes[] = {vram_size, /* data */
+                      vram_size, /* texture */
+                      lines * sizeof *cache->valid,
+                      lines * sizeof *cache->dirty,
+                      lines * sizeof *cache->lines,
+                      lines * sizeof *cache->stores,
+                      lines * sizeof *cache->texels,
+                      lines}; /* listed */
+    uint8_t *part[sizeof sizes / sizeof sizes[0]];
+    size_t total = 0;
 
-    /* Untouched pages of these cost address space only. */
-    cache->data = calloc(vram_size, 1);
-    cache->valid = calloc(lines, sizeof *cache->valid);
-    cache->dirty = calloc(lines, sizeof *cache->dirty);
-    cache->listed = calloc(lines, 1);
-    cache->lines = calloc(lines, sizeof *cache->lines);
-    cache->stores = calloc(lines, sizeof *cache->stores);
-    cache->texture = calloc(vram_size, 1);
-    cache->texels = calloc(lines, sizeof *cache->texels);
-    if (cache->data == NULL || cache->valid == NULL || cache->dirty == NULL ||
-        cache->listed == NULL || cache->lines == NULL || cache->stores == NULL ||
-        cache->texture == NULL || cache->texels == NULL) {
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        total += sizes[i];
+    }
+    cache->memory = mmap(
+        NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (cache->memory == MAP_FAILED) {
+        cache->memory = NULL;
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a core's caches");
     }
+    cache->memory_size = total;
+    part[0] = cache->memory;
+    for (size_t i = 1; i < sizeof sizes / sizeof sizes[0]; i++) {
+        part[i] = part[i - 1] + sizes[i - 1];
+    }
+    cache->data = part[0];
+    cache->texture = part[1];
+    cache->valid = (uint64_t *)(void *)part[2];
+    cache->dirty = (uint64_t *)(void *)part[3];
+    cache->lines = (uint32_t *)(void *)part[4];
+    cache->stores = (uint32_t *)(void *)part[5];
+    cache->texels = (uint32_t *)(void *)part[6];
+    cache->listed = part[7];
     return FACET_OK;
 }
 
 void facet_tile_cache_free(struct facet_tile_cache *cache)
 {
-    free(cache->data);
-    free(cache->valid);
-    free(cache->dirty);
-    free(cache->listed);
-    free(cache->lines);
-    free(cache->stores);
-    free(cache->texture);
-    free(cache->texels);
+    if (cache->memory != NULL) {
+        (void)munmap(cache->memory, cache->memory_size);
+    }
 }
 
 static void list_line(struct facet_tile_cache *cache, uint32_t line)

@@ -10,9 +10,12 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct facet_tile_cache {
+    void *memory; /* that all arrays below lie in */
+    size_t memory_size;
     uint8_t *data;   /* D */
     uint64_t *valid; /* per line: a bit per byte */
     uint64_t *dirty; /* a subset of valid */

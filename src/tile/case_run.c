@@ -208,11 +208,11 @@ enum facet_status facet_tile_case_run(const struct facet_tile_case *c,
 
     *result = (struct facet_tile_case_result){0};
     config.plain = how->plain;
-    config.pool = how->pool;
     status = facet_tile_create(&config, &machine, err);
     if (status != FACET_OK) {
         return status;
     }
+    facet_tile_use_pool(machine, how->pool);
     if (prepare(c, machine, result)) {
         facet_machine_run(machine, &run, &stop);
         result->pass = compare(c, machine, result);

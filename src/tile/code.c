@@ -108,8 +108,12 @@ static const struct facet_tile_insn *decode(struct facet_tile_core *c,
 {
     struct facet_tile_page *page = c->page;
     size_t index = (size_t)(op - page->ops);
+    struct facet_tile_insn *insn = &page->ops[index];
+    int64_t target;
 
-    decode_word(c->m, facet_load_le32(page->bytes + 4 * index), &page->ops[index]);
+    decode_word(c->m, facet_load_le32(page->bytes + 4 * index), insn);
+    target = (int64_t)index * 4 + insn->imm; /* looked at by branches and JAL alone */
+    insn->near = target >= 0 && target < PAGE && target % 4 == 0;
     return op->fn(c, op);
 }
 

@@ -11,6 +11,7 @@
 #include "machine/ops.h"
 #include "num/tile.h"
 #include "tile/cache.h"
+#include "tile/queue.h"
 #include "tile/tile.h"
 
 /* Lanes of a register are the bytes of the array in rising order. */
@@ -36,8 +37,11 @@ struct facet_tile_insn {
     uint32_t word;
     int32_t imm;
     uint8_t rd, rs1, rs2, rs3;
-    uint8_t order; /* of an atomic */
+    uint8_t order;      /* of an atomic */
+    uint8_t near;       /* a branch whose target is an instruction of its own page */
+    uint8_t unused[10]; /* a size that is a power of two: pc is found by a shift */
 };
+_Static_assert(sizeof(void *) != 8 || sizeof(struct facet_tile_insn) == 32, "size of an operation");
 
 #define FACET_TILE_NO_REG 32
 #define FACET_TILE_PAGE_OPS 1024
@@ -107,6 +111,7 @@ struct facet_tile_machine {
     uint8_t *imem, *sampler;
     uint32_t vram_size;
     struct facet_raster_unit unit;
+    bool watched;  /* somebody listens; as of the run that is under way */
     uint8_t event; /* enum facet_tile_event */
     uint8_t event_core;
 
@@ -127,6 +132,9 @@ struct facet_tile_machine {
     uint32_t slot;   /* of the round */
     uint32_t left;   /* instructions left in the slot, rr only; 0: the slot has not begun */
     uint32_t random; /* x of rnd */
+
+    struct facet_tile_queue queue;
+    facet_pool *own_pool; /* config.threads */
 
     /* tables of the face */
     struct facet_core_desc desc[FACET_TILE_CORES];

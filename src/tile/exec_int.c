@@ -116,20 +116,27 @@ COMPARE(CMPEQ, a == b)
 /* ---- control flow ---- */
 
 /* A taken branch or jump; `link` of a plain branch is FACET_TILE_NO_REG. */
-static inline const struct facet_tile_insn *
+static const struct facet_tile_insn *
 jump(struct facet_tile_core *c, const struct facet_tile_insn *op, uint32_t target, unsigned link)
 {
     uint32_t pc = facet_tile_pc(c, op);
 
-    if (__builtin_expect((target & 3) != 0, 0)) {
+    if ((target & 3) != 0) {
         return facet_tile_stop(c, op, 2, target);
     }
     c->r.s[link] = pc + 4;
     c->perf[FACET_TILE_CLASS_BRANCH]++;
-    if (__builtin_expect((target ^ pc) < 4096, 1)) { /* on the same page */
-        return op + (int32_t)(target - pc) / 4;
-    }
     return facet_tile_at(c, target);
+}
+
+static inline const struct facet_tile_insn *branch(struct facet_tile_core *c,
+                                                   const struct facet_tile_insn *op)
+{
+    if (__builtin_expect(op->near, 1)) {
+        c->perf[FACET_TILE_CLASS_BRANCH]++;
+        return op + op->imm / 4;
+    }
+    return jump(c, op, facet_tile_pc(c, op) + IMM, FACET_TILE_NO_REG);
 }
 
 #define BRANCH(name, condition)                                                                    \
@@ -137,7 +144,7 @@ jump(struct facet_tile_core *c, const struct facet_tile_insn *op, uint32_t targe
     {                                                                                              \
         uint32_t a = RS1, b = RS2;                                                                 \
                                                                                                    \
-        return condition ? jump(c, op, facet_tile_pc(c, op) + IMM, FACET_TILE_NO_REG) : op + 1;    \
+        return condition ? branch(c, op) : op + 1;                                                 \
     }
 
 BRANCH(BEQ, a == b)

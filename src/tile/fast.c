@@ -58,16 +58,23 @@ static inline __m128i is_zero(__m128 x)
     return _mm_castps_si128(_mm_cmpeq_ps(x, _mm_setzero_ps()));
 }
 
-/* Lanes of a product or fused result about which nothing is certain. */
-static inline __m128i doubtful(__m128 result, __m128 a, __m128 b)
+/* Whether nothing is certain about some lane of a product or fused result: it is not above the
+ * smallest normal number, or not finite. One comparison does both by moving the range to the bottom
+ * of the signed numbers. */
+static inline bool doubtful(__m128 result, __m128 a, __m128 b)
 {
+    const __m128i first = _mm_set1_epi32(0x00800001),
+                  count = _mm_set1_epi32(0x7F7FFFFF - 0x00800001);
+    const __m128i sign = _mm_set1_epi32(INT32_MIN);
     __m128i m = magnitude(result);
-    __m128i tiny = _mm_cmpgt_epi32(_mm_set1_epi32(0x00800001), m);
+    __m128i outside =
+        _mm_cmpgt_epi32(_mm_add_epi32(_mm_sub_epi32(m, first), sign), _mm_add_epi32(count, sign));
 
-    if (UNLIKELY(any(tiny))) {
-        tiny = _mm_andnot_si128(_mm_or_si128(is_zero(a), is_zero(b)), tiny);
+    if (__builtin_expect(!any(outside), 1)) {
+        return false;
     }
-    return _mm_or_si128(tiny, _mm_cmpgt_epi32(m, _mm_set1_epi32(0x7F7FFFFF)));
+    outside = _mm_andnot_si128(_mm_or_si128(is_zero(a), is_zero(b)), outside);
+    return any(_mm_or_si128(outside, not_finite(result)));
 }
 
 static inline __m128d low(__m128 x)
@@ -145,7 +152,7 @@ FAST(VMUL_F32)
 {
     __m128 a = LOAD_F(VS1), b = LOAD_F(VS2), r = _mm_mul_ps(a, b);
 
-    if (UNLIKELY(!simple(c) || any(doubtful(r, a, b)) || (!has_nx(c) && !exact_product(a, b, r)))) {
+    if (UNLIKELY(!simple(c) || doubtful(r, a, b) || (!has_nx(c) && !exact_product(a, b, r)))) {
         return facet_tile_x_VMUL_F32(c, op);
     }
     STORE_F(c->r.v[op->rd], r);
@@ -156,8 +163,7 @@ FAST_FMA(VFMA_F32)
 {
     __m128 a = LOAD_F(VS1), b = LOAD_F(VS2), d = LOAD_F(OLD_VD), r = _mm_fmadd_ps(a, b, d);
 
-    if (UNLIKELY(!simple(c) || any(doubtful(r, a, b)) ||
-                 (!has_nx(c) && !exact_fused(a, b, d, r)))) {
+    if (UNLIKELY(!simple(c) || doubtful(r, a, b) || (!has_nx(c) && !exact_fused(a, b, d, r)))) {
         return facet_tile_x_VFMA_F32(c, op);
     }
     STORE_F(c->r.v[op->rd], r);
@@ -175,7 +181,7 @@ FAST_FMA(VDOT_F32)
     __m128 r3 = _mm_fmadd_ss(a3, b3, r2);
     __m128 all = _mm_movelh_ps(_mm_unpacklo_ps(r0, r1), _mm_unpacklo_ps(r2, r3));
 
-    if (UNLIKELY(!simple(c) || !has_nx(c) || any(doubtful(all, a, b)))) {
+    if (UNLIKELY(!simple(c) || !has_nx(c) || doubtful(all, a, b))) {
         return facet_tile_x_VDOT_F32(c, op);
     }
     c->r.s[op->rd] = (uint32_t)_mm_cvtsi128_si32(_mm_castps_si128(r3));
@@ -189,7 +195,7 @@ FAST(VRCP_F32)
     __m128i fraction = _mm_and_si128(_mm_castps_si128(a), _mm_set1_epi32(0x007FFFFF));
     bool exact = _mm_movemask_epi8(_mm_cmpeq_epi32(fraction, _mm_setzero_si128())) == 0xFFFF;
 
-    if (UNLIKELY(!simple(c) || any(doubtful(r, r, r)) || (!has_nx(c) && !exact))) {
+    if (UNLIKELY(!simple(c) || doubtful(r, r, r) || (!has_nx(c) && !exact))) {
         return facet_tile_x_VRCP_F32(c, op);
     }
     STORE_F(c->r.v[op->rd], r);
@@ -218,7 +224,7 @@ FAST(VRSQRT_F32)
         return facet_tile_x_VRSQRT_F32(c, op);
     }
     r = _mm_movelh_ps(r0, r1);
-    if (UNLIKELY(any(doubtful(r, r, r)))) { /* a zero or an infinity */
+    if (UNLIKELY(doubtful(r, r, r))) { /* a zero or an infinity */
         return facet_tile_x_VRSQRT_F32(c, op);
     }
     STORE_F(c->r.v[op->rd], r);
@@ -422,7 +428,53 @@ FAST(VSELD_32)
     return op + 1;
 }
 
+/* ---- swizzles of 32-bit lanes ---- */
+
+/* Four 2-bit selectors to four bytes, then to four lanes. */
+__attribute__((target("avx"))) static inline void
+swizzle32(struct facet_tile_core *c, const struct facet_tile_insn *op, uint32_t pattern)
+{
+    uint32_t x = pattern & 0xFF;
+
+    x = (x | x << 12) & 0x000F000F;
+    x = (x | x << 6) & 0x03030303;
+    STORE_F(c->r.v[op->rd],
+            _mm_permutevar_ps(LOAD_F(VS1), _mm_cvtepu8_epi32(_mm_cvtsi32_si128((int32_t)x))));
+}
+
+__attribute__((target("avx"))) FAST(VSHUF)
+{
+    swizzle32(c, op, (uint32_t)op->imm);
+    return op + 1;
+}
+
+__attribute__((target("avx"))) FAST(VSWIZ_32)
+{
+    swizzle32(c, op, c->r.s[op->rs2]);
+    return op + 1;
+}
+
 /* ---- the table ---- */
+
+/* Rows whose handler needs more than every x86-64 has. */
+static facet_tile_fn *newer_handler(unsigned row)
+{
+    bool fma = __builtin_cpu_supports("fma"), avx = __builtin_cpu_supports("avx");
+
+    switch (row) {
+    case FACET_TILE_VFMA_F32:
+        return fma ? fast_VFMA_F32 : NULL;
+    case FACET_TILE_VDOT_F32:
+        return fma ? fast_VDOT_F32 : NULL;
+    case FACET_TILE_VSHUF:
+        return avx ? fast_VSHUF : NULL;
+    case FACET_TILE_VSWIZ_I32:
+    case FACET_TILE_VSWIZ_F32:
+        return avx ? fast_VSWIZ_32 : NULL;
+    default:
+        return NULL;
+    }
+}
 
 facet_tile_fn *facet_tile_fast_handler(unsigned row)
 {
@@ -463,15 +515,7 @@ facet_tile_fn *facet_tile_fast_handler(unsigned row)
         [FACET_TILE_VSELD_F32] = fast_VSELD_32,
     };
 
-    if (__builtin_cpu_supports("fma")) {
-        if (row == FACET_TILE_VFMA_F32) {
-            return fast_VFMA_F32;
-        }
-        if (row == FACET_TILE_VDOT_F32) {
-            return fast_VDOT_F32;
-        }
-    }
-    return handlers[row];
+    return handlers[row] != NULL ? handlers[row] : newer_handler(row);
 }
 
 #else

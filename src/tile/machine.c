@@ -20,6 +20,7 @@ static void tile_destroy(void *self)
     facet_mem_destroy(m->mem);
     facet_tile_code_free(m);
     facet_tile_tables_free(m->tables);
+    facet_pool_destroy(m->own_pool);
     free(m);
 }
 
@@ -29,6 +30,7 @@ static void tile_reset(void *self)
     struct facet_tile_packet packet = m->packet;
 
     facet_tile_idle(m);
+    facet_tile_queue_reset(&m->queue);
     if (m->has_packet) { /* the program starts again, as after power-on */
         (void)facet_tile_start(m, &packet, NULL);
         facet_tile_settle(m);
@@ -81,7 +83,7 @@ static enum facet_status make_memory(struct facet_tile_machine *m, struct facet_
         .vram = m->vram,
         .vram_size = m->vram_size,
         .samplers = (const uint32_t(*)[8])(const void *)m->sampler, /* little-endian: core.h */
-        .pool = m->config.pool,
+        .pool = m->own_pool,
         .plain = m->config.plain,
     };
     return FACET_OK;
@@ -131,6 +133,9 @@ tile_create(const void *config, struct facet_port *port, void **self, struct fac
     m->port = port;
     status = check_config(&m->config, err);
     m->vram_size = m->config.vram;
+    if (status == FACET_OK && m->config.threads > 1) {
+        status = facet_pool_create(m->config.threads, &m->own_pool, err);
+    }
     if (status != FACET_OK || (status = make_memory(m, err)) != FACET_OK ||
         (status = facet_tile_code_make(m, err)) != FACET_OK ||
         (status = facet_tile_tables_make(&m->tables, err)) != FACET_OK) {
@@ -145,6 +150,7 @@ tile_create(const void *config, struct facet_port *port, void **self, struct fac
         return status;
     }
     facet_tile_idle(m);
+    facet_tile_queue_reset(&m->queue);
     *self = m;
     return FACET_OK;
 }
@@ -223,6 +229,7 @@ tile_csr_write(void *self, uint32_t core, uint32_t csr, struct facet_value value
         m->state = FACET_TILE_RUNNING;
     }
     facet_tile_settle(m);
+    facet_tile_queue_settle(m);
     return tile_csr_read(self, core, csr);
 }
 
@@ -233,9 +240,13 @@ static uint64_t tile_retired(const void *self, uint32_t core)
 
 static void tile_memory_written(void *self, uint32_t space, uint64_t address, uint64_t size)
 {
-    (void)address, (void)size;
-    if (space == 0) {
-        facet_tile_code_flush(self);
+    struct facet_tile_machine *m = self;
+
+    if (space == 0 && address >= FACET_VRAM_BASE && size != 0 && size <= m->vram_size &&
+        address - FACET_VRAM_BASE <= m->vram_size - size) {
+        facet_tile_code_changed(m, (uint32_t)address - FACET_VRAM_BASE, (uint32_t)size);
+    } else if (space == 0) {
+        facet_tile_code_flush(m);
     }
 }
 
@@ -267,7 +278,7 @@ const struct facet_machine_ops facet_tile_ops = {
     .csr_write = tile_csr_write,
     .next_core = facet_tile_next_core,
     .retired = tile_retired,
-    .run = facet_tile_run,
+    .run = facet_tile_queue_run,
     .save = facet_tile_save,
     .load = facet_tile_restore,
     .memory_written = tile_memory_written,
@@ -318,6 +329,7 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
     }
     status = facet_tile_start(m, packet, err);
     if (status == FACET_OK) {
+        m->queue.owns = false;
         facet_tile_settle(m);
     }
     return status;
@@ -354,6 +366,7 @@ static void interrupt(struct facet_tile_machine *m, unsigned mask, uint32_t bits
     if (m->state == FACET_TILE_WAITING) {
         m->state = FACET_TILE_RUNNING;
         facet_tile_settle(m);
+        facet_tile_queue_settle(m);
     }
 }
 
@@ -373,6 +386,7 @@ void facet_tile_abort(facet_machine *machine)
 
     if (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING) {
         facet_tile_stop_all(m, 10);
+        facet_tile_queue_settle(m);
     }
 }
 
@@ -412,6 +426,13 @@ uint32_t facet_tile_hwinfo(const facet_machine *machine)
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
 {
     return &self_of(machine)->unit;
+}
+
+void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
+{
+    struct facet_tile_machine *m = self_of(machine);
+
+    m->unit.pool = pool != NULL ? pool : m->own_pool;
 }
 
 enum facet_status facet_tile_packet_check(const facet_machine *machine,

@@ -247,6 +247,13 @@ static bool consistent(const struct facet_tile_machine *m)
     if (m->state == FACET_TILE_IDLE) {
         return true;
     }
+    for (uint32_t i = 0; i < m->active_count; i++) {
+        const struct facet_tile_core *c = &m->core[m->active[i]];
+
+        if (c->state != FACET_TILE_CORE_FINISHED && c->next_tile >= m->tile_count) {
+            return false;
+        }
+    }
     return m->active_count > 0 && facet_tile_check_packet(m, &m->packet, NULL) == FACET_OK &&
            m->tile_count == (uint64_t)m->packet.columns * m->packet.rows &&
            (m->state != FACET_TILE_RUNNING ||
@@ -266,6 +273,8 @@ void facet_tile_save(const void *self, struct facet_state_io *io)
         visit_context(&m->core[i].gfx, io);
     }
     visit_schedule(m, io);
+    facet_tile_queue_visit(&m->queue, io);
+    visit_context(&m->queue.gfx, io);
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         save_cache(&m->core[i].cache, io);
     }
@@ -289,6 +298,10 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
     }
     visit_schedule(copy, io);
     facet_state_require(io, io->failed || consistent(copy), "state of the dispatch");
+    facet_tile_queue_visit(&copy->queue, io);
+    visit_context(&copy->queue.gfx, io);
+    facet_state_require(
+        io, io->failed || facet_tile_queue_consistent(copy), "state of the command queue");
     caches = *io;
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         load_cache(NULL, m->vram_size / 64, io);

@@ -18,7 +18,7 @@ void facet_tile_tell_memory(const struct facet_tile_core *c,
 
 static inline bool facet_tile_watched(const struct facet_tile_core *c)
 {
-    return facet_port_listens(c->m->port);
+    return __builtin_expect(c->m->watched, 0);
 }
 
 #endif

@@ -157,6 +157,15 @@ static struct facet_trap put_lanes(struct facet_gfx_run *r, bool write)
     if (!window && !r->stores) {
         return FACET_RETIRED;
     }
+    if (window && !write) {
+        r->block = facet_gfx_probe_block(r);
+    }
+    if (window && r->block) {
+        if (write) {
+            facet_gfx_write_block(r);
+        }
+        return FACET_RETIRED;
+    }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         struct facet_trap trap = FACET_RETIRED;
 

@@ -5,6 +5,12 @@
  * frame raises the flags, traps or probes, and writes. Computing a lane before the next one is
  * fetched changes nothing, because nothing is written in between.
  *
+ * What only places data is told to traces as events of the unit "gfx", with these values:
+ *
+ *     policy   domain, level, class, 0, STREAM_CTL, hybrid          (every instruction but FENCE)
+ *     trailer  domain, level, class, profile, lane, hybrid          (a descriptor with one)
+ *     fence    domain, mm, ff
+ *
  * Spec: gfx-semantics.md 2, 3, 5; R-GFX-21 to R-GFX-28, R-GFX-53 to R-GFX-55. */
 #ifndef FACET_XPHMG_GFX_H
 #define FACET_XPHMG_GFX_H
@@ -97,6 +103,7 @@ struct facet_gfx_run {
     bool stores;            /* lanes may have depth stores */
     bool plane_given;       /* PLANE: s */
     bool counts;            /* COMPACT: cc */
+    bool block;             /* facet_gfx_probe_block said yes */
     uint64_t survivors;
     union {
         struct facet_gfx_sample_op sample;
@@ -179,6 +186,10 @@ struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
 /* Whether the result slots of a lane can be written; only memory can refuse. */
 struct facet_trap facet_gfx_probe(const struct facet_gfx_run *r, unsigned lane);
 struct facet_trap facet_gfx_write(const struct facet_gfx_run *r, unsigned lane);
+/* The same for all lanes together: whether the window is a whole block of plain RAM that can be
+ * written (false: ask lane by lane), and writing it then. */
+bool facet_gfx_probe_block(const struct facet_gfx_run *r);
+void facet_gfx_write_block(const struct facet_gfx_run *r);
 /* ZMODE = 1: every register that holds a result slot of the lane becomes zero. */
 void facet_gfx_zero(const struct facet_gfx_run *r, unsigned lane);
 

@@ -248,6 +248,22 @@ readable(const struct facet_gfx_run *r, const struct facet_gfx_window *w, unsign
            (w->address % c->bytes == 0 && facet_elements_ram(&r->port, w->address, bytes) != NULL);
 }
 
+/* u and v of lane i, where reading cannot fail; the common case is FP32 in plain RAM. */
+static void
+read_uv(const struct facet_gfx_run *r, const uint8_t *plain, unsigned i, uint32_t *u, uint32_t *v)
+{
+    uint32_t uv[2];
+
+    if (plain != NULL) {
+        *u = facet_load_le32(plain + (size_t)4 * i);
+        *v = facet_load_le32(plain + (size_t)4 * (r->vl + i));
+        return;
+    }
+    (void)facet_gfx_read(r, &r->a, i, 0, 2, uv);
+    *u = uv[0];
+    *v = uv[1];
+}
+
 /* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Whose flag it was nobody needs to
  * know unless a flag traps. */
 static bool sample_all(struct facet_gfx_run *r)
@@ -258,7 +274,7 @@ static bool sample_all(struct facet_gfx_run *r)
     uint32_t u[FACET_VLMAX], v[FACET_VLMAX], out[4][FACET_VLMAX];
     uint32_t *const into[4] = {out[0], out[1], out[2], out[3]};
     uint8_t lane[FACET_VLMAX];
-    const uint8_t *texels;
+    const uint8_t *texels, *plain = NULL;
     unsigned count = 0, flags = 0;
 
     if (op->desc || op->tensor || !readable(r, &r->a, 2)) {
@@ -273,15 +289,16 @@ static bool sample_all(struct facet_gfx_run *r)
     if (texels == NULL) {
         return false;
     }
+    if (r->a.memory && r->port.container.bytes == 4) { /* spans have FP32 elements */
+        plain = facet_elements_ram(&r->port, r->a.address, UINT64_C(8) * r->vl);
+    }
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        uint32_t uv[2];
-
         r->flags[i] = 0;
         if ((r->lanes.active >> i & 1) != 0) {
-            (void)facet_gfx_read(r, &r->a, i, 0, 2, uv);
+            r->actor[i] = r->port.actor;
             lane[count] = (uint8_t)i;
-            u[count] = uv[0];
-            v[count++] = uv[1];
+            read_uv(r, plain, i, &u[count], &v[count]);
+            count++;
         }
     }
     facet_gfx_span_sample(&r->numbers, texture, &sampling, texels, u, v, count, into, &flags);

@@ -223,6 +223,7 @@ def statistics_of_the_hart():
     check(told["guest_instructions"] > 33 * 40 * 2 * 100, "instructions")
     cost = told["rays"]["shadow"]
     check(cost["nodes"] == cost["box_nodes"] + cost["primitive_nodes"] > cost["rays"] > 0, f"{cost}")
+    check(told["bvh"]["format"] == "xphmg4" and told["bvh"]["nodes"] > 100, f"{told['bvh']}")
     refused("is for gfx12", "--machine", "xphmg-rt", "--profile", "gpurt")
     refused("is for gfx12", "--machine", "xphmg-rt-offload", "--quality", "fast")
     refused("xphmg-rt-offload", "--machine", "xphmg")

@@ -65,6 +65,12 @@ static bool is_there(const struct facet_scene *scene, const struct facet_render_
     return status == FACET_OK;
 }
 
+/* Without rays there are no shadows; those machines have tests of their own. */
+static bool traces_rays(const struct facet_render_machine *machine)
+{
+    return !machine->rasterizes && !machine->display;
+}
+
 static bool is_close(const float *a, const float *b)
 {
     for (unsigned c = 0; c < 3; c++) {
@@ -88,8 +94,8 @@ static void compare(const struct facet_scene *scene, uint32_t bounces, const cha
         unsigned same = 0;
 
         options.machine = facet_render_machines[m];
-        if (options.machine->rasterizes || !is_there(scene, options.machine)) {
-            continue; /* without rays there are no shadows: test_render_gfx.c */
+        if (!traces_rays(options.machine) || !is_there(scene, options.machine)) {
+            continue;
         }
         image = draw(scene, &options, 2, &other);
         for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
@@ -141,7 +147,7 @@ TEST(blended_plates_let_half_of_the_light_pass, "")
 
         options.machine = facet_render_machines[m];
         options.spp = 4;
-        if (options.machine->rasterizes || !is_there(&scene, options.machine)) {
+        if (!traces_rays(options.machine) || !is_there(&scene, options.machine)) {
             continue;
         }
         image = draw(&scene, &options, 2, NULL);
@@ -174,4 +180,56 @@ TEST(options_are_checked_for_every_machine, "")
         CHECK(render == NULL);
     }
     facet_scene_free(&scene);
+}
+
+/* A small lamp 2 above a floor; the sun is there in both pictures and drops out of the difference,
+ * which is colour / pi * radiance * area / distance^2 below the lamp. */
+static void lamp_and_floor(struct facet_scene *scene, float radiance, bool mirrored, bool turned)
+{
+    static const float mirror[12] = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    const float middle[3] = {0, 0, 0}, above[3] = {0, 2, 0}, eye[3] = {0, 1.5F, 0};
+    const float across[3] = {turned ? -0.1F : 0.1F, 0, 0}, up[3] = {0, 0, 0.1F};
+    uint32_t ground, lamp;
+
+    facet_scene_init(scene);
+    ground = add_material(scene, 0.5F, 0.5F, 0.5F);
+    lamp = add_material(scene, 0, 0, 0);
+    for (unsigned c = 0; c < 3; c++) {
+        scene->materials[lamp].emissive[c] = radiance;
+    }
+    add_instance(scene, add_quad(scene, ground, middle, X4, Z4), NULL);
+    add_instance(scene, add_quad(scene, lamp, above, across, up), mirrored ? mirror : NULL);
+    add_flat_camera(scene, eye, true, 0.05F);
+    finish(scene);
+}
+
+static double floor_light(float radiance, bool mirrored, bool turned)
+{
+    struct facet_render_options options;
+    struct facet_scene scene;
+    struct facet_image_f image;
+    double light;
+
+    lamp_and_floor(&scene, radiance, mirrored, turned);
+    options = plain_options(&scene, 1, 1);
+    options.spp = 64;
+    options.bounces = 1;
+    image = draw(&scene, &options, 1, NULL);
+    light = (double)image.rgb[0];
+    facet_image_f_free(&image);
+    facet_scene_free(&scene);
+    return light;
+}
+
+TEST(lamps_light_what_they_face, "")
+{
+    double expected = 0.5 / 3.14159265 * 10.0 * 0.04 / 4.0;
+
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+        double seen = floor_light(10, mirrored, false) - floor_light(0, mirrored, false);
+        double turned = floor_light(10, mirrored, true) - floor_light(0, mirrored, true);
+
+        CHECK_MSG(fabs(seen - expected) < 0.02 * expected, "light %g, not %g", seen, expected);
+        CHECK_MSG(fabs(turned) < 0.001 * expected, "%g from behind", turned);
+    }
 }

@@ -42,9 +42,10 @@ def own_case(folder):
     return run
 
 
-for name in sorted(os.listdir(CASES)):
-    with open(os.path.join(CASES, name, "case.json")) as file:
-        add_case("case_" + name.replace("-", "_"), own_case(os.path.join(CASES, name)),
+OWN = [os.path.join(CASES, name) for name in sorted(os.listdir(CASES))]
+for folder in OWN + [os.path.join(SOURCE, "examples", "tile", "k1")]:
+    with open(os.path.join(folder, "case.json")) as file:
+        add_case("case_" + os.path.basename(folder).replace("-", "_"), own_case(folder),
                  " ".join(json.load(file)["requirement_ids"]))
 
 

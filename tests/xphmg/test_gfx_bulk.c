@@ -45,7 +45,7 @@ static uint32_t coordinate(void)
 }
 
 struct scene {
-    uint64_t mode, cfg, exc_en, mask, base, svstate;
+    uint64_t mode, cfg, exc_en, mask, base, svstate, results;
     unsigned w, h, pitch, vl, wrap, fmt;
     const char *text;
 };
@@ -65,6 +65,7 @@ static struct scene random_scene(void)
                (below(4) == 0 ? SRGB : 0),
         .mask = below(2) != 0 ? UINT64_MAX : harness_random(),
         .base = TEXTURE,
+        .results = below(4) == 0 ? LDS + 0x1000 : MEM_R,
         .w = 1 + below(9),
         .h = 1 + below(9),
         .wrap = below(4),
@@ -128,7 +129,7 @@ static void run(struct guest *g,
     guest_csrw(g, FACET_CSR_CAP_XMEM_EVENTS, UINT64_MAX);
     g->hart->units.pmask.bank[1] = s->mask;
     for (unsigned k = 0; k < 4 * VL; k++) {
-        guest_store(g, MEM_R + 4 * k, 4, 0x5A5A5A5A);
+        guest_store(g, s->results + 4 * k, 4, 0x5A5A5A5A);
     }
     for (unsigned k = 0; k < 2 * VL; k++) {
         guest_store(g, MEM_A + 4 * k, 4, uv[k]);
@@ -138,7 +139,7 @@ static void run(struct guest *g,
     }
     if ((s->cfg & AMEM) != 0) {
         g->hart->x[8] = MEM_A;
-        g->hart->x[16] = MEM_R;
+        g->hart->x[16] = s->results;
     }
     if (listens) {
         guest_observe(g, &listener);
@@ -151,7 +152,7 @@ static void run(struct guest *g,
     out->fault = guest_csr(g, FACET_CSR_SVFAULTI);
     out->state = guest_csr(g, FACET_CSR_SVSTATE);
     for (unsigned k = 0; k < 4 * VL; k++) {
-        out->out[k] = (uint32_t)guest_load(g, MEM_R + 4 * k, 4);
+        out->out[k] = (uint32_t)guest_load(g, s->results + 4 * k, 4);
     }
     if (out->trap.taken) {
         guest_reset(g);

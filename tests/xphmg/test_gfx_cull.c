@@ -126,6 +126,16 @@ TEST(the_reject_of_w, "GFX-050 GFX-236 GFX-261 GFX-262 GFX-380 GFX-379")
     guest_csrw(g, FACET_CSR_GFXCLIP_EPS, NAN_F);      /* a NaN eps rejects nothing finite */
     put_point(g, 0, 0, 0, -7);
     CHECK_EQ(cull(g, "GFX.CULL.PLANE x5, x10, z=1, k=1"), 1);
+    put_point(g, 0, 0, 0, 0);
+    g->hart->x[13] = INF_F; /* but infinity it does */
+    CHECK_EQ(cull(g, "GFX.CULL.PLANE x5, x10, z=1"), 0);
+    guest_csrw(g, FACET_CSR_GFXCLIP_EPS, 0xFF800000);
+    CHECK_EQ(cull(g, "GFX.CULL.PLANE x5, x10, z=1"), 0);
+    guest_csrw(g, FACET_CSR_GFXCLIP_EPS, fr(-1)); /* a negative epsilon */
+    put_point(g, 0, 0, 0, -2);
+    CHECK_EQ(cull(g, "GFX.CULL.PLANE x5, x10, z=1, k=1"), 0);
+    put_point(g, 0, 0, 0, -0.5);
+    CHECK_EQ(cull(g, "GFX.CULL.PLANE x5, x10, z=1, k=1"), 1);
     guest_csrw(g, FACET_CSR_GFXCLIP_EPS, INF_F);
     put_point(g, 0, 0, 0, 1e30);
     CHECK_EQ(cull(g, "GFX.CULL.PLANE x5, x10, z=1"), 0);

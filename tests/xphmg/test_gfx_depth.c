@@ -60,6 +60,19 @@ TEST(eight_comparisons_and_reverse,
             }
         }
     }
+    /* integers as UNS says */
+    for (unsigned uns = 0; uns < 2; uns++) {
+        static const uint64_t modes[3] = {MODE_INT8, MODE_INT16, MODE_INT32};
+        static const uint32_t high[3] = {0x80, 0x8000, 0x80000000};
+
+        for (unsigned i = 0; i < 3; i++) {
+            set_mode(g, modes[i] | MODE_Q | (uns != 0 ? MODE_UNS : 0));
+            guest_csrw(g, FACET_CSR_GFXZCFG, 0);
+            CHECK_EQ(test_z(g, "w=0", high[i], 1), uns == 0);
+            CHECK_EQ(test_z(g, "w=0", 1, high[i]), uns == 1);
+        }
+    }
+    set_mode(g, MODE_FP32);
     /* -0 equals +0 */
     guest_csrw(g, FACET_CSR_GFXZCFG, 4);
     CHECK_EQ(test_z(g, "w=0", 0x80000000, 0), 1);
@@ -607,7 +620,7 @@ TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
     depth_buffer(g, 1, 1, 4);
     guest_csrw(g, FACET_CSR_GFXZBASE, LDS + 0x800);
     for (unsigned i = 0; i < 64; i += 8) {
-        guest_store(g, from + i, 8, 0x1111111111111111 * (i / 8 + 1));
+        guest_store(g, from + i, 8, UINT64_C(0x1111111111111111) * (i / 8 + 1));
     }
     /* two copies under way, then a fence of scope DRAM: both are complete */
     g->hart->x[10] = fr(0.5);
@@ -621,8 +634,8 @@ TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
              "xlds.cpy x20, x21, x22, async=1\n xlds.cpy x23, x24, x22, async=1\n GFX.ZWRITE x10\n"
              "GFX.FENCE 3, 2\n");
     for (unsigned i = 0; i < 32; i += 8) {
-        CHECK_EQ(guest_load(g, LDS + i, 8), 0x1111111111111111 * (i / 8 + 1));
-        CHECK_EQ(guest_load(g, to + i, 8), 0x1111111111111111 * (i / 8 + 5));
+        CHECK_EQ(guest_load(g, LDS + i, 8), UINT64_C(0x1111111111111111) * (i / 8 + 1));
+        CHECK_EQ(guest_load(g, to + i, 8), UINT64_C(0x1111111111111111) * (i / 8 + 5));
     }
     CHECK_EQ(guest_load(g, LDS + 0x800, 4), fr(0.5));
     /* a job of the matrix queue: ff=2 does not wait for it, behind ff=3 its results are there */

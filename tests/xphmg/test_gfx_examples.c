@@ -801,7 +801,8 @@ TEST(rows_of_the_table, "GFX-002 GFX-093 GFX-094 GFX-366 GFX-367 GFX-114")
                 {"GFX.CULL.COMPOSE", 0},
                 {"GFX.CULL.COMPACT", 0}};
     const struct facet_insn_row *rows[sizeof seed / sizeof seed[0]];
-    unsigned count = 0;
+    unsigned count = 0, with_alt = 0;
+    bool has_ppp, has_alt;
 
     for (unsigned i = 0; i < FACET_XPHMG_OP_COUNT; i++) {
         const struct facet_insn_row *row = &facet_isa_rows[FACET_ISA_XPHMG][i];
@@ -819,6 +820,10 @@ TEST(rows_of_the_table, "GFX-002 GFX-093 GFX-094 GFX-366 GFX-367 GFX-114")
                 CHECK_EQ(row->mask >> 12 & 7, 7);
             }
         }
+        has_ppp = strcmp(row->mnemonic, "GFX.CULL.PLANE") == 0 ||
+                  strcmp(row->mnemonic, "GFX.CULL.FRUSTUM") == 0 ||
+                  strcmp(row->mnemonic, "GFX.CULL.AABB") == 0; /* alt without ppp */
+        has_alt = false;
         for (unsigned k = 0; k < row->operand_count; k++) { /* options live in bits 31:20 */
             const struct facet_operand *op = &row->operands[k];
             bool is_register = strcmp(op->name, "rd") == 0 || strcmp(op->name, "rs1") == 0;
@@ -829,9 +834,14 @@ TEST(rows_of_the_table, "GFX-002 GFX-093 GFX-094 GFX-366 GFX-367 GFX-114")
             }
             CHECK_MSG(is_register || (one & 0xFFFFF) == 0, "%s %s", row->mnemonic, op->name);
             CHECK_MSG(strcmp(op->name, "alt") != 0 || one == 1u << 21, "%s", row->mnemonic);
+            has_ppp |= strcmp(op->name, "ppp") == 0;
+            has_alt |= strcmp(op->name, "alt") == 0;
         }
+        CHECK_EQ(has_ppp, has_alt);
+        with_alt += has_alt;
     }
     CHECK_EQ(count, 15);
+    CHECK_EQ(with_alt, 11);
     for (unsigned i = 0; i < count; i++) {
         for (unsigned k = i + 1; k < count; k++) {
             uint32_t both = rows[i]->mask & rows[k]->mask;

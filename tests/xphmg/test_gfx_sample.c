@@ -577,7 +577,7 @@ TEST(gather_reads_its_table_and_taps,
     guest_free(g);
 }
 
-TEST(gather_number_policy, "GFX-144 GFX-145 GFX-146 GFX-147 GFX-148 GFX-150")
+TEST(gather_number_policy, "GFX-144 GFX-145 GFX-146 GFX-147 GFX-148 GFX-150 GFX-337")
 {
     struct guest *g = gfx_make();
     static const struct {
@@ -615,6 +615,7 @@ TEST(gather_number_policy, "GFX-144 GFX-145 GFX-146 GFX-147 GFX-148 GFX-150")
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         set_mode(g, MODE_FP16 | MODE_RM(modes[i].rm));
         CHECK_EQ(red(g, "GFX.SAMPLE.GATH x16, x10, n=3", 0, 0), modes[i].third);
+        CHECK_EQ(raised(g), NX | DOWN);
     }
     /* INT8, units of 1/16, zero point 10: 1.0 is 16 + 10; offsets in 4.4 */
     put_elements(g, TABLE, 1, (const uint32_t[]){0x10, 0, 0x10}, 3);

@@ -876,7 +876,8 @@ static void see(void *context, const struct facet_reg_event *event)
     seen_count++;
 }
 
-/* Bit 3 of bank 1 is lane 3 of whoever is masked by it. GFX is not in this machine. */
+/* Bit 3 of bank 1 is lane 3 of whoever is masked by it. RT and GFX:
+ * test_gfx_seams.c. */
 TEST(bit_three_is_lane_three_everywhere, "PM-014")
 {
     enum { IN = GUEST_DATA, OUT = GUEST_DATA + 0x1000, MATRIX = GUEST_DATA + 0x2000 };

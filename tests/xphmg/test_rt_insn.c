@@ -779,8 +779,8 @@ TEST(registers_by_both_paths,
     guest_free(g);
 }
 
-/* Memory policy lives in CAP: what RT has of its own replaces nothing of it (of CAP-006, GFX's part
- * waits for GFX). */
+/* Memory policy lives in CAP: what RT has of its own replaces nothing of it (GFX's part of CAP-006:
+ * test_gfx_seams.c). */
 TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059 CAP-006")
 {
     static const struct {
@@ -839,8 +839,8 @@ TEST(a_branch_follows_the_box_test, "PM-081")
     guest_free(g);
 }
 
-/* MTX writes elements that RT and RSV loads read as they are: here the origin of a ray. (Of
- * MTX-077, GFX's part waits for GFX.) */
+/* MTX writes elements that RT and RSV loads read as they are: here the origin of a ray. (GFX's part
+ * of MTX-077: test_gfx_seams.c.) */
 TEST(a_ray_comes_from_a_matrix_product, "MTX-077")
 {
     static const uint32_t turn[16] = {

@@ -1,0 +1,392 @@
+/* `facet tile draw`: a command list through the command queue, and the picture that it leaves. */
+#include "cli/command.h"
+#include "cli/tile_plan.h"
+
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "image/image.h"
+#include "tile/tile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_LIMIT = 64 << 20 };
+
+struct drawing {
+    const struct cli_args *args;
+    struct tile_plan plan;
+    facet_machine *machine;
+    facet_pool *pool;
+    size_t first;       /* the oldest step that may not be complete */
+    size_t waiting;     /* commands in the ring */
+    uint32_t *statuses; /* per step */
+    uint32_t bad;       /* commands with another status than OK */
+    json_t *reads;      /* what READ_MEM returned */
+    uint64_t instructions;
+    uint64_t hash;
+};
+
+/* ---- running ---- */
+
+static bool prepare(struct drawing *d, struct facet_error *err)
+{
+    if (facet_tile_create(&d->plan.config, &d->machine, err) != FACET_OK) {
+        return false;
+    }
+    facet_tile_use_pool(d->machine, d->pool);
+    for (size_t i = 0; i < d->plan.piece_count; i++) {
+        const struct tile_piece *piece = &d->plan.pieces[i];
+
+        if (facet_machine_write(d->machine, 0, piece->address, piece->bytes, piece->size, err) !=
+            FACET_OK) {
+            return false;
+        }
+    }
+    return facet_tile_ring(d->machine, d->plan.ring, TILE_PLAN_RING_BYTES, err) == FACET_OK &&
+           facet_tile_host_write(d->machine, FACET_TILE_COMPLETION_BASE, d->plan.slots, err) ==
+               FACET_OK;
+}
+
+static uint32_t host_register(const struct drawing *d, uint32_t offset)
+{
+    uint32_t value = 0;
+
+    (void)facet_tile_host_read(d->machine, offset, &value, NULL);
+    return value;
+}
+
+/* ---- the list ---- */
+
+static void take_answers(struct drawing *d, const struct tile_step *step)
+{
+    uint32_t words[255];
+    size_t count = facet_tile_take(d->machine, words, step->command.length);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(list, facet_json_hex(words[i]));
+    }
+    (void)json_array_append_new(
+        d->reads, json_pack("{s:i, s:o}", "command", (int)step->index, "words", list));
+}
+
+/* The oldest command that was not complete is complete. */
+static void note_completion(struct drawing *d)
+{
+    const struct tile_step *step;
+
+    while (d->plan.steps[d->first].kind != TILE_STEP_COMMAND) {
+        d->first++;
+    }
+    step = &d->plan.steps[d->first];
+    d->statuses[d->first] = host_register(d, FACET_TILE_LAST_STATUS);
+    d->bad += d->statuses[d->first] != FACET_TILE_STATUS_OK;
+    if (step->command.opcode == FACET_TILE_CMD_READ_MEM &&
+        d->statuses[d->first] == FACET_TILE_STATUS_OK) {
+        take_answers(d, step);
+    }
+    if (step->command.opcode == FACET_TILE_CMD_DISPATCH) {
+        for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
+            d->instructions += facet_machine_retired(d->machine, core);
+        }
+    }
+    d->first++;
+    d->waiting--;
+}
+
+/* Runs until nothing moves. With several commands in the ring each run is short, so that each
+ * command shows its own status. */
+static void advance(struct drawing *d)
+{
+    struct facet_stop stop;
+
+    (void)facet_tile_host_write(d->machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL);
+    do {
+        const struct facet_run run = {.budget = d->waiting > 1 ? 1 : UINT64_MAX};
+        uint64_t before = facet_tile_commands(d->machine);
+
+        facet_machine_run(d->machine, &run, &stop);
+        if (facet_tile_commands(d->machine) != before) {
+            note_completion(d);
+        }
+    } while (stop.reason == FACET_STOP_BUDGET);
+}
+
+static bool run_step(struct drawing *d, const struct tile_step *step, struct facet_error *err)
+{
+    switch (step->kind) {
+    case TILE_STEP_COMMAND:
+        if (facet_tile_push(d->machine, &step->command, err) != FACET_OK) {
+            return false;
+        }
+        d->waiting++;
+        break;
+    case TILE_STEP_SIGNAL:
+        if (facet_tile_slot_write(d->machine, step->slot, step->value, err) != FACET_OK) {
+            return false;
+        }
+        break;
+    case TILE_STEP_DOORBELL:
+        facet_tile_doorbell(d->machine, step->value);
+        break;
+    }
+    advance(d);
+    return true;
+}
+
+static bool run_list(struct drawing *d, struct facet_error *err)
+{
+    enum facet_tile_queue_state state;
+
+    for (size_t i = 0; i < d->plan.step_count; i++) {
+        const struct tile_step *step = &d->plan.steps[i];
+        struct facet_error inner = {0};
+
+        if (!run_step(d, step, &inner)) {
+            (void)facet_fail(err,
+                             inner.status,
+                             step->index,
+                             "commands[%u] (%s): %s",
+                             (unsigned)step->index,
+                             step->name,
+                             inner.message);
+            return false;
+        }
+    }
+    state = facet_tile_queue_state(d->machine);
+    if (d->waiting != 0) {
+        while (d->plan.steps[d->first].kind != TILE_STEP_COMMAND) {
+            d->first++;
+        }
+        (void)facet_fail(err,
+                         FACET_ERR_INPUT,
+                         d->first,
+                         "commands[%u] (%s): %s",
+                         (unsigned)d->plan.steps[d->first].index,
+                         d->plan.steps[d->first].name,
+                         state == FACET_TILE_QUEUE_WAITING
+                             ? "its kernel waits for a DOORBELL that never comes"
+                             : "it waits for a fence that nothing signals");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the picture ---- */
+
+static bool write_picture(struct drawing *d, const char *path, struct facet_error *err)
+{
+    const struct tile_plan *plan = &d->plan;
+    uint32_t bytes = plan->frame.format == FACET_TILE_RGB565 ? 2 : 4;
+    const uint8_t *vram = facet_tile_unit(d->machine)->vram;
+    struct facet_image image;
+    bool good;
+
+    if (facet_image_create(&image, plan->frame.width, plan->frame.height, err) != FACET_OK) {
+        return false;
+    }
+    for (uint32_t y = 0; y < image.height; y++) {
+        const uint8_t *row =
+            vram + (plan->frame.address - FACET_TILE_VRAM_BASE) + (size_t)y * plan->frame.stride;
+
+        for (uint32_t x = 0; x < image.width; x++) {
+            uint8_t *to = facet_image_at(&image, x, y);
+            uint32_t c = facet_load_le16(row + (size_t)x * bytes);
+
+            if (bytes == 2) {
+                to[0] = (uint8_t)((c >> 11) << 3 | c >> 13);
+                to[1] = (uint8_t)((c >> 5 & 63) << 2 | (c >> 9 & 3));
+                to[2] = (uint8_t)((c & 31) << 3 | (c >> 2 & 7));
+            } else {
+                to[0] = row[4 * (size_t)x + 2];
+                to[1] = row[4 * (size_t)x + 1];
+                to[2] = row[4 * (size_t)x];
+            }
+            to[3] = 255;
+        }
+    }
+    d->hash = facet_hash_bytes(image.rgba, 4 * (size_t)image.width * image.height, 0);
+    good = facet_png_write(path, &image, err) == FACET_OK;
+    facet_image_free(&image);
+    return good;
+}
+
+/* ---- what is said ---- */
+
+static int tell_json(struct drawing *d, const char *output)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < d->plan.step_count; i++) {
+        const struct tile_step *step = &d->plan.steps[i];
+
+        if (step->kind == TILE_STEP_COMMAND) {
+            (void)json_array_append_new(list,
+                                        json_pack("{s:i, s:s, s:i, s:s}",
+                                                  "index",
+                                                  (int)step->index,
+                                                  "command",
+                                                  step->name,
+                                                  "status",
+                                                  (int)d->statuses[i],
+                                                  "meaning",
+                                                  facet_tile_status_name(d->statuses[i])));
+        }
+    }
+    return cli_print_json(d->args,
+                          json_pack("{s:s, s:i, s:i, s:o, s:i, s:I, s:i, s:o, s:O}",
+                                    "output",
+                                    output,
+                                    "width",
+                                    (int)d->plan.frame.width,
+                                    "height",
+                                    (int)d->plan.frame.height,
+                                    "hash",
+                                    facet_json_hex(d->hash),
+                                    "failed",
+                                    (int)d->bad,
+                                    "instructions",
+                                    (json_int_t)d->instructions,
+                                    "fence",
+                                    (int)host_register(d, FACET_TILE_FENCE_VALUE),
+                                    "commands",
+                                    list,
+                                    "reads",
+                                    d->reads));
+}
+
+static void tell_text(const struct drawing *d, const char *output)
+{
+    for (size_t i = 0; i < d->plan.step_count; i++) {
+        const struct tile_step *step = &d->plan.steps[i];
+
+        if (d->statuses[i] != FACET_TILE_STATUS_OK) {
+            printf("commands[%u] (%s): status 0x%02x, %s\n",
+                   (unsigned)step->index,
+                   step->name,
+                   (unsigned)d->statuses[i],
+                   facet_tile_status_name(d->statuses[i]));
+        }
+    }
+    for (size_t i = 0; i < json_array_size(d->reads); i++) {
+        const json_t *read = json_array_get(d->reads, i);
+        const json_t *words = json_object_get(read, "words");
+
+        printf("commands[%d] (READ_MEM):",
+               (int)json_integer_value(json_object_get(read, "command")));
+        for (size_t k = 0; k < json_array_size(words); k++) {
+            printf(" %s", json_string_value(json_array_get(words, k)));
+        }
+        printf("\n");
+    }
+    printf("%s: %u x %u pixels, %" PRIu64 " commands, %u failed, %" PRIu64
+           " instructions, hash 0x%016" PRIx64 "\n",
+           output,
+           (unsigned)d->plan.frame.width,
+           (unsigned)d->plan.frame.height,
+           facet_tile_commands(d->machine),
+           (unsigned)d->bad,
+           d->instructions,
+           d->hash);
+}
+
+static int draw(struct drawing *d, const char *output)
+{
+    struct facet_error err = {0};
+
+    d->statuses = calloc(d->plan.step_count + 1, sizeof *d->statuses);
+    d->reads = json_array();
+    if (d->statuses == NULL || d->reads == NULL) {
+        return cli_bad(d->args, "out of memory");
+    }
+    if (!prepare(d, &err) || !run_list(d, &err) || !write_picture(d, output, &err)) {
+        return cli_bad_error(d->args, &err);
+    }
+    if (d->args->json) {
+        if (tell_json(d, output) != CLI_OK) {
+            return CLI_BAD;
+        }
+    } else if (strcmp(output, "-") != 0) {
+        tell_text(d, output);
+    }
+    return d->bad != 0 ? CLI_NO : CLI_OK;
+}
+
+/* The folder of the list: "" for the one we are in. */
+static void folder_of(const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+
+    (void)snprintf(
+        out, size, "%.*s", slash != NULL ? (int)(slash - path + (slash == path)) : 0, path);
+}
+
+static int run_draw(const struct cli_args *args)
+{
+    struct drawing d = {.args = args};
+    const char *path = args->positional[0], *output = cli_value(args, "output");
+    struct facet_bytes text = {0};
+    struct facet_error err = {0};
+    uint64_t threads = 1;
+    char folder[4096];
+    int code = CLI_BAD;
+
+    if (output == NULL) {
+        return cli_bad(args, "-o FILE is missing: where shall the picture go?");
+    }
+    if (strcmp(output, "-") == 0 && args->json) {
+        return cli_bad(args, "the picture and --json both want standard output");
+    }
+    if (facet_file_same(output, path)) {
+        return cli_bad(args, "%s would replace the command list", output);
+    }
+    if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads)) {
+        return CLI_BAD;
+    }
+    folder_of(path, folder, sizeof folder);
+    if (facet_file_read(path, LIST_LIMIT, &text, &err) != FACET_OK ||
+        tile_plan_read(path, folder, text.data, text.size, &d.plan, &err) != FACET_OK ||
+        (threads != 1 && facet_pool_create((unsigned)threads, &d.pool, &err) != FACET_OK)) {
+        (void)cli_bad_error(args, &err);
+    } else {
+        code = draw(&d, output);
+    }
+    free(text.data);
+    facet_machine_destroy(d.machine);
+    facet_pool_destroy(d.pool);
+    tile_plan_free(&d.plan);
+    json_decref(d.reads);
+    free(d.statuses);
+    return code;
+}
+
+static const struct cli_option draw_options[] = {
+    {"output", 'o', "FILE", "the picture, a PNG file"},
+    {"threads", 0, "N", "working threads of the raster unit (default 1); same picture"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_tile_draw = {
+    .name = "tile draw",
+    .summary = "draw a list of commands through the tile GPU's command queue",
+    .usage = "facet tile draw COMMANDS.json -o FRAME.png [--json]",
+    .details =
+        "The list is JSON: buffers (inline numbers, vertices, files, pictures, assembly), the "
+        "frame, and commands with the descriptors' fields by name: LOAD_RSTATE, LOAD_GSTATE, "
+        "LOAD_GPARAM, LOAD_SAMPLER, RSETUP, RDRAW, RRECT, GDRAW, DISPATCH, WRITE_MEM, READ_MEM, "
+        "COPY_BUFFER, BARRIER, WAIT_FENCE, NOP, and SIGNAL and DOORBELL for what the host does "
+        "meanwhile. docs/tile-draw.md describes it.\n\n"
+        "Everything is read and checked before anything runs; a mistake names the command by its "
+        "index and the field. Exit code 1 says that the picture was drawn and some command "
+        "reported another status than ok.",
+    .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"
+                "facet tile draw examples/tile/triangle.json -o triangle.png --json",
+    .options = draw_options,
+    .has_json = true,
+    .run = run_draw,
+    .operands = "COMMANDS.json",
+};

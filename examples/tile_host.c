@@ -1,0 +1,160 @@
+/* A driver's first triangle: buffers and descriptors into VRAM, commands into the ring, one
+ * doorbell, one fence, and the picture read back and printed as letters.
+ *
+ *     tile_host
+ *
+ * Only the public headers are used. docs/tile-host.md walks through it. */
+#include <facet/tile.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where things lie in VRAM; a driver would have an allocator. */
+enum { WIDTH = 48, HEIGHT = 16 };
+#define AT(offset) (FACET_TILE_VRAM_BASE + UINT32_C(offset))
+#define RING AT(0x0000)   /* 4096 bytes */
+#define SLOTS AT(0x1000)  /* 256 completion slots */
+#define RSTATE AT(0x2000) /* descriptors */
+#define GSTATE AT(0x2040)
+#define RRECT AT(0x20C0)
+#define GDRAW AT(0x20D0)
+#define VERTICES AT(0x2100)
+#define PICTURE AT(0x3000)
+
+static facet_machine *machine;
+static struct facet_error error;
+
+static bool put(uint32_t address, const void *data, size_t size)
+{
+    return facet_machine_write(machine, 0, address, data, size, &error) == FACET_OK;
+}
+
+static bool write_register(uint32_t offset, uint32_t value)
+{
+    return facet_tile_host_write(machine, offset, value, &error) == FACET_OK;
+}
+
+static uint32_t read_register(uint32_t offset)
+{
+    uint32_t value = 0;
+
+    (void)facet_tile_host_read(machine, offset, &value, NULL);
+    return value;
+}
+
+static uint32_t bits(float value)
+{
+    uint32_t word;
+
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+/* The host is little-endian here, as the machine is. */
+static bool write_buffers(void)
+{
+    const uint32_t rstate[16] = {PICTURE, 4 * WIDTH, FACET_TILE_ARGB8888, WIDTH | HEIGHT << 16};
+    const uint32_t rrect[4] = {0xFFFF | 1 << 16, 0, WIDTH | HEIGHT << 16, 0xFF000010};
+    const uint32_t gdraw[6] = {0, 0, 3, 0, 0xFFFFFFFF, 0}; /* three vertices, current states */
+    uint32_t gstate[32] = {VERTICES, 20 | 1 << 19};        /* stride 20, with colours */
+    const float corners[3][2] = {{0, 0.9F}, {0.9F, -0.8F}, {-0.9F, -0.8F}};
+    const uint32_t colors[3] = {0xFFFF2020, 0xFF20FF20, 0xFF2020FF};
+    uint32_t vertices[3][5] = {{0}};
+
+    for (unsigned i = 0; i < 4; i++) {
+        gstate[4 + 5 * i] = bits(1); /* mvp: identity */
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        vertices[i][0] = bits(corners[i][0]);
+        vertices[i][1] = bits(corners[i][1]);
+        vertices[i][3] = bits(1);
+        vertices[i][4] = colors[i];
+    }
+    return put(RSTATE, rstate, sizeof rstate) && put(RRECT, rrect, sizeof rrect) &&
+           put(GDRAW, gdraw, sizeof gdraw) && put(GSTATE, gstate, sizeof gstate) &&
+           put(VERTICES, vertices, sizeof vertices);
+}
+
+static bool push(uint8_t opcode, uint8_t flags, uint32_t arg0, uint32_t arg1)
+{
+    struct facet_tile_command command = {0};
+
+    command.opcode = opcode;
+    command.flags = flags;
+    command.slot = 7; /* of EMIT */
+    command.arg[0] = arg0;
+    command.arg[1] = arg1;
+    return facet_tile_push(machine, &command, &error) == FACET_OK;
+}
+
+static bool draw(void)
+{
+    return facet_tile_ring(machine, RING, 4096, &error) == FACET_OK &&
+           write_register(FACET_TILE_COMPLETION_BASE, SLOTS) &&
+           push(FACET_TILE_CMD_LOAD_RSTATE, 0, 0, RSTATE) &&
+           push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, GSTATE) &&
+           push(FACET_TILE_CMD_RRECT, 0, RRECT, 0) &&
+           push(FACET_TILE_CMD_GDRAW, FACET_TILE_EMIT | FACET_TILE_IRQ, GDRAW, 0);
+}
+
+/* The strongest channel as a letter. */
+static char letter(uint32_t pixel)
+{
+    uint32_t r = pixel >> 16 & 0xFF, g = pixel >> 8 & 0xFF, b = pixel & 0xFF;
+
+    if (r < 0x20 && g < 0x20) {
+        return '.';
+    }
+    return r >= g && r >= b ? 'R' : g >= b ? 'G' : 'B';
+}
+
+static bool print_picture(void)
+{
+    static uint32_t picture[HEIGHT][WIDTH];
+
+    if (facet_machine_read(machine, 0, PICTURE, picture, sizeof picture, &error) != FACET_OK) {
+        return false;
+    }
+    for (unsigned y = 0; y < HEIGHT; y++) {
+        for (unsigned x = 0; x < WIDTH; x++) {
+            (void)putchar(letter(picture[y][x]));
+        }
+        (void)putchar('\n');
+    }
+    return true;
+}
+
+static bool run(void)
+{
+    struct facet_tile_config config = {0};
+    enum facet_tile_queue_state state;
+    uint32_t fence = 0;
+
+    config.vram = 1 << 20;
+    if (facet_tile_create(&config, &machine, &error) != FACET_OK || !write_buffers() || !draw()) {
+        return false;
+    }
+    state = facet_tile_flush(machine, NULL); /* doorbell, then run */
+    if (facet_tile_slot_read(machine, 7, &fence, &error) != FACET_OK) {
+        return false;
+    }
+    printf("queue %s after %" PRIu64 " commands, last error: %s\n",
+           facet_tile_queue_state_name(state),
+           facet_tile_commands(machine),
+           facet_tile_status_name(read_register(FACET_TILE_LAST_ERROR)));
+    printf("slot 7 holds %" PRIu32 ", interrupt bits %" PRIu32 "\n",
+           fence,
+           read_register(FACET_TILE_INT_STATUS));
+    return print_picture();
+}
+
+int main(void)
+{
+    bool good = run();
+
+    if (!good) {
+        (void)fprintf(stderr, "tile_host: %s\n", error.message);
+    }
+    facet_machine_destroy(machine);
+    return good ? 0 : 2;
+}

@@ -1,0 +1,314 @@
+/* The tile GPU as a driver sees it: four SIMD cores, VRAM, a sampler table, raster and geometry
+ * units, a command queue with fences, host registers (spec/tile-semantics.md). A machine made here
+ * is run, stepped, debugged and saved by facet/machine.h; this header has what only this kind
+ * needs.
+ *
+ *   0x10000000  host registers, 32 bits each: facet_tile_host_read and _write
+ *   0x10002000  sampler table, 32 descriptors of 32 bytes
+ *   0x30000000  IMEM, 64 KiB
+ *   0x80000000  VRAM, `vram` bytes
+ * The last three are space 0 of facet_machine_read and _write, as published by the cores; spaces 1
+ * to 4 are the scratch memories of cores 0 to 3.
+ *
+ * A host does what a driver does: it writes buffers and descriptors into VRAM, commands into a ring
+ * there (facet_tile_push), moves CMDQ_PROD and rings CMDQ_DOORBELL. The doorbell only starts the
+ * queue: commands and kernels run while facet_machine_run runs, which stops with FACET_STOP_IDLE
+ * when the ring is empty, BLOCKED at a fence, or every unfinished core is WAITING.
+ * facet_tile_flush does all of that. One command is one step of the machine, and so is each
+ * descriptor of an indirect GDRAW and each instruction of a dispatch.
+ *
+ * Or it does without the queue: facet_tile_dispatch starts a kernel from a packet at once. */
+#ifndef FACET_TILE_H
+#define FACET_TILE_H
+
+#include <facet/machine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FACET_TILE_CORES 4
+#define FACET_TILE_HOST_BASE UINT32_C(0x10000000)
+#define FACET_TILE_SAMPLER_BASE UINT32_C(0x10002000)
+#define FACET_TILE_SAMPLER_BYTES UINT32_C(0x400)
+#define FACET_TILE_SAMPLERS 32
+#define FACET_TILE_IMEM_BASE UINT32_C(0x30000000)
+#define FACET_TILE_IMEM_BYTES UINT32_C(0x10000)
+#define FACET_TILE_SCRATCH_BASE UINT32_C(0x8000)
+#define FACET_TILE_SCRATCH_BYTES UINT32_C(0x8000)
+#define FACET_TILE_VRAM_BASE UINT32_C(0x80000000)
+#define FACET_TILE_VRAM_DEFAULT (UINT32_C(64) << 20)
+#define FACET_TILE_VRAM_MAX (UINT32_C(256) << 20)
+#define FACET_TILE_WATCHDOG UINT32_C(50000000)
+
+/* Model options (section 1); the zero value is the default machine. */
+struct facet_tile_config {
+    uint32_t vram;     /* bytes, a multiple of 4096; 0: 64 MiB */
+    bool strong;       /* mem=strong */
+    bool random;       /* sched=rnd:seed, else rr:quantum */
+    uint32_t seed;     /* of rnd */
+    uint32_t quantum;  /* of rr; 0: 1 */
+    bool poison;       /* initial register contents */
+    uint32_t regs;     /* 16 or 32; 0: 32 */
+    uint32_t watchdog; /* default round limit; 0: 50,000,000 */
+    bool plain;        /* portable code only: same results without host SIMD */
+    uint32_t threads;  /* of the host that share a draw: same results; 0: the calling one alone */
+};
+
+enum facet_status facet_tile_create(const struct facet_tile_config *config,
+                                    facet_machine **out,
+                                    struct facet_error *err);
+/* Machine reset (R-TILE-94): cores idle, queue empty, VRAM, IMEM and sampler table zero. */
+void facet_tile_clear(facet_machine *machine);
+uint32_t facet_tile_vram_bytes(const facet_machine *machine);
+/* A program of `facet as --isa tile` into VRAM or IMEM. *entry may be NULL. */
+enum facet_status facet_tile_load_elf(facet_machine *machine,
+                                      const void *data,
+                                      size_t size,
+                                      uint32_t *entry,
+                                      struct facet_error *err);
+
+/* ---- samplers (11.1) --------------------------------------------------------------------------
+ */
+
+enum facet_tile_format { FACET_TILE_RGB565, FACET_TILE_ARGB8888, FACET_TILE_PAL8 };
+
+struct facet_tile_sampler {
+    uint32_t base, stride;  /* address and bytes per row of the texels */
+    uint32_t width, height; /* texels, at most 65535 */
+    enum facet_tile_format format;
+    uint32_t palette;        /* 0..3, of PAL8 */
+    uint32_t palette_base;   /* address of palette 0 */
+    uint32_t swizzle;        /* 0 RGBA, 1 BGRA, 2 RGB1, 3 RRR1 */
+    bool repeat_u, repeat_v; /* else clamp */
+    bool bilinear;           /* in raster draws */
+};
+
+/* The descriptor's eight words, as LOAD_SAMPLER and pointer-mode TEX2D read them. */
+void facet_tile_sampler_words(const struct facet_tile_sampler *sampler, uint32_t words[8]);
+/* Entry 0..31 of the table. */
+enum facet_status facet_tile_set_sampler(facet_machine *machine,
+                                         uint32_t index,
+                                         const struct facet_tile_sampler *sampler,
+                                         struct facet_error *err);
+
+/* ---- dispatch (13) ----------------------------------------------------------------------------
+ */
+
+struct facet_tile_packet {
+    uint32_t pc;
+    uint32_t columns, rows;           /* of tiles */
+    uint32_t tile_width, tile_height; /* pixels, 0: 16 */
+    uint32_t arg_base, arg_size;
+    uint32_t shared_size;
+    uint32_t priority, core_mask; /* mask 0: all four */
+    uint32_t const_base, const_size;
+    uint32_t watchdog; /* rounds, 0: machine default */
+};
+
+/* The 64 bytes of 13.1. */
+struct facet_tile_packet facet_tile_packet_read(const uint8_t bytes[64]);
+void facet_tile_packet_write(const struct facet_tile_packet *packet, uint8_t bytes[64]);
+/* FACET_ERR_INPUT with what is wrong: BAD_ARG of section 18. */
+enum facet_status facet_tile_packet_check(const facet_machine *machine,
+                                          const struct facet_tile_packet *packet,
+                                          struct facet_error *err);
+/* Checks and starts; then run the machine (facet_machine_run). A grid without tiles is done at
+ * once. A dispatch that is still under way is FACET_ERR_USAGE. */
+enum facet_status facet_tile_dispatch(facet_machine *machine,
+                                      const struct facet_tile_packet *packet,
+                                      struct facet_error *err);
+
+enum facet_tile_state {
+    FACET_TILE_IDLE, /* no dispatch yet */
+    FACET_TILE_RUNNING,
+    FACET_TILE_WAITING, /* every unfinished core is parked: doorbell, fence or abort goes on */
+    FACET_TILE_DONE,
+    FACET_TILE_FAULTED, /* fault, watchdog or abort: see facet_tile_core_report */
+};
+
+enum facet_tile_state facet_tile_state(const facet_machine *machine);
+/* Completed rounds of the current or last dispatch. */
+uint64_t facet_tile_rounds(const facet_machine *machine);
+/* Default round limit (host register WDOG_DEFAULT). */
+uint32_t facet_tile_watchdog(const facet_machine *machine);
+void facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds);
+
+/* Host events: int_status.DOORBELL of the cores in the mask; the end of a running dispatch with
+ * cause 10 on every core that was not finished. */
+void facet_tile_doorbell(facet_machine *machine, unsigned mask);
+void facet_tile_abort(facet_machine *machine);
+
+enum facet_tile_class {
+    FACET_TILE_CLASS_LOAD,
+    FACET_TILE_CLASS_STORE,
+    FACET_TILE_CLASS_ATOMIC,
+    FACET_TILE_CLASS_TEXTURE,
+    FACET_TILE_CLASS_GRAPHICS,
+    FACET_TILE_CLASS_BRANCH, /* taken branches and jumps */
+    FACET_TILE_CLASS_OTHER,
+    FACET_TILE_CLASSES
+};
+
+struct facet_tile_core_report {
+    uint64_t retired;
+    uint64_t by_class[FACET_TILE_CLASSES]; /* the perf_* counters and the rest */
+    uint32_t fault_cause, fault_pc, fault_addr;
+    uint32_t status, gerror;
+    uint32_t tiles; /* that the core has finished */
+};
+
+struct facet_tile_core_report facet_tile_core_report(const facet_machine *machine, uint32_t core);
+/* "illegal instruction", "watchdog", ...; never NULL. */
+const char *facet_tile_cause_name(uint32_t cause);
+const char *facet_tile_class_name(enum facet_tile_class what);
+/* hwinfo, as every core reads it. */
+uint32_t facet_tile_hwinfo(const facet_machine *machine);
+
+/* ---- host registers (19) ----------------------------------------------------------------------
+ */
+
+enum facet_tile_register {
+    FACET_TILE_ID_VERSION = 0x000,
+    FACET_TILE_ID_FEATURES = 0x004,
+    FACET_TILE_INT_STATUS = 0x008,
+    FACET_TILE_LAST_ERROR = 0x014,
+    FACET_TILE_CMDQ_BASE = 0x100,
+    FACET_TILE_CMDQ_SIZE = 0x104,
+    FACET_TILE_CMDQ_PROD = 0x108,
+    FACET_TILE_CMDQ_CONS = 0x10C,
+    FACET_TILE_CMDQ_DOORBELL = 0x110,
+    FACET_TILE_FENCE_VALUE = 0x120,
+    FACET_TILE_LAST_STATUS = 0x128,
+    FACET_TILE_COMPLETION_BASE = 0x12C,
+    FACET_TILE_ABORT = 0x130,
+    FACET_TILE_WDOG_DEFAULT = 0x138,
+    FACET_TILE_DOORBELL = 0x140,
+    FACET_TILE_CU_CAUSE = 0x400, /* of core n: + 0x20 * n */
+    FACET_TILE_CU_ADDR = 0x404,
+    FACET_TILE_CU_PC = 0x408,
+    FACET_TILE_CU_STATUS = 0x40C,
+};
+
+/* Bits of INT_STATUS. */
+enum {
+    FACET_TILE_INT_FAULT = 1,
+    FACET_TILE_INT_COMMAND = 2,
+    FACET_TILE_INT_BLOCKED = 4,
+    FACET_TILE_INT_WAITING = 8,
+};
+
+/* A register by its offset in the window. Offsets below 0x1000 that no register has, and those that
+ * only take writes, read 0; writes to what cannot be written do nothing. FACET_ERR_FAULT for an
+ * offset outside the window or not a multiple of 4. */
+enum facet_status facet_tile_host_read(const facet_machine *machine,
+                                       uint32_t offset,
+                                       uint32_t *value,
+                                       struct facet_error *err);
+enum facet_status facet_tile_host_write(facet_machine *machine,
+                                        uint32_t offset,
+                                        uint32_t value,
+                                        struct facet_error *err);
+
+/* ---- command queue (18) -----------------------------------------------------------------------
+ */
+
+enum facet_tile_opcode {
+    FACET_TILE_CMD_NOP = 0x00,
+    FACET_TILE_CMD_WRITE_MEM = 0x01,
+    FACET_TILE_CMD_READ_MEM = 0x02,
+    FACET_TILE_CMD_BARRIER = 0x22,
+    FACET_TILE_CMD_COPY_BUFFER = 0x23,
+    FACET_TILE_CMD_WAIT_FENCE = 0x24,
+    FACET_TILE_CMD_DISPATCH = 0x28,
+    FACET_TILE_CMD_LOAD_SAMPLER = 0x32,
+    FACET_TILE_CMD_LOAD_GSTATE = 0x40,
+    FACET_TILE_CMD_LOAD_GPARAM = 0x41,
+    FACET_TILE_CMD_GDRAW = 0x42,
+    FACET_TILE_CMD_LOAD_RSTATE = 0x43,
+    FACET_TILE_CMD_RDRAW = 0x44,
+    FACET_TILE_CMD_RRECT = 0x45,
+};
+
+/* Flags of a command. */
+enum {
+    FACET_TILE_IRQ = 1,
+    FACET_TILE_EMIT = 2,
+    FACET_TILE_WAIT = 4,
+    FACET_TILE_PAYLOAD = 8,
+};
+
+/* LAST_STATUS and LAST_ERROR: 0, a graphics error (+ its code), a dispatch's end (+ the cause). */
+enum {
+    FACET_TILE_STATUS_OK = 0,
+    FACET_TILE_STATUS_GRAPHICS = 0x10,
+    FACET_TILE_STATUS_DISPATCH = 0x20,
+    FACET_TILE_STATUS_BAD_OPCODE = 0x30,
+    FACET_TILE_STATUS_BAD_ARG = 0x31,
+    FACET_TILE_STATUS_BAD_LENGTH = 0x32,
+};
+
+/* Words that READ_MEM commands returned wait in a store of this many; a READ_MEM that finds too
+ * little room leaves the queue BLOCKED until facet_tile_take has made some. */
+#define FACET_TILE_ANSWER_WORDS 16384
+
+struct facet_tile_command {
+    uint8_t opcode; /* enum facet_tile_opcode */
+    uint8_t flags;  /* FACET_TILE_IRQ, _EMIT, _WAIT, _PAYLOAD */
+    uint8_t slot;   /* rdst: the completion slot of EMIT and WAIT */
+    uint8_t length; /* len: words of the payload, or those that READ_MEM or COPY_BUFFER moves */
+    uint32_t arg[3];
+    const uint32_t *payload; /* `length` words when flags have FACET_TILE_PAYLOAD */
+};
+
+/* Places the ring: writes CMDQ_BASE and CMDQ_SIZE. `base` in VRAM and a multiple of 32, `size` a
+ * power of two from 64 on. */
+enum facet_status
+facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct facet_error *err);
+/* Writes the command behind the last one and moves CMDQ_PROD. FACET_ERR_LIMIT, nothing changed,
+ * when the ring has too little room: flush it first. */
+enum facet_status facet_tile_push(facet_machine *machine,
+                                  const struct facet_tile_command *command,
+                                  struct facet_error *err);
+/* Bytes that facet_tile_push can still take; a command needs 16 and 4 per payload word. */
+uint32_t facet_tile_ring_room(const facet_machine *machine);
+
+enum facet_tile_queue_state {
+    FACET_TILE_QUEUE_EMPTY,   /* nothing to do, or no doorbell yet */
+    FACET_TILE_QUEUE_ACTIVE,  /* goes on when the machine runs */
+    FACET_TILE_QUEUE_BLOCKED, /* at a fence that the host has to signal, or no room for answers */
+    FACET_TILE_QUEUE_WAITING, /* its dispatch waits for a doorbell of the host */
+};
+
+enum facet_tile_queue_state facet_tile_queue_state(const facet_machine *machine);
+/* "empty", "active", "blocked", "waiting". */
+const char *facet_tile_queue_state_name(enum facet_tile_queue_state state);
+/* Rings CMDQ_DOORBELL and runs until the queue is empty, blocked or waiting, or a breakpoint or
+ * another stop of facet_machine_run comes in between (*stop, may be NULL, says). */
+enum facet_tile_queue_state facet_tile_flush(facet_machine *machine, struct facet_stop *stop);
+/* Commands that have completed since creation or reset. */
+uint64_t facet_tile_commands(const facet_machine *machine);
+
+/* Takes up to `max` of the words that READ_MEM returned, oldest first. */
+size_t facet_tile_take(facet_machine *machine, uint32_t *words, size_t max);
+
+/* The word of a completion slot, 0..255, and its change by the host: a queue that waits for it goes
+ * on when it runs. FACET_ERR_USAGE while COMPLETION_BASE is 0. */
+enum facet_status facet_tile_slot_read(const facet_machine *machine,
+                                       uint32_t slot,
+                                       uint32_t *value,
+                                       struct facet_error *err);
+enum facet_status facet_tile_slot_write(facet_machine *machine,
+                                        uint32_t slot,
+                                        uint32_t value,
+                                        struct facet_error *err);
+
+/* "NOP", "GDRAW", ...; NULL for a byte that is no opcode. */
+const char *facet_tile_opcode_name(uint32_t opcode);
+/* "ok", "BAD_ARG", "graphics error BAD_ALIGN", the name of a fault cause, ...; never NULL. */
+const char *facet_tile_status_name(uint32_t status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* Between tile_gpu.c and tile_mesh.c: a picture on its way through the tile GPU's command queue. */
+#ifndef FACET_RENDER_TILE_GPU_H
+#define FACET_RENDER_TILE_GPU_H
+
+#include "render/vec.h"
+#include "render/world.h"
+
+#include <facet/tile.h>
+
+/* position 4, normal 3, uv 2, colour 1: tile-semantics.md 17 step 2. */
+enum { GPU_VERTEX_WORDS = 10, GPU_VERTEX_BYTES = 4 * GPU_VERTEX_WORDS };
+
+/* A piece of VRAM that is handed out and taken back as a whole. */
+struct gpu_area {
+    uint32_t base, size, used;
+};
+
+struct gpu {
+    const struct facet_render *render;
+    facet_machine *machine;
+    uint32_t width, height; /* pixels drawn: a multiple of the picture's */
+    uint32_t scale;
+    struct gpu_area ring, descriptors, stage, texels;
+    uint32_t color, depth; /* addresses */
+    uint32_t *resident;    /* per texture, twice: its address in `texels` as it is, and cut */
+    float view_projection[16];
+    struct facet_vec3 eye;
+    bool baked; /* light is in the vertex colours; else the unit has the one sun */
+    uint64_t triangles;
+    struct facet_error *err;
+};
+
+/* What one GDRAW draws. */
+struct gpu_batch {
+    uint32_t vertices;       /* address */
+    uint32_t indices, count; /* address, 0: none; elements */
+    bool wide;               /* indices of 32 bits */
+    const float *model;      /* NULL: vertices are in world space */
+    float normal[9];         /* with model: what normals are multiplied with */
+    uint32_t cull;           /* 0 none, 1 CW, 2 CCW */
+    uint32_t material;       /* ARGB8888 */
+    bool lit;                /* by the unit's light */
+    bool clip_space;         /* positions need no matrix: CU_ASSIST */
+    bool depth, keep_depth;  /* test it; do not write it */
+    bool blend;
+    const struct facet_texture_use *texture; /* NULL: none */
+    bool cut;                                /* its alpha compared with `cutoff` */
+    float cutoff;
+};
+
+/* Vertices and indices into the stage; when it starts again, all that was drawn from it is done. */
+bool gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *address);
+/* How many bytes one gpu_stage can take. */
+uint32_t gpu_stage_limit(const struct gpu *g);
+bool gpu_draw(struct gpu *g, const struct gpu_batch *batch);
+
+/* Light (linear, at the picture's exposure) as a display colour. */
+uint32_t gpu_color(struct facet_vec3 light, float alpha);
+
+/* tile_mesh.c: every instance of the scene. */
+bool gpu_draw_scene(struct gpu *g);
+
+#endif
