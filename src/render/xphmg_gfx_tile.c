@@ -79,7 +79,7 @@ static float depth_of(const struct facet_gfx_tile *t, const float box[6])
     for (unsigned i = 0; i < 3; i++) {
         depth += m[4 * i + 2] * (m[4 * i + 3] - 0.5F * (box[i] + box[3 + i]));
     }
-    return depth;
+    return isnan(depth) ? 0.0F : depth; /* sorting needs an order */
 }
 
 static int compare_places(const void *a, const void *b)
