@@ -9,9 +9,9 @@ const struct facet_render_machine *const facet_render_machines[] = {
     &facet_render_gfx12,
     &facet_render_xphmg_rt,
     &facet_render_xphmg_rt_offload,
+    &facet_render_tile,
     &facet_render_xphmg_gfx,
     &facet_render_xphmg_gfx_portable,
-    &facet_render_tile,
     NULL,
 };
 

@@ -105,8 +105,8 @@ struct facet_render_machine {
     const char *name;
     const char *summary;
     bool places_instances; /* opening counts the triangles of every instance */
-    bool rasterizes;       /* without rays: no shadows, ambient occlusion, bounces, heat maps */
     bool display;          /* draws display pixels: no exposure, nothing to bend */
+    bool rasterizes;       /* without rays: no shadows, ambient occlusion, bounces, heat maps */
     enum facet_status (*open)(struct facet_render *render,
                               facet_pool *pool,
                               struct facet_progress *progress,

@@ -557,6 +557,7 @@ const struct facet_render_machine facet_render_tile = {
     .name = "tile",
     .summary = "triangles through the tile GPU's geometry and raster units and its command queue",
     .display = true,
+    .rasterizes = true,
     .open = open_tile,
     .draw = draw_tile,
     .close = close_tile,

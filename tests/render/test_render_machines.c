@@ -68,7 +68,7 @@ static bool is_there(const struct facet_scene *scene, const struct facet_render_
 /* Without rays there are no shadows; those machines have tests of their own. */
 static bool traces_rays(const struct facet_render_machine *machine)
 {
-    return !machine->rasterizes && !machine->display;
+    return !machine->rasterizes;
 }
 
 static bool is_close(const float *a, const float *b)
