@@ -27,6 +27,8 @@ enum {
     SKY_ROWS = 18,
 };
 
+#define AGREE 0.6F
+
 /* ---- queue ---- */
 
 /* Runs all that was pushed; then the descriptors' area is free. */
@@ -204,24 +206,27 @@ static bool load_rstate(struct gpu *g, const struct gpu_batch *b)
         [3] = g->width | g->height << 16,
         [4] = g->depth,
         [5] = 4 * g->width,
-        [6] = 2 | 1 << 8, /* D32F, less */
-        [7] = b->blend ? 1 : 0,
+        [6] = 2 | (b->glow ? 2U : 1U) << 8, /* D32F; equal or less */
+        [7] = b->glow    ? 2
+              : b->blend ? 1
+                         : 0,
         [12] = (b->texture != NULL ? 1U << 1 | 1U << 4 : 0) | (b->depth ? 1U << 2 : 0) |
-               (b->keep_depth ? 1U << 3 : 0),
+               (b->keep_depth || b->glow ? 1U << 3 : 0),
     };
     uint32_t address;
 
     return descriptor(g, words, 16, &address) && push(g, FACET_TILE_CMD_LOAD_RSTATE, 0, address, 0);
 }
 
-/* What the one sun and the sky give a white surface that faces them, as display colours. */
+/* What the one sun and the sky give a white surface, as display colours. The unit's light is linear
+ * in codes where real light bends: both agree for surfaces that see the sun at cosine AGREE. */
 static void unit_light(const struct gpu *g, float direction[3], uint32_t *light, uint32_t *ambient)
 {
     const struct facet_scene *scene = g->render->scene;
     const struct facet_scene_light *sun = &scene->lights[0];
     struct facet_vec3 to = vec3_scale(vec3_load(sun->direction), -1.0F);
     struct facet_vec3 sky =
-        vec3_scale(vec3_add(facet_sky_light(vec3(0, 1, 0)), facet_sky_light(vec3(0, -1, 0))), 0.5F);
+        vec3_lerp(facet_sky_light(vec3(0, -1, 0)), facet_sky_light(vec3(0, 1, 0)), 0.75F);
     struct facet_incoming in;
     uint32_t full;
 
@@ -229,13 +234,15 @@ static void unit_light(const struct gpu *g, float direction[3], uint32_t *light,
     *ambient = gpu_color(sky, 1.0F);
     full = *ambient;
     if (facet_light_incoming(sun, vec3(0, 0, 0), to, to, &in)) {
-        full = gpu_color(vec3_along(sky, in.radiance, g->exposure), 1.0F);
+        full = gpu_color(vec3_along(sky, in.radiance, AGREE * g->exposure), 1.0F);
     }
     *light = 0;
     for (unsigned shift = 0; shift < 24; shift += 8) {
         uint32_t all = full >> shift & 0xFF, less = *ambient >> shift & 0xFF;
 
-        *light |= (all > less ? all - less : 0) << shift;
+        float more = all > less ? (float)(all - less) * (1.0F / AGREE) : 0.0F;
+
+        *light |= (more < 255.0F ? (uint32_t)more : 255U) << shift;
     }
 }
 

@@ -44,6 +44,7 @@ struct gpu_batch {
     bool clip_space;         /* positions need no matrix: CU_ASSIST */
     bool depth, keep_depth;  /* test it; do not write it */
     bool blend;
+    bool glow;                               /* adds to the same triangles drawn before */
     const struct facet_texture_use *texture; /* NULL: none */
     bool cut;                                /* its alpha compared with `cutoff` */
     float cutoff;

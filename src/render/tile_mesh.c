@@ -224,19 +224,45 @@ static bool stage_plain(struct gpu *g,
     return good;
 }
 
+/* What to add to a code of the lit colour so that the sum is the code of both, under light of
+ * strength 1. */
+static uint32_t glow_color(const struct facet_scene_material *m, struct facet_vec3 light)
+{
+    struct facet_vec3 base = vec3_load(m->base_color);
+    uint32_t lit = gpu_color(base, 1.0F), both = gpu_color(vec3_add(base, light), 1.0F);
+    uint32_t out = 0xFF000000;
+
+    for (unsigned shift = 0; shift < 24; shift += 8) {
+        uint32_t with = both >> shift & 0xFF, without = lit >> shift & 0xFF;
+
+        out |= (with > without ? with - without : 0) << shift;
+    }
+    return out;
+}
+
 static bool draw_lit_instances(
     struct gpu *g, uint32_t mesh, const uint32_t *instances, uint32_t count, struct gpu_batch *b)
 {
     const struct facet_scene *scene = g->render->scene;
     const struct facet_scene_material *material = material_of(g, &scene->meshes[mesh]);
 
+    struct facet_vec3 light = vec3_scale(vec3_load(material->emissive), g->exposure);
+    bool glows = light.x > 0.0F || light.y > 0.0F || light.z > 0.0F;
+    struct gpu_batch glow;
+
     use_material(material, b);
     b->lit = !material->unlit;
+    glow = *b;
+    glow.lit = glow.blend = glow.cut = false;
+    glow.glow = true;
+    glow.material = glow_color(material, light);
+    glow.texture = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct facet_scene_instance *instance = &scene->instances[instances[i]];
 
-        b->model = instance->transform;
-        if (!draw_sides(g, instance, material, b)) {
+        b->model = glow.model = instance->transform;
+        if (!draw_sides(g, instance, material, b) ||
+            (glows && !draw_sides(g, instance, material, &glow))) {
             return false;
         }
     }

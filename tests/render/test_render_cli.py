@@ -288,6 +288,25 @@ def the_tile_gpu_draws_every_kind_of_scene():
 
 
 @case()
+def glowing_surfaces_on_the_tile_gpu():
+    """With the unit's light (a sun) a second, adding draw."""
+    with open(path("glow.mtl"), "w") as file:
+        file.write("newmtl a\nKd 0.2 0.2 0.2\nKe 0.5 0.1 0\nnewmtl b\nKd 0.2 0.2 0.2\n")
+    with open(path("glow.obj"), "w") as file:
+        file.write("mtllib glow.mtl\nv -1 -1 0\nv 1 -1 0\nv 0 1 0\nv 1.2 -1 0\nv 3 -1 0\nv 2 1 0\n"
+                   "usemtl a\nf 1 2 3\nusemtl b\nf 4 5 6\n")
+    result = facet("render", path("glow.obj"), "-o", path("g.pfm"), "--size=200x120", "--spp=1", "--machine=tile",
+                   "--json")
+    check_eq(result.returncode, 0, result.stderr.decode())
+    check_eq(json.loads(result.stdout)["triangles"], 6, "triangles: two sides each, and the glow")
+    with open(path("g.pfm"), "rb") as file:
+        rows = pfm(file.read())[2]
+    glow, plain = rows[60][84], rows[70][120]
+    check(glow[0] > 2 * plain[0] and glow[0] > 2 * glow[2], f"{glow} glows beside {plain}")
+    check(abs(plain[0] - plain[2]) < 0.05, f"{plain} is grey")
+
+
+@case()
 def all_machines_on_one_sheet():
     result = facet("render", SCENE, "-o", path("sheet.png"), "--size=40x24", "--spp=1", "--machine=all", "--json")
     check_eq(result.returncode, 0, result.stderr.decode())
