@@ -748,9 +748,16 @@ render_all(const struct cli_args *args, const struct request *r, const struct fa
         json_decref(list);
         return CLI_BAD;
     }
-    for (; facet_render_machines[count] != NULL && count < MOST; count++) {
-        options.machine = facet_render_machines[count];
-        draw_entry(args, r, scene, &options, &entries[count], list);
+    while (facet_render_machines[count] != NULL && count < MOST) {
+        count++;
+    }
+    if (contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
+        json_decref(list);
+        return cli_bad_error(args, &err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        options.machine = facet_render_machines[i];
+        draw_entry(args, r, scene, &options, &entries[i], list);
     }
     good = write_sheet(r, entries, count, &err) &&
            (r->stats == NULL || facet_json_write(r->stats, list, &err) == FACET_OK);

@@ -48,26 +48,31 @@ static void put_entry(struct facet_image *to,
     line(to, x, y + 36, 1, dim, width, e->times);
 }
 
-enum facet_status contact_sheet(const struct sheet_entry *entries,
-                                size_t count,
-                                uint32_t width,
-                                uint32_t height,
-                                const char *title,
-                                struct facet_image *out,
-                                struct facet_error *err)
+static uint32_t columns_of(size_t count)
 {
-    uint32_t columns = 1, rows;
-    uint64_t all_width, all_height;
-    enum facet_status status;
+    uint32_t columns = 1;
 
     while ((size_t)columns * columns < count) {
         columns++;
     }
-    rows = (uint32_t)((count + columns - 1) / columns);
-    all_width = (uint64_t)columns * (width + GAP) + GAP;
-    all_height = (uint64_t)rows * (height + LABEL) + TITLE + GAP;
-    *out = (struct facet_image){0};
-    if (all_width > FACET_IMAGE_MAX_SIDE || all_height > FACET_IMAGE_MAX_SIDE) {
+    return columns;
+}
+
+static void sheet_size(size_t count, uint32_t width, uint32_t height, uint64_t size[2])
+{
+    uint32_t columns = columns_of(count);
+
+    size[0] = (uint64_t)columns * (width + GAP) + GAP;
+    size[1] = (count + columns - 1) / columns * ((uint64_t)height + LABEL) + TITLE + GAP;
+}
+
+enum facet_status
+contact_sheet_check(size_t count, uint32_t width, uint32_t height, struct facet_error *err)
+{
+    uint64_t size[2];
+
+    sheet_size(count, width, height, size);
+    if (size[0] > FACET_IMAGE_MAX_SIDE || size[1] > FACET_IMAGE_MAX_SIDE) {
         return facet_fail(
             err,
             FACET_ERR_LIMIT,
@@ -77,12 +82,31 @@ enum facet_status contact_sheet(const struct sheet_entry *entries,
             width,
             height);
     }
-    status = facet_image_create(out, (uint32_t)all_width, (uint32_t)all_height, err);
+    return FACET_OK;
+}
+
+enum facet_status contact_sheet(const struct sheet_entry *entries,
+                                size_t count,
+                                uint32_t width,
+                                uint32_t height,
+                                const char *title,
+                                struct facet_image *out,
+                                struct facet_error *err)
+{
+    uint32_t columns = columns_of(count);
+    enum facet_status status = contact_sheet_check(count, width, height, err);
+    uint64_t size[2];
+
+    *out = (struct facet_image){0};
+    sheet_size(count, width, height, size);
+    if (status == FACET_OK) {
+        status = facet_image_create(out, (uint32_t)size[0], (uint32_t)size[1], err);
+    }
     if (status != FACET_OK) {
         return status;
     }
     facet_image_fill(out, 0, 0, out->width, out->height, paper);
-    line(out, GAP, GAP, all_width >= 2 * NARROW ? 2 : 1, bright, out->width - 2 * GAP, title);
+    line(out, GAP, GAP, out->width >= 2 * NARROW ? 2 : 1, bright, out->width - 2 * GAP, title);
     for (size_t i = 0; i < count; i++) {
         put_entry(out,
                   &entries[i],

@@ -10,6 +10,9 @@ struct sheet_entry {
     struct facet_image picture; /* empty: `counts` says why there is none */
 };
 
+/* Whether so many cells fit on a sheet: FACET_ERR_LIMIT otherwise. Ask before drawing them. */
+enum facet_status
+contact_sheet_check(size_t count, uint32_t width, uint32_t height, struct facet_error *err);
 /* Cells of width x height pixels with a label below each, in about as many rows as columns, under a
  * title. */
 enum facet_status contact_sheet(const struct sheet_entry *entries,

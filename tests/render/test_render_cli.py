@@ -320,6 +320,7 @@ def all_machines_on_one_sheet():
     columns = next(n for n in range(1, 10) if n * n >= len(names))
     check_eq((width, height), (columns * 52 + 12, -(-len(names) // columns) * (24 + 64) + 40 + 12), "size of the sheet")
     refused(".png", "--machine", "all", output="no.pfm")
+    refused("do not fit on one sheet", "--machine", "all", "--size=32768x8")
 
 
 try:
