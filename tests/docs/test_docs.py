@@ -1,5 +1,5 @@
-"""The documentation against the program: every command that README, docs/ and the commands' own help
-show is run, and the output shown below it is compared; the architecture page's include graph is
+"""The documentation against the program: every command that README, docs/, guest/tile/README and the commands'
+own help show is run, and the output shown below it is compared; the architecture page's include graph is
 compared with the #include lines; links between pages lead somewhere.
 
 A page shows commands in blocks fenced with ```sh: a line that starts with `$ ` is run by bash, the
@@ -30,7 +30,8 @@ NOT_RUN = {
 
 
 def pages():
-    return [os.path.join(SOURCE, "README.md")] + sorted(glob.glob(os.path.join(SOURCE, "docs/*.md")))
+    return [os.path.join(SOURCE, name) for name in ("README.md", "guest/tile/README.md")] + \
+        sorted(glob.glob(os.path.join(SOURCE, "docs/*.md")))
 
 
 def read(path):

@@ -1,0 +1,40 @@
+# litmus: coherence: two stores to one word
+#
+# Core 0 stores 1, then 2, and loads. Results: what core 0 loads, what core 1 loads. A core reads what
+# it has stored last; in the weak model the 1 is overwritten before it is published.
+#
+# allowed: 20 21 22
+# weak:    20 22
+# strong:  20 21 22
+
+        CSRR    s20, core_id
+        CSRR    s1, arg_base
+        LW      s22, 0(s1)              # results, two bytes per row of tiles
+        CSRR    s1, tile_offset
+        LSRI    s1, s1, 20              # row: an experiment of its own
+        SHLI    s2, s1, 1
+        ADD     s22, s22, s2
+        SHLI    s2, s1, 8
+        LUI     s21, 0x80100
+        ADD     s21, s21, s2            # X; Y is 64 bytes further, in a line of its own
+        ADDI    s23, s21, 64            # Y
+        ADDI    s24, s21, 128
+        ADDI    s9, s0, 1
+        ADDI    s10, s0, 2
+        AADD    s0, s9, (s24), rlx      # both cores are here: a counter, which publishes nothing
+wait:   AOR     s1, s0, (s24), rlx
+        BLT     s1, s10, wait
+        BNE     s20, s0, second
+
+# core 0
+        SW      s9, 0(s21)
+        SW      s10, 0(s21)
+        LW      s3, 0(s21)
+        SB      s3, 0(s22)
+        EXIT
+
+# core 1
+second:
+        LW      s4, 0(s21)
+        SB      s4, 1(s22)
+        EXIT
