@@ -1,6 +1,7 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
 #include "cli/bvh_tiles.h"
+#include "cli/contact_sheet.h"
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -130,8 +131,15 @@ static const struct facet_render_machine *read_machine(const struct cli_args *ar
                        i != 0 ? ", " : "",
                        facet_render_machines[i]->name);
     }
-    (void)cli_bad(args, "--machine is '%s'; expected one of: %s", name, names);
+    (void)cli_bad(args, "--machine is '%s'; expected one of: %s, all", name, names);
     return NULL;
+}
+
+static bool wants_all(const struct cli_args *args)
+{
+    const char *name = cli_value(args, "machine");
+
+    return name != NULL && strcmp(name, "all") == 0;
 }
 
 static bool read_request(const struct cli_args *args, struct request *r)
@@ -229,7 +237,7 @@ static bool read_options(const struct cli_args *args,
     const char *profile = cli_value(args, "profile");
 
     facet_render_options_default(out, scene);
-    out->machine = read_machine(args);
+    out->machine = wants_all(args) ? facet_render_machines[0] : read_machine(args);
     if (out->machine->rasterizes && !has_rays(args, out->machine)) {
         return false;
     }
@@ -370,6 +378,35 @@ static const char *heat_label(const struct facet_render_options *options)
     return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
 }
 
+/* The pixels that a PNG file shows. */
+static enum facet_status make_picture(const struct request *r,
+                                      const struct facet_scene *scene,
+                                      const struct facet_render_options *options,
+                                      const struct facet_image_f *image,
+                                      struct outcome *o,
+                                      struct facet_image *out,
+                                      struct facet_error *err)
+{
+    bool display = options->machine->display;
+    enum facet_status status;
+
+    o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_heat_limit(image);
+    if (options->view != FACET_RENDER_PICTURE) {
+        status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), out, err);
+    } else {
+        status = facet_render_develop(image,
+                                      (display ? 1.0F : facet_render_exposure(scene)) *
+                                          (float)r->exposure,
+                                      r->clamp || display,
+                                      out,
+                                      err);
+    }
+    if (status == FACET_OK) {
+        o->hash = facet_hash_bytes(out->rgba, 4 * (size_t)image->width * image->height, 0);
+    }
+    return status;
+}
+
 /* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
 static enum facet_status write_picture(const struct request *r,
                                        const struct facet_scene *scene,
@@ -382,23 +419,13 @@ static enum facet_status write_picture(const struct request *r,
     struct facet_image bytes;
     enum facet_status status;
 
-    o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_heat_limit(image);
     if (r->kind == KIND_FLOAT) {
+        o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_heat_limit(image);
         o->hash = facet_hash_bytes(image->rgb, 3 * pixels * sizeof *image->rgb, 0);
         return facet_image_f_write(r->output, image, err);
     }
-    if (options->view != FACET_RENDER_PICTURE) {
-        status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), &bytes, err);
-    } else {
-        status = facet_render_develop(
-            image,
-            (options->machine->display ? 1.0F : facet_render_exposure(scene)) * (float)r->exposure,
-            r->clamp || options->machine->display,
-            &bytes,
-            err);
-    }
+    status = make_picture(r, scene, options, image, o, &bytes, err);
     if (status == FACET_OK) {
-        o->hash = facet_hash_bytes(bytes.rgba, 4 * pixels, 0);
         status = facet_png_write(r->output, &bytes, err);
         facet_image_free(&bytes);
     }
@@ -479,6 +506,11 @@ static json_t *outcome_json(const struct request *r,
     if (o->report.instructions != 0) {
         (void)json_object_set_new(
             object, "guest_instructions", json_integer((json_int_t)o->report.instructions));
+    }
+    if (o->report.commands != 0) {
+        (void)json_object_set_new(object, "commands", json_integer((json_int_t)o->report.commands));
+        (void)json_object_set_new(
+            object, "triangles", json_integer((json_int_t)o->report.triangles));
     }
     if (o->bvh != NULL) {
         (void)json_object_set(object, "bvh", o->bvh);
@@ -580,6 +612,162 @@ static int render_scene(const struct cli_args *args,
     return status == FACET_OK ? tell(args, r, &options, o) : cli_bad_error(args, &err);
 }
 
+/* ---- all machines ---- */
+
+/* 12345678 as "12.3 M". */
+static void short_count(uint64_t count, char *out, size_t size)
+{
+    if (count >= 10000000) {
+        (void)snprintf(out, size, "%.1f M", (double)count * 1e-6);
+    } else if (count >= 10000) {
+        (void)snprintf(out, size, "%.1f k", (double)count * 1e-3);
+    } else {
+        (void)snprintf(out, size, "%" PRIu64, count);
+    }
+}
+
+static void add_count(struct sheet_entry *entry, uint64_t count, const char *what)
+{
+    size_t at = strlen(entry->counts);
+    char text[32];
+
+    if (count != 0) {
+        short_count(count, text, sizeof text);
+        (void)snprintf(entry->counts + at,
+                       sizeof entry->counts - at,
+                       "%s%s %s",
+                       at != 0 ? ", " : "",
+                       text,
+                       what);
+    }
+}
+
+static void label(const struct outcome *o, struct sheet_entry *entry)
+{
+    uint64_t rays = 0;
+
+    for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
+        rays += o->report.cost[k].rays;
+    }
+    add_count(entry, rays, "rays");
+    add_count(entry, o->report.triangles, "triangles");
+    add_count(entry, o->report.commands, "commands");
+    add_count(entry, o->report.instructions, "instructions");
+    (void)snprintf(entry->times,
+                   sizeof entry->times,
+                   "build %.2f s, render %.2f s, %u thread%s",
+                   o->seconds[PHASE_BUILD],
+                   o->seconds[PHASE_RENDER],
+                   o->threads,
+                   o->threads == 1 ? "" : "s");
+}
+
+/* One cell. A machine that cannot draw this says why in its place; the others are not held up. */
+static void draw_entry(const struct cli_args *args,
+                       const struct request *r,
+                       const struct facet_scene *scene,
+                       const struct facet_render_options *options,
+                       struct sheet_entry *entry,
+                       json_t *list)
+{
+    struct facet_image_f image = {0};
+    struct facet_error err = {0};
+    struct outcome o = {0};
+    enum facet_status status = draw(args, scene, options, r, &image, &o, &err);
+
+    entry->name = options->machine->name;
+    if (status == FACET_OK) {
+        status = make_picture(r, scene, options, &image, &o, &entry->picture, &err);
+    }
+    if (status == FACET_OK) {
+        label(&o, entry);
+        (void)json_array_append_new(list, outcome_json(r, options, &o));
+        if (!args->json && strcmp(r->output, "-") != 0) {
+            printf("%-18s %s%s%s\n",
+                   entry->name,
+                   entry->counts,
+                   entry->counts[0] != '\0' ? "; " : "",
+                   entry->times);
+        }
+    } else {
+        (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err.message);
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s}", "machine", entry->name, "error", err.message));
+        if (!args->json && strcmp(r->output, "-") != 0) {
+            printf("%-18s %s\n", entry->name, err.message);
+        }
+    }
+    facet_image_f_free(&image);
+    json_decref(o.bvh);
+}
+
+static bool write_sheet(const struct request *r,
+                        const struct sheet_entry *entries,
+                        size_t count,
+                        struct facet_error *err)
+{
+    const char *slash = strrchr(r->scene, '/');
+    struct facet_image sheet;
+    char title[160];
+    bool good;
+
+    (void)snprintf(title,
+                   sizeof title,
+                   "%.80s, %u x %u, %u sample%s per pixel",
+                   slash != NULL ? slash + 1 : r->scene,
+                   (unsigned)r->width,
+                   (unsigned)r->height,
+                   (unsigned)r->spp,
+                   r->spp == 1 ? "" : "s");
+    if (contact_sheet(
+            entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
+        FACET_OK) {
+        return false;
+    }
+    good = facet_png_write(r->output, &sheet, err) == FACET_OK;
+    facet_image_free(&sheet);
+    return good;
+}
+
+static int
+render_all(const struct cli_args *args, const struct request *r, const struct facet_scene *scene)
+{
+    enum { MOST = 32 };
+    struct sheet_entry entries[MOST] = {{0}};
+    struct facet_render_options options;
+    struct facet_error err = {0};
+    json_t *list = json_array();
+    size_t count = 0;
+    bool good;
+
+    if (r->kind != KIND_PNG) {
+        json_decref(list);
+        return cli_bad(args, "--machine all makes one sheet of all pictures; expected a .png name");
+    }
+    if (!read_options(args, r, scene, &options)) {
+        json_decref(list);
+        return CLI_BAD;
+    }
+    for (; facet_render_machines[count] != NULL && count < MOST; count++) {
+        options.machine = facet_render_machines[count];
+        draw_entry(args, r, scene, &options, &entries[count], list);
+    }
+    good = write_sheet(r, entries, count, &err) &&
+           (r->stats == NULL || facet_json_write(r->stats, list, &err) == FACET_OK);
+    for (size_t i = 0; i < count; i++) {
+        facet_image_free(&entries[i].picture);
+    }
+    if (!good) {
+        json_decref(list);
+        return cli_bad_error(args, &err);
+    }
+    if (args->json) {
+        return cli_print_json(args, list);
+    }
+    json_decref(list);
+    return CLI_OK;
+}
+
 static int run_render(const struct cli_args *args)
 {
     struct outcome outcome = {0};
@@ -589,14 +777,15 @@ static int run_render(const struct cli_args *args)
     double start = seconds();
     int code;
 
-    if (!read_request(args, &request) || read_machine(args) == NULL) {
+    if (!read_request(args, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
         return CLI_BAD;
     }
     if (facet_scene_import(request.scene, NULL, &scene, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
     outcome.seconds[PHASE_IMPORT] = seconds() - start;
-    code = render_scene(args, &request, &scene, &outcome);
+    code = wants_all(args) ? render_all(args, &request, &scene)
+                           : render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);
     json_decref(outcome.bvh);
     return code;
@@ -604,7 +793,7 @@ static int run_render(const struct cli_args *args)
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine", 'm', "NAME", "which machine draws: gfx12 (default); an unknown name lists all"},
+    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), ...; all: on one sheet"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},
@@ -650,10 +839,17 @@ const struct cli_command cli_cmd_render = {
         "--bounces traces paths: light that comes over other surfaces, which scatter it or, being "
         "smooth metal, mirror it, and from the sky takes the place of ambient occlusion. It wants "
         "more samples.\n\n"
-        "One sample per pixel looks through the middle of each pixel.",
-    .examples = "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"
-                "facet render examples/gfx12/cube.obj --size 160x90 --spp 1 --heatmap nodes -o "
-                "heat.png --json",
+        "One sample per pixel looks through the middle of each pixel.\n\n"
+        "Machine tile sends no rays: it draws triangles through the tile GPU's command queue, "
+        "geometry and raster units, without shadows; more than one sample per pixel draws twice "
+        "as wide and high and averages.\n\n"
+        "--machine all draws on every machine and writes one sheet with all pictures, their "
+        "counts and times; a machine that cannot draw says so in its place.",
+    .examples =
+        "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"
+        "facet render examples/gfx12/cube.obj --size 160x90 --spp 1 --heatmap nodes -o "
+        "heat.png --json\n"
+        "facet render examples/gfx12/cube.obj --size 64x36 --spp 1 --machine all -o sheet.png",
     .options = render_options,
     .has_json = true,
     .run = run_render,

@@ -66,6 +66,13 @@ show facet render assets/room.glb --size 960x540 --spp 8 -o out/room.png
 show facet render assets/room.glb --size 960x540 --spp 1 --heatmap nodes -o out/room-nodes.png
 printf 'The picture is %s/out/room.png, its heat map %s/out/room-nodes.png\n' "$PWD" "$PWD"
 
+step "The same room on every machine, side by side"
+show facet render assets/room.glb --machine all --size 320x180 --spp 1 --no-ao -o out/contact-sheet.png
+printf 'The pictures are side by side in %s/out/contact-sheet.png\n' "$PWD"
+
+step "A command list through the tile GPU's queue (examples/tile/triangle.json)"
+show facet tile draw examples/tile/triangle.json -o out/triangle.png
+
 step "GFX12 ray intersection against results recorded from a real card"
 show facet gfx12 intersect --vectors spec/gfx12-silicon.json
 

@@ -17,7 +17,9 @@
  * facet_tile_flush does all of that. One command is one step of the machine, and so is each
  * descriptor of an indirect GDRAW and each instruction of a dispatch.
  *
- * Or it does without the queue: facet_tile_dispatch starts a kernel from a packet at once. */
+ * Or it does without the queue: facet_tile_dispatch starts a kernel from a packet at once.
+ *
+ * A machine of another kind is FACET_ERR_USAGE, or nothing happens and the answer is 0. */
 #ifndef FACET_TILE_H
 #define FACET_TILE_H
 

@@ -219,7 +219,6 @@ static void unit_light(const struct gpu *g, float direction[3], uint32_t *light,
 {
     const struct facet_scene *scene = g->render->scene;
     const struct facet_scene_light *sun = &scene->lights[0];
-    float exposure = facet_render_exposure(scene);
     struct facet_vec3 to = vec3_scale(vec3_load(sun->direction), -1.0F);
     struct facet_vec3 sky =
         vec3_scale(vec3_add(facet_sky_light(vec3(0, 1, 0)), facet_sky_light(vec3(0, -1, 0))), 0.5F);
@@ -230,7 +229,7 @@ static void unit_light(const struct gpu *g, float direction[3], uint32_t *light,
     *ambient = gpu_color(sky, 1.0F);
     full = *ambient;
     if (facet_light_incoming(sun, vec3(0, 0, 0), to, to, &in)) {
-        full = gpu_color(vec3_along(sky, in.radiance, exposure), 1.0F);
+        full = gpu_color(vec3_along(sky, in.radiance, g->exposure), 1.0F);
     }
     *light = 0;
     for (unsigned shift = 0; shift < 24; shift += 8) {
@@ -513,6 +512,7 @@ static enum facet_status draw_tile(const struct facet_render *render,
     enum facet_status status;
 
     *out = (struct facet_image_f){0};
+    g.exposure = facet_render_exposure(render->scene);
     g.baked = render->scene->light_count != 1 || sun->kind != FACET_LIGHT_DIRECTIONAL;
     g.resident = calloc(2 * (size_t)render->scene->texture_count + 1, sizeof *g.resident);
     status = g.resident != NULL

@@ -25,6 +25,7 @@ struct gpu {
     uint32_t *resident;    /* per texture, twice: its address in `texels` as it is, and cut */
     float view_projection[16];
     struct facet_vec3 eye;
+    float exposure;
     bool baked; /* light is in the vertex colours; else the unit has the one sun */
     uint64_t triangles;
     struct facet_error *err;

@@ -273,14 +273,13 @@ static bool draw_lit(struct gpu *g, uint32_t number, const uint32_t *instances, 
 static struct facet_vec3 light_at(const struct gpu *g, struct facet_vec3 p, struct facet_vec3 n)
 {
     const struct facet_scene *scene = g->render->scene;
-    float exposure = facet_render_exposure(scene);
     struct facet_vec3 sum = vec3_scale(facet_sky_light(n), 0.7F); /* what occlusion leaves */
 
     for (uint32_t i = 0; i < scene->light_count && i < 64; i++) {
         struct facet_incoming in;
 
         if (facet_light_incoming(&scene->lights[i], p, n, n, &in)) {
-            sum = vec3_along(sum, in.radiance, exposure);
+            sum = vec3_along(sum, in.radiance, g->exposure);
         }
     }
     return sum;
@@ -293,8 +292,7 @@ baked_color(const struct gpu *g, const struct facet_scene_material *m, const str
     struct facet_vec3 base = vec3(m->base_color[0] * c->color[0],
                                   m->base_color[1] * c->color[1],
                                   m->base_color[2] * c->color[2]);
-    struct facet_vec3 glow =
-        vec3_scale(vec3_load(m->emissive), facet_render_exposure(g->render->scene));
+    struct facet_vec3 glow = vec3_scale(vec3_load(m->emissive), g->exposure);
 
     (void)vec3_normalize(&n);
     if (!m->unlit) {

@@ -27,12 +27,14 @@ enum {
 
 /* Follows the scene in guest memory, where the tile image of the ray tracers is (guest_block.h).
  * Behind the struct: for each mesh the number of its first box, and one more for the end; then the
- * boxes, {min, max} of 64 triangles each, in object space. */
+ * boxes, {min, max} of 64 triangles each, in object space; then a box around each instance, in
+ * world space. */
 struct facet_gfx_input {
     uint64_t bytes;     /* of all of it */
     float clip[16];     /* world to clip space, by rows; z / w is 1 at the near plane, 0 far away */
-    uint32_t firsts_at; /* bytes from here */
-    uint32_t boxes_at;
+    uint64_t firsts_at; /* bytes from here */
+    uint64_t boxes_at;
+    uint64_t instances_at;
     bool distant_lights;             /* all lights are directional: positions are not needed */
     float lut[FACET_GFX_LUT_FLOATS]; /* the grade: GFX.LUT3D's table, red fastest */
 };
@@ -45,6 +47,11 @@ static inline const uint32_t *facet_gfx_firsts(const struct facet_gfx_input *inp
 static inline const float *facet_gfx_boxes(const struct facet_gfx_input *input)
 {
     return (const float *)((const char *)input + input->boxes_at);
+}
+
+static inline const float *facet_gfx_instance_boxes(const struct facet_gfx_input *input)
+{
+    return (const float *)((const char *)input + input->instances_at);
 }
 
 /* ---- the unit: guest/gfx/unit.c and xphmg_gfx_portable.c ---- */
@@ -146,6 +153,14 @@ struct facet_gfx_vertex {
     float position[3], normal[3], uv[2], emissive_uv[2], color[4];
 };
 
+/* An instance that may be in the tile, and how far away its middle is. */
+struct facet_gfx_place {
+    float depth;
+    uint32_t instance;
+};
+
+enum { FACET_GFX_PLACES = 1024 };
+
 struct facet_gfx_tile {
     const struct facet_picture *picture;
     const struct facet_gfx_input *input;
@@ -161,6 +176,7 @@ struct facet_gfx_tile {
     struct facet_gfx_unit unit;
     float color[FACET_TILE_PIXELS][3]; /* of this sample */
     float sum[FACET_TILE_PIXELS][3];
+    struct facet_gfx_place places[FACET_GFX_PLACES];
     /* Windows and arrays for the unit. */
     facet_gfx_slot box[6], corners[12];
     float object[FACET_GFX_CORNERS][4], clip[FACET_GFX_CORNERS][4], world[FACET_GFX_CORNERS][4];
@@ -179,7 +195,9 @@ void facet_gfx_tile_draw(struct facet_gfx_tile *tile,
 /* The pixels, to a place whose rows are `stride` pixels long. */
 void facet_gfx_tile_store(const struct facet_gfx_tile *tile, float *rgb, size_t stride);
 
-/* xphmg_gfx_mesh.c: the current instance of the tile. */
+/* xphmg_gfx_mesh.c: up to 64 boxes one after the other, through matrix FACET_GFX_TO_CLIP. */
+uint64_t facet_gfx_cull_boxes(struct facet_gfx_tile *tile, const float (*boxes)[6], uint32_t count);
+/* The current instance of the tile. */
 void facet_gfx_draw_instance(struct facet_gfx_tile *tile);
 /* xphmg_gfx_raster.c */
 void facet_gfx_draw_triangle(struct facet_gfx_tile *tile, const struct facet_gfx_vertex corner[3]);

@@ -120,6 +120,28 @@ static void make_boxes(const struct facet_scene *scene,
     firsts[scene->mesh_count] = made;
 }
 
+/* Each corner of the mesh's box goes to the world; a float is too small by half a step at most, and
+ * the tile's frustum is wider than that. */
+static void place_box(const struct facet_scene *scene, uint32_t i, float box[6])
+{
+    const struct facet_scene_instance *instance = &scene->instances[i];
+    const struct facet_bounds *b = &scene->meshes[instance->mesh].bounds;
+
+    for (unsigned r = 0; r < 3; r++) {
+        const float *row = instance->transform + (size_t)4 * r;
+        double lo = (double)row[3], hi = lo;
+
+        for (unsigned c = 0; c < 3; c++) {
+            double p = (double)row[c] * (double)b->lo[c], q = (double)row[c] * (double)b->hi[c];
+
+            lo += fmin(p, q);
+            hi += fmax(p, q);
+        }
+        box[r] = (float)lo;
+        box[3 + r] = (float)hi;
+    }
+}
+
 /* ---- the grade ---- */
 
 /* A little more contrast around the middle, then a little more saturation. */
@@ -155,21 +177,24 @@ enum facet_status facet_gfx_input_make(const struct facet_picture *picture,
                                        struct facet_error *err)
 {
     const struct facet_scene *scene = picture->scene;
-    uint64_t firsts = sizeof(uint32_t) * ((uint64_t)scene->mesh_count + 1), clusters = 0, bytes;
+    uint64_t firsts = sizeof(uint32_t) * ((uint64_t)scene->mesh_count + 1), clusters = 0, boxes;
+    uint64_t bytes;
     struct facet_gfx_input *input;
 
     for (uint32_t m = 0; m < scene->mesh_count; m++) {
         clusters += clusters_of(&scene->meshes[m]);
     }
-    bytes = sizeof *input + firsts + 6 * sizeof(float) * clusters;
+    boxes = sizeof(float[6]) * clusters;
+    bytes = sizeof *input + firsts + boxes + sizeof(float[6]) * (uint64_t)scene->instance_count;
     input = calloc(1, bytes);
     if (input == NULL) {
         return facet_fail(
             err, FACET_ERR_MEMORY, 0, "no memory for %llu boxes", (unsigned long long)clusters);
     }
     input->bytes = bytes;
-    input->firsts_at = (uint32_t)sizeof *input;
-    input->boxes_at = (uint32_t)(sizeof *input + firsts);
+    input->firsts_at = sizeof *input;
+    input->boxes_at = sizeof *input + firsts;
+    input->instances_at = input->boxes_at + boxes;
     input->distant_lights = true;
     for (uint32_t i = 0; i < scene->light_count; i++) {
         input->distant_lights &= scene->lights[i].kind == FACET_LIGHT_DIRECTIONAL;
@@ -179,6 +204,9 @@ enum facet_status facet_gfx_input_make(const struct facet_picture *picture,
                progress,
                (uint32_t *)((char *)input + input->firsts_at),
                (float *)((char *)input + input->boxes_at));
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        place_box(scene, i, (float *)((char *)input + input->instances_at) + (size_t)6 * i);
+    }
     make_lut(input->lut);
     *out = input;
     return FACET_OK;

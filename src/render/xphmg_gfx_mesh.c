@@ -79,13 +79,6 @@ static void make_normals(struct facet_gfx_tile *t, const uint32_t *index, uint32
     }
     facet_gfx_unit_transform(
         &t->unit, FACET_GFX_NORMALS, (const float(*)[4])t->clip, t->normal, count);
-    for (uint32_t i = 0; i < count; i++) { /* different lengths would bend what lies between */
-        struct facet_vec3 n = vec3_load(t->normal[i]);
-
-        if (vec3_normalize(&n)) {
-            vec3_store(n, t->normal[i]);
-        }
-    }
 }
 
 static void fill_corner(const struct facet_gfx_tile *t,
@@ -95,20 +88,45 @@ static void fill_corner(const struct facet_gfx_tile *t,
                         struct facet_gfx_vertex *out)
 {
     uint32_t at = 3 * triangle + k;
+    struct facet_vec3 normal = vec3_load(t->normal[at]);
 
+    (void)vec3_normalize(&normal); /* different lengths would bend what lies between */
+    vec3_store(normal, out->normal);
     for (unsigned c = 0; c < 4; c++) {
         out->clip[c] = t->corners[4 * k + c][triangle];
         out->color[c] = t->mesh->colors != NULL ? t->mesh->colors[(size_t)4 * vertex + c] : 1.0F;
     }
     for (unsigned c = 0; c < 3; c++) {
         out->position[c] = t->world[at][c];
-        out->normal[c] = t->normal[at][c];
     }
     facet_scene_uv(t->mesh, &t->material->base_texture, vertex, out->uv);
     facet_scene_uv(t->mesh, &t->material->emissive_texture, vertex, out->emissive_uv);
 }
 
 /* ---- clusters ---- */
+
+/* Whether a triangle that nobody sees from behind turns its back, with some room for rounding: what
+ * is near enough to its edge is left to the exact test on the screen. The sign is that of the
+ * volume of the eye and the corners, which needs no division. */
+static bool turns_away(const struct facet_gfx_tile *t, uint32_t triangle)
+{
+    float volume = 0.0F, size = 0.0F;
+
+    if (t->material->double_sided) {
+        return false;
+    }
+    for (unsigned k = 0; k < 3; k++) {
+        const facet_gfx_slot *a = t->corners + (size_t)4 * k;
+        const facet_gfx_slot *b = t->corners + (size_t)4 * ((k + 1) % 3);
+        const facet_gfx_slot *c = t->corners + (size_t)4 * ((k + 2) % 3);
+        float p = a[0][triangle] * (b[1][triangle] * c[3][triangle]);
+        float q = a[0][triangle] * (b[3][triangle] * c[1][triangle]);
+
+        volume += p - q;
+        size += fabsf(p) + fabsf(q);
+    }
+    return (t->instance->flipped ? -volume : volume) < -1e-5F * size;
+}
 
 /* Triangles of the cluster that may be in the tile. Leaves their corners in clip space in
  * t->corners. */
@@ -150,6 +168,9 @@ static void draw_cluster(struct facet_gfx_tile *t, uint32_t first)
     for (uint32_t i = 0; i < found; i++) {
         struct facet_gfx_vertex corner[3];
 
+        if (turns_away(t, list[i])) {
+            continue;
+        }
         for (uint32_t k = 0; k < 3; k++) {
             fill_corner(t, list[i], k, index[3 * list[i] + k], &corner[k]);
         }
@@ -158,21 +179,30 @@ static void draw_cluster(struct facet_gfx_tile *t, uint32_t first)
     }
 }
 
+uint64_t facet_gfx_cull_boxes(struct facet_gfx_tile *t, const float (*boxes)[6], uint32_t count)
+{
+    uint64_t lanes = count == FACET_GFX_LANES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < 6; k++) {
+            t->box[k][i] = boxes[i][k];
+        }
+    }
+    return facet_gfx_unit_boxes(&t->unit, (const facet_gfx_slot *)t->box, lanes);
+}
+
 void facet_gfx_draw_instance(struct facet_gfx_tile *t)
 {
     const uint32_t *firsts = facet_gfx_firsts(t->input) + t->instance->mesh;
+    const float(*boxes)[6] = (const float(*)[6])facet_gfx_boxes(t->input) + firsts[0];
     uint32_t clusters = firsts[1] - firsts[0];
 
     use_matrices(t);
     for (uint32_t base = 0; base < clusters; base += FACET_GFX_LANES) {
         uint32_t count = clusters - base < FACET_GFX_LANES ? clusters - base : FACET_GFX_LANES;
-        const float *boxes = facet_gfx_boxes(t->input) + (size_t)6 * (firsts[0] + base);
-        uint64_t lanes = count == FACET_GFX_LANES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+        /* One cluster is the instance, whose box has been asked already. */
+        uint64_t lanes = clusters == 1 ? 1 : facet_gfx_cull_boxes(t, boxes + base, count);
 
-        for (uint32_t i = 0; i < 6 * count; i++) {
-            t->box[i % 6][i / 6] = boxes[i];
-        }
-        lanes = facet_gfx_unit_boxes(&t->unit, (const facet_gfx_slot *)t->box, lanes);
         FACET_GFX_EACH(i, lanes)
         {
             draw_cluster(t, (uint32_t)(base + i) * FACET_GFX_CLUSTER);

@@ -4,10 +4,16 @@
 #include "render/light.h"
 #include "scene/sample.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Beyond this much of the brightness of a white surface, a pixel is white anyway. */
 #define LARGEST_SHAPE 0.9995F
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- samples ---- */
 
@@ -64,15 +70,65 @@ static void use_frustum(struct facet_gfx_tile *t)
     facet_gfx_unit_planes(&t->unit, planes);
 }
 
+/* Along the camera's axis. */
+static float depth_of(const struct facet_gfx_tile *t, const float box[6])
+{
+    const float *m = t->picture->camera.transform;
+    float depth = 0.0F;
+
+    for (unsigned i = 0; i < 3; i++) {
+        depth += m[4 * i + 2] * (m[4 * i + 3] - 0.5F * (box[i] + box[3 + i]));
+    }
+    return isnan(depth) ? 0.0F : depth; /* sorting needs an order */
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct facet_gfx_place *x = a, *y = b;
+
+    if (x->depth != y->depth) {
+        return x->depth < y->depth ? -1 : 1;
+    }
+    return x->instance < y->instance ? -1 : x->instance > y->instance;
+}
+
+/* Instances from `first` on that may be in the tile, near ones first: what they hide is tested but
+ * not shaded. Returns where to go on. */
+static uint32_t find_places(struct facet_gfx_tile *t, uint32_t first, uint32_t *found)
+{
+    const float(*boxes)[6] = (const float(*)[6])facet_gfx_instance_boxes(t->input);
+    uint32_t total = t->picture->scene->instance_count;
+
+    *found = 0;
+    facet_gfx_unit_matrix(&t->unit, FACET_GFX_TO_CLIP, t->input->clip);
+    while (first < total && *found + FACET_GFX_LANES <= FACET_GFX_PLACES) {
+        uint32_t count = smaller(total - first, FACET_GFX_LANES);
+        uint64_t lanes = facet_gfx_cull_boxes(t, boxes + first, count);
+
+        FACET_GFX_EACH(i, lanes)
+        {
+            t->places[(*found)++] =
+                (struct facet_gfx_place){depth_of(t, boxes[first + i]), first + (uint32_t)i};
+        }
+        first += count;
+    }
+    qsort(t->places, *found, sizeof t->places[0], compare_places);
+    return first;
+}
+
 static void draw_instances(struct facet_gfx_tile *t)
 {
     const struct facet_scene *scene = t->picture->scene;
+    uint32_t next = 0, found;
 
-    for (uint32_t i = 0; i < scene->instance_count; i++) {
-        t->instance = &scene->instances[i];
-        t->mesh = &scene->meshes[t->instance->mesh];
-        t->material = &scene->materials[t->mesh->material];
-        facet_gfx_draw_instance(t);
+    while (next < scene->instance_count) {
+        next = find_places(t, next, &found);
+        for (uint32_t i = 0; i < found; i++) {
+            t->instance = &scene->instances[t->places[i].instance];
+            t->mesh = &scene->meshes[t->instance->mesh];
+            t->material = &scene->materials[t->mesh->material];
+            facet_gfx_draw_instance(t);
+        }
     }
 }
 
@@ -122,11 +178,6 @@ static void grade(struct facet_gfx_tile *t)
 }
 
 /* ---- the door ---- */
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 void facet_gfx_tile_draw(struct facet_gfx_tile *t,
                          const struct facet_picture *picture,

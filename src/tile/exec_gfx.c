@@ -12,8 +12,17 @@ static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t 
 {
     struct facet_tile_core *c = context;
     const struct facet_tile_machine *m = c->m;
+    uint32_t first = address - FACET_VRAM_BASE;
     bool inside = true;
 
+    if (first < m->vram_size && first % 64 + size <= 64) { /* one line, whole or not at all */
+        memcpy(bytes,
+               m->config.strong
+                   ? m->vram + first
+                   : facet_tile_cache_texels(&c->cache, m->vram, first / 64) + first % 64,
+               size);
+        return true;
+    }
     for (unsigned i = 0; i < size; i++) {
         uint32_t offset = address + i - FACET_VRAM_BASE;
 

@@ -216,7 +216,9 @@ static uint32_t room(const struct facet_tile_queue *q)
 
 uint32_t facet_tile_ring_room(const facet_machine *machine)
 {
-    return room(&self_of(machine)->queue);
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? room(&m->queue) : 0;
 }
 
 static void put_word(struct facet_tile_machine *m, uint32_t value)
@@ -273,7 +275,9 @@ enum facet_status facet_tile_push(facet_machine *machine,
 
 enum facet_tile_queue_state facet_tile_queue_state(const facet_machine *machine)
 {
-    return (enum facet_tile_queue_state)self_of(machine)->queue.state;
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? (enum facet_tile_queue_state)m->queue.state : FACET_TILE_QUEUE_EMPTY;
 }
 
 const char *facet_tile_queue_state_name(enum facet_tile_queue_state state)
@@ -286,23 +290,33 @@ const char *facet_tile_queue_state_name(enum facet_tile_queue_state state)
 enum facet_tile_queue_state facet_tile_flush(facet_machine *machine, struct facet_stop *stop)
 {
     const struct facet_run run = {.budget = UINT64_MAX};
+    struct facet_tile_machine *m = self_of(machine);
     struct facet_stop unused;
 
-    facet_tile_queue_ring(self_of(machine));
+    if (m == NULL) {
+        return FACET_TILE_QUEUE_EMPTY;
+    }
+    facet_tile_queue_ring(m);
     facet_machine_run(machine, &run, stop != NULL ? stop : &unused);
     return facet_tile_queue_state(machine);
 }
 
 uint64_t facet_tile_commands(const facet_machine *machine)
 {
-    return self_of(machine)->queue.commands;
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? m->queue.commands : 0;
 }
 
 size_t facet_tile_take(facet_machine *machine, uint32_t *words, size_t max)
 {
-    struct facet_tile_queue *q = &self_of(machine)->queue;
-    size_t count = q->answer_count < max ? q->answer_count : max;
+    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_queue *q = m != NULL ? &m->queue : NULL;
+    size_t count = q == NULL ? 0 : q->answer_count < max ? q->answer_count : max;
 
+    if (count == 0) {
+        return 0;
+    }
     memcpy(words, q->answers, count * sizeof *words);
     memmove(q->answers, q->answers + count, (q->answer_count - count) * sizeof *words);
     q->answer_count -= (uint32_t)count;

@@ -303,6 +303,9 @@ void facet_tile_clear(facet_machine *machine)
 {
     struct facet_tile_machine *m = self_of(machine);
 
+    if (m == NULL) {
+        return;
+    }
     m->has_packet = false;
     facet_mem_clear(m->mem);
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
@@ -314,7 +317,9 @@ void facet_tile_clear(facet_machine *machine)
 
 uint32_t facet_tile_vram_bytes(const facet_machine *machine)
 {
-    return self_of(machine)->vram_size;
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? m->vram_size : 0;
 }
 
 enum facet_status facet_tile_dispatch(facet_machine *machine,
@@ -324,6 +329,9 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
     struct facet_tile_machine *m = self_of(machine);
     enum facet_status status;
 
+    if (m == NULL) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "not a tile machine");
+    }
     if (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "a dispatch is under way");
     }
@@ -337,27 +345,40 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
 
 enum facet_tile_state facet_tile_state(const facet_machine *machine)
 {
-    return (enum facet_tile_state)self_of(machine)->state;
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? (enum facet_tile_state)m->state : FACET_TILE_IDLE;
 }
 
 uint64_t facet_tile_rounds(const facet_machine *machine)
 {
-    return self_of(machine)->time;
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? m->time : 0;
 }
 
 uint32_t facet_tile_watchdog(const facet_machine *machine)
 {
-    return self_of(machine)->config.watchdog;
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? m->config.watchdog : 0;
 }
 
 void facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds)
 {
-    self_of(machine)->config.watchdog = rounds != 0 ? rounds : FACET_TILE_WATCHDOG;
+    struct facet_tile_machine *m = self_of(machine);
+
+    if (m != NULL) {
+        m->config.watchdog = rounds != 0 ? rounds : FACET_TILE_WATCHDOG;
+    }
 }
 
 /* Sets int_status bits and lets a waiting dispatch go on when a core can wake. */
 static void interrupt(struct facet_tile_machine *m, unsigned mask, uint32_t bits)
 {
+    if (m == NULL) {
+        return;
+    }
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         if ((mask >> i & 1) != 0) {
             m->core[i].r.int_status |= bits;
@@ -384,7 +405,7 @@ void facet_tile_abort(facet_machine *machine)
 {
     struct facet_tile_machine *m = self_of(machine);
 
-    if (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING) {
+    if (m != NULL && (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING)) {
         facet_tile_stop_all(m, 10);
         facet_tile_queue_settle(m);
     }
@@ -392,16 +413,22 @@ void facet_tile_abort(facet_machine *machine)
 
 struct facet_tile_core_report facet_tile_core_report(const facet_machine *machine, uint32_t core)
 {
-    const struct facet_tile_core *c = &self_of(machine)->core[core];
-    struct facet_tile_core_report report = {.retired = c->instret,
-                                            .fault_cause = c->fault_cause,
-                                            .fault_pc = c->fault_pc,
-                                            .fault_addr = c->fault_addr,
-                                            .status = c->r.status,
-                                            .gerror = c->r.gerror,
-                                            .tiles = c->tiles};
+    const struct facet_tile_machine *m = self_of(machine);
+    const struct facet_tile_core *c;
+    struct facet_tile_core_report report = {0};
     uint64_t counted = 0;
 
+    if (m == NULL || core >= FACET_TILE_CORES) {
+        return report;
+    }
+    c = &m->core[core];
+    report = (struct facet_tile_core_report){.retired = c->instret,
+                                             .fault_cause = c->fault_cause,
+                                             .fault_pc = c->fault_pc,
+                                             .fault_addr = c->fault_addr,
+                                             .status = c->r.status,
+                                             .gerror = c->r.gerror,
+                                             .tiles = c->tiles};
     for (unsigned i = 0; i < FACET_TILE_CLASS_OTHER; i++) {
         report.by_class[i] = c->perf[i];
         counted += c->perf[i];
@@ -420,7 +447,9 @@ const char *facet_tile_class_name(enum facet_tile_class what)
 
 uint32_t facet_tile_hwinfo(const facet_machine *machine)
 {
-    return facet_tile_machine_hwinfo(self_of(machine));
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? facet_tile_machine_hwinfo(m) : 0;
 }
 
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
@@ -439,7 +468,10 @@ enum facet_status facet_tile_packet_check(const facet_machine *machine,
                                           const struct facet_tile_packet *packet,
                                           struct facet_error *err)
 {
-    return facet_tile_check_packet(self_of(machine), packet, err);
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL ? facet_tile_check_packet(m, packet, err)
+                     : facet_fail(err, FACET_ERR_USAGE, 0, "not a tile machine");
 }
 
 /* ---- options as text ---- */

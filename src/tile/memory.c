@@ -50,6 +50,27 @@ static bool find_byte(const struct facet_tile_core *c,
     return false;
 }
 
+/* Whether all lanes are aligned, in VRAM and, unless loaded, beside the constant region: then
+ * nothing more is to be checked. Lanes are as wide as their alignment, which divides the size of
+ * VRAM. */
+static bool nothing_special(const struct facet_tile_core *c,
+                            const struct facet_tile_lanes *lanes,
+                            enum facet_tile_access access)
+{
+    const struct facet_tile_packet *p = &c->m->packet;
+    uint32_t last = lanes->size - 1;
+    bool special = lanes->size != lanes->align;
+
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        uint32_t address = lanes->address[i];
+
+        special |=
+            (address & last) != 0 || address - FACET_VRAM_BASE >= c->m->vram_size ||
+            (access != FACET_TILE_LOAD && address + last - p->const_base < p->const_size + last);
+    }
+    return !special;
+}
+
 struct facet_tile_fault facet_tile_check(const struct facet_tile_core *c,
                                          const struct facet_tile_lanes *lanes,
                                          enum facet_tile_access access,
@@ -58,6 +79,9 @@ struct facet_tile_fault facet_tile_check(const struct facet_tile_core *c,
     struct facet_tile_fault fault = {0, 0};
 
     *misaligned = false;
+    if (nothing_special(c, lanes, access)) {
+        return fault;
+    }
     for (uint32_t i = 0; i < lanes->count && !*misaligned; i++) {
         *misaligned = lanes->address[i] % lanes->align != 0;
         fault.address = lanes->address[i];

@@ -240,6 +240,69 @@ def paths_bring_light_around_corners():
     check(sums[0] < sums[1] < sums[2], f"light {sums}")
 
 
+@case()
+def the_tile_gpu_draws_what_gfx12_sees():
+    """Not the same light, but the same things in the same places: where one picture has an edge, the
+    other has one; and colours without light agree."""
+    plain = path("plain.obj")
+    with open(path("plain.mtl"), "w") as file:
+        file.write("newmtl a\nKd 0.8 0.1 0.1\nnewmtl b\nKd 0.1 0.2 0.9\n")
+    with open(plain, "w") as file:
+        file.write("mtllib plain.mtl\nv -1 -1 0\nv 1 -1 0\nv 0 1 0\nv -0.5 -0.9 0.5\nv 0.9 -0.2 0.5\nv 0 0.6 0.5\n"
+                   "usemtl a\nf 1 2 3\nusemtl b\nf 4 5 6\n")
+    rows = []
+    for machine in ("gfx12", "tile"):
+        result = facet("render", plain, "-o", path("p.pfm"), "--size=120x80", "--spp=1", "--no-ao", "--no-shadows",
+                       "--machine", machine)
+        check_eq(result.returncode, 0, result.stderr.decode())
+        with open(path("p.pfm"), "rb") as file:
+            rows.append(pfm(file.read())[2])
+
+    def kind(pixel):
+        """Sky, red or blue by the strongest channel."""
+        if pixel[0] > 2 * pixel[2]:
+            return "a"
+        return "b" if pixel[2] > 2.5 * pixel[0] else "sky"
+    same = sum(kind(a) == kind(b) for r, s in zip(*rows) for a, b in zip(r, s))
+    kinds = {kind(a) for r in rows[1] for a in r}
+    check_eq(kinds, {"a", "b", "sky"}, "what the tile picture shows")
+    check(same >= 0.99 * 120 * 80, f"only {same} of {120 * 80} pixels show the same thing")
+
+
+@case()
+def the_tile_gpu_draws_every_kind_of_scene():
+    """Sun or lamps, textures, cut-outs, many instances: something is drawn, the same on any threads."""
+    source = os.environ["FACET_SOURCE"]
+    for name in ("room.glb", "boxes.glb", "uv.glb", "crate.obj", "terrain.glb"):
+        files, told = [], []
+        for threads in ("1", "3"):
+            result = facet("render", os.path.join(source, "assets", name), "-o", path("k.png"), "--size=96x54",
+                           "--spp=4", "--machine=tile", "--json", "--threads", threads)
+            check_eq(result.returncode, 0, f"{name}: {result.stderr.decode()}")
+            told.append(json.loads(result.stdout))
+            with open(path("k.png"), "rb") as file:
+                files.append(file.read())
+        check(files[0] == files[1], f"{name}: threads change the picture")
+        check(told[0]["triangles"] > 0 and told[0]["commands"] > 5, f"{name}: {told[0]}")
+    refused("trace rays", "--machine", "tile", "--heatmap", "nodes")
+
+
+@case()
+def all_machines_on_one_sheet():
+    result = facet("render", SCENE, "-o", path("sheet.png"), "--size=40x24", "--spp=1", "--machine=all", "--json")
+    check_eq(result.returncode, 0, result.stderr.decode())
+    told = json.loads(result.stdout)
+    names = [one["machine"] for one in told]
+    check(names[0] == "gfx12" and "tile" in names and len(names) >= 4, f"{names}")
+    for one in told:
+        check("image_hash" in one or "no guest program" in one["error"], f"{one}")
+    with open(path("sheet.png"), "rb") as file:
+        width, height = struct.unpack(">II", file.read()[16:24])
+    columns = next(n for n in range(1, 10) if n * n >= len(names))
+    check_eq((width, height), (columns * 52 + 12, -(-len(names) // columns) * (24 + 64) + 40 + 12), "size of the sheet")
+    refused(".png", "--machine", "all", output="no.pfm")
+
+
 try:
     check_eq(facet("scene", "make", "room", "--size", "1", "-o", SCENE).returncode, 0, "scene make")
     main("render_cli")

@@ -167,6 +167,41 @@ TEST(hart_and_host_draw_the_same_bits, "")
     facet_scene_free(&scene);
 }
 
+/* Numbers at the ends of their range: still a picture, still the same one. */
+TEST(extreme_numbers_do_no_harm, "")
+{
+    static const float sizes[] = {1e37F, 1e30F, 1e20F, 1e-20F, 1e-38F, 0.0F};
+    struct facet_render_options options;
+    struct facet_scene scene;
+    struct facet_image_f image;
+    uint32_t material;
+
+    make_scene(&scene);
+    material = add_material(&scene, 1, 1, 1);
+    scene.materials[material].base_texture = scene.materials[0].base_texture;
+    scene.materials[material].base_texture.matrix[0] = 1e37F;
+    scene.materials[material].base_texture.matrix[3] = -1e30F;
+    scene.materials[material].double_sided = true;
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const float at[3] = {-0.5F + 0.2F * (float)i, 0.3F, 0.1F * sizes[i] + 3.0F};
+        const float across[3] = {sizes[i], 0, 0.3F * sizes[i]}, up[3] = {0.1F, 0.2F + sizes[i], 0};
+
+        add_instance(&scene, add_quad(&scene, material, at, across, up), NULL);
+    }
+    add_point_light(&scene, 1e-20F, 1, 1e30F, 1e38F);
+    finish(&scene);
+    options = plain_options(&scene, WIDTH, HEIGHT);
+    image = draw_by(&scene, "xphmg-gfx-portable", options);
+    for (uint32_t i = 0; i < 3 * WIDTH * HEIGHT; i++) {
+        CHECK(isfinite(image.rgb[i]) && image.rgb[i] >= 0.0F);
+    }
+    facet_image_f_free(&image);
+    if (has_guest(&scene)) {
+        same_bits(&scene, options);
+    }
+    facet_scene_free(&scene);
+}
+
 /* The ray tracer rounds elsewhere; a pixel at an edge may show the other surface. All else is the
  * same up to the grade, which moves a channel by less than a tenth. */
 static void compare_with_rays(const struct facet_scene *scene, float z_near)

@@ -270,6 +270,22 @@ TEST(atomics_refresh_their_line, "TILE-036 TILE-313 TILE-197")
     }
 }
 
+/* R-TILE-106: core 1 keeps two published bytes of its own; a load that needs the other two of the
+ * word returns the old pair beside the new one, and what it fetched the next time. */
+TEST(bytes_are_loaded_in_order, "TILE-037 TILE-199")
+{
+    four_cores("ADDI s1, s0, 1\nADDI s2, s21, 64\nBEQ s20, s0, writer\nBNE s20, s1, end\n"
+               "ADDI s3, s0, 0x111\nSH s3, 0(s21)\nAADD s0, s0, (s2), rl\nADDI s9, s0, 30\n"
+               "wait: ADDI s9, s9, -1\nBNE s9, s0, wait\n"
+               "LW s4, 0(s21)\nLW s5, 0(s21)\nSW s4, 128(s21)\nSW s5, 192(s21)\nJ end\n"
+               "writer: ADDI s9, s0, 10\ndelay: ADDI s9, s9, -1\nBNE s9, s0, delay\n"
+               "MOVI s3, 0x02220222\nSW s3, 0(s21)\nMEMBAR\nend:",
+               NULL);
+    CHECK_EQ(kernel_get(&k, DATA + 128), 0x02220111);
+    CHECK_EQ(kernel_get(&k, DATA + 192), 0x02220222);
+    kernel_close(&k);
+}
+
 TEST(kernel_boundaries_publish, "TILE-039 TILE-040 TILE-042 TILE-541 TILE-532 TILE-538")
 {
     struct facet_stop stop;

@@ -160,6 +160,9 @@ TEST(shade_operations, "GFX-165 GFX-166 GFX-167 GFX-169 GFX-170")
     g->hart->x[17] = g->hart->x[21] = g->hart->x[18] = g->hart->x[22] = 0;
     CHECK_EQ(shade(g, "OO=1, N=1, nc=2", fr(1.5), fr(1.5)), 0);
     CHECK_EQ(raised(g), 0);
+    CHECK_EQ(shade(g, "OO=2, N=1", 0x80000000, ONE_F), 0); /* +0, not -0 */
+    CHECK_EQ(shade(g, "OO=2, N=1", fr(-1e-30), ONE_F), 0); /* its square is zero */
+    (void)clear_flags(g);
     /* alpha is not lit */
     for (unsigned k = 0; k < 4; k++) {
         g->hart->x[16 + k] = ONE_F;

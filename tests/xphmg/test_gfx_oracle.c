@@ -250,7 +250,7 @@ static wide floor_shift(wide x, unsigned n)
 
 static wide rounded(wide x, unsigned n, unsigned rm)
 {
-    wide low = floor_shift(x, n), rest = x - (low << n), half = (wide)1 << (n - 1);
+    wide low = floor_shift(x, n), rest = x - low * ((wide)1 << n), half = (wide)1 << (n - 1);
 
     switch (rm) {
     case 0: /* nearest even */

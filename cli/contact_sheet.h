@@ -1,0 +1,23 @@
+/* Pictures side by side with labels: what `facet render --machine all` writes. */
+#ifndef FACET_CLI_CONTACT_SHEET_H
+#define FACET_CLI_CONTACT_SHEET_H
+
+#include "image/image.h"
+
+struct sheet_entry {
+    const char *name;
+    char counts[96], times[96]; /* lines below the name */
+    struct facet_image picture; /* empty: `counts` says why there is none */
+};
+
+/* Cells of width x height pixels with a label below each, in about as many rows as columns, under a
+ * title. */
+enum facet_status contact_sheet(const struct sheet_entry *entries,
+                                size_t count,
+                                uint32_t width,
+                                uint32_t height,
+                                const char *title,
+                                struct facet_image *out,
+                                struct facet_error *err);
+
+#endif

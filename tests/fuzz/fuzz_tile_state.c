@@ -1,0 +1,135 @@
+/* Any bytes as changes to a snapshot of the tile machine, taken inside its command queue's work,
+ * whose checksum is then made good again: it is refused with a message and the machine is as
+ * before, or it is taken and the machine runs on, well-formed.
+ *
+ * The input: one byte that says after how many steps the snapshot is taken, then edits of four
+ * bytes: offset in the frame and the machine's own state, value to store there, operation. */
+#include "fuzz/fuzz.h"
+
+#include "base/bits.h"
+#include "base/hash.h"
+
+#include <facet/tile.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER_BYTES = 64, STATE_SIZE_AT = 56 };
+#define VRAM FACET_TILE_VRAM_BASE
+
+static void require(int ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static facet_machine *machine;
+
+static void put(uint32_t address, uint32_t word)
+{
+    uint8_t bytes[4];
+
+    facet_store_le32(bytes, word);
+    require(facet_machine_write(machine, 0, address, bytes, sizeof bytes, NULL) == FACET_OK);
+}
+
+static void push(uint8_t opcode, uint8_t flags, uint8_t length, uint32_t a, uint32_t b)
+{
+    const struct facet_tile_command command = {
+        .opcode = opcode, .flags = flags, .slot = 3, .length = length, .arg = {a, b, 0}};
+
+    require(facet_tile_push(machine, &command, NULL) == FACET_OK);
+}
+
+/* A rectangle, two draws by one command, a kernel of worked example K1, an answer, a fence. */
+static void make(unsigned steps)
+{
+    static const uint32_t kernel[] = {0xC020228F,
+                                      0x0002A30C,
+                                      0x0042A38C,
+                                      0xC010240F,
+                                      0x01445497,
+                                      0x01041517,
+                                      0x01455517,
+                                      0x0274848B,
+                                      0x00A4848B,
+                                      0x00249497,
+                                      0xC000258F,
+                                      0x0293258D,
+                                      0x0010700F};
+    const struct facet_tile_config config = {.vram = 1 << 16, .watchdog = 5000};
+    struct facet_tile_packet packet = {
+        .pc = VRAM + 0x400, .columns = 3, .rows = 2, .arg_base = VRAM + 0x500, .arg_size = 8};
+    struct facet_stop stop;
+    uint8_t bytes[64];
+
+    require(facet_tile_create(&config, &machine, NULL) == FACET_OK);
+    for (uint32_t i = 0; i < sizeof kernel / sizeof kernel[0]; i++) {
+        put(VRAM + 0x400 + 4 * i, kernel[i]);
+    }
+    put(VRAM + 0x500, VRAM + 0x600);
+    put(VRAM + 0x504, 3);
+    facet_tile_packet_write(&packet, bytes);
+    require(facet_machine_write(machine, 0, VRAM + 0x700, bytes, sizeof bytes, NULL) == FACET_OK);
+    put(VRAM + 0x800, VRAM + 0x2000);
+    put(VRAM + 0x804, 32);
+    put(VRAM + 0x808, 1);
+    put(VRAM + 0x80C, 8 | 8 << 16);
+    put(VRAM + 0x840, 0x1FFFF);
+    put(VRAM + 0x848, 8 | 8 << 16);
+    put(VRAM + 0x88C, 2);
+    require(facet_tile_ring(machine, VRAM + 0x1000, 1024, NULL) == FACET_OK);
+    require(facet_tile_host_write(machine, FACET_TILE_COMPLETION_BASE, VRAM + 0x1800, NULL) ==
+            FACET_OK);
+    push(FACET_TILE_CMD_LOAD_RSTATE, FACET_TILE_EMIT, 0, 0, VRAM + 0x800);
+    push(FACET_TILE_CMD_RRECT, 0, 0, VRAM + 0x840, 0);
+    push(FACET_TILE_CMD_GDRAW, 0, 0, VRAM + 0x900, VRAM + 0x88C);
+    push(FACET_TILE_CMD_READ_MEM, 0, 7, VRAM + 0x400, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT | FACET_TILE_IRQ, 0, VRAM + 0x700, 0);
+    push(FACET_TILE_CMD_WAIT_FENCE, 0, 0, 200, 9);
+    require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
+    facet_machine_run(machine, &(struct facet_run){.budget = steps}, &stop);
+}
+
+static void edit(struct facet_blob *blob, const uint8_t *data, size_t size)
+{
+    uint8_t *bytes = blob->data;
+    size_t limit = HEADER_BYTES + (size_t)facet_load_le64(bytes + STATE_SIZE_AT);
+
+    for (size_t i = 0; i + 4 <= size; i += 4) {
+        uint8_t *at = bytes + facet_load_le(data + i, 2) * 3 % limit;
+
+        *at = (data[i + 3] & 1) != 0 ? *at ^ data[i + 2] : data[i + 2];
+    }
+    facet_store_le64(bytes + blob->size - 8, facet_hash_bytes(bytes, blob->size - 8, 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct facet_error err = {0};
+    struct facet_blob before, blob, after;
+    struct facet_stop stop;
+
+    make(size != 0 ? data[0] : 0);
+    require(facet_machine_snapshot(machine, &before, NULL) == FACET_OK);
+    require(facet_machine_snapshot(machine, &blob, NULL) == FACET_OK);
+    if (size > 1) {
+        edit(&blob, data + 1, size - 1);
+    }
+    if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
+        facet_machine_run(machine, &(struct facet_run){.budget = 3000}, &stop);
+        require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
+        facet_machine_run(machine, &(struct facet_run){.budget = 3000}, &stop);
+        require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
+        require(facet_machine_restore(machine, after.data, after.size, NULL) == FACET_OK);
+    } else {
+        require(err.message[0] != '\0');
+        require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
+        require(after.size == before.size && memcmp(after.data, before.data, after.size) == 0);
+    }
+    facet_blob_free(&before);
+    facet_blob_free(&blob);
+    facet_blob_free(&after);
+    facet_machine_destroy(machine);
+    return 0;
+}
