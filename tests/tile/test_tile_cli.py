@@ -245,7 +245,7 @@ def schedules_and_traces():
             outs.append(file.read())
     check(all(o == outs[0] for o in outs), "a synchronised program gives one result")
     trace = path("trace")
-    check_eq(facet("tile", "run", FILL, *words, "--trace", trace, "--trace-insn", "VST.*").returncode, 0)
+    check_eq(facet("tile", "run", FILL, *words, "--trace", trace, "--trace-insn", "vst.*").returncode, 0)
     with open(trace) as file:
         lines = [json.loads(line) for line in file]
     check_eq(len(lines), 1 + 4 * 64)
