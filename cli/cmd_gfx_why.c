@@ -127,6 +127,9 @@ static unsigned read_elements(const struct cli_args *args,
         char *end = NULL;
 
         at += strspn(at, " ,;\t");
+        if (*at == '\0' && count == 0) {
+            (void)cli_bad(args, "--%s: \"%s\": expected a number", option, text);
+        }
         if (*at == '\0') {
             return count;
         }
@@ -153,17 +156,11 @@ static unsigned read_elements(const struct cli_args *args,
 static bool
 read_one(const struct cli_args *args, struct gfx_why *why, const char *name, unsigned at)
 {
-    unsigned count;
-
     if (!cli_given(args, name)) {
         (void)cli_bad(args, "expected --%s NUMBER", name);
         return false;
     }
-    count = read_elements(args, why, name, &why->slot[at], 1);
-    if (count == 0 && cli_value(args, name)[strspn(cli_value(args, name), " ,;\t")] == '\0') {
-        (void)cli_bad(args, "--%s: expected a number", name);
-    }
-    return count == 1;
+    return read_elements(args, why, name, &why->slot[at], 1) == 1;
 }
 
 /* --flags: names of fields of CAP.PREC, parted by commas. */
@@ -427,7 +424,10 @@ static bool read_taps(const struct cli_args *args, struct gfx_why *why)
     why->weighted = !cli_given(args, "average");
     why->is_signed = true;
     if (!why->gathers) {
-        return true;
+        if (!why->weighted) {
+            (void)cli_bad(args, "--average: only with --taps");
+        }
+        return why->weighted;
     }
     if (why->tensor || why->sampling.raw) {
         (void)cli_bad(args, "--taps: GFX.SAMPLE.GATH has no --index and no --codes");

@@ -800,7 +800,10 @@ static int run_render(const struct cli_args *args)
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", "the picture: .png, or .pfm and .exr for linear floats"},
-    {"machine", 'm', "NAME", "which machine draws: gfx12 (default), ...; all: on one sheet"},
+    {"machine",
+     'm',
+     "gfx12|xphmg-rt|xphmg-rt-offload|xphmg-gfx|xphmg-gfx-portable|tile|all",
+     "which machine draws (default gfx12); all: on one sheet"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"threads", 0, "N", "working threads (default: all processors)"},

@@ -1,9 +1,8 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
 #include "cli/command.h"
 #include "cli/run_trace.h"
-#include "cli/tile_setup.h"
+#include "cli/tile_output.h"
 
-#include "base/file.h"
 #include "base/json.h"
 
 #include <signal.h>
@@ -14,6 +13,7 @@
 struct session {
     const struct cli_args *args;
     struct tile_setup setup;
+    struct tile_outputs outputs;
     struct run_trace trace;
     struct facet_stop stop;
 };
@@ -69,70 +69,6 @@ static bool run(struct session *s)
         }
     }
     (void)sigaction(SIGINT, &old, NULL);
-    return good;
-}
-
-/* ---- outputs ---- */
-
-struct output {
-    const char *path;
-    uint8_t *bytes;
-    uint32_t size;
-};
-
-static bool read_output(struct session *s, const char *text, struct output *out)
-{
-    const char *equals = strchr(text, '='), *comma = strchr(text, ',');
-    char name[64] = "", length[16] = "";
-    uint32_t address, size;
-    struct facet_error err = {0};
-
-    if (equals != NULL && comma != NULL && comma < equals && (size_t)(comma - text) < sizeof name &&
-        (size_t)(equals - comma - 1) < sizeof length) {
-        memcpy(name, text, (size_t)(comma - text));
-        memcpy(length, comma + 1, (size_t)(equals - comma - 1));
-    }
-    if (!tile_setup_address(&s->setup, name, &address) ||
-        !tile_setup_address(&s->setup, length, &size)) {
-        (void)cli_bad(s->args, "--out %s: expected ADDR,LEN=FILE", text);
-        return false;
-    }
-    out->path = equals + 1;
-    out->size = size;
-    out->bytes = malloc((size_t)size + 1);
-    if (out->bytes == NULL) {
-        (void)cli_bad(s->args, "--out %s: out of memory", text);
-        return false;
-    }
-    if (facet_machine_read(s->setup.machine, 0, address, out->bytes, size, &err) != FACET_OK) {
-        (void)cli_bad(s->args, "--out %s: %s", text, err.message);
-        return false;
-    }
-    return true;
-}
-
-/* All are read before the first is written. */
-static bool write_outputs(struct session *s)
-{
-    struct output outputs[CLI_MAX_VALUES] = {{NULL, NULL, 0}};
-    struct facet_error err = {0};
-    const char *text;
-    int count = 0;
-    bool good = true;
-
-    while (good && (text = cli_nth_value(s->args, "out", count)) != NULL) {
-        good = read_output(s, text, &outputs[count++]);
-    }
-    for (int i = 0; good && i < count; i++) {
-        if (facet_file_write(outputs[i].path, outputs[i].bytes, outputs[i].size, &err) !=
-            FACET_OK) {
-            (void)cli_bad_error(s->args, &err);
-            good = false;
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        free(outputs[i].bytes);
-    }
     return good;
 }
 
@@ -279,6 +215,7 @@ static int run_tile(const struct cli_args *args)
 {
     struct session s = {.args = args};
     bool good = checked_trace(args) && tile_setup_start(&s.setup, args) && add_breakpoints(&s) &&
+                tile_outputs_plan(&s.outputs, &s.setup, args) &&
                 run_trace_open(&s.trace, args, s.setup.program);
     int code = CLI_BAD;
 
@@ -286,7 +223,7 @@ static int run_tile(const struct cli_args *args)
         good = run(&s);
         good = run_trace_close(&s.trace, args) && good;
     }
-    good = good && write_outputs(&s);
+    good = good && tile_outputs_write(&s.outputs, &s.setup, args);
     if (good && args->json) {
         good = report_json(&s) == CLI_OK;
     } else if (good) {
@@ -296,6 +233,7 @@ static int run_tile(const struct cli_args *args)
         code = s.stop.reason == FACET_STOP_EXIT || s.stop.reason == FACET_STOP_BREAKPOINT ? CLI_OK
                                                                                           : CLI_NO;
     }
+    tile_outputs_free(&s.outputs);
     tile_setup_end(&s.setup);
     return code;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_DEPTH = 8 };
@@ -88,6 +89,13 @@ static int by_entry_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* The folder itself, or the case folders below it in the order of their names; the number found. */
 static size_t run_folder(struct tally *t, const char *folder, unsigned depth)
 {
@@ -136,7 +144,11 @@ static int summary(struct tally *t)
             return code;
         }
     } else {
-        printf("%zu cases: %zu passed, %zu failed", total, t->passed, t->failed);
+        printf("%zu case%s: %zu passed, %zu failed",
+               total,
+               total == 1 ? "" : "s",
+               t->passed,
+               t->failed);
         printf(t->bad != 0 ? ", %zu cannot be read\n" : "\n", t->bad);
     }
     return t->bad != 0 ? CLI_BAD : t->failed != 0 ? CLI_NO : CLI_OK;
@@ -165,8 +177,11 @@ static int run_test(const struct cli_args *args)
 
             (void)snprintf(text,
                            sizeof text,
-                           "%.400s: no case.json in it or in a folder below it",
-                           args->positional[i]);
+                           "%.400s: %s",
+                           args->positional[i],
+                           is_directory(args->positional[i])
+                               ? "no case.json in it or in a folder below it"
+                               : "expected a folder with a case.json");
             t.bad++;
             tell(&t, args->positional[i], "", "bad", text);
         }

@@ -118,9 +118,10 @@ static void print_options(FILE *out, const struct cli_command *command)
     fputs("\nOptions:\n", out);
     for (size_t n = 0; (option = cli_option_at(command, n)) != NULL; n++) {
         format_option(left, sizeof left, option);
-        fprintf(out, "  %-*s  ", width, left);
         if ((int)strlen(left) > width) {
-            fprintf(out, "\n%*s", width + 4, "");
+            fprintf(out, "  %s\n%*s", left, width + 4, "");
+        } else {
+            fprintf(out, "  %-*s  ", width, left);
         }
         print_hanging(out, option->help, width + 4);
     }

@@ -39,7 +39,9 @@ static bool read_pair(const struct cli_args *args, const char *name, uint32_t *x
     if (text == NULL) {
         return true;
     }
-    if (sscanf(text, "%5u%*[xX]%5u%n", &a, &b, &used) != 2 || text[used] != '\0' || a > 65535 ||
+    /* Digits alone: sscanf would also take spaces and signs. */
+    if (strspn(text, "0123456789xX") != strlen(text) ||
+        sscanf(text, "%5u%*1[xX]%5u%n", &a, &b, &used) != 2 || text[used] != '\0' || a > 65535 ||
         b > 65535) {
         (void)cli_bad(args, "--%s %s: expected WxH, such as 4x3, each 0 to 65535", name, text);
         return false;
@@ -295,8 +297,12 @@ static bool load_inputs(struct tile_setup *s, const struct cli_args *args)
         if (equals != NULL && (size_t)(equals - text) < sizeof name) {
             memcpy(name, text, (size_t)(equals - text));
         }
-        if (equals == NULL || !tile_setup_address(s, name, &address)) {
+        if (equals == NULL || equals[1] == '\0') {
             (void)cli_bad(args, "--in %s: expected ADDR=FILE", text);
+            return false;
+        }
+        if (!tile_setup_address(s, name, &address)) {
+            (void)cli_bad(args, "--in %s: the address is %s", text, TILE_SETUP_NO_ADDRESS);
             return false;
         }
         if (facet_file_read(equals + 1, FILE_LIMIT, &file, &err) != FACET_OK) {
@@ -314,6 +320,12 @@ static bool load_inputs(struct tile_setup *s, const struct cli_args *args)
 
 static bool add_arg(struct tile_setup *s, const struct cli_args *args, const char *name, uint32_t v)
 {
+    for (size_t i = 0; name[0] != '\0' && i < s->arg_count; i++) {
+        if (strcmp(s->args[i].name, name) == 0) {
+            (void)cli_bad(args, "--arg: two arguments have the name %s", name);
+            return false;
+        }
+    }
     if (s->arg_count == TILE_MAX_ARGS) {
         (void)cli_bad(args, "more than %d words of arguments", TILE_MAX_ARGS);
         return false;
@@ -392,7 +404,8 @@ static bool load_args(struct tile_setup *s, const struct cli_args *args)
                 return false;
             }
         } else {
-            (void)cli_bad(args, "--arg %s: expected a 32-bit number or a symbol", text);
+            (void)cli_bad(
+                args, "--arg %s: expected a 32-bit number, a float with a point or a symbol", text);
             return false;
         }
     }

@@ -31,6 +31,8 @@
 /* clang-format on */
 
 #define TILE_MAX_ARGS 256
+#define TILE_SETUP_NO_ADDRESS                                                                      \
+    "neither a 32-bit number nor the name of an argument or of a symbol of the kernel"
 
 struct tile_setup {
     facet_machine *machine;

@@ -29,6 +29,13 @@ struct facet_tracer {
     struct memo memo[MEMO_SIZE];
 };
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Case never matters in mnemonics: rows of the tile machine, GFX and MTX are printed in capitals.
+ */
 bool facet_trace_matches(const char *pattern, const char *text, size_t length)
 {
     const char *star = NULL;
@@ -38,7 +45,7 @@ bool facet_trace_matches(const char *pattern, const char *text, size_t length)
         if (*pattern == '*') {
             star = pattern++;
             back = at;
-        } else if (*pattern != '\0' && (*pattern == '?' || *pattern == text[at])) {
+        } else if (*pattern != '\0' && (*pattern == '?' || lower(*pattern) == lower(text[at]))) {
             pattern++;
             at++;
         } else if (star != NULL) { /* the star takes one more */

@@ -29,9 +29,12 @@ static bool complain(const struct reader *r, const char *key, const char *expect
 static bool
 number(const struct reader *r, const json_t *value, const char *key, uint64_t max, uint64_t *out)
 {
+    const char *text = json_string_value(value);
     char expected[64];
 
-    if (value != NULL && facet_json_to_u64(value, out) && *out <= max) {
+    /* A string of decimal digits is more likely a forgotten 0x. */
+    if ((text == NULL || strncmp(text, "0x", 2) == 0) && value != NULL &&
+        facet_json_to_u64(value, out) && *out <= max) {
         return true;
     }
     (void)snprintf(expected,

@@ -323,7 +323,7 @@ static struct facet_trap write_levels(const struct build *b)
             at += some;
             left -= some;
         }
-        from += at;
+        from = at != 0 ? from + at : from; /* NULL when there is no entry at all */
     }
     return trap;
 }

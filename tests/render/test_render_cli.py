@@ -1,6 +1,7 @@
 """`facet render` from outside: files, statistics, thread counts, refusals that write nothing."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -312,6 +313,8 @@ def all_machines_on_one_sheet():
     check_eq(result.returncode, 0, result.stderr.decode())
     told = json.loads(result.stdout)
     names = [one["machine"] for one in told]
+    offered = re.search(r"--machine (\S+)", facet("render", "--help").stdout.decode().split("Options:")[1]).group(1).split("|")
+    check_eq(sorted(names + ["all"]), sorted(offered), "machines in the help and on the sheet")
     check(names[0] == "gfx12" and "tile" in names and len(names) >= 4, f"{names}")
     for one in told:
         check("image_hash" in one or "no guest program" in one["error"], f"{one}")

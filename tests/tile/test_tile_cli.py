@@ -245,7 +245,7 @@ def schedules_and_traces():
             outs.append(file.read())
     check(all(o == outs[0] for o in outs), "a synchronised program gives one result")
     trace = path("trace")
-    check_eq(facet("tile", "run", FILL, *words, "--trace", trace, "--trace-insn", "VST.*").returncode, 0)
+    check_eq(facet("tile", "run", FILL, *words, "--trace", trace, "--trace-insn", "vst.*").returncode, 0)
     with open(trace) as file:
         lines = [json.loads(line) for line in file]
     check_eq(len(lines), 1 + 4 * 64)
@@ -276,6 +276,54 @@ def gdb_sees_four_cores():
     done = facet("gdb", "--machine", "tile", FILL, "--harts", "2", "--stdio")
     check_eq(done.returncode, 2)
     check("--harts is for the xphmg machine" in done.stderr, done.stderr)
+
+
+@case()
+def outputs_are_checked_before_the_dispatch():
+    """No --out replaces an input, the kernel or another output, and a bad one leaves nothing behind."""
+    kernel, data, first = path("endless.s"), path("data.bin"), path("first.bin")
+    with open(kernel, "w") as file:
+        file.write("again: J again\n")       # a dispatch that began would run into the watchdog
+    with open(data, "wb") as file:
+        file.write(bytes(4))
+    for words, complaint in (
+            (["--out", "0x80001000,4=" + kernel], "is the kernel"),
+            (["--trace", kernel], "is the kernel"),
+            (["--in", "0x80001000=" + data, "--out", "0x80001000,4=" + data], "is an input"),
+            (["--arg", "d=@" + data, "--out", "0x80001000,4=" + data], "is an input"),
+            (["--arg", "@" + data, "--trace", data], "is an input"),
+            (["--out", "0x80001000,4=" + first, "--out", "0x80001004,4=" + first], "same file"),
+            (["--trace", first, "--out", "0x80001004,4=" + first], "same file"),
+            (["--out", "0x80001000,4=" + first, "--out", "0x80001000,4=" + path("none", "x.bin")], "cannot create"),
+            (["--out", "0x80001000,4=" + first, "--out", "0x80001000,4=" + FOLDER], "cannot create"),
+            (["--out", "0x80001000,4=" + first, "--out", "0x90000000,4=" + path("x.bin")], "no memory"),
+            (["--out", "nowhere,4=" + first], "'nowhere' is neither"),
+            (["--in", "nowhere=" + data], "the address is neither"),
+            (["--arg", "a=1", "--arg", "a=2"], "two arguments"),
+            (["--grid", "4xx3"], "expected WxH"),
+            (["--grid", "4x 3"], "expected WxH")):
+        done = facet("tile", "run", kernel, "--watchdog", "1000", *words)
+        check_eq(done.returncode, 2, str(words) + done.stdout + done.stderr)
+        check(complaint in done.stderr, str(words) + done.stderr)
+        check(not os.path.exists(first), str(words))
+    with open(kernel) as file:
+        check_eq(file.read(), "again: J again\n")
+
+
+@case()
+def addresses_of_cases_are_not_decimal_strings():
+    folder = write_case(lambda c: c.update(kernel_address="80000000"))
+    done = facet("tile", "test", folder)
+    check_eq(done.returncode, 2, done.stdout)
+    check("kernel_address" in done.stderr, done.stderr)
+
+
+@case()
+def things_that_are_no_folders():
+    for name in (path("none"), FILL):
+        done = facet("tile", "test", name)
+        check_eq(done.returncode, 2, done.stdout)
+        check("expected a folder" in done.stderr, done.stderr)
 
 
 try:

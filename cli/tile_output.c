@@ -1,0 +1,194 @@
+/* See tile_output.h. */
+#include "cli/tile_output.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool replaces(const char *output, const char *other)
+{
+    return strcmp(output, "-") != 0 && strcmp(other, "-") != 0 && facet_file_same(output, other);
+}
+
+/* The file that a value of --in (ADDR=FILE) or --arg (NAME=@FILE, @FILE) reads, or NULL. */
+static const char *file_of(const char *text, bool arg)
+{
+    const char *equals = strchr(text, '=');
+
+    if (!arg) {
+        return equals != NULL ? equals + 1 : NULL;
+    }
+    if (text[0] == '@') {
+        return text + 1;
+    }
+    return equals != NULL && equals[1] == '@' ? equals + 2 : NULL;
+}
+
+/* What of this run a file to be written would replace, or NULL. */
+static const char *what_it_replaces(const struct cli_args *args, const char *path)
+{
+    static const char *const readers[] = {"in", "arg"};
+    const char *text;
+
+    if (replaces(path, args->positional[0])) {
+        return "the kernel";
+    }
+    for (size_t k = 0; k < sizeof readers / sizeof readers[0]; k++) {
+        for (int i = 0; (text = cli_nth_value(args, readers[k], i)) != NULL; i++) {
+            const char *file = file_of(text, k == 1);
+
+            if (file != NULL && replaces(path, file)) {
+                return "an input";
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Whether a file can appear at this name. What else may go wrong (a full disk) shows when it is
+ * written. */
+static bool can_create(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    struct stat info;
+    size_t length;
+
+    if (strcmp(path, "-") == 0) {
+        return true;
+    }
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        errno = S_ISDIR(info.st_mode) ? EISDIR : 0;
+        return errno == 0 && access(path, W_OK) == 0; /* devices and pipes are written into */
+    }
+    if (slash != NULL) {
+        length = slash == path ? 1 : (size_t)(slash - path);
+        if (length >= sizeof folder) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        memcpy(folder, path, length);
+        folder[length] = '\0';
+    }
+    return access(folder, W_OK | X_OK) == 0;
+}
+
+/* ADDR,LEN=FILE, with the memory there. */
+static bool read_option(struct tile_output *out,
+                        const struct tile_setup *setup,
+                        const struct cli_args *args,
+                        const char *text)
+{
+    const char *equals = strchr(text, '='), *comma = strchr(text, ',');
+    char name[64] = "", length[64] = "";
+    struct facet_error err = {0};
+
+    if (equals == NULL || comma == NULL || comma > equals || equals[1] == '\0' ||
+        (size_t)(comma - text) >= sizeof name || (size_t)(equals - comma - 1) >= sizeof length) {
+        (void)cli_bad(args, "--out %s: expected ADDR,LEN=FILE", text);
+        return false;
+    }
+    memcpy(name, text, (size_t)(comma - text));
+    memcpy(length, comma + 1, (size_t)(equals - comma - 1));
+    if (!tile_setup_address(setup, name, &out->address)) {
+        (void)cli_bad(args, "--out %s: '%s' is %s", text, name, TILE_SETUP_NO_ADDRESS);
+        return false;
+    }
+    if (!tile_setup_address(setup, length, &out->size)) {
+        (void)cli_bad(args, "--out %s: '%s' is %s", text, length, TILE_SETUP_NO_ADDRESS);
+        return false;
+    }
+    out->path = equals + 1;
+    out->bytes = malloc((size_t)out->size + 1);
+    if (out->bytes == NULL) {
+        (void)cli_bad(args, "--out %s: out of memory", text);
+        return false;
+    }
+    if (facet_machine_read(setup->machine, 0, out->address, out->bytes, out->size, &err) !=
+        FACET_OK) {
+        (void)cli_bad(args, "--out %s: %s", text, err.message);
+        return false;
+    }
+    return true;
+}
+
+static bool
+check_path(const struct tile_outputs *outputs, const struct cli_args *args, const char *path)
+{
+    const char *trace = cli_value(args, "trace"), *other = what_it_replaces(args, path);
+
+    if (other != NULL) {
+        (void)cli_bad(args, "--out: %s is %s: choose another output", path, other);
+        return false;
+    }
+    if (trace != NULL && replaces(path, trace)) {
+        (void)cli_bad(args, "--out and --trace write to the same file, %s", path);
+        return false;
+    }
+    for (int i = 0; i + 1 < outputs->count; i++) {
+        if (replaces(path, outputs->list[i].path)) {
+            (void)cli_bad(args, "two --out write to the same file, %s", path);
+            return false;
+        }
+    }
+    if (!can_create(path)) {
+        (void)cli_bad(args, "%s: cannot create: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+bool tile_outputs_plan(struct tile_outputs *outputs,
+                       const struct tile_setup *setup,
+                       const struct cli_args *args)
+{
+    const char *trace = cli_value(args, "trace"), *text, *other;
+
+    other = trace != NULL ? what_it_replaces(args, trace) : NULL;
+    if (other != NULL) {
+        (void)cli_bad(args, "--trace: %s is %s: choose another output", trace, other);
+        return false;
+    }
+    while ((text = cli_nth_value(args, "out", outputs->count)) != NULL) {
+        struct tile_output *out = &outputs->list[outputs->count++];
+
+        if (!read_option(out, setup, args, text) || !check_path(outputs, args, out->path)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tile_outputs_write(struct tile_outputs *outputs,
+                        const struct tile_setup *setup,
+                        const struct cli_args *args)
+{
+    struct facet_error err = {0};
+    enum facet_status status = FACET_OK;
+
+    for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
+        struct tile_output *out = &outputs->list[i];
+
+        status = facet_machine_read(setup->machine, 0, out->address, out->bytes, out->size, &err);
+    }
+    for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
+        const struct tile_output *out = &outputs->list[i];
+
+        status = facet_file_write(out->path, out->bytes, out->size, &err);
+    }
+    if (status != FACET_OK) {
+        (void)cli_bad_error(args, &err);
+    }
+    return status == FACET_OK;
+}
+
+void tile_outputs_free(struct tile_outputs *outputs)
+{
+    for (int i = 0; i < outputs->count; i++) {
+        free(outputs->list[i].bytes);
+    }
+}
