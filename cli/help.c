@@ -103,6 +103,27 @@ static void print_hanging(FILE *out, const char *text, int column)
     fputc('\n', out);
 }
 
+/* The left side on lines of its own: a long list of words breaks after a bar, under its first word.
+ */
+static void print_left(FILE *out, const char *left)
+{
+    int column = 2 + (int)(strlen(left) - strlen(strrchr(left, ' ') + 1)), at = 2;
+
+    fputs("  ", out);
+    while (*left != '\0') {
+        size_t length = strcspn(left, "|");
+
+        length += left[length] == '|' ? 1 : 0;
+        if (at > column && at + (int)length > HELP_WIDTH) {
+            fprintf(out, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(out, "%.*s", (int)length, left);
+        left += length;
+    }
+    fputc('\n', out);
+}
+
 static void print_options(FILE *out, const struct cli_command *command)
 {
     const struct cli_option *option;
@@ -119,7 +140,8 @@ static void print_options(FILE *out, const struct cli_command *command)
     for (size_t n = 0; (option = cli_option_at(command, n)) != NULL; n++) {
         format_option(left, sizeof left, option);
         if ((int)strlen(left) > width) {
-            fprintf(out, "  %s\n%*s", left, width + 4, "");
+            print_left(out, left);
+            fprintf(out, "%*s", width + 4, "");
         } else {
             fprintf(out, "  %-*s  ", width, left);
         }
