@@ -156,20 +156,25 @@ static int report_json(const struct session *s)
 
 static void report_text(const struct session *s)
 {
-    printf("core  tiles  instructions");
+    FILE *out = s->outputs.use_stdout ? stderr : stdout;
+
+    fprintf(out, "core  tiles  instructions");
     for (int i = 0; i < FACET_TILE_CLASSES; i++) {
-        printf("  %9s", facet_tile_class_name((enum facet_tile_class)i));
+        fprintf(out, "  %9s", facet_tile_class_name((enum facet_tile_class)i));
     }
-    printf("  status\n");
+    fprintf(out, "  status\n");
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
         struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
 
-        printf(
-            "%4u  %5u  %12llu", (unsigned)core, (unsigned)r.tiles, (unsigned long long)r.retired);
+        fprintf(out,
+                "%4u  %5u  %12llu",
+                (unsigned)core,
+                (unsigned)r.tiles,
+                (unsigned long long)r.retired);
         for (int i = 0; i < FACET_TILE_CLASSES; i++) {
-            printf("  %9llu", (unsigned long long)r.by_class[i]);
+            fprintf(out, "  %9llu", (unsigned long long)r.by_class[i]);
         }
-        printf("  0x%08x\n", (unsigned)r.status);
+        fprintf(out, "  0x%08x\n", (unsigned)r.status);
     }
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
         struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
@@ -179,23 +184,26 @@ static void report_text(const struct session *s)
 
             (void)facet_machine_disassemble(
                 s->setup.machine, core, r.fault_pc, text, sizeof text, NULL);
-            printf("core %u: %s (cause %u) at pc 0x%08x, address 0x%08x: %s\n",
-                   (unsigned)core,
-                   facet_tile_cause_name(r.fault_cause),
-                   (unsigned)r.fault_cause,
-                   (unsigned)r.fault_pc,
-                   (unsigned)r.fault_addr,
-                   text);
+            fprintf(out,
+                    "core %u: %s (cause %u) at pc 0x%08x, address 0x%08x: %s\n",
+                    (unsigned)core,
+                    facet_tile_cause_name(r.fault_cause),
+                    (unsigned)r.fault_cause,
+                    (unsigned)r.fault_pc,
+                    (unsigned)r.fault_addr,
+                    text);
         }
     }
     if (s->stop.reason == FACET_STOP_BREAKPOINT) {
-        printf("core %u stopped at the breakpoint 0x%08llx\n",
-               (unsigned)s->stop.core,
-               (unsigned long long)s->stop.pc);
+        fprintf(out,
+                "core %u stopped at the breakpoint 0x%08llx\n",
+                (unsigned)s->stop.core,
+                (unsigned long long)s->stop.pc);
     }
-    printf("%s after %llu rounds\n",
-           result_name(s),
-           (unsigned long long)facet_tile_rounds(s->setup.machine));
+    fprintf(out,
+            "%s after %llu rounds\n",
+            result_name(s),
+            (unsigned long long)facet_tile_rounds(s->setup.machine));
 }
 
 /* ---- the command ---- */

@@ -142,6 +142,29 @@ check_path(const struct tile_outputs *outputs, const struct cli_args *args, cons
     return true;
 }
 
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+/* Standard output holds one thing: the trace, one --out, or the report. */
+static bool share_stdout(struct tile_outputs *outputs, const struct cli_args *args)
+{
+    int users = is_stdout(cli_value(args, "trace"));
+
+    for (int i = 0; i < outputs->count; i++) {
+        users += is_stdout(outputs->list[i].path);
+    }
+    outputs->use_stdout = users != 0;
+    if (users + args->json > 1) {
+        (void)cli_bad(args,
+                      "%s want standard output; expected one of --json, --trace -, --out ...=-",
+                      args->json ? "--json and a file called -" : "two files called -");
+        return false;
+    }
+    return true;
+}
+
 bool tile_outputs_plan(struct tile_outputs *outputs,
                        const struct tile_setup *setup,
                        const struct cli_args *args)
@@ -160,7 +183,7 @@ bool tile_outputs_plan(struct tile_outputs *outputs,
             return false;
         }
     }
-    return true;
+    return share_stdout(outputs, args);
 }
 
 bool tile_outputs_write(struct tile_outputs *outputs,

@@ -13,6 +13,7 @@ struct tile_output {
 struct tile_outputs {
     struct tile_output list[CLI_MAX_VALUES];
     int count;
+    bool use_stdout; /* for a file or the trace: the report goes to standard error */
 };
 
 /* Reads the --out options: memory that exists, folders that can be written to, and no file that the

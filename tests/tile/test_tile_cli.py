@@ -300,6 +300,9 @@ def outputs_are_checked_before_the_dispatch():
             (["--out", "nowhere,4=" + first], "'nowhere' is neither"),
             (["--in", "nowhere=" + data], "the address is neither"),
             (["--arg", "a=1", "--arg", "a=2"], "two arguments"),
+            (["--json", "--trace", "-"], "standard output"),
+            (["--json", "--out", "0x80001000,4=-"], "standard output"),
+            (["--trace", "-", "--out", "0x80001000,4=-"], "standard output"),
             (["--grid", "4xx3"], "expected WxH"),
             (["--grid", "4x 3"], "expected WxH")):
         done = facet("tile", "run", kernel, "--watchdog", "1000", *words)
@@ -308,6 +311,9 @@ def outputs_are_checked_before_the_dispatch():
         check(not os.path.exists(first), str(words))
     with open(kernel) as file:
         check_eq(file.read(), "again: J again\n")
+    done = facet("tile", "run", kernel, "--watchdog", "10", "--out", "0x80001000,4=-")
+    check_eq((done.returncode, done.stdout), (1, "\0\0\0\0"), "bytes alone on standard output")
+    check("after 10 rounds" in done.stderr, done.stderr)
 
 
 @case()
