@@ -46,8 +46,8 @@ struct tile_setup {
     size_t arg_count;
 };
 
-/* The machine of the options above with the kernel in positional[0] dispatched. Prints the complaint
- * and returns false otherwise. End in every case. */
+/* The machine of the options above with the kernel in positional[0] dispatched. Prints the
+ * complaint and returns false otherwise. End in every case. */
 bool tile_setup_start(struct tile_setup *setup, const struct cli_args *args);
 void tile_setup_end(struct tile_setup *setup);
 /* A number, the name of an argument (its value), or a symbol of the program. */

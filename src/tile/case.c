@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { JSON_LIMIT = 16 << 20, FILE_LIMIT = 256 << 20 };
@@ -32,8 +33,8 @@ number(const struct reader *r, const json_t *value, const char *key, uint64_t ma
     const char *text = json_string_value(value);
     char expected[64];
 
-    /* A string of decimal digits is more likely a forgotten 0x. */
-    if ((text == NULL || strncmp(text, "0x", 2) == 0) && value != NULL &&
+    /* Eight decimal digits and more in a string are more likely an address without its 0x. */
+    if ((text == NULL || strncasecmp(text, "0x", 2) == 0 || strlen(text) < 8) && value != NULL &&
         facet_json_to_u64(value, out) && *out <= max) {
         return true;
     }
@@ -282,10 +283,13 @@ static bool read_args(const struct reader *r, const json_t *root)
 static bool read_poison(const struct reader *r, const json_t *value)
 {
     const char *text = json_string_value(value);
-    bool on = json_is_true(value) || (text != NULL && strcmp(text, "on") == 0);
+    bool on = json_is_true(value) || (text != NULL && strcmp(text, "on") == 0) ||
+              (json_is_integer(value) && json_integer_value(value) == 1);
+    bool off = value == NULL || json_is_false(value) ||
+               (text != NULL && strcmp(text, "off") == 0) ||
+               (json_is_integer(value) && json_integer_value(value) == 0);
 
-    if (value != NULL && !on && !json_is_false(value) &&
-        (text == NULL || strcmp(text, "off") != 0)) {
+    if (!on && !off) {
         return complain(r, "options.poison", "true, false, \"on\" or \"off\"");
     }
     r->c->config.poison = on;
@@ -435,6 +439,7 @@ static bool read_root(const struct reader *r, const json_t *root)
                root,
                "",
                "name",
+               "comment",
                "requirement_ids",
                "kernel_address",
                "grid",

@@ -2,7 +2,8 @@
  * what the csr* instruction would write, made legal: `stored = legal(config, number, value)`. The
  * same legal() tells whether a snapshot can be believed.
  *
- * Spec: spec/cap.csr.tsv, spec/rt.csr.tsv, spec/gfx.csr.tsv, R-CAP-13, R-CAP-22, R-CAP-40 to 43, R-CAP-56, R-CAP-57, R-XM-35. */
+ * Spec: spec/cap.csr.tsv, spec/rt.csr.tsv, spec/gfx.csr.tsv, R-CAP-13, R-CAP-22, R-CAP-40 to 43,
+ * R-CAP-56, R-CAP-57, R-XM-35. */
 #ifndef FACET_XPHMG_CAP_H
 #define FACET_XPHMG_CAP_H
 

@@ -27,6 +27,7 @@ def command_list():
 def option_list(command):
     """(long name, letter or None, argument or None) from a command's help."""
     text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+    text = re.sub(r"\|\n +", "|", text)  # a long list of words goes on in the next line
     found = []
     for line in text.splitlines():
         match = re.match(r"  (?:-(.), |    )--(\S+)(?: (\S+))?(?:  |$)", line)

@@ -325,6 +325,18 @@ def addresses_of_cases_are_not_decimal_strings():
 
 
 @case()
+def numbers_and_switches_of_cases_have_several_spellings():
+    folder = write_case(lambda c: c.update(comment="as a script may write it",
+                                           options={"poison": 1, "regs": "32", "wdog": "0X1000"}))
+    done = facet("tile", "test", folder)
+    check_eq(done.returncode, 0, done.stdout + done.stderr)
+    folder = write_case(lambda c: c.update(options={"poison": 2}))
+    done = facet("tile", "test", folder)
+    check_eq(done.returncode, 2, done.stdout)
+    check("options.poison" in done.stderr, done.stderr)
+
+
+@case()
 def things_that_are_no_folders():
     for name in (path("none"), FILL):
         done = facet("tile", "test", name)
