@@ -121,6 +121,25 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
                                       const struct facet_tile_packet *packet,
                                       struct facet_error *err);
 
+/* The argument block of a CU-assist vertex kernel (15.8) as it lies in VRAM, at a multiple of 16;
+ * words are little-endian. guest/tile/vertex.s reads it. */
+struct facet_tile_vertex_args {
+#ifdef __cplusplus
+    alignas(16) uint32_t in_vbo;
+#else
+    _Alignas(16) uint32_t in_vbo;
+#endif
+    uint32_t out_vbo;    /* GSTATE.vbo_base of the draw that follows */
+    uint32_t count;      /* vertices */
+    uint32_t stride;     /* bytes */
+    uint32_t mvp_ptr;    /* 16 floats */
+    uint32_t normal_ptr; /* 9 floats, or 0 */
+    uint32_t param_ptr;  /* GPARAM, or 0 */
+    uint32_t flags;      /* FACET_TILE_VERTEX_* */
+};
+
+enum { FACET_TILE_VERTEX_NORMALS = 1, FACET_TILE_VERTEX_LIGHT = 2 };
+
 enum facet_tile_state {
     FACET_TILE_IDLE, /* no dispatch yet */
     FACET_TILE_RUNNING,

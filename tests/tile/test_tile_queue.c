@@ -126,6 +126,20 @@ TEST(registers, "TILE-485")
     kernel_close(&k);
 }
 
+TEST(argument_block_of_vertex_kernels, "TILE-466")
+{
+    struct facet_tile_vertex_args args = {
+        .in_vbo = 0, .out_vbo = 1, .count = 2, .stride = 3, .mvp_ptr = 4, .normal_ptr = 5};
+
+    args.param_ptr = 6;
+    args.flags = 7;
+    CHECK_EQ(sizeof args, 32);
+    CHECK_EQ(_Alignof(struct facet_tile_vertex_args), 16);
+    for (unsigned i = 0; i < 8; i++) {
+        CHECK_EQ(facet_load_le32((const uint8_t *)&args + 4 * i), i);
+    }
+}
+
 TEST(fault_registers, "")
 {
     open_queue(256);
