@@ -3,12 +3,17 @@
 #include "cli/run_trace.h"
 #include "cli/tile_output.h"
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CHUNK = 1 << 24 };                /* steps between looks at the trace's limits */
+#define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 
 struct session {
     const struct cli_args *args;
@@ -50,22 +55,50 @@ static bool add_breakpoints(const struct session *s)
     return true;
 }
 
+/* The machine of the options goes on where the one of --save stood. */
+static bool resume(const struct session *s)
+{
+    const char *path = cli_value(s->args, "resume");
+    struct facet_bytes bytes = {NULL, 0};
+    struct facet_error err = {0};
+    enum facet_status status;
+
+    if (path == NULL) {
+        return true;
+    }
+    status = facet_file_read(path, SNAPSHOT_LIMIT, &bytes, &err);
+    if (status == FACET_OK) {
+        status = facet_machine_restore(s->setup.machine, bytes.data, bytes.size, &err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(&err, path);
+        }
+    }
+    free(bytes.data);
+    if (status != FACET_OK) {
+        (void)cli_bad_error(s->args, &err);
+    }
+    return status == FACET_OK;
+}
+
 static bool run(struct session *s)
 {
     struct sigaction act = {.sa_handler = on_interrupt}, old;
-    uint64_t done = 0;
-    bool good = true, more = true;
+    uint64_t done = 0, steps = UINT64_MAX;
+    bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
+
+    s->stop.reason = FACET_STOP_BUDGET; /* of --steps 0 */
 
     interrupted_machine = s->setup.machine;
     (void)sigaction(SIGINT, &act, &old);
     while (good && more) {
-        struct facet_run how = {.budget = run_trace_limit(&s->trace, done, UINT64_C(1) << 24)};
+        uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
+        struct facet_run how = {.budget = run_trace_limit(&s->trace, done, most)};
 
         good = run_trace_update(&s->trace, s->args, s->setup.machine, done);
         if (good) {
             facet_machine_run(s->setup.machine, &how, &s->stop);
             done += s->stop.steps;
-            more = s->stop.reason == FACET_STOP_BUDGET;
+            more = s->stop.reason == FACET_STOP_BUDGET && done < steps;
         }
     }
     (void)sigaction(SIGINT, &old, NULL);
@@ -83,6 +116,8 @@ static const char *result_name(const struct session *s)
         return "waiting";
     case FACET_STOP_REQUEST:
         return "interrupted";
+    case FACET_STOP_BUDGET:
+        return "paused"; /* by --steps */
     default:
         return facet_stop_name(s->stop.reason); /* fault, breakpoint */
     }
@@ -222,8 +257,8 @@ static bool checked_trace(const struct cli_args *args)
 static int run_tile(const struct cli_args *args)
 {
     struct session s = {.args = args};
-    bool good = checked_trace(args) && tile_setup_start(&s.setup, args) && add_breakpoints(&s) &&
-                tile_outputs_plan(&s.outputs, &s.setup, args) &&
+    bool good = checked_trace(args) && tile_setup_start(&s.setup, args) && resume(&s) &&
+                add_breakpoints(&s) && tile_outputs_plan(&s.outputs, &s.setup, args) &&
                 run_trace_open(&s.trace, args, s.setup.program);
     int code = CLI_BAD;
 
@@ -238,8 +273,10 @@ static int run_tile(const struct cli_args *args)
         report_text(&s);
     }
     if (good) {
-        code = s.stop.reason == FACET_STOP_EXIT || s.stop.reason == FACET_STOP_BREAKPOINT ? CLI_OK
-                                                                                          : CLI_NO;
+        code = s.stop.reason == FACET_STOP_EXIT || s.stop.reason == FACET_STOP_BREAKPOINT ||
+                       s.stop.reason == FACET_STOP_BUDGET
+                   ? CLI_OK
+                   : CLI_NO;
     }
     tile_outputs_free(&s.outputs);
     tile_setup_end(&s.setup);
@@ -250,6 +287,9 @@ static const struct cli_option run_options[] = {
     TILE_SETUP_OPTIONS,
     {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended"},
     {"break", 'b', "ADDR", "stop before the instruction at an address or symbol"},
+    {"steps", 0, "N", "stop after so many instructions of all cores together"},
+    {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
+    {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -267,8 +307,12 @@ const struct cli_command cli_cmd_tile_run = {
         "kernel.\n\n"
         "The report has the instructions of each core by class (as the CSRs perf_* count them), "
         "status, faults and rounds. The exit code is 0 when the dispatch is done or stands at a "
-        "breakpoint, 1 when it ended with a fault, the watchdog, or waits for a doorbell that "
+        "breakpoint or after --steps, 1 when it ended with a fault, the watchdog, or waits for a "
+        "doorbell that "
         "nobody rings. docs/tile.md has a worked example.\n\n"
+        "--save keeps registers, caches, memory and queue; --resume goes on from there, bit for "
+        "bit as "
+        "if the run had never stopped.\n\n"
         "Cores are weakly ordered: --mem strong shows what a program does when every store is seen "
         "at once, --schedule SEED runs it in another legal order of instructions. Results do not "
         "depend on the host.",

@@ -32,10 +32,13 @@ static const char *file_of(const char *text, bool arg)
 static const char *what_it_replaces(const struct cli_args *args, const char *path)
 {
     static const char *const readers[] = {"in", "arg"};
-    const char *text;
+    const char *text, *resumed = cli_value(args, "resume");
 
     if (replaces(path, args->positional[0])) {
         return "the kernel";
+    }
+    if (resumed != NULL && replaces(path, resumed)) {
+        return "the snapshot of --resume";
     }
     for (size_t k = 0; k < sizeof readers / sizeof readers[0]; k++) {
         for (int i = 0; (text = cli_nth_value(args, readers[k], i)) != NULL; i++) {
@@ -165,6 +168,36 @@ static bool share_stdout(struct tile_outputs *outputs, const struct cli_args *ar
     return true;
 }
 
+/* The file of --save is no other file of this run. */
+static bool check_save(const struct tile_outputs *outputs, const struct cli_args *args)
+{
+    const char *save = cli_value(args, "save"), *trace = cli_value(args, "trace"), *other;
+
+    if (save == NULL) {
+        return true;
+    }
+    if (is_stdout(save)) {
+        (void)cli_bad(args, "--save -: expected a file");
+        return false;
+    }
+    other = what_it_replaces(args, save);
+    if (other == NULL && trace != NULL && replaces(save, trace)) {
+        other = "the trace";
+    }
+    for (int i = 0; other == NULL && i < outputs->count; i++) {
+        other = replaces(save, outputs->list[i].path) ? "the file of an --out" : NULL;
+    }
+    if (other != NULL) {
+        (void)cli_bad(args, "--save: %s is %s: choose another output", save, other);
+        return false;
+    }
+    if (!can_create(save)) {
+        (void)cli_bad(args, "%s: cannot create: %s", save, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
 bool tile_outputs_plan(struct tile_outputs *outputs,
                        const struct tile_setup *setup,
                        const struct cli_args *args)
@@ -183,7 +216,7 @@ bool tile_outputs_plan(struct tile_outputs *outputs,
             return false;
         }
     }
-    return share_stdout(outputs, args);
+    return check_save(outputs, args) && share_stdout(outputs, args);
 }
 
 bool tile_outputs_write(struct tile_outputs *outputs,
@@ -202,6 +235,15 @@ bool tile_outputs_write(struct tile_outputs *outputs,
         const struct tile_output *out = &outputs->list[i];
 
         status = facet_file_write(out->path, out->bytes, out->size, &err);
+    }
+    if (status == FACET_OK && cli_value(args, "save") != NULL) {
+        struct facet_blob state = {0};
+
+        status = facet_machine_snapshot(setup->machine, &state, &err);
+        if (status == FACET_OK) {
+            status = facet_file_write(cli_value(args, "save"), state.data, state.size, &err);
+        }
+        facet_blob_free(&state);
     }
     if (status != FACET_OK) {
         (void)cli_bad_error(args, &err);

@@ -337,6 +337,28 @@ def numbers_and_switches_of_cases_have_several_spellings():
 
 
 @case()
+def a_saved_run_goes_on_as_if_it_had_never_stopped():
+    words = ["tile", "run", FILL, "--grid", "4x3", "--arg", "target=0x80100000", "--arg", "stride=256",
+             "--arg", "color=0xff336699"]
+    whole, parts, state = path("whole.raw"), path("parts.raw"), path("tile.state")
+    done = facet(*words, "--json", "--out", "target,12288=" + whole)
+    check_eq(done.returncode, 0, done.stderr)
+    half = facet(*words, "--json", "--steps", "777", "--save", state)
+    check_eq((half.returncode, json.loads(half.stdout)["result"]), (0, "paused"), half.stderr)
+    check_eq(sum(c["instructions"] for c in json.loads(half.stdout)["cores"]), 777, "steps")
+    rest = facet(*words, "--json", "--resume", state, "--out", "target,12288=" + parts)
+    check_eq(json.loads(rest.stdout), json.loads(done.stdout), "the two reports")
+    with open(whole, "rb") as a, open(parts, "rb") as b:
+        check(a.read() == b.read(), "the memories differ")
+    for change, told in ((["--vram", "1M"], "offset"), (["--resume", FILL], "offset"),
+                         (["--resume", path("none")], "none"), (["--save", state], "--resume"),
+                         (["--save", FILL], "the kernel"), (["--steps", "x"], "--steps")):
+        bad = facet(*words, "--resume", state, *change)
+        check_eq(bad.returncode, 2, f"{change}: {bad.stdout}")
+        check(told in bad.stderr, f"{change}: {bad.stderr}")
+
+
+@case()
 def things_that_are_no_folders():
     for name in (path("none"), FILL):
         done = facet("tile", "test", name)
