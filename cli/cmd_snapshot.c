@@ -132,7 +132,8 @@ static int run_info(const struct cli_args *args)
     }
     status = snapshot_file_parse(bytes.data, bytes.size, &file, &err);
     if (status == FACET_OK) {
-        status = snapshot_file_resume(&file, (struct facet_xphmg_host){0}, true, &machine, &err);
+        status = snapshot_file_resume(
+            &file, &(struct facet_xphmg_config){.no_cache = true}, &machine, &err);
     }
     if (status != FACET_OK) {
         (void)facet_fail_in(&err, path);

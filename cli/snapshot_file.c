@@ -152,16 +152,16 @@ void snapshot_file_free(struct snapshot_file *file)
 }
 
 enum facet_status snapshot_file_resume(struct snapshot_file *file,
-                                       struct facet_xphmg_host host,
-                                       bool no_cache,
+                                       const struct facet_xphmg_config *here,
                                        facet_machine **out,
                                        struct facet_error *err)
 {
     struct facet_xphmg_config config = file->config;
     enum facet_status status;
 
-    config.host = host;
-    config.no_cache = no_cache;
+    config.host = here->host;
+    config.no_cache = here->no_cache;
+    config.job_threads = here->job_threads;
     status = facet_xphmg_create(&config, out, err);
     if (status == FACET_OK) {
         status = facet_machine_restore(*out, file->state, file->state_size, err);

@@ -33,10 +33,10 @@ enum facet_status snapshot_file_parse(const void *data,
                                       struct snapshot_file *out,
                                       struct facet_error *err);
 void snapshot_file_free(struct snapshot_file *file);
-/* Makes the machine and takes over the state; `host` and `no_cache` are not of the file. */
+/* Makes the machine and takes over the state. Host, no_cache and job_threads are those of `here`:
+ * they are not of the file. */
 enum facet_status snapshot_file_resume(struct snapshot_file *file,
-                                       struct facet_xphmg_host host,
-                                       bool no_cache,
+                                       const struct facet_xphmg_config *here,
                                        facet_machine **out,
                                        struct facet_error *err);
 

@@ -1,4 +1,5 @@
-/* The files of `facet tile run --out` and `--save`: checked before the dispatch, read and written after it. */
+/* The files of `facet tile run --out` and `--save`: checked before the dispatch, read and written
+ * after it. */
 #ifndef FACET_CLI_TILE_OUTPUT_H
 #define FACET_CLI_TILE_OUTPUT_H
 

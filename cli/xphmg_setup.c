@@ -3,6 +3,7 @@
 #include "cli/snapshot_file.h"
 
 #include "base/file.h"
+#include "base/pool.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ load_snapshot(struct xphmg_setup *s, const char *path, struct facet_error *err)
     }
     status = snapshot_file_parse(bytes.data, bytes.size, &file, err);
     if (status == FACET_OK) {
-        status = snapshot_file_resume(&file, s->config.host, s->config.no_cache, &s->machine, err);
+        status = snapshot_file_resume(&file, &s->config, &s->machine, err);
     }
     if (status == FACET_OK) {
         s->config = file.config; /* its texts go with it */
@@ -144,8 +145,13 @@ bool xphmg_setup_start(struct xphmg_setup *s,
     const char *resume = cli_value(args, "resume");
     struct facet_error err = {0};
     enum facet_status status;
+    uint64_t threads = 1;
 
     *s = (struct xphmg_setup){.config = {.host = host, .no_cache = cli_given(args, "no-cache")}};
+    if (!cli_number(args, "job-threads", 1, FACET_POOL_MAX_THREADS, &threads)) {
+        return false;
+    }
+    s->config.job_threads = (uint32_t)threads;
     if (resume != NULL) {
         if (!check_resume(args)) {
             return false;

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status = snapshot_file_parse(copy, size, &file, &err);
     if (status == FACET_OK && file.config.ram_bytes <= RAM_LIMIT &&
         file.config.harts <= HARTS_LIMIT) {
-        status = snapshot_file_resume(&file, (struct facet_xphmg_host){0}, false, &machine, &err);
+        status = snapshot_file_resume(&file, &(struct facet_xphmg_config){0}, &machine, &err);
         require((status == FACET_OK) == (machine != NULL));
     }
     require(status == FACET_OK || err.message[0] != '\0');
