@@ -346,6 +346,8 @@ def a_saved_run_goes_on_as_if_it_had_never_stopped():
     half = facet(*words, "--json", "--steps", "777", "--save", state)
     check_eq((half.returncode, json.loads(half.stdout)["result"]), (0, "paused"), half.stderr)
     check_eq(sum(c["instructions"] for c in json.loads(half.stdout)["cores"]), 777, "steps")
+    stand = facet(*words, "--json", "--steps", "0", "--resume", state)
+    check_eq(json.loads(stand.stdout), json.loads(half.stdout), "the machine where it stopped")
     rest = facet(*words, "--json", "--resume", state, "--out", "target,12288=" + parts)
     check_eq(json.loads(rest.stdout), json.loads(done.stdout), "the two reports")
     with open(whole, "rb") as a, open(parts, "rb") as b:
