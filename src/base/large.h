@@ -10,6 +10,16 @@
 
 #define FACET_LARGE_PAGE ((size_t)2 << 20)
 
+static inline void facet_large_wish(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* only a wish */
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 /* `bytes` bytes, not cleared, aligned to 64; NULL when memory is short. Ends with free(). */
 static inline void *facet_large_alloc(size_t bytes)
 {
@@ -22,12 +32,34 @@ static inline void *facet_large_alloc(size_t bytes)
     }
     rounded = (bytes + (bytes == 0) + align - 1) / align * align;
     memory = aligned_alloc(align, rounded);
-#ifdef MADV_HUGEPAGE
     if (memory != NULL && align == FACET_LARGE_PAGE) {
-        (void)madvise(memory, rounded, MADV_HUGEPAGE); /* only a wish */
+        facet_large_wish(memory, rounded);
     }
-#endif
     return memory;
+}
+
+/* `bytes` zeroes, which cost address space only until they are touched; NULL when there is none.
+ * Ends with facet_unreserve. */
+static inline void *facet_reserve(uint64_t bytes)
+{
+    void *memory = MAP_FAILED;
+
+    if (bytes <= SIZE_MAX) {
+        memory = mmap(NULL,
+                      (size_t)bytes,
+                      PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1,
+                      0);
+    }
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static inline void facet_unreserve(void *memory, uint64_t bytes)
+{
+    if (memory != NULL) {
+        (void)munmap(memory, (size_t)bytes);
+    }
 }
 
 #endif

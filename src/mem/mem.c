@@ -2,6 +2,7 @@
  * the first one acts. */
 #include "mem/mem.h"
 
+#include "base/large.h"
 #include "mem/internal.h"
 
 #include <assert.h>
@@ -25,32 +26,18 @@ enum facet_status facet_mem_create(facet_mem **out, struct facet_error *err)
 
 static void *reserve(uint64_t size)
 {
-    void *bytes = MAP_FAILED;
+    void *bytes = facet_reserve(size);
 
-    if (size <= SIZE_MAX) {
-        bytes = mmap(NULL,
-                     (size_t)size,
-                     PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1,
-                     0);
+    if (bytes != NULL && size >= LARGE) {
+        facet_large_wish(bytes, (size_t)size);
     }
-#ifdef MADV_HUGEPAGE
-    if (bytes != MAP_FAILED && size >= LARGE) {
-        (void)madvise(bytes, (size_t)size, MADV_HUGEPAGE); /* only a wish */
-    }
-#endif
-    return bytes != MAP_FAILED ? bytes : NULL;
+    return bytes;
 }
 
 static void release(struct facet_mem_entry *entry)
 {
-    if (entry->bytes != NULL) {
-        (void)munmap(entry->bytes, (size_t)entry->region.size);
-    }
-    if (entry->pages != NULL) {
-        (void)munmap(entry->pages, (size_t)facet_mem_page_count(entry));
-    }
+    facet_unreserve(entry->bytes, entry->region.size);
+    facet_unreserve(entry->pages, facet_mem_page_count(entry));
 }
 
 void facet_mem_destroy(facet_mem *mem)

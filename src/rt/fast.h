@@ -13,6 +13,7 @@
 #ifndef FACET_RT_FAST_H
 #define FACET_RT_FAST_H
 
+#include "rt/decoded.h"
 #include "rt/rt.h"
 
 #include <stddef.h>
@@ -33,7 +34,8 @@ struct facet_rt_fast_scene {
     uint64_t heap;      /* address of node 0, a multiple of 64 */
     uint64_t triangles; /* for TriRanges with base 0 */
     struct facet_rt_area heap_area, triangle_area;
-    uint32_t stack, steps; /* limits of a ray */
+    struct facet_rt_decoded *bvh; /* decoded from this heap as far as rays came */
+    uint32_t stack, steps;        /* limits of a ray */
 };
 
 struct facet_rt_fast_result {
@@ -44,6 +46,9 @@ struct facet_rt_fast_result {
     uint32_t triangle, leaf; /* indices */
     uint32_t boxes, triangle_tests;
 };
+
+/* What of the areas a ray reads. false: no node, or none that lies as nodes must. */
+bool facet_rt_fast_heap(const struct facet_rt_fast_scene *scene, struct facet_rt_heap *heap);
 
 /* Whether this host has what it takes. */
 bool facet_rt_fast_available(void);

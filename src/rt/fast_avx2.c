@@ -7,18 +7,20 @@
  * out, so whatever could raise something is used by what follows.
  *
  * dp2 is computed in binary64, where both products are exact, and rounded to binary32. Rounding
- * twice differs from rounding once only when the sum lies exactly between two binary32 numbers;
- * such a sum is left to rt.h. So is a tiny one, whose inexactness the second rounding might not
- * see.
+ * twice differs from rounding once only when the first result lies exactly between two binary32
+ * numbers, and then in the last digit, never in the sign: `settle` looks at such sums when digits
+ * count. A tiny sum, whose inexactness the second rounding might not see, is left to rt.h.
  *
- * Near and far planes are told apart by min and max: rounding is monotonic, so with min <= max the
- * product of the nearer plane is never larger. When they are equal their zeros may differ in sign,
- * which no comparison sees. */
+ * Near and far planes are told apart by the sign of the direction: rounding is monotonic, so with
+ * min <= max the product of the nearer plane is never larger. When they are equal their zeros may
+ * differ in sign, which no comparison sees. */
 #include "rt/fast.h"
 
 #if defined(__x86_64__)
 
+#include "base/bits.h"
 #include "num/accum.h"
+#include "rt/decoded.h"
 #include "rt/fp32.h"
 #include "rt/layout.h"
 
@@ -27,25 +29,30 @@
 
 #define TARGET __attribute__((target("avx2,fma,bmi,popcnt")))
 #define INLINE TARGET static inline __attribute__((always_inline))
+#define APART TARGET static __attribute__((noinline))
+#define RARELY(condition) __builtin_expect(condition, 0)
 
 enum {
     TILE = 128,
     TRIANGLE = 4 * FACET_RT_TRIANGLE_ELEMENTS,
     MAX_STACK = 256,
     CSR_FLAGS = 0x3F,
-    CSR_TOLD = 0x1D, /* invalid, divide by zero, overflow, underflow */
+    CSR_TOLD = 0x1D,         /* invalid, divide by zero, overflow, underflow */
+    TAME_LEAST = 0x21800000, /* 2^-60 and 2^60: */
+    TAME_MOST = 0x5D800000,  /* no quotient of numbers between raises anything but NX */
 };
 
+/* Numbers are broadcast where they are used, which costs no more than loading them. */
 struct ray {
-    __m256 o[3], inverse[3]; /* 1 for an axis that the ray does not move along */
-    __m256 tmin;
-    __m256 pair[4]; /* origins beside the corners of four triangles, see corners */
-    __m128 oz, sx, sy, sz;
-    float tmin1, tmax;
-    unsigned kx, ky, kz;
+    float o[4], inverse[4]; /* by axis; 1 for an axis that the ray does not move along */
+    float tmin, tmax;
+    float sx, sy, sz; /* shear */
+    float ox, oy, oz; /* origin by kx, ky, kz */
+    uint8_t kx, ky, kz;
     bool backward; /* along kz: x and y would change places, which turns the sign of every edge */
+    uint8_t negative; /* bit a: the direction along an axis, -0 included */
     uint8_t parallel; /* bit a: 1/d[a] is infinite */
-    unsigned box_flags, triangle_flags;
+    uint8_t box_flags, triangle_flags;
 };
 
 static float number(uint32_t bits)
@@ -64,262 +71,199 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-INLINE unsigned take_exceptions(void)
-{
-    unsigned csr = _mm_getcsr();
-
-    if ((csr & CSR_TOLD) != 0) {
-        _mm_setcsr(csr & ~(unsigned)CSR_FLAGS);
-    }
-    return csr & CSR_TOLD;
-}
-
 /* ---- the ray -----------------------------------------------------------------------------------
  */
 
-static unsigned quotient_flags(const struct facet_rt_numbers *n, uint32_t a, uint32_t b)
+static uint8_t quotient_flags(const struct facet_rt_numbers *n, uint32_t a, uint32_t b)
 {
     unsigned flags = 0;
 
     (void)facet_acc_div(&n->channel[0], a, b, &flags);
-    return flags & ~(unsigned)FACET_NX;
+    return (uint8_t)(flags & ~(unsigned)FACET_NX);
 }
 
-/* Divisions raised something: what belongs to every box test, and what to every triangle test. */
-static void tell_flags(const struct facet_rt_numbers *n, const uint32_t d[3], struct ray *ray)
+/* For a direction whose quotients may raise something: what belongs to every box test, and what to
+ * every triangle test. */
+APART void tell_flags(const struct facet_rt_numbers *n, const uint32_t d[3], struct ray *ray)
 {
     for (unsigned a = 0; a < 3; a++) {
         ray->box_flags |= quotient_flags(n, FACET_RT_ONE, d[a]);
         ray->triangle_flags |= quotient_flags(n, a == ray->kz ? FACET_RT_ONE : d[a], d[ray->kz]);
+        if (facet_rt_magnitude(bits_of(ray->inverse[a])) == FACET_RT_INF) {
+            ray->parallel |= (uint8_t)(1u << a);
+            ray->inverse[a] = 1;
+        }
     }
 }
 
 /* false: not a ray for this file. */
-INLINE bool
-ray_make(const struct facet_rt_numbers *n, const uint32_t e[FACET_RT_RAY_ELEMENTS], struct ray *ray)
+INLINE bool ray_make(const struct facet_rt_numbers *n,
+                     const uint8_t entry[FACET_RT_FAST_RAY_BYTES],
+                     struct ray *ray)
 {
-    const uint32_t *d = e + 3, tmin = e[6] == FACET_RT_SIGN ? 0 : e[6];
     const __m128i magnitude = _mm_set1_epi32(INT32_MAX), inf = _mm_set1_epi32((int)FACET_RT_INF);
-    const __m128i low = _mm_loadu_si128((const __m128i *)e);
-    const __m128i high = _mm_loadu_si128((const __m128i *)(e + 2)); /* o.z d */
-    const __m128i finite = _mm_and_si128(_mm_cmpgt_epi32(inf, _mm_and_si128(low, magnitude)),
-                                         _mm_cmpgt_epi32(inf, _mm_and_si128(high, magnitude)));
     const __m128 one = _mm_set1_ps(1);
-    __m128 direction, inverse, shear;
-    unsigned kz = 0;
+    const __m128 o = _mm_loadu_ps((const float *)entry); /* and d.x */
+    const __m128 d = _mm_blend_ps(_mm_loadu_ps((const float *)(entry + 12)), one, 8);
+    const __m128i size = _mm_and_si128(_mm_castps_si128(d), magnitude);
+    const __m128i finite_o = _mm_cmpgt_epi32(inf, _mm_and_si128(_mm_castps_si128(o), magnitude));
+    const __m128i finite_d = _mm_cmpgt_epi32(inf, size);
+    const __m128i tame = _mm_and_si128(_mm_cmpgt_epi32(size, _mm_set1_epi32(TAME_LEAST)),
+                                       _mm_cmpgt_epi32(_mm_set1_epi32(TAME_MOST), size));
+    const bool wild = _mm_movemask_ps(_mm_castsi128_ps(tame)) != 15;
+    _Alignas(16) uint32_t sizes[4];
+    _Alignas(16) float shear[4];
+    uint32_t e[FACET_RT_RAY_ELEMENTS], tmin;
+    unsigned csr = 0, kz;
 
-    if (_mm_movemask_ps(_mm_castsi128_ps(finite)) != 15 || tmin > FACET_RT_INF ||
-        facet_rt_is_nan(e[7])) {
+    memcpy(e, entry, sizeof e);
+    tmin = e[6] == FACET_RT_SIGN ? 0 : e[6];
+    _mm_store_si128((__m128i *)sizes, size);
+    kz = sizes[1] > sizes[0];
+    kz = sizes[2] > sizes[kz] ? 2 : kz;
+    if (RARELY(_mm_movemask_ps(_mm_castsi128_ps(_mm_and_si128(finite_o, finite_d))) != 15 ||
+               tmin > FACET_RT_INF || facet_rt_is_nan(e[7]) || sizes[kz] == 0)) {
         return false;
     }
-    kz = facet_rt_magnitude(d[1]) > facet_rt_magnitude(d[0]) ? 1 : 0;
-    kz = facet_rt_magnitude(d[2]) > facet_rt_magnitude(d[kz]) ? 2 : kz;
-    if (facet_rt_magnitude(d[kz]) == 0) {
-        return false;
+    if (RARELY(wild)) {
+        csr = _mm_getcsr();
     }
-    direction = _mm_setr_ps(number(d[0]), number(d[1]), number(d[2]), 1);
-    inverse = _mm_div_ps(one, direction);
-    shear = _mm_div_ps(direction, _mm_set1_ps(number(d[kz])));
-    __asm__ volatile("" : "+x"(inverse), "+x"(shear)); /* before the flags are asked for */
-    ray->kx = (kz + 1) % 3;
-    ray->ky = (kz + 2) % 3;
-    ray->kz = kz;
-    ray->backward = (d[kz] & FACET_RT_SIGN) != 0;
-    ray->box_flags = ray->triangle_flags = 0;
-    ray->parallel = 0;
-    if (__builtin_expect(take_exceptions() != 0, 0)) {
-        const __m128 infinite = _mm_castsi128_ps(
-            _mm_cmpeq_epi32(_mm_and_si128(_mm_castps_si128(inverse), magnitude), inf));
-
-        tell_flags(n, d, ray);
-        ray->parallel = (uint8_t)_mm_movemask_ps(infinite);
-        inverse = _mm_blendv_ps(inverse, one, infinite);
-    }
-    const __m128 sz = _mm_permute_ps(shear, 0xFF);
-    if (facet_rt_magnitude(bits_of(_mm_cvtss_f32(sz))) >= FACET_RT_INF) {
-        return false;
-    }
-    const __m128 x = _mm_set1_ps(number(e[0])), y = _mm_set1_ps(number(e[1]));
-    const __m128 z = _mm_set1_ps(number(e[2]));
-    ray->o[0] = _mm256_set_m128(x, x);
-    ray->o[1] = _mm256_set_m128(y, y);
-    ray->o[2] = _mm256_set_m128(z, z);
-    ray->pair[0] = ray->pair[3] = _mm256_set_m128(y, x);
-    ray->pair[1] = _mm256_set_m128(z, y);
-    ray->pair[2] = _mm256_set_m128(x, z);
-    ray->oz = z;
-    ray->inverse[0] = _mm256_broadcastss_ps(inverse);
-    ray->inverse[1] = _mm256_broadcastss_ps(_mm_permute_ps(inverse, 0x55));
-    ray->inverse[2] = _mm256_broadcastss_ps(_mm_permute_ps(inverse, 0xAA));
-    ray->sx = _mm_set1_ps(((const float *)&shear)[ray->kx]);
-    ray->sy = _mm_set1_ps(((const float *)&shear)[ray->ky]);
-    ray->sz = sz;
-    ray->tmin1 = number(tmin);
-    ray->tmin = _mm256_set1_ps(ray->tmin1);
+    _mm_storeu_ps(ray->o, o);
+    _mm_storeu_ps(ray->inverse, _mm_div_ps(one, d));
+    _mm_store_ps(shear, _mm_div_ps(d, _mm_set1_ps(number(e[3 + kz]))));
+    ray->kz = (uint8_t)kz;
+    ray->kx = (uint8_t)(kz == 2 ? 0 : kz + 1);
+    ray->ky = (uint8_t)(kz == 0 ? 2 : kz - 1);
+    ray->sx = shear[ray->kx];
+    ray->sy = shear[ray->ky];
+    ray->sz = ray->inverse[kz];
+    ray->ox = ray->o[ray->kx];
+    ray->oy = ray->o[ray->ky];
+    ray->oz = ray->o[kz];
+    ray->negative = (uint8_t)(_mm_movemask_ps(d) & 7);
+    ray->backward = (ray->negative >> kz & 1) != 0;
+    ray->parallel = ray->box_flags = ray->triangle_flags = 0;
+    ray->tmin = number(tmin);
     ray->tmax = number(e[7]);
+    if (RARELY(wild)) {
+        __asm__ volatile("" : : : "memory"); /* divided before the flags go back */
+        _mm_setcsr(csr);
+        tell_flags(n, e + 3, ray);
+        return facet_rt_magnitude(bits_of(ray->sz)) < FACET_RT_INF;
+    }
     return true;
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------
  */
 
-struct children {
-    __m256 near;
-    __m256i reference; /* index << 1 | leaf */
-    unsigned used;     /* not empty */
-    unsigned hit;
-    unsigned tested; /* not inverted: the ray was divided by its direction */
-    bool odd;        /* a NaN, or an index that does not fit */
+/* What all visits of a ray have in common. */
+struct slabs {
+    __m256 o[3], inverse[3], tmin;
+    size_t near[3]; /* offsets of planes in a node */
 };
 
-/* One axis: where the line enters and leaves. */
-INLINE void slab(const struct ray *ray,
+INLINE void slabs_make(const struct ray *ray, struct slabs *s)
+{
+    for (unsigned a = 0; a < 3; a++) {
+        s->o[a] = _mm256_set1_ps(ray->o[a]);
+        s->inverse[a] = _mm256_set1_ps(ray->inverse[a]);
+        s->near[a] = (2 * a + (ray->negative >> a & 1u)) * sizeof(__m256);
+    }
+    s->tmin = _mm256_set1_ps(ray->tmin);
+}
+
+INLINE __m256 cross(const struct slabs *s, unsigned a, const struct facet_rt_node *node, size_t at)
+{
+    const __m256 plane = _mm256_load_ps((const float *)((const char *)node->plane + at));
+
+    return _mm256_mul_ps(_mm256_sub_ps(plane, s->o[a]), s->inverse[a]);
+}
+
+/* Where the line enters and leaves along one axis. */
+INLINE void slab(const struct slabs *s,
                  unsigned a,
-                 __m256 min,
-                 __m256 max,
-                 const bool parallel,
+                 const struct facet_rt_node *node,
+                 const unsigned parallel,
                  __m256 *near,
                  __m256 *far)
 {
-    const __m256 o = ray->o[a];
-    const __m256 t0 = _mm256_mul_ps(_mm256_sub_ps(min, o), ray->inverse[a]);
-    const __m256 t1 = _mm256_mul_ps(_mm256_sub_ps(max, o), ray->inverse[a]);
+    *near = cross(s, a, node, s->near[a]);
+    *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
+    if ((parallel >> a & 1) != 0) { /* inside for ever, or never */
+        const __m256 inf = _mm256_set1_ps(__builtin_inff()), sign = _mm256_set1_ps(-0.0f);
+        const __m256 min = _mm256_load_ps(node->plane[2 * a]);
+        const __m256 max = _mm256_load_ps(node->plane[2 * a + 1]);
+        const __m256 inside = _mm256_and_ps(_mm256_cmp_ps(min, s->o[a], _CMP_LE_OQ),
+                                            _mm256_cmp_ps(s->o[a], max, _CMP_LE_OQ));
 
-    *near = _mm256_min_ps(t0, t1);
-    *far = _mm256_max_ps(t0, t1);
-    if (parallel && (ray->parallel >> a & 1) != 0) {
-        const __m256 inf = _mm256_set1_ps(__builtin_inff());
-        const __m256 inside =
-            _mm256_and_ps(_mm256_cmp_ps(min, o, _CMP_LE_OQ), _mm256_cmp_ps(o, max, _CMP_LE_OQ));
-
-        *far = _mm256_xor_ps(inf, _mm256_andnot_ps(inside, _mm256_set1_ps(-0.0f)));
-        *near = _mm256_xor_ps(*far, _mm256_set1_ps(-0.0f));
+        *far = _mm256_xor_ps(inf, _mm256_andnot_ps(inside, sign));
+        *near = _mm256_xor_ps(*far, sign);
     }
 }
 
-/* Child c of the tile and of the one behind it: 16 bytes from byte `at` on. */
-INLINE __m256 two(const uint8_t *lo, const uint8_t *hi, size_t at)
+/* The set of children that are hit; a child in each lane of *near. */
+INLINE unsigned test_children(const struct slabs *s,
+                              const struct facet_rt_node *node,
+                              __m256 tmax,
+                              const unsigned parallel,
+                              __m256 *near)
 {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps((const float *)(lo + at))),
-                                _mm_loadu_ps((const float *)(hi + at)),
-                                1);
-}
+    __m256 nx, ny, nz, fx, fy, fz;
 
-INLINE __m256 low_halves(__m256 a, __m256 b)
-{
-    return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
-}
-
-INLINE __m256 high_halves(__m256 a, __m256 b)
-{
-    return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
-}
-
-INLINE void test_children(const struct ray *ray,
-                          float tmax,
-                          const uint8_t *tile,
-                          const bool node8,
-                          const bool parallel,
-                          struct children *out)
-{
-    /* A node of four children is tested twice at once; the second half is not used. */
-    const uint8_t *const hi = node8 ? tile + TILE : tile;
-    const __m256 f0 = two(tile, hi, 0), f1 = two(tile, hi, 24), f2 = two(tile, hi, 48),
-                 f3 = two(tile, hi, 72); /* min.x min.y min.z max.x */
-    const __m256 b0 = two(tile, hi, 8), b1 = two(tile, hi, 32), b2 = two(tile, hi, 56),
-                 b3 = two(tile, hi, 80); /* min.z max.x max.y max.z */
-    const __m256 x01 = _mm256_unpacklo_ps(f0, f1), x23 = _mm256_unpacklo_ps(f2, f3);
-    const __m256 z01 = _mm256_unpackhi_ps(f0, f1), z23 = _mm256_unpackhi_ps(f2, f3);
-    const __m256 y01 = _mm256_unpackhi_ps(b0, b1), y23 = _mm256_unpackhi_ps(b2, b3);
-    const __m256 min_x = low_halves(x01, x23), min_y = high_halves(x01, x23);
-    const __m256 min_z = low_halves(z01, z23), max_x = high_halves(z01, z23);
-    const __m256 max_y = low_halves(y01, y23), max_z = high_halves(y01, y23);
-    const __m256i meta = _mm256_castps_si256(two(tile, hi, TILE - FACET_RT_META_BYTES));
-    const __m256i type =
-        _mm256_and_si256(_mm256_srlv_epi32(_mm256_shuffle_epi32(meta, 0xFF),
-                                           _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)),
-                         _mm256_set1_epi32(3));
-    const __m256i index = _mm256_srlv_epi32(meta, _mm256_setr_epi32(0, 0, 0, 8, 0, 0, 0, 8));
-    /* Codes 1 and 2 plus one are 2 and 3. */
-    const __m256i used = _mm256_slli_epi32(_mm256_add_epi32(type, _mm256_set1_epi32(1)), 30);
-    const __m256 proper = _mm256_and_ps(_mm256_and_ps(_mm256_cmp_ps(min_x, max_x, _CMP_LE_OQ),
-                                                      _mm256_cmp_ps(min_y, max_y, _CMP_LE_OQ)),
-                                        _mm256_cmp_ps(min_z, max_z, _CMP_LE_OQ));
-    __m256 nx, ny, nz, fx, fy, fz, far;
-
-    slab(ray, 0, min_x, max_x, parallel, &nx, &fx);
-    slab(ray, 1, min_y, max_y, parallel, &ny, &fy);
-    slab(ray, 2, min_z, max_z, parallel, &nz, &fz);
+    slab(s, 0, node, parallel, &nx, &fx);
+    slab(s, 1, node, parallel, &ny, &fy);
+    slab(s, 2, node, parallel, &nz, &fz);
     /* The second operand is taken of two zeros: no -0 ever comes out. */
-    out->near = _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, ray->tmin));
-    far = _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(fz, _mm256_set1_ps(tmax)));
-    out->used = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(used)) & (node8 ? 0xFF : 0x0F);
-    out->tested = out->used & (unsigned)_mm256_movemask_ps(proper);
-    out->hit =
-        out->tested & (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(out->near, far, _CMP_LE_OQ));
-    out->reference = _mm256_or_si256(_mm256_add_epi32(index, index), _mm256_srli_epi32(type, 1));
-    out->odd = (out->hit & (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(index))) != 0;
-    if (__builtin_expect(out->tested != out->used, 0)) {
-        const __m256 nan = _mm256_or_ps(_mm256_or_ps(_mm256_cmp_ps(min_x, max_x, _CMP_UNORD_Q),
-                                                     _mm256_cmp_ps(min_y, max_y, _CMP_UNORD_Q)),
-                                        _mm256_cmp_ps(min_z, max_z, _CMP_UNORD_Q));
-
-        out->odd |= (out->used & (unsigned)_mm256_movemask_ps(nan)) != 0;
-    }
+    *near = _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, s->tmin));
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(
+        *near, _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(fz, tmax)), _CMP_LE_OQ));
 }
 
 /* ---- triangles ---------------------------------------------------------------------------------
  */
 
 struct facets {
-    __m128 u, v, w, det, t; /* edges; lanes that are not hit hold anything */
-    unsigned hit;           /* inside [tmin, tmax] */
-    bool odd;               /* a sum that must not be rounded twice, or that is tiny */
+    __m128 t, u, v;    /* lanes that are not hit hold anything */
+    unsigned hit;      /* inside [tmin, tmax] */
+    unsigned positive; /* lanes with det > 0 */
+    bool odd;          /* a sum is tiny */
 };
 
-INLINE float last_of(const uint8_t *triangle)
-{
-    float value;
+/* a * b - c * d in binary64. */
+struct sum {
+    __m256d a, b, c, d;
+};
 
-    memcpy(&value, triangle + TRIANGLE - sizeof value, sizeof value);
-    return value;
+INLINE __m256d sum_of(const struct sum *s)
+{
+    return _mm256_fmsub_pd(s->a, s->b, _mm256_mul_pd(s->c, s->d));
 }
 
-/* Corners of four triangles minus the origin: p[corner][axis], a triangle in each lane. */
-INLINE void corners(const struct ray *ray, const uint8_t *const at[4], __m128 p[3][3])
+/* Lanes that lie between two binary32 numbers. */
+INLINE __m256i ties(__m256d sum)
 {
-    const __m256 a = _mm256_loadu_ps((const float *)at[0]);
-    const __m256 b = _mm256_loadu_ps((const float *)at[1]);
-    const __m256 c = _mm256_loadu_ps((const float *)at[2]);
-    const __m256 d = _mm256_loadu_ps((const float *)at[3]);
-    const __m256 ab0 = _mm256_unpacklo_ps(a, b), cd0 = _mm256_unpacklo_ps(c, d);
-    const __m256 ab1 = _mm256_unpackhi_ps(a, b), cd1 = _mm256_unpackhi_ps(c, d);
-    const __m256 p0 = _mm256_sub_ps(low_halves(ab0, cd0), ray->pair[0]);  /* v0.x v1.y */
-    const __m256 p1 = _mm256_sub_ps(high_halves(ab0, cd0), ray->pair[1]); /* v0.y v1.z */
-    const __m256 p2 = _mm256_sub_ps(low_halves(ab1, cd1), ray->pair[2]);  /* v0.z v2.x */
-    const __m256 p3 = _mm256_sub_ps(high_halves(ab1, cd1), ray->pair[3]); /* v1.x v2.y */
-    const __m128 z =
-        _mm_setr_ps(last_of(at[0]), last_of(at[1]), last_of(at[2]), last_of(at[3])); /* v2.z */
-
-    p[0][0] = _mm256_castps256_ps128(p0);
-    p[0][1] = _mm256_castps256_ps128(p1);
-    p[0][2] = _mm256_castps256_ps128(p2);
-    p[1][0] = _mm256_castps256_ps128(p3);
-    p[1][1] = _mm256_extractf128_ps(p0, 1);
-    p[1][2] = _mm256_extractf128_ps(p1, 1);
-    p[2][0] = _mm256_extractf128_ps(p2, 1);
-    p[2][1] = _mm256_extractf128_ps(p3, 1);
-    p[2][2] = _mm_sub_ps(z, ray->oz);
-}
-
-/* a * b - c * d; *tie gathers sums that lie between two binary32 numbers. */
-INLINE __m128 dp2(__m256d a, __m256d b, __m256d c, __m256d d, __m256i *tie)
-{
-    const __m256d sum = _mm256_fmsub_pd(a, b, _mm256_mul_pd(c, d));
     const __m256i low = _mm256_and_si256(_mm256_castpd_si256(sum), _mm256_set1_epi64x(0x1FFFFFFF));
 
-    *tie = _mm256_or_si256(*tie, _mm256_cmpeq_epi64(low, _mm256_set1_epi64x(0x10000000)));
-    return _mm256_cvtpd_ps(sum);
+    return _mm256_cmpeq_epi64(low, _mm256_set1_epi64x(0x10000000));
+}
+
+/* The sum rounded once: a tie that is none, because the first rounding made it one, moves to the
+ * side where the exact sum lies. */
+APART __m128 settle(const struct sum *s)
+{
+    const __m256d p = _mm256_mul_pd(s->a, s->b), q = _mm256_mul_pd(s->c, s->d); /* exact */
+    const __m256d sum = _mm256_sub_pd(p, q), back = _mm256_sub_pd(sum, p);
+    const __m256d error = /* exact sum - sum */
+        _mm256_sub_pd(_mm256_sub_pd(p, _mm256_sub_pd(sum, back)), _mm256_add_pd(q, back));
+    const __m256i away = _mm256_castpd_si256(_mm256_xor_pd(error, sum)); /* sign: towards zero */
+    const __m256i step = _mm256_or_si256(_mm256_cmpgt_epi64(_mm256_setzero_si256(), away),
+                                         _mm256_set1_epi64x(1)); /* 1 or -1 */
+    const __m256i moves = _mm256_andnot_si256(
+        _mm256_castpd_si256(_mm256_cmp_pd(error, _mm256_setzero_pd(), _CMP_EQ_OQ)), ties(sum));
+
+    return _mm256_cvtpd_ps(_mm256_castsi256_pd(
+        _mm256_add_epi64(_mm256_castpd_si256(sum), _mm256_and_si256(step, moves))));
 }
 
 INLINE __m128 magnitude4(__m128 a)
@@ -328,7 +272,7 @@ INLINE __m128 magnitude4(__m128 a)
 }
 
 /* Some lane that is not zero is tiny. */
-TARGET static __attribute__((noinline)) bool some_tiny(__m128 u, __m128 v, __m128 w)
+APART bool some_tiny(__m128 u, __m128 v, __m128 w)
 {
     const __m128 least = _mm_set1_ps(0x1p-125f), zero = _mm_setzero_ps();
     const __m128 e[3] = {magnitude4(u), magnitude4(v), magnitude4(w)};
@@ -346,33 +290,40 @@ TARGET static __attribute__((noinline)) bool some_tiny(__m128 u, __m128 v, __m12
 INLINE void test_triangles(const struct ray *ray,
                            const struct facet_rt_options *options,
                            float tmax,
-                           const uint8_t *const at[4],
+                           const struct facet_rt_leaf *leaf,
                            unsigned mask,
                            struct facets *out)
 {
+    const __m128 zero = _mm_setzero_ps(), one = _mm_set1_ps(1);
+    const __m128 sx = _mm_set1_ps(ray->sx), sy = _mm_set1_ps(ray->sy);
+    const __m128 ox = _mm_set1_ps(ray->ox), oy = _mm_set1_ps(ray->oy), oz = _mm_set1_ps(ray->oz);
     const unsigned kx = ray->kx, ky = ray->ky, kz = ray->kz;
-    const __m128 zero = _mm_setzero_ps();
-    __m256i tie = _mm256_setzero_si256();
-    __m256d x[3], y[3];
-    __m128 p[3][3], u, v, w, below, above, outside, det, keep, t;
+    struct sum edge[3];
+    __m256d x[3], y[3], sum[3];
+    __m128 z[3], u, v, w, below, above, outside, det, keep, t, size;
     unsigned inside;
 
-    corners(ray, at, p);
     for (unsigned j = 0; j < 3; j++) {
-        x[j] = _mm256_cvtps_pd(_mm_fnmadd_ps(ray->sx, p[j][kz], p[j][kx]));
-        y[j] = _mm256_cvtps_pd(_mm_fnmadd_ps(ray->sy, p[j][kz], p[j][ky]));
+        z[j] = _mm_sub_ps(_mm_load_ps(leaf->corner[j][kz]), oz);
+        x[j] = _mm256_cvtps_pd(
+            _mm_fnmadd_ps(sx, z[j], _mm_sub_ps(_mm_load_ps(leaf->corner[j][kx]), ox)));
+        y[j] = _mm256_cvtps_pd(
+            _mm_fnmadd_ps(sy, z[j], _mm_sub_ps(_mm_load_ps(leaf->corner[j][ky]), oy)));
     }
-    u = dp2(x[2], y[1], y[2], x[1], &tie);
-    v = dp2(x[0], y[2], y[0], x[2], &tie);
-    w = dp2(x[1], y[0], y[1], x[0], &tie);
+    edge[0] = (struct sum){x[2], y[1], y[2], x[1]};
+    edge[1] = (struct sum){x[0], y[2], y[0], x[2]};
+    edge[2] = (struct sum){x[1], y[0], y[1], x[0]};
+    for (unsigned j = 0; j < 3; j++) {
+        sum[j] = sum_of(&edge[j]);
+    }
+    u = _mm256_cvtpd_ps(sum[0]);
+    v = _mm256_cvtpd_ps(sum[1]);
+    w = _mm256_cvtpd_ps(sum[2]);
     out->hit = 0;
-    out->odd = _mm256_testz_si256(tie, tie) == 0;
-    if (__builtin_expect(_mm_movemask_ps(_mm_cmp_ps(
-                             _mm_min_ps(_mm_min_ps(magnitude4(u), magnitude4(v)), magnitude4(w)),
-                             _mm_set1_ps(0x1p-125f),
-                             _CMP_LT_OQ)) != 0,
-                         0)) {
-        out->odd |= some_tiny(u, v, w);
+    out->odd = false;
+    size = _mm_min_ps(_mm_min_ps(magnitude4(u), magnitude4(v)), magnitude4(w));
+    if (RARELY(_mm_movemask_ps(_mm_cmp_ps(size, _mm_set1_ps(0x1p-125f), _CMP_LT_OQ)) != 0)) {
+        out->odd = some_tiny(u, v, w);
     }
     below = _mm_cmp_ps(_mm_min_ps(_mm_min_ps(u, v), w), zero, _CMP_LT_OQ);
     above = _mm_cmp_ps(_mm_max_ps(_mm_max_ps(u, v), w), zero, _CMP_GT_OQ);
@@ -381,6 +332,16 @@ INLINE void test_triangles(const struct ray *ray,
     if (inside == 0) {
         return;
     }
+    {
+        const __m256i tie =
+            _mm256_or_si256(_mm256_or_si256(ties(sum[0]), ties(sum[1])), ties(sum[2]));
+
+        if (RARELY(_mm256_testz_si256(tie, tie) == 0)) {
+            u = settle(&edge[0]);
+            v = settle(&edge[1]);
+            w = settle(&edge[2]);
+        }
+    }
     det = _mm_andnot_ps(outside, _mm_add_ps(_mm_add_ps(u, v), w));
     keep = _mm_cmp_ps(magnitude4(det), _mm_set1_ps(number(options->eps)), _CMP_GT_OQ);
     inside &= (unsigned)_mm_movemask_ps(keep);
@@ -388,96 +349,141 @@ INLINE void test_triangles(const struct ray *ray,
         return;
     }
     /* Lanes that are out compute 0 / 1. */
-    det = _mm_blendv_ps(_mm_set1_ps(1), det, keep);
-    t = _mm_mul_ps(_mm_and_ps(w, keep), _mm_mul_ps(ray->sz, _mm_and_ps(p[2][kz], keep)));
-    t = _mm_fmadd_ps(_mm_and_ps(v, keep), _mm_mul_ps(ray->sz, _mm_and_ps(p[1][kz], keep)), t);
-    t = _mm_fmadd_ps(_mm_and_ps(u, keep), _mm_mul_ps(ray->sz, _mm_and_ps(p[0][kz], keep)), t);
+    det = _mm_blendv_ps(one, det, keep);
+    u = _mm_and_ps(u, keep);
+    v = _mm_and_ps(v, keep);
+    w = _mm_and_ps(w, keep);
+    for (unsigned j = 0; j < 3; j++) {
+        z[j] = _mm_mul_ps(_mm_set1_ps(ray->sz), _mm_and_ps(z[j], keep));
+    }
+    t = _mm_fmadd_ps(u, z[0], _mm_fmadd_ps(v, z[1], _mm_mul_ps(w, z[2])));
     t = _mm_add_ps(_mm_div_ps(t, det), zero); /* no -0 */
-    out->hit = inside & (unsigned)_mm_movemask_ps(
-                            _mm_and_ps(_mm_cmp_ps(t, _mm_set1_ps(ray->tmin1), _CMP_GE_OQ),
-                                       _mm_cmp_ps(t, _mm_set1_ps(tmax), _CMP_LE_OQ)));
-    out->u = u;
-    out->v = v;
-    out->w = w;
-    out->det = det;
+    keep = _mm_and_ps(keep,
+                      _mm_and_ps(_mm_cmp_ps(t, _mm_set1_ps(ray->tmin), _CMP_GE_OQ),
+                                 _mm_cmp_ps(t, _mm_set1_ps(tmax), _CMP_LE_OQ)));
+    out->hit = inside & (unsigned)_mm_movemask_ps(keep);
+    if (out->hit == 0) {
+        return;
+    }
     out->t = t;
-}
-
-/* Numbers of one lane. */
-struct hit {
-    float t, u, v;
-    bool front;
-};
-
-INLINE struct hit hit_of(const struct ray *ray, const struct facets *f, unsigned lane)
-{
-    _Alignas(16) float t[4], v[4], w[4], det[4];
-    struct hit hit;
-
-    _mm_store_ps(t, f->t);
-    _mm_store_ps(v, magnitude4(f->v));
-    _mm_store_ps(w, magnitude4(f->w));
-    _mm_store_ps(det, f->det);
-    hit.t = t[lane];
-    hit.front = (det[lane] > 0) != ray->backward;
-    hit.u = v[lane] / __builtin_fabsf(det[lane]);
-    hit.v = w[lane] / __builtin_fabsf(det[lane]);
-    __asm__ volatile("" : "+x"(hit.u), "+x"(hit.v)); /* divided, whoever uses them */
-    return hit;
+    out->positive = (unsigned)_mm_movemask_ps(_mm_cmp_ps(det, zero, _CMP_GT_OQ));
+    det = _mm_blendv_ps(one, magnitude4(det), keep);
+    out->u = _mm_div_ps(_mm_and_ps(magnitude4(v), keep), det);
+    out->v = _mm_div_ps(_mm_and_ps(magnitude4(w), keep), det);
+    __asm__ volatile("" : "+x"(out->u), "+x"(out->v)); /* divided, whoever uses them */
 }
 
 /* ---- traversal ---------------------------------------------------------------------------------
- *
- * Several rays are on their way at a time. The children of one node depend on a long chain of
- * operations, and the branches behind it are hard to foresee; the tests of the other rays fill the
- * time. The host's exception flags are common to them: when one was raised, no ray that was on its
- * way is done. */
+ */
 
-enum { LANES = 2 };
-
-/* The scene as pointers and counts. */
+/* The scene as pointers and counts, and the rays. */
 struct plan {
     const struct facet_rt_fast_scene *scene;
-    const uint8_t *heap;
-    uint64_t nodes, leaves; /* that lie in the area */
-    const uint8_t *entries; /* rays that wait: [next, count) */
+    struct facet_rt_decoded *bvh;
+    struct facet_rt_heap heap;
+    facet_rt_reference root;
+    const uint8_t *entries;
     struct facet_rt_fast_result *results;
-    size_t next, count;
 };
 
 /* A ray on its way. */
-struct lane {
+struct walk {
     struct ray ray;
-    struct facet_rt_fast_result found;
-    struct facet_rt_fast_result *result; /* where it goes; NULL: no ray */
-    float tmax;                          /* the closest hit so far */
-    uint32_t reference;                  /* the node to visit: index << 1 */
-    uint32_t steps;
-    unsigned boxes_tested; /* not 0: some that the ray was divided for */
-    bool odd;              /* not to be done here */
+    struct facet_rt_fast_result *found;
+    float tmax; /* the closest hit so far */
+    bool odd;   /* not to be done here */
+    uint64_t tally;
     uint64_t *top;
-    uint64_t stack[MAX_STACK + 1]; /* push_all writes four where three are */
+    /* Bits of the clamped near distance, which is not negative, over a reference. An end at the
+     * bottom; push_all writes four where three are. */
+    uint64_t stack[1 + MAX_STACK + 1];
 };
 
 /* false: no node can be read. */
 static bool plan_make(const struct facet_rt_fast_scene *scene, struct plan *plan)
 {
-    const struct facet_rt_area *area = &scene->heap_area;
-    uint64_t offset = scene->heap - area->base, node = scene->node8 ? 2 * TILE : TILE, room;
-
-    if (offset > area->size || scene->heap % FACET_RT_TILE_ALIGN != 0) {
+    if (!facet_rt_fast_heap(scene, &plan->heap)) {
         return false;
     }
-    room = area->size - offset;
     plan->scene = scene;
-    plan->heap = area->bytes + offset;
-    plan->nodes = room < node ? 0 : (room - node) / TILE + 1;
-    plan->leaves = room / FACET_RT_RANGE_BYTES;
-    return plan->nodes != 0;
+    plan->bvh = scene->bvh;
+    plan->root = facet_rt_decoded_node(plan->bvh, &plan->heap, 0);
+    return plan->root != FACET_RT_NOWHERE;
+}
+
+/* Takes the hits of up to four triangles into account. false: the ray ends with this one. */
+INLINE bool take_hits(const struct facet_rt_fast_scene *scene,
+                      struct walk *k,
+                      const struct facets *f,
+                      const struct facet_rt_leaf *leaf)
+{
+    struct facet_rt_fast_result *const found = k->found;
+    _Alignas(16) float t[4];
+    _Alignas(16) uint32_t u[4], v[4];
+
+    _mm_store_ps(t, f->t);
+    _mm_store_ps((float *)u, f->u);
+    _mm_store_ps((float *)v, f->v);
+    for (unsigned hit = f->hit; hit != 0; hit &= hit - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(hit);
+        const uint32_t triangle = leaf->first + i;
+
+        if (t[i] > k->tmax || (found->hit && t[i] == k->tmax &&
+                               (triangle != found->triangle ? triangle > found->triangle
+                                                            : leaf->index >= found->leaf))) {
+            continue;
+        }
+        found->hit = true;
+        found->front = ((f->positive >> i & 1) != 0) != k->ray.backward;
+        found->t = bits_of(t[i]);
+        found->u = u[i];
+        found->v = v[i];
+        found->triangle = triangle;
+        found->leaf = leaf->index;
+        k->tmax = t[i];
+        if (scene->any_hit) {
+            found->triangle_tests += i + 1;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Up to four triangles; false: the ray ends here. */
+INLINE bool visit_four(const struct facet_rt_fast_scene *scene,
+                       struct walk *k,
+                       const struct facet_rt_leaf *leaf)
+{
+    const unsigned count = leaf->count < FACET_RT_QUAD ? leaf->count : FACET_RT_QUAD;
+    struct facets f;
+
+    test_triangles(&k->ray, &scene->options, k->tmax, leaf, (1u << count) - 1, &f);
+    if (RARELY(f.odd)) {
+        k->odd = true;
+        return false;
+    }
+    if (f.hit != 0 && !take_hits(scene, k, &f, leaf)) {
+        return false;
+    }
+    k->found->triangle_tests += count;
+    k->tally += count * FACET_RT_TALLY_STEP;
+    return true;
+}
+
+APART bool visit_leaf(const struct facet_rt_fast_scene *scene,
+                      struct walk *k,
+                      const struct facet_rt_leaf *leaf)
+{
+    bool go_on = visit_four(scene, k, leaf);
+
+    while (RARELY(leaf->count > FACET_RT_QUAD) && go_on) {
+        go_on = visit_four(scene, k, ++leaf);
+    }
+    return go_on;
 }
 
 /* The triangles of a range, NULL when they are not to be read here. */
-static inline const uint8_t *
+static const uint8_t *
 find(const struct facet_rt_area *area, uint64_t base, uint32_t first, uint32_t count)
 {
     uint64_t offset = base - area->base, skip = (uint64_t)first * TRIANGLE;
@@ -487,8 +493,8 @@ find(const struct facet_rt_area *area, uint64_t base, uint32_t first, uint32_t c
                                                                       : NULL;
 }
 
-static inline const uint8_t *triangles_of(const struct facet_rt_fast_scene *scene,
-                                          const struct facet_rt_range *range)
+static const uint8_t *triangles_of(const struct facet_rt_fast_scene *scene,
+                                   const struct facet_rt_range *range)
 {
     uint64_t base = range->base != 0 ? range->base : scene->triangles;
     const uint8_t *found;
@@ -500,79 +506,45 @@ static inline const uint8_t *triangles_of(const struct facet_rt_fast_scene *scen
     return found != NULL ? found : find(&scene->heap_area, base, range->first, range->count);
 }
 
-/* Takes a hit into account; false when the one so far is as good. */
-INLINE bool
-better(struct lane *l, const struct facets *f, unsigned lane, uint32_t triangle, uint32_t leaf)
+/* A leaf that is not decoded: any base, any count. */
+APART bool visit_range(const struct plan *plan, struct walk *k, uint32_t index)
 {
-    const struct hit hit = hit_of(&l->ray, f, lane);
-    struct facet_rt_fast_result *const found = &l->found;
-
-    if (hit.t > l->tmax ||
-        (found->hit && hit.t == l->tmax &&
-         (triangle != found->triangle ? triangle > found->triangle : leaf >= found->leaf))) {
-        return false;
-    }
-    found->hit = true;
-    found->front = hit.front;
-    found->t = bits_of(hit.t);
-    found->u = bits_of(hit.u);
-    found->v = bits_of(hit.v);
-    found->triangle = triangle;
-    found->leaf = leaf;
-    l->tmax = hit.t;
-    return true;
-}
-
-/* false: the ray ends here. */
-INLINE bool visit_leaf(const struct plan *plan, struct lane *l, uint32_t index)
-{
-    const struct facet_rt_fast_scene *const scene = plan->scene;
+    const uint8_t *const at = plan->heap.bytes + (uint64_t)index * FACET_RT_RANGE_BYTES;
     struct facet_rt_range range;
     const uint8_t *triangles;
+    struct facet_rt_leaf leaf;
+    bool go_on = true;
 
-    if (__builtin_expect(index >= plan->leaves, 0)) {
-        l->odd = true;
+    if (index >= plan->heap.ranges) {
+        k->odd = true;
         return false;
     }
-    memcpy(&range, plan->heap + (uint64_t)index * FACET_RT_RANGE_BYTES, sizeof range);
-    triangles = triangles_of(scene, &range);
-    if (__builtin_expect(triangles == NULL || range.count > scene->steps - l->steps, 0)) {
-        l->odd |= range.count != 0;
-        return range.count == 0;
+    range = (struct facet_rt_range){
+        facet_load_le32(at), facet_load_le32(at + 4), facet_load_le64(at + 8)};
+    triangles = triangles_of(plan->scene, &range);
+    if (range.count != 0 && (triangles == NULL || range.count > plan->scene->steps)) {
+        k->odd = true;
+        return false;
     }
-    for (uint32_t k = 0; k < range.count; k += 4) {
-        const uint32_t left = range.count - k;
-        const uint8_t *const at = triangles + (uint64_t)k * TRIANGLE;
-        const uint8_t *const four[4] = {at,
-                                        at + (left > 1 ? TRIANGLE : 0),
-                                        at + (left > 2 ? 2 * TRIANGLE : 0),
-                                        at + (left > 3 ? 3 * TRIANGLE : 0)};
-        const unsigned mask = left > 3 ? 15 : (1u << left) - 1;
-        struct facets f;
-
-        test_triangles(&l->ray, &scene->options, l->tmax, four, mask, &f);
-        if (__builtin_expect(f.odd, 0)) {
-            l->odd = true;
-            return false;
-        }
-        for (; f.hit != 0; f.hit &= f.hit - 1) {
-            const unsigned lane = (unsigned)__builtin_ctz(f.hit);
-
-            if (better(l, &f, lane, range.first + k + lane, index) && scene->any_hit) {
-                l->found.triangle_tests += k + lane + 1;
-                return false;
-            }
-        }
+    leaf.index = index;
+    for (uint32_t i = 0; i < range.count && go_on; i += FACET_RT_QUAD) {
+        leaf.first = range.first + i;
+        leaf.count = range.count - i;
+        facet_rt_decode_triangles(triangles + (uint64_t)i * TRIANGLE, leaf.count, &leaf);
+        go_on = visit_four(plan->scene, k, &leaf);
     }
-    l->found.triangle_tests += range.count;
-    l->steps += range.count;
-    return true;
+    return go_on;
 }
 
-/* Stack entries: bits of the clamped near distance, which is not negative, over the reference. */
-INLINE uint64_t entry(uint32_t near, uint32_t reference)
+INLINE uint64_t entry_of(uint32_t near, facet_rt_reference reference)
 {
     return (uint64_t)near << 32 | reference;
+}
+
+/* Another thread may decode the child meanwhile; what it was before is as good. */
+INLINE facet_rt_reference child_of(const struct facet_rt_node *node, unsigned c)
+{
+    return atomic_load_explicit(&node->child[c], memory_order_acquire);
 }
 
 /* The larger first. */
@@ -587,7 +559,7 @@ INLINE void order(uint64_t *a, uint64_t *b)
 /* Puts three or more children on the stack, the nearest on top; the lower child of equals above.
  * Three and four, which are most, are sorted without a branch. */
 INLINE uint64_t *
-push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t reference[8])
+push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const struct facet_rt_node *node)
 {
     const unsigned count = (unsigned)__builtin_popcount(hit);
     uint64_t *const bottom = top;
@@ -598,13 +570,13 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t ref
         for (unsigned i = 0; i < 3; i++, hit &= hit - 1) {
             const unsigned c = (unsigned)__builtin_ctz(hit);
 
-            key[i] = entry(near[c], c);
+            key[i] = entry_of(near[c], c);
         }
         key[3] = 0;
         if (count == 4) {
             const unsigned c = (unsigned)__builtin_ctz(hit);
 
-            key[3] = entry(near[c], c);
+            key[3] = entry_of(near[c], c);
         }
         order(&key[0], &key[1]);
         order(&key[2], &key[3]);
@@ -612,7 +584,7 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t ref
         order(&key[1], &key[3]);
         order(&key[1], &key[2]);
         for (unsigned i = 0; i < 4; i++) {
-            top[i] = entry((uint32_t)(key[i] >> 32), reference[(uint32_t)key[i]]);
+            top[i] = entry_of((uint32_t)(key[i] >> 32), child_of(node, (uint32_t)key[i]));
         }
         return top + count;
     }
@@ -623,191 +595,194 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const uint32_t ref
         for (; at > bottom && (uint32_t)(at[-1] >> 32) <= near[c]; at--) {
             at[0] = at[-1];
         }
-        *at = entry(near[c], reference[c]);
+        *at = entry_of(near[c], child_of(node, c));
     }
     return top;
 }
 
-/* Asks for memory that will be read soon. The addresses are numbers: they may lie anywhere. */
-INLINE void expect_node(const struct plan *plan, uint64_t index)
+/* From a node on through all nodes that follow, up to something else: a leaf, something that is not
+ * decoded, or FACET_RT_NOWHERE for the end. */
+INLINE facet_rt_reference descend(const struct plan *plan,
+                                  struct walk *k,
+                                  facet_rt_reference reference,
+                                  const unsigned parallel)
 {
-    const uintptr_t tile = (uintptr_t)plan->heap + index * TILE;
+    const char *const nodes = (const char *)plan->bvh->node;
+    const uint64_t limit = plan->scene->steps * FACET_RT_TALLY_STEP;
+    uint64_t *const full = k->stack + 1 + plan->scene->stack;
+    const __m256 tmax = _mm256_set1_ps(k->tmax);
+    const uint32_t tmax_bits = bits_of(k->tmax);
+    uint64_t *top = k->top, tally = k->tally;
+    _Alignas(32) uint32_t near[8];
+    struct slabs slabs;
 
-    for (uintptr_t line = 0; line < (plan->scene->node8 ? 2 : 1) * TILE; line += 64) {
-        _mm_prefetch((const char *)(tile + line), _MM_HINT_T0);
-    }
-}
+    slabs_make(&k->ray, &slabs);
+    do {
+        const struct facet_rt_node *const node =
+            (const struct facet_rt_node *)(nodes + (uint64_t)reference * 32);
+        __m256 nears;
+        const unsigned hit = test_children(&slabs, node, tmax, parallel, &nears);
+        const unsigned rest = hit & (hit - 1);
 
-INLINE void expect_leaf(const struct plan *plan, uint64_t index)
-{
-    const uintptr_t range = (uintptr_t)plan->heap + index * FACET_RT_RANGE_BYTES;
-
-    _mm_prefetch((const char *)range, _MM_HINT_T0);
-}
-
-/* Where the ray goes after the children of a node, leaves included, up to the next node. false: the
- * ray ends. */
-INLINE bool advance(const struct plan *plan, struct lane *l, const struct children *c)
-{
-    uint64_t *top = l->top;
-    uint32_t reference;
-    bool go_on;
-
-    l->found.boxes += (unsigned)__builtin_popcount(c->used);
-    l->boxes_tested |= c->tested;
-    l->steps++;
-    if (__builtin_expect(c->odd, 0)) {
-        l->odd = true;
-        return false;
-    }
-    if (c->hit != 0) {
-        const unsigned first = (unsigned)__builtin_ctz(c->hit), rest = c->hit & (c->hit - 1);
-        /* TriRanges of neighbours lie together: the first one stands for all; none: the ninth. */
-        const unsigned leaves =
-            1u << 8 | (c->hit & (unsigned)_mm256_movemask_ps(
-                                    _mm256_castsi256_ps(_mm256_slli_epi32(c->reference, 31))));
-        _Alignas(32) uint32_t near[8], references[9];
-
-        references[8] = 0;
-        _mm256_store_si256((__m256i *)near, _mm256_castps_si256(c->near));
-        _mm256_store_si256((__m256i *)references, c->reference);
-        if (__builtin_expect((unsigned)__builtin_popcount(c->hit) + (uint64_t)(top - l->stack) >
-                                 plan->scene->stack,
-                             0)) {
-            l->odd = true;
-            return false;
+        tally += node->tally;
+        if (RARELY(tally >= limit)) {
+            k->odd = true;
+            return FACET_RT_NOWHERE;
         }
-        expect_leaf(plan, references[__builtin_ctz(leaves)] >> 1);
-        if (rest == 0) {
-            reference = references[first];
-        } else if ((rest & (rest - 1)) == 0) {
-            const unsigned second = (unsigned)__builtin_ctz(rest);
-            const bool swap = near[second] < near[first];
-
-            *top++ = entry(near[swap ? first : second], references[swap ? first : second]);
-            reference = references[swap ? second : first];
-        } else {
-            top = push_all(top, c->hit, near, references) - 1;
-            reference = (uint32_t)*top;
-        }
-        goto visit;
-    }
-    for (;;) {
-        do {
-            if (top == l->stack) {
-                return false;
-            }
-            reference = (uint32_t) * --top;
-        } while ((uint32_t)(*top >> 32) > bits_of(l->tmax));
-    visit:
-        if ((reference & 1) == 0) {
-            break;
-        }
-        go_on = visit_leaf(plan, l, reference >> 1);
-        if (!go_on) {
-            return false;
-        }
-    }
-    l->top = top;
-    l->reference = reference;
-    if (__builtin_expect(reference >> 1 >= plan->nodes || l->steps >= plan->scene->steps, 0)) {
-        l->odd = true;
-    }
-    expect_node(plan, reference >> 1);
-    return !l->odd;
-}
-
-/* The ray has ended. */
-INLINE void finish(struct lane lanes[LANES], struct lane *l)
-{
-    if (__builtin_expect(take_exceptions() != 0, 0)) {
-        for (unsigned k = 0; k < LANES; k++) {
-            lanes[k].odd = true;
-        }
-    }
-    l->found.flags = (l->boxes_tested != 0 ? l->ray.box_flags : 0) |
-                     (l->found.triangle_tests != 0 ? l->ray.triangle_flags : 0);
-    l->found.done = !l->odd;
-    *l->result = l->found;
-    l->result = NULL;
-}
-
-/* The next ray that waits; false when there is none. */
-INLINE bool start(struct plan *plan, struct lane *l)
-{
-    while (plan->next < plan->count) {
-        const size_t i = plan->next++;
-        uint32_t elements[FACET_RT_RAY_ELEMENTS];
-
-        memcpy(elements, plan->entries + i * FACET_RT_FAST_RAY_BYTES, sizeof elements);
-        if (!ray_make(&plan->scene->numbers, elements, &l->ray)) {
-            plan->results[i].done = false;
+        if (hit == 0) {
+            do {
+                top--;
+            } while ((uint32_t)(*top >> 32) > tmax_bits);
+            reference = (facet_rt_reference)*top;
             continue;
         }
-        memset(&l->found, 0, sizeof l->found);
-        l->result = &plan->results[i];
-        l->tmax = l->ray.tmax;
-        l->reference = 0; /* the root */
-        l->steps = 0;
-        l->boxes_tested = 0;
-        l->odd = false;
-        l->top = l->stack;
+        const unsigned first = (unsigned)__builtin_ctz(hit);
+
+        reference = child_of(node, first);
+        if (rest == 0) {
+            continue;
+        }
+        _mm256_store_si256((__m256i *)near, _mm256_castps_si256(nears));
+        if (RARELY(top + __builtin_popcount(hit) > full)) {
+            k->odd = true;
+            return FACET_RT_NOWHERE;
+        }
+        if ((rest & (rest - 1)) == 0) {
+            const unsigned second = (unsigned)__builtin_ctz(rest);
+            const uint64_t a = entry_of(near[first], reference);
+            const uint64_t b = entry_of(near[second], child_of(node, second));
+            /* No branch: nobody could foresee it. */
+            const uint64_t swap = (a ^ b) & (0 - (uint64_t)(near[second] < near[first]));
+
+            *top++ = b ^ swap;
+            reference = (facet_rt_reference)(a ^ swap);
+        } else {
+            top = push_all(top, hit, near, node) - 1;
+            reference = (facet_rt_reference)*top;
+        }
+    } while ((reference & 1) == 0);
+    k->top = top;
+    k->tally = tally;
+    return reference;
+}
+
+APART facet_rt_reference descend_plain(const struct plan *plan,
+                                       struct walk *k,
+                                       facet_rt_reference reference)
+{
+    return descend(plan, k, reference, 0);
+}
+
+APART facet_rt_reference descend_parallel(const struct plan *plan,
+                                          struct walk *k,
+                                          facet_rt_reference reference)
+{
+    return descend(plan, k, reference, k->ray.parallel);
+}
+
+/* What is not decoded. Afterwards *reference is that of a node, or 1 for nothing more to do. false:
+ * the ray ends here. */
+APART bool visit_new(const struct plan *plan, struct walk *k, facet_rt_reference *reference)
+{
+    const struct facet_rt_node *const parent = &plan->bvh->node[*reference >> 5];
+    const unsigned c = *reference >> 2 & 7;
+
+    *reference = facet_rt_decoded_child(plan->bvh, &plan->heap, *reference);
+    if ((*reference & 1) == 0) {
         return true;
     }
-    return false;
+    if (*reference != FACET_RT_NOWHERE) {
+        return visit_leaf(plan->scene, k, &plan->bvh->leaf[*reference >> 2]);
+    }
+    if ((parent->leaves >> c & 1) == 0) {
+        k->odd = true;
+        return false;
+    }
+    *reference = 1;
+    return visit_range(plan, k, parent->index[c]);
 }
 
-INLINE void
-visit_node(const struct plan *plan, const struct lane *l, const bool node8, struct children *c)
+/* From the root to the end. */
+INLINE void travel(const struct plan *plan, struct walk *k)
 {
-    const uint8_t *const tile = plan->heap + (uint64_t)(l->reference >> 1) * TILE;
+    facet_rt_reference reference = plan->root;
 
-    test_children(&l->ray, l->tmax, tile, node8, false, c);
-    if (__builtin_expect(l->ray.parallel != 0, 0)) {
-        test_children(&l->ray, l->tmax, tile, node8, true, c);
-    }
-}
+    k->tally = 0;
+    k->top = k->stack + 1;
+    k->stack[0] = FACET_RT_NOWHERE;
+    do {
+        reference = RARELY(k->ray.parallel != 0) ? descend_parallel(plan, k, reference)
+                                                 : descend_plain(plan, k, reference);
+        while ((reference & 1) != 0) {
+            bool go_on;
 
-INLINE void travel(struct plan *plan, const bool node8)
-{
-    struct lane lanes[LANES];
-    struct children c[LANES];
-    unsigned busy = 0;
-
-    for (unsigned k = 0; k < LANES; k++) {
-        lanes[k].result = NULL;
-        busy += start(plan, &lanes[k]);
-    }
-    while (busy == LANES) {
-        for (unsigned k = 0; k < LANES; k++) {
-            visit_node(plan, &lanes[k], node8, &c[k]);
-        }
-        for (unsigned k = 0; k < LANES; k++) {
-            if (!advance(plan, &lanes[k], &c[k])) {
-                finish(lanes, &lanes[k]);
-                busy -= !start(plan, &lanes[k]);
+            if (reference == FACET_RT_NOWHERE) {
+                return;
+            }
+            if (RARELY((reference & 2) != 0)) {
+                go_on = visit_new(plan, k, &reference);
+            } else {
+                go_on = visit_leaf(plan->scene, k, &plan->bvh->leaf[reference >> 2]);
+            }
+            if (!go_on) {
+                return;
+            }
+            if ((reference & 1) != 0) {
+                do {
+                    k->top--;
+                } while ((uint32_t)(*k->top >> 32) > bits_of(k->tmax));
+                reference = (facet_rt_reference)*k->top;
             }
         }
-    }
-    for (unsigned k = 0; k < LANES; k++) { /* the last ones */
-        while (lanes[k].result != NULL) {
-            visit_node(plan, &lanes[k], node8, &c[0]);
-            if (!advance(plan, &lanes[k], &c[0])) {
-                finish(lanes, &lanes[k]);
-            }
-        }
-    }
+    } while (true);
 }
 
 /* Apart, so that nothing is moved across the questions for exceptions. */
-TARGET static __attribute__((noinline)) void travel4(struct plan *plan)
+APART void trace(const struct plan *plan, size_t first, size_t count)
 {
-    travel(plan, false);
+    struct walk k;
+
+    for (size_t i = first; i < first + count; i++) {
+        struct facet_rt_fast_result *const found = &plan->results[i];
+
+        memset(found, 0, sizeof *found);
+        if (!ray_make(&plan->scene->numbers, plan->entries + i * FACET_RT_FAST_RAY_BYTES, &k.ray)) {
+            continue;
+        }
+        k.found = found;
+        k.tmax = k.ray.tmax;
+        k.odd = false;
+        travel(plan, &k);
+        found->boxes = (uint32_t)(k.tally & FACET_RT_TALLY_BOXES);
+        found->flags = ((k.tally & FACET_RT_TALLY_TESTED_MASK) != 0 ? k.ray.box_flags : 0u) |
+                       (found->triangle_tests != 0 ? k.ray.triangle_flags : 0u);
+        found->done = !k.odd;
+    }
 }
 
-TARGET static __attribute__((noinline)) void travel8(struct plan *plan)
+static void clear_exceptions(void)
 {
-    travel(plan, true);
+    _mm_setcsr(_mm_getcsr() & ~(unsigned)CSR_FLAGS);
+}
+
+static bool some_exception(void)
+{
+    return (_mm_getcsr() & CSR_TOLD) != 0;
+}
+
+/* The host's flags are common to all rays; when one was raised, halves find out whose it was. */
+static void trace_and_tell(const struct plan *plan, size_t first, size_t count)
+{
+    clear_exceptions();
+    trace(plan, first, count);
+    if (some_exception()) {
+        if (count == 1) {
+            plan->results[first].done = false;
+        } else {
+            trace_and_tell(plan, first, count / 2);
+            trace_and_tell(plan, first + count / 2, count - count / 2);
+        }
+    }
 }
 
 bool facet_rt_fast_available(void)
@@ -816,121 +791,108 @@ bool facet_rt_fast_available(void)
            __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
 }
 
-TARGET void facet_rt_fast_rays(const struct facet_rt_fast_scene *scene,
-                               const uint8_t *entries,
-                               size_t count,
-                               struct facet_rt_fast_result *results)
+void facet_rt_fast_rays(const struct facet_rt_fast_scene *scene,
+                        const uint8_t *entries,
+                        size_t count,
+                        struct facet_rt_fast_result *results)
 {
-    struct plan plan = {.entries = entries, .results = results, .count = count};
+    struct plan plan = {.entries = entries, .results = results};
 
-    if (!plan_make(scene, &plan)) {
+    if (count == 0 || !plan_make(scene, &plan)) {
         memset(results, 0, count * sizeof *results);
         return;
     }
-    _mm_setcsr(_mm_getcsr() & ~(unsigned)CSR_FLAGS);
-    if (scene->node8) {
-        travel8(&plan);
-    } else {
-        travel4(&plan);
-    }
+    trace_and_tell(&plan, 0, count);
 }
 
 /* ---- single tests ------------------------------------------------------------------------------
  */
 
-TARGET static __attribute__((noinline)) bool
+APART bool
 make_alone(const struct facet_rt_numbers *n, const struct facet_rt_ray *ray, struct ray *out)
 {
     const uint32_t elements[FACET_RT_RAY_ELEMENTS] = {
         ray->o[0], ray->o[1], ray->o[2], ray->d[0], ray->d[1], ray->d[2], ray->tmin, ray->tmax};
+    uint8_t entry[FACET_RT_FAST_RAY_BYTES] = {0};
 
-    _mm_setcsr(_mm_getcsr() & ~(unsigned)CSR_FLAGS);
-    return ray_make(n, elements, out);
+    memcpy(entry, elements, sizeof elements);
+    return ray_make(n, entry, out);
 }
 
-TARGET static __attribute__((noinline)) void
-children_alone(const struct ray *ray, const uint8_t *tile, bool node8, struct children *out)
+APART unsigned
+children_alone(const struct ray *ray, const struct facet_rt_node *node, float near[8])
 {
-    if (ray->parallel != 0) {
-        test_children(ray, ray->tmax, tile, node8, true, out);
-    } else {
-        test_children(ray, ray->tmax, tile, node8, false, out);
-    }
+    struct slabs slabs;
+    __m256 nears;
+    unsigned hit;
+
+    slabs_make(ray, &slabs);
+    hit = test_children(&slabs, node, _mm256_set1_ps(ray->tmax), ray->parallel, &nears);
+    _mm256_storeu_ps(near, nears);
+    return hit;
 }
 
-TARGET void facet_rt_fast_children(const struct facet_rt_numbers *n,
-                                   const struct facet_rt_ray *ray,
-                                   const uint8_t *tile,
-                                   bool node8,
-                                   struct facet_rt_fast_boxes *out)
+void facet_rt_fast_children(const struct facet_rt_numbers *n,
+                            const struct facet_rt_ray *ray,
+                            const uint8_t *tile,
+                            bool node8,
+                            struct facet_rt_fast_boxes *out)
 {
-    uint32_t references[8];
-    struct children c;
+    struct facet_rt_node node;
     struct ray made;
 
     memset(out, 0, sizeof *out);
+    facet_rt_decode_node(tile, node8, 0, &node);
     if (!make_alone(n, ray, &made)) {
         return;
     }
-    children_alone(&made, tile, node8, &c);
-    out->done = take_exceptions() == 0 && !c.odd;
-    out->flags = c.tested != 0 ? made.box_flags : 0;
-    out->used = c.used;
-    out->hit = c.hit;
-    _mm256_storeu_ps(out->near, c.near);
-    _mm256_storeu_si256((__m256i *)references, c.reference);
-    for (unsigned i = 0; i < 8; i++) {
-        out->index[i] = references[i] >> 1;
-        out->leaf |= (references[i] & 1 & c.hit >> i) << i;
-    }
+    clear_exceptions();
+    out->hit = children_alone(&made, &node, out->near);
+    out->done = !some_exception() && node.tally < FACET_RT_MAX_STEPS * FACET_RT_TALLY_STEP;
+    out->flags = (node.tally & FACET_RT_TALLY_TESTED_MASK) != 0 ? made.box_flags : 0;
+    out->used = node.used;
+    out->leaf = node.leaves & out->hit;
+    memcpy(out->index, node.index, sizeof out->index);
 }
 
-TARGET static __attribute__((noinline)) void triangles_alone(const struct ray *ray,
-                                                             const struct facet_rt_options *options,
-                                                             const uint8_t *const at[4],
-                                                             unsigned mask,
-                                                             struct facets *out)
+APART void triangles_alone(const struct ray *ray,
+                           const struct facet_rt_options *options,
+                           const struct facet_rt_leaf *leaf,
+                           unsigned mask,
+                           struct facet_rt_fast_facet *out)
 {
-    test_triangles(ray, options, ray->tmax, at, mask, out);
-}
-
-TARGET static __attribute__((noinline)) void
-hits_alone(const struct ray *ray, const struct facets *f, struct facet_rt_fast_facet *out)
-{
-    for (unsigned left = f->hit; left != 0; left &= left - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(left);
-        const struct hit hit = hit_of(ray, f, lane);
-
-        out->front |= (unsigned)hit.front << lane;
-        out->t[lane] = bits_of(hit.t);
-        out->u[lane] = bits_of(hit.u);
-        out->v[lane] = bits_of(hit.v);
-    }
-}
-
-TARGET void facet_rt_fast_triangles(const struct facet_rt_numbers *n,
-                                    const struct facet_rt_ray *ray,
-                                    const struct facet_rt_options *options,
-                                    const uint8_t *triangles,
-                                    unsigned count,
-                                    struct facet_rt_fast_facet *out)
-{
-    const uint8_t *at[4];
     struct facets f;
+
+    test_triangles(ray, options, ray->tmax, leaf, mask, &f);
+    out->done = !f.odd;
+    out->hit = f.hit;
+    if (f.hit != 0) {
+        out->front = f.hit & (ray->backward ? ~f.positive : f.positive);
+        _mm_storeu_ps((float *)out->t, f.t);
+        _mm_storeu_ps((float *)out->u, f.u);
+        _mm_storeu_ps((float *)out->v, f.v);
+    }
+}
+
+void facet_rt_fast_triangles(const struct facet_rt_numbers *n,
+                             const struct facet_rt_ray *ray,
+                             const struct facet_rt_options *options,
+                             const uint8_t *triangles,
+                             unsigned count,
+                             struct facet_rt_fast_facet *out)
+{
+    struct facet_rt_leaf leaf;
     struct ray made;
 
     memset(out, 0, sizeof *out);
+    facet_rt_decode_triangles(triangles, count, &leaf);
     if (!make_alone(n, ray, &made)) {
         return;
     }
-    for (unsigned i = 0; i < 4; i++) {
-        at[i] = triangles + (size_t)TRIANGLE * (i < count ? i : 0);
-    }
-    triangles_alone(&made, options, at, (1u << count) - 1, &f);
-    out->hit = f.hit;
+    clear_exceptions();
+    triangles_alone(&made, options, &leaf, (1u << count) - 1, out);
     out->flags = made.triangle_flags;
-    hits_alone(&made, &f, out);
-    out->done = take_exceptions() == 0 && !f.odd;
+    out->done = out->done && !some_exception();
 }
 
 #else /* nothing is done here */

@@ -1,10 +1,10 @@
 /* See cache.h. */
 #include "tile/cache.h"
 
+#include "base/large.h"
 #include "tile/core.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum { LINE = 64, IN_LINES = 1, IN_STORES = 2, IN_TEXELS = 4 };
 
@@ -27,10 +27,8 @@ facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         total += sizes[i];
     }
-    cache->memory = mmap(
-        NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (cache->memory == MAP_FAILED) {
-        cache->memory = NULL;
+    cache->memory = facet_reserve(total);
+    if (cache->memory == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a core's caches");
     }
     cache->memory_size = total;
@@ -51,9 +49,7 @@ facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct
 
 void facet_tile_cache_free(struct facet_tile_cache *cache)
 {
-    if (cache->memory != NULL) {
-        (void)munmap(cache->memory, cache->memory_size);
-    }
+    facet_unreserve(cache->memory, cache->memory_size);
 }
 
 static void list_line(struct facet_tile_cache *cache, uint32_t line)

@@ -161,6 +161,8 @@ struct facet_hart {
     struct facet_insn *memo;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
     facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
+    /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
+    struct facet_rt_kept *rt_kept;
     /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
     const struct facet_rt_watch *rt_watch;
 };

@@ -1,5 +1,6 @@
 /* The xphmg machine's life and its face (machine/ops.h). */
 #include "xphmg/platform.h"
+#include "xphmg/rt_batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static void xphmg_destroy(void *self)
 
     facet_block_cache_destroy(m->cache);
     facet_pool_destroy(m->pool);
+    facet_rt_kept_destroy(m->rt_kept);
     facet_mem_destroy(m->mem);
     facet_xphmg_tables_free(&m->tables);
     free(m->harts);
@@ -95,8 +97,9 @@ static bool allocate(struct facet_xphmg *m, const char *command_line)
     m->core_names = calloc(m->hart_count, sizeof *m->core_names);
     m->command_line = malloc(strlen(command_line) + 1);
     m->memo = calloc(FACET_MEMO_SIZE, sizeof *m->memo);
+    m->rt_kept = facet_rt_kept_create();
     if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
-        m->core_names == NULL || m->command_line == NULL || m->memo == NULL) {
+        m->core_names == NULL || m->command_line == NULL || m->memo == NULL || m->rt_kept == NULL) {
         return false;
     }
     memcpy(m->command_line, command_line, strlen(command_line) + 1);
@@ -116,6 +119,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
         h->pool = m->pool;
+        h->rt_kept = m->rt_kept;
         h->memo = m->memo;
         h->xmem = &m->xmem;
         h->units.config = &m->cap;

@@ -51,6 +51,7 @@ struct facet_xphmg {
     struct facet_insn *memo;  /* of all harts */
     facet_block_cache *cache; /* of all harts; NULL: plain executor only */
     facet_pool *pool;         /* for jobs; NULL: the calling thread only */
+    struct facet_rt_kept *rt_kept;
     uint64_t cache_breaks;    /* break_version that its blocks were made for; 0: none */
 
     /* The state. */

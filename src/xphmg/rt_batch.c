@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    GRAIN = 64,           /* rays of a chunk: some hundredths of a millisecond */
+    GRAIN = 64,           /* rays of a chunk: a hundredth of a millisecond */
     ROOM = 4 * GRAIN,     /* rays of a batch, for every thread */
     FAST_STEPS = 1 << 16, /* a ray that needs more is rare, or lost in a malformed tree */
 };
@@ -59,6 +59,79 @@ static struct facet_rt_area area_around(const struct facet_hart *h,
         .bytes = h->ram.bytes + low, .base = ram.address + low, .size = high - low};
 }
 
+/* ---- the decoded BVH ---------------------------------------------------------------------------
+ *
+ * It stays valid as long as no page that was read for it is written to. The page map of the memory
+ * (mem.h) tells: its bit for BVHs is taken away from such pages at the end of a job, and every
+ * write sets it again. Writes of the job itself do not count, they touch no byte that was read. */
+
+struct facet_rt_kept {
+    struct facet_rt_decoded bvh;
+    uint64_t heap, triangles; /* addresses that it was decoded for */
+    bool node8;
+};
+
+struct facet_rt_kept *facet_rt_kept_create(void)
+{
+    return calloc(1, sizeof(struct facet_rt_kept));
+}
+
+void facet_rt_kept_destroy(struct facet_rt_kept *kept)
+{
+    if (kept != NULL) {
+        facet_rt_decoded_free(&kept->bvh);
+        free(kept);
+    }
+}
+
+static bool was_written(const struct facet_rt_decoded *bvh, const uint8_t *pages)
+{
+    const uint64_t first = bvh->first, last = bvh->last;
+    const uint8_t *const read = bvh->read;
+    uint8_t written = 0;
+
+    for (uint64_t page = first; page <= last; page++) {
+        written |= read[page] & pages[page];
+    }
+    return written != 0;
+}
+
+static void forget_writes(const struct facet_rt_decoded *bvh, uint8_t *pages)
+{
+    const uint64_t first = bvh->first, last = bvh->last;
+    const uint8_t *const read = bvh->read;
+
+    for (uint64_t page = first; page <= last; page++) {
+        pages[page] &= (uint8_t)~read[page];
+    }
+}
+
+/* The BVH of a job, as far as earlier ones decoded it; NULL when there is no room for one. */
+static struct facet_rt_decoded *keep(const struct facet_hart *h,
+                                     const struct facet_rt_fast_scene *scene,
+                                     const struct facet_rt_heap *heap)
+{
+    struct facet_rt_kept *const kept = h->rt_kept;
+    struct facet_rt_decoded *const bvh = &kept->bvh;
+
+    if (bvh->node == NULL &&
+        !facet_rt_decoded_make(bvh, h->ram.bytes, h->ram.span, FACET_MEM_DIRTY_BVH)) {
+        return NULL;
+    }
+    if (kept->heap != scene->heap || kept->triangles != scene->triangles ||
+        kept->node8 != scene->node8 || !facet_rt_decoded_fits(bvh, heap) ||
+        was_written(bvh, h->ram.pages)) {
+        facet_rt_decoded_forget(bvh);
+        kept->heap = scene->heap;
+        kept->triangles = scene->triangles;
+        kept->node8 = scene->node8;
+    }
+    return bvh;
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------
+ */
+
 bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
                           struct facet_rt_stretch rays,
                           const struct facet_rt_stretch writes[FACET_RT_STRETCHES],
@@ -67,8 +140,10 @@ bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
     const struct facet_hart *h = scene->port.h;
     const struct facet_container *c = &scene->port.container;
     struct facet_rt_stretch ram = plain(h, false);
-    bool fits = facet_rt_fast_available() && facet_rt_host_fits(&scene->numbers) && c->bytes == 4 &&
-                c->pack == 0 && contains(ram, rays);
+    struct facet_rt_heap heap;
+    bool fits = h->rt_kept != NULL && facet_rt_fast_available() &&
+                facet_rt_host_fits(&scene->numbers) && c->bytes == 4 && c->pack == 0 &&
+                contains(ram, rays);
 
     for (unsigned i = 0; i < FACET_RT_STRETCHES; i++) {
         fits = fits && !facet_rt_overlap(writes[i], rays) &&
@@ -91,12 +166,17 @@ bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
         .entries = h->ram.bytes + (rays.address - ram.address),
         .room = (size_t)ROOM * (h->pool != NULL ? facet_pool_threads(h->pool) : 1),
     };
+    if (!facet_rt_fast_heap(&batch->scene, &heap) ||
+        (batch->scene.bvh = keep(h, &batch->scene, &heap)) == NULL) {
+        return false;
+    }
     batch->results = malloc(batch->room * sizeof *batch->results);
     return batch->results != NULL;
 }
 
-void facet_rt_batch_end(struct facet_rt_batch *batch)
+void facet_rt_batch_end(const struct facet_hart *h, struct facet_rt_batch *batch)
 {
+    forget_writes(batch->scene.bvh, h->ram.pages);
     free(batch->results);
 }
 

@@ -16,6 +16,13 @@ struct facet_rt_stretch {
 
 enum { FACET_RT_STRETCHES = 5 };
 
+/* What jobs leave to the next: the BVH of the last one, decoded. Belongs to a machine; its harts
+ * run one after the other. */
+struct facet_rt_kept;
+
+struct facet_rt_kept *facet_rt_kept_create(void);       /* NULL when memory is short */
+void facet_rt_kept_destroy(struct facet_rt_kept *kept); /* NULL is allowed */
+
 struct facet_rt_batch {
     struct facet_rt_fast_scene scene;
     const uint8_t *entries; /* slot 0 of the ray queue */
@@ -23,14 +30,15 @@ struct facet_rt_batch {
     size_t room; /* of results */
 };
 
-/* Whether the rays of a job can be traced ahead: its numbers are those of the host, its memory is
- * plain RAM that nobody watches, and nothing of `rays` (the slots of the ray queue) is among what
- * the job writes. Then *batch is ready; end with facet_rt_batch_end. */
+/* Whether the rays of a job can be traced ahead: the hart has a place to keep its BVH, its numbers
+ * are those of the host, its memory is plain RAM that nobody watches, and nothing of `rays` (the
+ * slots of the ray queue) is among what the job writes. Then *batch is ready; end with
+ * facet_rt_batch_end. */
 bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
                           struct facet_rt_stretch rays,
                           const struct facet_rt_stretch writes[FACET_RT_STRETCHES],
                           struct facet_rt_batch *batch);
-void facet_rt_batch_end(struct facet_rt_batch *batch);
+void facet_rt_batch_end(const struct facet_hart *h, struct facet_rt_batch *batch);
 
 /* Traces slots first .. first + count - 1, count <= batch->room, into batch->results. */
 void facet_rt_batch_trace(const struct facet_hart *h,

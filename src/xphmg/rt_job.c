@@ -477,7 +477,7 @@ static enum facet_rt_error run_batches(struct job *job)
         facet_rt_batch_trace(job->h, &batch, job->rays.head, count);
         error = record_batch(job, &batch, count);
     }
-    facet_rt_batch_end(&batch);
+    facet_rt_batch_end(job->h, &batch);
     return error;
 }
 

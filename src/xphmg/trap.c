@@ -19,6 +19,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.host = h->host;
     fresh.mtime = h->mtime;
     fresh.pool = h->pool;
+    fresh.rt_kept = h->rt_kept;
     fresh.memo = h->memo;
     fresh.code_lines = h->code_lines;
     fresh.code_written = true;

@@ -3,6 +3,7 @@
 
 #include "isa/assemble.h"
 #include "isa/object.h"
+#include "xphmg/rt_batch.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct guest *guest_make(const char *config)
     g->hart->ram = facet_mem_window(g->mem, GUEST_CODE);
     g->hart->xmem = g->xmem;
     g->hart->units.config = &g->config;
+    g->hart->rt_kept = facet_rt_kept_create();
     guest_reset(g);
     return g;
 }
@@ -35,6 +37,7 @@ struct guest *guest_make(const char *config)
 void guest_free(struct guest *g)
 {
     facet_mem_destroy(g->mem);
+    facet_rt_kept_destroy(g->hart->rt_kept);
     free(g->hart);
     free(g->xmem);
     free(g);

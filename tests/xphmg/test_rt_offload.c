@@ -24,6 +24,7 @@ enum {
     HITS = GUEST_DATA + 0x21000,
     MISSES = GUEST_DATA + 0x31000,
     IMAGE = GUEST_DATA + 0x40000,
+    IMAGES = 0x20000, /* from one to the next */
     DATA_BYTES = GUEST_CODE + GUEST_RAM_BYTES - GUEST_DATA,
     MAX_RAYS = 1000,
     MAX_TRIANGLES = 400,
@@ -73,12 +74,14 @@ static void random_triangles(struct facet_bvh_triangle *triangles, uint32_t coun
 static bool build(
     unsigned children, uint8_t element, bool quantized, struct facet_rtbvh_image *image, bool grid)
 {
-    const struct facet_rtbvh_options options = {
-        .children = children, .element = element, .quantized = quantized};
+    const struct facet_rtbvh_options options = {.children = children,
+                                                .element = element,
+                                                .quantized = quantized,
+                                                .leaf_size = below(3) == 0 ? 1 + below(12) : 0};
     static struct facet_bvh_triangle triangles[MAX_TRIANGLES];
     struct facet_rtbvh_report report;
     struct facet_error err = {0};
-    uint32_t count = 1 + below(MAX_TRIANGLES);
+    uint32_t count = 1 + below(below(4) == 0 ? 16 : MAX_TRIANGLES);
 
     random_triangles(triangles, count, grid);
     return CHECK_MSG(
@@ -93,8 +96,15 @@ struct setting {
     uint64_t hits;        /* base of their slots */
     uint64_t hitq, missq; /* 0: none */
     uint64_t exc_en;
+    uint64_t heap, triangles; /* addresses */
     struct facet_rtbvh_view view;
 };
+
+static void use_image(struct setting *s)
+{
+    s->heap = IMAGE + s->view.header.heap.offset;
+    s->triangles = IMAGE + s->view.header.triangles.offset;
+}
 
 static void
 put_queue(struct guest *g, uint64_t at, uint32_t head, uint32_t tail, uint32_t cap, uint64_t base)
@@ -105,6 +115,7 @@ put_queue(struct guest *g, uint64_t at, uint32_t head, uint32_t tail, uint32_t c
     guest_store(g, at + 16, 8, base);
 }
 
+/* image NULL: as it lies there. */
 static void
 put_job(struct guest *g, const struct setting *s, const uint8_t *image, const uint8_t *rays)
 {
@@ -115,13 +126,15 @@ put_job(struct guest *g, const struct setting *s, const uint8_t *image, const ui
     guest_csrw(g, FACET_CSR_CAP_PREC_MODE, s->view.header.mode | FACET_CAP_PREC_MODE_APPLY0);
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, s->exc_en);
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_ST, 0x7F);
-    CHECK_EQ(facet_mem_poke(g->mem, IMAGE, image, s->view.size).fault, FACET_MEM_OK);
+    if (image != NULL) {
+        CHECK_EQ(facet_mem_poke(g->mem, IMAGE, image, s->view.size).fault, FACET_MEM_OK);
+    }
     CHECK_EQ(facet_mem_poke(g->mem, RAYS, rays, s->ray_cap * ray_bytes).fault, FACET_MEM_OK);
-    guest_store(g, DESC, 8, IMAGE + s->view.header.heap.offset);
+    guest_store(g, DESC, 8, s->heap);
     guest_store(g, DESC + 8, 8, RAYQ);
     guest_store(g, DESC + 16, 8, s->hitq);
     guest_store(g, DESC + 24, 8, s->missq);
-    guest_store(g, DESC + 32, 8, IMAGE + s->view.header.triangles.offset);
+    guest_store(g, DESC + 32, 8, s->triangles);
     guest_store(g, DESC + 40, 8, s->opts);
     CHECK_EQ(facet_mem_poke(g->mem, DESC + 48, zero, 24).fault, FACET_MEM_OK);
     put_queue(g, RAYQ, s->first, (s->first + s->rays) % s->ray_cap, s->ray_cap, RAYS);
@@ -219,9 +232,11 @@ static void damage(const struct setting *s, uint8_t *image)
             }
             break;
         default: /* a number of a triangle */
-            facet_store_le32(image + h->triangles.offset +
-                                 4 * (uint64_t)below(9 * h->triangle_count),
-                             below(2) == 0 ? 0x7F800000 : below(0xFFFFFFFF));
+            if (h->triangle_count != 0) {
+                facet_store_le32(image + h->triangles.offset +
+                                     4 * (uint64_t)below(9 * h->triangle_count),
+                                 below(2) == 0 ? 0x7F800000 : below(0xFFFFFFFF));
+            }
             break;
         }
     }
@@ -243,6 +258,7 @@ static void random_setting(struct setting *s)
     s->hitq = below(16) == 0 ? 0 : HITQ;
     s->missq = below(16) == 0 ? 0 : below(16) == 0 ? s->hitq : MISSQ;
     s->exc_en = traps[below(8)];
+    use_image(s);
     switch (below(24)) { /* entries that change what the job reads */
     case 0:
         s->hits = IMAGE + s->view.header.triangles.offset;
@@ -330,6 +346,156 @@ TEST(ahead_is_as_one_by_one, "RT-120 RT-122 RT-123 RT-276 RT-277")
     CHECK(ended > rounds / 4); /* most errors are met too */
     CHECK(errors[FACET_RT_EC_DESC_FAULT] > 0 && errors[FACET_RT_EC_QFULL] > 0 &&
           errors[FACET_RT_EC_NUMERIC] > 0);
+    facet_pool_destroy(wide->hart->pool);
+    guest_free(slow);
+    guest_free(fast);
+    guest_free(wide);
+}
+
+/* ---- a BVH that changes between jobs ---- */
+
+/* Four bytes of the image, one way or another. The oracle does the same. */
+static void change(struct guest *const guests[3], uint64_t at, unsigned how)
+{
+    const uint32_t old = (uint32_t)guest_load(guests[0], at, 4);
+    const uint32_t value = old ^ 1u << below(below(2) == 0 ? 32 : 3);
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct guest *const g = guests[i];
+        struct facet_strbuf saved = {0};
+        struct facet_error err = {0};
+
+        switch (how) {
+        case 0:
+            guest_store(g, at, 4, value);
+            break;
+        case 1:
+            CHECK_EQ(facet_mem_poke(g->mem, at, &value, 4).fault, FACET_MEM_OK);
+            break;
+        case 2: /* and back: nothing has changed */
+            guest_store(g, at, 4, value);
+            guest_store(g, at, 4, old);
+            break;
+        case 3: /* by a snapshot that was taken before a job */
+            CHECK(facet_mem_save(g->mem, &saved, &err) == FACET_OK);
+            guest_store(g, at, 4, value);
+            submit(g);
+            CHECK(facet_mem_restore(g->mem, saved.text, saved.length, &err) == FACET_OK);
+            facet_strbuf_free(&saved);
+            break;
+        default: /* by an instruction */
+            g->hart->x[12] = at;
+            g->hart->x[13] = value;
+            guest_ok(g, "sw a3, 0(a2)\n");
+            break;
+        }
+    }
+}
+
+/* Where a coordinate of a corner or of a box lies, or half of a TriRange; links stay, so that no
+ * tree has a circle. */
+static uint64_t random_place(const struct setting *s)
+{
+    const struct facet_rtbvh_header *h = &s->view.header;
+    const uint64_t node_bytes = facet_rtbvh_node_bytes(&s->view);
+    const uint64_t others = h->heap.size - (h->nodes - 1) * node_bytes;
+    const uint32_t node = below(h->nodes);
+
+    switch (below(3)) {
+    case 0:
+        return h->triangles.offset + 4 * (uint64_t)below(9 * h->triangle_count);
+    case 1:
+        return h->heap.offset + node_bytes + 16 * (uint64_t)below(h->leaves) + 4 * below(2);
+    default:
+        return h->heap.offset + (node == 0 ? 0 : others + (node - 1) * node_bytes) +
+               4 * (uint64_t)below(24);
+    }
+}
+
+static uint64_t image_at(unsigned k)
+{
+    return IMAGE + (uint64_t)IMAGES * k;
+}
+
+/* Two BVHs of the same kind in memory, each at its place. */
+static bool put_two(struct guest *const guests[3], struct setting s[2])
+{
+    const unsigned children = below(2) == 0 ? 4 : 8;
+    bool good = true;
+
+    for (unsigned k = 0; k < 2 && good; k++) {
+        struct facet_rtbvh_image image;
+        struct facet_error err = {0};
+
+        good = build(children, FACET_FMT_FP32, false, &image, false) &&
+               CHECK(facet_rtbvh_open(image.bytes, image.size, &s[k].view, &err) == FACET_OK) &&
+               CHECK(image.size <= IMAGES);
+        for (unsigned i = 0; i < 3 && good; i++) {
+            good =
+                CHECK(facet_mem_poke(guests[i]->mem, image_at(k), image.bytes, image.size).fault ==
+                      FACET_MEM_OK);
+        }
+        free(image.bytes); /* only the header of the view is used from here on */
+    }
+    return good;
+}
+
+/* A job on the nodes of one BVH and the triangles of the same or the other. */
+static void random_job(struct guest *const guests[3], const struct setting s[2])
+{
+    static uint8_t rays[64 * MAX_RAYS];
+    const unsigned nodes = below(4) == 0, triangles = below(4) == 0 ? 1 - nodes : nodes;
+    const struct facet_rtbvh_header *const header[2] = {&s[0].view.header, &s[1].view.header};
+    struct setting job = s[nodes];
+
+    random_setting(&job);
+    job.heap = image_at(nodes) + header[nodes]->heap.offset;
+    job.triangles = image_at(triangles) + header[triangles]->triangles.offset;
+    job.ray_cap = 2 + below(60);
+    job.first = below(job.ray_cap);
+    job.rays = job.ray_cap - 1;
+    if (below(4) == 0 && header[nodes]->nodes < 8) { /* a tile alone, or with the next */
+        job.opts ^= OPT_NODE8;
+    }
+    job.hits = below(4) != 0 ? HITS : job.triangles + 36 * (uint64_t)below(40);
+    random_rays(rays, job.ray_cap, false);
+    for (unsigned i = 0; i < 3; i++) {
+        put_job(guests[i], &job, NULL, rays);
+        guests[i]->hart->units.rt.stat = 0;
+    }
+}
+
+TEST(jobs_see_what_was_written_between_them, "RT-120 RT-276")
+{
+    static const struct facet_observer watcher;
+    const unsigned rounds = harness_long() ? 500 : 30, jobs = 12;
+    struct guest *slow = guest_make("full"), *fast = guest_make("full"), *wide = guest_make("full");
+    struct guest *const guests[] = {slow, fast, wide};
+    struct facet_error err = {0};
+
+    CHECK(facet_pool_create(3, &wide->hart->pool, &err) == FACET_OK);
+    for (unsigned round = 0; round < rounds && !harness_failed(); round++) {
+        struct setting s[2] = {{0}, {0}};
+
+        if (!put_two(guests, s)) {
+            break;
+        }
+        for (unsigned job = 0; job < jobs && !harness_failed(); job++) {
+            random_job(guests, s);
+            for (unsigned n = below(2) * below(3); n > 0; n--) {
+                const unsigned k = below(2);
+
+                change(guests, image_at(k) + random_place(&s[k]), below(5));
+            }
+            for (unsigned i = 0; i < 3; i++) {
+                guest_observe(guests[i], i == 0 ? &watcher : NULL);
+                submit(guests[i]);
+                guest_observe(guests[i], NULL);
+            }
+            compare_guests(slow, fast, "ahead", round);
+            compare_guests(slow, wide, "with threads", round);
+        }
+    }
     facet_pool_destroy(wide->hart->pool);
     guest_free(slow);
     guest_free(fast);
@@ -458,6 +624,7 @@ static uint32_t compare_image(struct guest *g, unsigned children, uint8_t elemen
         !CHECK(facet_rtbvh_open(image.bytes, image.size, &s.view, &err) == FACET_OK)) {
         return 0;
     }
+    use_image(&s);
     hit_bytes = facet_rt_hit_entry_bytes(&s.view.container);
     random_records(&s.view, rays, count);
     put_job(g, &s, image.bytes, rays);
