@@ -233,15 +233,16 @@ static void plan_inner(struct plan *plan,
     }
 }
 
-/* One test handles two units of weight. */
-static float leaf_cost(float area, uint32_t weight)
+static float leaf_cost(const struct facet_leaf_cost *cost, float area, uint32_t weight)
 {
-    return area * (float)((weight + 1) / 2);
+    const uint32_t tests = (weight + cost->units - 1) / cost->units;
+
+    return area * (cost->leaf + cost->test * (float)tests);
 }
 
 static void make_plans(const struct facet_bvh2 *tree,
                        const struct facet_bvh_item *items,
-                       uint32_t max_weight,
+                       const struct facet_leaf_cost *cost,
                        unsigned width,
                        struct plan *plans,
                        struct run *runs)
@@ -264,7 +265,7 @@ static void make_plans(const struct facet_bvh2 *tree,
             for (uint32_t k = 0; k < node->child1; k++) {
                 runs[i].weight += items[first + k].weight;
             }
-            plan_leaf(&plans[i], leaf_cost(area, runs[i].weight));
+            plan_leaf(&plans[i], leaf_cost(cost, area, runs[i].weight));
             continue;
         }
         runs[i].first = runs[node->child0].first;
@@ -275,7 +276,8 @@ static void make_plans(const struct facet_bvh2 *tree,
                    &plans[node->child1],
                    width,
                    area,
-                   runs[i].weight <= max_weight ? leaf_cost(area, runs[i].weight) : FLT_MAX);
+                   runs[i].weight <= cost->max_weight ? leaf_cost(cost, area, runs[i].weight)
+                                                      : FLT_MAX);
     }
 }
 
@@ -325,7 +327,7 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
 
 enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
                                          const struct facet_bvh_item *items,
-                                         uint32_t max_weight,
+                                         const struct facet_leaf_cost *cost,
                                          unsigned width,
                                          struct facet_wide *out,
                                          struct facet_error *err)
@@ -339,7 +341,7 @@ enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
     if (plans == NULL || runs == NULL || wide_grow(out, &capacity, 1) != FACET_OK) {
         goto out;
     }
-    make_plans(tree, items, max_weight, width, plans, runs);
+    make_plans(tree, items, cost, width, plans, runs);
     out->nodes[0].parent = UINT32_MAX;
     out->nodes[0].index_in_parent = 0;
     out->count = 1;

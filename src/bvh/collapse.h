@@ -35,12 +35,18 @@ enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
                                         struct facet_wide *out,
                                         struct facet_error *err);
 
-/* Visiting a node costs 1; testing a leaf costs 1 for every two units of the weight of its items,
- * so that a triangle weighs 1 and anything that is tested alone weighs 2. Subtrees of up to
- * max_weight may become leaves. The items below every node of the tree must form a run. */
+/* What a visit of a leaf costs beside the visit of a node, which costs 1: `leaf`, and `test` for
+ * every `units` of the weight of its items, the last ones perhaps fewer. Subtrees of up to
+ * max_weight may become leaves. */
+struct facet_leaf_cost {
+    float leaf, test;
+    uint32_t units, max_weight;
+};
+
+/* The items below every node of the tree must form a run. */
 enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
                                          const struct facet_bvh_item *items,
-                                         uint32_t max_weight,
+                                         const struct facet_leaf_cost *cost,
                                          unsigned width,
                                          struct facet_wide *out,
                                          struct facet_error *err);

@@ -343,10 +343,14 @@ static enum facet_status build_trees(struct facet_level *level,
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
     }
     if (status == FACET_OK) {
-        uint32_t max_weight = !triangles ? 2 : range == 0 ? 8 : range;
+        /* A test handles two triangles, or one thing that weighs 2. */
+        const struct facet_leaf_cost cost = {.test = 1,
+                                             .units = 2,
+                                             .max_weight = !triangles   ? 2
+                                                           : range == 0 ? 8
+                                                                        : range};
 
-        status =
-            facet_collapse_optimal(&level->tree, level->items, max_weight, 8, &level->wide, err);
+        status = facet_collapse_optimal(&level->tree, level->items, &cost, 8, &level->wide, err);
     }
     return status;
 }

@@ -230,14 +230,10 @@ struct facets {
     bool odd;          /* a sum is tiny */
 };
 
-/* a * b - c * d in binary64. */
-struct sum {
-    __m256d a, b, c, d;
-};
-
-INLINE __m256d sum_of(const struct sum *s)
+/* a * b - c * d, rounded to binary64. */
+INLINE __m256d dp2(__m256d a, __m256d b, __m256d c, __m256d d)
 {
-    return _mm256_fmsub_pd(s->a, s->b, _mm256_mul_pd(s->c, s->d));
+    return _mm256_fmsub_pd(a, b, _mm256_mul_pd(c, d));
 }
 
 /* Lanes that lie between two binary32 numbers. */
@@ -248,11 +244,11 @@ INLINE __m256i ties(__m256d sum)
     return _mm256_cmpeq_epi64(low, _mm256_set1_epi64x(0x10000000));
 }
 
-/* The sum rounded once: a tie that is none, because the first rounding made it one, moves to the
- * side where the exact sum lies. */
-APART __m128 settle(const struct sum *s)
+/* The same rounded once, to binary32: a tie that is none, because the first rounding made it one,
+ * moves to the side where the exact sum lies. */
+APART __m128 settle(__m256d a, __m256d b, __m256d c, __m256d d)
 {
-    const __m256d p = _mm256_mul_pd(s->a, s->b), q = _mm256_mul_pd(s->c, s->d); /* exact */
+    const __m256d p = _mm256_mul_pd(a, b), q = _mm256_mul_pd(c, d); /* exact */
     const __m256d sum = _mm256_sub_pd(p, q), back = _mm256_sub_pd(sum, p);
     const __m256d error = /* exact sum - sum */
         _mm256_sub_pd(_mm256_sub_pd(p, _mm256_sub_pd(sum, back)), _mm256_add_pd(q, back));
@@ -298,7 +294,6 @@ INLINE void test_triangles(const struct ray *ray,
     const __m128 sx = _mm_set1_ps(ray->sx), sy = _mm_set1_ps(ray->sy);
     const __m128 ox = _mm_set1_ps(ray->ox), oy = _mm_set1_ps(ray->oy), oz = _mm_set1_ps(ray->oz);
     const unsigned kx = ray->kx, ky = ray->ky, kz = ray->kz;
-    struct sum edge[3];
     __m256d x[3], y[3], sum[3];
     __m128 z[3], u, v, w, below, above, outside, det, keep, t, size;
     unsigned inside;
@@ -310,12 +305,9 @@ INLINE void test_triangles(const struct ray *ray,
         y[j] = _mm256_cvtps_pd(
             _mm_fnmadd_ps(sy, z[j], _mm_sub_ps(_mm_load_ps(leaf->corner[j][ky]), oy)));
     }
-    edge[0] = (struct sum){x[2], y[1], y[2], x[1]};
-    edge[1] = (struct sum){x[0], y[2], y[0], x[2]};
-    edge[2] = (struct sum){x[1], y[0], y[1], x[0]};
-    for (unsigned j = 0; j < 3; j++) {
-        sum[j] = sum_of(&edge[j]);
-    }
+    sum[0] = dp2(x[2], y[1], y[2], x[1]);
+    sum[1] = dp2(x[0], y[2], y[0], x[2]);
+    sum[2] = dp2(x[1], y[0], y[1], x[0]);
     u = _mm256_cvtpd_ps(sum[0]);
     v = _mm256_cvtpd_ps(sum[1]);
     w = _mm256_cvtpd_ps(sum[2]);
@@ -337,9 +329,9 @@ INLINE void test_triangles(const struct ray *ray,
             _mm256_or_si256(_mm256_or_si256(ties(sum[0]), ties(sum[1])), ties(sum[2]));
 
         if (RARELY(_mm256_testz_si256(tie, tie) == 0)) {
-            u = settle(&edge[0]);
-            v = settle(&edge[1]);
-            w = settle(&edge[2]);
+            u = settle(x[2], y[1], y[2], x[1]);
+            v = settle(x[0], y[2], y[0], x[2]);
+            w = settle(x[1], y[0], y[1], x[0]);
         }
     }
     det = _mm_andnot_ps(outside, _mm_add_ps(_mm_add_ps(u, v), w));
