@@ -209,6 +209,11 @@ static int run_session(struct session *s, uint64_t port, bool tile)
 
     if (tile) {
         host = quiet_host(s);
+        if (!s->args->quiet) { /* GDB has no way to show nothing instead (docs/tile.md) */
+            fprintf(stderr,
+                    "facet gdb: until GDB is given this line, its x/i shows wrong instructions:\n"
+                    "  python exec(gdb.execute('monitor python', to_string=True))\n");
+        }
     }
     if (facet_gdb_create(s->machine, &host, &gdb, &err) != FACET_OK) {
         return cli_bad_error(s->args, &err);

@@ -236,9 +236,10 @@ static void report_text(const struct session *s)
                 (unsigned long long)s->stop.pc);
     }
     fprintf(out,
-            "%s after %llu rounds\n",
+            "%s after %llu round%s\n",
             result_name(s),
-            (unsigned long long)facet_tile_rounds(s->setup.machine));
+            (unsigned long long)facet_tile_rounds(s->setup.machine),
+            cli_s(facet_tile_rounds(s->setup.machine)));
 }
 
 /* ---- the command ---- */

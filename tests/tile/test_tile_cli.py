@@ -2,6 +2,7 @@
 folders, folders that must be refused, reports, files in and out, a debugger's view of four cores."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -276,6 +277,34 @@ def gdb_sees_four_cores():
     done = facet("gdb", "--machine", "tile", FILL, "--harts", "2", "--stdio")
     check_eq(done.returncode, 2)
     check("--harts is for the xphmg machine" in done.stderr, done.stderr)
+
+
+@case()
+def gdb_shows_tile_instructions():
+    """After the line that Facet asks for, x/i shows what `facet dis` shows, for every kind of word; and
+    memory that is not there stays an error."""
+    if shutil.which("gdb-multiarch") is None:
+        skip("gdb-multiarch is not installed")
+    kernel = path("words.s")
+    with open(kernel, "w") as file:
+        file.write("ADDI s1, s0, -2048\nLW s1, 4(s2)\nSW.R s1, s3(s2)\nBNE s1, s2, -8\nVADD.F32 v3, v1, v2\n"
+                   "AADD s1, s2, (s3), rlx\nTEX2D.N.F32 v3, v1, s2\nRSTATE s1, 0(s3)\n.word 0\n.word 0x00008067\nEXIT\n")
+    teach = re.search(r"^  (python .*)$", facet("gdb", "--machine", "tile", kernel, "--stdio").stderr, re.M)
+    check(teach, "the line for GDB")
+    words = ["gdb-multiarch", "-nx", "-batch", "-ex", f"target remote | {FACET} gdb --machine tile {kernel} --stdio",
+             "-ex", teach.group(1), "-ex", "x/11i $pc", "-ex", "monitor disassemble 0x80000000 11",
+             "-ex", "x/i 0x12340000"]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=600)
+    shown = re.findall(r"^(?:=>|  ) 0x([0-9a-f]{8}):\t(.*)$", done.stdout, re.M)
+    told = re.findall(r"^0x([0-9a-f]{8}): (.*)$", done.stdout, re.M)
+    check_eq(shown.pop(), ("12340000", "Cannot access memory at address 0x12340000"), done.stdout)
+    check_eq(len(shown), 11, done.stdout)
+    check_eq(shown, told, "x/i and monitor disassemble")
+    check_eq(shown[0], ("80000000", "ADDI s1, s0, -2048"))
+    check_eq(shown[6], ("80000018", "TEX2D.N.F32 v3, v1, s2"))
+    check_eq(shown[10], ("80000028", "EXIT"))
+    check("ret" not in [text for _, text in shown], "0x00008067 is RISC-V's ret, and no tile instruction")
 
 
 @case()
