@@ -193,7 +193,8 @@ static struct facet_gdb_host quiet_host(struct session *s)
 
 static int run_session(struct session *s, uint64_t port, bool tile)
 {
-    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    /* A second Ctrl-C ends the program even inside an instruction that takes hours (a draw). */
+    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
     struct facet_gdb_host host = {.context = s,
                                   .send = host_send,
                                   .receive = host_receive,

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -305,6 +306,56 @@ def gdb_shows_tile_instructions():
     check_eq(shown[6], ("80000018", "TEX2D.N.F32 v3, v1, s2"))
     check_eq(shown[10], ("80000028", "EXIT"))
     check("ret" not in [text for _, text in shown], "0x00008067 is RISC-V's ret, and no tile instruction")
+
+
+@case()
+def outputs_come_together_or_not_at_all():
+    """A device that fails when it is written shows only then: the other files are as they were."""
+    if not os.path.exists("/dev/full"):
+        skip("no /dev/full")
+    first, state = path("together.bin"), path("together.state")
+    with open(first, "wb") as file:
+        file.write(b"old")
+    for words in (["--out", f"0x80001000,4={first}", "--out", "0x80001000,4=/dev/full", "--save", state],
+                  ["--out", f"0x80001000,4={first}", "--save", "/dev/full"]):
+        done = facet("tile", "run", FILL, "--arg", "t=0x80100000", *words)
+        check_eq(done.returncode, 2, done.stdout)
+        check_eq(done.stderr, "facet tile run: /dev/full: No space left on device\n")
+        check_eq(done.stdout, "")
+        with open(first, "rb") as file:
+            check_eq(file.read(), b"old")
+        check(not os.path.exists(state), "a state of a run that failed")
+    check(not [name for name in os.listdir(FOLDER) if name.endswith(".tmp")], "a temporary file is left")
+
+
+@case()
+def a_second_interrupt_ends_a_draw():
+    """One rectangle of 2^32 pixels is one instruction: the first Ctrl-C waits for an end, which would be
+    a matter of hours here, the second does not, and no output appears."""
+    kernel, out = path("huge.s"), path("huge.bin")
+    with open(kernel, "w") as file:
+        file.write("""LA s1, state
+RSTATE s2, 0(s1)
+LA s1, rect
+again: RRECT s2, 0(s1)
+J again
+.balign 64
+state: .word 0x80010000, 0, 1, 0xffffffff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0
+rect: .word 0x0001ffff, 0, 0xffffffff, 0x01020304
+""")
+    process = subprocess.Popen([FACET, "tile", "run", kernel, "--plain", "--out", f"0x80010000,4={out}"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    caught = 0
+    while not caught and process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as file:
+            caught = int(re.search(r"^SigCgt:\s*(\w+)", file.read(), re.M).group(1), 16) & 2
+    process.send_signal(signal.SIGINT)
+    while caught and process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as file:
+            caught = int(re.search(r"^SigCgt:\s*(\w+)", file.read(), re.M).group(1), 16) & 2
+    process.send_signal(signal.SIGINT)
+    check_eq(process.wait(timeout=600), -signal.SIGINT, "ended by the signal")
+    check(not os.path.exists(out), "an output of a run that did not end")
 
 
 @case()
