@@ -150,6 +150,45 @@ for name, row in REFUSED.items():
 
 
 @case()
+def refused_with_the_line():
+    """The line of a key where that is certain: not where the key is missing, and not that of a text or of
+    another key of the same name."""
+    text = json.dumps(GOOD, indent=1)
+    for wrong, right, line in (('"grid"', '"gird"', "gird"), ('"rounds": 5', '"rounds": -5', "rounds"),
+                               ('"result": "ok"', '"result": "grid"', "result"),
+                               ('"grid": [', '"comment": "grid", "gri": [', "gri")):
+        check(wrong in text, f"{wrong} in {text}")
+        changed = text.replace(wrong, right)
+        number = [i for i, words in enumerate(changed.split("\n"), 1) if f'"{line}"' in words][-1]
+        done = facet("tile", "test", write_case(text=changed))
+        check_eq(done.returncode, 2, done.stderr)
+        check(f"/case.json:{number}: " in done.stderr, f"line {number} in {done.stderr}")
+    for lost in ('"grid": [\n  1,\n  1\n ],\n', '"name": "good",\n'):
+        check(lost in text, f"{lost} in {text}")
+        done = facet("tile", "test", write_case(text=text.replace(lost, '"comment": "grid, name",\n')))
+        check_eq(done.returncode, 2, done.stderr)
+        check("/case.json: " in done.stderr, done.stderr)
+
+
+@case()
+def what_cannot_be_read_does_not_stop_the_rest():
+    """Exit 2 outweighs 1: a runner that asks for failures alone must not take a broken folder for one."""
+    good = os.path.join(SOURCE, "examples/tile/k1")
+    bad = write_case(text="{")
+    done = facet("tile", "test", bad, good, path("none"))
+    check_eq(done.returncode, 2)
+    check_eq(done.stdout.splitlines()[-1], "3 cases: 1 passed, 0 failed, 2 cannot be read")
+    check_eq(len(done.stderr.splitlines()), 2, done.stderr)
+    failing = write_case(lambda d: d["expected"].update(rounds=6))
+    done = facet("tile", "test", failing, good, path("none"))
+    check_eq(done.returncode, 2)
+    check_eq(done.stdout.splitlines()[-1], "3 cases: 1 passed, 1 failed, 1 cannot be read")
+    check_eq(facet("tile", "test", failing, good).returncode, 1)
+    report = json.loads(facet("tile", "test", failing, good, path("none"), "--json").stdout)
+    check_eq([c["result"] for c in report["cases"]], ["FAIL", "pass", "bad"])
+
+
+@case()
 def broken_folders():
     for done in (facet("tile", "test", write_case(text="{")),
                  facet("tile", "test", write_case(text="[]")),
