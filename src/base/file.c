@@ -114,30 +114,28 @@ static bool write_all(int fd, const uint8_t *data, size_t size)
 
 /* A fresh file beside the target, so that rename() stays inside one file system. Not mkstemp(): it
  * ignores the umask, and asking for the umask means changing it under other threads' feet. */
-static int create_temporary(const char *path, char *name, size_t name_size)
+static int create_temporary(const char *path, char **name)
 {
     static _Atomic unsigned counter;
+    const size_t size = strlen(path) + 48;
+    int fd = -1, reason;
 
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        int length = snprintf(name, name_size, "%s.%ld-%u.tmp", path, (long)getpid(), counter++);
-        int fd;
-
-        if (length < 0 || (size_t)length >= name_size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) {
-            return fd;
+    *name = malloc(size);
+    for (unsigned attempt = 0; *name != NULL && fd < 0 && attempt < 1000; attempt++) {
+        (void)snprintf(*name, size, "%s.%ld-%u.tmp", path, (long)getpid(), counter++);
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) {
+            break;
         }
     }
-    return -1;
+    if (fd < 0) {
+        reason = errno;
+        free(*name);
+        *name = NULL;
+        errno = reason;
+    }
+    return fd;
 }
-
-/* Where a part goes: its temporary name, or "" for what is written into directly. */
-struct place {
-    char temporary[4096];
-};
 
 /* A device or pipe cannot be replaced by rename(), nor can standard output. */
 static bool replaceable(const char *path)
@@ -149,7 +147,7 @@ static bool replaceable(const char *path)
 }
 
 static enum facet_status
-write_temporary(const struct facet_file_part *part, struct place *place, struct facet_error *err)
+write_temporary(const struct facet_file_part *part, char **temporary, struct facet_error *err)
 {
     struct stat info;
     bool ok;
@@ -159,9 +157,8 @@ write_temporary(const struct facet_file_part *part, struct place *place, struct 
         return facet_fail(
             err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(EISDIR));
     }
-    fd = create_temporary(part->path, place->temporary, sizeof place->temporary);
+    fd = create_temporary(part->path, temporary);
     if (fd < 0) {
-        place->temporary[0] = '\0';
         return facet_fail(
             err, FACET_ERR_IO, 0, "%s: cannot create: %s", part->path, strerror(errno));
     }
@@ -189,35 +186,36 @@ static enum facet_status write_direct(const struct facet_file_part *part, struct
 }
 
 static enum facet_status
-take_name(const struct facet_file_part *part, struct place *place, struct facet_error *err)
+take_name(const struct facet_file_part *part, char **temporary, struct facet_error *err)
 {
-    if (place->temporary[0] != '\0' && rename(place->temporary, part->path) != 0) {
+    if (*temporary != NULL && rename(*temporary, part->path) != 0) {
         return facet_fail(
             err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(errno));
     }
-    place->temporary[0] = '\0';
+    free(*temporary);
+    *temporary = NULL;
     return FACET_OK;
 }
 
 static enum facet_status write_parts(const struct facet_file_part *parts,
                                      size_t count,
-                                     struct place *places,
+                                     char **temporary, /* NULL: written into directly */
                                      struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
 
     for (size_t i = 0; status == FACET_OK && i < count; i++) {
         if (replaceable(parts[i].path)) {
-            status = write_temporary(&parts[i], &places[i], err);
+            status = write_temporary(&parts[i], &temporary[i], err);
         }
     }
     for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        if (places[i].temporary[0] == '\0') {
+        if (temporary[i] == NULL) {
             status = write_direct(&parts[i], err);
         }
     }
     for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        status = take_name(&parts[i], &places[i], err);
+        status = take_name(&parts[i], &temporary[i], err);
     }
     return status;
 }
@@ -225,19 +223,20 @@ static enum facet_status write_parts(const struct facet_file_part *parts,
 enum facet_status
 facet_file_write_all(const struct facet_file_part *parts, size_t count, struct facet_error *err)
 {
-    struct place *places = calloc(count + 1, sizeof *places);
+    char **temporary = calloc(count + 1, sizeof *temporary);
     enum facet_status status;
 
-    if (places == NULL) {
+    if (temporary == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory to write %zu files", count);
     }
-    status = write_parts(parts, count, places, err);
+    status = write_parts(parts, count, temporary, err);
     for (size_t i = 0; i < count; i++) {
-        if (places[i].temporary[0] != '\0') {
-            (void)unlink(places[i].temporary);
+        if (temporary[i] != NULL) {
+            (void)unlink(temporary[i]);
+            free(temporary[i]);
         }
     }
-    free(places);
+    free(temporary);
     return status;
 }
 
