@@ -241,12 +241,14 @@ TEST(texture_instructions,
 
 TEST(texture_pointer_mode, "TILE-320 TILE-329 TILE-344 TILE-352 TILE-545")
 {
+    static const uint32_t descriptor[8] = {TEXTURE_AT, 64, 16, 1, 1, 0, 0, 0};
+
     kernel_open(&k, NULL);
     texture();
+    words(TEXTURE_AT + 0x110, descriptor, 8); /* as good as any, at 32n + 16 */
     k.config = TEX_PTR;
     k.s[3] = SAMPLER_AT;
-    k.s[4] = SAMPLER_AT + 4;
-    k.s[5] = 0x20;
+    k.s[4] = TEXTURE_AT + 0x110;
     k.s[6] = TEXTURE_AT + 32;
     /* The descriptor is read as loads are: the core's own store to it counts at once. */
     kernel_exec(&k,
@@ -257,6 +259,19 @@ TEST(texture_pointer_mode, "TILE-320 TILE-329 TILE-344 TILE-352 TILE-545")
     CHECK_EQ(k.v[4].w[0], 0x1020300D);
     CHECK_EQ(k.v[5].w[0], 0); /* not a multiple of 32 */
     CHECK_EQ(k.s[11], ST_TEXERR);
+    CHECK_EQ(k.cause, 0);
+    texture();
+    k.config = TEX_PTR;
+    k.s[3] = 0x20;          /* nothing there */
+    k.s[4] = SAMPLER + 224; /* entry 7 of the table has an address too */
+    kernel_exec(&k,
+                "VMOV v3, v1\nTEX2D.N.I8 v3, v1, s3\nCSRRW s10, status, s0\nTEX2D.N.I8 v4, v1, s4\n"
+                "CSRR s11, status\n");
+    CHECK(k.v[3].d[0] == 0 && k.v[3].d[1] == 0);
+    CHECK_EQ(k.s[10], ST_TEXERR);
+    CHECK_EQ(k.cause, 0);
+    CHECK_EQ(k.v[4].w[0], 0x10203005);
+    CHECK_EQ(k.s[11], 0);
     texture();
     k.config = TEX_PTR | TEX_NORM;
     k.s[3] = SAMPLER_AT;
