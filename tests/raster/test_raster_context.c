@@ -517,5 +517,20 @@ TEST(reports_of_draws, "")
     x = rig_rrect(&r, 0, 0, 8, 8, 0xABCDEF01, 0);
     CHECK(x.code == FACET_RASTER_BAD_MEM && x.count == 1);
     CHECK_EQ(rig_read(&r, RIG_SIZE - 4), 0xABCDEF01);
+    s[0] = rig_at(RIG_SIZE - 18); /* four pixels and a half: the fifth is skipped as a whole */
+    rig_load_rstate(&r, s);
+    rig_word(&r, RIG_SIZE - 4, 0);
+    x = rig_rrect(&r, 0, 0, 4, 1, 0x11111111, 0);
+    CHECK_EQ(x.code, 0);
+    x = rig_rrect(&r, 0, 0, 5, 1, 0x22222222, 0);
+    CHECK(x.code == FACET_RASTER_BAD_MEM && x.count == 1);
+    CHECK_EQ(rig_read(&r, RIG_SIZE - 4), 0x00002222);
+    s[0] = rig_at(UINT32_C(0) - 8); /* the first two are below memory */
+    rig_load_rstate(&r, s);
+    rig_word(&r, 0, 0);
+    x = rig_rrect(&r, 0, 0, 3, 1, 0x33333333, 0);
+    CHECK(x.code == FACET_RASTER_BAD_MEM && x.count == 1);
+    CHECK_EQ(rig_read(&r, 0), 0x33333333);
+    CHECK_EQ(rig_rrect(&r, 2, 0, 1, 1, 0x44444444, 0).code, 0);
     rig_close(&r);
 }
