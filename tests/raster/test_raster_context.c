@@ -366,6 +366,15 @@ TEST(samplers_are_checked_when_used, "TILE-378 TILE-391")
     r.samplers[31][4] = 0;
     r.samplers[31][3] = 0x10000;
     CHECK_EQ(rig_rdraw(&r, triangle, 2).code, FACET_RASTER_BAD_SAMPLER);
+    /* ... and last: slots and blocks come first. */
+    rig_put_rdraw(&r, triangle, 2);
+    CHECK_EQ(facet_raster_rdraw_command(&r.unit, &r.context, rig_at(RIG_DESC), rig_at(16), 0).code,
+             FACET_RASTER_BAD_ALIGN);
+    CHECK_EQ(
+        facet_raster_rdraw_command(&r.unit, &r.context, rig_at(RIG_DESC), rig_at(RIG_SIZE), 0).code,
+        FACET_RASTER_BAD_MEM);
+    CHECK_EQ(facet_raster_rrect_command(&r.unit, &r.context, rig_at(RIG_DESC), 9, 1).code,
+             FACET_RASTER_BAD_STATE);
     rig_close(&r);
 }
 
