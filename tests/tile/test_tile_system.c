@@ -196,10 +196,10 @@ TEST(what_lives_how_long, "TILE-509 TILE-510")
         "CSRR s5, tile_offset\nSHLI s5, s5, 2\nLUI s6, 0x80010\nADD s6, s6, s5\n"
         "CSRR s7, int_status\nSW s7, 0(s6)\nCSRR s7, gerror\nSW s7, 4(s6)\n"
         "CSRR s7, status\nSW s7, 8(s6)\nCSRR s7, int_mask\nSW s7, 12(s6)\n"
-        "CSRR s7, vstride\nSW s7, 16(s6)\nCSRR s7, sm_base\nLW s8, 28(s7)\n"
+        "CSRR s7, vstride\nSW s7, 16(s6)\nCSRR s7, sm_base\nLW.L s8, 516(s7)\n"
         "SW s8, 20(s6)\nLW.L s8, 1020(s7)\nSW s8, 24(s6)\nCSRR s8, gfx_token\n"
         "SW s8, 28(s6)\nRSTATE s8, 0(s0)\nRSETUP s9, 0(s10)\n"
-        "SW s6, 28(s7)\nSW.L s6, 1020(s7)\nCSRRW s0, vstride, s6\n"
+        "SW.L s6, 516(s7)\nSW.L s6, 1020(s7)\nCSRRW s0, vstride, s6\n"
         "ADDI s7, s0, 1\nCSRRW s0, int_mask, s7\nLUI s10, 0x80010\n"
         "RSETUP s9, 0(s10)\nEXIT\n";
     const uint32_t gerr = 4;
