@@ -1,6 +1,6 @@
 /* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
-#include "cli/command.h"
 #include "cli/guest_files.h"
+#include "cli/output.h"
 #include "cli/run_lint.h"
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
@@ -586,6 +586,19 @@ static int run_run(const struct cli_args *args)
     }
     if (cli_given(args, "framebuffer") &&
         !run_picture_check(args, cli_value(args, "framebuffer"))) {
+        return CLI_BAD;
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *output = cli_value(args, i == 0 ? "trace" : "framebuffer");
+
+        if (cli_would_replace(args, output, cli_value(args, "resume"), "the snapshot") ||
+            (args->positional_count > 0 &&
+             cli_would_replace(args, output, args->positional[0], "the program"))) {
+            return CLI_BAD;
+        }
+    }
+    if (cli_would_replace(
+            args, cli_value(args, "trace"), cli_value(args, "framebuffer"), "the picture")) {
         return CLI_BAD;
     }
     if (cli_given(args, "lint") && cli_given(args, "trace")) {
