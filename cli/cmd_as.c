@@ -402,7 +402,7 @@ static const struct cli_option options[] = {
     {"isa", 'i', "tile|xphmg", "the machine"},
     {"format", 'f', "elf|bin|hex", "executable (default), flat image, or one 0x word per line"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
-    {"define", 'D', "NAME=VALUE", "defines a symbol; may be repeated; without =VALUE it is 1"},
+    {"define", 'D', "NAME=VALUE", "define a symbol; without =VALUE it is 1; repeatable"},
     {"include", 'I', "DIR", "folder from which .include may read files"},
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
     {NULL, 0, NULL, NULL},
