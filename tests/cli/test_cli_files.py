@@ -1,8 +1,8 @@
 """Every command against every way in which a file can be wrong. A row of FORMS is a command line that works, with its
 input and output files marked; each mark is replaced in turn by a file that is not there, a folder, a file whose bytes
 cannot be read or are none, and, for outputs, by places that cannot be written. The answer must be the same everywhere:
-exit code 2, a message that names the file, nothing on standard output, and a folder that looks as before. An operand
-too many or too few is refused with its name or with what is missing.
+exit code 2, a message that names the file, nothing on standard output, and a folder that looks as before. So it must
+be for an operand too many and for standard output on a full disk.
 
 Words of a row: `<NAME` is an input, `>NAME` an output; `PREFIX<NAME` has other text before the file (`at=<NAME`).
 """
@@ -84,9 +84,9 @@ MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "fill.s"), ("til
 MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("snapshot", "hello.snap")}
 
 
-def facet(words, folder, **more):
-    return subprocess.run([FACET, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, **more)
+def facet(words, folder, stdout=subprocess.PIPE):
+    return subprocess.run([FACET, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout,
+                          stderr=subprocess.PIPE, timeout=120)
 
 
 def make_inputs(folder):
@@ -230,6 +230,11 @@ def check_form(words, kind):
         for word in words:
             _, mark, name = split(word)
             check(mark != ">" or os.path.exists(os.path.join(folder.path, name)), f"{name} was not written")
+        if result.stdout:
+            with open("/dev/full", "wb") as full:
+                again = facet(plain(words), folder.path, stdout=full)
+            check_eq(again.returncode, 2, "exit code where standard output is full")
+            check(b"standard output" in again.stderr, f"said {again.stderr!r} where standard output is full")
 
 
 _base = tempfile.TemporaryDirectory()
