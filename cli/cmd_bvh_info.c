@@ -91,6 +91,10 @@ static int run_info(const struct cli_args *args)
         bvh_file_free(&file);
         return code;
     }
+    if (!bvh_has_root(args, args->positional[0], &file)) {
+        bvh_file_free(&file);
+        return CLI_BAD;
+    }
     status = facet_gfx12_walk(&file.view, &walk, &err);
     if (status == FACET_OK) {
         status = facet_bvh_stats(&file.view, &walk, &stats, &err);

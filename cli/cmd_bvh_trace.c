@@ -1,5 +1,6 @@
 /* `facet bvh trace`: a file of rays through an image, hits into another file. */
 #include "cli/bvh.h"
+#include "cli/output.h"
 
 #include "base/bits.h"
 #include "base/json.h"
@@ -210,9 +211,13 @@ static int run_trace(const struct cli_args *args)
     if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
-        bvh_would_replace(args, output, args->positional[0], "the image") ||
-        bvh_would_replace(args, output, rays, "the file of rays") ||
+        cli_would_replace(args, output, args->positional[0], "the image") ||
+        cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
         !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    if (!bvh_has_root(args, args->positional[0], &file)) {
+        bvh_file_free(&file);
         return CLI_BAD;
     }
     facet_gfx12_query_init(&query, zero, zero);

@@ -173,7 +173,8 @@ static int run_why(const struct cli_args *args)
         return CLI_BAD;
     }
     bvh = file.view.base;
-    if (!cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
+    if (!bvh_is_gfx12(args, args->positional[0], &file) ||
+        !cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
         bvh_file_free(&file);
         return CLI_BAD;
     }
