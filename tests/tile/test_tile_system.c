@@ -408,6 +408,77 @@ static void order_of(const struct facet_tile_config *config, unsigned count, uin
     }
 }
 
+/* Each form of an instruction counts once, in one counter. */
+TEST(counters_by_form, "TILE-484 TILE-522")
+{
+    static const char *const names[] = {
+        "perf_load", "perf_store", "perf_atomic", "perf_tex", "perf_gfx", "perf_branch"};
+    static const struct {
+        const char *text;
+        int counter; /* -1: none */
+    } row[] = {{"LB s5, 0(s1)", 0},
+               {"LHU.R s5, s0(s1)", 0},
+               {"LW.L s5, 64(s1)", 0},
+               {"LW.PL s5, 0", 0},
+               {"VLD.V v5, 0(s1)", 0},
+               {"VLD.V.R v5, s0(s1)", 0},
+               {"VLD.S v5, (s1), s2", 0},
+               {"VLD.S16 v5, (s1), s2", 0},
+               {"VLDX v5, (s1), v0", 0},
+               {"VLDX8 v5, (s1), v0", 0},
+               {"VLDX.L v5, 4(s1), v0", 0},
+               {"VLD.C v5, c0(s0)", 0},
+               {"SB s5, 0(s1)", 1},
+               {"SW.R s5, s0(s1)", 1},
+               {"VST.V v5, 0(s1)", 1},
+               {"VST.S v5, (s1), s2", 1},
+               {"VST.S8 v5, (s1), s2", 1},
+               {"VSTX v5, (s1), v0", 1},
+               {"VSTX16 v5, (s1), v0", 1},
+               {"VSTX.L v5, 4(s1), v0", 1},
+               {"AADD s5, s0, (s1)", 2},
+               {"AMAX.R s5, s0(s1)", 2},
+               {"AXOR.L s5, 0(s1)", 2},
+               {"ACAS s5, s6, (s1)", 2},
+               {"ACASI s5, 7, (s1)", 2},
+               {"VATOM.ADD v5, v0, 0(s1)", 2},
+               {"VATOM.MIN.S v5, v0, (s1), s2", 2},
+               {"VATOM.OR.X v5, v0, (s1), v0", 2},
+               {"VCAS v5, v0, (s1), v0", 2},
+               {"TEX2D.N.I32 v5, v0, s0", 3},
+               {"TEX2D.B.F16 v5, v0, s0", 3},
+               {"RSTATE s5, 0(s1)", 4},
+               {"RSETUP s5, 0(s1)", 4},
+               {"RDRAW s5, 0(s1)", 4},
+               {"GPARAM s5, 0(s0)", 4},
+               {"BEQ s0, s1, 8", -1},
+               {"BNE s0, s1, 4", 5},
+               {"JAL s5, 4", 5},
+               {"MEMBAR", -1},
+               {"VADD.I32 v5, v1, v2", -1},
+               {"CSRRS s5, status, s0", -1}};
+
+    kernel_open(&k, NULL);
+    k.packet.const_base = DATA + 0x100;
+    k.packet.const_size = 64;
+    for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+        memset(k.s, 0, sizeof k.s);
+        k.s[1] = DATA;
+        k.s[2] = 8;
+        kernel_exec(&k, row[i].text);
+        CHECK_MSG(k.cause == 0, "%s: cause %u", row[i].text, (unsigned)k.cause);
+        for (int c = 0; c < 6; c++) {
+            CHECK_MSG(kernel_csr(&k, 0, names[c]) == (c == row[i].counter),
+                      "%s: %s is %u",
+                      row[i].text,
+                      names[c],
+                      (unsigned)kernel_csr(&k, 0, names[c]));
+        }
+        CHECK_EQ(k.retired, 2); /* and EXIT */
+    }
+    kernel_close(&k);
+}
+
 TEST(round_robin, "TILE-034")
 {
     uint8_t order[24];
