@@ -188,9 +188,10 @@ INLINE void slab(const struct slabs *s,
                  __m256 *near,
                  __m256 *far)
 {
-    *near = cross(s, a, node, s->near[a]);
-    *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
-    if ((parallel >> a & 1) != 0) { /* inside for ever, or never */
+    if ((parallel >> a & 1) == 0) {
+        *near = cross(s, a, node, s->near[a]);
+        *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
+    } else { /* inside for ever, or never */
         const __m256 inf = _mm256_set1_ps(__builtin_inff()), sign = _mm256_set1_ps(-0.0f);
         const __m256 min = _mm256_load_ps(node->plane[2 * a]);
         const __m256 max = _mm256_load_ps(node->plane[2 * a + 1]);
@@ -514,7 +515,9 @@ APART bool visit_range(const struct plan *plan, struct walk *k, uint32_t index)
     range = (struct facet_rt_range){
         facet_load_le32(at), facet_load_le32(at + 4), facet_load_le64(at + 8)};
     triangles = triangles_of(plan->scene, &range);
-    if (range.count != 0 && (triangles == NULL || range.count > plan->scene->steps)) {
+    /* Long ranges one after the other, without a node between, would overflow the tally. */
+    if (range.count != 0 &&
+        (triangles == NULL || k->tally / FACET_RT_TALLY_STEP + range.count > plan->scene->steps)) {
         k->odd = true;
         return false;
     }
