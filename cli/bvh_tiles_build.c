@@ -185,7 +185,9 @@ static int print_result(const struct cli_args *args,
            h->alt);
     printf("bytes               %" PRIu64 "\n", image->size);
     if (report->degenerate != 0) {
-        printf("left out            %u degenerate triangles\n", report->degenerate);
+        printf("left out            %u degenerate triangle%s\n",
+               report->degenerate,
+               report->degenerate == 1 ? "" : "s");
     }
     return CLI_OK;
 }
@@ -214,6 +216,9 @@ int bvh_tiles_build(const struct cli_args *args)
     status = read_scene(args->positional[0], &input, &err);
     if (status == FACET_OK) {
         status = build(args, &input, &options, (unsigned)threads, &image, &report, &err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(&err, args->positional[0]);
+        }
     }
     free(input.triangles);
     if (status == FACET_OK) {

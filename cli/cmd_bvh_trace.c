@@ -1,5 +1,5 @@
 /* `facet bvh trace`: a file of rays through an image, hits into another file. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/bits.h"
 #include "base/json.h"
@@ -209,6 +209,10 @@ static int run_trace(const struct cli_args *args)
         bvh_would_replace(args, output, args->positional[0], "the image") ||
         bvh_would_replace(args, output, rays, "the file of rays") ||
         !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    if (bvh_tiles_refused(args, &file, "jobs of a machine trace rays through tiles")) {
+        bvh_file_free(&file);
         return CLI_BAD;
     }
     facet_gfx12_query_init(&query, zero, zero);

@@ -1,5 +1,5 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
 
 #include "base/json.h"
 #include "bvh/gfx12_f32.h"
@@ -171,7 +171,8 @@ static int run_why(const struct cli_args *args)
         return CLI_BAD;
     }
     bvh = file.view.base;
-    if (!cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
+    if (bvh_tiles_refused(args, &file, "see 'facet rt why --help'") ||
+        !cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
         bvh_file_free(&file);
         return CLI_BAD;
     }

@@ -9,6 +9,7 @@
 #include "bvh/rt_format.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,14 +92,19 @@ static float grown(float x, float pad, bool up)
     return rounded;
 }
 
+/* `what` of a triangle of the scene. */
 static enum facet_status
-not_fitting(const struct build *b, uint32_t triangle, struct facet_error *err)
+not_fitting(const struct build *b, uint32_t i, const char *what, struct facet_error *err)
 {
+    const struct facet_bvh_triangle *const t = &b->triangles[i];
+
     return facet_fail(err,
                       FACET_ERR_LIMIT,
-                      triangle,
-                      "triangle %u: a corner lies outside the range of %s elements",
-                      triangle,
+                      i,
+                      "instance %u, triangle %u: %s lies outside the range of %s elements",
+                      t->geometry,
+                      t->primitive,
+                      what,
                       facet_format_name(b->options->element));
 }
 
@@ -114,8 +120,12 @@ measure(struct build *b, uint32_t count, double *low, double *high, struct facet
             int a = k % 3;
 
             if (!isfinite(x)) {
-                return facet_fail(
-                    err, FACET_ERR_INPUT, i, "triangle %u: a coordinate is not finite", i);
+                return facet_fail(err,
+                                  FACET_ERR_INPUT,
+                                  i,
+                                  "instance %u, triangle %u: a coordinate is not finite",
+                                  b->triangles[i].geometry,
+                                  b->triangles[i].primitive);
             }
             lo[a] = (i == 0 && k < 3) || x < lo[a] ? x : lo[a];
             hi[a] = (i == 0 && k < 3) || x > hi[a] ? x : hi[a];
@@ -214,7 +224,7 @@ static enum facet_status make_items(struct build *b, uint32_t count, struct face
         float corner[3][3];
 
         if (!round_triangle(b, &b->triangles[i], elements)) {
-            return not_fitting(b, i, err);
+            return not_fitting(b, i, "a corner", err);
         }
         for (int k = 0; k < 9; k++) {
             corner[k / 3][k % 3] = widen(&b->numbers.channel[k % 3], elements[k]);
@@ -225,7 +235,10 @@ static enum facet_status make_items(struct build *b, uint32_t count, struct face
             item->hi[a] = fmaxf(fmaxf(corner[0][a], corner[1][a]), corner[2][a]);
         }
         if (!box_fits(b, item->lo, item->hi)) {
-            return not_fitting(b, i, err);
+            char what[64];
+
+            (void)snprintf(what, sizeof what, "its box grown by %g", (double)b->header.pad);
+            return not_fitting(b, i, what, err);
         }
         b->count += memcmp(elements, elements + 3, 12) != 0 &&
                     memcmp(elements, elements + 6, 12) != 0 &&

@@ -293,4 +293,35 @@ def tile_options_are_checked():
             check(not os.path.exists(out), f"{words} left a file")
 
 
+@case()
+def tile_images_are_not_taken_for_others():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--format", "xphmg4", name="cube.tiles")
+        out = os.path.join(folder, "out")
+        for words in (("info", path, "--base", "0x1000"), ("check", path, "--root", "5"), ("check", path, "--partial"),
+                      ("dump", path, "--root", "5"), ("diff", path, path, "--base", "0")):
+            check_refused(facet("bvh", *words), "belongs to GFX12 images", "cube.tiles")
+        for words in (("trace", path, "--rays", path, "-o", out), ("why", path, "--ray", "0 0 0 1 1 1")):
+            found = facet("bvh", *words)
+            check_refused(found, "cube.tiles: offset 0x0: a tile image", "expected a GFX12 image")
+            check_eq(found.stdout, b"", "standard output")
+        check(not os.path.exists(out), "a file of hits is left")
+        write(path, read(path)[:100])
+        found = facet("bvh", "check", path)
+        check_eq(found.stdout.split(b"\n")[0], b"0x00000000  T01  header  error: the size of the file is 0x64, "
+                                               b"expected at least 0x80, the header")
+
+
+@case()
+def scenes_that_do_not_fit_are_named():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, out = os.path.join(folder, "far.obj"), os.path.join(folder, "x.tiles")
+        write(scene, b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 70000\nf 1 2 3\nf 1 2 4\n")
+        check_refused(facet("bvh", "build", scene, "-o", out, "--format", "xphmg4", "--ew", "16"),
+                      "far.obj: instance 0, triangle 1: a corner", "FP16")
+        check_refused(facet("bvh", "build", CUBE, "-o", out, "--format", "xphmg4", "--ew", "16", "--reach", "1e30"),
+                      "cube.obj: instance 0, triangle 0: its box grown by", "FP16")
+        check(not os.path.exists(out), "a file is left")
+
+
 main("bvh_cli")
