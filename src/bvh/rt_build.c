@@ -458,12 +458,21 @@ check_options(const struct facet_rtbvh_options *o, uint32_t count, struct facet_
 {
     if ((o->children != 4 && o->children != 8) || o->element >= FACET_FMT_COUNT ||
         o->element == FACET_FMT_FP64 || (o->quantized && !facet_format_is_int(o->element)) ||
-        o->leaf_size > 255 || !(o->reach >= 0.0) || !isfinite(o->reach)) {
+        o->leaf_size > 255) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           0,
                           "expected 4 or 8 children, an element format of CAP (quantized: an "
-                          "integer one), up to 255 triangles per leaf and a finite reach");
+                          "integer one) and up to 255 triangles per leaf");
+    }
+    if (!(o->reach >= 0.0) || !isfinite(o->reach)) {
+        return facet_fail(
+            err,
+            FACET_ERR_INPUT,
+            0,
+            "rays start up to %g from the origin: expected a finite number; the scene "
+            "or its camera is too large",
+            o->reach);
     }
     if (count > FACET_BVH_MAX_ITEMS) {
         return facet_fail(
