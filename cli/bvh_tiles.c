@@ -14,20 +14,6 @@ bool bvh_tiles_is(const struct bvh_file *file)
     return facet_rtbvh_is(file->bytes.data, file->bytes.size);
 }
 
-bool bvh_tiles_refused(const struct cli_args *args,
-                       const struct bvh_file *file,
-                       const char *instead)
-{
-    if (bvh_tiles_is(file)) {
-        (void)cli_bad(args,
-                      "%s: offset 0x0: a tile image of XPHMG_RT, expected a GFX12 image; %s",
-                      args->positional[0],
-                      instead);
-        return true;
-    }
-    return false;
-}
-
 /* Whether nothing was asked for that only GFX12 images have; the complaint is printed otherwise. */
 static bool options_fit(const struct cli_args *args)
 {
@@ -78,12 +64,17 @@ static void print_findings(const struct facet_rtbvh_check *check)
     if (check->errors + check->warnings > check->count) {
         printf("... and %" PRIu64 " more\n", check->errors + check->warnings - check->count);
     }
-    printf("%u nodes, %u leaves, %" PRIu64 " triangles: %" PRIu64 " errors, %" PRIu64 " warnings\n",
+    printf("%u node%s, %u %s, %" PRIu64 " triangle%s: %" PRIu64 " error%s, %" PRIu64 " warning%s\n",
            check->nodes,
+           cli_s(check->nodes),
            check->leaves,
+           check->leaves == 1 ? "leaf" : "leaves",
            check->triangles,
+           cli_s(check->triangles),
            check->errors,
-           check->warnings);
+           cli_s(check->errors),
+           check->warnings,
+           cli_s(check->warnings));
 }
 
 static json_t *findings_json(const struct facet_rtbvh_check *check)

@@ -14,11 +14,6 @@ bool bvh_tiles_wanted(const struct cli_args *args);
 int bvh_tiles_build(const struct cli_args *args);
 /* The file has been read and stays the caller's. */
 bool bvh_tiles_is(const struct bvh_file *file);
-/* For commands that read GFX12 images only: whether the file is a tile image; the complaint, with
- * what to use instead, is printed when it returns true. */
-bool bvh_tiles_refused(const struct cli_args *args,
-                       const struct bvh_file *file,
-                       const char *instead);
 int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit);
 int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
 /* What --json of `facet bvh info` prints; the header is sound. */

@@ -1,5 +1,6 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
 #include "cli/bvh_tiles.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "bvh/rt_build.h"
@@ -187,7 +188,7 @@ static int print_result(const struct cli_args *args,
     if (report->degenerate != 0) {
         printf("left out            %u degenerate triangle%s\n",
                report->degenerate,
-               report->degenerate == 1 ? "" : "s");
+               cli_s(report->degenerate));
     }
     return CLI_OK;
 }
@@ -210,7 +211,8 @@ int bvh_tiles_build(const struct cli_args *args)
     if (args->positional_count == 0) {
         return cli_bad(args, "expected a scene file");
     }
-    if (bvh_would_replace(args, output, args->positional[0], "the scene")) {
+    if (cli_would_replace(args, output, args->positional[0], "the scene") ||
+        !cli_can_write(args, output)) {
         return CLI_BAD;
     }
     status = read_scene(args->positional[0], &input, &err);

@@ -1,5 +1,6 @@
 /* `facet bvh build`: a scene file to a GFX12 image; tile images are in bvh_tiles_build.c. */
 #include "cli/bvh_tiles.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "base/progress.h"
@@ -107,12 +108,12 @@ static void print_text(const struct result *r)
                r->report.inactive);
     }
     if (r->flat_instances != 0) {
-        printf("left out            %u instances without volume\n", r->flat_instances);
+        printf("left out            %u instance%s without volume\n",
+               r->flat_instances,
+               cli_s(r->flat_instances));
     }
-    printf("build time          %.3f s on %u thread%s\n",
-           r->seconds,
-           r->threads,
-           r->threads == 1 ? "" : "s");
+    printf(
+        "build time          %.3f s on %u thread%s\n", r->seconds, r->threads, cli_s(r->threads));
 }
 
 static int print_result(const struct cli_args *args, const struct result *r)
@@ -189,8 +190,9 @@ static int run_build(const struct cli_args *args)
         return cli_bad(args, "expected a scene file or --aabbs FILE");
     }
     if (!read_options(args, &options, &threads) ||
-        bvh_would_replace(args, output, path, "the scene") ||
-        bvh_would_replace(args, output, cli_value(args, "aabbs"), "the file of boxes")) {
+        cli_would_replace(args, output, path, "the scene") ||
+        cli_would_replace(args, output, cli_value(args, "aabbs"), "the file of boxes") ||
+        !cli_can_write(args, output)) {
         return CLI_BAD;
     }
     status = bvh_scene_read(path, cli_value(args, "aabbs"), &input, &err);

@@ -1,5 +1,6 @@
 /* `facet bvh trace`: a file of rays through an image, hits into another file. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh.h"
+#include "cli/output.h"
 
 #include "base/bits.h"
 #include "base/json.h"
@@ -172,15 +173,19 @@ static int print_result(const struct cli_args *args, const struct job *job)
                                         (json_int_t)s->max_depth));
     }
     if (cli_given(args, "stats")) {
-        printf("rays             %zu, %" PRIu64 " hits\n", job->count, job->found);
+        printf(
+            "rays             %zu, %" PRIu64 " hit%s\n", job->count, job->found, cli_s(job->found));
         printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
                " instance nodes)\n",
                s->steps,
                s->boxes,
                s->primitives,
                s->instances);
-        printf(
-            "stack            %" PRIu64 " pushes, %u entries at most\n", s->pushes, s->max_depth);
+        printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
+               s->pushes,
+               s->pushes == 1 ? "" : "es",
+               s->max_depth,
+               s->max_depth == 1 ? "y" : "ies");
     }
     return CLI_OK;
 }
@@ -206,12 +211,12 @@ static int run_trace(const struct cli_args *args)
     if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
-        bvh_would_replace(args, output, args->positional[0], "the image") ||
-        bvh_would_replace(args, output, rays, "the file of rays") ||
+        cli_would_replace(args, output, args->positional[0], "the image") ||
+        cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
         !bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
-    if (bvh_tiles_refused(args, &file, "jobs of a machine trace rays through tiles")) {
+    if (!bvh_has_root(args, args->positional[0], &file)) {
         bvh_file_free(&file);
         return CLI_BAD;
     }

@@ -1,5 +1,6 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
 #include "cli/bvh.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "bvh/gfx12_refit.h"
@@ -42,14 +43,19 @@ static int run_update(const struct cli_args *args)
         return cli_bad(args, "--json and -o - both want standard output");
     }
     /* The image itself may be replaced by its successor. */
-    if (bvh_would_replace(args, output, scene, "the scene") ||
-        bvh_would_replace(args, output, aabbs, "the file of boxes") ||
+    if (cli_would_replace(args, output, scene, "the scene") ||
+        cli_would_replace(args, output, aabbs, "the file of boxes") ||
         !bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
+    if (!bvh_has_root(args, args->positional[0], &file)) {
+        bvh_file_free(&file);
+        return CLI_BAD;
+    }
     status = bvh_scene_read(scene, aabbs, &input, &err);
-    if (status == FACET_OK) {
-        status = facet_gfx12_refit(&file.view, &input.scene, &image, &err);
+    if (status == FACET_OK &&
+        (status = facet_gfx12_refit(&file.view, &input.scene, &image, &err)) != FACET_OK) {
+        (void)facet_fail_in(&err, args->positional[0]);
     }
     if (status == FACET_OK) {
         struct facet_gfx12_view moved = file.view;

@@ -2,6 +2,7 @@
 #include "cli/bvh.h"
 #include "cli/bvh_tiles.h"
 #include "cli/contact_sheet.h"
+#include "cli/output.h"
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -10,13 +11,10 @@
 #include "render/render.h"
 #include "scene/import.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,39 +53,6 @@ static double seconds(void)
 }
 
 /* ---- the command line ---- */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcasecmp(text + length - tail, end) == 0;
-}
-
-/* Rendering takes a while: a place that cannot be written is better known before. */
-static bool can_write(const struct cli_args *args, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    struct stat info;
-    char folder[4096];
-
-    if (strcmp(path, "-") == 0) {
-        return true;
-    }
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        (void)cli_bad(args, "%s is a folder; expected a file to write", path);
-        return false;
-    }
-    (void)snprintf(folder,
-                   sizeof folder,
-                   "%.*s",
-                   slash == NULL ? 1 : (int)(slash - path) + (slash == path),
-                   slash == NULL ? "." : path);
-    if (access(folder, W_OK) != 0) {
-        (void)cli_bad(args, "%s: cannot write into folder %s: %s", path, folder, strerror(errno));
-        return false;
-    }
-    return true;
-}
 
 /* "1280x720" */
 static bool read_size(const struct cli_args *args, uint64_t *width, uint64_t *height)
@@ -156,9 +121,9 @@ static bool read_request(const struct cli_args *args, struct request *r)
         (void)cli_bad(args, "-o FILE is missing: where shall the picture go?");
         return false;
     }
-    if (ends_with(r->output, ".pfm") || ends_with(r->output, ".exr")) {
+    if (cli_ends_with(r->output, ".pfm") || cli_ends_with(r->output, ".exr")) {
         r->kind = KIND_FLOAT;
-    } else if (!ends_with(r->output, ".png") && strcmp(r->output, "-") != 0) {
+    } else if (!cli_ends_with(r->output, ".png") && strcmp(r->output, "-") != 0) {
         (void)cli_bad(args, "-o is '%s'; expected a name with .png, .pfm or .exr", r->output);
         return false;
     }
@@ -171,12 +136,12 @@ static bool read_request(const struct cli_args *args, struct request *r)
         (void)cli_bad(args, "--json and --stats - both want standard output");
         return false;
     }
-    if (bvh_would_replace(args, r->output, r->scene, "the scene") ||
-        bvh_would_replace(args, r->stats, r->scene, "the scene") ||
-        bvh_would_replace(args, r->stats, r->output, "the picture")) {
+    if (cli_would_replace(args, r->output, r->scene, "the scene") ||
+        cli_would_replace(args, r->stats, r->scene, "the scene") ||
+        cli_would_replace(args, r->stats, r->output, "the picture")) {
         return false;
     }
-    if (!can_write(args, r->output) || (r->stats != NULL && !can_write(args, r->stats))) {
+    if (!cli_can_write(args, r->output) || !cli_can_write(args, r->stats)) {
         return false;
     }
     if (!read_size(args, &r->width, &r->height) ||
@@ -528,15 +493,16 @@ static void print_text(const struct request *r,
            options->width,
            options->height,
            options->spp,
-           options->spp == 1 ? "" : "s",
+           cli_s(options->spp),
            options->machine->name);
     for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
         const struct facet_render_cost *c = &o->report.cost[k];
 
         if (c->rays != 0) {
-            printf("%-8s %12" PRIu64 " rays, %.1f %s each, %.1f of them %s\n",
+            printf("%-8s %12" PRIu64 " ray%s, %.1f %s each, %.1f of them %s\n",
                    facet_ray_kind_name((enum facet_ray_kind)k),
                    c->rays,
+                   cli_s(c->rays),
                    (double)c->nodes / (double)c->rays,
                    options->machine->places_instances ? "tests" : "nodes",
                    (double)c->primitive_nodes / (double)c->rays,
@@ -544,12 +510,15 @@ static void print_text(const struct request *r,
         }
     }
     if (o->report.commands != 0) {
-        printf("%" PRIu64 " triangles by %" PRIu64 " commands\n",
+        printf("%" PRIu64 " triangle%s by %" PRIu64 " command%s\n",
                o->report.triangles,
-               o->report.commands);
+               cli_s(o->report.triangles),
+               o->report.commands,
+               cli_s(o->report.commands));
     }
     if (o->flat_instances != 0) {
-        printf("left out %u instances without volume\n", o->flat_instances);
+        printf(
+            "left out %u instance%s without volume\n", o->flat_instances, cli_s(o->flat_instances));
     }
     printf("import %.2f s, build %.2f s, render %.2f s (",
            o->seconds[PHASE_IMPORT],
@@ -560,7 +529,7 @@ static void print_text(const struct request *r,
     } else if (o->report.instructions != 0) {
         printf("%.1f million instructions ", (double)o->report.instructions * 1e-6);
     }
-    printf("on %u thread%s)\n", o->threads, o->threads == 1 ? "" : "s");
+    printf("on %u thread%s)\n", o->threads, cli_s(o->threads));
 }
 
 static int tell(const struct cli_args *args,
@@ -576,6 +545,7 @@ static int tell(const struct cli_args *args,
 
         json_decref(object);
         if (status != FACET_OK) {
+            cli_take_back(r->output);
             return cli_bad_error(args, &err);
         }
     }
@@ -659,7 +629,7 @@ static void label(const struct outcome *o, struct sheet_entry *entry)
                    o->seconds[PHASE_BUILD],
                    o->seconds[PHASE_RENDER],
                    o->threads,
-                   o->threads == 1 ? "" : "s");
+                   cli_s(o->threads));
 }
 
 /* One cell. A machine that cannot draw this says why in its place; the others are not held up. */
@@ -718,7 +688,7 @@ static bool write_sheet(const struct request *r,
                    (unsigned)r->width,
                    (unsigned)r->height,
                    (unsigned)r->spp,
-                   r->spp == 1 ? "" : "s");
+                   cli_s(r->spp));
     if (contact_sheet(
             entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
         FACET_OK) {
@@ -759,8 +729,11 @@ render_all(const struct cli_args *args, const struct request *r, const struct fa
         options.machine = facet_render_machines[i];
         draw_entry(args, r, scene, &options, &entries[i], list);
     }
-    good = write_sheet(r, entries, count, &err) &&
-           (r->stats == NULL || facet_json_write(r->stats, list, &err) == FACET_OK);
+    good = write_sheet(r, entries, count, &err);
+    if (good && r->stats != NULL && facet_json_write(r->stats, list, &err) != FACET_OK) {
+        cli_take_back(r->output);
+        good = false;
+    }
     for (size_t i = 0; i < count; i++) {
         facet_image_free(&entries[i].picture);
     }

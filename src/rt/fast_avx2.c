@@ -375,6 +375,7 @@ struct plan {
     struct facet_rt_decoded *bvh;
     struct facet_rt_heap heap;
     facet_rt_reference root;
+    uint64_t limit; /* of the tally */
     const uint8_t *entries;
     struct facet_rt_fast_result *results;
 };
@@ -400,6 +401,7 @@ static bool plan_make(const struct facet_rt_fast_scene *scene, struct plan *plan
     }
     plan->scene = scene;
     plan->bvh = scene->bvh;
+    plan->limit = scene->steps * FACET_RT_TALLY_STEP;
     plan->root = facet_rt_decoded_node(plan->bvh, &plan->heap, 0);
     return plan->root != FACET_RT_NOWHERE;
 }
@@ -515,9 +517,7 @@ APART bool visit_range(const struct plan *plan, struct walk *k, uint32_t index)
     range = (struct facet_rt_range){
         facet_load_le32(at), facet_load_le32(at + 4), facet_load_le64(at + 8)};
     triangles = triangles_of(plan->scene, &range);
-    /* Long ranges one after the other, without a node between, would overflow the tally. */
-    if (range.count != 0 &&
-        (triangles == NULL || k->tally / FACET_RT_TALLY_STEP + range.count > plan->scene->steps)) {
+    if (range.count != 0 && (triangles == NULL || range.count > plan->scene->steps)) {
         k->odd = true;
         return false;
     }
@@ -603,7 +603,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
                                   const unsigned parallel)
 {
     const char *const nodes = (const char *)plan->bvh->node;
-    const uint64_t limit = plan->scene->steps * FACET_RT_TALLY_STEP;
+    const uint64_t limit = plan->limit;
     uint64_t *const full = k->stack + 1 + plan->scene->stack;
     const __m256 tmax = _mm256_set1_ps(k->tmax);
     const uint32_t tmax_bits = bits_of(k->tmax);
@@ -705,7 +705,7 @@ INLINE void travel(const struct plan *plan, struct walk *k)
     k->tally = 0;
     k->top = k->stack + 1;
     k->stack[0] = FACET_RT_NOWHERE;
-    do {
+    for (;;) {
         reference = RARELY(k->ray.parallel != 0) ? descend_parallel(plan, k, reference)
                                                  : descend_plain(plan, k, reference);
         while ((reference & 1) != 0) {
@@ -722,6 +722,10 @@ INLINE void travel(const struct plan *plan, struct walk *k)
             if (!go_on) {
                 return;
             }
+            if (RARELY(k->tally >= plan->limit)) { /* also, so that the tally never overflows */
+                k->odd = true;
+                return;
+            }
             if ((reference & 1) != 0) {
                 do {
                     k->top--;
@@ -729,7 +733,7 @@ INLINE void travel(const struct plan *plan, struct walk *k)
                 reference = (facet_rt_reference)*k->top;
             }
         }
-    } while (true);
+    }
 }
 
 /* Apart, so that nothing is moved across the questions for exceptions. */

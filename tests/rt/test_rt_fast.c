@@ -529,8 +529,8 @@ TEST(long_ranges_count_as_steps, "")
         bool done;
     } cases[] = {{64, 7, true},
                  {65, 7, true},
-                 {LONG_RANGE - 3, 1, true}, /* and the nodes */
-                 {LONG_RANGE - 2, 1, false},
+                 {LONG_RANGE - 4, 1, true}, /* and the nodes */
+                 {LONG_RANGE - 3, 1, false},
                  {LONG_RANGE / 8, 7, true},
                  {LONG_RANGE / 7, 7, false},
                  {LONG_RANGE / 2, 2, false},
