@@ -14,8 +14,7 @@ bool bvh_tiles_is(const struct bvh_file *file)
     return facet_rtbvh_is(file->bytes.data, file->bytes.size);
 }
 
-/* Whether nothing was asked for that only GFX12 images have; the complaint is printed otherwise. */
-static bool options_fit(const struct cli_args *args)
+bool bvh_tiles_options_fit(const struct cli_args *args)
 {
     static const char *const others[] = {"base", "root", "partial"};
 
@@ -120,7 +119,7 @@ int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, ui
     struct facet_error err = {0};
     int code;
 
-    if (!options_fit(args)) {
+    if (!bvh_tiles_options_fit(args)) {
         return CLI_BAD;
     }
     if (facet_rtbvh_check(file->bytes.data, file->bytes.size, limit, &check, &err) != FACET_OK) {
@@ -144,7 +143,7 @@ look(const struct cli_args *args, const struct bvh_file *file, struct facet_rtbv
 {
     struct facet_error err = {0};
 
-    if (!options_fit(args)) {
+    if (!bvh_tiles_options_fit(args)) {
         return false;
     }
     if (facet_rtbvh_check(file->bytes.data, file->bytes.size, 1, check, &err) != FACET_OK) {
@@ -354,7 +353,7 @@ int bvh_tiles_diff(const struct cli_args *args,
     struct facet_error err = {0};
     uint64_t count;
 
-    if (!options_fit(args) || !open_view(args, args->positional[0], a, &view_a) ||
+    if (!bvh_tiles_options_fit(args) || !open_view(args, args->positional[0], a, &view_a) ||
         !open_view(args, args->positional[1], b, &view_b)) {
         return CLI_BAD;
     }
