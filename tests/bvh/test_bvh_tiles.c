@@ -1114,7 +1114,8 @@ static void edit(struct facet_strbuf *text, const char *from, const char *to)
     const char *at = strstr(facet_strbuf_text(text), from);
     struct facet_strbuf out;
 
-    if (!CHECK_MSG(at != NULL, "%s is not in the text", from)) {
+    /* GCC with -fsanitize=undefined takes a text that strstr has seen for NULL, and warns. */
+    if (!CHECK_MSG(at != NULL, "%s is not in the text", from != NULL ? from : "")) {
         return;
     }
     facet_strbuf_init(&out);
