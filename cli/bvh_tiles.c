@@ -36,12 +36,17 @@ static void print_findings(const struct facet_rtbvh_check *check)
     if (check->errors + check->warnings > check->count) {
         printf("... and %" PRIu64 " more\n", check->errors + check->warnings - check->count);
     }
-    printf("%u nodes, %u leaves, %" PRIu64 " triangles: %" PRIu64 " errors, %" PRIu64 " warnings\n",
+    printf("%u node%s, %u %s, %" PRIu64 " triangle%s: %" PRIu64 " error%s, %" PRIu64 " warning%s\n",
            check->nodes,
+           cli_s(check->nodes),
            check->leaves,
+           check->leaves == 1 ? "leaf" : "leaves",
            check->triangles,
+           cli_s(check->triangles),
            check->errors,
-           check->warnings);
+           cli_s(check->errors),
+           check->warnings,
+           cli_s(check->warnings));
 }
 
 static json_t *findings_json(const struct facet_rtbvh_check *check)

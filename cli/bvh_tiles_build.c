@@ -186,7 +186,9 @@ static int print_result(const struct cli_args *args,
            h->alt);
     printf("bytes               %" PRIu64 "\n", image->size);
     if (report->degenerate != 0) {
-        printf("left out            %u degenerate triangles\n", report->degenerate);
+        printf("left out            %u degenerate triangle%s\n",
+               report->degenerate,
+               cli_s(report->degenerate));
     }
     return CLI_OK;
 }

@@ -249,7 +249,7 @@ static int complain(struct job *job, const struct facet_error *err)
     fprintf(stderr,
             "facet as: %zu error%s%s, nothing was written\n",
             diags->count,
-            diags->count == 1 ? "" : "s",
+            cli_s(diags->count),
             diags->count >= 20 ? " (the rest is not shown)" : "");
     return CLI_BAD;
 }

@@ -108,12 +108,12 @@ static void print_text(const struct result *r)
                r->report.inactive);
     }
     if (r->flat_instances != 0) {
-        printf("left out            %u instances without volume\n", r->flat_instances);
+        printf("left out            %u instance%s without volume\n",
+               r->flat_instances,
+               cli_s(r->flat_instances));
     }
-    printf("build time          %.3f s on %u thread%s\n",
-           r->seconds,
-           r->threads,
-           r->threads == 1 ? "" : "s");
+    printf(
+        "build time          %.3f s on %u thread%s\n", r->seconds, r->threads, cli_s(r->threads));
 }
 
 static int print_result(const struct cli_args *args, const struct result *r)

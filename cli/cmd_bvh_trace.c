@@ -173,15 +173,19 @@ static int print_result(const struct cli_args *args, const struct job *job)
                                         (json_int_t)s->max_depth));
     }
     if (cli_given(args, "stats")) {
-        printf("rays             %zu, %" PRIu64 " hits\n", job->count, job->found);
+        printf(
+            "rays             %zu, %" PRIu64 " hit%s\n", job->count, job->found, cli_s(job->found));
         printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
                " instance nodes)\n",
                s->steps,
                s->boxes,
                s->primitives,
                s->instances);
-        printf(
-            "stack            %" PRIu64 " pushes, %u entries at most\n", s->pushes, s->max_depth);
+        printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
+               s->pushes,
+               s->pushes == 1 ? "" : "es",
+               s->max_depth,
+               s->max_depth == 1 ? "y" : "ies");
     }
     return CLI_OK;
 }

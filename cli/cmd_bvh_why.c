@@ -141,7 +141,9 @@ static int explain_trace(const struct cli_args *args,
         code = cli_print_json(args, object);
     } else {
         if (out->shown > out->limit) {
-            printf("... and %" PRIu64 " more nodes\n", out->shown - out->limit);
+            printf("... and %" PRIu64 " more node%s\n",
+                   out->shown - out->limit,
+                   cli_s(out->shown - out->limit));
         }
         if (status == FACET_OK) {
             bvh_why_text_result(&result);

@@ -193,7 +193,8 @@ static struct facet_gdb_host quiet_host(struct session *s)
 
 static int run_session(struct session *s, uint64_t port, bool tile)
 {
-    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    /* A second Ctrl-C ends the program even inside an instruction that takes hours (a draw). */
+    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
     struct facet_gdb_host host = {.context = s,
                                   .send = host_send,
                                   .receive = host_receive,
@@ -209,6 +210,11 @@ static int run_session(struct session *s, uint64_t port, bool tile)
 
     if (tile) {
         host = quiet_host(s);
+        if (!s->args->quiet) { /* GDB has no way to show nothing instead (docs/tile.md) */
+            fprintf(stderr,
+                    "facet gdb: until GDB is given this line, its x/i shows wrong instructions:\n"
+                    "  python exec(gdb.execute('monitor python', to_string=True))\n");
+        }
     }
     if (facet_gdb_create(s->machine, &host, &gdb, &err) != FACET_OK) {
         return cli_bad_error(s->args, &err);

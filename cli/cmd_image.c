@@ -50,12 +50,13 @@ static json_t *diff_json(const struct facet_image_diff *diff)
 static void print_diff(const struct facet_image_diff *diff)
 {
     if (diff->differing == 0) {
-        printf("same: %llu pixels\n", (unsigned long long)diff->pixels);
+        printf("same: %llu pixel%s\n", (unsigned long long)diff->pixels, cli_s(diff->pixels));
         return;
     }
-    printf("different: %llu of %llu pixels, largest difference %u, PSNR %.2f dB\n",
+    printf("different: %llu of %llu pixel%s, largest difference %u, PSNR %.2f dB\n",
            (unsigned long long)diff->differing,
            (unsigned long long)diff->pixels,
+           cli_s(diff->pixels),
            diff->max_difference,
            diff->psnr_db);
     printf("first at x %u, y %u: %u %u %u %u and %u %u %u %u\n",

@@ -493,15 +493,16 @@ static void print_text(const struct request *r,
            options->width,
            options->height,
            options->spp,
-           options->spp == 1 ? "" : "s",
+           cli_s(options->spp),
            options->machine->name);
     for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
         const struct facet_render_cost *c = &o->report.cost[k];
 
         if (c->rays != 0) {
-            printf("%-8s %12" PRIu64 " rays, %.1f %s each, %.1f of them %s\n",
+            printf("%-8s %12" PRIu64 " ray%s, %.1f %s each, %.1f of them %s\n",
                    facet_ray_kind_name((enum facet_ray_kind)k),
                    c->rays,
+                   cli_s(c->rays),
                    (double)c->nodes / (double)c->rays,
                    options->machine->places_instances ? "tests" : "nodes",
                    (double)c->primitive_nodes / (double)c->rays,
@@ -509,12 +510,15 @@ static void print_text(const struct request *r,
         }
     }
     if (o->report.commands != 0) {
-        printf("%" PRIu64 " triangles by %" PRIu64 " commands\n",
+        printf("%" PRIu64 " triangle%s by %" PRIu64 " command%s\n",
                o->report.triangles,
-               o->report.commands);
+               cli_s(o->report.triangles),
+               o->report.commands,
+               cli_s(o->report.commands));
     }
     if (o->flat_instances != 0) {
-        printf("left out %u instances without volume\n", o->flat_instances);
+        printf(
+            "left out %u instance%s without volume\n", o->flat_instances, cli_s(o->flat_instances));
     }
     printf("import %.2f s, build %.2f s, render %.2f s (",
            o->seconds[PHASE_IMPORT],
@@ -525,7 +529,7 @@ static void print_text(const struct request *r,
     } else if (o->report.instructions != 0) {
         printf("%.1f million instructions ", (double)o->report.instructions * 1e-6);
     }
-    printf("on %u thread%s)\n", o->threads, o->threads == 1 ? "" : "s");
+    printf("on %u thread%s)\n", o->threads, cli_s(o->threads));
 }
 
 static int tell(const struct cli_args *args,
@@ -625,7 +629,7 @@ static void label(const struct outcome *o, struct sheet_entry *entry)
                    o->seconds[PHASE_BUILD],
                    o->seconds[PHASE_RENDER],
                    o->threads,
-                   o->threads == 1 ? "" : "s");
+                   cli_s(o->threads));
 }
 
 /* One cell. A machine that cannot draw this says why in its place; the others are not held up. */
@@ -684,7 +688,7 @@ static bool write_sheet(const struct request *r,
                    (unsigned)r->width,
                    (unsigned)r->height,
                    (unsigned)r->spp,
-                   r->spp == 1 ? "" : "s");
+                   cli_s(r->spp));
     if (contact_sheet(
             entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
         FACET_OK) {

@@ -474,9 +474,10 @@ static int print_summary(const struct session *s)
 
     if (cli_given(s->args, "stats")) {
         fprintf(stderr,
-                "facet run: %s after %" PRIu64 " instructions, %.3f s, %.1f MIPS\n",
+                "facet run: %s after %" PRIu64 " instruction%s, %.3f s, %.1f MIPS\n",
                 reason_name(s),
                 instructions,
+                cli_s(instructions),
                 s->seconds,
                 mips);
     }

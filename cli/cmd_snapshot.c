@@ -49,9 +49,10 @@ static int save(const struct cli_args *args, const struct xphmg_setup *setup, ui
     }
     if (!args->quiet) {
         fprintf(stderr,
-                "facet snapshot: %s: after %" PRIu64 " steps (%" PRIu64 " in all)\n",
+                "facet snapshot: %s: after %" PRIu64 " step%s (%" PRIu64 " in all)\n",
                 path,
                 steps,
+                cli_s(steps),
                 facet_machine_steps(setup->machine));
     }
     return CLI_OK;

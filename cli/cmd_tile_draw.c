@@ -283,14 +283,16 @@ static void tell_text(const struct drawing *d, const char *output)
         }
         printf("\n");
     }
-    printf("%s: %u x %u pixels, %" PRIu64 " commands, %u failed, %" PRIu64
-           " instructions, hash 0x%016" PRIx64 "\n",
+    printf("%s: %u x %u pixels, %" PRIu64 " command%s, %u failed, %" PRIu64
+           " instruction%s, hash 0x%016" PRIx64 "\n",
            output,
            (unsigned)d->plan.frame.width,
            (unsigned)d->plan.frame.height,
            facet_tile_commands(d->machine),
+           cli_s(facet_tile_commands(d->machine)),
            (unsigned)d->bad,
            d->instructions,
+           cli_s(d->instructions),
            d->hash);
 }
 

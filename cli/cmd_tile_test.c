@@ -144,11 +144,7 @@ static int summary(struct tally *t)
             return code;
         }
     } else {
-        printf("%zu case%s: %zu passed, %zu failed",
-               total,
-               total == 1 ? "" : "s",
-               t->passed,
-               t->failed);
+        printf("%zu case%s: %zu passed, %zu failed", total, cli_s(total), t->passed, t->failed);
         printf(t->bad != 0 ? ", %zu cannot be read\n" : "\n", t->bad);
     }
     return t->bad != 0 ? CLI_BAD : t->failed != 0 ? CLI_NO : CLI_OK;

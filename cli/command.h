@@ -84,6 +84,12 @@ int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
 struct json_t;
 int cli_print_json(const struct cli_args *args, struct json_t *value);
 
+/* The end of a counted noun: "1 round", "2 rounds". */
+static inline const char *cli_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* The command table (cli/main.c, made from cli/commands.def), ends with NULL; for man page,
  * completion and the documentation test. */
 extern const struct cli_command *const cli_commands[];

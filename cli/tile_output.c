@@ -182,28 +182,27 @@ bool tile_outputs_write(struct tile_outputs *outputs,
                         const struct tile_setup *setup,
                         const struct cli_args *args)
 {
+    const char *save = cli_value(args, "save");
+    struct facet_file_part parts[CLI_MAX_VALUES + 1];
+    struct facet_blob state = {0};
     struct facet_error err = {0};
     enum facet_status status = FACET_OK;
+    size_t count = 0;
 
     for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
         struct tile_output *out = &outputs->list[i];
 
+        parts[count++] = (struct facet_file_part){out->path, out->bytes, out->size};
         status = facet_machine_read(setup->machine, 0, out->address, out->bytes, out->size, &err);
     }
-    for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
-        const struct tile_output *out = &outputs->list[i];
-
-        status = facet_file_write(out->path, out->bytes, out->size, &err);
-    }
-    if (status == FACET_OK && cli_value(args, "save") != NULL) {
-        struct facet_blob state = {0};
-
+    if (status == FACET_OK && save != NULL) {
         status = facet_machine_snapshot(setup->machine, &state, &err);
-        if (status == FACET_OK) {
-            status = facet_file_write(cli_value(args, "save"), state.data, state.size, &err);
-        }
-        facet_blob_free(&state);
+        parts[count++] = (struct facet_file_part){save, state.data, state.size};
     }
+    if (status == FACET_OK) {
+        status = facet_file_write_all(parts, count, &err);
+    }
+    facet_blob_free(&state);
     if (status != FACET_OK) {
         (void)cli_bad_error(args, &err);
     }
