@@ -120,7 +120,7 @@ static bool read_request(const struct cli_args *args, struct render_request *r)
     if (!read_size(args, &r->width, &r->height) ||
         !cli_number(args, "spp", 1, FACET_RENDER_MAX_SPP, &r->spp) ||
         !cli_number(args, "seed", 0, UINT32_MAX, &r->seed) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &r->threads) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &r->threads) ||
         !cli_number(args, "bounces", 0, FACET_RENDER_MAX_BOUNCES, &r->bounces) ||
         !cli_number(args, "ao-rays", 1, FACET_RENDER_MAX_AO_RAYS, &r->ao_rays) ||
         !cli_real(args, "ao-distance", 1e-6, 1e30, &r->ao_distance) ||
@@ -424,7 +424,7 @@ static const struct cli_option render_options[] = {
      "which machine draws (default gfx12); all: on one sheet"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
-    {"threads", 0, "N", "working threads (default: all processors)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     {"heatmap", 0, "nodes|triangles", "show what each primary ray cost instead of the picture"},
     {"heat-max", 0, "N", "count at the end of the colour scale (default: by the picture)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
