@@ -93,7 +93,7 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
         .children = strcmp(cli_value(args, "format"), "xphmg8") == 0 ? 8 : 4};
     if (!choose_element(args, options) || !cli_number(args, "prim-range", 1, 16, &leaf) ||
         !cli_real(args, "reach", 0.0, 1e38, &options->reach) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, threads)) {
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads)) {
         return false;
     }
     options->leaf_size = (uint32_t)leaf;

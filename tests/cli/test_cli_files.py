@@ -32,7 +32,8 @@ j .
 RAY = "-1 0.25 0.5 1 0.25 0.125"
 
 # (command line, kind: "fixed" when one more operand is refused, "free" when the command takes any number; "+prints"
-# when something may stand on standard output before the failure is known: a program's console, a report)
+# when something may stand on standard output before the failure is known: a program's console, a report; "+trace" when
+# a trace, which is written while the machine runs, may stay. Other outputs of a row appear together or not at all.)
 FORMS = [
     ("as <fill.s --isa tile -o >out.elf --listing >out.lst", "fixed"),
     ("as <include.s --isa tile -I <folder -o >out.elf", "fixed"),
@@ -70,7 +71,7 @@ FORMS = [
     ("gfx why --raw <raw.bin --format UNORM8_RGBA --width 2 --height 2 --u 0.5 --v 0.5", "fixed"),
     ("gfx12 intersect --vectors <cases.json", "fixed"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --in 0x80200000=<raw.bin "
-     "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed"),
+     "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed+trace"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --resume <fill.tile", "fixed"),
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png", "fixed"),
@@ -199,10 +200,10 @@ def check_input(folder, words, at, prints):
     os.rmdir(os.path.join(folder.path, "../folder.d"))
 
 
-def check_output(folder, words, at, prints):
+def check_output(folder, words, at, prints, trace):
     name = split(words[at])[2]
     marks = [split(word) for word in words]
-    others = [other for _, mark, other in marks if mark == ">" and other != name]
+    others = ["out.jsonl"] if trace and name != "out.jsonl" else []
     ending = os.path.splitext(name)[1]  # it may say what is written
     os.mkdir(os.path.join(folder.path, f"../folder{ending}"))
     os.symlink("/dev/full", os.path.join(folder.path, f"../full{ending}"))
@@ -223,7 +224,7 @@ def check_form(words, kind):
             if split(word)[1] == "<":
                 check_input(folder, words, at, "+prints" in kind)
             elif split(word)[1] == ">":
-                check_output(folder, words, at, "+prints" in kind)
+                check_output(folder, words, at, "+prints" in kind, "+trace" in kind)
         if "fixed" in kind:
             folder.refuses(plain(words) + ["one.more"], "one.more")
         result = facet(plain(words), folder.path)
