@@ -13,7 +13,6 @@
 
 #include <facet/observer.h>
 #include <facet/tile.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,18 +65,26 @@ static void load(facet_machine *machine, const uint8_t *data, size_t size, uint3
     require(facet_machine_write(machine, 0, base, bytes, sizeof bytes, NULL) == FACET_OK);
 }
 
-static void set(facet_machine *machine, uint32_t core, char file, uint32_t i, struct facet_value v)
+/* Table index of s0, f0 or v0; the others of the file follow. */
+static uint32_t first_of(const facet_machine *machine, const char *name)
 {
-    char name[8];
+    uint32_t index = facet_machine_find_reg(machine, 0, name);
 
-    (void)snprintf(name, sizeof name, "%c%u", file, (unsigned)i);
-    require(facet_machine_reg_write(
-                machine, core, facet_machine_find_reg(machine, core, name), v, NULL) == FACET_OK);
+    require(index != FACET_NONE);
+    return index;
+}
+
+static void set(facet_machine *machine, uint32_t core, uint32_t index, struct facet_value value)
+{
+    require(facet_machine_reg_write(machine, core, index, value, NULL) == FACET_OK);
 }
 
 /* Addresses in s, some of them shared by the cores; small offsets in v; any numbers in f. */
 static void fill_registers(facet_machine *machine)
 {
+    const uint32_t s = first_of(machine, "s0"), f = first_of(machine, "f0"),
+                   v = first_of(machine, "v0");
+
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
         for (uint32_t i = 1; i < 32; i++) {
             const uint32_t place = i % 8 == 7   ? UINT32_C(0x8000) + 16 * i
@@ -86,9 +93,9 @@ static void fill_registers(facet_machine *machine)
                                                 : DATA + 64 * (i + 8 * core * (i & 1));
             const uint64_t offsets = UINT64_C(0x0000000400000008) * i;
 
-            set(machine, core, 's', i, (struct facet_value){place, 0});
-            set(machine, core, 'f', i, (struct facet_value){0x3800 + i * 0x111, 0});
-            set(machine, core, 'v', i, (struct facet_value){offsets, offsets << 2});
+            set(machine, core, s + i, (struct facet_value){place, 0});
+            set(machine, core, f + i, (struct facet_value){0x3800 + i * 0x111, 0});
+            set(machine, core, v + i, (struct facet_value){offsets, offsets << 2});
         }
     }
 }

@@ -3,6 +3,8 @@
  * kernel that feeds GDRAW (15.8). */
 #include "tile/kernel.h"
 
+#include <stdio.h>
+
 enum { SIDE = 16 };
 /* config */
 enum { TEX_NORM = 1 << 7, TEX_PTR = 1 << 8 };
@@ -198,6 +200,45 @@ TEST(outputs_are_seen_after_membar, "TILE-393 TILE-395 TILE-462")
     }
 }
 
+/* Instructions are fetched from memory as it is now: what an atomic, a draw or a vector atomic has
+ * put there runs, also where another instruction has run before. */
+TEST(code_that_changes, "")
+{
+    static const char *const how[] = {
+        "AXCHG s0, s8, (s7)", "RRECT s0, 0(s4)", "VATOM.XCHG v0, v3, 0(s7)"};
+
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned strong = 0; strong < 2; strong++) {
+            const struct facet_tile_config config = {.strong = strong};
+            const uint32_t word = kernel_word("ADDI s6, s6, 16");
+            const uint32_t rrect[4] = {0x1FFFF, 1, 1 | 1 << 16, word};
+            char text[200];
+
+            kernel_open(&k, &config);
+            scene();
+            kernel_put(&k, RSTATE_AT, VRAM); /* the picture lies over the kernel */
+            words(RRECT_AT, rrect, 4);
+            k.s[4] = RRECT_AT;
+            k.s[8] = word;
+            k.s[7] = VRAM + 4;
+            k.v[3] = (union vec){.w = {word,
+                                       kernel_word("BNE s5, s0, 16"),
+                                       kernel_word("ADDI s5, s0, 1"),
+                                       kernel_word(how[i])}};
+            (void)snprintf(text,
+                           sizeof text,
+                           "RSTATE s0, 0(s1)\nagain: ADDI s6, s6, 1\nBNE s5, s0, done\n"
+                           "ADDI s5, s0, 1\n%s\nJ again\ndone: NOP",
+                           how[i]);
+            kernel_exec(&k, text);
+            CHECK_EQ(k.cause, 0);
+            CHECK_EQ(kernel_get(&k, VRAM + 4), word);
+            CHECK_EQ(k.s[6], 17);
+            kernel_close(&k);
+        }
+    }
+}
+
 /* ---- textures ---- */
 
 static void texture(void)
@@ -317,7 +358,7 @@ TEST(texels_are_fresh_after_membar, "TILE-045 TILE-046 TILE-328 TILE-537")
 }
 
 /* The raster unit may write where stores of cores may not; constants come from memory itself. */
-TEST(constants_are_read_behind_the_caches, "TILE-393 TILE-524")
+TEST(constants_are_read_behind_the_caches, "TILE-524")
 {
     for (unsigned strong = 0; strong < 2; strong++) {
         const struct facet_tile_config config = {.strong = strong};

@@ -573,6 +573,27 @@ static unsigned painted(void)
     return count;
 }
 
+/* A kernel that has run is painted over by the queue, then runs again: the new word counts. */
+TEST(painted_code, "")
+{
+    const uint32_t store = kernel_word("SW s1, 0(s2)");
+
+    states();
+    CHECK(kernel_load(&k, PICTURE, "LUI s2, 0x80010\nADDI s1, s0, 1\nSW s1, 0(s2)\nEXIT"));
+    put_packet(PICTURE, 1, 1, 0);
+    CHECK_EQ(alone(FACET_TILE_CMD_DISPATCH, 0, 0, PACKET, 0, 0), 0);
+    CHECK_EQ(kernel_get(&k, DATA), 1);
+    kernel_put(&k, RRECT, 0xFFFF | 1 << 16);
+    kernel_put(&k, RRECT + 4, 1);
+    kernel_put(&k, RRECT + 8, 1 | 1 << 16);
+    kernel_put(&k, RRECT + 12, kernel_word("ADDI s1, s0, 2"));
+    CHECK_EQ(alone(FACET_TILE_CMD_RRECT, 0, 0, RRECT, 5, 0), 0);
+    CHECK_EQ(alone(FACET_TILE_CMD_DISPATCH, 0, 0, PACKET, 0, 0), 0);
+    CHECK_EQ(kernel_get(&k, PICTURE + 8), store);
+    CHECK_EQ(kernel_get(&k, DATA), 2);
+    kernel_close(&k);
+}
+
 TEST(rectangles_and_triangles, "")
 {
     states();
