@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "bvh/rt_build.h"
 #include "bvh/rt_check.h"
-#include "render/tile_input.h"
 #include "scene/import.h"
 
 #include <inttypes.h>
@@ -101,8 +100,8 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
     return true;
 }
 
-static enum facet_status
-read_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
+enum facet_status
+bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
 {
     struct facet_scene scene;
     enum facet_status status;
@@ -215,9 +214,12 @@ int bvh_tiles_build(const struct cli_args *args)
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = read_scene(args->positional[0], &input, &err);
+    status = bvh_tiles_scene(args->positional[0], &input, &err);
     if (status == FACET_OK) {
         status = build(args, &input, &options, (unsigned)threads, &image, &report, &err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(&err, args->positional[0]);
+        }
     }
     free(input.triangles);
     if (status == FACET_OK) {

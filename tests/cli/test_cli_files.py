@@ -57,6 +57,7 @@ FORMS = [
     ("bvh build <cube.obj --format xphmg8 -o >out.tiles", "fixed"),
     ("bvh build --aabbs <boxes.json -o >out.gfx12", "fixed"),
     ("bvh update <cube.gfx12 --scene <moved.obj -o >out.gfx12", "fixed"),
+    ("bvh update <cube.tiles --scene <moved.obj -o >out.tiles", "fixed"),
     ("bvh update <boxes.gfx12 --aabbs <boxes.json -o >out.gfx12", "fixed"),
     ("bvh info <cube.gfx12", "fixed"),
     ("bvh check <cube.gfx12", "fixed"),
@@ -82,7 +83,7 @@ MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "fill.s"), ("til
                 ("bvh check", "cube.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
                 ("bvh diff", "moved.gfx12")}
 # Inputs that their own successor may replace.
-MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("snapshot", "hello.snap")}
+MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("bvh", "cube.tiles"), ("snapshot", "hello.snap")}
 
 
 def facet(words, folder, stdout=subprocess.PIPE):
