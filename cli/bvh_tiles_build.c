@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "bvh/rt_build.h"
 #include "bvh/rt_check.h"
-#include "render/tile_input.h"
 #include "scene/import.h"
 
 #include <inttypes.h>
@@ -94,15 +93,15 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
         .children = strcmp(cli_value(args, "format"), "xphmg8") == 0 ? 8 : 4};
     if (!choose_element(args, options) || !cli_number(args, "prim-range", 1, 16, &leaf) ||
         !cli_real(args, "reach", 0.0, 1e38, &options->reach) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, threads)) {
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads)) {
         return false;
     }
     options->leaf_size = (uint32_t)leaf;
     return true;
 }
 
-static enum facet_status
-read_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
+enum facet_status
+bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
 {
     struct facet_scene scene;
     enum facet_status status;
@@ -215,9 +214,12 @@ int bvh_tiles_build(const struct cli_args *args)
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = read_scene(args->positional[0], &input, &err);
+    status = bvh_tiles_scene(args->positional[0], &input, &err);
     if (status == FACET_OK) {
         status = build(args, &input, &options, (unsigned)threads, &image, &report, &err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(&err, args->positional[0]);
+        }
     }
     free(input.triangles);
     if (status == FACET_OK) {

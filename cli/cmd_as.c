@@ -268,57 +268,44 @@ static void hex_words(const uint8_t *data, size_t size, struct facet_strbuf *out
     }
 }
 
-static enum facet_status write_result(struct job *job, struct facet_error *err)
+/* The result and the listing appear together or not at all. */
+static enum facet_status write_files(const struct job *job, struct facet_error *err)
 {
-    struct facet_object *object = job->result.object;
-    enum facet_status status;
+    const char *path = cli_value(job->args, "listing");
+    const bool hex = strcmp(job->format, "hex") == 0;
+    struct facet_strbuf words, listing;
     uint8_t *data = NULL;
     size_t size = 0;
     uint64_t base;
+    enum facet_status status =
+        strcmp(job->format, "elf") == 0
+            ? facet_elf_write(job->result.object, &data, &size, err)
+            : facet_object_flatten(job->result.object, &data, &size, &base, err);
 
-    if (strcmp(job->format, "elf") == 0) {
-        status = facet_elf_write(object, &data, &size, err);
-    } else {
-        status = facet_object_flatten(object, &data, &size, &base, err);
-    }
-    if (status == FACET_OK && strcmp(job->format, "hex") == 0) {
-        struct facet_strbuf text;
-
-        facet_strbuf_init(&text);
-        hex_words(data, size, &text);
-        status = text.failed
-                     ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
-                     : facet_file_write(job->output, facet_strbuf_text(&text), text.length, err);
-        facet_strbuf_free(&text);
-    } else if (status == FACET_OK) {
-        status = facet_file_write(job->output, data, size, err);
-    }
-    free(data);
-    return status;
-}
-
-/* The result, then the listing; both or none of them, whatever fails. */
-static enum facet_status write_files(struct job *job, struct facet_error *err)
-{
-    const char *path = cli_value(job->args, "listing");
-    struct facet_strbuf text;
-    enum facet_status status = FACET_OK;
-
-    facet_strbuf_init(&text);
-    if (path != NULL) {
-        facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &text);
-        status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory") : FACET_OK;
-    }
-    if (status == FACET_OK) {
-        status = write_result(job, err);
+    facet_strbuf_init(&words);
+    facet_strbuf_init(&listing);
+    if (status == FACET_OK && hex) {
+        hex_words(data, size, &words);
     }
     if (status == FACET_OK && path != NULL) {
-        status = facet_file_write(path, facet_strbuf_text(&text), text.length, err);
-        if (status != FACET_OK) {
-            cli_take_back(job->output);
-        }
+        facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &listing);
     }
-    facet_strbuf_free(&text);
+    if (words.failed || listing.failed) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    if (status == FACET_OK) {
+        const struct facet_file_part parts[] = {
+            {job->output,
+             hex ? facet_strbuf_text(&words) : (void *)data,
+             hex ? words.length : size},
+            {path, facet_strbuf_text(&listing), listing.length},
+        };
+
+        status = facet_file_write_all(parts, path != NULL ? 2 : 1, err);
+    }
+    facet_strbuf_free(&words);
+    facet_strbuf_free(&listing);
+    free(data);
     return status;
 }
 

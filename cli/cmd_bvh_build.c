@@ -145,7 +145,7 @@ static bool read_options(const struct cli_args *args,
 
     *options = (struct facet_gfx12_build_options){.obb = cli_given(args, "obb")};
     if (!cli_number(args, "prim-range", 1, 16, &range) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, threads) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads) ||
         !cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &options->base)) {
         return false;
     }
@@ -235,7 +235,7 @@ static const struct cli_option build_options[] = {
     {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 8, for contract 2)"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
     {"base", 0, "ADDR", "address at which the image will lie (default 0)"},
-    {"threads", 0, "N", "working threads (default: all processors)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     {NULL, 0, NULL, NULL},
 };
 

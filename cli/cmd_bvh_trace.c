@@ -208,7 +208,7 @@ static int run_trace(const struct cli_args *args)
     if (strcmp(output, "-") == 0 && (args->json || cli_given(args, "stats"))) {
         return cli_bad(args, "figures and -o - both want standard output");
     }
-    if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads) ||
+    if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
         cli_would_replace(args, output, args->positional[0], "the image") ||
@@ -253,7 +253,7 @@ static const struct cli_option trace_options[] = {
     {"mask", 0, "N", "instance mask, 0 to 0xFF (default 0xFF)"},
     {"profile", 0, "silicon|gpurt", "rules where card and emulation differ (default silicon)"},
     {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},
-    {"threads", 0, "N", "working threads (default: all processors)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     BVH_IMAGE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };

@@ -344,7 +344,7 @@ static int run_draw(const struct cli_args *args)
         return cli_bad(args, "the picture and --json both want standard output");
     }
     if (cli_would_replace(args, output, path, "the command list") || !cli_can_write(args, output) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads)) {
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
         return CLI_BAD;
     }
     folder_of(path, folder, sizeof folder);
@@ -366,7 +366,10 @@ static int run_draw(const struct cli_args *args)
 
 static const struct cli_option draw_options[] = {
     {"output", 'o', "FILE", "the picture, a PNG file"},
-    {"threads", 0, "N", "working threads of the raster unit (default 1); same picture"},
+    {"threads",
+     0,
+     "N",
+     "host threads of the raster unit (default 1, 0: all processors); same picture"},
     {NULL, 0, NULL, NULL},
 };
 

@@ -188,7 +188,10 @@ static int run_test(const struct cli_args *args)
 }
 
 static const struct cli_option test_options[] = {
-    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all); no result changes"},
+    {"threads",
+     0,
+     "N",
+     "host threads of the raster unit (default 1, 0: all processors); no result changes"},
     {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
     {NULL, 0, NULL, NULL},
 };

@@ -27,7 +27,7 @@
     {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
     {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
     {"watchdog", 0, "N", "rounds after which the dispatch ends (default 50000000)"},               \
-    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all)"},                    \
+    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"},         \
     {"plain", 0, NULL, "portable code only, without host SIMD: same results"}
 /* clang-format on */
 

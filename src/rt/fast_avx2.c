@@ -188,9 +188,10 @@ INLINE void slab(const struct slabs *s,
                  __m256 *near,
                  __m256 *far)
 {
-    *near = cross(s, a, node, s->near[a]);
-    *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
-    if ((parallel >> a & 1) != 0) { /* inside for ever, or never */
+    if ((parallel >> a & 1) == 0) {
+        *near = cross(s, a, node, s->near[a]);
+        *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
+    } else { /* inside for ever, or never */
         const __m256 inf = _mm256_set1_ps(__builtin_inff()), sign = _mm256_set1_ps(-0.0f);
         const __m256 min = _mm256_load_ps(node->plane[2 * a]);
         const __m256 max = _mm256_load_ps(node->plane[2 * a + 1]);

@@ -119,6 +119,23 @@ def the_options_that_may_be_repeated_are_named():
 
 
 @case()
+def zero_threads_are_all_processors():
+    found = 0
+    for command in COMMANDS:
+        text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+        for option in re.split(r"\n(?=  (?:-|    --))", text):
+            if "threads N" in option:
+                found += 1
+                check("0: all processors" in re.sub(r"\s+", " ", option), f"facet {command}: {option}")
+    check(found >= 8, f"only {found} commands take threads")
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "cube.gfx12")
+        cube = os.path.join(SOURCE, "examples/gfx12/cube.obj")
+        check_eq(facet("bvh", "build", cube, "-o", image, "--threads", "0").returncode, 0, "exit code")
+        check_refused(facet("bvh", "build", cube, "-o", image, "--threads", "1025"), "from 0 to 1024")
+
+
+@case()
 def unknown_commands_are_refused_with_the_nearest():
     check_refused(facet("coverge"), "'coverge'", "did you mean 'coverage'?")
     check_refused(facet("hlep"), "did you mean 'help'?")

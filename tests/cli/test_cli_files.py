@@ -32,7 +32,8 @@ j .
 RAY = "-1 0.25 0.5 1 0.25 0.125"
 
 # (command line, kind: "fixed" when one more operand is refused, "free" when the command takes any number; "+prints"
-# when something may stand on standard output before the failure is known: a program's console, a report)
+# when something may stand on standard output before the failure is known: a program's console, a report; "+trace" when
+# a trace, which is written while the machine runs, may stay. Other outputs of a row appear together or not at all.)
 FORMS = [
     ("as <fill.s --isa tile -o >out.elf --listing >out.lst", "fixed"),
     ("as <include.s --isa tile -I <folder -o >out.elf", "fixed"),
@@ -56,6 +57,7 @@ FORMS = [
     ("bvh build <cube.obj --format xphmg8 -o >out.tiles", "fixed"),
     ("bvh build --aabbs <boxes.json -o >out.gfx12", "fixed"),
     ("bvh update <cube.gfx12 --scene <moved.obj -o >out.gfx12", "fixed"),
+    ("bvh update <cube.tiles --scene <moved.obj -o >out.tiles", "fixed"),
     ("bvh update <boxes.gfx12 --aabbs <boxes.json -o >out.gfx12", "fixed"),
     ("bvh info <cube.gfx12", "fixed"),
     ("bvh check <cube.gfx12", "fixed"),
@@ -69,7 +71,7 @@ FORMS = [
     ("gfx why --raw <raw.bin --format UNORM8_RGBA --width 2 --height 2 --u 0.5 --v 0.5", "fixed"),
     ("gfx12 intersect --vectors <cases.json", "fixed"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --in 0x80200000=<raw.bin "
-     "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed"),
+     "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed+trace"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --resume <fill.tile", "fixed"),
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png", "fixed"),
@@ -81,7 +83,7 @@ MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "fill.s"), ("til
                 ("bvh check", "cube.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
                 ("bvh diff", "moved.gfx12")}
 # Inputs that their own successor may replace.
-MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("snapshot", "hello.snap")}
+MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("bvh", "cube.tiles"), ("snapshot", "hello.snap")}
 
 
 def facet(words, folder, stdout=subprocess.PIPE):
@@ -198,10 +200,10 @@ def check_input(folder, words, at, prints):
     os.rmdir(os.path.join(folder.path, "../folder.d"))
 
 
-def check_output(folder, words, at, prints):
+def check_output(folder, words, at, prints, trace):
     name = split(words[at])[2]
     marks = [split(word) for word in words]
-    others = [other for _, mark, other in marks if mark == ">" and other != name]
+    others = ["out.jsonl"] if trace and name != "out.jsonl" else []
     ending = os.path.splitext(name)[1]  # it may say what is written
     os.mkdir(os.path.join(folder.path, f"../folder{ending}"))
     os.symlink("/dev/full", os.path.join(folder.path, f"../full{ending}"))
@@ -222,7 +224,7 @@ def check_form(words, kind):
             if split(word)[1] == "<":
                 check_input(folder, words, at, "+prints" in kind)
             elif split(word)[1] == ">":
-                check_output(folder, words, at, "+prints" in kind)
+                check_output(folder, words, at, "+prints" in kind, "+trace" in kind)
         if "fixed" in kind:
             folder.refuses(plain(words) + ["one.more"], "one.more")
         result = facet(plain(words), folder.path)
