@@ -20,7 +20,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef FACET_HAVE_OSMESA
 
@@ -70,14 +69,6 @@ static void prepare(void)
     data.ready = true;
 }
 
-static double cpu_now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Coordinates of the pixel middles of a row. */
 static void interpolate(unsigned y)
 {
@@ -107,20 +98,16 @@ static void sample_row(const struct facet_gfx_sampling *sampling, unsigned *flag
 
 static double spans(const struct facet_gfx_sampling *sampling, double seconds)
 {
-    double start, now;
-    uint64_t done = 0;
+    struct bench_meter meter = bench_meter_start(seconds);
     unsigned flags = 0;
 
-    start = now = cpu_now();
-    while (done == 0 || now - start < seconds) {
+    do {
         for (unsigned y = 0; y < PICTURE; y++) {
             interpolate(y);
             sample_row(sampling, &flags);
         }
-        done += (uint64_t)PICTURE * PICTURE;
-        now = cpu_now();
-    }
-    return (double)done / (now - start) * 1e-6;
+    } while (bench_meter_more(&meter, (uint64_t)PICTURE * PICTURE));
+    return bench_meter_rate(&meter);
 }
 
 static enum facet_status bilinear(double seconds, double *value, struct facet_error *err)
@@ -212,8 +199,7 @@ static void peer_draw(void)
 
 static enum facet_status llvmpipe(double seconds, double *value, struct facet_error *err)
 {
-    double start, now;
-    uint64_t done = 0;
+    struct bench_meter meter;
 
     prepare();
     if (data.peer == NULL) {
@@ -229,13 +215,11 @@ static enum facet_status llvmpipe(double seconds, double *value, struct facet_er
         }
     }
     osmesa_peer_use(data.peer);
-    start = now = cpu_now();
-    while (done == 0 || now - start < seconds) {
+    meter = bench_meter_start(seconds);
+    do {
         peer_draw();
-        done += (uint64_t)PICTURE * PICTURE;
-        now = cpu_now();
-    }
-    *value = (double)done / (now - start) * 1e-6;
+    } while (bench_meter_more(&meter, (uint64_t)PICTURE * PICTURE));
+    *value = bench_meter_rate(&meter);
     return FACET_OK;
 }
 
@@ -279,9 +263,8 @@ static enum facet_status check_machine(struct gfx_machine *m, struct facet_error
 
 static enum facet_status instruction(double seconds, double *value, struct facet_error *err)
 {
-    double start, now;
-    uint64_t done = 0;
     enum facet_status status = FACET_OK;
+    struct bench_meter meter;
 
     prepare();
     if (data.machine == NULL) {
@@ -294,13 +277,14 @@ static enum facet_status instruction(double seconds, double *value, struct facet
             status = check_machine(data.machine, err);
         }
     }
-    start = now = cpu_now();
-    while (status == FACET_OK && (done == 0 || now - start < seconds)) {
-        status = gfx_machine_run(data.machine, err);
-        done += (uint64_t)ROWS * PICTURE;
-        now = cpu_now();
+    if (status != FACET_OK) {
+        return status;
     }
-    *value = (double)done / (now - start) * 1e-6;
+    meter = bench_meter_start(seconds);
+    do {
+        status = gfx_machine_run(data.machine, err);
+    } while (status == FACET_OK && bench_meter_more(&meter, (uint64_t)ROWS * PICTURE));
+    *value = bench_meter_rate(&meter);
     return status;
 }
 
@@ -364,15 +348,12 @@ static uint64_t gathers(void *context, uint64_t count)
 static double rate(bench_work *work, void *context, double seconds)
 {
     enum { TURN = 1024 };
-    double start = cpu_now(), now = start;
-    uint64_t done = 0;
+    struct bench_meter meter = bench_meter_start(seconds);
 
-    while (done == 0 || now - start < seconds) {
+    do {
         data.sum += work(context, TURN);
-        done += TURN;
-        now = cpu_now();
-    }
-    return (double)done / (now - start);
+    } while (bench_meter_more(&meter, TURN));
+    return bench_meter_rate(&meter);
 }
 
 #define GENERAL(name, work, which)                                                                 \
@@ -380,7 +361,7 @@ static double rate(bench_work *work, void *context, double seconds)
     {                                                                                              \
         (void)err;                                                                                 \
         prepare();                                                                                 \
-        *value = rate(work, &data.which, seconds) * 1e-6;                                          \
+        *value = rate(work, &data.which, seconds);                                                 \
         return FACET_OK;                                                                           \
     }
 

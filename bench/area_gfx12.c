@@ -9,31 +9,22 @@
 #include "bench/bench.h"
 
 #include "base/error.h"
-#include "bench/embree_peer.h"
-#include "bench/gfx12_rays.h"
+#include "bench/ray_sets.h"
 
 #include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-enum { WIDTH = 640, HEIGHT = 360, RAYS = WIDTH * HEIGHT };
-
-enum which { PRIMARY, DIFFUSE, SETS };
 
 struct scene_data {
     const char *name;
     uint32_t size; /* 300 000 triangles and more */
-    bool ready, peer_tried;
+    bool ready;
     struct trace_scene scene;
     facet_gfx12_tracer *tracer;
     struct facet_gfx12_query query;
-    struct embree_peer *peer;
-    struct facet_gfx12_batch_ray *rays[SETS];
-    size_t count[SETS];
+    struct ray_sets sets;
     struct facet_gfx12_hit *hits;
-    struct embree_hit *peer_hits;
 };
 
 static struct scene_data terrain = {.name = "terrain", .size = 400};
@@ -56,74 +47,55 @@ static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
     if (status != FACET_OK) {
         return status;
     }
-    d->rays[PRIMARY] = malloc(RAYS * sizeof d->rays[0][0]);
-    d->rays[DIFFUSE] = malloc(RAYS * sizeof d->rays[0][0]);
+    status = ray_sets_make(&d->sets, err);
+    if (status != FACET_OK) {
+        return status;
+    }
     d->hits = malloc(RAYS * sizeof d->hits[0]);
-    d->peer_hits = malloc(RAYS * sizeof d->peer_hits[0]);
-    if (d->rays[PRIMARY] == NULL || d->rays[DIFFUSE] == NULL || d->hits == NULL ||
-        d->peer_hits == NULL) {
+    if (d->hits == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
-    camera_rays(&d->scene, WIDTH, HEIGHT, d->rays[PRIMARY]);
-    d->count[PRIMARY] = RAYS;
-    facet_gfx12_query_init(&d->query, d->rays[PRIMARY]->origin, d->rays[PRIMARY]->direction);
+    camera_rays(&d->scene, WIDTH, HEIGHT, d->sets.rays[PRIMARY]);
+    d->sets.count[PRIMARY] = RAYS;
+    facet_gfx12_query_init(
+        &d->query, d->sets.rays[PRIMARY]->origin, d->sets.rays[PRIMARY]->direction);
     status = facet_gfx12_tracer_batch(
-        d->tracer, &d->query, d->rays[PRIMARY], RAYS, d->hits, NULL, NULL, err);
+        d->tracer, &d->query, d->sets.rays[PRIMARY], RAYS, d->hits, NULL, NULL, err);
     if (status == FACET_OK) {
-        d->count[DIFFUSE] =
-            diffuse_rays(&d->scene, d->rays[PRIMARY], d->hits, RAYS, 0, d->rays[DIFFUSE]);
+        d->sets.count[DIFFUSE] =
+            diffuse_rays(&d->scene, d->sets.rays[PRIMARY], d->hits, RAYS, 0, d->sets.rays[DIFFUSE]);
         d->ready = true;
     }
     return status;
 }
 
-static double cpu_now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Million rays per second over about `seconds`, whole sets at a time. */
 static enum facet_status
-rate(struct scene_data *d, enum which set, double seconds, double *value, struct facet_error *err)
+rate(struct scene_data *d, enum ray_set set, double seconds, double *value, struct facet_error *err)
 {
     enum facet_status status = prepare(d, err);
-    double start = cpu_now(), now = start;
-    size_t done = 0;
+    struct bench_meter meter;
 
-    while (status == FACET_OK && (done == 0 || now - start < seconds)) {
-        status = facet_gfx12_tracer_batch(
-            d->tracer, &d->query, d->rays[set], d->count[set], d->hits, NULL, NULL, err);
-        done += d->count[set];
-        now = cpu_now();
+    if (status != FACET_OK) {
+        return status;
     }
-    *value = (double)done / (now - start) * 1e-6;
+    meter = bench_meter_start(seconds);
+    do {
+        status = facet_gfx12_tracer_batch(
+            d->tracer, &d->query, d->sets.rays[set], d->sets.count[set], d->hits, NULL, NULL, err);
+    } while (status == FACET_OK && bench_meter_more(&meter, d->sets.count[set]));
+    *value = bench_meter_rate(&meter);
     return status;
 }
 
 static enum facet_status peer_rate(
-    struct scene_data *d, enum which set, double seconds, double *value, struct facet_error *err)
+    struct scene_data *d, enum ray_set set, double seconds, double *value, struct facet_error *err)
 {
     enum facet_status status = prepare(d, err);
-    double start, now;
-    size_t done = 0;
 
-    if (status == FACET_OK && d->peer == NULL) {
-        status = embree_peer_create(&d->scene.scene, false, &d->peer, err);
-    }
-    if (status != FACET_OK) {
-        return status;
-    }
-    start = now = cpu_now();
-    while (done == 0 || now - start < seconds) {
-        embree_peer_trace(d->peer, d->rays[set], d->count[set], d->peer_hits);
-        done += d->count[set];
-        now = cpu_now();
-    }
-    *value = (double)done / (now - start) * 1e-6;
-    return FACET_OK;
+    return status == FACET_OK
+               ? ray_sets_peer_rate(&d->sets, &d->scene.scene, set, seconds, value, err)
+               : status;
 }
 
 #define PAIR(name, data, set)                                                                      \
@@ -243,11 +215,17 @@ static enum facet_status trace_slice(struct scene_data *d,
                                      struct slice_time *out,
                                      struct facet_error *err)
 {
-    const size_t count = d->count[DIFFUSE] / SLICES;
+    const size_t count = d->sets.count[DIFFUSE] / SLICES;
     const double waited_before = waited();
     const double start = bench_now();
-    enum facet_status status = facet_gfx12_tracer_batch(
-        d->tracer, &d->query, d->rays[DIFFUSE] + slice * count, count, d->hits, pool, NULL, err);
+    enum facet_status status = facet_gfx12_tracer_batch(d->tracer,
+                                                        &d->query,
+                                                        d->sets.rays[DIFFUSE] + slice * count,
+                                                        count,
+                                                        d->hits,
+                                                        pool,
+                                                        NULL,
+                                                        err);
 
     out->clock = bench_now() - start;
     out->waited = waited() - waited_before;
@@ -273,7 +251,7 @@ static enum facet_status measure_rounds(struct scene_data *d,
                                         struct rounds *p,
                                         struct facet_error *err)
 {
-    const double rays = (double)(d->count[DIFFUSE] / SLICES);
+    const double rays = (double)(d->sets.count[DIFFUSE] / SLICES);
     const double start = bench_now();
     struct slice_time one[2], two;
     /* The first slice wakes the threads and does not count. */

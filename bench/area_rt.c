@@ -10,17 +10,12 @@
 #include "bench/bench.h"
 
 #include "base/error.h"
-#include "bench/embree_peer.h"
+#include "bench/ray_sets.h"
 #include "bench/rt_machine.h"
 #include "rt/rt.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum { WIDTH = 640, HEIGHT = 360, RAYS = WIDTH * HEIGHT };
-
-enum which { PRIMARY, DIFFUSE, SETS };
 
 struct scene_data {
     const char *name;
@@ -28,10 +23,7 @@ struct scene_data {
     bool ready;
     struct rt_scene scene;
     struct rt_machine *machine[SETS];
-    struct embree_peer *peer;
-    struct facet_gfx12_batch_ray *rays[SETS];
-    size_t count[SETS];
-    struct embree_hit *peer_hits;
+    struct ray_sets sets;
 };
 
 static struct scene_data terrain = {.name = "terrain", .size = 400};
@@ -48,8 +40,8 @@ static enum facet_status make_diffuse(struct scene_data *d, struct facet_error *
     } else if ((status = rt_machine_run(d->machine[PRIMARY], err)) == FACET_OK &&
                (status = rt_machine_hits(d->machine[PRIMARY], hits, err)) == FACET_OK) {
         rt_hits_for_rays(hits, RAYS, plain);
-        d->count[DIFFUSE] =
-            diffuse_rays(&d->scene.trace, d->rays[PRIMARY], plain, RAYS, 0, d->rays[DIFFUSE]);
+        d->sets.count[DIFFUSE] = diffuse_rays(
+            &d->scene.trace, d->sets.rays[PRIMARY], plain, RAYS, 0, d->sets.rays[DIFFUSE]);
     }
     free(hits);
     free(plain);
@@ -65,76 +57,54 @@ static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
         return FACET_OK;
     }
     status = rt_scene_make(d->name, d->size, 8, &d->scene, err);
-    d->rays[PRIMARY] = malloc(RAYS * sizeof d->rays[0][0]);
-    d->rays[DIFFUSE] = malloc(RAYS * sizeof d->rays[0][0]);
-    d->peer_hits = malloc(RAYS * sizeof d->peer_hits[0]);
-    if (d->rays[PRIMARY] == NULL || d->rays[DIFFUSE] == NULL || d->peer_hits == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    if (status == FACET_OK) {
+        status = ray_sets_make(&d->sets, err);
     }
     for (unsigned set = 0; set < SETS && status == FACET_OK; set++) {
         status = rt_machine_create(&d->scene.image, &config, &d->machine[set], err);
     }
     if (status == FACET_OK) {
-        camera_rays(&d->scene.trace, WIDTH, HEIGHT, d->rays[PRIMARY]);
-        d->count[PRIMARY] = RAYS;
-        status = rt_machine_load(d->machine[PRIMARY], d->rays[PRIMARY], RAYS, err);
+        camera_rays(&d->scene.trace, WIDTH, HEIGHT, d->sets.rays[PRIMARY]);
+        d->sets.count[PRIMARY] = RAYS;
+        status = rt_machine_load(d->machine[PRIMARY], d->sets.rays[PRIMARY], RAYS, err);
     }
     if (status == FACET_OK) {
         status = make_diffuse(d, err);
     }
     if (status == FACET_OK) {
-        status = rt_machine_load(d->machine[DIFFUSE], d->rays[DIFFUSE], d->count[DIFFUSE], err);
+        status = rt_machine_load(
+            d->machine[DIFFUSE], d->sets.rays[DIFFUSE], d->sets.count[DIFFUSE], err);
     }
     d->ready = status == FACET_OK;
     return status;
 }
 
-static double cpu_now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Million rays per second over about `seconds`, whole jobs at a time. */
 static enum facet_status
-rate(struct scene_data *d, enum which set, double seconds, double *value, struct facet_error *err)
+rate(struct scene_data *d, enum ray_set set, double seconds, double *value, struct facet_error *err)
 {
     enum facet_status status = prepare(d, err);
-    double start = cpu_now(), now = start;
-    size_t done = 0;
+    struct bench_meter meter;
 
-    while (status == FACET_OK && (done == 0 || now - start < seconds)) {
-        status = rt_machine_run(d->machine[set], err);
-        done += d->count[set];
-        now = cpu_now();
+    if (status != FACET_OK) {
+        return status;
     }
-    *value = (double)done / (now - start) * 1e-6;
+    meter = bench_meter_start(seconds);
+    do {
+        status = rt_machine_run(d->machine[set], err);
+    } while (status == FACET_OK && bench_meter_more(&meter, d->sets.count[set]));
+    *value = bench_meter_rate(&meter);
     return status;
 }
 
 static enum facet_status peer_rate(
-    struct scene_data *d, enum which set, double seconds, double *value, struct facet_error *err)
+    struct scene_data *d, enum ray_set set, double seconds, double *value, struct facet_error *err)
 {
     enum facet_status status = prepare(d, err);
-    double start, now;
-    size_t done = 0;
 
-    if (status == FACET_OK && d->peer == NULL) {
-        status = embree_peer_create(&d->scene.trace.scene, false, &d->peer, err);
-    }
-    if (status != FACET_OK) {
-        return status;
-    }
-    start = now = cpu_now();
-    while (done == 0 || now - start < seconds) {
-        embree_peer_trace(d->peer, d->rays[set], d->count[set], d->peer_hits);
-        done += d->count[set];
-        now = cpu_now();
-    }
-    *value = (double)done / (now - start) * 1e-6;
-    return FACET_OK;
+    return status == FACET_OK
+               ? ray_sets_peer_rate(&d->sets, &d->scene.trace.scene, set, seconds, value, err)
+               : status;
 }
 
 #define PAIR(name, data, set)                                                                      \
@@ -225,22 +195,19 @@ static enum facet_status test_rate(uint32_t (*test)(const struct tests *t, unsig
                                    struct facet_error *err)
 {
     struct tests *t = calloc(1, sizeof *t);
-    double start, now;
-    uint64_t done = 0;
+    struct bench_meter meter;
 
     if (t == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
     tests_make(t);
-    start = now = cpu_now();
-    while (now - start < seconds) {
+    meter = bench_meter_start(seconds);
+    do {
         for (unsigned i = 0; i < TESTS; i++) {
             sink = test(t, i);
         }
-        done += TESTS;
-        now = cpu_now();
-    }
-    *value = (double)done / (now - start) * 1e-6;
+    } while (bench_meter_more(&meter, TESTS));
+    *value = bench_meter_rate(&meter);
     free(t);
     return FACET_OK;
 }

@@ -16,7 +16,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef FACET_HAVE_OSMESA
 #define GL_GLEXT_PROTOTYPES
@@ -127,14 +126,6 @@ static enum facet_status prepare(struct mesh *m, struct facet_error *err)
     return FACET_OK;
 }
 
-static double cpu_now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- Facet ---- */
 
 static void load_states(struct mesh *m)
@@ -177,8 +168,7 @@ static enum facet_status
 facet_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
 {
     enum facet_status status = prepare(m, err);
-    double start, now;
-    uint64_t done = 0;
+    struct bench_meter meter;
 
     if (status != FACET_OK) {
         return status;
@@ -187,18 +177,16 @@ facet_rate(struct mesh *m, double seconds, double *value, struct facet_error *er
     const uint32_t draw[6] = {0, 0, m->index_count, 0, 0xFFFFFFFF, 1};
 
     memcpy(m->vram + AT_DESC, draw, sizeof draw);
-    start = now = cpu_now();
-    while (done == 0 || now - start < seconds) {
+    meter = bench_meter_start(seconds);
+    do {
         const struct facet_raster_result r =
             facet_raster_gdraw(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
 
         if (r.code != 0) {
             return facet_fail(err, FACET_ERR_INTERNAL, 0, "GDRAW reports error %u", r.code);
         }
-        done += m->index_count / 3;
-        now = cpu_now();
-    }
-    *value = (double)done / (now - start) * 1e-6;
+    } while (bench_meter_more(&meter, m->index_count / 3));
+    *value = bench_meter_rate(&meter);
     return FACET_OK;
 }
 
@@ -273,8 +261,7 @@ static enum facet_status
 peer_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
 {
     enum facet_status status = prepare(m, err);
-    double start, now;
-    uint64_t done = 0;
+    struct bench_meter meter;
 
     if (status == FACET_OK && m->peer == NULL) {
         status = osmesa_peer_create(WIDTH, HEIGHT, 24, &m->peer, err);
@@ -287,13 +274,11 @@ peer_rate(struct mesh *m, double seconds, double *value, struct facet_error *err
         return status;
     }
     osmesa_peer_use(m->peer);
-    start = now = cpu_now();
-    while (done == 0 || now - start < seconds) {
+    meter = bench_meter_start(seconds);
+    do {
         peer_draw(m);
-        done += m->index_count / 3;
-        now = cpu_now();
-    }
-    *value = (double)done / (now - start) * 1e-6;
+    } while (bench_meter_more(&meter, m->index_count / 3));
+    *value = bench_meter_rate(&meter);
     return FACET_OK;
 }
 

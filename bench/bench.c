@@ -25,12 +25,36 @@ const struct bench_area *const bench_areas[] = {
     NULL,
 };
 
-double bench_now(void)
+static double seconds_on(clockid_t clock)
 {
     struct timespec t;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    (void)clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double bench_now(void)
+{
+    return seconds_on(CLOCK_MONOTONIC);
+}
+
+struct bench_meter bench_meter_start(double seconds)
+{
+    const double now = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+
+    return (struct bench_meter){.seconds = seconds, .start = now, .now = now};
+}
+
+bool bench_meter_more(struct bench_meter *meter, uint64_t units)
+{
+    meter->done += units;
+    meter->now = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    return meter->now - meter->start < meter->seconds;
+}
+
+double bench_meter_rate(const struct bench_meter *meter)
+{
+    return (double)meter->done / (meter->now - meter->start) * 1e-6;
 }
 
 /* Seconds that `count` units take. */

@@ -41,6 +41,26 @@ typedef uint64_t bench_work(void *context, uint64_t count);
 /* Units per second, measured over about `seconds`. */
 double bench_rate(bench_work *work, void *context, double seconds);
 
+/* Units done against the CPU time of the thread: other programs on the machine count little.
+ *
+ *     struct bench_meter meter = bench_meter_start(seconds);
+ *     do {
+ *         ...
+ *     } while (bench_meter_more(&meter, units));
+ *     *value = bench_meter_rate(&meter);
+ */
+struct bench_meter {
+    double seconds; /* how long to go on */
+    double start, now;
+    uint64_t done;
+};
+
+struct bench_meter bench_meter_start(double seconds);
+/* Counts units that are done; false when the time is up. */
+bool bench_meter_more(struct bench_meter *meter, uint64_t units);
+/* Million units per second. */
+double bench_meter_rate(const struct bench_meter *meter);
+
 /* true when the program is on PATH, or at the path given. */
 bool bench_has_program(const char *program);
 /* Runs a program (found on PATH) to its end, its output thrown away, and gives the wall time. Fails

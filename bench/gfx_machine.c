@@ -3,11 +3,10 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "isa/assemble.h"
+#include "bench/hart_setup.h"
 
 #include <facet/xphmg.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     LANES = GFX_MACHINE_LANES,
@@ -31,48 +30,6 @@ static const char program[] = "loop: csrw SVSTATE, t0\n"
                               " addi a6, a6, 1024\n"
                               " bne a0, a1, loop\n";
 
-static enum facet_status put_program(struct gfx_machine *m, struct facet_error *err)
-{
-    struct facet_asm_options options = {.isa = FACET_ISA_XPHMG};
-    struct facet_asm_result result;
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    uint64_t base;
-    enum facet_status status = facet_assemble(&options, program, strlen(program), &result, err);
-
-    if (status == FACET_OK) {
-        status = facet_object_flatten(result.object, &bytes, &size, &base, err);
-    }
-    if (status == FACET_OK) {
-        status = facet_machine_write(m->machine, 0, FACET_XPHMG_RAM_BASE, bytes, size, err);
-        m->end = FACET_XPHMG_RAM_BASE + size;
-    }
-    free(bytes);
-    facet_asm_result_free(&result);
-    return status;
-}
-
-static enum facet_status
-put_csr(struct gfx_machine *m, const char *name, uint64_t value, struct facet_error *err)
-{
-    return facet_machine_csr_write(m->machine,
-                                   0,
-                                   facet_machine_find_csr(m->machine, 0, name),
-                                   (struct facet_value){value, 0},
-                                   NULL,
-                                   err);
-}
-
-static enum facet_status
-put_reg(struct gfx_machine *m, const char *name, uint64_t value, struct facet_error *err)
-{
-    return facet_machine_reg_write(m->machine,
-                                   0,
-                                   facet_machine_find_reg(m->machine, 0, name),
-                                   (struct facet_value){value, 0},
-                                   err);
-}
-
 static enum facet_status
 put_state(struct gfx_machine *m, uint32_t width, uint32_t height, struct facet_error *err)
 {
@@ -91,7 +48,7 @@ put_state(struct gfx_machine *m, uint32_t width, uint32_t height, struct facet_e
     enum facet_status status = FACET_OK;
 
     for (size_t k = 0; k < sizeof csrs / sizeof csrs[0] && status == FACET_OK; k++) {
-        status = put_csr(m, csrs[k].name, csrs[k].value, err);
+        status = hart_put_csr(m->machine, csrs[k].name, csrs[k].value, err);
     }
     return status;
 }
@@ -119,7 +76,7 @@ enum facet_status gfx_machine_create(const uint8_t *texels,
     m->in = FACET_XPHMG_RAM_BASE + in;
     m->out = FACET_XPHMG_RAM_BASE + results;
     if ((status = facet_xphmg_create(&config, &m->machine, err)) != FACET_OK ||
-        (status = put_program(m, err)) != FACET_OK ||
+        (status = hart_put_program(m->machine, program, &m->end, err)) != FACET_OK ||
         (status = put_state(m, width, height, err)) != FACET_OK ||
         (status = facet_machine_write(
              m->machine, 0, FACET_XPHMG_RAM_BASE + AT_TEXTURE, texels, bytes, err)) != FACET_OK) {
@@ -161,11 +118,12 @@ enum facet_status gfx_machine_run(struct gfx_machine *m, struct facet_error *err
     struct facet_stop stop;
     enum facet_status status;
 
-    if ((status = put_reg(m, "pc", FACET_XPHMG_RAM_BASE, err)) != FACET_OK ||
-        (status = put_reg(m, "a0", m->in, err)) != FACET_OK ||
-        (status = put_reg(m, "a6", m->out, err)) != FACET_OK ||
-        (status = put_reg(m, "a1", m->in + (uint64_t)m->groups * IN_BYTES, err)) != FACET_OK ||
-        (status = put_reg(m, "t0", one_shot, err)) != FACET_OK) {
+    if ((status = hart_put_reg(m->machine, "pc", FACET_XPHMG_RAM_BASE, err)) != FACET_OK ||
+        (status = hart_put_reg(m->machine, "a0", m->in, err)) != FACET_OK ||
+        (status = hart_put_reg(m->machine, "a6", m->out, err)) != FACET_OK ||
+        (status = hart_put_reg(m->machine, "a1", m->in + (uint64_t)m->groups * IN_BYTES, err)) !=
+            FACET_OK ||
+        (status = hart_put_reg(m->machine, "t0", one_shot, err)) != FACET_OK) {
         return status;
     }
     facet_machine_run(m->machine, &run, &stop);

@@ -2,7 +2,7 @@
 #include "bench/rt_machine.h"
 
 #include "base/bits.h"
-#include "isa/assemble.h"
+#include "bench/hart_setup.h"
 #include "render/tile_input.h"
 #include "scene/make.h"
 
@@ -69,31 +69,12 @@ void rt_scene_free(struct rt_scene *s)
 
 /* ---- the machine ---- */
 
+static const char program[] = "xsubmit.rt a1, a0\n xfence.wait a1\n";
+
 static enum facet_status
 put(struct rt_machine *m, uint64_t at, const void *bytes, size_t size, struct facet_error *err)
 {
     return facet_machine_write(m->machine, 0, FACET_XPHMG_RAM_BASE + at, bytes, size, err);
-}
-
-static enum facet_status put_program(struct rt_machine *m, struct facet_error *err)
-{
-    static const char text[] = "xsubmit.rt a1, a0\n xfence.wait a1\n";
-    struct facet_asm_options options = {.isa = FACET_ISA_XPHMG};
-    struct facet_asm_result result;
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    uint64_t base;
-    enum facet_status status = facet_assemble(&options, text, strlen(text), &result, err);
-
-    if (status == FACET_OK) {
-        status = facet_object_flatten(result.object, &bytes, &size, &base, err);
-    }
-    if (status == FACET_OK) {
-        status = put(m, 0, bytes, size, err);
-    }
-    free(bytes);
-    facet_asm_result_free(&result);
-    return status;
 }
 
 static enum facet_status
@@ -123,27 +104,6 @@ put_descriptor(struct rt_machine *m, uint32_t opts, struct facet_error *err)
 }
 
 static enum facet_status
-put_csr(struct rt_machine *m, const char *name, uint64_t value, struct facet_error *err)
-{
-    return facet_machine_csr_write(m->machine,
-                                   0,
-                                   facet_machine_find_csr(m->machine, 0, name),
-                                   (struct facet_value){value, 0},
-                                   NULL,
-                                   err);
-}
-
-static enum facet_status
-put_reg(struct rt_machine *m, const char *name, uint64_t value, struct facet_error *err)
-{
-    return facet_machine_reg_write(m->machine,
-                                   0,
-                                   facet_machine_find_reg(m->machine, 0, name),
-                                   (struct facet_value){value, 0},
-                                   err);
-}
-
-static enum facet_status
 set_up(struct rt_machine *m, const struct rt_machine_config *config, struct facet_error *err)
 {
     const uint64_t apply = UINT64_C(1) << 63, cap = config->rays + 1;
@@ -159,13 +119,15 @@ set_up(struct rt_machine *m, const struct rt_machine_config *config, struct face
     m->rays = FACET_XPHMG_RAM_BASE + image_end;
     m->hits = FACET_XPHMG_RAM_BASE + hits;
     m->misses = FACET_XPHMG_RAM_BASE + misses;
-    if (status != FACET_OK || (status = put_program(m, err)) != FACET_OK ||
+    if (status != FACET_OK ||
+        (status = hart_put_program(m->machine, program, NULL, err)) != FACET_OK ||
         (status = put_descriptor(m, config->opts, err)) != FACET_OK ||
         (status = put(m, AT_IMAGE, m->image->bytes, m->image->size, err)) != FACET_OK ||
-        (status = put_csr(m, "CAP.PREC.ALT", m->header.alt | apply, err)) != FACET_OK) {
+        (status = hart_put_csr(m->machine, "CAP.PREC.ALT", m->header.alt | apply, err)) !=
+            FACET_OK) {
         return status;
     }
-    return put_csr(m, "CAP.PREC.MODE", m->header.mode | apply, err);
+    return hart_put_csr(m->machine, "CAP.PREC.MODE", m->header.mode | apply, err);
 }
 
 enum facet_status rt_machine_create(const struct facet_rtbvh_image *image,
@@ -261,8 +223,9 @@ enum facet_status rt_machine_run(struct rt_machine *m, struct facet_error *err)
     if ((status = put_queue(m, AT_RAYQ, (uint32_t)m->count, m->rays, err)) != FACET_OK ||
         (status = put_queue(m, AT_HITQ, 0, m->hits, err)) != FACET_OK ||
         (status = put_queue(m, AT_MISSQ, 0, m->misses, err)) != FACET_OK ||
-        (status = put_reg(m, "pc", FACET_XPHMG_RAM_BASE, err)) != FACET_OK ||
-        (status = put_reg(m, "a0", FACET_XPHMG_RAM_BASE + AT_DESCRIPTOR, err)) != FACET_OK) {
+        (status = hart_put_reg(m->machine, "pc", FACET_XPHMG_RAM_BASE, err)) != FACET_OK ||
+        (status = hart_put_reg(m->machine, "a0", FACET_XPHMG_RAM_BASE + AT_DESCRIPTOR, err)) !=
+            FACET_OK) {
         return status;
     }
     facet_machine_run(m->machine, &run, &stop);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "bvh/rt_image.h"
 #include "scene/import.h"
 
 #include <inttypes.h>
@@ -38,20 +39,31 @@ void bvh_file_free(struct bvh_file *file)
     *file = (struct bvh_file){0};
 }
 
-static bool is_file(const char *path)
+bool bvh_is_gfx12(const struct cli_args *args, const char *path, const struct bvh_file *file)
 {
-    return path != NULL && strcmp(path, "-") != 0;
-}
-
-bool bvh_would_replace(const struct cli_args *args,
-                       const char *output,
-                       const char *other,
-                       const char *what)
-{
-    if (!is_file(output) || !is_file(other) || !facet_file_same(output, other)) {
+    if (facet_rtbvh_is(file->bytes.data, file->bytes.size)) {
+        (void)cli_bad(args, "%s is a tile image of XPHMG_RT; expected a GFX12 image", path);
         return false;
     }
-    (void)cli_bad(args, "%s is %s: choose another output", output, what);
+    return true;
+}
+
+bool bvh_has_root(const struct cli_args *args, const char *path, const struct bvh_file *file)
+{
+    const struct facet_gfx12_view *v = &file->view;
+
+    if (!bvh_is_gfx12(args, path, file)) {
+        return false;
+    }
+    if (facet_gfx12_id_kind(v->root) == FACET_GFX12_KIND_NONE || v->size < FACET_GFX12_NODE_BYTES ||
+        facet_gfx12_id_offset(v->root) > v->size - FACET_GFX12_NODE_BYTES) {
+        (void)cli_bad(args,
+                      "%s: the root 0x%08" PRIx32 " is no node of the image (%" PRIu64 " bytes)",
+                      path,
+                      v->root,
+                      (uint64_t)v->size);
+        return false;
+    }
     return true;
 }
 

@@ -25,13 +25,10 @@ struct bvh_file {
 /* Reads the image and the two options; the complaint is printed when it returns false. */
 bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out);
 void bvh_file_free(struct bvh_file *file);
-
-/* Whether writing `output` would replace the file `other`, which is `what` ("the input"); the
- * complaint is printed when it returns true. Both may be NULL (absent) or "-" (a stream). */
-bool bvh_would_replace(const struct cli_args *args,
-                       const char *output,
-                       const char *other,
-                       const char *what);
+/* Whether the bytes can be a GFX12 image (it has no header: whatever is no tile image), and whether
+ * its root lies in it; the complaint is printed when they return false. */
+bool bvh_is_gfx12(const struct cli_args *args, const char *path, const struct bvh_file *file);
+bool bvh_has_root(const struct cli_args *args, const char *path, const struct bvh_file *file);
 
 /* Hands the buffer to standard output; false when memory ran out on the way. */
 struct facet_strbuf;

@@ -7,10 +7,27 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 bool bvh_tiles_is(const struct bvh_file *file)
 {
     return facet_rtbvh_is(file->bytes.data, file->bytes.size);
+}
+
+bool bvh_tiles_options_fit(const struct cli_args *args)
+{
+    static const char *const others[] = {"base", "root", "partial"};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (cli_given(args, others[i])) {
+            (void)cli_bad(args,
+                          "--%s belongs to GFX12 images; %s is a tile image of XPHMG_RT",
+                          others[i],
+                          args->positional[0]);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- check ---- */
@@ -20,28 +37,43 @@ static const char *severity(const struct facet_rtbvh_finding *f)
     return facet_rtbvh_rules[f->rule].warning ? "warning" : "error";
 }
 
+/* What is wrong with a header says "offset ..., expected ..." by itself. */
+static void print_finding(const struct facet_rtbvh_check *check,
+                          const struct facet_rtbvh_finding *f)
+{
+    const char *after = check->open ? NULL : strstr(f->text, ": ");
+
+    printf("0x%08" PRIx64 "  %s  %s  %s: ",
+           f->offset,
+           facet_rtbvh_rules[f->rule].id,
+           facet_rtbvh_rules[f->rule].requirement,
+           severity(f));
+    if (after != NULL) {
+        printf("%s\n", after + 2);
+    } else {
+        printf("%s: expected %s\n", f->text, facet_rtbvh_rules[f->rule].title);
+    }
+}
+
 static void print_findings(const struct facet_rtbvh_check *check)
 {
     for (uint32_t i = 0; i < check->count; i++) {
-        const struct facet_rtbvh_finding *f = &check->findings[i];
-
-        printf("0x%08" PRIx64 "  %s  %s  %s: %s: expected %s\n",
-               f->offset,
-               facet_rtbvh_rules[f->rule].id,
-               facet_rtbvh_rules[f->rule].requirement,
-               severity(f),
-               f->text,
-               facet_rtbvh_rules[f->rule].title);
+        print_finding(check, &check->findings[i]);
     }
     if (check->errors + check->warnings > check->count) {
         printf("... and %" PRIu64 " more\n", check->errors + check->warnings - check->count);
     }
-    printf("%u nodes, %u leaves, %" PRIu64 " triangles: %" PRIu64 " errors, %" PRIu64 " warnings\n",
+    printf("%u node%s, %u %s, %" PRIu64 " triangle%s: %" PRIu64 " error%s, %" PRIu64 " warning%s\n",
            check->nodes,
+           cli_s(check->nodes),
            check->leaves,
+           check->leaves == 1 ? "leaf" : "leaves",
            check->triangles,
+           cli_s(check->triangles),
            check->errors,
-           check->warnings);
+           cli_s(check->errors),
+           check->warnings,
+           cli_s(check->warnings));
 }
 
 static json_t *findings_json(const struct facet_rtbvh_check *check)
@@ -87,6 +119,9 @@ int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, ui
     struct facet_error err = {0};
     int code;
 
+    if (!bvh_tiles_options_fit(args)) {
+        return CLI_BAD;
+    }
     if (facet_rtbvh_check(file->bytes.data, file->bytes.size, limit, &check, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
@@ -108,6 +143,9 @@ look(const struct cli_args *args, const struct bvh_file *file, struct facet_rtbv
 {
     struct facet_error err = {0};
 
+    if (!bvh_tiles_options_fit(args)) {
+        return false;
+    }
     if (facet_rtbvh_check(file->bytes.data, file->bytes.size, 1, check, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
         return false;
@@ -315,7 +353,7 @@ int bvh_tiles_diff(const struct cli_args *args,
     struct facet_error err = {0};
     uint64_t count;
 
-    if (!open_view(args, args->positional[0], a, &view_a) ||
+    if (!bvh_tiles_options_fit(args) || !open_view(args, args->positional[0], a, &view_a) ||
         !open_view(args, args->positional[1], b, &view_b)) {
         return CLI_BAD;
     }

@@ -6,14 +6,21 @@
 #include "cli/bvh.h"
 
 #include "bvh/rt_check.h"
+#include "render/tile_input.h"
 
 #include <jansson.h>
 
 /* --format xphmg4 or xphmg8. */
 bool bvh_tiles_wanted(const struct cli_args *args);
 int bvh_tiles_build(const struct cli_args *args);
+/* A scene as triangles in the world. */
+enum facet_status
+bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_error *err);
 /* The file has been read and stays the caller's. */
 bool bvh_tiles_is(const struct bvh_file *file);
+/* Whether nothing was asked for that only GFX12 images have; the complaint is printed otherwise. */
+bool bvh_tiles_options_fit(const struct cli_args *args);
+int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file);
 int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit);
 int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
 /* What --json of `facet bvh info` prints; the header is sound. */

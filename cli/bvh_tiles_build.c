@@ -1,10 +1,10 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
 #include "cli/bvh_tiles.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "bvh/rt_build.h"
 #include "bvh/rt_check.h"
-#include "render/tile_input.h"
 #include "scene/import.h"
 
 #include <inttypes.h>
@@ -93,15 +93,15 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
         .children = strcmp(cli_value(args, "format"), "xphmg8") == 0 ? 8 : 4};
     if (!choose_element(args, options) || !cli_number(args, "prim-range", 1, 16, &leaf) ||
         !cli_real(args, "reach", 0.0, 1e38, &options->reach) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, threads)) {
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads)) {
         return false;
     }
     options->leaf_size = (uint32_t)leaf;
     return true;
 }
 
-static enum facet_status
-read_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
+enum facet_status
+bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
 {
     struct facet_scene scene;
     enum facet_status status;
@@ -185,7 +185,9 @@ static int print_result(const struct cli_args *args,
            h->alt);
     printf("bytes               %" PRIu64 "\n", image->size);
     if (report->degenerate != 0) {
-        printf("left out            %u degenerate triangles\n", report->degenerate);
+        printf("left out            %u degenerate triangle%s\n",
+               report->degenerate,
+               cli_s(report->degenerate));
     }
     return CLI_OK;
 }
@@ -208,12 +210,16 @@ int bvh_tiles_build(const struct cli_args *args)
     if (args->positional_count == 0) {
         return cli_bad(args, "expected a scene file");
     }
-    if (bvh_would_replace(args, output, args->positional[0], "the scene")) {
+    if (cli_would_replace(args, output, args->positional[0], "the scene") ||
+        !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = read_scene(args->positional[0], &input, &err);
+    status = bvh_tiles_scene(args->positional[0], &input, &err);
     if (status == FACET_OK) {
         status = build(args, &input, &options, (unsigned)threads, &image, &report, &err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(&err, args->positional[0]);
+        }
     }
     free(input.triangles);
     if (status == FACET_OK) {

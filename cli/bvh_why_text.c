@@ -1,6 +1,7 @@
 /* `facet bvh why` as text: one indented paragraph per node. Floats are printed as bits and value.
  */
 #include "cli/bvh_why.h"
+#include "cli/command.h"
 
 #include "bvh/gfx12_f32.h"
 #include "bvh/gfx12_walk.h"
@@ -283,12 +284,16 @@ void bvh_why_text_result(const struct facet_gfx12_why_result *result)
 {
     const struct facet_gfx12_hit *h = &result->hit;
 
-    printf("end after %" PRIu64 " nodes: %" PRIu64 " boxes, %" PRIu64 " primitive pairs, %" PRIu64
-           " instances; stack at most %" PRIu32 " deep\n",
+    printf("end after %" PRIu64 " node%s: %" PRIu64 " box%s, %" PRIu64 " primitive pair%s, %" PRIu64
+           " instance%s; stack at most %" PRIu32 " deep\n",
            result->stats.steps,
+           cli_s(result->stats.steps),
            result->stats.boxes,
+           result->stats.boxes == 1 ? "" : "es",
            result->stats.primitives,
+           cli_s(result->stats.primitives),
            result->stats.instances,
+           cli_s(result->stats.instances),
            result->stats.max_depth);
     if (!h->found) {
         printf("no hit\n");

@@ -1,5 +1,5 @@
 /* `facet as`: assembly text to an executable, a flat image or words in hexadecimal. */
-#include "cli/command.h"
+#include "cli/output.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_DEFINES = CLI_MAX_VALUES };
 #define INPUT_LIMIT ((size_t)1 << 30)
@@ -105,11 +104,6 @@ static bool choose_output(struct job *job)
     return true;
 }
 
-static bool is_stream(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
-
 /* No two of input, result, listing and report may be one file or one stream. */
 static bool outputs_differ(const struct job *job)
 {
@@ -121,14 +115,14 @@ static bool outputs_differ(const struct job *job)
         if (outputs[i] == NULL) {
             continue;
         }
-        if (is_stream(outputs[i]) && args->json) {
+        if (cli_is_stream(outputs[i]) && args->json) {
             (void)cli_bad(args,
                           "%s and --json both want standard output; say where to with %s FILE",
                           i == 0 ? "the result" : "the listing",
                           i == 0 ? "-o" : "--listing");
             return false;
         }
-        if (!is_stream(outputs[i]) && !is_stream(job->input) &&
+        if (!cli_is_stream(outputs[i]) && !cli_is_stream(job->input) &&
             facet_file_same(outputs[i], job->input)) {
             (void)cli_bad(args, "%s is the input: choose another output", outputs[i]);
             return false;
@@ -137,11 +131,12 @@ static bool outputs_differ(const struct job *job)
     if (listing == NULL) {
         return true;
     }
-    if (is_stream(listing) && is_stream(job->output)) {
+    if (cli_is_stream(listing) && cli_is_stream(job->output)) {
         (void)cli_bad(args, "the result and the listing both want standard output");
         return false;
     }
-    if (!is_stream(listing) && !is_stream(job->output) && facet_file_same(listing, job->output)) {
+    if (!cli_is_stream(listing) && !cli_is_stream(job->output) &&
+        facet_file_same(listing, job->output)) {
         (void)cli_bad(args, "the result and the listing are the same file, %s", listing);
         return false;
     }
@@ -254,7 +249,7 @@ static int complain(struct job *job, const struct facet_error *err)
     fprintf(stderr,
             "facet as: %zu error%s%s, nothing was written\n",
             diags->count,
-            diags->count == 1 ? "" : "s",
+            cli_s(diags->count),
             diags->count >= 20 ? " (the rest is not shown)" : "");
     return CLI_BAD;
 }
@@ -273,67 +268,44 @@ static void hex_words(const uint8_t *data, size_t size, struct facet_strbuf *out
     }
 }
 
-static enum facet_status write_result(struct job *job, struct facet_error *err)
+/* The result and the listing appear together or not at all. */
+static enum facet_status write_files(const struct job *job, struct facet_error *err)
 {
-    struct facet_object *object = job->result.object;
-    enum facet_status status;
+    const char *path = cli_value(job->args, "listing");
+    const bool hex = strcmp(job->format, "hex") == 0;
+    struct facet_strbuf words, listing;
     uint8_t *data = NULL;
     size_t size = 0;
     uint64_t base;
+    enum facet_status status =
+        strcmp(job->format, "elf") == 0
+            ? facet_elf_write(job->result.object, &data, &size, err)
+            : facet_object_flatten(job->result.object, &data, &size, &base, err);
 
-    if (strcmp(job->format, "elf") == 0) {
-        status = facet_elf_write(object, &data, &size, err);
-    } else {
-        status = facet_object_flatten(object, &data, &size, &base, err);
-    }
-    if (status == FACET_OK && strcmp(job->format, "hex") == 0) {
-        struct facet_strbuf text;
-
-        facet_strbuf_init(&text);
-        hex_words(data, size, &text);
-        status = text.failed
-                     ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
-                     : facet_file_write(job->output, facet_strbuf_text(&text), text.length, err);
-        facet_strbuf_free(&text);
-    } else if (status == FACET_OK) {
-        status = facet_file_write(job->output, data, size, err);
-    }
-    free(data);
-    return status;
-}
-
-/* Removes a file that was written a moment ago; a stream or a device stays. */
-static void take_back(const char *path)
-{
-    struct stat info;
-
-    if (!is_stream(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-        (void)remove(path);
-    }
-}
-
-/* The result, then the listing; both or none of them, whatever fails. */
-static enum facet_status write_files(struct job *job, struct facet_error *err)
-{
-    const char *path = cli_value(job->args, "listing");
-    struct facet_strbuf text;
-    enum facet_status status = FACET_OK;
-
-    facet_strbuf_init(&text);
-    if (path != NULL) {
-        facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &text);
-        status = text.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory") : FACET_OK;
-    }
-    if (status == FACET_OK) {
-        status = write_result(job, err);
+    facet_strbuf_init(&words);
+    facet_strbuf_init(&listing);
+    if (status == FACET_OK && hex) {
+        hex_words(data, size, &words);
     }
     if (status == FACET_OK && path != NULL) {
-        status = facet_file_write(path, facet_strbuf_text(&text), text.length, err);
-        if (status != FACET_OK) {
-            take_back(job->output);
-        }
+        facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &listing);
     }
-    facet_strbuf_free(&text);
+    if (words.failed || listing.failed) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    if (status == FACET_OK) {
+        const struct facet_file_part parts[] = {
+            {job->output,
+             hex ? facet_strbuf_text(&words) : (void *)data,
+             hex ? words.length : size},
+            {path, facet_strbuf_text(&listing), listing.length},
+        };
+
+        status = facet_file_write_all(parts, path != NULL ? 2 : 1, err);
+    }
+    facet_strbuf_free(&words);
+    facet_strbuf_free(&listing);
+    free(data);
     return status;
 }
 
@@ -417,7 +389,7 @@ static const struct cli_option options[] = {
     {"isa", 'i', "tile|xphmg", "the machine"},
     {"format", 'f', "elf|bin|hex", "executable (default), flat image, or one 0x word per line"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
-    {"define", 'D', "NAME=VALUE", "defines a symbol; may be repeated; without =VALUE it is 1"},
+    {"define", 'D', "NAME=VALUE", "define a symbol; without =VALUE it is 1; repeatable"},
     {"include", 'I', "DIR", "folder from which .include may read files"},
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
     {NULL, 0, NULL, NULL},

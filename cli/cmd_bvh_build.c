@@ -1,5 +1,6 @@
 /* `facet bvh build`: a scene file to a GFX12 image; tile images are in bvh_tiles_build.c. */
 #include "cli/bvh_tiles.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "base/progress.h"
@@ -107,12 +108,12 @@ static void print_text(const struct result *r)
                r->report.inactive);
     }
     if (r->flat_instances != 0) {
-        printf("left out            %u instances without volume\n", r->flat_instances);
+        printf("left out            %u instance%s without volume\n",
+               r->flat_instances,
+               cli_s(r->flat_instances));
     }
-    printf("build time          %.3f s on %u thread%s\n",
-           r->seconds,
-           r->threads,
-           r->threads == 1 ? "" : "s");
+    printf(
+        "build time          %.3f s on %u thread%s\n", r->seconds, r->threads, cli_s(r->threads));
 }
 
 static int print_result(const struct cli_args *args, const struct result *r)
@@ -144,7 +145,7 @@ static bool read_options(const struct cli_args *args,
 
     *options = (struct facet_gfx12_build_options){.obb = cli_given(args, "obb")};
     if (!cli_number(args, "prim-range", 1, 16, &range) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, threads) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads) ||
         !cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &options->base)) {
         return false;
     }
@@ -189,8 +190,9 @@ static int run_build(const struct cli_args *args)
         return cli_bad(args, "expected a scene file or --aabbs FILE");
     }
     if (!read_options(args, &options, &threads) ||
-        bvh_would_replace(args, output, path, "the scene") ||
-        bvh_would_replace(args, output, cli_value(args, "aabbs"), "the file of boxes")) {
+        cli_would_replace(args, output, path, "the scene") ||
+        cli_would_replace(args, output, cli_value(args, "aabbs"), "the file of boxes") ||
+        !cli_can_write(args, output)) {
         return CLI_BAD;
     }
     status = bvh_scene_read(path, cli_value(args, "aabbs"), &input, &err);
@@ -233,7 +235,7 @@ static const struct cli_option build_options[] = {
     {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 8, for contract 2)"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
     {"base", 0, "ADDR", "address at which the image will lie (default 0)"},
-    {"threads", 0, "N", "working threads (default: all processors)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     {NULL, 0, NULL, NULL},
 };
 

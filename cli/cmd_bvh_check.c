@@ -24,12 +24,17 @@ static void print_text(const struct facet_gfx12_check *check)
     if (total > check->count) {
         printf("... and %" PRIu64 " more\n", total - check->count);
     }
-    printf("%u nodes, %u reached: %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes\n",
+    printf("%u node%s, %u reached: %" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64
+           " note%s\n",
            check->nodes,
+           cli_s(check->nodes),
            check->reached,
            check->total[FACET_GFX12_ERROR],
+           cli_s(check->total[FACET_GFX12_ERROR]),
            check->total[FACET_GFX12_WARNING],
-           check->total[FACET_GFX12_NOTE]);
+           cli_s(check->total[FACET_GFX12_WARNING]),
+           check->total[FACET_GFX12_NOTE],
+           cli_s(check->total[FACET_GFX12_NOTE]));
 }
 
 static json_t *finding_json(const struct facet_gfx12_finding *f)

@@ -74,8 +74,9 @@ static int run_diff(const struct cli_args *args)
         code = bvh_tiles_is(&a) && bvh_tiles_is(&b)
                    ? bvh_tiles_diff(args, &a, &b, out.limit)
                    : cli_bad(args,
-                             "%s is a tile image of XPHMG_RT: expected two of them",
-                             args->positional[bvh_tiles_is(&a) ? 0 : 1]);
+                             "%s is a tile image of XPHMG_RT, %s is none: expected two of them",
+                             args->positional[bvh_tiles_is(&a) ? 0 : 1],
+                             args->positional[bvh_tiles_is(&a) ? 1 : 0]);
         bvh_file_free(&a);
         bvh_file_free(&b);
         return code;

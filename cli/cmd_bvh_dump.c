@@ -1,5 +1,6 @@
 /* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
 #include "cli/bvh_tiles.h"
+#include "cli/output.h"
 
 #include "base/strbuf.h"
 #include "bvh/gfx12_text.h"
@@ -76,7 +77,7 @@ static int run_encode(const struct cli_args *args)
     if (output == NULL) {
         return cli_bad(args, "expected -o FILE");
     }
-    if (bvh_would_replace(args, output, path, "the input")) {
+    if (cli_would_replace(args, output, path, "the input")) {
         return CLI_BAD;
     }
     status = facet_file_read(path, MAX_TEXT_BYTES, &text, &err);

@@ -36,7 +36,10 @@ static void print_histogram(const char *title, const uint64_t *bins, size_t coun
 
 static void print_text(const struct facet_bvh_stats *s)
 {
-    printf("bytes               %" PRIu64 " (%" PRIu64 " nodes)\n", s->bytes, s->nodes);
+    printf("bytes               %" PRIu64 " (%" PRIu64 " node%s)\n",
+           s->bytes,
+           s->nodes,
+           cli_s(s->nodes));
     printf("box nodes           %" PRIu64, s->box_nodes);
     if (s->box_nodes != 0) {
         printf(", %.2f children each", (double)s->child_boxes / (double)s->box_nodes);
@@ -87,6 +90,10 @@ static int run_info(const struct cli_args *args)
 
         bvh_file_free(&file);
         return code;
+    }
+    if (!bvh_has_root(args, args->positional[0], &file)) {
+        bvh_file_free(&file);
+        return CLI_BAD;
     }
     status = facet_gfx12_walk(&file.view, &walk, &err);
     if (status == FACET_OK) {

@@ -1,5 +1,6 @@
 /* `facet bvh trace`: a file of rays through an image, hits into another file. */
 #include "cli/bvh.h"
+#include "cli/output.h"
 
 #include "base/bits.h"
 #include "base/json.h"
@@ -172,15 +173,19 @@ static int print_result(const struct cli_args *args, const struct job *job)
                                         (json_int_t)s->max_depth));
     }
     if (cli_given(args, "stats")) {
-        printf("rays             %zu, %" PRIu64 " hits\n", job->count, job->found);
+        printf(
+            "rays             %zu, %" PRIu64 " hit%s\n", job->count, job->found, cli_s(job->found));
         printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
                " instance nodes)\n",
                s->steps,
                s->boxes,
                s->primitives,
                s->instances);
-        printf(
-            "stack            %" PRIu64 " pushes, %u entries at most\n", s->pushes, s->max_depth);
+        printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
+               s->pushes,
+               s->pushes == 1 ? "" : "es",
+               s->max_depth,
+               s->max_depth == 1 ? "y" : "ies");
     }
     return CLI_OK;
 }
@@ -203,12 +208,16 @@ static int run_trace(const struct cli_args *args)
     if (strcmp(output, "-") == 0 && (args->json || cli_given(args, "stats"))) {
         return cli_bad(args, "figures and -o - both want standard output");
     }
-    if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads) ||
+    if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
-        bvh_would_replace(args, output, args->positional[0], "the image") ||
-        bvh_would_replace(args, output, rays, "the file of rays") ||
+        cli_would_replace(args, output, args->positional[0], "the image") ||
+        cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
         !bvh_file_read(args, args->positional[0], &file)) {
+        return CLI_BAD;
+    }
+    if (!bvh_has_root(args, args->positional[0], &file)) {
+        bvh_file_free(&file);
         return CLI_BAD;
     }
     facet_gfx12_query_init(&query, zero, zero);
@@ -244,7 +253,7 @@ static const struct cli_option trace_options[] = {
     {"mask", 0, "N", "instance mask, 0 to 0xFF (default 0xFF)"},
     {"profile", 0, "silicon|gpurt", "rules where card and emulation differ (default silicon)"},
     {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},
-    {"threads", 0, "N", "working threads (default: all processors)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     BVH_IMAGE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };

@@ -1,5 +1,6 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
-#include "cli/bvh.h"
+#include "cli/bvh_tiles.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "bvh/gfx12_refit.h"
@@ -42,14 +43,30 @@ static int run_update(const struct cli_args *args)
         return cli_bad(args, "--json and -o - both want standard output");
     }
     /* The image itself may be replaced by its successor. */
-    if (bvh_would_replace(args, output, scene, "the scene") ||
-        bvh_would_replace(args, output, aabbs, "the file of boxes") ||
+    if (cli_would_replace(args, output, scene, "the scene") ||
+        cli_would_replace(args, output, aabbs, "the file of boxes") ||
         !bvh_file_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
+    if (bvh_tiles_is(&file)) {
+        const int code = bvh_tiles_update(args, &file);
+
+        bvh_file_free(&file);
+        return code;
+    }
+    if (cli_given(args, "reach")) {
+        bvh_file_free(&file);
+        return cli_bad(
+            args, "--reach belongs to tile images of XPHMG_RT; %s is none", args->positional[0]);
+    }
+    if (!bvh_has_root(args, args->positional[0], &file)) {
+        bvh_file_free(&file);
+        return CLI_BAD;
+    }
     status = bvh_scene_read(scene, aabbs, &input, &err);
-    if (status == FACET_OK) {
-        status = facet_gfx12_refit(&file.view, &input.scene, &image, &err);
+    if (status == FACET_OK &&
+        (status = facet_gfx12_refit(&file.view, &input.scene, &image, &err)) != FACET_OK) {
+        (void)facet_fail_in(&err, args->positional[0]);
     }
     if (status == FACET_OK) {
         struct facet_gfx12_view moved = file.view;
@@ -88,6 +105,7 @@ static int run_update(const struct cli_args *args)
 static const struct cli_option update_options[] = {
     {"scene", 0, "FILE", "the scene with the new positions"},
     {"aabbs", 0, "FILE", "JSON file with the new procedural boxes"},
+    {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"output", 'o', "FILE", "the image to write"},
     BVH_IMAGE_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -95,16 +113,21 @@ static const struct cli_option update_options[] = {
 
 const struct cli_command cli_cmd_bvh_update = {
     .name = "bvh update",
-    .summary = "refit a GFX12 BVH image to moved geometry",
+    .summary = "refit a BVH image to moved geometry",
     .usage = "facet bvh update IMAGE --scene SCENE -o FILE",
     .details =
         "Keeps the tree of an image that `facet bvh build` made and writes its boxes, vertices, "
         "flags and instance matrices anew from a scene with the same meshes and instances. "
         "Oriented boxes become axis aligned. When moved vertices no longer fit their primitive "
         "node the command says so, and the image must be built anew; when the SAH cost has grown "
-        "much, it should be.",
+        "much, it should be.\n\n"
+        "Tile images of XPHMG_RT are recognized by their header. Their number format stays too: "
+        "positions outside its range want a new image. Boxes are grown as `facet bvh build` grows "
+        "them, and not by less than before.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
-                "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12",
+                "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4\n"
+                "facet bvh update cube.tiles --scene examples/gfx12/cube-moved.obj -o moved.tiles",
     .options = update_options,
     .has_json = true,
     .run = run_update,

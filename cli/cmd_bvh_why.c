@@ -141,7 +141,9 @@ static int explain_trace(const struct cli_args *args,
         code = cli_print_json(args, object);
     } else {
         if (out->shown > out->limit) {
-            printf("... and %" PRIu64 " more nodes\n", out->shown - out->limit);
+            printf("... and %" PRIu64 " more node%s\n",
+                   out->shown - out->limit,
+                   cli_s(out->shown - out->limit));
         }
         if (status == FACET_OK) {
             bvh_why_text_result(&result);
@@ -171,7 +173,8 @@ static int run_why(const struct cli_args *args)
         return CLI_BAD;
     }
     bvh = file.view.base;
-    if (!cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
+    if (!bvh_is_gfx12(args, args->positional[0], &file) ||
+        !cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
         bvh_file_free(&file);
         return CLI_BAD;
     }

@@ -1,5 +1,5 @@
 /* `facet dis`: programs and single words back to assembly text. */
-#include "cli/command.h"
+#include "cli/output.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -223,8 +223,12 @@ static int program(struct output *out)
     enum facet_status status;
     int code;
 
-    if (args->positional_count != 1) {
-        return cli_bad(args, "one FILE is expected; single words follow --hex");
+    if (args->positional_count == 0) {
+        return cli_bad(args, "FILE is missing; single words follow --hex");
+    }
+    if (args->positional_count > 1) {
+        return cli_bad(
+            args, "'%s' is one operand too many; single words follow --hex", args->positional[1]);
     }
     code = read_program(args, &object);
     if (code == CLI_OK) {
@@ -246,14 +250,10 @@ static int run_dis(const struct cli_args *args)
     struct facet_error err = {0};
     int code;
 
-    if (path != NULL && strcmp(path, "-") != 0 && !cli_given(args, "hex")) {
-        for (int i = 0; i < args->positional_count; i++) {
-            if (strcmp(args->positional[i], "-") != 0 &&
-                facet_file_same(path, args->positional[i])) {
-                json_decref(out.json);
-                return cli_bad(args, "%s is the input: choose another output", path);
-            }
-        }
+    if (!cli_given(args, "hex") && args->positional_count > 0 &&
+        cli_would_replace(args, path, args->positional[0], "the input")) {
+        json_decref(out.json);
+        return CLI_BAD;
     }
     facet_strbuf_init(&out.text);
     code = cli_given(args, "hex") ? words(&out) : program(&out);

@@ -193,7 +193,8 @@ static struct facet_gdb_host quiet_host(struct session *s)
 
 static int run_session(struct session *s, uint64_t port, bool tile)
 {
-    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    /* A second Ctrl-C ends the program even inside an instruction that takes hours (a draw). */
+    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
     struct facet_gdb_host host = {.context = s,
                                   .send = host_send,
                                   .receive = host_receive,
@@ -209,6 +210,11 @@ static int run_session(struct session *s, uint64_t port, bool tile)
 
     if (tile) {
         host = quiet_host(s);
+        if (!s->args->quiet) { /* GDB has no way to show nothing instead (docs/tile.md) */
+            fprintf(stderr,
+                    "facet gdb: until GDB is given this line, its x/i shows wrong instructions:\n"
+                    "  python exec(gdb.execute('monitor python', to_string=True))\n");
+        }
     }
     if (facet_gdb_create(s->machine, &host, &gdb, &err) != FACET_OK) {
         return cli_bad_error(s->args, &err);
@@ -313,6 +319,9 @@ const struct cli_command cli_cmd_gdb = {
         "($p0, $pbank1), matrix words. Breakpoints, watchpoints, Ctrl-C, reverse-step and "
         "reverse-continue work; `monitor help` lists what else there is. docs/gdb.md has a "
         "session.\n\n"
+        "GDB's disassembler knows neither the vendor's instructions nor those of the tile machine, "
+        "which it takes for RISC-V. Given in GDB (13 and later), this line teaches it:\n\n"
+        "  python exec(gdb.execute('monitor python', to_string=True))\n\n"
         "What the program prints goes to standard output and what it reads comes from standard "
         "input; with --stdio, which GDB then uses, it prints to standard error and reads nothing. "
         "With --files the program's effects cannot be undone, so there is no going back. "

@@ -97,8 +97,11 @@ static int run_vectors(const struct cli_args *args,
             return cli_bad_error(args, &err);
         }
     } else {
-        printf(
-            "%zu cases: %zu passed, %zu failed\n", vectors->count, vectors->count - failed, failed);
+        printf("%zu case%s: %zu passed, %zu failed\n",
+               vectors->count,
+               cli_s(vectors->count),
+               vectors->count - failed,
+               failed);
     }
     return failed == 0 ? CLI_OK : CLI_NO;
 }

@@ -1,5 +1,5 @@
 /* `facet image compare`: are two pictures the same, and where do they differ. */
-#include "cli/command.h"
+#include "cli/output.h"
 
 #include "base/json.h"
 #include "image/compare.h"
@@ -50,12 +50,13 @@ static json_t *diff_json(const struct facet_image_diff *diff)
 static void print_diff(const struct facet_image_diff *diff)
 {
     if (diff->differing == 0) {
-        printf("same: %llu pixels\n", (unsigned long long)diff->pixels);
+        printf("same: %llu pixel%s\n", (unsigned long long)diff->pixels, cli_s(diff->pixels));
         return;
     }
-    printf("different: %llu of %llu pixels, largest difference %u, PSNR %.2f dB\n",
+    printf("different: %llu of %llu pixel%s, largest difference %u, PSNR %.2f dB\n",
            (unsigned long long)diff->differing,
            (unsigned long long)diff->pixels,
+           cli_s(diff->pixels),
            diff->max_difference,
            diff->psnr_db);
     printf("first at x %u, y %u: %u %u %u %u and %u %u %u %u\n",
@@ -110,9 +111,15 @@ static int run_compare(const struct cli_args *args)
 {
     struct facet_image images[2] = {{0, 0, NULL}, {0, 0, NULL}};
     struct facet_image_diff diff;
-    struct facet_error err;
-    enum facet_status status = compare_pictures(args, images, &diff, &err);
+    struct facet_error err = {0};
+    enum facet_status status;
 
+    for (int i = 0; i < 2; i++) {
+        if (cli_would_replace(args, cli_value(args, "heatmap"), args->positional[i], "an input")) {
+            return CLI_BAD;
+        }
+    }
+    status = compare_pictures(args, images, &diff, &err);
     facet_image_free(&images[0]);
     facet_image_free(&images[1]);
     if (status == FACET_OK && args->json) {

@@ -110,6 +110,10 @@ static void put_command(const struct cli_command *command)
         puts(".PP");
         put_paragraphs(command->details);
     }
+    if (command->exit_codes != NULL) {
+        fputs(".PP\nExit codes:\n", stdout);
+        put_paragraphs(command->exit_codes);
+    }
     put_options(command);
     if (command->examples != NULL) {
         puts(".PP\nExamples:\n.PP");

@@ -1,50 +1,21 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
 #include "cli/bvh_tiles.h"
-#include "cli/contact_sheet.h"
+#include "cli/output.h"
+#include "cli/render.h"
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/progress.h"
 #include "render/heat.h"
-#include "render/render.h"
 #include "scene/import.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_EXPOSURE 1e6
-
-enum phase { PHASE_IMPORT, PHASE_BUILD, PHASE_RENDER, PHASE_WRITE, PHASE_COUNT };
-static const char *const phase_names[PHASE_COUNT] = {"import", "build", "render", "write"};
-
-enum kind { KIND_PNG, KIND_FLOAT };
-
-struct request {
-    const char *scene, *output, *stats;
-    enum kind kind;
-    uint64_t width, height, threads;
-    uint64_t spp, seed, ao_rays, bounces;
-    double exposure, ao_distance, heat_limit;
-    bool clamp;
-};
-
-struct outcome {
-    struct facet_render_report report;
-    json_t *bvh; /* statistics of the acceleration structure; NULL: not asked for */
-    uint32_t flat_instances;
-    unsigned threads;
-    double seconds[PHASE_COUNT];
-    double heat_limit;
-    uint64_t hash;
-};
 
 static double seconds(void)
 {
@@ -55,39 +26,6 @@ static double seconds(void)
 }
 
 /* ---- the command line ---- */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcasecmp(text + length - tail, end) == 0;
-}
-
-/* Rendering takes a while: a place that cannot be written is better known before. */
-static bool can_write(const struct cli_args *args, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    struct stat info;
-    char folder[4096];
-
-    if (strcmp(path, "-") == 0) {
-        return true;
-    }
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        (void)cli_bad(args, "%s is a folder; expected a file to write", path);
-        return false;
-    }
-    (void)snprintf(folder,
-                   sizeof folder,
-                   "%.*s",
-                   slash == NULL ? 1 : (int)(slash - path) + (slash == path),
-                   slash == NULL ? "." : path);
-    if (access(folder, W_OK) != 0) {
-        (void)cli_bad(args, "%s: cannot write into folder %s: %s", path, folder, strerror(errno));
-        return false;
-    }
-    return true;
-}
 
 /* "1280x720" */
 static bool read_size(const struct cli_args *args, uint64_t *width, uint64_t *height)
@@ -142,23 +80,23 @@ static bool wants_all(const struct cli_args *args)
     return name != NULL && strcmp(name, "all") == 0;
 }
 
-static bool read_request(const struct cli_args *args, struct request *r)
+static bool read_request(const struct cli_args *args, struct render_request *r)
 {
     const char *tone = cli_value(args, "tone");
 
-    *r = (struct request){.scene = args->positional[0],
-                          .output = cli_value(args, "output"),
-                          .stats = cli_value(args, "stats"),
-                          .spp = 16,
-                          .ao_rays = 1,
-                          .exposure = 1.0};
+    *r = (struct render_request){.scene = args->positional[0],
+                                 .output = cli_value(args, "output"),
+                                 .stats = cli_value(args, "stats"),
+                                 .spp = 16,
+                                 .ao_rays = 1,
+                                 .exposure = 1.0};
     if (r->output == NULL) {
         (void)cli_bad(args, "-o FILE is missing: where shall the picture go?");
         return false;
     }
-    if (ends_with(r->output, ".pfm") || ends_with(r->output, ".exr")) {
+    if (cli_ends_with(r->output, ".pfm") || cli_ends_with(r->output, ".exr")) {
         r->kind = KIND_FLOAT;
-    } else if (!ends_with(r->output, ".png") && strcmp(r->output, "-") != 0) {
+    } else if (!cli_ends_with(r->output, ".png") && strcmp(r->output, "-") != 0) {
         (void)cli_bad(args, "-o is '%s'; expected a name with .png, .pfm or .exr", r->output);
         return false;
     }
@@ -171,18 +109,18 @@ static bool read_request(const struct cli_args *args, struct request *r)
         (void)cli_bad(args, "--json and --stats - both want standard output");
         return false;
     }
-    if (bvh_would_replace(args, r->output, r->scene, "the scene") ||
-        bvh_would_replace(args, r->stats, r->scene, "the scene") ||
-        bvh_would_replace(args, r->stats, r->output, "the picture")) {
+    if (cli_would_replace(args, r->output, r->scene, "the scene") ||
+        cli_would_replace(args, r->stats, r->scene, "the scene") ||
+        cli_would_replace(args, r->stats, r->output, "the picture")) {
         return false;
     }
-    if (!can_write(args, r->output) || (r->stats != NULL && !can_write(args, r->stats))) {
+    if (!cli_can_write(args, r->output) || !cli_can_write(args, r->stats)) {
         return false;
     }
     if (!read_size(args, &r->width, &r->height) ||
         !cli_number(args, "spp", 1, FACET_RENDER_MAX_SPP, &r->spp) ||
         !cli_number(args, "seed", 0, UINT32_MAX, &r->seed) ||
-        !cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &r->threads) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &r->threads) ||
         !cli_number(args, "bounces", 0, FACET_RENDER_MAX_BOUNCES, &r->bounces) ||
         !cli_number(args, "ao-rays", 1, FACET_RENDER_MAX_AO_RAYS, &r->ao_rays) ||
         !cli_real(args, "ao-distance", 1e-6, 1e30, &r->ao_distance) ||
@@ -228,8 +166,8 @@ static bool has_rays(const struct cli_args *args, const struct facet_render_mach
     return true;
 }
 
-static bool read_options(const struct cli_args *args,
-                         const struct request *r,
+bool render_read_options(const struct cli_args *args,
+                         const struct render_request *r,
                          const struct facet_scene *scene,
                          struct facet_render_options *out)
 {
@@ -286,7 +224,7 @@ static void start_progress(const struct cli_args *args,
 }
 
 static enum facet_status
-count_tiles(const struct facet_render *render, struct outcome *o, struct facet_error *err)
+count_tiles(const struct facet_render *render, struct render_outcome *o, struct facet_error *err)
 {
     struct facet_rtbvh_check check;
     uint64_t size;
@@ -302,7 +240,7 @@ count_tiles(const struct facet_render *render, struct outcome *o, struct facet_e
 }
 
 static enum facet_status
-count_bvh(const struct facet_render *render, struct outcome *o, struct facet_error *err)
+count_bvh(const struct facet_render *render, struct render_outcome *o, struct facet_error *err)
 {
     const struct facet_gfx12_image *image = facet_render_bvh(render);
     struct facet_bvh_stats stats;
@@ -323,12 +261,12 @@ count_bvh(const struct facet_render *render, struct outcome *o, struct facet_err
     return status;
 }
 
-static enum facet_status draw(const struct cli_args *args,
+enum facet_status render_draw(const struct cli_args *args,
                               const struct facet_scene *scene,
                               const struct facet_render_options *options,
-                              const struct request *r,
+                              const struct render_request *r,
                               struct facet_image_f *image,
-                              struct outcome *o,
+                              struct render_outcome *o,
                               struct facet_error *err)
 {
     struct facet_progress progress;
@@ -378,12 +316,11 @@ static const char *heat_label(const struct facet_render_options *options)
     return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
 }
 
-/* The pixels that a PNG file shows. */
-static enum facet_status make_picture(const struct request *r,
+enum facet_status render_make_picture(const struct render_request *r,
                                       const struct facet_scene *scene,
                                       const struct facet_render_options *options,
                                       const struct facet_image_f *image,
-                                      struct outcome *o,
+                                      struct render_outcome *o,
                                       struct facet_image *out,
                                       struct facet_error *err)
 {
@@ -408,11 +345,11 @@ static enum facet_status make_picture(const struct request *r,
 }
 
 /* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
-static enum facet_status write_picture(const struct request *r,
+static enum facet_status write_picture(const struct render_request *r,
                                        const struct facet_scene *scene,
                                        const struct facet_render_options *options,
                                        const struct facet_image_f *image,
-                                       struct outcome *o,
+                                       struct render_outcome *o,
                                        struct facet_error *err)
 {
     size_t pixels = (size_t)image->width * image->height;
@@ -424,7 +361,7 @@ static enum facet_status write_picture(const struct request *r,
         o->hash = facet_hash_bytes(image->rgb, 3 * pixels * sizeof *image->rgb, 0);
         return facet_image_f_write(r->output, image, err);
     }
-    status = make_picture(r, scene, options, image, o, &bytes, err);
+    status = render_make_picture(r, scene, options, image, o, &bytes, err);
     if (status == FACET_OK) {
         status = facet_png_write(r->output, &bytes, err);
         facet_image_free(&bytes);
@@ -432,166 +369,10 @@ static enum facet_status write_picture(const struct request *r,
     return status;
 }
 
-/* ---- what is said afterwards ---- */
-
-static double mrays(const struct outcome *o)
-{
-    uint64_t rays = 0;
-
-    for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        rays += o->report.cost[k].rays;
-    }
-    return o->seconds[PHASE_RENDER] > 0.0 ? (double)rays / o->seconds[PHASE_RENDER] * 1e-6 : 0.0;
-}
-
-static json_t *cost_json(const struct facet_render_cost *c)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
-                     "rays",
-                     (json_int_t)c->rays,
-                     "hits",
-                     (json_int_t)c->hits,
-                     "nodes",
-                     (json_int_t)c->nodes,
-                     "box_nodes",
-                     (json_int_t)c->box_nodes,
-                     "instance_nodes",
-                     (json_int_t)c->instance_nodes,
-                     "primitive_nodes",
-                     (json_int_t)c->primitive_nodes);
-}
-
-static json_t *outcome_json(const struct request *r,
-                            const struct facet_render_options *options,
-                            const struct outcome *o)
-{
-    json_t *object = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}",
-                               "scene",
-                               r->scene,
-                               "output",
-                               r->output,
-                               "machine",
-                               options->machine->name,
-                               "width",
-                               (int)options->width,
-                               "height",
-                               (int)options->height,
-                               "spp",
-                               (int)options->spp,
-                               "threads",
-                               (int)o->threads,
-                               "flat_instances",
-                               (int)o->flat_instances);
-    json_t *rays = json_object(), *times = json_object();
-
-    if (object == NULL || rays == NULL || times == NULL) {
-        json_decref(object);
-        json_decref(rays);
-        json_decref(times);
-        return NULL;
-    }
-    for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        (void)json_object_set_new(
-            rays, facet_ray_kind_name((enum facet_ray_kind)k), cost_json(&o->report.cost[k]));
-    }
-    for (unsigned p = 0; p < PHASE_COUNT; p++) {
-        (void)json_object_set_new(times, phase_names[p], json_real(o->seconds[p]));
-    }
-    (void)json_object_set_new(object, "rays", rays);
-    (void)json_object_set_new(object, "seconds", times);
-    (void)json_object_set_new(object, "mrays_per_second", json_real(mrays(o)));
-    if (options->view != FACET_RENDER_PICTURE) {
-        (void)json_object_set_new(object, "heat_limit", json_real(o->heat_limit));
-    }
-    if (o->report.instructions != 0) {
-        (void)json_object_set_new(
-            object, "guest_instructions", json_integer((json_int_t)o->report.instructions));
-    }
-    if (o->report.commands != 0) {
-        (void)json_object_set_new(object, "commands", json_integer((json_int_t)o->report.commands));
-        (void)json_object_set_new(
-            object, "triangles", json_integer((json_int_t)o->report.triangles));
-    }
-    if (o->bvh != NULL) {
-        (void)json_object_set(object, "bvh", o->bvh);
-    }
-    (void)json_object_set_new(object, "image_hash", facet_json_hex(o->hash));
-    return object;
-}
-
-static void print_text(const struct request *r,
-                       const struct facet_render_options *options,
-                       const struct outcome *o)
-{
-    printf("%s: %u x %u, %u sample%s per pixel, machine %s\n",
-           r->output,
-           options->width,
-           options->height,
-           options->spp,
-           options->spp == 1 ? "" : "s",
-           options->machine->name);
-    for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        const struct facet_render_cost *c = &o->report.cost[k];
-
-        if (c->rays != 0) {
-            printf("%-8s %12" PRIu64 " rays, %.1f %s each, %.1f of them %s\n",
-                   facet_ray_kind_name((enum facet_ray_kind)k),
-                   c->rays,
-                   (double)c->nodes / (double)c->rays,
-                   options->machine->places_instances ? "tests" : "nodes",
-                   (double)c->primitive_nodes / (double)c->rays,
-                   options->machine->places_instances ? "of triangles" : "triangle pairs");
-        }
-    }
-    if (o->report.commands != 0) {
-        printf("%" PRIu64 " triangles by %" PRIu64 " commands\n",
-               o->report.triangles,
-               o->report.commands);
-    }
-    if (o->flat_instances != 0) {
-        printf("left out %u instances without volume\n", o->flat_instances);
-    }
-    printf("import %.2f s, build %.2f s, render %.2f s (",
-           o->seconds[PHASE_IMPORT],
-           o->seconds[PHASE_BUILD],
-           o->seconds[PHASE_RENDER]);
-    if (!options->machine->rasterizes) {
-        printf("%.2f Mrays/s ", mrays(o));
-    } else if (o->report.instructions != 0) {
-        printf("%.1f million instructions ", (double)o->report.instructions * 1e-6);
-    }
-    printf("on %u thread%s)\n", o->threads, o->threads == 1 ? "" : "s");
-}
-
-static int tell(const struct cli_args *args,
-                const struct request *r,
-                const struct facet_render_options *options,
-                const struct outcome *o)
-{
-    struct facet_error err = {0};
-
-    if (r->stats != NULL) {
-        json_t *object = outcome_json(r, options, o);
-        enum facet_status status = facet_json_write(r->stats, object, &err);
-
-        json_decref(object);
-        if (status != FACET_OK) {
-            return cli_bad_error(args, &err);
-        }
-    }
-    if (args->json) {
-        return cli_print_json(args, outcome_json(r, options, o));
-    }
-    if (strcmp(r->output, "-") != 0 && (r->stats == NULL || strcmp(r->stats, "-") != 0)) {
-        print_text(r, options, o);
-    }
-    return CLI_OK;
-}
-
 static int render_scene(const struct cli_args *args,
-                        const struct request *r,
+                        const struct render_request *r,
                         const struct facet_scene *scene,
-                        struct outcome *o)
+                        struct render_outcome *o)
 {
     struct facet_render_options options;
     struct facet_image_f image = {0};
@@ -599,186 +380,23 @@ static int render_scene(const struct cli_args *args,
     enum facet_status status;
     double start;
 
-    if (!read_options(args, r, scene, &options)) {
+    if (!render_read_options(args, r, scene, &options)) {
         return CLI_BAD;
     }
-    status = draw(args, scene, &options, r, &image, o, &err);
+    status = render_draw(args, scene, &options, r, &image, o, &err);
     if (status == FACET_OK) {
         start = seconds();
         status = write_picture(r, scene, &options, &image, o, &err);
         o->seconds[PHASE_WRITE] = seconds() - start;
     }
     facet_image_f_free(&image);
-    return status == FACET_OK ? tell(args, r, &options, o) : cli_bad_error(args, &err);
-}
-
-/* ---- all machines ---- */
-
-/* 12345678 as "12.3 M". */
-static void short_count(uint64_t count, char *out, size_t size)
-{
-    if (count >= 10000000) {
-        (void)snprintf(out, size, "%.1f M", (double)count * 1e-6);
-    } else if (count >= 10000) {
-        (void)snprintf(out, size, "%.1f k", (double)count * 1e-3);
-    } else {
-        (void)snprintf(out, size, "%" PRIu64, count);
-    }
-}
-
-static void add_count(struct sheet_entry *entry, uint64_t count, const char *what)
-{
-    size_t at = strlen(entry->counts);
-    char text[32];
-
-    if (count != 0) {
-        short_count(count, text, sizeof text);
-        (void)snprintf(entry->counts + at,
-                       sizeof entry->counts - at,
-                       "%s%s %s",
-                       at != 0 ? ", " : "",
-                       text,
-                       what);
-    }
-}
-
-static void label(const struct outcome *o, struct sheet_entry *entry)
-{
-    uint64_t rays = 0;
-
-    for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        rays += o->report.cost[k].rays;
-    }
-    add_count(entry, rays, "rays");
-    add_count(entry, o->report.triangles, "triangles");
-    add_count(entry, o->report.commands, "commands");
-    add_count(entry, o->report.instructions, "instructions");
-    (void)snprintf(entry->times,
-                   sizeof entry->times,
-                   "build %.2f s, render %.2f s, %u thread%s",
-                   o->seconds[PHASE_BUILD],
-                   o->seconds[PHASE_RENDER],
-                   o->threads,
-                   o->threads == 1 ? "" : "s");
-}
-
-/* One cell. A machine that cannot draw this says why in its place; the others are not held up. */
-static void draw_entry(const struct cli_args *args,
-                       const struct request *r,
-                       const struct facet_scene *scene,
-                       const struct facet_render_options *options,
-                       struct sheet_entry *entry,
-                       json_t *list)
-{
-    struct facet_image_f image = {0};
-    struct facet_error err = {0};
-    struct outcome o = {0};
-    enum facet_status status = draw(args, scene, options, r, &image, &o, &err);
-
-    entry->name = options->machine->name;
-    if (status == FACET_OK) {
-        status = make_picture(r, scene, options, &image, &o, &entry->picture, &err);
-    }
-    if (status == FACET_OK) {
-        label(&o, entry);
-        (void)json_array_append_new(list, outcome_json(r, options, &o));
-        if (!args->json && strcmp(r->output, "-") != 0) {
-            printf("%-18s %s%s%s\n",
-                   entry->name,
-                   entry->counts,
-                   entry->counts[0] != '\0' ? "; " : "",
-                   entry->times);
-        }
-    } else {
-        (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err.message);
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:s}", "machine", entry->name, "error", err.message));
-        if (!args->json && strcmp(r->output, "-") != 0) {
-            printf("%-18s %s\n", entry->name, err.message);
-        }
-    }
-    facet_image_f_free(&image);
-    json_decref(o.bvh);
-}
-
-static bool write_sheet(const struct request *r,
-                        const struct sheet_entry *entries,
-                        size_t count,
-                        struct facet_error *err)
-{
-    const char *slash = strrchr(r->scene, '/');
-    struct facet_image sheet;
-    char title[160];
-    bool good;
-
-    (void)snprintf(title,
-                   sizeof title,
-                   "%.80s, %u x %u, %u sample%s per pixel",
-                   slash != NULL ? slash + 1 : r->scene,
-                   (unsigned)r->width,
-                   (unsigned)r->height,
-                   (unsigned)r->spp,
-                   r->spp == 1 ? "" : "s");
-    if (contact_sheet(
-            entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
-        FACET_OK) {
-        return false;
-    }
-    good = facet_png_write(r->output, &sheet, err) == FACET_OK;
-    facet_image_free(&sheet);
-    return good;
-}
-
-static int
-render_all(const struct cli_args *args, const struct request *r, const struct facet_scene *scene)
-{
-    enum { MOST = 32 };
-    struct sheet_entry entries[MOST] = {{0}};
-    struct facet_render_options options;
-    struct facet_error err = {0};
-    json_t *list = json_array();
-    size_t count = 0;
-    bool good;
-
-    if (r->kind != KIND_PNG) {
-        json_decref(list);
-        return cli_bad(args, "--machine all makes one sheet of all pictures; expected a .png name");
-    }
-    if (!read_options(args, r, scene, &options)) {
-        json_decref(list);
-        return CLI_BAD;
-    }
-    while (facet_render_machines[count] != NULL && count < MOST) {
-        count++;
-    }
-    if (contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
-        json_decref(list);
-        return cli_bad_error(args, &err);
-    }
-    for (size_t i = 0; i < count; i++) {
-        options.machine = facet_render_machines[i];
-        draw_entry(args, r, scene, &options, &entries[i], list);
-    }
-    good = write_sheet(r, entries, count, &err) &&
-           (r->stats == NULL || facet_json_write(r->stats, list, &err) == FACET_OK);
-    for (size_t i = 0; i < count; i++) {
-        facet_image_free(&entries[i].picture);
-    }
-    if (!good) {
-        json_decref(list);
-        return cli_bad_error(args, &err);
-    }
-    if (args->json) {
-        return cli_print_json(args, list);
-    }
-    json_decref(list);
-    return CLI_OK;
+    return status == FACET_OK ? render_tell(args, r, &options, o) : cli_bad_error(args, &err);
 }
 
 static int run_render(const struct cli_args *args)
 {
-    struct outcome outcome = {0};
-    struct request request;
+    struct render_outcome outcome = {0};
+    struct render_request request;
     struct facet_scene scene;
     struct facet_error err = {0};
     double start = seconds();
@@ -806,7 +424,7 @@ static const struct cli_option render_options[] = {
      "which machine draws (default gfx12); all: on one sheet"},
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
-    {"threads", 0, "N", "working threads (default: all processors)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     {"heatmap", 0, "nodes|triangles", "show what each primary ray cost instead of the picture"},
     {"heat-max", 0, "N", "count at the end of the colour scale (default: by the picture)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},

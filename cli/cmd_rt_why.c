@@ -135,16 +135,13 @@ static bool read_ray(const struct cli_args *args, struct rt_why *why)
 
 /* ---- the image ---- */
 
-/* --mode, --alt and --rm change the header, and opening checks it. */
+/* --mode, --alt and --rm change the header of a sound image; opening checks it again. */
 static bool apply_numbers(const struct cli_args *args, struct facet_bytes *file)
 {
     static const char *const modes[] = {"rne", "rtz", "rdn", "rup", "rmm"};
     const char *name = cli_value(args, "rm");
     uint64_t mode, alt;
 
-    if (file->size < FACET_RTBVH_HEADER || !facet_rtbvh_is(file->data, file->size)) {
-        return true; /* opening complains */
-    }
     mode = facet_load_le64(file->data + MODE_AT);
     alt = facet_load_le64(file->data + ALT_AT);
     if (!cli_number(args, "mode", 0, UINT64_MAX, &mode) ||
@@ -162,12 +159,39 @@ static bool apply_numbers(const struct cli_args *args, struct facet_bytes *file)
     return true;
 }
 
+/* The image was sound before: the options are to blame, not a place in the file. */
+static void refuse_numbers(const struct cli_args *args,
+                           const struct facet_error *err,
+                           uint8_t stored,
+                           uint8_t asked)
+{
+    const char *const after = strstr(err->message, ": ");
+
+    if (err->where == MODE_AT || err->where == ALT_AT) {
+        (void)cli_bad(args,
+                      "--%s: %s",
+                      err->where == ALT_AT              ? "alt"
+                      : cli_value(args, "mode") != NULL ? "mode"
+                                                        : "rm",
+                      after != NULL ? after + 2 : err->message);
+    } else {
+        (void)cli_bad(args,
+                      "--%s: elements are %s, expected a format that lies in memory as the %s "
+                      "elements of %s do",
+                      cli_value(args, "mode") != NULL ? "mode" : "alt",
+                      facet_format_name(asked),
+                      facet_format_name(stored),
+                      cli_value(args, "tiles"));
+    }
+}
+
 /* Fills in everything but the ray. */
 static bool
 open_image(const struct cli_args *args, struct facet_bytes *file, struct facet_rtbvh_view *view)
 {
     const char *path = cli_value(args, "tiles");
     struct facet_error err = {0};
+    uint8_t stored;
 
     if (path == NULL) {
         (void)cli_bad(args, "expected --tiles FILE");
@@ -177,12 +201,17 @@ open_image(const struct cli_args *args, struct facet_bytes *file, struct facet_r
         (void)cli_bad_error(args, &err);
         return false;
     }
+    if (facet_rtbvh_open(file->data, file->size, view, &err) != FACET_OK) {
+        (void)facet_fail_in(&err, path);
+        (void)cli_bad_error(args, &err);
+        return false;
+    }
+    stored = view->eff.elem;
     if (!apply_numbers(args, file)) {
         return false;
     }
     if (facet_rtbvh_open(file->data, file->size, view, &err) != FACET_OK) {
-        (void)facet_fail_in(&err, path);
-        (void)cli_bad_error(args, &err);
+        refuse_numbers(args, &err, stored, view->eff.elem);
         return false;
     }
     return true;

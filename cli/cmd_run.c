@@ -1,6 +1,6 @@
 /* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
-#include "cli/command.h"
 #include "cli/guest_files.h"
+#include "cli/output.h"
 #include "cli/run_lint.h"
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
@@ -474,9 +474,10 @@ static int print_summary(const struct session *s)
 
     if (cli_given(s->args, "stats")) {
         fprintf(stderr,
-                "facet run: %s after %" PRIu64 " instructions, %.3f s, %.1f MIPS\n",
+                "facet run: %s after %" PRIu64 " instruction%s, %.3f s, %.1f MIPS\n",
                 reason_name(s),
                 instructions,
+                cli_s(instructions),
                 s->seconds,
                 mips);
     }
@@ -588,6 +589,19 @@ static int run_run(const struct cli_args *args)
         !run_picture_check(args, cli_value(args, "framebuffer"))) {
         return CLI_BAD;
     }
+    for (int i = 0; i < 2; i++) {
+        const char *output = cli_value(args, i == 0 ? "trace" : "framebuffer");
+
+        if (cli_would_replace(args, output, cli_value(args, "resume"), "the snapshot") ||
+            (args->positional_count > 0 &&
+             cli_would_replace(args, output, args->positional[0], "the program"))) {
+            return CLI_BAD;
+        }
+    }
+    if (cli_would_replace(
+            args, cli_value(args, "trace"), cli_value(args, "framebuffer"), "the picture")) {
+        return CLI_BAD;
+    }
     if (cli_given(args, "lint") && cli_given(args, "trace")) {
         return cli_bad(args, "--lint and --trace: expected one of them");
     }
@@ -652,12 +666,12 @@ const struct cli_command cli_cmd_run = {
         "(RT-034).\n\n"
         "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
         "addresses only.\n\n"
-        "The exit code is the program's own, 255 when that is larger. 2: bad input or usage. 124: "
-        "a "
-        "limit was reached. 125: the program cannot go on: a trap without handler, or all harts "
-        "wait for ever. 130: Ctrl-C. A breakpoint that was reached gives 0. With --json standard "
-        "output holds one object with the reason, and what the program prints goes to standard "
-        "error.",
+        "With --json standard output holds one object with the reason, and what the program "
+        "prints goes to standard error.",
+    .exit_codes = "The program's own, 255 when that is larger; 0 at a breakpoint; 2 for bad input, "
+                  "bad usage, or when the host refused; 124 when a limit was reached; 125 when the "
+                  "program cannot go on (a trap without handler, or all harts wait for ever); 130 "
+                  "after Ctrl-C. --json tells a program's 2, 124 or 125 apart.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"
                 "facet run hello.elf --json --dump-state\n"

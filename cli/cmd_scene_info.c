@@ -47,18 +47,22 @@ static void print_meshes(const struct facet_scene *scene, uint32_t most)
     for (uint32_t i = 0; i < scene->mesh_count && i < most; i++) {
         const struct facet_scene_mesh *mesh = &scene->meshes[i];
 
-        printf("  mesh %u  %s: %u vertices, %u triangles, material %u, %s%s, UV sets %u\n",
+        printf("  mesh %u  %s: %u %s, %u triangle%s, material %u, %s%s, UV sets %u\n",
                i,
                mesh->name,
                mesh->vertex_count,
+               mesh->vertex_count == 1 ? "vertex" : "vertices",
                mesh->triangle_count,
+               cli_s(mesh->triangle_count),
                mesh->material,
                mesh->normals != NULL ? "normals" : "flat",
                mesh->colors != NULL ? ", colours" : "",
                uv_sets(mesh));
     }
     if (scene->mesh_count > most) {
-        printf("  ... and %u more meshes (--json lists all)\n", scene->mesh_count - most);
+        printf("  ... and %u more mesh%s (--json lists all)\n",
+               scene->mesh_count - most,
+               scene->mesh_count - most == 1 ? "" : "es");
     }
 }
 

@@ -1,7 +1,7 @@
 /* `facet snapshot`: a program run so far and put into a file, from which `facet run --resume` goes
  * on. */
-#include "cli/command.h"
 #include "cli/guest_console.h"
+#include "cli/output.h"
 #include "cli/snapshot_file.h"
 #include "cli/xphmg_setup.h"
 
@@ -49,9 +49,10 @@ static int save(const struct cli_args *args, const struct xphmg_setup *setup, ui
     }
     if (!args->quiet) {
         fprintf(stderr,
-                "facet snapshot: %s: after %" PRIu64 " steps (%" PRIu64 " in all)\n",
+                "facet snapshot: %s: after %" PRIu64 " step%s (%" PRIu64 " in all)\n",
                 path,
                 steps,
+                cli_s(steps),
                 facet_machine_steps(setup->machine));
     }
     return CLI_OK;
@@ -171,7 +172,10 @@ static int run_snapshot(const struct cli_args *args)
     if (cli_value(args, "output") == NULL || !cli_given(args, "steps")) {
         return cli_bad(args, "expected -o FILE and --steps N");
     }
-    if (!cli_number(args, "steps", 0, UINT64_MAX, &steps)) {
+    if (!cli_number(args, "steps", 0, UINT64_MAX, &steps) ||
+        !cli_can_write(args, cli_value(args, "output")) ||
+        (args->positional_count > 0 &&
+         cli_would_replace(args, cli_value(args, "output"), args->positional[0], "the program"))) {
         return CLI_BAD;
     }
     if (!guest_files_open(&console.files, cli_value(args, "files"))) {

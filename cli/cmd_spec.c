@@ -12,7 +12,10 @@
 #include <strings.h>
 
 static const struct cli_option options[] = {
-    {"list", 'l', NULL, "List names: instructions, csrs, requirements, resolutions, or all."},
+    {"list",
+     'l',
+     NULL,
+     "list names; KIND is instructions, csrs, requirements, resolutions or all (default all)"},
     {"isa", 0, "xphmg|tile", "look in one instruction set only"},
     {0},
 };
@@ -325,7 +328,8 @@ static int run(const struct cli_args *args)
 const struct cli_command cli_cmd_spec = {
     .name = "spec",
     .summary = "show what the contract says about a name",
-    .usage = "facet spec [NAME...]",
+    .usage = "facet spec NAME... [--isa xphmg|tile] [--json]\n"
+             "facet spec --list [KIND...] [--isa xphmg|tile] [--json]",
     .details = "Prints the reference card of an instruction, a pseudo-instruction, a CSR (by name "
                "or number), a field "
                "CSR.FIELD, a requirement or a resolution: encoding, fields, syntax, semantics, "

@@ -1,5 +1,5 @@
 /* `facet tile draw`: a command list through the command queue, and the picture that it leaves. */
-#include "cli/command.h"
+#include "cli/output.h"
 #include "cli/tile_plan.h"
 
 #include "base/bits.h"
@@ -283,14 +283,16 @@ static void tell_text(const struct drawing *d, const char *output)
         }
         printf("\n");
     }
-    printf("%s: %u x %u pixels, %" PRIu64 " commands, %u failed, %" PRIu64
-           " instructions, hash 0x%016" PRIx64 "\n",
+    printf("%s: %u x %u pixels, %" PRIu64 " command%s, %u failed, %" PRIu64
+           " instruction%s, hash 0x%016" PRIx64 "\n",
            output,
            (unsigned)d->plan.frame.width,
            (unsigned)d->plan.frame.height,
            facet_tile_commands(d->machine),
+           cli_s(facet_tile_commands(d->machine)),
            (unsigned)d->bad,
            d->instructions,
+           cli_s(d->instructions),
            d->hash);
 }
 
@@ -341,10 +343,8 @@ static int run_draw(const struct cli_args *args)
     if (strcmp(output, "-") == 0 && args->json) {
         return cli_bad(args, "the picture and --json both want standard output");
     }
-    if (facet_file_same(output, path)) {
-        return cli_bad(args, "%s would replace the command list", output);
-    }
-    if (!cli_number(args, "threads", 1, FACET_POOL_MAX_THREADS, &threads)) {
+    if (cli_would_replace(args, output, path, "the command list") || !cli_can_write(args, output) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
         return CLI_BAD;
     }
     folder_of(path, folder, sizeof folder);
@@ -366,7 +366,10 @@ static int run_draw(const struct cli_args *args)
 
 static const struct cli_option draw_options[] = {
     {"output", 'o', "FILE", "the picture, a PNG file"},
-    {"threads", 0, "N", "working threads of the raster unit (default 1); same picture"},
+    {"threads",
+     0,
+     "N",
+     "host threads of the raster unit (default 1, 0: all processors); same picture"},
     {NULL, 0, NULL, NULL},
 };
 

@@ -82,7 +82,9 @@ static bool resume(const struct session *s)
 
 static bool run(struct session *s)
 {
-    struct sigaction act = {.sa_handler = on_interrupt}, old;
+    /* One instruction is never cut, and a draw may have billions of pixels: the second Ctrl-C ends
+     * the program. Nothing is written yet then but a trace. */
+    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
     uint64_t done = 0, steps = UINT64_MAX;
     bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
 
@@ -236,9 +238,10 @@ static void report_text(const struct session *s)
                 (unsigned long long)s->stop.pc);
     }
     fprintf(out,
-            "%s after %llu rounds\n",
+            "%s after %llu round%s\n",
             result_name(s),
-            (unsigned long long)facet_tile_rounds(s->setup.machine));
+            (unsigned long long)facet_tile_rounds(s->setup.machine),
+            cli_s(facet_tile_rounds(s->setup.machine)));
 }
 
 /* ---- the command ---- */
@@ -285,8 +288,8 @@ static int run_tile(const struct cli_args *args)
 
 static const struct cli_option run_options[] = {
     TILE_SETUP_OPTIONS,
-    {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended"},
-    {"break", 'b', "ADDR", "stop before the instruction at an address or symbol"},
+    {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended; repeatable"},
+    {"break", 'b', "ADDR", "stop before the instruction at an address or symbol; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},

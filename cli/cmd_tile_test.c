@@ -144,11 +144,7 @@ static int summary(struct tally *t)
             return code;
         }
     } else {
-        printf("%zu case%s: %zu passed, %zu failed",
-               total,
-               total == 1 ? "" : "s",
-               t->passed,
-               t->failed);
+        printf("%zu case%s: %zu passed, %zu failed", total, cli_s(total), t->passed, t->failed);
         printf(t->bad != 0 ? ", %zu cannot be read\n" : "\n", t->bad);
     }
     return t->bad != 0 ? CLI_BAD : t->failed != 0 ? CLI_NO : CLI_OK;
@@ -192,7 +188,10 @@ static int run_test(const struct cli_args *args)
 }
 
 static const struct cli_option test_options[] = {
-    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all); no result changes"},
+    {"threads",
+     0,
+     "N",
+     "host threads of the raster unit (default 1, 0: all processors); no result changes"},
     {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
     {NULL, 0, NULL, NULL},
 };

@@ -43,12 +43,13 @@ struct cli_args {
 };
 
 struct cli_command {
-    const char *name;     /* "as", or "bvh build" */
-    const char *summary;  /* one line for the list of commands */
-    const char *usage;    /* "facet as FILE -o OUT --isa tile|xphmg"; one form per line */
-    const char *details;  /* paragraphs of --help and the man page, parted by empty lines; a line
-                             that starts with a space is kept as it is */
-    const char *examples; /* one command per line, each runs in the documentation test */
+    const char *name;       /* "as", or "bvh build" */
+    const char *summary;    /* one line for the list of commands */
+    const char *usage;      /* "facet as FILE -o OUT --isa tile|xphmg"; one form per line */
+    const char *details;    /* paragraphs of --help and the man page, parted by empty lines; a line
+                               that starts with a space is kept as it is */
+    const char *examples;   /* one command per line, each runs in the documentation test */
+    const char *exit_codes; /* where they are not those of every command (enum cli_exit) */
     const struct cli_option
         *options;  /* ends with a NULL name; --help, --json, --quiet come by themselves */
     bool has_json; /* --json is accepted */
@@ -82,6 +83,12 @@ int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
  */
 struct json_t;
 int cli_print_json(const struct cli_args *args, struct json_t *value);
+
+/* The end of a counted noun: "1 round", "2 rounds". */
+static inline const char *cli_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
 
 /* The command table (cli/main.c, made from cli/commands.def), ends with NULL; for man page,
  * completion and the documentation test. */

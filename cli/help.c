@@ -176,7 +176,7 @@ void cli_print_help(FILE *out, const struct cli_command *command)
         print_lines(out, "Examples:", command->examples, "$ ");
     }
     fputs("\nExit codes:\n", out);
-    cli_print_paragraphs(out, cli_exit_text, 2);
+    cli_print_paragraphs(out, command->exit_codes != NULL ? command->exit_codes : cli_exit_text, 2);
 }
 
 static void print_command_list(FILE *out, const char *group)

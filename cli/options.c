@@ -13,7 +13,7 @@
 
 /* The options every command has; --json only where the command can print it. */
 static const struct cli_option common_options[] = {
-    {"json", 0, NULL, "print one JSON object instead of text"},
+    {"json", 0, NULL, "print JSON instead of text"},
     {"quiet", 'q', NULL, "no progress on standard error"},
     {"help", 'h', NULL, "print this help and exit"},
 };

@@ -2,28 +2,23 @@
  * door, whatever BASE and STRIDE say. */
 #include "cli/run_picture.h"
 
+#include "cli/output.h"
+
 #include "base/bits.h"
 #include "image/color.h"
 #include "image/image.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length > tail && strcasecmp(text + length - tail, end) == 0;
-}
 
 bool run_picture_check(const struct cli_args *args, const char *path)
 {
-    if (!ends_with(path, ".png") && !ends_with(path, ".pfm") && !ends_with(path, ".exr")) {
+    if (!cli_ends_with(path, ".png") && !cli_ends_with(path, ".pfm") &&
+        !cli_ends_with(path, ".exr")) {
         (void)cli_bad(args, "--framebuffer is '%s'; expected a name with .png, .pfm or .exr", path);
         return false;
     }
-    return true;
+    return cli_can_write(args, path);
 }
 
 static void put_row(const uint8_t *from, uint32_t format, uint32_t width, float *rgb)
@@ -69,7 +64,7 @@ write_file(const char *path, const struct facet_image_f *image, struct facet_err
     struct facet_image bytes;
     enum facet_status status;
 
-    if (!ends_with(path, ".png")) {
+    if (!cli_ends_with(path, ".png")) {
         return facet_image_f_write(path, image, err);
     }
     status = facet_image_from_float(image, &curve, &bytes, err);

@@ -6,7 +6,7 @@
 
 #include <facet/xphmg.h>
 
-/* Whether the name ends as run_picture_write wants it; complains otherwise. */
+/* Whether the name ends as run_picture_write wants it and can be written; complains otherwise. */
 bool run_picture_check(const struct cli_args *args, const char *path);
 /* Writes .png, .pfm or .exr; complains and returns false when the guest shows nothing, or when its
  * registers point where there is no memory. */

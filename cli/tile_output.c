@@ -1,17 +1,16 @@
 /* See tile_output.h. */
 #include "cli/tile_output.h"
 
+#include "cli/output.h"
+
 #include "base/file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static bool replaces(const char *output, const char *other)
 {
-    return strcmp(output, "-") != 0 && strcmp(other, "-") != 0 && facet_file_same(output, other);
+    return !cli_is_stream(output) && !cli_is_stream(other) && facet_file_same(output, other);
 }
 
 /* The file that a value of --in (ADDR=FILE) or --arg (NAME=@FILE, @FILE) reads, or NULL. */
@@ -50,34 +49,6 @@ static const char *what_it_replaces(const struct cli_args *args, const char *pat
         }
     }
     return NULL;
-}
-
-/* Whether a file can appear at this name. What else may go wrong (a full disk) shows when it is
- * written. */
-static bool can_create(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[4096] = ".";
-    struct stat info;
-    size_t length;
-
-    if (strcmp(path, "-") == 0) {
-        return true;
-    }
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        errno = S_ISDIR(info.st_mode) ? EISDIR : 0;
-        return errno == 0 && access(path, W_OK) == 0; /* devices and pipes are written into */
-    }
-    if (slash != NULL) {
-        length = slash == path ? 1 : (size_t)(slash - path);
-        if (length >= sizeof folder) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
-        memcpy(folder, path, length);
-        folder[length] = '\0';
-    }
-    return access(folder, W_OK | X_OK) == 0;
 }
 
 /* ADDR,LEN=FILE, with the memory there. */
@@ -138,25 +109,17 @@ check_path(const struct tile_outputs *outputs, const struct cli_args *args, cons
             return false;
         }
     }
-    if (!can_create(path)) {
-        (void)cli_bad(args, "%s: cannot create: %s", path, strerror(errno));
-        return false;
-    }
-    return true;
-}
-
-static bool is_stdout(const char *path)
-{
-    return path != NULL && strcmp(path, "-") == 0;
+    return cli_can_write(args, path);
 }
 
 /* Standard output holds one thing: the trace, one --out, or the report. */
 static bool share_stdout(struct tile_outputs *outputs, const struct cli_args *args)
 {
-    int users = is_stdout(cli_value(args, "trace"));
+    const char *trace = cli_value(args, "trace");
+    int users = trace != NULL && cli_is_stream(trace);
 
     for (int i = 0; i < outputs->count; i++) {
-        users += is_stdout(outputs->list[i].path);
+        users += cli_is_stream(outputs->list[i].path);
     }
     outputs->use_stdout = users != 0;
     if (users + args->json > 1) {
@@ -176,7 +139,7 @@ static bool check_save(const struct tile_outputs *outputs, const struct cli_args
     if (save == NULL) {
         return true;
     }
-    if (is_stdout(save)) {
+    if (cli_is_stream(save)) {
         (void)cli_bad(args, "--save -: expected a file");
         return false;
     }
@@ -191,11 +154,7 @@ static bool check_save(const struct tile_outputs *outputs, const struct cli_args
         (void)cli_bad(args, "--save: %s is %s: choose another output", save, other);
         return false;
     }
-    if (!can_create(save)) {
-        (void)cli_bad(args, "%s: cannot create: %s", save, strerror(errno));
-        return false;
-    }
-    return true;
+    return cli_can_write(args, save);
 }
 
 bool tile_outputs_plan(struct tile_outputs *outputs,
@@ -223,28 +182,27 @@ bool tile_outputs_write(struct tile_outputs *outputs,
                         const struct tile_setup *setup,
                         const struct cli_args *args)
 {
+    const char *save = cli_value(args, "save");
+    struct facet_file_part parts[CLI_MAX_VALUES + 1];
+    struct facet_blob state = {0};
     struct facet_error err = {0};
     enum facet_status status = FACET_OK;
+    size_t count = 0;
 
     for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
         struct tile_output *out = &outputs->list[i];
 
+        parts[count++] = (struct facet_file_part){out->path, out->bytes, out->size};
         status = facet_machine_read(setup->machine, 0, out->address, out->bytes, out->size, &err);
     }
-    for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
-        const struct tile_output *out = &outputs->list[i];
-
-        status = facet_file_write(out->path, out->bytes, out->size, &err);
-    }
-    if (status == FACET_OK && cli_value(args, "save") != NULL) {
-        struct facet_blob state = {0};
-
+    if (status == FACET_OK && save != NULL) {
         status = facet_machine_snapshot(setup->machine, &state, &err);
-        if (status == FACET_OK) {
-            status = facet_file_write(cli_value(args, "save"), state.data, state.size, &err);
-        }
-        facet_blob_free(&state);
+        parts[count++] = (struct facet_file_part){save, state.data, state.size};
     }
+    if (status == FACET_OK) {
+        status = facet_file_write_all(parts, count, &err);
+    }
+    facet_blob_free(&state);
     if (status != FACET_OK) {
         (void)cli_bad_error(args, &err);
     }

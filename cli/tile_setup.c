@@ -1,5 +1,6 @@
 /* See tile_setup.h. */
 #include "cli/tile_setup.h"
+#include "cli/output.h"
 #include "cli/run_trace.h"
 
 #include "base/bits.h"
@@ -173,13 +174,6 @@ static bool read_packet(struct tile_setup *s, const struct cli_args *args)
 
 /* ---- the program ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), n = strlen(end);
-
-    return length >= n && strcmp(text + length - n, end) == 0;
-}
-
 static bool assemble(struct tile_setup *s,
                      const struct cli_args *args,
                      const char *path,
@@ -221,7 +215,7 @@ static bool load_program(struct tile_setup *s, const struct cli_args *args)
         (void)cli_bad_error(args, &err);
         return false;
     }
-    if (ends_with(path, ".s") || ends_with(path, ".S")) {
+    if (cli_ends_with(path, ".s")) {
         good = assemble(s, args, path, &file, base);
     } else {
         good = (facet_elf_is(file.data, file.size)
@@ -428,8 +422,12 @@ bool tile_setup_start(struct tile_setup *s, const struct cli_args *args)
     struct facet_error err = {0};
 
     *s = (struct tile_setup){0};
-    if (args->positional_count != 1) {
-        (void)cli_bad(args, "expected one KERNEL: assembly text, ELF or a flat file");
+    if (args->positional_count == 0) {
+        (void)cli_bad(args, "KERNEL is missing: assembly text, ELF or a flat file");
+        return false;
+    }
+    if (args->positional_count > 1) {
+        (void)cli_bad(args, "'%s' is one operand too many", args->positional[1]);
         return false;
     }
     if (!read_config(s, args, &config)) {

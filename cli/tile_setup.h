@@ -13,8 +13,9 @@
     {"grid", 'g', "WxH", "tile columns and rows of the dispatch (default 1x1)"},                   \
     {"tile", 0, "WxH", "pixels of a tile (default 16x16)"},                                        \
     {"arg", 'a', "NAME=VALUE", "one word of the argument block, in this order: a number, a float " \
-     "with a point, or @FILE: the address of the file's bytes in VRAM; @FILE alone: its words"},   \
-    {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table"},                  \
+     "with a point, or @FILE: the address of the file's bytes in VRAM; @FILE alone: its words; "    \
+     "repeatable"},                                                                                \
+    {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table; repeatable"},      \
     {"base", 0, "ADDR", "load address of assembly text and flat files (default 0x80000000)"},      \
     {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
     {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
@@ -26,7 +27,7 @@
     {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
     {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
     {"watchdog", 0, "N", "rounds after which the dispatch ends (default 50000000)"},               \
-    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all)"},                    \
+    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"},         \
     {"plain", 0, NULL, "portable code only, without host SIMD: same results"}
 /* clang-format on */
 

@@ -148,10 +148,10 @@ bool xphmg_setup_start(struct xphmg_setup *s,
     uint64_t threads = 1;
 
     *s = (struct xphmg_setup){.config = {.host = host, .no_cache = cli_given(args, "no-cache")}};
-    if (!cli_number(args, "job-threads", 1, FACET_POOL_MAX_THREADS, &threads)) {
+    if (!cli_number(args, "job-threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
         return false;
     }
-    s->config.job_threads = (uint32_t)threads;
+    s->config.job_threads = threads != 0 ? (uint32_t)threads : facet_pool_processors();
     if (resume != NULL) {
         if (!check_resume(args)) {
             return false;

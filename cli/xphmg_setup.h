@@ -17,7 +17,8 @@
     {"config", 0, "LIST", "full (default), min or prof, then KEY=N pairs: min,pmask_banks=4"},     \
     {"files", 0, "DIR", "let the program open files below DIR by semihosting"},                    \
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
-    {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1)"}, \
+    {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: " \
+                            "all processors)"},                                                     \
     {"no-cache", 0, NULL, "plain executor: same results, slower"}
 /* clang-format on */
 

@@ -114,60 +114,138 @@ static bool write_all(int fd, const uint8_t *data, size_t size)
 
 /* A fresh file beside the target, so that rename() stays inside one file system. Not mkstemp(): it
  * ignores the umask, and asking for the umask means changing it under other threads' feet. */
-static int create_temporary(const char *path, char *name, size_t name_size)
+static int create_temporary(const char *path, char **name)
 {
     static _Atomic unsigned counter;
+    const size_t size = strlen(path) + 48;
+    int fd = -1, reason;
 
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        int length = snprintf(name, name_size, "%s.%ld-%u.tmp", path, (long)getpid(), counter++);
-        int fd;
-
-        if (length < 0 || (size_t)length >= name_size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) {
-            return fd;
+    *name = malloc(size);
+    for (unsigned attempt = 0; *name != NULL && fd < 0 && attempt < 1000; attempt++) {
+        (void)snprintf(*name, size, "%s.%ld-%u.tmp", path, (long)getpid(), counter++);
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) {
+            break;
         }
     }
-    return -1;
+    if (fd < 0) {
+        reason = errno;
+        free(*name);
+        *name = NULL;
+        errno = reason;
+    }
+    return fd;
+}
+
+/* A device or pipe cannot be replaced by rename(), nor can standard output. */
+static bool replaceable(const char *path)
+{
+    struct stat info;
+
+    return strcmp(path, "-") != 0 &&
+           (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+}
+
+static enum facet_status
+write_temporary(const struct facet_file_part *part, char **temporary, struct facet_error *err)
+{
+    struct stat info;
+    bool ok;
+    int fd;
+
+    if (stat(part->path, &info) == 0 && S_ISDIR(info.st_mode)) { /* rename() would tell too late */
+        return facet_fail(
+            err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(EISDIR));
+    }
+    fd = create_temporary(part->path, temporary);
+    if (fd < 0) {
+        return facet_fail(
+            err, FACET_ERR_IO, 0, "%s: cannot create: %s", part->path, strerror(errno));
+    }
+    ok = write_all(fd, part->data, part->size) && fsync(fd) == 0;
+    ok = close(fd) == 0 && ok;
+    return ok ? FACET_OK
+              : facet_fail(
+                    err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(errno));
+}
+
+static enum facet_status write_direct(const struct facet_file_part *part, struct facet_error *err)
+{
+    bool out = strcmp(part->path, "-") == 0, ok;
+    int fd = out ? STDOUT_FILENO : open(part->path, O_WRONLY | O_CLOEXEC);
+
+    ok = fd >= 0 && write_all(fd, part->data, part->size);
+    ok = (out || fd < 0 || close(fd) == 0) && ok;
+    return ok ? FACET_OK
+              : facet_fail(err,
+                           FACET_ERR_IO,
+                           0,
+                           "%s: %s",
+                           out ? "standard output" : part->path,
+                           strerror(errno));
+}
+
+static enum facet_status
+take_name(const struct facet_file_part *part, char **temporary, struct facet_error *err)
+{
+    if (*temporary != NULL && rename(*temporary, part->path) != 0) {
+        return facet_fail(
+            err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(errno));
+    }
+    free(*temporary);
+    *temporary = NULL;
+    return FACET_OK;
+}
+
+static enum facet_status write_parts(const struct facet_file_part *parts,
+                                     size_t count,
+                                     char **temporary, /* NULL: written into directly */
+                                     struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (size_t i = 0; status == FACET_OK && i < count; i++) {
+        if (replaceable(parts[i].path)) {
+            status = write_temporary(&parts[i], &temporary[i], err);
+        }
+    }
+    for (size_t i = 0; status == FACET_OK && i < count; i++) {
+        if (temporary[i] == NULL) {
+            status = write_direct(&parts[i], err);
+        }
+    }
+    for (size_t i = 0; status == FACET_OK && i < count; i++) {
+        status = take_name(&parts[i], &temporary[i], err);
+    }
+    return status;
+}
+
+enum facet_status
+facet_file_write_all(const struct facet_file_part *parts, size_t count, struct facet_error *err)
+{
+    char **temporary = calloc(count + 1, sizeof *temporary);
+    enum facet_status status;
+
+    if (temporary == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory to write %zu files", count);
+    }
+    status = write_parts(parts, count, temporary, err);
+    for (size_t i = 0; i < count; i++) {
+        if (temporary[i] != NULL) {
+            (void)unlink(temporary[i]);
+            free(temporary[i]);
+        }
+    }
+    free(temporary);
+    return status;
 }
 
 enum facet_status
 facet_file_write(const char *path, const void *data, size_t size, struct facet_error *err)
 {
-    char temporary[4096];
-    struct stat info;
-    int fd;
-    bool ok;
+    const struct facet_file_part part = {path, data, size};
 
-    if (strcmp(path, "-") == 0) {
-        if (!write_all(STDOUT_FILENO, data, size)) {
-            return facet_fail(err, FACET_ERR_IO, 0, "standard output: %s", strerror(errno));
-        }
-        return FACET_OK;
-    }
-    /* A device or pipe cannot be replaced by rename(): write into it. */
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-        ok = fd >= 0 && write_all(fd, data, size);
-        ok = (fd < 0 || close(fd) == 0) && ok;
-        return ok ? FACET_OK : facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
-    }
-    fd = create_temporary(path, temporary, sizeof temporary);
-    if (fd < 0) {
-        return facet_fail(err, FACET_ERR_IO, 0, "%s: cannot create: %s", path, strerror(errno));
-    }
-    ok = write_all(fd, data, size) && fsync(fd) == 0;
-    ok = close(fd) == 0 && ok;
-    if (!ok || rename(temporary, path) != 0) {
-        int reason = errno;
-
-        (void)unlink(temporary);
-        return facet_fail(err, FACET_ERR_IO, 0, "%s: cannot write: %s", path, strerror(reason));
-    }
-    return FACET_OK;
+    return facet_file_write_all(&part, 1, err);
 }
 
 /* The folder of a file that does not exist yet; *name is its last part. */

@@ -36,16 +36,19 @@ struct facet_pool {
     pthread_t threads[];
 };
 
-static unsigned cpu_count(void)
+unsigned facet_pool_processors(void)
 {
     cpu_set_t set;
     long online;
 
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) {
-        return (unsigned)CPU_COUNT(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        online = CPU_COUNT(&set);
+    } else {
+        online = sysconf(_SC_NPROCESSORS_ONLN);
     }
-    online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (unsigned)online : 1;
+    return online < 1                        ? 1
+           : online < FACET_POOL_MAX_THREADS ? (unsigned)online
+                                             : FACET_POOL_MAX_THREADS;
 }
 
 static void run_chunk(const struct loop *loop, size_t chunk)
@@ -121,8 +124,7 @@ enum facet_status facet_pool_create(unsigned threads, facet_pool **out, struct f
                           FACET_POOL_MAX_THREADS);
     }
     if (threads == 0) {
-        threads = cpu_count();
-        threads = threads < FACET_POOL_MAX_THREADS ? threads : FACET_POOL_MAX_THREADS;
+        threads = facet_pool_processors();
     }
     pool = calloc(1, sizeof *pool + (threads - 1) * sizeof pool->threads[0]);
     if (pool == NULL) {

@@ -22,8 +22,10 @@ typedef void facet_pool_fn(void *context, size_t begin, size_t end);
 
 #define FACET_POOL_MAX_THREADS 1024
 
-/* `threads` working threads in all, the calling one included; 0 = the CPUs this process may use. A
- * host that grants fewer threads gives a smaller pool, not an error. */
+/* The CPUs this process may use, at most FACET_POOL_MAX_THREADS. */
+unsigned facet_pool_processors(void);
+/* `threads` working threads in all, the calling one included; 0 = facet_pool_processors. A host
+ * that grants fewer threads gives a smaller pool, not an error. */
 enum facet_status facet_pool_create(unsigned threads, facet_pool **out, struct facet_error *err);
 /* No loop may be running. NULL is allowed. */
 void facet_pool_destroy(facet_pool *pool);

@@ -7,6 +7,7 @@
 #include "bvh/collapse.h"
 #include "bvh/reinsert.h"
 #include "bvh/rt_format.h"
+#include "bvh/rt_round.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,123 +34,24 @@ struct build {
     uint32_t first_node; /* index of wide node 1 */
 };
 
-static uint32_t float_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float bits_float(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* ---- numbers ---- */
-
-static float widen(const struct facet_conv *conv, uint32_t element)
-{
-    unsigned flags = 0;
-
-    return bits_float(facet_widen(conv, element, &flags));
-}
-
-uint32_t facet_rtbvh_outward(const struct facet_conv *conv, float x, bool up)
-{
-    struct facet_conv out = *conv;
-    unsigned flags = 0;
-    uint32_t code;
-    float got;
-
-    out.rm = up ? FACET_RUP : FACET_RDN;
-    out.sat = false;
-    code = facet_narrow(&out, float_bits(x), &flags);
-    got = widen(conv, code);
-    /* A format without subnormals flushes to zero in every mode, which is inwards for one sign. */
-    if (!facet_format_is_int(conv->elem) && (up ? got < x : got > x)) {
-        const struct facet_fp_format *f = &facet_fp_formats[conv->elem];
-        float least = ldexpf(1.0f, f->has_subnormals ? f->emin - f->p + 1 : f->emin);
-
-        code = facet_narrow(&out, float_bits(up ? least : -least), &flags);
-    }
-    return code;
-}
-
-/* An edge of a box moved outwards: never rounded towards the box. */
-static float grown(float x, float pad, bool up)
-{
-    double exact = up ? (double)x + (double)pad : (double)x - (double)pad;
-    float rounded = (float)exact;
-
-    if (up ? (double)rounded < exact : (double)rounded > exact) {
-        rounded = nextafterf(rounded, up ? INFINITY : -INFINITY);
-    }
-    return rounded;
-}
-
-static enum facet_status
-not_fitting(const struct build *b, uint32_t triangle, struct facet_error *err)
-{
-    return facet_fail(err,
-                      FACET_ERR_LIMIT,
-                      triangle,
-                      "triangle %u: a corner lies outside the range of %s elements",
-                      triangle,
-                      facet_format_name(b->options->element));
-}
-
-/* Least and greatest coordinate, and the growth of boxes by R-RT-50. */
-static enum facet_status
-measure(struct build *b, uint32_t count, double *low, double *high, struct facet_error *err)
-{
-    double lo[3] = {0, 0, 0}, hi[3] = {0, 0, 0}, extent = 0.0, reach = b->options->reach;
-
-    for (uint32_t i = 0; i < count; i++) {
-        for (int k = 0; k < 9; k++) {
-            double x = (double)b->triangles[i].vertex[k / 3][k % 3];
-            int a = k % 3;
-
-            if (!isfinite(x)) {
-                return facet_fail(
-                    err, FACET_ERR_INPUT, i, "triangle %u: a coordinate is not finite", i);
-            }
-            lo[a] = (i == 0 && k < 3) || x < lo[a] ? x : lo[a];
-            hi[a] = (i == 0 && k < 3) || x > hi[a] ? x : hi[a];
-        }
-    }
-    *low = fmin(fmin(lo[0], lo[1]), lo[2]);
-    *high = fmax(fmax(hi[0], hi[1]), hi[2]);
-    for (int a = 0; a < 3; a++) {
-        double size =
-            reach == 0.0 ? 3.0 * (hi[a] - lo[a]) : fmax(hi[a], reach) - fmin(lo[a], -reach);
-
-        extent = fmax(extent, size);
-    }
-    b->header.pad = (float)ldexp(extent, -20);
-    if ((double)b->header.pad < ldexp(extent, -20)) {
-        b->header.pad = nextafterf(b->header.pad, INFINITY);
-    }
-    return FACET_OK;
-}
 
 static enum facet_status choose_format(struct build *b, uint32_t count, struct facet_error *err)
 {
     struct facet_rtbvh_format format;
     struct facet_eff eff;
-    double low = 0.0, high = 0.0;
-    enum facet_status status = measure(b, count, &low, &high, err);
+    struct facet_rtbvh_extent extent;
+    enum facet_status status =
+        facet_rtbvh_measure(b->triangles, count, b->options->reach, &extent, err);
 
     if (status != FACET_OK) {
         return status;
     }
+    b->header.pad = extent.growth;
     if (!facet_rtbvh_format_make(b->options->element,
                                  b->options->quantized,
-                                 low,
-                                 high,
+                                 extent.low,
+                                 extent.high,
                                  (double)b->header.pad,
                                  &format)) {
         return facet_fail(err,
@@ -157,8 +59,8 @@ static enum facet_status choose_format(struct build *b, uint32_t count, struct f
                           0,
                           "coordinates from %g to %g: expected a range that a scale of 2^-128 to "
                           "2^127 maps to %s elements",
-                          low,
-                          high,
+                          extent.low,
+                          extent.high,
                           facet_format_name(b->options->element));
     }
     b->header.mode = format.mode;
@@ -171,37 +73,6 @@ static enum facet_status choose_format(struct build *b, uint32_t count, struct f
     return FACET_OK;
 }
 
-/* The corners as elements; false when one is out of range. */
-static bool round_triangle(const struct build *b,
-                           const struct facet_bvh_triangle *t,
-                           uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS])
-{
-    unsigned flags = 0;
-
-    for (unsigned k = 0; k < FACET_RT_TRIANGLE_ELEMENTS; k++) {
-        const struct facet_conv *conv = &b->numbers.channel[k % 3];
-
-        elements[k] = facet_narrow(conv, float_bits(t->vertex[k / 3][k % 3]), &flags);
-    }
-    return (flags & (FACET_NV | FACET_OF)) == 0;
-}
-
-/* Whether the padded box can be written with finite elements that contain it. */
-static bool box_fits(const struct build *b, const float lo[3], const float hi[3])
-{
-    for (int a = 0; a < 3; a++) {
-        const struct facet_conv *conv = &b->numbers.channel[a];
-        float x = grown(lo[a], b->header.pad, false), y = grown(hi[a], b->header.pad, true);
-        float low = widen(conv, facet_rtbvh_outward(conv, x, false));
-        float high = widen(conv, facet_rtbvh_outward(conv, y, true));
-
-        if (!isfinite(low) || !isfinite(high) || low > x || high < y) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum facet_status make_items(struct build *b, uint32_t count, struct facet_error *err)
 {
     b->items = facet_large_alloc(((size_t)count + 1) * sizeof *b->items);
@@ -211,25 +82,15 @@ static enum facet_status make_items(struct build *b, uint32_t count, struct face
     for (uint32_t i = 0; i < count; i++) {
         struct facet_bvh_item *item = &b->items[b->count];
         uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
-        float corner[3][3];
+        enum facet_status status;
 
-        if (!round_triangle(b, &b->triangles[i], elements)) {
-            return not_fitting(b, i, err);
-        }
-        for (int k = 0; k < 9; k++) {
-            corner[k / 3][k % 3] = widen(&b->numbers.channel[k % 3], elements[k]);
-        }
         *item = (struct facet_bvh_item){.id = i, .weight = 1};
-        for (int a = 0; a < 3; a++) {
-            item->lo[a] = fminf(fminf(corner[0][a], corner[1][a]), corner[2][a]);
-            item->hi[a] = fmaxf(fmaxf(corner[0][a], corner[1][a]), corner[2][a]);
+        status = facet_rtbvh_round_triangle(
+            &b->numbers, &b->triangles[i], b->header.pad, elements, item->lo, item->hi, err);
+        if (status != FACET_OK) {
+            return status;
         }
-        if (!box_fits(b, item->lo, item->hi)) {
-            return not_fitting(b, i, err);
-        }
-        b->count += memcmp(elements, elements + 3, 12) != 0 &&
-                    memcmp(elements, elements + 6, 12) != 0 &&
-                    memcmp(elements + 3, elements + 6, 12) != 0;
+        b->count += !facet_rtbvh_degenerate(elements);
     }
     return FACET_OK;
 }
@@ -354,14 +215,11 @@ static void put_child(const struct build *b,
     uint8_t *flags = tile + facet_rt_tile_word(&b->container, 3);
     uint32_t word = facet_load_le32(flags) | (uint32_t)type << (2 * slot);
     uint64_t first = (uint64_t)FACET_RT_BOX_ELEMENTS * slot;
+    uint32_t elements[FACET_RT_BOX_ELEMENTS];
 
-    for (unsigned a = 0; a < 3; a++) {
-        const struct facet_conv *conv = &b->numbers.channel[a];
-        float lo = grown(box->lo[a], b->header.pad, false);
-        float hi = grown(box->hi[a], b->header.pad, true);
-
-        put(&b->container, tile, first + a, facet_rtbvh_outward(conv, lo, false));
-        put(&b->container, tile, first + 3 + a, facet_rtbvh_outward(conv, hi, true));
+    facet_rtbvh_round_box(&b->numbers, box->lo, box->hi, b->header.pad, elements);
+    for (unsigned f = 0; f < FACET_RT_BOX_ELEMENTS; f++) {
+        put(&b->container, tile, first + f, elements[f]);
     }
     if (slot == 3) {
         word |= index << 8;
@@ -410,8 +268,10 @@ static void put_triangles(const struct build *b, uint8_t *bytes)
     for (uint32_t k = 0; k < b->count; k++) {
         const struct facet_bvh_triangle *t = &b->triangles[b->items[k].id];
         uint32_t elements[FACET_RT_TRIANGLE_ELEMENTS];
+        struct facet_error none = {0}; /* it was looked at in make_items */
+        float lo[3], hi[3];
 
-        (void)round_triangle(b, t, elements); /* was looked at in make_items */
+        (void)facet_rtbvh_round_triangle(&b->numbers, t, b->header.pad, elements, lo, hi, &none);
         for (unsigned i = 0; i < FACET_RT_TRIANGLE_ELEMENTS; i++) {
             put(&b->container, buffer, (uint64_t)FACET_RT_TRIANGLE_ELEMENTS * k + i, elements[i]);
         }
@@ -445,12 +305,21 @@ check_options(const struct facet_rtbvh_options *o, uint32_t count, struct facet_
 {
     if ((o->children != 4 && o->children != 8) || o->element >= FACET_FMT_COUNT ||
         o->element == FACET_FMT_FP64 || (o->quantized && !facet_format_is_int(o->element)) ||
-        o->leaf_size > 255 || !(o->reach >= 0.0) || !isfinite(o->reach)) {
+        o->leaf_size > 255) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           0,
                           "expected 4 or 8 children, an element format of CAP (quantized: an "
-                          "integer one), up to 255 triangles per leaf and a finite reach");
+                          "integer one) and up to 255 triangles per leaf");
+    }
+    if (!(o->reach >= 0.0) || !isfinite(o->reach)) {
+        return facet_fail(
+            err,
+            FACET_ERR_INPUT,
+            0,
+            "rays start up to %g from the origin: expected a finite number; the scene "
+            "or its camera is too large",
+            o->reach);
     }
     if (count > FACET_BVH_MAX_ITEMS) {
         return facet_fail(

@@ -41,8 +41,4 @@ enum facet_status facet_rtbvh_build(const struct facet_bvh_triangle *triangles,
                                     struct facet_rtbvh_report *report,
                                     struct facet_error *err);
 
-/* The element next to x (finite) on the outer side: the largest that is not above it, or with `up`
- * the smallest that is not below it. x must lie inside the finite range of the format. */
-uint32_t facet_rtbvh_outward(const struct facet_conv *conv, float x, bool up);
-
 #endif

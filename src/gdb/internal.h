@@ -79,4 +79,7 @@ void facet_gdb_first_stop(struct facet_gdb *gdb);
 /* monitor.c: `monitor COMMAND`; its text goes to `out`. */
 void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_strbuf *out);
 
+/* script.c: teaches a GDB our instructions. */
+extern const char facet_gdb_script[];
+
 #endif

@@ -13,7 +13,9 @@ static void help(struct facet_strbuf *out)
     facet_strbuf_puts(out,
                       "help                     this list\n"
                       "steps                    steps and retired instructions so far\n"
-                      "dis [ADDRESS [COUNT]]    disassembly that knows the vendor's instructions\n"
+                      "dis [ADDRESS [COUNT]]    disassembly that knows the machine's instructions\n"
+                      "python                   a script that teaches them to this GDB: "
+                      "python exec(gdb.execute('monitor python', to_string=True))\n"
                       "csr NAME                 a CSR of this hart with its fields\n"
                       "reset                    back to where the session began; "
                       "then: maintenance flush register-cache\n");
@@ -28,10 +30,11 @@ static void steps(struct facet_gdb *gdb, struct facet_strbuf *out)
         uint64_t begin = facet_gdb_history_begin(h);
 
         facet_strbuf_printf(out,
-                            ", reached %" PRIu64 ", history from %" PRIu64 " in %zu snapshots",
+                            ", reached %" PRIu64 ", history from %" PRIu64 " in %zu snapshot%s",
                             h->reached,
                             begin,
-                            h->count);
+                            h->count,
+                            h->count == 1 ? "" : "s");
     }
     facet_strbuf_putc(out, '\n');
     for (uint32_t i = 0; i < facet_machine_core_count(gdb->machine); i++) {
@@ -146,10 +149,12 @@ void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_
         help(out);
     } else if (is_command(command, "steps", &rest)) {
         steps(gdb, out);
-    } else if (is_command(command, "dis", &rest)) {
+    } else if (is_command(command, "dis", &rest) || is_command(command, "disassemble", &rest)) {
         disassemble(gdb, rest, out);
     } else if (is_command(command, "csr", &rest)) {
         csr(gdb, rest, out);
+    } else if (is_command(command, "python", &rest)) {
+        facet_strbuf_puts(out, facet_gdb_script);
     } else if (is_command(command, "reset", &rest)) {
         facet_strbuf_puts(out,
                           facet_gdb_restart(gdb) ? "back at the beginning\n"

@@ -2,11 +2,14 @@
  *
  *   lex.c        characters, names, numbers, strings
  *   asm_expr.c   expressions: folded while reading, trees where a value is not known yet
+ *   asm_evaluate.c the trees, once all sections have addresses
  *   asm_symbol.c the symbol table
  *   asm_register.c register names
  *   asm_operand.c one instruction against one row: text to word
  *   asm_insn.c   a mnemonic to its candidates: rows and aliases
- *   asm_directive.c, asm_block.c  directives; repetition, conditions, macros, inclusion
+ *   asm_directive.c the table of directives; those on symbols
+ *   asm_data.c, asm_section.c directives that put bytes, that choose a section
+ *   asm_block.c  repetition, conditions, macros, inclusion
  *   asm_layout.c addresses, open places, the object
  *   assemble.c   the pass over the text, errors */
 #ifndef FACET_ISA_ASM_H
@@ -21,6 +24,7 @@
 
 enum {
     ASM_MAX_SECTIONS = 1024,
+    ASM_MAX_ALIGN = 1 << 20,
     ASM_MAX_NESTING = 64, /* parentheses, macros, conditions, inclusions */
     ASM_MAX_DEPTH = 1000, /* of an expression tree, and of symbols defined by symbols */
     ASM_MAX_PARAMS = 8,   /* operands of an alias */
@@ -305,12 +309,6 @@ bool facet_asm_expr(struct asm_context *a, const char **p, struct asm_term *out)
 bool facet_asm_constant(struct asm_context *a, const char **p, int64_t *out);
 /* A parameter of the running alias that stands at p. */
 int facet_asm_param(const struct asm_context *a, const char *p, size_t length);
-/* After layout: the value with every address in it. *places counts how often addresses stand in it
- * (1 for a label, 0 for a number or a distance). */
-bool facet_asm_evaluate(struct asm_context *a,
-                        const struct asm_term *term,
-                        int64_t *value,
-                        int *places);
 const struct asm_tree *facet_asm_tree(struct asm_context *a, const struct asm_term *term);
 /* One operation on what is known so far; `right` is NULL for a unary one. */
 bool facet_asm_apply(struct asm_context *a,
@@ -319,6 +317,16 @@ bool facet_asm_apply(struct asm_context *a,
                      const struct asm_term *right,
                      const char *at,
                      struct asm_term *out);
+
+/* The arithmetic on plain numbers. Returns NULL, or what is wrong. */
+const char *facet_asm_compute(enum asm_op op, int64_t l, int64_t r, int64_t *out);
+
+/* asm_evaluate.c. After layout: the value with every address in it. *places counts how often
+ * addresses stand in it (1 for a label, 0 for a number or a distance). */
+bool facet_asm_evaluate(struct asm_context *a,
+                        const struct asm_term *term,
+                        int64_t *value,
+                        int *places);
 
 /* asm_symbol.c */
 struct asm_symbol *facet_asm_symbol(struct asm_context *a, const char *name, size_t length);
@@ -361,7 +369,7 @@ bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row
 void facet_asm_index(struct asm_context *a);
 bool facet_asm_insn(struct asm_context *a, const char *mnemonic, size_t length, const char *p);
 
-/* asm_directive.c, asm_block.c. *p stands behind the directive's name and is moved. */
+/* Directives. *p stands behind the directive's name and is moved. */
 bool facet_asm_directive(struct asm_context *a, const char *name, size_t length, const char **p);
 bool facet_asm_assign(struct asm_context *a,
                       const char *at,
@@ -369,12 +377,25 @@ bool facet_asm_assign(struct asm_context *a,
                       size_t length,
                       const char **p,
                       bool again);
+/* A comma that must be there; whether one is there, and then behind it; the end of the statement.
+ */
+bool facet_asm_comma(struct asm_context *a, const char **p);
+bool facet_asm_more(const char **p);
+bool facet_asm_end_statement(struct asm_context *a, const char **p);
+/* `count` times a value of `size` bytes; how many, from the text: a number that is known and not
+ * negative. */
+bool facet_asm_fill_bytes(struct asm_context *a, uint64_t count, uint64_t value, unsigned size);
+bool facet_asm_count(struct asm_context *a, const char **p, int64_t *count);
 /* The section of that name, made when it is new. */
 struct asm_section *facet_asm_section(
     struct asm_context *a, const char *name, size_t length, uint32_t flags, bool nobits);
 void facet_asm_offer_directives(struct facet_nearest *search);
 bool facet_asm_align(struct asm_context *a, uint64_t align, bool filled, uint64_t fill);
 typedef bool facet_asm_directive_fn(struct asm_context *a, const char **p, int argument);
+facet_asm_directive_fn facet_asm_data, facet_asm_real, facet_asm_string, facet_asm_space,
+    facet_asm_fill, facet_asm_alignment, facet_asm_org;
+facet_asm_directive_fn facet_asm_standard_section, facet_asm_named_section,
+    facet_asm_return_section, facet_asm_address, facet_asm_entry;
 facet_asm_directive_fn facet_asm_rept, facet_asm_irp, facet_asm_if, facet_asm_else, facet_asm_endif,
     facet_asm_macro, facet_asm_stray_end, facet_asm_include;
 enum asm_condition_kind {

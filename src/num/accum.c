@@ -7,13 +7,12 @@
 #include "num/convert.h"
 #include "num/fast.h"
 
-static struct facet_num_policy policy_of(const struct facet_conv *conv)
-{
-    return (struct facet_num_policy){
-        .rm = conv->rm,
-        .flush = conv->ftz ? FACET_FLUSH_TINY : FACET_FLUSH_NONE,
-    };
-}
+/* Composed where it is needed and no sooner: the short way below does without. */
+#define POLICY(conv)                                                                               \
+    (&(const struct facet_num_policy){                                                             \
+        .rm = (conv)->rm,                                                                          \
+        .flush = (conv)->ftz ? FACET_FLUSH_TINY : FACET_FLUSH_NONE,                                \
+    })
 
 /* FP32 is what nearly every kernel accumulates in: the short way of fast.h is compiled for it. */
 #define FAST(conv, function, ...)                                                                  \
@@ -163,7 +162,6 @@ static uint32_t int_sqrt(const struct facet_conv *conv, uint64_t a, unsigned *fl
 
 uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint64_t fast;
     uint32_t r;
 
@@ -172,14 +170,13 @@ uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     } else if (is_int(conv)) {
         r = store(conv, (facet_i128)(int32_t)a + (int32_t)b, flags);
     } else {
-        r = (uint32_t)facet_num_add(conv->acc, a, b, &policy, flags);
+        r = (uint32_t)facet_num_add(conv->acc, a, b, POLICY(conv), flags);
     }
     return facet_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint64_t fast;
     uint32_t r;
 
@@ -188,14 +185,13 @@ uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     } else if (is_int(conv)) {
         r = store(conv, (facet_i128)(int32_t)a - (int32_t)b, flags);
     } else {
-        r = (uint32_t)facet_num_sub(conv->acc, a, b, &policy, flags);
+        r = (uint32_t)facet_num_sub(conv->acc, a, b, POLICY(conv), flags);
     }
     return facet_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint64_t fast;
     uint32_t r;
 
@@ -204,7 +200,7 @@ uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     } else if (is_int(conv)) {
         r = int_fma(conv, (int32_t)a, (int32_t)b, 0, flags);
     } else {
-        r = (uint32_t)facet_num_mul(conv->acc, a, b, &policy, flags);
+        r = (uint32_t)facet_num_mul(conv->acc, a, b, POLICY(conv), flags);
     }
     return facet_mixed(conv, r, flags);
 }
@@ -212,7 +208,6 @@ uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, un
 uint32_t
 facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint64_t fast;
     uint32_t r;
 
@@ -221,7 +216,7 @@ facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c,
     } else if (is_int(conv)) {
         r = int_fma(conv, (int32_t)a, (int32_t)b, (int32_t)c, flags);
     } else {
-        r = (uint32_t)facet_num_fma(conv->acc, a, b, c, false, false, &policy, flags);
+        r = (uint32_t)facet_num_fma(conv->acc, a, b, c, false, false, POLICY(conv), flags);
     }
     return facet_mixed(conv, r, flags);
 }
@@ -237,14 +232,13 @@ static uint32_t int_div_by_zero(const struct facet_conv *conv, int32_t a, unsign
 
 uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint64_t fast;
     uint32_t r;
 
     if (FAST(conv, facet_fast_div, a, b)) {
         r = (uint32_t)fast;
     } else if (!is_int(conv)) {
-        r = (uint32_t)facet_num_div(conv->acc, a, b, &policy, flags);
+        r = (uint32_t)facet_num_div(conv->acc, a, b, POLICY(conv), flags);
     } else if (b == 0) {
         r = int_div_by_zero(conv, (int32_t)a, flags);
     } else {
@@ -255,11 +249,10 @@ uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, un
 
 uint32_t facet_acc_sqrt(const struct facet_conv *conv, uint32_t a, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint32_t r = 0;
 
     if (!is_int(conv)) {
-        r = (uint32_t)facet_num_sqrt(conv->acc, a, &policy, flags);
+        r = (uint32_t)facet_num_sqrt(conv->acc, a, POLICY(conv), flags);
     } else if ((int32_t)a < 0) {
         *flags |= FACET_NV;
     } else {
@@ -270,18 +263,16 @@ uint32_t facet_acc_sqrt(const struct facet_conv *conv, uint32_t a, unsigned *fla
 
 uint32_t facet_acc_min(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint32_t r = is_int(conv) ? ((int32_t)a < (int32_t)b ? a : b)
-                              : (uint32_t)facet_num_min(conv->acc, a, b, &policy, flags);
+                              : (uint32_t)facet_num_min(conv->acc, a, b, POLICY(conv), flags);
 
     return facet_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_max(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
     uint32_t r = is_int(conv) ? ((int32_t)a > (int32_t)b ? a : b)
-                              : (uint32_t)facet_num_max(conv->acc, a, b, &policy, flags);
+                              : (uint32_t)facet_num_max(conv->acc, a, b, POLICY(conv), flags);
 
     return facet_mixed(conv, r, flags);
 }
@@ -313,40 +304,33 @@ uint32_t facet_acc_abs(const struct facet_conv *conv, uint32_t a, unsigned *flag
 uint32_t facet_acc_dp2(
     const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, uint32_t d, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
-
-    return facet_mixed(conv, (uint32_t)facet_num_dp2(conv->acc, a, b, c, d, &policy, flags), flags);
+    return facet_mixed(
+        conv, (uint32_t)facet_num_dp2(conv->acc, a, b, c, d, POLICY(conv), flags), flags);
 }
 
 bool facet_acc_eq(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
-
-    return is_int(conv) ? a == b : facet_num_eq(conv->acc, a, b, &policy, flags);
+    return is_int(conv) ? a == b : facet_num_eq(conv->acc, a, b, POLICY(conv), flags);
 }
 
 bool facet_acc_lt(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
-
-    return is_int(conv) ? (int32_t)a < (int32_t)b : facet_num_lt(conv->acc, a, b, &policy, flags);
+    return is_int(conv) ? (int32_t)a < (int32_t)b
+                        : facet_num_lt(conv->acc, a, b, POLICY(conv), flags);
 }
 
 bool facet_acc_le(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
-
-    return is_int(conv) ? (int32_t)a <= (int32_t)b : facet_num_le(conv->acc, a, b, &policy, flags);
+    return is_int(conv) ? (int32_t)a <= (int32_t)b
+                        : facet_num_le(conv->acc, a, b, POLICY(conv), flags);
 }
 
 uint32_t
 facet_acc_ratio(const struct facet_conv *conv, facet_i128 num, facet_u128 den, unsigned *flags)
 {
-    const struct facet_num_policy policy = policy_of(conv);
-
     if (is_int(conv)) {
         return store(conv, facet_round_ratio(num, den, conv->rm, flags), flags);
     }
     return (uint32_t)facet_num_from_ratio(
-        conv->acc, (int64_t)num, (uint64_t)den, 0, &policy, flags);
+        conv->acc, (int64_t)num, (uint64_t)den, 0, POLICY(conv), flags);
 }

@@ -14,6 +14,16 @@ static struct facet_num_policy policy_of(const struct facet_conv *conv, bool sat
     };
 }
 
+/* FP32 in FP32, and a number that is neither tiny nor infinite: it stays what it is and raises
+ * nothing. Most conversions of most programs are of this kind. */
+static bool stays(const struct facet_conv *conv, uint32_t bits)
+{
+    const uint32_t magnitude = bits & INT32_MAX;
+
+    return conv->elem == FACET_FMT_FP32 && conv->acc == FACET_FMT_FP32 && conv->scale == 0 &&
+           (magnitude == 0 || magnitude - 0x00800000 < 0x7F000000);
+}
+
 static int64_t int_element(const struct facet_conv *conv, uint32_t element)
 {
     unsigned unused = 64 - facet_format_width(conv->elem);
@@ -80,6 +90,9 @@ static uint32_t widen_fp(const struct facet_conv *conv, uint32_t element, unsign
 
 uint32_t facet_widen(const struct facet_conv *conv, uint32_t element, unsigned *flags)
 {
+    if (stays(conv, element)) {
+        return element;
+    }
     if (!facet_format_contains(conv->acc, conv->elem)) {
         *flags |= FACET_DOWN;
     }
@@ -198,6 +211,9 @@ uint32_t facet_narrow(const struct facet_conv *conv, uint32_t acc, unsigned *fla
 {
     bool from_int = facet_format_is_int(conv->acc);
 
+    if (stays(conv, acc)) {
+        return acc;
+    }
     if (!facet_format_contains(conv->elem, conv->acc)) {
         *flags |= FACET_DOWN;
     }

@@ -92,13 +92,20 @@ void facet_rt_decode_triangles(const uint8_t *triangles, unsigned count, struct 
 
 /* ---- memory ---- */
 
-/* Room for `count` things, or for fewer when the host grants less. */
+/* Room for `count` things, or for fewer when the host grants less; then it is left as much as is
+ * taken, because others need memory too. */
 static void *reserve_some(uint32_t *count, size_t size)
 {
+    const uint32_t wanted = *count;
     void *memory = NULL;
 
     while (*count >= LEAST_ROOM && (memory = facet_reserve((uint64_t)*count * size)) == NULL) {
         *count /= 2;
+    }
+    if (memory != NULL && *count != wanted) {
+        facet_unreserve(memory, (uint64_t)*count * size);
+        *count /= 2;
+        memory = *count >= LEAST_ROOM ? facet_reserve((uint64_t)*count * size) : NULL;
     }
     if (memory != NULL) {
         facet_large_wish(memory, *count * size);
@@ -195,6 +202,19 @@ static void note_read(struct facet_rt_decoded *d, const uint8_t *from, size_t si
 
 /* ---- decoding what rays come to ---- */
 
+/* Takes `count` places of `room`. A counter that went too far and back would give a place that
+ * another thread has taken meanwhile. */
+static bool take(_Atomic uint32_t *used, uint32_t room, uint32_t count, uint32_t *first)
+{
+    *first = atomic_load_explicit(used, memory_order_relaxed);
+    do {
+        if (count > room - *first) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(used, first, *first + count));
+    return true;
+}
+
 facet_rt_reference
 facet_rt_decoded_node(struct facet_rt_decoded *d, const struct facet_rt_heap *heap, uint32_t index)
 {
@@ -210,9 +230,7 @@ facet_rt_decoded_node(struct facet_rt_decoded *d, const struct facet_rt_heap *he
         }
         return was == 0 ? FACET_RT_NOWHERE : (was - 1) * UNITS;
     }
-    number = atomic_fetch_add(&d->nodes, 1);
-    if (number >= d->node_room) {
-        atomic_fetch_sub(&d->nodes, 1);
+    if (!take(&d->nodes, d->node_room, 1, &number)) {
         atomic_store_explicit(&d->place[index], 0, memory_order_release);
         return FACET_RT_NOWHERE;
     }
@@ -242,9 +260,7 @@ decode_leaf(struct facet_rt_decoded *d, const struct facet_rt_heap *heap, uint32
         return FACET_RT_NOWHERE;
     }
     leaves = (range.count + FACET_RT_QUAD - 1) / FACET_RT_QUAD;
-    number = atomic_fetch_add(&d->leaves, leaves);
-    if (number + leaves > d->leaf_room) {
-        atomic_fetch_sub(&d->leaves, leaves);
+    if (!take(&d->leaves, d->leaf_room, leaves, &number)) {
         return FACET_RT_NOWHERE;
     }
     note_read(d, at, FACET_RT_RANGE_BYTES);

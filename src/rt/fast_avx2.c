@@ -188,9 +188,10 @@ INLINE void slab(const struct slabs *s,
                  __m256 *near,
                  __m256 *far)
 {
-    *near = cross(s, a, node, s->near[a]);
-    *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
-    if ((parallel >> a & 1) != 0) { /* inside for ever, or never */
+    if ((parallel >> a & 1) == 0) {
+        *near = cross(s, a, node, s->near[a]);
+        *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
+    } else { /* inside for ever, or never */
         const __m256 inf = _mm256_set1_ps(__builtin_inff()), sign = _mm256_set1_ps(-0.0f);
         const __m256 min = _mm256_load_ps(node->plane[2 * a]);
         const __m256 max = _mm256_load_ps(node->plane[2 * a + 1]);
@@ -374,6 +375,7 @@ struct plan {
     struct facet_rt_decoded *bvh;
     struct facet_rt_heap heap;
     facet_rt_reference root;
+    uint64_t limit; /* of the tally */
     const uint8_t *entries;
     struct facet_rt_fast_result *results;
 };
@@ -399,6 +401,7 @@ static bool plan_make(const struct facet_rt_fast_scene *scene, struct plan *plan
     }
     plan->scene = scene;
     plan->bvh = scene->bvh;
+    plan->limit = scene->steps * FACET_RT_TALLY_STEP;
     plan->root = facet_rt_decoded_node(plan->bvh, &plan->heap, 0);
     return plan->root != FACET_RT_NOWHERE;
 }
@@ -600,7 +603,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
                                   const unsigned parallel)
 {
     const char *const nodes = (const char *)plan->bvh->node;
-    const uint64_t limit = plan->scene->steps * FACET_RT_TALLY_STEP;
+    const uint64_t limit = plan->limit;
     uint64_t *const full = k->stack + 1 + plan->scene->stack;
     const __m256 tmax = _mm256_set1_ps(k->tmax);
     const uint32_t tmax_bits = bits_of(k->tmax);
@@ -702,7 +705,7 @@ INLINE void travel(const struct plan *plan, struct walk *k)
     k->tally = 0;
     k->top = k->stack + 1;
     k->stack[0] = FACET_RT_NOWHERE;
-    do {
+    for (;;) {
         reference = RARELY(k->ray.parallel != 0) ? descend_parallel(plan, k, reference)
                                                  : descend_plain(plan, k, reference);
         while ((reference & 1) != 0) {
@@ -719,6 +722,10 @@ INLINE void travel(const struct plan *plan, struct walk *k)
             if (!go_on) {
                 return;
             }
+            if (RARELY(k->tally >= plan->limit)) { /* also, so that the tally never overflows */
+                k->odd = true;
+                return;
+            }
             if ((reference & 1) != 0) {
                 do {
                     k->top--;
@@ -726,7 +733,7 @@ INLINE void travel(const struct plan *plan, struct walk *k)
                 reference = (facet_rt_reference)*k->top;
             }
         }
-    } while (true);
+    }
 }
 
 /* Apart, so that nothing is moved across the questions for exceptions. */

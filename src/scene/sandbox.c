@@ -144,9 +144,18 @@ static bool keep_only(int channel)
     return true;
 }
 
+/* What the process may still get: a limit that the user has set cannot be raised again. */
+static rlim_t at_most(__rlimit_resource_t which, uint64_t value)
+{
+    struct rlimit now;
+
+    return getrlimit(which, &now) == 0 && now.rlim_max < value ? now.rlim_max : value;
+}
+
 static bool set_limit(__rlimit_resource_t which, uint64_t value)
 {
-    struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+    const rlim_t most = at_most(which, value);
+    struct rlimit limit = {.rlim_cur = most, .rlim_max = most};
 
     return setrlimit(which, &limit) == 0;
 }
@@ -155,7 +164,8 @@ static bool set_limit(__rlimit_resource_t which, uint64_t value)
  * keeps the reason known. */
 static bool set_cpu_limit(uint32_t seconds)
 {
-    struct rlimit limit = {.rlim_cur = seconds, .rlim_max = (rlim_t)seconds + 1};
+    const rlim_t most = at_most(RLIMIT_CPU, (uint64_t)seconds + 1);
+    struct rlimit limit = {.rlim_cur = most > seconds ? seconds : most, .rlim_max = most};
 
     return setrlimit(RLIMIT_CPU, &limit) == 0;
 }

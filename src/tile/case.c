@@ -16,12 +16,52 @@ struct reader {
     const char *folder;
     struct facet_tile_case *c;
     struct facet_error *err;
+    struct facet_bytes text; /* of case.json */
 };
+
+/* The line of the key that ends a path such as "expected.faults[2].core", or 0 when it is not there
+ * or in several places: the parser does not keep positions. */
+static unsigned line_of(const struct facet_bytes *text, const char *path)
+{
+    const char *dot = strrchr(path, '.'), *last = dot != NULL ? dot + 1 : path;
+    const char *at = (const char *)text->data, *found = NULL;
+    char key[160];
+    unsigned line = 1;
+
+    (void)snprintf(key, sizeof key, "\"%.*s\"", (int)strcspn(last, "["), last);
+    while (at != NULL && (at = strstr(at, key)) != NULL) {
+        const char *after = at + strlen(key);
+
+        if (after[strspn(after, " \t\r\n")] == ':') { /* a key, not a text */
+            if (found != NULL) {
+                return 0;
+            }
+            found = at;
+        }
+        at = after;
+    }
+    for (at = (const char *)text->data; at < found; at++) {
+        line += *at == '\n';
+    }
+    return found != NULL ? line : 0;
+}
 
 static bool complain(const struct reader *r, const char *key, const char *expected)
 {
-    (void)facet_fail(
-        r->err, FACET_ERR_INPUT, 0, "%s/case.json: %s: expected %s", r->folder, key, expected);
+    unsigned line = line_of(&r->text, key);
+    char place[16] = "";
+
+    if (line != 0) {
+        (void)snprintf(place, sizeof place, ":%u", line);
+    }
+    (void)facet_fail(r->err,
+                     FACET_ERR_INPUT,
+                     line,
+                     "%s/case.json%s: %s: expected %s",
+                     r->folder,
+                     place,
+                     key,
+                     expected);
     return false;
 }
 
@@ -101,7 +141,7 @@ static bool known(const struct reader *r,
             char path[160];
 
             (void)snprintf(path, sizeof path, "%s%.100s", where, key);
-            return complain(r, path, "no such key");
+            return complain(r, path, "another name: there is no such key");
         }
     }
     return true;
@@ -215,14 +255,18 @@ static bool read_blocks(const struct reader *r,
         const char *name = json_string_value(json_object_get(item, "file"));
         struct facet_tile_block *block = &(*out)[i];
         uint64_t address = 0, length = 0;
+        char place[32], where[48];
 
+        (void)snprintf(place, sizeof place, "%s[%zu]", key, i);
+        (void)snprintf(where, sizeof where, "%s.", place);
         if (!json_is_object(item) || name == NULL || !plain_name(name)) {
-            return complain(r, key, "objects with address and file, a name inside the folder");
+            return complain(r, place, "an object with address and file, a name inside the folder");
         }
-        if (!(has_length ? KNOWN(r, item, key, "address", "length", "file")
-                         : KNOWN(r, item, key, "address", "file")) ||
-            !number(r, json_object_get(item, "address"), key, UINT32_MAX, &address) ||
-            (has_length && !number(r, json_object_get(item, "length"), key, FILE_LIMIT, &length)) ||
+        if (!(has_length ? KNOWN(r, item, where, "address", "length", "file")
+                         : KNOWN(r, item, where, "address", "file")) ||
+            !number(r, json_object_get(item, "address"), place, UINT32_MAX, &address) ||
+            (has_length &&
+             !number(r, json_object_get(item, "length"), place, FILE_LIMIT, &length)) ||
             !read_file(r, name, &block->bytes)) {
             return false;
         }
@@ -513,7 +557,7 @@ enum facet_status
 facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct facet_error *err)
 {
     struct facet_error local = {0};
-    struct reader r = {folder, calloc(1, sizeof *r.c), err != NULL ? err : &local};
+    struct reader r = {folder, calloc(1, sizeof *r.c), err != NULL ? err : &local, {NULL, 0}};
     json_t *root = NULL;
     char path[4096];
     enum facet_status status;
@@ -526,11 +570,15 @@ facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct fa
         facet_tile_case_free(r.c);
         return facet_fail(err, FACET_ERR_USAGE, 0, "%.100s...: the path is too long", folder);
     }
-    status = facet_json_read(path, JSON_LIMIT, &root, r.err);
+    status = facet_file_read(path, JSON_LIMIT, &r.text, r.err);
+    if (status == FACET_OK) {
+        status = facet_json_parse(path, r.text.data, r.text.size, &root, r.err);
+    }
     if (status == FACET_OK && !read_root(&r, root)) {
         status = r.err->status != FACET_OK ? r.err->status : FACET_ERR_INPUT;
     }
     json_decref(root);
+    free(r.text.data);
     if (status != FACET_OK) {
         facet_tile_case_free(r.c);
         return status;

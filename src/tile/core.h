@@ -8,6 +8,7 @@
 #define FACET_TILE_CORE_H
 
 #include "base/bits.h"
+#include "isa/csr_table.h"
 #include "machine/ops.h"
 #include "num/tile.h"
 #include "tile/cache.h"
@@ -138,7 +139,7 @@ struct facet_tile_machine {
 
     /* tables of the face */
     struct facet_core_desc desc[FACET_TILE_CORES];
-    struct facet_tile_tables *tables;
+    struct facet_csr_table csrs;
 };
 
 /* ---- code (code.c) ---- */
@@ -257,13 +258,7 @@ enum {
     FACET_TILE_REG_COUNT = 97,
 };
 
-struct facet_tile_tables;
-enum facet_status facet_tile_tables_make(struct facet_tile_tables **out, struct facet_error *err);
-void facet_tile_tables_free(struct facet_tile_tables *tables);
-const struct facet_csr_desc *facet_tile_csr_desc(const struct facet_tile_tables *t,
-                                                 uint32_t *count);
-/* Table index of a CSR number, FACET_NONE when there is none. */
-uint32_t facet_tile_csr_index(const struct facet_tile_tables *t, uint32_t number);
+enum facet_status facet_tile_tables_make(struct facet_csr_table *table, struct facet_error *err);
 extern const struct facet_reg_desc facet_tile_regs[FACET_TILE_REG_COUNT];
 
 #endif

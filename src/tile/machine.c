@@ -19,7 +19,7 @@ static void tile_destroy(void *self)
     }
     facet_mem_destroy(m->mem);
     facet_tile_code_free(m);
-    facet_tile_tables_free(m->tables);
+    facet_csr_table_free(&m->csrs);
     facet_pool_destroy(m->own_pool);
     free(m);
 }
@@ -94,7 +94,6 @@ make_core(struct facet_tile_machine *m, uint32_t id, struct facet_error *err)
 {
     static const char *const names[] = {"core0", "core1", "core2", "core3"};
     struct facet_tile_core *c = &m->core[id];
-    uint32_t count;
     enum facet_status status = facet_tile_cache_make(&c->cache, m->vram_size, err);
 
     c->id = id;
@@ -103,8 +102,8 @@ make_core(struct facet_tile_machine *m, uint32_t id, struct facet_error *err)
                                            .regs = facet_tile_regs,
                                            .reg_count = FACET_TILE_REG_COUNT,
                                            .pc = FACET_TILE_REG_PC,
-                                           .csrs = facet_tile_csr_desc(m->tables, &count)};
-    m->desc[id].csr_count = count;
+                                           .csrs = m->csrs.csrs,
+                                           .csr_count = m->csrs.count};
     if (status != FACET_OK || (status = facet_mem_create(&c->scratch_mem, err)) != FACET_OK ||
         (status = facet_mem_add_ram(c->scratch_mem,
                                     "scratch",
@@ -138,7 +137,7 @@ tile_create(const void *config, struct facet_port *port, void **self, struct fac
     }
     if (status != FACET_OK || (status = make_memory(m, err)) != FACET_OK ||
         (status = facet_tile_code_make(m, err)) != FACET_OK ||
-        (status = facet_tile_tables_make(&m->tables, err)) != FACET_OK) {
+        (status = facet_tile_tables_make(&m->csrs, err)) != FACET_OK) {
         tile_destroy(m);
         return status;
     }

@@ -42,11 +42,8 @@ static void tell_registers(const struct facet_tile_core *c, const struct facet_t
 static void tell_csr(const struct facet_tile_core *c, uint32_t number, uint32_t old, uint32_t now)
 {
     if (old != now) {
-        facet_port_csr(c->m->port,
-                       c->id,
-                       facet_tile_csr_index(c->m->tables, number),
-                       facet_value64(old),
-                       facet_value64(now));
+        facet_port_csr(
+            c->m->port, c->id, c->m->csrs.index[number], facet_value64(old), facet_value64(now));
     }
 }
 

@@ -114,11 +114,6 @@ void facet_gfx_tell_policy(const struct facet_gfx_run *r)
 /* ---- phases ------------------------------------------------------------------------------------
  */
 
-static bool active(const struct facet_gfx_run *r, unsigned lane)
-{
-    return (r->lanes.active >> lane & 1) != 0;
-}
-
 /* Fetch and compute. A memory fault of lane f traps, or cuts the lanes from f on; an unsupported
  * descriptor always traps and SVFAULTI does not tell. */
 static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
@@ -131,7 +126,7 @@ static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
         struct facet_trap trap;
 
         r->flags[i] = 0;
-        if (!active(r, i)) {
+        if (!facet_lane_active(&r->lanes, i)) {
             continue;
         }
         r->actor[i] = r->port.actor;
@@ -169,7 +164,7 @@ static struct facet_trap put_lanes(struct facet_gfx_run *r, bool write)
     for (unsigned i = 0; i < r->lanes.count; i++) {
         struct facet_trap trap = FACET_RETIRED;
 
-        if (active(r, i)) {
+        if (facet_lane_active(&r->lanes, i)) {
             trap = window  ? write ? facet_gfx_write(r, i) : facet_gfx_probe(r, i)
                     : write ? facet_gfx_depth_write(r, i)
                            : facet_gfx_depth_probe(r, i);

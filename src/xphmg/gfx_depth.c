@@ -66,7 +66,7 @@ static struct facet_trap read_depth(struct facet_gfx_run *r, unsigned lane, uint
     for (unsigned i = lane; i-- > 0 && !trap.taken;) {
         const struct facet_gfx_store *earlier = &r->kept.store[i];
 
-        if ((r->lanes.active >> i & 1) != 0 && earlier->pending && same_element(r, earlier, at)) {
+        if (facet_lane_active(&r->lanes, i) && earlier->pending && same_element(r, earlier, at)) {
             *bits = earlier->bits;
             break;
         }

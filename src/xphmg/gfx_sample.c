@@ -294,7 +294,7 @@ static bool sample_all(struct facet_gfx_run *r)
     }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         r->flags[i] = 0;
-        if ((r->lanes.active >> i & 1) != 0) {
+        if (facet_lane_active(&r->lanes, i)) {
             r->actor[i] = r->port.actor;
             lane[count] = (uint8_t)i;
             read_uv(r, plain, i, &u[count], &v[count]);

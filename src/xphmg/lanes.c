@@ -119,6 +119,21 @@ void facet_lanes_cut(struct facet_hart *h,
     lanes->active &= lane_mask(lane);
 }
 
+struct facet_trap facet_lanes_each(
+    struct facet_hart *h, struct facet_lanes *lanes, bool fof, facet_lane_fn *compute, void *run)
+{
+    for (unsigned i = 0; i < lanes->count; i++) {
+        struct facet_trap trap = facet_lane_active(lanes, i) ? compute(run, i) : FACET_RETIRED;
+
+        if (trap.taken && fof) {
+            facet_lanes_cut(h, lanes, i, trap);
+        } else if (trap.taken) {
+            return facet_lanes_fault(h, lanes, i, trap);
+        }
+    }
+    return FACET_RETIRED;
+}
+
 struct facet_trap facet_lanes_status(struct facet_hart *h,
                                      const struct facet_lanes *lanes,
                                      const uint16_t flags[FACET_VLMAX])
@@ -130,7 +145,7 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     for (unsigned i = 0; i < lanes->count; i++) {
         unsigned hits;
 
-        if ((lanes->active >> i & 1) == 0) {
+        if (!facet_lane_active(lanes, i)) {
             continue;
         }
         all |= flags[i];

@@ -45,6 +45,11 @@ static inline unsigned facet_window_reg(struct facet_reg_window window, unsigned
     return (unsigned)(window.base + (int)lane * window.step) & 31;
 }
 
+static inline bool facet_lane_active(const struct facet_lanes *lanes, unsigned lane)
+{
+    return (lanes->active >> lane & 1) != 0;
+}
+
 /* A memory fault of a lane: SVFAULTI under RSV, and the trap. */
 struct facet_trap facet_lanes_fault(struct facet_hart *h,
                                     const struct facet_lanes *lanes,
@@ -59,6 +64,11 @@ void facet_lanes_cut(struct facet_hart *h,
                      struct facet_lanes *lanes,
                      unsigned lane,
                      struct facet_trap fault);
+/* Steps 2 and 3: `compute` of the instruction under way (`run`) for each active lane, in order. A
+ * fault of lane f traps, or with `fof` cuts the lanes from f on. */
+typedef struct facet_trap facet_lane_fn(void *run, unsigned lane);
+struct facet_trap facet_lanes_each(
+    struct facet_hart *h, struct facet_lanes *lanes, bool fof, facet_lane_fn *compute, void *run);
 /* Steps 4 and 5: flags[i] of each active lane go to EXC.ST and STAT, then the trap check. */
 struct facet_trap facet_lanes_status(struct facet_hart *h,
                                      const struct facet_lanes *lanes,

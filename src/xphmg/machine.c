@@ -17,7 +17,7 @@ static void xphmg_destroy(void *self)
     facet_pool_destroy(m->pool);
     facet_rt_kept_destroy(m->rt_kept);
     facet_mem_destroy(m->mem);
-    facet_xphmg_tables_free(&m->tables);
+    facet_csr_table_free(&m->csrs);
     free(m->harts);
     free(m->mtimecmp);
     free(m->last_trap);
@@ -115,7 +115,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->mem = m->mem;
         h->ram = facet_mem_window(m->mem, FACET_XPHMG_RAM_BASE);
         h->port = m->port;
-        h->csr_index = m->tables.index;
+        h->csr_index = m->csrs.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
         h->pool = m->pool;
@@ -128,8 +128,8 @@ static void wire_harts(struct facet_xphmg *m)
                                                .regs = facet_xphmg_regs,
                                                .reg_count = FACET_HART_REG_COUNT,
                                                .pc = FACET_HART_REG_PC,
-                                               .csrs = m->tables.csrs,
-                                               .csr_count = m->tables.csr_count};
+                                               .csrs = m->csrs.csrs,
+                                               .csr_count = m->csrs.count};
     }
 }
 
@@ -157,7 +157,6 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
     if (m == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a machine");
     }
-    facet_arena_init(&m->tables.arena);
     m->port = port;
     m->hart_count = c->harts != 0 ? c->harts : 1;
     m->quantum = c->quantum != 0 ? c->quantum : FACET_XPHMG_QUANTUM;
@@ -176,7 +175,7 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
     }
     if (status != FACET_OK ||
         (status = facet_cap_config_parse(c->configuration, &m->cap, err)) != FACET_OK ||
-        (status = facet_xphmg_tables_make(&m->tables, &m->cap, err)) != FACET_OK ||
+        (status = facet_xphmg_tables_make(&m->csrs, &m->cap, err)) != FACET_OK ||
         (status = facet_mem_create(&m->mem, err)) != FACET_OK ||
         (status = facet_xphmg_add_devices(m, err)) != FACET_OK ||
         (status = facet_mem_add_ram(
@@ -263,7 +262,7 @@ static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct face
 static struct facet_value xphmg_csr_read(const void *self, uint32_t core, uint32_t csr)
 {
     const struct facet_xphmg *m = self;
-    uint32_t number = m->tables.csrs[csr].number;
+    uint32_t number = m->csrs.csrs[csr].number;
 
     if (number == FACET_CSR_MIP || number == FACET_CSR_TIME) { /* as of now, not of the last step */
         struct facet_xphmg now = *m;
@@ -281,7 +280,7 @@ xphmg_csr_write(void *self, uint32_t core, uint32_t csr, struct facet_value valu
 {
     struct facet_xphmg *m = self;
 
-    facet_hart_csr_poke(&m->harts[core], m->tables.csrs[csr].number, value.lo);
+    facet_hart_csr_poke(&m->harts[core], m->csrs.csrs[csr].number, value.lo);
     facet_xphmg_settle(m); /* mie may wake a waiting hart */
     return xphmg_csr_read(self, core, csr);
 }

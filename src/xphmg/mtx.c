@@ -128,15 +128,11 @@ struct run {
     uint32_t out[FACET_VLMAX][FACET_MTX_MAX_TILE];
 };
 
-static bool active(const struct run *r, unsigned lane)
-{
-    return (r->lanes.active >> lane & 1) != 0;
-}
-
 /* Steps 2 and 3 of one lane: results are only kept, so computing here changes nothing for the lanes
  * whose sources are read later. */
-static struct facet_trap compute_lane(struct run *r, unsigned lane)
+static struct facet_trap compute_lane(void *run, unsigned lane)
 {
+    struct run *r = run;
     const struct plan *p = r->plan;
     uint32_t in[FACET_MTX_MAX_TILE];
     unsigned flags = 0;
@@ -176,21 +172,6 @@ static struct facet_trap compute_lane(struct run *r, unsigned lane)
     return FACET_RETIRED;
 }
 
-/* A fault of lane f traps, or cuts the lanes from f on (fault-only-first). */
-static struct facet_trap compute(struct run *r, bool fof)
-{
-    for (unsigned i = 0; i < r->lanes.count; i++) {
-        struct facet_trap trap = active(r, i) ? compute_lane(r, i) : FACET_RETIRED;
-
-        if (trap.taken && fof) {
-            facet_lanes_cut(r->h, &r->lanes, i, trap);
-        } else if (trap.taken) {
-            return facet_lanes_fault(r->h, &r->lanes, i, trap);
-        }
-    }
-    return FACET_RETIRED;
-}
-
 static bool to_memory(const struct plan *p)
 {
     return p->out != 0 && !p->to_register;
@@ -204,7 +185,7 @@ static struct facet_trap write_memory(struct run *r)
             uint64_t base = r->h->x[facet_window_reg(r->d, i)];
             struct facet_trap trap;
 
-            if (!active(r, i)) {
+            if (!facet_lane_active(&r->lanes, i)) {
                 continue;
             }
             trap = pass == 0 ? facet_elements_probe(&r->port, base, 0, r->plan->out)
@@ -220,7 +201,7 @@ static struct facet_trap write_memory(struct run *r)
 static void write_registers(struct run *r)
 {
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        if (active(r, i)) {
+        if (facet_lane_active(&r->lanes, i)) {
             facet_hart_set_x(r->h,
                              facet_window_reg(r->d, i),
                              facet_container_single_x(&r->port.container, r->out[i][0]));
@@ -292,7 +273,7 @@ struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_ins
     r.a = facet_lanes_window(h, &r.lanes, FACET_WINDOW_A, in->rs1, true);
     r.d = facet_lanes_window(h, &r.lanes, FACET_WINDOW_D, in->rd, true);
 
-    trap = compute(&r, facet_lanes_fof(h, &r.lanes));
+    trap = facet_lanes_each(h, &r.lanes, facet_lanes_fof(h, &r.lanes), compute_lane, &r);
     if (!trap.taken) {
         trap = facet_lanes_status(h, &r.lanes, r.flags);
     }

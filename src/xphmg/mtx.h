@@ -7,6 +7,7 @@
 #include "xphmg/hart.h"
 
 enum {
+    FACET_MTX_SIDE = 4, /* of the largest matrix in a bank */
     FACET_MTX_MAX_VECTORS = 8,
     FACET_MTX_MAX_TILE = 32 * 32, /* elements */
 };

@@ -43,24 +43,22 @@ bool facet_mtx_shape_legal(unsigned code, uint64_t mtxcap)
 
 static uint32_t storage_get(const uint8_t *storage, unsigned nat, unsigned e)
 {
-    uint32_t element = 0;
+    const uint8_t *at = storage + e * nat / 8;
 
-    for (unsigned bit = 0; bit < nat; bit += nat < 8 ? nat : 8) {
-        unsigned at = e * nat + bit;
-        uint32_t byte = storage[at / 8] >> at % 8;
-
-        element |= (nat < 8 ? byte & ((1u << nat) - 1) : byte) << bit;
-    }
-    return element;
+    return nat < 8 ? (uint32_t)*at >> e * nat % 8 & ((1u << nat) - 1)
+                   : (uint32_t)facet_load_le(at, nat / 8);
 }
 
 static void storage_put(uint8_t *storage, unsigned nat, unsigned e, uint32_t element)
 {
-    for (unsigned bit = 0; bit < nat; bit += nat < 8 ? nat : 8) {
-        unsigned at = e * nat + bit, mask = nat < 8 ? (1u << nat) - 1 : 0xFF;
+    uint8_t *at = storage + e * nat / 8;
 
-        storage[at / 8] =
-            (uint8_t)((storage[at / 8] & ~(mask << at % 8)) | (element >> bit & mask) << at % 8);
+    if (nat < 8) {
+        unsigned mask = (1u << nat) - 1, lsb = e * nat % 8;
+
+        *at = (uint8_t)((*at & ~(mask << lsb)) | (element & mask) << lsb);
+    } else {
+        facet_store_le(at, nat / 8, element);
     }
 }
 
@@ -124,24 +122,32 @@ void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
                         unsigned *flags)
 {
     unsigned nat = facet_format_width(numbers->eff.elem);
+    struct facet_conv conv[FACET_MTX_SIDE];
+    uint32_t v[FACET_MTX_SIDE];
 
+    for (unsigned i = 0; i < FACET_MTX_SIDE; i++) {
+        conv[i] = conv_of(numbers, i);
+    }
+    for (unsigned j = 0; j < facet_mtx_input_size(product); j++) {
+        v[j] = facet_widen(&conv[j], in[j], flags);
+    }
     for (unsigned i = 0; i < facet_mtx_output_size(product); i++) {
-        struct facet_conv conv = conv_of(numbers, i);
         uint32_t acc = 0;
 
         for (unsigned j = 0; j < facet_mtx_input_size(product); j++) {
             unsigned r = product->transpose ? j : i, c = product->transpose ? i : j;
-            uint32_t m = widen(numbers, r, matrix_get(bank, nat, product->shape, r, c), flags),
-                     v = widen(numbers, j, in[j], flags);
+            uint32_t m = facet_widen(&conv[r], matrix_get(bank, nat, product->shape, r, c), flags);
 
-            acc =
-                j == 0 ? facet_acc_mul(&conv, m, v, flags) : facet_acc_fma(&conv, m, v, acc, flags);
+            acc = j == 0 ? facet_acc_mul(&conv[i], m, v[j], flags)
+                         : facet_acc_fma(&conv[i], m, v[j], acc, flags);
         }
         if (product->mad) {
-            acc = facet_acc_add(
-                &conv, acc, widen(numbers, i, storage_get(bank->bias, nat, i), flags), flags);
+            acc = facet_acc_add(&conv[i],
+                                acc,
+                                facet_widen(&conv[i], storage_get(bank->bias, nat, i), flags),
+                                flags);
         }
-        out[i] = facet_narrow(&conv, acc, flags);
+        out[i] = facet_narrow(&conv[i], acc, flags);
     }
 }
 

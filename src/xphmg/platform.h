@@ -45,14 +45,14 @@ struct facet_xphmg {
     struct facet_xphmg_host host;
     struct facet_hart_host hart_host;
     char *command_line;
-    struct facet_xphmg_tables tables;
+    struct facet_csr_table csrs;
     struct facet_core_desc *cores;
     char (*core_names)[12];
     struct facet_insn *memo;  /* of all harts */
     facet_block_cache *cache; /* of all harts; NULL: plain executor only */
     facet_pool *pool;         /* for jobs; NULL: the calling thread only */
     struct facet_rt_kept *rt_kept;
-    uint64_t cache_breaks;    /* break_version that its blocks were made for; 0: none */
+    uint64_t cache_breaks; /* break_version that its blocks were made for; 0: none */
 
     /* The state. */
     struct facet_hart *harts;

@@ -108,11 +108,6 @@ bool facet_rsv_affects(const struct facet_insn *in)
     return in->row < FACET_XPHMG_OP_COUNT && shapes[in->row].kind != UNAFFECTED;
 }
 
-static bool active(const struct loop *l, unsigned lane)
-{
-    return (l->lanes.active >> lane & 1) != 0;
-}
-
 static struct facet_reg_window
 window(const struct loop *l, enum facet_window_name name, unsigned field, unsigned file)
 {
@@ -130,7 +125,7 @@ static void read_registers(struct loop *l)
                             c = {in->rs3, d.step}; /* accumulators walk with rd */
 
     for (unsigned i = 0; i < l->lanes.count; i++) {
-        if (active(l, i)) {
+        if (facet_lane_active(&l->lanes, i)) {
             l->a[i] = files[l->shape->rs1][facet_window_reg(a, i)];
             l->b[i] = files[data][facet_window_reg(b, i)];
             l->c[i] = l->h->f[facet_window_reg(c, i)];
@@ -161,7 +156,7 @@ static struct facet_trap fetch(struct loop *l)
     for (unsigned i = 0; i < l->lanes.count; i++) {
         struct facet_trap trap;
 
-        if (!active(l, i)) {
+        if (!facet_lane_active(&l->lanes, i)) {
             continue;
         }
         trap = facet_hart_load(l->h, address(l, i), l->shape->size, &l->result[i]);
@@ -210,7 +205,7 @@ static void compute(struct loop *l)
     for (unsigned i = 0; i < l->lanes.count; i++) {
         unsigned flags = 0;
 
-        if (!active(l, i)) {
+        if (!facet_lane_active(&l->lanes, i)) {
             continue;
         }
         if (l->shape->kind == ALU) {
@@ -231,7 +226,7 @@ static struct facet_trap probe(struct loop *l)
     for (unsigned i = 0; i < l->lanes.count; i++) {
         struct facet_trap trap;
 
-        if (!active(l, i)) {
+        if (!facet_lane_active(&l->lanes, i)) {
             continue;
         }
         trap = l->shape->kind == ATOMIC && (address(l, i) & (size - 1)) != 0
@@ -283,15 +278,18 @@ static struct facet_trap write_back(struct loop *l)
         l->shape->rd == F ? facet_hart_set_f : facet_hart_set_x;
 
     for (unsigned i = 0; i < l->lanes.count; i++) {
-        if (active(l, i) && (l->shape->kind == STORE || l->shape->kind == ATOMIC)) {
+        if (facet_lane_active(&l->lanes, i) &&
+            (l->shape->kind == STORE || l->shape->kind == ATOMIC)) {
             struct facet_trap trap = touch_memory(l, i);
 
             if (trap.taken) {
                 return facet_lanes_fault(l->h, &l->lanes, i, trap);
             }
         }
-        if (l->shape->kind != STORE && (active(l, i) || l->lanes.eff.zmode)) {
-            write(l->h, facet_window_reg(d, i), active(l, i) ? l->result[i] : zero_of(l));
+        if (l->shape->kind != STORE && (facet_lane_active(&l->lanes, i) || l->lanes.eff.zmode)) {
+            write(l->h,
+                  facet_window_reg(d, i),
+                  facet_lane_active(&l->lanes, i) ? l->result[i] : zero_of(l));
         }
     }
     return FACET_RETIRED;

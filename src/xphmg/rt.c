@@ -107,11 +107,6 @@ struct run {
     struct ready_ray ray;
 };
 
-static bool active(const struct run *r, unsigned lane)
-{
-    return (r->lanes.active >> lane & 1) != 0;
-}
-
 /* The ray for the host's arithmetic; NULL when that cannot serve. */
 static const struct facet_rt_host_ray *
 host_ray(struct run *r, uint64_t at, const uint32_t *elements)
@@ -222,8 +217,9 @@ triangle_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsign
 
 /* Steps 2 and 3 of one lane: results are only kept, so computing here changes nothing for the lanes
  * whose sources are read later. */
-static struct facet_trap compute_lane(struct run *r, unsigned lane)
+static struct facet_trap compute_lane(void *run, unsigned lane)
 {
+    struct run *r = run;
     struct facet_rt_lane result;
     unsigned flags = 0;
     struct facet_trap trap =
@@ -237,21 +233,6 @@ static struct facet_trap compute_lane(struct run *r, unsigned lane)
     }
     r->hits |= (uint64_t)(result.outcome == FACET_RT_HIT) << lane;
     r->results->flags[lane] = (uint16_t)flags;
-    return FACET_RETIRED;
-}
-
-/* A fault of lane f traps, or cuts the lanes from f on (fault-only-first). */
-static struct facet_trap compute(struct run *r, bool fof)
-{
-    for (unsigned i = 0; i < r->lanes.count; i++) {
-        struct facet_trap trap = active(r, i) ? compute_lane(r, i) : FACET_RETIRED;
-
-        if (trap.taken && fof) {
-            facet_lanes_cut(r->h, &r->lanes, i, trap);
-        } else if (trap.taken) {
-            return facet_lanes_fault(r->h, &r->lanes, i, trap);
-        }
-    }
     return FACET_RETIRED;
 }
 
@@ -283,13 +264,13 @@ static void write_registers(struct run *r)
     int stride = r->d.step == 0 ? 1 : r->vl * r->d.step;
 
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        if (!active(r, i) && !r->lanes.eff.zmode) {
+        if (!facet_lane_active(&r->lanes, i) && !r->lanes.eff.zmode) {
             continue;
         }
         for (unsigned k = 0; k < slots; k++) {
             unsigned reg = (unsigned)((int)facet_window_reg(r->d, i) + (int)k * stride) & 31;
 
-            facet_hart_set_x(r->h, reg, active(r, i) ? slot_value(r, i, k) : 0);
+            facet_hart_set_x(r->h, reg, facet_lane_active(&r->lanes, i) ? slot_value(r, i, k) : 0);
         }
     }
 }
@@ -410,7 +391,7 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
     aim(&r);
     tell_policy(&r);
 
-    trap = compute(&r, facet_lanes_fof(h, &r.lanes));
+    trap = facet_lanes_each(h, &r.lanes, facet_lanes_fof(h, &r.lanes), compute_lane, &r);
     if (!trap.taken) {
         trap = facet_lanes_status(h, &r.lanes, results.flags);
     }

@@ -3,19 +3,24 @@
 
 #include "xphmg/hart.h"
 
-#include <stdio.h>
 #include <string.h>
+
+/* Units as they are after power-on, to be asked which registers they have. */
+struct power_on {
+    struct facet_units units;
+    struct facet_xmem xmem;
+};
 
 /* Whether the machine has the register: base ones always, vendor ones as their unit answers. XIREG
  * shows another register and is not listed. */
-static bool present(const struct facet_units *units,
-                    const struct facet_xmem *xmem,
-                    const struct facet_csr_row *row)
+static bool present(const void *machine, const struct facet_csr_row *row)
 {
+    const struct power_on *state = machine;
     uint64_t value;
 
-    return row->isa == FACET_ISA_XPHMG && (strcmp(row->file, "rv64.csr.tsv") == 0 ||
-                                           facet_units_csr(units, xmem, row->number, &value));
+    return row->isa == FACET_ISA_XPHMG &&
+           (strcmp(row->file, "rv64.csr.tsv") == 0 ||
+            facet_units_csr(&state->units, &state->xmem, row->number, &value));
 }
 
 #define X(n, abi)                                                                                  \
@@ -69,82 +74,13 @@ const struct facet_reg_desc facet_xphmg_regs[FACET_HART_REG_COUNT] = {
 };
 /* clang-format on */
 
-static struct facet_field_desc *make_fields(struct facet_arena *arena,
-                                            const struct facet_csr_row *row)
-{
-    static const uint8_t access[] = {[FACET_CSR_RO] = FACET_FIELD_RO,
-                                     [FACET_CSR_RW] = FACET_FIELD_RW,
-                                     [FACET_CSR_W1C] = FACET_FIELD_W1C,
-                                     [FACET_CSR_WARL] = FACET_FIELD_WARL};
-    struct facet_field_desc *fields = facet_arena_calloc(arena, row->field_count, sizeof *fields);
-
-    for (unsigned i = 0; fields != NULL && i < row->field_count; i++) {
-        const struct facet_csr_field *f = &row->fields[i];
-
-        fields[i] = (struct facet_field_desc){f->name, f->hi, f->lo, access[f->access], f->meaning};
-    }
-    return fields;
-}
-
-static bool add_row(struct facet_xphmg_tables *t, const struct facet_csr_row *row)
-{
-    struct facet_field_desc *fields = make_fields(&t->arena, row);
-
-    for (uint32_t k = 0; fields != NULL && k < row->count; k++) {
-        uint32_t number = row->number + k * row->stride;
-        char name[64];
-        size_t length = facet_csr_name(row, number, name, sizeof name);
-        const char *copy = facet_arena_copy(&t->arena, name, length);
-
-        if (copy == NULL || length >= sizeof name || number >= FACET_XPHMG_CSR_LIMIT) {
-            return false;
-        }
-        t->index[number] = (uint16_t)t->csr_count;
-        t->csrs[t->csr_count++] =
-            (struct facet_csr_desc){copy, number, row->width, row->field_count, fields};
-    }
-    if (row->alias != 0) {
-        t->index[row->alias] = t->index[row->number];
-    }
-    return fields != NULL;
-}
-
-enum facet_status facet_xphmg_tables_make(struct facet_xphmg_tables *t,
+enum facet_status facet_xphmg_tables_make(struct facet_csr_table *table,
                                           const struct facet_cap_config *config,
                                           struct facet_error *err)
 {
-    struct facet_units units;
-    struct facet_xmem xmem;
-    uint32_t count = 0;
-    bool good;
+    struct power_on state;
 
-    facet_units_reset(&units, config);
-    facet_xmem_reset(&xmem);
-    facet_arena_init(&t->arena);
-    memset(t->index, 0xFF, sizeof t->index);
-    t->csr_count = 0;
-    for (size_t i = 0; i < facet_csr_row_count; i++) {
-        const struct facet_csr_row *row = &facet_csr_rows[i];
-
-        count += present(&units, &xmem, row) ? row->count : 0;
-    }
-    t->csrs = facet_arena_calloc(&t->arena, count, sizeof *t->csrs);
-    good = t->csrs != NULL;
-    for (size_t i = 0; good && i < facet_csr_row_count; i++) {
-        const struct facet_csr_row *row = &facet_csr_rows[i];
-
-        good = !present(&units, &xmem, row) || add_row(t, row);
-    }
-    if (!good) {
-        facet_xphmg_tables_free(t);
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for the CSR tables");
-    }
-    return FACET_OK;
-}
-
-void facet_xphmg_tables_free(struct facet_xphmg_tables *t)
-{
-    facet_arena_free(&t->arena);
-    t->csrs = NULL;
-    t->csr_count = 0;
+    facet_units_reset(&state.units, config);
+    facet_xmem_reset(&state.xmem);
+    return facet_csr_table_make(table, present, &state, err);
 }

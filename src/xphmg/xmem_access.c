@@ -25,11 +25,6 @@ struct lane {
     uint64_t compare;
 };
 
-static bool is_active(const struct facet_lanes *lanes, unsigned i)
-{
-    return (lanes->active >> i & 1) != 0;
-}
-
 /* The hint without what this machine does not have. */
 static unsigned effective_hint(const struct facet_hart *h, unsigned hint)
 {
@@ -52,7 +47,7 @@ static void follow_hint(struct facet_hart *h,
     unsigned hint = effective_hint(h, (unsigned)facet_insn_field(in, "hint"));
 
     for (unsigned i = 0; i < lanes->count && (hint & HINT_LOCK) != 0; i++) {
-        if (is_active(lanes, i)) {
+        if (facet_lane_active(lanes, i)) {
             facet_xmem_lock(h, lane[i].address, size);
         }
     }
@@ -87,7 +82,7 @@ struct facet_trap facet_xmem_load(struct facet_hart *h, const struct facet_insn 
     from = facet_lanes_window(h, &lanes, FACET_WINDOW_A, in->rs1, true);
     to = facet_lanes_window(h, &lanes, FACET_WINDOW_D, in->rd, true);
     for (unsigned i = 0; i < lanes.count; i++) {
-        if (!is_active(&lanes, i)) {
+        if (!facet_lane_active(&lanes, i)) {
             continue;
         }
         lane[i].address = h->x[facet_window_reg(from, i)];
@@ -102,7 +97,7 @@ struct facet_trap facet_xmem_load(struct facet_hart *h, const struct facet_insn 
     for (unsigned i = 0; i < lanes.count; i++) {
         unsigned reg = facet_window_reg(to, i);
 
-        if (is_active(&lanes, i)) {
+        if (facet_lane_active(&lanes, i)) {
             facet_hart_set_x(
                 h, reg, zero ? lane[i].value : (uint64_t)facet_bits_sign(lane[i].value, 8 * size));
         } else if (lanes.eff.zmode) {
@@ -130,7 +125,7 @@ static struct facet_trap gather_stores(struct facet_hart *h,
     for (unsigned i = 0; i < lanes->count; i++) {
         struct facet_trap trap;
 
-        if (!is_active(lanes, i)) {
+        if (!facet_lane_active(lanes, i)) {
             continue;
         }
         lane[i].address = h->x[facet_window_reg(a, i)];
@@ -161,7 +156,7 @@ struct facet_trap facet_xmem_store(struct facet_hart *h, const struct facet_insn
         return trap;
     }
     for (unsigned i = 0; i < lanes.count; i++) {
-        if (is_active(&lanes, i)) {
+        if (facet_lane_active(&lanes, i)) {
             trap = facet_hart_store(h, lane[i].address, size, lane[i].value);
             if (trap.taken) { /* a device that refuses */
                 return lane_fault(h, &lanes, i, trap);
@@ -240,7 +235,7 @@ struct facet_trap facet_xmem_atomic(struct facet_hart *h, const struct facet_ins
         unsigned reg = facet_window_reg(to, i);
         uint64_t old = 0;
 
-        if (is_active(&lanes, i)) {
+        if (facet_lane_active(&lanes, i)) {
             trap = facet_hart_load(h, lane[i].address, size, &old);
             if (!trap.taken) {
                 trap =

@@ -149,7 +149,7 @@ static struct facet_trap write_back(struct facet_hart *h,
     struct facet_reg_window to = facet_lanes_window(h, lanes, FACET_WINDOW_D, in->rd, true);
 
     for (unsigned i = 0; i < lanes->count; i++) {
-        bool active = (lanes->active >> i & 1) != 0;
+        bool active = facet_lane_active(lanes, i);
 
         if (s->scatter) {
             struct facet_trap trap = active && !e[i].outside
@@ -185,7 +185,7 @@ struct facet_trap facet_xmem_svm(struct facet_hart *h, const struct facet_insn *
     }
     from = facet_lanes_window(h, &lanes, FACET_WINDOW_B, in->rs2, true);
     for (unsigned i = 0; i < lanes.count; i++) {
-        if ((lanes.active >> i & 1) == 0) {
+        if (!facet_lane_active(&lanes, i)) {
             continue;
         }
         e[i].value = h->x[facet_window_reg(from, i)];
@@ -201,7 +201,7 @@ struct facet_trap facet_xmem_svm(struct facet_hart *h, const struct facet_insn *
         }
     }
     for (unsigned i = 0; i < lanes.count; i++) {
-        if ((lanes.active >> i & 1) != 0) {
+        if (facet_lane_active(&lanes, i)) {
             compute(h, &s, &lanes.eff, i, &e[i], &flags[i]);
         }
     }

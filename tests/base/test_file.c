@@ -129,7 +129,7 @@ TEST(failures_say_what_and_leave_nothing, "")
     memset(long_name, 'a', 4999);
     long_name[4999] = '\0';
     CHECK(facet_file_write(long_name, "x", 1, &err) == FACET_ERR_IO);
-    /* The target is a folder: the rename fails, the temporary file goes. */
+    /* The target is a folder. */
     CHECK(mkdir(in_folder("sub"), 0777) == 0);
     CHECK(facet_file_write(in_folder("sub"), "x", 1, &err) == FACET_ERR_IO);
     CHECK(strstr(err.message, "sub: cannot write: Is a directory") != NULL);
@@ -164,6 +164,44 @@ TEST(old_file_survives_a_failed_write, "")
           WEXITSTATUS(state) == 0);
     check_content(in_folder("old"), "precious");
     CHECK_EQ(end(), 1);
+}
+
+/* Files that belong together: all or none, whichever of them fails. */
+TEST(several_files_or_none, "")
+{
+    char first[512], last[512];
+    struct facet_file_part parts[3] = {{first, "one", 3}, {"/dev/null", "two", 3}, {last, "", 0}};
+    const char *const bad[] = {folder, "/dev/full", "/no/such/folder/x"};
+    struct facet_error err;
+
+    if (!begin()) {
+        return;
+    }
+    (void)snprintf(first, sizeof first, "%s", in_folder("first"));
+    (void)snprintf(last, sizeof last, "%s", in_folder("last"));
+    CHECK(facet_file_write_all(parts, 3, NULL) == FACET_OK);
+    check_content(first, "one");
+    check_content(last, "");
+    parts[0].data = "ONE";
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (i == 1 && access(bad[i], W_OK) != 0) {
+            continue;
+        }
+        parts[1].path = bad[i];
+        parts[2].path = in_folder("new");
+        CHECK(facet_file_write_all(parts, 3, &err) == FACET_ERR_IO);
+        CHECK(strstr(err.message, bad[i]) == err.message);
+        CHECK(access(in_folder("new"), F_OK) != 0);
+        check_content(first, "one");
+    }
+    parts[1].path = "/dev/null";
+    for (long good = 0; good < 3; good++) {
+        failing_alloc_after(good);
+        CHECK(facet_file_write_all(parts, 3, &err) != FACET_OK);
+        failing_alloc_after(-1);
+        check_content(first, "one");
+    }
+    CHECK_EQ(end(), 2); /* and no temporary name is left */
 }
 
 TEST(device_is_written_in_place, "")

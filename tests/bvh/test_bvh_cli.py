@@ -293,4 +293,72 @@ def tile_options_are_checked():
             check(not os.path.exists(out), f"{words} left a file")
 
 
+@case()
+def tile_images_are_not_taken_for_others():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--format", "xphmg4", name="cube.tiles")
+        out = os.path.join(folder, "out")
+        for words in (("info", path, "--base", "0x1000"), ("check", path, "--root", "5"), ("check", path, "--partial"),
+                      ("dump", path, "--root", "5"), ("diff", path, path, "--base", "0")):
+            check_refused(facet("bvh", *words), "belongs to GFX12 images", "cube.tiles")
+        for words in (("trace", path, "--rays", path, "-o", out), ("why", path, "--ray", "0 0 0 1 1 1")):
+            found = facet("bvh", *words)
+            check_refused(found, "cube.tiles is a tile image", "expected a GFX12 image")
+            check_eq(found.stdout, b"", "standard output")
+        check(not os.path.exists(out), "a file of hits is left")
+        write(path, read(path)[:100])
+        found = facet("bvh", "check", path)
+        check_eq(found.stdout.split(b"\n")[0], b"0x00000000  T01  header  error: the size of the file is 0x64, "
+                                               b"expected at least 0x80, the header")
+
+
+@case()
+def tile_images_are_refitted():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = build(folder, "--format", "xphmg8", name="cube.tiles")
+        image, out, scene = read(path), os.path.join(folder, "out.tiles"), os.path.join(folder, "other.obj")
+        done = facet("bvh", "update", path, "--scene", CUBE, "-o", out)
+        check_eq((done.returncode, done.stdout), (0, b"SAH cost  5.00 before, 5.00 after\n"))
+        check(read(out) == image, "unmoved geometry gives other bytes")
+        done = facet("bvh", "update", path, "--scene", MOVED, "-o", out, "--json")
+        report = json.loads(done.stdout)
+        check_eq((done.returncode, report["bytes"]), (0, len(image)))
+        check(report["sah_after"] > report["sah_before"] > 1 and report["growth"] > 2**-20, report)
+        check_eq(facet("bvh", "check", out).returncode, 0, "check")
+        new = json.loads(facet("bvh", "dump", out, "--json").stdout)
+        rebuilt = json.loads(facet("bvh", "dump", build(folder, "--format", "xphmg8", scene=MOVED)[0], "--json").stdout)
+        corners = [{t["primitive"]: t["corners"] for p in x["places"] if p["kind"] == "leaf" for t in p["triangles"]}
+                   for x in (new, rebuilt)]
+        check_eq(corners[0], corners[1], "corners")
+        check_eq(facet("bvh", "update", path, "--scene", MOVED, "-o", path).returncode, 0, "in place")
+        check(read(path) == read(out), "in place the bytes are others")
+        os.remove(out)
+        with open(CUBE, encoding="utf-8") as file:
+            text = file.read()
+        for change, complaint in ((text.rsplit("f ", 1)[0], "instance 0, triangle 11, which the scene does not have"),
+                                  (text + "\nf 1 2 8\n", "instance 0, triangle 12 of the scene is not in the image")):
+            write(scene, change.encode())
+            check_refused(facet("bvh", "update", path, "--scene", scene, "-o", out), "cube.tiles: ", complaint)
+        for words, complaint in (("--aabbs " + BOXES, "--aabbs belongs to GFX12"), ("--base 0x1000", "--base belongs to"),
+                                 ("--reach -1", "--reach"), ("--scene /nowhere.obj", "/nowhere.obj")):
+            check_refused(facet("bvh", "update", path, "--scene", CUBE, "-o", out, *words.split()), complaint)
+        check_refused(facet("bvh", "update", build(folder)[0], "--scene", CUBE, "-o", out, "--reach", "5"),
+                      "--reach belongs to tile images")
+        write(path, image[:252] + bytes([image[252] | 3]) + image[253:])
+        check_refused(facet("bvh", "update", path, "--scene", CUBE, "-o", out), "cube.tiles: the image is malformed")
+        check(not os.path.exists(out), "a file is left")
+
+
+@case()
+def scenes_that_do_not_fit_are_named():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, out = os.path.join(folder, "far.obj"), os.path.join(folder, "x.tiles")
+        write(scene, b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 70000\nf 1 2 3\nf 1 2 4\n")
+        check_refused(facet("bvh", "build", scene, "-o", out, "--format", "xphmg4", "--ew", "16"),
+                      "far.obj: instance 0, triangle 1: a corner", "FP16")
+        check_refused(facet("bvh", "build", CUBE, "-o", out, "--format", "xphmg4", "--ew", "16", "--reach", "1e30"),
+                      "cube.obj: instance 0, triangle 0: its box grown by", "FP16")
+        check(not os.path.exists(out), "a file is left")
+
+
 main("bvh_cli")

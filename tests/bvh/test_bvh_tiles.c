@@ -6,6 +6,8 @@
 #include "bvh/rt_build.h"
 #include "bvh/rt_check.h"
 #include "bvh/rt_diff.h"
+#include "bvh/rt_refit.h"
+#include "bvh/rt_round.h"
 #include "bvh/rt_text.h"
 #include "harness.h"
 #include "meshes.h"
@@ -282,10 +284,13 @@ static void read_node(struct reading *r, uint32_t index, double (*boxes)[6], uns
     }
 }
 
-static void check_conservative(const struct mesh *mesh, struct form form, unsigned children)
+/* The boxes of an image, and the numbers of a mesh in it. */
+static void check_image(const struct facet_rtbvh_image *image,
+                        const struct mesh *mesh,
+                        struct form form,
+                        unsigned children)
 {
-    struct facet_rtbvh_image image = make(mesh, form, children, NULL);
-    const uint8_t *b = image.bytes;
+    const uint8_t *b = image->bytes;
     bool alt = (facet_load_le64(b + 32) >> 30 & 1) != 0;
     uint64_t params = facet_load_le64(b + (alt ? 32 : 24));
     struct reading r = {.bytes = b,
@@ -314,8 +319,15 @@ static void check_conservative(const struct mesh *mesh, struct form form, unsign
     }
     CHECK_EQ(lost + facet_load_le32(b + 100), mesh->count);
     CHECK(form.element != FACET_FMT_FP32 || lost == 0);
-    CHECK_EQ(errors_of(&image), 0);
+    CHECK_EQ(errors_of(image), 0);
     free(r.seen);
+}
+
+static void check_conservative(const struct mesh *mesh, struct form form, unsigned children)
+{
+    struct facet_rtbvh_image image = make(mesh, form, children, NULL);
+
+    check_image(&image, mesh, form, children);
     free(image.bytes);
 }
 
@@ -858,6 +870,172 @@ TEST(memory_may_run_out_anywhere, "")
         free(image.bytes);
     }
     CHECK(built && checked);
+    mesh_free(&mesh);
+}
+
+/* ---- moved geometry ---- */
+
+static enum facet_status refit(const struct facet_rtbvh_image *image,
+                               const struct mesh *mesh,
+                               double reach,
+                               struct facet_rtbvh_image *out,
+                               struct facet_error *err)
+{
+    struct facet_rtbvh_check check;
+    enum facet_status status;
+
+    CHECK_EQ(facet_rtbvh_check(image->bytes, image->size, 1, &check, NULL), FACET_OK);
+    status = facet_rtbvh_refit(&check, mesh->triangles, mesh->count, reach, out, err);
+    facet_rtbvh_check_free(&check);
+    CHECK_EQ(status == FACET_OK, out->bytes != NULL);
+    return status;
+}
+
+/* Turned a little inside the bounds that it has, then all of it larger. */
+static struct mesh moved(const struct mesh *mesh, float size)
+{
+    struct mesh out = {malloc(mesh->count * sizeof *mesh->triangles), mesh->count};
+    float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+
+    for (uint32_t i = 0; i < 9 * mesh->count; i++) {
+        const float x = mesh->triangles[i / 9].vertex[i % 9 / 3][i % 3];
+
+        lo[i % 3] = fminf(lo[i % 3], x);
+        hi[i % 3] = fmaxf(hi[i % 3], x);
+    }
+    memcpy(out.triangles, mesh->triangles, mesh->count * sizeof *mesh->triangles);
+    for (uint32_t i = 0; i < 9 * mesh->count; i++) {
+        const float *const was = mesh->triangles[i / 9].vertex[i % 9 / 3];
+        const unsigned a = i % 3, b = (a + 1) % 3;
+        const float x = (was[a] - lo[a]) / (hi[a] - lo[a]), y = (was[b] - lo[b]) / (hi[b] - lo[b]);
+
+        out.triangles[i / 9].vertex[i % 9 / 3][a] =
+            size * (lo[a] + (hi[a] - lo[a]) * (0.05f + 0.7f * x + 0.2f * y));
+    }
+    return out;
+}
+
+static float growth_of(const struct facet_rtbvh_image *image)
+{
+    float growth;
+
+    memcpy(&growth, image->bytes + 104, sizeof growth);
+    return growth;
+}
+
+/* Returns how often it worked. */
+static unsigned compare_refit(const struct mesh *mesh, struct form form, unsigned children)
+{
+    unsigned good = 0;
+    struct facet_rtbvh_image image = make(mesh, form, children, NULL), again;
+    struct facet_error err = {0};
+
+    CHECK_EQ(refit(&image, mesh, 0.0, &again, &err), FACET_OK);
+    CHECK(again.size == image.size && memcmp(again.bytes, image.bytes, image.size) == 0);
+    free(again.bytes);
+    for (unsigned larger = 0; larger < 2; larger++) {
+        struct mesh other = moved(mesh, larger != 0 ? 3.0f : 1.0f);
+        const enum facet_status status = refit(&image, &other, 0.0, &again, &err);
+
+        if (status == FACET_OK) {
+            check_image(&again, &other, form, children);
+            CHECK(growth_of(&again) >= growth_of(&image));
+            CHECK(larger == 0 || growth_of(&again) > 2 * growth_of(&image));
+            good++;
+        } else { /* numbers of another range, or a triangle was nothing before */
+            const bool lost = strstr(err.message, "is not in the image") != NULL;
+
+            CHECK_EQ(status, FACET_ERR_LIMIT);
+            CHECK_MSG(lost ? facet_load_le32(image.bytes + 100) < mesh->count
+                           : larger != 0 && (form.quantized || bits_of(form.element) == 8),
+                      "%s: %s",
+                      facet_format_name(form.element),
+                      err.message);
+        }
+        free(again.bytes);
+        mesh_free(&other);
+    }
+    free(image.bytes);
+    return good;
+}
+
+TEST(refitted_images_hold_what_has_moved, "RT-095 RT-106 RT-107")
+{
+    struct mesh meshes[3] = {mesh_planet(12, 12), mesh_terrain(10), mesh_soup(300, 5)};
+    unsigned good[FORMS] = {0};
+
+    for (int m = 0; m < 3; m++) {
+        for (uint32_t i = 0; i < meshes[m].count; i++) { /* one instance, in order */
+            meshes[m].triangles[i].geometry = 0;
+            meshes[m].triangles[i].primitive = i;
+        }
+        for (size_t f = 0; f < FORMS; f++) {
+            if (forms[f].element != FACET_FMT_BF16_LITE) {
+                good[f] += compare_refit(&meshes[m], forms[f], 4);
+                good[f] += compare_refit(&meshes[m], forms[f], 8);
+            }
+        }
+        mesh_free(&meshes[m]);
+    }
+    for (size_t f = 0; f < FORMS; f++) {
+        CHECK_MSG(good[f] >= (forms[f].element == FACET_FMT_FP32 ? 12
+                              : bits_of(forms[f].element) >= 16  ? 2
+                                                                 : 0),
+                  "%s: %u times",
+                  facet_format_name(forms[f].element),
+                  good[f]);
+    }
+}
+
+TEST(refitting_wants_the_same_scene, "")
+{
+    struct mesh mesh = mesh_planet(6, 6), fewer = mesh, more = mesh_planet(6, 7);
+    struct facet_rtbvh_image image = make(&mesh, forms[0], 4, NULL), again;
+    struct facet_error err = {0};
+
+    fewer.count--;
+    CHECK_EQ(refit(&image, &fewer, 0.0, &again, &err), FACET_ERR_INPUT);
+    CHECK_MSG(strstr(err.message, "which the scene does not have") != NULL, "%s", err.message);
+    CHECK_EQ(refit(&image, &more, 0.0, &again, &err), FACET_ERR_LIMIT);
+    CHECK_MSG(strstr(err.message, "is not in the image") != NULL, "%s", err.message);
+    mesh.triangles[5].primitive = 6;
+    CHECK_EQ(refit(&image, &mesh, 0.0, &again, &err), FACET_ERR_INPUT);
+    mesh.triangles[5].primitive = 5;
+    mesh.triangles[mesh.count - 1].geometry = UINT32_MAX;
+    CHECK_EQ(refit(&image, &mesh, 0.0, &again, &err), FACET_ERR_INPUT);
+    mesh.triangles[mesh.count - 1].geometry = 0;
+    mesh.triangles[7].vertex[1][2] = NAN;
+    CHECK_EQ(refit(&image, &mesh, 0.0, &again, &err), FACET_ERR_INPUT);
+    mesh.triangles[7].vertex[1][2] = 0.0f;
+    CHECK_EQ(refit(&image, &mesh, 1000.0, &again, &err), FACET_OK);
+    CHECK(growth_of(&again) >= 2000.0f / (1 << 20));
+    free(again.bytes);
+    image.bytes[128 + 124] |= 3; /* a reserved type */
+    CHECK_EQ(refit(&image, &mesh, 0.0, &again, &err), FACET_ERR_INPUT);
+    CHECK_MSG(strstr(err.message, "malformed") != NULL, "%s", err.message);
+    free(image.bytes);
+    mesh_free(&mesh);
+    mesh_free(&more);
+}
+
+TEST(memory_may_run_out_while_refitting, "")
+{
+    struct mesh mesh = mesh_planet(4, 4);
+    struct facet_rtbvh_image image = make(&mesh, forms[1], 4, NULL), again;
+    struct facet_rtbvh_check check;
+    enum facet_status status = FACET_ERR_MEMORY;
+
+    CHECK_EQ(facet_rtbvh_check(image.bytes, image.size, 1, &check, NULL), FACET_OK);
+    for (long good = 0; good < 20 && status != FACET_OK; good++) {
+        failing_alloc_after(good);
+        status = facet_rtbvh_refit(&check, mesh.triangles, mesh.count, 0.0, &again, NULL);
+        failing_alloc_after(-1);
+        CHECK(status == FACET_OK || (status == FACET_ERR_MEMORY && again.bytes == NULL));
+    }
+    CHECK_EQ(status, FACET_OK);
+    free(again.bytes);
+    facet_rtbvh_check_free(&check);
+    free(image.bytes);
     mesh_free(&mesh);
 }
 

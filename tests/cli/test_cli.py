@@ -100,6 +100,42 @@ for _name in COMMANDS:
 
 
 @case()
+def the_options_that_may_be_repeated_are_named():
+    """Those of the page and those whose help says so are the same; the last value of any other counts."""
+    with open(os.path.join(SOURCE, "docs/commands.md"), encoding="utf-8") as file:
+        page = set(re.findall(r"`(--?\w+)`", re.search(r"\*repeatable\* \((.*?)\)", file.read(), re.S).group(1)))
+    named = set()
+    for command in COMMANDS:
+        text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+        for option in re.split(r"\n(?=  (?:-|    --))", text):
+            if "repeatable" in option.replace("\n", " "):
+                letter = re.match(r"\s*(-\w), ", option)
+                long = re.search(r"--\w+", option).group(0)
+                check(page & {long, letter.group(1) if letter else long}, f"docs/commands.md lacks {command} {long}")
+                named |= {long, letter.group(1) if letter else long}
+    check(page <= named, f"no help calls {page - named} repeatable")
+    twice = facet("dis", "--isa", "xphmg", "--isa", "tile", "--hex", "0x0073030b")
+    check_eq(twice.stdout, "ADD s6, s6, s7\n", "the last --isa")
+
+
+@case()
+def zero_threads_are_all_processors():
+    found = 0
+    for command in COMMANDS:
+        text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+        for option in re.split(r"\n(?=  (?:-|    --))", text):
+            if "threads N" in option:
+                found += 1
+                check("0: all processors" in re.sub(r"\s+", " ", option), f"facet {command}: {option}")
+    check(found >= 8, f"only {found} commands take threads")
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "cube.gfx12")
+        cube = os.path.join(SOURCE, "examples/gfx12/cube.obj")
+        check_eq(facet("bvh", "build", cube, "-o", image, "--threads", "0").returncode, 0, "exit code")
+        check_refused(facet("bvh", "build", cube, "-o", image, "--threads", "1025"), "from 0 to 1024")
+
+
+@case()
 def unknown_commands_are_refused_with_the_nearest():
     check_refused(facet("coverge"), "'coverge'", "did you mean 'coverage'?")
     check_refused(facet("hlep"), "did you mean 'help'?")

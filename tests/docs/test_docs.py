@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import textwrap
 
-from harness import add_case, case, check, check_eq, main
+from harness import add_case, case, check, check_eq, main, skip
 
 FACET = os.environ["FACET"]
 SOURCE = os.environ["FACET_SOURCE"]
@@ -198,6 +198,38 @@ def actual_includes():
             for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', read(path), re.M):
                 parts = header.split("/")
                 yield name, folder, parts[0] if len(parts) > 1 else folder
+
+
+@case()
+def the_folder_table_is_complete():
+    text = read(os.path.join(SOURCE, "docs/architecture.md")).split("## Folders")[1].split("\n## ")[0]
+    listed = set(re.findall(r"^\| `([^`]*)/` \|", text, re.M))
+    tracked = subprocess.run(["git", "-C", SOURCE, "ls-files"], stdout=subprocess.PIPE, text=True)
+    if tracked.returncode != 0:
+        skip("the sources are in no git checkout")
+    there = set()
+    for name in tracked.stdout.splitlines():
+        parts = name.split("/")
+        if len(parts) > 1 and not parts[0].startswith("."):
+            there.add("/".join(parts[:2]) if parts[0] in ("src", "include") and len(parts) > 2 else parts[0])
+    check_eq(listed, there - {"src", "include"}, "set of folders in docs/architecture.md")
+
+
+@case()
+def the_trace_page_names_every_unit():
+    page = read(os.path.join(SOURCE, "docs/trace.md"))
+    named, unit = set(), None
+    for line in page.splitlines():
+        row = re.match(r"\| (?:`(\w+)`)? ?\| (`.*?) \|", line)
+        if row and "`" in row.group(2):
+            unit = row.group(1) or unit
+            named |= {(unit, what) for what in re.findall(r"`([\w.]+)`", row.group(2))}
+    found = set()
+    for path in glob.glob(os.path.join(SOURCE, "src/xphmg/*.c")):
+        for call in re.findall(r'facet_hart_unit\(\s*\S+\s*"(\w+)",\s*"([\w.]+)"', read(path)):
+            found.add(call)
+    check(len(found) > 10, f"only {found} are in the sources")
+    check(found <= named, f"docs/trace.md lacks {sorted(found - named)}")
 
 
 @case()

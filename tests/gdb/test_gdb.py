@@ -216,6 +216,21 @@ def monitor_commands():
 
 
 @case()
+def gdb_learns_the_vendor_instructions():
+    """x/i keeps GDB's text where there is one, and takes ours for words that are not RISC-V's."""
+    place = symbol("main") & ~3
+    text = session(f"set var *(int *)0x{place:x} = 0x0015e50b", f"set var *(int *)0x{place + 4:x} = 0x00b50533",
+                   f"x/2i 0x{place:x}", 'python exec(gdb.execute("monitor python", to_string=True))',
+                   f"x/2i 0x{place:x}", f"monitor dis 0x{place:x} 1", "detach")
+    lines = re.findall(r"^ +0x[0-9a-f]+ <.*>:\t(.*)$", text, re.M)
+    ours = re.search(rf"^0x{place:x}: (.*)$", text, re.M).group(1)
+    check_eq(len(lines), 4, text)
+    check(lines[0].startswith("."), lines[0])
+    check_eq(lines[1:], ["add\ta0,a0,a1", ours, "add\ta0,a0,a1"])
+    check(not ours.startswith("."), "a vendor word has a name")
+
+
+@case()
 def ctrl_c_stops_a_running_program():
     need_tools()
     server = Server()

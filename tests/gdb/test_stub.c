@@ -627,7 +627,7 @@ TEST(monitor_commands_answer, "")
 
     desk_open(&d, make_counters(&acc_ops));
     TALK(&d, {"s", NULL}, {"s", NULL}, {"qRcmd,7374657073", "OK"});
-    CHECK(strncmp(d.said, "steps 3, reached 3, history from 0 in 1 snapshots\n", 50) == 0);
+    CHECK(strncmp(d.said, "steps 3, reached 3, history from 0 in 1 snapshot\n", 49) == 0);
     TALK(&d, {"qRcmd,68656c70", "OK"});
     CHECK(strstr(d.said, "reset") != NULL);
     TALK(&d, {"qRcmd,6e6f", "OK"});

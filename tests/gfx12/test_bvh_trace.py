@@ -52,7 +52,7 @@ def the_ray_of_worked_example_12():
         check_eq(hit[5], 0, "user data of the instance")
         check_eq(hit[7], 1, "flags: hit, front")
         check_eq(miss, (math.inf, 0, 0, NONE, NONE, NONE, NONE, 0), "a miss")
-        check("2, 1 hits" in text, "figures: " + text)
+        check("2, 1 hit\n" in text, "figures: " + text)
 
 
 def triangle_test(o, d, a, b, c):

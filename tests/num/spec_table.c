@@ -98,3 +98,27 @@ long spec_value(const char *list, const char *key, long fallback)
 
     return p != NULL ? strtol(p + strlen(key) + 1, NULL, 10) : fallback;
 }
+
+unsigned spec_flags_named(const char *list)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } names[] = {{"NX", 1 << 0},
+                 {"UF", 1 << 1},
+                 {"OF", 1 << 2},
+                 {"DZ", 1 << 3},
+                 {"NV", 1 << 4},
+                 {"QNAN_SEEN", 1 << 5},
+                 {"SNAN_SEEN", 1 << 6},
+                 {"FTZ_HIT", 1 << 12},
+                 {"SAT_HIT", 1 << 13},
+                 {"DOWNCAST_TAKEN", 1 << 14},
+                 {"UNSUP_FMT", 1 << 15}};
+    unsigned flags = 0;
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        flags |= spec_has_word(list, names[i].name) ? names[i].bit : 0;
+    }
+    return flags;
+}

@@ -17,6 +17,8 @@ unsigned spec_table(const char *heading, spec_row_fn *row, void *context);
 
 /* Is the word a member of a list separated by spaces and commas? */
 bool spec_has_word(const char *list, const char *word);
+/* Bits of EXC.ST and STAT for a list of their names (`NX OF SAT_HIT`). */
+unsigned spec_flags_named(const char *list);
 /* The number after "key=" in such a list, or `fallback`. */
 long spec_value(const char *list, const char *key, long fallback);
 

@@ -20,30 +20,6 @@ static bool format_named(const char *name, uint8_t *format)
     return false;
 }
 
-static unsigned flags_named(const char *list)
-{
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } names[] = {{"NX", 1 << 0},
-                 {"UF", 1 << 1},
-                 {"OF", 1 << 2},
-                 {"DZ", 1 << 3},
-                 {"NV", 1 << 4},
-                 {"QNAN_SEEN", 1 << 5},
-                 {"SNAN_SEEN", 1 << 6},
-                 {"FTZ_HIT", 1 << 12},
-                 {"SAT_HIT", 1 << 13},
-                 {"DOWNCAST_TAKEN", 1 << 14},
-                 {"UNSUP_FMT", 1 << 15}};
-    unsigned flags = 0;
-
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        flags |= spec_has_word(list, names[i].name) ? names[i].bit : 0;
-    }
-    return flags;
-}
-
 static void set_state(struct facet_conv *conv, const char *state)
 {
     static const char *const modes[] = {"RNE", "RTZ", "RDN", "RUP", "RMM"};
@@ -96,7 +72,7 @@ static void golden_row(const char *const cell[], unsigned count, void *context)
         got = facet_narrow(&conv, number(conv.acc, true, cell[1]), &flags);
         want = number(conv.elem, false, cell[5]);
     }
-    CHECK_MSG(got == want && flags == flags_named(cell[6]),
+    CHECK_MSG(got == want && flags == spec_flags_named(cell[6]),
               "%s %s -> %s (%s): %x flags %x, expected %s %s",
               cell[0],
               cell[1],

@@ -2,6 +2,8 @@
  * and what queue commands override. */
 #include "rig.h"
 
+#include <math.h>
+
 enum { AT = 0x200, BLOCK = 0x1000 };
 
 static uint32_t words_at(struct rig *r, uint32_t at, const uint32_t *words, unsigned count)
@@ -364,6 +366,15 @@ TEST(samplers_are_checked_when_used, "TILE-378 TILE-391")
     r.samplers[31][4] = 0;
     r.samplers[31][3] = 0x10000;
     CHECK_EQ(rig_rdraw(&r, triangle, 2).code, FACET_RASTER_BAD_SAMPLER);
+    /* ... and last: slots and blocks come first. */
+    rig_put_rdraw(&r, triangle, 2);
+    CHECK_EQ(facet_raster_rdraw_command(&r.unit, &r.context, rig_at(RIG_DESC), rig_at(16), 0).code,
+             FACET_RASTER_BAD_ALIGN);
+    CHECK_EQ(
+        facet_raster_rdraw_command(&r.unit, &r.context, rig_at(RIG_DESC), rig_at(RIG_SIZE), 0).code,
+        FACET_RASTER_BAD_MEM);
+    CHECK_EQ(facet_raster_rrect_command(&r.unit, &r.context, rig_at(RIG_DESC), 9, 1).code,
+             FACET_RASTER_BAD_STATE);
     rig_close(&r);
 }
 
@@ -459,12 +470,32 @@ TEST(reports_of_draws, "")
     v[1].x = 32768; /* first value out of range */
     x = rig_rdraw(&r, v, 0);
     CHECK(x.code == FACET_RASTER_RANGE && x.count == 1 && x.rd == 1);
-    v[1].x = 32767.996f;
-    CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
-    v[1].x = -32768;
-    CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
-    v[1].x = -32768.004f;
-    CHECK_EQ(rig_rdraw(&r, v, 0).code, FACET_RASTER_RANGE);
+    for (unsigned corner = 0; corner < 3; corner++) {
+        for (unsigned axis = 0; axis < 2; axis++) {
+            static const struct {
+                float value;
+                unsigned code;
+            } row[] = {{32767.996f, 0},
+                       {32767.998f, FACET_RASTER_RANGE}, /* a tie, rounds to 2^23 subpixels */
+                       {32768, FACET_RASTER_RANGE},
+                       {-32768, 0},
+                       {-32768.004f, FACET_RASTER_RANGE},
+                       {INFINITY, FACET_RASTER_RANGE},
+                       {-INFINITY, FACET_RASTER_RANGE},
+                       {NAN, FACET_RASTER_RANGE},
+                       {3e38f, FACET_RASTER_RANGE}};
+
+            for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+                memcpy(v, triangle, sizeof v);
+                *(axis == 0 ? &v[corner].x : &v[corner].y) = row[i].value;
+                CHECK_MSG(rig_rdraw(&r, v, 0).code == row[i].code,
+                          "corner %u axis %u at %.9g",
+                          corner,
+                          axis,
+                          (double)row[i].value);
+            }
+        }
+    }
     memcpy(v, triangle, sizeof v);
     v[2].w = -1; /* away from the screen it counts too, but not when the area is 0 */
     v[2].color = 5;
@@ -477,10 +508,38 @@ TEST(reports_of_draws, "")
         v[i].w = -1; /* equal bits: no perspective */
     }
     CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
+    v[0].w = v[1].w = v[2].w = NAN; /* bits, not numbers: a NaN equals itself, the zeros differ */
+    CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
+    v[0].w = v[1].w = v[2].w = 0;
+    CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
+    v[1].w = -0.0f;
+    CHECK_EQ(rig_rdraw(&r, v, 0).code, FACET_RASTER_RANGE);
+    v[0].w = v[1].w = 1;
+    v[2].w = INFINITY;
+    CHECK_EQ(rig_rdraw(&r, v, 0).code, FACET_RASTER_RANGE);
+    v[2].w = 0x1.fffffep127f;
+    CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
+    v[2].w = 0x1p-149f;
+    CHECK_EQ(rig_rdraw(&r, v, 0).code, 0);
     s[0] = rig_at(RIG_SIZE - 40); /* ten pixels are there */
     rig_load_rstate(&r, s);
     x = rig_rrect(&r, 0, 0, 8, 8, 0xABCDEF01, 0);
     CHECK(x.code == FACET_RASTER_BAD_MEM && x.count == 1);
     CHECK_EQ(rig_read(&r, RIG_SIZE - 4), 0xABCDEF01);
+    s[0] = rig_at(RIG_SIZE - 18); /* four pixels and a half: the fifth is skipped as a whole */
+    rig_load_rstate(&r, s);
+    rig_word(&r, RIG_SIZE - 4, 0);
+    x = rig_rrect(&r, 0, 0, 4, 1, 0x11111111, 0);
+    CHECK_EQ(x.code, 0);
+    x = rig_rrect(&r, 0, 0, 5, 1, 0x22222222, 0);
+    CHECK(x.code == FACET_RASTER_BAD_MEM && x.count == 1);
+    CHECK_EQ(rig_read(&r, RIG_SIZE - 4), 0x00002222);
+    s[0] = rig_at(UINT32_C(0) - 8); /* the first two are below memory */
+    rig_load_rstate(&r, s);
+    rig_word(&r, 0, 0);
+    x = rig_rrect(&r, 0, 0, 3, 1, 0x33333333, 0);
+    CHECK(x.code == FACET_RASTER_BAD_MEM && x.count == 1);
+    CHECK_EQ(rig_read(&r, 0), 0x33333333);
+    CHECK_EQ(rig_rrect(&r, 2, 0, 1, 1, 0x44444444, 0).code, 0);
     rig_close(&r);
 }

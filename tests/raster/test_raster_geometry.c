@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include <math.h>
+
 enum { VERTICES = 24, NORMAL_AT = 0x400, PLANE_AT = 0x480 };
 
 static void floats_at(struct rig *r, uint32_t at, unsigned count, float lo, float hi, uint32_t odds)
@@ -231,6 +233,87 @@ TEST(endless_draws_end, "TILE-578")
     got = rig_gdraw(&r, 30, 0, 0);
     CHECK_EQ(got.count, 10);
     rig_close(&r);
+}
+
+/* A triangle that covers an 8x8 picture, position and colour, at `at`. */
+static void big_triangle(struct rig *r, uint32_t at, float size)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        rig_float(r, at + 20 * i, i == 1 ? 3 * size : -size);
+        rig_float(r, at + 20 * i + 4, i == 2 ? 3 * size : -size);
+        rig_float(r, at + 20 * i + 8, 0.5f);
+        rig_float(r, at + 20 * i + 12, 1);
+        rig_word(r, at + 20 * i + 16, 0xFF00FF00);
+    }
+}
+
+/* Every byte of the last vertex must be in memory, the colour behind the position too. */
+TEST(vertex_at_the_end_of_memory, "")
+{
+    struct rig r;
+    uint32_t s[16], g[32];
+
+    for (uint32_t missing = 0; missing < 3; missing++) {
+        const uint32_t at = RIG_SIZE - 60 + 4 * missing;
+        struct facet_raster_result got;
+
+        rig_open(&r);
+        rig_rstate(s, 8, 8);
+        rig_load_rstate(&r, s);
+        rig_gstate(g, 20 | 1 << 19);
+        g[0] = rig_at(at);
+        rig_load_gstate(&r, g);
+        if (missing == 0) {
+            big_triangle(&r, at, 1);
+        }
+        got = rig_gdraw(&r, 3, 0, 0);
+        CHECK_EQ(got.code, missing == 0 ? 0 : FACET_RASTER_BAD_INDEX);
+        CHECK_EQ(got.count, missing != 0);
+        CHECK_EQ(rig_pixel(&r, 8, 4, 4), missing == 0 ? 0xFF00FF00 : 0);
+        rig_close(&r);
+    }
+}
+
+/* 15.5: a guard band that is no number from 1 to 2^16 is 1. With 1 a triangle far beyond the
+ * viewport is cut before it leaves the range of positions; with 2^16 it is dropped (RANGE). */
+TEST(guard_factors, "TILE-408")
+{
+    static const struct {
+        float guard;
+        bool wide;
+    } row[] = {{1, false},
+               {0, false},
+               {-4, false},
+               {0.99f, false},
+               {NAN, false},
+               {INFINITY, false},
+               {-INFINITY, false},
+               {0x1.000002p16f, false},
+               {0x1p16f, true},
+               {60000, true}};
+    struct rig r;
+    uint32_t s[16], g[32];
+
+    for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct facet_raster_result got;
+
+        rig_open(&r);
+        rig_rstate(s, 8, 8);
+        rig_load_rstate(&r, s);
+        rig_gstate(g, 20 | 1 << 19);
+        g[3] = 8; /* CLIP */
+        g[27] = rig_bits(row[i].guard);
+        rig_load_gstate(&r, g);
+        big_triangle(&r, RIG_VERTICES, 15000); /* up to 45000 half widths, 180000 pixels */
+        got = rig_gdraw(&r, 3, 0, 0);
+        CHECK_MSG(got.code == (row[i].wide ? FACET_RASTER_RANGE : 0) &&
+                      rig_pixel(&r, 8, 4, 4) == (row[i].wide ? 0 : 0xFF00FF00),
+                  "guard %g: code %u, pixel 0x%x",
+                  (double)row[i].guard,
+                  got.code,
+                  (unsigned)rig_pixel(&r, 8, 4, 4));
+        rig_close(&r);
+    }
 }
 
 /* The draw writes pixels over its own vertices: those that come later are read after that, also

@@ -241,12 +241,14 @@ TEST(texture_instructions,
 
 TEST(texture_pointer_mode, "TILE-320 TILE-329 TILE-344 TILE-352 TILE-545")
 {
+    static const uint32_t descriptor[8] = {TEXTURE_AT, 64, 16, 1, 1, 0, 0, 0};
+
     kernel_open(&k, NULL);
     texture();
+    words(TEXTURE_AT + 0x110, descriptor, 8); /* as good as any, at 32n + 16 */
     k.config = TEX_PTR;
     k.s[3] = SAMPLER_AT;
-    k.s[4] = SAMPLER_AT + 4;
-    k.s[5] = 0x20;
+    k.s[4] = TEXTURE_AT + 0x110;
     k.s[6] = TEXTURE_AT + 32;
     /* The descriptor is read as loads are: the core's own store to it counts at once. */
     kernel_exec(&k,
@@ -257,6 +259,19 @@ TEST(texture_pointer_mode, "TILE-320 TILE-329 TILE-344 TILE-352 TILE-545")
     CHECK_EQ(k.v[4].w[0], 0x1020300D);
     CHECK_EQ(k.v[5].w[0], 0); /* not a multiple of 32 */
     CHECK_EQ(k.s[11], ST_TEXERR);
+    CHECK_EQ(k.cause, 0);
+    texture();
+    k.config = TEX_PTR;
+    k.s[3] = 0x20;          /* nothing there */
+    k.s[4] = SAMPLER + 224; /* entry 7 of the table has an address too */
+    kernel_exec(&k,
+                "VMOV v3, v1\nTEX2D.N.I8 v3, v1, s3\nCSRRW s10, status, s0\nTEX2D.N.I8 v4, v1, s4\n"
+                "CSRR s11, status\n");
+    CHECK(k.v[3].d[0] == 0 && k.v[3].d[1] == 0);
+    CHECK_EQ(k.s[10], ST_TEXERR);
+    CHECK_EQ(k.cause, 0);
+    CHECK_EQ(k.v[4].w[0], 0x10203005);
+    CHECK_EQ(k.s[11], 0);
     texture();
     k.config = TEX_PTR | TEX_NORM;
     k.s[3] = SAMPLER_AT;
@@ -282,6 +297,45 @@ TEST(texels_are_fresh_after_membar, "TILE-045 TILE-046 TILE-328 TILE-537")
         CHECK_EQ(k.v[3].w[0], strong ? 0x77665544 : 0x10203005);
         CHECK_EQ(k.v[4].w[0], 0x77665544);
         CHECK_EQ(k.s[8], 0x77665544);
+        /* A line that was sampled before stays, even when the store is published: a release and an
+         * acquire reach the data cache alone. */
+        texture();
+        k.s[2] = 7;
+        k.s[5] = TEXTURE_AT + 0x80;
+        k.s[6] = TEXTURE_AT + 20;
+        k.s[7] = 0x77665544;
+        kernel_exec(&k,
+                    "TEX2D.N.I8 v3, v1, s2\nSW s7, 0(s6)\nTEX2D.N.I8 v4, v1, s2\n"
+                    "AADD s0, s0, (s5), aqrl\nTEX2D.N.I8 v5, v1, s2\nMEMBAR\n"
+                    "TEX2D.N.I8 v6, v1, s2");
+        CHECK_EQ(k.v[3].w[0], 0x10203005);
+        CHECK_EQ(k.v[4].w[0], strong ? 0x77665544 : 0x10203005);
+        CHECK_EQ(k.v[5].w[0], strong ? 0x77665544 : 0x10203005);
+        CHECK_EQ(k.v[6].w[0], 0x77665544);
+        kernel_close(&k);
+    }
+}
+
+/* The raster unit may write where stores of cores may not; constants come from memory itself. */
+TEST(constants_are_read_behind_the_caches, "TILE-393 TILE-524")
+{
+    for (unsigned strong = 0; strong < 2; strong++) {
+        const struct facet_tile_config config = {.strong = strong};
+
+        kernel_open(&k, &config);
+        scene();
+        k.packet.const_base = COLOR_AT;
+        k.packet.const_size = 128;
+        k.s[4] = RRECT_AT;
+        k.s[7] = COLOR_AT;
+        kernel_exec(&k,
+                    "VLD.V.L v3, 64(s7)\nRSTATE s0, 0(s1)\nRRECT s13, 0(s4)\nVLD.V.L v4, 64(s7)\n"
+                    "VLD.C v5, c4(s0)");
+        CHECK_EQ(k.s[13], 1);
+        CHECK_EQ(k.v[3].w[2], 0);
+        CHECK_EQ(k.v[4].w[2], strong ? 0x77777777 : 0); /* its line was cached before the draw */
+        CHECK_EQ(k.v[5].w[2], 0x77777777);
+        CHECK_EQ(k.v[5].w[1], 0);
         kernel_close(&k);
     }
 }

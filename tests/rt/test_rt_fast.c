@@ -429,3 +429,138 @@ TEST(triangles_give_the_same_bits, "")
                 (unsigned long long)tally.refused);
     }
 }
+
+/* ---- rays that are given up ---- */
+
+enum { HEAP_BYTES = 1 << 12, LONG_RANGE = 1 << 16 };
+
+/* A heap by itself, the triangles behind it. */
+struct small {
+    uint8_t *bytes;
+    size_t size;
+    struct facet_rt_decoded bvh;
+    struct facet_rt_fast_scene scene;
+};
+
+static bool small_make(struct small *s, size_t triangles, uint32_t steps)
+{
+    s->size = HEAP_BYTES + 36 * triangles;
+    s->bytes = calloc(1, s->size);
+    if (!CHECK(s->bytes != NULL) ||
+        !CHECK(facet_rt_decoded_make(&s->bvh, s->bytes, s->size, 0x10))) {
+        free(s->bytes);
+        return false;
+    }
+    s->scene = (struct facet_rt_fast_scene){.numbers = fp32(),
+                                            .heap = 0x1000,
+                                            .triangles = 0x1000 + HEAP_BYTES,
+                                            .heap_area = {s->bytes, 0x1000, s->size},
+                                            .triangle_area = {s->bytes, 0x1000, s->size},
+                                            .bvh = &s->bvh,
+                                            .stack = 256,
+                                            .steps = steps};
+    return true;
+}
+
+static void small_free(struct small *s)
+{
+    facet_rt_decoded_free(&s->bvh);
+    free(s->bytes);
+}
+
+/* A child that every ray meets. */
+static void link_child(struct small *s, uint32_t node, unsigned slot, unsigned type, uint32_t index)
+{
+    uint8_t *const tile = s->bytes + 128 * (size_t)node;
+    const uint32_t flags = facet_load_le32(tile + 124) | type << 2 * slot;
+
+    for (unsigned i = 0; i < 6; i++) {
+        facet_store_le32(tile + 24 * slot + 4 * i, bits_of(i < 3 ? -100.0f : 100.0f));
+    }
+    facet_store_le32(tile + 124, slot == 3 ? flags | index << 8 : flags);
+    if (slot < 3) {
+        facet_store_le32(tile + 112 + 4 * slot, index);
+    }
+}
+
+static void set_range(struct small *s, uint32_t index, uint32_t count)
+{
+    facet_store_le32(s->bytes + 16 * (size_t)index + 4, count);
+}
+
+static struct facet_rt_fast_result trace_small(const struct small *s)
+{
+    uint8_t entry[FACET_RT_FAST_RAY_BYTES] = {0};
+    struct facet_rt_fast_result result;
+
+    facet_store_le32(entry, bits_of(0.25f));
+    facet_store_le32(entry + 12, bits_of(0.125f));
+    facet_store_le32(entry + 20, bits_of(1.0f));
+    facet_store_le32(entry + 28, FACET_RT_INF);
+    facet_rt_fast_rays(&s->scene, entry, 1, &result);
+    return result;
+}
+
+TEST(circles_are_left_to_others, "")
+{
+    struct small s;
+
+    if (!facet_rt_fast_available()) {
+        harness_skip("this host has no AVX2 and FMA");
+        return;
+    }
+    for (unsigned length = 1; length < 4; length++) {
+        if (small_make(&s, 0, 1 << 10)) {
+            for (unsigned i = 0; i < length; i++) {
+                link_child(&s, i, below(4), 1, (i + 1) % length);
+            }
+            CHECK(!trace_small(&s).done);
+            small_free(&s);
+        }
+    }
+}
+
+/* Leaves one after the other, without a node between: from the root to two nodes, whose leaves wait
+ * on the stack together. Triangles at a point raise nothing and are never met. */
+TEST(long_ranges_count_as_steps, "")
+{
+    static const struct {
+        uint32_t length, leaves;
+        bool done;
+    } cases[] = {{64, 7, true},
+                 {65, 7, true},
+                 {LONG_RANGE - 4, 1, true}, /* and the nodes */
+                 {LONG_RANGE - 3, 1, false},
+                 {LONG_RANGE / 8, 7, true},
+                 {LONG_RANGE / 7, 7, false},
+                 {LONG_RANGE / 2, 2, false},
+                 {LONG_RANGE, 1, false}};
+    struct small s;
+
+    if (!facet_rt_fast_available()) {
+        harness_skip("this host has no AVX2 and FMA");
+        return;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (small_make(&s, LONG_RANGE, LONG_RANGE)) {
+            struct facet_rt_fast_result result;
+
+            link_child(&s, 0, 0, 1, 1);
+            link_child(&s, 1, 0, 1, 2);
+            for (unsigned k = 0; k < cases[i].leaves; k++) {
+                link_child(&s, k < 3 ? 1 : 2, k < 3 ? 1 + k : k - 3, 2, 200);
+            }
+            set_range(&s, 200, cases[i].length);
+            result = trace_small(&s);
+            CHECK_MSG(result.done == cases[i].done,
+                      "%u ranges of %u are %sdone",
+                      cases[i].leaves,
+                      cases[i].length,
+                      result.done ? "" : "not ");
+            if (result.done) {
+                CHECK_EQ(result.triangle_tests, cases[i].leaves * cases[i].length);
+            }
+            small_free(&s);
+        }
+    }
+}

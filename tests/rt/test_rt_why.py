@@ -475,7 +475,9 @@ def bad_input_is_named():
             (["--tiles", tiles, "--ray", ray, "--tile", "0"], "outside the heap"),
             (["--tiles", tiles, "--ray", ray, "--triangle", "4"], "the image has 4"),
             (["--tiles", tiles, "--ray", ray, "--triangle", "1", "--tile", "2"], "one of them"),
-            (["--tiles", tiles, "--ray", ray, "--mode", "0x80000"], "offset 0x40"),
+            (["--tiles", tiles, "--ray", ray, "--mode", "0x80000"], "--mode: elements are FP16, expected a format"),
+            (["--tiles", tiles, "--ray", ray, "--mode", "0x123456789"], "--mode: MODE is 0x123456789"),
+            (["--tiles", tiles, "--ray", ray, "--alt", "0x7fffffffffffffff"], "--alt: ALT is 0x7fff"),
             (["--tiles", tiles, "--ray", ray, "--mode", "-1"], "--mode"),
             (["--tiles", path("absent"), "--ray", ray], "absent")):
         result = facet("rt", "why", *words)

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import resource
 import struct
 import subprocess
 import tempfile
@@ -691,6 +692,17 @@ def compare_pictures():
         check_eq(run.returncode, 2, f"{bad}")
         check(run.stderr.startswith(b"facet image compare: "), run.stderr.decode())
     check(not os.path.exists(path("never.png")), "nothing half-written")
+
+
+@case()
+def limits_of_the_user_are_kept_and_no_hindrance():
+    """A limit below that of the confined importer: it cannot be raised, and need not be."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (50, 50))
+
+    run = subprocess.run([FACET, "scene", "info", os.path.join(SOURCE, "assets/boxes.glb")],
+                         capture_output=True, timeout=600, preexec_fn=limit)
+    check_eq((run.returncode, run.stderr), (0, b""), "result")
 
 
 main("scene_files")

@@ -2,7 +2,9 @@
 folders, folders that must be refused, reports, files in and out, a debugger's view of four cores."""
 import json
 import os
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -148,6 +150,45 @@ for name, row in REFUSED.items():
 
 
 @case()
+def refused_with_the_line():
+    """The line of a key where that is certain: not where the key is missing, and not that of a text or of
+    another key of the same name."""
+    text = json.dumps(GOOD, indent=1)
+    for wrong, right, line in (('"grid"', '"gird"', "gird"), ('"rounds": 5', '"rounds": -5', "rounds"),
+                               ('"result": "ok"', '"result": "grid"', "result"),
+                               ('"grid": [', '"comment": "grid", "gri": [', "gri")):
+        check(wrong in text, f"{wrong} in {text}")
+        changed = text.replace(wrong, right)
+        number = [i for i, words in enumerate(changed.split("\n"), 1) if f'"{line}"' in words][-1]
+        done = facet("tile", "test", write_case(text=changed))
+        check_eq(done.returncode, 2, done.stderr)
+        check(f"/case.json:{number}: " in done.stderr, f"line {number} in {done.stderr}")
+    for lost in ('"grid": [\n  1,\n  1\n ],\n', '"name": "good",\n'):
+        check(lost in text, f"{lost} in {text}")
+        done = facet("tile", "test", write_case(text=text.replace(lost, '"comment": "grid, name",\n')))
+        check_eq(done.returncode, 2, done.stderr)
+        check("/case.json: " in done.stderr, done.stderr)
+
+
+@case()
+def what_cannot_be_read_does_not_stop_the_rest():
+    """Exit 2 outweighs 1: a runner that asks for failures alone must not take a broken folder for one."""
+    good = os.path.join(SOURCE, "examples/tile/k1")
+    bad = write_case(text="{")
+    done = facet("tile", "test", bad, good, path("none"))
+    check_eq(done.returncode, 2)
+    check_eq(done.stdout.splitlines()[-1], "3 cases: 1 passed, 0 failed, 2 cannot be read")
+    check_eq(len(done.stderr.splitlines()), 2, done.stderr)
+    failing = write_case(lambda d: d["expected"].update(rounds=6))
+    done = facet("tile", "test", failing, good, path("none"))
+    check_eq(done.returncode, 2)
+    check_eq(done.stdout.splitlines()[-1], "3 cases: 1 passed, 1 failed, 1 cannot be read")
+    check_eq(facet("tile", "test", failing, good).returncode, 1)
+    report = json.loads(facet("tile", "test", failing, good, path("none"), "--json").stdout)
+    check_eq([c["result"] for c in report["cases"]], ["FAIL", "pass", "bad"])
+
+
+@case()
 def broken_folders():
     for done in (facet("tile", "test", write_case(text="{")),
                  facet("tile", "test", write_case(text="[]")),
@@ -276,6 +317,84 @@ def gdb_sees_four_cores():
     done = facet("gdb", "--machine", "tile", FILL, "--harts", "2", "--stdio")
     check_eq(done.returncode, 2)
     check("--harts is for the xphmg machine" in done.stderr, done.stderr)
+
+
+@case()
+def gdb_shows_tile_instructions():
+    """After the line that Facet asks for, x/i shows what `facet dis` shows, for every kind of word; and
+    memory that is not there stays an error."""
+    if shutil.which("gdb-multiarch") is None:
+        skip("gdb-multiarch is not installed")
+    kernel = path("words.s")
+    with open(kernel, "w") as file:
+        file.write("ADDI s1, s0, -2048\nLW s1, 4(s2)\nSW.R s1, s3(s2)\nBNE s1, s2, -8\nVADD.F32 v3, v1, v2\n"
+                   "AADD s1, s2, (s3), rlx\nTEX2D.N.F32 v3, v1, s2\nRSTATE s1, 0(s3)\n.word 0\n.word 0x00008067\nEXIT\n")
+    teach = re.search(r"^  (python .*)$", facet("gdb", "--machine", "tile", kernel, "--stdio").stderr, re.M)
+    check(teach, "the line for GDB")
+    words = ["gdb-multiarch", "-nx", "-batch", "-ex", f"target remote | {FACET} gdb --machine tile {kernel} --stdio",
+             "-ex", teach.group(1), "-ex", "x/11i $pc", "-ex", "monitor disassemble 0x80000000 11",
+             "-ex", "x/i 0x12340000"]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=600)
+    shown = re.findall(r"^(?:=>|  ) 0x([0-9a-f]{8}):\t(.*)$", done.stdout, re.M)
+    told = re.findall(r"^0x([0-9a-f]{8}): (.*)$", done.stdout, re.M)
+    check_eq(shown.pop(), ("12340000", "Cannot access memory at address 0x12340000"), done.stdout)
+    check_eq(len(shown), 11, done.stdout)
+    check_eq(shown, told, "x/i and monitor disassemble")
+    check_eq(shown[0], ("80000000", "ADDI s1, s0, -2048"))
+    check_eq(shown[6], ("80000018", "TEX2D.N.F32 v3, v1, s2"))
+    check_eq(shown[10], ("80000028", "EXIT"))
+    check("ret" not in [text for _, text in shown], "0x00008067 is RISC-V's ret, and no tile instruction")
+
+
+@case()
+def outputs_come_together_or_not_at_all():
+    """A device that fails when it is written shows only then: the other files are as they were."""
+    if not os.path.exists("/dev/full"):
+        skip("no /dev/full")
+    first, state = path("together.bin"), path("together.state")
+    with open(first, "wb") as file:
+        file.write(b"old")
+    for words in (["--out", f"0x80001000,4={first}", "--out", "0x80001000,4=/dev/full", "--save", state],
+                  ["--out", f"0x80001000,4={first}", "--save", "/dev/full"]):
+        done = facet("tile", "run", FILL, "--arg", "t=0x80100000", *words)
+        check_eq(done.returncode, 2, done.stdout)
+        check_eq(done.stderr, "facet tile run: /dev/full: No space left on device\n")
+        check_eq(done.stdout, "")
+        with open(first, "rb") as file:
+            check_eq(file.read(), b"old")
+        check(not os.path.exists(state), "a state of a run that failed")
+    check(not [name for name in os.listdir(FOLDER) if name.endswith(".tmp")], "a temporary file is left")
+
+
+@case()
+def a_second_interrupt_ends_a_draw():
+    """One rectangle of 2^32 pixels is one instruction: the first Ctrl-C waits for an end, which would be
+    a matter of hours here, the second does not, and no output appears."""
+    kernel, out = path("huge.s"), path("huge.bin")
+    with open(kernel, "w") as file:
+        file.write("""LA s1, state
+RSTATE s2, 0(s1)
+LA s1, rect
+again: RRECT s2, 0(s1)
+J again
+.balign 64
+state: .word 0x80010000, 0, 1, 0xffffffff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0
+rect: .word 0x0001ffff, 0, 0xffffffff, 0x01020304
+""")
+    process = subprocess.Popen([FACET, "tile", "run", kernel, "--plain", "--out", f"0x80010000,4={out}"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    caught = 0
+    while not caught and process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as file:
+            caught = int(re.search(r"^SigCgt:\s*(\w+)", file.read(), re.M).group(1), 16) & 2
+    process.send_signal(signal.SIGINT)
+    while caught and process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as file:
+            caught = int(re.search(r"^SigCgt:\s*(\w+)", file.read(), re.M).group(1), 16) & 2
+    process.send_signal(signal.SIGINT)
+    check_eq(process.wait(timeout=600), -signal.SIGINT, "ended by the signal")
+    check(not os.path.exists(out), "an output of a run that did not end")
 
 
 @case()

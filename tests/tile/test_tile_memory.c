@@ -239,6 +239,13 @@ TEST(strided_and_indexed, "TILE-278 TILE-279 TILE-284 TILE-285 TILE-300 TILE-549
     }
     kernel_exec(&k, "VLDX16 v1, (s1), v5\nVLDX8 v2, (s1), v6");
     CHECK_EQ(k.v[1].h[7], 0x0E0E);
+    k.v[5].h[3] = 0x8004; /* zero-extended, not below s1 */
+    kernel_put(&k, DATA + 0x8004, 0x7777CAFE);
+    kernel_exec(&k, "VLDX16 v3, (s1), v5");
+    CHECK_EQ(k.v[3].h[3], 0xCAFE);
+    kernel_put(&k, DATA + 0x8004, 0);
+    kernel_exec(&k, "VSTX16 v3, (s1), v5");
+    CHECK_EQ(kernel_get(&k, DATA + 0x8004), 0xCAFE);
     CHECK_EQ(k.v[2].b[0], 0x3F); /* zero-extended */
     CHECK_EQ(k.v[2].b[15], 7);
     k.v[7] = (union vec){.w = {0x11, 0x22, 0x33, 0x44}};
@@ -280,6 +287,14 @@ TEST(constant_space, "TILE-005 TILE-280 TILE-524 TILE-535 TILE-536 TILE-580 TILE
     CHECK_EQ(k.fault_addr, DATA + 32);
     kernel_exec(&k, "VLD.C.L v1, 17(s0)");
     CHECK_EQ(k.cause, 4);
+    k.config = 0x200; /* ALIGN_TRAP: cause 7 before cause 4 */
+    kernel_exec(&k, "VLD.C.L v1, 17(s0)");
+    CHECK_EQ(k.cause, 7);
+    CHECK_EQ(k.fault_addr, DATA + 17);
+    k.config = 0x200;
+    kernel_exec(&k, "VLD.C v1, c2(s0)");
+    CHECK_EQ(k.cause, 4);
+    k.config = 0;
     k.s[1] = 0xFFFFFFF8; /* the offset wraps in 32 bits, the comparison does not */
     kernel_exec(&k, "VLD.C v1, c0(s1)");
     CHECK_EQ(k.cause, 4);

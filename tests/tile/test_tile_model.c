@@ -453,7 +453,9 @@ static void model_publish(unsigned core, unsigned from, unsigned to)
     }
 }
 
-static uint32_t model_atomic(unsigned core, unsigned a, uint32_t x, unsigned order)
+/* Adds x, or with `expected` puts x where that stood. */
+static uint32_t
+model_atomic(unsigned core, unsigned a, uint32_t x, unsigned order, const uint32_t *expected)
 {
     uint32_t old;
 
@@ -463,7 +465,11 @@ static uint32_t model_atomic(unsigned core, unsigned a, uint32_t x, unsigned ord
     model_publish(core, a / 64 * 64, a / 64 * 64 + 64);
     memset(model[core].valid + a / 64 * 64, 0, 64);
     memcpy(&old, model_g + a, 4);
-    x += old;
+    if (expected == NULL) {
+        x += old;
+    } else if (*expected != old) {
+        x = old;
+    }
     memcpy(model_g + a, &x, 4);
     if ((order & 1) != 0) {
         for (unsigned b = 0; b < WINDOW; b++) {
@@ -473,27 +479,51 @@ static uint32_t model_atomic(unsigned core, unsigned a, uint32_t x, unsigned ord
     return old;
 }
 
+enum action_kind { LOAD_WORD, STORE_HALF, ADD, COMPARE, VECTOR_ADD, VECTOR_STORE, BARRIER };
+
 struct action {
-    unsigned kind, address, order;
+    enum action_kind kind;
+    unsigned address, order;
 };
 
-static uint32_t model_act(unsigned core, const struct action *a, uint32_t x)
+enum { LANE = 0x01020304 }; /* every lane of v2 */
+
+static bool gives_s5(const struct action *a)
 {
+    return a->kind == LOAD_WORD || a->kind == ADD || a->kind == COMPARE;
+}
+
+/* x is s4, `last` is s5. */
+static uint32_t model_act(unsigned core, const struct action *a, uint32_t x, uint32_t last)
+{
+    const unsigned aligned = a->address & ~3u;
     uint32_t value = 0;
 
     switch (a->kind) {
-    case 0: /* load word, any alignment */
+    case LOAD_WORD: /* any alignment */
         for (unsigned i = 0; i < 4; i++) {
             value |= (uint32_t)model_load(core, a->address + i) << 8 * i;
         }
         return value;
-    case 1: /* store half */
+    case STORE_HALF:
         model_store(core, a->address, (uint8_t)x);
         model_store(core, a->address + 1, (uint8_t)(x >> 8));
         return 0;
-    case 2:
-        return model_atomic(core, a->address & ~3u, x, a->order);
-    default: /* membar */
+    case ADD:
+        return model_atomic(core, aligned, x, a->order, NULL);
+    case COMPARE:
+        return model_atomic(core, aligned, last, a->order, &last);
+    case VECTOR_ADD: /* lane by lane, each without order */
+        for (unsigned i = 0; i < 4; i++) {
+            (void)model_atomic(core, aligned + 4 * i, LANE, 0, NULL);
+        }
+        return 0;
+    case VECTOR_STORE:
+        for (unsigned i = 0; i < 16; i++) {
+            model_store(core, aligned + i, (uint8_t)(LANE >> 8 * (i % 4)));
+        }
+        return 0;
+    default:
         model_publish(core, 0, WINDOW);
         memset(model[core].valid, 0, WINDOW);
         return 0;
@@ -504,17 +534,27 @@ static uint32_t model_act(unsigned core, const struct action *a, uint32_t x)
 static void write_action(char *text, unsigned core, unsigned n, const struct action *a)
 {
     static const char *const order[] = {"rlx", "aq", "rl", "aqrl"};
+    const unsigned pointer = 22 + (a->address & ~3u) % 8;
     char *at = text + strlen(text);
 
     switch (a->kind) {
-    case 0:
+    case LOAD_WORD:
         (void)sprintf(at, "LW s5, %u(s21)\n", a->address);
         break;
-    case 1:
+    case STORE_HALF:
         (void)sprintf(at, "SH s4, %u(s21)\n", a->address);
         break;
-    case 2:
-        (void)sprintf(at, "AADD s5, s4, (s%u), %s\n", 22 + (a->address & ~3u) % 8, order[a->order]);
+    case ADD:
+        (void)sprintf(at, "AADD s5, s4, (s%u), %s\n", pointer, order[a->order]);
+        break;
+    case COMPARE:
+        (void)sprintf(at, "ACAS s5, s5, (s%u), %s\n", pointer, order[a->order]);
+        break;
+    case VECTOR_ADD:
+        (void)sprintf(at, "VATOM.ADD v1, v2, 0(s%u)\n", pointer);
+        break;
+    case VECTOR_STORE:
+        (void)sprintf(at, "VST.V v2, 0(s%u)\n", pointer);
         break;
     default:
         (void)sprintf(at, "MEMBAR\n");
@@ -524,8 +564,25 @@ static void write_action(char *text, unsigned core, unsigned n, const struct act
     (void)core;
 }
 
-TEST(random_programs_follow_the_model, "TILE-037 TILE-038 TILE-036 TILE-044 TILE-198 TILE-199")
+TEST(random_programs_follow_the_model,
+     "TILE-037 TILE-038 TILE-036 TILE-044 TILE-198 TILE-199 TILE-313")
 {
+    static const enum action_kind mix[16] = {LOAD_WORD,
+                                             LOAD_WORD,
+                                             LOAD_WORD,
+                                             LOAD_WORD,
+                                             LOAD_WORD,
+                                             LOAD_WORD,
+                                             STORE_HALF,
+                                             STORE_HALF,
+                                             STORE_HALF,
+                                             STORE_HALF,
+                                             ADD,
+                                             ADD,
+                                             COMPARE,
+                                             VECTOR_ADD,
+                                             VECTOR_STORE,
+                                             BARRIER};
     static struct action program[CORES][LENGTH];
 
     for (unsigned round = 0; round < 25 && !harness_failed(); round++) {
@@ -541,14 +598,20 @@ TEST(random_programs_follow_the_model, "TILE-037 TILE-038 TILE-036 TILE-044 TILE
         CHECK(facet_machine_write(k.machine, 0, DATA, model_g, WINDOW, NULL) == FACET_OK);
         for (unsigned core = 0; core < CORES; core++) {
             /* Two registers hold the atomic's possible addresses: 8n and 8n + 4 words apart. */
-            (void)sprintf(text[core], "CSRR s1, sm_base\nLUI s21, 0x80010\n");
+            (void)sprintf(text[core],
+                          "CSRR s1, sm_base\nLUI s21, 0x80010\nMOVI s2, %d\nVBCAST.I32 v2, s2\n",
+                          LANE);
             for (unsigned n = 0; n < LENGTH; n++) {
                 uint64_t r = harness_random();
                 struct action *a = &program[core][n];
 
-                a->kind = r % 16 < 7 ? 0 : r % 16 < 12 ? 1 : r % 16 < 15 ? 2 : 3;
-                a->address = (unsigned)(r >> 8) % (WINDOW - 4);
+                a->kind = mix[r % 16];
+                a->address = (unsigned)(r >> 8) % (WINDOW - 16);
                 a->order = r >> 40 & 3;
+                if (n > 0 && a[-1].kind == COMPARE && (r >> 48 & 1) != 0) {
+                    a->kind = COMPARE; /* the second finds what the first one gave */
+                    a->address = a[-1].address;
+                }
                 (void)sprintf(text[core] + strlen(text[core]),
                               "ADDI s4, s0, %u\nADDI s%u, s21, %u\n",
                               (core * 500 + n) & 2047,
@@ -571,10 +634,10 @@ TEST(random_programs_follow_the_model, "TILE-037 TILE-038 TILE-036 TILE-044 TILE
         for (unsigned n = 0; n < LENGTH && !harness_failed(); n++) {
             for (unsigned core = 0; core < CORES; core++) {
                 const struct action *a = &program[core][n];
-                uint32_t value = model_act(core, a, (core * 500 + n) & 2047);
+                uint32_t value = model_act(core, a, (core * 500 + n) & 2047, s5[core]);
                 uint8_t log[4];
 
-                s5[core] = a->kind == 0 || a->kind == 2 ? value : s5[core];
+                s5[core] = gives_s5(a) ? value : s5[core];
                 CHECK(facet_machine_read(k.machine, 1 + core, SCRATCH + 4 * n, log, 4, NULL) ==
                       FACET_OK);
                 CHECK_MSG(facet_load_le32(log) == s5[core],

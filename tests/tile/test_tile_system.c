@@ -25,6 +25,24 @@ TEST(csr_access, "TILE-480 TILE-481 TILE-485 TILE-101 TILE-567")
     CHECK_EQ(k.status, 0);
     CHECK_EQ(k.vstride, 0x1FF);
     k.vstride = 0;
+    /* Write one to clear: both instructions clear the bits of the source and no other. A graphics
+     * error sets GERR; the host's fence and doorbell stand before. */
+    for (unsigned set = 0; set < 2; set++) {
+        k.packet.columns = 1;
+        CHECK(kernel_load(&k,
+                          VRAM,
+                          set ? "RSTATE s1, 0(s0)\nADDI s1, s0, 4\nCSRRS s2, int_status, s1\n"
+                                "CSRRS s3, int_status, s0\nEXIT"
+                              : "RSTATE s1, 0(s0)\nADDI s1, s0, 4\nCSRRW s2, int_status, s1\n"
+                                "CSRRS s3, int_status, s0\nEXIT"));
+        k.packet.pc = VRAM;
+        CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+        facet_tile_fence(k.machine);
+        facet_tile_doorbell(k.machine, 1);
+        facet_machine_run(k.machine, &(struct facet_run){.budget = UINT64_MAX}, &k.stop);
+        CHECK_EQ(kernel_reg(&k, 0, "s2"), 7);
+        CHECK_EQ(kernel_reg(&k, 0, "s3"), 3);
+    }
     kernel_exec(&k,
                 "CSRR s1, 0xC04\nCSRR s1, 0xC05\nCSRR s1, 0xC06\nCSRR s1, 0xC07\nCSRR s1, 0x005\n"
                 "CSRR s1, 0xC08\nCSRR s1, 0xC09\nCSRR s1, 0xC10\nCSRR s1, 0xC11\nCSRR s1, 0xC12\n"
@@ -124,6 +142,20 @@ TEST(setmisc, "TILE-101 TILE-486 TILE-487 TILE-489")
     kernel_exec(&k, "SETMISC s0, 0x06, 0x06"); /* RM would be 7 */
     CHECK_EQ(k.config, 0x3D0);
     CHECK_EQ(kernel_word("SETMISC s0, 0x18, 0x08"), 0x6080300F);
+    for (uint32_t enable = 0; enable < 64; enable++) {
+        for (uint32_t value = 0; value < 64; value += 21) {
+            const uint32_t old = (enable & 1) != 0 ? 0x3FC : 0x2A2;
+            uint32_t now = (old & ~enable) | (value & enable);
+            char line[40];
+
+            now = (now & 7) > 4 ? now & ~UINT32_C(7) : now;
+            (void)sprintf(line, "SETMISC s3, 0x%x, 0x%x", (unsigned)enable, (unsigned)value);
+            k.config = old;
+            kernel_exec(&k, line);
+            CHECK_EQ(k.s[3], old);
+            CHECK_EQ(k.config, now);
+        }
+    }
     kernel_close(&k);
 }
 
@@ -154,6 +186,48 @@ TEST(entry_state, "TILE-509 TILE-510 TILE-511")
         CHECK_EQ(k.v[0].w[0], 0);
         kernel_close(&k);
     }
+}
+
+/* What a tile leaves to the next tile of its core, and what a dispatch leaves to the next:
+ * section 2. Each tile writes what it finds, then fills everything with something else. */
+TEST(what_lives_how_long, "TILE-509 TILE-510")
+{
+    static const char text[] =
+        "CSRR s5, tile_offset\nSHLI s5, s5, 2\nLUI s6, 0x80010\nADD s6, s6, s5\n"
+        "CSRR s7, int_status\nSW s7, 0(s6)\nCSRR s7, gerror\nSW s7, 4(s6)\n"
+        "CSRR s7, status\nSW s7, 8(s6)\nCSRR s7, int_mask\nSW s7, 12(s6)\n"
+        "CSRR s7, vstride\nSW s7, 16(s6)\nCSRR s7, sm_base\nLW.L s8, 516(s7)\n"
+        "SW s8, 20(s6)\nLW.L s8, 1020(s7)\nSW s8, 24(s6)\nCSRR s8, gfx_token\n"
+        "SW s8, 28(s6)\nRSTATE s8, 0(s0)\nRSETUP s9, 0(s10)\n"
+        "SW.L s6, 516(s7)\nSW.L s6, 1020(s7)\nCSRRW s0, vstride, s6\n"
+        "ADDI s7, s0, 1\nCSRRW s0, int_mask, s7\nLUI s10, 0x80010\n"
+        "RSETUP s9, 0(s10)\nEXIT\n";
+    const uint32_t gerr = 4;
+
+    kernel_open(&k, NULL);
+    CHECK(kernel_load(&k, VRAM, text));
+    for (unsigned dispatch = 0; dispatch < 2; dispatch++) {
+        k.packet = (struct facet_tile_packet){
+            .pc = VRAM, .columns = 3, .rows = 1, .core_mask = 1, .shared_size = 1024};
+        kernel_run(&k);
+        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+        for (uint32_t tile = 0; tile < 3; tile++) {
+            const uint32_t at = DATA + 64 * tile;
+
+            CHECK_EQ(kernel_get(&k, at), tile == 0 ? 0 : gerr); /* until the next dispatch */
+            for (uint32_t i = 1; i < 8; i++) {
+                CHECK_MSG(kernel_get(&k, at + 4 * i) == 0,
+                          "dispatch %u tile %u word %u: 0x%x",
+                          dispatch,
+                          (unsigned)tile,
+                          (unsigned)i,
+                          (unsigned)kernel_get(&k, at + 4 * i));
+            }
+        }
+        CHECK_EQ(kernel_csr(&k, 0, "gfx_token"), 1);
+        CHECK_EQ(kernel_csr(&k, 0, "perf_gfx"), 3 * 3); /* the dispatch's, not the tile's */
+    }
+    kernel_close(&k);
 }
 
 TEST(packet, "TILE-515 TILE-516 TILE-518 TILE-526 TILE-527 TILE-528 TILE-530 TILE-523 TILE-464")
@@ -205,8 +279,35 @@ TEST(bad_packets, "TILE-525 TILE-529")
         {.pc = VRAM, .columns = 1, .rows = 1, .const_base = VRAM + 0xFFFF0, .const_size = 17},
         {.pc = VRAM, .columns = 4098, .rows = 1},
         {.pc = VRAM, .columns = 1, .rows = 3, .tile_height = 32768},
+        {.pc = VRAM, .columns = 1, .rows = 657, .tile_height = 100},
+        {.pc = VRAM, .columns = 657, .rows = 1, .tile_width = 100},
+        {.pc = IMEM + 0x10000, .columns = 1, .rows = 1},
+    };
+    /* The last value that is right, each. */
+    static const struct facet_tile_packet good[] = {
+        {.pc = VRAM, .columns = 1, .rows = 1, .shared_size = 32768},
+        {.pc = VRAM, .columns = 1, .rows = 1, .const_base = VRAM + 0xFFFF0, .const_size = 16},
+        {.pc = VRAM, .columns = 1, .rows = 1, .const_base = 0x1001}, /* of no constants */
+        {.pc = VRAM, .columns = 4096, .rows = 1},
+        {.pc = VRAM, .columns = 1, .rows = 2, .tile_height = 65535},
+        {.pc = VRAM, .columns = 1, .rows = 656, .tile_height = 100},
+        {.pc = VRAM, .columns = 656, .rows = 1, .tile_width = 100},
+        {.pc = IMEM + 0xFFFC, .columns = 1, .rows = 1},
+        {.pc = VRAM + (1 << 20) - 4, .columns = 1, .rows = 1},
     };
 
+    kernel_open(&k, NULL);
+    kernel_put(&k, VRAM, 0x0010700F);
+    kernel_put(&k, IMEM + 0xFFFC, 0x0010700F);
+    kernel_put(&k, VRAM + (1 << 20) - 4, 0x0010700F);
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        k.packet = good[i];
+        kernel_run(&k);
+        CHECK_MSG(facet_tile_state(k.machine) == FACET_TILE_DONE, "packet %u is good", i);
+        CHECK_EQ(facet_machine_retired(k.machine, 0),
+                 ((uint64_t)good[i].columns * good[i].rows + 3) / 4);
+    }
+    kernel_close(&k);
     kernel_open(&k, NULL);
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(facet_tile_dispatch(k.machine, &bad[i], NULL) == FACET_ERR_INPUT);
@@ -365,6 +466,74 @@ TEST(random_schedule, "TILE-034")
         order_of(&config, 24, order);
         CHECK(memcmp(order, expected, 24) == 0);
         CHECK_EQ(facet_tile_rounds(k.machine), rounds);
+        kernel_close(&k);
+    }
+}
+
+/* Several tiles per core by 13.2 and 13.4, literally: in which round each tile reads the time. */
+static uint32_t model_tiles(uint32_t seed, unsigned cores, unsigned tiles, uint32_t *at)
+{
+    enum { LENGTH = 7, READS_TIME = 4 };
+    unsigned tile[4], done[4] = {0}, left = tiles < cores ? tiles : cores;
+    bool rests[4] = {false};
+    uint32_t x = seed != 0 ? seed : 1, rounds = 0;
+
+    for (unsigned c = 0; c < cores; c++) {
+        tile[c] = c;
+    }
+    for (; left > 0; rounds++) {
+        for (unsigned slot = 0; slot < cores; slot++) {
+            unsigned runnable[4], r = 0, c;
+
+            x ^= x << 13;
+            x ^= x >> 17;
+            x ^= x << 5;
+            for (unsigned i = 0; i < cores; i++) {
+                if (tile[i] < tiles && !rests[i]) {
+                    runnable[r++] = i;
+                }
+            }
+            if (r == 0) {
+                continue;
+            }
+            c = runnable[x % r];
+            if (done[c] == READS_TIME) {
+                at[tile[c]] = rounds;
+            }
+            if (++done[c] == LENGTH) { /* EXIT: not again in this round */
+                done[c] = 0;
+                rests[c] = true;
+                tile[c] += cores;
+                left -= tile[c] >= tiles;
+            }
+        }
+        memset(rests, 0, sizeof rests);
+    }
+    return rounds;
+}
+
+TEST(random_schedule_of_many_tiles, "TILE-034 TILE-514")
+{
+    enum { TILES = 23 };
+
+    for (uint32_t seed = 0; seed < 30; seed++) {
+        struct facet_tile_config config = {.random = true, .seed = seed * 977};
+        const unsigned masks[] = {0xF, 0xB, 0x6, 0x8}, count[] = {4, 3, 2, 1};
+        uint32_t at[TILES], rounds = model_tiles(config.seed, count[seed % 4], TILES, at);
+
+        kernel_open(&k, &config);
+        k.packet = (struct facet_tile_packet){
+            .pc = VRAM, .columns = TILES, .rows = 1, .core_mask = masks[seed % 4]};
+        CHECK(kernel_load(&k,
+                          VRAM,
+                          "CSRR s5, tile_offset\nLSRI s5, s5, 2\nLUI s6, 0x80010\n"
+                          "ADD s6, s6, s5\nCSRR s7, time_lo\nSW s7, 0(s6)\nEXIT"));
+        kernel_run(&k);
+        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+        CHECK_EQ(facet_tile_rounds(k.machine), rounds);
+        for (unsigned t = 0; t < TILES; t++) {
+            CHECK_EQ(kernel_get(&k, DATA + 4 * t), at[t]);
+        }
         kernel_close(&k);
     }
 }

@@ -60,6 +60,17 @@ enum {
 #define NAN_F 0x7FC00000u
 #define INF_F 0x7F800000u
 
+/* The bits of a number in FP32. */
+static inline uint32_t fr(double x)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } u = {.value = (float)x};
+
+    return u.bits;
+}
+
 /* Machine "full", FP32, GFX on with conversion. */
 struct guest *gfx_make(void);
 void set_mode(struct guest *g, uint64_t mode);
@@ -68,6 +79,23 @@ void set_cfg(struct guest *g, uint64_t cfg);
 /* Flags of EXC.ST and STAT, and then clears them. */
 unsigned raised(struct guest *g);
 unsigned clear_flags(struct guest *g);
+
+/* CAP.XMEM.EVENTS, and then clears it. */
+static inline uint64_t events(struct guest *g)
+{
+    uint64_t value = guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS);
+
+    guest_csrw(g, FACET_CSR_CAP_XMEM_EVENTS, UINT64_MAX);
+    return value;
+}
+
+/* The next instruction runs over `vl` lanes under the bank; bank 0: all of them. */
+static inline void rsv(struct guest *g, unsigned vl, unsigned bank, uint64_t mask)
+{
+    g->hart->units.pmask.bank[bank != 0 ? bank : 1] = mask;
+    g->hart->units.rsv.svstate =
+        (vl - 1) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | (uint64_t)bank << 10;
+}
 
 void put_bytes(struct guest *g, uint64_t at, const uint8_t *bytes, unsigned count);
 void put_elements(struct guest *g, uint64_t at, unsigned size, const uint32_t *v, unsigned count);

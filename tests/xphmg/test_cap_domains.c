@@ -140,29 +140,6 @@ static uint32_t convert(struct guest *g, uint32_t bits)
 
 /* ---- golden vectors on the machine ----------------------------------------------------------- */
 
-static unsigned flags_named(const char *list)
-{
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } names[] = {{"NX", 1 << 0},
-                 {"UF", 1 << 1},
-                 {"OF", 1 << 2},
-                 {"DZ", 1 << 3},
-                 {"NV", 1 << 4},
-                 {"QNAN_SEEN", 1 << 5},
-                 {"SNAN_SEEN", 1 << 6},
-                 {"FTZ_HIT", 1 << 12},
-                 {"SAT_HIT", 1 << 13},
-                 {"DOWNCAST_TAKEN", 1 << 14}};
-    unsigned flags = 0;
-
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        flags |= spec_has_word(list, names[i].name) ? names[i].bit : 0;
-    }
-    return flags;
-}
-
 struct golden {
     struct guest *g;
     bool widen;
@@ -209,7 +186,7 @@ static void golden_row(const char *const cell[], unsigned count, void *context)
                      integer ? (uint64_t)strtoll(cell[1], NULL, 10) : strtoull(cell[1], NULL, 16));
         want = strtoull(cell[5], NULL, 16);
     }
-    CHECK_MSG(got == want && raised(golden->g) == flags_named(cell[6]),
+    CHECK_MSG(got == want && raised(golden->g) == spec_flags_named(cell[6]),
               "%s %s %s %s: %llx flags %x, expected %s %s",
               cell[0],
               cell[1],

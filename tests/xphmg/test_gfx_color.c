@@ -9,16 +9,6 @@
 
 enum { NX = FACET_NX, DOWN = FACET_DOWN };
 
-static uint32_t fr(double x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
-}
-
 /* SHADE on r0 and r4 (x16, x20); the result in x16. */
 static uint64_t shade(struct guest *g, const char *options, uint32_t a, uint32_t b)
 {

@@ -4,16 +4,6 @@
 
 #include <stdio.h>
 
-static uint32_t fr(double x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
-}
-
 static void put_point(struct guest *g, double x, double y, double z, double w)
 {
     g->hart->x[10] = fr(x);

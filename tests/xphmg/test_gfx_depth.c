@@ -6,16 +6,6 @@
 
 #include <stdio.h>
 
-static uint32_t fr(double x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
-}
-
 static void depth_buffer(struct guest *g, unsigned w, unsigned h, unsigned pitch)
 {
     guest_csrw(g, FACET_CSR_GFXZBASE, DEPTH);

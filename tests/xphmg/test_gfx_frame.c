@@ -29,16 +29,6 @@ static const char *const once_texts[] = {
 };
 enum { LANE_TEXTS = sizeof lane_texts / sizeof lane_texts[0], ONCE_TEXTS = 3 };
 
-static uint32_t fr(double x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
-}
-
 /* A machine on which all of lane_texts run: a texel, a table, a depth pixel, a stream. */
 static struct guest *scene(void)
 {
@@ -55,13 +45,6 @@ static struct guest *scene(void)
     g->hart->x[10] = STREAM; /* as a number tiny, as a pointer good */
     g->hart->x[11] = 0;
     return g;
-}
-
-static void rsv(struct guest *g, unsigned vl, unsigned bank, uint64_t mask)
-{
-    g->hart->units.pmask.bank[bank != 0 ? bank : 1] = mask;
-    g->hart->units.rsv.svstate =
-        (vl - 1) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | (uint64_t)bank << 10;
 }
 
 /* ---- enable ----------------------------------------------------------------------------------

@@ -6,31 +6,6 @@
 
 #include <stdio.h>
 
-static uint32_t fr(double x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
-}
-
-static uint64_t events(struct guest *g)
-{
-    uint64_t value = guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS);
-
-    guest_csrw(g, FACET_CSR_CAP_XMEM_EVENTS, UINT64_MAX);
-    return value;
-}
-
-static void rsv(struct guest *g, unsigned vl, unsigned bank, uint64_t mask)
-{
-    g->hart->units.pmask.bank[bank != 0 ? bank : 1] = mask;
-    g->hart->units.rsv.svstate =
-        (vl - 1) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | (uint64_t)bank << 10;
-}
-
 /* Everything that a GFX instruction may touch lies at `at` or is good. */
 struct place {
     const char *name, *text;

@@ -39,16 +39,6 @@ static uint32_t f(int n)
     return u.bits;
 }
 
-static uint32_t fr(double x)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
-}
-
 /* ---- what the instruction is -----------------------------------------------------------------
  */
 

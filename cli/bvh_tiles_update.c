@@ -1,0 +1,85 @@
+/* `facet bvh update` on tile images. */
+#include "cli/bvh_tiles.h"
+#include "cli/output.h"
+
+#include "bvh/rt_refit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_options(const struct cli_args *args, double *reach)
+{
+    if (cli_given(args, "aabbs")) {
+        (void)cli_bad(args,
+                      "--aabbs belongs to GFX12 images; %s is a tile image of XPHMG_RT",
+                      args->positional[0]);
+        return false;
+    }
+    return bvh_tiles_options_fit(args) && cli_real(args, "reach", 0.0, 1e38, reach);
+}
+
+/* The new image and what it costs; *after is zero when it returns anything but FACET_OK. */
+static enum facet_status refit(const struct cli_args *args,
+                               const struct facet_rtbvh_check *before,
+                               double reach,
+                               struct facet_rtbvh_image *image,
+                               struct facet_rtbvh_check *after,
+                               struct facet_error *err)
+{
+    struct facet_tile_input input = {NULL, 0};
+    enum facet_status status = bvh_tiles_scene(cli_value(args, "scene"), &input, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    status = facet_rtbvh_refit(before, input.triangles, input.count, reach, image, err);
+    free(input.triangles);
+    if (status != FACET_OK) {
+        (void)facet_fail_in(err, args->positional[0]);
+        return status;
+    }
+    return facet_rtbvh_check(image->bytes, image->size, 1, after, err);
+}
+
+int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file)
+{
+    const char *const output = cli_value(args, "output");
+    struct facet_rtbvh_check before = {0}, after = {0};
+    struct facet_rtbvh_image image = {NULL, 0};
+    struct facet_error err = {0};
+    double reach = 0.0;
+    enum facet_status status;
+    int code = CLI_OK;
+
+    if (!read_options(args, &reach)) {
+        return CLI_BAD;
+    }
+    status = facet_rtbvh_check(file->bytes.data, file->bytes.size, 1, &before, &err);
+    if (status == FACET_OK) {
+        status = refit(args, &before, reach, &image, &after, &err);
+    }
+    if (status == FACET_OK) {
+        status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
+    }
+    if (status != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (args->json) {
+        code = cli_print_json(args,
+                              json_pack("{s:I, s:f, s:f, s:f}",
+                                        "bytes",
+                                        (json_int_t)image.size,
+                                        "sah_before",
+                                        before.sah,
+                                        "sah_after",
+                                        after.sah,
+                                        "growth",
+                                        (double)after.view.header.pad));
+    } else if (strcmp(output, "-") != 0) {
+        printf("SAH cost  %.2f before, %.2f after\n", before.sah, after.sah);
+    }
+    facet_rtbvh_check_free(&before);
+    facet_rtbvh_check_free(&after);
+    free(image.bytes);
+    return code;
+}

@@ -1,0 +1,175 @@
+/* `facet render --machine all`: the scene on every machine, side by side on one sheet. */
+#include "cli/contact_sheet.h"
+#include "cli/output.h"
+#include "cli/render.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* 12345678 as "12.3 M". */
+static void short_count(uint64_t count, char *out, size_t size)
+{
+    if (count >= 10000000) {
+        (void)snprintf(out, size, "%.1f M", (double)count * 1e-6);
+    } else if (count >= 10000) {
+        (void)snprintf(out, size, "%.1f k", (double)count * 1e-3);
+    } else {
+        (void)snprintf(out, size, "%" PRIu64, count);
+    }
+}
+
+static void add_count(struct sheet_entry *entry, uint64_t count, const char *what)
+{
+    size_t at = strlen(entry->counts);
+    char text[32];
+
+    if (count != 0) {
+        short_count(count, text, sizeof text);
+        (void)snprintf(entry->counts + at,
+                       sizeof entry->counts - at,
+                       "%s%s %s",
+                       at != 0 ? ", " : "",
+                       text,
+                       what);
+    }
+}
+
+static void label(const struct render_outcome *o, struct sheet_entry *entry)
+{
+    uint64_t rays = 0;
+
+    for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
+        rays += o->report.cost[k].rays;
+    }
+    add_count(entry, rays, "rays");
+    add_count(entry, o->report.triangles, "triangles");
+    add_count(entry, o->report.commands, "commands");
+    add_count(entry, o->report.instructions, "instructions");
+    (void)snprintf(entry->times,
+                   sizeof entry->times,
+                   "build %.2f s, render %.2f s, %u thread%s",
+                   o->seconds[PHASE_BUILD],
+                   o->seconds[PHASE_RENDER],
+                   o->threads,
+                   cli_s(o->threads));
+}
+
+/* One cell. A machine that cannot draw this says why in its place; the others are not held up. */
+static void draw_entry(const struct cli_args *args,
+                       const struct render_request *r,
+                       const struct facet_scene *scene,
+                       const struct facet_render_options *options,
+                       struct sheet_entry *entry,
+                       json_t *list)
+{
+    struct facet_image_f image = {0};
+    struct facet_error err = {0};
+    struct render_outcome o = {0};
+    enum facet_status status = render_draw(args, scene, options, r, &image, &o, &err);
+
+    entry->name = options->machine->name;
+    if (status == FACET_OK) {
+        status = render_make_picture(r, scene, options, &image, &o, &entry->picture, &err);
+    }
+    if (status == FACET_OK) {
+        label(&o, entry);
+        (void)json_array_append_new(list, render_outcome_json(r, options, &o));
+        if (!args->json && strcmp(r->output, "-") != 0) {
+            printf("%-18s %s%s%s\n",
+                   entry->name,
+                   entry->counts,
+                   entry->counts[0] != '\0' ? "; " : "",
+                   entry->times);
+        }
+    } else {
+        (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err.message);
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s}", "machine", entry->name, "error", err.message));
+        if (!args->json && strcmp(r->output, "-") != 0) {
+            printf("%-18s %s\n", entry->name, err.message);
+        }
+    }
+    facet_image_f_free(&image);
+    json_decref(o.bvh);
+}
+
+static bool write_sheet(const struct render_request *r,
+                        const struct sheet_entry *entries,
+                        size_t count,
+                        struct facet_error *err)
+{
+    const char *slash = strrchr(r->scene, '/');
+    struct facet_image sheet;
+    char title[160];
+    bool good;
+
+    (void)snprintf(title,
+                   sizeof title,
+                   "%.80s, %u x %u, %u sample%s per pixel",
+                   slash != NULL ? slash + 1 : r->scene,
+                   (unsigned)r->width,
+                   (unsigned)r->height,
+                   (unsigned)r->spp,
+                   cli_s(r->spp));
+    if (contact_sheet(
+            entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
+        FACET_OK) {
+        return false;
+    }
+    good = facet_png_write(r->output, &sheet, err) == FACET_OK;
+    facet_image_free(&sheet);
+    return good;
+}
+
+int render_all(const struct cli_args *args,
+               const struct render_request *r,
+               const struct facet_scene *scene)
+{
+    enum { MOST = 32 };
+    struct sheet_entry entries[MOST] = {{0}};
+    struct facet_render_options options;
+    struct facet_error err = {0};
+    json_t *list = json_array();
+    size_t count = 0;
+    bool good;
+
+    if (r->kind != KIND_PNG) {
+        json_decref(list);
+        return cli_bad(args, "--machine all makes one sheet of all pictures; expected a .png name");
+    }
+    if (!render_read_options(args, r, scene, &options)) {
+        json_decref(list);
+        return CLI_BAD;
+    }
+    while (facet_render_machines[count] != NULL && count < MOST) {
+        count++;
+    }
+    if (contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
+        json_decref(list);
+        return cli_bad_error(args, &err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        options.machine = facet_render_machines[i];
+        draw_entry(args, r, scene, &options, &entries[i], list);
+    }
+    good = write_sheet(r, entries, count, &err);
+    if (good && r->stats != NULL && facet_json_write(r->stats, list, &err) != FACET_OK) {
+        cli_take_back(r->output);
+        good = false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        facet_image_free(&entries[i].picture);
+    }
+    if (!good) {
+        json_decref(list);
+        return cli_bad_error(args, &err);
+    }
+    if (args->json) {
+        return cli_print_json(args, list);
+    }
+    json_decref(list);
+    return CLI_OK;
+}

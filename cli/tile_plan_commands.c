@@ -1,0 +1,393 @@
+/* Commands of a command list: one row per name, with the members that it takes. */
+#include "cli/tile_planner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 1 << 14 };
+
+enum { HOST_STEP = 0xFF }; /* what the host does beside the queue */
+
+struct command_row {
+    const char *name;
+    uint8_t opcode;
+    bool (*read)(struct tile_planner *p,
+                 const json_t *object,
+                 const char *where,
+                 struct tile_step *step);
+    const char *members; /* beside command, flags, fence */
+};
+
+static bool word_member(struct tile_planner *p,
+                        const json_t *object,
+                        const char *where,
+                        const char *key,
+                        uint32_t max,
+                        uint32_t *out)
+{
+    const json_t *value = json_object_get(object, key);
+    char path[TILE_PLANNER_PLACE], text[64];
+
+    if (value == NULL) {
+        return true;
+    }
+    if (!tile_json_word(value, out) || *out > max ||
+        (max != UINT32_MAX && json_is_integer(value) && json_integer_value(value) < 0)) {
+        (void)snprintf(path, sizeof path, "%.120s.%s", where, key);
+        (void)snprintf(text, sizeof text, "a number from 0 to %u", (unsigned)max);
+        return tile_planner_complain(p, path, text);
+    }
+    return true;
+}
+
+static bool address_member(
+    struct tile_planner *p, const json_t *object, const char *where, const char *key, uint32_t *out)
+{
+    char path[TILE_PLANNER_PLACE];
+
+    (void)snprintf(path, sizeof path, "%.120s.%s", where, key);
+    return tile_planner_address(p, json_object_get(object, key), path, out);
+}
+
+/* "descriptor": fields, placed in VRAM; or "address". */
+static bool descriptor(struct tile_planner *p,
+                       const json_t *object,
+                       const char *where,
+                       enum tile_desc_kind kind,
+                       uint32_t *address)
+{
+    const json_t *fields = json_object_get(object, "descriptor");
+    uint32_t words[TILE_DESC_MAX_WORDS];
+    char path[TILE_PLANNER_PLACE];
+
+    if ((fields == NULL) == (json_object_get(object, "address") == NULL)) {
+        return tile_planner_complain(p, where, "either \"descriptor\" or \"address\"");
+    }
+    if (fields == NULL) {
+        return address_member(p, object, where, "address", address);
+    }
+    (void)snprintf(path, sizeof path, "%.120s.descriptor", where);
+    return tile_desc_read(&p->host, kind, fields, path, words) &&
+           tile_planner_add_words(
+               p, path, words, tile_desc_words(kind), tile_desc_align(kind), address);
+}
+
+static bool read_nothing(struct tile_planner *p,
+                         const json_t *object,
+                         const char *where,
+                         struct tile_step *step)
+{
+    (void)p, (void)object, (void)where, (void)step;
+    return true;
+}
+
+static bool
+read_load(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    enum tile_desc_kind kind = step->command.opcode == FACET_TILE_CMD_LOAD_RSTATE ? TILE_DESC_RSTATE
+                               : step->command.opcode == FACET_TILE_CMD_LOAD_GSTATE
+                                   ? TILE_DESC_GSTATE
+                                   : TILE_DESC_GPARAM;
+
+    return word_member(p, object, where, "slot", UINT32_MAX, &step->command.arg[0]) &&
+           descriptor(p, object, where, kind, &step->command.arg[1]);
+}
+
+static bool read_sampler(struct tile_planner *p,
+                         const json_t *object,
+                         const char *where,
+                         struct tile_step *step)
+{
+    return word_member(p, object, where, "index", UINT32_MAX, &step->command.arg[0]) &&
+           descriptor(p, object, where, TILE_DESC_SAMPLER, &step->command.arg[1]);
+}
+
+/* Three vertices as a block in VRAM. */
+static bool
+triangle(struct tile_planner *p, const json_t *list, const char *where, uint32_t *address)
+{
+    uint32_t block[3 * 8];
+    char path[TILE_PLANNER_PLACE];
+
+    if (json_array_size(list) != 3) {
+        (void)snprintf(path, sizeof path, "%.120s.triangle", where);
+        return tile_planner_complain(p, path, "three vertices");
+    }
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t words[TILE_DESC_MAX_WORDS];
+
+        (void)snprintf(path, sizeof path, "%.120s.triangle[%zu]", where, i);
+        if (!tile_desc_read(&p->host, TILE_DESC_VERTEX, json_array_get(list, i), path, words)) {
+            return false;
+        }
+        memcpy(block + 8 * i, words, 8 * sizeof *words);
+    }
+    return tile_planner_add_words(p, where, block, 3 * 8, 32, address);
+}
+
+static bool
+read_rsetup(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    (void)step;
+    return triangle(p, json_object_get(object, "triangle"), where, &p->setup);
+}
+
+static bool
+read_rdraw(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    const json_t *inside = json_object_get(object, "triangle");
+
+    step->command.arg[1] = p->setup;
+    if (json_object_get(object, "vertices") != NULL) {
+        if (!address_member(p, object, where, "vertices", &step->command.arg[1])) {
+            return false;
+        }
+    } else if (inside != NULL && !triangle(p, inside, where, &step->command.arg[1])) {
+        return false;
+    }
+    return word_member(p, object, where, "arg2", UINT32_MAX, &step->command.arg[2]) &&
+           descriptor(p, object, where, TILE_DESC_RDRAW, &step->command.arg[0]);
+}
+
+static bool
+read_rrect(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    step->command.arg[1] = UINT32_MAX;
+    return word_member(p, object, where, "state", 15, &step->command.arg[1]) &&
+           word_member(p, object, where, "arg2", UINT32_MAX, &step->command.arg[2]) &&
+           descriptor(p, object, where, TILE_DESC_RRECT, &step->command.arg[0]);
+}
+
+/* An indirect draw: the array, 32 bytes apart, and its count. */
+static bool
+read_draws(struct tile_planner *p, const json_t *list, const char *where, struct tile_step *step)
+{
+    uint32_t count = (uint32_t)json_array_size(list);
+    uint32_t *words = calloc((size_t)count * 8 + 1, sizeof *words);
+    bool good = words != NULL || tile_planner_no_memory(p);
+
+    for (uint32_t i = 0; i < count && good; i++) {
+        uint32_t one[TILE_DESC_MAX_WORDS];
+        char path[TILE_PLANNER_PLACE];
+
+        (void)snprintf(path, sizeof path, "%.120s.descriptors[%u]", where, (unsigned)i);
+        good = tile_desc_read(&p->host, TILE_DESC_GDRAW, json_array_get(list, i), path, one);
+        memcpy(words + 8 * (size_t)i, one, 6 * sizeof *one);
+    }
+    good = good && tile_planner_add_words(p, where, words, 8 * count, 32, &step->command.arg[0]) &&
+           tile_planner_add_words(p, where, &count, 1, 4, &step->command.arg[1]);
+    free(words);
+    return good;
+}
+
+static bool
+read_gdraw(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    const json_t *list = json_object_get(object, "descriptors");
+
+    step->command.arg[2] = (json_is_true(json_object_get(object, "cu_assist")) ? 1U : 0U) |
+                           (json_is_true(json_object_get(object, "strip")) ? 2U : 0U);
+    if (!json_is_array(list)) {
+        return list != NULL ? tile_planner_complain(p, where, "a list as \"descriptors\"")
+                            : descriptor(p, object, where, TILE_DESC_GDRAW, &step->command.arg[0]);
+    }
+    return read_draws(p, list, where, step);
+}
+
+static bool read_dispatch(struct tile_planner *p,
+                          const json_t *object,
+                          const char *where,
+                          struct tile_step *step)
+{
+    return descriptor(p, object, where, TILE_DESC_PACKET, &step->command.arg[0]);
+}
+
+static bool
+read_write(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    const json_t *words = json_object_get(object, "words");
+    char path[TILE_PLANNER_PLACE];
+
+    (void)snprintf(path, sizeof path, "%.120s.words", where);
+    if (!json_is_array(words) || json_array_size(words) > 255) {
+        return tile_planner_complain(p, path, "a list of up to 255 numbers");
+    }
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        const json_t *item = json_array_get(words, i);
+
+        if (json_is_real(item) ? !tile_json_float(item, &step->payload[i])
+                               : !tile_json_color(item, &step->payload[i])) {
+            return tile_planner_complain(p, path, "a list of up to 255 numbers");
+        }
+    }
+    step->command.length = (uint8_t)json_array_size(words);
+    step->command.flags |= FACET_TILE_PAYLOAD;
+    return address_member(p, object, where, "address", &step->command.arg[0]);
+}
+
+static bool
+read_length(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    uint32_t count = 1;
+
+    if (!word_member(p, object, where, "count", 255, &count)) {
+        return false;
+    }
+    step->command.length = (uint8_t)count;
+    return true;
+}
+
+static bool
+read_read(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    return read_length(p, object, where, step) &&
+           address_member(p, object, where, "address", &step->command.arg[0]);
+}
+
+static bool
+read_copy(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    return read_length(p, object, where, step) &&
+           address_member(p, object, where, "to", &step->command.arg[0]) &&
+           address_member(p, object, where, "from", &step->command.arg[1]);
+}
+
+static bool
+read_wait(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    return word_member(p, object, where, "slot", UINT32_MAX, &step->command.arg[0]) &&
+           word_member(p, object, where, "value", UINT32_MAX, &step->command.arg[1]);
+}
+
+static bool
+read_signal(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    step->kind = TILE_STEP_SIGNAL;
+    step->value = 1;
+    return word_member(p, object, where, "slot", 255, &step->slot) &&
+           word_member(p, object, where, "value", UINT32_MAX, &step->value);
+}
+
+static bool read_doorbell(struct tile_planner *p,
+                          const json_t *object,
+                          const char *where,
+                          struct tile_step *step)
+{
+    step->kind = TILE_STEP_DOORBELL;
+    step->value = 15;
+    return word_member(p, object, where, "cores", 15, &step->value);
+}
+
+/* clang-format off */
+static const struct command_row rows[] = {
+    {"NOP", FACET_TILE_CMD_NOP, read_nothing, ""},
+    {"BARRIER", FACET_TILE_CMD_BARRIER, read_nothing, ""},
+    {"WRITE_MEM", FACET_TILE_CMD_WRITE_MEM, read_write, " address words"},
+    {"READ_MEM", FACET_TILE_CMD_READ_MEM, read_read, " address count"},
+    {"COPY_BUFFER", FACET_TILE_CMD_COPY_BUFFER, read_copy, " to from count"},
+    {"WAIT_FENCE", FACET_TILE_CMD_WAIT_FENCE, read_wait, " slot value"},
+    {"DISPATCH", FACET_TILE_CMD_DISPATCH, read_dispatch, " descriptor address"},
+    {"LOAD_SAMPLER", FACET_TILE_CMD_LOAD_SAMPLER, read_sampler, " index descriptor address"},
+    {"LOAD_GSTATE", FACET_TILE_CMD_LOAD_GSTATE, read_load, " slot descriptor address"},
+    {"LOAD_GPARAM", FACET_TILE_CMD_LOAD_GPARAM, read_load, " slot descriptor address"},
+    {"LOAD_RSTATE", FACET_TILE_CMD_LOAD_RSTATE, read_load, " slot descriptor address"},
+    {"RSETUP", FACET_TILE_CMD_NOP, read_rsetup, " triangle"},
+    {"RDRAW", FACET_TILE_CMD_RDRAW, read_rdraw, " descriptor address triangle vertices arg2"},
+    {"RRECT", FACET_TILE_CMD_RRECT, read_rrect, " descriptor address state arg2"},
+    {"GDRAW", FACET_TILE_CMD_GDRAW, read_gdraw, " descriptor descriptors address cu_assist strip"},
+    {"SIGNAL", HOST_STEP, read_signal, " slot value"},
+    {"DOORBELL", HOST_STEP, read_doorbell, " cores"},
+};
+/* clang-format on */
+
+static const struct command_row *find_row(const json_t *object)
+{
+    const char *name = json_string_value(json_object_get(object, "command"));
+
+    for (size_t i = 0; name != NULL && i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static bool
+read_flags(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+{
+    static const char *const names[] = {"IRQ", "EMIT", "WAIT"};
+    const json_t *list = json_object_get(object, "flags");
+    uint32_t slot = 0;
+    char path[TILE_PLANNER_PLACE];
+
+    (void)snprintf(path, sizeof path, "%.120s.flags", where);
+    if (list != NULL && !json_is_array(list)) {
+        return tile_planner_complain(p, path, "a list of: IRQ EMIT WAIT");
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        uint8_t flag = 0;
+
+        for (unsigned n = 0; name != NULL && n < 3; n++) {
+            flag |= (uint8_t)(strcmp(names[n], name) == 0 ? 1U << n : 0);
+        }
+        if (flag == 0) {
+            return tile_planner_complain(p, path, "a list of: IRQ EMIT WAIT");
+        }
+        step->command.flags |= flag;
+    }
+    if (!word_member(p, object, where, "fence", 255, &slot)) {
+        return false;
+    }
+    step->command.slot = (uint8_t)slot;
+    return true;
+}
+
+static bool read_command(struct tile_planner *p, const json_t *object, struct tile_step *step)
+{
+    const struct command_row *row = find_row(object);
+    char where[TILE_PLANNER_PLACE], members[TILE_PLANNER_PLACE],
+        text[TILE_PLANNER_PLACE] = "one of:";
+
+    if (row == NULL) {
+        (void)snprintf(where, sizeof where, "commands[%u].command", (unsigned)p->index);
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            size_t at = strlen(text);
+
+            (void)snprintf(text + at, sizeof text - at, " %s", rows[i].name);
+        }
+        return tile_planner_complain(p, where, text);
+    }
+    (void)snprintf(where, sizeof where, "commands[%u] (%s)", (unsigned)p->index, row->name);
+    (void)snprintf(members, sizeof members, "command flags fence%s", row->members);
+    *step = (struct tile_step){.index = p->index, .name = row->name, .command.opcode = row->opcode};
+    if (row->opcode == HOST_STEP) {
+        (void)snprintf(members, sizeof members, "command%s", row->members);
+    }
+    return tile_planner_known(p, object, where, members) && read_flags(p, object, where, step) &&
+           row->read(p, object, where, step);
+}
+
+bool tile_plan_read_commands(struct tile_planner *p, const json_t *list)
+{
+    struct tile_plan *plan = p->plan;
+
+    if (!json_is_array(list) || json_array_size(list) > MAX_STEPS) {
+        return tile_planner_complain(p, "commands", "a list of up to 16384 commands");
+    }
+    plan->steps = calloc(json_array_size(list) + 1, sizeof *plan->steps);
+    if (plan->steps == NULL) {
+        return tile_planner_no_memory(p);
+    }
+    for (p->index = 0; p->index < json_array_size(list); p->index++) {
+        struct tile_step *step = &plan->steps[plan->step_count];
+
+        if (!read_command(p, json_array_get(list, p->index), step)) {
+            return false;
+        }
+        step->command.payload = step->payload;
+        plan->step_count++;
+    }
+    return true;
+}

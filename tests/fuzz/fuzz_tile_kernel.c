@@ -1,0 +1,165 @@
+/* Any kernel, run twice: once freely, and once with an observer, in small budgets with a snapshot
+ * between any two of them, which another machine takes over. Both end in the same state, bit for
+ * bit: the quick ways of the machine (whole rounds, cached code, direct access to memory) show
+ * nothing of themselves.
+ *
+ * The input: four bytes choose options, schedule and size of the budgets; then words of which the
+ * first ten bits choose an instruction row and the rest fill its fields, so that most of them
+ * decode. Draws are left out: fuzz_raster has them, and one may have billions of pixels. */
+#include "fuzz/fuzz.h"
+
+#include "base/bits.h"
+#include "isa/table.h"
+
+#include <facet/observer.h>
+#include <facet/tile.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VRAM_BYTES = 1 << 16, CODE_BYTES = VRAM_BYTES / 2, MAX_WORDS = 256, ROUNDS = 300 };
+#define DATA (FACET_TILE_VRAM_BASE + CODE_BYTES)
+
+static void require(int ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static bool is_draw(const struct facet_insn_row *row)
+{
+    return strcmp(row->mnemonic, "RRECT") == 0 || strcmp(row->mnemonic, "RDRAW") == 0 ||
+           strcmp(row->mnemonic, "GDRAW") == 0;
+}
+
+/* Immediates are left as they come: a branch may lead anywhere. */
+static uint32_t word_of(uint32_t bits)
+{
+    const struct facet_insn_row *row =
+        &facet_isa_rows[FACET_ISA_TILE][(bits & 1023) % facet_isa_row_count[FACET_ISA_TILE]];
+
+    bits = bits * UINT32_C(0x9E3779B1) ^ bits >> 10;
+    return is_draw(row) || bits % 509 == 0 ? bits & ~UINT32_C(0x7F)
+                                           : row->match | (bits & ~row->mask);
+}
+
+static facet_machine *make(const struct facet_tile_config *config)
+{
+    facet_machine *machine;
+
+    require(facet_tile_create(config, &machine, NULL) == FACET_OK);
+    return machine;
+}
+
+/* The words again and again from the start to the end of the lower half of memory, so that most
+ * jumps lead to some of them. */
+static void load(facet_machine *machine, const uint8_t *data, size_t size, uint32_t base)
+{
+    static uint8_t bytes[CODE_BYTES];
+    size_t count = size / 4 < MAX_WORDS ? size / 4 : MAX_WORDS;
+
+    for (size_t i = 0; i < CODE_BYTES / 4; i++) {
+        facet_store_le32(bytes + 4 * i,
+                         count != 0 ? word_of(facet_load_le32(data + 4 * (i % count))) : 0);
+    }
+    require(facet_machine_write(machine, 0, base, bytes, sizeof bytes, NULL) == FACET_OK);
+}
+
+static void set(facet_machine *machine, uint32_t core, char file, uint32_t i, struct facet_value v)
+{
+    char name[8];
+
+    (void)snprintf(name, sizeof name, "%c%u", file, (unsigned)i);
+    require(facet_machine_reg_write(
+                machine, core, facet_machine_find_reg(machine, core, name), v, NULL) == FACET_OK);
+}
+
+/* Addresses in s, some of them shared by the cores; small offsets in v; any numbers in f. */
+static void fill_registers(facet_machine *machine)
+{
+    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
+        for (uint32_t i = 1; i < 32; i++) {
+            const uint32_t place = i % 8 == 7   ? UINT32_C(0x8000) + 16 * i
+                                   : i % 8 == 6 ? UINT32_C(0x10002000) + 32 * (i / 8)
+                                   : i % 8 == 5 ? i
+                                                : DATA + 64 * (i + 8 * core * (i & 1));
+            const uint64_t offsets = UINT64_C(0x0000000400000008) * i;
+
+            set(machine, core, 's', i, (struct facet_value){place, 0});
+            set(machine, core, 'f', i, (struct facet_value){0x3800 + i * 0x111, 0});
+            set(machine, core, 'v', i, (struct facet_value){offsets, offsets << 2});
+        }
+    }
+}
+
+static void ignore(void *context, const struct facet_retire_event *event)
+{
+    (void)context, (void)event;
+}
+
+static const struct facet_observer observer = {.retire = ignore};
+
+/* In pieces; after each the other machine goes on. Gives the one that came to the end. */
+static facet_machine *run_watched(facet_machine *machine, facet_machine *other, uint64_t piece)
+{
+    struct facet_stop stop;
+
+    do {
+        struct facet_blob blob = {0};
+        facet_machine *next = other;
+
+        facet_machine_observe(machine, &observer);
+        facet_machine_run(machine, &(struct facet_run){.budget = piece}, &stop);
+        facet_machine_observe(machine, NULL);
+        require(facet_machine_snapshot(machine, &blob, NULL) == FACET_OK);
+        require(facet_machine_restore(next, blob.data, blob.size, NULL) == FACET_OK);
+        facet_blob_free(&blob);
+        other = machine;
+        machine = next;
+        piece *= 4;
+    } while (stop.reason == FACET_STOP_BUDGET);
+    return machine;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t option[4] = {0};
+    struct facet_tile_config config = {.vram = VRAM_BYTES, .watchdog = ROUNDS};
+    struct facet_tile_packet packet = {.columns = 3, .rows = 3, .shared_size = 1024};
+    struct facet_blob free_end = {0}, watched_end = {0};
+    struct facet_stop stop;
+    facet_machine *freely, *watched;
+
+    memcpy(option, data, size < 4 ? size : 4);
+    config.strong = (option[0] & 1) != 0;
+    config.poison = (option[0] & 2) != 0;
+    config.regs = (option[0] & 12) == 12 ? 16 : 32;
+    config.random = (option[0] & 16) != 0;
+    config.quantum = 1 + (option[0] >> 5);
+    config.seed = option[1];
+    packet.pc = (option[2] & 1) != 0 ? UINT32_C(0x30000000) : FACET_TILE_VRAM_BASE;
+    packet.core_mask = option[2] >> 4;
+    packet.const_base = DATA + 64;
+    packet.const_size = (option[2] & 2) != 0 ? 64 : 0;
+    freely = make(&config);
+    watched = make(&config);
+    load(freely, data + (size < 4 ? size : 4), size < 4 ? 0 : size - 4, packet.pc);
+    load(watched, data + (size < 4 ? size : 4), size < 4 ? 0 : size - 4, packet.pc);
+    require(facet_tile_dispatch(freely, &packet, NULL) == FACET_OK);
+    require(facet_tile_dispatch(watched, &packet, NULL) == FACET_OK);
+    fill_registers(freely);
+    fill_registers(watched);
+    facet_machine_run(freely, &(struct facet_run){.budget = UINT64_MAX}, &stop);
+    require(stop.reason != FACET_STOP_BUDGET);
+    require(facet_machine_snapshot(freely, &free_end, NULL) == FACET_OK);
+    require(facet_machine_snapshot(
+                run_watched(watched, freely, 1 + option[3] % 32), &watched_end, NULL) == FACET_OK);
+    require(free_end.size == watched_end.size &&
+            memcmp(free_end.data, watched_end.data, free_end.size) == 0);
+    facet_blob_free(&free_end);
+    facet_blob_free(&watched_end);
+    facet_machine_destroy(freely);
+    facet_machine_destroy(watched);
+    return 0;
+}
