@@ -724,7 +724,7 @@ static void self_box(uint8_t node[128], unsigned count)
     for (unsigned i = 0; i < 8; i++) {
         facet_gfx12_child_unused(&box.child[i]);
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && i < 8; i++) {
         /* Alternating classes: equal IDs in neighbouring slots would be removed. */
         box.child[i] = (struct facet_gfx12_child){.max = {4095, 4095, 4095},
                                                   .cull_mask = 0xFF,
