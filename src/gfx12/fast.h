@@ -24,13 +24,15 @@ enum fast_kind {
     FAST_BOX,
     FAST_INSTANCE,
     FAST_NONE, /* a node that cannot be fetched: one step, no effect; unit 1: it counts as a box */
-    FAST_RETURN, /* leave the instance */
+    FAST_RETURN,   /* leave the instance */
+    FAST_ODD_BOX,  /* a box with FAST_SPECIAL */
+    FAST_ONLY_BOX, /* a plain box that has but one child, which is not a range */
 };
 
-/* A link: kind in bits 1..0, unit number in bits 31..3. */
+/* A link: kind in bits 2..0, unit number in bits 31..3. */
 static inline enum fast_kind fast_kind_of(uint32_t link)
 {
-    return (enum fast_kind)(link & 3);
+    return (enum fast_kind)(link & 7);
 }
 
 static inline uint32_t fast_link(enum fast_kind kind, uint32_t unit)
@@ -41,48 +43,59 @@ static inline uint32_t fast_link(enum fast_kind kind, uint32_t unit)
 struct fast_box {
     _Alignas(64) float plane[3][2][8]; /* per axis lo and hi of the children; empty slots: lo =
                                           +inf, hi = -inf, missed by every ray without NaN */
-    uint32_t link[8];                  /* a range: the unit of its first pair */
+    uint32_t link[8];                  /* a range: the number of its first pair, see groups */
+    uint32_t groups;                   /* unit of the first group */
+    uint32_t attention;                /* promises and FAST_... bits */
+    uint16_t promises;                 /* bit n: some used child has cull_flags n */
+    uint8_t used;                      /* children that can be hit */
+    uint8_t ranges;                    /* children that are primitive ranges */
+    uint8_t dull;                      /* ranges that are more than triangles, or behind pair 64 */
+    uint8_t uneven;                    /* some range has more than one pair */
+    uint8_t only;                      /* 1 + the slot of the only child, 0 where there are more */
+    uint8_t repeats;                   /* bit i: slot i has the ID of slot i - 1 */
+    uint8_t inside; /* per octant of ray directions: no child can be entered before the box itself,
+                       through any slot that names it (fast_decode.c) */
+    uint8_t nan;    /* some plane is NaN */
+    uint8_t obb;    /* 0..103, FACET_GFX12_OBB_NONE otherwise */
+    /* What is seldom looked at. */
+    _Alignas(64) uint32_t id[8]; /* as the instruction returns them */
+    uint8_t pairs[8];            /* of ranges */
     uint8_t cull_mask[8];
     uint8_t cull_flags[8];
-    uint32_t attention; /* promises and FAST_... bits */
-    uint16_t promises;  /* bit n: some used child has cull_flags n */
-    uint8_t used;       /* children that can be hit */
-    uint8_t ranges;     /* children that are primitive ranges */
-    uint8_t repeats;    /* bit i: slot i has the ID of slot i - 1 */
-    uint8_t inside;     /* per octant of ray directions: no child can be entered before the box
-                           itself, through any slot that names it (fast_decode.c) */
-    uint8_t nan;        /* some plane is NaN */
-    uint8_t obb;        /* 0..103, FACET_GFX12_OBB_NONE otherwise */
-    uint32_t spare;
-    uint32_t id[8]; /* as the instruction returns them */
-    uint32_t spare2[8];
 };
 
 /* A box is tested by the short rules unless its attention and that of the ray have a bit in common.
  * Bits 15..0 of a box are its promises, of a ray those that its flags remove. */
-#define FAST_SPECIAL 0x10000u /* the box: oriented, NaN, masks, repeated IDs */
+#define FAST_SPECIAL 0x10000u /* the box: oriented, NaN, masks, repeated IDs, tiny planes */
 #define FAST_ALWAYS 0x20000u  /* every box; the ray: see fast_level.regular */
 
-_Static_assert(sizeof(struct fast_box) == 320, "planes and links fill four cache lines");
+/* (plane - origin) * inverse is not rounded to 0 unless plane == origin, when all three are 0 or at
+ * least FAST_TINY (2^-86) and FAST_SMALL (2^-39) for the inverse: then the difference is a multiple
+ * of 2^-110 and the product at least 2^-149. Boxes with planes nearer to 0 are FAST_SPECIAL. */
+#define FAST_TINY 0x1p-86f
+#define FAST_SMALL 0x1p-39f
 
-/* Triangles of a pair side by side; lane 3 of each is 0. */
-struct fast_pair {
-    _Alignas(64) float v0[2][4];
-    float e1[2][4];
-    float e2[2][4];
-    uint32_t primitive[2];
-    uint32_t geometry[2];
-    uint32_t id;
+_Static_assert(sizeof(struct fast_box) == 320, "four cache lines for rays, one beside");
+
+/* Two pairs of the ranges of a box as four triangles side by side: pair p is the triangles 2p and
+ * 2p + 1. The pairs of all ranges follow each other in slot order and are numbered through all
+ * groups of the box. */
+enum { FAST_GROUP_PAIRS = 2, FAST_GROUP_TRIANGLES = 4, FAST_MAX_BOX_PAIRS = 64 };
+
+struct fast_group {
+    _Alignas(64) float v0[3][FAST_GROUP_TRIANGLES]; /* by axis */
+    float e1[3][FAST_GROUP_TRIANGLES];
+    float e2[3][FAST_GROUP_TRIANGLES];
+    uint32_t primitive[FAST_GROUP_TRIANGLES];
+    uint32_t geometry[FAST_GROUP_TRIANGLES];
+    uint32_t id[FAST_GROUP_PAIRS];
     uint8_t opaque;       /* bit k: triangle k */
-    uint8_t double_sided; /* bit k: triangle k */
-    uint8_t single;       /* the range is this pair, and no more than triangles */
-    uint8_t last;         /* the range ends here */
-    uint8_t tail;         /* ... because what follows cannot be fetched: one more step */
-    uint8_t present;      /* bit k: triangle k is not absent */
-    uint8_t procedural;   /* bit k */
-    uint8_t spare[5];
+    uint8_t double_sided; /* bit k */
+    uint8_t present;      /* bit k: not absent */
+    uint8_t last;         /* bit p: a range ends with pair p */
+    uint8_t tail;         /* bit p: ... because what follows cannot be fetched: one more step */
 };
-_Static_assert(sizeof(struct fast_pair) == 128, "a pair is two cache lines");
+_Static_assert(sizeof(struct fast_group) == 192, "a group is three cache lines");
 
 struct fast_instance {
     struct fast_box box;             /* the children, in the space of the BLAS */
@@ -93,6 +106,7 @@ struct fast_instance {
     uint32_t
         skipped_by; /* pointer flag of the ray that removes it: SKIP_TRIANGLES or _PROCEDURAL */
     uint8_t cull_mask;
+    bool identity; /* the transform changes nothing but -0 */
 };
 
 struct facet_gfx12_tracer {
@@ -103,6 +117,7 @@ struct facet_gfx12_tracer {
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;
     uint32_t root_link;
+    uint16_t promises;     /* of all boxes */
     uint16_t culled[1024]; /* by pointer flags: bit n: children with cull_flags n are removed */
     _Alignas(64) float obb_column[FACET_GFX12_OBB_COUNT][3][4]; /* rotations of section 6 */
 };
@@ -111,6 +126,16 @@ struct facet_gfx12_tracer {
 static inline const void *fast_record(const struct facet_gfx12_tracer *tracer, uint32_t link)
 {
     return tracer->arena + (size_t)(link & ~7u) * (FAST_UNIT / 8);
+}
+
+/* The group that has pair number `pair` of a box. */
+static inline const struct fast_group *
+fast_group(const struct facet_gfx12_tracer *tracer, const struct fast_box *box, uint32_t pair)
+{
+    const struct fast_group *groups =
+        (const struct fast_group *)(tracer->arena + (size_t)box->groups * FAST_UNIT);
+
+    return &groups[pair / FAST_GROUP_PAIRS];
 }
 
 /* Decodes everything that can be reached. FACET_OK with arena == NULL when the image is one that
@@ -124,12 +149,18 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
 /* The ray in the space of an acceleration structure, and what follows from it. */
 struct fast_level {
     _Alignas(16) float origin[4], direction[4], inverse[4]; /* lane 3 is 0 */
-    uint32_t attention;
-    bool regular;      /* no product of a slab test can be NaN: all finite, no direction 0 */
+    float minus[4];                                         /* -origin */
+    uint8_t near[4];   /* where in a box the planes are that face the ray, by axis */
+    uint8_t far[4];    /* and those that do not */
     uint8_t octant;    /* bit k: inverse[k] is not >= 0 */
     uint8_t irregular; /* 8 or 0: no box may be skipped */
-    uint16_t culled;   /* facet_gfx12_tracer.culled of the flags */
-    unsigned flags;    /* effective pointer flags */
+    bool regular;      /* no product of a slab test can be NaN: all finite, no direction 0 */
+    bool tame;         /* regular, and no product becomes 0 by rounding: FAST_TINY */
+    /* Everything above is a function of origin and direction. */
+    uint16_t culled; /* facet_gfx12_tracer.culled of the flags */
+    bool lean;       /* tame, and no plain box of the image has an attention bit of the ray */
+    uint32_t attention;
+    unsigned flags; /* effective pointer flags */
     uint64_t base;
     uint32_t instance;
     uint32_t user_data;

@@ -11,9 +11,10 @@
 #include <immintrin.h>
 #include <stdlib.h>
 
-#define TARGET __attribute__((target("avx2,fma,bmi,popcnt")))
+#define TARGET __attribute__((target("avx2,fma,bmi,bmi2,popcnt")))
 #define ONE facet_gfx12_fast_one_avx2
 #define MANY facet_gfx12_fast_many_avx2
+#define LEAN 1
 
 /* What slab tests need of a ray. */
 struct lanes {
@@ -51,51 +52,43 @@ TARGET static inline unsigned slabs_hit(const struct slabs *s, float grow)
         _mm256_cmp_ps(s->min_t, _mm256_mul_ps(s->max_t, _mm256_set1_ps(grow)), _CMP_LE_OQ));
 }
 
-TARGET static inline __m256i max_bits(__m256 a, __m256 b)
-{
-    return _mm256_max_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
-}
-
-TARGET static inline __m256i min_bits(__m256 a, __m256 b)
-{
-    return _mm256_min_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
-}
-
 /* Without NaN the order of max and min does not matter: two deep instead of three. A NaN extent
- * gives the second operand: minNum.
- *
- * Unless boxes grow, the bits are compared as integers, which takes a quarter of the time. That
- * order is the same among numbers from +0 on, and what is below stays below: in min_t it gives way
- * to the 0, and where it is max_t nothing is hit, whichever number it is. Only -0 is different: as
- * an integer it is the lowest of all, so it shows in max_t wherever it occurs, and the test is done
- * again on floats. (A NaN extent must have no sign.) */
-TARGET static inline __attribute__((always_inline)) unsigned slabs_test(const struct fast_box *box,
-                                                                        const struct lanes *lanes,
-                                                                        float extent,
-                                                                        float grow,
-                                                                        const bool grows,
-                                                                        struct slabs *s)
+ * gives the second operand: minNum. Of two zeros the second operand is taken: no -0 in min_t. */
+TARGET static inline unsigned slabs_test(const struct fast_box *box,
+                                         const struct lanes *lanes,
+                                         float extent,
+                                         float grow,
+                                         struct slabs *s)
 {
     const __m256 nx = slab_plane(box, lanes, 0, 0), fx = slab_plane(box, lanes, 0, 32);
     const __m256 ny = slab_plane(box, lanes, 1, 0), fy = slab_plane(box, lanes, 1, 32);
     const __m256 nz = slab_plane(box, lanes, 2, 0), fz = slab_plane(box, lanes, 2, 32);
-    const __m256 zero = _mm256_setzero_ps(), end = _mm256_set1_ps(extent);
 
-    if (!grows) {
-        const __m256i min_t = _mm256_max_epi32(max_bits(nx, ny), max_bits(nz, zero));
-        const __m256i max_t = _mm256_min_epi32(min_bits(fx, fy), min_bits(fz, end));
-        const __m256i behind = _mm256_cmpgt_epi32(min_t, max_t);
-        const __m256i odd = _mm256_cmpeq_epi32(max_t, _mm256_set1_epi32(INT32_MIN));
-
-        if (__builtin_expect(_mm256_testz_si256(odd, odd), 1)) {
-            s->min_t = s->enter = _mm256_castsi256_ps(min_t);
-            s->max_t = s->leave = _mm256_castsi256_ps(max_t);
-            return ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(behind)) & 0xFF;
-        }
-    }
-    s->min_t = s->enter = _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, zero));
-    s->max_t = s->leave = _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(end, fz));
+    s->min_t = s->enter =
+        _mm256_max_ps(_mm256_max_ps(nx, ny), _mm256_max_ps(nz, _mm256_setzero_ps()));
+    s->max_t = s->leave =
+        _mm256_min_ps(_mm256_min_ps(fx, fy), _mm256_min_ps(_mm256_set1_ps(extent), fz));
     return slabs_hit(s, grow);
+}
+
+/* (plane - origin) * inverse, where a 0 is never -0. `minus` is -origin: added, the plane can be
+ * read by the addition. */
+TARGET static inline __attribute__((always_inline)) __m256i
+ray_plane(const struct fast_box *box, size_t at, __m256 minus, __m256 inverse, __m256 zero)
+{
+    const __m256 plane = _mm256_load_ps((const float *)((const char *)box->plane + at));
+
+    return _mm256_castps_si256(_mm256_fmadd_ps(_mm256_add_ps(minus, plane), inverse, zero));
+}
+
+TARGET static inline __m256i max4(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    return _mm256_max_epi32(_mm256_max_epi32(a, b), _mm256_max_epi32(c, d));
+}
+
+TARGET static inline __m256i min4(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    return _mm256_min_epi32(_mm256_min_epi32(a, b), _mm256_min_epi32(c, d));
 }
 
 /* maxps and minps give their second operand when one is NaN: starting from the neutral infinity
@@ -169,68 +162,96 @@ TARGET static inline bool slabs_elements(const struct slabs *s,
     return ordered;
 }
 
-/* ---- pairs ---- */
+/* ---- triangles ---- */
 
-#define YZX _MM_SHUFFLE(3, 0, 2, 1)
+struct group_hits {
+    _Alignas(16) float t[4], det[4], u[4], v[4]; /* only where something is hit */
+};
 
-/* (cz, cx, cy) first, then turned: each component is the difference of the two products that the
- * contract names, in its order. */
-TARGET static inline __m256 cross(__m256 a, __m256 a_yzx, __m256 b)
+/* The n-th bit of the result is the bit of `slots` where `ranges` has its n-th one. */
+TARGET static inline unsigned ranges_rank(unsigned slots, unsigned ranges)
 {
-    const __m256 c =
-        _mm256_sub_ps(_mm256_mul_ps(a, _mm256_permute_ps(b, YZX)), _mm256_mul_ps(a_yzx, b));
-    return _mm256_permute_ps(c, YZX);
+    return _pext_u32(slots, ranges);
 }
 
-TARGET static inline unsigned pair_test(const struct fast_pair *pair,
-                                        const struct fast_level *level,
-                                        float t_min,
-                                        float upto,
-                                        bool gpurt,
-                                        float q[8],
-                                        bool *odd)
-{
-    const __m256 o = _mm256_broadcast_ps((const __m128 *)level->origin);
-    const __m256 d = _mm256_broadcast_ps((const __m128 *)level->direction);
-    const __m256 e1 = _mm256_load_ps(pair->e1[0]);
-    const __m256 e2 = _mm256_load_ps(pair->e2[0]);
-    const __m256 e3 = _mm256_sub_ps(o, _mm256_load_ps(pair->v0[0]));
-    const __m256 s1 = cross(d, _mm256_permute_ps(d, YZX), e2);
-    const __m256 s2 = cross(e3, _mm256_permute_ps(e3, YZX), e1);
-    const __m256 tn = _mm256_mul_ps(e2, s2);
-    const __m256 det = _mm256_mul_ps(s1, e1);
-    const __m256 un = _mm256_mul_ps(e3, s1);
-    const __m256 vn = _mm256_mul_ps(d, s2);
-    /* Products side by side: the lanes of all are tn, det, un, vn. */
-    const __m256 xy_tu = _mm256_unpacklo_ps(tn, un), xy_dv = _mm256_unpacklo_ps(det, vn);
-    const __m256 x = _mm256_unpacklo_ps(xy_tu, xy_dv), y = _mm256_unpackhi_ps(xy_tu, xy_dv);
-    const __m256 z = _mm256_unpacklo_ps(_mm256_unpackhi_ps(tn, un), _mm256_unpackhi_ps(det, vn));
-    const __m256 sum = _mm256_add_ps(_mm256_add_ps(x, y), z);
-    const __m256 quotient =
-        _mm256_div_ps(sum, _mm256_permute_ps(sum, _MM_SHUFFLE(1, 1, 1, 1))); /* t, -, u, v */
-    /* u + v in the lane of u; u <= 1 follows from u + v <= 1 and v >= 0. */
-    const __m256 uv = _mm256_add_ps(quotient, _mm256_permute_ps(quotient, _MM_SHUFFLE(3, 3, 1, 0)));
-    const float inf = f32_from(F32_INF);
-    const __m256 upper = _mm256_blend_ps(
-        _mm256_setr_ps(inf, inf, 1, inf, inf, inf, 1, inf), _mm256_set1_ps(upto), 0x11);
-    const __m256 lower = _mm256_blend_ps(_mm256_set1_ps(-inf), _mm256_set1_ps(t_min), 0x11);
-    const __m256 inside = _mm256_and_ps(
-        _mm256_and_ps(_mm256_cmp_ps(_mm256_blend_ps(quotient, uv, 0x44), upper, _CMP_LE_OQ),
-                      _mm256_cmp_ps(quotient, lower, _CMP_GT_OQ)),
-        _mm256_cmp_ps(quotient, _mm256_setzero_ps(), _CMP_GE_OQ));
-    /* Lane 1 decides nothing. */
-    unsigned mask = (unsigned)_mm256_movemask_ps(inside) | 0x22;
-    unsigned hits = (unsigned)((mask & 0x0F) == 0x0F) | (unsigned)((mask & 0xF0) == 0xF0) << 1;
+struct vec4 {
+    __m128 x, y, z;
+};
 
-    if (gpurt) { /* a NaN is not a miss there */
-        unsigned nan =
-            (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(quotient, quotient, _CMP_UNORD_Q)) & 0xDD;
-        *odd = *odd || ((nan & 0x0F) != 0 && (pair->present & 1) != 0) ||
-               ((nan & 0xF0) != 0 && (pair->present & 2) != 0);
+TARGET static inline struct vec4 vec4_load(const float v[3][4])
+{
+    return (struct vec4){_mm_load_ps(v[0]), _mm_load_ps(v[1]), _mm_load_ps(v[2])};
+}
+
+TARGET static inline struct vec4 vec4_all(const float v[3])
+{
+    return (struct vec4){_mm_set1_ps(v[0]), _mm_set1_ps(v[1]), _mm_set1_ps(v[2])};
+}
+
+TARGET static inline struct vec4 vec4_sub(struct vec4 a, struct vec4 b)
+{
+    return (struct vec4){_mm_sub_ps(a.x, b.x), _mm_sub_ps(a.y, b.y), _mm_sub_ps(a.z, b.z)};
+}
+
+TARGET static inline __m128 cross1(__m128 a, __m128 b, __m128 c, __m128 d)
+{
+    return _mm_sub_ps(_mm_mul_ps(a, b), _mm_mul_ps(c, d));
+}
+
+TARGET static inline struct vec4 cross(struct vec4 a, struct vec4 b)
+{
+    return (struct vec4){
+        cross1(a.y, b.z, a.z, b.y), cross1(a.z, b.x, a.x, b.z), cross1(a.x, b.y, a.y, b.x)};
+}
+
+TARGET static inline __m128 dot(struct vec4 a, struct vec4 b)
+{
+    return _mm_add_ps(_mm_add_ps(_mm_mul_ps(a.x, b.x), _mm_mul_ps(a.y, b.y)), _mm_mul_ps(a.z, b.z));
+}
+
+TARGET static inline unsigned lanes_of(__m128 mask)
+{
+    return (unsigned)_mm_movemask_ps(mask);
+}
+
+/* u <= 1 follows from u + v <= 1 and v >= 0; where u or v is NaN, so is u + v. */
+TARGET static inline unsigned group_test(const struct fast_group *group,
+                                         const struct fast_level *level,
+                                         float above,
+                                         float below,
+                                         bool gpurt,
+                                         unsigned lanes,
+                                         struct group_hits *out,
+                                         unsigned *nan)
+{
+    const struct vec4 d = vec4_all(level->direction), e1 = vec4_load(group->e1);
+    const struct vec4 e2 = vec4_load(group->e2);
+    const struct vec4 e3 = vec4_sub(vec4_all(level->origin), vec4_load(group->v0));
+    const struct vec4 s1 = cross(d, e2), s2 = cross(e3, e1);
+    const __m128 det = dot(s1, e1);
+    const __m128 u = _mm_div_ps(dot(e3, s1), det), v = _mm_div_ps(dot(d, s2), det);
+    unsigned inside =
+        lanes & lanes_of(_mm_and_ps(_mm_cmp_ps(_mm_min_ps(u, v), _mm_setzero_ps(), _CMP_GE_OQ),
+                                    _mm_cmp_ps(_mm_add_ps(u, v), _mm_set1_ps(1), _CMP_LE_OQ)));
+    __m128 t;
+
+    if (inside == 0 && !gpurt) {
+        return 0;
     }
-    /* Lane 1 of the quotients is of no use: the sign of det is. */
-    _mm256_store_ps(q, _mm256_blend_ps(quotient, sum, 0x22));
-    return hits;
+    t = _mm_div_ps(dot(e2, s2), det);
+    inside &= lanes_of(_mm_and_ps(_mm_cmp_ps(t, _mm_set1_ps(above), _CMP_GT_OQ),
+                                  _mm_cmp_ps(t, _mm_set1_ps(below), _CMP_LT_OQ)));
+    if (gpurt) { /* a NaN is not a miss there */
+        *nan = lanes &
+               lanes_of(_mm_or_ps(_mm_cmp_ps(u, v, _CMP_UNORD_Q), _mm_cmp_ps(t, t, _CMP_UNORD_Q)));
+    }
+    if (inside != 0) {
+        _mm_store_ps(out->t, t);
+        _mm_store_ps(out->det, det);
+        _mm_store_ps(out->u, u);
+        _mm_store_ps(out->v, v);
+    }
+    return inside;
 }
 
 /* ---- rays ---- */
@@ -272,22 +293,81 @@ level_set(struct fast_level *level, const float origin[3], const float direction
     _mm_store_ps(level->direction, _mm_setr_ps(direction[0], direction[1], direction[2], 0));
 }
 
-TARGET static inline void level_rays(struct fast_level *level)
+/* Where in a box the planes of the axes are: near ones, then far ones. */
+#define PLACES(x, y, z)                                                                            \
+    {                                                                                              \
+        32 * (x), 64 + 32 * (y), 128 + 32 * (z), 0, 32 * !(x), 64 + 32 * !(y), 128 + 32 * !(z), 0  \
+    }
+static const uint8_t plane_places[8][8] = {PLACES(0, 0, 0),
+                                           PLACES(1, 0, 0),
+                                           PLACES(0, 1, 0),
+                                           PLACES(1, 1, 0),
+                                           PLACES(0, 0, 1),
+                                           PLACES(1, 0, 1),
+                                           PLACES(0, 1, 1),
+                                           PLACES(1, 1, 1)};
+
+TARGET static inline bool has_minus_zero(const float v[4])
+{
+    const __m128i bits = _mm_load_si128((const __m128i *)v);
+
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(bits, _mm_set1_epi32(INT32_MIN))) != 0;
+}
+
+/* x - x is 0 for a finite x and NaN for any other. */
+TARGET static __attribute__((noinline)) bool is_regular(__m128 o, __m128 inverse)
 {
     const __m128 zero = _mm_setzero_ps();
-    const __m128 o = _mm_load_ps(level->origin);
-    /* Lane 3 of a direction is 0. */
-    const __m128 inverse = _mm_div_ps(_mm_set1_ps(1), _mm_load_ps(level->direction));
-    /* x - x is 0 for a finite x and NaN for any other. */
     const __m128 regular =
         _mm_and_ps(_mm_and_ps(_mm_cmp_ps(_mm_sub_ps(inverse, inverse), zero, _CMP_EQ_OQ),
                               _mm_cmp_ps(inverse, zero, _CMP_NEQ_OQ)),
                    _mm_cmp_ps(_mm_sub_ps(o, o), zero, _CMP_EQ_OQ));
 
+    return (_mm_movemask_ps(regular) & 7) == 7;
+}
+
+/* In the pieces that level_rays writes: others would have to wait for the stores. */
+TARGET static inline void level_copy(const struct fast_level *from, struct fast_level *to)
+{
+    _mm_store_ps(to->origin, _mm_load_ps(from->origin));
+    _mm_store_ps(to->direction, _mm_load_ps(from->direction));
+    _mm_store_ps(to->inverse, _mm_load_ps(from->inverse));
+    _mm_store_ps(to->minus, _mm_load_ps(from->minus));
+    memcpy(to->near, from->near, sizeof to->near);
+    memcpy(to->far, from->far, sizeof to->far);
+    to->octant = from->octant;
+    to->irregular = from->irregular;
+    to->regular = from->regular;
+    to->tame = from->tame;
+}
+
+TARGET static inline void level_rays(struct fast_level *level)
+{
+    const __m128 zero = _mm_setzero_ps(), sign = _mm_set1_ps(f32_from(F32_SIGN));
+    const __m128 inf = _mm_set1_ps(f32_from(F32_INF));
+    const __m128 o = _mm_load_ps(level->origin), size = _mm_andnot_ps(sign, o);
+    /* Lane 3 of a direction is 0. */
+    const __m128 inverse = _mm_div_ps(_mm_set1_ps(1), _mm_load_ps(level->direction));
+    const __m128 slope = _mm_andnot_ps(sign, inverse);
+    const __m128 tame =
+        _mm_and_ps(_mm_and_ps(_mm_cmp_ps(slope, _mm_set1_ps(FAST_SMALL), _CMP_GE_OQ),
+                              _mm_cmp_ps(slope, inf, _CMP_LT_OQ)),
+                   _mm_and_ps(_mm_or_ps(_mm_cmp_ps(size, _mm_set1_ps(FAST_TINY), _CMP_GE_OQ),
+                                        _mm_cmp_ps(size, zero, _CMP_EQ_OQ)),
+                              _mm_cmp_ps(size, inf, _CMP_LT_OQ)));
+
+    _mm_store_ps(level->minus, _mm_xor_ps(o, sign));
     _mm_store_ps(level->inverse, inverse);
-    level->regular = (_mm_movemask_ps(regular) & 7) == 7;
-    level->irregular = level->regular ? 0 : 8;
     level->octant = (uint8_t)(~_mm_movemask_ps(_mm_cmp_ps(inverse, zero, _CMP_GE_OQ)) & 7);
+    memcpy(level->near, plane_places[level->octant], sizeof level->near);
+    memcpy(level->far, plane_places[level->octant] + 4, sizeof level->far);
+    level->tame = level->regular = true;
+    level->irregular = 0;
+    if (__builtin_expect((_mm_movemask_ps(tame) & 7) != 7, 0)) {
+        level->tame = false;
+        level->regular = is_regular(o, inverse);
+        level->irregular = level->regular ? 0 : 8;
+    }
 }
 
 #include "gfx12/fast_loop.h"

@@ -20,6 +20,8 @@ struct found {
     uint32_t kind;
     uint32_t id;   /* relative to base */
     uint32_t unit; /* of its record */
+    bool special;  /* a box with FAST_SPECIAL */
+    bool only;     /* a box with one child, which is not a range */
 };
 
 struct decoder {
@@ -33,6 +35,7 @@ struct decoder {
     uint32_t pending_count, pending_capacity;
     uint8_t *arena;
     uint64_t units, unit_capacity;
+    uint16_t promises; /* of all boxes */
     bool odd;
     bool failed; /* memory */
 };
@@ -184,51 +187,66 @@ static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
 
 /* ---- primitives ---- */
 
-static void fill_pair(struct fast_pair *out, const struct facet_gfx12_pair *pair, uint32_t id)
+/* A pair of a range before it has a place in a group. */
+struct decoded_pair {
+    struct facet_gfx12_pair pair;
+    uint32_t id;
+    bool last, tail;
+};
+
+static bool is_procedural(const struct decoded_pair *pair)
 {
-    memset(out, 0, sizeof *out);
-    out->id = id;
+    return facet_gfx12_tri_procedural(&pair->pair.desc.tri[0]) ||
+           facet_gfx12_tri_procedural(&pair->pair.desc.tri[1]);
+}
+
+static void fill_pair(struct fast_group *out, unsigned p, const struct decoded_pair *in)
+{
+    out->id[p] = in->id;
+    out->last |= (uint8_t)(in->last << p);
+    out->tail |= (uint8_t)(in->tail << p);
     for (unsigned k = 0; k < 2; k++) {
-        const struct facet_gfx12_pair_tri *tri = &pair->desc.tri[k];
+        const struct facet_gfx12_pair_tri *tri = &in->pair.desc.tri[k];
+        const unsigned lane = 2 * p + k;
 
         for (unsigned a = 0; a < 3; a++) {
-            float v0 = f32_from(pair->vertex[k][0][a]);
+            float v0 = f32_from(in->pair.vertex[k][0][a]);
 
-            out->v0[k][a] = v0;
-            out->e1[k][a] = f32_from(pair->vertex[k][1][a]) - v0;
-            out->e2[k][a] = f32_from(pair->vertex[k][2][a]) - v0;
+            out->v0[a][lane] = v0;
+            out->e1[a][lane] = f32_from(in->pair.vertex[k][1][a]) - v0;
+            out->e2[a][lane] = f32_from(in->pair.vertex[k][2][a]) - v0;
         }
-        out->primitive[k] = pair->primitive_index[k] & 0x7FFFFFFF; /* as (x << 1) >> 1 leaves it */
-        out->geometry[k] = pair->geometry_index[k] & 0x3FFFFFFF;
-        out->opaque |= (uint8_t)((tri->opaque != 0) << k);
-        out->double_sided |= (uint8_t)((tri->double_sided != 0) << k);
-        out->present |= (uint8_t)(!facet_gfx12_tri_absent(tri) << k);
-        out->procedural |= (uint8_t)(facet_gfx12_tri_procedural(tri) << k);
+        /* As (x << 1) >> 1 leaves it. */
+        out->primitive[lane] = in->pair.primitive_index[k] & 0x7FFFFFFF;
+        out->geometry[lane] = in->pair.geometry_index[k] & 0x3FFFFFFF;
+        out->opaque |= (uint8_t)((tri->opaque != 0) << lane);
+        out->double_sided |= (uint8_t)((tri->double_sided != 0) << lane);
+        out->present |= (uint8_t)(!facet_gfx12_tri_absent(tri) << lane);
     }
 }
 
 /* The pairs of a range from `id` on (11.2); returns how many, 0 for a range that does not fit. */
 static unsigned decode_range(
-    const struct decoder *d, uint64_t base, uint32_t id, struct fast_pair *out, unsigned room)
+    const struct decoder *d, uint64_t base, uint32_t id, struct decoded_pair *out, unsigned room)
 {
     const uint8_t *bytes = fetch(d, base, id);
     unsigned count = 0;
 
     while (count < room) {
-        struct facet_gfx12_pair pair;
+        struct decoded_pair *pair = &out[count++];
 
-        facet_gfx12_pair_decode(bytes, facet_gfx12_id_pair(id), &pair);
-        fill_pair(&out[count], &pair, id);
-        count++;
-        if (pair.navigation == 3) {
-            out[count - 1].last = 1;
+        *pair = (struct decoded_pair){.id = id};
+        facet_gfx12_pair_decode(bytes, facet_gfx12_id_pair(id), &pair->pair);
+        if (pair->pair.navigation == 3) {
+            pair->last = true;
             return count;
         }
-        id = pair.navigation == 0 ? facet_gfx12_id_next_pair(id) : (id & ~UINT32_C(0xF)) + 0x10;
+        id = pair->pair.navigation == 0 ? facet_gfx12_id_next_pair(id)
+                                        : (id & ~UINT32_C(0xF)) + 0x10;
         bytes = fetch(d, base, id);
         if (bytes == NULL) {
-            out[count - 1].last = 1;
-            out[count - 1].tail = id != FACET_GFX12_INVALID;
+            pair->last = true;
+            pair->tail = id != FACET_GFX12_INVALID;
             return count;
         }
         if (facet_gfx12_id_kind(id) != FACET_GFX12_KIND_PRIMITIVE) {
@@ -239,6 +257,11 @@ static unsigned decode_range(
 }
 
 /* ---- boxes ---- */
+
+static bool is_tiny(float plane)
+{
+    return plane != 0 && plane > -FAST_TINY && plane < FAST_TINY;
+}
 
 /* Planes, IDs and culling of `count` children. Links are left to the caller. */
 static void fill_children(struct fast_box *box,
@@ -274,7 +297,13 @@ static void fill_children(struct fast_box *box,
             box->plane[k][0][i] = f32_from(lo[k]);
             box->plane[k][1][i] = f32_from(hi[k]);
             box->nan |= f32_is_nan(f32_from(lo[k])) || f32_is_nan(f32_from(hi[k]));
+            if (is_tiny(f32_from(lo[k])) || is_tiny(f32_from(hi[k]))) {
+                box->attention |= FAST_SPECIAL;
+            }
         }
+    }
+    if (box->used != 0 && (box->used & (box->used - 1)) == 0) {
+        box->only = (uint8_t)(1 + __builtin_ctz(box->used));
     }
     box->attention |= box->promises | FAST_ALWAYS;
     if (box->nan != 0 || box->repeats != 0) {
@@ -282,16 +311,63 @@ static void fill_children(struct fast_box *box,
     }
 }
 
+/* The ranges of a box, slot by slot; false when one does not fit. */
+static bool decode_ranges(struct decoder *d, uint64_t base, struct fast_box *box)
+{
+    struct decoded_pair pairs[FAST_MAX_NODE_PAIRS];
+    uint64_t group_units = sizeof(struct fast_group) / FAST_UNIT;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned here;
+
+        if ((box->ranges >> i & 1) == 0) {
+            continue;
+        }
+        here = decode_range(d, base, box->id[i], pairs + count, FAST_MAX_NODE_PAIRS - count);
+        if (here == 0 || here > FAST_MAX_RANGE) {
+            return false;
+        }
+        box->link[i] = count;
+        box->pairs[i] = (uint8_t)here;
+        box->uneven |= here > 1;
+        if (count + here > FAST_MAX_BOX_PAIRS) {
+            box->dull |= (uint8_t)(1u << i);
+        }
+        for (; here > 0; here--, count++) {
+            if (is_procedural(&pairs[count]) || pairs[count].tail) {
+                box->dull |= (uint8_t)(1u << i);
+            }
+        }
+    }
+    if (count > 0) {
+        box->groups =
+            (uint32_t)allocate(d, (count + FAST_GROUP_PAIRS - 1) / FAST_GROUP_PAIRS * group_units);
+    }
+    for (unsigned first = 0; first < count && box->groups != 0; first += FAST_GROUP_PAIRS) {
+        struct fast_group group;
+
+        memset(&group, 0, sizeof group);
+        for (unsigned p = 0; p < FAST_GROUP_PAIRS && first + p < count; p++) {
+            fill_pair(&group, p, &pairs[first + p]);
+        }
+        put(d, box->groups + first / FAST_GROUP_PAIRS * group_units, &group, sizeof group);
+    }
+    return true;
+}
+
 static void decode_box(struct decoder *d, uint32_t number)
 {
-    static const uint32_t pair_units = sizeof(struct fast_pair) / FAST_UNIT;
     const struct found node = d->nodes[number];
     uint64_t base = node.base >> 3;
+    uint64_t unit = allocate(d, sizeof(struct fast_box) / FAST_UNIT);
     struct facet_gfx12_box in;
     struct fast_box box;
-    struct fast_pair pairs[FAST_MAX_NODE_PAIRS];
-    unsigned pair_count = 0, count;
+    unsigned count;
 
+    if (unit == 0) {
+        return;
+    }
     memset(&box, 0, sizeof box);
     facet_gfx12_box_decode(d->unit->image + node.address, &in);
     count = (in.child_count_minus_one & 7u) + 1;
@@ -305,45 +381,25 @@ static void decode_box(struct decoder *d, uint32_t number)
         box.attention |= FAST_SPECIAL;
     }
     for (unsigned i = 0; i < count; i++) {
-        unsigned pairs_here;
-
         if ((box.used >> i & 1) == 0 || box.cull_mask[i] == 0) { /* always culled */
             box.link[i] = fast_link(FAST_NONE, 0);
-            continue;
-        }
-        if (facet_gfx12_id_kind(box.id[i]) != FACET_GFX12_KIND_PRIMITIVE) {
+        } else if (facet_gfx12_id_kind(box.id[i]) != FACET_GFX12_KIND_PRIMITIVE) {
             box.link[i] = link_to(d, base, box.id[i]);
-            continue;
-        }
-        if (fetch(d, base, box.id[i]) == NULL) {
+        } else if (fetch(d, base, box.id[i]) != NULL) {
+            box.ranges |= (uint8_t)(1u << i);
+        } else {
             d->odd = true; /* sorted like a primitive, but none */
-            return;
         }
-        pairs_here =
-            decode_range(d, base, box.id[i], pairs + pair_count, FAST_MAX_NODE_PAIRS - pair_count);
-        if (pairs_here == 0 || pairs_here > FAST_MAX_RANGE) {
-            d->odd = true;
-            return;
-        }
-        box.ranges |= (uint8_t)(1u << i);
-        pairs[pair_count].single =
-            pairs_here == 1 && pairs[pair_count].tail == 0 && pairs[pair_count].procedural == 0;
-        box.link[i] = pair_count; /* made absolute below */
-        pair_count += pairs_here;
     }
-    uint64_t unit = allocate(d, sizeof box / FAST_UNIT + (uint64_t)pair_count * pair_units);
-    if (unit == 0) {
+    if (d->odd || !decode_ranges(d, base, &box)) {
+        d->odd = true;
         return;
     }
-    for (unsigned i = 0; i < 8; i++) {
-        if ((box.ranges >> i & 1) != 0) {
-            box.link[i] =
-                (uint32_t)(unit + sizeof box / FAST_UNIT + (uint64_t)box.link[i] * pair_units);
-        }
-    }
     d->nodes[number].unit = (uint32_t)unit;
+    d->nodes[number].special = (box.attention & FAST_SPECIAL) != 0;
+    d->nodes[number].only = box.only != 0 && box.ranges == 0;
+    d->promises |= box.promises;
     put(d, unit, &box, sizeof box);
-    put(d, unit + sizeof box / FAST_UNIT, pairs, pair_count * sizeof pairs[0]);
 }
 
 static void decode_instance(struct decoder *d, uint32_t number)
@@ -375,9 +431,11 @@ static void decode_instance(struct decoder *d, uint32_t number)
         }
         out.box.link[i] = link_to(d, facet_gfx12_base_enter(in.pointer, 0), id);
     }
+    out.identity = true;
     for (unsigned c = 0; c < 4; c++) {
         for (unsigned r = 0; r < 3; r++) {
             out.column[c][r] = f32_from(in.world_to_object[4 * r + c]);
+            out.identity = out.identity && out.column[c][r] == (r == c ? 1.0f : 0.0f);
         }
     }
     out.pointer = in.pointer;
@@ -395,7 +453,13 @@ static void decode_instance(struct decoder *d, uint32_t number)
 static uint32_t resolve(const struct decoder *d, uint32_t link)
 {
     enum fast_kind kind = fast_kind_of(link);
-    return kind == FAST_NONE ? link : fast_link(kind, d->nodes[link >> 3].unit);
+    const struct found *node;
+
+    if (kind == FAST_NONE) {
+        return link;
+    }
+    node = &d->nodes[link >> 3];
+    return fast_link(node->special ? FAST_ODD_BOX : node->only ? FAST_ONLY_BOX : kind, node->unit);
 }
 
 /* Notes for which octants the planes of `child` that face a ray lie inside slot i of a box that
@@ -521,6 +585,7 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
     }
     if (!d.odd && !d.failed && fast_kind_of(root) != FAST_NONE) {
         tracer->root_link = resolve(&d, root);
+        tracer->promises = d.promises;
         fill_tables(tracer);
         d.failed = !finish(&d, tracer);
     }

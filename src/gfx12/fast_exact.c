@@ -51,10 +51,13 @@ static void intersect(const struct facet_gfx12_tracer *tracer,
 
 static enum fast_outcome one_range(const struct facet_gfx12_tracer *tracer,
                                    const struct fast_level *level,
-                                   const struct fast_pair *pair,
+                                   const struct fast_box *box,
+                                   uint32_t pair,
                                    struct facet_gfx12_trace_state *state)
 {
     for (;; pair++) {
+        const struct fast_group *group = fast_group(tracer, box, pair);
+        const unsigned p = pair % FAST_GROUP_PAIRS;
         uint32_t v[10];
 
         if (state->steps_left == 0) {
@@ -62,15 +65,15 @@ static enum fast_outcome one_range(const struct facet_gfx12_tracer *tracer,
         }
         state->steps_left--;
         state->stats->primitives++;
-        intersect(tracer, level, state, pair->id, v);
-        facet_gfx12_trace_pair(state, pair->id, v);
+        intersect(tracer, level, state, group->id[p], v);
+        facet_gfx12_trace_pair(state, group->id[p], v);
         if (state->stop) {
             return FAST_STOP;
         }
-        if (pair->last == 0) {
+        if ((group->last >> p & 1) == 0) {
             continue;
         }
-        if (pair->tail != 0) {
+        if ((group->tail >> p & 1) != 0) {
             if (state->steps_left == 0) {
                 return FAST_OUT_OF_STEPS;
             }
@@ -98,10 +101,7 @@ enum fast_outcome facet_gfx12_fast_ranges(const struct facet_gfx12_tracer *trace
         unsigned slot = order[i];
 
         if ((children->box->ranges >> slot & 1) != 0) {
-            const struct fast_pair *first =
-                (const struct fast_pair *)(tracer->arena +
-                                           (size_t)children->box->link[slot] * FAST_UNIT);
-            outcome = one_range(tracer, level, first, state);
+            outcome = one_range(tracer, level, children->box, children->box->link[slot], state);
         }
     }
     return outcome;

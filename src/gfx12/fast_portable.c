@@ -9,6 +9,7 @@
 #define TARGET
 #define ONE facet_gfx12_fast_one_portable
 #define MANY facet_gfx12_fast_many_portable
+#define LEAN 0
 
 struct lanes {
     struct facet_gfx12_slab_ray ray; /* extent and grow are filled in per test */
@@ -28,13 +29,11 @@ static unsigned slabs_test(const struct fast_box *box,
                            const struct lanes *lanes,
                            float extent,
                            float grow,
-                           bool grows,
                            struct slabs *s)
 {
     struct facet_gfx12_slab_ray ray = lanes->ray;
     unsigned hit = 0;
 
-    (void)grows;
     ray.extent = extent;
     ray.grow = grow;
     for (unsigned i = 0; i < 8; i++) {
@@ -55,7 +54,7 @@ static unsigned slabs_test_careful(const struct fast_box *box,
                                    float grow,
                                    struct slabs *s)
 {
-    return slabs_test(box, lanes, extent, grow, true, s);
+    return slabs_test(box, lanes, extent, grow, s);
 }
 
 static float key_of(const struct facet_gfx12_slab *s, unsigned heuristic)
@@ -104,15 +103,34 @@ static bool slabs_elements(const struct slabs *s,
     return ordered;
 }
 
-/* ---- pairs ---- */
+/* ---- triangles ---- */
+
+struct group_hits {
+    float t[4], det[4], u[4], v[4]; /* only where something is hit */
+};
+
+static unsigned ranges_rank(unsigned slots, unsigned ranges)
+{
+    unsigned pairs = 0;
+
+    for (unsigned n = 0; ranges != 0; ranges &= ranges - 1, n++) {
+        pairs |= (unsigned)((slots & ranges & -ranges) != 0) << n;
+    }
+    return pairs;
+}
 
 struct vec {
     float x, y, z;
 };
 
-static struct vec vec(const float v[4])
+static struct vec vec(const float v[3])
 {
     return (struct vec){v[0], v[1], v[2]};
+}
+
+static struct vec lane(const float v[3][FAST_GROUP_TRIANGLES], unsigned k)
+{
+    return (struct vec){v[0][k], v[1][k], v[2][k]};
 }
 
 static struct vec cross(struct vec a, struct vec b)
@@ -129,46 +147,34 @@ static float dot(struct vec a, struct vec b)
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-static bool tri_test(const struct fast_pair *pair,
-                     unsigned k,
-                     const struct fast_level *level,
-                     float t_min,
-                     float upto,
-                     float q[4],
-                     bool *nan)
+static unsigned group_test(const struct fast_group *group,
+                           const struct fast_level *level,
+                           float above,
+                           float below,
+                           bool gpurt,
+                           unsigned lanes,
+                           struct group_hits *out,
+                           unsigned *nan)
 {
-    const struct vec o = vec(level->origin), d = vec(level->direction), v0 = vec(pair->v0[k]);
-    const struct vec e1 = vec(pair->e1[k]), e2 = vec(pair->e2[k]);
-    const struct vec e3 = {o.x - v0.x, o.y - v0.y, o.z - v0.z};
-    const struct vec s1 = cross(d, e2), s2 = cross(e3, e1);
-    const float det = dot(s1, e1);
-    const float t = dot(e2, s2) / det, u = dot(e3, s1) / det, v = dot(d, s2) / det;
+    const struct vec o = vec(level->origin), d = vec(level->direction);
+    unsigned inside = 0;
 
-    q[0] = t;
-    q[1] = det;
-    q[2] = u;
-    q[3] = v;
-    *nan = f32_is_nan(t) || f32_is_nan(u) || f32_is_nan(v);
-    return u >= 0 && v >= 0 && u + v <= 1 && t >= 0 && t > t_min && t <= upto;
-}
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(lanes);
+        const struct vec v0 = lane(group->v0, k), e1 = lane(group->e1, k), e2 = lane(group->e2, k);
+        const struct vec e3 = {o.x - v0.x, o.y - v0.y, o.z - v0.z};
+        const struct vec s1 = cross(d, e2), s2 = cross(e3, e1);
+        const float det = dot(s1, e1);
+        const float t = dot(e2, s2) / det, u = dot(e3, s1) / det, v = dot(d, s2) / det;
 
-static unsigned pair_test(const struct fast_pair *pair,
-                          const struct fast_level *level,
-                          float t_min,
-                          float upto,
-                          bool gpurt,
-                          float q[8],
-                          bool *odd)
-{
-    unsigned hits = 0;
-
-    for (unsigned k = 0; k < 2; k++) {
-        bool nan;
-
-        hits |= (unsigned)tri_test(pair, k, level, t_min, upto, q + 4 * (size_t)k, &nan) << k;
-        *odd = *odd || (gpurt && nan && (pair->present >> k & 1) != 0);
+        out->t[k] = t;
+        out->det[k] = det;
+        out->u[k] = u;
+        out->v[k] = v;
+        inside |= (unsigned)(u >= 0 && v >= 0 && u + v <= 1 && t > above && t < below) << k;
+        *nan |= (unsigned)(gpurt && (f32_is_nan(t) || f32_is_nan(u) || f32_is_nan(v))) << k;
     }
-    return hits;
+    return inside;
 }
 
 /* ---- rays ---- */
@@ -201,6 +207,16 @@ static void level_set(struct fast_level *level, const float origin[3], const flo
     memcpy(level->direction, direction, 3 * sizeof direction[0]);
 }
 
+static void level_copy(const struct fast_level *from, struct fast_level *to)
+{
+    memcpy(to, from, offsetof(struct fast_level, culled));
+}
+
+static bool has_minus_zero(const float v[4])
+{
+    return f32_bits(v[0]) == F32_SIGN || f32_bits(v[1]) == F32_SIGN || f32_bits(v[2]) == F32_SIGN;
+}
+
 static void level_rays(struct fast_level *level)
 {
     level->regular = true;
@@ -210,12 +226,14 @@ static void level_rays(struct fast_level *level)
         float inverse = 1.0f / level->direction[k];
 
         level->inverse[k] = inverse;
+        level->minus[k] = -level->origin[k];
         level->octant |= (uint8_t)(!(inverse >= 0) << k);
         /* x - x is 0 for a finite x and NaN for any other. */
         level->regular = level->regular && inverse - inverse == 0 && inverse != 0 &&
                          level->origin[k] - level->origin[k] == 0;
     }
     level->irregular = level->regular ? 0 : 8;
+    level->tame = false; /* nobody asks */
 }
 
 #include "gfx12/fast_loop.h"

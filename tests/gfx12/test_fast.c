@@ -109,6 +109,9 @@ static void random_instance(struct world *w, struct facet_bvh_instance *in, unsi
         }
         in->world_to_object[r][3] = w->grid ? (float)((int)below(5) - 2) * 0.5f : in_range(-2, 2);
     }
+    for (unsigned r = 0; r < 3 && w->grid && number % 2 == 0; r++) { /* identity */
+        in->world_to_object[r][3] = number % 4 == 0 ? 0.0f : -0.0f;
+    }
     in->blas = below(w->scene.blas_count);
     in->flags = below(3) == 0 ? below(1024) : 0;
     in->mask = (uint8_t)(below(2) != 0 ? 0xFF : harness_random());
@@ -546,6 +549,57 @@ TEST(rays_equal_reference,
     CHECK_MSG(fast > worlds * rays / 2 || harness_failed(), "only %u rays on decoded nodes", fast);
 }
 
+/* Origins a hair's breadth from planes and directions far from 1: distances that are rounded to 0,
+ * whose sign must not matter. */
+TEST(vanishing_distances_equal_reference, "")
+{
+    static const float near_plane[] = {0, -0.0f, 0x1p-100f, -0x1p-100f, 0x1p-130f, -0x1p-87f};
+    static const float speed[] = {1, 0x1p20f, 0x1p38f, 0x1p45f, 0x1p60f, 0x1p100f, 0x1p-30f};
+    unsigned hits = 0;
+
+    for (unsigned n = 0; n < 200 && !harness_failed(); n++) {
+        struct world *w = calloc(1, sizeof *w);
+        const struct facet_gfx12_build_options options = {.quality = FACET_BVH_HIGH};
+        struct facet_gfx12_build_report report;
+        struct facet_error err;
+        facet_gfx12_tracer *tracers[2];
+
+        w->grid = true;
+        random_triangles(w, 0);
+        for (unsigned i = 0; i < w->blas[0].triangle_count; i++) { /* flat */
+            for (unsigned c = 0; c < 3; c++) {
+                w->triangles[0][i].vertex[c][n % 3] = near_plane[n / 3 % 2 == 0 ? 0 : 2];
+            }
+        }
+        if (!CHECK(facet_gfx12_build_blas(
+                       &w->blas[0], &options, NULL, NULL, &w->image, &report, &err) == FACET_OK)) {
+            free(w);
+            return;
+        }
+        facet_gfx12_unit_init(&w->unit, w->image.bytes, w->image.size);
+        tracers_new(w, 0, tracers);
+        for (unsigned i = 0; i < 100 && !harness_failed(); i++) {
+            struct facet_gfx12_batch_ray ray = {.t_min = -1, .t_max = 1};
+            struct facet_gfx12_query q;
+            struct facet_gfx12_hit hit;
+
+            for (unsigned k = 0; k < 3; k++) {
+                ray.origin[k] = in_range(-1, 1);
+                ray.direction[k] = in_range(-1, 1);
+            }
+            ray.origin[n % 3] = near_plane[below(6)];
+            ray.direction[n % 3] = speed[below(7)] * (below(2) != 0 ? 1 : -1);
+            q = make_query(w, &ray);
+            (void)compare_query(tracers, &w->unit, &q, false);
+            (void)facet_gfx12_tracer_trace(tracers[0], &q, &hit, NULL, NULL);
+            hits += hit.found;
+        }
+        tracers_free(tracers);
+        world_free(w);
+    }
+    CHECK_MSG(hits > 1000 || harness_failed(), "only %u hits", hits);
+}
+
 TEST(damaged_images_equal_reference, "")
 {
     const unsigned worlds = harness_long() ? 12000 : 3000, rays = 48;
@@ -670,7 +724,7 @@ static void self_box(uint8_t node[128], unsigned count)
     for (unsigned i = 0; i < 8; i++) {
         facet_gfx12_child_unused(&box.child[i]);
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && i < 8; i++) {
         /* Alternating classes: equal IDs in neighbouring slots would be removed. */
         box.child[i] = (struct facet_gfx12_child){.max = {4095, 4095, 4095},
                                                   .cull_mask = 0xFF,
