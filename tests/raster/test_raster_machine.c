@@ -210,12 +210,14 @@ TEST(errors_are_counted_to_the_end, "")
     kernel_put(&k, GDRAW_AT + 12, 1);
     kernel_exec(&k,
                 "RSTATE s0, 0(s1)\nADDI s4, s1, 0x40\nGSTATE s0, 0(s4)\nGDRAW s13, 0(s2)\n"
-                "CSRR s10, gerror\nGDRAW s14, 0(s2)\nRSTATE s15, 4(s1)\nCSRR s11, gerror\n"
+                "CSRR s10, gerror\nGDRAW s14, 0(s2)\nCSRR s16, gerror\nRSTATE s15, 4(s1)\nCSRR "
+                "s11, gerror\n"
                 "CSRW gerror, s1\nCSRR s12, gerror");
     CHECK_EQ(k.s[13], 1); /* dropped triangles do not make a draw fail */
     CHECK_EQ(k.s[14], 2);
     CHECK_EQ(k.s[15], 0xFFFFFFFF);
     CHECK_EQ(k.s[10], 0xFFFFFF06);
+    CHECK_EQ(k.s[16], 0xFFFFFF06);
     CHECK_EQ(k.s[11], 0xFFFFFF06);
     CHECK_EQ(k.s[12], 0);
     kernel_close(&k);
