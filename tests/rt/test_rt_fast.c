@@ -564,3 +564,55 @@ TEST(long_ranges_count_as_steps, "")
         }
     }
 }
+
+/* ---- what a decoded BVH was read from ---- */
+
+/* A root whose only child is a leaf; root, TriRange and triangles lie on pages 0, 3 and 6. */
+TEST(decoding_marks_every_page_that_it_reads, "")
+{
+    enum { PAGES = 8, MARK = 0x10, RANGE = 0x3000 / 16, COUNT = 5 };
+    static _Alignas(64) uint8_t memory[PAGES << FACET_RT_PAGE_BITS];
+    struct facet_rt_heap heap = {.bytes = memory,
+                                 .nodes = 2,
+                                 .ranges = RANGE + 1,
+                                 .triangles = memory + 0x6000,
+                                 .triangle_count = COUNT};
+    struct facet_rt_decoded d;
+    facet_rt_reference root, leaf;
+
+    memset(memory, 0, sizeof memory);
+    for (unsigned a = 0; a < 3; a++) { /* the box of child 0 */
+        facet_store_le32(memory + 4 * (3 + a), bits_of(1));
+    }
+    facet_store_le32(memory + 112, RANGE);
+    facet_store_le32(memory + 124, FACET_RT_LEAF);
+    facet_store_le32(memory + 0x3000 + 4, COUNT);
+    if (!CHECK(facet_rt_decoded_make(&d, memory, sizeof memory, MARK))) {
+        return;
+    }
+    root = facet_rt_decoded_node(&d, &heap, 0);
+    CHECK_EQ(root, 0);
+    CHECK_EQ(d.read[0], MARK);
+    CHECK_EQ(d.read[3] | d.read[6], 0);
+    leaf = facet_rt_decoded_child(&d, &heap, d.node[0].child[0]);
+    CHECK_EQ(leaf & 3, 1);
+    CHECK_EQ(d.node[0].child[0], leaf);
+    for (unsigned page = 0; page < PAGES; page++) {
+        CHECK_EQ(d.read[page], page % 3 == 0 ? MARK : 0);
+    }
+    /* A heap that ends before what was read does not fit. */
+    CHECK(facet_rt_decoded_fits(&d, &heap));
+    heap.ranges--;
+    CHECK(!facet_rt_decoded_fits(&d, &heap));
+    heap.ranges++;
+    heap.triangle_count--;
+    CHECK(!facet_rt_decoded_fits(&d, &heap));
+    facet_rt_decoded_forget(&d);
+    CHECK(facet_rt_decoded_fits(&d, &heap));
+    CHECK_EQ(d.read[0] | d.read[3] | d.read[6], 0);
+    /* Five triangles are not all there: decoded anew, the leaf stays what it was. */
+    CHECK_EQ(facet_rt_decoded_node(&d, &heap, 0), 0);
+    CHECK_EQ(facet_rt_decoded_child(&d, &heap, d.node[0].child[0]), FACET_RT_NOWHERE);
+    CHECK_EQ(d.read[6], 0);
+    facet_rt_decoded_free(&d);
+}
