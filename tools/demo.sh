@@ -45,6 +45,10 @@ show cmp out/fill.elf out/fill-again.elf
 step "One ray against four boxes on the XPHMG hart (examples/xphmg/boxtest.s)"
 show facet as examples/xphmg/boxtest.s --isa xphmg -o out/boxtest.elf --listing out/boxtest.lst
 peek 28 facet dis out/boxtest.elf
+printf '$ facet run out/boxtest.elf\n'
+facet run out/boxtest.elf && hits=0 || hits=$?
+printf 'boxes hit: %s\n' "$hits"
+[ "$hits" = 2 ] || exit 1
 
 step "A program on the XPHMG hart, and what its first instructions change"
 show facet as examples/xphmg/hello.s --isa xphmg -o out/hello.elf

@@ -4,12 +4,17 @@
 # broadcast (source step 0), each lane takes one child box and writes its own registers (step 1).
 # The program leaves the number of boxes hit in a0 and tells it to the host through tohost.
 #
-# Semantics: spec/rt-semantics.md, sections 2.1 (prefixes), 5 (layouts), 6 and 7 (rt.bbox). The
-# numbers are FP32, the format after reset.
+# Semantics: spec/rt-semantics.md, sections 2.1 (prefixes), 5 (layouts), 6 and 7 (rt.bbox). After
+# reset numbers are FP16; the boxes below are FP32, so CAP.PREC.MODE is set first. Bit 63 (APPLY0)
+# makes the write take effect, otherwise it is only staged.
 
         .globl  _start
         .section .text
 _start:
+        li      t0, 0x8000000000300000  # APPLY0, EW = 32 bits, PET = FP32
+        csrw    CAP.PREC.MODE, t0
+        li      t0, 1
+        csrs    RTCFG, t0               # EN: this program uses RT
         la      a0, ray                 # x10: address of the ray record
         la      t0, node
         csrw    RTNODE, t0              # the node tile that rt.bbox reads
