@@ -5,16 +5,12 @@
  * in the order of the rays. XFENCE.WAIT on the ticket makes them visible. The same rays through the
  * library's own traversal (RT.BBOX and RT.TRI) must give the same hits to the bit. A full hit queue
  * stops the job with its ray still queued; once there is room, it is submitted again. */
-#include "check.h"
+#include "ball.h"
 
-#include <math.h>
-#include <rt.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xphmg.h>
 
-enum { SLOTS = 64, RAYS = 500, RINGS = 10, SIDES = 16, TRIANGLES = RINGS * SIDES * 2 };
+enum { SLOTS = 64, RAYS = 500 };
 enum { EC_QFULL = 5 };
 
 struct queue {
@@ -54,57 +50,9 @@ static volatile struct queue missq = {.cap = SLOTS, .base = (uint64_t)miss_slots
 static struct descriptor job = {
     .rayq = (uint64_t)&rayq, .hitq = (uint64_t)&hitq, .missq = (uint64_t)&missq};
 
-static float triangles[TRIANGLES][9];
+static float triangles[BALL_TRIANGLES][9];
 static struct rt_ray rays[RAYS];
 static struct rt_bvh bvh;
-
-/* ---- the scene ---- */
-
-static void point(int ring, int side, float out[3])
-{
-    float a = (float)ring / RINGS * 3.14159265f, b = (float)side / SIDES * 6.2831853f;
-
-    out[0] = sinf(a) * cosf(b);
-    out[1] = cosf(a);
-    out[2] = sinf(a) * sinf(b);
-}
-
-static void make_scene(void)
-{
-    size_t size = rt_build_bytes(TRIANGLES, 4);
-    void *image = aligned_alloc(64, (size + 63) / 64 * 64);
-
-    for (int i = 0; i < RINGS * SIDES; i++) {
-        float(*two)[9] = &triangles[2 * i];
-        int ring = i / SIDES, side = i % SIDES;
-
-        point(ring, side, &two[0][0]);
-        point(ring, side + 1, &two[0][3]);
-        point(ring + 1, side, &two[0][6]);
-        point(ring + 1, side, &two[1][0]);
-        point(ring, side + 1, &two[1][3]);
-        point(ring + 1, side + 1, &two[1][6]);
-    }
-    size = rt_build(image, &triangles[0][0], TRIANGLES, 4, 4);
-    CHECK(rt_open(&bvh, image, size) == RT_OK);
-    rt_use(&bvh);
-    job.bvh_base = (uint64_t)bvh.heap;
-    job.tri_buf = (uint64_t)bvh.triangles;
-}
-
-static void make_rays(void)
-{
-    uint32_t seed = 3;
-
-    for (int i = 0; i < RAYS; i++) {
-        rays[i] = (struct rt_ray){.origin = {0, 0, 3}, .tmin = 0, .tmax = INFINITY};
-        for (int a = 0; a < 3; a++) {
-            seed = seed * 1664525u + 1013904223u;
-            rays[i].direction[a] =
-                (float)(seed >> 8) / 8388608.0f * 1.5f - 1.5f - rays[i].origin[a];
-        }
-    }
-}
 
 /* ---- the queues ---- */
 
@@ -157,8 +105,11 @@ int main(void)
     unsigned hits = 0, done = 0, none = 0;
     int next = 0;
 
-    make_scene();
-    make_rays();
+    ball_triangles(triangles);
+    ball_build(&bvh, triangles);
+    ball_rays(rays, RAYS);
+    job.bvh_base = (uint64_t)bvh.heap;
+    job.tri_buf = (uint64_t)bvh.triangles;
     while (done < RAYS) {
         next = add_rays(next);
         submit();

@@ -38,15 +38,27 @@ static bool is_sound(const struct header *h, size_t size)
            h->origin_bytes >= (uint64_t)ORIGIN_BYTES * h->triangle_count;
 }
 
+/* What RTCAP says of nodes with this many children. */
+static void discover(struct rt_bvh *bvh)
+{
+    uint64_t has;
+    bool node4, node8;
+
+    bvh->present = (xphmg_csr_read(XPHMG_CSR_CAP_FEAT0) & XPHMG_CAP_FEAT0_RT_PRESENT) != 0;
+    has = bvh->present ? xphmg_csr_read(XPHMG_CSR_RTCAP) : 0;
+    node4 = (has & XPHMG_RTCAP_NODE4) != 0;
+    node8 = bvh->children == 8 && (has & XPHMG_RTCAP_NODE8) != 0;
+    bvh->node8 = node8;
+    bvh->boxes = node8 || node4;
+    bvh->leaves = (has & XPHMG_RTCAP_WATERTIGHT) != 0;
+    bvh->jobs =
+        (has & XPHMG_RTCAP_DESCQ) != 0 && bvh->leaves && (bvh->children == 8 ? node8 : node4);
+}
+
 enum rt_status rt_open(struct rt_bvh *bvh, const void *image, size_t size)
 {
-    const uint64_t needed = XPHMG_RTCAP_NODE4 | XPHMG_RTCAP_WATERTIGHT;
-    const uint64_t has = xphmg_csr_read(XPHMG_CSR_RTCAP);
     const struct header *h = image;
 
-    if ((has & needed) != needed) {
-        return RT_UNSUPPORTED;
-    }
     if ((uintptr_t)image % ALIGN != 0 || !is_sound(h, size) || !is_fp32(h)) {
         return RT_BAD_IMAGE;
     }
@@ -54,11 +66,10 @@ enum rt_status rt_open(struct rt_bvh *bvh, const void *image, size_t size)
                            .triangles = (const float *)((const uint8_t *)image + h->triangles),
                            .origins = (const uint32_t *)((const uint8_t *)image + h->origins),
                            .children = h->children,
-                           .node8 = h->children == 8 && (has & XPHMG_RTCAP_NODE8) != 0,
                            .triangle_count = h->triangle_count,
                            .mode = h->mode,
                            .alt = h->alt};
-    bvh->jobs = (has & XPHMG_RTCAP_DESCQ) != 0 && bvh->node8 == (h->children == 8);
+    discover(bvh);
     return RT_OK;
 }
 
@@ -66,6 +77,8 @@ void rt_use(const struct rt_bvh *bvh)
 {
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_ALT, bvh->alt | XPHMG_CAP_PREC_ALT_APPLY1);
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE, bvh->mode | XPHMG_CAP_PREC_MODE_APPLY0);
-    xphmg_csr_write(XPHMG_CSR_RTBASE, (uint64_t)bvh->heap);
-    xphmg_csr_set(XPHMG_CSR_RTCFG, XPHMG_RTCFG_EN);
+    if (bvh->present) {
+        xphmg_csr_write(XPHMG_CSR_RTBASE, (uint64_t)bvh->heap);
+        xphmg_csr_set(XPHMG_CSR_RTCFG, XPHMG_RTCFG_EN);
+    }
 }

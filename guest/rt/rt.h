@@ -1,4 +1,5 @@
-/* Ray tracing with XPHMG_RT: rays through a tile image (docs/rt-tiles.md) in memory.
+/* Ray tracing with XPHMG_RT: rays through a tile image (docs/rt-tiles.md) in memory. What the
+ * machine lacks (RTCAP) is done in plain C.
  *
  * Two ways give the same hits to the bit: rt_closest() and rt_any() walk the tree in software, box
  * and triangle tests being RT.BBOX and RT.TRI; rt_batch_trace() hands a queue of rays to the job
@@ -37,10 +38,9 @@ enum rt_status {
     RT_MISS = 0,
     RT_HIT = 1,
     RT_OK = 0,
-    RT_BAD_IMAGE = -1,  /* no tile image, or not of FP32 elements */
-    RT_BAD_TREE = -2,   /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
-    RT_JOB_FAILED = -3, /* RTSTAT.LAST_EC tells why */
-    RT_UNSUPPORTED = -4 /* RTCAP has no NODE4 or no WATERTIGHT */
+    RT_BAD_IMAGE = -1, /* no tile image, or not of FP32 elements */
+    RT_BAD_TREE = -2,  /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
+    RT_JOB_FAILED = -3 /* RTSTAT.LAST_EC tells why */
 };
 
 enum { RT_LEVELS = 256, RT_STEPS = 1 << 24 };
@@ -60,8 +60,12 @@ struct rt_bvh {
     const float *triangles;  /* nine numbers per triangle */
     const uint32_t *origins; /* two numbers per triangle: instance, triangle of its mesh */
     uint32_t children;       /* 4 or 8 */
-    bool node8;              /* RT.BBOX takes nodes of 8 as one (RTCAP.NODE8), else as two of 4 */
-    bool jobs;               /* the job engine is there and takes these nodes (RTCAP.DESCQ) */
+    /* What RTCAP has; the rest is done in plain C, with the same bits. */
+    bool present; /* XPHMG_RT at all */
+    bool boxes;   /* RT.BBOX takes these nodes, or halves of them (NODE4, NODE8) */
+    bool node8;   /* RT.BBOX takes nodes of 8 as one, else as two of 4 */
+    bool leaves;  /* RT.TRI (WATERTIGHT) */
+    bool jobs;    /* the job engine takes these nodes (DESCQ) */
     uint32_t triangle_count;
     uint64_t mode, alt; /* of CAP.PREC */
 };

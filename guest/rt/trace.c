@@ -10,8 +10,10 @@
  *
  * Each node is one RT.BBOX of four lanes (two for eight children), each leaf one RT.TRI per four
  * triangles. Prefix and instruction must not be torn apart, and their results lie in registers that
- * the spec fixes (x12 on), hence the asm statements. */
+ * the spec fixes (x12 on), hence the asm statements. Tests that the machine lacks are those of
+ * software.h. */
 #include "rt.h"
+#include "software.h"
 
 #include <string.h>
 #include <xphmg.h>
@@ -143,10 +145,54 @@ static bool is_front(const struct rt_bvh *bvh, const struct rt_ray *ray, uint32_
 {
     struct range one = {triangle, 1, (uint64_t)bvh->triangles};
     struct xphmg_slots none = {{0}};
+    struct rt_software_hit hit = {0};
 
+    if (!bvh->leaves) {
+        return rt_software_triangle(bvh->triangles + (size_t)9 * triangle, ray, &hit) && hit.front;
+    }
     xphmg_csr_write(XPHMG_CSR_RTTRI, (uint64_t)&one);
     __asm__ volatile("" ::"r"(&one), "r"(ray) : "memory");
     return xphmg_rt_tri(none, ray, CULL_BACK).slot[0] != 0;
+}
+
+/* ---- the same without them ---- */
+
+static unsigned software_boxes(const uint32_t *tile,
+                               const struct rt_ray *ray,
+                               float tnear[LANES],
+                               float tfar[LANES])
+{
+    unsigned hits = 0;
+
+    for (unsigned c = 0; c < LANES; c++) {
+        uint32_t type = tile[WORD_FLAGS] >> 2 * c & 3;
+        float box[6];
+
+        memcpy(box, tile + 6 * c, sizeof box);
+        if ((type == TYPE_NODE || type == TYPE_LEAF) &&
+            rt_software_box(box, ray, &tnear[c], &tfar[c])) {
+            hits |= 1u << c;
+        }
+    }
+    return hits;
+}
+
+static void
+software_triangles(const struct range *range, const struct rt_ray *ray, struct triangle_hits *out)
+{
+    const float *corners = (const float *)range->base + (size_t)9 * range->first;
+
+    out->hit = 0;
+    for (unsigned k = 0; k < LANES && k < range->count; k++) {
+        struct rt_software_hit hit;
+
+        if (rt_software_triangle(corners + 9 * k, ray, &hit)) {
+            out->hit |= 1u << k;
+            out->t[k] = hit.t;
+            out->u[k] = hit.u;
+            out->v[k] = hit.v;
+        }
+    }
 }
 
 /* ---- nodes ---- */
@@ -175,7 +221,8 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
         uint64_t rtnode = (uint64_t)(whole ? node : node + half) << XPHMG_RTNODE_NODE_LSB |
                           XPHMG_RTNODE_IDX | (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
         float tnear[LANES], tfar[LANES];
-        unsigned hits = test_boxes(rtnode, &w->ray, tnear, tfar);
+        unsigned hits = w->bvh->boxes ? test_boxes(rtnode, &w->ray, tnear, tfar)
+                                      : software_boxes(tile, &w->ray, tnear, tfar);
 
         for (unsigned c = 0; hits != 0; c++, hits >>= 1) {
             if ((hits & 1) != 0) {
@@ -221,8 +268,12 @@ static void visit_leaf(struct walk *w, uint32_t leaf)
     while (rest.count != 0 && !(w->any && w->found)) {
         uint32_t tested = rest.count < LANES ? rest.count : LANES;
 
-        __asm__ volatile("" ::"r"(&rest) : "memory");
-        test_triangles((uint64_t)&rest, &w->ray, &hits);
+        if (w->bvh->leaves) {
+            __asm__ volatile("" ::"r"(&rest) : "memory");
+            test_triangles((uint64_t)&rest, &w->ray, &hits);
+        } else {
+            software_triangles(&rest, &w->ray, &hits);
+        }
         take(w, &hits, rest.first, leaf);
         rest.first += tested;
         rest.count -= tested;
@@ -368,7 +419,8 @@ enum rt_status rt_any(const struct rt_bvh *bvh, const struct rt_ray *ray)
 
 struct rt_counts rt_counts(void)
 {
-    uint64_t stat = xphmg_csr_read(XPHMG_CSR_RTSTAT);
+    bool present = (xphmg_csr_read(XPHMG_CSR_CAP_FEAT0) & XPHMG_CAP_FEAT0_RT_PRESENT) != 0;
+    uint64_t stat = present ? xphmg_csr_read(XPHMG_CSR_RTSTAT) : 0;
 
     return (struct rt_counts){(uint32_t)XPHMG_FIELD_OF(XPHMG_RTSTAT_BBOX_ISSUED, stat),
                               (uint32_t)XPHMG_FIELD_OF(XPHMG_RTSTAT_TRI_ISSUED, stat)};

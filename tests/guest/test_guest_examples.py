@@ -61,6 +61,20 @@ def program(name, text):
 
 
 @case()
+def missing_ray_tests_are_done_in_software():
+    elf, = build(os.path.join(GUEST, "examples", "rt_fallback.c"))
+    seen = {}
+    for config in ("full", "full,rt_node4=0", "full,rt_watertight=0", "full,rt_descq=0", "full,rt_node4=0,rt_watertight=0"):
+        done = run(elf, "--config", config)
+        check_eq(done.returncode, 0, config + "\n" + done.stdout)
+        how, seen[config] = done.stdout.splitlines()[:2]
+        check_eq("boxes by software" in how, "node4=0" in config, config + ": " + how)
+        check_eq("triangles by software" in how, "watertight=0" in config, config + ": " + how)
+        check_eq("rays by jobs" in how, config == "full", config + ": " + how)
+    check_eq(len(set(seen.values())), 1, "the same hits everywhere: %s" % seen)
+
+
+@case()
 def hello_prints_the_same_on_qemu():
     if shutil.which(QEMU) is None:
         skip("qemu-system-misc is not installed")
