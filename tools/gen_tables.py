@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Turns spec/ into C: isa_tables.c (the arrays of src/isa/table.h, the decision tables of decode.c, the
 mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row); or into a header with the numbers
-and fields of one instruction set's control and status registers.
+and fields of one instruction set's control and status registers; or into one with the structures that a machine
+reads and writes in memory.
 
 usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
        gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h
+       gen_tables.py --layouts SPEC_FOLDER xphmg|tile|gfx12 layouts.h
        gen_tables.py --check SPEC_FOLDER
        gen_tables.py --files SPEC_FOLDER     the files that are read, one per line
 Complaints go to standard error as file:line: text; then nothing is written and the exit status is 1."""
@@ -15,6 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import decode_tree
+import layout_tables
 import spec_tables
 from spec_tables import Spec
 
@@ -333,6 +336,8 @@ def main(argv):
         folder, outputs = argv[2], None
     elif len(argv) == 5 and argv[1] == "--csrs" and argv[3] in ISA_ENUM:
         folder, outputs = argv[2], argv[4:]
+    elif len(argv) == 5 and argv[1] == "--layouts" and argv[3] in layout_tables.UNITS:
+        folder, outputs = argv[2], argv[4:]
     elif len(argv) == 4:
         folder, outputs = argv[1], argv[2:]
     else:
@@ -349,6 +354,10 @@ def main(argv):
         emit_csr_header(spec, argv[3], header)
         write(outputs[0], header)
         return 0
+    if argv[1] == "--layouts":
+        layout_tables.emit_header(spec.layouts, argv[3], "FACET_%s_LAYOUTS_H" % argv[3].upper(), header)
+        write(outputs[0], header)
+        return 0
     try:
         emit_extensions(spec, tables)
         emit_insns(spec, tables)
@@ -360,13 +369,14 @@ def main(argv):
     emit_mnemonics(spec, tables)
     emit_aliases(spec, tables)
     emit_csrs(spec, tables)
+    layout_tables.emit_rows(spec.layouts, tables)
     emit_prose(spec, tables)
     if outputs is None:
         for isa, rows in spec.insns.items():
             print("%s: %d instruction rows, %d aliases, %d decode steps"
                   % (isa, len(rows), len(spec.aliases[isa]), steps[isa]))
-        print("%d decode nodes, %d CSRs, %d requirements, %d resolutions"
-              % (nodes, len(spec.csrs), len(spec.requirements), len(spec.resolutions)))
+        print("%d decode nodes, %d CSRs, %d structures, %d requirements, %d resolutions"
+              % (nodes, len(spec.csrs), len(spec.layouts), len(spec.requirements), len(spec.resolutions)))
         return 0
     for path, lines in zip(outputs, (tables, header)):
         write(path, lines)

@@ -10,6 +10,8 @@ import os
 import re
 from collections import OrderedDict
 
+import layout_tables
+
 INSN_FILES = OrderedDict([
     ("xphmg", ["rv64.insn.tsv", "pmask-xmem.insn.tsv", "rt-rsv.insn.tsv", "gfx-mtx.insn.tsv"]),
     ("tile", ["tile.insn.tsv"]),
@@ -117,6 +119,7 @@ class Spec:
         self.aliases = OrderedDict((isa, []) for isa in INSN_FILES)
         self.operand_rules, self.extension_rules = [], []
         self.csrs, self.requirements, self.resolutions = [], [], []
+        self.layouts = []
 
     def say(self, path, line, what):
         self.findings.append("%s:%d: %s" % (path, line, what))
@@ -135,6 +138,7 @@ class Spec:
         self.check_csr_addresses()
         self.read_requirements()
         self.read_resolutions()
+        self.layouts = layout_tables.read(self)
         return not self.findings
 
     # -- cells -------------------------------------------------------------------------------------

@@ -66,6 +66,14 @@ const struct facet_csr_row *facet_csr_find_number(
 size_t facet_csr_name(const struct facet_csr_row *row, uint32_t number, char *buf, size_t size);
 const struct facet_csr_row *facet_csr_at(enum facet_isa isa, uint32_t number);
 
+/* A structure by name, or `STRUCTURE.member`, any case; *member is NULL for a whole structure. NULL
+ * when there is none. */
+const struct facet_layout_row *facet_layout_find(const char *name,
+                                                 const struct facet_layout_member **member);
+/* A member of the structure, any case; NULL when there is none. */
+const struct facet_layout_member *facet_layout_member_find(const struct facet_layout_row *row,
+                                                           const char *name);
+
 /* Requirement ("CAP-137"), resolution ("R-CAP-09") by ID, any case; NULL when there is none. */
 const struct facet_requirement_row *facet_requirement_find(const char *id);
 const struct facet_resolution_row *facet_resolution_find(const char *id);

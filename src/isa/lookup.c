@@ -1,4 +1,5 @@
-/* Finding rows by name or number: instructions, CSRs, requirements, resolutions. Names compare
+/* Finding rows by name or number: instructions, CSRs, structures, requirements,
+ * resolutions. Names compare
  * without case (spec/README.md, Assembly syntax). */
 #include "isa/decode_tables.h"
 #include "isa/isa.h"
@@ -167,6 +168,36 @@ size_t facet_csr_name(const struct facet_csr_row *row, uint32_t number, char *bu
 
     return (size_t)snprintf(
         buf, size, bracket ? "%.*s[%u]%s" : "%.*s%u%s", (int)prefix, row->name, index, rest);
+}
+
+const struct facet_layout_member *facet_layout_member_find(const struct facet_layout_row *row,
+                                                           const char *name)
+{
+    for (size_t i = 0; i < row->member_count; i++) {
+        if (same_name(name, strlen(name), row->members[i].name)) {
+            return &row->members[i];
+        }
+    }
+    return NULL;
+}
+
+const struct facet_layout_row *facet_layout_find(const char *name,
+                                                 const struct facet_layout_member **member)
+{
+    const size_t length = strcspn(name, ".");
+
+    *member = NULL;
+    for (size_t i = 0; i < facet_layout_row_count; i++) {
+        const struct facet_layout_row *row = &facet_layout_rows[i];
+
+        if (same_name(name, length, row->name)) {
+            if (name[length] == '.') {
+                *member = facet_layout_member_find(row, name + length + 1);
+            }
+            return name[length] == '\0' || *member != NULL ? row : NULL;
+        }
+    }
+    return NULL;
 }
 
 const struct facet_requirement_row *facet_requirement_find(const char *id)

@@ -1,4 +1,4 @@
-/* The instruction, CSR, requirement and resolution rows of spec/, as C data.
+/* The instruction, CSR, structure, requirement and resolution rows of spec/, as C data.
  *
  * The build turns spec/ *.tsv and resolutions-*.md into isa_tables.c (tools/gen_tables.py); nothing
  * here is written by hand. Decoder, assembler, disassembler, CSR files, reference cards and the
@@ -165,6 +165,63 @@ struct facet_csr_row {
 };
 extern const struct facet_csr_row facet_csr_rows[];
 extern const size_t facet_csr_row_count;
+
+/* ---- structures in memory: spec/ *.layout.tsv ---- */
+
+enum facet_layout_type {
+    FACET_LAYOUT_UINT,
+    FACET_LAYOUT_INT,   /* two's complement */
+    FACET_LAYOUT_FLOAT, /* f8, f16, f32, f64 by width */
+    FACET_LAYOUT_ADDRESS,
+    FACET_LAYOUT_COLOR, /* ARGB8888 */
+    FACET_LAYOUT_PAIR,  /* two unsigned 16-bit halves, the first in the low one */
+    FACET_LAYOUT_IPAIR, /* the same, signed */
+    FACET_LAYOUT_ENUM,
+    FACET_LAYOUT_FLAGS,     /* owns the bits that its values name and no others */
+    FACET_LAYOUT_FIXED,     /* always its preset */
+    FACET_LAYOUT_ELEMENT,   /* e bytes in the format of the moment */
+    FACET_LAYOUT_STRUCTURE, /* another structure */
+};
+
+/* A legal value, or those from first to last; of FLAGS a bit number. */
+struct facet_layout_value {
+    const char *name; /* NULL: no name */
+    uint64_t first, last;
+};
+
+struct facet_layout_member {
+    const char *name;
+    uint32_t offset, per_element; /* bytes: offset + per_element * e */
+    uint32_t lo, width;           /* bits from there; width of one element of an array */
+    uint32_t count;               /* elements: 1, or those of an array */
+    uint8_t type;                 /* enum facet_layout_type */
+    bool view;                    /* another reading of bits that a member above names */
+    uint16_t value_count;         /* 0: everything that fits is legal */
+    const struct facet_layout_value *values;
+    const char *refusal;   /* what any other value is refused with, or NULL */
+    const char *stand_in;  /* the value that any other one means, or NULL */
+    uint64_t preset;       /* the value when a driver leaves the member out */
+    const char *structure; /* FACET_LAYOUT_STRUCTURE: its name */
+    struct {
+        const char *offset, *bits, *type, *legal, *preset, *meaning, *source;
+    } cells; /* as the table writes them */
+    uint16_t line;
+};
+
+struct facet_layout_row {
+    const char *name;                /* "RSTATE" */
+    const char *machine;             /* "xphmg", "tile", "gfx12" */
+    uint32_t size, size_per_element; /* bytes: size + size_per_element * e */
+    uint32_t align;
+    uint16_t member_count;
+    const struct facet_layout_member *members;
+    const char *meaning;
+    const char *source;
+    const char *file;
+    uint16_t line;
+};
+extern const struct facet_layout_row facet_layout_rows[];
+extern const size_t facet_layout_row_count;
 
 struct facet_requirement_row {
     const char *id; /* "CAP-137" */

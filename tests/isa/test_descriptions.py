@@ -136,6 +136,37 @@ refused("csr_bits", append("tile.csr.tsv", "other\t0x006\tX\tlow\tRW\t0\tagain")
 refused("csr_reset", append("tile.csr.tsv", "other\t0x006\tX\t1:0\tRW\t4\tagain"), "tile.csr.tsv", "does not fit")
 refused("csr_address_unreadable", append("tile.csr.tsv", "other\tsix\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
         "cannot read address")
+LAYOUT = "tile.layout.tsv"
+BLEND, HEAD = "RSTATE\tblend\t", "RSTATE\t-\t"
+refused("layout_overlap", edit(LAYOUT, BLEND, "0x1C", "0x18"), LAYOUT, "RSTATE.blend overlaps depth_format")
+refused("layout_outside", edit(LAYOUT, "RSTATE\trect_z\t", "0x3C", "0x40"), LAYOUT, "outside 64 bytes")
+refused("layout_twice", edit(LAYOUT, BLEND, "blend", "FLAGS"), LAYOUT, "RSTATE.flags twice", 5)
+refused("layout_structure_twice", edit(LAYOUT, "VERTEX\t-\t", "VERTEX", "rstate"), LAYOUT, "structure rstate twice")
+refused("layout_head_missing", edit(LAYOUT, BLEND, "RSTATE", "GSTATE"), LAYOUT, "no head row of 'GSTATE'")
+refused("layout_head_type", edit(LAYOUT, HEAD, "structure", "u32"), LAYOUT, "expected structure")
+refused("layout_alignment", edit(LAYOUT, HEAD, "\t32\t", "\t24\t"), LAYOUT, "no power of two")
+refused("layout_size", edit(LAYOUT, HEAD, "\t64\t", "\t64*f\t"), LAYOUT, "cannot read '64*f'")
+refused("layout_offset", edit(LAYOUT, BLEND, "0x1C", "0x1C+e"), LAYOUT, "cannot read '0x1C+e'")
+refused("layout_element", edit(LAYOUT, BLEND, "0x1C", "28+1*e"), LAYOUT, "depends on the element")
+refused("layout_bits", edit(LAYOUT, BLEND, "7:0", "0:7"), LAYOUT, "cannot read bits '0:7'")
+refused("layout_width", edit(LAYOUT, "RSTATE\tsampler\t", "4:0", "5:0"), LAYOUT, "6 bits, but u5 has 5")
+refused("layout_type", edit(LAYOUT, BLEND, "enum", "enun"), LAYOUT, "unknown type 'enun'")
+refused("layout_later_type", edit(LAYOUT, "RSTATE\tsampler\t", "4:0\tu5", "-\tVERTEX"), LAYOUT, "stands above its users")
+refused("layout_names", edit(LAYOUT, BLEND, "alpha=1", "1"), LAYOUT, "needs names for its values")
+refused("layout_value", edit(LAYOUT, BLEND, "alpha=1", "alpha=one"), LAYOUT, "cannot read 'alpha=one'")
+refused("layout_value_fits", edit(LAYOUT, BLEND, "alpha=1", "alpha=256"), LAYOUT, "does not fit 8 bits")
+refused("layout_value_twice", edit(LAYOUT, BLEND, "alpha=1", "alpha=0"), LAYOUT, "'alpha=0' is said twice")
+refused("layout_stand_in", edit(LAYOUT, BLEND, "!BAD_FORMAT", "~none"), LAYOUT, "~none is none of its values")
+refused("layout_flag_fits", edit(LAYOUT, "RDRAW\tflags\t", "STATE_COLOR=7", "STATE_COLOR=16"), LAYOUT, "does not fit")
+refused("layout_flag_overlap", edit(LAYOUT, "RDRAW\tflags\t", "TEXTURED=1", "TEXTURED=0"), LAYOUT, "overlaps rect")
+refused("layout_fixed", edit(LAYOUT, "RDRAW\trect\t", "\t0 !", "\t0 1 !"), LAYOUT, "fixed needs one value")
+refused("layout_default", edit(LAYOUT, "RDRAW\tstate_id\t", "\tcurrent\t", "\tnow\t"), LAYOUT, "default 'now'")
+refused("layout_default_refused", edit(LAYOUT, "RDRAW\tstate_id\t", "\tcurrent\t", "\t77\t"), LAYOUT, "is refused")
+refused("layout_view", edit(LAYOUT, "RRECT\tuv\t", "|31:0", "31:0"), LAYOUT, "RRECT.uv overlaps color")
+refused("layout_view_of_nothing", edit(LAYOUT, "RSTATE\tblend\t", "7:0", "|15:8"), LAYOUT, "nothing above has these bits")
+refused("layout_source", edit(LAYOUT, HEAD, "R-TILE-69", "R-TILE-999"), LAYOUT, "source 'R-TILE-999'")
+refused("layout_keyword", edit(LAYOUT, BLEND, "blend", "signed"), LAYOUT, "'signed' is no name")
+refused("layout_list_of_floats", edit(LAYOUT, "RSTATE\trect_z\t", "f32\t-", "f32\t0..1"), LAYOUT, "takes no list")
 refused("requirement_twice", append("rt.requirements.tsv", "RT-001\tMUST\ts\t1\tagain\tagain"), "rt.requirements.tsv",
         "RT-001 twice")
 refused("requirement_level", append("rt.requirements.tsv", "RT-999\tWILL\ts\t1\tx\tx"), "rt.requirements.tsv", "bad level")
@@ -163,7 +194,10 @@ def requirement_gap():
 
 def check_py_agrees():
     """spec/check.py stands alone, for readers of the contract: it accepts it, and sees an overlap too."""
-    for change, status in ((None, 0), (edit(RT, "rt.tri\t", "0x0000700b", "0x0000600b"), 1)):
+    for change, status in ((None, 0), (edit(RT, "rt.tri\t", "0x0000700b", "0x0000600b"), 1),
+                           (edit(LAYOUT, BLEND, "0x1C", "0x18"), 1), (edit(LAYOUT, BLEND, "7:0", "32:25"), 1),
+                           (edit(LAYOUT, "RRECT\tuv\t", "|31:0", "31:0"), 1),
+                           (edit(LAYOUT, "RSTATE\trect_z\t", "0x3C", "0x3D"), 1)):
         with tempfile.TemporaryDirectory() as folder:
             spec = os.path.join(folder, "spec")
             shutil.copytree(os.path.join(SOURCE, "spec"), spec)
