@@ -7,7 +7,7 @@ usage: gen_guest_header.py SPEC_FOLDER xphmg.h xphmg.inc
 xphmg.inc holds one GNU as macro per vendor mnemonic, in the syntax of spec/README.md; `.insn` is
 underneath, so the encoding stands in one place. xphmg.h holds, for C, the same macros inside a
 top-level asm, one inline function (or function-like macro, where an operand must be a constant) per
-row on top of them, and a name for every CSR and field.
+row on top of them, a name for every CSR and field, and a type for every structure in memory.
 
 The rows do not say in a column of their own whether rd is written, read or both; the semantics column
 does, in few fixed phrases. role() reads them and refuses a row that uses none, so a new row cannot get
@@ -16,6 +16,7 @@ import os
 import re
 import sys
 
+import guest_structs
 from gen_tables import identifier
 from spec_tables import REGISTER_BITS, Spec
 
@@ -503,7 +504,12 @@ def header(spec, rows, macros):
     out.append("#ifdef __ASSEMBLER__\n#define XPHMG_U64_(number) number\n#else")
     out.append("#define XPHMG_U64_(number) number##ull\n#endif")
     csrs(spec, out)
+    layouts = [s for s in spec.layouts if s.machine == "xphmg"]
+    out.append("\n/* ---- values in structures ---- */")
+    guest_structs.constants(layouts, out)
     out.append(C_PART)
+    out.append("/* ---- structures in memory ---- */\n")
+    guest_structs.structures(layouts, out)
     out.append("/* ---- the instructions, for the assembler ---- */")
     out.append("__asm__(")
     for line in macros:

@@ -25,17 +25,19 @@ private protected public register restrict return short signed sizeof static str
 try typedef typeid typename union unsigned using virtual void volatile while xor""".split())
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 NUMBER = r"(?:0x[0-9A-Fa-f]+|\d+)"
-PLACE = re.compile(r"(%s)(?:\+(\d+)\*e)?$|(\d+)\*e$" % NUMBER)
+PLACE = re.compile(r"(%s)(?:\+(\d+)\*e)?$|(?:(\d+)\*)?e$" % NUMBER)
+PLACES = re.compile(r"%s(?:/%s){3}$" % (NUMBER, NUMBER))
 
 
 class Place:
-    """A count of bytes: a number, plus a number for each byte of an element."""
+    """A count of bytes, for each width of an element."""
 
-    def __init__(self, fixed, per_element):
-        self.fixed, self.per_element = fixed, per_element
+    def __init__(self, *values):
+        self.values = values
+        self.fixed, self.elastic = values[0], len(set(values)) > 1
 
     def at(self, e):
-        return self.fixed + self.per_element * e
+        return self.values[ELEMENT_BYTES.index(e)] if self.elastic else self.fixed
 
 
 class Member:
@@ -63,7 +65,12 @@ class Member:
         return 8 * self.place.fixed + self.lo
 
     def elastic(self):
-        return self.kind == "ELEMENT" or self.place.per_element or (self.nested and self.nested.elastic())
+        return self.kind == "ELEMENT" or self.place.elastic or bool(self.nested and self.nested.elastic())
+
+
+def snake(name):
+    """RSTATE is rstate in C, BVHNode4 bvh_node4."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 class Structure:
@@ -74,10 +81,10 @@ class Structure:
         self.members = []
 
     def elastic(self):
-        return self.size.per_element != 0
+        return self.size.elastic
 
     def prefix(self):
-        name = re.sub("^%s_" % self.machine, "", self.name.lower())
+        name = re.sub("^%s_" % self.machine, "", snake(self.name))
         return "facet_%s_%s" % (self.machine, name)
 
 
@@ -124,13 +131,14 @@ class Reader:
                 self.say("source '%s' is no page of the contract, document of documents.tsv or resolution" % part)
 
     def place(self, text):
+        if PLACES.match(text):
+            return Place(*(int(v, 0) for v in text.split("/")))
         m = PLACE.match(text)
         if not m:
-            self.say("cannot read '%s', expected bytes: 16, 0x10, 4*e or 16+4*e" % text)
+            self.say("cannot read '%s', expected bytes: 16, 0x10, 4*e, 16+4*e or 32/32/64/128" % text)
             return None
-        if m.group(3):
-            return Place(0, int(m.group(3)))
-        return Place(int(m.group(1), 0), int(m.group(2) or 0))
+        fixed, step = (0, int(m.group(3) or 1)) if m.group(1) is None else (int(m.group(1), 0), int(m.group(2) or 0))
+        return Place(*(fixed + step * e for e in ELEMENT_BYTES))
 
     def read_head(self, machine, path, n, r):
         s = Structure(machine, path, n, r)
@@ -141,16 +149,19 @@ class Reader:
             self.say("structure %s twice" % s.name)
         elif r["type"] != "structure":
             self.say("%s: the head row has type '%s', expected structure" % (s.name, r["type"]))
-        elif not re.match(NUMBER + "$", r["bits"]) or int(r["bits"], 0) & (int(r["bits"], 0) - 1) or not int(r["bits"], 0):
-            self.say("%s: alignment '%s' is no power of two" % (s.name, r["bits"]))
+        elif not self.read_align(s, r["bits"]):
+            self.say("%s: alignment '%s' is no power of two, nor e" % (s.name, r["bits"]))
         elif s.size is not None and s.size.at(1) == 0:
             self.say("%s: no bytes" % s.name)
         elif s.size is not None:
-            s.align = int(r["bits"], 0)
             self.by_name[s.name.lower()] = s
             self.out.append(s)
             return s
         return None
+
+    def read_align(self, s, text):
+        s.align = 0 if text == "e" else int(text, 0) if re.match(NUMBER + "$", text) else -1
+        return text == "e" or (s.align > 0 and s.align & (s.align - 1) == 0)
 
     def read_member(self, s, r):
         m = Member(self.line, r)
@@ -286,7 +297,7 @@ class Reader:
         if m.elastic() and not s.elastic():
             self.say("%s.%s depends on the element, the size of %s does not" % (s.name, m.name, s.name))
             return False
-        for e in ELEMENT_BYTES if s.elastic() else (0,):
+        for e in ELEMENT_BYTES if s.elastic() else ELEMENT_BYTES[:1]:
             bits = self.spans(m, e)
             if bits >> (8 * s.size.at(e)):
                 self.say("%s.%s lies outside %d bytes" % (s.name, m.name, s.size.at(e)))
@@ -317,6 +328,11 @@ def c_string(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?") + '"'
 
 
+def by_element(place):
+    """The four values of a place that follows the element; NULL for one that does not."""
+    return "(const uint32_t[]){%s}" % ", ".join(map(str, place.values)) if place.elastic else "NULL"
+
+
 def emit_rows(structures, out):
     for i, s in enumerate(structures):
         for k, m in enumerate(s.members):
@@ -327,19 +343,19 @@ def emit_rows(structures, out):
         out.append("static const struct facet_layout_member layout_members_%d[] = {" % i)
         for k, m in enumerate(s.members):
             values = "layout_values_%d_%d" % (i, k) if m.values else "NULL"
-            out.append("    {.name = %s, .offset = %d, .per_element = %d, .lo = %d, .width = %d, .count = %d, "
+            out.append("    {.name = %s, .offset = %d, .by_element = %s, .lo = %d, .width = %d, .count = %d, "
                        ".type = FACET_LAYOUT_%s, .view = %s, .value_count = %d, .values = %s, .refusal = %s, "
                        ".stand_in = %s, .preset = %dull, .structure = %s, .cells = {%s}, .line = %d}," % (
-                           c_string(m.name), m.place.fixed, m.place.per_element, m.lo, m.each(), m.count, m.kind,
+                           c_string(m.name), m.place.fixed, by_element(m.place), m.lo, m.each(), m.count, m.kind,
                            "true" if m.view else "false", len(m.values), values, c_string(m.refusal),
                            c_string(m.stand_in), m.preset, c_string(m.nested.name if m.nested else None),
                            ", ".join(c_string(m.cells[c]) for c in COLUMNS[2:]), m.line))
         out.append("    {.name = NULL}};" if not s.members else "};")
     out.append("const struct facet_layout_row facet_layout_rows[] = {")
     for i, s in enumerate(structures):
-        out.append("    {.name = %s, .machine = %s, .size = %d, .size_per_element = %d, .align = %d, .member_count = %d, "
+        out.append("    {.name = %s, .machine = %s, .size = %d, .by_element = %s, .align = %d, .member_count = %d, "
                    ".members = layout_members_%d, .meaning = %s, .source = %s, .file = %s, .line = %d}," % (
-                       c_string(s.name), c_string(s.machine), s.size.fixed, s.size.per_element, s.align,
+                       c_string(s.name), c_string(s.machine), s.size.fixed, by_element(s.size), s.align,
                        len(s.members), i, c_string(s.meaning), c_string(s.source), c_string(s.path), s.line))
     out.append("    {.name = NULL}};")
     out.append("const size_t facet_layout_row_count = %d;" % len(structures))
@@ -416,7 +432,8 @@ class Header:
     def structure(self, s):
         low, high = s.prefix(), s.prefix().upper()
         self.line("/* ---- %s: %s (%s) ---- */\n" % (s.name, s.meaning, s.source))
-        self.line("#define %s_ALIGN %du", high, s.align)
+        if s.align:
+            self.line("#define %s_ALIGN %du", high, s.align)
         self.place(high + "_BYTES", s.size)
         if self.unit == 32 and not s.elastic():
             self.line("#define %s_WORDS %du", high, (s.size.fixed + 3) // 4)
@@ -432,15 +449,15 @@ class Header:
         self.packing(s, low, high)
 
     def place(self, name, place):
-        if place.per_element:
-            self.line("#define %s(e) (%du + %du * (e))", name, place.fixed, place.per_element)
+        if place.elastic:
+            self.line("#define %s(e) ((e) == 1 ? %du : (e) == 2 ? %du : (e) == 4 ? %du : %du)", name, *place.values)
         else:
             self.line("#define %s %du", name, place.fixed)
 
     def constants(self, high, m):
         name = "%s_%s" % (high, m.name.upper())
         self.place(name + "_AT", m.place)
-        if not m.elastic():
+        if m.width:
             self.line("#define %s_LSB %d", name, m.lo)
             self.line("#define %s_BITS %d", name, m.each())
         if m.count > 1:

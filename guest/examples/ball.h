@@ -47,12 +47,12 @@ static inline void ball_build(struct rt_bvh *bvh, float triangles[BALL_TRIANGLES
 }
 
 /* Rays from (0, 0, 3) into the cube around the ball. */
-static inline void ball_rays(struct rt_ray *rays, int count)
+static inline void ball_rays(struct xphmg_ray_record_32 *rays, int count)
 {
     uint32_t seed = 3;
 
     for (int i = 0; i < count; i++) {
-        rays[i] = (struct rt_ray){.origin = {0, 0, 3}, .tmin = 0, .tmax = INFINITY};
+        rays[i] = (struct xphmg_ray_record_32){.origin = {0, 0, 3}, .tmin = 0, .tmax = INFINITY};
         for (int a = 0; a < 3; a++) {
             seed = seed * 1664525u + 1013904223u;
             rays[i].direction[a] =

@@ -10,12 +10,16 @@
 
 #include <math.h>
 
-enum { DOM_RT = 2, DOM_MTX = 3, SHAPE_4X4 = 0xF, ALLOC_T0 = 1 << 3 };
+enum {
+    DOM_RT = XPHMG_MEMCTL_DOM_RT,
+    DOM_MTX = XPHMG_MEMCTL_DOM_MTX,
+    SHAPE_4X4 = 0xF,
+    ALLOC_T0 = 1 << 3
+};
 
-static struct {
-    float box[4][6];
-    uint32_t padding[4], index[3], flags;
-} node __attribute__((aligned(64))) = {{{-1, -1, -1, 1, 1, 1}}, {0}, {1, 0, 0}, 1};
+static const struct xphmg_bvh_node4_32 node = {.child[0] = {{-1, -1, -1}, {1, 1, 1}},
+                                               .child0_idx = 1,
+                                               .child_flags = XPHMG_BVH_NODE4_TYPE0_NODE};
 
 /* Moves by (0, 0, -5), then turns: x' = z, z' = -x. */
 static const float matrix[16] = {0, 0, 1, -5, 0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 0, 1};

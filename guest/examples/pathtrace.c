@@ -201,7 +201,7 @@ struct path {
 
 struct worker {
     struct path paths[MOST_WIDTH];
-    struct rt_ray rays[MOST_WIDTH];
+    struct xphmg_ray_record_32 rays[MOST_WIDTH];
     struct rt_hit hits[MOST_WIDTH];
     bool found[MOST_WIDTH];
     struct vec sum[MOST_WIDTH];
@@ -216,9 +216,9 @@ static uint8_t *volatile pixels;
 static volatile int next_row = MOST_HEIGHT, rows_done;
 static uint64_t rays_traced;
 
-static void set_ray(struct rt_ray *ray, struct vec o, struct vec d)
+static void set_ray(struct xphmg_ray_record_32 *ray, struct vec o, struct vec d)
 {
-    *ray = (struct rt_ray){{o.x, o.y, o.z}, {d.x, d.y, d.z}, 1e-3f, INFINITY};
+    *ray = (struct xphmg_ray_record_32){{o.x, o.y, o.z}, {d.x, d.y, d.z}, 1e-3f, INFINITY};
 }
 
 static void start_path(struct worker *w, int x, int y, int sample)
@@ -239,7 +239,7 @@ static void start_path(struct worker *w, int x, int y, int sample)
 }
 
 /* Where the path goes after a hit. */
-static void bounce(struct path *p, struct rt_ray *ray, const struct rt_hit *hit)
+static void bounce(struct path *p, struct xphmg_ray_record_32 *ray, const struct rt_hit *hit)
 {
     uint32_t number = bvh.origins[2 * hit->triangle + 1];
     const float *v = triangles[number];

@@ -12,17 +12,9 @@
 #include <string.h>
 #include <xphmg.h>
 
-enum { CHILDREN = 4, CASES = 200, RAYS = 8, T_CLAMP = 1, PRED_ONLY = 2, TYPE_NODE = 1 };
+enum { CHILDREN = 4, CASES = 200, RAYS = 8, T_CLAMP = 1, PRED_ONLY = 2 };
 
-static struct {
-    float box[CHILDREN][6]; /* min, max */
-    uint32_t padding[4];
-    uint32_t index[3], flags;
-} tile __attribute__((aligned(64)));
-
-struct ray {
-    float o[3], d[3], tmin, tmax;
-};
+static struct xphmg_bvh_node4_32 tile;
 
 static uint32_t seed = 1;
 
@@ -36,14 +28,17 @@ static float number(float lo, float hi)
 
 /* The order of operations of the instruction (rt-semantics.md 7), so even the last bit is the same.
  */
-static int slab(const struct ray *r, const float box[6], float *tnear, float *tfar)
+static int slab(const struct xphmg_ray_record_32 *r,
+                const struct xphmg_aabb_32 *box,
+                float *tnear,
+                float *tfar)
 {
     *tnear = r->tmin;
     *tfar = r->tmax;
     for (int a = 0; a < 3; a++) {
-        float inverse = 1 / r->d[a];
-        float near = (box[r->d[a] < 0 ? a + 3 : a] - r->o[a]) * inverse;
-        float far = (box[r->d[a] < 0 ? a : a + 3] - r->o[a]) * inverse;
+        float inverse = 1 / r->direction[a];
+        float near = ((r->direction[a] < 0 ? box->max : box->min)[a] - r->origin[a]) * inverse;
+        float far = ((r->direction[a] < 0 ? box->min : box->max)[a] - r->origin[a]) * inverse;
 
         *tnear = fmaxf(*tnear, near);
         *tfar = fminf(*tfar, far);
@@ -69,12 +64,12 @@ static void use_fp32(void)
 }
 
 /* Scalar use: x[rd] = hit, x[rd + 1] = tnear, x[rd + 2] = tfar. */
-static void check_scalar(const struct ray *ray)
+static void check_scalar(const struct xphmg_ray_record_32 *ray)
 {
     for (uint64_t c = 0; c < CHILDREN; c++) {
         struct xphmg_slots out = {{0}};
         float tnear, tfar;
-        int hit = slab(ray, tile.box[c], &tnear, &tfar);
+        int hit = slab(ray, &tile.child[c], &tnear, &tfar);
 
         xphmg_csr_write(XPHMG_CSR_RTNODE, (uint64_t)&tile | c);
         out = xphmg_rt_bbox(out, ray, T_CLAMP);
@@ -88,7 +83,7 @@ static void check_scalar(const struct ray *ray)
 
 /* Four lanes, the ray's register the same for all, results in x12 to x23: all hits, all tnear, all
  * tfar. */
-static unsigned check_lanes(const struct ray *ray)
+static unsigned check_lanes(const struct xphmg_ray_record_32 *ray)
 {
     uint64_t out[3][CHILDREN];
     unsigned hits = 0;
@@ -117,7 +112,7 @@ static unsigned check_lanes(const struct ray *ray)
                        "x23");
     for (int c = 0; c < CHILDREN; c++) {
         float tnear, tfar;
-        int hit = slab(ray, tile.box[c], &tnear, &tfar);
+        int hit = slab(ray, &tile.child[c], &tnear, &tfar);
 
         CHECK(out[0][c] == (uint64_t)hit);
         CHECK(!hit || (out[1][c] == bits(tnear) && out[2][c] == bits(tfar)));
@@ -128,14 +123,15 @@ static unsigned check_lanes(const struct ray *ray)
 
 /* A wavefront: eight rays, their addresses in x10 to x17, four boxes: 32 lanes. Bank 1 goes in as
  * the mask of lanes that take part and comes out as the hits. */
-static void check_wavefront(const struct ray rays[RAYS], uint64_t mask)
+static void check_wavefront(const struct xphmg_ray_record_32 rays[RAYS], uint64_t mask)
 {
     uint64_t expected = 0, hits;
 
     for (int i = 0; i < RAYS * CHILDREN; i++) {
         float tnear, tfar;
 
-        expected |= (uint64_t)slab(&rays[i / CHILDREN], tile.box[i % CHILDREN], &tnear, &tfar) << i;
+        expected |= (uint64_t)slab(&rays[i / CHILDREN], &tile.child[i % CHILDREN], &tnear, &tfar)
+                    << i;
     }
     xphmg_csr_write(XPHMG_CSR_RTNODE, (uint64_t)&tile);
     xphmg_csr_write(XPHMG_CSR_SVSTATE, XPHMG_FIELD(XPHMG_SVSTATE_PBANK, 1));
@@ -159,20 +155,23 @@ int main(void)
     unsigned hits = 0;
 
     use_fp32();
-    tile.flags = TYPE_NODE | TYPE_NODE << 2 | TYPE_NODE << 4 | TYPE_NODE << 6;
+    tile.child_flags = XPHMG_FIELD(XPHMG_BVH_NODE4_TYPE0, XPHMG_BVH_NODE4_TYPE0_NODE) |
+                       XPHMG_FIELD(XPHMG_BVH_NODE4_TYPE1, XPHMG_BVH_NODE4_TYPE1_NODE) |
+                       XPHMG_FIELD(XPHMG_BVH_NODE4_TYPE2, XPHMG_BVH_NODE4_TYPE2_NODE) |
+                       XPHMG_FIELD(XPHMG_BVH_NODE4_TYPE3, XPHMG_BVH_NODE4_TYPE3_NODE);
     for (int i = 0; i < CASES; i++) {
-        struct ray rays[RAYS];
+        struct xphmg_ray_record_32 rays[RAYS];
 
         for (int c = 0; c < CHILDREN; c++) {
             for (int a = 0; a < 3; a++) {
-                tile.box[c][a] = number(-2, 1);
-                tile.box[c][a + 3] = tile.box[c][a] + number(0, 2);
+                tile.child[c].min[a] = number(-2, 1);
+                tile.child[c].max[a] = tile.child[c].min[a] + number(0, 2);
             }
         }
         for (int k = 0; k < RAYS; k++) {
             for (int a = 0; a < 3; a++) {
-                rays[k].o[a] = number(-4, 4);
-                rays[k].d[a] = number(-1, 1) - rays[k].o[a];
+                rays[k].origin[a] = number(-4, 4);
+                rays[k].direction[a] = number(-1, 1) - rays[k].origin[a];
             }
             rays[k].tmin = 0;
             rays[k].tmax = k % 2 == 0 ? INFINITY : number(0, 3);

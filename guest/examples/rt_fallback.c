@@ -17,7 +17,7 @@
 enum { RAYS = 300 };
 
 static float triangles[BALL_TRIANGLES][9];
-static struct rt_ray rays[RAYS];
+static struct xphmg_ray_record_32 rays[RAYS];
 static struct rt_hit hits[RAYS];
 static bool found[RAYS];
 static struct rt_bvh bvh;
@@ -42,9 +42,9 @@ static const char *by(bool unit)
 }
 
 /* Every triangle, without a tree: what must come out whatever the machine has. */
-static bool brute_force(const struct rt_ray *ray, struct rt_hit *best)
+static bool brute_force(const struct xphmg_ray_record_32 *ray, struct rt_hit *best)
 {
-    struct rt_ray shrinking = *ray;
+    struct xphmg_ray_record_32 shrinking = *ray;
     bool any = false;
 
     for (uint32_t i = 0; i < bvh.triangle_count; i++) {

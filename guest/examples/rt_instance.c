@@ -21,7 +21,7 @@ static const struct instance instances[INSTANCES] = {
     {0.5f, {-1, 0, 0}, false}, {0.75f, {1, 0.5f, -0.5f}, true}, {0.25f, {0, -1, 1}, true}};
 
 static float triangles[BALL_TRIANGLES][9];
-static struct rt_ray rays[RAYS];
+static struct xphmg_ray_record_32 rays[RAYS];
 static struct rt_bvh ball;
 
 static void to_world(const struct instance *in, const float p[3], float out[3])
@@ -54,11 +54,12 @@ static void inverse(const struct instance *in, float m[16])
 
 /* The ray record takes MTX's results as they come: three numbers of the origin, its w overwritten
  * by the direction, whose own w = 0 falls on tmin, which is put back. */
-static struct rt_ray to_object(const struct instance *in, const struct rt_ray *ray)
+static struct xphmg_ray_record_32 to_object(const struct instance *in,
+                                            const struct xphmg_ray_record_32 *ray)
 {
     const float origin[4] = {ray->origin[0], ray->origin[1], ray->origin[2], 1};
     const float direction[4] = {ray->direction[0], ray->direction[1], ray->direction[2], 0};
-    struct rt_ray out;
+    struct xphmg_ray_record_32 out;
     float m[16];
 
     inverse(in, m);
@@ -73,12 +74,12 @@ static struct rt_ray to_object(const struct instance *in, const struct rt_ray *r
 }
 
 /* The nearest hit of all instances; INSTANCES for none. */
-static int trace(struct rt_ray ray, struct rt_hit *best)
+static int trace(struct xphmg_ray_record_32 ray, struct rt_hit *best)
 {
     int found = INSTANCES;
 
     for (int i = 0; i < INSTANCES; i++) {
-        struct rt_ray local = to_object(&instances[i], &ray);
+        struct xphmg_ray_record_32 local = to_object(&instances[i], &ray);
         struct rt_hit hit;
 
         if (rt_closest(&ball, &local, &hit) == RT_HIT) {

@@ -10,15 +10,14 @@
 #include <string.h>
 #include <xphmg.h>
 
-enum { RAYS = 60, STACK = 64, TILE_BYTES = 128, RANGE_BYTES = 16 };
-enum { TYPE_NODE = 1, TYPE_LEAF = 2, WORD_INDEX = 28, WORD_FLAGS = 31 };
+enum { RAYS = 60, STACK = 64 };
 
 static float triangles[BALL_TRIANGLES][9];
-static struct rt_ray rays[RAYS];
+static struct xphmg_ray_record_32 rays[RAYS];
 static struct rt_bvh bvh;
 
 /* In LDS. Bit 31 of an entry's node_idx marks a leaf. */
-static struct rt_stack_entry *stack;
+static struct xphmg_stack_entry *stack;
 
 static float as_float(uint64_t bits)
 {
@@ -30,43 +29,44 @@ static float as_float(uint64_t bits)
 }
 
 /* Puts the children that the ray meets on top; returns the new top. */
-static struct rt_stack_entry *push_children(const struct rt_bvh *at,
-                                            const struct rt_ray *ray,
-                                            uint32_t node,
-                                            struct rt_stack_entry *top)
+static struct xphmg_stack_entry *push_children(const struct rt_bvh *at,
+                                               const struct xphmg_ray_record_32 *ray,
+                                               uint32_t node,
+                                               struct xphmg_stack_entry *top)
 {
-    const uint32_t *tile = (const uint32_t *)(at->heap + (size_t)node * TILE_BYTES);
+    const struct xphmg_bvh_node4_32 *tile = (const struct xphmg_bvh_node4_32 *)at->heap + node;
+    const uint32_t indices[4] = {tile->child0_idx,
+                                 tile->child1_idx,
+                                 tile->child2_idx,
+                                 tile->child_flags >> XPHMG_BVH_NODE4_CHILD3_IDX_LSB};
 
     for (unsigned c = 0; c < 4; c++) {
-        uint32_t type = tile[WORD_FLAGS] >> 2 * c & 3;
-        uint32_t index = c < 3 ? tile[WORD_INDEX + c] : tile[WORD_FLAGS] >> 8;
+        bool leaf = (tile->child_flags >> XPHMG_BVH_NODE4_TYPE1_LSB * c & XPHMG_BVH_NODE4_TYPE0) ==
+                    XPHMG_BVH_NODE4_TYPE0_LEAF;
         struct xphmg_slots out = {{0}};
 
         xphmg_csr_write(XPHMG_CSR_RTNODE,
                         (uint64_t)node << XPHMG_RTNODE_NODE_LSB | XPHMG_RTNODE_IDX | c);
         out = xphmg_rt_bbox(out, ray, 0);
         if (out.slot[0] != 0) {
-            *top++ = (struct rt_stack_entry){index | (type == TYPE_LEAF ? UINT32_C(1) << 31 : 0),
-                                             as_float(out.slot[1]),
-                                             as_float(out.slot[2])};
+            *top++ = (struct xphmg_stack_entry){indices[c] | (leaf ? UINT32_C(1) << 31 : 0),
+                                                as_float(out.slot[1]),
+                                                as_float(out.slot[2])};
         }
     }
     return top;
 }
 
 /* The nearest hit: every node that the ray meets is visited, the stack order does not matter. */
-static bool trace(const struct rt_bvh *at, struct rt_ray ray, struct rt_hit *hit)
+static bool trace(const struct rt_bvh *at, struct xphmg_ray_record_32 ray, struct rt_hit *hit)
 {
-    struct rt_stack_entry *top = stack;
+    struct xphmg_stack_entry *top = stack;
     bool found = false;
 
-    *top++ = (struct rt_stack_entry){0, 0, INFINITY};
+    *top++ = (struct xphmg_stack_entry){0, 0, INFINITY};
     while (top != stack) {
         uint32_t index = (--top)->node_idx;
-        struct {
-            uint32_t first, count;
-            uint64_t base;
-        } range __attribute__((aligned(16)));
+        struct xphmg_tri_range range;
 
         __asm__ volatile("" ::"r"(&ray) : "memory");
         if (index >> 31 == 0) {
@@ -74,7 +74,7 @@ static bool trace(const struct rt_bvh *at, struct rt_ray ray, struct rt_hit *hit
             CHECK(top - stack <= STACK - 4);
             continue;
         }
-        memcpy(&range, at->heap + (size_t)(index & 0x7FFFFFFF) * RANGE_BYTES, sizeof range);
+        memcpy(&range, at->heap + (size_t)(index & 0x7FFFFFFF) * sizeof range, sizeof range);
         range.base = (uint64_t)at->triangles;
         for (; range.count > 0; range.first++, range.count--) {
             struct xphmg_slots out = {{0}};
@@ -116,7 +116,7 @@ int main(void)
     ball_rays(rays, RAYS);
     size = heap_bytes(&bvh);
     memory = xphmg_xlds_alloc(size);
-    stack = (struct rt_stack_entry *)xphmg_xlds_alloc(STACK * sizeof *stack);
+    stack = (struct xphmg_stack_entry *)xphmg_xlds_alloc(STACK * sizeof *stack);
     printf("%lu bytes of nodes and %d stack entries in LDS\n", (unsigned long)size, STACK);
     CHECK(memory != 0 && stack != NULL);
     xphmg_xlds_cpy(memory, bvh.heap, size);

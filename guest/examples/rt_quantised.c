@@ -13,7 +13,6 @@
 #include <xphmg.h>
 
 enum { RAYS = 80, MAX_NODES = BALL_TRIANGLES + 2, STACK = 64, LEAVES = BALL_TRIANGLES };
-enum { WIDE_BYTES = 128, SMALL_BYTES = 64, WORD_INDEX = 28, WORD_FLAGS = 31, TYPE_LEAF = 2 };
 enum { ZERO_POINT = 3, SCALE_LOG2 = -5 };
 
 static float triangles[BALL_TRIANGLES][9];
@@ -83,41 +82,43 @@ static void use(const struct format *format)
 
 /* ---- small nodes ---- */
 
-/* 24 elements, padding, and the last four words of the wide node. */
-struct small_node {
-    uint8_t box[4][6], padding[24];
-    uint32_t index[3], flags;
-};
+static struct xphmg_bvh_node4_8 nodes[MAX_NODES];
 
-_Static_assert(sizeof(struct small_node) == SMALL_BYTES, "rt-semantics.md 5.2");
-
-static struct small_node nodes[MAX_NODES] __attribute__((aligned(64)));
-
-static const uint32_t *wide_node(uint32_t index)
+/* Kind and index of a child; the words are alike in tiles of every element width. */
+static uint32_t type_of(const struct xphmg_bvh_node4_8 *node, unsigned c)
 {
-    return (const uint32_t *)(bvh.heap + (size_t)index * WIDE_BYTES);
+    return node->child_flags >> XPHMG_BVH_NODE4_TYPE1_LSB * c & XPHMG_BVH_NODE4_TYPE0;
+}
+
+static uint32_t index_of(const struct xphmg_bvh_node4_8 *node, unsigned c)
+{
+    const uint32_t indices[4] = {node->child0_idx,
+                                 node->child1_idx,
+                                 node->child2_idx,
+                                 node->child_flags >> XPHMG_BVH_NODE4_CHILD3_IDX_LSB};
+
+    return indices[c];
 }
 
 /* Makes node `index` and those below it, under the same numbers; how many. */
 static unsigned shrink(const struct format *format, uint32_t index)
 {
-    const uint32_t *wide = wide_node(index);
-    struct small_node *node = &nodes[index];
+    const struct xphmg_bvh_node4_32 *wide = (const struct xphmg_bvh_node4_32 *)bvh.heap + index;
+    struct xphmg_bvh_node4_8 *node = &nodes[index];
     unsigned made = 1;
 
     CHECK(index < MAX_NODES);
-    memset(node, 0, sizeof *node);
-    memcpy(node->index, wide + WORD_INDEX, 16);
+    *node = (struct xphmg_bvh_node4_8){.child0_idx = wide->child0_idx,
+                                       .child1_idx = wide->child1_idx,
+                                       .child2_idx = wide->child2_idx,
+                                       .child_flags = wide->child_flags};
     for (unsigned c = 0; c < 4; c++) {
-        uint32_t type = node->flags >> 2 * c & 3;
-        float box[6];
-
-        memcpy(box, wide + 6 * c, sizeof box);
-        for (unsigned f = 0; type != 0 && f < 6; f++) {
-            node->box[c][f] = encode(format, box[f], f >= 3);
+        for (unsigned a = 0; type_of(node, c) != XPHMG_BVH_NODE4_TYPE0_EMPTY && a < 3; a++) {
+            node->child[c].min[a] = encode(format, wide->child[c].min[a], false);
+            node->child[c].max[a] = encode(format, wide->child[c].max[a], true);
         }
-        if (type == 1) {
-            made += shrink(format, c < 3 ? node->index[c] : node->flags >> 8);
+        if (type_of(node, c) == XPHMG_BVH_NODE4_TYPE0_NODE) {
+            made += shrink(format, index_of(node, c));
         }
     }
     return made;
@@ -132,23 +133,21 @@ static unsigned collect(const uint8_t record[8], uint32_t leaves[LEAVES], unsign
     unsigned depth = 1, count = 0;
 
     while (depth > 0) {
-        const struct small_node *node = &nodes[stack[--depth]];
+        const struct xphmg_bvh_node4_8 *node = &nodes[stack[--depth]];
 
         for (unsigned c = 0; c < 4; c++) {
-            uint32_t type = node->flags >> 2 * c & 3;
+            uint32_t type = type_of(node, c);
             struct xphmg_slots out = {{0}};
 
             xphmg_csr_write(XPHMG_CSR_RTNODE, (uint64_t)node | c);
             out = xphmg_rt_bbox(out, record, 0);
-            *tests += type != 0;
+            *tests += type != XPHMG_BVH_NODE4_TYPE0_EMPTY;
             if (out.slot[0] != 0) {
-                uint32_t index = c < 3 ? node->index[c] : node->flags >> 8;
-
-                if (type == TYPE_LEAF) {
-                    leaves[count++] = index;
+                if (type == XPHMG_BVH_NODE4_TYPE0_LEAF) {
+                    leaves[count++] = index_of(node, c);
                 } else {
                     CHECK(depth < STACK);
-                    stack[depth++] = index;
+                    stack[depth++] = index_of(node, c);
                 }
             }
         }
@@ -157,15 +156,13 @@ static unsigned collect(const uint8_t record[8], uint32_t leaves[LEAVES], unsign
 }
 
 /* The nearest hit in these leaves; the hart computes in FP32 now. */
-static bool decide(struct rt_ray ray, const uint32_t *leaves, unsigned count, struct rt_hit *hit)
+static bool
+decide(struct xphmg_ray_record_32 ray, const uint32_t *leaves, unsigned count, struct rt_hit *hit)
 {
     bool found = false;
 
     for (unsigned i = 0; i < count; i++) {
-        struct {
-            uint32_t first, count;
-            uint64_t base;
-        } range __attribute__((aligned(16)));
+        struct xphmg_tri_range range;
 
         memcpy(&range, bvh.heap + (size_t)leaves[i] * sizeof range, sizeof range);
         range.base = (uint64_t)bvh.triangles;
@@ -190,9 +187,9 @@ static bool decide(struct rt_ray ray, const uint32_t *leaves, unsigned count, st
 }
 
 /* A ray whose numbers are multiples of 1/8 with four significant bits: both formats hold them. */
-static struct rt_ray make_ray(uint32_t *seed)
+static struct xphmg_ray_record_32 make_ray(uint32_t *seed)
 {
-    struct rt_ray ray = {.origin = {0, 0, 3}, .tmin = 0, .tmax = 3.75f};
+    struct xphmg_ray_record_32 ray = {.origin = {0, 0, 3}, .tmin = 0, .tmax = 3.75f};
 
     for (int a = 0; a < 3; a++) {
         *seed = *seed * 1664525u + 1013904223u;
@@ -208,7 +205,7 @@ static void trace_all(const struct format *format)
     uint32_t seed = 7;
 
     for (int i = 0; i < RAYS; i++) {
-        struct rt_ray ray = make_ray(&seed);
+        struct xphmg_ray_record_32 ray = make_ray(&seed);
         const float numbers[8] = {ray.origin[0],
                                   ray.origin[1],
                                   ray.origin[2],
@@ -238,7 +235,7 @@ static void trace_all(const struct format *format)
     printf("%s: %u nodes of %d bytes, %d rays, %u box tests, %u hits\n",
            format->name,
            made,
-           SMALL_BYTES,
+           (int)sizeof nodes[0],
            RAYS,
            tests,
            hits);

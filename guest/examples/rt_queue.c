@@ -13,45 +13,17 @@
 enum { SLOTS = 64, RAYS = 500 };
 enum { EC_QFULL = 5 };
 
-struct queue {
-    uint32_t head, tail, cap, unused;
-    uint64_t base;
-};
-
-struct ray_entry {
-    struct rt_ray ray;
-    uint64_t unused[3], tag;
-};
-
-struct hit_entry {
-    uint64_t tag;
-    uint32_t triangle, leaf;
-    float t, u, v;
-    uint32_t flags;
-};
-
-struct miss_entry {
-    uint64_t tag;
-    uint32_t flags, zero;
-};
-
-struct descriptor {
-    uint64_t bvh_base, rayq, hitq, missq, tri_buf;
-    uint32_t opts, unused;
-    uint64_t memctl[3];
-};
-
-static struct ray_entry ray_slots[SLOTS] __attribute__((aligned(64)));
-static struct hit_entry hit_slots[SLOTS] __attribute__((aligned(64)));
-static struct miss_entry miss_slots[SLOTS] __attribute__((aligned(64)));
-static volatile struct queue rayq = {.cap = SLOTS, .base = (uint64_t)ray_slots};
-static volatile struct queue hitq = {.cap = SLOTS, .base = (uint64_t)hit_slots};
-static volatile struct queue missq = {.cap = SLOTS, .base = (uint64_t)miss_slots};
-static struct descriptor job = {
-    .rayq = (uint64_t)&rayq, .hitq = (uint64_t)&hitq, .missq = (uint64_t)&missq};
+static struct xphmg_ray_entry_32 ray_slots[SLOTS] __attribute__((aligned(64)));
+static struct xphmg_hit_entry_32 hit_slots[SLOTS] __attribute__((aligned(64)));
+static struct xphmg_miss_entry miss_slots[SLOTS] __attribute__((aligned(64)));
+static volatile struct xphmg_queue rayq = {.cap = SLOTS, .base = (uint64_t)ray_slots};
+static volatile struct xphmg_queue hitq = {.cap = SLOTS, .base = (uint64_t)hit_slots};
+static volatile struct xphmg_queue missq = {.cap = SLOTS, .base = (uint64_t)miss_slots};
+static struct xphmg_rt_desc job = {
+    .rayq_desc = (uint64_t)&rayq, .hitq_desc = (uint64_t)&hitq, .missq_desc = (uint64_t)&missq};
 
 static float triangles[BALL_TRIANGLES][9];
-static struct rt_ray rays[RAYS];
+static struct xphmg_ray_record_32 rays[RAYS];
 static struct rt_bvh bvh;
 
 /* ---- the queues ---- */
@@ -76,14 +48,14 @@ static void submit(void)
     xphmg_xfence_wait(ticket);
 }
 
-static void check_hit(const struct hit_entry *e)
+static void check_hit(const struct xphmg_hit_entry_32 *e)
 {
     struct rt_hit hit = {0};
 
     CHECK(rt_closest(&bvh, &rays[e->tag], &hit) == RT_HIT);
     CHECK(hit.t == e->t && hit.u == e->u && hit.v == e->v);
     CHECK(hit.triangle == e->triangle && hit.leaf == e->leaf);
-    CHECK(hit.front == ((e->flags & 1) != 0));
+    CHECK(hit.front == ((e->flags & XPHMG_HIT_ENTRY_FLAGS_FRONT) != 0));
 }
 
 /* Takes what the job has left; returns how many entries. */

@@ -12,15 +12,8 @@
 
 enum { TRIANGLES = 4, CASES = 200, RAYS = 8, FAN = 16, CULL_BACK = 1 };
 
-struct ray {
-    float o[3], d[3], tmin, tmax;
-};
-
 static float corners[FAN][9];
-static struct {
-    uint32_t first, count;
-    uint64_t base;
-} range __attribute__((aligned(16)));
+static struct xphmg_tri_range range;
 
 static uint32_t seed = 7;
 
@@ -59,7 +52,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static struct answer ask(const struct ray *ray, const float v[9])
+static struct answer ask(const struct xphmg_ray_record_32 *ray, const float v[9])
 {
     double e1[3], e2[3], s[3], d[3], p[3], q[3], det, w, least;
     struct answer a;
@@ -67,8 +60,8 @@ static struct answer ask(const struct ray *ray, const float v[9])
     for (int i = 0; i < 3; i++) {
         e1[i] = (double)v[3 + i] - (double)v[i];
         e2[i] = (double)v[6 + i] - (double)v[i];
-        s[i] = (double)ray->o[i] - (double)v[i];
-        d[i] = (double)ray->d[i];
+        s[i] = (double)ray->origin[i] - (double)v[i];
+        d[i] = (double)ray->direction[i];
     }
     cross(d, e2, p);
     det = dot(e1, p);
@@ -92,7 +85,7 @@ static int close_to(float value, double expected)
 
 /* ---- the instruction ---- */
 
-static struct xphmg_slots test(const struct ray *ray, uint32_t first, int cull)
+static struct xphmg_slots test(const struct xphmg_ray_record_32 *ray, uint32_t first, int cull)
 {
     struct xphmg_slots out = {{0}};
 
@@ -100,7 +93,7 @@ static struct xphmg_slots test(const struct ray *ray, uint32_t first, int cull)
     return cull ? xphmg_rt_tri(out, ray, CULL_BACK) : xphmg_rt_tri(out, ray);
 }
 
-static unsigned check_scalar(const struct ray *ray)
+static unsigned check_scalar(const struct xphmg_ray_record_32 *ray)
 {
     unsigned hits = 0;
 
@@ -122,7 +115,7 @@ static unsigned check_scalar(const struct ray *ray)
 }
 
 /* One ray, four triangles: the same as one after the other. hit in x12 to x15, t in x16 to x19. */
-static void check_lanes(const struct ray *ray)
+static void check_lanes(const struct xphmg_ray_record_32 *ray)
 {
     uint64_t out[8];
 
@@ -160,7 +153,7 @@ static void check_lanes(const struct ray *ray)
 }
 
 /* A packet: eight rays in x10 to x17 against the triangle that RTTRI names; hits in bank 1. */
-static uint64_t packet(const struct ray rays[RAYS], uint32_t triangle)
+static uint64_t packet(const struct xphmg_ray_record_32 rays[RAYS], uint32_t triangle)
 {
     uint64_t hits;
 
@@ -181,13 +174,13 @@ static uint64_t packet(const struct ray rays[RAYS], uint32_t triangle)
     return hits;
 }
 
-static struct ray random_ray(void)
+static struct xphmg_ray_record_32 random_ray(void)
 {
-    struct ray ray = {.tmin = 0, .tmax = INFINITY};
+    struct xphmg_ray_record_32 ray = {.tmin = 0, .tmax = INFINITY};
 
     for (int a = 0; a < 3; a++) {
-        ray.o[a] = number(-3, 3);
-        ray.d[a] = number(-0.5f, 0.5f) - ray.o[a];
+        ray.origin[a] = number(-3, 3);
+        ray.direction[a] = number(-0.5f, 0.5f) - ray.origin[a];
     }
     return ray;
 }
@@ -206,11 +199,11 @@ static void check_watertight(void)
     for (int i = 0; i < CASES; i++) {
         const float *edge = corners[i % FAN];
         float at = number(0, 0.98f);
-        struct ray ray = {{0.3f, -0.2f, 3}, {0}, 0, INFINITY};
+        struct xphmg_ray_record_32 ray = {{0.3f, -0.2f, 3}, {0}, 0, INFINITY};
         int hits = 0;
 
         for (int a = 0; a < 3; a++) {
-            ray.d[a] = edge[a] + at * (edge[3 + a] - edge[a]) - ray.o[a];
+            ray.direction[a] = edge[a] + at * (edge[3 + a] - edge[a]) - ray.origin[a];
         }
         for (uint32_t k = 0; k < FAN; k++) {
             range.first = k; /* RTTRI.FIRST reaches eight only */
@@ -230,7 +223,7 @@ int main(void)
     range.base = (uint64_t)corners;
     range.count = TRIANGLES;
     for (int i = 0; i < CASES; i++) {
-        struct ray rays[RAYS];
+        struct xphmg_ray_record_32 rays[RAYS];
         uint64_t expected = 0;
 
         for (int k = 0; k < 9 * TRIANGLES; k++) {

@@ -92,10 +92,9 @@ static int run_user(void (*program)(void))
 
 /* ---- the program ---- */
 
-static struct {
-    float box[4][6];
-    uint32_t padding[4], index[3], flags;
-} node __attribute__((aligned(64))) = {{{-1, -1, -1, 1, 1, 1}}, {0}, {1, 0, 0}, 1};
+static const struct xphmg_bvh_node4_32 node = {.child[0] = {{-1, -1, -1}, {1, 1, 1}},
+                                               .child0_idx = 1,
+                                               .child_flags = XPHMG_BVH_NODE4_TYPE0_NODE};
 
 static const float ray[8] = {0.25f, 0.5f, -4, 0, 0, 2, 0, 100};
 static volatile uint64_t features, granted, denied, mode_seen;

@@ -27,7 +27,7 @@ static uint8_t batch_memory[(WAVE + 1) * 96] __attribute__((aligned(64)));
 
 /* The rays of a wave that are under way: those that met something which lets them pass go on behind
  * it. */
-static struct rt_ray rays[WAVE];
+static struct xphmg_ray_record_32 rays[WAVE];
 static struct rt_hit found[WAVE];
 static bool hit[WAVE];
 static uint32_t owner[WAVE];

@@ -5,58 +5,31 @@
 #include <string.h>
 #include <xphmg.h>
 
-struct rt_ray_entry {
-    struct rt_ray ray;
-    uint64_t unused[3];
-    uint64_t tag;
-};
-
-struct rt_hit_entry {
-    uint64_t tag;
-    uint32_t triangle, leaf;
-    float t, u, v;
-    uint32_t flags; /* bit 0: front */
-};
-
-_Static_assert(sizeof(struct rt_ray_entry) == 64, "RS of rt-semantics.md 5.4");
-_Static_assert(sizeof(struct rt_hit_entry) == 32, "HS of rt-semantics.md 5.4");
-
-struct queue {
-    uint32_t head, tail, cap, unused;
-    uint64_t base;
-};
-
-struct descriptor {
-    uint64_t bvh_base, rayq, hitq, missq, tri_buf;
-    uint32_t opts, unused;
-    uint8_t memctl[24]; /* zeros: the defaults of CAP */
-};
-
-enum { OPT_ANY_HIT = 1 << 4, OPT_NODE8 = 1 << 5 };
-
 /* One slot of a queue stays empty, so that head == tail means empty. */
 size_t rt_batch_bytes(uint32_t capacity)
 {
-    return ((size_t)capacity + 1) * (sizeof(struct rt_ray_entry) + sizeof(struct rt_hit_entry));
+    return ((size_t)capacity + 1) *
+           (sizeof(struct xphmg_ray_entry_32) + sizeof(struct xphmg_hit_entry_32));
 }
 
 void rt_batch_make(struct rt_batch *batch, void *memory, uint32_t capacity)
 {
     batch->rays = memory;
-    batch->hits = (struct rt_hit_entry *)(batch->rays + capacity + 1);
+    batch->hits = (struct xphmg_hit_entry_32 *)(batch->rays + capacity + 1);
     batch->capacity = capacity;
 }
 
 static bool run(const struct rt_batch *batch, const struct rt_bvh *bvh, uint32_t count, bool any)
 {
-    struct queue rays = {0, count, batch->capacity + 1, 0, (uint64_t)batch->rays};
-    struct queue hits = {0, 0, batch->capacity + 1, 0, (uint64_t)batch->hits};
-    struct descriptor job = {
+    struct xphmg_queue rays = {0, count, batch->capacity + 1, 0, (uint64_t)batch->rays};
+    struct xphmg_queue hits = {0, 0, batch->capacity + 1, 0, (uint64_t)batch->hits};
+    struct xphmg_rt_desc job = {
         .bvh_base = (uint64_t)bvh->heap,
-        .rayq = (uint64_t)&rays,
-        .hitq = (uint64_t)&hits,
+        .rayq_desc = (uint64_t)&rays,
+        .hitq_desc = (uint64_t)&hits,
         .tri_buf = (uint64_t)bvh->triangles,
-        .opts = (any ? OPT_ANY_HIT : 0) | (bvh->children == 8 ? OPT_NODE8 : 0),
+        .opts = (any ? XPHMG_RT_DESC_OPTS_ANY_HIT : 0) |
+                (bvh->children == 8 ? XPHMG_RT_DESC_OPTS_NODE8 : 0),
     };
 
     __asm__ volatile("" ::"r"(&rays), "r"(&hits), "r"(&job) : "memory");
@@ -66,7 +39,7 @@ static bool run(const struct rt_batch *batch, const struct rt_bvh *bvh, uint32_t
 
 /* The same without jobs; the nearest hit serves for any. */
 static enum rt_status trace_each(const struct rt_bvh *bvh,
-                                 const struct rt_ray *rays,
+                                 const struct xphmg_ray_record_32 *rays,
                                  uint32_t count,
                                  bool *found,
                                  struct rt_hit *hits)
@@ -84,7 +57,7 @@ static enum rt_status trace_each(const struct rt_bvh *bvh,
 
 enum rt_status rt_batch_trace(struct rt_batch *batch,
                               const struct rt_bvh *bvh,
-                              const struct rt_ray *rays,
+                              const struct xphmg_ray_record_32 *rays,
                               uint32_t count,
                               bool any,
                               bool *found,
@@ -106,11 +79,15 @@ enum rt_status rt_batch_trace(struct rt_batch *batch,
             return RT_JOB_FAILED;
         }
         for (uint32_t i = 0; i < now && batch->hits[i].tag != UINT64_MAX; i++) {
-            const struct rt_hit_entry *e = &batch->hits[i];
+            const struct xphmg_hit_entry_32 *e = &batch->hits[i];
 
             found[e->tag] = true;
-            hits[e->tag] =
-                (struct rt_hit){e->t, e->u, e->v, e->triangle, e->leaf, (e->flags & 1) != 0};
+            hits[e->tag] = (struct rt_hit){e->t,
+                                           e->u,
+                                           e->v,
+                                           e->triangle,
+                                           e->leaf,
+                                           (e->flags & XPHMG_HIT_ENTRY_FLAGS_FRONT) != 0};
         }
     }
     return RT_OK;

@@ -6,8 +6,14 @@
 #include <string.h>
 #include <xphmg.h>
 
-enum { HEADER_BYTES = 128, TILE_BYTES = 128, RANGE_BYTES = 16, ALIGN = 64, LEAF = 4 };
-enum { WORD_INDEX = 28, WORD_FLAGS = 31, TYPE_NODE = 1, TYPE_LEAF = 2 };
+enum {
+    HEADER_BYTES = 128,
+    TILE_BYTES = sizeof(struct xphmg_bvh_node4_32),
+    RANGE_BYTES = sizeof(struct xphmg_tri_range),
+    TRIANGLE_BYTES = sizeof(struct xphmg_triangle_32),
+    ALIGN = 64,
+    LEAF = 4
+};
 
 struct box {
     float lo[3], hi[3];
@@ -41,7 +47,7 @@ static size_t heap_bytes(uint32_t count, uint32_t children)
 
 size_t rt_build_bytes(uint32_t count, uint32_t children)
 {
-    return HEADER_BYTES + heap_bytes(count, children) + align_up((size_t)36 * count) +
+    return HEADER_BYTES + heap_bytes(count, children) + align_up((size_t)TRIANGLE_BYTES * count) +
            align_up((size_t)8 * count);
 }
 
@@ -136,10 +142,10 @@ static void split(struct builder *b, struct part *part, struct part *rest)
 
 static uint32_t make_range(struct builder *b, const struct part *part)
 {
-    uint32_t words[4] = {part->first, part->count, 0, 0}; /* base 0: the image's own buffer */
+    struct xphmg_tri_range range = {part->first, part->count, 0}; /* the image's own buffer */
     uint32_t index = b->next_range++;
 
-    memcpy(b->heap + (size_t)index * RANGE_BYTES, words, sizeof words);
+    memcpy(b->heap + (size_t)index * RANGE_BYTES, &range, sizeof range);
     return index;
 }
 
@@ -150,16 +156,20 @@ static void put_child(struct builder *b,
                       uint32_t type,
                       uint32_t index)
 {
-    uint32_t *tile = (uint32_t *)(b->heap + (size_t)(node + c / 4) * TILE_BYTES);
-    float *box = (float *)tile + 6 * (c % 4);
+    struct xphmg_bvh_node4_32 *tile =
+        (struct xphmg_bvh_node4_32 *)(b->heap + (size_t)(node + c / 4) * TILE_BYTES);
+    uint32_t *indices[3] = {&tile->child0_idx, &tile->child1_idx, &tile->child2_idx};
+    uint32_t slot = c % 4;
 
     for (int k = 0; k < 3; k++) {
-        box[k] = part->box.lo[k] - b->pad;
-        box[3 + k] = part->box.hi[k] + b->pad;
+        tile->child[slot].min[k] = part->box.lo[k] - b->pad;
+        tile->child[slot].max[k] = part->box.hi[k] + b->pad;
     }
-    tile[WORD_FLAGS] |= type << 2 * (c % 4) | (c % 4 == 3 ? index << 8 : 0);
-    if (c % 4 < 3) {
-        tile[WORD_INDEX + c % 4] = index;
+    tile->child_flags |= type << XPHMG_BVH_NODE4_TYPE1_LSB * slot;
+    if (slot < 3) {
+        *indices[slot] = index;
+    } else {
+        tile->child_flags |= index << XPHMG_BVH_NODE4_CHILD3_IDX_LSB;
     }
 }
 
@@ -181,12 +191,12 @@ static void make_node(struct builder *b, uint32_t node, struct part whole)
     }
     for (uint32_t c = 0; c < count; c++) {
         if (parts[c].count <= LEAF) {
-            put_child(b, node, c, &parts[c], TYPE_LEAF, make_range(b, &parts[c]));
+            put_child(b, node, c, &parts[c], XPHMG_BVH_NODE4_TYPE0_LEAF, make_range(b, &parts[c]));
         } else {
             uint32_t below = b->next_node;
 
             b->next_node += b->children / 4;
-            put_child(b, node, c, &parts[c], TYPE_NODE, below);
+            put_child(b, node, c, &parts[c], XPHMG_BVH_NODE4_TYPE0_NODE, below);
             make_node(b, below, parts[c]);
         }
     }
@@ -197,7 +207,7 @@ static void make_node(struct builder *b, uint32_t node, struct part whole)
 static void put_header(uint8_t *image, uint32_t count, const struct builder *b, uint64_t heap_size)
 {
     uint64_t triangles = HEADER_BYTES + heap_size;
-    uint64_t origins = triangles + align_up((size_t)36 * count);
+    uint64_t origins = triangles + align_up((size_t)TRIANGLE_BYTES * count);
     uint32_t words[4] = {1, HEADER_BYTES, b->children, 0};
     uint64_t numbers[8] = {XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
                                XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2),
@@ -205,7 +215,7 @@ static void put_header(uint8_t *image, uint32_t count, const struct builder *b, 
                            HEADER_BYTES,
                            heap_size,
                            triangles,
-                           (uint64_t)36 * count,
+                           (uint64_t)TRIANGLE_BYTES * count,
                            origins,
                            (uint64_t)8 * count};
     uint32_t counts[4] = {0, 0, 0, count};
@@ -237,7 +247,7 @@ rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children
     struct part whole = {0, count, {{0}, {0}}};
 
     memset(image, 0, size);
-    b.order = (uint32_t *)((uint8_t *)corners + align_up((size_t)36 * count));
+    b.order = (uint32_t *)((uint8_t *)corners + align_up((size_t)TRIANGLE_BYTES * count));
     for (uint32_t i = 0; i < count; i++) {
         b.order[2 * i + 1] = i;
     }
@@ -251,7 +261,7 @@ rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children
     b.pad = padding(&whole.box, reach);
     make_node(&b, 0, whole);
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(corners + (size_t)9 * i, corners_of(&b, i), 36);
+        memcpy(corners + (size_t)9 * i, corners_of(&b, i), TRIANGLE_BYTES);
     }
     put_header(image, count, &b, heap_size);
     return size;

@@ -12,7 +12,12 @@ struct header {
     uint32_t root, nodes, leaves, triangle_count;
 };
 
-enum { TRIANGLE_BYTES = 36, ORIGIN_BYTES = 8, TILE_BYTES = 128, ALIGN = 64 };
+enum {
+    TRIANGLE_BYTES = sizeof(struct xphmg_triangle_32),
+    TILE_BYTES = sizeof(struct xphmg_bvh_node4_32),
+    ORIGIN_BYTES = 8,
+    ALIGN = 64
+};
 enum { PET_FP32 = 1, EW_32 = 2 };
 
 /* Everything else of MODE zero: no packing, no quantization, rounding to nearest. */

@@ -12,20 +12,17 @@
  *     }
  *
  * Images are those of `facet bvh build --format xphmg4|xphmg8 --ew 32`: 4 or 8 children per node,
- * FP32 elements. */
+ * FP32 elements.
+ *
+ * Rays are the ray records of the contract (rt-semantics.md 5.1) in FP32. The direction has any
+ * length, t counts in it; hits lie in [tmin, tmax], both ends included. */
 #ifndef GUEST_RT_H
 #define GUEST_RT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A ray record (rt-semantics.md 5.1). The direction has any length, t counts in it; hits lie in
- * [tmin, tmax], both ends included. */
-struct rt_ray {
-    float origin[3], direction[3];
-    float tmin, tmax;
-};
+#include <xphmg.h>
 
 struct rt_hit {
     float t, u, v;     /* u, v: weights of the triangle's second and third corner */
@@ -47,12 +44,6 @@ enum { RT_LEVELS = 256, RT_STEPS = 1 << 24 };
 #ifndef RT_STACK
 #define RT_STACK 24 /* entries; any number from 1 on gives the same hits */
 #endif
-
-/* What a traversal stack holds (rt-semantics.md 5.4). */
-struct rt_stack_entry {
-    uint32_t node_idx;
-    float tnear, tfar;
-};
 
 /* An image that rt_open() found sound. Not changed by tracing: harts may share it. */
 struct rt_bvh {
@@ -87,9 +78,10 @@ rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children
 void rt_use(const struct rt_bvh *bvh);
 
 /* The nearest hit; of several at the same t the one with the lowest triangle number. */
-enum rt_status rt_closest(const struct rt_bvh *bvh, const struct rt_ray *ray, struct rt_hit *hit);
+enum rt_status
+rt_closest(const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, struct rt_hit *hit);
 /* Whether there is a hit at all; faster. */
-enum rt_status rt_any(const struct rt_bvh *bvh, const struct rt_ray *ray);
+enum rt_status rt_any(const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray);
 
 /* Tests that RT instructions and jobs of this hart have made so far, modulo 2^28 (RTSTAT). */
 struct rt_counts {
@@ -101,8 +93,8 @@ struct rt_counts rt_counts(void);
 
 /* Memory for a queue of up to `capacity` rays; fill in with rt_batch_make(). */
 struct rt_batch {
-    struct rt_ray_entry *rays;
-    struct rt_hit_entry *hits;
+    struct xphmg_ray_entry_32 *rays;
+    struct xphmg_hit_entry_32 *hits;
     uint32_t capacity;
 };
 
@@ -115,7 +107,7 @@ void rt_batch_make(struct rt_batch *batch, void *memory, uint32_t capacity);
  * need not be the nearest. */
 enum rt_status rt_batch_trace(struct rt_batch *batch,
                               const struct rt_bvh *bvh,
-                              const struct rt_ray *rays,
+                              const struct xphmg_ray_record_32 *rays,
                               uint32_t count,
                               bool any,
                               bool *found,

@@ -23,7 +23,10 @@ static void slab(float lo, float hi, float o, float d, float *tn, float *tf)
 }
 
 /* Comparisons with a NaN are false, so a NaN anywhere ends as no hit, as NANLANE does. */
-bool rt_software_box(const float box[6], const struct rt_ray *ray, float *tnear, float *tfar)
+bool rt_software_box(const struct xphmg_aabb_32 *box,
+                     const struct xphmg_ray_record_32 *ray,
+                     float *tnear,
+                     float *tfar)
 {
     float cn = ray->tmin, cf = ray->tmax;
     bool sound = true;
@@ -31,8 +34,8 @@ bool rt_software_box(const float box[6], const struct rt_ray *ray, float *tnear,
     for (int a = 0; a < 3; a++) {
         float tn, tf;
 
-        slab(box[a], box[a + 3], ray->origin[a], ray->direction[a], &tn, &tf);
-        sound = sound && box[a] <= box[a + 3] && tn == tn && tf == tf;
+        slab(box->min[a], box->max[a], ray->origin[a], ray->direction[a], &tn, &tf);
+        sound = sound && box->min[a] <= box->max[a] && tn == tn && tf == tf;
         cn = tn > cn ? tn : cn;
         cf = tf < cf ? tf : cf;
     }
@@ -93,7 +96,7 @@ static struct view view_along(const float d[3])
 }
 
 bool rt_software_triangle(const float corners[9],
-                          const struct rt_ray *ray,
+                          const struct xphmg_ray_record_32 *ray,
                           struct rt_software_hit *hit)
 {
     const float *d = ray->direction;

@@ -5,8 +5,11 @@
 
 #include "rt.h"
 
-/* A box (min x y z, max x y z) against the ray's interval; what T_CLAMP reports. */
-bool rt_software_box(const float box[6], const struct rt_ray *ray, float *tnear, float *tfar);
+/* A box against the ray's interval; what T_CLAMP reports. */
+bool rt_software_box(const struct xphmg_aabb_32 *box,
+                     const struct xphmg_ray_record_32 *ray,
+                     float *tnear,
+                     float *tfar);
 
 struct rt_software_hit {
     float t, u, v;
@@ -15,7 +18,7 @@ struct rt_software_hit {
 
 /* A triangle of nine numbers. */
 bool rt_software_triangle(const float corners[9],
-                          const struct rt_ray *ray,
+                          const struct xphmg_ray_record_32 *ray,
                           struct rt_software_hit *hit);
 
 #endif

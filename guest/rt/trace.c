@@ -18,20 +18,11 @@
 #include <string.h>
 #include <xphmg.h>
 
-enum { TILE_BYTES = 128, TILE_CHILDREN = 4, WORD_INDEX = 28, WORD_FLAGS = 31 };
-enum { TYPE_NODE = 1, TYPE_LEAF = 2 };
+enum { TILE_CHILDREN = 4 };
 enum { LANES = 4, T_CLAMP = 1, CULL_BACK = 1 };
 
-/* A TriRange. */
-struct range {
-    uint32_t first, count;
-    uint64_t base;
-} __attribute__((aligned(16)));
-
-_Static_assert(sizeof(struct rt_stack_entry) == 12, "rt-semantics.md 5.4");
-
 struct child {
-    struct rt_stack_entry at; /* of the node or leaf */
+    struct xphmg_stack_entry at; /* of the node or leaf */
     bool leaf;
 };
 
@@ -44,7 +35,7 @@ struct entry {
 
 struct walk {
     const struct rt_bvh *bvh;
-    struct rt_ray ray; /* tmax shrinks */
+    struct xphmg_ray_record_32 ray; /* tmax shrinks */
     bool any, found;
     struct rt_hit best;
     struct entry stack[RT_STACK]; /* a ring: the oldest entry gives way */
@@ -59,8 +50,10 @@ static const struct entry root = {.child.at.tnear = -__builtin_inff(), .last = t
 /* ---- the two instructions ---- */
 
 /* One ray against four children of the node; bit c of the result: child first + c is hit. */
-static unsigned
-test_boxes(uint64_t node, const struct rt_ray *ray, float tnear[LANES], float tfar[LANES])
+static unsigned test_boxes(uint64_t node,
+                           const struct xphmg_ray_record_32 *ray,
+                           float tnear[LANES],
+                           float tfar[LANES])
 {
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
     register uint64_t n0 __asm__("x16"), n1 __asm__("x17"), n2 __asm__("x18"), n3 __asm__("x19");
@@ -100,7 +93,8 @@ struct triangle_hits {
 };
 
 /* One ray against four triangles of the range. */
-static void test_triangles(uint64_t range, const struct rt_ray *ray, struct triangle_hits *out)
+static void
+test_triangles(uint64_t range, const struct xphmg_ray_record_32 *ray, struct triangle_hits *out)
 {
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
     register uint64_t t0 __asm__("x16"), t1 __asm__("x17"), t2 __asm__("x18"), t3 __asm__("x19");
@@ -141,9 +135,10 @@ static void test_triangles(uint64_t range, const struct rt_ray *ray, struct tria
 
 /* Whether the triangle shows the ray its front: RT.TRI does not say, but with CULL_BACK it hits
  * fronts alone, and the hit itself is in the ray's closed interval. */
-static bool is_front(const struct rt_bvh *bvh, const struct rt_ray *ray, uint32_t triangle)
+static bool
+is_front(const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, uint32_t triangle)
 {
-    struct range one = {triangle, 1, (uint64_t)bvh->triangles};
+    struct xphmg_tri_range one = {triangle, 1, (uint64_t)bvh->triangles};
     struct xphmg_slots none = {{0}};
     struct rt_software_hit hit = {0};
 
@@ -157,28 +152,32 @@ static bool is_front(const struct rt_bvh *bvh, const struct rt_ray *ray, uint32_
 
 /* ---- the same without them ---- */
 
-static unsigned software_boxes(const uint32_t *tile,
-                               const struct rt_ray *ray,
+static uint32_t type_of(uint32_t flags, unsigned child)
+{
+    return flags >> XPHMG_BVH_NODE4_TYPE1_LSB * child & XPHMG_BVH_NODE4_TYPE0;
+}
+
+static unsigned software_boxes(const struct xphmg_bvh_node4_32 *tile,
+                               const struct xphmg_ray_record_32 *ray,
                                float tnear[LANES],
                                float tfar[LANES])
 {
     unsigned hits = 0;
 
     for (unsigned c = 0; c < LANES; c++) {
-        uint32_t type = tile[WORD_FLAGS] >> 2 * c & 3;
-        float box[6];
+        uint32_t type = type_of(tile->child_flags, c);
 
-        memcpy(box, tile + 6 * c, sizeof box);
-        if ((type == TYPE_NODE || type == TYPE_LEAF) &&
-            rt_software_box(box, ray, &tnear[c], &tfar[c])) {
+        if ((type == XPHMG_BVH_NODE4_TYPE0_NODE || type == XPHMG_BVH_NODE4_TYPE0_LEAF) &&
+            rt_software_box(&tile->child[c], ray, &tnear[c], &tfar[c])) {
             hits |= 1u << c;
         }
     }
     return hits;
 }
 
-static void
-software_triangles(const struct range *range, const struct rt_ray *ray, struct triangle_hits *out)
+static void software_triangles(const struct xphmg_tri_range *range,
+                               const struct xphmg_ray_record_32 *ray,
+                               struct triangle_hits *out)
 {
     const float *corners = (const float *)range->base + (size_t)9 * range->first;
 
@@ -214,9 +213,13 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
     unsigned count = 0;
 
     for (unsigned half = 0; half < w->bvh->children / TILE_CHILDREN; half++) {
-        const uint32_t *tile =
-            (const uint32_t *)(w->bvh->heap + (size_t)(node + half) * TILE_BYTES);
-        uint32_t flags = tile[WORD_FLAGS];
+        const struct xphmg_bvh_node4_32 *tile =
+            (const struct xphmg_bvh_node4_32 *)w->bvh->heap + node + half;
+        uint32_t flags = tile->child_flags;
+        const uint32_t indices[4] = {tile->child0_idx,
+                                     tile->child1_idx,
+                                     tile->child2_idx,
+                                     flags >> XPHMG_BVH_NODE4_CHILD3_IDX_LSB};
         /* the second half of a BVHNode8 is its children 4 to 7, or a BVHNode4 by itself */
         uint64_t rtnode = (uint64_t)(whole ? node : node + half) << XPHMG_RTNODE_NODE_LSB |
                           XPHMG_RTNODE_IDX | (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
@@ -226,10 +229,9 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
 
         for (unsigned c = 0; hits != 0; c++, hits >>= 1) {
             if ((hits & 1) != 0) {
-                struct child child = {.at = {.node_idx = c < 3 ? tile[WORD_INDEX + c] : flags >> 8,
-                                             .tnear = tnear[c],
-                                             .tfar = tfar[c]},
-                                      .leaf = (flags >> 2 * c & 3) == TYPE_LEAF};
+                struct child child = {
+                    .at = {.node_idx = indices[c], .tnear = tnear[c], .tfar = tfar[c]},
+                    .leaf = type_of(flags, c) == XPHMG_BVH_NODE4_TYPE0_LEAF};
 
                 insert(list, count++, child);
             }
@@ -261,7 +263,7 @@ static void take(struct walk *w, const struct triangle_hits *hits, uint32_t tria
 static void visit_leaf(struct walk *w, uint32_t leaf)
 {
     struct triangle_hits hits;
-    struct range rest;
+    struct xphmg_tri_range rest;
 
     memcpy(&rest, w->bvh->heap + (size_t)leaf * sizeof rest, sizeof rest);
     rest.base = rest.base != 0 ? rest.base : (uint64_t)w->bvh->triangles;
@@ -384,7 +386,8 @@ static enum rt_status walk(struct walk *w)
 /* ---- the doors ---- */
 
 /* Stack and trail need no clearing: what is read was written before. */
-static void start(struct walk *w, const struct rt_bvh *bvh, const struct rt_ray *ray, bool any)
+static void
+start(struct walk *w, const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, bool any)
 {
     w->bvh = bvh;
     w->ray = *ray;
@@ -394,7 +397,8 @@ static void start(struct walk *w, const struct rt_bvh *bvh, const struct rt_ray 
     w->trail[0] = 0;
 }
 
-enum rt_status rt_closest(const struct rt_bvh *bvh, const struct rt_ray *ray, struct rt_hit *hit)
+enum rt_status
+rt_closest(const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, struct rt_hit *hit)
 {
     struct walk w;
     enum rt_status status;
@@ -409,7 +413,7 @@ enum rt_status rt_closest(const struct rt_bvh *bvh, const struct rt_ray *ray, st
     return status;
 }
 
-enum rt_status rt_any(const struct rt_bvh *bvh, const struct rt_ray *ray)
+enum rt_status rt_any(const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray)
 {
     struct walk w;
 

@@ -1,128 +1,141 @@
-/* Bit layouts of the GFX12 nodes as tables: F(name, member, first bit, width). The codecs, the dump
- * and the round-trip tests use the same lists, and the compiler checks that each covers its node
- * exactly. Names are those of the documents; members are those of the structs in <facet/gfx12.h>.
- * C bit-fields were rejected: their order is the compiler's choice. Sections 3, 4, 7.1, 7.4 and 8.
- */
+/* The members of the GFX12 nodes as lists: F(name, member, first bit, width). Places come from
+ * spec/gfx12.layout.tsv; a list says which member of the structs in <facet/gfx12.h> holds each. The
+ * codecs, the dump and the round-trip tests use the same lists, and the compiler checks that each
+ * covers its node exactly. C bit-fields were rejected: their order is the compiler's choice.
+ * Sections 3, 4, 7.1, 7.4 and 8. */
 #ifndef FACET_BVH_GFX12_NODE_H
 #define FACET_BVH_GFX12_NODE_H
 
 #include <facet/gfx12.h>
 
 #include "base/bits.h"
+#include "contract/gfx12_layouts.h"
+
+#define FACET_GFX12_CALL(F, ...) F(__VA_ARGS__)
+#define FACET_GFX12_AT(F, structure, name, NAME, member)                                           \
+    FACET_GFX12_CALL(F,                                                                            \
+                     name,                                                                         \
+                     member,                                                                       \
+                     8 * (int)FACET_GFX12_##structure##_##NAME##_AT +                              \
+                         FACET_GFX12_##structure##_##NAME##_LSB,                                   \
+                     FACET_GFX12_##structure##_##NAME##_BITS)
 
 /* clang-format off */
 
 /* A box on the 12-bit grid of its node. Minima round down and maxima round up, so that a quantized
  * box never loses a hit; max is stored minus one, since 4096 does not fit 12 bits. */
 #define FACET_GFX12_CHILD_FIELDS(F)                                                                \
-    F(min_x, min[0], 0, 12)                                                                        \
-    F(min_y, min[1], 12, 12)                                                                       \
-    F(cull_flags, cull_flags, 24, 4)                                                               \
-    F(unused, unused, 28, 4)                                                                       \
-    F(min_z, min[2], 32, 12)                                                                       \
-    F(max_x, max[0], 44, 12)                                                                       \
-    F(cull_mask, cull_mask, 56, 8)                                                                 \
-    F(max_y, max[1], 64, 12)                                                                       \
-    F(max_z, max[2], 76, 12)                                                                       \
-    F(node_type, node_type, 88, 4)                                                                 \
-    F(node_size, node_size, 92, 4)
+    FACET_GFX12_AT(F, BOX_CHILD, min_x, MIN_X, min[0])                                             \
+    FACET_GFX12_AT(F, BOX_CHILD, min_y, MIN_Y, min[1])                                             \
+    FACET_GFX12_AT(F, BOX_CHILD, cull_flags, CULL_FLAGS, cull_flags)                               \
+    FACET_GFX12_AT(F, BOX_CHILD, unused, UNUSED, unused)                                           \
+    FACET_GFX12_AT(F, BOX_CHILD, min_z, MIN_Z, min[2])                                             \
+    FACET_GFX12_AT(F, BOX_CHILD, max_x, MAX_X, max[0])                                             \
+    FACET_GFX12_AT(F, BOX_CHILD, cull_mask, CULL_MASK, cull_mask)                                  \
+    FACET_GFX12_AT(F, BOX_CHILD, max_y, MAX_Y, max[1])                                             \
+    FACET_GFX12_AT(F, BOX_CHILD, max_z, MAX_Z, max[2])                                             \
+    FACET_GFX12_AT(F, BOX_CHILD, node_type, NODE_TYPE, node_type)                                  \
+    FACET_GFX12_AT(F, BOX_CHILD, node_size, NODE_SIZE, node_size)
 
 /* The 256 bits before the children of a box node. */
 #define FACET_GFX12_BOX_FIELDS(F)                                                                  \
-    F(internal_child_offset, internal_child_offset, 0, 32)                                         \
-    F(primitive_child_offset, primitive_child_offset, 32, 32)                                      \
-    F(parent, parent, 64, 32)                                                                      \
-    F(origin_x, origin[0], 96, 32)                                                                 \
-    F(origin_y, origin[1], 128, 32)                                                                \
-    F(origin_z, origin[2], 160, 32)                                                                \
-    F(exponent_x, exponent[0], 192, 8)                                                             \
-    F(exponent_y, exponent[1], 200, 8)                                                             \
-    F(exponent_z, exponent[2], 208, 8)                                                             \
-    F(unused, unused, 216, 4)                                                                      \
-    F(child_count_minus_one, child_count_minus_one, 220, 4)                                        \
-    F(obb_matrix_index, obb_matrix_index, 224, 32)
+    FACET_GFX12_AT(F, BOX_NODE, internal_child_offset, INTERNAL_CHILD_OFFSET, internal_child_offset)\
+    FACET_GFX12_AT(F, BOX_NODE, primitive_child_offset, PRIMITIVE_CHILD_OFFSET, primitive_child_offset)\
+    FACET_GFX12_AT(F, BOX_NODE, parent, PARENT, parent)                                            \
+    FACET_GFX12_AT(F, BOX_NODE, origin_x, ORIGIN_X, origin[0])                                     \
+    FACET_GFX12_AT(F, BOX_NODE, origin_y, ORIGIN_Y, origin[1])                                     \
+    FACET_GFX12_AT(F, BOX_NODE, origin_z, ORIGIN_Z, origin[2])                                     \
+    FACET_GFX12_AT(F, BOX_NODE, exponent_x, EXPONENT_X, exponent[0])                               \
+    FACET_GFX12_AT(F, BOX_NODE, exponent_y, EXPONENT_Y, exponent[1])                               \
+    FACET_GFX12_AT(F, BOX_NODE, exponent_z, EXPONENT_Z, exponent[2])                               \
+    FACET_GFX12_AT(F, BOX_NODE, unused, UNUSED, unused)                                            \
+    FACET_GFX12_AT(F, BOX_NODE, child_count_minus_one, CHILD_COUNT_MINUS_ONE, child_count_minus_one)\
+    FACET_GFX12_AT(F, BOX_NODE, obb_matrix_index, OBB_MATRIX_INDEX, obb_matrix_index)
 
 /* The 640 bits before the children of an instance node. */
 #define FACET_GFX12_INSTANCE_FIELDS(F)                                                             \
-    F(world_to_object_00, world_to_object[0], 0, 32)                                               \
-    F(world_to_object_01, world_to_object[1], 32, 32)                                              \
-    F(world_to_object_02, world_to_object[2], 64, 32)                                              \
-    F(world_to_object_03, world_to_object[3], 96, 32)                                              \
-    F(world_to_object_10, world_to_object[4], 128, 32)                                             \
-    F(world_to_object_11, world_to_object[5], 160, 32)                                             \
-    F(world_to_object_12, world_to_object[6], 192, 32)                                             \
-    F(world_to_object_13, world_to_object[7], 224, 32)                                             \
-    F(world_to_object_20, world_to_object[8], 256, 32)                                             \
-    F(world_to_object_21, world_to_object[9], 288, 32)                                             \
-    F(world_to_object_22, world_to_object[10], 320, 32)                                            \
-    F(world_to_object_23, world_to_object[11], 352, 32)                                            \
-    F(bvh_addr, pointer, 384, 64)                                                                  \
-    F(parent, parent, 448, 32)                                                                     \
-    F(user_data, user_data, 480, 24)                                                               \
-    F(cull_mask, cull_mask, 504, 8)                                                                \
-    F(origin_x, origin[0], 512, 32)                                                                \
-    F(origin_y, origin[1], 544, 32)                                                                \
-    F(origin_z, origin[2], 576, 32)                                                                \
-    F(exponent_x, exponent[0], 608, 8)                                                             \
-    F(exponent_y, exponent[1], 616, 8)                                                             \
-    F(exponent_z, exponent[2], 624, 8)                                                             \
-    F(unused, unused, 632, 4)                                                                      \
-    F(child_count_minus_one, child_count_minus_one, 636, 4)
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_00, WORLD_TO_OBJECT_00, world_to_object[0])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_01, WORLD_TO_OBJECT_01, world_to_object[1])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_02, WORLD_TO_OBJECT_02, world_to_object[2])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_03, WORLD_TO_OBJECT_03, world_to_object[3])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_10, WORLD_TO_OBJECT_10, world_to_object[4])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_11, WORLD_TO_OBJECT_11, world_to_object[5])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_12, WORLD_TO_OBJECT_12, world_to_object[6])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_13, WORLD_TO_OBJECT_13, world_to_object[7])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_20, WORLD_TO_OBJECT_20, world_to_object[8])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_21, WORLD_TO_OBJECT_21, world_to_object[9])   \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_22, WORLD_TO_OBJECT_22, world_to_object[10])  \
+    FACET_GFX12_AT(F, INSTANCE_NODE, world_to_object_23, WORLD_TO_OBJECT_23, world_to_object[11])  \
+    FACET_GFX12_AT(F, INSTANCE_NODE, bvh_addr, BVH_ADDR, pointer)                                  \
+    FACET_GFX12_AT(F, INSTANCE_NODE, parent, PARENT, parent)                                       \
+    FACET_GFX12_AT(F, INSTANCE_NODE, user_data, USER_DATA, user_data)                              \
+    FACET_GFX12_AT(F, INSTANCE_NODE, cull_mask, CULL_MASK, cull_mask)                              \
+    FACET_GFX12_AT(F, INSTANCE_NODE, origin_x, ORIGIN_X, origin[0])                                \
+    FACET_GFX12_AT(F, INSTANCE_NODE, origin_y, ORIGIN_Y, origin[1])                                \
+    FACET_GFX12_AT(F, INSTANCE_NODE, origin_z, ORIGIN_Z, origin[2])                                \
+    FACET_GFX12_AT(F, INSTANCE_NODE, exponent_x, EXPONENT_X, exponent[0])                          \
+    FACET_GFX12_AT(F, INSTANCE_NODE, exponent_y, EXPONENT_Y, exponent[1])                          \
+    FACET_GFX12_AT(F, INSTANCE_NODE, exponent_z, EXPONENT_Z, exponent[2])                          \
+    FACET_GFX12_AT(F, INSTANCE_NODE, unused, UNUSED, unused)                                       \
+    FACET_GFX12_AT(F, INSTANCE_NODE, child_count_minus_one, CHILD_COUNT_MINUS_ONE, child_count_minus_one)
 
 /* The first 52 bits of a primitive node. */
 #define FACET_GFX12_PRIM_HEADER_FIELDS(F)                                                          \
-    F(x_vertex_bits_minus_one, vertex_bits_minus_one[0], 0, 5)                                     \
-    F(y_vertex_bits_minus_one, vertex_bits_minus_one[1], 5, 5)                                     \
-    F(z_vertex_bits_minus_one, vertex_bits_minus_one[2], 10, 5)                                    \
-    F(trailing_zero_bits, trailing_zero_bits, 15, 5)                                               \
-    F(geometry_index_base_bits_div_2, geometry_index_base_bits_div_2, 20, 4)                       \
-    F(geometry_index_bits_div_2, geometry_index_bits_div_2, 24, 4)                                 \
-    F(triangle_pair_count_minus_one, triangle_pair_count_minus_one, 28, 3)                         \
-    F(vertex_type, vertex_type, 31, 1)                                                             \
-    F(primitive_index_base_bits, primitive_index_base_bits, 32, 5)                                 \
-    F(primitive_index_bits, primitive_index_bits, 37, 5)                                           \
-    F(indices_midpoint, indices_midpoint, 42, 10)
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, x_vertex_bits_minus_one, X_VERTEX_BITS_MINUS_ONE, vertex_bits_minus_one[0])\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, y_vertex_bits_minus_one, Y_VERTEX_BITS_MINUS_ONE, vertex_bits_minus_one[1])\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, z_vertex_bits_minus_one, Z_VERTEX_BITS_MINUS_ONE, vertex_bits_minus_one[2])\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, trailing_zero_bits, TRAILING_ZERO_BITS, trailing_zero_bits)  \
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, geometry_index_base_bits_div_2, GEOMETRY_INDEX_BASE_BITS_DIV_2, geometry_index_base_bits_div_2)\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, geometry_index_bits_div_2, GEOMETRY_INDEX_BITS_DIV_2, geometry_index_bits_div_2)\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, triangle_pair_count_minus_one, TRIANGLE_PAIR_COUNT_MINUS_ONE, triangle_pair_count_minus_one)\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, vertex_type, VERTEX_TYPE, vertex_type)                       \
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, primitive_index_base_bits, PRIMITIVE_INDEX_BASE_BITS, primitive_index_base_bits)\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, primitive_index_bits, PRIMITIVE_INDEX_BITS, primitive_index_bits)\
+    FACET_GFX12_AT(F, PRIMITIVE_NODE, indices_midpoint, INDICES_MIDPOINT, indices_midpoint)
 
 /* Bits from the start of the descriptor; descriptor p starts at node bit 1024 - 29*(p+1). */
 #define FACET_GFX12_PAIR_DESC_FIELDS(F)                                                            \
-    F(prim_range_stop, prim_range_stop, 0, 1)                                                      \
-    F(tri1_double_sided, tri[1].double_sided, 1, 1)                                                \
-    F(tri1_opaque, tri[1].opaque, 2, 1)                                                            \
-    F(tri1_v0_index, tri[1].index[0], 3, 4)                                                        \
-    F(tri1_v1_index, tri[1].index[1], 7, 4)                                                        \
-    F(tri1_v2_index, tri[1].index[2], 11, 4)                                                       \
-    F(tri0_double_sided, tri[0].double_sided, 15, 1)                                               \
-    F(tri0_opaque, tri[0].opaque, 16, 1)                                                           \
-    F(tri0_v0_index, tri[0].index[0], 17, 4)                                                       \
-    F(tri0_v1_index, tri[0].index[1], 21, 4)                                                       \
-    F(tri0_v2_index, tri[0].index[2], 25, 4)
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, prim_range_stop, PRIM_RANGE_STOP, prim_range_stop)            \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri1_double_sided, TRI1_DOUBLE_SIDED, tri[1].double_sided)    \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri1_opaque, TRI1_OPAQUE, tri[1].opaque)                      \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri1_v0_index, TRI1_V0_INDEX, tri[1].index[0])                \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri1_v1_index, TRI1_V1_INDEX, tri[1].index[1])                \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri1_v2_index, TRI1_V2_INDEX, tri[1].index[2])                \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri0_double_sided, TRI0_DOUBLE_SIDED, tri[0].double_sided)    \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri0_opaque, TRI0_OPAQUE, tri[0].opaque)                      \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri0_v0_index, TRI0_V0_INDEX, tri[0].index[0])                \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri0_v1_index, TRI0_V1_INDEX, tri[0].index[1])                \
+    FACET_GFX12_AT(F, TRIANGLE_PAIR, tri0_v2_index, TRI0_V2_INDEX, tri[0].index[2])
 
 #define FACET_GFX12_RESOURCE_FIELDS(F)                                                             \
-    F(base_address, base_address, 0, 40)                                                           \
-    F(reserved_40, reserved_40, 40, 12)                                                            \
-    F(sort_triangles_first, sort_triangles_first, 52, 1)                                           \
-    F(box_sorting_heuristic, box_sorting_heuristic, 53, 2)                                         \
-    F(box_grow_value, box_grow_value, 55, 8)                                                       \
-    F(box_sort_en, box_sort_en, 63, 1)                                                             \
-    F(size, size, 64, 42)                                                                          \
-    F(reserved_106, reserved_106, 106, 9)                                                          \
-    F(compressed_format_en, compressed_format_en, 115, 1)                                          \
-    F(box_node_64B, box_node_64B, 116, 1)                                                          \
-    F(wide_sort_en, wide_sort_en, 117, 1)                                                          \
-    F(instance_en, instance_en, 118, 1)                                                            \
-    F(pointer_flags, pointer_flags, 119, 1)                                                        \
-    F(triangle_return_mode, triangle_return_mode, 120, 1)                                          \
-    F(reserved_121, reserved_121, 121, 3)                                                          \
-    F(type, type, 124, 4)
+    FACET_GFX12_AT(F, BVH_RESOURCE, base_address, BASE_ADDRESS, base_address)                      \
+    FACET_GFX12_AT(F, BVH_RESOURCE, reserved_40, RESERVED_40, reserved_40)                         \
+    FACET_GFX12_AT(F, BVH_RESOURCE, sort_triangles_first, SORT_TRIANGLES_FIRST, sort_triangles_first)\
+    FACET_GFX12_AT(F, BVH_RESOURCE, box_sorting_heuristic, BOX_SORTING_HEURISTIC, box_sorting_heuristic)\
+    FACET_GFX12_AT(F, BVH_RESOURCE, box_grow_value, BOX_GROW_VALUE, box_grow_value)                \
+    FACET_GFX12_AT(F, BVH_RESOURCE, box_sort_en, BOX_SORT_EN, box_sort_en)                         \
+    FACET_GFX12_AT(F, BVH_RESOURCE, size, SIZE, size)                                              \
+    FACET_GFX12_AT(F, BVH_RESOURCE, reserved_106, RESERVED_106, reserved_106)                      \
+    FACET_GFX12_AT(F, BVH_RESOURCE, compressed_format_en, COMPRESSED_FORMAT_EN, compressed_format_en)\
+    FACET_GFX12_AT(F, BVH_RESOURCE, box_node_64B, BOX_NODE_64B, box_node_64B)                      \
+    FACET_GFX12_AT(F, BVH_RESOURCE, wide_sort_en, WIDE_SORT_EN, wide_sort_en)                      \
+    FACET_GFX12_AT(F, BVH_RESOURCE, instance_en, INSTANCE_EN, instance_en)                         \
+    FACET_GFX12_AT(F, BVH_RESOURCE, pointer_flags, POINTER_FLAGS, pointer_flags)                   \
+    FACET_GFX12_AT(F, BVH_RESOURCE, triangle_return_mode, TRIANGLE_RETURN_MODE, triangle_return_mode)\
+    FACET_GFX12_AT(F, BVH_RESOURCE, reserved_121, RESERVED_121, reserved_121)                      \
+    FACET_GFX12_AT(F, BVH_RESOURCE, type, TYPE, type)
 
 /* clang-format on */
 
-#define FACET_GFX12_PRIM_HEADER_BITS 52
-#define FACET_GFX12_PAIR_DESC_BITS 29
-#define FACET_GFX12_CHILD_BITS 96
-#define FACET_GFX12_BOX_CHILDREN_BIT 256      /* first bit of child 0 */
-#define FACET_GFX12_INSTANCE_CHILDREN_BIT 640 /* first bit of child 0 */
-#define FACET_GFX12_AABB_BIT 52               /* first bit of the AABB of a procedural node */
+#define FACET_GFX12_CHILD_BITS (8 * (int)FACET_GFX12_BOX_CHILD_BYTES)
+#define FACET_GFX12_BOX_CHILDREN_BIT (8 * (int)FACET_GFX12_BOX_NODE_CHILDREN_AT) /* of child 0 */
+#define FACET_GFX12_INSTANCE_CHILDREN_BIT (8 * (int)FACET_GFX12_INSTANCE_NODE_CHILDREN_AT)
+/* First bit of the AABB of a procedural node: right after the header. */
+#define FACET_GFX12_AABB_BIT                                                                       \
+    (8 * (int)FACET_GFX12_PRIMITIVE_NODE_AABB_MIN_X_AT + FACET_GFX12_PRIMITIVE_NODE_AABB_MIN_X_LSB)
+#define FACET_GFX12_PRIM_HEADER_BITS FACET_GFX12_AABB_BIT
+#define FACET_GFX12_PAIR_DESC_BITS                                                                 \
+    (FACET_GFX12_TRIANGLE_PAIR_TRI0_V2_INDEX_LSB + FACET_GFX12_TRIANGLE_PAIR_TRI0_V2_INDEX_BITS)
 
 /* A node as little-endian dwords, for the bit reader and writer of 7.2. */
 struct facet_gfx12_words {

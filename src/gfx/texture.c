@@ -1,7 +1,9 @@
 /* The state of a texture and where its texels lie; see texture.h. */
 #include "gfx/texture.h"
 
-#include "base/bits.h"
+#include "contract/xphmg_csrs.h"
+
+#include <string.h>
 
 bool facet_gfx_texture_set_format(struct facet_gfx_texture *texture, uint32_t fmt)
 {
@@ -41,11 +43,11 @@ bool facet_gfx_texture_of_csrs(const struct facet_gfx_texture_csrs *csrs,
         .stride1 = (uint32_t)csrs->stride1,
         .width = size_of(csrs->wh & UINT32_MAX),
         .height = size_of(csrs->wh >> 32),
-        .wrap = csrs->wrap & 3,
-        .normalized = (csrs->cfg >> 6 & 1) != 0,
-        .srgb = (csrs->cfg >> 3 & 1) != 0,
-        .taps = csrs->cfg >> 24 & 31,
-        .planar = (csrs->fmt >> 24 & 1) != 0,
+        .wrap = csrs->wrap & FACET_GFXWRAP_MODE,
+        .normalized = (csrs->cfg & FACET_GFXCFG_NORM) != 0,
+        .srgb = (csrs->cfg & FACET_GFXCFG_SRGB_EN) != 0,
+        .taps = (csrs->cfg & FACET_GFXCFG_GATH_TAPS) >> FACET_GFXCFG_GATH_TAPS_LSB,
+        .planar = (csrs->fmt & FACET_GFXTEXFMT_PLANAR) != 0,
     };
     for (unsigned c = 0; c < 4; c++) {
         texture->border[c] =
@@ -54,31 +56,30 @@ bool facet_gfx_texture_of_csrs(const struct facet_gfx_texture_csrs *csrs,
     return facet_gfx_texture_set_format(texture, (uint32_t)csrs->fmt);
 }
 
-bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_GFX_DESC_BYTES],
+bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_XPHMG_TEXTURE_DESC_BYTES],
                                enum facet_format elem,
                                struct facet_gfx_texture *texture)
 {
-    const uint32_t flags = facet_load_le32(desc + 44);
+    struct facet_xphmg_texture_desc d;
 
+    facet_xphmg_texture_desc_unpack(desc, &d);
     *texture = (struct facet_gfx_texture){
-        .base = facet_load_le64(desc),
-        .pitch = facet_load_le32(desc + 8),
-        .stride1 = facet_load_le32(desc + 48),
-        .stride2 = facet_load_le32(desc + 52),
-        .width = size_of(facet_load_le32(desc + 12)),
-        .height = size_of(facet_load_le32(desc + 16)),
-        .wrap = facet_load_le32(desc + 24) & 3,
-        .normalized = (flags & 1) != 0,
-        .srgb = (flags >> 1 & 1) != 0,
-        .planar = (flags >> 2 & 1) != 0,
-        .memctl = (flags >> 3 & 1) != 0,
-        .taps = (uint8_t)(flags >> 8),
+        .base = d.base,
+        .pitch = d.pitch,
+        .stride1 = d.stride1,
+        .stride2 = d.stride2,
+        .width = size_of(d.w),
+        .height = size_of(d.h),
+        .wrap = d.wrap,
+        .normalized = (d.flags & FACET_XPHMG_TEXTURE_DESC_FLAGS_NORM) != 0,
+        .srgb = (d.flags & FACET_XPHMG_TEXTURE_DESC_FLAGS_SRGB) != 0,
+        .planar = (d.flags & FACET_XPHMG_TEXTURE_DESC_FLAGS_PLANAR) != 0,
+        .memctl = (d.flags & FACET_XPHMG_TEXTURE_DESC_FLAGS_MEMCTL) != 0,
+        .taps = d.gath_taps,
         .border_fp32 = !facet_format_is_int(elem),
     };
-    for (unsigned c = 0; c < 4; c++) {
-        texture->border[c] = facet_load_le32(desc + 28 + 4 * c);
-    }
-    return facet_gfx_texture_set_format(texture, facet_load_le32(desc + 20));
+    memcpy(texture->border, d.border, sizeof texture->border);
+    return facet_gfx_texture_set_format(texture, d.fmt);
 }
 
 uint64_t facet_gfx_texel_address(

@@ -5,22 +5,20 @@
 #ifndef FACET_GFX_TEXTURE_H
 #define FACET_GFX_TEXTURE_H
 
+#include "contract/xphmg_layouts.h"
 #include "gfx/primitive.h"
 
 enum {
-    FACET_GFX_DESC_BYTES = 64,
-    FACET_GFX_DESC_ALIGN = 16,
-    FACET_GFX_TRAILER_AT = 64, /* XPHMG_MEMCTL behind the descriptor */
-    FACET_GFX_TRAILER_BYTES = 24,
+    FACET_GFX_TRAILER_AT = FACET_XPHMG_TEXTURE_DESC_BYTES, /* XPHMG_MEMCTL after the descriptor */
     FACET_GFX_SIZE_MAX = 65536,
     FACET_GFX_TAPS_MAX = 16,
 };
 
 enum facet_gfx_wrap {
-    FACET_GFX_CLAMP,
-    FACET_GFX_REPEAT,
-    FACET_GFX_MIRROR,
-    FACET_GFX_BORDER,
+    FACET_GFX_CLAMP = FACET_XPHMG_TEXTURE_DESC_WRAP_CLAMP,
+    FACET_GFX_REPEAT = FACET_XPHMG_TEXTURE_DESC_WRAP_REPEAT,
+    FACET_GFX_MIRROR = FACET_XPHMG_TEXTURE_DESC_WRAP_MIRROR,
+    FACET_GFX_BORDER = FACET_XPHMG_TEXTURE_DESC_WRAP_BORDER,
 };
 
 enum facet_gfx_type {
@@ -102,7 +100,7 @@ struct facet_gfx_texture_csrs {
 bool facet_gfx_texture_of_csrs(const struct facet_gfx_texture_csrs *csrs,
                                enum facet_format elem,
                                struct facet_gfx_texture *texture);
-bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_GFX_DESC_BYTES],
+bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_XPHMG_TEXTURE_DESC_BYTES],
                                enum facet_format elem,
                                struct facet_gfx_texture *texture);
 /* Format code and swizzle bits 19:0 alone into format and source. */

@@ -42,9 +42,10 @@ static void decode_child(const uint8_t *tile, unsigned c, struct facet_rt_node *
         nan |= __builtin_isunordered(box[a], box[a + 3]);
         proper &= __builtin_islessequal(box[a], box[a + 3]);
     }
-    node->index[c] = slot == 3
-                         ? facet_rt_child3_index(flags)
-                         : facet_load_le32(tile + TILE - FACET_RT_META_BYTES + 4 * (size_t)slot);
+    node->index[c] =
+        slot == 3
+            ? facet_rt_child3_index(flags)
+            : facet_load_le32(tile + FACET_XPHMG_BVH_NODE4_CHILD0_IDX_AT(4) + 4 * (size_t)slot);
     node->used |= (uint8_t)(1u << c);
     node->leaves |= (uint8_t)((unsigned)(type == FACET_RT_LEAF) << c);
     node->tally++;

@@ -134,10 +134,10 @@ static struct facet_trap read_texture(struct facet_gfx_run *r,
                                       struct facet_gfx_texture *texture)
 {
     uint64_t address = r->h->x[(unsigned)(r->a.base + (int)lane * r->a.inc) & 31];
-    uint8_t desc[FACET_GFX_DESC_BYTES];
+    uint8_t desc[FACET_XPHMG_TEXTURE_DESC_BYTES];
     struct facet_trap trap;
 
-    if (address % FACET_GFX_DESC_ALIGN != 0) {
+    if (address % FACET_XPHMG_TEXTURE_DESC_ALIGN != 0) {
         return facet_xmem_fault(
             r->h, m->port.actor, facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
     }

@@ -46,7 +46,7 @@ int main(void)
 {
     FILE *file = fopen("scene.tiles", "rb");
     size_t size = file != NULL ? fread(image, 1, sizeof image, file) : 0;
-    static struct rt_ray rays[RAYS];
+    static struct xphmg_ray_record_32 rays[RAYS];
     static struct rt_hit hits[RAYS];
     static bool found[RAYS];
     struct rt_batch batch;
@@ -58,10 +58,10 @@ int main(void)
         return 1;
     }
     printf("stack entry %u: %u %u %u\n",
-           (unsigned)sizeof(struct rt_stack_entry),
-           (unsigned)offsetof(struct rt_stack_entry, node_idx),
-           (unsigned)offsetof(struct rt_stack_entry, tnear),
-           (unsigned)offsetof(struct rt_stack_entry, tfar));
+           (unsigned)sizeof(struct xphmg_stack_entry),
+           (unsigned)offsetof(struct xphmg_stack_entry, node_idx),
+           (unsigned)offsetof(struct xphmg_stack_entry, tnear),
+           (unsigned)offsetof(struct xphmg_stack_entry, tfar));
     rt_use(&bvh);
     rt_batch_make(&batch, queues, CAPACITY);
     for (int i = 0; i < RAYS; i++) {

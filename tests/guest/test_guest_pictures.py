@@ -83,7 +83,7 @@ COMPARE = r"""
 #include <stdlib.h>
 #include <string.h>
 enum { RAYS = 400 };
-static struct rt_ray rays[RAYS];
+static struct xphmg_ray_record_32 rays[RAYS];
 static struct rt_hit hits[RAYS], mine;
 static bool found[RAYS];
 static uint32_t seed = 5;
@@ -108,7 +108,7 @@ int main(void)
     rt_use(&bvh);
     rt_batch_make(&batch, aligned_alloc(64, (rt_batch_bytes(100) + 63) / 64 * 64), 100);
     for (int i = 0; i < RAYS; i++) {
-        rays[i] = (struct rt_ray){.tmin = i % 3 == 0 ? 0.25f : 0, .tmax = i % 5 == 0 ? number(0, 2) : INFINITY};
+        rays[i] = (struct xphmg_ray_record_32){.tmin = i % 3 == 0 ? 0.25f : 0, .tmax = i % 5 == 0 ? number(0, 2) : INFINITY};
         for (int a = 0; a < 3; a++) {
             rays[i].origin[a] = number(-4, 4);
             rays[i].direction[a] = i % 7 == 0 && a == 1 ? 0 : number(-1, 1) - rays[i].origin[a] * 0.5f;

@@ -92,7 +92,7 @@ class Copy:
                 for line in f.read().splitlines()[1:]:
                     cells = line.split("\t")
                     if cells[1] == "-":
-                        out[cells[0]] = (None if "e" in cells[2] else int(cells[2], 0), [])
+                        out[cells[0]] = (None if re.search("[e/]", cells[2]) else int(cells[2], 0), [])
                     else:
                         out[cells[0]][1].append(cells)
         return {name: row for name, row in out.items() if row[0] is not None}
@@ -105,7 +105,7 @@ def places(cells):
     """(first bit, width) of each element of a member; None for a structure."""
     base, count = re.match(r"(\w+)(?:\[(\d+)\])?$", cells[4]).groups()
     count = int(count or 1)
-    if base.isupper():
+    if base[0].isupper():
         return None
     bits = re.match(r"\|?(\d+)(?::(\d+))?$", cells[3])
     if bits:
@@ -132,7 +132,8 @@ def meaning(cells, value, width):
 
 
 def prefix(machine, name):
-    return "facet_%s_%s" % (machine, re.sub("^%s_" % machine, "", name.lower()))
+    words = re.sub("([a-z0-9])([A-Z])", r"\1_\2", re.sub("([A-Z]+)([A-Z][a-z])", r"\1_\2", name)).lower()
+    return "facet_%s_%s" % (machine, re.sub("^%s_" % machine, "", words))
 
 
 def literal(data, unit):
