@@ -126,7 +126,7 @@ static enum facet_status bilinear_srgb(double seconds, double *value, struct fac
     return FACET_OK;
 }
 
-/* Does the peer's picture show the same? Its weights have 8 bits too but it rounds otherwise: codes
+/* Does the peer's picture show the same? Its weights have 8 bits: codes
  * may differ by a few, not by much and not often. */
 static bool same_picture(const uint32_t *picture)
 {

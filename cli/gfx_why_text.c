@@ -88,7 +88,7 @@ static void put_axis(const struct gfx_why *why, bool vertical, const struct face
 
     printf("position %.9g (FX %" PRId64 "), texel %" PRId64, texels(fx), fx, i);
     if (bilinear) {
-        printf(", weight of the next one %u/256", weight);
+        printf(", weight of the next one %u/65536", weight);
     }
     printf(" (6.4)\n");
 }
@@ -162,7 +162,7 @@ static void put_lerp(const struct gfx_why *why,
     if (facet_format_is_int(why->numbers.channel[c].acc)) {
         printf("exact, rounded once to ");
     } else {
-        printf("%u/256 = ", weight);
+        printf("%u/65536 = ", weight);
         put_acc(why, c, lerp->weight);
         printf(", difference ");
         put_acc(why, c, lerp->diff);

@@ -63,7 +63,7 @@ static float linear(float x)
 
 static float lerp(float p, float q, int weight)
 {
-    return weight == 0 ? p : fmaf((float)weight / 256.0f, q - p, p);
+    return weight == 0 ? p : fmaf((float)weight / 65536.0f, q - p, p);
 }
 
 static int mirrored(int64_t i)
@@ -78,14 +78,13 @@ static float texel(int64_t x, int64_t y, int channel)
     return (float)(texels[mirrored(y)][mirrored(x)][channel] / 255.0);
 }
 
-/* Coordinates in 16.16, less half a texel, rounded to 1/256: the weights have 8 bits. */
+/* Coordinates in 16.16, less half a texel: the fraction is the weight. */
 static void place(float c, int64_t *index, int *weight)
 {
-    int64_t fixed = (int64_t)floor((double)c * SIDE * 65536.0);
-    int64_t t = ((fixed + 128) >> 8) - 128;
+    int64_t t = (int64_t)floor((double)c * SIDE * 65536.0) - 32768;
 
-    *index = t >> 8;
-    *weight = (int)(t & 255);
+    *index = t >> 16;
+    *weight = (int)(t & 65535);
 }
 
 static float plain(float u, float v, int channel)

@@ -76,12 +76,12 @@ struct facet_gfx_footprint facet_gfx_footprint_at(const struct facet_gfx_texture
         foot.tap[0] = place_tap(texture, sampling, foot.i, foot.j);
         return foot;
     }
-    fx = shift_down(fx + 128, 8) - 128; /* minus half a texel, rounded half up to 1/256 */
-    fy = shift_down(fy + 128, 8) - 128;
-    foot.i = shift_down(fx, 8);
-    foot.j = shift_down(fy, 8);
-    foot.fu = fx & 255;
-    foot.fv = fy & 255;
+    fx -= 32768; /* half a texel: centres lie at i + 1/2 */
+    fy -= 32768;
+    foot.i = shift_down(fx, 16);
+    foot.j = shift_down(fy, 16);
+    foot.fu = fx & 65535;
+    foot.fv = fy & 65535;
     for (unsigned t = 0; t < 4; t++) {
         if (((t & 1) == 0 || foot.fu != 0) && ((t & 2) == 0 || foot.fv != 0)) {
             foot.tap[t] = place_tap(texture, sampling, foot.i + (t & 1), foot.j + (t >> 1));
@@ -146,8 +146,8 @@ static uint32_t filter(const struct facet_gfx_numbers *n,
                        struct facet_gfx_channel_steps *steps,
                        unsigned *flags)
 {
-    const struct facet_gfx_real a = facet_gfx_real_of(foot->fu, 1, -8);
-    const struct facet_gfx_real b = facet_gfx_real_of(foot->fv, 1, -8);
+    const struct facet_gfx_real a = facet_gfx_real_of(foot->fu, 1, -16);
+    const struct facet_gfx_real b = facet_gfx_real_of(foot->fv, 1, -16);
     unsigned tap_flags = 0, filter_flags = 0;
     uint32_t t[4], r;
 

@@ -45,10 +45,10 @@ enum facet_gfx_footprint_kind {
 
 /* The texels under one position: t00, t01, t10, t11; nearest uses tap 0 alone. */
 struct facet_gfx_footprint {
-    uint8_t kind;   /* enum facet_gfx_footprint_kind */
-    uint8_t fu, fv; /* weights in 1/256 */
-    int64_t fx, fy; /* the position with 16 fraction bits */
-    int64_t i, j;   /* texel of tap 0 before wrap */
+    uint8_t kind;    /* enum facet_gfx_footprint_kind */
+    uint16_t fu, fv; /* weights in 1/65536 */
+    int64_t fx, fy;  /* the position with 16 fraction bits */
+    int64_t i, j;    /* texel of tap 0 before wrap */
     struct facet_gfx_tap tap[4];
 };
 

@@ -93,8 +93,8 @@ void facet_gfx_span_sample(const struct facet_gfx_numbers *n,
         .height = (int32_t)texture->height,
         .wrap = sampling->wrap,
         .srgb = sampling->srgb,
-        .scale_u = texture->normalized ? 256.0 * texture->width : 256.0,
-        .scale_v = texture->normalized ? 256.0 * texture->height : 256.0,
+        .scale_u = texture->normalized ? 65536.0 * texture->width : 65536.0,
+        .scale_v = texture->normalized ? 65536.0 * texture->height : 65536.0,
     };
 
     for (unsigned at = 0; at < count; at += FACET_GFX_SPAN_BLOCK) {

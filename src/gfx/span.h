@@ -3,8 +3,8 @@
  * The same bits and the same flags as facet_gfx_sample_* for what nearly every program does: FP32
  * elements and accumulator, round to nearest even, no quantization, no swizzle, interleaved texels,
  * with or without the sRGB step. Every intermediate is an ordinary number or zero there, and the
- * only flag is NX. The filter raises it exactly when a texel that counts has a code other than 0
- * and 255, because all its arithmetic on codes 0 and 255 is exact. Samples that are not ordinary
+ * only flag is NX. A texel that counts raises it unless its codes are 0 and 255; between such
+ * texels the filter does when the result needs more than 24 bits. Samples that are not ordinary
  * (NaN, far away, on the border), and sRGB samples before the first NX, take the general way one by
  * one.
  *

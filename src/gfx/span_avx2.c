@@ -15,19 +15,28 @@
 
 struct axis {
     __m256i near, far; /* texels after wrap */
-    __m256i weight;    /* of far, in 1/256 */
+    __m256i weight;    /* of far, in 1/65536 */
     __m256i left;      /* all ones: left to the general way */
 };
 
-/* floor(c * scale + 1/2) of four coordinates, and which of them are out of reach. */
-INLINE __m128i quarter(__m128 c, __m256d scale, __m256d *far)
+/* Half a texel before c * scale, in 1/65536 texel, as index and weight; four coordinates, and which
+ * of them are out of reach. All of it is exact in binary64. */
+INLINE __m128i quarter(__m128 c, __m256d scale, __m128i *weight, __m256d *far)
 {
     const __m256d limit = _mm256_set1_pd(FACET_GFX_SPAN_FAR);
-    __m256d x = _mm256_add_pd(_mm256_mul_pd(_mm256_cvtps_pd(c), scale), _mm256_set1_pd(0.5));
-    __m256d size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+    __m256d x = _mm256_mul_pd(_mm256_cvtps_pd(c), scale);
+    __m256d size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x), i;
 
     *far = _mm256_cmp_pd(size, limit, _CMP_NLT_UQ);
-    return _mm256_cvttpd_epi32(_mm256_floor_pd(x));
+    x = _mm256_sub_pd(_mm256_floor_pd(x), _mm256_set1_pd(32768));
+    i = _mm256_floor_pd(_mm256_mul_pd(x, _mm256_set1_pd(0x1p-16)));
+    *weight = _mm256_cvttpd_epi32(_mm256_fnmadd_pd(i, _mm256_set1_pd(65536), x));
+    return _mm256_cvttpd_epi32(i);
+}
+
+INLINE __m256i joined(__m128i low, __m128i high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
 /* i mod n for |i| < 2^22: the quotient by binary32 is at most one off. */
@@ -62,19 +71,19 @@ INLINE struct axis place(const uint32_t *c, double scale, int32_t size, const un
     const __m256 values = _mm256_loadu_ps((const float *)c);
     const __m256i one = _mm256_set1_epi32(1), n = _mm256_set1_epi32(size);
     const __m256i last = _mm256_sub_epi32(n, one);
+    const __m256d scales = _mm256_set1_pd(scale);
     __m256d far_low, far_high;
-    __m128i low = quarter(_mm256_castps256_ps128(values), _mm256_set1_pd(scale), &far_low);
-    __m128i high = quarter(_mm256_extractf128_ps(values, 1), _mm256_set1_pd(scale), &far_high);
-    __m256i t = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), i, m;
+    __m128i weight_low, weight_high;
+    __m128i low = quarter(_mm256_castps256_ps128(values), scales, &weight_low, &far_low);
+    __m128i high = quarter(_mm256_extractf128_ps(values, 1), scales, &weight_high, &far_high);
+    __m256i i, m;
     __m256 far = _mm256_shuffle_ps(
         _mm256_castpd_ps(far_low), _mm256_castpd_ps(far_high), _MM_SHUFFLE(2, 0, 2, 0));
     struct axis axis;
 
     axis.left = _mm256_permute4x64_epi64(_mm256_castps_si256(far), _MM_SHUFFLE(3, 1, 2, 0));
-    t = _mm256_andnot_si256(axis.left, t);
-    t = _mm256_sub_epi32(t, _mm256_set1_epi32(128));
-    i = _mm256_srai_epi32(t, 8);
-    axis.weight = _mm256_and_si256(t, _mm256_set1_epi32(255));
+    i = _mm256_andnot_si256(axis.left, joined(low, high));
+    axis.weight = _mm256_andnot_si256(axis.left, joined(weight_low, weight_high));
     if (wrap == FACET_GFX_REPEAT) {
         axis.near = modulo(i, n, _mm256_set1_ps(1.0f / (float)size));
         axis.far = successor(axis.near, n);
@@ -167,6 +176,37 @@ inexact(const __m256i t[4], const struct axis *x, const struct axis *y, __m256i 
     return _mm256_testz_si256(any, any) == 0;
 }
 
+/* Texels of 0 and 255 only: does one of eight filters round? Where the four texels are alike, and
+ * so in most textures of one colour, none does. */
+TARGET static bool
+rounds(const __m256i t[4], const struct axis *x, const struct axis *y, __m256i left)
+{
+    __m256i alike =
+        _mm256_and_si256(_mm256_cmpeq_epi32(t[0], t[1]), _mm256_cmpeq_epi32(t[2], t[3]));
+    uint32_t texel[4][8], fu[8], fv[8];
+    unsigned open;
+
+    alike = _mm256_and_si256(alike, _mm256_cmpeq_epi32(t[0], t[2]));
+    open = ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(alike, left))) & 0xFF;
+    if (open == 0) {
+        return false;
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        _mm256_storeu_si256((__m256i *)texel[k], t[k]);
+    }
+    _mm256_storeu_si256((__m256i *)fu, x->weight);
+    _mm256_storeu_si256((__m256i *)fv, y->weight);
+    for (; open != 0; open &= open - 1) {
+        unsigned k = (unsigned)__builtin_ctz(open);
+        const uint32_t taps[4] = {texel[0][k], texel[1][k], texel[2][k], texel[3][k]};
+
+        if (!facet_gfx_span_exact(taps, fu[k], fv[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 INLINE unsigned eight(const struct facet_gfx_span_job *job,
                       const uint32_t *u,
                       const uint32_t *v,
@@ -174,7 +214,7 @@ INLINE unsigned eight(const struct facet_gfx_span_job *job,
                       float *const out[4],
                       unsigned *flags)
 {
-    const __m256 step = _mm256_set1_ps(1.0f / 256);
+    const __m256 step = _mm256_set1_ps(0x1p-16f);
     const int *texels = (const int *)(const void *)job->texels;
     struct axis x = place(u, job->scale_u, job->width, wrap);
     struct axis y = place(v, job->scale_v, job->height, wrap);
@@ -190,7 +230,7 @@ INLINE unsigned eight(const struct facet_gfx_span_job *job,
     t[1] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(near, x.far), 1);
     t[2] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(far, x.near), 1);
     t[3] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(far, x.far), 1);
-    if ((*flags & FACET_NX) == 0 && inexact(t, &x, &y, left)) {
+    if ((*flags & FACET_NX) == 0 && (inexact(t, &x, &y, left) || rounds(t, &x, &y, left))) {
         *flags |= FACET_NX;
     }
     if (job->srgb && (*flags & FACET_NX) == 0) {

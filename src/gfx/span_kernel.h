@@ -15,11 +15,15 @@ struct facet_gfx_span_job {
     int32_t width, height;
     unsigned wrap;           /* enum facet_gfx_wrap */
     bool srgb;               /* the step of 6.6 */
-    double scale_u, scale_v; /* coordinate to 1/256 texel: exact in binary64 */
+    double scale_u, scale_v; /* coordinate to 1/65536 texel: exact in binary64 */
 };
 
-/* Positions below this in 1/256 texel stay within 32-bit integers and the precision of floats. */
-#define FACET_GFX_SPAN_FAR 536870912.0
+/* Positions below this in 1/65536 texel give indices within the precision of floats. */
+#define FACET_GFX_SPAN_FAR 0x1p37
+
+/* Is the filter of these four texels (t00 t01 t10 t11, all codes 0 or 255) exact? Weights are in
+ * 1/65536, those that are 0 leave their texels out. */
+bool facet_gfx_span_exact(const uint32_t texel[4], uint32_t fu, uint32_t fv);
 
 typedef uint64_t facet_gfx_span_kernel(const struct facet_gfx_span_job *job,
                                        const uint32_t *u,

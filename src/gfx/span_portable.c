@@ -1,8 +1,4 @@
-/* Bilinear RGBA8 in plain C: the twin of span_avx2.c.
- *
- * The contract's fma is binary64 here: texels are multiples of 2^-31 below 1, weights of 2^-8, so
- * weight * difference + texel has at most 48 bits in both lerps; it is exact in binary64 and the
- * conversion to binary32 is the one rounding. */
+/* Bilinear RGBA8 in plain C: the twin of span_avx2.c. */
 #include "gfx/span_kernel.h"
 
 #include "gfx/sample.h"
@@ -13,7 +9,7 @@
 
 struct axis {
     int32_t near, far; /* texels after wrap */
-    unsigned weight;   /* of far, in 1/256 */
+    uint32_t weight;   /* of far, in 1/65536 */
 };
 
 /* false: left to the general way. */
@@ -21,18 +17,19 @@ static bool place(uint32_t bits, double scale, int32_t size, unsigned wrap, stru
 {
     float c;
     double x;
-    int32_t t, i, m;
+    int64_t t;
+    int32_t i, m;
 
     memcpy(&c, &bits, sizeof c);
-    x = (double)c * scale + 0.5;
+    x = (double)c * scale;
     if (!(x > -FACET_GFX_SPAN_FAR && x < FACET_GFX_SPAN_FAR)) {
         return false;
     }
-    t = (int32_t)x;
+    t = (int64_t)x;
     t -= (double)t > x; /* floor */
-    t -= 128;
-    i = t >> 8;
-    axis->weight = t & 255;
+    t -= 32768;
+    i = (int32_t)(t >> 16);
+    axis->weight = t & 65535;
     switch (wrap) {
     case FACET_GFX_REPEAT:
         m = i % size;
@@ -60,9 +57,7 @@ static bool place(uint32_t bits, double scale, int32_t size, unsigned wrap, stru
 
 static float lerp(float p, float q, float weight)
 {
-    float diff = q - p;
-
-    return (float)((double)weight * diff + p);
+    return fmaf(weight, q - p, p);
 }
 
 /* 6.6 for 0 <= x <= 1: the ends hit the table too. */
@@ -84,6 +79,42 @@ static bool inexact(const uint8_t *texel)
         }
     }
     return false;
+}
+
+/* Rows of 0 and 255 have at most 16 bits; the exact result counts in units of 2^-32. */
+bool facet_gfx_span_exact(const uint32_t texel[4], uint32_t fu, uint32_t fv)
+{
+    for (unsigned c = 0; c < 32; c += 8) {
+        int64_t t[4], row[2], sum;
+
+        for (unsigned k = 0; k < 4; k++) {
+            t[k] = (texel[k] >> c & 255) != 0;
+        }
+        for (unsigned y = 0; y < 2; y++) {
+            row[y] = 65536 * t[2 * y] + fu * (t[2 * y + 1] - t[2 * y]);
+        }
+        sum = 65536 * row[0] + fv * (row[1] - row[0]);
+        if ((int64_t)(float)sum != sum) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does a sample raise NX? */
+static bool raises(const uint8_t *const t[4], const struct axis *x, const struct axis *y)
+{
+    uint32_t texel[4];
+
+    for (unsigned k = 0; k < 4; k++) {
+        bool counts = ((k & 1) == 0 || x->weight != 0) && ((k & 2) == 0 || y->weight != 0);
+
+        if (counts && inexact(t[k])) {
+            return true;
+        }
+        memcpy(&texel[k], t[k], sizeof texel[k]);
+    }
+    return !facet_gfx_span_exact(texel, x->weight, y->weight);
 }
 
 uint64_t facet_gfx_span_portable(const struct facet_gfx_span_job *job,
@@ -111,11 +142,9 @@ uint64_t facet_gfx_span_portable(const struct facet_gfx_span_job *job,
         t[1] = near + 4 * (size_t)x.far;
         t[2] = far + 4 * (size_t)x.near;
         t[3] = far + 4 * (size_t)x.far;
-        a = (float)x.weight / 256;
-        b = (float)y.weight / 256;
-        if ((*flags & FACET_NX) == 0 &&
-            (inexact(t[0]) || (x.weight != 0 && inexact(t[1])) ||
-             (y.weight != 0 && (inexact(t[2]) || (x.weight != 0 && inexact(t[3])))))) {
+        a = (float)x.weight / 65536;
+        b = (float)y.weight / 65536;
+        if ((*flags & FACET_NX) == 0 && raises(t, &x, &y)) {
             *flags |= FACET_NX;
         }
         if (job->srgb && (*flags & FACET_NX) == 0) {

@@ -219,12 +219,12 @@ static void tap(const struct facet_gfx_unit *unit, int64_t i, int64_t j, float o
 
 static void filter(const struct facet_gfx_unit *unit, int64_t fx, int64_t fy, float out[4])
 {
-    int64_t tx = ((fx + 128) >> 8) - 128, ty = ((fy + 128) >> 8) - 128;
-    float a = (float)(tx & 255) / 256.0F, b = (float)(ty & 255) / 256.0F;
+    int64_t tx = fx - 32768, ty = fy - 32768;
+    float a = (float)(tx & 65535) / 65536.0F, b = (float)(ty & 65535) / 65536.0F;
     float taps[4][4];
 
     for (int k = 0; k < 4; k++) {
-        tap(unit, (tx >> 8) + (k & 1), (ty >> 8) + (k >> 1), taps[k]);
+        tap(unit, (tx >> 16) + (k & 1), (ty >> 16) + (k >> 1), taps[k]);
     }
     for (unsigned c = 0; c < 4; c++) {
         const float t[4] = {taps[0][c], taps[1][c], taps[2][c], taps[3][c]};

@@ -638,23 +638,21 @@ static void tap(struct lane *l,
     }
 }
 
-/* X - 1/2 rounded half up to 1/256, as texel and weight. */
+/* X - 1/2 as texel and fraction, the weight in 1/65536. */
 static void split(mpz_t texel, unsigned *weight, const mpz_t fx)
 {
     mpq_t q, k;
-    mpz_t t;
 
     mpq_inits(q, k, NULL);
-    mpz_init(t);
     mpq_set_z(q, fx);
     mpq_div_2exp(q, q, 16);
     mpq_set_si(k, 1, 2);
     mpq_sub(q, q, k);
-    mpq_mul_2exp(q, q, 8);
-    mpq_add(q, q, k);
-    mpz_fdiv_q(t, mpq_numref(q), mpq_denref(q));
-    *weight = (unsigned)mpz_fdiv_q_ui(texel, t, 256);
-    mpz_clear(t);
+    mpz_fdiv_q(texel, mpq_numref(q), mpq_denref(q));
+    mpq_set_z(k, texel);
+    mpq_sub(q, q, k);
+    mpq_mul_2exp(q, q, 16);
+    *weight = (unsigned)mpz_get_ui(mpq_numref(q));
     mpq_clears(q, k, NULL);
 }
 
@@ -698,7 +696,7 @@ fp_lerp(struct lane *l, const struct facet_conv *conv, uint32_t p, uint32_t q, u
     uint32_t weight, diff, r;
 
     real_init(&a);
-    real_set(&a, f, 256);
+    real_set(&a, f, 65536);
     weight = cv(l, conv, &a);
     diff = fp_op(l, conv, REF_SUB, q, p, 0);
     r = fp_op(l, conv, REF_FMA, weight, diff, p);
@@ -723,22 +721,22 @@ static uint32_t filtered(struct lane *l, const struct foot *foot, unsigned o)
         return t[0];
     }
     if (is_int(conv->acc)) { /* the sum of weighted taps, which is what the nest is */
-        const int64_t w[4] = {(256 - foot->fu) * (256 - foot->fv),
-                              foot->fu * (256 - foot->fv),
-                              (256 - foot->fu) * foot->fv,
-                              foot->fu * foot->fv};
-        int64_t sum = 0;
+        const uint64_t w[4] = {(uint64_t)(65536 - foot->fu) * (65536 - foot->fv),
+                               (uint64_t)foot->fu * (65536 - foot->fv),
+                               (uint64_t)(65536 - foot->fu) * foot->fv,
+                               (uint64_t)foot->fu * foot->fv};
         uint32_t r;
-        mpq_t q;
+        mpq_t q, term;
 
+        mpq_inits(q, term, NULL);
         for (unsigned k = 0; k < 4; k++) {
-            sum += w[k] * (int32_t)t[k];
+            mpq_set_si(term, (int32_t)t[k], 1);
+            mpz_mul_ui(mpq_numref(term), mpq_numref(term), w[k]);
+            mpq_add(q, q, term);
         }
-        mpq_init(q);
-        mpq_set_si(q, sum, 65536);
-        mpq_canonicalize(q);
+        mpq_div_2exp(q, q, 32);
         r = int_round(l, conv, q);
-        mpq_clear(q);
+        mpq_clears(q, term, NULL);
         return r;
     }
     if (foot->fu != 0) {

@@ -103,8 +103,8 @@ static uint64_t run_kernel(facet_gfx_span_kernel *kernel,
         .height = (int32_t)t->height,
         .wrap = s->wrap,
         .srgb = s->srgb,
-        .scale_u = t->normalized ? 256.0 * t->width : 256.0,
-        .scale_v = t->normalized ? 256.0 * t->height : 256.0,
+        .scale_u = t->normalized ? 65536.0 * t->width : 65536.0,
+        .scale_v = t->normalized ? 65536.0 * t->height : 65536.0,
     };
     uint32_t *const into[4] = {out[0], out[1], out[2], out[3]};
 

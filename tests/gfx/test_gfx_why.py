@@ -46,24 +46,24 @@ def example_1_nearest():
 @case()
 def example_2_every_step():
     a = t2("--u", "0.5", "--v", "0x3ecccccd")
-    check_eq(result(a), [0x3F026A6A, 0x3E839697, 0x3EB55859, 0x3F101696])
+    check_eq(result(a), [0x3F0268C9, 0x3E83691D, 0x3EB534A9, 0x3F10371D])
     foot = a["footprint"]
     check_eq(foot["position"], [0x10000, 0xCCCC])
-    check_eq(foot["weight"], [128, 77])
+    check_eq(foot["weight"], [32768, 19660])
     check_eq(foot["taps"]["t11"]["channels"]["A"], {"bits": "0x00", "value": 0.0})
     check_eq(foot["taps"]["t10"]["address"], "0x8")
     red = a["channels"]["R"]
     check_eq(red["row0"]["difference"]["value"], 1.0)
     check_eq(red["row0"]["result"]["value"], 0.5)
-    check_eq(red["rows"]["result"]["bits"], "0x3f026a6a")
+    check_eq(red["rows"]["result"]["bits"], "0x3f0268c9")
     check_eq(red["flags"], ["NX"])
 
 
 @case()
 def examples_3_and_4_formats():
-    args = ["--u", "0x3800", "--v", "0x3666", "--element", "fp16"]
-    check_eq(result(t2(*args)), [0x3813, 0x341D, 0x35AB, 0x3881])
-    check_eq(result(t2(*args, "--acc", "FP16")), [0x3813, 0x341C, 0x35AA, 0x3881])
+    args = ["--u", "0x3800", "--v", "0x3866", "--element", "fp16"]
+    check_eq(result(t2(*args)), [0x3827, 0x3634, 0x374F, 0x3604])
+    check_eq(result(t2(*args, "--acc", "FP16")), [0x3826, 0x3633, 0x374E, 0x3604])
 
 
 @case()
@@ -121,11 +121,11 @@ def text_says_what_json_says():
         file.flush()
         args = ["--raw", file.name, "--width", "2", "--height", "2", "--u", "0.5", "--v", "0.4"]
         text = run(*args).stdout
-        for words in ["weight of the next one 77/256", "t11  texel (1, 1) at 0xc:",
-                      "fma 3F026A6A", "result   R 3F026A6A", "flags    NX"]:
+        for words in ["weight of the next one 19660/65536", "t11  texel (1, 1) at 0xc:",
+                      "fma 3F0268C9", "result   R 3F0268C9", "flags    NX"]:
             check(words in text, words + " is missing in\n" + text)
         text = run(*args, "--srgb", "--taps", "0 0 1").stdout
-        check("sRGB: x 3F026A6A" in text, text)
+        check("sRGB: x 3F0268C9" in text, text)
 
 
 @case()

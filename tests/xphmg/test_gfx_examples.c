@@ -61,7 +61,7 @@ TEST(examples_1_to_4_sample,
            false,
            0x3F000000,
            0x3ECCCCCD,
-           LIST(0x3F026A6A, 0x3E839697, 0x3EB55859, 0x3F101696),
+           LIST(0x3F0268C9, 0x3E83691D, 0x3EB534A9, 0x3F10371D),
            NX);
     set_mode(g, MODE_FP16);
     sample(g,
@@ -70,8 +70,8 @@ TEST(examples_1_to_4_sample,
            2,
            false,
            0x3800,
-           0x3666,
-           LIST(0x3813, 0x341D, 0x35AB, 0x3881),
+           0x3866,
+           LIST(0x3827, 0x3634, 0x374F, 0x3604),
            DOWN | NX);
     set_mode(g, MODE_FP16 | ACC_FP16);
     sample(g,
@@ -80,8 +80,8 @@ TEST(examples_1_to_4_sample,
            2,
            false,
            0x3800,
-           0x3666,
-           LIST(0x3813, 0x341C, 0x35AA, 0x3881),
+           0x3866,
+           LIST(0x3826, 0x3633, 0x374E, 0x3604),
            NX);
     guest_free(g);
 }
