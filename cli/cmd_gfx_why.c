@@ -19,6 +19,7 @@
 #define MAX_TEXTURE_BYTES ((size_t)1 << 30)
 
 const char *const gfx_why_wraps[4] = {"clamp", "repeat", "mirror", "border"};
+const char *const gfx_why_srgb[4] = {"none", "end", "line", "power"};
 
 /* ---- values ---- */
 

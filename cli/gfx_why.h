@@ -33,6 +33,8 @@ double gfx_why_value(const struct facet_gfx_real *x);
 double gfx_why_acc(const struct gfx_why *why, unsigned channel, uint32_t acc);
 double gfx_why_element(const struct gfx_why *why, unsigned channel, uint32_t element);
 extern const char *const gfx_why_wraps[4];
+/* By enum facet_gfx_srgb_part. */
+extern const char *const gfx_why_srgb[4];
 
 void gfx_why_text(const struct gfx_why *why);
 json_t *gfx_why_json(const struct gfx_why *why);

@@ -134,23 +134,6 @@ static json_t *lerp_json(const struct gfx_why *why, unsigned c, const struct fac
                      acc_value(why, c, lerp->result));
 }
 
-static json_t *srgb_json(const struct facet_gfx_srgb_steps *s)
-{
-    json_t *out;
-
-    if (!s->applied) {
-        return json_null();
-    }
-    out = json_pack("{s:o}", "x", facet_json_hex(s->x));
-    if (s->computed) {
-        (void)json_object_set_new(out, "scaled", facet_json_hex(s->scaled));
-        (void)json_object_set_new(out, "entry", json_integer(s->entry));
-        (void)json_object_set_new(out, "fraction", facet_json_hex(s->fraction));
-    }
-    (void)json_object_set_new(out, "linear", facet_json_hex(s->linear));
-    return out;
-}
-
 /* What follows the filter. */
 static void add_after(const struct gfx_why *why,
                       unsigned c,
@@ -158,7 +141,10 @@ static void add_after(const struct gfx_why *why,
                       json_t *out)
 {
     (void)json_object_set_new(out, "filtered", acc_value(why, c, s->filtered));
-    (void)json_object_set_new(out, "srgb", srgb_json(&s->srgb));
+    (void)json_object_set_new(out,
+                              "srgb",
+                              s->srgb != FACET_GFX_SRGB_NONE ? json_string(gfx_why_srgb[s->srgb])
+                                                             : json_null());
     (void)json_object_set_new(out, "accumulator", acc_value(why, c, s->result));
     (void)json_object_set_new(out, "element", element_value(why, c, why->out[c]));
     (void)json_object_set_new(

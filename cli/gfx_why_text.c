@@ -198,15 +198,10 @@ static void put_filter(const struct gfx_why *why,
 static void
 put_after(const struct gfx_why *why, unsigned c, const struct facet_gfx_channel_steps *s)
 {
-    if (s->srgb.applied) {
-        printf("    sRGB: x %08" PRIX32, s->srgb.x);
-        if (s->srgb.computed) {
-            printf(", 255 x = %08" PRIX32 ", entry %u, fraction %08" PRIX32,
-                   s->srgb.scaled,
-                   s->srgb.entry,
-                   s->srgb.fraction);
-        }
-        printf(", linear %08" PRIX32 ", accumulator ", s->srgb.linear);
+    if (s->srgb != FACET_GFX_SRGB_NONE) {
+        printf("    sRGB: x ");
+        put_acc(why, c, s->filtered);
+        printf(", %s: ", gfx_why_srgb[s->srgb]);
         put_acc(why, c, s->result);
         printf(" (6.6)");
         put_raised(s->srgb_flags);

@@ -87,17 +87,17 @@ bool facet_gfx_sample_fetch(const struct facet_gfx_texture *texture,
                             void *context);
 
 /* What happened to one output channel. */
-struct facet_gfx_srgb_steps {
-    bool applied, computed;          /* computed: between 0 and 1, through the table */
-    uint32_t x, scaled;              /* FP32: accumulator value, mul(x, 255) */
-    unsigned entry;                  /* k */
-    uint32_t fraction, diff, linear; /* FP32; fraction 0: diff is not computed */
+enum facet_gfx_srgb_part {
+    FACET_GFX_SRGB_NONE, /* no step */
+    FACET_GFX_SRGB_END,  /* not between 0 and 1 */
+    FACET_GFX_SRGB_LINE,
+    FACET_GFX_SRGB_POWER,
 };
 struct facet_gfx_channel_steps {
     uint32_t tap[4]; /* accumulators; 0 for skipped taps */
     struct facet_gfx_lerp lerp[3];
     uint32_t filtered;
-    struct facet_gfx_srgb_steps srgb;
+    enum facet_gfx_srgb_part srgb;
     uint32_t result; /* before narrow */
     unsigned tap_flags, filter_flags, srgb_flags, narrow_flags;
 };
@@ -173,12 +173,10 @@ void facet_gfx_gather_finish(const struct facet_gfx_numbers *n,
 /* ---- colour space ------------------------------------------------------------------------------
  */
 
-/* T of section 19: FP32 bits. */
-extern const uint32_t facet_gfx_srgb_table[256];
-/* The step of 6.6 on one accumulator. */
+/* The step of 6.6 on one accumulator. part may be NULL. */
 uint32_t facet_gfx_srgb(const struct facet_conv *conv,
                         uint32_t acc,
-                        struct facet_gfx_srgb_steps *steps,
+                        enum facet_gfx_srgb_part *part,
                         unsigned *flags);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "gfx/sample.h"
 #include "num/flags.h"
+#include "num/srgb.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -140,19 +141,44 @@ INLINE __m256 component(const __m256i t[4], unsigned c, __m256 a, __m256 b)
     return lerp(lerp(f[0], f[1], a), lerp(f[2], f[3], a), b);
 }
 
-/* 6.6 for 0 <= x <= 1: the ends hit the table too. */
-INLINE __m256 to_linear(__m256 x)
+/* facet_srgb_float for four numbers from 0 to 1; doubt: which of them came too near to a tie. */
+INLINE __m128 four_linear(__m128 x, __m128 *doubt)
 {
-    const int *table = (const int *)(const void *)facet_gfx_srgb_table;
-    __m256 scaled = _mm256_mul_ps(x, _mm256_set1_ps(255));
-    __m256i k = _mm256_cvttps_epi32(scaled);
-    __m256i above =
-        _mm256_min_epi32(_mm256_add_epi32(k, _mm256_set1_epi32(1)), _mm256_set1_epi32(255));
-    __m256 low = _mm256_castsi256_ps(_mm256_i32gather_epi32(table, k, 4));
-    __m256 high = _mm256_castsi256_ps(_mm256_i32gather_epi32(table, above, 4));
-    __m256 fraction = _mm256_sub_ps(scaled, _mm256_cvtepi32_ps(k));
+    static const double a[6] = FACET_SRGB_SERIES;
+    const __m256d one = _mm256_set1_pd(1), error = _mm256_set1_pd(FACET_SRGB_ERROR);
+    __m256d wide = _mm256_cvtps_pd(x);
+    __m256d on_line = _mm256_cmp_pd(wide, _mm256_set1_pd(0.04045), _CMP_LE_OQ);
+    __m256d line = _mm256_mul_pd(wide, _mm256_set1_pd(25.0 / 323));
+    __m256d w = _mm256_blendv_pd(_mm256_add_pd(wide, _mm256_set1_pd(0.055)), one, on_line);
+    __m256i at = _mm256_srli_epi64(_mm256_castpd_si256(w), 48);
+    __m256i middle =
+        _mm256_or_si256(_mm256_slli_epi64(at, 48), _mm256_set1_epi64x(INT64_C(1) << 47));
+    __m256d c = _mm256_castsi256_pd(middle), p = _mm256_set1_pd(a[5]), t, z, off;
+    __m128 low;
 
-    return _mm256_fmadd_ps(fraction, _mm256_sub_ps(high, low), low);
+    t = _mm256_div_pd(_mm256_sub_pd(w, c), c);
+    at = _mm256_sub_epi64(at, _mm256_set1_epi64x(1019 << 4));
+    c = _mm256_i64gather_pd(facet_srgb_power, at, 8);
+    for (unsigned k = 5; k-- > 0;) {
+        p = _mm256_fmadd_pd(p, t, _mm256_set1_pd(a[k]));
+    }
+    z = _mm256_fmadd_pd(_mm256_mul_pd(c, t), p, c);
+    z = _mm256_blendv_pd(z, line, on_line);
+    off = _mm256_andnot_pd(on_line, _mm256_mul_pd(z, error));
+    low = _mm256_cvtpd_ps(_mm256_sub_pd(z, off));
+    *doubt = _mm_cmpneq_ps(low, _mm256_cvtpd_ps(_mm256_add_pd(z, off)));
+    return low;
+}
+
+INLINE __m256 to_linear(__m256 x, __m256i *left)
+{
+    __m128 doubt_low, doubt_high;
+    __m128 low = four_linear(_mm256_castps256_ps128(x), &doubt_low);
+    __m128 high = four_linear(_mm256_extractf128_ps(x, 1), &doubt_high);
+
+    *left =
+        _mm256_or_si256(*left, joined(_mm_castps_si128(doubt_low), _mm_castps_si128(doubt_high)));
+    return _mm256_castsi256_ps(joined(_mm_castps_si128(low), _mm_castps_si128(high)));
 }
 
 /* Has a texel that counts a code other than 0 and 255? */
@@ -239,7 +265,7 @@ INLINE unsigned eight(const struct facet_gfx_span_job *job,
     for (unsigned c = 0; c < 4; c++) {
         __m256 result = component(t, c, a, b);
 
-        _mm256_storeu_ps(out[c], job->srgb && c < 3 ? to_linear(result) : result);
+        _mm256_storeu_ps(out[c], job->srgb && c < 3 ? to_linear(result, &left) : result);
     }
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left));
 }

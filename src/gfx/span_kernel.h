@@ -1,6 +1,7 @@
 /* Between span.c and its kernels. A kernel does up to 64 samples and returns the set of those that
  * it left to the general way: NaN, farther than 2^21 texels away, or with a tap on the border; with
- * sRGB also those of which it does not know whether they raise NX, while nothing else has. */
+ * sRGB also those of which it does not know whether they raise NX, while nothing else has, and
+ * those whose linear value it cannot round for sure. */
 #ifndef FACET_GFX_SPAN_KERNEL_H
 #define FACET_GFX_SPAN_KERNEL_H
 

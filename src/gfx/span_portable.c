@@ -3,6 +3,7 @@
 
 #include "gfx/sample.h"
 #include "num/flags.h"
+#include "num/srgb.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,17 +59,6 @@ static bool place(uint32_t bits, double scale, int32_t size, unsigned wrap, stru
 static float lerp(float p, float q, float weight)
 {
     return fmaf(weight, q - p, p);
-}
-
-/* 6.6 for 0 <= x <= 1: the ends hit the table too. */
-static float to_linear(float x)
-{
-    float scaled = x * 255, low, high;
-    unsigned k = (unsigned)scaled;
-
-    memcpy(&low, &facet_gfx_srgb_table[k], sizeof low);
-    memcpy(&high, &facet_gfx_srgb_table[k < 255 ? k + 1 : 255], sizeof high);
-    return fmaf(scaled - (float)k, high - low, low);
 }
 
 static bool inexact(const uint8_t *texel)
@@ -156,7 +146,7 @@ uint64_t facet_gfx_span_portable(const struct facet_gfx_span_job *job,
             float lower = lerp((float)t[2][c] / 255, (float)t[3][c] / 255, a);
             float result = lerp(upper, lower, b);
 
-            result = job->srgb && c < 3 ? to_linear(result) : result;
+            result = job->srgb && c < 3 ? facet_srgb_float(result) : result;
             memcpy(&out[c][k], &result, sizeof result);
         }
     }

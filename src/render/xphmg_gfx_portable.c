@@ -3,7 +3,7 @@
  * guest/gfx/unit.c is the other half of the pair; the pictures of both are equal to the bit. */
 #include "render/xphmg_gfx.h"
 
-#include "image/color.h"
+#include "num/srgb.h"
 
 #include <math.h>
 #include <string.h>
@@ -233,23 +233,6 @@ static void filter(const struct facet_gfx_unit *unit, int64_t fx, int64_t fy, fl
     }
 }
 
-/* The table with straight lines between its entries (6.6). */
-static float linear(float x)
-{
-    float y, k, lower;
-
-    if (!(x < 1.0F)) {
-        return x >= 1.0F ? 1.0F : x;
-    }
-    if (x <= 0.0F) {
-        return 0.0F;
-    }
-    y = x * 255.0F;
-    k = floorf(y);
-    lower = facet_srgb_to_linear((uint8_t)k);
-    return y == k ? lower : fmaf(y - k, facet_srgb_to_linear((uint8_t)(k + 1.0F)) - lower, lower);
-}
-
 void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,
                            const facet_gfx_slot *uv,
                            facet_gfx_slot *rgba,
@@ -270,7 +253,7 @@ void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,
             }
         }
         for (unsigned c = 0; c < 4; c++) {
-            rgba[c][i] = c < 3 ? linear(out[c]) : out[c];
+            rgba[c][i] = c < 3 ? facet_srgb_float(out[c]) : out[c];
         }
     }
 }

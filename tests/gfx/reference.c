@@ -5,6 +5,7 @@
 
 #include <gmp.h>
 #include <math.h>
+#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -750,96 +751,69 @@ static uint32_t filtered(struct lane *l, const struct foot *foot, unsigned o)
 
 /* ---- colour space (6.6) ---- */
 
-bool gfx_reference_srgb_table(uint32_t table[256])
+/* The curve with 400 bits, which no value comes as near to a tie; then its first 60 bits, the last
+ * of them set for what follows (rounding to odd), as cv wants it. */
+static void curve(mpq_t q)
 {
-    FILE *file = fopen(FACET_SPEC_DIR "/gfx-semantics.md", "r");
-    char line[4096];
-    unsigned count = 0;
-    bool inside = false;
+    mpfr_t x, power;
+    long last;
 
-    while (file != NULL && count < 256 && fgets(line, sizeof line, file) != NULL) {
-        char *at = strchr(line, ':'), *end;
-
-        inside = inside || strncmp(line, "## 19.", 6) == 0;
-        if (!inside || at == NULL || strtoul(line, &end, 10) != count || end != at) {
-            continue;
-        }
-        for (unsigned k = 0; k < 8; k++) {
-            table[count++] = (uint32_t)strtoul(at + 1 + 9 * k, NULL, 16);
-        }
+    if (mpq_cmp_ui(q, 4045, 100000) <= 0) {
+        mpz_mul_ui(mpq_numref(q), mpq_numref(q), 100);
+        mpz_mul_ui(mpq_denref(q), mpq_denref(q), 1292);
+        mpq_canonicalize(q);
+        return;
     }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return count == 256;
-}
-
-static uint32_t fp32_op(struct lane *l, enum ref_op op, uint32_t a, uint32_t b, uint32_t c)
-{
-    const struct facet_num_policy nearest = {.rm = FACET_RNE};
-    const uint64_t v[4] = {a, b, c, 0};
-    struct ref_result r = ref_arith(op, FACET_FMT_FP32, v, &nearest);
-
-    l->a->flags |= r.flags & FACET_NX;
-    return (uint32_t)r.bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float f;
-
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static uint32_t bits_of(float f)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-static uint32_t to_linear(struct lane *l, const struct facet_conv *conv, uint32_t acc)
-{
-    static uint32_t table[256];
-    static bool loaded;
-    const struct facet_num_policy nearest = {.rm = FACET_RNE};
-    struct gfx_answer ignored = {.flags = 0};
-    struct lane quiet = {l->c, &ignored, l->s};
-    struct real r;
-    uint32_t x, y;
-
-    if (!loaded) {
-        loaded = gfx_reference_srgb_table(table);
-    }
-    x = is_int(conv->acc)
-            ? (uint32_t)ref_from_ratio(FACET_FMT_FP32, (int32_t)acc, 1, conv->scale, &nearest).bits
-            : (uint32_t)ref_convert(FACET_FMT_FP32, conv->acc, acc, 0, &nearest).bits;
-    if (float_of(x) <= 0) {
-        y = 0;
-    } else if (float_of(x) >= 1) {
-        y = 0x3F800000;
-    } else if (isnan(float_of(x))) {
-        y = x;
+    mpfr_inits2(400, x, power, NULL);
+    mpfr_set_q(x, q, MPFR_RNDN);
+    mpfr_mul_ui(x, x, 1000, MPFR_RNDN);
+    mpfr_add_ui(x, x, 55, MPFR_RNDN);
+    mpfr_div_ui(x, x, 1055, MPFR_RNDN);
+    mpfr_set_ui(power, 24, MPFR_RNDN);
+    mpfr_div_ui(power, power, 10, MPFR_RNDN);
+    mpfr_pow(x, x, power, MPFR_RNDN);
+    if (mpfr_prec_round(x, 60, MPFR_RNDZ) != 0) {
+        last = mpfr_get_z_2exp(mpq_numref(q), x);
+        mpz_setbit(mpq_numref(q), 0);
+        mpz_set_ui(mpq_denref(q), 1);
+        mpq_div_2exp(q, q, (unsigned long)-last);
     } else {
-        float scaled = float_of(fp32_op(l, REF_MUL, x, 0x437F0000, 0)), k = floorf(scaled);
-        unsigned at = (unsigned)k;
+        mpfr_get_q(q, x);
+    }
+    mpfr_clears(x, power, NULL);
+}
 
-        y = table[at];
-        if (scaled != k) {
-            y = fp32_op(l,
-                        REF_FMA,
-                        bits_of(scaled - k),
-                        fp32_op(l, REF_SUB, table[at + 1], table[at], 0),
-                        table[at]);
+uint32_t gfx_reference_srgb(const struct facet_conv *conv, uint32_t acc, unsigned *flags)
+{
+    struct gfx_answer raised = {.flags = 0}, ignored = {.flags = 0};
+    struct lane l = {.a = &raised}, quiet = {.a = &ignored};
+    struct real r;
+    uint32_t out;
+
+    real_init(&r);
+    if (is_int(conv->acc)) {
+        real_set(&r, (int32_t)acc, 1);
+        if (conv->scale >= 0) {
+            mpq_mul_2exp(r.q, r.q, (unsigned)conv->scale);
+        } else {
+            mpq_div_2exp(r.q, r.q, (unsigned)-conv->scale);
+        }
+    } else {
+        real_fp(&quiet, &r, conv->acc, acc, false);
+    }
+    if (r.cls != REAL_NAN) {
+        if (r.minus || (r.cls == REAL_NUMBER && mpq_sgn(r.q) == 0)) {
+            real_set(&r, 0, 1);
+        } else if (r.cls == REAL_INF || mpq_cmp_ui(r.q, 1, 1) >= 0) {
+            real_set(&r, 1, 1);
+        } else {
+            curve(r.q);
         }
     }
-    real_init(&r);
-    real_fp(&quiet, &r, FACET_FMT_FP32, y, false);
-    y = cv(l, conv, &r);
+    out = cv(&l, conv, &r);
     mpq_clear(r.q);
-    return y;
+    *flags |= raised.flags;
+    return out;
 }
 
 /* ---- the instructions ---- */
@@ -852,7 +826,7 @@ static void write_out(struct lane *l, unsigned o, uint32_t acc, bool enable, int
     struct ref_result r;
 
     if (enable && unorm && o < 3 && kind != 2) {
-        acc = to_linear(l, conv, acc);
+        acc = gfx_reference_srgb(conv, acc, &l->a->flags);
     }
     r = ref_narrow(conv, acc);
     l->a->flags |= r.flags;

@@ -40,7 +40,7 @@ struct gfx_answer {
 
 void gfx_reference(const struct gfx_case *c, struct gfx_answer *answer);
 
-/* Section 19 as it stands in the contract; false when the file cannot be read. */
-bool gfx_reference_srgb_table(uint32_t table[256]);
+/* The step of 6.6 on one accumulator, by MPFR. */
+uint32_t gfx_reference_srgb(const struct facet_conv *conv, uint32_t acc, unsigned *flags);
 
 #endif

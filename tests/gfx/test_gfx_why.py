@@ -69,9 +69,10 @@ def examples_3_and_4_formats():
 @case()
 def example_6_srgb():
     a = t2("--u", "0.5", "--v", "0.25", "--srgb")
-    check_eq(result(a), [0x3E5B2EC7, 0x3C6CA5DF, 0x3D51FFEC, 0x3F404040])
+    check_eq(result(a), [0x3E5B2D9A, 0x3C6CA5E0, 0x3D51FFEE, 0x3F404040])
     check_eq(a["channels"]["A"]["srgb"], None)
-    check_eq(a["channels"]["R"]["srgb"]["entry"], 127)
+    check_eq(a["channels"]["R"]["srgb"], "power")
+    check_eq(t2("--u", "0", "--v", "0", "--srgb")["channels"]["R"]["srgb"], "end")
 
 
 @case()

@@ -99,7 +99,7 @@ TEST(examples_5_to_7_srgb, "GFX-018 GFX-122 GFX-134 GFX-283")
            false,
            QUARTER_F,
            QUARTER_F,
-           LIST(0, 0x3D51FFEC, 0x3E5D0A89, 0x3F800000),
+           LIST(0, 0x3D51FFEE, 0x3E5D0A8B, 0x3F800000),
            NX);
     sample(g,
            "6",
@@ -108,7 +108,7 @@ TEST(examples_5_to_7_srgb, "GFX-018 GFX-122 GFX-134 GFX-283")
            false,
            HALF_F,
            QUARTER_F,
-           LIST(0x3E5B2EC7, 0x3C6CA5DF, 0x3D51FFEC, 0x3F404040),
+           LIST(0x3E5B2D9A, 0x3C6CA5E0, 0x3D51FFEE, 0x3F404040),
            NX);
     set_mode(g, MODE_FP16 | ACC_FP16);
     sample(g,
@@ -120,6 +120,41 @@ TEST(examples_5_to_7_srgb, "GFX-018 GFX-122 GFX-134 GFX-283")
            0x3400,
            LIST(0, 0x2A90, 0x32E8, 0x3C00),
            NX);
+    set_mode(g, MODE_FP16 | ACC_FP16 | MODE_RM(3));
+    sample(g,
+           "46",
+           "GFX.SAMPLE x%u, x%u, f=1",
+           2,
+           false,
+           0x3400,
+           0x3400,
+           LIST(0, 0x2A94, 0x32EC, 0x3C00),
+           NX);
+    guest_free(g);
+}
+
+TEST(example_45_srgb_under_every_mode, "GFX-360")
+{
+    static const uint32_t want[4][2] = {{0x3D51FFEE, 0x3E5D0A8B},
+                                        {0x3D51FFEA, 0x3E5D0A87},
+                                        {0x3D51FFEA, 0x3E5D0A87},
+                                        {0x3D51FFEF, 0x3E5D0A8B}};
+    struct guest *g = gfx_make();
+
+    set_cfg(g, EN | CONVERT | SRGB);
+    texture_t2(g);
+    for (unsigned rm = 0; rm < 4; rm++) {
+        set_mode(g, MODE_FP32 | MODE_RM(rm));
+        sample(g,
+               "45",
+               "GFX.SAMPLE x%u, x%u, f=1",
+               4,
+               false,
+               QUARTER_F,
+               QUARTER_F,
+               LIST(0, want[rm][0], want[rm][1], 0x3F800000),
+               NX);
+    }
     guest_free(g);
 }
 
@@ -859,6 +894,7 @@ static void all_examples(void)
 {
     test_examples_1_to_4_sample();
     test_examples_5_to_7_srgb();
+    test_example_45_srgb_under_every_mode();
     test_examples_8_and_9_formats();
     test_examples_10_and_11_integers();
     test_examples_12_to_15_gather();

@@ -160,7 +160,7 @@ TEST(enable_conversion_and_filter_bits, "GFX-015 GFX-016 GFX-017 GFX-018 GFX-121
     for (unsigned i = 0; i < 4; i++) {
         set_cfg(g, EN | CONVERT | ((i & 1) != 0 ? SRGB : 0));
         CHECK_EQ(red(g, (i & 2) != 0 ? "GFX.SAMPLE x16, x10, f=1" : "GFX.SAMPLE x16, x10", 0, 0),
-                 i == 3 ? 0x3E5D0A89 : 0x3F008081);
+                 i == 3 ? 0x3E5D0A8B : 0x3F008081);
     }
     /* GATH: one tap at a corner of four texels */
     texture_t2(g);
@@ -660,6 +660,16 @@ TEST(sampling_follows_every_policy, "GFX-100 GFX-268 GFX-345 GFX-357 GFX-360 GFX
     sample_at(g, "GFX.SAMPLE x16, x10, f=1", 0, 0);
     CHECK_EQ(g->hart->x[18], 28);
     CHECK_EQ(g->hart->x[17], 7); /* 0x40: 0.0513 */
+    /* 33 / 65535 is a normal binary16 number, its linear value 0.000039 is not */
+    texture(g, 0x04, 1, 1, 4);
+    guest_store(g, TEXTURE, 2, 33);
+    set_mode(g, MODE_FP16 | ACC_FP16);
+    CHECK_EQ(red(g, "GFX.SAMPLE x16, x10, f=1", 0, 0), 0x028E);
+    CHECK_EQ(clear_flags(g), FACET_NX | FACET_UF);
+    set_mode(g, MODE_FP16 | ACC_FP16 | MODE_FTZ);
+    CHECK_EQ(red(g, "GFX.SAMPLE x16, x10, f=1", 0, 0), 0);
+    CHECK((clear_flags(g) & FACET_FTZ) != 0);
+    texture_t2(g);
     /* ppp keeps rounding, saturation, accumulator */
     set_cfg(g, EN | CONVERT | NORM);
     set_mode(g, MODE_FP16 | MODE_RM(3));
