@@ -235,7 +235,7 @@ void facet_gfx_unit_normalize(const struct facet_gfx_unit *unit,
 {
     (void)unit;
     use_lanes(lanes);
-    LANES("gfx.shade %[R], %[A], OO=0, N=1, nc=2", normal, normal);
+    LANES("gfx.shade %[R], %[A], OO=0, N=1, nc=3", normal, normal);
 }
 
 void facet_gfx_unit_multiply(const struct facet_gfx_unit *unit,
@@ -244,7 +244,7 @@ void facet_gfx_unit_multiply(const struct facet_gfx_unit *unit,
 {
     (void)unit;
     use_lanes(lanes);
-    LANES("gfx.shade %[R], %[A], OO=2, nc=3", colors->work, colors->work);
+    LANES("gfx.shade %[R], %[A], OO=2", colors->work, colors->work);
 }
 
 void facet_gfx_unit_light(const struct facet_gfx_unit *unit,
@@ -257,7 +257,7 @@ void facet_gfx_unit_light(const struct facet_gfx_unit *unit,
 
     (void)unit;
     use_lanes(lanes);
-    __asm__ volatile("svon.one\n gfx.shade %[R], %[A], OO=2, L=1, nc=2"
+    __asm__ volatile("svon.one\n gfx.shade %[R], %[A], OO=2, L=1, nc=3"
                      :
                      : [R] "r"(colors->work), [A] "r"(normal), "r"(b)
                      : "memory");
@@ -269,7 +269,7 @@ void facet_gfx_unit_add(const struct facet_gfx_unit *unit,
 {
     (void)unit;
     use_lanes(lanes);
-    LANES("gfx.shade %[R], %[A], OO=0, nc=2", colors->sum, colors->sum);
+    LANES("gfx.shade %[R], %[A], OO=0, nc=3", colors->sum, colors->sum);
 }
 
 void facet_gfx_unit_grade(const struct facet_gfx_unit *unit, facet_gfx_slot *rgb, uint64_t lanes)

@@ -118,11 +118,12 @@ unsigned facet_gfx_color_prepare(struct facet_gfx_run *r)
         r->first = (uint8_t)(4 * r->slots);
         off = facet_gfx_lacks_f(r, true, r->op.interp.bias, true);
         break;
-    case FACET_XPHMG_GFX_SHADE:
+    case FACET_XPHMG_GFX_SHADE: /* nc = 0 is RGBA: the word as the document draws it */
         r->lane = shade_lane;
         r->op.shade = (struct facet_gfx_shade){
             .op = (uint8_t)FACET_GFX_FIELD(r, SHADE_OO),
-            .channels = (uint8_t)(FACET_GFX_FIELD(r, SHADE_NC) + 1),
+            .channels =
+                (uint8_t)(FACET_GFX_FIELD(r, SHADE_NC) != 0 ? FACET_GFX_FIELD(r, SHADE_NC) : 4),
             .light = FACET_GFX_FIELD(r, SHADE_L) != 0,
             .normalize = FACET_GFX_FIELD(r, SHADE_N) != 0,
         };

@@ -130,28 +130,28 @@ TEST(shade_operations, "GFX-165 GFX-166 GFX-167 GFX-169 GFX-170")
 {
     struct guest *g = gfx_make();
 
-    CHECK_EQ(shade(g, "OO=0", fr(1.5), fr(2.25)), fr(3.75));
-    CHECK_EQ(shade(g, "OO=1", fr(1.5), fr(2.25)), fr(-0.75));
-    CHECK_EQ(shade(g, "OO=2", fr(1.5), fr(2.0)), fr(3.0));
-    CHECK_EQ(shade(g, "OO=3", fr(1.5), fr(2.0)), fr(3.0));
+    CHECK_EQ(shade(g, "OO=0, nc=1", fr(1.5), fr(2.25)), fr(3.75));
+    CHECK_EQ(shade(g, "OO=1, nc=1", fr(1.5), fr(2.25)), fr(-0.75));
+    CHECK_EQ(shade(g, "OO=2, nc=1", fr(1.5), fr(2.0)), fr(3.0));
+    CHECK_EQ(shade(g, "OO=3, nc=1", fr(1.5), fr(2.0)), fr(3.0));
     CHECK_EQ(raised(g), 0);
     /* light from behind: the scaled operand is zero, without a flag */
     for (unsigned k = 0; k < 3; k++) {
         g->hart->x[8 + k] = k == 2 ? ONE_F : 0;
         g->hart->x[12 + k] = k == 2 ? fr(-0.5) : 0;
     }
-    CHECK_EQ(shade(g, "OO=0, L=1", fr(1.5), fr(2.25)), fr(1.5));
+    CHECK_EQ(shade(g, "OO=0, L=1, nc=1", fr(1.5), fr(2.25)), fr(1.5));
     g->hart->x[14] = fr(0.5);
-    CHECK_EQ(shade(g, "OO=0, L=1", fr(1.5), fr(2.25)), fr(2.625));
+    CHECK_EQ(shade(g, "OO=0, L=1, nc=1", fr(1.5), fr(2.25)), fr(2.625));
     g->hart->x[14] = NAN_F;
-    CHECK_EQ(shade(g, "OO=0, L=1", fr(1.5), fr(2.25)), NAN_F);
+    CHECK_EQ(shade(g, "OO=0, L=1, nc=1", fr(1.5), fr(2.25)), NAN_F);
     (void)clear_flags(g);
     /* the zero vector stays zero */
     g->hart->x[17] = g->hart->x[21] = g->hart->x[18] = g->hart->x[22] = 0;
-    CHECK_EQ(shade(g, "OO=1, N=1, nc=2", fr(1.5), fr(1.5)), 0);
+    CHECK_EQ(shade(g, "OO=1, N=1, nc=3", fr(1.5), fr(1.5)), 0);
     CHECK_EQ(raised(g), 0);
-    CHECK_EQ(shade(g, "OO=2, N=1", 0x80000000, ONE_F), 0); /* +0, not -0 */
-    CHECK_EQ(shade(g, "OO=2, N=1", fr(-1e-30), ONE_F), 0); /* its square is zero */
+    CHECK_EQ(shade(g, "OO=2, N=1, nc=1", 0x80000000, ONE_F), 0); /* +0, not -0 */
+    CHECK_EQ(shade(g, "OO=2, N=1, nc=1", fr(-1e-30), ONE_F), 0); /* its square is zero */
     (void)clear_flags(g);
     /* alpha is not lit */
     for (unsigned k = 0; k < 4; k++) {
@@ -159,9 +159,32 @@ TEST(shade_operations, "GFX-165 GFX-166 GFX-167 GFX-169 GFX-170")
         g->hart->x[20 + k] = ONE_F;
     }
     g->hart->x[14] = fr(0.25);
-    guest_ok(g, "GFX.SHADE x16, x8, OO=2, L=1, nc=3\n");
+    guest_ok(g, "GFX.SHADE x16, x8, OO=2, L=1, nc=0\n");
     CHECK_EQ(g->hart->x[18], fr(0.25));
     CHECK_EQ(g->hart->x[19], ONE_F);
+    guest_free(g);
+}
+
+TEST(shade_as_drawn_is_rgba, "GFX-391")
+{
+    static const char *const texts[] = {"GFX.SHADE x16, x8, OO=2\n",
+                                        "GFX.SHADE x16, x8, OO=2, nc=1\n",
+                                        "GFX.SHADE x16, x8, OO=2, nc=2\n",
+                                        "GFX.SHADE x16, x8, OO=2, nc=3\n",
+                                        ".word 0xf004482b\n"}; /* ppp=111, OO=10, the rest zero */
+    static const unsigned channels[] = {4, 1, 2, 3, 4};
+    struct guest *g = gfx_make();
+
+    for (unsigned i = 0; i < 5; i++) {
+        for (unsigned k = 0; k < 4; k++) {
+            g->hart->x[16 + k] = fr(k + 1.0);
+            g->hart->x[20 + k] = fr(8);
+        }
+        guest_ok(g, "%s", texts[i]);
+        for (unsigned k = 0; k < 4; k++) {
+            CHECK_EQ(g->hart->x[16 + k], fr((k + 1.0) * (k < channels[i] ? 8 : 1)));
+        }
+    }
     guest_free(g);
 }
 
@@ -175,54 +198,54 @@ TEST(shade_number_policy,
 
     for (unsigned rm = 0; rm < 5; rm++) { /* 1 + 2^-25 */
         set_mode(g, MODE_FP32 | MODE_RM(rm));
-        CHECK_EQ(shade(g, "OO=0", ONE_F, 0x33000000), sum[rm]);
+        CHECK_EQ(shade(g, "OO=0, nc=1", ONE_F, 0x33000000), sum[rm]);
         CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST), NX);
     }
     set_mode(g, MODE_FP32 | MODE_RM(4)); /* 1 + 2^-24: a tie */
-    CHECK_EQ(shade(g, "OO=0", ONE_F, 0x33800000), 0x3F800001);
+    CHECK_EQ(shade(g, "OO=0, nc=1", ONE_F, 0x33800000), 0x3F800001);
     for (unsigned pol = 0; pol < 3; pol++) { /* inf - inf */
         set_mode(g, MODE_FP32 | MODE_NAN_POL(pol));
-        CHECK_EQ(shade(g, "OO=1", INF_F, INF_F), nan[pol]);
+        CHECK_EQ(shade(g, "OO=1, nc=1", INF_F, INF_F), nan[pol]);
         CHECK_EQ(raised(g), FACET_NV | FACET_QNAN);
     }
     set_mode(g, MODE_FP32);
-    (void)shade(g, "OO=0", 0x7F800001, 0);
+    (void)shade(g, "OO=0, nc=1", 0x7F800001, 0);
     CHECK_EQ(raised(g), FACET_NV | FACET_SNAN | FACET_QNAN);
     set_mode(g, MODE_FP32);
-    (void)shade(g, "OO=0", 0x7FC00001, 0);
+    (void)shade(g, "OO=0, nc=1", 0x7FC00001, 0);
     CHECK_EQ(raised(g), FACET_QNAN);
     set_mode(g, MODE_FP32 | MODE_FTZ);
-    CHECK_EQ(shade(g, "OO=0", 0x80000001, 0x80000000), 0x80000000);
+    CHECK_EQ(shade(g, "OO=0, nc=1", 0x80000001, 0x80000000), 0x80000000);
     CHECK_EQ(raised(g), FACET_FTZ);
     set_mode(g, MODE_FP32); /* 2^-70 * 2^-70 (1 + 2^-20) */
-    (void)shade(g, "OO=2", 0x1C800000, 0x1C800008);
+    (void)shade(g, "OO=2, nc=1", 0x1C800000, 0x1C800008);
     CHECK_EQ(raised(g), FACET_UF | NX);
     /* FP16 elements: 65504 + 65504, 2^-24 / 2, 0.1 * 0.1, a quiet NaN */
     set_mode(g, MODE_FP16);
-    (void)shade(g, "OO=0", 0x7BFF, 0x7BFF);
+    (void)shade(g, "OO=0, nc=1", 0x7BFF, 0x7BFF);
     CHECK_EQ(raised(g), FACET_OF | NX | DOWN);
     set_mode(g, MODE_FP16);
-    (void)shade(g, "OO=2", 0x0001, 0x3800);
+    (void)shade(g, "OO=2, nc=1", 0x0001, 0x3800);
     CHECK_EQ(raised(g), FACET_UF | NX | DOWN);
     set_mode(g, MODE_FP16);
-    (void)shade(g, "OO=2", 0x2E66, 0x2E66);
+    (void)shade(g, "OO=2, nc=1", 0x2E66, 0x2E66);
     CHECK_EQ(raised(g), NX | DOWN);
     set_mode(g, MODE_FP16);
-    (void)shade(g, "OO=2", 0x7E01, 0x2E66);
+    (void)shade(g, "OO=2, nc=1", 0x7E01, 0x2E66);
     CHECK_EQ(raised(g), FACET_QNAN | DOWN);
     set_mode(g, MODE_FP16 | MODE_SAT);
-    CHECK_EQ(shade(g, "OO=0", 0x7BFF, 0x7BFF), 0x7BFF);
+    CHECK_EQ(shade(g, "OO=0, nc=1", 0x7BFF, 0x7BFF), 0x7BFF);
     CHECK_EQ(guest_csrr(g, 0x7D2) >> 13 & 1, 1); /* SAT_HIT */
     /* E = FP32 with an FP16 accumulator has FP16 accuracy */
     set_mode(g, MODE_FP32 | ACC_FP16);
-    CHECK_EQ(shade(g, "OO=0", ONE_F, 0x38800000), 0x3F800000);
+    CHECK_EQ(shade(g, "OO=0, nc=1", ONE_F, 0x38800000), 0x3F800000);
     /* ppp on the same numbers */
     set_mode(g, MODE_FP32);
-    CHECK_EQ(shade(g, "OO=0, ppp=0", 0x3C00, 0x1000), 0x3C00);
-    CHECK_EQ(shade(g, "OO=0, ppp=1", 0x3F800000, 0x3A000000), 0x3F801000);
+    CHECK_EQ(shade(g, "OO=0, ppp=0, nc=1", 0x3C00, 0x1000), 0x3C00);
+    CHECK_EQ(shade(g, "OO=0, ppp=1, nc=1", 0x3F800000, 0x3A000000), 0x3F801000);
     /* INT8: the zero point goes out and in once */
     set_mode(g, MODE_INT8 | ACC_INT32 | MODE_Q | 1 << 14 | 10 << 6);
-    CHECK_EQ(shade(g, "OO=0", 13, 17), 20);
+    CHECK_EQ(shade(g, "OO=0, nc=1", 13, 17), 20);
     guest_free(g);
 }
 
@@ -253,7 +276,7 @@ TEST(random_shades_are_the_primitives, "GFX-326 GFX-327 GFX-011")
             g->hart->x[16 + k] = a[k];
             g->hart->x[20 + k] = b[k];
         }
-        guest_ok(g, "GFX.SHADE x16, x8, OO=%u, nc=%u\n", op, channels - 1);
+        guest_ok(g, "GFX.SHADE x16, x8, OO=%u, nc=%u\n", op, channels % 4);
         for (unsigned k = 0; k < channels; k++) {
             struct facet_conv conv = facet_eff_conv(&eff, NULL, k);
             uint32_t x = facet_widen(&conv, a[k], &flags), y = facet_widen(&conv, b[k], &flags);

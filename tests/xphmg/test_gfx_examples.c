@@ -390,7 +390,7 @@ TEST(examples_16_to_19_interp, "GFX-156 GFX-157 GFX-158 GFX-162 GFX-161 GFX-307"
 TEST(examples_20_to_23_shade, "GFX-168 GFX-169 GFX-170 GFX-173 GFX-098 GFX-308 GFX-335 GFX-340")
 {
     struct guest *g = gfx_make();
-    struct op op = {.text = "GFX.SHADE x%u, x%u, OO=2, L=1, nc=3",
+    struct op op = {.text = "GFX.SHADE x%u, x%u, OO=2, L=1, nc=0",
                     .size = 4,
                     .ra = 1,
                     .rr = 16,
@@ -413,20 +413,20 @@ TEST(examples_20_to_23_shade, "GFX-168 GFX-169 GFX-170 GFX-173 GFX-098 GFX-308 G
                     .flags = NX};
 
     check_op(g, "20", &op);
-    op.text = "GFX.SHADE x%u, x%u, OO=1, N=1, nc=2";
+    op.text = "GFX.SHADE x%u, x%u, OO=1, N=1, nc=3";
     op.na = op.nb = 0;
     op.r = LIST(0x40400000, 0x3F800000, 0x40000000, 77, 0x3F800000, 0x3F800000, 0xBF000000, 88);
     op.out = LIST(0x3F1FEC04, 0, 0x3F47E705);
     op.nout = 3;
     check_op(g, "21", &op);
     set_mode(g, MODE_FP16 | ACC_FP16);
-    op.text = "GFX.SHADE x%u, x%u, OO=3, nc=3";
+    op.text = "GFX.SHADE x%u, x%u, OO=3, nc=0";
     op.size = 2;
     op.r = LIST(0x2E66, 0x3266, 0x34CD, 0x3666, 0x3C00, 0x4000, 0x4200, 0x4400);
     op.out = LIST(0x4200);
     op.nout = 1;
     check_op(g, "22", &op);
-    op.text = "GFX.SHADE x%u, x%u, OO=2";
+    op.text = "GFX.SHADE x%u, x%u, OO=2, nc=1";
     op.r = LIST(0x7B53, 0, 0, 0, 0x4000);
     op.nr = 5;
     set_mode(g, MODE_FP16 | MODE_SAT);

@@ -13,7 +13,7 @@ static const char *const lane_texts[] = {
     "GFX.SAMPLE x16, x10",
     "GFX.SAMPLE.GATH x16, x10, n=1",
     "GFX.INTERP x16, x8",
-    "GFX.SHADE x16, x8",
+    "GFX.SHADE x16, x8, nc=1",
     "GFX.LUT1D x16, x10",
     "GFX.ZTEST x5, x10",
     "GFX.ZWRITE x10",
@@ -150,8 +150,8 @@ TEST(f_windows_need_the_f_registers, "")
                 {"GFX.SAMPLE.GATH x16, x10, n=1", AMEM | DMEM},
                 {"GFX.INTERP x16, x10", AMEM | DMEM},
                 {"GFX.INTERP x16, x10, B=1", AMEM | BMEM | DMEM},
-                {"GFX.SHADE x16, x10", DMEM},
-                {"GFX.SHADE x16, x10, L=1", AMEM | BMEM | DMEM},
+                {"GFX.SHADE x16, x10, nc=1", DMEM},
+                {"GFX.SHADE x16, x10, L=1, nc=1", AMEM | BMEM | DMEM},
                 {"GFX.LUT1D x16, x10", AMEM | DMEM},
                 {"GFX.ZTEST x5, x10", AMEM},
                 {"GFX.ZTEST x5, x10, e=1", AMEM},
@@ -217,7 +217,7 @@ TEST(the_reserved_precision, "GFX-107 GFX-108 GFX-343 GFX-362 GFX-368")
     static const char *const texts[] = {"GFX.SAMPLE x16, x10, ppp=6",
                                         "GFX.SAMPLE.GATH x16, x10, ppp=6, n=1",
                                         "GFX.INTERP x16, x8, ppp=6",
-                                        "GFX.SHADE x16, x8, ppp=6",
+                                        "GFX.SHADE x16, x8, ppp=6, nc=1",
                                         "GFX.LUT1D x16, x10, ppp=6",
                                         "GFX.ZTEST x16, x10, ppp=6, w=1",
                                         "GFX.HZ.BUILD x16, x10, ppp=6"};
@@ -292,12 +292,12 @@ TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-2
     /* ALT_ACCW and ALT.SAT: 448 + 448 in an FP16 accumulator; 2048 + 1 shows its 11 bits */
     set_alt(g, ALT_E4M3 | ALT_MIXED | ALT_SAT);
     g->hart->x[16] = g->hart->x[20] = 0x7E;
-    guest_ok(g, "GFX.SHADE x16, x8, alt=1\n");
+    guest_ok(g, "GFX.SHADE x16, x8, alt=1, nc=1\n");
     CHECK_EQ(g->hart->x[16], 0x7E);
     CHECK_EQ(raised(g) & FACET_SAT, FACET_SAT);
     set_alt(g, ALT_E4M3 | ALT_MIXED);
     g->hart->x[16] = g->hart->x[20] = 0x7E;
-    guest_ok(g, "GFX.SHADE x16, x8, alt=1\n");
+    guest_ok(g, "GFX.SHADE x16, x8, alt=1, nc=1\n");
     CHECK_EQ(g->hart->x[16], 0x7F);
     /* dot of eight numbers: 256*8 + 1*1 keeps the 1 in FP32, loses it in FP16; minus 2048 */
     for (unsigned fp16 = 0; fp16 < 2; fp16++) {
@@ -305,7 +305,7 @@ TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-2
         g->hart->x[16] = 0x78, g->hart->x[20] = 0x50; /* 256 * 8 */
         g->hart->x[17] = 0x38, g->hart->x[21] = 0x38; /* 1 * 1 */
         g->hart->x[18] = 0xF8, g->hart->x[22] = 0x50; /* -256 * 8 */
-        guest_ok(g, "GFX.SHADE x16, x8, OO=3, nc=2, alt=1\n");
+        guest_ok(g, "GFX.SHADE x16, x8, OO=3, nc=3, alt=1\n");
         CHECK_EQ(g->hart->x[16], fp16 != 0 ? 0 : 0x38);
     }
     /* the same state reached in two ways gives the same */
@@ -392,7 +392,7 @@ TEST(numeric_traps_need_enable_and_no_sae, "GFX-102 GFX-103 GFX-281 GFX-344 GFX-
             g->hart->x[16] = ONE_F;
             g->hart->x[20] = 0x33000000;
         }
-        trap = guest_run(g, "GFX.SHADE x16, x8\n");
+        trap = guest_run(g, "GFX.SHADE x16, x8, nc=1\n");
         CHECK_EQ(trap.taken, enabled && !sae);
         CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST), FACET_NX);
         if (trap.taken) {
@@ -442,22 +442,22 @@ TEST(fpctl_replaces_rounding_sae_and_zmode, "GFX-101")
 
     g->hart->x[16] = ONE_F;
     g->hart->x[20] = 0x33000000;
-    guest_ok(g, "svon.fpctl rc=RUP\n GFX.SHADE x16, x8\n");
+    guest_ok(g, "svon.fpctl rc=RUP\n GFX.SHADE x16, x8, nc=1\n");
     CHECK_EQ(g->hart->x[16], 0x3F800001);
     g->hart->x[16] = ONE_F;
-    guest_ok(g, "GFX.SHADE x16, x8\n");
+    guest_ok(g, "GFX.SHADE x16, x8, nc=1\n");
     CHECK_EQ(g->hart->x[16], ONE_F);
     /* with alt=1 too: the composed state takes the override */
     set_alt(g, ALT_E4M3 | ALT_MIXED);
     g->hart->x[16] = 0x38;
     g->hart->x[20] = 0x01;
-    guest_ok(g, "svon.fpctl rc=RUP\n GFX.SHADE x16, x8, alt=1\n");
+    guest_ok(g, "svon.fpctl rc=RUP\n GFX.SHADE x16, x8, alt=1, nc=1\n");
     CHECK_EQ(g->hart->x[16], 0x39);
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, FACET_NX);
     g->hart->x[16] = ONE_F;
     g->hart->x[20] = 0x33000000;
-    guest_ok(g, "svon.fpctl sae=1\n GFX.SHADE x16, x8\n");
-    (void)guest_traps(g, FACET_CAUSE_NUMERIC, "GFX.SHADE x16, x8\n");
+    guest_ok(g, "svon.fpctl sae=1\n GFX.SHADE x16, x8, nc=1\n");
+    (void)guest_traps(g, FACET_CAUSE_NUMERIC, "GFX.SHADE x16, x8, nc=1\n");
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, 0);
     /* ZMODE from CAP, and from the prefix in both directions */
     for (unsigned i = 0; i < 4; i++) {
@@ -630,7 +630,7 @@ TEST(packed_windows, "GFX-307")
         g->hart->x[22 + i] = 0x3C00;
     }
     rsv(g, 2, 0, 0);
-    guest_ok(g, "GFX.SHADE x16, x8, nc=2\n");
+    guest_ok(g, "GFX.SHADE x16, x8, nc=3\n");
     CHECK_EQ(g->hart->x[16], 0x42004000);
     CHECK_EQ(g->hart->x[17], 0x40004200);
     CHECK_EQ(g->hart->x[18], 0x44444000); /* r3 keeps its bits */
@@ -689,8 +689,8 @@ TEST(masked_lanes_follow_zmode,
     } rows[] = {{"GFX.SAMPLE x8, x1", 0, 4},
                 {"GFX.SAMPLE.GATH x8, x1, n=1", 0, 4},
                 {"GFX.INTERP x8, x1", 4, 1},
-                {"GFX.SHADE x8, x1, nc=3", 0, 4},
-                {"GFX.SHADE x8, x1, OO=3, nc=3", 0, 1},
+                {"GFX.SHADE x8, x1, nc=0", 0, 4},
+                {"GFX.SHADE x8, x1, OO=3, nc=0", 0, 1},
                 {"GFX.LUT1D x8, x1", 0, 3},
                 {"GFX.LUT1D x8, x1, c=1", 0, 4},
                 {"GFX.LUT3D x8, x1", 0, 3}};
@@ -793,7 +793,7 @@ TEST(lanes_equal_scalar_runs_on_random_words, "GFX-004")
 {
     static const char *const texts[] = {"GFX.SAMPLE x%u, x%u, m=%u, f=%u",
                                         "GFX.INTERP x%u, x%u, M=%u, P=%u",
-                                        "GFX.SHADE x%u, x%u, L=%u, N=%u, nc=3",
+                                        "GFX.SHADE x%u, x%u, L=%u, N=%u, nc=0",
                                         "GFX.LUT1D x%u, x%u, i=%u, c=%u",
                                         "GFX.LUT3D x%u, x%u, i=%u, c=%u"};
     struct guest *g = scene();

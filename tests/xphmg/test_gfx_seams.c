@@ -43,7 +43,7 @@ TEST(one_rounding_policy, "CAP-001 CAP-036 CAP-241 CAP-458")
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         set_mode(g, MODE_FP16 | MODE_RM(modes[i].rm));
         g->hart->x[16] = g->hart->x[20] = 0x3C01;
-        guest_ok(g, "GFX.SHADE x16, x8, OO=2\n");
+        guest_ok(g, "GFX.SHADE x16, x8, OO=2, nc=1\n");
         CHECK_EQ(g->hart->x[16], modes[i].bits);
         for (unsigned k = 0; k < 4; k++) {
             guest_store(g, MATRIX + 2 * k, 2, k == 0 || k == 3 ? 0x3C01 : 0);
@@ -68,7 +68,7 @@ TEST(one_rounding_policy, "CAP-001 CAP-036 CAP-241 CAP-458")
         /* one APPLY later all of them speak BF16 */
         set_mode(g, MODE_BF16 | MODE_RM(modes[i].rm));
         g->hart->x[16] = g->hart->x[20] = 0x3F81;
-        guest_ok(g, "GFX.SHADE x16, x8, OO=2\n");
+        guest_ok(g, "GFX.SHADE x16, x8, OO=2, nc=1\n");
         CHECK_EQ(g->hart->x[16], modes[i].rm == 3 ? 0x3F83 : 0x3F82);
     }
     guest_free(g);
@@ -95,7 +95,7 @@ TEST(exceptions_trap_in_gfx_as_elsewhere, "CAP-033 CAP-450 CAP-451")
             guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, enabled != 0 ? cases[i].flag : 0);
             g->hart->x[16] = cases[i].a;
             g->hart->x[20] = cases[i].b;
-            trap = guest_run(g, "GFX.SHADE x16, x8, %s\n", cases[i].op);
+            trap = guest_run(g, "GFX.SHADE x16, x8, %s, nc=1\n", cases[i].op);
             CHECK_EQ(trap.taken, enabled);
             CHECK(enabled == 0 ||
                   (trap.cause == FACET_CAUSE_NUMERIC && (trap.tval & 0x1F) == cases[i].flag));
@@ -378,7 +378,7 @@ static uint64_t draw(struct guest *g, double depth)
              "li x16, 0x3E800000\n fmv.w.x f10, x16\n fmv.s f11, f8\n"
              "GFX.INTERP f8, f2\n"
              "fmv.s f24, f12\n fmv.s f25, f12\n fmv.s f26, f12\n fmv.s f27, f8\n"
-             "GFX.SHADE f20, f0, OO=2, nc=3\n GFX.ZWRITE f14\n GFX.LUT1D f20, f20, i=1\n"
+             "GFX.SHADE f20, f0, OO=2, nc=0\n GFX.ZWRITE f14\n GFX.LUT1D f20, f20, i=1\n"
              "GFX.FENCE 3, 1\n"
              "slli x16, x6, 4\n add x16, x16, x28\n"
              "fsw f20, 0(x16)\n fsw f21, 4(x16)\n fsw f22, 8(x16)\n fsw f23, 12(x16)\n"
