@@ -39,7 +39,7 @@ static const struct {
          .prec_fp8 = 0,
          .prec_intq = 0x1799,
          .prec_hyb = 0x16,
-         .prec_rt = 0x33F,
+         .prec_rt = 0x22C,
          .rtcap = FACET_RTCAP_RESET,
          .mtxcap = FACET_MTXCAP_RESET,
          .alt_formats = FACET_ALT_NONE,
