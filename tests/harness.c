@@ -5,11 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A case about more rows than this checks hardly any of them by itself: it says which one each
+ * check belongs to, or falls apart into smaller cases. */
+enum { MAX_CASE_IDS = 80, MAX_ROWS = 256, ID_SIZE = 16 };
+
+/* One requirement row that the running case named with harness_row() or CHECK_ID(). */
+struct row {
+    char id[ID_SIZE];
+    bool open; /* checks go to it now */
+    unsigned checks, failures;
+};
+
 static struct harness_case *first_case, **last_case = &first_case;
 static struct {
     int failures;
     bool skipped;
     uint64_t random;
+    struct row rows[MAX_ROWS];
+    size_t row_count;
 } now;
 
 void harness_register(struct harness_case *c)
@@ -18,21 +31,98 @@ void harness_register(struct harness_case *c)
     last_case = &c->next;
 }
 
-bool harness_check(bool ok, const char *file, int line, const char *format, ...)
+/* The next ID of a list; its length, 0 at the end. */
+static size_t next_id(const char **ids)
 {
-    va_list args;
+    *ids += strspn(*ids, " ");
+    return strcspn(*ids, " ");
+}
 
+static size_t count_ids(const char *ids)
+{
+    size_t count = 0;
+
+    for (size_t length; (length = next_id(&ids)) != 0; ids += length) {
+        count++;
+    }
+    return count;
+}
+
+static struct row *row_of(const char *id, size_t length)
+{
+    struct row *row;
+
+    for (size_t i = 0; i < now.row_count; i++) {
+        if (strlen(now.rows[i].id) == length && memcmp(now.rows[i].id, id, length) == 0) {
+            return &now.rows[i];
+        }
+    }
+    if (now.row_count == MAX_ROWS || length >= ID_SIZE) {
+        printf("the case names too many rows, or one too long: %.*s\n", (int)length, id);
+        abort();
+    }
+    row = &now.rows[now.row_count++];
+    memset(row, 0, sizeof *row);
+    memcpy(row->id, id, length);
+    return row;
+}
+
+void harness_row(const char *ids)
+{
+    for (size_t i = 0; i < now.row_count; i++) {
+        now.rows[i].open = false;
+    }
+    for (size_t length; (length = next_id(&ids)) != 0; ids += length) {
+        row_of(ids, length)->open = true;
+    }
+}
+
+static bool note(bool ok, const char *file, int line, const char *format, va_list args)
+{
+    for (size_t i = 0; i < now.row_count; i++) {
+        now.rows[i].checks += now.rows[i].open;
+        now.rows[i].failures += now.rows[i].open && !ok;
+    }
     if (ok) {
         return true;
     }
     if (now.failures++ < 10) {
         printf("%s:%d: ", file, line);
-        va_start(args, format);
         (void)vprintf(format, args);
-        va_end(args);
         putchar('\n');
     }
     return false;
+}
+
+bool harness_check(bool ok, const char *file, int line, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)note(ok, file, line, format, args);
+    va_end(args);
+    return ok;
+}
+
+bool harness_check_ids(
+    const char *ids, bool ok, const char *file, int line, const char *format, ...)
+{
+    bool open[MAX_ROWS];
+    size_t count = now.row_count;
+    va_list args;
+
+    for (size_t i = 0; i < count; i++) {
+        open[i] = now.rows[i].open;
+    }
+    harness_row(ids);
+    va_start(args, format);
+    (void)note(ok, file, line, format, args);
+    va_end(args);
+    harness_row("");
+    for (size_t i = 0; i < count; i++) {
+        now.rows[i].open = open[i];
+    }
+    return ok;
 }
 
 void harness_skip(const char *why)
@@ -43,7 +133,13 @@ void harness_skip(const char *why)
 
 bool harness_failed(void)
 {
-    return now.failures != 0;
+    bool any_open = false, row_failed = false;
+
+    for (size_t i = 0; i < now.row_count; i++) {
+        any_open |= now.rows[i].open;
+        row_failed |= now.rows[i].open && now.rows[i].failures != 0;
+    }
+    return any_open ? row_failed : now.failures != 0;
 }
 
 bool harness_long(void)
@@ -90,6 +186,60 @@ static FILE *open_results(const char *suite)
     return fopen(path, "w");
 }
 
+/* Runs one case, and fails it for what no check can see: rows that it claims without checking. */
+static void run_case(const struct harness_case *c)
+{
+    now.failures = 0;
+    now.skipped = false;
+    now.row_count = 0;
+    now.random = 0;
+    for (const char *p = c->name; *p != '\0'; p++) {
+        now.random = now.random * 131 + (unsigned char)*p;
+    }
+    if (count_ids(c->ids) > MAX_CASE_IDS) {
+        printf("%s names %zu requirement rows, at most %d may share a case: see harness_row()\n",
+               c->name,
+               count_ids(c->ids),
+               MAX_CASE_IDS);
+        now.failures++;
+    }
+    c->run();
+    for (size_t i = 0; i < now.row_count && !now.skipped; i++) {
+        if (now.rows[i].checks == 0) {
+            printf("%s checks nothing of %s\n", c->name, now.rows[i].id);
+            now.rows[i].failures++;
+            now.failures++;
+        }
+    }
+}
+
+static const char *outcome(bool failed, bool skipped)
+{
+    return failed ? "fail" : skipped ? "skip" : "pass";
+}
+
+static void write_results(FILE *results, const char *suite, const struct harness_case *c)
+{
+    fprintf(results,
+            "%s\t%s\t%s\t%s\n",
+            suite,
+            c->name,
+            outcome(now.failures != 0, now.skipped),
+            c->ids);
+    for (size_t i = 0; i < now.row_count; i++) {
+        const struct row *row = &now.rows[i];
+
+        fprintf(results,
+                "%s\t%s[%s]\t%s\t%s\n",
+                suite,
+                c->name,
+                row->id,
+                outcome(row->failures != 0, now.skipped),
+                row->id);
+    }
+    fflush(results);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -109,13 +259,7 @@ int main(int argc, char **argv)
         if (!wanted(c, argc, argv)) {
             continue;
         }
-        now.failures = 0;
-        now.skipped = false;
-        now.random = 0;
-        for (const char *p = c->name; *p != '\0'; p++) {
-            now.random = now.random * 131 + (unsigned char)*p;
-        }
-        c->run();
+        run_case(c);
         if (now.failures != 0) {
             printf("FAIL %s (%d checks)\n", c->name, now.failures);
             failed++;
@@ -125,15 +269,7 @@ int main(int argc, char **argv)
             passed++;
         }
         if (results != NULL) {
-            fprintf(results,
-                    "%s\t%s\t%s\t%s\n",
-                    suite,
-                    c->name,
-                    now.failures != 0 ? "fail"
-                    : now.skipped     ? "skip"
-                                      : "pass",
-                    c->ids);
-            fflush(results);
+            write_results(results, suite, c);
         }
     }
     if (results != NULL) {

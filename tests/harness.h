@@ -6,10 +6,19 @@
  *         CHECK_EQ(popcount(7), 3);
  *     }
  *
+ * A case about many rows says at each check, or at each entry of its table, which row it checks:
+ *
+ *     for (size_t i = 0; i < COUNT; i++) {
+ *         harness_row(table[i].ids);
+ *         CHECK_EQ(value_of(table[i].name), table[i].value);
+ *     }
+ *     CHECK_ID("TILE-164", LB.funct3 == 0);
+ *
  * Each suite is one program. It prints one line per failing case and a summary, and writes, when
- * FACET_TEST_RESULTS names a folder, SUITE.tsv with the lines `suite case pass|fail|skip ids`: what
- * `make test` counts and what `facet coverage` reads. Options: --list, --quiet, and names
- * (substrings) of the cases to run. */
+ * FACET_TEST_RESULTS names a folder, SUITE.tsv with the lines `suite case pass|fail|skip ids` and,
+ * for each row that a case checked, `suite case[ID] pass|fail|skip ID`: what `make test` counts and
+ * what `facet coverage` reads. Options: --list, --quiet, and names (substrings) of the cases to
+ * run. */
 #ifndef FACET_TESTS_HARNESS_H
 #define FACET_TESTS_HARNESS_H
 
@@ -33,8 +42,17 @@ void harness_register(struct harness_case *c);
  * early. */
 bool harness_check(bool ok, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same for one check that belongs to the requirement rows `ids` and to no other. */
+bool harness_check_ids(
+    const char *ids, bool ok, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* From here to the next harness_row() or the end of the case every check belongs to the requirement
+ * rows `ids` (space separated): each of them passes when it was checked and no such check failed. A
+ * row without a check fails, and a failed row fails its case. "": to the case alone. */
+void harness_row(const char *ids);
 void harness_skip(const char *why);
-/* true once the running case has failed: lets a long loop stop after its first finding. */
+/* true once the running case, or the open row of it, has failed: lets a long loop stop after its
+ * first finding. */
 bool harness_failed(void);
 /* true under `make test-long` (environment FACET_TEST_LONG=1). */
 bool harness_long(void);
@@ -51,6 +69,7 @@ uint64_t harness_random(void);
     static void test_##name(void)
 
 #define CHECK(cond) harness_check((cond), __FILE__, __LINE__, "%s", #cond)
+#define CHECK_ID(ids, cond) harness_check_ids((ids), (cond), __FILE__, __LINE__, "%s", #cond)
 #define CHECK_MSG(cond, ...) harness_check((cond), __FILE__, __LINE__, __VA_ARGS__)
 #define CHECK_EQ(a, b)                                                                             \
     do {                                                                                           \

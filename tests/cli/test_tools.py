@@ -49,6 +49,14 @@ def a_failing_case_fails_the_run():
 
 
 @case()
+def the_rows_of_a_case_are_not_counted_again():
+    code, lines = summary({"a": ("FAIL", 1)},
+                          {"a": "test_a\tx\tfail\t\ntest_a\tx[RT-001]\tpass\tRT-001\n"
+                                "test_a\tx[RT-002]\tfail\tRT-002\n"})
+    check_eq((code, lines), (1, ["FAIL a: x", "0 passed, 1 failed"]))
+
+
+@case()
 def a_crash_is_a_failure_of_its_own():
     crashed = "test_a\tx\tpass\t\ntest_a\ty\tfail\t\n"
     code, lines = summary({"a": ("FAIL", -11)}, {"a": crashed})
