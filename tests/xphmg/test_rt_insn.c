@@ -5,6 +5,8 @@
 #include "facet/observer.h"
 #include "num/container.h"
 
+#include <stdio.h>
+
 /* FP32 tile with four copies of a box, a TriRange of one triangle, registers that point at them. */
 static void
 scene(struct guest *g, const uint32_t ray[9], const uint32_t *box, const uint32_t *triangle)
@@ -64,12 +66,48 @@ run_example(struct guest *g, const struct rt_example *e, const char *prefix, uns
     guest_ok(g, "%s rt.%s x12, x10, %u\n", prefix, e->triangle ? "tri" : "bbox", flags);
 }
 
+/* The rows that an example is about. */
+static void row_of_example(const struct rt_example *e)
+{
+    char ids[96];
+
+    (void)snprintf(ids,
+                   sizeof ids,
+                   "%s %s %s %s %s %s %s",
+                   e->triangle ? "RT-162" : "RT-144 RT-147",
+                   e->t_clamp ? "RT-135" : "",
+                   e->w_guard ? "RT-114 RT-139" : "",
+                   e->cull_back ? "RT-155" : "",
+                   strncmp(e->name, "X12", 3) == 0 ? "RT-174" : "",
+                   strncmp(e->name, "X19", 3) == 0   ? "RT-037"
+                   : strncmp(e->name, "X22", 3) == 0 ? "RT-165"
+                                                     : "",
+                   e->triangle && !e->hit ? "RT-168" : "");
+    harness_row(ids);
+}
+
+static void row_of_flags(unsigned flags)
+{
+    char ids[64];
+
+    (void)snprintf(ids,
+                   sizeof ids,
+                   "%s %s %s %s %s",
+                   flags & FACET_NV ? "RT-208" : "",
+                   flags & FACET_DZ ? "RT-209" : "",
+                   flags & FACET_NX ? "RT-212" : "",
+                   flags & FACET_SNAN ? "RT-213" : "",
+                   flags & FACET_QNAN ? "RT-214" : "");
+    harness_row(ids);
+}
+
 static void check_scalar(const struct rt_example *e, void *context)
 {
     struct guest *g = context;
     unsigned count = e->triangle ? 3 : 2;
     uint64_t kept[32], flags;
 
+    row_of_example(e);
     run_example(g, e, "", 0);
     CHECK_MSG(g->hart->x[12] == e->hit, "%s: hit", e->name);
     for (unsigned i = 0; i < count; i++) {
@@ -77,10 +115,15 @@ static void check_scalar(const struct rt_example *e, void *context)
     }
     CHECK_EQ(g->hart->x[13 + count], 0x77);
     CHECK_EQ(g->hart->x[11], 0x77);
+    row_of_flags(e->flags);
     CHECK_MSG(exc_st(g) == e->flags, "%s: flags", e->name);
+    harness_row("RT-194");
     CHECK_EQ(stat_bits(g), 0);
     CHECK_MSG(g->hart->units.pmask.p0 == e->hit, "%s: P0", e->name);
-    /* Lane 0 of VL = 1 is the scalar instruction. */
+    CHECK_EQ(g->hart->units.pmask.bank[1] | g->hart->units.pmask.bank[2] |
+                 g->hart->units.pmask.bank[3],
+             0);
+    harness_row("RT-249 RSV-139"); /* lane 0 of VL = 1 is the scalar instruction */
     memcpy(kept, g->hart->x, sizeof kept);
     flags = exc_st(g);
     run_example(g, e, "svp.one.vlstep 1, 0, 1\n", 0);
@@ -88,11 +131,13 @@ static void check_scalar(const struct rt_example *e, void *context)
     CHECK_MSG(exc_st(g) == flags && g->hart->units.pmask.p0 == e->hit, "%s: VL = 1", e->name);
     /* The epsilon of EPS_SCALE is the same number. */
     if (e->triangle) {
+        harness_row("RT-158");
         guest_csrw(g, 0x827, e->eps);
         run_example(g, e, "", 8);
         CHECK_MSG(memcmp(kept, g->hart->x, sizeof kept) == 0, "%s: EPS_CTL", e->name);
     }
     /* PRED_ONLY: the predicate alone. */
+    harness_row(e->triangle ? "RT-156 RT-160" : "RT-137");
     run_example(g, e, "", 2);
     for (unsigned i = 0; i < 6; i++) {
         CHECK_EQ(g->hart->x[11 + i], 0x77);
@@ -101,14 +146,41 @@ static void check_scalar(const struct rt_example *e, void *context)
     CHECK_MSG((exc_st(g) & ~e->flags) == 0, "%s: PRED_ONLY raises more", e->name);
 }
 
-TEST(worked_examples,
-     "RT-001 RT-037 RT-110 RT-111 RT-114 RT-135 RT-137 RT-139 RT-144 RT-147 RT-155 RT-156 RT-158 "
-     "RT-160 RT-162 RT-165 RT-168 RT-174 RT-194 RT-208 RT-209 RT-212 RT-213 RT-214 RT-249 RSV-139")
+TEST(worked_examples, "")
 {
     struct guest *g = guest_make("full");
 
     CHECK_EQ(rt_examples(check_scalar, g), 39);
     guest_free(g);
+}
+
+/* One element at a time: where the hit of x + y <= 1 in the plane z = 0 moves to. */
+TEST(ray_elements_stand_in_their_order, "RT-001 RT-110")
+{
+    static const struct {
+        uint32_t element, hit, t, u, v;
+    } moved[8] = {
+        {0x3F000000, 1, 0x40000000, 0x3F000000, 0x3E800000}, /* origin x = 0.5: u */
+        {0x3F000000, 1, 0x40000000, 0x3E800000, 0x3F000000}, /* y: v */
+        {0xC0800000, 1, 0x40800000, 0x3E800000, 0x3E800000}, /* z = -4: t */
+        {0x3E000000, 1, 0x40000000, 0x3F000000, 0x3E800000}, /* direction x = 0.125: u */
+        {0x3E000000, 1, 0x40000000, 0x3E800000, 0x3F000000}, /* y: v */
+        {0x40000000, 1, 0x3F800000, 0x3E800000, 0x3E800000}, /* z = 2: t */
+        {0x40400000, 0, 0x7F800000, 0, 0},                   /* tmin = 3: too late */
+        {0x3F800000, 0, 0x7F800000, 0, 0},                   /* tmax = 1: too early */
+    };
+
+    for (unsigned k = 0; k < 8; k++) {
+        struct guest *g = plain();
+
+        guest_store(g, RAY + 4 * k, 4, moved[k].element);
+        guest_ok(g, "rt.tri x12, x10\n");
+        CHECK_EQ(g->hart->x[12], moved[k].hit);
+        CHECK_EQ(g->hart->x[13], moved[k].t);
+        CHECK_EQ(g->hart->x[14], moved[k].u);
+        CHECK_EQ(g->hart->x[15], moved[k].v);
+        guest_free(g);
+    }
 }
 
 TEST(nan_policy_decides_what_a_nan_lane_writes, "RT-243")
@@ -157,9 +229,7 @@ static struct guest *x13(void)
     return g;
 }
 
-TEST(four_lanes_under_a_mask,
-     "RT-003 RT-006 RT-043 RT-077 RT-087 RT-088 RT-130 RT-131 RT-133 RT-138 RT-146 RT-150 RT-178 "
-     "RT-188 RT-189 RT-192 RT-193 RT-196 RT-199 RT-200 RT-206 RT-245")
+TEST(four_lanes_under_a_mask, "")
 {
     static const uint64_t hit[] = {1, 0, 0, 0}, near[] = {0x4200, 0, 0x7c00, 0x7c00};
     static const uint64_t far[] = {0x4400, 0, 0xfc00, 0xfc00};
@@ -168,24 +238,60 @@ TEST(four_lanes_under_a_mask,
     for (unsigned form = 0; form < 4; form++) { /* unpacked, packed; ZMODE 0, 1 */
         struct guest *g = x13();
         bool pack = (form & 1) != 0, zero = form >= 2;
+        unsigned bank = pack ? 2 : 1;
 
         set_mode(g, MODE_FP16 | (zero ? 8 : 0));
-        set_bank(g, 1, 0xD);
+        set_bank(g, bank, 0xD);
         guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.bbox x12, x10, %u\n", pack ? 4 : 0);
         for (unsigned i = 0; i < 4; i++) {
             uint64_t masked = zero ? 0 : 0x77;
 
+            harness_row(i == 1 && zero ? "RT-130 RT-178 RT-192 RT-200"
+                        : i == 1       ? "RT-130 RT-178 RT-192 RT-199"
+                        : pack         ? "RT-138"
+                        : i == 0       ? "RT-006 RT-087 RT-088 RT-130 RT-146 RT-188"
+                                       : "RT-087 RT-088 RT-188 RT-196");
             CHECK_EQ(g->hart->x[12 + i], i == 1 ? masked : pack ? packed[i] : hit[i]);
             CHECK_EQ(g->hart->x[16 + i], pack ? 0x77 : i == 1 ? masked : near[i]);
             CHECK_EQ(g->hart->x[20 + i], pack ? 0x77 : i == 1 ? masked : far[i]);
         }
+        harness_row("");
         CHECK_EQ(g->hart->x[24], 0x77);
-        CHECK_EQ(g->hart->units.pmask.bank[1], 1);
+        CHECK_ID("RT-131 RT-150 RT-193", g->hart->units.pmask.bank[bank] == 1);
+        CHECK_ID("RT-133", g->hart->units.pmask.bank[3 - bank] == 0);
+        CHECK_ID("RT-133", g->hart->units.pmask.bank[bank] == 1);
         CHECK_EQ(g->hart->units.pmask.p0, 1);
         CHECK_EQ(exc_st(g), 0);
-        CHECK_EQ(stat_bits(g), FACET_DOWN);
-        CHECK_EQ(boxes(g), 2);
+        CHECK_ID("RT-077 RT-206", stat_bits(g) == FACET_DOWN);
+        CHECK_ID("RT-043 RT-189", boxes(g) == 2);
         CHECK_EQ(FACET_GET(guest_csr(g, FACET_CSR_SVSTATE), SVSTATE_EN), 0);
+        guest_free(g);
+    }
+}
+
+/* The rays of masked lanes lie where nothing can be read. */
+TEST(masked_lanes_read_nothing, "RT-245")
+{
+    for (unsigned form = 0; form < 4; form++) { /* bbox, tri; ZMODE 0, 1 */
+        struct guest *g = plain();
+        bool zero = form >= 2;
+        unsigned slots = (form & 1) != 0 ? 4 : 3;
+
+        set_mode(g, MODE_FP32 | (zero ? 8 : 0));
+        for (unsigned i = 0; i < 4; i++) {
+            g->hart->x[8 + i] = i % 2 == 0 ? RAY : 8;
+        }
+        for (unsigned i = 16; i < 32; i++) {
+            g->hart->x[i] = 0x77;
+        }
+        set_bank(g, 1, 5);
+        guest_ok(g, "svp.one.vlstep 4, 1, 1\n rt.%s x16, x8\n", slots == 4 ? "tri" : "bbox");
+        for (unsigned k = 0; k < slots; k++) {
+            CHECK(g->hart->x[16 + 4 * k] != 0x77 && g->hart->x[18 + 4 * k] != 0x77);
+            CHECK_EQ(g->hart->x[17 + 4 * k], zero ? 0 : 0x77);
+            CHECK_EQ(g->hart->x[19 + 4 * k], zero ? 0 : 0x77);
+        }
+        CHECK_EQ(guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS), 0);
         guest_free(g);
     }
 }
@@ -604,48 +710,51 @@ TEST(numeric_traps, "RT-179 RT-215 RT-216 RT-217 RT-218 RT-253")
     guest_free(g);
 }
 
-TEST(reserved_bits_and_absent_features,
-     "RT-008 RT-009 RT-041 RT-042 RT-044 RT-045 RT-046 RT-047 RT-068 RT-071 RT-072 RT-073 RT-075 "
-     "RT-076 RT-080 RT-081 RT-082 RT-084 RT-085 RT-140 RT-159 RT-282 RT-283 RT-285 RT-286 RT-291 "
-     "RT-048 RT-049")
+TEST(reserved_bits_and_absent_features, "")
 {
     static const struct {
         uint64_t missing;
         const char *text;
         uint64_t node;
         bool works;
+        const char *ids;
     } rows[] = {
-        {FACET_RTCAP_NODE4, "rt.bbox x12, x10\n", 0, false},
-        {FACET_RTCAP_NODE4, "rt.tri x12, x10\n", 0, true},
-        {FACET_RTCAP_NODE4, "rt.bbox x12, x10\n", 8, true},
-        {FACET_RTCAP_NODE8, "rt.bbox x12, x10\n", 8, false},
-        {FACET_RTCAP_NODE8, "rt.bbox x12, x10\n", 0, true},
-        {FACET_RTCAP_WATERTIGHT, "rt.tri x12, x10\n", 0, false},
-        {FACET_RTCAP_WATERTIGHT, "rt.bbox x12, x10\n", 0, true},
-        {FACET_RTCAP_PACK_HINT, "rt.bbox x12, x10, 4\n", 0, false},
-        {FACET_RTCAP_PACK_HINT, "rt.tri x12, x10, 4\n", 0, false},
-        {FACET_RTCAP_PACK_HINT, "rt.bbox x12, x10, 8\n", 0, true},
-        {FACET_RTCAP_EPS_CTL, "rt.tri x12, x10, 8\n", 0, false},
-        {FACET_RTCAP_EPS_CTL, "rt.bbox x12, x10, 8\n", 0, true},
-        {FACET_RTCAP_DESCQ, "rt.bbox x12, x10\n rt.tri x12, x10\n", 0, true},
+        {FACET_RTCAP_NODE4, "rt.bbox x12, x10\n", 0, false, "RT-044 RT-068 RT-082 RT-282"},
+        {FACET_RTCAP_NODE4, "rt.tri x12, x10\n", 0, true, "RT-044"},
+        {FACET_RTCAP_NODE4, "rt.bbox x12, x10\n", 8, true, "RT-044"},
+        {FACET_RTCAP_NODE8, "rt.bbox x12, x10\n", 8, false, "RT-045 RT-068 RT-072 RT-082"},
+        {FACET_RTCAP_NODE8, "rt.bbox x12, x10\n", 0, true, "RT-045"},
+        {FACET_RTCAP_WATERTIGHT, "rt.tri x12, x10\n", 0, false, "RT-046 RT-068 RT-082 RT-283"},
+        {FACET_RTCAP_WATERTIGHT, "rt.bbox x12, x10\n", 0, true, "RT-046"},
+        {FACET_RTCAP_PACK_HINT, "rt.bbox x12, x10, 4\n", 0, false, "RT-047 RT-068 RT-073 RT-082"},
+        {FACET_RTCAP_PACK_HINT, "rt.tri x12, x10, 4\n", 0, false, "RT-047 RT-068 RT-073 RT-082"},
+        {FACET_RTCAP_PACK_HINT, "rt.bbox x12, x10, 8\n", 0, true, "RT-047"},
+        {FACET_RTCAP_EPS_CTL, "rt.tri x12, x10, 8\n", 0, false, "RT-048 RT-068 RT-075 RT-082"},
+        {FACET_RTCAP_EPS_CTL, "rt.bbox x12, x10, 8\n", 0, true, "RT-048"},
+        {FACET_RTCAP_DESCQ, "rt.bbox x12, x10\n rt.tri x12, x10\n", 0, true, "RT-049 RT-291"},
     };
     struct guest *g = plain();
 
-    CHECK_EQ(last_ec(g), 0);
+    CHECK_ID("RT-080", last_ec(g) == 0);
     for (unsigned bit = 24; bit < 32; bit++) {
         for (unsigned row = 0; row < 2; row++) {
             uint32_t word = (row == 0 ? 0x0005658Bu : 0x0005758Bu) | 1u << bit;
 
+            harness_row(row == 0 ? "RT-071 RT-140" : "RT-071 RT-159");
             g->hart->units.rt.stat = 0;
             CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x%x\n", word), word);
             CHECK_EQ(guest_csr(g, FACET_CSR_RTSTAT), 1 << 2 | 2);
+            CHECK_ID("RT-041", (guest_csr(g, FACET_CSR_RTSTAT) & 2) != 0);
+            CHECK_ID("RT-042 RT-081", (guest_csr(g, FACET_CSR_RTSTAT) >> 2 & 63) == 1);
         }
     }
     guest_csrw(g, 0x821, 0);
-    CHECK_EQ(last_ec(g), 1);
+    CHECK_ID("RT-084", last_ec(g) == 1);
+    CHECK_EQ(guest_csrr(g, 0x822), 0x3F);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         guest_configure(g, "rtcap", FACET_RTCAP_RESET & ~rows[i].missing);
-        CHECK_EQ(last_ec(g), 0);
+        CHECK_ID("RT-041 RT-084", (guest_csr(g, FACET_CSR_RTSTAT) & 0xFE) == 0);
+        harness_row(rows[i].ids);
         CHECK_EQ(guest_csrr(g, 0x822), FACET_RTCAP_RESET & ~rows[i].missing);
         set_mode(g, MODE_FP32);
         scene(g, plain_ray, plain_box, plain_triangle);
@@ -660,17 +769,27 @@ TEST(reserved_bits_and_absent_features,
             CHECK_EQ(guest_csr(g, FACET_CSR_RTSTAT), 2 << 2 | 2);
             CHECK_EQ(g->hart->x[12], 0x77);
             (void)guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x8005658B\n");
-            CHECK_EQ(last_ec(g), 1); /* the last one stays */
+            CHECK_ID("RT-076 RT-085", last_ec(g) == 1); /* the last one stays */
+            (void)guest_traps(g, FACET_CAUSE_UNSUPPORTED, "%s", rows[i].text);
+            CHECK_ID("RT-076 RT-085", last_ec(g) == 2);
         }
         guest_csrw(g, 0x820, 4);
-        CHECK_EQ(guest_csrr(g, 0x820), rows[i].missing == FACET_RTCAP_PACK_HINT ? 0 : 4);
+        CHECK_ID("RT-285",
+                 guest_csrr(g, 0x820) == (rows[i].missing == FACET_RTCAP_PACK_HINT ? 0 : 4));
+        if (rows[i].missing == FACET_RTCAP_PACK_HINT) {
+            harness_row("RT-285"); /* the default cannot ask for it */
+            guest_ok(g, "rt.bbox x12, x10\n");
+            CHECK_EQ(g->hart->x[12], 1);
+        }
         guest_csrw(g, 0x827, 105);
-        CHECK_EQ(guest_csrr(g, 0x827), rows[i].missing == FACET_RTCAP_EPS_CTL ? 0 : 105);
+        CHECK_ID("RT-286",
+                 guest_csrr(g, 0x827) == (rows[i].missing == FACET_RTCAP_EPS_CTL ? 0 : 105));
     }
     guest_configure(g, "rtcap", FACET_RTCAP_RESET);
     for (unsigned i = 0; i < 3; i++) {
         static const uint64_t versions[] = {0, 0x00090000, 0x00FFFF00};
 
+        harness_row(i == 0 ? "RT-008 RT-009" : "RT-009");
         guest_configure(g, "cap_vers", versions[i]);
         (void)guest_traps(g, FACET_CAUSE_UNSUPPORTED, "rt.bbox x12, x10\n");
         CHECK_EQ(last_ec(g), 2);
@@ -680,7 +799,7 @@ TEST(reserved_bits_and_absent_features,
         (void)guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x8005658B\n");
         CHECK_EQ(last_ec(g), 1);
     }
-    /* Without the unit nothing of it exists. */
+    harness_row(""); /* without the unit nothing of it exists */
     guest_configure(g, "cap_vers", FACET_CAP_VERS_RESET);
     guest_configure(g, "feat0", FACET_CAP_FEAT0_RESET & ~FACET_CAP_FEAT0_RT_PRESENT);
     (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "rt.bbox x12, x10\n");
@@ -726,10 +845,7 @@ TEST(works_without_other_units, "RT-010 RT-011 RT-012")
 /* ---- registers ---------------------------------------------------------------------------------
  */
 
-TEST(registers_by_both_paths,
-     "RT-015 RT-016 RT-017 RT-018 RT-019 RT-020 RT-021 RT-022 RT-023 RT-024 RT-025 RT-026 "
-     "RT-027 RT-028 RT-029 RT-030 RT-032 RT-038 RT-039 RT-050 RT-051 RT-058 RT-060 RT-061 "
-     "RT-062 RT-063 RT-064 RT-066 RT-069 RT-070 RT-105 RT-221")
+TEST(registers_by_both_paths, "")
 {
     static const uint64_t writable[12] = {0xFF07,
                                           0,
@@ -743,19 +859,51 @@ TEST(registers_by_both_paths,
                                           3,
                                           ~UINT64_C(0x20),
                                           ~UINT64_C(0)};
+    /* Fields that the requirement rows give in numbers: written, then read twice. */
+    static const struct {
+        unsigned n;
+        uint64_t write, read;
+        const char *ids;
+    } told[] = {
+        {0, 1, 1, "RT-032"},
+        {0, ~UINT64_C(0), 0xFF07, "RT-038"},
+        {0, 0xF8, 0, "RT-039"},
+        {1, ~UINT64_C(0), 0, "RT-028 RT-030"},
+        {2, ~UINT64_C(0), 0x3F, "RT-028 RT-050 RT-069 RT-070 RT-105"},
+        {3, UINT64_C(0xFEDCBA9876543211), UINT64_C(0xFEDCBA9876543211), "RT-051"},
+        {7, ~UINT64_C(0), 0xFF, "RT-058 RT-060"},
+        {9, ~UINT64_C(0), 3, "RT-066"},
+    };
+    static const char *const ids[12] = {"RT-015",
+                                        "RT-016",
+                                        "RT-017",
+                                        "RT-018",
+                                        "RT-019",
+                                        "RT-020",
+                                        "RT-021",
+                                        "RT-022",
+                                        "RT-023",
+                                        "RT-024",
+                                        "RT-025",
+                                        "RT-025"};
     struct guest *g = guest_make("full");
 
     for (unsigned n = 0; n < 12; n++) {
         uint64_t fixed = n == 2 ? 0x3F : 0, value;
 
-        CHECK_EQ(guest_csrr(g, 0x820 + n), fixed);
+        CHECK_ID("RT-027", guest_csrr(g, 0x820 + n) == fixed);
+        harness_row(ids[n]);
         CHECK_EQ(guest_indirect_read(g, 0x7FA0 + n), fixed);
         guest_csrw(g, 0x820 + n, ~UINT64_C(0));
         CHECK_EQ(guest_csrr(g, 0x820 + n), writable[n] | fixed);
-        CHECK_EQ(guest_indirect_read(g, 0x7FA0 + n), writable[n] | fixed);
+        CHECK_ID("RT-026", guest_indirect_read(g, 0x7FA0 + n) == (writable[n] | fixed));
+        CHECK_ID("RT-029", (guest_csrr(g, 0x820 + n) & ~(writable[n] | fixed)) == 0);
+        if (n == 1 || n == 2) {
+            CHECK_ID("RT-028", guest_csrr(g, 0x820 + n) == fixed);
+        }
         guest_indirect_write(g, 0x7FA0 + n, UINT64_C(0x123456789ABCDE05));
         value = (UINT64_C(0x123456789ABCDE05) & writable[n]) | fixed;
-        CHECK_EQ(guest_csrr(g, 0x820 + n), value);
+        CHECK_ID("RT-026", guest_csrr(g, 0x820 + n) == value);
         CHECK_EQ(guest_csrr(g, 0x820 + n), value); /* reading changes nothing */
         g->hart->priv = FACET_PRIV_U;              /* open to every mode */
         guest_ok(g, "csrr t0, 0x%x\n csrw 0x%x, zero\n", 0x820 + n, 0x820 + n);
@@ -763,19 +911,33 @@ TEST(registers_by_both_paths,
         g->hart->priv = FACET_PRIV_M;
         CHECK_EQ(guest_csrr(g, 0x820 + n), fixed);
     }
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        harness_row(told[i].ids);
+        guest_csrw(g, 0x820 + told[i].n, told[i].write);
+        CHECK_EQ(guest_csrr(g, 0x820 + told[i].n), told[i].read);
+        CHECK_EQ(guest_csrr(g, 0x820 + told[i].n), told[i].read);
+        guest_csrw(g, 0x820 + told[i].n, 0);
+    }
+    harness_row("");
     for (unsigned number = 0x82C; number < 0x830; number++) {
         (void)guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x%x\n", number);
     }
     /* RTCLSDEF is DESCPOL without STRICT_DOM. */
+    guest_csrw(g, 0x828, 3);
+    CHECK_ID("RT-061", guest_csrr(g, FACET_CSR_CAP_XMEM_DESCPOL) == 3);
+    guest_csrw(g, 0x828, 4);
+    CHECK_ID("RT-062", guest_csrr(g, FACET_CSR_CAP_XMEM_DESCPOL) == 4);
+    guest_csrw(g, 0x828, 0x38);
+    CHECK_ID("RT-063", guest_csrr(g, FACET_CSR_CAP_XMEM_DESCPOL) == 0x38);
     guest_csrw(g, FACET_CSR_CAP_XMEM_DESCPOL, 0x40);
-    CHECK_EQ(guest_csrr(g, 0x828), 0);
+    CHECK_ID("RT-064", guest_csrr(g, 0x828) == 0);
     guest_csrw(g, 0x828, 0x3B);
-    CHECK_EQ(guest_csrr(g, FACET_CSR_CAP_XMEM_DESCPOL), 0x7B);
+    CHECK_ID("RT-064", guest_csrr(g, FACET_CSR_CAP_XMEM_DESCPOL) == 0x7B);
     guest_csrw(g, FACET_CSR_CAP_XMEM_DESCPOL, 4);
     CHECK_EQ(guest_csrr(g, 0x828), 4);
     guest_configure(g, "xmem_cap", 0x1FFF & ~FACET_CAP_XMEM_CAP_CLASS_PART);
     guest_csrw(g, 0x828, 0x3F);
-    CHECK_EQ(guest_csrr(g, 0x828), 0);
+    CHECK_ID("RT-221", guest_csrr(g, 0x828) == 0);
     guest_free(g);
 }
 
