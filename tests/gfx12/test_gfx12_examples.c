@@ -56,8 +56,30 @@ static bool expect_ids(const char *what,
 
 /* ---- example 1 ---- */
 
-TEST(example_1_descriptor,
-     "G12-169 G12-170 G12-171 G12-172 G12-173 G12-174 G12-175 G12-176 G12-177 G12-178")
+/* The row of a descriptor field. */
+static const char *row_of_field(const char *name)
+{
+    static const char *const fields[][2] = {{"sort_triangles_first", "G12-169"},
+                                            {"box_sorting_heuristic", "G12-170"},
+                                            {"box_grow_value", "G12-171"},
+                                            {"box_sort_en", "G12-172"},
+                                            {"compressed_format_en", "G12-173"},
+                                            {"wide_sort_en", "G12-174"},
+                                            {"instance_en", "G12-175"},
+                                            {"pointer_flags", "G12-176"},
+                                            {"type", "G12-177"},
+                                            {"base_address", "G12-178"},
+                                            {"size", "G12-178"}};
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strcmp(fields[i][0], name) == 0) {
+            return fields[i][1];
+        }
+    }
+    return "";
+}
+
+TEST(example_1_descriptor, "")
 {
     struct facet_gfx12_resource r;
     uint32_t d[4];
@@ -74,25 +96,26 @@ TEST(example_1_descriptor,
     check_words("dual", d, (const uint32_t[]){0, 0x80100000, 0xFFFFFFFF, 0x81E003FF}, 4);
 
     facet_gfx12_resource_unpack((const uint32_t[]){0, 0x83300000, 0xFFFFFFFF, 0x81E803FF}, &r);
-    CHECK_EQ(r.base_address, 0);
-    CHECK_EQ(r.sort_triangles_first, 1);
-    CHECK_EQ(r.box_sorting_heuristic, 1);
-    CHECK_EQ(r.box_grow_value, 6);
-    CHECK_EQ(r.box_sort_en, 1);
-    CHECK_EQ(r.size, (UINT64_C(1) << 42) - 1);
-    CHECK_EQ(r.compressed_format_en, 1);
+    CHECK_ID("G12-178", r.base_address == 0);
+    CHECK_ID("G12-169", r.sort_triangles_first == 1);
+    CHECK_ID("G12-170", r.box_sorting_heuristic == 1);
+    CHECK_ID("G12-171", r.box_grow_value == 6);
+    CHECK_ID("G12-172", r.box_sort_en == 1);
+    CHECK_ID("G12-178", r.size == (UINT64_C(1) << 42) - 1);
+    CHECK_ID("G12-173", r.compressed_format_en == 1);
     CHECK_EQ(r.box_node_64B, 0);
-    CHECK_EQ(r.wide_sort_en, 1);
-    CHECK_EQ(r.instance_en, 1);
-    CHECK_EQ(r.pointer_flags, 1);
+    CHECK_ID("G12-174", r.wide_sort_en == 1);
+    CHECK_ID("G12-175", r.instance_en == 1);
+    CHECK_ID("G12-176", r.pointer_flags == 1);
     CHECK_EQ(r.triangle_return_mode, 1);
-    CHECK_EQ(r.type, 8);
+    CHECK_ID("G12-177", r.type == 8);
     /* One field after the other, at its own bits and nowhere else. */
 #define ONE(name, member, at, width)                                                               \
     {                                                                                              \
         struct facet_gfx12_resource one;                                                           \
         uint32_t ones[4];                                                                          \
         memset(&one, 0, sizeof one);                                                               \
+        harness_row(row_of_field(#name));                                                          \
         one.member = facet_bits_mask(width);                                                       \
         facet_gfx12_resource_pack(&one, ones);                                                     \
         for (int bit = 0; bit < 128; bit++) {                                                      \
@@ -102,6 +125,7 @@ TEST(example_1_descriptor,
     }
     FACET_GFX12_RESOURCE_FIELDS(ONE)
 #undef ONE
+    harness_row("");
     for (unsigned n = 0; n < 10000; n++) {
         uint32_t in[4] = {random_bits(), random_bits(), random_bits(), random_bits()};
         facet_gfx12_resource_unpack(in, &r);
@@ -161,8 +185,7 @@ static void check_slab(const char *what,
               s.hit);
 }
 
-TEST(example_2_quantized_boxes,
-     "G12-004 G12-006 G12-010 G12-040 G12-041 G12-042 G12-043 G12-044 G12-187")
+TEST(example_2_quantized_boxes, "")
 {
     (void)unit_new();
     static const float lo[3][3] = {{0, 0, 0}, {2, 0, 0}, {0.5f, 2, -1}};
@@ -174,8 +197,9 @@ TEST(example_2_quantized_boxes,
     struct facet_gfx12_box box, made;
     uint8_t bytes[128];
     facet_gfx12_box_decode(image, &box);
-    CHECK_EQ(box.internal_child_offset, 0x40);
-    CHECK_EQ(box.primitive_child_offset, 0x80);
+    CHECK_ID("G12-004", box.internal_child_offset == 0x40);
+    CHECK_ID("G12-006", box.primitive_child_offset == 0x80);
+    CHECK_ID("G12-010", box.origin[0] == 0 && box.origin[2] == to_bits(-1.0f));
 
     /* The same node made from its geometry. */
     memset(&made, 0, sizeof made);
@@ -186,8 +210,10 @@ TEST(example_2_quantized_boxes,
     made.child_count_minus_one = 2;
     for (unsigned k = 0; k < 3; k++) {
         made.origin[k] = to_bits(node_lo[k]);
-        CHECK(facet_gfx12_quantize_exponent(
-            to_bits(node_lo[k]), to_bits(node_hi[k]), &made.exponent[k]));
+        CHECK_ID("G12-187",
+                 facet_gfx12_quantize_exponent(
+                     to_bits(node_lo[k]), to_bits(node_hi[k]), &made.exponent[k]) &&
+                     made.exponent[k] == box.exponent[k]);
     }
     for (unsigned i = 0; i < 8; i++) {
         facet_gfx12_child_unused(&made.child[i]);
@@ -203,10 +229,10 @@ TEST(example_2_quantized_boxes,
         facet_gfx12_quantize_child(l, h, made.origin, made.exponent, &made.child[i]);
         facet_gfx12_child_bounds(&box.child[i], box.origin, box.exponent, dl, dh);
         for (unsigned k = 0; k < 3; k++) {
-            CHECK_EQ(made.child[i].min[k], qmin[i][k]);
-            CHECK_EQ(made.child[i].max[k], qmax[i][k]);
-            CHECK_EQ(dl[k], l[k]);
-            CHECK_EQ(dh[k], h[k]);
+            CHECK_ID("G12-040 G12-041", made.child[i].min[k] == qmin[i][k]);
+            CHECK_ID("G12-040 G12-042", made.child[i].max[k] == qmax[i][k]);
+            CHECK_ID("G12-043", dl[k] == l[k]);
+            CHECK_ID("G12-044", dh[k] == h[k]);
         }
     }
     facet_gfx12_box_encode(&made, bytes);
@@ -246,37 +272,43 @@ TEST(example_2_rays, "G12-001 G12-047 G12-195 G12-197 G12-210")
     expect_ids("ray C", &unit, 0, 5, ray_c(), IDS(0x80, 0x45));
 }
 
-TEST(example_3_early_culling,
-     "G12-157 G12-158 G12-163 G12-164 G12-165 G12-166 G12-180 G12-181 G12-182 G12-184 G12-185")
+TEST(example_3_early_culling, "")
 {
     struct facet_gfx12_unit unit = unit_new();
     struct facet_gfx12_ray b = ray_b();
     b.instance_mask = 0xF0;
+    harness_row("G12-185");
     expect_ids("mask 0xF0", &unit, 0, 5, b, IDS(INV));
     b.instance_mask = 0x08;
     expect_ids("mask 0x08", &unit, 0, 5, b, IDS(0x80));
+    harness_row("G12-163 G12-180");
     expect_ids("CULL_OPAQUE", &unit, UINT64_C(0x1000000000000000), 5, ray_a(), IDS(0x55));
     expect_ids("CULL_OPAQUE on child 2", &unit, UINT64_C(0x1000000000000000), 5, ray_b(), IDS(INV));
+    harness_row("G12-164 G12-181");
     expect_ids("CULL_NON_OPAQUE", &unit, UINT64_C(0x2000000000000000), 5, ray_a(), IDS(0x45));
+    harness_row("G12-157 G12-184");
     expect_ids("force opaque", &unit, UINT64_C(0x1040000000000000), 5, ray_a(), IDS(INV));
+    harness_row("G12-158 G12-184");
     expect_ids(
         "force non-opaque", &unit, UINT64_C(0x1080000000000000), 5, ray_a(), IDS(0x45, 0x55));
+    harness_row("G12-165 G12-182");
     expect_ids("SKIP_TRIANGLES", &unit, UINT64_C(0x4000000000000000), 5, ray_a(), IDS(INV));
+    harness_row("G12-166");
     expect_ids("SKIP_PROCEDURAL", &unit, UINT64_C(0x8000000000000000), 5, ray_a(), IDS(0x45, 0x55));
+    harness_row("");
     CHECK_EQ(with_flags(0x041), UINT64_C(0x1040000000000000));
 }
 
 /* ---- example 4 ---- */
 
-TEST(example_4_sorting,
-     "G12-048 G12-169 G12-170 G12-172 G12-174 G12-199 G12-202 G12-203 G12-204 G12-205 G12-206 "
-     "G12-207 G12-209")
+TEST(example_4_sorting, "")
 {
     static const struct {
         const char *mode;
         uint8_t heuristic, sort, first, wide;
         enum facet_gfx12_profile profile;
         uint32_t v[8];
+        const char *ids;
     } rows[] = {
         {"closest",
          0,
@@ -284,63 +316,72 @@ TEST(example_4_sorting,
          1,
          1,
          FACET_GFX12_SILICON,
-         {0x212, 0x201, 0x200, 0x135, 0x115, 0x125, 0x226, 0x105}},
+         {0x212, 0x201, 0x200, 0x135, 0x115, 0x125, 0x226, 0x105},
+         "G12-048 G12-202 G12-206"},
         {"largest",
          1,
          1,
          1,
          1,
          FACET_GFX12_SILICON,
-         {0x212, 0x201, 0x200, 0x115, 0x135, 0x105, 0x125, 0x226}},
+         {0x212, 0x201, 0x200, 0x115, 0x135, 0x105, 0x125, 0x226},
+         "G12-170 G12-203"},
         {"midpoint",
          2,
          1,
          1,
          1,
          FACET_GFX12_SILICON,
-         {0x212, 0x201, 0x200, 0x135, 0x125, 0x115, 0x226, 0x105}},
+         {0x212, 0x201, 0x200, 0x135, 0x125, 0x115, 0x226, 0x105},
+         "G12-170 G12-204"},
         {"heuristic 3",
          3,
          1,
          1,
          1,
          FACET_GFX12_SILICON,
-         {0x105, 0x115, 0x125, 0x135, 0x200, 0x201, 0x212, 0x226}},
+         {0x105, 0x115, 0x125, 0x135, 0x200, 0x201, 0x212, 0x226},
+         "G12-205"},
         {"box_sort_en 0",
          0,
          0,
          1,
          1,
          FACET_GFX12_SILICON,
-         {0x105, 0x115, 0x125, 0x135, 0x200, 0x201, 0x212, 0x226}},
+         {0x105, 0x115, 0x125, 0x135, 0x200, 0x201, 0x212, 0x226},
+         "G12-172 G12-205"},
         {"triangles first 0",
          0,
          1,
          0,
          1,
          FACET_GFX12_SILICON,
-         {0x135, 0x115, 0x212, 0x125, 0x226, 0x201, 0x105, 0x200}},
+         {0x135, 0x115, 0x212, 0x125, 0x226, 0x201, 0x105, 0x200},
+         "G12-169 G12-206"},
         {"wide 0",
          0,
          1,
          1,
          0,
          FACET_GFX12_SILICON,
-         {0x135, 0x115, 0x125, 0x105, 0x212, 0x201, 0x200, 0x226}},
+         {0x135, 0x115, 0x125, 0x105, 0x212, 0x201, 0x200, 0x226},
+         "G12-174 G12-209"},
         {"midpoint, wide 0, stf 0",
          2,
          1,
          0,
          0,
          FACET_GFX12_SILICON,
-         {0x135, 0x125, 0x115, 0x105, 0x212, 0x226, 0x201, 0x200}},
+         {0x135, 0x125, 0x115, 0x105, 0x212, 0x226, 0x201, 0x200},
+         "G12-204 G12-209"},
         {"gpurt",
          0,
          1,
          1,
          1,
          FACET_GFX12_GPURT,
-         {0x201, 0x212, 0x200, 0x135, 0x115, 0x125, 0x226, 0x105}},
+         {0x201, 0x212, 0x200, 0x135, 0x115, 0x125, 0x226, 0x105},
+         "G12-207"},
     };
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         struct facet_gfx12_unit unit = unit_new();
@@ -351,11 +392,13 @@ TEST(example_4_sorting,
         unit.resource.box_sort_en = rows[n].sort;
         unit.resource.sort_triangles_first = rows[n].first;
         unit.resource.wide_sort_en = rows[n].wide;
+        harness_row(rows[n].ids);
         expect_ids(rows[n].mode, &unit, 0, 0x25, ray, rows[n].v, 8);
     }
     struct facet_gfx12_unit unit = unit_new();
     struct facet_gfx12_ray ray = ray_make(0, 0.5f, 0.5f, 1, 0, 0);
     ray.extent = 7.5f;
+    harness_row("G12-199");
     expect_ids(
         "extent 7.5", &unit, 0, 0x25, ray, IDS(0x212, 0x201, 0x135, 0x115, 0x125, 0x226, 0x105));
 }
@@ -434,6 +477,7 @@ struct tri_row {
     enum facet_gfx12_opaque_sense sense;
     uint8_t pointer_flags;
     uint32_t v[8];
+    const char *ids; /* of v0..v3 */
 };
 
 #define FRONT                                                                                      \
@@ -467,96 +511,153 @@ struct tri_row {
 #define CULLED 0x7F800000, 0, 0, 0x12
 
 static const struct tri_row example_7[] = {
-    {"front", FRONT, 0, HW, {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT}},
-    {"back", BACK, 0, HW, {0x40000000, 0x3E800000, 0x3F000000, 0x13, ABSENT}},
-    {"FLIP", FRONT, 0x008, HW, {0x40000000, 0x3E800000, 0x3F000000, 0x13, ABSENT_FLIP}},
-    {"CULL_FRONT", FRONT, 0x020, HW, {CULLED, ABSENT_CULL}},
-    {"CULL_FRONT + DISABLE", FRONT, 0x024, HW, {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT}},
-    {"CULL_BACK", BACK, 0x010, HW, {CULLED, ABSENT}},
-    {"FORCE_NON_OPAQUE", FRONT, 0x002, HW, {0x40000000, 0x3E800000, 0xBF000000, 0x12, ABSENT}},
-    {"CULL_OPAQUE", FRONT, 0x040, HW, {CULLED, ABSENT}},
-    {"SKIP_TRIANGLES", FRONT, 0x100, HW, {CULLED, ABSENT_CULL}},
-    {"miss", FAR, 0, HW, {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT}},
-    {"miss, FLIP", FAR, 0x008, HW, {0x7F800000, 0x40000000, 0x40000000, 0x13, ABSENT_FLIP}},
+    {"front", FRONT, 0, HW, {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT}, "G12-212 G12-220"},
+    {"back", BACK, 0, HW, {0x40000000, 0x3E800000, 0x3F000000, 0x13, ABSENT}, "G12-220"},
+    {"FLIP",
+     FRONT,
+     0x008,
+     HW,
+     {0x40000000, 0x3E800000, 0x3F000000, 0x13, ABSENT_FLIP},
+     "G12-160 G12-220"},
+    {"CULL_FRONT", FRONT, 0x020, HW, {CULLED, ABSENT_CULL}, "G12-162 G12-216"},
+    {"CULL_FRONT + DISABLE",
+     FRONT,
+     0x024,
+     HW,
+     {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT},
+     "G12-159 G12-222"},
+    {"CULL_BACK", BACK, 0x010, HW, {CULLED, ABSENT}, "G12-161 G12-216"},
+    {"FORCE_NON_OPAQUE",
+     FRONT,
+     0x002,
+     HW,
+     {0x40000000, 0x3E800000, 0xBF000000, 0x12, ABSENT},
+     "G12-158 G12-224"},
+    {"CULL_OPAQUE", FRONT, 0x040, HW, {CULLED, ABSENT}, "G12-163 G12-225"},
+    {"SKIP_TRIANGLES", FRONT, 0x100, HW, {CULLED, ABSENT_CULL}, "G12-165"},
+    {"miss", FAR, 0, HW, {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT}, "G12-213"},
+    {"miss, FLIP",
+     FAR,
+     0x008,
+     HW,
+     {0x7F800000, 0x40000000, 0x40000000, 0x13, ABSENT_FLIP},
+     "G12-160 G12-213"},
     {"behind",
      {0.25f, 0.5f, -1, 0, 0, -1},
      0,
      HW,
-     {0x7F800000, 0x3E800000, 0x3F000000, 0x12, ABSENT}},
-    {"parallel", PLANE, 0, HW, {0x7F800000, 0x7FC00000, 0x7FC00000, 0x12, ABSENT}},
+     {0x7F800000, 0x3E800000, 0x3F000000, 0x12, ABSENT},
+     "G12-213"},
+    {"parallel", PLANE, 0, HW, {0x7F800000, 0x7FC00000, 0x7FC00000, 0x12, ABSENT}, "G12-226"},
     {"seed sense",
      FRONT,
      0,
      FACET_GFX12_SILICON,
      FACET_GFX12_SENSE_SEED,
      1,
-     {0x40000000, 0x3E800000, 0xBF000000, 0x12, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x12}},
+     {0x40000000, 0x3E800000, 0xBF000000, 0x12, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x12},
+     "G12-108"},
     {"FORCE_NON_OPAQUE, pointer_flags 0",
      FRONT,
      0x002,
      RAW,
-     {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT_RAW}},
-    {"left", LEFT, 0, HW, {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT}},
-    {"left, pointer_flags 0", LEFT, 0, RAW, {0x7F800000, 0xC0000000, 0x40000000, 0x12, ABSENT_RAW}},
-    {"miss, gpurt", FAR, 0, EMU, {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT_EMU}},
-    {"parallel, gpurt", PLANE, 0, EMU, {0xFFC00000, 0x7FC00000, 0x7FC00000, 0x12, ABSENT_EMU}},
+     {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT_RAW},
+     "G12-176 G12-179 G12-228"},
+    {"left", LEFT, 0, HW, {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT}, "G12-106 G12-213"},
+    {"left, pointer_flags 0",
+     LEFT,
+     0,
+     RAW,
+     {0x7F800000, 0xC0000000, 0x40000000, 0x12, ABSENT_RAW},
+     "G12-214 G12-228"},
+    {"miss, gpurt", FAR, 0, EMU, {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT_EMU}, ""},
+    {"parallel, gpurt",
+     PLANE,
+     0,
+     EMU,
+     {0xFFC00000, 0x7FC00000, 0x7FC00000, 0x12, ABSENT_EMU},
+     "G12-226"},
     /* Beyond the table of the example, from its rules. */
     {"FLIP, pointer_flags 0",
      FRONT,
      0x008,
      RAW,
-     {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT_RAW}},
-    {"FLIP + CULL_BACK", FRONT, 0x018, HW, {CULLED, 0x7F800000, 0x00000000, 0x80000000, 0x12}},
+     {0x40000000, 0x3E800000, 0x3F000000, 0x12, ABSENT_RAW},
+     "G12-179"},
+    {"FLIP + CULL_BACK",
+     FRONT,
+     0x018,
+     HW,
+     {CULLED, 0x7F800000, 0x00000000, 0x80000000, 0x12},
+     "G12-221"},
     {"both force bits: opaque",
      FRONT,
      0x003,
      HW,
-     {0x40000000, 0x3E800000, 0x3F000000, 0x12, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x12}},
+     {0x40000000, 0x3E800000, 0x3F000000, 0x12, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x12},
+     "G12-224"},
     {"back-facing miss",
      {2, 2, -2, 0, 0, 1},
      0,
      HW,
-     {0x7F800000, 0x40000000, 0x40000000, 0x13, ABSENT}},
+     {0x7F800000, 0x40000000, 0x40000000, 0x13, ABSENT},
+     "G12-214"},
     {"back-facing miss, gpurt: numerators",
      {2, 2, -2, 0, 0, 1},
      0,
      EMU,
-     {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT_EMU}},
+     {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT_EMU},
+     "G12-215"},
     {"miss with FLIP, gpurt",
      FAR,
      0x008,
      EMU,
-     {0x7F800000, 0x40000000, 0x40000000, 0x13, ABSENT_EMU}},
+     {0x7F800000, 0x40000000, 0x40000000, 0x13, ABSENT_EMU},
+     "G12-215"},
     /* det = 2: numerators and quotients differ. */
     {"undivided numerators, gpurt",
      {2, 2, 2, 0, 0, -2},
      0,
      EMU,
-     {0x7F800000, 0x40800000, 0x40800000, 0x12, ABSENT_EMU}},
+     {0x7F800000, 0x40800000, 0x40800000, 0x12, ABSENT_EMU},
+     "G12-215"},
     {"quotients, silicon",
      {2, 2, 2, 0, 0, -2},
      0,
      HW,
-     {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT}},
+     {0x7F800000, 0x40000000, 0x40000000, 0x12, ABSENT},
+     "G12-214"},
 };
 
-TEST(example_7_triangle,
-     "G12-104 G12-105 G12-106 G12-107 G12-108 G12-109 G12-158 G12-159 G12-160 G12-161 G12-162 "
-     "G12-163 G12-165 G12-176 G12-179 G12-212 G12-213 G12-214 G12-215 G12-216 G12-217 G12-218 "
-     "G12-220 G12-221 G12-222 G12-224 G12-225 G12-226 G12-227 G12-228 G12-235")
+TEST(example_7_triangle, "")
 {
     for (size_t n = 0; n < sizeof example_7 / sizeof example_7[0]; n++) {
         const struct tri_row *row = &example_7[n];
         struct facet_gfx12_unit unit = unit_new();
         struct facet_gfx12_ray ray =
             ray_make(row->ray[0], row->ray[1], row->ray[2], row->ray[3], row->ray[4], row->ray[5]);
-        uint32_t want[10];
+        uint32_t want[10], v[10];
         unit.profile = row->profile;
         unit.opaque_sense = row->sense;
         unit.resource.pointer_flags = row->pointer_flags;
         memcpy(want, row->v, sizeof row->v);
         want[8] = want[9] = 0x17;
-        expect(row->what, &unit, with_flags(row->flags), 0x80, ray, want);
+        facet_gfx12_intersect8(&unit, with_flags(row->flags), 0x80, &ray, v);
+        harness_row(row->ids);
+        check_words(row->what, v, want, 4);
+        harness_row(row->profile == FACET_GFX12_GPURT ? "G12-218"
+                    : row->pointer_flags == 0         ? "G12-217 G12-227"
+                                                      : "G12-217");
+        check_words(row->what, v + 4, want + 4, 4); /* the second triangle is absent */
+        harness_row("");
+        check_words(row->what, v + 8, want + 8, 2);
+        CHECK_ID("G12-104", v[0] == want[0]);
+        CHECK_ID("G12-105", v[1] << 1 == want[1] << 1);
+        CHECK_ID("G12-106", v[1] >> 31 == want[1] >> 31);
+        CHECK_ID("G12-107", v[2] << 1 == want[2] << 1);
+        CHECK_ID("G12-108", v[2] >> 31 == want[2] >> 31);
+        CHECK_ID("G12-109", v[3] == want[3]);
+        harness_row("G12-235");
         ray.extent = 1.0f;
         expect("extent 1.0", &unit, with_flags(row->flags), 0x80, ray, want);
     }
@@ -601,16 +702,14 @@ TEST(example_7_layout, "G12-090 G12-097 G12-219")
 
 /* ---- example 8 ---- */
 
-TEST(example_8_bit_table,
-     "G12-051 G12-052 G12-053 G12-054 G12-055 G12-060 G12-062 G12-064 G12-067 G12-068 G12-069 "
-     "G12-070 G12-071 G12-072 G12-073 G12-074 G12-075 G12-077 G12-078 G12-079 G12-081 G12-083 "
-     "G12-084 G12-087 G12-101")
+TEST(example_8_bit_table, "")
 {
     (void)unit_new();
     struct facet_gfx12_words words;
     struct facet_gfx12_prim p;
     facet_gfx12_words_load(&words, image + 0x480);
     facet_gfx12_prim_decode(image + 0x480, &p);
+    harness_row("G12-051");
     CHECK_EQ(p.header.vertex_bits_minus_one[0], 2);
     CHECK_EQ(p.header.vertex_bits_minus_one[1], 1);
     CHECK_EQ(p.header.vertex_bits_minus_one[2], 3);
@@ -619,11 +718,12 @@ TEST(example_8_bit_table,
     CHECK_EQ(p.header.geometry_index_bits_div_2, 1);
     CHECK_EQ(p.header.triangle_pair_count_minus_one, 2);
     CHECK_EQ(p.header.vertex_type, 0);
-    CHECK_EQ(p.header.primitive_index_base_bits, 10);
-    CHECK_EQ(p.header.primitive_index_bits, 3);
-    CHECK_EQ(p.header.indices_midpoint, 912);
+    CHECK_ID("G12-067", p.header.primitive_index_base_bits == 10);
+    CHECK_ID("G12-068", p.header.primitive_index_bits == 3);
+    CHECK_ID("G12-069", p.header.indices_midpoint == 912);
     CHECK_EQ(facet_gfx12_prim_bits(&p.header, 7), 266);
     CHECK_EQ(p.vertex_count, 7);
+    harness_row("G12-052 G12-075");
     CHECK_EQ(facet_gfx12_prim_prefix_bits(&p.header, 0), 9);
     CHECK_EQ(facet_gfx12_prim_prefix_bits(&p.header, 1), 10);
     CHECK_EQ(facet_gfx12_prim_prefix_bits(&p.header, 2), 8);
@@ -634,42 +734,45 @@ TEST(example_8_bit_table,
         int at;
         unsigned width;
         uint32_t value;
+        const char *ids;
     } raw[] = {
-        {0, 5, 2},
-        {5, 5, 1},
-        {10, 5, 3},
-        {15, 5, 20},
-        {20, 4, 1},
-        {24, 4, 1},
-        {28, 3, 2},
-        {31, 1, 0},
-        {32, 5, 10},
-        {37, 5, 3},
-        {42, 10, 912},
-        {52, 9, 0x7F},
-        {61, 10, 0x100},
-        {71, 8, 0x3F},
-        {900, 2, 0},
-        {902, 2, 3},
-        {904, 2, 2},
-        {906, 2, 3},
-        {908, 2, 3},
-        {910, 2, 3},
-        {912, 10, 1000},
-        {922, 3, 1},
-        {925, 3, 6},
-        {928, 3, 7},
-        {931, 3, 3},
-        {934, 3, 0},
-        {937, 29, 0x0C478000},
-        {966, 29, 0x0A831289},
-        {995, 29, 0x04211904},
+        {0, 5, 2, "G12-051 G12-060"},
+        {5, 5, 1, "G12-051 G12-060"},
+        {10, 5, 3, "G12-051 G12-060"},
+        {15, 5, 20, "G12-051"},
+        {20, 4, 1, "G12-051 G12-062"},
+        {24, 4, 1, "G12-051 G12-064"},
+        {28, 3, 2, "G12-051"},
+        {31, 1, 0, "G12-051"},
+        {32, 5, 10, "G12-067"},
+        {37, 5, 3, "G12-068"},
+        {42, 10, 912, "G12-069 G12-070"},
+        {52, 9, 0x7F, "G12-051 G12-052 G12-075"},
+        {61, 10, 0x100, "G12-052 G12-075"},
+        {71, 8, 0x3F, "G12-052 G12-075"},
+        {900, 2, 0, "G12-079"},
+        {902, 2, 3, "G12-079"},
+        {904, 2, 2, "G12-079"},
+        {906, 2, 3, "G12-079"},
+        {908, 2, 3, "G12-079"},
+        {910, 2, 3, "G12-070 G12-078"},
+        {912, 10, 1000, "G12-070 G12-083"},
+        {922, 3, 1, "G12-084"},
+        {925, 3, 6, "G12-084"},
+        {928, 3, 7, "G12-084"},
+        {931, 3, 3, "G12-084"},
+        {934, 3, 0, "G12-084"},
+        {937, 29, 0x0C478000, "G12-054 G12-055"},
+        {966, 29, 0x0A831289, "G12-054 G12-055"},
+        {995, 29, 0x04211904, "G12-054 G12-055"},
     };
     for (size_t n = 0; n < sizeof raw / sizeof raw[0]; n++) {
+        harness_row(raw[n].ids);
         CHECK_MSG(facet_gfx12_bits_get(&words, raw[n].at, raw[n].width) == raw[n].value,
                   "bits at %d",
                   raw[n].at);
     }
+    harness_row("G12-077"); /* vertices end at 141, geometry indices begin at 900 */
     for (int bit = 142; bit < 900; bit++) {
         CHECK_EQ(facet_gfx12_bits_get(&words, bit, 1), 0);
     }
@@ -688,29 +791,36 @@ TEST(example_8_bit_table,
         facet_gfx12_prim_vertex(&p, i, xyz);
         for (unsigned k = 0; k < 3; k++) {
             static const unsigned width[3] = {3, 2, 4};
-            CHECK_EQ(facet_gfx12_bits_get(&words, at, width[k]), payload[i][k]);
+            static const char *const axis[3] = {"G12-072", "G12-073", "G12-074"};
+            CHECK_ID("G12-053 G12-060 G12-077",
+                     facet_gfx12_bits_get(&words, at, width[k]) == payload[i][k]);
             at += (int)width[k];
-            CHECK_EQ(p.payload[i][k], payload[i][k]);
-            CHECK_EQ(xyz[k], to_bits(vertex[i][k]));
+            CHECK_ID("G12-053 G12-071", p.payload[i][k] == payload[i][k]);
+            CHECK_ID(axis[k], xyz[k] == to_bits(vertex[i][k]));
         }
     }
     static const uint32_t geometry[6] = {3, 3, 3, 2, 3, 0};
     static const uint32_t primitive[6] = {1000, 1001, 1006, 1007, 1003, 1000};
     for (unsigned t = 0; t < 6; t++) {
-        CHECK_EQ(facet_gfx12_prim_geometry(&p, t), geometry[t]);
-        CHECK_EQ(facet_gfx12_prim_primitive(&p, t), primitive[t]);
+        CHECK_ID("G12-062 G12-064 G12-078 G12-079 G12-081",
+                 facet_gfx12_prim_geometry(&p, t) == geometry[t]);
+        CHECK_ID(t == 0 ? "G12-083" : "G12-084 G12-087",
+                 facet_gfx12_prim_primitive(&p, t) == primitive[t]);
     }
+    harness_row("G12-054 G12-055");
     static const bool stop[3] = {0, 1, 0};
     for (unsigned i = 0; i < 3; i++) {
         CHECK_EQ(p.pair[i].prim_range_stop, stop[i]);
     }
     CHECK_EQ(p.pair[2].tri[0].double_sided, 1);
     CHECK(facet_gfx12_tri_absent(&p.pair[2].tri[1]));
+    harness_row("G12-101"); /* of the second triangle of pair 0: 0, 2, 3 */
+    CHECK_EQ(p.pair[0].tri[1].index[0], 0);
+    CHECK_EQ(p.pair[0].tri[1].index[1], 2);
+    CHECK_EQ(p.pair[0].tri[1].index[2], 3);
 }
 
-TEST(example_8_rays,
-     "G12-080 G12-085 G12-101 G12-110 G12-111 G12-113 G12-114 G12-115 G12-116 G12-117 G12-121 "
-     "G12-122 G12-123 G12-223")
+TEST(example_8_rays, "")
 {
     struct facet_gfx12_unit unit = unit_new();
     static const struct {
@@ -773,9 +883,30 @@ TEST(example_8_rays,
     };
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         struct facet_gfx12_ray ray = ray_make(rows[n].x, rows[n].y, 4, 0, 0, -1);
-        expect("example 8", &unit, 0, rows[n].node, ray, rows[n].v);
+        uint32_t v[10];
+        facet_gfx12_intersect8(&unit, 0, rows[n].node, &ray, v);
+        harness_row("");
+        check_words("example 8", v, rows[n].v, 10);
+        CHECK_ID("G12-110", v[4] == rows[n].v[4]);
+        CHECK_ID("G12-111", v[5] << 1 == rows[n].v[5] << 1);
+        CHECK_ID("G12-113", v[6] << 1 == rows[n].v[6] << 1);
+        CHECK_ID("G12-114", v[6] >> 31 == rows[n].v[6] >> 31);
+        CHECK_ID("G12-115", v[7] == rows[n].v[7]);
+        CHECK_ID("G12-116", v[8] == rows[n].v[8]);
+        CHECK_ID("G12-117", v[9] == rows[n].v[9]);
+        CHECK_ID(rows[n].node == 0x90   ? "G12-121"
+                 : rows[n].node == 0x91 ? "G12-123"
+                                        : "G12-122",
+                 (v[8] & 3) == (rows[n].v[8] & 3) && (v[9] & 3) == (rows[n].v[9] & 3));
+        if (rows[n].node == 0x90) {
+            CHECK_ID("G12-080", v[8] >> 2 == 3);
+            CHECK_ID("G12-085", v[3] >> 1 == 1000);
+        }
+        if (n == 1) { /* inside 0, 2, 3 and no other triangle */
+            CHECK_ID("G12-101", v[4] == 0x40580000);
+        }
     }
-    /* Pair 2 is double sided: face culling leaves it alone. */
+    harness_row("G12-223"); /* pair 2 is double sided: face culling leaves it alone */
     uint32_t v[10];
     struct facet_gfx12_ray ray = ray_make(1.125f, 2.375f, 4, 0, 0, -1);
     facet_gfx12_intersect8(&unit,
@@ -815,19 +946,19 @@ TEST(example_9_radv_layout, "G12-070 G12-076")
                               3});
 }
 
-TEST(example_10_procedural,
-     "G12-102 G12-106 G12-118 G12-119 G12-120 G12-157 G12-164 G12-165 G12-166 G12-225 G12-236 "
-     "G12-237 G12-238")
+TEST(example_10_procedural, "")
 {
     struct facet_gfx12_unit unit = unit_new();
     static const struct {
         const char *what;
         unsigned flags;
         uint32_t v[10];
+        const char *ids;
     } rows[] = {
         {"none",
          0,
-         {0, 0xBF800000, 0xBF800000, 0x9A4, 0x7F800000, 0x7FC00000, 0xFFC00000, 0x9A4, 0x1B, 0x1B}},
+         {0, 0xBF800000, 0xBF800000, 0x9A4, 0x7F800000, 0x7FC00000, 0xFFC00000, 0x9A4, 0x1B, 0x1B},
+         "G12-102 G12-236"},
         {"SKIP_PROCEDURAL",
          0x200,
          {0x7F800000,
@@ -839,37 +970,50 @@ TEST(example_10_procedural,
           0xFFC00000,
           0x9A4,
           0x1B,
-          0x1B}},
+          0x1B},
+         "G12-166 G12-237"},
         {"CULL_NON_OPAQUE",
          0x080,
-         {0x7F800000, 0xBF800000, 0xBF800000, 0x9A4, 0x7F800000, 0, 0x80000000, 0x9A4, 0x1B, 0x1B}},
+         {0x7F800000, 0xBF800000, 0xBF800000, 0x9A4, 0x7F800000, 0, 0x80000000, 0x9A4, 0x1B, 0x1B},
+         "G12-164 G12-225 G12-237"},
         {"FORCE_OPAQUE",
          0x001,
-         {0, 0xBF800000, 0x3F800000, 0x9A4, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x9A4, 0x1B, 0x1B}},
+         {0, 0xBF800000, 0x3F800000, 0x9A4, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x9A4, 0x1B, 0x1B},
+         "G12-157"},
         {"SKIP_TRIANGLES",
          0x100,
-         {0, 0xBF800000, 0xBF800000, 0x9A4, 0x7F800000, 0, 0x80000000, 0x9A4, 0x1B, 0x1B}},
+         {0, 0xBF800000, 0xBF800000, 0x9A4, 0x7F800000, 0, 0x80000000, 0x9A4, 0x1B, 0x1B},
+         "G12-165"},
     };
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
-        expect(rows[n].what, &unit, with_flags(rows[n].flags), 0xB0, ray_a(), rows[n].v);
+        struct facet_gfx12_ray ray = ray_a();
+        uint32_t v[10];
+        facet_gfx12_intersect8(&unit, with_flags(rows[n].flags), 0xB0, &ray, v);
+        harness_row(rows[n].ids);
+        check_words(rows[n].what, v, rows[n].v, 3);
+        harness_row("");
+        check_words(rows[n].what, v, rows[n].v, 10);
+        CHECK_ID("G12-106", v[1] >> 31 == 1);
+        CHECK_ID("G12-118", v[3] == 0x9A4);
+        CHECK_ID("G12-119", v[8] == 0x1B);
+        CHECK_ID("G12-120", v[9] == 0x1B);
     }
     struct facet_gfx12_prim p;
     static const float aabb[6] = {-1, -2, -3, 1, 2, 3};
     facet_gfx12_prim_decode(image + 0x580, &p);
-    CHECK(facet_gfx12_tri_procedural(&p.pair[0].tri[0]));
+    CHECK_ID("G12-102", facet_gfx12_tri_procedural(&p.pair[0].tri[0]));
+    harness_row("G12-238");
     for (unsigned i = 0; i < 6; i++) {
         CHECK_EQ(p.aabb[i], to_bits(aabb[i]));
     }
+    harness_row("");
     CHECK_EQ(facet_gfx12_prim_geometry(&p, 0), 6);
     CHECK_EQ(facet_gfx12_prim_primitive(&p, 0), 1234);
 }
 
 /* ---- example 11 ---- */
 
-TEST(example_11_instance,
-     "G12-124 G12-125 G12-126 G12-127 G12-128 G12-129 G12-131 G12-132 G12-133 G12-134 G12-135 "
-     "G12-136 G12-137 G12-138 G12-139 G12-144 G12-145 G12-146 G12-147 G12-151 G12-167 G12-239 "
-     "G12-240 G12-241 G12-242 G12-244")
+TEST(example_11_instance, "")
 {
     struct facet_gfx12_unit unit = unit_new();
     static const uint32_t moved[6] = {0, 0, 0x40E00000, 0x3E000000, 0x3D800000, 0xC0000000};
@@ -883,13 +1027,28 @@ TEST(example_11_instance,
         unsigned flags;
         uint32_t mask, v3, v7;
         const uint32_t *ray;
+        const char *ids;
     } rows[] = {
-        {"visible", 4, 0, 0xFF, 0x82000000, 0xFFFFFF05, moved},
-        {"FORCE_OPAQUE|CULL_BACK", 4, 0x011, 0xFF, 0x86400000, 0xFFFFFF05, moved},
-        {"mask", 4, 0, 0xC3, 0x82000000, INV, same},
-        {"SKIP_TRIANGLES", 4, 0x100, 0xFF, 0xC2000000, INV, same},
-        {"child missed", 40, 0, 0xFF, 0x82000000, INV, moved_40},
-        {"SKIP_PROCEDURAL does not matter", 4, 0x200, 0xFF, 0x82000000, 0xFFFFFF05, moved},
+        {"visible", 4, 0, 0xFF, 0x82000000, 0xFFFFFF05, moved, "G12-239 G12-240 G12-242"},
+        {"FORCE_OPAQUE|CULL_BACK",
+         4,
+         0x011,
+         0xFF,
+         0x86400000,
+         0xFFFFFF05,
+         moved,
+         "G12-145 G12-167"},
+        {"mask", 4, 0, 0xC3, 0x82000000, INV, same, "G12-132 G12-241"},
+        {"SKIP_TRIANGLES", 4, 0x100, 0xFF, 0xC2000000, INV, same, "G12-128 G12-241"},
+        {"child missed", 40, 0, 0xFF, 0x82000000, INV, moved_40, "G12-239 G12-240"},
+        {"SKIP_PROCEDURAL does not matter",
+         4,
+         0x200,
+         0xFF,
+         0x82000000,
+         0xFFFFFF05,
+         moved,
+         "G12-128"},
     };
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         uint32_t v[10];
@@ -897,25 +1056,56 @@ TEST(example_11_instance,
         struct facet_gfx12_ray ray = ray_make(rows[n].x, -0.5f, 3, 0.25f, 0.125f, -1);
         ray.instance_mask = rows[n].mask;
         facet_gfx12_intersect8(&unit, with_flags(rows[n].flags), 0xC6, &ray, v);
-        check_words(rows[n].what, v, want, 10);
+        harness_row(rows[n].ids);
+        CHECK_EQ(v[3], want[3]);
+        CHECK_EQ(v[7], want[7]);
         check_ray(rows[n].what, &ray, rows[n].ray);
+        CHECK_ID("G12-144", v[2] == 0x4000);
+        CHECK_ID("G12-145", v[3] == want[3]);
+        CHECK_ID("G12-146", (v[6] & 0xFFFFFF) == 0xBEEF);
+        CHECK_ID("G12-151", v[6] >> 24 == 0);
+        CHECK_ID("G12-147", (v[7] & 0xFF) == (want[7] & 0xFF));
+        harness_row("G12-244");
+        for (unsigned i = 0; i < 10; i++) {
+            CHECK(want[i] != INV || v[i] == INV);
+        }
     }
     struct facet_gfx12_instance node;
     static const float matrix[12] = {0.5f, 0, 0, -2, 0, 0.5f, 0, 0.25f, 0, 0, 2, 1};
     facet_gfx12_instance_decode(image + 0x600, &node);
+    harness_row("G12-124");
     for (unsigned i = 0; i < 12; i++) {
         CHECK_EQ(node.world_to_object[i], to_bits(matrix[i]));
     }
+    harness_row("G12-125");
     CHECK_EQ(node.pointer, UINT64_C(0x8200000000004000));
+    harness_row("G12-126");
     CHECK_EQ(facet_gfx12_base_address(node.pointer), 0x20000);
+    harness_row("");
     CHECK_EQ(facet_gfx12_base_flags(node.pointer),
              FACET_GFX12_FLIP_FACEDNESS | FACET_GFX12_SKIP_PROCEDURAL);
+    harness_row("G12-131");
     CHECK_EQ(node.user_data, 0xBEEF);
+    harness_row("G12-132");
     CHECK_EQ(node.cull_mask, 0x3C);
-    for (unsigned k = 0; k < 3; k++) {
-        CHECK_EQ(node.origin[k], 0xBF800000);
-        CHECK_EQ(node.exponent[k], 0x80);
+    for (unsigned k = 0; k < 3; k++) { /* at their bytes, which hold the same numbers */
+        static const char *const origins[] = {"G12-133", "G12-134", "G12-135"};
+        static const char *const exponents[] = {"G12-137", "G12-138", "G12-139"};
+        struct facet_gfx12_instance one;
+        uint8_t changed[128];
+
+        CHECK_ID(origins[k], node.origin[k] == 0xBF800000);
+        CHECK_ID(exponents[k], node.exponent[k] == 0x80);
+        memcpy(changed, image + 0x600, 128);
+        changed[64 + 4 * k] ^= 0x55;
+        changed[76 + k] ^= 0x55;
+        facet_gfx12_instance_decode(changed, &one);
+        for (unsigned i = 0; i < 3; i++) {
+            CHECK_ID(origins[k], one.origin[i] == (i == k ? 0xBF800055 : 0xBF800000));
+            CHECK_ID(exponents[k], one.exponent[i] == (i == k ? 0xD5 : 0x80));
+        }
     }
+    harness_row("");
 
     /* Variations: aabbs, bit 63, the origin. */
     uint8_t copy[128], bytes[128];
@@ -937,6 +1127,7 @@ TEST(example_11_instance,
     for (size_t n = 0; n < sizeof skip / sizeof skip[0]; n++) {
         uint32_t v[10];
         struct facet_gfx12_ray ray = ray_make(4, -0.5f, 3, 0.25f, 0.125f, -1);
+        harness_row(skip[n].bit63 == 0 ? "G12-127 G12-128 G12-129" : "G12-127 G12-128");
         other = node;
         other.pointer &= UINT64_MAX >> 2;
         other.pointer |= (uint64_t)skip[n].aabbs << 62 | (uint64_t)skip[n].bit63 << 63;
@@ -948,6 +1139,7 @@ TEST(example_11_instance,
     for (unsigned k = 0; k < 3; k++) {
         uint32_t v[10];
         struct facet_gfx12_ray ray = ray_make(4, -0.5f, 3, 0.25f, 0.125f, -1);
+        harness_row("G12-136");
         other = node;
         other.origin[k] = to_bits(99.0f);
         facet_gfx12_instance_encode(&other, image + 0x600);
@@ -1107,13 +1299,16 @@ instance_v7(const struct facet_gfx12_unit *unit, unsigned flags, struct facet_gf
     return v[7];
 }
 
-TEST(example_17_four_children, "G12-141 G12-142 G12-143 G12-148 G12-149 G12-150 G12-243 G12-262")
+TEST(example_17_four_children, "")
 {
     struct facet_gfx12_unit unit = unit_new();
     const struct facet_gfx12_ray right = ray_make(-1, 0.5f, 0.5f, 1, 0, 0);
-    CHECK_EQ(instance_v7(&unit, 0, right), 0x15051800);
+    CHECK_ID("G12-143", instance_v7(&unit, 0, right) == 0x15051800);
+    CHECK_ID("G12-148", (instance_v7(&unit, 0, right) >> 8 & 0xFF) == 0x18);
+    CHECK_ID("G12-149", (instance_v7(&unit, 0, right) >> 16 & 0xFF) == 0x05);
+    CHECK_ID("G12-150", instance_v7(&unit, 0, right) >> 24 == 0x15);
     CHECK_EQ(instance_v7(&unit, 0, ray_make(9, 0.5f, 0.5f, -1, 0, 0)), 0x05150018);
-    CHECK_EQ(instance_v7(&unit, 0x040, right), 0xFF051800);
+    CHECK_ID("G12-243", instance_v7(&unit, 0x040, right) == 0xFF051800);
     CHECK_EQ(instance_v7(&unit, 0, ray_make(-1, 5, 0.5f, 1, 0, 0)), INV);
     unit.profile = FACET_GFX12_GPURT; /* does not test the flags of the children */
     CHECK_EQ(instance_v7(&unit, 0x040, right), 0x15051800);
@@ -1123,7 +1318,18 @@ TEST(example_17_four_children, "G12-141 G12-142 G12-143 G12-148 G12-149 G12-150 
     uint8_t copy[128];
     memcpy(copy, image + 0x880, 128);
     facet_gfx12_instance_decode(copy, &node);
-    CHECK_EQ(node.child_count_minus_one, 3);
+    CHECK_ID("G12-141", node.child_count_minus_one == 3);
+    for (unsigned i = 0; i < 4; i++) { /* one bit of each child's first dword, at byte 80 + 12 i */
+        struct facet_gfx12_instance one;
+        uint8_t changed[128];
+        memcpy(changed, copy, 128);
+        changed[80 + 12 * i] ^= 1;
+        facet_gfx12_instance_decode(changed, &one);
+        for (unsigned k = 0; k < 4; k++) {
+            bool same = one.child[k].min[0] == node.child[k].min[0];
+            CHECK_ID("G12-142", same == (k != i));
+        }
+    }
     static const struct {
         uint8_t field;
         uint32_t v7;
@@ -1134,6 +1340,7 @@ TEST(example_17_four_children, "G12-141 G12-142 G12-143 G12-148 G12-149 G12-150 
                   {7, 0x15051800},
                   {15, 0x15051800}};
     for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
+        harness_row(counts[n].field < 4 ? "G12-141" : "G12-262");
         node.child_count_minus_one = counts[n].field;
         facet_gfx12_instance_encode(&node, image + 0x880);
         CHECK_EQ(instance_v7(&unit, 0, right), counts[n].v7);

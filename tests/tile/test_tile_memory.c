@@ -19,16 +19,30 @@ static uint32_t loaded(const char *line)
     return k.s[1];
 }
 
-TEST(scalar_loads,
-     "TILE-171 TILE-172 TILE-173 TILE-174 TILE-175 TILE-016 TILE-017 TILE-018 TILE-166 TILE-167 "
-     "TILE-169 TILE-206 TILE-207 TILE-209 TILE-210 TILE-211 TILE-213 TILE-214 TILE-215 TILE-217 "
-     "TILE-531")
+/* The addressing mode in funct7, the size in funct3; LBU and LHU share funct3 3 (R-TILE-15). */
+static void check_mode(const char *line, uint32_t opcode, uint32_t mode, uint32_t size)
+{
+    uint32_t word = kernel_word(line);
+
+    CHECK_EQ(word & 0x7F, opcode);
+    if (size < 3) {
+        CHECK_EQ(word >> 12 & 7, size);
+        CHECK_EQ(word >> 25, mode);
+    }
+}
+
+TEST(scalar_loads, "")
 {
     static const struct {
         const char *name;
         uint32_t value;
+        const char *imm, *reg, *base; /* rows of the three encodings */
     } row[] = {
-        {"LB", 0xFFFFFF80}, {"LH", 0xFFFFA080}, {"LW", 0x89ABA080}, {"LBU", 0x80}, {"LHU", 0xA080}};
+        {"LB", 0xFFFFFF80, "TILE-171 TILE-206", "TILE-171 TILE-207", "TILE-171 TILE-209"},
+        {"LH", 0xFFFFA080, "TILE-172 TILE-210", "TILE-172 TILE-211", "TILE-172 TILE-213"},
+        {"LW", 0x89ABA080, "TILE-173 TILE-214 TILE-531", "TILE-173 TILE-215", "TILE-173 TILE-217"},
+        {"LBU", 0x80, "TILE-174", "TILE-174", "TILE-174"},
+        {"LHU", 0xA080, "TILE-175", "TILE-175", "TILE-175"}};
 
     OPEN();
     kernel_put(&k, DATA + 64, 0x89ABA080);
@@ -40,44 +54,70 @@ TEST(scalar_loads,
         k.s[4] = DATA + 64;
         k.s[5] = 0xFFFFFFF8;
         k.s[6] = DATA + 72;
+        harness_row(row[i].imm);
         (void)sprintf(line, "%s s1, 8(s2)", row[i].name);
         CHECK_EQ(loaded(line), row[i].value);
+        check_mode(line, 0x0C, 0, i);
+        CHECK_ID("TILE-017 TILE-166", loaded(line) == row[i].value);
         (void)sprintf(line, "%s s1, -8(s6)", row[i].name); /* becomes .L */
-        CHECK_EQ(loaded(line), row[i].value);
+        CHECK_ID("TILE-017", loaded(line) == row[i].value);
+        harness_row(row[i].reg);
         (void)sprintf(line, "%s.R s1, s3(s2)", row[i].name);
         CHECK_EQ(loaded(line), row[i].value);
+        check_mode(line, 0x0C, 1, i);
+        CHECK_ID("TILE-018 TILE-167", loaded(line) == row[i].value);
         (void)sprintf(line, "%s.R s1, s5(s6)", row[i].name); /* wraps */
-        CHECK_EQ(loaded(line), row[i].value);
+        CHECK_ID("TILE-018 TILE-167", loaded(line) == row[i].value);
+        harness_row(row[i].base);
         (void)sprintf(line, "%s.B s1, (s4)", row[i].name);
         CHECK_EQ(loaded(line), row[i].value);
+        check_mode(line, 0x0C, 3, i);
+        CHECK_ID("TILE-016 TILE-169", loaded(line) == row[i].value);
+        harness_row("");
         CHECK_EQ(kernel_csr(&k, 0, "perf_load"), 1);
         CHECK_EQ(k.status, 0);
     }
     CLOSE();
 }
 
-TEST(pc_relative,
-     "TILE-019 TILE-168 TILE-170 TILE-208 TILE-212 TILE-216 TILE-222 TILE-226 TILE-230 "
-     "TILE-286")
+TEST(pc_relative, "")
 {
     OPEN();
+    harness_row("TILE-019 TILE-216");
     kernel_exec(&k, "ADDI s9, s0, 1\nLW.P s1, 8\nEXIT\n.word 0x01FE8380");
     CHECK_EQ(k.s[1], 0x01FE8380);
+    check_mode("LW.P s1, 8", 0x0C, 2, 2);
+    harness_row("TILE-019 TILE-208");
+    kernel_exec(&k, "LB.P s2, 8\nEXIT\n.word 0x01FE8380");
+    CHECK_EQ(k.s[2], 0xFFFFFF80);
+    check_mode("LB.P s2, 8", 0x0C, 2, 0);
+    harness_row("TILE-019 TILE-212");
     kernel_exec(&k, "LW.PL s1, 12\nLH.P s2, 8\nEXIT\n.word 0x01FE8380");
     CHECK_EQ(k.s[1], 0x01FE8380);
     CHECK_EQ(k.s[2], 0xFFFF8380);
+    check_mode("LH.P s2, 8", 0x0C, 2, 1);
+    harness_row("TILE-019");
     k.s[3] = 0x12345678;
     kernel_exec(&k, "ADDI s9, s0, 1\nSW.P s3, 28\nSB.P s3, 28\nSH.PL s3, 0x20");
+    harness_row("TILE-019 TILE-230");
     CHECK_EQ(kernel_get(&k, VRAM + 32), 0x12345678);
+    check_mode("SW.P s3, 28", 0x0D, 2, 2);
+    harness_row("TILE-019 TILE-222");
     CHECK_EQ(kernel_get(&k, VRAM + 36) & 0xFF, 0x78);
+    check_mode("SB.P s3, 28", 0x0D, 2, 0);
+    harness_row("TILE-019 TILE-226");
     CHECK_EQ(kernel_get(&k, VRAM + 44) & 0xFFFF, 0x5678);
-    CHECK_EQ(kernel_word("LW.P s1, 8") >> 15 & 31, 0);
-    /* The rs1 field is ignored. */
+    kernel_exec(&k, "SH.P s3, 28");
+    CHECK_EQ(kernel_get(&k, VRAM + 28) & 0xFFFF, 0x5678);
+    check_mode("SH.P s3, 28", 0x0D, 2, 1);
+    CHECK_ID("TILE-170", (kernel_word("LW.P s1, 8") >> 15 & 31) == 0);
+    harness_row("TILE-168"); /* the rs1 field is ignored */
     k.s[7] = 0x1000;
     kernel_put(&k, VRAM + 8, 0xCAFEF00D);
     kernel_put(&k, VRAM + 0, kernel_word("LW.P s1, 8") | 7 << 15);
     kernel_exec_word(&k, kernel_word("LW.P s1, 8") | 7 << 15);
     CHECK_EQ(k.s[1], 0xCAFEF00D);
+    harness_row("TILE-286");
     k.v[2] = (union vec){.w = {1, 2, 3, 4}};
     kernel_exec(&k, "VST.V.PL v2, 64\nVLD.V.PL v3, 60\nVLD.V.P v4, 24");
     CHECK_EQ(kernel_get(&k, VRAM + 64 + 12), 4);
@@ -85,14 +125,21 @@ TEST(pc_relative,
     CLOSE();
 }
 
-TEST(scalar_stores,
-     "TILE-176 TILE-177 TILE-178 TILE-220 TILE-221 TILE-223 TILE-224 TILE-225 TILE-227 TILE-228 "
-     "TILE-229 TILE-231")
+TEST(scalar_stores, "")
 {
     static const struct {
         const char *name;
         uint32_t value;
-    } row[] = {{"SB", 0x111111DD}, {"SH", 0x1111CCDD}, {"SW", 0xAABBCCDD}};
+        const char *ids[4];
+    } row[] = {{"SB",
+                0x111111DD,
+                {"TILE-176 TILE-220", "TILE-176 TILE-221", "TILE-176 TILE-223", "TILE-176"}},
+               {"SH",
+                0x1111CCDD,
+                {"TILE-177 TILE-224", "TILE-177 TILE-225", "TILE-177 TILE-227", "TILE-177"}},
+               {"SW",
+                0xAABBCCDD,
+                {"TILE-178 TILE-228", "TILE-178 TILE-229", "TILE-178 TILE-231", "TILE-178"}}};
 
     OPEN();
     for (unsigned i = 0; i < 3; i++) {
@@ -110,6 +157,10 @@ TEST(scalar_stores,
             k.s[6] = DATA + 72;
             (void)sprintf(line, forms[form], row[i].name);
             kernel_exec(&k, line);
+            harness_row(row[i].ids[form]);
+            if (form < 3) {
+                check_mode(line, 0x0D, form == 2 ? 3 : form, i);
+            }
             CHECK_EQ(kernel_get(&k, DATA + 64), row[i].value);
             CHECK_EQ(kernel_get(&k, DATA + 68), 0x22222222);
             CHECK_EQ(kernel_csr(&k, 0, "perf_store"), 1);
@@ -164,9 +215,7 @@ TEST(misaligned, "TILE-179 TILE-180 TILE-493 TILE-494 TILE-495")
     CLOSE();
 }
 
-TEST(unit_stride_vectors,
-     "TILE-004 TILE-269 TILE-277 TILE-282 TILE-283 TILE-288 TILE-295 TILE-546 TILE-547 TILE-548 "
-     "TILE-572 TILE-287")
+TEST(unit_stride_vectors, "")
 {
     OPEN();
     for (unsigned i = 1; i < 32; i++) {
@@ -176,15 +225,21 @@ TEST(unit_stride_vectors,
         k.s[2] = DATA;
         (void)sprintf(line, "VST.V v%u, 16(s2)\nVLD.V v%u, 16(s2)", i, 32 - i);
         kernel_exec(&k, line);
-        CHECK_EQ(kernel_get(&k, DATA + 16), i);
-        CHECK_EQ(kernel_get(&k, DATA + 28), i << 24);
-        CHECK_EQ(k.v[32 - i].w[2], i << 16);
+        for (unsigned lane = 0; lane < 4; lane++) {
+            CHECK_ID("TILE-277 TILE-287 TILE-295",
+                     kernel_get(&k, DATA + 16 + 4 * lane) == i << 8 * lane);
+            CHECK_ID("TILE-004 TILE-277 TILE-287 TILE-288", k.v[32 - i].w[lane] == i << 8 * lane);
+        }
     }
-    CHECK_EQ(kernel_word("VLD.V v3, 16(s1)") >> 20 & 31, 16);
+    CHECK_ID("TILE-282 TILE-546", (kernel_word("VLD.V v3, 16(s1)") >> 20 & 31) == 16);
+    CHECK_ID("TILE-288", (kernel_word("VLD.V v3, 16(s1)") & 0xFE00707F) == 0x11);
+    CHECK_ID("TILE-295", (kernel_word("VST.V v3, 16(s1)") & 0xFE00707F) == 0x12);
+    harness_row("TILE-269");
     kernel_exec(&k, "VADD.I32 v0, v1, v2\nVST.V v0, 0(s2)");
     for (unsigned i = 0; i < 16; i += 4) {
         CHECK_EQ(kernel_get(&k, DATA + i), 0);
     }
+    harness_row("");
     k.v[1] = (union vec){.w = {9, 8, 7, 6}};
     k.v[3] = (union vec){.d = {0, 0}};
     k.s[3] = 32;
@@ -192,16 +247,19 @@ TEST(unit_stride_vectors,
     kernel_exec(&k,
                 "VST.V v1, 0(s2)\nVST.V.L v1, -16(s2)\nVST.V.R v1, s3(s2)\nVST.V.B v1, (s2)\n"
                 "VLD.V v3, 0(s2)");
-    CHECK_EQ(kernel_get(&k, DATA + 4096), 9);
-    CHECK_EQ(kernel_get(&k, DATA + 4096 - 16), 9);
-    CHECK_EQ(kernel_get(&k, DATA + 32), 9);
-    CHECK_EQ(kernel_get(&k, DATA), 9);
-    CHECK_EQ(k.v[3].w[3], 6);
+    CHECK_ID("TILE-572", kernel_get(&k, DATA + 4096) == 9 && kernel_get(&k, DATA + 4108) == 6);
+    CHECK_ID("TILE-572", kernel_get(&k, DATA + 4096 - 16) == 9);
+    CHECK_ID("TILE-283 TILE-548", kernel_get(&k, DATA + 32) == 9);
+    CHECK_ID("TILE-548", kernel_get(&k, DATA) == 9);
+    CHECK_ID("TILE-546 TILE-547", k.v[3].w[3] == 6);
     CHECK_EQ(kernel_csr(&k, 0, "perf_store"), 4);
+    kernel_put(&k, DATA + 32, 77); /* the dynamic row pointer knows no vstride */
+    kernel_exec(&k, "VLD.V.R v3, s3(s2)");
+    CHECK_ID("TILE-283 TILE-548", k.v[3].w[0] == 77);
     CLOSE();
 }
 
-TEST(strided_and_indexed, "TILE-278 TILE-279 TILE-284 TILE-285 TILE-300 TILE-549 TILE-550 TILE-570")
+TEST(strided_and_indexed, "")
 {
     OPEN();
     k.vstride = 64; /* ignored by all of these */
@@ -211,11 +269,14 @@ TEST(strided_and_indexed, "TILE-278 TILE-279 TILE-284 TILE-285 TILE-300 TILE-549
     k.s[1] = DATA;
     k.s[2] = 12;
     kernel_exec(&k, "VLD.S v1, (s1), s2\nVLD.S16 v2, (s1), s2\nVLD.S8 v3, (s1), s2");
+    harness_row("TILE-278 TILE-549 TILE-570");
     for (unsigned i = 0; i < 4; i++) {
         CHECK_EQ(k.v[1].w[i], 0x03030303u * i);
         CHECK_EQ(k.v[2].h[i + 4], 0x0303u * (i + 4));
         CHECK_EQ(k.v[3].b[i + 12], 3 * (i + 12));
     }
+    CHECK_EQ(kernel_word("VLD.S16 v3, (s1), s2"), 0x08209191);
+    harness_row("TILE-284");
     k.s[1] = DATA + 24;
     k.s[2] = (uint32_t)-8;
     kernel_exec(&k, "VLD.S v1, (s1), s2");
@@ -227,11 +288,14 @@ TEST(strided_and_indexed, "TILE-278 TILE-279 TILE-284 TILE-285 TILE-300 TILE-549
     k.s[1] = DATA;
     k.v[4] = (union vec){.w = {0, 64, 4, 60}};
     kernel_exec(&k, "VLDX v1, (s1), v4\nVLDX.L v2, -4(s1), v4");
+    harness_row("TILE-279 TILE-285");
     CHECK_EQ(k.cause, 0);
     CHECK_EQ(k.v[1].w[1], 0x10101010);
     CHECK_EQ(k.v[1].w[3], 0x0F0F0F0F);
+    harness_row("TILE-285 TILE-550");
     CHECK_EQ(k.v[2].w[2], 0);
     CHECK_EQ(k.v[2].w[1], 0x0F0F0F0F);
+    harness_row("TILE-570");
     for (unsigned i = 0; i < 8; i++) {
         k.v[5].h[i] = (uint16_t)(8 * i);
         k.v[6].b[2 * i] = (uint8_t)(0xFC - 4 * i);
@@ -250,21 +314,25 @@ TEST(strided_and_indexed, "TILE-278 TILE-279 TILE-284 TILE-285 TILE-300 TILE-549
     CHECK_EQ(k.v[2].b[15], 7);
     k.v[7] = (union vec){.w = {0x11, 0x22, 0x33, 0x44}};
     k.v[4] = (union vec){.w = {0, 8, 0, 8}};
+    harness_row("TILE-300");
+    CHECK_EQ(kernel_word("VSTX v7, (s1), v4") & 0xFE00707F, 0x2012);
     kernel_exec(&k, "VSTX v7, (s1), v4"); /* the higher lane wins */
     CHECK_EQ(kernel_get(&k, DATA), 0x33);
     CHECK_EQ(kernel_get(&k, DATA + 8), 0x44);
+    harness_row("TILE-284");
     k.s[2] = 2;
     kernel_exec(&k, "VST.S v7, (s1), s2"); /* overlapping lanes in rising order */
     CHECK_EQ(kernel_get(&k, DATA), 0x00220011);
     CHECK_EQ(kernel_get(&k, DATA + 4), 0x00440033);
     CHECK_EQ(k.status, ST_MISAL);
+    harness_row("TILE-285 TILE-550");
     k.v[4] = (union vec){.w = {0, 16, 32, 48}};
     kernel_exec(&k, "VSTX.L v7, 8(s1), v4\nVST.S8 v7, (s1), s2");
     CHECK_EQ(kernel_get(&k, DATA + 56), 0x44);
     CLOSE();
 }
 
-TEST(constant_space, "TILE-005 TILE-280 TILE-524 TILE-535 TILE-536 TILE-580 TILE-519 TILE-520")
+TEST(constant_space, "")
 {
     OPEN();
     k.packet.const_base = DATA;
@@ -275,13 +343,16 @@ TEST(constant_space, "TILE-005 TILE-280 TILE-524 TILE-535 TILE-536 TILE-580 TILE
     kernel_exec(&k,
                 "VLD.C v1, c1(s0)\nCSRR s5, const_base\nCSRR s6, const_size\nLW s7, 4(s5)\n"
                 "VLD.C.L v2, 8(s0)");
-    CHECK_EQ(k.cause, 0);
-    CHECK_EQ(k.v[1].w[3], 107);
+    CHECK_ID("TILE-580", k.cause == 0);
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_ID("TILE-005 TILE-280 TILE-524", k.v[1].w[i] == 104 + i);
+    }
     CHECK_EQ(k.v[2].w[0], 102);
     CHECK_EQ(k.status, ST_MISAL);
-    CHECK_EQ(k.s[5], DATA);
-    CHECK_EQ(k.s[6], 32);
-    CHECK_EQ(k.s[7], 101);
+    CHECK_ID("TILE-519", k.s[5] == DATA);
+    CHECK_ID("TILE-520", k.s[6] == 32);
+    CHECK_ID("TILE-535", k.s[7] == 101);
+    harness_row("TILE-580");
     kernel_exec(&k, "VLD.C v1, c2(s0)");
     CHECK_EQ(k.cause, 4);
     CHECK_EQ(k.fault_addr, DATA + 32);
@@ -299,6 +370,7 @@ TEST(constant_space, "TILE-005 TILE-280 TILE-524 TILE-535 TILE-536 TILE-580 TILE
     kernel_exec(&k, "VLD.C v1, c0(s1)");
     CHECK_EQ(k.cause, 4);
     CHECK_EQ(k.fault_addr, DATA - 8);
+    harness_row("TILE-535 TILE-536");
     k.s[2] = DATA - 2;
     kernel_exec(&k, "SW s1, 0(s2)"); /* its third byte is the first of the region */
     CHECK_EQ(k.cause, 6);
