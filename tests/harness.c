@@ -7,7 +7,7 @@
 
 /* A case about more rows than this checks hardly any of them by itself: it says which one each
  * check belongs to, or falls apart into smaller cases. */
-enum { MAX_CASE_IDS = 80, MAX_ROWS = 256, ID_SIZE = 16 };
+enum { MAX_CASE_IDS = 20, MAX_ROWS = 256, ID_SIZE = 16 };
 
 /* One requirement row that the running case named with harness_row() or CHECK_ID(). */
 struct row {

@@ -22,7 +22,7 @@ import os
 import sys
 import traceback
 
-MAX_CASE_IDS = 80  # as in harness.c
+MAX_CASE_IDS = 20  # as in harness.c
 
 _cases = []
 _checks = 0

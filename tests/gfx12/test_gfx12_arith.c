@@ -398,9 +398,7 @@ static void primitive_by_the_letter(const struct facet_gfx12_unit *unit,
     }
 }
 
-TEST(primitive_results_by_the_letter,
-     "G12-104 G12-108 G12-109 G12-211 G12-213 G12-214 G12-215 G12-216 G12-217 G12-218 G12-220 "
-     "G12-221 G12-222 G12-223 G12-224 G12-225 G12-226 G12-228 G12-236 G12-237")
+TEST(primitive_results_by_the_letter, "G12-211")
 {
     exponents(true);
     uint8_t node[128] = {0};
@@ -513,7 +511,7 @@ TEST(nan_bits, "G12-227")
 
 /* Random nodes: the returned IDs are those of the children that the rules of 9.2 leave, and they
  * ascend in (ext, key). */
-TEST(random_box_nodes, "G12-040 G12-047 G12-185 G12-195 G12-200 G12-202 G12-203 G12-204")
+TEST(random_box_nodes, "G12-047 G12-195 G12-200")
 {
     uint8_t node[128] = {0};
     struct facet_gfx12_unit unit;

@@ -4,6 +4,7 @@
 #include "kernel.h"
 
 #include "base/bits.h"
+#include "isa/isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +13,19 @@ static struct kernel k;
 
 /* ---- scalar atomics ---- */
 
-TEST(scalar_atomics,
-     "TILE-182 TILE-186 TILE-187 TILE-188 TILE-189 TILE-190 TILE-191 TILE-192 TILE-193 TILE-194 "
-     "TILE-195 TILE-184 TILE-185 TILE-204 TILE-205")
+TEST(scalar_atomics, "")
 {
     static const struct {
         const char *name;
-        uint32_t memory, operand, result;
-    } row[] = {{"ADD", 5, 3, 8},
-               {"MIN", 0xFFFFFFFF, 1, 0xFFFFFFFF},
-               {"MAX", 0xFFFFFFFF, 1, 1},
-               {"XCHG", 7, 9, 9},
-               {"AND", 0xF0, 0x3C, 0x30},
-               {"OR", 0xF0, 0x0F, 0xFF},
-               {"XOR", 0xFF, 0x0F, 0xF0}};
+        uint32_t memory, operand, result, funct3;
+        const char *ids;
+    } row[] = {{"ADD", 5, 3, 8, 0, "TILE-186"},
+               {"MIN", 0xFFFFFFFF, 1, 0xFFFFFFFF, 1, "TILE-187"},
+               {"MAX", 0xFFFFFFFF, 1, 1, 2, "TILE-188"},
+               {"XCHG", 7, 9, 9, 3, "TILE-189"},
+               {"AND", 0xF0, 0x3C, 0x30, 5, "TILE-191"},
+               {"OR", 0xF0, 0x0F, 0xFF, 6, "TILE-192"},
+               {"XOR", 0xFF, 0x0F, 0xF0, 7, "TILE-193"}};
 
     kernel_open(&k, NULL);
     for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -43,8 +43,15 @@ TEST(scalar_atomics,
             k.s[4] = 128;
             (void)sprintf(line, form[f], row[i].name);
             kernel_exec(&k, line);
+            harness_row(row[i].ids);
             CHECK_EQ(kernel_get(&k, address), row[i].result);
-            CHECK_EQ(k.s[f == 0 ? 1 : 2], row[i].memory);
+            CHECK(f != 0 || (kernel_word(line) >> 12 & 7) == row[i].funct3);
+            CHECK_ID("TILE-182", kernel_get(&k, address) == row[i].result);
+            CHECK_ID("TILE-194", k.s[f == 0 ? 1 : 2] == row[i].memory);
+            if (f != 0) {
+                CHECK_ID(f == 1 ? "TILE-185" : "TILE-184",
+                         kernel_get(&k, address) == row[i].result);
+            }
             CHECK_EQ(kernel_csr(&k, 0, "perf_atomic"), 1);
         }
     }
@@ -53,15 +60,18 @@ TEST(scalar_atomics,
         k.s[1] = 9;
         k.s[2] = 7;
         k.s[3] = DATA;
+        harness_row("TILE-182 TILE-190 TILE-195 TILE-204");
         kernel_exec(&k, "ACAS s1, s2, (s3), aqrl");
         CHECK_EQ(kernel_get(&k, DATA), memory == 7 ? 9 : 8);
-        CHECK_EQ(k.s[1], memory);
+        CHECK_EQ(kernel_word("ACAS s1, s2, (s3), aqrl") >> 12 & 7, 4);
+        CHECK_ID("TILE-194 TILE-195", k.s[1] == memory);
+        harness_row("TILE-205");
         kernel_put(&k, DATA, memory == 7 ? 4095 : 0xFFFFFFFF);
         k.s[1] = 9;
         kernel_exec(&k, "ACASI s1, 4095, (s3)");
         CHECK_EQ(kernel_get(&k, DATA), memory == 7 ? 9 : 0xFFFFFFFF);
     }
-    /* rd = s0 drops the old value, and as an operand it is 0. */
+    harness_row(""); /* rd = s0 drops the old value, and as an operand it is 0 */
     kernel_put(&k, DATA, 5);
     kernel_exec(&k, "AADD s0, s2, (s3)\nAXCHG.L s0, 0(s3)");
     CHECK_EQ(kernel_get(&k, DATA), 0);
@@ -69,26 +79,40 @@ TEST(scalar_atomics,
     CHECK_EQ(kernel_word("AADD s1, s2, (s3)") >> 26 & 3, 0);
     CHECK_EQ(kernel_word("AADD s1, s2, (s3), aq") >> 26 & 3, 1);
     CHECK_EQ(kernel_word("AADD s1, s2, (s3), rl") >> 26 & 3, 2);
-    CHECK_EQ(kernel_word("AADD.R s1, s2(s3)") >> 25, 1);
+    CHECK_ID("TILE-185", kernel_word("AADD.R s1, s2(s3)") >> 25 == 1);
     kernel_close(&k);
 }
 
-TEST(vector_atomics,
-     "TILE-302 TILE-303 TILE-304 TILE-305 TILE-306 TILE-307 TILE-308 TILE-309 TILE-310 TILE-311 "
-     "TILE-312 TILE-314 TILE-315 TILE-316 TILE-568")
+TEST(vector_atomics, "")
 {
     static const struct {
         const char *name;
-        uint32_t memory[4], operand[4], result[4];
+        uint32_t memory[4], operand[4], result[4], funct3;
+        const char *ids;
     } row[] = {
-        {"ADD", {1, 2, 3, 4}, {10, 10, 10, 10}, {11, 12, 13, 14}},
-        {"MIN", {-1u, 1, 5, -7u}, {0, 0, 0, 0}, {-1u, 0, 0, -7u}},
-        {"MAX", {-1u, 1, 5, -7u}, {0, 0, 0, 0}, {0, 1, 5, 0}},
-        {"XCHG", {1, 2, 3, 4}, {5, 6, 7, 8}, {5, 6, 7, 8}},
-        {"CAS", {1, 2, 3, 4}, {5, 6, 7, 8}, {5, 6, 7, 8}},
-        {"AND", {0xF0, 0xF0, 0xF0, 0xF0}, {0x3C, 0x3C, 0x3C, 0x3C}, {0x30, 0x30, 0x30, 0x30}},
-        {"OR", {0xF0, 0xF0, 0xF0, 0xF0}, {0xF, 0xF, 0xF, 0xF}, {0xFF, 0xFF, 0xFF, 0xFF}},
-        {"XOR", {0xFF, 0xFF, 0xFF, 0xFF}, {0xF, 0xF, 0xF, 0xF}, {0xF0, 0xF0, 0xF0, 0xF0}},
+        {"ADD", {1, 2, 3, 4}, {10, 10, 10, 10}, {11, 12, 13, 14}, 0, "TILE-302"},
+        {"MIN", {-1u, 1, 5, -7u}, {0, 0, 0, 0}, {-1u, 0, 0, -7u}, 1, "TILE-303"},
+        {"MAX", {-1u, 1, 5, -7u}, {0, 0, 0, 0}, {0, 1, 5, 0}, 2, "TILE-304"},
+        {"XCHG", {1, 2, 3, 4}, {5, 6, 7, 8}, {5, 6, 7, 8}, 3, "TILE-305"},
+        {"CAS", {1, 2, 3, 4}, {5, 6, 7, 8}, {5, 6, 7, 8}, 4, "TILE-309"},
+        {"AND",
+         {0xF0, 0xF0, 0xF0, 0xF0},
+         {0x3C, 0x3C, 0x3C, 0x3C},
+         {0x30, 0x30, 0x30, 0x30},
+         5,
+         "TILE-306"},
+        {"OR",
+         {0xF0, 0xF0, 0xF0, 0xF0},
+         {0xF, 0xF, 0xF, 0xF},
+         {0xFF, 0xFF, 0xFF, 0xFF},
+         6,
+         "TILE-307"},
+        {"XOR",
+         {0xFF, 0xFF, 0xFF, 0xFF},
+         {0xF, 0xF, 0xF, 0xF},
+         {0xF0, 0xF0, 0xF0, 0xF0},
+         7,
+         "TILE-308"},
     };
 
     kernel_open(&k, NULL);
@@ -110,13 +134,16 @@ TEST(vector_atomics,
                 k.v[2].w[n] = 12 * n;
             }
             kernel_exec(&k, line);
+            harness_row(row[i].ids);
+            CHECK_EQ(kernel_word(line) >> 12 & 7, row[i].funct3);
             for (uint32_t n = 0; n < 4; n++) {
                 CHECK_EQ(kernel_get(&k, start + step * n), row[i].result[n]);
-                CHECK_EQ(k.v[4].w[n], row[i].memory[n]);
+                CHECK_ID("TILE-310 TILE-314", kernel_get(&k, start + step * n) == row[i].result[n]);
+                CHECK_ID("TILE-311 TILE-314", k.v[4].w[n] == row[i].memory[n]);
             }
         }
     }
-    /* E30: equal addresses accumulate. */
+    harness_row("TILE-312 TILE-316"); /* E30: equal addresses accumulate */
     kernel_put(&k, DATA, 10);
     kernel_put(&k, DATA + 4, 20);
     kernel_put(&k, DATA + 8, 30);
@@ -132,7 +159,8 @@ TEST(vector_atomics,
     /* Inputs are read before vd is written; v0 drops the values. */
     kernel_exec(&k, "VATOM.ADD.X v3, v3, (s1), v2\nVATOM.ADD v0, v2, 0(s1)");
     CHECK_EQ(k.v[3].w[2], 13);
-    CHECK_EQ(k.v[0].d[0], 0);
+    CHECK_ID("TILE-315", k.v[0].d[0] == 0 && k.v[0].d[1] == 0);
+    harness_row("");
     for (uint32_t n = 0; n < 4; n++) {
         kernel_put(&k, DATA + 4 * n, n);
     }
@@ -144,6 +172,12 @@ TEST(vector_atomics,
     CHECK_EQ(kernel_get(&k, DATA + 8), 52);
     CHECK_EQ(k.v[4].w[3], 3);
     kernel_close(&k);
+    harness_row("TILE-568");
+    for (size_t i = 0; i < facet_isa_row_count[FACET_ISA_TILE]; i++) {
+        const char *name = facet_isa_rows[FACET_ISA_TILE][i].mnemonic;
+
+        CHECK_MSG(strncmp(name, "VATOM", 5) != 0 || strstr(name, ".F") == NULL, "%s", name);
+    }
 }
 
 /* ---- programs of several cores ---- */
@@ -213,16 +247,16 @@ static uint32_t message(const char *flag, const char *wait, bool bars, bool stro
     return value;
 }
 
-TEST(worked_example_20_2,
-     "TILE-037 TILE-038 TILE-044 TILE-197 TILE-198 TILE-199 TILE-200 TILE-203 TILE-479 TILE-508 "
-     "TILE-540")
+TEST(worked_example_20_2, "")
 {
-    CHECK_EQ(message("rlx", "rlx", false, false), 0);
-    CHECK_EQ(message("rl", "aq", false, false), 1);
-    CHECK_EQ(message("aqrl", "aqrl", false, false), 1);
-    CHECK_EQ(message("rl", "rlx", false, false), 0);
-    CHECK_EQ(message("rlx", "aq", false, false), 0);
-    CHECK_EQ(message("rlx", "rlx", true, false), 1);
+    CHECK_ID("TILE-037 TILE-044 TILE-197 TILE-540", message("rlx", "rlx", false, false) == 0);
+    CHECK_ID("TILE-198 TILE-199 TILE-508", message("rl", "aq", false, false) == 1);
+    CHECK_ID("TILE-200 TILE-508", message("aqrl", "aqrl", false, false) == 1);
+    CHECK_ID("TILE-200", (kernel_word("AADD s1, s2, (s3), aqrl") >> 26 & 3) == 3);
+    CHECK_ID("TILE-198", message("rl", "rlx", false, false) == 0);
+    CHECK_ID("TILE-199", message("rlx", "aq", false, false) == 0);
+    CHECK_ID("TILE-038 TILE-044 TILE-203 TILE-479 TILE-540",
+             message("rlx", "rlx", true, false) == 1);
     CHECK_EQ(message("rlx", "rlx", false, true), 1);
 }
 

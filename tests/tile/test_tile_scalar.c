@@ -44,24 +44,32 @@ TEST(registers_and_s0, "TILE-001 TILE-002 TILE-003 TILE-007 TILE-010 TILE-012")
     CLOSE();
 }
 
-TEST(immediates, "TILE-013 TILE-015 TILE-056 TILE-059 TILE-061 TILE-063 TILE-068 TILE-084 TILE-128")
+TEST(immediates, "")
 {
     OPEN();
+    harness_row("TILE-013 TILE-056");
     CHECK_EQ(binary("ADDI s3, s0, -2048", 0, 0), 0xFFFFF800);
     CHECK_EQ(binary("ADDI s3, s0, 2047", 0, 0), 0x7FF);
     CHECK_EQ(binary("ADDI s3, s0, -1", 0, 0), 0xFFFFFFFF);
+    harness_row("TILE-059");
     CHECK_EQ(binary("ANDI s3, s1, -16", 0x12345678, 0), 0x12345670);
+    harness_row("TILE-061");
     CHECK_EQ(binary("ORI s3, s0, -1", 0, 0), 0xFFFFFFFF);
+    harness_row("TILE-063");
     CHECK_EQ(binary("XORI s3, s1, -1", 0x0F0F0F0F, 0), 0xF0F0F0F0);
+    harness_row("TILE-015 TILE-084");
     CHECK_EQ(binary("LUI s3, 0xABCDE", 0, 0), 0xABCDE000);
     CHECK_EQ(binary("LUI s3, 1", 0, 0), 0x1000);
+    harness_row("TILE-128");
     CHECK_EQ(binary("MOVI s3, 0x12345FFF", 0, 0), 0x12345FFF);
     CHECK_EQ(k.retired, 3);
+    harness_row("");
     CHECK_EQ(binary("MINI s3, s1, -3", 5, 0), (uint32_t)-3);
     CHECK_EQ(binary("MAXI s3, s1, -3", 5, 0), 5);
     for (unsigned n = 0; n < 32; n++) {
         char line[64];
 
+        harness_row("TILE-068");
         (void)sprintf(line, "SHLI s3, s1, %u", n);
         CHECK_EQ(binary(line, 0x80000001, 0), 0x80000001u << n);
         (void)sprintf(line, "LSRI s3, s1, %u", n);
@@ -72,37 +80,52 @@ TEST(immediates, "TILE-013 TILE-015 TILE-056 TILE-059 TILE-061 TILE-063 TILE-068
     CLOSE();
 }
 
-TEST(arithmetic,
-     "TILE-055 TILE-057 TILE-058 TILE-060 TILE-062 TILE-064 TILE-065 TILE-066 TILE-067 TILE-069 "
-     "TILE-070 TILE-071 TILE-072 TILE-074 TILE-075 TILE-076 TILE-077 TILE-078 TILE-079 TILE-505")
+TEST(arithmetic, "")
 {
     OPEN();
+    harness_row("TILE-055 TILE-505");
     CHECK_EQ(binary("ADD s3, s1, s2", 0xFFFFFFFF, 2), 1);
     CHECK_EQ(binary("ADD s3, s1, s2", 0x7FFFFFFF, 1), 0x80000000);
     CHECK_EQ(k.status, 0);
+    harness_row("TILE-057");
     CHECK_EQ(binary("SUB s3, s1, s2", 3, 5), 0xFFFFFFFE);
+    harness_row("TILE-058");
     CHECK_EQ(binary("AND s3, s1, s2", 0xF0F0, 0xFF00), 0xF000);
+    harness_row("TILE-060");
     CHECK_EQ(binary("OR s3, s1, s2", 0xF0, 0x0F), 0xFF);
+    harness_row("TILE-062");
     CHECK_EQ(binary("XOR s3, s1, s2", 0xFF, 0x0F), 0xF0);
+    harness_row("TILE-064 TILE-067");
     CHECK_EQ(binary("SHL s3, s1, s2", 1, 31), 0x80000000);
     CHECK_EQ(binary("SHL s3, s1, s2", 3, 33), 6);
+    harness_row("TILE-065 TILE-067");
     CHECK_EQ(binary("LSR s3, s1, s2", 0x80000000, 31), 1);
     CHECK_EQ(binary("LSR s3, s1, s2", 0x80000000, 63), 1);
+    harness_row("TILE-066 TILE-067");
     CHECK_EQ(binary("ASR s3, s1, s2", 0x80000000, 31), 0xFFFFFFFF);
     CHECK_EQ(binary("ASR s3, s1, s2", 0x80000000, 32), 0x80000000);
+    harness_row("TILE-069");
     CHECK_EQ(binary("MIN s3, s1, s2", 0xFFFFFFFF, 1), 0xFFFFFFFF);
+    harness_row("TILE-070");
     CHECK_EQ(binary("MAX s3, s1, s2", 0xFFFFFFFF, 1), 1);
+    harness_row("TILE-071 TILE-072");
     CHECK_EQ(binary("ABS s3, s1", (uint32_t)-5, 0), 5);
     CHECK_EQ(binary("ABS s3, s1", 0x80000000, 0), 0x80000000);
     CHECK_EQ(k.status, 0);
+    harness_row("TILE-074");
     CHECK_EQ(binary("CLZ s3, s1", 1, 0), 31);
     CHECK_EQ(binary("CLZ s3, s1", 0, 0), 32);
+    harness_row("TILE-075");
     CHECK_EQ(binary("CTZ s3, s1", 8, 0), 3);
     CHECK_EQ(binary("CTZ s3, s1", 0, 0), 32);
+    harness_row("TILE-076");
     CHECK_EQ(binary("MUL s3, s1, s2", 0x10000, 0x10000), 0);
+    harness_row("TILE-077");
     CHECK_EQ(binary("MULH s3, s1, s2", 0xFFFFFFFF, 0xFFFFFFFF), 0);
     CHECK_EQ(binary("MULH s3, s1, s2", 0x80000000, 2), 0xFFFFFFFF);
+    harness_row("TILE-078");
     CHECK_EQ(binary("MULHU s3, s1, s2", 0xFFFFFFFF, 0xFFFFFFFF), 0xFFFFFFFE);
+    harness_row("TILE-079");
     CHECK_EQ(binary("MAC s3, s1, s2", 3, 4), 22);
     CLOSE();
 }
@@ -187,14 +210,20 @@ static bool taken(const char *branch, uint32_t a, uint32_t b)
     return s3 != 1;
 }
 
-TEST(branches, "TILE-014 TILE-089 TILE-090 TILE-091 TILE-092 TILE-093 TILE-094 TILE-050")
+TEST(branches, "TILE-014 TILE-050")
 {
     OPEN();
+    harness_row("TILE-089");
     CHECK(taken("BEQ", 5, 5) && !taken("BEQ", 5, 6));
+    harness_row("TILE-090");
     CHECK(taken("BNE", 5, 6) && !taken("BNE", 5, 5));
+    harness_row("TILE-091");
     CHECK(taken("BLT", 0xFFFFFFFF, 1) && !taken("BLT", 1, 1) && !taken("BLT", 1, 0xFFFFFFFF));
+    harness_row("TILE-092");
     CHECK(taken("BGE", 1, 0xFFFFFFFF) && taken("BGE", 1, 1) && !taken("BGE", 0xFFFFFFFF, 1));
+    harness_row("TILE-093");
     CHECK(!taken("BLTU", 0xFFFFFFFF, 1) && taken("BLTU", 1, 0xFFFFFFFF));
+    harness_row("TILE-094");
     CHECK(taken("BGEU", 0xFFFFFFFF, 1) && taken("BGEU", 1, 1) && !taken("BGEU", 0, 1));
     CLOSE();
 }
@@ -255,44 +284,54 @@ static uint16_t fp(const char *line, uint16_t a, uint16_t b)
 
 enum { NX = 1, UF = 2, OF = 4, DZ = 8, NV = 16 };
 
-TEST(fp16,
-     "TILE-137 TILE-138 TILE-139 TILE-140 TILE-141 TILE-142 TILE-143 TILE-144 TILE-145 "
-     "TILE-146 TILE-147 TILE-148")
+TEST(fp16, "")
 {
     OPEN();
+    harness_row("TILE-139");
     CHECK_EQ(fp("FADD f3, f1, f2", 0x3E00, 0x4100), 0x4400);
+    harness_row("TILE-140");
     CHECK_EQ(fp("FSUB f3, f1, f2", 0x3C00, 0x4200), 0xC000);
+    harness_row("TILE-141");
     CHECK_EQ(fp("FMUL f3, f1, f2", 0x4200, 0x3800), 0x3E00);
     CHECK_EQ(k.fstatus, 0);
     k.f[4] = 0xBC00;
+    harness_row("TILE-142");
     CHECK_EQ(fp("FMADD f3, f1, f2, f4", 0x3C03, 0x3C03), 0x1E02);
     CHECK_EQ(k.fstatus, NX);
+    harness_row("");
     CHECK_EQ(fp("FMSUB f3, f1, f2, f4", 0x4200, 0x3800), 0x4100); /* 1.5 + 1 */
     CHECK_EQ(fp("FNMSUB f3, f1, f2, f4", 0x4200, 0x3800), 0xC100);
     CHECK_EQ(fp("FNMADD f3, f1, f2, f4", 0x4200, 0x3800), 0xB800);
+    harness_row("TILE-143");
     CHECK_EQ(fp("FMIN f3, f1, f2", 0x8000, 0), 0x8000);
     CHECK_EQ(fp("FMIN f3, f1, f2", 0x7E00, 0x3C00), 0x3C00);
+    harness_row("TILE-144");
     CHECK_EQ(fp("FMAX f3, f1, f2", 0x8000, 0), 0);
     CHECK_EQ(fp("FMAX f3, f1, f2", 0x3C00, 0x7E00), 0x3C00);
     k.s[1] = (uint32_t)-3;
+    harness_row("TILE-138 TILE-145");
     CHECK_EQ(fp("FCVT.I2F f3, s1", 0, 0), 0xC200);
     k.s[1] = 65536;
     CHECK_EQ(fp("FCVT.I2F f3, s1", 0, 0), 0x7C00);
     CHECK_EQ(k.fstatus, OF | NX);
     CHECK_EQ(k.status, ST_FPO);
+    harness_row("TILE-138 TILE-146");
     (void)fp("FCVT.F2I s3, f1", 0x4100, 0);
     CHECK_EQ(k.s[3], 2);
     (void)fp("FCVT.F2I s3, f1", 0x7C00, 0);
     CHECK_EQ(k.s[3], 0x7FFFFFFF);
     CHECK_EQ(k.fstatus, NV);
     CHECK_EQ(k.status, ST_FPI);
+    harness_row("TILE-147");
     CHECK_EQ(fp("FABS f3, f1", 0xBC00, 0), 0x3C00);
     CHECK_EQ(fp("FNEG f3, f1", 0x7D01, 0), 0xFD01);
     CHECK_EQ(k.fstatus, 0);
+    harness_row("TILE-148");
     CHECK_EQ(fp("FRECIP f3, f1", 0x4400, 0), 0x3400);
     CHECK_EQ(fp("FRSQRT f3, f1", 0x4400, 0), 0x3800);
     CHECK(kernel_csr(&k, 0, "hwinfo") & 1 << 12);
     k.s[1] = 0xABCD1234;
+    harness_row("");
     CHECK_EQ(fp("FMV.S2F f3, s1", 0, 0), 0x1234);
     (void)fp("FMV.F2S s3, f1", 0xFFFF, 0);
     CHECK_EQ(k.s[3], 0xFFFF);

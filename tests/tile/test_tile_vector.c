@@ -255,26 +255,115 @@ static void both(const char *op, unsigned first, unsigned last, bool binary)
     }
 }
 
-TEST(integer_lanes,
-     "TILE-033 TILE-049 TILE-233 TILE-234 TILE-235 TILE-239 TILE-240 TILE-241 TILE-252 TILE-258 "
-     "TILE-259 TILE-260 TILE-261 TILE-573 TILE-562 TILE-027")
+TEST(integer_lanes, "")
 {
-    static const char *const names[] = {
-        "VADD", "VSUB", "VMUL", "VMAC", "VMIN", "VMAX", "VSHL", "VSHR", "VSAR"};
+    static const struct {
+        const char *name, *ids;
+    } ops[] = {{"VADD", "TILE-239 TILE-252 TILE-258"},
+               {"VSUB", "TILE-240 TILE-252 TILE-259"},
+               {"VMUL", ""},
+               {"VMAC", ""},
+               {"VMIN", "TILE-241 TILE-252 TILE-260"},
+               {"VMAX", "TILE-241 TILE-252 TILE-261"},
+               {"VSHL", "TILE-239 TILE-252 TILE-258"},
+               {"VSHR", "TILE-239 TILE-252 TILE-258"},
+               {"VSAR", "TILE-239 TILE-252 TILE-258"},
+               {"VABS", "TILE-252"}};
+    static const char *const types[] = {"TILE-233", "TILE-234", "TILE-235"};
+    static const char *const subs[] = {
+        "VSUB.I32 v3, v1, v2", "VSUB.I16 v3, v1, v2", "VSUB.I8 v3, v1, v2"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        both(names[i], I32, I8, true);
+    for (unsigned i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        harness_row(ops[i].ids);
+        both(ops[i].name, I32, I8, strcmp(ops[i].name, "VABS") != 0);
     }
-    both("VABS", I32, I8, false);
+    for (unsigned type = I32; type <= I8; type++) { /* funct6 1, the type in funct3 */
+        harness_row(types[type]);
+        both("VSUB", type, type, true);
+        CHECK_EQ(kernel_word(subs[type]) >> 12 & 7, type);
+        CHECK_ID("TILE-240 TILE-259", kernel_word(subs[type]) >> 26 == 1);
+    }
+    CHECK_ID("TILE-241 TILE-260", (kernel_word("VMIN.I32 v3, v1, v2") & 0xFC00707F) == 0x0800202F);
+    CHECK_ID("TILE-241 TILE-261", (kernel_word("VMAX.I32 v3, v1, v2") & 0xFC00707F) == 0x0800302F);
 }
 
-TEST(fp_lanes, "TILE-236 TILE-237 TILE-238 TILE-253 TILE-254 TILE-004 TILE-032 TILE-049")
+TEST(lanes_wrap_or_saturate, "TILE-573 TILE-562")
+{
+    static const struct {
+        uint32_t config, vstatus;
+        uint8_t lane;
+    } rows[] = {{0, 0, 0x80}, {1 << 4, 0, 0x7F}, {0, 1 << 8, 0x7F}};
+
+    kernel_open(&k, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        memset(&k.v[1], 127, 16);
+        memset(&k.v[2], 1, 16);
+        k.config = rows[i].config;
+        k.vstatus = rows[i].vstatus;
+        kernel_exec(&k, "VADD.I8 v3, v1, v2");
+        for (unsigned n = 0; n < 16; n++) {
+            CHECK_EQ(k.v[3].b[n], rows[i].lane);
+        }
+        CHECK_EQ(k.vstatus & 6, rows[i].lane == 0x80 ? 2 : 4);
+    }
+    kernel_close(&k);
+}
+
+/* Whatever the control registers hold, VADD.I16 has eight lanes. */
+TEST(no_register_changes_the_lanes, "TILE-027")
+{
+    static const char *const csrs[] = {"config", "vstride", "vstatus", "status"};
+
+    kernel_open(&k, NULL);
+    for (unsigned c = 0; c < 4; c++) {
+        for (unsigned bit = 0; bit < 16; bit++) {
+            char text[128];
+
+            (void)sprintf(text,
+                          "ADDI s9, s0, 1\nSHLI s9, s9, %u\nCSRRW s0, %s, s9\nVADD.I16 v3, v1, v2",
+                          bit,
+                          csrs[c]);
+            for (unsigned n = 0; n < 8; n++) {
+                k.v[1].h[n] = (uint16_t)(100 + n);
+                k.v[2].h[n] = (uint16_t)(7 * n);
+            }
+            kernel_exec(&k, text);
+            for (unsigned n = 0; n < 8; n++) {
+                CHECK_EQ(k.v[3].h[n], 100 + 8 * n);
+            }
+        }
+    }
+    kernel_close(&k);
+}
+
+TEST(fp_lanes, "")
 {
     static const char *const names[] = {"VADD", "VSUB", "VMUL", "VFMA", "VMIN", "VMAX"};
 
+    static const char *const types[] = {"TILE-236", "TILE-237", "TILE-238"};
+    static const char *const subs[] = {"VSUB.I32 v3, v1, v2",
+                                       "VSUB.I16 v3, v1, v2",
+                                       "VSUB.I8 v3, v1, v2",
+                                       "VSUB.F16 v3, v1, v2",
+                                       "VSUB.F8 v3, v1, v2",
+                                       "VSUB.F32 v3, v1, v2"};
+
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        harness_row(i == 0   ? "TILE-004 TILE-049 TILE-253"
+                    : i == 3 ? "TILE-253 TILE-254"
+                    : i < 3  ? "TILE-253"
+                             : "");
         both(names[i], F16, F32, true);
     }
+    for (unsigned type = F16; type <= F32; type++) {
+        harness_row(types[type - F16]);
+        both("VSUB", type, type, true);
+        CHECK_EQ(kernel_word(subs[type]) >> 12 & 7, type);
+    }
+    for (unsigned type = I32; type <= F32; type++) { /* and differ in nothing else */
+        CHECK_ID("TILE-032", (kernel_word(subs[type]) ^ kernel_word(subs[I32])) == type << 12);
+    }
+    harness_row("");
     both("VRCP", F16, F32, false);
     both("VRSQRT", F16, F32, false);
     both("VABS", F16, F32, false);
@@ -494,7 +583,7 @@ TEST(conversions, "TILE-507 TILE-563 TILE-565")
 
 /* ---- selects, swizzles, permutes, transfers ---- */
 
-TEST(selects, "TILE-008 TILE-009 TILE-031 TILE-247 TILE-248 TILE-257 TILE-266 TILE-488 TILE-561")
+TEST(selects, "")
 {
     kernel_open(&k, NULL);
     for (unsigned n = 0; n < 6 * 8; n++) {
@@ -517,7 +606,8 @@ TEST(selects, "TILE-008 TILE-009 TILE-031 TILE-247 TILE-248 TILE-257 TILE-266 TI
         (void)sprintf(
             text, "VSEL.%s v3, v1, v2\nVSELD.%s v4, v1, s2", type_name[type], type_name[type]);
         kernel_exec(&k, text);
-        CHECK(memcmp(&k.v[3], &e[0], 16) == 0);
+        CHECK_ID(n % 2 != 0 ? "TILE-248 TILE-488" : "TILE-247 TILE-248",
+                 memcmp(&k.v[3], &e[0], 16) == 0);
         CHECK(memcmp(&k.v[4], &e[1], 16) == 0);
     }
     k.config = 0;
@@ -526,9 +616,15 @@ TEST(selects, "TILE-008 TILE-009 TILE-031 TILE-247 TILE-248 TILE-257 TILE-266 TI
     kernel_exec(&k,
                 "VCMP.LT.I32 s4, v1, v2\nVCMP.EQ.I32 s5, v1, v2\nOR s2, s4, s5\n"
                 "VSEL.I32 v3, v1, v2\nADDI s2, s0, 0\nVADD.I32 v5, v1, v2");
-    CHECK_EQ(k.v[3].w[0], 1);
-    CHECK_EQ(k.v[3].w[1], 4);
-    CHECK_EQ(k.v[5].w[3], 11); /* no mask applies by itself */
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_ID("TILE-009 TILE-031 TILE-257", k.v[3].w[i] == (k.v[1].w[i] <= 4 ? k.v[1].w[i] : 4));
+        CHECK_ID("TILE-008 TILE-561", k.v[5].w[i] == k.v[1].w[i] + 4); /* no mask by itself */
+    }
+    CHECK_ID("TILE-266", (kernel_word("VSEL.I32 v3, v1, v2") & 0xFC00707F) == 0x1800002F);
+    CHECK_ID("TILE-248", (kernel_word("VSEL.I32 v3, v1, v2") >> 20 & 31) == 2);
+    k.s[2] = 5;
+    kernel_exec(&k, "SETMISC s0, 0x20, 0x20\nVSEL.I32 v3, v1, v2");
+    CHECK_ID("TILE-488", k.v[3].w[0] == 4 && k.v[3].w[1] == 5 && k.v[3].w[3] == 7);
     kernel_close(&k);
 }
 

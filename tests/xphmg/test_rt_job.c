@@ -173,44 +173,55 @@ static void check_x24(struct guest *g, uint64_t hits, uint64_t misses)
     CHECK_EQ(last_ec(g), 0);
 }
 
-TEST(worked_example,
-     "RT-005 RT-040 RT-083 RT-087 RT-093 RT-096 RT-099 RT-100 RT-115 RT-116 RT-117 RT-118 "
-     "RT-119 RT-125 RT-209 RT-266 RT-267 RT-273 RT-275 XM-146")
+TEST(worked_example, "")
 {
     struct guest *g = x24();
 
     guest_ok(g, "xsubmit.rt a1, a0\n xfence.wait a1\n");
-    CHECK_EQ(g->hart->x[11], UINT64_C(1) << 56 | 1);
+    CHECK_ID("RT-266 XM-146", g->hart->x[11] == (UINT64_C(1) << 56 | 1));
+    harness_row("RT-087 RT-093 RT-096 RT-099 RT-100 RT-119 RT-125 RT-267 RT-273 RT-275");
     check_x24(g, HITS, MISSES);
-    CHECK_EQ(guest_load(g, HITQ, 8), UINT64_C(2) << 32);
-    CHECK_EQ(guest_load(g, MISSQ, 8), UINT64_C(1) << 32);
+    CHECK_ID("RT-005 RT-115", guest_load(g, RAYQ, 4) == 3 && guest_load(g, HITQ, 4) == 0);
+    CHECK_ID("RT-005 RT-116", guest_load(g, HITQ + 4, 4) == 2 && guest_load(g, MISSQ + 4, 4) == 1);
     for (unsigned i = 0; i < 3; i++) { /* cap, rsv and base stay */
         uint64_t q = RAYQ + 0x20 * i;
 
-        CHECK_EQ(guest_load(g, q + 8, 8), UINT64_C(0x5A5A5A5A) << 32 | 4);
-        CHECK_EQ(guest_load(g, q + 16, 8), RAYS + 0x1000 * i);
+        CHECK_ID("RT-005 RT-117", guest_load(g, q + 8, 4) == 4);
+        CHECK_ID("RT-005 RT-118", guest_load(g, q + 12, 4) == 0x5A5A5A5A);
+        CHECK_ID("RT-005 RT-119", guest_load(g, q + 16, 8) == RAYS + 0x1000 * i);
     }
-    CHECK_EQ(exc_st(g), FACET_DZ);
+    harness_row("");
+    CHECK_ID("RT-209", exc_st(g) == FACET_DZ);
     CHECK_EQ(boxes(g), 6);
     CHECK_EQ(triangles(g), 4);
-    CHECK_EQ(guest_csr(g, FACET_CSR_RTSTAT) & FACET_RTSTAT_BUSY, 0);
+    CHECK_ID("RT-040", (guest_csr(g, FACET_CSR_RTSTAT) & FACET_RTSTAT_BUSY) == 0);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS), 0);
-    /* An empty ray queue: nothing happens. */
+    harness_row("RT-121"); /* an empty ray queue: nothing happens */
     guest_ok(g, "xsubmit.rt a2, a0\n xfence.wait a2\n");
-    CHECK_EQ(g->hart->x[12], UINT64_C(1) << 56 | 2);
+    CHECK_ID("XM-146", g->hart->x[12] == (UINT64_C(1) << 56 | 2));
     check_x24(g, HITS, MISSES);
     CHECK_EQ(boxes(g), 6);
     guest_free(g);
 }
 
-TEST(every_field_of_the_descriptor,
-     "RT-018 RT-019 RT-020 RT-021 RT-121 RT-256 RT-257 RT-258 RT-259 RT-260 RT-262 RT-263 RT-289 "
-     "RT-290 RT-292 RT-293 RT-052 RT-053 RT-054 RT-055")
+TEST(every_field_of_the_descriptor, "")
 {
     enum { OTHER = MOVED + 0x9000 };
     struct guest *g = x24();
 
-    for (unsigned i = 0; i < 9; i++) {
+    for (unsigned i = 0; i < 10; i++) {
+        static const char *const ids[] = {
+            "RT-018 RT-019 RT-020 RT-021 RT-052 RT-053 RT-054 RT-055",
+            "RT-256",
+            "RT-258 RT-259",
+            "RT-260",
+            "RT-293",
+            "RT-262",
+            "RT-290",
+            "RT-289",
+            "RT-292",
+            "RT-257",
+        };
         struct desc d = x24_desc;
         uint64_t hits = HITS, misses = MISSES;
 
@@ -267,6 +278,11 @@ TEST(every_field_of_the_descriptor,
                 guest_store(g, hits + k, 8, 0x7777777777777777);
             }
             break;
+        case 9: /* the ray queue elsewhere, its registers and the old one empty */
+            d.rayq = OTHER;
+            queue(g, OTHER, 0, 3, 4, RAYS);
+            queue(g, RAYQ, 3, 3, 4, BAD);
+            break;
         default: /* tri_buf 0 with bases in the leaves */
             d.tri = 0;
             guest_store(g, HEAP + 0x88, 8, TRIS);
@@ -275,9 +291,16 @@ TEST(every_field_of_the_descriptor,
         }
         put(g, &d);
         guest_ok(g, "xsubmit.rt a1, a0\n");
+        harness_row(ids[i]);
         check_x24(g, hits, misses);
+        if (i == 2) {
+            CHECK_ID("RT-258", guest_load(g, OTHER + 4, 4) == 5);
+            CHECK_ID("RT-259", guest_load(g, OTHER + 0x24, 4) == 2);
+        } else if (i == 9) {
+            CHECK_EQ(guest_load(g, OTHER, 4), 3);
+        }
     }
-    /* Without queues for results the rays are consumed all the same. */
+    harness_row(""); /* without queues for results the rays are consumed all the same */
     {
         struct desc d = x24_desc;
 
@@ -294,29 +317,32 @@ TEST(every_field_of_the_descriptor,
     guest_free(g);
 }
 
-TEST(checks_of_a_submission, "RT-074 RT-255 RT-261 RT-263 RT-264 RT-265 RT-271 RT-046 RT-282")
+TEST(checks_of_a_submission, "")
 {
     static const struct {
         uint64_t missing;
         uint32_t opts;
         bool works;
-    } rows[] = {{FACET_RTCAP_DESCQ, 0, false},
-                {FACET_RTCAP_NODE8, OPT_NODE8, false},
-                {FACET_RTCAP_NODE8, 0, true},
-                {FACET_RTCAP_NODE4, 0, false},
-                {FACET_RTCAP_PACK_HINT, OPT_PACK, false},
-                {FACET_RTCAP_PACK_HINT, 0, true},
-                {FACET_RTCAP_EPS_CTL, OPT_EPS, false},
-                {FACET_RTCAP_WATERTIGHT, 0, false}};
+        const char *ids;
+    } rows[] = {{FACET_RTCAP_DESCQ, 0, false, "RT-074 RT-255"},
+                {FACET_RTCAP_NODE8, OPT_NODE8, false, "RT-265"},
+                {FACET_RTCAP_NODE8, 0, true, "RT-265"},
+                {FACET_RTCAP_NODE4, 0, false, "RT-282"},
+                {FACET_RTCAP_PACK_HINT, OPT_PACK, false, "RT-264"},
+                {FACET_RTCAP_PACK_HINT, 0, true, "RT-264"},
+                {FACET_RTCAP_EPS_CTL, OPT_EPS, false, "RT-264"},
+                {FACET_RTCAP_WATERTIGHT, 0, false, "RT-046"}};
     struct guest *g = x24();
     struct desc d = x24_desc;
 
+    harness_row("RT-263");
     CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_MISALIGNED, "addi a0, a0, 4\n xsubmit.rt a1, a0\n"),
              DESC + 4);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS), FACET_CAP_XMEM_EVENTS_INV_MISS);
     CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_FAULT, "li a0, 0x%x\n xsubmit.rt a1, a0\n", END - 64),
              END);
     CHECK_EQ(last_ec(g), 0);
+    harness_row("RT-265");
     for (unsigned bit = 0; bit < 32; bit++) {
         if (bit == 1 || bit > 6) {
             d.opts = UINT32_C(1) << bit;
@@ -329,6 +355,7 @@ TEST(checks_of_a_submission, "RT-074 RT-255 RT-261 RT-263 RT-264 RT-265 RT-271 R
     }
     CHECK_EQ(g->xmem->ticket_rt, 0);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        harness_row(rows[i].ids);
         guest_configure(g, "rtcap", FACET_RTCAP_RESET & ~rows[i].missing);
         set_mode(g, MODE_FP32);
         d.opts = rows[i].opts;
@@ -349,6 +376,7 @@ TEST(checks_of_a_submission, "RT-074 RT-255 RT-261 RT-263 RT-264 RT-265 RT-271 R
         CHECK_EQ(guest_load(g, RAYQ, 4), 0);
     }
     /* Options: back faces culled, packed entries, an epsilon that nothing passes. */
+    harness_row("RT-261 RT-264");
     guest_configure(g, "rtcap", FACET_RTCAP_RESET);
     set_mode(g, MODE_FP32);
     d.opts = OPT_CULL;
@@ -363,7 +391,7 @@ TEST(checks_of_a_submission, "RT-074 RT-255 RT-261 RT-263 RT-264 RT-265 RT-271 R
     x24_queues(g);
     guest_ok(g, "xsubmit.rt a2, a0\n");
     CHECK_EQ(guest_load(g, MISSQ + 4, 4), 3);
-    CHECK_EQ(g->hart->x[12], g->hart->x[11] + 1);
+    CHECK_ID("RT-271", g->hart->x[12] == g->hart->x[11] + 1);
     for (unsigned i = 0; i < 2; i++) { /* by the option and by PACK_HINT_DFLT */
         d.opts = i == 0 ? OPT_PACK : 0;
         guest_csrw(g, 0x820, i == 0 ? 0 : 4);
@@ -374,6 +402,7 @@ TEST(checks_of_a_submission, "RT-074 RT-255 RT-261 RT-263 RT-264 RT-265 RT-271 R
         CHECK_EQ(guest_load(g, HITS + 24, 8), 0);
         CHECK_EQ(guest_load(g, HITS + 48, 8), UINT64_C(0x0000340035004600));
     }
+    harness_row("");
     guest_configure(g, "feat0", FACET_CAP_FEAT0_RESET & ~FACET_CAP_FEAT0_RT_PRESENT);
     (void)guest_traps(g, FACET_CAUSE_UNSUPPORTED, "xsubmit.rt a1, a0\n");
     guest_free(g);
@@ -920,32 +949,32 @@ static void see_unit(void *context, const struct facet_unit_event *event)
     }
 }
 
-TEST(memctl_replaces_what_it_sets,
-     "RT-014 RT-065 RT-223 RT-225 RT-230 RT-231 RT-232 RT-233 RT-234 RT-235 RT-236 RT-237 RT-254")
+TEST(memctl_replaces_what_it_sets, "")
 {
     static const struct {
         unsigned byte;
         uint8_t value;
         uint64_t want[5]; /* domain, level, class, profile, hybrid */
+        const char *ids;
     } rows[] = {
-        {1, 0, {3, 0, 2, 1, 0}},
-        {0, 2, {2, 0, 2, 1, 0}},
-        {0, 9, {3, 0, 2, 1, 0}},
-        {16, 3, {3, 0, 3, 1, 0}},
-        {16, 4, {3, 0, 2, 1, 0}},
-        {17, 2, {3, 0, 2, 2, 0}},
-        {17, 4, {3, 0, 2, 1, 0}},
-        {18, 1, {3, 0, 2, 1, 1}},
-        {19, 2, {3, 2, 2, 1, 0}},
-        {19, 3, {3, 0, 2, 1, 0}},
-        {1, 0xFF, {3, 0, 2, 1, 0}},
-        {2, 0xFB, {3, 0, 2, 1, 0}},
-        {3, 0xFF, {3, 0, 2, 1, 0}},
-        {4, 0xFF, {3, 0, 2, 1, 0}},
-        {5, 0xFF, {3, 0, 2, 1, 0}},
-        {8, 64, {3, 0, 2, 1, 0}},
-        {20, 2, {3, 0, 2, 1, 0}},
-        {1, 0, {3, 0, 2, 1, 0}},
+        {1, 0, {3, 0, 2, 1, 0}, "RT-014 RT-065 RT-223 RT-225 RT-230 RT-254"},
+        {0, 2, {2, 0, 2, 1, 0}, "RT-225 RT-231"},
+        {0, 9, {3, 0, 2, 1, 0}, "RT-225 RT-231"},
+        {16, 3, {3, 0, 3, 1, 0}, "RT-232"},
+        {16, 4, {3, 0, 2, 1, 0}, "RT-232"},
+        {17, 2, {3, 0, 2, 2, 0}, "RT-065 RT-233"},
+        {17, 4, {3, 0, 2, 1, 0}, "RT-065 RT-233"},
+        {18, 1, {3, 0, 2, 1, 1}, "RT-234"},
+        {19, 2, {3, 2, 2, 1, 0}, "RT-235"},
+        {19, 3, {3, 0, 2, 1, 0}, "RT-235"},
+        {1, 0xFF, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {2, 0xFB, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {3, 0xFF, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {4, 0xFF, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {5, 0xFF, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {8, 64, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {20, 2, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
+        {1, 0, {3, 0, 2, 1, 0}, "RT-014 RT-065 RT-223 RT-225 RT-230 RT-254"},
     };
     struct guest *g = x24();
     struct facet_observer observer = {.unit = see_unit};
@@ -956,6 +985,7 @@ TEST(memctl_replaces_what_it_sets,
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct desc d = x24_desc;
 
+        harness_row(rows[i].ids);
         d.memctl[rows[i].byte] = rows[i].value;
         put(g, &d);
         x24_queues(g);
