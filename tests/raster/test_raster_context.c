@@ -68,9 +68,7 @@ TEST(slots_are_given_in_turn, "TILE-358 TILE-360 TILE-414 TILE-415 TILE-416 TILE
     rig_close(&r);
 }
 
-TEST(descriptor_sizes_and_alignment,
-     "TILE-447 TILE-448 TILE-449 TILE-450 TILE-451 TILE-452 TILE-453 TILE-454 TILE-455 TILE-456 "
-     "TILE-457 TILE-458 TILE-459 TILE-356 TILE-357")
+TEST(descriptor_sizes_and_alignment, "")
 {
     typedef struct facet_raster_result instruction(
         const struct facet_raster_unit *, struct facet_raster_context *, uint32_t);
@@ -78,14 +76,15 @@ TEST(descriptor_sizes_and_alignment,
         instruction *run;
         uint32_t size, align;
         uint32_t first; /* word 0, where it matters */
+        const char *size_row, *align_row;
     } rows[] = {
-        {facet_raster_rstate, 64, 32, 0},
-        {facet_raster_gstate, 128, 64, 0},
-        {facet_raster_gparam, 64, 32, 0},
-        {facet_raster_rsetup, 96, 32, 0},
-        {facet_raster_rdraw, 16, 16, 0xFFFF},
-        {facet_raster_rrect, 16, 16, 0x1FFFF},
-        {facet_raster_gdraw, 24, 16, 0},
+        {facet_raster_rstate, 64, 32, 0, "TILE-447", "TILE-448"},
+        {facet_raster_gstate, 128, 64, 0, "TILE-453", "TILE-454"},
+        {facet_raster_gparam, 64, 32, 0, "TILE-455", "TILE-456"},
+        {facet_raster_rsetup, 96, 32, 0, "TILE-449", "TILE-450"},
+        {facet_raster_rdraw, 16, 16, 0xFFFF, "TILE-451", "TILE-452"},
+        {facet_raster_rrect, 16, 16, 0x1FFFF, "TILE-451", "TILE-452"},
+        {facet_raster_gdraw, 24, 16, 0, "TILE-457", "TILE-458"},
     };
     struct rig r;
     uint32_t s[16], g[32];
@@ -101,12 +100,13 @@ TEST(descriptor_sizes_and_alignment,
         rig_load_gstate(&r, g);
         facet_raster_rsetup(&r.unit, &r.context, rig_at(BLOCK));
         before = r.context;
-        /* Alignment comes before presence. */
+        harness_row(rows[i].align_row); /* alignment comes before presence */
         refused(&r, &before, rows[i].run(&r.unit, &r.context, 4), FACET_RASTER_BAD_ALIGN);
         refused(&r,
                 &before,
                 rows[i].run(&r.unit, &r.context, rig_at(AT + rows[i].align / 2)),
                 FACET_RASTER_BAD_ALIGN);
+        harness_row("TILE-356"); /* the pointer that the instruction is given is looked at */
         refused(&r, &before, rows[i].run(&r.unit, &r.context, 0), FACET_RASTER_BAD_MEM);
         refused(
             &r, &before, rows[i].run(&r.unit, &r.context, rig_at(RIG_SIZE)), FACET_RASTER_BAD_MEM);
@@ -116,6 +116,7 @@ TEST(descriptor_sizes_and_alignment,
                 FACET_RASTER_BAD_MEM);
         /* The last place where it fits; one step later it does not, if its size is what we think.
          */
+        harness_row(rows[i].size_row);
         rig_word(&r, last, rows[i].first);
         if (rows[i].run == facet_raster_gdraw) {
             rig_word(&r, last + 16, 0xFFFFFFFF);
@@ -235,6 +236,10 @@ TEST(rsetup_copies_and_draws_nothing, "TILE-361 TILE-362 TILE-386 TILE-574 TILE-
     refused(
         &r, &before, facet_raster_rdraw(&r.unit, &r.context, rig_at(AT)), FACET_RASTER_BAD_STATE);
     CHECK_EQ(facet_raster_rsetup(&r.unit, &r.context, rig_at(RIG_VERTICES)).rd, 1);
+    for (unsigned i = 0; i < 3; i++) { /* vertex i at offset 32 i: x and y in words 0 and 1 */
+        CHECK_ID("TILE-459", r.context.setup[8 * i] == rig_read(&r, RIG_VERTICES + 32 * i));
+        CHECK_ID("TILE-459", r.context.setup[8 * i + 1] == rig_read(&r, RIG_VERTICES + 32 * i + 4));
+    }
     CHECK_EQ(rig_pixel(&r, 8, 0, 0), 0);
     memset(r.vram + RIG_VERTICES, 0, 96); /* later stores do not matter */
     CHECK_EQ(facet_raster_rdraw(&r.unit, &r.context, rig_at(AT)).rd, 2);

@@ -188,9 +188,7 @@ TEST(shade_as_drawn_is_rgba, "GFX-391")
     guest_free(g);
 }
 
-TEST(shade_number_policy,
-     "GFX-171 GFX-172 GFX-174 GFX-266 GFX-269 GFX-272 GFX-329 GFX-333 GFX-336 GFX-337 GFX-338 "
-     "GFX-339 GFX-341 GFX-342 GFX-369 GFX-279 GFX-280 GFX-375")
+TEST(shade_number_policy, "")
 {
     static const uint32_t sum[5] = {0x3F800000, 0x3F800000, 0x3F800000, 0x3F800001, 0x3F800000};
     static const uint32_t nan[3] = {0x7FC00000, 0, 0x7F800000};
@@ -198,28 +196,31 @@ TEST(shade_number_policy,
 
     for (unsigned rm = 0; rm < 5; rm++) { /* 1 + 2^-25 */
         set_mode(g, MODE_FP32 | MODE_RM(rm));
-        CHECK_EQ(shade(g, "OO=0, nc=1", ONE_F, 0x33000000), sum[rm]);
-        CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST), NX);
+        CHECK_ID("GFX-172 GFX-266", shade(g, "OO=0, nc=1", ONE_F, 0x33000000) == sum[rm]);
+        CHECK_ID("GFX-279 GFX-337", guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST) == NX);
     }
+    harness_row("GFX-172 GFX-266");
     set_mode(g, MODE_FP32 | MODE_RM(4)); /* 1 + 2^-24: a tie */
     CHECK_EQ(shade(g, "OO=0, nc=1", ONE_F, 0x33800000), 0x3F800001);
     for (unsigned pol = 0; pol < 3; pol++) { /* inf - inf */
         set_mode(g, MODE_FP32 | MODE_NAN_POL(pol));
-        CHECK_EQ(shade(g, "OO=1, nc=1", INF_F, INF_F), nan[pol]);
-        CHECK_EQ(raised(g), FACET_NV | FACET_QNAN);
+        CHECK_ID("GFX-269", shade(g, "OO=1, nc=1", INF_F, INF_F) == nan[pol]);
+        CHECK_ID("GFX-333", raised(g) == (FACET_NV | FACET_QNAN));
     }
     set_mode(g, MODE_FP32);
     (void)shade(g, "OO=0, nc=1", 0x7F800001, 0);
-    CHECK_EQ(raised(g), FACET_NV | FACET_SNAN | FACET_QNAN);
+    CHECK_ID("GFX-338", raised(g) == (FACET_NV | FACET_SNAN | FACET_QNAN));
     set_mode(g, MODE_FP32);
     (void)shade(g, "OO=0, nc=1", 0x7FC00001, 0);
-    CHECK_EQ(raised(g), FACET_QNAN);
+    CHECK_ID("GFX-339", raised(g) == FACET_QNAN);
+    harness_row("GFX-341");
     set_mode(g, MODE_FP32 | MODE_FTZ);
     CHECK_EQ(shade(g, "OO=0, nc=1", 0x80000001, 0x80000000), 0x80000000);
     CHECK_EQ(raised(g), FACET_FTZ);
     set_mode(g, MODE_FP32); /* 2^-70 * 2^-70 (1 + 2^-20) */
     (void)shade(g, "OO=2, nc=1", 0x1C800000, 0x1C800008);
-    CHECK_EQ(raised(g), FACET_UF | NX);
+    CHECK_ID("GFX-336", raised(g) == (FACET_UF | NX));
+    harness_row("GFX-342 GFX-369");
     /* FP16 elements: 65504 + 65504, 2^-24 / 2, 0.1 * 0.1, a quiet NaN */
     set_mode(g, MODE_FP16);
     (void)shade(g, "OO=0, nc=1", 0x7BFF, 0x7BFF);
@@ -229,21 +230,23 @@ TEST(shade_number_policy,
     CHECK_EQ(raised(g), FACET_UF | NX | DOWN);
     set_mode(g, MODE_FP16);
     (void)shade(g, "OO=2, nc=1", 0x2E66, 0x2E66);
-    CHECK_EQ(raised(g), NX | DOWN);
+    CHECK_ID("GFX-329 GFX-369", raised(g) == (NX | DOWN));
     set_mode(g, MODE_FP16);
     (void)shade(g, "OO=2, nc=1", 0x7E01, 0x2E66);
     CHECK_EQ(raised(g), FACET_QNAN | DOWN);
+    harness_row("GFX-280 GFX-375");
     set_mode(g, MODE_FP16 | MODE_SAT);
     CHECK_EQ(shade(g, "OO=0, nc=1", 0x7BFF, 0x7BFF), 0x7BFF);
     CHECK_EQ(guest_csrr(g, 0x7D2) >> 13 & 1, 1); /* SAT_HIT */
+    harness_row("GFX-272");
     /* E = FP32 with an FP16 accumulator has FP16 accuracy */
     set_mode(g, MODE_FP32 | ACC_FP16);
     CHECK_EQ(shade(g, "OO=0, nc=1", ONE_F, 0x38800000), 0x3F800000);
-    /* ppp on the same numbers */
+    harness_row("GFX-171"); /* ppp on the same numbers */
     set_mode(g, MODE_FP32);
     CHECK_EQ(shade(g, "OO=0, ppp=0, nc=1", 0x3C00, 0x1000), 0x3C00);
     CHECK_EQ(shade(g, "OO=0, ppp=1, nc=1", 0x3F800000, 0x3A000000), 0x3F801000);
-    /* INT8: the zero point goes out and in once */
+    harness_row("GFX-174"); /* INT8: the zero point goes out and in once */
     set_mode(g, MODE_INT8 | ACC_INT32 | MODE_Q | 1 << 14 | 10 << 6);
     CHECK_EQ(shade(g, "OO=0, nc=1", 13, 17), 20);
     guest_free(g);

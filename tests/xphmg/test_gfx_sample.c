@@ -369,9 +369,7 @@ TEST(format_codes, "GFX-042 GFX-043 GFX-044 GFX-045 GFX-046")
  */
 
 /* The texture of a lane comes from memory; every field is moved alone. */
-TEST(descriptor_fields,
-     "GFX-127 GFX-288 GFX-289 GFX-291 GFX-292 GFX-293 GFX-294 GFX-295 GFX-296 GFX-299 GFX-300 "
-     "GFX-301 GFX-304 GFX-382 GFX-383 GFX-008")
+TEST(descriptor_fields, "")
 {
     const struct desc plain = {.base = TEXTURE, .pitch = 16, .w = 4, .h = 2, .fmt = 2};
     struct guest *g = gfx_make();
@@ -395,40 +393,51 @@ TEST(descriptor_fields,
     } while (0)
 
     d = plain;
+    harness_row("GFX-127 GFX-288 GFX-289");
     AT(f(1), f(1), f(17));
+    harness_row("GFX-291");
     d.base += 0x1000;
     AT(0, 0, f(200));
+    harness_row("GFX-292");
     d = plain, d.pitch = 32;
     AT(f(1), f(1), f(33));
+    harness_row("GFX-293");
     d = plain, d.w = 2;
     AT(f(3), 0, f(1));
+    harness_row("GFX-294");
     d = plain, d.h = 1;
     AT(0, f(1), f(0));
+    harness_row("GFX-295");
     d = plain, d.fmt = 0x06; /* UINT16 */
     AT(f(1), 0, f(0x0302));
     d = plain, d.fmt = 2 | 2 << 8 | 0xFFFu << 20; /* swizzle one; bits 31:20 ignored */
     AT(f(1), 0, ONE_F);
+    harness_row("GFX-296");
     d = plain, d.wrap = 1 | 0xFFFFFFFCu;
     AT(f(5), 0, f(1));
     d = plain, d.wrap = 2;
     AT(f(4), 0, f(3));
     d = plain, d.wrap = 3, d.border[0] = 0x42C60000;
     AT(0xBF800000, 0, 0x42C60000);
+    harness_row("GFX-299 GFX-383");
     d = plain, d.flags = 1; /* normalized */
     AT(HALF_F, 0, f(2));
+    harness_row("GFX-008");
     d = plain, d.flags = 0xFFFF00F0; /* reserved bits */
     AT(HALF_F, 0, f(0));
+    harness_row("GFX-300");
     d = plain, d.fmt = 0;
     AT(0x42000000, 0, fr(3 / 255.0)); /* clamp: texel 3 */
     d.flags = 2;                      /* sRGB */
     AT(f(3), 0, 0x3A6EB40E);
+    harness_row("GFX-301");
     d = plain, d.fmt = 0x12, d.flags = 4, d.stride1 = 32; /* planar RG */
     AT(f(1), 0, f(1));
     CHECK_EQ(g->hart->x[17], f(33));
     d.flags = 0;
     AT(f(1), 0, f(2));
     CHECK_EQ(g->hart->x[17], f(3));
-    /* each word of the border is its own channel */
+    harness_row("GFX-382"); /* each word of the border is its own channel */
     for (unsigned c = 0; c < 4; c++) {
         d = plain, d.wrap = 3;
         d.border[c] = 0x41200000;
@@ -437,7 +446,7 @@ TEST(descriptor_fields,
             CHECK_EQ(g->hart->x[16 + k], k == c ? 0x41200000 : 0);
         }
     }
-    /* CSR mode is as it was: reserved format */
+    harness_row("GFX-304"); /* CSR mode is as it was: reserved format */
     (void)guest_traps(g, FACET_CAUSE_UNSUPPORTED, "GFX.SAMPLE x16, x10\n");
     guest_free(g);
 }
@@ -492,8 +501,7 @@ TEST(descriptor_faults, "GFX-290")
 /* ---- gather ----------------------------------------------------------------------------------
  */
 
-TEST(gather_reads_its_table_and_taps,
-     "GFX-136 GFX-137 GFX-138 GFX-142 GFX-063 GFX-149 GFX-152 GFX-153 GFX-154 GFX-354")
+TEST(gather_reads_its_table_and_taps, "")
 {
     struct guest *g = gfx_make();
     struct desc d = {.base = TEXTURE, .pitch = 8, .w = 8, .h = 8, .fmt = 2};
@@ -520,7 +528,9 @@ TEST(gather_reads_its_table_and_taps,
         g->hart->x[10] = f(1);
         g->hart->x[11] = f(2);
         CHECK(!watch_run(g, &w, text).taken);
+        harness_row(n == 0 || n == 16 ? "GFX-138" : n == 8 ? "GFX-137 GFX-152" : "GFX-137");
         CHECK_EQ(w.reads, 4 * n);
+        harness_row("GFX-142");
         for (unsigned k = 0; k < 3 * n; k++) {
             CHECK_EQ(w.read_at[k], TABLE + 4 * k); /* 12 bytes an entry, before the texels */
         }
@@ -537,17 +547,19 @@ TEST(gather_reads_its_table_and_taps,
         put_desc(g, DESC, &d);
         (void)clear_flags(g);
         CHECK(!watch_run(g, &w, "GFX.SAMPLE.GATH x16, x20, d=1, p=1, s=1\n").taken);
-        CHECK_EQ(w.reads, 8 + 4 * (taps > 16 ? 16 : taps));
-        CHECK_EQ(raised(g) & FACET_UNSUP, taps > 16 ? FACET_UNSUP : 0);
+        CHECK_ID(taps > 16 ? "GFX-153" : "GFX-138 GFX-354",
+                 w.reads == 8 + 4 * (taps > 16 ? 16 : taps));
+        CHECK_ID("GFX-154", (raised(g) & FACET_UNSUP) == (taps > 16 ? FACET_UNSUP : 0));
         if (taps == 0) {
             CHECK_EQ(g->hart->x[16] | g->hart->x[19], 0);
         }
     }
+    harness_row("GFX-137");
     d.flags = 3 << 8;
     put_desc(g, DESC, &d);
     CHECK(!watch_run(g, &w, "GFX.SAMPLE.GATH x16, x20, d=1, n=2\n").taken); /* n wins */
     CHECK_EQ(w.reads, 8 + 8);
-    /* another table, and elements of two bytes */
+    harness_row("GFX-063 GFX-149"); /* another table, and elements of two bytes */
     put_elements(g, TABLE + 0x100, 2, (const uint32_t[]){0x3C00, 0, 0x3C00}, 3);
     guest_csrw(g, FACET_CSR_GFXGATHBASE, TABLE + 0x100);
     set_mode(g, MODE_FP16);
@@ -557,6 +569,7 @@ TEST(gather_reads_its_table_and_taps,
     CHECK_EQ(w.read_at[2], TABLE + 0x104);
     CHECK_EQ(w.read_at[3], TEXTURE + 2 + 16);
     CHECK_EQ(g->hart->x[16], 0x4C80); /* 18 */
+    harness_row("GFX-136");
     /* precision of the instruction decides the table: ppp=1 reads 12 bytes an entry */
     guest_csrw(g, FACET_CSR_GFXGATHBASE, TABLE);
     g->hart->x[10] = f(1);

@@ -112,22 +112,22 @@ static bool prefix_is_legal(uint32_t word)
     }
 }
 
-TEST(every_other_word_of_the_opcode_is_illegal,
-     "RSV-002 RSV-065 RSV-066 RSV-067 RSV-069 RSV-070 RSV-071 RSV-076 RSV-095 RSV-124 RSV-146 "
-     "RSV-147")
+TEST(every_other_word_of_the_opcode_is_illegal, "")
 {
     static const uint8_t registers[] = {0, 1, 16, 31};
     static const struct {
         const char *text;
         uint32_t word;
-    } words[] = {{"svon.one", 0x0010100B},
-                 {"svon.blk 3", 0x0030200B},
-                 {"svend", 0x0000300B},
-                 {"svp.one.vlstep 4, 0, 4", 0x0C30400B},
-                 {"svon.fpctl rc=RTZ, sae=1, z=0", 0x0060500B},
-                 {"svsetvl x5, 7", 0x0070028B}};
+        const char *ids;
+    } words[] = {{"svon.one", 0x0010100B, "RSV-066"},
+                 {"svon.blk 3", 0x0030200B, "RSV-067"},
+                 {"svend", 0x0000300B, "RSV-069"},
+                 {"svp.one.vlstep 4, 0, 4", 0x0C30400B, "RSV-070"},
+                 {"svon.fpctl rc=RTZ, sae=1, z=0", 0x0060500B, "RSV-071"},
+                 {"svsetvl x5, 7", 0x0070028B, "RSV-063"}};
     struct guest *g = guest_make("full");
 
+    harness_row("RSV-002 RSV-095 RSV-146 RSV-147");
     for (uint32_t imm = 0; imm < 4096; imm++) {
         for (unsigned k = 0; k < 16 * 6; k++) {
             uint32_t word = imm << 20 | (uint32_t)registers[k & 3] << 15 |
@@ -140,32 +140,44 @@ TEST(every_other_word_of_the_opcode_is_illegal,
         }
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        harness_row(words[i].ids);
         guest_ok(g, "%s\n", words[i].text);
         CHECK_EQ(guest_load(g, GUEST_CODE, 4), words[i].word);
         guest_ok(g, "svend\n");
     }
+    harness_row("RSV-065 RSV-124");
     CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x1000000B\n"), 0x1000000B);
     CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x0010800B\n"), 0x0010800B);
+    harness_row("RSV-076 RSV-124");
     CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x0E00400B\n"), 0x0E00400B); /* imm[5] */
     CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, ".word 0x0C40400B\n"), 0x0C40400B); /* imm[2] */
     guest_free(g);
 }
 
-TEST(prefixes_set_the_fields_of_svstate,
-     "RSV-037 RSV-044 RSV-045 RSV-046 RSV-068 RSV-085 RSV-086 RSV-087 RSV-088")
+TEST(prefixes_set_the_fields_of_svstate, "")
 {
     struct guest *g = guest_make("full");
 
+    harness_row("RSV-037 RSV-085");
     guest_ok(g, "svon.one\n");
     CHECK_EQ(state(g), FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT);
+    CHECK_ID("RSV-044", (guest_csr(g, 0x7F8) >> 8 & 1) == 1);
+    CHECK_ID("RSV-045", (guest_csr(g, 0x7F8) >> 9 & 1) == 1);
+    harness_row("RSV-086");
     guest_ok(g, "svon.blk 5\n"); /* replaces the one-shot */
     CHECK_EQ(state(g), FACET_SVSTATE_EN | 5ull << FACET_SVSTATE_BLK_LSB);
+    harness_row("RSV-046");
+    guest_ok(g, "add x12, x10, x11\n");
+    CHECK_EQ(FACET_GET(state(g), SVSTATE_BLK), 4);
+    harness_row("RSV-087");
     guest_ok(g, "svend\n");
     CHECK_EQ(state(g), 0);
+    harness_row("RSV-068");
     guest_ok(g, "svon.blk 0\n");
     CHECK_EQ(FACET_GET(state(g), SVSTATE_BLK), 256);
     guest_ok(g, "svon.blk 256\n");
     CHECK_EQ(FACET_GET(state(g), SVSTATE_BLK), 256);
+    harness_row("RSV-088");
     guest_ok(g, "svp.one.vlstep 33, 2, 4\n");
     CHECK_EQ(state(g),
              32 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV |
@@ -173,6 +185,7 @@ TEST(prefixes_set_the_fields_of_svstate,
     guest_ok(g, "svon.one\n"); /* the steps were those of svp.one.vlstep, VL stays */
     CHECK_EQ(FACET_GET(state(g), SVSTATE_STEPV), 0);
     CHECK_EQ(FACET_GET(state(g), SVSTATE_VLM1), 32);
+    harness_row("RSV-037");
     guest_ok(g, "svon.fpctl rc=RUP, sae=1, z=1\n svend\n"); /* svend keeps a pending fpctl */
     CHECK_EQ(state(g) & (FACET_SVSTATE_FPC_V | FACET_SVSTATE_FPC_RC | FACET_SVSTATE_FPC_SAE |
                          FACET_SVSTATE_FPC_Z),
@@ -261,36 +274,40 @@ TEST(profiles_are_absent, "RSV-144 RSV-145")
 /* ---- SV CSRs ----------------------------------------------------------------------------------
  */
 
-TEST(sv_csrs_have_their_numbers_fields_and_reset_values,
-     "RSV-005 RSV-006 RSV-007 RSV-038 RSV-039 RSV-040 RSV-041 RSV-042 RSV-043 RSV-049 RSV-051 "
-     "RSV-052 RSV-053 RSV-056 RSV-059 RSV-125")
+TEST(sv_csrs_have_their_numbers_fields_and_reset_values, "")
 {
     static const struct {
         unsigned number;
         uint64_t bits; /* that a write of ones leaves set */
-    } csrs[] = {{0x7F9, 0x800000000000FF1F},
-                {0x7FA, 0x800000000000FF1F},
-                {0x7FB, 0x800000000000FF1F},
-                {0x7FE, 0},
-                {0x7FF, 0x8000000000FFFFFF}};
+        const char *reset, *ids;
+    } csrs[] = {{0x7F9, 0x800000000000FF1F, "RSV-052", "RSV-038 RSV-051"},
+                {0x7FA, 0x800000000000FF1F, "RSV-052", "RSV-039 RSV-051"},
+                {0x7FB, 0x800000000000FF1F, "RSV-052", "RSV-040 RSV-051"},
+                {0x7FE, 0, "RSV-053", "RSV-041 RSV-053"},
+                {0x7FF, 0x8000000000FFFFFF, "RSV-125", "RSV-007 RSV-042 RSV-056"}};
     struct guest *g = guest_make("full");
 
-    CHECK_EQ(guest_csrr(g, 0x7F8), 0);
+    CHECK_ID("RSV-005 RSV-049", guest_csrr(g, 0x7F8) == 0);
     for (size_t i = 0; i < sizeof csrs / sizeof csrs[0]; i++) {
-        CHECK_EQ(guest_csrr(g, csrs[i].number), 0);
+        CHECK_ID(csrs[i].reset, guest_csrr(g, csrs[i].number) == 0);
         guest_csrw(g, csrs[i].number, ~0ull);
+        harness_row(csrs[i].ids);
         CHECK_EQ(guest_csrr(g, csrs[i].number), csrs[i].bits);
+        CHECK_ID("RSV-005", guest_csrr(g, csrs[i].number) == csrs[i].bits);
+        CHECK_ID("RSV-059", (guest_csrr(g, csrs[i].number) & ~csrs[i].bits) == 0);
     }
+    harness_row("RSV-006 RSV-043");
     guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x7FC\n");
     guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x7FD\n");
     guest_traps(g, FACET_CAUSE_ILLEGAL, "csrw 0x7FC, t0\n");
     guest_traps(g, FACET_CAUSE_ILLEGAL, "csrw 0x7FD, t0\n");
+    harness_row("RSV-059");
     /* VLMAX is 64 and step codes above 3 do not exist; EN stays off here */
     guest_ok(g, "li t0, 0x%llx\n csrw SVSTATE, t0\n", 0xFFFFFFEFFull & ~0x100ull);
     CHECK_EQ(guest_csr(g, 0x7F8) & ~FACET_SVSTATE_WRITABLE, 0);
     CHECK(FACET_GET(guest_csr(g, 0x7F8), SVSTATE_VLM1) < 64);
     guest_reset(g);
-    /* VL = 1 after reset: svon.one; add is one lane. */
+    harness_row("RSV-049"); /* VL = 1 after reset: svon.one; add is one lane */
     number_registers(g, 0x100);
     guest_ok(g, "svon.one\n add x12, x10, x11\n");
     CHECK_EQ(changed(g, 0x100), 1u << 12);

@@ -424,9 +424,7 @@ TEST(a_job_sees_what_was_stored_before_it, "XM-077 XM-129 XM-131 XM-130")
     guest_free(g);
 }
 
-TEST(every_memctl_byte_has_its_place,
-     "XM-035 XM-036 XM-037 XM-038 XM-039 XM-040 XM-041 XM-042 XM-043 XM-044 XM-045 XM-046 XM-047 "
-     "XM-010")
+TEST(every_memctl_byte_has_its_place, "")
 {
     /* offset and size, value, which member of the resolved policy changes and to what */
     static const struct {
@@ -434,25 +432,26 @@ TEST(every_memctl_byte_has_its_place,
         uint64_t value;
         int member; /* -1: none */
         uint64_t expect;
+        const char *ids;
     } rows[] = {
-        {M_DOM, 1, 2, J_DOM, 2},
-        {M_L1, 1, 0xFF, -1, 0},
-        {M_L2, 1, 0xFF, -1, 0},
-        {M_LDS, 1, 0xFF, -1, 0},
-        {M_LINE, 2, 128, -1, 0},
-        {M_LINE, 2, 0xFFFF, -1, 0},
-        {M_QOS, 2, 0xFFFF, -1, 0},
-        {M_PIN, 8, 100, J_PIN, LDS + T0_BYTES},
-        {M_CLASS, 1, 1, J_CLASS, 1},
-        {M_SPROF, 1, 2, J_SPROF, 2},
-        {M_HYB, 1, 1, -1, 0},
-        {M_SEC, 1, 2, J_SEC, 2},
-        {M_TIER, 4, 1, J_TIER, 1},
-        {M_TIER, 4, 4, J_TIER, 4},
-        {M_TIER, 4, 5, -1, 0},
-        {M_TIER, 4, 7, -1, 0},
-        {M_TIER, 4, 0xFFFFFFF8, -1, 0},
-        {M_PIN + 7, 1, 1, -1, 0}, /* far too much: LDS_OOM below */
+        {M_DOM, 1, 2, J_DOM, 2, "XM-035"},
+        {M_L1, 1, 0xFF, -1, 0, "XM-036"},
+        {M_L2, 1, 0xFF, -1, 0, "XM-037"},
+        {M_LDS, 1, 0xFF, -1, 0, "XM-038"},
+        {M_LINE, 2, 128, -1, 0, "XM-039"},
+        {M_LINE, 2, 0xFFFF, -1, 0, "XM-039"},
+        {M_QOS, 2, 0xFFFF, -1, 0, "XM-040"},
+        {M_PIN, 8, 100, J_PIN, LDS + T0_BYTES, "XM-041"},
+        {M_CLASS, 1, 1, J_CLASS, 1, "XM-042"},
+        {M_SPROF, 1, 2, J_SPROF, 2, "XM-043"},
+        {M_HYB, 1, 1, -1, 0, "XM-044"},
+        {M_SEC, 1, 2, J_SEC, 2, "XM-045"},
+        {M_TIER, 4, 1, J_TIER, 1, "XM-010 XM-046"},
+        {M_TIER, 4, 4, J_TIER, 4, "XM-010 XM-046"},
+        {M_TIER, 4, 5, -1, 0, "XM-010 XM-046"},
+        {M_TIER, 4, 7, -1, 0, "XM-010 XM-046"},
+        {M_TIER, 4, 0xFFFFFFF8, -1, 0, "XM-010 XM-046"},
+        {M_PIN + 7, 1, 1, -1, 0, "XM-041"}, /* far too much: LDS_OOM below */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -460,6 +459,7 @@ TEST(every_memctl_byte_has_its_place,
         uint64_t expect[6] = {15, 0, 0, 0, 0, 0};
         struct facet_unit_event event;
 
+        harness_row(rows[i].ids);
         job_setup(g, VIN, VOUT);
         memctl(g, rows[i].offset, rows[i].size, rows[i].value);
         if (rows[i].member >= 0) {
@@ -476,6 +476,7 @@ TEST(every_memctl_byte_has_its_place,
         struct guest *g = guest_make("full");
         uint64_t end = (uint64_t)GUEST_CODE + GUEST_RAM_BYTES;
 
+        harness_row("XM-047");
         job_setup(g, VIN, VOUT);
         for (unsigned k = 0; k < 64; k += 8) {
             guest_store(g, end - 64 + k, 8, guest_load(g, DESC + k, 8));
