@@ -32,8 +32,7 @@ static void randomize(uint8_t node[128])
 
 /* ---- box nodes ---- */
 
-TEST(box_header_fields,
-     "G12-004 G12-006 G12-010 G12-012 G12-014 G12-016 G12-017 G12-018 G12-021 G12-023")
+TEST(box_header_fields, "")
 {
     uint8_t node[128];
     struct facet_gfx12_box b;
@@ -47,45 +46,45 @@ TEST(box_header_fields,
     put(node, 6, 0x2A838281);
     put(node, 7, 0xDEADBE12);
     facet_gfx12_box_decode(node, &b);
-    CHECK_EQ(b.internal_child_offset, 0x12345670);
-    CHECK_EQ(b.primitive_child_offset, 0x89ABCDE0);
+    CHECK_ID("G12-004", b.internal_child_offset == 0x12345670);
+    CHECK_ID("G12-006", b.primitive_child_offset == 0x89ABCDE0);
     CHECK_EQ(b.parent, 0xCAFE0005);
-    CHECK_EQ(b.origin[0], 0x3F800000);
-    CHECK_EQ(b.origin[1], 0x40000000);
-    CHECK_EQ(b.origin[2], 0x40400000);
-    CHECK_EQ(b.exponent[0], 0x81);
-    CHECK_EQ(b.exponent[1], 0x82);
-    CHECK_EQ(b.exponent[2], 0x83);
+    CHECK_ID("G12-010", b.origin[0] == 0x3F800000);
+    CHECK_ID("G12-012", b.origin[1] == 0x40000000);
+    CHECK_ID("G12-014", b.origin[2] == 0x40400000);
+    CHECK_ID("G12-016", b.exponent[0] == 0x81);
+    CHECK_ID("G12-017", b.exponent[1] == 0x82);
+    CHECK_ID("G12-018", b.exponent[2] == 0x83);
     CHECK_EQ(b.unused, 0xA);
-    CHECK_EQ(b.child_count_minus_one, 2);
-    CHECK_EQ(b.obb_matrix_index, 0xDEADBE12);
+    CHECK_ID("G12-021", b.child_count_minus_one == 2);
+    CHECK_ID("G12-023", b.obb_matrix_index == 0xDEADBE12);
 }
 
-TEST(box_child_fields,
-     "G12-027 G12-028 G12-029 G12-030 G12-031 G12-032 G12-033 G12-034 G12-035 G12-036 G12-037 "
-     "G12-038")
+TEST(box_child_fields, "")
 {
     static const struct {
         unsigned dword;
         uint32_t value;
         struct facet_gfx12_child child;
+        const char *ids;
     } rows[] = {
-        {0, 0x00000ABC, {.min = {0xABC, 0, 0}}},
-        {0, 0x00ABC000, {.min = {0, 0xABC, 0}}},
-        {0, 0x05000000, {.cull_flags = 5}},
-        {0, 0x90000000, {.unused = 9}},
-        {1, 0x00000ABC, {.min = {0, 0, 0xABC}}},
-        {1, 0x00ABC000, {.max = {0xABC, 0, 0}}},
-        {1, 0x0F000000, {.cull_mask = 0x0F}},
-        {2, 0x00000ABC, {.max = {0, 0xABC, 0}}},
-        {2, 0x00ABC000, {.max = {0, 0, 0xABC}}},
-        {2, 0x06000000, {.node_type = 6}},
-        {2, 0x20000000, {.node_size = 2}},
+        {0, 0x00000ABC, {.min = {0xABC, 0, 0}}, "G12-028"},
+        {0, 0x00ABC000, {.min = {0, 0xABC, 0}}, "G12-029"},
+        {0, 0x05000000, {.cull_flags = 5}, "G12-030"},
+        {0, 0x90000000, {.unused = 9}, "G12-031"},
+        {1, 0x00000ABC, {.min = {0, 0, 0xABC}}, "G12-032"},
+        {1, 0x00ABC000, {.max = {0xABC, 0, 0}}, "G12-033"},
+        {1, 0x0F000000, {.cull_mask = 0x0F}, "G12-034"},
+        {2, 0x00000ABC, {.max = {0, 0xABC, 0}}, "G12-035"},
+        {2, 0x00ABC000, {.max = {0, 0, 0xABC}}, "G12-036"},
+        {2, 0x06000000, {.node_type = 6}, "G12-037"},
+        {2, 0x20000000, {.node_size = 2}, "G12-038"},
     };
     uint8_t node[128];
     struct facet_gfx12_box b;
     memset(&b, 0, sizeof b); /* padding */
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        harness_row(rows[n].ids);
         for (unsigned i = 0; i < 8; i++) {
             fill(node, 0);
             put(node, 8 + 3 * i + rows[n].dword, rows[n].value);
@@ -99,6 +98,7 @@ TEST(box_child_fields,
             CHECK(memcmp(&b, &empty, sizeof b) == 0);
         }
     }
+    harness_row("G12-027");
     for (unsigned i = 0; i < 8; i++) { /* stride 12 from byte 32 */
         facet_store_le16(node + 32 + (size_t)12 * i, (uint16_t)(0x100 + i));
     }
@@ -313,14 +313,14 @@ TEST(bits_outside_the_node_read_as_zero, "G12-070")
 
 /* ---- primitive nodes ---- */
 
-TEST(primitive_header_fields,
-     "G12-056 G12-057 G12-058 G12-059 G12-061 G12-063 G12-065 G12-066 G12-067 G12-068 G12-069")
+TEST(primitive_header_fields, "")
 {
     struct facet_gfx12_words w = {{0}};
     uint8_t node[128];
     struct facet_gfx12_prim p;
     static const struct facet_gfx12_prim_header zero;
-#define FIELD(at, width, value, member, want)                                                      \
+#define FIELD(ids, at, width, value, member, want)                                                 \
+    harness_row(ids);                                                                              \
     memset(&w, 0, sizeof w);                                                                       \
     facet_gfx12_bits_set(&w, at, width, value);                                                    \
     facet_gfx12_words_store(&w, node);                                                             \
@@ -328,26 +328,27 @@ TEST(primitive_header_fields,
     CHECK_EQ(p.header.member, want);                                                               \
     p.header.member = 0;                                                                           \
     CHECK(memcmp(&p.header, &zero, sizeof zero) == 0);
-    FIELD(0, 5, 0x15, vertex_bits_minus_one[0], 0x15)
-    FIELD(5, 5, 0x15, vertex_bits_minus_one[1], 0x15)
-    FIELD(10, 5, 0x15, vertex_bits_minus_one[2], 0x15)
-    FIELD(15, 5, 0x15, trailing_zero_bits, 0x15)
-    FIELD(20, 4, 0xF, geometry_index_base_bits_div_2, 0xF)
-    FIELD(24, 4, 0xE, geometry_index_bits_div_2, 0xE)
-    FIELD(28, 3, 7, triangle_pair_count_minus_one, 7)
-    FIELD(31, 1, 1, vertex_type, 1)
-    FIELD(32, 5, 0x15, primitive_index_base_bits, 0x15)
-    FIELD(37, 5, 0x15, primitive_index_bits, 0x15)
-    FIELD(42, 10, 0x2AA, indices_midpoint, 0x2AA)
+    FIELD("G12-056", 0, 5, 0x15, vertex_bits_minus_one[0], 0x15)
+    FIELD("G12-057", 5, 5, 0x15, vertex_bits_minus_one[1], 0x15)
+    FIELD("G12-058", 10, 5, 0x15, vertex_bits_minus_one[2], 0x15)
+    FIELD("G12-059", 15, 5, 0x15, trailing_zero_bits, 0x15)
+    FIELD("G12-061", 20, 4, 0xF, geometry_index_base_bits_div_2, 0xF)
+    FIELD("G12-063", 24, 4, 0xE, geometry_index_bits_div_2, 0xE)
+    FIELD("G12-065", 28, 3, 7, triangle_pair_count_minus_one, 7)
+    FIELD("G12-066", 31, 1, 1, vertex_type, 1)
+    FIELD("G12-067", 32, 5, 0x15, primitive_index_base_bits, 0x15)
+    FIELD("G12-068", 37, 5, 0x15, primitive_index_bits, 0x15)
+    FIELD("G12-069", 42, 10, 0x2AA, indices_midpoint, 0x2AA)
 #undef FIELD
     /* Widths that follow from the fields. */
     struct facet_gfx12_prim_header h = {.vertex_bits_minus_one = {0x15, 0, 31},
                                         .trailing_zero_bits = 3,
                                         .triangle_pair_count_minus_one = 7};
-    CHECK_EQ(facet_gfx12_prim_prefix_bits(&h, 0), 32 - 3 - 22);
-    CHECK_EQ(facet_gfx12_prim_prefix_bits(&h, 1), 32 - 3 - 1);
-    CHECK_EQ(facet_gfx12_prim_prefix_bits(&h, 2), 0); /* negative counts as 0 */
-    CHECK_EQ(facet_gfx12_prim_pairs(&h), 8);
+    CHECK_ID("G12-056", facet_gfx12_prim_prefix_bits(&h, 0) == 32 - 3 - 22);
+    CHECK_ID("G12-057", facet_gfx12_prim_prefix_bits(&h, 1) == 32 - 3 - 1);
+    CHECK_ID("G12-058", facet_gfx12_prim_prefix_bits(&h, 2) == 0); /* negative counts as 0 */
+    CHECK_ID("G12-065", facet_gfx12_prim_pairs(&h) == 8);
+    harness_row("G12-061 G12-063");
     /* Index widths are twice the fields: 30 base bits and 28 payload bits around bit 500. */
     memset(&w, 0, sizeof w);
     facet_gfx12_bits_set(&w, 20, 4, 0xF);
@@ -361,15 +362,14 @@ TEST(primitive_header_fields,
     CHECK_EQ(facet_gfx12_prim_geometry(&p, 1), 0x25555555); /* high bits of the base */
 }
 
-TEST(pair_descriptor_fields,
-     "G12-055 G12-090 G12-091 G12-092 G12-093 G12-094 G12-095 G12-096 G12-097 G12-098 G12-099 "
-     "G12-100")
+TEST(pair_descriptor_fields, "")
 {
     static const struct facet_gfx12_pair_desc zero;
     struct facet_gfx12_words w;
     uint8_t node[128];
     struct facet_gfx12_prim p;
-#define FIELD(at, width, member)                                                                   \
+#define FIELD(ids, at, width, member)                                                              \
+    harness_row(ids " G12-055");                                                                   \
     for (int pair = 0; pair < 8; pair++) {                                                         \
         memset(&w, 0, sizeof w);                                                                   \
         facet_gfx12_bits_set(&w, 1024 - 29 * (pair + 1) + (at), width, ~UINT64_C(0));              \
@@ -381,17 +381,17 @@ TEST(pair_descriptor_fields,
             CHECK(memcmp(&p.pair[other], &zero, sizeof zero) == 0);                                \
         }                                                                                          \
     }
-    FIELD(0, 1, prim_range_stop)
-    FIELD(1, 1, tri[1].double_sided)
-    FIELD(2, 1, tri[1].opaque)
-    FIELD(3, 4, tri[1].index[0])
-    FIELD(7, 4, tri[1].index[1])
-    FIELD(11, 4, tri[1].index[2])
-    FIELD(15, 1, tri[0].double_sided)
-    FIELD(16, 1, tri[0].opaque)
-    FIELD(17, 4, tri[0].index[0])
-    FIELD(21, 4, tri[0].index[1])
-    FIELD(25, 4, tri[0].index[2])
+    FIELD("G12-090", 0, 1, prim_range_stop)
+    FIELD("G12-091", 1, 1, tri[1].double_sided)
+    FIELD("G12-092", 2, 1, tri[1].opaque)
+    FIELD("G12-093", 3, 4, tri[1].index[0])
+    FIELD("G12-094", 7, 4, tri[1].index[1])
+    FIELD("G12-095", 11, 4, tri[1].index[2])
+    FIELD("G12-096", 15, 1, tri[0].double_sided)
+    FIELD("G12-097", 16, 1, tri[0].opaque)
+    FIELD("G12-098", 17, 4, tri[0].index[0])
+    FIELD("G12-099", 21, 4, tri[0].index[1])
+    FIELD("G12-100", 25, 4, tri[0].index[2])
 #undef FIELD
 }
 
