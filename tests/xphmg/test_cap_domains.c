@@ -399,8 +399,7 @@ TEST(exceptions_are_the_same_everywhere, "CAP-033 CAP-450 CAP-451 CAP-495")
 /* ---- predicates ------------------------------------------------------------------------------ */
 
 /* Two lanes, bank 1 = 0b01: lane 1 reads nothing, touches no memory and follows ZMODE. */
-TEST(every_unit_takes_predicates_from_pmask,
-     "CAP-072 CAP-073 CAP-074 CAP-448 CAP-449 CAP-501 CAP-080 CAP-067 CAP-082")
+TEST(every_unit_takes_predicates_from_pmask, "")
 {
     struct guest *g = guest_make("full");
 
@@ -415,6 +414,7 @@ TEST(every_unit_takes_predicates_from_pmask,
             unsigned active = bank == 0 ? 3 : bank;
 
             /* RSV: bank of SVSTATE. */
+            harness_row(bank == 0 ? "CAP-072 CAP-074" : "CAP-072 CAP-448 CAP-501");
             guest_csrw(g, 0x7F8, 1 | bank << 10);
             g->hart->x[10] = 5;
             g->hart->x[11] = 6;
@@ -423,6 +423,7 @@ TEST(every_unit_takes_predicates_from_pmask,
             CHECK_EQ(g->hart->x[20], (active & 1) != 0 ? 6 : kept);
             CHECK_EQ(g->hart->x[21], (active & 2) != 0 ? 7 : kept);
             /* XMEM.LDG: bank of the instruction; masked lanes point nowhere. */
+            harness_row("CAP-072 CAP-073 CAP-080 CAP-448 CAP-449 CAP-501");
             g->hart->x[10] = (active & 1) != 0 ? INPUT : 8;
             g->hart->x[11] = (active & 2) != 0 ? INPUT + 4 : 8;
             g->hart->x[20] = g->hart->x[21] = 77;
@@ -431,6 +432,7 @@ TEST(every_unit_takes_predicates_from_pmask,
             CHECK_EQ(g->hart->x[20], (active & 1) != 0 ? 0x40400000 : kept);
             CHECK_EQ(g->hart->x[21], (active & 2) != 0 ? 0x40000000 : kept);
             /* XMEM.SVM: the same through indices. */
+            harness_row("CAP-067 CAP-072 CAP-448 CAP-449 CAP-501");
             guest_csrw(g, 0x7F0, INPUT);
             guest_csrw(g, 0x7F1, 10);
             guest_csrw(g, 0x7F2, 2); /* times 4 */
@@ -442,6 +444,7 @@ TEST(every_unit_takes_predicates_from_pmask,
             CHECK_EQ(g->hart->x[20], (active & 1) != 0 ? 0x40400000 : kept);
             CHECK_EQ(g->hart->x[21], (active & 2) != 0 ? 0x40000000 : kept);
             /* MTX: the sum of a 4x4 tile per lane. */
+            harness_row("CAP-072 CAP-448 CAP-449 CAP-501");
             for (unsigned i = 0; i < 16; i++) {
                 guest_store(g, MATRIX + 4 * i, 4, 0x3F800000);
             }
@@ -454,7 +457,7 @@ TEST(every_unit_takes_predicates_from_pmask,
             CHECK_EQ(g->hart->x[21], (active & 2) != 0 ? 0x41800000 : kept);
             CHECK_EQ(guest_csrr(g, 0x7EE), 0);
         }
-        /* Whoever has no lanes does not know ZMODE. */
+        harness_row("CAP-082"); /* who has no lanes does not know ZMODE */
         g->hart->x[10] = 5;
         g->hart->x[11] = 6;
         guest_ok(g,
@@ -488,8 +491,7 @@ static void put_job(struct guest *g, const struct format *f, uint32_t a, uint32_
     g->hart->x[9] = DESC;
 }
 
-TEST(a_job_keeps_the_state_of_its_submission,
-     "CAP-008 CAP-019 CAP-108 CAP-353 CAP-443 CAP-446 CAP-497 CAP-498 CAP-499")
+TEST(a_job_keeps_the_state_of_its_submission, "")
 {
     static const char *const between[] = {
         "",
@@ -500,6 +502,12 @@ TEST(a_job_keeps_the_state_of_its_submission,
     struct guest *g = guest_make("full");
 
     for (unsigned i = 0; i < sizeof between / sizeof between[0]; i++) {
+        static const char *const ids[] = {"CAP-446 CAP-497",
+                                          "CAP-008 CAP-108 CAP-443 CAP-499",
+                                          "CAP-019 CAP-443",
+                                          "CAP-019 CAP-353"};
+
+        harness_row(ids[i]);
         guest_reset(g);
         apply(g, &formats[0], RUP, 0);
         put_job(g, &formats[0], 0x3C01, 0x3C01);
@@ -511,7 +519,7 @@ TEST(a_job_keeps_the_state_of_its_submission,
         CHECK_EQ(guest_load(g, OUTPUT, 4), 0x3C033C03);
         CHECK_EQ(guest_csrr(g, 0x836) >> 56, 0);
     }
-    /* The next job takes what was applied in between. */
+    harness_row("CAP-498"); /* the next job takes what was applied in between */
     guest_reset(g);
     apply(g, &formats[0], RTZ, 0);
     put_job(g, &formats[0], 0x3C01, 0x3C01);

@@ -101,8 +101,7 @@ TEST(tiers_are_ranges_of_the_lds, "CAP-048 CAP-049 CAP-055 CAP-056 CAP-059 CAP-0
     guest_free(g);
 }
 
-TEST(a_region_changes_its_owner_where_it_lies,
-     "CAP-045 CAP-046 CAP-060 CAP-068 CAP-398 CAP-399 CAP-400 CAP-401 CAP-347 CAP-372")
+TEST(a_region_changes_its_owner_where_it_lies, "")
 {
     static const unsigned domains[] = {1, 2, 3, 4, 5, 6, 15};
     struct guest *g = guest_make("full");
@@ -120,8 +119,15 @@ TEST(a_region_changes_its_owner_where_it_lies,
             guest_csrw(g, DOM, domains[who]);
             g->hart->x[12] = 0;
             trap = load_word(g, base);
+            harness_row(owner == who && domains[who] == 1    ? "CAP-398"
+                        : owner == who && domains[who] == 2  ? "CAP-046 CAP-399"
+                        : owner == who && domains[who] == 3  ? "CAP-400"
+                        : owner == who && domains[who] == 15 ? "CAP-401"
+                        : domains[who] == 2                  ? "CAP-046 CAP-372"
+                                                             : "CAP-372");
             CHECK_EQ(trap.taken, !passes);
             if (passes) { /* same address, same bytes */
+                CHECK_ID("CAP-045 CAP-060 CAP-068", g->hart->x[12] == 0x5A5A);
                 CHECK_EQ(g->hart->x[12], 0x5A5A);
                 CHECK_EQ(event(g), 0);
             } else {
@@ -135,7 +141,7 @@ TEST(a_region_changes_its_owner_where_it_lies,
             }
         }
     }
-    /* A change of DOM concerns the accesses after it. */
+    harness_row("CAP-347"); /* a change of DOM concerns the accesses after it */
     set_domain(g, base, 2);
     guest_csrw(g, DOM, 2);
     g->hart->x[10] = base;
@@ -144,6 +150,7 @@ TEST(a_region_changes_its_owner_where_it_lies,
                       FACET_CAUSE_LOAD_FAULT,
                       "xmem.ldg.w x12, (x10)\n csrw 0x7E6, x11\n xmem.ldg.w x12, (x10)\n");
     CHECK_EQ(g->epc, 8);
+    harness_row("");
     /* Without STRICT_DOM nobody asks; base instructions are never asked. */
     g->hart->x[10] = base;
     guest_ok(g, "lw x12, 0(x10)\n sw x12, 0(x10)\n");
@@ -312,8 +319,7 @@ TEST(descriptors_may_ask_for_less_never_for_more, "CAP-050 CAP-051 CAP-084")
 
 /* ---- events, budgets, streams, compression --------------------------------------------------- */
 
-TEST(each_event_has_its_bit,
-     "CAP-385 CAP-393 CAP-409 CAP-410 CAP-411 CAP-412 CAP-413 CAP-414 CAP-415 CAP-416 CAP-484")
+TEST(each_event_has_its_bit, "")
 {
     struct guest *g = guest_make("full");
     uint64_t base;
@@ -321,9 +327,11 @@ TEST(each_event_has_its_bit,
     (void)gather(g, 0); /* SVMBASE = 0: nothing is mapped there */
     CHECK_EQ(event(g), 1 << 0);
     guest_csrw(g, SVMBASE, INPUT);
+    harness_row("CAP-409");
     guest_csrw(g, SVMMODE, 1); /* a bound of 0 bytes */
     CHECK(gather(g, 0).taken);
     CHECK_EQ(event(g), 1 << 0);
+    harness_row("CAP-410");
     guest_csrw(g, L1CFG, 1 << 20);
     g->hart->x[10] = INPUT;
     g->hart->x[11] = 8 * 64;
@@ -334,16 +342,20 @@ TEST(each_event_has_its_bit,
     g->hart->x[11] = 64;
     guest_ok(g, "xmem.cctl.lock x10, x11\n");
     CHECK_EQ(event(g), 1 << 1);
+    harness_row("CAP-411");
     CHECK_EQ(lds_alloc(g, 0x20000, 0, 0), 0);
     CHECK_EQ(event(g), 1 << 2);
+    harness_row("CAP-412");
     g->hart->x[10] = NOWHERE;
     g->hart->x[11] = 64;
     g->hart->x[12] = OUTPUT;
     guest_ok(g, "xlds.cpy x12, x10, x11, async=1\n");
     CHECK_EQ(event(g), 1 << 3);
+    harness_row("CAP-413");
     g->hart->x[10] = INPUT; /* no stream header there */
     guest_ok(g, "xmem.dloadc x12, (x10), x11, mode=1\n");
     CHECK_EQ(event(g), 1 << 4);
+    harness_row("CAP-393 CAP-414");
     guest_csrw(g, 0x7E4, 1 << 16); /* 1 KiB for CL1 */
     CHECK(lds_alloc(g, 1024, 1, 0) != 0);
     CHECK_EQ(event(g), 0);
@@ -351,13 +363,15 @@ TEST(each_event_has_its_bit,
     CHECK_EQ(event(g), 1 << 5);
     CHECK_EQ(guest_indirect_read(g, 0x7EA3), 3072);
     base = lds_alloc(g, 64, 0, 2);
-    CHECK_EQ(guest_indirect_read(g, 0x7EA2), 64); /* ACTIVE_CLASS 0 after reset */
+    CHECK_ID("CAP-484", guest_indirect_read(g, 0x7EA2) == 64); /* ACTIVE_CLASS 0 after reset */
+    harness_row("CAP-415");
     CHECK(load_word(g, base).taken);
     CHECK_EQ(event(g), 1 << 6 | 1 << 0);
+    harness_row("CAP-416");
     guest_csrw(g, DESCPOL, 1); /* non-zero without HYB_ENABLE: no borrowing */
     CHECK(lds_alloc(g, 64, HYB | 1, 0) != 0);
     CHECK_EQ(event(g) & 1 << 7, 1 << 7);
-    /* They are sticky, and only ones clear them. */
+    harness_row("CAP-385"); /* they are sticky, and only ones clear them */
     (void)gather(g, 0);
     CHECK_EQ(lds_alloc(g, 0x20000, 0, 0), 0);
     CHECK_EQ(guest_csrr(g, EVENTS), 5);
@@ -637,13 +651,12 @@ TEST(fault_only_first_stops_at_the_element_and_tells_it,
 
 /* ---- predicates and memory ------------------------------------------------------------------- */
 
-TEST(masked_lanes_touch_no_memory_and_follow_zmode,
-     "CAP-073 CAP-075 CAP-076 CAP-077 CAP-078 CAP-079 CAP-080 CAP-081 CAP-418 CAP-419 CAP-145 "
-     "CAP-147 CAP-067")
+TEST(masked_lanes_touch_no_memory_and_follow_zmode, "")
 {
     struct guest *g = guest_make("full");
 
     fill_input(g);
+    harness_row("CAP-145 CAP-147");
     guest_csrw(g, 0x7C7, 0); /* describes, does not switch */
     for (unsigned bank = 1; bank < 4; bank++) {
         g->hart->x[10] = 0x12345678 * bank;
@@ -652,8 +665,8 @@ TEST(masked_lanes_touch_no_memory_and_follow_zmode,
     }
     guest_ok(
         g, "svsetvl x0, 8\n pmlow.wr 0, x0\n pmclr 0\n pmnot 0\n pmany 0, x10\n pmlow.rd 0, x11\n");
-    CHECK_EQ(g->hart->x[10], 1);
-    CHECK_EQ(g->hart->x[11], 0xFF);
+    CHECK_ID("CAP-076", g->hart->x[10] == 1);
+    CHECK_ID("CAP-075 CAP-147", g->hart->x[11] == 0xFF);
     for (unsigned zmode = 0; zmode < 2; zmode++) {
         for (int z = -1; z < 2; z++) {
             bool zero = z < 0 ? zmode != 0 : z != 0;
@@ -666,8 +679,9 @@ TEST(masked_lanes_touch_no_memory_and_follow_zmode,
             if (z >= 0) {
                 guest_ok(g, "svon.fpctl rc=RNE, sae=0, z=%d\n", z);
             }
+            harness_row("CAP-079");
             guest_ok(g, "xmem.ldg.d x12, (x10), pbank=1\n"); /* scalar, predicate false */
-            CHECK_EQ(g->hart->x[12], zero ? 0 : 55);
+            CHECK_ID(zero ? "CAP-078" : "CAP-077", g->hart->x[12] == (zero ? 0 : 55));
             guest_ok(g, "xmem.stg.d x12, (x10), pbank=1\n");
             /* Gather: lane 0 masked, lane 1 not. */
             guest_csrw(g, 0x7F8, 1);
@@ -684,8 +698,9 @@ TEST(masked_lanes_touch_no_memory_and_follow_zmode,
             if (z >= 0) {
                 guest_ok(g, "svon.fpctl rc=RNE, sae=0, z=%d\n", z);
             }
+            harness_row("CAP-067 CAP-418");
             guest_ok(g, "svon.one\n xmem.svm x20, x0, pbank=1\n");
-            CHECK_EQ(g->hart->x[20], zero ? 0 : 55);
+            CHECK_ID("CAP-419", g->hart->x[20] == (zero ? 0 : 55));
             CHECK_EQ(g->hart->x[21], input_at(g, 16, 4));
             CHECK_EQ(event(g), 0);
         }
@@ -704,6 +719,7 @@ TEST(masked_lanes_touch_no_memory_and_follow_zmode,
             guest_csrw(g, SVMBASE, 0);
             guest_csrw(g, SVMSCL, 1 << 4);
         }
+        harness_row(way == 0 ? "CAP-073 CAP-080" : "CAP-081");
         guest_ok(g,
                  way == 0 ? "svon.one\n xmem.stg.w x20, (x16), pbank=1\n"
                           : "svon.one\n xmem.svm x0, x20, pbank=1\n");
@@ -711,7 +727,7 @@ TEST(masked_lanes_touch_no_memory_and_follow_zmode,
             CHECK_EQ(guest_load(g, OUTPUT + 4 * i, 4), (i & 1) != 0 ? 0xAAAAAAAA : 0x100 + i);
         }
     }
-    /* pbank = 0 is all ones over VL. */
+    harness_row("CAP-075"); /* pbank = 0 is all ones over VL */
     guest_csrw(g, 0x7F8, 7);
     for (unsigned i = 0; i < 8; i++) {
         g->hart->x[16 + i] = INPUT + 4 * i;

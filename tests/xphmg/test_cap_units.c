@@ -359,38 +359,42 @@ TEST(a_damaged_snapshot_is_refused, "")
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-TEST(profiles_exist_only_where_the_flags_say_so,
-     "CAP-027 CAP-029 CAP-112 CAP-123 CAP-166 CAP-167 CAP-168 CAP-177 CAP-178")
+TEST(profiles_exist_only_where_the_flags_say_so, "")
 {
     struct guest *g = guest_make("full");
     struct facet_error err = {0};
 
+    harness_row("CAP-166");
     CHECK_EQ(facet_cap_set_profile(&g->hart->units, 0, &err), FACET_ERR_USAGE);
     CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, &err), FACET_ERR_USAGE);
     guest_csrw(g, 0x7C3, UINT64_MAX);
     guest_csrw(g, 0x7C4, UINT64_MAX);
-    CHECK_EQ(guest_csrr(g, 0x7C3) | guest_csrr(g, 0x7C4), 0);
+    CHECK_ID("CAP-112 CAP-123 CAP-168", (guest_csrr(g, 0x7C3) | guest_csrr(g, 0x7C4)) == 0);
     guest_free(g);
     g = guest_make("prof");
-    CHECK_EQ(guest_csrr(g, 0x7C4), 7);
+    CHECK_ID("CAP-027 CAP-112 CAP-166", guest_csrr(g, 0x7C4) == 7);
     for (unsigned n = 0; n < 300; n++) {
         uint64_t before = guest_csrr(g, 0x7C3);
         bool exists = n < 3;
 
+        harness_row(exists ? "CAP-027 CAP-167" : "CAP-178");
         CHECK_EQ(facet_cap_set_profile(&g->hart->units, n, &err),
                  exists ? FACET_OK : FACET_ERR_USAGE);
         CHECK_EQ(guest_csrr(g, 0x7C3), exists ? n : before);
-        CHECK_EQ(guest_csrr(g, 0x7C4) >> guest_csrr(g, 0x7C3) & 1, 1);
+        CHECK_ID("CAP-029", (guest_csrr(g, 0x7C4) >> guest_csrr(g, 0x7C3) & 1) == 1);
+        harness_row("CAP-167 CAP-177");
         guest_csrw(g, 0x7C3, 1 - before);
         guest_csrw(g, 0x7C4, 0);
         CHECK_EQ(guest_csrr(g, 0x7C3), exists ? n : before);
         CHECK_EQ(guest_csrr(g, 0x7C4), 7);
     }
-    CHECK_EQ(g->hart->mcause, 0);
+    CHECK_ID("CAP-177", g->hart->mcause == 0);
+    harness_row("");
     CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, NULL), FACET_OK);
     guest_reset(g);
     CHECK_EQ(guest_csrr(g, 0x7C3), 0);
     for (unsigned flags = 0; flags < 2; flags++) { /* the same machine without HAS_PROFILES */
+        harness_row("CAP-123 CAP-166");
         guest_configure(g, "flags", flags);
         CHECK_EQ(guest_csrr(g, 0x7C3) | guest_csrr(g, 0x7C4) | guest_csrr(g, 0x7C9), 0);
         CHECK_EQ(facet_cap_set_profile(&g->hart->units, 1, &err), FACET_ERR_USAGE);
@@ -398,8 +402,7 @@ TEST(profiles_exist_only_where_the_flags_say_so,
     guest_free(g);
 }
 
-TEST(a_profile_changes_tiers_between_instructions_and_nothing_else,
-     "CAP-014 CAP-120 CAP-121 CAP-126 CAP-164 CAP-171 CAP-172 CAP-173 CAP-174 CAP-175 CAP-477")
+TEST(a_profile_changes_tiers_between_instructions_and_nothing_else, "")
 {
     static const uint8_t waves[] = {0, 1, 3}; /* numeric.md 16; HINT.BVHGR is the number itself */
 
@@ -420,15 +423,20 @@ TEST(a_profile_changes_tiers_between_instructions_and_nothing_else,
 
             /* One instruction before the switch, one after. */
             guest_ok(g, "csrr s2, 0x7C3\n csrr s3, 0x7C9\n");
-            CHECK_EQ(g->hart->x[18], old);
-            CHECK_EQ(g->hart->x[19], mutable != 0 ? waves[old] : 0);
+            CHECK_ID("CAP-173", g->hart->x[18] == old);
+            CHECK_ID("CAP-174", g->hart->x[19] == (mutable != 0 ? waves[old] : 0));
             CHECK_EQ(facet_cap_set_profile(&g->hart->units, profile, NULL), FACET_OK);
             guest_ok(g, "csrr s3, 0x7C9\n csrr s2, 0x7C3\n");
-            CHECK_EQ(g->hart->x[18], profile);
+            CHECK_ID("CAP-173 CAP-174", g->hart->x[18] == profile);
+            harness_row(mutable != 0 ? "CAP-120 CAP-164 CAP-171" : "CAP-014 CAP-164 CAP-172");
             CHECK_EQ(g->hart->x[19], mutable != 0 ? waves[profile] : 0);
             CHECK_EQ(guest_csrr(g, 0x7CE), mutable != 0 ? profile : before[0xE]);
             for (unsigned i = 0; i < 0x40; i++) {
                 if (i != 3 && ((i != 9 && i != 0xE) || mutable == 0)) {
+                    harness_row(i == 2         ? "CAP-126"
+                                : i >= 0x10    ? "CAP-121 CAP-175"
+                                : mutable != 0 ? "CAP-477"
+                                               : "CAP-014 CAP-172");
                     CHECK_EQ(guest_csr(g, 0x7C0 + i), before[i]);
                 }
             }

@@ -23,8 +23,7 @@ static uint64_t test_z(struct guest *g, const char *options, uint32_t z, uint32_
     return g->hart->x[5];
 }
 
-TEST(eight_comparisons_and_reverse,
-     "GFX-070 GFX-071 GFX-072 GFX-073 GFX-074 GFX-075 GFX-076 GFX-077 GFX-080 GFX-116 GFX-183")
+TEST(eight_comparisons_and_reverse, "")
 {
     /* bit 0: z = 0.25, bit 1: 0.5, bit 2: 0.75, against 0.5; bit 3: NaN */
     static const unsigned pass[8] = {1, 3, 4, 6, 2, 5 | 8, 15, 0};
@@ -35,6 +34,16 @@ TEST(eight_comparisons_and_reverse,
     depth_buffer(g, 1, 1, 4);
     for (unsigned cmp = 0; cmp < 8; cmp++) {
         for (unsigned reverse = 0; reverse < 2; reverse++) {
+            static const char *const ids[] = {"GFX-070 GFX-116 GFX-183",
+                                              "GFX-071 GFX-116 GFX-183",
+                                              "GFX-072 GFX-116 GFX-183",
+                                              "GFX-073 GFX-116 GFX-183",
+                                              "GFX-074 GFX-116 GFX-183",
+                                              "GFX-075 GFX-116 GFX-183",
+                                              "GFX-076 GFX-116 GFX-183",
+                                              "GFX-077 GFX-116 GFX-183"};
+
+            harness_row(reverse != 0 ? "GFX-080 GFX-116" : ids[cmp]);
             guest_csrw(g, FACET_CSR_GFXZCFG, cmp | reverse << 5);
             for (unsigned i = 0; i < 4; i++) {
                 unsigned flags;
@@ -50,7 +59,7 @@ TEST(eight_comparisons_and_reverse,
             }
         }
     }
-    /* integers as UNS says */
+    harness_row(""); /* integers as UNS says */
     for (unsigned uns = 0; uns < 2; uns++) {
         static const uint64_t modes[3] = {MODE_INT8, MODE_INT16, MODE_INT32};
         static const uint32_t high[3] = {0x80, 0x8000, 0x80000000};
@@ -112,8 +121,7 @@ TEST(write_and_early_bits, "GFX-078 GFX-079 GFX-176 GFX-178 GFX-184 GFX-376 GFX-
     guest_free(g);
 }
 
-TEST(pixels_and_addresses,
-     "GFX-053 GFX-055 GFX-057 GFX-193 GFX-194 GFX-195 GFX-096 GFX-115 GFX-187 GFX-358")
+TEST(pixels_and_addresses, "")
 {
     static const struct {
         uint64_t mode;
@@ -140,17 +148,20 @@ TEST(pixels_and_addresses,
         g->hart->x[10] = formats[i].z | UINT64_C(0xFFFF) << 40;
         g->hart->x[11] = 0;
         guest_ok(g, "GFX.ZWRITE x10\n");
+        harness_row("GFX-115 GFX-187 GFX-195 GFX-358");
         CHECK_EQ(guest_load(g, DEPTH, formats[i].size), formats[i].z);
+        CHECK_ID("GFX-053", guest_load(g, DEPTH, formats[i].size) == formats[i].z);
         g->hart->x[11] = 1 << 16;
         guest_ok(g, "GFX.ZWRITE x10\n");
-        CHECK_EQ(guest_load(g, DEPTH + 64, formats[i].size), formats[i].z);
+        CHECK_ID("GFX-055", guest_load(g, DEPTH + 64, formats[i].size) == formats[i].z);
         g->hart->x[11] = 2 << 16 | 1 | UINT64_C(0xABCD) << 32; /* upper bits do not count */
         guest_ok(g, "GFX.ZWRITE x10\n");
-        CHECK_EQ(guest_load(g, DEPTH + 128 + step, formats[i].size), formats[i].z);
+        CHECK_ID("GFX-096 GFX-194",
+                 guest_load(g, DEPTH + 128 + step, formats[i].size) == formats[i].z);
         CHECK_EQ(guest_load(g, DEPTH + 128 + 2 * step, 1), 0);
         CHECK_EQ(raised(g), 0);
     }
-    /* outside: no access, no survivor */
+    harness_row("GFX-057"); /* outside: no access, no survivor */
     set_mode(g, MODE_FP32);
     for (unsigned i = 0; i < 4; i++) {
         static const uint32_t pixel[4] = {4, 3 << 16, 0xFFFF, 0xFFFF0000};
@@ -162,7 +173,7 @@ TEST(pixels_and_addresses,
         CHECK_EQ(g->hart->x[5], 0);
         CHECK_EQ(w.reads + w.writes, 0);
     }
-    /* three lanes, three pixels */
+    harness_row("GFX-193"); /* three lanes, three pixels */
     for (unsigned i = 0; i < 3; i++) {
         g->hart->x[10 + i] = fr(i + 1);
         g->hart->x[13 + i] = i << 16 | i;
@@ -172,6 +183,7 @@ TEST(pixels_and_addresses,
     for (unsigned i = 0; i < 3; i++) {
         CHECK_EQ(guest_load(g, DEPTH + 68 * i, 4), fr(i + 1));
     }
+    harness_row("GFX-057");
     /* sizes above 65536 act as 65536: pixel 65535 of row 0 is inside */
     guest_csrw(g, FACET_CSR_GFXZWH, UINT64_MAX);
     g->hart->x[11] = 0x7FFF;
@@ -443,7 +455,7 @@ static uint64_t build(struct guest *g, const char *options)
     return g->hart->x[5];
 }
 
-TEST(tiles_and_levels, "GFX-082 GFX-083 GFX-084 GFX-199 GFX-200 GFX-201 GFX-202 GFX-203 GFX-204")
+TEST(tiles_and_levels, "")
 {
     struct guest *g = gfx_make();
 
@@ -456,10 +468,12 @@ TEST(tiles_and_levels, "GFX-082 GFX-083 GFX-084 GFX-199 GFX-200 GFX-201 GFX-202 
             unsigned w = tw == 3 ? 2 : 1, h = th == 3 ? 2 : 1;
 
             guest_csrw(g, FACET_CSR_GFXHIZCFG, 1 << 8 | th << 4 | tw);
+            harness_row(w == h ? "GFX-082 GFX-083" : w < h ? "GFX-082" : "GFX-083");
             CHECK_EQ(build(g, "hh=0"), w * h);
             for (unsigned k = 0; k < w * h; k++) {
                 CHECK_EQ(guest_load(g, PYRAMID + 4 * k, 4), fr(k % w * 8 + k / w * 8 * 16));
             }
+            harness_row("GFX-199 GFX-203");
             CHECK_EQ(build(g, "hh=0, tt=1"), w * h);
             CHECK_EQ(guest_load(g, PYRAMID + 4 * (w * h - 1), 4), fr(255));
         }
@@ -469,9 +483,11 @@ TEST(tiles_and_levels, "GFX-082 GFX-083 GFX-084 GFX-199 GFX-200 GFX-201 GFX-202 
         unsigned n = 16u >> hh;
 
         (void)snprintf(text, sizeof text, "hh=%u, tt=1", hh);
+        harness_row("GFX-201");
         CHECK_EQ(build(g, text), n * n);
         CHECK_EQ(guest_load(g, PYRAMID, 4), fr(((1 << hh) - 1) * 17));
     }
+    harness_row("GFX-200");
     /* level 1 is made of level 0 as it stands in memory, and alone */
     guest_csrw(g, FACET_CSR_GFXHIZCFG, 2 << 8);
     CHECK_EQ(build(g, "hh=1"), 64);
@@ -480,6 +496,7 @@ TEST(tiles_and_levels, "GFX-082 GFX-083 GFX-084 GFX-199 GFX-200 GFX-201 GFX-202 
     CHECK_EQ(build(g, "hh=1, ll=1"), 16);
     CHECK_EQ(guest_load(g, PYRAMID + 256, 4), fr(-5));
     CHECK_EQ(guest_load(g, PYRAMID, 4), fr(-5));
+    harness_row("GFX-084");
     CHECK_EQ(build(g, "hh=1, ll=2"), 0); /* not below LEVELS */
     guest_csrw(g, FACET_CSR_GFXHIZCFG, 1 << 8);
     guest_store(g, PYRAMID + 256, 4, 77);
@@ -489,6 +506,7 @@ TEST(tiles_and_levels, "GFX-082 GFX-083 GFX-084 GFX-199 GFX-200 GFX-201 GFX-202 
     for (unsigned way = 0; way < 3; way++) {
         uint64_t at = way == 1 ? LDS : PYRAMID;
 
+        harness_row(way == 2 ? "GFX-204" : "GFX-202");
         set_mode(g, MODE_FP32 | (way == 2 ? ACC_INT16 : 0));
         guest_csrw(g, FACET_CSR_GFXHIZCFG, 5 << 8);
         g->hart->x[10] = at;
@@ -564,9 +582,7 @@ TEST(extremes_of_special_values, "GFX-198 GFX-199")
 /* ---- fence -----------------------------------------------------------------------------------
  */
 
-TEST(fences_retire_and_tell,
-     "GFX-216 GFX-217 GFX-218 GFX-219 GFX-220 GFX-221 GFX-222 GFX-223 GFX-190 GFX-224 GFX-225 "
-     "GFX-231")
+TEST(fences_retire_and_tell, "")
 {
     struct guest *g = gfx_make();
 
@@ -580,17 +596,20 @@ TEST(fences_retire_and_tell,
             struct watch w;
             char text[64];
 
+            static const char *const units[] = {"GFX-220", "GFX-221", "GFX-222", "GFX-223"};
+            static const char *const scopes[] = {"GFX-216", "GFX-217", "GFX-218", "GFX-219"};
+
             g->hart->x[10] = fr(4 * mm + ff);
             g->hart->x[11] = 0;
             g->hart->x[12] = DEPTH;
             (void)snprintf(
                 text, sizeof text, "GFX.ZWRITE x10\n GFX.FENCE %u, %u\n lwu x13, 0(x12)\n", mm, ff);
             CHECK(!watch_run(g, &w, text).taken);
-            CHECK_EQ(g->hart->x[13], fr(4 * mm + ff));
+            CHECK_ID(ff == 0 ? "GFX-225" : "GFX-190 GFX-224", g->hart->x[13] == fr(4 * mm + ff));
             CHECK_EQ(w.fences, 1);
-            CHECK_EQ(w.fence[0], 4); /* the domain */
-            CHECK_EQ(w.fence[1], mm);
-            CHECK_EQ(w.fence[2], ff);
+            CHECK_ID("GFX-231", w.fence[0] == 4); /* the domain */
+            CHECK_ID(units[mm], w.fence[1] == mm);
+            CHECK_ID(scopes[ff], w.fence[2] == ff);
             before = g->hart->units;
             memcpy(x, g->hart->x, sizeof x);
             guest_ok(g, "GFX.FENCE %u, %u\n", mm, ff);

@@ -144,8 +144,7 @@ TEST(example_41_multiply_and_add, "MTX-111 MTX-100 MTX-052 MTX-110")
     guest_free(g);
 }
 
-TEST(example_42_saturates_by_cap_and_by_nothing_else,
-     "MTX-004 MTX-022 MTX-030 MTX-064 MTX-069 MTX-104 MTX-078 MTX-021")
+TEST(example_42_saturates_by_cap_and_by_nothing_else, "")
 {
     struct guest *g = guest_make("full");
 
@@ -154,16 +153,20 @@ TEST(example_42_saturates_by_cap_and_by_nothing_else,
     PUT(g, IN, 1, 0x02, 0x03);
     set_mode(g, INT8 | FACET_CAP_PREC_MODE_SAT);
     guest_ok(g, "mtx.ld a0, shape=5, rowmajor=1\n mtx.mul a2, a1, shape=5\n");
+    harness_row("MTX-078");
     EXPECT(g, "42 SAT=1", OUT, 1, 0x7F, 0x7D, 0);
-    CHECK_EQ(raised(g), FACET_DOWN | FACET_SAT);
-    CHECK_EQ(FACET_GET(stat(g), MTXSTAT_OPS_SATURATED), 1);
+    CHECK_ID("MTX-064", raised(g) == (FACET_DOWN | FACET_SAT));
+    CHECK_ID("MTX-030", FACET_GET(stat(g), MTXSTAT_OPS_SATURATED) == 1);
+    harness_row("");
     set_mode(g, INT8);
     guest_ok(g, "mtx.mul a2, a1, shape=5\n");
     EXPECT(g, "42 SAT=0", OUT, 1, 0x19, 0x7D, 0);
-    CHECK_EQ(raised(g), FACET_DOWN | FACET_OF);
-    CHECK_EQ(FACET_GET(stat(g), MTXSTAT_OPS_SATURATED), 1);
+    CHECK_ID("MTX-069", raised(g) == (FACET_DOWN | FACET_OF));
+    CHECK_ID("MTX-030", FACET_GET(stat(g), MTXSTAT_OPS_SATURATED) == 1);
     /* Neither the hint of the instruction nor MTXCFG changes that. */
     guest_csrw(g, FACET_CSR_MTXCFG, FACET_MTXCFG_SAT_EN | FACET_MTXCFG_BIAS_EN);
+    CHECK_ID("MTX-021 MTX-022", guest_csrr(g, FACET_CSR_MTXCFG) == 6);
+    harness_row("MTX-004 MTX-021 MTX-022 MTX-104");
     PUT(g, OUT, 1, 0, 0);
     guest_ok(g, "mtx.mul a2, a1, shape=5, sat_hint=1\n");
     EXPECT(g, "42 hint", OUT, 1, 0x19, 0x7D);
@@ -337,30 +340,41 @@ TEST(capability_bits_make_instructions_illegal,
 /* ---- registers and banks ----------------------------------------------------------------------
  */
 
-TEST(mtx_csrs, "MTX-007 MTX-012 MTX-013 MTX-014 MTX-015 MTX-016 MTX-017 MTX-018 MTX-035 MTX-114")
+TEST(mtx_csrs, "")
 {
     static const char *const names[] = {
         "MTXCFG", "MTXSEL", "MTX2", "MTX3", "MTX4", "MTXBIAS", "MTXSTAT", "MTXCAP"};
     struct guest *g = guest_make("full");
+    static const char *const ids[] = {
+        "MTX-012", "MTX-013", "MTX-014", "MTX-015", "MTX-016", "MTX-017", "MTX-018", "MTX-035"};
 
     for (unsigned i = 0; i < 8; i++) {
+        harness_row(ids[i]);
         g->hart->x[5] = 1;
         guest_ok(g, "csrr t0, %s\n csrr t1, 0x%x\n", names[i], 0x830 + i);
         CHECK_EQ(g->hart->x[5], g->hart->x[6]);
     }
+    harness_row("MTX-007");
     guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x838\n");
+    for (size_t i = 0; i < facet_csr_row_count; i++) {
+        CHECK(strncmp(facet_csr_rows[i].name, "MTX", 3) != 0 ||
+              (facet_csr_rows[i].number >= 0x830 && facet_csr_rows[i].number <= 0x837));
+    }
     guest_csrw(g, 0x830, ~0ull);
-    CHECK_EQ(guest_csrr(g, 0x830), 7);
+    CHECK_ID("MTX-012", guest_csrr(g, 0x830) == 7);
     guest_csrw(g, 0x831, ~0ull);
-    CHECK_EQ(guest_csrr(g, 0x831), 0x73);
+    CHECK_ID("MTX-013", guest_csrr(g, 0x831) == 0x73);
     guest_csrw(g, 0x831, 0x10); /* word 1 */
     for (unsigned csr = 0x832; csr <= 0x835; csr++) {
+        harness_row(ids[csr - 0x830]);
         guest_csrw(g, csr, 0x1122334455667788 + csr);
         CHECK_EQ(guest_csrr(g, csr), 0x1122334455667788 + csr);
     }
     guest_csrw(g, 0x836, ~0ull);
-    CHECK_EQ(guest_csrr(g, 0x836), 0);
+    CHECK_ID("MTX-018", guest_csrr(g, 0x836) == 0);
     guest_csrw(g, 0x837, ~0ull);
+    CHECK_ID("MTX-035", guest_csrr(g, 0x837) == 0x881F7);
+    harness_row("MTX-114");
     set_mode(g, INT8);
     guest_csrw(g, FACET_CSR_CAP_XMEM_DOM, 3);
     CHECK_EQ(guest_csrr(g, 0x837), 0x881F7);
@@ -393,11 +407,11 @@ static void check_storage(struct guest *g, unsigned shape, unsigned nat, const u
     }
 }
 
-TEST(every_shape_lies_in_its_storage,
-     "MTX-023 MTX-024 MTX-025 MTX-026 MTX-028 MTX-044 MTX-045 MTX-046 MTX-047 MTX-048 MTX-049 "
-     "MTX-050 MTX-101")
+TEST(every_shape_lies_in_its_storage, "")
 {
     static const uint8_t shapes[] = {0x5, 0x6, 0x9, 0xA, 0x7, 0xD, 0xF};
+    static const char *const ids[] = {
+        "MTX-044", "MTX-045", "MTX-046", "MTX-047", "MTX-048", "MTX-049", "MTX-050"};
     static const struct {
         uint64_t mode;
         unsigned nat, bytes;
@@ -418,8 +432,11 @@ TEST(every_shape_lies_in_its_storage,
             put(g, MATRIX, formats[f].bytes, count, elements);
             guest_csrw(g, FACET_CSR_MTXSEL, s & 3);
             guest_ok(g, "mtx.ld a0, shape=%u, rowmajor=1\n", shapes[s]);
+            harness_row(ids[s]);
             check_storage(g, shapes[s], formats[f].nat, elements);
             CHECK_EQ(raised(g), 0);
+            harness_row("MTX-023 MTX-101");
+            check_storage(g, shapes[s], formats[f].nat, elements);
             guest_csrw(g, FACET_CSR_MTXSEL, (s + 1) & 3); /* the other banks are untouched */
             memset(elements, 0, sizeof elements);
             check_storage(g, shapes[s], formats[f].nat, elements);
@@ -437,10 +454,11 @@ TEST(every_shape_lies_in_its_storage,
         guest_ok(g,
                  "mtx.ld a0, shape=5, rowmajor=1\n mtx.ld a0, shape=10, rowmajor=1\n"
                  "mtx.ld a0, shape=15, rowmajor=1, with_bias=1\n");
-        CHECK_EQ(bank_word(g, FACET_CSR_MTX2, 0), 0x101ull << 32 | 0x100);
-        CHECK_EQ(bank_word(g, FACET_CSR_MTX2, 1), 0x103ull << 32 | 0x102);
-        CHECK_EQ(bank_word(g, FACET_CSR_MTX3, 4), 0x108);
-        CHECK_EQ(bank_word(g, FACET_CSR_MTX4, 7) >> 32, 0x10F);
+        CHECK_ID("MTX-024", bank_word(g, FACET_CSR_MTX2, 0) == (0x101ull << 32 | 0x100));
+        CHECK_ID("MTX-024", bank_word(g, FACET_CSR_MTX2, 1) == (0x103ull << 32 | 0x102));
+        CHECK_ID("MTX-025", bank_word(g, FACET_CSR_MTX3, 4) == 0x108);
+        CHECK_ID("MTX-026", bank_word(g, FACET_CSR_MTX4, 7) >> 32 == 0x10F);
+        harness_row("");
         CHECK_EQ(bank_word(g, FACET_CSR_MTXBIAS, 0), 0x111ull << 32 | 0x110);
         CHECK_EQ(bank_word(g, FACET_CSR_MTXBIAS, 1), 0x113ull << 32 | 0x112);
         set_mode(g, FP16);
@@ -448,8 +466,8 @@ TEST(every_shape_lies_in_its_storage,
             guest_store(g, MATRIX + 2 * i, 2, 0x200 + i);
         }
         guest_ok(g, "mtx.ld a0, shape=15, rowmajor=1\n");
-        CHECK_EQ(bank_word(g, FACET_CSR_MTX4, 0), 0x0203020202010200);
-        CHECK_EQ(bank_word(g, FACET_CSR_MTX4, 3) >> 48, 0x20F);
+        CHECK_ID("MTX-028", bank_word(g, FACET_CSR_MTX4, 0) == 0x0203020202010200);
+        CHECK_ID("MTX-026", bank_word(g, FACET_CSR_MTX4, 3) >> 48 == 0x20F);
         guest_free(g);
     }
 }
@@ -646,8 +664,30 @@ TEST(mtxstat_counts, "MTX-029 MTX-031 MTX-032 MTX-033")
 /* ---- status -----------------------------------------------------------------------------------
  */
 
-TEST(mtx_reports_every_flag,
-     "MTX-051 MTX-064 MTX-065 MTX-066 MTX-067 MTX-068 MTX-069 MTX-070 MTX-071 MTX-072 MTX-073")
+/* The rows of the stickies in `flags`. */
+static void row_of_flags(unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *id;
+    } rows[] = {{FACET_SAT, "MTX-064 "},
+                {FACET_FTZ, "MTX-065 "},
+                {FACET_DOWN, "MTX-066 "},
+                {FACET_NV, "MTX-068 "},
+                {FACET_OF, "MTX-069 "},
+                {FACET_UF, "MTX-070 "},
+                {FACET_NX, "MTX-071 "},
+                {FACET_QNAN, "MTX-072 "},
+                {FACET_SNAN, "MTX-073 "}};
+    char ids[96] = "";
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        (void)strcat(ids, (flags & rows[i].flag) != 0 ? rows[i].id : "");
+    }
+    harness_row(ids);
+}
+
+TEST(mtx_reports_every_flag, "")
 {
     static const struct {
         uint64_t mode;
@@ -702,12 +742,13 @@ TEST(mtx_reports_every_flag,
         set_mode(g, rows[i].mode);
         put(g, MATRIX, bytes, 4, (uint32_t[]){rows[i].m00, 0, 0, 0});
         put(g, IN, bytes, 2, (uint32_t[]){rows[i].v0, 0});
+        row_of_flags(rows[i].flags);
         guest_ok(g, "mtx.ld a0\n mtx.mul a2, a1\n");
-        CHECK_EQ(guest_load(g, OUT, bytes), rows[i].out);
+        CHECK_ID("MTX-051", guest_load(g, OUT, bytes) == rows[i].out);
         /* row 1 of the matrix is 0 * v0: invalid too when v0 is infinite, never here */
         CHECK_MSG(raised(g) == rows[i].flags, "row %zu raised %x", i, raised(g));
     }
-    /* UNSUP_FMT comes through APPLY; the format of MODE is used then. */
+    harness_row("MTX-067"); /* UNSUP_FMT comes through APPLY; the format of MODE is used then */
     point(g);
     set_mode(g, FP32);
     guest_csrw(g, FACET_CSR_CAP_PREC_ALT, 0x800000005C000000);

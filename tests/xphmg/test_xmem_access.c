@@ -239,8 +239,7 @@ static void lane_registers(struct guest *g)
     }
 }
 
-TEST(lanes_of_loads_follow_the_bank,
-     "PM-014 PM-026 PM-079 PM-080 XM-053 XM-054 XM-055 XM-056 XM-060 XM-143")
+TEST(lanes_of_loads_follow_the_bank, "")
 {
     struct guest *g = guest_make("full");
     static struct log log;
@@ -259,14 +258,15 @@ TEST(lanes_of_loads_follow_the_bank,
             log_start(&log, g);
             guest_ok(g, "xmem.ldg.d x8, (x16), 0, 2\n");
             guest_observe(g, NULL);
-            CHECK_EQ(log.accesses, (unsigned)__builtin_popcount(mask));
+            CHECK_ID("PM-080 XM-053 XM-056", log.accesses == (unsigned)__builtin_popcount(mask));
+            harness_row(zmode != 0 ? "PM-014 PM-026 PM-079 XM-054 XM-060" : "PM-014 XM-054 XM-143");
             for (unsigned i = 0; i < 8; i++) {
                 CHECK_EQ(g->hart->x[8 + i], mask >> i & 1 ? 0x1100 + i : zmode ? 0 : 0xEE00 + i);
             }
             CHECK_EQ(guest_csr(g, FACET_CSR_SVSTATE), 7); /* the one-shot is spent */
         }
     }
-    /* pbank 0: all lanes although the banks are empty */
+    harness_row("XM-055"); /* pbank 0: all lanes although the banks are empty */
     set_bank(g, 2, 0);
     lane_registers(g);
     set_rsv(g, 8, 0);
@@ -401,30 +401,36 @@ TEST(lanes_read_before_any_lane_writes, "XM-143")
 /* ---- atomics -----------------------------------------------------------------------------------
  */
 
-TEST(atomics_by_hand,
-     "XM-078 XM-088 XM-089 XM-090 XM-091 XM-092 XM-093 XM-094 XM-095 XM-096 XM-097")
+TEST(atomics_by_hand, "")
 {
     static const struct {
         const char *op;
         uint64_t old, value, rd, word, dword; /* new memory for .w and .d */
+        const char *ids;
     } rows[] = {
-        {"add", UINT64_C(0x7FFFFFFF), 1, 0, 0x80000000, UINT64_C(0x80000000)},
-        {"add", UINT64_MAX, 2, 0, 1, 1},
-        {"swap", 5, UINT64_C(0x1122334455667788), 0, 0x55667788, UINT64_C(0x1122334455667788)},
-        {"and", 0xF0F0, 0xFF00, 0, 0xF000, 0xF000},
-        {"or", 0xF0F0, 0xFF00, 0, 0xFFF0, 0xFFF0},
-        {"xor", 0xF0F0, 0xFF00, 0, 0x0FF0, 0x0FF0},
-        {"min", 1, UINT64_MAX, 0, 0xFFFFFFFF, UINT64_MAX},
-        {"min", UINT64_C(0x80000000), 1, 0, 0x80000000, 1},
-        {"max", 1, UINT64_MAX, 0, 1, 1},
-        {"max", UINT64_C(0x80000000), 1, 0, 1, UINT64_C(0x80000000)},
-        {"minu", 1, UINT64_MAX, 0, 1, 1},
-        {"minu", 9, 3, 0, 3, 3},
-        {"maxu", 1, UINT64_MAX, 0, 0xFFFFFFFF, UINT64_MAX},
-        {"maxu", 9, 3, 0, 9, 9},
-        {"cas", 7, 100, 7, 100, 100},
-        {"cas", 7, 100, 8, 7, 7},
-        {"cas", 7, 100, UINT64_C(0x500000007), 100, 7}, /* .w compares 32 bits */
+        {"add", UINT64_C(0x7FFFFFFF), 1, 0, 0x80000000, UINT64_C(0x80000000), "XM-088"},
+        {"add", UINT64_MAX, 2, 0, 1, 1, "XM-088"},
+        {"swap",
+         5,
+         UINT64_C(0x1122334455667788),
+         0,
+         0x55667788,
+         UINT64_C(0x1122334455667788),
+         "XM-089"},
+        {"and", 0xF0F0, 0xFF00, 0, 0xF000, 0xF000, "XM-090"},
+        {"or", 0xF0F0, 0xFF00, 0, 0xFFF0, 0xFFF0, "XM-091"},
+        {"xor", 0xF0F0, 0xFF00, 0, 0x0FF0, 0x0FF0, "XM-092"},
+        {"min", 1, UINT64_MAX, 0, 0xFFFFFFFF, UINT64_MAX, "XM-093"},
+        {"min", UINT64_C(0x80000000), 1, 0, 0x80000000, 1, "XM-093"},
+        {"max", 1, UINT64_MAX, 0, 1, 1, "XM-094"},
+        {"max", UINT64_C(0x80000000), 1, 0, 1, UINT64_C(0x80000000), "XM-094"},
+        {"minu", 1, UINT64_MAX, 0, 1, 1, "XM-095"},
+        {"minu", 9, 3, 0, 3, 3, "XM-095"},
+        {"maxu", 1, UINT64_MAX, 0, 0xFFFFFFFF, UINT64_MAX, "XM-096"},
+        {"maxu", 9, 3, 0, 9, 9, "XM-096"},
+        {"cas", 7, 100, 7, 100, 100, "XM-097"},
+        {"cas", 7, 100, 8, 7, 7, "XM-097"},
+        {"cas", 7, 100, UINT64_C(0x500000007), 100, 7, "XM-097"}, /* .w compares 32 bits */
     };
     struct guest *g = guest_make("full");
 
@@ -439,10 +445,12 @@ TEST(atomics_by_hand,
                  "xlds.atoms.%s.w a2, (a0), a1\n addi a0, a0, 8\n xlds.atoms.%s.d a3, (a0), a1\n",
                  rows[i].op,
                  rows[i].op);
+        harness_row(rows[i].ids);
         CHECK_EQ(guest_load(g, LDS + 8, 8), UINT64_C(0xCCCCCCCC00000000) | (uint32_t)rows[i].word);
         CHECK_EQ(guest_load(g, LDS + 16, 8), rows[i].dword);
         CHECK_EQ(g->hart->x[12], (uint64_t)(int64_t)(int32_t)rows[i].old);
         CHECK_EQ(g->hart->x[13], rows[i].old);
+        CHECK_ID("XM-078", guest_load(g, LDS + 16, 8) == rows[i].dword);
     }
     guest_free(g);
 }
