@@ -83,16 +83,12 @@ static void run(bool regular, bool wild, unsigned count)
 
 /* Rows of section "Raster Descriptors" whose field is among the random ones: a reader that ignored
  * or misplaced it would differ. */
-#define STATE_FIELDS                                                                               \
-    "TILE-365 TILE-366 TILE-367 TILE-368 TILE-369 TILE-370 TILE-371 TILE-372 TILE-373 TILE-374 "   \
-    "TILE-375 TILE-376 TILE-377 TILE-378 TILE-388 TILE-389 TILE-390 TILE-391"
-
-TEST(draws_equal_second_formulation, STATE_FIELDS)
+TEST(draws_equal_second_formulation, "TILE-388 TILE-389 TILE-390 TILE-391")
 {
     run(true, false, harness_long() ? 20000 : 700);
 }
 
-TEST(draws_equal_second_formulation_wild_numbers, STATE_FIELDS)
+TEST(draws_equal_second_formulation_wild_numbers, "TILE-388 TILE-389 TILE-390 TILE-391")
 {
     run(true, true, harness_long() ? 20000 : 700);
 }

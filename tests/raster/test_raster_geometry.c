@@ -178,19 +178,13 @@ static void run(uint32_t odds, unsigned count)
     free(expected);
 }
 
-#define GEOMETRY_ROWS                                                                              \
-    "TILE-399 TILE-400 TILE-401 TILE-402 TILE-403 TILE-404 TILE-405 TILE-406 TILE-407 TILE-408 "   \
-    "TILE-409 TILE-410 TILE-411 TILE-412 TILE-413 TILE-418 TILE-419 TILE-420 TILE-421 TILE-422 "   \
-    "TILE-423 TILE-424 TILE-425 TILE-426 TILE-427 TILE-428 TILE-429 TILE-430 TILE-431 TILE-432 "   \
-    "TILE-433 TILE-434 TILE-435 TILE-436 TILE-437 TILE-438 TILE-441 TILE-442 TILE-443 TILE-444 "   \
-    "TILE-445 TILE-446 TILE-465 TILE-576 TILE-577 TILE-578 TILE-579"
-
-TEST(geometry_equals_second_formulation, GEOMETRY_ROWS)
+TEST(geometry_equals_second_formulation, "TILE-399 TILE-407 TILE-408 TILE-409 TILE-410 TILE-412")
 {
     run(1u << 30, harness_long() ? 40000 : 700);
 }
 
-TEST(geometry_equals_second_formulation_wild_numbers, GEOMETRY_ROWS)
+TEST(geometry_equals_second_formulation_wild_numbers,
+     "TILE-399 TILE-407 TILE-408 TILE-409 TILE-410 TILE-412")
 {
     run(12, harness_long() ? 40000 : 700);
 }
