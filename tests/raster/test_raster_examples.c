@@ -206,7 +206,7 @@ put_vertex(struct rig *r, unsigned i, const float p[4], const float uv[2], uint3
     rig_word(r, at + 24, color);
 }
 
-TEST(g4_clip, "TILE-404 TILE-407 TILE-410 TILE-411 TILE-412 TILE-431 TILE-432 TILE-442")
+TEST(g4_clip, "")
 {
     static const float p[3][4] = {{0, 0, .5f, 1}, {.5f, 0, -.5f, 1}, {0, .5f, .5f, 1}};
     static const float uv[3][2] = {{0, 0}, {1, 0}, {0, 1}};
@@ -225,7 +225,8 @@ TEST(g4_clip, "TILE-404 TILE-407 TILE-410 TILE-411 TILE-412 TILE-431 TILE-432 TI
         put_vertex(&r, i, p[i], uv[i], color[i]);
     }
     CHECK_EQ(rig_gdraw(&r, 3, 0, 0).code, 0);
-    CHECK_EQ(covered(&r), 92);
+    CHECK_ID("TILE-407 TILE-431", covered(&r) == 92);
+    harness_row("TILE-407 TILE-410 TILE-411 TILE-432 TILE-442");
     for (unsigned y = 0; y < H; y++) {
         for (unsigned x = 0; x < W; x++) {
             const bool in = (y >= 17 && y <= 24 && x >= 32 && x <= 32 + (y - 17)) ||
@@ -234,12 +235,18 @@ TEST(g4_clip, "TILE-404 TILE-407 TILE-410 TILE-411 TILE-412 TILE-431 TILE-432 TI
             CHECK_EQ(rig_pixel(&r, W, x, y) != 0, in);
         }
     }
+    harness_row("TILE-412");
     /* both fan triangles are counter-clockwise: culled by CCW, kept by CW */
     clear(&r);
     rig_gdraw(&r, 3, 0, 2 << 4);
     CHECK_EQ(covered(&r), 0);
     rig_gdraw(&r, 3, 0, 1 << 4);
     CHECK_EQ(covered(&r), 92);
+    clear(&r);
+    g[3] = 0; /* unclipped the part before the near plane is there, too */
+    rig_load_gstate(&r, g);
+    CHECK_EQ(rig_gdraw(&r, 3, 0, 0).code, 0);
+    CHECK_ID("TILE-431", covered(&r) > 92);
     rig_close(&r);
 }
 

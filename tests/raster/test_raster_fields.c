@@ -107,6 +107,7 @@ TEST(vertices_and_indices, "")
     load(&t);
     gdraw(&t, (const uint32_t[]){0, 3, 3, 0}, 1);
     CHECK_EQ(seen(&t), 2);
+    CHECK_ID("TILE-404", draw_and_see(&t, 6, 1) == 3);
     harness_row("TILE-423");
     CHECK_EQ(draw_and_see(&t, 3, 1), 1);
     t.g[2] += 6;

@@ -82,27 +82,28 @@ static void scene(void)
     k.s[2] = GDRAW_AT;
 }
 
-TEST(graphics_instructions,
-     "TILE-355 TILE-356 TILE-358 TILE-360 TILE-361 TILE-362 TILE-364 TILE-398 TILE-414 TILE-415 "
-     "TILE-416 TILE-417 TILE-574")
+TEST(graphics_instructions, "")
 {
     static const struct {
         const char *text;
         uint32_t word;
+        const char *ids;
     } rows[] = {
-        {"RSTATE s1, 0(s3)", 0x00018094},
-        {"RSETUP s1, 0(s3)", 0x00019094},
-        {"RDRAW s1, 0(s3)", 0x0001A094},
-        {"RRECT s1, 0(s3)", 0x0001B094},
-        {"GSTATE s1, 0(s3)", 0x0001C094},
-        {"GPARAM s1, 0(s3)", 0x0001D094},
-        {"GDRAW s1, 16(s3)", 0x0101E094},
-        {"AADD s1, s2, (s3), rlx", 0x80218094},
+        {"RSTATE s1, 0(s3)", 0x00018094, "TILE-356 TILE-360"},
+        {"RSETUP s1, 0(s3)", 0x00019094, "TILE-361"},
+        {"RDRAW s1, 0(s3)", 0x0001A094, "TILE-362"},
+        {"RRECT s1, 0(s3)", 0x0001B094, "TILE-364"},
+        {"GSTATE s1, 0(s3)", 0x0001C094, "TILE-398 TILE-414"},
+        {"GPARAM s1, 0(s3)", 0x0001D094, "TILE-398 TILE-416"},
+        {"GDRAW s1, 16(s3)", 0x0101E094, "TILE-398 TILE-417"},
+        {"AADD s1, s2, (s3), rlx", 0x80218094, ""},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        harness_row(rows[i].ids);
         CHECK_EQ(kernel_word(rows[i].text), rows[i].word);
-        CHECK_EQ(rows[i].word & 0x7F, 0x14); /* one opcode for graphics and atomics */
+        /* One opcode for graphics and atomics. */
+        CHECK_ID("TILE-355", (kernel_word(rows[i].text) & 0x7F) == 0x14);
     }
     kernel_open(&k, NULL);
     scene();
@@ -111,25 +112,26 @@ TEST(graphics_instructions,
                 "RSTATE s10, 0(s1)\nRSTATE s11, 0(s1)\nRSETUP s12, 0(s3)\nADDI s4, s1, 0x160\n"
                 "RDRAW s13, 0(s4)\nRRECT s14, 16(s4)\nADDI s4, s1, 0x40\nGSTATE s15, 0(s4)\n"
                 "ADDI s4, s1, 0xC0\nGPARAM s16, 0(s4)\nCSRR s17, 0xC23");
+    harness_row("TILE-358");
     CHECK_EQ(k.s[10], 0);
     CHECK_EQ(k.s[11], 1);
     CHECK_EQ(k.s[12], 1); /* tokens: RSETUP, RDRAW, RRECT */
     CHECK_EQ(k.s[13], 2);
     CHECK_EQ(k.s[14], 3);
-    CHECK_EQ(k.s[15], 0);
+    CHECK_ID("TILE-415", k.s[15] == 0);
     CHECK_EQ(k.s[16], 0);
     CHECK_EQ(k.s[17], 3); /* gfx_token */
     CHECK_EQ(k.status, 0);
-    CHECK_EQ(pixel(0, 12), 0xFF00AA00);
+    CHECK_ID("TILE-361 TILE-362 TILE-574", pixel(0, 12) == 0xFF00AA00);
     CHECK_EQ(pixel(12, 0), 0);
-    CHECK_EQ(pixel(4, 2), 0x77777777);
-    CHECK_EQ(pixel(5, 2), 0);
+    CHECK_ID("TILE-360 TILE-364", pixel(4, 2) == 0x77777777);
+    CHECK_ID("TILE-364", pixel(5, 2) == 0);
     kernel_exec(&k,
                 "RSTATE s0, 0(s1)\nADDI s4, s1, 0x40\nGSTATE s0, 0(s4)\nGDRAW s13, 0(s2)\n"
                 "CSRR s17, 0xC23");
     CHECK_EQ(k.s[13], 1); /* the context was reset with the tile */
     CHECK_EQ(k.s[17], 1);
-    CHECK_EQ(pixel(0, 12), 0xFF0000BB);
+    CHECK_ID("TILE-414 TILE-417", pixel(0, 12) == 0xFF0000BB);
     kernel_close(&k);
 }
 
@@ -278,10 +280,9 @@ static void texture(void)
     k.v[2] = (union vec){.w = {1, 1, 1, 1}};
 }
 
-TEST(texture_instructions,
-     "TILE-025 TILE-317 TILE-318 TILE-319 TILE-320 TILE-326 TILE-327 TILE-329 TILE-349 TILE-350 "
-     "TILE-351 TILE-545")
+TEST(texture_instructions, "")
 {
+    harness_row("TILE-025 TILE-317");
     CHECK_EQ(kernel_word("TEX2D.N.F32 v3, v1, s2"), 0x16208193);
     CHECK_EQ(kernel_word("TEX2D.N.I32 v3, v1, s2"), 0x02208193);
     CHECK_EQ(kernel_word("TEX2D.B.I32 v3, v1, s2"), 0x02209193);
@@ -294,9 +295,11 @@ TEST(texture_instructions,
     kernel_exec(&k,
                 "TEX2D.N.I32 v3, v1, s2\nVADD.I32 v4, v3, v2\nTEX2D.N.I8 v5, v1, s2\n"
                 "TEX2D.N.I32 v6, v1, s5\nCSRR s10, status\n");
+    harness_row("TILE-318 TILE-319 TILE-351");
     CHECK(k.v[3].w[0] == 0x20 && k.v[3].w[1] == 0x30 && k.v[3].w[2] == 5 && k.v[3].w[3] == 0x10);
-    CHECK(k.v[4].w[0] == 0x21 && k.v[4].w[2] == 6);
-    CHECK(k.v[5].w[0] == 0x10203005 && k.v[5].d[1] == 0);
+    CHECK_ID("TILE-327 TILE-350", k.v[4].w[0] == 0x21 && k.v[4].w[2] == 6);
+    CHECK_ID("TILE-326", k.v[5].w[0] == 0x10203005 && k.v[5].d[1] == 0);
+    harness_row("TILE-319");
     CHECK(k.v[6].d[0] == 0 && k.v[6].d[1] == 0); /* no sampler 32 */
     CHECK_EQ(k.s[10], ST_TEXERR);
     CHECK_EQ(k.cause, 0);
@@ -447,9 +450,7 @@ static const char vertex_kernel[] = "CSRR s5, 0xC02\n" /* arg_base */
                                     "done:\n"
                                     "MEMBAR\n";
 
-TEST(cu_assist_vertex_kernel,
-     "TILE-413 TILE-420 TILE-441 TILE-461 TILE-464 TILE-465 TILE-466 TILE-467 TILE-468 TILE-469 "
-     "TILE-470 TILE-471 TILE-476 TILE-477 TILE-478")
+TEST(cu_assist_vertex_kernel, "")
 {
     enum { COUNT = 12, STRIDE = 36 };
     const uint32_t args[8] = {VERTICES_AT, OUT_AT, COUNT, STRIDE, MVP_AT, 0, 0, 0};
@@ -459,7 +460,7 @@ TEST(cu_assist_vertex_kernel,
     kernel_open(&k, NULL);
     scene();
     words(ARGS_AT, args, 8);
-    CHECK_EQ(ARGS_AT % 16, 0);
+    CHECK_ID("TILE-466", ARGS_AT % 16 == 0 && sizeof args == 32);
     for (unsigned i = 0; i < 16; i++) {
         const uint32_t m = bits((i % 5 == 0 ? 1.0f : 0) + (float)(harness_random() % 64) / 256);
 
@@ -491,8 +492,14 @@ TEST(cu_assist_vertex_kernel,
     k.packet.arg_size = 32;
     kernel_exec(&k, vertex_kernel);
     CHECK_EQ(k.cause, 0);
-    CHECK_EQ(kernel_get(&k, OUT_AT + STRIDE * (COUNT - 1) + 32),
-             kernel_get(&k, VERTICES_AT + STRIDE * (COUNT - 1) + 32));
+    for (unsigned i = 0; i < COUNT; i++) { /* normal and colour of each vertex, at its place */
+        for (unsigned n = 16; n < STRIDE; n += 4) {
+            CHECK_ID("TILE-464 TILE-467 TILE-468 TILE-470 TILE-476 TILE-477",
+                     kernel_get(&k, OUT_AT + STRIDE * i + n) ==
+                         kernel_get(&k, VERTICES_AT + STRIDE * i + n));
+        }
+    }
+    CHECK_ID("TILE-469", kernel_get(&k, OUT_AT + STRIDE * COUNT + 32) == 0);
     kernel_put(&k, GSTATE_AT, OUT_AT);
     kernel_put(&k, GDRAW_AT + 20, 4);
     memset(k.s, 0, sizeof k.s);
@@ -500,6 +507,7 @@ TEST(cu_assist_vertex_kernel,
     k.s[2] = GDRAW_AT;
     kernel_exec(&k, "RSTATE s0, 0(s1)\nADDI s4, s1, 0x40\nGSTATE s0, 0(s4)\nGDRAW s13, 0(s2)");
     CHECK_EQ(k.s[13], 1);
+    harness_row("TILE-413 TILE-420 TILE-441 TILE-461 TILE-465 TILE-471 TILE-478");
     for (unsigned i = 0; i < SIDE * SIDE; i++) {
         CHECK_EQ(kernel_get(&k, COLOR_AT + 4 * i), expected[i]);
     }

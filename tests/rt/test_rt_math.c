@@ -56,6 +56,27 @@ static struct facet_rt_lane run_example(const struct rt_example *e, unsigned *fl
                        : facet_rt_box_lane(&n, &box, e->ray, e->item, flags);
 }
 
+/* The rows that an example is about, by its name in rt-semantics.md 13. */
+static const char *row_of_example(const struct rt_example *e)
+{
+    static const struct {
+        const char *name, *ids;
+    } rows[] = {{"X02", "RT-151"},
+                {"X03", "RT-148"},
+                {"X04", "RT-148"},
+                {"X11", "RT-149"},
+                {"X12", "RT-174"},
+                {"X17", "RT-163"},
+                {"X22", "RT-165 RT-168"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strncmp(e->name, rows[i].name, 3) == 0) {
+            return rows[i].ids;
+        }
+    }
+    return e->triangle ? "RT-166 RT-219" : "RT-147 RT-219";
+}
+
 static void check_example(const struct rt_example *e, void *context)
 {
     struct facet_rt_numbers n = plain(FACET_FMT_FP32, e->rm);
@@ -65,6 +86,7 @@ static void check_example(const struct rt_example *e, void *context)
 
     (void)context;
     facet_rt_lane_encode(&n, false, &lane, out, &flags);
+    harness_row(row_of_example(e));
     CHECK_MSG((lane.outcome == FACET_RT_HIT) == e->hit, "%s: outcome %d", e->name, lane.outcome);
     CHECK_MSG(flags == e->flags, "%s: flags %x, expected %x", e->name, flags, e->flags);
     for (unsigned i = 0; i < lane.count; i++) {
@@ -94,7 +116,7 @@ static void check_example(const struct rt_example *e, void *context)
     }
 }
 
-TEST(worked_examples, "RT-147 RT-148 RT-149 RT-151 RT-163 RT-165 RT-166 RT-168 RT-174 RT-219")
+TEST(worked_examples, "")
 {
     CHECK_EQ(rt_examples(check_example, NULL), 19 + 20);
 }
@@ -325,8 +347,7 @@ static void compare(const struct rt_request *q,
     }
 }
 
-TEST(boxes_equal_the_mpfr_formulation,
-     "RT-136 RT-147 RT-153 RT-176 RT-177 RT-184 RT-187 RT-219 RT-238 RT-243")
+TEST(boxes_equal_the_mpfr_formulation, "RT-147 RT-184 RT-187 RT-219")
 {
     unsigned rounds = harness_long() ? 1000000 : 40000, hits = 0;
 
@@ -334,8 +355,8 @@ TEST(boxes_equal_the_mpfr_formulation,
         struct facet_rt_numbers n;
         struct rt_request q;
         uint32_t ray[9], box[6];
-        unsigned flags = 0;
-        struct facet_rt_lane lane;
+        unsigned flags = 0, ignored = 0;
+        struct facet_rt_lane lane, other;
         struct rt_reference want;
 
         random_request(&q, &n);
@@ -357,6 +378,13 @@ TEST(boxes_equal_the_mpfr_formulation,
             box,
             &flags);
         want = rt_ref_box(&q, ray, box);
+        other = facet_rt_box_lane(
+            &n,
+            &(struct facet_rt_box_options){.t_clamp = !q.t_clamp, .w_guard = q.w_guard},
+            ray,
+            box,
+            &ignored);
+        CHECK_ID("RT-136", other.outcome == lane.outcome);
         compare(&q, &n, &lane, flags, &want);
         hits += want.outcome == FACET_RT_HIT;
     }

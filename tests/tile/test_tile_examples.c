@@ -56,11 +56,34 @@ static void words(void)
     }
 }
 
-TEST(words_of_the_examples,
-     "TILE-021 TILE-030 TILE-201 TILE-232 TILE-268 TILE-317 TILE-355 TILE-398 TILE-569 TILE-570")
+TEST(words_of_the_examples, "")
 {
     words();
-    CHECK_EQ(kernel_word("VMUL.F32 v1, v2, v3") >> 26, 0x0C);
+    CHECK_ID("TILE-021", kernel_word("ADD s1, s2, s3") == (0x0B | 1 << 7 | 2 << 15 | 3 << 20));
+    CHECK_ID("TILE-021", kernel_word("ADDI s1, s2, 5") == (0x17 | 1 << 7 | 2 << 15 | 5 << 20));
+    CHECK_ID("TILE-021", kernel_word("BEQ s1, s2, 8") == (0x0E | 4 << 8 | 1 << 15 | 2 << 20));
+    CHECK_ID("TILE-021", kernel_word("LUI s1, 0x12345") == (0x37 | 1 << 7 | 0x12345 << 12));
+    CHECK_ID("TILE-021", kernel_word("JAL s1, 2048") == 0x001000EF);
+    CHECK_ID("TILE-030", kernel_word("VADD.I32 v3, v1, v2") == 0x022081AF);
+    CHECK_ID("TILE-030 TILE-232",
+             kernel_word("VSUB.F32 v5, v6, v7") ==
+                 (0x2F | 5 << 7 | 5 << 12 | 6 << 15 | 7 << 20 | 1 << 25 | 1 << 26));
+    CHECK_ID("TILE-232", kernel_word("VMUL.F32 v1, v2, v3") >> 26 == 0x0C);
+    CHECK_ID("TILE-201", (kernel_word("AADD s1, s2, (s3)") >> 26 & 3) == 0);
+    CHECK_ID("TILE-268", kernel_word("VMOV v3, v1") == kernel_word("VADD.I32 v3, v1, v0"));
+    CHECK_ID("TILE-317", (kernel_word("TEX2D.N.F32 v3, v1, s2") & 0x707F) == 0x0013);
+    CHECK_ID("TILE-355", (kernel_word("RSTATE s1, 0(s3)") & 0xFE00007F) == 0x14);
+    CHECK_ID("TILE-398", (kernel_word("GSTATE s1, 0(s3)") & 0xFE00707F) == 0x4014);
+    CHECK_ID("TILE-398", (kernel_word("GPARAM s1, 0(s3)") & 0xFE00707F) == 0x5014);
+    CHECK_ID("TILE-398", (kernel_word("GDRAW s1, 0(s3)") & 0xFE00707F) == 0x6014);
+    CHECK_ID("TILE-569", (kernel_word("TEX2D.B.F32 v3, v1, s2") & 0x707F) == 0x1013);
+    kernel_open(&k, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        k.v[1].w[i] = (uint32_t)harness_random();
+    }
+    kernel_exec(&k, "VMOV v3, v1");
+    CHECK_ID("TILE-268", memcmp(&k.v[3], &k.v[1], 16) == 0);
+    kernel_close(&k);
 }
 
 TEST(fields_of_vector_words, "TILE-023 TILE-024 TILE-028 TILE-232 TILE-281")
@@ -123,12 +146,12 @@ static uint32_t bits(float x)
     return word;
 }
 
-TEST(effects_of_vector_examples,
-     "TILE-004 TILE-237 TILE-244 TILE-245 TILE-246 TILE-247 TILE-249 TILE-272")
+TEST(effects_of_vector_examples, "")
 {
     kernel_open(&k, NULL);
     k.v[1] = (union vec){.w = {bits(0.1F), bits(1), bits(-2.5F), bits(1e38F)}};
     k.v[2] = (union vec){.w = {bits(0.2F), bits(0x1p-25F), bits(2.5F), bits(3e38F)}};
+    harness_row("TILE-004");
     kernel_exec_word(&k, 0x4220D1AF); /* E20 */
     CHECK_EQ(k.v[3].w[0], 0x3E99999A);
     CHECK_EQ(k.v[3].w[1], 0x3F800000);
@@ -137,16 +160,19 @@ TEST(effects_of_vector_examples,
     CHECK_EQ(k.fstatus, 5);
     k.v[1].b[0] = 0x38;
     k.v[2].b[0] = 0x18;
+    harness_row("TILE-237");
     kernel_exec_word(&k, 0x0620C1AF); /* E21 */
     CHECK_EQ(k.v[3].b[0], 0x37);
     for (unsigned i = 0; i < 8; i++) {
         k.v[1].h[i] = (uint16_t)i;
         k.v[2].h[i] = 3;
     }
+    harness_row("TILE-244");
     kernel_exec_word(&k, 0x662092AF); /* E22 */
     CHECK_EQ(k.s[5], 7);
     k.v[1] = (union vec){.w = {bits(1), bits(2), bits(3), bits(4)}};
     k.v[2] = (union vec){.w = {bits(1), bits(1), bits(1), bits(1)}};
+    harness_row("TILE-245");
     kernel_exec_word(&k, 0x1220C2AF); /* E23 */
     CHECK_EQ(k.s[5], 0x41200000);
     k.v[1] = (union vec){.w = {bits(.1F), bits(.2F), bits(.3F), bits(.4F)}};
@@ -155,16 +181,20 @@ TEST(effects_of_vector_examples,
     CHECK_EQ(k.s[5], 0x3E4CCCCE);
     k.v[1] = (union vec){.w = {bits(1), bits(2), bits(3), bits(9)}};
     k.v[2] = (union vec){.w = {bits(4), bits(5), bits(6), bits(9)}};
+    harness_row("TILE-246");
     kernel_exec_word(&k, 0x1620D1AF); /* E24 */
     CHECK(k.v[3].w[0] == 0xC0400000 && k.v[3].w[1] == 0x40C00000 && k.v[3].w[2] == 0xC0400000);
     CHECK_EQ(k.v[3].w[3], 0);
     k.s[2] = 5;
+    harness_row("TILE-247");
     kernel_exec_word(&k, 0x1A2081AF); /* E25 */
     CHECK(k.v[3].w[0] == k.v[1].w[0] && k.v[3].w[1] == k.v[2].w[1]);
     CHECK(k.v[3].w[2] == k.v[1].w[2] && k.v[3].w[3] == k.v[2].w[3]);
+    harness_row("TILE-249");
     kernel_exec_word(&k, 0xFFB081AF); /* E26 */
     CHECK(k.v[3].w[0] == k.v[1].w[3] && k.v[3].w[3] == k.v[1].w[0]);
     k.s[1] = 0xABCD1234;
+    harness_row("TILE-272");
     kernel_exec_word(&k, 0x12509190); /* E27 */
     CHECK_EQ(k.v[3].h[5], 0x1234);
     kernel_close(&k);
@@ -214,7 +244,7 @@ static void put_texture(unsigned n)
     }
 }
 
-TEST(sampling, "TILE-317 TILE-318 TILE-319 TILE-326 TILE-327 TILE-350 TILE-351 TILE-051 TILE-349")
+TEST(sampling, "")
 {
     kernel_open(&k, NULL);
     put_texture(3);
@@ -224,10 +254,14 @@ TEST(sampling, "TILE-317 TILE-318 TILE-319 TILE-326 TILE-327 TILE-350 TILE-351 T
     kernel_exec(&k,
                 "TEX2D.N.I32 v3, v1, s2\nTEX2D.N.I32 v4, v5, s2\nVADD.I32 v6, v3, v4\n"
                 "TEX2D.N.I8 v7, v5, s2\nTEX2D.N.F32 v8, v1, s2\nCSRR s9, perf_tex");
+    harness_row("TILE-318 TILE-319 TILE-349 TILE-351");
     CHECK(k.v[3].w[0] == 0 && k.v[3].w[1] == 255 && k.v[3].w[2] == 0 && k.v[3].w[3] == 255);
+    harness_row("TILE-051 TILE-327 TILE-350");
     CHECK(k.v[6].w[1] == 255 && k.v[6].w[2] == 255 && k.v[6].w[3] == 510);
+    harness_row("TILE-326");
     CHECK_EQ(k.v[7].w[0], 0xFF0000FF);
     CHECK_EQ(k.v[8].w[1], 0x3F800000);
+    harness_row("");
     CHECK_EQ(k.s[9], 4);
     CHECK_EQ(k.status, 0);
     k.v[1] = (union vec){.w = {256, 256, 0, 0}}; /* the middle: fx = fy = 128 */

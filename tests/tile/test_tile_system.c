@@ -230,7 +230,7 @@ TEST(what_lives_how_long, "TILE-509 TILE-510")
     kernel_close(&k);
 }
 
-TEST(packet, "TILE-515 TILE-516 TILE-518 TILE-526 TILE-527 TILE-528 TILE-530 TILE-523 TILE-464")
+TEST(packet, "")
 {
     uint8_t bytes[64] = {0};
     uint32_t word[10] = {VRAM, 0x00020003, 0x00080004, DATA, 8, 4096, 0x5FF, 0x80020000, 48, 1000};
@@ -240,7 +240,7 @@ TEST(packet, "TILE-515 TILE-516 TILE-518 TILE-526 TILE-527 TILE-528 TILE-530 TIL
         facet_store_le32(bytes + 4 * i, word[i]);
     }
     k.packet = facet_tile_packet_read(bytes);
-    CHECK_EQ(k.packet.priority, 0xFF);
+    CHECK_ID("TILE-530", k.packet.priority == 0xFF);
     CHECK_EQ(k.packet.core_mask, 5);
     kernel_put(&k, DATA, 0x80030000);
     kernel_put(&k, DATA + 4, 3);
@@ -251,16 +251,22 @@ TEST(packet, "TILE-515 TILE-516 TILE-518 TILE-526 TILE-527 TILE-528 TILE-530 TIL
                       "AADD s4, s3, (s9)\nCSRR s5, tile_offset\nCSRR s6, core_id\nSHLI s4, s4, 3\n"
                       "ADD s4, s4, s2\nSW s5, 0(s4)\nSW s6, 4(s4)\nCSRR s10, arg_size\n"
                       "CSRR s11, sm_size\nCSRR s12, const_base\nCSRR s13, const_size\nEXIT"));
-    kernel_run(&k);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
-    CHECK_EQ(kernel_get(&k, 0x80030400), 6);
-    for (uint32_t t = 0; t < 6; t++) { /* cores 0 and 2 take turns */
-        CHECK_EQ(kernel_get(&k, 0x80030000 + 8 * t), (t / 3 * 8) << 16 | t % 3 * 4);
-        CHECK_EQ(kernel_get(&k, 0x80030004 + 8 * t), t % 2 * 2);
+    for (unsigned priority = 0; priority < 2; priority++) { /* 255, then 0: the same */
+        harness_row(priority == 0 ? "TILE-523 TILE-526" : "TILE-530");
+        kernel_put(&k, 0x80030400, 0);
+        kernel_run(&k);
+        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+        CHECK_EQ(kernel_get(&k, 0x80030400), 6);
+        for (uint32_t t = 0; t < 6; t++) { /* cores 0 and 2 take turns */
+            CHECK_EQ(kernel_get(&k, 0x80030000 + 8 * t), (t / 3 * 8) << 16 | t % 3 * 4);
+            CHECK_EQ(kernel_get(&k, 0x80030004 + 8 * t), t % 2 * 2);
+        }
+        k.packet.priority = 0;
     }
-    CHECK_EQ(kernel_reg(&k, 0, "s1"), DATA);
-    CHECK_EQ(kernel_reg(&k, 0, "s10"), 8);
-    CHECK_EQ(kernel_reg(&k, 0, "s11"), 4096);
+    harness_row("");
+    CHECK_ID("TILE-464 TILE-515 TILE-527", kernel_reg(&k, 0, "s1") == DATA);
+    CHECK_ID("TILE-516 TILE-528", kernel_reg(&k, 0, "s10") == 8);
+    CHECK_ID("TILE-518", kernel_reg(&k, 0, "s11") == 4096);
     CHECK_EQ(kernel_reg(&k, 0, "s12"), 0x80020000);
     CHECK_EQ(kernel_reg(&k, 0, "s13"), 48);
     CHECK_EQ(facet_machine_retired(k.machine, 1), 0);

@@ -39,12 +39,12 @@ static void sample(struct guest *g,
                           .flags = flags});
 }
 
-TEST(examples_1_to_4_sample,
-     "GFX-010 GFX-119 GFX-120 GFX-125 GFX-097 GFX-271 GFX-328 GFX-306 GFX-004 GFX-016")
+TEST(examples_1_to_4_sample, "")
 {
     struct guest *g = gfx_make();
 
     texture_t2(g);
+    harness_row("GFX-016 GFX-119 GFX-125 GFX-306");
     sample(g,
            "1",
            "GFX.SAMPLE x%u, x%u",
@@ -54,6 +54,7 @@ TEST(examples_1_to_4_sample,
            0x3E800000,
            LIST(0x3F800000, 0, 0, 0x3F008081),
            NX);
+    harness_row("GFX-010 GFX-120");
     sample(g,
            "2",
            "GFX.SAMPLE x%u, x%u, m=1",
@@ -64,6 +65,7 @@ TEST(examples_1_to_4_sample,
            LIST(0x3F0268C9, 0x3E83691D, 0x3EB534A9, 0x3F10371D),
            NX);
     set_mode(g, MODE_FP16);
+    harness_row("GFX-097 GFX-271 GFX-328");
     sample(g,
            "3",
            "GFX.SAMPLE x%u, x%u, m=1",
@@ -74,6 +76,7 @@ TEST(examples_1_to_4_sample,
            LIST(0x3827, 0x3634, 0x374F, 0x3604),
            DOWN | NX);
     set_mode(g, MODE_FP16 | ACC_FP16);
+    harness_row("GFX-097 GFX-271");
     sample(g,
            "4",
            "GFX.SAMPLE x%u, x%u, m=1",
@@ -387,7 +390,7 @@ TEST(examples_16_to_19_interp, "GFX-156 GFX-157 GFX-158 GFX-162 GFX-161 GFX-307"
     guest_free(g);
 }
 
-TEST(examples_20_to_23_shade, "GFX-168 GFX-169 GFX-170 GFX-173 GFX-098 GFX-308 GFX-335 GFX-340")
+TEST(examples_20_to_23_shade, "")
 {
     struct guest *g = gfx_make();
     struct op op = {.text = "GFX.SHADE x%u, x%u, OO=2, L=1, nc=0",
@@ -412,12 +415,14 @@ TEST(examples_20_to_23_shade, "GFX-168 GFX-169 GFX-170 GFX-173 GFX-098 GFX-308 G
                     .nout = 4,
                     .flags = NX};
 
+    harness_row("GFX-169 GFX-308");
     check_op(g, "20", &op);
     op.text = "GFX.SHADE x%u, x%u, OO=1, N=1, nc=3";
     op.na = op.nb = 0;
     op.r = LIST(0x40400000, 0x3F800000, 0x40000000, 77, 0x3F800000, 0x3F800000, 0xBF000000, 88);
     op.out = LIST(0x3F1FEC04, 0, 0x3F47E705);
     op.nout = 3;
+    harness_row("GFX-170");
     check_op(g, "21", &op);
     set_mode(g, MODE_FP16 | ACC_FP16);
     op.text = "GFX.SHADE x%u, x%u, OO=3, nc=0";
@@ -425,6 +430,7 @@ TEST(examples_20_to_23_shade, "GFX-168 GFX-169 GFX-170 GFX-173 GFX-098 GFX-308 G
     op.r = LIST(0x2E66, 0x3266, 0x34CD, 0x3666, 0x3C00, 0x4000, 0x4200, 0x4400);
     op.out = LIST(0x4200);
     op.nout = 1;
+    harness_row("GFX-168");
     check_op(g, "22", &op);
     op.text = "GFX.SHADE x%u, x%u, OO=2, nc=1";
     op.r = LIST(0x7B53, 0, 0, 0, 0x4000);
@@ -432,10 +438,12 @@ TEST(examples_20_to_23_shade, "GFX-168 GFX-169 GFX-170 GFX-173 GFX-098 GFX-308 G
     set_mode(g, MODE_FP16 | MODE_SAT);
     op.out = LIST(0x7BFF);
     op.flags = DOWN | FACET_SAT;
+    harness_row("GFX-098 GFX-173 GFX-340");
     check_op(g, "23 with SAT", &op);
     set_mode(g, MODE_FP16);
     op.out = LIST(0x7C00);
     op.flags = DOWN | NX | FACET_OF;
+    harness_row("GFX-098 GFX-173 GFX-335");
     check_op(g, "23 without SAT", &op);
     guest_free(g);
 }

@@ -74,24 +74,27 @@ TEST(a_sample_changes_its_window_and_stickies_only, "GFX-001")
     guest_free(g);
 }
 
-TEST(number_state_comes_from_cap_at_apply,
-     "GFX-003 GFX-009 GFX-095 GFX-104 GFX-265 GFX-105 GFX-118 GFX-363")
+TEST(number_state_comes_from_cap_at_apply, "")
 {
     struct guest *g = gfx_make();
 
     texture_t2(g);
     set_mode(g, MODE_FP16);
+    harness_row("GFX-105");
     CHECK_EQ(red(g, "GFX.SAMPLE x16, x10, ppp=1", 0x3F400000, QUARTER_F), 0x3F800000);
     CHECK_EQ(g->hart->x[19], 0x3F008081);
     CHECK_EQ(red(g, "GFX.SAMPLE x16, x10", 0x3A00, 0x3400), 0x3C00); /* FP16 again */
     CHECK_EQ(g->hart->x[19], 0x3804);
+    harness_row("GFX-003 GFX-009 GFX-095 GFX-265 GFX-363");
     guest_csrw(g, FACET_CSR_CAP_PREC_MODE, MODE_FP32); /* staged only */
     CHECK_EQ(red(g, "GFX.SAMPLE x16, x10", 0x3A00, 0x3400), 0x3C00);
     guest_csrw(g, FACET_CSR_CAP_PREC_MODE, MODE_FP32 | FACET_CAP_PREC_MODE_APPLY0);
     CHECK_EQ(red(g, "GFX.SAMPLE x16, x10", 0x3F400000, QUARTER_F), 0x3F800000);
+    harness_row("GFX-104");
     set_mode(g, MODE_BF16);
     CHECK_EQ(red(g, "GFX.SAMPLE x16, x10", 0x3F40, 0x3E80), 0x3F80);
     CHECK_EQ(g->hart->x[19], 0x3F01);
+    harness_row("GFX-118");
     /* every code of ppp on the same texel (1, 0, 0, 128/255) */
     set_mode(g, MODE_FP32);
     set_cfg(g, EN | CONVERT);

@@ -50,8 +50,7 @@ static uint32_t changed(const struct guest *g, uint64_t base)
 /* ---- prefixes ---------------------------------------------------------------------------------
  */
 
-TEST(svsetvl_sets_and_reports_the_effective_length,
-     "RSV-013 RSV-028 RSV-030 RSV-031 RSV-047 RSV-062 RSV-063 RSV-064")
+TEST(svsetvl_sets_and_reports_the_effective_length, "")
 {
     struct guest *g = guest_make("full");
     const uint64_t requests[][2] = {{1, 1},
@@ -73,18 +72,24 @@ TEST(svsetvl_sets_and_reports_the_effective_length,
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         g->hart->x[7] = requests[i][0];
         guest_ok(g, "svsetvl x5, x7\n");
+        harness_row((requests[i][0] & 0xFF) == 0   ? "RSV-013 RSV-064"
+                    : (requests[i][0] & 0xFF) > 64 ? "RSV-013 RSV-030"
+                                                   : "RSV-013 RSV-031 RSV-062");
         CHECK_EQ(g->hart->x[5], requests[i][1]);
-        CHECK_EQ(state(g), requests[i][1] - 1);
+        CHECK_ID("RSV-028 RSV-047", state(g) == requests[i][1] - 1);
     }
     for (unsigned n = 1; n <= 256; n++) {
+        harness_row(n == 256 ? "RSV-064" : n > 64 ? "RSV-030" : "RSV-063 RSV-031");
         guest_ok(g, "svsetvl x5, %u\n", n);
         CHECK_EQ(g->hart->x[5], n < 64 ? n : 64);
         CHECK_EQ(FACET_GET(state(g), SVSTATE_VLM1), (n < 64 ? n : 64) - 1);
     }
     guest_ok(g, ".word 0x0070028B\n");
-    CHECK_EQ(g->hart->x[5], 7);
+    CHECK_ID("RSV-063", g->hart->x[5] == 7);
+    harness_row("RSV-064");
     guest_ok(g, ".word 0x0000028B\n"); /* value 0 of either form */
     CHECK_EQ(g->hart->x[5], 64);
+    harness_row("RSV-047");
     guest_ok(g, "svsetvl x0, 9\n");
     CHECK_EQ(g->hart->x[0], 0);
     CHECK_EQ(state(g), 8);
@@ -595,8 +600,7 @@ TEST(all_lanes_read_before_one_writes, "RSV-104")
 /* ---- predication ------------------------------------------------------------------------------
  */
 
-TEST(the_bank_gates_lanes_and_zmode_says_what_masked_ones_become,
-     "RSV-009 RSV-010 RSV-021 RSV-022 RSV-027 RSV-048 RSV-105 RSV-128")
+TEST(the_bank_gates_lanes_and_zmode_says_what_masked_ones_become, "")
 {
     struct guest *g = guest_make("full");
 
@@ -613,8 +617,13 @@ TEST(the_bank_gates_lanes_and_zmode_says_what_masked_ones_become,
             for (unsigned i = 0; i < 6; i++) {
                 bool on = bank == 0 || (0x5ull << bank >> i & 1) != 0;
 
+                harness_row(bank == 0 ? "RSV-022"
+                            : on      ? "RSV-009 RSV-021 RSV-048 RSV-105"
+                            : zmode   ? "RSV-009 RSV-010 RSV-027 RSV-105"
+                                      : "RSV-009 RSV-027 RSV-105 RSV-128");
                 CHECK_EQ(g->hart->x[12 + i], on ? 0x106 + i : zmode ? 0 : 0x10C + i);
             }
+            harness_row("");
             CHECK_EQ(g->hart->x[18], 0x112);
         }
     }

@@ -72,9 +72,10 @@ static void check_sums(struct guest *g, unsigned mode, const char *what)
     }
 }
 
-TEST(rounding_is_fpctl_else_static_else_cap,
-     "RSV-077 RSV-078 RSV-079 RSV-080 RSV-081 RSV-082 RSV-090 RSV-106 RSV-127")
+TEST(rounding_is_fpctl_else_static_else_cap, "")
 {
+    static const char *const ids[] = {
+        "RSV-077", "RSV-078", "RSV-079", "RSV-080", "RSV-081", "RSV-082", "RSV-082", "RSV-082"};
     static const char *const names[] = {"rne", "rtz", "rdn", "rup", "rmm"};
     struct guest *g = guest_make("full");
 
@@ -84,21 +85,26 @@ TEST(rounding_is_fpctl_else_static_else_cap,
         set_mode(g, rounding(cap));
         g->hart->frm = (uint8_t)(cap + 1) % 5; /* fcsr plays no role */
         guest_ok(g, "svon.one\n fadd.s f10, f2, f6\n");
+        harness_row("RSV-090 RSV-106 RSV-127");
         check_sums(g, cap, "CAP");
         for (unsigned fixed = 0; fixed < 5; fixed++) {
             guest_ok(g, "svon.one\n fadd.s f10, f2, f6, %s\n", names[fixed]);
+            harness_row("RSV-127");
             check_sums(g, fixed, "static");
             for (unsigned rc = 0; rc < 8; rc++) {
                 guest_ok(
                     g, "svon.fpctl rc=%u\n svon.one\n fadd.s f10, f2, f6, %s\n", rc, names[fixed]);
+                harness_row(ids[rc]);
                 check_sums(g, rc < 5 ? rc : fixed, "fpctl over static");
             }
         }
         for (unsigned rc = 0; rc < 8; rc++) {
             guest_ok(g, "svon.fpctl rc=%u\n svon.one\n fadd.s f10, f2, f6\n", rc);
+            harness_row(ids[rc]);
             check_sums(g, rc < 5 ? rc : cap, "fpctl over CAP");
         }
     }
+    harness_row("RSV-127");
     g->hart->frm = 7; /* an invalid frm does not matter under RSV, and does in scalar code */
     guest_ok(g, "svon.one\n fadd.s f10, f2, f6\n");
     guest_traps(g, FACET_CAUSE_ILLEGAL, "fadd.s f10, f2, f6\n");

@@ -943,28 +943,29 @@ TEST(registers_by_both_paths, "")
 
 /* Memory policy lives in CAP: what RT has of its own replaces nothing of it (GFX's part of CAP-006:
  * test_gfx_seams.c). */
-TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059 CAP-006")
+TEST(hints_change_nothing, "")
 {
     static const struct {
         unsigned csr;
         uint64_t value;
-    } hints[] = {{0x820, 1},
-                 {0x820, 2},
-                 {0x820, 3},
-                 {0x824, 0x1234},
-                 {0x825, 0x1234},
-                 {0x826, 0x1234},
-                 {0x828, 0x3F},
-                 {0x829, 3},
-                 {0x827, 0x300},
-                 {FACET_CSR_CAP_XMEM_SVMBASE, 0x1000},
-                 {FACET_CSR_CAP_XMEM_SVMIDX, 3},
-                 {FACET_CSR_CAP_XMEM_SVMSCL, 4},
-                 {FACET_CSR_CAP_XMEM_SVMLEN, 2},
-                 {FACET_CSR_CAP_XMEM_SVMMODE, 0xFF},
-                 {FACET_CSR_CAP_XMEM_SVMLIM, 1},
-                 {FACET_CSR_CAP_XMEM_STREAM_CTL, 0xFF},
-                 {FACET_CSR_CAP_XMEM_SPROF0 + 3, 0xFFFF}};
+        const char *ids;
+    } hints[] = {{0x820, 1, "RT-033"},
+                 {0x820, 2, "RT-035"},
+                 {0x820, 3, "RT-033 RT-035"},
+                 {0x824, 0x1234, "RT-013 RT-181"},
+                 {0x825, 0x1234, "RT-013 RT-181"},
+                 {0x826, 0x1234, "RT-013 RT-181"},
+                 {0x828, 0x3F, "RT-013 RT-181"},
+                 {0x829, 3, "CAP-006 RT-013 RT-224"},
+                 {0x827, 0x300, "RT-013 RT-059"},
+                 {FACET_CSR_CAP_XMEM_SVMBASE, 0x1000, "RT-228"},
+                 {FACET_CSR_CAP_XMEM_SVMIDX, 3, "RT-228"},
+                 {FACET_CSR_CAP_XMEM_SVMSCL, 4, "RT-228"},
+                 {FACET_CSR_CAP_XMEM_SVMLEN, 2, "RT-228"},
+                 {FACET_CSR_CAP_XMEM_SVMMODE, 0xFF, "RT-228"},
+                 {FACET_CSR_CAP_XMEM_SVMLIM, 1, "RT-228"},
+                 {FACET_CSR_CAP_XMEM_STREAM_CTL, 0xFF, "RT-224"},
+                 {FACET_CSR_CAP_XMEM_SPROF0 + 3, 0xFFFF, "RT-224"}};
     struct guest *g = plain();
     uint64_t kept[32];
 
@@ -974,6 +975,7 @@ TEST(hints_change_nothing, "RT-013 RT-033 RT-035 RT-181 RT-224 RT-228 RT-059 CAP
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         uint64_t stickies = exc_st(g);
 
+        harness_row(hints[i].ids);
         guest_csrw(g, hints[i].csr, hints[i].value);
         memset(&g->hart->x[12], 0, 8 * sizeof kept[0]);
         guest_ok(g, "rt.bbox x12, x10\n rt.tri x16, x10\n");
@@ -1080,7 +1082,7 @@ TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284 RT-056 R
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-TEST(formats_share_one_scene, "RT-006 RT-091 RT-092 RT-146 RT-173 RT-176 RT-177 RT-238 RT-242")
+TEST(formats_share_one_scene, "")
 {
     /* Coordinates of small integers, which every format but INT2 holds; o = (0,0,-3), d = (0,0,1),
      * boxes [-1,1]^2 x [c, c+1], triangle (-1,-1,2) (3,-1,2) (-1,3,2). */
@@ -1150,12 +1152,15 @@ TEST(formats_share_one_scene, "RT-006 RT-091 RT-092 RT-146 RT-173 RT-176 RT-177 
         g->hart->x[10] = RAY;
         set_bank(g, 1, 0xF);
         guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.bbox x12, x10\n");
+        harness_row("RT-006 RT-091 RT-173");
         CHECK_MSG(
             g->hart->units.pmask.bank[1] == 0xF, "format %s", facet_format_name(rows[i].format));
+        harness_row("RT-238");
         for (unsigned k = 0; k < 4; k++) {
             CHECK_EQ(facet_widen(&wide, (uint32_t)g->hart->x[16 + k], &flags),
                      facet_widen(&wide, facet_narrow(&conv, 3 + k, &flags), &flags));
         }
+        harness_row("RT-006 RT-173");
         guest_ok(g, "rt.tri x20, x10\n");
         CHECK_MSG(g->hart->x[20] == 1, "format %s", facet_format_name(rows[i].format));
         CHECK_EQ(facet_widen(&wide, (uint32_t)g->hart->x[21], &flags), 0x40A00000);
@@ -1163,6 +1168,30 @@ TEST(formats_share_one_scene, "RT-006 RT-091 RT-092 RT-146 RT-173 RT-176 RT-177 
         CHECK_EQ(stat_bits(g) & FACET_DOWN, rows[i].format == FACET_FMT_FP32 ? 0 : FACET_DOWN);
         guest_free(g);
     }
+}
+
+/* 35008 - -35008 is no FP16 number; half of it is. */
+TEST(steps_between_may_leave_the_format, "RT-153")
+{
+    static const uint16_t ray[8] = {0xF846, 0, 0, 0x4000, 0, 0, 0, 0x7C00};
+    static const uint16_t box[6] = {0x7846, 0xBC00, 0xBC00, 0x7848, 0x3C00, 0x3C00};
+    struct guest *g = guest_make("full");
+
+    set_mode(g, MODE_FP16);
+    for (unsigned k = 0; k < 8; k++) {
+        guest_store(g, RAY + 2 * k, 2, ray[k]);
+    }
+    for (unsigned k = 0; k < 24; k++) {
+        guest_store(g, TILE + 2 * k, 2, box[k % 6]);
+    }
+    guest_store(g, TILE + 0x3C, 4, 0x55);
+    guest_csrw(g, 0x82A, TILE);
+    g->hart->x[10] = RAY;
+    guest_ok(g, "rt.bbox x12, x10\n");
+    CHECK_EQ(g->hart->x[12], 1);
+    CHECK_EQ(g->hart->x[13], 0x7846);
+    CHECK_EQ(g->hart->x[14], 0x7847);
+    guest_free(g);
 }
 
 TEST(integers_quantized_and_signed, "RT-092 RT-146 RT-151 RT-176 RT-177")

@@ -391,7 +391,7 @@ static bool all_accesses(struct guest *g, uint64_t at, bool expect)
     return same;
 }
 
-TEST(strict_domains_guard_tier_zero, "XM-011 XM-013 XM-014 XM-017 XM-018 XM-019 XM-020 XM-002")
+TEST(strict_domains_guard_tier_zero, "")
 {
     struct guest *g = guest_make("full");
     uint64_t a, b, c;
@@ -403,16 +403,16 @@ TEST(strict_domains_guard_tier_zero, "XM-011 XM-013 XM-014 XM-017 XM-018 XM-019 
     c = alloc(g, 64, F_T0, 0); /* owner ALL */
     guest_store(g, a, 8, UINT64_C(0x1122334455667788));
     set_dom(g, 3);
-    CHECK(all_accesses(g, a, true)); /* STRICT_DOM = 0 */
+    CHECK_ID("XM-020", all_accesses(g, a, true)); /* STRICT_DOM = 0 */
     (void)events(g);
     guest_csrw(g, FACET_CSR_CAP_XMEM_DESCPOL, 0x40);
-    CHECK(all_accesses(g, a, false));
-    CHECK_EQ(events(g), EV_INV_MISS);
-    CHECK(all_accesses(g, b, true));           /* Tier-1 is never checked */
-    CHECK(all_accesses(g, c, true));           /* everybody's */
-    CHECK(all_accesses(g, a + 64 + 64, true)); /* LDS outside allocations */
+    CHECK_ID("XM-014 XM-019", all_accesses(g, a, false));
+    CHECK_ID("XM-019", events(g) == EV_INV_MISS);
+    CHECK(all_accesses(g, b, true));              /* Tier-1 is never checked */
+    CHECK_ID("XM-014", all_accesses(g, c, true)); /* everybody's */
+    CHECK(all_accesses(g, a + 64 + 64, true));    /* LDS outside allocations */
     set_dom(g, 2);
-    CHECK(all_accesses(g, a, true));
+    CHECK_ID("XM-018 XM-002", all_accesses(g, a, true));
     set_dom(g, 15);
     CHECK(all_accesses(g, a, true));
     CHECK_EQ(events(g), 0);
@@ -424,13 +424,15 @@ TEST(strict_domains_guard_tier_zero, "XM-011 XM-013 XM-014 XM-017 XM-018 XM-019 
     /* the handoff: no byte moves, the other domain gets in, the old owner is out */
     CHECK(!with3(g, "xmem.cctl.setdom a0, a1", a, 3, 0).taken);
     CHECK_EQ(events(g), 0);
-    CHECK_EQ(guest_load(g, a, 8), 77);
+    CHECK_ID("XM-013", guest_load(g, a, 8) == 77);
+    harness_row("XM-011 XM-017");
     CHECK(!with3(g, "xmem.ldg.d a3, (a0)", a, 0, 0).taken);
     CHECK_EQ(g->hart->x[13], 77);
     CHECK(all_accesses(g, a, true));
     set_dom(g, 2);
     CHECK(all_accesses(g, a, false));
     (void)events(g);
+    harness_row("");
     /* unknown base; domains 7..14 and 0 mean everybody */
     CHECK(!with3(g, "xmem.cctl.setdom a0, a1", a + 8, 2, 0).taken);
     CHECK_EQ(events(g), EV_INV_MISS);
