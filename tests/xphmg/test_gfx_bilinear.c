@@ -163,7 +163,7 @@ static void run_at(struct guest *g, uint64_t to, const char *text)
 
 TEST(a_sample_is_nearest_taps_and_interp, "GFX-390 GFX-286")
 {
-    const unsigned rounds = harness_long() ? 40000 : 4000;
+    const unsigned rounds = harness_long() ? 40000 : 2000;
     struct guest *g = gfx_make();
     unsigned inexact = 0, compared = 0;
 
