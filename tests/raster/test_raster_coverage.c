@@ -166,6 +166,65 @@ static struct point random_point(void)
     return p;
 }
 
+/* Draws one triangle and compares every pixel; how many there are. */
+static unsigned check_triangle(struct rig *r, struct point a, struct point b, struct point c)
+{
+    const int64_t a2 = area(a, b, c);
+    const struct point second = a2 < 0 ? c : b, third = a2 < 0 ? b : c;
+    unsigned drawn = 0;
+
+    memset(r->vram + RIG_COLOR, 0, 4 * W * H);
+    CHECK_EQ(draw(r, a, b, c, 0xFFFFFFFF).code, 0);
+    for (int y = 0; y < H; y++) {
+        for (int x = 0; x < W; x++) {
+            const bool want = a2 != 0 && exact_inside(a, second, x, y) &&
+                              exact_inside(second, third, x, y) && exact_inside(third, a, x, y);
+            const bool got = rig_pixel(r, W, (unsigned)x, (unsigned)y) != 0;
+
+            drawn += want;
+            if (!CHECK_MSG(got == want,
+                           "(%d, %d) (%d, %d) (%d, %d), pixel (%d, %d): %d",
+                           a.x,
+                           a.y,
+                           b.x,
+                           b.y,
+                           c.x,
+                           c.y,
+                           x,
+                           y,
+                           got)) {
+                return drawn;
+            }
+        }
+    }
+    return drawn;
+}
+
+/* Edges whose value at a pixel's centre is -1, 0 or 1, the least that there is: the edge function
+ * at (qx, qy) from its start is dx qy - dy qx, with dx = r + qx k and dy = s + qy k it is
+ * r qy - s qx for every k. */
+TEST(edges_beside_a_pixel_centre, "TILE-389")
+{
+    static const int q[][4] = {
+        {257, 256, 1, 1}, {256, 255, 1, 1}, {511, 256, 2, 1}, {256, 511, 1, 2}};
+    struct rig r;
+
+    open(&r);
+    for (unsigned i = 0; i < 4 * 7 * 8; i++) {
+        const int *n = q[i % 4], k = 1 + (int)(i / 4 % 7), turn = (int)(i / 28);
+        const int sx = turn & 1 ? -1 : 1, sy = turn & 2 ? -1 : 1;
+        const struct point p = {128 + 256 * (W / 2), 128 + 256 * (H / 2)};
+        const struct point a = {p.x - sx * n[0], p.y - sy * n[1]};
+        const struct point b = {a.x + sx * (n[2] + n[0] * k), a.y + sy * (n[3] + n[1] * k)};
+        const struct point c =
+            turn & 4 ? (struct point){a.x + sx * 3000, a.y} : (struct point){a.x, a.y + sy * 3000};
+
+        r.unit.plain = i % 2 == 0;
+        (void)check_triangle(&r, a, b, c);
+    }
+    rig_close(&r);
+}
+
 TEST(coverage_equals_exact_integers, "TILE-379 TILE-380 TILE-389")
 {
     const unsigned count = harness_long() ? 1000000 : 40000;
@@ -175,7 +234,6 @@ TEST(coverage_equals_exact_integers, "TILE-379 TILE-380 TILE-389")
     open(&r);
     for (unsigned i = 0; i < count && !harness_failed(); i++) {
         struct point a = random_point(), b = random_point(), c = random_point();
-        int64_t a2;
 
         if (random_below(4) == 0) { /* a sliver */
             c.x = b.x + between(-3, 3);
@@ -184,29 +242,7 @@ TEST(coverage_equals_exact_integers, "TILE-379 TILE-380 TILE-389")
             c.y = c.y < -(1 << 23) ? -(1 << 23) : c.y >= 1 << 23 ? (1 << 23) - 1 : c.y;
         }
         r.unit.plain = i % 2 == 0;
-        memset(r.vram + RIG_COLOR, 0, 4 * W * H);
-        CHECK_EQ(draw(&r, a, b, c, 0xFFFFFFFF).code, 0);
-        a2 = area(a, b, c);
-        if (a2 < 0) {
-            const struct point t = b;
-
-            b = c;
-            c = t;
-        }
-        for (int y = 0; y < H; y++) {
-            for (int x = 0; x < W; x++) {
-                const bool want = a2 != 0 && exact_inside(a, b, x, y) && exact_inside(b, c, x, y) &&
-                                  exact_inside(c, a, x, y);
-                const bool got = rig_pixel(&r, W, (unsigned)x, (unsigned)y) != 0;
-
-                drawn += want;
-                if (got != want) {
-                    CHECK_MSG(false, "triangle %u, pixel (%d, %d): %d", i, x, y, got);
-                    x = W;
-                    y = H;
-                }
-            }
-        }
+        drawn += check_triangle(&r, a, b, c);
     }
     CHECK(drawn > count); /* the screen is really hit */
     rig_close(&r);

@@ -306,6 +306,28 @@ TEST(texture_instructions, "")
     kernel_close(&k);
 }
 
+/* A texel may lie in two lines of the cache, or begin in the last byte of one. */
+TEST(texels_over_two_lines, "TILE-045 TILE-330")
+{
+    for (unsigned strong = 0; strong < 2; strong++) {
+        for (uint32_t shift = 61; shift < 65; shift++) {
+            struct facet_tile_config config = {.strong = strong != 0};
+            const uint32_t descriptor[8] = {TEXTURE_AT + shift, 64, 1, 1, 1, 0, 0, 0};
+
+            kernel_open(&k, &config);
+            texture();
+            words(SAMPLER + 32 * 7, descriptor, 8);
+            for (uint32_t i = 0; i < 128; i += 4) { /* byte n is n */
+                kernel_put(&k, TEXTURE_AT + i, 0x03020100 + 0x04040404 * (i / 4));
+            }
+            k.s[2] = 7;
+            kernel_exec(&k, "TEX2D.N.I8 v3, v1, s2");
+            CHECK_EQ(k.v[3].w[0], shift | (shift + 1) << 8 | (shift + 2) << 16 | (shift + 3) << 24);
+            kernel_close(&k);
+        }
+    }
+}
+
 TEST(texture_pointer_mode, "TILE-320 TILE-329 TILE-344 TILE-352 TILE-545")
 {
     static const uint32_t descriptor[8] = {TEXTURE_AT, 64, 16, 1, 1, 0, 0, 0};

@@ -309,6 +309,19 @@ TEST(lanes_wrap_or_saturate, "TILE-573 TILE-562")
     kernel_close(&k);
 }
 
+/* Sticky bits and the control bit are written like any other; the rest reads 0. */
+TEST(vstatus_is_written_by_instructions, "")
+{
+    kernel_open(&k, NULL);
+    k.s[1] = 0xFFFFFFFF;
+    kernel_exec(&k, "CSRRW s2, vstatus, s1\nCSRR s3, vstatus\nCSRRW s4, vstatus, s0");
+    CHECK_EQ(k.cause, 0);
+    CHECK_EQ(k.s[3], 0x107);
+    CHECK_EQ(k.s[4], 0x107);
+    CHECK_EQ(k.vstatus, 0);
+    kernel_close(&k);
+}
+
 /* Whatever the control registers hold, VADD.I16 has eight lanes. */
 TEST(no_register_changes_the_lanes, "TILE-027")
 {
@@ -327,7 +340,9 @@ TEST(no_register_changes_the_lanes, "TILE-027")
                 k.v[1].h[n] = (uint16_t)(100 + n);
                 k.v[2].h[n] = (uint16_t)(7 * n);
             }
+            memset(&k.v[3], 0, sizeof k.v[3]);
             kernel_exec(&k, text);
+            CHECK_EQ(k.cause, 0);
             for (unsigned n = 0; n < 8; n++) {
                 CHECK_EQ(k.v[3].h[n], 100 + 8 * n);
             }

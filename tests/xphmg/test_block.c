@@ -658,3 +658,28 @@ TEST(a_function_that_returns_elsewhere_is_followed_there, "")
     free(code);
     bench_free(&b);
 }
+
+/* The return address is even whatever the register holds, where it was expected and elsewhere. */
+TEST(a_return_clears_bit_zero, "")
+{
+    static const char *const texts[] = {
+        "jal ra, f\nli x6, 1\necall\nf: addi ra, ra, 1\nret\n",
+        "jal ra, f\nnop\nli x6, 1\necall\nf: addi ra, ra, 5\nret\n"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t *code = NULL;
+        size_t size = 0;
+        struct bench b;
+
+        bench_make(&b, BASE);
+        if (assemble(texts[i], &code, &size)) {
+            (void)facet_mem_poke(b.mem, BASE, code, size);
+            CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+            CHECK_EQ(b.hart.x[6], 1);
+            CHECK_EQ(b.hart.x[1], BASE + 4 + (i == 0 ? 1 : 5));
+            CHECK_EQ(b.hart.pc, BASE + 8 + 4 * i);
+        }
+        free(code);
+        bench_free(&b);
+    }
+}

@@ -71,6 +71,13 @@ TEST(eight_comparisons_and_reverse, "")
             CHECK_EQ(test_z(g, "w=0", 1, high[i]), uns == 1);
         }
     }
+    harness_row("GFX-187"); /* neighbours that FP32 cannot tell apart */
+    set_mode(g, MODE_INT32);
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQ(test_z(g, "w=0", 16777216 + i, 16777217 - i), i == 0);
+        CHECK_EQ(clear_flags(g), 0);
+    }
+    harness_row("");
     set_mode(g, MODE_FP32);
     /* -0 equals +0 */
     guest_csrw(g, FACET_CSR_GFXZCFG, 4);

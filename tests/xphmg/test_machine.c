@@ -627,6 +627,34 @@ TEST(waiting_skips_to_the_timer_or_is_idle, "")
     CHECK_EQ(run_both((struct facet_xphmg_config){0}, text, NULL).reason, FACET_STOP_IDLE);
 }
 
+TEST(pending_interrupts_and_time_are_what_was_written, "")
+{
+    static const char text[] = "csrr s0, mip\n" /* nothing is pending, no other bit is set */
+                               "li t0, 0x200bff8\n"
+                               "li t1, 0x123456789000\n"
+                               "sd t1, 0(t0)\n"
+                               "ld s1, 0(t0)\n"
+                               "rdtime s2\n"
+                               "li t2, 0x77\n"
+                               "sw t2, 4(t0)\n" /* the upper half alone */
+                               "ld s3, 0(t0)\n"
+                               "li t0, 0x2000000\n"
+                               "li t1, 1\n"
+                               "sw t1, 0(t0)\n"
+                               "nop\n"
+                               "csrr s4, mip\n"
+                               "wfi\n";
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL);
+
+    (void)run(m, 1000);
+    CHECK_EQ(reg(m, 0, "s0"), 0);
+    CHECK_EQ(reg(m, 0, "s1") >> 12, UINT64_C(0x123456789));
+    CHECK_EQ(reg(m, 0, "s2") >> 12, UINT64_C(0x123456789));
+    CHECK_EQ(reg(m, 0, "s3") >> 12, UINT64_C(0x7756789));
+    CHECK_EQ(reg(m, 0, "s4"), 8);
+    facet_machine_destroy(m);
+}
+
 /* Hart 0 waits; hart 1 works, then wakes it by msip; both add to one counter with LR/SC. */
 TEST(harts_wake_one_another, "")
 {

@@ -407,6 +407,21 @@ TEST(lanes_read_before_any_lane_writes, "XM-143")
 /* ---- atomics -----------------------------------------------------------------------------------
  */
 
+/* An x0 base is no window: lane 1 reads address 0 and not what x1 points to. */
+TEST(x0_as_an_address_is_not_windowed, "RSV-018")
+{
+    struct guest *g = guest_make("full");
+
+    set_mode(g, MODE_EW(1));
+    set_bank(g, 1, 2);
+    g->hart->x[1] = D;
+    set_rsv(g, 2, 0);
+    CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_FAULT, "xmem.ldg.d x8, (x0), 0, 1\n"), 0);
+    set_rsv(g, 2, 0);
+    CHECK_EQ(guest_traps(g, FACET_CAUSE_STORE_FAULT, "xmem.stg.d x8, (x0), 0, 1\n"), 0);
+    guest_free(g);
+}
+
 TEST(atomics_by_hand, "")
 {
     static const struct {
