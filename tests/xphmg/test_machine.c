@@ -256,6 +256,34 @@ TEST(a_snapshot_continues_on_another_machine, "")
     facet_machine_destroy(b);
 }
 
+/* Who ended the run, and how, is state as well. */
+TEST(an_ended_machine_stays_ended_in_a_snapshot, "")
+{
+    struct facet_xphmg_config config = {.harts = 3};
+    facet_machine *a = make(config,
+                            "csrr t0, mhartid\nli t1, 2\nbeq t0, t1, bad\nhere: j here\n"
+                            "bad: li t2, 8\nlw t3, 0(t2)\n",
+                            NULL);
+    facet_machine *b = NULL;
+    struct facet_stop first = run(a, 100000), second;
+    struct facet_blob end = snapshot(a);
+
+    config.ram_bytes = RAM_BYTES;
+    CHECK_EQ(facet_xphmg_create(&config, &b, NULL), FACET_OK);
+    CHECK_EQ(facet_machine_restore(b, end.data, end.size, NULL), FACET_OK);
+    second = run(b, 1000);
+    CHECK_EQ(first.reason, FACET_STOP_FAULT);
+    CHECK_EQ(first.core, 2);
+    CHECK_EQ(second.reason, first.reason);
+    CHECK_EQ(second.core, first.core);
+    CHECK_EQ(second.code, first.code);
+    CHECK_EQ(second.address, first.address);
+    CHECK_EQ(second.steps, 0);
+    facet_blob_free(&end);
+    facet_machine_destroy(a);
+    facet_machine_destroy(b);
+}
+
 TEST(a_snapshot_of_another_configuration_is_refused, "")
 {
     struct facet_xphmg_config one = {.harts = 1}, two = {.harts = 2};

@@ -91,6 +91,19 @@ TEST(one_product_per_active_lane, "MTX-006 MTX-011 MTX-060 MTX-061")
     guest_free(g);
 }
 
+/* An x0 source is no window: lane 1 reads address 0 and not what x1 points to. */
+TEST(x0_as_an_address_is_not_windowed, "RSV-018")
+{
+    struct guest *g = guest_make("full");
+
+    doubling(g);
+    set_bank(g, 1, 2);
+    g->hart->x[1] = IN;
+    CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_FAULT, "svsetvl x0, 2\n svon.one\n mtx.mul x20, x0\n"),
+             0);
+    guest_free(g);
+}
+
 TEST(lanes_read_before_any_lane_writes, "MTX-011")
 {
     struct guest *g = guest_make("full");
