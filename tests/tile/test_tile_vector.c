@@ -316,6 +316,7 @@ TEST(vstatus_is_written_by_instructions, "")
     k.s[1] = 0xFFFFFFFF;
     kernel_exec(&k, "CSRRW s2, vstatus, s1\nCSRR s3, vstatus\nCSRRW s4, vstatus, s0");
     CHECK_EQ(k.cause, 0);
+    CHECK_EQ(k.status, 0); /* CSRERR would say that there is no such register */
     CHECK_EQ(k.s[3], 0x107);
     CHECK_EQ(k.s[4], 0x107);
     CHECK_EQ(k.vstatus, 0);
