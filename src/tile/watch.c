@@ -1,17 +1,79 @@
-/* See watch.h. Registers are compared before and after the instruction, so that no handler has to
- * tell; only memory accesses are told where they happen. */
+/* See watch.h. The row of the word says what the instruction writes, which is told whatever the
+ * value; what changes on the side shows by comparing before and after. So no handler has to tell;
+ * only memory accesses are told where they happen. */
 #include "tile/watch.h"
 
 #include "contract/tile_csrs.h"
+#include "isa/isa.h"
+#include "isa/isa_rows.h"
 
 #include <string.h>
 
-static void tell_registers(const struct facet_tile_core *c, const struct facet_tile_regs *old)
+/* The register and the CSR that an instruction names as its destinations; FACET_NONE for none. */
+struct written {
+    uint32_t reg; /* number on the face */
+    uint32_t csr;
+};
+
+static bool is_writable(uint32_t number)
+{
+    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_TILE, number);
+
+    for (uint32_t i = 0; row != NULL && i < row->field_count; i++) {
+        if (row->fields[i].access != FACET_CSR_RO) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t written_register(const struct facet_operand *operand, uint32_t number)
+{
+    switch (operand->kind) {
+    case FACET_OPERAND_SREG:
+        return number != 0 ? FACET_TILE_REG_S + number : FACET_NONE;
+    case FACET_OPERAND_TFREG:
+        return FACET_TILE_REG_F + number;
+    default:
+        return number != 0 ? FACET_TILE_REG_V + number : FACET_NONE;
+    }
+}
+
+static struct written destinations(uint32_t word)
+{
+    const struct facet_insn_row *row = facet_isa_decode(FACET_ISA_TILE, word);
+    struct written w = {FACET_NONE, FACET_NONE};
+    uint32_t csr = FACET_NONE, source = 0;
+
+    for (uint32_t i = 0; row != NULL && i < row->operand_count; i++) {
+        const struct facet_operand *o = &row->operands[i];
+        uint32_t value = (uint32_t)facet_operand_get(o, word);
+
+        if (strcmp(o->name, "rd") == 0 || strcmp(o->name, "fd") == 0 ||
+            strcmp(o->name, "vd") == 0) {
+            w.reg = written_register(o, value);
+        } else if (strcmp(o->name, "rs1") == 0) {
+            source = value;
+        } else if (o->kind == FACET_OPERAND_CSR) {
+            csr = value;
+        } else if (strcmp(o->name, "wen") == 0 && value != 0) {
+            w.csr = FACET_CSR_CONFIG;
+        }
+    }
+    /* CSRRS from s0 only reads; a read-only register refuses the write. */
+    if (csr != FACET_NONE && is_writable(csr) && (row->id == FACET_TILE_CSRRW || source != 0)) {
+        w.csr = csr;
+    }
+    return w;
+}
+
+static void
+tell_registers(const struct facet_tile_core *c, const struct facet_tile_regs *old, uint32_t written)
 {
     struct facet_port *port = c->m->port;
 
     for (uint32_t i = 1; i < 32; i++) {
-        if (c->r.s[i] != old->s[i]) {
+        if (c->r.s[i] != old->s[i] || written == FACET_TILE_REG_S + i) {
             facet_port_reg(port,
                            c->id,
                            FACET_TILE_REG_S + i,
@@ -20,7 +82,7 @@ static void tell_registers(const struct facet_tile_core *c, const struct facet_t
         }
     }
     for (uint32_t i = 0; i < 32; i++) {
-        if (c->r.f[i] != old->f[i]) {
+        if (c->r.f[i] != old->f[i] || written == FACET_TILE_REG_F + i) {
             facet_port_reg(port,
                            c->id,
                            FACET_TILE_REG_F + i,
@@ -29,7 +91,8 @@ static void tell_registers(const struct facet_tile_core *c, const struct facet_t
         }
     }
     for (uint32_t i = 1; i < 32; i++) {
-        if (memcmp(&c->r.v[i], &old->v[i], sizeof c->r.v[i]) != 0) {
+        if (memcmp(&c->r.v[i], &old->v[i], sizeof c->r.v[i]) != 0 ||
+            written == FACET_TILE_REG_V + i) {
             facet_port_reg(port,
                            c->id,
                            FACET_TILE_REG_V + i,
@@ -39,9 +102,17 @@ static void tell_registers(const struct facet_tile_core *c, const struct facet_t
     }
 }
 
-static void tell_csr(const struct facet_tile_core *c, uint32_t number, uint32_t old, uint32_t now)
+/* `number` is told when its value changed or when the instruction wrote it. */
+struct csr_change {
+    const struct facet_tile_core *core;
+    uint32_t written;
+};
+
+static void tell_csr(const struct csr_change *change, uint32_t number, uint32_t old, uint32_t now)
 {
-    if (old != now) {
+    const struct facet_tile_core *c = change->core;
+
+    if (old != now || number == change->written) {
         facet_port_csr(
             c->m->port, c->id, c->m->csrs.index[number], facet_value64(old), facet_value64(now));
     }
@@ -52,26 +123,28 @@ static uint32_t fstatus(const struct facet_tile_regs *r)
     return r->fflags | (r->config & 7) << FACET_FSTATUS_RM_LSB;
 }
 
-static void tell_csrs(const struct facet_tile_core *c, const struct facet_tile_regs *old)
+static void tell_csrs(const struct csr_change *change, const struct facet_tile_regs *old)
 {
-    tell_csr(c, FACET_CSR_STATUS, old->status, c->r.status);
-    tell_csr(c, FACET_CSR_FSTATUS, fstatus(old), fstatus(&c->r));
-    tell_csr(c, FACET_CSR_VSTATUS, old->vstatus, c->r.vstatus);
-    tell_csr(c, FACET_CSR_CONFIG, old->config, c->r.config);
-    tell_csr(c, FACET_CSR_VSTRIDE, old->vstride, c->r.vstride);
-    tell_csr(c, FACET_CSR_INT_MASK, old->int_mask, c->r.int_mask);
-    tell_csr(c, FACET_CSR_INT_STATUS, old->int_status, c->r.int_status);
-    tell_csr(c, FACET_CSR_GERROR, old->gerror, c->r.gerror);
+    const struct facet_tile_regs *now = &change->core->r;
+
+    tell_csr(change, FACET_CSR_STATUS, old->status, now->status);
+    tell_csr(change, FACET_CSR_FSTATUS, fstatus(old), fstatus(now));
+    tell_csr(change, FACET_CSR_VSTATUS, old->vstatus, now->vstatus);
+    tell_csr(change, FACET_CSR_CONFIG, old->config, now->config);
+    tell_csr(change, FACET_CSR_VSTRIDE, old->vstride, now->vstride);
+    tell_csr(change, FACET_CSR_INT_MASK, old->int_mask, now->int_mask);
+    tell_csr(change, FACET_CSR_INT_STATUS, old->int_status, now->int_status);
+    tell_csr(change, FACET_CSR_GERROR, old->gerror, now->gerror);
 }
 
 /* The sampler table is memory: its CSR writes show by comparing it. */
-static void tell_samplers(const struct facet_tile_core *c, const uint8_t *old)
+static void tell_samplers(const struct csr_change *change, const uint8_t *old)
 {
     for (uint32_t i = 0; i < FACET_TILE_SAMPLER_BYTES / 4; i++) {
-        tell_csr(c,
+        tell_csr(change,
                  FACET_CSR_SAMPLER_N__BASE + i,
                  facet_load_le32(old + 4 * i),
-                 facet_load_le32(c->m->sampler + 4 * i));
+                 facet_load_le32(change->core->m->sampler + 4 * i));
     }
 }
 
@@ -81,16 +154,20 @@ void facet_tile_watched_step(struct facet_tile_core *c)
     uint8_t samplers[FACET_TILE_SAMPLER_BYTES];
     const struct facet_tile_insn *op = c->ip;
     uint32_t pc = facet_tile_pc(c, op), word = 0;
+    struct written written = {FACET_NONE, FACET_NONE};
+    struct csr_change change = {c, FACET_NONE};
 
     memcpy(samplers, c->m->sampler, sizeof samplers);
     (void)facet_mem_peek(c->m->mem, pc, &word, sizeof word);
     c->ip = op->fn(c, op);
     c->instret++;
-    tell_registers(c, &old);
-    tell_csrs(c, &old);
-    if (memcmp(samplers, c->m->sampler, sizeof samplers) != 0) {
-        tell_samplers(c, samplers);
+    if (c->m->event != FACET_TILE_EVENT_FAULT) { /* a fault writes nothing */
+        written = destinations(word);
+        change.written = written.csr;
     }
+    tell_registers(c, &old, written.reg);
+    tell_csrs(&change, &old);
+    tell_samplers(&change, samplers);
     if (c->m->event != FACET_TILE_EVENT_FAULT) {
         facet_port_retire(c->m->port, c->id, pc, facet_tile_pc(c, c->ip), word, 4);
     }
