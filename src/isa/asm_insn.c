@@ -645,15 +645,14 @@ static bool choose(struct asm_context *a, struct asm_mnemonic *m, const char *p,
         if (ok) {
             return true;
         }
-        if (best == NULL || (uintptr_t)a->quiet_at > (uintptr_t)furthest) {
+        /* What is of the right kind but out of range was read to the end: nothing came further. */
+        if (best == NULL || a->quiet_value > value ||
+            (a->quiet_value == value && (uintptr_t)a->quiet_at > (uintptr_t)furthest)) {
+            or_register = a->quiet_register || (or_register && a->quiet_at == furthest);
             best = c;
             furthest = a->quiet_at;
             value = a->quiet_value;
-            or_register = a->quiet_register;
         } else if (a->quiet_at == furthest) {
-            /* Of the right kind but out of range says more than of the wrong kind. */
-            best = a->quiet_value && !value ? c : best;
-            value |= a->quiet_value;
             or_register |= a->quiet_register;
         }
     }
@@ -689,11 +688,53 @@ offer_suffixed(struct asm_context *a, const struct asm_mnemonic *m, struct facet
     }
 }
 
+static bool is_type(const char *ending)
+{
+    static const char *const types[] = {"I32", "I16", "I8", "F16", "F8", "F32"};
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(ending, types[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `VMUL`: the rows VMUL.I32, VMUL.F32, ... differ in a type that has to be said. false when no row
+ * starts so. */
+static bool hint_endings(struct asm_context *a, const char *name, size_t length)
+{
+    char list[160] = "";
+    size_t used = 0;
+    bool types = true;
+
+    for (size_t i = 0; i < facet_isa_row_count[a->isa]; i++) {
+        const char *row = facet_isa_rows[a->isa][i].mnemonic;
+        int more;
+
+        if (strlen(row) <= length || row[length] != '.' || !same_word(name, row, length)) {
+            continue;
+        }
+        types = types && is_type(row + length + 1);
+        more = snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", row);
+        if (more < 0 || used + (size_t)more >= sizeof list - 5) {
+            memcpy(list + used, ", ...", 6);
+            break;
+        }
+        used += (size_t)more;
+    }
+    if (list[0] != '\0') {
+        facet_asm_hint(
+            a, "%.*s needs %s: %s", (int)length, name, types ? "a type" : "an ending", list);
+    }
+    return list[0] != '\0';
+}
+
 static bool unknown(struct asm_context *a, const char *name, size_t length)
 {
     struct facet_nearest search = facet_nearest_to(name, length);
 
-    if (a->quiet == 0) {
+    if (a->quiet == 0 && !hint_endings(a, name, length)) {
         for (size_t i = 0; i <= a->mnemonic_mask; i++) {
             for (const struct asm_mnemonic *m = a->mnemonics[i]; m != NULL; m = m->next) {
                 facet_nearest_offer(&search, m->name, m->length);

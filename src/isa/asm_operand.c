@@ -249,34 +249,6 @@ static bool known_distance(const struct asm_context *a, struct asm_term *term)
     return term->value.section == NULL && a->isa == FACET_ISA_TILE;
 }
 
-static bool read_number(struct asm_context *a, struct reading *r, unsigned index, const char **p)
-{
-    const struct facet_operand *o = &r->row->operands[index];
-    const struct facet_symbol *scope = a->scope;
-    struct asm_term term;
-    bool ok;
-
-    if (o->kind == FACET_OPERAND_CSR) {
-        return read_csr(a, p, &r->values[index]);
-    }
-    if (o->kind == FACET_OPERAND_LETTERS && read_letters(o, p, &r->values[index])) {
-        return true;
-    }
-    a->scope = o->symbols;
-    ok = facet_asm_expr(a, p, &term);
-    a->scope = scope;
-    if (!ok) {
-        return false;
-    }
-    if (is_pcrel(o) ? known_distance(a, &term) : term.tree == NULL && term.value.section == NULL) {
-        r->values[index] = term.value.number;
-        return true;
-    }
-    r->terms[index] = term;
-    r->open |= 1u << index;
-    return true;
-}
-
 /* Inside an alias an operand is a name of the expansion: complaints are about the piece of the
  * user's text that the name stands for. */
 static void blame_user(const struct asm_context *a, const char **at, uint32_t *length)
@@ -294,6 +266,58 @@ static void blame_user(const struct asm_context *a, const char **at, uint32_t *l
             *length = (uint32_t)(env->params[i].end - env->params[i].start);
         }
     }
+}
+
+/* A register alone, where the tile machine's mnemonics take a register or a number in one place
+ * (`LW s3, s2, s4`, `ASR s7, s5, 4`): no number while candidates are tried, unless a symbol of that
+ * name exists. */
+static bool is_other_kind(const struct asm_context *a, const char *p)
+{
+    const struct asm_symbol *symbol;
+    uint32_t length = (uint32_t)(facet_lex_name(p) - p);
+    const char *next = facet_lex_space(p + length);
+
+    if (a->quiet == 0 || a->isa != FACET_ISA_TILE ||
+        (*next != ',' && *next != '(' && !facet_asm_at_end(next))) {
+        return false;
+    }
+    blame_user(a, &p, &length);
+    if (!facet_asm_is_register_name(a->isa, p, length)) {
+        return false;
+    }
+    symbol = facet_asm_symbol_find(a, p, length);
+    return symbol == NULL || symbol->state == ASM_SYMBOL_UNKNOWN;
+}
+
+static bool read_number(struct asm_context *a, struct reading *r, unsigned index, const char **p)
+{
+    const struct facet_operand *o = &r->row->operands[index];
+    const struct facet_symbol *scope = a->scope;
+    struct asm_term term;
+    bool ok;
+
+    if (o->kind == FACET_OPERAND_CSR) {
+        return read_csr(a, p, &r->values[index]);
+    }
+    if (o->kind == FACET_OPERAND_LETTERS && read_letters(o, p, &r->values[index])) {
+        return true;
+    }
+    if (is_other_kind(a, *p)) {
+        return facet_asm_error(a, *p, 1, "a number is expected here");
+    }
+    a->scope = o->symbols;
+    ok = facet_asm_expr(a, p, &term);
+    a->scope = scope;
+    if (!ok) {
+        return false;
+    }
+    if (is_pcrel(o) ? known_distance(a, &term) : term.tree == NULL && term.value.section == NULL) {
+        r->values[index] = term.value.number;
+        return true;
+    }
+    r->terms[index] = term;
+    r->open |= 1u << index;
+    return true;
 }
 
 static bool read_value(struct asm_context *a, struct reading *r, unsigned index, const char **p)
