@@ -1,20 +1,18 @@
 /* `facet as`: assembly text to an executable, a flat image or words in hexadecimal. */
+#include "cli/asm_options.h"
 #include "cli/output.h"
 
 #include "base/file.h"
 #include "base/json.h"
 #include "isa/assemble.h"
 #include "isa/elf.h"
-#include "isa/lex.h"
+#include "isa/hex.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEFINES = CLI_MAX_VALUES };
 #define INPUT_LIMIT ((size_t)1 << 30)
 
 struct job {
@@ -23,8 +21,7 @@ struct job {
     const char *format;
     char output[4096];
     struct facet_bytes text;
-    struct facet_asm_define defines[MAX_DEFINES];
-    char *names[MAX_DEFINES];
+    struct cli_asm source;
     struct facet_asm_options options;
     struct facet_asm_result result;
 };
@@ -32,42 +29,6 @@ struct job {
 static enum facet_isa isa_named(const char *name)
 {
     return strcmp(name, "tile") == 0 ? FACET_ISA_TILE : FACET_ISA_XPHMG;
-}
-
-/* NAME or NAME=VALUE; false after a complaint. */
-static bool add_define(struct job *job, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    size_t length = equals != NULL ? (size_t)(equals - text) : strlen(text), n;
-    int64_t value = 1;
-    char *end, *name;
-
-    if (length == 0 || !facet_lex_is(text[0], FACET_LEX_START) ||
-        (size_t)(facet_lex_name(text) - text) != length || (length == 1 && text[0] == '.')) {
-        (void)cli_bad(job->args, "-D is '%s'; expected NAME or NAME=NUMBER, NAME a symbol", text);
-        return false;
-    }
-    if (equals != NULL) {
-        bool negative = equals[1] == '-';
-        const char *digits = equals + 1 + negative;
-
-        errno = 0;
-        value = (int64_t)strtoull(digits, &end, 0);
-        if (!isdigit((unsigned char)digits[0]) || *end != '\0' || errno != 0) {
-            (void)cli_bad(job->args, "-D is '%s'; expected a number after the =", text);
-            return false;
-        }
-        value = negative ? (int64_t)(0 - (uint64_t)value) : value;
-    }
-    name = strndup(text, length);
-    if (name == NULL) {
-        (void)cli_bad(job->args, "out of memory");
-        return false;
-    }
-    n = job->options.define_count++;
-    job->names[n] = name;
-    job->defines[n] = (struct facet_asm_define){name, value};
-    return true;
 }
 
 /* Where the result goes: -o, else standard output for words, else beside the input. */
@@ -161,7 +122,7 @@ static bool check_base(const struct job *job)
 static bool prepare(struct job *job)
 {
     const struct cli_args *args = job->args;
-    const char *isa = cli_value(args, "isa"), *format = cli_value(args, "format"), *define;
+    const char *isa = cli_value(args, "isa"), *format = cli_value(args, "format");
 
     if (isa == NULL) {
         (void)cli_bad(args, "which machine? --isa tile or --isa xphmg");
@@ -170,11 +131,8 @@ static bool prepare(struct job *job)
     job->input = args->positional[0];
     job->format = format != NULL ? format : "elf";
     job->options.isa = isa_named(isa);
-    job->options.file = strcmp(job->input, "-") == 0 ? "standard input" : job->input;
     job->options.has_base = cli_given(args, "base");
-    job->options.include_folder = cli_value(args, "include");
     job->options.listing = cli_given(args, "listing");
-    job->options.defines = job->defines;
     if (!cli_number(args,
                     "base",
                     0,
@@ -183,12 +141,8 @@ static bool prepare(struct job *job)
         !check_base(job)) {
         return false;
     }
-    for (int n = 0; (define = cli_nth_value(args, "define", n)) != NULL; n++) {
-        if (!add_define(job, define)) {
-            return false;
-        }
-    }
-    return choose_output(job) && outputs_differ(job);
+    return cli_asm_read(&job->source, args, job->input, &job->options) && choose_output(job) &&
+           outputs_differ(job);
 }
 
 static json_t *errors_json(const struct facet_diag_list *diags)
@@ -254,20 +208,6 @@ static int complain(struct job *job, const struct facet_error *err)
     return CLI_BAD;
 }
 
-/* One 32-bit word per line, the bytes of the flat image taken little-endian; a last word that is
- * not full is filled up with zero bytes. */
-static void hex_words(const uint8_t *data, size_t size, struct facet_strbuf *out)
-{
-    for (size_t i = 0; i < size; i += 4) {
-        uint32_t word = 0;
-
-        for (size_t k = 0; k < 4 && i + k < size; k++) {
-            word |= (uint32_t)data[i + k] << (8 * k);
-        }
-        facet_strbuf_printf(out, "0x%08x\n", word);
-    }
-}
-
 /* The result and the listing appear together or not at all. */
 static enum facet_status write_files(const struct job *job, struct facet_error *err)
 {
@@ -277,15 +217,16 @@ static enum facet_status write_files(const struct job *job, struct facet_error *
     uint8_t *data = NULL;
     size_t size = 0;
     uint64_t base;
-    enum facet_status status =
-        strcmp(job->format, "elf") == 0
-            ? facet_elf_write(job->result.object, &data, &size, err)
-            : facet_object_flatten(job->result.object, &data, &size, &base, err);
+    enum facet_status status = FACET_OK;
 
     facet_strbuf_init(&words);
     facet_strbuf_init(&listing);
-    if (status == FACET_OK && hex) {
-        hex_words(data, size, &words);
+    if (hex) {
+        facet_hex_write(job->result.object, &words);
+    } else if (strcmp(job->format, "elf") == 0) {
+        status = facet_elf_write(job->result.object, &data, &size, err);
+    } else {
+        status = facet_object_flatten(job->result.object, &data, &size, &base, err);
     }
     if (status == FACET_OK && path != NULL) {
         facet_asm_listing(&job->result, (const char *)job->text.data, job->text.size, &listing);
@@ -376,9 +317,7 @@ static int run_as(const struct cli_args *args)
     job->args = args;
     code = assemble(job);
     facet_asm_result_free(&job->result);
-    for (size_t i = 0; i < job->options.define_count; i++) {
-        free(job->names[i]);
-    }
+    cli_asm_free(&job->source);
     free(job->text.data);
     free(job);
     return code;
@@ -387,10 +326,9 @@ static int run_as(const struct cli_args *args)
 static const struct cli_option options[] = {
     {"output", 'o', "OUT", "where the result goes; - is standard output"},
     {"isa", 'i', "tile|xphmg", "the machine"},
-    {"format", 'f', "elf|bin|hex", "executable (default), flat image, or one 0x word per line"},
+    {"format", 'f', "elf|bin|hex", "executable (default), flat image, or words for $readmemh"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
-    {"define", 'D', "NAME=VALUE", "define a symbol; without =VALUE it is 1; repeatable"},
-    {"include", 'I', "DIR", "folder from which .include may read files"},
+    CLI_ASM_OPTIONS,
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
     {NULL, 0, NULL, NULL},
 };
@@ -399,7 +337,7 @@ const struct cli_command cli_cmd_as = {
     .name = "as",
     .summary = "assemble a program for the tile machine or the xphmg hart",
     .usage = "facet as FILE --isa tile|xphmg [-o OUT] [--format elf|bin|hex] [--base ADDR]\n"
-             "         [-D NAME=VALUE]... [-I DIR] [--listing FILE] [--json]",
+             "         [-D NAME=VALUE]... [-I DIR]... [--listing FILE] [--json]",
     .details =
         "Reads assembly text (- is standard input) and writes an executable whose addresses are "
         "all known: there is no linker, so every symbol must be defined in the text or with -D. "
@@ -410,12 +348,15 @@ const struct cli_command cli_cmd_as = {
         "the current section somewhere else, `.entry X` names the first instruction (default "
         "_start, else the start of .text). Without -o the result goes beside the input with the "
         "ending .elf or .bin, words go to standard output.\n\n"
-        "A flat image runs from the lowest loaded address to the highest, gaps are zero. In "
-        "hexadecimal its bytes are taken four at a time, little-endian, so two 16-bit "
-        "instructions share a word; a last word that is not full is filled up with zeros.\n\n"
+        "A flat image runs from the lowest loaded address to the highest, gaps are zero. The "
+        "hexadecimal form is what Verilog's $readmemh reads into a memory of 32-bit words: one "
+        "word per line, its bytes taken little-endian (two 16-bit instructions share a word, a "
+        "word that is not full is filled up with zeros); word 0 is at the lowest loaded address, "
+        "and behind a gap `@N` gives the number of the next word.\n\n"
         "Errors are shown with file, line, column and what was expected, at most 20 of them; "
         "then nothing is written and the exit code is 2.",
     .examples = "printf 'MOVI s1, 0x12345FFF\\nEXIT\\n' | facet as - --isa tile --format hex\n"
+                "printf 'EXIT\\n' | facet as - --isa tile --format hex -o kernel.hex\n"
                 "printf '_start: li a0, 42\\nret\\n' | facet as - --isa xphmg -o answer.elf",
     .options = options,
     .has_json = true,

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "isa/disassemble.h"
 #include "isa/elf.h"
+#include "isa/hex.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -105,6 +106,9 @@ static int words_of_input(struct output *out, enum facet_isa isa)
             length++;
             i++;
         }
+        if (*start == '@' && length > 1) { /* where the next word of $readmemh goes */
+            continue;
+        }
         if (!read_word(start, length, &word)) {
             int code = cli_bad(out->args,
                                "line %zu: '%.*s' is no word; expected up to 8 hexadecimal digits",
@@ -182,6 +186,7 @@ static int read_program(const struct cli_args *args, struct facet_object **objec
     const char *path = args->positional[0], *format = cli_value(args, "format");
     enum facet_isa isa = FACET_ISA_XPHMG;
     bool given = isa_given(args, &isa);
+    bool hex = format != NULL ? strcmp(format, "hex") == 0 : cli_ends_with(path, ".hex");
     struct facet_bytes bytes = {0};
     struct facet_error err = {0};
     enum facet_status status;
@@ -199,7 +204,8 @@ static int read_program(const struct cli_args *args, struct facet_object **objec
         free(bytes.data);
         return cli_bad(args, "%s is no ELF file: say which machine it is for with --isa", path);
     } else {
-        status = facet_object_from_bytes(isa, bytes.data, bytes.size, base, object, &err);
+        status = hex ? facet_hex_read(isa, (const char *)bytes.data, bytes.size, base, object, &err)
+                     : facet_object_from_bytes(isa, bytes.data, bytes.size, base, object, &err);
     }
     free(bytes.data);
     if (status != FACET_OK) {
@@ -280,8 +286,8 @@ static int run_dis(const struct cli_args *args)
 
 static const struct cli_option options[] = {
     {"isa", 'i', "tile|xphmg", "the machine; an ELF file says it by itself"},
-    {"format", 'f', "elf|bin", "what the file is (default: by its first bytes)"},
-    {"base", 'b', "ADDR", "address of the first byte of a flat file (default 0x80000000)"},
+    {"format", 'f', "elf|bin|hex", "what the file is (default: by its first bytes, or .hex)"},
+    {"base", 'b', "ADDR", "address of the first byte or word of a flat file (default 0x80000000)"},
     {"hex", 'x', NULL, "the operands are words in hexadecimal; - reads them from standard input"},
     {"output", 'o', "OUT", "where the text goes (default: standard output)"},
     {NULL, 0, NULL, NULL},
@@ -291,14 +297,15 @@ const struct cli_command cli_cmd_dis = {
     .name = "dis",
     .summary = "disassemble a program or single words",
     .usage =
-        "facet dis FILE [--isa tile|xphmg] [--format elf|bin] [--base ADDR] [-o OUT] [--json]\n"
+        "facet dis FILE [--isa tile|xphmg] [--format elf|bin|hex] [--base ADDR] [-o OUT] [--json]\n"
         "facet dis --isa tile|xphmg --hex WORD...|- [--json]",
     .details =
         "The text of a program assembles again to the same sections, bytes, addresses, symbols and "
         "entry point (facet as). Branch targets without a symbol get labels .L and the address. "
         "Words that are no instruction, or that have bits set which the syntax does not show, are "
         "written as .word (with the instruction as a comment). Sections that are not loaded, and "
-        "relocations, are left out.\n\n"
+        "relocations, are left out. Words in hexadecimal are those that $readmemh reads and "
+        "facet as --format hex writes.\n\n"
         "With --hex each operand is one instruction, in hexadecimal with or without 0x: one line "
         "of text per word, `.word 0x...` (`.half 0x...` for 16 bits) for an illegal one. For xphmg "
         "a number up to 0xffff whose low two bits are not 3 is a 16-bit instruction. From standard "

@@ -3,9 +3,11 @@
 #include "cli/run_trace.h"
 #include "cli/tile_output.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "isa/isa.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -191,6 +193,36 @@ static int report_json(const struct session *s)
                                     cores));
 }
 
+/* The names of the bits that are set, each after a blank. */
+static void print_status(FILE *out, uint32_t status)
+{
+    const struct facet_csr_row *row = facet_csr_find(FACET_ISA_TILE, "status");
+
+    fprintf(out, "  0x%08x", (unsigned)status);
+    for (uint32_t i = 0; row != NULL && i < row->field_count; i++) {
+        if ((status >> row->fields[i].lo & 1) != 0 && row->fields[i].hi == row->fields[i].lo) {
+            fprintf(out, " %s", row->fields[i].name);
+        }
+    }
+    fputc('\n', out);
+}
+
+/* A kernel that ran off its end: the zero word behind its code. */
+static bool ran_off(const struct session *s, const struct facet_tile_core_report *r)
+{
+    const struct facet_object *program = s->setup.program;
+
+    for (size_t i = 0; i < program->section_count; i++) {
+        const struct facet_section *section = &program->sections[i];
+
+        if ((section->flags & FACET_SECTION_EXEC) != 0 &&
+            (r->fault_pc == facet_align_up(section->address + section->size, 4))) {
+            return r->fault_cause == 1 && r->fault_addr == 0;
+        }
+    }
+    return false;
+}
+
 static void report_text(const struct session *s)
 {
     FILE *out = s->outputs.use_stdout ? stderr : stdout;
@@ -211,7 +243,7 @@ static void report_text(const struct session *s)
         for (int i = 0; i < FACET_TILE_CLASSES; i++) {
             fprintf(out, "  %9llu", (unsigned long long)r.by_class[i]);
         }
-        fprintf(out, "  0x%08x\n", (unsigned)r.status);
+        print_status(out, r.status);
     }
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
         struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
@@ -229,6 +261,9 @@ static void report_text(const struct session *s)
                     (unsigned)r.fault_pc,
                     (unsigned)r.fault_addr,
                     text);
+            if (ran_off(s, &r)) {
+                fprintf(out, "core %u ran past the end of the code: is EXIT missing?\n", core);
+            }
         }
     }
     if (s->stop.reason == FACET_STOP_BREAKPOINT) {
@@ -303,8 +338,10 @@ const struct cli_command cli_cmd_tile_run = {
     .usage = "facet tile run KERNEL --grid WxH [--arg NAME=VALUE]... [--in ADDR=FILE]... "
              "[--out ADDR,LEN=FILE]... [--json]",
     .details =
-        "KERNEL is assembly text (.s), an ELF file of `facet as --isa tile`, or a flat file of "
-        "instruction words. It runs once for every tile of the grid on four cores; each ends with "
+        "KERNEL is assembly text (.s), an ELF file of `facet as --isa tile`, words in hexadecimal "
+        "as $readmemh takes them (.hex), or a flat file of instruction words. `.include` looks "
+        "beside the source, then in the folders of -I. It runs once for every tile of the grid on "
+        "four cores; each ends with "
         "EXIT. The argument block lies 64 KiB below the end of VRAM and has one word per --arg. "
         "Addresses of --in, --out and --break are numbers, names of arguments or symbols of the "
         "kernel.\n\n"

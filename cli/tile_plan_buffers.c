@@ -224,7 +224,12 @@ static bool read_code(struct tile_planner *p,
                       uint32_t address,
                       struct facet_bytes *out)
 {
-    struct facet_asm_options options = {.isa = FACET_ISA_TILE, .has_base = true, .base = address};
+    const char *const folders[] = {p->folder};
+    struct facet_asm_options options = {.isa = FACET_ISA_TILE,
+                                        .has_base = true,
+                                        .base = address,
+                                        .include_folders = folders,
+                                        .include_count = 1};
     struct facet_asm_result result;
     struct facet_error inner = {0};
     uint64_t base = 0;

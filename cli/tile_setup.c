@@ -1,5 +1,6 @@
 /* See tile_setup.h. */
 #include "cli/tile_setup.h"
+#include "cli/asm_options.h"
 #include "cli/output.h"
 #include "cli/run_trace.h"
 
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "isa/assemble.h"
 #include "isa/elf.h"
+#include "isa/hex.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -180,13 +182,25 @@ static bool assemble(struct tile_setup *s,
                      const struct facet_bytes *text,
                      uint32_t base)
 {
-    struct facet_asm_options options = {
-        .isa = FACET_ISA_TILE, .file = path, .has_base = true, .base = base};
+    struct facet_asm_options options = {.isa = FACET_ISA_TILE, .has_base = true, .base = base};
     struct facet_asm_result result;
     struct facet_error err = {0};
-    bool good =
-        facet_assemble(&options, (const char *)text->data, text->size, &result, &err) == FACET_OK;
+    struct cli_asm *own = malloc(sizeof *own); /* tables of some size */
+    bool good;
 
+    if (own == NULL) {
+        (void)cli_bad(args, "out of memory");
+        return false;
+    }
+    if (!cli_asm_read(own, args, path, &options)) {
+        cli_asm_free(own);
+        free(own);
+        return false;
+    }
+    good =
+        facet_assemble(&options, (const char *)text->data, text->size, &result, &err) == FACET_OK;
+    cli_asm_free(own);
+    free(own);
     if (good) {
         s->program = result.object;
         result.object = NULL;
@@ -197,6 +211,49 @@ static bool assemble(struct tile_setup *s,
     }
     facet_asm_result_free(&result);
     return good;
+}
+
+/* What a file is that is no program; NULL when it may be one. */
+static const char *other_kind(const struct facet_bytes *file)
+{
+    size_t i = 0;
+
+    if (file->size >= 4 && memcmp(file->data, "\x89PNG", 4) == 0) {
+        return "a PNG picture";
+    }
+    if (file->size >= 3 && memcmp(file->data, "\xFF\xD8\xFF", 3) == 0) {
+        return "a JPEG picture";
+    }
+    while (i < file->size && strchr(" \t\r\n", file->data[i]) != NULL && file->data[i] != 0) {
+        i++;
+    }
+    /* { and [ are no opcodes of the machine. */
+    return i < file->size && (file->data[i] == '{' || file->data[i] == '[') ? "JSON text" : NULL;
+}
+
+/* Words in hexadecimal, an executable or a flat file. */
+static enum facet_status read_program(const char *path,
+                                      const struct facet_bytes *file,
+                                      uint32_t base,
+                                      struct facet_object **out,
+                                      struct facet_error *err)
+{
+    const char *other = other_kind(file);
+
+    if (other != NULL) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "this is %s; expected assembly text (.s), ELF, words in hexadecimal "
+                          "(.hex) or a flat file of instructions",
+                          other);
+    }
+    if (cli_ends_with(path, ".hex")) {
+        return facet_hex_read(FACET_ISA_TILE, (const char *)file->data, file->size, base, out, err);
+    }
+    return facet_elf_is(file->data, file->size)
+               ? facet_elf_read(file->data, file->size, out, err)
+               : facet_object_from_bytes(FACET_ISA_TILE, file->data, file->size, base, out, err);
 }
 
 static bool load_program(struct tile_setup *s, const struct cli_args *args)
@@ -218,11 +275,7 @@ static bool load_program(struct tile_setup *s, const struct cli_args *args)
     if (cli_ends_with(path, ".s")) {
         good = assemble(s, args, path, &file, base);
     } else {
-        good = (facet_elf_is(file.data, file.size)
-                    ? facet_elf_read(file.data, file.size, &s->program, &err)
-                    : facet_object_from_bytes(
-                          FACET_ISA_TILE, file.data, file.size, base, &s->program, &err)) ==
-                   FACET_OK &&
+        good = read_program(path, &file, base, &s->program, &err) == FACET_OK &&
                (s->program->segment_count != 0 ||
                 facet_object_make_segments(s->program, &err) == FACET_OK);
         if (!good) {
@@ -423,7 +476,7 @@ bool tile_setup_start(struct tile_setup *s, const struct cli_args *args)
 
     *s = (struct tile_setup){0};
     if (args->positional_count == 0) {
-        (void)cli_bad(args, "KERNEL is missing: assembly text, ELF or a flat file");
+        (void)cli_bad(args, "KERNEL is missing: assembly text, ELF, .hex or a flat file");
         return false;
     }
     if (args->positional_count > 1) {

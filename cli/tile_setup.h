@@ -3,7 +3,7 @@
 #ifndef FACET_CLI_TILE_SETUP_H
 #define FACET_CLI_TILE_SETUP_H
 
-#include "cli/command.h"
+#include "cli/asm_options.h"
 
 #include "isa/object.h"
 #include "tile/tile.h"
@@ -17,6 +17,7 @@
      "repeatable"},                                                                                \
     {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table; repeatable"},      \
     {"base", 0, "ADDR", "load address of assembly text and flat files (default 0x80000000)"},      \
+    CLI_ASM_OPTIONS,                                                                               \
     {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
     {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
     {"cores", 0, "MASK", "cores that take part, bits 3:0 (default 0xF)"},                          \

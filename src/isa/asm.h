@@ -7,6 +7,7 @@
  *   asm_register.c register names
  *   asm_operand.c one instruction against one row: text to word
  *   asm_insn.c   a mnemonic to its candidates: rows and aliases
+ *   asm_alias.c  an alias against its operands, and its expansion
  *   asm_directive.c the table of directives; those on symbols
  *   asm_data.c, asm_section.c directives that put bytes, that choose a section
  *   asm_block.c  repetition, conditions, macros, inclusion

@@ -591,6 +591,25 @@ static bool is_inside(const char *path)
            strcmp(path, "..") != 0;
 }
 
+/* The file in the first folder that has it; else what was wrong in the last. */
+static bool read_from_folders(const struct asm_context *a,
+                              const char *name,
+                              struct facet_bytes *bytes,
+                              struct facet_error *err)
+{
+    for (size_t i = 0; i < a->options->include_count; i++) {
+        char path[4096];
+
+        if (snprintf(path, sizeof path, "%s/%s", a->options->include_folders[i], name) >=
+            (int)sizeof path) {
+            (void)facet_fail(err, FACET_ERR_INPUT, 0, "the name of the file is too long");
+        } else if (facet_file_read(path, (size_t)64 << 20, bytes, err) == FACET_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool facet_asm_include(struct asm_context *a, const char **p, int unused)
 {
     const char *name, *start = *p = facet_lex_space(*p);
@@ -598,27 +617,24 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
     struct facet_bytes bytes;
     struct facet_error err;
     size_t length;
-    char path[1024];
     char *copy;
 
     (void)unused;
     if (*start != '"' || !facet_asm_name(a, p, &name, &length)) {
         return facet_asm_error(a, start, 1, "a file name in double quotes is expected here");
     }
-    if (a->options->include_folder == NULL) {
+    if (a->options->include_count == 0) {
         facet_asm_hint(a, "allow it by naming a folder: -I DIR");
         return facet_asm_error(a, start, length + 2, "no folder to include from was given");
     }
     copy = facet_asm_alloc(a, length + 1);
     memcpy(copy, name, length);
     copy[length] = '\0';
-    if (!is_inside(copy) ||
-        snprintf(path, sizeof path, "%s/%s", a->options->include_folder, copy) >=
-            (int)sizeof path) {
+    if (!is_inside(copy)) {
         return facet_asm_error(
-            a, start, length + 2, "a path below the folder given with -I is expected");
+            a, start, length + 2, "a path below the source's folder or one of -I is expected");
     }
-    if (facet_file_read(path, (size_t)64 << 20, &bytes, &err) != FACET_OK) {
+    if (!read_from_folders(a, copy, &bytes, &err)) {
         return facet_asm_error(a, start, length + 2, "%.300s", err.message);
     }
     source = facet_asm_alloc(a, sizeof *source);

@@ -1,5 +1,6 @@
 /* Directives that put bytes into a section: numbers, texts, space, alignment. */
 #include "isa/asm.h"
+#include "num/decimal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,28 +54,28 @@ bool facet_asm_data(struct asm_context *a, const char **p, int size)
     return facet_asm_end_statement(a, p);
 }
 
-bool facet_asm_real(struct asm_context *a, const char **p, int size)
+bool facet_asm_real(struct asm_context *a, const char **p, int format)
 {
+    const struct facet_fp_format *f = &facet_fp_formats[format];
+
     do {
         const char *start = *p = facet_lex_space(*p);
-        uint64_t bits = 0;
-        char *end;
+        unsigned flags = 0;
+        size_t length;
+        uint64_t bits = facet_num_from_text((enum facet_format)format, start, &length, &flags);
 
-        if (size == 4) {
-            float value = strtof(start, &end);
-
-            memcpy(&bits, &value, 4);
-        } else {
-            double value = strtod(start, &end);
-
-            memcpy(&bits, &value, 8);
-        }
-        if (end == start || facet_lex_is(*start, FACET_LEX_SPACE) || *start == '\n') {
+        if (length == 0) {
             return facet_asm_error(a, start, 1, "a floating-point number is expected here");
         }
-        *p = end;
-        /* little-endian in the file whatever the host is: emit goes by value */
-        if (!facet_asm_emit(a, size == 4 ? bits & UINT32_MAX : bits, (unsigned)size)) {
+        if ((flags & FACET_OF) != 0) {
+            return facet_asm_error(a,
+                                   start,
+                                   length,
+                                   "the number does not fit %s",
+                                   facet_format_name((enum facet_format)format));
+        }
+        *p = start + length;
+        if (!facet_asm_emit(a, bits, f->width / 8u)) {
             return false;
         }
     } while (facet_asm_more(p));

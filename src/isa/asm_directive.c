@@ -1,6 +1,7 @@
 /* Directives: the table of them, their punctuation, symbols and what is left. Names and meanings
  * are those of GNU as. */
 #include "isa/asm.h"
+#include "num/format.h"
 
 bool facet_asm_comma(struct asm_context *a, const char **p)
 {
@@ -285,12 +286,13 @@ static const struct directive directives[] = {
     {"asciz", facet_asm_string, 1},
     {"attribute", ignore, 0},
     {"balign", facet_asm_alignment, 0},
+    {"bfloat16", facet_asm_real, FACET_FMT_BF16},
     {"bss", facet_asm_standard_section, 3},
     {"byte", facet_asm_data, 1},
     {"comm", common, 0},
     {"common", common, 0},
     {"data", facet_asm_standard_section, 1},
-    {"double", facet_asm_real, 8},
+    {"double", facet_asm_real, FACET_FMT_FP64},
     {"dword", facet_asm_data, 8},
     {"else", facet_asm_else, ASM_ELSE},
     {"elseif", facet_asm_else, ASM_ELSEIF},
@@ -305,7 +307,10 @@ static const struct directive directives[] = {
     {"error", complain, 0},
     {"file", file, 0},
     {"fill", facet_asm_fill, 0},
-    {"float", facet_asm_real, 4},
+    {"float", facet_asm_real, FACET_FMT_FP32},
+    {"float16", facet_asm_real, FACET_FMT_FP16},
+    {"float8_e4m3", facet_asm_real, FACET_FMT_E4M3},
+    {"float8_e5m2", facet_asm_real, FACET_FMT_E5M2},
     {"global", binding, FACET_SYMBOL_GLOBAL},
     {"globl", binding, FACET_SYMBOL_GLOBAL},
     {"half", facet_asm_data, 2},
@@ -341,7 +346,7 @@ static const struct directive directives[] = {
     {"section", facet_asm_named_section, 0},
     {"set", set, 1},
     {"short", facet_asm_data, 2},
-    {"single", facet_asm_real, 4},
+    {"single", facet_asm_real, FACET_FMT_FP32},
     {"size", size_of, 0},
     {"skip", facet_asm_space, 0},
     {"space", facet_asm_space, 0},

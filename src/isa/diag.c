@@ -22,10 +22,23 @@ static const char *copy(struct facet_diag_list *list, const char *text)
     return facet_arena_copy(&list->arena, text, strlen(text));
 }
 
+/* An operand that two instructions of an alias read is complained about once. */
+static bool is_said(const struct facet_diag_list *list, const struct facet_diag *diag)
+{
+    const struct facet_diag *last = list->count != 0 ? &list->items[list->count - 1] : NULL;
+
+    return last != NULL && last->line == diag->line && last->column == diag->column &&
+           strcmp(last->file, diag->file) == 0 && strcmp(last->message, diag->message) == 0 &&
+           strcmp(last->hint, diag->hint) == 0;
+}
+
 bool facet_diag_add(struct facet_diag_list *list, const struct facet_diag *diag)
 {
     struct facet_diag own = *diag;
 
+    if (is_said(list, diag)) {
+        return true;
+    }
     if (list->count == list->capacity) {
         size_t capacity = list->capacity != 0 ? 2 * list->capacity : 8;
         struct facet_diag *items = realloc(list->items, capacity * sizeof *items);

@@ -94,7 +94,7 @@ static void put_letters(struct text *t, const struct facet_operand *o, int64_t v
 
 static void put_csr(struct text *t, enum facet_isa isa, uint32_t number)
 {
-    const struct facet_csr_row *row = isa == FACET_ISA_TILE ? NULL : facet_csr_at(isa, number);
+    const struct facet_csr_row *row = facet_csr_at(isa, number);
     char name[64];
 
     if (row == NULL) {

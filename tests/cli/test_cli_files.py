@@ -48,6 +48,7 @@ FORMS = [
     ("gdb <hello.elf --stdio --files <folder", "free"),
     ("gdb --resume <hello.snap --stdio", "fixed"),
     ("gdb --machine tile <fill.elf --grid 1x1 --stdio", "fixed"),
+    ("gdb --machine tile <include.s -I <folder --stdio", "fixed"),
     ("scene make knot --size 16 -o >out.glb", "fixed"),
     ("scene info <cube.obj", "fixed"),
     ("render <cube.obj --size 8x8 -o >out.png --stats >out.json", "fixed"),
@@ -73,13 +74,14 @@ FORMS = [
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --in 0x80200000=<raw.bin "
      "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed+trace"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --resume <fill.tile", "fixed"),
+    ("tile run <include.s -I <folder", "fixed"),
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png", "fixed"),
     ("coverage --results <results", "fixed"),
 ]
 # Inputs that are folders, and those for which a file without any byte is a legal one.
 FOLDERS = {"folder", "k1", "results"}
-MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"), ("bvh trace", "rays.bin"),
+MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"), ("bvh trace", "rays.bin"),
                 ("bvh check", "cube.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
                 ("bvh diff", "moved.gfx12")}
 # Inputs that their own successor may replace.

@@ -18,9 +18,9 @@ def run(*words, text=None, cwd=None):
 @case("TILE-083")
 def hex_words():
     code, out, _ = run("as", "-", "--isa", "tile", "--format", "hex", text="MOVI s2, 0x12345FFF\nEXIT\n")
-    check_eq((code, out), (0, b"0x12346137\n0xfff10117\n0x0010700f\n"))
+    check_eq((code, out), (0, b"12346137\nfff10117\n0010700f\n"))
     code, out, _ = run("as", "-", "--isa", "xphmg", "--format", "hex", text="c.nop\nc.nop\nc.ebreak\n")
-    check_eq((code, out), (0, b"0x00010001\n0x00009002\n"))
+    check_eq((code, out), (0, b"00010001\n00009002\n"))
     code, out, _ = run("as", "-", "--isa", "xphmg", "--format", "hex", text="")
     check_eq((code, out), (0, b""))
 
@@ -161,7 +161,68 @@ def include_needs_a_folder():
         code, _, err = run("as", "-", "--isa", "xphmg", "-I", folder, "--format", "hex",
                            text='.include "../etc/passwd"\n')
         check_eq(code, 2)
-        check("a path below the folder" in err, err)
+        check("a path below the source's folder" in err, err)
+
+
+@case()
+def include_beside_the_source():
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "src/own"))
+        os.makedirs(os.path.join(folder, "other"))
+        for name, text in (("src/k.s", '.include "a.s"\n.include "own/b.s"\n.include "c.s"\n'), ("src/a.s", ".word 1\n"),
+                           ("src/own/b.s", ".word 2\n"), ("other/c.s", ".word 3\n"), ("other/a.s", ".word 9\n")):
+            with open(os.path.join(folder, name), "w") as f:
+                f.write(text)
+        code, out, err = run("as", "src/k.s", "--isa", "tile", "--format", "hex", "-I", "nowhere", "-I", "other", cwd=folder)
+        check_eq((code, out.split(), err), (0, [b"00000001", b"00000002", b"00000003"], ""))
+        code, _, err = run("as", "src/k.s", "--isa", "tile", "--format", "hex", cwd=folder)
+        check("src/k.s:3:10: error: src/c.s: " in err, err)
+
+
+SPARSE = """.text
+CSRR s1, arg_base
+EXIT
+.section .imem, "ax"
+.address 0x80000100
+.byte 1, 2, 3
+.data
+.address 0x80000103
+.byte 4, 5
+"""
+
+
+@case()
+def readmemh():
+    """Word numbers from the lowest address, @ behind gaps only, bytes of two sections in one word."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, out, err = run("as", "-", "--isa", "tile", "--format", "hex", "-o", "k.hex", text=SPARSE, cwd=folder)
+        check_eq((code, out, err), (0, b"", ""))
+        with open(os.path.join(folder, "k.hex")) as f:
+            text = f.read()
+        check_eq(text.splitlines(), ["c020208f", "0010700f", "@00000040", "04030201", "00000005"])
+        # Back: the same words at the same addresses, also as text with comments and another base.
+        code, out, err = run("dis", "k.hex", "--isa", "tile", cwd=folder)
+        check_eq((code, err), (0, ""))
+        check_eq(run("as", "-", "--isa", "tile", "--format", "hex", text=out.decode())[1].decode(), text)
+        with open(os.path.join(folder, "c.txt"), "w") as f:
+            f.write("// a kernel\nc020_208f /* two\nlines */ 0010700F\n@4_0 04030201 5\n")
+        code, out, _ = run("dis", "c.txt", "--format", "hex", "--isa", "tile", "--base", "0x30000000", cwd=folder)
+        check("# 30000104: 00000005" in out.decode() and "# 30000000: c020208f" in out.decode(), out)
+        code, out, _ = run("dis", "--hex", "-", "--isa", "tile", text=text)
+        check_eq(out.decode().splitlines()[:3], ["CSRRS s1, arg_base, s0", "EXIT", ".word 0x04030201"])
+
+
+@case()
+def bad_readmemh():
+    rows = (("0\n0x1\n", "line 2: '0x1'"), ("@\n", "line 1: '@'"), ("123456789\n", "line 1: '123456789'"), ("0\n\nxx\n", "line 3: 'xx'"),
+            ("@1 0\n@0 0 0\n", "word 0x1 is given twice"), ("@20000000\n0", "line 2: word 0x20000000 lies beyond"))
+    with tempfile.TemporaryDirectory() as folder:
+        for text, message in rows:
+            with open(os.path.join(folder, "k.hex"), "w") as f:
+                f.write(text)
+            code, out, err = run("dis", "k.hex", "--isa", "tile", cwd=folder)
+            check_eq((code, out), (2, b""), text)
+            check(message in err, err)
 
 
 @case()

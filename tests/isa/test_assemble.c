@@ -236,7 +236,16 @@ TEST(tile_pseudo, "")
     check_same(TILE, "LI s1, 5", "LUI s1, 0\nADDI s1, s1, 5");
     check_same(TILE, "MOVI s1, -1", "LUI s1, 0\nADDI s1, s1, -1");
     check_same(TILE, "MOVI s1, 0xFFFFFFFF", "LUI s1, 0\nADDI s1, s1, -1");
-    check_same(TILE, "MOVI s1, 0x7FFFFFFF", "LUI s1, 0x80000\nADDI s1, s1, -1");
+    check_same(TILE, "MOVI s1, 0x7FFFFFFF", "LUI s1, 0x80000\nXORI s1, s1, -1");
+    check_same(TILE, "LI s1, 0x7FFFF800", "LUI s1, 0x80000\nXORI s1, s1, -2048");
+    check_same(TILE, "LI s1, 0x7FFFF7FF", "LUI s1, 0x7FFFF\nADDI s1, s1, 2047");
+    check_same(TILE, "LI s1, 0x80000000", "LUI s1, 0x80000\nADDI s1, s1, 0");
+    check_same(TILE, "LI s1, -0x801", "LUI s1, 0xFFFFF\nADDI s1, s1, 2047");
+    check_same(TILE, "LI s4, 1.5", "MOVI s4, 0x3FC00000");
+    check_same(TILE, "MOVI s4, -.5e-1", "MOVI s4, 0xBD4CCCCD");
+    check_same(TILE, "LI s4, 0x1.8p3", "MOVI s4, 0x41400000");
+    check_error(TILE, "LI s4, 1e39", 1, 8, "does not fit FP32", "3.4028235e38");
+    check_error(TILE, "LI s4, 1.5x", 1, 9, "does not belong into this number", "");
     check_same(TILE, "NOT s1, s2", "XORI s1, s2, -1");
     check_same(TILE, "NEG s1, s2", "SUB s1, s0, s2");
     check_same(TILE, "x: J x", "x: JAL s0, x");

@@ -261,6 +261,50 @@ def faults_and_limits():
 
 
 @case()
+def reports_speak():
+    """Names of status bits, and what a kernel without EXIT ran into."""
+    kernel = path("speak.s")
+    with open(kernel, "w") as file:
+        file.write("CSRRW s1, core_id, s0\nADDI s1, s0, 1\n")
+    done = facet("tile", "run", kernel, "--cores", "1")
+    check_eq(done.returncode, 1)
+    check("  0x00000300 CSRERR ILL\n" in done.stdout, done.stdout)
+    check("core 0 ran past the end of the code: is EXIT missing?\n" in done.stdout, done.stdout)
+    with open(kernel, "w") as file:
+        file.write(".word 0\nEXIT\n")
+    check("EXIT missing" not in facet("tile", "run", kernel).stdout, "an illegal word inside is no missing EXIT")
+
+
+@case()
+def kernels_in_files_of_all_kinds():
+    """.include beside the source and below -I, -D, words of $readmemh; what is no program is refused."""
+    os.makedirs(path("inc"), exist_ok=True)
+    with open(path("inc.s"), "w") as file:
+        file.write('.include "beside.inc"\n.include "elsewhere.inc"\nSW s2, 0(s1)\nMEMBAR\nEXIT\n')
+    with open(path("beside.inc"), "w") as file:
+        file.write("LI s1, 0x80100000\n")
+    with open(path("inc", "elsewhere.inc"), "w") as file:
+        file.write("LI s2, N\n")
+    words = ["-I", path("inc"), "-D", "N=77"]
+    check_eq(facet("as", path("inc.s"), "--isa", "tile", *words, "--format", "hex", "-o", path("inc.hex")).returncode, 0)
+    for program, extra in ((path("inc.s"), words), (path("inc.hex"), [])):
+        done = facet("tile", "run", program, *extra, "--cores", "1", "--out", f"0x80100000,4={path('word')}")
+        check_eq(done.returncode, 0, done.stderr)
+        with open(path("word"), "rb") as file:
+            check_eq(file.read(), b"\x4d\0\0\0")
+    check_eq(facet("tile", "run", path("inc.s"), "-D", "N").returncode, 2)
+    with open(path("x.json"), "w") as file:
+        file.write("\n{}\n")
+    with open(path("x.png"), "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n")
+    for name, kind in (("x.json", "JSON text"), ("x.png", "a PNG picture")):
+        for command in (["tile", "run"], ["gdb", "--machine", "tile", "--stdio"]):
+            done = facet(*command, path(name))
+            check_eq(done.returncode, 2)
+            check(f"{name}: this is {kind}; expected assembly text" in done.stderr, done.stderr)
+
+
+@case()
 def bad_command_lines():
     for words in (["none.s"], [FILL, "--grid", "4"], [FILL, "--grid", "70000x1"], [FILL, "--arg", "x"],
                   [FILL, "--arg", "x=blue"], [FILL, "--arg", "x=@none"], [FILL, "--in", "0=none"],

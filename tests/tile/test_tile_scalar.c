@@ -130,6 +130,31 @@ TEST(arithmetic, "")
     CLOSE();
 }
 
+/* Every constant in every mode: all bits of config that kernels may set. */
+TEST(constants, "TILE-583")
+{
+    static const uint32_t values[] = {
+        0,          1,          0x7FF,      0x800,      0xFFF,      0x1000,     0x7FFFEFFF,
+        0x7FFFF000, 0x7FFFF7FF, 0x7FFFF800, 0x7FFFF801, 0x7FFFFFF0, 0x7FFFFFFF, 0x80000000,
+        0x80000001, 0x800007FF, 0x80000800, 0xFFFFF7FF, 0xFFFFF800, 0xFFFFFFFF, 0x12345FFF};
+
+    OPEN();
+    for (uint32_t config = 0; config < 0x100; config += 8) {
+        for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
+            char text[64];
+
+            (void)sprintf(
+                text, "MOVI s1, 0x%X\nLI s2, 0x%X", (unsigned)values[i], (unsigned)values[i]);
+            k.config = config;
+            kernel_exec(&k, text);
+            CHECK_EQ(k.s[1], values[i]);
+            CHECK_EQ(k.s[2], values[i]);
+            CHECK_EQ(k.status, 0);
+        }
+    }
+    CLOSE();
+}
+
 /* With config.SAT: clamped by comparing in 64 bits, a different way than the machine's. */
 static uint32_t clamped(int64_t exact, bool *outside)
 {
