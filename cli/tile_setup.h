@@ -24,7 +24,7 @@
     {"sched", 0, "ORDER", "rr:Q or rnd:SEED: order of the cores' instructions (default rr:1)"},    \
     {"schedule", 0, "SEED", "short for --sched rnd:SEED"},                                         \
     {"mem", 0, "weak|strong", "memory model (default weak)"},                                      \
-    {"poison", 0, NULL, "fill registers with a pattern at the start of every tile"},               \
+    {"poison", 0, NULL, "fill registers and scratch with a pattern at the start of every tile"},   \
     {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
     {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
     {"watchdog", 0, "N", "rounds after which the dispatch ends (default 50000000)"},               \

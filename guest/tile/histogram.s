@@ -1,8 +1,9 @@
 # histogram.s: 256 brightness bins of an ARGB8888 picture, counted with atomics.
 #
 # Each tile counts into its own scratch memory (--shared 1024), where nobody else is, and adds the
-# bins to the common ones at the end: 64 atomics on memory instead of 256. Pixels of equal brightness
-# in one VATOM.ADD.X accumulate, since lanes act one after the other.
+# bins to the common ones at the end: 64 atomics on memory instead of 256. Scratch is undefined when a
+# tile starts, so the bins are cleared first. Pixels of equal brightness in one VATOM.ADD.X accumulate,
+# since lanes act one after the other.
 #
 # Arguments, words at arg_base:
 #   0  picture  4  stride (bytes per row)
@@ -30,6 +31,11 @@ histogram:
         VBCAST.I32 v12, s1
         ADDI    s1, s0, 1
         VBCAST.I32 v13, s1
+
+        ADDI    s12, s9, 1024
+clear:  ADDI    s12, s12, -16
+        VST.V   v0, 0(s12)
+        BNE     s12, s9, clear
 
         ADDI    s12, s0, 16             # rows left
 row:    MOV     s13, s6

@@ -104,19 +104,34 @@ static void fill_registers(struct facet_tile_core *c, bool poison)
     }
 }
 
+/* Undefined, as the registers are: zero, or with poison a pattern (R-TILE-130). */
+static void fill_scratch(struct facet_tile_core *c, bool poison)
+{
+    static const uint8_t zeros[FACET_TILE_SCRATCH_BYTES];
+    uint32_t pattern[FACET_TILE_SCRATCH_BYTES / 4];
+    const void *start = zeros;
+
+    if (poison) {
+        for (uint32_t i = 0; i < FACET_TILE_SCRATCH_BYTES / 4; i++) {
+            pattern[i] = 0x5CA70000 + i;
+        }
+        start = pattern;
+    }
+    if (memcmp(c->scratch.bytes, start, sizeof zeros) != 0) {
+        (void)facet_mem_poke(c->scratch_mem, FACET_TILE_SCRATCH_BASE, start, sizeof zeros);
+    }
+}
+
 void facet_tile_start_tile(struct facet_tile_core *c)
 {
     const struct facet_tile_packet *p = &c->m->packet;
     uint32_t column = (uint32_t)(c->next_tile % p->columns);
     uint32_t row = (uint32_t)(c->next_tile / p->columns);
-    static const uint8_t zeros[FACET_TILE_SCRATCH_BYTES];
 
     fill_registers(c, c->m->config.poison);
     facet_tile_set_config(c, 0);
     facet_raster_reset(&c->gfx);
-    if (memcmp(c->scratch.bytes, zeros, sizeof zeros) != 0) {
-        (void)facet_mem_poke(c->scratch_mem, FACET_TILE_SCRATCH_BASE, zeros, sizeof zeros);
-    }
+    fill_scratch(c, c->m->config.poison);
     facet_tile_membar(c);
     c->tile_offset =
         (row * tile_pixels(p->tile_height)) << 16 | column * tile_pixels(p->tile_width);

@@ -188,6 +188,34 @@ TEST(entry_state, "TILE-509 TILE-510 TILE-511")
     }
 }
 
+/* Scratch at the start of the first and the second tile of a core, each of which overwrites it. */
+TEST(scratch_at_entry, "TILE-585")
+{
+    static const struct facet_tile_config poison = {.poison = true};
+
+    for (unsigned p = 0; p < 2; p++) {
+        kernel_open(&k, p != 0 ? &poison : NULL);
+        CHECK(
+            kernel_load(&k,
+                        VRAM,
+                        "CSRR s1, sm_base\nCSRR s2, tile_offset\nLUI s3, 0x80010\n"
+                        "SHLI s2, s2, 3\nADD s3, s3, s2\nLW s4, 0(s1)\nSW s4, 0(s3)\n"
+                        "LW.L s4, 1020(s1)\nSW s4, 4(s3)\nSW s3, 0(s1)\nSW.L s3, 1020(s1)\nEXIT"));
+        k.packet = (struct facet_tile_packet){.pc = VRAM,
+                                              .columns = 2,
+                                              .rows = 1,
+                                              .tile_width = 1,
+                                              .core_mask = 1,
+                                              .shared_size = 1024};
+        kernel_run(&k);
+        for (uint32_t tile = 0; tile < 2; tile++) {
+            CHECK_EQ(kernel_get(&k, DATA + 8 * tile), p != 0 ? 0x5CA70000 : 0);
+            CHECK_EQ(kernel_get(&k, DATA + 8 * tile + 4), p != 0 ? 0x5CA700FF : 0);
+        }
+        kernel_close(&k);
+    }
+}
+
 /* What a tile leaves to the next tile of its core, and what a dispatch leaves to the next:
  * section 2. Each tile writes what it finds, then fills everything with something else. */
 TEST(what_lives_how_long, "TILE-509 TILE-510")

@@ -1,7 +1,7 @@
-# Each tile adds its number + 1 to a scratch word that must be zero, and stores it.
+# Each tile stores its number + 1 in the same scratch word, and reads its own back.
         CSRR    s1, sm_base
         CSRR    s2, tile_offset         # tiles of 1x1 pixel: the column is the number
-        LW      s3, 60(s1)
+        ADDI    s3, s0, 0
         ADD     s3, s3, s2
         ADDI    s3, s3, 1
         SW      s3, 60(s1)
