@@ -257,6 +257,35 @@ TEST(rsetup_copies_and_draws_nothing, "TILE-361 TILE-362 TILE-386 TILE-574 TILE-
     rig_close(&r);
 }
 
+/* R-TILE-131: a context holds one setup. Two of them, then two draws of "the last setup": the
+ * second triangle twice, of the first no pixel. */
+TEST(the_last_rsetup_is_drawn, "TILE-361 TILE-574")
+{
+    static const struct rig_vertex other[3] = {
+        {8, 8, 0, 1, 0, 0, 0x40000010},
+        {8, 0, 0, 1, 0, 0, 0x40000010},
+        {0, 8, 0, 1, 0, 0, 0x40000010},
+    };
+    struct rig r;
+    uint32_t s[16], draw[4] = {0xFFFF, 0, 0, 0};
+
+    rig_open(&r);
+    rig_rstate(s, 8, 8);
+    rig_load_rstate(&r, s);
+    rig_put_rdraw(&r, triangle, 0);
+    CHECK_EQ(facet_raster_rsetup(&r.unit, &r.context, rig_at(RIG_VERTICES)).rd, 1);
+    rig_put_rdraw(&r, other, 0);
+    CHECK_EQ(facet_raster_rsetup(&r.unit, &r.context, rig_at(RIG_VERTICES)).rd, 2);
+    words_at(&r, AT, draw, 4);
+    for (uint32_t token = 3; token <= 4; token++) {
+        CHECK_EQ(facet_raster_rdraw(&r.unit, &r.context, rig_at(AT)).rd, token);
+        CHECK_EQ(rig_pixel(&r, 8, 0, 0), 0);
+        CHECK_EQ(rig_pixel(&r, 8, 7, 7), 0x40000010);
+        memset(r.vram + RIG_COLOR, 0, 4 * 8 * 8);
+    }
+    rig_close(&r);
+}
+
 TEST(states_that_draws_name, "TILE-387 TILE-388")
 {
     struct rig r;
