@@ -130,14 +130,15 @@ static const char *read_digits(const char *p, unsigned base, struct digits *d)
 /* The exponent at p, or nothing when no digit follows the letter. */
 static const char *read_exponent(const char *p, char letter, int *exponent)
 {
-    const char *q = p + 1;
-    bool negative = *q == '-';
+    const char *q = p;
+    bool negative;
     int value = 0;
 
     *exponent = 0;
-    if ((*p | 32) != letter) {
+    if ((*q | 32) != letter) {
         return p;
     }
+    negative = *++q == '-';
     q += *q == '-' || *q == '+';
     if (digit(*q, 10) < 0) {
         return p;
@@ -163,7 +164,7 @@ static struct facet_num_value decimal_value(struct digits *d, int exponent)
     unsigned limbs;
 
     if (d->used + scale > FAR || d->used + scale < -FAR) {
-        return extreme(scale > 0);
+        return extreme(d->used + scale > 0);
     }
     for (; scale > 0; scale--) {
         multiply_add(&d->big, 10, 0);

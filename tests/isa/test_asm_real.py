@@ -94,7 +94,8 @@ def many_ways_to_write():
         texts = [("1.5", Fraction(3, 2)), (".5", Fraction(1, 2)), ("2.", Fraction(2)), ("0x1.8p3", Fraction(12)), ("0X10", Fraction(16)),
                  ("1e1", Fraction(10)), ("1E+1", Fraction(10)), ("0x.8P-2", Fraction(1, 8)), ("0." + "0" * 500 + "1e501", Fraction(1)),
                  ("1" + "0" * 500 + "e-500", Fraction(1)), ("1." + "0" * 900 + "1", Fraction(1) + Fraction(1, 10 ** 901)),
-                 ("0x1." + "0" * 300 + "1", Fraction(1) + Fraction(1, 16 ** 301)), ("1e-5000", Fraction(1, 10 ** 5000))]
+                 ("0x1." + "0" * 300 + "1", Fraction(1) + Fraction(1, 16 ** 301)), ("1e-5000", Fraction(1, 10 ** 5000)),
+                 ("2" + "0" * 500, Fraction(2 * 10 ** 500)), ("7" * 1200 + "e-1199", Fraction(int("7" * 1200), 10 ** 1199))]
         for _ in range(200):
             digits, exponent = rng.randrange(1, 10 ** rng.randint(1, 30)), rng.randint(-60, 20)
             texts.append(("%de%d" % (digits, exponent), Fraction(digits) * Fraction(10) ** exponent))
