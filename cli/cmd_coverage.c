@@ -1,167 +1,25 @@
-/* `facet coverage`: which requirement rows of spec/ a passing test names. The rows are the
- * generated table; the tests' side is the folder of result files that `make test` leaves behind,
- * with lines `suite case pass|fail|skip ids` parted by tabs. */
+/* `facet coverage`: which requirement rows of spec/ a passing test names, and which tests name a
+ * row. The rows are the generated table; the tests' side is what the last run left behind
+ * (isa/results.h). */
 #include "cli/command.h"
 
-#include "base/file.h"
 #include "base/json.h"
-#include "base/strbuf.h"
-#include "isa/table.h"
+#include "isa/card.h"
 
-#include <dirent.h>
+#include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-enum { MAX_AREAS = 32, MAX_RESULT_BYTES = 64 << 20 };
+enum { MAX_AREAS = 32 };
 
 struct area {
     char name[16]; /* the part of the ID before the dash */
     size_t rows;
     size_t named;
 };
-
-struct coverage {
-    const struct facet_requirement_row **sorted; /* by ID */
-    bool *named;                                 /* per entry of `sorted` */
-    json_t *unknown;                             /* IDs that results name and no row has */
-};
-
-static int by_id(const void *a, const void *b)
-{
-    const struct facet_requirement_row *const *x = a, *const *y = b;
-
-    return strcmp((*x)->id, (*y)->id);
-}
-
-static enum facet_status coverage_init(struct coverage *c, struct facet_error *err)
-{
-    size_t count = facet_requirement_row_count;
-
-    c->sorted = calloc(count + 1, sizeof c->sorted[0]);
-    c->named = calloc(count + 1, sizeof c->named[0]);
-    c->unknown = json_object();
-    if (c->sorted == NULL || c->named == NULL || c->unknown == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
-    }
-    for (size_t i = 0; i < count; i++) {
-        c->sorted[i] = &facet_requirement_rows[i];
-    }
-    qsort(c->sorted, count, sizeof c->sorted[0], by_id);
-    return FACET_OK;
-}
-
-static void coverage_free(struct coverage *c)
-{
-    free(c->sorted);
-    free(c->named);
-    json_decref(c->unknown);
-}
-
-/* Notes one ID; `test` ("suite: case") is kept for an unknown one. */
-static void name_row(struct coverage *c, const char *id, bool passed, const char *test)
-{
-    const struct facet_requirement_row key = {.id = id}, *pointer = &key;
-    const struct facet_requirement_row **found =
-        bsearch(&pointer, c->sorted, facet_requirement_row_count, sizeof c->sorted[0], by_id);
-
-    if (found == NULL) {
-        (void)json_object_set_new(c->unknown, id, json_string(test));
-    } else if (passed) {
-        c->named[found - c->sorted] = true;
-    }
-}
-
-/* One line of a result file, taken apart in place. */
-static enum facet_status
-read_line(struct coverage *c, char *line, uint64_t number, struct facet_error *err)
-{
-    char *fields[4], *save = NULL;
-    char test[256];
-    bool passed;
-
-    for (int i = 0; i < 4; i++) {
-        fields[i] = strsep(&line, "\t");
-    }
-    passed = fields[2] != NULL && strcmp(fields[2], "pass") == 0;
-    if (fields[3] == NULL ||
-        (!passed && strcmp(fields[2], "fail") != 0 && strcmp(fields[2], "skip") != 0)) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          number,
-                          "line %llu: expected suite, case, pass|fail|skip, IDs parted by tabs",
-                          (unsigned long long)number);
-    }
-    (void)snprintf(test, sizeof test, "%s: %s", fields[0], fields[1]);
-    for (char *id = strtok_r(fields[3], " ,", &save); id != NULL;
-         id = strtok_r(NULL, " ,", &save)) {
-        name_row(c, id, passed, test);
-    }
-    return FACET_OK;
-}
-
-static enum facet_status read_file(struct coverage *c, const char *path, struct facet_error *err)
-{
-    struct facet_bytes bytes;
-    enum facet_status status = facet_file_read(path, MAX_RESULT_BYTES, &bytes, err);
-    char *text;
-    uint64_t number = 0;
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    text = (char *)bytes.data;
-    while (status == FACET_OK && text != NULL && *text != '\0') {
-        status = read_line(c, strsep(&text, "\n"), ++number, err);
-    }
-    free(bytes.data);
-    return status == FACET_OK ? FACET_OK : facet_fail_in(err, path);
-}
-
-static int is_result_file(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-
-    return length > 4 && strcmp(entry->d_name + length - 4, ".tsv") == 0;
-}
-
-/* *found tells whether the folder is there; an absent one is not an error of this function. */
-static enum facet_status
-read_folder(struct coverage *c, const char *folder, bool *found, struct facet_error *err)
-{
-    struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_result_file, alphasort);
-    enum facet_status status = FACET_OK;
-
-    *found = count >= 0;
-    for (int i = 0; i < count; i++) {
-        struct facet_strbuf path;
-
-        facet_strbuf_init(&path);
-        facet_strbuf_printf(&path, "%s/%s", folder, entries[i]->d_name);
-        if (status == FACET_OK) {
-            status = read_file(c, facet_strbuf_text(&path), err);
-        }
-        facet_strbuf_free(&path);
-        free(entries[i]);
-    }
-    free(entries);
-    return status;
-}
-
-/* "test-results" beside the executable. */
-static void default_folder(char *buf, size_t size)
-{
-    char self[4000];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash;
-
-    self[length > 0 ? length : 0] = '\0';
-    slash = strrchr(self, '/');
-    (void)snprintf(buf, size, "%.*s/test-results", slash != NULL ? (int)(slash - self) : 0, self);
-}
 
 static size_t area_length(const char *id)
 {
@@ -175,33 +33,48 @@ static bool in_area(const struct facet_requirement_row *row, const char *area)
     return area == NULL || (strlen(area) == length && strncasecmp(area, row->id, length) == 0);
 }
 
-/* Counts per area, areas in the order of the table. */
-static size_t count_areas(const struct coverage *c, const char *only, struct area *areas)
+/* A test that passed names the row. */
+static bool is_named(const struct facet_results *results, const struct facet_requirement_row *row)
+{
+    const struct facet_test *test;
+
+    for (size_t n = 0; (test = facet_results_test(results, row, n)) != NULL; n++) {
+        if (test->outcome == FACET_OUTCOME_PASS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* -- Counts per area ------------------------------------------------------------------------------
+ */
+
+/* Areas in the order of the table. */
+static size_t count_areas(const struct facet_results *results, const char *only, struct area *areas)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < facet_requirement_row_count; i++) {
-        const struct facet_requirement_row *row = &facet_requirement_rows[i], **found;
-        size_t length = area_length(row->id), a = 0;
+        const struct facet_requirement_row *row = &facet_requirement_rows[i];
+        size_t a = 0;
 
         if (!in_area(row, only)) {
             continue;
         }
-        while (a < count &&
-               (strlen(areas[a].name) != length || strncmp(areas[a].name, row->id, length) != 0)) {
+        while (a < count && !in_area(row, areas[a].name)) {
             a++;
         }
         if (a == count) {
             if (count == MAX_AREAS) {
                 continue;
             }
-            memset(&areas[a], 0, sizeof areas[a]);
-            (void)snprintf(areas[a].name, sizeof areas[a].name, "%.*s", (int)length, row->id);
+            areas[a] = (struct area){.rows = 0};
+            (void)snprintf(
+                areas[a].name, sizeof areas[a].name, "%.*s", (int)area_length(row->id), row->id);
             count++;
         }
-        found = bsearch(&row, c->sorted, facet_requirement_row_count, sizeof c->sorted[0], by_id);
         areas[a].rows++;
-        areas[a].named += c->named[found - c->sorted];
+        areas[a].named += is_named(results, row);
     }
     return count;
 }
@@ -217,6 +90,31 @@ static struct area sum_of(const struct area *areas, size_t count)
     return sum;
 }
 
+static json_t *unknown_ids(const struct facet_results *results)
+{
+    json_t *object = json_object();
+    const struct facet_test *test;
+    const char *id;
+
+    for (size_t n = 0; (id = facet_results_unknown(results, n, &test)) != NULL; n++) {
+        (void)json_object_set_new(object, id, json_sprintf("%s: %s", test->suite, test->name));
+    }
+    return object;
+}
+
+static json_t *missing_ids(const struct facet_results *results, const char *only)
+{
+    json_t *ids = json_array();
+
+    for (size_t i = 0; i < facet_requirement_row_count; i++) {
+        const struct facet_requirement_row *row = &facet_requirement_rows[i];
+        if (in_area(row, only) && !is_named(results, row)) {
+            (void)json_array_append_new(ids, json_string(row->id));
+        }
+    }
+    return ids;
+}
+
 static void print_area(const struct area *area)
 {
     double share = area->rows > 0 ? 100.0 * (double)area->named / (double)area->rows : 0;
@@ -224,40 +122,33 @@ static void print_area(const struct area *area)
     printf("%-6s %6zu %6zu %6.1f %%\n", area->name, area->rows, area->named, share);
 }
 
-static void print_text(const struct coverage *c,
-                       const struct area *areas,
-                       size_t count,
-                       const char *only,
-                       bool missing)
+static void print_counts(const struct area *areas, size_t count, json_t *missing, json_t *unknown)
 {
     struct area sum = sum_of(areas, count);
     const char *id;
-    json_t *test;
+    json_t *value;
+    size_t i;
 
     printf("%-6s %6s %6s %8s\n", "area", "rows", "named", "share");
-    for (size_t i = 0; i < count; i++) {
+    for (i = 0; i < count; i++) {
         print_area(&areas[i]);
     }
     print_area(&sum);
-    for (size_t i = 0; missing && i < facet_requirement_row_count; i++) {
-        if (!c->named[i] && in_area(c->sorted[i], only)) {
-            printf("%s\t%s\n", c->sorted[i]->id, c->sorted[i]->requirement);
-        }
-    }
-    json_object_foreach(c->unknown, id, test)
+    json_array_foreach(missing, i, value)
     {
-        printf("unknown ID %s in %s\n", id, json_string_value(test));
+        id = json_string_value(value);
+        printf("%s\t%s\n", id, facet_requirement_find(id)->requirement);
+    }
+    json_object_foreach(unknown, id, value)
+    {
+        printf("unknown ID %s in %s\n", id, json_string_value(value));
     }
 }
 
-static json_t *to_json(const struct coverage *c,
-                       const struct area *areas,
-                       size_t count,
-                       const char *only,
-                       bool missing)
+static json_t *counts_json(const struct area *areas, size_t count, json_t *missing, json_t *unknown)
 {
     struct area sum = sum_of(areas, count);
-    json_t *list = json_array(), *object, *ids;
+    json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
         (void)json_array_append_new(list,
@@ -269,69 +160,161 @@ static json_t *to_json(const struct coverage *c,
                                               "named",
                                               (json_int_t)areas[i].named));
     }
-    object = json_pack("{s:o, s:I, s:I, s:O}",
-                       "areas",
-                       list,
-                       "rows",
-                       (json_int_t)sum.rows,
-                       "named",
-                       (json_int_t)sum.named,
-                       "unknown",
-                       c->unknown);
-    if (missing && object != NULL) {
-        ids = json_array();
-        for (size_t i = 0; i < facet_requirement_row_count; i++) {
-            if (!c->named[i] && in_area(c->sorted[i], only)) {
-                (void)json_array_append_new(ids, json_string(c->sorted[i]->id));
-            }
-        }
-        (void)json_object_set_new(object, "missing", ids);
-    }
-    return object;
+    return json_pack("{s:o, s:I, s:I, s:O, s:O*}",
+                     "areas",
+                     list,
+                     "rows",
+                     (json_int_t)sum.rows,
+                     "named",
+                     (json_int_t)sum.named,
+                     "unknown",
+                     unknown,
+                     "missing",
+                     missing);
 }
 
-static int report(const struct cli_args *args, struct coverage *c)
+static int report_counts(const struct cli_args *args, const struct facet_results *results)
 {
-    const char *only = cli_value(args, "area"), *folder = cli_value(args, "results");
+    const char *only = cli_value(args, "area");
     struct area areas[MAX_AREAS];
-    struct facet_error err = {0};
-    char beside[4096];
-    bool found, missing = cli_given(args, "missing");
-    size_t count;
+    size_t count = count_areas(results, only, areas);
+    json_t *missing = NULL, *unknown;
+    int code = CLI_OK;
 
-    default_folder(beside, sizeof beside);
-    if (read_folder(c, folder != NULL ? folder : beside, &found, &err) != FACET_OK) {
-        return cli_bad_error(args, &err);
-    }
-    if (!found && folder != NULL) {
-        return cli_bad(args, "%s: there is no such folder of test results", folder);
-    }
-    if (!found) {
-        fprintf(stderr, "facet coverage: no test has run yet (`make test` fills %s)\n", beside);
-    }
-    count = count_areas(c, only, areas);
     if (count == 0) {
         return cli_bad(args, "no requirement has an ID that starts with '%s-'", only);
     }
-    if (!args->json) {
-        print_text(c, areas, count, only, missing);
-    } else if (cli_print_json(args, to_json(c, areas, count, only, missing)) != CLI_OK) {
-        return CLI_BAD;
+    if (cli_given(args, "missing")) {
+        missing = missing_ids(results, only);
     }
-    return json_object_size(c->unknown) > 0 ? CLI_NO : CLI_OK;
+    unknown = unknown_ids(results);
+    if (args->json) {
+        code = cli_print_json(args, counts_json(areas, count, missing, unknown));
+    } else {
+        print_counts(areas, count, missing, unknown);
+    }
+    if (code == CLI_OK && json_object_size(unknown) > 0) {
+        code = CLI_NO;
+    }
+    json_decref(missing);
+    json_decref(unknown);
+    return code;
+}
+
+/* -- Rows -----------------------------------------------------------------------------------------
+ */
+
+/* An ID, an area (RT), or a pattern (RT-05*), in any case. */
+static bool is_asked(const char *pattern, const struct facet_requirement_row *row)
+{
+    char upper[32];
+    size_t n = 0;
+
+    for (; pattern[n] != '\0' && n < sizeof upper - 1; n++) {
+        upper[n] = (char)toupper((unsigned char)pattern[n]);
+    }
+    upper[n] = '\0';
+    return in_area(row, pattern) || fnmatch(upper, row->id, 0) == 0;
+}
+
+/* The first pattern that no row answers to, or NULL. */
+static const char *idle_pattern(const struct cli_args *args)
+{
+    for (int p = 0; p < args->positional_count; p++) {
+        size_t i = 0;
+        while (i < facet_requirement_row_count &&
+               !is_asked(args->positional[p], &facet_requirement_rows[i])) {
+            i++;
+        }
+        if (i == facet_requirement_row_count) {
+            return args->positional[p];
+        }
+    }
+    return NULL;
+}
+
+static void print_row(const struct facet_results *results, const struct facet_requirement_row *row)
+{
+    const struct facet_test *test = facet_results_test(results, row, 0);
+    const char *id = row->id;
+
+    if (test == NULL) {
+        printf("%-10s none\n", id);
+    }
+    for (size_t n = 0; (test = facet_results_test(results, row, n)) != NULL; n++) {
+        printf("%-10s %s  %s:%s\n", id, facet_outcome_name[test->outcome], test->suite, test->name);
+        id = "";
+    }
+}
+
+static int report_rows(const struct cli_args *args, const struct facet_results *results)
+{
+    const char *only = cli_value(args, "area"), *idle = idle_pattern(args);
+    json_t *list;
+
+    if (idle != NULL) {
+        return cli_bad(args, "no requirement has the ID '%s' or one of that area or pattern", idle);
+    }
+    list = json_array();
+    for (size_t i = 0; i < facet_requirement_row_count; i++) {
+        const struct facet_requirement_row *row = &facet_requirement_rows[i];
+        bool asked = args->positional_count == 0;
+        for (int p = 0; p < args->positional_count && !asked; p++) {
+            asked = is_asked(args->positional[p], row);
+        }
+        if (!asked || !in_area(row, only)) {
+            continue;
+        }
+        if (args->json) {
+            const char *result = facet_outcome_name[facet_results_outcome(results, row)];
+            (void)json_array_append_new(list,
+                                        json_pack("{s:s, s:s, s:o}",
+                                                  "id",
+                                                  row->id,
+                                                  "result",
+                                                  result,
+                                                  "tests",
+                                                  facet_card_tests(results, row)));
+        } else {
+            print_row(results, row);
+        }
+    }
+    if (args->json) {
+        return cli_print_json(args, json_pack("{s:o}", "rows", list));
+    }
+    json_decref(list);
+    return CLI_OK;
 }
 
 static int run_coverage(const struct cli_args *args)
 {
-    struct coverage c = {0};
+    const char *folder = cli_value(args, "results");
+    struct facet_results *results = NULL;
     struct facet_error err = {0};
-    int code = coverage_init(&c, &err) == FACET_OK ? report(args, &c) : cli_bad_error(args, &err);
+    bool rows = cli_given(args, "rows");
+    char beside[4096];
+    int code;
 
-    coverage_free(&c);
+    if (!rows && args->positional_count > 0) {
+        return cli_bad(args, "'%s' needs --rows before it", args->positional[0]);
+    }
+    facet_results_folder(beside, sizeof beside);
+    if (facet_results_read(folder != NULL ? folder : beside, &results, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (results == NULL && folder != NULL) {
+        return cli_bad(args, "%s: there is no such folder of test results", folder);
+    }
+    if (results == NULL) {
+        fprintf(stderr, "facet coverage: no test has run yet (`make test` fills %s)\n", beside);
+    }
+    code = rows ? report_rows(args, results) : report_counts(args, results);
+    facet_results_free(results);
     return code;
 }
 
 static const struct cli_option options[] = {
+    {"rows", 'R', NULL, "list rows with the tests that name them and their results"},
     {"area", 'a', "AREA", "only this area: CAP, PM, XM, RSV, RT, GFX, MTX, TILE or G12"},
     {"results", 'r', "DIR", "folder of result files (default: test-results beside the program)"},
     {"missing", 'm', NULL, "list the rows that no passing test names"},
@@ -341,15 +324,20 @@ static const struct cli_option options[] = {
 const struct cli_command cli_cmd_coverage = {
     .name = "coverage",
     .summary = "count the requirements of the contract that a passing test names",
-    .usage = "facet coverage [--area AREA] [--results DIR] [--missing] [--json]",
+    .usage = "facet coverage [--area AREA] [--results DIR] [--missing] [--json]\n"
+             "facet coverage --rows [ID|AREA|PATTERN...] [--results DIR] [--json]",
     .details =
         "Every testable statement of the contract (spec/*.requirements.tsv) has an ID, and every "
         "test names the IDs that it proves. The table shows, per area, how many rows there are and "
         "how many are named by a test that passed in the last `make test`. An ID in the results "
-        "that no row has is reported, and the exit code is then 1.",
-    .examples = "facet coverage\nfacet coverage --area RT --json",
+        "that no row has is reported, and the exit code is then 1.\n"
+        "\n"
+        "With --rows: each row with the tests that name it, as suite:case, and what they said: "
+        "pass, fail, skip, or none where no test names the row. Rows are chosen by ID (RT-052), "
+        "area (RT) or pattern (RT-05*); without any, all are listed.",
+    .examples =
+        "facet coverage\nfacet coverage --area RT --json\nfacet coverage --rows RT-052 'CAP-19*'",
     .options = options,
     .has_json = true,
     .run = run_coverage,
-    .operands = "",
 };

@@ -1,228 +1,32 @@
-/* `facet spec`: reference cards of instructions, CSRs, fields, requirements and resolutions, out of
- * the tables that decoder and assembler use. */
+/* `facet spec`: reference cards of every name of the contract, lists of the names, and a search in
+ * the texts, out of the tables that decoder and assembler use. */
 #include "cli/command.h"
 #include "cli/frame.h"
 
 #include "base/json.h"
 #include "isa/card.h"
+#include "isa/search.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+enum { SHOWN_HITS = 20, SNIPPET = 76 };
+
 static const struct cli_option options[] = {
     {"list",
      'l',
      NULL,
-     "list names; KIND is instructions, csrs, requirements, resolutions or all (default all)"},
-    {"isa", 0, "xphmg|tile", "look in one instruction set only"},
+     "list names by kind, machine and group; KIND as in the details (default all)"},
+    {"search", 's', NULL, "look for the words in names, meanings and texts"},
+    {"isa", 0, "xphmg|tile|gfx12", "look in one machine only"},
+    {"results",
+     'r',
+     "DIR",
+     "folder of test results (default: test-results beside the program, where it exists)"},
     {0},
 };
-
-/* -- Unknown names --------------------------------------------------------------------------------
- */
-
-enum { MAX_SUGGESTIONS = 4 };
-
-struct suggestions {
-    const char *names[MAX_SUGGESTIONS];
-    size_t count;
-};
-
-static void try_name(const struct suggestions *taken,
-                     struct cli_nearest *best,
-                     char words[3][64],
-                     const char *name)
-{
-    for (size_t i = 0; i < taken->count; i++) {
-        if (strcasecmp(taken->names[i], name) == 0) {
-            return;
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        cli_nearest_try(best, words[i], name);
-    }
-}
-
-/* The nearest names, one after the other; the word is tried as given, in small and in capital
- * letters. */
-static void suggest(struct suggestions *s, const char *word, enum facet_isa isa)
-{
-    char words[3][64];
-
-    for (int i = 0; i < 3; i++) {
-        size_t n = 0;
-        for (; word[n] != '\0' && n < sizeof words[i] - 1; n++) {
-            unsigned char c = (unsigned char)word[n];
-            words[i][n] = (char)(i == 0 ? c : i == 1 ? tolower(c) : toupper(c));
-        }
-        words[i][n] = '\0';
-    }
-    while (s->count < MAX_SUGGESTIONS) {
-        struct cli_nearest best = {0};
-        for (int k = 0; k < FACET_ISA_COUNT; k++) {
-            for (size_t i = 0;
-                 i < facet_isa_row_count[k] && (isa == FACET_ISA_COUNT || (int)isa == k);
-                 i++) {
-                try_name(s, &best, words, facet_isa_rows[k][i].mnemonic);
-            }
-        }
-        for (size_t i = 0; i < facet_csr_row_count; i++) {
-            if (isa == FACET_ISA_COUNT || facet_csr_rows[i].isa == isa) {
-                try_name(s, &best, words, facet_csr_rows[i].name);
-            }
-        }
-        for (size_t i = 0; i < facet_requirement_row_count; i++) {
-            try_name(s, &best, words, facet_requirement_rows[i].id);
-        }
-        for (size_t i = 0; i < facet_resolution_row_count; i++) {
-            try_name(s, &best, words, facet_resolution_rows[i].id);
-        }
-        if (best.name == NULL) {
-            return;
-        }
-        s->names[s->count++] = best.name;
-    }
-}
-
-/* CSR.FIELD with a known CSR: the fields are near. */
-static bool suggest_fields(const struct cli_args *args, const char *name, enum facet_isa isa)
-{
-    const char *dot = strrchr(name, '.');
-
-    for (int k = 0; dot != NULL && k < FACET_ISA_COUNT; k++) {
-        uint32_t number;
-        const struct facet_csr_row *row =
-            isa == FACET_ISA_COUNT || (int)isa == k
-                ? facet_csr_find_number(
-                      (enum facet_isa)k, name, (size_t)(dot - name), false, &number)
-                : NULL;
-        if (row != NULL) {
-            struct facet_strbuf fields;
-            facet_strbuf_init(&fields);
-            for (unsigned i = 0; i < row->field_count; i++) {
-                facet_strbuf_printf(&fields, "%s%s", i > 0 ? " " : "", row->fields[i].name);
-            }
-            cli_bad(args,
-                    "%s has no field '%s'; it has %s",
-                    row->name,
-                    dot + 1,
-                    facet_strbuf_text(&fields));
-            facet_strbuf_free(&fields);
-            return true;
-        }
-    }
-    return false;
-}
-
-static int unknown(const struct cli_args *args, const char *name, enum facet_isa isa)
-{
-    struct suggestions s = {0};
-    struct facet_strbuf near;
-
-    if (suggest_fields(args, name, isa)) {
-        return CLI_BAD;
-    }
-    suggest(&s, name, isa);
-    facet_strbuf_init(&near);
-    for (size_t i = 0; i < s.count; i++) {
-        facet_strbuf_printf(&near,
-                            "%s%s",
-                            i == 0             ? "; did you mean "
-                            : i + 1 == s.count ? " or "
-                                               : ", ",
-                            s.names[i]);
-    }
-    int code = cli_bad(args,
-                       "'%s' is no instruction, CSR, field, requirement or resolution%s",
-                       name,
-                       near.length > 0 ? facet_strbuf_text(&near) : "; see 'facet spec --list'");
-    facet_strbuf_free(&near);
-    return code;
-}
-
-/* -- Lists ----------------------------------------------------------------------------------------
- */
-
-struct listing {
-    const struct cli_args *args;
-    enum facet_isa isa;
-    json_t *json;
-    struct facet_strbuf text; /* its `failed` stands for the JSON as well */
-};
-
-static bool wanted(const struct listing *l, enum facet_isa isa)
-{
-    return l->isa == FACET_ISA_COUNT || l->isa == isa;
-}
-
-static void
-entry(struct listing *l, json_t *list, const char *isa, const char *name, const char *what)
-{
-    if (l->args->json) {
-        json_t *item = json_pack("{s:s, s:s?, s:s}", "name", name, "isa", isa, "text", what);
-        l->text.failed |= json_array_append_new(list, item) != 0;
-    } else if (isa != NULL) {
-        facet_strbuf_printf(&l->text, "%-20s %-6s %s\n", name, isa, what);
-    } else {
-        facet_strbuf_printf(&l->text, "%-10s %s\n", name, what);
-    }
-}
-
-static void list_instructions(struct listing *l, json_t *list)
-{
-    for (int isa = 0; isa < FACET_ISA_COUNT; isa++) {
-        for (size_t i = 0; i < facet_isa_row_count[isa] && wanted(l, (enum facet_isa)isa); i++) {
-            const struct facet_insn_row *row = &facet_isa_rows[isa][i];
-            entry(l, list, facet_isa_name[isa], row->mnemonic, row->syntax);
-        }
-    }
-}
-
-static void list_csrs(struct listing *l, json_t *list)
-{
-    for (size_t i = 0; i < facet_csr_row_count; i++) {
-        const struct facet_csr_row *row = &facet_csr_rows[i];
-        if (wanted(l, row->isa)) {
-            entry(l, list, facet_isa_name[row->isa], row->name, row->address);
-        }
-    }
-}
-
-static void list_requirements(struct listing *l, json_t *list)
-{
-    for (size_t i = 0; i < facet_requirement_row_count; i++) {
-        const struct facet_requirement_row *row = &facet_requirement_rows[i];
-        bool tile = strncmp(row->file, "tile", 4) == 0, gfx12 = strncmp(row->file, "gfx12", 5) == 0;
-        if (l->isa == FACET_ISA_COUNT || (!gfx12 && tile == (l->isa == FACET_ISA_TILE))) {
-            entry(l, list, NULL, row->id, row->requirement);
-        }
-    }
-}
-
-static void list_resolutions(struct listing *l, json_t *list)
-{
-    for (size_t i = 0; i < facet_resolution_row_count; i++) {
-        const struct facet_resolution_row *row = &facet_resolution_rows[i];
-        bool tile = strstr(row->file, "tile") != NULL, gfx12 = strstr(row->file, "gfx12") != NULL;
-        if (l->isa == FACET_ISA_COUNT || (!gfx12 && tile == (l->isa == FACET_ISA_TILE))) {
-            entry(l, list, NULL, row->id, row->title);
-        }
-    }
-}
-
-static const struct {
-    const char *name;
-    void (*run)(struct listing *, json_t *);
-} lists[] = {
-    {"instructions", list_instructions},
-    {"csrs", list_csrs},
-    {"requirements", list_requirements},
-    {"resolutions", list_resolutions},
-};
-
-enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
 
 /* Writes one of the two and releases both. */
 static int write_out(const struct cli_args *args, json_t *value, struct facet_strbuf *text)
@@ -245,104 +49,443 @@ static int write_out(const struct cli_args *args, json_t *value, struct facet_st
     return code;
 }
 
-static int run_list(const struct cli_args *args, enum facet_isa isa)
-{
-    struct listing l = {.args = args, .isa = isa, .json = json_object()};
-    bool chosen[LIST_COUNT] = {false}, all = args->positional_count == 0;
+/* -- Unknown names --------------------------------------------------------------------------------
+ */
 
-    facet_strbuf_init(&l.text);
-    for (int i = 0; i < args->positional_count; i++) {
-        size_t k = 0;
-        if (strcmp(args->positional[i], "all") == 0) {
-            all = true;
+enum { MAX_SUGGESTIONS = 4 };
+
+struct suggestions {
+    const char *names[MAX_SUGGESTIONS];
+    size_t count;
+};
+
+static bool taken(const struct suggestions *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (strcasecmp(s->names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The nearest names by edit distance, one after the other; the word is tried as given, in small and
+ * in capital letters, against whole names and against what stands behind their last dot. */
+static void suggest_near(struct suggestions *s, const char *word, unsigned machine)
+{
+    char words[3][64];
+
+    for (int i = 0; i < 3; i++) {
+        size_t n = 0;
+        for (; word[n] != '\0' && n < sizeof words[i] - 1; n++) {
+            unsigned char c = (unsigned char)word[n];
+            words[i][n] = (char)(i == 0 ? c : i == 1 ? tolower(c) : toupper(c));
+        }
+        words[i][n] = '\0';
+    }
+    while (s->count < MAX_SUGGESTIONS) {
+        struct cli_nearest best = {0};
+        for (size_t i = 0; i < facet_item_count; i++) {
+            const struct facet_item *item = &facet_items[i];
+            const char *dot = strrchr(item->name, '.');
+            bool bare = (item->kind == FACET_ITEM_FIELD || item->kind == FACET_ITEM_MEMBER) &&
+                        strchr(word, '.') == NULL;
+            const char *name = bare ? dot + 1 : item->name;
+            for (int k = 0; k < 3 && (machine == FACET_ITEM_ANY || item->machine == machine); k++) {
+                if (!taken(s, name)) {
+                    cli_nearest_try(&best, words[k], name);
+                }
+            }
+        }
+        if (best.name == NULL) {
+            return;
+        }
+        s->names[s->count++] = best.name;
+    }
+}
+
+/* Then names and texts that have the word inside. */
+static void suggest_found(struct suggestions *s, const char *word, unsigned machine)
+{
+    struct facet_hit *hits = calloc(facet_item_count, sizeof *hits);
+    char *words[1] = {(char *)(uintptr_t)word};
+    size_t count = hits != NULL ? facet_search(words, 1, machine, hits) : 0;
+
+    for (size_t i = 0; i < count && s->count < MAX_SUGGESTIONS; i++) {
+        if (!taken(s, hits[i].item->name)) {
+            s->names[s->count++] = hits[i].item->name;
+        }
+    }
+    free(hits);
+}
+
+/* CSR.FIELD with a known CSR: the fields are near. */
+static bool suggest_fields(const struct cli_args *args, const char *name, unsigned machine)
+{
+    const char *dot = strrchr(name, '.');
+
+    for (unsigned k = 0; dot != NULL && k < FACET_ISA_COUNT; k++) {
+        uint32_t number;
+        const struct facet_csr_row *row =
+            machine == FACET_ITEM_ANY || machine == k
+                ? facet_csr_find_number(
+                      (enum facet_isa)k, name, (size_t)(dot - name), false, &number)
+                : NULL;
+        if (row != NULL) {
+            struct facet_strbuf fields;
+            facet_strbuf_init(&fields);
+            for (unsigned i = 0; i < row->field_count; i++) {
+                facet_strbuf_printf(&fields, "%s%s", i > 0 ? " " : "", row->fields[i].name);
+            }
+            cli_bad(args,
+                    "%s has no field '%s'; it has %s",
+                    row->name,
+                    dot + 1,
+                    facet_strbuf_text(&fields));
+            facet_strbuf_free(&fields);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int unknown(const struct cli_args *args, const char *name, unsigned machine)
+{
+    struct suggestions s = {0};
+    struct facet_strbuf near;
+    int code;
+
+    if (suggest_fields(args, name, machine)) {
+        return CLI_BAD;
+    }
+    suggest_near(&s, name, machine);
+    suggest_found(&s, name, machine);
+    facet_strbuf_init(&near);
+    for (size_t i = 0; i < s.count; i++) {
+        const char *gap = i == 0 ? "; did you mean " : i + 1 == s.count ? " or " : ", ";
+        facet_strbuf_printf(&near, "%s%s", gap, s.names[i]);
+    }
+    code = cli_bad(args,
+                   "'%s' is no name of the contract%s",
+                   name,
+                   near.length > 0 ? facet_strbuf_text(&near) : "; see 'facet spec --list'");
+    facet_strbuf_free(&near);
+    return code;
+}
+
+/* -- Lists ----------------------------------------------------------------------------------------
+ */
+
+/* "instructions" for "instruction", "aliases" for "alias". */
+static bool is_plural(const char *word, const char *kind)
+{
+    size_t n = strlen(kind);
+
+    return strncmp(word, kind, n) == 0 &&
+           strcmp(word + n, n > 0 && kind[n - 1] == 's' ? "es" : "s") == 0;
+}
+
+static bool same_group(const struct facet_item *a, const struct facet_item *b)
+{
+    return a->kind == b->kind && a->machine == b->machine && strcmp(a->group, b->group) == 0;
+}
+
+static const char *title_of(const char *group)
+{
+    for (size_t i = 0; i < facet_extension_row_count; i++) {
+        if (strcmp(facet_extension_rows[i].name, group) == 0) {
+            return facet_extension_rows[i].title;
+        }
+    }
+    return "";
+}
+
+/* The group that begins with items[first], under its heading. */
+static void list_group(struct facet_strbuf *out, size_t first, const char *plural)
+{
+    const struct facet_item *head = &facet_items[first];
+    const char *machine = facet_item_machine_name[head->machine], *title = title_of(head->group);
+    int width = 0;
+
+    facet_strbuf_printf(out,
+                        "%s%s%s%s, %s%s%s\n",
+                        out->length > 0 ? "\n" : "",
+                        plural,
+                        machine[0] != '\0' ? " of " : "",
+                        machine,
+                        head->group,
+                        title[0] != '\0' ? ": " : "",
+                        title);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = first; i < facet_item_count; i++) {
+            int n = (int)strlen(facet_items[i].name);
+            if (!same_group(head, &facet_items[i])) {
+                continue;
+            }
+            if (pass == 0) {
+                width = n > width ? n : width;
+            } else {
+                facet_strbuf_printf(
+                    out, "  %-*s %s\n", width, facet_items[i].name, facet_items[i].text);
+            }
+        }
+    }
+}
+
+static void list_kind(struct facet_strbuf *out, json_t *all, unsigned kind, unsigned machine)
+{
+    const char *name = facet_item_kind_name[kind];
+    json_t *list = json_array();
+    char plural[32];
+
+    (void)snprintf(plural, sizeof plural, "%s%s", name, name[strlen(name) - 1] == 's' ? "es" : "s");
+    for (size_t i = 0; i < facet_item_count; i++) {
+        const struct facet_item *item = &facet_items[i];
+        bool first = true;
+        if (item->kind != kind || (machine != FACET_ITEM_ANY && item->machine != machine)) {
             continue;
         }
-        while (k < LIST_COUNT && strcmp(lists[k].name, args->positional[i]) != 0) {
+        for (size_t k = i; k-- > 0 && first;) {
+            first = !same_group(item, &facet_items[k]);
+        }
+        if (first) {
+            list_group(out, i, plural);
+        }
+        out->failed |= json_array_append_new(list,
+                                             json_pack("{s:s, s:s, s:s, s:s}",
+                                                       "name",
+                                                       item->name,
+                                                       "isa",
+                                                       facet_item_machine_name[item->machine],
+                                                       "group",
+                                                       item->group,
+                                                       "text",
+                                                       item->text)) != 0;
+    }
+    out->failed |= json_object_set_new(all, plural, list) != 0;
+}
+
+static int run_list(const struct cli_args *args, unsigned machine)
+{
+    bool chosen[FACET_ITEM_KINDS] = {false}, all = args->positional_count == 0;
+    struct facet_strbuf text;
+    json_t *json;
+
+    for (int i = 0; i < args->positional_count; i++) {
+        unsigned k = 0;
+        while (k < FACET_ITEM_KINDS && !is_plural(args->positional[i], facet_item_kind_name[k])) {
             k++;
         }
-        if (k == LIST_COUNT) {
-            json_decref(l.json);
-            facet_strbuf_free(&l.text);
-            return cli_bad(args,
-                           "no list '%s'; there are instructions, csrs, requirements, "
-                           "resolutions and all",
-                           args->positional[i]);
+        if (strcmp(args->positional[i], "all") == 0) {
+            all = true;
+        } else if (k == FACET_ITEM_KINDS) {
+            return cli_bad(args, "no list '%s'; see 'facet spec --help'", args->positional[i]);
+        } else {
+            chosen[k] = true;
         }
-        chosen[k] = true;
     }
-    for (size_t k = 0; k < LIST_COUNT; k++) {
+    facet_strbuf_init(&text);
+    json = json_object();
+    for (unsigned k = 0; k < FACET_ITEM_KINDS; k++) {
         if (all || chosen[k]) {
-            json_t *list = json_array();
-            lists[k].run(&l, list);
-            (void)json_object_set_new(l.json, lists[k].name, list);
+            list_kind(&text, json, k, machine);
         }
     }
-    return write_out(args, l.json, &l.text);
+    return write_out(args, json, &text);
+}
+
+/* -- Search ---------------------------------------------------------------------------------------
+ */
+
+/* A line of the text around the place: from the start where it fits, whole words, no newlines. */
+static void put_snippet(struct facet_strbuf *out, const char *text, size_t at)
+{
+    size_t start = at < SNIPPET / 2 ? 0 : at - SNIPPET / 2, length;
+
+    while (start > 0 && text[start - 1] != ' ' && text[start - 1] != '\n') {
+        start--;
+    }
+    length = strlen(text + start);
+    if (length > SNIPPET) {
+        length = SNIPPET;
+        while (length > 0 && text[start + length] != ' ') {
+            length--;
+        }
+    }
+    facet_strbuf_puts(out, start > 0 ? "... " : "");
+    for (size_t i = 0; i < length; i++) {
+        char c = text[start + i];
+        if (c != '\n' || (i > 0 && text[start + i - 1] != '\n')) {
+            facet_strbuf_putc(out, c == '\n' ? ' ' : c);
+        }
+    }
+    facet_strbuf_puts(out, text[start + length] != '\0' ? " ...\n" : "\n");
+}
+
+static void put_hit(struct facet_strbuf *out, json_t *list, const struct facet_hit *hit, bool shown)
+{
+    struct facet_strbuf snippet;
+
+    facet_strbuf_init(&snippet);
+    put_snippet(&snippet, hit->text, hit->at);
+    if (shown) {
+        facet_strbuf_printf(out,
+                            "%s   %s%s%s\n    %s",
+                            hit->item->name,
+                            facet_item_machine_name[hit->item->machine],
+                            hit->item->machine == FACET_ITEM_ANY ? "" : " ",
+                            facet_item_kind_name[hit->item->kind],
+                            facet_strbuf_text(&snippet));
+    }
+    if (snippet.length > 0) {
+        snippet.text[--snippet.length] = '\0';
+    }
+    out->failed |= snippet.failed ||
+                   json_array_append_new(list,
+                                         json_pack("{s:s, s:s, s:s, s:s, s:i}",
+                                                   "name",
+                                                   hit->item->name,
+                                                   "kind",
+                                                   facet_item_kind_name[hit->item->kind],
+                                                   "isa",
+                                                   facet_item_machine_name[hit->item->machine],
+                                                   "text",
+                                                   facet_strbuf_text(&snippet),
+                                                   "score",
+                                                   (int)hit->score)) != 0;
+    facet_strbuf_free(&snippet);
+}
+
+static int run_search(const struct cli_args *args, unsigned machine)
+{
+    struct facet_hit *hits = calloc(facet_item_count, sizeof *hits);
+    json_t *list = json_array();
+    struct facet_strbuf text;
+    size_t count;
+
+    if (hits == NULL || list == NULL) {
+        free(hits);
+        json_decref(list);
+        return cli_bad(args, "out of memory");
+    }
+    count = facet_search(args->positional, (size_t)args->positional_count, machine, hits);
+    facet_strbuf_init(&text);
+    for (size_t i = 0; i < count; i++) {
+        put_hit(&text, list, &hits[i], i < SHOWN_HITS);
+    }
+    free(hits);
+    if (count == 0) {
+        json_decref(list);
+        facet_strbuf_free(&text);
+        if (args->positional_count == 1) {
+            return unknown(args, args->positional[0], machine);
+        }
+        return cli_bad(args, "no name or text of the contract has all of these words");
+    }
+    if (count > SHOWN_HITS) {
+        facet_strbuf_printf(
+            &text, "... and %zu more, all with --json\n", count - (size_t)SHOWN_HITS);
+    }
+    return write_out(args, json_pack("{s:o}", "hits", list), &text);
 }
 
 /* -- Cards ----------------------------------------------------------------------------------------
  */
 
-static int run(const struct cli_args *args)
+static int
+run_cards(const struct cli_args *args, unsigned machine, const struct facet_results *results)
 {
-    const char *isa_name = cli_value(args, "isa");
-    enum facet_isa isa = FACET_ISA_COUNT;
-
-    if (isa_name != NULL) {
-        isa = strcmp(isa_name, "tile") == 0 ? FACET_ISA_TILE : FACET_ISA_XPHMG;
-    }
-    if (cli_given(args, "list")) {
-        return run_list(args, isa);
-    }
-    if (args->positional_count == 0) {
-        return cli_bad(
-            args,
-            "which name? For example 'facet spec RT.BBOX'; 'facet spec --list' lists them all");
-    }
     json_t *cards = json_array();
     struct facet_strbuf text;
 
     facet_strbuf_init(&text);
     for (int i = 0; i < args->positional_count; i++) {
         struct facet_card found[FACET_CARD_MAX];
-        size_t count = facet_card_find(args->positional[i], isa, found);
+        size_t count = facet_card_find(args->positional[i], machine, found);
         if (count == 0) {
             json_decref(cards);
             facet_strbuf_free(&text);
-            return unknown(args, args->positional[i], isa);
+            return unknown(args, args->positional[i], machine);
         }
         for (size_t k = 0; k < count; k++) {
             if (args->json) {
-                text.failed |= json_array_append_new(cards, facet_card_json(&found[k])) != 0;
+                text.failed |=
+                    json_array_append_new(cards, facet_card_record(&found[k], results)) != 0;
                 continue;
             }
             if (text.length > 0) {
                 facet_strbuf_puts(&text, "\n");
             }
-            facet_card_text(&found[k], &text);
+            facet_card_text(&found[k], results, &text);
         }
     }
     return write_out(args, json_pack("{s:o}", "cards", cards), &text);
 }
 
+static int run(const struct cli_args *args)
+{
+    const char *isa = cli_value(args, "isa"), *folder = cli_value(args, "results");
+    unsigned machine = FACET_ITEM_ANY;
+    struct facet_results *results = NULL;
+    struct facet_error err = {0};
+    char beside[4096];
+    int code;
+
+    for (unsigned m = 0; isa != NULL && m < FACET_ITEM_ANY; m++) {
+        machine = strcmp(isa, facet_item_machine_name[m]) == 0 ? m : machine;
+    }
+    if (cli_given(args, "list")) {
+        return run_list(args, machine);
+    }
+    if (args->positional_count == 0) {
+        return cli_bad(
+            args,
+            "which name? For example 'facet spec RT.BBOX'; 'facet spec --list' lists them all");
+    }
+    if (cli_given(args, "search")) {
+        return run_search(args, machine);
+    }
+    facet_results_folder(beside, sizeof beside);
+    if (facet_results_read(folder != NULL ? folder : beside, &results, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (folder != NULL && results == NULL) {
+        return cli_bad(args, "%s: there is no such folder of test results", folder);
+    }
+    code = run_cards(args, machine, results);
+    facet_results_free(results);
+    return code;
+}
+
 const struct cli_command cli_cmd_spec = {
     .name = "spec",
     .summary = "show what the contract says about a name",
-    .usage = "facet spec NAME... [--isa xphmg|tile] [--json]\n"
-             "facet spec --list [KIND...] [--isa xphmg|tile] [--json]",
-    .details = "Prints the reference card of an instruction, a pseudo-instruction, a CSR (by name "
-               "or number), a field "
-               "CSR.FIELD, a requirement or a resolution: encoding, fields, syntax, semantics, "
-               "reset values, and the "
-               "requirement and resolution IDs that have to do with it. Case does not matter.\n"
-               "\n"
-               "A mnemonic that both instruction sets have gives both cards; --isa chooses one. An "
-               "unknown name is "
-               "answered with the nearest ones and exit code 2.",
+    .usage = "facet spec NAME... [--isa xphmg|tile|gfx12] [--results DIR] [--json]\n"
+             "facet spec --search WORD... [--isa xphmg|tile|gfx12] [--json]\n"
+             "facet spec --list [KIND...] [--isa xphmg|tile|gfx12] [--json]",
+    .details =
+        "Prints the reference card of a name: an instruction, a pseudo-instruction, a CSR (by name "
+        "or number), a field CSR.FIELD, an operand INSTRUCTION.operand, a structure in memory, a "
+        "member STRUCTURE.member, a requirement, a resolution, a word of the glossary, a document "
+        "or an extension. A name that several of "
+        "them share (APPLY0, VFMA, MODE, CULL_BACK) gives one card that lists them. Case does not "
+        "matter.\n"
+        "\n"
+        "Each card ends with the requirement and resolution rows that have to do with the name; "
+        "requirements show the tests that name them and their last results, where there are any "
+        "(`make test` leaves them beside the program).\n"
+        "\n"
+        "--search finds names whose texts have all the words, best first. --list lists the names "
+        "of one or more kinds: instructions, aliases, csrs, fields, structures, members, "
+        "requirements, resolutions, words, documents, extensions. A name that both instruction "
+        "sets have gives both cards; "
+        "--isa chooses one. An unknown name is answered with the nearest ones and exit code 2.",
     .examples = "facet spec RT.BBOX\n"
                 "facet spec CAP.PREC.MODE.ZMODE\n"
+                "facet spec VFMA APPLY0 RSTATE.blend\n"
                 "facet spec 0x7D0 --json\n"
                 "facet spec CAP-137 R-CAP-09\n"
+                "facet spec --search watertight edge\n"
                 "facet spec --list csrs --isa tile\n",
     .options = options,
     .has_json = true,

@@ -314,7 +314,7 @@ def emit_prose(spec, out):
         out.append("    {%s}," % ", ".join(c_string(r[k]) for k in ("id", "title", "text", "path")))
     out.append("};")
     out.append("const size_t facet_resolution_row_count = %d;" % len(spec.resolutions))
-    titles = sorted(set((r["extension"], r["title"]) for r in spec.extension_rules))
+    titles = spec.extension_titles()
     out.append("const struct facet_extension_row facet_extension_rows[] = {")
     for name, title in titles:
         out.append("    {%s, %s}," % (c_string(name), c_string(title)))

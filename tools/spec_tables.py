@@ -118,7 +118,7 @@ class Spec:
         self.insns = OrderedDict((isa, []) for isa in INSN_FILES)
         self.aliases = OrderedDict((isa, []) for isa in INSN_FILES)
         self.operand_rules, self.extension_rules = [], []
-        self.csrs, self.requirements, self.resolutions = [], [], []
+        self.csrs, self.requirements, self.resolutions, self.documents = [], [], [], []
         self.layouts = []
 
     def say(self, path, line, what):
@@ -136,6 +136,7 @@ class Spec:
             for path in files:
                 self.read_csrs(isa, path)
         self.check_csr_addresses()
+        self.documents = [r for _, r in self.rows("documents.tsv", layout_tables.DOCUMENT_COLUMNS)]
         self.read_requirements()
         self.read_resolutions()
         self.layouts = layout_tables.read(self)
@@ -211,6 +212,10 @@ class Spec:
     def read_extension_rules(self):
         for n, r in self.rows("extensions.tsv", EXTENSION_COLUMNS):
             self.extension_rules.append(dict(r, line=n, used=False, rows=r["rows"].split()))
+
+    def extension_titles(self):
+        """(name, title) of each extension, by name."""
+        return sorted(set((r["extension"], r["title"]) for r in self.extension_rules))
 
     def read_insns(self, isa, path):
         for n, r in self.rows(path, INSN_COLUMNS):

@@ -1,12 +1,11 @@
-/* Reference cards as text: bit diagram, tables, wrapped prose. */
+/* Reference cards as text: the members of a record under their headings, tables, wrapped prose. */
 #include "isa/card.h"
 
 #include <string.h>
 
-enum { LINE_WIDTH = 98 };
+enum { LINE_WIDTH = 98, MANY_ROWS = 48, MANY_NAMES = 60 };
 
-/* Prose after `indent` spaces, broken at spaces. Newlines in the text stay. */
-static void put_wrapped(struct facet_strbuf *out, unsigned indent, const char *text)
+void facet_card_wrap(struct facet_strbuf *out, unsigned indent, const char *text)
 {
     while (*text != '\0') {
         size_t room = LINE_WIDTH - indent, n = strcspn(text, "\n");
@@ -125,316 +124,43 @@ static void put_diagram(struct facet_strbuf *out, const struct facet_insn_row *r
         }
         facet_strbuf_putc(out, line == 1 ? '|' : '+');
     }
-    facet_strbuf_puts(out, "\n\n");
+    facet_strbuf_puts(out, "\n");
 }
 
-/* -- Parts that several cards have ----------------------------------------------------------------
+/* -- Members of a record --------------------------------------------------------------------------
  */
 
-static void put_requirements(struct facet_strbuf *out, const struct facet_card *card)
+static const char *string_of(const json_t *record, const char *key)
 {
-    const struct facet_requirement_row *row;
-    struct facet_strbuf ids;
-    size_t from = 0;
+    const char *text = json_string_value(json_object_get(record, key));
 
-    facet_strbuf_init(&ids);
-    while ((row = facet_card_next_requirement(card, &from)) != NULL) {
-        facet_strbuf_printf(&ids, "%s%s", ids.length > 0 ? " " : "", row->id);
-    }
-    if (ids.length > 0) {
-        facet_strbuf_puts(out, "\nRequirements\n");
-        put_wrapped(out, 2, facet_strbuf_text(&ids));
-    }
-    out->failed |= ids.failed;
-    facet_strbuf_free(&ids);
+    return text != NULL ? text : "";
 }
 
-static void put_resolutions(struct facet_strbuf *out, const struct facet_card *card)
+static int number_of(const json_t *record, const char *key)
 {
-    const struct facet_resolution_row *row;
-    size_t from = 0;
-    const char *head = "\nResolutions\n";
-
-    while ((row = facet_card_next_resolution(card, &from)) != NULL) {
-        facet_strbuf_printf(out, "%s  %-10s %s\n", head, row->id, row->title);
-        head = "";
-    }
+    return (int)json_integer_value(json_object_get(record, key));
 }
 
-static const char *title_of(const char *extension)
+static bool is_kind(const json_t *record, const char *kind)
 {
-    for (size_t i = 0; i < facet_extension_row_count; i++) {
-        if (strcmp(facet_extension_rows[i].name, extension) == 0) {
-            return facet_extension_rows[i].title;
-        }
-    }
-    return "";
+    return strcmp(string_of(record, "kind"), kind) == 0;
 }
 
-/* -- Instructions ---------------------------------------------------------------------------------
- */
-
-static void put_bits(char *text, size_t size, const struct facet_operand *o)
+static void put_prose(struct facet_strbuf *out, const json_t *value, const json_t *record)
 {
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (unsigned p = 0; p < o->piece_count && used < size; p++) {
-        unsigned lo = o->pieces[p].word_lo, hi = lo + o->pieces[p].width - 1u;
-        int n = hi == lo ? snprintf(text + used, size - used, "%s%u", p > 0 ? " " : "", hi)
-                         : snprintf(text + used, size - used, "%s%u:%u", p > 0 ? " " : "", hi, lo);
-        used += (size_t)n;
-    }
-    if (o->piece_count == 0) {
-        (void)snprintf(text, size, "-");
-    }
-}
-
-static void put_operand(struct facet_strbuf *out, const struct facet_operand *o, int bits_width)
-{
-    char bits[64];
-
-    put_bits(bits, sizeof bits, o);
-    facet_strbuf_printf(out,
-                        "  %-10s %-*s %s",
-                        o->name,
-                        bits_width,
-                        bits,
-                        o->hidden ? "not written, ignored" : o->meaning);
-    if (o->optional) {
-        facet_strbuf_printf(out, "; default %d", o->default_value);
-    }
-    if (o->second_name != NULL) {
-        facet_strbuf_printf(out, "; also called %s", o->second_name);
-    }
-    facet_strbuf_putc(out, '\n');
-    if (o->symbols != NULL) {
-        facet_strbuf_printf(out, "  %-10s %-*s ", "", bits_width, "");
-        for (const struct facet_symbol *s = o->symbols; s->name != NULL; s++) {
-            facet_strbuf_printf(out, "%s%u %s", s > o->symbols ? ", " : "", s->value, s->name);
-        }
-        facet_strbuf_putc(out, '\n');
-    }
-}
-
-static void put_operands(struct facet_strbuf *out, const struct facet_insn_row *row)
-{
-    int width = 5;
-    char bits[64];
-
-    for (unsigned i = 0; i < row->operand_count; i++) {
-        put_bits(bits, sizeof bits, &row->operands[i]);
-        width = (int)strlen(bits) > width ? (int)strlen(bits) : width;
-    }
-    if (row->operand_count > 0) {
-        facet_strbuf_puts(out, "\nFields\n");
-    }
-    for (unsigned i = 0; i < row->operand_count; i++) {
-        put_operand(out, &row->operands[i], width);
-    }
-}
-
-static void put_legality(struct facet_strbuf *out, const struct facet_insn_row *row)
-{
-    unsigned conditions = 0;
-
-    facet_strbuf_puts(out, "\nLegal\n  ");
-    for (unsigned i = 0; i < row->operand_count; i++) {
-        const struct facet_operand *o = &row->operands[i];
-        for (int v = 0; v < 32; v++) {
-            if (!facet_operand_legal(o, v) && (v > 0 || o->nonzero)) {
-                facet_strbuf_printf(
-                    out, "%s%s is not %d", conditions++ > 0 ? ", " : "when ", o->name, v);
-            }
-        }
-    }
-    facet_strbuf_printf(out,
-                        "%s\n",
-                        conditions > 0            ? ""
-                        : row->operand_count == 0 ? "this one word"
-                                                  : "with every value of its fields");
-}
-
-static void text_insn(struct facet_strbuf *out, const struct facet_card *card)
-{
-    const struct facet_insn_row *row = card->insn;
-    uint32_t word = facet_card_example(row, card->isa);
-    char text[160];
-
-    facet_strbuf_printf(out,
-                        "%s   %s instruction, %s (%s)\n\n",
-                        row->mnemonic,
-                        facet_isa_name[card->isa],
-                        row->extension,
-                        title_of(row->extension));
-    put_diagram(out, row);
-    facet_strbuf_printf(out, "Syntax\n  %s\n", row->syntax);
-    put_operands(out, row);
-    facet_strbuf_puts(out, "\nSemantics\n");
-    put_wrapped(out, 2, row->semantics);
-    put_legality(out, row);
-    facet_isa_print(card->isa, word, 0, NULL, text, sizeof text);
-    facet_strbuf_printf(out, "\nExample\n  0x%0*x  %s\n", 2 * row->length, word, text);
-    facet_strbuf_printf(out,
-                        "\nEncoding\n  (word & 0x%0*x) == 0x%0*x, spec/%s:%u\n",
-                        2 * row->length,
-                        row->mask,
-                        2 * row->length,
-                        row->match,
-                        row->file,
-                        row->line);
-    put_requirements(out, card);
-    put_resolutions(out, card);
-}
-
-static void text_alias(struct facet_strbuf *out, const struct facet_card *card)
-{
-    const struct facet_alias_row *alias = card->alias;
-    const char *expansion = strcmp(alias->expansion, "@li") == 0
-                                ? "the shortest sequence of lui, addi, addiw and slli for the value"
-                                : alias->expansion;
-
-    facet_strbuf_printf(out,
-                        "%s   %s pseudo-instruction: %s\n\n",
-                        alias->mnemonic,
-                        facet_isa_name[card->isa],
-                        alias->note);
-    facet_strbuf_printf(out,
-                        "Syntax\n  %s%s%s\n\nStands for\n",
-                        alias->mnemonic,
-                        alias->operands[0] != '\0' ? " " : "",
-                        alias->operands);
-    while (*expansion != '\0') {
-        const char *end = strstr(expansion, "; ");
-        size_t n = end != NULL ? (size_t)(end - expansion) : strlen(expansion);
-        facet_strbuf_printf(out, "  %.*s\n", (int)n, expansion);
-        expansion += end != NULL ? n + 2 : n;
-    }
-    put_requirements(out, card);
-    put_resolutions(out, card);
-}
-
-/* -- CSRs -----------------------------------------------------------------------------------------
- */
-
-static const char *const access_names[] = {"RO", "RW", "W1C", "WARL"};
-static const char *const access_texts[] = {
-    "read only", "read and write", "write 1 to clear", "write anything, reads back a legal value"};
-
-static void field_bits(char *text, size_t size, const struct facet_csr_field *f)
-{
-    if (f->hi == f->lo) {
-        (void)snprintf(text, size, "%u", f->hi);
-    } else {
-        (void)snprintf(text, size, "%u:%u", f->hi, f->lo);
-    }
-}
-
-static void put_csr_head(struct facet_strbuf *out, const struct facet_card *card)
-{
-    const struct facet_csr_row *row = card->csr;
-    char name[64];
-
-    facet_csr_name(row, card->number, name, sizeof name);
-    facet_strbuf_printf(out,
-                        "%s%s%s   %s CSR, %u bits, spec/%s\n\n",
-                        card->number == row->alias && row->alias != 0 ? row->name : name,
-                        card->field != NULL ? "." : "",
-                        card->field != NULL ? card->field->name : "",
-                        facet_isa_name[row->isa],
-                        row->width,
-                        row->file);
-    facet_strbuf_printf(out, "Address\n  %s", row->address);
-    if (row->count > 1) {
-        facet_strbuf_printf(out, ", %u registers, this one at 0x%03X", row->count, card->number);
-    }
-    if (row->alias != 0) {
-        facet_strbuf_printf(
-            out, ": 0x%03X for CSR instructions, 0x%X through XISEL", row->alias, row->number);
-    }
-    facet_strbuf_putc(out, '\n');
-}
-
-static void text_csr(struct facet_strbuf *out, const struct facet_card *card)
-{
-    const struct facet_csr_row *row = card->csr;
-    bool fixed = true;
-    int name_width = 4;
-
-    put_csr_head(out, card);
-    for (unsigned i = 0; i < row->field_count; i++) {
-        const struct facet_csr_field *f = &row->fields[i];
-        int n = (int)strlen(f->name);
-        name_width = n > name_width ? n : name_width;
-        fixed &= f->reset_text[0] >= '0' && f->reset_text[0] <= '9';
-    }
-    facet_strbuf_printf(out,
-                        "\nReset\n  0x%0*llx%s\n\nFields\n",
-                        row->width == 32 ? 8 : 16,
-                        (unsigned long long)facet_card_reset(row),
-                        fixed ? "" : ", apart from fields whose reset is not a number");
-    for (unsigned i = row->field_count; i-- > 0;) {
-        const struct facet_csr_field *f = &row->fields[i];
-        char bits[16];
-        field_bits(bits, sizeof bits, f);
-        facet_strbuf_printf(out,
-                            "  %-7s %-*s %-4s %-8s %s\n",
-                            bits,
-                            name_width,
-                            f->name,
-                            access_names[f->access],
-                            f->reset_text,
-                            f->meaning);
-    }
-    put_requirements(out, card);
-    put_resolutions(out, card);
-}
-
-static void text_field(struct facet_strbuf *out, const struct facet_card *card)
-{
-    const struct facet_csr_field *f = card->field;
-    char bits[16];
-
-    put_csr_head(out, card);
-    field_bits(bits, sizeof bits, f);
-    facet_strbuf_printf(out,
-                        "\nBits\n  %s\n\nAccess\n  %s: %s\n\nReset\n  %s\n\nMeaning\n",
-                        bits,
-                        access_names[f->access],
-                        access_texts[f->access],
-                        f->reset_text);
-    put_wrapped(out, 2, f->meaning);
-    put_requirements(out, card);
-    put_resolutions(out, card);
-}
-
-/* -- Requirements and resolutions -----------------------------------------------------------------
- */
-
-static void text_requirement(struct facet_strbuf *out, const struct facet_card *card)
-{
-    const struct facet_requirement_row *row = card->requirement;
-
-    facet_strbuf_printf(
-        out,
-        "%s   requirement, level %s, spec/%s\n\nSource\n  %s, section %s\n\nRequirement\n",
-        row->id,
-        row->level,
-        row->file,
-        row->source,
-        row->section);
-    put_wrapped(out, 2, row->requirement);
-    facet_strbuf_puts(out, "\nObservable\n");
-    put_wrapped(out, 2, row->observable);
-    put_resolutions(out, card);
+    (void)record;
+    facet_card_wrap(out, 2, json_string_value(value));
 }
 
 /* The body with its lines joined again: a newline before spaces is only where the file was wrapped.
  */
-static void put_body(struct facet_strbuf *out, const char *text)
+static void put_body(struct facet_strbuf *out, const json_t *value, const json_t *record)
 {
+    const char *text = json_string_value(value);
     struct facet_strbuf line;
 
+    (void)record;
     facet_strbuf_init(&line);
     for (const char *at = text; *at != '\0'; at++) {
         if (at[0] == '\n' && at[1] == ' ') {
@@ -445,40 +171,498 @@ static void put_body(struct facet_strbuf *out, const char *text)
         }
     }
     out->failed |= line.failed;
-    put_wrapped(out, 2, facet_strbuf_text(&line));
+    facet_card_wrap(out, 2, facet_strbuf_text(&line));
     facet_strbuf_free(&line);
 }
 
-static void text_resolution(struct facet_strbuf *out, const struct facet_card *card)
+/* The cells of a list of objects in columns; the last one is prose. */
+static void put_columns(struct facet_strbuf *out, const json_t *list, const char *const *keys)
 {
-    const struct facet_resolution_row *row = card->resolution;
+    int widths[8] = {0}, indent;
+    size_t i, last = 0;
+    json_t *row;
 
-    facet_strbuf_printf(out, "%s   resolution, spec/%s\n\n%s\n\n", row->id, row->file, row->title);
-    put_body(out, row->text);
-    put_requirements(out, card);
-    put_resolutions(out, card);
+    while (keys[last + 1] != NULL) {
+        last++;
+    }
+    json_array_foreach(list, i, row)
+    {
+        for (size_t k = 0; k < last; k++) {
+            int n = (int)strlen(string_of(row, keys[k]));
+            widths[k] = n > widths[k] ? n : widths[k];
+        }
+    }
+    json_array_foreach(list, i, row)
+    {
+        struct facet_strbuf line;
+        size_t start = out->length;
+
+        indent = 2;
+        for (size_t k = 0; k < last; k++) {
+            facet_strbuf_printf(
+                out, "%s%-*s", k == 0 ? "  " : " ", widths[k], string_of(row, keys[k]));
+            indent += widths[k] + 1;
+        }
+        facet_strbuf_init(&line);
+        facet_card_wrap(&line, indent < 60 ? (unsigned)indent : 60, string_of(row, keys[last]));
+        size_t used = out->length - start;
+        const char *prose = facet_strbuf_text(&line);
+        facet_strbuf_puts(out, strlen(prose) > used && indent < 60 ? prose + used : "\n");
+        out->failed |= line.failed;
+        facet_strbuf_free(&line);
+    }
 }
 
-void facet_card_text(const struct facet_card *card, struct facet_strbuf *out)
+static void put_operand(struct facet_strbuf *out, const json_t *o, int bits_width)
 {
-    switch (card->kind) {
-    case FACET_CARD_INSN:
-        text_insn(out, card);
-        break;
-    case FACET_CARD_ALIAS:
-        text_alias(out, card);
-        break;
-    case FACET_CARD_CSR:
-        text_csr(out, card);
-        break;
-    case FACET_CARD_FIELD:
-        text_field(out, card);
-        break;
-    case FACET_CARD_REQUIREMENT:
-        text_requirement(out, card);
-        break;
-    case FACET_CARD_RESOLUTION:
-        text_resolution(out, card);
-        break;
+    bool written = json_is_true(json_object_get(o, "written"));
+    json_t *symbols = json_object_get(o, "symbols"), *value;
+    const char *name, *gap = "";
+
+    facet_strbuf_printf(out,
+                        "  %-10s %-*s %s",
+                        string_of(o, "name"),
+                        bits_width,
+                        string_of(o, "bits"),
+                        written ? string_of(o, "meaning") : "not written, ignored");
+    if (json_is_true(json_object_get(o, "optional"))) {
+        facet_strbuf_printf(out, "; default %d", number_of(o, "default"));
     }
+    if (string_of(o, "second_name")[0] != '\0') {
+        facet_strbuf_printf(out, "; also called %s", string_of(o, "second_name"));
+    }
+    facet_strbuf_putc(out, '\n');
+    if (json_object_size(symbols) > 0) {
+        facet_strbuf_printf(out, "  %-10s %-*s ", "", bits_width, "");
+        json_object_foreach(symbols, name, value)
+        {
+            facet_strbuf_printf(out, "%s%d %s", gap, (int)json_integer_value(value), name);
+            gap = ", ";
+        }
+        facet_strbuf_putc(out, '\n');
+    }
+}
+
+/* The operands of an instruction; those of an alias are part of its syntax. */
+static void put_operands(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    int width = 5;
+    size_t i;
+    json_t *o;
+
+    (void)record;
+    json_array_foreach(value, i, o)
+    {
+        int n = (int)strlen(string_of(o, "bits"));
+        width = n > width ? n : width;
+    }
+    json_array_foreach(value, i, o)
+    {
+        put_operand(out, o, width);
+    }
+}
+
+static void put_fields(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    static const char *const columns[] = {"bits", "name", "access", "reset", "meaning", NULL};
+
+    (void)record;
+    put_columns(out, value, columns);
+}
+
+/* Offset, bits and type of each member, and below them the values that it may have. */
+static void put_members(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    static const char *const columns[] = {"offset", "bits", "type", "name", "text", NULL};
+    json_t *rows = json_array(), *member;
+    size_t i;
+
+    (void)record;
+    json_array_foreach(value, i, member)
+    {
+        const char *legal = string_of(member, "legal"), *preset = string_of(member, "default");
+        bool limited = strcmp(legal, "-") != 0, set = strcmp(preset, "-") != 0;
+        json_t *row = json_copy(member);
+        json_t *text = json_sprintf("%s%s%s%s%s",
+                                    string_of(member, "meaning"),
+                                    limited ? "; legal: " : "",
+                                    limited ? legal : "",
+                                    set ? "; default " : "",
+                                    set ? preset : "");
+        out->failed |=
+            json_object_set_new(row, "text", text) != 0 || json_array_append_new(rows, row) != 0;
+    }
+    put_columns(out, rows, columns);
+    json_decref(rows);
+}
+
+static void put_names(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    static const char *const columns[] = {"isa", "kind", "name", "text", NULL};
+    json_t *some = json_array();
+    size_t i;
+    json_t *row;
+
+    (void)record;
+    json_array_foreach(value, i, row)
+    {
+        if (i < MANY_NAMES && json_array_append(some, row) != 0) {
+            out->failed = true;
+        }
+    }
+    put_columns(out, some, columns);
+    if (json_array_size(value) > MANY_NAMES) {
+        facet_strbuf_printf(
+            out, "  ... and %zu more, all with --json\n", json_array_size(value) - MANY_NAMES);
+    }
+    json_decref(some);
+}
+
+static void put_address(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    const char *second = string_of(record, "second_number"), *address = json_string_value(value);
+
+    facet_strbuf_printf(out, "  %s", address);
+    if (number_of(record, "count") > 1) {
+        facet_strbuf_printf(out,
+                            ", %d registers, this one at %s",
+                            number_of(record, "count"),
+                            string_of(record, "number"));
+    }
+    if (second[0] != '\0') {
+        facet_strbuf_printf(out,
+                            ": %s for CSR instructions, %.*s through XISEL",
+                            second,
+                            (int)strcspn(address, ";"),
+                            address);
+    }
+    facet_strbuf_putc(out, '\n');
+}
+
+static void put_reset(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    json_t *fields = json_object_get(record, "fields"), *field;
+    bool fixed = true;
+    size_t i;
+
+    json_array_foreach(fields, i, field)
+    {
+        const char *reset = string_of(field, "reset");
+        fixed &= reset[0] >= '0' && reset[0] <= '9';
+    }
+    facet_strbuf_printf(
+        out,
+        "  %s%s\n",
+        json_string_value(value),
+        fixed || is_kind(record, "field") ? "" : ", apart from fields whose reset is not a number");
+}
+
+static void put_expansion(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    const char *text = json_string_value(value);
+
+    (void)record;
+    if (strcmp(text, "@li") == 0) {
+        text = "the shortest sequence of lui, addi, addiw and slli for the value";
+    }
+    while (*text != '\0') {
+        const char *end = strstr(text, "; ");
+        size_t n = end != NULL ? (size_t)(end - text) : strlen(text);
+        facet_strbuf_printf(out, "  %.*s\n", (int)n, text);
+        text += end != NULL ? n + 2 : n;
+    }
+}
+
+static void put_example(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    (void)record;
+    facet_strbuf_printf(out, "  %s  %s\n", string_of(value, "word"), string_of(value, "text"));
+}
+
+static void put_encoding(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    facet_strbuf_printf(out,
+                        "  (word & %s) == %s, spec/%s:%d\n",
+                        json_string_value(value),
+                        string_of(record, "match"),
+                        string_of(record, "file"),
+                        number_of(record, "line"));
+}
+
+/* The documents that a requirement comes from, by title, and the section. */
+static void put_documents(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    size_t i;
+    json_t *document;
+
+    json_array_foreach(value, i, document)
+    {
+        facet_card_wrap(out, 2, string_of(document, "title"));
+    }
+    facet_strbuf_printf(out, "  section %s\n", string_of(record, "section"));
+}
+
+static void put_sections(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    const char *section;
+    json_t *ids;
+
+    (void)record;
+    json_object_foreach((json_t *)(uintptr_t)value, section, ids)
+    {
+        facet_strbuf_printf(out, "  %s\n", section);
+        facet_card_wrap(out, 6, json_string_value(ids));
+    }
+}
+
+/* -- Links ----------------------------------------------------------------------------------------
+ */
+
+static void put_test(struct facet_strbuf *out, const json_t *test)
+{
+    facet_strbuf_printf(out,
+                        "%s:%s %s",
+                        string_of(test, "suite"),
+                        string_of(test, "case"),
+                        string_of(test, "result"));
+}
+
+/* The tests of the row itself, one per line. */
+static void put_proof(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    size_t i;
+    json_t *test;
+
+    (void)record;
+    json_array_foreach(value, i, test)
+    {
+        facet_strbuf_puts(out, "  ");
+        put_test(out, test);
+        facet_strbuf_putc(out, '\n');
+    }
+    if (json_is_null(value)) {
+        facet_strbuf_puts(out, "  no results here; `make test` writes them\n");
+    } else if (json_array_size(value) == 0) {
+        facet_strbuf_puts(out, "  none names this row\n");
+    }
+}
+
+/* An ID with as much of its text as the line holds. */
+static void put_row(struct facet_strbuf *out, const char *id, const char *text)
+{
+    size_t room = LINE_WIDTH - 13, n = strcspn(text, "\n");
+    bool all = n <= room;
+
+    if (!all) {
+        n = room - 4;
+        while (n > 0 && text[n] != ' ') {
+            n--;
+        }
+    }
+    facet_strbuf_printf(out, "  %-10s %.*s%s\n", id, (int)n, text, all ? "" : " ...");
+}
+
+/* Few rows with their statements and tests, many as IDs. */
+static void put_requirements(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    json_t *tests = json_object_get(record, "tests"), *id, *test;
+    bool many = json_array_size(value) > MANY_ROWS;
+    struct facet_strbuf line;
+    size_t i, k;
+
+    facet_strbuf_init(&line);
+    json_array_foreach(value, i, id)
+    {
+        const char *text = json_string_value(id);
+        if (many) {
+            facet_strbuf_printf(&line, "%s%s", i > 0 ? " " : "", text);
+            continue;
+        }
+        put_row(out, text, facet_requirement_find(text)->requirement);
+        facet_strbuf_clear(&line);
+        json_array_foreach(json_object_get(tests, text), k, test)
+        {
+            facet_strbuf_puts(&line, k > 0 ? ", " : "");
+            put_test(&line, test);
+        }
+        facet_card_wrap(out, 13, facet_strbuf_text(&line));
+    }
+    if (many) {
+        facet_card_wrap(out, 2, facet_strbuf_text(&line));
+    }
+    out->failed |= line.failed;
+    facet_strbuf_free(&line);
+}
+
+/* For many rows: how they fare, and the tests of those that do not pass. */
+static void put_tests(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    size_t passed = 0, rows = json_object_size(value), i;
+    const char *id;
+    json_t *list, *test;
+
+    (void)record;
+    json_object_foreach((json_t *)(uintptr_t)value, id, list)
+    {
+        bool good = false, bad = false;
+        json_array_foreach(list, i, test)
+        {
+            good |= strcmp(string_of(test, "result"), "pass") == 0;
+            bad |= strcmp(string_of(test, "result"), "fail") == 0;
+        }
+        passed += good && !bad;
+        if (!good || bad) {
+            facet_strbuf_printf(
+                out, "  %-10s %s\n", id, bad ? "fails" : "no test of it passed here");
+        }
+    }
+    facet_strbuf_printf(
+        out, "  %zu of %zu rows pass; `facet coverage --rows` names their tests\n", passed, rows);
+}
+
+static void put_resolutions(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    size_t i;
+    json_t *id;
+
+    (void)record;
+    json_array_foreach(value, i, id)
+    {
+        const char *text = json_string_value(id);
+        put_row(out, text, facet_resolution_find(text)->title);
+    }
+}
+
+/* -- Cards ----------------------------------------------------------------------------------------
+ */
+
+/* The members that have a heading, in the order of the card; a card has those of its kind. */
+static const struct {
+    const char *key;
+    const char *heading; /* NULL: no heading line */
+    void (*put)(struct facet_strbuf *out, const json_t *value, const json_t *record);
+} sections[] = {
+    {"address", "Address", put_address},
+    {"reset", "Reset", put_reset},
+    {"syntax", "Syntax", put_prose},
+    {"expansion", "Stands for", put_expansion},
+    {"operands", "Fields", put_operands},
+    {"fields", "Fields", put_fields},
+    {"semantics", "Semantics", put_prose},
+    {"legal", "Legal", put_prose},
+    {"example", "Example", put_example},
+    {"mask", "Encoding", put_encoding},
+    {"documents", "Source", put_documents},
+    {"requirement", "Requirement", put_prose},
+    {"observable", "Observable", put_prose},
+    {"proof", "Tests", put_proof},
+    {"text", NULL, put_body},
+    {"meaning", NULL, put_prose},
+    {"members", "Members", put_members},
+    {"defined", "Defined", put_prose},
+    {"author", "Author", put_prose},
+    {"sections", "Requirements by section", put_sections},
+    {"names", NULL, put_names},
+    {"requirements", "Requirements", put_requirements},
+    {"tests", "Tests", put_tests},
+    {"resolutions", "Resolutions", put_resolutions},
+};
+
+static bool is_shown(const json_t *record, const char *key, const json_t *value)
+{
+    if (strcmp(key, "operands") == 0 || strcmp(key, "fields") == 0) {
+        return json_array_size(value) > 0; /* an alias and an instruction have such a text, too */
+    }
+    if (strcmp(key, "reset") == 0) {
+        return is_kind(record, "csr");
+    }
+    if (strcmp(key, "tests") == 0) {
+        return json_object_size(value) > MANY_ROWS;
+    }
+    return json_is_string(value) || json_object_size(value) > 0 || json_array_size(value) > 0 ||
+           strcmp(key, "proof") == 0;
+}
+
+static void put_head(struct facet_strbuf *out, const json_t *record)
+{
+    const char *isa = string_of(record, "isa"), *file = string_of(record, "file");
+    const char *name = string_of(record, "name"), *id = string_of(record, "id");
+    const char *mnemonic = string_of(record, "mnemonic"), *title = string_of(record, "title");
+    const char *field = string_of(record, "field");
+
+    if (is_kind(record, "instruction")) {
+        facet_strbuf_printf(out,
+                            "%s   %s instruction, %s (%s)\n",
+                            mnemonic,
+                            isa,
+                            string_of(record, "extension"),
+                            string_of(record, "extension_title"));
+    } else if (is_kind(record, "operand")) {
+        facet_strbuf_printf(out, "%s   %s instruction, one operand of it\n", mnemonic, isa);
+    } else if (is_kind(record, "alias")) {
+        facet_strbuf_printf(
+            out, "%s   %s pseudo-instruction: %s\n", mnemonic, isa, string_of(record, "note"));
+    } else if (is_kind(record, "csr") || is_kind(record, "field")) {
+        facet_strbuf_printf(out,
+                            "%s%s%s   %s CSR, %d bits, spec/%s\n",
+                            name,
+                            field[0] != '\0' ? "." : "",
+                            field,
+                            isa,
+                            number_of(record, "width"),
+                            file);
+    } else if (is_kind(record, "requirement")) {
+        facet_strbuf_printf(
+            out, "%s   requirement, level %s, spec/%s\n", id, string_of(record, "level"), file);
+    } else if (is_kind(record, "resolution")) {
+        facet_strbuf_printf(out, "%s   resolution, spec/%s\n\n%s\n", id, file, title);
+    } else if (is_kind(record, "document")) {
+        facet_strbuf_printf(
+            out, "%s   document (%s)\n\n%s\n", name, string_of(record, "relation"), title);
+    } else if (is_kind(record, "extension")) {
+        facet_strbuf_printf(out, "%s   %s: %s\n", name, isa, title);
+    } else if (is_kind(record, "structure") || is_kind(record, "member")) {
+        facet_strbuf_printf(out,
+                            "%s%s%s   %s structure, %s, aligned to %d, spec/%s:%d\n",
+                            name,
+                            is_kind(record, "member") ? "." : "",
+                            string_of(record, "member"),
+                            isa,
+                            string_of(record, "size"),
+                            number_of(record, "align"),
+                            file,
+                            number_of(record, "line"));
+    } else if (is_kind(record, "word")) {
+        facet_strbuf_printf(out, "%s   word of the glossary\n", name);
+    } else {
+        facet_strbuf_printf(out,
+                            "%s   name that %zu rows share\n",
+                            name,
+                            json_array_size(json_object_get(record, "names")));
+    }
+}
+
+void facet_card_text(const struct facet_card *card,
+                     const struct facet_results *results,
+                     struct facet_strbuf *out)
+{
+    json_t *record = facet_card_record(card, results);
+
+    out->failed |= record == NULL;
+    put_head(out, record);
+    if (is_kind(record, "instruction")) {
+        facet_strbuf_putc(out, '\n');
+        put_diagram(out, &facet_isa_rows[card->item->machine][card->item->row]);
+    }
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        const json_t *value = json_object_get(record, sections[i].key);
+        if (value != NULL && is_shown(record, sections[i].key, value)) {
+            facet_strbuf_putc(out, '\n');
+            if (sections[i].heading != NULL) {
+                facet_strbuf_printf(out, "%s\n", sections[i].heading);
+            }
+            sections[i].put(out, value, record);
+        }
+    }
+    json_decref(record);
 }

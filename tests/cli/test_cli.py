@@ -246,6 +246,32 @@ def coverage_refuses_what_it_cannot_read():
     check_refused(facet("coverage", "--results", "/nonexistent"), "/nonexistent")
     check_refused(coverage("", "--area", "NOPE"), "NOPE")
     check_refused(coverage("", "extra"), "'extra'")
+    check_refused(coverage("", "--rows", "RT-001", "RT-999"), "'RT-999'")
+    check_refused(coverage("", "--rows", "NOPE*"), "'NOPE*'")
+
+
+@case()
+def coverage_lists_rows_with_their_tests():
+    lines = ("test_x\ta\tpass\tRT-001 RT-002\n" "test_y\tb[3]\tfail\tRT-002\n" "test_y\tc\tskip\tRT-004\n")
+    check_eq(coverage(lines, "--rows", "RT-002", "rt-001").stdout,
+             "RT-001     pass  test_x:a\nRT-002     pass  test_x:a\n           fail  test_y:b[3]\n", "rows")
+    rows = json.loads(coverage(lines, "--rows", "RT-00?", "--json").stdout)["rows"]
+    check_eq({row["id"]: row["result"] for row in rows},
+             {"RT-001": "pass", "RT-002": "fail", "RT-003": "none", "RT-004": "skip", "RT-005": "none", "RT-006": "none",
+              "RT-007": "none", "RT-008": "none", "RT-009": "none"}, "results")
+    check_eq(rows[1]["tests"], [{"suite": "test_x", "case": "a", "result": "pass"},
+                                {"suite": "test_y", "case": "b[3]", "result": "fail"}], "tests")
+    area = coverage(lines, "--rows", "rt").stdout
+    check_eq([line.split()[0] for line in area.splitlines() if line.startswith("RT-")],
+             [name for name in requirement_ids() if name.startswith("RT-")], "rows of an area")
+    everything = json.loads(coverage(lines, "--rows", "--json").stdout)["rows"]
+    check_eq(sorted(row["id"] for row in everything), sorted(requirement_ids()), "all rows")
+    with tempfile.TemporaryDirectory() as folder:
+        alone = os.path.join(folder, "facet")
+        shutil.copy(FACET, alone)
+        result = subprocess.run([alone, "coverage", "--rows", "RT-001"], capture_output=True, text=True)
+        check_eq((result.returncode, result.stdout), (0, "RT-001     none\n"), "a program without results")
+        check("make test" in result.stderr and result.stderr.count("\n") == 1, result.stderr)
 
 
 @case()

@@ -78,6 +78,8 @@ FORMS = [
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png", "fixed"),
     ("coverage --results <results", "fixed"),
+    ("coverage --rows RT-001 --results <results", "free"),
+    ("spec RT-001 --results <results", "free"),
 ]
 # Inputs that are folders, and those for which a file without any byte is a legal one.
 FOLDERS = {"folder", "k1", "results"}
