@@ -38,6 +38,8 @@ def all_items(spec, glossary):
             add("instruction", isa, row.mnemonic, row.extension, row.syntax, (row.id, 0))
         for i, r in enumerate(spec.aliases[isa]):
             add("alias", isa, r["mnemonic"], "aliases", "%s: %s" % (r["expansion"], r["note"]), (i, 0))
+    for i, r in enumerate(spec.unit_insns):
+        add("instruction", "gfx12", r["mnemonic"], "gfx12", r["syntax"], (i, 0))
     for c, csr in enumerate(spec.csrs):
         add("csr", csr["isa"], csr["name"], csr["path"].split(".")[0], csr["address"], (c, 0))
         for f, field in enumerate(csr["fields"]):
@@ -89,6 +91,13 @@ def emit(spec, glossary, items):
             c_string(item.group), c_string(item.text), len(a), len(b), lists.get(a), lists.get(b)))
     out += ["const struct facet_item facet_items[] = {"] + rows + ["};"]
     out.append("const size_t facet_item_count = %d;" % len(items))
+    out.append("const struct facet_unit_insn facet_unit_insns[] = {")
+    for r in spec.unit_insns:
+        words = ["{%s}" % ", ".join("0x%08xu" % (r[k] >> 32 * i & 0xFFFFFFFF) for i in range(3)) for k in ("mask", "match")]
+        out.append("    {%s, %s, %s, %s, %s, %s, %d, %s, %d}," % (
+            c_string(r["mnemonic"]), c_string(r["syntax"]), c_string(r["fields"]), c_string(r["semantics"]), words[0],
+            words[1], r["dwords"], c_string(r["path"]), r["line"]))
+    out.append("};")
     out.append("const struct facet_document_row facet_document_rows[] = {")
     for r in spec.documents:
         out.append("    {%s}," % ", ".join(c_string(r[k]) for k in ("document", "title", "author", "kind")))

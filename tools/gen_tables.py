@@ -7,6 +7,7 @@ reads and writes in memory.
 usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
        gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h
        gen_tables.py --layouts SPEC_FOLDER xphmg|tile|gfx12 layouts.h
+       gen_tables.py --unit-insns SPEC_FOLDER gfx12 insns.h
        gen_tables.py --check SPEC_FOLDER
        gen_tables.py --files SPEC_FOLDER     the files that are read, one per line
 Complaints go to standard error as file:line: text; then nothing is written and the exit status is 1."""
@@ -303,6 +304,22 @@ def emit_csr_header(spec, isa, out):
     out.append("\n#endif")
 
 
+def emit_unit_header(spec, out):
+    """The GFX12 instructions: mnemonic, fixed words, lowest bit of each field."""
+    out.append("/* Made by tools/gen_tables.py from spec/gfx12.insn.tsv: mnemonics, fixed bits and fields. */")
+    out.append("#ifndef FACET_CONTRACT_GFX12_INSNS_H")
+    out.append("#define FACET_CONTRACT_GFX12_INSNS_H\n")
+    for r in spec.unit_insns:
+        name = "FACET_GFX12_" + c_name(r["mnemonic"])
+        out.append("#define %s %s" % (name, c_string(r["mnemonic"])))
+        for part in ("mask", "match"):
+            words = ", ".join("0x%08Xu" % (r[part] >> 32 * i & 0xFFFFFFFF) for i in range(r["dwords"]))
+            out.append("#define %s_%s {%s}" % (name, part.upper(), words))
+        for field, hi, lo in r["parts"]:
+            out.append("#define %s_%s_LSB %d" % (name, c_name(field), lo))
+    out.append("\n#endif")
+
+
 def emit_prose(spec, out):
     out.append("const struct facet_requirement_row facet_requirement_rows[] = {")
     for r in spec.requirements:
@@ -336,6 +353,8 @@ def main(argv):
         folder, outputs = argv[2], None
     elif len(argv) == 5 and argv[1] == "--csrs" and argv[3] in ISA_ENUM:
         folder, outputs = argv[2], argv[4:]
+    elif len(argv) == 5 and argv[1:4:2] == ["--unit-insns", "gfx12"]:
+        folder, outputs = argv[2], argv[4:]
     elif len(argv) == 5 and argv[1] == "--layouts" and argv[3] in layout_tables.UNITS:
         folder, outputs = argv[2], argv[4:]
     elif len(argv) == 4:
@@ -352,6 +371,10 @@ def main(argv):
     header = []
     if argv[1] == "--csrs":
         emit_csr_header(spec, argv[3], header)
+        write(outputs[0], header)
+        return 0
+    if argv[1] == "--unit-insns":
+        emit_unit_header(spec, header)
         write(outputs[0], header)
         return 0
     if argv[1] == "--layouts":

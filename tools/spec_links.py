@@ -5,6 +5,7 @@ A text touches an item when it names it. What counts as naming, per kind of item
   instruction   its mnemonic; its family (`xmem.ldg`, `VADD`, `MULH*`); inside the texts of its own
                 extension also what stands behind the first dot (`SHADE`, `HZ.BUILD`); a symbol of an
                 operand (`CULL_BACK`)
+                (GFX12: the mnemonic, or the function by which the semantics call it)
   CSR           its name with or without leading parts (`PREC.MODE`, `MODE`), its address, one of
                 its fields
   field         CSR.FIELD, the bits of it (`MODE[35:34]`), or the bare name where it stands for few fields
@@ -267,6 +268,11 @@ class Links:
             names = self.names.get(item.machine)
             if item.kind == "instruction" and item.machine != "gfx12":
                 name_insn(names, item, spec.insns[item.machine][item.key[0]])
+            elif item.kind == "instruction":
+                call = spec.unit_insns[item.key[0]]["semantics"].split("(")[0]
+                for word in (item.name, call):
+                    names.any["~" + word].add(item)
+                    names.prefixes[word].add(item)
             elif item.kind == "alias" and (item.machine == "tile" and len(item.name) > 1 or "." in item.name):
                 names.any["~" + (item.name if item.machine == "tile" else item.name.lower())].add(item)
             elif item.kind == "csr":

@@ -119,7 +119,7 @@ class Spec:
         self.aliases = OrderedDict((isa, []) for isa in INSN_FILES)
         self.operand_rules, self.extension_rules = [], []
         self.csrs, self.requirements, self.resolutions, self.documents = [], [], [], []
-        self.layouts = []
+        self.layouts, self.unit_insns = [], []
 
     def say(self, path, line, what):
         self.findings.append("%s:%d: %s" % (path, line, what))
@@ -131,6 +131,7 @@ class Spec:
             for path in files:
                 self.read_insns(isa, path)
             self.finish_insns(isa)
+        self.read_unit_insns("gfx12.insn.tsv")
         self.read_aliases()
         for isa, files in CSR_FILES.items():
             for path in files:
@@ -224,6 +225,27 @@ class Spec:
                 self.check_bits(row)
                 self.find_extension(row)
                 self.insns[isa].append(row)
+
+    def read_unit_insns(self, path):
+        """Instructions of a unit that has no program of its own: words of several dwords, never decoded by table."""
+        for n, r in self.rows(path, INSN_COLUMNS):
+            mask, match = (int(r[k], 16) if WORD.match(r[k]) else -1 for k in ("mask", "match"))
+            dwords, used = (len(r["mask"]) - 2) // 8, 0
+            if len(r["mask"]) != len(r["match"]) or len(r["mask"]) not in (18, 26) or mask < 0 or match & ~mask:
+                self.say(path, n, "%s: mask and match must be words of 16 or 24 hex digits" % r["mnemonic"])
+                continue
+            fields = []
+            for token in r["fields"].split():
+                m = re.match(r"([a-z0-9]+)\[(\d+):(\d+)\]$", token)
+                bits = ((2 << int(m.group(2))) - (1 << int(m.group(3)))) if m else 0
+                if bits <= 0 or bits >> 32 * dwords or bits & (used | mask):
+                    self.say(path, n, "%s: cannot place field '%s'" % (r["mnemonic"], token))
+                    break
+                used |= bits
+                fields.append((m.group(1), int(m.group(2)), int(m.group(3))))
+            if used | mask != (1 << 32 * dwords) - 1:
+                self.say(path, n, "%s: bits are neither fixed nor a field" % r["mnemonic"])
+            self.unit_insns.append(dict(r, path=path, line=n, dwords=dwords, mask=mask, match=match, parts=fields))
 
     def read_word(self, row):
         for text in (row.mask_text, row.match_text):

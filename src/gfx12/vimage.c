@@ -1,19 +1,44 @@
-/* Words and text of the two intersect instructions: section 9.1 and the opcode of section 10 of
- * gfx12-semantics.md. The rest of the shader instruction set is not modelled. */
+/* Words and text of the two intersect instructions: section 9.1 of gfx12-semantics.md, bits from
+ * spec/gfx12.insn.tsv. The rest of the shader instruction set is not modelled. */
 #include <facet/gfx12.h>
 
 #include "base/error.h"
+#include "contract/gfx12_insns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { OP_DUAL = 0x80, OP_BVH8 = 0x81 };
-#define VIMAGE_FIXED UINT32_C(0xD3C00010) /* encoding, dmask 0xF, r128 */
+/* Both have their fields at the same places. */
+static const struct {
+    const char *mnemonic;
+    uint32_t match[3];
+} forms[2] = {
+    {FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY, FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_MATCH},
+    {FACET_GFX12_IMAGE_BVH_DUAL_INTERSECT_RAY, FACET_GFX12_IMAGE_BVH_DUAL_INTERSECT_RAY_MATCH},
+};
 
-static const char *const mnemonics[2] = {"image_bvh8_intersect_ray",
-                                         "image_bvh_dual_intersect_ray"};
+enum {
+    VDATA = FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VDATA_LSB,
+    RSRC = FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_RSRC_LSB,
+};
+static const uint8_t vaddr[5] = {FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR0_LSB,
+                                 FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR1_LSB,
+                                 FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR2_LSB,
+                                 FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR3_LSB,
+                                 FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR4_LSB};
+
+/* A register number at a bit of the three words. */
+static void put(uint32_t words[3], unsigned lsb, uint8_t value)
+{
+    words[lsb / 32] |= (uint32_t)value << lsb % 32;
+}
+
+static uint8_t get(const uint32_t words[3], unsigned lsb)
+{
+    return (uint8_t)(words[lsb / 32] >> lsb % 32);
+}
 
 /* Registers of the five address groups; the last one has two in the dual form. */
 static unsigned group_size(unsigned group, bool dual)
@@ -24,25 +49,26 @@ static unsigned group_size(unsigned group, bool dual)
 
 void facet_gfx12_vimage_encode(const struct facet_gfx12_vimage *in, uint32_t words[3])
 {
-    words[0] = VIMAGE_FIXED | (uint32_t)(in->dual ? OP_DUAL : OP_BVH8) << 14;
-    words[1] = in->vdata | (uint32_t)in->rsrc << 9 | (uint32_t)in->vaddr[4] << 24;
-    words[2] = in->vaddr[0] | (uint32_t)in->vaddr[1] << 8 | (uint32_t)in->vaddr[2] << 16 |
-               (uint32_t)in->vaddr[3] << 24;
+    memcpy(words, forms[in->dual ? 1 : 0].match, sizeof forms[0].match);
+    put(words, VDATA, in->vdata);
+    put(words, RSRC, in->rsrc);
+    for (unsigned g = 0; g < 5; g++) {
+        put(words, vaddr[g], in->vaddr[g]);
+    }
 }
 
 bool facet_gfx12_vimage_decode(const uint32_t words[3], struct facet_gfx12_vimage *out)
 {
     uint32_t again[3];
+
     *out = (struct facet_gfx12_vimage){
-        .dual = (words[0] >> 14 & 0xFF) == OP_DUAL,
-        .vdata = (uint8_t)words[1],
-        .vaddr = {(uint8_t)words[2],
-                  (uint8_t)(words[2] >> 8),
-                  (uint8_t)(words[2] >> 16),
-                  (uint8_t)(words[2] >> 24),
-                  (uint8_t)(words[1] >> 24)},
-        .rsrc = (uint8_t)(words[1] >> 9 & 0x7F),
+        .dual = words[0] == forms[1].match[0],
+        .vdata = get(words, VDATA),
+        .rsrc = get(words, RSRC) & 0x7F,
     };
+    for (unsigned g = 0; g < 5; g++) {
+        out->vaddr[g] = get(words, vaddr[g]);
+    }
     facet_gfx12_vimage_encode(out, again);
     if (memcmp(again, words, sizeof again) != 0 || out->rsrc % 4 != 0 || out->rsrc > 104 ||
         out->vdata > 246) {
@@ -146,7 +172,8 @@ static bool take_mnemonic(struct scanner *s, bool *dual)
     skip_spaces(s);
     size_t length = strcspn(s->at, " \t\r\n");
     for (unsigned i = 0; i < 2; i++) {
-        if (length == strlen(mnemonics[i]) && strncasecmp(s->at, mnemonics[i], length) == 0) {
+        if (length == strlen(forms[i].mnemonic) &&
+            strncasecmp(s->at, forms[i].mnemonic, length) == 0) {
             *dual = i == 1;
             s->at += length;
             return true;
@@ -182,7 +209,7 @@ size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text,
     int length = snprintf(text,
                           size,
                           "%s v[%u:%u], [v[%u:%u], v[%u:%u], v[%u:%u], v[%u:%u], %s], s[%u:%u]",
-                          mnemonics[in->dual ? 1 : 0],
+                          forms[in->dual ? 1 : 0].mnemonic,
                           in->vdata,
                           in->vdata + 9u,
                           a[0],

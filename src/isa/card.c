@@ -149,11 +149,28 @@ static void find_operands(struct found *f, enum facet_isa isa, const char *name)
 /* -- Shared names ---------------------------------------------------------------------------------
  */
 
+/* "vdata[39:32] rsrc[47:41]" has vdata and rsrc. */
+static bool has_field(const char *fields, const char *name)
+{
+    while (*fields != '\0') {
+        size_t n = strcspn(fields, "[");
+        if (strlen(name) == n && strncasecmp(fields, name, n) == 0) {
+            return true;
+        }
+        fields += strcspn(fields, " ");
+        fields += strspn(fields, " ");
+    }
+    return false;
+}
+
 /* An operand of that name, or one with a symbol of that name. */
 static bool has_operand(const struct facet_item *item, const char *name, bool symbol)
 {
-    if (item->kind != FACET_ITEM_INSTRUCTION || item->machine >= FACET_ISA_COUNT) {
+    if (item->kind != FACET_ITEM_INSTRUCTION) {
         return false;
+    }
+    if (item->machine >= FACET_ISA_COUNT) {
+        return !symbol && has_field(facet_unit_insns[item->row].fields, name);
     }
     const struct facet_insn_row *row = &facet_isa_rows[item->machine][item->row];
 

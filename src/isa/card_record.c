@@ -318,6 +318,50 @@ static json_t *insn_record(const struct facet_card *card)
         row->line);
 }
 
+/* "0x0000000006030b00d3e04010": the dwords as one number */
+static json_t *dwords(const uint32_t *words, unsigned count)
+{
+    char text[32] = "0x";
+
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(text + 2 + 8 * (size_t)i, 9, "%08x", words[count - 1 - i]);
+    }
+    return json_string(text);
+}
+
+static json_t *unit_insn_record(const struct facet_card *card)
+{
+    const struct facet_unit_insn *row = &facet_unit_insns[card->item->row];
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:i}",
+                     "kind",
+                     "instruction",
+                     "mnemonic",
+                     row->mnemonic,
+                     "isa",
+                     facet_item_machine_name[FACET_ITEM_GFX12],
+                     "extension",
+                     card->item->group,
+                     "extension_title",
+                     "BVH intersection",
+                     "length",
+                     4 * row->dwords,
+                     "syntax",
+                     row->syntax,
+                     "bits",
+                     row->fields,
+                     "semantics",
+                     row->semantics,
+                     "mask",
+                     dwords(row->mask, row->dwords),
+                     "match",
+                     dwords(row->match, row->dwords),
+                     "file",
+                     row->file,
+                     "line",
+                     row->line);
+}
+
 static json_t *alias_record(const struct facet_card *card)
 {
     const struct facet_alias_row *alias = &facet_isa_aliases[card->item->machine][card->item->row];
@@ -663,7 +707,7 @@ static json_t *record_of(const struct facet_card *card)
     }
     switch ((enum facet_item_kind)card->item->kind) {
     case FACET_ITEM_INSTRUCTION:
-        return insn_record(card);
+        return card->item->machine == FACET_ITEM_GFX12 ? unit_insn_record(card) : insn_record(card);
     case FACET_ITEM_ALIAS:
         return alias_record(card);
     case FACET_ITEM_CSR:

@@ -548,6 +548,7 @@ static const struct {
     {"expansion", "Stands for", put_expansion},
     {"operands", "Fields", put_operands},
     {"fields", "Fields", put_fields},
+    {"bits", "Fields", put_prose},
     {"semantics", "Semantics", put_prose},
     {"legal", "Legal", put_prose},
     {"example", "Example", put_example},
@@ -650,7 +651,7 @@ void facet_card_text(const struct facet_card *card,
 
     out->failed |= record == NULL;
     put_head(out, record);
-    if (is_kind(record, "instruction")) {
+    if (is_kind(record, "instruction") && card->item->machine < FACET_ISA_COUNT) {
         facet_strbuf_putc(out, '\n');
         put_diagram(out, &facet_isa_rows[card->item->machine][card->item->row]);
     }

@@ -42,6 +42,19 @@ struct facet_item {
 extern const struct facet_item facet_items[];
 extern const size_t facet_item_count;
 
+/* An instruction of a machine without programs (gfx12): words of two or three dwords. */
+struct facet_unit_insn {
+    const char *mnemonic;
+    const char *syntax; /* name:count for a field that names the first of `count` registers */
+    const char *fields;
+    const char *semantics;
+    uint32_t mask[3], match[3];
+    uint8_t dwords;
+    const char *file;
+    uint16_t line;
+};
+extern const struct facet_unit_insn facet_unit_insns[];
+
 struct facet_document_row {
     const char *name; /* as requirement rows cite it */
     const char *title;

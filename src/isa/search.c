@@ -32,8 +32,9 @@ static unsigned stands_in(const char *text, const char *word, size_t *at)
 /* What the row says beyond the item's line. */
 static const char *longer_text(const struct facet_item *item)
 {
-    if (item->kind == FACET_ITEM_INSTRUCTION && item->machine < FACET_ISA_COUNT) {
-        return facet_isa_rows[item->machine][item->row].semantics;
+    if (item->kind == FACET_ITEM_INSTRUCTION) {
+        return item->machine < FACET_ISA_COUNT ? facet_isa_rows[item->machine][item->row].semantics
+                                               : facet_unit_insns[item->row].semantics;
     }
     if (item->kind == FACET_ITEM_REQUIREMENT) {
         return facet_requirement_rows[item->row].observable;

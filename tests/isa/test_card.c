@@ -141,6 +141,15 @@ TEST(shared_names, "")
     check_has("xphmg_rt", FACET_ITEM_ANY, "XPHMG_RT   xphmg: ray tracing\n");
 }
 
+TEST(gfx12_instruction_cards, "")
+{
+    check_has("image_bvh8_intersect_ray",
+              FACET_ITEM_ANY,
+              "== 0x0000000000000000d3e04010, spec/gfx12.insn.tsv:2\n");
+    check_has("IMAGE_BVH_DUAL_INTERSECT_RAY", FACET_ITEM_GFX12, "vaddr4[63:56]");
+    check_has("ds_bvh_stack_push8_pop2_rtn_b64", FACET_ITEM_ANY, "(word & 0x00000000ffff0000)");
+}
+
 TEST(structure_cards, "")
 {
     check_has("RSTATE", FACET_ISA_TILE, "RSTATE   tile structure, 64 bytes, aligned to 32, spec/");
@@ -239,6 +248,8 @@ TEST(cards_list_what_touches_them, "")
         {"xmem.ldg.w", "XM-103"},
         {"VADD.F32", "TILE-258"},
         {"RTCFG", "R-RT-01 R-RT-24"},
+        {"image_bvh8_intersect_ray", "R-G12-23 R-G12-37 R-G12-53 G12-001"},
+        {"ds_bvh_stack_push8_pop1_rtn_b32", "R-G12-48 R-G12-63"},
         {"RT-140", "R-RT-41"},
         {"R-RT-41", "RT-140 RT-159"},
         {"RT-134", "R-RT-02"},

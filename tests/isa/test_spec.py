@@ -90,8 +90,8 @@ def names_of_the_contract():
     for row in tables("*.insn.tsv"):
         yield row["mnemonic"]
         yield row["mnemonic"].split(".")[0] if row["mnemonic"] != "c.nop" else "c"
-        for symbol in re.findall(r"^(\w+)\[", row["fields"]):
-            yield symbol
+        shown = re.findall(r"\w+", row["syntax"])
+        yield from (name for name in re.findall(r"(\w+)\[", row["fields"]) if name in shown)
     for row in table("alias.tsv"):
         yield row["mnemonic"]
     for row in table("operands.tsv"):
