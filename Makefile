@@ -9,7 +9,7 @@ FUZZ_SEED ?= 1
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages demo test test-long bench fuzz fuzz-hart install clean format tidy help
+.PHONY: all packages demo test test-long bench fuzz fuzz-hart errata install clean format tidy help
 
 all: packages $(BUILD)/build.ninja ## build build/facet
 	@ninja -C $(BUILD)
@@ -31,6 +31,9 @@ test-long: all ## the same with the long versions of the tests
 
 bench: all ## measure every area beside its peer
 	@$(BUILD)/facet bench all
+
+errata: ## make docs/errata.md anew from spec/
+	@python3 tools/gen_errata.py spec docs/errata.md
 
 fuzz: packages ## fuzz each target for FUZZ_SECONDS seconds
 	@test -e build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true \

@@ -154,6 +154,25 @@ def every_command_is_documented():
 
 
 @case()
+def the_errata_are_those_of_the_resolutions():
+    """docs/errata.md is what spec/ makes; and an independent look: every document, every resolution that speaks of one."""
+    tool = os.path.join(SOURCE, "tools/gen_errata.py")
+    page = os.path.join(SOURCE, "docs/errata.md")
+    made = subprocess.run(["python3", tool, "--check", os.path.join(SOURCE, "spec"), page], capture_output=True, text=True)
+    check_eq((made.returncode, made.stderr), (0, ""), "gen_errata.py --check")
+    text = read(page)
+    ids = []
+    for path in glob.glob(os.path.join(SOURCE, "spec/resolutions-*.md")):
+        ids += re.findall(r"^### (R-[A-Z0-9]+-\d+) ", read(path), re.M)
+    own = re.findall(r"^(R-\S+)\town\t", read(os.path.join(SOURCE, "spec/errata.tsv")), re.M)
+    check_eq(sorted(re.findall(r"^### .*\((R-[A-Z0-9]+-\d+)\)$", text, re.M)), sorted(set(ids) - set(own)), "entries")
+    for line in read(os.path.join(SOURCE, "spec/documents.tsv")).splitlines()[1:]:
+        _, title, _, kind = line.split("\t")
+        check(kind not in ("source", "sibling") or f"\n## {title}\n" in text, f"{title} has no part")
+    check(not re.search(r"\b[Ss]eeds?\b", text), "the page speaks of seeds")
+
+
+@case()
 def links_lead_somewhere():
     for path in pages():
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", read(path)):
