@@ -9,7 +9,8 @@ A text touches an item when it names it. What counts as naming, per kind of item
   CSR           its name with or without leading parts (`PREC.MODE`, `MODE`), its address, one of
                 its fields
   field         CSR.FIELD, the bits of it (`MODE[35:34]`), or the bare name where it stands for few fields
-  structure     its name, or one of its members
+  structure     its name, with or without the machine's (`XPHMG_MEMCTL`, `MEMCTL`; of GFX12 also in words: `box node`), or
+                one of its members
   member        STRUCTURE.member; the bare name where it cannot be a word of a sentence, or where the text names
                 the structure as well; both also when their row cites the resolution as its source
 
@@ -87,7 +88,7 @@ class Text:
 
     def __init__(self, ident, strong, weak=""):
         self.id, self.area, self.machine = ident, area_of(ident), machine_of(ident)
-        self.parts = [(self.split(t), self.addresses(t)) for t in (strong, weak) if t]
+        self.parts = [(self.split(t), self.addresses(t), t.lower()) for t in (strong, weak) if t]
         self.ids = set(ID.findall(strong + " " + weak)) - {ident}
 
     @staticmethod
@@ -125,12 +126,16 @@ class Names:
         self.bits = defaultdict(list)      # CSR word -> (hi, lo, field item)
         self.numbers = defaultdict(set)
         self.together = defaultdict(set)   # (word, word): both must be there
+        self.phrases = defaultdict(set)    # several words, in small letters
         self.prefixes = defaultdict(set)   # for words that end with *
 
     def of(self, text):
         found = set()
-        for n, (words, numbers) in enumerate(text.parts):
+        for n, (words, numbers, whole) in enumerate(text.parts):
             here = self.in_words(text, words)
+            for phrase, items in self.phrases.items():
+                if phrase in whole:
+                    here |= items
             if text.machine == "xphmg":
                 for number in numbers:
                     here |= self.numbers.get(number, set())
@@ -226,15 +231,21 @@ def name_bare_fields(names, spec, fields):
 
 def name_structure(names, item, members):
     """Queue is a word of a sentence; BVHNode4, TriRange and RSTATE are not."""
-    if re.search(r".[A-Z0-9_]", item.name):
-        names.any[item.name].add(item)
+    short = re.sub("^%s_" % item.machine, "", item.name, flags=re.I)
+    for name in {item.name, short}:
+        if re.search(r".[A-Z0-9_]", name):
+            names.any[name].add(item)
+    if item.machine == "gfx12" and "_" in short:
+        names.phrases[short.lower().replace("_", " ")].add(item)
     for member in members:
         bare = member.name.split(".", 1)[1]
         names.any[member.name].add(member)
+        names.any["%s.%s" % (short, bare)].add(member)
         if "_" in bare:
             names.any[bare].add(member)
         else:
-            names.together[(item.name, bare)].add(member)
+            for name in (item.name, short):
+                names.together[(name, bare)].add(member)
 
 
 # -- links -----------------------------------------------------------------------------------------
@@ -250,7 +261,7 @@ class Links:
         self.names = {m: Names() for m in ("xphmg", "tile", "gfx12")}
         self.name_all()
         self.touched = {}
-        self.texts = [Text(r["id"], r["requirement"], r["observable"]) for r in spec.requirements]
+        self.texts = [Text(r["id"], "%s (%s)" % (r["requirement"], r["section"]), r["observable"]) for r in spec.requirements]
         self.texts += [Text(r["id"], r["title"] + "\n" + r["text"]) for r in spec.resolutions]
         for text in self.texts:
             self.touched[text.id] = self.closed(self.names[text.machine].of(text))

@@ -68,9 +68,31 @@ static bool is_document(const struct facet_item *item, const char *name)
            (length > 4 && strncasecmp(item->name, name, length) == 0 && item->name[length] == ' ');
 }
 
+/* The same letters in any case; a space stands for an underline: "box node". */
+static bool same_words(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0' &&
+           (tolower((unsigned char)*a) == tolower((unsigned char)*b) || (*a == '_' && *b == ' '))) {
+        a++;
+        b++;
+    }
+    return *a == '\0' && *b == '\0';
+}
+
+/* MEMCTL of XPHMG_MEMCTL, BOX_NODE.parent of GFX12_BOX_NODE.parent: without the machine's name. */
+static bool is_layout(const struct facet_item *item, const char *name)
+{
+    const char *machine = facet_item_machine_name[item->machine];
+    size_t n = strlen(machine);
+
+    return (item->kind == FACET_ITEM_STRUCTURE || item->kind == FACET_ITEM_MEMBER) &&
+           strncasecmp(item->name, machine, n) == 0 && item->name[n] == '_' &&
+           same_words(item->name + n + 1, name);
+}
+
 static bool is_named(const struct facet_item *item, const char *name)
 {
-    return strcasecmp(item->name, name) == 0 ||
+    return strcasecmp(item->name, name) == 0 || is_layout(item, name) ||
            (item->kind == FACET_ITEM_WORD && is_word(item->name, name)) ||
            (item->kind == FACET_ITEM_DOCUMENT && is_document(item, name));
 }

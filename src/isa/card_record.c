@@ -483,13 +483,17 @@ static json_t *member_record(const struct facet_layout_member *m)
                      m->cells.source);
 }
 
-/* "64 bytes", "16 + 24 for each byte of an element" */
+/* "64 bytes"; where the width of an element matters, all four sizes */
 static json_t *size_of(const struct facet_layout_row *row)
 {
-    return row->size_per_element == 0 ? json_sprintf("%u bytes", row->size)
-                                      : json_sprintf("%u bytes and %u for each byte of an element",
-                                                     row->size,
-                                                     row->size_per_element);
+    const uint32_t *sizes = row->by_element;
+
+    return sizes == NULL ? json_sprintf("%u bytes", row->size)
+                         : json_sprintf("%u, %u, %u, %u bytes for elements of 1, 2, 4, 8 bytes",
+                                        sizes[0],
+                                        sizes[1],
+                                        sizes[2],
+                                        sizes[3]);
 }
 
 static json_t *structure_record(const struct facet_card *card)

@@ -624,12 +624,14 @@ static void put_head(struct facet_strbuf *out, const json_t *record)
         facet_strbuf_printf(out, "%s   %s: %s\n", name, isa, title);
     } else if (is_kind(record, "structure") || is_kind(record, "member")) {
         facet_strbuf_printf(out,
-                            "%s%s%s   %s structure, %s, aligned to %d, spec/%s:%d\n",
+                            "%s%s%s   %s structure, %s, %s%.0d, spec/%s:%d\n",
                             name,
                             is_kind(record, "member") ? "." : "",
                             string_of(record, "member"),
                             isa,
                             string_of(record, "size"),
+                            number_of(record, "align") > 0 ? "aligned to "
+                                                           : "aligned as an element",
                             number_of(record, "align"),
                             file,
                             number_of(record, "line"));

@@ -157,6 +157,13 @@ TEST(structure_cards, "")
     check_has("rstate.blend", FACET_ISA_TILE, "0x1C 7:0 enum blend ");
     check_has("rstate.blend", FACET_ISA_TILE, "opaque=0 alpha=1 additive=2");
     check_has("rstate.blend", FACET_ISA_TILE, "  R-TILE-80 ");
+    check_has(
+        "BVHNode4", FACET_ITEM_ANY, "64, 64, 128, 256 bytes for elements of 1, 2, 4, 8 bytes");
+    check_has("BVHNode4", FACET_ITEM_ANY, "  R-RT-03 ");
+    check_has("MEMCTL", FACET_ITEM_ANY, "XPHMG_MEMCTL   xphmg structure, 24 bytes, aligned to 8, ");
+    check_has("memctl", FACET_ITEM_ANY, "xphmg member XPHMG_RT_DESC.memctl");
+    check_has("box node", FACET_ITEM_GFX12, "GFX12_BOX_NODE   gfx12 structure, 128 bytes");
+    check_has("box_node.obb_matrix_index", FACET_ITEM_ANY, "  R-G12-07 ");
 }
 
 static void check_card(const struct facet_card *card, const char *name)

@@ -28,7 +28,10 @@ def a_card_of_each_kind():
                        ("VFMA", "VFMA.F16 vd"), ("VADD", "VADD.I8"), ("APPLY0", "CAP.PREC.MODE.APPLY0"),
                        ("NAN_POL", "R-CAP-03"), ("EARLY_EN", "GFXZCFG"), ("RSTATE", "fb_base"), ("RSTATE.blend", "additive"),
                        ("lane", "one element"), ("XPHMG_CAP 0.1.1", "Numeric Policy"), ("XPHMG_MTX", "MTX.MAD"),
-                       ("GFX.SHADE.nc", "23:22"), ("PACK_HINT", "rt.bbox")):
+                       ("GFX.SHADE.nc", "23:22"), ("BVHNode4", "child_flags"), ("TextureDesc", "pitch"), ("XPHMG_RT_DESC", "rayq_desc"),
+                       ("MEMCTL", "XPHMG_MEMCTL   xphmg structure, 24 bytes"), ("MEMCTL.tier", "R-XM-08"),
+                       ("box node", "internal_child_offset"), ("GFX12_BOX_CHILD.max_z", "23:12"),
+                       ("image_bvh8_intersect_ray", "vdata[39:32]"), ("PACK_HINT", "rt.bbox")):
         code, out, err = spec(name)
         check_eq((code, err), (0, ""), name)
         check(part in out, "%s shows no %r" % (name, part))
@@ -39,7 +42,7 @@ def a_card_of_each_kind():
 def unknown_names_are_bad_input():
     for name, near in (("rt.bbx", "rt.bbox"), ("CAP.PREC.MOD", "CAP.PREC.MODE"), ("CAP.PREC.MODE.ZMOD", "ZMODE"),
                        ("gfx.smaple", "GFX.SAMPLE"), ("CAP-9999", "CAP-"), ("NAN_POLL", "NAN_POL"), ("RSTATE.blnd", "RSTATE.blend"),
-                       ("triangle", "TriRange")):
+                       ("BVHNode5", "BVHNode4"), ("trianglez", "triangle")):
         code, out, err = spec(name)
         check_eq((code, out), (2, ""), name)
         check(near in err, "%s: %s" % (name, err))
