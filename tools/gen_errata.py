@@ -5,7 +5,7 @@ usage: gen_errata.py SPEC_FOLDER errata.md
        gen_errata.py --check SPEC_FOLDER errata.md     exit status 1 when the page is not what would be made
 
 An entry is a resolution under its document, in the order of the document's sections. The document follows from the
-area of the ID. The section is what spec/errata.tsv says (`own`: no entry, the resolution is about Facet's files); else those that the resolution's own text cites, if
+area of the ID, unless the section is written `DOCUMENT: 4.2.1`. The section is what spec/errata.tsv says (`own`: no entry, the resolution is about Facet's files); else those that the resolution's own text cites, if
 the requirement rows know them as sections of that document; else the section of the resolution that it completes. Text of
 the page comes from the labelled lines of the resolution; a row of errata.tsv may carry a wording of its own."""
 import os
@@ -42,6 +42,7 @@ class Entry:
     def __init__(self, row):
         self.id, self.title, self.area = row["id"], row["title"], area_of(row["id"])
         self.parts = self.split(row["text"])
+        self.document = DOCUMENT_OF_AREA[self.area]
         self.sections, self.held_by = [], []
 
     @staticmethod
@@ -98,7 +99,7 @@ def cited_sections(text, area, known):
 def place(entries, overrides, known):
     by_id = {e.id: e for e in entries}
     for e in entries:
-        sections = known[DOCUMENT_OF_AREA[e.area]]
+        sections = known[e.document]
         override = overrides.get(e.id, {}).get("section", "-")
         if override != "-":
             e.sections = override.split("; ")
@@ -134,7 +135,7 @@ def emit_entry(e, overrides, out):
     if e.held_by:
         out.append("- *Held by:* %s" % " ".join(e.held_by))
     if "Replaces" in e.parts:
-        note = e.parts["Replaces"]
+        note = plain(e.parts["Replaces"])
         out.append("- *See:* %s" % (note.split("; ", 1)[1] if note.startswith("nothing; ") else "replaces " + note))
     out.append("")
 
@@ -144,8 +145,9 @@ def make_page(spec):
     known = known_sections(spec)
     overrides = {}
     for n, r in spec.rows("errata.tsv", COLUMNS):
-        overrides[r["id"]] = r
-        if r["id"] not in [e.id for e in entries]:
+        if r["id"] in [e.id for e in entries]:
+            overrides[r["id"]] = r
+        else:
             spec.say("errata.tsv", n, "%s is no resolution" % r["id"])
     for e in entries:
         missing = [label for label in LABELS[:3] if label not in e.parts]
@@ -154,7 +156,11 @@ def make_page(spec):
             spec.say("resolutions", 1, "%s: lines %s missing, %s unknown" % (e.id, missing or "none", unknown or "none"))
     known_numbers = {d: [s.split(" ")[0] for s in sections] for d, sections in known.items()}
     for r in overrides.values():
-        document = DOCUMENT_OF_AREA[area_of(r["id"])]
+        entry = next(e for e in entries if e.id == r["id"])
+        for document in known:
+            if r["section"].startswith(document + ": "):
+                entry.document, r["section"] = r["section"].split(": ", 1)
+        document = entry.document
         for section in r["section"].split("; "):
             if section not in known[document] + known_numbers[document] + ["-", OWN] and not section[0].isdigit():
                 spec.say("errata.tsv", 1, "%s: %s has no section '%s'" % (r["id"], document, section))
@@ -170,7 +176,7 @@ def make_page(spec):
         if heading:
             out.append(heading + "\n")
         for document in spec.documents:
-            mine = [e for e in entries if DOCUMENT_OF_AREA[e.area] == document["document"]]
+            mine = [e for e in entries if e.document == document["document"]]
             if document["kind"] != kind or not mine:
                 continue
             out.append("## %s\n" % document["title"])
