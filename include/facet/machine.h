@@ -264,6 +264,16 @@ void facet_machine_interrupt(facet_machine *machine);
 uint64_t facet_machine_steps(const facet_machine *machine);
 /* Instructions that the core has retired. */
 uint64_t facet_machine_retired(const facet_machine *machine, uint32_t core);
+/* Something that a core has started and that goes on by itself, as a job of another unit does. */
+struct facet_work {
+    uint32_t core;    /* that started it */
+    const char *unit; /* a static string, as in traces */
+    uint64_t id;      /* as the core knows it: its ticket */
+    uint64_t address; /* of what describes it */
+    uint64_t left;    /* steps until it is done, if nobody waits for it before */
+};
+/* The n-th piece of work under way; false past the last one. */
+bool facet_machine_work(const facet_machine *machine, uint32_t n, struct facet_work *work);
 /* The core that the next step belongs to, FACET_NONE when idle or ended. */
 uint32_t facet_machine_next_core(const facet_machine *machine);
 

@@ -57,13 +57,22 @@ struct facet_xphmg_host {
     struct facet_xphmg_files files;
 };
 
+/* When a job of XSUBMIT or an asynchronous XLDS.CPY completes (spec/resolutions-cap.md, R-XM-52).
+ */
+enum facet_xphmg_jobs {
+    FACET_XPHMG_JOBS_NOW,  /* inside the instruction that starts it */
+    FACET_XPHMG_JOBS_LATE, /* some steps later, as jobs_seed says */
+};
+
 /* Zero gives the default everywhere. */
 struct facet_xphmg_config {
     uint32_t harts;     /* 1..FACET_XPHMG_MAX_HARTS */
     uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX */
     uint32_t quantum;   /* steps */
     uint32_t instructions_per_tick;
-    uint32_t job_threads;     /* that share the rays of one RT job; results are the same */
+    uint32_t job_threads; /* that share the rays of one RT job; results are the same */
+    enum facet_xphmg_jobs jobs;
+    uint64_t jobs_seed;       /* LATE: steps of a job are drawn from 1..65536; 0: always 1048576 */
     bool no_cache;            /* the plain executor only; results are the same */
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */

@@ -75,6 +75,8 @@ struct facet_machine_ops {
                           char *buf,
                           size_t size,
                           uint32_t *length);
+    /* Optional. As facet_machine_work. */
+    bool (*work)(const void *self, uint32_t n, struct facet_work *work);
 };
 
 static inline struct facet_value facet_value64(uint64_t lo)

@@ -32,6 +32,11 @@ uint64_t facet_machine_retired(const facet_machine *machine, uint32_t core)
                                                      : 0;
 }
 
+bool facet_machine_work(const facet_machine *machine, uint32_t n, struct facet_work *work)
+{
+    return machine->ops->work != NULL && machine->ops->work(machine->self, n, work);
+}
+
 uint32_t facet_machine_next_core(const facet_machine *machine)
 {
     return machine->ops->next_core(machine->self);

@@ -3,8 +3,10 @@
  * Spec: gfx-semantics.md 14, 15; R-GFX-48 to R-GFX-52. */
 #include "base/bits.h"
 #include "xphmg/gfx.h"
+#include "xphmg/jobs.h"
 #include "xphmg/memory.h"
 #include "xphmg/pmask.h"
+#include "xphmg/xmem_unit.h"
 
 _Static_assert(FACET_FIELD_GFX_CULL_PLANE_TT == FACET_FIELD_GFX_CULL_FRUSTUM_TT &&
                    FACET_FIELD_GFX_CULL_PLANE_K == FACET_FIELD_GFX_CULL_FRUSTUM_K &&
@@ -256,14 +258,22 @@ struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
 
 /* Accesses of this machine are performed in program order, copies and jobs at once (R-XM-28,
  * R-XM-30): nothing is left to wait for. */
+/* Instructions retire in order; what is left to wait for is copies (scope DRAM) and jobs (global).
+ */
 struct facet_trap facet_gfx_fence(struct facet_gfx_run *r)
 {
-    facet_hart_unit(r->h,
-                    "gfx",
-                    "fence",
-                    3,
-                    (uint64_t[]){facet_xmem_inline(r->h).dom,
-                                 FACET_GFX_FIELD(r, FENCE_MM),
-                                 FACET_GFX_FIELD(r, FENCE_FF)});
+    uint64_t ff = FACET_GFX_FIELD(r, FENCE_FF);
+    uint64_t jobs =
+        (ff >= 2 ? FACET_JOBS_COPY : 0) | (ff == 3 ? FACET_JOBS_RT | FACET_JOBS_MTX : 0);
+
+    (void)facet_xmem_wait(r->h, FACET_WAIT_JOBS, jobs);
+    if (!r->h->stalled) {
+        facet_hart_unit(
+            r->h,
+            "gfx",
+            "fence",
+            3,
+            (uint64_t[]){facet_xmem_inline(r->h).dom, FACET_GFX_FIELD(r, FENCE_MM), ff});
+    }
     return FACET_RETIRED;
 }

@@ -97,6 +97,8 @@ enum facet_wait {
     FACET_WAIT_INTERRUPT, /* WFI */
     FACET_WAIT_TOKEN,     /* XFENCE.WAITI: wait_on = token */
     FACET_WAIT_TICKET,    /* XFENCE.WAIT: wait_on = ticket */
+    FACET_WAIT_JOBS,      /* a fence: wait_on = sets of its own jobs (jobs.h) */
+    FACET_WAIT_ROOM,      /* a submission: wait_on = queue that is full */
 };
 
 /* Bytes of RAM in a line. */
@@ -142,6 +144,7 @@ struct facet_hart {
 
     struct facet_units units;
     struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
+    struct facet_jobs *jobs; /* the machine's; NULL: jobs complete at once */
 
     facet_mem *mem;
     struct facet_mem_window ram;
@@ -251,6 +254,13 @@ static inline void facet_hart_set_priv(struct facet_hart *h, enum facet_priv pri
     }
     h->priv = (uint8_t)priv;
 }
+
+/* Does something that may change the units, and tells what it changed; `told` is a CSR that is told
+ * otherwise, or 0. */
+void facet_hart_tell_units(struct facet_hart *h,
+                           unsigned told,
+                           void (*act)(void *context),
+                           void *context);
 
 /* FS becomes Dirty; seen in mstatus. */
 void facet_hart_tell_dirty(struct facet_hart *h);

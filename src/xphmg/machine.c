@@ -16,6 +16,7 @@ static void xphmg_destroy(void *self)
     facet_block_cache_destroy(m->cache);
     facet_pool_destroy(m->pool);
     facet_rt_kept_destroy(m->rt_kept);
+    free(m->jobs);
     facet_mem_destroy(m->mem);
     facet_csr_table_free(&m->csrs);
     free(m->harts);
@@ -41,6 +42,9 @@ static void xphmg_reset(void *self)
         m->mtimecmp[i] = UINT64_MAX;
     }
     facet_xmem_reset(&m->xmem);
+    if (m->jobs != NULL) {
+        facet_jobs_reset(m->jobs);
+    }
     memset(m->last_trap, 0, m->hart_count * sizeof *m->last_trap);
     memset(&m->uart, 0, sizeof m->uart);
     memset(&m->framebuffer, 0, sizeof m->framebuffer);
@@ -78,6 +82,13 @@ static enum facet_status check_config(const struct facet_xphmg_config *c,
                           "a quantum of %u steps, expected 64 or more",
                           m->quantum);
     }
+    if ((unsigned)c->jobs > FACET_XPHMG_JOBS_LATE) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          c->jobs,
+                          "job timing %u, expected FACET_XPHMG_JOBS_NOW or FACET_XPHMG_JOBS_LATE",
+                          (unsigned)c->jobs);
+    }
     if (c->ram_bytes % FACET_MEM_PAGE_BYTES != 0 || c->ram_bytes > FACET_XPHMG_RAM_MAX) {
         return facet_fail(err,
                           FACET_ERR_USAGE,
@@ -88,8 +99,10 @@ static enum facet_status check_config(const struct facet_xphmg_config *c,
     return FACET_OK;
 }
 
-static bool allocate(struct facet_xphmg *m, const char *command_line)
+static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
 {
+    const char *command_line = c->command_line != NULL ? c->command_line : "";
+
     m->harts = calloc(m->hart_count, sizeof *m->harts);
     m->mtimecmp = calloc(m->hart_count, sizeof *m->mtimecmp);
     m->last_trap = calloc(m->hart_count, sizeof *m->last_trap);
@@ -103,6 +116,14 @@ static bool allocate(struct facet_xphmg *m, const char *command_line)
         return false;
     }
     memcpy(m->command_line, command_line, strlen(command_line) + 1);
+    if (c->jobs == FACET_XPHMG_JOBS_LATE) {
+        m->jobs = calloc(1, sizeof *m->jobs);
+        if (m->jobs == NULL) {
+            return false;
+        }
+        m->jobs->seed = c->jobs_seed;
+        m->jobs->clock = &m->clock;
+    }
     return true;
 }
 
@@ -122,6 +143,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->rt_kept = m->rt_kept;
         h->memo = m->memo;
         h->xmem = &m->xmem;
+        h->jobs = m->jobs;
         h->units.config = &m->cap;
         (void)snprintf(m->core_names[i], sizeof m->core_names[i], "hart%u", (unsigned)i % 1000);
         m->cores[i] = (struct facet_core_desc){.name = m->core_names[i],
@@ -170,7 +192,7 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
     m->hart_host.ebreak = c->no_semihosting ? NULL : facet_xphmg_semihost;
     m->entry = FACET_XPHMG_RAM_BASE;
     status = check_config(c, m, err);
-    if (status == FACET_OK && !allocate(m, c->command_line != NULL ? c->command_line : "")) {
+    if (status == FACET_OK && !allocate(m, c)) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for %u harts", m->hart_count);
     }
     if (status != FACET_OK ||
@@ -319,6 +341,13 @@ static size_t xphmg_disassemble(
         FACET_ISA_XPHMG, (uint32_t)facet_load_le(bytes, 4), address, NULL, buf, size);
 }
 
+static bool xphmg_work(const void *self, uint32_t n, struct facet_work *work)
+{
+    const struct facet_xphmg *m = self;
+
+    return facet_jobs_describe(m->jobs, &m->xmem, n, work);
+}
+
 const struct facet_machine_ops facet_xphmg_ops = {
     .name = "xphmg",
     .checks_breakpoints = true,
@@ -338,6 +367,7 @@ const struct facet_machine_ops facet_xphmg_ops = {
     .load = facet_xphmg_load,
     .memory_written = xphmg_memory_written,
     .disassemble = xphmg_disassemble,
+    .work = xphmg_work,
 };
 
 /* ---- facet/xphmg.h ----------------------------------------------------------------------------

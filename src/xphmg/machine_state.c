@@ -49,8 +49,12 @@ static void visit_base(struct facet_hart *h, struct facet_state_io *io)
     facet_state_bool(io, &h->reserved);
     facet_state_bool(io, &h->waiting);
     facet_state_u8(io, &h->wait);
-    facet_state_require(io, h->wait <= FACET_WAIT_TICKET, "reason to wait, expected 0..2");
+    facet_state_require(io, h->wait <= FACET_WAIT_ROOM, "reason to wait, expected 0..4");
     facet_state_u64(io, &h->wait_on);
+    facet_state_require(io,
+                        h->wait != FACET_WAIT_ROOM ||
+                            (h->wait_on >= 1 && h->wait_on <= FACET_JOB_QUEUES),
+                        "a hart waits for room in a queue that does not exist");
     facet_state_bool(io, &h->stalled);
 }
 
@@ -82,6 +86,22 @@ static void visit_time(struct facet_xphmg *m, struct facet_state_io *io)
     facet_state_u32(io, &m->turn_left);
     facet_state_require(io, m->turn_left <= m->quantum, "steps left of a turn");
     facet_state_bool(io, &m->idle);
+}
+
+/* Only where jobs complete late is there anything to tell; RTSTAT.BUSY must agree in either case.
+ */
+static void visit_jobs(struct facet_xphmg *m, struct facet_state_io *io)
+{
+    if (m->jobs != NULL) {
+        facet_state_require(io, m->clock >> 63 == 0, "clock, expected 63 bits");
+        facet_jobs_visit(m->jobs, m->harts[0].units.config, &m->xmem, m->hart_count, io);
+    }
+    for (uint32_t i = 0; i < m->hart_count && !io->failed; i++) {
+        facet_state_require(io,
+                            ((m->harts[i].units.rt.stat & FACET_RTSTAT_BUSY) != 0) ==
+                                facet_jobs_pending(m->jobs, i, FACET_JOBS_RT),
+                            "RTSTAT.BUSY and the jobs of RT disagree");
+    }
 }
 
 static void visit_devices(struct facet_xphmg *m, struct facet_state_io *io)
@@ -152,6 +172,7 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
     }
     facet_xmem_visit(&m->xmem, io);
     visit_time(m, io);
+    visit_jobs(m, io);
     visit_devices(m, io);
     facet_xphmg_framebuffer_visit(&m->framebuffer, io);
     visit_console(&m->console, io);
@@ -161,6 +182,7 @@ void facet_xphmg_save(const void *self, struct facet_state_io *io)
 {
     struct facet_xphmg copy = *(const struct facet_xphmg *)self;
 
+    copy.mtime = facet_xphmg_mtime(&copy); /* equal states are equal bytes */
     visit(&copy, io); /* saving reads through the pointers and writes nothing */
 }
 
@@ -171,8 +193,14 @@ static bool copy_arrays(struct facet_xphmg *copy, const struct facet_xphmg *m)
     copy->mtimecmp = malloc(m->hart_count * sizeof *copy->mtimecmp);
     copy->last_trap = malloc(m->hart_count * sizeof *copy->last_trap);
     copy->console.bytes = NULL;
-    if (copy->harts == NULL || copy->mtimecmp == NULL || copy->last_trap == NULL) {
+    copy->jobs = m->jobs != NULL ? malloc(sizeof *copy->jobs) : NULL;
+    if (copy->harts == NULL || copy->mtimecmp == NULL || copy->last_trap == NULL ||
+        (m->jobs != NULL && copy->jobs == NULL)) {
         return false;
+    }
+    if (m->jobs != NULL) {
+        *copy->jobs = *m->jobs;
+        copy->jobs->clock = &copy->clock;
     }
     memcpy(copy->harts, m->harts, m->hart_count * sizeof *copy->harts);
     memcpy(copy->mtimecmp, m->mtimecmp, m->hart_count * sizeof *copy->mtimecmp);
@@ -192,6 +220,7 @@ void facet_xphmg_load(void *self, struct facet_state_io *io)
 {
     struct facet_xphmg *m = self;
     struct facet_xphmg copy = *m;
+    struct facet_jobs *jobs = m->jobs;
 
     facet_state_require(io, copy_arrays(&copy, m), "out of memory");
     if (!io->failed) {
@@ -199,9 +228,16 @@ void facet_xphmg_load(void *self, struct facet_state_io *io)
     }
     if (!facet_state_done(io)) {
         free_arrays(&copy);
+        free(copy.jobs);
         return;
     }
     free_arrays(m);
+    if (jobs != NULL) { /* the harts know where they are */
+        *jobs = *copy.jobs;
+        jobs->clock = &m->clock;
+        free(copy.jobs);
+        copy.jobs = jobs;
+    }
     *m = copy;
     if (m->cache != NULL) {
         facet_xphmg_watch_htif(m);

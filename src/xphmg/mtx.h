@@ -12,8 +12,11 @@ enum {
     FACET_MTX_MAX_TILE = 32 * 32, /* elements */
 };
 
-/* XSUBMIT.MTX: checks and runs the job, x[rd] = its ticket (gfx-semantics.md 16.6). */
+/* XSUBMIT.MTX: checks and submits the job, x[rd] = its ticket (gfx-semantics.md 16.6). */
 struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in);
+/* The job of an XPHMG_MTX_DESC, under the registers that the hart has now; returns the cause that
+ * stopped it, or 0. */
+unsigned facet_mtx_run(struct facet_hart *h, const uint8_t *descriptor);
 
 /* ---- pure arithmetic; elements are raw bits in the low bits of a uint32_t ---------------------
  */

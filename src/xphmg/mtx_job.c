@@ -1,8 +1,10 @@
 /* XSUBMIT.MTX: one matrix, many vectors (gfx-semantics.md 16.6, R-XM-28, R-XM-40). The job runs to
- * its end before the next instruction, on a private bank; what stops it goes to MTXSTAT.JOB_ERR.
+ * its end in one piece, before the next instruction or later (jobs.h), on a private bank; what
+ * stops it goes to MTXSTAT.JOB_ERR.
  *
  * XPHMG_MTX_DESC, 64 bytes: u64 mat, vin, vout; u32 ld_imm, mul_imm, count, flags; XPHMG_MEMCTL. */
 #include "xphmg/elements.h"
+#include "xphmg/jobs.h"
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
 #include "xphmg/mtx.h"
@@ -27,16 +29,9 @@ struct job {
     uint64_t exc_en;
 };
 
-static struct facet_trap
-read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
+static struct descriptor parse(const uint8_t bytes[DESCRIPTOR_BYTES])
 {
-    uint8_t bytes[DESCRIPTOR_BYTES];
-    struct facet_trap trap = facet_xmem_read_descriptor(h, address, sizeof bytes, bytes);
-
-    if (trap.taken) {
-        return trap;
-    }
-    *d = (struct descriptor){
+    struct descriptor d = {
         .mat = facet_load_le64(bytes),
         .vin = facet_load_le64(bytes + 8),
         .vout = facet_load_le64(bytes + 16),
@@ -45,8 +40,8 @@ read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
         .count = facet_load_le32(bytes + 32),
         .flags = facet_load_le32(bytes + 36),
     };
-    memcpy(d->memctl, bytes + 40, FACET_MEMCTL_BYTES);
-    return FACET_RETIRED;
+    memcpy(d.memctl, bytes + 40, FACET_MEMCTL_BYTES);
+    return d;
 }
 
 /* An immediate as the row of `op` would have it; false when it sets a bit that the row fixes. */
@@ -130,37 +125,40 @@ static unsigned run(struct job *job)
     return cause;
 }
 
-struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
+unsigned facet_mtx_run(struct facet_hart *h, const uint8_t *descriptor)
 {
-    const struct facet_cap_config *config = h->units.config;
+    const struct facet_insn none = {0};
+    struct job job = {.d = parse(descriptor)};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
-    struct job job = {0};
-    struct facet_trap trap;
     unsigned cause;
 
-    if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
-        (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
-        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
-    }
-    trap = read_descriptor(h, h->x[in->rs1], &job.d);
-    if (trap.taken) {
-        return trap;
-    }
-    (void)facet_lanes_begin(h, in, 0, &frame); /* bank 0 always exists */
-    frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
+    (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
     job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
     facet_xmem_job_begin(h, job.d.memctl, &policy);
     job.port = (struct facet_element_port){h, policy.actor, facet_container_of(&frame.eff)};
     job.exc_en = frame.exc_en;
-
     cause = legal(&job, h) ? run(&job) : FACET_CAUSE_ILLEGAL;
     facet_xmem_job_end(h, &policy);
     if (cause != 0) {
         h->units.mtx.stat = FACET_PUT(h->units.mtx.stat, MTXSTAT_JOB_ERR, cause);
     }
-    facet_hart_set_x(
-        h, in->rd, (uint64_t)FACET_QUEUE_MTX << FACET_TICKET_QUEUE_LSB | ++h->xmem->ticket_mtx);
-    facet_lanes_retire(h, &frame, true, true);
-    return FACET_RETIRED;
+    return cause;
+}
+
+struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
+{
+    const struct facet_cap_config *config = h->units.config;
+    uint8_t bytes[DESCRIPTOR_BYTES];
+    struct facet_trap trap;
+
+    if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
+        (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
+        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    }
+    if (!facet_jobs_room(h, FACET_QUEUE_MTX)) {
+        return FACET_RETIRED;
+    }
+    trap = facet_xmem_read_descriptor(h, h->x[in->rs1], sizeof bytes, bytes);
+    return trap.taken ? trap : facet_jobs_submit(h, in, FACET_QUEUE_MTX, bytes, sizeof bytes);
 }

@@ -7,6 +7,7 @@
 #include "machine/ops.h"
 #include "xphmg/block.h"
 #include "xphmg/hart.h"
+#include "xphmg/jobs.h"
 #include "xphmg/tables.h"
 
 #include <facet/xphmg.h>
@@ -57,6 +58,7 @@ struct facet_xphmg {
     /* The state. */
     struct facet_hart *harts;
     struct facet_xmem xmem;
+    struct facet_jobs *jobs; /* NULL: jobs complete at once */
     uint64_t entry;
     uint64_t clock;        /* steps of all harts, passed turns included */
     uint64_t mtime;        /* as the current hart sees it: clock / steps_per_tick + mtime_offset */
@@ -83,6 +85,8 @@ extern const struct facet_machine_ops facet_xphmg_ops;
 /* ---- schedule.c ---- */
 void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop);
 uint32_t facet_xphmg_next_core(const void *self);
+/* What mtime is now; m->mtime is what a hart saw when it last looked. */
+uint64_t facet_xphmg_mtime(const struct facet_xphmg *m);
 /* mtime and the hart's interrupt lines, as of now. */
 void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h);
 /* Whose turn it is, after anything that may have changed it. */

@@ -21,8 +21,10 @@ enum facet_rt_opts {
     FACET_RT_OPTS = 0x7D,
 };
 
-/* XSUBMIT.RT: checks and runs the job, x[rd] = its ticket (11.2). */
+/* XSUBMIT.RT: checks and submits the job, x[rd] = its ticket (11.2). */
 struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in);
+/* The job of a checked XPHMG_RT_DESC, under the registers that the hart has now (11.3). */
+enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor);
 
 /* ---- status ------------------------------------------------------------------------------------
  */

@@ -1,10 +1,11 @@
 /* XSUBMIT.RT: rays out of a queue, hits and misses into two others (rt-semantics.md 11). The job
- * runs to its end before the next instruction; what stops it goes to RTSTAT.LAST_EC and leaves the
- * ray at the head of its queue.
+ * runs to its end in one piece, before the next instruction or later (jobs.h); what stops it goes
+ * to RTSTAT.LAST_EC and leaves the ray at the head of its queue.
  *
  * XPHMG_RT_DESC, 72 bytes: u64 bvh_base, rayq, hitq, missq, tri_buf; u32 opts, rsv; XPHMG_MEMCTL.
  */
 #include "rt/host.h"
+#include "xphmg/jobs.h"
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
 #include "xphmg/rt_batch.h"
@@ -42,16 +43,9 @@ struct job {
 /* ---- submission --------------------------------------------------------------------------------
  */
 
-static struct facet_trap
-read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
+static struct descriptor parse(const uint8_t bytes[DESCRIPTOR_BYTES])
 {
-    uint8_t bytes[DESCRIPTOR_BYTES];
-    struct facet_trap trap = facet_xmem_read_descriptor(h, address, sizeof bytes, bytes);
-
-    if (trap.taken) {
-        return trap;
-    }
-    *d = (struct descriptor){
+    struct descriptor d = {
         .bvh_base = facet_load_le64(bytes),
         .rayq = facet_load_le64(bytes + 8),
         .hitq = facet_load_le64(bytes + 16),
@@ -59,8 +53,8 @@ read_descriptor(struct facet_hart *h, uint64_t address, struct descriptor *d)
         .tri_buf = facet_load_le64(bytes + 32),
         .opts = facet_load_le32(bytes + 40),
     };
-    memcpy(d->memctl, bytes + 48, FACET_MEMCTL_BYTES);
-    return FACET_RETIRED;
+    memcpy(d.memctl, bytes + 48, FACET_MEMCTL_BYTES);
+    return d;
 }
 
 /* Bits of RTCAP that a job with these options needs (R-RT-52). */
@@ -527,13 +521,32 @@ static void tell_policy(struct facet_hart *h,
                                  FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
-struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in)
+enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor)
 {
+    const struct descriptor d = parse(descriptor);
+    const struct facet_insn none = {0};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
-    struct descriptor d;
-    struct job job;
     enum facet_rt_error error;
+    struct job job;
+
+    (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
+    set_up(&job, h, &d, &frame);
+    facet_xmem_job_begin(h, d.memctl, &policy);
+    job.scene.port.actor = policy.actor;
+    tell_policy(h, &policy, d.memctl);
+    error = run(&job);
+    facet_xmem_job_end(h, &policy);
+    if (error != FACET_RT_EC_NONE) {
+        facet_rt_set_error(h, error);
+    }
+    return error;
+}
+
+struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in)
+{
+    uint8_t bytes[DESCRIPTOR_BYTES];
+    struct descriptor d;
     struct facet_trap trap;
 
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_RT_PRESENT) == 0) {
@@ -542,10 +555,14 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
     if (!facet_rt_supports(h, FACET_RTCAP_DESCQ)) {
         return facet_rt_unsupported(h, in);
     }
-    trap = read_descriptor(h, h->x[in->rs1], &d);
+    if (!facet_jobs_room(h, FACET_QUEUE_RT)) {
+        return FACET_RETIRED;
+    }
+    trap = facet_xmem_read_descriptor(h, h->x[in->rs1], sizeof bytes, bytes);
     if (trap.taken) {
         return trap;
     }
+    d = parse(bytes);
     if ((d.opts & ~(uint32_t)FACET_RT_OPTS) != 0) {
         facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
@@ -553,20 +570,5 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
     if (!facet_rt_supports(h, needs(d.opts))) {
         return facet_rt_unsupported(h, in);
     }
-    (void)facet_lanes_begin(h, in, 0, &frame); /* bank 0 always exists */
-    frame.rsv = false;                         /* no lane instruction: EN and BLK stay */
-    set_up(&job, h, &d, &frame);
-    facet_xmem_job_begin(h, d.memctl, &policy);
-    job.scene.port.actor = policy.actor;
-    tell_policy(h, &policy, d.memctl);
-
-    error = run(&job);
-    facet_xmem_job_end(h, &policy);
-    if (error != FACET_RT_EC_NONE) {
-        facet_rt_set_error(h, error);
-    }
-    facet_hart_set_x(
-        h, in->rd, (uint64_t)FACET_QUEUE_RT << FACET_TICKET_QUEUE_LSB | ++h->xmem->ticket_rt);
-    facet_lanes_retire(h, &frame, true, true);
-    return FACET_RETIRED;
+    return facet_jobs_submit(h, in, FACET_QUEUE_RT, bytes, sizeof bytes);
 }

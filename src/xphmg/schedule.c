@@ -13,7 +13,7 @@
 /* ---- time -------------------------------------------------------------------------------------
  */
 
-static uint64_t mtime_now(const struct facet_xphmg *m)
+uint64_t facet_xphmg_mtime(const struct facet_xphmg *m)
 {
     return m->clock / m->steps_per_tick + m->mtime_offset;
 }
@@ -22,7 +22,7 @@ void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
 {
     uint64_t mip = 0;
 
-    m->mtime = mtime_now(m);
+    m->mtime = facet_xphmg_mtime(m);
     if (m->mtime >= m->mtimecmp[h->hartid]) {
         mip |= UINT64_C(1) << FACET_IRQ_TIMER;
     }
@@ -39,7 +39,7 @@ static uint64_t timer_distance(const struct facet_xphmg *m, const struct facet_h
     uint64_t compare = m->mtimecmp[h->hartid];
     uint64_t ticks = compare - m->mtime_offset;
 
-    if ((h->mie >> FACET_IRQ_TIMER & 1) == 0 || mtime_now(m) >= compare ||
+    if ((h->mie >> FACET_IRQ_TIMER & 1) == 0 || facet_xphmg_mtime(m) >= compare ||
         ticks > UINT64_MAX / m->steps_per_tick) {
         return UINT64_MAX;
     }
@@ -80,11 +80,20 @@ static void report_deadlock(struct facet_xphmg *m)
     }
 }
 
-/* All wait: the clock goes to the first timer, and its hart is next. */
-static void skip_to_timer(struct facet_xphmg *m)
+/* Steps of the clock until a job completes; UINT64_MAX: none is under way. */
+static uint64_t job_distance(const struct facet_xphmg *m, uint32_t *hart)
 {
-    uint64_t best = UINT64_MAX;
+    uint64_t due = m->jobs != NULL ? facet_jobs_next(m->jobs, hart) : UINT64_MAX;
+
+    return due == UINT64_MAX ? due : due > m->clock ? due - m->clock : 0;
+}
+
+/* All wait: the clock goes to the first timer or job, and its hart is next. The job itself waits
+ * for the run that comes, so that what it does belongs to a step. */
+static void skip_to_event(struct facet_xphmg *m)
+{
     uint32_t first = 0;
+    uint64_t job = job_distance(m, &first), best = job;
 
     for (uint32_t i = 0; i < m->hart_count; i++) {
         uint64_t distance = timer_distance(m, &m->harts[i]);
@@ -101,7 +110,9 @@ static void skip_to_timer(struct facet_xphmg *m)
         m->clock += best;
         m->current = first;
         m->turn_left = m->quantum;
-        (void)waits(m, &m->harts[first]);
+        if (best != job) {
+            (void)waits(m, &m->harts[first]);
+        }
     }
 }
 
@@ -122,7 +133,7 @@ void facet_xphmg_settle(struct facet_xphmg *m)
         return;
     }
     if (everybody_waits(m)) {
-        skip_to_timer(m);
+        skip_to_event(m);
         return;
     }
     while (m->harts[m->current].waiting || (m->hart_count > 1 && m->turn_left == 0)) {
@@ -232,6 +243,29 @@ static void tell_end(const struct facet_xphmg *m, struct facet_stop *stop)
     stop->address = m->end_address;
 }
 
+/* Between two steps: the jobs whose time has come. Returns whether there were any. */
+static bool complete_jobs(struct facet_xphmg *m)
+{
+    uint32_t hart;
+    bool any = false;
+
+    while (job_distance(m, &hart) == 0) {
+        drop_stale(m, facet_jobs_complete(m->jobs, m->harts));
+        any = true;
+    }
+    return any;
+}
+
+/* Steps that the hart may take before something else must be looked at. */
+static uint64_t step_limit(const struct facet_xphmg *m, uint64_t budget)
+{
+    uint32_t hart;
+    uint64_t job = job_distance(m, &hart);
+    uint64_t limit = m->hart_count > 1 && m->turn_left < budget ? m->turn_left : budget;
+
+    return job < limit ? job : limit;
+}
+
 /* Blocks end in front of the breakpoints of the time when they were made. */
 static void drop_stale_blocks(struct facet_xphmg *m)
 {
@@ -256,8 +290,12 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
     facet_xphmg_settle(m);
     while (stop->steps < budget && m->end == 0) {
         struct facet_hart *h = &m->harts[m->current];
-        uint64_t limit = budget - stop->steps, done;
+        uint64_t done;
 
+        if (m->jobs != NULL && complete_jobs(m)) {
+            facet_xphmg_settle(m); /* somebody may have waited for them */
+            continue;
+        }
         if (m->idle) {
             stop->reason = FACET_STOP_IDLE;
             stop->core = m->current;
@@ -268,13 +306,10 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
             stop->core = m->current;
             return;
         }
-        if (m->hart_count > 1 && m->turn_left < limit) {
-            limit = m->turn_left;
-        }
         if (m->cache == NULL || facet_port_listens(port)) {
             done = step(m, h);
         } else {
-            done = run_blocks(m, h, limit);
+            done = run_blocks(m, h, step_limit(m, budget - stop->steps));
         }
         drop_stale(m, h);
         stop->steps += done;

@@ -482,25 +482,51 @@ static bool is_vendor(const struct facet_insn *in)
            strncmp(facet_isa_rows[FACET_ISA_XPHMG][in->row].extension, "XPHMG", 5) == 0;
 }
 
+void facet_hart_tell_units(struct facet_hart *h,
+                           unsigned told,
+                           void (*act)(void *context),
+                           void *context)
+{
+    struct before before; /* large: filled only when needed */
+
+    if (!facet_hart_listens(h)) {
+        act(context);
+        return;
+    }
+    before.hart = h;
+    before.told = told;
+    before.units = h->units;
+    before.xmem = *h->xmem;
+    act(context);
+    facet_units_changes(&before.units, &before.xmem, &h->units, h->xmem, tell_change, &before);
+}
+
+struct execution {
+    struct facet_hart *h;
+    const struct facet_insn *in;
+    struct facet_trap trap;
+};
+
+static void act_instruction(void *context)
+{
+    struct execution *e = context;
+
+    e->trap = execute(e->h, e->in);
+}
+
 /* Vendor rows, csr* and everything under RSV may change the units' registers; the other base rows
  * cannot. */
 static struct facet_trap execute_told(struct facet_hart *h, const struct facet_insn *in)
 {
     bool csr_row = in->row >= FACET_XPHMG_CSRRW && in->row <= FACET_XPHMG_CSRRCI;
-    struct before before; /* large: filled only when needed */
-    struct facet_trap trap;
+    struct execution e = {.h = h, .in = in};
 
     if (h->xmem == NULL ||
         (!csr_row && (h->units.rsv.svstate & FACET_SVSTATE_EN) == 0 && !is_vendor(in))) {
         return execute(h, in);
     }
-    before.hart = h;
-    before.told = csr_row ? (unsigned)in->imm : 0;
-    before.units = h->units;
-    before.xmem = *h->xmem;
-    trap = execute(h, in);
-    facet_units_changes(&before.units, &before.xmem, &h->units, h->xmem, tell_change, &before);
-    return trap;
+    facet_hart_tell_units(h, csr_row ? (unsigned)in->imm : 0, act_instruction, &e);
+    return e.trap;
 }
 
 struct facet_trap facet_hart_step(struct facet_hart *h)

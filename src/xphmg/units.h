@@ -91,8 +91,14 @@ struct facet_units {
     struct facet_gfx gfx;
 };
 
-/* Tickets: the queue above, the sequence number below (R-XM-27). */
-enum { FACET_TICKET_QUEUE_LSB = 56, FACET_QUEUE_RT = 1, FACET_QUEUE_MTX = 2 };
+/* Tickets: the queue above, the sequence number below (R-XM-27). Copies have a queue and no ticket.
+ */
+enum {
+    FACET_TICKET_QUEUE_LSB = 56,
+    FACET_QUEUE_RT = 1,
+    FACET_QUEUE_MTX = 2,
+    FACET_QUEUE_COPY = 3,
+};
 
 struct facet_lds_block {
     uint32_t offset, size; /* inside the LDS window */

@@ -146,8 +146,7 @@ static void visit_rt(struct facet_units *units, struct facet_state_io *io)
         }
     }
     facet_state_require(io,
-                        (*stat & FACET_RTSTAT_BUSY) == 0 &&
-                            FACET_GET(*stat, RTSTAT_LAST_EC) <= FACET_RT_EC_NUMERIC &&
+                        FACET_GET(*stat, RTSTAT_LAST_EC) <= FACET_RT_EC_NUMERIC &&
                             (FACET_GET(*stat, RTSTAT_ERR) != 0) ==
                                 (FACET_GET(*stat, RTSTAT_LAST_EC) != 0),
                         "RTSTAT holds an error that does not exist");

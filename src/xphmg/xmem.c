@@ -2,6 +2,7 @@
  * never change it.
  *
  * Spec: spec/pmask-xmem.insn.tsv, R-XM-01, R-XM-03, R-XM-24, R-XM-36, R-CAP-52. */
+#include "xphmg/jobs.h"
 #include "xphmg/vendor.h"
 #include "xphmg/xmem_unit.h"
 
@@ -124,7 +125,10 @@ static struct facet_trap barrier(struct facet_hart *h, const struct facet_insn *
     if (scope > SCOPE_LAST) {
         return facet_xmem_illegal(in);
     }
-    facet_hart_unit(h, "xmem", "lds.bar", 1, &scope);
+    (void)facet_xmem_wait(h, FACET_WAIT_JOBS, FACET_JOBS_LDS);
+    if (!h->stalled) {
+        facet_hart_unit(h, "xmem", "lds.bar", 1, &scope);
+    }
     return FACET_RETIRED;
 }
 

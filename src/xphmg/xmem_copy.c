@@ -2,10 +2,11 @@
  *
  * Both ranges are probed before the first byte moves. A copy takes eight bytes at a time, from the
  * end when the destination overlaps the source from above; a layout conversion goes element by
- * element in row order.
+ * element in row order. Where jobs complete late (jobs.h), an asynchronous copy is one of them.
  *
  * Spec: R-XM-01, R-XM-20, R-XM-25, R-XM-44, R-XM-49. */
 #include "base/bits.h"
+#include "xphmg/jobs.h"
 #include "xphmg/memory.h"
 #include "xphmg/vendor.h"
 #include "xphmg/xmem_unit.h"
@@ -27,7 +28,7 @@ static struct facet_trap move_piece(struct facet_hart *h, uint64_t to, uint64_t 
     return trap.taken ? trap : facet_hart_store(h, to, size, value);
 }
 
-struct facet_trap facet_xmem_move(struct facet_hart *h, uint64_t to, uint64_t from, uint64_t size)
+static struct facet_trap move(struct facet_hart *h, uint64_t to, uint64_t from, uint64_t size)
 {
     struct facet_trap trap = FACET_RETIRED;
     uint64_t whole = size & ~UINT64_C(7);
@@ -47,7 +48,29 @@ struct facet_trap facet_xmem_move(struct facet_hart *h, uint64_t to, uint64_t fr
             trap = move_piece(h, to + i - 8, from + i - 8, 8);
         }
     }
+    return trap;
+}
+
+struct facet_trap facet_xmem_move(struct facet_hart *h, uint64_t to, uint64_t from, uint64_t size)
+{
+    struct facet_trap trap = move(h, to, from, size);
+
     return trap.taken ? facet_xmem_fault(h, facet_xmem_inline(h), trap) : trap;
+}
+
+unsigned facet_xmem_copy_run(struct facet_hart *h, const uint8_t *words)
+{
+    uint64_t to = facet_load_le64(words), from = facet_load_le64(words + 8);
+    uint64_t size = facet_load_le64(words + 16);
+    struct facet_trap trap = facet_xmem_probe_copy(h, to, size, from, size);
+
+    if (!trap.taken) {
+        trap = move(h, to, from, size);
+    }
+    if (trap.taken) {
+        facet_xmem_copy_error(h, facet_xmem_inline(h), trap);
+    }
+    return trap.taken ? trap.cause : 0;
 }
 
 struct facet_trap facet_xmem_copy(struct facet_hart *h, const struct facet_insn *in)
@@ -55,9 +78,22 @@ struct facet_trap facet_xmem_copy(struct facet_hart *h, const struct facet_insn 
     bool async = facet_insn_field(in, "async") != 0 && FACET_XMEM_HAS(h, XDMA);
     bool swz = facet_insn_field(in, "swz") != 0 && FACET_XMEM_HAS(h, BIDIR_SWZ);
     uint64_t to = h->x[in->rd], from = h->x[in->rs1], size = h->x[in->rs2];
-    struct facet_trap trap = facet_xmem_probe_copy(h, to, size, from, size);
+    struct facet_trap trap;
 
+    if (async && !facet_jobs_room(h, FACET_QUEUE_COPY)) {
+        return FACET_RETIRED;
+    }
     facet_hart_unit(h, "xmem", "copy", 5, (uint64_t[]){to, from, size, swz, async});
+    if (async && h->jobs != NULL) {
+        uint8_t words[24];
+
+        facet_store_le64(words, to);
+        facet_store_le64(words + 8, from);
+        facet_store_le64(words + 16, size);
+        facet_jobs_add(h, FACET_QUEUE_COPY, to, words, sizeof words);
+        return FACET_RETIRED;
+    }
+    trap = facet_xmem_probe_copy(h, to, size, from, size);
     if (!trap.taken) {
         return facet_xmem_move(h, to, from, size);
     }

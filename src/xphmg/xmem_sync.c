@@ -1,12 +1,13 @@
 /* Fences, event tokens, tickets and submissions.
  *
- * All accesses of this machine are performed in program order and at once visible (R-XM-30), and a
- * job runs to completion inside its XSUBMIT (R-XM-28): fences have nothing to wait for. What can
- * wait is a token nobody has signalled, or a ticket nobody was given; the hart then stalls at the
+ * All accesses of this machine are performed in program order and at once visible (R-XM-30): what
+ * fences wait for is jobs and copies that are under way (jobs.h, R-XM-52). A hart can wait for
+ * them, for a token nobody has signalled, or for a ticket nobody was given; it then stalls at the
  * instruction, which the machine tries again when something may have changed.
  *
- * Spec: R-XM-26 to R-XM-30. */
+ * Spec: R-XM-26 to R-XM-30, R-XM-51, R-XM-52. */
 #include "base/bits.h"
+#include "xphmg/jobs.h"
 #include "xphmg/mtx.h"
 #include "xphmg/rt.h"
 #include "xphmg/vendor.h"
@@ -14,15 +15,15 @@
 
 enum { SCOPE_SYSTEM = 4, DOM_RT = 2, DOM_MTX = 3 };
 
-static bool ticket_done(const struct facet_xmem *xmem, uint64_t ticket)
+static bool ticket_done(const struct facet_hart *h, uint64_t ticket)
 {
     uint64_t sequence = ticket & facet_bits_mask(FACET_TICKET_QUEUE_LSB);
     unsigned queue = (unsigned)(ticket >> FACET_TICKET_QUEUE_LSB);
-    uint64_t last = queue == FACET_QUEUE_RT    ? xmem->ticket_rt
-                    : queue == FACET_QUEUE_MTX ? xmem->ticket_mtx
+    uint64_t last = queue == FACET_QUEUE_RT    ? h->xmem->ticket_rt
+                    : queue == FACET_QUEUE_MTX ? h->xmem->ticket_mtx
                                                : 0;
 
-    return sequence <= last;
+    return sequence == 0 || (last != 0 && sequence <= last - facet_jobs_count(h->jobs, queue));
 }
 
 bool facet_xmem_wait_over(const struct facet_hart *h)
@@ -31,21 +32,31 @@ bool facet_xmem_wait_over(const struct facet_hart *h)
     case FACET_WAIT_TOKEN:
         return h->xmem->tokens[h->wait_on % FACET_TOKENS] != 0;
     case FACET_WAIT_TICKET:
-        return ticket_done(h->xmem, h->wait_on);
+        return ticket_done(h, h->wait_on);
+    case FACET_WAIT_JOBS:
+        return !facet_jobs_pending(h->jobs, h->hartid, h->wait_on);
+    case FACET_WAIT_ROOM:
+        return facet_jobs_count(h->jobs, (unsigned)h->wait_on) < FACET_JOB_DEPTH;
     default:
         return false;
     }
 }
 
-static struct facet_trap wait_for(struct facet_hart *h, enum facet_wait what, uint64_t on)
+struct facet_trap facet_xmem_wait(struct facet_hart *h, enum facet_wait what, uint64_t on)
 {
-    if (!h->waiting) { /* told once, not at every attempt */
-        facet_hart_unit(h, "xmem", "wait", 2, (uint64_t[]){what, on});
-    }
     h->wait = (uint8_t)what;
     h->wait_on = on;
     h->stalled = !facet_xmem_wait_over(h);
     h->waiting = h->stalled;
+    return FACET_RETIRED;
+}
+
+static struct facet_trap wait_for(struct facet_hart *h, enum facet_wait what, uint64_t on)
+{
+    (void)facet_xmem_wait(h, what, on);
+    if (!h->stalled) { /* told once, not at every attempt */
+        facet_hart_unit(h, "xmem", "wait", 2, (uint64_t[]){what, on});
+    }
     return FACET_RETIRED;
 }
 
@@ -72,12 +83,17 @@ static struct facet_trap fence(struct facet_hart *h, const struct facet_insn *in
 {
     uint64_t dom = (uint64_t)facet_insn_field(in, "dom");
     uint64_t scope = (uint64_t)facet_insn_field(in, "scope");
+    uint64_t ff = (uint64_t)facet_insn_field(in, "ff");
+    uint64_t jobs = (dom != DOM_MTX ? FACET_JOBS_RT : 0) | (dom != DOM_RT ? FACET_JOBS_MTX : 0) |
+                    (ff != 0 ? FACET_JOBS_COPY : 0);
 
     if ((dom != DOM_RT && dom != DOM_MTX && dom != FACET_DOM_ALL) || scope > SCOPE_SYSTEM) {
         return facet_xmem_illegal(in);
     }
-    facet_hart_unit(
-        h, "xmem", "fence", 3, (uint64_t[]){dom, scope, (uint64_t)facet_insn_field(in, "ff")});
+    (void)facet_xmem_wait(h, FACET_WAIT_JOBS, jobs);
+    if (!h->stalled) {
+        facet_hart_unit(h, "xmem", "fence", 3, (uint64_t[]){dom, scope, ff});
+    }
     return FACET_RETIRED;
 }
 

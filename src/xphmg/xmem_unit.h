@@ -19,6 +19,11 @@ struct facet_trap facet_xmem_compress(struct facet_hart *h, const struct facet_i
 struct facet_trap facet_xmem_decompress(struct facet_hart *h, const struct facet_insn *in);
 struct facet_trap facet_xmem_sync(struct facet_hart *h, const struct facet_insn *in);
 
+/* An asynchronous copy (to, from, size), a fault of which is an event; returns its cause, or 0. */
+unsigned facet_xmem_copy_run(struct facet_hart *h, const uint8_t *words);
+/* Stands at the instruction until what it waits for has come. */
+struct facet_trap facet_xmem_wait(struct facet_hart *h, enum facet_wait what, uint64_t on);
+
 /* Copies between ranges that have been probed; overlap as memmove. */
 struct facet_trap facet_xmem_move(struct facet_hart *h, uint64_t to, uint64_t from, uint64_t size);
 /* Source, then destination (R-XM-44). No side effect. */
