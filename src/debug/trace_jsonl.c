@@ -55,7 +55,6 @@ static void put_change(struct facet_strbuf *out,
 
 static void put_memory(struct facet_strbuf *out, const struct facet_memory_event *event)
 {
-    facet_strbuf_putc(out, '{');
     put_hex64(out, event->write ? "store" : "load", event->address);
     facet_strbuf_puts(out, ",\"size\":");
     put_number(out, event->size);
@@ -76,7 +75,7 @@ static void put_memory(struct facet_strbuf *out, const struct facet_memory_event
 static void put_unit(struct facet_strbuf *out, const struct facet_unit_event *event)
 {
     facet_strbuf_printf(
-        out, "{\"unit\":\"%s\",\"what\":\"%s\",\"values\":[", event->unit, event->what);
+        out, "\"unit\":\"%s\",\"what\":\"%s\",\"values\":[", event->unit, event->what);
     for (uint32_t i = 0; i < event->count && i < 6; i++) {
         facet_strbuf_printf(
             out, "%s\"0x%llx\"", i > 0 ? "," : "", (unsigned long long)event->values[i]);
@@ -125,6 +124,13 @@ static void put_head(const struct facet_trace_step *step, struct facet_strbuf *o
     }
 }
 
+static uint32_t core_of(const struct facet_item *item)
+{
+    return item->kind == FACET_ITEM_MEMORY ? item->u.memory.core
+           : item->kind == FACET_ITEM_UNIT ? item->u.unit.core
+                                           : item->u.reg.core;
+}
+
 void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     const struct facet_core_desc *core = facet_machine_core(step->machine, step->core);
@@ -137,12 +143,18 @@ void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf 
         if (i > 0) {
             facet_strbuf_putc(out, ',');
         }
+        facet_strbuf_putc(out, '{');
+        if (core_of(item) != step->core && core_of(item) != FACET_NONE) {
+            facet_strbuf_puts(out, "\"core\":"); /* a job of another core completes */
+            put_number(out, core_of(item));
+            facet_strbuf_putc(out, ',');
+        }
         switch (item->kind) {
         case FACET_ITEM_REG:
-            put_change(out, "{\"reg\":\"", core->regs[item->u.reg.index].name, &item->u.reg);
+            put_change(out, "\"reg\":\"", core->regs[item->u.reg.index].name, &item->u.reg);
             break;
         case FACET_ITEM_CSR:
-            put_change(out, "{\"csr\":\"", core->csrs[item->u.reg.index].name, &item->u.reg);
+            put_change(out, "\"csr\":\"", core->csrs[item->u.reg.index].name, &item->u.reg);
             break;
         case FACET_ITEM_MEMORY:
             put_memory(out, &item->u.memory);

@@ -56,7 +56,8 @@ static void put_registers(const struct facet_trace_step *step, struct facet_strb
         for (size_t i = 0; i < step->count; i++) {
             uint64_t key = key_of(core, &step->items[i]);
 
-            if (key >= done && key <= best && key != UINT64_MAX) {
+            if (key >= done && key <= best && key != UINT64_MAX &&
+                step->items[i].u.reg.core == step->core) { /* no job of another core */
                 best = key;
                 at = i;
             }
@@ -74,7 +75,8 @@ static void put_memory(const struct facet_trace_step *step, bool writes, struct 
     for (size_t i = 0; i < step->count; i++) {
         const struct facet_memory_event *event = &step->items[i].u.memory;
 
-        if (step->items[i].kind != FACET_ITEM_MEMORY || event->write != writes) {
+        if (step->items[i].kind != FACET_ITEM_MEMORY || event->write != writes ||
+            event->core != step->core) {
             continue;
         }
         facet_strbuf_printf(out, " mem 0x%016" PRIx64, event->address);
