@@ -4,6 +4,7 @@
 #include "cli/run_lint.h"
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
+#include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
 
 #include "base/file.h"
@@ -485,6 +486,9 @@ static int print_summary(const struct session *s)
         for (uint32_t i = 0; dump && i < facet_machine_core_count(s->machine); i++) {
             dump_core(s->machine, i);
         }
+        if (dump) {
+            work_list_print(s->machine, stderr);
+        }
         return CLI_OK;
     }
     (void)snprintf(pc, sizeof pc, "0x%" PRIx64, s->stop.pc);
@@ -516,6 +520,7 @@ static int print_summary(const struct session *s)
             (void)json_array_append_new(cores, core_json(s->machine, i));
         }
         (void)json_object_set_new(result, "harts", cores);
+        (void)json_object_set_new(result, "under_way", work_list_json(s->machine));
     }
     return cli_print_json(s->args, result);
 }
@@ -634,7 +639,10 @@ static const struct cli_option run_options[] = {
      'b',
      "PLACE",
      "stop before the instruction at an address, SYMBOL or SYMBOL+N; repeatable"},
-    {"dump-state", 0, NULL, "print registers and CSRs of every hart at the end"},
+    {"dump-state",
+     0,
+     NULL,
+     "print registers and CSRs of every hart at the end, and jobs under way"},
     {"framebuffer",
      0,
      "FILE",
@@ -661,6 +669,11 @@ const struct cli_command cli_cmd_run = {
         "input and, with --files, the files below one folder.\n\n"
         "--framebuffer writes what the program shows in its framebuffer (docs/run.md) when it "
         "stops, for whatever reason.\n\n"
+        "--jobs late lets jobs of XSUBMIT and asynchronous copies complete only when a fence or "
+        "wait needs them, at the latest after 2^20 steps; late:SEED after 1 to 2^16 steps drawn "
+        "from the seed. A program that waits as the contract says gives the same results; one "
+        "that forgets sees stale data, as on hardware. Jobs that nobody waited for when the "
+        "program ends stay undone.\n\n"
         "--lint lets the plain executor look at every instruction and names each place that does "
         "what a contract says software should not do: RT operations while RTCFG.EN is 0 "
         "(RT-034).\n\n"
@@ -675,7 +688,8 @@ const struct cli_command cli_cmd_run = {
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"
                 "facet run hello.elf --json --dump-state\n"
-                "facet run hello.elf --trace hello.jsonl --trace-insn 'add*'",
+                "facet run hello.elf --trace hello.jsonl --trace-insn 'add*'\n"
+                "facet run hello.elf --jobs late:7",
     .options = run_options,
     .has_json = true,
     .run = run_run,

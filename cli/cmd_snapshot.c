@@ -3,6 +3,7 @@
 #include "cli/guest_console.h"
 #include "cli/output.h"
 #include "cli/snapshot_file.h"
+#include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
 
 #include "base/json.h"
@@ -77,6 +78,9 @@ static void print_text(const struct snapshot_file *file, const facet_machine *ma
     printf("configuration  %s\n", file->configuration);
     printf("command line   %s\n", file->command_line);
     printf("state          %zu bytes\n", file->state_size);
+    if (file->config.jobs == FACET_XPHMG_JOBS_LATE) {
+        printf("jobs           late:%" PRIu64 "\n", file->config.jobs_seed);
+    }
     printf("steps          %" PRIu64 "\n", facet_machine_steps(machine));
     for (uint32_t i = 0; i < facet_machine_core_count(machine); i++) {
         printf("%-14s pc 0x%" PRIx64 ", %" PRIu64 " retired\n",
@@ -84,6 +88,7 @@ static void print_text(const struct snapshot_file *file, const facet_machine *ma
                pc_of(machine, i),
                facet_machine_retired(machine, i));
     }
+    work_list_print(machine, stdout);
 }
 
 static int print_json(const struct cli_args *args,
@@ -103,7 +108,7 @@ static int print_json(const struct cli_args *args,
                                               (json_int_t)facet_machine_retired(machine, i)));
     }
     return cli_print_json(args,
-                          json_pack("{s:I, s:I, s:s, s:s, s:I, s:o}",
+                          json_pack("{s:I, s:I, s:s, s:s, s:I, s:o, s:s, s:o, s:o}",
                                     "ram_bytes",
                                     (json_int_t)file->config.ram_bytes,
                                     "state_bytes",
@@ -115,7 +120,13 @@ static int print_json(const struct cli_args *args,
                                     "steps",
                                     (json_int_t)facet_machine_steps(machine),
                                     "harts",
-                                    harts));
+                                    harts,
+                                    "jobs",
+                                    file->config.jobs == FACET_XPHMG_JOBS_LATE ? "late" : "now",
+                                    "jobs_seed",
+                                    facet_json_hex(file->config.jobs_seed),
+                                    "under_way",
+                                    work_list_json(machine)));
 }
 
 static int run_info(const struct cli_args *args)

@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, HEADER_BYTES = 52, TEXT_LIMIT = 1 << 20, NO_SEMIHOSTING = 1 };
+enum {
+    VERSION_NOW = 1,
+    VERSION_LATE = 2,
+    HEADER_BYTES = 52,
+    SEED_BYTES = 8,
+    TEXT_LIMIT = 1 << 20,
+    NO_SEMIHOSTING = 1,
+};
 
 static const char magic[8] = "FACETRUN";
 
@@ -34,7 +41,7 @@ static void put_header(struct facet_strbuf *out, const struct facet_xphmg_config
     const char *line = c->command_line != NULL ? c->command_line : "";
 
     facet_strbuf_add(out, magic, sizeof magic);
-    put(out, 4, VERSION);
+    put(out, 4, c->jobs == FACET_XPHMG_JOBS_LATE ? VERSION_LATE : VERSION_NOW);
     put(out, 4, either(c->harts, 1));
     put(out, 8, either(c->ram_bytes, FACET_XPHMG_RAM_BYTES));
     put(out, 4, either(c->quantum, FACET_XPHMG_QUANTUM));
@@ -43,6 +50,9 @@ static void put_header(struct facet_strbuf *out, const struct facet_xphmg_config
     put(out, 4, strlen(configuration));
     put(out, 4, strlen(line));
     put(out, 8, state);
+    if (c->jobs == FACET_XPHMG_JOBS_LATE) {
+        put(out, SEED_BYTES, c->jobs_seed);
+    }
     facet_strbuf_puts(out, configuration);
     facet_strbuf_puts(out, line);
     if (!out->failed) {
@@ -97,7 +107,8 @@ enum facet_status snapshot_file_parse(const void *data,
                                       struct facet_error *err)
 {
     const uint8_t *b = data;
-    size_t configuration, line, at;
+    size_t configuration, line, at, header = HEADER_BYTES;
+    bool late;
 
     memset(out, 0, sizeof *out);
     if (size < HEADER_BYTES) {
@@ -106,21 +117,27 @@ enum facet_status snapshot_file_parse(const void *data,
     if (memcmp(b, magic, sizeof magic) != 0) {
         return bad(err, 0, "no snapshot of facet snapshot, expected \"FACETRUN\"");
     }
-    if (facet_load_le32(b + 8) != VERSION) {
+    late = facet_load_le32(b + 8) == VERSION_LATE;
+    if (!late && facet_load_le32(b + 8) != VERSION_NOW) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           8,
-                          "offset 8: version %" PRIu32 ", expected %d",
+                          "offset 8: version %" PRIu32 ", expected %d or %d",
                           facet_load_le32(b + 8),
-                          VERSION);
+                          VERSION_NOW,
+                          VERSION_LATE);
+    }
+    header += late ? SEED_BYTES : 0;
+    if (size < header) {
+        return bad(err, size, "ends inside the header of a snapshot");
     }
     configuration = facet_load_le32(b + 36);
     line = facet_load_le32(b + 40);
     if (configuration > TEXT_LIMIT || line > TEXT_LIMIT ||
-        size - HEADER_BYTES < configuration + line + 8) {
+        size - header < configuration + line + 8) {
         return bad(err, 36, "texts that are longer than the file");
     }
-    at = HEADER_BYTES + configuration + line;
+    at = header + configuration + line;
     if (facet_load_le64(b + at) != facet_hash_bytes(b, at, 0)) {
         return bad(err, at, "the checksum of the header is wrong");
     }
@@ -129,18 +146,21 @@ enum facet_status snapshot_file_parse(const void *data,
     if (facet_load_le64(b + 44) != out->state_size) {
         return bad(err, 44, "the state has another size than the header says");
     }
-    out->configuration = copy_text(b + HEADER_BYTES, configuration);
-    out->command_line = copy_text(b + HEADER_BYTES + configuration, line);
+    out->configuration = copy_text(b + header, configuration);
+    out->command_line = copy_text(b + header + configuration, line);
     if (out->configuration == NULL || out->command_line == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a snapshot");
     }
-    out->config = (struct facet_xphmg_config){.harts = facet_load_le32(b + 12),
-                                              .ram_bytes = facet_load_le64(b + 16),
-                                              .quantum = facet_load_le32(b + 24),
-                                              .instructions_per_tick = facet_load_le32(b + 28),
-                                              .no_semihosting = (b[32] & NO_SEMIHOSTING) != 0,
-                                              .configuration = out->configuration,
-                                              .command_line = out->command_line};
+    out->config =
+        (struct facet_xphmg_config){.harts = facet_load_le32(b + 12),
+                                    .ram_bytes = facet_load_le64(b + 16),
+                                    .quantum = facet_load_le32(b + 24),
+                                    .instructions_per_tick = facet_load_le32(b + 28),
+                                    .no_semihosting = (b[32] & NO_SEMIHOSTING) != 0,
+                                    .jobs = late ? FACET_XPHMG_JOBS_LATE : FACET_XPHMG_JOBS_NOW,
+                                    .jobs_seed = late ? facet_load_le64(b + HEADER_BYTES) : 0,
+                                    .configuration = out->configuration,
+                                    .command_line = out->command_line};
     return FACET_OK;
 }
 

@@ -3,10 +3,11 @@
  *
  *   "FACETRUN"  u32 version  u32 harts  u64 RAM bytes  u32 quantum  u32 instructions per tick
  *   u32 flags (bit 0: no semihosting)  u32 size of the configuration  u32 size of the command line
- *   u64 size of the state  configuration  command line  u64 hash of all before it
+ *   u64 size of the state  [u64 seed]  configuration  command line  u64 hash of all before it
  *   the state (machine/snapshot.c, with a hash of its own)
  *
- * Numbers are little-endian. */
+ * Numbers are little-endian. Version 1 has no seed; version 2 is of a machine whose jobs complete
+ * late, and has it. */
 #ifndef FACET_CLI_SNAPSHOT_FILE_H
 #define FACET_CLI_SNAPSHOT_FILE_H
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FILE_LIMIT (UINT64_C(1) << 36)
 
@@ -48,11 +49,36 @@ static bool read_size(const struct cli_args *args, uint64_t *size)
     return true;
 }
 
+/* now, late, late:7 */
+static bool read_jobs(const struct cli_args *args, struct facet_xphmg_config *config)
+{
+    const char *text = cli_value(args, "jobs");
+    char *end = NULL;
+
+    if (text == NULL || strcmp(text, "now") == 0) {
+        return true;
+    }
+    config->jobs = FACET_XPHMG_JOBS_LATE;
+    if (strcmp(text, "late") == 0) {
+        return true;
+    }
+    errno = 0;
+    if (strncmp(text, "late:", 5) == 0 && text[5] >= '0' && text[5] <= '9') {
+        config->jobs_seed = strtoull(text + 5, &end, 0);
+    }
+    if (end == NULL || *end != '\0' || errno != 0) {
+        (void)cli_bad(
+            args, "--jobs %s: expected now, late, or late:SEED with a number below 2^64", text);
+        return false;
+    }
+    return true;
+}
+
 static bool read_config(const struct cli_args *args, struct facet_xphmg_config *config)
 {
     uint64_t harts = 1;
 
-    if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) ||
+    if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) || !read_jobs(args, config) ||
         !read_size(args, &config->ram_bytes)) {
         return false;
     }
@@ -123,7 +149,7 @@ load_snapshot(struct xphmg_setup *s, const char *path, struct facet_error *err)
 /* What the snapshot says cannot be said again. */
 static bool check_resume(const struct cli_args *args)
 {
-    static const char *const fixed[] = {"harts", "ram", "config", "no-semihosting"};
+    static const char *const fixed[] = {"harts", "ram", "config", "jobs", "no-semihosting"};
 
     if (args->positional_count != 0) {
         (void)cli_bad(args, "%s: --resume takes no program", args->positional[0]);

@@ -15,6 +15,8 @@
     {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},                                     \
     {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},                \
     {"config", 0, "LIST", "full (default), min or prof, then KEY=N pairs: min,pmask_banks=4"},     \
+    {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: " \
+                                   "as late as allowed, or after steps drawn from a seed"},         \
     {"files", 0, "DIR", "let the program open files below DIR by semihosting"},                    \
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
     {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: " \

@@ -17,6 +17,7 @@ static void help(struct facet_strbuf *out)
                       "python                   a script that teaches them to this GDB: "
                       "python exec(gdb.execute('monitor python', to_string=True))\n"
                       "csr NAME                 a CSR of this hart with its fields\n"
+                      "jobs                     what harts have started and goes on by itself\n"
                       "reset                    back to where the session began; "
                       "then: maintenance flush register-cache\n");
 }
@@ -42,6 +43,26 @@ static void steps(struct facet_gdb *gdb, struct facet_strbuf *out)
                             "%s: %" PRIu64 " retired\n",
                             facet_machine_core(gdb->machine, i)->name,
                             facet_machine_retired(gdb->machine, i));
+    }
+}
+
+static void jobs(const struct facet_gdb *gdb, struct facet_strbuf *out)
+{
+    struct facet_work work;
+    uint32_t n = 0;
+
+    for (; facet_machine_work(gdb->machine, n, &work); n++) {
+        facet_strbuf_printf(out,
+                            "%s: %s 0x%" PRIx64 " of 0x%" PRIx64 ", at most %" PRIu64
+                            " steps left\n",
+                            facet_machine_core(gdb->machine, work.core)->name,
+                            work.unit,
+                            work.id,
+                            work.address,
+                            work.left);
+    }
+    if (n == 0) {
+        facet_strbuf_puts(out, "no jobs under way\n");
     }
 }
 
@@ -153,6 +174,8 @@ void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_
         disassemble(gdb, rest, out);
     } else if (is_command(command, "csr", &rest)) {
         csr(gdb, rest, out);
+    } else if (is_command(command, "jobs", &rest)) {
+        jobs(gdb, out);
     } else if (is_command(command, "python", &rest)) {
         facet_strbuf_puts(out, facet_gdb_script);
     } else if (is_command(command, "reset", &rest)) {

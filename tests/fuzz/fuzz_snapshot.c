@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_BYTES = 52, RAM_LIMIT = 1 << 20, HARTS_LIMIT = 4, STEPS = 200 };
+enum {
+    HEADER_BYTES = 52,
+    SEED_BYTES = 8,
+    /* of version 2 */ RAM_LIMIT = 1 << 20,
+    HARTS_LIMIT = 4,
+    STEPS = 200
+};
 
 static void require(int ok)
 {
@@ -20,16 +26,17 @@ static void require(int ok)
 /* The header's hash, the size of the state, and the state's own hash at its end. */
 static void make_sums_right(uint8_t *b, size_t size)
 {
-    size_t texts, at;
+    size_t texts, at, header;
 
-    if (size < HEADER_BYTES) {
+    if (size < HEADER_BYTES + SEED_BYTES) {
         return;
     }
+    header = HEADER_BYTES + (facet_load_le32(b + 8) == 2 ? SEED_BYTES : 0);
     texts = (size_t)facet_load_le32(b + 36) + facet_load_le32(b + 40);
-    if (texts > size - HEADER_BYTES || size - HEADER_BYTES - texts < 24) {
+    if (texts > size - header || size - header - texts < 24) {
         return;
     }
-    at = HEADER_BYTES + texts;
+    at = header + texts;
     facet_store_le64(b + 44, size - at - 8);
     facet_store_le64(b + at, facet_hash_bytes(b, at, 0));
     facet_store_le64(b + size - 8, facet_hash_bytes(b + at + 8, size - at - 16, 0));

@@ -21,7 +21,7 @@ static void require(int ok)
     }
 }
 
-/* A loop with memory, floats, a CSR and a trap into itself's start. */
+/* A loop with memory, floats, a CSR, late jobs and a trap into itself's start. */
 static const uint32_t program[] = {
     0x00000297, /* auipc x5, 0 */
     0x30529073, /* csrw mtvec, x5 */
@@ -29,13 +29,19 @@ static const uint32_t program[] = {
     0x30032073, /* csrs mstatus, x6 */
     0x00038393, /* addi x7, x7, 0 */
     0x0072b823, /* sd x7, 16(x5)... into the code: decoded blocks go stale */
+    0x0802f5fb, /* xsubmit.mtx x11, x5: the code as a descriptor */
+    0x1c62b2fb, /* xlds.cpy x5, x5, x6, async=1 */
     0xd2238053, /* fcvt.d.l f0, x7 */
     0x00000073, /* ecall */
 };
 
 static facet_machine *make(void)
 {
-    struct facet_xphmg_config config = {.harts = 2, .ram_bytes = 1 << 16, .quantum = 64};
+    struct facet_xphmg_config config = {.harts = 2,
+                                        .ram_bytes = 1 << 16,
+                                        .quantum = 64,
+                                        .jobs = FACET_XPHMG_JOBS_LATE,
+                                        .jobs_seed = 5};
     struct facet_run how = {.budget = 300};
     struct facet_stop stop;
     facet_machine *machine;

@@ -215,6 +215,27 @@ def monitor_commands():
                 "CAP.PREC.MODE (0x7d0) = 0x80000", "SAE", "back at the beginning", "steps 0")
 
 
+@case("XM-161 XM-163")
+def late_jobs_are_listed_and_undone():
+    """A job under way, its completion at the wait, and both again backwards."""
+    need_tools()
+    source = os.path.join(os.environ["FACET_SOURCE"], "examples/xphmg/ticket.s")
+    elf = os.path.join(os.path.dirname(PROGRAM), "ticket.elf")
+    subprocess.run([FACET, "as", "--isa", "xphmg", source, "-o", elf], check=True)
+    words = [GDB, "-batch", "-nx"]
+    for command in ("set confirm off", "set width 0", f"target remote | {FACET} gdb {elf} --jobs late --stdio",
+                    "monitor jobs", "stepi 8", "monitor jobs", "print/x *(int *)&results", "stepi",
+                    "print/x *(int *)&results", "monitor jobs", "reverse-stepi", "print/x *(int *)&results",
+                    "monitor jobs", "watch *(int *)&results", "continue", "reverse-continue",
+                    "print/x *(int *)&results", "delete", "continue"):
+        words += ["-ex", command]
+    text = subprocess.run(words + [elf], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=300).stdout
+    under_way = "hart0: mtx 0x200000000000001 of 0x80000068"
+    check_order(text, "no jobs under way", under_way, "no jobs under way", under_way, "watchpoint", "exited with code 070")
+    check_eq(values(text), ["0x0", "0x41880000", "0x0", "0x0"], text)
+
+
 @case()
 def gdb_learns_the_vendor_instructions():
     """x/i keeps GDB's text where there is one, and takes ours for words that are not RISC-V's."""

@@ -630,6 +630,8 @@ TEST(monitor_commands_answer, "")
     CHECK(strncmp(d.said, "steps 3, reached 3, history from 0 in 1 snapshot\n", 49) == 0);
     TALK(&d, {"qRcmd,68656c70", "OK"});
     CHECK(strstr(d.said, "reset") != NULL);
+    TALK(&d, {"qRcmd,6a6f6273", "OK"}); /* jobs: this machine has none */
+    CHECK_STR(d.said, "no jobs under way\n");
     TALK(&d, {"qRcmd,6e6f", "OK"});
     CHECK_STR(d.said, "no command no; monitor help lists them\n");
     TALK(&d, {"qRcmd,7265736574", "OK"}, {"?", "T05thread:1;"}); /* reset */

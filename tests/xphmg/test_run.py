@@ -588,6 +588,48 @@ def spike_format_is_that_of_log_commits():
     check(any(line.startswith("core   0: 3") and "c768_mstatus" in line for line in lines), "mret's mstatus")
 
 
+@case("XM-152 XM-160")
+def jobs_complete_when_asked():
+    """examples/xphmg/ticket.s waits for its job; with FORGET it does not, and finds zeros where jobs take their time."""
+    source = os.path.join(SOURCE, "examples/xphmg/ticket.s")
+    for name, words in (("ticket", []), ("forget", ["-D", "FORGET"])):
+        check_eq(facet("as", "--isa", "xphmg", source, "-o", path(name), *words).returncode, 0, "exit code of as")
+    for jobs in ("now", "late", "late:0", "late:1", "late:0xFFFFFFFFFFFFFFFF"):
+        for more in ([], ["--no-cache"], ["--harts", "1", "--job-threads", "2"]):
+            check_eq(facet("run", path("ticket"), "--jobs", jobs, *more).returncode, 56, f"sum with {jobs} {more}")
+    check_eq(facet("run", path("forget")).returncode, 56, "sum of a machine that does jobs at once")
+    check_eq(facet("run", path("forget"), "--jobs", "late").returncode, 0, "sum of a machine that is late")
+    for jobs in ("", "later", "late:", "late:x", "late:1x", "late:-1", "late: 1", "late:0x10000000000000000", "NOW"):
+        done = facet("run", path("ticket"), "--jobs", jobs)
+        check_eq((done.returncode, done.stdout), (2, ""), f"--jobs {jobs!r}")
+        check("expected now, late, or late:SEED" in done.stderr, f"said {done.stderr!r}")
+
+
+@case("XM-161 XM-163")
+def jobs_under_way_are_shown_and_kept():
+    source = os.path.join(SOURCE, "examples/xphmg/ticket.s")
+    check_eq(facet("as", "--isa", "xphmg", source, "-o", path("ticket")).returncode, 0, "exit code of as")
+    job = {"hart": 0, "unit": "mtx", "id": "0x200000000000001"}
+    done = facet("run", path("ticket"), "--jobs", "late", "--break", "_start+32", "--json", "--dump-state")
+    listed = json.loads(done.stdout)["under_way"]
+    check_eq([{key: work[key] for key in job} for work in listed], [job], "jobs at the wait")
+    text = facet("run", path("ticket"), "--jobs", "late", "--break", "_start+32", "--dump-state").stderr
+    check("under way: mtx 0x200000000000001 of hart0" in text, text)
+    check("under way" not in facet("run", path("ticket"), "--jobs", "late", "--dump-state").stderr, "jobs at the end")
+    lines = facet("run", path("ticket"), "--jobs", "late", "--trace", "-").stdout.splitlines()[1:]
+    steps = [[change.get("what") for change in json.loads(line)["changes"]] for line in lines]
+    at = [i for i, step in enumerate(steps) if "submit" in step or "done" in step]
+    check_eq(len(at), 2, "steps with submit or done")
+    check_eq([what for what in steps[at[1]] if what in ("start", "done", "wait")], ["start", "done", "wait"], "events")
+    check("xfence.wait" in lines[at[1]], lines[at[1]])
+    saved = path("ticket.snap")
+    check_eq(facet("snapshot", path("ticket"), "--jobs", "late:9", "--steps", "8", "-o", saved).returncode, 0, "save")
+    info = json.loads(facet("snapshot", "--info", saved, "--json").stdout)
+    check_eq((info["jobs"], info["jobs_seed"], len(info["under_way"])), ("late", "0x9", 1), "--info")
+    check_eq(facet("run", "--resume", saved).returncode, 56, "sum after --resume")
+    check_eq(facet("run", "--resume", saved, "--jobs", "now").returncode, 2, "--resume with --jobs")
+
+
 try:
     main("run")
 finally:
