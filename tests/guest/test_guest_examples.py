@@ -46,6 +46,9 @@ def example(path):
         plain = run(elf, "--no-cache")
         check_eq(plain.stdout, fast.stdout, "output of the plain executor")
         check_eq(plain.returncode, 0, "exit code of the plain executor")
+        for jobs in ("late", "late:1", "late:2", "late:3"):  # every example waits as it must
+            late = run(elf, "--jobs", jobs)
+            check_eq((late.stdout, late.returncode), (fast.stdout, 0), "output and exit code with --jobs " + jobs)
     return check_example
 
 
