@@ -1,7 +1,7 @@
 /* `facet run`: a bare-metal RISC-V program on the xphmg machine, connected to the terminal. */
 #include "cli/guest_files.h"
+#include "cli/lint_report.h"
 #include "cli/output.h"
-#include "cli/run_lint.h"
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
 #include "cli/work_list.h"
@@ -37,7 +37,7 @@ struct session {
     struct facet_object *program;
     struct guest_files files;
     struct run_trace trace;
-    struct run_lint lint;
+    struct lint_report lint;
     bool input_ended;
     uint64_t max_steps;
     double max_seconds;
@@ -214,37 +214,6 @@ static bool add_breakpoints(const struct session *s)
     return true;
 }
 
-/* "0x80000010 <main+4>" */
-static void describe(const struct session *s, uint64_t address, char *buf, size_t size)
-{
-    const struct facet_object_symbol *best = NULL;
-
-    for (size_t i = 0; i < s->program->symbol_count; i++) {
-        const struct facet_object_symbol *symbol = &s->program->symbols[i];
-
-        if (symbol->section >= 0 && symbol->value <= address &&
-            (symbol->type == FACET_SYMBOL_FUNC || symbol->type == FACET_SYMBOL_NOTYPE) &&
-            symbol->name[0] != '\0' && symbol->name[0] != '$' && symbol->name[0] != '.' &&
-            (best == NULL || symbol->value > best->value)) {
-            best = symbol;
-        }
-    }
-    if (best != NULL && address != best->value) {
-        (void)snprintf(buf,
-                       size,
-                       "0x%" PRIx64 " <%s+%" PRIu64 ">",
-                       address,
-                       best->name,
-                       address - best->value);
-    } else {
-        (void)snprintf(buf,
-                       size,
-                       best != NULL ? "0x%" PRIx64 " <%s>" : "0x%" PRIx64,
-                       address,
-                       best != NULL ? best->name : "");
-    }
-}
-
 /* ---- telling ----------------------------------------------------------------------------------
  */
 
@@ -272,7 +241,7 @@ static const char *reason_name(const struct session *s)
                                                   : facet_stop_name(s->stop.reason);
 }
 
-static int exit_code(const struct session *s)
+static int stop_code(const struct session *s)
 {
     switch (s->stop.reason) {
     case FACET_STOP_EXIT:
@@ -288,12 +257,20 @@ static int exit_code(const struct session *s)
     }
 }
 
+/* A finding of --lint-error does not hide how the program itself ended. */
+static int exit_code(const struct session *s)
+{
+    int code = stop_code(s);
+
+    return code == CLI_OK && lint_report_fails(&s->lint) ? CLI_NO : code;
+}
+
 static void print_stop(const struct session *s)
 {
     struct facet_xphmg_fault fault;
     char where[160];
 
-    describe(s, s->stop.pc, where, sizeof where);
+    run_describe(s->program, s->stop.pc, where, sizeof where);
     if (s->out_of_time || s->stop.reason == FACET_STOP_BUDGET) {
         fprintf(stderr, "facet run: %s reached at %s\n", reason_name(s), where);
     } else if (s->stop.reason == FACET_STOP_BREAKPOINT) {
@@ -308,7 +285,7 @@ static void print_stop(const struct session *s)
                 s->stop.core,
                 where);
     } else if (s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault)) {
-        describe(s, fault.pc, where, sizeof where);
+        run_describe(s->program, fault.pc, where, sizeof where);
         fprintf(stderr,
                 "facet run: hart %u: %s (cause %" PRIu64 ", value 0x%" PRIx64
                 ") at %s, and no trap handler "
@@ -329,43 +306,6 @@ static void print_stop(const struct session *s)
     } else if (s->stop.reason == FACET_STOP_REQUEST) {
         fprintf(stderr, "facet run: interrupted at %s\n", where);
     }
-}
-
-/* The findings of --lint. */
-static void print_lint(const struct session *s)
-{
-    for (size_t i = 0; i < s->lint.count; i++) {
-        const struct run_lint_finding *f = &s->lint.findings[i];
-        char where[160], text[128];
-
-        describe(s, f->pc, where, sizeof where);
-        (void)facet_machine_disassemble(s->machine, f->core, f->pc, text, sizeof text, NULL);
-        fprintf(stderr, "facet run: lint: %s: %s: %s (%s)\n", where, text, f->text, f->row);
-    }
-    if (s->lint.failed) {
-        fprintf(stderr, "facet run: lint: out of memory, findings are missing\n");
-    }
-}
-
-static json_t *lint_json(const struct session *s)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < s->lint.count; i++) {
-        const struct run_lint_finding *f = &s->lint.findings[i];
-
-        (void)json_array_append_new(list,
-                                    json_pack("{s:o, s:I, s:s, s:s}",
-                                              "pc",
-                                              facet_json_hex(f->pc),
-                                              "hart",
-                                              (json_int_t)f->core,
-                                              "requirement",
-                                              f->row,
-                                              "text",
-                                              f->text));
-    }
-    return list;
 }
 
 static uint64_t retired(const struct session *s)
@@ -512,8 +452,8 @@ static int print_summary(const struct session *s)
     if (result != NULL) {
         add_details(s, result);
     }
-    if (result != NULL && s->lint.machine != NULL) {
-        (void)json_object_set_new(result, "lint", lint_json(s));
+    if (result != NULL) {
+        lint_report_json(&s->lint, s->program, result);
     }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
@@ -569,7 +509,7 @@ static int run_session(struct session *s)
         return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
-    print_lint(s);
+    lint_report_print(&s->lint, s->program);
     code = print_summary(s);
     if (cli_given(s->args, "framebuffer") &&
         !run_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
@@ -583,6 +523,9 @@ static int run_run(const struct cli_args *args)
     struct session s = {.args = args, .max_steps = UINT64_MAX, .max_seconds = 1e300};
     int code;
 
+    if (cli_given(args, "lint-rules")) {
+        return lint_report_rules(args, "xphmg");
+    }
     if (!cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
         !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds)) {
         return CLI_BAD;
@@ -607,21 +550,17 @@ static int run_run(const struct cli_args *args)
             args, cli_value(args, "trace"), cli_value(args, "framebuffer"), "the picture")) {
         return CLI_BAD;
     }
-    if (cli_given(args, "lint") && cli_given(args, "trace")) {
-        return cli_bad(args, "--lint and --trace: expected one of them");
-    }
     if (!guest_files_open(&s.files, cli_value(args, "files"))) {
         return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
     }
-    if (!start(&s) || !add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program)) {
+    if (!start(&s) || !add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program) ||
+        !lint_report_start(&s.lint, args, s.machine)) {
         code = CLI_BAD;
     } else {
-        if (cli_given(args, "lint")) {
-            run_lint_start(&s.lint, s.machine);
-        }
+        s.trace.beside = lint_report_observer(&s.lint);
         code = run_session(&s);
     }
-    run_lint_free(&s.lint);
+    lint_report_free(&s.lint);
     facet_object_free(s.program);
     xphmg_setup_end(&s.setup);
     guest_files_close(&s.files);
@@ -648,7 +587,7 @@ static const struct cli_option run_options[] = {
      "FILE",
      "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
-    {"lint", 0, NULL, "report what the contract advises against, such as RT with RTCFG.EN = 0"},
+    LINT_REPORT_OPTIONS,
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -658,7 +597,8 @@ const struct cli_command cli_cmd_run = {
     .summary = "run a bare-metal RISC-V program on the xphmg machine",
     .usage = "facet run PROGRAM [ARG...] [--harts N] [--ram SIZE] [--break PLACE] [--json]\n"
              "facet run PROGRAM [OPTION...] -- ARG...\n"
-             "facet run --resume FILE [--break PLACE] [--json]",
+             "facet run --resume FILE [--break PLACE] [--json]\n"
+             "facet run --lint-rules [--json]",
     .details =
         "Loads an ELF64 executable, starts every hart at its entry point (a0 = hart number) and "
         "connects its console to standard input and output. Programs end and talk through RISC-V "
@@ -675,8 +615,8 @@ const struct cli_command cli_cmd_run = {
         "that forgets sees stale data, as on hardware. Jobs that nobody waited for when the "
         "program ends stay undone.\n\n"
         "--lint lets the plain executor look at every instruction and names each place that does "
-        "what a contract says software should not do: RT operations while RTCFG.EN is 0 "
-        "(RT-034).\n\n"
+        "what the contract calls wrong, undefined or without effect, such as reading the results "
+        "of a job before XFENCE.WAIT; docs/lint.md and --lint-rules have the rules.\n\n"
         "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
         "addresses only.\n\n"
         "With --json standard output holds one object with the reason, and what the program "
@@ -684,12 +624,14 @@ const struct cli_command cli_cmd_run = {
     .exit_codes = "The program's own, 255 when that is larger; 0 at a breakpoint; 2 for bad input, "
                   "bad usage, or when the host refused; 124 when a limit was reached; 125 when the "
                   "program cannot go on (a trap without handler, or all harts wait for ever); 130 "
-                  "after Ctrl-C. --json tells a program's 2, 124 or 125 apart.",
+                  "after Ctrl-C; 1 in place of 0 when --lint-error is given and there are findings. --json tells "
+                  "a program's 2, 124 or 125 apart.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"
                 "facet run hello.elf --json --dump-state\n"
                 "facet run hello.elf --trace hello.jsonl --trace-insn 'add*'\n"
-                "facet run hello.elf --jobs late:7",
+                "facet run hello.elf --jobs late:7\n"
+                "facet run hello.elf --lint",
     .options = run_options,
     .has_json = true,
     .run = run_run,

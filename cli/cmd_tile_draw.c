@@ -1,4 +1,5 @@
 /* `facet tile draw`: a command list through the command queue, and the picture that it leaves. */
+#include "cli/lint_report.h"
 #include "cli/output.h"
 #include "cli/tile_plan.h"
 
@@ -21,6 +22,7 @@ struct drawing {
     struct tile_plan plan;
     facet_machine *machine;
     facet_pool *pool;
+    struct lint_report lint;
     size_t first;       /* the oldest step that may not be complete */
     size_t waiting;     /* commands in the ring */
     uint32_t *statuses; /* per step */
@@ -219,7 +221,7 @@ static bool write_picture(struct drawing *d, const char *path, struct facet_erro
 
 static int tell_json(struct drawing *d, const char *output)
 {
-    json_t *list = json_array();
+    json_t *list = json_array(), *result;
 
     for (size_t i = 0; i < d->plan.step_count; i++) {
         const struct tile_step *step = &d->plan.steps[i];
@@ -237,26 +239,29 @@ static int tell_json(struct drawing *d, const char *output)
                                                   facet_tile_status_name(d->statuses[i])));
         }
     }
-    return cli_print_json(d->args,
-                          json_pack("{s:s, s:i, s:i, s:o, s:i, s:I, s:i, s:o, s:O}",
-                                    "output",
-                                    output,
-                                    "width",
-                                    (int)d->plan.frame.width,
-                                    "height",
-                                    (int)d->plan.frame.height,
-                                    "hash",
-                                    facet_json_hex(d->hash),
-                                    "failed",
-                                    (int)d->bad,
-                                    "instructions",
-                                    (json_int_t)d->instructions,
-                                    "fence",
-                                    (int)host_register(d, FACET_TILE_FENCE_VALUE),
-                                    "commands",
-                                    list,
-                                    "reads",
-                                    d->reads));
+    result = json_pack("{s:s, s:i, s:i, s:o, s:i, s:I, s:i, s:o, s:O}",
+                       "output",
+                       output,
+                       "width",
+                       (int)d->plan.frame.width,
+                       "height",
+                       (int)d->plan.frame.height,
+                       "hash",
+                       facet_json_hex(d->hash),
+                       "failed",
+                       (int)d->bad,
+                       "instructions",
+                       (json_int_t)d->instructions,
+                       "fence",
+                       (int)host_register(d, FACET_TILE_FENCE_VALUE),
+                       "commands",
+                       list,
+                       "reads",
+                       d->reads);
+    if (result != NULL) {
+        lint_report_json(&d->lint, NULL, result);
+    }
+    return cli_print_json(d->args, result);
 }
 
 static void tell_text(const struct drawing *d, const char *output)
@@ -305,9 +310,17 @@ static int draw(struct drawing *d, const char *output)
     if (d->statuses == NULL || d->reads == NULL) {
         return cli_bad(d->args, "out of memory");
     }
-    if (!prepare(d, &err) || !run_list(d, &err) || !write_picture(d, output, &err)) {
+    if (!prepare(d, &err)) {
         return cli_bad_error(d->args, &err);
     }
+    if (!lint_report_start(&d->lint, d->args, d->machine)) {
+        return CLI_BAD;
+    }
+    facet_machine_observe(d->machine, lint_report_observer(&d->lint));
+    if (!run_list(d, &err) || !write_picture(d, output, &err)) {
+        return cli_bad_error(d->args, &err);
+    }
+    lint_report_print(&d->lint, NULL);
     if (d->args->json) {
         if (tell_json(d, output) != CLI_OK) {
             return CLI_BAD;
@@ -315,7 +328,7 @@ static int draw(struct drawing *d, const char *output)
     } else if (strcmp(output, "-") != 0) {
         tell_text(d, output);
     }
-    return d->bad != 0 ? CLI_NO : CLI_OK;
+    return d->bad != 0 || lint_report_fails(&d->lint) ? CLI_NO : CLI_OK;
 }
 
 /* The folder of the list: "" for the one we are in. */
@@ -356,6 +369,7 @@ static int run_draw(const struct cli_args *args)
         code = draw(&d, output);
     }
     free(text.data);
+    lint_report_free(&d.lint);
     facet_machine_destroy(d.machine);
     facet_pool_destroy(d.pool);
     tile_plan_free(&d.plan);
@@ -370,13 +384,14 @@ static const struct cli_option draw_options[] = {
      0,
      "N",
      "host threads of the raster unit (default 1, 0: all processors); same picture"},
+    LINT_REPORT_SWITCHES,
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command cli_cmd_tile_draw = {
     .name = "tile draw",
     .summary = "draw a list of commands through the tile GPU's command queue",
-    .usage = "facet tile draw COMMANDS.json -o FRAME.png [--json]",
+    .usage = "facet tile draw COMMANDS.json -o FRAME.png [--lint] [--json]",
     .details =
         "The list is JSON: buffers (inline numbers, vertices, files, pictures, assembly), the "
         "frame, and commands with the descriptors' fields by name: LOAD_RSTATE, LOAD_GSTATE, "
@@ -385,7 +400,9 @@ const struct cli_command cli_cmd_tile_draw = {
         "meanwhile. docs/tile-draw.md describes it.\n\n"
         "Everything is read and checked before anything runs; a mistake names the command by its "
         "index and the field. Exit code 1 says that the picture was drawn and some command "
-        "reported another status than ok.",
+        "reported another status than ok, or with --lint-error that there is a finding.\n\n"
+        "--lint names what the kernels of the list do against the contract, as in `facet tile run` "
+        "(docs/lint.md).",
     .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"
                 "facet tile draw examples/tile/triangle.json -o triangle.png --json",
     .options = draw_options,

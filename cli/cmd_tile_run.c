@@ -1,5 +1,5 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
-#include "cli/command.h"
+#include "cli/lint_report.h"
 #include "cli/run_trace.h"
 #include "cli/tile_output.h"
 
@@ -22,6 +22,7 @@ struct session {
     struct tile_setup setup;
     struct tile_outputs outputs;
     struct run_trace trace;
+    struct lint_report lint;
     struct facet_stop stop;
 };
 
@@ -166,7 +167,7 @@ static json_t *core_json(const struct session *s, uint32_t core)
 
 static int report_json(const struct session *s)
 {
-    json_t *cores = json_array(), *words = json_array();
+    json_t *cores = json_array(), *words = json_array(), *result;
 
     for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
         (void)json_array_append_new(cores, core_json(s, i));
@@ -179,18 +180,21 @@ static int report_json(const struct session *s)
                                               "value",
                                               facet_json_hex(s->setup.args[i].value)));
     }
-    return cli_print_json(s->args,
-                          json_pack("{s:s, s:I, s:o, s:o, s:o}",
-                                    "result",
-                                    result_name(s),
-                                    "rounds",
-                                    (json_int_t)facet_tile_rounds(s->setup.machine),
-                                    "arg_base",
-                                    facet_json_hex(s->setup.packet.arg_base),
-                                    "args",
-                                    words,
-                                    "cores",
-                                    cores));
+    result = json_pack("{s:s, s:I, s:o, s:o, s:o}",
+                       "result",
+                       result_name(s),
+                       "rounds",
+                       (json_int_t)facet_tile_rounds(s->setup.machine),
+                       "arg_base",
+                       facet_json_hex(s->setup.packet.arg_base),
+                       "args",
+                       words,
+                       "cores",
+                       cores);
+    if (result != NULL) {
+        lint_report_json(&s->lint, s->setup.program, result);
+    }
+    return cli_print_json(s->args, result);
 }
 
 /* The names of the bits that are set, each after a blank. */
@@ -295,14 +299,24 @@ static bool checked_trace(const struct cli_args *args)
 static int run_tile(const struct cli_args *args)
 {
     struct session s = {.args = args};
-    bool good = checked_trace(args) && tile_setup_start(&s.setup, args) && resume(&s) &&
-                add_breakpoints(&s) && tile_outputs_plan(&s.outputs, &s.setup, args) &&
-                run_trace_open(&s.trace, args, s.setup.program);
     int code = CLI_BAD;
+    bool good;
 
+    if (cli_given(args, "lint-rules")) {
+        return lint_report_rules(args, "tile");
+    }
+    if (args->positional_count == 0) {
+        return cli_bad(args, "expected a KERNEL");
+    }
+    good = checked_trace(args) && tile_setup_start(&s.setup, args) && resume(&s) &&
+           add_breakpoints(&s) && tile_outputs_plan(&s.outputs, &s.setup, args) &&
+           run_trace_open(&s.trace, args, s.setup.program) &&
+           lint_report_start(&s.lint, args, s.setup.machine);
     if (good) {
+        s.trace.beside = lint_report_observer(&s.lint);
         good = run(&s);
         good = run_trace_close(&s.trace, args) && good;
+        lint_report_print(&s.lint, s.setup.program);
     }
     good = good && tile_outputs_write(&s.outputs, &s.setup, args);
     if (good && args->json) {
@@ -311,11 +325,13 @@ static int run_tile(const struct cli_args *args)
         report_text(&s);
     }
     if (good) {
-        code = s.stop.reason == FACET_STOP_EXIT || s.stop.reason == FACET_STOP_BREAKPOINT ||
-                       s.stop.reason == FACET_STOP_BUDGET
-                   ? CLI_OK
-                   : CLI_NO;
+        bool ended_well = s.stop.reason == FACET_STOP_EXIT ||
+                          s.stop.reason == FACET_STOP_BREAKPOINT ||
+                          s.stop.reason == FACET_STOP_BUDGET;
+
+        code = ended_well && !lint_report_fails(&s.lint) ? CLI_OK : CLI_NO;
     }
+    lint_report_free(&s.lint);
     tile_outputs_free(&s.outputs);
     tile_setup_end(&s.setup);
     return code;
@@ -328,6 +344,7 @@ static const struct cli_option run_options[] = {
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},
+    LINT_REPORT_OPTIONS,
     RUN_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -336,7 +353,8 @@ const struct cli_command cli_cmd_tile_run = {
     .name = "tile run",
     .summary = "dispatch a kernel on the tile machine",
     .usage = "facet tile run KERNEL --grid WxH [--arg NAME=VALUE]... [--in ADDR=FILE]... "
-             "[--out ADDR,LEN=FILE]... [--json]",
+             "[--out ADDR,LEN=FILE]... [--json]\n"
+             "facet tile run --lint-rules [--json]",
     .details =
         "KERNEL is assembly text (.s), an ELF file of `facet as --isa tile`, words in hexadecimal "
         "as $readmemh takes them (.hex), or a flat file of instruction words. `.include` looks "
@@ -349,10 +367,14 @@ const struct cli_command cli_cmd_tile_run = {
         "status, faults and rounds. The exit code is 0 when the dispatch is done or stands at a "
         "breakpoint or after --steps, 1 when it ended with a fault, the watchdog, or waits for a "
         "doorbell that "
-        "nobody rings. docs/tile.md has a worked example.\n\n"
+        "nobody rings, or with --lint-error when there is a finding. docs/tile.md has a worked "
+        "example.\n\n"
         "--save keeps registers, caches, memory and queue; --resume goes on from there, bit for "
         "bit as "
         "if the run had never stopped.\n\n"
+        "--lint names the places where the kernel does what the contract calls wrong or undefined, "
+        "such as reading what another core has not published; docs/lint.md and --lint-rules have "
+        "the rules.\n\n"
         "Cores are weakly ordered: --mem strong shows what a program does when every store is seen "
         "at once, --schedule SEED runs it in another legal order of instructions. Results do not "
         "depend on the host.",
@@ -361,5 +383,5 @@ const struct cli_command cli_cmd_tile_run = {
     .options = run_options,
     .has_json = true,
     .run = run_tile,
-    .operands = "KERNEL",
+    .operands = "[KERNEL]",
 };

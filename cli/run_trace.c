@@ -3,6 +3,8 @@
 #include "cli/run_trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,36 @@ bool run_find_address(const struct facet_object *program, const char *text, uint
         return true;
     }
     return read_number(text, address);
+}
+
+void run_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size)
+{
+    const struct facet_object_symbol *best = NULL;
+
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct facet_object_symbol *symbol = &program->symbols[i];
+
+        if (symbol->section >= 0 && symbol->value <= address &&
+            (symbol->type == FACET_SYMBOL_FUNC || symbol->type == FACET_SYMBOL_NOTYPE) &&
+            symbol->name[0] != '\0' && symbol->name[0] != '$' && symbol->name[0] != '.' &&
+            (best == NULL || symbol->value > best->value)) {
+            best = symbol;
+        }
+    }
+    if (best != NULL && address != best->value) {
+        (void)snprintf(buf,
+                       size,
+                       "0x%" PRIx64 " <%s+%" PRIu64 ">",
+                       address,
+                       best->name,
+                       address - best->value);
+    } else {
+        (void)snprintf(buf,
+                       size,
+                       best != NULL ? "0x%" PRIx64 " <%s>" : "0x%" PRIx64,
+                       address,
+                       best != NULL ? best->name : "");
+    }
 }
 
 static void write_line(void *context, const char *text, size_t size)
@@ -136,10 +168,14 @@ bool run_trace_update(struct run_trace *trace,
             (void)cli_bad_error(args, &err);
             return false;
         }
-        facet_machine_observe(machine, facet_tracer_observer(trace->tracer));
     }
-    if (trace->tracer != NULL && facet_tracer_done(trace->tracer)) {
-        facet_machine_observe(machine, NULL);
+    if (trace->tracer == NULL || facet_tracer_done(trace->tracer)) {
+        facet_machine_observe(machine, trace->beside);
+    } else if (trace->beside == NULL) {
+        facet_machine_observe(machine, facet_tracer_observer(trace->tracer));
+    } else {
+        facet_tee_make(&trace->both, facet_tracer_observer(trace->tracer), trace->beside);
+        facet_machine_observe(machine, &trace->both.observer);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #define FACET_CLI_RUN_TRACE_H
 
 #include "cli/command.h"
+#include "debug/tee.h"
 #include "debug/trace.h"
 #include "isa/object.h"
 
@@ -13,6 +14,9 @@ struct run_trace {
     const char *path;
     facet_tracer *tracer; /* from the first step that counts */
     struct facet_trace_options options;
+    /* Listens all the time, trace or not; NULL: nobody. Set after run_trace_open. */
+    const struct facet_observer *beside;
+    struct facet_tee both;
 };
 
 #define RUN_TRACE_OPTIONS                                                                          \
@@ -27,6 +31,9 @@ struct run_trace {
 
 /* An address in 0x or decimal digits, or a symbol of the program, as SYMBOL or SYMBOL+N. */
 bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address);
+
+/* "0x80000010 <main+4>": an address and the symbol before it. */
+void run_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size);
 
 /* Reads the options and opens the file; false after a complaint. */
 bool run_trace_open(struct run_trace *trace,

@@ -61,6 +61,7 @@ static void use_fp32(void)
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
                     XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
                         XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2) | XPHMG_CAP_PREC_MODE_APPLY0);
+    xphmg_csr_set(XPHMG_CSR_RTCFG, XPHMG_RTCFG_EN);
 }
 
 /* Scalar use: x[rd] = hit, x[rd + 1] = tnear, x[rd + 2] = tfar. */

@@ -220,6 +220,7 @@ int main(void)
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
                     XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
                         XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2) | XPHMG_CAP_PREC_MODE_APPLY0);
+    xphmg_csr_set(XPHMG_CSR_RTCFG, XPHMG_RTCFG_EN);
     range.base = (uint64_t)corners;
     range.count = TRIANGLES;
     for (int i = 0; i < CASES; i++) {

@@ -337,6 +337,7 @@ static const struct geo_vertex *vertex(struct assembler *a, uint32_t number)
     if (bytes == NULL) {
         return &bad_vertex;
     }
+    tell_touch(a->in->unit, bytes, a->draw->vertex_bytes);
     if (written_here(a, bytes, a->draw->vertex_bytes) || a->cache == NULL ||
         pinned(a, &a->cache[slot])) {
         v = spare(a);
@@ -423,6 +424,7 @@ static void walk_indexed(struct assembler *a)
             k += run > 0 ? run : 1;
             continue;
         }
+        tell_touch(a->in->unit, bytes, size);
         (void)written_here(a, bytes, size);
         raw = size == 4 ? load_u32(bytes) : load_u16(bytes);
         if (restarts && raw == restart) {

@@ -65,6 +65,15 @@ vram_at(const struct facet_raster_unit *unit, uint32_t address, uint32_t size)
     return unit->vram + offset;
 }
 
+/* Before bytes of VRAM are read or drawn. */
+static inline void
+tell_touch(const struct facet_raster_unit *unit, const uint8_t *at, uint32_t size)
+{
+    if (__builtin_expect(unit->watch != NULL, 0)) {
+        unit->watch->touch(unit->watch->context, (uint32_t)(at - unit->vram), size);
+    }
+}
+
 static inline bool span_meets(struct facet_raster_span s, uint32_t begin, uint32_t end)
 {
     return s.begin < end && begin < s.end;

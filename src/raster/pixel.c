@@ -66,6 +66,7 @@ static bool depth_pass(const struct raster_pipe *p, int x, int y, float z)
     uint8_t *at = pixel_at(p, p->depth_base, p->depth_stride, p->depth_bytes, x, y);
     uint32_t value, stored;
 
+    tell_touch(p->unit, at, p->depth_bytes);
     if (p->depth_format == DEPTH_D16) {
         value = (uint32_t)facet_raster_floor(z * 65535.0f + 0.5f);
         stored = load_u16(at);
@@ -115,6 +116,7 @@ static void write_pixel(const struct raster_pipe *p, int x, int y, uint32_t argb
 {
     uint8_t *at = pixel_at(p, p->color_base, p->color_stride, p->color_bytes, x, y);
 
+    tell_touch(p->unit, at, p->color_bytes);
     if (p->blend != BLEND_OPAQUE) {
         const uint32_t old = p->color_bytes == 2 ? rgb565_expand(load_u16(at)) : load_u32(at);
 
@@ -246,6 +248,7 @@ static void fill_row(struct raster_pipe *p, int32_t y, uint32_t argb)
     uint8_t *at = pixel_at(p, p->color_base, p->color_stride, p->color_bytes, p->clip.x0, y);
     const size_t bytes = (size_t)(p->clip.x1 - p->clip.x0) * p->color_bytes;
 
+    tell_touch(p->unit, at, (uint32_t)bytes);
     if (p->color_bytes == 2) {
         store_u16(at, rgb565_pack(argb));
     } else {

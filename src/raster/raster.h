@@ -17,13 +17,21 @@
 
 #define FACET_VRAM_BASE UINT32_C(0x80000000)
 
+/* Is told which bytes of VRAM a unit reads or draws, counted from its start. Only the plain code
+ * tells, in the calling thread: whoever listens sets `plain` and takes the pool away. */
+struct facet_raster_watch {
+    void *context;
+    void (*touch)(void *context, uint32_t offset, uint32_t size);
+};
+
 /* What the units work on. Nothing is owned. */
 struct facet_raster_unit {
     uint8_t *vram; /* the byte at FACET_VRAM_BASE */
     uint32_t vram_size;
-    const uint32_t (*samplers)[8]; /* 32 descriptors, words as in 11.1 */
-    facet_pool *pool;              /* NULL: the calling thread alone */
-    bool plain;                    /* portable code only, no host SIMD */
+    const uint32_t (*samplers)[8];          /* 32 descriptors, words as in 11.1 */
+    facet_pool *pool;                       /* NULL: the calling thread alone */
+    bool plain;                             /* portable code only, no host SIMD */
+    const struct facet_raster_watch *watch; /* NULL: nobody listens */
 };
 
 /* ---- contexts (14) ---- */

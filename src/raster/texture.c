@@ -11,6 +11,7 @@ bool facet_texel_from_vram(void *context, uint32_t address, unsigned size, uint8
     const uint8_t *p = vram_at(unit, address, size);
 
     if (p != NULL) {
+        tell_touch(unit, p, size);
         memcpy(bytes, p, size);
         return true;
     }

@@ -112,7 +112,9 @@ struct facet_tile_machine {
     uint8_t *imem, *sampler;
     uint32_t vram_size;
     struct facet_raster_unit unit;
-    bool watched;  /* somebody listens; as of the run that is under way */
+    bool watched; /* somebody listens; as of the run that is under way */
+    /* The core whose instruction is being executed and told; FACET_NONE: none. */
+    uint32_t stepping;
     uint8_t event; /* enum facet_tile_event */
     uint8_t event_core;
 

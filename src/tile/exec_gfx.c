@@ -8,7 +8,7 @@
 /* ---- textures ---- */
 
 /* A texel through T, or from G under the strong model. */
-static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t *bytes)
+static bool read_texel(void *context, uint32_t address, unsigned size, uint8_t *bytes)
 {
     struct facet_tile_core *c = context;
     const struct facet_tile_machine *m = c->m;
@@ -34,6 +34,17 @@ static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t 
         } else {
             bytes[i] = facet_tile_cache_texels(&c->cache, m->vram, offset / 64)[offset % 64];
         }
+    }
+    return inside;
+}
+
+static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t *bytes)
+{
+    const struct facet_tile_machine *m = ((struct facet_tile_core *)context)->m;
+    bool inside = read_texel(context, address, size, bytes);
+
+    if (__builtin_expect(m->unit.watch != NULL, 0) && inside) {
+        m->unit.watch->touch(m->unit.watch->context, address - FACET_VRAM_BASE, size);
     }
     return inside;
 }

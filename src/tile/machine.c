@@ -130,6 +130,7 @@ tile_create(const void *config, struct facet_port *port, void **self, struct fac
         m->config = *(const struct facet_tile_config *)config;
     }
     m->port = port;
+    m->stepping = FACET_NONE;
     status = check_config(&m->config, err);
     m->vram_size = m->config.vram;
     if (status == FACET_OK && m->config.threads > 1) {

@@ -159,7 +159,9 @@ void facet_tile_watched_step(struct facet_tile_core *c)
 
     memcpy(samplers, c->m->sampler, sizeof samplers);
     (void)facet_mem_peek(c->m->mem, pc, &word, sizeof word);
+    c->m->stepping = c->id;
     c->ip = op->fn(c, op);
+    c->m->stepping = FACET_NONE;
     c->instret++;
     if (c->m->event != FACET_TILE_EVENT_FAULT) { /* a fault writes nothing */
         written = destinations(word);

@@ -1,5 +1,4 @@
-"""RT programs under `facet run`: machines that lack parts of RT (--config), and --lint."""
-import json
+"""RT programs under `facet run`: machines that lack parts of RT (--config)."""
 import os
 import subprocess
 import tempfile
@@ -96,32 +95,6 @@ def keys_that_are_none():
         done = facet("run", program("rt.bbox x12, a0"), "--config", config)
         check_eq(done.returncode, 2)
         check(wanted in done.stderr, done.stderr)
-
-
-@case("RT-034")
-def lint_reports_rt_without_enable():
-    for insn in ("rt.bbox x12, a0", "rt.tri x12, a0", "xsubmit.rt x12, a1"):
-        elf = program(insn)
-        done = facet("run", elf, "--lint")
-        check_eq(done.returncode, 0, done.stderr)
-        check(done.stderr.count("lint:") == 1 and "<there>" in done.stderr and
-              insn.split()[0] in done.stderr and "RTCFG.EN is 0 (RT-034)" in done.stderr, done.stderr)
-        found = json.loads(facet("run", elf, "--lint", "--json").stdout)["lint"]
-        check_eq([f["requirement"] for f in found], ["RT-034"])
-        check_eq(facet("run", elf).stderr, "", "without --lint")
-        enabled = program(insn, setup="        csrsi   0x820, 1\n")
-        check_eq(facet("run", enabled, "--lint").stderr, "", "with EN=1")
-    done = facet("run", elf, "--lint", "--trace", "-")
-    check_eq(done.returncode, 2)
-    check("expected one of them" in done.stderr, done.stderr)
-
-
-@case("RT-034")
-def a_place_is_named_once():
-    loop = "li s1, 100\n1: rt.bbox x12, a0\n rt.tri x12, a0\n addi s1, s1, -1\n bnez s1, 1b"
-    done = facet("run", program(loop), "--lint")
-    check_eq(done.returncode, 0, done.stderr)
-    check_eq(done.stderr.count("lint:"), 2, done.stderr)
 
 
 main("rt_run")

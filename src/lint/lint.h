@@ -1,0 +1,150 @@
+/* What compiles, runs and is wrong: an observer that names the places of a program that do what the
+ * contract calls wrong, undefined or without effect although the machine goes on.
+ *
+ * A linter listens to one machine, looks into its state and changes nothing. Each rule is a row of
+ * FACET_LINT_RULES with the rows of the contract that it enforces; a place of the program is named
+ * once per rule, with the number of times. A rule speaks only where it is certain: docs/lint.md has
+ * what each one looks at and what it lets pass. */
+#ifndef FACET_LINT_LINT_H
+#define FACET_LINT_LINT_H
+
+#include <facet/error.h>
+#include <facet/machine.h>
+#include <facet/observer.h>
+
+/* R(id, name, machine, rows of the contract, what is wrong) */
+#define FACET_LINT_RULES(R)                                                                        \
+    R(RT_OFF, "rt-off", "xphmg", "RT-034", "an RT operation while RTCFG.EN is 0")                  \
+    R(GFX_OFF, "gfx-off", "xphmg", "GFX-373", "a GFX operation does nothing while GFXCFG.EN is 0") \
+    R(GFX_FILTER,                                                                                  \
+      "gfx-filter",                                                                                \
+      "xphmg",                                                                                     \
+      "R-GFX-10",                                                                                  \
+      "m=1 asks for a filter, but GFXCFG.CONVERT_EN is 0: raw codes of the nearest texel")         \
+    R(GFX_HIZ,                                                                                     \
+      "gfx-hiz",                                                                                   \
+      "xphmg",                                                                                     \
+      "GFX-084",                                                                                   \
+      "GFX.HZ.BUILD builds nothing: GFXHIZCFG.LEVELS has no such level")                           \
+    R(PREC_STAGED,                                                                                 \
+      "prec-staged",                                                                               \
+      "xphmg",                                                                                     \
+      "CAP-028",                                                                                   \
+      "runs under the old numeric state: a write is staged and not applied")                       \
+    R(PREC_BIT31,                                                                                  \
+      "prec-bit31",                                                                                \
+      "xphmg",                                                                                     \
+      "R-CAP-01",                                                                                  \
+      "bit 31 is set as if it were APPLY, and bit 63 is not: nothing is applied")                  \
+    R(PREC_COMMIT,                                                                                 \
+      "prec-commit",                                                                               \
+      "xphmg",                                                                                     \
+      "R-CAP-14",                                                                                  \
+      "commits an image that was staged long before, not the register that it reads")              \
+    R(PREC_LOST,                                                                                   \
+      "prec-lost",                                                                                 \
+      "xphmg",                                                                                     \
+      "R-CAP-14",                                                                                  \
+      "throws away an image that was staged and not applied")                                      \
+    R(CSR_W1C,                                                                                     \
+      "csr-w1c",                                                                                   \
+      "xphmg",                                                                                     \
+      "R-CAP-34",                                                                                  \
+      "sets or clears bits of a write-one-to-clear register: others are cleared too; use csrw")    \
+    R(CSR_READ_ONLY, "csr-read-only", "both", "CAP-101 TILE-521", "a write to what is read-only")  \
+    R(CSR_RESERVED,                                                                                \
+      "csr-reserved",                                                                              \
+      "both",                                                                                      \
+      "CAP-102 R-TILE-57",                                                                         \
+      "a write of ones to reserved bits")                                                          \
+    R(CSR_ILLEGAL,                                                                                 \
+      "csr-illegal",                                                                               \
+      "both",                                                                                      \
+      "R-CAP-13 TILE-565",                                                                         \
+      "the register stored another value")                                                         \
+    R(CSR_ABSENT, "csr-absent", "tile", "R-TILE-57", "an access to a CSR that does not exist")     \
+    R(JOB_RESULT,                                                                                  \
+      "job-result",                                                                                \
+      "xphmg",                                                                                     \
+      "RT-273 XM-124",                                                                             \
+      "reads what a job writes before the job was waited for")                                     \
+    R(JOB_DATA,                                                                                    \
+      "job-data",                                                                                  \
+      "xphmg",                                                                                     \
+      "R-RT-37 R-XM-28",                                                                           \
+      "writes what a job uses before the job was waited for")                                      \
+    R(JOB_UNWAITED,                                                                                \
+      "job-unwaited",                                                                              \
+      "xphmg",                                                                                     \
+      "RT-267 XM-127",                                                                             \
+      "the program ends without having waited for this job")                                       \
+    R(WAIT_TICKET, "wait-ticket", "xphmg", "XM-150", "waits for a ticket that was never issued")   \
+    R(ARG_SIZE, "arg-size", "tile", "TILE-528", "reads past the arguments of the dispatch")        \
+    R(UNPUBLISHED,                                                                                 \
+      "unpublished",                                                                               \
+      "tile",                                                                                      \
+      "TILE-038",                                                                                  \
+      "reads what another core has stored and not published")                                      \
+    R(STALE,                                                                                       \
+      "stale",                                                                                     \
+      "tile",                                                                                      \
+      "TILE-038",                                                                                  \
+      "reads an old copy of what has been published since: no MEMBAR or acquire in between")       \
+    R(UNIT_DATA,                                                                                   \
+      "unit-data",                                                                                 \
+      "tile",                                                                                      \
+      "TILE-461",                                                                                  \
+      "the graphics unit reads or draws over what a core has stored and not published")            \
+    R(TEXELS,                                                                                      \
+      "texels",                                                                                    \
+      "tile",                                                                                      \
+      "TILE-045",                                                                                  \
+      "samples texels that were stored and are not visible to the texture path")                   \
+    R(SCRATCH,                                                                                     \
+      "scratch",                                                                                   \
+      "tile",                                                                                      \
+      "R-TILE-67",                                                                                 \
+      "reads scratch memory that this tile has not written")                                       \
+    R(NO_EXIT, "no-exit", "tile", "R-TILE-63", "the kernel runs off its end: there is no EXIT")
+
+enum facet_lint_id {
+#define FACET_LINT_ID(id, name, machine, rows, text) FACET_LINT_##id,
+    FACET_LINT_RULES(FACET_LINT_ID)
+#undef FACET_LINT_ID
+        FACET_LINT_COUNT
+};
+
+struct facet_lint_rule {
+    const char *name;
+    const char *machine; /* "xphmg", "tile" or "both" */
+    const char *rows;    /* of the contract, parted by blanks */
+    const char *text;
+};
+extern const struct facet_lint_rule facet_lint_rules[FACET_LINT_COUNT];
+
+struct facet_lint_finding {
+    uint64_t pc;
+    uint32_t core; /* of the first time */
+    enum facet_lint_id rule;
+    uint64_t count;
+    char detail[120]; /* of the first time: registers, addresses; may be empty */
+};
+
+typedef struct facet_lint facet_lint;
+
+/* Listens once the caller hands facet_lint_observer() to facet_machine_observe; the machine must
+ * outlive the linter. FACET_ERR_USAGE for a kind of machine without rules. */
+enum facet_status
+facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *err);
+void facet_lint_destroy(facet_lint *lint); /* NULL is allowed */
+const struct facet_observer *facet_lint_observer(const facet_lint *lint);
+
+/* The run is over: what waited for a later event is told now. */
+void facet_lint_finish(facet_lint *lint);
+/* In rising order of pc, then of rule. */
+size_t facet_lint_count(const facet_lint *lint);
+const struct facet_lint_finding *facet_lint_at(const facet_lint *lint, size_t index);
+/* Memory was short: findings are missing. */
+bool facet_lint_failed(const facet_lint *lint);
+
+#endif
