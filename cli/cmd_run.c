@@ -524,7 +524,7 @@ static int run_run(const struct cli_args *args)
     int code;
 
     if (cli_given(args, "lint-rules")) {
-        return lint_report_rules(args, "xphmg");
+        return lint_report_rules(args, FACET_LINT_HART);
     }
     if (!cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
         !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds)) {
@@ -624,7 +624,8 @@ const struct cli_command cli_cmd_run = {
     .exit_codes = "The program's own, 255 when that is larger; 0 at a breakpoint; 2 for bad input, "
                   "bad usage, or when the host refused; 124 when a limit was reached; 125 when the "
                   "program cannot go on (a trap without handler, or all harts wait for ever); 130 "
-                  "after Ctrl-C; 1 in place of 0 when --lint-error is given and there are findings. --json tells "
+                  "after Ctrl-C; 1 in place of 0 when --lint-error is given and there are "
+                  "findings. --json tells "
                   "a program's 2, 124 or 125 apart.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"

@@ -303,7 +303,7 @@ static int run_tile(const struct cli_args *args)
     bool good;
 
     if (cli_given(args, "lint-rules")) {
-        return lint_report_rules(args, "tile");
+        return lint_report_rules(args, FACET_LINT_TILE);
     }
     if (args->positional_count == 0) {
         return cli_bad(args, "expected a KERNEL");

@@ -84,7 +84,7 @@ void lint_report_print(const struct lint_report *report, const struct facet_obje
                 f->detail,
                 times,
                 rule->name,
-                rule->rows);
+                rule->rows[facet_lint_machine(report->lint)]);
     }
     if (facet_lint_failed(report->lint)) {
         fprintf(stderr,
@@ -111,14 +111,14 @@ static json_t *finding_json(const struct lint_report *report,
                      facet_json_hex(f->pc),
                      "symbol",
                      symbol != NULL ? symbol + 1 : "",
-                     strcmp(facet_machine_kind_name(report->machine), "xphmg") == 0 ? "hart" : "core",
+                     facet_lint_machine(report->lint) == FACET_LINT_HART ? "hart" : "core",
                      (json_int_t)f->core,
                      "instruction",
                      t.insn,
                      "rule",
                      rule->name,
                      "requirement",
-                     rule->rows,
+                     rule->rows[facet_lint_machine(report->lint)],
                      "text",
                      rule->text,
                      "detail",
@@ -152,19 +152,14 @@ bool lint_report_fails(const struct lint_report *report)
 
 /* ---- rules ---- */
 
-static bool concerns(const struct facet_lint_rule *rule, const char *machine)
-{
-    return strcmp(rule->machine, machine) == 0 || strcmp(rule->machine, "both") == 0;
-}
-
-int lint_report_rules(const struct cli_args *args, const char *machine)
+int lint_report_rules(const struct cli_args *args, enum facet_lint_machine machine)
 {
     json_t *list = args->json ? json_array() : NULL;
 
     for (int i = 0; i < FACET_LINT_COUNT; i++) {
         const struct facet_lint_rule *rule = &facet_lint_rules[i];
 
-        if (!concerns(rule, machine)) {
+        if (rule->rows[machine][0] == '\0') {
             continue;
         }
         if (args->json) {
@@ -173,11 +168,11 @@ int lint_report_rules(const struct cli_args *args, const char *machine)
                                                   "rule",
                                                   rule->name,
                                                   "requirement",
-                                                  rule->rows,
+                                                  rule->rows[machine],
                                                   "text",
                                                   rule->text));
         } else {
-            printf("%-14s %-17s %s\n", rule->name, rule->rows, rule->text);
+            printf("%-14s %-16s %s\n", rule->name, rule->rows[machine], rule->text);
         }
     }
     return args->json ? cli_print_json(args, list) : CLI_OK;

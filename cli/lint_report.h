@@ -43,6 +43,6 @@ void lint_report_json(const struct lint_report *report,
 bool lint_report_fails(const struct lint_report *report);
 
 /* --lint-rules: those of one machine. */
-int lint_report_rules(const struct cli_args *args, const char *machine);
+int lint_report_rules(const struct cli_args *args, enum facet_lint_machine machine);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 const struct facet_lint_rule facet_lint_rules[FACET_LINT_COUNT] = {
-#define RULE(id, name, machine, rows, text) {name, machine, rows, text},
+#define RULE(id, name, hart, tile, text) {name, {hart, tile}, text},
     FACET_LINT_RULES(RULE)
 #undef RULE
 };
@@ -167,6 +167,11 @@ void facet_lint_destroy(facet_lint *lint)
 const struct facet_observer *facet_lint_observer(const facet_lint *lint)
 {
     return &lint->observer;
+}
+
+enum facet_lint_machine facet_lint_machine(const facet_lint *lint)
+{
+    return lint->ops == &lint_hart_ops ? FACET_LINT_HART : FACET_LINT_TILE;
 }
 
 void facet_lint_finish(facet_lint *lint)

@@ -12,112 +12,72 @@
 #include <facet/machine.h>
 #include <facet/observer.h>
 
-/* R(id, name, machine, rows of the contract, what is wrong) */
-#define FACET_LINT_RULES(R)                                                                        \
-    R(RT_OFF, "rt-off", "xphmg", "RT-034", "an RT operation while RTCFG.EN is 0")                  \
-    R(GFX_OFF, "gfx-off", "xphmg", "GFX-373", "a GFX operation does nothing while GFXCFG.EN is 0") \
-    R(GFX_FILTER,                                                                                  \
-      "gfx-filter",                                                                                \
-      "xphmg",                                                                                     \
-      "R-GFX-10",                                                                                  \
-      "m=1 asks for a filter, but GFXCFG.CONVERT_EN is 0: raw codes of the nearest texel")         \
-    R(GFX_HIZ,                                                                                     \
-      "gfx-hiz",                                                                                   \
-      "xphmg",                                                                                     \
-      "GFX-084",                                                                                   \
-      "GFX.HZ.BUILD builds nothing: GFXHIZCFG.LEVELS has no such level")                           \
-    R(PREC_STAGED,                                                                                 \
-      "prec-staged",                                                                               \
-      "xphmg",                                                                                     \
-      "CAP-028",                                                                                   \
-      "runs under the old numeric state: a write is staged and not applied")                       \
-    R(PREC_BIT31,                                                                                  \
-      "prec-bit31",                                                                                \
-      "xphmg",                                                                                     \
-      "R-CAP-01",                                                                                  \
-      "bit 31 is set as if it were APPLY, and bit 63 is not: nothing is applied")                  \
-    R(PREC_COMMIT,                                                                                 \
-      "prec-commit",                                                                               \
-      "xphmg",                                                                                     \
-      "R-CAP-14",                                                                                  \
-      "commits an image that was staged long before, not the register that it reads")              \
-    R(PREC_LOST,                                                                                   \
-      "prec-lost",                                                                                 \
-      "xphmg",                                                                                     \
-      "R-CAP-14",                                                                                  \
-      "throws away an image that was staged and not applied")                                      \
-    R(CSR_W1C,                                                                                     \
-      "csr-w1c",                                                                                   \
-      "xphmg",                                                                                     \
-      "R-CAP-34",                                                                                  \
-      "sets or clears bits of a write-one-to-clear register: others are cleared too; use csrw")    \
-    R(CSR_READ_ONLY, "csr-read-only", "both", "CAP-101 TILE-521", "a write to what is read-only")  \
-    R(CSR_RESERVED,                                                                                \
-      "csr-reserved",                                                                              \
-      "both",                                                                                      \
-      "CAP-102 R-TILE-57",                                                                         \
-      "a write of ones to reserved bits")                                                          \
-    R(CSR_ILLEGAL,                                                                                 \
-      "csr-illegal",                                                                               \
-      "both",                                                                                      \
-      "R-CAP-13 TILE-565",                                                                         \
-      "the register stored another value")                                                         \
-    R(CSR_ABSENT, "csr-absent", "tile", "R-TILE-57", "an access to a CSR that does not exist")     \
-    R(JOB_RESULT,                                                                                  \
-      "job-result",                                                                                \
-      "xphmg",                                                                                     \
-      "RT-273 XM-124",                                                                             \
-      "reads what a job writes before the job was waited for")                                     \
-    R(JOB_DATA,                                                                                    \
-      "job-data",                                                                                  \
-      "xphmg",                                                                                     \
-      "R-RT-37 R-XM-28",                                                                           \
-      "writes what a job uses before the job was waited for")                                      \
-    R(JOB_UNWAITED,                                                                                \
-      "job-unwaited",                                                                              \
-      "xphmg",                                                                                     \
-      "RT-267 XM-127",                                                                             \
-      "the program ends without having waited for this job")                                       \
-    R(WAIT_TICKET, "wait-ticket", "xphmg", "XM-150", "waits for a ticket that was never issued")   \
-    R(ARG_SIZE, "arg-size", "tile", "TILE-528", "reads past the arguments of the dispatch")        \
-    R(UNPUBLISHED,                                                                                 \
-      "unpublished",                                                                               \
-      "tile",                                                                                      \
-      "TILE-038",                                                                                  \
-      "reads what another core has stored and not published")                                      \
-    R(STALE,                                                                                       \
-      "stale",                                                                                     \
-      "tile",                                                                                      \
-      "TILE-038",                                                                                  \
-      "reads an old copy of what has been published since: no MEMBAR or acquire in between")       \
-    R(UNIT_DATA,                                                                                   \
-      "unit-data",                                                                                 \
-      "tile",                                                                                      \
-      "TILE-461",                                                                                  \
-      "the graphics unit reads or draws over what a core has stored and not published")            \
-    R(TEXELS,                                                                                      \
-      "texels",                                                                                    \
-      "tile",                                                                                      \
-      "TILE-045",                                                                                  \
-      "samples texels that were stored and are not visible to the texture path")                   \
-    R(SCRATCH,                                                                                     \
-      "scratch",                                                                                   \
-      "tile",                                                                                      \
-      "R-TILE-67",                                                                                 \
-      "reads scratch memory that this tile has not written")                                       \
-    R(NO_EXIT, "no-exit", "tile", "R-TILE-63", "the kernel runs off its end: there is no EXIT")
+/* R(id, name, rows of the contract for the hart, for the tile machine, what is wrong); "" where the
+ * machine has no such rule. */
+/* clang-format off */
+#define FACET_LINT_RULES(R) \
+    R(RT_OFF, "rt-off", "RT-034", "", \
+      "an RT operation while RTCFG.EN is 0") \
+    R(GFX_OFF, "gfx-off", "GFX-373", "", \
+      "a GFX operation does nothing while GFXCFG.EN is 0") \
+    R(GFX_FILTER, "gfx-filter", "R-GFX-10", "", \
+      "m=1 asks for a filter, but GFXCFG.CONVERT_EN is 0: raw codes of the nearest texel") \
+    R(GFX_HIZ, "gfx-hiz", "GFX-084", "", \
+      "GFX.HZ.BUILD builds nothing: GFXHIZCFG.LEVELS has no such level") \
+    R(PREC_STAGED, "prec-staged", "CAP-028", "", \
+      "runs under the old numeric state: a write is staged and not applied") \
+    R(PREC_BIT31, "prec-bit31", "R-CAP-01", "", \
+      "bit 31 is set as if it were APPLY, and bit 63 is not: nothing is applied") \
+    R(PREC_COMMIT, "prec-commit", "R-CAP-14", "", \
+      "commits a stale staged image, not the register that it reads") \
+    R(PREC_LOST, "prec-lost", "R-CAP-14", "", \
+      "throws away an image that was staged and not applied") \
+    R(CSR_W1C, "csr-w1c", "R-CAP-34", "", \
+      "sets or clears bits of a write-one-to-clear register: others are cleared too; use csrw") \
+    R(CSR_READ_ONLY, "csr-read-only", "CAP-101", "TILE-521", \
+      "a write to what is read-only") \
+    R(CSR_RESERVED, "csr-reserved", "CAP-102", "R-TILE-57", \
+      "a write of ones to reserved bits") \
+    R(CSR_ILLEGAL, "csr-illegal", "R-CAP-13", "TILE-565", \
+      "the register stored another value") \
+    R(CSR_ABSENT, "csr-absent", "", "R-TILE-57", \
+      "an access to a CSR that does not exist") \
+    R(JOB_RESULT, "job-result", "RT-273 XM-124", "", \
+      "reads what a job writes before the job was waited for") \
+    R(JOB_DATA, "job-data", "R-RT-37 R-XM-28", "", \
+      "writes what a job uses before the job was waited for") \
+    R(JOB_UNWAITED, "job-unwaited", "RT-267 XM-127", "", \
+      "the program ends without having waited for this job") \
+    R(WAIT_TICKET, "wait-ticket", "XM-150", "", \
+      "waits for a ticket that was never issued") \
+    R(ARG_SIZE, "arg-size", "", "TILE-528", \
+      "reads past the arguments of the dispatch") \
+    R(UNPUBLISHED, "unpublished", "", "TILE-038", \
+      "reads what another core has stored and not published") \
+    R(STALE, "stale", "", "TILE-038", \
+      "reads an old copy of what has been published since: no MEMBAR or acquire in between") \
+    R(UNIT_DATA, "unit-data", "", "TILE-461", \
+      "the graphics unit reads or draws over what a core has stored and not published") \
+    R(TEXELS, "texels", "", "TILE-045", \
+      "samples texels that were stored and are not visible to the texture path") \
+    R(SCRATCH, "scratch", "", "R-TILE-67", \
+      "reads scratch memory that this tile has not written") \
+    R(NO_EXIT, "no-exit", "", "R-TILE-63", \
+      "the kernel runs off its end: there is no EXIT")
+/* clang-format on */
 
 enum facet_lint_id {
-#define FACET_LINT_ID(id, name, machine, rows, text) FACET_LINT_##id,
+#define FACET_LINT_ID(id, name, hart, tile, text) FACET_LINT_##id,
     FACET_LINT_RULES(FACET_LINT_ID)
 #undef FACET_LINT_ID
         FACET_LINT_COUNT
 };
 
+enum facet_lint_machine { FACET_LINT_HART, FACET_LINT_TILE, FACET_LINT_MACHINES };
+
 struct facet_lint_rule {
     const char *name;
-    const char *machine; /* "xphmg", "tile" or "both" */
-    const char *rows;    /* of the contract, parted by blanks */
+    const char *rows[FACET_LINT_MACHINES]; /* parted by blanks; "": not a rule of the machine */
     const char *text;
 };
 extern const struct facet_lint_rule facet_lint_rules[FACET_LINT_COUNT];
@@ -138,6 +98,8 @@ enum facet_status
 facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *err);
 void facet_lint_destroy(facet_lint *lint); /* NULL is allowed */
 const struct facet_observer *facet_lint_observer(const facet_lint *lint);
+
+enum facet_lint_machine facet_lint_machine(const facet_lint *lint);
 
 /* The run is over: what waited for a later event is told now. */
 void facet_lint_finish(facet_lint *lint);

@@ -1,5 +1,5 @@
-/* The table of lint rules names rows that the contract has, a linter leaves no trace, jobs keep their
- * bytes. The rules themselves: test_lint_rules.py. */
+/* The table of lint rules names rows that the contract has, a linter leaves no trace, jobs keep
+ * their bytes. The rules themselves: test_lint_rules.py. */
 #include "harness.h"
 
 #include "isa/table.h"
@@ -27,15 +27,17 @@ static bool is_row(const char *id)
 TEST(every_rule_names_rows_of_the_contract, "")
 {
     for (int i = 0; i < FACET_LINT_COUNT; i++) {
-        char rows[64];
         int count = 0;
 
-        CHECK(strlen(facet_lint_rules[i].rows) < sizeof rows);
-        (void)strncpy(rows, facet_lint_rules[i].rows, sizeof rows - 1);
-        rows[sizeof rows - 1] = '\0';
-        for (char *id = strtok(rows, " "); id != NULL; id = strtok(NULL, " ")) {
-            CHECK_MSG(is_row(id), "%s names %s", facet_lint_rules[i].name, id);
-            count++;
+        for (int m = 0; m < FACET_LINT_MACHINES; m++) {
+            char rows[64] = "";
+
+            CHECK(strlen(facet_lint_rules[i].rows[m]) < sizeof rows);
+            (void)strncpy(rows, facet_lint_rules[i].rows[m], sizeof rows - 1);
+            for (char *id = strtok(rows, " "); id != NULL; id = strtok(NULL, " ")) {
+                CHECK_MSG(is_row(id), "%s names %s", facet_lint_rules[i].name, id);
+                count++;
+            }
         }
         CHECK_MSG(count > 0, "%s names no row", facet_lint_rules[i].name);
     }
