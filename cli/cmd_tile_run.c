@@ -285,6 +285,11 @@ static void report_text(const struct session *s)
 
 /* ---- the command ---- */
 
+static unsigned line_of(const void *context, uint64_t address)
+{
+    return tile_setup_line(context, address);
+}
+
 static bool checked_trace(const struct cli_args *args)
 {
     const char *format = cli_value(args, "trace-format");
@@ -313,6 +318,8 @@ static int run_tile(const struct cli_args *args)
            run_trace_open(&s.trace, args, s.setup.program) &&
            lint_report_start(&s.lint, args, s.setup.machine);
     if (good) {
+        s.lint.line_of = line_of;
+        s.lint.lines = &s.setup;
         s.trace.beside = lint_report_observer(&s.lint);
         good = run(&s);
         good = run_trace_close(&s.trace, args) && good;

@@ -1,5 +1,5 @@
 /* `facet tile test`: case folders (spec/README.md "Tile case folders"). */
-#include "cli/command.h"
+#include "cli/lint_report.h"
 
 #include "base/error.h"
 #include "tile/case.h"
@@ -19,7 +19,39 @@ struct tally {
     struct facet_tile_case_how how;
     json_t *list; /* NULL: text */
     size_t passed, failed, bad;
+    /* --lint, one case after the other. */
+    struct lint_report lint;
+    const char *folder;
+    json_t *findings; /* NULL: text */
+    size_t lint_count;
+    bool lint_failed;
 };
+
+/* ---- lint ---- */
+
+static void begin_lint(void *context, facet_machine *machine)
+{
+    struct tally *t = context;
+
+    if (!lint_report_start(&t->lint, t->args, machine)) {
+        t->lint_failed = true;
+        return;
+    }
+    t->lint.title = t->folder;
+    facet_machine_observe(machine, lint_report_observer(&t->lint));
+}
+
+static void end_lint(void *context)
+{
+    struct tally *t = context;
+
+    lint_report_print(&t->lint, NULL);
+    if (t->findings != NULL) {
+        lint_report_json(&t->lint, NULL, t->findings);
+    }
+    t->lint_count += lint_report_fails(&t->lint);
+    lint_report_free(&t->lint);
+}
 
 /* ---- one case ---- */
 
@@ -34,6 +66,7 @@ tell(struct tally *t, const char *folder, const char *name, const char *outcome,
             (void)json_object_set_new(
                 item, strcmp(outcome, "bad") == 0 ? "error" : "difference", json_string(text));
         }
+        (void)json_object_update(item, t->findings);
         (void)json_array_append_new(t->list, item);
     } else if (strcmp(outcome, "bad") == 0) {
         (void)cli_bad(t->args, "%s", text);
@@ -50,6 +83,8 @@ static void run_case(struct tally *t, const char *folder)
     struct facet_tile_case_result result;
     struct facet_error err = {0};
 
+    t->folder = folder;
+    t->findings = t->list != NULL ? json_object() : NULL;
     if (facet_tile_case_read(folder, &tile_case, &err) != FACET_OK ||
         facet_tile_case_run(tile_case, &t->how, &result, &err) != FACET_OK) {
         t->bad++;
@@ -65,6 +100,8 @@ static void run_case(struct tally *t, const char *folder)
         t->failed++;
         tell(t, folder, facet_tile_case_name(tile_case), "FAIL", result.difference);
     }
+    json_decref(t->findings);
+    t->findings = NULL;
     facet_tile_case_free(tile_case);
 }
 
@@ -147,7 +184,9 @@ static int summary(struct tally *t)
         printf("%zu case%s: %zu passed, %zu failed", total, cli_s(total), t->passed, t->failed);
         printf(t->bad != 0 ? ", %zu cannot be read\n" : "\n", t->bad);
     }
-    return t->bad != 0 ? CLI_BAD : t->failed != 0 ? CLI_NO : CLI_OK;
+    return t->bad != 0 || t->lint_failed          ? CLI_BAD
+           : t->failed != 0 || t->lint_count != 0 ? CLI_NO
+                                                  : CLI_OK;
 }
 
 static int run_test(const struct cli_args *args)
@@ -167,6 +206,9 @@ static int run_test(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     t.list = args->json ? json_array() : NULL;
+    t.how.begin = begin_lint;
+    t.how.end = end_lint;
+    t.how.context = &t;
     for (int i = 0; i < args->positional_count; i++) {
         if (run_folder(&t, args->positional[i], 0) == 0) {
             char text[512];
@@ -193,20 +235,24 @@ static const struct cli_option test_options[] = {
      "N",
      "host threads of the raster unit (default 1, 0: all processors); no result changes"},
     {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
+    LINT_REPORT_SWITCHES,
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command cli_cmd_tile_test = {
     .name = "tile test",
     .summary = "run case folders on the tile machine",
-    .usage = "facet tile test DIR... [--threads N] [--plain] [--json]",
+    .usage = "facet tile test DIR... [--threads N] [--plain] [--lint] [--json]",
     .details =
         "Every DIR is a case folder (it has a case.json) or holds case folders. A case names a "
         "kernel, its grid, arguments and inputs, and what must be in memory, in the counters and "
         "in "
         "the fault registers afterwards; spec/README.md, \"Tile case folders\", has the format. "
         "Each case starts from machine reset and is reported as pass or with its first difference. "
-        "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read.",
+        "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read. --lint "
+        "names what the kernels do against the contract, as in `facet tile run` (docs/lint.md); "
+        "with "
+        "--lint-error a finding is exit code 1.",
     .examples = "facet tile test examples/tile/k1",
     .options = test_options,
     .has_json = true,

@@ -43,6 +43,8 @@ const struct facet_observer *lint_report_observer(const struct lint_report *repo
 struct texts {
     char where[160]; /* "0x80000010 <main+4>" */
     char insn[128];
+    char source[288]; /* " kernel.s:12", or nothing */
+    unsigned line;
 };
 
 static void describe(const struct lint_report *report,
@@ -54,6 +56,12 @@ static void describe(const struct lint_report *report,
         run_describe(program, f->pc, t->where, sizeof t->where);
     } else {
         (void)snprintf(t->where, sizeof t->where, "0x%" PRIx64, f->pc);
+    }
+    t->line = report->line_of != NULL ? report->line_of(report->lines, f->pc) : 0;
+    t->source[0] = '\0';
+    if (t->line != 0) {
+        (void)snprintf(
+            t->source, sizeof t->source, " %.256s:%u", report->args->positional[0], t->line);
     }
     (void)facet_machine_disassemble(report->machine, f->core, f->pc, t->insn, sizeof t->insn, NULL);
 }
@@ -75,9 +83,12 @@ void lint_report_print(const struct lint_report *report, const struct facet_obje
             (void)snprintf(times, sizeof times, ", %" PRIu64 " times", f->count);
         }
         fprintf(stderr,
-                "facet %s: lint: %s: %s: %s%s%s%s (%s: %s)\n",
+                "facet %s: lint: %s%s%s%s: %s: %s%s%s%s (%s: %s)\n",
                 report->args->command->name,
+                report->title != NULL ? report->title : "",
+                report->title != NULL ? ": " : "",
                 t.where,
+                t.source,
                 t.insn,
                 rule->text,
                 f->detail[0] != '\0' ? "; " : "",
@@ -99,6 +110,7 @@ static json_t *finding_json(const struct lint_report *report,
 {
     const struct facet_lint_rule *rule = &facet_lint_rules[f->rule];
     struct texts t;
+    json_t *item;
     char *symbol;
 
     describe(report, program, f, &t);
@@ -106,7 +118,7 @@ static json_t *finding_json(const struct lint_report *report,
     if (symbol != NULL) {
         symbol[strlen(symbol) - 1] = '\0';
     }
-    return json_pack("{s:o, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I}",
+    item = json_pack("{s:o, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I}",
                      "pc",
                      facet_json_hex(f->pc),
                      "symbol",
@@ -125,6 +137,10 @@ static json_t *finding_json(const struct lint_report *report,
                      f->detail,
                      "count",
                      (json_int_t)f->count);
+    if (item != NULL && t.line != 0) {
+        (void)json_object_set_new(item, "line", json_integer((json_int_t)t.line));
+    }
+    return item;
 }
 
 void lint_report_json(const struct lint_report *report,

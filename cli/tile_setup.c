@@ -176,13 +176,37 @@ static bool read_packet(struct tile_setup *s, const struct cli_args *args)
 
 /* ---- the program ---- */
 
+/* Without memory there are no line numbers. */
+static void keep_lines(struct tile_setup *s, const struct facet_asm_result *result)
+{
+    s->lines = calloc(result->span_count + 1, sizeof *s->lines);
+    for (size_t i = 0; s->lines != NULL && i < result->span_count; i++) {
+        const struct facet_asm_span *span = &result->spans[i];
+        uint64_t section = s->program->sections[span->section].address;
+
+        s->lines[s->line_count++] = (struct tile_line){
+            (uint32_t)(section + span->offset), (uint32_t)span->size, span->line};
+    }
+}
+
+unsigned tile_setup_line(const struct tile_setup *s, uint64_t address)
+{
+    for (size_t i = 0; i < s->line_count; i++) {
+        if (address - s->lines[i].address < s->lines[i].size) {
+            return s->lines[i].line;
+        }
+    }
+    return 0;
+}
+
 static bool assemble(struct tile_setup *s,
                      const struct cli_args *args,
                      const char *path,
                      const struct facet_bytes *text,
                      uint32_t base)
 {
-    struct facet_asm_options options = {.isa = FACET_ISA_TILE, .has_base = true, .base = base};
+    struct facet_asm_options options = {
+        .isa = FACET_ISA_TILE, .has_base = true, .base = base, .listing = true};
     struct facet_asm_result result;
     struct facet_error err = {0};
     struct cli_asm *own = malloc(sizeof *own); /* tables of some size */
@@ -204,6 +228,7 @@ static bool assemble(struct tile_setup *s,
     if (good) {
         s->program = result.object;
         result.object = NULL;
+        keep_lines(s, &result);
         good = facet_object_make_segments(s->program, &err) == FACET_OK;
     }
     if (!good) {
@@ -506,6 +531,7 @@ void tile_setup_end(struct tile_setup *s)
 {
     facet_machine_destroy(s->machine);
     facet_object_free(s->program);
+    free(s->lines);
     facet_pool_destroy(s->pool);
     *s = (struct tile_setup){0};
 }

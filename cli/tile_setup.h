@@ -46,12 +46,18 @@ struct tile_setup {
         uint32_t value;
     } args[TILE_MAX_ARGS];
     size_t arg_count;
+    struct tile_line { /* where the lines of assembly text went, in their order; NULL: not known */
+        uint32_t address, size, line;
+    } * lines;
+    size_t line_count;
 };
 
 /* The machine of the options above with the kernel in positional[0] dispatched. Prints the
  * complaint and returns false otherwise. End in every case. */
 bool tile_setup_start(struct tile_setup *setup, const struct cli_args *args);
 void tile_setup_end(struct tile_setup *setup);
+/* The line of positional[0] that made the instruction at an address; 0: not known. */
+unsigned tile_setup_line(const struct tile_setup *setup, uint64_t address);
 /* A number, the name of an argument (its value), or a symbol of the program. */
 bool tile_setup_address(const struct tile_setup *setup, const char *text, uint32_t *address);
 

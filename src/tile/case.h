@@ -23,6 +23,11 @@ struct facet_tile_case_result {
 struct facet_tile_case_how {
     bool plain;
     facet_pool *pool;
+    /* Are called when the dispatch stands before its first instruction and behind its last; may be
+     * NULL. For observers. */
+    void (*begin)(void *context, facet_machine *machine);
+    void (*end)(void *context);
+    void *context;
 };
 
 /* Fails only when the machine cannot be made. */

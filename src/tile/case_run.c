@@ -214,7 +214,13 @@ enum facet_status facet_tile_case_run(const struct facet_tile_case *c,
     }
     facet_tile_use_pool(machine, how->pool);
     if (prepare(c, machine, result)) {
+        if (how->begin != NULL) {
+            how->begin(how->context, machine);
+        }
         facet_machine_run(machine, &run, &stop);
+        if (how->end != NULL) {
+            how->end(how->context);
+        }
         result->pass = compare(c, machine, result);
     }
     facet_machine_destroy(machine);

@@ -274,7 +274,10 @@ def on_tile(rule, wrong, right, options):
     def run():
         for text, expected in ((wrong, [(rule, "bad")]), (right, [])):
             path = put("kernel.s", text + "\n")
-            check_eq(found_in(facet("tile", "run", path, "--lint", "--json", *options), text), expected, text)
+            done = facet("tile", "run", path, "--lint", "--json", *options)
+            check_eq(found_in(done, text), expected, text)
+            line = [i for i, t in enumerate(text.split("\n"), 1) if "bad:" in t]
+            check_eq([f["line"] for f in json.loads(done.stdout)["lint"]], line if expected else [], "lines")
     return run
 
 
@@ -382,6 +385,20 @@ def a_command_list_is_looked_at_too():
         "commands": [{"command": "DISPATCH", "descriptor": {"pc": "code", "grid": [1, 1], "shared_size": 64}}]}))
     done = facet("tile", "draw", path, "-o", os.path.join(FOLDER.name, "list.png"), "--lint", "--json")
     check_eq(found_in(done, done.stderr), [("scratch", "")])
+
+
+@case()
+def a_case_folder_is_looked_at_too():
+    folder = os.path.join(os.environ["FACET_SOURCE"], "tests", "tile", "cases", "texture-freshness")
+    done = facet("tile", "test", folder, "--lint", "--json")
+    check_eq(done.returncode, 0, done.stderr)
+    tried, = json.loads(done.stdout)["cases"]
+    check_eq([f["rule"] for f in tried["lint"]], ["texels"])
+    check("texture-freshness: 0x8000" in done.stderr, done.stderr)
+    check_eq(facet("tile", "test", folder, "--lint-error").returncode, 1)
+    check_eq(facet("tile", "test", folder).stderr, "")
+    fine = os.path.join(os.environ["FACET_SOURCE"], "examples", "tile", "k1")
+    check_eq(facet("tile", "test", fine, "--lint-error").returncode, 0)
 
 
 @case()
