@@ -2,11 +2,14 @@
  * their bytes. The rules themselves: test_lint_rules.py. */
 #include "harness.h"
 
-#include "isa/table.h"
+#include "base/bits.h"
+#include "isa/isa.h"
 #include "lint/jobs.h"
 #include "lint/lint.h"
 
 #include <facet/tile.h>
+#include <facet/xphmg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_row(const char *id)
@@ -111,4 +114,124 @@ TEST(a_job_keeps_its_bytes, "")
     }
     CHECK(jobs.count < 1000);
     lint_jobs_free(&jobs);
+}
+
+/* Instructions of all rows with random operands. */
+static void random_code(enum facet_isa isa, uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += 4) {
+        const struct facet_insn_row *row =
+            &facet_isa_rows[isa][harness_random() % facet_isa_row_count[isa]];
+
+        facet_store_le32(bytes + i, row->match | ((uint32_t)harness_random() & ~row->mask));
+    }
+}
+
+/* What a linter sees of a program that makes no sense changes nothing and breaks nothing. */
+static void run_watched(facet_machine *machine, facet_machine *alone, uint64_t steps)
+{
+    const struct facet_run run = {.budget = steps};
+    struct facet_stop stop, other;
+    facet_lint *lint = NULL;
+
+    CHECK_EQ(facet_lint_create(machine, &lint, NULL), FACET_OK);
+    facet_machine_observe(machine, facet_lint_observer(lint));
+    facet_machine_run(machine, &run, &stop);
+    facet_machine_run(alone, &run, &other);
+    facet_lint_finish(lint);
+    CHECK_EQ(stop.reason, other.reason);
+    CHECK_EQ(stop.steps, other.steps);
+    CHECK_EQ(stop.pc, other.pc);
+    CHECK(!facet_lint_failed(lint));
+    for (size_t i = 1; i < facet_lint_count(lint); i++) {
+        const struct facet_lint_finding *a = facet_lint_at(lint, i - 1),
+                                        *b = facet_lint_at(lint, i);
+
+        CHECK(a->pc < b->pc || (a->pc == b->pc && a->rule < b->rule));
+    }
+    facet_machine_observe(machine, NULL);
+    facet_lint_destroy(lint);
+}
+
+/* Registers that point into memory, so that accesses do something. */
+static void set_registers(facet_machine *machine, uint64_t base, uint64_t seed)
+{
+    for (uint32_t core = 0; core < facet_machine_core_count(machine); core++) {
+        for (uint32_t reg = 1; reg < 32; reg++) {
+            struct facet_value value = {base + (seed >> 40) % 0x8000 / 64 * 64, 0};
+
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            CHECK_EQ(facet_machine_reg_write(machine, core, reg, value, NULL), FACET_OK);
+        }
+    }
+}
+
+enum { BASE = 0x80000000, BYTES = 1 << 14, STEPS = 3000 };
+static uint8_t code[BYTES];
+
+static facet_machine *make_hart(uint64_t seed)
+{
+    const struct facet_xphmg_config config = {
+        .harts = 2, .ram_bytes = 1 << 20, .no_semihosting = true};
+    struct facet_value vector = {BASE + seed % BYTES / 4 * 4, 0};
+    facet_machine *machine = NULL;
+
+    CHECK_EQ(facet_xphmg_create(&config, &machine, NULL), FACET_OK);
+    CHECK_EQ(facet_machine_write(machine, 0, BASE, code, BYTES, NULL), FACET_OK);
+    set_registers(machine, BASE + BYTES, seed);
+    for (uint32_t core = 0; core < 2; core++) {
+        uint32_t mtvec = facet_machine_find_csr(machine, core, "mtvec");
+
+        CHECK_EQ(facet_machine_reg_write(machine,
+                                         core,
+                                         facet_machine_core(machine, core)->pc,
+                                         (struct facet_value){BASE, 0},
+                                         NULL),
+                 FACET_OK);
+        CHECK_EQ(facet_machine_csr_write(machine, core, mtvec, vector, NULL, NULL), FACET_OK);
+    }
+    return machine;
+}
+
+static facet_machine *make_tile(uint64_t seed)
+{
+    const struct facet_tile_config config = {.vram = 1 << 20};
+    const struct facet_tile_packet packet = {.pc = BASE,
+                                             .columns = 4,
+                                             .rows = 2,
+                                             .arg_base = BASE + BYTES,
+                                             .arg_size = 16,
+                                             .shared_size = 256};
+    facet_machine *machine = NULL;
+
+    CHECK_EQ(facet_tile_create(&config, &machine, NULL), FACET_OK);
+    CHECK_EQ(facet_machine_write(machine, 0, BASE, code, BYTES, NULL), FACET_OK);
+    CHECK_EQ(facet_tile_dispatch(machine, &packet, NULL), FACET_OK);
+    set_registers(machine, BASE + BYTES, seed);
+    return machine;
+}
+
+static void run_random(enum facet_isa isa, facet_machine *(*make)(uint64_t seed))
+{
+    for (int i = 0; i < (harness_long() ? 3000 : 100); i++) {
+        uint64_t seed = harness_random();
+        facet_machine *machine, *alone;
+
+        random_code(isa, code, sizeof code);
+        machine = make(seed);
+        alone = make(seed);
+        run_watched(machine, alone, STEPS);
+        facet_machine_destroy(machine);
+        facet_machine_destroy(alone);
+    }
+}
+
+TEST(random_programs_of_the_hart, "")
+{
+    run_random(FACET_ISA_XPHMG, make_hart);
+}
+
+TEST(random_kernels, "")
+{
+    run_random(FACET_ISA_TILE, make_tile);
 }
