@@ -434,7 +434,7 @@ class Header:
         self.line("/* ---- %s: %s (%s) ---- */\n" % (s.name, s.meaning, s.source))
         if s.align:
             self.line("#define %s_ALIGN %du", high, s.align)
-        self.place(high + "_BYTES", s.size)
+        self.place(high + "_SIZE", s.size)
         if self.unit == 32 and not s.elastic():
             self.line("#define %s_WORDS %du", high, (s.size.fixed + 3) // 4)
         for m in s.members:
@@ -476,7 +476,7 @@ class Header:
         """(type, declarator) of a member of the C structure."""
         array = "[%d]" % m.count if m.count > 1 else ""
         if m.nested:
-            return "struct " + m.nested.prefix(), m.name + array
+            return "struct %s_fields" % m.nested.prefix(), m.name + array
         if m.type.startswith("f32"):
             return "float", m.name + array
         if m.kind in ("PAIR", "IPAIR"):
@@ -593,14 +593,14 @@ class Header:
 
     def packing(self, s, low, high):
         shown = [m for m in s.members if not m.view and m.kind != "FIXED"]
-        self.line("struct %s {", low)
+        self.line("struct %s_fields {", low)
         for m in shown:
             self.line("    %s %s; /* %s */" % (self.member(m, low) + (m.cells["meaning"],)))
         self.line("};\n")
         if any(m.preset for m in shown):
             self.line("/* What a driver gets that says nothing: zeros but for these. */")
-            self.line("static inline struct %s %s_default(void)\n{", low, low)
-            self.line("    struct %s s;\n", low)
+            self.line("static inline struct %s_fields %s_default(void)\n{", low, low)
+            self.line("    struct %s_fields s;\n", low)
             self.line("    memset(&s, 0, sizeof s);")
             for m in shown:
                 if m.preset:
@@ -615,7 +615,7 @@ class Header:
         return "0x%Xu" % m.preset
 
     def pack(self, s, shown, low):
-        self.line("static inline void %s_pack(const struct %s *s, uint%d_t *%s)\n{", low, low, self.unit, self.data)
+        self.line("static inline void %s_pack(const struct %s_fields *s, uint%d_t *%s)\n{", low, low, self.unit, self.data)
         self.line("    memset(%s, 0, %d);" % (self.data, (8 * s.size.fixed + self.unit - 1) // self.unit * self.unit // 8))
         for m in s.members:
             if m.kind == "FIXED":
@@ -625,7 +625,7 @@ class Header:
         self.line("}\n")
 
     def unpack(self, shown, low):
-        self.line("static inline void %s_unpack(const uint%d_t *%s, struct %s *s)\n{", low, self.unit, self.data, low)
+        self.line("static inline void %s_unpack(const uint%d_t *%s, struct %s_fields *s)\n{", low, self.unit, self.data, low)
         if not shown:
             self.line("    (void)s;\n    (void)%s;" % self.data)
         for m in shown:

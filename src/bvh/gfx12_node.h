@@ -127,7 +127,7 @@
 
 /* clang-format on */
 
-#define FACET_GFX12_CHILD_BITS (8 * (int)FACET_GFX12_BOX_CHILD_BYTES)
+#define FACET_GFX12_CHILD_BITS (8 * (int)FACET_GFX12_BOX_CHILD_SIZE)
 #define FACET_GFX12_BOX_CHILDREN_BIT (8 * (int)FACET_GFX12_BOX_NODE_CHILDREN_AT) /* of child 0 */
 #define FACET_GFX12_INSTANCE_CHILDREN_BIT (8 * (int)FACET_GFX12_INSTANCE_NODE_CHILDREN_AT)
 /* First bit of the AABB of a procedural node: right after the header. */

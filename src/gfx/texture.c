@@ -56,11 +56,11 @@ bool facet_gfx_texture_of_csrs(const struct facet_gfx_texture_csrs *csrs,
     return facet_gfx_texture_set_format(texture, (uint32_t)csrs->fmt);
 }
 
-bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_XPHMG_TEXTURE_DESC_BYTES],
+bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_XPHMG_TEXTURE_DESC_SIZE],
                                enum facet_format elem,
                                struct facet_gfx_texture *texture)
 {
-    struct facet_xphmg_texture_desc d;
+    struct facet_xphmg_texture_desc_fields d;
 
     facet_xphmg_texture_desc_unpack(desc, &d);
     *texture = (struct facet_gfx_texture){

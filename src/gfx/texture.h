@@ -9,7 +9,7 @@
 #include "gfx/primitive.h"
 
 enum {
-    FACET_GFX_TRAILER_AT = FACET_XPHMG_TEXTURE_DESC_BYTES, /* XPHMG_MEMCTL after the descriptor */
+    FACET_GFX_TRAILER_AT = FACET_XPHMG_TEXTURE_DESC_SIZE, /* XPHMG_MEMCTL after the descriptor */
     FACET_GFX_SIZE_MAX = 65536,
     FACET_GFX_TAPS_MAX = 16,
 };
@@ -100,7 +100,7 @@ struct facet_gfx_texture_csrs {
 bool facet_gfx_texture_of_csrs(const struct facet_gfx_texture_csrs *csrs,
                                enum facet_format elem,
                                struct facet_gfx_texture *texture);
-bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_XPHMG_TEXTURE_DESC_BYTES],
+bool facet_gfx_texture_of_desc(const uint8_t desc[FACET_XPHMG_TEXTURE_DESC_SIZE],
                                enum facet_format elem,
                                struct facet_gfx_texture *texture);
 /* Format code and swizzle bits 19:0 alone into format and source. */

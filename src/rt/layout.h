@@ -8,9 +8,9 @@
 enum {
     FACET_RT_TILE_ALIGN = FACET_XPHMG_BVH_NODE4_ALIGN,
     FACET_RT_TILE_CHILDREN = FACET_XPHMG_BVH_NODE4_CHILD_COUNT,
-    FACET_RT_RANGE_BYTES = FACET_XPHMG_TRI_RANGE_BYTES,
-    FACET_RT_QUEUE_BYTES = FACET_XPHMG_QUEUE_BYTES,
-    FACET_RT_MISS_BYTES = FACET_XPHMG_MISS_ENTRY_BYTES,
+    FACET_RT_RANGE_BYTES = FACET_XPHMG_TRI_RANGE_SIZE,
+    FACET_RT_QUEUE_BYTES = FACET_XPHMG_QUEUE_SIZE,
+    FACET_RT_MISS_BYTES = FACET_XPHMG_MISS_ENTRY_SIZE,
 };
 
 enum facet_rt_child {
@@ -31,7 +31,7 @@ static inline unsigned facet_rt_element_bytes(const struct facet_container *c)
 /* TS: bytes of a BVHNode4 tile. */
 static inline uint64_t facet_rt_tile_bytes(const struct facet_container *c)
 {
-    return FACET_XPHMG_BVH_NODE4_BYTES(facet_rt_element_bytes(c));
+    return FACET_XPHMG_BVH_NODE4_SIZE(facet_rt_element_bytes(c));
 }
 
 /* Offset of the index of child 0, 1 or 2, and of child_flags (slot 3). */
@@ -63,12 +63,12 @@ struct facet_rt_range {
 /* Bytes of a ray and of a hit entry; both by the container alone. */
 static inline uint64_t facet_rt_ray_entry_bytes(const struct facet_container *c)
 {
-    return FACET_XPHMG_RAY_ENTRY_BYTES(c->bytes);
+    return FACET_XPHMG_RAY_ENTRY_SIZE(c->bytes);
 }
 
 static inline unsigned facet_rt_hit_entry_bytes(const struct facet_container *c)
 {
-    return FACET_XPHMG_HIT_ENTRY_BYTES(c->bytes);
+    return FACET_XPHMG_HIT_ENTRY_SIZE(c->bytes);
 }
 
 #endif

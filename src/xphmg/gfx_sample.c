@@ -134,7 +134,7 @@ static struct facet_trap read_texture(struct facet_gfx_run *r,
                                       struct facet_gfx_texture *texture)
 {
     uint64_t address = r->h->x[(unsigned)(r->a.base + (int)lane * r->a.inc) & 31];
-    uint8_t desc[FACET_XPHMG_TEXTURE_DESC_BYTES];
+    uint8_t desc[FACET_XPHMG_TEXTURE_DESC_SIZE];
     struct facet_trap trap;
 
     if (address % FACET_XPHMG_TEXTURE_DESC_ALIGN != 0) {

@@ -16,7 +16,7 @@ struct gfx_case {
     struct facet_conv conv[4];
     bool desc;
     struct facet_gfx_texture_csrs csrs;
-    uint8_t bytes[FACET_XPHMG_TEXTURE_DESC_BYTES];
+    uint8_t bytes[FACET_XPHMG_TEXTURE_DESC_SIZE];
     bool m, f, w, t; /* immediate bits of SAMPLE */
     unsigned wrap;
     bool convert; /* GFXCFG.CONVERT_EN */

@@ -212,7 +212,7 @@ def defaults_packing_and_legal_values():
 #include <stdio.h>
 int main(void)
 {
-    struct facet_gfx12_outer s = facet_gfx12_outer_default(), t;
+    struct facet_gfx12_outer_fields s = facet_gfx12_outer_default(), t;
     uint32_t words[16], again[16], all[16];
 
     facet_gfx12_outer_pack(&s, words);
@@ -261,7 +261,7 @@ def structures_that_depend_on_the_element():
 int main(void)
 {
     for (unsigned e = 1; e <= 8; e *= 2) {
-        printf("%u %u %u ", FACET_XPHMG_NODE_BYTES(e), FACET_XPHMG_NODE_ID_AT(e), FACET_XPHMG_BOX_HI_AT(e));
+        printf("%u %u %u ", FACET_XPHMG_NODE_SIZE(e), FACET_XPHMG_NODE_ID_AT(e), FACET_XPHMG_BOX_HI_AT(e));
     }
     return 0;
 }
@@ -323,7 +323,7 @@ def one_row_is_seen_everywhere():
 #include <stdio.h>
 int main(void)
 {
-    struct facet_tile_rstate s = facet_tile_rstate_default();
+    struct facet_tile_rstate_fields s = facet_tile_rstate_default();
     uint32_t words[FACET_TILE_RSTATE_WORDS];
 
     s.blend = FACET_TILE_RSTATE_BLEND_MULTIPLY;
