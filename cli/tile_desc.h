@@ -1,25 +1,14 @@
-/* Descriptors of the tile GPU with symbolic fields (tile-semantics.md 11.1, 13.1, 15), for command
- * lists: tables that say where each field stands and how it is written in JSON. */
+/* Descriptors of the tile GPU with symbolic fields (spec/tile.layout.tsv), for command lists: a
+ * JSON object whose members are those of the structure. */
 #ifndef FACET_CLI_TILE_DESC_H
 #define FACET_CLI_TILE_DESC_H
+
+#include "isa/table.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum tile_desc_kind {
-    TILE_DESC_RSTATE,
-    TILE_DESC_VERTEX, /* one of the three of a vertex block */
-    TILE_DESC_RDRAW,
-    TILE_DESC_RRECT,
-    TILE_DESC_GSTATE,
-    TILE_DESC_GPARAM,
-    TILE_DESC_GDRAW,
-    TILE_DESC_PACKET,
-    TILE_DESC_SAMPLER,
-    TILE_DESC_KINDS
-};
 
 enum { TILE_DESC_MAX_WORDS = 32 };
 
@@ -32,12 +21,12 @@ struct tile_desc_host {
     bool (*complain)(void *context, const char *where, const char *expected);
 };
 
-uint32_t tile_desc_words(enum tile_desc_kind kind);
-uint32_t tile_desc_align(enum tile_desc_kind kind); /* bytes */
+/* The rows of a structure of the contract. */
+const struct facet_layout_row *tile_desc_layout(const char *name);
 
-/* Fields that are absent take what the kind has as default: 0, or "current". */
+/* Members that are absent take the default of their row. */
 bool tile_desc_read(const struct tile_desc_host *host,
-                    enum tile_desc_kind kind,
+                    const struct facet_layout_row *layout,
                     const json_t *object,
                     const char *where,
                     uint32_t words[TILE_DESC_MAX_WORDS]);

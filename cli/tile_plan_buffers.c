@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "base/file.h"
+#include "contract/tile_layouts.h"
 #include "image/image.h"
 #include "isa/assemble.h"
 
@@ -78,11 +79,11 @@ static bool put_floats(struct tile_planner *p,
     return true;
 }
 
-/* The layout of section 17 step 2. */
+/* A GVERTEX; attributes that are absent take no words. */
 static bool read_vertex(struct tile_planner *p,
                         const json_t *vertex,
                         const char *where,
-                        uint32_t words[10],
+                        uint32_t words[FACET_TILE_GVERTEX_WORDS],
                         size_t *count)
 {
     const json_t *position = json_object_get(vertex, "position");
@@ -121,12 +122,12 @@ static bool read_vertices(struct tile_planner *p,
     if (!json_is_array(list) || count == 0) {
         return tile_planner_complain(p, where, "a list of vertices");
     }
-    out->data = calloc(count * 40 + 1, 1);
+    out->data = calloc(count * FACET_TILE_GVERTEX_SIZE + 1, 1);
     if (out->data == NULL) {
         return tile_planner_no_memory(p);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t words[10] = {0};
+        uint32_t words[FACET_TILE_GVERTEX_WORDS] = {0};
         char path[TILE_PLANNER_PLACE];
         size_t used;
 

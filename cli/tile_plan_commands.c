@@ -1,6 +1,8 @@
 /* Commands of a command list: one row per name, with the members that it takes. */
 #include "cli/tile_planner.h"
 
+#include "contract/tile_layouts.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +56,10 @@ static bool address_member(
 static bool descriptor(struct tile_planner *p,
                        const json_t *object,
                        const char *where,
-                       enum tile_desc_kind kind,
+                       const char *structure,
                        uint32_t *address)
 {
+    const struct facet_layout_row *layout = tile_desc_layout(structure);
     const json_t *fields = json_object_get(object, "descriptor");
     uint32_t words[TILE_DESC_MAX_WORDS];
     char path[TILE_PLANNER_PLACE];
@@ -68,9 +71,8 @@ static bool descriptor(struct tile_planner *p,
         return address_member(p, object, where, "address", address);
     }
     (void)snprintf(path, sizeof path, "%.120s.descriptor", where);
-    return tile_desc_read(&p->host, kind, fields, path, words) &&
-           tile_planner_add_words(
-               p, path, words, tile_desc_words(kind), tile_desc_align(kind), address);
+    return tile_desc_read(&p->host, layout, fields, path, words) &&
+           tile_planner_add_words(p, path, words, layout->size / 4, layout->align, address);
 }
 
 static bool read_nothing(struct tile_planner *p,
@@ -85,13 +87,12 @@ static bool read_nothing(struct tile_planner *p,
 static bool
 read_load(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
 {
-    enum tile_desc_kind kind = step->command.opcode == FACET_TILE_CMD_LOAD_RSTATE ? TILE_DESC_RSTATE
-                               : step->command.opcode == FACET_TILE_CMD_LOAD_GSTATE
-                                   ? TILE_DESC_GSTATE
-                                   : TILE_DESC_GPARAM;
+    const char *structure = step->command.opcode == FACET_TILE_CMD_LOAD_RSTATE   ? "RSTATE"
+                            : step->command.opcode == FACET_TILE_CMD_LOAD_GSTATE ? "GSTATE"
+                                                                                 : "GPARAM";
 
     return word_member(p, object, where, "slot", UINT32_MAX, &step->command.arg[0]) &&
-           descriptor(p, object, where, kind, &step->command.arg[1]);
+           descriptor(p, object, where, structure, &step->command.arg[1]);
 }
 
 static bool read_sampler(struct tile_planner *p,
@@ -100,14 +101,15 @@ static bool read_sampler(struct tile_planner *p,
                          struct tile_step *step)
 {
     return word_member(p, object, where, "index", UINT32_MAX, &step->command.arg[0]) &&
-           descriptor(p, object, where, TILE_DESC_SAMPLER, &step->command.arg[1]);
+           descriptor(p, object, where, "SAMPLER", &step->command.arg[1]);
 }
 
 /* Three vertices as a block in VRAM. */
 static bool
 triangle(struct tile_planner *p, const json_t *list, const char *where, uint32_t *address)
 {
-    uint32_t block[3 * 8];
+    const struct facet_layout_row *vertex = tile_desc_layout("VERTEX");
+    uint32_t block[FACET_TILE_VERTEX_BLOCK_WORDS];
     char path[TILE_PLANNER_PLACE];
 
     if (json_array_size(list) != 3) {
@@ -118,12 +120,13 @@ triangle(struct tile_planner *p, const json_t *list, const char *where, uint32_t
         uint32_t words[TILE_DESC_MAX_WORDS];
 
         (void)snprintf(path, sizeof path, "%.120s.triangle[%zu]", where, i);
-        if (!tile_desc_read(&p->host, TILE_DESC_VERTEX, json_array_get(list, i), path, words)) {
+        if (!tile_desc_read(&p->host, vertex, json_array_get(list, i), path, words)) {
             return false;
         }
-        memcpy(block + 8 * i, words, 8 * sizeof *words);
+        memcpy(block + FACET_TILE_VERTEX_WORDS * i, words, vertex->size);
     }
-    return tile_planner_add_words(p, where, block, 3 * 8, 32, address);
+    return tile_planner_add_words(
+        p, where, block, FACET_TILE_VERTEX_BLOCK_WORDS, FACET_TILE_VERTEX_BLOCK_ALIGN, address);
 }
 
 static bool
@@ -147,7 +150,7 @@ read_rdraw(struct tile_planner *p, const json_t *object, const char *where, stru
         return false;
     }
     return word_member(p, object, where, "arg2", UINT32_MAX, &step->command.arg[2]) &&
-           descriptor(p, object, where, TILE_DESC_RDRAW, &step->command.arg[0]);
+           descriptor(p, object, where, "RDRAW", &step->command.arg[0]);
 }
 
 static bool
@@ -156,15 +159,16 @@ read_rrect(struct tile_planner *p, const json_t *object, const char *where, stru
     step->command.arg[1] = UINT32_MAX;
     return word_member(p, object, where, "state", 15, &step->command.arg[1]) &&
            word_member(p, object, where, "arg2", UINT32_MAX, &step->command.arg[2]) &&
-           descriptor(p, object, where, TILE_DESC_RRECT, &step->command.arg[0]);
+           descriptor(p, object, where, "RRECT", &step->command.arg[0]);
 }
 
-/* An indirect draw: the array, 32 bytes apart, and its count. */
+/* An indirect draw: the array and its count. */
 static bool
 read_draws(struct tile_planner *p, const json_t *list, const char *where, struct tile_step *step)
 {
+    const struct facet_layout_row *gdraw = tile_desc_layout("GDRAW");
     uint32_t count = (uint32_t)json_array_size(list);
-    uint32_t *words = calloc((size_t)count * 8 + 1, sizeof *words);
+    uint32_t *words = calloc((size_t)count * FACET_TILE_GDRAW_ENTRY_WORDS + 1, sizeof *words);
     bool good = words != NULL || tile_planner_no_memory(p);
 
     for (uint32_t i = 0; i < count && good; i++) {
@@ -172,10 +176,12 @@ read_draws(struct tile_planner *p, const json_t *list, const char *where, struct
         char path[TILE_PLANNER_PLACE];
 
         (void)snprintf(path, sizeof path, "%.120s.descriptors[%u]", where, (unsigned)i);
-        good = tile_desc_read(&p->host, TILE_DESC_GDRAW, json_array_get(list, i), path, one);
-        memcpy(words + 8 * (size_t)i, one, 6 * sizeof *one);
+        good = tile_desc_read(&p->host, gdraw, json_array_get(list, i), path, one);
+        memcpy(words + FACET_TILE_GDRAW_ENTRY_WORDS * (size_t)i, one, gdraw->size);
     }
-    good = good && tile_planner_add_words(p, where, words, 8 * count, 32, &step->command.arg[0]) &&
+    good = good &&
+           tile_planner_add_words(
+               p, where, words, FACET_TILE_GDRAW_ENTRY_WORDS * count, 32, &step->command.arg[0]) &&
            tile_planner_add_words(p, where, &count, 1, 4, &step->command.arg[1]);
     free(words);
     return good;
@@ -190,7 +196,7 @@ read_gdraw(struct tile_planner *p, const json_t *object, const char *where, stru
                            (json_is_true(json_object_get(object, "strip")) ? 2U : 0U);
     if (!json_is_array(list)) {
         return list != NULL ? tile_planner_complain(p, where, "a list as \"descriptors\"")
-                            : descriptor(p, object, where, TILE_DESC_GDRAW, &step->command.arg[0]);
+                            : descriptor(p, object, where, "GDRAW", &step->command.arg[0]);
     }
     return read_draws(p, list, where, step);
 }
@@ -200,7 +206,7 @@ static bool read_dispatch(struct tile_planner *p,
                           const char *where,
                           struct tile_step *step)
 {
-    return descriptor(p, object, where, TILE_DESC_PACKET, &step->command.arg[0]);
+    return descriptor(p, object, where, "PACKET", &step->command.arg[0]);
 }
 
 static bool
