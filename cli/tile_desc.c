@@ -2,8 +2,9 @@
 #include "cli/tile_desc.h"
 
 #include "base/json.h"
-#include "contract/tile_layouts.h"
 #include "isa/isa.h"
+
+#include <facet/tile_layouts.h>
 
 #include <assert.h>
 #include <stdio.h>

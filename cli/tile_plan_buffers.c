@@ -3,9 +3,10 @@
 
 #include "base/bits.h"
 #include "base/file.h"
-#include "contract/tile_layouts.h"
 #include "image/image.h"
 #include "isa/assemble.h"
+
+#include <facet/tile_layouts.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Commands of a command list: one row per name, with the members that it takes. */
 #include "cli/tile_planner.h"
 
-#include "contract/tile_layouts.h"
+#include <facet/tile_layouts.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,11 +19,15 @@
  *
  * Or it does without the queue: facet_tile_dispatch starts a kernel from a packet at once.
  *
+ * Descriptors and other structures in VRAM are those of facet/tile_layouts.h: fill a
+ * struct facet_tile_rstate_fields, facet_tile_rstate_pack it into words, write them little-endian.
+ *
  * A machine of another kind is FACET_ERR_USAGE, or nothing happens and the answer is 0. */
 #ifndef FACET_TILE_H
 #define FACET_TILE_H
 
 #include <facet/machine.h>
+#include <facet/tile_layouts.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,7 +77,11 @@ enum facet_status facet_tile_load_elf(facet_machine *machine,
 /* ---- samplers (11.1) --------------------------------------------------------------------------
  */
 
-enum facet_tile_format { FACET_TILE_RGB565, FACET_TILE_ARGB8888, FACET_TILE_PAL8 };
+enum facet_tile_format {
+    FACET_TILE_RGB565 = FACET_TILE_SAMPLER_FORMAT_RGB565,
+    FACET_TILE_ARGB8888 = FACET_TILE_SAMPLER_FORMAT_ARGB8888,
+    FACET_TILE_PAL8 = FACET_TILE_SAMPLER_FORMAT_PAL8,
+};
 
 struct facet_tile_sampler {
     uint32_t base, stride;  /* address and bytes per row of the texels */
@@ -81,13 +89,14 @@ struct facet_tile_sampler {
     enum facet_tile_format format;
     uint32_t palette;        /* 0..3, of PAL8 */
     uint32_t palette_base;   /* address of palette 0 */
-    uint32_t swizzle;        /* 0 RGBA, 1 BGRA, 2 RGB1, 3 RRR1 */
+    uint32_t swizzle;        /* FACET_TILE_SAMPLER_SWIZZLE_* */
     bool repeat_u, repeat_v; /* else clamp */
     bool bilinear;           /* in raster draws */
 };
 
 /* The descriptor's eight words, as LOAD_SAMPLER and pointer-mode TEX2D read them. */
-void facet_tile_sampler_words(const struct facet_tile_sampler *sampler, uint32_t words[8]);
+void facet_tile_sampler_words(const struct facet_tile_sampler *sampler,
+                              uint32_t words[FACET_TILE_SAMPLER_WORDS]);
 /* Entry 0..31 of the table. */
 enum facet_status facet_tile_set_sampler(facet_machine *machine,
                                          uint32_t index,
@@ -108,9 +117,10 @@ struct facet_tile_packet {
     uint32_t watchdog; /* rounds, 0: machine default */
 };
 
-/* The 64 bytes of 13.1. */
-struct facet_tile_packet facet_tile_packet_read(const uint8_t bytes[64]);
-void facet_tile_packet_write(const struct facet_tile_packet *packet, uint8_t bytes[64]);
+/* PACKET as it lies in VRAM. */
+struct facet_tile_packet facet_tile_packet_read(const uint8_t bytes[FACET_TILE_PACKET_SIZE]);
+void facet_tile_packet_write(const struct facet_tile_packet *packet,
+                             uint8_t bytes[FACET_TILE_PACKET_SIZE]);
 /* FACET_ERR_INPUT with what is wrong: BAD_ARG of section 18. */
 enum facet_status facet_tile_packet_check(const facet_machine *machine,
                                           const struct facet_tile_packet *packet,
@@ -120,25 +130,6 @@ enum facet_status facet_tile_packet_check(const facet_machine *machine,
 enum facet_status facet_tile_dispatch(facet_machine *machine,
                                       const struct facet_tile_packet *packet,
                                       struct facet_error *err);
-
-/* The argument block of a CU-assist vertex kernel (15.8) as it lies in VRAM, at a multiple of 16;
- * words are little-endian. guest/tile/vertex.s reads it. */
-struct facet_tile_vertex_args {
-#ifdef __cplusplus
-    alignas(16) uint32_t in_vbo;
-#else
-    _Alignas(16) uint32_t in_vbo;
-#endif
-    uint32_t out_vbo;    /* GSTATE.vbo_base of the draw that follows */
-    uint32_t count;      /* vertices */
-    uint32_t stride;     /* bytes */
-    uint32_t mvp_ptr;    /* 16 floats */
-    uint32_t normal_ptr; /* 9 floats, or 0 */
-    uint32_t param_ptr;  /* GPARAM, or 0 */
-    uint32_t flags;      /* FACET_TILE_VERTEX_* */
-};
-
-enum { FACET_TILE_VERTEX_NORMALS = 1, FACET_TILE_VERTEX_LIGHT = 2 };
 
 enum facet_tile_state {
     FACET_TILE_IDLE, /* no dispatch yet */
@@ -235,28 +226,28 @@ enum facet_status facet_tile_host_write(facet_machine *machine,
  */
 
 enum facet_tile_opcode {
-    FACET_TILE_CMD_NOP = 0x00,
-    FACET_TILE_CMD_WRITE_MEM = 0x01,
-    FACET_TILE_CMD_READ_MEM = 0x02,
-    FACET_TILE_CMD_BARRIER = 0x22,
-    FACET_TILE_CMD_COPY_BUFFER = 0x23,
-    FACET_TILE_CMD_WAIT_FENCE = 0x24,
-    FACET_TILE_CMD_DISPATCH = 0x28,
-    FACET_TILE_CMD_LOAD_SAMPLER = 0x32,
-    FACET_TILE_CMD_LOAD_GSTATE = 0x40,
-    FACET_TILE_CMD_LOAD_GPARAM = 0x41,
-    FACET_TILE_CMD_GDRAW = 0x42,
-    FACET_TILE_CMD_LOAD_RSTATE = 0x43,
-    FACET_TILE_CMD_RDRAW = 0x44,
-    FACET_TILE_CMD_RRECT = 0x45,
+    FACET_TILE_CMD_NOP = FACET_TILE_COMMAND_OPCODE_NOP,
+    FACET_TILE_CMD_WRITE_MEM = FACET_TILE_COMMAND_OPCODE_WRITE_MEM,
+    FACET_TILE_CMD_READ_MEM = FACET_TILE_COMMAND_OPCODE_READ_MEM,
+    FACET_TILE_CMD_BARRIER = FACET_TILE_COMMAND_OPCODE_BARRIER,
+    FACET_TILE_CMD_COPY_BUFFER = FACET_TILE_COMMAND_OPCODE_COPY_BUFFER,
+    FACET_TILE_CMD_WAIT_FENCE = FACET_TILE_COMMAND_OPCODE_WAIT_FENCE,
+    FACET_TILE_CMD_DISPATCH = FACET_TILE_COMMAND_OPCODE_DISPATCH,
+    FACET_TILE_CMD_LOAD_SAMPLER = FACET_TILE_COMMAND_OPCODE_LOAD_SAMPLER,
+    FACET_TILE_CMD_LOAD_GSTATE = FACET_TILE_COMMAND_OPCODE_LOAD_GSTATE,
+    FACET_TILE_CMD_LOAD_GPARAM = FACET_TILE_COMMAND_OPCODE_LOAD_GPARAM,
+    FACET_TILE_CMD_GDRAW = FACET_TILE_COMMAND_OPCODE_GDRAW,
+    FACET_TILE_CMD_LOAD_RSTATE = FACET_TILE_COMMAND_OPCODE_LOAD_RSTATE,
+    FACET_TILE_CMD_RDRAW = FACET_TILE_COMMAND_OPCODE_RDRAW,
+    FACET_TILE_CMD_RRECT = FACET_TILE_COMMAND_OPCODE_RRECT,
 };
 
 /* Flags of a command. */
 enum {
-    FACET_TILE_IRQ = 1,
-    FACET_TILE_EMIT = 2,
-    FACET_TILE_WAIT = 4,
-    FACET_TILE_PAYLOAD = 8,
+    FACET_TILE_IRQ = FACET_TILE_COMMAND_FLAGS_IRQ,
+    FACET_TILE_EMIT = FACET_TILE_COMMAND_FLAGS_EMIT,
+    FACET_TILE_WAIT = FACET_TILE_COMMAND_FLAGS_WAIT,
+    FACET_TILE_PAYLOAD = FACET_TILE_COMMAND_FLAGS_PAYLOAD,
 };
 
 /* LAST_STATUS and LAST_ERROR: 0, a graphics error (+ its code), a dispatch's end (+ the cause). */
@@ -291,7 +282,8 @@ facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct fac
 enum facet_status facet_tile_push(facet_machine *machine,
                                   const struct facet_tile_command *command,
                                   struct facet_error *err);
-/* Bytes that facet_tile_push can still take; a command needs 16 and 4 per payload word. */
+/* Bytes that facet_tile_push can still take; a command needs FACET_TILE_COMMAND_SIZE and 4 per
+ * payload word. */
 uint32_t facet_tile_ring_room(const facet_machine *machine);
 
 enum facet_tile_queue_state {

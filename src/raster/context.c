@@ -4,11 +4,11 @@
 #include "raster/internal.h"
 
 static const struct {
-    uint32_t size, align;
+    uint32_t words, align;
 } layout[FACET_RASTER_KINDS] = {
-    [FACET_RASTER_RSTATE] = {64, 32},
-    [FACET_RASTER_GSTATE] = {128, 64},
-    [FACET_RASTER_GPARAM] = {64, 32},
+    [FACET_RASTER_RSTATE] = {FACET_TILE_RSTATE_WORDS, FACET_TILE_RSTATE_ALIGN},
+    [FACET_RASTER_GSTATE] = {FACET_TILE_GSTATE_WORDS, FACET_TILE_GSTATE_ALIGN},
+    [FACET_RASTER_GPARAM] = {FACET_TILE_GPARAM_WORDS, FACET_TILE_GPARAM_ALIGN},
 };
 
 void facet_raster_reset(struct facet_raster_context *context)
@@ -30,9 +30,7 @@ bool facet_raster_context_valid(const struct facet_raster_context *context)
         }
     }
     for (unsigned slot = 0; slot < FACET_RASTER_SLOTS; slot++) {
-        const uint32_t *s = context->rstate[slot];
-
-        if ((s[2] & 255) > 1 || (s[6] & 255) > DEPTH_D32F || (s[7] & 255) > BLEND_ADDITIVE) {
+        if (!facet_tile_rstate_legal(context->rstate[slot])) {
             return false;
         }
     }
@@ -68,31 +66,38 @@ static enum facet_raster_code read_words(const struct facet_raster_unit *unit,
     return FACET_RASTER_OK;
 }
 
-/* ---- states and parameters ---- */
-
-static enum facet_raster_code check_rstate(const uint32_t words[16])
+static enum facet_raster_code
+read_block(const struct facet_raster_unit *unit, uint32_t address, uint32_t *words)
 {
-    return (words[2] & 255) > 1 || (words[6] & 255) > DEPTH_D32F ||
-                   (words[7] & 255) > BLEND_ADDITIVE
-               ? FACET_RASTER_BAD_FORMAT
-               : FACET_RASTER_OK;
+    return read_words(
+        unit, address, FACET_TILE_VERTEX_BLOCK_ALIGN, FACET_TILE_VERTEX_BLOCK_WORDS, words);
 }
 
-enum { GSTATE_USER_PLANE = 16 };
+/* ---- states and parameters ---- */
 
 /* The blocks that a GSTATE points to. */
 static enum facet_raster_code read_gstate_blocks(const struct facet_raster_unit *unit,
-                                                 const uint32_t words[32],
-                                                 uint32_t normal[9],
-                                                 uint32_t plane[4])
+                                                 const uint32_t *words,
+                                                 uint32_t *normal,
+                                                 uint32_t *plane)
 {
+    const uint32_t normal_ptr = facet_tile_gstate_normal_ptr(words);
     enum facet_raster_code code = FACET_RASTER_OK;
 
-    if (words[20] != 0) {
-        code = read_words(unit, words[20], 4, 9, normal);
+    if (normal_ptr != 0) {
+        code = read_words(unit,
+                          normal_ptr,
+                          FACET_TILE_NORMAL_MATRIX_ALIGN,
+                          FACET_TILE_NORMAL_MATRIX_WORDS,
+                          normal);
     }
-    if (code == FACET_RASTER_OK && (words[3] & GSTATE_USER_PLANE) != 0) {
-        code = read_words(unit, words[26], 4, 4, plane);
+    if (code == FACET_RASTER_OK &&
+        (facet_tile_gstate_flags(words) & FACET_TILE_GSTATE_FLAGS_USER_PLANE) != 0) {
+        code = read_words(unit,
+                          facet_tile_gstate_plane_ptr(words),
+                          FACET_TILE_PLANE_ALIGN,
+                          FACET_TILE_PLANE_WORDS,
+                          plane);
     }
     return code;
 }
@@ -103,15 +108,16 @@ struct facet_raster_result facet_raster_load(const struct facet_raster_unit *uni
                                              unsigned slot,
                                              uint32_t address)
 {
-    uint32_t words[32], normal[9] = {0}, plane[4] = {0};
+    uint32_t words[FACET_TILE_GSTATE_WORDS]; /* the largest */
+    uint32_t normal[FACET_TILE_NORMAL_MATRIX_WORDS] = {0}, plane[FACET_TILE_PLANE_WORDS] = {0};
     enum facet_raster_code code;
 
     if (slot >= FACET_RASTER_SLOTS) {
         return failed(FACET_RASTER_BAD_STATE);
     }
-    code = read_words(unit, address, layout[kind].align, layout[kind].size / 4, words);
-    if (code == FACET_RASTER_OK && kind == FACET_RASTER_RSTATE) {
-        code = check_rstate(words);
+    code = read_words(unit, address, layout[kind].align, layout[kind].words, words);
+    if (code == FACET_RASTER_OK && kind == FACET_RASTER_RSTATE && !facet_tile_rstate_legal(words)) {
+        code = FACET_RASTER_BAD_FORMAT;
     }
     if (code == FACET_RASTER_OK && kind == FACET_RASTER_GSTATE) {
         code = read_gstate_blocks(unit, words, normal, plane);
@@ -176,8 +182,8 @@ struct facet_raster_result facet_raster_rsetup(const struct facet_raster_unit *u
                                                struct facet_raster_context *context,
                                                uint32_t address)
 {
-    uint32_t words[24];
-    enum facet_raster_code code = read_words(unit, address, 32, 24, words);
+    uint32_t words[FACET_TILE_VERTEX_BLOCK_WORDS];
+    enum facet_raster_code code = read_block(unit, address, words);
 
     if (code != FACET_RASTER_OK) {
         return failed(code);
@@ -202,18 +208,26 @@ resolve(const struct facet_raster_context *context, unsigned kind, uint32_t id, 
 
 /* The sampler of a state, checked only when it will be used. */
 static bool state_sampler(const struct facet_raster_unit *unit,
-                          const uint32_t *rstate,
+                          const struct facet_tile_rstate_fields *rstate,
                           struct raster_sampler *s)
 {
-    return facet_raster_sampler_make(unit->samplers[rstate[9] & 31], s);
+    return facet_raster_sampler_make(unit->samplers[rstate->sampler], s);
 }
 
-/* RDRAW and RRECT have the same header. */
+/* RDRAW and RRECT begin alike; what both have is read as an RDRAW. */
+_Static_assert(FACET_TILE_RDRAW_WORDS == FACET_TILE_RRECT_WORDS &&
+                   FACET_TILE_RDRAW_ALIGN == FACET_TILE_RRECT_ALIGN &&
+                   FACET_TILE_RDRAW_STATE_ID_AT == FACET_TILE_RRECT_STATE_ID_AT &&
+                   FACET_TILE_RDRAW_FLAGS_LSB == FACET_TILE_RRECT_FLAGS_LSB &&
+                   FACET_TILE_RDRAW_BLEND_LSB == FACET_TILE_RRECT_BLEND_LSB &&
+                   FACET_TILE_RDRAW_FLAGS_TEXTURED == FACET_TILE_RRECT_FLAGS_TEXTURED &&
+                   FACET_TILE_RDRAW_FLAGS_DEPTH == FACET_TILE_RRECT_FLAGS_DEPTH,
+               "one header");
+
 struct header {
-    const uint32_t *rstate;
-    uint32_t words[4];
-    uint32_t flags;
-    bool textured;
+    struct facet_tile_rstate_fields rstate;
+    uint32_t words[FACET_TILE_RDRAW_WORDS]; /* flags of the command OR-ed in */
+    struct facet_tile_rdraw_fields draw;
     struct raster_choice choice;
 };
 
@@ -223,33 +237,41 @@ static enum facet_raster_code read_header(const struct facet_raster_unit *unit,
                                           bool rect,
                                           struct header *h)
 {
-    enum facet_raster_code code = read_words(unit, address, 16, 4, h->words);
+    enum facet_raster_code code =
+        read_words(unit, address, FACET_TILE_RDRAW_ALIGN, FACET_TILE_RDRAW_WORDS, h->words);
 
     if (code != FACET_RASTER_OK) {
         return code;
     }
-    h->flags = h->words[0] >> 16 | (or_flags & 0xFFFF);
-    return ((h->flags & DRAW_RECT) != 0) == rect ? FACET_RASTER_OK : FACET_RASTER_BAD_DESC;
+    h->words[FACET_TILE_RDRAW_FLAGS_AT / 4] |= or_flags << FACET_TILE_RDRAW_FLAGS_LSB;
+    facet_tile_rdraw_unpack(h->words, &h->draw);
+    return (rect ? facet_tile_rrect_rect_legal(h->words) : facet_tile_rdraw_rect_legal(h->words))
+               ? FACET_RASTER_OK
+               : FACET_RASTER_BAD_DESC;
 }
 
 static enum facet_raster_code
 use_state(const struct facet_raster_context *context, uint32_t id, struct header *h)
 {
-    const uint8_t slot = resolve(context, FACET_RASTER_RSTATE, id, 0xFFFF);
-    const uint32_t select = h->flags >> 3 & 3;
+    const uint8_t slot =
+        resolve(context, FACET_RASTER_RSTATE, id, FACET_TILE_RDRAW_STATE_ID_CURRENT);
+    const uint32_t flags = h->draw.flags, blend = h->draw.blend;
 
     if (slot == FACET_RASTER_NONE) {
         return FACET_RASTER_BAD_STATE;
     }
-    h->rstate = context->rstate[slot];
+    facet_tile_rstate_unpack(context->rstate[slot], &h->rstate);
     h->choice = (struct raster_choice){
-        .textured = (h->flags & DRAW_TEXTURED) != 0 && (h->rstate[12] & RS_FLAG_TEXTURE) != 0,
-        .depth = (h->flags & DRAW_DEPTH) != 0,
-        .blend = select == 0 ? h->rstate[7] & 255 : (uint8_t)(select - 1),
-        .clip = facet_raster_state_box(h->rstate),
+        .textured = (flags & FACET_TILE_RDRAW_FLAGS_TEXTURED) != 0 &&
+                    (h->rstate.flags & FACET_TILE_RSTATE_FLAGS_TEXTURE) != 0,
+        .depth = (flags & FACET_TILE_RDRAW_FLAGS_DEPTH) != 0,
+        .blend = blend == FACET_TILE_RDRAW_BLEND_STATE
+                     ? h->rstate.blend
+                     : (uint8_t)(blend - FACET_TILE_RDRAW_BLEND_OPAQUE),
+        .clip = facet_raster_state_box(&h->rstate),
     };
-    if (h->rstate[14] != 0) {
-        facet_raster_box_cut(&h->choice.clip, h->rstate[13], h->rstate[14]);
+    if (facet_tile_rstate_viewport_wh(context->rstate[slot]) != 0) {
+        facet_raster_box_cut(&h->choice.clip, h->rstate.viewport_xy, h->rstate.viewport_wh);
     }
     return FACET_RASTER_OK;
 }
@@ -272,17 +294,14 @@ static struct facet_raster_result finish(struct facet_raster_context *context,
 
 /* ---- RDRAW ---- */
 
-static void block_vertex(const uint32_t words[8], struct raster_vertex *v)
+static void block_vertex(const struct facet_tile_vertex_fields *in, struct raster_vertex *v)
 {
-    facet_raster_snap(v, float_of(words[0]), float_of(words[1]));
-    v->z = float_of(words[2]);
-    v->w = float_of(words[3]);
-    v->u = float_of(words[4]);
-    v->v = float_of(words[5]);
-    v->color[0] = (float)(words[6] >> 16 & 255);
-    v->color[1] = (float)(words[6] >> 8 & 255);
-    v->color[2] = (float)(words[6] & 255);
-    v->color[3] = (float)(words[6] >> 24);
+    facet_raster_snap(v, in->x, in->y);
+    v->z = in->z;
+    v->w = in->w;
+    v->u = in->u;
+    v->v = in->v;
+    rgba_floats(v->color, in->color);
 }
 
 /* No byte outside the rows of a triangle is written. */
@@ -302,19 +321,24 @@ static void narrow_spans(struct raster_pipe *pipe, const struct raster_box *box)
 }
 
 static void
-draw_block(struct raster_pipe *pipe, const struct header *h, const uint32_t block[24], bool *range)
+draw_block(struct raster_pipe *pipe, const struct header *h, const uint32_t *words, bool *range)
 {
+    struct facet_tile_vertex_block_fields block;
     struct raster_vertex vertex[3];
     const struct raster_vertex *const corners[3] = {&vertex[0], &vertex[1], &vertex[2]};
-    const struct raster_shade shade = {
-        .affine = (h->flags & DRAW_AFFINE) != 0,
-        .solid = (h->flags & (DRAW_FLAT | DRAW_STATE_COLOR)) != 0,
-        .color = (h->flags & DRAW_STATE_COLOR) != 0 ? h->rstate[8] : block[6],
+    const uint32_t flags = h->draw.flags;
+    const bool state_color = (flags & FACET_TILE_RDRAW_FLAGS_STATE_COLOR) != 0;
+    struct raster_shade shade = {
+        .cull = FACET_TILE_GSTATE_CULL_NONE,
+        .affine = (flags & FACET_TILE_RDRAW_FLAGS_AFFINE) != 0,
+        .solid = state_color || (flags & FACET_TILE_RDRAW_FLAGS_FLAT) != 0,
     };
     struct raster_triangle t;
 
+    facet_tile_vertex_block_unpack(words, &block);
+    shade.color = state_color ? h->rstate.const_color : block.vertex[0].color;
     for (unsigned i = 0; i < 3; i++) {
-        block_vertex(block + 8 * i, &vertex[i]);
+        block_vertex(&block.vertex[i], &vertex[i]);
     }
     switch (facet_raster_setup(pipe, &shade, corners, &t)) {
     case SETUP_DRAW:
@@ -340,31 +364,31 @@ struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_
     struct raster_report report = {0, 0};
     struct raster_pipe pipe;
     struct header h;
-    uint32_t block[24], pointer;
+    uint32_t block[FACET_TILE_VERTEX_BLOCK_WORDS], pointer;
     bool range = false;
     enum facet_raster_code code = read_header(unit, address, arg2, false, &h);
 
     if (code == FACET_RASTER_OK) {
-        code = use_state(context, h.words[0] & 0xFFFF, &h);
+        code = use_state(context, h.draw.state_id, &h);
     }
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
-    pointer = arg1 != 0 ? arg1 : h.words[1];
+    pointer = arg1 != 0 ? arg1 : h.draw.vtx_ptr;
     if (pointer != 0) {
-        code = read_words(unit, pointer, 32, 24, block);
+        code = read_block(unit, pointer, block);
     } else if (context->has_setup == 0) {
         code = FACET_RASTER_BAD_STATE;
     } else {
         memcpy(block, context->setup, sizeof block);
     }
-    if (code == FACET_RASTER_OK && h.choice.textured && !state_sampler(unit, h.rstate, &sampler)) {
+    if (code == FACET_RASTER_OK && h.choice.textured && !state_sampler(unit, &h.rstate, &sampler)) {
         code = FACET_RASTER_BAD_SAMPLER;
     }
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
-    facet_raster_pipe_make(unit, h.rstate, &h.choice, &sampler, &pipe);
+    facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
     draw_block(&pipe, &h, block, &range);
     if (range) {
         facet_raster_report_add(&report, FACET_RASTER_RANGE, 1);
@@ -390,32 +414,35 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
     struct raster_sampler sampler = {0};
     struct raster_report report = {0, 0};
     struct raster_pipe pipe;
+    struct facet_tile_rrect_fields draw;
     struct raster_rect rect;
     struct header h;
     enum facet_raster_code code = read_header(unit, address, arg2, true, &h);
 
     if (code == FACET_RASTER_OK) {
-        code = use_state(context, arg1 < FACET_RASTER_SLOTS ? arg1 : h.words[0] & 0xFFFF, &h);
+        code = use_state(context, arg1 < FACET_RASTER_SLOTS ? arg1 : h.draw.state_id, &h);
     }
-    if (code == FACET_RASTER_OK && h.choice.textured && !state_sampler(unit, h.rstate, &sampler)) {
+    if (code == FACET_RASTER_OK && h.choice.textured && !state_sampler(unit, &h.rstate, &sampler)) {
         code = FACET_RASTER_BAD_SAMPLER;
     }
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
+    facet_tile_rrect_unpack(h.words, &draw);
     rect = (struct raster_rect){
-        .x = low16(h.words[1]),
-        .y = high16(h.words[1]),
-        .w = h.words[2] & 0xFFFF,
-        .h = h.words[2] >> 16,
-        .color = (h.flags & DRAW_STATE_COLOR) != 0 ? h.rstate[8] : h.words[3],
-        .u0 = low16(h.words[3]),
-        .v0 = high16(h.words[3]),
-        .stretch = (h.flags & DRAW_STRETCH) != 0,
-        .z = float_of(h.rstate[15]),
+        .x = draw.xy[0],
+        .y = draw.xy[1],
+        .w = draw.wh[0],
+        .h = draw.wh[1],
+        .color = (draw.flags & FACET_TILE_RRECT_FLAGS_STATE_COLOR) != 0 ? h.rstate.const_color
+                                                                        : draw.color,
+        .u0 = facet_tile_rrect_uv_first(h.words),
+        .v0 = facet_tile_rrect_uv_second(h.words),
+        .stretch = (draw.flags & FACET_TILE_RRECT_FLAGS_STRETCH) != 0,
+        .z = h.rstate.rect_z,
     };
-    facet_raster_box_cut(&h.choice.clip, h.words[1], h.words[2]);
-    facet_raster_pipe_make(unit, h.rstate, &h.choice, &sampler, &pipe);
+    facet_raster_box_cut(&h.choice.clip, draw.xy, draw.wh);
+    facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
     facet_raster_rect_fill(&pipe, &rect);
     return finish(context, &pipe, &report);
 }
@@ -429,44 +456,51 @@ struct facet_raster_result facet_raster_rrect(const struct facet_raster_unit *un
 
 /* ---- GDRAW ---- */
 
-enum { GDRAW_CU_ASSIST = 4 };
+/* What arg2 of a queue command says. */
+enum { GDRAW_ARG_CU_ASSIST = 1, GDRAW_ARG_STRIP = 2 };
 
 struct facet_raster_result facet_raster_gdraw_command(const struct facet_raster_unit *unit,
                                                       struct facet_raster_context *context,
                                                       uint32_t address,
                                                       uint32_t arg2)
 {
-    static const uint32_t default_gparam[16] = {0};
+    static const uint32_t default_gparam[FACET_TILE_GPARAM_WORDS] = {0};
     struct raster_sampler sampler = {0};
     struct raster_report report = {0, 0};
     struct raster_gdraw draw = {.unit = unit};
     struct facet_raster_result r = {0};
-    uint32_t words[6];
+    struct facet_tile_gdraw_fields *d = &draw.draw;
+    uint32_t words[FACET_TILE_GDRAW_WORDS];
     uint8_t gstate, rstate, gparam;
-    enum facet_raster_code code = read_words(unit, address, 16, 6, words);
+    enum facet_raster_code code =
+        read_words(unit, address, FACET_TILE_GDRAW_ALIGN, FACET_TILE_GDRAW_WORDS, words);
 
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
-    words[5] |= (arg2 & 1) != 0 ? (uint32_t)GDRAW_CU_ASSIST : 0;
-    words[3] = (arg2 & 2) != 0 ? 1 : words[3];
-    if (words[3] > 1) {
+    if ((arg2 & GDRAW_ARG_STRIP) != 0) {
+        facet_tile_gdraw_set_topology(words, FACET_TILE_GDRAW_TOPOLOGY_STRIP);
+    }
+    if (!facet_tile_gdraw_topology_legal(words)) {
         return failed(FACET_RASTER_BAD_FORMAT);
     }
-    gstate = resolve(context, FACET_RASTER_GSTATE, words[4] & 255, 0xFF);
-    rstate = resolve(context, FACET_RASTER_RSTATE, words[4] >> 8 & 255, 0xFF);
-    gparam = resolve(context, FACET_RASTER_GPARAM, words[4] >> 16, 0xFFFF);
+    facet_tile_gdraw_unpack(words, d);
+    d->flags |= (arg2 & GDRAW_ARG_CU_ASSIST) != 0 ? FACET_TILE_GDRAW_FLAGS_CU_ASSIST : 0;
+    gstate = resolve(context, FACET_RASTER_GSTATE, d->gstate, FACET_TILE_GDRAW_GSTATE_CURRENT);
+    rstate = resolve(context, FACET_RASTER_RSTATE, d->rstate, FACET_TILE_GDRAW_RSTATE_CURRENT);
+    gparam = resolve(context, FACET_RASTER_GPARAM, d->gparam, FACET_TILE_GDRAW_GPARAM_CURRENT);
     if (gstate == FACET_RASTER_NONE || rstate == FACET_RASTER_NONE ||
-        (gparam == FACET_RASTER_NONE && words[4] >> 16 != 0xFFFF)) {
+        (gparam == FACET_RASTER_NONE && d->gparam != FACET_TILE_GDRAW_GPARAM_CURRENT)) {
         return failed(FACET_RASTER_BAD_STATE);
     }
-    draw.gstate = context->gstate[gstate];
-    draw.normal = context->normal[gstate];
-    draw.plane = context->plane[gstate];
-    draw.rstate = context->rstate[rstate];
-    draw.gparam = gparam == FACET_RASTER_NONE ? default_gparam : context->gparam[gparam];
-    draw.words = words;
-    if ((draw.rstate[12] & RS_FLAG_TEXTURE) != 0 && !state_sampler(unit, draw.rstate, &sampler)) {
+    facet_tile_gstate_unpack(context->gstate[gstate], &draw.gstate);
+    facet_tile_normal_matrix_unpack(context->normal[gstate], &draw.normal);
+    facet_tile_plane_unpack(context->plane[gstate], &draw.plane);
+    facet_tile_rstate_unpack(context->rstate[rstate], &draw.rstate);
+    facet_tile_gparam_unpack(gparam == FACET_RASTER_NONE ? default_gparam : context->gparam[gparam],
+                             &draw.gparam);
+    if ((draw.rstate.flags & FACET_TILE_RSTATE_FLAGS_TEXTURE) != 0 &&
+        !state_sampler(unit, &draw.rstate, &sampler)) {
         return failed(FACET_RASTER_BAD_SAMPLER);
     }
     facet_raster_geometry_draw(&draw, &sampler, &report, &r.color, &r.depth);

@@ -9,10 +9,6 @@
 
 #include <stdlib.h>
 
-enum { GS_U32 = 1, GS_CLIP = 8, GS_USER_PLANE = 16, GS_LIGHT = 32, GS_SPEC = 64, GS_SCISSOR = 128 };
-enum { GD_INDEXED = 1, GD_FLAT = 2, GD_CU_ASSIST = 4, GD_RESTART = 8, GD_AFFINE = 256 };
-enum { VF_NORMAL = 1 << 16, VF_UV = 1 << 17, VF_UV_FP16 = 1 << 18, VF_COLOR = 1 << 19 };
-
 void facet_raster_report_add(struct raster_report *r, enum facet_raster_code code, uint64_t count)
 {
     if (count == 0) {
@@ -26,85 +22,83 @@ void facet_raster_report_add(struct raster_report *r, enum facet_raster_code cod
 
 /* ---- making a draw ready ---- */
 
-static void floats(float *to, const uint32_t *from, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        to[i] = float_of(from[i]);
-    }
-}
-
 static void rgb_floats(float out[3], uint32_t argb)
 {
-    for (unsigned i = 0; i < 3; i++) {
-        out[i] = (float)(argb >> (16 - 8 * i) & 255);
-    }
+    float rgba[4];
+
+    rgba_floats(rgba, argb);
+    memcpy(out, rgba, 3 * sizeof *out);
 }
 
 static void make_light(const struct raster_gdraw *in, struct geo_draw *d)
 {
-    const uint32_t *gs = in->gstate;
+    const struct facet_tile_gstate_fields *gs = &in->gstate;
     struct geo_light *l = &d->light;
 
-    l->has_normal_matrix = gs[20] != 0 || d->has_model;
-    if (gs[20] != 0) {
-        floats(l->normal, in->normal, 9);
+    l->has_normal_matrix = gs->normal_ptr != 0 || d->has_model;
+    if (gs->normal_ptr != 0) {
+        memcpy(l->normal, in->normal.m, sizeof l->normal);
     } else {
         for (unsigned i = 0; i < 9; i++) {
             l->normal[i] = d->model[i / 3 * 4 + i % 3];
         }
     }
-    floats(l->direction, gs + 21, 3);
-    rgb_floats(l->light, gs[24]);
-    rgb_floats(l->ambient, gs[25]);
-    rgb_floats(l->spec_color, in->gparam[14]);
+    memcpy(l->direction, gs->light_dir, sizeof l->direction);
+    rgb_floats(l->light, gs->light_color);
+    rgb_floats(l->ambient, gs->ambient);
+    rgb_floats(l->spec_color, in->gparam.spec_color);
     for (unsigned i = 0; i < 3; i++) {
         l->light[i] /= 255.0f;
         l->ambient[i] /= 255.0f;
     }
-    l->power = in->gparam[13] & 255;
-    l->specular = (gs[3] & GS_SPEC) != 0 && l->power > 0;
+    l->power = in->gparam.spec_power;
+    l->specular = (gs->flags & FACET_TILE_GSTATE_FLAGS_SPEC) != 0 && l->power > 0;
     facet_geo_normalize((const float[3]){l->direction[0], l->direction[1], l->direction[2] + 1.0f},
                         l->half);
 }
 
-static void make_fetch(uint32_t format, struct geo_draw *d)
+/* An attribute that is absent takes no bytes. */
+static void make_fetch(uint32_t attributes, struct geo_draw *d)
 {
-    uint32_t at = 16;
+    uint32_t at = FACET_TILE_GVERTEX_NORMAL_AT;
 
-    d->uv_fp16 = (format & VF_UV_FP16) != 0;
-    if ((format & VF_NORMAL) != 0) {
+    d->uv_fp16 = (attributes & FACET_TILE_GSTATE_ATTRIBUTES_UV_FP16) != 0;
+    if ((attributes & FACET_TILE_GSTATE_ATTRIBUTES_NORMAL) != 0) {
         d->at_normal = at;
-        at += 12;
+        at += FACET_TILE_GVERTEX_UV_AT - FACET_TILE_GVERTEX_NORMAL_AT;
     }
-    if ((format & VF_UV) != 0) {
+    if ((attributes & FACET_TILE_GSTATE_ATTRIBUTES_UV) != 0) {
         d->at_uv = at;
-        at += d->uv_fp16 ? 4 : 8;
+        at += (FACET_TILE_GVERTEX_COLOR_AT - FACET_TILE_GVERTEX_UV_AT) / (d->uv_fp16 ? 2 : 1);
     }
-    if ((format & VF_COLOR) != 0) {
+    if ((attributes & FACET_TILE_GSTATE_ATTRIBUTES_COLOR) != 0) {
         d->at_color = at;
-        at += 4;
+        at += FACET_TILE_GVERTEX_SIZE - FACET_TILE_GVERTEX_COLOR_AT;
     }
     d->vertex_bytes = at;
 }
 
-/* Step 7; returns the words of the rectangle in force. */
-static void
-make_viewport(const struct raster_gdraw *in, struct geo_draw *d, uint32_t *xy, uint32_t *wh)
+static bool any(const uint16_t wh[2])
 {
-    if (in->gstate[29] != 0) {
-        *xy = in->gstate[28];
-        *wh = in->gstate[29];
-    } else if (in->rstate[14] != 0) {
-        *xy = in->rstate[13];
-        *wh = in->rstate[14];
-    } else {
-        *xy = 0;
-        *wh = in->rstate[3];
-    }
-    d->half_w = (float)(*wh & 0xFFFF) * 0.5f;
-    d->half_h = (float)(*wh >> 16) * 0.5f;
-    d->centre_x = (float)low16(*xy) + d->half_w;
-    d->centre_y = (float)high16(*xy) + d->half_h;
+    return (wh[0] | wh[1]) != 0;
+}
+
+/* Step 7; cuts `clip` by the rectangle in force. */
+static void
+make_viewport(const struct raster_gdraw *in, struct geo_draw *d, struct raster_box *clip)
+{
+    static const int16_t origin[2] = {0, 0};
+    const bool own = any(in->gstate.viewport_wh), state = any(in->rstate.viewport_wh);
+    const int16_t *xy = own ? in->gstate.viewport_xy : state ? in->rstate.viewport_xy : origin;
+    const uint16_t *wh = own     ? in->gstate.viewport_wh
+                         : state ? in->rstate.viewport_wh
+                                 : in->rstate.fb_wh;
+
+    d->half_w = (float)wh[0] * 0.5f;
+    d->half_h = (float)wh[1] * 0.5f;
+    d->centre_x = (float)xy[0] + d->half_w;
+    d->centre_y = (float)xy[1] + d->half_h;
+    facet_raster_box_cut(clip, xy, wh);
 }
 
 static geo_vertex_fn *choose_process(const struct facet_raster_unit *unit)
@@ -120,24 +114,25 @@ static geo_vertex_fn *choose_process(const struct facet_raster_unit *unit)
 
 static void make_draw(const struct raster_gdraw *in, struct geo_draw *d)
 {
-    const uint32_t flags = in->gstate[3], select = in->words[5] >> 6 & 3;
+    const uint32_t flags = in->gstate.flags, clip = in->draw.clip;
 
     memset(d, 0, sizeof *d);
-    make_fetch(in->gstate[1], d);
-    d->cu_assist = (in->words[5] & GD_CU_ASSIST) != 0;
-    d->has_model = (in->gparam[15] & 1) != 0;
-    d->has_material = (in->gparam[15] & 2) != 0;
-    d->material = in->gparam[12];
-    d->lit = (flags & GS_LIGHT) != 0 && d->at_normal != 0;
-    floats(d->mvp, in->gstate + 4, 16);
-    floats(d->model, in->gparam, 12);
+    make_fetch(in->gstate.attributes, d);
+    d->cu_assist = (in->draw.flags & FACET_TILE_GDRAW_FLAGS_CU_ASSIST) != 0;
+    d->has_model = (in->gparam.flags & FACET_TILE_GPARAM_FLAGS_MODEL) != 0;
+    d->has_material = (in->gparam.flags & FACET_TILE_GPARAM_FLAGS_MATERIAL) != 0;
+    d->material = in->gparam.material;
+    d->lit = (flags & FACET_TILE_GSTATE_FLAGS_LIGHT) != 0 && d->at_normal != 0;
+    memcpy(d->mvp, in->gstate.mvp, sizeof d->mvp);
+    memcpy(d->model, in->gparam.model, sizeof d->model);
     if (d->lit) {
         make_light(in, d);
     }
-    d->clip = select == 1 || (select != 2 && (flags & GS_CLIP) != 0);
-    d->user_plane = (flags & GS_USER_PLANE) != 0;
-    floats(d->plane, in->plane, 4);
-    d->guard = float_of(in->gstate[27]);
+    d->clip = clip == FACET_TILE_GDRAW_CLIP_ON ||
+              (clip == FACET_TILE_GDRAW_CLIP_STATE && (flags & FACET_TILE_GSTATE_FLAGS_CLIP) != 0);
+    d->user_plane = (flags & FACET_TILE_GSTATE_FLAGS_USER_PLANE) != 0;
+    memcpy(d->plane, in->plane.abcd, sizeof d->plane);
+    d->guard = in->gstate.guard;
     if (!(d->guard >= 1 && d->guard <= 0x1p16f)) {
         d->guard = 1;
     }
@@ -154,7 +149,7 @@ struct assembler {
     struct raster_pipe *pipe;
     struct raster_sink sink;
     struct raster_report *report;
-    enum raster_cull cull;
+    uint8_t cull; /* as in GSTATE */
     bool flat, affine, strip;
     bool bad_mem_told;
     uint64_t n;                         /* elements since the last restart */
@@ -326,14 +321,15 @@ static bool written_here(struct assembler *a, const uint8_t *bytes, uint32_t siz
 
 static const struct geo_vertex *vertex(struct assembler *a, uint32_t number)
 {
-    const uint32_t *gs = a->in->gstate, slot = number & a->mask;
+    const struct facet_tile_gstate_fields *gs = &a->in->gstate;
+    const uint32_t slot = number & a->mask;
     struct geo_vertex *v;
     const uint8_t *bytes;
 
     if (a->cache != NULL && a->filled[slot] != 0 && a->tag[slot] == number) {
         return &a->cache[slot];
     }
-    bytes = vram_at(a->in->unit, gs[0] + number * (gs[1] & 0xFFFF), a->draw->vertex_bytes);
+    bytes = vram_at(a->in->unit, gs->vbo_base + number * gs->stride, a->draw->vertex_bytes);
     if (bytes == NULL) {
         return &bad_vertex;
     }
@@ -370,12 +366,12 @@ outside_run(const struct facet_raster_unit *unit, uint32_t address, uint32_t str
 
 static void walk_plain(struct assembler *a)
 {
-    const uint32_t *words = a->in->words, *gs = a->in->gstate, stride = gs[1] & 0xFFFF;
-    const uint64_t count = words[2];
+    const uint32_t base = a->in->gstate.vbo_base, stride = a->in->gstate.stride;
+    const uint64_t count = a->in->draw.count;
 
     for (uint64_t k = 0; k < count;) {
-        const uint32_t number = words[0] + (uint32_t)k;
-        const uint64_t run = outside_run(a->in->unit, gs[0] + number * stride, stride, count - k);
+        const uint32_t number = a->in->draw.vtx_base + (uint32_t)k;
+        const uint64_t run = outside_run(a->in->unit, base + number * stride, stride, count - k);
 
         if (run > 0) {
             bad_run(a, run);
@@ -391,13 +387,13 @@ static void walk_plain(struct assembler *a)
  * report what the first one does. */
 static void walk_one(struct assembler *a)
 {
-    const uint64_t count = a->in->words[2];
+    const uint64_t count = a->in->draw.count;
     const uint64_t triangles = a->strip ? (count < 3 ? 0 : count - 2) : count / 3;
     const struct geo_vertex *v;
     struct raster_report one = {0, 0}, *all = a->report;
 
     if (triangles > 0) {
-        v = vertex(a, a->in->words[0]);
+        v = vertex(a, a->in->draw.vtx_base);
         a->report = &one;
         triangle(a, v, v, v, v);
         a->report = all;
@@ -407,14 +403,15 @@ static void walk_one(struct assembler *a)
 
 static void walk_indexed(struct assembler *a)
 {
-    const uint32_t *words = a->in->words, *gs = a->in->gstate;
-    const uint32_t size = (gs[3] & GS_U32) != 0 ? 4 : 2;
+    const struct facet_tile_gdraw_fields *draw = &a->in->draw;
+    const uint32_t base = a->in->gstate.index_base;
+    const uint32_t size = a->in->gstate.index_type == FACET_TILE_GSTATE_INDEX_TYPE_U32 ? 4 : 2;
     const uint32_t restart = size == 4 ? 0xFFFFFFFFu : 0xFFFF;
-    const bool restarts = (words[5] & GD_RESTART) != 0;
-    const uint64_t count = words[2];
+    const bool restarts = (draw->flags & FACET_TILE_GDRAW_FLAGS_RESTART) != 0;
+    const uint64_t count = draw->count;
 
     for (uint64_t k = 0; k < count;) {
-        const uint32_t address = gs[2] + (words[1] + (uint32_t)k) * size;
+        const uint32_t address = base + (draw->idx_base + (uint32_t)k) * size;
         const uint64_t run = outside_run(a->in->unit, address, size, count - k);
         const uint8_t *bytes = vram_at(a->in->unit, address, size);
         uint32_t raw;
@@ -430,7 +427,7 @@ static void walk_indexed(struct assembler *a)
         if (restarts && raw == restart) {
             a->n = 0;
         } else {
-            element(a, vertex(a, raw + words[0]));
+            element(a, vertex(a, raw + draw->vtx_base));
         }
         k++;
     }
@@ -438,14 +435,29 @@ static void walk_indexed(struct assembler *a)
 
 /* ---- entry ---- */
 
+/* The culling of the draw, or that of its state. */
+static uint8_t cull_of(const struct raster_gdraw *draw)
+{
+    switch (draw->draw.cull) {
+    case FACET_TILE_GDRAW_CULL_CW:
+        return FACET_TILE_GSTATE_CULL_CW;
+    case FACET_TILE_GDRAW_CULL_CCW:
+        return FACET_TILE_GSTATE_CULL_CCW;
+    case FACET_TILE_GDRAW_CULL_NONE:
+        return FACET_TILE_GSTATE_CULL_NONE;
+    default:
+        return draw->gstate.cull;
+    }
+}
+
 static void walk(struct assembler *a, uint32_t entries, struct geo_vertex *small)
 {
     uint32_t tags[SMALL_CACHE];
     uint8_t filled[LARGE_CACHE];
     struct geo_vertex *large = NULL;
 
-    if ((a->in->words[5] & GD_INDEXED) == 0) {
-        if ((a->in->gstate[1] & 0xFFFF) == 0) {
+    if ((a->in->draw.flags & FACET_TILE_GDRAW_FLAGS_INDEXED) == 0) {
+        if (a->in->gstate.stride == 0) {
             walk_one(a);
         } else {
             walk_plain(a);
@@ -473,14 +485,13 @@ void facet_raster_geometry_draw(const struct raster_gdraw *draw,
                                 struct facet_raster_span *color,
                                 struct facet_raster_span *depth)
 {
-    const uint32_t flags = draw->words[5], gs_flags = draw->gstate[3];
-    const uint32_t cull = (flags >> 4 & 3) == 0 ? gs_flags >> 1 & 3 : flags >> 4 & 3;
+    const uint32_t flags = draw->draw.flags;
     struct geo_vertex small[SMALL_CACHE];
     struct raster_choice choice = {
-        .textured = (draw->rstate[12] & RS_FLAG_TEXTURE) != 0,
+        .textured = (draw->rstate.flags & FACET_TILE_RSTATE_FLAGS_TEXTURE) != 0,
         .depth = true,
-        .blend = draw->rstate[7] & 255,
-        .clip = facet_raster_state_box(draw->rstate),
+        .blend = draw->rstate.blend,
+        .clip = facet_raster_state_box(&draw->rstate),
     };
     struct geo_draw ready;
     struct raster_pipe pipe;
@@ -489,23 +500,22 @@ void facet_raster_geometry_draw(const struct raster_gdraw *draw,
         .in = draw,
         .pipe = &pipe,
         .report = report,
-        .cull = cull == 3 ? CULL_NONE : (enum raster_cull)cull,
-        .flat = (flags & GD_FLAT) != 0,
-        .affine = (flags & GD_AFFINE) != 0,
-        .strip = draw->words[3] == 1,
+        .cull = cull_of(draw),
+        .flat = (flags & FACET_TILE_GDRAW_FLAGS_FLAT) != 0,
+        .affine = (flags & FACET_TILE_GDRAW_FLAGS_AFFINE) != 0,
+        .strip = draw->draw.topology == FACET_TILE_GDRAW_TOPOLOGY_STRIP,
     };
-    uint32_t xy, wh, entries = SMALL_CACHE;
+    uint32_t entries = SMALL_CACHE;
 
     make_draw(draw, &ready);
-    make_viewport(draw, &ready, &xy, &wh);
-    facet_raster_box_cut(&choice.clip, xy, wh);
-    if ((gs_flags & GS_SCISSOR) != 0) {
-        facet_raster_box_cut(&choice.clip, draw->gstate[30], draw->gstate[31]);
+    make_viewport(draw, &ready, &choice.clip);
+    if ((draw->gstate.flags & FACET_TILE_GSTATE_FLAGS_SCISSOR) != 0) {
+        facet_raster_box_cut(&choice.clip, draw->gstate.scissor_xy, draw->gstate.scissor_wh);
     }
-    facet_raster_pipe_make(draw->unit, draw->rstate, &choice, sampler, &pipe);
+    facet_raster_pipe_make(draw->unit, &draw->rstate, &choice, sampler, &pipe);
     *color = pipe.color;
     *depth = pipe.depth;
-    while (entries < LARGE_CACHE && entries < draw->words[2]) {
+    while (entries < LARGE_CACHE && entries < draw->draw.count) {
         entries *= 2;
     }
     facet_raster_sink_open(&a.sink, &pipe);

@@ -103,16 +103,14 @@ static inline uint32_t raster_u8(float x)
 struct raster_sampler {
     uint32_t base, stride;
     uint32_t width, height;
-    uint32_t palette; /* address of the palette in force */
-    uint8_t format, swizzle;
+    uint32_t palette;        /* address of the palette in force */
+    uint8_t format, swizzle; /* as in SAMPLER */
     bool repeat_u, repeat_v;
     bool bilinear;
 };
 
-enum { TEXEL_RGB565, TEXEL_ARGB8888, TEXEL_PAL8, TEXEL_BAD };
-
 /* False when the descriptor cannot be sampled (width or height 0, format 3). */
-bool facet_raster_sampler_make(const uint32_t descriptor[8], struct raster_sampler *out);
+bool facet_raster_sampler_make(const uint32_t *descriptor, struct raster_sampler *out);
 /* The texel of integer coordinates (U, V), wrapped, decoded and swizzled, as an ARGB8888 word.
  * *bad becomes true when a byte was outside VRAM. */
 uint32_t facet_raster_texel(const struct raster_sampler *s,
@@ -129,7 +127,8 @@ uint32_t facet_raster_bilinear(const struct raster_sampler *s,
 
 static inline uint32_t rgb565_expand(uint32_t t)
 {
-    const uint32_t r = t >> 11, g = t >> 5 & 63, b = t & 31;
+    const uint32_t r = facet_tile_rgb565_r(&t), g = facet_tile_rgb565_g(&t);
+    const uint32_t b = facet_tile_rgb565_b(&t);
 
     return 0xFF000000u | (r << 3 | r >> 2) << 16 | (g << 2 | g >> 4) << 8 | (b << 3 | b >> 2);
 }
@@ -139,31 +138,23 @@ static inline uint32_t rgb565_pack(uint32_t argb)
     return (argb >> 19 & 31) << 11 | (argb >> 10 & 63) << 5 | (argb >> 3 & 31);
 }
 
-/* ---- descriptor fields (15) ---- */
+/* R, G, B, A of a colour word. */
+static inline void rgba_floats(float out[4], uint32_t argb)
+{
+    out[0] = (float)facet_tile_argb8888_r(&argb);
+    out[1] = (float)facet_tile_argb8888_g(&argb);
+    out[2] = (float)facet_tile_argb8888_b(&argb);
+    out[3] = (float)facet_tile_argb8888_a(&argb);
+}
 
-enum { RS_FLAG_SCISSOR = 1, RS_FLAG_TEXTURE = 2, RS_FLAG_DEPTH = 4, RS_FLAG_ZWRITE_OFF = 8 };
-enum { RS_FLAG_TEX_NORM = 16 };
-enum { DRAW_RECT = 1, DRAW_TEXTURED = 2, DRAW_DEPTH = 4, DRAW_FLAT = 32, DRAW_AFFINE = 64 };
-enum { DRAW_STRETCH = 64, DRAW_STATE_COLOR = 128 };
-enum { DEPTH_NONE, DEPTH_D16, DEPTH_D32F };
-enum { BLEND_OPAQUE, BLEND_ALPHA, BLEND_ADDITIVE };
+/* ---- rectangles ---- */
 
 struct raster_box {
     int32_t x0, y0, x1, y1; /* pixels [x0, x1) x [y0, y1) */
 };
 
-static inline int32_t low16(uint32_t word)
-{
-    return (int16_t)(word & 0xFFFF);
-}
-
-static inline int32_t high16(uint32_t word)
-{
-    return (int16_t)(word >> 16);
-}
-
-/* Intersects with the rectangle of an xy and a wh word. */
-void facet_raster_box_cut(struct raster_box *box, uint32_t xy, uint32_t wh);
+/* Intersects with the rectangle of an xy and a wh member. */
+void facet_raster_box_cut(struct raster_box *box, const int16_t xy[2], const uint16_t wh[2]);
 
 /* ---- pipe ---- */
 
@@ -180,8 +171,8 @@ struct raster_pipe {
     struct raster_box clip;
     uint32_t color_base, color_stride;
     uint32_t depth_base, depth_stride;
-    uint32_t color_bytes, depth_bytes; /* of one pixel; depth_bytes 0: depth is not active */
-    uint8_t depth_format, depth_func, blend;
+    uint32_t color_bytes, depth_bytes;       /* of one pixel; depth_bytes 0: depth is not active */
+    uint8_t depth_format, depth_func, blend; /* as in RSTATE */
     bool depth_write, textured, tex_norm;
     struct raster_sampler sampler;
     struct facet_raster_span color, depth; /* what may be written */
@@ -201,12 +192,12 @@ struct raster_choice {
 
 /* From an RSTATE; the sampler has been checked. */
 void facet_raster_pipe_make(const struct facet_raster_unit *unit,
-                            const uint32_t rstate[16],
+                            const struct facet_tile_rstate_fields *rstate,
                             const struct raster_choice *choice,
                             const struct raster_sampler *sampler,
                             struct raster_pipe *out);
 /* The framebuffer of an RSTATE, cut by its scissor if enabled. */
-struct raster_box facet_raster_state_box(const uint32_t rstate[16]);
+struct raster_box facet_raster_state_box(const struct facet_tile_rstate_fields *rstate);
 
 /* ---- triangles ---- */
 
@@ -221,10 +212,8 @@ struct raster_vertex {
 /* Snaps a position (16.2). */
 void facet_raster_snap(struct raster_vertex *v, float x, float y);
 
-enum raster_cull { CULL_NONE, CULL_CW, CULL_CCW };
-
 struct raster_shade {
-    enum raster_cull cull;
+    uint8_t cull; /* as in GSTATE */
     bool affine;
     bool solid; /* no colour interpolation: FLAT, STATE_COLOR */
     uint32_t color;
@@ -318,8 +307,12 @@ void facet_raster_report_add(struct raster_report *r, enum facet_raster_code cod
 
 struct raster_gdraw {
     const struct facet_raster_unit *unit;
-    const uint32_t *gstate, *normal, *plane, *gparam, *rstate;
-    const uint32_t *words; /* the descriptor, overrides applied: 6 words */
+    struct facet_tile_gdraw_fields draw; /* overrides applied */
+    struct facet_tile_rstate_fields rstate;
+    struct facet_tile_gstate_fields gstate;
+    struct facet_tile_gparam_fields gparam;
+    struct facet_tile_normal_matrix_fields normal;
+    struct facet_tile_plane_fields plane;
 };
 
 /* Runs a draw whose slots and sampler are good. */

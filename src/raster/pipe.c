@@ -2,10 +2,10 @@
  * memory behind it lets pixels be made side by side. */
 #include "raster/internal.h"
 
-void facet_raster_box_cut(struct raster_box *box, uint32_t xy, uint32_t wh)
+void facet_raster_box_cut(struct raster_box *box, const int16_t xy[2], const uint16_t wh[2])
 {
-    const int32_t x = low16(xy), y = high16(xy);
-    const int32_t x1 = x + (int32_t)(wh & 0xFFFF), y1 = y + (int32_t)(wh >> 16);
+    const int32_t x = xy[0], y = xy[1];
+    const int32_t x1 = x + wh[0], y1 = y + wh[1];
 
     box->x0 = x > box->x0 ? x : box->x0;
     box->y0 = y > box->y0 ? y : box->y0;
@@ -13,12 +13,12 @@ void facet_raster_box_cut(struct raster_box *box, uint32_t xy, uint32_t wh)
     box->y1 = y1 < box->y1 ? y1 : box->y1;
 }
 
-struct raster_box facet_raster_state_box(const uint32_t rstate[16])
+struct raster_box facet_raster_state_box(const struct facet_tile_rstate_fields *rstate)
 {
-    struct raster_box box = {0, 0, (int32_t)(rstate[3] & 0xFFFF), (int32_t)(rstate[3] >> 16)};
+    struct raster_box box = {0, 0, rstate->fb_wh[0], rstate->fb_wh[1]};
 
-    if ((rstate[12] & RS_FLAG_SCISSOR) != 0) {
-        facet_raster_box_cut(&box, rstate[10], rstate[11]);
+    if ((rstate->flags & FACET_TILE_RSTATE_FLAGS_SCISSOR) != 0) {
+        facet_raster_box_cut(&box, rstate->scissor_xy, rstate->scissor_wh);
     }
     return box;
 }
@@ -62,7 +62,9 @@ static bool surface_regular(const struct raster_pipe *p,
 
 static bool texels_regular(const struct raster_pipe *p)
 {
-    static const uint8_t texel_bytes[] = {2, 4, 1};
+    static const uint8_t texel_bytes[] = {[FACET_TILE_SAMPLER_FORMAT_RGB565] = 2,
+                                          [FACET_TILE_SAMPLER_FORMAT_ARGB8888] = 4,
+                                          [FACET_TILE_SAMPLER_FORMAT_PAL8] = 1};
     const struct raster_sampler *s = &p->sampler;
     struct facet_raster_span span;
 
@@ -76,9 +78,10 @@ static bool texels_regular(const struct raster_pipe *p)
         span_meets(p->color, span.begin, span.end) || span_meets(p->depth, span.begin, span.end)) {
         return false;
     }
-    return s->format != TEXEL_PAL8 || (rows_inside(p->unit, s->palette, 0, 0, 1, 1024, &span) &&
-                                       !span_meets(p->color, span.begin, span.end) &&
-                                       !span_meets(p->depth, span.begin, span.end));
+    return s->format != FACET_TILE_SAMPLER_FORMAT_PAL8 ||
+           (rows_inside(p->unit, s->palette, 0, 0, 1, FACET_TILE_PALETTE_SIZE, &span) &&
+            !span_meets(p->color, span.begin, span.end) &&
+            !span_meets(p->depth, span.begin, span.end));
 }
 
 static bool pipe_regular(struct raster_pipe *p)
@@ -104,33 +107,34 @@ static raster_fill_fn *choose_fill(const struct raster_pipe *p)
 }
 
 void facet_raster_pipe_make(const struct facet_raster_unit *unit,
-                            const uint32_t rstate[16],
+                            const struct facet_tile_rstate_fields *rstate,
                             const struct raster_choice *choice,
                             const struct raster_sampler *sampler,
                             struct raster_pipe *out)
 {
-    const uint32_t flags = rstate[12], depth_format = rstate[6] & 255;
-    const bool depth = choice->depth && (flags & RS_FLAG_DEPTH) != 0 && rstate[4] != 0 &&
-                       depth_format != DEPTH_NONE;
+    const uint32_t flags = rstate->flags;
+    const bool depth = choice->depth && (flags & FACET_TILE_RSTATE_FLAGS_DEPTH) != 0 &&
+                       rstate->depth_base != 0 &&
+                       rstate->depth_format != FACET_TILE_RSTATE_DEPTH_FORMAT_NONE;
 
     *out = (struct raster_pipe){
         .unit = unit,
         .source = {facet_texel_from_vram, (void *)(uintptr_t)unit},
         .clip = choice->clip,
-        .color_base = rstate[0],
-        .color_stride = rstate[1],
-        .color_bytes = (rstate[2] & 255) == 0 ? 2 : 4,
-        .depth_base = rstate[4],
-        .depth_stride = rstate[5],
-        .depth_bytes = !depth                      ? 0
-                       : depth_format == DEPTH_D16 ? 2
-                                                   : 4,
-        .depth_format = (uint8_t)depth_format,
-        .depth_func = rstate[6] >> 8 & 7,
+        .color_base = rstate->fb_base,
+        .color_stride = rstate->fb_stride,
+        .color_bytes = rstate->fb_format == FACET_TILE_RSTATE_FB_FORMAT_RGB565 ? 2 : 4,
+        .depth_base = rstate->depth_base,
+        .depth_stride = rstate->depth_stride,
+        .depth_bytes = !depth                                                       ? 0
+                       : rstate->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16 ? 2
+                                                                                    : 4,
+        .depth_format = rstate->depth_format,
+        .depth_func = rstate->depth_function,
         .blend = choice->blend,
-        .depth_write = (flags & RS_FLAG_ZWRITE_OFF) == 0,
+        .depth_write = (flags & FACET_TILE_RSTATE_FLAGS_ZWRITE_OFF) == 0,
         .textured = choice->textured,
-        .tex_norm = (flags & RS_FLAG_TEX_NORM) != 0,
+        .tex_norm = (flags & FACET_TILE_RSTATE_FLAGS_TEX_NORM) != 0,
         .sampler = *sampler,
     };
     if (out->clip.x0 < out->clip.x1 && out->clip.y0 < out->clip.y1) {

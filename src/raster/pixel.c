@@ -67,7 +67,7 @@ static bool depth_pass(const struct raster_pipe *p, int x, int y, float z)
     uint32_t value, stored;
 
     tell_touch(p->unit, at, p->depth_bytes);
-    if (p->depth_format == DEPTH_D16) {
+    if (p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16) {
         value = (uint32_t)facet_raster_floor(z * 65535.0f + 0.5f);
         stored = load_u16(at);
     } else {
@@ -77,7 +77,7 @@ static bool depth_pass(const struct raster_pipe *p, int x, int y, float z)
     if (!compare(p->depth_func, value, stored)) {
         return false;
     }
-    if (p->depth_write && p->depth_format == DEPTH_D16) {
+    if (p->depth_write && p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16) {
         store_u16(at, value);
     } else if (p->depth_write) {
         store_u32(at, value);
@@ -117,10 +117,11 @@ static void write_pixel(const struct raster_pipe *p, int x, int y, uint32_t argb
     uint8_t *at = pixel_at(p, p->color_base, p->color_stride, p->color_bytes, x, y);
 
     tell_touch(p->unit, at, p->color_bytes);
-    if (p->blend != BLEND_OPAQUE) {
+    if (p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE) {
         const uint32_t old = p->color_bytes == 2 ? rgb565_expand(load_u16(at)) : load_u32(at);
 
-        argb = p->blend == BLEND_ALPHA ? blend_alpha(argb, old) : blend_add(argb, old);
+        argb = p->blend == FACET_TILE_RSTATE_BLEND_ALPHA ? blend_alpha(argb, old)
+                                                         : blend_add(argb, old);
     }
     if (p->color_bytes == 2) {
         store_u16(at, rgb565_pack(argb));
@@ -266,8 +267,8 @@ void facet_raster_rect_rows(struct raster_pipe *pipe,
                             int32_t y1)
 {
     const float z = clamp_depth(r->z);
-    const bool plain_fill =
-        pipe->regular && !pipe->textured && pipe->depth_bytes == 0 && pipe->blend == BLEND_OPAQUE;
+    const bool plain_fill = pipe->regular && !pipe->textured && pipe->depth_bytes == 0 &&
+                            pipe->blend == FACET_TILE_RSTATE_BLEND_OPAQUE;
 
     for (int32_t y = y0; y < y1; y++) {
         int32_t x0 = pipe->clip.x0, x1 = pipe->clip.x1;

@@ -11,6 +11,8 @@
 
 #include "base/pool.h"
 
+#include <facet/tile_layouts.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,10 +30,10 @@ struct facet_raster_watch {
 struct facet_raster_unit {
     uint8_t *vram; /* the byte at FACET_VRAM_BASE */
     uint32_t vram_size;
-    const uint32_t (*samplers)[8];          /* 32 descriptors, words as in 11.1 */
-    facet_pool *pool;                       /* NULL: the calling thread alone */
-    bool plain;                             /* portable code only, no host SIMD */
-    const struct facet_raster_watch *watch; /* NULL: nobody listens */
+    const uint32_t (*samplers)[FACET_TILE_SAMPLER_WORDS]; /* 32 descriptors */
+    facet_pool *pool;                                     /* NULL: the calling thread alone */
+    bool plain;                                           /* portable code only, no host SIMD */
+    const struct facet_raster_watch *watch;               /* NULL: nobody listens */
 };
 
 /* ---- contexts (14) ---- */
@@ -44,17 +46,18 @@ enum facet_raster_kind { FACET_RASTER_RSTATE, FACET_RASTER_GSTATE, FACET_RASTER_
 
 /* Plain words without pointers: a snapshot is a copy. Descriptors stand as they were read. */
 struct facet_raster_context {
-    uint32_t rstate[FACET_RASTER_SLOTS][16];
-    uint32_t gstate[FACET_RASTER_SLOTS][32];
-    uint32_t normal[FACET_RASTER_SLOTS][9]; /* what GSTATE.normal_ptr pointed to, else zero */
-    uint32_t plane[FACET_RASTER_SLOTS][4];  /* what GSTATE.plane_ptr pointed to, else zero */
-    uint32_t gparam[FACET_RASTER_SLOTS][16];
-    uint32_t setup[24];                  /* the vertex block of the last RSETUP */
-    uint32_t token;                      /* gfx_token */
-    uint16_t valid[FACET_RASTER_KINDS];  /* bit n: slot n was loaded */
-    uint8_t current[FACET_RASTER_KINDS]; /* 0..15 or FACET_RASTER_NONE */
-    uint8_t next[FACET_RASTER_KINDS];    /* where the next load by an instruction goes */
-    uint8_t has_setup;                   /* 0 or 1 */
+    uint32_t rstate[FACET_RASTER_SLOTS][FACET_TILE_RSTATE_WORDS];
+    uint32_t gstate[FACET_RASTER_SLOTS][FACET_TILE_GSTATE_WORDS];
+    /* What GSTATE.normal_ptr and plane_ptr pointed to, else zero. */
+    uint32_t normal[FACET_RASTER_SLOTS][FACET_TILE_NORMAL_MATRIX_WORDS];
+    uint32_t plane[FACET_RASTER_SLOTS][FACET_TILE_PLANE_WORDS];
+    uint32_t gparam[FACET_RASTER_SLOTS][FACET_TILE_GPARAM_WORDS];
+    uint32_t setup[FACET_TILE_VERTEX_BLOCK_WORDS]; /* of the last RSETUP */
+    uint32_t token;                                /* gfx_token */
+    uint16_t valid[FACET_RASTER_KINDS];            /* bit n: slot n was loaded */
+    uint8_t current[FACET_RASTER_KINDS];           /* 0..15 or FACET_RASTER_NONE */
+    uint8_t next[FACET_RASTER_KINDS];              /* where the next load by an instruction goes */
+    uint8_t has_setup;                             /* 0 or 1 */
 };
 
 /* As at a tile start (cores) or at machine reset (queue). */
@@ -158,7 +161,7 @@ facet_texel_fn facet_texel_from_vram;
 /* TEX2D.N (bilinear = false) and TEX2D.B: `u` and `v` are lanes 0 and 1, `type` is a code of 10.1
  * (0..5), `normalised` is config.TEX_NORM. False sets status.TEXERR; a bad descriptor or type also
  * gives a result of zeros. Finding the descriptor (index or pointer mode) is the caller's. */
-bool facet_tex2d(const uint32_t descriptor[8],
+bool facet_tex2d(const uint32_t *descriptor,
                  uint32_t u,
                  uint32_t v,
                  bool normalised,

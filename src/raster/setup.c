@@ -146,7 +146,8 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
     }
     a2 = ((int64_t)b->x - a->x) * ((int64_t)c->y - a->y) -
          ((int64_t)c->x - a->x) * ((int64_t)b->y - a->y);
-    if (a2 == 0 || (shade->cull == CULL_CW && a2 > 0) || (shade->cull == CULL_CCW && a2 < 0)) {
+    if (a2 == 0 || (shade->cull == FACET_TILE_GSTATE_CULL_CW && a2 > 0) ||
+        (shade->cull == FACET_TILE_GSTATE_CULL_CCW && a2 < 0)) {
         return SETUP_NOTHING;
     }
     if (a2 < 0) {

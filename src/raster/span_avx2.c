@@ -153,7 +153,7 @@ INLINE __m256i gather(const uint8_t *base, __m256i offset, const unsigned bytes)
 INLINE __m256i depth_test(const struct raster_pipe *p, uint8_t *at, __m256i mask, __m256 z)
 {
     const __m256i sign = _mm256_set1_epi32(INT32_MIN);
-    const bool d16 = p->depth_format == DEPTH_D16;
+    const bool d16 = p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16;
     __m256i value, stored, pass = _mm256_setzero_si256();
 
     if (d16) {
@@ -241,18 +241,22 @@ INLINE __m256i nearest(__m256 t, uint32_t size, bool repeat)
 
 INLINE __m256i swizzled(__m256i c, unsigned swizzle)
 {
-    static const int8_t order[3][4] = {{2, 1, 0, 3}, {0, 1, 2, 3}, {2, 2, 2, 3}};
+    static const int8_t order[][4] = {[FACET_TILE_SAMPLER_SWIZZLE_BGRA] = {2, 1, 0, 3},
+                                      [FACET_TILE_SAMPLER_SWIZZLE_RGB1] = {0, 1, 2, 3},
+                                      [FACET_TILE_SAMPLER_SWIZZLE_RRR1] = {2, 2, 2, 3}};
 
-    if (swizzle == 0) {
+    if (swizzle == FACET_TILE_SAMPLER_SWIZZLE_RGBA) {
         return c;
     }
-    const int8_t *o = order[swizzle - 1];
+    const int8_t *o = order[swizzle];
     const __m256i pick = _mm256_broadcastsi128_si256(
         _mm_add_epi8(_mm_set1_epi32(o[0] | o[1] << 8 | o[2] << 16 | o[3] << 24),
                      _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)));
 
     c = _mm256_shuffle_epi8(c, pick);
-    return swizzle == 1 ? c : _mm256_or_si256(c, _mm256_set1_epi32((int)0xFF000000));
+    return swizzle == FACET_TILE_SAMPLER_SWIZZLE_BGRA
+               ? c
+               : _mm256_or_si256(c, _mm256_set1_epi32((int)0xFF000000));
 }
 
 /* Texels at wrapped coordinates. */
@@ -263,9 +267,9 @@ INLINE __m256i texels(const struct raster_pipe *p, __m256i x, __m256i y)
     const __m256i row = _mm256_mullo_epi32(y, _mm256_set1_epi32((int)s->stride));
     __m256i c;
 
-    if (s->format == TEXEL_ARGB8888) {
+    if (s->format == FACET_TILE_SAMPLER_FORMAT_ARGB8888) {
         c = gather(base, _mm256_add_epi32(row, _mm256_slli_epi32(x, 2)), 4);
-    } else if (s->format == TEXEL_RGB565) {
+    } else if (s->format == FACET_TILE_SAMPLER_FORMAT_RGB565) {
         c = expand565(gather(base, _mm256_add_epi32(row, _mm256_slli_epi32(x, 1)), 2));
     } else {
         const __m256i index = gather(base, _mm256_add_epi32(row, x), 1);
@@ -383,10 +387,11 @@ INLINE void write(const struct raster_pipe *p, uint8_t *at, __m256i mask, __m256
 {
     const bool halves = p->color_bytes == 2;
 
-    if (p->blend != BLEND_OPAQUE) {
+    if (p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE) {
         const __m256i old = halves ? expand565(load_halves(at, mask)) : load_words(at, mask);
 
-        c = p->blend == BLEND_ALPHA ? blend_alpha(c, old) : _mm256_adds_epu8(c, old);
+        c = p->blend == FACET_TILE_RSTATE_BLEND_ALPHA ? blend_alpha(c, old)
+                                                      : _mm256_adds_epu8(c, old);
     }
     if (halves) {
         store_halves(at, mask, pack565(c));
@@ -561,9 +566,10 @@ fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t 
 /* What most triangles of a textured model are. */
 static bool is_usual(const struct raster_pipe *p, const struct raster_triangle *t)
 {
-    return p->color_bytes == 4 && p->blend == BLEND_OPAQUE && p->depth_bytes == 4 &&
-           p->depth_write && p->textured && !p->sampler.bilinear &&
-           p->sampler.format == TEXEL_ARGB8888 && p->sampler.swizzle == 0 && t->solid &&
+    return p->color_bytes == 4 && p->blend == FACET_TILE_RSTATE_BLEND_OPAQUE &&
+           p->depth_bytes == 4 && p->depth_write && p->textured && !p->sampler.bilinear &&
+           p->sampler.format == FACET_TILE_SAMPLER_FORMAT_ARGB8888 &&
+           p->sampler.swizzle == FACET_TILE_SAMPLER_SWIZZLE_RGBA && t->solid &&
            t->color == 0xFFFFFFFFu;
 }
 
@@ -576,11 +582,11 @@ fill_usual(const struct raster_pipe *p, const struct raster_triangle *t, int32_t
     struct raster_triangle triangle = *t;
 
     pipe.color_bytes = pipe.depth_bytes = 4;
-    pipe.blend = BLEND_OPAQUE;
-    pipe.depth_format = DEPTH_D32F;
+    pipe.blend = FACET_TILE_RSTATE_BLEND_OPAQUE;
+    pipe.depth_format = FACET_TILE_RSTATE_DEPTH_FORMAT_D32F;
     pipe.depth_write = pipe.textured = true;
     pipe.sampler.bilinear = false;
-    pipe.sampler.format = TEXEL_ARGB8888;
+    pipe.sampler.format = FACET_TILE_SAMPLER_FORMAT_ARGB8888;
     pipe.sampler.swizzle = 0;
     triangle.solid = true;
     triangle.color = 0xFFFFFFFFu;

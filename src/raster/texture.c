@@ -22,23 +22,24 @@ bool facet_texel_from_vram(void *context, uint32_t address, unsigned size, uint8
     return false;
 }
 
-bool facet_raster_sampler_make(const uint32_t descriptor[8], struct raster_sampler *out)
+bool facet_raster_sampler_make(const uint32_t *descriptor, struct raster_sampler *out)
 {
-    const uint32_t format = descriptor[4];
+    struct facet_tile_sampler_fields s;
 
+    facet_tile_sampler_unpack(descriptor, &s);
     *out = (struct raster_sampler){
-        .base = descriptor[0],
-        .stride = descriptor[1],
-        .width = descriptor[2] & 0xFFFF,
-        .height = descriptor[3] & 0xFFFF,
-        .palette = descriptor[7] + 1024 * (format >> 2 & 3),
-        .format = format & 3,
-        .swizzle = format >> 4 & 3,
-        .repeat_u = (descriptor[5] & 3) == 1,
-        .repeat_v = (descriptor[5] >> 2 & 3) == 1,
-        .bilinear = (descriptor[6] & 3) == 1,
+        .base = s.base,
+        .stride = s.stride,
+        .width = s.width,
+        .height = s.height,
+        .palette = s.palette_base + FACET_TILE_PALETTE_SIZE * s.palette,
+        .format = s.format,
+        .swizzle = s.swizzle,
+        .repeat_u = s.wrap_u == FACET_TILE_SAMPLER_WRAP_U_REPEAT,
+        .repeat_v = s.wrap_v == FACET_TILE_SAMPLER_WRAP_V_REPEAT,
+        .bilinear = s.filter == FACET_TILE_SAMPLER_FILTER_BILINEAR,
     };
-    return out->width != 0 && out->height != 0 && out->format != TEXEL_BAD;
+    return facet_tile_sampler_legal(descriptor);
 }
 
 static uint32_t wrap(int64_t x, uint32_t size, bool repeat)
@@ -56,11 +57,11 @@ static uint32_t swizzled(uint32_t argb, unsigned swizzle)
     const uint32_t a = argb & 0xFF000000u, r = argb >> 16 & 255, g = argb & 0xFF00, b = argb & 255;
 
     switch (swizzle) {
-    case 1:
+    case FACET_TILE_SAMPLER_SWIZZLE_BGRA:
         return a | b << 16 | g | r;
-    case 2:
+    case FACET_TILE_SAMPLER_SWIZZLE_RGB1:
         return argb | 0xFF000000u;
-    case 3:
+    case FACET_TILE_SAMPLER_SWIZZLE_RRR1:
         return 0xFF000000u | r << 16 | r << 8 | r;
     default:
         return argb;
@@ -89,10 +90,10 @@ uint32_t facet_raster_texel(const struct raster_sampler *s,
     uint32_t argb;
 
     switch (s->format) {
-    case TEXEL_RGB565:
+    case FACET_TILE_SAMPLER_FORMAT_RGB565:
         argb = rgb565_expand(fetch(source, row + 2 * x, 2, bad));
         break;
-    case TEXEL_ARGB8888:
+    case FACET_TILE_SAMPLER_FORMAT_ARGB8888:
         argb = fetch(source, row + 4 * x, 4, bad);
         break;
     default:
@@ -150,7 +151,7 @@ static void spread(const uint32_t c[4], unsigned width, uint32_t result[4])
     }
 }
 
-bool facet_tex2d(const uint32_t descriptor[8],
+bool facet_tex2d(const uint32_t *descriptor,
                  uint32_t u,
                  uint32_t v,
                  bool normalised,

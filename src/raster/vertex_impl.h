@@ -171,10 +171,7 @@ TARGET void VERTEX(const struct geo_draw *draw, const uint8_t *bytes, struct geo
         fetch_uv(draw, bytes + draw->at_uv, &out->screen);
     }
     out->color = vertex_color(draw, bytes);
-    out->screen.color[0] = (float)(out->color >> 16 & 255);
-    out->screen.color[1] = (float)(out->color >> 8 & 255);
-    out->screen.color[2] = (float)(out->color & 255);
-    out->screen.color[3] = (float)(out->color >> 24);
+    rgba_floats(out->screen.color, out->color);
     r = 1.0f / p[3];
     out->screen.z = p[2] * r;
     facet_raster_snap(&out->screen,

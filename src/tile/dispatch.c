@@ -6,27 +6,29 @@
 
 enum { FAULT_WATCHDOG = 9 };
 
-struct facet_tile_packet facet_tile_packet_read(const uint8_t bytes[64])
+struct facet_tile_packet facet_tile_packet_read(const uint8_t bytes[FACET_TILE_PACKET_SIZE])
 {
-    uint32_t word[10];
+    uint32_t words[FACET_TILE_PACKET_WORDS];
+    struct facet_tile_packet_fields p;
 
-    for (unsigned i = 0; i < 10; i++) {
-        word[i] = facet_load_le32(bytes + 4 * i);
+    for (unsigned i = 0; i < FACET_TILE_PACKET_WORDS; i++) {
+        words[i] = facet_load_le32(bytes + 4 * i);
     }
+    facet_tile_packet_unpack(words, &p);
     return (struct facet_tile_packet){
-        .pc = word[0],
-        .columns = word[1] & 0xFFFF,
-        .rows = word[1] >> 16,
-        .tile_width = word[2] & 0xFFFF,
-        .tile_height = word[2] >> 16,
-        .arg_base = word[3],
-        .arg_size = word[4],
-        .shared_size = word[5],
-        .priority = word[6] & 0xFF,
-        .core_mask = word[6] >> 8 & 0xF,
-        .const_base = word[7],
-        .const_size = word[8],
-        .watchdog = word[9],
+        .pc = p.pc,
+        .columns = p.grid[0],
+        .rows = p.grid[1],
+        .tile_width = p.tile[0],
+        .tile_height = p.tile[1],
+        .arg_base = p.arg_base,
+        .arg_size = p.arg_size,
+        .shared_size = p.shared_size,
+        .priority = p.priority,
+        .core_mask = p.core_mask,
+        .const_base = p.const_base,
+        .const_size = p.const_size,
+        .watchdog = p.wdog,
     };
 }
 

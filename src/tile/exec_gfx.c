@@ -50,26 +50,29 @@ static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t 
 }
 
 /* The descriptor behind the handle; false for a bad one. */
-static bool find_descriptor(struct facet_tile_core *c, uint32_t handle, uint32_t words[8])
+static bool find_descriptor(struct facet_tile_core *c, uint32_t handle, uint32_t *words)
 {
-    struct facet_tile_lanes lanes = {
-        .address = {handle}, .count = 1, .size = 32, .align = 32, .window = true};
-    uint8_t bytes[32];
+    struct facet_tile_lanes lanes = {.address = {handle},
+                                     .count = 1,
+                                     .size = FACET_TILE_SAMPLER_SIZE,
+                                     .align = FACET_TILE_SAMPLER_ALIGN,
+                                     .window = true};
+    uint8_t bytes[FACET_TILE_SAMPLER_SIZE];
     bool misaligned;
 
     if ((c->r.config & FACET_CONFIG_TEX_PTR) == 0) {
-        if (handle > 31) {
+        if (handle >= FACET_TILE_SAMPLERS) {
             return false;
         }
-        memcpy(bytes, c->m->sampler + (size_t)handle * 32, sizeof bytes);
+        memcpy(bytes, c->m->sampler + (size_t)handle * sizeof bytes, sizeof bytes);
     } else {
-        if (handle % 32 != 0 ||
+        if (handle % FACET_TILE_SAMPLER_ALIGN != 0 ||
             facet_tile_check(c, &lanes, FACET_TILE_LOAD, &misaligned).cause != 0) {
             return false;
         }
         facet_tile_read(c, handle, bytes, sizeof bytes);
     }
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < FACET_TILE_SAMPLER_WORDS; i++) {
         words[i] = facet_load_le32(bytes + 4 * i);
     }
     return true;
@@ -80,7 +83,7 @@ sample(struct facet_tile_core *c, const struct facet_tile_insn *op, bool bilinea
 {
     struct facet_texel_source source = {fetch_texel, c};
     union facet_tile_vec result = {.d = {0, 0}};
-    uint32_t words[8];
+    uint32_t words[FACET_TILE_SAMPLER_WORDS];
 
     if (!find_descriptor(c, c->r.s[op->rs2], words) ||
         !facet_tex2d(words,

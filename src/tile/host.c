@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { WINDOW_BYTES = 0x1000, CORE_BYTES = 0x20, VERSION = 0x01000000, HEADER_BYTES = 16 };
+enum { WINDOW_BYTES = 0x1000, CORE_BYTES = 0x20, VERSION = 0x01000000 };
 
 static struct facet_tile_machine *self_of(const facet_machine *machine)
 {
@@ -245,7 +245,15 @@ enum facet_status facet_tile_push(facet_machine *machine,
 {
     struct facet_tile_machine *m = self_of(machine);
     uint32_t words = (command->flags & FACET_TILE_PAYLOAD) != 0 ? command->length : 0;
-    uint32_t bytes = HEADER_BYTES + 4 * words;
+    uint32_t bytes = FACET_TILE_COMMAND_SIZE + 4 * words;
+    const struct facet_tile_command_fields header = {.opcode = command->opcode,
+                                                     .flags = command->flags,
+                                                     .rdst = command->slot,
+                                                     .len = command->length,
+                                                     .arg0 = command->arg[0],
+                                                     .arg1 = command->arg[1],
+                                                     .arg2 = command->arg[2]};
+    uint32_t packed[FACET_TILE_COMMAND_WORDS];
 
     if (m == NULL) {
         return not_tile(err);
@@ -261,11 +269,9 @@ enum facet_status facet_tile_push(facet_machine *machine,
                           (unsigned)bytes,
                           (unsigned)room(&m->queue));
     }
-    put_word(m,
-             command->opcode | (uint32_t)command->flags << 8 | (uint32_t)command->slot << 16 |
-                 (uint32_t)command->length << 24);
-    for (unsigned i = 0; i < 3; i++) {
-        put_word(m, command->arg[i]);
+    facet_tile_command_pack(&header, packed);
+    for (unsigned i = 0; i < FACET_TILE_COMMAND_WORDS; i++) {
+        put_word(m, packed[i]);
     }
     for (uint32_t i = 0; i < words; i++) {
         put_word(m, command->payload[i]);
@@ -382,16 +388,32 @@ enum facet_status facet_tile_slot_write(facet_machine *machine,
 
 /* ---- samplers, packets, programs ---- */
 
-void facet_tile_sampler_words(const struct facet_tile_sampler *s, uint32_t words[8])
+static void store_words(uint8_t *bytes, const uint32_t *words, uint32_t count)
 {
-    words[0] = s->base;
-    words[1] = s->stride;
-    words[2] = s->width;
-    words[3] = s->height;
-    words[4] = ((uint32_t)s->format & 3) | (s->palette & 3) << 2 | (s->swizzle & 3) << 4;
-    words[5] = (s->repeat_u ? 1U : 0U) | (s->repeat_v ? 4U : 0U);
-    words[6] = s->bilinear ? 1 : 0;
-    words[7] = s->palette_base;
+    for (uint32_t i = 0; i < count; i++) {
+        facet_store_le32(bytes + 4 * i, words[i]);
+    }
+}
+
+void facet_tile_sampler_words(const struct facet_tile_sampler *s,
+                              uint32_t words[FACET_TILE_SAMPLER_WORDS])
+{
+    const struct facet_tile_sampler_fields fields = {
+        .base = s->base,
+        .stride = s->stride,
+        .width = (uint16_t)s->width,
+        .height = (uint16_t)s->height,
+        .format = (uint8_t)s->format,
+        .palette = (uint8_t)s->palette,
+        .swizzle = (uint8_t)s->swizzle,
+        .wrap_u = s->repeat_u ? FACET_TILE_SAMPLER_WRAP_U_REPEAT : FACET_TILE_SAMPLER_WRAP_U_CLAMP,
+        .wrap_v = s->repeat_v ? FACET_TILE_SAMPLER_WRAP_V_REPEAT : FACET_TILE_SAMPLER_WRAP_V_CLAMP,
+        .filter =
+            s->bilinear ? FACET_TILE_SAMPLER_FILTER_BILINEAR : FACET_TILE_SAMPLER_FILTER_NEAREST,
+        .palette_base = s->palette_base,
+    };
+
+    facet_tile_sampler_pack(&fields, words);
 }
 
 enum facet_status facet_tile_set_sampler(facet_machine *machine,
@@ -399,8 +421,8 @@ enum facet_status facet_tile_set_sampler(facet_machine *machine,
                                          const struct facet_tile_sampler *sampler,
                                          struct facet_error *err)
 {
-    uint32_t words[8];
-    uint8_t bytes[32];
+    uint32_t words[FACET_TILE_SAMPLER_WORDS];
+    uint8_t bytes[FACET_TILE_SAMPLER_SIZE];
 
     if (self_of(machine) == NULL) {
         return not_tile(err);
@@ -410,32 +432,31 @@ enum facet_status facet_tile_set_sampler(facet_machine *machine,
             err, FACET_ERR_USAGE, index, "sampler %u; expected 0 to 31", (unsigned)index);
     }
     facet_tile_sampler_words(sampler, words);
-    for (unsigned i = 0; i < 8; i++) {
-        facet_store_le32(bytes + 4 * i, words[i]);
-    }
+    store_words(bytes, words, FACET_TILE_SAMPLER_WORDS);
     return facet_machine_write(
-        machine, 0, FACET_TILE_SAMPLER_BASE + 32 * index, bytes, sizeof bytes, err);
+        machine, 0, FACET_TILE_SAMPLER_BASE + sizeof bytes * index, bytes, sizeof bytes, err);
 }
 
-void facet_tile_packet_write(const struct facet_tile_packet *p, uint8_t bytes[64])
+void facet_tile_packet_write(const struct facet_tile_packet *p,
+                             uint8_t bytes[FACET_TILE_PACKET_SIZE])
 {
-    const uint32_t words[10] = {
-        p->pc,
-        (p->columns & 0xFFFF) | p->rows << 16,
-        (p->tile_width & 0xFFFF) | p->tile_height << 16,
-        p->arg_base,
-        p->arg_size,
-        p->shared_size,
-        (p->priority & 0xFF) | (p->core_mask & 0xF) << 8,
-        p->const_base,
-        p->const_size,
-        p->watchdog,
+    const struct facet_tile_packet_fields fields = {
+        .pc = p->pc,
+        .grid = {(uint16_t)p->columns, (uint16_t)p->rows},
+        .tile = {(uint16_t)p->tile_width, (uint16_t)p->tile_height},
+        .arg_base = p->arg_base,
+        .arg_size = p->arg_size,
+        .shared_size = p->shared_size,
+        .priority = (uint8_t)p->priority,
+        .core_mask = (uint8_t)p->core_mask,
+        .const_base = p->const_base,
+        .const_size = p->const_size,
+        .wdog = p->watchdog,
     };
+    uint32_t words[FACET_TILE_PACKET_WORDS];
 
-    memset(bytes, 0, 64);
-    for (unsigned i = 0; i < 10; i++) {
-        facet_store_le32(bytes + 4 * i, words[i]);
-    }
+    facet_tile_packet_pack(&fields, words);
+    store_words(bytes, words, FACET_TILE_PACKET_WORDS);
 }
 
 enum facet_status facet_tile_load_elf(

@@ -82,7 +82,8 @@ static enum facet_status make_memory(struct facet_tile_machine *m, struct facet_
     m->unit = (struct facet_raster_unit){
         .vram = m->vram,
         .vram_size = m->vram_size,
-        .samplers = (const uint32_t(*)[8])(const void *)m->sampler, /* little-endian: core.h */
+        .samplers = (const uint32_t(*)[FACET_TILE_SAMPLER_WORDS])(
+                        const void *)m->sampler, /* little-endian: core.h */
         .pool = m->own_pool,
         .plain = m->config.plain,
     };

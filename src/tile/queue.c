@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-enum { HEADER_BYTES = 16 };
-
 void facet_tile_queue_reset(struct facet_tile_queue *q)
 {
     memset(q, 0, sizeof *q);
@@ -46,18 +44,20 @@ static uint32_t ring_bytes(const struct facet_tile_queue *q)
 
 static struct facet_tile_header read_header(const struct facet_tile_machine *m)
 {
-    uint32_t word = facet_tile_ring_word(m, m->queue.cons);
-    struct facet_tile_header header = {
-        .opcode = word & 0xFF,
-        .flags = word >> 8 & 0xFF,
-        .slot = word >> 16 & 0xFF,
-        .length = word >> 24,
-    };
+    uint32_t words[FACET_TILE_COMMAND_WORDS];
 
-    for (unsigned i = 0; i < 3; i++) {
-        header.arg[i] = facet_tile_ring_word(m, m->queue.cons + 4 + 4 * i);
+    for (uint32_t i = 0; i < FACET_TILE_COMMAND_WORDS; i++) {
+        words[i] = facet_tile_ring_word(m, m->queue.cons + 4 * i);
     }
-    return header;
+    return (struct facet_tile_header){
+        .opcode = facet_tile_command_opcode(words),
+        .flags = facet_tile_command_flags(words),
+        .slot = facet_tile_command_rdst(words),
+        .length = facet_tile_command_len(words),
+        .arg = {facet_tile_command_arg0(words),
+                facet_tile_command_arg1(words),
+                facet_tile_command_arg2(words)},
+    };
 }
 
 /* ---- fences ---- */
@@ -181,12 +181,12 @@ static void block(struct facet_tile_queue *q)
 static void begin(struct facet_tile_machine *m)
 {
     struct facet_tile_queue *q = &m->queue;
-    uint32_t bytes = ring_bytes(q), all = HEADER_BYTES, status = FACET_TILE_STATUS_OK;
-    uint32_t payload = q->cons + HEADER_BYTES;
+    uint32_t bytes = ring_bytes(q), all = FACET_TILE_COMMAND_SIZE, status = FACET_TILE_STATUS_OK;
+    uint32_t payload = q->cons + FACET_TILE_COMMAND_SIZE;
     bool blocked = false;
 
     q->header = (struct facet_tile_header){0};
-    if (bytes >= HEADER_BYTES) {
+    if (bytes >= FACET_TILE_COMMAND_SIZE) {
         q->header = read_header(m);
         all += (q->header.flags & FACET_TILE_PAYLOAD) != 0 ? 4 * q->header.length : 0;
     }

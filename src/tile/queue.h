@@ -8,7 +8,7 @@
 
 #include <facet/tile.h>
 
-enum { FACET_TILE_COMPLETION_SLOTS = 256 };
+enum { FACET_TILE_COMPLETION_SLOTS = FACET_TILE_FENCE_SLOT_COUNT };
 
 /* Where the command at CONS stands. */
 enum facet_tile_queue_phase {

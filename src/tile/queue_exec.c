@@ -133,14 +133,16 @@ static uint32_t load_sampler(struct facet_tile_machine *m,
                              uint32_t payload,
                              bool *blocked)
 {
-    uint8_t bytes[32];
+    uint8_t bytes[FACET_TILE_SAMPLER_SIZE];
 
     (void)payload, (void)blocked;
-    if (h->arg[0] >= FACET_TILE_SAMPLERS || h->arg[1] % 32 != 0 || !reachable(m, h->arg[1], 8)) {
+    if (h->arg[0] >= FACET_TILE_SAMPLERS || h->arg[1] % FACET_TILE_SAMPLER_ALIGN != 0 ||
+        !reachable(m, h->arg[1], FACET_TILE_SAMPLER_WORDS)) {
         return FACET_TILE_STATUS_BAD_ARG;
     }
     (void)facet_mem_peek(m->mem, h->arg[1], bytes, sizeof bytes);
-    (void)facet_mem_poke(m->mem, FACET_TILE_SAMPLER_BASE + 32 * h->arg[0], bytes, sizeof bytes);
+    (void)facet_mem_poke(
+        m->mem, FACET_TILE_SAMPLER_BASE + sizeof bytes * h->arg[0], bytes, sizeof bytes);
     return FACET_TILE_STATUS_OK;
 }
 
@@ -154,7 +156,8 @@ static uint32_t dispatch(struct facet_tile_machine *m,
     struct facet_tile_packet packet;
 
     (void)payload, (void)blocked;
-    if (h->arg[0] % 32 != 0 || !facet_tile_in_vram(m, h->arg[0], 64)) {
+    if (h->arg[0] % FACET_TILE_PACKET_ALIGN != 0 ||
+        !facet_tile_in_vram(m, h->arg[0], FACET_TILE_PACKET_SIZE)) {
         return FACET_TILE_STATUS_BAD_ARG;
     }
     packet = facet_tile_packet_read(m->vram + (h->arg[0] - FACET_VRAM_BASE));
@@ -248,7 +251,7 @@ static uint32_t rrect(struct facet_tile_machine *m,
 uint32_t facet_tile_queue_draw_next(struct facet_tile_machine *m)
 {
     struct facet_tile_queue *q = &m->queue;
-    uint32_t at = q->header.arg[0] + 32 * q->draw++;
+    uint32_t at = q->header.arg[0] + FACET_TILE_GDRAW_ENTRY_SIZE * q->draw++;
 
     q->phase = q->draw < q->draws ? FACET_TILE_PHASE_DRAWS : FACET_TILE_PHASE_NEXT;
     return graphics(m, facet_raster_gdraw_command(&m->unit, &q->gfx, at, q->header.arg[2]));
@@ -274,7 +277,8 @@ static uint32_t gdraw(struct facet_tile_machine *m,
         if (q->draws == 0) {
             return FACET_TILE_STATUS_OK;
         }
-        if (!facet_tile_in_vram(m, h->arg[0], 24) || (q->draws - 1) > (room - 24) / 32) {
+        if (!facet_tile_in_vram(m, h->arg[0], FACET_TILE_GDRAW_SIZE) ||
+            (q->draws - 1) > (room - FACET_TILE_GDRAW_SIZE) / FACET_TILE_GDRAW_ENTRY_SIZE) {
             return FACET_TILE_STATUS_BAD_ARG; /* the array leaves VRAM */
         }
     }

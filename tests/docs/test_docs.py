@@ -190,8 +190,9 @@ def public_headers_compile_alone():
             standard = "c11" if language == "c" else "c++11"
             result = subprocess.run(
                 [compiler, "-x", language, "-std=" + standard, "-Wall", "-Wextra", "-Wpedantic",
-                 "-Werror", "-fsyntax-only", "-I" + os.path.join(SOURCE, "include"), "-include",
-                 header, "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                 "-Werror", "-fsyntax-only", "-I" + os.path.join(SOURCE, "include"),
+                 "-I" + os.path.join(os.path.dirname(os.environ["FACET"]), "include"), "-include", header,
+                 "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             check(result.returncode == 0, f"{header}, {compiler}:\n{result.stdout}")
 
 

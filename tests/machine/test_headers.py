@@ -7,6 +7,7 @@ import subprocess
 from harness import add_case, check, main, skip
 
 SOURCE = os.environ["FACET_SOURCE"]
+FOLDERS = [os.path.join(SOURCE, "include"), os.path.join(os.path.dirname(os.environ["FACET"]), "include")]
 
 
 def compiles(header, language, compilers):
@@ -18,12 +19,12 @@ def compiles(header, language, compilers):
     text = f"#include <{header}>\n#include <{header}>\n"
     done = subprocess.run(
         [command, "-x", language, standard, "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
-         "-Werror", "-I", os.path.join(SOURCE, "include"), "-"],
+         "-Werror", "-I", FOLDERS[0], "-I", FOLDERS[1], "-"],
         input=text, capture_output=True, text=True)
     check(done.returncode == 0, f"{header} as {language}:\n{done.stderr}")
 
 
-headers = sorted(glob.glob(os.path.join(SOURCE, "include", "facet", "*.h")))
+headers = sorted(path for folder in FOLDERS for path in glob.glob(os.path.join(folder, "facet", "*.h")))
 check(headers, "no public headers found")
 for path in headers:
     name = "facet/" + os.path.basename(path)

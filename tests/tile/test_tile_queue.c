@@ -128,16 +128,24 @@ TEST(registers, "TILE-485")
 
 TEST(argument_block_of_vertex_kernels, "TILE-466")
 {
-    struct facet_tile_vertex_args args = {
-        .in_vbo = 0, .out_vbo = 1, .count = 2, .stride = 3, .mvp_ptr = 4, .normal_ptr = 5};
+    const struct facet_tile_cu_assist_fields args = {.in_vbo = 1,
+                                                     .out_vbo = 2,
+                                                     .count = 3,
+                                                     .stride = 4,
+                                                     .mvp_ptr = 5,
+                                                     .normal_ptr = 6,
+                                                     .param_ptr = 7,
+                                                     .flags = FACET_TILE_CU_ASSIST_FLAGS_NORMALS |
+                                                              FACET_TILE_CU_ASSIST_FLAGS_LIGHT0};
+    uint32_t words[FACET_TILE_CU_ASSIST_WORDS];
 
-    args.param_ptr = 6;
-    args.flags = 7;
-    CHECK_EQ(sizeof args, 32);
-    CHECK_EQ(_Alignof(struct facet_tile_vertex_args), 16);
-    for (unsigned i = 0; i < 8; i++) {
-        CHECK_EQ(facet_load_le32((const uint8_t *)&args + 4 * i), i);
+    CHECK_EQ(FACET_TILE_CU_ASSIST_SIZE, 32);
+    CHECK_EQ(FACET_TILE_CU_ASSIST_ALIGN, 16);
+    facet_tile_cu_assist_pack(&args, words);
+    for (unsigned i = 0; i < 7; i++) {
+        CHECK_EQ(words[i], i + 1);
     }
+    CHECK_EQ(words[7], 3);
 }
 
 TEST(fault_registers, "")
