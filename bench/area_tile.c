@@ -44,7 +44,7 @@ struct mesh {
     uint32_t vertex_count, index_count;
     /* Facet */
     uint8_t *vram;
-    uint32_t samplers[32][8];
+    uint32_t samplers[32][FACET_TILE_SAMPLER_WORDS];
     struct facet_raster_unit unit;
     struct facet_raster_context context;
     /* llvmpipe */
@@ -130,32 +130,42 @@ static enum facet_status prepare(struct mesh *m, struct facet_error *err)
 
 static void load_states(struct mesh *m)
 {
-    const float one = 1;
-    uint32_t rstate[16] = {0}, gstate[32] = {0}, one_bits;
+    const struct facet_tile_sampler_fields sampler = {
+        .base = FACET_VRAM_BASE + AT_TEXTURE,
+        .stride = 4 * TEXTURE,
+        .width = TEXTURE,
+        .height = TEXTURE,
+        .format = FACET_TILE_SAMPLER_FORMAT_ARGB8888,
+        .wrap_u = FACET_TILE_SAMPLER_WRAP_U_REPEAT,
+        .wrap_v = FACET_TILE_SAMPLER_WRAP_V_REPEAT,
+    };
+    const struct facet_tile_rstate_fields raster = {
+        .fb_base = FACET_VRAM_BASE + AT_COLOR,
+        .fb_stride = 4 * WIDTH,
+        .fb_format = FACET_TILE_RSTATE_FB_FORMAT_ARGB8888,
+        .fb_wh = {WIDTH, HEIGHT},
+        .depth_base = FACET_VRAM_BASE + AT_DEPTH,
+        .depth_stride = 4 * WIDTH,
+        .depth_format = FACET_TILE_RSTATE_DEPTH_FORMAT_D32F,
+        .depth_function = FACET_TILE_RSTATE_DEPTH_FUNCTION_LEQUAL,
+        .flags = FACET_TILE_RSTATE_FLAGS_TEXTURE | FACET_TILE_RSTATE_FLAGS_DEPTH |
+                 FACET_TILE_RSTATE_FLAGS_TEX_NORM,
+    };
+    const struct facet_tile_gstate_fields geometry = {
+        .vbo_base = FACET_VRAM_BASE + AT_VERTICES,
+        .stride = VERTEX_BYTES,
+        .attributes = FACET_TILE_GSTATE_ATTRIBUTES_UV,
+        .index_base = FACET_VRAM_BASE + AT_INDICES,
+        .flags = FACET_TILE_GSTATE_FLAGS_CLIP,
+        .mvp = {[0] = 1, [5] = 1, [10] = 1, [15] = 1},
+    };
+    uint32_t rstate[FACET_TILE_RSTATE_WORDS], gstate[FACET_TILE_GSTATE_WORDS];
 
-    memcpy(&one_bits, &one, 4);
     m->unit = (struct facet_raster_unit){.vram = m->vram, .vram_size = VRAM_BYTES};
-    m->unit.samplers = (const uint32_t(*)[8])m->samplers;
-    m->samplers[0][0] = FACET_VRAM_BASE + AT_TEXTURE;
-    m->samplers[0][1] = 4 * TEXTURE;
-    m->samplers[0][2] = m->samplers[0][3] = TEXTURE;
-    m->samplers[0][4] = 1; /* ARGB8888 */
-    m->samplers[0][5] = 5; /* repeat */
-    rstate[0] = FACET_VRAM_BASE + AT_COLOR;
-    rstate[1] = 4 * WIDTH;
-    rstate[2] = 1;
-    rstate[3] = WIDTH | HEIGHT << 16;
-    rstate[4] = FACET_VRAM_BASE + AT_DEPTH;
-    rstate[5] = 4 * WIDTH;
-    rstate[6] = 2 | 3 << 8;  /* D32F, lequal */
-    rstate[12] = 2 | 4 | 16; /* TEXTURE, DEPTH, TEX_NORM */
-    gstate[0] = FACET_VRAM_BASE + AT_VERTICES;
-    gstate[1] = VERTEX_BYTES | 1 << 17; /* uv */
-    gstate[2] = FACET_VRAM_BASE + AT_INDICES;
-    gstate[3] = 8; /* CLIP */
-    for (unsigned i = 0; i < 4; i++) {
-        gstate[4 + 5 * i] = one_bits;
-    }
+    m->unit.samplers = (const uint32_t(*)[FACET_TILE_SAMPLER_WORDS])m->samplers;
+    facet_tile_sampler_pack(&sampler, m->samplers[0]);
+    facet_tile_rstate_pack(&raster, rstate);
+    facet_tile_gstate_pack(&geometry, gstate);
     facet_raster_reset(&m->context);
     memcpy(m->vram + AT_DESC, rstate, sizeof rstate);
     (void)facet_raster_rstate(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
@@ -167,16 +177,19 @@ static void load_states(struct mesh *m)
 static enum facet_status
 facet_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
 {
+    struct facet_tile_gdraw_fields draw = facet_tile_gdraw_default();
     enum facet_status status = prepare(m, err);
+    uint32_t words[FACET_TILE_GDRAW_WORDS];
     struct bench_meter meter;
 
     if (status != FACET_OK) {
         return status;
     }
     load_states(m);
-    const uint32_t draw[6] = {0, 0, m->index_count, 0, 0xFFFFFFFF, 1};
-
-    memcpy(m->vram + AT_DESC, draw, sizeof draw);
+    draw.count = m->index_count;
+    draw.flags = FACET_TILE_GDRAW_FLAGS_INDEXED;
+    facet_tile_gdraw_pack(&draw, words);
+    memcpy(m->vram + AT_DESC, words, sizeof words);
     meter = bench_meter_start(seconds);
     do {
         const struct facet_raster_result r =

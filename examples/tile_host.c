@@ -42,34 +42,40 @@ static uint32_t read_register(uint32_t offset)
     return value;
 }
 
-static uint32_t bits(float value)
-{
-    uint32_t word;
-
-    memcpy(&word, &value, sizeof word);
-    return word;
-}
-
 /* The host is little-endian here, as the machine is. */
 static bool write_buffers(void)
 {
-    const uint32_t rstate[16] = {PICTURE, 4 * WIDTH, FACET_TILE_ARGB8888, WIDTH | HEIGHT << 16};
-    const uint32_t rrect[4] = {0xFFFF | 1 << 16, 0, WIDTH | HEIGHT << 16, 0xFF000010};
-    const uint32_t gdraw[6] = {0, 0, 3, 0, 0xFFFFFFFF, 0}; /* three vertices, current states */
-    uint32_t gstate[32] = {VERTICES, 20 | 1 << 19};        /* stride 20, with colours */
-    const float corners[3][2] = {{0, 0.9F}, {0.9F, -0.8F}, {-0.9F, -0.8F}};
-    const uint32_t colors[3] = {0xFFFF2020, 0xFF20FF20, 0xFF2020FF};
-    uint32_t vertices[3][5] = {{0}};
+    static const struct {
+        float position[4];
+        uint32_t color;
+    } vertices[3] = {{{0, 0.9F, 0, 1}, 0xFFFF2020},
+                     {{0.9F, -0.8F, 0, 1}, 0xFF20FF20},
+                     {{-0.9F, -0.8F, 0, 1}, 0xFF2020FF}};
+    const struct facet_tile_rstate_fields state = {
+        .fb_base = PICTURE,
+        .fb_stride = 4 * WIDTH,
+        .fb_format = FACET_TILE_RSTATE_FB_FORMAT_ARGB8888,
+        .fb_wh = {WIDTH, HEIGHT},
+    };
+    const struct facet_tile_gstate_fields geometry = {
+        .vbo_base = VERTICES,
+        .stride = sizeof vertices[0],
+        .attributes = FACET_TILE_GSTATE_ATTRIBUTES_COLOR,
+        .mvp = {[0] = 1, [5] = 1, [10] = 1, [15] = 1},
+    };
+    struct facet_tile_rrect_fields background = facet_tile_rrect_default(); /* current state */
+    struct facet_tile_gdraw_fields triangle = facet_tile_gdraw_default();
+    uint32_t rstate[FACET_TILE_RSTATE_WORDS], gstate[FACET_TILE_GSTATE_WORDS];
+    uint32_t rrect[FACET_TILE_RRECT_WORDS], gdraw[FACET_TILE_GDRAW_WORDS];
 
-    for (unsigned i = 0; i < 4; i++) {
-        gstate[4 + 5 * i] = bits(1); /* mvp: identity */
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        vertices[i][0] = bits(corners[i][0]);
-        vertices[i][1] = bits(corners[i][1]);
-        vertices[i][3] = bits(1);
-        vertices[i][4] = colors[i];
-    }
+    background.wh[0] = WIDTH;
+    background.wh[1] = HEIGHT;
+    background.color = 0xFF000010;
+    triangle.count = 3;
+    facet_tile_rstate_pack(&state, rstate);
+    facet_tile_gstate_pack(&geometry, gstate);
+    facet_tile_rrect_pack(&background, rrect);
+    facet_tile_gdraw_pack(&triangle, gdraw);
     return put(RSTATE, rstate, sizeof rstate) && put(RRECT, rrect, sizeof rrect) &&
            put(GDRAW, gdraw, sizeof gdraw) && put(GSTATE, gstate, sizeof gstate) &&
            put(VERTICES, vertices, sizeof vertices);

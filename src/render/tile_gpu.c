@@ -105,6 +105,16 @@ uint32_t gpu_stage_limit(const struct gpu *g)
     return g->stage.size / 2 - 64; /* vertices and indices of one batch always fit together */
 }
 
+void gpu_vertex(const struct facet_tile_gvertex_fields *vertex, uint8_t bytes[GPU_VERTEX_BYTES])
+{
+    uint32_t words[FACET_TILE_GVERTEX_WORDS];
+
+    facet_tile_gvertex_pack(vertex, words);
+    for (size_t i = 0; i < FACET_TILE_GVERTEX_WORDS; i++) {
+        facet_store_le32(bytes + 4 * i, words[i]);
+    }
+}
+
 /* ---- textures ---- */
 
 /* Halved until it fits the units and the area: the mean of four texels. */
@@ -176,7 +186,7 @@ static bool load_texture(struct gpu *g, const struct gpu_batch *b)
 {
     const struct facet_scene_texture *t = &g->render->scene->textures[b->texture->texture];
     uint32_t *place = &g->resident[2 * b->texture->texture + (b->cut ? 1 : 0)];
-    uint32_t shrink = shrink_of(g, t), words[8], address;
+    uint32_t shrink = shrink_of(g, t), words[FACET_TILE_SAMPLER_WORDS], address;
     struct facet_tile_sampler s = {.format = FACET_TILE_ARGB8888};
 
     if (*place == 0 || b->cut) { /* cut-offs may differ */
@@ -192,30 +202,54 @@ static bool load_texture(struct gpu *g, const struct gpu_batch *b)
     s.repeat_v = b->texture->wrap_v != FACET_WRAP_CLAMP;
     s.bilinear = b->texture->magnify == FACET_FILTER_LINEAR;
     facet_tile_sampler_words(&s, words);
-    return descriptor(g, words, 8, &address) && push(g, FACET_TILE_CMD_LOAD_SAMPLER, 0, address, 0);
+    return descriptor(g, words, FACET_TILE_SAMPLER_WORDS, &address) &&
+           push(g, FACET_TILE_CMD_LOAD_SAMPLER, 0, address, 0);
 }
 
 /* ---- states ---- */
 
+/* The picture's colours and depths; nothing is tested or blended yet. */
+static struct facet_tile_rstate_fields frame_state(const struct gpu *g)
+{
+    return (struct facet_tile_rstate_fields){
+        .fb_base = g->color,
+        .fb_stride = 4 * g->width,
+        .fb_format = FACET_TILE_RSTATE_FB_FORMAT_ARGB8888,
+        .fb_wh = {(uint16_t)g->width, (uint16_t)g->height},
+        .depth_base = g->depth,
+        .depth_stride = 4 * g->width,
+        .depth_format = FACET_TILE_RSTATE_DEPTH_FORMAT_D32F,
+    };
+}
+
+static bool put_rstate(struct gpu *g, const struct facet_tile_rstate_fields *state)
+{
+    uint32_t words[FACET_TILE_RSTATE_WORDS], address;
+
+    facet_tile_rstate_pack(state, words);
+    return descriptor(g, words, FACET_TILE_RSTATE_WORDS, &address) &&
+           push(g, FACET_TILE_CMD_LOAD_RSTATE, 0, address, 0);
+}
+
 static bool load_rstate(struct gpu *g, const struct gpu_batch *b)
 {
-    uint32_t words[16] = {
-        [0] = g->color,
-        [1] = 4 * g->width,
-        [2] = FACET_TILE_ARGB8888,
-        [3] = g->width | g->height << 16,
-        [4] = g->depth,
-        [5] = 4 * g->width,
-        [6] = 2 | (b->glow ? 2U : 1U) << 8, /* D32F; equal or less */
-        [7] = b->glow    ? 2
-              : b->blend ? 1
-                         : 0,
-        [12] = (b->texture != NULL ? 1U << 1 | 1U << 4 : 0) | (b->depth ? 1U << 2 : 0) |
-               (b->keep_depth || b->glow ? 1U << 3 : 0),
-    };
-    uint32_t address;
+    struct facet_tile_rstate_fields state = frame_state(g);
 
-    return descriptor(g, words, 16, &address) && push(g, FACET_TILE_CMD_LOAD_RSTATE, 0, address, 0);
+    state.depth_function =
+        b->glow ? FACET_TILE_RSTATE_DEPTH_FUNCTION_EQUAL : FACET_TILE_RSTATE_DEPTH_FUNCTION_LESS;
+    state.blend = b->glow    ? FACET_TILE_RSTATE_BLEND_ADDITIVE
+                  : b->blend ? FACET_TILE_RSTATE_BLEND_ALPHA
+                             : FACET_TILE_RSTATE_BLEND_OPAQUE;
+    if (b->texture != NULL) {
+        state.flags |= FACET_TILE_RSTATE_FLAGS_TEXTURE | FACET_TILE_RSTATE_FLAGS_TEX_NORM;
+    }
+    if (b->depth) {
+        state.flags |= FACET_TILE_RSTATE_FLAGS_DEPTH;
+    }
+    if (b->keep_depth || b->glow) {
+        state.flags |= FACET_TILE_RSTATE_FLAGS_ZWRITE_OFF;
+    }
+    return put_rstate(g, &state);
 }
 
 /* What the one sun and the sky give a white surface, as display colours. The unit's light is linear
@@ -248,58 +282,66 @@ static void unit_light(const struct gpu *g, float direction[3], uint32_t *light,
 
 static bool load_gstate(struct gpu *g, const struct gpu_batch *b)
 {
-    uint32_t words[32] = {
-        [0] = b->vertices,
-        [1] = GPU_VERTEX_BYTES | 1U << 16 | 1U << 17 | 1U << 19,
-        [2] = b->indices,
-        [3] = (b->wide ? 1U : 0) | b->cull << 1 | 1U << 3 | (b->lit ? 1U << 5 : 0),
-        [27] = facet_float_bits(4.0F),
+    struct facet_tile_gstate_fields state = {
+        .vbo_base = b->vertices,
+        .stride = GPU_VERTEX_BYTES,
+        .attributes = FACET_TILE_GSTATE_ATTRIBUTES_NORMAL | FACET_TILE_GSTATE_ATTRIBUTES_UV |
+                      FACET_TILE_GSTATE_ATTRIBUTES_COLOR,
+        .index_base = b->indices,
+        .index_type = b->wide ? FACET_TILE_GSTATE_INDEX_TYPE_U32 : FACET_TILE_GSTATE_INDEX_TYPE_U16,
+        .cull = (uint8_t)b->cull,
+        .flags = FACET_TILE_GSTATE_FLAGS_CLIP | (b->lit ? FACET_TILE_GSTATE_FLAGS_LIGHT : 0),
+        .guard = 4.0F,
     };
-    uint32_t normal[9], address;
-    float direction[3] = {0};
+    struct facet_tile_normal_matrix_fields normal;
+    uint32_t words[FACET_TILE_GSTATE_WORDS], matrix[FACET_TILE_NORMAL_MATRIX_WORDS], address;
 
-    for (unsigned i = 0; i < 16; i++) {
-        words[4 + i] = facet_float_bits(g->view_projection[i]);
-    }
+    memcpy(state.mvp, g->view_projection, sizeof state.mvp);
     if (b->lit) {
-        unit_light(g, direction, &words[24], &words[25]);
-        for (unsigned i = 0; i < 3; i++) {
-            words[21 + i] = facet_float_bits(direction[i]);
-        }
-        for (unsigned i = 0; i < 9; i++) {
-            normal[i] = facet_float_bits(b->normal[i]);
-        }
-        if (!descriptor(g, normal, 9, &words[20])) {
+        unit_light(g, state.light_dir, &state.light_color, &state.ambient);
+        memcpy(normal.m, b->normal, sizeof normal.m);
+        facet_tile_normal_matrix_pack(&normal, matrix);
+        if (!descriptor(g, matrix, FACET_TILE_NORMAL_MATRIX_WORDS, &state.normal_ptr)) {
             return false;
         }
     }
     g->descriptors.used = (g->descriptors.used + 63) / 64 * 64;
-    return descriptor(g, words, 32, &address) && push(g, FACET_TILE_CMD_LOAD_GSTATE, 0, address, 0);
+    facet_tile_gstate_pack(&state, words);
+    return descriptor(g, words, FACET_TILE_GSTATE_WORDS, &address) &&
+           push(g, FACET_TILE_CMD_LOAD_GSTATE, 0, address, 0);
 }
 
 static bool load_gparam(struct gpu *g, const struct gpu_batch *b)
 {
-    uint32_t words[16] = {[12] = b->material, [15] = (b->model != NULL ? 1U : 0) | 2};
-    uint32_t address;
+    struct facet_tile_gparam_fields param = {.material = b->material,
+                                             .flags = FACET_TILE_GPARAM_FLAGS_MATERIAL};
+    uint32_t words[FACET_TILE_GPARAM_WORDS], address;
 
-    for (unsigned i = 0; i < 12 && b->model != NULL; i++) {
-        words[i] = facet_float_bits(b->model[i]);
+    if (b->model != NULL) {
+        param.flags |= FACET_TILE_GPARAM_FLAGS_MODEL;
+        memcpy(param.model, b->model, sizeof param.model);
     }
-    return descriptor(g, words, 16, &address) && push(g, FACET_TILE_CMD_LOAD_GPARAM, 0, address, 0);
+    facet_tile_gparam_pack(&param, words);
+    return descriptor(g, words, FACET_TILE_GPARAM_WORDS, &address) &&
+           push(g, FACET_TILE_CMD_LOAD_GPARAM, 0, address, 0);
 }
 
 bool gpu_draw(struct gpu *g, const struct gpu_batch *b)
 {
-    const uint32_t words[6] = {
-        0, 0, b->count, 0, 0xFFFFFFFF, (b->indices != 0 ? 1U : 0) | (b->clip_space ? 1U << 2 : 0)};
-    uint32_t address;
+    struct facet_tile_gdraw_fields draw = facet_tile_gdraw_default();
+    uint32_t words[FACET_TILE_GDRAW_WORDS], address;
 
     if (b->count == 0) {
         return true;
     }
+    draw.count = b->count;
+    draw.flags = (b->indices != 0 ? FACET_TILE_GDRAW_FLAGS_INDEXED : 0) |
+                 (b->clip_space ? FACET_TILE_GDRAW_FLAGS_CU_ASSIST : 0);
+    facet_tile_gdraw_pack(&draw, words);
     g->triangles += b->count / 3;
     return make_room(g) && (b->texture == NULL || load_texture(g, b)) && load_rstate(g, b) &&
-           load_gstate(g, b) && load_gparam(g, b) && descriptor(g, words, 6, &address) &&
+           load_gstate(g, b) && load_gparam(g, b) &&
+           descriptor(g, words, FACET_TILE_GDRAW_WORDS, &address) &&
            push(g, FACET_TILE_CMD_GDRAW, address, 0, 0);
 }
 
@@ -357,16 +399,11 @@ sky_vertex(const struct facet_render_lens *lens, uint32_t column, uint32_t row, 
 {
     float x = (float)column / SKY_COLUMNS, y = (float)row / SKY_ROWS;
     struct facet_render_ray ray;
-    const float one = 1.0F, zero = 0.0F;
-    float place[2] = {2.0F * x - 1.0F, 1.0F - 2.0F * y};
+    struct facet_tile_gvertex_fields v = {.position = {2.0F * x - 1.0F, 1.0F - 2.0F * y, 0, 1}};
 
     facet_render_lens_ray(lens, (double)x * lens->width, (double)y * lens->height, &ray);
-    memset(out, 0, GPU_VERTEX_BYTES);
-    facet_store_le32(out, facet_float_bits(place[0]));
-    facet_store_le32(out + 4, facet_float_bits(place[1]));
-    facet_store_le32(out + 8, facet_float_bits(zero));
-    facet_store_le32(out + 12, facet_float_bits(one));
-    facet_store_le32(out + 36, gpu_color(facet_sky(vec3_load(ray.direction)), 1.0F));
+    v.color = gpu_color(facet_sky(vec3_load(ray.direction)), 1.0F);
+    gpu_vertex(&v, out);
 }
 
 /* A net of triangles over the whole frame, without depth: what rays that hit nothing see. */
@@ -399,20 +436,19 @@ static bool draw_sky(struct gpu *g, const struct facet_render_lens *lens)
 /* Depth 1 everywhere: a rectangle whose test always passes. */
 static bool clear_depth(struct gpu *g)
 {
-    const uint32_t rstate[16] = {[0] = g->color,
-                                 [1] = 4 * g->width,
-                                 [2] = FACET_TILE_ARGB8888,
-                                 [3] = g->width | g->height << 16,
-                                 [4] = g->depth,
-                                 [5] = 4 * g->width,
-                                 [6] = 2 | 7 << 8, /* D32F, always */
-                                 [12] = 1U << 2,
-                                 [15] = facet_float_bits(1.0F)};
-    const uint32_t rect[4] = {0xFFFF | (1U | 1U << 2) << 16, 0, g->width | g->height << 16, 0};
-    uint32_t state = 0, at = 0;
+    struct facet_tile_rstate_fields state = frame_state(g);
+    struct facet_tile_rrect_fields rect = facet_tile_rrect_default();
+    uint32_t words[FACET_TILE_RRECT_WORDS], at = 0;
 
-    return make_room(g) && descriptor(g, rstate, 16, &state) &&
-           push(g, FACET_TILE_CMD_LOAD_RSTATE, 0, state, 0) && descriptor(g, rect, 4, &at) &&
+    state.depth_function = FACET_TILE_RSTATE_DEPTH_FUNCTION_ALWAYS;
+    state.flags = FACET_TILE_RSTATE_FLAGS_DEPTH;
+    state.rect_z = 1.0F;
+    rect.flags = FACET_TILE_RRECT_FLAGS_DEPTH;
+    rect.wh[0] = (uint16_t)g->width;
+    rect.wh[1] = (uint16_t)g->height;
+    facet_tile_rrect_pack(&rect, words);
+    return make_room(g) && put_rstate(g, &state) &&
+           descriptor(g, words, FACET_TILE_RRECT_WORDS, &at) &&
            push(g, FACET_TILE_CMD_RRECT, at, UINT32_MAX, 0);
 }
 

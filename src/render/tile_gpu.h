@@ -7,8 +7,7 @@
 
 #include <facet/tile.h>
 
-/* position 4, normal 3, uv 2, colour 1: tile-semantics.md 17 step 2. */
-enum { GPU_VERTEX_WORDS = 10, GPU_VERTEX_BYTES = 4 * GPU_VERTEX_WORDS };
+enum { GPU_VERTEX_BYTES = FACET_TILE_GVERTEX_SIZE }; /* all attributes */
 
 /* A piece of VRAM that is handed out and taken back as a whole. */
 struct gpu_area {
@@ -38,7 +37,7 @@ struct gpu_batch {
     bool wide;               /* indices of 32 bits */
     const float *model;      /* NULL: vertices are in world space */
     float normal[9];         /* with model: what normals are multiplied with */
-    uint32_t cull;           /* 0 none, 1 CW, 2 CCW */
+    uint32_t cull;           /* as in GSTATE */
     uint32_t material;       /* ARGB8888 */
     bool lit;                /* by the unit's light */
     bool clip_space;         /* positions need no matrix: CU_ASSIST */
@@ -54,6 +53,8 @@ struct gpu_batch {
 bool gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *address);
 /* How many bytes one gpu_stage can take. */
 uint32_t gpu_stage_limit(const struct gpu *g);
+/* A vertex with all attributes as it lies in VRAM. */
+void gpu_vertex(const struct facet_tile_gvertex_fields *vertex, uint8_t bytes[GPU_VERTEX_BYTES]);
 bool gpu_draw(struct gpu *g, const struct gpu_batch *batch);
 
 /* Light (linear, at the picture's exposure) as a display colour. */

@@ -24,20 +24,13 @@ struct corner {
 
 static void store_vertex(uint8_t *out, const struct corner *c, uint32_t color)
 {
-    const float words[9] = {c->position.x,
-                            c->position.y,
-                            c->position.z,
-                            1.0F,
-                            c->normal.x,
-                            c->normal.y,
-                            c->normal.z,
-                            c->uv[0],
-                            c->uv[1]};
+    const struct facet_tile_gvertex_fields v = {
+        .position = {c->position.x, c->position.y, c->position.z, 1.0F},
+        .normal = {c->normal.x, c->normal.y, c->normal.z},
+        .uv = {c->uv[0], c->uv[1]},
+        .color = color};
 
-    for (unsigned i = 0; i < 9; i++) {
-        facet_store_le32(out + 4 * (size_t)i, facet_float_bits(words[i]));
-    }
-    facet_store_le32(out + 36, color);
+    gpu_vertex(&v, out);
 }
 
 static void mesh_corner(const struct facet_scene_mesh *mesh,
@@ -128,7 +121,7 @@ static void use_material(const struct facet_scene_material *m, struct gpu_batch 
 /* Front faces turn counter-clockwise, what is culled turns clockwise; a mirror swaps them. */
 static uint32_t cull_of(const struct facet_scene_instance *instance, bool back)
 {
-    return (instance->flipped ? 2U : 1U) ^ (back ? 3U : 0U);
+    return instance->flipped != back ? FACET_TILE_GSTATE_CULL_CCW : FACET_TILE_GSTATE_CULL_CW;
 }
 
 /* Draws for both sides where the material has two, with normals towards the eye. */
