@@ -1,31 +1,26 @@
 # vertex.s: CU-assist vertex kernel: transforms and lights vertices for a GDRAW with CU_ASSIST.
 #
-# Each tile of the dispatch does 16 vertices (--grid (count+15)/16 x 1). The argument block is that of
-# spec/tile-semantics.md 15.8:
-#   0  in_vbo     4  out_vbo   8  count   12  stride     same layout and stride for both buffers
-#  16  mvp_ptr    4x4 FP32, row-major
-#  20  normal_ptr 3x3 FP32 for normals, 0: normals are copied
-#  24  param_ptr  a GPARAM descriptor: model matrix and material
-#  28  flags      bit 0 has_normals, bit 1 apply_light0
-# A vertex is position (4 FP32), normal (3 FP32, if has_normals), uv (2 FP32), colour ARGB8888.
+# Each tile of the dispatch does 16 vertices (--grid (count+15)/16 x 1). The argument block is CU_ASSIST
+# (spec/tile.layout.tsv); in_vbo and out_vbo have the same layout and stride, normal_ptr 0 copies normals.
+# A vertex is a GVERTEX: position, normal (with NORMALS), uv (2 FP32), colour.
 #
 # Out: position = mvp * model * position; normal = matrix * normal; uv as it is; colour as it is or,
-# with apply_light0, colour * material * (ambient + light * max(0, n . direction)). The light is
+# with LIGHT0, colour * material * (ambient + light * max(0, n . direction)). The light is
 # `light0`, at the end of this file. Without normals the light has no effect.
 
         .globl  vertex
         .globl  light0
 vertex:
         CSRR    s5, arg_base
-        LW      s6, 0(s5)               # in_vbo
-        LW      s7, 4(s5)               # out_vbo
-        LW      s8, 8(s5)               # count
-        LW      s9, 12(s5)              # stride
-        LW      s10, 16(s5)             # mvp_ptr
-        LW      s11, 20(s5)             # normal_ptr
-        LW      s12, 24(s5)             # param_ptr
-        LW      s13, 28(s5)             # flags
-        LW      s14, 60(s12)            # flags of the parameters: bit 0 model, bit 1 material
+        LW      s6, CU_ASSIST.in_vbo(s5)
+        LW      s7, CU_ASSIST.out_vbo(s5)
+        LW      s8, CU_ASSIST.count(s5)
+        LW      s9, CU_ASSIST.stride(s5)
+        LW      s10, CU_ASSIST.mvp_ptr(s5)
+        LW      s11, CU_ASSIST.normal_ptr(s5)
+        LW      s12, CU_ASSIST.param_ptr(s5)
+        LW      s13, CU_ASSIST.flags(s5)
+        LW      s14, GPARAM.flags(s12)
         ADDI    s15, s0, 4              # stride of the floats of a vertex
 
 # What is the same for all vertices: the rows of the matrices.
@@ -33,9 +28,9 @@ vertex:
         VLD.V   v2, 16(s10)
         VLD.V   v3, 32(s10)
         VLD.V   v4, 48(s10)
-        VLD.V   v5, 0(s12)              # model; used only with bit 0
-        VLD.V   v6, 16(s12)
-        VLD.V   v7, 32(s12)
+        VLD.V   v5, GPARAM.model(s12)   # used only with MODEL
+        VLD.V   v6, GPARAM.model + 16(s12)
+        VLD.V   v7, GPARAM.model + 32(s12)
         BEQ     s11, s0, no_matrix
         ADDI    s1, s11, 12
         ADDI    s2, s11, 20
@@ -54,7 +49,7 @@ no_matrix:
         VLD.V.PL v15, places
         ADDI    s1, s0, 255
         VBCAST.I32 v16, s1
-        LW      s1, 48(s12)             # material, as (R, G, B, A)
+        LW      s1, GPARAM.material(s12) # as (R, G, B, A)
         VBCAST.I32 v17, s1
         VSHR.I32 v17, v17, v14
         VAND    v17, v17, v16
@@ -69,7 +64,7 @@ no_matrix:
 next:   BGE     s16, s17, end
 # Position. Strided loads: a vertex need not lie at a multiple of 16.
         VLD.S   v20, (s6), s15
-        ANDI    s1, s14, 1
+        ANDI    s1, s14, GPARAM.flags.MODEL
         BEQ     s1, s0, clip
         VDOT.F32 s1, v5, v20
         VDOT.F32 s2, v6, v20
@@ -88,7 +83,7 @@ clip:   VDOT.F32 s1, v1, v20
         ADDI    s18, s6, 16             # next attribute, in and out
         ADDI    s19, s7, 16
 
-        ANDI    s20, s13, 1
+        ANDI    s20, s13, CU_ASSIST.flags.NORMALS
         BEQ     s20, s0, uv
         VLD.S   v21, (s18), s15         # the fourth float is the uv behind the normal
         VINS.I32 v21, s0, 3
@@ -114,12 +109,12 @@ uv:     LW      s1, 0(s18)
         SW      s2, 4(s19)
 
         LW      s21, 8(s18)             # colour
-        ANDI    s1, s13, 2
+        ANDI    s1, s13, CU_ASSIST.flags.LIGHT0
         BEQ     s1, s0, store
         VBCAST.I32 v22, s21
         VSHR.I32 v22, v22, v14
         VAND    v22, v22, v16           # (R, G, B, A)
-        ANDI    s1, s14, 2
+        ANDI    s1, s14, GPARAM.flags.MATERIAL
         BEQ     s1, s0, lit
 # Material: (a*b + 127) / 255 with x / 255 = (x + 1 + (x >> 8)) >> 8.
         VMUL.I32 v22, v22, v17

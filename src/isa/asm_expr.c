@@ -219,7 +219,13 @@ static bool
 symbol_term(struct asm_context *a, struct asm_symbol *s, const char *at, struct asm_term *out)
 {
     struct asm_tree *tree;
+    uint64_t constant;
 
+    if (s->state == ASM_SYMBOL_UNKNOWN &&
+        facet_layout_constant(facet_isa_name[a->isa], s->name, &constant)) {
+        *out = (struct asm_term){{NULL, (int64_t)constant}, NULL}; /* a row's word: known at once */
+        return true;
+    }
     if (s->at == NULL) {
         s->at = at;
         s->source = a->frame->source;

@@ -74,6 +74,11 @@ const struct facet_layout_row *facet_layout_find(const char *name,
 const struct facet_layout_member *facet_layout_member_find(const struct facet_layout_row *row,
                                                            const char *name);
 
+/* What the assembler makes of a name: `STRUCTURE.member` is the member's offset in bytes,
+ * `STRUCTURE.member.VALUE` the named value, of flags their bits. Structures of that machine alone;
+ * false for anything else, and for an offset that depends on the element. */
+bool facet_layout_constant(const char *machine, const char *name, uint64_t *value);
+
 /* Requirement ("CAP-137"), resolution ("R-CAP-09") by ID, any case; NULL when there is none. */
 const struct facet_requirement_row *facet_requirement_find(const char *id);
 const struct facet_resolution_row *facet_resolution_find(const char *id);

@@ -170,34 +170,72 @@ size_t facet_csr_name(const struct facet_csr_row *row, uint32_t number, char *bu
         buf, size, bracket ? "%.*s[%u]%s" : "%.*s%u%s", (int)prefix, row->name, index, rest);
 }
 
-const struct facet_layout_member *facet_layout_member_find(const struct facet_layout_row *row,
-                                                           const char *name)
+static const struct facet_layout_row *find_layout(const char *name, size_t length)
+{
+    for (size_t i = 0; i < facet_layout_row_count; i++) {
+        if (same_name(name, length, facet_layout_rows[i].name)) {
+            return &facet_layout_rows[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct facet_layout_member *
+find_member(const struct facet_layout_row *row, const char *name, size_t length)
 {
     for (size_t i = 0; i < row->member_count; i++) {
-        if (same_name(name, strlen(name), row->members[i].name)) {
+        if (same_name(name, length, row->members[i].name)) {
             return &row->members[i];
         }
     }
     return NULL;
 }
 
+const struct facet_layout_member *facet_layout_member_find(const struct facet_layout_row *row,
+                                                           const char *name)
+{
+    return find_member(row, name, strlen(name));
+}
+
 const struct facet_layout_row *facet_layout_find(const char *name,
                                                  const struct facet_layout_member **member)
 {
     const size_t length = strcspn(name, ".");
+    const struct facet_layout_row *row = find_layout(name, length);
 
     *member = NULL;
-    for (size_t i = 0; i < facet_layout_row_count; i++) {
-        const struct facet_layout_row *row = &facet_layout_rows[i];
+    if (row != NULL && name[length] == '.') {
+        *member = facet_layout_member_find(row, name + length + 1);
+        return *member != NULL ? row : NULL;
+    }
+    return row;
+}
 
-        if (same_name(name, length, row->name)) {
-            if (name[length] == '.') {
-                *member = facet_layout_member_find(row, name + length + 1);
-            }
-            return name[length] == '\0' || *member != NULL ? row : NULL;
+bool facet_layout_constant(const char *machine, const char *name, uint64_t *value)
+{
+    const char *member = strchr(name, '.'), *named;
+    const struct facet_layout_row *row =
+        member != NULL ? find_layout(name, (size_t)(member - name)) : NULL;
+    const struct facet_layout_member *m;
+
+    if (row == NULL || strcmp(row->machine, machine) != 0) {
+        return false;
+    }
+    named = strchr(++member, '.');
+    m = find_member(row, member, named != NULL ? (size_t)(named - member) : strlen(member));
+    if (m == NULL || named == NULL) {
+        *value = m != NULL ? m->offset : 0;
+        return m != NULL && m->per_element == 0;
+    }
+    for (size_t i = 0; i < m->value_count; i++) {
+        const struct facet_layout_value *v = &m->values[i];
+
+        if (v->name != NULL && same_name(named + 1, strlen(named + 1), v->name)) {
+            *value = m->type == FACET_LAYOUT_FLAGS ? UINT64_C(1) << v->first : v->first;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 const struct facet_requirement_row *facet_requirement_find(const char *id)

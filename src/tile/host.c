@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { WINDOW_BYTES = 0x1000, CORE_BYTES = 0x20, VERSION = 0x01000000 };
+enum { VERSION = 0x01000000 };
 
 static struct facet_tile_machine *self_of(const facet_machine *machine)
 {
@@ -28,13 +28,13 @@ check_offset(const struct facet_tile_machine *m, uint32_t offset, struct facet_e
     if (m == NULL) {
         return not_tile(err);
     }
-    if (offset % 4 != 0 || offset >= WINDOW_BYTES) {
+    if (offset % 4 != 0 || offset >= FACET_TILE_HOST_REGISTERS_SIZE) {
         return facet_fail(err,
                           FACET_ERR_FAULT,
                           offset,
                           "host register at offset 0x%x; expected a multiple of 4 below 0x%x",
                           (unsigned)offset,
-                          (unsigned)WINDOW_BYTES);
+                          (unsigned)FACET_TILE_HOST_REGISTERS_SIZE);
     }
     return FACET_OK;
 }
@@ -44,11 +44,11 @@ static uint32_t read_core(const struct facet_tile_machine *m, uint32_t offset)
     const struct facet_tile_core *c;
 
     offset -= FACET_TILE_CU_CAUSE;
-    if (offset >= FACET_TILE_CORES * CORE_BYTES) {
+    if (offset >= FACET_TILE_CORES * FACET_TILE_CORE_STATE_SIZE) {
         return 0;
     }
-    c = &m->core[offset / CORE_BYTES];
-    switch (FACET_TILE_CU_CAUSE + offset % CORE_BYTES) {
+    c = &m->core[offset / FACET_TILE_CORE_STATE_SIZE];
+    switch (FACET_TILE_CU_CAUSE + offset % FACET_TILE_CORE_STATE_SIZE) {
     case FACET_TILE_CU_CAUSE:
         return c->fault_cause;
     case FACET_TILE_CU_ADDR:

@@ -287,24 +287,26 @@ static uint32_t gdraw(struct facet_tile_machine *m,
 
 /* ---- opcodes ---- */
 
+#define OPCODE(name, run) [FACET_TILE_COMMAND_OPCODE_##name] = {#name, run}
+
 static const struct {
     const char *name;
     command_fn *run;
 } opcodes[256] = {
-    [FACET_TILE_CMD_NOP] = {"NOP", nothing},
-    [FACET_TILE_CMD_WRITE_MEM] = {"WRITE_MEM", write_mem},
-    [FACET_TILE_CMD_READ_MEM] = {"READ_MEM", read_mem},
-    [FACET_TILE_CMD_BARRIER] = {"BARRIER", nothing},
-    [FACET_TILE_CMD_COPY_BUFFER] = {"COPY_BUFFER", copy_buffer},
-    [FACET_TILE_CMD_WAIT_FENCE] = {"WAIT_FENCE", wait_fence},
-    [FACET_TILE_CMD_DISPATCH] = {"DISPATCH", dispatch},
-    [FACET_TILE_CMD_LOAD_SAMPLER] = {"LOAD_SAMPLER", load_sampler},
-    [FACET_TILE_CMD_LOAD_GSTATE] = {"LOAD_GSTATE", load_gstate},
-    [FACET_TILE_CMD_LOAD_GPARAM] = {"LOAD_GPARAM", load_gparam},
-    [FACET_TILE_CMD_GDRAW] = {"GDRAW", gdraw},
-    [FACET_TILE_CMD_LOAD_RSTATE] = {"LOAD_RSTATE", load_rstate},
-    [FACET_TILE_CMD_RDRAW] = {"RDRAW", rdraw},
-    [FACET_TILE_CMD_RRECT] = {"RRECT", rrect},
+    OPCODE(NOP, nothing),
+    OPCODE(WRITE_MEM, write_mem),
+    OPCODE(READ_MEM, read_mem),
+    OPCODE(BARRIER, nothing),
+    OPCODE(COPY_BUFFER, copy_buffer),
+    OPCODE(WAIT_FENCE, wait_fence),
+    OPCODE(DISPATCH, dispatch),
+    OPCODE(LOAD_SAMPLER, load_sampler),
+    OPCODE(LOAD_GSTATE, load_gstate),
+    OPCODE(LOAD_GPARAM, load_gparam),
+    OPCODE(GDRAW, gdraw),
+    OPCODE(LOAD_RSTATE, load_rstate),
+    OPCODE(RDRAW, rdraw),
+    OPCODE(RRECT, rrect),
 };
 
 const char *facet_tile_opcode_name(uint32_t opcode)

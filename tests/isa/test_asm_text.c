@@ -202,6 +202,23 @@ TEST(symbols_in_expressions, "")
     check_error(XPHMG, "5", 1, 1, "cannot start with a number", "");
 }
 
+/* Members of the layout rows (spec/README.md, Assembly syntax): offsets and values of this machine.
+ */
+TEST(structure_members_in_expressions, "")
+{
+    check_same(
+        TILE, "LW s1, CU_ASSIST.count(s5)", "LW s1, 8(s5)"); /* known at once: the short form */
+    check_same(TILE, "LW s1, gparam.FLAGS(s5)", "LW s1, 60(s5)");
+    check_same(TILE, "ADDI s1, s0, RSTATE.depth_function.always", "ADDI s1, s0, 7");
+    check_same(TILE, "ADDI s1, s0, GDRAW.flags.AFFINE | GDRAW.flags.FLAT", "ADDI s1, s0, 258");
+    check_same(TILE, "ADDI s1, s0, RDRAW.state_id.current >> 12", "ADDI s1, s0, 15");
+    check_same(TILE, ".equ GDRAW.count, 99\nADDI s1, s0, GDRAW.count", "ADDI s1, s0, 99");
+    check_error(TILE, ".word RSTATE.nothing", 1, 7, "undefined symbol `RSTATE.nothing`", "");
+    check_error(TILE, ".word RSTATE.blend.none", 1, 7, "undefined symbol `RSTATE.blend.none`", "");
+    check_error(TILE, ".word RSTATE", 1, 7, "undefined symbol `RSTATE`", "");
+    check_error(XPHMG, ".word RSTATE.blend", 1, 7, "undefined symbol `RSTATE.blend`", "");
+}
+
 /* ---- directives ---- */
 
 TEST(data_directives, "")
