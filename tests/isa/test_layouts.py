@@ -1,17 +1,20 @@
 """The structures of spec/ *.layout.tsv in C. The oracle is a second reading of the rows, here: the bits of a
 member taken out of one long integer. The generated accessors must agree with it, on the tables of the contract and
 on a table made to be awkward; and one more row in a copy of the contract must be enough to be seen everywhere."""
+import json
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from harness import case, check, check_eq, main
+from harness import case, check, check_eq, main, skip
 
 SOURCE = os.environ["FACET_SOURCE"]
+BUILD = os.path.dirname(os.environ["FACET"])
 GENERATOR = os.path.join(SOURCE, "tools", "gen_tables.py")
 UNITS = {"tile": 4, "gfx12": 4, "xphmg": 1}
 HEAD = "structure\tmember\toffset\tbits\ttype\tlegal\tdefault\tmeaning\tsource\n"
@@ -282,42 +285,24 @@ def headers_compile_alone():
                         "-Wno-pragma-once-outside-header", "-Wno-unused-function", path)
 
 
-PRINTER = """#include "isa/isa.h"
-#include <stdio.h>
-int main(void)
-{
-    const struct facet_layout_member *m;
-    const struct facet_layout_row *row = facet_layout_find("rstate.TINT", &m);
-
-    if (row == NULL || m == NULL) {
-        return 1;
-    }
-    printf("%s.%s %u %u %u %llx %s\\n", row->name, m->name, m->offset, m->lo, m->width,
-           (unsigned long long)m->preset, m->cells.meaning);
-    row = facet_layout_find("RSTATE.blend", &m);
-    for (unsigned i = 0; i < m->value_count; i++) {
-        printf("%s=%u ", m->values[i].name, (unsigned)m->values[i].first);
-    }
-    printf("%s\\n", m->refusal);
-    return facet_layout_find("RSTATE.nothing", &m) == NULL && facet_layout_find("RSTAT", &m) == NULL ? 0 : 1;
-}
-"""
+def add_rows(copy):
+    """A new member of RSTATE and a new value of its blend: one row, one word."""
+    path = os.path.join(copy.spec, "tile.layout.tsv")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    at = text.index("RSTATE\tconst_color")
+    text = text[:at] + "RSTATE\ttint\t0x1C\t23:8\tu16\t-\t0x1234\ta new member\t-\n" + text[at:]
+    check("additive=2 !BAD_FORMAT" in text, "the row of RSTATE.blend")
+    text = text.replace("additive=2 !BAD_FORMAT", "additive=2 multiply=5 !BAD_FORMAT")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    run(sys.executable, os.path.join(copy.spec, "check.py"))
 
 
 @case("")
-def one_row_is_seen_everywhere():
-    """A new member and a new legal value, each one row of a copy: in the accessors and in the run-time table."""
+def one_row_is_seen_by_a_driver():
     with Copy() as copy:
-        path = os.path.join(copy.spec, "tile.layout.tsv")
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        at = text.index("RSTATE\tconst_color")
-        text = text[:at] + "RSTATE\ttint\t0x1C\t23:8\tu16\t-\t0x1234\ta new member\t-\n" + text[at:]
-        check("additive=2 !BAD_FORMAT" in text, "the row of RSTATE.blend")
-        text = text.replace("additive=2 !BAD_FORMAT", "additive=2 multiply=5 !BAD_FORMAT")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-        run(sys.executable, os.path.join(copy.spec, "check.py"))
+        add_rows(copy)
         copy.header("tile")
         out = copy.program("driver", """#include "tile_layouts.h"
 #include <stdio.h>
@@ -335,14 +320,46 @@ int main(void)
 }
 """)
         check_eq(out, "123405 1234 1 0\n", "the driver's structure")
-        os.mkdir(os.path.join(copy.folder, "isa"))
-        run(sys.executable, GENERATOR, copy.spec, os.path.join(copy.folder, "isa", "isa_tables.c"),
-            os.path.join(copy.folder, "isa", "isa_rows.h"))
-        out = copy.program("printer", PRINTER, "-I", os.path.join(SOURCE, "src"),
-                           os.path.join(copy.folder, "isa", "isa_tables.c"),
-                           os.path.join(SOURCE, "src", "isa", "lookup.c"))
-        check_eq(out.splitlines(), ["RSTATE.tint 28 8 16 1234 a new member",
-                                    "opaque=0 alpha=1 additive=2 multiply=5 BAD_FORMAT"], "the run-time table")
+
+
+def relink(copy):
+    """The program `facet` with the tables of the copy: its link line with one more object in front, whose
+    symbols count before those of the library."""
+    tables = os.path.join(copy.folder, "isa_tables.c")
+    run(sys.executable, GENERATOR, copy.spec, tables, os.path.join(copy.folder, "isa_rows.h"))
+    run("cc", "-std=gnu11", "-c", "-I", os.path.join(SOURCE, "src"), "-I", os.path.join(BUILD, "src"), "-I",
+        os.path.join(SOURCE, "include"), "-o", tables + ".o", tables)
+    line = shlex.split(run("ninja", "-C", BUILD, "-t", "commands", "facet").splitlines()[-1])
+    facet, at = os.path.join(copy.folder, "facet"), line.index("-o")
+    run(*line[:at + 1], facet, tables + ".o", *line[at + 2:], cwd=BUILD)
+    return facet
+
+
+@case("")
+def one_row_is_seen_by_the_program():
+    """Assembler, command lists and cards know the new member and the new value; nothing else was changed."""
+    if shutil.which("ninja") is None:
+        skip("no ninja")
+    with Copy() as copy:
+        add_rows(copy)
+        facet = relink(copy)
+        source = os.path.join(copy.folder, "a.s")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write("LW s1, RSTATE.tint(s2)\nADDI s1, s0, RSTATE.blend.multiply\n")
+        run(facet, "as", "--isa", "tile", source, "-o", source + ".elf")
+        text = run(facet, "dis", "--isa", "tile", source + ".elf")
+        check("LW s1, 28(s2)" in text and "ADDI s1, s0, 5" in text, text)
+        for fields, complaint in (({"tint": 65536}, "tint: expected a number from 0 to 65535"),
+                                  ({"tint": 7, "blend": "x"}, "expected one of: opaque alpha additive multiply")):
+            path = os.path.join(copy.folder, "list.json")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump({"buffers": {"frame": {"size": 256}}, "frame": {"base": "frame", "width": 8, "height": 8},
+                           "commands": [{"command": "LOAD_RSTATE", "descriptor": fields}]}, f)
+            done = subprocess.run([facet, "tile", "draw", path, "-o", path + ".png"], capture_output=True, text=True)
+            check(done.returncode == 2 and complaint in done.stderr, done.stderr)
+        if subprocess.run([facet, "spec", "RSTATE.blend"], capture_output=True).returncode == 0:
+            card = run(facet, "spec", "RSTATE.tint")
+            check("a new member" in card, card)
 
 
 main("layouts")

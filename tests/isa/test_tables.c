@@ -165,6 +165,50 @@ static bool split_id(const char *id, char area[16], unsigned *number)
     return *number > 0;
 }
 
+TEST(layout_members_lie_in_their_structures, "")
+{
+    for (size_t i = 0; i < facet_layout_row_count; i++) {
+        const struct facet_layout_row *row = &facet_layout_rows[i];
+        const struct facet_layout_member *m;
+
+        CHECK(facet_layout_find(row->name, &m) == row && m == NULL);
+        CHECK((row->align & (row->align - 1)) == 0 && row->meaning[0] != '\0');
+        for (unsigned e = 1; e <= 8; e *= 2) {
+            for (size_t k = 0; k < row->member_count; k++) {
+                uint64_t width;
+
+                m = &row->members[k];
+                width = m->type == FACET_LAYOUT_ELEMENT ? 8 * e : m->width;
+                CHECK(8 * (m->offset + (uint64_t)m->per_element * e) + m->lo + width * m->count <=
+                      8 * (row->size + (uint64_t)row->size_per_element * e));
+            }
+        }
+    }
+}
+
+TEST(layouts_are_found_by_name, "")
+{
+    const struct facet_layout_member *m;
+    const struct facet_layout_row *row = facet_layout_find("rstate.Blend", &m);
+    uint64_t value;
+
+    CHECK(row != NULL && m != NULL);
+    if (row == NULL || m == NULL) {
+        return;
+    }
+    CHECK(strcmp(row->name, "RSTATE") == 0 && strcmp(row->machine, "tile") == 0 && row->size == 64);
+    CHECK(strcmp(m->name, "blend") == 0 && m->offset == 28 && m->lo == 0 && m->width == 8);
+    CHECK(m->value_count == 3 && strcmp(m->values[2].name, "additive") == 0);
+    CHECK(strcmp(m->refusal, "BAD_FORMAT") == 0 && m->stand_in == NULL);
+    CHECK(facet_layout_member_find(row, "FLAGS") != NULL);
+    CHECK(facet_layout_member_find(row, "flag") == NULL);
+    CHECK(facet_layout_find("RSTATE.", &m) == NULL && facet_layout_find("RSTAT", &m) == NULL);
+    CHECK(facet_layout_find("RSTATE.blend.alpha", &m) == NULL && facet_layout_find("", &m) == NULL);
+    CHECK(facet_layout_constant("tile", "rstate.flags.tex_norm", &value) && value == 16);
+    CHECK(!facet_layout_constant("xphmg", "RSTATE.flags", &value));
+    CHECK(!facet_layout_constant("tile", "RSTATE.flags.", &value));
+}
+
 TEST(requirement_ids_are_dense, "")
 {
     for (size_t i = 0; i < facet_requirement_row_count; i++) {
