@@ -225,7 +225,7 @@ bool facet_layout_constant(const char *machine, const char *name, uint64_t *valu
     m = find_member(row, member, named != NULL ? (size_t)(named - member) : strlen(member));
     if (m == NULL || named == NULL) {
         *value = m != NULL ? m->offset : 0;
-        return m != NULL && m->per_element == 0;
+        return m != NULL && m->by_element == NULL;
     }
     for (size_t i = 0; i < m->value_count; i++) {
         const struct facet_layout_value *v = &m->values[i];
