@@ -466,8 +466,9 @@ const struct cli_command cli_cmd_spec = {
     .details =
         "Prints the reference card of a name: an instruction, a pseudo-instruction, a CSR (by name "
         "or number), a field CSR.FIELD, an operand INSTRUCTION.operand, a structure in memory, a "
-        "member STRUCTURE.member, a requirement, a resolution, a word of the glossary, a document "
-        "or an extension. A name that several of "
+        "member STRUCTURE.member, a requirement, a resolution, a section of the pages of behaviour "
+        "(numeric.md 14), a word of the glossary, a document or an extension. A name that several "
+        "of "
         "them share (APPLY0, VFMA, MODE, CULL_BACK) gives one card that lists them. Case does not "
         "matter.\n"
         "\n"
@@ -477,7 +478,8 @@ const struct cli_command cli_cmd_spec = {
         "\n"
         "--search finds names whose texts have all the words, best first. --list lists the names "
         "of one or more kinds: instructions, aliases, csrs, fields, structures, members, "
-        "requirements, resolutions, words, documents, extensions. A name that both instruction "
+        "requirements, resolutions, sections, words, documents, extensions. A name that both "
+        "instruction "
         "sets have gives both cards; "
         "--isa chooses one. An unknown name is answered with the nearest ones and exit code 2.",
     .examples = "facet spec RT.BBOX\n"

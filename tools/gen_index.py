@@ -52,6 +52,9 @@ def all_items(spec, glossary):
         add("requirement", machine_of(r["id"]), r["id"], area_of(r["id"]), r["requirement"], (i, 0))
     for i, r in enumerate(spec.resolutions):
         add("resolution", machine_of(r["id"]), r["id"], area_of(r["id"]), r["title"], (i, 0))
+    for i, r in enumerate(spec.sections):
+        machine = r["path"].split("-")[0] if r["path"].split("-")[0] in ("tile", "gfx12") else "xphmg"
+        add("section", machine, r["name"], r["path"], r["title"], (i, 0))
     for i, (word, meaning) in enumerate(glossary):
         add("word", "", word, "glossary", meaning, (i, 0))
     for i, r in enumerate(spec.documents):
@@ -86,9 +89,10 @@ def emit(spec, glossary, items):
     for item in items:
         a = sorted(requirement[i] for i in item.requirements)
         b = sorted(resolution[i] for i in item.resolutions)
-        rows.append("    {FACET_ITEM_%s, %s, %d, %d, %s, %s, %s, %d, %d, %s, %s}," % (
+        pages = sorted(item.sections)
+        rows.append("    {FACET_ITEM_%s, %s, %d, %d, %s, %s, %s, %d, %d, %d, %s, %s, %s}," % (
             item.kind.upper(), MACHINE_ENUM[item.machine], item.key[0], item.key[1], c_string(item.name),
-            c_string(item.group), c_string(item.text), len(a), len(b), lists.get(a), lists.get(b)))
+            c_string(item.group), c_string(item.text), len(a), len(b), len(pages), lists.get(a), lists.get(b), lists.get(pages)))
     out += ["const struct facet_item facet_items[] = {"] + rows + ["};"]
     out.append("const size_t facet_item_count = %d;" % len(items))
     out.append("const struct facet_unit_insn facet_unit_insns[] = {")
@@ -97,6 +101,11 @@ def emit(spec, glossary, items):
         out.append("    {%s, %s, %s, %s, %s, %s, %d, %s, %d}," % (
             c_string(r["mnemonic"]), c_string(r["syntax"]), c_string(r["fields"]), c_string(r["semantics"]), words[0],
             words[1], r["dwords"], c_string(r["path"]), r["line"]))
+    out.append("};")
+    out.append("const struct facet_section_row facet_section_rows[] = {")
+    for r in spec.sections:
+        out.append("    {%s, %s, %s, %s, %d}," % (
+            c_string(r["name"]), c_string(r["title"]), c_string(r["text"]), c_string(r["path"]), r["line"]))
     out.append("};")
     out.append("const struct facet_document_row facet_document_rows[] = {")
     for r in spec.documents:

@@ -346,7 +346,7 @@ def write(path, lines):
 
 def main(argv):
     if len(argv) == 3 and argv[1] == "--files":
-        for pattern in ("*.tsv", "resolutions-*.md"):
+        for pattern in ("*.tsv", "*.md"):
             print("\n".join(sorted(glob.glob(os.path.join(argv[2], pattern)))))
         return 0
     if len(argv) == 3 and argv[1] == "--check":

@@ -17,7 +17,8 @@ A text touches an item when it names it. What counts as naming, per kind of item
 Names that are words of any sentence (`and`, `EN`, `status`) need their first part. A text belongs to a
 machine and an area (the letters of its ID) and speaks only of items of that machine. The observable of a
 requirement names registers only to set the stage: they count when its statement names nothing at all. Where a text speaks of an item without
-naming anything of it, a row of spec/touches.tsv says so. Nothing else makes a link."""
+naming anything of it, a row of spec/touches.tsv says so. Nothing else makes a link. Sections of the semantics pages
+belong to what their headings name and to the rows that they cite."""
 import re
 from collections import defaultdict
 
@@ -57,6 +58,7 @@ class Item:
     def __init__(self, kind, machine, name, group, text, key):
         self.kind, self.machine, self.name, self.group, self.text, self.key = kind, machine, name, group, text, key
         self.requirements, self.resolutions = set(), set()
+        self.sections = set()  # numbers of the pages' sections whose headings name it
 
 
 # -- words of a text -------------------------------------------------------------------------------
@@ -272,6 +274,7 @@ class Links:
             for item in found:
                 (item.resolutions if ident.startswith("R-") else item.requirements).add(ident)
         self.link_rows()
+        self.link_sections()
 
     def name_all(self):
         spec = self.spec
@@ -353,3 +356,17 @@ class Links:
             for other in related:
                 for a, b in ((me, rows[other]), (rows[other], me)):
                     (a.resolutions if b.kind == "resolution" else a.requirements).add(b.name)
+
+    def link_sections(self):
+        """A heading names what its section is about; a section cites rows by their IDs."""
+        areas = {"numeric.md": "CAP", "rt-semantics.md": "RT", "gfx-semantics.md": "GFX", "tile-semantics.md": "TILE",
+                 "gfx12-semantics.md": "G12"}
+        rows = {i.name: i for i in self.items if i.kind in ("requirement", "resolution")}
+        for item in [i for i in self.items if i.kind == "section"]:
+            section = self.spec.sections[item.key[0]]
+            heading = Text("%s-000" % areas[section["path"]], section["title"])
+            for found in self.names[item.machine].of(heading) if item.machine in self.names else ():
+                found.sections.add(item.key[0])
+            for ident in set(ID.findall(section["title"] + "\n" + section["text"])) & set(rows):
+                (item.resolutions if rows[ident].kind == "resolution" else item.requirements).add(ident)
+                rows[ident].sections.add(item.key[0])

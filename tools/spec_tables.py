@@ -119,7 +119,7 @@ class Spec:
         self.aliases = OrderedDict((isa, []) for isa in INSN_FILES)
         self.operand_rules, self.extension_rules = [], []
         self.csrs, self.requirements, self.resolutions, self.documents = [], [], [], []
-        self.layouts, self.unit_insns = [], []
+        self.layouts, self.unit_insns, self.sections = [], [], []
 
     def say(self, path, line, what):
         self.findings.append("%s:%d: %s" % (path, line, what))
@@ -140,6 +140,7 @@ class Spec:
         self.documents = [r for _, r in self.rows("documents.tsv", layout_tables.DOCUMENT_COLUMNS)]
         self.read_requirements()
         self.read_resolutions()
+        self.read_sections()
         self.layouts = layout_tables.read(self)
         return not self.findings
 
@@ -603,6 +604,22 @@ class Spec:
             for area, ids in seen.items():
                 if ids != set(range(1, len(ids) + 1)):
                     self.say(path, 1, "%s IDs are not 001..%03d without gaps" % (area, len(ids)))
+
+    def read_sections(self):
+        """The pages of behaviour by their numbered headings: "rt-semantics.md 8", a part from one heading to the next."""
+        for path in ["numeric.md"] + self.files("*-semantics.md"):
+            with open(os.path.join(self.folder, path), encoding="utf-8") as f:
+                lines = f.read().split("\n")
+            current = None
+            for n, line in enumerate(lines, 1):
+                m = re.match(r"##+ (\d+(?:\.\d+)*)\.? (.*)$", line)
+                if m:
+                    current = dict(name="%s %s" % (path, m.group(1)), title=m.group(2).strip(), text=[], path=path, line=n)
+                    self.sections.append(current)
+                elif current is not None:
+                    current["text"].append(line)
+        for r in self.sections:
+            r["text"] = "\n".join(r["text"]).strip("\n")
 
     def read_resolutions(self):
         seen = set()

@@ -14,6 +14,7 @@ const char *const facet_item_kind_name[FACET_ITEM_KINDS] = {"instruction",
                                                             "member",
                                                             "requirement",
                                                             "resolution",
+                                                            "section",
                                                             "word",
                                                             "document",
                                                             "extension"};
@@ -59,6 +60,16 @@ static bool is_word(const char *entry, const char *name)
     return false;
 }
 
+/* A section goes by its file and number, with or without `.md`. */
+static bool is_section(const struct facet_item *item, const char *name)
+{
+    const char *dot = strstr(item->name, ".md ");
+    size_t n = dot != NULL ? (size_t)(dot - item->name) : 0;
+
+    return n > 0 && strncasecmp(item->name, name, n) == 0 && name[n] == ' ' &&
+           strcasecmp(item->name + n + 3, name + n) == 0;
+}
+
 /* A document goes by its short name, that name without its version, or its title. */
 static bool is_document(const struct facet_item *item, const char *name)
 {
@@ -94,6 +105,7 @@ static bool is_named(const struct facet_item *item, const char *name)
 {
     return strcasecmp(item->name, name) == 0 || is_layout(item, name) ||
            (item->kind == FACET_ITEM_WORD && is_word(item->name, name)) ||
+           (item->kind == FACET_ITEM_SECTION && is_section(item, name)) ||
            (item->kind == FACET_ITEM_DOCUMENT && is_document(item, name));
 }
 
@@ -299,6 +311,13 @@ size_t facet_card_find(const char *name, unsigned machine, struct facet_card car
         }
     }
     find_shared(&f, name, machine);
+    for (size_t i = 0, none = f.count; none == 0 && i < facet_item_count; i++) {
+        const struct facet_item *item = &facet_items[i]; /* by its heading, last of all */
+        if (item->kind == FACET_ITEM_SECTION && in_machine(item, machine) &&
+            strcasecmp(item->text, name) == 0) {
+            add(&f, (struct facet_card){.item = item, .name = name});
+        }
+    }
     return f.count;
 }
 

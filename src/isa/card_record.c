@@ -132,6 +132,21 @@ with_links(json_t *record, const struct facet_card *card, const struct facet_res
     return record;
 }
 
+/* "pages": the sections of the semantics that are about the item, by name and heading. */
+static json_t *with_pages(json_t *record, const struct facet_item *item)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; item != NULL && i < item->section_count; i++) {
+        const struct facet_section_row *row = &facet_section_rows[item->sections[i]];
+        if (append(list, json_pack("{s:s, s:s}", "name", row->name, "title", row->title)) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return with(record, "pages", list);
+}
+
 /* -- Instructions ---------------------------------------------------------------------------------
  */
 
@@ -607,6 +622,25 @@ static json_t *resolution_record(const struct facet_card *card)
                      row->file);
 }
 
+static json_t *section_record(const struct facet_card *card)
+{
+    const struct facet_section_row *row = &facet_section_rows[card->item->row];
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}",
+                     "kind",
+                     "section",
+                     "name",
+                     row->name,
+                     "title",
+                     row->title,
+                     "page",
+                     row->text,
+                     "file",
+                     row->file,
+                     "line",
+                     row->line);
+}
+
 /* The requirement rows of a document by section: {"5.1": "RT-031 RT-032"}. */
 static json_t *sections_of(const char *document)
 {
@@ -724,6 +758,8 @@ static json_t *record_of(const struct facet_card *card)
         return requirement_record(card);
     case FACET_ITEM_RESOLUTION:
         return resolution_record(card);
+    case FACET_ITEM_SECTION:
+        return section_record(card);
     case FACET_ITEM_WORD:
         return json_pack("{s:s, s:s, s:s}",
                          "kind",
@@ -753,5 +789,5 @@ json_t *facet_card_record(const struct facet_card *card, const struct facet_resu
         record =
             with(record, "proof", results != NULL ? facet_card_tests(results, row) : json_null());
     }
-    return with_links(record, card, results);
+    return with_links(with_pages(record, card->item), card, results);
 }

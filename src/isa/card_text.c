@@ -415,6 +415,25 @@ static void put_sections(struct facet_strbuf *out, const json_t *value, const js
     }
 }
 
+/* A part of a page as it stands: tables and code keep their lines. */
+static void put_page(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    (void)record;
+    for (const char *at = json_string_value(value); *at != '\0';) {
+        size_t n = strcspn(at, "\n");
+        facet_strbuf_printf(out, "%s%.*s\n", n > 0 ? "  " : "", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+}
+
+static void put_pages(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    static const char *const columns[] = {"name", "title", NULL};
+
+    (void)record;
+    put_columns(out, value, columns);
+}
+
 /* -- Links ----------------------------------------------------------------------------------------
  */
 
@@ -564,6 +583,8 @@ static const struct {
     {"author", "Author", put_prose},
     {"sections", "Requirements by section", put_sections},
     {"names", NULL, put_names},
+    {"page", NULL, put_page},
+    {"pages", "Pages", put_pages},
     {"requirements", "Requirements", put_requirements},
     {"tests", "Tests", put_tests},
     {"resolutions", "Resolutions", put_resolutions},
@@ -617,6 +638,9 @@ static void put_head(struct facet_strbuf *out, const json_t *record)
             out, "%s   requirement, level %s, spec/%s\n", id, string_of(record, "level"), file);
     } else if (is_kind(record, "resolution")) {
         facet_strbuf_printf(out, "%s   resolution, spec/%s\n\n%s\n", id, file, title);
+    } else if (is_kind(record, "section")) {
+        facet_strbuf_printf(
+            out, "%s   section, spec/%s:%d\n\n%s\n", name, file, number_of(record, "line"), title);
     } else if (is_kind(record, "document")) {
         facet_strbuf_printf(
             out, "%s   document (%s)\n\n%s\n", name, string_of(record, "relation"), title);

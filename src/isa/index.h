@@ -15,7 +15,8 @@ enum facet_item_kind {
     FACET_ITEM_MEMBER,
     FACET_ITEM_REQUIREMENT,
     FACET_ITEM_RESOLUTION,
-    FACET_ITEM_WORD, /* of the glossary */
+    FACET_ITEM_SECTION, /* of a page of behaviour: "rt-semantics.md 8" */
+    FACET_ITEM_WORD,    /* of the glossary */
     FACET_ITEM_DOCUMENT,
     FACET_ITEM_EXTENSION,
     FACET_ITEM_KINDS
@@ -36,8 +37,10 @@ struct facet_item {
     const char *text;  /* one line: syntax, address, meaning, statement, title */
     uint16_t requirement_count;
     uint16_t resolution_count;
+    uint16_t section_count;
     const uint16_t *requirements; /* indices in facet_requirement_rows, ascending */
     const uint16_t *resolutions;  /* indices in facet_resolution_rows, ascending */
+    const uint16_t *sections;     /* indices in facet_section_rows, ascending */
 };
 extern const struct facet_item facet_items[];
 extern const size_t facet_item_count;
@@ -54,6 +57,16 @@ struct facet_unit_insn {
     uint16_t line;
 };
 extern const struct facet_unit_insn facet_unit_insns[];
+
+/* A part of numeric.md or of a semantics page, from its heading to the next. */
+struct facet_section_row {
+    const char *name; /* "rt-semantics.md 8" */
+    const char *title;
+    const char *text; /* Markdown */
+    const char *file;
+    uint16_t line;
+};
+extern const struct facet_section_row facet_section_rows[];
 
 struct facet_document_row {
     const char *name; /* as requirement rows cite it */

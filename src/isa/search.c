@@ -39,6 +39,9 @@ static const char *longer_text(const struct facet_item *item)
     if (item->kind == FACET_ITEM_REQUIREMENT) {
         return facet_requirement_rows[item->row].observable;
     }
+    if (item->kind == FACET_ITEM_SECTION) {
+        return facet_section_rows[item->row].text;
+    }
     if (item->kind == FACET_ITEM_MEMBER) {
         return facet_layout_rows[item->row].members[item->part].cells.legal;
     }

@@ -139,6 +139,9 @@ TEST(shared_names, "")
     check_has("fast", FACET_ITEM_ANY, "plain, fast   word of the glossary\n");
     check_has("xphmg_rt", FACET_ITEM_ANY, "XPHMG_RT 0.1.1   document (source)\n");
     check_has("xphmg_rt", FACET_ITEM_ANY, "XPHMG_RT   xphmg: ray tracing\n");
+    check_has("result writeback", FACET_ITEM_ANY, "rt-semantics.md 9   section, spec/");
+    check_has("RT-Semantics 9", FACET_ITEM_ANY, "rt-semantics.md 9   section, spec/");
+    check_has("rt.tri", FACET_ITEM_ANY, "Pages\n  rt-semantics.md 6    Lanes and operands");
 }
 
 TEST(gfx12_instruction_cards, "")

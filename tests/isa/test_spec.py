@@ -31,7 +31,8 @@ def a_card_of_each_kind():
                        ("GFX.SHADE.nc", "23:22"), ("BVHNode4", "child_flags"), ("TextureDesc", "pitch"), ("XPHMG_RT_DESC", "rayq_desc"),
                        ("MEMCTL", "XPHMG_MEMCTL   xphmg structure, 24 bytes"), ("MEMCTL.tier", "R-XM-08"),
                        ("box node", "internal_child_offset"), ("GFX12_BOX_CHILD.max_z", "23:12"),
-                       ("image_bvh8_intersect_ray", "vdata[39:32]"), ("PACK_HINT", "rt.bbox")):
+                       ("image_bvh8_intersect_ray", "vdata[39:32]"), ("rt-semantics 8", "RT.TRI"), ("numeric.md 14", "0x7D0"),
+                       ("rt.tri", "rt-semantics.md 8"), ("PACK_HINT", "rt.bbox")):
         code, out, err = spec(name)
         check_eq((code, err), (0, ""), name)
         check(part in out, "%s shows no %r" % (name, part))
@@ -54,8 +55,8 @@ def unknown_names_are_bad_input():
         check(err.startswith("facet spec: "), err)
 
 
-KINDS = ["instructions", "aliases", "csrs", "fields", "structures", "members", "requirements", "resolutions", "words",
-         "documents", "extensions"]
+KINDS = ["instructions", "aliases", "csrs", "fields", "structures", "members", "requirements", "resolutions", "sections",
+         "words", "documents", "extensions"]
 
 
 @case()
@@ -116,6 +117,11 @@ def names_of_the_contract():
     for path in glob.glob(os.path.join(SOURCE, "spec", "resolutions-*.md")):
         with open(path, encoding="utf-8") as file:
             yield from re.findall(r"^### (R-[A-Z0-9]+-\d+)", file.read(), re.M)
+    for path in glob.glob(os.path.join(SOURCE, "spec", "*.md")):
+        if re.search(r"numeric|semantics", path):
+            with open(path, encoding="utf-8") as file:
+                for number in re.findall(r"^##+ (\d+(?:\.\d+)*)\.? ", file.read(), re.M):
+                    yield "%s %s" % (os.path.basename(path), number)
     for row in table("documents.tsv"):
         yield row["document"]
         yield row["title"]
