@@ -132,6 +132,9 @@ def emit_entry(e, overrides, out):
     out.append("- *Text:* %s" % plain(e.parts["Sources in conflict"]))
     out.append("- *Suggested:* %s" % plain(e.parts["Decision"] if own == "-" else own))
     out.append("- *Reason:* %s" % plain(e.parts["Why"]))
+    for label in e.parts:
+        if label not in LABELS:
+            out.append("- *%s:* %s" % (label, plain(e.parts[label])))
     if e.held_by:
         out.append("- *Held by:* %s" % " ".join(e.held_by))
     if "Replaces" in e.parts:
@@ -151,9 +154,8 @@ def make_page(spec):
             spec.say("errata.tsv", n, "%s is no resolution" % r["id"])
     for e in entries:
         missing = [label for label in LABELS[:3] if label not in e.parts]
-        unknown = [label for label in e.parts if label not in LABELS]
-        if missing or unknown:
-            spec.say("resolutions", 1, "%s: lines %s missing, %s unknown" % (e.id, missing or "none", unknown or "none"))
+        if missing:
+            spec.say("resolutions", 1, "%s: no line *%s*" % (e.id, "*, *".join(missing)))
     known_numbers = {d: [s.split(" ")[0] for s in sections] for d, sections in known.items()}
     for r in overrides.values():
         entry = next(e for e in entries if e.id == r["id"])
