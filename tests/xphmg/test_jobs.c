@@ -265,8 +265,15 @@ TEST(errors_come_with_the_completion, "XM-156 RT-083 RT-277 XM-102")
 
 TEST(a_queue_completes_in_order, "XM-157 XM-148 RT-270 RT-271 RT-272")
 {
-    /* five jobs of one ray each, then wait for the last alone; a6 = its ticket */
-    static const char text[] = PREAMBLE "li s2, 5\n"
+    /* Copies from place to place, each of which needs the one before; five jobs of RT, then a wait
+     * for the last alone; a6 = its ticket. */
+    static const char text[] = PREAMBLE "xlds.cpy a5, a6, a7, async=1\n"
+                                        "xlds.cpy s1, a5, a7, async=1\n"
+                                        "addi t1, s0, 0x348\n"
+                                        "xlds.cpy t1, s1, a7, async=1\n"
+                                        "xlds.bar WG\n" /* the last one reads the LDS */
+                                        "ld s5, 0x348(s0)\n"
+                                        "li s2, 5\n"
                                         "1: lwu t0, 0x104(s0)\n"
                                         "xsubmit.rt a6, s0\n"
                                         "xsubmit.mtx a2, a0\n"
@@ -284,6 +291,7 @@ TEST(a_queue_completes_in_order, "XM-157 XM-148 RT-270 RT-271 RT-272")
         CHECK_EQ(reg(machine, 0, "a6"), UINT64_C(1) << 56 | 5);
         CHECK_EQ(reg(machine, 0, "s3"), 3);
         CHECK_EQ(reg(machine, 0, "s4") & BUSY, 0);
+        CHECK_EQ(reg(machine, 0, "s5"), WORDS);
         for (unsigned i = 0; i < 3; i++) {
             CHECK_EQ(peek(machine, DATA + HITS + 32 * i, 8), 0x500 + i);
         }
