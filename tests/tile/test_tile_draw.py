@@ -171,6 +171,21 @@ def kernels_signals_and_answers():
 
 
 @case()
+def kernels_include_what_lies_beside_the_list():
+    with open(path("color.inc"), "w") as file:
+        file.write("MOVI s4, 0x00c0ffee\n")
+    kernel = {"code": ["CSRR s1, arg_base", "LW s2, 0(s1)", '.include "color.inc"', "SW s4, 0(s2)", "EXIT"]}
+    commands = [{"command": "DISPATCH", "descriptor": {"pc": "kernel", "grid": [1, 1], "arg_base": "args", "arg_size": 4}}]
+    done = draw(commands, buffers={"frame": {"size": 256}, "args": {"u32": ["frame"]}, "kernel": kernel})
+    check_eq(done.returncode, 0, done.stdout + done.stderr)
+    check_eq(pixels()[0][0], (0xC0, 0xFF, 0xEE))
+    kernel["code"][2] = '.include "../color.inc"'
+    done = draw(commands, buffers={"frame": {"size": 256}, "args": {"u32": ["frame"]}, "kernel": kernel})
+    check_eq(done.returncode, 2)
+    check("a path below the source's folder" in done.stderr, done.stderr)
+
+
+@case()
 def faults_are_told():
     kernel = {"code": ["LW s1, 0(s0)", "EXIT"]}
     commands = [{"command": "DISPATCH", "flags": ["EMIT"], "descriptor": {"pc": "kernel", "grid": [1, 1]}},
