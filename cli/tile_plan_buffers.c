@@ -231,7 +231,7 @@ static bool read_code(struct tile_planner *p,
                                         .has_base = true,
                                         .base = address,
                                         .include_folders = folders,
-                                        .include_count = 1};
+                                        .include_count = p->folder != NULL};
     struct facet_asm_result result;
     struct facet_error inner = {0};
     uint64_t base = 0;
