@@ -33,10 +33,10 @@ struct facet_asm_options {
     size_t define_count;
     const char *const *include_folders; /* where .include looks, in this order */
     size_t include_count;               /* 0 forbids it */
-    unsigned max_errors;        /* 0: 20 */
-    uint64_t max_bytes;         /* of all sections together; 0: 256 MiB */
-    uint64_t max_expansion;     /* statements out of .rept and .macro; 0: 16 million */
-    bool listing;               /* fill facet_asm_result.spans */
+    unsigned max_errors;                /* 0: 20 */
+    uint64_t max_bytes;                 /* of all sections together; 0: 256 MiB */
+    uint64_t max_expansion;             /* statements out of .rept and .macro; 0: 16 million */
+    bool listing;                       /* fill facet_asm_result.spans */
 };
 
 struct facet_asm_result {
