@@ -24,7 +24,7 @@ struct cli_option {
     const char *help;     /* one sentence */
 };
 
-#define CLI_MAX_OPTIONS 32
+#define CLI_MAX_OPTIONS 64
 #define CLI_MAX_VALUES 256 /* option arguments on one command line */
 
 struct cli_args {

@@ -375,6 +375,10 @@ cli_parse_args(const struct cli_command *command, char **words, int count, struc
     memset(args, 0, sizeof *args);
     args->command = command;
     args->positional = words;
+    if (own_count(command) > CLI_MAX_OPTIONS) { /* groups of options added up */
+        (void)cli_bad(args, "internal: more than %d options", CLI_MAX_OPTIONS);
+        return CLI_PARSE_FAILED;
+    }
     for (int next = 0; next < count;) {
         char *word = words[next++];
         enum cli_parse result = CLI_PARSED;

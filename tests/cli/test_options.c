@@ -291,3 +291,18 @@ TEST(the_nearest_name_is_near, "")
     cli_nearest_try(&best, "x", "as");
     CHECK(best.name == NULL);
 }
+
+/* Groups of options that commands share may add up to more than there is room for. */
+TEST(a_command_with_too_many_options_is_refused, "")
+{
+    struct cli_option many[CLI_MAX_OPTIONS + 2] = {{NULL, 0, NULL, NULL}};
+    struct cli_command command = plain;
+
+    for (int i = 0; i < CLI_MAX_OPTIONS; i++) {
+        many[i] = (struct cli_option){"same", 0, NULL, "one of many"};
+    }
+    command.options = many;
+    CHECK(parse(&command, "x.s")->result == CLI_PARSED);
+    many[CLI_MAX_OPTIONS] = many[0];
+    check_refused(&command, "x.s", "more than 64 options");
+}
