@@ -224,6 +224,17 @@ def refused(words, *arguments, **named):
     return run
 
 
+@case()
+def numbers_by_name():
+    """A number whose row names a value takes the name: state_id "current", not a slot that was never loaded."""
+    for state, code in (("current", 0), (0, 0), (0xFFFF, 0), (3, 1)):
+        done = draw([RSTATE, {"command": "RRECT", "descriptor": {"state_id": state, "wh": [1, 1], "color": "#ffffff"}}])
+        check_eq(done.returncode, code, done.stderr)
+    done = draw([RSTATE, {"command": "RRECT", "descriptor": {"state_id": "last"}}])
+    check_eq(done.returncode, 2, done.stdout)
+    check("state_id: expected a number from 0 to 65535" in done.stderr, done.stderr)
+
+
 BIG = {"frame": {"size": 256}, "big": {"size": 65536}}
 for _n, (_words, _commands, _named) in enumerate([
         ("commands[0].command: expected one of: NOP", [{"command": "DRAW"}], {}),
