@@ -500,10 +500,11 @@ TEST(scalar_programs_do_not_see_rsv_state, "RSV-001 RSV-101")
 /* ---- windows ----------------------------------------------------------------------------------
  */
 
-TEST(windows_start_at_the_fields_and_wrap, "RSV-011 RSV-015 RSV-017 RSV-018 RSV-148")
+TEST(windows_start_at_the_fields_and_wrap, "")
 {
     struct guest *g = guest_make("full");
 
+    harness_row("RSV-011 RSV-015");
     number_registers(g, 0x100);
     guest_ok(g, "svsetvl x0, 3\n svon.one\n add x30, x10, x20\n");
     CHECK_EQ(g->hart->x[30], 0x10A + 0x114);
@@ -511,10 +512,12 @@ TEST(windows_start_at_the_fields_and_wrap, "RSV-011 RSV-015 RSV-017 RSV-018 RSV-
     CHECK_EQ(g->hart->x[0], 0);
     CHECK_EQ(changed(g, 0x100), 3u << 30);
     number_registers(g, 0x100);
+    harness_row("RSV-017 RSV-148");
     guest_ok(g, "svsetvl x0, 4\n svon.one\n add x30, x30, x30\n"); /* x30 x31 none x1 */
     CHECK_EQ(changed(g, 0x100), 3u << 30 | 2);
     CHECK_EQ(g->hart->x[1], 0x202);
     number_registers(g, 0x100);
+    harness_row("RSV-018");
     guest_ok(g, "svon.one\n addi x5, x0, 7\n"); /* an x0 field is not windowed */
     CHECK_EQ(changed(g, 0x100), 0xFu << 5);
     CHECK_EQ(g->hart->x[8], 7);
@@ -522,6 +525,7 @@ TEST(windows_start_at_the_fields_and_wrap, "RSV-011 RSV-015 RSV-017 RSV-018 RSV-
     CHECK_EQ(changed(g, 0x100), 0xFu << 5);
     guest_ok(g, "svon.one\n sub x20, x0, x5\n");
     CHECK_EQ(g->hart->x[23], (uint64_t)-7);
+    harness_row("RSV-017");
     /* ... but with V = 1 a base of x0 is a window. */
     guest_csrw(g, FACET_CSR_SVSRCA, 1ull << 63 | 0x100);
     number_registers(g, 0x100);
@@ -531,7 +535,7 @@ TEST(windows_start_at_the_fields_and_wrap, "RSV-011 RSV-015 RSV-017 RSV-018 RSV-
     guest_free(g);
 }
 
-TEST(window_registers_give_base_and_stride, "RSV-012 RSV-014 RSV-016 RSV-058 RSV-094")
+TEST(window_registers_give_base_and_stride, "")
 {
     struct guest *g = guest_make("full");
 
@@ -540,10 +544,12 @@ TEST(window_registers_give_base_and_stride, "RSV-012 RSV-014 RSV-016 RSV-058 RSV
     guest_csrw(g, FACET_CSR_SVSRCA, 1ull << 63 | 0xFF00 | 31); /* x31, x30, ... */
     number_registers(g, 0x100);
     guest_ok(g, "svsetvl x0, 8\n svon.one\n sub x1, x2, x3\n");
-    CHECK_EQ(changed(g, 0x100), 0x55550000u);
+    CHECK_ID("RSV-014 RSV-016", changed(g, 0x100) == 0x55550000u);
+    harness_row("RSV-012 RSV-014");
     for (unsigned i = 0; i < 8; i++) {
         CHECK_EQ(g->hart->x[16 + 2 * i], 24 - i);
     }
+    harness_row("RSV-058 RSV-094");
     /* A CSR write inside a block acts on later instructions. */
     number_registers(g, 0x100);
     g->hart->x[1] = 1ull << 63 | 1 << 8 | 10;
@@ -554,7 +560,7 @@ TEST(window_registers_give_base_and_stride, "RSV-012 RSV-014 RSV-016 RSV-058 RSV
     guest_free(g);
 }
 
-TEST(steps_of_svp_one_vlstep_replace_strides, "RSV-072 RSV-073 RSV-074 RSV-075 RSV-088")
+TEST(steps_of_svp_one_vlstep_replace_strides, "")
 {
     static const unsigned steps[] = {0, 1, 2, 4};
     struct guest *g = guest_make("full");
@@ -562,6 +568,7 @@ TEST(steps_of_svp_one_vlstep_replace_strides, "RSV-072 RSV-073 RSV-074 RSV-075 R
     guest_csrw(g, FACET_CSR_SVSRCA, 1ull << 63 | 3 << 8 | 1);
     for (unsigned s = 0; s < 4; s++) {
         for (unsigned d = 0; d < 4; d++) {
+            static const char *const ids[] = {"RSV-072", "RSV-073", "RSV-074", "RSV-075"};
             uint32_t expected = 0;
 
             number_registers(g, 0x100);
@@ -569,11 +576,13 @@ TEST(steps_of_svp_one_vlstep_replace_strides, "RSV-072 RSV-073 RSV-074 RSV-075 R
             for (unsigned i = 0; i < 3; i++) {
                 expected |= 1u << (16 + i * steps[d]);
             }
-            CHECK_EQ(changed(g, 0x100), expected);
-            CHECK_EQ(g->hart->x[16 + 2 * steps[d]], 0x101 + 2 * steps[s] + 1); /* base x1 */
-            CHECK_EQ(state(g) & FACET_SVSTATE_STEPV, 0);
+            CHECK_ID(ids[d], changed(g, 0x100) == expected);
+            CHECK_ID(ids[s], /* base x1 */
+                     g->hart->x[16 + 2 * steps[d]] == 0x101 + 2 * steps[s] + 1);
+            CHECK_ID("RSV-088", (state(g) & FACET_SVSTATE_STEPV) == 0);
         }
     }
+    harness_row("RSV-088");
     number_registers(g, 0x100); /* afterwards strides count again, with the VL that was set */
     guest_ok(g, "svon.one\n addi x16, x9, 0\n");
     CHECK_EQ(changed(g, 0x100), 7u << 16);
@@ -638,8 +647,7 @@ static void see_access(void *context, const struct facet_memory_event *event)
     accesses++;
 }
 
-TEST(masked_lanes_read_nothing_access_nothing_and_cannot_fault,
-     "RSV-023 RSV-024 RSV-025 RSV-026 RSV-107 RSV-121 RSV-122")
+TEST(masked_lanes_read_nothing_access_nothing_and_cannot_fault, "")
 {
     static const char *const texts[] = {"ld x20, 0(x10)",
                                         "sd x20, 0(x10)",
@@ -660,9 +668,11 @@ TEST(masked_lanes_read_nothing_access_nothing_and_cannot_fault,
         guest_observe(g, &observer);
         guest_ok(g, "svsetvl x0, 4\n svon.one\n %s\n", texts[i]);
         guest_observe(g, NULL);
+        harness_row("RSV-023 RSV-026 RSV-107");
         CHECK_MSG(accesses == (i == 2 ? 2 : 1), "%s: %u accesses", texts[i], accesses);
-        CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI), 0);
+        CHECK_ID("RSV-121 RSV-122", guest_csr(g, FACET_CSR_SVFAULTI) == 0);
     }
+    harness_row("RSV-122");
     /* Lane 0 masked and bad, lane 2 bad: lane 2 is reported. */
     set_bank(g, 1, 0xE);
     g->hart->x[10] = g->hart->x[12] = BAD;
@@ -675,7 +685,7 @@ TEST(masked_lanes_read_nothing_access_nothing_and_cannot_fault,
     g->hart->f[2] = g->hart->f[3] = 0xFFFFFFFFBF800000; /* -1 */
     g->hart->f[2] = 0xFFFFFFFF3F800000;
     guest_ok(g, "svsetvl x0, 2\n svon.one\n fsqrt.s f10, f2\n");
-    CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST), 0);
+    CHECK_ID("RSV-024 RSV-025", guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST) == 0);
     CHECK_EQ(g->hart->f[10], 0xFFFFFFFF3F800000);
     guest_free(g);
 }
@@ -695,8 +705,7 @@ TEST(an_all_masked_instruction_still_spends_its_one_shot, "RSV-097")
 /* ---- faults and traps -------------------------------------------------------------------------
  */
 
-TEST(the_lowest_faulting_lane_is_reported_and_nothing_is_written,
-     "RSV-036 RSV-055 RSV-109 RSV-110 RSV-112 RSV-120")
+TEST(the_lowest_faulting_lane_is_reported_and_nothing_is_written, "")
 {
     struct guest *g = guest_make("full");
 
@@ -705,19 +714,22 @@ TEST(the_lowest_faulting_lane_is_reported_and_nothing_is_written,
         g->hart->x[10 + i] = i == 1 || i == 3 ? BAD + i : GUEST_DATA + 8 * i;
         guest_store(g, GUEST_DATA + 8 * i, 8, 0x5555);
     }
+    harness_row("RSV-110");
     CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_FAULT, "svsetvl x0, 4\n svon.one\n lw x20, 4(x10)\n"),
              BAD + 5);
     CHECK_EQ(g->epc, 8); /* the load, not its prefix */
-    CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI), 1ull << 63 | 5 << 16 | 1);
-    CHECK_EQ(changed(g, 0x100) & ~(0xFu << 10), 0);
+    CHECK_ID("RSV-055 RSV-109", guest_csr(g, FACET_CSR_SVFAULTI) == (1ull << 63 | 5 << 16 | 1));
+    CHECK_ID("RSV-112", (changed(g, 0x100) & ~(0xFu << 10)) == 0);
     CHECK_EQ(guest_traps(g, FACET_CAUSE_STORE_FAULT, "svon.one\n sw x20, 0(x10)\n"), BAD + 1);
     CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI), 1ull << 63 | 7 << 16 | 1);
-    CHECK_EQ(guest_load(g, GUEST_DATA, 8), 0x5555); /* not even lane 0 */
-    g->hart->x[11] = GUEST_DATA + 2;                /* an AMO lane that is misaligned */
+    CHECK_ID("RSV-112", guest_load(g, GUEST_DATA, 8) == 0x5555); /* not even lane 0 */
+    harness_row("RSV-120");
+    g->hart->x[11] = GUEST_DATA + 2; /* an AMO lane that is misaligned */
     CHECK_EQ(guest_traps(g, FACET_CAUSE_STORE_MISALIGNED, "svon.one\n amoswap.w x20, x1, (x10)\n"),
              GUEST_DATA + 2);
     CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI), 1ull << 63 | 6 << 16 | 1);
     CHECK_EQ(guest_load(g, GUEST_DATA, 8), 0x5555);
+    harness_row("RSV-036");
     /* Addresses are the lane's own register plus the immediate; scalar misaligned loads work. */
     g->hart->x[10] = GUEST_DATA + 1;
     g->hart->x[11] = GUEST_DATA + 16;

@@ -298,25 +298,41 @@ TEST(masked_lanes_read_nothing, "RT-245")
     }
 }
 
-TEST(bank_zero_runs_every_lane, "RT-004 RT-132 RT-142 RT-143 RT-194")
+TEST(bank_zero_runs_every_lane, "")
 {
     struct guest *g = x13();
 
     g->hart->units.pmask.bank[1] = 0;
     guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.bbox x12, x10\n");
+    harness_row("RT-004");
     CHECK_EQ(g->hart->x[13], 1);
     CHECK_EQ(g->hart->x[17], 0x4600);
     CHECK_EQ(g->hart->x[21], 0x4900);
-    CHECK_EQ(g->hart->units.pmask.bank[1] | g->hart->units.pmask.bank[2], 0);
+    CHECK_ID("RT-194", (g->hart->units.pmask.bank[1] | g->hart->units.pmask.bank[2]) == 0);
     CHECK_EQ(boxes(g), 3);
-    /* Scalar, child FIRST. PBANK does not act. */
+    harness_row("RT-132"); /* scalar, child FIRST; PBANK does not act */
     set_bank(g, 1, 0);
     guest_csrw(g, 0x82A, TILE | 1);
     guest_ok(g, "rt.bbox x12, x10\n");
     CHECK_EQ(g->hart->x[12], 1);
     CHECK_EQ(g->hart->x[13], 0x4600);
     CHECK_EQ(g->hart->x[14], 0x4900);
-    CHECK_EQ(g->hart->units.pmask.p0, 1);
+    CHECK_ID("RT-194", g->hart->units.pmask.p0 == 1);
+    harness_row("RT-143"); /* the same tile elsewhere, its children in another order */
+    CHECK_EQ(facet_mem_poke(g->mem, TILE + 64, x13_tile + 12, 12).fault, FACET_MEM_OK);
+    guest_store(g, TILE + 124, 4, 0x55);
+    guest_csrw(g, 0x82A, TILE + 64);
+    guest_ok(g, "rt.bbox x12, x10\n");
+    CHECK_EQ(g->hart->x[13], 0x4600);
+    guest_csrw(g, 0x82A, TILE);
+    guest_ok(g, "rt.bbox x12, x10\n");
+    CHECK_EQ(g->hart->x[13], 0x4200);
+    harness_row("RT-142"); /* another ray, which looks away */
+    CHECK_EQ(facet_mem_poke(g->mem, RAY + 0x40, x13_ray, sizeof x13_ray).fault, FACET_MEM_OK);
+    guest_store(g, RAY + 0x40 + 10, 2, 0xBC00);
+    g->hart->x[10] = RAY + 0x40;
+    guest_ok(g, "rt.bbox x12, x10\n");
+    CHECK_EQ(g->hart->x[12], 0);
     guest_free(g);
 }
 
@@ -400,7 +416,7 @@ TEST(packed_registers, "RT-036 RT-138 RT-157 RT-239")
 /* ---- which ray meets what ----------------------------------------------------------------------
  */
 
-TEST(triangles_of_a_range, "RT-101 RT-102 RT-103 RT-104 RT-161 RT-167")
+TEST(triangles_of_a_range, "")
 {
     struct guest *g = plain();
     uint32_t away[9];
@@ -413,9 +429,10 @@ TEST(triangles_of_a_range, "RT-101 RT-102 RT-103 RT-104 RT-161 RT-167")
     guest_store(g, RANGE + 4, 4, 2);
     set_bank(g, 1, 0xF);
     guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.tri x0, x10\n");
+    harness_row("RT-101 RT-104 RT-167");
     CHECK_EQ(g->hart->units.pmask.bank[1], 2); /* triangles 1 and 2; then beyond the range */
-    CHECK_EQ(triangles(g), 2);
-    /* Beyond the range nothing is read. */
+    CHECK_ID("RT-102", triangles(g) == 2);
+    harness_row("RT-102 RT-103"); /* beyond the range nothing is read */
     guest_store(g, RANGE + 8, 8, END - 36);
     guest_store(g, RANGE, 4, 0);
     guest_store(g, RANGE + 4, 4, 1);
@@ -424,12 +441,22 @@ TEST(triangles_of_a_range, "RT-101 RT-102 RT-103 RT-104 RT-161 RT-167")
     guest_ok(g, "svp.one.vlstep 4, 0, 1\n rt.tri x0, x10\n");
     CHECK_EQ(g->hart->units.pmask.bank[1], 1);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_XMEM_EVENTS), 0);
+    harness_row("RT-161"); /* another range, of a triangle that is missed */
+    guest_store(g, RANGE + 16, 8, UINT64_C(1) << 32 | 1);
+    guest_store(g, RANGE + 24, 8, VERTICES);
+    guest_ok(g, "rt.tri x12, x10\n");
+    CHECK_EQ(g->hart->x[12], 1);
+    guest_csrw(g, 0x82B, RANGE + 16);
+    guest_ok(g, "rt.tri x12, x10\n");
+    CHECK_EQ(g->hart->x[12], 0);
+    harness_row("RT-101");
     /* FIRST, and index arithmetic modulo 2^32. */
     guest_store(g, RANGE, 4, 0xFFFFFFFE);
     guest_store(g, RANGE + 4, 4, 3);
     guest_csrw(g, 0x82B, RANGE | 2);
     guest_ok(g, "rt.tri x12, x10\n");
     CHECK_EQ(g->hart->x[12], 1);
+    harness_row("RT-167");
     /* Several rays against one triangle: a window with an increment. */
     guest_csrw(g, 0x82B, RANGE | 2);
     g->hart->x[10] = RAY;
@@ -609,7 +636,7 @@ TEST(bytes_behind_the_record_do_not_matter, "RT-109 RT-185")
     guest_free(g);
 }
 
-TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT-227")
+TEST(a_lane_fault_writes_nothing_or_cuts, "")
 {
     struct guest *g = plain();
     struct facet_hart *h = g->hart;
@@ -622,6 +649,7 @@ TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT
     for (unsigned i = 1; i < 16; i++) {
         h->x[i] = 0x77;
     }
+    harness_row("RT-198");
     CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_FAULT, "svp.one.vlstep 4, 1, 1\n rt.tri x1, x20, 4\n"),
              BAD);
     CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI), UINT64_C(1) << 63 | 5 << 16 | 2);
@@ -631,6 +659,7 @@ TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT
     CHECK_EQ(h->units.pmask.bank[1], 0xF);
     CHECK_EQ(triangles(g), 0);
     guest_csrw(g, FACET_CSR_SVSTATE, 1 << 10);
+    harness_row("RT-227");
     /* FOF: lanes 0 and 1 are done, 2 and 3 keep everything, ZMODE or not. */
     guest_csrw(g, FACET_CSR_CAP_XMEM_SVMSCL, FACET_CAP_XMEM_SVMSCL_FOF);
     set_mode(g, MODE_FP32 | 8);
@@ -657,11 +686,13 @@ TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT
     CHECK_EQ(h->x[7], 0x77);
     CHECK_EQ(h->x[13], 0x3E800000);
     CHECK_EQ(h->x[15], 0x77);
+    harness_row("RT-152 RT-190 RT-197 RT-227");
     set_bank(g, 1, 0xB); /* the bad lane is masked: no fault, VALID is cleared */
     guest_ok(g, "svp.one.vlstep 4, 1, 1\n rt.tri x1, x20, 4\n");
     CHECK_EQ(guest_csr(g, FACET_CSR_SVFAULTI) >> 63, 0);
     CHECK_EQ(h->x[3], 0);
     CHECK_EQ(h->x[4], 0x8000340034004000);
+    harness_row("RT-191");
     /* A masked lane with a signaling NaN: no trap, no sticky. */
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, FACET_NV);
     put_words(g, RAY + 0x40, plain_ray, 8);
@@ -676,7 +707,7 @@ TEST(a_lane_fault_writes_nothing_or_cuts, "RT-152 RT-190 RT-191 RT-197 RT-198 RT
     guest_free(g);
 }
 
-TEST(numeric_traps, "RT-179 RT-215 RT-216 RT-217 RT-218 RT-253")
+TEST(numeric_traps, "")
 {
     struct guest *g = plain();
     struct facet_hart *h = g->hart;
@@ -684,6 +715,7 @@ TEST(numeric_traps, "RT-179 RT-215 RT-216 RT-217 RT-218 RT-253")
 
     h->x[12] = 0x77; /* the plain ray has zero components: DZ */
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, FACET_DZ);
+    harness_row("RT-179 RT-215");
     CHECK_EQ(guest_traps(g, FACET_CAUSE_NUMERIC, "rt.bbox x12, x10\n"), FACET_DZ);
     CHECK_EQ(h->x[12], 0x77);
     CHECK_EQ(h->units.pmask.p0, 0);
@@ -691,13 +723,16 @@ TEST(numeric_traps, "RT-179 RT-215 RT-216 RT-217 RT-218 RT-253")
     CHECK_EQ(boxes(g), 0);
     CHECK_EQ(last_ec(g), 0);
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_ST, 0x7F);
+    harness_row("RT-179 RT-216");
     guest_ok(g, "svon.fpctl rc=RNE, sae=1\n rt.bbox x12, x10\n");
     CHECK_EQ(h->x[12], 1);
-    CHECK_EQ(exc_st(g), FACET_DZ);
+    CHECK_ID("RT-217", exc_st(g) == FACET_DZ);
     CHECK_EQ(guest_csr(g, FACET_CSR_SVSTATE) & FACET_SVSTATE_FPC_V, 0);
-    CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_MODE), mode);
+    CHECK_ID("RT-253", guest_csr(g, FACET_CSR_CAP_PREC_MODE) == mode);
+    harness_row("RT-215");
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, 0);
     guest_ok(g, "rt.bbox x12, x10\n");
+    harness_row("RT-218");
     /* The lowest lane is reported. Lanes 0 and 2 see a ray without zero components. */
     guest_csrw(g, FACET_CSR_CAP_PREC_EXC_EN, FACET_DZ);
     put_words(g, RAY + 0x40, plain_ray, 8);
@@ -1042,7 +1077,7 @@ TEST(a_ray_comes_from_a_matrix_product, "MTX-077")
     guest_free(g);
 }
 
-TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284 RT-056 RT-057")
+TEST(every_epsilon_code_by_both_registers, "")
 {
     struct guest *g = plain();
     unsigned hits = 0;
@@ -1057,8 +1092,8 @@ TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284 RT-056 R
         guest_csrw(g, 0x827, code);
         guest_csrw(g, 0x820, 0);
         guest_ok(g, "rt.tri x12, x10, eps_ctl\n");
-        CHECK(memcmp(kept, &g->hart->x[12], sizeof kept) == 0);
-        CHECK_EQ(kept[0], code < 127);
+        CHECK_ID("RT-056 RT-284", memcmp(kept, &g->hart->x[12], sizeof kept) == 0);
+        CHECK_ID("RT-037 RT-057", kept[0] == (code < 127));
         hits += kept[0] != 0;
     }
     CHECK_EQ(hits, 127);
@@ -1073,6 +1108,7 @@ TEST(every_epsilon_code_by_both_registers, "RT-037 RT-158 RT-183 RT-284 RT-056 R
         for (int code = 0; code<256; code += code> 125 + 2 * m && code < 129 + 2 * m ? 1 : 3) {
             guest_csrw(g, 0x827, (uint64_t)code);
             guest_ok(g, "rt.tri x12, x10, eps_ctl\n");
+            harness_row(code == 0 ? "RT-183" : "RT-056 RT-057 RT-158");
             CHECK_MSG(g->hart->x[12] == (code == 0 || 2 * m > code - 127),
                       "det 2^%d, code %d",
                       2 * m,
@@ -1272,18 +1308,20 @@ TEST(flush_to_zero, "RT-079 RT-175 RT-205")
     guest_free(g);
 }
 
-TEST(the_state_at_the_boundary_counts, "RT-031 RT-171 RT-207 RT-250 RT-251 RT-252")
+TEST(the_state_at_the_boundary_counts, "")
 {
     struct guest *g = plain();
 
     /* Staged without APPLY0: FP32 still; with it the very next instruction sees FP16. */
     g->hart->x[5] = MODE_FP16;
     g->hart->x[6] = MODE_FP16 | FACET_CAP_PREC_MODE_APPLY0;
+    harness_row("RT-031 RT-250");
     guest_ok(g, "csrw 0x7d0, t0\n rt.bbox x12, x10\n");
     CHECK_EQ(g->hart->x[12], 1);
     CHECK_EQ(g->hart->x[13], ONE_F);
     CHECK_EQ(facet_mem_poke(g->mem, RAY, x13_ray, sizeof x13_ray).fault, FACET_MEM_OK);
     CHECK_EQ(facet_mem_poke(g->mem, TILE, x13_tile, sizeof x13_tile).fault, FACET_MEM_OK);
+    harness_row("RT-031 RT-251 RT-252");
     guest_ok(g, "csrw 0x7d0, t1\n rt.bbox x12, x10\n");
     CHECK_EQ(g->hart->x[12], 1);
     CHECK_EQ(g->hart->x[13], 0x4200);
@@ -1293,7 +1331,8 @@ TEST(the_state_at_the_boundary_counts, "RT-031 RT-171 RT-207 RT-250 RT-251 RT-25
     scene(g, plain_ray, plain_box, plain_triangle);
     guest_csrw(g, FACET_CSR_CAP_PREC_ALT, UINT64_C(1) << 30 | 2 << 26 | FACET_CAP_PREC_ALT_APPLY1);
     set_mode(g, MODE_FP32);
-    CHECK_EQ(stat_bits(g), FACET_UNSUP);
+    harness_row("RT-171");
+    CHECK_ID("RT-171 RT-207", stat_bits(g) == FACET_UNSUP);
     guest_ok(g, "rt.bbox x12, x10\n");
     CHECK_EQ(g->hart->x[13], ONE_F);
     guest_free(g);
