@@ -159,7 +159,7 @@ TEST(g2_fill_rule, "TILE-389")
     rig_close(&r);
 }
 
-TEST(g3_blend, "TILE-373 TILE-374 TILE-375 TILE-543")
+TEST(g3_blend, "")
 {
     struct rig r;
     uint32_t s[16];
@@ -170,22 +170,22 @@ TEST(g3_blend, "TILE-373 TILE-374 TILE-375 TILE-543")
     rig_load_rstate(&r, s);
     rig_word(&r, RIG_COLOR, 0xFFFF2010);
     rig_rrect(&r, 0, 0, 1, 1, 0x804080C0, 0);
-    CHECK_EQ(rig_pixel(&r, W, 0, 0), 0xFF9F5068);
+    CHECK_ID("TILE-374", rig_pixel(&r, W, 0, 0) == 0xFF9F5068);
     rig_word(&r, RIG_COLOR, 0xFFFF2010);
     s[7] = 2;
     rig_load_rstate(&r, s);
     rig_rrect(&r, 0, 0, 1, 1, 0x804080C0, 0);
-    CHECK_EQ(rig_pixel(&r, W, 0, 0), 0xFFFFA0D0);
+    CHECK_ID("TILE-375", rig_pixel(&r, W, 0, 0) == 0xFFFFA0D0);
     s[7] = 0;
     rig_load_rstate(&r, s);
     rig_rrect(&r, 0, 0, 1, 1, 0x804080C0, 0);
-    CHECK_EQ(rig_pixel(&r, W, 0, 0), 0x804080C0);
+    CHECK_ID("TILE-373", rig_pixel(&r, W, 0, 0) == 0x804080C0);
     /* as RGB565: the destination 0xFFFF2010 loses bits, so blend onto the nearest colour */
     s[2] = 0;
     rig_load_rstate(&r, s);
     rig_word(&r, RIG_COLOR, 0);
     rig_rrect(&r, 0, 0, 1, 1, 0xFF9F5068, 0);
-    CHECK_EQ(rig_read(&r, RIG_COLOR), 0x9A8D);
+    CHECK_ID("TILE-543", rig_read(&r, RIG_COLOR) == 0x9A8D);
     rig_close(&r);
 }
 

@@ -73,19 +73,25 @@ TEST(reset_state_is_all_zero, "PM-087 PM-088 PM-010")
     guest_free(g);
 }
 
-TEST(p0_takes_any_non_zero_value_as_true, "PM-010 PM-011 PM-034 PM-035 PM-036")
+TEST(p0_takes_any_non_zero_value_as_true, "")
 {
     struct guest *g = guest_make("full");
 
     for (unsigned bank = 1; bank < 4; bank++) {
         set_bank(g, bank, UINT64_C(0x1111111111111110) * bank);
     }
+    harness_row("PM-010 PM-035");
     CHECK_EQ(t0_after(g, "li t0, 5\n pmmov.to_p0 t0\n pmmov.p0 t0\n"), 1);
+    harness_row("PM-011");
     CHECK_EQ(t0_after(g, "li t1, 1\n bp.t 1f\n li t1, 2\n 1: mv t0, t1\n"), 1);
+    harness_row("PM-010 PM-035");
     CHECK_EQ(t0_after(g, "li t0, 1\n slli t0, t0, 63\n pmmov.to_p0 t0\n pmmov.p0 t0\n"), 1);
     CHECK_EQ(t0_after(g, "pmmov.to_p0 x0\n pmmov.p0 t0\n"), 0);
+    harness_row("PM-011");
     CHECK_EQ(t0_after(g, "li t1, 1\n bp.f 1f\n li t1, 2\n 1: mv t0, t1\n"), 1);
+    harness_row("PM-034");
     CHECK_EQ(t0_after(g, "pcmp.eq.u x0, x0\n pmmov.p0 t0\n"), 1);
+    harness_row("PM-036");
     for (unsigned bank = 1; bank < 4; bank++) {
         CHECK_EQ(get_bank(g, bank), UINT64_C(0x1111111111111110) * bank);
     }
@@ -124,24 +130,24 @@ TEST(banks_hold_64_bits_of_their_own, "PM-013 PM-015 PM-025 PM-082")
     guest_free(g);
 }
 
-TEST(halves_are_read_zero_extended_and_written_apart, "PM-037 PM-038 PM-039 PM-040")
+TEST(halves_are_read_zero_extended_and_written_apart, "")
 {
     struct guest *g = guest_make("full");
 
     set_bank(g, 1, UINT64_C(0x8000000180000001));
-    CHECK_EQ(t0_after(g, "pmlow.rd 1, t0\n"), UINT64_C(0x80000001));
+    CHECK_ID("PM-037", t0_after(g, "pmlow.rd 1, t0\n") == UINT64_C(0x80000001));
     set_bank(g, 1, UINT64_C(0x8000000200000001));
-    CHECK_EQ(t0_after(g, "pmhigh.rd 1, t0\n"), UINT64_C(0x80000002));
+    CHECK_ID("PM-038", t0_after(g, "pmhigh.rd 1, t0\n") == UINT64_C(0x80000002));
     set_bank(g, 1, UINT64_MAX);
     guest_ok(g, "pmlow.wr 1, x0\n");
-    CHECK_EQ(get_bank(g, 1), UINT64_C(0xFFFFFFFF00000000));
+    CHECK_ID("PM-039", get_bank(g, 1) == UINT64_C(0xFFFFFFFF00000000));
     set_bank(g, 1, 0);
     guest_ok(g, "li t0, 0x700000005\n pmhigh.wr 1, t0\n"); /* bits 63:32 of t0 do not count */
-    CHECK_EQ(get_bank(g, 1), UINT64_C(0x0000000500000000));
+    CHECK_ID("PM-040", get_bank(g, 1) == UINT64_C(0x0000000500000000));
     guest_free(g);
 }
 
-TEST(bank_zero_is_all_ones_below_vl, "PM-020 PM-021 PM-023 PM-041")
+TEST(bank_zero_is_all_ones_below_vl, "")
 {
     static const struct {
         unsigned vl;
@@ -158,10 +164,10 @@ TEST(bank_zero_is_all_ones_below_vl, "PM-020 PM-021 PM-023 PM-041")
 
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             set_vl(g, rows[i].vl);
-            CHECK_EQ(t0_after(g, "pmlow.rd 0, t0\n"), rows[i].low);
-            CHECK_EQ(t0_after(g, "pmhigh.rd 0, t0\n"), rows[i].high);
-            CHECK_EQ(t0_after(g, "pmany 0, t0\n"), 1);
-            CHECK_EQ(t0_after(g, "pmall 0, t0\n"), 1);
+            CHECK_ID("PM-021 PM-041", t0_after(g, "pmlow.rd 0, t0\n") == rows[i].low);
+            CHECK_ID("PM-021 PM-041", t0_after(g, "pmhigh.rd 0, t0\n") == rows[i].high);
+            CHECK_ID("PM-020", t0_after(g, "pmany 0, t0\n") == 1);
+            CHECK_ID("PM-023", t0_after(g, "pmall 0, t0\n") == 1);
             CHECK_EQ(t0_after(g, "pmnone 0, t0\n"), 0);
             CHECK_EQ(t0_after(g, "pmpopcnt 0, t0\n"), rows[i].vl);
         }
@@ -169,7 +175,7 @@ TEST(bank_zero_is_all_ones_below_vl, "PM-020 PM-021 PM-023 PM-041")
     }
 }
 
-TEST(writes_to_bank_zero_change_nothing, "PM-022 PM-024 PM-030 PM-033 PM-042 PM-050")
+TEST(writes_to_bank_zero_change_nothing, "")
 {
     static const char *const writers[] = {"pmclr 0\n",
                                           "pmset 0\n",
@@ -189,16 +195,17 @@ TEST(writes_to_bank_zero_change_nothing, "PM-022 PM-024 PM-030 PM-033 PM-042 PM-
         for (int p0 = 0; p0 < 2; p0++) {
             set_p0(g, p0);
             guest_ok(g, "li a0, -1\n%s", writers[i]);
+            harness_row(i == 0 ? "PM-030" : i == 1 ? "PM-033" : i < 5 ? "PM-022 PM-042" : "PM-050");
             CHECK_EQ(get_p0(g), p0);
             CHECK_EQ(get_bank(g, 0), UINT64_MAX);
-            CHECK_EQ(t0_after(g, "pmall 0, t0\n"), 1);
+            CHECK_ID("PM-024", t0_after(g, "pmall 0, t0\n") == 1);
             CHECK_EQ(get_bank(g, 1), 0xAA);
         }
     }
     guest_free(g);
 }
 
-TEST(pmclr_and_pmset_write_bank_and_p0, "PM-028 PM-029 PM-031 PM-032")
+TEST(pmclr_and_pmset_write_bank_and_p0, "")
 {
     struct guest *g = guest_make("full");
 
@@ -207,38 +214,55 @@ TEST(pmclr_and_pmset_write_bank_and_p0, "PM-028 PM-029 PM-031 PM-032")
         set_bank(g, bank, UINT64_MAX);
         set_p0(g, true);
         guest_ok(g, "pmclr %u\n", bank);
-        CHECK_EQ(get_p0(g), 0);
-        CHECK_EQ(get_bank(g, bank), 0);
+        CHECK_ID("PM-029", get_p0(g) == 0);
+        CHECK_ID("PM-028", get_bank(g, bank) == 0);
         guest_ok(g, "pmset %u\n", bank);
-        CHECK_EQ(get_p0(g), 1);
-        CHECK_EQ(get_bank(g, bank), 0xFF);
+        CHECK_ID("PM-032", get_p0(g) == 1);
+        CHECK_ID("PM-031", get_bank(g, bank) == 0xFF);
     }
     set_vl(g, 64);
     guest_ok(g, "pmset 2\n");
-    CHECK_EQ(get_bank(g, 2), UINT64_MAX);
+    CHECK_ID("PM-031", get_bank(g, 2) == UINT64_MAX);
     guest_free(g);
 }
 
 /* ---- algebra, reductions -----------------------------------------------------------------------
  */
 
-TEST(algebra_uses_all_64_bits_and_sets_p0, "PM-043 PM-044 PM-045 PM-046 PM-047 PM-048 PM-049")
+TEST(algebra_uses_all_64_bits_and_sets_p0, "")
 {
     static const struct {
         const char *text;
         uint64_t bank, operand, result;
+        const char *ids;
     } rows[] = {
-        {"pmnot 1\n", 0xF0, 0, UINT64_C(0xFFFFFFFFFFFFFF0F)},
-        {"pmnot 1\n", 0xF1, 0, UINT64_C(0xFFFFFFFFFFFFFF0E)},
-        {"pmand 1, a0\n", 0xFF, 0x0F, 0x0F},
-        {"pmand 1, a0\n", UINT64_MAX, UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000000)},
-        {"pmor 1, a0\n", 0xF0, 0x0F, 0xFF},
-        {"pmor 1, a0\n", 0, UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000000)},
-        {"pmor 1, a0\n", 0, 1, 1},
-        {"pmxor 1, a0\n", 0xFF, 0x0F, 0xF0},
-        {"pmxor 1, a0\n", 0xF0, UINT64_C(0x8000000000000001), UINT64_C(0x80000000000000F1)},
-        {"pmandn 1, a0\n", 0xFF, 0x0F, 0xF0},
-        {"pmandn 1, a0\n", UINT64_MAX, UINT64_C(0x7FFFFFFFFFFFFFFE), UINT64_C(0x8000000000000001)},
+        {"pmnot 1\n", 0xF0, 0, UINT64_C(0xFFFFFFFFFFFFFF0F), "PM-044"},
+        {"pmnot 1\n", 0xF1, 0, UINT64_C(0xFFFFFFFFFFFFFF0E), "PM-044"},
+        {"pmand 1, a0\n", 0xFF, 0x0F, 0x0F, "PM-045"},
+        {"pmand 1, a0\n",
+         UINT64_MAX,
+         UINT64_C(0x8000000000000000),
+         UINT64_C(0x8000000000000000),
+         "PM-045 PM-049"},
+        {"pmor 1, a0\n", 0xF0, 0x0F, 0xFF, "PM-046"},
+        {"pmor 1, a0\n",
+         0,
+         UINT64_C(0x8000000000000000),
+         UINT64_C(0x8000000000000000),
+         "PM-046 PM-049"},
+        {"pmor 1, a0\n", 0, 1, 1, "PM-046"},
+        {"pmxor 1, a0\n", 0xFF, 0x0F, 0xF0, "PM-047"},
+        {"pmxor 1, a0\n",
+         0xF0,
+         UINT64_C(0x8000000000000001),
+         UINT64_C(0x80000000000000F1),
+         "PM-047"},
+        {"pmandn 1, a0\n", 0xFF, 0x0F, 0xF0, "PM-048"},
+        {"pmandn 1, a0\n",
+         UINT64_MAX,
+         UINT64_C(0x7FFFFFFFFFFFFFFE),
+         UINT64_C(0x8000000000000001),
+         "PM-048"},
     };
     struct guest *g = guest_make("full");
 
@@ -247,13 +271,14 @@ TEST(algebra_uses_all_64_bits_and_sets_p0, "PM-043 PM-044 PM-045 PM-046 PM-047 P
         set_p0(g, (rows[i].result & 1) == 0); /* so that P0 has to change */
         g->hart->x[10] = rows[i].operand;
         guest_ok(g, "%s", rows[i].text);
-        CHECK_EQ(get_p0(g), rows[i].result & 1);
+        CHECK_ID("PM-043", get_p0(g) == (rows[i].result & 1));
+        harness_row(rows[i].ids);
         CHECK_EQ(get_bank(g, 1), rows[i].result);
     }
     guest_free(g);
 }
 
-TEST(reductions_look_only_below_vl, "PM-051 PM-052 PM-053 PM-054 PM-055")
+TEST(reductions_look_only_below_vl, "")
 {
     static const struct {
         uint64_t bank;
@@ -271,12 +296,12 @@ TEST(reductions_look_only_below_vl, "PM-051 PM-052 PM-053 PM-054 PM-055")
         set_bank(g, 1, rows[i].bank);
         set_p0(g, i & 1);
         guest_ok(g, "pmany 1, a0\n pmnone 1, a1\n pmall 1, a2\n pmpopcnt 1, a3\n");
-        CHECK_EQ(g->hart->x[10], rows[i].any);
-        CHECK_EQ(g->hart->x[11], rows[i].none);
-        CHECK_EQ(g->hart->x[12], rows[i].all);
-        CHECK_EQ(g->hart->x[13], rows[i].count);
-        CHECK_EQ(get_p0(g), i & 1);
-        CHECK_EQ(get_bank(g, 1), rows[i].bank);
+        CHECK_ID("PM-051", g->hart->x[10] == rows[i].any);
+        CHECK_ID("PM-052", g->hart->x[11] == rows[i].none);
+        CHECK_ID("PM-053", g->hart->x[12] == rows[i].all);
+        CHECK_ID("PM-054", g->hart->x[13] == rows[i].count);
+        CHECK_ID("PM-055", get_p0(g) == (i & 1));
+        CHECK_ID("PM-055", get_bank(g, 1) == rows[i].bank);
     }
     guest_free(g);
 }
