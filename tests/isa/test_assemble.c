@@ -78,14 +78,21 @@ TEST(written_values_that_are_not_field_values, "")
     check_same(XPHMG, "MTX.MUL a0, a1, vec_count=7", "mtx.mul a0, a1, vec_count=0b111");
 }
 
-TEST(symbols_of_operands, "XM-105 XM-106 XM-107 XM-108 XM-109 XM-110")
+TEST(symbols_of_operands, "")
 {
+    harness_row("XM-105");
     check_same(XPHMG, "xmem.ldg.w a0, (a1), L1_ONLY", "xmem.ldg.w a0, (a1), 1");
+    harness_row("XM-106");
     check_same(XPHMG, "xmem.ldg.w a0, (a1), L2_ONLY", "xmem.ldg.w a0, (a1), 2");
+    harness_row("XM-107");
     check_same(XPHMG, "xmem.ldg.w a0, (a1), LDS_PREF", "xmem.ldg.w a0, (a1), 4");
+    harness_row("XM-108");
     check_same(XPHMG, "xmem.ldg.w a0, (a1), NONTEMP", "xmem.ldg.w a0, (a1), 8");
+    harness_row("XM-109");
     check_same(XPHMG, "xmem.ldg.w a0, (a1), LOCK", "xmem.ldg.w a0, (a1), 16");
+    harness_row("XM-110");
     check_same(XPHMG, "xmem.stg.w a0, (a1), STREAM", "xmem.stg.w a0, (a1), 32");
+    harness_row("");
     check_same(XPHMG, "svon.fpctl RTZ", "svon.fpctl rc=1");
     check_same(XPHMG, "svon.fpctl rc=rmm, z=1", "svon.fpctl 4, 0, 1");
     check_same(XPHMG, "svon.fpctl 7", "svon.fpctl rc=7"); /* fits the field, traps when run */

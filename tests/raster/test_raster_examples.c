@@ -185,7 +185,7 @@ TEST(g3_blend, "")
     rig_load_rstate(&r, s);
     rig_word(&r, RIG_COLOR, 0);
     rig_rrect(&r, 0, 0, 1, 1, 0xFF9F5068, 0);
-    CHECK_ID("TILE-543", rig_read(&r, RIG_COLOR) == 0x9A8D);
+    CHECK_EQ(rig_read(&r, RIG_COLOR), 0x9A8D);
     rig_close(&r);
 }
 
@@ -303,7 +303,7 @@ TEST(g5_perspective, "TILE-382")
     rig_close(&r);
 }
 
-TEST(g6_light, "TILE-402 TILE-403 TILE-427 TILE-428 TILE-429 TILE-437 TILE-443")
+TEST(g6_light, "")
 {
     static const float p[3][4] = {{-1, -1, 0, 1}, {1, -1, 0, 1}, {-1, 1, 0, 1}};
     struct rig r;
@@ -331,6 +331,7 @@ TEST(g6_light, "TILE-402 TILE-403 TILE-427 TILE-428 TILE-429 TILE-437 TILE-443")
         rig_word(&r, at + 28, 0x12C8C8C8);
     }
     CHECK_EQ(rig_gdraw(&r, 3, 0, 0).code, 0);
+    harness_row("TILE-402");
     CHECK_EQ(rig_pixel(&r, W, 8, 48), 0x12000000 | 185 << 16 | 105 << 8 | 25);
     g[3] |= 64; /* SPEC */
     rig_load_gstate(&r, g);
@@ -338,6 +339,7 @@ TEST(g6_light, "TILE-402 TILE-403 TILE-427 TILE-428 TILE-429 TILE-437 TILE-443")
     param[14] = 0xFFFFFF;
     rig_load_gparam(&r, param);
     CHECK_EQ(rig_gdraw(&r, 3, 0, 0).code, 0);
+    harness_row("TILE-403");
     CHECK_EQ(rig_pixel(&r, W, 8, 48), 0x12000000 | 255 << 16 | 189 << 8 | 25);
     rig_close(&r);
 }

@@ -224,22 +224,28 @@ TEST(transforms, "")
     rig_close(&t.r);
 }
 
+/* A lit triangle: white light along z, no ambient, every normal the same. */
+static void lit_scene(struct scene *t, float x, float y, float z)
+{
+    t->g[1] = 32 | NORMAL | COLOR;
+    t->g[3] = 32;           /* LIGHT, */
+    t->g[23] = rig_bits(1); /* along z, */
+    t->g[24] = 0xFFFFFF;    /* white, without ambient */
+    triangle(&t->r, RIG_VERTICES, 32, 0, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        rig_float(&t->r, RIG_VERTICES + 32 * i + 16, x);
+        rig_float(&t->r, RIG_VERTICES + 32 * i + 20, y);
+        rig_float(&t->r, RIG_VERTICES + 32 * i + 24, z);
+        rig_word(&t->r, RIG_VERTICES + 32 * i + 28, 0xFFFFFFFF);
+    }
+}
+
 TEST(normals_are_turned_by_their_matrix, "TILE-401 TILE-426")
 {
     struct scene t;
 
     begin(&t);
-    t.g[1] = 32 | NORMAL | COLOR;
-    t.g[3] = 32;           /* LIGHT, */
-    t.g[23] = rig_bits(1); /* along z, */
-    t.g[24] = 0xFFFFFF;    /* white, without ambient */
-    triangle(&t.r, RIG_VERTICES, 32, 0, 0);
-    for (unsigned i = 0; i < 3; i++) {
-        rig_float(&t.r, RIG_VERTICES + 32 * i + 16, 0);
-        rig_float(&t.r, RIG_VERTICES + 32 * i + 20, 0);
-        rig_float(&t.r, RIG_VERTICES + 32 * i + 24, 1);
-        rig_word(&t.r, RIG_VERTICES + 32 * i + 28, 0xFFFFFFFF);
-    }
+    lit_scene(&t, 0, 0, 1);
     CHECK_EQ(draw_and_see(&t, 3, 0), 1);
     CHECK_EQ(pixel(&t, 0, 0), 0xFFFFFFFF);
     for (unsigned i = 0; i < 9; i++) { /* -1: away from the light */
@@ -248,6 +254,50 @@ TEST(normals_are_turned_by_their_matrix, "TILE-401 TILE-426")
     t.g[20] = rig_at(RIG_INDICES);
     CHECK_EQ(draw_and_see(&t, 3, 0), 1);
     CHECK_EQ(pixel(&t, 0, 0), 0xFF000000);
+    rig_close(&t.r);
+}
+
+TEST(light_fields, "")
+{
+    struct scene t;
+    uint32_t once, often;
+
+    begin(&t);
+    lit_scene(&t, 0, 0, 1);
+    harness_row("TILE-428");
+    t.g[24] = 0x804020;
+    CHECK_EQ(draw_and_see(&t, 3, 0), 1);
+    CHECK_EQ(pixel(&t, 0, 0), 0xFF804020);
+    harness_row("TILE-427");
+    t.g[23] = rig_bits(-1);
+    CHECK_EQ(draw_and_see(&t, 3, 0), 1);
+    CHECK_EQ(pixel(&t, 0, 0), 0xFF000000);
+    harness_row("TILE-429");
+    t.g[25] = 0x102030;
+    CHECK_EQ(draw_and_see(&t, 3, 0), 1);
+    CHECK_EQ(pixel(&t, 0, 0), 0xFF102030);
+    harness_row("TILE-443"); /* behind the position: turned round it sees the light */
+    lit_scene(&t, 0, 0, -1);
+    t.g[23] = rig_bits(-1);
+    t.g[25] = 0;
+    CHECK_EQ(draw_and_see(&t, 3, 0), 1);
+    CHECK_EQ(pixel(&t, 0, 0), 0xFFFFFFFF);
+    harness_row("TILE-437"); /* n.h = 0.8: itself, and next to nothing as its 32nd power */
+    lit_scene(&t, .6f, 0, .8f);
+    for (unsigned i = 0; i < 3; i++) { /* black: the highlight alone */
+        rig_word(&t.r, RIG_VERTICES + 32 * i + 28, 0xFF000000);
+    }
+    t.g[3] |= 64; /* SPEC */
+    t.p[14] = 0xFFFFFF;
+    t.p[13] = 1;
+    rig_load_gparam(&t.r, t.p);
+    CHECK_EQ(draw_and_see(&t, 3, 0), 1);
+    once = pixel(&t, 0, 0) & 0xFF;
+    t.p[13] = 32;
+    rig_load_gparam(&t.r, t.p);
+    (void)draw_and_see(&t, 3, 0);
+    often = pixel(&t, 0, 0) & 0xFF;
+    CHECK_MSG(once > 195 && once < 210 && often < 5, "%u and %u", once, often);
     rig_close(&t.r);
 }
 

@@ -119,6 +119,7 @@ TEST(graphics_instructions, "")
     CHECK_EQ(k.s[13], 2);
     CHECK_EQ(k.s[14], 3);
     CHECK_ID("TILE-415", k.s[15] == 0);
+    CHECK_ID("TILE-543", (kernel_csr(&k, 0, "hwinfo") >> 15 & 1) == 1);
     CHECK_EQ(k.s[16], 0);
     CHECK_EQ(k.s[17], 3); /* gfx_token */
     CHECK_EQ(k.status, 0);

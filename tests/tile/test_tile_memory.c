@@ -169,7 +169,7 @@ TEST(scalar_stores, "")
     CLOSE();
 }
 
-TEST(misaligned, "TILE-179 TILE-180 TILE-493 TILE-494 TILE-495")
+TEST(misaligned, "")
 {
     OPEN();
     for (unsigned i = 0; i < 64; i++) {
@@ -182,12 +182,14 @@ TEST(misaligned, "TILE-179 TILE-180 TILE-493 TILE-494 TILE-495")
 
         k.s[2] = DATA + 32 + offset;
         kernel_exec(&k, "LW s1, 0(s2)\nLHU s3, 0(s2)\nVLD.V v1, 0(s2)\nADDI s5, s0, 1");
+        harness_row("TILE-179 TILE-493");
         CHECK_EQ(k.s[1], b | (b + 1) << 8 | (b + 2) << 16 | (b + 3) << 24);
         CHECK_EQ(k.s[3], b | (b + 1) << 8);
-        CHECK_EQ(k.v[1].b[15], b + 15);
-        CHECK_EQ(k.status, offset % 16 != 0 ? ST_MISAL : 0);
-        CHECK_EQ(k.s[5], 1);
+        CHECK_ID("TILE-493", k.v[1].b[15] == b + 15);
+        CHECK_ID("TILE-180 TILE-494", k.status == (offset % 16 != 0 ? ST_MISAL : 0));
+        CHECK_ID("TILE-495", k.s[5] == 1);
     }
+    harness_row("TILE-180");
     k.s[2] = DATA + 2;
     k.s[1] = 5;
     k.config = 0x200; /* ALIGN_TRAP */
@@ -210,8 +212,8 @@ TEST(misaligned, "TILE-179 TILE-180 TILE-493 TILE-494 TILE-495")
     k.config = 0;
     k.s[2] = DATA + 1;
     kernel_exec(&k, "SW s1, 0(s2)\nCSRR s4, status\nCSRRW s0, status, s0\nCSRR s5, status");
-    CHECK_EQ(k.s[4], ST_MISAL);
-    CHECK_EQ(k.s[5], 0);
+    CHECK_ID("TILE-494", k.s[4] == ST_MISAL);
+    CHECK_ID("TILE-494", k.s[5] == 0);
     CLOSE();
 }
 

@@ -85,7 +85,7 @@ TEST(eight_comparisons_and_reverse, "")
     guest_free(g);
 }
 
-TEST(write_and_early_bits, "GFX-078 GFX-079 GFX-176 GFX-178 GFX-184 GFX-376 GFX-196")
+TEST(write_and_early_bits, "")
 {
     struct guest *g = gfx_make();
     struct watch w;
@@ -94,11 +94,16 @@ TEST(write_and_early_bits, "GFX-078 GFX-079 GFX-176 GFX-178 GFX-184 GFX-376 GFX-
     for (unsigned i = 0; i < 4; i++) {
         guest_csrw(g, FACET_CSR_GFXZCFG, (i & 1) << 3);
         CHECK_EQ(test_z(g, (i & 2) != 0 ? "w=1" : "w=0", QUARTER_F, HALF_F), 1);
-        CHECK_EQ(guest_load(g, DEPTH, 4), i == 3 ? QUARTER_F : HALF_F);
+        CHECK_ID(i == 3   ? "GFX-078 GFX-184"
+                 : i == 1 ? "GFX-176"
+                          : "GFX-078",
+                 guest_load(g, DEPTH, 4) == (i == 3 ? QUARTER_F : HALF_F));
     }
+    harness_row("GFX-184");
     CHECK_EQ(test_z(g, "w=1", 0x3F400000, HALF_F), 0); /* failed: not written */
     CHECK_EQ(guest_load(g, DEPTH, 4), HALF_F);
     /* early: e=1 with EARLY_EN=0 passes without a look, also outside and on bad memory */
+    harness_row("GFX-079 GFX-178");
     guest_csrw(g, FACET_CSR_GFXZCFG, 0x18);
     CHECK_EQ(test_z(g, "e=1, w=1", 0x3F400000, HALF_F), 0);
     guest_csrw(g, FACET_CSR_GFXZCFG, 0x08);
@@ -111,7 +116,7 @@ TEST(write_and_early_bits, "GFX-078 GFX-079 GFX-176 GFX-178 GFX-184 GFX-376 GFX-
     CHECK_EQ(w.reads + w.writes, 0);
     CHECK_EQ(raised(g), 0);
     set_cfg(g, EN);
-    /* ZWRITE obeys WRITE_EN and nothing else */
+    harness_row("GFX-196"); /* ZWRITE obeys WRITE_EN and nothing else */
     guest_csrw(g, FACET_CSR_GFXZBASE, DEPTH);
     for (unsigned cmp = 0; cmp < 8; cmp++) {
         guest_csrw(g, FACET_CSR_GFXZCFG, cmp | 8);
@@ -120,6 +125,7 @@ TEST(write_and_early_bits, "GFX-078 GFX-079 GFX-176 GFX-178 GFX-184 GFX-376 GFX-
         guest_ok(g, "GFX.ZWRITE x10\n");
         CHECK_EQ(guest_load(g, DEPTH, 4), fr(cmp));
     }
+    harness_row("GFX-376");
     guest_csrw(g, FACET_CSR_GFXZCFG, 0);
     set_cfg(g, EN | AMEM);
     g->hart->x[10] = BAD;
@@ -258,7 +264,7 @@ TEST(tiled_pixels_have_one_origin, "GFX-082")
     guest_free(g);
 }
 
-TEST(masks_and_banks, "GFX-179 GFX-180 GFX-186 GFX-310 GFX-278 GFX-332 GFX-185")
+TEST(masks_and_banks, "")
 {
     struct guest *g = gfx_make();
     struct facet_hart *h = g->hart;
@@ -273,7 +279,8 @@ TEST(masks_and_banks, "GFX-179 GFX-180 GFX-186 GFX-310 GFX-278 GFX-332 GFX-185")
             h->x[10] = QUARTER_F;
             h->x[11] = 0;
             guest_ok(g, "GFX.ZTEST x5, x10, pd=1, m=%u\n", m);
-            CHECK_EQ(h->x[5], m == 0 || old == 1);
+            CHECK_ID(m == 0 ? "GFX-179" : "GFX-180", h->x[5] == (m == 0 || old == 1));
+            harness_row("GFX-186 GFX-310");
             CHECK_EQ(h->units.pmask.bank[1], h->x[5] | 0xF0); /* bits from VL on stay */
             CHECK_EQ(h->units.pmask.p0, h->x[5]);
         }
@@ -304,7 +311,8 @@ TEST(masks_and_banks, "GFX-179 GFX-180 GFX-186 GFX-310 GFX-278 GFX-332 GFX-185")
                    7 | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | UINT64_C(1) << 10);
         guest_ok(g, "GFX.ZTEST x5, x10, w=1, pd=2\n");
         /* survivors among the active: 0 and 5 */
-        CHECK_EQ(h->x[5], zmode != 0 ? 0x21 : 0x21 | 0x0A);
+        harness_row("GFX-278 GFX-332");
+        CHECK_ID("GFX-185 GFX-332", h->x[5] == (zmode != 0 ? 0x21 : 0x21 | 0x0A));
         CHECK_EQ(h->units.pmask.bank[2],
                  UINT64_C(0xFF00000000000F00) | (zmode != 0 ? 0x21 : 0x21 | 0x0A));
         CHECK_EQ(h->units.pmask.p0, 1);
@@ -627,7 +635,7 @@ TEST(fences_retire_and_tell, "")
     guest_free(g);
 }
 
-TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
+TEST(fences_wait_for_copies_and_jobs, "")
 {
     struct guest *g = gfx_make();
     uint64_t from = GUEST_DATA + 0x20000, to = GUEST_DATA + 0x21000;
@@ -650,10 +658,17 @@ TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
              "xlds.cpy x20, x21, x22, async=1\n xlds.cpy x23, x24, x22, async=1\n GFX.ZWRITE x10\n"
              "GFX.FENCE 3, 2\n");
     for (unsigned i = 0; i < 32; i += 8) {
-        CHECK_EQ(guest_load(g, LDS + i, 8), UINT64_C(0x1111111111111111) * (i / 8 + 1));
-        CHECK_EQ(guest_load(g, to + i, 8), UINT64_C(0x1111111111111111) * (i / 8 + 5));
+        CHECK_ID("GFX-227",
+                 guest_load(g, LDS + i, 8) == UINT64_C(0x1111111111111111) * (i / 8 + 1));
+        CHECK_ID("GFX-229", guest_load(g, to + i, 8) == UINT64_C(0x1111111111111111) * (i / 8 + 5));
     }
     CHECK_EQ(guest_load(g, LDS + 0x800, 4), fr(0.5));
+    harness_row("GFX-226"); /* a copy and a depth in LDS, scope LMEM */
+    g->hart->x[10] = fr(0.25);
+    g->hart->x[20] = LDS + 0x40;
+    guest_ok(g, "xlds.cpy x20, x21, x22\n GFX.ZWRITE x10\n GFX.FENCE 3, 1\n");
+    CHECK_EQ(guest_load(g, LDS + 0x40, 8), UINT64_C(0x1111111111111111));
+    CHECK_EQ(guest_load(g, LDS + 0x800, 4), fr(0.25));
     /* a job of the matrix queue: ff=2 does not wait for it, behind ff=3 its results are there */
     for (unsigned ff = 2; ff < 4; ff++) {
         uint64_t job = GUEST_DATA + 0x22000;
@@ -673,6 +688,7 @@ TEST(fences_wait_for_copies_and_jobs, "GFX-226 GFX-227 GFX-228 GFX-229 GFX-230")
         }
         g->hart->x[20] = job;
         guest_ok(g, "xsubmit.mtx x21, x20\n GFX.FENCE 3, %u\n", ff);
+        harness_row(ff == 2 ? "GFX-230" : "GFX-228");
         CHECK(!g->hart->waiting);
         if (ff == 3) {
             CHECK_EQ(guest_load(g, job + 0x300, 8), (uint64_t)fr(3) << 32 | fr(2));

@@ -212,7 +212,7 @@ TEST(writing_f_registers_makes_fs_dirty, "")
 /* ---- number state ----------------------------------------------------------------------------
  */
 
-TEST(the_reserved_precision, "GFX-107 GFX-108 GFX-343 GFX-362 GFX-368")
+TEST(the_reserved_precision, "")
 {
     static const char *const texts[] = {"GFX.SAMPLE x16, x10, ppp=6",
                                         "GFX.SAMPLE.GATH x16, x10, ppp=6, n=1",
@@ -230,10 +230,11 @@ TEST(the_reserved_precision, "GFX-107 GFX-108 GFX-343 GFX-362 GFX-368")
             g->hart->x[k] = 77;
         }
         rsv(g, 2, 1, i % 2); /* whatever predicates say */
+        harness_row("GFX-107 GFX-362 GFX-368");
         CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, "%s\n", texts[i]),
                  guest_load(g, GUEST_CODE, 4));
-        CHECK_EQ(guest_csrr(g, 0x7D2) >> 15 & 1, 1);
-        CHECK_EQ(raised(g), FACET_UNSUP);
+        CHECK_ID("GFX-108 GFX-368", (guest_csrr(g, 0x7D2) >> 15 & 1) == 1);
+        CHECK_ID("GFX-343", raised(g) == FACET_UNSUP);
         for (unsigned k = 16; k < 24; k++) {
             CHECK_EQ(g->hart->x[k], 77);
         }
@@ -245,6 +246,7 @@ TEST(the_reserved_precision, "GFX-107 GFX-108 GFX-343 GFX-362 GFX-368")
     {
         struct guest *g = scene();
 
+        harness_row("GFX-368");
         guest_csrw(g, FACET_CSR_CAP_PREC_MODE, UINT64_C(0x8000000000280000));
         CHECK_EQ(guest_csrr(g, 0x7D2) >> 15 & 1, 1);
         guest_ok(g, "GFX.SAMPLE x16, x10\n");
@@ -259,7 +261,7 @@ TEST(the_reserved_precision, "GFX-107 GFX-108 GFX-343 GFX-362 GFX-368")
 #define ALT_MIXED (UINT64_C(1) << 23)
 #define ALT_SAT (UINT64_C(1) << 22)
 
-TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-263")
+TEST(the_alternate_state, "")
 {
     struct guest *g = scene();
     uint64_t stat, mode, alt;
@@ -267,19 +269,21 @@ TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-2
     set_alt(g, ALT_E4M3 | ALT_MIXED);
     set_mode(g, MODE_FP32);
     guest_ok(g, "GFX.SAMPLE x16, x10\n"); /* alt=0, ALT_EN=0: MODE */
-    CHECK_EQ(g->hart->x[16], 0x3F008081);
+    CHECK_ID("GFX-111", g->hart->x[16] == 0x3F008081);
     g->hart->x[10] = 0;
     (void)clear_flags(g);
     stat = guest_csr(g, FACET_CSR_CAP_PREC_STAT) & ~(uint64_t)FACET_FLAGS_STAT;
     mode = guest_csr(g, FACET_CSR_CAP_PREC_MODE);
     alt = guest_csr(g, FACET_CSR_CAP_PREC_ALT);
     guest_ok(g, "GFX.SAMPLE x16, x10, alt=1\n");
-    CHECK_EQ(g->hart->x[16], 0x30); /* 0.5 in E4M3 */
+    CHECK_ID("GFX-109", g->hart->x[16] == 0x30); /* 0.5 in E4M3 */
+    harness_row("GFX-361");
     guest_ok(g, "GFX.SAMPLE x16, x10, ppp=1\n");
     CHECK_EQ(g->hart->x[16], 0x3F008081);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_STAT) & ~(uint64_t)FACET_FLAGS_STAT, stat);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_MODE), mode);
     CHECK_EQ(guest_csr(g, FACET_CSR_CAP_PREC_ALT), alt);
+    harness_row("GFX-110");
     set_alt(g, ALT_E4M3 | ALT_MIXED | ALT_EN); /* alt=0, ALT_EN=1 */
     guest_ok(g, "GFX.SAMPLE x16, x10\n GFX.SAMPLE x20, x10, alt=1\n");
     CHECK_EQ(g->hart->x[16], 0x30);
@@ -289,6 +293,7 @@ TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-2
     guest_ok(g, "GFX.SAMPLE x16, x10\n GFX.SAMPLE x20, x10, ppp=2\n");
     CHECK_EQ(g->hart->x[16], 0x3F00);
     CHECK_EQ(g->hart->x[20], 0x3F01);
+    harness_row("GFX-112 GFX-267");
     /* ALT_ACCW and ALT.SAT: 448 + 448 in an FP16 accumulator; 2048 + 1 shows its 11 bits */
     set_alt(g, ALT_E4M3 | ALT_MIXED | ALT_SAT);
     g->hart->x[16] = g->hart->x[20] = 0x7E;
@@ -299,6 +304,7 @@ TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-2
     g->hart->x[16] = g->hart->x[20] = 0x7E;
     guest_ok(g, "GFX.SHADE x16, x8, alt=1, nc=1\n");
     CHECK_EQ(g->hart->x[16], 0x7F);
+    harness_row("GFX-112");
     /* dot of eight numbers: 256*8 + 1*1 keeps the 1 in FP32, loses it in FP16; minus 2048 */
     for (unsigned fp16 = 0; fp16 < 2; fp16++) {
         set_alt(g, ALT_E4M3 | ALT_MIXED | (uint64_t)fp16 << 24);
@@ -308,6 +314,7 @@ TEST(the_alternate_state, "GFX-109 GFX-110 GFX-111 GFX-112 GFX-267 GFX-361 GFX-2
         guest_ok(g, "GFX.SHADE x16, x8, OO=3, nc=3, alt=1\n");
         CHECK_EQ(g->hart->x[16], fp16 != 0 ? 0 : 0x38);
     }
+    harness_row("GFX-263");
     /* the same state reached in two ways gives the same */
     set_alt(g, ALT_E5M2 | ALT_MIXED | ALT_EN);
     guest_ok(g, "GFX.SAMPLE x16, x10\n");

@@ -355,7 +355,7 @@ static void memctl(struct guest *g, unsigned offset, unsigned size, uint64_t val
 
 enum { J_DOM, J_SEC, J_CLASS, J_SPROF, J_TIER, J_PIN };
 
-TEST(tickets_count_and_complete_in_order, "XM-127 XM-147 XM-148 XM-149 XM-124")
+TEST(tickets_count_and_complete_in_order, "")
 {
     struct guest *g = guest_make("full");
 
@@ -368,10 +368,11 @@ TEST(tickets_count_and_complete_in_order, "XM-127 XM-147 XM-148 XM-149 XM-124")
              "xfence.pipe MTX\n li t0, 0x%x\n ld a4, 0(t0)\n",
              VOUT);
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_EQ(g->hart->x[11 + i], UINT64_C(2) << 56 | (i + 1));
+        CHECK_ID("XM-147 XM-148", g->hart->x[11 + i] == (UINT64_C(2) << 56 | (i + 1)));
     }
-    CHECK_EQ(g->hart->x[14], UINT64_C(0x421C000041880000));
+    CHECK_ID("XM-124 XM-127", g->hart->x[14] == UINT64_C(0x421C000041880000));
     CHECK_EQ(guest_indirect_read(g, FACET_CSR_XTICKMTX), UINT64_C(2) << 56 | 3);
+    harness_row("XM-149");
     /* sequence 0 of any queue passes, the next one stalls */
     guest_ok(g, "li a0, 0x0100000000000000\n xfence.wait a0\n");
     guest_ok(g, "li a0, 0x0900000000000000\n xfence.wait a0\n");
@@ -492,7 +493,7 @@ TEST(every_memctl_byte_has_its_place, "")
     }
 }
 
-TEST(fields_override_only_when_supported, "XM-004 XM-025 XM-144 XM-049 XM-052 XM-145")
+TEST(fields_override_only_when_supported, "")
 {
     struct guest *g = guest_make("full");
 
@@ -507,14 +508,17 @@ TEST(fields_override_only_when_supported, "XM-004 XM-025 XM-144 XM-049 XM-052 XM
         memctl(g, M_SPROF, 1, v);
         memctl(g, M_SEC, 1, v);
         event = submit(g);
+        harness_row("XM-004 XM-025 XM-144");
         CHECK_EQ(event.values[J_DOM], (v >= 1 && v <= 6) || v == 15 ? v : 4);
         CHECK_EQ(event.values[J_CLASS], v >= 1 && v <= 3 ? v : 3);
         CHECK_EQ(event.values[J_SPROF], v >= 1 && v <= 3 ? v : 0);
+        CHECK_ID("XM-049", event.values[J_SPROF] == (v >= 1 && v <= 3 ? v : 0));
         CHECK_EQ(event.values[J_SEC], v == 1 || v == 2 ? v : 0);
         if (v > 16 && v != 255) {
             v += 16;
         }
     }
+    harness_row("XM-052");
     /* hints full of ones: nothing happens to the result */
     for (unsigned i = 0; i < 24; i += 8) {
         memctl(g, i, 8, i == 8 ? 0 : UINT64_MAX);
