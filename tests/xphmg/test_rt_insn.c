@@ -248,11 +248,11 @@ TEST(four_lanes_under_a_mask, "")
         for (unsigned i = 0; i < 4; i++) {
             uint64_t masked = zero ? 0 : 0x77;
 
-            harness_row(i == 1 && zero ? "RT-130 RT-178 RT-192 RT-200"
-                        : i == 1       ? "RT-130 RT-178 RT-192 RT-199"
+            harness_row(i == 1 && zero ? "RT-003 RT-130 RT-178 RT-192 RT-200"
+                        : i == 1       ? "RT-003 RT-130 RT-178 RT-192 RT-199"
                         : pack         ? "RT-138"
                         : i == 0       ? "RT-006 RT-087 RT-088 RT-130 RT-146 RT-188"
-                                       : "RT-087 RT-088 RT-188 RT-196");
+                                       : "RT-003 RT-087 RT-088 RT-188 RT-196");
             CHECK_EQ(g->hart->x[12 + i], i == 1 ? masked : pack ? packed[i] : hit[i]);
             CHECK_EQ(g->hart->x[16 + i], pack ? 0x77 : i == 1 ? masked : near[i]);
             CHECK_EQ(g->hart->x[20 + i], pack ? 0x77 : i == 1 ? masked : far[i]);
