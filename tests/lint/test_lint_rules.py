@@ -112,6 +112,9 @@ HART = [
      "la t0, 1f\n csrw mtvec, t0\n" + FP32 + " ecall\n j 2f\n.balign 4\n"
      "1: csrr t5, CAP.PREC.MODE\n li t4, 1\n slli t4, t4, 63\n or t5, t5, t4\n csrw CAP.PREC.MODE, t5\n"
      " csrr t6, mepc\n addi t6, t6, 4\n csrw mepc, t6\n mret\n2:"),
+    ("prec-lost", "second_thoughts", "la t0, 1f\n csrw mtvec, t0\n" + STAGE + " ecall\n j 2f\n.balign 4\n"
+     "1: li t5, 0x8000000000080000\nbad: csrw CAP.PREC.MODE, t5\n csrr t6, mepc\n addi t6, t6, 4\n csrw mepc, t6\n mret\n2:",
+     STAGE + "li t5, 0x8000000000080000\n csrw CAP.PREC.MODE, t5"),
     # Staged by the program, committed by a handler that only means to set a bit.
     ("prec-commit", "handler", "la t0, 1f\n csrw mtvec, t0\n" + STAGE + " ecall\n j 2f\n.balign 4\n"
      "1: li t4, 1\n slli t4, t4, 63\n ori t4, t4, 8\nbad: csrs CAP.PREC.MODE, t4\n"
@@ -128,6 +131,7 @@ HART = [
     ("csr-read-only", "field", "li t0, 0x100\nbad: csrs RTSTAT, t0", "csrr t0, RTSTAT"),
     ("csr-read-only", "indirect", "li t0, 0x7FA2\n csrw XISEL, t0\nbad: csrwi XIREG, 0",
      "li t0, 0x7FA2\n csrw XISEL, t0\n csrr t0, XIREG"),
+    ("csr-read-only", "riscv", "li t0, 0x1f\nbad: csrw CAP.VERS, t0", "li t0, 0x1f\n csrw pmpcfg0, t0"),
     ("csr-reserved", "bits", "li t0, 0x1000000000000\nbad: csrs GFXCFG, t0", "li t0, -1\n csrw GFXCFG, t0"),
     ("csr-reserved", "staged", "li t0, 0x8000000000300003\nbad: csrw CAP.PREC.MODE, t0", FP32),
     ("csr-illegal", "pack", "li t0, 0x8000000000360000\nbad: csrw CAP.PREC.MODE, t0", FP32),
@@ -139,6 +143,7 @@ HART = [
     ("job-result", "pipe", SUBMIT + "xfence.pipe rt\nbad: lw a3, 0(a1)\n xfence.wait t3",
      SUBMIT + "xfence.pipe mtx\n lw a3, 0(a1)"),
     ("job-result", "beside", SUBMIT + "bad: lb a3, 7(a1)\n xfence.wait t3", SUBMIT + "lb a3, 8(a1)\n xfence.wait t3"),
+    ("job-result", "input", SUBMIT + "bad: lw a3, 0(a1)\n xfence.wait t3", SUBMIT + "lw a3, 0(a2)\n xfence.wait t3"),
     ("job-result", "rt", SUBMIT_RT + "bad: lw a3, 4(a1)\n xfence.wait t3",
      SUBMIT_RT + "xfence.wait t3\n lw a3, 4(a1)"),
     ("job-result", "busy", SUBMIT_RT + "bad: lw a3, 4(a1)\n xfence.wait t3",
@@ -245,6 +250,8 @@ TILE = [
      SAMPLER + "TEX2D.N.I8 v1, v0, s4\n AXCHG s5, s5, (s1)\n MEMBAR\n TEX2D.N.I8 v1, v0, s4\n EXIT", []),
     ("scratch", "word", "CSRR s1, sm_base\nbad: LW s2, 0(s1)\n EXIT",
      "CSRR s1, sm_base\n SW s0, 0(s1)\n LW s2, 0(s1)\n EXIT", ["--shared", "64"]),
+    ("scratch", "vector", "CSRR s1, sm_base\nbad: VLD.V v1, 0(s1)\n EXIT",
+     "CSRR s1, sm_base\n SW s0, 4(s1)\n VLD.V v1, 0(s1)\n EXIT", ["--shared", "64"]),
     ("scratch", "next_tile", "CSRR s1, sm_base\n CSRR s2, tile_offset\n BNE s2, s0, bad\n SW s0, 0(s1)\n"
      "bad: LW s2, 0(s1)\n EXIT", "CSRR s1, sm_base\n SW s0, 0(s1)\n LW s2, 0(s1)\n EXIT",
      ["--shared", "64", "--grid", "2x1", "--cores", "1"]),
