@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MEMO_BITS = 10, DESCRIPTOR_BYTES = 72 /* of the larger one; both are latched */ };
 
@@ -38,6 +39,7 @@ struct hart_lint {
     struct facet_xphmg *m;
     struct lint_store *store;
     struct lint_jobs jobs;
+    bool late; /* a job runs by itself */
     struct facet_insn memo[1 << MEMO_BITS];
     struct hart_state hart[];
 };
@@ -327,6 +329,10 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
     struct hart_state *s = &l->hart[event->core];
     const struct lint_job *job;
 
+    if (l->late) {
+        lint_jobs_note(&l->jobs, event->address, event->size, event->write);
+        return;
+    }
     if (!s->known) {
         begin_step(l, event->core);
     }
@@ -404,24 +410,40 @@ static void end_submission(struct hart_lint *l, uint32_t core)
     }
 }
 
-/* A wait that cannot end: with one hart nobody else can submit what is missing. */
+/* Jobs that complete late run between two steps (xphmg/jobs.h). */
 static void hear_unit(void *self, const struct facet_unit_event *event)
 {
     struct hart_lint *l = self;
-    const struct facet_hart *h = event->core < l->m->hart_count ? &l->m->harts[event->core] : NULL;
+    bool rt = strcmp(event->unit, "rt") == 0, mtx = strcmp(event->unit, "mtx") == 0;
 
-    if (h != NULL && l->m->hart_count == 1 && event->count == 2 &&
-        event->values[0] == FACET_WAIT_TICKET && event->unit[0] == 'x' && event->what[0] == 'w') {
-        struct facet_hart waiting = {
-            .xmem = h->xmem, .wait = FACET_WAIT_TICKET, .wait_on = event->values[1]};
+    if (strcmp(event->what, "start") == 0) {
+        l->late = true;
+        lint_jobs_run(&l->jobs,
+                      rt    ? LINT_QUEUE_RT
+                      : mtx ? LINT_QUEUE_MTX
+                            : LINT_QUEUE_COPY,
+                      event->values[0] & facet_bits_mask(FACET_TICKET_QUEUE_LSB));
+    } else if (strcmp(event->what, "done") == 0 && l->late) {
+        l->late = false;
+        lint_jobs_ran(&l->jobs);
+    }
+}
 
-        if (!facet_xmem_wait_over(&waiting)) {
-            lint_add(l->store,
-                     here(l, event->core),
-                     FACET_LINT_WAIT_TICKET,
-                     "ticket 0x%" PRIx64,
-                     event->values[1]);
-        }
+/* At the end: a hart that stands at XFENCE.WAIT for a ticket that nobody was given. */
+static void check_waiting(struct hart_lint *l, const struct facet_hart *h)
+{
+    uint64_t sequence = h->wait_on & facet_bits_mask(FACET_TICKET_QUEUE_LSB);
+    uint64_t queue = h->wait_on >> FACET_TICKET_QUEUE_LSB;
+    uint64_t last = queue == FACET_QUEUE_RT    ? l->m->xmem.ticket_rt
+                    : queue == FACET_QUEUE_MTX ? l->m->xmem.ticket_mtx
+                                               : 0;
+
+    if (h->waiting && h->wait == FACET_WAIT_TICKET && sequence > last) {
+        lint_add(l->store,
+                 here(l, (uint32_t)h->hartid),
+                 FACET_LINT_WAIT_TICKET,
+                 "ticket 0x%" PRIx64,
+                 h->wait_on);
     }
 }
 
@@ -494,6 +516,9 @@ static void finish(void *self)
         if (job->queue != LINT_QUEUE_COPY) {
             lint_add(l->store, (struct lint_place){0, job->pc}, FACET_LINT_JOB_UNWAITED, "%s", "");
         }
+    }
+    for (uint32_t i = 0; i < l->m->hart_count; i++) {
+        check_waiting(l, &l->m->harts[i]);
     }
     l->store->failed |= l->jobs.failed;
 }

@@ -129,9 +129,13 @@ void lint_jobs_begin(struct lint_jobs *jobs, enum lint_queue queue, uint64_t pc)
 
 void lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write)
 {
-    for (uint32_t i = 0; i < size && jobs->building; i++) {
+    struct lint_job *job = jobs->running != NULL ? jobs->running
+                           : jobs->building      ? &jobs->job[jobs->count - 1]
+                                                 : NULL;
+
+    for (uint32_t i = 0; i < size && job != NULL; i++) {
         uint64_t at = address + i;
-        struct lint_page *page = make_page(&jobs->job[jobs->count - 1], at);
+        struct lint_page *page = make_page(job, at);
 
         if (page == NULL) {
             jobs->failed = true;
@@ -155,6 +159,27 @@ void lint_jobs_refused(struct lint_jobs *jobs)
         remove_job(jobs, jobs->count - 1);
         jobs->building = false;
     }
+}
+
+void lint_jobs_run(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence)
+{
+    size_t count = jobs->building ? jobs->count - 1 : jobs->count;
+
+    jobs->running = NULL;
+    for (size_t i = 0; i < count && jobs->running == NULL; i++) {
+        struct lint_job *job = &jobs->job[i];
+
+        /* Copies run in their order: the first that has not touched anything. */
+        if (job->queue == queue &&
+            (queue == LINT_QUEUE_COPY ? job->page_count == 0 : job->sequence == sequence)) {
+            jobs->running = job;
+        }
+    }
+}
+
+void lint_jobs_ran(struct lint_jobs *jobs)
+{
+    jobs->running = NULL;
 }
 
 void lint_jobs_wait(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence)

@@ -22,8 +22,9 @@ struct lint_job {
 struct lint_jobs {
     struct lint_job *job; /* the oldest first */
     size_t count, room;
-    bool building; /* the last one is being submitted */
-    bool failed;   /* out of memory */
+    bool building;            /* the last one is being submitted */
+    struct lint_job *running; /* that was submitted before and runs now; NULL: none */
+    bool failed;              /* out of memory */
 };
 
 void lint_jobs_free(struct lint_jobs *jobs);
@@ -33,6 +34,11 @@ void lint_jobs_begin(struct lint_jobs *jobs, enum lint_queue queue, uint64_t pc)
 void lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write);
 void lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence);
 void lint_jobs_refused(struct lint_jobs *jobs);
+
+/* A job that completes late: what follows up to _ran is its own, not that of any instruction. It
+ * may have been waited for already; then nothing is kept. */
+void lint_jobs_run(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence);
+void lint_jobs_ran(struct lint_jobs *jobs);
 
 /* The jobs of a queue up to a sequence number are complete. */
 void lint_jobs_wait(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence);

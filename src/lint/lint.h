@@ -60,7 +60,7 @@
       "the graphics unit reads or draws over what a core has stored and not published") \
     R(TEXELS, "texels", "", "TILE-045", \
       "samples texels that were stored and are not visible to the texture path") \
-    R(SCRATCH, "scratch", "", "R-TILE-67", \
+    R(SCRATCH, "scratch", "", "R-TILE-130", \
       "reads scratch memory that this tile has not written") \
     R(NO_EXIT, "no-exit", "", "R-TILE-63", \
       "the kernel runs off its end: there is no EXIT")

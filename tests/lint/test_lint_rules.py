@@ -409,6 +409,21 @@ def a_case_folder_is_looked_at_too():
 
 
 @case()
+def jobs_that_complete_late():
+    """The bytes of a late job are its own: no instruction is blamed for them, and they count until the wait."""
+    late = SUBMIT + "nop\n" * 8 + " li t0, 300\n1: addi t0, t0, -1\n bnez t0, 1b\n"
+    for text, expected in ((SUBMIT + "xfence.wait t3\n lw a3, 0(a1)", []), (SUBMIT_RT + "xfence.wait t3\n lw a3, 4(a1)", []),
+                           (late * 3 + "xfence.wait t3\n sw zero, 0(a2)", []),
+                           (SUBMIT + SUBMIT_RT.replace("t3", "t4") + "xfence.wait t3\n xfence.wait t4", [])):
+        path = put("late.s", HEAD + text.replace("1:", "88:").replace("1b", "88b") + TAIL)
+        elf = path[:-2] + ".elf"
+        made = facet("as", "--isa", "xphmg", path, "-o", elf)
+        check_eq(made.returncode, 0, made.stderr)
+        for seed in ("late", "late:1", "late:2", "late:3"):
+            check_eq(found_in(facet("run", elf, "--lint", "--json", "--jobs", seed), text), expected, text)
+
+
+@case()
 def every_rule_is_tried():
     check_eq(sorted(rows_of(("run",))), sorted({row[0] for row in HART}), "rules of the hart")
     check_eq(sorted(rows_of(("tile", "run"))), sorted({row[0] for row in TILE}), "rules of the tile machine")
