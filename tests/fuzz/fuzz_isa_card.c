@@ -13,12 +13,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size = size < sizeof name - 1 ? size : sizeof name - 1;
     memcpy(name, data, size);
     name[size] = '\0';
-    size_t count = facet_card_find(name, FACET_ISA_COUNT, cards);
+    size_t count = facet_card_find(name, FACET_ITEM_ANY, cards);
     for (size_t i = 0; i < count; i++) {
         struct facet_strbuf text;
-        json_t *json = facet_card_json(&cards[i]);
+        json_t *json = facet_card_record(&cards[i], NULL);
         facet_strbuf_init(&text);
-        facet_card_text(&cards[i], &text);
+        facet_card_text(&cards[i], NULL, &text);
         if (json == NULL || text.failed || text.length == 0) {
             abort();
         }
