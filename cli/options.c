@@ -3,7 +3,6 @@
  * and exits with 2. */
 #include "cli/frame.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +26,6 @@ static size_t own_count(const struct cli_command *command)
     while (command->options != NULL && command->options[n].name != NULL) {
         n++;
     }
-    assert(n <= CLI_MAX_OPTIONS); /* there is a place for the value of each */
     return n;
 }
 
