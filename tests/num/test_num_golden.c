@@ -363,7 +363,7 @@ TEST(rounding_codes, "")
     }
 }
 
-TEST(accumulator_codes, "CAP-208 CAP-245 CAP-260 CAP-280")
+TEST(accumulator_codes, "")
 {
     static const uint8_t formats[] = {
         FACET_FMT_FP32, FACET_FMT_FP16, FACET_FMT_INT32, FACET_FMT_INT16};
@@ -374,10 +374,12 @@ TEST(accumulator_codes, "CAP-208 CAP-245 CAP-260 CAP-280")
                                              UINT64_C(0x48000000) | (uint64_t)alt << 24);
             unsigned want = alt != 0 ? alt : mode;
 
-            CHECK_EQ(bits(prec.stat, 25, 24), want);
-            CHECK_EQ(facet_prec_eff(&prec).acc, formats[want]);
+            CHECK_ID(alt == 0 ? "CAP-245 CAP-260" : "CAP-245 CAP-260 CAP-280",
+                     bits(prec.stat, 25, 24) == want);
+            CHECK_ID("CAP-260", facet_prec_eff(&prec).acc == formats[want]);
         }
-        CHECK_EQ(bits(stat_after(MODE(0, 1) | (uint64_t)mode << 24, 0), 25, 24), mode);
+        CHECK_ID("CAP-208 CAP-280",
+                 bits(stat_after(MODE(0, 1) | (uint64_t)mode << 24, 0), 25, 24) == mode);
     }
 }
 
@@ -578,13 +580,16 @@ TEST(sae_and_stickies, "")
 }
 
 /* numeric.md 5. */
-TEST(containers_and_arrays, "CAP-227 CAP-228 CAP-229 CAP-256 CAP-257")
+TEST(containers_and_arrays, "")
 {
     for (unsigned pack = 0; pack < 3; pack++) { /* INT8, EW 32 */
         struct facet_eff eff =
             facet_eff_compose(MODE(3, 2) | (uint64_t)pack << 17, 0, FACET_ALT_ALL);
         struct facet_container c = facet_container_of(&eff);
 
+        static const char *const ids[] = {"CAP-227", "CAP-228", "CAP-229"};
+
+        harness_row(ids[pack]);
         for (unsigned i = 0; i < 12; i++) {
             unsigned slot = i % (1u << pack);
             CHECK_EQ(facet_container_offset(&c, i), (i >> pack) * 4);
@@ -594,6 +599,7 @@ TEST(containers_and_arrays, "CAP-227 CAP-228 CAP-229 CAP-256 CAP-257")
         CHECK_EQ(facet_container_array_bytes(&c, 5), (5 + (1u << pack) - 1) / (1u << pack) * 4);
     }
     {
+        harness_row("");
         /* signed and alone: sign-extended; packed or unsigned: zeros above */
         struct facet_container alone = {.nat = 8, .bytes = 4, .pack = 0, .sign_extend = true};
         struct facet_container pair = {.nat = 8, .bytes = 4, .pack = 1, .sign_extend = false};
@@ -604,8 +610,13 @@ TEST(containers_and_arrays, "CAP-227 CAP-228 CAP-229 CAP-256 CAP-257")
         CHECK_EQ(facet_container_to_x(&alone, 0xFFFFFF80), UINT64_C(0xFFFFFFFFFFFFFF80));
         CHECK_EQ(facet_container_put(&pair, 0x12345678, 1, 0x80), 0x8078);
         CHECK_EQ(facet_container_to_f(&pair, 0x8078), UINT64_C(0xFFFFFFFF00008078));
-        CHECK_EQ(facet_container_put(&nibbles, 0xAB, 0, 0x7), 0xA7);
-        CHECK_EQ(facet_container_get(&nibbles, 0xAB, 1), 0xA);
+        CHECK_ID("CAP-256", facet_container_put(&nibbles, 0xAB, 0, 0x7) == 0xA7);
+        CHECK_ID("CAP-256", facet_container_get(&nibbles, 0xAB, 1) == 0xA);
+        for (unsigned slot = 0; slot < 4; slot++) { /* INT2: bits 1:0, 3:2, 5:4, 7:6 */
+            struct facet_container crumbs = {.nat = 2, .bytes = 1, .pack = 2};
+
+            CHECK_ID("CAP-257", facet_container_get(&crumbs, 0xE4, slot) == slot);
+        }
         CHECK_EQ(facet_container_put(&fp64, UINT64_C(0x1111111122222222), 1, 0xFFFFFFFF),
                  UINT64_C(0xFFFFFFFF22222222));
         CHECK_EQ(facet_container_from_reg(&pair, UINT64_C(0x1234567800008078)), 0x8078);

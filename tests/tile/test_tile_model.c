@@ -195,7 +195,7 @@ static void four_cores(const char *text, const struct facet_tile_config *config)
     CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
 }
 
-TEST(atomics_are_indivisible, "TILE-034 TILE-035 TILE-043 TILE-052 TILE-196 TILE-202 TILE-513")
+TEST(atomics_are_indivisible, "")
 {
     for (uint32_t seed = 0; seed < 12; seed++) {
         struct facet_tile_config config = {
@@ -208,7 +208,11 @@ TEST(atomics_are_indivisible, "TILE-034 TILE-035 TILE-043 TILE-052 TILE-196 TILE
                    "again: AADD s5, s1, (s3)\nSW s5, 0(s4)\nADDI s4, s4, 4\nADDI s2, s2, -1\n"
                    "BNE s2, s0, again",
                    &config);
-        CHECK_EQ(kernel_get(&k, DATA), 400);
+        for (uint32_t core = 0; core < 4; core++) { /* s20 is what core_id reads */
+            CHECK_ID("TILE-034 TILE-052 TILE-513", kernel_csr(&k, core, "core_id") == core);
+        }
+        CHECK_ID("TILE-035 TILE-196 TILE-202", kernel_get(&k, DATA) == 400);
+        harness_row("TILE-043");
         for (uint32_t i = 0; i < 400; i++) {
             uint32_t old = kernel_get(&k, DATA + 1024 * (1 + i / 100) + 4 * (i % 100));
 
@@ -320,7 +324,7 @@ TEST(bytes_are_loaded_in_order, "TILE-037 TILE-199")
     kernel_close(&k);
 }
 
-TEST(kernel_boundaries_publish, "TILE-039 TILE-040 TILE-042 TILE-541 TILE-532 TILE-538")
+TEST(kernel_boundaries_publish, "")
 {
     struct facet_stop stop;
 
@@ -333,15 +337,20 @@ TEST(kernel_boundaries_publish, "TILE-039 TILE-040 TILE-042 TILE-541 TILE-532 TI
     for (unsigned i = 0; i < 4; i++) {
         facet_machine_step(k.machine, &stop);
     }
+    harness_row("TILE-040");
     CHECK_EQ(kernel_get(&k, DATA), 0); /* the host sees published data only */
     facet_machine_step(k.machine, &stop);
     CHECK_EQ(stop.reason, FACET_STOP_EXIT);
-    CHECK_EQ(kernel_get(&k, DATA), 7);
+    CHECK_ID("TILE-042 TILE-532 TILE-541", kernel_get(&k, DATA) == 7);
+    harness_row("");
     k.packet.core_mask = 2;
     CHECK(kernel_load(&k, VRAM, "LUI s21, 0x80010\nLW s1, 0(s21)\nAADD s1, s1, (s21)\nEXIT"));
     kernel_run(&k);
-    CHECK_EQ(kernel_reg(&k, 1, "s1"), 7);
-    CHECK_EQ(kernel_get(&k, DATA), 14);
+    CHECK_ID("TILE-039", kernel_reg(&k, 1, "s1") == 7);
+    CHECK_ID("TILE-538", kernel_get(&k, DATA) == 14);
+    kernel_put(&k, DATA, 90); /* and what the host writes, the next dispatch reads */
+    kernel_run(&k);
+    CHECK_ID("TILE-532", kernel_get(&k, DATA) == 180);
     kernel_close(&k);
 }
 

@@ -111,7 +111,7 @@ TEST(csr_table, "TILE-521 TILE-567 TILE-480")
     kernel_close(&k);
 }
 
-TEST(sampler_csrs_are_the_table, "TILE-346 TILE-347 TILE-319 TILE-345")
+TEST(sampler_csrs_are_the_table, "")
 {
     kernel_open(&k, NULL);
     k.s[1] = 0xABCD0001;
@@ -120,27 +120,43 @@ TEST(sampler_csrs_are_the_table, "TILE-346 TILE-347 TILE-319 TILE-345")
     kernel_exec(&k,
                 "CSRW 0x41B, s1\nLW s3, 12(s2)\nVST.V v1, 16(s2)\nCSRR s4, 0x41F\nSW s1, 0(s2)\n"
                 "CSRR s5, 0x418");
-    CHECK_EQ(k.s[3], 0xABCD0001);
-    CHECK_EQ(k.s[4], 4);
+    CHECK_ID("TILE-346", k.s[3] == 0xABCD0001);
+    CHECK_ID("TILE-347", k.s[4] == 4);
+    for (uint32_t n = 0; n < 32; n++) { /* 32 of them, word by word */
+        char text[64];
+
+        kernel_put(&k, SAMPLER + 32 * n, 1000 + n);
+        (void)sprintf(text, "CSRR s6, 0x%x\nCSRW 0x%x, s6", 0x400 + 8 * n, 0x407 + 8 * n);
+        kernel_exec(&k, text);
+        CHECK_ID("TILE-345", k.s[6] == 1000 + n);
+        CHECK_ID("TILE-345 TILE-346", kernel_get(&k, SAMPLER + 32 * n + 28) == 1000 + n);
+    }
+    harness_row("TILE-319");
+    k.s[1] = 0xABCD0001;
+    kernel_exec(&k, "CSRW 0x41B, s1\nCSRW 0x418, s1\nCSRR s5, 0x418\nVST.V v1, 16(s2)");
     CHECK_EQ(k.s[5], 0xABCD0001);
     CHECK_EQ(kernel_get(&k, SAMPLER + 0x70), 1);
     CHECK_EQ(kernel_csr(&k, 2, "sampler[3].height"), 0xABCD0001); /* one table for all cores */
     kernel_close(&k);
 }
 
-TEST(setmisc, "TILE-101 TILE-486 TILE-487 TILE-489")
+TEST(setmisc, "")
 {
     kernel_open(&k, NULL);
     k.config = 0x3C8;
+    harness_row("TILE-486");
     kernel_exec(&k, "SETMISC s3, 0x07, 0x01");
     CHECK_EQ(k.s[3], 0x3C8);
     CHECK_EQ(k.config, 0x3C9);
+    harness_row("TILE-487");
     kernel_exec(&k, "SETMISC s0, 0x10, 0x3F");
     CHECK_EQ(k.config, 0x3D9);
+    harness_row("TILE-489");
     kernel_exec(&k, "SETMISC s0, 0x08, 0x00");
     CHECK_EQ(k.config, 0x3D1);
     kernel_exec(&k, "SETMISC s0, 0x06, 0x06"); /* RM would be 7 */
     CHECK_EQ(k.config, 0x3D0);
+    harness_row("TILE-101");
     CHECK_EQ(kernel_word("SETMISC s0, 0x18, 0x08"), 0x6080300F);
     for (uint32_t enable = 0; enable < 64; enable++) {
         for (uint32_t value = 0; value < 64; value += 21) {

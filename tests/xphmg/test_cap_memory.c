@@ -75,7 +75,7 @@ static struct facet_trap gather(struct guest *g, uint64_t index)
 
 /* ---- tiers and owners ------------------------------------------------------------------------ */
 
-TEST(tiers_are_ranges_of_the_lds, "CAP-048 CAP-049 CAP-055 CAP-056 CAP-059 CAP-061")
+TEST(tiers_are_ranges_of_the_lds, "")
 {
     struct guest *g = guest_make("full");
     uint64_t size = guest_indirect_read(g, 0x7EA6), tier0 = 0;
@@ -84,19 +84,19 @@ TEST(tiers_are_ranges_of_the_lds, "CAP-048 CAP-049 CAP-055 CAP-056 CAP-059 CAP-0
     for (unsigned i = 0; i < 4; i++) { /* fill Tier-0 */
         uint64_t base = lds_alloc(g, size / 4, T0, 0);
 
-        CHECK(base >= LDS && base + size / 4 <= LDS + size);
+        CHECK_ID("CAP-048 CAP-055", base >= LDS && base + size / 4 <= LDS + size);
         tier0 = base;
     }
-    CHECK(lds_alloc(g, 64, T0, 0) >= LDS + size); /* then it falls back */
+    CHECK_ID("CAP-059", lds_alloc(g, 64, T0, 0) >= LDS + size); /* then it falls back */
     CHECK_EQ(event(g), 0);
     for (unsigned i = 0; i < 3; i++) {
         uint64_t base = lds_alloc(g, 1000, 0, 0);
 
-        CHECK(base >= LDS + size && base + 1024 <= LDS + 0x10000);
+        CHECK_ID("CAP-049 CAP-061", base >= LDS + size && base + 1024 <= LDS + 0x10000);
     }
     g->hart->x[10] = tier0; /* scalar loads and stores see it */
     guest_ok(g, "li t0, 0x1234\n sd t0, 0(x10)\n ld x12, 0(x10)\n xmem.ldg.d x13, (x10)\n");
-    CHECK_EQ(g->hart->x[12], 0x1234);
+    CHECK_ID("CAP-056", g->hart->x[12] == 0x1234);
     CHECK_EQ(g->hart->x[13], 0x1234);
     guest_free(g);
 }
@@ -159,7 +159,7 @@ TEST(a_region_changes_its_owner_where_it_lies, "")
     guest_free(g);
 }
 
-TEST(tier_one_has_no_owner_and_no_format, "CAP-047 CAP-062 CAP-063 CAP-520 CAP-521")
+TEST(tier_one_has_no_owner_and_no_format, "")
 {
     struct guest *g = guest_make("full");
     uint64_t seen[3][5];
@@ -184,12 +184,14 @@ TEST(tier_one_has_no_owner_and_no_format, "CAP-047 CAP-062 CAP-063 CAP-520 CAP-5
         seen[place][3] = g->hart->f[1];
         CHECK(!gather(g, 4).taken);
         seen[place][4] = g->hart->x[12];
+        harness_row(place == 1 ? "CAP-062 CAP-063 CAP-521" : "CAP-063");
         CHECK_EQ(seen[place][0], 0x3F900000);
         CHECK_EQ(seen[place][1], 0x3F900000);
         CHECK_EQ(seen[place][2], UINT64_C(0x3F9000003F800000));
         CHECK_EQ(seen[place][4], 0x3F900000);
         CHECK(memcmp(seen[place], seen[0], sizeof seen[0]) == 0);
         if (place == 1) { /* whatever the owner and STRICT_DOM */
+            harness_row("CAP-047");
             guest_csrw(g, DESCPOL, STRICT_DOM);
             set_domain(g, base, 2);
             guest_csrw(g, DOM, 3);
@@ -199,6 +201,7 @@ TEST(tier_one_has_no_owner_and_no_format, "CAP-047 CAP-062 CAP-063 CAP-520 CAP-5
             guest_csrw(g, DOM, 0);
         }
     }
+    harness_row("CAP-520");
     /* Order and visibility do not depend on FEAT0.OOO_MEM. */
     for (unsigned ooo = 0; ooo < 2; ooo++) {
         guest_configure(g, "feat0", 0x5D19 | ooo << 1);
@@ -577,8 +580,7 @@ static void gather_eight(struct guest *g, bool mapped)
     guest_csrw(g, SVMLEN, 4);
 }
 
-TEST(fault_only_first_stops_at_the_element_and_tells_it,
-     "CAP-420 CAP-421 CAP-422 CAP-434 CAP-018 CAP-066")
+TEST(fault_only_first_stops_at_the_element_and_tells_it, "")
 {
     struct guest *g = guest_make("full");
     uint64_t complete[8];
@@ -592,10 +594,12 @@ TEST(fault_only_first_stops_at_the_element_and_tells_it,
     CHECK_EQ(guest_csrr(g, SVFAULTI) >> 63, 0);
     gather_eight(g, false);
     guest_ok(g, "svon.one\n xmem.svm x24, x0\n");
-    CHECK_EQ(guest_csrr(g, SVFAULTI), APPLY | 5 << 16 | 5);
+    CHECK_ID("CAP-420", guest_csrr(g, SVFAULTI) == (APPLY | 5 << 16 | 5));
+    harness_row("CAP-421");
     for (unsigned i = 0; i < 8; i++) {
         CHECK_EQ(g->hart->x[24 + i], i < 5 ? complete[i] : 99);
     }
+    harness_row("CAP-422");
     /* The cause is repaired; the rest runs from the recorded index. */
     g->hart->x[21] = 15;
     guest_csrw(g, SVMIDX, 21);
@@ -605,12 +609,12 @@ TEST(fault_only_first_stops_at_the_element_and_tells_it,
     CHECK_EQ(guest_csrr(g, SVFAULTI) >> 63, 0);
     CHECK(memcmp(complete, &g->hart->x[24], sizeof complete) == 0);
     guest_csrw(g, 0x7FB, 0);
-    /* EN = 0: one element, the same rule. */
+    harness_row("CAP-420"); /* EN = 0: one element, the same rule */
     guest_csrw(g, SVFAULTI, 0);
     CHECK(!gather(g, UINT64_C(1) << 40).taken);
     CHECK_EQ(guest_csrr(g, SVFAULTI), APPLY | 5 << 16);
     CHECK_EQ(g->hart->x[12], 77);
-    /* FOF = 0: the same faults trap and nothing is written. */
+    harness_row("CAP-434"); /* FOF = 0: the same faults trap and nothing is written */
     guest_csrw(g, SVMSCL, 2);
     gather_eight(g, false);
     guest_csrw(g, 0x7F8, 7);
@@ -640,6 +644,7 @@ TEST(fault_only_first_stops_at_the_element_and_tells_it,
         guest_store(g, OUTPUT + 8, 8, 0);
         guest_csrw(g, 0x7F8, 1);
         trap = guest_run(g, "svon.one\n MTX.MUL x20, x16, shape=5\n");
+        harness_row("CAP-018 CAP-066");
         CHECK_EQ(trap.taken, fof == 0);
         CHECK_EQ(guest_csrr(g, SVFAULTI), APPLY | 5 << 16 | 1);
         CHECK_EQ(guest_load(g, OUTPUT, 8), fof != 0 ? UINT64_C(0x4000000040400000) : 0);

@@ -126,15 +126,16 @@ TEST(premultiplied_alpha_from_window_a, "GFX-158")
 /* ---- SHADE -----------------------------------------------------------------------------------
  */
 
-TEST(shade_operations, "GFX-165 GFX-166 GFX-167 GFX-169 GFX-170")
+TEST(shade_operations, "")
 {
     struct guest *g = gfx_make();
 
-    CHECK_EQ(shade(g, "OO=0, nc=1", fr(1.5), fr(2.25)), fr(3.75));
-    CHECK_EQ(shade(g, "OO=1, nc=1", fr(1.5), fr(2.25)), fr(-0.75));
-    CHECK_EQ(shade(g, "OO=2, nc=1", fr(1.5), fr(2.0)), fr(3.0));
+    CHECK_ID("GFX-165", shade(g, "OO=0, nc=1", fr(1.5), fr(2.25)) == fr(3.75));
+    CHECK_ID("GFX-166", shade(g, "OO=1, nc=1", fr(1.5), fr(2.25)) == fr(-0.75));
+    CHECK_ID("GFX-167", shade(g, "OO=2, nc=1", fr(1.5), fr(2.0)) == fr(3.0));
     CHECK_EQ(shade(g, "OO=3, nc=1", fr(1.5), fr(2.0)), fr(3.0));
     CHECK_EQ(raised(g), 0);
+    harness_row("GFX-169");
     /* light from behind: the scaled operand is zero, without a flag */
     for (unsigned k = 0; k < 3; k++) {
         g->hart->x[8 + k] = k == 2 ? ONE_F : 0;
@@ -146,14 +147,14 @@ TEST(shade_operations, "GFX-165 GFX-166 GFX-167 GFX-169 GFX-170")
     g->hart->x[14] = NAN_F;
     CHECK_EQ(shade(g, "OO=0, L=1, nc=1", fr(1.5), fr(2.25)), NAN_F);
     (void)clear_flags(g);
-    /* the zero vector stays zero */
+    harness_row("GFX-170"); /* the zero vector stays zero */
     g->hart->x[17] = g->hart->x[21] = g->hart->x[18] = g->hart->x[22] = 0;
     CHECK_EQ(shade(g, "OO=1, N=1, nc=3", fr(1.5), fr(1.5)), 0);
     CHECK_EQ(raised(g), 0);
     CHECK_EQ(shade(g, "OO=2, N=1, nc=1", 0x80000000, ONE_F), 0); /* +0, not -0 */
     CHECK_EQ(shade(g, "OO=2, N=1, nc=1", fr(-1e-30), ONE_F), 0); /* its square is zero */
     (void)clear_flags(g);
-    /* alpha is not lit */
+    harness_row("GFX-169"); /* alpha is not lit */
     for (unsigned k = 0; k < 4; k++) {
         g->hart->x[16 + k] = ONE_F;
         g->hart->x[20 + k] = ONE_F;
@@ -320,7 +321,7 @@ static void lut(struct guest *g, const char *text, double r, double gr, double b
     guest_ok(g, "%s\n", text);
 }
 
-TEST(lut_sizes_and_places, "GFX-060 GFX-089 GFX-090 GFX-091 GFX-212 GFX-088 GFX-213")
+TEST(lut_sizes_and_places, "")
 {
     struct guest *g = gfx_make();
     struct watch w;
@@ -329,13 +330,14 @@ TEST(lut_sizes_and_places, "GFX-060 GFX-089 GFX-090 GFX-091 GFX-212 GFX-088 GFX-
     /* R 4, G 8, B 2 entries */
     guest_csrw(g, FACET_CSR_GFXLUTFMT, 1 << 12 | 3 << 8 | 2 << 4);
     lut(g, "GFX.LUT1D x16, x10", 9, 9, 9); /* clamped to the last of each curve */
-    CHECK_EQ(g->hart->x[16], fr(3));
-    CHECK_EQ(g->hart->x[17], fr(4 + 7));
-    CHECK_EQ(g->hart->x[18], fr(12 + 1));
+    CHECK_ID("GFX-089", g->hart->x[16] == fr(3));
+    CHECK_ID("GFX-090", g->hart->x[17] == fr(4 + 7));
+    CHECK_ID("GFX-091", g->hart->x[18] == fr(12 + 1));
     lut(g, "GFX.LUT1D x16, x10", 0, 0, 0);
     CHECK_EQ(g->hart->x[16], fr(0));
-    CHECK_EQ(g->hart->x[17], fr(4));
-    CHECK_EQ(g->hart->x[18], fr(12));
+    CHECK_ID("GFX-090", g->hart->x[17] == fr(4));
+    CHECK_ID("GFX-091", g->hart->x[18] == fr(12));
+    harness_row("GFX-212");
     g->hart->x[10] = g->hart->x[11] = g->hart->x[12] = fr(1.5);
     CHECK(!watch_run(g, &w, "GFX.LUT1D x16, x10, i=1\n").taken);
     CHECK_EQ(w.reads, 5); /* the B curve ends at entry 1 */
@@ -348,13 +350,14 @@ TEST(lut_sizes_and_places, "GFX-060 GFX-089 GFX-090 GFX-091 GFX-212 GFX-088 GFX-
     g->hart->x[13] = fr(2);
     lut(g, "GFX.LUT1D x16, x10, c=1", 0, 0, 0);
     CHECK_EQ(g->hart->x[19], fr(14 + 2));
-    /* table and base move together */
+    harness_row("GFX-060"); /* table and base move together */
     for (unsigned i = 0; i < 20; i++) {
         guest_store(g, LDS + 4 * i, 4, fr(i));
     }
     guest_csrw(g, FACET_CSR_GFXLUTBASE, LDS);
     lut(g, "GFX.LUT1D x16, x10", 9, 9, 9);
     CHECK_EQ(g->hart->x[17], fr(11));
+    harness_row("GFX-088 GFX-213");
     /* five entries: indices and normalized inputs, nearest rounds half up */
     guest_csrw(g, FACET_CSR_GFXLUTBASE, TABLE);
     guest_csrw(g, FACET_CSR_GFXLUTFMT, 0x2228);
@@ -367,6 +370,7 @@ TEST(lut_sizes_and_places, "GFX-060 GFX-089 GFX-090 GFX-091 GFX-212 GFX-088 GFX-
     CHECK_EQ(g->hart->x[16], fr(2));
     CHECK_EQ(g->hart->x[17], fr(5 + 4));
     CHECK_EQ(g->hart->x[18], fr(10));
+    harness_row("GFX-212");
     /* 3D: r fastest, then g, then b; NC channels each */
     guest_csrw(g, FACET_CSR_GFXLUTFMT, 1 << 12 | 2 << 8 | 1 << 4 | 1); /* 2 x 4 x 2 */
     lut(g, "GFX.LUT3D x16, x10", 1, 3, 1);
