@@ -36,7 +36,7 @@ static const struct rig_vertex g1[3] = {
     {2.25f, 7.75f, .75f, 1, 0, 8, 0xFF0000FF},
 };
 
-TEST(g1_coverage_depth_colour, "TILE-359 TILE-362 TILE-379 TILE-380 TILE-381 TILE-385 TILE-390")
+TEST(g1_coverage_depth_colour, "TILE-359")
 {
     struct rig r;
     uint32_t s[16];
@@ -49,6 +49,7 @@ TEST(g1_coverage_depth_colour, "TILE-359 TILE-362 TILE-379 TILE-380 TILE-381 TIL
     s[12] = 4;
     rig_load_rstate(&r, s);
     CHECK_EQ(rig_rdraw(&r, g1, 4).code, 0);
+    harness_row("TILE-362 TILE-379 TILE-380");
     CHECK_EQ(row_mask(&r, 0), 0);
     CHECK_EQ(row_mask(&r, 1), 0xE);
     CHECK_EQ(row_mask(&r, 2), 0x3E);
@@ -57,8 +58,10 @@ TEST(g1_coverage_depth_colour, "TILE-359 TILE-362 TILE-379 TILE-380 TILE-381 TIL
     CHECK_EQ(row_mask(&r, 5), 0xC);
     CHECK_EQ(row_mask(&r, 6), 0x4);
     CHECK_EQ(covered(&r), 18);
+    harness_row("TILE-385 TILE-390");
     CHECK_EQ(rig_pixel(&r, W, 3, 3), 0xFF000000 | 77 << 16 | 98 << 8 | 80);
     CHECK_EQ(rig_pixel(&r, W, 2, 5), 0xFF000000 | 58 << 16 | 32 << 8 | 165);
+    harness_row("TILE-381 TILE-390");
     CHECK_EQ(rig_read(&r, RIG_DEPTH + 4 * (3 * W + 3)), 0x3F00AB43);
     CHECK_EQ(rig_read(&r, RIG_DEPTH + 4 * (5 * W + 2)), 0x3F1AFB8A);
     s[5] = 2 * W;

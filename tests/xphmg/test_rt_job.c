@@ -179,7 +179,9 @@ TEST(worked_example, "")
 
     guest_ok(g, "xsubmit.rt a1, a0\n xfence.wait a1\n");
     CHECK_ID("RT-266 XM-146", g->hart->x[11] == (UINT64_C(1) << 56 | 1));
-    harness_row("RT-087 RT-093 RT-096 RT-099 RT-100 RT-119 RT-125 RT-267 RT-273 RT-275");
+    harness_row("RT-087 RT-093 RT-096 RT-099 RT-100 RT-119 RT-125 RT-275");
+    check_x24(g, HITS, MISSES);
+    harness_row("RT-267 RT-273"); /* seen after the wait */
     check_x24(g, HITS, MISSES);
     CHECK_ID("RT-005 RT-115", guest_load(g, RAYQ, 4) == 3 && guest_load(g, HITQ, 4) == 0);
     CHECK_ID("RT-005 RT-116", guest_load(g, HITQ + 4, 4) == 2 && guest_load(g, MISSQ + 4, 4) == 1);
@@ -209,9 +211,9 @@ TEST(every_field_of_the_descriptor, "")
     enum { OTHER = MOVED + 0x9000 };
     struct guest *g = x24();
 
-    for (unsigned i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 14; i++) {
         static const char *const ids[] = {
-            "RT-018 RT-019 RT-020 RT-021 RT-052 RT-053 RT-054 RT-055",
+            "",
             "RT-256",
             "RT-258 RT-259",
             "RT-260",
@@ -221,6 +223,10 @@ TEST(every_field_of_the_descriptor, "")
             "RT-289",
             "RT-292",
             "RT-257",
+            "RT-018 RT-052",
+            "RT-019 RT-053",
+            "RT-020 RT-054",
+            "RT-021 RT-055",
         };
         struct desc d = x24_desc;
         uint64_t hits = HITS, misses = MISSES;
@@ -282,6 +288,22 @@ TEST(every_field_of_the_descriptor, "")
             d.rayq = OTHER;
             queue(g, OTHER, 0, 3, 4, RAYS);
             queue(g, RAYQ, 3, 3, 4, BAD);
+            break;
+        case 10: /* one register after the other */
+            d.bvh = 0;
+            guest_csrw(g, 0x823, HEAP);
+            break;
+        case 11:
+            d.rayq = 0;
+            guest_csrw(g, 0x824, RAYQ);
+            break;
+        case 12:
+            d.hitq = 0;
+            guest_csrw(g, 0x825, HITQ);
+            break;
+        case 13:
+            d.missq = 0;
+            guest_csrw(g, 0x826, MISSQ);
             break;
         default: /* tri_buf 0 with bases in the leaves */
             d.tri = 0;
@@ -957,7 +979,7 @@ TEST(memctl_replaces_what_it_sets, "")
         uint64_t want[5]; /* domain, level, class, profile, hybrid */
         const char *ids;
     } rows[] = {
-        {1, 0, {3, 0, 2, 1, 0}, "RT-014 RT-065 RT-223 RT-225 RT-230 RT-254"},
+        {1, 0, {3, 0, 2, 1, 0}, "RT-014 RT-223 RT-230"},
         {0, 2, {2, 0, 2, 1, 0}, "RT-225 RT-231"},
         {0, 9, {3, 0, 2, 1, 0}, "RT-225 RT-231"},
         {16, 3, {3, 0, 3, 1, 0}, "RT-232"},
@@ -974,7 +996,7 @@ TEST(memctl_replaces_what_it_sets, "")
         {5, 0xFF, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
         {8, 64, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
         {20, 2, {3, 0, 2, 1, 0}, "RT-236 RT-237"},
-        {1, 0, {3, 0, 2, 1, 0}, "RT-014 RT-065 RT-223 RT-225 RT-230 RT-254"},
+        {1, 0, {3, 0, 2, 1, 0}, "RT-065 RT-225 RT-254"},
     };
     struct guest *g = x24();
     struct facet_observer observer = {.unit = see_unit};
