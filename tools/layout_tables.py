@@ -23,6 +23,8 @@ TAKEN = set("""alignas alignof and asm auto bool break case catch char class con
 else enum explicit export extern false float for friend goto if inline int long mutable namespace new not operator or
 private protected public register restrict return short signed sizeof static struct switch template this throw true
 try typedef typeid typename union unsigned using virtual void volatile while xor""".split())
+# What constants of a member end in; its values stand beside them.
+SUFFIXES = ("AT", "LSB", "BITS", "COUNT", "VALUES")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 NUMBER = r"(?:0x[0-9A-Fa-f]+|\d+)"
 PLACE = re.compile(r"(%s)(?:\+(\d+)\*e)?$|(?:(\d+)\*)?e$" % NUMBER)
@@ -250,6 +252,8 @@ class Reader:
         named = [v for v in m.values if v[0]]
         if m.kind in ("ENUM", "FLAGS") and len(named) != len(m.values) or (m.kind in ("ENUM", "FLAGS") and not named):
             self.say("%s.%s: %s needs names for its values" % (s.name, m.name, m.type))
+        elif any(v[0].upper() in SUFFIXES for v in named):
+            self.say("%s.%s: no value can be named %s" % (s.name, m.name, ", ".join(SUFFIXES)))
         elif m.stand_in and m.stand_in not in [v[0] for v in named]:
             self.say("%s.%s: ~%s is none of its values" % (s.name, m.name, m.stand_in))
         elif m.kind == "FIXED" and (len(m.values) != 1 or m.values[0][1] != m.values[0][2]):
@@ -467,6 +471,8 @@ class Header:
                 number = 1 << value[1] if m.kind == "FLAGS" else value[1]
                 text = "UINT64_C(0x%X)" % number if number >> 32 else "0x%Xu" % number if number > 9 else "%du" % number
                 self.line("#define %s_%s %s", name, value[0].upper(), text)
+        if m.kind == "ENUM":
+            self.line("#define %s_VALUES(X) %s", name, " ".join("X(%s)" % v[0].upper() for v in m.values))
 
     def c_type(self, m):
         bits = 64 if m.each() > 32 else 32

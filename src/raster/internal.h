@@ -138,6 +138,19 @@ static inline uint32_t rgb565_pack(uint32_t argb)
     return (argb >> 19 & 31) << 11 | (argb >> 10 & 63) << 5 | (argb >> 3 & 31);
 }
 
+/* The units have code for these values and no others: a new one in a row wants some here. */
+#define ONE(name) +1
+_Static_assert(0 FACET_TILE_RSTATE_FB_FORMAT_VALUES(ONE) == 2, "pixel.c and span_avx2.c write it");
+_Static_assert(0 FACET_TILE_RSTATE_DEPTH_FORMAT_VALUES(ONE) == 3,
+               "pixel.c and span_avx2.c test it");
+_Static_assert(0 FACET_TILE_RSTATE_DEPTH_FUNCTION_VALUES(ONE) == 8, "one bit each: <, =, >");
+_Static_assert(0 FACET_TILE_RSTATE_BLEND_VALUES(ONE) == 3, "pixel.c and span_avx2.c blend");
+_Static_assert(0 FACET_TILE_SAMPLER_FORMAT_VALUES(ONE) == 3, "texture.c and span_avx2.c decode");
+_Static_assert(0 FACET_TILE_SAMPLER_SWIZZLE_VALUES(ONE) == 4, "texture.c and span_avx2.c order");
+_Static_assert(0 FACET_TILE_GSTATE_CULL_VALUES(ONE) == 3, "setup.c culls");
+_Static_assert(0 FACET_TILE_GDRAW_TOPOLOGY_VALUES(ONE) == 2, "geometry.c assembles");
+#undef ONE
+
 /* R, G, B, A of a colour word. */
 static inline void rgba_floats(float out[4], uint32_t argb)
 {

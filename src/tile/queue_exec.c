@@ -287,27 +287,27 @@ static uint32_t gdraw(struct facet_tile_machine *m,
 
 /* ---- opcodes ---- */
 
-#define OPCODE(name, run) [FACET_TILE_COMMAND_OPCODE_##name] = {#name, run}
+/* What runs an opcode of COMMAND; a row without one does not compile. */
+#define RUN_NOP nothing
+#define RUN_WRITE_MEM write_mem
+#define RUN_READ_MEM read_mem
+#define RUN_BARRIER nothing
+#define RUN_COPY_BUFFER copy_buffer
+#define RUN_WAIT_FENCE wait_fence
+#define RUN_DISPATCH dispatch
+#define RUN_LOAD_SAMPLER load_sampler
+#define RUN_LOAD_GSTATE load_gstate
+#define RUN_LOAD_GPARAM load_gparam
+#define RUN_GDRAW gdraw
+#define RUN_LOAD_RSTATE load_rstate
+#define RUN_RDRAW rdraw
+#define RUN_RRECT rrect
+#define OPCODE(name) [FACET_TILE_COMMAND_OPCODE_##name] = {#name, RUN_##name},
 
 static const struct {
     const char *name;
     command_fn *run;
-} opcodes[256] = {
-    OPCODE(NOP, nothing),
-    OPCODE(WRITE_MEM, write_mem),
-    OPCODE(READ_MEM, read_mem),
-    OPCODE(BARRIER, nothing),
-    OPCODE(COPY_BUFFER, copy_buffer),
-    OPCODE(WAIT_FENCE, wait_fence),
-    OPCODE(DISPATCH, dispatch),
-    OPCODE(LOAD_SAMPLER, load_sampler),
-    OPCODE(LOAD_GSTATE, load_gstate),
-    OPCODE(LOAD_GPARAM, load_gparam),
-    OPCODE(GDRAW, gdraw),
-    OPCODE(LOAD_RSTATE, load_rstate),
-    OPCODE(RDRAW, rdraw),
-    OPCODE(RRECT, rrect),
-};
+} opcodes[256] = {FACET_TILE_COMMAND_OPCODE_VALUES(OPCODE)};
 
 const char *facet_tile_opcode_name(uint32_t opcode)
 {

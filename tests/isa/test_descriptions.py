@@ -156,6 +156,7 @@ refused("layout_names", edit(LAYOUT, BLEND, "alpha=1", "1"), LAYOUT, "needs name
 refused("layout_value", edit(LAYOUT, BLEND, "alpha=1", "alpha=one"), LAYOUT, "cannot read 'alpha=one'")
 refused("layout_value_fits", edit(LAYOUT, BLEND, "alpha=1", "alpha=256"), LAYOUT, "does not fit 8 bits")
 refused("layout_value_twice", edit(LAYOUT, BLEND, "alpha=1", "alpha=0"), LAYOUT, "'alpha=0' is said twice")
+refused("layout_value_taken", edit(LAYOUT, BLEND, "alpha=1", "count=1"), LAYOUT, "no value can be named")
 refused("layout_stand_in", edit(LAYOUT, BLEND, "!BAD_FORMAT", "~none"), LAYOUT, "~none is none of its values")
 refused("layout_flag_fits", edit(LAYOUT, "RDRAW\tflags\t", "STATE_COLOR=7", "STATE_COLOR=16"), LAYOUT, "does not fit")
 refused("layout_flag_overlap", edit(LAYOUT, "RDRAW\tflags\t", "TEXTURED=1", "TEXTURED=0"), LAYOUT, "overlaps rect")

@@ -365,4 +365,28 @@ def one_row_is_seen_by_the_program():
         check("multiply" in run(facet, "spec", "RSTATE.blend"), "the card of RSTATE.blend")
 
 
+@case("")
+def a_value_without_code_does_not_compile():
+    """The unchanged table compiles; with one more opcode, blend or texel format, the file that has the code does not."""
+    for old, new, path, word in (("", "", "src/tile/queue_exec.c", None), ("", "", "src/raster/context.c", None),
+                                 ("RRECT=0x45", "RRECT=0x45 RSTRIP=0x46", "src/tile/queue_exec.c", "RUN_RSTRIP"),
+                                 ("additive=2", "additive=2 multiply=3", "src/raster/context.c", "blend"),
+                                 ("PAL8=2", "PAL8=2 PAL4=3", "src/raster/context.c", "decode")):
+        with Copy() as copy:
+            rows = os.path.join(copy.spec, "tile.layout.tsv")
+            with open(rows, encoding="utf-8") as f:
+                text = f.read()
+            with open(rows, "w", encoding="utf-8") as f:
+                f.write(text.replace(old, new, 1) if old else text)
+            os.mkdir(os.path.join(copy.folder, "facet"))
+            run(sys.executable, GENERATOR, "--layouts", copy.spec, "tile",
+                os.path.join(copy.folder, "facet", "tile_layouts.h"))
+            folders = (copy.folder, os.path.join(SOURCE, "include"), os.path.join(SOURCE, "src"),
+                       os.path.join(BUILD, "src"))
+            done = subprocess.run(["cc", "-std=gnu11", "-fsyntax-only", *("-I" + folder for folder in folders),
+                                   os.path.join(SOURCE, path)], capture_output=True, text=True)
+            check_eq(done.returncode == 0, word is None, path + ": " + done.stderr[-1000:])
+            check(word is None or word in done.stderr, done.stderr)
+
+
 main("layouts")
