@@ -150,7 +150,7 @@ class Names:
         found = set()
         fold = (lambda w: w) if text.machine == "tile" else (lambda w: w.lower())
         for word, bits in words.items():
-            for key in {word, "~" + fold(word)}:
+            for key in {word, "~" + fold(word)} | ({"~" + word.upper()} if "." in word else set()):
                 found |= self.any.get(key, set()) | self.area[text.area].get(key, set())
             if word.endswith("*") and len(word) > 3:
                 for name, items in self.prefixes.items():
@@ -323,17 +323,29 @@ class Links:
                         self.touched[ident] |= self.closed({item})
 
     def read_touches(self):
+        """A row speaks of one requirement or resolution, or of all requirements of a section (`DOCUMENT: 7.1`) that name
+        no instruction or structure themselves."""
         spec = self.spec
         for n, r in spec.rows("touches.tsv", ["id", "touches"]):
-            if r["id"] not in self.touched:
-                spec.say("touches.tsv", n, "%s is no requirement or resolution" % r["id"])
+            document, _, section = r["id"].rpartition(": ")
+            if r["id"] in self.touched:
+                idents = [r["id"]]
+            else:
+                idents = [q["id"] for q in spec.requirements
+                          if document in q["source"].split(", ") and q["section"] == section]
+            if not idents:
+                spec.say("touches.tsv", n, "%s is no requirement, resolution or section" % r["id"])
                 continue
+            found = set()
             for pattern in r["touches"].split():
                 regex = re.compile(re.escape(pattern).replace(r"\*", ".*") + "$", re.I)
-                found = {i for i in self.items if i.machine == machine_of(r["id"]) and regex.match(i.name)}
-                if not found:
+                here = {i for i in self.items if i.machine == machine_of(idents[0]) and regex.match(i.name)}
+                found |= here
+                if not here:
                     spec.say("touches.tsv", n, "%s: nothing is called '%s'" % (r["id"], pattern))
-                self.touched[r["id"]] |= self.closed(found)
+            for ident in idents:
+                if not document or not any(i.kind in ("instruction", "structure") for i in self.touched[ident]):
+                    self.touched[ident] |= self.closed(found)
 
     def link_rows(self):
         """Requirement and resolution rows among themselves: who cites whom, and who speaks of the same few things."""
