@@ -13,13 +13,17 @@
 #ifndef FACET_RT_FAST_H
 #define FACET_RT_FAST_H
 
+#include "contract/xphmg_layouts.h"
 #include "rt/decoded.h"
 #include "rt/rt.h"
 
 #include <stddef.h>
 
 /* Entries of the queues, for FP32. */
-enum { FACET_RT_FAST_RAY_BYTES = 64, FACET_RT_FAST_HIT_BYTES = 32 };
+enum {
+    FACET_RT_FAST_RAY_BYTES = FACET_XPHMG_RAY_ENTRY_SIZE(4),
+    FACET_RT_FAST_HIT_BYTES = FACET_XPHMG_HIT_ENTRY_SIZE(4)
+};
 
 /* Guest memory that a ray may read. */
 struct facet_rt_area {

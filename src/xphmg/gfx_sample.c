@@ -100,17 +100,17 @@ read_bytes(const struct facet_element_port *port, uint64_t address, unsigned siz
 static struct facet_trap
 read_trailer(struct facet_gfx_run *r, unsigned lane, uint64_t desc, struct lane_memory *m)
 {
-    enum { MEMCTL_HYB = 18 };
     struct facet_hart *h = r->h;
-    uint8_t memctl[FACET_MEMCTL_BYTES];
-    struct facet_trap trap =
-        read_bytes(&m->port, desc + FACET_GFX_TRAILER_AT, sizeof memctl, memctl);
+    struct facet_xphmg_memctl_fields memctl;
+    uint8_t bytes[FACET_XPHMG_MEMCTL_SIZE];
+    struct facet_trap trap = read_bytes(&m->port, desc + FACET_GFX_TRAILER_AT, sizeof bytes, bytes);
     struct facet_xmem_job policy;
 
     if (trap.taken) {
         return trap;
     }
-    policy = facet_xmem_policy(h, m->port.actor, memctl);
+    facet_xphmg_memctl_unpack(bytes, &memctl);
+    policy = facet_xmem_policy(h, m->port.actor, &memctl);
     m->port.actor = r->actor[lane] = policy.actor;
     facet_hart_unit(h,
                     "gfx",
@@ -121,9 +121,9 @@ read_trailer(struct facet_gfx_run *r, unsigned lane, uint64_t desc, struct lane_
                                  policy.mclass,
                                  policy.sprof,
                                  lane,
-                                 memctl[MEMCTL_HYB] != 0 ? memctl[MEMCTL_HYB]
-                                                         : FACET_GET(FACET_XMEM_CSR(h, DESCPOL),
-                                                                     CAP_XMEM_DESCPOL_HYB_ENABLE)});
+                                 memctl.hyb != 0 ? memctl.hyb
+                                                 : FACET_GET(FACET_XMEM_CSR(h, DESCPOL),
+                                                             CAP_XMEM_DESCPOL_HYB_ENABLE)});
     return trap;
 }
 

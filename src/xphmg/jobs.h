@@ -17,13 +17,14 @@
 #ifndef FACET_XPHMG_JOBS_H
 #define FACET_XPHMG_JOBS_H
 
+#include "contract/xphmg_layouts.h"
 #include "xphmg/hart.h"
 
 enum {
     FACET_JOB_QUEUES = 3,
-    FACET_JOB_DEPTH = 16,       /* jobs of one queue under way; one more waits at its XSUBMIT */
-    FACET_JOB_BYTES = 72,       /* of the largest descriptor */
-    FACET_JOB_LATEST = 1 << 20, /* steps from submission to completion, at most */
+    FACET_JOB_DEPTH = 16, /* jobs of one queue under way; one more waits at its XSUBMIT */
+    FACET_JOB_BYTES = FACET_XPHMG_RT_DESC_SIZE, /* the largest descriptor */
+    FACET_JOB_LATEST = 1 << 20,                 /* steps from submission to completion, at most */
     /* Sets of jobs of one hart that a fence waits for: 1 << queue, and those copies that touch the
      * LDS. */
     FACET_JOBS_RT = 1 << FACET_QUEUE_RT,

@@ -2,7 +2,7 @@
  * its end in one piece, before the next instruction or later (jobs.h), on a private bank; what
  * stops it goes to MTXSTAT.JOB_ERR.
  *
- * XPHMG_MTX_DESC, 64 bytes: u64 mat, vin, vout; u32 ld_imm, mul_imm, count, flags; XPHMG_MEMCTL. */
+ * The descriptor is XPHMG_MTX_DESC of spec/xphmg.layout.tsv. */
 #include "xphmg/elements.h"
 #include "xphmg/jobs.h"
 #include "xphmg/lanes.h"
@@ -11,16 +11,8 @@
 
 #include <string.h>
 
-enum { DESCRIPTOR_BYTES = 64 };
-
-struct descriptor {
-    uint64_t mat, vin, vout;
-    uint32_t ld_imm, mul_imm, count, flags;
-    uint8_t memctl[FACET_MEMCTL_BYTES];
-};
-
 struct job {
-    struct descriptor d;
+    struct facet_xphmg_mtx_desc_fields d;
     struct facet_element_port port;
     struct facet_mtx_numbers numbers;
     struct facet_mtx_load load;
@@ -28,21 +20,6 @@ struct job {
     struct facet_mtx_bank bank;
     uint64_t exc_en;
 };
-
-static struct descriptor parse(const uint8_t bytes[DESCRIPTOR_BYTES])
-{
-    struct descriptor d = {
-        .mat = facet_load_le64(bytes),
-        .vin = facet_load_le64(bytes + 8),
-        .vout = facet_load_le64(bytes + 16),
-        .ld_imm = facet_load_le32(bytes + 24),
-        .mul_imm = facet_load_le32(bytes + 28),
-        .count = facet_load_le32(bytes + 32),
-        .flags = facet_load_le32(bytes + 36),
-    };
-    memcpy(d.memctl, bytes + 40, FACET_MEMCTL_BYTES);
-    return d;
-}
 
 /* An immediate as the row of `op` would have it; false when it sets a bit that the row fixes. */
 static bool instruction_of(enum facet_xphmg_op op, uint32_t imm, struct facet_insn *in)
@@ -57,14 +34,14 @@ static bool flag(const struct facet_insn *in, const char *name)
 }
 
 /* What the two immediates and the flags ask for; false: JOB_ERR 2, before any access. */
-static bool legal(struct job *job, const struct facet_hart *h)
+static bool legal(struct job *job, const struct facet_hart *h, const uint8_t *descriptor)
 {
     uint64_t mtxcap = h->units.config->mtxcap;
-    bool mad = (job->d.flags & 1) != 0;
+    bool mad = (job->d.flags & FACET_XPHMG_MTX_DESC_FLAGS_MAD) != 0;
     uint64_t needs = mad ? FACET_MTXCAP_HAS_MAD | FACET_MTXCAP_HAS_BIAS : FACET_MTXCAP_HAS_MUL;
     struct facet_insn ld, mul;
 
-    if (job->d.flags >> 1 != 0 || (mtxcap & needs) != needs ||
+    if (!facet_xphmg_mtx_desc_legal(descriptor) || (mtxcap & needs) != needs ||
         !instruction_of(FACET_XPHMG_MTX_LD, job->d.ld_imm, &ld) ||
         !instruction_of(mad ? FACET_XPHMG_MTX_MAD : FACET_XPHMG_MTX_MUL, job->d.mul_imm, &mul) ||
         !facet_mtx_shape_legal((unsigned)facet_insn_field(&ld, "shape"), mtxcap) ||
@@ -128,17 +105,18 @@ static unsigned run(struct job *job)
 unsigned facet_mtx_run(struct facet_hart *h, const uint8_t *descriptor)
 {
     const struct facet_insn none = {0};
-    struct job job = {.d = parse(descriptor)};
+    struct job job = {0};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
     unsigned cause;
 
+    facet_xphmg_mtx_desc_unpack(descriptor, &job.d);
     (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
     job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
-    facet_xmem_job_begin(h, job.d.memctl, &policy);
+    facet_xmem_job_begin(h, &job.d.memctl, &policy);
     job.port = (struct facet_element_port){h, policy.actor, facet_container_of(&frame.eff)};
     job.exc_en = frame.exc_en;
-    cause = legal(&job, h) ? run(&job) : FACET_CAUSE_ILLEGAL;
+    cause = legal(&job, h, descriptor) ? run(&job) : FACET_CAUSE_ILLEGAL;
     facet_xmem_job_end(h, &policy);
     if (cause != 0) {
         h->units.mtx.stat = FACET_PUT(h->units.mtx.stat, MTXSTAT_JOB_ERR, cause);
@@ -149,7 +127,7 @@ unsigned facet_mtx_run(struct facet_hart *h, const uint8_t *descriptor)
 struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in)
 {
     const struct facet_cap_config *config = h->units.config;
-    uint8_t bytes[DESCRIPTOR_BYTES];
+    uint8_t bytes[FACET_XPHMG_MTX_DESC_SIZE];
     struct facet_trap trap;
 
     if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||

@@ -10,17 +10,6 @@
 #include "xphmg/elements.h"
 #include "xphmg/rt_watch.h"
 
-/* Options of XPHMG_RT_DESC (11.1); the other bits must be 0. */
-enum facet_rt_opts {
-    FACET_RT_OPT_CULL_BACK = 1 << 0,
-    FACET_RT_OPT_PACK_HINT = 1 << 2,
-    FACET_RT_OPT_EPS_CTL = 1 << 3,
-    FACET_RT_OPT_ANY_HIT = 1 << 4,
-    FACET_RT_OPT_NODE8 = 1 << 5,
-    FACET_RT_OPT_W_GUARD = 1 << 6,
-    FACET_RT_OPTS = 0x7D,
-};
-
 /* XSUBMIT.RT: checks and submits the job, x[rd] = its ticket (11.2). */
 struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in);
 /* The job of a checked XPHMG_RT_DESC, under the registers that the hart has now (11.3). */

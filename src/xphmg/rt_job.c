@@ -2,8 +2,7 @@
  * runs to its end in one piece, before the next instruction or later (jobs.h); what stops it goes
  * to RTSTAT.LAST_EC and leaves the ray at the head of its queue.
  *
- * XPHMG_RT_DESC, 72 bytes: u64 bvh_base, rayq, hitq, missq, tri_buf; u32 opts, rsv; XPHMG_MEMCTL.
- */
+ * The descriptor is XPHMG_RT_DESC of spec/xphmg.layout.tsv, queues and entries stand there too. */
 #include "rt/host.h"
 #include "xphmg/jobs.h"
 #include "xphmg/lanes.h"
@@ -13,17 +12,9 @@
 #include <string.h>
 
 enum {
-    DESCRIPTOR_BYTES = 72,
-    MEMCTL_HYB = 18,
-    MAX_ENTRY = 64,
+    MAX_ENTRY = FACET_XPHMG_HIT_ENTRY_SIZE(8),
     QUEUE_BASE_ALIGN = 16,
-    RAY_TAG = FACET_RT_FAST_RAY_BYTES - 8, /* of FP32 entries */
-};
-
-struct descriptor {
-    uint64_t bvh_base, rayq, hitq, missq, tri_buf;
-    uint32_t opts;
-    uint8_t memctl[FACET_MEMCTL_BYTES];
+    RAY_TAG = FACET_XPHMG_RAY_ENTRY_TAG_AT(4), /* of FP32 entries */
 };
 
 struct queue {
@@ -43,27 +34,13 @@ struct job {
 /* ---- submission --------------------------------------------------------------------------------
  */
 
-static struct descriptor parse(const uint8_t bytes[DESCRIPTOR_BYTES])
-{
-    struct descriptor d = {
-        .bvh_base = facet_load_le64(bytes),
-        .rayq = facet_load_le64(bytes + 8),
-        .hitq = facet_load_le64(bytes + 16),
-        .missq = facet_load_le64(bytes + 24),
-        .tri_buf = facet_load_le64(bytes + 32),
-        .opts = facet_load_le32(bytes + 40),
-    };
-    memcpy(d.memctl, bytes + 48, FACET_MEMCTL_BYTES);
-    return d;
-}
-
 /* Bits of RTCAP that a job with these options needs (R-RT-52). */
 static uint64_t needs(uint32_t opts)
 {
     return FACET_RTCAP_WATERTIGHT |
-           ((opts & FACET_RT_OPT_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
-           ((opts & FACET_RT_OPT_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
-           ((opts & FACET_RT_OPT_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
+           ((opts & FACET_XPHMG_RT_DESC_OPTS_NODE8) != 0 ? FACET_RTCAP_NODE8 : FACET_RTCAP_NODE4) |
+           ((opts & FACET_XPHMG_RT_DESC_OPTS_PACK_HINT) != 0 ? FACET_RTCAP_PACK_HINT : 0) |
+           ((opts & FACET_XPHMG_RT_DESC_OPTS_EPS_CTL) != 0 ? FACET_RTCAP_EPS_CTL : 0);
 }
 
 /* A zero field of the descriptor selects the register (R-RT-34). */
@@ -74,7 +51,7 @@ static uint64_t either(uint64_t field, uint64_t csr)
 
 static void set_up(struct job *job,
                    struct facet_hart *h,
-                   const struct descriptor *d,
+                   const struct facet_xphmg_rt_desc_fields *d,
                    const struct facet_lanes *frame)
 {
     const struct facet_rt *rt = &h->units.rt;
@@ -84,21 +61,21 @@ static void set_up(struct job *job,
         .scene = {.port = {.h = h, .container = facet_container_of(&frame->eff)},
                   .numbers = facet_rt_numbers_of(&frame->eff, h->units.cap.zptab),
                   .options = {.eps = facet_rt_epsilon(
-                                  (unsigned)((d->opts & FACET_RT_OPT_EPS_CTL) != 0
+                                  (unsigned)((d->opts & FACET_XPHMG_RT_DESC_OPTS_EPS_CTL) != 0
                                                  ? FACET_GET(rt->conf2, RTCONF2_EPS_SCALE)
                                                  : FACET_GET(rt->cfg, RTCFG_EPS_DFLT))),
-                              .cull_back = (d->opts & FACET_RT_OPT_CULL_BACK) != 0},
+                              .cull_back = (d->opts & FACET_XPHMG_RT_DESC_OPTS_CULL_BACK) != 0},
                   .heap = either(d->bvh_base, rt->base),
                   .triangles = d->tri_buf,
-                  .any_hit = (d->opts & FACET_RT_OPT_ANY_HIT) != 0,
-                  .node8 = (d->opts & FACET_RT_OPT_NODE8) != 0,
+                  .any_hit = (d->opts & FACET_XPHMG_RT_DESC_OPTS_ANY_HIT) != 0,
+                  .node8 = (d->opts & FACET_XPHMG_RT_DESC_OPTS_NODE8) != 0,
                   .watch = h->rt_watch},
-        .rays.address = either(d->rayq, rt->queue_ray),
-        .hits.address = either(d->hitq, rt->queue_hit),
-        .misses.address = either(d->missq, rt->queue_miss),
-        .packed = (d->opts & FACET_RT_OPT_PACK_HINT) != 0 ||
+        .rays.address = either(d->rayq_desc, rt->queue_ray),
+        .hits.address = either(d->hitq_desc, rt->queue_hit),
+        .misses.address = either(d->missq_desc, rt->queue_miss),
+        .packed = (d->opts & FACET_XPHMG_RT_DESC_OPTS_PACK_HINT) != 0 ||
                   FACET_GET(rt->cfg, RTCFG_PACK_HINT_DFLT) != 0,
-        .w_guard = (d->opts & FACET_RT_OPT_W_GUARD) != 0,
+        .w_guard = (d->opts & FACET_XPHMG_RT_DESC_OPTS_W_GUARD) != 0,
         .sae = frame->eff.sae,
         .exc_en = frame->exc_en,
     };
@@ -110,16 +87,16 @@ static void set_up(struct job *job,
 static struct facet_trap read_queue(const struct facet_element_port *port, struct queue *q)
 {
     uint64_t head = 0, tail = 0, cap = 0;
-    struct facet_trap trap = facet_rt_read(port, q->address, 4, &head);
+    struct facet_trap trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_HEAD_AT, 4, &head);
 
     if (!trap.taken) {
-        trap = facet_rt_read(port, q->address + 4, 4, &tail);
+        trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, &tail);
     }
     if (!trap.taken) {
-        trap = facet_rt_read(port, q->address + 8, 4, &cap);
+        trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_CAP_AT, 4, &cap);
     }
     if (!trap.taken) {
-        trap = facet_rt_read(port, q->address + 16, 8, &q->base);
+        trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_BASE_AT, 8, &q->base);
     }
     q->head = (uint32_t)head;
     q->tail = (uint32_t)tail;
@@ -137,7 +114,7 @@ static enum facet_rt_error open_queue(const struct job *job, struct queue *q)
     if (q->address == 0) {
         return FACET_RT_EC_NONE;
     }
-    if (q->address % 8 != 0) {
+    if (q->address % FACET_XPHMG_QUEUE_ALIGN != 0) {
         return FACET_RT_EC_QUEUE;
     }
     if (read_queue(&job->scene.port, q).taken) {
@@ -196,7 +173,8 @@ finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
             return FACET_RT_EC_QFULL;
         }
         at = to->base + (uint64_t)to->tail * size;
-        if (!can_write(job, at, size, 8) || !can_write(job, to->address + 4, 4, 4)) {
+        if (!can_write(job, at, size, 8) ||
+            !can_write(job, to->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, 4)) {
             return FACET_RT_EC_DESC_FAULT;
         }
     }
@@ -209,7 +187,7 @@ finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
                 return FACET_RT_EC_DESC_FAULT;
             }
         }
-        if (!store(job, to->address + 4, 4, after(to->tail, to->cap))) {
+        if (!store(job, to->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, after(to->tail, to->cap))) {
             return FACET_RT_EC_DESC_FAULT;
         }
     }
@@ -237,15 +215,16 @@ static unsigned hit_entry(const struct job *job,
 
     facet_rt_lane_encode(&job->scene.numbers, job->packed, &lane, out, flags);
     memset(entry, 0, MAX_ENTRY);
-    facet_store_le64(entry, tag);
-    facet_store_le32(entry + 8, found->triangle);
-    facet_store_le32(entry + 12, found->leaf);
+    facet_store_le64(entry + FACET_XPHMG_HIT_ENTRY_TAG_AT, tag);
+    facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_TRIANGLE_AT, found->triangle);
+    facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_LEAF_AT, found->leaf);
     for (unsigned i = 0; i < 3; i++) {
-        facet_store_le(entry + 16 + (size_t)i * width,
+        facet_store_le(entry + FACET_XPHMG_HIT_ENTRY_T_AT + (size_t)i * width,
                        width,
                        job->packed ? out[i] : facet_container_put(c, 0, 0, out[i]));
     }
-    facet_store_le32(entry + size - 4, found->front);
+    facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_FLAGS_AT(c->bytes),
+                     found->front ? FACET_XPHMG_HIT_ENTRY_FLAGS_FRONT : 0);
     return size;
 }
 
@@ -276,7 +255,8 @@ static enum facet_rt_error one_ray(struct job *job)
     bool nan;
 
     if (!trap.taken) {
-        trap = facet_rt_read(port, at + size - 8, 8, &tag);
+        trap =
+            facet_rt_read(port, at + FACET_XPHMG_RAY_ENTRY_TAG_AT(port->container.bytes), 8, &tag);
     }
     if (trap.taken) {
         return FACET_RT_EC_DESC_FAULT;
@@ -296,8 +276,8 @@ static enum facet_rt_error one_ray(struct job *job)
     if (found.hit) {
         bytes = hit_entry(job, tag, &found, entry, &flags);
     } else {
-        facet_store_le64(entry, tag);
-        facet_store_le32(entry + 8, nan);
+        facet_xphmg_miss_entry_set_tag(entry, tag);
+        facet_xphmg_miss_entry_set_flags(entry, nan ? FACET_XPHMG_MISS_ENTRY_FLAGS_NAN : 0);
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
@@ -499,42 +479,41 @@ static enum facet_rt_error run(struct job *job)
  */
 
 /* What the policy of the job came to, for traces: as for an instruction (rt.c). */
-static void tell_policy(struct facet_hart *h,
-                        const struct facet_xmem_job *policy,
-                        const uint8_t memctl[FACET_MEMCTL_BYTES])
+static void tell_policy(struct facet_hart *h, const struct facet_xmem_job *policy, uint64_t hyb)
 {
     uint64_t sprof = policy->sprof != 0               ? policy->sprof
                      : FACET_XMEM_HAS(h, STREAM_PROF) ? h->units.rt.sprof
                                                       : 0;
 
-    facet_hart_unit(h,
-                    "rt",
-                    "job",
-                    6,
-                    (uint64_t[]){policy->actor.dom,
-                                 policy->actor.sec,
-                                 policy->mclass,
-                                 sprof,
-                                 memctl[MEMCTL_HYB] != 0 ? memctl[MEMCTL_HYB]
-                                                         : FACET_GET(FACET_XMEM_CSR(h, DESCPOL),
-                                                                     CAP_XMEM_DESCPOL_HYB_ENABLE),
-                                 FACET_XMEM_CSR(h, COMP_CTL)});
+    facet_hart_unit(
+        h,
+        "rt",
+        "job",
+        6,
+        (uint64_t[]){policy->actor.dom,
+                     policy->actor.sec,
+                     policy->mclass,
+                     sprof,
+                     hyb != 0 ? hyb
+                              : FACET_GET(FACET_XMEM_CSR(h, DESCPOL), CAP_XMEM_DESCPOL_HYB_ENABLE),
+                     FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
 enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor)
 {
-    const struct descriptor d = parse(descriptor);
+    struct facet_xphmg_rt_desc_fields d;
     const struct facet_insn none = {0};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
     enum facet_rt_error error;
     struct job job;
 
+    facet_xphmg_rt_desc_unpack(descriptor, &d);
     (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
     set_up(&job, h, &d, &frame);
-    facet_xmem_job_begin(h, d.memctl, &policy);
+    facet_xmem_job_begin(h, &d.memctl, &policy);
     job.scene.port.actor = policy.actor;
-    tell_policy(h, &policy, d.memctl);
+    tell_policy(h, &policy, d.memctl.hyb);
     error = run(&job);
     facet_xmem_job_end(h, &policy);
     if (error != FACET_RT_EC_NONE) {
@@ -545,8 +524,7 @@ enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor
 
 struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in)
 {
-    uint8_t bytes[DESCRIPTOR_BYTES];
-    struct descriptor d;
+    uint8_t bytes[FACET_XPHMG_RT_DESC_SIZE];
     struct facet_trap trap;
 
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_RT_PRESENT) == 0) {
@@ -562,12 +540,11 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
     if (trap.taken) {
         return trap;
     }
-    d = parse(bytes);
-    if ((d.opts & ~(uint32_t)FACET_RT_OPTS) != 0) {
+    if (!facet_xphmg_rt_desc_legal(bytes)) {
         facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    if (!facet_rt_supports(h, needs(d.opts))) {
+    if (!facet_rt_supports(h, needs(facet_xphmg_rt_desc_opts(bytes)))) {
         return facet_rt_unsupported(h, in);
     }
     return facet_jobs_submit(h, in, FACET_QUEUE_RT, bytes, sizeof bytes);

@@ -151,11 +151,12 @@ static bool on_event(void *context, const struct facet_rt_event *event)
 
 static uint32_t options(const struct facet_rt_why_query *q)
 {
-    return (q->cull_back ? FACET_RT_OPT_CULL_BACK : 0u) |
-           (q->pack_hint ? FACET_RT_OPT_PACK_HINT : 0u) | (q->eps_ctl ? FACET_RT_OPT_EPS_CTL : 0u) |
-           (q->any_hit ? FACET_RT_OPT_ANY_HIT : 0u) |
-           (q->view->header.children == 8 ? FACET_RT_OPT_NODE8 : 0u) |
-           (q->w_guard ? FACET_RT_OPT_W_GUARD : 0u);
+    return (q->cull_back ? FACET_XPHMG_RT_DESC_OPTS_CULL_BACK : 0u) |
+           (q->pack_hint ? FACET_XPHMG_RT_DESC_OPTS_PACK_HINT : 0u) |
+           (q->eps_ctl ? FACET_XPHMG_RT_DESC_OPTS_EPS_CTL : 0u) |
+           (q->any_hit ? FACET_XPHMG_RT_DESC_OPTS_ANY_HIT : 0u) |
+           (q->view->header.children == 8 ? FACET_XPHMG_RT_DESC_OPTS_NODE8 : 0u) |
+           (q->w_guard ? FACET_XPHMG_RT_DESC_OPTS_W_GUARD : 0u);
 }
 
 /* A queue of two slots; `tail` entries are in it. */

@@ -22,6 +22,7 @@
 #ifndef FACET_XPHMG_XMEM_H
 #define FACET_XPHMG_XMEM_H
 
+#include "contract/xphmg_layouts.h"
 #include "xphmg/hart.h"
 
 /* CAP.XMEM.<name> of a hart, and whether its configuration has a feature. */
@@ -30,7 +31,7 @@
 #define FACET_XMEM_HAS(h, feature)                                                                 \
     (((h)->units.config->xmem_cap & FACET_CAP_XMEM_CAP_##feature) != 0)
 
-enum { FACET_DOM_ALL = 15, FACET_CLASS_SHARED = 2, FACET_MEMCTL_BYTES = 24 };
+enum { FACET_DOM_ALL = FACET_XPHMG_MEMCTL_DOM_ALL, FACET_CLASS_SHARED = 2 };
 
 static inline bool facet_dom_exists(unsigned dom)
 {
@@ -126,12 +127,12 @@ struct facet_xmem_job {
  * has the defaults. */
 struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
                                         struct facet_xmem_actor actor,
-                                        const uint8_t memctl[FACET_MEMCTL_BYTES]);
+                                        const struct facet_xphmg_memctl_fields *memctl);
 
 /* What XPHMG_MEMCTL asks for, resolved against CAP; allocates lds_softpin and tells the trace.
  * Every begin has its end. */
 void facet_xmem_job_begin(struct facet_hart *h,
-                          const uint8_t memctl[FACET_MEMCTL_BYTES],
+                          const struct facet_xphmg_memctl_fields *memctl,
                           struct facet_xmem_job *job);
 void facet_xmem_job_end(struct facet_hart *h, struct facet_xmem_job *job);
 

@@ -8,19 +8,6 @@
 #include "xphmg/vendor.h"
 #include "xphmg/xmem.h"
 
-/* XPHMG_MEMCTL, byte offsets. */
-enum {
-    MEMCTL_DOM = 0,
-    MEMCTL_L2_HINT = 2,
-    MEMCTL_SOFTPIN = 8,
-    MEMCTL_CLASS = 16,
-    MEMCTL_SPROF = 17,
-    MEMCTL_HYB = 18,
-    MEMCTL_SEC = 19,
-    MEMCTL_TIER = 20,
-    L2_HINT_COMP_EN = 4,
-};
-
 struct facet_trap
 facet_xmem_read_descriptor(struct facet_hart *h, uint64_t address, unsigned size, uint8_t *bytes)
 {
@@ -50,35 +37,34 @@ unsigned facet_xmem_unit_class(const struct facet_hart *h, unsigned mclass)
 
 struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
                                         struct facet_xmem_actor actor,
-                                        const uint8_t memctl[FACET_MEMCTL_BYTES])
+                                        const struct facet_xphmg_memctl_fields *memctl)
 {
-    uint8_t sprof = memctl[MEMCTL_SPROF];
     struct facet_xmem_job job = {.actor = actor};
 
-    if (facet_dom_exists(memctl[MEMCTL_DOM])) {
-        job.actor.dom = memctl[MEMCTL_DOM];
+    if (memctl->dom != FACET_XPHMG_MEMCTL_DOM_DEFAULT) {
+        job.actor.dom = memctl->dom;
     }
-    if (FACET_XMEM_HAS(h, SEC_DOM) && memctl[MEMCTL_SEC] <= 2) {
-        job.actor.sec = memctl[MEMCTL_SEC];
+    if (FACET_XMEM_HAS(h, SEC_DOM)) {
+        job.actor.sec = memctl->sec;
     }
-    job.mclass = (uint8_t)facet_xmem_unit_class(h, memctl[MEMCTL_CLASS]);
-    job.sprof = sprof <= 3 && FACET_XMEM_HAS(h, STREAM_PROF) ? sprof : 0;
+    job.mclass = (uint8_t)facet_xmem_unit_class(h, memctl->mclass);
+    job.sprof = FACET_XMEM_HAS(h, STREAM_PROF) ? memctl->sprof_id : 0;
     return job;
 }
 
 void facet_xmem_job_begin(struct facet_hart *h,
-                          const uint8_t memctl[FACET_MEMCTL_BYTES],
+                          const struct facet_xphmg_memctl_fields *memctl,
                           struct facet_xmem_job *job)
 {
-    uint8_t tier = memctl[MEMCTL_TIER] & 7;
     struct facet_lds_request pin = {
-        .size = facet_load_le64(memctl + MEMCTL_SOFTPIN),
-        .hyb = memctl[MEMCTL_HYB] == 1,
+        .size = memctl->lds_softpin,
+        .hyb = memctl->hyb == 1,
     };
 
     *job = facet_xmem_policy(h, facet_xmem_inline(h), memctl);
-    job->tier = tier <= 4 ? tier : 0;
-    if ((memctl[MEMCTL_L2_HINT] & L2_HINT_COMP_EN) != 0 && !FACET_XMEM_HAS(h, COMPRESS)) {
+    job->tier = memctl->tier;
+    if ((memctl->l2_hint & FACET_XPHMG_MEMCTL_L2_HINT_COMP_EN) != 0 &&
+        !FACET_XMEM_HAS(h, COMPRESS)) {
         facet_cap_event(h, FACET_CAP_XMEM_EVENTS_COMP_ERR);
     }
     if (FACET_XMEM_HAS(h, LDS)) {
