@@ -17,7 +17,7 @@ import re
 import sys
 
 import guest_structs
-from gen_tables import identifier
+from csr_tables import identifier
 from spec_tables import REGISTER_BITS, Spec
 
 ABI_X = ("zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 "

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Turns spec/ into C: isa_tables.c (the arrays of src/isa/table.h, the decision tables of decode.c, the
-mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row); or into a header with the numbers
-and fields of one instruction set's control and status registers; or into one with the structures that a machine
+mnemonic hash of lookup.c) and isa_rows.h (one enumerator per instruction row); or into two headers on one
+instruction set's control and status registers, numbers and fields, and what they hold (csr_tables.py); or into one with the structures that a machine
 reads and writes in memory.
 
 usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
-       gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h
+       gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h csr_rules.h
        gen_tables.py --layouts SPEC_FOLDER xphmg|tile|gfx12 layouts.h
        gen_tables.py --unit-insns SPEC_FOLDER gfx12 insns.h
        gen_tables.py --check SPEC_FOLDER
@@ -17,6 +17,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import csr_tables
 import decode_tree
 import layout_tables
 import spec_tables
@@ -257,24 +258,20 @@ def emit_csrs(spec, out):
     for i, csr in enumerate(spec.csrs):
         out.append("static const struct facet_csr_field csr_fields_%d[] = {" % i)
         for f in csr["fields"]:
-            out.append("    {%s, %d, %d, FACET_CSR_%s, 0x%xu, %s, %s}," % (
+            out.append("    {%s, %d, %d, FACET_CSR_%s, 0x%xu, %s, %s, %s, %s, %s}," % (
                 c_string(f["name"]), f["hi"], f["lo"], f["access"], f["reset"], c_string(f["reset_text"]),
-                c_string(f["meaning"])))
+                c_string(f["meaning"]), c_string(f["legal"]), c_string(f["needs"]), c_string(f["place"])))
         out.append("};")
     out.append("const struct facet_csr_row facet_csr_rows[] = {")
     for i, csr in enumerate(spec.csrs):
         out.append("    {.name = %s, .number = 0x%xu, .count = %d, .alias = 0x%xu, .stride = %d, .first = %d, "
-                   ".address = %s, .width = %d, .field_count = %d, .fields = csr_fields_%d, .file = %s, .isa = %s}," % (
+                   ".address = %s, .width = %d, .field_count = %d, .fields = csr_fields_%d, .file = %s, .isa = %s, %s}," % (
                        c_string(csr["name"]), csr["number"], csr["count"], csr["alias"], csr["stride"],
                        csr["first"], c_string(csr["address"]), csr["width"], len(csr["fields"]), i,
-                       c_string(csr["path"]), ISA_ENUM[csr["isa"]]))
+                       c_string(csr["path"]), ISA_ENUM[csr["isa"]], csr_tables.row_cells(spec, csr)))
     out.append("};")
+    csr_tables.emit_numbers(spec, ISA_ENUM, out)
     out.append("const size_t facet_csr_row_count = %d;" % len(spec.csrs))
-
-
-def identifier(name):
-    """CAP.PREC.MODE is CAP_PREC_MODE in C; a family ZPTAB0..31 goes by the name of its first register."""
-    return re.sub(r"[^A-Z0-9]", "_", re.sub(r"\.\.\d+$", "", name).upper())
 
 
 def emit_csr_header(spec, isa, out):
@@ -286,22 +283,22 @@ def emit_csr_header(spec, isa, out):
     for csr in spec.csrs:
         if csr["isa"] != isa:
             continue
-        name = identifier(csr["name"])
+        name = csr_tables.identifier(csr["name"])
         out.append("#define FACET_CSR_%s 0x%X" % (name, csr["number"]))
-        writable = sum((2 << f["hi"]) - (1 << f["lo"]) for f in csr["fields"]
-                       if f["access"] != "RO" and not f["name"].startswith("RSV"))
-        reset = sum(f["reset"] << f["lo"] for f in csr["fields"])
+        writable = csr_tables.bits(csr, "RW", "WARL", "W1C", "W1A", "WC")
         out.append("#define FACET_%s_WRITABLE UINT64_C(0x%X)" % (name, writable))
-        out.append("#define FACET_%s_RESET UINT64_C(0x%X)" % (name, reset))
+        out.append("#define FACET_%s_RESET UINT64_C(0x%X)" % (name, csr_tables.reset(csr)))
         names = [f["name"] for f in csr["fields"]]
         for f in csr["fields"]:
             if names.count(f["name"]) > 1 or f["name"] == "RSV":  # gaps: nobody speaks of them
                 continue
             mask = (2 << f["hi"]) - (1 << f["lo"])
-            field = "FACET_%s_%s" % (name, identifier(f["name"]))
+            field = "FACET_%s_%s" % (name, csr_tables.identifier(f["name"]))
             out.append("#define %s UINT64_C(0x%X)" % (field, mask))
             out.append("#define %s_LSB %d" % (field, f["lo"]))
-    out.append("\n#endif")
+    out.append("")
+    csr_tables.emit_storage(spec, isa, out)
+    out.append("#endif")
 
 
 def emit_unit_header(spec, out):
@@ -351,7 +348,7 @@ def main(argv):
         return 0
     if len(argv) == 3 and argv[1] == "--check":
         folder, outputs = argv[2], None
-    elif len(argv) == 5 and argv[1] == "--csrs" and argv[3] in ISA_ENUM:
+    elif len(argv) == 6 and argv[1] == "--csrs" and argv[3] in ISA_ENUM:
         folder, outputs = argv[2], argv[4:]
     elif len(argv) == 5 and argv[1:4:2] == ["--unit-insns", "gfx12"]:
         folder, outputs = argv[2], argv[4:]
@@ -372,6 +369,9 @@ def main(argv):
     if argv[1] == "--csrs":
         emit_csr_header(spec, argv[3], header)
         write(outputs[0], header)
+        rules = []
+        csr_tables.emit_rules_header(spec, spec.csr_rules, argv[3], rules)
+        write(outputs[1], rules)
         return 0
     if argv[1] == "--unit-insns":
         emit_unit_header(spec, header)

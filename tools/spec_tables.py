@@ -10,6 +10,7 @@ import os
 import re
 from collections import OrderedDict
 
+import csr_tables
 import layout_tables
 
 INSN_FILES = OrderedDict([
@@ -27,7 +28,7 @@ OPERAND_COLUMNS = ["isa", "rows", "operand", "kind", "codec", "field", "symbols"
                    "print", "meaning"]
 ALIAS_COLUMNS = ["isa", "mnemonic", "operands", "expansion", "note"]
 EXTENSION_COLUMNS = ["isa", "file", "rows", "extension", "title"]
-CSR_COLUMNS = ["csr", "addr", "field", "bits", "access", "reset", "meaning"]
+CSR_COLUMNS = ["csr", "addr", "field", "bits", "access", "reset", "legal", "needs", "place", "meaning"]
 REQUIREMENT_COLUMNS = ["id", "level", "source", "section", "requirement", "observable"]
 
 KINDS = ["xreg", "xreg_c", "freg", "freg_c", "xfreg", "sreg", "tfreg", "vreg", "creg", "uimm", "simm",
@@ -38,7 +39,7 @@ REGISTER_BITS = {"xreg": 5, "xreg_c": 3, "freg": 5, "freg_c": 3, "xfreg": 5, "sr
                  "vreg": 5, "creg": 5, "sp": 0}
 CODECS = ["plain", "minus_one", "step", "modulo", "high20"]
 PRINTS = {"-": "plain", "hex": "hex", "number": "number"}
-ACCESS = ["RO", "RW", "W1C", "WARL"]
+ACCESS = ["RO", "RW", "W1C", "WARL", "W1A", "WC"]
 LEVELS = ["MUST", "SHOULD", "MAY", "DEF", "DEP"]
 
 FIELD = re.compile(r"([A-Za-z0-9_]+)(?:\.(\d+)_(\d+))?\[(\d+)(?::(\d+))?\](?:!=(\d+(?:,\d+)*))?$")
@@ -137,6 +138,8 @@ class Spec:
             for path in files:
                 self.read_csrs(isa, path)
         self.check_csr_addresses()
+        self.csr_rules = csr_tables.Rules(self)
+        self.csr_rules.read()
         self.documents = [r for _, r in self.rows("documents.tsv", layout_tables.DOCUMENT_COLUMNS)]
         self.read_requirements()
         self.read_resolutions()
@@ -539,7 +542,8 @@ class Spec:
                     self.say(path, n, "%s.%s: reset %s does not fit" % (name, r["field"], r["reset"]))
                     reset = 0
             csr["fields"].append(dict(name=r["field"], hi=hi, lo=lo, access=r["access"], reset=reset,
-                                      reset_text=r["reset"], meaning=r["meaning"]))
+                                      reset_text=r["reset"], meaning=r["meaning"], legal=r["legal"],
+                                      needs=r["needs"], place=r["place"], line=n))
 
     def new_csr(self, isa, path, n, name, address):
         csr = dict(isa=isa, path=path, line=n, name=name, address=address, count=1, stride=1, alias=0,

@@ -61,6 +61,8 @@ enum facet_field_access {
     FACET_FIELD_RW,
     FACET_FIELD_W1C,  /* writing 1 clears */
     FACET_FIELD_WARL, /* writing an illegal value stores a legal one */
+    FACET_FIELD_W1A,  /* writing 1 applies what was staged; reads 0 */
+    FACET_FIELD_WC,   /* writing anything clears */
 };
 
 struct facet_field_desc {

@@ -26,7 +26,7 @@ static const char *const kind_names[] = {"xreg",
                                          "pcrel_u",
                                          "sp"};
 static const char *const codec_names[] = {"plain", "minus_one", "step", "modulo", "high20"};
-static const char *const access_names[] = {"RO", "RW", "W1C", "WARL"};
+static const char *const access_names[] = {"RO", "RW", "W1C", "WARL", "W1A", "WC"};
 
 static json_t *hex(uint64_t value, int digits)
 {

@@ -11,7 +11,9 @@ static struct facet_field_desc *make_fields(struct facet_arena *arena,
     static const uint8_t access[] = {[FACET_CSR_RO] = FACET_FIELD_RO,
                                      [FACET_CSR_RW] = FACET_FIELD_RW,
                                      [FACET_CSR_W1C] = FACET_FIELD_W1C,
-                                     [FACET_CSR_WARL] = FACET_FIELD_WARL};
+                                     [FACET_CSR_WARL] = FACET_FIELD_WARL,
+                                     [FACET_CSR_W1A] = FACET_FIELD_W1A,
+                                     [FACET_CSR_WC] = FACET_FIELD_WC};
     struct facet_field_desc *fields = facet_arena_calloc(arena, row->field_count, sizeof *fields);
 
     for (unsigned i = 0; fields != NULL && i < row->field_count; i++) {

@@ -140,19 +140,10 @@ const struct facet_csr_row *facet_csr_find(enum facet_isa isa, const char *name)
 
 const struct facet_csr_row *facet_csr_at(enum facet_isa isa, uint32_t number)
 {
-    for (size_t i = 0; i < facet_csr_row_count; i++) {
-        const struct facet_csr_row *row = &facet_csr_rows[i];
-        if (row->isa != isa) {
-            continue;
-        }
-        uint32_t offset = number - row->number;
-        if ((number >= row->number && offset % row->stride == 0 &&
-             offset / row->stride < row->count) ||
-            (row->alias != 0 && number == row->alias)) {
-            return row;
-        }
-    }
-    return NULL;
+    unsigned row =
+        number <= UINT16_MAX ? facet_csr_pages[facet_csr_page[isa][number >> 8]][number & 255] : 0;
+
+    return row != 0 ? &facet_csr_rows[row - 1] : NULL;
 }
 
 size_t facet_csr_name(const struct facet_csr_row *row, uint32_t number, char *buf, size_t size)

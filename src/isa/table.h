@@ -137,7 +137,33 @@ struct facet_alias_row {
 extern const struct facet_alias_row *const facet_isa_aliases[FACET_ISA_COUNT];
 extern const size_t facet_isa_alias_count[FACET_ISA_COUNT];
 
-enum facet_csr_access { FACET_CSR_RO, FACET_CSR_RW, FACET_CSR_W1C, FACET_CSR_WARL };
+enum facet_csr_access {
+    FACET_CSR_RO,
+    FACET_CSR_RW,
+    FACET_CSR_W1C, /* bits written as 1 become 0 */
+    FACET_CSR_WARL,
+    FACET_CSR_W1A, /* a 1 applies what the register holds or stages; reads 0 */
+    FACET_CSR_WC,  /* any write makes the field 0 */
+};
+
+/* Where a register's bits live (spec/README.md, CSR rows). */
+enum facet_csr_place {
+    FACET_PLACE_NONE,   /* a number whose every access is illegal */
+    FACET_PLACE_CONST,  /* the reset value, for ever */
+    FACET_PLACE_CONFIG, /* a word of the machine's configuration */
+    FACET_PLACE_STORE,  /* a member of the machine's state */
+    FACET_PLACE_VIEW,   /* fields of other registers */
+    FACET_PLACE_CODE,   /* what functions of the machine make of a read and a write */
+    FACET_PLACE_WINDOW, /* the same; what it shows has a name of its own in the machine's tables */
+    FACET_PLACE_XISEL,  /* the register that XISEL names */
+};
+
+/* Bits of a register that are bits of another one: those, shifted left by `shift`. */
+struct facet_csr_view {
+    uint64_t mask;
+    int8_t shift;
+    uint16_t row; /* index in facet_csr_rows */
+};
 
 struct facet_csr_field {
     const char *name;
@@ -147,6 +173,7 @@ struct facet_csr_field {
     uint64_t reset;
     const char *reset_text; /* as the table writes it */
     const char *meaning;
+    const char *legal, *needs, *place; /* the columns as the table writes them */
 };
 
 struct facet_csr_row {
@@ -162,9 +189,20 @@ struct facet_csr_row {
     const struct facet_csr_field *fields;
     const char *file;
     enum facet_isa isa;
+    uint8_t place;         /* enum facet_csr_place */
+    uint64_t reset;        /* of all fields */
+    uint64_t writable;     /* RW and WARL fields, but for those that can only be 0 */
+    uint64_t w1c, wc, w1a; /* fields of these kinds */
+    uint16_t view_count;   /* fields that are views may stand beside stored ones */
+    const struct facet_csr_view *views;
+    uint64_t select_mask; /* STORE in several words: the field that says which; 0 for one word */
+    uint16_t select_row;
 };
 extern const struct facet_csr_row facet_csr_rows[];
 extern const size_t facet_csr_row_count;
+/* Number -> row + 1: facet_csr_pages[facet_csr_page[isa][number >> 8]][number & 255] (lookup.c). */
+extern const uint16_t facet_csr_pages[][256];
+extern const uint8_t facet_csr_page[FACET_ISA_COUNT][256];
 
 /* ---- structures in memory: spec/ *.layout.tsv ---- */
 

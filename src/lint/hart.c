@@ -7,6 +7,7 @@
 #include "lint/jobs.h"
 
 #include "mem/mem.h"
+#include "xphmg/csr_file.h"
 #include "xphmg/platform.h"
 #include "xphmg/vendor.h"
 
@@ -261,7 +262,7 @@ static void check_csr(struct hart_lint *l, struct lint_place place, const struct
     }
     w.row = facet_csr_at(FACET_ISA_XPHMG, w.number);
     /* What RISC-V itself has may be written by portable software, whatever it keeps. */
-    if (w.row == NULL || !facet_csr_is_vendor(w.number) || h->xmem == NULL ||
+    if (w.row == NULL || facet_csr_entry_of(w.row)->base || h->xmem == NULL ||
         !facet_units_csr(before, h->xmem, w.number, &w.old) ||
         !facet_units_csr(&h->units, h->xmem, w.number, &w.stored)) {
         return;

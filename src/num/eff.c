@@ -1,7 +1,7 @@
 /* See eff.h. */
 #include "num/eff.h"
 
-#include "contract/xphmg_csrs.h"
+#include "contract/xphmg_csr_rules.h"
 
 #include <stddef.h>
 
@@ -56,38 +56,21 @@ static unsigned rounding_code(uint64_t mode)
     return get(mode, MODE(FP_RMODE2)) << 2 | get(mode, MODE(FP_RMODE));
 }
 
-/* A code above `last` becomes 0; returns whether that happened. */
-static bool drop_reserved(uint64_t *reg, struct field f, unsigned last)
-{
-    if (get(*reg, f) <= last) {
-        return false;
-    }
-    *reg = set(*reg, f, 0);
-    return true;
-}
-
 uint64_t facet_prec_legal_mode(uint64_t value, bool *unsup)
 {
-    bool format = false;
+    uint64_t legal = facet_legal_CAP_PREC_MODE(NULL, 0, value);
 
-    value &= FACET_CAP_PREC_MODE_WRITABLE & ~APPLY;
-    format |= drop_reserved(&value, MODE(PET), 5);
-    format |= drop_reserved(&value, MODE(ACCW), 3);
-    format |= drop_reserved(&value, MODE(PACK), 2);
-    if (rounding_code(value) > FACET_RMM) {
-        value = set(set(value, MODE(FP_RMODE2), 0), MODE(FP_RMODE), 0);
-    }
-    (void)drop_reserved(&value, MODE(NAN_POL), 2);
-    (void)drop_reserved(&value, MODE(ZP_EN), 2);
-    *unsup |= format;
-    return value;
+    *unsup |= ((value ^ legal) & (FACET_CAP_PREC_MODE_PET | FACET_CAP_PREC_MODE_ACCW |
+                                  FACET_CAP_PREC_MODE_PACK)) != 0;
+    return legal;
 }
 
 uint64_t facet_prec_legal_alt(uint64_t value, bool *unsup)
 {
-    value &= FACET_CAP_PREC_ALT_WRITABLE & ~APPLY;
-    *unsup |= drop_reserved(&value, ALT(PACK), 2);
-    return value;
+    uint64_t legal = facet_legal_CAP_PREC_ALT(NULL, 0, value);
+
+    *unsup |= ((value ^ legal) & FACET_CAP_PREC_ALT_PACK) != 0;
+    return legal;
 }
 
 static enum facet_format format_of(unsigned pet, bool alt)

@@ -6,6 +6,7 @@
 #ifndef FACET_NUM_EFF_H
 #define FACET_NUM_EFF_H
 
+#include "contract/xphmg_csrs.h"
 #include "num/element.h"
 
 /* Bit f is set when the configuration supports ALT_FMT f. */
@@ -20,7 +21,7 @@ struct facet_prec {
     uint64_t image[2]; /* architectural MODE and ALT: what reads return */
     uint64_t staged[2];
     bool staged_valid[2];
-    uint64_t stat, exc_en, exc_st;
+    FACET_STORE_CAP_PREC; /* STAT, EXC.EN, EXC.ST */
     uint32_t alt_formats;
 };
 

@@ -8,6 +8,7 @@
 #define FACET_TILE_CORE_H
 
 #include "base/bits.h"
+#include "contract/tile_csr_rules.h"
 #include "isa/csr_table.h"
 #include "machine/ops.h"
 #include "num/tile.h"
@@ -73,9 +74,8 @@ struct facet_tile_regs {
     union facet_tile_vec v[33];
     uint32_t s[33];
     uint16_t f[32];
-    uint32_t status, vstatus, config, vstride;
-    uint32_t fflags; /* fstatus[4:0]; RM is in config */
-    uint32_t int_mask, int_status, gerror;
+    uint32_t config;
+    FACET_STORE_CORE_R; /* status, fflags (fstatus without RM, which is in config), and so on */
 };
 
 struct facet_tile_core {
@@ -85,12 +85,10 @@ struct facet_tile_core {
     struct facet_tile_machine *m;
     struct facet_tile_insn bad; /* ip points here when there is no code at pc */
     uint32_t bad_pc;
-    uint32_t id;
+    FACET_STORE_CORE;          /* id, tile_offset, fault_* */
     struct facet_tile_env env; /* of config */
     uint64_t instret;
     uint32_t perf[FACET_TILE_CLASS_OTHER];
-    uint32_t fault_cause, fault_pc, fault_addr;
-    uint32_t tile_offset;
     uint8_t state;      /* enum facet_tile_core_state */
     uint64_t next_tile; /* the tile that runs or will run next */
     uint32_t tiles;     /* finished */
@@ -212,7 +210,7 @@ facet_tile_in_vram(const struct facet_tile_machine *m, uint32_t address, uint32_
            address - FACET_VRAM_BASE < m->vram_size;
 }
 
-/* ---- system (system.c) ---- */
+/* ---- system (system.c, csr.c) ---- */
 
 /* Records the fault and stops the dispatch; returns op, so that pc stays. */
 const struct facet_tile_insn *facet_tile_stop(struct facet_tile_core *c,
@@ -222,7 +220,7 @@ const struct facet_tile_insn *facet_tile_stop(struct facet_tile_core *c,
 
 static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t value)
 {
-    c->r.config = (value & 7) > 4 ? value & ~UINT32_C(7) : value;
+    c->r.config = (uint32_t)facet_legal_CONFIG(NULL, c->r.config, value);
     c->env = (struct facet_tile_env){
         (uint8_t)(c->r.config & 7), (c->r.config & 8) != 0, (c->r.config & 64) != 0};
 }
@@ -231,6 +229,8 @@ static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t val
 bool facet_tile_csr_peek(const struct facet_tile_core *c, uint32_t number, uint32_t *value);
 /* Writes what is writable; false for a number that does not exist or is read-only. */
 bool facet_tile_csr_poke(struct facet_tile_core *c, uint32_t number, uint32_t value);
+/* What CSRRS writes: write-one-to-clear fields take the source itself. */
+uint32_t facet_tile_csr_set(uint32_t number, uint32_t old, uint32_t source);
 
 /* ---- dispatch.c, schedule.c, state.c, tables.c ---- */
 

@@ -6,22 +6,19 @@
 #define FACET_XPHMG_CONFIG_H
 
 #include "base/error.h"
+#include "contract/xphmg_csrs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Values of read-only registers; presence bits remove their unit (R-CAP-57). */
 struct facet_cap_config {
-    uint64_t cap_vers;
-    uint64_t flags;
-    uint64_t prof_sup;
-    uint64_t feat0;
-    uint64_t feat1; /* PMASK_LEVEL and MTX_DESCQ included */
-    uint64_t pmask_cap;
-    uint64_t xmem_cap;
-    uint64_t xmem_params;
-    uint64_t prec_alu, prec_fp8, prec_intq, prec_hyb, prec_rt;
-    uint64_t rtcap, mtxcap;
+    union {
+        struct {
+            FACET_STORE_CONFIG;
+        };
+        uint64_t word[FACET_CONFIG_WORDS]; /* the same */
+    };
     uint32_t alt_formats; /* bit f: ALT_FMT f is supported */
 };
 

@@ -86,12 +86,11 @@ void facet_gfx_numbers_set(struct facet_gfx_run *r, const struct facet_eff *eff)
     r->numbers = facet_gfx_numbers_of(eff, r->h->units.cap.zptab);
 }
 
-uint32_t facet_gfx_wide_element(const struct facet_gfx_run *r, unsigned csr, unsigned k)
+uint32_t facet_gfx_wide_element(const struct facet_gfx_run *r, const uint64_t words[2], unsigned k)
 {
     unsigned nat = r->port.container.nat, bit = k * nat;
-    uint64_t word = r->csr.reg[csr - FACET_GFX_FIRST][bit / 64];
 
-    return (uint32_t)(word >> bit % 64 & facet_bits_mask(nat));
+    return (uint32_t)(words[bit / 64] >> bit % 64 & facet_bits_mask(nat));
 }
 
 void facet_gfx_tell_policy(const struct facet_gfx_run *r)

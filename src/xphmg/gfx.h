@@ -202,7 +202,7 @@ struct facet_trap facet_gfx_depth_write(const struct facet_gfx_run *r, unsigned 
 struct facet_trap facet_gfx_stream(const struct facet_gfx_run *r, bool write);
 
 /* Element k of a 128-bit register. */
-uint32_t facet_gfx_wide_element(const struct facet_gfx_run *r, unsigned csr, unsigned k);
+uint32_t facet_gfx_wide_element(const struct facet_gfx_run *r, const uint64_t words[2], unsigned k);
 
 /* Whether the machine has this predicate bank; bank 0 always. */
 static inline bool facet_gfx_has_bank(const struct facet_gfx_run *r, unsigned bank)

@@ -100,8 +100,12 @@ unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r)
 
 static void plane_elements(const struct facet_gfx_run *r, unsigned index, uint32_t plane[4])
 {
+    const struct facet_gfx *csr = &r->csr;
+    const uint64_t *const planes[] = {
+        csr->pln0, csr->pln1, csr->pln2, csr->pln3, csr->pln4, csr->pln5};
+
     for (unsigned k = 0; k < 4; k++) {
-        plane[k] = facet_gfx_wide_element(r, FACET_CSR_GFXPLN0 + index, k);
+        plane[k] = facet_gfx_wide_element(r, planes[index], k);
     }
 }
 

@@ -53,8 +53,7 @@ bool facet_gfx_sample_texture(struct facet_gfx_run *r)
         .wh = FACET_GFX_CSR(csr, TEXWH),
         .fmt = FACET_GFX_CSR(csr, TEXFMT),
         .stride1 = FACET_GFX_CSR(csr, TEXSTRIDE1),
-        .border = {FACET_GFX_CSR(csr, BORDERC),
-                   csr->reg[FACET_CSR_GFXBORDERC - FACET_GFX_FIRST][1]},
+        .border = {FACET_GFX_CSR(csr, BORDERC)[0], FACET_GFX_CSR(csr, BORDERC)[1]},
     };
 
     return r->op.sample.desc || facet_gfx_texture_of_csrs(&state,

@@ -117,18 +117,9 @@ struct facet_hart {
     uint8_t fs; /* enum facet_fs */
 
     uint64_t mstatus; /* MIE, MPIE, MPP, MPRV, TW; FS, UXL and SD are made when it is read */
-    uint64_t mtvec;
-    uint64_t mscratch;
-    uint64_t mepc;
-    uint64_t mcause;
-    uint64_t mtval;
-    uint64_t mie;
-    uint64_t mip; /* lines driven by the CLINT and the platform */
-    uint64_t mcounteren;
     uint64_t mcountinhibit;
-    uint64_t menvcfg;
-    uint64_t pmpaddr[16]; /* stored only (R-RV-05) */
-    uint64_t hartid;
+    /* Plain registers; mip is driven by the CLINT and the platform, pmpaddr has no effect. */
+    FACET_STORE_HART;
 
     uint64_t retired;         /* instructions since reset: the machine's clock */
     uint64_t minstret_offset; /* minstret = retired + offset, unless inhibited */
@@ -218,10 +209,11 @@ static inline uint8_t *facet_hart_mtx_word(struct facet_hart *h, unsigned reg)
  * planes in rising order, then the border colour, the lower half first. */
 static inline uint64_t *facet_hart_gfx_word(struct facet_hart *h, unsigned reg)
 {
-    unsigned wide = (reg - FACET_HART_REG_GFX) / 2;
-    unsigned number = wide < 6 ? FACET_CSR_GFXPLN0 + wide : FACET_CSR_GFXBORDERC;
+    struct facet_gfx *gfx = &h->units.gfx;
+    uint64_t *const wide[] = {
+        gfx->pln0, gfx->pln1, gfx->pln2, gfx->pln3, gfx->pln4, gfx->pln5, gfx->borderc};
 
-    return &h->units.gfx.reg[number - FACET_GFX_FIRST][(reg - FACET_HART_REG_GFX) % 2];
+    return &wide[(reg - FACET_HART_REG_GFX) / 2][(reg - FACET_HART_REG_GFX) % 2];
 }
 
 void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value);

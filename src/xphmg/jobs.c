@@ -183,12 +183,11 @@ uint64_t facet_jobs_next(const struct facet_jobs *jobs, uint32_t *hart)
 static void carry_status(struct facet_units *to, const struct facet_units *from)
 {
     struct facet_prec *prec = &to->cap.prec;
-    unsigned events = FACET_CSR_CAP_XMEM_EVENTS - FACET_CAP_XMEM_FIRST;
 
     prec->exc_st = from->cap.prec.exc_st;
     prec->stat = (prec->stat & ~(uint64_t)FACET_FLAGS_STAT) |
                  (from->cap.prec.stat & (uint64_t)FACET_FLAGS_STAT);
-    to->cap.xmem[events] = from->cap.xmem[events];
+    to->cap.xmem.events = from->cap.xmem.events;
     to->rt.stat = from->rt.stat;
     to->mtx.stat = from->mtx.stat;
 }

@@ -100,7 +100,7 @@ struct facet_trap facet_lanes_fault(struct facet_hart *h,
 
 bool facet_lanes_fof(struct facet_hart *h, const struct facet_lanes *lanes)
 {
-    uint64_t svmscl = h->units.cap.xmem[FACET_CSR_CAP_XMEM_SVMSCL - FACET_CAP_XMEM_FIRST];
+    uint64_t svmscl = h->units.cap.xmem.svmscl;
 
     if (!lanes->rsv || FACET_GET(svmscl, CAP_XMEM_SVMSCL_FOF) == 0) {
         return false;

@@ -3,7 +3,8 @@
  * machine share (XMEM).
  *
  * CSR values are kept as their registers read, so that save, restore and debuggers see plain words;
- * fields are taken out with the masks of xphmg_csrs.h. */
+ * fields are taken out with the masks of xphmg_csrs.h. The place column of spec/ *.csr.tsv says
+ * which registers are members here: FACET_STORE_RT declares those of RT, and so on. */
 #ifndef FACET_XPHMG_UNITS_H
 #define FACET_XPHMG_UNITS_H
 
@@ -19,10 +20,6 @@
 enum {
     FACET_VLMAX = 64,
     FACET_BANKS = 4,
-    FACET_CAP_XMEM_FIRST = FACET_CSR_CAP_XMEM_CAP,
-    FACET_CAP_XMEM_COUNT = FACET_CSR_SVSTATE - FACET_CSR_CAP_XMEM_CAP,
-    FACET_GFX_FIRST = FACET_CSR_GFXCFG,
-    FACET_GFX_COUNT = FACET_CSR_GFXTEXSTRIDE1 - FACET_CSR_GFXCFG + 1,
     FACET_TOKENS = 32,
     FACET_MAX_LOCKS = 256,
     FACET_MAX_ALLOCATIONS = 1024, /* 64 KiB of LDS in granules of 64 bytes */
@@ -31,9 +28,10 @@ enum {
 struct facet_cap {
     struct facet_prec prec;
     uint8_t zptab[256];
-    uint64_t xmem[FACET_CAP_XMEM_COUNT]; /* 0x7E0 + n as stored; CAP and PARAMS are the config's */
-    uint64_t xisel;
-    uint8_t profile; /* CAP.PROF.CUR */
+    struct {
+        FACET_STORE_CAP_XMEM;
+    } xmem;
+    FACET_STORE_CAP;
 };
 
 /* Bank 0 is virtual (all ones); bank[0] stays 0. */
@@ -43,7 +41,7 @@ struct facet_pmask {
 };
 
 struct facet_rsv {
-    uint64_t svstate, svsrca, svsrcb, svdst, svfaulti;
+    FACET_STORE_RSV;
 };
 
 /* Raw storage, elements as gfx-semantics.md 16.1 places them. */
@@ -53,7 +51,7 @@ struct facet_mtx_bank {
 
 struct facet_mtx {
     struct facet_mtx_bank bank[4];
-    uint64_t cfg, sel, stat;
+    FACET_STORE_MTX;
 };
 
 /* RTSTAT.LAST_EC. */
@@ -69,17 +67,16 @@ enum facet_rt_error {
 };
 
 struct facet_rt {
-    uint64_t cfg, stat, base, queue_ray, queue_hit, queue_miss, conf2, sprof, node, tri;
+    FACET_STORE_RT;
 };
 
-/* 0x800 + n as stored; the second word is the upper half of a 128-bit register (planes, border) and
- * 0 elsewhere. GFXWRAP is stored in GFXCFG. */
+/* Planes and border have 128 bits: two words each. */
 struct facet_gfx {
-    uint64_t reg[FACET_GFX_COUNT][2];
+    FACET_STORE_GFX;
 };
 
 /* GFX<name> of a struct facet_gfx. */
-#define FACET_GFX_CSR(gfx, name) ((gfx)->reg[FACET_CSR_GFX##name - FACET_GFX_FIRST][0])
+#define FACET_GFX_CSR(gfx, name) ((gfx)->FACET_MEMBER_GFX##name)
 
 struct facet_units {
     const struct facet_cap_config *config; /* the machine's */

@@ -1,5 +1,5 @@
 /* What changed between two states of the units, register by register: for traces and lockstep. */
-#include "xphmg/cap.h"
+#include "xphmg/csr_file.h"
 
 #include <string.h>
 
@@ -23,15 +23,30 @@ static void compare(const struct comparison *c,
     }
 }
 
-/* Registers first..last; a number without a register reads 0 before and after. */
-static void compare_csrs(const struct comparison *c, unsigned first, unsigned last)
+/* One row: its words of storage, or what its function reads. Views and windows show what is told
+ * elsewhere. */
+static void compare_row(const struct comparison *c, const struct facet_csr_row *row)
 {
-    for (unsigned number = first; number <= last; number++) {
-        uint64_t old = 0, value = 0;
+    unsigned count = 0;
+    const uint64_t *old = facet_csr_stored(c->old, row, &count);
+    const uint64_t *now = facet_csr_stored(c->now, row, &count);
 
-        (void)facet_units_csr(c->old, c->old_xmem, number, &old);
-        (void)facet_units_csr(c->now, c->now_xmem, number, &value);
-        compare(c, FACET_CHANGE_CSR, number, old, value);
+    for (unsigned k = 0; k < count; k++) {
+        bool wide = row->select_mask != 0;
+
+        compare(c,
+                wide ? FACET_CHANGE_GFX : FACET_CHANGE_CSR,
+                wide ? facet_change_gfx(row->number, k) : row->number + k * row->stride,
+                old[k],
+                now[k]);
+    }
+    for (unsigned k = 0; row->place == FACET_PLACE_CODE && k < row->count; k++) {
+        unsigned number = row->number + k * row->stride;
+        uint64_t before = 0, after = 0;
+
+        (void)facet_units_csr(c->old, c->old_xmem, number, &before);
+        (void)facet_units_csr(c->now, c->now_xmem, number, &after);
+        compare(c, FACET_CHANGE_CSR, number, before, after);
     }
 }
 
@@ -53,22 +68,6 @@ static void compare_matrices(const struct comparison *c)
     }
 }
 
-static void compare_graphics(const struct comparison *c)
-{
-    for (unsigned number = FACET_GFX_FIRST; number < FACET_GFX_FIRST + FACET_GFX_COUNT; number++) {
-        const uint64_t *old = c->old->gfx.reg[number - FACET_GFX_FIRST];
-        const uint64_t *now = c->now->gfx.reg[number - FACET_GFX_FIRST];
-
-        if (!facet_gfx_csr_wide(number)) {
-            compare(c, FACET_CHANGE_CSR, number, old[0], now[0]);
-            continue;
-        }
-        for (unsigned half = 0; half < 2; half++) {
-            compare(c, FACET_CHANGE_GFX, facet_change_gfx(number, half), old[half], now[half]);
-        }
-    }
-}
-
 void facet_units_changes(const struct facet_units *old,
                          const struct facet_xmem *old_xmem,
                          const struct facet_units *now,
@@ -78,34 +77,19 @@ void facet_units_changes(const struct facet_units *old,
 {
     const struct comparison c = {old, now, old_xmem, now_xmem, report, context};
 
-    /* Whole units first: most instructions touch none or one. */
-    if (memcmp(&old->cap, &now->cap, sizeof old->cap) != 0) {
-        compare_csrs(&c, FACET_CSR_CAP_ID, FACET_CSR_SVSTATE - 1);
-        compare_csrs(&c, FACET_CSR_XISEL, FACET_CSR_XISEL);
-        compare_csrs(
-            &c, FACET_CSR_ZPTAB0, FACET_CSR_ZPTAB0 + (unsigned)sizeof old->cap.zptab / 8 - 1);
+    if (memcmp(old, now, sizeof *old) == 0 && memcmp(old_xmem, now_xmem, sizeof *old_xmem) == 0) {
+        return; /* most instructions touch nothing here */
     }
-    if (memcmp(&old->rsv, &now->rsv, sizeof old->rsv) != 0) {
-        compare_csrs(&c, FACET_CSR_SVSTATE, FACET_CSR_SVFAULTI);
+    for (size_t i = 0; i < facet_csr_row_count; i++) {
+        if (facet_csr_rows[i].isa == FACET_ISA_XPHMG) {
+            compare_row(&c, &facet_csr_rows[i]);
+        }
     }
     if (memcmp(&old->mtx, &now->mtx, sizeof old->mtx) != 0) {
-        compare_csrs(&c, FACET_CSR_MTXCFG, FACET_CSR_MTXSEL);
-        compare_csrs(&c, FACET_CSR_MTXSTAT, FACET_CSR_MTXCAP);
         compare_matrices(&c);
-    }
-    if (memcmp(&old->rt, &now->rt, sizeof old->rt) != 0) { /* RTCLSDEF shows DESCPOL */
-        compare_csrs(&c, FACET_CSR_RTCFG, FACET_CSR_RTCONF2);
-        compare_csrs(&c, FACET_CSR_RTSPROF, FACET_CSR_RTTRI);
-    }
-    if (memcmp(&old->gfx, &now->gfx, sizeof old->gfx) != 0) {
-        compare_graphics(&c);
     }
     compare(&c, FACET_CHANGE_P0, 0, old->pmask.p0, now->pmask.p0);
     for (unsigned bank = 1; bank < FACET_BANKS; bank++) {
         compare(&c, FACET_CHANGE_BANK, bank, old->pmask.bank[bank], now->pmask.bank[bank]);
-    }
-    if (memcmp(old_xmem, now_xmem, sizeof *old_xmem) != 0) {
-        compare_csrs(&c, FACET_CSR_XTOK0, FACET_CSR_XTOK0 + FACET_TOKENS - 1);
-        compare_csrs(&c, FACET_CSR_XLDSBASE, FACET_CSR_XLOCKN);
     }
 }

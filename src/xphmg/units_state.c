@@ -3,8 +3,9 @@
 #include "xphmg/units.h"
 
 #include "machine/state.h"
-#include "xphmg/cap.h"
+#include "xphmg/csr_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LDS_GRANULE = 64, LAST_DOM = 15, LAST_SEC = 2 };
@@ -31,9 +32,6 @@ static void visit_prec(struct facet_prec *prec, struct facet_state_io *io)
     facet_state_u64s(io, prec->staged, 2);
     facet_state_bool(io, &prec->staged_valid[FACET_PREC_MODE]);
     facet_state_bool(io, &prec->staged_valid[FACET_PREC_ALT]);
-    facet_state_u64(io, &prec->stat);
-    facet_state_u64(io, &prec->exc_en);
-    facet_state_u64(io, &prec->exc_st);
     facet_state_require(
         io, facet_prec_legal_mode(*mode, &unsup) == *mode, "CAP.PREC.MODE holds a reserved value");
     facet_state_require(
@@ -42,10 +40,29 @@ static void visit_prec(struct facet_prec *prec, struct facet_state_io *io)
         io, (prec->staged[0] | prec->staged[1]) >> 63 == 0, "a staged image has its APPLY bit set");
     facet_state_require(
         io, stat_agrees(prec), "CAP.PREC.STAT does not follow from CAP.PREC.MODE and CAP.PREC.ALT");
-    facet_state_require(io,
-                        (prec->exc_en & ~FACET_CAP_PREC_EXC_EN_WRITABLE) == 0 &&
-                            (prec->exc_st & ~FACET_CAP_PREC_EXC_ST_WRITABLE) == 0,
-                        "CAP.PREC.EXC has a reserved bit set");
+}
+
+/* Every register that is plain storage. */
+static void visit_csrs(struct facet_units *units, struct facet_state_io *io)
+{
+    facet_state_tag(io, "csrs");
+    for (size_t i = 0; i < facet_csr_row_count; i++) {
+        const struct facet_csr_row *row = &facet_csr_rows[i];
+        unsigned count = 0;
+        uint64_t *words =
+            row->isa == FACET_ISA_XPHMG ? facet_csr_storage(units, row, &count) : NULL;
+
+        for (unsigned k = 0; k < count; k++) {
+            facet_state_u64(io, &words[k]);
+            if (!facet_csr_holds(units->config, row, words[k])) {
+                char text[96];
+
+                (void)snprintf(
+                    text, sizeof text, "%s holds a value that it cannot store", row->name);
+                facet_state_require(io, false, text);
+            }
+        }
+    }
 }
 
 static void visit_cap(struct facet_units *units, struct facet_state_io *io)
@@ -56,17 +73,6 @@ static void visit_cap(struct facet_units *units, struct facet_state_io *io)
     facet_state_tag(io, "cap");
     visit_prec(&cap->prec, io);
     facet_state_bytes(io, cap->zptab, sizeof cap->zptab);
-    facet_state_u64s(io, cap->xmem, FACET_CAP_XMEM_COUNT);
-    facet_state_u64(io, &cap->xisel);
-    facet_state_u8(io, &cap->profile);
-    for (unsigned i = 0; i < FACET_CAP_XMEM_COUNT; i++) {
-        facet_state_require(
-            io,
-            facet_cap_xmem_legal(config, FACET_CAP_XMEM_FIRST + i, cap->xmem[i]) == cap->xmem[i],
-            "a CAP.XMEM register holds a value that this configuration cannot store");
-    }
-    facet_state_require(
-        io, (cap->xisel & ~FACET_XISEL_WRITABLE) == 0, "XISEL has a reserved bit set");
     facet_state_require(io,
                         cap->profile == 0 ||
                             (cap->profile < 64 && (config->prof_sup >> cap->profile & 1) != 0),
@@ -89,24 +95,6 @@ static void visit_pmask(struct facet_units *units, struct facet_state_io *io)
     facet_state_require(io, !pmask->p0 || banks > 0, "P0 is set without predicates");
 }
 
-static void visit_rsv(struct facet_units *units, struct facet_state_io *io)
-{
-    bool present = FACET_GET(units->config->feat0, CAP_FEAT0_RSV_PRESENT) != 0;
-
-    facet_state_tag(io, "rsv");
-    for (unsigned number = FACET_CSR_SVSTATE; number <= FACET_CSR_SVFAULTI; number++) {
-        uint64_t *reg = facet_rsv_register(&units->rsv, number);
-
-        if (reg != NULL) {
-            facet_state_u64(io, reg);
-            facet_state_require(
-                io,
-                *reg == (present ? facet_rsv_legal(units->config, number, *reg) : 0),
-                "a register of the register vectors holds a value that it cannot store");
-        }
-    }
-}
-
 static void visit_mtx(struct facet_units *units, struct facet_state_io *io)
 {
     struct facet_mtx *mtx = &units->mtx;
@@ -120,54 +108,17 @@ static void visit_mtx(struct facet_units *units, struct facet_state_io *io)
         facet_state_bytes(io, bank->mtx4, sizeof bank->mtx4);
         facet_state_bytes(io, bank->bias, sizeof bank->bias);
     }
-    facet_state_u64(io, &mtx->cfg);
-    facet_state_u64(io, &mtx->sel);
-    facet_state_u64(io, &mtx->stat);
-    facet_state_require(io,
-                        (mtx->cfg & ~FACET_MTXCFG_WRITABLE) == 0 &&
-                            (mtx->sel & ~FACET_MTXSEL_WRITABLE) == 0,
-                        "MTXCFG or MTXSEL has a reserved bit set");
 }
 
-static void visit_rt(struct facet_units *units, struct facet_state_io *io)
+static void check_rt(const struct facet_units *units, struct facet_state_io *io)
 {
-    bool present = FACET_GET(units->config->feat0, CAP_FEAT0_RT_PRESENT) != 0;
-    const uint64_t *stat = &units->rt.stat;
+    uint64_t stat = units->rt.stat;
 
-    facet_state_tag(io, "rt");
-    for (unsigned number = FACET_CSR_RTCFG; number <= FACET_CSR_RTTRI; number++) {
-        uint64_t *reg = facet_rt_register(&units->rt, number);
-
-        if (reg != NULL) {
-            facet_state_u64(io, reg);
-            facet_state_require(io,
-                                *reg == (present ? facet_rt_legal(units->config, number, *reg) : 0),
-                                "a register of RT holds a value that it cannot store");
-        }
-    }
     facet_state_require(io,
-                        FACET_GET(*stat, RTSTAT_LAST_EC) <= FACET_RT_EC_NUMERIC &&
-                            (FACET_GET(*stat, RTSTAT_ERR) != 0) ==
-                                (FACET_GET(*stat, RTSTAT_LAST_EC) != 0),
+                        FACET_GET(stat, RTSTAT_LAST_EC) <= FACET_RT_EC_NUMERIC &&
+                            (FACET_GET(stat, RTSTAT_ERR) != 0) ==
+                                (FACET_GET(stat, RTSTAT_LAST_EC) != 0),
                         "RTSTAT holds an error that does not exist");
-}
-
-static void visit_gfx(struct facet_units *units, struct facet_state_io *io)
-{
-    bool present = FACET_GET(units->config->feat0, CAP_FEAT0_GFX_PRESENT) != 0;
-
-    facet_state_tag(io, "gfx");
-    for (unsigned i = 0; i < FACET_GFX_COUNT; i++) {
-        uint64_t *reg = units->gfx.reg[i];
-        bool wide = facet_gfx_csr_wide(FACET_GFX_FIRST + i);
-
-        facet_state_u64s(io, reg, 2);
-        facet_state_require(io,
-                            reg[0] ==
-                                    (present ? facet_gfx_legal(FACET_GFX_FIRST + i, reg[0]) : 0) &&
-                                (reg[1] == 0 || (present && wide)),
-                            "a register of GFX holds a value that it cannot store");
-    }
 }
 
 void facet_units_visit(struct facet_units *units, struct facet_state_io *io)
@@ -175,12 +126,11 @@ void facet_units_visit(struct facet_units *units, struct facet_state_io *io)
     if (io->loading) { /* what the configuration decides is not in the file */
         units->cap.prec.alt_formats = units->config->alt_formats;
     }
+    visit_csrs(units, io);
     visit_cap(units, io);
     visit_pmask(units, io);
-    visit_rsv(units, io);
     visit_mtx(units, io);
-    visit_rt(units, io);
-    visit_gfx(units, io);
+    check_rt(units, io);
 }
 
 /* Blocks lie inside the LDS in rising order and do not overlap. */

@@ -27,18 +27,6 @@ enum facet_csr_answer {
     FACET_CSR_ANSWERED,
     FACET_CSR_ABSENT, /* illegal instruction */
 };
-/* Whether a number belongs to the vendor units: the custom blocks 0x7C0-0x7FF and 0x800-0x8FF, and
- * everything behind XISEL. */
-static inline bool facet_csr_is_vendor(unsigned number)
-{
-    return (number >= FACET_CSR_CAP_ID && number < 0x800) || number >> 8 == 0x8 || number > 0xFFF;
-}
-
-/* The value that a csr* instruction writes. */
-static inline uint64_t facet_csr_combine(enum facet_csr_op op, uint64_t old, uint64_t operand)
-{
-    return op == FACET_CSRRS ? old | operand : op == FACET_CSRRC ? old & ~operand : operand;
-}
 
 /* What a read gives; no side effect. */
 enum facet_csr_answer

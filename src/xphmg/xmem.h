@@ -26,8 +26,7 @@
 #include "xphmg/hart.h"
 
 /* CAP.XMEM.<name> of a hart, and whether its configuration has a feature. */
-#define FACET_XMEM_CSR(h, name)                                                                    \
-    ((h)->units.cap.xmem[FACET_CSR_CAP_XMEM_##name - FACET_CAP_XMEM_FIRST])
+#define FACET_XMEM_CSR(h, name) ((h)->units.cap.xmem.FACET_MEMBER_CAP_XMEM_##name)
 #define FACET_XMEM_HAS(h, feature)                                                                 \
     (((h)->units.config->xmem_cap & FACET_CAP_XMEM_CAP_##feature) != 0)
 

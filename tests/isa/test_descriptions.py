@@ -123,18 +123,18 @@ refused("rule_unused", append("operands.tsv", "tile\t*\tnothing\tuimm\tplain\t-\
         "no row has operand")
 refused("alias_unknown", append("alias.tsv", "tile\tFOO\t-\tBAR s0\tnothing"), "alias.tsv", "unknown mnemonic 'bar'")
 refused("alias_isa", append("alias.tsv", "gfx13\tFOO\t-\tNOP\tnothing"), "alias.tsv", "unknown isa")
-refused("csr_outside", append("tile.csr.tsv", "vstride\t0x005\tMORE\t32\tRW\t0\tbeyond"), "tile.csr.tsv", "outside 32 bits")
-refused("csr_field_overlap", append("tile.csr.tsv", "vstride\t0x005\tMORE\t3\tRW\t0\tagain"), "tile.csr.tsv",
+refused("csr_outside", append("tile.csr.tsv", "vstride\t0x005\tMORE\t32\tRW\t0\t-\t-\tcore.r.vstride\tbeyond"), "tile.csr.tsv", "outside 32 bits")
+refused("csr_field_overlap", append("tile.csr.tsv", "vstride\t0x005\tMORE\t3\tRW\t0\t-\t-\tcore.r.vstride\tagain"), "tile.csr.tsv",
         "overlaps another field")
-refused("csr_address_twice", append("tile.csr.tsv", "other\t0x005\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
+refused("csr_address_twice", append("tile.csr.tsv", "other\t0x005\tX\t0\tRW\t0\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv",
         "address 0x5 is also vstride")
-refused("csr_address_in_family", append("tile.csr.tsv", "other\t0x408\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
+refused("csr_address_in_family", append("tile.csr.tsv", "other\t0x408\tX\t0\tRW\t0\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv",
         "is also sampler[n].base")
-refused("csr_address_changes", append("tile.csr.tsv", "gfx_token\t0x006\tX\t0\tRW\t0\tagain"), "tile.csr.tsv", "above")
-refused("csr_access", append("tile.csr.tsv", "other\t0x006\tX\t0\tWO\t0\tagain"), "tile.csr.tsv", "unknown access")
-refused("csr_bits", append("tile.csr.tsv", "other\t0x006\tX\tlow\tRW\t0\tagain"), "tile.csr.tsv", "cannot read bits")
-refused("csr_reset", append("tile.csr.tsv", "other\t0x006\tX\t1:0\tRW\t4\tagain"), "tile.csr.tsv", "does not fit")
-refused("csr_address_unreadable", append("tile.csr.tsv", "other\tsix\tX\t0\tRW\t0\tagain"), "tile.csr.tsv",
+refused("csr_address_changes", append("tile.csr.tsv", "gfx_token\t0x006\tX\t0\tRW\t0\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv", "above")
+refused("csr_access", append("tile.csr.tsv", "other\t0x006\tX\t0\tWO\t0\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv", "unknown access")
+refused("csr_bits", append("tile.csr.tsv", "other\t0x006\tX\tlow\tRW\t0\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv", "cannot read bits")
+refused("csr_reset", append("tile.csr.tsv", "other\t0x006\tX\t1:0\tRW\t4\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv", "does not fit")
+refused("csr_address_unreadable", append("tile.csr.tsv", "other\tsix\tX\t0\tRW\t0\t-\t-\tcore.r.other\tagain"), "tile.csr.tsv",
         "cannot read address")
 LAYOUT = "tile.layout.tsv"
 BLEND, HEAD = "RSTATE\tblend\t", "RSTATE\t-\t"
@@ -168,6 +168,32 @@ refused("layout_view_of_nothing", edit(LAYOUT, "RSTATE\tblend\t", "7:0", "|15:8"
 refused("layout_source", edit(LAYOUT, HEAD, "R-TILE-69", "R-TILE-999"), LAYOUT, "source 'R-TILE-999'")
 refused("layout_keyword", edit(LAYOUT, BLEND, "blend", "signed"), LAYOUT, "'signed' is no name")
 refused("layout_list_of_floats", edit(LAYOUT, "RSTATE\trect_z\t", "f32\t-", "f32\t0..1"), LAYOUT, "takes no list")
+CAP = "cap.csr.tsv"
+PET = "CAP.PREC.MODE\t0x7D0\tPET\t"
+refused("csr_legal_unreadable", edit(CAP, "CAP.XMEM.DOM\t", "ALL=15", "ALL-15"), CAP, "cannot read legal")
+refused("csr_legal_name_twice", edit(CAP, PET, "FP32=1", "FP16=1"), CAP, "value FP16 twice")
+refused("csr_legal_too_big", edit(CAP, PET, "INT32=5", "INT32=8"), CAP, "does not fit")
+refused("csr_legal_reset", edit(CAP, PET, "FP16=0 ", ""), CAP, "becomes 0, which is not legal")
+refused("csr_legal_else", edit(CAP, "SVSTATE\t", "else 63", "else 64"), CAP, "becomes 64, which is not legal")
+refused("csr_legal_else_unreadable", edit(CAP, "SVSTATE\t", "else 63", "else last"), CAP, "cannot read 'else last'")
+refused("csr_legal_limit", edit(CAP, "SVSTATE\t0x7F8\tPBANK", "PMASK_BANKS_M1", "PMASK_BANKS"), CAP, "there is no field")
+refused("csr_legal_pair", edit(CAP, "CAP.PREC.MODE\t0x7D0\tFP_RMODE\t", "FP_RMODE2:", "UNS:"), CAP, "stands above it")
+refused("csr_needs_unknown", edit(CAP, "CAP.XMEM.L2CFG\t", "CAP.XMEM.CAP.L2", "CAP.XMEM.CAP.L3"), CAP,
+        "there is no field CAP.XMEM.CAP.L3")
+refused("csr_needs_state", edit(CAP, "CAP.XMEM.L2CFG\t", "CAP.XMEM.CAP.L2", "CAP.XMEM.L1CFG.LOCK_EN"), CAP,
+        "not decided by the configuration")
+refused("csr_needs_unreadable", edit(CAP, "CAP.XMEM.L2CFG\t", "CAP.XMEM.CAP.L2", "L2"), CAP, "cannot read needs")
+refused("csr_needs_differ", edit("rt.csr.tsv", "RTNODE\t0x7FAA;0x82A\tN8", "CAP.FEAT0.RT_PRESENT!", "-"), "rt.csr.tsv",
+        "but the register's first field needs")
+refused("csr_place_unreadable", edit(CAP, "CAP.XMEM.DOM\t", "cap.xmem.dom", "somewhere else"), CAP, "cannot read place")
+refused("csr_place_differs", edit(CAP, "CAP.XMEM.L2CFG\t0x7E5\tSNC", "cap.xmem.l2cfg", "cap.xmem.l3cfg"), CAP, "above")
+refused("csr_place_constant", edit(CAP, "XISEL\t", "cap.xisel", "const"), CAP, "but a field can be written")
+refused("csr_view_unknown", edit("gfx.csr.tsv", "GFXWRAP\t", "=GFXCFG.WRAP_DFLT", "=GFXCFG.WRAP"), "gfx.csr.tsv",
+        "there is no field GFXCFG.WRAP")
+refused("csr_view_width", edit("gfx.csr.tsv", "GFXWRAP\t", "=GFXCFG.WRAP_DFLT", "=GFXCFG.NORM"), "gfx.csr.tsv",
+        "another number of bits")
+refused("csr_select_unknown", edit("gfx.csr.tsv", "GFXPLN0\t", "[GFXCFG.HISEL]", "[GFXCFG.HIGH]"), "gfx.csr.tsv",
+        "there is no field GFXCFG.HIGH")
 refused("requirement_twice", append("rt.requirements.tsv", "RT-001\tMUST\ts\t1\tagain\tagain"), "rt.requirements.tsv",
         "RT-001 twice")
 refused("requirement_level", append("rt.requirements.tsv", "RT-999\tWILL\ts\t1\tx\tx"), "rt.requirements.tsv", "bad level")
@@ -198,7 +224,9 @@ def check_py_agrees():
     for change, status in ((None, 0), (edit(RT, "rt.tri\t", "0x0000700b", "0x0000600b"), 1),
                            (edit(LAYOUT, BLEND, "0x1C", "0x18"), 1), (edit(LAYOUT, BLEND, "7:0", "32:25"), 1),
                            (edit(LAYOUT, "RRECT\tuv\t", "|31:0", "31:0"), 1),
-                           (edit(LAYOUT, "RSTATE\trect_z\t", "0x3C", "0x3D"), 1)):
+                           (edit(LAYOUT, "RSTATE\trect_z\t", "0x3C", "0x3D"), 1),
+                           (edit(CAP, "CAP.XMEM.L2CFG\t", "CAP.XMEM.CAP.L2", "CAP.XMEM.CAP.L3"), 1),
+                           (edit(CAP, "CAP.XMEM.DOM\t", "cap.xmem.dom", "somewhere else"), 1)):
         with tempfile.TemporaryDirectory() as folder:
             spec = os.path.join(folder, "spec")
             shutil.copytree(os.path.join(SOURCE, "spec"), spec)

@@ -106,6 +106,9 @@ static uint64_t after_write(unsigned number, uint64_t old, uint64_t value)
         case FACET_CSR_WARL:
             result |= warl(row->name, f->name, (value & mask) >> f->lo) << f->lo;
             break;
+        case FACET_CSR_W1A:
+        case FACET_CSR_WC:
+            break;
         }
     }
     return result;

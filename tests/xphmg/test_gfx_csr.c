@@ -4,6 +4,7 @@
 
 #include "isa/isa.h"
 #include "machine/state.h"
+#include "xphmg/csr_file.h"
 
 static bool reserved(const struct facet_csr_field *field)
 {
@@ -224,11 +225,13 @@ TEST(changes_are_told_one_by_one, "")
         for (unsigned half = 0; half < 2; half++) {
             bool wide = (n >= 4 && n <= 9) || n == 12;
             struct changes seen = {.count = 0};
+            unsigned count;
 
             if (n == 1 || (half == 1 && !wide)) {
                 continue;
             }
-            units.gfx.reg[n][half] ^= 0x20;
+            facet_csr_storage(&units, facet_csr_at(FACET_ISA_XPHMG, 0x800 + n), &count)[half] ^=
+                0x20;
             facet_units_changes(&old, g->xmem, &units, g->xmem, see_change, &seen);
             CHECK_EQ(seen.count, 1);
             CHECK_EQ(seen.list[0].kind, wide ? FACET_CHANGE_GFX : FACET_CHANGE_CSR);
@@ -281,7 +284,9 @@ TEST(a_snapshot_keeps_every_register_and_refuses_what_none_can_hold, "")
         struct facet_gfx kept = g->hart->units.gfx;
         struct facet_strbuf wrong = {0};
 
-        g->hart->units.gfx.reg[bad == 0 ? 1 : bad == 1 ? 0x0E : 2][bad == 2] |= 0x40;
+        *(bad == 0   ? &g->hart->units.gfx.texstride1
+          : bad == 1 ? &g->hart->units.gfx.zcfg
+                     : &g->hart->units.gfx.cfg) |= UINT64_C(0x4000000000);
         save(g, &wrong);
         CHECK(!load(other, &wrong, &err));
         CHECK(strstr(err.message, "GFX") != NULL);

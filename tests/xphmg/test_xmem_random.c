@@ -4,7 +4,7 @@
 
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
-#include "xphmg/cap.h"
+#include "xphmg/csr_file.h"
 #include "xphmg/vendor.h"
 
 #include <stdlib.h>
@@ -134,12 +134,14 @@ static void check_state(const struct guest *g)
     check_blocks(g->xmem);
     CHECK(g->xmem->lock_count <= (g->config.xmem_params >> 40 & 0xFF));
     for (unsigned n = FACET_CSR_CAP_XMEM_L1CFG; n <= FACET_CSR_CAP_XMEM_SVMLIM; n++) {
-        uint64_t value = h->units.cap.xmem[n - FACET_CAP_XMEM_FIRST];
+        const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, n);
+        unsigned count;
+        const uint64_t *word = facet_csr_stored(&h->units, row, &count);
 
-        CHECK_EQ(value, facet_cap_xmem_legal(&g->config, n, value));
+        CHECK(word == NULL || facet_csr_holds(&g->config, row, *word));
     }
-    CHECK_EQ(h->units.rsv.svstate,
-             facet_rsv_legal(&g->config, FACET_CSR_SVSTATE, h->units.rsv.svstate));
+    CHECK(facet_csr_holds(
+        &g->config, facet_csr_at(FACET_ISA_XPHMG, FACET_CSR_SVSTATE), h->units.rsv.svstate));
 }
 
 static void one_word(struct guest *g, struct picture *before, struct picture *after)
