@@ -338,6 +338,8 @@ def table_line(spec, rules, csr):
     kind = csr["kind"].upper()
     if kind == "STORE" and csr.get("select"):
         kind = "BANKED"
+    elif kind == "STORE" and csr["count"] > 1:
+        kind = "FAMILY"
     if kind in ("CODE", "WINDOW") and not bits(csr, "RW", "WARL", "W1C", "WC", "W1A"):
         kind += "_RO"
     unit = "0, 0"

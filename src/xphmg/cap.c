@@ -5,10 +5,10 @@
 
 /* The register that a csr* instruction means: XIREG stands for what XISEL names, if the mode may
  * have it. false: there is no such register. */
-static bool resolve(const struct facet_hart *h, unsigned number, struct facet_csr_ask *ask)
+static bool resolve(struct facet_csr_ask *ask)
 {
-    *ask = (struct facet_csr_ask){
-        h, &h->units, h->xmem, facet_csr_at(FACET_ISA_XPHMG, number), number};
+    const struct facet_hart *h = ask->hart;
+
     if (h->xmem == NULL || ask->row == NULL) {
         return false;
     }
@@ -16,23 +16,39 @@ static bool resolve(const struct facet_hart *h, unsigned number, struct facet_cs
         ask->number = (unsigned)h->units.cap.xisel;
         ask->row = facet_csr_at(FACET_ISA_XPHMG, ask->number);
         if (ask->row == NULL || ask->number <= 0xFFF ||
-            (facet_csr_is_privileged(ask->row) && h->priv != FACET_PRIV_M)) {
+            (facet_csr_entry_of(ask->row)->privileged && h->priv != FACET_PRIV_M)) {
             return false;
         }
     }
     if (ask->number == ask->row->alias) {
         ask->number = ask->row->number;
     }
-    return !facet_csr_is_base(ask->row);
+    return !facet_csr_entry_of(ask->row)->base;
 }
 
 enum facet_csr_answer
 facet_vendor_csr_read(const struct facet_hart *h, unsigned number, uint64_t *value)
 {
-    struct facet_csr_ask ask;
+    struct facet_csr_ask ask = {
+        h, &h->units, h->xmem, facet_csr_at(FACET_ISA_XPHMG, number), number};
 
-    return resolve(h, number, &ask) && facet_csr_read(&ask, value) ? FACET_CSR_ANSWERED
-                                                                   : FACET_CSR_ABSENT;
+    return resolve(&ask) && facet_csr_read(&ask, value) ? FACET_CSR_ANSWERED : FACET_CSR_ABSENT;
+}
+
+enum facet_csr_answer facet_vendor_csr_access(struct facet_hart *h,
+                                              const struct facet_csr_row *row,
+                                              unsigned number,
+                                              enum facet_csr_op op,
+                                              uint64_t operand,
+                                              uint64_t *old)
+{
+    struct facet_csr_ask ask = {h, &h->units, h->xmem, row, number};
+
+    if (!resolve(&ask) || !facet_csr_read(&ask, old)) {
+        return FACET_CSR_ABSENT;
+    }
+    facet_csr_write(h, &ask, *old, op, operand);
+    return FACET_CSR_ANSWERED;
 }
 
 enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
@@ -40,14 +56,10 @@ enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
                                              enum facet_csr_op op,
                                              uint64_t operand)
 {
-    struct facet_csr_ask ask;
     uint64_t old;
 
-    if (!resolve(h, number, &ask) || !facet_csr_read(&ask, &old)) {
-        return FACET_CSR_ABSENT;
-    }
-    facet_csr_write(h, ask.row, ask.number, old, op, operand);
-    return FACET_CSR_ANSWERED;
+    return facet_vendor_csr_access(
+        h, facet_csr_at(FACET_ISA_XPHMG, number), number, op, operand, &old);
 }
 
 void facet_cap_event(struct facet_hart *h, uint64_t events)

@@ -3,14 +3,11 @@
 #include "xphmg/csr_file.h"
 #include "xphmg/vendor.h"
 
-static bool read_row(const struct facet_hart *h,
-                     const struct facet_csr_row *row,
-                     unsigned number,
-                     uint64_t *value)
+static struct facet_csr_ask
+ask_for(const struct facet_hart *h, const struct facet_csr_row *row, unsigned number)
 {
-    const struct facet_csr_ask ask = {h, &h->units, h->xmem, row, number};
-
-    return facet_csr_read(&ask, value);
+    return (struct facet_csr_ask){
+        h, &h->units, h->xmem, row, number == row->alias ? row->number : number};
 }
 
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
@@ -18,8 +15,10 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     uint64_t value = 0;
 
-    if (row != NULL && (facet_csr_is_base(row) || h->xmem != NULL)) {
-        (void)read_row(h, row, number == row->alias ? row->number : number, &value);
+    if (row != NULL && (facet_csr_entry_of(row)->base || h->xmem != NULL)) {
+        struct facet_csr_ask ask = ask_for(h, row, number);
+
+        (void)facet_csr_read(&ask, &value);
     }
     return value;
 }
@@ -51,22 +50,37 @@ struct facet_trap facet_csr_access(
     unsigned number = (unsigned)in->imm;
     const struct facet_csr_row *row =
         in->csr != FACET_INSN_NO_CSR ? &facet_csr_rows[in->csr] : NULL; /* found when decoded */
+    const struct facet_csr_entry *e;
     bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
         counter_closed(h, number)) {
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    if (!facet_csr_is_base(row)) {
-        if (h->xmem == NULL || facet_vendor_csr_read(h, number, old) == FACET_CSR_ABSENT ||
-            (write &&
-             facet_vendor_csr_write(h, number, operation(in), operand) == FACET_CSR_ABSENT)) {
+    e = &facet_csr_entries[in->csr];
+    if (!e->base) {
+        enum facet_csr_answer answer =
+            write ? facet_vendor_csr_access(h, row, number, operation(in), operand, old)
+                  : facet_vendor_csr_read(h, number, old);
+
+        if (answer == FACET_CSR_ABSENT) {
             return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
         }
-    } else {
-        (void)read_row(h, row, number, old);
+    } else if (e->one_word) { /* nearly all; csr_file.c would do the same */
+        uint64_t *slot = (uint64_t *)(void *)((char *)h + e->offset);
+
+        *old = *slot;
         if (write) {
-            facet_csr_write(h, row, number, *old, operation(in), operand);
+            uint64_t value = facet_csr_combine(operation(in), *old, operand);
+
+            *slot = facet_csr_keep(row, h->units.config, *old, value);
+        }
+    } else {
+        const struct facet_csr_ask ask = ask_for(h, row, number);
+
+        (void)facet_csr_read(&ask, old);
+        if (write) {
+            facet_csr_write(h, &ask, *old, operation(in), operand);
         }
     }
     if (!write) {
@@ -85,19 +99,21 @@ void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     uint64_t retired = h->retired;
     struct facet_port *port = h->port;
+    struct facet_csr_ask ask;
 
     if (row == NULL) {
         return;
     }
-    if (!facet_csr_is_base(row)) {
+    if (!facet_csr_entry_of(row)->base) {
         if (h->xmem != NULL) {
             (void)facet_vendor_csr_write(h, number, FACET_CSRRW, value);
         }
         return;
     }
+    ask = ask_for(h, row, number);
     h->retired--; /* a counter's write counts the writing instruction; here there is none */
     h->port = NULL;
-    facet_csr_write(h, row, number, 0, FACET_CSRRW, value);
+    facet_csr_write(h, &ask, 0, FACET_CSRRW, value);
     h->retired = retired;
     h->port = port;
 }

@@ -12,6 +12,7 @@
 #define DECLARE_CONFIG(where)
 #define DECLARE_STORE(where)
 #define DECLARE_BANKED(where)
+#define DECLARE_FAMILY(where)
 #define DECLARE_VIEW(where)
 #define DECLARE_XISEL(where)
 #define DECLARE_CODE_RO(where) facet_csr_read_fn facet_csr_read_##where;

@@ -5,18 +5,6 @@
 
 #include <stddef.h>
 
-/* What the table adds to a row: its rules as functions, and where its storage lies. */
-struct entry {
-    uint64_t (*visible)(const uint64_t *config);
-    uint64_t (*legal)(const uint64_t *config, uint64_t old, uint64_t value);
-    facet_csr_read_fn *read;
-    facet_csr_write_fn *write;
-    uint32_t offset;
-    uint16_t unit; /* word of the configuration */
-    bool base, privileged;
-    uint64_t unit_bits; /* in that word: must be set for the register to exist; 0: always there */
-};
-
 #define OFFSET_HART(where) offsetof(struct facet_hart, where)
 #define OFFSET_UNITS(where) offsetof(struct facet_units, where)
 #define IS_BASE_HART true
@@ -26,40 +14,27 @@ struct entry {
 #define PLACE_VIEW(root, where) .offset = 0
 #define PLACE_XISEL(root, where) .offset = 0
 #define PLACE_CONFIG(root, where) .offset = offsetof(struct facet_cap_config, where)
-#define PLACE_STORE(root, where) .offset = OFFSET_##root(where)
+#define PLACE_STORE(root, where) .offset = OFFSET_##root(where), .one_word = true
+#define PLACE_FAMILY(root, where) .offset = OFFSET_##root(where)
 #define PLACE_BANKED(root, where) .offset = OFFSET_##root(where)
 #define PLACE_CODE_RO(root, where) .read = facet_csr_read_##where
 #define PLACE_CODE(root, where) .read = facet_csr_read_##where, .write = facet_csr_write_##where
 #define PLACE_WINDOW(root, where) PLACE_CODE(root, where)
 #define ENTRY(name, row, root, kind, where, word, bits, machine)                                   \
-    [row - FACET_XPHMG_CSR_FIRST] = {.visible = facet_visible_##name,                              \
-                                     .legal = facet_legal_##name,                                  \
-                                     .base = IS_BASE_##root,                                       \
-                                     .privileged = machine,                                        \
-                                     .unit = word,                                                 \
-                                     .unit_bits = bits,                                            \
-                                     PLACE_##kind(root, where)},
+    [row] = {.visible = facet_visible_##name,                                                      \
+             .legal = facet_legal_##name,                                                          \
+             .base = IS_BASE_##root,                                                               \
+             .privileged = machine,                                                                \
+             .unit = word,                                                                         \
+             .unit_bits = bits,                                                                    \
+             PLACE_##kind(root, where)},
 
-static const struct entry entries[] = {FACET_XPHMG_CSRS(ENTRY)};
-
-static const struct entry *entry_of(const struct facet_csr_row *row)
-{
-    return &entries[row - facet_csr_rows - FACET_XPHMG_CSR_FIRST];
-}
-
-bool facet_csr_is_base(const struct facet_csr_row *row)
-{
-    return entry_of(row)->base;
-}
-
-bool facet_csr_is_privileged(const struct facet_csr_row *row)
-{
-    return entry_of(row)->privileged;
-}
+const struct facet_csr_entry facet_csr_entries[] = {FACET_XPHMG_CSRS(ENTRY)};
+_Static_assert(FACET_XPHMG_CSR_FIRST == 0, "rows and entries have the same numbers");
 
 uint64_t facet_csr_visible(const struct facet_cap_config *config, const struct facet_csr_row *row)
 {
-    return entry_of(row)->visible(config->word);
+    return facet_csr_entry_of(row)->visible(config->word);
 }
 
 uint64_t facet_csr_legal(const struct facet_cap_config *config,
@@ -67,7 +42,7 @@ uint64_t facet_csr_legal(const struct facet_cap_config *config,
                          uint64_t old,
                          uint64_t value)
 {
-    return entry_of(row)->legal(config->word, old, value);
+    return facet_csr_entry_of(row)->legal(config->word, old, value);
 }
 
 bool facet_csr_holds(const struct facet_cap_config *config,
@@ -82,34 +57,35 @@ bool facet_csr_holds(const struct facet_cap_config *config,
 
 /* ---- storage ---- */
 
-/* Which word of a family or of a register in several words an access means. */
-static size_t word_of(const struct facet_csr_ask *ask)
+/* Which word of a register in several words its selecting field means. */
+static size_t selected(const struct facet_csr_ask *ask)
 {
-    const struct facet_csr_row *row = ask->row;
+    uint64_t value = 0, mask = ask->row->select_mask;
     struct facet_csr_ask select = *ask;
-    uint64_t value = 0;
 
-    if (row->select_mask == 0) {
-        return (ask->number - row->number) / row->stride;
-    }
-    select.row = &facet_csr_rows[row->select_row];
+    select.row = &facet_csr_rows[ask->row->select_row];
     select.number = select.row->number;
     (void)facet_csr_read(&select, &value);
-    return (size_t)((value & row->select_mask) / (row->select_mask & -row->select_mask));
+    return (size_t)((value & mask) / (mask & -mask));
 }
 
-static const uint64_t *slot_of(const struct facet_csr_ask *ask)
+static const uint64_t *slot_of(const struct facet_csr_ask *ask, const struct facet_csr_entry *e)
 {
-    const struct entry *e = entry_of(ask->row);
     const char *state = e->base ? (const char *)ask->hart : (const char *)ask->units;
+    const uint64_t *slot = (const uint64_t *)(const void *)(state + e->offset);
 
-    return (const uint64_t *)(const void *)(state + e->offset) + word_of(ask);
+    if (e->one_word) {
+        return slot;
+    }
+    return slot + (ask->row->select_mask != 0
+                       ? selected(ask)
+                       : (ask->number - ask->row->number) / ask->row->stride);
 }
 
 const uint64_t *
 facet_csr_stored(const struct facet_units *units, const struct facet_csr_row *row, unsigned *count)
 {
-    const struct entry *e = entry_of(row);
+    const struct facet_csr_entry *e = facet_csr_entry_of(row);
 
     if (row->place != FACET_PLACE_STORE || e->base) {
         return NULL;
@@ -124,7 +100,7 @@ uint64_t *
 facet_csr_storage(struct facet_units *units, const struct facet_csr_row *row, unsigned *count)
 {
     return facet_csr_stored(units, row, count) != NULL
-               ? (uint64_t *)(void *)((char *)units + entry_of(row)->offset)
+               ? (uint64_t *)(void *)((char *)units + facet_csr_entry_of(row)->offset)
                : NULL;
 }
 
@@ -160,15 +136,19 @@ static uint64_t read_views(const struct facet_csr_ask *ask)
 
 bool facet_csr_read(const struct facet_csr_ask *ask, uint64_t *value)
 {
-    const struct entry *e = entry_of(ask->row);
+    const struct facet_csr_entry *e = facet_csr_entry_of(ask->row);
     const struct facet_cap_config *config = ask->units->config;
 
     if (e->unit_bits != 0 && (config->word[e->unit] & e->unit_bits) == 0) {
         return false;
     }
+    if (e->one_word) { /* nearly all */
+        *value = *slot_of(ask, e);
+        return true;
+    }
     switch ((enum facet_csr_place)ask->row->place) {
     case FACET_PLACE_STORE:
-        *value = *slot_of(ask);
+        *value = *slot_of(ask, e);
         return true;
     case FACET_PLACE_CONST:
         *value = ask->row->reset;
@@ -198,25 +178,13 @@ bool facet_units_csr(const struct facet_units *units,
 {
     struct facet_csr_ask ask = {NULL, units, xmem, facet_csr_at(FACET_ISA_XPHMG, number), number};
 
-    if (ask.row == NULL || facet_csr_is_base(ask.row)) {
+    if (ask.row == NULL || facet_csr_entry_of(ask.row)->base) {
         return false;
     }
     if (number == ask.row->alias) {
         ask.number = ask.row->number;
     }
     return facet_csr_read(&ask, value);
-}
-
-/* The access kinds: RO bits stay, RW and WARL take what is legal, ones clear W1C, any write clears
- * WC, and W1A holds nothing. */
-static uint64_t stored(const struct facet_csr_row *row,
-                       const struct facet_cap_config *config,
-                       uint64_t old,
-                       uint64_t value)
-{
-    uint64_t kept = old & ~(row->writable | row->w1c | row->wc | row->w1a);
-
-    return kept | facet_csr_legal(config, row, old, value) | (old & row->w1c & ~value);
 }
 
 static void write_views(struct facet_hart *h, const struct facet_csr_row *row, uint64_t value)
@@ -229,8 +197,7 @@ static void write_views(struct facet_hart *h, const struct facet_csr_row *row, u
 
         (void)facet_csr_read(&target, &old);
         facet_csr_write(h,
-                        target.row,
-                        target.number,
+                        &target,
                         old,
                         FACET_CSRRW,
                         (old & ~out_of_view(view, view->mask)) | out_of_view(view, value));
@@ -238,24 +205,23 @@ static void write_views(struct facet_hart *h, const struct facet_csr_row *row, u
 }
 
 void facet_csr_write(struct facet_hart *h,
-                     const struct facet_csr_row *row,
-                     unsigned number,
+                     const struct facet_csr_ask *ask,
                      uint64_t old,
                      enum facet_csr_op op,
                      uint64_t operand)
 {
-    const struct entry *e = entry_of(row);
-    const struct facet_csr_set set = {
-        row, number, op, operand, facet_csr_combine(op, old, operand)};
+    const struct facet_csr_entry *e = facet_csr_entry_of(ask->row);
+    uint64_t value = facet_csr_combine(op, old, operand);
 
-    if (row->place == FACET_PLACE_STORE) {
-        const struct facet_csr_ask ask = {h, &h->units, h->xmem, row, number};
-        uint64_t *slot = (uint64_t *)slot_of(&ask); /* of *h, which the caller may write */
+    if (ask->row->place == FACET_PLACE_STORE) {
+        uint64_t *slot = (uint64_t *)slot_of(ask, e); /* of *h, which the caller may write */
 
-        *slot = stored(row, h->units.config, *slot, set.value);
-    } else if (row->place == FACET_PLACE_VIEW) {
-        write_views(h, row, set.value & row->writable);
+        *slot = facet_csr_keep(ask->row, h->units.config, *slot, value);
+    } else if (ask->row->place == FACET_PLACE_VIEW) {
+        write_views(h, ask->row, value & ask->row->writable);
     } else if (e->write != NULL) {
+        const struct facet_csr_set set = {ask->row, ask->number, op, operand, value};
+
         e->write(h, &set);
     }
 }

@@ -38,18 +38,45 @@ static inline uint64_t facet_csr_combine(enum facet_csr_op op, uint64_t old, uin
     return op == FACET_CSRRS ? old | operand : op == FACET_CSRRC ? old & ~operand : operand;
 }
 
-/* Of the base hart, not of the XPHMG units. */
-bool facet_csr_is_base(const struct facet_csr_row *row);
-/* Behind XISEL, and yet for M-mode alone (R-CAP-56). */
-bool facet_csr_is_privileged(const struct facet_csr_row *row);
+/* What the table adds to a row: its rules as functions, and where its storage lies. */
+struct facet_csr_entry {
+    uint64_t (*visible)(const uint64_t *config);
+    uint64_t (*legal)(const uint64_t *config, uint64_t old, uint64_t value);
+    facet_csr_read_fn *read;
+    facet_csr_write_fn *write;
+    uint32_t offset;
+    bool base;          /* of the hart, not of the XPHMG units */
+    bool privileged;    /* behind XISEL, and yet for M-mode alone (R-CAP-56) */
+    bool one_word;      /* all of its storage */
+    uint16_t unit;      /* word of the configuration */
+    uint64_t unit_bits; /* in that word: must be set for the register to exist; 0: always there */
+};
+extern const struct facet_csr_entry facet_csr_entries[];
+
+static inline const struct facet_csr_entry *facet_csr_entry_of(const struct facet_csr_row *row)
+{
+    return &facet_csr_entries[row - facet_csr_rows];
+}
+
+/* What a write leaves in storage, by access kind: RO bits stay, RW and WARL take what is legal,
+ * ones clear W1C, any write clears WC, and W1A holds nothing. */
+static inline uint64_t facet_csr_keep(const struct facet_csr_row *row,
+                                      const struct facet_cap_config *config,
+                                      uint64_t old,
+                                      uint64_t value)
+{
+    uint64_t kept = old & ~(row->writable | row->w1c | row->wc | row->w1a);
+
+    return kept | facet_csr_entry_of(row)->legal(config->word, old, value) |
+           (old & row->w1c & ~value);
+}
 
 /* The value of a register; false when there is none: its unit is absent, or it stands for another
  * one (XIREG). */
 bool facet_csr_read(const struct facet_csr_ask *ask, uint64_t *value);
-/* A register that can be read is written; `old` is what reading gave. */
+/* A register of `h` that can be read is written; `old` is what reading gave. */
 void facet_csr_write(struct facet_hart *h,
-                     const struct facet_csr_row *row,
-                     unsigned number,
+                     const struct facet_csr_ask *ask,
                      uint64_t old,
                      enum facet_csr_op op,
                      uint64_t operand);

@@ -38,6 +38,14 @@ enum facet_csr_answer facet_vendor_csr_write(struct facet_hart *h,
                                              enum facet_csr_op op,
                                              uint64_t operand);
 
+/* Both, for one whose row is known. */
+enum facet_csr_answer facet_vendor_csr_access(struct facet_hart *h,
+                                              const struct facet_csr_row *row,
+                                              unsigned number,
+                                              enum facet_csr_op op,
+                                              uint64_t operand,
+                                              uint64_t *old);
+
 /* Whether what the hart waits for at a fence has come (R-XM-26, R-XM-27). */
 bool facet_xmem_wait_over(const struct facet_hart *h);
 
