@@ -87,10 +87,10 @@ staged(const struct facet_units *units, enum facet_prec_reg reg, uint64_t *image
     const struct facet_prec *prec = &units->cap.prec;
     bool unsup = false;
 
-    *image = prec->staged[reg];
+    *image = prec->staged[reg] & ~FACET_CAP_PREC_SMODE_VALID;
     *differs = (reg == FACET_PREC_MODE ? facet_prec_legal_mode(*image, &unsup)
                                        : facet_prec_legal_alt(*image, &unsup)) != prec->image[reg];
-    return prec->staged_valid[reg];
+    return (prec->staged[reg] & FACET_CAP_PREC_SMODE_VALID) != 0;
 }
 
 /* ---- operations ---- */

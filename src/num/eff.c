@@ -30,6 +30,9 @@ struct field {
 
 #define APPLY FACET_CAP_PREC_MODE_APPLY0
 _Static_assert(FACET_CAP_PREC_MODE_APPLY0 == FACET_CAP_PREC_ALT_APPLY1, "one bit for both");
+/* A staged image never has the bit of APPLY, so its place tells that there is one. */
+#define STAGED FACET_CAP_PREC_SMODE_VALID
+_Static_assert(STAGED == APPLY && STAGED == FACET_CAP_PREC_SALT_VALID, "one bit for both");
 /* Flags are ORed into the registers as they are (flags.h). */
 _Static_assert(FACET_UNSUP == FACET_CAP_PREC_STAT_UNSUP_FMT &&
                    FACET_SAT == FACET_CAP_PREC_STAT_SAT_HIT &&
@@ -233,7 +236,8 @@ void facet_prec_reset(struct facet_prec *prec, uint32_t alt_formats)
 uint64_t
 facet_prec_write(struct facet_prec *prec, enum facet_prec_reg reg, enum facet_csr_op op, uint64_t x)
 {
-    uint64_t old = prec->image[reg], value = prec->staged_valid[reg] ? prec->staged[reg] : old;
+    uint64_t old = prec->image[reg],
+             value = prec->staged[reg] & STAGED ? prec->staged[reg] & ~STAGED : old;
     bool unsup = false;
 
     switch (op) {
@@ -248,13 +252,12 @@ facet_prec_write(struct facet_prec *prec, enum facet_prec_reg reg, enum facet_cs
         break;
     }
     if ((value & APPLY) == 0) {
-        prec->staged[reg] = value;
-        prec->staged_valid[reg] = true;
+        prec->staged[reg] = value | STAGED;
         return old;
     }
     prec->image[reg] = reg == FACET_PREC_MODE ? facet_prec_legal_mode(value, &unsup)
                                               : facet_prec_legal_alt(value, &unsup);
-    prec->staged_valid[reg] = false;
+    prec->staged[reg] = 0;
     recompute(prec, unsup);
     return old;
 }

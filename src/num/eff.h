@@ -18,9 +18,8 @@ enum facet_csr_op { FACET_CSRRW, FACET_CSRRS, FACET_CSRRC };
 /* The registers behind 0x7D0-0x7D4. `stat` and `exc_st` also collect what instructions raise
  * (facet_prec_raise). */
 struct facet_prec {
-    uint64_t image[2]; /* architectural MODE and ALT: what reads return */
-    uint64_t staged[2];
-    bool staged_valid[2];
+    uint64_t image[2];    /* architectural MODE and ALT: what reads return */
+    uint64_t staged[2];   /* SMODE and SALT: the staged image, bit 63 set while there is one */
     FACET_STORE_CAP_PREC; /* STAT, EXC.EN, EXC.ST */
     uint32_t alt_formats;
 };

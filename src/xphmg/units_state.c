@@ -29,15 +29,10 @@ static void visit_prec(struct facet_prec *prec, struct facet_state_io *io)
     bool unsup = false;
 
     facet_state_u64s(io, prec->image, 2);
-    facet_state_u64s(io, prec->staged, 2);
-    facet_state_bool(io, &prec->staged_valid[FACET_PREC_MODE]);
-    facet_state_bool(io, &prec->staged_valid[FACET_PREC_ALT]);
     facet_state_require(
         io, facet_prec_legal_mode(*mode, &unsup) == *mode, "CAP.PREC.MODE holds a reserved value");
     facet_state_require(
         io, facet_prec_legal_alt(*alt, &unsup) == *alt, "CAP.PREC.ALT holds a reserved value");
-    facet_state_require(
-        io, (prec->staged[0] | prec->staged[1]) >> 63 == 0, "a staged image has its APPLY bit set");
     facet_state_require(
         io, stat_agrees(prec), "CAP.PREC.STAT does not follow from CAP.PREC.MODE and CAP.PREC.ALT");
 }

@@ -127,6 +127,75 @@ TEST(worked_examples_through_csr_instructions, "CAP-454 CAP-275 CAP-277 CAP-295 
     guest_free(ex.g);
 }
 
+/* Stages FP32, is interrupted by a handler that computes in INT8, and applies; `restore` is what
+ * the handler does about the staged image. */
+static void interrupted(struct guest *g, const char *restore)
+{
+    guest_reset(g);
+    (void)guest_traps(g, FACET_CAUSE_ECALL_M, "li t0, 0x300000\n csrw 0x7D0, t0\n ecall\n");
+    guest_ok(
+        g,
+        "csrr s0, 0x840\n csrr s1, 0x7D0\n li t0, 0x7DA0\n csrw 0x840, t0\n csrr s2, 0x841\n"
+        "li t0, 0x8000000000600000\n csrw 0x7D0, t0\n csrr s3, 0x7D2\n csrr s4, 0x841\n"
+        "bseti t0, s1, 63\n csrw 0x7D0, t0\n li t0, 0x7DA0\n csrw 0x840, t0\n %s csrw 0x840, s0\n",
+        restore);
+    guest_ok(g, "li t0, 1 << 63\n csrs 0x7D0, t0\n");
+}
+
+TEST(a_handler_saves_and_restores_a_staged_image, "CAP-523 CAP-524")
+{
+    struct guest *g = guest_make("full");
+
+    interrupted(g, "csrw 0x841, s2\n");
+    CHECK_EQ(g->hart->x[18], APPLY | 0x300000); /* s2: SMODE as the handler found it */
+    CHECK_EQ(g->hart->x[19] >> 28, 3);          /* s3: STAT, INT8 in force */
+    CHECK_EQ(g->hart->x[20], 0);                /* s4: its APPLY dropped the image */
+    CHECK_EQ(guest_csrr(g, MODE), 0x300000);
+    CHECK_EQ(guest_indirect_read(g, 0x7DA0), 0);
+    interrupted(g, ""); /* what the image is saved for */
+    CHECK_EQ(guest_csrr(g, MODE), 0x80000);
+    guest_free(g);
+}
+
+TEST(staged_images_are_registers_of_machine_mode, "CAP-523 CAP-525 CAP-526 CAP-527")
+{
+    struct guest *g = guest_make("full");
+
+    for (unsigned reg = 0; reg < 2; reg++) {
+        const unsigned number = MODE + reg, staged = 0x7DA0 + reg;
+        const uint64_t image = reg == 0 ? 0x300000 : 0x49C00000, before = guest_csrr(g, number);
+        const uint64_t stat = guest_csrr(g, STAT);
+
+        guest_csrw(g, number, image | UINT64_C(1) << 50); /* reserved bits show as written */
+        CHECK_EQ(guest_indirect_read(g, staged), APPLY | UINT64_C(1) << 50 | image);
+        CHECK_EQ(guest_indirect_read(g, staged ^ 1), 0);
+        guest_indirect_write(g, staged, 0); /* dropped */
+        g->hart->x[5] = APPLY;
+        guest_ok(g, reg == 0 ? "csrs 0x7D0, t0\n" : "csrs 0x7D1, t0\n");
+        CHECK_EQ(guest_csrr(g, number), before);
+        guest_indirect_write(g, staged, APPLY | image); /* staged, and nothing in force */
+        CHECK_EQ(guest_csrr(g, number), before);
+        CHECK_EQ(guest_csrr(g, STAT), stat);
+        guest_indirect_write(g, staged, image); /* VALID = 0 */
+        guest_ok(g, "csrs 0x7D0, x0\n csrs 0x7D1, x0\n");
+        guest_indirect_write(g, staged, APPLY | image);
+        g->hart->x[5] = APPLY;
+        guest_ok(g, reg == 0 ? "csrs 0x7D0, t0\n" : "csrs 0x7D1, t0\n");
+        CHECK_EQ(guest_csrr(g, number), image);
+        CHECK_EQ(guest_indirect_read(g, staged), 0);
+        g->hart->units.cap.xisel = staged;
+        g->hart->priv = FACET_PRIV_U;
+        CHECK_EQ(guest_traps(g, FACET_CAUSE_ILLEGAL, "csrr t0, 0x841\n"), 0x841022F3);
+        guest_reset(g);
+    }
+    guest_csrw(g, MODE, UINT64_C(0x809A0000)); /* bit 31 as APPLY: the seeds' examples */
+    CHECK_EQ(guest_csrr(g, MODE), 0x80000);
+    g->hart->x[5] = APPLY | 8;
+    guest_ok(g, "csrs 0x7D0, t0\n");
+    CHECK_EQ(guest_csrr(g, MODE), 0x9A0008);
+    guest_free(g);
+}
+
 TEST(a_staged_image_shows_nowhere_until_its_own_apply, "")
 {
     struct guest *g = guest_make("full");
