@@ -12,6 +12,8 @@
 
 #define FILE_LIMIT (UINT64_C(1) << 36)
 
+enum { LAST_PROFILE = 63 }; /* bits of CAP.PROF.SUP */
+
 /* 64, 64k, 128M, 2G */
 static bool read_size(const struct cli_args *args, uint64_t *size)
 {
@@ -164,6 +166,18 @@ static bool check_resume(const struct cli_args *args)
     return true;
 }
 
+/* All harts switch before their next instruction (numeric.md 16). */
+static enum facet_status
+choose_profile(struct xphmg_setup *s, unsigned profile, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (uint32_t hart = 0; hart < s->config.harts && status == FACET_OK; hart++) {
+        status = facet_xphmg_set_profile(s->machine, hart, profile, err);
+    }
+    return status;
+}
+
 bool xphmg_setup_start(struct xphmg_setup *s,
                        const struct cli_args *args,
                        struct facet_xphmg_host host)
@@ -171,10 +185,11 @@ bool xphmg_setup_start(struct xphmg_setup *s,
     const char *resume = cli_value(args, "resume");
     struct facet_error err = {0};
     enum facet_status status;
-    uint64_t threads = 1;
+    uint64_t threads = 1, profile = 0;
 
     *s = (struct xphmg_setup){.config = {.host = host, .no_cache = cli_given(args, "no-cache")}};
-    if (!cli_number(args, "job-threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
+    if (!cli_number(args, "job-threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
+        !cli_number(args, "profile", 0, LAST_PROFILE, &profile)) {
         return false;
     }
     s->config.job_threads = threads != 0 ? (uint32_t)threads : facet_pool_processors();
@@ -191,6 +206,9 @@ bool xphmg_setup_start(struct xphmg_setup *s,
             return false;
         }
         status = load_program(s, args, &err);
+    }
+    if (status == FACET_OK && cli_given(args, "profile")) {
+        status = choose_profile(s, (unsigned)profile, &err);
     }
     if (status != FACET_OK) {
         (void)cli_bad_error(args, &err);

@@ -17,6 +17,7 @@
     {"config", 0, "LIST", "full (default), min or prof, then KEY=N pairs: min,pmask_banks=4"},     \
     {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: " \
                                    "as late as allowed, or after steps drawn from a seed"},         \
+    {"profile", 0, "N", "begin in profile PN (--config prof has P0, P1 and P2; default P0)"},      \
     {"files", 0, "DIR", "let the program open files below DIR by semihosting"},                    \
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
     {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: " \

@@ -30,7 +30,7 @@ static const struct {
     {"min",
      {
          .cap_vers = FACET_CAP_VERS_RESET,
-         .feat0 = 0x1408,
+         .feat0 = 0x1C08,
          .feat1 = 0x7E3C,
          .pmask_cap = 0x13,
          .xmem_cap = 0x0001,
@@ -176,6 +176,25 @@ set_text(struct facet_cap_config *config, const char *text, size_t length, struc
     return facet_cap_config_set(config, word, value, err);
 }
 
+/* Units that a present unit's document makes mandatory (R-CAP-66). */
+static enum facet_status check_units(const struct facet_cap_config *config, struct facet_error *err)
+{
+    const uint64_t needed = FACET_CAP_FEAT0_RSV_PRESENT | FACET_CAP_FEAT0_MTX_PRESENT;
+    uint64_t missing = needed & ~config->feat0;
+
+    if ((config->feat0 & FACET_CAP_FEAT0_GFX_PRESENT) == 0 || missing == 0) {
+        return FACET_OK;
+    }
+    return facet_fail(err,
+                      FACET_ERR_USAGE,
+                      0,
+                      "feat0=0x%llx: GFX needs RSV and MTX (XPHMG_GFX, section 2), expected "
+                      "feat0=0x%llx, or 0x%llx without GFX",
+                      (unsigned long long)config->feat0,
+                      (unsigned long long)(config->feat0 | missing),
+                      (unsigned long long)(config->feat0 & ~FACET_CAP_FEAT0_GFX_PRESENT));
+}
+
 enum facet_status
 facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err)
 {
@@ -197,5 +216,5 @@ facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct
         length = strcspn(text, ",");
         status = set_text(config, text, length, err);
     }
-    return status;
+    return status == FACET_OK ? check_units(config, err) : status;
 }

@@ -63,6 +63,17 @@ def program(name, text):
     return build(path)[0]
 
 
+@case("CAP-528")
+def discovery_is_obeyed():
+    """What the configuration lacks is left out, never executed."""
+    elf, = build(os.path.join(GUEST, "examples", "precision.c"))
+    for config, said, lacks in (("min", "no FP8 E4M3", "FP8 E4M3 "), ("min,feat0=0x1008", "no MTX, no products", "FP32")):
+        done = run(elf, "--config", config)
+        check_eq((done.returncode, done.stdout.splitlines()[-1]), (0, "precision: PASS"), config)
+        check(said in done.stdout, done.stdout)
+        check(lacks not in done.stdout.replace(said, ""), done.stdout)
+
+
 @case()
 def missing_ray_tests_are_done_in_software():
     elf, = build(os.path.join(GUEST, "examples", "rt_fallback.c"))

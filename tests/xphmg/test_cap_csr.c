@@ -275,7 +275,7 @@ TEST(the_three_configurations_read_as_section_16_lists_them, "")
         {0x7C2, 0, 0, 3, "CAP-113"},
         {0x7C3, 0, 0, 0, "CAP-112 CAP-123"},
         {0x7C4, 0, 0, 7, "CAP-112 CAP-123"},
-        {0x7C5, 0x5D19, 0x1408, 0x5D19, ""},
+        {0x7C5, 0x5D19, 0x1C08, 0x5D19, ""},
         {0x7C6, 0x7E7D, 0x7E3C, 0x7E7D, "CAP-518 CAP-519"},
         {0x7C7, 0x17, 0x13, 0x17, ""},
         {0x7E0, 0x1FFF, 1, 0x1FFF, ""},

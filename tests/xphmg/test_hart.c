@@ -177,6 +177,29 @@ TEST(reservations_and_atomics, "")
          check_reservation);
 }
 
+/* Both sides of an AMO fault as a store (the privileged manual); a load and LR as a load. */
+static void check_atomic_faults(const struct facet_hart *h)
+{
+    CHECK_EQ(h->x[18], FACET_CAUSE_STORE_FAULT); /* s2: amoadd.w */
+    CHECK_EQ(h->x[19], 0x1000);
+    CHECK_EQ(h->x[20], FACET_CAUSE_STORE_FAULT); /* s4: amomaxu.d */
+    CHECK_EQ(h->x[21], 0x1008);
+    CHECK_EQ(h->x[23], FACET_CAUSE_LOAD_FAULT); /* s7: lr.w */
+    CHECK_EQ(h->x[10], 77);                     /* rd of none of them */
+}
+
+TEST(an_atomic_that_cannot_load_is_a_store_fault, "")
+{
+    both("li a0, 77\n li a1, 0x1000\n li a2, 1\n la t0, 1f\n csrw mtvec, t0\n"
+         "amoadd.w a0, a2, (a1)\n j .\n"
+         ".align 2\n1: csrr s2, mcause\n csrr s3, mtval\n la t0, 2f\n csrw mtvec, t0\n"
+         "addi a1, a1, 8\n amomaxu.d a0, a2, (a1)\n j .\n"
+         ".align 2\n2: csrr s4, mcause\n csrr s5, mtval\n la t0, 3f\n csrw mtvec, t0\n"
+         "lr.w a0, (a1)\n j .\n"
+         ".align 2\n3: csrr s7, mcause\n j .\n",
+         check_atomic_faults);
+}
+
 static void check_float(const struct facet_hart *h)
 {
     CHECK_EQ(h->x[10], 0x10);                         /* NV of inf - inf */

@@ -832,6 +832,31 @@ TEST(a_step_tells_every_change_with_old_and_new_value, "")
     facet_machine_destroy(m);
 }
 
+/* Lockstep compares with hardware that tells what it stored, not what it will count to. */
+TEST(a_step_tells_a_written_counter_as_it_is_stored, "")
+{
+    facet_machine *machine =
+        make((struct facet_xphmg_config){0}, "csrwi minstret, 0\n csrwi mcycle, 9\n", NULL);
+    const uint64_t stored[] = {0, 9};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct facet_change changes[8];
+        struct facet_error err = {0};
+        struct facet_stop stop;
+        size_t count = 0, told = 0;
+
+        CHECK_EQ(facet_machine_step_changes(machine, changes, 8, &count, &stop, &err), FACET_OK);
+        for (size_t k = 0; k < count; k++) {
+            if (changes[k].kind == FACET_CHANGE_CSR) {
+                CHECK_EQ(changes[k].new_value.lo, stored[i]);
+                told++;
+            }
+        }
+        CHECK_EQ(told, 1);
+    }
+    facet_machine_destroy(machine);
+}
+
 TEST(bad_configurations_and_files_are_refused, "")
 {
     struct facet_xphmg_config config = {.harts = 65};

@@ -3,6 +3,7 @@ codes, limits, standard input, refusals; and the same files on qemu-system-riscv
 machine, with the same output."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -274,6 +275,59 @@ def a_configuration_is_chosen():
     for name, part in (("big", "full, min or prof"), ("full,banks=2", "banks"), ("full,pmask_banks=5", "1 to 4"),
                        ("full,", "key=value"), ("full,feat0=0x100000000", "feat0")):
         refused(program, "--config", name, parts=(part,))
+
+
+@case("CAP-528")
+def a_machine_that_a_document_forbids_is_refused():
+    program = assemble("units", "_start: csrr a5, CAP.FEAT0\n" + EXIT % 0)
+    for feat0, fine in ((0x4D19, 0x5D19), (0x5519, 0x5D19), (0x0400, 0x1C00)):
+        refused(program, "--config", f"full,feat0={feat0:#x}",
+                parts=("GFX needs RSV and MTX", f"{fine:#x}", f"{feat0 & ~0x400:#x} without GFX"))
+    for name, expected in (("full,feat0=0x4119", 0x4119), ("full,feat0=0x5d19", 0x5D19), ("min", 0x1C08),
+                           ("min,feat0=0x8", 8)):
+        done = facet("run", program, "--json", "--dump-state", "--config", name)
+        check_eq(json.loads(done.stdout)["harts"][0]["registers"]["x15"], hex(expected), f"FEAT0 of {name}")
+    program = assemble("matrix", "_start: la a0, here\n here: mtx.ld a0, 5\n" + EXIT % 0)
+    check_eq(facet("run", program, "--config", "min").returncode, 0, "mtx.ld on min")
+    check_eq(facet("run", program, "--config", "min,feat0=0x1008").returncode, 125, "mtx.ld without MTX")
+
+
+@case("CAP-529")
+def a_profile_is_chosen():
+    program = assemble("profile", "_start: csrr a5, CAP.PROF.CUR\n csrr a6, CAP.TIER.WAVE\n" + EXIT % 0)
+    for number, waves in ((0, 0), (1, 1), (2, 3)):
+        done = facet("run", program, "--json", "--dump-state", "--config", "prof", "--profile", str(number), "--harts", "2")
+        for hart in json.loads(done.stdout)["harts"][:1]:
+            check_eq(hart["registers"]["x15"], hex(number), "CAP.PROF.CUR")
+            check_eq(hart["registers"]["x16"], hex(waves), "CAP.TIER.WAVE")
+    refused(program, "--config", "prof", "--profile", "3", parts=("P3", "0x7"))
+    refused(program, "--config", "prof", "--profile", "64", parts=("profile",))
+    refused(program, "--profile", "0", parts=("no profiles",))
+
+
+COUNTERS = """
+_start: csrrwi x0, minstret, 0
+        csrrwi x0, mcycle, 5
+        li t0, 5
+        csrrw x0, mcountinhibit, t0
+        csrrwi x0, minstret, 7
+        csrrsi t1, mcycle, 16
+"""
+
+
+@case()
+def a_written_counter_is_told_as_it_is_stored():
+    program = assemble("counters", COUNTERS + EXIT % 0)
+    written = [("minstret", 0), ("mcycle", 5), ("mcountinhibit", 5), ("minstret", 7), ("mcycle", 0x17)]
+    for options in ([], ["--no-cache"]):
+        check_eq(facet("run", program, "--trace", path("counters.jsonl"), *options).returncode, 0, "exit code")
+        with open(path("counters.jsonl"), encoding="utf-8") as file:
+            told = [c for line in file.read().splitlines()[1:] for c in json.loads(line)["changes"] if "csr" in c]
+        check_eq([(c["csr"], int(c["new"], 16)) for c in told], written, "written counters")
+    facet("run", program, "--trace", path("counters.log"), "--trace-format", "spike")
+    with open(path("counters.log"), encoding="utf-8") as file:
+        log = [line.split(" ")[-2:] for line in file.read().splitlines() if re.search(r" c\d+_m", line)]
+    check_eq([(name.split("_")[1], int(value, 16)) for name, value in log], written, "Spike's commit log")
 
 
 @case()
