@@ -80,6 +80,27 @@ def emit_fields(names, rows, out):
     out.append("")
 
 
+def emit_row_groups(rows, out):
+    """FACET_XPHMG_ROWS_RT(X), and ..._BUT_RT(X) for all others: a switch over the rows of one unit names each of its rows,
+    then those of the others, and has no default, so that the compiler finds a row without code."""
+    groups = {}
+    for name, row in zip(enumerators("xphmg", rows), rows):
+        group = extension_enumerator("xphmg", row.extension).split("_")[-1] if row.extension.startswith("XPHMG") else \
+            "BASE" if row.length == 4 else "COMPRESSED"
+        groups.setdefault(group, []).append(name[len("FACET_XPHMG_"):])
+    out.append("/* Rows by unit, the rows of all other units, and the label of a row. */")
+    out.append("#define FACET_XPHMG_CASE(name) case FACET_XPHMG_##name:")
+    for group, names in groups.items():
+        out.append("#define FACET_XPHMG_ROWS_%s(X) \\" % group)
+        out.append(" \\\n".join("    X(%s)" % name for name in names))
+    vendor = [g for g in groups if g not in ("BASE", "COMPRESSED")]
+    out.append("#define FACET_XPHMG_ROWS_VENDOR(X) " + " ".join("FACET_XPHMG_ROWS_%s(X)" % g for g in vendor))
+    for group in vendor:
+        out.append("#define FACET_XPHMG_ROWS_BUT_%s(X) \\" % group)
+        out.append(" \\\n".join("    FACET_XPHMG_ROWS_%s(X)" % other for other in groups if other != group))
+    out.append("")
+
+
 def emit_rows_header(spec, steps, out):
     out.append("/* Made by tools/gen_tables.py from spec/ *.insn.tsv: the numbers of the instruction rows. */")
     out.append("#ifndef FACET_ISA_ROWS_H")
@@ -102,6 +123,8 @@ def emit_rows_header(spec, steps, out):
         out.append("};")
         out.append("extern const uint8_t facet_%s_extension[FACET_%s_OP_COUNT];\n" % (isa, isa.upper()))
         emit_fields(enumerators(isa, rows), rows, out)
+        if isa == "xphmg":
+            emit_row_groups(rows, out)
     out.append("/* Length of every walk through facet_decode_nodes (decode.c). */")
     out.append("#define FACET_DECODE_STEPS %d\n" % max(steps.values()))
     out.append("#endif")

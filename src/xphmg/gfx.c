@@ -251,7 +251,7 @@ static bool is_lane_row(unsigned row)
 
 static unsigned prepare(struct facet_gfx_run *r)
 {
-    switch (r->in->row) {
+    switch ((enum facet_xphmg_op)r->in->row) {
     case FACET_XPHMG_GFX_SAMPLE:
     case FACET_XPHMG_GFX_SAMPLE_GATH:
         return facet_gfx_sample_prepare(r);
@@ -264,9 +264,20 @@ static unsigned prepare(struct facet_gfx_run *r)
         return facet_gfx_cull_prepare(r);
     case FACET_XPHMG_GFX_CULL_COMPACT:
         return facet_gfx_compact_prepare(r);
-    default:
+    case FACET_XPHMG_GFX_INTERP:
+    case FACET_XPHMG_GFX_SHADE:
+    case FACET_XPHMG_GFX_LUT1D:
+    case FACET_XPHMG_GFX_LUT3D:
         return facet_gfx_color_prepare(r);
+    /* No default: the compiler finds a row without code. These have no lanes: */
+    case FACET_XPHMG_GFX_FENCE:
+    case FACET_XPHMG_GFX_HZ_BUILD:
+    case FACET_XPHMG_GFX_CULL_COMPOSE:
+        FACET_XPHMG_ROWS_BUT_GFX(FACET_XPHMG_CASE)
+    case FACET_XPHMG_OP_COUNT:
+        break;
     }
+    return FACET_CAUSE_ILLEGAL;
 }
 
 /* Step 4 and what needs the number state. */

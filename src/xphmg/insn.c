@@ -51,6 +51,10 @@ static const struct expansion {
     {FACET_XPHMG_C_SDSP, FACET_XPHMG_SD, NONE, 2, NONE, false},
 };
 
+#define ONE_MORE(name) +1
+_Static_assert(sizeof expansions / sizeof expansions[0] == FACET_XPHMG_ROWS_COMPRESSED(ONE_MORE),
+               "a compressed row stands for no base row");
+
 static void place(struct facet_insn *in, const struct facet_operand *operand, int64_t value)
 {
     const char *name = operand->name;

@@ -99,7 +99,7 @@ static bool
 plan_of(struct plan *p, const struct facet_insn *in, const struct facet_mtx *mtx, uint64_t mtxcap)
 {
     *p = (struct plan){.row = in->row};
-    switch (in->row) {
+    switch ((enum facet_xphmg_op)in->row) {
     case FACET_XPHMG_MTX_LD:
     case FACET_XPHMG_MTX_MUL:
     case FACET_XPHMG_MTX_MAD:
@@ -108,9 +108,12 @@ plan_of(struct plan *p, const struct facet_insn *in, const struct facet_mtx *mtx
     case FACET_XPHMG_MTX_EPI:
     case FACET_XPHMG_MTX_RED:
         return plan_tile(p, in, mtxcap);
-    default:
-        return false;
+        /* No default: the compiler finds a row without code. */
+        FACET_XPHMG_ROWS_BUT_MTX(FACET_XPHMG_CASE)
+    case FACET_XPHMG_OP_COUNT:
+        break;
     }
+    return false;
 }
 
 /* One instruction under way. The results of all lanes are kept until every source has been read:

@@ -31,7 +31,7 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_RSV_PRESENT) == 0) {
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    switch (in->row) {
+    switch ((enum facet_xphmg_op)in->row) {
     case FACET_XPHMG_SVSETVL:
         state = set_vl(h, in, (unsigned)h->x[in->rs1]);
         break;
@@ -61,7 +61,9 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
         state = FACET_PUT(state, SVSTATE_FPC_SAE, facet_insn_field(in, "sae"));
         state = FACET_PUT(state, SVSTATE_FPC_Z, facet_insn_field(in, "z"));
         break;
-    default: /* RT rows share the opcode and have their own extension */
+        /* No default: the compiler finds a row without code. */
+        FACET_XPHMG_ROWS_BUT_RSV(FACET_XPHMG_CASE)
+    case FACET_XPHMG_OP_COUNT:
         return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     h->units.rsv.svstate = state;

@@ -350,11 +350,10 @@ static void tell_policy(struct run *r)
                                  FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
-struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in)
+static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *in, bool triangle)
 {
     const struct facet_rt *rt = &h->units.rt;
     unsigned flags = (unsigned)in->imm;
-    bool triangle = in->row == FACET_XPHMG_RT_TRI;
     struct results results;
     struct run r = {.h = h, .triangle = triangle, .results = &results};
     struct facet_trap trap;
@@ -410,4 +409,19 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
     }
     facet_lanes_retire(h, &r.lanes, true, true);
     return FACET_RETIRED;
+}
+
+struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in)
+{
+    switch ((enum facet_xphmg_op)in->row) {
+    case FACET_XPHMG_RT_BBOX:
+        return execute(h, in, false);
+    case FACET_XPHMG_RT_TRI:
+        return execute(h, in, true);
+        /* No default: the compiler finds a row without code. */
+        FACET_XPHMG_ROWS_BUT_RT(FACET_XPHMG_CASE)
+    case FACET_XPHMG_OP_COUNT:
+        break;
+    }
+    return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
 }

@@ -217,7 +217,7 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
     const uint64_t *x = h->x;
     unsigned rm, raised = 0, *fl = &raised;
 
-    switch (in->row) {
+    switch ((enum facet_xphmg_op)in->row) {
 #define ALU_RR(row, value)                                                                         \
     case FACET_XPHMG_##row: {                                                                      \
         uint64_t a = x[in->rs1], b = x[in->rs2];                                                   \
@@ -366,9 +366,13 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
         return mret(h, in);
     case FACET_XPHMG_WFI:
         return wfi(h, in);
-    default:
-        return facet_vendor_execute(h, in);
+        /* No default: the compiler finds a base row without code. */
+        FACET_XPHMG_ROWS_COMPRESSED(FACET_XPHMG_CASE) /* decoded as the rows that they stand for */
+        FACET_XPHMG_ROWS_VENDOR(FACET_XPHMG_CASE)
+    case FACET_XPHMG_OP_COUNT:
+        break;
     }
+    return facet_vendor_execute(h, in);
 }
 
 static struct facet_insn decode(struct facet_hart *h, uint32_t word)

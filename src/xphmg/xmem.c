@@ -153,16 +153,45 @@ static struct facet_trap execute_lds(struct facet_hart *h, const struct facet_in
 
 struct facet_trap facet_xmem_execute(struct facet_hart *h, const struct facet_insn *in)
 {
-    if (in->row <= FACET_XPHMG_XLDS_ATOMS_CAS_D) {
+    switch ((enum facet_xphmg_op)in->row) {
+    case FACET_XPHMG_XLDS_ALLOC:
+    case FACET_XPHMG_XLDS_FREE:
+    case FACET_XPHMG_XLDS_BAR:
+    case FACET_XPHMG_XLDS_CPY:
+    case FACET_XPHMG_XLDS_ATOMS_ADD_W:
+    case FACET_XPHMG_XLDS_ATOMS_ADD_D:
+    case FACET_XPHMG_XLDS_ATOMS_SWAP_W:
+    case FACET_XPHMG_XLDS_ATOMS_SWAP_D:
+    case FACET_XPHMG_XLDS_ATOMS_AND_W:
+    case FACET_XPHMG_XLDS_ATOMS_AND_D:
+    case FACET_XPHMG_XLDS_ATOMS_OR_W:
+    case FACET_XPHMG_XLDS_ATOMS_OR_D:
+    case FACET_XPHMG_XLDS_ATOMS_XOR_W:
+    case FACET_XPHMG_XLDS_ATOMS_XOR_D:
+    case FACET_XPHMG_XLDS_ATOMS_MIN_W:
+    case FACET_XPHMG_XLDS_ATOMS_MIN_D:
+    case FACET_XPHMG_XLDS_ATOMS_MAX_W:
+    case FACET_XPHMG_XLDS_ATOMS_MAX_D:
+    case FACET_XPHMG_XLDS_ATOMS_MINU_W:
+    case FACET_XPHMG_XLDS_ATOMS_MINU_D:
+    case FACET_XPHMG_XLDS_ATOMS_MAXU_W:
+    case FACET_XPHMG_XLDS_ATOMS_MAXU_D:
+    case FACET_XPHMG_XLDS_ATOMS_CAS_W:
+    case FACET_XPHMG_XLDS_ATOMS_CAS_D:
         return execute_lds(h, in);
-    }
-    if (in->row <= FACET_XPHMG_XMEM_LDG_WU) {
+    case FACET_XPHMG_XMEM_LDG_B:
+    case FACET_XPHMG_XMEM_LDG_H:
+    case FACET_XPHMG_XMEM_LDG_W:
+    case FACET_XPHMG_XMEM_LDG_D:
+    case FACET_XPHMG_XMEM_LDG_BU:
+    case FACET_XPHMG_XMEM_LDG_HU:
+    case FACET_XPHMG_XMEM_LDG_WU:
         return facet_xmem_load(h, in);
-    }
-    if (in->row <= FACET_XPHMG_XMEM_STG_D) {
+    case FACET_XPHMG_XMEM_STG_B:
+    case FACET_XPHMG_XMEM_STG_H:
+    case FACET_XPHMG_XMEM_STG_W:
+    case FACET_XPHMG_XMEM_STG_D:
         return facet_xmem_store(h, in);
-    }
-    switch (in->row) {
     case FACET_XPHMG_XMEM_PREF:
         return placement(h, in, "pref", (uint64_t)facet_insn_field(in, "hint") & PREF_HINTS);
     case FACET_XPHMG_XMEM_CCTL_INV:
@@ -185,7 +214,17 @@ struct facet_trap facet_xmem_execute(struct facet_hart *h, const struct facet_in
     case FACET_XPHMG_XSWZ_TEX2TEN:
     case FACET_XPHMG_XSWZ_TEN2TEX:
         return facet_xmem_swizzle(h, in);
-    default:
+    case FACET_XPHMG_XSUBMIT_RT:
+    case FACET_XPHMG_XSUBMIT_MTX:
+    case FACET_XPHMG_XFENCE_SIGNAL:
+    case FACET_XPHMG_XFENCE_WAITI:
+    case FACET_XPHMG_XFENCE_WAIT:
+    case FACET_XPHMG_XFENCE_PIPE:
         return facet_xmem_sync(h, in);
+        /* No default: the compiler finds a row without code. */
+        FACET_XPHMG_ROWS_BUT_XMEM(FACET_XPHMG_CASE)
+    case FACET_XPHMG_OP_COUNT:
+        break;
     }
+    return facet_xmem_illegal(in);
 }

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import add_case, check, check_eq, main
+from harness import add_case, check, check_eq, main, skip
 
 SOURCE = os.environ["FACET_SOURCE"]
 GENERATOR = os.path.join(SOURCE, "tools", "gen_tables.py")
@@ -199,6 +199,68 @@ refused("requirement_twice", append("rt.requirements.tsv", "RT-001\tMUST\ts\t1\t
 refused("requirement_level", append("rt.requirements.tsv", "RT-999\tWILL\ts\t1\tx\tx"), "rt.requirements.tsv", "bad level")
 refused("requirement_id", append("rt.requirements.tsv", "RT-1\tMUST\ts\t1\tx\tx"), "rt.requirements.tsv", "bad id")
 refused("resolution_twice", append("resolutions-rt.md", "### R-RT-01 Again"), "resolutions-rt.md", "R-RT-01 twice")
+
+
+def compile_copy(change, sources):
+    """Generates from a changed copy of spec/ and compiles sources against it: the messages of the compiler, and the
+    functions that the objects ask for."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = os.path.join(folder, "spec")
+        shutil.copytree(os.path.join(SOURCE, "spec"), spec)
+        change(spec)
+        for name in ("isa", "contract"):
+            os.mkdir(os.path.join(folder, name))
+        commands = [[spec, folder + "/isa_tables.c", folder + "/isa/isa_rows.h"]]
+        for isa in ("xphmg", "tile"):
+            commands.append(["--csrs", spec, isa] + ["%s/contract/%s_%s.h" % (folder, isa, h) for h in ("csrs", "csr_rules")])
+        for words in commands:
+            run = subprocess.run([sys.executable, GENERATOR] + words, capture_output=True, text=True)
+            check_eq(run.returncode, 0, "the generator: " + run.stderr)
+        said, wanted = "", set()
+        for source in sources:
+            target = os.path.join(folder, "object.o")
+            run = subprocess.run([COMPILER, "-std=gnu11", "-Wall", "-Werror", "-c", "-o", target, "-I" + folder]
+                                 + ["-I" + os.path.join(SOURCE, f) for f in ("src", "include")]
+                                 + [os.path.join(SOURCE, "src", source)], capture_output=True, text=True)
+            said += run.stderr
+            if run.returncode == 0:
+                names = subprocess.run(["nm", "-u", target], capture_output=True, text=True).stdout
+                wanted |= set(names.split())
+        return said, wanted
+
+
+def without_code(name, change, sources, message=None, function=None):
+    def run():
+        if COMPILER is None or shutil.which("nm") is None:
+            skip("no compiler")
+        said, wanted = compile_copy(change, sources)
+        if message:
+            check(message in said, "the compiler said %r, expected %r" % (said[-2000:], message))
+        else:
+            check_eq(said, "", "what the compiler said")
+        if function:
+            check(function in wanted, "nobody asks for %s" % function)
+    add_case(name, run)
+
+
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+without_code("a_row_of_rt_without_code_does_not_build",
+             append(RT, "rt.new\t0xfff0707f\t0x0100600b\trt.new rd, rs1\trd[11:7] rs1[19:15]\tx[rd] = 0"),
+             ["xphmg/rt.c"], "FACET_XPHMG_RT_NEW")
+without_code("a_row_of_gfx_without_code_does_not_build",
+             append("gfx-mtx.insn.tsv", "GFX.NEW\t0xffffffff\t0x2265b1ab\tGFX.NEW\t-\tnothing"),
+             ["xphmg/gfx.c"], "FACET_XPHMG_GFX_NEW")
+without_code("a_row_of_pmask_without_code_does_not_build",
+             append("pmask-xmem.insn.tsv", "pmnew\t0xffcfffff\t0xfe00007b\tpmnew pbank\tpbank[21:20]\tnothing"),
+             ["xphmg/pmask.c"], "FACET_XPHMG_PMNEW")
+without_code("a_register_of_a_unit_without_code_does_not_link",
+             append("rt.csr.tsv", "RTNEW\t0x7FAC;0x82C\tX\t0\tRW\t0\t-\tCAP.FEAT0.RT_PRESENT!\tcode\tnew"),
+             ["xphmg/csr_file.c"], None, "facet_csr_write_RTNEW")
+without_code("a_register_of_the_tile_machine_without_code_does_not_build",
+             append("tile.csr.tsv", "other\t0x006\tX\t0\tRW\t0\t-\t-\tcode\tnew"), ["tile/csr.c"], "write_OTHER")
+without_code("a_stored_register_needs_no_code",
+             append("rt.csr.tsv", "RTNEW\t0x7FAC;0x82C\tX\t3:0\tWARL\t0\t0..6,15\tCAP.FEAT0.RT_PRESENT!\trt.fresh\tnew"),
+             ["xphmg/csr_file.c", "xphmg/units_state.c"])
 
 
 def missing_file():
