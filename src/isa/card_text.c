@@ -262,38 +262,50 @@ static void put_operands(struct facet_strbuf *out, const json_t *value, const js
     }
 }
 
-static void put_fields(struct facet_strbuf *out, const json_t *value, const json_t *record)
+/* Rows of a table whose meaning is followed by what limits it: "; legal: 0..6; needs: ..." */
+static void put_noted(struct facet_strbuf *out, const json_t *list, const char *const *columns)
 {
-    static const char *const columns[] = {"bits", "name", "access", "reset", "meaning", NULL};
-
-    (void)record;
-    put_columns(out, value, columns);
-}
-
-/* Offset, bits and type of each member, and below them the values that it may have. */
-static void put_members(struct facet_strbuf *out, const json_t *value, const json_t *record)
-{
-    static const char *const columns[] = {"offset", "bits", "type", "name", "text", NULL};
-    json_t *rows = json_array(), *member;
+    static const char *const notes[] = {"legal", "needs", "place", "default"};
+    json_t *rows = json_array(), *entry;
     size_t i;
 
-    (void)record;
-    json_array_foreach(value, i, member)
+    json_array_foreach(list, i, entry)
     {
-        const char *legal = string_of(member, "legal"), *preset = string_of(member, "default");
-        bool limited = strcmp(legal, "-") != 0, set = strcmp(preset, "-") != 0;
-        json_t *row = json_copy(member);
-        json_t *text = json_sprintf("%s%s%s%s%s",
-                                    string_of(member, "meaning"),
-                                    limited ? "; legal: " : "",
-                                    limited ? legal : "",
-                                    set ? "; default " : "",
-                                    set ? preset : "");
+        json_t *row = json_copy(entry);
+        struct facet_strbuf text;
+
+        facet_strbuf_init(&text);
+        facet_strbuf_puts(&text, string_of(entry, "meaning"));
+        for (size_t n = 0; n < sizeof notes / sizeof notes[0]; n++) {
+            const char *note = string_of(entry, notes[n]);
+            if (note[0] != '\0' && strcmp(note, "-") != 0) {
+                facet_strbuf_printf(&text, "; %s: %s", notes[n], note);
+            }
+        }
         out->failed |=
-            json_object_set_new(row, "text", text) != 0 || json_array_append_new(rows, row) != 0;
+            text.failed ||
+            json_object_set_new(row, "text", json_string(facet_strbuf_text(&text))) != 0 ||
+            json_array_append_new(rows, row) != 0;
+        facet_strbuf_free(&text);
     }
     put_columns(out, rows, columns);
     json_decref(rows);
+}
+
+static void put_fields(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    static const char *const columns[] = {"bits", "name", "access", "reset", "text", NULL};
+
+    (void)record;
+    put_noted(out, value, columns);
+}
+
+static void put_members(struct facet_strbuf *out, const json_t *value, const json_t *record)
+{
+    static const char *const columns[] = {"offset", "bits", "type", "name", "text", NULL};
+
+    (void)record;
+    put_noted(out, value, columns);
 }
 
 static void put_names(struct facet_strbuf *out, const json_t *value, const json_t *record)
