@@ -412,7 +412,7 @@ static json_t *range(unsigned hi, unsigned lo)
 
 static json_t *field_record(const struct facet_csr_field *f)
 {
-    return json_pack("{s:s, s:o, s:i, s:i, s:s, s:s, s:o, s:s}",
+    return json_pack("{s:s, s:o, s:i, s:i, s:s, s:s, s:o, s:s, s:s, s:s, s:s}",
                      "name",
                      f->name,
                      "bits",
@@ -427,6 +427,12 @@ static json_t *field_record(const struct facet_csr_field *f)
                      f->reset_text,
                      "reset_value",
                      hex(f->reset, 1),
+                     "legal",
+                     f->legal,
+                     "needs",
+                     f->needs,
+                     "place",
+                     f->place,
                      "meaning",
                      f->meaning);
 }

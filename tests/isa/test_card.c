@@ -72,6 +72,8 @@ TEST(csr_and_field_cards, "")
     check_has("0X7D0", FACET_ITEM_ANY, "  3     ZMODE      RW   0x0  predicate-false");
     check_has("CAP.PREC.MODE", FACET_ITEM_ANY, "CAP-195");
     check_has("CAP.PREC.MODE.ZMODE", FACET_ITEM_ANY, "Fields\n  3 ZMODE RW 0x0 predicate-false");
+    check_has("CAP.PREC.MODE.NAN_POL", FACET_ITEM_ANY, "PROPAGATE=0 ZERO=1 INFINITY=2");
+    check_has("CAP.XMEM.CLSMAP", FACET_ITEM_ANY, "CAP.XMEM.CAP.CLASS_PART+CAP.XMEM.CAP.WAY_PART");
     check_has("rtcfg", FACET_ITEM_ANY, "0x820 for CSR instructions, 0x7FA0 through XISEL\n");
     check_has("0x820", FACET_ITEM_ANY, "RTCFG   xphmg CSR");
     check_has("ZPTAB3", FACET_ITEM_ANY, "this one at 0x7d83\n");
