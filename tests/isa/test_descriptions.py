@@ -208,11 +208,13 @@ def compile_copy(change, sources):
         spec = os.path.join(folder, "spec")
         shutil.copytree(os.path.join(SOURCE, "spec"), spec)
         change(spec)
-        for name in ("isa", "contract"):
+        for name in ("isa", "contract", "facet"):
             os.mkdir(os.path.join(folder, name))
         commands = [[spec, folder + "/isa_tables.c", folder + "/isa/isa_rows.h"]]
         for isa in ("xphmg", "tile"):
             commands.append(["--csrs", spec, isa] + ["%s/contract/%s_%s.h" % (folder, isa, h) for h in ("csrs", "csr_rules")])
+        for unit, header in (("xphmg", "contract/xphmg"), ("gfx12", "contract/gfx12"), ("tile", "facet/tile")):
+            commands.append(["--layouts", spec, unit, "%s/%s_layouts.h" % (folder, header)])
         for words in commands:
             run = subprocess.run([sys.executable, GENERATOR] + words, capture_output=True, text=True)
             check_eq(run.returncode, 0, "the generator: " + run.stderr)
