@@ -120,7 +120,7 @@ def plain(text):
     text = re.sub(r"\b[Ss]eed (?=\d)", "section ", text)
     text = re.sub(r"\b[Tt]he seed's\b", "the document's", text)
     text = re.sub(r"\bthe seeds\b", "the documents", text)
-    text = re.sub(r"\b(?:the )?seed\b", "the document", text)
+    text = re.sub(r"\b(?:the )?seed\b", "the document", re.sub(r"\bThe seed\b", "The document", text))
     text = re.sub(r"\b(?:The )?Seed\b", "The document", text)
     return text[:1].upper() + text[1:] if re.match("(section|the document)\\b", text) else text
 

@@ -416,6 +416,8 @@ def csrs(spec, out):
             out.append("#define %s XPHMG_U64_(0x%X) /* %s: %s */" % (
                 field, mask, f["access"], f["meaning"].replace("*/", "* /").replace("/*", "/ *")))
             out.append("#define %s_LSB %d" % (field, f["lo"]))
+            if not f["rule"].joined:  # a pair of fields holds the number: no value of this one alone
+                out += ["#define %s_%s %d" % (field, identifier(name), value) for name, value in f["rule"].names]
 
 
 HEAD = """/* XPHMG for guest programs in C and assembly. Made by tools/gen_guest_header.py from spec/: do not edit.

@@ -14,7 +14,8 @@ enum { SHAPE_2X2 = 0x5 };
 static void use_fp16(uint64_t more)
 {
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
-                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 1) | more | XPHMG_CAP_PREC_MODE_APPLY0);
+                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW16) | more |
+                        XPHMG_CAP_PREC_MODE_APPLY0);
 }
 
 /* u = M v under svon.fpctl; rc and sae are constants. */

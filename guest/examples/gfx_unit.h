@@ -12,8 +12,9 @@ static inline void gfx_use(uint64_t more)
 {
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_ALT, XPHMG_CAP_PREC_ALT_APPLY1);
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
-                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
-                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2) | XPHMG_CAP_PREC_MODE_APPLY0);
+                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, XPHMG_CAP_PREC_MODE_PET_FP32) |
+                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32) |
+                        XPHMG_CAP_PREC_MODE_APPLY0);
     xphmg_csr_write(XPHMG_CSR_GFXCFG,
                     XPHMG_GFXCFG_EN | XPHMG_GFXCFG_CONVERT_EN | XPHMG_GFXCFG_AMEM |
                         XPHMG_GFXCFG_BMEM | XPHMG_GFXCFG_DMEM | more);

@@ -44,8 +44,9 @@ int main(void)
     float *ray;
 
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
-                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
-                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2) | XPHMG_CAP_PREC_MODE_APPLY0);
+                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, XPHMG_CAP_PREC_MODE_PET_FP32) |
+                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32) |
+                        XPHMG_CAP_PREC_MODE_APPLY0);
     xphmg_csr_set(XPHMG_CSR_CAP_XMEM_DESCPOL, XPHMG_CAP_XMEM_DESCPOL_STRICT_DOM);
     xphmg_csr_write(XPHMG_CSR_RTCFG, XPHMG_RTCFG_EN);
     xphmg_csr_write(XPHMG_CSR_RTNODE, (uint64_t)&node);

@@ -35,8 +35,9 @@ static void use_fp32(void)
 {
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_ALT, XPHMG_CAP_PREC_ALT_APPLY1);
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
-                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
-                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2) | XPHMG_CAP_PREC_MODE_APPLY0);
+                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, XPHMG_CAP_PREC_MODE_PET_FP32) |
+                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32) |
+                        XPHMG_CAP_PREC_MODE_APPLY0);
 }
 
 int main(void)

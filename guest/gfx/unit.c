@@ -40,8 +40,9 @@ void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut)
     memset(unit, 0, sizeof *unit);
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_ALT, XPHMG_CAP_PREC_ALT_APPLY1);
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_MODE,
-                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
-                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2) | XPHMG_CAP_PREC_MODE_APPLY0);
+                    XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, XPHMG_CAP_PREC_MODE_PET_FP32) |
+                        XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32) |
+                        XPHMG_CAP_PREC_MODE_APPLY0);
     xphmg_csr_write(XPHMG_CSR_SVSTATE,
                     XPHMG_FIELD(XPHMG_SVSTATE_VLM1, FACET_GFX_LANES - 1) |
                         XPHMG_FIELD(XPHMG_SVSTATE_PBANK, BANK));

@@ -209,8 +209,8 @@ static void put_header(uint8_t *image, uint32_t count, const struct builder *b, 
     uint64_t triangles = HEADER_BYTES + heap_size;
     uint64_t origins = triangles + align_up((size_t)TRIANGLE_BYTES * count);
     uint32_t words[4] = {1, HEADER_BYTES, b->children, 0};
-    uint64_t numbers[8] = {XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, 1) |
-                               XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, 2),
+    uint64_t numbers[8] = {XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, XPHMG_CAP_PREC_MODE_PET_FP32) |
+                               XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32),
                            0,
                            HEADER_BYTES,
                            heap_size,

@@ -18,13 +18,13 @@ enum {
     ORIGIN_BYTES = 8,
     ALIGN = 64
 };
-enum { PET_FP32 = 1, EW_32 = 2 };
 
 /* Everything else of MODE zero: no packing, no quantization, rounding to nearest. */
 static bool is_fp32(const struct header *h)
 {
-    return h->alt == 0 && h->mode == (XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, PET_FP32) |
-                                      XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, EW_32));
+    return h->alt == 0 &&
+           h->mode == (XPHMG_FIELD(XPHMG_CAP_PREC_MODE_PET, XPHMG_CAP_PREC_MODE_PET_FP32) |
+                       XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32));
 }
 
 static bool inside(uint64_t offset, uint64_t bytes, size_t size)

@@ -366,6 +366,28 @@ def one_row_is_seen_by_the_program():
 
 
 @case("")
+def one_row_is_seen_by_guest_programs():
+    """A member, a value of a member and a legal value of a CSR field are in xphmg.h; nothing else was changed."""
+    with Copy() as copy:
+        for name, old, new in (("xphmg.layout.tsv", "TextureDesc\tstride2\t", "TextureDesc\tmip\t57\t7:0\tu8\t-\t-\tnew\t-\n"
+                                "TextureDesc\tstride2\t"), ("xphmg.layout.tsv", "ACCEL=6 ALL=15", "ACCEL=6 NPU=9 ALL=15"),
+                               ("cap.csr.tsv", "ACCEL=6 ALL=15", "ACCEL=6 NPU=9 ALL=15")):
+            path = os.path.join(copy.spec, name)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            check(old in text, old)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text.replace(old, new, 1))
+        header = os.path.join(copy.folder, "xphmg.h")
+        run(sys.executable, os.path.join(SOURCE, "tools", "gen_guest_header.py"), copy.spec, header, header[:-1] + "inc")
+        with open(header, encoding="utf-8") as f:
+            text = f.read()
+        for part in ("uint8_t mip; /* new */", "struct xphmg_texture_desc, mip) == 57", "XPHMG_MEMCTL_DOM_NPU 9",
+                     "XPHMG_CAP_XMEM_DOM_DOM_NPU 9"):
+            check(part in text, "xphmg.h has no " + part)
+
+
+@case("")
 def a_value_without_code_does_not_compile():
     """The unchanged table compiles; with one more opcode, blend or texel format, the file that has the code does not."""
     for old, new, path, word in (("", "", "src/tile/queue_exec.c", None), ("", "", "src/raster/context.c", None),
