@@ -7,6 +7,7 @@
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The register and the CSR that an instruction names as its destinations; FACET_NONE for none. */
@@ -15,16 +16,9 @@ struct written {
     uint32_t csr;
 };
 
-static bool is_writable(uint32_t number)
+static bool is_writable(const struct facet_csr_row *row)
 {
-    const struct facet_csr_row *row = facet_csr_at(FACET_ISA_TILE, number);
-
-    for (uint32_t i = 0; row != NULL && i < row->field_count; i++) {
-        if (row->fields[i].access != FACET_CSR_RO) {
-            return true;
-        }
-    }
-    return false;
+    return row != NULL && (row->writable | row->w1c | row->wc) != 0;
 }
 
 static uint32_t written_register(const struct facet_operand *operand, uint32_t number)
@@ -61,7 +55,8 @@ static struct written destinations(uint32_t word)
         }
     }
     /* CSRRS from s0 only reads; a read-only register refuses the write. */
-    if (csr != FACET_NONE && is_writable(csr) && (row->id == FACET_TILE_CSRRW || source != 0)) {
+    if (csr != FACET_NONE && is_writable(facet_csr_at(FACET_ISA_TILE, csr)) &&
+        (row->id == FACET_TILE_CSRRW || source != 0)) {
         w.csr = csr;
     }
     return w;
@@ -118,23 +113,35 @@ static void tell_csr(const struct csr_change *change, uint32_t number, uint32_t 
     }
 }
 
-static uint32_t fstatus(const struct facet_tile_regs *r)
+/* What the registers hold that an instruction can change: every row that is no family (samplers)
+ * and has a field that is not read-only. */
+enum { MAX_WATCHED = 32 };
+struct csr_values {
+    uint32_t count, number[MAX_WATCHED], value[MAX_WATCHED];
+};
+
+static void read_csrs(const struct facet_tile_core *c, struct csr_values *out)
 {
-    return r->fflags | (r->config & 7) << FACET_FSTATUS_RM_LSB;
+    out->count = 0;
+    for (size_t i = 0; i < facet_csr_row_count; i++) {
+        const struct facet_csr_row *row = &facet_csr_rows[i];
+
+        if (row->isa == FACET_ISA_TILE && row->count == 1 && is_writable(row)) {
+            assert(out->count < MAX_WATCHED);
+            out->number[out->count] = row->number;
+            (void)facet_tile_csr_peek(c, row->number, &out->value[out->count++]);
+        }
+    }
 }
 
-static void tell_csrs(const struct csr_change *change, const struct facet_tile_regs *old)
+static void tell_csrs(const struct csr_change *change, const struct csr_values *old)
 {
-    const struct facet_tile_regs *now = &change->core->r;
+    struct csr_values now;
 
-    tell_csr(change, FACET_CSR_STATUS, old->status, now->status);
-    tell_csr(change, FACET_CSR_FSTATUS, fstatus(old), fstatus(now));
-    tell_csr(change, FACET_CSR_VSTATUS, old->vstatus, now->vstatus);
-    tell_csr(change, FACET_CSR_CONFIG, old->config, now->config);
-    tell_csr(change, FACET_CSR_VSTRIDE, old->vstride, now->vstride);
-    tell_csr(change, FACET_CSR_INT_MASK, old->int_mask, now->int_mask);
-    tell_csr(change, FACET_CSR_INT_STATUS, old->int_status, now->int_status);
-    tell_csr(change, FACET_CSR_GERROR, old->gerror, now->gerror);
+    read_csrs(change->core, &now);
+    for (uint32_t i = 0; i < now.count; i++) {
+        tell_csr(change, now.number[i], old->value[i], now.value[i]);
+    }
 }
 
 /* The sampler table is memory: its CSR writes show by comparing it. */
@@ -156,7 +163,9 @@ void facet_tile_watched_step(struct facet_tile_core *c)
     uint32_t pc = facet_tile_pc(c, op), word = 0;
     struct written written = {FACET_NONE, FACET_NONE};
     struct csr_change change = {c, FACET_NONE};
+    struct csr_values csrs;
 
+    read_csrs(c, &csrs);
     memcpy(samplers, c->m->sampler, sizeof samplers);
     (void)facet_mem_peek(c->m->mem, pc, &word, sizeof word);
     c->m->stepping = c->id;
@@ -168,7 +177,7 @@ void facet_tile_watched_step(struct facet_tile_core *c)
         change.written = written.csr;
     }
     tell_registers(c, &old, written.reg);
-    tell_csrs(&change, &old);
+    tell_csrs(&change, &csrs);
     tell_samplers(&change, samplers);
     if (c->m->event != FACET_TILE_EVENT_FAULT) {
         facet_port_retire(c->m->port, c->id, pc, facet_tile_pc(c, c->ip), word, 4);
