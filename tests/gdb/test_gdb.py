@@ -110,6 +110,15 @@ def symbol(name):
 FIELDS = ("[ ZP=0 ZP_EN=0 PACK=0 EW=1 PET=0 ACCW=0 FP_RMODE=0 NAN_POL=0 SCALE_SH=0 ]")
 
 
+@case("CAP-526")
+def staged_images_are_registers_of_the_debugger():
+    flush = "maintenance flush register-cache"
+    text = session("set $cap_prec_mode = 0x300000", flush, "print/x $cap_prec_mode", "print/x $cap_prec_smode",
+                   "set $cap_prec_salt = 0x8000000049c00000", flush, "print/x $cap_prec_salt", "print/x $cap_prec_alt",
+                   "detach")
+    check_eq(values(text), ["0x80000", "0x8000000000300000", "0x8000000049c00000", "0x0"], "values")
+
+
 @case()
 def vendor_registers_have_names():
     flush = "maintenance flush register-cache"
