@@ -284,7 +284,7 @@ static bool bind_real(struct asm_context *a,
     char *text;
     uint64_t bits = facet_num_from_text(FACET_FMT_FP32, piece->start, &length, &flags);
 
-    if (length != whole || strpbrk(piece->start, ".0123456789") >= piece->start + 2 ||
+    if (length != whole || strcspn(piece->start, ".0123456789") >= 2 ||
         strcspn(piece->start, hex ? ".pP" : ".eE") >= whole) {
         return false; /* another pattern of the mnemonic takes numbers, and says what is wrong */
     }

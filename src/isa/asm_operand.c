@@ -194,7 +194,13 @@ static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
     if (term.tree != NULL || term.value.section != NULL) {
         size_t length = (size_t)(facet_lex_name(start) - start);
         struct facet_nearest search = facet_nearest_to(start, length);
+        uint32_t number;
 
+        if (facet_csr_find_number(a->isa, start, length, false, &number) != NULL) {
+            facet_asm_hint(a, "write 0x%x to XISEL, then use XIREG", number);
+            return facet_asm_error(
+                a, start, length, "`%.*s` has no number of 12 bits", (int)length, start);
+        }
         if (a->quiet == 0) {
             offer_csrs(a, &search);
             facet_asm_suggest(a, &search);

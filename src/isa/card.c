@@ -124,14 +124,16 @@ static const struct facet_item *item_of(enum facet_item_kind kind, unsigned mach
 static const struct facet_csr_row *
 csr_of(enum facet_isa isa, const char *name, size_t length, uint32_t *number)
 {
+    unsigned long long value;
     char text[16];
     char *end;
 
     if (length > 2 && length < sizeof text && name[0] == '0' && (name[1] | 0x20) == 'x') {
         memcpy(text, name, length);
         text[length] = '\0';
-        *number = (uint32_t)strtoul(text, &end, 16);
-        return *end == '\0' ? facet_csr_at(isa, *number) : NULL;
+        value = strtoull(text, &end, 16);
+        *number = (uint32_t)value;
+        return *end == '\0' && value <= UINT32_MAX ? facet_csr_at(isa, *number) : NULL;
     }
     return facet_csr_find_number(isa, name, length, false, number);
 }
@@ -367,16 +369,4 @@ uint32_t facet_card_example(const struct facet_insn_row *row, enum facet_isa isa
         word = facet_operand_set(o, word, value);
     }
     return word;
-}
-
-uint64_t facet_card_reset(const struct facet_csr_row *row)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < row->field_count; i++) {
-        if (row->fields[i].lo < 64) {
-            value |= row->fields[i].reset << row->fields[i].lo;
-        }
-    }
-    return value;
 }

@@ -45,8 +45,6 @@ json_t *facet_card_tests(const struct facet_results *results,
 
 /* An example of the row: small, legal operand values. */
 uint32_t facet_card_example(const struct facet_insn_row *row, enum facet_isa isa);
-/* Value of the whole CSR after reset. */
-uint64_t facet_card_reset(const struct facet_csr_row *row);
 
 /* Prose after `indent` spaces, broken at spaces. Newlines in the text stay. */
 void facet_card_wrap(struct facet_strbuf *out, unsigned indent, const char *text);

@@ -123,10 +123,15 @@ with_links(json_t *record, const struct facet_card *card, const struct facet_res
     }
     free(requires);
     free(resolves);
-    record = with(record, "requirements", ok ? requirements : NULL);
-    record = with(record, "resolutions", ok ? resolutions : NULL);
+    if (!ok) {
+        json_decref(requirements);
+        json_decref(resolutions);
+        json_decref(tests);
+        return with(record, "requirements", NULL);
+    }
+    record = with(with(record, "requirements", requirements), "resolutions", resolutions);
     if (results != NULL) {
-        return with(record, "tests", ok ? tests : NULL);
+        return with(record, "tests", tests);
     }
     json_decref(tests);
     return record;
@@ -473,7 +478,7 @@ static json_t *csr_record(const struct facet_card *card)
                      "width",
                      row->width,
                      "reset",
-                     hex(facet_card_reset(row), row->width / 4),
+                     hex(row->reset, row->width / 4),
                      "fields",
                      fields,
                      "file",

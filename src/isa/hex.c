@@ -81,7 +81,7 @@ struct run {
 
 struct reader {
     const char *p, *end;
-    size_t line;
+    size_t line, comment;  /* the comment without an end begins in this line, or 0 */
     uint64_t index, limit; /* of the next word; one more than the last index */
     uint8_t *words;
     size_t count, capacity;
@@ -108,11 +108,13 @@ static bool next_token(struct reader *r)
             line = line && *r->p != '\n';
             if (block && *r->p == '*' && next == '/') {
                 block = false;
+                r->comment = 0;
                 r->p++;
             }
         } else if (*r->p == '/' && (next == '/' || next == '*')) {
             line = next == '/';
             block = next == '*';
+            r->comment = block ? r->line : 0;
             r->p++;
         } else if (strchr(" \t\r\n\f", *r->p) == NULL || *r->p == '\0') {
             return true;
@@ -224,6 +226,13 @@ static enum facet_status read_all(struct reader *r)
         if (status != FACET_OK) {
             return status;
         }
+    }
+    if (r->comment != 0) {
+        return facet_fail(r->err,
+                          FACET_ERR_INPUT,
+                          r->comment,
+                          "line %zu: a comment without an end, expected */",
+                          r->comment);
     }
     return FACET_OK;
 }

@@ -60,6 +60,18 @@ size_t facet_isa_print(enum facet_isa isa,
 const struct facet_csr_row *facet_csr_find(enum facet_isa isa, const char *name);
 /* The same, and the number of that very register. With in_12_bits, a register whose first address
  * does not fit a CSR instruction gives its second one (RTCFG: 0x820). */
+/* Bits of the target as they stand in a view of it, and back. */
+static inline uint64_t facet_csr_into_view(const struct facet_csr_view *view, uint64_t target)
+{
+    return (view->shift >= 0 ? target << view->shift : target >> -view->shift) & view->mask;
+}
+
+static inline uint64_t facet_csr_out_of_view(const struct facet_csr_view *view, uint64_t value)
+{
+    value &= view->mask;
+    return view->shift >= 0 ? value >> view->shift : value << -view->shift;
+}
+
 const struct facet_csr_row *facet_csr_find_number(
     enum facet_isa isa, const char *name, size_t length, bool in_12_bits, uint32_t *number);
 /* Name of the register `number` of the row, with the index of a family; like snprintf. */

@@ -1,6 +1,5 @@
-/* Finding rows by name or number: instructions, CSRs, structures, requirements,
- * resolutions. Names compare
- * without case (spec/README.md, Assembly syntax). */
+/* Finding rows by name or number: instructions, CSRs, structures, requirements, resolutions. Names
+ * compare without case (spec/README.md, Assembly syntax). */
 #include "isa/decode_tables.h"
 #include "isa/isa.h"
 

@@ -34,7 +34,7 @@ static void decode_child(const uint8_t *tile, unsigned c, struct facet_rt_node *
         return;
     }
     for (unsigned i = 0; i < 6; i++) {
-        const uint32_t bits = facet_load_le32(tile + 24 * slot + 4 * i);
+        const uint32_t bits = facet_load_le32(tile + FACET_XPHMG_AABB_SIZE(4) * slot + 4 * i);
 
         memcpy(&box[i], &bits, sizeof box[i]);
     }
@@ -253,8 +253,7 @@ decode_leaf(struct facet_rt_decoded *d, const struct facet_rt_heap *heap, uint32
     if (index >= heap->ranges) {
         return FACET_RT_NOWHERE;
     }
-    range = (struct facet_rt_range){
-        facet_load_le32(at), facet_load_le32(at + 4), facet_load_le64(at + 8)};
+    range = facet_rt_range_load(at);
     end = (uint64_t)range.first + range.count;
     if (range.base != 0 || range.count == 0 || range.count > MAX_RUN ||
         end > heap->triangle_count) {

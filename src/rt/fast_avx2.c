@@ -157,8 +157,7 @@ APART bool visit_range(const struct plan *plan, struct walk *k, uint32_t index)
         k->odd = true;
         return false;
     }
-    range = (struct facet_rt_range){
-        facet_load_le32(at), facet_load_le32(at + 4), facet_load_le64(at + 8)};
+    range = facet_rt_range_load(at);
     triangles = triangles_of(plan->scene, &range);
     if (range.count != 0 && (triangles == NULL || range.count > plan->scene->steps)) {
         k->odd = true;

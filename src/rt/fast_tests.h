@@ -102,7 +102,8 @@ INLINE bool ray_make(const struct facet_rt_numbers *n,
     const __m128i magnitude = _mm_set1_epi32(INT32_MAX), inf = _mm_set1_epi32((int)FACET_RT_INF);
     const __m128 one = _mm_set1_ps(1);
     const __m128 o = _mm_loadu_ps((const float *)entry); /* and d.x */
-    const __m128 d = _mm_blend_ps(_mm_loadu_ps((const float *)(entry + 12)), one, 8);
+    const __m128 d = _mm_blend_ps(
+        _mm_loadu_ps((const float *)(entry + FACET_XPHMG_RAY_RECORD_DIRECTION_AT(4))), one, 8);
     const __m128i size = _mm_and_si128(_mm_castps_si128(d), magnitude);
     const __m128i finite_o = _mm_cmpgt_epi32(inf, _mm_and_si128(_mm_castps_si128(o), magnitude));
     const __m128i finite_d = _mm_cmpgt_epi32(inf, size);

@@ -2,6 +2,7 @@
 #ifndef FACET_RT_LAYOUT_H
 #define FACET_RT_LAYOUT_H
 
+#include "base/bits.h"
 #include "contract/xphmg_layouts.h"
 #include "num/container.h"
 
@@ -59,6 +60,14 @@ struct facet_rt_range {
     uint32_t first, count;
     uint64_t base;
 };
+
+/* A TriRange in memory. */
+static inline struct facet_rt_range facet_rt_range_load(const uint8_t *at)
+{
+    return (struct facet_rt_range){facet_load_le32(at + FACET_XPHMG_TRI_RANGE_FIRST_AT),
+                                   facet_load_le32(at + FACET_XPHMG_TRI_RANGE_COUNT_AT),
+                                   facet_load_le64(at + FACET_XPHMG_TRI_RANGE_BASE_AT)};
+}
 
 /* Bytes of a ray and of a hit entry; both by the container alone. */
 static inline uint64_t facet_rt_ray_entry_bytes(const struct facet_container *c)

@@ -91,8 +91,11 @@ struct entry {
     bool of_machine;
 };
 
-#define OFFSET_CORE(where) offsetof(struct facet_tile_core, where)
-#define OFFSET_MACHINE(where) offsetof(struct facet_tile_machine, where), .of_machine = true
+/* Where a member of 32 bits lies. */
+#define WORD(type, where)                                                                          \
+    (offsetof(type, where) + 0 * sizeof(char[sizeof(((type *)NULL)->where) == 4 ? 1 : -1]))
+#define OFFSET_CORE(where) WORD(struct facet_tile_core, where)
+#define OFFSET_MACHINE(where) WORD(struct facet_tile_machine, where), .of_machine = true
 #define PLACE_CONST(root, where) .offset = 0
 #define PLACE_VIEW(root, where) .offset = 0
 #define PLACE_STORE(root, where) .offset = OFFSET_##root(where)
@@ -130,7 +133,7 @@ bool facet_tile_csr_peek(const struct facet_tile_core *c, uint32_t number, uint3
         uint32_t target;
 
         (void)facet_tile_csr_peek(c, facet_csr_rows[view->row].number, &target);
-        *value |= (uint32_t)((uint64_t)target << view->shift & view->mask);
+        *value |= (uint32_t)facet_csr_into_view(view, target);
     }
     return true;
 }
@@ -160,10 +163,10 @@ bool facet_tile_csr_poke(struct facet_tile_core *c, uint32_t number, uint32_t va
         uint32_t target;
 
         (void)facet_tile_csr_peek(c, facet_csr_rows[view->row].number, &target);
-        target &= ~(uint32_t)(view->mask >> view->shift);
+        target &= ~(uint32_t)facet_csr_out_of_view(view, UINT64_MAX);
         (void)facet_tile_csr_poke(c,
                                   facet_csr_rows[view->row].number,
-                                  target | (uint32_t)((value & view->mask) >> view->shift));
+                                  target | (uint32_t)facet_csr_out_of_view(view, value));
         viewed |= view->mask;
     }
     if (row->place == FACET_PLACE_STORE) {

@@ -3,11 +3,10 @@
  * only memory accesses are told where they happen. */
 #include "tile/watch.h"
 
-#include "contract/tile_csrs.h"
+#include "contract/tile_csr_rules.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* The register and the CSR that an instruction names as its destinations; FACET_NONE for none. */
@@ -115,7 +114,8 @@ static void tell_csr(const struct csr_change *change, uint32_t number, uint32_t 
 
 /* What the registers hold that an instruction can change: every row that is no family (samplers)
  * and has a field that is not read-only. */
-enum { MAX_WATCHED = 32 };
+#define ONE(...) +1
+enum { MAX_WATCHED = 0 FACET_TILE_CSRS(ONE) };
 struct csr_values {
     uint32_t count, number[MAX_WATCHED], value[MAX_WATCHED];
 };
@@ -127,7 +127,6 @@ static void read_csrs(const struct facet_tile_core *c, struct csr_values *out)
         const struct facet_csr_row *row = &facet_csr_rows[i];
 
         if (row->isa == FACET_ISA_TILE && row->count == 1 && is_writable(row)) {
-            assert(out->count < MAX_WATCHED);
             out->number[out->count] = row->number;
             (void)facet_tile_csr_peek(c, row->number, &out->value[out->count++]);
         }

@@ -21,7 +21,7 @@ uint64_t facet_csr_read_FFLAGS(const struct facet_csr_ask *ask)
 
 void facet_csr_write_FFLAGS(struct facet_hart *h, const struct facet_csr_set *set)
 {
-    h->fflags = set->value & 0x1F;
+    h->fflags = set->value & FACET_FFLAGS_WRITABLE;
     facet_hart_dirty(h);
 }
 
@@ -32,7 +32,7 @@ uint64_t facet_csr_read_FRM(const struct facet_csr_ask *ask)
 
 void facet_csr_write_FRM(struct facet_hart *h, const struct facet_csr_set *set)
 {
-    h->frm = set->value & 7;
+    h->frm = set->value & FACET_FRM_WRITABLE;
     facet_hart_dirty(h);
 }
 
@@ -43,7 +43,7 @@ uint64_t facet_csr_read_FCSR(const struct facet_csr_ask *ask)
 
 void facet_csr_write_FCSR(struct facet_hart *h, const struct facet_csr_set *set)
 {
-    h->fflags = set->value & 0x1F;
+    h->fflags = set->value & FACET_FFLAGS_WRITABLE;
     h->frm = (uint8_t)FACET_GET(set->value, FCSR_FRM);
     facet_hart_dirty(h);
 }

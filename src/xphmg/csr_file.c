@@ -5,8 +5,12 @@
 
 #include <stddef.h>
 
+/* Where a member lies; of one word, it must be as wide as the table takes it for. */
 #define OFFSET_HART(where) offsetof(struct facet_hart, where)
 #define OFFSET_UNITS(where) offsetof(struct facet_units, where)
+#define IS_WORD(type, where) (0 * sizeof(char[sizeof(((type *)NULL)->where) == 8 ? 1 : -1]))
+#define WORD_HART(where) (OFFSET_HART(where) + IS_WORD(struct facet_hart, where))
+#define WORD_UNITS(where) (OFFSET_UNITS(where) + IS_WORD(struct facet_units, where))
 #define IS_BASE_HART true
 #define IS_BASE_UNITS false
 #define PLACE_NONE(root, where) .offset = 0
@@ -14,7 +18,7 @@
 #define PLACE_VIEW(root, where) .offset = 0
 #define PLACE_XISEL(root, where) .offset = 0
 #define PLACE_CONFIG(root, where) .offset = offsetof(struct facet_cap_config, where)
-#define PLACE_STORE(root, where) .offset = OFFSET_##root(where), .one_word = true
+#define PLACE_STORE(root, where) .offset = WORD_##root(where), .one_word = true
 #define PLACE_FAMILY(root, where) .offset = OFFSET_##root(where)
 #define PLACE_BANKED(root, where) .offset = OFFSET_##root(where)
 #define PLACE_CODE_RO(root, where) .read = facet_csr_read_##where
@@ -106,18 +110,6 @@ facet_csr_storage(struct facet_units *units, const struct facet_csr_row *row, un
 
 /* ---- access ---- */
 
-/* Bits of the target as they stand in the view, and back. */
-static uint64_t into_view(const struct facet_csr_view *view, uint64_t target)
-{
-    return (view->shift >= 0 ? target << view->shift : target >> -view->shift) & view->mask;
-}
-
-static uint64_t out_of_view(const struct facet_csr_view *view, uint64_t value)
-{
-    value &= view->mask;
-    return view->shift >= 0 ? value >> view->shift : value << -view->shift;
-}
-
 static uint64_t read_views(const struct facet_csr_ask *ask)
 {
     struct facet_csr_ask target = *ask;
@@ -129,7 +121,7 @@ static uint64_t read_views(const struct facet_csr_ask *ask)
         target.row = &facet_csr_rows[ask->row->views[i].row];
         target.number = target.row->number;
         (void)facet_csr_read(&target, &value);
-        bits |= into_view(&ask->row->views[i], value);
+        bits |= facet_csr_into_view(&ask->row->views[i], value);
     }
     return bits;
 }
@@ -200,7 +192,8 @@ static void write_views(struct facet_hart *h, const struct facet_csr_row *row, u
                         &target,
                         old,
                         FACET_CSRRW,
-                        (old & ~out_of_view(view, view->mask)) | out_of_view(view, value));
+                        (old & ~facet_csr_out_of_view(view, view->mask)) |
+                            facet_csr_out_of_view(view, value));
     }
 }
 

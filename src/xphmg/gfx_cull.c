@@ -260,8 +260,6 @@ struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
     return FACET_RETIRED;
 }
 
-/* Accesses of this machine are performed in program order, copies and jobs at once (R-XM-28,
- * R-XM-30): nothing is left to wait for. */
 /* Instructions retire in order; what is left to wait for is copies (scope DRAM) and jobs (global).
  */
 struct facet_trap facet_gfx_fence(struct facet_gfx_run *r)

@@ -178,7 +178,7 @@ finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
             return FACET_RT_EC_DESC_FAULT;
         }
     }
-    if (!can_write(job, job->rays.address, 4, 4)) {
+    if (!can_write(job, job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4, 4)) {
         return FACET_RT_EC_DESC_FAULT;
     }
     if (to->address != 0) {
@@ -191,7 +191,7 @@ finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
             return FACET_RT_EC_DESC_FAULT;
         }
     }
-    if (!store(job, job->rays.address, 4, head)) {
+    if (!store(job, job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4, head)) {
         return FACET_RT_EC_DESC_FAULT;
     }
     job->rays.head = head;
@@ -304,7 +304,8 @@ static struct facet_rt_stretch slots_of(const struct queue *q, uint64_t size)
 
 static struct facet_rt_stretch tail_of(const struct queue *q)
 {
-    return (struct facet_rt_stretch){q->address + 4, q->address != 0 ? 4 : 0};
+    return (struct facet_rt_stretch){q->address + FACET_XPHMG_QUEUE_TAIL_AT,
+                                     q->address != 0 ? 4 : 0};
 }
 
 /* Whether no entry is written over a queue, and each queue is one by itself. */
@@ -327,12 +328,12 @@ static bool queues_apart(const struct job *job, unsigned hit_bytes)
 
 static void write_queues(const struct job *job)
 {
-    (void)store(job, job->rays.address, 4, job->rays.head);
+    (void)store(job, job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4, job->rays.head);
     if (job->hits.address != 0) {
-        (void)store(job, job->hits.address + 4, 4, job->hits.tail);
+        (void)store(job, job->hits.address + FACET_XPHMG_QUEUE_TAIL_AT, 4, job->hits.tail);
     }
     if (job->misses.address != 0) {
-        (void)store(job, job->misses.address + 4, 4, job->misses.tail);
+        (void)store(job, job->misses.address + FACET_XPHMG_QUEUE_TAIL_AT, 4, job->misses.tail);
     }
 }
 
@@ -376,9 +377,9 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
 
     facet_rt_count_boxes(job->h, result->boxes);
     facet_rt_count_triangles(job->h, result->triangle_tests);
-    facet_store_le64(entry, tag);
+    facet_store_le64(entry + FACET_XPHMG_HIT_ENTRY_TAG_AT, tag);
     if (!result->hit) {
-        facet_store_le64(entry + 8, 0);
+        facet_xphmg_miss_entry_pack(&(struct facet_xphmg_miss_entry_fields){.tag = tag}, entry);
     } else if (job->packed) {
         const struct facet_rt_found found = {.hit = true,
                                              .front = result->front,
@@ -391,12 +392,13 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
         bytes = hit_entry(job, tag, &found, entry, &flags);
     } else { /* finite FP32 numbers in their own format: nothing to narrow */
         bytes = FACET_RT_FAST_HIT_BYTES;
-        facet_store_le32(entry + 8, result->triangle);
-        facet_store_le32(entry + 12, result->leaf);
-        facet_store_le32(entry + 16, result->t);
-        facet_store_le32(entry + 20, result->u);
-        facet_store_le32(entry + 24, result->v);
-        facet_store_le32(entry + 28, result->front);
+        facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_TRIANGLE_AT, result->triangle);
+        facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_LEAF_AT, result->leaf);
+        facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_T_AT, result->t);
+        facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_U_AT(4), result->u);
+        facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_V_AT(4), result->v);
+        facet_store_le32(entry + FACET_XPHMG_HIT_ENTRY_FLAGS_AT(4),
+                         result->front ? FACET_XPHMG_HIT_ENTRY_FLAGS_FRONT : 0);
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
@@ -430,7 +432,7 @@ static enum facet_rt_error run_batches(struct job *job)
 {
     unsigned hit_bytes = facet_rt_hit_entry_bytes(&job->scene.port.container);
     const struct facet_rt_stretch writes[FACET_RT_STRETCHES] = {
-        {job->rays.address, 4},
+        {job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4},
         tail_of(&job->hits),
         slots_of(&job->hits, hit_bytes),
         tail_of(&job->misses),

@@ -87,12 +87,14 @@ struct facet_trap facet_rt_read_range(const struct facet_element_port *port,
     struct facet_trap trap = aligned(port, address, FACET_RT_RANGE_BYTES);
 
     if (!trap.taken) {
-        trap = read32(port, address, &range->first);
+        trap = read32(port, address + FACET_XPHMG_TRI_RANGE_FIRST_AT, &range->first);
     }
     if (!trap.taken) {
-        trap = read32(port, address + 4, &range->count);
+        trap = read32(port, address + FACET_XPHMG_TRI_RANGE_COUNT_AT, &range->count);
     }
-    return trap.taken ? trap : facet_rt_read(port, address + 8, 8, &range->base);
+    return trap.taken
+               ? trap
+               : facet_rt_read(port, address + FACET_XPHMG_TRI_RANGE_BASE_AT, 8, &range->base);
 }
 
 struct facet_trap facet_rt_read_triangle(const struct facet_element_port *port,
