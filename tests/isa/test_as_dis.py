@@ -23,6 +23,8 @@ def hex_words():
     check_eq((code, out), (0, b"00010001\n00009002\n"))
     code, out, _ = run("as", "-", "--isa", "xphmg", "--format", "hex", text="")
     check_eq((code, out), (0, b""))
+    code, _, err = run("dis", "-", "--isa", "tile", "--format", "hex", text="0010700f\n0010700f /* open\n0010700f\n")
+    check_eq((code, "line 2: a comment without an end" in err), (2, True), "a comment that swallows words: " + err)
 
 
 @case()

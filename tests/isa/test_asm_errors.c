@@ -357,6 +357,12 @@ TEST(unknown_symbols_of_operands, "")
                 "`ak`",
                 "did you mean `aq`? `ord` takes rlx, aq, rl or aqrl");
     check_error(TILE, "CSRR s2, time", 1, 10, "unknown CSR `time`", "`time_lo` or `time_hi`");
+    check_error(XPHMG,
+                "csrr a0, CAP.PREC.SMODE",
+                1,
+                10,
+                "`CAP.PREC.SMODE` has no number of 12 bits",
+                "write 0x7da0 to XISEL");
     check_error(XPHMG, "bep x, L\nL:", 1, 5, "`nz` or `z` is expected here", "");
     /* A symbol defined further down is no mistake. */
     check_same(XPHMG, "rt.bbox a0, a1, MINE\n.set MINE, 3", "rt.bbox a0, a1, T_CLAMP|PRED_ONLY");
