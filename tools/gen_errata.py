@@ -5,9 +5,11 @@ usage: gen_errata.py SPEC_FOLDER errata.md
        gen_errata.py --check SPEC_FOLDER errata.md     exit status 1 when the page is not what would be made
 
 An entry is a resolution under its document, in the order of the document's sections. The document follows from the
-area of the ID, unless the section is written `DOCUMENT: 4.2.1`. The section is what spec/errata.tsv says (`own`: no entry, the resolution is about Facet's files); else those that the resolution's own text cites, if
-the requirement rows know them as sections of that document; else the section of the resolution that it completes. Text of
-the page comes from the labelled lines of the resolution; a row of errata.tsv may carry a wording of its own."""
+area of the ID, unless the section is written `DOCUMENT: 4.2.1`. The section is what spec/errata.tsv says (`own`: no entry,
+the resolution is about Facet's files); else those that the resolution's own text cites, if the requirement rows know them
+as sections of that document; else the section of the resolution that it completes. Text of the page comes from the
+labelled lines of the resolution; a row of errata.tsv may carry wordings of its own, for an author who has the document and
+not Facet's pages. An entry that a later one revises or completes says so first."""
 import os
 import re
 import sys
@@ -23,14 +25,19 @@ DOCUMENT_OF_AREA = {
     "RSV": "XPHMG_RSV 0.1.1", "MTX": "XPHMG_MTX 0.1.1", "RV": "XPHMG_CAP 0.1.1"}
 LABEL = re.compile(r"^(?:- )?\*([A-Z][a-z ]+?):?\*:?\s+", re.M)
 LABELS = ["Sources in conflict", "Decision", "Why", "Replaces"]
-COLUMNS = ["id", "section", "text"]
+COLUMNS = ["id", "section", "text", "suggested"]
 GENERAL = "The document as a whole"
+ID = re.compile(r"R-[A-Z0-9]+-\d+")
+# Words that the contract puts behind "seed" as behind an adjective.
+PART_NOUN = (r"(?:C struct|bits?|execution model|form|heading|layout|open point|pseudo|sampler|size|slot|statements?|tables?"
+             r"|text|type map|values?|version|wording|words|author)\b")
 OWN = "own"  # about Facet's own files and tools: nothing for the authors of a document
 
 HEAD = """# Errata of the source documents
 
 What Facet's contract found contradictory or open in the documents that it is made from, and what it decided: one entry per
-resolution, under the document's title, in the order of its sections. *Text* says what the document has and where the problem
+resolution, under the document's title, in the order of its sections. *Later* names entries that change part of this one and
+then hold in its place, or that add to it. *Text* says what the document has and where the problem
 lies; *Suggested* is what Facet implements, worded to stand in the document; *Reason* says why; *Held by* names requirement rows
 that state the decision. `facet spec R-CAP-01` shows an entry, `facet coverage --rows CAP-267` the tests of a row.
 
@@ -44,6 +51,7 @@ class Entry:
         self.parts = self.split(row["text"])
         self.document = DOCUMENT_OF_AREA[self.area]
         self.sections, self.held_by = [], []
+        self.revised_by, self.completed_by = [], []
 
     @staticmethod
     def split(text):
@@ -106,18 +114,41 @@ def place(entries, overrides, known):
         else:
             e.sections = cited_sections(e.parts["Sources in conflict"], e.area, sections)
     for e in entries:
-        for other in re.findall(r"R-[A-Z0-9]+-\d+", e.parts.get("Replaces", "")):
+        for other in ID.findall(e.parts.get("Replaces", "")):
             if not e.sections and other in by_id and area_of(other) == e.area:
                 e.sections = by_id[other].sections
         e.sections = e.sections or [GENERAL]
 
 
+def link(entries):
+    """Later entries as the earlier ones name them: what a *Replaces* line or a sentence `This replaces ...` speaks of is
+    revised, what stands behind `completes` is completed."""
+    by_id = {e.id: e for e in entries}
+    for e in entries:
+        note = e.parts.get("Replaces", "")
+        replaced, _, completed = note.partition("completes ")
+        replaced += " ".join(re.findall(r"[Tt]his (?:replaces|revises)[^.]*", e.parts["Decision"]))
+        for other in ID.findall("" if note.startswith("nothing") and "replaces" not in replaced else replaced):
+            if other in by_id and other != e.id and e.id not in by_id[other].revised_by:
+                by_id[other].revised_by.append(e.id)
+        for other in ID.findall(completed):
+            if other in by_id and e.id not in by_id[other].revised_by + by_id[other].completed_by:
+                by_id[other].completed_by.append(e.id)
+
+
 def plain(text):
     """The words of the contract's pages as the document's author knows them."""
-    text = re.sub(r"\b(CAP|RT|GFX) seed\b", lambda m: "XPHMG_" + m.group(1), text)
-    text = re.sub(r"\b([Ee]ach|[Ee]very|[Nn]o|[Tt]his) seed\b", r"\1 document", text)
+    text = re.sub(r"\b(?:[Tt]he )?(CAP|RT|GFX) seed\b", lambda m: "XPHMG_" + m.group(1), text)
     text = re.sub(r"\bseed 001\b", "XPHMG_CAP", text)
+    text = re.sub(r"\b(No|Both|Each|Every|no|both|each|every|an?) seed (%s|instruction\b)" % PART_NOUN,
+                  lambda m: ("an" if m.group(1) == "a" and m.group(2)[0] in "aeiou" else m.group(1))
+                  + " " + m.group(2) + " of the document", text)
+    text = re.sub(r"\b([Ee]ach|[Ee]very|[Nn]o|[Tt]his) seed\b", r"\1 document", text)
     text = re.sub(r"\b[Ss]eed (?=\d)", "section ", text)
+    text = re.sub(r"\bSeed (?=\")", "Section ", re.sub(r"\b(?:the )?seed (?=\")", "section ", text))
+    text = re.sub(r"\b([Ss])eed silent\b", lambda m: ("The" if m.group(1) == "S" else "the") + " document is silent", text)
+    text = re.sub(r"\b(?:[Tt]he )?([Ss])eed (?=%s)" % PART_NOUN,
+                  lambda m: ("The" if m.group(0)[0] in "ST" else "the") + " document's ", text)
     text = re.sub(r"\b[Tt]he seed's\b", "the document's", text)
     text = re.sub(r"\bthe seeds\b", "the documents", text)
     text = re.sub(r"\b(?:the )?seed\b", "the document", re.sub(r"\bThe seed\b", "The document", text))
@@ -125,12 +156,22 @@ def plain(text):
     return text[:1].upper() + text[1:] if re.match("(section|the document)\\b", text) else text
 
 
-def emit_entry(e, overrides, out):
+def later(e, titles):
+    """The line that leads from an entry to those that change it; None when it stands as it was decided."""
+    said = [word + " " + ", ".join("%s (%s)" % (i, plain(titles[i])) for i in ids)
+            for word, ids in (("revised by", e.revised_by), ("completed by", e.completed_by)) if ids]
+    return "- *Later:* %s." % "; ".join(said) if said else None
+
+
+def emit_entry(e, overrides, titles, out):
     where = "" if e.sections == [GENERAL] else ", ".join(e.sections) + ": "
-    own = overrides.get(e.id, {}).get("text", "-")
+    own = overrides.get(e.id, {})
     out.append("### %s%s (%s)\n" % (where, plain(e.title), e.id))
-    out.append("- *Text:* %s" % plain(e.parts["Sources in conflict"]))
-    out.append("- *Suggested:* %s" % plain(e.parts["Decision"] if own == "-" else own))
+    if later(e, titles):
+        out.append(later(e, titles))
+    for label, part in (("Text", "Sources in conflict"), ("Suggested", "Decision")):
+        wording = own.get(label.lower(), "-")
+        out.append("- *%s:* %s" % (label, plain(e.parts[part] if wording == "-" else wording)))
     out.append("- *Reason:* %s" % plain(e.parts["Why"]))
     for label in e.parts:
         if label not in LABELS:
@@ -172,6 +213,8 @@ def make_page(spec):
         e.held_by = [r["id"] for r in spec.requirements
                      if re.search(e.id + r"\b", r["requirement"] + r["observable"] + r["section"])]
     entries = [e for e in entries if overrides.get(e.id, {}).get("section") != OWN]
+    link(entries)
+    titles = {e.id: e.title for e in entries}
     place(entries, overrides, known)
     out = [HEAD]
     for kind, heading in (("source", None), ("sibling", "# Documents that these build on")):
@@ -185,7 +228,7 @@ def make_page(spec):
             out.append("%s; %d entries.\n" % (document["author"], len(mine)))
             sections = known[document["document"]]
             for e in sorted(mine, key=lambda e: order_of(e.sections[0], sections)):
-                emit_entry(e, overrides, out)
+                emit_entry(e, overrides, titles, out)
     return "\n".join(out)
 
 
