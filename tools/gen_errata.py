@@ -36,10 +36,11 @@ OWN = "own"  # about Facet's own files and tools: nothing for the authors of a d
 HEAD = """# Errata of the source documents
 
 What Facet's contract found contradictory or open in the documents that it is made from, and what it decided: one entry per
-resolution, under the document's title, in the order of its sections. *Later* names entries that change part of this one and
-then hold in its place, or that add to it. *Text* says what the document has and where the problem
-lies; *Suggested* is what Facet implements, worded to stand in the document; *Reason* says why; *Held by* names requirement rows
-that state the decision. `facet spec R-CAP-01` shows an entry, `facet coverage --rows CAP-267` the tests of a row.
+resolution, under the document's title, in the order of its sections. *Later* names entries that hold in place of part of this
+one, or that add to it; *Text* says what the document has and where the problem lies; *Suggested* is what Facet implements,
+worded to stand in the document; *Reason* says why (a page such as `numeric.md` lies in Facet's `spec/`); *Held by* names
+requirement rows that state the decision. `facet spec R-CAP-01` shows an entry, `facet coverage --rows CAP-267` the tests of a
+row.
 
 This page is made from `spec/resolutions-*.md` by `make errata`; change the resolution, not the page.
 """
@@ -125,7 +126,7 @@ def link(entries):
     revised, what stands behind `completes` is completed."""
     by_id = {e.id: e for e in entries}
     for e in entries:
-        note = e.parts.get("Replaces", "")
+        note = re.sub(r"\([^)]*\)", "", e.parts.get("Replaces", ""))
         replaced, _, completed = note.partition("completes ")
         replaced += " ".join(re.findall(r"[Tt]his (?:replaces|revises)[^.]*", e.parts["Decision"]))
         for other in ID.findall("" if note.startswith("nothing") and "replaces" not in replaced else replaced):
@@ -178,9 +179,10 @@ def emit_entry(e, overrides, titles, out):
             out.append("- *%s:* %s" % (label, plain(e.parts[label])))
     if e.held_by:
         out.append("- *Held by:* %s" % " ".join(e.held_by))
-    if "Replaces" in e.parts:
-        note = plain(e.parts["Replaces"])
-        out.append("- *See:* %s" % (note.split("; ", 1)[1] if note.startswith("nothing; ") else "replaces " + note))
+    # What an entry itself said earlier is no matter of the document's author.
+    notes = [n for n in e.parts.get("Replaces", "").split("; ") if ID.search(re.sub(r"\([^)]*\)", "", n))]
+    if notes:
+        out.append("- *See:* %s" % plain("; ".join(n if n.startswith("completes") else "replaces " + n for n in notes)))
     out.append("")
 
 

@@ -170,6 +170,12 @@ def the_errata_are_those_of_the_resolutions():
         _, title, _, kind = line.split("\t")
         check(kind not in ("source", "sibling") or f"\n## {title}\n" in text, f"{title} has no part")
     check(not re.search(r"\b[Ss]eeds?\b", text), "the page speaks of seeds")
+    for line in text.splitlines():  # an author can paste these, without Facet's pages, options and other entries
+        found = re.search(r"(numeric\.md|-semantics\b|\.tsv\b|\bR-[A-Z0-9]+-\d+|--[a-z]|\b[Ff]acet\b)", line)
+        check(not (line.startswith("- *Suggested:*") and found), f"not worded for the document: {line}")
+    for early, late in (("R-CAP-14", "R-CAP-65"), ("R-TILE-02", "R-TILE-129"), ("R-XM-30", "R-XM-52"), ("R-PM-11", "R-PM-16")):
+        mark = re.search(rf"^### .*\({early}\)\n\n- \*Later:\* revised by (.*)$", text, re.M)
+        check(mark and late in mark.group(1), f"{early} does not lead to {late}")
 
 
 @case()
