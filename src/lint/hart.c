@@ -6,6 +6,7 @@
 #include "lint/internal.h"
 #include "lint/jobs.h"
 
+#include "base/bits.h"
 #include "mem/mem.h"
 #include "xphmg/csr_file.h"
 #include "xphmg/platform.h"
@@ -15,13 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMO_BITS = 10, DESCRIPTOR_BYTES = 72 /* of the larger one; both are latched */ };
+enum { MEMO_BITS = 10 };
 
 /* An image of MODE or ALT that waits for its APPLY. */
 struct stage {
     uint64_t pc;    /* that wrote it */
-    unsigned depth; /* of traps, then */
+    unsigned depth; /* of traps: of whom it belongs to */
     bool used;      /* a numeric operation has run since */
+    bool saved;     /* a handler has read it: it is not lost */
+    bool restored;  /* written as SMODE or SALT: of whom a handler returns to */
 };
 
 struct hart_state {
@@ -32,8 +35,8 @@ struct hart_state {
     struct stage stage[2];
     /* The step that is under way, from its first memory access on. */
     bool known;
-    enum lint_queue queue; /* of the job that it submits; LINT_QUEUES: none */
-    uint64_t descriptor;   /* of that job */
+    unsigned queue;      /* of the job that it submits, or LINT_NO_QUEUE */
+    uint64_t descriptor; /* of that job */
 };
 
 struct hart_lint {
@@ -190,20 +193,6 @@ static void check_rt(struct hart_lint *l, struct lint_place place, const struct 
 
 /* ---- registers ---- */
 
-static enum facet_csr_op operation(const struct facet_insn *in)
-{
-    switch (in->row) {
-    case FACET_XPHMG_CSRRS:
-    case FACET_XPHMG_CSRRSI:
-        return FACET_CSRRS;
-    case FACET_XPHMG_CSRRC:
-    case FACET_XPHMG_CSRRCI:
-        return FACET_CSRRC;
-    default:
-        return FACET_CSRRW;
-    }
-}
-
 /* MODE and ALT: staged without APPLY, committed with it (R-CAP-14). */
 static void check_prec_write(struct hart_lint *l, struct lint_place place, struct lint_csr_write *w)
 {
@@ -234,7 +223,8 @@ static void check_prec_write(struct hart_lint *l, struct lint_place place, struc
                  stage->pc,
                  stage->depth != s->depth ? ", on the other side of a trap" : "");
     }
-    if (pending && differs && w->op == FACET_CSRRW && !w->held && stage->depth != s->depth) {
+    if (pending && differs && w->op == FACET_CSRRW && !w->held && stage->depth != s->depth &&
+        !stage->saved) {
         lint_add(l->store,
                  place,
                  FACET_LINT_PREC_LOST,
@@ -243,8 +233,38 @@ static void check_prec_write(struct hart_lint *l, struct lint_place place, struc
                  stage->pc);
     }
     if (w->held) {
-        *stage = (struct stage){place.pc, s->depth, false};
+        *stage = (struct stage){.pc = place.pc, .depth = s->depth};
     }
+}
+
+/* SMODE and SALT (R-CAP-65): a handler reads them to save what the program has staged, and writes
+ * them to give it back. */
+static void note_image(struct hart_state *s, uint64_t pc, uint32_t number, bool reads, bool writes)
+{
+    struct stage *stage =
+        &s->stage[number == FACET_CSR_CAP_PREC_SMODE ? FACET_PREC_MODE : FACET_PREC_ALT];
+
+    if (number != FACET_CSR_CAP_PREC_SMODE && number != FACET_CSR_CAP_PREC_SALT) {
+        return;
+    }
+    if (reads && stage->depth != s->depth) {
+        stage->saved = true;
+    }
+    if (writes) {
+        *stage = (struct stage){.pc = pc, .depth = s->depth, .restored = true};
+    }
+}
+
+static void leave_trap(struct hart_state *s)
+{
+    for (int reg = FACET_PREC_MODE; reg <= FACET_PREC_ALT && s->depth > 0; reg++) {
+        struct stage *stage = &s->stage[reg];
+
+        if (stage->restored && stage->depth == s->depth) {
+            stage->depth--;
+        }
+    }
+    s->depth -= s->depth > 0;
 }
 
 static void check_csr(struct hart_lint *l, struct lint_place place, const struct facet_insn *in)
@@ -252,13 +272,15 @@ static void check_csr(struct hart_lint *l, struct lint_place place, const struct
     struct facet_hart *h = &l->m->harts[place.core];
     const struct facet_units *before = &l->hart[place.core].before;
     bool immediate = in->row >= FACET_XPHMG_CSRRWI && in->row <= FACET_XPHMG_CSRRCI;
-    struct lint_csr_write w = {.number = (uint32_t)in->imm, .op = operation(in)};
+    struct lint_csr_write w = {.number = (uint32_t)in->imm, .op = facet_insn_csr_op(in)};
+    bool writes = w.op == FACET_CSRRW || in->rs1 != 0;
 
-    if (w.op != FACET_CSRRW && in->rs1 == 0) { /* only reads */
-        return;
-    }
     if (w.number == FACET_CSR_XIREG) {
         w.number = (uint32_t)before->cap.xisel;
+        note_image(&l->hart[place.core], place.pc, w.number, in->rd != 0, writes);
+    }
+    if (!writes) {
+        return;
     }
     w.row = facet_csr_at(FACET_ISA_XPHMG, w.number);
     /* What RISC-V itself has may be written by portable software, whatever it keeps. */
@@ -277,21 +299,25 @@ static void check_csr(struct hart_lint *l, struct lint_place place, const struct
 
 /* ---- jobs ---- */
 
-/* What the instruction submits; it has not retired yet. */
-static enum lint_queue submits(const struct hart_lint *l, const struct facet_insn *in)
+/* The queue that the instruction submits a job to. Copies tell by themselves: hear_unit. */
+static unsigned submits(const struct facet_insn *in)
 {
     switch (in->row) {
     case FACET_XPHMG_XSUBMIT_RT:
-        return LINT_QUEUE_RT;
+        return FACET_QUEUE_RT;
     case FACET_XPHMG_XSUBMIT_MTX:
-        return LINT_QUEUE_MTX;
-    case FACET_XPHMG_XLDS_CPY:
-        return facet_insn_field(in, "async") != 0 &&
-                       (l->m->cap.xmem_cap & FACET_CAP_XMEM_CAP_XDMA) != 0
-                   ? LINT_QUEUE_COPY
-                   : LINT_QUEUES;
+        return FACET_QUEUE_MTX;
     default:
-        return LINT_QUEUES;
+        return LINT_NO_QUEUE;
+    }
+}
+
+static void begin_job(struct hart_lint *l, uint32_t core, unsigned queue, bool lds)
+{
+    l->hart[core].known = true;
+    l->hart[core].queue = queue;
+    if (queue != LINT_NO_QUEUE) {
+        lint_jobs_begin(&l->jobs, (struct lint_submission){core, l->m->harts[core].pc, queue, lds});
     }
 }
 
@@ -299,20 +325,16 @@ static enum lint_queue submits(const struct hart_lint *l, const struct facet_ins
 static void begin_step(struct hart_lint *l, uint32_t core)
 {
     struct facet_hart *h = &l->m->harts[core];
-    struct hart_state *s = &l->hart[core];
-    uint32_t word = 0;
+    unsigned queue = LINT_NO_QUEUE;
+    uint8_t code[4];
 
-    s->known = true;
-    s->queue = LINT_QUEUES;
-    if (facet_mem_peek(h->mem, h->pc, &word, sizeof word).fault == FACET_MEM_OK) {
-        const struct facet_insn *in = decode(l, word);
+    if (facet_mem_peek(h->mem, h->pc, code, sizeof code).fault == FACET_MEM_OK) {
+        const struct facet_insn *in = decode(l, facet_load_le32(code));
 
-        s->queue = submits(l, in);
-        s->descriptor = x_before(l, core, in->rs1);
+        queue = submits(in);
+        l->hart[core].descriptor = x_before(l, core, in->rs1);
     }
-    if (s->queue != LINT_QUEUES) {
-        lint_jobs_begin(&l->jobs, s->queue, h->pc);
-    }
+    begin_job(l, core, queue, false);
 }
 
 /* A submission latches its descriptor: software may change it at once. */
@@ -320,8 +342,8 @@ static bool is_descriptor(const struct hart_lint *l, const struct facet_memory_e
 {
     const struct hart_state *s = &l->hart[event->core];
 
-    return s->queue != LINT_QUEUE_COPY && !event->write &&
-           event->address - s->descriptor < DESCRIPTOR_BYTES;
+    return s->queue != FACET_QUEUE_COPY && !event->write &&
+           event->address - s->descriptor < FACET_JOB_BYTES;
 }
 
 static void hear_memory(void *self, const struct facet_memory_event *event)
@@ -344,45 +366,25 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
                  event->write ? FACET_LINT_JOB_DATA : FACET_LINT_JOB_RESULT,
                  "address 0x%" PRIx64 ", submitted at 0x%" PRIx64,
                  event->address,
-                 job->pc);
+                 job->by.pc);
     }
-    if (s->queue != LINT_QUEUES && !is_descriptor(l, event)) {
+    if (s->queue != LINT_NO_QUEUE && !is_descriptor(l, event)) {
         lint_jobs_note(&l->jobs, event->address, event->size, event->write);
     }
 }
 
-/* Which jobs a fence has completed. */
+/* Which jobs an instruction has waited for. */
 static void fence(struct hart_lint *l, uint32_t core, const struct facet_insn *in)
 {
-    enum { DOM_RT = 2, DOM_MTX = 3, TICKET_SEQUENCE = FACET_TICKET_QUEUE_LSB };
     uint64_t ticket;
 
-    switch (in->row) {
-    case FACET_XPHMG_XFENCE_WAIT:
+    if (in->row == FACET_XPHMG_XFENCE_WAIT) {
         ticket = x_before(l, core, in->rs1);
         lint_jobs_wait(&l->jobs,
-                       ticket >> TICKET_SEQUENCE == FACET_QUEUE_RT    ? LINT_QUEUE_RT
-                       : ticket >> TICKET_SEQUENCE == FACET_QUEUE_MTX ? LINT_QUEUE_MTX
-                                                                      : LINT_QUEUES,
-                       ticket & facet_bits_mask(TICKET_SEQUENCE));
-        break;
-    case FACET_XPHMG_XFENCE_PIPE:
-        if (facet_insn_field(in, "dom") != DOM_MTX) {
-            lint_jobs_wait(&l->jobs, LINT_QUEUE_RT, UINT64_MAX);
-        }
-        if (facet_insn_field(in, "dom") != DOM_RT) {
-            lint_jobs_wait(&l->jobs, LINT_QUEUE_MTX, UINT64_MAX);
-        }
-        if (facet_insn_field(in, "ff") != 0) {
-            lint_jobs_wait(&l->jobs, LINT_QUEUE_COPY, UINT64_MAX);
-        }
-        break;
-    case FACET_XPHMG_XLDS_BAR:
-    case FACET_XPHMG_GFX_FENCE:
-        lint_jobs_wait(&l->jobs, LINT_QUEUE_COPY, UINT64_MAX);
-        break;
-    default:
-        break;
+                       (unsigned)(ticket >> FACET_TICKET_QUEUE_LSB),
+                       ticket & facet_bits_mask(FACET_TICKET_QUEUE_LSB));
+    } else {
+        lint_jobs_fence(&l->jobs, core, facet_jobs_waited(in, &l->hart[core].before));
     }
 }
 
@@ -393,40 +395,49 @@ static void poll_busy(struct hart_lint *l, uint32_t core, const struct facet_ins
 
     if (row != NULL && row == facet_csr_at(FACET_ISA_XPHMG, FACET_CSR_RTSTAT) &&
         (l->m->harts[core].units.rt.stat & FACET_RTSTAT_BUSY) == 0) {
-        lint_jobs_wait(&l->jobs, LINT_QUEUE_RT, UINT64_MAX);
+        lint_jobs_fence(&l->jobs, core, FACET_JOBS_RT);
     }
 }
 
+/* In a machine that completes jobs at once; one that does so late has told by itself. */
 static void end_submission(struct hart_lint *l, uint32_t core)
 {
-    const struct hart_state *s = &l->hart[core];
+    const struct facet_xmem *xmem = &l->m->xmem;
+    unsigned queue = l->hart[core].queue;
 
-    if (s->known && s->queue != LINT_QUEUES) {
-        const struct facet_xmem *xmem = &l->m->xmem;
-
-        lint_jobs_submitted(&l->jobs,
-                            s->queue == LINT_QUEUE_RT    ? xmem->ticket_rt
-                            : s->queue == LINT_QUEUE_MTX ? xmem->ticket_mtx
-                                                         : 0);
-    }
+    lint_jobs_submitted(&l->jobs,
+                        queue == FACET_QUEUE_RT    ? xmem->ticket_rt
+                        : queue == FACET_QUEUE_MTX ? xmem->ticket_mtx
+                                                   : 0);
 }
 
-/* Jobs that complete late run between two steps (xphmg/jobs.h). */
+static unsigned queue_of(const struct facet_unit_event *event)
+{
+    return strcmp(event->unit, "rt") == 0    ? FACET_QUEUE_RT
+           : strcmp(event->unit, "mtx") == 0 ? FACET_QUEUE_MTX
+                                             : FACET_QUEUE_COPY;
+}
+
+/* Copies, and jobs that complete late: those run between two steps (xphmg/jobs.h). */
 static void hear_unit(void *self, const struct facet_unit_event *event)
 {
+    enum { TO, FROM, SIZE, SWIZZLE, ASYNC }; /* of "copy" */
     struct hart_lint *l = self;
-    bool rt = strcmp(event->unit, "rt") == 0, mtx = strcmp(event->unit, "mtx") == 0;
+    const uint64_t *v = event->values;
+    uint64_t sequence = v[0] & facet_bits_mask(FACET_TICKET_QUEUE_LSB);
 
-    if (strcmp(event->what, "start") == 0) {
+    if (strcmp(event->what, "copy") == 0 && event->count > ASYNC && v[ASYNC] != 0) {
+        begin_job(
+            l, event->core, FACET_QUEUE_COPY, facet_jobs_copy_in_lds(v[TO], v[FROM], v[SIZE]));
+    } else if (strcmp(event->what, "submit") == 0) {
+        lint_jobs_submitted(&l->jobs, sequence);
+    } else if (strcmp(event->what, "start") == 0) {
         l->late = true;
-        lint_jobs_run(&l->jobs,
-                      rt    ? LINT_QUEUE_RT
-                      : mtx ? LINT_QUEUE_MTX
-                            : LINT_QUEUE_COPY,
-                      event->values[0] & facet_bits_mask(FACET_TICKET_QUEUE_LSB));
+        lint_jobs_run(&l->jobs, queue_of(event), sequence);
     } else if (strcmp(event->what, "done") == 0 && l->late) {
         l->late = false;
         lint_jobs_ran(&l->jobs);
+        l->hart[event->core].before = l->m->harts[event->core].units; /* its status */
     }
 }
 
@@ -487,11 +498,12 @@ static void hear_retire(void *self, const struct facet_retire_event *event)
         check_staged(l, place, in);
         fence(l, event->core, in);
         end_submission(l, event->core);
-    } else if (is_csr(in)) {
+    }
+    if (is_csr(in)) { /* under RSV too */
         check_csr(l, place, in);
         poll_busy(l, event->core, in);
-    } else if (in->row == FACET_XPHMG_MRET && s->depth > 0) {
-        s->depth--;
+    } else if (in->row == FACET_XPHMG_MRET) {
+        leave_trap(s);
     }
     end_step(l, event->core, vendor || rsv || is_csr(in) || in->row == FACET_XPHMG_MRET);
 }
@@ -512,11 +524,10 @@ static void finish(void *self)
     struct hart_lint *l = self;
 
     for (size_t i = 0; l->m->end == FACET_STOP_EXIT && i < l->jobs.count; i++) {
-        const struct lint_job *job = &l->jobs.job[i];
+        const struct lint_submission *by = &l->jobs.job[i].by;
 
-        if (job->queue != LINT_QUEUE_COPY) {
-            lint_add(l->store, (struct lint_place){0, job->pc}, FACET_LINT_JOB_UNWAITED, "%s", "");
-        }
+        lint_add(
+            l->store, (struct lint_place){by->hart, by->pc}, FACET_LINT_JOB_UNWAITED, "%s", "");
     }
     for (uint32_t i = 0; i < l->m->hart_count; i++) {
         check_waiting(l, &l->m->harts[i]);

@@ -107,7 +107,7 @@ void lint_jobs_free(struct lint_jobs *jobs)
     *jobs = (struct lint_jobs){0};
 }
 
-void lint_jobs_begin(struct lint_jobs *jobs, enum lint_queue queue, uint64_t pc)
+void lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by)
 {
     if (jobs->count == MOST_JOBS) {
         remove_job(jobs, 0);
@@ -123,7 +123,7 @@ void lint_jobs_begin(struct lint_jobs *jobs, enum lint_queue queue, uint64_t pc)
         jobs->job = more;
         jobs->room = room;
     }
-    jobs->job[jobs->count++] = (struct lint_job){.queue = queue, .pc = pc};
+    jobs->job[jobs->count++] = (struct lint_job){.by = by};
     jobs->building = true;
 }
 
@@ -161,7 +161,7 @@ void lint_jobs_refused(struct lint_jobs *jobs)
     }
 }
 
-void lint_jobs_run(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence)
+void lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
 {
     size_t count = jobs->building ? jobs->count - 1 : jobs->count;
 
@@ -169,9 +169,7 @@ void lint_jobs_run(struct lint_jobs *jobs, enum lint_queue queue, uint64_t seque
     for (size_t i = 0; i < count && jobs->running == NULL; i++) {
         struct lint_job *job = &jobs->job[i];
 
-        /* Copies run in their order: the first that has not touched anything. */
-        if (job->queue == queue &&
-            (queue == LINT_QUEUE_COPY ? job->page_count == 0 : job->sequence == sequence)) {
+        if (job->by.queue == queue && job->sequence == sequence) {
             jobs->running = job;
         }
     }
@@ -182,15 +180,36 @@ void lint_jobs_ran(struct lint_jobs *jobs)
     jobs->running = NULL;
 }
 
-void lint_jobs_wait(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence)
+void lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
 {
     size_t i = 0;
 
     while (i < jobs->count) {
-        if (jobs->job[i].queue == queue && jobs->job[i].sequence <= sequence) {
+        if (jobs->job[i].by.queue == queue && jobs->job[i].sequence <= sequence) {
             remove_job(jobs, i);
         } else {
             i++;
+        }
+    }
+}
+
+static bool is_in(const struct lint_submission *by, uint64_t sets)
+{
+    return (sets >> by->queue & 1) != 0 || (by->lds && (sets & FACET_JOBS_LDS) != 0);
+}
+
+void lint_jobs_fence(struct lint_jobs *jobs, uint32_t hart, uint64_t sets)
+{
+    uint64_t queues = 0; /* whose jobs from here back are complete */
+
+    for (size_t i = jobs->count; i-- > 0;) {
+        const struct lint_submission *by = &jobs->job[i].by;
+
+        if (by->hart == hart && is_in(by, sets)) {
+            queues |= UINT64_C(1) << by->queue;
+        }
+        if ((queues >> by->queue & 1) != 0) {
+            remove_job(jobs, i);
         }
     }
 }
@@ -213,12 +232,12 @@ static bool meets(struct lint_job *job, uint64_t address, uint32_t size, bool wr
 }
 
 const struct lint_job *lint_jobs_disturbed(
-    struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write, enum lint_queue except)
+    struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write, unsigned except)
 {
     size_t count = jobs->building ? jobs->count - 1 : jobs->count;
 
     for (size_t i = 0; i < count; i++) {
-        if (jobs->job[i].queue != except && meets(&jobs->job[i], address, size, write)) {
+        if (jobs->job[i].by.queue != except && meets(&jobs->job[i], address, size, write)) {
             return &jobs->job[i];
         }
     }

@@ -4,16 +4,21 @@
 #ifndef FACET_LINT_JOBS_H
 #define FACET_LINT_JOBS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "xphmg/jobs.h"
 
-enum lint_queue { LINT_QUEUE_COPY, LINT_QUEUE_RT, LINT_QUEUE_MTX, LINT_QUEUES };
+enum { LINT_NO_QUEUE = 0 }; /* beside FACET_QUEUE_RT, ... */
+
+/* Who submits what, and where. */
+struct lint_submission {
+    uint32_t hart;
+    uint64_t pc;
+    unsigned queue;
+    bool lds; /* a copy from or to the LDS */
+};
 
 struct lint_job {
-    enum lint_queue queue;
-    uint64_t sequence;       /* of its ticket; asynchronous copies have none */
-    uint64_t pc;             /* of the submission */
+    struct lint_submission by;
+    uint64_t sequence;       /* of its ticket, or the number of a copy that completes late */
     struct lint_page *pages; /* open hashing by address */
     size_t page_count, page_room;
     struct lint_page *last; /* that was looked for */
@@ -30,23 +35,26 @@ struct lint_jobs {
 void lint_jobs_free(struct lint_jobs *jobs);
 
 /* A submission has begun: what follows up to _submitted or _refused is the job's. */
-void lint_jobs_begin(struct lint_jobs *jobs, enum lint_queue queue, uint64_t pc);
+void lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by);
 void lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write);
 void lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence);
 void lint_jobs_refused(struct lint_jobs *jobs);
 
 /* A job that completes late: what follows up to _ran is its own, not that of any instruction. It
  * may have been waited for already; then nothing is kept. */
-void lint_jobs_run(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence);
+void lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
 void lint_jobs_ran(struct lint_jobs *jobs);
 
-/* The jobs of a queue up to a sequence number are complete. */
-void lint_jobs_wait(struct lint_jobs *jobs, enum lint_queue queue, uint64_t sequence);
+/* The jobs of a queue up to a sequence number are complete, whoever submitted them. */
+void lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
+/* The hart's jobs in the sets (FACET_JOBS_RT, ...) are complete, and with them what went into the
+ * same queue before: a queue keeps its order (R-XM-52 item 3). */
+void lint_jobs_fence(struct lint_jobs *jobs, uint32_t hart, uint64_t sets);
 
 /* The oldest job under way that an access disturbs: a read meets what the job writes, a write what
- * it reads or writes. Jobs of `except` (LINT_QUEUES: none) are in order with the access and do not
- * count. NULL when there is none. */
+ * it reads or writes. Jobs of `except` (LINT_NO_QUEUE: none) are in order with the access and do
+ * not count. NULL when there is none. */
 const struct lint_job *lint_jobs_disturbed(
-    struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write, enum lint_queue except);
+    struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write, unsigned except);
 
 #endif

@@ -2,6 +2,7 @@
  * one another is order.c. */
 #include "lint/tile.h"
 
+#include "base/bits.h"
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
@@ -268,11 +269,12 @@ static void hear_trap(void *self, const struct facet_trap_event *event)
 {
     struct tile_lint *l = self;
     struct core_state *s = &l->core[event->core];
-    uint32_t word = 0;
+    uint8_t code[4] = {0};
 
-    (void)facet_mem_peek(l->m->mem, event->pc, &word, sizeof word);
+    (void)facet_mem_peek(l->m->mem, event->pc, code, sizeof code);
     if (s->last_pc != 0 && s->last_pc + 4 == (uint32_t)event->pc &&
-        ((event->cause == FAULT_ILLEGAL && word == 0) || event->cause == FAULT_FETCH)) {
+        ((event->cause == FAULT_ILLEGAL && facet_load_le32(code) == 0) ||
+         event->cause == FAULT_FETCH)) {
         lint_add(
             l->store, (struct lint_place){event->core, s->last_pc}, FACET_LINT_NO_EXIT, "%s", "");
     }

@@ -3,6 +3,7 @@
  * only memory accesses are told where they happen. */
 #include "tile/watch.h"
 
+#include "base/bits.h"
 #include "contract/tile_csr_rules.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
@@ -159,14 +160,17 @@ void facet_tile_watched_step(struct facet_tile_core *c)
     struct facet_tile_regs old = c->r;
     uint8_t samplers[FACET_TILE_SAMPLER_BYTES];
     const struct facet_tile_insn *op = c->ip;
-    uint32_t pc = facet_tile_pc(c, op), word = 0;
+    uint32_t pc = facet_tile_pc(c, op);
+    uint32_t word;
+    uint8_t code[4] = {0};
     struct written written = {FACET_NONE, FACET_NONE};
     struct csr_change change = {c, FACET_NONE};
     struct csr_values csrs;
 
     read_csrs(c, &csrs);
     memcpy(samplers, c->m->sampler, sizeof samplers);
-    (void)facet_mem_peek(c->m->mem, pc, &word, sizeof word);
+    (void)facet_mem_peek(c->m->mem, pc, code, sizeof code);
+    word = facet_load_le32(code);
     c->m->stepping = c->id;
     c->ip = op->fn(c, op);
     c->m->stepping = FACET_NONE;

@@ -30,7 +30,7 @@ static bool counter_closed(const struct facet_hart *h, unsigned number)
            (h->mcounteren >> (number & 31) & 1) == 0;
 }
 
-static enum facet_csr_op operation(const struct facet_insn *in)
+enum facet_csr_op facet_insn_csr_op(const struct facet_insn *in)
 {
     switch (in->row) {
     case FACET_XPHMG_CSRRS:
@@ -60,7 +60,7 @@ struct facet_trap facet_csr_access(
     e = &facet_csr_entries[in->csr];
     if (!e->base) {
         enum facet_csr_answer answer =
-            write ? facet_vendor_csr_access(h, row, number, operation(in), operand, old)
+            write ? facet_vendor_csr_access(h, row, number, facet_insn_csr_op(in), operand, old)
                   : facet_vendor_csr_read(h, number, old);
 
         if (answer == FACET_CSR_ABSENT) {
@@ -71,7 +71,7 @@ struct facet_trap facet_csr_access(
 
         *old = *slot;
         if (write) {
-            uint64_t value = facet_csr_combine(operation(in), *old, operand);
+            uint64_t value = facet_csr_combine(facet_insn_csr_op(in), *old, operand);
 
             *slot = facet_csr_keep(row, h->units.config, *old, value);
         }
@@ -80,7 +80,7 @@ struct facet_trap facet_csr_access(
 
         (void)facet_csr_read(&ask, old);
         if (write) {
-            facet_csr_write(h, &ask, *old, operation(in), operand);
+            facet_csr_write(h, &ask, *old, facet_insn_csr_op(in), operand);
         }
     }
     if (!write) {

@@ -38,6 +38,9 @@ static inline uint64_t facet_csr_combine(enum facet_csr_op op, uint64_t old, uin
     return op == FACET_CSRRS ? old | operand : op == FACET_CSRRC ? old & ~operand : operand;
 }
 
+/* Which of the three a csr* instruction is. */
+enum facet_csr_op facet_insn_csr_op(const struct facet_insn *in);
+
 /* What the table adds to a row: its rules as functions, and where its storage lies. */
 struct facet_csr_entry {
     uint64_t (*visible)(const uint64_t *config);

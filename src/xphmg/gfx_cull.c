@@ -260,22 +260,18 @@ struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
     return FACET_RETIRED;
 }
 
-/* Instructions retire in order; what is left to wait for is copies (scope DRAM) and jobs (global).
- */
+/* Instructions retire in order (R-XM-30): copies and jobs are left to wait for. */
 struct facet_trap facet_gfx_fence(struct facet_gfx_run *r)
 {
-    uint64_t ff = FACET_GFX_FIELD(r, FENCE_FF);
-    uint64_t jobs =
-        (ff >= 2 ? FACET_JOBS_COPY : 0) | (ff == 3 ? FACET_JOBS_RT | FACET_JOBS_MTX : 0);
-
-    (void)facet_xmem_wait(r->h, FACET_WAIT_JOBS, jobs);
+    (void)facet_xmem_wait(r->h, FACET_WAIT_JOBS, facet_jobs_waited(r->in, &r->h->units));
     if (!r->h->stalled) {
-        facet_hart_unit(
-            r->h,
-            "gfx",
-            "fence",
-            3,
-            (uint64_t[]){facet_xmem_inline(r->h).dom, FACET_GFX_FIELD(r, FENCE_MM), ff});
+        facet_hart_unit(r->h,
+                        "gfx",
+                        "fence",
+                        3,
+                        (uint64_t[]){facet_xmem_inline(r->h).dom,
+                                     FACET_GFX_FIELD(r, FENCE_MM),
+                                     FACET_GFX_FIELD(r, FENCE_FF)});
     }
     return FACET_RETIRED;
 }

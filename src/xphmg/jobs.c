@@ -25,14 +25,47 @@ uint32_t facet_jobs_count(const struct facet_jobs *jobs, unsigned queue)
 /* ---- whom a fence waits for --------------------------------------------------------------------
  */
 
+static uint64_t waited_by_pipe(const struct facet_insn *in)
+{
+    int64_t dom = facet_insn_field(in, "dom");
+
+    return (dom != FACET_XPHMG_MEMCTL_DOM_MTX ? FACET_JOBS_RT : 0) |
+           (dom != FACET_XPHMG_MEMCTL_DOM_RT ? FACET_JOBS_MTX : 0) |
+           (facet_insn_field(in, "ff") != 0 ? FACET_JOBS_COPY : 0);
+}
+
+uint64_t facet_jobs_waited(const struct facet_insn *in, const struct facet_units *units)
+{
+    enum { SCOPE_DRAM = 2, SCOPE_GLOBAL = 3 };
+    int64_t ff;
+
+    switch (in->row) {
+    case FACET_XPHMG_XFENCE_PIPE:
+        return waited_by_pipe(in);
+    case FACET_XPHMG_XLDS_BAR:
+        return FACET_JOBS_LDS;
+    case FACET_XPHMG_GFX_FENCE:
+        ff = (FACET_GFX_CSR(&units->gfx, CFG) & FACET_GFXCFG_EN) != 0 ? facet_insn_field(in, "ff")
+                                                                      : 0;
+        return (ff >= SCOPE_DRAM ? FACET_JOBS_COPY : 0) |
+               (ff == SCOPE_GLOBAL ? FACET_JOBS_RT | FACET_JOBS_MTX : 0);
+    default:
+        return 0;
+    }
+}
+
+bool facet_jobs_copy_in_lds(uint64_t to, uint64_t from, uint64_t size)
+{
+    return to - FACET_XLDSBASE_RESET < FACET_XLDSSIZE_RESET || FACET_XLDSBASE_RESET - to < size ||
+           from - FACET_XLDSBASE_RESET < FACET_XLDSSIZE_RESET || FACET_XLDSBASE_RESET - from < size;
+}
+
 /* A copy is latched as three words: to, from, size. */
 static bool touches_lds(const struct facet_job *job)
 {
-    uint64_t to = facet_load_le64(job->descriptor), from = facet_load_le64(job->descriptor + 8);
-    uint64_t size = facet_load_le64(job->descriptor + 16);
-
-    return to - FACET_XLDSBASE_RESET < FACET_XLDSSIZE_RESET || FACET_XLDSBASE_RESET - to < size ||
-           from - FACET_XLDSBASE_RESET < FACET_XLDSSIZE_RESET || FACET_XLDSBASE_RESET - from < size;
+    return facet_jobs_copy_in_lds(facet_load_le64(job->descriptor),
+                                  facet_load_le64(job->descriptor + 8),
+                                  facet_load_le64(job->descriptor + 16));
 }
 
 bool facet_jobs_pending(const struct facet_jobs *jobs, uint64_t hart, uint64_t sets)

@@ -57,6 +57,13 @@ uint32_t facet_jobs_count(const struct facet_jobs *jobs, unsigned queue);
 /* Whether jobs of the hart in these sets are under way. */
 bool facet_jobs_pending(const struct facet_jobs *jobs, uint64_t hart, uint64_t sets);
 
+/* The sets that an instruction waits for, with the units as it finds them; 0: it waits for no job
+ * of its hart. (XFENCE.WAIT waits for one ticket, of whatever hart.) Spec: R-XM-34, R-XM-52 item 4.
+ */
+uint64_t facet_jobs_waited(const struct facet_insn *in, const struct facet_units *units);
+/* Whether a copy of `size` bytes is one of FACET_JOBS_LDS. */
+bool facet_jobs_copy_in_lds(uint64_t to, uint64_t from, uint64_t size);
+
 /* Whether the queue can take one more; the hart waits at its instruction otherwise. Ask before the
  * instruction does anything. */
 bool facet_jobs_room(struct facet_hart *h, unsigned queue);

@@ -125,7 +125,7 @@ static struct facet_trap barrier(struct facet_hart *h, const struct facet_insn *
     if (scope > SCOPE_LAST) {
         return facet_xmem_illegal(in);
     }
-    (void)facet_xmem_wait(h, FACET_WAIT_JOBS, FACET_JOBS_LDS);
+    (void)facet_xmem_wait(h, FACET_WAIT_JOBS, facet_jobs_waited(in, &h->units));
     if (!h->stalled) {
         facet_hart_unit(h, "xmem", "lds.bar", 1, &scope);
     }

@@ -13,7 +13,7 @@
 #include "xphmg/vendor.h"
 #include "xphmg/xmem_unit.h"
 
-enum { SCOPE_SYSTEM = 4, DOM_RT = 2, DOM_MTX = 3 };
+enum { SCOPE_SYSTEM = 4 };
 
 static bool ticket_done(const struct facet_hart *h, uint64_t ticket)
 {
@@ -84,13 +84,13 @@ static struct facet_trap fence(struct facet_hart *h, const struct facet_insn *in
     uint64_t dom = (uint64_t)facet_insn_field(in, "dom");
     uint64_t scope = (uint64_t)facet_insn_field(in, "scope");
     uint64_t ff = (uint64_t)facet_insn_field(in, "ff");
-    uint64_t jobs = (dom != DOM_MTX ? FACET_JOBS_RT : 0) | (dom != DOM_RT ? FACET_JOBS_MTX : 0) |
-                    (ff != 0 ? FACET_JOBS_COPY : 0);
 
-    if ((dom != DOM_RT && dom != DOM_MTX && dom != FACET_DOM_ALL) || scope > SCOPE_SYSTEM) {
+    if ((dom != FACET_XPHMG_MEMCTL_DOM_RT && dom != FACET_XPHMG_MEMCTL_DOM_MTX &&
+         dom != FACET_DOM_ALL) ||
+        scope > SCOPE_SYSTEM) {
         return facet_xmem_illegal(in);
     }
-    (void)facet_xmem_wait(h, FACET_WAIT_JOBS, jobs);
+    (void)facet_xmem_wait(h, FACET_WAIT_JOBS, facet_jobs_waited(in, &h->units));
     if (!h->stalled) {
         facet_hart_unit(h, "xmem", "fence", 3, (uint64_t[]){dom, scope, ff});
     }

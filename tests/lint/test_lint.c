@@ -82,34 +82,35 @@ TEST(a_job_keeps_its_bytes, "")
     enum { PAGES = 100, PAGE = 4096 };
     struct lint_jobs jobs = {0};
 
-    lint_jobs_begin(&jobs, LINT_QUEUE_RT, 0x1000);
+    lint_jobs_begin(&jobs, (struct lint_submission){0, 0x1000, FACET_QUEUE_RT, false});
     for (uint64_t i = 0; i < PAGES; i++) {
         lint_jobs_note(&jobs, i * PAGE + PAGE - 2, 4, true);
     }
     lint_jobs_note(&jobs, UINT64_MAX, 1, false);
-    CHECK(lint_jobs_disturbed(&jobs, PAGE - 2, 1, false, LINT_QUEUES) == NULL); /* not submitted */
+    CHECK(lint_jobs_disturbed(&jobs, PAGE - 2, 1, false, LINT_NO_QUEUE) ==
+          NULL); /* not submitted */
     lint_jobs_submitted(&jobs, 7);
     for (uint64_t i = 0; i < PAGES; i++) {
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 1, 1, false, LINT_QUEUES) != NULL);
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 1, true, LINT_QUEUES) == NULL);
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 2, true, LINT_QUEUES) != NULL);
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 2, 8, true, LINT_QUEUES) == NULL);
+        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 1, 1, false, LINT_NO_QUEUE) != NULL);
+        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 1, true, LINT_NO_QUEUE) == NULL);
+        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 2, true, LINT_NO_QUEUE) != NULL);
+        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 2, 8, true, LINT_NO_QUEUE) == NULL);
     }
-    CHECK(lint_jobs_disturbed(&jobs, UINT64_MAX, 1, false, LINT_QUEUES) == NULL);
-    CHECK(lint_jobs_disturbed(&jobs, UINT64_MAX, 1, true, LINT_QUEUES) != NULL);
-    CHECK(lint_jobs_disturbed(&jobs, PAGE, 1, false, LINT_QUEUE_RT) == NULL);
-    CHECK(lint_jobs_disturbed(&jobs, PAGE, 1, false, LINT_QUEUE_MTX) != NULL);
-    lint_jobs_wait(&jobs, LINT_QUEUE_MTX, UINT64_MAX);
-    lint_jobs_wait(&jobs, LINT_QUEUE_RT, 6);
+    CHECK(lint_jobs_disturbed(&jobs, UINT64_MAX, 1, false, LINT_NO_QUEUE) == NULL);
+    CHECK(lint_jobs_disturbed(&jobs, UINT64_MAX, 1, true, LINT_NO_QUEUE) != NULL);
+    CHECK(lint_jobs_disturbed(&jobs, PAGE, 1, false, FACET_QUEUE_RT) == NULL);
+    CHECK(lint_jobs_disturbed(&jobs, PAGE, 1, false, FACET_QUEUE_MTX) != NULL);
+    lint_jobs_wait(&jobs, FACET_QUEUE_MTX, UINT64_MAX);
+    lint_jobs_wait(&jobs, FACET_QUEUE_RT, 6);
     CHECK_EQ(jobs.count, 1);
-    lint_jobs_wait(&jobs, LINT_QUEUE_RT, 7);
+    lint_jobs_wait(&jobs, FACET_QUEUE_RT, 7);
     CHECK_EQ(jobs.count, 0);
-    lint_jobs_begin(&jobs, LINT_QUEUE_RT, 0x1000);
+    lint_jobs_begin(&jobs, (struct lint_submission){0, 0x1000, FACET_QUEUE_RT, false});
     lint_jobs_refused(&jobs);
     CHECK_EQ(jobs.count, 0);
     CHECK(!jobs.failed);
     for (uint64_t i = 0; i < 1000; i++) { /* a program that never waits */
-        lint_jobs_begin(&jobs, LINT_QUEUE_MTX, i);
+        lint_jobs_begin(&jobs, (struct lint_submission){0, i, FACET_QUEUE_MTX, false});
         lint_jobs_submitted(&jobs, i);
     }
     CHECK(jobs.count < 1000);

@@ -68,6 +68,52 @@ RT = "csrsi RTCFG, 1\n la a0, ray\n la t0, node\n csrw RTNODE, t0\n"
 SUBMIT = "la a0, job\n xsubmit.mtx t3, a0\n la a1, results\n la a2, vectors\n"
 SUBMIT_RT = "csrsi RTCFG, 1\n la a0, rtjob\n xsubmit.rt t3, a0\n la a1, misses\n la a2, entries\n"
 COPY = "la a0, results\n la a1, vectors\n li a2, 64\n xlds.cpy a0, a1, a2, async=1\n"
+LDS_COPY = COPY.replace("la a0, results", "li a0, 0x40000000")
+ALL = "xfence.pipe all, 4, 1\n"
+# An li would be repeated under RSV: t1 is EN.
+RSV, NO_RSV = "li t1, 0x100\n csrs SVSTATE, t1\n", "csrc SVSTATE, t1\n"
+HANDLER_RSV = "la t0, 1f\n csrw mtvec, t0\n li t4, 1\n slli t4, t4, 63\n" + STAGE + " ecall\n" + NO_RSV + """{1}
+ j 2f
+.balign 4
+1: csrr t6, mepc
+ addi t6, t6, 4
+ csrw mepc, t6
+ {0}
+""" + RSV + "mret\n2:"
+# The worked example of R-CAP-65: what the program has staged outlives a handler with numbers of its own. {reg} is MODE or
+# ALT, {image} what is staged, {number} its XISEL; {save} and {restore} are the two halves of the protocol.
+HANDLER = """la t0, 1f
+ csrw mtvec, t0
+ li t0, {image}
+ csrw CAP.PREC.{reg}, t0
+ ecall
+ j 2f
+.balign 4
+1: csrr s0, XISEL
+ csrr s1, CAP.PREC.{reg}
+ li t0, {number}
+ csrw XISEL, t0
+ {save}
+ li t0, 0x8000000000000000
+bad: csrw CAP.PREC.{reg}, t0
+ or t0, t0, s1
+ csrw CAP.PREC.{reg}, t0
+ {restore}
+ csrw XISEL, s0
+ csrr t6, mepc
+ addi t6, t6, 4
+ csrw mepc, t6
+ mret
+2: li t0, 1
+ slli t0, t0, 63
+ csrs CAP.PREC.{reg}, t0
+"""
+
+
+def handler(reg, image, number, save="csrr s2, XIREG", restore="csrw XIREG, s2"):
+    return HANDLER.format(reg=reg, image=image, number=number, save=save, restore=restore)
+
+
 HIZ = GFX + """la t0, depth
  csrw GFXZBASE, t0
  li t0, 16
@@ -115,6 +161,12 @@ HART = [
     ("prec-lost", "second_thoughts", "la t0, 1f\n csrw mtvec, t0\n" + STAGE + " ecall\n j 2f\n.balign 4\n"
      "1: li t5, 0x8000000000080000\nbad: csrw CAP.PREC.MODE, t5\n csrr t6, mepc\n addi t6, t6, 4\n csrw mepc, t6\n mret\n2:",
      STAGE + "li t5, 0x8000000000080000\n csrw CAP.PREC.MODE, t5"),
+    ("prec-lost", "saved_mode", handler("MODE", "0x300000", "0x7DA0", "nop", "nop"),
+     handler("MODE", "0x300000", "0x7DA0")),
+    ("prec-lost", "saved_alt", handler("ALT", "0x48000000", "0x7DA1", "nop", "nop"),
+     handler("ALT", "0x48000000", "0x7DA1")),
+    ("prec-lost", "saved_another", handler("MODE", "0x300000", "0x7DA1", restore="nop"), # SALT, not SMODE
+     handler("MODE", "0x300000", "0x7DA0", "csrrw s2, XIREG, zero")),
     # Staged by the program, committed by a handler that only means to set a bit.
     ("prec-commit", "handler", "la t0, 1f\n csrw mtvec, t0\n" + STAGE + " ecall\n j 2f\n.balign 4\n"
      "1: li t4, 1\n slli t4, t4, 63\n ori t4, t4, 8\nbad: csrs CAP.PREC.MODE, t4\n"
@@ -150,8 +202,21 @@ HART = [
      SUBMIT_RT + "csrr t0, RTSTAT\n lw a3, 4(a1)\n xfence.wait t3"),
     ("job-result", "second", SUBMIT + "mv s1, t3\n xsubmit.mtx t3, a0\n xfence.wait s1\nbad: lw a3, 0(a1)\n"
      "xfence.wait t3", SUBMIT + "xsubmit.mtx t3, a0\n xfence.wait t3\n lw a3, 0(a1)"),
-    ("job-result", "copy", COPY + "bad: lw a3, 0(a0)", COPY + "xfence.pipe all, 4, 1\n lw a3, 0(a0)"),
-    ("job-result", "sync_copy", COPY + "bad: lw a3, 0(a0)", COPY.replace(", async=1", "") + "lw a3, 0(a0)"),
+    ("job-result", "copy", COPY + "bad: lw a3, 0(a0)\n" + ALL, COPY + "xfence.pipe all, 4, 1\n lw a3, 0(a0)"),
+    ("job-result", "sync_copy", COPY + "bad: lw a3, 0(a0)\n" + ALL, COPY.replace(", async=1", "") + "lw a3, 0(a0)"),
+    # Who waits for what: R-XM-34, R-XM-52.
+    ("job-result", "copy_bar", COPY + "xlds.bar 0\nbad: lw a3, 0(a0)\n" + ALL, LDS_COPY + "xlds.bar 0\n lw a3, 0(a0)"),
+    ("job-result", "copy_pipe", COPY + "xfence.pipe all\nbad: lw a3, 0(a0)\n" + ALL, COPY + ALL + "lw a3, 0(a0)"),
+    ("job-result", "copy_gfx_0", GFX + COPY + "gfx.fence 3, 0\nbad: lw a3, 0(a0)\n" + ALL,
+     GFX + COPY + "gfx.fence 3, 2\n lw a3, 0(a0)"),
+    ("job-result", "copy_gfx_1", GFX + COPY + "gfx.fence 3, 1\nbad: lw a3, 0(a0)\n" + ALL,
+     GFX + COPY + "gfx.fence 3, 3\n lw a3, 0(a0)"),
+    ("job-result", "mtx_gfx", GFX + SUBMIT + "gfx.fence 3, 2\nbad: lw a3, 0(a1)\n xfence.wait t3",
+     GFX + SUBMIT + "gfx.fence 3, 3\n lw a3, 0(a1)"),
+    ("job-result", "rt_gfx", GFX + SUBMIT_RT + "gfx.fence 3, 2\nbad: lw a3, 4(a1)\n xfence.wait t3",
+     GFX + SUBMIT_RT + "gfx.fence 3, 3\n lw a3, 4(a1)"),
+    ("job-result", "order_of_copies", COPY + LDS_COPY + "la a0, results\nbad: lw a3, 0(a0)\n xlds.bar 0",
+     COPY + LDS_COPY + "xlds.bar 0\n la a0, results\n lw a3, 0(a0)"), # the first copy is complete before the second
     ("job-data", "input", SUBMIT + "bad: sw zero, 0(a2)\n xfence.wait t3", SUBMIT + "xfence.wait t3\n sw zero, 0(a2)"),
     ("job-data", "output", SUBMIT + "bad: sw zero, 4(a1)\n xfence.wait t3", SUBMIT + "sw zero, 32(a1)\n xfence.wait t3"),
     ("job-data", "descriptor", SUBMIT + "bad: sw zero, 0(a2)\n xfence.wait t3", # latched, may be changed
@@ -159,6 +224,15 @@ HART = [
     ("job-data", "ray", SUBMIT_RT + "bad: sd zero, 0(a2)\n xfence.wait t3",
      SUBMIT_RT + "xfence.wait t3\n sd zero, 0(a2)"),
     ("job-unwaited", "end", "la a0, job\nbad: xsubmit.mtx t3, a0", "la a0, job\n xsubmit.mtx t3, a0\n xfence.wait t3"),
+    ("job-unwaited", "copy", COPY.replace("xlds.cpy", "bad: xlds.cpy"), COPY + ALL),
+    ("job-unwaited", "barrier", COPY.replace("xlds.cpy", "bad: xlds.cpy") + "xlds.bar 0", LDS_COPY + "xlds.bar 0"),
+    # SYSTEM rows run unchanged under RSV.
+    ("csr-read-only", "rsv", "li t0, -1\n" + RSV + "bad: csrw CAP.ID, t0\n" + NO_RSV,
+     "csrr t0, CAP.ID\n" + RSV + "csrw CAP.ID, t0\n" + NO_RSV),
+    ("job-result", "busy_rsv", SUBMIT_RT + RSV + NO_RSV + "bad: lw a3, 4(a1)\n xfence.wait t3",
+     SUBMIT_RT + RSV + "csrr t0, RTSTAT\n" + NO_RSV + "lw a3, 4(a1)"),
+    ("prec-commit", "mret_rsv", HANDLER_RSV.format("bad: csrs CAP.PREC.MODE, t4", "nop"),
+     HANDLER_RSV.format("nop", "csrs CAP.PREC.MODE, t4")),
     ("wait-ticket", "sequence", "li t0, 1\n slli t0, t0, 56\n ori t0, t0, 1\nbad: xfence.wait t0",
      "la a0, rtjob\n csrsi RTCFG, 1\n xsubmit.rt x0, a0\n li t0, 1\n slli t0, t0, 56\n ori t0, t0, 1\n xfence.wait t0"),
     ("wait-ticket", "queue", "li t0, 9\n slli t0, t0, 56\n ori t0, t0, 1\nbad: xfence.wait t0",
@@ -421,6 +495,58 @@ def jobs_that_complete_late():
         check_eq(made.returncode, 0, made.stderr)
         for seed in ("late", "late:1", "late:2", "late:3"):
             check_eq(found_in(facet("run", elf, "--lint", "--json", "--jobs", seed), text), expected, text)
+
+
+def report(text, *options):
+    """(rule, symbol, hart) of each finding, and the details."""
+    path = put("report.s", HEAD + text + TAIL)
+    elf = path[:-2] + ".elf"
+    made = facet("as", "--isa", "xphmg", path, "-o", elf)
+    check_eq(made.returncode, 0, made.stderr)
+    done = facet("run", elf, "--lint", "--json", *options)
+    check(done.stdout.startswith("{"), f"{text}: {done.stdout}{done.stderr}")
+    found = json.loads(done.stdout)["lint"]
+    return [(f["rule"], f["symbol"], f["hart"]) for f in found], found
+
+
+@case()
+def copies_that_complete_late():
+    """They are jobs from their submission on, in a machine that completes them late too, and show in the status."""
+    loop = "li t0, 40000\n88: addi t0, t0, -1\n bnez t0, 88b\n"
+    unwaited = COPY.replace("xlds.cpy", "bad: xlds.cpy")
+    lost = COPY.replace("la a1, vectors", "li a1, 0x10")
+    for seed in ("late:1", "late:2", "late:3"):
+        for text, expected in ((unwaited, [("job-unwaited", "bad", 0)]), (unwaited + loop, [("job-unwaited", "bad", 0)]),
+                               (COPY + COPY + loop + "bad: lw a3, 0(a0)\n" + ALL, [("job-result", "bad", 0)]),
+                               (COPY + loop + ALL + "lw a3, 0(a0)", []), (LDS_COPY + loop + "xlds.bar 0\n lw a3, 0(a0)", [])):
+            check_eq(report(text, "--jobs", seed)[0], expected, text)
+        places, found = report(lost + loop + "bad: csrsi CAP.XMEM.EVENTS, 1\n" + ALL, "--jobs", seed)
+        check_eq(places, [("csr-w1c", "bad", 0)])
+        check("held 0x8 " in found[0]["detail"], found[0]["detail"]) # DMA_ERR, of the job
+
+
+@case("XM-153")
+def a_fence_is_of_its_hart():
+    """Hart 1 knows the ticket of hart 0: only XFENCE.WAIT with it waits for that job."""
+    text = ("csrr s0, mhartid\n bnez s0, 8f\n" + SUBMIT + "la s1, depth\n sd t3, 0(s1)\n li s3, 2000\n9: addi s3, s3, -1\n"
+            "bnez s3, 9b\n xfence.wait t3\n j 10f\n8: la s1, depth\n7: ld s2, 0(s1)\n beqz s2, 7b\n la a1, results\n"
+            "{}\nbad: lw a3, 0(a1)\n wfi\n j .\n10:")
+    for wait, expected in (("xfence.wait s2", []), ("xfence.pipe all, 4, 1", [("job-result", "bad", 1)]),
+                           ("csrr t0, RTSTAT", [("job-result", "bad", 1)])):
+        check_eq(report(text.format(wait), "--harts", "2")[0], expected, wait)
+    text = ("csrr s0, mhartid\n beqz s0, 8f\n la a0, job\nbad: xsubmit.mtx t3, a0\n{}\n wfi\n j .\n8: li s3, 2000\n"
+            "9: addi s3, s3, -1\n bnez s3, 9b\n xfence.pipe all, 4, 1\n")
+    check_eq(report(text.format("nop"), "--harts", "2")[0], [("job-unwaited", "bad", 1)])
+    check_eq(report(text.format("xfence.pipe mtx"), "--harts", "2")[0], [])
+
+
+@case()
+def an_image_staged_through_xireg_has_its_place():
+    places, found = report(RT + "li t0, 0x7DA0\n csrw XISEL, t0\n li t0, 0x8000000000300000\n csrw XIREG, t0\n"
+                           "bad: rt.bbox a1, a0")
+    check_eq(places, [("prec-staged", "bad", 0)])
+    before = int(str(found[0]["pc"]), 0) - 4
+    check(found[0]["detail"].endswith(f"staged at {before:#x}"), found[0]["detail"])
 
 
 @case()
