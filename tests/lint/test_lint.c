@@ -117,6 +117,48 @@ TEST(a_job_keeps_its_bytes, "")
     lint_jobs_free(&jobs);
 }
 
+/* A fence ends the jobs of its hart, and what went into the same queue before them. */
+TEST(a_fence_ends_jobs_of_its_hart, "XM-153 XM-157")
+{
+    static const struct lint_submission by[] = {
+        {1, 0, FACET_QUEUE_MTX, false},
+        {0, 1, FACET_QUEUE_COPY, false},
+        {0, 2, FACET_QUEUE_MTX, false},
+        {0, 3, FACET_QUEUE_COPY, true},
+        {1, 4, FACET_QUEUE_MTX, false},
+        {0, 5, FACET_QUEUE_RT, false},
+        {0, 6, FACET_QUEUE_COPY, false},
+    };
+    static const struct {
+        uint32_t hart;
+        uint64_t sets, left; /* left: a bit for each of by[] */
+    } fences[] = {
+        {0, 0, 0x7F},
+        {0, FACET_JOBS_MTX, 0x7A},
+        {1, FACET_JOBS_MTX, 0x6A},
+        {1, FACET_JOBS_RT | FACET_JOBS_COPY | FACET_JOBS_LDS, 0x7F},
+        {0, FACET_JOBS_LDS, 0x75},
+        {0, FACET_JOBS_COPY, 0x35},
+        {0, FACET_JOBS_RT | FACET_JOBS_MTX | FACET_JOBS_COPY, 0x10},
+    };
+
+    for (size_t f = 0; f < sizeof fences / sizeof fences[0]; f++) {
+        struct lint_jobs jobs = {0};
+        uint64_t left = 0;
+
+        for (size_t i = 0; i < sizeof by / sizeof by[0]; i++) {
+            lint_jobs_begin(&jobs, by[i]);
+            lint_jobs_submitted(&jobs, i);
+        }
+        lint_jobs_fence(&jobs, fences[f].hart, fences[f].sets);
+        for (size_t i = 0; i < jobs.count; i++) {
+            left |= UINT64_C(1) << jobs.job[i].by.pc;
+        }
+        CHECK_EQ(left, fences[f].left);
+        lint_jobs_free(&jobs);
+    }
+}
+
 /* Instructions of all rows with random operands. */
 static void random_code(enum facet_isa isa, uint8_t *bytes, size_t size)
 {

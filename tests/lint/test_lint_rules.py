@@ -540,6 +540,12 @@ def a_fence_is_of_its_hart():
     check_eq(report(text.format("xfence.pipe mtx"), "--harts", "2")[0], [])
 
 
+@case("XM-153")
+def a_fence_that_is_off_waits_for_nothing():
+    found = report(COPY + "off: gfx.fence 3, 3\nbad: lw a3, 0(a0)\n" + ALL)[0]
+    check_eq(found, [("gfx-off", "off", 0), ("job-result", "bad", 0)])
+
+
 @case()
 def an_image_staged_through_xireg_has_its_place():
     places, found = report(RT + "li t0, 0x7DA0\n csrw XISEL, t0\n li t0, 0x8000000000300000\n csrw XIREG, t0\n"
