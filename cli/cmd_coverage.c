@@ -250,6 +250,8 @@ static void print_row(const struct facet_results *results, const struct facet_re
 static int report_rows(const struct cli_args *args, const struct facet_results *results)
 {
     const char *only = cli_value(args, "area"), *idle = idle_pattern(args);
+    bool missing = cli_given(args, "missing");
+    size_t chosen = 0, shown = 0;
     json_t *list;
 
     if (idle != NULL) {
@@ -265,6 +267,11 @@ static int report_rows(const struct cli_args *args, const struct facet_results *
         if (!asked || !in_area(row, only)) {
             continue;
         }
+        chosen++;
+        if (missing && is_named(results, row)) {
+            continue;
+        }
+        shown++;
         if (args->json) {
             const char *result = facet_outcome_name[facet_results_outcome(results, row)];
             (void)json_array_append_new(list,
@@ -279,10 +286,17 @@ static int report_rows(const struct cli_args *args, const struct facet_results *
             print_row(results, row);
         }
     }
+    if (chosen == 0) {
+        json_decref(list);
+        return cli_bad(args, "none of the rows that were asked for is of area '%s'", only);
+    }
     if (args->json) {
         return cli_print_json(args, json_pack("{s:o}", "rows", list));
     }
     json_decref(list);
+    if (shown == 0) {
+        printf("a passing test names each of the %zu rows\n", chosen);
+    }
     return CLI_OK;
 }
 
@@ -325,7 +339,8 @@ const struct cli_command cli_cmd_coverage = {
     .name = "coverage",
     .summary = "count the requirements of the contract that a passing test names",
     .usage = "facet coverage [--area AREA] [--results DIR] [--missing] [--json]\n"
-             "facet coverage --rows [ID|AREA|PATTERN...] [--results DIR] [--json]",
+             "facet coverage --rows [ID|AREA|PATTERN...] [--area AREA] [--results DIR] [--missing] "
+             "[--json]",
     .details =
         "Every testable statement of the contract (spec/*.requirements.tsv) has an ID, and every "
         "test names the IDs that it proves. The table shows, per area, how many rows there are and "
@@ -334,7 +349,8 @@ const struct cli_command cli_cmd_coverage = {
         "\n"
         "With --rows: each row with the tests that name it, as suite:case, and what they said: "
         "pass, fail, skip, or none where no test names the row. Rows are chosen by ID (RT-052), "
-        "area (RT) or pattern (RT-05*); without any, all are listed.",
+        "area (RT) or pattern (RT-05*); without any, all are listed. --missing leaves out the rows "
+        "that a passing test names.",
     .examples =
         "facet coverage\nfacet coverage --area RT --json\nfacet coverage --rows RT-052 'CAP-19*'",
     .options = options,

@@ -55,7 +55,7 @@ static int write_out(const struct cli_args *args, json_t *value, struct facet_st
 enum { MAX_SUGGESTIONS = 4 };
 
 struct suggestions {
-    const char *names[MAX_SUGGESTIONS];
+    char names[MAX_SUGGESTIONS][64];
     size_t count;
 };
 
@@ -69,8 +69,37 @@ static bool taken(const struct suggestions *s, const char *name)
     return false;
 }
 
+static void suggest(struct suggestions *s, const char *name)
+{
+    if (strlen(name) < sizeof s->names[0]) {
+        (void)strcpy(s->names[s->count++], name);
+    }
+}
+
+/* What several instructions share, VFMA of VFMA.F32: `stem` keeps the nearest. */
+static void try_stems(const struct suggestions *s,
+                      struct cli_nearest *best,
+                      const char *word,
+                      const char *name,
+                      char stem[64])
+{
+    for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+        struct cli_nearest mine = *best;
+        char part[64];
+
+        (void)snprintf(part, sizeof part, "%.*s", (int)(dot - name), name);
+        if (!taken(s, part)) {
+            cli_nearest_try(&mine, word, part);
+        }
+        if (mine.name == part) {
+            (void)memcpy(stem, part, sizeof part);
+            *best = (struct cli_nearest){.name = stem, .distance = mine.distance};
+        }
+    }
+}
+
 /* The nearest names by edit distance, one after the other; the word is tried as given, in small and
- * in capital letters, against whole names and against what stands behind their last dot. */
+ * in capital letters, against whole names, what stands behind their last dot, and shared stems. */
 static void suggest_near(struct suggestions *s, const char *word, unsigned machine)
 {
     char words[3][64];
@@ -85,6 +114,7 @@ static void suggest_near(struct suggestions *s, const char *word, unsigned machi
     }
     while (s->count < MAX_SUGGESTIONS) {
         struct cli_nearest best = {0};
+        char stem[64];
         for (size_t i = 0; i < facet_item_count; i++) {
             const struct facet_item *item = &facet_items[i];
             const char *dot = strrchr(item->name, '.');
@@ -95,12 +125,15 @@ static void suggest_near(struct suggestions *s, const char *word, unsigned machi
                 if (!taken(s, name)) {
                     cli_nearest_try(&best, words[k], name);
                 }
+                if (item->kind == FACET_ITEM_INSTRUCTION) {
+                    try_stems(s, &best, words[k], name, stem);
+                }
             }
         }
         if (best.name == NULL) {
             return;
         }
-        s->names[s->count++] = best.name;
+        suggest(s, best.name);
     }
 }
 
@@ -113,10 +146,42 @@ static void suggest_found(struct suggestions *s, const char *word, unsigned mach
 
     for (size_t i = 0; i < count && s->count < MAX_SUGGESTIONS; i++) {
         if (!taken(s, hits[i].item->name)) {
-            s->names[s->count++] = hits[i].item->name;
+            suggest(s, hits[i].item->name);
         }
     }
     free(hits);
+}
+
+/* The fields with a meaning, and the nearest of them. */
+static void
+say_fields(const struct cli_args *args, const struct facet_csr_row *row, const char *word)
+{
+    struct cli_nearest best = {0};
+    struct facet_strbuf fields;
+    char upper[64];
+    size_t n = 0;
+
+    for (; word[n] != '\0' && n < sizeof upper - 1; n++) {
+        upper[n] = (char)toupper((unsigned char)word[n]);
+    }
+    upper[n] = '\0';
+    facet_strbuf_init(&fields);
+    for (unsigned i = 0; i < row->field_count; i++) {
+        const char *name = row->fields[i].name;
+        if (strncasecmp(name, "rsv", 3) != 0 && strcasecmp(name, "reserved") != 0) {
+            facet_strbuf_printf(&fields, "%s%s", fields.length > 0 ? " " : "", name);
+            cli_nearest_try(&best, upper, name);
+        }
+    }
+    cli_bad(args,
+            "%s has no field '%s'; %s%s%s%s",
+            row->name,
+            word,
+            best.name != NULL ? "did you mean " : "",
+            best.name != NULL ? best.name : "",
+            best.name != NULL ? "? It has " : "it has ",
+            facet_strbuf_text(&fields));
+    facet_strbuf_free(&fields);
 }
 
 /* CSR.FIELD with a known CSR: the fields are near. */
@@ -132,17 +197,7 @@ static bool suggest_fields(const struct cli_args *args, const char *name, unsign
                       (enum facet_isa)k, name, (size_t)(dot - name), false, &number)
                 : NULL;
         if (row != NULL) {
-            struct facet_strbuf fields;
-            facet_strbuf_init(&fields);
-            for (unsigned i = 0; i < row->field_count; i++) {
-                facet_strbuf_printf(&fields, "%s%s", i > 0 ? " " : "", row->fields[i].name);
-            }
-            cli_bad(args,
-                    "%s has no field '%s'; it has %s",
-                    row->name,
-                    dot + 1,
-                    facet_strbuf_text(&fields));
-            facet_strbuf_free(&fields);
+            say_fields(args, row, dot + 1);
             return true;
         }
     }
@@ -469,7 +524,8 @@ const struct cli_command cli_cmd_spec = {
         "member STRUCTURE.member, a requirement, a resolution, a section of the pages of behaviour "
         "(numeric.md 14), a word of the glossary, a document or an extension. A name that several "
         "of "
-        "them share (APPLY0, VFMA, MODE, CULL_BACK) gives one card that lists them. Case does not "
+        "them share (APPLY0, VFMA, MODE, CULL_BACK) gives one card that lists them; a named value "
+        "(TEXTURED, RSTATE.blend.alpha) gives the cards of what can have it. Case does not "
         "matter.\n"
         "\n"
         "Each card ends with the requirement and resolution rows that have to do with the name; "

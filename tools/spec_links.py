@@ -8,17 +8,19 @@ A text touches an item when it names it. What counts as naming, per kind of item
                 (GFX12: the mnemonic, or the function by which the semantics call it)
   CSR           its name with or without leading parts (`PREC.MODE`, `MODE`), its address, one of
                 its fields
-  field         CSR.FIELD, the bits of it (`MODE[35:34]`), or the bare name where it stands for few fields
+  field         CSR.FIELD, the bits of it (`MODE[35:34]`), the bare name where it stands for few fields or where the
+                text names the register as well
   structure     its name, with or without the machine's (`XPHMG_MEMCTL`, `MEMCTL`; of GFX12 also in words: `box node`), or
                 one of its members
   member        STRUCTURE.member; the bare name where it cannot be a word of a sentence, or where the text names
-                the structure as well; both also when their row cites the resolution as its source
+                the structure as well (of structures that share the name, those that the text names, if any);
+                both also when their row cites the resolution as its source
 
 Names that are words of any sentence (`and`, `EN`, `status`) need their first part. A text belongs to a
 machine and an area (the letters of its ID) and speaks only of items of that machine. The observable of a
-requirement names registers only to set the stage: they count when its statement names nothing at all. Where a text speaks of an item without
-naming anything of it, a row of spec/touches.tsv says so. Nothing else makes a link. Sections of the semantics pages
-belong to what their headings name and to the rows that they cite."""
+requirement names things only to set the stage: they count when its statement names nothing at all. Where a text speaks
+of an item without naming anything of it, a row of spec/touches.tsv says so, in place of what its observable names.
+Nothing else makes a link. Sections of the semantics pages belong to what their headings name and to the rows that they cite."""
 import re
 from collections import defaultdict
 
@@ -37,7 +39,7 @@ BASE_CSR = "rv64.csr.tsv"
 # Files whose texts may use the short names of an extension.
 AREA_OF_EXTENSION = {"XPHMG_GFX": "GFX", "XPHMG_MTX": "MTX", "XPHMG_RT": "RT", "XPHMG_RSV": "RSV",
                      "XPHMG_PMASK": "PM", "XPHMG_XMEM": "XM"}
-AREAS_OF_CSR_FILE = {"gfx.csr.tsv": ("GFX",), "rt.csr.tsv": ("RT",)}  # others: every area of the machine
+AREAS_OF_CSR_FILE = {"gfx.csr.tsv": ("GFX", "MTX"), "rt.csr.tsv": ("RT",)}  # others: every area of the machine
 FIRST_WORDS = set("rt gfx mtx xmem xlds xswz c bp xsubmit xfence".split())
 
 ID = re.compile(r"R-[A-Z0-9]+-\d+|\b[A-Z0-9]+-\d{3}\b")
@@ -127,23 +129,31 @@ class Names:
         self.family, self.area_family = defaultdict(set), defaultdict(set)  # starts of mnemonics
         self.bits = defaultdict(list)      # CSR word -> (hi, lo, field item)
         self.numbers = defaultdict(set)
-        self.together = defaultdict(set)   # (word, word): both must be there
+        self.together = defaultdict(lambda: defaultdict(set))  # word -> word: both must be there
+        self.bare = defaultdict(set)       # members by their names alone
         self.phrases = defaultdict(set)    # several words, in small letters
         self.prefixes = defaultdict(set)   # for words that end with *
 
-    def of(self, text):
-        found = set()
-        for n, (words, numbers, whole) in enumerate(text.parts):
-            here = self.in_words(text, words)
+    def of(self, text, parts=2):
+        """What the first of its parts that names anything names."""
+        for words, numbers, whole in text.parts[:parts]:
+            found = self.in_words(text, words)
             for phrase, items in self.phrases.items():
                 if phrase in whole:
-                    here |= items
+                    found |= items
             if text.machine == "xphmg":
                 for number in numbers:
-                    here |= self.numbers.get(number, set())
-            if n > 0 and found:
-                here = {i for i in here if i.kind not in ("csr", "field")}
-            found |= here
+                    found |= self.numbers.get(number, set())
+            found |= self.bare_members(words, {i.key[0] for i in found if i.kind == "structure"})
+            if found:
+                return found
+        return set()
+
+    def bare_members(self, words, structures):
+        found = set()
+        for word in words:
+            here = self.bare.get(word, set())
+            found |= {i for i in here if i.key[0] in structures} or here
         return found
 
     def in_words(self, text, words):
@@ -156,8 +166,8 @@ class Names:
                 for name, items in self.prefixes.items():
                     if name.startswith(fold(word[:-1]).rstrip(".")):
                         found |= items
-            for (first, second), items in self.together.items():
-                if word == first and second in words:
+            for second, items in self.together[word].items() if word in self.together else ():
+                if second in words:
                     found |= items
             for hi, lo in bits:
                 found |= {field for h, l, field in self.bits.get(word, []) if l <= hi and h >= lo}
@@ -213,6 +223,9 @@ def name_csr(names, item, csr, fields):
         for s in shorts if len(parts) < 2 or tile else {x for x in shorts if x not in ("RT", "CAP")}:
             names.any["%s.%s" % (s, f["name"])] |= {field, item}
             names.bits[s].append((f["hi"], f["lo"], field))
+        for s in alone | ({name} if tile else set()):
+            for bare in {f["name"]} | ({f["name"].lower()} if "_" in f["name"] else set()):
+                names.together[s][bare].add(field)
 
 
 def name_bare_fields(names, spec, fields):
@@ -244,10 +257,10 @@ def name_structure(names, item, members):
         names.any[member.name].add(member)
         names.any["%s.%s" % (short, bare)].add(member)
         if "_" in bare:
-            names.any[bare].add(member)
+            names.bare[bare].add(member)
         else:
             for name in (item.name, short):
-                names.together[(name, bare)].add(member)
+                names.together[name][bare].add(member)
 
 
 # -- links -----------------------------------------------------------------------------------------
@@ -265,8 +278,10 @@ class Links:
         self.touched = {}
         self.texts = [Text(r["id"], "%s (%s)" % (r["requirement"], r["section"]), r["observable"]) for r in spec.requirements]
         self.texts += [Text(r["id"], r["title"] + "\n" + r["text"]) for r in spec.resolutions]
+        spoken_for = self.read_rows()
         for text in self.texts:
-            self.touched[text.id] = self.closed(self.names[text.machine].of(text))
+            parts = 1 if text.id in spoken_for else 2
+            self.touched[text.id] = self.closed(self.names[text.machine].of(text, parts))
         self.direct = {ident: set(found) for ident, found in self.touched.items()}
         self.read_sources()
         self.read_touches()
@@ -322,29 +337,43 @@ class Links:
                     if ident in self.touched:
                         self.touched[ident] |= self.closed({item})
 
-    def read_touches(self):
-        """A row speaks of one requirement or resolution, or of all requirements of a section (`DOCUMENT: 7.1`) that name
-        no instruction or structure themselves."""
+    def read_rows(self):
+        """The rows of touches.tsv as (line, IDs, pattern texts, whole section); returns the IDs that have a row of their own.
+
+        A row speaks of one requirement or resolution, of a span of them (`TILE-373..375`), or of all requirements of a
+        section (`DOCUMENT: 7.1`) that name no instruction or structure themselves."""
         spec = self.spec
+        known = {r["id"] for r in spec.requirements} | {r["id"] for r in spec.resolutions}
+        self.rows, own = [], set()
         for n, r in spec.rows("touches.tsv", ["id", "touches"]):
             document, _, section = r["id"].rpartition(": ")
-            if r["id"] in self.touched:
-                idents = [r["id"]]
-            else:
+            span = re.match(r"((?:R-)?[A-Z0-9]+-)(\d+)\.\.(\d+)$", r["id"])
+            if document:
                 idents = [q["id"] for q in spec.requirements
                           if document in q["source"].split(", ") and q["section"] == section]
-            if not idents:
+            elif span:
+                idents = ["%s%0*d" % (span.group(1), len(span.group(2)), i)
+                          for i in range(int(span.group(2)), int(span.group(3)) + 1)]
+            else:
+                idents = [r["id"]]
+            if not idents or not known.issuperset(idents):
                 spec.say("touches.tsv", n, "%s is no requirement, resolution or section" % r["id"])
                 continue
+            self.rows.append((n, idents, r["touches"].split(), bool(document)))
+            own.update(() if document else idents)
+        return own
+
+    def read_touches(self):
+        for n, idents, patterns, section in sorted(self.rows, key=lambda row: row[3]):  # rows of their own first
             found = set()
-            for pattern in r["touches"].split():
+            for pattern in patterns:
                 regex = re.compile(re.escape(pattern).replace(r"\*", ".*") + "$", re.I)
                 here = {i for i in self.items if i.machine == machine_of(idents[0]) and regex.match(i.name)}
                 found |= here
                 if not here:
-                    spec.say("touches.tsv", n, "%s: nothing is called '%s'" % (r["id"], pattern))
+                    self.spec.say("touches.tsv", n, "%s: nothing is called '%s'" % (idents[0], pattern))
             for ident in idents:
-                if not document or not any(i.kind in ("instruction", "structure") for i in self.touched[ident]):
+                if not section or not any(i.kind in ("instruction", "structure") for i in self.touched[ident]):
                     self.touched[ident] |= self.closed(found)
 
     def link_rows(self):

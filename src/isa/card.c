@@ -2,6 +2,7 @@
 #include "isa/card.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -292,6 +293,97 @@ static void find_shared(struct found *f, const char *name, unsigned machine)
     }
 }
 
+static void find_items(struct found *f, const char *name, unsigned machine)
+{
+    for (size_t i = 0; i < facet_item_count; i++) {
+        const struct facet_item *item = &facet_items[i];
+        if (item->kind != FACET_ITEM_CSR && item->kind != FACET_ITEM_FIELD &&
+            in_machine(item, machine) && is_named(item, name)) {
+            add(f, (struct facet_card){.item = item, .name = name});
+        }
+    }
+    for (unsigned isa = 0; isa < FACET_ISA_COUNT; isa++) {
+        if (machine == FACET_ITEM_ANY || machine == isa) {
+            find_csrs(f, (enum facet_isa)isa, name);
+            find_operands(f, (enum facet_isa)isa, name);
+        }
+    }
+    find_shared(f, name, machine);
+}
+
+/* -- Values ---------------------------------------------------------------------------------------
+ */
+
+size_t facet_card_value(const char *legal, const char *name, const char **entry)
+{
+    size_t length = strlen(name);
+
+    while (*legal != '\0') {
+        size_t n = strcspn(legal, " "), refusal = *legal == '!';
+        bool named = n > length + refusal ? legal[length] == '=' : n == length + refusal && refusal;
+        if (named && strncasecmp(legal + refusal, name, length) == 0) {
+            *entry = legal;
+            return n;
+        }
+        legal += n;
+        legal += strspn(legal, " ");
+    }
+    return 0;
+}
+
+static bool has_value(const struct facet_item *item, const char *name)
+{
+    const char *legal = "", *entry;
+
+    if (item->kind == FACET_ITEM_FIELD) {
+        legal = facet_csr_rows[item->row].fields[item->part].legal;
+    } else if (item->kind == FACET_ITEM_MEMBER) {
+        legal = facet_layout_rows[item->row].members[item->part].cells.legal;
+    }
+    return *name != '\0' && facet_card_value(legal, name, &entry) > 0;
+}
+
+/* All that can have the value. */
+static void find_values(struct found *f, const char *name, unsigned machine)
+{
+    for (size_t i = 0; i < facet_item_count; i++) {
+        const struct facet_item *item = &facet_items[i];
+        if (in_machine(item, machine) && has_value(item, name)) {
+            bool field = item->kind == FACET_ITEM_FIELD;
+            add(f,
+                (struct facet_card){.item = item,
+                                    .name = name,
+                                    .value = name,
+                                    .number = field ? facet_csr_rows[item->row].number : 0});
+        }
+    }
+}
+
+/* RSTATE.blend.alpha, CAP.PREC.MODE.NAN_POL.ZERO: of what stands before the last dot. */
+static void find_value_of(struct found *f, const char *name, unsigned machine)
+{
+    const char *dot = strrchr(name, '.');
+    char before[128];
+    size_t kept = 0;
+
+    if (dot == NULL || (size_t)(dot - name) >= sizeof before) {
+        return;
+    }
+    (void)snprintf(before, sizeof before, "%.*s", (int)(dot - name), name);
+    if (before[0] != '\0') {
+        find_items(f, before, machine);
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        struct facet_card card = f->cards[i];
+        if (card.item != NULL && has_value(card.item, dot + 1)) {
+            card.name = name;
+            card.value = dot + 1;
+            f->cards[kept++] = card;
+        }
+    }
+    f->count = kept;
+}
+
 size_t facet_card_find(const char *name, unsigned machine, struct facet_card cards[FACET_CARD_MAX])
 {
     struct found f = {cards, 0};
@@ -299,20 +391,13 @@ size_t facet_card_find(const char *name, unsigned machine, struct facet_card car
     if (name[0] == '\0') {
         return 0;
     }
-    for (size_t i = 0; i < facet_item_count; i++) {
-        const struct facet_item *item = &facet_items[i];
-        if (item->kind != FACET_ITEM_CSR && item->kind != FACET_ITEM_FIELD &&
-            in_machine(item, machine) && is_named(item, name)) {
-            add(&f, (struct facet_card){.item = item, .name = name});
-        }
+    find_items(&f, name, machine);
+    if (f.count == 0) {
+        find_values(&f, name, machine);
     }
-    for (unsigned isa = 0; isa < FACET_ISA_COUNT; isa++) {
-        if (machine == FACET_ITEM_ANY || machine == isa) {
-            find_csrs(&f, (enum facet_isa)isa, name);
-            find_operands(&f, (enum facet_isa)isa, name);
-        }
+    if (f.count == 0) {
+        find_value_of(&f, name, machine);
     }
-    find_shared(&f, name, machine);
     for (size_t i = 0, none = f.count; none == 0 && i < facet_item_count; i++) {
         const struct facet_item *item = &facet_items[i]; /* by its heading, last of all */
         if (item->kind == FACET_ITEM_SECTION && in_machine(item, machine) &&

@@ -1,7 +1,8 @@
 /* Reference cards: everything the contract says about one name (`facet spec`). A name is one of
  * facet_items (index.h), in any case; a CSR by its number; an operand INSTRUCTION.operand; or what
  * several of them share: the bare name of a field (APPLY0), an untyped mnemonic (VFMA), the last
- * part of a register's name (MODE), an operand or a symbol of one (CULL_BACK).
+ * part of a register's name (MODE), an operand or a symbol of one (CULL_BACK). A name of a value
+ * (TEXTURED, RSTATE.blend.alpha) has the cards of the fields and members that can have it.
  *
  * A card is a record in JSON; the text is made from the record. */
 #ifndef FACET_ISA_CARD_H
@@ -18,6 +19,7 @@ struct facet_card {
     const struct facet_item *item;       /* NULL: several items share `name` */
     const struct facet_operand *operand; /* of the instruction `item`, or NULL */
     const char *name;                    /* as it was asked for */
+    const char *value;                   /* name of a value of the field or member, or NULL */
     uint32_t number;                     /* CSR, FIELD: of the very register, for a family */
     uint8_t machine;                     /* where `name` is shared; FACET_ITEM_ANY: everywhere */
 };
@@ -42,6 +44,9 @@ void facet_card_text(const struct facet_card *card,
  */
 json_t *facet_card_tests(const struct facet_results *results,
                          const struct facet_requirement_row *row);
+
+/* The entry of a `legal` column that has the name, alpha=1 or !BAD_FORMAT: its length, or 0. */
+size_t facet_card_value(const char *legal, const char *name, const char **entry);
 
 /* An example of the row: small, legal operand values. */
 uint32_t facet_card_example(const struct facet_insn_row *row, enum facet_isa isa);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LINE_WIDTH = 98, MANY_ROWS = 48, MANY_NAMES = 60 };
+enum { LINE_WIDTH = 98, MANY_ROWS = 40, MANY_NAMES = 60 };
 
 void facet_card_wrap(struct facet_strbuf *out, unsigned indent, const char *text)
 {
@@ -493,7 +493,27 @@ static void put_row(struct facet_strbuf *out, const char *id, const char *text)
     facet_strbuf_printf(out, "  %-10s %.*s%s\n", id, (int)n, text, all ? "" : " ...");
 }
 
-/* Few rows with their statements and tests, many as IDs. */
+/* "3 pass", "1 of 3 fails", "no test" */
+static void put_summary(struct facet_strbuf *out, const json_t *tests)
+{
+    size_t passed = 0, failed = 0, i;
+    json_t *test;
+
+    json_array_foreach(tests, i, test)
+    {
+        passed += strcmp(string_of(test, "result"), "pass") == 0;
+        failed += strcmp(string_of(test, "result"), "fail") == 0;
+    }
+    if (failed > 0) {
+        facet_strbuf_printf(out, "%zu of %zu fail: ", failed, json_array_size(tests));
+    } else if (passed > 0) {
+        facet_strbuf_printf(out, "%zu pass: ", passed);
+    } else {
+        facet_strbuf_puts(out, "no test: ");
+    }
+}
+
+/* Rows with their statements and tests; many rows with one line each. */
 static void put_requirements(struct facet_strbuf *out, const json_t *value, const json_t *record)
 {
     json_t *tests = json_object_get(record, "tests"), *id, *test;
@@ -504,22 +524,26 @@ static void put_requirements(struct facet_strbuf *out, const json_t *value, cons
     facet_strbuf_init(&line);
     json_array_foreach(value, i, id)
     {
-        const char *text = json_string_value(id);
+        const char *text = json_string_value(id),
+                   *title = facet_requirement_find(text)->requirement;
+        json_t *list = json_object_get(tests, text);
+
+        facet_strbuf_clear(&line);
         if (many) {
-            facet_strbuf_printf(&line, "%s%s", i > 0 ? " " : "", text);
+            if (list != NULL) {
+                put_summary(&line, list);
+            }
+            facet_strbuf_puts(&line, title);
+            put_row(out, text, facet_strbuf_text(&line));
             continue;
         }
-        put_row(out, text, facet_requirement_find(text)->requirement);
-        facet_strbuf_clear(&line);
-        json_array_foreach(json_object_get(tests, text), k, test)
+        put_row(out, text, title);
+        json_array_foreach(list, k, test)
         {
             facet_strbuf_puts(&line, k > 0 ? ", " : "");
             put_test(&line, test);
         }
         facet_card_wrap(out, 13, facet_strbuf_text(&line));
-    }
-    if (many) {
-        facet_card_wrap(out, 2, facet_strbuf_text(&line));
     }
     out->failed |= line.failed;
     facet_strbuf_free(&line);
@@ -573,6 +597,7 @@ static const struct {
     const char *heading; /* NULL: no heading line */
     void (*put)(struct facet_strbuf *out, const json_t *value, const json_t *record);
 } sections[] = {
+    {"value", "Value", put_prose},
     {"address", "Address", put_address},
     {"reset", "Reset", put_reset},
     {"syntax", "Syntax", put_prose},
