@@ -408,6 +408,28 @@ size_t facet_card_find(const char *name, unsigned machine, struct facet_card car
     return f.count;
 }
 
+json_t *facet_card_value_text(const struct facet_card *card)
+{
+    const struct facet_layout_member *m =
+        card->item->kind == FACET_ITEM_MEMBER
+            ? &facet_layout_rows[card->item->row].members[card->item->part]
+            : NULL;
+    const struct facet_csr_field *f =
+        m == NULL ? &facet_csr_rows[card->item->row].fields[card->item->part] : NULL;
+    const char *name = m != NULL ? m->name : f->name, *entry = "";
+    int n = (int)facet_card_value(m != NULL ? m->cells.legal : f->legal, card->value, &entry);
+    int word = (int)strcspn(entry, "=");
+
+    if (entry[0] == '!') {
+        return json_sprintf("%s: any other value is refused with %.*s", name, n - 1, entry + 1);
+    }
+    if (m != NULL && m->type == FACET_LAYOUT_FLAGS) {
+        return json_sprintf(
+            "%s: %.*s is bit %.*s", name, word, entry, n - word - 1, entry + word + 1);
+    }
+    return json_sprintf("%s = %.*s (%.*s)", name, word, entry, n - word - 1, entry + word + 1);
+}
+
 /* -- Numbers --------------------------------------------------------------------------------------
  */
 

@@ -47,6 +47,8 @@ json_t *facet_card_tests(const struct facet_results *results,
 
 /* The entry of a `legal` column that has the name, alpha=1 or !BAD_FORMAT: its length, or 0. */
 size_t facet_card_value(const char *legal, const char *name, const char **entry);
+/* "blend = alpha (1)"; of flags "flags: TEXTURED is bit 1". The card must have a value. */
+json_t *facet_card_value_text(const struct facet_card *card);
 
 /* An example of the row: small, legal operand values. */
 uint32_t facet_card_example(const struct facet_insn_row *row, enum facet_isa isa);

@@ -789,29 +789,6 @@ static json_t *record_of(const struct facet_card *card)
     return NULL;
 }
 
-/* "blend = alpha (1)"; of flags "flags: TEXTURED is bit 1" */
-static json_t *value_text(const struct facet_card *card)
-{
-    const struct facet_layout_member *m =
-        card->item->kind == FACET_ITEM_MEMBER
-            ? &facet_layout_rows[card->item->row].members[card->item->part]
-            : NULL;
-    const struct facet_csr_field *f =
-        m == NULL ? &facet_csr_rows[card->item->row].fields[card->item->part] : NULL;
-    const char *name = m != NULL ? m->name : f->name, *entry = "";
-    int n = (int)facet_card_value(m != NULL ? m->cells.legal : f->legal, card->value, &entry);
-    int word = (int)strcspn(entry, "=");
-
-    if (entry[0] == '!') {
-        return json_sprintf("%s: any other value is refused with %.*s", name, n - 1, entry + 1);
-    }
-    if (m != NULL && m->type == FACET_LAYOUT_FLAGS) {
-        return json_sprintf(
-            "%s: %.*s is bit %.*s", name, word, entry, n - word - 1, entry + word + 1);
-    }
-    return json_sprintf("%s = %.*s (%.*s)", name, word, entry, n - word - 1, entry + word + 1);
-}
-
 json_t *facet_card_record(const struct facet_card *card, const struct facet_results *results)
 {
     json_t *record = record_of(card);
@@ -824,7 +801,7 @@ json_t *facet_card_record(const struct facet_card *card, const struct facet_resu
             with(record, "proof", results != NULL ? facet_card_tests(results, row) : json_null());
     }
     if (card->value != NULL) {
-        record = with(record, "value", value_text(card));
+        record = with(record, "value", facet_card_value_text(card));
     }
     return with_links(with_pages(record, card->item), card, results);
 }

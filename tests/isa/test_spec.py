@@ -43,11 +43,13 @@ def a_card_of_each_kind():
 def unknown_names_are_bad_input():
     for name, near in (("rt.bbx", "rt.bbox"), ("CAP.PREC.MOD", "CAP.PREC.MODE"), ("CAP.PREC.MODE.ZMOD", "ZMODE"),
                        ("gfx.smaple", "GFX.SAMPLE"), ("CAP-9999", "CAP-"), ("NAN_POLL", "NAN_POL"), ("RSTATE.blnd", "RSTATE.blend"),
-                       ("BVHNode5", "BVHNode4"), ("trianglez", "triangle")):
+                       ("BVHNode5", "BVHNode4"), ("trianglez", "triangle"), ("VFMM", "did you mean VFMA"),
+                       ("CAP.PREC.MODE.ZMOD", "did you mean ZMODE? It has ")):
         code, out, err = spec(name)
         check_eq((code, out), (2, ""), name)
         check(near in err, "%s: %s" % (name, err))
         check_eq(err.count("\n"), 1, "lines")
+        check(" RSV" not in err, err)
     for words in ((), ("xyzzyxyzzy",), ("RT.BBOX", "nonsense"), ("--list", "nonsense"), ("--isa", "vax", "ADD"),
                   ("RT.BBOX", "--isa", "tile")):
         code, out, err = spec(*words)
@@ -112,6 +114,14 @@ def names_of_the_contract():
         if row["member"] != "-":
             yield "%s.%s" % (row["structure"], row["member"])
             yield row["member"]
+    for row in tables("*.csr.tsv"):
+        for value in re.findall(r"([A-Za-z]\w*)=", row["legal"]):
+            yield value
+            yield "%s.%s.%s" % (row["csr"], row["field"], value)
+    for row in tables("*.layout.tsv"):
+        for value in re.findall(r"([A-Za-z]\w*)=|!(\w+)", row["legal"]):
+            yield "".join(value)
+            yield "%s.%s.%s" % (row["structure"], row["member"], "".join(value))
     for row in tables("*.requirements.tsv"):
         yield row["id"]
     for path in glob.glob(os.path.join(SOURCE, "spec", "resolutions-*.md")):
@@ -142,6 +152,18 @@ def every_name_is_answered():
         code, out, err = spec("--json", *some)
         check_eq((code, err), (0, ""), "exit status and complaint")
         check(len(json.loads(out)["cards"]) >= len(some), "cards")
+
+
+@case()
+def values_say_what_they_are():
+    for name, part in (("RSTATE.blend.alpha", "Value\n  blend = alpha (1)\n"), ("ZWRITE_OFF", "flags: ZWRITE_OFF is bit 3"),
+                       ("CAP.PREC.MODE.NAN_POL.zero", "NAN_POL = ZERO (1)"), ("PROPAGATE", "NAN_POL = PROPAGATE (0)"),
+                       ("GDRAW.topology.BAD_FORMAT", "topology: any other value is refused with BAD_FORMAT")):
+        code, out, err = spec(name)
+        check_eq((code, err), (0, ""), name)
+        check(part in out, "%s: %s" % (name, out))
+    for name in ("RSTATE.blend.", "RSTATE.blend.alph", ".alpha", "RSTATE.flags.alpha", "RSTATE.blend.!BAD_FORMAT"):
+        check_eq(spec(name)[0], 2, name)
 
 
 @case()
@@ -194,6 +216,8 @@ def cards_show_tests_and_their_results():
         check("test_one:good pass, test_one:rows[3] fail" in spec("R-RT-41", "--results", folder)[1], "text")
         many = spec("CAP.PREC.MODE", "--results", folder)[1]
         check(re.search(r"0 of \d+ rows pass", many), "the summary of many rows")
+        check(re.search(r"^  CAP-195    no test: \w+", many, re.M), "a line per row")
+        check(re.search(r"^  RT-159     1 of 2 fail: \w+", spec("rt.tri", "--results", folder)[1], re.M), "a failing row")
         check_eq(spec("RT-159", "--results", folder + "/none")[0], 2, "no such folder")
         with open(os.path.join(folder, "bad.tsv"), "w") as file:
             file.write("suite\tcase\tmaybe\tRT-001\n")
