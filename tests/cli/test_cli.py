@@ -248,6 +248,11 @@ def coverage_refuses_what_it_cannot_read():
     check_refused(coverage("", "extra"), "'extra'")
     check_refused(coverage("", "--rows", "RT-001", "RT-999"), "'RT-999'")
     check_refused(coverage("", "--rows", "NOPE*"), "'NOPE*'")
+    check_refused(coverage("", "--rows", "--area", "RT", "GFX-001"), "area 'RT'")
+    some = coverage("test_x\ta\tpass\tRT-001\n", "--rows", "--missing", "RT-001", "RT-002")
+    check_eq(some.stdout, "RT-002     none\n", "rows that are missing")
+    none = coverage("test_x\ta\tpass\tRT-001\n", "--rows", "--missing", "RT-001")
+    check_eq((none.returncode, none.stdout), (0, "a passing test names each of the 1 rows\n"), "nothing is missing")
 
 
 @case()
