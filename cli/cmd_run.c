@@ -41,7 +41,8 @@ struct session {
     bool input_ended;
     uint64_t max_steps;
     double max_seconds;
-    double seconds; /* that the run took */
+    double seconds;          /* that the run took */
+    uint64_t retired_before; /* by the machine of a snapshot */
     struct facet_stop stop;
     bool out_of_time;
 };
@@ -147,6 +148,16 @@ static uint64_t next_slice(uint64_t slice, double seconds)
     return seconds < SLICE_SECONDS / 4 && slice < SLICE_MOST ? slice * 2 : slice;
 }
 
+static uint64_t retired(const struct session *s)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
+        sum += facet_machine_retired(s->machine, i);
+    }
+    return sum;
+}
+
 /* Nobody reads on, or the disk is full: an endless program must not run for ever. */
 static bool output_failed(const struct session *s)
 {
@@ -160,6 +171,7 @@ static bool run_program(struct session *s)
     uint64_t done = 0, slice = SLICE_FIRST;
     bool more = true;
 
+    s->retired_before = retired(s);
     while (more) {
         uint64_t left = s->max_steps - done;
         struct facet_run how = {.budget =
@@ -308,16 +320,6 @@ static void print_stop(const struct session *s)
     }
 }
 
-static uint64_t retired(const struct session *s)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
-        sum += facet_machine_retired(s->machine, i);
-    }
-    return sum;
-}
-
 /* x, f, pc and privilege four in a line; predicates, matrices and CSRs that are not zero. */
 static void dump_core(const facet_machine *machine, uint32_t core)
 {
@@ -407,7 +409,7 @@ static void add_details(const struct session *s, json_t *result)
 
 static int print_summary(const struct session *s)
 {
-    uint64_t instructions = retired(s);
+    uint64_t instructions = retired(s) - s->retired_before;
     double mips = s->seconds > 0 ? (double)instructions / s->seconds / 1e6 : 0;
     bool dump = cli_given(s->args, "dump-state");
     json_t *result, *cores;
@@ -610,8 +612,9 @@ const struct cli_command cli_cmd_run = {
         "--framebuffer writes what the program shows in its framebuffer (docs/run.md) when it "
         "stops, for whatever reason.\n\n"
         "--jobs late lets jobs of XSUBMIT and asynchronous copies complete only when a fence or "
-        "wait needs them, at the latest after 2^20 steps; late:SEED after 1 to 2^16 steps drawn "
-        "from the seed. A program that waits as the contract says gives the same results; one "
+        "wait needs them, at the latest after 2^20 steps; late:SEED (from 1) after 1 to 2^16 steps "
+        "drawn from the seed. A program that waits as the contract says gives the same results; "
+        "one "
         "that forgets sees stale data, as on hardware. Jobs that nobody waited for when the "
         "program ends stay undone.\n\n"
         "--lint lets the plain executor look at every instruction and names each place that does "

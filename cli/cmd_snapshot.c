@@ -78,8 +78,10 @@ static void print_text(const struct snapshot_file *file, const facet_machine *ma
     printf("configuration  %s\n", file->configuration);
     printf("command line   %s\n", file->command_line);
     printf("state          %zu bytes\n", file->state_size);
-    if (file->config.jobs == FACET_XPHMG_JOBS_LATE) {
+    if (file->config.jobs_seed != 0) {
         printf("jobs           late:%" PRIu64 "\n", file->config.jobs_seed);
+    } else if (file->config.jobs == FACET_XPHMG_JOBS_LATE) {
+        printf("jobs           late\n");
     }
     printf("steps          %" PRIu64 "\n", facet_machine_steps(machine));
     for (uint32_t i = 0; i < facet_machine_core_count(machine); i++) {
@@ -124,7 +126,9 @@ static int print_json(const struct cli_args *args,
                                     "jobs",
                                     file->config.jobs == FACET_XPHMG_JOBS_LATE ? "late" : "now",
                                     "jobs_seed",
-                                    facet_json_hex(file->config.jobs_seed),
+                                    file->config.jobs_seed != 0
+                                        ? facet_json_hex(file->config.jobs_seed)
+                                        : json_null(),
                                     "under_way",
                                     work_list_json(machine)));
 }

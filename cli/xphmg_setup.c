@@ -68,9 +68,11 @@ static bool read_jobs(const struct cli_args *args, struct facet_xphmg_config *co
     if (strncmp(text, "late:", 5) == 0 && text[5] >= '0' && text[5] <= '9') {
         config->jobs_seed = strtoull(text + 5, &end, 0);
     }
-    if (end == NULL || *end != '\0' || errno != 0) {
+    if (end == NULL || *end != '\0' || errno != 0 || config->jobs_seed == 0) {
         (void)cli_bad(
-            args, "--jobs %s: expected now, late, or late:SEED with a number below 2^64", text);
+            args,
+            "--jobs %s: expected now, late, or late:SEED with a number from 1 to 2^64 - 1",
+            text);
         return false;
     }
     return true;

@@ -72,7 +72,7 @@ struct facet_xphmg_config {
     uint32_t instructions_per_tick;
     uint32_t job_threads; /* that share the rays of one RT job; results are the same */
     enum facet_xphmg_jobs jobs;
-    uint64_t jobs_seed;       /* LATE: steps of a job are drawn from 1..65536; 0: always 1048576 */
+    uint64_t jobs_seed;       /* LATE: for 1..65536 steps drawn for each job; 0: none, 1048576 */
     bool no_cache;            /* the plain executor only; results are the same */
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */

@@ -202,12 +202,15 @@ facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct
     size_t length = text != NULL ? strcspn(text, ",") : 0;
     char name[16];
 
-    (void)snprintf(name, sizeof name, "%.*s", (int)length, length != 0 ? text : "");
-    if (length == 0) {
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, text != NULL ? text : "");
+    if (text == NULL) {
         *config = *facet_cap_config_named("full");
     } else if (length >= sizeof name || facet_cap_config_named(name) == NULL) {
-        return facet_fail(
-            err, FACET_ERR_USAGE, 0, "%s: no such configuration, expected full, min or prof", name);
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          0,
+                          "'%s': no such configuration, expected full, min or prof",
+                          name);
     } else {
         *config = *facet_cap_config_named(name);
     }

@@ -25,8 +25,8 @@ struct facet_cap_config {
 /* `full`, `min` or `prof`; NULL for another name. */
 const struct facet_cap_config *facet_cap_config_named(const char *name);
 
-/* "min", or "full,pmask_banks=2,feat0=0x1d11": a name and keys. NULL or "" is `full`. A machine
- * that a document forbids is FACET_ERR_USAGE: GFX without RSV or MTX (R-CAP-66). */
+/* "min", or "full,pmask_banks=2,feat0=0x1d11": a name and keys. NULL is `full`. A machine that
+ * a document forbids is FACET_ERR_USAGE: GFX without RSV or MTX (R-CAP-66). */
 enum facet_status
 facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct facet_error *err);
 

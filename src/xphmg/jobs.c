@@ -68,14 +68,18 @@ static bool touches_lds(const struct facet_job *job)
                                   facet_load_le64(job->descriptor + 16));
 }
 
+static bool in_sets(const struct facet_job *job, unsigned queue, uint64_t hart, uint64_t sets)
+{
+    bool lds = queue == FACET_QUEUE_COPY && (sets & FACET_JOBS_LDS) != 0;
+
+    return job->hart == hart && ((sets >> queue & 1) != 0 || (lds && touches_lds(job)));
+}
+
 bool facet_jobs_pending(const struct facet_jobs *jobs, uint64_t hart, uint64_t sets)
 {
     for (unsigned q = 0; jobs != NULL && q < FACET_JOB_QUEUES; q++) {
         for (uint32_t i = 0; i < jobs->count[q]; i++) {
-            const struct facet_job *job = &jobs->queue[q][i];
-            bool lds = q + 1 == FACET_QUEUE_COPY && (sets & FACET_JOBS_LDS) != 0;
-
-            if (job->hart == hart && ((sets >> (q + 1) & 1) != 0 || (lds && touches_lds(job)))) {
+            if (in_sets(&jobs->queue[q][i], q + 1, hart, sets)) {
                 return true;
             }
         }
@@ -210,6 +214,42 @@ uint64_t facet_jobs_next(const struct facet_jobs *jobs, uint32_t *hart)
     }
     *hart = jobs->queue[q][0].hart;
     return jobs->queue[q][0].due;
+}
+
+/* Whether a waiting hart waits for the i-th job of a queue. */
+static bool
+awaits(const struct facet_jobs *jobs, const struct facet_hart *h, unsigned q, uint32_t i)
+{
+    switch ((enum facet_wait)h->wait) {
+    case FACET_WAIT_TICKET:
+        return q + 1 != FACET_QUEUE_COPY && id_of(jobs, h->xmem, q + 1, i) == h->wait_on;
+    case FACET_WAIT_JOBS:
+        return in_sets(&jobs->queue[q][i], q + 1, h->hartid, h->wait_on);
+    case FACET_WAIT_ROOM:
+        return q + 1 == h->wait_on && i == 0;
+    default:
+        return false;
+    }
+}
+
+bool facet_jobs_hurry(struct facet_jobs *jobs, const struct facet_hart *h)
+{
+    bool any = false;
+
+    for (unsigned q = 0; jobs != NULL && q < FACET_JOB_QUEUES; q++) {
+        uint32_t n = jobs->count[q];
+
+        while (n > 0 && !awaits(jobs, h, q, n - 1)) {
+            n--;
+        }
+        any = any || n > 0;
+        for (uint32_t i = 0; i < n; i++) { /* with those that its queue completes before */
+            struct facet_job *job = &jobs->queue[q][i];
+
+            job->due = job->due < *jobs->clock ? job->due : *jobs->clock;
+        }
+    }
+    return any;
 }
 
 /* What a job reports goes into the registers as they are now. */

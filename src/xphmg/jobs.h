@@ -80,7 +80,10 @@ void facet_jobs_add(
 
 /* When the next job is due, UINT64_MAX without one; *hart is who submitted it. */
 uint64_t facet_jobs_next(const struct facet_jobs *jobs, uint32_t *hart);
-/* Runs it. `harts` are the machine's; returns the one that submitted it. */
+/* What the waiting hart waits for becomes due now, with what its queues complete before it; all
+ * else keeps its time. False: it waits for nothing that is under way. jobs may be NULL. */
+bool facet_jobs_hurry(struct facet_jobs *jobs, const struct facet_hart *h);
+/* Runs the next. `harts` are the machine's; returns the one that submitted it. */
 struct facet_hart *facet_jobs_complete(struct facet_jobs *jobs, struct facet_hart *harts);
 
 /* The n-th job under way, queue by queue; false past the last. */

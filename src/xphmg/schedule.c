@@ -88,8 +88,23 @@ static uint64_t job_distance(const struct facet_xphmg *m, uint32_t *hart)
     return due == UINT64_MAX ? due : due > m->clock ? due - m->clock : 0;
 }
 
-/* All wait: the clock goes to the first timer or job, and its hart is next. The job itself waits
- * for the run that comes, so that what it does belongs to a step. */
+/* All wait: what fences wait for is due at once, so that no other work comes to its end by the way.
+ * The job itself waits for the run that comes, so that what it does belongs to a step. */
+static bool hurry_jobs(struct facet_xphmg *m)
+{
+    bool any = false;
+
+    for (uint32_t i = m->hart_count; i-- > 0;) {
+        if (facet_jobs_hurry(m->jobs, &m->harts[i])) {
+            m->current = i;
+            m->turn_left = m->quantum;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* All wait, and for no work: the clock goes to the first timer or job, and its hart is next. */
 static void skip_to_event(struct facet_xphmg *m)
 {
     uint32_t first = 0;
@@ -133,7 +148,9 @@ void facet_xphmg_settle(struct facet_xphmg *m)
         return;
     }
     if (everybody_waits(m)) {
-        skip_to_event(m);
+        if (!hurry_jobs(m)) {
+            skip_to_event(m);
+        }
         return;
     }
     while (m->harts[m->current].waiting || (m->hart_count > 1 && m->turn_left == 0)) {

@@ -272,7 +272,8 @@ def a_configuration_is_chosen():
         options = [] if name is None else ["--config", name]
         done = facet("run", program, "--json", "--dump-state", *options)
         check_eq(json.loads(done.stdout)["harts"][0]["registers"]["x15"], hex(expected), f"a5 with {name}")
-    for name, part in (("big", "full, min or prof"), ("full,banks=2", "banks"), ("full,pmask_banks=5", "1 to 4"),
+    for name, part in (("big", "full, min or prof"), ("", "full, min or prof"), (",pmask_banks=2", "full, min or prof"),
+                       ("full,banks=2", "banks"), ("full,pmask_banks=5", "1 to 4"),
                        ("full,", "key=value"), ("full,feat0=0x100000000", "feat0")):
         refused(program, "--config", name, parts=(part,))
 
@@ -648,12 +649,12 @@ def jobs_complete_when_asked():
     source = os.path.join(SOURCE, "examples/xphmg/ticket.s")
     for name, words in (("ticket", []), ("forget", ["-D", "FORGET"])):
         check_eq(facet("as", "--isa", "xphmg", source, "-o", path(name), *words).returncode, 0, "exit code of as")
-    for jobs in ("now", "late", "late:0", "late:1", "late:0xFFFFFFFFFFFFFFFF"):
+    for jobs in ("now", "late", "late:1", "late:0xFFFFFFFFFFFFFFFF"):
         for more in ([], ["--no-cache"], ["--harts", "1", "--job-threads", "2"]):
             check_eq(facet("run", path("ticket"), "--jobs", jobs, *more).returncode, 56, f"sum with {jobs} {more}")
     check_eq(facet("run", path("forget")).returncode, 56, "sum of a machine that does jobs at once")
     check_eq(facet("run", path("forget"), "--jobs", "late").returncode, 0, "sum of a machine that is late")
-    for jobs in ("", "later", "late:", "late:x", "late:1x", "late:-1", "late: 1", "late:0x10000000000000000", "NOW"):
+    for jobs in ("", "later", "late:", "late:x", "late:1x", "late:-1", "late: 1", "late:0", "late:0x0", "late:0x10000000000000000", "NOW"):
         done = facet("run", path("ticket"), "--jobs", jobs)
         check_eq((done.returncode, done.stdout), (2, ""), f"--jobs {jobs!r}")
         check("expected now, late, or late:SEED" in done.stderr, f"said {done.stderr!r}")
@@ -680,8 +681,17 @@ def jobs_under_way_are_shown_and_kept():
     check_eq(facet("snapshot", path("ticket"), "--jobs", "late:9", "--steps", "8", "-o", saved).returncode, 0, "save")
     info = json.loads(facet("snapshot", "--info", saved, "--json").stdout)
     check_eq((info["jobs"], info["jobs_seed"], len(info["under_way"])), ("late", "0x9", 1), "--info")
+    check("jobs           late:9\n" in facet("snapshot", "--info", saved).stdout, "seed of --info")
     check_eq(facet("run", "--resume", saved).returncode, 56, "sum after --resume")
+    whole, rest = (json.loads(facet("run", *words, "--json").stdout)
+                   for words in ((path("ticket"), "--jobs", "late:9"), ("--resume", saved)))
+    for count in ("instructions", "steps"):
+        check_eq(rest[count], whole[count] - 8, f"{count} of the run after --resume")
     check_eq(facet("run", "--resume", saved, "--jobs", "now").returncode, 2, "--resume with --jobs")
+    check_eq(facet("snapshot", path("ticket"), "--jobs", "late", "--steps", "8", "-o", saved).returncode, 0, "save")
+    info = json.loads(facet("snapshot", "--info", saved, "--json").stdout)
+    check_eq((info["jobs"], info["jobs_seed"]), ("late", None), "--info without a seed")
+    check("jobs           late\n" in facet("snapshot", "--info", saved).stdout, "--info without a seed")
 
 
 try:
