@@ -155,7 +155,19 @@ struct asm_symbol {
 };
 
 /* A place whose value was not known: an operand of an instruction, or a datum. */
+/* An alias for the numbers low..high whose number is open when the line is read: `bytes` is its
+ * expansion; in the section stands the one for all other numbers, which is as long. */
+struct asm_choice {
+    struct asm_term term;
+    int64_t low, high;
+    const uint8_t *bytes;
+    uint64_t offset, size; /* in the section of its fixups */
+    enum { ASM_CHOICE_OPEN, ASM_CHOICE_FAILED, ASM_CHOICE_INSIDE, ASM_CHOICE_OUTSIDE } state;
+};
+
 struct asm_fixup {
+    struct asm_choice *choice;        /* NULL, or it holds for one side of the choice only: */
+    bool inside;                      /* the expansion for low..high */
     const struct facet_insn_row *row; /* NULL for a datum */
     uint8_t operand;
     uint8_t size; /* bytes of a datum */
@@ -186,6 +198,7 @@ struct asm_env {
         const char *start, *end;
     } params[ASM_MAX_PARAMS];
     const struct asm_env *outer; /* names inside the pieces themselves */
+    struct asm_choice *choice;   /* of a ranged pattern whose number is open, or NULL */
 };
 
 struct asm_mnemonic; /* asm_insn.c */

@@ -299,21 +299,27 @@ static bool bind_real(struct asm_context *a,
     return bind(a, env, item->value, item->value_length, text, text + 10);
 }
 
-/* A number that is known now and lies in the range of the pattern. */
+/* A number in the range of the pattern, or one that is not known yet: env->choice holds it. */
 static bool bind_ranged(struct asm_context *a,
                         struct asm_env *env,
                         const struct pattern_item *item,
                         const struct piece *piece)
 {
     const char *p = piece->start, *furthest = a->quiet_at;
-    int64_t value = 0;
+    struct asm_term term = {0};
     bool inside;
 
     a->quiet++;
-    inside = facet_asm_constant(a, &p, &value) && facet_lex_space(p) >= piece->end &&
-             value >= item->low && value <= item->high;
+    inside = facet_asm_expr(a, &p, &term) && facet_lex_space(p) >= piece->end;
     a->quiet--;
     a->quiet_at = furthest; /* as above */
+    if (inside && (term.tree != NULL || term.value.section != NULL)) {
+        inside = env->choice == NULL;
+        env->choice = facet_asm_alloc(a, sizeof *env->choice);
+        *env->choice = (struct asm_choice){.term = term, .low = item->low, .high = item->high};
+    } else {
+        inside = inside && term.value.number >= item->low && term.value.number <= item->high;
+    }
     return inside && bind(a, env, item->value, item->value_length, piece->start, piece->end);
 }
 
@@ -374,15 +380,77 @@ static void hint_syntax(struct asm_context *a, const struct facet_alias_row *ali
         a, "the syntax is `%s%s%s`", alias->mnemonic, none ? "" : " ", none ? "" : alias->operands);
 }
 
+static bool emit_expansion(struct asm_context *a, const char *text, const struct asm_env *env)
+{
+    const struct asm_env *outer = a->env;
+    struct asm_value start = a->expansion_start;
+    bool ok = true;
+
+    a->env = env;
+    a->expansion_start = facet_asm_here(a);
+    while (ok && *(text = facet_lex_space(text)) != '\0') {
+        const char *end = facet_lex_name(text);
+
+        ok = facet_asm_insn(a, text, (size_t)(end - text), end);
+        while (*end != '\0' && *end != ';') {
+            end++;
+        }
+        text = end + (*end == ';');
+    }
+    a->expansion_start = start;
+    a->env = outer;
+    return ok;
+}
+
+static void mark_side(struct asm_context *a, size_t first, struct asm_choice *choice, bool inside)
+{
+    for (size_t i = first; i < a->fixup_count; i++) {
+        a->fixups[i].choice = choice;
+        a->fixups[i].inside = inside;
+    }
+}
+
+/* The number decides between c and the next alias of the mnemonic, which takes every number: both
+ * are expanded, c aside, and the layout puts its words in place when the number asks for it. */
+static bool expand_both(struct asm_context *a,
+                        const struct asm_candidate *c,
+                        const char *p,
+                        const struct asm_env *env)
+{
+    struct asm_choice *choice = env->choice;
+    size_t fixups = a->fixup_count;
+    uint8_t *bytes;
+
+    choice->offset = a->section->size;
+    if (!emit_expansion(a, c->alias->expansion, env)) {
+        return false;
+    }
+    choice->size = a->section->size - choice->offset;
+    bytes = facet_asm_alloc(a, (size_t)choice->size + 1);
+    memcpy(bytes, a->section->data + choice->offset, (size_t)choice->size);
+    choice->bytes = bytes;
+    mark_side(a, fixups, choice, true);
+    a->section->size = choice->offset;
+    a->emitted -= choice->size;
+    fixups = a->fixup_count;
+    if (c->next == NULL || c->next->item_count != c->item_count ||
+        !facet_asm_expand(a, c->next, p)) {
+        return false;
+    }
+    mark_side(a, fixups, choice, false);
+    if (a->section->size - choice->offset != choice->size) {
+        return facet_asm_error(
+            a, p, 1, "internal: the expansions of %s differ in length", c->alias->mnemonic);
+    }
+    return true;
+}
+
 bool facet_asm_expand(struct asm_context *a, const struct asm_candidate *c, const char *p)
 {
     struct piece pieces[ASM_MAX_PARAMS];
     struct asm_env env = {0};
-    const struct asm_env *outer = a->env;
-    struct asm_value start = a->expansion_start;
-    const char *text = c->alias->expansion;
     unsigned count = split(p, pieces, ASM_MAX_PARAMS);
-    bool ok = true;
+    bool ok;
 
     if (count > c->item_count && c->item_count < ASM_MAX_PARAMS) {
         const char *at = pieces[c->item_count].start;
@@ -397,7 +465,7 @@ bool facet_asm_expand(struct asm_context *a, const struct asm_candidate *c, cons
         hint_syntax(a, c->alias);
         return facet_asm_error(a, p, 1, "%u operands, expected %u", count, c->item_count);
     }
-    env.outer = outer;
+    env.outer = a->env;
     if (!bind_pieces(a, c, pieces, &env)) {
         return false;
     }
@@ -405,19 +473,8 @@ bool facet_asm_expand(struct asm_context *a, const struct asm_candidate *c, cons
         a->alias_depth--;
         return facet_asm_error(a, p, 1, "internal: aliases in a circle");
     }
-    a->env = &env;
-    a->expansion_start = facet_asm_here(a);
-    while (ok && *(text = facet_lex_space(text)) != '\0') {
-        const char *end = facet_lex_name(text);
-
-        ok = facet_asm_insn(a, text, (size_t)(end - text), end);
-        while (*end != '\0' && *end != ';') {
-            end++;
-        }
-        text = end + (*end == ';');
-    }
-    a->expansion_start = start;
-    a->env = outer;
+    ok = env.choice != NULL ? expand_both(a, c, p, &env)
+                            : emit_expansion(a, c->alias->expansion, &env);
     a->alias_depth--;
     return ok;
 }

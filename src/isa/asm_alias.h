@@ -12,7 +12,7 @@ struct pattern_item {
     size_t value_length, base_length;
     bool literal; /* not a parameter: the text itself must stand there (`nz`, `256`) */
     bool real;    /* `real`: a number with a point or an exponent, bound as its FP32 bits */
-    bool ranged;  /* `imm=LOW..HIGH`: a number out of that range, known when the line is read */
+    bool ranged;  /* `imm=LOW..HIGH`: a number of that range; the next alias takes the others */
     int64_t low, high;
 };
 

@@ -145,6 +145,30 @@ fix_datum(struct asm_context *a, const struct asm_fixup *f, uint8_t *place, int6
     return true;
 }
 
+/* Whether the expansion that f belongs to is the one that stays; the first of its fixups decides,
+ * before any word of it is filled in. */
+static bool is_chosen(struct asm_context *a, const struct asm_fixup *f)
+{
+    struct asm_choice *c = f->choice;
+    int64_t value;
+    int places;
+
+    if (c == NULL) {
+        return true;
+    }
+    if (c->state == ASM_CHOICE_OPEN) {
+        if (!facet_asm_evaluate(a, &c->term, &value, &places)) {
+            c->state = ASM_CHOICE_FAILED;
+        } else if (value < c->low || value > c->high) {
+            c->state = ASM_CHOICE_OUTSIDE;
+        } else {
+            c->state = ASM_CHOICE_INSIDE;
+            memcpy(f->section->data + c->offset, c->bytes, (size_t)c->size);
+        }
+    }
+    return c->state == (f->inside ? ASM_CHOICE_INSIDE : ASM_CHOICE_OUTSIDE);
+}
+
 static bool fix(struct asm_context *a, const struct asm_fixup *f)
 {
     struct asm_term term = {f->value, f->tree};
@@ -154,6 +178,9 @@ static bool fix(struct asm_context *a, const struct asm_fixup *f)
     int places;
     bool known;
 
+    if (!is_chosen(a, f)) {
+        return true;
+    }
     a->wanted = f->row != NULL ? &f->row->operands[f->operand] : NULL;
     known = facet_asm_evaluate(a, &term, &value, &places);
     a->wanted = NULL;

@@ -247,6 +247,13 @@ TEST(tile_pseudo, "")
     check_same(TILE, "LI s1, 0x7FFFF800", "LUI s1, 0x80000\nXORI s1, s1, -2048");
     check_same(TILE, "LI s1, 0x7FFFF7FF", "LUI s1, 0x7FFFF\nADDI s1, s1, 2047");
     check_same(TILE, "LI s1, 0x80000000", "LUI s1, 0x80000\nADDI s1, s1, 0");
+    /* A value that is known behind the line chooses the same words; so does an address. */
+    check_same(TILE, "MOVI s1, k\nNOP\n.equ k, 0x7FFFFFF0", "MOVI s1, 0x7FFFFFF0\nNOP");
+    check_same(TILE, "x: LI s1, k-1\nJ x\n.equ k, 0x7FFFF800", "x: LI s1, 0x7FFFF7FF\nJ x");
+    check_same(TILE, ".org 0x100\nLI s1, k\n.equ k, 0x7FFFF800", ".org 0x100\nLI s1, 0x7FFFF800");
+    check_same(TILE, "LA s1, x\n.equ x, 0x7FFFFFFF", "LUI s1, 0x80000\nXORI s1, s1, -1");
+    check_error(TILE, "LI s1, k", 1, 8, "undefined symbol `k`", "");
+    check_error(TILE, "LI s1, k\n.equ k, 0x100000000", 1, 8, "does not fit 32 bits", "");
     check_same(TILE, "LI s1, -0x801", "LUI s1, 0xFFFFF\nADDI s1, s1, 2047");
     check_same(TILE, "LI s4, 1.5", "MOVI s4, 0x3FC00000");
     check_same(TILE, "MOVI s4, -.5e-1", "MOVI s4, 0xBD4CCCCD");

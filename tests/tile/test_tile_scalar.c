@@ -149,14 +149,21 @@ TEST(constants, "TILE-583")
     OPEN();
     for (uint32_t config = 0; config < 0x100; config += 8) {
         for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
-            char text[64];
+            char text[160];
+            unsigned v = (unsigned)values[i];
 
-            (void)sprintf(
-                text, "MOVI s1, 0x%X\nLI s2, 0x%X", (unsigned)values[i], (unsigned)values[i]);
+            (void)sprintf(text,
+                          "MOVI s1, 0x%X\nLI s2, 0x%X\nLA s3, 0x%X\n"
+                          "MOVI s4, K\nLI s5, K+1-1\nLA s6, K\n.equ K, 0x%X",
+                          v,
+                          v,
+                          v,
+                          v);
             k.config = config;
             kernel_exec(&k, text);
-            CHECK_EQ(k.s[1], values[i]);
-            CHECK_EQ(k.s[2], values[i]);
+            for (unsigned r = 1; r <= 6; r++) {
+                CHECK_EQ(k.s[r], values[i]);
+            }
             CHECK_EQ(k.status, 0);
         }
     }
