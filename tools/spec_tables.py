@@ -143,6 +143,7 @@ class Spec:
         self.documents = [r for _, r in self.rows("documents.tsv", layout_tables.DOCUMENT_COLUMNS)]
         self.read_requirements()
         self.read_resolutions()
+        self.check_citations()
         self.read_sections()
         self.layouts = layout_tables.read(self)
         return not self.findings
@@ -604,7 +605,7 @@ class Spec:
                 if int(m.group(2)) in ids:
                     self.say(path, n, "%s twice" % r["id"])
                 ids.add(int(m.group(2)))
-                self.requirements.append(dict(r, path=path))
+                self.requirements.append(dict(r, path=path, line=n))
             for area, ids in seen.items():
                 if ids != set(range(1, len(ids) + 1)):
                     self.say(path, 1, "%s IDs are not 001..%03d without gaps" % (area, len(ids)))
@@ -624,6 +625,14 @@ class Spec:
                     current["text"].append(line)
         for r in self.sections:
             r["text"] = "\n".join(r["text"]).strip("\n")
+
+    def check_citations(self):
+        """The resolutions that requirement rows cite are there."""
+        known = {r["id"] for r in self.resolutions}
+        for r in self.requirements:
+            for name in re.findall(r"\bR-[A-Z0-9]+-\d+", "%(source)s %(section)s %(requirement)s %(observable)s" % r):
+                if name not in known:
+                    self.say(r["path"], r["line"], "%s: there is no resolution %s" % (r["id"], name))
 
     def read_resolutions(self):
         seen = set()

@@ -300,6 +300,48 @@ def check_py_agrees():
             check_eq(run.returncode, status, "check.py: " + run.stdout[-300:])
 
 
-for function in (missing_file, wrong_header, requirement_gap, check_py_agrees):
+def spoil(name, row):
+    """A byte that is not UTF-8 at the end of the line that starts with `row`."""
+    def change(spec):
+        path = os.path.join(spec, name)
+        with open(path, "rb") as f:
+            lines = f.read().split(b"\n")
+        at = next(i for i, line in enumerate(lines) if line.startswith(row.encode()))
+        lines[at] += b"\xff"
+        with open(path, "wb") as f:
+            f.write(b"\n".join(lines))
+        change.line = at + 1
+    return change
+
+
+def remove(name):
+    def change(spec):
+        os.remove(os.path.join(spec, name))
+    return change
+
+
+def check_py_says():
+    """What check.py finds it says with the file, the line and what was expected, never with a traceback."""
+    for change, file, reason in ((remove("cap.csr.tsv"), "cap.csr.tsv", "missing"),
+                                 (remove("mtx.requirements.tsv"), "mtx.requirements.tsv", "missing"),
+                                 (remove("tile.layout.tsv"), "tile.layout.tsv", "missing"),
+                                 (edit(RT, "rt.tri\t", "0x0000700b", "0x0000g00b"), RT, "hexadecimal digits"),
+                                 (spoil("rt.csr.tsv", "RT"), "rt.csr.tsv", "0xff is not UTF-8"),
+                                 (edit("rt.requirements.tsv", "RT-025\t", "R-RT-02", "R-RT-999"),
+                                  "rt.requirements.tsv", "there is no resolution R-RT-999")):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = os.path.join(folder, "spec")
+            shutil.copytree(os.path.join(SOURCE, "spec"), spec)
+            change(spec)
+            run = subprocess.run([sys.executable, "check.py"], cwd=spec, capture_output=True, text=True)
+            where = "%s:%d" % (file, change.line) if hasattr(change, "line") else file
+            check_eq((run.returncode, run.stderr), (1, ""), "check.py")
+            check(any(line.startswith(where) and reason in line for line in run.stdout.splitlines()),
+                  "no %r with %r in: %s" % (where, reason, run.stdout[-400:]))
+
+
+refused("unknown_resolution", edit("rt.requirements.tsv", "RT-025\t", "R-RT-02", "R-RT-999"),
+        "rt.requirements.tsv", "there is no resolution R-RT-999")
+for function in (missing_file, wrong_header, requirement_gap, check_py_agrees, check_py_says):
     add_case(function.__name__, function)
 main("descriptions")
