@@ -115,14 +115,15 @@ static void note_scratch(struct tile_lint *l, const struct facet_memory_event *e
     }
 }
 
-/* A vector may begin inside and read more than it uses. */
+/* A scalar must end inside; a vector may begin inside and read more than it uses. */
 static void note_argument(struct tile_lint *l, const struct facet_memory_event *event)
 {
     const struct facet_tile_core *c = &l->m->core[event->core];
     const struct facet_tile_packet *p = &l->m->packet;
+    uint32_t used = event->size <= 4 ? (uint32_t)event->size : 1;
+    uint64_t end = (uint64_t)((uint32_t)event->address - p->arg_base) + used;
 
-    if ((l->core[event->core].arguments >> c->ip->rs1 & 1) != 0 &&
-        (uint32_t)event->address - p->arg_base >= p->arg_size) {
+    if ((l->core[event->core].arguments >> c->ip->rs1 & 1) != 0 && end > p->arg_size) {
         lint_add(l->store,
                  here(c),
                  FACET_LINT_ARG_SIZE,

@@ -296,6 +296,8 @@ TILE = [
      "ADDI s1, s0, 1\n CSRW int_status, s1\n CSRRS s0, int_status, s1\n EXIT", []),
     ("arg-size", "word", "CSRR s5, arg_base\n LW s6, 0(s5)\nbad: LW s7, 4(s5)\n EXIT",
      "CSRR s5, arg_base\n LW s6, 0(s5)\n EXIT", ["--arg", "a=1"]),
+    ("arg-size", "straddle", "CSRR s5, arg_base\nbad: LH s6, 3(s5)\n EXIT",
+     "CSRR s5, arg_base\n LH s6, 2(s5)\n LB s6, 3(s5)\n EXIT", ["--arg", "a=1"]),
     ("arg-size", "moved", "CSRR s5, arg_base\n ADDI s5, s5, 8\nbad: LW s7, 0(s5)\n EXIT",
      "CSRR s5, arg_base\n ADDI s5, s5, 4\n LW s7, 0(s5)\n EXIT", ["--arg", "a=1", "--arg", "b=2"]),
     ("arg-size", "vector", "CSRR s5, arg_base\nbad: VLD.V v1, 16(s5)\n EXIT",
