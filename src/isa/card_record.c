@@ -51,8 +51,7 @@ static json_t *with(json_t *record, const char *key, json_t *value)
     return record;
 }
 
-/* -- Links ----------------------------------------------------------------------------------------
- */
+/* -- Links --------------------------------------------------------------------------------- */
 
 static void mark(bool *rows, const uint16_t *list, size_t count)
 {
@@ -152,8 +151,7 @@ static json_t *with_pages(json_t *record, const struct facet_item *item)
     return with(record, "pages", list);
 }
 
-/* -- Instructions ---------------------------------------------------------------------------------
- */
+/* -- Instructions -------------------------------------------------------------------------- */
 
 static json_t *symbols(const struct facet_operand *o)
 {
@@ -407,8 +405,7 @@ static json_t *alias_record(const struct facet_card *card)
         "alias.tsv");
 }
 
-/* -- CSRs -----------------------------------------------------------------------------------------
- */
+/* -- CSRs ---------------------------------------------------------------------------------- */
 
 static json_t *range(unsigned hi, unsigned lo)
 {
@@ -485,8 +482,7 @@ static json_t *csr_record(const struct facet_card *card)
                      row->file);
 }
 
-/* -- Structures -----------------------------------------------------------------------------------
- */
+/* -- Structures ---------------------------------------------------------------------------- */
 
 static json_t *member_record(const struct facet_layout_member *m)
 {
@@ -560,8 +556,7 @@ static json_t *structure_record(const struct facet_card *card)
                      row->line);
 }
 
-/* -- Prose ----------------------------------------------------------------------------------------
- */
+/* -- Prose --------------------------------------------------------------------------------- */
 
 /* A row may cite several documents, parted by ", ". */
 static json_t *documents(const char *source)
