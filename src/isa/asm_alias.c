@@ -66,6 +66,7 @@ void facet_asm_read_pattern(struct asm_context *a, struct asm_candidate *c)
         p = facet_lex_space(p);
         if (*p == '=') {
             read_range(item, &p);
+            item->literal = false; /* the expansion may leave out what the range fixes */
         }
         if (*p == '(') {
             p++;

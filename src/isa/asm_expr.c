@@ -277,8 +277,11 @@ static bool number(struct asm_context *a, const char **p, struct asm_term *out)
     }
     if (facet_lex_is(**p, FACET_LEX_NAME)) {
         facet_asm_hint(a,
-                       "numbers are decimal, 0x hexadecimal%s",
-                       octal ? ", 0b binary or 0 octal" : " or 0b binary");
+                       "numbers are decimal, 0x hexadecimal%s%s",
+                       octal ? ", 0b binary or 0 octal" : " or 0b binary",
+                       a->isa == FACET_ISA_TILE && **p == '.'
+                           ? "; LI and MOVI take reals too, as 1.5 or -2.5e-3"
+                           : "");
         return facet_asm_error(a, *p, 1, "`%c` does not belong into this number", **p);
     }
     return facet_asm_error(a, start, (size_t)(*p - start), "digits are missing");

@@ -259,7 +259,8 @@ TEST(tile_pseudo, "")
     check_same(TILE, "MOVI s4, -.5e-1", "MOVI s4, 0xBD4CCCCD");
     check_same(TILE, "LI s4, 0x1.8p3", "MOVI s4, 0x41400000");
     check_error(TILE, "LI s4, 1e39", 1, 8, "does not fit FP32", "3.4028235e38");
-    check_error(TILE, "LI s4, 1.5x", 1, 9, "does not belong into this number", "");
+    check_error(TILE, "LI s4, 1.5f", 1, 9, "does not belong into this number", "reals too, as 1.5");
+    check_error(TILE, "LI s4, 1.5.2", 1, 9, "does not belong into this number", "reals too");
     check_same(TILE, "NOT s1, s2", "XORI s1, s2, -1");
     check_same(TILE, "NEG s1, s2", "SUB s1, s0, s2");
     check_same(TILE, "x: J x", "x: JAL s0, x");
