@@ -229,13 +229,14 @@ struct facet_layout_value {
 
 struct facet_layout_member {
     const char *name;
-    uint32_t offset;            /* bytes */
-    const uint32_t *by_element; /* where the element's width matters: offsets for 1, 2, 4, 8 bytes */
-    uint32_t lo, width;         /* bits from there; width of one element of an array */
-    uint32_t count;             /* elements: 1, or those of an array */
-    uint8_t type;               /* enum facet_layout_type */
-    bool view;                  /* another reading of bits that a member above names */
-    uint16_t value_count;       /* 0: everything that fits is legal */
+    uint32_t offset; /* bytes */
+    const uint32_t
+        *by_element;      /* where the element's width matters: offsets for 1, 2, 4, 8 bytes */
+    uint32_t lo, width;   /* bits from there; width of one element of an array */
+    uint32_t count;       /* elements: 1, or those of an array */
+    uint8_t type;         /* enum facet_layout_type */
+    bool view;            /* another reading of bits that a member above names */
+    uint16_t value_count; /* 0: everything that fits is legal */
     const struct facet_layout_value *values;
     const char *refusal;   /* what any other value is refused with, or NULL */
     const char *stand_in;  /* the value that any other one means, or NULL */
@@ -248,11 +249,11 @@ struct facet_layout_member {
 };
 
 struct facet_layout_row {
-    const char *name;                /* "RSTATE" */
-    const char *machine;             /* "xphmg", "tile", "gfx12" */
-    uint32_t size;                   /* bytes */
-    const uint32_t *by_element;      /* sizes for elements of 1, 2, 4, 8 bytes, or NULL */
-    uint32_t align;                  /* bytes; 0: that of an element */
+    const char *name;           /* "RSTATE" */
+    const char *machine;        /* "xphmg", "tile", "gfx12" */
+    uint32_t size;              /* bytes */
+    const uint32_t *by_element; /* sizes for elements of 1, 2, 4, 8 bytes, or NULL */
+    uint32_t align;             /* bytes; 0: that of an element */
     uint16_t member_count;
     const struct facet_layout_member *members;
     const char *meaning;
