@@ -103,7 +103,7 @@ TEST(names_in_both_isas, "")
     CHECK(cards[0].item->machine == FACET_ISA_XPHMG && cards[1].item->machine == FACET_ISA_TILE);
     CHECK_EQ(facet_card_find("beq", FACET_ISA_TILE, cards), 1);
     CHECK_EQ(facet_card_find("svsetvl", FACET_ISA_XPHMG, cards), 3); /* two rows, one alias */
-    CHECK_EQ(facet_card_find("la", FACET_ISA_TILE, cards), 2); /* two ranges of addresses */
+    CHECK_EQ(facet_card_find("la", FACET_ISA_TILE, cards), 2);       /* two ranges of addresses */
     CHECK_EQ(cards[0].item->kind, FACET_ITEM_ALIAS);
     static const char *const nothing[] = {
         "", ".", "0x", "0x7G0", "0x99999999999", "CAP.PREC.MODE.", "R-", "(", ", "};
