@@ -260,8 +260,18 @@ void facet_machine_step_core(facet_machine *machine,
 void facet_machine_run(facet_machine *machine,
                        const struct facet_run *run,
                        struct facet_stop *stop);
-/* From any thread or a signal handler: the current or next facet_machine_run returns soon. */
+/* From any thread or a signal handler: the current or next facet_machine_run returns soon, also out
+ * of the middle of a long step (a job, a draw, a call of the host). Such a step is not counted yet:
+ * what it did so far is part of the state, snapshots included, and the next run goes on with the
+ * rest, so that all bits are those of a run that was not interrupted. A single step that was left
+ * like this gives FACET_STOP_REQUEST with steps 0. */
 void facet_machine_interrupt(facet_machine *machine);
+/* Is asked now and then by the thread that runs the machine, inside long steps as well: true ends
+ * the run as facet_machine_interrupt does. It must not use the machine. */
+typedef bool facet_poll_fn(void *context);
+/* `every`: nanoseconds of work between two questions, as the machine estimates them; 0 asks at
+ * every place where a run can be left. fn NULL: nobody is asked. */
+void facet_machine_poll(facet_machine *machine, facet_poll_fn *fn, void *context, uint64_t every);
 /* Steps since creation or reset; part of the state, so a restored snapshot brings its own count. */
 uint64_t facet_machine_steps(const facet_machine *machine);
 /* Instructions that the core has retired. */

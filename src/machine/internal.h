@@ -5,7 +5,6 @@
 #include "machine/ops.h"
 
 #include <facet/lockstep.h>
-#include <stdatomic.h>
 
 /* A breakpoint, or a watchpoint when watch.size is not 0. */
 struct facet_point {
@@ -27,7 +26,6 @@ struct facet_machine {
     void *self;
     struct facet_port port;
     uint64_t steps;
-    _Atomic bool interrupted;
 
     const struct facet_observer *observer; /* the user's */
     struct facet_observer ears;            /* ours: watchpoints and changes, then the user's */

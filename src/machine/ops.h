@@ -4,9 +4,13 @@
  *
  * Contract of run(): execute at most `budget` steps and say how many. run(n) followed by run(m) is
  * run(n + m), bit for bit. After each step, when port->stop is set, return at once (the face knows
- * why). Before each step of a core, machines that set `checks_breakpoints` ask facet_port_break();
- * for the others the face single-steps while there are breakpoints. EXIT and FAULT are for ever:
- * run again does 0 steps and gives the same stop, until reset or load.
+ * why); when facet_port_asked, return soon: after the step, or in the middle of one that takes more
+ * than some milliseconds. Such a step (a job, a draw, a call of the host) calls facet_port_work as
+ * it goes and leaves when that says so: it keeps how far it came in the machine's state, is not
+ * counted, and goes on there the next time, before anything else happens, with the bits and events
+ * of a step that was never left. Before each step of a core, machines that set `checks_breakpoints`
+ * ask facet_port_break(); for the others the face single-steps while there are breakpoints. EXIT
+ * and FAULT are for ever: run again does 0 steps and gives the same stop, until reset or load.
  *
  * Every architectural write goes through the facet_port_* calls, which cost one predictable branch
  * when nobody listens. Indexes in all calls are inside the machine's own tables: the face checks.
@@ -19,10 +23,16 @@
 
 #include <facet/machine.h>
 #include <facet/observer.h>
+#include <stdatomic.h>
 
 struct facet_port {
     const struct facet_observer *observer; /* NULL: nobody listens */
     bool stop;                             /* return from run() after this step */
+    _Atomic bool asked;                    /* facet_machine_interrupt: leave even a long step */
+    facet_poll_fn *poll;                   /* facet_machine_poll; NULL: nobody is asked */
+    void *poll_context;
+    uint64_t poll_every; /* work between two questions, as in facet_port_work */
+    uint64_t work;       /* since the last one */
     bool stop_on_trap;
     uint32_t break_count;   /* 0: no need to ask facet_port_break */
     uint64_t break_version; /* changes with every breakpoint added or removed; never 0 then */
@@ -195,6 +205,17 @@ static inline void facet_port_unit(struct facet_port *port, const struct facet_u
         facet_port_tell_unit(port, event);
     }
 }
+
+/* Whether somebody wants the run to end; cheap, from any thread. */
+static inline bool facet_port_asked(const struct facet_port *port)
+{
+    return __builtin_expect(atomic_load_explicit(&port->asked, memory_order_relaxed), 0);
+}
+
+/* From the thread that runs the machine, between two pieces of work of which none takes more than
+ * some milliseconds: the host's nanoseconds that the last one took, roughly; the estimate must be a
+ * function of the machine's state. True: leave the step here. */
+bool facet_port_work(struct facet_port *port, uint64_t nanoseconds);
 
 /* Every trap, heard or not: it may be what the run waits for. */
 void facet_port_trap(struct facet_port *port, const struct facet_trap_event *event);

@@ -1,8 +1,9 @@
 /* Stepping and running: budget, breakpoints, watchpoints, traps, interruption. */
 #include "machine/internal.h"
 
-/* Steps between two looks at the interruption flag: some milliseconds. */
-#define SLICE_STEPS 65536
+/* Steps between two looks at the interruption flag for a machine that runs through: some
+ * milliseconds, at a guess of what a step takes. */
+enum { SLICE_STEPS = 65536, STEP_NANOSECONDS = 8 };
 
 const char *facet_stop_name(enum facet_stop_reason reason)
 {
@@ -44,7 +45,38 @@ uint32_t facet_machine_next_core(const facet_machine *machine)
 
 void facet_machine_interrupt(facet_machine *machine)
 {
-    atomic_store(&machine->interrupted, true);
+    atomic_store(&machine->port.asked, true);
+}
+
+void facet_machine_poll(facet_machine *machine, facet_poll_fn *fn, void *context, uint64_t every)
+{
+    machine->port.poll = fn;
+    machine->port.poll_context = context;
+    machine->port.poll_every = every;
+    machine->port.work = 0;
+}
+
+bool facet_port_work(struct facet_port *port, uint64_t nanoseconds)
+{
+    port->work += nanoseconds;
+    if (port->poll != NULL && port->work >= port->poll_every) {
+        port->work = 0;
+        if (port->poll(port->poll_context)) {
+            atomic_store(&port->asked, true);
+        }
+    }
+    return facet_port_asked(port);
+}
+
+/* Whether the run ends because somebody asked for it; the wish is fulfilled then. */
+static bool take_request(facet_machine *machine, struct facet_stop *stop)
+{
+    if (!facet_port_asked(&machine->port)) {
+        return false;
+    }
+    atomic_store(&machine->port.asked, false);
+    stop->reason = FACET_STOP_REQUEST;
+    return true;
 }
 
 static void set_watch_stop(const facet_machine *machine, struct facet_stop *stop)
@@ -110,7 +142,9 @@ static void finish(facet_machine *machine, struct facet_stop *stop)
 void facet_machine_step(facet_machine *machine, struct facet_stop *stop)
 {
     *stop = (struct facet_stop){.reason = FACET_STOP_BUDGET};
-    (void)run_slice(machine, 1, stop);
+    if (run_slice(machine, 1, stop) && stop->steps == 0) {
+        (void)take_request(machine, stop);
+    }
     finish(machine, stop);
 }
 
@@ -124,8 +158,13 @@ void facet_machine_step_core(facet_machine *machine,
     *stop = (struct facet_stop){.reason = FACET_STOP_BUDGET};
     while (more && stop->steps < limit) {
         bool last = facet_machine_next_core(machine) == core;
+        uint64_t before = stop->steps;
 
         more = run_slice(machine, 1, stop) && !last;
+        if (stop->reason == FACET_STOP_BUDGET && stop->steps == before) {
+            (void)take_request(machine, stop);
+            break;
+        }
     }
     finish(machine, stop);
 }
@@ -165,9 +204,7 @@ void facet_machine_run(facet_machine *machine, const struct facet_run *run, stru
         uint64_t left = run->budget - stop->steps;
         uint64_t before = stop->steps;
 
-        if ((before % SLICE_STEPS == 0 || !single) &&
-            atomic_exchange(&machine->interrupted, false)) {
-            stop->reason = FACET_STOP_REQUEST;
+        if (take_request(machine, stop)) {
             break;
         }
         if (single && breaks_here(machine, stop)) {
@@ -176,7 +213,8 @@ void facet_machine_run(facet_machine *machine, const struct facet_run *run, stru
         if (!run_slice(machine, single ? 1 : left < SLICE_STEPS ? left : SLICE_STEPS, stop)) {
             break;
         }
-        if (stop->steps == before) {
+        if (!facet_port_work(&machine->port, (stop->steps - before) * STEP_NANOSECONDS) &&
+            stop->steps == before) {
             stop->reason =
                 FACET_STOP_FAULT; /* a machine that neither steps nor stops would hang us */
             break;

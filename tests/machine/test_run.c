@@ -402,6 +402,40 @@ TEST(interruption_from_another_thread, "")
     }
 }
 
+/* Says yes when it is asked for the last time of a count. */
+static bool countdown(void *context)
+{
+    int *left = context;
+
+    return --*left == 0;
+}
+
+TEST(the_run_asks_whether_to_end, "")
+{
+    for (size_t k = 0; k < COUNT(both); k++) {
+        facet_machine *m = make_counters(both[k]);
+        struct facet_stop stop;
+        uint64_t first;
+        int left = 1;
+
+        facet_machine_poll(m, countdown, &left, 0);
+        stop = run_for(m, UINT64_MAX);
+        first = stop.steps;
+        CHECK(stop.reason == FACET_STOP_REQUEST && first > 0 && left == 0);
+        left = 3;
+        stop = run_for(m, UINT64_MAX);
+        CHECK(stop.reason == FACET_STOP_REQUEST && stop.steps == 3 * first && left == 0);
+        left = 2; /* `every` more work than one question stands for */
+        facet_machine_poll(m, countdown, &left, UINT64_MAX / 2);
+        stop = run_for(m, 5 * first);
+        CHECK(stop.reason == FACET_STOP_BUDGET && left == 2);
+        facet_machine_poll(m, NULL, NULL, 0);
+        stop = run_for(m, 5 * first);
+        CHECK(stop.reason == FACET_STOP_BUDGET && stop.steps == 5 * first);
+        facet_machine_destroy(m);
+    }
+}
+
 TEST(a_machine_that_does_nothing_cannot_hang_the_caller, "")
 {
     facet_machine *m = make(&acc_stuck_ops);
