@@ -357,7 +357,7 @@ int bvh_tiles_diff(const struct cli_args *args,
         !open_view(args, args->positional[1], b, &view_b)) {
         return CLI_BAD;
     }
-    out.list = args->json ? json_array() : NULL;
+    out.list = cli_json_list(args);
     if (facet_rtbvh_diff(&view_a, &view_b, show, &out, &count, &err) != FACET_OK) {
         json_decref(out.list);
         return cli_bad_error(args, &err);

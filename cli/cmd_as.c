@@ -188,7 +188,7 @@ static int complain(struct job *job, const struct facet_error *err)
     const struct facet_diag_list *diags = &job->result.diags;
     struct facet_strbuf text;
 
-    if (diags->count == 0) {
+    if (diags->count == 0 || err->status == FACET_ERR_MEMORY) { /* then some may be missing */
         return cli_bad_error(job->args, err);
     }
     if (job->args->json) {

@@ -81,7 +81,7 @@ static int run_diff(const struct cli_args *args)
         bvh_file_free(&b);
         return code;
     }
-    out.list = args->json ? json_array() : NULL;
+    out.list = cli_json_list(args);
     status = facet_gfx12_diff(&a.view, &b.view, show, &out, &count, &err);
     bvh_file_free(&a);
     bvh_file_free(&b);

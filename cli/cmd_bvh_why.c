@@ -127,7 +127,7 @@ static int explain_trace(const struct cli_args *args,
                        args->positional[0],
                        query->root);
     }
-    out->list = args->json ? json_array() : NULL;
+    out->list = cli_json_list(args);
     status = facet_gfx12_why_trace(unit, query, on_step, out, &result, &err);
     if (args->json) {
         json_t *object = json_pack("{s:o, s:b, s:o}",

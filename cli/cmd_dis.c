@@ -252,7 +252,7 @@ static int program(struct output *out)
 static int run_dis(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
-    struct output out = {.args = args, .json = args->json ? json_array() : NULL};
+    struct output out = {.args = args, .json = cli_json_list(args)};
     struct facet_error err = {0};
     int code;
 

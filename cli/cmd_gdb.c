@@ -159,8 +159,9 @@ static bool take_debugger(struct session *s)
 /* ---- the command ------------------------------------------------------------------------------
  */
 
-static void serve(struct session *s, facet_gdb *gdb)
+static enum facet_gdb_end serve(struct session *s, facet_gdb *gdb)
 {
+    enum facet_gdb_end end = FACET_GDB_GONE;
     bool keep = cli_given(s->args, "keep"), more = true;
 
     while (more && take_debugger(s)) {
@@ -168,21 +169,23 @@ static void serve(struct session *s, facet_gdb *gdb)
             (void)close(s->listener);
             s->listener = -1;
         }
-        more = facet_gdb_serve(gdb) != FACET_GDB_KILLED && keep && !interrupted;
+        end = facet_gdb_serve(gdb);
+        more = end != FACET_GDB_KILLED && end != FACET_GDB_SHORT && keep && !interrupted;
         (void)close(s->debugger);
         s->debugger = -1;
     }
     (void)fflush(stdout);
+    return end;
 }
 
 /* GDB's `target remote | facet gdb PROGRAM --stdio`. Ctrl-C in the terminal that we share with GDB
  * is for GDB, which then asks us by the protocol. */
-static void serve_stdio(struct session *s, facet_gdb *gdb)
+static enum facet_gdb_end serve_stdio(struct session *s, facet_gdb *gdb)
 {
     (void)signal(SIGINT, SIG_IGN);
     s->debugger = STDIN_FILENO;
     s->answers = STDOUT_FILENO;
-    (void)facet_gdb_serve(gdb);
+    return facet_gdb_serve(gdb);
 }
 
 /* The tile machine reads nothing and prints nothing. */
@@ -205,6 +208,7 @@ static int run_session(struct session *s, uint64_t port, bool tile)
                                   .mute = host_mute,
                                   .no_reverse = cli_given(s->args, "files")};
     struct facet_error err = {0};
+    enum facet_gdb_end end = FACET_GDB_GONE;
     facet_gdb *gdb;
     int code = CLI_OK;
 
@@ -223,11 +227,14 @@ static int run_session(struct session *s, uint64_t port, bool tile)
     (void)sigaction(SIGINT, &act, &old);
     (void)signal(SIGPIPE, SIG_IGN); /* a debugger that went away is an error of write() */
     if (cli_given(s->args, "stdio")) {
-        serve_stdio(s, gdb);
+        end = serve_stdio(s, gdb);
     } else if (start_listening(s, port)) {
-        serve(s, gdb);
+        end = serve(s, gdb);
     } else {
         code = cli_bad(s->args, "port %u: %s", (unsigned)port, strerror(errno));
+    }
+    if (end == FACET_GDB_SHORT) {
+        code = cli_bad(s->args, "out of memory for an answer to the debugger");
     }
     (void)sigaction(SIGINT, &old, NULL);
     if (s->listener >= 0) {

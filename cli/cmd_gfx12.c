@@ -68,7 +68,7 @@ static int run_vectors(const struct cli_args *args,
                        const struct facet_gfx12_vectors *vectors,
                        enum facet_gfx12_profile profile)
 {
-    json_t *list = args->json ? json_array() : NULL;
+    json_t *list = cli_json_list(args);
     size_t failed = 0;
     for (size_t i = 0; i < vectors->count; i++) {
         struct facet_gfx12_vector_result result;

@@ -242,7 +242,7 @@ static void on_event(void *context, const struct facet_rt_event *event, uint64_t
 
 static int explain_job(const struct cli_args *args, const struct rt_why *why, uint64_t limit)
 {
-    struct output out = {why, args->json ? json_array() : NULL, 0, limit};
+    struct output out = {why, cli_json_list(args), 0, limit};
     struct facet_rt_why_result result;
     struct facet_error err = {0};
     enum facet_status status;

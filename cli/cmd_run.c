@@ -128,12 +128,17 @@ static void feed(struct session *s, double seconds)
         return;
     }
     got = read(STDIN_FILENO, bytes, sizeof bytes);
-    if (got > 0) {
-        (void)facet_xphmg_input(s->machine, bytes, (size_t)got, NULL);
-    } else if (got == 0 || errno != EINTR) {
-        s->input_ended = true;
-        facet_xphmg_input_end(s->machine);
+    if ((got < 0 && errno == EINTR) ||
+        (got > 0 && facet_xphmg_input(s->machine, bytes, (size_t)got, NULL) == FACET_OK)) {
+        return;
     }
+    if (got > 0) {
+        cli_spoil("out of memory for standard input");
+    } else if (got < 0 && errno != EBADF) { /* a closed one is an empty one */
+        cli_spoil("cannot read standard input");
+    }
+    s->input_ended = true;
+    facet_xphmg_input_end(s->machine);
 }
 
 /* ---- running ----------------------------------------------------------------------------------
@@ -158,10 +163,10 @@ static uint64_t retired(const struct session *s)
     return sum;
 }
 
-/* Nobody reads on, or the disk is full: an endless program must not run for ever. */
-static bool output_failed(const struct session *s)
+/* Nobody reads on, the disk is full or input is lost: an endless program must not run for ever. */
+static bool streams_failed(const struct session *s)
 {
-    return ferror(stdout) || (s->trace.file != NULL && ferror(s->trace.file));
+    return cli_spoiled() || ferror(stdout) || (s->trace.file != NULL && ferror(s->trace.file));
 }
 
 /* false after a complaint. */
@@ -182,7 +187,7 @@ static bool run_program(struct session *s)
         }
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
-        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !output_failed(s);
+        more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !streams_failed(s);
         slice = next_slice(slice, now() - start - s->seconds);
         if (facet_xphmg_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
@@ -485,6 +490,9 @@ static bool start(struct session *s)
     s->machine = s->setup.machine;
     if (s->setup.program.data == NULL) {
         s->program = calloc(1, sizeof *s->program);
+        if (s->program == NULL) {
+            (void)cli_bad(s->args, "out of memory");
+        }
         return s->program != NULL;
     }
     if (facet_elf_read(s->setup.program.data, s->setup.program.size, &s->program, &err) !=

@@ -199,13 +199,14 @@ static int run_snapshot(const struct cli_args *args)
     if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
         console.machine = setup.machine;
         run_steps(&console, steps, &stop);
-        code = stop.steps == steps ? save(args, &setup, steps)
-                                   : cli_bad(args,
-                                             "stopped (%s) after %" PRIu64
-                                             " steps, expected %" PRIu64 "; nothing written",
-                                             facet_stop_name(stop.reason),
-                                             stop.steps,
-                                             steps);
+        code = cli_spoiled()         ? CLI_BAD
+               : stop.steps == steps ? save(args, &setup, steps)
+                                     : cli_bad(args,
+                                               "stopped (%s) after %" PRIu64
+                                               " steps, expected %" PRIu64 "; nothing written",
+                                               facet_stop_name(stop.reason),
+                                               stop.steps,
+                                               steps);
     }
     xphmg_setup_end(&setup);
     guest_console_free(&console);

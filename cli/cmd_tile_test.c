@@ -5,6 +5,7 @@
 #include "tile/case.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static bool is_directory(const char *path)
 /* The folder itself, or the case folders below it in the order of their names; the number found. */
 static size_t run_folder(struct tally *t, const char *folder, unsigned depth)
 {
-    struct dirent **entries;
+    struct dirent **entries = NULL;
     size_t found = 0;
     int count;
 
@@ -144,7 +145,15 @@ static size_t run_folder(struct tally *t, const char *folder, unsigned depth)
         run_case(t, folder);
         return 1;
     }
-    count = depth < MAX_DEPTH ? scandir(folder, &entries, is_folder, by_entry_name) : -1;
+    count = depth < MAX_DEPTH ? scandir(folder, &entries, is_folder, by_entry_name) : 0;
+    if (count < 0 && errno != ENOENT && errno != ENOTDIR) {
+        char text[512];
+
+        (void)snprintf(text, sizeof text, "%.400s: %s", folder, strerror(errno));
+        t->bad++;
+        tell(t, folder, "", "bad", text);
+        return 1;
+    }
     for (int i = 0; i < count; i++) {
         char path[4096];
 
@@ -154,9 +163,7 @@ static size_t run_folder(struct tally *t, const char *folder, unsigned depth)
         }
         free(entries[i]);
     }
-    if (count >= 0) {
-        free(entries);
-    }
+    free(entries);
     return found;
 }
 
@@ -205,7 +212,7 @@ static int run_test(const struct cli_args *args)
     if (threads != 1 && facet_pool_create((unsigned)threads, &t.how.pool, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
-    t.list = args->json ? json_array() : NULL;
+    t.list = cli_json_list(args);
     t.how.begin = begin_lint;
     t.how.end = end_lint;
     t.how.context = &t;

@@ -77,11 +77,17 @@ bool cli_real(const struct cli_args *args, const char *name, double lo, double h
 int cli_bad(const struct cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
+/* For a place that cannot end the command: says what the host lacked, and the exit code becomes
+ * CLI_BAD whatever the command returns. */
+void cli_spoil(const char *message);
+bool cli_spoiled(void);
 
-/* Prints the value, two spaces per level, through stdio like everything else; releases it. NULL
- * counts as a failed allocation. Returns CLI_OK or CLI_BAD; a failing stream is main()'s business.
- */
 struct json_t;
+/* A list to fill with results, NULL without --json. */
+struct json_t *cli_json_list(const struct cli_args *args);
+/* Prints the value, two spaces per level, through stdio like everything else; releases it. CLI_BAD
+ * with a message when memory ran short while the value was built, whoever built it (base/json.h),
+ * else CLI_OK; a failing stream is main()'s business. */
 int cli_print_json(const struct cli_args *args, struct json_t *value);
 
 /* The end of a counted noun: "1 round", "2 rounds". */

@@ -1,6 +1,8 @@
 /* See guest_console.h. */
 #include "cli/guest_console.h"
 
+#include "cli/command.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -69,7 +71,14 @@ void guest_console_free(struct guest_console *console)
     console->count = console->given = 0;
 }
 
-/* The next piece of standard input, behind those that are there. Without memory it ends here. */
+/* The input ends here, and the program's results are worth nothing. */
+static void lack_memory(struct guest_console *c)
+{
+    cli_spoil("out of memory for standard input");
+    facet_xphmg_input_end(c->machine);
+}
+
+/* The next piece of standard input, behind those that are there. */
 static void read_piece(struct guest_console *c)
 {
     char bytes[PIECE];
@@ -79,15 +88,18 @@ static void read_piece(struct guest_console *c)
     if (got < 0 && errno == EINTR) {
         return;
     }
-    pieces = realloc(c->pieces, (c->count + 1) * sizeof *pieces);
-    if (pieces == NULL) {
-        facet_xphmg_input_end(c->machine);
-        return;
+    if (got < 0 && errno != EBADF) { /* a closed one is an empty one */
+        cli_spoil("cannot read standard input");
     }
-    c->pieces = pieces;
-    if (got > 0 && (piece.bytes = malloc((size_t)got)) != NULL) {
+    pieces = realloc(c->pieces, (c->count + 1) * sizeof *pieces);
+    c->pieces = pieces != NULL ? pieces : c->pieces;
+    if (pieces != NULL && got > 0 && (piece.bytes = malloc((size_t)got)) != NULL) {
         piece.size = (size_t)got;
         memcpy(piece.bytes, bytes, piece.size);
+    }
+    if (pieces == NULL || (got > 0 && piece.bytes == NULL)) {
+        lack_memory(c);
+        return;
     }
     c->pieces[c->count++] = piece;
 }
@@ -115,9 +127,10 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
     if (c->given < c->count) {
         const struct guest_piece *piece = &c->pieces[c->given++];
 
-        if (piece->size == 0 ||
-            facet_xphmg_input(c->machine, piece->bytes, piece->size, NULL) != FACET_OK) {
+        if (piece->size == 0) {
             facet_xphmg_input_end(c->machine);
+        } else if (facet_xphmg_input(c->machine, piece->bytes, piece->size, NULL) != FACET_OK) {
+            lack_memory(c);
         }
     }
     return GUEST_FED;

@@ -98,9 +98,7 @@ void lint_report_print(const struct lint_report *report, const struct facet_obje
                 rule->rows[facet_lint_machine(report->lint)]);
     }
     if (facet_lint_failed(report->lint)) {
-        fprintf(stderr,
-                "facet %s: lint: out of memory, findings are missing\n",
-                report->args->command->name);
+        cli_spoil("lint: out of memory, findings are missing");
     }
 }
 
@@ -170,7 +168,7 @@ bool lint_report_fails(const struct lint_report *report)
 
 int lint_report_rules(const struct cli_args *args, enum facet_lint_machine machine)
 {
-    json_t *list = args->json ? json_array() : NULL;
+    json_t *list = cli_json_list(args);
 
     for (int i = 0; i < FACET_LINT_COUNT; i++) {
         const struct facet_lint_rule *rule = &facet_lint_rules[i];

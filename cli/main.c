@@ -45,7 +45,7 @@ static int finish(int code)
         failed = true;
     }
     if (!failed) {
-        return code;
+        return cli_spoiled() ? CLI_BAD : code;
     }
     if (errno != EPIPE) {
         fprintf(stderr,

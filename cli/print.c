@@ -6,6 +6,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static bool spoiled;
+
+void cli_spoil(const char *message)
+{
+    if (!spoiled) {
+        fprintf(stderr, "facet: %s\n", message);
+    }
+    spoiled = true;
+}
+
+bool cli_spoiled(void)
+{
+    return spoiled;
+}
+
+json_t *cli_json_list(const struct cli_args *args)
+{
+    json_t *list = args->json ? json_array() : NULL;
+
+    return args->json && list == NULL ? json_null() : list; /* takes nothing, needs no memory */
+}
+
 int cli_print_json(const struct cli_args *args, json_t *value)
 {
     struct facet_error err = {0};

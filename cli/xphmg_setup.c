@@ -92,7 +92,7 @@ static bool read_config(const struct cli_args *args, struct facet_xphmg_config *
     return true;
 }
 
-/* The words as one line, for SYS_GET_CMDLINE. */
+/* The words as one line, for SYS_GET_CMDLINE; NULL when memory is short. */
 static char *join(const struct cli_args *args)
 {
     struct facet_strbuf line;
@@ -101,7 +101,10 @@ static char *join(const struct cli_args *args)
     for (int i = 0; i < args->positional_count; i++) {
         facet_strbuf_printf(&line, "%s%s", i > 0 ? " " : "", args->positional[i]);
     }
-    return line.text; /* NULL without memory: an empty line */
+    if (line.failed) {
+        facet_strbuf_free(&line);
+    }
+    return line.text;
 }
 
 static enum facet_status
@@ -114,6 +117,9 @@ load_program(struct xphmg_setup *s, const struct cli_args *args, struct facet_er
         return status;
     }
     s->config.command_line = s->command_line = join(args);
+    if (s->command_line == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for the command line");
+    }
     status = facet_xphmg_create(&s->config, &s->machine, err);
     if (status == FACET_OK) {
         status = facet_xphmg_load_elf(s->machine, s->program.data, s->program.size, err);

@@ -9,17 +9,133 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- memory ----
+ *
+ * Values are built by hundreds of calls whose NULL nobody looks at, and jansson's parser loses the
+ * bytes for which it finds no room. So every allocation of jansson passes through here: one that
+ * fails leaves a mark, and whoever hands a value out asks for the mark. A value is built and handed
+ * out by one thread, hence the mark is the thread's own. */
+
+/* What jansson used before: the host's functions, where the host has set some. */
+static json_malloc_t next_malloc;
+static json_free_t next_free;
+
+static _Thread_local bool short_of_memory;
+/* Given out when nothing else is left; there is one while a text is parsed. */
+static _Thread_local struct {
+    uint8_t *bytes;
+    size_t size, used;
+} reserve;
+
+static void *take_from_reserve(size_t size)
+{
+    void *memory = NULL;
+
+    if (size <= reserve.size - reserve.used) {
+        memory = reserve.bytes + reserve.used;
+        reserve.used += (size + 15) / 16 * 16;
+    }
+    return memory;
+}
+
+static void *noting_malloc(size_t size)
+{
+    void *memory = next_malloc(size);
+
+    if (memory != NULL) {
+        return memory;
+    }
+    short_of_memory = true;
+    return take_from_reserve(size);
+}
+
+static void noting_free(void *memory)
+{
+    if ((uintptr_t)memory - (uintptr_t)reserve.bytes >= reserve.size) {
+        next_free(memory);
+    }
+}
+
+/* Before main, so that no value is older and no thread sees the change. */
+__attribute__((constructor)) static void watch_allocations(void)
+{
+    json_get_alloc_funcs(&next_malloc, &next_free);
+    json_set_alloc_funcs(noting_malloc, noting_free);
+}
+
+bool facet_json_ran_short(void)
+{
+    bool was = short_of_memory;
+
+    short_of_memory = false;
+    return was;
+}
+
+/* ---- reading ---- */
+
+/* jansson asks for the text piece by piece. It gets small ones, and none after the mark: what it
+ * may still need then is room for the token at hand, at most twice its length, for copies of it as
+ * a key and as a value, and for the values of one piece, each byte of which can begin an array. */
+enum { PIECE = 64, PER_PIECE = PIECE * 256 };
+
+struct source {
+    const char *text;
+    size_t left;
+};
+
+static size_t next_piece(void *buffer, size_t size, void *context)
+{
+    struct source *source = context;
+    size_t most = size < PIECE ? size : PIECE;
+    size_t count = short_of_memory ? 0 : source->left < most ? source->left : most;
+
+    if (count != 0) {
+        memcpy(buffer, source->text, count);
+        source->text += count;
+        source->left -= count;
+    }
+    return count;
+}
+
+static bool open_reserve(size_t text_size)
+{
+    size_t size = text_size <= SIZE_MAX / 8 ? 4 * text_size + PER_PIECE : 0;
+
+    reserve.bytes = size != 0 ? malloc(size) : NULL;
+    reserve.size = reserve.bytes != NULL ? (size & ~(size_t)15) : 0;
+    reserve.used = 0;
+    return reserve.bytes != NULL;
+}
+
+static void close_reserve(void)
+{
+    free(reserve.bytes);
+    memset(&reserve, 0, sizeof reserve);
+}
+
 enum facet_status facet_json_parse(
     const char *name, const void *text, size_t size, json_t **out, struct facet_error *err)
 {
+    struct source source = {text, size};
+    bool earlier = facet_json_ran_short(), failed = !open_reserve(size);
     json_error_t complaint;
 
-    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &complaint);
+    *out = NULL;
+    if (!failed) {
+        *out = json_load_callback(next_piece, &source, JSON_REJECT_DUPLICATES, &complaint);
+        failed = short_of_memory;
+    }
+    if (failed) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    close_reserve();
+    short_of_memory = earlier; /* of a value that is still being built */
+    if (failed) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
+    }
     if (*out != NULL) {
         return FACET_OK;
-    }
-    if (json_error_code(&complaint) == json_error_out_of_memory) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
     }
     return facet_fail(err,
                       FACET_ERR_INPUT,
@@ -46,27 +162,49 @@ facet_json_read(const char *path, size_t limit, json_t **out, struct facet_error
     return status;
 }
 
+/* ---- writing ---- */
+
+/* `length` bytes of text and a NUL, and room for one byte in between; NULL when memory is short. */
+static char *dump(const json_t *value, size_t flags, size_t *length)
+{
+    bool whole = value != NULL && !short_of_memory;
+    char *buffer;
+
+    /* Sized first and filled second, because jansson has no room for what follows the text. */
+    *length = whole ? json_dumpb(value, NULL, 0, flags) : 0;
+    buffer = *length != 0 ? malloc(*length + 2) : NULL;
+    whole = buffer != NULL && json_dumpb(value, buffer, *length, flags) == *length;
+    if (facet_json_ran_short() || !whole) {
+        free(buffer);
+        return NULL;
+    }
+    buffer[*length] = '\0';
+    return buffer;
+}
+
+static enum facet_status no_room(struct facet_error *err)
+{
+    return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory while writing JSON");
+}
+
 enum facet_status
 facet_json_text(const json_t *value, char **text, size_t *size, struct facet_error *err)
 {
-    size_t flags = JSON_INDENT(2) | JSON_ENCODE_ANY;
-    size_t length;
-    char *buffer;
-
-    *text = NULL;
-    *size = 0;
-    /* Sized first and filled second, because jansson has no room for the newline at the end. */
-    length = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
-    buffer = length != 0 ? malloc(length + 2) : NULL;
-    if (buffer == NULL || json_dumpb(value, buffer, length, flags) != length) {
-        free(buffer);
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory while writing JSON");
+    *text = dump(value, JSON_INDENT(2) | JSON_ENCODE_ANY, size);
+    if (*text == NULL) {
+        *size = 0;
+        return no_room(err);
     }
-    buffer[length] = '\n';
-    buffer[length + 1] = '\0';
-    *text = buffer;
-    *size = length + 1;
+    (*text)[(*size)++] = '\n';
+    (*text)[*size] = '\0';
     return FACET_OK;
+}
+
+enum facet_status
+facet_json_compact(const json_t *value, char **text, size_t *size, struct facet_error *err)
+{
+    *text = dump(value, JSON_COMPACT | JSON_REAL_PRECISION(9), size);
+    return *text != NULL ? FACET_OK : no_room(err);
 }
 
 enum facet_status facet_json_write(const char *path, const json_t *value, struct facet_error *err)

@@ -2,7 +2,12 @@
  *
  * JSON numbers are doubles to most readers and lose bits beyond 2^53, so 64-bit values (addresses,
  * register contents) are written as "0x..." strings; reading accepts such a string, a decimal
- * string or a non-negative integer. Complaints name the file, line and column, or the key. */
+ * string or a non-negative integer. Complaints name the file, line and column, or the key.
+ *
+ * Memory: values are built without a look at jansson's results. A failed allocation leaves a mark
+ * with the thread, and the functions that hand a text out say FACET_ERR_MEMORY while it is set; so
+ * a value is built and written by one thread. The parser never returns a value with something
+ * missing. */
 #ifndef FACET_BASE_JSON_H
 #define FACET_BASE_JSON_H
 
@@ -22,12 +27,19 @@ enum facet_status
 facet_json_read(const char *path, size_t limit, json_t **out, struct facet_error *err);
 
 /* Two-space indented text that ends with a newline, keys in the order they were set; free *text
- * with free(). `value` NULL counts as a failed allocation, so that a chain of json_pack calls needs
- * no checks of its own. */
+ * with free(). FACET_ERR_MEMORY, and the mark is cleared, when an allocation of jansson has failed
+ * in this thread since the mark was last cleared; also when `value` is NULL. */
 enum facet_status
 facet_json_text(const json_t *value, char **text, size_t *size, struct facet_error *err);
-/* The same to a file, atomically (base/file.h); "-" is standard output. */
+/* The same on one line without blanks or a newline, reals with 9 digits: enough for a float. */
+enum facet_status
+facet_json_compact(const json_t *value, char **text, size_t *size, struct facet_error *err);
+/* facet_json_text to a file, atomically (base/file.h); "-" is standard output. */
 enum facet_status facet_json_write(const char *path, const json_t *value, struct facet_error *err);
+
+/* Whether the mark is set; clears it. For those who use a value that they built themselves without
+ * writing it. */
+bool facet_json_ran_short(void);
 
 /* "0x0" ... "0xffffffffffffffff"; a new reference, NULL when memory is short. */
 json_t *facet_json_hex(uint64_t value);

@@ -45,6 +45,7 @@ enum facet_gdb_end {
     FACET_GDB_DETACHED, /* the debugger took its leave */
     FACET_GDB_KILLED,   /* it asked to end the program */
     FACET_GDB_GONE,     /* the connection is broken */
+    FACET_GDB_SHORT,    /* no memory for an answer: the debugger sees a closed line */
 };
 
 /* The machine must outlive the stub; its observer is left alone, its breakpoints and watchpoints

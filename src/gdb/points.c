@@ -12,23 +12,6 @@ static bool watches(const struct facet_gdb_point *point)
     return point->type >= FACET_GDB_WRITE;
 }
 
-bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *point)
-{
-    if (watches(point) && point->size == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < gdb->point_count; i++) {
-        if (same(&gdb->points[i], point)) {
-            return true; /* asking again is no second point */
-        }
-    }
-    if (gdb->point_count == FACET_GDB_POINTS) {
-        return false;
-    }
-    gdb->points[gdb->point_count++] = *point;
-    return true;
-}
-
 static void unset(struct facet_gdb *gdb, struct facet_gdb_point *point)
 {
     if (point->id != 0) {
@@ -76,6 +59,30 @@ void facet_gdb_points_set(struct facet_gdb *gdb, bool wanted)
             unset(gdb, &gdb->points[i]);
         }
     }
+}
+
+bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *point)
+{
+    bool good;
+
+    if (watches(point) && point->size == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < gdb->point_count; i++) {
+        if (same(&gdb->points[i], point)) {
+            return true; /* asking again is no second point */
+        }
+    }
+    if (gdb->point_count == FACET_GDB_POINTS) {
+        return false;
+    }
+    gdb->points[gdb->point_count++] = *point;
+    /* Tried together at once: the machine keeps the room, so it has some when the program runs. */
+    facet_gdb_points_set(gdb, true);
+    good = gdb->points[gdb->point_count - 1].id != 0;
+    facet_gdb_points_set(gdb, false);
+    gdb->point_count -= !good;
+    return good;
 }
 
 const struct facet_gdb_point *facet_gdb_point_of(const struct facet_gdb *gdb, uint32_t id)

@@ -17,18 +17,18 @@ enum { MEMORY_PIECE = (FACET_GDB_PACKET_BYTES - 16) / 2, SAY_PIECE = 512 };
 /* ---- bytes ------------------------------------------------------------------------------------
  */
 
-static void gone(struct facet_gdb *gdb)
+static void lost(struct facet_gdb *gdb, enum facet_gdb_end end)
 {
     if (!gdb->over) {
         gdb->over = true;
-        gdb->end = FACET_GDB_GONE;
+        gdb->end = end;
     }
 }
 
 static bool send_bytes(struct facet_gdb *gdb, const char *bytes, size_t size)
 {
     if (!gdb->over && !gdb->host.send(gdb->host.context, bytes, size)) {
-        gone(gdb);
+        lost(gdb, FACET_GDB_GONE);
     }
     return !gdb->over;
 }
@@ -37,8 +37,8 @@ bool facet_gdb_send(struct facet_gdb *gdb, const char *payload, size_t length)
 {
     facet_strbuf_clear(&gdb->frame);
     facet_gdb_frame(&gdb->frame, payload, length);
-    if (gdb->frame.failed) { /* no memory for an answer: the debugger sees a closed line */
-        gone(gdb);
+    if (gdb->frame.failed || gdb->reply.failed || gdb->last_stop.failed) {
+        lost(gdb, FACET_GDB_SHORT);
         return false;
     }
     return send_bytes(gdb, gdb->frame.text, gdb->frame.length);
@@ -55,7 +55,9 @@ void facet_gdb_say(struct facet_gdb *gdb, const char *text, size_t length)
         facet_strbuf_clear(&packet);
         facet_strbuf_putc(&packet, 'O');
         facet_gdb_put_hex(&packet, text + at, piece);
-        if (!packet.failed) {
+        if (packet.failed) {
+            lost(gdb, FACET_GDB_SHORT);
+        } else {
             (void)facet_gdb_send(gdb, packet.text, packet.length);
         }
     }
@@ -72,7 +74,7 @@ static bool fill(struct facet_gdb *gdb, bool wait)
     gdb->input_at = gdb->input_size = 0;
     got = gdb->host.receive(gdb->host.context, gdb->input, sizeof gdb->input, wait);
     if (got < 0) {
-        gone(gdb);
+        lost(gdb, FACET_GDB_GONE);
     } else {
         gdb->input_size = (size_t)got;
     }
@@ -456,6 +458,9 @@ static void run_monitor(struct facet_gdb *gdb, struct facet_gdb_text text)
     command[length] = '\0';
     facet_strbuf_init(&out);
     facet_gdb_monitor(gdb, command, &out);
+    if (out.failed) {
+        lost(gdb, FACET_GDB_SHORT);
+    }
     facet_gdb_say(gdb, facet_strbuf_text(&out), out.length);
     facet_strbuf_free(&out);
     answer(gdb, "OK");

@@ -3,12 +3,15 @@
 #include "image/image.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jpeglib.h>
+
+#include <jerror.h>
 
 struct decoding {
     struct jpeg_error_mgr errors; /* first: libjpeg hands this address back */
@@ -69,7 +72,11 @@ static void decode_steps(struct decoding *d, const uint8_t *data, size_t size)
 static void run_decode(struct decoding *d, const uint8_t *data, size_t size)
 {
     if (setjmp(d->jump) != 0) {
-        d->status = facet_fail(d->err, FACET_ERR_INPUT, 0, "damaged JPEG: %s", d->message);
+        bool no_memory = d->errors.msg_code == JERR_OUT_OF_MEMORY;
+
+        d->status = no_memory
+                        ? facet_fail(d->err, FACET_ERR_MEMORY, 0, "JPEG: out of memory")
+                        : facet_fail(d->err, FACET_ERR_INPUT, 0, "damaged JPEG: %s", d->message);
         return;
     }
     decode_steps(d, data, size);

@@ -22,6 +22,7 @@ struct reading {
     struct facet_image image;
     png_bytep *rows;
     enum facet_status status; /* set when a step of ours failed rather than libpng */
+    bool short_of_memory;     /* libpng would call the file damaged */
     struct facet_error *err;
     char message[160];
 };
@@ -32,6 +33,20 @@ static void on_read_error(png_structp png, png_const_charp text)
 
     (void)snprintf(r->message, sizeof r->message, "%s", text);
     png_longjmp(png, 1);
+}
+
+static png_voidp noting_malloc(png_structp png, png_alloc_size_t size)
+{
+    void *memory = malloc(size);
+
+    ((struct reading *)png_get_mem_ptr(png))->short_of_memory |= memory == NULL;
+    return memory;
+}
+
+static void plain_free(png_structp png, png_voidp memory)
+{
+    (void)png;
+    free(memory);
 }
 
 static void on_warning(png_structp png, png_const_charp text)
@@ -118,7 +133,8 @@ facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, stru
     if (size < 8 || png_sig_cmp(data, 0, 8) != 0) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "not a PNG: the signature is missing");
     }
-    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_read_error, on_warning);
+    r.png = png_create_read_struct_2(
+        PNG_LIBPNG_VER_STRING, &r, on_read_error, on_warning, &r, noting_malloc, plain_free);
     r.info = r.png != NULL ? png_create_info_struct(r.png) : NULL;
     if (r.info == NULL) {
         png_destroy_read_struct(&r.png, NULL, NULL);
@@ -127,6 +143,9 @@ facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, stru
     run_read(&r);
     png_destroy_read_struct(&r.png, &r.info, NULL);
     free(r.rows);
+    if (r.short_of_memory) {
+        r.status = facet_fail(err, FACET_ERR_MEMORY, 0, "PNG: out of memory");
+    }
     if (r.status != FACET_OK) {
         facet_image_free(&r.image);
         return r.status;

@@ -579,8 +579,9 @@ bool facet_asm_use_macro(
     facet_strbuf_init(&text);
     substitute(&text, m->body, m->body_end, bindings, m->count, a->macro_uses++);
     copy = facet_arena_copy(&a->arena, m->name, m->name_length);
+    text.failed |= copy == NULL;
     *p = facet_asm_skip_statement(a, *p);
-    return push_text(a, &text, copy != NULL ? copy : "macro", m->source, m->body, 0);
+    return push_text(a, &text, copy, m->source, m->body, 0);
 }
 
 /* ---- inclusion ---- */
@@ -591,23 +592,30 @@ static bool is_inside(const char *path)
            strcmp(path, "..") != 0;
 }
 
-/* The file in the first folder that has it; else what was wrong in the last. */
-static bool read_from_folders(const struct asm_context *a,
+/* The file in the first folder that has it; else what was wrong in the last. Out of memory is no
+ * reason to take a file of the same name from the next. */
+static bool read_from_folders(struct asm_context *a,
                               const char *name,
                               struct facet_bytes *bytes,
                               struct facet_error *err)
 {
-    for (size_t i = 0; i < a->options->include_count; i++) {
+    enum facet_status status = FACET_ERR_INPUT;
+
+    for (size_t i = 0; status != FACET_OK && i < a->options->include_count; i++) {
         char path[4096];
 
         if (snprintf(path, sizeof path, "%s/%s", a->options->include_folders[i], name) >=
             (int)sizeof path) {
             (void)facet_fail(err, FACET_ERR_INPUT, 0, "the name of the file is too long");
-        } else if (facet_file_read(path, (size_t)64 << 20, bytes, err) == FACET_OK) {
-            return true;
+            continue;
+        }
+        status = facet_file_read(path, (size_t)64 << 20, bytes, err);
+        if (status == FACET_ERR_MEMORY) {
+            a->stop_status = status;
+            longjmp(a->stop, 1);
         }
     }
-    return false;
+    return status == FACET_OK;
 }
 
 bool facet_asm_include(struct asm_context *a, const char **p, int unused)
@@ -634,10 +642,10 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
         return facet_asm_error(
             a, start, length + 2, "a path below the source's folder or one of -I is expected");
     }
+    source = facet_asm_alloc(a, sizeof *source);
     if (!read_from_folders(a, copy, &bytes, &err)) {
         return facet_asm_error(a, start, length + 2, "%.300s", err.message);
     }
-    source = facet_asm_alloc(a, sizeof *source);
     *source = (struct asm_source){
         .name = copy, .size = bytes.size, .parent = a->frame->source, .parent_at = start};
     char *text = facet_arena_alloc(&a->arena, bytes.size + 2, 1);

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,8 @@ facet_results_read(const char *folder, struct facet_results **out, struct facet_
     *out = NULL;
     if (count >= 0 && r == NULL) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    } else if (count < 0 && errno != ENOENT && errno != ENOTDIR) {
+        status = facet_fail(err, FACET_ERR_IO, 0, "%s: %s", folder, strerror(errno));
     }
     for (int i = 0; i < count; i++) {
         struct facet_strbuf path;
@@ -193,7 +196,8 @@ facet_results_read(const char *folder, struct facet_results **out, struct facet_
         facet_strbuf_init(&path);
         facet_strbuf_printf(&path, "%s/%s", folder, entries[i]->d_name);
         if (status == FACET_OK) {
-            status = read_file(r, facet_strbuf_text(&path), err);
+            status = path.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
+                                 : read_file(r, facet_strbuf_text(&path), err);
         }
         facet_strbuf_free(&path);
         free(entries[i]);

@@ -3,10 +3,10 @@
 #include "scene/glb.h"
 
 #include "base/bits.h"
+#include "base/json.h"
 #include "image/image.h"
 #include "scene/matrix.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -658,9 +658,9 @@ static void put_chunk_header(uint8_t *to, size_t size, const char type[4])
     memcpy(to + 4, type, 4);
 }
 
-static void assemble(struct writer *w, const char *text, struct facet_bytes *out)
+static void assemble(struct writer *w, const char *text, size_t length, struct facet_bytes *out)
 {
-    size_t length = strlen(text), padded = (length + 3) & ~(size_t)3;
+    size_t padded = (length + 3) & ~(size_t)3;
     size_t total = 12 + 8 + padded + 8 + w->bin_size;
 
     out->data = malloc(total + 1);
@@ -688,7 +688,8 @@ enum facet_status facet_scene_write_glb(const struct facet_scene *scene,
 {
     struct writer w = {.scene = scene, .err = err};
     json_t *root;
-    char *text;
+    char *text = NULL;
+    size_t length;
 
     out->data = NULL;
     out->size = 0;
@@ -703,9 +704,8 @@ enum facet_status facet_scene_write_glb(const struct facet_scene *scene,
         fail(&w, FACET_ERR_MEMORY, "GLB: out of memory");
     }
     root = w.status == FACET_OK ? build_json(&w) : NULL;
-    text = w.status == FACET_OK ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    if (text != NULL) {
-        assemble(&w, text, out);
+    if (facet_json_compact(root, &text, &length, NULL) == FACET_OK && w.status == FACET_OK) {
+        assemble(&w, text, length, out);
     } else {
         fail(&w, FACET_ERR_MEMORY, "GLB: out of memory");
     }

@@ -118,14 +118,14 @@ static bool walk_tree(struct gltf *g, struct walk *w)
     return true;
 }
 
-/* A file without scenes shows every node that is nobody's child. */
+/* A file without scenes shows every node that is nobody's child. NULL when memory is short. */
 static json_t *parentless_nodes(const struct gltf *g)
 {
     uint32_t count = gltf_count(g, "nodes");
     json_t *roots = json_array();
-    bool *child = calloc((size_t)count + 1, sizeof *child);
+    bool *child = calloc((size_t)count + 1, sizeof *child), whole = child != NULL;
 
-    for (uint32_t i = 0; child != NULL && i < count; i++) {
+    for (uint32_t i = 0; whole && i < count; i++) {
         json_t *children = json_object_get(gltf_item(g, "nodes", i), "children");
 
         for (size_t k = 0; k < json_array_size(children); k++) {
@@ -136,12 +136,14 @@ static json_t *parentless_nodes(const struct gltf *g)
             }
         }
     }
-    for (uint32_t i = 0; child != NULL && i < count; i++) {
-        if (!child[i]) {
-            (void)json_array_append_new(roots, json_integer(i));
-        }
+    for (uint32_t i = 0; whole && i < count; i++) {
+        whole = child[i] || json_array_append_new(roots, json_integer(i)) == 0;
     }
     free(child);
+    if (!whole) {
+        json_decref(roots);
+        return NULL;
+    }
     return roots;
 }
 

@@ -1,10 +1,13 @@
 /* See failing_alloc.h. */
 #include "base/failing_alloc.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 static long good_left = -1;
+static bool once;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -18,6 +21,20 @@ void *__wrap_realloc(void *old, size_t size);
 void failing_alloc_after(long good)
 {
     good_left = good;
+    once = false;
+}
+
+void failing_alloc_once_after(long good)
+{
+    good_left = good;
+    once = true;
+}
+
+/* jansson is a shared library, which the linker's option does not reach. Earlier than the
+ * library's own constructor, which keeps the functions that it finds. */
+__attribute__((constructor(101))) static void route_jansson(void)
+{
+    json_set_alloc_funcs(malloc, free);
 }
 
 /* Sizes that no host grants are refused here, because a sanitizer's allocator aborts on them. */
@@ -30,6 +47,7 @@ static bool refuse(size_t size)
         return false;
     }
     if (good_left == 0) {
+        good_left = once ? -1 : 0;
         return true;
     }
     good_left--;

@@ -159,3 +159,141 @@ TEST(memory_shortage_is_a_status, "")
     CHECK(access("/tmp/facet-never-written", F_OK) != 0);
     json_decref(array);
 }
+
+/* Tokens beyond every starting size, growing tables, each kind of value and of escape. */
+static json_t *rich_value(void)
+{
+    json_t *array = json_array(), *object = json_object();
+    char name[5000] = "";
+
+    memset(name, 'x', sizeof name - 1);
+    for (int i = 0; i < 40; i++) {
+        char key[16];
+
+        (void)snprintf(key, sizeof key, "key %d", i);
+        (void)json_array_append_new(array, json_integer(123456789 + i));
+        (void)json_object_set_new(object, key, json_pack("[b, n, f, []]", i % 2, 0.25 * i));
+    }
+    (void)json_object_set_new(object, name, json_string(name));
+    return json_pack("{s:o, s:o, s:s, s:s}", "a", array, "o", object, "s", "\"\n\xC3\xA9", "e", "");
+}
+
+static void fail_after(long good, bool once)
+{
+    if (once) {
+        failing_alloc_once_after(good);
+    } else {
+        failing_alloc_after(good);
+    }
+}
+
+/* Parses with every allocation failing in turn: the whole value or no value, never another error
+ * and never a byte less. Returns how many allocations a parse makes. */
+static long parse_short_of_memory(const char *text, size_t size, bool once)
+{
+    json_t *whole, *value;
+    struct facet_error err;
+
+    if (!CHECK(facet_json_parse("t.json", text, size, &whole, &err) == FACET_OK)) {
+        return 0;
+    }
+    for (long good = 0;; good++) {
+        enum facet_status status;
+
+        fail_after(good, once);
+        status = facet_json_parse("t.json", text, size, &value, &err);
+        failing_alloc_after(-1);
+        if (status == FACET_OK) {
+            CHECK(json_equal(value, whole));
+            json_decref(value);
+            json_decref(whole);
+            return good;
+        }
+        CHECK(value == NULL);
+        if (!CHECK(status == FACET_ERR_MEMORY &&
+                   strcmp(err.message, "t.json: out of memory") == 0)) {
+            json_decref(whole);
+            return 0;
+        }
+    }
+}
+
+TEST(a_parse_that_lacks_memory_gives_nothing, "")
+{
+    json_t *value = rich_value();
+    size_t deep = 2000, size;
+    char *text, *nested = malloc(2 * deep);
+
+    if (!CHECK(facet_json_text(value, &text, &size, NULL) == FACET_OK)) {
+        return;
+    }
+    CHECK(parse_short_of_memory(text, size, true) > 100);
+    CHECK(parse_short_of_memory(text, size, false) > 100);
+    memset(nested, '[', deep);
+    memset(nested + deep, ']', deep);
+    CHECK(parse_short_of_memory(nested, 2 * deep, true) > (long)deep);
+    CHECK(parse_short_of_memory(nested, 2 * deep, false) > (long)deep);
+    free(nested);
+    free(text);
+    json_decref(value);
+}
+
+TEST(a_value_that_lacks_something_is_never_written, "")
+{
+    json_t *whole = rich_value();
+    char *expected, *text;
+    size_t expected_size, size;
+    long shortest[2] = {0, 0};
+
+    if (!CHECK(facet_json_compact(whole, &expected, &expected_size, NULL) == FACET_OK)) {
+        return;
+    }
+    CHECK(strlen(expected) == expected_size && expected[expected_size - 1] == '}');
+    for (int once = 0; once < 2; once++) {
+        for (long good = 0; shortest[once] == 0; good++) {
+            struct facet_error err;
+            enum facet_status status;
+            json_t *value;
+
+            fail_after(good, once != 0);
+            value = rich_value();
+            status = facet_json_compact(value, &text, &size, &err);
+            failing_alloc_after(-1);
+            if (status == FACET_OK) {
+                CHECK_STR(text, expected);
+                shortest[once] = good;
+            } else {
+                CHECK(status == FACET_ERR_MEMORY && text == NULL);
+                CHECK_STR(err.message, "out of memory while writing JSON");
+            }
+            free(text);
+            json_decref(value);
+        }
+    }
+    CHECK(shortest[0] > 100 && shortest[1] == shortest[0]);
+    free(expected);
+    json_decref(whole);
+}
+
+TEST(the_mark_is_the_builders_and_goes_with_the_complaint, "")
+{
+    json_t *value = json_object(), *parsed;
+    char *text;
+    size_t size;
+
+    failing_alloc_once_after(0);
+    (void)json_object_set_new(value, "lost", json_integer(1));
+    failing_alloc_after(-1);
+    CHECK(parse("[]", &parsed, NULL) == FACET_OK); /* says nothing about the value */
+    json_decref(parsed);
+    CHECK(facet_json_text(value, &text, &size, NULL) == FACET_ERR_MEMORY);
+    CHECK(facet_json_text(value, &text, &size, NULL) == FACET_OK);
+    CHECK_STR(text, "{}\n");
+    free(text);
+    CHECK(!facet_json_ran_short());
+    failing_alloc_after(0);
+    CHECK(parse("[]", &parsed, NULL) == FACET_ERR_MEMORY && json_integer(1) == NULL);
+    failing_alloc_after(-1);
+    CHECK(facet_json_ran_short() && !facet_json_ran_short());
+    json_decref(value);
+}
