@@ -1,5 +1,6 @@
 /* See bvh.h. */
 #include "cli/bvh.h"
+#include "cli/left_out.h"
 
 #include "base/json.h"
 #include "base/strbuf.h"
@@ -177,9 +178,11 @@ read_aabbs(const char *path, struct facet_bvh_aabb **out, uint32_t *count, struc
     return FACET_OK;
 }
 
-enum facet_status bvh_scene_read(const char *path,
+enum facet_status bvh_scene_read(const struct cli_args *args,
+                                 const char *path,
                                  const char *aabbs,
                                  struct facet_bvh_input *out,
+                                 json_t **left_out,
                                  struct facet_error *err)
 {
     struct facet_scene scene;
@@ -196,6 +199,9 @@ enum facet_status bvh_scene_read(const char *path,
     }
     if (status == FACET_OK) {
         status = facet_bvh_input_make(path != NULL ? &scene : NULL, boxes, box_count, out, err);
+    }
+    if (status == FACET_OK) {
+        status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
     }
     free(boxes);
     facet_scene_free(&scene);

@@ -44,10 +44,13 @@ bool bvh_differences_next(struct bvh_differences *out);
 /* Prints what is left and returns the exit code. */
 int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out);
 
-/* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. */
-enum facet_status bvh_scene_read(const char *path,
+/* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. Says what
+ * of the scene is left out, or with --json puts it into *left_out. */
+enum facet_status bvh_scene_read(const struct cli_args *args,
+                                 const char *path,
                                  const char *aabbs,
                                  struct facet_bvh_input *out,
+                                 struct json_t **left_out,
                                  struct facet_error *err);
 
 struct json_t *bvh_stats_json(const struct facet_bvh_stats *stats);

@@ -13,9 +13,12 @@
 /* --format xphmg4 or xphmg8. */
 bool bvh_tiles_wanted(const struct cli_args *args);
 int bvh_tiles_build(const struct cli_args *args);
-/* A scene as triangles in the world. */
-enum facet_status
-bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_error *err);
+/* A scene as triangles in the world; what of it is left out is told as by bvh_scene_read(). */
+enum facet_status bvh_tiles_scene(const struct cli_args *args,
+                                  const char *path,
+                                  struct facet_tile_input *out,
+                                  json_t **left_out,
+                                  struct facet_error *err);
 /* The file has been read and stays the caller's. */
 bool bvh_tiles_is(const struct bvh_file *file);
 /* Whether nothing was asked for that only GFX12 images have; the complaint is printed otherwise. */

@@ -1,5 +1,6 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
 #include "cli/bvh_tiles.h"
+#include "cli/left_out.h"
 #include "cli/output.h"
 
 #include "base/json.h"
@@ -100,8 +101,11 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
     return true;
 }
 
-enum facet_status
-bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_error *err)
+enum facet_status bvh_tiles_scene(const struct cli_args *args,
+                                  const char *path,
+                                  struct facet_tile_input *out,
+                                  json_t **left_out,
+                                  struct facet_error *err)
 {
     struct facet_scene scene;
     enum facet_status status;
@@ -110,6 +114,9 @@ bvh_tiles_scene(const char *path, struct facet_tile_input *out, struct facet_err
     status = facet_scene_import(path, NULL, &scene, err);
     if (status == FACET_OK) {
         status = facet_tile_input_make(&scene, out, err);
+    }
+    if (status == FACET_OK) {
+        status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
     }
     facet_scene_free(&scene);
     return status;
@@ -145,7 +152,8 @@ static enum facet_status build(const struct cli_args *args,
 
 static int print_result(const struct cli_args *args,
                         const struct facet_rtbvh_image *image,
-                        const struct facet_rtbvh_report *report)
+                        const struct facet_rtbvh_report *report,
+                        json_t *left_out)
 {
     struct facet_rtbvh_view view;
     const struct facet_rtbvh_header *h = &view.header;
@@ -156,7 +164,7 @@ static int print_result(const struct cli_args *args,
     }
     if (args->json) {
         return cli_print_json(args,
-                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:f}",
+                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:f, s:O}",
                                         "bytes",
                                         (json_int_t)image->size,
                                         "nodes",
@@ -174,7 +182,9 @@ static int print_result(const struct cli_args *args,
                                         "alt",
                                         facet_json_hex(h->alt),
                                         "growth",
-                                        (double)h->pad));
+                                        (double)h->pad,
+                                        "left_out",
+                                        left_out));
     }
     printf("nodes               %u of %u children\n", h->nodes, h->children);
     printf("leaves              %u\n", h->leaves);
@@ -200,6 +210,7 @@ int bvh_tiles_build(const struct cli_args *args)
     struct facet_rtbvh_image image = {NULL, 0};
     struct facet_tile_input input = {NULL, 0};
     struct facet_error err = {0};
+    json_t *left_out = NULL;
     uint64_t threads = 0;
     enum facet_status status;
     int code;
@@ -214,7 +225,7 @@ int bvh_tiles_build(const struct cli_args *args)
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = bvh_tiles_scene(args->positional[0], &input, &err);
+    status = bvh_tiles_scene(args, args->positional[0], &input, &left_out, &err);
     if (status == FACET_OK) {
         status = build(args, &input, &options, (unsigned)threads, &image, &report, &err);
         if (status != FACET_OK) {
@@ -226,10 +237,11 @@ int bvh_tiles_build(const struct cli_args *args)
         status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
     }
     if (status != FACET_OK) {
-        free(image.bytes);
-        return cli_bad_error(args, &err);
+        code = cli_bad_error(args, &err);
+    } else {
+        code = strcmp(output, "-") == 0 ? CLI_OK : print_result(args, &image, &report, left_out);
     }
-    code = strcmp(output, "-") == 0 ? CLI_OK : print_result(args, &image, &report);
+    json_decref(left_out);
     free(image.bytes);
     return code;
 }

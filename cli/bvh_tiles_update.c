@@ -25,10 +25,12 @@ static enum facet_status refit(const struct cli_args *args,
                                double reach,
                                struct facet_rtbvh_image *image,
                                struct facet_rtbvh_check *after,
+                               json_t **left_out,
                                struct facet_error *err)
 {
     struct facet_tile_input input = {NULL, 0};
-    enum facet_status status = bvh_tiles_scene(cli_value(args, "scene"), &input, err);
+    enum facet_status status =
+        bvh_tiles_scene(args, cli_value(args, "scene"), &input, left_out, err);
 
     if (status != FACET_OK) {
         return status;
@@ -48,6 +50,7 @@ int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file)
     struct facet_rtbvh_check before = {0}, after = {0};
     struct facet_rtbvh_image image = {NULL, 0};
     struct facet_error err = {0};
+    json_t *left_out = NULL;
     double reach = 0.0;
     enum facet_status status;
     int code = CLI_OK;
@@ -57,7 +60,7 @@ int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file)
     }
     status = facet_rtbvh_check(file->bytes.data, file->bytes.size, 1, &before, &err);
     if (status == FACET_OK) {
-        status = refit(args, &before, reach, &image, &after, &err);
+        status = refit(args, &before, reach, &image, &after, &left_out, &err);
     }
     if (status == FACET_OK) {
         status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
@@ -66,7 +69,7 @@ int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file)
         code = cli_bad_error(args, &err);
     } else if (args->json) {
         code = cli_print_json(args,
-                              json_pack("{s:I, s:f, s:f, s:f}",
+                              json_pack("{s:I, s:f, s:f, s:f, s:O}",
                                         "bytes",
                                         (json_int_t)image.size,
                                         "sah_before",
@@ -74,10 +77,13 @@ int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file)
                                         "sah_after",
                                         after.sah,
                                         "growth",
-                                        (double)after.view.header.pad));
+                                        (double)after.view.header.pad,
+                                        "left_out",
+                                        left_out));
     } else if (strcmp(output, "-") != 0) {
         printf("SAH cost  %.2f before, %.2f after\n", before.sah, after.sah);
     }
+    json_decref(left_out);
     facet_rtbvh_check_free(&before);
     facet_rtbvh_check_free(&after);
     free(image.bytes);

@@ -27,6 +27,7 @@ struct result {
     uint32_t flat_instances;
     unsigned threads;
     double seconds;
+    json_t *left_out; /* of the scene; NULL without --json */
 };
 
 static enum facet_status count(const struct facet_gfx12_image *image,
@@ -132,6 +133,7 @@ static int print_result(const struct cli_args *args, const struct result *r)
         (void)json_object_set_new(object, "flat_instances", json_integer(r->flat_instances));
         (void)json_object_set_new(object, "build_seconds", json_real(r->seconds));
         (void)json_object_set_new(object, "threads", json_integer(r->threads));
+        (void)json_object_set(object, "left_out", r->left_out);
     }
     return cli_print_json(args, object);
 }
@@ -195,7 +197,7 @@ static int run_build(const struct cli_args *args)
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = bvh_scene_read(path, cli_value(args, "aabbs"), &input, &err);
+    status = bvh_scene_read(args, path, cli_value(args, "aabbs"), &input, &result.left_out, &err);
     if (status == FACET_OK) {
         result.flat_instances = input.flat_instances;
         status = build(args, &input, &options, (unsigned)threads, &image, &result, &err);
@@ -209,9 +211,11 @@ static int run_build(const struct cli_args *args)
     facet_bvh_input_free(&input);
     free(image.bytes);
     if (status != FACET_OK) {
-        return cli_bad_error(args, &err);
+        code = cli_bad_error(args, &err);
+    } else {
+        code = strcmp(output, "-") == 0 ? CLI_OK : print_result(args, &result);
     }
-    code = strcmp(output, "-") == 0 ? CLI_OK : print_result(args, &result);
+    json_decref(result.left_out);
     return code;
 }
 

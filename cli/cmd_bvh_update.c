@@ -33,6 +33,7 @@ static int run_update(const struct cli_args *args)
     struct facet_bvh_input input = {0};
     struct facet_error err = {0};
     struct bvh_file file;
+    json_t *left_out = NULL;
     double before = 0, after = 0;
     enum facet_status status;
 
@@ -63,7 +64,7 @@ static int run_update(const struct cli_args *args)
         bvh_file_free(&file);
         return CLI_BAD;
     }
-    status = bvh_scene_read(scene, aabbs, &input, &err);
+    status = bvh_scene_read(args, scene, aabbs, &input, &left_out, &err);
     if (status == FACET_OK &&
         (status = facet_gfx12_refit(&file.view, &input.scene, &image, &err)) != FACET_OK) {
         (void)facet_fail_in(&err, args->positional[0]);
@@ -84,18 +85,22 @@ static int run_update(const struct cli_args *args)
     bvh_file_free(&file);
     free(image.bytes);
     if (status != FACET_OK) {
+        json_decref(left_out);
         return cli_bad_error(args, &err);
     }
     if (args->json) {
         return cli_print_json(args,
-                              json_pack("{s:I, s:f, s:f}",
+                              json_pack("{s:I, s:f, s:f, s:o}",
                                         "bytes",
                                         (json_int_t)image.size,
                                         "sah_before",
                                         before,
                                         "sah_after",
-                                        after));
+                                        after,
+                                        "left_out",
+                                        left_out));
     }
+    json_decref(left_out);
     if (strcmp(output, "-") != 0) {
         printf("SAH cost  %.2f before, %.2f after\n", before, after);
     }

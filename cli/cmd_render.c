@@ -1,6 +1,7 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
 #include "cli/bvh_tiles.h"
+#include "cli/left_out.h"
 #include "cli/output.h"
 #include "cli/render.h"
 
@@ -390,7 +391,33 @@ static int render_scene(const struct cli_args *args,
         o->seconds[PHASE_WRITE] = seconds() - start;
     }
     facet_image_f_free(&image);
-    return status == FACET_OK ? render_tell(args, r, &options, o) : cli_bad_error(args, &err);
+    return status == FACET_OK ? render_tell(args, r, scene, &options, o)
+                              : cli_bad_error(args, &err);
+}
+
+/* What the machine does not take from the scene, and the cameras that nobody chose from. */
+static enum facet_status
+note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (unsigned i = 0; status == FACET_OK && facet_render_machines[i] != NULL; i++) {
+        const struct facet_render_machine *machine = facet_render_machines[i];
+
+        if (machine->note_left_out != NULL && (wants_all(args) || read_machine(args) == machine)) {
+            status = machine->note_left_out(scene, err);
+        }
+    }
+    if (status == FACET_OK && cli_value(args, "camera") == NULL && scene->camera_count > 1) {
+        status = facet_scene_leave_out(scene,
+                                       FACET_LOSS_LOOK,
+                                       scene->camera_count - 1,
+                                       "cameras",
+                                       scene->cameras[1].name,
+                                       "camera 0 is used; --camera N chooses",
+                                       err);
+    }
+    return status;
 }
 
 static int run_render(const struct cli_args *args)
@@ -409,6 +436,11 @@ static int run_render(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     outcome.seconds[PHASE_IMPORT] = seconds() - start;
+    if (note_losses(args, &scene, &err) != FACET_OK) {
+        facet_scene_free(&scene);
+        return cli_bad_error(args, &err);
+    }
+    cli_print_left_out(args, request.scene, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
     code = wants_all(args) ? render_all(args, &request, &scene)
                            : render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);

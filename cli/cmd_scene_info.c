@@ -1,5 +1,5 @@
 /* `facet scene info`: what a scene file holds, as text or JSON. */
-#include "cli/command.h"
+#include "cli/left_out.h"
 
 #include "base/json.h"
 #include "scene/import.h"
@@ -127,6 +127,7 @@ static void print_text(const char *path, const struct facet_scene *scene)
 {
     const uint32_t most = 16;
     const struct facet_bounds *b = &scene->bounds;
+    char line[sizeof(struct facet_left_out) + 64];
 
     printf("%s\n", path);
     printf("  meshes %u, vertices %llu, triangles %llu\n",
@@ -152,8 +153,9 @@ static void print_text(const char *path, const struct facet_scene *scene)
     print_meshes(scene, most);
     print_materials(scene, most);
     print_views(scene, most);
-    for (uint32_t i = 0; i < scene->warning_count; i++) {
-        printf("  warning: %s\n", scene->warnings[i]);
+    for (uint32_t i = 0; i < scene->left_out_count; i++) {
+        cli_left_out_text(&scene->left_out[i], line, sizeof line);
+        printf("  left out  %s\n", line);
     }
 }
 
@@ -340,19 +342,23 @@ static json_t *lights_json(const struct facet_scene *scene)
     return array;
 }
 
+/* The same as sentences. */
 static json_t *warnings_json(const struct facet_scene *scene)
 {
     json_t *array = json_array();
 
-    for (uint32_t i = 0; i < scene->warning_count; i++) {
-        (void)json_array_append_new(array, json_string(scene->warnings[i]));
+    for (uint32_t i = 0; i < scene->left_out_count; i++) {
+        char line[sizeof(struct facet_left_out) + 64];
+
+        cli_left_out_text(&scene->left_out[i], line, sizeof line);
+        (void)json_array_append_new(array, json_string(line));
     }
     return array;
 }
 
 static json_t *scene_json(const char *path, const struct facet_scene *scene)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                      "file",
                      path,
                      "vertices",
@@ -380,7 +386,9 @@ static json_t *scene_json(const char *path, const struct facet_scene *scene)
                      "lights",
                      lights_json(scene),
                      "warnings",
-                     warnings_json(scene));
+                     warnings_json(scene),
+                     "left_out",
+                     cli_left_out_json(scene, 0));
 }
 
 static int run_info(const struct cli_args *args)

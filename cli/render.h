@@ -55,11 +55,13 @@ enum facet_status render_make_picture(const struct render_request *r,
 
 /* NULL when memory is short. */
 json_t *render_outcome_json(const struct render_request *r,
+                            const struct facet_scene *scene,
                             const struct facet_render_options *options,
                             const struct render_outcome *o);
 /* The statistics file, JSON or text, as asked for; returns the exit code. */
 int render_tell(const struct cli_args *args,
                 const struct render_request *r,
+                const struct facet_scene *scene,
                 const struct facet_render_options *options,
                 const struct render_outcome *o);
 

@@ -76,7 +76,7 @@ static void draw_entry(const struct cli_args *args,
     }
     if (status == FACET_OK) {
         label(&o, entry);
-        (void)json_array_append_new(list, render_outcome_json(r, options, &o));
+        (void)json_array_append_new(list, render_outcome_json(r, scene, options, &o));
         if (!args->json && strcmp(r->output, "-") != 0) {
             printf("%-18s %s%s%s\n",
                    entry->name,

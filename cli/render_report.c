@@ -1,4 +1,5 @@
 /* What `facet render` says afterwards, as text and as JSON. */
+#include "cli/left_out.h"
 #include "cli/output.h"
 #include "cli/render.h"
 
@@ -38,6 +39,7 @@ static json_t *cost_json(const struct facet_render_cost *c)
 }
 
 json_t *render_outcome_json(const struct render_request *r,
+                            const struct facet_scene *scene,
                             const struct facet_render_options *options,
                             const struct render_outcome *o)
 {
@@ -59,8 +61,10 @@ json_t *render_outcome_json(const struct render_request *r,
                                "flat_instances",
                                (int)o->flat_instances);
     json_t *rays = json_object(), *times = json_object();
+    json_t *left_out = cli_left_out_json(scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
 
-    if (object == NULL || rays == NULL || times == NULL) {
+    if (object == NULL || rays == NULL || times == NULL || left_out == NULL) {
+        json_decref(left_out);
         json_decref(object);
         json_decref(rays);
         json_decref(times);
@@ -91,6 +95,7 @@ json_t *render_outcome_json(const struct render_request *r,
     if (o->bvh != NULL) {
         (void)json_object_set(object, "bvh", o->bvh);
     }
+    (void)json_object_set_new(object, "left_out", left_out);
     (void)json_object_set_new(object, "image_hash", facet_json_hex(o->hash));
     return object;
 }
@@ -145,13 +150,14 @@ static void print_text(const struct render_request *r,
 
 int render_tell(const struct cli_args *args,
                 const struct render_request *r,
+                const struct facet_scene *scene,
                 const struct facet_render_options *options,
                 const struct render_outcome *o)
 {
     struct facet_error err = {0};
 
     if (r->stats != NULL) {
-        json_t *object = render_outcome_json(r, options, o);
+        json_t *object = render_outcome_json(r, scene, options, o);
         enum facet_status status = facet_json_write(r->stats, object, &err);
 
         json_decref(object);
@@ -161,7 +167,7 @@ int render_tell(const struct cli_args *args,
         }
     }
     if (args->json) {
-        return cli_print_json(args, render_outcome_json(r, options, o));
+        return cli_print_json(args, render_outcome_json(r, scene, options, o));
     }
     if (strcmp(r->output, "-") != 0 && (r->stats == NULL || strcmp(r->stats, "-") != 0)) {
         print_text(r, options, o);

@@ -99,8 +99,8 @@ static const struct facet_scene *put_scene(struct writer *w, const struct facet_
     copy.lights = put(w, scene->lights, sizeof *scene->lights * (uint64_t)scene->light_count);
     copy.cameras = NULL; /* the picture has its own */
     copy.camera_count = 0;
-    copy.warnings = NULL;
-    copy.warning_count = 0;
+    copy.left_out = NULL;
+    copy.left_out_count = 0;
     return put(w, &copy, sizeof copy);
 }
 

@@ -118,6 +118,8 @@ struct facet_render_machine {
                               struct facet_render_report *report,
                               struct facet_error *err);
     void (*close)(struct facet_render *render); /* also after a failed open */
+    /* Notes in the scene what this machine does not draw though others do. NULL: nothing. */
+    enum facet_status (*note_left_out)(struct facet_scene *scene, struct facet_error *err);
 };
 
 extern const struct facet_render_machine *const facet_render_machines[];        /* ends with NULL */

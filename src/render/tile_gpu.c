@@ -604,4 +604,5 @@ const struct facet_render_machine facet_render_tile = {
     .open = open_tile,
     .draw = draw_tile,
     .close = close_tile,
+    .note_left_out = facet_tile_note_left_out,
 };

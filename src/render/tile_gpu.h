@@ -7,7 +7,10 @@
 
 #include <facet/tile.h>
 
-enum { GPU_VERTEX_BYTES = FACET_TILE_GVERTEX_SIZE }; /* all attributes */
+enum {
+    GPU_VERTEX_BYTES = FACET_TILE_GVERTEX_SIZE, /* all attributes */
+    GPU_MAX_LIGHTS = 64,                        /* put into vertex colours */
+};
 
 /* A piece of VRAM that is handed out and taken back as a whole. */
 struct gpu_area {
@@ -56,6 +59,9 @@ uint32_t gpu_stage_limit(const struct gpu *g);
 /* A vertex with all attributes as it lies in VRAM. */
 void gpu_vertex(const struct facet_tile_gvertex_fields *vertex, uint8_t bytes[GPU_VERTEX_BYTES]);
 bool gpu_draw(struct gpu *g, const struct gpu_batch *batch);
+
+/* tile_left_out.c: facet_render_machine.note_left_out. */
+enum facet_status facet_tile_note_left_out(struct facet_scene *scene, struct facet_error *err);
 
 /* Light (linear, at the picture's exposure) as a display colour. */
 uint32_t gpu_color(struct facet_vec3 light, float alpha);

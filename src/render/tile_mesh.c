@@ -294,7 +294,7 @@ static struct facet_vec3 light_at(const struct gpu *g, struct facet_vec3 p, stru
     const struct facet_scene *scene = g->render->scene;
     struct facet_vec3 sum = vec3_scale(facet_sky_light(n), 0.7F); /* what occlusion leaves */
 
-    for (uint32_t i = 0; i < scene->light_count && i < 64; i++) {
+    for (uint32_t i = 0; i < scene->light_count && i < GPU_MAX_LIGHTS; i++) {
         struct facet_incoming in;
 
         if (facet_light_incoming(&scene->lights[i], p, n, n, &in)) {

@@ -7,6 +7,7 @@
  *
  * Assimp's texture coordinates have v upwards; ours go down, as in glTF. */
 #define _GNU_SOURCE
+#include "scene/assimp_left_out.h"
 #include "scene/matrix.h"
 #include "scene/ply.h"
 #include "scene/reader.h"
@@ -154,6 +155,28 @@ static void stream_flush(struct aiFile *file)
     (void)file;
 }
 
+/* A file that is not there is noted: MTL files and pictures are often not shipped with an OBJ. For
+ * glTF it is an error, as in our own reader; so is, for all, a file that is there and cannot be
+ * read. */
+static void file_is_missing(struct convert *c,
+                            const char *what,
+                            const char *name,
+                            const char *instead,
+                            const struct facet_error *err)
+{
+    char why[sizeof((struct facet_left_out *)NULL)->why];
+
+    if (c->status != FACET_OK) {
+        return;
+    }
+    if (err->status != FACET_ERR_INPUT || !c->double_sided) {
+        c->status = facet_fail(c->err, err->status, 0, "%s", err->message);
+        return;
+    }
+    (void)snprintf(why, sizeof why, "%.160s; %s", err->message, instead);
+    c->status = facet_scene_leave_out(c->out, FACET_LOSS_LOOK, 1, what, name, why, c->err);
+}
+
 static struct aiFile *open_stream(struct aiFileIO *io, const char *name, const char *mode)
 {
     struct convert *c = (struct convert *)io->UserData;
@@ -168,7 +191,12 @@ static struct aiFile *open_stream(struct aiFileIO *io, const char *name, const c
         s->size = c->reader->size;
         found = true;
     } else if (s != NULL && file != NULL && c->reader->fetch != NULL) {
-        found = c->reader->fetch(c->reader->context, name, &bytes, NULL) == FACET_OK;
+        struct facet_error err = {0};
+
+        found = c->reader->fetch(c->reader->context, name, &bytes, &err) == FACET_OK;
+        if (!found) {
+            file_is_missing(c, "material libraries", name, "plain materials stand in", &err);
+        }
         s->data = s->owned = bytes.data;
         s->size = bytes.size;
     }
@@ -319,8 +347,7 @@ static const struct aiTexture *embedded_texture(const struct aiScene *scene, con
     return index < scene->mNumTextures ? scene->mTextures[index] : NULL;
 }
 
-/* A picture beside the scene or inside it ("*0"). A missing or unknown one is a warning: MTL files
- * often name pictures that were not shipped. */
+/* A picture beside the scene or inside it ("*0"). A missing or unknown one is noted. */
 static bool decode_texture(struct convert *c, const char *name, struct facet_image *image)
 {
     const struct aiTexture *inside = embedded_texture(c->in, name);
@@ -348,7 +375,7 @@ static bool decode_texture(struct convert *c, const char *name, struct facet_ima
         status = facet_fail(&err, FACET_ERR_INPUT, 0, "no files here");
     }
     if (status != FACET_OK) {
-        facet_scene_warn(c->out, "texture %.100s left out: %.120s", name, err.message);
+        file_is_missing(c, "textures", name, "the plain colour is drawn", &err);
     }
     return status == FACET_OK;
 }
@@ -542,10 +569,15 @@ enum facet_status facet_assimp_read(const struct facet_reader *reader,
     /* These formats do not say which side of a triangle is its front. */
     c.double_sided = extension[0] != 'g';
     c.in = assimp.aiImportFileEx(c.main_name, aiProcess_Triangulate, &io);
+    if (c.in == NULL && c.status != FACET_OK) {
+        return c.status;
+    }
     if (c.in == NULL) {
         return refusal(assimp.aiGetErrorString(), err);
     }
-    (void)convert_scene(&c);
+    if (c.status == FACET_OK && convert_scene(&c) && c.double_sided) {
+        c.status = facet_assimp_note_left_out(reader, extension, c.in, scene, err);
+    }
     assimp.aiReleaseImport(c.in);
     return c.status;
 }

@@ -142,12 +142,43 @@ static void measure_mesh(struct facet_scene_mesh *mesh)
     }
 }
 
+static bool lacks_uv(const struct facet_scene_mesh *mesh, const struct facet_texture_use *use)
+{
+    return use->texture != FACET_SCENE_NONE && mesh->uv[use->uv_set] == NULL;
+}
+
+/* A texture on a mesh without its coordinates shows one texel everywhere. */
+static enum facet_status note_missing_uv(struct facet_scene *scene, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (uint32_t i = 0; status == FACET_OK && i < scene->mesh_count; i++) {
+        const struct facet_scene_mesh *mesh = &scene->meshes[i];
+        const struct facet_scene_material *m = &scene->materials[mesh->material];
+
+        if (lacks_uv(mesh, &m->base_texture) || lacks_uv(mesh, &m->emissive_texture)) {
+            status = facet_scene_leave_out(scene,
+                                           FACET_LOSS_LOOK,
+                                           1,
+                                           "textures of meshes without texture coordinates",
+                                           mesh->name,
+                                           "(0, 0) is used everywhere",
+                                           err);
+        }
+    }
+    return status;
+}
+
 enum facet_status facet_scene_finish(struct facet_scene *scene, struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
 
     for (uint32_t i = 0; i < scene->mesh_count; i++) {
         measure_mesh(&scene->meshes[i]);
+    }
+    status = note_missing_uv(scene, err);
+    if (status != FACET_OK) {
+        return status;
     }
     if (facet_scene_instanced_triangles(scene) == 0) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "the scene shows no triangles");

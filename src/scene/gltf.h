@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #define GLTF_WHERE_BYTES 96
+#define GLTF_JOINT_SETS 4U /* JOINTS_0 to JOINTS_3 */
 
 struct gltf_buffer {
     const uint8_t *data;
@@ -23,6 +24,7 @@ struct gltf {
     struct facet_error *err;
     enum facet_status status;
     json_t *root;
+    bool needs_draco;   /* the meshes are compressed, and only so */
     const uint8_t *bin; /* binary chunk of a .glb, NULL when there is none */
     size_t bin_size;
     struct gltf_buffer *buffers;     /* per glTF buffer, loaded when first used */
@@ -31,8 +33,6 @@ struct gltf {
     uint32_t *mesh_first, *mesh_end; /* glTF mesh -> its range of scene meshes */
     struct facet_affine *world;      /* per node */
     bool *reached;                   /* per node: part of the scene */
-    uint32_t left_out_instances;     /* singular matrices */
-    bool warned_primitives;
 };
 
 /* gltf_json.c: typed access with complaints. */
@@ -76,6 +76,22 @@ const char *gltf_get_text(const json_t *object, const char *key);
 /* object.extensions.NAME, NULL when absent. */
 json_t *gltf_extension(const json_t *object, const char *name);
 void gltf_set_name(char to[FACET_SCENE_NAME_BYTES], const json_t *object, const char *otherwise);
+
+/* gltf_left_out.c: what the file says and we do not use. */
+bool gltf_supports(const char *extension);
+/* facet_scene_leave_out(); `where` and the object's name say where the first was. */
+bool gltf_leave_out(struct gltf *g,
+                    unsigned effect,
+                    uint32_t count,
+                    const char *what,
+                    const json_t *object,
+                    const char *where,
+                    const char *why);
+/* Notes the members of an object that are not in `used`, " like this ", and its extensions. */
+bool gltf_note_unused(struct gltf *g, const json_t *object, const char *used, const char *where);
+/* `bends`: the joints are used. */
+bool gltf_note_attributes(struct gltf *g, const json_t *primitive, bool bends, const char *where);
+bool gltf_note_root(struct gltf *g);
 
 /* gltf_data.c: bytes. */
 bool gltf_load_uri(struct gltf *g, const char *uri, const char *where, struct facet_bytes *out);

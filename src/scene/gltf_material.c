@@ -125,12 +125,12 @@ static bool image_bytes(struct gltf *g,
 static const char *foreign_format(const uint8_t *data, size_t size)
 {
     if (size >= 12 && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0) {
-        return "WebP";
+        return "WebP pictures";
     }
     if (size >= 12 && memcmp(data, "\xABKTX ", 5) == 0) {
-        return "KTX";
+        return "KTX pictures";
     }
-    return size >= 4 && memcmp(data, "DDS ", 4) == 0 ? "DDS" : NULL;
+    return size >= 4 && memcmp(data, "DDS ", 4) == 0 ? "DDS pictures" : NULL;
 }
 
 /* A picture in a format we cannot decode leaves the material untextured, with a warning; a damaged
@@ -151,11 +151,15 @@ static bool decode_image(struct gltf *g, uint32_t index, uint32_t *out)
         return false;
     }
     if (foreign_format(data, size) != NULL) {
-        facet_scene_warn(
-            g->scene, "%s is in %s format and left out", where, foreign_format(data, size));
         free(owned);
         *out = FACET_SCENE_NONE;
-        return true;
+        return gltf_leave_out(g,
+                              FACET_LOSS_LOOK,
+                              1,
+                              foreign_format(data, size),
+                              gltf_item(g, "images", index),
+                              where,
+                              "only PNG and JPEG are decoded; the plain colour is drawn");
     }
     status = facet_image_decode(data, size, &image, &err);
     free(owned);
@@ -230,12 +234,19 @@ static bool read_texture_use(struct gltf *g,
     }
     object = gltf_item(g, "textures", texture);
     if (!gltf_get_index(g, object, "source", "images", where, &image) ||
-        !gltf_get_index(g, object, "sampler", "samplers", where, &sampler)) {
+        !gltf_get_index(g, object, "sampler", "samplers", where, &sampler) ||
+        !gltf_note_unused(g, info, " index texCoord ", where) ||
+        !gltf_note_unused(g, object, " source sampler ", where)) {
         return false;
     }
     if (image == FACET_SCENE_NONE) {
-        facet_scene_warn(g->scene, "textures[%u] has no PNG or JPEG picture: left out", texture);
-        return true;
+        return gltf_leave_out(g,
+                              FACET_LOSS_LOOK,
+                              1,
+                              "textures without a PNG or JPEG picture",
+                              json_object_get(holder, "name") != NULL ? holder : object,
+                              where,
+                              "the plain colour is drawn");
     }
     use->uv_set = (uint32_t)set;
     if (sampler != FACET_SCENE_NONE && !read_sampler(g, sampler, use)) {
@@ -303,10 +314,15 @@ static bool read_base(struct gltf *g,
     }
     if (glossy != NULL) {
         metallic = 0;
-        ok = gltf_get_numbers(g, glossy, "diffuseFactor", 4, where, color) &&
+        ok = gltf_note_unused(g, glossy, " diffuseFactor diffuseTexture ", where) &&
+             gltf_get_numbers(g, glossy, "diffuseFactor", 4, where, color) &&
              read_texture_use(g, glossy, "diffuseTexture", where, &material->base_texture);
     } else {
-        ok = gltf_get_numbers(g, pbr, "baseColorFactor", 4, where, color) &&
+        ok = gltf_note_unused(g,
+                              pbr,
+                              " baseColorFactor baseColorTexture metallicFactor roughnessFactor ",
+                              where) &&
+             gltf_get_numbers(g, pbr, "baseColorFactor", 4, where, color) &&
              gltf_get_number(g, pbr, "metallicFactor", where, &metallic) &&
              gltf_get_number(g, pbr, "roughnessFactor", where, &roughness) &&
              read_texture_use(g, pbr, "baseColorTexture", where, &material->base_texture);
@@ -336,6 +352,23 @@ static bool read_emission(struct gltf *g,
     return true;
 }
 
+/* The renderers know matte surfaces, and with --bounces mirrors. */
+static bool note_gloss(struct gltf *g,
+                       const json_t *object,
+                       const char *where,
+                       const struct facet_scene_material *material)
+{
+    bool glossy = !material->unlit && (material->metallic > 0.0F || material->roughness < 1.0F);
+
+    return gltf_leave_out(g,
+                          FACET_LOSS_LOOK,
+                          glossy,
+                          "reflections of metallic or smooth materials",
+                          object,
+                          where,
+                          "they are drawn matte; render --bounces mirrors in smooth metal");
+}
+
 static bool read_material(struct gltf *g, uint32_t index, struct facet_scene_material *material)
 {
     json_t *object = gltf_item(g, "materials", index);
@@ -346,7 +379,13 @@ static bool read_material(struct gltf *g, uint32_t index, struct facet_scene_mat
     material->unlit = gltf_extension(object, "KHR_materials_unlit") != NULL;
     return read_base(g, object, where, material) && read_emission(g, object, where, material) &&
            read_alpha(g, object, where, material) &&
-           gltf_get_bool(g, object, "doubleSided", where, &material->double_sided);
+           gltf_get_bool(g, object, "doubleSided", where, &material->double_sided) &&
+           note_gloss(g, object, where, material) &&
+           gltf_note_unused(g,
+                            object,
+                            " pbrMetallicRoughness emissiveFactor emissiveTexture alphaMode "
+                            "alphaCutoff doubleSided ",
+                            where);
 }
 
 bool gltf_material(struct gltf *g, uint32_t index, uint32_t *out)

@@ -131,7 +131,13 @@ static bool read_triangles(struct gltf *g,
     if (mode == TRIANGLES) {
         mesh->triangle_count = count / 3;
         mesh->indices = corners;
-        return true;
+        return gltf_leave_out(g,
+                              FACET_LOSS_SHAPE,
+                              count % 3,
+                              "corners at the end of a primitive",
+                              NULL,
+                              where,
+                              "they make no whole triangle");
     }
     mesh->triangle_count = count >= 3 ? count - 2 : 0;
     mesh->indices = malloc(3 * (size_t)mesh->triangle_count * sizeof *mesh->indices + 1);
@@ -161,6 +167,28 @@ static bool add_target(struct gltf *g,
     return ok;
 }
 
+/* Targets may also move tangents, texture coordinates and colours. */
+static bool note_target(struct gltf *g, const json_t *target, const char *where)
+{
+    json_t *value;
+    const char *key;
+
+    json_object_foreach((json_t *)target, key, value)
+    {
+        if ((strncmp(key, "TEXCOORD_", 9) == 0 || strncmp(key, "COLOR_", 6) == 0) &&
+            !gltf_leave_out(g,
+                            FACET_LOSS_LOOK,
+                            1,
+                            "morphs of colours and texture coordinates",
+                            NULL,
+                            where,
+                            "only positions and normals are morphed")) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool apply_morphs(struct gltf *g,
                          const json_t *primitive,
                          const json_t *weights,
@@ -175,7 +203,8 @@ static bool apply_morphs(struct gltf *g,
         json_t *target = json_array_get(targets, i);
 
         if (weight != 0) {
-            ok = add_target(
+            ok = note_target(g, target, where) &&
+                 add_target(
                      g, target, "POSITION", weight, where, mesh->vertex_count, mesh->positions) &&
                  add_target(g, target, "NORMAL", weight, where, mesh->vertex_count, mesh->normals);
         }
@@ -199,7 +228,10 @@ static bool build_primitive(struct gltf *g,
     json_t *attributes = gltf_get_object(g, primitive, "attributes", where, &ok);
     uint32_t material;
 
-    return ok && read_vertices(g, attributes, where, mesh) &&
+    return ok &&
+           gltf_note_unused(g, primitive, " attributes indices material mode targets ", where) &&
+           gltf_note_attributes(g, primitive, bend->skin != FACET_SCENE_NONE, where) &&
+           read_vertices(g, attributes, where, mesh) &&
            read_triangles(g, primitive, mode, where, mesh) &&
            apply_morphs(g, primitive, bend->weights, where, mesh) &&
            (bend->skin == FACET_SCENE_NONE ||
@@ -224,11 +256,13 @@ static bool add_primitive(struct gltf *g,
         return false;
     }
     if (mode < TRIANGLES) {
-        if (!g->warned_primitives) {
-            facet_scene_warn(g->scene, "%s: points and lines are left out", where);
-            g->warned_primitives = true;
-        }
-        return true;
+        return gltf_leave_out(g,
+                              FACET_LOSS_SHAPE,
+                              1,
+                              mode == POINTS ? "primitives of points" : "primitives of lines",
+                              gltf_item(g, "meshes", mesh_index),
+                              where,
+                              "only triangles are read");
     }
     memset(&mesh, 0, sizeof mesh);
     (void)snprintf(name, sizeof name, "mesh %u", mesh_index);
@@ -255,6 +289,7 @@ build_mesh(struct gltf *g, uint32_t index, const struct bend *bend, uint32_t *fi
 
     (void)snprintf(where, sizeof where, "meshes[%u]", index);
     primitives = gltf_get_array(g, object, "primitives", where, &ok);
+    ok = ok && gltf_note_unused(g, object, " primitives weights ", where);
     *first = g->scene->mesh_count;
     for (size_t i = 0; ok && i < json_array_size(primitives); i++) {
         (void)snprintf(where, sizeof where, "meshes[%u].primitives[%zu]", index, i);

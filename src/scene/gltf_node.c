@@ -147,6 +147,21 @@ static json_t *parentless_nodes(const struct gltf *g)
     return roots;
 }
 
+static bool note_other_scenes(struct gltf *g, uint32_t shown)
+{
+    uint32_t first = shown == 0;
+    char where[GLTF_WHERE_BYTES];
+
+    (void)snprintf(where, sizeof where, "scenes[%u]", first);
+    return gltf_leave_out(g,
+                          FACET_LOSS_SHAPE,
+                          gltf_count(g, "scenes") - 1,
+                          "scenes",
+                          gltf_item(g, "scenes", first),
+                          where,
+                          "the file shows another one first");
+}
+
 static bool find_roots(struct gltf *g, json_t **out)
 {
     bool ok = true;
@@ -163,7 +178,8 @@ static bool find_roots(struct gltf *g, json_t **out)
     scene = scene != FACET_SCENE_NONE ? scene : 0;
     (void)snprintf(where, sizeof where, "scenes[%u]", scene);
     *out = json_incref(gltf_get_array(g, gltf_item(g, "scenes", scene), "nodes", where, &ok));
-    return ok;
+    return ok && gltf_note_unused(g, gltf_item(g, "scenes", scene), " nodes ", where) &&
+           note_other_scenes(g, scene);
 }
 
 static bool add_instance(struct gltf *g, uint32_t mesh, const struct facet_affine *matrix)
@@ -180,8 +196,13 @@ static bool add_instance(struct gltf *g, uint32_t mesh, const struct facet_affin
             g, FACET_ERR_INPUT, "the matrix of a mesh is larger than a 32-bit float can express");
     }
     if (!facet_affine_invert(&rounded, &inverse)) {
-        g->left_out_instances++;
-        return true;
+        return gltf_leave_out(g,
+                              FACET_LOSS_SHAPE,
+                              1,
+                              "instances",
+                              NULL,
+                              g->scene->meshes[mesh].name,
+                              "their matrix flattens them to nothing");
     }
     status = facet_scene_add_instance(g->scene, &instance, &err);
     return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
@@ -278,6 +299,7 @@ place_many(struct gltf *g, const json_t *extension, uint32_t node, uint32_t firs
     ok = ok && read_placement(g, attributes, "TRANSLATION", 3, where, &p, &p.translation) &&
          read_placement(g, attributes, "ROTATION", 4, where, &p, &p.rotation) &&
          read_placement(g, attributes, "SCALE", 3, where, &p, &p.scale);
+    ok = ok && gltf_note_unused(g, attributes, " TRANSLATION ROTATION SCALE ", where);
     if (ok && p.count == FACET_SCENE_NONE) {
         p.count = 1;
     }
@@ -286,6 +308,20 @@ place_many(struct gltf *g, const json_t *extension, uint32_t node, uint32_t firs
     free(p.rotation);
     free(p.scale);
     return ok;
+}
+
+static bool note_instanced_skin(struct gltf *g, uint32_t node)
+{
+    char where[GLTF_WHERE_BYTES];
+
+    (void)snprintf(where, sizeof where, "nodes[%u]", node);
+    return gltf_leave_out(g,
+                          FACET_LOSS_SHAPE,
+                          1,
+                          "EXT_mesh_gpu_instancing of meshes with a skin",
+                          gltf_item(g, "nodes", node),
+                          where,
+                          "they are shown once");
 }
 
 static bool add_meshes(struct gltf *g, uint32_t node)
@@ -303,6 +339,7 @@ static bool add_meshes(struct gltf *g, uint32_t node)
     }
     if (in_world_space) {
         matrix = facet_affine_identity();
+        ok = many == NULL || note_instanced_skin(g, node);
     }
     for (uint32_t mesh = first; ok && mesh < end; mesh++) {
         ok = add_instance(g, mesh, &matrix);
@@ -362,6 +399,9 @@ static bool read_camera(struct gltf *g, uint32_t index, struct facet_scene_camer
         return gltf_fail(
             g, FACET_ERR_INPUT, "%s: expected yfov in 0..pi, or xmag and ymag not zero", where);
     }
+    if (!gltf_note_unused(g, object, " type perspective orthographic ", where)) {
+        return false;
+    }
     camera->kind = flat ? FACET_CAMERA_ORTHOGRAPHIC : FACET_CAMERA_PERSPECTIVE;
     camera->y_fov = (float)fov;
     camera->aspect = (float)aspect;
@@ -393,8 +433,8 @@ static bool add_camera(struct gltf *g, uint32_t node)
         return false;
     }
     if (!unit_frame(&g->world[node], camera.transform)) {
-        facet_scene_warn(g->scene, "%s: its camera has no direction and is left out", where);
-        return true;
+        return gltf_leave_out(
+            g, FACET_LOSS_LOOK, 1, "cameras", object, where, "they look in no direction");
     }
     status = facet_scene_add_camera(g->scene, &camera, &err);
     return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
@@ -464,12 +504,19 @@ static bool add_light(struct gltf *g, uint32_t node)
     memset(&light, 0, sizeof light);
     (void)snprintf(where, sizeof where, "lights[%u]", (unsigned)index);
     gltf_set_name(light.name, json_array_get(lights, (size_t)index), where);
-    if (!read_light(g, json_array_get(lights, (size_t)index), where, &light)) {
+    if (!read_light(g, json_array_get(lights, (size_t)index), where, &light) ||
+        !gltf_note_unused(
+            g, json_array_get(lights, (size_t)index), " type color intensity range spot ", where)) {
         return false;
     }
     if (!unit_frame(&g->world[node], frame)) {
-        facet_scene_warn(g->scene, "%s has no direction and is left out", where);
-        return true;
+        return gltf_leave_out(g,
+                              FACET_LOSS_LOOK,
+                              1,
+                              "lights",
+                              json_array_get(lights, (size_t)index),
+                              where,
+                              "they shine in no direction");
     }
     for (unsigned i = 0; i < 3; i++) {
         light.position[i] = frame[4 * i + 3];
@@ -477,6 +524,17 @@ static bool add_light(struct gltf *g, uint32_t node)
     }
     status = facet_scene_add_light(g->scene, &light, &err);
     return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
+}
+
+static bool note_node(struct gltf *g, uint32_t node)
+{
+    char where[GLTF_WHERE_BYTES];
+
+    (void)snprintf(where, sizeof where, "nodes[%u]", node);
+    return gltf_note_unused(g,
+                            gltf_item(g, "nodes", node),
+                            " children mesh skin camera translation rotation scale matrix weights ",
+                            where);
 }
 
 bool gltf_nodes(struct gltf *g)
@@ -494,12 +552,8 @@ bool gltf_nodes(struct gltf *g)
     ok = find_roots(g, &roots) && push_list(g, &w, roots, &identity, "the scene") &&
          walk_tree(g, &w);
     for (uint32_t i = 0; ok && i < w.count; i++) {
-        ok = add_meshes(g, w.order[i]) && add_camera(g, w.order[i]) && add_light(g, w.order[i]);
-    }
-    if (ok && g->left_out_instances != 0) {
-        facet_scene_warn(g->scene,
-                         "%u instances whose matrix flattens them to nothing are left out",
-                         g->left_out_instances);
+        ok = note_node(g, w.order[i]) && add_meshes(g, w.order[i]) && add_camera(g, w.order[i]) &&
+             add_light(g, w.order[i]);
     }
     json_decref(roots);
     free(w.order);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_JOINT_SETS 4U
-
 struct skin {
     uint32_t count;
     struct facet_affine *matrices; /* joint: mesh space at bind time -> world */
@@ -192,7 +190,7 @@ bool gltf_apply_skin(struct gltf *g,
     bool ok = blend != NULL ? open_skin(g, skin_index, &skin)
                             : gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
 
-    for (unsigned set = 0; ok && set < MAX_JOINT_SETS; set++) {
+    for (unsigned set = 0; ok && set < GLTF_JOINT_SETS; set++) {
         ok = blend_set(g, &skin, attributes, set, where, mesh->vertex_count, blend);
     }
     if (ok) {

@@ -87,17 +87,9 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
     struct facet_reader reader = {
         .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
     const char *extension = extensions[job->format];
-    enum facet_status status;
 
     if (job->format == FACET_FORMAT_GLTF && !job->assimp_gltf) {
-        status = facet_gltf_read(&reader, scene, err);
-        if (status == FACET_OK || !job->may_need_draco) {
-            return status;
-        }
-        facet_scene_free(scene);
-        facet_scene_warn(scene,
-                         "compressed with Draco and read through Assimp: texture transforms, "
-                         "instancing, cameras and lights are left out");
+        return facet_gltf_read(&reader, scene, err);
     }
     if (job->format == FACET_FORMAT_GLTF && job->file.data[0] != 'g') {
         extension = "gltf";
@@ -303,8 +295,7 @@ enum facet_status facet_scene_detect(const char *path,
     return FACET_OK;
 }
 
-/* Assimp can decompress Draco meshes; our reader cannot, but it is tried first since many such
- * files carry the plain data too. */
+/* Assimp can decompress Draco meshes; our reader cannot, and hands such files on. */
 static bool mentions_draco(const struct facet_bytes *file)
 {
     static const char name[] = "KHR_draco_mesh_compression";

@@ -1,8 +1,6 @@
 /* See scene.h. */
 #include "scene/scene.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +35,7 @@ void facet_scene_free(struct facet_scene *scene)
     free(scene->textures);
     free(scene->cameras);
     free(scene->lights);
-    free(scene->warnings);
+    free(scene->left_out);
     facet_scene_init(scene);
 }
 
@@ -127,30 +125,6 @@ enum facet_status facet_scene_add_light(struct facet_scene *scene,
     APPEND(scene->lights, scene->light_count, FACET_SCENE_MAX_LIGHTS, "lights", NULL);
 }
 
-void facet_scene_warn(struct facet_scene *scene, const char *format, ...)
-{
-    void *place;
-    va_list args;
-
-    if (reserve(scene->warnings,
-                scene->warning_count,
-                sizeof *scene->warnings,
-                FACET_SCENE_MAX_WARNINGS,
-                "warnings",
-                &place,
-                NULL) != FACET_OK) {
-        return;
-    }
-    scene->warnings = place;
-    va_start(args, format);
-    (void)vsnprintf(scene->warnings[scene->warning_count],
-                    sizeof scene->warnings[scene->warning_count],
-                    format,
-                    args);
-    va_end(args);
-    scene->warning_count++;
-}
-
 static void texture_use_default(struct facet_texture_use *use)
 {
     const struct facet_texture_use plain = {
@@ -202,11 +176,11 @@ static size_t utf8_length(const unsigned char *at, size_t left)
     return length;
 }
 
-void facet_scene_set_name(char to[FACET_SCENE_NAME_BYTES], const char *from, size_t length)
+void facet_scene_clean(char *to, size_t size, const char *from, size_t length)
 {
     size_t used = 0;
 
-    for (size_t i = 0; i < length && used < FACET_SCENE_NAME_BYTES - 1;) {
+    for (size_t i = 0; i < length && used < size - 1;) {
         size_t step = utf8_length((const unsigned char *)from + i, length - i);
 
         if (step == 0) {
@@ -214,14 +188,19 @@ void facet_scene_set_name(char to[FACET_SCENE_NAME_BYTES], const char *from, siz
             i++;
             continue;
         }
-        if (used + step > FACET_SCENE_NAME_BYTES - 1) {
+        if (used + step > size - 1) {
             break;
         }
         memcpy(to + used, from + i, step);
         used += step;
         i += step;
     }
-    memset(to + used, 0, FACET_SCENE_NAME_BYTES - used);
+    memset(to + used, 0, size - used);
+}
+
+void facet_scene_set_name(char to[FACET_SCENE_NAME_BYTES], const char *from, size_t length)
+{
+    facet_scene_clean(to, FACET_SCENE_NAME_BYTES, from, length);
 }
 
 uint64_t facet_scene_triangles(const struct facet_scene *scene)

@@ -25,8 +25,8 @@
 #define FACET_SCENE_MAX_TEXELS (1U << 28)
 #define FACET_SCENE_MAX_CAMERAS 4096U
 #define FACET_SCENE_MAX_LIGHTS 65536U
-#define FACET_SCENE_MAX_WARNINGS 64U
-#define FACET_SCENE_NAME_BYTES 128U /* longer names are cut */
+#define FACET_SCENE_MAX_LEFT_OUT 48U /* kinds; further ones share the last place */
+#define FACET_SCENE_NAME_BYTES 128U  /* longer names are cut */
 #define FACET_SCENE_UV_SETS 8U
 #define FACET_SCENE_NONE UINT32_MAX
 
@@ -117,16 +117,32 @@ struct facet_scene_light {
     float inner_cone, outer_cone; /* spot: half angles in radians */
 };
 
+/* What a loss changes, so that a command names those that concern its result. */
+enum {
+    FACET_LOSS_SHAPE = 1U, /* triangles or where they are */
+    FACET_LOSS_LOOK = 2U,  /* the picture */
+};
+
+/* One kind of thing that the file has and the scene does not, or has in a plainer form. Text is
+ * printable and ends with a NUL. */
+struct facet_left_out {
+    char what[96];                           /* "normal textures" */
+    char first[FACET_SCENE_NAME_BYTES + 64]; /* where the first one was: materials[3] "paint" */
+    char why[224];                           /* the reason, or what stands in its place */
+    uint32_t count;
+    uint32_t effect; /* FACET_LOSS_*; 0: no result of ours would change */
+};
+
 struct facet_scene {
     uint32_t mesh_count, instance_count, material_count, texture_count;
-    uint32_t camera_count, light_count, warning_count;
+    uint32_t camera_count, light_count, left_out_count;
     struct facet_scene_mesh *meshes;
     struct facet_scene_instance *instances;
     struct facet_scene_material *materials;
     struct facet_scene_texture *textures;
     struct facet_scene_camera *cameras; /* at least one after import */
     struct facet_scene_light *lights;   /* at least one after import */
-    char (*warnings)[256];              /* what was left out, in words */
+    struct facet_left_out *left_out;    /* by kind, in the order of the file */
     struct facet_bounds bounds;         /* of all instances, in world space */
 };
 
@@ -157,14 +173,26 @@ enum facet_status facet_scene_add_camera(struct facet_scene *scene,
 enum facet_status facet_scene_add_light(struct facet_scene *scene,
                                         const struct facet_scene_light *item,
                                         struct facet_error *err);
-/* Words for the user; silently dropped beyond the limit. */
-void facet_scene_warn(struct facet_scene *scene, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+
+/* Notes that `count` things were left out: one more of a kind that is there already, by `what` and
+ * `why`, or a new kind. Nothing for a count of 0. */
+enum facet_status facet_scene_leave_out(struct facet_scene *scene,
+                                        unsigned effect,
+                                        uint32_t count,
+                                        const char *what,
+                                        const char *first,
+                                        const char *why,
+                                        struct facet_error *err);
+enum facet_status facet_scene_add_left_out(struct facet_scene *scene,
+                                           const struct facet_left_out *item,
+                                           struct facet_error *err);
 
 /* glTF's defaults: white, opaque, one-sided, no textures, repeat and linear with mipmaps. */
 void facet_scene_material_default(struct facet_scene_material *material);
 
-/* Copies a name, cut to fit; bytes that are not printable UTF-8 become '?'. */
+/* Copies text, cut to fit `size` bytes with its end; bytes that are not printable UTF-8 become '?'.
+ */
+void facet_scene_clean(char *to, size_t size, const char *from, size_t length);
 void facet_scene_set_name(char to[FACET_SCENE_NAME_BYTES], const char *from, size_t length);
 
 /* Derived facts: bounds, mirror flags, and, when the file has none, a camera that sees everything

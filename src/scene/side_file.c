@@ -72,6 +72,13 @@ static int open_below(int fd, const char *name)
     }
 }
 
+/* Whether the name is to blame, not the host. */
+static bool is_bad_name(int reason)
+{
+    return reason == ENOENT || reason == ENOTDIR || reason == EISDIR || reason == ENAMETOOLONG ||
+           reason == ENXIO || reason == EINVAL;
+}
+
 static enum facet_status read_regular(
     int fd, const char *name, size_t limit, struct facet_bytes *out, struct facet_error *err)
 {
@@ -137,7 +144,12 @@ enum facet_status facet_side_file_read(const char *scene_path,
                           name);
     }
     if (fd < 0) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "%.200s: %s", name, strerror(errno));
+        return facet_fail(err,
+                          is_bad_name(errno) ? FACET_ERR_INPUT : FACET_ERR_IO,
+                          0,
+                          "%.200s: %s",
+                          name,
+                          strerror(errno));
     }
     status = read_regular(fd, name, limit, out, err);
     (void)close(fd);

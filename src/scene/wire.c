@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC 0x46535731U /* changes with the layout */
+#define MAGIC 0x46535732U /* changes with the layout */
 
 /* ---- writing ---- */
 
@@ -117,7 +117,7 @@ bool facet_wire_write(const struct facet_wire_out *out, const struct facet_scene
                                 scene->texture_count,
                                 scene->camera_count,
                                 scene->light_count,
-                                scene->warning_count};
+                                scene->left_out_count};
 
     put(&w, counts, sizeof counts);
     for (uint32_t i = 0; i < scene->texture_count; i++) {
@@ -139,7 +139,7 @@ bool facet_wire_write(const struct facet_wire_out *out, const struct facet_scene
     for (uint32_t i = 0; i < scene->light_count; i++) {
         put_light(&w, &scene->lights[i]);
     }
-    put(&w, scene->warnings, scene->warning_count * sizeof *scene->warnings);
+    put(&w, scene->left_out, scene->left_out_count * sizeof *scene->left_out);
     return w.ok;
 }
 
@@ -392,17 +392,24 @@ static void get_light(struct reader *r)
     }
 }
 
-static void get_warning(struct reader *r)
+static void clean(char *text, size_t size)
 {
-    char text[sizeof *r->scene->warnings];
+    char raw[sizeof(struct facet_left_out)];
 
-    get(r, text, sizeof text);
-    text[sizeof text - 1] = '\0';
-    for (char *at = text; *at != '\0'; at++) {
-        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
-    }
+    memcpy(raw, text, size);
+    facet_scene_clean(text, size, raw, strnlen(raw, size));
+}
+
+static void get_left_out(struct reader *r)
+{
+    struct facet_left_out note;
+
+    get(r, &note, sizeof note);
+    clean(note.what, sizeof note.what);
+    clean(note.first, sizeof note.first);
+    clean(note.why, sizeof note.why);
     if (good(r)) {
-        facet_scene_warn(r->scene, "%s", text);
+        r->status = facet_scene_add_left_out(r->scene, &note, r->err);
     }
 }
 
@@ -426,7 +433,7 @@ static const char *over_limit(const uint32_t counts[8])
     if (counts[6] > FACET_SCENE_MAX_LIGHTS) {
         return "the scene has too many lights";
     }
-    return counts[7] > FACET_SCENE_MAX_WARNINGS ? "too many warnings" : NULL;
+    return counts[7] > FACET_SCENE_MAX_LEFT_OUT ? "too many notes of what was left out" : NULL;
 }
 
 enum facet_status
@@ -462,7 +469,7 @@ facet_wire_read(const struct facet_wire_in *in, struct facet_scene *scene, struc
         get_light(&r);
     }
     for (uint32_t i = 0; good(&r) && i < counts[7]; i++) {
-        get_warning(&r);
+        get_left_out(&r);
     }
     if (!good(&r)) {
         facet_scene_free(scene);

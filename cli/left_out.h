@@ -1,0 +1,33 @@
+/* Saying what a command did not take from a scene (struct facet_left_out). */
+#ifndef FACET_CLI_LEFT_OUT_H
+#define FACET_CLI_LEFT_OUT_H
+
+#include "cli/command.h"
+
+#include "scene/scene.h"
+
+struct json_t;
+
+/* One line on standard error per kind of loss that changes one of `effects` (FACET_LOSS_*):
+ * "facet render: x.glb: left out: ...". Nothing with --quiet, nor with --json, whose result has
+ * them. */
+void cli_print_left_out(const struct cli_args *args,
+                        const char *path,
+                        const struct facet_scene *scene,
+                        unsigned effects);
+
+/* The words of such a line after "left out: ", for at most `size` bytes. */
+void cli_left_out_text(const struct facet_left_out *note, char *out, size_t size);
+
+/* The same losses as an array; 0 for `effects`: all. NULL when memory is short. */
+struct json_t *cli_left_out_json(const struct facet_scene *scene, unsigned effects);
+
+/* Either of the two: lines, or with --json the array in *out, which is NULL otherwise. */
+enum facet_status cli_tell_left_out(const struct cli_args *args,
+                                    const char *path,
+                                    const struct facet_scene *scene,
+                                    unsigned effects,
+                                    struct json_t **out,
+                                    struct facet_error *err);
+
+#endif

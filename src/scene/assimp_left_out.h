@@ -1,0 +1,17 @@
+/* What OBJ, PLY and STL files say and neither Assimp nor assimp.c hands on. */
+#ifndef FACET_SCENE_ASSIMP_LEFT_OUT_H
+#define FACET_SCENE_ASSIMP_LEFT_OUT_H
+
+#include "scene/reader.h"
+
+struct aiScene;
+
+/* Notes in `out` what of Assimp's scene assimp.c does not convert, and what of the file's own text
+ * ("obj", "ply"; other formats have none) Assimp passes over. */
+enum facet_status facet_assimp_note_left_out(const struct facet_reader *reader,
+                                             const char *extension,
+                                             const struct aiScene *in,
+                                             struct facet_scene *out,
+                                             struct facet_error *err);
+
+#endif
