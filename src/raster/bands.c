@@ -38,33 +38,53 @@ static void fill_share(void *context, size_t begin, size_t end)
     }
 }
 
-static void fill_rows(struct share *s, const struct raster_box *box)
+/* Rows of one piece: as many as make its pixels, but one at least. */
+static int32_t piece_rows(const struct raster_pipe *pipe, const struct raster_box *box)
 {
-    const int32_t rows = box->y1 - box->y0;
-    const bool many = shares_out(s->pipe) && (int64_t)rows * (box->x1 - box->x0) > WORTH_SHARING;
+    const struct facet_raster_unit *unit = pipe->unit;
+    const uint32_t width = (uint32_t)(box->x1 - box->x0);
 
-    if (rows > 0) {
-        s->y0 = box->y0;
-        facet_pool_for(many ? s->pipe->unit->pool : NULL,
-                       (size_t)rows,
-                       many ? MIN_ROWS : (size_t)rows,
-                       fill_share,
-                       s);
+    if (unit->stop == NULL) {
+        return INT32_MAX;
     }
+    return (int32_t)(piece_pixels(unit, shares_out(pipe)) / width) + 1;
 }
 
-void facet_raster_fill_wide(struct raster_pipe *pipe, const struct raster_triangle *t)
+static int32_t fill_rows(struct share *s, const struct raster_box *box, int32_t from)
+{
+    const struct facet_raster_unit *unit = s->pipe->unit;
+    const bool shared = shares_out(s->pipe);
+    const int64_t width = box->x1 - box->x0;
+
+    s->y0 = from > box->y0 ? from : box->y0;
+    while (s->y0 < box->y1) {
+        const int32_t left = box->y1 - s->y0, most = piece_rows(s->pipe, box);
+        const int32_t rows = left < most ? left : most;
+        const bool many = shared && rows * width > WORTH_SHARING;
+
+        facet_pool_for(
+            many ? unit->pool : NULL, (size_t)rows, many ? MIN_ROWS : (size_t)rows, fill_share, s);
+        s->y0 += rows;
+        if (piece_done(unit, (uint64_t)(rows * width), shared) && facet_raster_asks(unit)) {
+            break;
+        }
+    }
+    return s->y0;
+}
+
+int32_t
+facet_raster_fill_wide(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t from)
 {
     struct share s = {.pipe = pipe, .triangle = t};
 
-    fill_rows(&s, &t->box);
+    return fill_rows(&s, &t->box, from);
 }
 
-void facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rect *r)
+int32_t facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rect *r, int32_t from)
 {
     struct share s = {.pipe = pipe, .rect = r};
 
-    fill_rows(&s, &pipe->clip);
+    return fill_rows(&s, &pipe->clip, from);
 }
 
 /* ---- many triangles ---- */
@@ -112,13 +132,27 @@ struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
     return sink->queue != NULL ? &sink->queue->triangle[sink->queue->count] : local;
 }
 
-void facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t)
+int32_t
+facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from)
 {
+    const struct facet_raster_unit *unit = sink->pipe->unit;
+
+    if (unit->stop != NULL) {
+        const uint64_t pixels =
+            (uint64_t)(t->box.x1 - t->box.x0) * (uint32_t)(t->box.y1 - t->box.y0);
+
+        if (pixels >= piece_pixels(unit, sink->queue != NULL) || from > t->box.y0) {
+            facet_raster_sink_flush(sink);
+            return facet_raster_fill_wide(sink->pipe, t, from);
+        }
+        unit->stop->pending += pixels; /* whoever adds elements asks */
+    }
     if (sink->queue == NULL) {
         sink->pipe->fill(sink->pipe, t, t->box.y0, t->box.y1);
     } else if (++sink->queue->count == BATCH) {
         facet_raster_sink_flush(sink);
     }
+    return t->box.y1;
 }
 
 static void fill_bands(void *context, size_t begin, size_t end)

@@ -226,26 +226,31 @@ _Static_assert(FACET_TILE_RDRAW_WORDS == FACET_TILE_RRECT_WORDS &&
 
 struct header {
     struct facet_tile_rstate_fields rstate;
-    uint32_t words[FACET_TILE_RDRAW_WORDS]; /* flags of the command OR-ed in */
-    struct facet_tile_rdraw_fields draw;
+    struct facet_tile_rdraw_fields draw; /* flags of the command OR-ed in */
     struct raster_choice choice;
 };
 
+/* Goes on with the part of a draw that was left, or reads the descriptor for a new one. */
 static enum facet_raster_code read_header(const struct facet_raster_unit *unit,
+                                          enum facet_raster_part_kind kind,
                                           uint32_t address,
                                           uint32_t or_flags,
-                                          bool rect,
+                                          struct facet_raster_part *part,
                                           struct header *h)
 {
-    enum facet_raster_code code =
-        read_words(unit, address, FACET_TILE_RDRAW_ALIGN, FACET_TILE_RDRAW_WORDS, h->words);
+    uint32_t *words = part->words;
+    enum facet_raster_code code = FACET_RASTER_OK;
 
+    if (!facet_raster_part_take(unit, kind, part)) {
+        code = read_words(unit, address, FACET_TILE_RDRAW_ALIGN, FACET_TILE_RDRAW_WORDS, words);
+    }
     if (code != FACET_RASTER_OK) {
         return code;
     }
-    h->words[FACET_TILE_RDRAW_FLAGS_AT / 4] |= or_flags << FACET_TILE_RDRAW_FLAGS_LSB;
-    facet_tile_rdraw_unpack(h->words, &h->draw);
-    return (rect ? facet_tile_rrect_rect_legal(h->words) : facet_tile_rdraw_rect_legal(h->words))
+    words[FACET_TILE_RDRAW_FLAGS_AT / 4] |= or_flags << FACET_TILE_RDRAW_FLAGS_LSB;
+    facet_tile_rdraw_unpack(words, &h->draw);
+    return (kind == FACET_RASTER_PART_RRECT ? facet_tile_rrect_rect_legal(words)
+                                            : facet_tile_rdraw_rect_legal(words))
                ? FACET_RASTER_OK
                : FACET_RASTER_BAD_DESC;
 }
@@ -276,20 +281,38 @@ use_state(const struct facet_raster_context *context, uint32_t id, struct header
     return FACET_RASTER_OK;
 }
 
-static struct facet_raster_result finish(struct facet_raster_context *context,
-                                         const struct raster_pipe *pipe,
-                                         struct raster_report *report)
+/* Everything is drawn, or the draw is left and its part kept. */
+static struct facet_raster_result finish(const struct facet_raster_unit *unit,
+                                         struct facet_raster_context *context,
+                                         const struct facet_raster_part *part,
+                                         struct facet_raster_span color,
+                                         struct facet_raster_span depth,
+                                         bool left)
 {
-    if (pipe->bad_mem) {
-        facet_raster_report_add(report, FACET_RASTER_BAD_MEM, 1);
+    if (left) {
+        unit->stop->part = *part;
+        return (struct facet_raster_result){.color = color, .depth = depth, .left = true};
     }
     return (struct facet_raster_result){
         .rd = ++context->token,
-        .code = report->code,
-        .count = report->count,
-        .color = pipe->color,
-        .depth = pipe->depth,
+        .code = part->code,
+        .count = part->count,
+        .color = color,
+        .depth = depth,
     };
+}
+
+/* ... of one triangle or rectangle, which reports pixels outside VRAM at its end. */
+static struct facet_raster_result finish_one(struct facet_raster_context *context,
+                                             const struct raster_pipe *pipe,
+                                             struct facet_raster_part *part,
+                                             bool left)
+{
+    part->bad_mem = pipe->bad_mem;
+    if (pipe->bad_mem && !left) {
+        facet_raster_report_add(part, FACET_RASTER_BAD_MEM, 1);
+    }
+    return finish(pipe->unit, context, part, pipe->color, pipe->depth, left);
 }
 
 /* ---- RDRAW ---- */
@@ -320,8 +343,9 @@ static void narrow_spans(struct raster_pipe *pipe, const struct raster_box *box)
     }
 }
 
-static void
-draw_block(struct raster_pipe *pipe, const struct header *h, const uint32_t *words, bool *range)
+/* True when the triangle is left. */
+static bool
+draw_block(struct raster_pipe *pipe, const struct header *h, struct facet_raster_part *part)
 {
     struct facet_tile_vertex_block_fields block;
     struct raster_vertex vertex[3];
@@ -335,23 +359,40 @@ draw_block(struct raster_pipe *pipe, const struct header *h, const uint32_t *wor
     };
     struct raster_triangle t;
 
-    facet_tile_vertex_block_unpack(words, &block);
+    facet_tile_vertex_block_unpack(part->block, &block);
     shade.color = state_color ? h->rstate.const_color : block.vertex[0].color;
     for (unsigned i = 0; i < 3; i++) {
         block_vertex(&block.vertex[i], &vertex[i]);
     }
     switch (facet_raster_setup(pipe, &shade, corners, &t)) {
     case SETUP_DRAW:
-        facet_raster_fill_wide(pipe, &t);
+        part->row = (uint32_t)facet_raster_fill_wide(pipe, &t, (int32_t)part->row);
         narrow_spans(pipe, &t.box);
-        return;
+        return (int32_t)part->row < t.box.y1;
     case SETUP_RANGE:
-        *range = true;
+        facet_raster_report_add(part, FACET_RASTER_RANGE, 1);
         break;
     case SETUP_NOTHING:
         break;
     }
     pipe->color = pipe->depth = (struct facet_raster_span){0, 0};
+    return false;
+}
+
+/* The vertices of an RDRAW. */
+static enum facet_raster_code find_block(const struct facet_raster_unit *unit,
+                                         const struct facet_raster_context *context,
+                                         uint32_t pointer,
+                                         uint32_t *block)
+{
+    if (pointer != 0) {
+        return read_block(unit, pointer, block);
+    }
+    if (context->has_setup == 0) {
+        return FACET_RASTER_BAD_STATE;
+    }
+    memcpy(block, context->setup, sizeof context->setup);
+    return FACET_RASTER_OK;
 }
 
 struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_unit *unit,
@@ -361,26 +402,17 @@ struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_
                                                       uint32_t arg2)
 {
     struct raster_sampler sampler = {0};
-    struct raster_report report = {0, 0};
+    struct facet_raster_part part;
     struct raster_pipe pipe;
     struct header h;
-    uint32_t block[FACET_TILE_VERTEX_BLOCK_WORDS], pointer;
-    bool range = false;
-    enum facet_raster_code code = read_header(unit, address, arg2, false, &h);
+    enum facet_raster_code code =
+        read_header(unit, FACET_RASTER_PART_RDRAW, address, arg2, &part, &h);
 
     if (code == FACET_RASTER_OK) {
         code = use_state(context, h.draw.state_id, &h);
     }
-    if (code != FACET_RASTER_OK) {
-        return failed(code);
-    }
-    pointer = arg1 != 0 ? arg1 : h.draw.vtx_ptr;
-    if (pointer != 0) {
-        code = read_block(unit, pointer, block);
-    } else if (context->has_setup == 0) {
-        code = FACET_RASTER_BAD_STATE;
-    } else {
-        memcpy(block, context->setup, sizeof block);
+    if (code == FACET_RASTER_OK && part.row == 0) { /* not left before */
+        code = find_block(unit, context, arg1 != 0 ? arg1 : h.draw.vtx_ptr, part.block);
     }
     if (code == FACET_RASTER_OK && h.choice.textured && !state_sampler(unit, &h.rstate, &sampler)) {
         code = FACET_RASTER_BAD_SAMPLER;
@@ -389,11 +421,8 @@ struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_
         return failed(code);
     }
     facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
-    draw_block(&pipe, &h, block, &range);
-    if (range) {
-        facet_raster_report_add(&report, FACET_RASTER_RANGE, 1);
-    }
-    return finish(context, &pipe, &report);
+    pipe.bad_mem = part.bad_mem != 0;
+    return finish_one(context, &pipe, &part, draw_block(&pipe, &h, &part));
 }
 
 struct facet_raster_result facet_raster_rdraw(const struct facet_raster_unit *unit,
@@ -412,12 +441,13 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
                                                       uint32_t arg2)
 {
     struct raster_sampler sampler = {0};
-    struct raster_report report = {0, 0};
+    struct facet_raster_part part;
     struct raster_pipe pipe;
     struct facet_tile_rrect_fields draw;
     struct raster_rect rect;
     struct header h;
-    enum facet_raster_code code = read_header(unit, address, arg2, true, &h);
+    enum facet_raster_code code =
+        read_header(unit, FACET_RASTER_PART_RRECT, address, arg2, &part, &h);
 
     if (code == FACET_RASTER_OK) {
         code = use_state(context, arg1 < FACET_RASTER_SLOTS ? arg1 : h.draw.state_id, &h);
@@ -428,7 +458,7 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
-    facet_tile_rrect_unpack(h.words, &draw);
+    facet_tile_rrect_unpack(part.words, &draw);
     rect = (struct raster_rect){
         .x = draw.xy[0],
         .y = draw.xy[1],
@@ -436,15 +466,16 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
         .h = draw.wh[1],
         .color = (draw.flags & FACET_TILE_RRECT_FLAGS_STATE_COLOR) != 0 ? h.rstate.const_color
                                                                         : draw.color,
-        .u0 = facet_tile_rrect_uv_first(h.words),
-        .v0 = facet_tile_rrect_uv_second(h.words),
+        .u0 = facet_tile_rrect_uv_first(part.words),
+        .v0 = facet_tile_rrect_uv_second(part.words),
         .stretch = (draw.flags & FACET_TILE_RRECT_FLAGS_STRETCH) != 0,
         .z = h.rstate.rect_z,
     };
     facet_raster_box_cut(&h.choice.clip, draw.xy, draw.wh);
     facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
-    facet_raster_rect_fill(&pipe, &rect);
-    return finish(context, &pipe, &report);
+    pipe.bad_mem = part.bad_mem != 0;
+    part.row = (uint32_t)facet_raster_rect_fill(&pipe, &rect, (int32_t)part.row);
+    return finish_one(context, &pipe, &part, (int32_t)part.row < pipe.clip.y1);
 }
 
 struct facet_raster_result facet_raster_rrect(const struct facet_raster_unit *unit,
@@ -466,15 +497,18 @@ struct facet_raster_result facet_raster_gdraw_command(const struct facet_raster_
 {
     static const uint32_t default_gparam[FACET_TILE_GPARAM_WORDS] = {0};
     struct raster_sampler sampler = {0};
-    struct raster_report report = {0, 0};
+    struct facet_raster_part part;
     struct raster_gdraw draw = {.unit = unit};
-    struct facet_raster_result r = {0};
+    struct facet_raster_span color, depth;
     struct facet_tile_gdraw_fields *d = &draw.draw;
-    uint32_t words[FACET_TILE_GDRAW_WORDS];
+    uint32_t *words = part.words;
     uint8_t gstate, rstate, gparam;
-    enum facet_raster_code code =
-        read_words(unit, address, FACET_TILE_GDRAW_ALIGN, FACET_TILE_GDRAW_WORDS, words);
+    bool left;
+    enum facet_raster_code code = FACET_RASTER_OK;
 
+    if (!facet_raster_part_take(unit, FACET_RASTER_PART_GDRAW, &part)) {
+        code = read_words(unit, address, FACET_TILE_GDRAW_ALIGN, FACET_TILE_GDRAW_WORDS, words);
+    }
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
@@ -503,11 +537,8 @@ struct facet_raster_result facet_raster_gdraw_command(const struct facet_raster_
         !state_sampler(unit, &draw.rstate, &sampler)) {
         return failed(FACET_RASTER_BAD_SAMPLER);
     }
-    facet_raster_geometry_draw(&draw, &sampler, &report, &r.color, &r.depth);
-    r.rd = ++context->token;
-    r.code = report.code;
-    r.count = report.count;
-    return r;
+    left = facet_raster_geometry_draw(&draw, &sampler, &part, &color, &depth);
+    return finish(unit, context, &part, color, depth, left);
 }
 
 struct facet_raster_result facet_raster_gdraw(const struct facet_raster_unit *unit,

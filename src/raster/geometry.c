@@ -9,15 +9,18 @@
 
 #include <stdlib.h>
 
-void facet_raster_report_add(struct raster_report *r, enum facet_raster_code code, uint64_t count)
+void facet_raster_report_add(struct facet_raster_part *part,
+                             enum facet_raster_code code,
+                             uint64_t count)
 {
     if (count == 0) {
         return;
     }
-    if (r->code == FACET_RASTER_OK) {
-        r->code = (uint8_t)code;
+    if (part->code == FACET_RASTER_OK) {
+        part->code = (uint8_t)code;
     }
-    r->count = count >= 0xFFFFFF - r->count ? 0xFFFFFF : r->count + (uint32_t)count;
+    part->count = count >= FACET_RASTER_MAX_REPORTS - part->count ? FACET_RASTER_MAX_REPORTS
+                                                                  : part->count + (uint32_t)count;
 }
 
 /* ---- making a draw ready ---- */
@@ -141,18 +144,27 @@ static void make_draw(const struct raster_gdraw *in, struct geo_draw *d)
 
 /* ---- a draw at work ---- */
 
-enum { SMALL_CACHE = 64, LARGE_CACHE = 1024, SPARE = 4 };
+enum {
+    SMALL_CACHE = 64,
+    LARGE_CACHE = 1024,
+    SPARE = 4,
+    ELEMENT_PIXELS = 4, /* what an element takes beside its pixels, at a guess */
+};
 
 struct assembler {
     const struct geo_draw *draw;
     const struct raster_gdraw *in;
     struct raster_pipe *pipe;
     struct raster_sink sink;
-    struct raster_report *report;
-    uint8_t cull; /* as in GSTATE */
+    struct facet_raster_part *part; /* reports, and where the draw is left */
+    uint8_t cull;                   /* as in GSTATE */
     bool flat, affine, strip;
-    bool bad_mem_told;
+    bool leaves;                        /* the draw is left here */
+    uint64_t k;                         /* the element that comes next */
     uint64_t n;                         /* elements since the last restart */
+    uint8_t fan;                        /* the part of its triangle that comes next */
+    uint8_t done;                       /* parts of a triangle that was left: drawn before */
+    int32_t row;                        /* ... and rows of the next part */
     const struct geo_vertex *corner[3]; /* list: those of the unfinished triangle; strip: the last
                                            two in [0] and [1] */
     /* processed vertices, by number */
@@ -167,9 +179,9 @@ static const struct geo_vertex bad_vertex = {.bad = true};
 
 static void tell_bad_mem(struct assembler *a)
 {
-    if (a->pipe->bad_mem && !a->bad_mem_told) {
-        a->bad_mem_told = true;
-        facet_raster_report_add(a->report, FACET_RASTER_BAD_MEM, 1);
+    if (a->pipe->bad_mem && a->part->bad_mem_told == 0) {
+        a->part->bad_mem_told = 1;
+        facet_raster_report_add(a->part, FACET_RASTER_BAD_MEM, 1);
     }
 }
 
@@ -181,17 +193,27 @@ static void raster(struct assembler *a,
         .cull = a->cull, .affine = a->affine, .solid = a->flat, .color = provoking->color};
     struct raster_triangle local, *t = facet_raster_sink_slot(&a->sink, &local);
 
+    if (a->fan < a->done) {
+        a->fan++;
+        return;
+    }
     switch (facet_raster_setup(a->pipe, &shade, corners, t)) {
     case SETUP_DRAW:
-        facet_raster_sink_add(&a->sink, t);
+        a->row = facet_raster_sink_add(&a->sink, t, a->row);
+        if (a->row < t->box.y1) {
+            a->leaves = true;
+            return;
+        }
         tell_bad_mem(a);
         break;
     case SETUP_RANGE:
-        facet_raster_report_add(a->report, FACET_RASTER_RANGE, 1);
+        facet_raster_report_add(a->part, FACET_RASTER_RANGE, 1);
         break;
     case SETUP_NOTHING:
         break;
     }
+    a->row = 0;
+    a->fan++;
 }
 
 static void clipped(struct assembler *a,
@@ -202,7 +224,7 @@ static void clipped(struct assembler *a,
     struct raster_vertex polygon[GEO_MAX_CORNERS];
     const unsigned count = facet_geo_clip(a->draw, v, first, polygon);
 
-    for (unsigned i = 2; i < count; i++) {
+    for (unsigned i = 2; i < count && !a->leaves; i++) {
         const struct raster_vertex *const fan[3] = {&polygon[0], &polygon[i - 1], &polygon[i]};
 
         raster(a, fan, provoking);
@@ -223,8 +245,9 @@ static void triangle(struct assembler *a,
     const struct geo_vertex *const v[3] = {v0, v1, v2};
     const struct raster_vertex *const whole[3] = {&v0->screen, &v1->screen, &v2->screen};
 
+    a->fan = 0;
     if (v0->bad || v1->bad || v2->bad) {
-        facet_raster_report_add(a->report, FACET_RASTER_BAD_INDEX, 1);
+        facet_raster_report_add(a->part, FACET_RASTER_BAD_INDEX, 1);
         return;
     }
     if (!a->draw->clip) {
@@ -268,6 +291,9 @@ static void element(struct assembler *a, const struct geo_vertex *v)
         } else {
             triangle(a, old, older, v, older);
         }
+        if (a->leaves) {
+            return;
+        }
     }
     a->corner[0] = a->n == 1 ? v : a->corner[1];
     a->corner[1] = v;
@@ -283,7 +309,7 @@ static void bad_run(struct assembler *a, uint64_t count)
     }
     rest = a->strip ? 0 : count % 3;
     count -= rest;
-    facet_raster_report_add(a->report, FACET_RASTER_BAD_INDEX, a->strip ? count : count / 3);
+    facet_raster_report_add(a->part, FACET_RASTER_BAD_INDEX, a->strip ? count : count / 3);
     a->n += count;
     for (; rest > 0; rest--) {
         element(a, &bad_vertex);
@@ -346,6 +372,84 @@ static const struct geo_vertex *vertex(struct assembler *a, uint32_t number)
     return v;
 }
 
+/* ---- leaving ---- */
+
+static void keep_corner(struct assembler *a, unsigned i, const struct geo_vertex *v)
+{
+    memcpy(a->part->corner[i], v, sizeof *v);
+}
+
+/* The draw is left before element k, or inside the triangle that its vertex (`half`) completes. */
+static void keep(struct assembler *a, const struct geo_vertex *half)
+{
+    struct facet_raster_part *part = a->part;
+
+    part->element = (uint32_t)a->k;
+    part->assembled = half != NULL ? a->n - 1 : a->n;
+    part->half = half != NULL;
+    part->fan = a->fan;
+    part->row = (uint32_t)a->row;
+    for (unsigned i = 0; i < (a->strip ? 2 : part->assembled % 3) && part->assembled > 0; i++) {
+        keep_corner(a, i, a->corner[i]);
+    }
+    if (half != NULL) {
+        keep_corner(a, 2, half);
+    }
+    a->leaves = true;
+}
+
+/* Element k, whose vertex is known. */
+static void take_element(struct assembler *a, const struct geo_vertex *v)
+{
+    element(a, v);
+    if (a->leaves) {
+        keep(a, v);
+    } else {
+        a->k++;
+    }
+}
+
+/* Between two elements: whether there is another one now. */
+static bool goes_on(struct assembler *a)
+{
+    const struct facet_raster_unit *unit = a->in->unit;
+
+    if (a->leaves || a->k >= a->in->draw.count) {
+        return false;
+    }
+    if (__builtin_expect(piece_done(unit, ELEMENT_PIXELS, a->sink.queue != NULL), 0)) {
+        facet_raster_sink_flush(&a->sink);
+        if (facet_raster_asks(unit)) {
+            keep(a, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Where the draw was left; a new one begins with zeros. */
+static void restore(struct assembler *a)
+{
+    const struct facet_raster_part *part = a->part;
+
+    a->k = part->element;
+    a->n = part->assembled;
+    a->pipe->bad_mem = part->bad_mem != 0;
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(&a->spare[i], part->corner[i], sizeof a->spare[i]);
+    }
+    a->corner[0] = &a->spare[0];
+    a->corner[1] = &a->spare[1];
+    if (part->half != 0) {
+        a->done = part->fan;
+        a->row = (int32_t)part->row;
+        take_element(a, &a->spare[2]);
+        a->done = 0;
+    }
+}
+
+/* ---- walks ---- */
+
 /* How many of `count` items of `size` bytes, `stride` apart from `address` on, are certain to lie
  * outside VRAM; 0 when the first one begins inside. */
 static uint64_t
@@ -369,18 +473,17 @@ static void walk_plain(struct assembler *a)
     const uint32_t base = a->in->gstate.vbo_base, stride = a->in->gstate.stride;
     const uint64_t count = a->in->draw.count;
 
-    for (uint64_t k = 0; k < count;) {
-        const uint32_t number = a->in->draw.vtx_base + (uint32_t)k;
-        const uint64_t run = outside_run(a->in->unit, base + number * stride, stride, count - k);
+    do {
+        const uint32_t number = a->in->draw.vtx_base + (uint32_t)a->k;
+        const uint64_t run = outside_run(a->in->unit, base + number * stride, stride, count - a->k);
 
         if (run > 0) {
             bad_run(a, run);
-            k += run;
+            a->k += run;
         } else {
-            element(a, vertex(a, number));
-            k++;
+            take_element(a, vertex(a, number));
         }
-    }
+    } while (goes_on(a));
 }
 
 /* With stride 0 all vertices are one and every triangle is a point: nothing is drawn, but each may
@@ -390,13 +493,13 @@ static void walk_one(struct assembler *a)
     const uint64_t count = a->in->draw.count;
     const uint64_t triangles = a->strip ? (count < 3 ? 0 : count - 2) : count / 3;
     const struct geo_vertex *v;
-    struct raster_report one = {0, 0}, *all = a->report;
+    struct facet_raster_part one = {0}, *all = a->part;
 
     if (triangles > 0) {
         v = vertex(a, a->in->draw.vtx_base);
-        a->report = &one;
+        a->part = &one;
         triangle(a, v, v, v, v);
-        a->report = all;
+        a->part = all;
         facet_raster_report_add(all, (enum facet_raster_code)one.code, one.count * triangles);
     }
 }
@@ -410,15 +513,15 @@ static void walk_indexed(struct assembler *a)
     const bool restarts = (draw->flags & FACET_TILE_GDRAW_FLAGS_RESTART) != 0;
     const uint64_t count = draw->count;
 
-    for (uint64_t k = 0; k < count;) {
-        const uint32_t address = base + (draw->idx_base + (uint32_t)k) * size;
-        const uint64_t run = outside_run(a->in->unit, address, size, count - k);
+    do {
+        const uint32_t address = base + (draw->idx_base + (uint32_t)a->k) * size;
+        const uint64_t run = outside_run(a->in->unit, address, size, count - a->k);
         const uint8_t *bytes = vram_at(a->in->unit, address, size);
         uint32_t raw;
 
         if (run > 0 || bytes == NULL) {
             bad_run(a, run > 0 ? run : 1);
-            k += run > 0 ? run : 1;
+            a->k += run > 0 ? run : 1;
             continue;
         }
         tell_touch(a->in->unit, bytes, size);
@@ -426,11 +529,11 @@ static void walk_indexed(struct assembler *a)
         raw = size == 4 ? load_u32(bytes) : load_u16(bytes);
         if (restarts && raw == restart) {
             a->n = 0;
+            a->k++;
         } else {
-            element(a, vertex(a, raw + draw->vtx_base));
+            take_element(a, vertex(a, raw + draw->vtx_base));
         }
-        k++;
-    }
+    } while (goes_on(a));
 }
 
 /* ---- entry ---- */
@@ -456,6 +559,10 @@ static void walk(struct assembler *a, uint32_t entries, struct geo_vertex *small
     uint8_t filled[LARGE_CACHE];
     struct geo_vertex *large = NULL;
 
+    restore(a);
+    if (a->leaves || a->k >= a->in->draw.count) {
+        return;
+    }
     if ((a->in->draw.flags & FACET_TILE_GDRAW_FLAGS_INDEXED) == 0) {
         if (a->in->gstate.stride == 0) {
             walk_one(a);
@@ -479,9 +586,9 @@ static void walk(struct assembler *a, uint32_t entries, struct geo_vertex *small
     free(large);
 }
 
-void facet_raster_geometry_draw(const struct raster_gdraw *draw,
+bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
                                 const struct raster_sampler *sampler,
-                                struct raster_report *report,
+                                struct facet_raster_part *part,
                                 struct facet_raster_span *color,
                                 struct facet_raster_span *depth)
 {
@@ -499,7 +606,7 @@ void facet_raster_geometry_draw(const struct raster_gdraw *draw,
         .draw = &ready,
         .in = draw,
         .pipe = &pipe,
-        .report = report,
+        .part = part,
         .cull = cull_of(draw),
         .flat = (flags & FACET_TILE_GDRAW_FLAGS_FLAT) != 0,
         .affine = (flags & FACET_TILE_GDRAW_FLAGS_AFFINE) != 0,
@@ -521,4 +628,6 @@ void facet_raster_geometry_draw(const struct raster_gdraw *draw,
     facet_raster_sink_open(&a.sink, &pipe);
     walk(&a, entries, small);
     facet_raster_sink_close(&a.sink);
+    part->bad_mem = pipe.bad_mem;
+    return a.leaves;
 }

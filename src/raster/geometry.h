@@ -21,8 +21,8 @@ struct geo_vertex {
     struct raster_vertex screen; /* as if nothing were clipped; w is the clip-space w */
     float x, y, z;               /* clip space */
     uint32_t color;              /* ARGB8888, what FLAT takes */
-    uint8_t outside;             /* bit i: not inside plane i */
-    bool bad;                    /* index or vertex bytes outside VRAM */
+    uint16_t outside;            /* bit i: not inside plane i */
+    uint16_t bad;                /* 0 or 1: index or vertex bytes outside VRAM */
 };
 
 struct geo_light {

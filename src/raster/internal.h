@@ -79,6 +79,29 @@ static inline bool span_meets(struct facet_raster_span s, uint32_t begin, uint32
     return s.begin < end && begin < s.end;
 }
 
+/* ---- leaving a draw (part.c) ---- */
+
+/* Pixels between two questions: some milliseconds of the slowest code, or of a whole pool. */
+enum { PIECE_ALONE = 1 << 17, PIECE_SHARED = 1 << 20 };
+
+static inline uint32_t piece_pixels(const struct facet_raster_unit *unit, bool shared)
+{
+    return unit->stop->often ? 1 : shared ? PIECE_SHARED : PIECE_ALONE;
+}
+
+/* Notes work; whether it is time to ask. */
+static inline bool piece_done(const struct facet_raster_unit *unit, uint64_t pixels, bool shared)
+{
+    return unit->stop != NULL && (unit->stop->pending += pixels) >= piece_pixels(unit, shared);
+}
+
+/* Asks. True: leave the draw here. */
+bool facet_raster_asks(const struct facet_raster_unit *unit);
+/* Takes the part of a draw of this kind out of the unit, if there is one. */
+bool facet_raster_part_take(const struct facet_raster_unit *unit,
+                            enum facet_raster_part_kind kind,
+                            struct facet_raster_part *out);
+
 /* ---- numbers of 16.1 ---- */
 
 /* The largest integer <= x, clamped to i32; NaN gives 0. */
@@ -216,11 +239,13 @@ struct raster_box facet_raster_state_box(const struct facet_tile_rstate_fields *
 
 /* R, G, B, A in this order. */
 struct raster_vertex {
-    int32_t x, y; /* snapped, 1/256 pixel */
-    bool outside; /* not finite or out of range: RANGE */
+    int32_t x, y;     /* snapped, 1/256 pixel */
+    uint32_t outside; /* 0 or 1: not finite or out of range: RANGE */
     float z, w, u, v;
     float color[4];
 };
+
+enum { SNAPPED_MAX = 0x7FFFFF, SNAPPED_MIN = -0x800000 };
 
 /* Snaps a position (16.2). */
 void facet_raster_snap(struct raster_vertex *v, float x, float y);
@@ -287,9 +312,11 @@ void facet_raster_rect_rows(struct raster_pipe *pipe,
 
 /* ---- threads ---- */
 
-/* One big thing, its rows shared out when the pipe is regular. */
-void facet_raster_fill_wide(struct raster_pipe *pipe, const struct raster_triangle *t);
-void facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rect *r);
+/* One big thing from row `from` on, its rows shared out when the pipe is regular. Gives the first
+ * row that is not filled, below the last one's when the draw is to be left. */
+int32_t
+facet_raster_fill_wide(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t from);
+int32_t facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rect *r, int32_t from);
 
 /* Takes triangles in submission order; with a pool and a regular pipe it collects them and fills
  * bands of rows in parallel. */
@@ -304,19 +331,20 @@ void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe);
 /* A triangle to write into; hand it over with raster_sink_add. */
 struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
                                                struct raster_triangle *local);
-void facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t);
+/* From row `from` on. Gives the first row that is not taken over, below the last one's when the
+ * draw is to be left. */
+int32_t
+facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from);
 /* Everything added so far is in memory. */
 void facet_raster_sink_flush(struct raster_sink *sink);
 void facet_raster_sink_close(struct raster_sink *sink);
 
 /* ---- geometry ---- */
 
-struct raster_report {
-    uint8_t code;
-    uint32_t count;
-};
-
-void facet_raster_report_add(struct raster_report *r, enum facet_raster_code code, uint64_t count);
+/* Counts reports in a part, whether it will be left or not. */
+void facet_raster_report_add(struct facet_raster_part *part,
+                             enum facet_raster_code code,
+                             uint64_t count);
 
 struct raster_gdraw {
     const struct facet_raster_unit *unit;
@@ -328,10 +356,11 @@ struct raster_gdraw {
     struct facet_tile_plane_fields plane;
 };
 
-/* Runs a draw whose slots and sampler are good. */
-void facet_raster_geometry_draw(const struct raster_gdraw *draw,
+/* Runs a draw whose slots and sampler are good, or what is left of it. True when it is left again;
+ * the geometry's members of `part` say where. */
+bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
                                 const struct raster_sampler *sampler,
-                                struct raster_report *report,
+                                struct facet_raster_part *part,
                                 struct facet_raster_span *color,
                                 struct facet_raster_span *depth);
 

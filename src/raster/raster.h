@@ -5,7 +5,8 @@
  *
  * Everything is immediate (section 14): a call reads its inputs from VRAM and has written all
  * pixels when it returns. The result depends neither on `pool` nor on `plain`: both only choose how
- * fast the same bits are made. */
+ * fast the same bits are made. A unit with a `stop` may leave a draw in the middle: the same call
+ * again, with the part that it kept, does the rest. */
 #ifndef FACET_RASTER_RASTER_H
 #define FACET_RASTER_RASTER_H
 
@@ -26,6 +27,51 @@ struct facet_raster_watch {
     void (*touch)(void *context, uint32_t offset, uint32_t size);
 };
 
+/* ---- draws that are left in the middle ---- */
+
+#define FACET_RASTER_DRAW_WORDS 8 /* the largest descriptor of a draw */
+#define FACET_RASTER_CORNER_WORDS 16
+
+enum facet_raster_part_kind {
+    FACET_RASTER_PART_NONE,
+    FACET_RASTER_PART_RDRAW,
+    FACET_RASTER_PART_RRECT,
+    FACET_RASTER_PART_GDRAW,
+};
+
+/* How far a draw came. Plain words without pointers: a snapshot is a copy. What the draw has read
+ * is kept, since it may lie where the draw writes. */
+struct facet_raster_part {
+    uint8_t kind;                                  /* enum facet_raster_part_kind */
+    uint8_t code;                                  /* reports so far: the first, */
+    uint32_t count;                                /* and how many */
+    uint8_t bad_mem;                               /* 0 or 1: a pixel or texel lay outside VRAM */
+    uint32_t words[FACET_RASTER_DRAW_WORDS];       /* the descriptor, with what a command adds */
+    uint32_t block[FACET_TILE_VERTEX_BLOCK_WORDS]; /* RDRAW */
+    uint32_t row; /* of the triangle or rectangle at work: the first that is not drawn */
+    /* GDRAW */
+    uint8_t bad_mem_told; /* 0 or 1: ... and is among the reports */
+    uint8_t half;         /* 0 or 1: the triangle of `element` is at work */
+    uint8_t fan;          /* ... the part of it that is, when it was clipped */
+    uint32_t element;     /* the next one */
+    uint64_t assembled;   /* elements since the last restart */
+    /* Vertices that wait for others, and that of `element` when it is half drawn. */
+    uint32_t corner[3][FACET_RASTER_CORNER_WORDS];
+};
+
+/* Whether a part read from outside (a snapshot) is safe to go on with. */
+bool facet_raster_part_valid(const struct facet_raster_part *part);
+
+/* Who wants to be asked between two pieces of a draw, and what was left. */
+struct facet_raster_stop {
+    /* The nanoseconds that the last piece took, roughly. True: leave the draw here. */
+    bool (*asks)(void *context, uint64_t nanoseconds);
+    void *context;
+    bool often;       /* ask wherever a draw can be left, not after some milliseconds */
+    uint64_t pending; /* pixels since the last question */
+    struct facet_raster_part part;
+};
+
 /* What the units work on. Nothing is owned. */
 struct facet_raster_unit {
     uint8_t *vram; /* the byte at FACET_VRAM_BASE */
@@ -34,6 +80,7 @@ struct facet_raster_unit {
     facet_pool *pool;                                     /* NULL: the calling thread alone */
     bool plain;                                           /* portable code only, no host SIMD */
     const struct facet_raster_watch *watch;               /* NULL: nobody listens */
+    struct facet_raster_stop *stop;                       /* NULL: draws are never left */
 };
 
 /* ---- contexts (14) ---- */
@@ -81,6 +128,7 @@ enum facet_raster_code {
 };
 
 #define FACET_RASTER_FAILED UINT32_C(0xFFFFFFFF)
+#define FACET_RASTER_MAX_REPORTS 0xFFFFFF
 
 /* Bytes [begin, end) counted from the start of VRAM; empty when begin == end. */
 struct facet_raster_span {
@@ -92,6 +140,7 @@ struct facet_raster_result {
     uint8_t code; /* enum facet_raster_code: the first report, what gerror.CODE takes if it is 0 */
     uint32_t count; /* reports, at most 0xFFFFFF: add to gerror.COUNT, saturating */
     struct facet_raster_span color, depth; /* no byte outside was written */
+    bool left; /* in the middle: nothing but `color` and `depth` counts yet */
 };
 
 /* ---- instructions: `address` is s[rs1] + uimm ---- */

@@ -33,7 +33,7 @@ void facet_raster_snap(struct raster_vertex *v, float x, float y)
     if (!v->outside) {
         v->x = nearest(sx);
         v->y = nearest(sy);
-        v->outside = v->x > 0x7FFFFF || v->y > 0x7FFFFF;
+        v->outside = v->x > SNAPPED_MAX || v->y > SNAPPED_MAX;
     }
 }
 

@@ -67,6 +67,8 @@ enum facet_tile_event {
     FACET_TILE_EVENT_EXIT,
     FACET_TILE_EVENT_PARK,
     FACET_TILE_EVENT_FAULT,
+    FACET_TILE_EVENT_LEFT,  /* the instruction was left in the middle: it did not retire */
+    FACET_TILE_EVENT_ASKED, /* it retired, but the run is to end here */
 };
 
 /* Registers that kernels see, without those that only name constants of the dispatch. */
@@ -98,6 +100,7 @@ struct facet_tile_core {
     struct facet_raster_context gfx;
 };
 
+#define FACET_TILE_OF_QUEUE FACET_TILE_CORES
 #define FACET_TILE_SLOTS 64 /* pages of decoded code; at least one more than cores */
 
 struct facet_tile_machine {
@@ -110,6 +113,10 @@ struct facet_tile_machine {
     uint8_t *imem, *sampler;
     uint32_t vram_size;
     struct facet_raster_unit unit;
+    /* Draws that are left in the middle, and whose the part is, when there is one: a core's number
+     * or FACET_TILE_OF_QUEUE. Whoever it is goes on before anything else happens. */
+    struct facet_raster_stop draw;
+    uint8_t draw_of;
     bool watched; /* somebody listens; as of the run that is under way */
     /* The core whose instruction is being executed and told; FACET_NONE: none. */
     uint32_t stepping;
@@ -141,6 +148,20 @@ struct facet_tile_machine {
     struct facet_core_desc desc[FACET_TILE_CORES];
     struct facet_csr_table csrs;
 };
+
+/* Whether `who` has left a draw in the middle. */
+static inline bool facet_tile_half_drawn(const struct facet_tile_machine *m, uint32_t who)
+{
+    return m->draw.part.kind != FACET_RASTER_PART_NONE && m->draw_of == who;
+}
+
+/* The rest of a draw of `who` is not wanted any more. */
+static inline void facet_tile_drop_draw(struct facet_tile_machine *m, uint32_t who)
+{
+    if (facet_tile_half_drawn(m, who)) {
+        m->draw.part.kind = FACET_RASTER_PART_NONE;
+    }
+}
 
 /* ---- code (code.c) ---- */
 

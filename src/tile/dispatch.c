@@ -169,6 +169,7 @@ void facet_tile_idle(struct facet_tile_machine *m)
     }
     m->state = FACET_TILE_IDLE;
     m->event = FACET_TILE_EVENT_NONE;
+    m->draw.part.kind = FACET_RASTER_PART_NONE;
     m->time = m->limit = m->tile_count = 0;
     m->active_count = m->slot = m->left = 0;
     m->random = 0;
@@ -222,6 +223,7 @@ void facet_tile_stop_all(struct facet_tile_machine *m, uint32_t cause)
     for (uint32_t k = 0; k < m->active_count; k++) {
         struct facet_tile_core *c = &m->core[m->active[k]];
 
+        facet_tile_drop_draw(m, c->id);
         if (c->state != FACET_TILE_CORE_FINISHED) {
             c->fault_cause = cause;
             c->fault_pc = c->fault_addr = facet_tile_pc(c, c->ip);

@@ -159,6 +159,16 @@ static void tell_unit(const struct facet_tile_core *c,
     facet_port_unit(c->m->port, &event);
 }
 
+/* The draw is left in the middle; pc stays. */
+static const struct facet_tile_insn *leave(struct facet_tile_core *c,
+                                           const struct facet_tile_insn *op)
+{
+    c->m->draw_of = (uint8_t)c->id;
+    c->m->event = FACET_TILE_EVENT_LEFT;
+    c->instret--; /* it does not retire */
+    return op;
+}
+
 typedef struct facet_raster_result draw_fn(const struct facet_raster_unit *unit,
                                            struct facet_raster_context *context,
                                            uint32_t address);
@@ -173,10 +183,16 @@ static const struct facet_tile_insn *graphics(struct facet_tile_core *c,
 
     written(c->m, result.color);
     written(c->m, result.depth);
+    if (result.left) {
+        return leave(c, op);
+    }
     report(c, &result);
     tell_unit(c, what, address, &result);
     c->r.s[op->rd] = result.rd;
     c->perf[FACET_TILE_CLASS_GRAPHICS]++;
+    if (facet_port_asked(c->m->port)) { /* many short draws take long as well */
+        c->m->event = FACET_TILE_EVENT_ASKED;
+    }
     return op + 1;
 }
 

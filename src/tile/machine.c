@@ -57,6 +57,11 @@ static enum facet_status check_config(struct facet_tile_config *c, struct facet_
     return FACET_OK;
 }
 
+static bool ask_port(void *context, uint64_t nanoseconds)
+{
+    return facet_port_work(context, nanoseconds);
+}
+
 static enum facet_status make_memory(struct facet_tile_machine *m, struct facet_error *err)
 {
     enum facet_status status = facet_mem_create(&m->mem, err);
@@ -86,7 +91,9 @@ static enum facet_status make_memory(struct facet_tile_machine *m, struct facet_
                         const void *)m->sampler, /* little-endian: core.h */
         .pool = m->own_pool,
         .plain = m->config.plain,
+        .stop = &m->draw,
     };
+    m->draw = (struct facet_raster_stop){.asks = ask_port, .context = m->port};
     return FACET_OK;
 }
 
@@ -207,6 +214,7 @@ static void tile_reg_write(void *self, uint32_t core, uint32_t reg, struct facet
         c->r.v[reg - FACET_TILE_REG_V].d[0] = value.lo;
         c->r.v[reg - FACET_TILE_REG_V].d[1] = value.hi;
     } else if (reg == FACET_TILE_REG_PC) {
+        facet_tile_drop_draw(c->m, core);
         facet_tile_set_pc(c, (uint32_t)value.lo);
     }
 }

@@ -3,6 +3,7 @@
  *
  * The queue works inside the machine's run(): one step takes one command from the ring, or draws
  * one descriptor of an indirect GDRAW; a DISPATCH then runs its kernel instruction by instruction.
+ * A draw that was left in the middle is the step that comes next, and counts when it is complete.
  * So a debugger stops inside a command, a budget may end anywhere, and a snapshot holds a queue in
  * the middle of its work. A BLOCKED command is tried again by every run; nothing changes while its
  * fence is not there. */
@@ -299,20 +300,30 @@ static bool queue_works(const struct facet_tile_queue *q)
     return q->state == FACET_TILE_QUEUE_ACTIVE || q->state == FACET_TILE_QUEUE_BLOCKED;
 }
 
+/* Whether this run ends here, whatever there is to do. */
+static bool is_over(const struct facet_tile_machine *m)
+{
+    return m->port->stop || facet_port_asked(m->port);
+}
+
 void facet_tile_queue_run(void *self, uint64_t budget, struct facet_stop *stop)
 {
     struct facet_tile_machine *m = self;
     struct facet_tile_queue *q = &m->queue;
 
+    m->draw.often = m->port->poll != NULL && m->port->poll_every == 0;
     for (;;) {
-        if (cores_are_busy(m) || (!q->owns && !queue_works(q))) {
+        if (!facet_tile_half_drawn(m, FACET_TILE_OF_QUEUE) &&
+            (cores_are_busy(m) || (!q->owns && !queue_works(q)))) {
             facet_tile_run(self, budget, stop);
             facet_tile_queue_settle(m);
-            if (!queue_works(q) || cores_are_busy(m) || m->port->stop ||
-                stop->reason == FACET_STOP_BREAKPOINT) {
+            if (!queue_works(q) || cores_are_busy(m) || stop->reason == FACET_STOP_BREAKPOINT) {
                 return;
             }
             stop->reason = FACET_STOP_BUDGET; /* the kernel's end is not the queue's */
+            if (is_over(m)) {
+                return;
+            }
         }
         if (stop->steps >= budget) {
             return;
@@ -321,8 +332,8 @@ void facet_tile_queue_run(void *self, uint64_t budget, struct facet_stop *stop)
             stop->reason = FACET_STOP_IDLE;
             return;
         }
-        stop->steps++;
-        if (m->port->stop) {
+        stop->steps += !facet_tile_half_drawn(m, FACET_TILE_OF_QUEUE);
+        if (is_over(m)) {
             return;
         }
     }

@@ -14,7 +14,7 @@ enum { FACET_TILE_COMPLETION_SLOTS = FACET_TILE_FENCE_SLOT_COUNT };
 enum facet_tile_queue_phase {
     FACET_TILE_PHASE_NEXT,     /* it has not begun */
     FACET_TILE_PHASE_DISPATCH, /* its kernel runs */
-    FACET_TILE_PHASE_DRAWS,    /* some descriptors of an indirect GDRAW are drawn */
+    FACET_TILE_PHASE_DRAWS,    /* some of its descriptors are drawn, or one was left half-way */
 };
 
 /* Words as in the ring. */
@@ -38,7 +38,7 @@ struct facet_tile_queue {
     struct facet_tile_header header;
     uint32_t next_cons;   /* behind the command under way */
     uint32_t status;      /* of the command under way: its first error */
-    uint32_t draw, draws; /* indirect GDRAW: descriptors done, and all of them */
+    uint32_t draw, draws; /* of a draw: descriptors done, and all of them */
     uint64_t commands;    /* completed */
     struct facet_raster_context gfx;
     /* what READ_MEM returned and the host has not taken */
@@ -64,7 +64,7 @@ bool facet_tile_queue_consistent(const struct facet_tile_machine *m);
  * Gives its status; leaves another phase than NEXT when there is more to come, and *blocked when it
  * could not begin. */
 uint32_t facet_tile_queue_begin(struct facet_tile_machine *m, uint32_t payload, bool *blocked);
-/* The next descriptor of an indirect GDRAW. */
+/* The next descriptor of a draw, or the rest of one. */
 uint32_t facet_tile_queue_draw_next(struct facet_tile_machine *m);
 
 /* A word of the ring at a byte offset, which wraps. */

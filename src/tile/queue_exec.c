@@ -187,6 +187,9 @@ static uint32_t graphics(struct facet_tile_machine *m, struct facet_raster_resul
 {
     touch(m, result.color);
     touch(m, result.depth);
+    if (result.left) {
+        m->draw_of = FACET_TILE_OF_QUEUE;
+    }
     return result.code != FACET_RASTER_OK ? FACET_TILE_STATUS_GRAPHICS + result.code
                                           : FACET_TILE_STATUS_OK;
 }
@@ -228,33 +231,39 @@ static uint32_t load_rstate(struct facet_tile_machine *m,
     return load_state(m, h, FACET_RASTER_RSTATE);
 }
 
-static uint32_t rdraw(struct facet_tile_machine *m,
-                      const struct facet_tile_header *h,
-                      uint32_t payload,
-                      bool *blocked)
-{
-    (void)payload, (void)blocked;
-    return graphics(
-        m, facet_raster_rdraw_command(&m->unit, &m->queue.gfx, h->arg[0], h->arg[1], h->arg[2]));
-}
-
-static uint32_t rrect(struct facet_tile_machine *m,
-                      const struct facet_tile_header *h,
-                      uint32_t payload,
-                      bool *blocked)
-{
-    (void)payload, (void)blocked;
-    return graphics(
-        m, facet_raster_rrect_command(&m->unit, &m->queue.gfx, h->arg[0], h->arg[1], h->arg[2]));
-}
-
 uint32_t facet_tile_queue_draw_next(struct facet_tile_machine *m)
 {
     struct facet_tile_queue *q = &m->queue;
-    uint32_t at = q->header.arg[0] + FACET_TILE_GDRAW_ENTRY_SIZE * q->draw++;
+    const uint32_t *arg = q->header.arg;
+    uint32_t at = arg[0] + FACET_TILE_GDRAW_ENTRY_SIZE * q->draw;
+    struct facet_raster_result result;
 
+    switch (q->header.opcode) {
+    case FACET_TILE_COMMAND_OPCODE_RDRAW:
+        result = facet_raster_rdraw_command(&m->unit, &q->gfx, at, arg[1], arg[2]);
+        break;
+    case FACET_TILE_COMMAND_OPCODE_RRECT:
+        result = facet_raster_rrect_command(&m->unit, &q->gfx, at, arg[1], arg[2]);
+        break;
+    default:
+        result = facet_raster_gdraw_command(&m->unit, &q->gfx, at, arg[2]);
+        break;
+    }
+    q->draw += !result.left;
     q->phase = q->draw < q->draws ? FACET_TILE_PHASE_DRAWS : FACET_TILE_PHASE_NEXT;
-    return graphics(m, facet_raster_gdraw_command(&m->unit, &q->gfx, at, q->header.arg[2]));
+    return graphics(m, result);
+}
+
+/* RDRAW and RRECT. */
+static uint32_t draw_one(struct facet_tile_machine *m,
+                         const struct facet_tile_header *h,
+                         uint32_t payload,
+                         bool *blocked)
+{
+    (void)h, (void)payload, (void)blocked;
+    m->queue.draw = 0;
+    m->queue.draws = 1;
+    return facet_tile_queue_draw_next(m);
 }
 
 /* With arg1 the first descriptor is drawn by this step, the others by later ones. */
@@ -300,8 +309,8 @@ static uint32_t gdraw(struct facet_tile_machine *m,
 #define RUN_LOAD_GPARAM load_gparam
 #define RUN_GDRAW gdraw
 #define RUN_LOAD_RSTATE load_rstate
-#define RUN_RDRAW rdraw
-#define RUN_RRECT rrect
+#define RUN_RDRAW draw_one
+#define RUN_RRECT draw_one
 #define OPCODE(name) [FACET_TILE_COMMAND_OPCODE_##name] = {#name, RUN_##name},
 
 static const struct {

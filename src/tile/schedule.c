@@ -8,7 +8,7 @@
 #include "tile/system.h"
 #include "tile/watch.h"
 
-enum { FAULT_WATCHDOG = 9 };
+enum { FAULT_WATCHDOG = 9, TILE_NANOSECONDS = 4000 };
 
 static bool can_wake(const struct facet_tile_core *c)
 {
@@ -37,6 +37,7 @@ static void take_event(struct facet_tile_machine *m)
     m->event = FACET_TILE_EVENT_NONE;
     if (event == FACET_TILE_EVENT_EXIT) {
         end_tile(m, c);
+        (void)facet_port_work(m->port, TILE_NANOSECONDS); /* the next one's start, at a guess */
     } else if (event == FACET_TILE_EVENT_PARK) {
         c->state = FACET_TILE_CORE_PARKED;
     } else if (event == FACET_TILE_EVENT_FAULT) {
@@ -129,6 +130,9 @@ static uint32_t chosen_core(const struct facet_tile_machine *m, uint32_t x)
 {
     uint32_t count = 0, wanted;
 
+    if (m->draw.part.kind != FACET_RASTER_PART_NONE && m->draw_of < FACET_TILE_CORES) {
+        return m->draw_of;
+    }
     for (uint32_t k = 0; k < m->active_count; k++) {
         count += runnable(&m->core[m->active[k]]);
     }
@@ -185,10 +189,12 @@ static void end_slot(struct facet_tile_machine *m)
     m->left = 0;
 }
 
-/* One instruction, or the waking of a parked core, of the core that settle() gave. */
-static void step(struct facet_tile_machine *m, uint32_t core)
+/* One instruction, or the waking of a parked core, of the core that settle() gave. False when the
+ * instruction was left in the middle: nothing else has changed. */
+static bool step(struct facet_tile_machine *m, uint32_t core)
 {
     struct facet_tile_core *c = &m->core[core];
+    uint32_t random = m->random;
 
     if (m->config.random) {
         (void)next_random(m);
@@ -196,7 +202,7 @@ static void step(struct facet_tile_machine *m, uint32_t core)
     if (c->state == FACET_TILE_CORE_PARKED) {
         c->state = FACET_TILE_CORE_RUNS;
         end_slot(m);
-        return;
+        return true;
     }
     if (m->watched) {
         facet_tile_watched_step(c);
@@ -206,7 +212,12 @@ static void step(struct facet_tile_machine *m, uint32_t core)
         c->ip = op->fn(c, op);
         c->instret++;
     }
-    if (m->event != FACET_TILE_EVENT_NONE) {
+    if (m->event == FACET_TILE_EVENT_LEFT) {
+        m->event = FACET_TILE_EVENT_NONE;
+        m->random = random;
+        return false;
+    }
+    if (m->event != FACET_TILE_EVENT_NONE && m->event != FACET_TILE_EVENT_ASKED) {
         bool fault = m->event == FACET_TILE_EVENT_FAULT;
 
         take_event(m);
@@ -214,12 +225,14 @@ static void step(struct facet_tile_machine *m, uint32_t core)
             facet_tile_tell_fault(c);
         }
         end_slot(m);
-        return;
+        return true;
     }
+    m->event = FACET_TILE_EVENT_NONE;
     m->left = m->left == 0 ? m->config.quantum - 1 : m->left - 1;
     if (m->config.random || m->left == 0) {
         end_slot(m);
     }
+    return true;
 }
 
 /* ---- whole rounds ---- */
@@ -232,6 +245,21 @@ static inline bool step_quickly(const struct facet_tile_machine *m, struct facet
     c->ip = op->fn(c, op);
     c->instret++;
     return m->event != FACET_TILE_EVENT_NONE;
+}
+
+/* The event of an instruction ends a round in the middle: where the schedule stands now. The slot
+ * had `left` instructions, this one included. */
+static void stop_round(struct facet_tile_machine *m, uint32_t slot, uint32_t left)
+{
+    if (m->event == FACET_TILE_EVENT_LEFT) {
+        m->slot = slot;
+        m->left = left % m->config.quantum;
+    } else if (m->event == FACET_TILE_EVENT_ASKED && left > 1) {
+        m->slot = slot;
+        m->left = left - 1;
+    } else {
+        m->slot = slot + 1;
+    }
 }
 
 /* Up to `rounds` rounds of the cores in `list`, all of which run; stops inside one, after the
@@ -249,7 +277,7 @@ static void run_rounds(struct facet_tile_machine *m,
         for (uint32_t i = 0; i < count; i++) {
             for (uint32_t left = quantum; left > 0; left--) {
                 if (__builtin_expect(step_quickly(m, list[i]), 0)) {
-                    m->slot = slots[i] + 1;
+                    stop_round(m, slots[i], left);
                     return;
                 }
             }
@@ -266,7 +294,7 @@ static void run_four(struct facet_tile_machine *m, uint64_t rounds)
     while (rounds-- > 0) {
         for (uint32_t i = 0; i < FACET_TILE_CORES; i++) { /* the compiler unrolls it */
             if (__builtin_expect(step_quickly(m, &c[i]), 0)) {
-                m->slot = i + 1;
+                stop_round(m, i, 1);
                 return;
             }
         }
@@ -383,24 +411,24 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
             !m->watched) {
             uint64_t done = run_fast(m, budget - stop->steps);
 
+            stop->steps += done;
+            if (port->stop || facet_port_asked(port)) {
+                break;
+            }
             if (done != 0) {
-                stop->steps += done;
-                if (port->stop) {
-                    return;
-                }
                 continue;
             }
         }
         if (port->break_count != 0 && m->core[core].state == FACET_TILE_CORE_RUNS &&
+            !facet_tile_half_drawn(m, core) &&
             facet_port_break(port, core, facet_tile_pc(&m->core[core], m->core[core].ip))) {
             stop->reason = FACET_STOP_BREAKPOINT;
             stop->core = core;
             return;
         }
-        step(m, core);
-        stop->steps++;
-        if (port->stop) {
-            return;
+        stop->steps += step(m, core);
+        if (port->stop || facet_port_asked(port)) {
+            break;
         }
     }
     (void)settle(m);

@@ -241,6 +241,46 @@ static void visit_schedule(struct facet_tile_machine *m, struct facet_state_io *
     facet_state_require(io, m->event_core < FACET_TILE_CORES, "core number");
 }
 
+/* A draw that was left in the middle. */
+static void visit_draw(struct facet_tile_machine *m, struct facet_state_io *io)
+{
+    struct facet_raster_part *p = &m->draw.part;
+
+    facet_state_tag(io, "draw");
+    facet_state_u8(io, &p->kind);
+    if (p->kind == FACET_RASTER_PART_NONE) {
+        return;
+    }
+    facet_state_u8(io, &m->draw_of);
+    facet_state_u8(io, &p->code);
+    facet_state_u32(io, &p->count);
+    facet_state_u8(io, &p->bad_mem);
+    facet_state_u32s(io, p->words, FACET_RASTER_DRAW_WORDS);
+    facet_state_u32s(io, p->block, FACET_TILE_VERTEX_BLOCK_WORDS);
+    facet_state_u32(io, &p->row);
+    facet_state_u8(io, &p->bad_mem_told);
+    facet_state_u8(io, &p->half);
+    facet_state_u8(io, &p->fan);
+    facet_state_u32(io, &p->element);
+    facet_state_u64(io, &p->assembled);
+    facet_state_u32s(io, p->corner[0], sizeof p->corner / 4);
+    facet_state_require(io, facet_raster_part_valid(p), "part of a draw");
+}
+
+/* Whoever left a draw goes on with it. */
+static bool draw_consistent(const struct facet_tile_machine *m)
+{
+    if (m->draw.part.kind == FACET_RASTER_PART_NONE) {
+        return true;
+    }
+    if (m->draw_of == FACET_TILE_OF_QUEUE) {
+        return m->queue.phase == FACET_TILE_PHASE_DRAWS;
+    }
+    return m->draw_of < FACET_TILE_CORES && m->state == FACET_TILE_RUNNING &&
+           m->core[m->draw_of].state == FACET_TILE_CORE_RUNS &&
+           facet_tile_next_core(m) == m->draw_of;
+}
+
 /* What the scheduler takes for granted while a dispatch is under way. */
 static bool consistent(const struct facet_tile_machine *m)
 {
@@ -275,6 +315,7 @@ void facet_tile_save(const void *self, struct facet_state_io *io)
     visit_schedule(m, io);
     facet_tile_queue_visit(&m->queue, io);
     visit_context(&m->queue.gfx, io);
+    visit_draw(m, io);
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         save_cache(&m->core[i].cache, io);
     }
@@ -291,6 +332,7 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
         return;
     }
     *copy = *m;
+    copy->draw.part.kind = FACET_RASTER_PART_NONE;
     visit_config(copy, io);
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         visit_core(&copy->core[i], &pc[i], io);
@@ -302,6 +344,8 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
     visit_context(&copy->queue.gfx, io);
     facet_state_require(
         io, io->failed || facet_tile_queue_consistent(copy), "state of the command queue");
+    visit_draw(copy, io);
+    facet_state_require(io, io->failed || draw_consistent(copy), "who left a draw");
     caches = *io;
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         load_cache(NULL, m->vram_size / 64, io);

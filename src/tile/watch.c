@@ -175,6 +175,9 @@ void facet_tile_watched_step(struct facet_tile_core *c)
     c->ip = op->fn(c, op);
     c->m->stepping = FACET_NONE;
     c->instret++;
+    if (c->m->event == FACET_TILE_EVENT_LEFT) { /* is told when it is complete */
+        return;
+    }
     if (c->m->event != FACET_TILE_EVENT_FAULT) { /* a fault writes nothing */
         written = destinations(word);
         change.written = written.csr;
