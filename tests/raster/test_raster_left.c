@@ -119,7 +119,7 @@ static void put_surface(struct rig *r, unsigned round)
         return;
     }
     rig_rstate(s, RANDOM_W, RANDOM_H);
-    s[0] = rig_at(random_below(RIG_VERTICES + 0x1000) & ~3u);
+    s[0] = rig_at(random_below(2) * (random_below(RIG_VERTICES + 0x1000) & ~3u));
     s[1] = random_below(500) & ~3u;
     s[7] = random_below(3);
     rig_load_rstate(r, s);
