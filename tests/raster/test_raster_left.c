@@ -119,8 +119,14 @@ static void put_surface(struct rig *r, unsigned round)
         return;
     }
     rig_rstate(s, RANDOM_W, RANDOM_H);
-    s[0] = rig_at(random_below(2) * (random_below(RIG_VERTICES + 0x1000) & ~3u));
-    s[1] = random_below(500) & ~3u;
+    if (round % 8 == 0) {
+        s[0] = rig_at(RIG_DESC);
+        s[1] = 0;
+        s[3] = FACET_TILE_GDRAW_WORDS | RANDOM_H << 16;
+    } else {
+        s[0] = rig_at(random_below(RIG_VERTICES + 0x1000) & ~3u);
+        s[1] = random_below(500) & ~3u;
+    }
     s[7] = random_below(3);
     rig_load_rstate(r, s);
 }
