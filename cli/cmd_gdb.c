@@ -3,6 +3,7 @@
  */
 #include "cli/command.h"
 #include "cli/guest_console.h"
+#include "cli/stop.h"
 #include "cli/tile_setup.h"
 #include "cli/xphmg_setup.h"
 
@@ -10,6 +11,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -30,16 +32,6 @@ struct session {
     int answers;  /* and answered here: the same socket, or standard output */
 };
 
-static facet_machine *interrupted_machine; /* for the signal handler alone */
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-    facet_machine_interrupt(interrupted_machine);
-}
-
 /* ---- what the stub asks of the host -----------------------------------------------------------
  */
 
@@ -51,7 +43,7 @@ static bool host_send(void *context, const void *data, size_t size)
     while (size > 0) {
         ssize_t sent = write(s->answers, at, size);
 
-        if (sent < 0 && errno == EINTR && !interrupted) {
+        if (sent < 0 && errno == EINTR && cli_stop_signal() == 0) {
             continue;
         }
         if (sent <= 0) {
@@ -73,8 +65,8 @@ static long host_receive(void *context, void *data, size_t size, bool wait)
     (void)fflush(stdout); /* what the program printed so far */
     do {
         found = poll(&ready, 1, wait ? -1 : 0);
-    } while (found < 0 && errno == EINTR && !interrupted);
-    if (interrupted) {
+    } while (found < 0 && errno == EINTR && cli_stop_signal() == 0);
+    if (cli_stop_signal() != 0) {
         return -1;
     }
     if (found == 0) {
@@ -147,7 +139,8 @@ static bool take_debugger(struct session *s)
 
     do {
         s->debugger = accept(s->listener, NULL, NULL);
-    } while (s->debugger < 0 && (errno == EINTR || errno == ECONNABORTED) && !interrupted);
+    } while (s->debugger < 0 && (errno == EINTR || errno == ECONNABORTED) &&
+             cli_stop_signal() == 0);
     if (s->debugger < 0) {
         return false;
     }
@@ -170,7 +163,7 @@ static enum facet_gdb_end serve(struct session *s, facet_gdb *gdb)
             s->listener = -1;
         }
         end = facet_gdb_serve(gdb);
-        more = end != FACET_GDB_KILLED && end != FACET_GDB_SHORT && keep && !interrupted;
+        more = end != FACET_GDB_KILLED && end != FACET_GDB_SHORT && keep && cli_stop_signal() == 0;
         (void)close(s->debugger);
         s->debugger = -1;
     }
@@ -196,8 +189,7 @@ static struct facet_gdb_host quiet_host(struct session *s)
 
 static int run_session(struct session *s, uint64_t port, bool tile)
 {
-    /* A second Ctrl-C ends the program even inside an instruction that takes hours (a draw). */
-    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
+    struct cli_stop watch;
     struct facet_gdb_host host = {.context = s,
                                   .send = host_send,
                                   .receive = host_receive,
@@ -223,8 +215,7 @@ static int run_session(struct session *s, uint64_t port, bool tile)
     if (facet_gdb_create(s->machine, &host, &gdb, &err) != FACET_OK) {
         return cli_bad_error(s->args, &err);
     }
-    interrupted_machine = s->machine;
-    (void)sigaction(SIGINT, &act, &old);
+    cli_stop_begin(&watch, s->machine, HUGE_VAL);
     (void)signal(SIGPIPE, SIG_IGN); /* a debugger that went away is an error of write() */
     if (cli_given(s->args, "stdio")) {
         end = serve_stdio(s, gdb);
@@ -236,7 +227,7 @@ static int run_session(struct session *s, uint64_t port, bool tile)
     if (end == FACET_GDB_SHORT) {
         code = cli_bad(s->args, "out of memory for an answer to the debugger");
     }
-    (void)sigaction(SIGINT, &old, NULL);
+    cli_stop_end(&watch);
     if (s->listener >= 0) {
         (void)close(s->listener);
     }

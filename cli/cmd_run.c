@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
+#include "cli/stop.h"
 #include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
 
@@ -15,19 +16,19 @@
 #include <errno.h>
 #include <facet/xphmg.h>
 #include <inttypes.h>
-#include <limits.h>
+#include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_INTERRUPTED = 130, EXIT_MOST = 255 };
+enum { EXIT_LIMIT = 124, EXIT_STUCK = 125, EXIT_MOST = 255 };
 /* Steps between two looks at the clock and at the streams: as many as take about SLICE_SECONDS. */
 enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_PIECE = 4096 };
 #define SLICE_SECONDS 0.02
+/* The longest wait for input: a signal that comes just before it is seen after it. */
+#define INPUT_SECONDS 0.1
 #define INTERRUPT (UINT64_C(1) << 63) /* in a cause */
 
 struct session {
@@ -44,24 +45,9 @@ struct session {
     double seconds;          /* that the run took */
     uint64_t retired_before; /* by the machine of a snapshot */
     struct facet_stop stop;
+    struct cli_stop watch;
     bool out_of_time;
 };
-
-static facet_machine *interrupted_machine; /* for the signal handler alone */
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    facet_machine_interrupt(interrupted_machine);
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- what the machine asks of the host --------------------------------------------------------
  */
@@ -110,21 +96,17 @@ static int64_t host_length(void *context, int64_t handle)
     return guest_files_do_length(&((struct session *)context)->files, handle);
 }
 
-/* How long poll may wait for input, in milliseconds; -1 is for ever. */
-static int patience(double seconds)
-{
-    return seconds > INT_MAX / 1000 ? -1 : seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
-}
-
-/* Standard input to the guest: what comes in the next `seconds`, 0 for what is there already. */
-static void feed(struct session *s, double seconds)
+/* Standard input to the guest: what is there already, or with `wait` what comes soon. */
+static void feed(struct session *s, bool wait)
 {
     struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+    double left = cli_stop_seconds_left(&s->watch);
+    double seconds = !wait || left < 0 ? 0 : left < INPUT_SECONDS ? left : INPUT_SECONDS;
     char bytes[INPUT_PIECE];
     ssize_t got;
 
     (void)fflush(stdout);
-    if (s->input_ended || poll(&ready, 1, patience(seconds)) <= 0) {
+    if (s->input_ended || poll(&ready, 1, (int)ceil(seconds * 1000)) <= 0) {
         return;
     }
     got = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -172,7 +154,7 @@ static bool streams_failed(const struct session *s)
 /* false after a complaint. */
 static bool run_program(struct session *s)
 {
-    double start = now();
+    double start = cli_stop_now();
     uint64_t done = 0, slice = SLICE_FIRST;
     bool more = true;
 
@@ -188,15 +170,16 @@ static bool run_program(struct session *s)
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
         more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !streams_failed(s);
-        slice = next_slice(slice, now() - start - s->seconds);
+        slice = next_slice(slice, cli_stop_now() - start - s->seconds);
         if (facet_xphmg_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
             more = more || (waits && !s->input_ended);
-            feed(s, waits ? s->max_seconds - (now() - start) : 0);
+            feed(s, waits);
         }
-        s->seconds = now() - start;
-        if (more && s->seconds > s->max_seconds) {
+        s->seconds = cli_stop_now() - start;
+        if (more ? cli_stop_seconds_left(&s->watch) < 0
+                 : s->stop.reason == FACET_STOP_REQUEST && cli_stop_signal() == 0) {
             s->out_of_time = true;
             more = false;
         }
@@ -260,6 +243,9 @@ static const char *reason_name(const struct session *s)
 
 static int stop_code(const struct session *s)
 {
+    if (s->out_of_time) {
+        return EXIT_LIMIT;
+    }
     switch (s->stop.reason) {
     case FACET_STOP_EXIT:
         return s->stop.code < EXIT_MOST ? (int)s->stop.code : EXIT_MOST;
@@ -268,9 +254,9 @@ static int stop_code(const struct session *s)
     case FACET_STOP_BUDGET:
         return EXIT_LIMIT;
     case FACET_STOP_REQUEST:
-        return EXIT_INTERRUPTED;
+        return cli_stop_code();
     default:
-        return s->out_of_time ? EXIT_LIMIT : EXIT_STUCK;
+        return EXIT_STUCK;
     }
 }
 
@@ -506,14 +492,12 @@ static bool start(struct session *s)
 
 static int run_session(struct session *s)
 {
-    struct sigaction act = {.sa_handler = on_interrupt}, old;
     bool good;
     int code;
 
-    interrupted_machine = s->machine;
-    (void)sigaction(SIGINT, &act, &old);
+    cli_stop_begin(&s->watch, s->machine, s->max_seconds);
     good = run_program(s);
-    (void)sigaction(SIGINT, &old, NULL);
+    cli_stop_end(&s->watch);
     (void)fflush(stdout);
     if (!run_trace_close(&s->trace, s->args) || !good || ferror(stdout)) {
         return CLI_BAD; /* main tells of standard output */
@@ -530,7 +514,7 @@ static int run_session(struct session *s)
 
 static int run_run(const struct cli_args *args)
 {
-    struct session s = {.args = args, .max_steps = UINT64_MAX, .max_seconds = 1e300};
+    struct session s = {.args = args, .max_steps = UINT64_MAX, .max_seconds = HUGE_VAL};
     int code;
 
     if (cli_given(args, "lint-rules")) {
@@ -635,7 +619,8 @@ const struct cli_command cli_cmd_run = {
     .exit_codes = "The program's own, 255 when that is larger; 0 at a breakpoint; 2 for bad input, "
                   "bad usage, or when the host refused; 124 when a limit was reached; 125 when the "
                   "program cannot go on (a trap without handler, or all harts wait for ever); 130 "
-                  "after Ctrl-C; 1 in place of 0 when --lint-error is given and there are "
+                  "after Ctrl-C (143 after SIGTERM, 129 after SIGHUP); 1 in place of 0 when "
+                  "--lint-error is given and there are "
                   "findings. --json tells "
                   "a program's 2, 124 or 125 apart.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"

@@ -1,6 +1,7 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
 #include "cli/lint_report.h"
 #include "cli/run_trace.h"
+#include "cli/stop.h"
 #include "cli/tile_output.h"
 
 #include "base/bits.h"
@@ -9,7 +10,7 @@
 #include "base/json.h"
 #include "isa/isa.h"
 
-#include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,6 @@ struct session {
     struct lint_report lint;
     struct facet_stop stop;
 };
-
-static facet_machine *interrupted_machine; /* for the signal handler alone */
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    facet_machine_interrupt(interrupted_machine);
-}
 
 /* ---- running ---- */
 
@@ -85,16 +78,13 @@ static bool resume(const struct session *s)
 
 static bool run(struct session *s)
 {
-    /* One instruction is never cut, and a draw may have billions of pixels: the second Ctrl-C ends
-     * the program. Nothing is written yet then but a trace. */
-    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
+    struct cli_stop watch;
     uint64_t done = 0, steps = UINT64_MAX;
     bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
 
     s->stop.reason = FACET_STOP_BUDGET; /* of --steps 0 */
 
-    interrupted_machine = s->setup.machine;
-    (void)sigaction(SIGINT, &act, &old);
+    cli_stop_begin(&watch, s->setup.machine, HUGE_VAL);
     while (good && more) {
         uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
         struct facet_run how = {.budget = run_trace_limit(&s->trace, done, most)};
@@ -106,7 +96,7 @@ static bool run(struct session *s)
             more = s->stop.reason == FACET_STOP_BUDGET && done < steps;
         }
     }
-    (void)sigaction(SIGINT, &old, NULL);
+    cli_stop_end(&watch);
     return good;
 }
 

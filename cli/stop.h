@@ -1,0 +1,34 @@
+/* What ends a run from outside: signals and the clock.
+ *
+ * Between begin and end SIGINT, SIGTERM and SIGHUP ask the machine to leave its run, wherever it
+ * is (facet_machine_interrupt); the second signal of a kind does what it does by default. The
+ * deadline is asked for through facet_machine_poll. One watch at a time. */
+#ifndef FACET_CLI_STOP_H
+#define FACET_CLI_STOP_H
+
+#include <facet/machine.h>
+#include <signal.h>
+#include <stdbool.h>
+
+enum { CLI_STOP_SIGNALS = 3 };
+
+struct cli_stop {
+    facet_machine *machine;
+    double deadline; /* seconds of CLOCK_MONOTONIC */
+    bool time_is_up; /* the deadline has ended a run */
+    struct sigaction before[CLI_STOP_SIGNALS];
+};
+
+/* max_seconds: HUGE_VAL for no deadline; nobody else's facet_machine_poll is touched then. */
+void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_seconds);
+void cli_stop_end(struct cli_stop *stop);
+/* The signal that came since the last begin; 0: none. */
+int cli_stop_signal(void);
+/* How a program ends that was stopped by it, as shells have it: 130 after Ctrl-C. */
+int cli_stop_code(void);
+/* Until the deadline; below 0 behind it. */
+double cli_stop_seconds_left(const struct cli_stop *stop);
+/* Seconds of CLOCK_MONOTONIC. */
+double cli_stop_now(void);
+
+#endif
