@@ -1,6 +1,7 @@
 /* `facet gfx12 intersect`: runs a file of image_bvh8_intersect_ray cases and reports the first
  * register of each that differs. */
 #include "cli/command.h"
+#include "cli/streams.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -31,37 +32,19 @@ static json_t *case_json(const struct facet_gfx12_vector *vector,
     return object;
 }
 
-/* Control characters would act on the terminal or break the line: shown as JSON writes them. */
-static void print_name(const char *name)
-{
-    const unsigned char *p = (const unsigned char *)name;
-    while (*p != '\0') {
-        bool c1 = p[0] == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0; /* U+0080 .. U+009F in UTF-8 */
-        if (c1 || *p < 0x20 || *p == 0x7F) {
-            printf("\\u%04x", c1 ? p[1] : p[0]);
-        } else {
-            putchar(*p);
-        }
-        p += c1 ? 2 : 1;
-    }
-}
-
 static void print_case(const struct facet_gfx12_vector *vector,
                        const struct facet_gfx12_vector_result *result)
 {
-    if (result->pass) {
-        printf("pass  ");
-        print_name(vector->name);
-        printf("\n");
-    } else {
-        printf("FAIL  ");
-        print_name(vector->name);
-        printf(": dword %u (%s) is %08" PRIX32 ", expected %08" PRIX32 "\n",
+    fputs(result->pass ? "pass  " : "FAIL  ", stdout);
+    cli_put_name(stdout, vector->name);
+    if (!result->pass) {
+        printf(": dword %u (%s) is %08" PRIX32 ", expected %08" PRIX32,
                result->differs,
                facet_gfx12_dword_name(result->differs),
                result->dword[result->differs],
                result->expected);
     }
+    putchar('\n');
 }
 
 static int run_vectors(const struct cli_args *args,

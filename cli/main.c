@@ -1,6 +1,9 @@
 /* The `facet` program: finds the command that the first words name, parses its arguments, runs it,
  * and makes sure that what it printed has really reached standard output. */
 #include "cli/frame.h"
+#include "cli/streams.h"
+
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,23 +38,14 @@ static void occupy_standard_descriptors(void)
     }
 }
 
-/* A reader that went away (`facet ... | head`) is told by the exit code alone. */
 static int finish(int code)
 {
-    bool failed = ferror(stdout) != 0;
-
-    errno = 0;
-    if (fflush(stdout) != 0) {
-        failed = true;
-    }
-    if (!failed) {
+    if (cli_streams_end()) {
         return cli_spoiled() ? CLI_BAD : code;
     }
-    if (errno != EPIPE) {
-        fprintf(stderr,
-                "facet: cannot write to standard output: %s\n",
-                errno != 0 ? strerror(errno) : "an earlier write failed");
-    }
+    fprintf(stderr,
+            "facet: cannot write to standard output: %s\n",
+            errno != 0 ? strerror(errno) : "an earlier write failed");
     return CLI_BAD;
 }
 
@@ -97,10 +91,38 @@ static int dispatch(int argc, char **argv)
     return CLI_BAD;
 }
 
+/* Ends the program as the signal would have, but without files that have names for the time being.
+ */
+static void on_signal(int number)
+{
+    facet_file_abandon();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/* A signal that the caller has us ignore (nohup) stays ignored. A reader that went away (`facet ...
+ * | head`) ends the program like any other: SIGPIPE is not ignored, and sockets are written with
+ * MSG_NOSIGNAL. A file that grows beyond its limit is an error like a full disk. */
+static void handle_signals(void)
+{
+    static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU};
+    struct sigaction act = {.sa_handler = on_signal}, old;
+
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
+        if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
+            (void)sigaction(deadly[i], &act, NULL);
+        }
+    }
+    (void)signal(SIGXFSZ, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
-    /* Writing to a closed pipe becomes an error that finish() sees, and sockets cannot kill us. */
-    (void)signal(SIGPIPE, SIG_IGN);
+    handle_signals();
+    if (!cli_streams_start()) {
+        fputs("facet: out of memory\n", stderr);
+        return CLI_BAD;
+    }
     return finish(dispatch(argc, argv));
 }

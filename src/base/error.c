@@ -1,6 +1,8 @@
 /* See error.h. */
 #include "base/error.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,25 +34,27 @@ enum facet_status facet_fail(
     struct facet_error *err, enum facet_status status, uint64_t where, const char *format, ...)
 {
     if (err != NULL) {
+        char raw[sizeof err->message];
         va_list args;
 
         err->status = status;
         err->where = where;
         va_start(args, format);
-        (void)vsnprintf(err->message, sizeof err->message, format, args);
+        (void)vsnprintf(raw, sizeof raw, format, args);
         va_end(args);
+        facet_plain_text(err->message, sizeof err->message, raw, strlen(raw));
     }
     return status;
 }
 
 enum facet_status facet_fail_in(struct facet_error *err, const char *context)
 {
-    char old[sizeof err->message];
+    char raw[sizeof err->message];
 
     if (err == NULL) {
         return FACET_ERR_INTERNAL;
     }
-    memcpy(old, err->message, sizeof old);
-    (void)snprintf(err->message, sizeof err->message, "%.160s: %.300s", context, old);
+    (void)snprintf(raw, sizeof raw, "%.160s: %.300s", context, err->message);
+    facet_plain_text(err->message, sizeof err->message, raw, strlen(raw));
     return err->status;
 }

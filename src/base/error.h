@@ -1,5 +1,6 @@
 /* Filling in a facet_error. Every function accepts err == NULL and returns the status, so that a
- * failing path is one line: return facet_fail(err, FACET_ERR_INPUT, offset, "%s: ...", path). */
+ * failing path is one line: return facet_fail(err, FACET_ERR_INPUT, offset, "%s: ...", path). Names
+ * may hold anything: the message is one line that no terminal obeys (plain.h). */
 #ifndef FACET_BASE_ERROR_H
 #define FACET_BASE_ERROR_H
 

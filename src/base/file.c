@@ -1,6 +1,8 @@
 /* See file.h. */
 #include "base/file.h"
 
+#include "base/new_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -112,131 +114,68 @@ static bool write_all(int fd, const uint8_t *data, size_t size)
     return true;
 }
 
-/* A fresh file beside the target, so that rename() stays inside one file system. Not mkstemp(): it
- * ignores the umask, and asking for the umask means changing it under other threads' feet. */
-static int create_temporary(const char *path, char **name)
+static bool is_stream(const char *path)
 {
-    static _Atomic unsigned counter;
-    const size_t size = strlen(path) + 48;
-    int fd = -1, reason;
-
-    *name = malloc(size);
-    for (unsigned attempt = 0; *name != NULL && fd < 0 && attempt < 1000; attempt++) {
-        (void)snprintf(*name, size, "%s.%ld-%u.tmp", path, (long)getpid(), counter++);
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST) {
-            break;
-        }
-    }
-    if (fd < 0) {
-        reason = errno;
-        free(*name);
-        *name = NULL;
-        errno = reason;
-    }
-    return fd;
+    return strcmp(path, "-") == 0;
 }
 
-/* A device or pipe cannot be replaced by rename(), nor can standard output. */
-static bool replaceable(const char *path)
+static enum facet_status write_stream(const struct facet_file_part *part, struct facet_error *err)
 {
-    struct stat info;
-
-    return strcmp(path, "-") != 0 &&
-           (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+    return write_all(STDOUT_FILENO, part->data, part->size)
+               ? FACET_OK
+               : facet_fail(err, FACET_ERR_IO, 0, "standard output: %s", strerror(errno));
 }
 
-static enum facet_status
-write_temporary(const struct facet_file_part *part, char **temporary, struct facet_error *err)
+/* Whole, but not yet under its name. */
+static enum facet_status write_file(const struct facet_file_part *part,
+                                    bool nameless,
+                                    struct facet_new_file *file,
+                                    struct facet_error *err)
 {
-    struct stat info;
-    bool ok;
-    int fd;
+    enum facet_status status = facet_new_file_open(file, part->path, nameless, err);
 
-    if (stat(part->path, &info) == 0 && S_ISDIR(info.st_mode)) { /* rename() would tell too late */
-        return facet_fail(
-            err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(EISDIR));
+    if (status == FACET_OK && !write_all(file->fd, part->data, part->size)) {
+        status =
+            facet_fail(err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(errno));
+        facet_new_file_discard(file);
     }
-    fd = create_temporary(part->path, temporary);
-    if (fd < 0) {
-        return facet_fail(
-            err, FACET_ERR_IO, 0, "%s: cannot create: %s", part->path, strerror(errno));
-    }
-    ok = write_all(fd, part->data, part->size) && fsync(fd) == 0;
-    ok = close(fd) == 0 && ok;
-    return ok ? FACET_OK
-              : facet_fail(
-                    err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(errno));
+    return status == FACET_OK ? facet_new_file_complete(file, err) : status;
 }
 
-static enum facet_status write_direct(const struct facet_file_part *part, struct facet_error *err)
-{
-    bool out = strcmp(part->path, "-") == 0, ok;
-    int fd = out ? STDOUT_FILENO : open(part->path, O_WRONLY | O_CLOEXEC);
-
-    ok = fd >= 0 && write_all(fd, part->data, part->size);
-    ok = (out || fd < 0 || close(fd) == 0) && ok;
-    return ok ? FACET_OK
-              : facet_fail(err,
-                           FACET_ERR_IO,
-                           0,
-                           "%s: %s",
-                           out ? "standard output" : part->path,
-                           strerror(errno));
-}
-
-static enum facet_status
-take_name(const struct facet_file_part *part, char **temporary, struct facet_error *err)
-{
-    if (*temporary != NULL && rename(*temporary, part->path) != 0) {
-        return facet_fail(
-            err, FACET_ERR_IO, 0, "%s: cannot write: %s", part->path, strerror(errno));
-    }
-    free(*temporary);
-    *temporary = NULL;
-    return FACET_OK;
-}
-
-static enum facet_status write_parts(const struct facet_file_part *parts,
-                                     size_t count,
-                                     char **temporary, /* NULL: written into directly */
-                                     struct facet_error *err)
-{
-    enum facet_status status = FACET_OK;
-
-    for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        if (replaceable(parts[i].path)) {
-            status = write_temporary(&parts[i], &temporary[i], err);
-        }
-    }
-    for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        if (temporary[i] == NULL) {
-            status = write_direct(&parts[i], err);
-        }
-    }
-    for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        status = take_name(&parts[i], &temporary[i], err);
-    }
-    return status;
-}
+enum { MOST_NAMELESS = 16 }; /* descriptors are few; the rest have temporary names */
 
 enum facet_status
 facet_file_write_all(const struct facet_file_part *parts, size_t count, struct facet_error *err)
 {
-    char **temporary = calloc(count + 1, sizeof *temporary);
-    enum facet_status status;
+    struct facet_new_file *files = calloc(count + 1, sizeof *files);
+    enum facet_status status = FACET_OK;
+    size_t made = 0;
 
-    if (temporary == NULL) {
+    if (files == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory to write %zu files", count);
     }
-    status = write_parts(parts, count, temporary, err);
-    for (size_t i = 0; i < count; i++) {
-        if (temporary[i] != NULL) {
-            (void)unlink(temporary[i]);
-            free(temporary[i]);
+    for (int in_place = 0; in_place < 2; in_place++) { /* those come last: nothing undoes them */
+        for (size_t i = 0; status == FACET_OK && i < count; i++) {
+            bool stream = is_stream(parts[i].path);
+
+            if ((stream || facet_file_in_place(parts[i].path)) != in_place) {
+                continue;
+            }
+            if (stream) {
+                status = write_stream(&parts[i], err);
+            } else {
+                status = write_file(&parts[i], made < MOST_NAMELESS, &files[made], err);
+                made += status == FACET_OK;
+            }
         }
     }
-    free(temporary);
+    if (status == FACET_OK) {
+        status = facet_new_files_commit(files, made, err);
+    }
+    while (made > 0) {
+        facet_new_file_discard(&files[--made]);
+    }
+    free(files);
     return status;
 }
 
@@ -264,7 +203,7 @@ static bool folder_of(const char *path, struct stat *info, const char **name)
     return stat(length != 0 ? folder : ".", info) == 0;
 }
 
-bool facet_file_same(const char *path, const char *other)
+static bool same_target(const char *path, const char *other)
 {
     struct stat a, b;
     bool has_a = stat(path, &a) == 0, has_b = stat(other, &b) == 0;
@@ -275,4 +214,15 @@ bool facet_file_same(const char *path, const char *other)
     }
     return !has_a && !has_b && folder_of(path, &a, &name) && folder_of(other, &b, &other_name) &&
            a.st_dev == b.st_dev && a.st_ino == b.st_ino && strcmp(name, other_name) == 0;
+}
+
+bool facet_file_same(const char *path, const char *other)
+{
+    char *target = facet_file_target(path), *other_target = facet_file_target(other);
+    bool same =
+        same_target(target != NULL ? target : path, other_target != NULL ? other_target : other);
+
+    free(target);
+    free(other_target);
+    return same;
 }

@@ -32,14 +32,10 @@ void facet_reader_refuse(struct facet_json_reader *r,
                          const char *what)
 {
     struct facet_json_reader member = {.outer = r, .name = key, .index = index};
-    char path[120], text[240];
+    char path[120];
 
     path_of(&member, path, sizeof path);
-    (void)snprintf(text, sizeof text, "%s: %s", path, what);
-    for (char *at = text; *at != '\0'; at++) { /* keys and values are any text */
-        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
-    }
-    r->status = facet_fail(r->err, FACET_ERR_INPUT, 0, "%s", text);
+    r->status = facet_fail(r->err, FACET_ERR_INPUT, 0, "%s: %.120s", path, what);
 }
 
 static void refuse_number(struct facet_json_reader *r, const char *key, size_t index, uint64_t max)

@@ -32,9 +32,6 @@ static bool complain(const struct reader *r, const char *path, const char *what)
                      r->index,
                      path,
                      what);
-    for (char *at = r->err->message; *at != '\0'; at++) { /* names are any text */
-        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
-    }
     return false;
 }
 

@@ -1,6 +1,8 @@
 /* See scene.h. */
 #include "scene/scene.h"
 
+#include "base/plain.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,39 +151,12 @@ void facet_scene_material_default(struct facet_scene_material *material)
     texture_use_default(&material->emissive_texture);
 }
 
-/* Length of the valid, printable UTF-8 sequence at `at`, 0 when there is none. */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
-    uint32_t code;
-
-    if (length == 1) {
-        return at[0] >= 0x20 && at[0] != 0x7F ? 1 : 0;
-    }
-    if (length > left || at[0] < 0xC2 || at[0] > 0xF4) {
-        return 0;
-    }
-    code = at[0] & (0x7FU >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-        code = code << 6 | (at[i] & 0x3FU);
-    }
-    if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ||
-        (code >= 0x80 && code < 0xA0)) {
-        return 0;
-    }
-    return length;
-}
-
 void facet_scene_clean(char *to, size_t size, const char *from, size_t length)
 {
     size_t used = 0;
 
     for (size_t i = 0; i < length && used < size - 1;) {
-        size_t step = utf8_length((const unsigned char *)from + i, length - i);
+        size_t step = facet_plain_length(from + i, length - i);
 
         if (step == 0) {
             to[used++] = '?';

@@ -1,0 +1,24 @@
+/* Standard output and standard error of the program. Whatever is printed there passes one filter
+ * that spells out what a terminal would obey (base/plain.h), so that no name of a file, symbol,
+ * scene or JSON key can command it, whichever command prints it. Newlines and tabulators pass. */
+#ifndef FACET_CLI_STREAMS_H
+#define FACET_CLI_STREAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Puts the filter in place; false when there is no memory for it. */
+bool cli_streams_start(void);
+/* Everything printed has been handed to the host. false with errno when it took not all of standard
+ * output; 0 in errno when that was long ago. */
+bool cli_streams_end(void);
+
+/* A name from a file, in one line: newlines and tabulators are spelled out as well. */
+void cli_put_name(FILE *stream, const char *name);
+
+/* What a guest program prints is its own: its bytes go out as they are. On standard output they
+ * must be alone from the first one on. */
+void cli_guest_print(FILE *stream, const void *data, size_t size);
+
+#endif
