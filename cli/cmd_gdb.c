@@ -198,7 +198,8 @@ static int run_session(struct session *s, uint64_t port, bool tile)
                                   .input_mark = host_input_mark,
                                   .input_rewind = host_input_rewind,
                                   .mute = host_mute,
-                                  .no_reverse = cli_given(s->args, "files")};
+                                  .no_reverse = cli_given(s->args, "files") ||
+                                                cli_given(s->args, "files-ro")};
     struct facet_error err = {0};
     enum facet_gdb_end end = FACET_GDB_GONE;
     facet_gdb *gdb;
@@ -280,8 +281,8 @@ static int run_gdb(const struct cli_args *args)
         return run_tile(args, port);
     }
     s.console.apart = cli_given(args, "stdio");
-    if (!guest_files_open(&s.console.files, cli_value(args, "files"))) {
-        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    if (!guest_files_open(&s.console.files, args)) {
+        return CLI_BAD;
     }
     if (xphmg_setup_start(&setup, args, guest_console_host(&s.console))) {
         s.machine = s.console.machine = setup.machine;
@@ -289,7 +290,7 @@ static int run_gdb(const struct cli_args *args)
     }
     xphmg_setup_end(&setup);
     guest_console_free(&s.console);
-    guest_files_close(&s.console.files);
+    guest_files_close(&s.console.files, args);
     return code;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/run_picture.h"
 #include "cli/run_trace.h"
 #include "cli/stop.h"
+#include "cli/streams.h"
 #include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
 
@@ -59,10 +60,10 @@ host_output(void *context, enum facet_xphmg_stream stream, const void *data, siz
     const struct session *s = context;
 
     if (stream == FACET_XPHMG_OUT && !s->args->json && s->trace.file != stdout) {
-        (void)fwrite(data, 1, size, stdout);
+        cli_guest_print(stdout, data, size);
     } else {
         (void)fflush(stdout);
-        (void)fwrite(data, 1, size, stderr);
+        cli_guest_print(stderr, data, size);
     }
 }
 
@@ -148,7 +149,7 @@ static uint64_t retired(const struct session *s)
 /* Nobody reads on, the disk is full or input is lost: an endless program must not run for ever. */
 static bool streams_failed(const struct session *s)
 {
-    return cli_spoiled() || ferror(stdout) || (s->trace.file != NULL && ferror(s->trace.file));
+    return cli_spoiled() || ferror(stdout) || run_trace_failed(&s->trace);
 }
 
 /* false after a complaint. */
@@ -499,7 +500,8 @@ static int run_session(struct session *s)
     good = run_program(s);
     cli_stop_end(&s->watch);
     (void)fflush(stdout);
-    if (!run_trace_close(&s->trace, s->args) || !good || ferror(stdout)) {
+    good = good && !ferror(stdout);
+    if (!run_trace_close(&s->trace, s->args, good) || !good) {
         return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
@@ -544,11 +546,11 @@ static int run_run(const struct cli_args *args)
             args, cli_value(args, "trace"), cli_value(args, "framebuffer"), "the picture")) {
         return CLI_BAD;
     }
-    if (!guest_files_open(&s.files, cli_value(args, "files"))) {
-        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    if (!guest_files_open(&s.files, args)) {
+        return CLI_BAD;
     }
-    if (!start(&s) || !add_breakpoints(&s) || !run_trace_open(&s.trace, args, s.program) ||
-        !lint_report_start(&s.lint, args, s.machine)) {
+    if (!start(&s) || !add_breakpoints(&s) || !lint_report_start(&s.lint, args, s.machine) ||
+        !run_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
         s.trace.beside = lint_report_observer(&s.lint);
@@ -557,7 +559,7 @@ static int run_run(const struct cli_args *args)
     lint_report_free(&s.lint);
     facet_object_free(s.program);
     xphmg_setup_end(&s.setup);
-    guest_files_close(&s.files);
+    guest_files_close(&s.files, args);
     return code;
 }
 

@@ -3,12 +3,12 @@
 #include "cli/guest_console.h"
 #include "cli/output.h"
 #include "cli/snapshot_file.h"
+#include "cli/streams.h"
 #include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
 
 #include "base/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,12 +71,19 @@ static uint64_t pc_of(const facet_machine *machine, uint32_t core)
     return value.lo;
 }
 
+static void print_name(const char *label, const char *name)
+{
+    fputs(label, stdout);
+    cli_put_name(stdout, name);
+    putchar('\n');
+}
+
 static void print_text(const struct snapshot_file *file, const facet_machine *machine)
 {
     printf("harts          %" PRIu32 "\n", file->config.harts);
     printf("ram            %" PRIu64 " bytes\n", file->config.ram_bytes);
-    printf("configuration  %s\n", file->configuration);
-    printf("command line   %s\n", file->command_line);
+    print_name("configuration  ", file->configuration);
+    print_name("command line   ", file->command_line);
     printf("state          %zu bytes\n", file->state_size);
     if (file->config.jobs_seed != 0) {
         printf("jobs           late:%" PRIu64 "\n", file->config.jobs_seed);
@@ -193,8 +200,8 @@ static int run_snapshot(const struct cli_args *args)
          cli_would_replace(args, cli_value(args, "output"), args->positional[0], "the program"))) {
         return CLI_BAD;
     }
-    if (!guest_files_open(&console.files, cli_value(args, "files"))) {
-        return cli_bad(args, "--files %s: %s", cli_value(args, "files"), strerror(errno));
+    if (!guest_files_open(&console.files, args)) {
+        return CLI_BAD;
     }
     if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
         console.machine = setup.machine;
@@ -210,7 +217,7 @@ static int run_snapshot(const struct cli_args *args)
     }
     xphmg_setup_end(&setup);
     guest_console_free(&console);
-    guest_files_close(&console.files);
+    guest_files_close(&console.files, args);
     return code;
 }
 

@@ -93,7 +93,8 @@ static bool run(struct session *s)
         if (good) {
             facet_machine_run(s->setup.machine, &how, &s->stop);
             done += s->stop.steps;
-            more = s->stop.reason == FACET_STOP_BUDGET && done < steps;
+            more =
+                s->stop.reason == FACET_STOP_BUDGET && done < steps && !run_trace_failed(&s->trace);
         }
     }
     cli_stop_end(&watch);
@@ -305,14 +306,14 @@ static int run_tile(const struct cli_args *args)
     }
     good = checked_trace(args) && tile_setup_start(&s.setup, args) && resume(&s) &&
            add_breakpoints(&s) && tile_outputs_plan(&s.outputs, &s.setup, args) &&
-           run_trace_open(&s.trace, args, s.setup.program) &&
-           lint_report_start(&s.lint, args, s.setup.machine);
+           lint_report_start(&s.lint, args, s.setup.machine) &&
+           run_trace_open(&s.trace, args, s.setup.program);
     if (good) {
         s.lint.line_of = line_of;
         s.lint.lines = &s.setup;
         s.trace.beside = lint_report_observer(&s.lint);
         good = run(&s);
-        good = run_trace_close(&s.trace, args) && good;
+        good = run_trace_close(&s.trace, args, good) && good;
         lint_report_print(&s.lint, s.setup.program);
     }
     good = good && tile_outputs_write(&s.outputs, &s.setup, args);

@@ -72,8 +72,12 @@ bool cli_number(
 /* The same for a decimal fraction (`0.5`, `1e-3`); never NaN or infinite. */
 bool cli_real(const struct cli_args *args, const char *name, double lo, double hi, double *out);
 
-/* "facet as: message" on standard error; both return CLI_BAD so that a command can `return
- * cli_bad(...)`. */
+/* The size that a text begins with: 64, 0x40, 64k, 128M, 2G; *end is behind it. false when there is
+ * none, or one beyond 2^64 - 1. */
+bool cli_size(const char *text, const char **end, uint64_t *size);
+
+/* "facet as: message" on standard error, in one line whatever the names in it hold; both return
+ * CLI_BAD so that a command can `return cli_bad(...)`. */
 int cli_bad(const struct cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_bad_error(const struct cli_args *args, const struct facet_error *err);

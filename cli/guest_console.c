@@ -1,5 +1,6 @@
 /* See guest_console.h. */
 #include "cli/guest_console.h"
+#include "cli/streams.h"
 
 #include "cli/command.h"
 
@@ -19,7 +20,7 @@ static void output(void *context, enum facet_xphmg_stream stream, const void *da
 
     if (!c->muted) {
         (void)fflush(stdout);
-        (void)fwrite(data, 1, size, file);
+        cli_guest_print(file, data, size);
     }
 }
 

@@ -3,6 +3,8 @@
  * and exits with 2. */
 #include "cli/frame.h"
 
+#include "base/plain.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -87,15 +89,18 @@ static bool is_chosen(const char *list, const char *value)
     return false;
 }
 
+enum { MESSAGE = 8192 }; /* two of the longest paths */
+
 int cli_bad(const struct cli_args *args, const char *format, ...)
 {
+    char raw[MESSAGE], text[MESSAGE];
     va_list list;
 
-    fprintf(stderr, "facet %s: ", args->command->name);
     va_start(list, format);
-    (void)vfprintf(stderr, format, list);
+    (void)vsnprintf(raw, sizeof raw, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    facet_plain_text(text, sizeof text, raw, strlen(raw));
+    fprintf(stderr, "facet %s: %s\n", args->command->name, text);
     return CLI_BAD;
 }
 
@@ -176,6 +181,28 @@ bool cli_real(const struct cli_args *args, const char *name, double lo, double h
         return false;
     }
     *out = value;
+    return true;
+}
+
+bool cli_size(const char *text, const char **end, uint64_t *size)
+{
+    static const char units[] = "kMG";
+    unsigned shift = 0;
+    const char *unit;
+    char *last;
+
+    errno = 0;
+    *size = strtoull(text, &last, 0);
+    unit = *last != '\0' ? strchr(units, *last == 'K' ? 'k' : *last) : NULL;
+    if (unit != NULL) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        last++;
+    }
+    *end = last;
+    if (errno != 0 || text[0] < '0' || text[0] > '9' || *size > UINT64_MAX >> shift) {
+        return false;
+    }
+    *size <<= shift;
     return true;
 }
 

@@ -2,11 +2,15 @@
  * last line. */
 #include "cli/run_trace.h"
 
+#include "base/plain.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct facet_object_symbol *
 find_symbol(const struct facet_object *program, const char *name, size_t length)
@@ -50,6 +54,7 @@ bool run_find_address(const struct facet_object *program, const char *text, uint
 void run_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size)
 {
     const struct facet_object_symbol *best = NULL;
+    char name[128];
 
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct facet_object_symbol *symbol = &program->symbols[i];
@@ -61,25 +66,26 @@ void run_describe(const struct facet_object *program, uint64_t address, char *bu
             best = symbol;
         }
     }
-    if (best != NULL && address != best->value) {
-        (void)snprintf(buf,
-                       size,
-                       "0x%" PRIx64 " <%s+%" PRIu64 ">",
-                       address,
-                       best->name,
-                       address - best->value);
+    if (best == NULL) {
+        (void)snprintf(buf, size, "0x%" PRIx64, address);
+        return;
+    }
+    facet_plain_text(name, sizeof name, best->name, strlen(best->name));
+    if (address != best->value) {
+        (void)snprintf(
+            buf, size, "0x%" PRIx64 " <%s+%" PRIu64 ">", address, name, address - best->value);
     } else {
-        (void)snprintf(buf,
-                       size,
-                       best != NULL ? "0x%" PRIx64 " <%s>" : "0x%" PRIx64,
-                       address,
-                       best != NULL ? best->name : "");
+        (void)snprintf(buf, size, "0x%" PRIx64 " <%s>", address, name);
     }
 }
 
 static void write_line(void *context, const char *text, size_t size)
 {
-    (void)fwrite(text, 1, size, context);
+    struct run_trace *trace = context;
+
+    if (fwrite(text, 1, size, trace->file) != size && trace->error == 0) {
+        trace->error = errno;
+    }
 }
 
 /* "A..B", or "A" alone for one address. */
@@ -115,6 +121,30 @@ read_range(struct run_trace *trace, const struct cli_args *args, const struct fa
     return good;
 }
 
+/* NULL after a complaint. The stream has a descriptor of its own, to be closed before the file
+ * takes its name. */
+static FILE *open_file(struct run_trace *trace, const struct cli_args *args)
+{
+    struct facet_error err = {0};
+    FILE *file;
+    int fd;
+
+    if (facet_new_file_open(&trace->made, trace->path, true, &err) != FACET_OK) {
+        (void)cli_bad(args, "--trace %s", err.message);
+        return NULL;
+    }
+    fd = fcntl(trace->made.fd, F_DUPFD_CLOEXEC, 0);
+    file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file == NULL) {
+        (void)cli_bad(args, "--trace %s: %s", trace->path, strerror(errno));
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        facet_new_file_discard(&trace->made);
+    }
+    return file;
+}
+
 bool run_trace_open(struct run_trace *trace,
                     const struct cli_args *args,
                     const struct facet_object *program)
@@ -141,11 +171,8 @@ bool run_trace_open(struct run_trace *trace,
         }
         return true;
     }
-    trace->file = strcmp(trace->path, "-") == 0 ? stdout : fopen(trace->path, "w");
-    trace->options.context = trace->file;
-    if (trace->file == NULL) {
-        (void)cli_bad(args, "--trace %s: %s", trace->path, strerror(errno));
-    }
+    trace->file = strcmp(trace->path, "-") == 0 ? stdout : open_file(trace, args);
+    trace->options.context = trace;
     return trace->file != NULL;
 }
 
@@ -180,7 +207,25 @@ bool run_trace_update(struct run_trace *trace,
     return true;
 }
 
-bool run_trace_close(struct run_trace *trace, const struct cli_args *args)
+bool run_trace_failed(const struct run_trace *trace)
+{
+    return trace->error != 0;
+}
+
+/* All lines have been written: the file gets its name. */
+static bool name_file(struct run_trace *trace, const struct cli_args *args)
+{
+    struct facet_error err = {0};
+
+    if (facet_new_file_complete(&trace->made, &err) != FACET_OK ||
+        facet_new_files_commit(&trace->made, 1, &err) != FACET_OK) {
+        (void)cli_bad(args, "--trace %s", err.message);
+        return false;
+    }
+    return true;
+}
+
+bool run_trace_close(struct run_trace *trace, const struct cli_args *args, bool run_is_good)
 {
     bool good = true;
 
@@ -189,12 +234,18 @@ bool run_trace_close(struct run_trace *trace, const struct cli_args *args)
         good = false;
     }
     if (trace->file != NULL && trace->file != stdout) {
-        bool written = ferror(trace->file) == 0;
-
-        if (fclose(trace->file) != 0 || !written) {
-            (void)cli_bad(args, "--trace %s: not everything could be written", trace->path);
+        if (fclose(trace->file) != 0 && trace->error == 0) {
+            trace->error = errno;
+        }
+        if (trace->error != 0) {
+            (void)cli_bad(
+                args, "--trace %s: cannot write: %s", trace->path, strerror(trace->error));
             good = false;
         }
+        if (good && run_is_good) {
+            good = name_file(trace, args);
+        }
+        facet_new_file_discard(&trace->made);
     }
     facet_tracer_destroy(trace->tracer);
     return good;

@@ -1,7 +1,10 @@
-/* The --trace options of `facet run`. */
+/* The --trace options of `facet run` and `facet tile run`. The trace appears under its name when
+ * the run is over and every line is in it; until then it has none. A run that was stopped (Ctrl-C,
+ * a limit) is over, and its trace ends with the last step. */
 #ifndef FACET_CLI_RUN_TRACE_H
 #define FACET_CLI_RUN_TRACE_H
 
+#include "base/new_file.h"
 #include "cli/command.h"
 #include "debug/tee.h"
 #include "debug/trace.h"
@@ -12,7 +15,9 @@
 struct run_trace {
     FILE *file; /* NULL: no trace */
     const char *path;
-    facet_tracer *tracer; /* from the first step that counts */
+    struct facet_new_file made; /* what the file writes to, unless that is standard output */
+    int error;                  /* errno of the first line that was lost */
+    facet_tracer *tracer;       /* from the first step that counts */
     struct facet_trace_options options;
     /* Listens all the time, trace or not; NULL: nobody. Set after run_trace_open. */
     const struct facet_observer *beside;
@@ -46,7 +51,11 @@ bool run_trace_update(struct run_trace *trace,
                       const struct cli_args *args,
                       facet_machine *machine,
                       uint64_t done);
-/* false after a complaint: the trace is not complete. */
-bool run_trace_close(struct run_trace *trace, const struct cli_args *args);
+/* Whether lines were lost already: nobody reads on, or the disk is full. An endless program must
+ * not run for ever then. */
+bool run_trace_failed(const struct run_trace *trace);
+/* false after a complaint: the trace is not complete, and there is no file. Nor is there one when
+ * the run itself failed. */
+bool run_trace_close(struct run_trace *trace, const struct cli_args *args, bool run_is_good);
 
 #endif

@@ -14,40 +14,20 @@
 
 enum { LAST_PROFILE = 63 }; /* bits of CAP.PROF.SUP */
 
-/* 64, 64k, 128M, 2G */
-static bool read_size(const struct cli_args *args, uint64_t *size)
+static bool read_ram(const struct cli_args *args, uint64_t *size)
 {
-    const char *text = cli_value(args, "ram");
-    unsigned shift = 0;
-    char *end;
+    const char *text = cli_value(args, "ram"), *end;
     uint64_t value;
 
     if (text == NULL) {
         return true;
     }
-    errno = 0;
-    value = strtoull(text, &end, 0);
-    switch (*end) {
-    case 'k':
-    case 'K':
-        shift = 10;
-        break;
-    case 'M':
-        shift = 20;
-        break;
-    case 'G':
-        shift = 30;
-        break;
-    default:
-        break;
-    }
-    end += shift != 0;
-    if (errno != 0 || text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 ||
-        value > FACET_XPHMG_RAM_MAX >> shift || (value << shift) % 4096 != 0) {
+    if (!cli_size(text, &end, &value) || *end != '\0' || value == 0 ||
+        value > FACET_XPHMG_RAM_MAX || value % 4096 != 0) {
         (void)cli_bad(args, "--ram %s: expected a multiple of 4k up to 64G, such as 128M", text);
         return false;
     }
-    *size = value << shift;
+    *size = value;
     return true;
 }
 
@@ -83,7 +63,7 @@ static bool read_config(const struct cli_args *args, struct facet_xphmg_config *
     uint64_t harts = 1;
 
     if (!cli_number(args, "harts", 1, FACET_XPHMG_MAX_HARTS, &harts) || !read_jobs(args, config) ||
-        !read_size(args, &config->ram_bytes)) {
+        !read_ram(args, &config->ram_bytes)) {
         return false;
     }
     config->harts = (uint32_t)harts;

@@ -3,7 +3,7 @@
 #ifndef FACET_CLI_XPHMG_SETUP_H
 #define FACET_CLI_XPHMG_SETUP_H
 
-#include "cli/command.h"
+#include "cli/guest_files.h"
 
 #include "base/file.h"
 
@@ -18,7 +18,7 @@
     {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: " \
                                    "as late as allowed, or after steps drawn from a seed"},         \
     {"profile", 0, "N", "begin in profile PN (--config prof has P0, P1 and P2; default P0)"},      \
-    {"files", 0, "DIR", "let the program open files below DIR by semihosting"},                    \
+    GUEST_FILES_OPTIONS,                                                                           \
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
     {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: " \
                             "all processors)"},                                                     \
@@ -33,9 +33,9 @@ struct xphmg_setup {
     char *configuration;
 };
 
-/* The machine of the options above (`files` is the caller's business): positional[0] loaded, which
- * sees all positional words as its command line, or the snapshot of --resume. Prints the complaint
- * and returns false otherwise. End in every case. */
+/* The machine of the options above (the files of the guest are the caller's business):
+ * positional[0] loaded, which sees all positional words as its command line, or the snapshot of
+ * --resume. Prints the complaint and returns false otherwise. End in every case. */
 bool xphmg_setup_start(struct xphmg_setup *setup,
                        const struct cli_args *args,
                        struct facet_xphmg_host host);
