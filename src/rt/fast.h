@@ -40,6 +40,7 @@ struct facet_rt_fast_scene {
     struct facet_rt_area heap_area, triangle_area;
     struct facet_rt_decoded *bvh; /* decoded from this heap as far as rays came */
     uint32_t stack, steps;        /* limits of a ray */
+    const _Atomic bool *stop;     /* NULL, or true: no other ray is done */
 };
 
 struct facet_rt_fast_result {

@@ -387,7 +387,9 @@ APART void trace(const struct plan *plan, size_t first, size_t count)
         struct facet_rt_fast_result *const found = &plan->results[i];
 
         memset(found, 0, sizeof *found);
-        if (!ray_make(&plan->scene->numbers, plan->entries + i * FACET_RT_FAST_RAY_BYTES, &k.ray)) {
+        if (RARELY(plan->scene->stop != NULL &&
+                   atomic_load_explicit(plan->scene->stop, memory_order_relaxed)) ||
+            !ray_make(&plan->scene->numbers, plan->entries + i * FACET_RT_FAST_RAY_BYTES, &k.ray)) {
             continue;
         }
         k.found = found;

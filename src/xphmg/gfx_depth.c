@@ -5,8 +5,10 @@
 #include "base/bits.h"
 #include "gfx/depth.h"
 #include "xphmg/gfx.h"
+#include "xphmg/part.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SIZE_MAX_PIXELS = 65536 };
 
@@ -163,6 +165,20 @@ struct facet_trap facet_gfx_depth_write(const struct facet_gfx_run *r, unsigned 
 
 enum { PYRAMID_ALIGN = 64, LEVELS_MAX = 255, CHUNK = 64 };
 
+/* Nanoseconds that a chunk of elements takes; after each the build asks whether to leave (part.h).
+ */
+enum { CHUNK_NANOSECONDS = 2000 };
+
+/* How far a build came: reading and computing first, then writing. */
+struct progress {
+    bool writing;
+    uint64_t entry;               /* of those that are built: the next one */
+    uint32_t row;                 /* of the tile of this entry */
+    uint64_t element;             /* of that row */
+    struct facet_extreme extreme; /* of the tile so far */
+    unsigned flags;
+};
+
 /* One build under way. Values of a level are element bits. */
 struct build {
     struct facet_gfx_run *r;
@@ -171,8 +187,12 @@ struct build {
     unsigned tile_w, tile_h;
     bool max;
     uint64_t base;
+    uint64_t count;   /* entries of all levels */
     uint32_t *values; /* levels first .. end-1 back to back; NULL: only read and raise */
-    unsigned flags;
+    struct progress at;
+    bool resumed;
+    unsigned seen; /* elements since it was asked */
+    bool left;     /* the rest waits */
 };
 
 static uint64_t entries_of(const struct facet_gfx_level *level)
@@ -180,28 +200,39 @@ static uint64_t entries_of(const struct facet_gfx_level *level)
     return (uint64_t)level->width * level->height;
 }
 
-/* Elements first .. first+count-1 of an array in memory. */
-static struct facet_trap look_at_memory(
-    struct build *b, struct facet_extreme *e, uint64_t array, uint64_t first, uint64_t count)
+/* So many elements are done: now and then the question whether to leave the build here. */
+static void ask(struct build *b, unsigned elements)
+{
+    b->seen += elements;
+    if (b->seen >= CHUNK) {
+        b->seen = 0;
+        b->left = facet_part_work(b->r->h, CHUNK_NANOSECONDS);
+    }
+}
+
+/* The elements up to first+count of an array in memory, from at.element on. */
+static struct facet_trap
+look_at_memory(struct build *b, uint64_t array, uint64_t first, uint64_t count)
 {
     const struct facet_conv *conv = &b->r->numbers.channel[0];
     uint32_t bits[CHUNK];
-    struct facet_trap trap = FACET_RETIRED;
 
-    while (count != 0) {
-        unsigned some = count < CHUNK ? (unsigned)count : CHUNK;
+    while (b->at.element < count && !b->left) {
+        uint64_t rest = count - b->at.element;
+        unsigned some = rest < CHUNK ? (unsigned)rest : CHUNK;
+        struct facet_trap trap =
+            facet_elements_read(&b->r->port, array, first + b->at.element, some, bits);
 
-        trap = facet_elements_read(&b->r->port, array, first, some, bits);
         if (trap.taken) {
-            break;
+            return trap;
         }
         for (unsigned i = 0; i < some; i++) {
-            facet_extreme_look(e, conv, b->max, bits[i], &b->flags);
+            facet_extreme_look(&b->at.extreme, conv, b->max, bits[i], &b->at.flags);
         }
-        first += some;
-        count -= some;
+        b->at.element += some;
+        ask(b, some);
     }
-    return trap;
+    return FACET_RETIRED;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -209,7 +240,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Entry (x,y) of the first level that is built: from the depth buffer or from the level below. */
+/* Entry (x,y) of the first level that is built: from the depth buffer or from the level below; or a
+ * part of it. */
 static struct facet_trap reduce_memory(struct build *b, uint32_t x, uint32_t y, uint32_t *bits)
 {
     bool bottom = b->first == 0;
@@ -219,16 +251,25 @@ static struct facet_trap reduce_memory(struct build *b, uint32_t x, uint32_t y, 
     uint32_t height = bottom ? pixels(FACET_GET(size, GFXZWH_H)) : below->height;
     uint32_t x0 = x << b->tile_w, x1 = least(width, x0 + (1u << b->tile_w));
     uint32_t y0 = y << b->tile_h, y1 = least(height, y0 + (1u << b->tile_h));
-    struct facet_extreme e = {0};
     struct facet_trap trap = FACET_RETIRED;
 
-    for (uint32_t row = y0; row < y1 && !trap.taken; row++) {
-        trap = bottom ? look_at_memory(b, &e, row_address(b->r, row), x0, x1 - x0)
-                      : look_at_memory(
-                            b, &e, b->base + below->offset, (uint64_t)row * width + x0, x1 - x0);
+    while (b->at.row < y1 - y0 && !trap.taken) {
+        uint32_t row = y0 + b->at.row;
+
+        trap =
+            bottom
+                ? look_at_memory(b, row_address(b->r, row), x0, x1 - x0)
+                : look_at_memory(b, b->base + below->offset, (uint64_t)row * width + x0, x1 - x0);
+        if (b->left) {
+            return trap;
+        }
+        b->at.row++;
+        b->at.element = 0;
     }
     if (!trap.taken) {
-        *bits = facet_extreme_bits(&e, &b->r->numbers.channel[0], &b->flags);
+        *bits = facet_extreme_bits(&b->at.extreme, &b->r->numbers.channel[0], &b->at.flags);
+        b->at.row = 0;
+        b->at.extreme = (struct facet_extreme){0};
     }
     return trap;
 }
@@ -245,10 +286,23 @@ static uint32_t reduce_values(struct build *b,
 
     for (uint32_t j = 2 * y; j < least(below->height, 2 * y + 2); j++) {
         for (uint32_t i = 2 * x; i < least(below->width, 2 * x + 2); i++) {
-            facet_extreme_look(&e, conv, b->max, values[(uint64_t)j * below->width + i], &b->flags);
+            facet_extreme_look(
+                &e, conv, b->max, values[(uint64_t)j * below->width + i], &b->at.flags);
         }
     }
-    return facet_extreme_bits(&e, conv, &b->flags);
+    return facet_extreme_bits(&e, conv, &b->at.flags);
+}
+
+/* The level that holds an entry of those that are built; *start is the first entry of it. */
+static unsigned level_of(const struct build *b, uint64_t entry, uint64_t *start)
+{
+    unsigned n = b->first;
+
+    *start = 0;
+    while (n < b->end && entry - *start >= entries_of(&b->level[n])) {
+        *start += entries_of(&b->level[n++]);
+    }
+    return n;
 }
 
 /* Destination memory of all levels, in order. */
@@ -271,59 +325,69 @@ static struct facet_trap probe_levels(const struct build *b)
     return trap;
 }
 
+/* Entry number at.entry; or a part of it. */
+static struct facet_trap compute_entry(struct build *b, unsigned n, uint64_t start)
+{
+    const struct facet_gfx_level *level = &b->level[n];
+    uint32_t x = (uint32_t)((b->at.entry - start) % level->width);
+    uint32_t y = (uint32_t)((b->at.entry - start) / level->width);
+    uint32_t bits = 0;
+
+    if (n == b->first) {
+        struct facet_trap trap = reduce_memory(b, x, y, &bits);
+
+        if (trap.taken || b->left) {
+            return trap;
+        }
+    } else {
+        bits = reduce_values(b, level - 1, b->values + start - entries_of(level - 1), x, y);
+        ask(b, 4);
+    }
+    if (b->values != NULL) {
+        b->values[b->at.entry] = bits;
+    }
+    b->at.entry++;
+    return FACET_RETIRED;
+}
+
 /* All values; level `first` from memory, the others from values. Without room for values (they
  * would not fit the guest's memory either) levels are only read. */
 static struct facet_trap compute_levels(struct build *b)
 {
-    uint32_t *to = b->values, *below = NULL;
-
-    for (unsigned n = b->first; n < b->end; n++) {
-        const struct facet_gfx_level *level = &b->level[n];
-
-        if (n > b->first && b->values == NULL) {
-            break;
-        }
-        for (uint32_t y = 0; y < level->height; y++) {
-            for (uint32_t x = 0; x < level->width; x++) {
-                uint32_t bits = 0;
-
-                if (n == b->first) {
-                    struct facet_trap trap = reduce_memory(b, x, y, &bits);
-
-                    if (trap.taken) {
-                        return trap;
-                    }
-                } else {
-                    bits = reduce_values(b, level - 1, below, x, y);
-                }
-                if (to != NULL) {
-                    to[(uint64_t)y * level->width + x] = bits;
-                }
-            }
-        }
-        below = to;
-        to = to != NULL ? to + entries_of(level) : NULL;
-    }
-    return FACET_RETIRED;
-}
-
-static struct facet_trap write_levels(const struct build *b)
-{
-    const uint32_t *from = b->values;
+    uint64_t start, end = b->values != NULL ? b->count : entries_of(&b->level[b->first]);
+    unsigned n = level_of(b, b->at.entry, &start);
     struct facet_trap trap = FACET_RETIRED;
 
-    for (unsigned n = b->first; n < b->end && !trap.taken; n++) {
-        uint64_t left = entries_of(&b->level[n]), at = 0;
-
-        while (left != 0 && !trap.taken) {
-            unsigned some = left < CHUNK ? (unsigned)left : CHUNK;
-
-            trap = facet_elements_write(
-                &b->r->port, b->base + b->level[n].offset, at, some, from + at);
-            at += some;
-            left -= some;
+    while (b->at.entry < end && !trap.taken && !b->left) {
+        while (b->at.entry - start >= entries_of(&b->level[n])) {
+            start += entries_of(&b->level[n++]);
         }
-        from = at != 0 ? from + at : from; /* NULL when there is no entry at all */
+        trap = compute_entry(b, n, start);
+    }
+    return trap;
+}
+
+/* The entries from at.entry on, level by level. */
+static struct facet_trap write_levels(struct build *b)
+{
+    uint64_t start;
+    unsigned n = level_of(b, b->at.entry, &start);
+    struct facet_trap trap = FACET_RETIRED;
+
+    while (b->at.entry < b->count && !trap.taken && !b->left) {
+        uint64_t inside = b->at.entry - start, left = entries_of(&b->level[n]) - inside;
+        unsigned some = left < CHUNK ? (unsigned)left : CHUNK;
+
+        trap = facet_elements_write(
+            &b->r->port, b->base + b->level[n].offset, inside, some, b->values + b->at.entry);
+        b->at.entry += some;
+        if (some == left) {
+            start = b->at.entry;
+            do { /* levels may be empty */
+                n++;
+            } while (n < b->end && entries_of(&b->level[n]) == 0);
+        }
+        ask(b, CHUNK);
     }
     return trap;
 }
@@ -350,36 +414,88 @@ static void shape(struct build *b)
     if (b->first != 0) { /* 2x2 blocks of the level below */
         b->tile_w = b->tile_h = 1;
     }
+    for (unsigned n = b->first; n < b->end; n++) {
+        b->count += entries_of(&b->level[n]);
+    }
 }
 
-/* Reads, computes, probes and writes; *written counts entries. */
-static struct facet_trap build(struct build *b, uint64_t *written)
+/* Reads and computes all entries, and tells the flags; then everything is ready to be written. */
+static struct facet_trap compute(struct build *b)
 {
     struct facet_gfx_run *r = b->r;
     uint16_t flags[FACET_VLMAX] = {0};
     struct facet_trap refused = probe_levels(b), trap;
 
-    for (unsigned n = b->first; n < b->end; n++) {
-        *written += entries_of(&b->level[n]);
-    }
-    if (!refused.taken && *written != 0) { /* no larger than the guest's memory */
-        b->values = malloc(*written * sizeof *b->values);
+    if (!refused.taken && b->count != 0) { /* no more than fits the guest's memory */
+        if (!b->resumed) {
+            b->values = malloc(b->count * sizeof *b->values);
+        }
         if (b->values == NULL) {
             refused = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
         }
     }
     trap = compute_levels(b);
-    if (!trap.taken) {
-        flags[0] = (uint16_t)b->flags;
-        trap = facet_lanes_status(r->h, &r->lanes, flags);
+    if (trap.taken || b->left) {
+        return trap;
     }
+    flags[0] = (uint16_t)b->at.flags;
+    trap = facet_lanes_status(r->h, &r->lanes, flags);
     if (!trap.taken && refused.taken) {
         trap = facet_xmem_fault(r->h, r->port.actor, refused);
     }
-    if (!trap.taken) {
+    b->at = (struct progress){.writing = true};
+    return trap;
+}
+
+static void keep_build(const struct build *b)
+{
+    struct facet_part *part = facet_part_leave(b->r->h, FACET_PART_HIZ);
+    const struct progress *at = &b->at;
+
+    memcpy(part->at,
+           (uint64_t[]){at->writing, at->entry, at->row, at->element, at->flags},
+           5 * sizeof part->at[0]);
+    part->extreme = at->extreme;
+    part->values = b->values;
+    part->value_count = b->count;
+}
+
+/* Takes the values out of a part. Those of a snapshot that nobody saved may be missing or too few:
+ * the build then ends as if the host had no room for them. */
+static bool take_build(struct build *b, struct facet_part *part)
+{
+    const uint64_t *at = part->at;
+    bool good = part->value_count == b->count && (part->values != NULL || at[0] == 0);
+
+    b->at = (struct progress){
+        at[0] != 0, at[1], (uint32_t)at[2], at[3], part->extreme, (unsigned)at[4]};
+    b->values = part->values;
+    part->values = NULL;
+    return good;
+}
+
+/* The rest of a build, or a part of it. */
+static struct facet_trap build(struct build *b)
+{
+    struct facet_part *part = facet_part_resume(b->r->h, FACET_PART_HIZ);
+    struct facet_trap trap = FACET_RETIRED;
+
+    b->resumed = part != NULL;
+    if (part != NULL && !take_build(b, part)) {
+        trap = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
+    }
+    if (!trap.taken && !b->at.writing) {
+        trap = compute(b);
+    }
+    if (!trap.taken && !b->left) {
         trap = write_levels(b);
     }
-    free(b->values);
+    b->left = b->left && !trap.taken && (!b->at.writing || b->at.entry < b->count);
+    if (b->left) {
+        keep_build(b);
+    } else {
+        free(b->values);
+    }
     return trap;
 }
 
@@ -388,7 +504,6 @@ struct facet_trap facet_gfx_hiz(struct facet_gfx_run *r)
     struct facet_hart *h = r->h;
     struct build b = {.r = r, .base = h->x[r->in->rs1]};
     struct facet_trap trap = FACET_RETIRED;
-    uint64_t written = 0;
     unsigned cause;
 
     r->lanes = (struct facet_lanes){
@@ -404,14 +519,16 @@ struct facet_trap facet_gfx_hiz(struct facet_gfx_run *r)
     }
     facet_gfx_numbers_set(r, &r->lanes.eff);
     shape(&b);
-    facet_gfx_tell_policy(r);
-    if (b.end > b.first) {
-        trap = build(&b, &written);
+    if (facet_part_resume(h, FACET_PART_HIZ) == NULL) {
+        facet_gfx_tell_policy(r);
     }
-    if (trap.taken) {
+    if (b.end > b.first) {
+        trap = build(&b);
+    }
+    if (trap.taken || b.left) {
         return trap;
     }
-    facet_hart_set_x(h, r->in->rd, written);
+    facet_hart_set_x(h, r->in->rd, b.count);
     facet_lanes_retire(h, &r->lanes, true, true);
     return FACET_RETIRED;
 }

@@ -75,7 +75,8 @@ enum {
 enum facet_host_answer {
     FACET_HOST_NOT_MINE, /* an ordinary breakpoint trap */
     FACET_HOST_DONE,     /* the call is done: the instruction retires */
-    FACET_HOST_WAIT,     /* input is missing: nothing happened, try again later */
+    FACET_HOST_WAIT,     /* try again later: input is missing and nothing happened, or a part is
+                            left (part.h) */
 };
 
 /* What the block cache knows of a line of RAM. */
@@ -136,6 +137,7 @@ struct facet_hart {
     struct facet_units units;
     struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
     struct facet_jobs *jobs; /* the machine's; NULL: jobs complete at once */
+    struct facet_part *part; /* the machine's (part.h); NULL: no step is left half-way */
 
     facet_mem *mem;
     struct facet_mem_window ram;
@@ -148,8 +150,8 @@ struct facet_hart {
     struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
     const uint16_t *csr_index;          /* CSR number -> table index; NULL when port is NULL */
     const struct facet_hart_host *host; /* NULL: EBREAK always traps */
-    /* The instruction at pc was not executed and must be tried again: it waits for input, or with
-     * `waiting` for a fence. */
+    /* The instruction at pc was not executed and must be tried again: it waits for input, with
+     * `waiting` for a fence, or was left half-way (part.h). */
     bool stalled;
     /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
     struct facet_insn *memo;
@@ -164,8 +166,8 @@ struct facet_hart {
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
 
 /* One instruction, or one interrupt entry; always makes progress, unless the platform sets
- * `stalled` (then nothing has changed). Returns the trap that was taken, if any (the hart is
- * already in its handler). */
+ * `stalled` (then nothing has changed, or a part is done). Returns the trap that was taken, if any
+ * (the hart is already in its handler). */
 struct facet_trap facet_hart_step(struct facet_hart *h);
 
 /* Executes a decoded instruction at h->pc with h->next_pc behind it: writes registers, memory and

@@ -13,6 +13,7 @@
 #include "xphmg/platform.h"
 
 enum { CONSOLE = 1, CONSOLE_READ = 0, CONSOLE_WRITE = 1 };
+enum { PIECE = 4096, PIECE_NANOSECONDS = 4000 };
 enum { SYS_WRITE = 64, ENOSYS = 38, EBADF = 9, EFAULT = 14 };
 #define ANSWER_READ (UINT64_C(1) << 56 | 0x100)
 
@@ -34,31 +35,54 @@ static void store(struct facet_xphmg *m, uint64_t address, uint64_t value)
     }
 }
 
-static int64_t write_call(struct facet_xphmg *m, uint64_t fd, uint64_t address, uint64_t size)
+static void answer_call(struct facet_xphmg *m, uint64_t address, int64_t result)
 {
-    const uint8_t *bytes = facet_mem_span(m->mem, address, size);
+    store(m, address, (uint64_t)result);
+    m->htif.response = 1;
+}
 
-    if (fd != FACET_XPHMG_OUT && fd != FACET_XPHMG_ERR) {
-        return -EBADF;
+/* The rest of a write, or a part of it. */
+static void write_on(struct facet_xphmg *m)
+{
+    struct facet_xphmg_htif *htif = &m->htif;
+
+    while (htif->done < htif->size) {
+        uint64_t left = htif->size - htif->done, some = left < PIECE ? left : PIECE;
+        const uint8_t *bytes = facet_mem_span(m->mem, htif->from + htif->done, some);
+
+        if (bytes == NULL) { /* only a snapshot that nobody saved comes here */
+            break;
+        }
+        facet_xphmg_output(m, (enum facet_xphmg_stream)htif->stream, bytes, (size_t)some);
+        htif->done += some;
+        if (facet_port_work(m->port, PIECE_NANOSECONDS) && htif->done < htif->size) {
+            return;
+        }
     }
-    if (bytes == NULL && size != 0) {
-        return -EFAULT;
-    }
-    facet_xphmg_output(m, (enum facet_xphmg_stream)fd, bytes, (size_t)size);
-    return (int64_t)size;
+    htif->writing = false;
+    answer_call(m, htif->call, (int64_t)htif->size);
 }
 
 /* The words at `address` are number, arguments...; the first becomes the result. */
 static void system_call(struct facet_xphmg *m, uint64_t address)
 {
-    uint64_t number = load(m, address);
-    int64_t result = -ENOSYS;
+    uint64_t fd = load(m, address + 8), from = load(m, address + 16), size = load(m, address + 24);
 
-    if (number == SYS_WRITE) {
-        result = write_call(m, load(m, address + 8), load(m, address + 16), load(m, address + 24));
+    if (load(m, address) != SYS_WRITE) {
+        answer_call(m, address, -ENOSYS);
+    } else if (fd != FACET_XPHMG_OUT && fd != FACET_XPHMG_ERR) {
+        answer_call(m, address, -EBADF);
+    } else if (size != 0 && facet_mem_span(m->mem, from, size) == NULL) {
+        answer_call(m, address, -EFAULT);
+    } else {
+        m->htif.writing = true;
+        m->htif.stream = (uint8_t)fd;
+        m->htif.from = from;
+        m->htif.size = size;
+        m->htif.done = 0;
+        m->htif.call = address;
+        write_on(m);
     }
-    store(m, address, (uint64_t)result);
-    m->htif.response = 1;
 }
 
 static void command(struct facet_xphmg *m, uint32_t core, uint64_t word)
@@ -83,12 +107,18 @@ static void command(struct facet_xphmg *m, uint32_t core, uint64_t word)
 void facet_xphmg_htif_poll(struct facet_xphmg *m, uint32_t core)
 {
     struct facet_xphmg_htif *htif = &m->htif;
-    uint64_t word = load(m, htif->tohost);
+    uint64_t word = htif->writing ? 0 : load(m, htif->tohost);
     bool wait;
 
+    if (htif->writing) {
+        write_on(m);
+    }
     if (word != 0 && htif->response == 0) {
         store(m, htif->tohost, 0);
         command(m, core, word);
+    }
+    if (htif->writing) {
+        return;
     }
     if (htif->reading && htif->response == 0 && facet_xphmg_input_ready(m, &wait)) {
         htif->response = ANSWER_READ | m->console.bytes[m->console.read++];

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "xphmg/lanes.h"
 #include "xphmg/mtx.h"
+#include "xphmg/part.h"
 #include "xphmg/rt.h"
 #include "xphmg/xmem_unit.h"
 
@@ -168,24 +169,62 @@ static unsigned perform(struct facet_hart *h, unsigned queue, const uint8_t *des
                                       : facet_xmem_copy_run(h, descriptor);
 }
 
+static uint64_t *issued_of(struct facet_hart *h, unsigned queue)
+{
+    return queue == FACET_QUEUE_RT ? &h->xmem->ticket_rt : &h->xmem->ticket_mtx;
+}
+
+/* XSUBMIT is done. */
+static struct facet_trap
+end_submission(struct facet_hart *h, const struct facet_insn *in, unsigned queue)
+{
+    const struct facet_lanes frame = {.rsv = false}; /* no lane instruction: EN and BLK stay */
+
+    facet_hart_set_x(h, in->rd, (uint64_t)queue << FACET_TICKET_QUEUE_LSB | *issued_of(h, queue));
+    facet_lanes_retire(h, &frame, true, true);
+    return FACET_RETIRED;
+}
+
+/* Does a job inside its instruction, or a part of it. */
+static struct facet_trap do_at_once(struct facet_hart *h,
+                                    const struct facet_insn *in,
+                                    unsigned queue,
+                                    const uint8_t descriptor[FACET_JOB_BYTES])
+{
+    (void)perform(h, queue, descriptor);
+    if (facet_part_left(h)) {
+        memmove(h->part->descriptor, descriptor, FACET_JOB_BYTES);
+        return FACET_RETIRED;
+    }
+    return end_submission(h, in, queue);
+}
+
 struct facet_trap facet_jobs_submit(struct facet_hart *h,
                                     const struct facet_insn *in,
                                     unsigned queue,
                                     const void *descriptor,
                                     size_t size)
 {
-    const struct facet_lanes frame = {.rsv = false}; /* no lane instruction: EN and BLK stay */
-    uint64_t *issued = queue == FACET_QUEUE_RT ? &h->xmem->ticket_rt : &h->xmem->ticket_mtx;
+    uint8_t latched[FACET_JOB_BYTES] = {0};
 
-    ++*issued;
+    ++*issued_of(h, queue);
     if (h->jobs != NULL) {
         facet_jobs_add(h, queue, h->x[in->rs1], descriptor, size);
-    } else {
-        (void)perform(h, queue, descriptor);
+        return end_submission(h, in, queue);
     }
-    facet_hart_set_x(h, in->rd, (uint64_t)queue << FACET_TICKET_QUEUE_LSB | *issued);
-    facet_lanes_retire(h, &frame, true, true);
-    return FACET_RETIRED;
+    memcpy(latched, descriptor, size);
+    return do_at_once(h, in, queue, latched);
+}
+
+bool facet_jobs_resumes(const struct facet_hart *h, unsigned part_kind)
+{
+    return h->jobs == NULL && facet_part_resume(h, part_kind) != NULL;
+}
+
+struct facet_trap
+facet_jobs_resume(struct facet_hart *h, const struct facet_insn *in, unsigned queue)
+{
+    return do_at_once(h, in, queue, h->part->descriptor);
 }
 
 /* ---- completion --------------------------------------------------------------------------------
@@ -272,6 +311,14 @@ struct completion {
     unsigned error;
 };
 
+static void remove_first(struct facet_jobs *jobs, unsigned queue)
+{
+    struct facet_job *first = jobs->queue[queue - 1];
+
+    jobs->count[queue - 1]--;
+    memmove(first, first + 1, jobs->count[queue - 1] * sizeof *first);
+}
+
 static void run(void *context)
 {
     struct completion *c = context;
@@ -283,6 +330,10 @@ static void run(void *context)
     c->error = perform(h, c->queue, c->job->descriptor);
     carry_status(&now, &h->units);
     h->units = now;
+    if (facet_part_left(h)) {
+        return;
+    }
+    remove_first(h->jobs, c->queue);
     if (c->queue == FACET_QUEUE_RT && !facet_jobs_pending(h->jobs, h->hartid, FACET_JOBS_RT)) {
         h->units.rt.stat &= ~(uint64_t)FACET_RTSTAT_BUSY;
     }
@@ -290,15 +341,24 @@ static void run(void *context)
 
 struct facet_hart *facet_jobs_complete(struct facet_jobs *jobs, struct facet_hart *harts)
 {
-    unsigned q = first_queue(jobs);
-    struct facet_job job = jobs->queue[q][0];
-    struct completion c = {.h = &harts[job.hart], .job = &job, .queue = q + 1};
+    struct facet_part *part = harts->part;
+    bool resumed = facet_part_begin(part);
+    unsigned q = resumed ? part->queue - 1u : first_queue(jobs);
+    struct facet_job *job = &jobs->queue[q][0];
+    struct completion c = {.h = &harts[job->hart], .job = job, .queue = q + 1};
     uint64_t id = id_of(jobs, c.h->xmem, c.queue, 0);
+    bool stalled = c.h->stalled;
 
-    jobs->count[q]--;
-    memmove(&jobs->queue[q][0], &jobs->queue[q][1], jobs->count[q] * sizeof job);
-    facet_hart_unit(c.h, unit_of(c.queue), "start", 1, &id);
+    if (!resumed) {
+        facet_hart_unit(c.h, unit_of(c.queue), "start", 1, &id);
+    }
     facet_hart_tell_units(c.h, 0, run, &c);
+    c.h->stalled = stalled; /* at its instruction, which has no part in this */
+    if (part->left) {
+        part->queue = (uint8_t)c.queue;
+        return c.h;
+    }
+    facet_part_drop(part);
     facet_hart_unit(c.h, unit_of(c.queue), "done", 2, (uint64_t[]){id, c.error});
     return c.h;
 }

@@ -1,7 +1,8 @@
 /* Jobs and asynchronous copies under way, of a machine where they complete late.
  *
  * A submission is checked and latched by its instruction: descriptor, registers of the units,
- * ticket. The job itself runs as a whole between two steps, when its time has come, with the units
+ * ticket. The job itself runs as a whole between two steps (left half-way, see part.h, it stays the
+ * first of its queue), when its time has come, with the units
  * as they were at submission; only status (flags, EVENTS, RTSTAT, MTXSTAT) is the present one.
  * Until then memory and status show nothing of it but RTSTAT.BUSY, and its inputs are still in
  * memory for everybody to spoil. A machine that completes jobs at once has no struct facet_jobs.
@@ -74,6 +75,11 @@ struct facet_trap facet_jobs_submit(struct facet_hart *h,
                                     unsigned queue,
                                     const void *descriptor,
                                     size_t size);
+/* Whether XSUBMIT stands in the middle of a job that it does at once (part.h), and the rest of it.
+ */
+bool facet_jobs_resumes(const struct facet_hart *h, unsigned part_kind);
+struct facet_trap
+facet_jobs_resume(struct facet_hart *h, const struct facet_insn *in, unsigned queue);
 /* Latches a job into a queue that has room. `descriptor` has at most FACET_JOB_BYTES. */
 void facet_jobs_add(
     struct facet_hart *h, unsigned queue, uint64_t address, const void *descriptor, size_t size);
@@ -83,7 +89,8 @@ uint64_t facet_jobs_next(const struct facet_jobs *jobs, uint32_t *hart);
 /* What the waiting hart waits for becomes due now, with what its queues complete before it; all
  * else keeps its time. False: it waits for nothing that is under way. jobs may be NULL. */
 bool facet_jobs_hurry(struct facet_jobs *jobs, const struct facet_hart *h);
-/* Runs the next. `harts` are the machine's; returns the one that submitted it. */
+/* Runs the next, or the rest of one that was left. `harts` are the machine's; returns the one that
+ * submitted it. */
 struct facet_hart *facet_jobs_complete(struct facet_jobs *jobs, struct facet_hart *harts);
 
 /* The n-th job under way, queue by queue; false past the last. */

@@ -16,6 +16,8 @@ static void xphmg_destroy(void *self)
     facet_block_cache_destroy(m->cache);
     facet_pool_destroy(m->pool);
     facet_rt_kept_destroy(m->rt_kept);
+    facet_part_drop(&m->part);
+    free(m->files.handles);
     free(m->jobs);
     facet_mem_destroy(m->mem);
     facet_csr_table_free(&m->csrs);
@@ -42,6 +44,7 @@ static void xphmg_reset(void *self)
         m->mtimecmp[i] = UINT64_MAX;
     }
     facet_xmem_reset(&m->xmem);
+    facet_part_drop(&m->part);
     if (m->jobs != NULL) {
         facet_jobs_reset(m->jobs);
     }
@@ -49,7 +52,7 @@ static void xphmg_reset(void *self)
     memset(&m->uart, 0, sizeof m->uart);
     memset(&m->framebuffer, 0, sizeof m->framebuffer);
     m->htif.response = 0;
-    m->htif.reading = false;
+    m->htif.reading = m->htif.writing = false;
     m->clock = m->mtime = m->mtime_offset = m->msip = 0;
     m->current = 0;
     m->turn_left = m->quantum;
@@ -144,6 +147,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->memo = m->memo;
         h->xmem = &m->xmem;
         h->jobs = m->jobs;
+        h->part = &m->part;
         h->units.config = &m->cap;
         (void)snprintf(m->core_names[i], sizeof m->core_names[i], "hart%u", (unsigned)i % 1000);
         m->cores[i] = (struct facet_core_desc){.name = m->core_names[i],
@@ -261,7 +265,8 @@ static struct facet_value xphmg_reg_read(const void *self, uint32_t core, uint32
 
 static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct facet_value value)
 {
-    struct facet_hart *h = &((struct facet_xphmg *)self)->harts[core];
+    struct facet_xphmg *m = self;
+    struct facet_hart *h = &m->harts[core];
 
     if (reg > 0 && reg < FACET_HART_REG_F) {
         h->x[reg] = value.lo;
@@ -269,6 +274,9 @@ static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct face
         h->f[reg - FACET_HART_REG_F] = value.lo;
     } else if (reg == FACET_HART_REG_PC) {
         h->pc = value.lo & ~UINT64_C(1);
+        if (m->part.queue == 0 && core == m->current) {
+            facet_part_drop(&m->part); /* the instruction is given up where it is */
+        }
     } else if (reg == FACET_HART_REG_P0) {
         h->units.pmask.p0 = value.lo != 0;
     } else if (reg > FACET_HART_REG_P0 && reg < FACET_HART_REG_MTX) {

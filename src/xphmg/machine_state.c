@@ -118,6 +118,17 @@ static void visit_devices(struct facet_xphmg *m, struct facet_state_io *io)
     facet_state_u64(io, &m->htif.fromhost);
     facet_state_u64(io, &m->htif.response);
     facet_state_bool(io, &m->htif.reading);
+    facet_state_bool(io, &m->htif.writing);
+    if (m->htif.writing) {
+        facet_state_u8(io, &m->htif.stream);
+        facet_state_require(io,
+                            m->htif.stream == FACET_XPHMG_OUT || m->htif.stream == FACET_XPHMG_ERR,
+                            "stream of an HTIF write");
+        facet_state_u64(io, &m->htif.from);
+        facet_state_u64(io, &m->htif.size);
+        facet_state_u64(io, &m->htif.done);
+        facet_state_u64(io, &m->htif.call);
+    }
     facet_state_u32(io, &m->semihost_errno);
     facet_state_u64(io, &m->entry);
     facet_state_u8(io, &m->end);
@@ -173,6 +184,7 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
     facet_xmem_visit(&m->xmem, io);
     visit_time(m, io);
     visit_jobs(m, io);
+    facet_part_visit(&m->part, m->harts[0].units.config, m->jobs, io);
     visit_devices(m, io);
     facet_xphmg_framebuffer_visit(&m->framebuffer, io);
     visit_console(&m->console, io);
@@ -193,6 +205,7 @@ static bool copy_arrays(struct facet_xphmg *copy, const struct facet_xphmg *m)
     copy->mtimecmp = malloc(m->hart_count * sizeof *copy->mtimecmp);
     copy->last_trap = malloc(m->hart_count * sizeof *copy->last_trap);
     copy->console.bytes = NULL;
+    copy->part.values = NULL;
     copy->jobs = m->jobs != NULL ? malloc(sizeof *copy->jobs) : NULL;
     if (copy->harts == NULL || copy->mtimecmp == NULL || copy->last_trap == NULL ||
         (m->jobs != NULL && copy->jobs == NULL)) {
@@ -228,10 +241,12 @@ void facet_xphmg_load(void *self, struct facet_state_io *io)
     }
     if (!facet_state_done(io)) {
         free_arrays(&copy);
+        facet_part_drop(&copy.part);
         free(copy.jobs);
         return;
     }
     free_arrays(m);
+    facet_part_drop(&m->part);
     if (jobs != NULL) { /* the harts know where they are */
         *jobs = *copy.jobs;
         jobs->clock = &m->clock;

@@ -1,6 +1,6 @@
 /* XSUBMIT.MTX: one matrix, many vectors (gfx-semantics.md 16.6, R-XM-28, R-XM-40). The job runs to
- * its end in one piece, before the next instruction or later (jobs.h), on a private bank; what
- * stops it goes to MTXSTAT.JOB_ERR.
+ * its end before the next instruction or later (jobs.h), also when it is left on the way (part.h),
+ * on a private bank; what stops it goes to MTXSTAT.JOB_ERR.
  *
  * The descriptor is XPHMG_MTX_DESC of spec/xphmg.layout.tsv. */
 #include "xphmg/elements.h"
@@ -8,6 +8,7 @@
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
 #include "xphmg/mtx.h"
+#include "xphmg/part.h"
 
 #include <string.h>
 
@@ -19,7 +20,12 @@ struct job {
     struct facet_mtx_product product;
     struct facet_mtx_bank bank;
     uint64_t exc_en;
+    uint64_t next; /* vector */
+    bool left;     /* the rest waits (part.h) */
 };
+
+/* Vectors between two questions whether to leave the job. */
+enum { VECTORS_ASKED = 16, VECTOR_NANOSECONDS = 300 };
 
 /* An immediate as the row of `op` would have it; false when it sets a bit that the row fixes. */
 static bool instruction_of(enum facet_xphmg_op op, uint32_t imm, struct facet_insn *in)
@@ -86,18 +92,28 @@ static unsigned one_vector(struct job *job, uint64_t k)
     return trap.taken ? trap.cause : 0;
 }
 
-static unsigned run(struct job *job)
+static unsigned load_matrix(struct job *job)
 {
     uint32_t image[16 + 4];
     struct facet_trap trap =
         facet_elements_read(&job->port, job->d.mat, 0, facet_mtx_image_size(&job->load), image);
-    unsigned cause = trap.taken ? trap.cause : 0;
 
-    if (cause == 0) {
+    if (!trap.taken) {
         facet_mtx_load(&job->bank, job->numbers.eff.elem, &job->load, image);
     }
-    for (uint64_t k = 0; k < job->d.count && cause == 0; k++) {
-        cause = one_vector(job, k);
+    return trap.taken ? trap.cause : 0;
+}
+
+/* The vectors from `next` on. */
+static unsigned run(struct job *job)
+{
+    unsigned cause = 0;
+
+    while (job->next < job->d.count && cause == 0 && !job->left) {
+        cause = one_vector(job, job->next++);
+        job->left = job->next % VECTORS_ASKED == 0 &&
+                    facet_part_work(job->port.h, VECTORS_ASKED * VECTOR_NANOSECONDS) &&
+                    cause == 0 && job->next < job->d.count;
     }
     return cause;
 }
@@ -108,15 +124,36 @@ unsigned facet_mtx_run(struct facet_hart *h, const uint8_t *descriptor)
     struct job job = {0};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
+    struct facet_part *part = facet_part_resume(h, FACET_PART_MTX);
     unsigned cause;
 
     facet_xphmg_mtx_desc_unpack(descriptor, &job.d);
     (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
     job.numbers = (struct facet_mtx_numbers){frame.eff, h->units.cap.zptab};
-    facet_xmem_job_begin(h, &job.d.memctl, &policy);
+    if (part != NULL) {
+        facet_xmem_job_resume(h, &job.d.memctl, part->pin, &policy);
+    } else {
+        facet_xmem_job_begin(h, &job.d.memctl, &policy);
+    }
     job.port = (struct facet_element_port){h, policy.actor, facet_container_of(&frame.eff)};
     job.exc_en = frame.exc_en;
-    cause = legal(&job, h, descriptor) ? run(&job) : FACET_CAUSE_ILLEGAL;
+    cause = legal(&job, h, descriptor) ? 0 : FACET_CAUSE_ILLEGAL;
+    if (cause == 0 && part != NULL) {
+        job.bank = part->bank;
+        job.next = part->at[0];
+    } else if (cause == 0) {
+        cause = load_matrix(&job);
+    }
+    if (cause == 0) {
+        cause = run(&job);
+    }
+    if (job.left) {
+        part = facet_part_leave(h, FACET_PART_MTX);
+        part->pin = policy.pin;
+        part->bank = job.bank;
+        part->at[0] = job.next;
+        return 0;
+    }
     facet_xmem_job_end(h, &policy);
     if (cause != 0) {
         h->units.mtx.stat = FACET_PUT(h->units.mtx.stat, MTXSTAT_JOB_ERR, cause);
@@ -133,6 +170,9 @@ struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn
     if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
         (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
         return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    }
+    if (facet_jobs_resumes(h, FACET_PART_MTX)) {
+        return facet_jobs_resume(h, in, FACET_QUEUE_MTX);
     }
     if (!facet_jobs_room(h, FACET_QUEUE_MTX)) {
         return FACET_RETIRED;

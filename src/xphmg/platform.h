@@ -8,6 +8,7 @@
 #include "xphmg/block.h"
 #include "xphmg/hart.h"
 #include "xphmg/jobs.h"
+#include "xphmg/part.h"
 #include "xphmg/tables.h"
 
 #include <facet/xphmg.h>
@@ -32,6 +33,18 @@ struct facet_xphmg_htif {
     uint64_t fromhost;
     uint64_t response; /* waits until the guest has taken the last one; 0: none */
     bool reading;      /* a getchar without a character yet */
+    /* A write that was left on the way; nothing else happens before its end. */
+    bool writing;
+    uint8_t stream; /* enum facet_xphmg_stream */
+    uint64_t from, size, done;
+    uint64_t call; /* where its result goes */
+};
+
+/* Handles that the host's open() gave and the guest has not closed, the only ones that its other
+ * callbacks see. No part of the state: a snapshot has no files. */
+struct facet_xphmg_handles {
+    int64_t *handles;
+    size_t count;
 };
 
 struct facet_xphmg {
@@ -44,6 +57,7 @@ struct facet_xphmg {
     struct facet_cap_config cap;
     bool poll_input;
     struct facet_xphmg_host host;
+    struct facet_xphmg_handles files;
     struct facet_hart_host hart_host;
     char *command_line;
     struct facet_csr_table csrs;
@@ -59,6 +73,7 @@ struct facet_xphmg {
     struct facet_hart *harts;
     struct facet_xmem xmem;
     struct facet_jobs *jobs; /* NULL: jobs complete at once */
+    struct facet_part part;  /* of the step that was left half-way */
     uint64_t entry;
     uint64_t clock;        /* steps of all harts, passed turns included */
     uint64_t mtime;        /* as the current hart sees it: clock / steps_per_tick + mtime_offset */

@@ -90,11 +90,51 @@ struct facet_rt_found {
     uint32_t triangle, leaf;
 };
 
-/* Closest hit, or with any_hit the first accepted one (11.4). Returns the error that ends the job,
- * FACET_RT_EC_NONE without one. Tests are counted in RTSTAT. */
-enum facet_rt_error facet_rt_trace(const struct facet_rt_scene *scene,
-                                   const struct facet_rt_ray *ray,
-                                   struct facet_rt_found *found,
-                                   unsigned *flags);
+/* A ray on its way, between two steps. */
+struct facet_rt_walk {
+    struct facet_rt_ray ray; /* tmax: the closest hit so far */
+    struct facet_rt_found found;
+    uint32_t flags;
+    uint32_t steps;
+    /* The leaf that it is in: triangles from `next` on, up to range.count, are to be tested. */
+    uint32_t leaf, next;
+    struct facet_rt_range range;
+    uint32_t depth;
+    struct facet_rt_entry stack[FACET_RT_STACK];
+};
+
+/* A ray that has raised `flags` so far. */
+void facet_rt_walk_begin(struct facet_rt_walk *walk,
+                         const struct facet_rt_ray *ray,
+                         unsigned flags);
+/* Closest hit, or with any_hit the first accepted one (11.4), into walk->found. Returns the error
+ * that ends the job, FACET_RT_EC_NONE without one. Tests are counted in RTSTAT. *left: the ray was
+ * left on its way (part.h); call again for the rest. */
+enum facet_rt_error
+facet_rt_walk_on(const struct facet_rt_scene *scene, struct facet_rt_walk *walk, bool *left);
+
+/* ---- a job that was left -----------------------------------------------------------------------
+ */
+
+struct facet_rt_queue {
+    uint64_t address; /* 0: none */
+    uint32_t head, tail, cap;
+    uint64_t base;
+};
+
+enum { FACET_RT_QUEUE_RAYS, FACET_RT_QUEUE_HITS, FACET_RT_QUEUE_MISSES, FACET_RT_QUEUES };
+
+static inline bool facet_rt_queue_in_range(const struct facet_rt_queue *q)
+{
+    return q->cap != 0 && q->head < q->cap && q->tail < q->cap;
+}
+
+/* Between two rays, or in the one at the head of the queue. */
+struct facet_rt_part {
+    struct facet_rt_queue queue[FACET_RT_QUEUES]; /* as the job knows them */
+    bool in_ray;
+    uint64_t tag;
+    struct facet_rt_walk walk;
+};
 
 #endif

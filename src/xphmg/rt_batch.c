@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    GRAIN = 64,           /* rays of a chunk: a hundredth of a millisecond */
-    ROOM = 4 * GRAIN,     /* rays of a batch, for every thread */
-    FAST_STEPS = 1 << 16, /* a ray that needs more is rare, or lost in a malformed tree */
+    GRAIN = 64,       /* rays of a chunk: a hundredth of a millisecond */
+    ROOM = 4 * GRAIN, /* rays of a batch, for every thread */
 };
 
 /* All of RAM that the fast door sees; empty when somebody listens or LDS lies in it. */
@@ -162,7 +161,8 @@ bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
                   .heap_area = area_around(h, ram, scene->heap, writes),
                   .triangle_area = area_around(h, ram, scene->triangles, writes),
                   .stack = FACET_RT_STACK,
-                  .steps = FAST_STEPS},
+                  .steps = FACET_RT_BATCH_STEPS,
+                  .stop = h->port != NULL ? &h->port->asked : NULL},
         .entries = h->ram.bytes + (rays.address - ram.address),
         .room = (size_t)ROOM * (h->pool != NULL ? facet_pool_threads(h->pool) : 1),
     };

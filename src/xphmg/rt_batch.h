@@ -14,7 +14,12 @@ struct facet_rt_stretch {
     uint64_t address, size;
 };
 
-enum { FACET_RT_STRETCHES = 5 };
+enum {
+    FACET_RT_STRETCHES = 5,
+    /* Of one ray: who needs more is rare, or lost in a malformed tree. A batch takes some
+     * milliseconds at most with it. */
+    FACET_RT_BATCH_STEPS = 1 << 13,
+};
 
 /* What jobs leave to the next: the BVH of the last one, decoded. Belongs to a machine; its harts
  * run one after the other. */
@@ -40,7 +45,8 @@ bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
                           struct facet_rt_batch *batch);
 void facet_rt_batch_end(const struct facet_hart *h, struct facet_rt_batch *batch);
 
-/* Traces slots first .. first + count - 1, count <= batch->room, into batch->results. */
+/* Traces slots first .. first + count - 1, count <= batch->room, into batch->results. When somebody
+ * asks to stop, the rays that come are not done. */
 void facet_rt_batch_trace(const struct facet_hart *h,
                           struct facet_rt_batch *batch,
                           uint32_t first,

@@ -1,12 +1,13 @@
 /* XSUBMIT.RT: rays out of a queue, hits and misses into two others (rt-semantics.md 11). The job
- * runs to its end in one piece, before the next instruction or later (jobs.h); what stops it goes
- * to RTSTAT.LAST_EC and leaves the ray at the head of its queue.
+ * runs to its end before the next instruction or later (jobs.h), also when it is left on the way
+ * (part.h); what stops it goes to RTSTAT.LAST_EC and leaves the ray at the head of its queue.
  *
  * The descriptor is XPHMG_RT_DESC of spec/xphmg.layout.tsv, queues and entries stand there too. */
 #include "rt/host.h"
 #include "xphmg/jobs.h"
 #include "xphmg/lanes.h"
 #include "xphmg/memory.h"
+#include "xphmg/part.h"
 #include "xphmg/rt_batch.h"
 
 #include <string.h>
@@ -17,19 +18,22 @@ enum {
     RAY_TAG = FACET_XPHMG_RAY_ENTRY_TAG_AT(4), /* of FP32 entries */
 };
 
-struct queue {
-    uint64_t address; /* 0: none */
-    uint32_t head, tail, cap;
-    uint64_t base;
-};
-
 struct job {
     struct facet_hart *h;
     struct facet_rt_scene scene;
-    struct queue rays, hits, misses;
+    struct facet_rt_queue rays, hits, misses;
     bool packed, w_guard, sae;
     uint64_t exc_en;
+    /* The ray at the head. */
+    bool in_ray; /* it is on its way: `walk` */
+    uint64_t tag;
+    struct facet_rt_walk walk;
+    bool left; /* the rest of the job waits (part.h) */
 };
+
+/* Rays between two questions whether to leave a job whose rays were traced ahead, and nanoseconds
+ * that a ray takes beside its steps. */
+enum { RAYS_ASKED = 8, RAY_NANOSECONDS = 200, TEST_NANOSECONDS = 5 };
 
 /* ---- submission --------------------------------------------------------------------------------
  */
@@ -84,7 +88,7 @@ static void set_up(struct job *job,
 /* ---- queues ------------------------------------------------------------------------------------
  */
 
-static struct facet_trap read_queue(const struct facet_element_port *port, struct queue *q)
+static struct facet_trap read_queue(const struct facet_element_port *port, struct facet_rt_queue *q)
 {
     uint64_t head = 0, tail = 0, cap = 0;
     struct facet_trap trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_HEAD_AT, 4, &head);
@@ -104,12 +108,7 @@ static struct facet_trap read_queue(const struct facet_element_port *port, struc
     return trap;
 }
 
-static bool in_range(const struct queue *q)
-{
-    return q->cap != 0 && q->head < q->cap && q->tail < q->cap;
-}
-
-static enum facet_rt_error open_queue(const struct job *job, struct queue *q)
+static enum facet_rt_error open_queue(const struct job *job, struct facet_rt_queue *q)
 {
     if (q->address == 0) {
         return FACET_RT_EC_NONE;
@@ -120,7 +119,8 @@ static enum facet_rt_error open_queue(const struct job *job, struct queue *q)
     if (read_queue(&job->scene.port, q).taken) {
         return FACET_RT_EC_DESC_FAULT;
     }
-    return in_range(q) && q->base % QUEUE_BASE_ALIGN == 0 ? FACET_RT_EC_NONE : FACET_RT_EC_QUEUE;
+    return facet_rt_queue_in_range(q) && q->base % QUEUE_BASE_ALIGN == 0 ? FACET_RT_EC_NONE
+                                                                         : FACET_RT_EC_QUEUE;
 }
 
 static uint32_t after(uint32_t index, uint32_t cap)
@@ -157,7 +157,7 @@ static bool store(const struct job *job, uint64_t address, unsigned size, uint64
  * probed before the first byte changes, so that an error leaves nothing of the ray (R-RT-54). `to`
  * may be a queue that does not exist: nothing is recorded then. */
 static enum facet_rt_error
-finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
+finish(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigned size)
 {
     uint32_t head = after(job->rays.head, job->rays.cap);
     uint64_t at = 0;
@@ -166,7 +166,7 @@ finish(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
         if (read_queue(&job->scene.port, to).taken) {
             return FACET_RT_EC_DESC_FAULT;
         }
-        if (!in_range(to)) {
+        if (!facet_rt_queue_in_range(to)) {
             return FACET_RT_EC_QUEUE;
         }
         if (after(to->tail, to->cap) == to->head) {
@@ -237,53 +237,79 @@ static bool needs_no_inexact(const struct job *job)
            facet_prec_hits(job->exc_en, job->sae, FACET_NX) == 0;
 }
 
-/* The ray at the head of the queue, from its record to its entry. */
-static enum facet_rt_error one_ray(struct job *job)
+/* Reads the ray at the head of the queue. *traced: it is to be sent through the hierarchy; *nan:
+ * not, and its entry says so. */
+static enum facet_rt_error begin_ray(struct job *job, bool *traced, bool *nan)
 {
     const struct facet_element_port *port = &job->scene.port;
     uint64_t size = facet_rt_ray_entry_bytes(&port->container);
-    uint64_t at = job->rays.base + job->rays.head * size, tag = 0;
+    uint64_t at = job->rays.base + job->rays.head * size;
     uint32_t elements[FACET_RT_RAY_ELEMENTS + 1];
     enum facet_rt_w w = FACET_RT_W_OTHER;
-    struct facet_rt_found found = {0};
-    enum facet_rt_error error = FACET_RT_EC_NONE;
-    uint8_t entry[MAX_ENTRY] = {0};
-    unsigned flags = 0, bytes = FACET_RT_MISS_BYTES;
+    unsigned flags = 0;
     struct facet_rt_ray ray;
     struct facet_trap trap =
         facet_rt_read_elements(port, at, 0, FACET_RT_RAY_ELEMENTS + job->w_guard, elements);
-    bool nan;
 
     if (!trap.taken) {
-        trap =
-            facet_rt_read(port, at + FACET_XPHMG_RAY_ENTRY_TAG_AT(port->container.bytes), 8, &tag);
+        trap = facet_rt_read(
+            port, at + FACET_XPHMG_RAY_ENTRY_TAG_AT(port->container.bytes), 8, &job->tag);
     }
     if (trap.taken) {
         return FACET_RT_EC_DESC_FAULT;
     }
-    nan = facet_rt_ray_widen(&job->scene.numbers, elements, &ray, &flags);
+    *nan = facet_rt_ray_widen(&job->scene.numbers, elements, &ray, &flags);
     if (job->w_guard) {
         w = facet_rt_w_widen(&job->scene.numbers, elements[FACET_RT_RAY_ELEMENTS], &flags);
     }
-    nan = (nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
-    job->scene.host = needs_no_inexact(job);
-    if (!nan && w != FACET_RT_W_ZERO) {
-        error = facet_rt_trace(&job->scene, &ray, &found, &flags);
-    }
-    if (error != FACET_RT_EC_NONE) {
-        return error; /* with the flags of the ray dropped */
-    }
-    if (found.hit) {
-        bytes = hit_entry(job, tag, &found, entry, &flags);
+    *nan = (*nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
+    *traced = !*nan && w != FACET_RT_W_ZERO;
+    facet_rt_walk_begin(&job->walk, &ray, flags);
+    return FACET_RT_EC_NONE;
+}
+
+/* The entry of the ray whose way has ended. */
+static enum facet_rt_error end_ray(struct job *job, bool nan)
+{
+    const struct facet_rt_found *found = &job->walk.found;
+    uint8_t entry[MAX_ENTRY] = {0};
+    unsigned flags = job->walk.flags, bytes = FACET_RT_MISS_BYTES;
+
+    if (found->hit) {
+        bytes = hit_entry(job, job->tag, found, entry, &flags);
     } else {
-        facet_xphmg_miss_entry_set_tag(entry, tag);
+        facet_xphmg_miss_entry_set_tag(entry, job->tag);
         facet_xphmg_miss_entry_set_flags(entry, nan ? FACET_XPHMG_MISS_ENTRY_FLAGS_NAN : 0);
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
         return FACET_RT_EC_NUMERIC;
     }
-    return finish(job, found.hit ? &job->hits : &job->misses, entry, bytes);
+    return finish(job, found->hit ? &job->hits : &job->misses, entry, bytes);
+}
+
+/* The ray at the head of the queue, from its record to its entry; or a part of it. */
+static enum facet_rt_error one_ray(struct job *job)
+{
+    bool traced = true, nan = false;
+    enum facet_rt_error error = job->in_ray ? FACET_RT_EC_NONE : begin_ray(job, &traced, &nan);
+
+    job->in_ray = false;
+    job->scene.host = needs_no_inexact(job);
+    if (error == FACET_RT_EC_NONE && traced) {
+        error = facet_rt_walk_on(&job->scene, &job->walk, &job->left);
+        job->in_ray = job->left;
+    }
+    if (error != FACET_RT_EC_NONE || job->left) {
+        return error; /* with the flags of the ray dropped */
+    }
+    return end_ray(job, nan);
+}
+
+/* A ray is done: whether to leave the job in front of the next one. */
+static void ask(struct job *job, uint64_t nanoseconds)
+{
+    job->left = facet_part_work(job->h, nanoseconds) && job->rays.head != job->rays.tail;
 }
 
 /* ---- many rays ---------------------------------------------------------------------------------
@@ -292,17 +318,17 @@ static enum facet_rt_error one_ray(struct job *job)
  * the job runs, so head and tails are kept in the job and written when a batch ends or a ray must
  * be done alone. */
 
-static struct facet_rt_stretch header_of(const struct queue *q)
+static struct facet_rt_stretch header_of(const struct facet_rt_queue *q)
 {
     return (struct facet_rt_stretch){q->address, q->address != 0 ? FACET_RT_QUEUE_BYTES : 0};
 }
 
-static struct facet_rt_stretch slots_of(const struct queue *q, uint64_t size)
+static struct facet_rt_stretch slots_of(const struct facet_rt_queue *q, uint64_t size)
 {
     return (struct facet_rt_stretch){q->base, q->address != 0 ? q->cap * size : 0};
 }
 
-static struct facet_rt_stretch tail_of(const struct queue *q)
+static struct facet_rt_stretch tail_of(const struct facet_rt_queue *q)
 {
     return (struct facet_rt_stretch){q->address + FACET_XPHMG_QUEUE_TAIL_AT,
                                      q->address != 0 ? 4 : 0};
@@ -349,7 +375,7 @@ static void read_queues(struct job *job)
 
 /* As finish, into plain RAM. */
 static enum facet_rt_error
-append(struct job *job, struct queue *to, const uint8_t *entry, unsigned size)
+append(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigned size)
 {
     if (to->address != 0) {
         struct facet_hart *h = job->h;
@@ -411,20 +437,53 @@ static enum facet_rt_error
 record_batch(struct job *job, const struct facet_rt_batch *batch, size_t count)
 {
     enum facet_rt_error error = FACET_RT_EC_NONE;
+    uint64_t work = 0;
 
-    for (size_t i = 0; i < count && error == FACET_RT_EC_NONE; i++) {
+    for (size_t i = 0; i < count && error == FACET_RT_EC_NONE && !job->left; i++) {
+        const struct facet_rt_fast_result *result = &batch->results[i];
         const uint8_t *ray = batch->entries + (uint64_t)job->rays.head * FACET_RT_FAST_RAY_BYTES;
 
-        if (batch->results[i].done) {
-            error = record(job, &batch->results[i], facet_load_le64(ray + RAY_TAG));
+        if (result->done) {
+            error = record(job, result, facet_load_le64(ray + RAY_TAG));
+            work += RAY_NANOSECONDS +
+                    TEST_NANOSECONDS * ((uint64_t)result->boxes + result->triangle_tests);
         } else {
             write_queues(job);
             error = one_ray(job);
             read_queues(job);
+            work += RAY_NANOSECONDS + FACET_RT_BATCH_STEPS * TEST_NANOSECONDS;
+        }
+        /* Rays that nobody traced because of the wish to stop come behind one that was. */
+        if (error == FACET_RT_EC_NONE && !job->left &&
+            (job->rays.head % RAYS_ASKED == 0 || facet_port_asked(job->h->port))) {
+            ask(job, work);
+            work = 0;
         }
     }
     write_queues(job);
     return error;
+}
+
+/* Whether a queue is still the one that `job` was opened with: what lies where (queues_apart) was
+ * found out from that. A job does not change it then, but a debugger can while the job is left. */
+static bool same_place(const struct facet_rt_queue *a, const struct facet_rt_queue *b)
+{
+    return a->address == 0 ||
+           (a->base == b->base && a->cap == b->cap && facet_rt_queue_in_range(b));
+}
+
+/* Reads the queues as they stand; false: they are not where they were. */
+static bool reread_queues(struct job *job)
+{
+    const struct facet_rt_queue hits = job->hits, misses = job->misses;
+
+    read_queues(job);
+    if (same_place(&hits, &job->hits) && same_place(&misses, &job->misses)) {
+        return true;
+    }
+    job->hits = hits;
+    job->misses = misses;
+    return false;
 }
 
 /* All rays that are left, if they can be traced ahead. */
@@ -439,14 +498,15 @@ static enum facet_rt_error run_batches(struct job *job)
         slots_of(&job->misses, FACET_RT_MISS_BYTES)};
     enum facet_rt_error error = FACET_RT_EC_NONE;
     struct facet_rt_batch batch;
+    bool reread;
 
     if (job->w_guard || !queues_apart(job, hit_bytes) ||
         !facet_rt_batch_begin(
             &job->scene, slots_of(&job->rays, FACET_RT_FAST_RAY_BYTES), writes, &batch)) {
         return FACET_RT_EC_NONE;
     }
-    read_queues(job);
-    while (error == FACET_RT_EC_NONE && job->rays.head != job->rays.tail) {
+    reread = reread_queues(job);
+    while (reread && error == FACET_RT_EC_NONE && !job->left && job->rays.head != job->rays.tail) {
         uint32_t end = job->rays.tail > job->rays.head ? job->rays.tail : job->rays.cap;
         size_t count = end - job->rays.head < batch.room ? end - job->rays.head : batch.room;
 
@@ -457,24 +517,61 @@ static enum facet_rt_error run_batches(struct job *job)
     return error;
 }
 
-static enum facet_rt_error run(struct job *job)
+/* The queues of a job that begins. */
+static enum facet_rt_error open_queues(struct job *job)
 {
-    struct queue *queues[] = {&job->rays, &job->hits, &job->misses};
+    struct facet_rt_queue *queues[] = {&job->rays, &job->hits, &job->misses};
     enum facet_rt_error error = job->rays.address == 0 ? FACET_RT_EC_QUEUE : FACET_RT_EC_NONE;
-    bool tried = false;
 
-    for (unsigned i = 0; i < 3 && error == FACET_RT_EC_NONE; i++) {
+    for (unsigned i = 0; i < FACET_RT_QUEUES && error == FACET_RT_EC_NONE; i++) {
         error = open_queue(job, queues[i]);
     }
-    while (error == FACET_RT_EC_NONE && job->rays.head != job->rays.tail) {
-        if (!tried && needs_no_inexact(job)) {
+    return error;
+}
+
+static enum facet_rt_error run(struct job *job)
+{
+    enum facet_rt_error error = FACET_RT_EC_NONE;
+    bool tried = false;
+
+    while (error == FACET_RT_EC_NONE && !job->left && job->rays.head != job->rays.tail) {
+        if (!tried && !job->in_ray && needs_no_inexact(job)) {
             tried = true;
             error = run_batches(job);
         } else {
             error = one_ray(job);
+            if (error == FACET_RT_EC_NONE && !job->left) {
+                ask(job, RAY_NANOSECONDS);
+            }
         }
     }
     return error;
+}
+
+/* ---- left and taken up again ---- */
+
+static void keep_job(const struct job *job, struct facet_rt_part *part)
+{
+    part->queue[FACET_RT_QUEUE_RAYS] = job->rays;
+    part->queue[FACET_RT_QUEUE_HITS] = job->hits;
+    part->queue[FACET_RT_QUEUE_MISSES] = job->misses;
+    part->in_ray = job->in_ray;
+    if (job->in_ray) {
+        part->tag = job->tag;
+        part->walk = job->walk;
+    }
+}
+
+static void take_job(struct job *job, const struct facet_rt_part *part)
+{
+    job->rays = part->queue[FACET_RT_QUEUE_RAYS];
+    job->hits = part->queue[FACET_RT_QUEUE_HITS];
+    job->misses = part->queue[FACET_RT_QUEUE_MISSES];
+    job->in_ray = part->in_ray;
+    if (job->in_ray) {
+        job->tag = part->tag;
+        job->walk = part->walk;
+    }
 }
 
 /* ---- the instruction ---------------------------------------------------------------------------
@@ -507,16 +604,32 @@ enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor
     const struct facet_insn none = {0};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
-    enum facet_rt_error error;
+    enum facet_rt_error error = FACET_RT_EC_NONE;
+    struct facet_part *part = facet_part_resume(h, FACET_PART_RT);
     struct job job;
 
     facet_xphmg_rt_desc_unpack(descriptor, &d);
     (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
     set_up(&job, h, &d, &frame);
-    facet_xmem_job_begin(h, &d.memctl, &policy);
-    job.scene.port.actor = policy.actor;
-    tell_policy(h, &policy, d.memctl.hyb);
-    error = run(&job);
+    if (part != NULL) {
+        facet_xmem_job_resume(h, &d.memctl, part->pin, &policy);
+        job.scene.port.actor = policy.actor;
+        take_job(&job, &part->rt);
+    } else {
+        facet_xmem_job_begin(h, &d.memctl, &policy);
+        job.scene.port.actor = policy.actor;
+        tell_policy(h, &policy, d.memctl.hyb);
+        error = open_queues(&job);
+    }
+    if (error == FACET_RT_EC_NONE) {
+        error = run(&job);
+    }
+    if (job.left) {
+        part = facet_part_leave(h, FACET_PART_RT);
+        part->pin = policy.pin;
+        keep_job(&job, &part->rt);
+        return FACET_RT_EC_NONE;
+    }
     facet_xmem_job_end(h, &policy);
     if (error != FACET_RT_EC_NONE) {
         facet_rt_set_error(h, error);
@@ -534,6 +647,9 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
     }
     if (!facet_rt_supports(h, FACET_RTCAP_DESCQ)) {
         return facet_rt_unsupported(h, in);
+    }
+    if (facet_jobs_resumes(h, FACET_PART_RT)) {
+        return facet_jobs_resume(h, in, FACET_QUEUE_RT);
     }
     if (!facet_jobs_room(h, FACET_QUEUE_RT)) {
         return FACET_RETIRED;

@@ -4,18 +4,18 @@
 
 #include "num/accum.h"
 #include "rt/host.h"
+#include "xphmg/part.h"
 
 #define MINUS_INFINITY UINT32_C(0xFF800000)
 
+/* Steps between two questions whether to leave the ray, and nanoseconds that one takes. */
+enum { STEPS_ASKED = 64, STEP_NANOSECONDS = 100 };
+
 struct walk {
     const struct facet_rt_scene *scene;
-    struct facet_rt_ray ray; /* tmax: the closest hit so far */
     struct facet_rt_host_ray host;
-    struct facet_rt_found *found;
-    unsigned *flags;
-    uint32_t steps;
-    unsigned depth;
-    struct facet_rt_entry stack[FACET_RT_STACK];
+    struct facet_rt_walk *at;
+    bool left;
 };
 
 /* Neither is a NaN. */
@@ -28,10 +28,10 @@ static bool less(const struct walk *w, uint32_t a, uint32_t b)
 
 static bool push(struct walk *w, struct facet_rt_entry entry)
 {
-    if (w->depth == FACET_RT_STACK) {
+    if (w->at->depth == FACET_RT_STACK) {
         return false;
     }
-    w->stack[w->depth++] = entry;
+    w->at->stack[w->at->depth++] = entry;
     return true;
 }
 
@@ -43,9 +43,17 @@ static bool tell(const struct walk *w, struct facet_rt_event event)
     if (watch == NULL) {
         return true;
     }
-    event.tmax = w->ray.tmax;
-    event.depth = w->depth;
+    event.tmax = w->at->ray.tmax;
+    event.depth = w->at->depth;
     return watch->event(watch->context, &event);
+}
+
+/* A step was done: whether to leave the ray here. */
+static bool leave(struct walk *w)
+{
+    w->left = w->at->steps % STEPS_ASKED == 0 &&
+              facet_part_work(w->scene->port.h, STEPS_ASKED * STEP_NANOSECONDS);
+    return w->left;
 }
 
 /* Inserts a child behind those that the ray enters before it or at the same place. */
@@ -72,14 +80,14 @@ test_box(struct walk *w, const struct facet_rt_fetched *child, unsigned number)
     unsigned flags = 0;
     bool nan;
 
-    if (w->scene->host && facet_rt_host_box(&w->host, child->box, &steps.slab, w->flags)) {
+    if (w->scene->host && facet_rt_host_box(&w->host, child->box, &steps.slab, &w->at->flags)) {
         return steps.slab;
     }
     nan = facet_rt_box_widen(n, child->box, &box, &flags);
     if (!nan) {
-        facet_rt_box_steps(n, &w->ray, &box, &steps, &flags);
+        facet_rt_box_steps(n, &w->at->ray, &box, &steps, &flags);
     }
-    *w->flags |= flags;
+    w->at->flags |= flags;
     (void)tell(w,
                (struct facet_rt_event){
                    .kind = FACET_RT_EVENT_CHILD,
@@ -138,7 +146,7 @@ static enum facet_rt_error visit_node(struct walk *w, uint32_t index)
     unsigned count = 0;
     struct facet_trap trap;
 
-    if (++w->steps > FACET_RT_STEPS) {
+    if (++w->at->steps > FACET_RT_STEPS) {
         return FACET_RT_EC_BVH;
     }
     trap = visit_tile(w, tile, 0, kept, &count);
@@ -156,6 +164,7 @@ static enum facet_rt_error visit_node(struct walk *w, uint32_t index)
         }
         (void)tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_PUSH, .entry = kept[count]});
     }
+    (void)leave(w);
     return FACET_RT_EC_NONE;
 }
 
@@ -163,7 +172,7 @@ static enum facet_rt_error visit_node(struct walk *w, uint32_t index)
 static enum facet_rt_choice
 choose(const struct walk *w, const struct facet_rt_facet *hit, uint32_t triangle, uint32_t leaf)
 {
-    const struct facet_rt_found *f = w->found;
+    const struct facet_rt_found *f = &w->at->found;
     bool lower = triangle != f->triangle ? triangle < f->triangle : leaf < f->leaf;
 
     return hit->outcome != FACET_RT_HIT ? FACET_RT_CHOICE_MISSED
@@ -187,16 +196,16 @@ static struct facet_rt_facet test_triangle(struct walk *w,
     bool nan;
 
     if (s->host &&
-        facet_rt_host_triangle(&w->host, vertices, &s->options, &steps.facet, w->flags)) {
+        facet_rt_host_triangle(&w->host, vertices, &s->options, &steps.facet, &w->at->flags)) {
         *choice = choose(w, &steps.facet, triangle, leaf);
         return steps.facet;
     }
     steps.facet.outcome = FACET_RT_NAN;
     nan = facet_rt_triangle_widen(&s->numbers, vertices, &wide, &flags);
     if (!nan) {
-        facet_rt_triangle_steps(&s->numbers, &w->ray, &wide, &s->options, &steps, &flags);
+        facet_rt_triangle_steps(&s->numbers, &w->at->ray, &wide, &s->options, &steps, &flags);
     }
-    *w->flags |= flags;
+    w->at->flags |= flags;
     *choice = choose(w, &steps.facet, triangle, leaf);
     (void)tell(w,
                (struct facet_rt_event){.kind = FACET_RT_EVENT_TEST,
@@ -232,65 +241,93 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
     facet_rt_count_triangles(s->port.h, 1);
     hit = test_triangle(w, vertices, triangle, leaf, &choice);
     if (choice != FACET_RT_CHOICE_MISSED && choice != FACET_RT_CHOICE_REFUSED) {
-        *w->found = (struct facet_rt_found){true, hit.front, hit.t, hit.u, hit.v, triangle, leaf};
-        w->ray.tmax = hit.t;
+        w->at->found =
+            (struct facet_rt_found){true, hit.front, hit.t, hit.u, hit.v, triangle, leaf};
+        w->at->ray.tmax = hit.t;
         facet_rt_host_closer(&w->host, hit.t);
         *stop = s->any_hit;
     }
     return trap;
 }
 
-static enum facet_rt_error visit_leaf(struct walk *w, uint32_t index, bool *stop)
+/* The TriRange of a leaf: its triangles are to be tested. */
+static enum facet_rt_error enter_leaf(struct walk *w, uint32_t index)
 {
     const struct facet_rt_scene *s = w->scene;
     uint64_t address = s->heap + (uint64_t)index * FACET_RT_RANGE_BYTES;
-    struct facet_rt_range range = {0};
     struct facet_trap trap =
         tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_RANGE, .address = address})
-            ? facet_rt_read_range(&s->port, address, &range)
+            ? facet_rt_read_range(&s->port, address, &w->at->range)
             : facet_trap_make(FACET_CAUSE_LOAD_FAULT, address);
 
-    for (uint32_t k = 0; k < range.count && !trap.taken && !*stop; k++) {
-        if (++w->steps > FACET_RT_STEPS) {
-            return FACET_RT_EC_BVH;
-        }
-        trap = visit_triangle(w, range.base, range.first + k, index, stop);
-    }
+    w->at->leaf = index;
+    w->at->next = 0;
     return trap.taken ? FACET_RT_EC_DESC_FAULT : FACET_RT_EC_NONE;
 }
 
-enum facet_rt_error facet_rt_trace(const struct facet_rt_scene *scene,
-                                   const struct facet_rt_ray *ray,
-                                   struct facet_rt_found *found,
-                                   unsigned *flags)
+/* The triangles of the leaf that the ray is in. */
+static enum facet_rt_error visit_leaf(struct walk *w, bool *stop)
 {
-    struct walk w;
-    enum facet_rt_error error = FACET_RT_EC_NONE;
-    bool stop = false;
+    const struct facet_rt_range range = w->at->range;
 
-    w.scene = scene;
-    w.ray = *ray;
-    w.found = found;
-    w.flags = flags;
-    w.steps = 0;
-    w.depth = 0;
-    if (scene->host) {
-        facet_rt_host_ray(&scene->numbers, ray, &w.host);
-    }
-    *found = (struct facet_rt_found){0};
-    (void)push(&w, (struct facet_rt_entry){FACET_RT_NODE, 0, 0, MINUS_INFINITY});
-    while (w.depth > 0 && error == FACET_RT_EC_NONE && !stop) {
-        struct facet_rt_entry next = w.stack[--w.depth];
+    while (w->at->next < range.count && !*stop) {
+        struct facet_trap trap;
 
-        bool entered = !less(&w, w.ray.tmax, next.near);
-
-        (void)tell(
-            &w,
-            (struct facet_rt_event){.kind = FACET_RT_EVENT_POP, .entry = next, .entered = entered});
-        if (entered) {
-            error = next.type == FACET_RT_NODE ? visit_node(&w, next.index)
-                                               : visit_leaf(&w, next.index, &stop);
+        if (++w->at->steps > FACET_RT_STEPS) {
+            return FACET_RT_EC_BVH;
+        }
+        trap = visit_triangle(w, range.base, range.first + w->at->next++, w->at->leaf, stop);
+        if (trap.taken) {
+            return FACET_RT_EC_DESC_FAULT;
+        }
+        if (!*stop && leave(w)) {
+            break;
         }
     }
+    return FACET_RT_EC_NONE;
+}
+
+/* The next entry of the stack, unless the ray has found something before it. */
+static enum facet_rt_error visit_next(struct walk *w)
+{
+    struct facet_rt_entry next = w->at->stack[--w->at->depth];
+    bool entered = !less(w, w->at->ray.tmax, next.near);
+
+    (void)tell(
+        w, (struct facet_rt_event){.kind = FACET_RT_EVENT_POP, .entry = next, .entered = entered});
+    return !entered                     ? FACET_RT_EC_NONE
+           : next.type == FACET_RT_NODE ? visit_node(w, next.index)
+                                        : enter_leaf(w, next.index);
+}
+
+void facet_rt_walk_begin(struct facet_rt_walk *walk, const struct facet_rt_ray *ray, unsigned flags)
+{
+    walk->ray = *ray;
+    walk->found = (struct facet_rt_found){0};
+    walk->flags = flags;
+    walk->steps = walk->leaf = walk->next = 0;
+    walk->range = (struct facet_rt_range){0};
+    walk->depth = 1;
+    walk->stack[0] = (struct facet_rt_entry){FACET_RT_NODE, 0, 0, MINUS_INFINITY};
+}
+
+enum facet_rt_error
+facet_rt_walk_on(const struct facet_rt_scene *scene, struct facet_rt_walk *walk, bool *left)
+{
+    struct walk w = {.scene = scene, .at = walk};
+    enum facet_rt_error error;
+    bool stop = false;
+
+    if (scene->host) {
+        facet_rt_host_ray(&scene->numbers, &walk->ray, &w.host);
+    }
+    error = visit_leaf(&w, &stop);
+    while (walk->depth > 0 && error == FACET_RT_EC_NONE && !stop && !w.left) {
+        error = visit_next(&w);
+        if (error == FACET_RT_EC_NONE) {
+            error = visit_leaf(&w, &stop);
+        }
+    }
+    *left = w.left && error == FACET_RT_EC_NONE && !stop;
     return error;
 }

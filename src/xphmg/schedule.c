@@ -10,6 +10,8 @@
 #include "xphmg/platform.h"
 #include "xphmg/vendor.h"
 
+enum { TOLD_NANOSECONDS = 500 }; /* that a step takes when somebody listens */
+
 /* ---- time -------------------------------------------------------------------------------------
  */
 
@@ -260,17 +262,27 @@ static void tell_end(const struct facet_xphmg *m, struct facet_stop *stop)
     stop->address = m->end_address;
 }
 
-/* Between two steps: the jobs whose time has come. Returns whether there were any. */
+/* Between two steps: the jobs whose time has come, the one that was left half-way first. Returns
+ * whether there were any. */
 static bool complete_jobs(struct facet_xphmg *m)
 {
     uint32_t hart;
     bool any = false;
 
-    while (job_distance(m, &hart) == 0) {
+    while (m->part.left || job_distance(m, &hart) == 0) {
         drop_stale(m, facet_jobs_complete(m->jobs, m->harts));
         any = true;
+        if (m->part.left || facet_port_asked(m->port)) {
+            break;
+        }
     }
     return any;
+}
+
+/* Whether the current hart stands in the middle of its instruction. */
+static bool in_instruction(const struct facet_xphmg *m)
+{
+    return m->part.left && m->part.queue == 0;
 }
 
 /* Steps that the hart may take before something else must be looked at. */
@@ -299,9 +311,12 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
     struct facet_xphmg *m = self;
     struct facet_port *port = m->port;
 
-    if (m->htif.tohost != 0 && m->end == 0 && budget > 0) {
+    if (m->htif.tohost != 0 && m->end == 0 && budget > 0 && !m->part.left) {
         facet_xphmg_htif_poll(m, m->current); /* input or a debugger's write may have come */
         drop_stale(m, &m->harts[m->current]);
+        if (m->htif.writing) {
+            return;
+        }
     }
     drop_stale_blocks(m);
     facet_xphmg_settle(m);
@@ -309,8 +324,14 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         struct facet_hart *h = &m->harts[m->current];
         uint64_t done;
 
-        if (m->jobs != NULL && complete_jobs(m)) {
+        if (m->jobs != NULL && !in_instruction(m) && complete_jobs(m)) {
+            if (m->part.left) {
+                return;
+            }
             facet_xphmg_settle(m); /* somebody may have waited for them */
+            if (facet_port_asked(port)) {
+                return;
+            }
             continue;
         }
         if (m->idle) {
@@ -318,12 +339,12 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
             stop->core = m->current;
             return;
         }
-        if (port->break_count != 0 && facet_port_break(port, m->current, h->pc)) {
+        if (port->break_count != 0 && !m->part.left && facet_port_break(port, m->current, h->pc)) {
             stop->reason = FACET_STOP_BREAKPOINT;
             stop->core = m->current;
             return;
         }
-        if (m->cache == NULL || facet_port_listens(port)) {
+        if (m->cache == NULL || m->part.left || facet_port_listens(port)) {
             done = step(m, h);
         } else {
             done = run_blocks(m, h, step_limit(m, budget - stop->steps));
@@ -331,6 +352,10 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         drop_stale(m, h);
         stop->steps += done;
         m->turn_left -= m->hart_count > 1 ? (uint32_t)done : 0;
+        if (m->part.left) {
+            h->stalled = false;
+            return;
+        }
         if (h->stalled && h->waiting) { /* for a fence: the others go on */
             h->stalled = false;
         } else if (h->stalled) {
@@ -339,7 +364,8 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
             return;
         }
         facet_xphmg_settle(m);
-        if (port->stop) {
+        if (port->stop || m->htif.writing || facet_port_asked(port) ||
+            (facet_port_listens(port) && facet_port_work(port, done * TOLD_NANOSECONDS))) {
             return;
         }
     }

@@ -5,10 +5,12 @@
  * Nothing of the host shows unless it was granted: SYS_OPEN reaches ":tt" (the console) and what
  * the embedder's file callbacks allow; REMOVE, RENAME, TMPNAM and SYSTEM are refused; the clocks
  * count the machine's own time (SYS_TIME: seconds since the machine began), so that two runs are
- * equal. A program that reads console input that is not there yet waits. */
+ * equal. A program that reads console input that is not there yet waits. Long transfers go piece by
+ * piece and can be left between two (part.h). */
 #include "xphmg/memory.h"
 #include "xphmg/platform.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -36,8 +38,8 @@ enum {
 enum { APPLICATION_EXIT = 0x20026 };
 /* Handles: 1..3 are the console's three streams, files follow. */
 enum { HANDLE_IN = 1, HANDLE_OUT = 2, HANDLE_ERR = 3, HANDLE_FILES = 4 };
-enum { EBADF = 9, EFAULT = 14, EINVAL = 22, ENOSYS = 88, ENOENT = 2 };
-enum { A0 = 10, A1 = 11, PATH_LIMIT = 4096, PIECE = 512 };
+enum { EBADF = 9, ENOMEM = 12, EFAULT = 14, EINVAL = 22, EMFILE = 24, ENOSYS = 88, ENOENT = 2 };
+enum { A0 = 10, A1 = 11, PATH_LIMIT = 4096, PIECE = 4096, PIECE_NANOSECONDS = 4000 };
 /* A hart of 1 GHz, and mtime at this many ticks. */
 #define NOMINAL_HZ UINT64_C(1000000000)
 
@@ -81,7 +83,7 @@ static bool arguments(struct facet_hart *h, unsigned count, uint64_t values[3])
     return true;
 }
 
-static bool copy_in(struct facet_hart *h, uint64_t address, uint8_t *bytes, size_t size)
+static bool copy_in(const struct facet_hart *h, uint64_t address, uint8_t *bytes, size_t size)
 {
     return facet_mem_peek(h->mem, address, bytes, size).fault == FACET_MEM_OK;
 }
@@ -96,6 +98,46 @@ static bool copy_out(struct facet_hart *h, uint64_t address, const uint8_t *byte
     return true;
 }
 
+/* ---- long transfers ---- */
+
+/* The arguments of a call, and the bytes that it has transferred. */
+struct transfer {
+    uint64_t a[3];
+    uint64_t done;
+    bool left; /* the rest waits (part.h) */
+};
+
+/* Takes up a transfer that was left; false: the call begins now. */
+static bool resume(const struct facet_hart *h, struct transfer *t)
+{
+    const struct facet_part *part = facet_part_resume(h, FACET_PART_HOST);
+
+    *t = (struct transfer){{0}, 0, false};
+    if (part != NULL) {
+        memcpy(t->a, part->at, sizeof t->a);
+        t->done = part->at[3];
+    }
+    return part != NULL;
+}
+
+/* A piece is done; `more` follow: whether to leave here. */
+static bool leave(struct facet_hart *h, struct transfer *t, bool more)
+{
+    t->left = facet_part_work(h, PIECE_NANOSECONDS) && more;
+    if (t->left) {
+        struct facet_part *part = facet_part_leave(h, FACET_PART_HOST);
+
+        memcpy(part->at, t->a, sizeof t->a);
+        part->at[3] = t->done;
+    }
+    return t->left;
+}
+
+static size_t next_piece(const struct transfer *t)
+{
+    return t->a[2] - t->done < PIECE ? (size_t)(t->a[2] - t->done) : PIECE;
+}
+
 static bool is_ram(const struct facet_hart *h, uint64_t address, uint64_t size)
 {
     return size == 0 || facet_mem_span(h->mem, address, size) != NULL;
@@ -104,12 +146,61 @@ static bool is_ram(const struct facet_hart *h, uint64_t address, uint64_t size)
 /* ---- files ------------------------------------------------------------------------------------
  */
 
+/* Where a handle of the host is among those that its open() gave; the count: it is not. */
+static size_t find_handle(const struct facet_xphmg_handles *files, int64_t handle)
+{
+    size_t i = 0;
+
+    while (i < files->count && files->handles[i] != handle) {
+        i++;
+    }
+    return i;
+}
+
+/* The host's handle behind one of the guest, which may be any number; -1: there is none. */
+static int64_t host_handle(const struct facet_xphmg *m, uint64_t handle)
+{
+    int64_t behind =
+        handle >= HANDLE_FILES && handle <= INT64_MAX ? (int64_t)(handle - HANDLE_FILES) : -1;
+
+    return find_handle(&m->files, behind) < m->files.count ? behind : -1;
+}
+
+static bool keep_handle(struct facet_xphmg_handles *files, int64_t handle)
+{
+    int64_t *more = realloc(files->handles, (files->count + 1) * sizeof *more);
+
+    if (more == NULL) {
+        return false;
+    }
+    files->handles = more;
+    files->handles[files->count++] = handle;
+    return true;
+}
+
+/* What the host opened becomes a handle of the guest. */
+static int64_t opened(struct facet_xphmg *m, int64_t handle)
+{
+    if (handle < 0) {
+        return fail(m, handle);
+    }
+    if (find_handle(&m->files, handle) < m->files.count) {
+        return handle + HANDLE_FILES;
+    }
+    if (handle > INT64_MAX - HANDLE_FILES || !keep_handle(&m->files, handle)) {
+        if (m->host.files.close != NULL) {
+            (void)m->host.files.close(m->host.context, handle);
+        }
+        return fail(m, handle > INT64_MAX - HANDLE_FILES ? -EMFILE : -ENOMEM);
+    }
+    return handle + HANDLE_FILES;
+}
+
 static int64_t sys_open(struct facet_xphmg *m, struct facet_hart *h)
 {
     const struct facet_xphmg_host *host = &m->host;
     uint64_t a[3];
     char path[PATH_LIMIT];
-    int64_t handle;
 
     if (!arguments(h, 3, a) || a[2] >= sizeof path || a[1] > 11 ||
         !copy_in(h, a[0], (uint8_t *)path, (size_t)a[2])) {
@@ -122,13 +213,14 @@ static int64_t sys_open(struct facet_xphmg *m, struct facet_hart *h)
     if (host->files.open == NULL || memchr(path, '\0', (size_t)a[2]) != NULL) {
         return fail(m, -ENOENT);
     }
-    handle = host->files.open(host->context, path, (unsigned)a[1]);
-    return handle < 0 ? fail(m, handle) : handle + HANDLE_FILES;
+    return opened(m, host->files.open(host->context, path, (unsigned)a[1]));
 }
 
 static int64_t sys_close(struct facet_xphmg *m, struct facet_hart *h)
 {
+    struct facet_xphmg_handles *files = &m->files;
     uint64_t handle;
+    int64_t behind;
 
     if (!argument(h, 0, &handle)) {
         return fail(m, -EFAULT);
@@ -136,85 +228,105 @@ static int64_t sys_close(struct facet_xphmg *m, struct facet_hart *h)
     if (handle >= HANDLE_IN && handle <= HANDLE_ERR) {
         return 0;
     }
-    return handle < HANDLE_FILES || m->host.files.close == NULL
+    behind = host_handle(m, handle);
+    if (behind < 0 || m->host.files.close == NULL) {
+        return fail(m, -EBADF);
+    }
+    files->handles[find_handle(files, behind)] = files->handles[files->count - 1];
+    files->count--;
+    return result(m, m->host.files.close(m->host.context, behind));
+}
+
+/* Writes a piece; how many bytes of it, -1 with errno kept. */
+static int64_t
+write_piece(struct facet_xphmg *m, uint64_t handle, const uint8_t *piece, size_t size)
+{
+    int64_t behind = host_handle(m, handle);
+
+    if (handle == HANDLE_OUT || handle == HANDLE_ERR) {
+        facet_xphmg_output(
+            m, handle == HANDLE_OUT ? FACET_XPHMG_OUT : FACET_XPHMG_ERR, piece, size);
+        return (int64_t)size;
+    }
+    return behind < 0 || m->host.files.write == NULL
                ? fail(m, -EBADF)
-               : result(m, m->host.files.close(m->host.context, (int64_t)handle - HANDLE_FILES));
+               : result(m, m->host.files.write(m->host.context, behind, piece, size));
 }
 
 /* Both return how many bytes were NOT transferred. */
 static int64_t sys_write(struct facet_xphmg *m, struct facet_hart *h)
 {
-    uint64_t a[3], done = 0;
+    struct transfer t;
     uint8_t piece[PIECE];
 
-    if (!arguments(h, 3, a) || !is_ram(h, a[1], a[2])) {
+    if (!resume(h, &t) && (!arguments(h, 3, t.a) || !is_ram(h, t.a[1], t.a[2]))) {
         return fail(m, -EFAULT);
     }
-    while (done < a[2]) {
-        size_t size = a[2] - done < PIECE ? (size_t)(a[2] - done) : PIECE;
-        int64_t wrote = (int64_t)size;
+    while (t.done < t.a[2]) {
+        size_t size = next_piece(&t);
+        int64_t wrote = copy_in(h, t.a[1] + t.done, piece, size)
+                            ? write_piece(m, t.a[0], piece, size)
+                            : fail(m, -EFAULT);
 
-        (void)copy_in(h, a[1] + done, piece, size);
-        if (a[0] == HANDLE_OUT || a[0] == HANDLE_ERR) {
-            facet_xphmg_output(
-                m, a[0] == HANDLE_OUT ? FACET_XPHMG_OUT : FACET_XPHMG_ERR, piece, size);
-        } else if (a[0] >= HANDLE_FILES && m->host.files.write != NULL) {
-            wrote = result(
-                m, m->host.files.write(m->host.context, (int64_t)a[0] - HANDLE_FILES, piece, size));
-        } else {
-            wrote = fail(m, -EBADF);
-        }
         if (wrote <= 0 || (uint64_t)wrote > size) {
             break;
         }
-        done += (uint64_t)wrote;
+        t.done += (uint64_t)wrote;
+        if (leave(h, &t, t.done < t.a[2])) {
+            break;
+        }
     }
-    return (int64_t)(a[2] - done);
+    return (int64_t)(t.a[2] - t.done);
 }
 
 /* The console gives what it has, up to a whole line. */
-static uint64_t
-read_console(struct facet_xphmg *m, struct facet_hart *h, uint64_t at, uint64_t size)
+static void read_console(struct facet_xphmg *m, struct facet_hart *h, struct transfer *t)
 {
     struct facet_xphmg_console *c = &m->console;
-    uint64_t done = 0;
     uint8_t byte = 0;
 
-    while (done < size && c->read < c->size && byte != '\n') {
+    while (t->done < t->a[2] && c->read < c->size && byte != '\n') {
         byte = c->bytes[c->read++];
-        (void)copy_out(h, at + done++, &byte, 1);
+        (void)copy_out(h, t->a[1] + t->done++, &byte, 1);
+        if (t->done % PIECE == 0 &&
+            leave(h, t, t->done < t->a[2] && c->read < c->size && byte != '\n')) {
+            break;
+        }
     }
-    return done;
 }
 
 static int64_t sys_read(struct facet_xphmg *m, struct facet_hart *h, bool *wait)
 {
-    uint64_t a[3], done = 0;
+    struct transfer t;
     uint8_t piece[PIECE];
+    bool resumed = resume(h, &t);
+    int64_t behind;
 
-    if (!arguments(h, 3, a) || !is_ram(h, a[1], a[2])) {
+    if (!resumed && (!arguments(h, 3, t.a) || !is_ram(h, t.a[1], t.a[2]))) {
         return fail(m, -EFAULT);
     }
-    if (a[0] == HANDLE_IN) {
-        if (a[2] > 0 && facet_xphmg_input_ready(m, wait)) {
-            done = read_console(m, h, a[1], a[2]);
+    if (t.a[0] == HANDLE_IN) {
+        if (resumed || (t.a[2] > 0 && facet_xphmg_input_ready(m, wait))) {
+            read_console(m, h, &t);
         }
-        return (int64_t)(a[2] - done);
+        return (int64_t)(t.a[2] - t.done);
     }
-    while (done < a[2]) {
-        size_t size = a[2] - done < PIECE ? (size_t)(a[2] - done) : PIECE;
-        int64_t got = a[0] < HANDLE_FILES || m->host.files.read == NULL
+    behind = host_handle(m, t.a[0]);
+    while (t.done < t.a[2]) {
+        size_t size = next_piece(&t);
+        int64_t got = behind < 0 || m->host.files.read == NULL
                           ? fail(m, -EBADF)
-                          : result(m,
-                                   m->host.files.read(
-                                       m->host.context, (int64_t)a[0] - HANDLE_FILES, piece, size));
+                          : result(m, m->host.files.read(m->host.context, behind, piece, size));
 
-        if (got <= 0 || (uint64_t)got > size || !copy_out(h, a[1] + done, piece, (size_t)got)) {
+        if (got <= 0 || (uint64_t)got > size || !copy_out(h, t.a[1] + t.done, piece, (size_t)got)) {
             break;
         }
-        done += (uint64_t)got;
+        t.done += (uint64_t)got;
+        if (leave(h, &t, t.done < t.a[2])) {
+            break;
+        }
     }
-    return (int64_t)(a[2] - done);
+    return (int64_t)(t.a[2] - t.done);
 }
 
 /* At the end of input -1, once: picolibc takes that for the character 0xFF, and a program that
@@ -236,21 +348,21 @@ static int64_t sys_readc(struct facet_xphmg *m, bool *wait)
 static int64_t sys_seek(struct facet_xphmg *m, struct facet_hart *h)
 {
     uint64_t a[3];
+    int64_t behind;
 
     if (!arguments(h, 2, a)) {
         return fail(m, -EFAULT);
     }
-    return a[0] < HANDLE_FILES || m->host.files.seek == NULL
+    behind = host_handle(m, a[0]);
+    return behind < 0 || m->host.files.seek == NULL
                ? fail(m, -EBADF)
-               : result(m,
-                        m->host.files.seek(m->host.context, (int64_t)a[0] - HANDLE_FILES, a[1]) < 0
-                            ? -EINVAL
-                            : 0);
+               : result(m, m->host.files.seek(m->host.context, behind, a[1]) < 0 ? -EINVAL : 0);
 }
 
 static int64_t sys_flen(struct facet_xphmg *m, struct facet_hart *h)
 {
     uint64_t handle;
+    int64_t behind;
 
     if (!argument(h, 0, &handle)) {
         return fail(m, -EFAULT);
@@ -258,9 +370,10 @@ static int64_t sys_flen(struct facet_xphmg *m, struct facet_hart *h)
     if (handle >= HANDLE_IN && handle <= HANDLE_ERR) {
         return 0;
     }
-    return handle < HANDLE_FILES || m->host.files.length == NULL
+    behind = host_handle(m, handle);
+    return behind < 0 || m->host.files.length == NULL
                ? fail(m, -EBADF)
-               : result(m, m->host.files.length(m->host.context, (int64_t)handle - HANDLE_FILES));
+               : result(m, m->host.files.length(m->host.context, behind));
 }
 
 static int64_t sys_istty(struct facet_xphmg *m, struct facet_hart *h)
@@ -270,15 +383,35 @@ static int64_t sys_istty(struct facet_xphmg *m, struct facet_hart *h)
     return argument(h, 0, &handle) ? handle >= HANDLE_IN && handle <= HANDLE_ERR : fail(m, -EFAULT);
 }
 
+/* Bytes from an address on that lie in one page, or a single one where the page is not memory as a
+ * whole; 0: none. */
+static size_t look(const struct facet_hart *h, uint64_t address, uint8_t piece[PIECE])
+{
+    size_t size = PIECE - address % PIECE;
+
+    if (copy_in(h, address, piece, size)) {
+        return size;
+    }
+    return copy_in(h, address, piece, 1) ? 1 : 0;
+}
+
 static int64_t sys_write0(struct facet_xphmg *m, struct facet_hart *h)
 {
-    uint64_t at = h->x[A1], c;
+    struct transfer t;
+    uint8_t piece[PIECE];
+    const uint8_t *end = NULL;
+    size_t size;
 
-    while (peek(h, at, 1, &c) && c != 0) {
-        char byte = (char)c;
-
-        facet_xphmg_output(m, FACET_XPHMG_OUT, &byte, 1);
-        at++;
+    if (!resume(h, &t)) {
+        t.a[0] = h->x[A1];
+    }
+    while (end == NULL && (size = look(h, t.a[0] + t.done, piece)) > 0) {
+        end = memchr(piece, 0, size);
+        facet_xphmg_output(m, FACET_XPHMG_OUT, piece, end != NULL ? (size_t)(end - piece) : size);
+        t.done += size;
+        if (leave(h, &t, end == NULL)) {
+            break;
+        }
     }
     return 0;
 }
@@ -411,11 +544,11 @@ enum facet_host_answer facet_xphmg_semihost(void *context, struct facet_hart *h)
     bool wait = false;
     int64_t answer;
 
-    if (!is_call(h)) {
+    if (facet_part_resume(h, FACET_PART_HOST) == NULL && !is_call(h)) {
         return FACET_HOST_NOT_MINE;
     }
     answer = call(m, h, &wait);
-    if (wait) {
+    if (wait || facet_part_left(h)) {
         return FACET_HOST_WAIT;
     }
     facet_hart_set_x(h, A0, (uint64_t)answer);

@@ -4,6 +4,7 @@
 #include "xphmg/alu.h"
 #include "xphmg/hart.h"
 #include "xphmg/memory.h"
+#include "xphmg/part.h"
 #include "xphmg/vendor.h"
 
 #include "num/hart.h"
@@ -492,6 +493,7 @@ void facet_hart_tell_units(struct facet_hart *h,
                            void *context)
 {
     struct before before; /* large: filled only when needed */
+    bool resumed = h->part != NULL && h->part->resumes && h->part->told;
 
     if (!facet_hart_listens(h)) {
         act(context);
@@ -499,9 +501,15 @@ void facet_hart_tell_units(struct facet_hart *h,
     }
     before.hart = h;
     before.told = told;
-    before.units = h->units;
-    before.xmem = *h->xmem;
+    before.units = resumed ? h->part->units : h->units;
+    before.xmem = resumed ? h->part->xmem : *h->xmem;
     act(context);
+    if (facet_part_left(h)) { /* told at the end of the step */
+        h->part->told = true;
+        h->part->units = before.units;
+        h->part->xmem = before.xmem;
+        return;
+    }
     facet_units_changes(&before.units, &before.xmem, &h->units, h->xmem, tell_change, &before);
 }
 
@@ -535,9 +543,10 @@ static struct facet_trap execute_told(struct facet_hart *h, const struct facet_i
 
 struct facet_trap facet_hart_step(struct facet_hart *h)
 {
-    int interrupt = facet_hart_pending(h);
+    bool resumed = facet_part_begin(h->part);
+    int interrupt = resumed ? -1 : facet_hart_pending(h);
     struct facet_insn in = {0};
-    struct facet_trap trap;
+    struct facet_trap trap = FACET_RETIRED;
 
     h->stalled = false;
     if (interrupt >= 0) {
@@ -545,10 +554,19 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
         facet_hart_trap(h, UINT64_C(1) << 63 | (uint64_t)interrupt, 0);
         return (struct facet_trap){true, (uint8_t)interrupt, 0};
     }
-    trap = fetch(h, &in);
+    if (resumed) { /* it may have overwritten itself */
+        in = decode(h, h->part->word);
+    } else {
+        trap = fetch(h, &in);
+    }
     if (!trap.taken) {
         h->next_pc = h->pc + in.length;
         trap = facet_hart_listens(h) ? execute_told(h, &in) : execute(h, &in);
+    }
+    if (facet_part_left(h)) {
+        h->part->word = in.word;
+    } else if (resumed) {
+        facet_part_drop(h->part);
     }
     if (h->stalled) {
         return FACET_RETIRED;

@@ -12,6 +12,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
                       h->units.config != NULL ? h->units.config : facet_cap_config_named("full"));
     fresh.xmem = h->xmem;
     fresh.jobs = h->jobs;
+    fresh.part = h->part;
     fresh.hartid = h->hartid;
     fresh.mem = h->mem;
     fresh.ram = h->ram;

@@ -134,5 +134,10 @@ void facet_xmem_job_begin(struct facet_hart *h,
                           const struct facet_xphmg_memctl_fields *memctl,
                           struct facet_xmem_job *job);
 void facet_xmem_job_end(struct facet_hart *h, struct facet_xmem_job *job);
+/* What begin came to, with the pin that it got, for a job that was left on the way. */
+void facet_xmem_job_resume(const struct facet_hart *h,
+                           const struct facet_xphmg_memctl_fields *memctl,
+                           uint64_t pin,
+                           struct facet_xmem_job *job);
 
 #endif

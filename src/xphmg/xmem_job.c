@@ -52,6 +52,16 @@ struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
     return job;
 }
 
+void facet_xmem_job_resume(const struct facet_hart *h,
+                           const struct facet_xphmg_memctl_fields *memctl,
+                           uint64_t pin,
+                           struct facet_xmem_job *job)
+{
+    *job = facet_xmem_policy(h, facet_xmem_inline(h), memctl);
+    job->tier = memctl->tier;
+    job->pin = pin;
+}
+
 void facet_xmem_job_begin(struct facet_hart *h,
                           const struct facet_xphmg_memctl_fields *memctl,
                           struct facet_xmem_job *job)
@@ -61,8 +71,7 @@ void facet_xmem_job_begin(struct facet_hart *h,
         .hyb = memctl->hyb == 1,
     };
 
-    *job = facet_xmem_policy(h, facet_xmem_inline(h), memctl);
-    job->tier = memctl->tier;
+    facet_xmem_job_resume(h, memctl, 0, job);
     if ((memctl->l2_hint & FACET_XPHMG_MEMCTL_L2_HINT_COMP_EN) != 0 &&
         !FACET_XMEM_HAS(h, COMPRESS)) {
         facet_cap_event(h, FACET_CAP_XMEM_EVENTS_COMP_ERR);
