@@ -340,7 +340,7 @@ static bool read_texture(const struct cli_args *args, struct gfx_why *why, struc
                 return false;
             }
         }
-        if (facet_png_read(image, &picture, &err) != FACET_OK) {
+        if (facet_image_read(image, &picture, &err) != FACET_OK) {
             (void)cli_bad_error(args, &err);
             return false;
         }

@@ -96,7 +96,7 @@ static enum facet_status compare_pictures(const struct cli_args *args,
     enum facet_status status = FACET_OK;
 
     for (int i = 0; status == FACET_OK && i < 2; i++) {
-        status = facet_png_read(args->positional[i], &images[i], err);
+        status = facet_image_read(args->positional[i], &images[i], err);
     }
     if (status == FACET_OK) {
         status = facet_image_compare(&images[0], &images[1], diff, err);

@@ -4,9 +4,9 @@
 #include "cli/tile_plan.h"
 
 #include "base/bits.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/side_file.h"
 #include "image/image.h"
 #include "tile/tile.h"
 
@@ -331,13 +331,24 @@ static int draw(struct drawing *d, const char *output)
     return d->bad != 0 || lint_report_fails(&d->lint) ? CLI_NO : CLI_OK;
 }
 
-/* The folder of the list: "" for the one we are in. */
-static void folder_of(const char *path, char *out, size_t size)
+/* Reads the list at `path` and the files beside it. */
+static enum facet_status read_list(const char *path,
+                                   struct facet_bytes *text,
+                                   struct tile_plan *plan,
+                                   struct facet_error *err)
 {
-    const char *slash = strrchr(path, '/');
+    const bool alone = strcmp(path, "-") == 0;
+    char *folder = alone ? NULL : facet_folder_of(path);
+    enum facet_status status = facet_file_read(path, LIST_LIMIT, text, err);
 
-    (void)snprintf(
-        out, size, "%.*s", slash != NULL ? (int)(slash - path + (slash == path)) : 0, path);
+    if (!alone && folder == NULL) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", path);
+    }
+    if (status == FACET_OK) {
+        status = tile_plan_read(path, folder, text->data, text->size, plan, err);
+    }
+    free(folder);
+    return status;
 }
 
 static int run_draw(const struct cli_args *args)
@@ -347,7 +358,6 @@ static int run_draw(const struct cli_args *args)
     struct facet_bytes text = {0};
     struct facet_error err = {0};
     uint64_t threads = 1;
-    char folder[4096];
     int code = CLI_BAD;
 
     if (output == NULL) {
@@ -360,9 +370,7 @@ static int run_draw(const struct cli_args *args)
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
         return CLI_BAD;
     }
-    folder_of(path, folder, sizeof folder);
-    if (facet_file_read(path, LIST_LIMIT, &text, &err) != FACET_OK ||
-        tile_plan_read(path, folder, text.data, text.size, &d.plan, &err) != FACET_OK ||
+    if (read_list(path, &text, &d.plan, &err) != FACET_OK ||
         (threads != 1 && facet_pool_create((unsigned)threads, &d.pool, &err) != FACET_OK)) {
         (void)cli_bad_error(args, &err);
     } else {

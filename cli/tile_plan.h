@@ -40,8 +40,8 @@ struct tile_plan {
 
 enum { TILE_PLAN_RING_BYTES = 4096 };
 
-/* `folder` is where relative file names start; NULL refuses files. Complaints name `name`, the
- * command by its index, and the field. *plan is empty on failure. */
+/* Files that the list names are looked for in `folder` and below; NULL refuses them. Complaints
+ * name `name`, the command by its index, and the field. *plan is empty on failure. */
 enum facet_status tile_plan_read(const char *name,
                                  const char *folder,
                                  const void *text,

@@ -2,7 +2,7 @@
 #include "cli/tile_planner.h"
 
 #include "base/bits.h"
-#include "base/file.h"
+#include "base/side_file.h"
 #include "image/image.h"
 #include "isa/assemble.h"
 
@@ -155,20 +155,16 @@ static bool read_whole_file(struct tile_planner *p,
 {
     const char *name = json_string_value(value);
     struct facet_error inner = {0};
-    char path[4096];
 
     if (name == NULL || p->folder == NULL) {
-        return tile_planner_complain(
-            p, where, name == NULL ? "the name of a file" : "no file here");
+        return tile_planner_complain(p,
+                                     where,
+                                     name == NULL ? "the name of a file"
+                                                  : "no file: a list from standard input has no "
+                                                    "folder to look in");
     }
-    (void)snprintf(path,
-                   sizeof path,
-                   "%s%s%s",
-                   name[0] == '/' ? "" : p->folder,
-                   name[0] == '/' || p->folder[0] == '\0' ? "" : "/",
-                   name);
-    if (strcmp(name, "-") == 0 || facet_file_read(path, FILE_LIMIT, out, &inner) != FACET_OK) {
-        (void)facet_fail(p->err, FACET_ERR_INPUT, 0, "%s: %s: %s", p->name, where, inner.message);
+    if (facet_side_file_read(p->folder, name, FILE_LIMIT, out, &inner) != FACET_OK) {
+        (void)facet_fail(p->err, inner.status, 0, "%s: %s: %s", p->name, where, inner.message);
         return false;
     }
     return true;
@@ -193,8 +189,8 @@ static bool read_picture(struct tile_planner *p,
     if (!read_whole_file(p, json_object_get(object, "image"), where, &file)) {
         return false;
     }
-    if (facet_image_decode(file.data, file.size, &image, &inner) != FACET_OK) {
-        (void)facet_fail(p->err, FACET_ERR_INPUT, 0, "%s: %s: %s", p->name, where, inner.message);
+    if (facet_image_decode_confined(file.data, file.size, &image, &inner) != FACET_OK) {
+        (void)facet_fail(p->err, inner.status, 0, "%s: %s: %s", p->name, where, inner.message);
         free(file.data);
         return false;
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-static enum facet_status check_size(uint32_t width, uint32_t height, struct facet_error *err)
+enum facet_status facet_image_check_size(uint32_t width, uint32_t height, struct facet_error *err)
 {
     if (width == 0 || height == 0 || width > FACET_IMAGE_MAX_SIDE ||
         height > FACET_IMAGE_MAX_SIDE || (uint64_t)width * height > FACET_IMAGE_MAX_TEXELS) {
@@ -28,7 +28,7 @@ enum facet_status facet_image_create(struct facet_image *out,
                                      uint32_t height,
                                      struct facet_error *err)
 {
-    enum facet_status status = check_size(width, height, err);
+    enum facet_status status = facet_image_check_size(width, height, err);
 
     memset(out, 0, sizeof *out);
     if (status != FACET_OK) {
@@ -49,7 +49,7 @@ enum facet_status facet_image_f_create(struct facet_image_f *out,
                                        uint32_t height,
                                        struct facet_error *err)
 {
-    enum facet_status status = check_size(width, height, err);
+    enum facet_status status = facet_image_check_size(width, height, err);
 
     memset(out, 0, sizeof *out);
     if (status != FACET_OK) {

@@ -25,6 +25,9 @@ struct facet_image_f {
     float *rgb; /* 3 * width * height */
 };
 
+/* FACET_ERR_LIMIT for a size outside the limits. */
+enum facet_status facet_image_check_size(uint32_t width, uint32_t height, struct facet_error *err);
+
 /* All bytes zero. FACET_ERR_LIMIT for a size outside the limits; *out is empty on failure. */
 enum facet_status facet_image_create(struct facet_image *out,
                                      uint32_t width,
@@ -53,9 +56,10 @@ void facet_image_fill(struct facet_image *image,
 /* Copies `from` to (x, y) of `to`, clipped. */
 void facet_image_blit(struct facet_image *to, int64_t x, int64_t y, const struct facet_image *from);
 
-/* PNG (png.c, libpng). Any bit depth, palette and interlacing come out as RGBA8; colour-space
- * chunks are ignored, so the samples are those of the file (16-bit ones rounded to 8). Writing
- * chooses RGB when every alpha is 255. FACET_ERR_INPUT for a damaged file, with the offset reached.
+/* PNG (png.c, libpng). Any bit depth, palette and interlacing come out as RGBA8; colour-space and
+ * text chunks are skipped unread, so the samples are those of the file (16-bit ones rounded to 8).
+ * Writing chooses RGB when every alpha is 255. FACET_ERR_INPUT for a damaged file, with the offset
+ * reached.
  */
 enum facet_status facet_png_decode(const uint8_t *data,
                                    size_t size,
@@ -63,8 +67,6 @@ enum facet_status facet_png_decode(const uint8_t *data,
                                    struct facet_error *err);
 enum facet_status
 facet_png_encode(const struct facet_image *image, struct facet_bytes *out, struct facet_error *err);
-enum facet_status
-facet_png_read(const char *path, struct facet_image *out, struct facet_error *err);
 enum facet_status
 facet_png_write(const char *path, const struct facet_image *image, struct facet_error *err);
 
@@ -80,11 +82,24 @@ enum facet_status facet_jpeg_decode(const uint8_t *data,
                                     struct facet_image *out,
                                     struct facet_error *err);
 
-/* PNG or JPEG, told apart by the first bytes. */
+/* PNG or JPEG, told apart by the first bytes. For bytes of strangers only inside a confined
+ * process; elsewhere take one of the two below. */
 enum facet_status facet_image_decode(const uint8_t *data,
                                      size_t size,
                                      struct facet_image *out,
                                      struct facet_error *err);
+
+/* The same pixels, decoded in a confined process of its own (confined.c): bounded memory and time,
+ * and a decoder that crashes is an error here. */
+enum facet_status facet_image_decode_confined(const uint8_t *data,
+                                              size_t size,
+                                              struct facet_image *out,
+                                              struct facet_error *err);
+
+/* The picture file at `path`, "-" for standard input, decoded that way. Errors start with the path.
+ */
+enum facet_status
+facet_image_read(const char *path, struct facet_image *out, struct facet_error *err);
 
 /* Float pictures: PFM (pfm.c) and OpenEXR with ZIP scanlines (exr.c), 32-bit float RGB. */
 enum facet_status facet_pfm_encode(const struct facet_image_f *image,

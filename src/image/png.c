@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest PNG file read: incompressible RGBA16 at the size limit would be larger, real files
- * are not. */
-#define MAX_FILE_BYTES ((size_t)1 << 30)
-
 struct reading {
     png_structp png;
     png_infop info;
@@ -91,6 +87,10 @@ static void read_steps(struct reading *r)
     png_set_read_fn(png, r, read_bytes);
     png_set_user_limits(png, FACET_IMAGE_MAX_SIDE, FACET_IMAGE_MAX_SIDE);
     png_set_chunk_malloc_max(png, 1U << 24);
+    /* Texts and profiles may be compressed a thousandfold and are of no use here: every ancillary
+     * chunk but transparency is skipped, known (-1) or not (0). */
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(png, r->info);
     png_set_expand(png);
     png_set_scale_16(png);
@@ -277,20 +277,6 @@ facet_png_encode(const struct facet_image *image, struct facet_bytes *out, struc
     out->data = w.data;
     out->size = w.size;
     return FACET_OK;
-}
-
-enum facet_status facet_png_read(const char *path, struct facet_image *out, struct facet_error *err)
-{
-    struct facet_bytes bytes;
-    enum facet_status status = facet_file_read(path, MAX_FILE_BYTES, &bytes, err);
-
-    memset(out, 0, sizeof *out);
-    if (status != FACET_OK) {
-        return status;
-    }
-    status = facet_png_decode(bytes.data, bytes.size, out, err);
-    free(bytes.data);
-    return status == FACET_OK ? FACET_OK : (facet_fail_in(err, path), status);
 }
 
 enum facet_status

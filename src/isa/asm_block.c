@@ -3,7 +3,7 @@
  * assembler. */
 #include "isa/asm.h"
 
-#include "base/file.h"
+#include "base/side_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -586,36 +586,35 @@ bool facet_asm_use_macro(
 
 /* ---- inclusion ---- */
 
-static bool is_inside(const char *path)
-{
-    return path[0] != '/' && strncmp(path, "../", 3) != 0 && strstr(path, "/../") == NULL &&
-           strcmp(path, "..") != 0;
-}
-
-/* The file in the first folder that has it; else what was wrong in the last. Out of memory is no
- * reason to take a file of the same name from the next. */
+/* The file in the first folder that has it. */
 static bool read_from_folders(struct asm_context *a,
                               const char *name,
                               struct facet_bytes *bytes,
                               struct facet_error *err)
 {
-    enum facet_status status = FACET_ERR_INPUT;
+    for (size_t i = 0; i < a->options->include_count; i++) {
+        const char *folder = a->options->include_folders[i];
+        struct facet_error inner = {0};
+        enum facet_status status;
 
-    for (size_t i = 0; status != FACET_OK && i < a->options->include_count; i++) {
-        char path[4096];
-
-        if (snprintf(path, sizeof path, "%s/%s", a->options->include_folders[i], name) >=
-            (int)sizeof path) {
-            (void)facet_fail(err, FACET_ERR_INPUT, 0, "the name of the file is too long");
+        if (!facet_side_file_exists(folder, name)) {
             continue;
         }
-        status = facet_file_read(path, (size_t)64 << 20, bytes, err);
+        status = facet_side_file_read(folder, name, (size_t)64 << 20, bytes, &inner);
         if (status == FACET_ERR_MEMORY) {
             a->stop_status = status;
             longjmp(a->stop, 1);
         }
+        return status == FACET_OK ||
+               facet_fail(err, status, 0, "%.200s/%.250s", folder, inner.message) == FACET_OK;
     }
-    return status == FACET_OK;
+    (void)facet_fail(err,
+                     FACET_ERR_INPUT,
+                     0,
+                     "%.200s/%.200s: there is no such file",
+                     a->options->include_folders[a->options->include_count - 1],
+                     name);
+    return false;
 }
 
 bool facet_asm_include(struct asm_context *a, const char **p, int unused)
@@ -638,10 +637,6 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
     copy = facet_asm_alloc(a, length + 1);
     memcpy(copy, name, length);
     copy[length] = '\0';
-    if (!is_inside(copy)) {
-        return facet_asm_error(
-            a, start, length + 2, "a path below the source's folder or one of -I is expected");
-    }
     source = facet_asm_alloc(a, sizeof *source);
     if (!read_from_folders(a, copy, &bytes, &err)) {
         return facet_asm_error(a, start, length + 2, "%.300s", err.message);

@@ -4,9 +4,9 @@
 #include "scene/import.h"
 
 #include "base/file.h"
+#include "base/side_file.h"
+#include "confine/sandbox.h"
 #include "scene/reader.h"
-#include "scene/sandbox.h"
-#include "scene/side_file.h"
 #include "scene/validate.h"
 #include "scene/wire.h"
 
@@ -18,7 +18,6 @@
 
 #define DEFAULT_MEMORY_BYTES (UINT64_C(8) << 30)
 #define DEFAULT_SECONDS 10U
-#define MAX_CPU_SECONDS 7200U
 #define MAX_SIDE_NAME 4096U
 
 enum tag { TAG_FILE = 1, TAG_SCENE, TAG_ERROR };
@@ -31,7 +30,9 @@ struct job {
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
     bool fixed_time;               /* the caller gave a time limit */
+    char *folder;                  /* of the scene; NULL for standard input */
     uint32_t files_served;
+    uint64_t bytes_served;
     struct facet_scene *scene; /* the parent's result */
 };
 
@@ -44,7 +45,6 @@ fetch(void *context, const char *name, struct facet_bytes *out, struct facet_err
     uint32_t head[2] = {TAG_FILE, (uint32_t)strlen(name)};
     uint32_t status = 0;
     uint64_t size = 0;
-    struct facet_error remote;
 
     out->data = NULL;
     out->size = 0;
@@ -57,21 +57,22 @@ fetch(void *context, const char *name, struct facet_bytes *out, struct facet_err
         return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
     }
     if (status != FACET_OK) {
-        if (!facet_channel_read(job->channel, &remote, sizeof remote)) {
-            return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
-        }
-        return facet_fail(err, remote.status, 0, "%s", remote.message);
+        return facet_channel_take_error(job->channel, err);
     }
-    (void)facet_channel_read(job->channel, &size, sizeof size);
+    if (!facet_channel_read(job->channel, &size, sizeof size)) {
+        return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
+    }
     out->data = malloc((size_t)size + 1);
     if (out->data == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
     }
-    out->size = (size_t)size;
-    out->data[size] = 0;
-    if (!facet_channel_read(job->channel, out->data, out->size)) {
+    if (!facet_channel_read(job->channel, out->data, (size_t)size)) {
+        free(out->data);
+        out->data = NULL;
         return facet_fail(err, FACET_ERR_IO, 0, "the parent is gone");
     }
+    out->data[size] = 0;
+    out->size = (size_t)size;
     return FACET_OK;
 }
 
@@ -97,6 +98,17 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
     return facet_assimp_read(&reader, extension, scene, err);
 }
 
+/* Assimp's constructors take memory and end the process without it, so even loading the library is
+ * left to the child. Should it fail, facet_assimp_read() says why. */
+static void load_libraries(void *context)
+{
+    const struct job *job = context;
+
+    if (job->format != FACET_FORMAT_GLTF || job->assimp_gltf || job->may_need_draco) {
+        (void)facet_assimp_load(NULL);
+    }
+}
+
 static void run_job(void *context, struct facet_channel *channel)
 {
     struct job *job = context;
@@ -112,7 +124,7 @@ static void run_job(void *context, struct facet_channel *channel)
         return;
     }
     if (tag == TAG_ERROR) {
-        (void)facet_channel_write(channel, &err, sizeof err);
+        (void)facet_channel_send_error(channel, &err);
     } else {
         struct facet_wire_out out = {put_channel, channel};
 
@@ -122,57 +134,63 @@ static void run_job(void *context, struct facet_channel *channel)
 
 /* ---- in the parent ---- */
 
-/* The child is not trusted with the terminal either. */
-static void clean_text(char *text, size_t size)
-{
-    text[size - 1] = '\0';
-    for (char *at = text; *at != '\0'; at++) {
-        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
-    }
-}
-
 static enum facet_status protocol_error(struct facet_error *err)
 {
     return facet_fail(err, FACET_ERR_INPUT, 0, "the importer broke off");
 }
 
-/* Every reader manages a MiB in far less than this, so a small file that takes long is a broken
- * one, and its user does not wait for long. */
+/* Every reader manages a MiB in far less processor time than this, so a small file that takes long
+ * is a broken one, and its user does not wait for long. */
 static uint32_t seconds_for(size_t bytes)
 {
     return (uint32_t)(bytes >> 20);
 }
 
-static enum facet_status answer(struct job *job, const char *name)
+static enum facet_status read_side_file(struct job *job,
+                                        const char *name,
+                                        struct facet_bytes *bytes,
+                                        struct facet_error *err)
+{
+    uint64_t left = FACET_IMPORT_MAX_TOTAL_BYTES - job->bytes_served;
+    enum facet_status status;
+
+    if (job->folder == NULL) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "a scene from standard input cannot refer to the file %.200s",
+                          name);
+    }
+    if (++job->files_served > FACET_IMPORT_MAX_FILES) {
+        return facet_fail(
+            err, FACET_ERR_LIMIT, 0, "more than %u files beside the scene", FACET_IMPORT_MAX_FILES);
+    }
+    left = left < FACET_IMPORT_MAX_FILE_BYTES ? left : FACET_IMPORT_MAX_FILE_BYTES;
+    status = facet_side_file_read(job->folder, name, (size_t)left, bytes, err);
+    job->bytes_served += bytes->size;
+    return status;
+}
+
+static bool answer(struct job *job, const char *name)
 {
     struct facet_bytes bytes = {NULL, 0};
     struct facet_error err;
     uint32_t status;
     uint64_t size;
+    bool ok;
 
     memset(&err, 0, sizeof err);
-    if (++job->files_served > FACET_IMPORT_MAX_FILES) {
-        status = facet_fail(&err,
-                            FACET_ERR_LIMIT,
-                            0,
-                            "more than %u files beside the scene",
-                            FACET_IMPORT_MAX_FILES);
-    } else {
-        status = facet_side_file_read(job->path, name, FACET_IMPORT_MAX_FILE_BYTES, &bytes, &err);
-    }
+    status = read_side_file(job, name, &bytes, &err);
     size = bytes.size;
     if (!job->fixed_time) {
-        job->channel->deadline_ms += seconds_for(bytes.size) * 1000;
+        job->channel->cpu_seconds += seconds_for(bytes.size);
     }
-    (void)facet_channel_write(job->channel, &status, sizeof status);
-    if (status != FACET_OK) {
-        (void)facet_channel_write(job->channel, &err, sizeof err);
-    } else {
-        (void)facet_channel_write(job->channel, &size, sizeof size);
-        (void)facet_channel_write(job->channel, bytes.data, bytes.size);
-    }
+    ok = facet_channel_write(job->channel, &status, sizeof status) &&
+         (status != FACET_OK ? facet_channel_send_error(job->channel, &err)
+                             : facet_channel_write(job->channel, &size, sizeof size) &&
+                                   facet_channel_write(job->channel, bytes.data, bytes.size));
     free(bytes.data);
-    return job->channel->lost || job->channel->late ? FACET_ERR_INPUT : FACET_OK;
+    return ok;
 }
 
 static enum facet_status serve_file(struct job *job, struct facet_error *err)
@@ -185,22 +203,7 @@ static enum facet_status serve_file(struct job *job, struct facet_error *err)
         return protocol_error(err);
     }
     name[length] = '\0';
-    return answer(job, name) == FACET_OK ? FACET_OK : protocol_error(err);
-}
-
-static enum facet_status serve_error(struct job *job, struct facet_error *err)
-{
-    struct facet_error remote;
-
-    if (!facet_channel_read(job->channel, &remote, sizeof remote)) {
-        return protocol_error(err);
-    }
-    clean_text(remote.message, sizeof remote.message);
-    if (remote.status != FACET_ERR_LIMIT && remote.status != FACET_ERR_MEMORY &&
-        remote.status != FACET_ERR_IO) {
-        remote.status = FACET_ERR_INPUT;
-    }
-    return facet_fail(err, remote.status, remote.where, "%s", remote.message);
+    return answer(job, name) ? FACET_OK : protocol_error(err);
 }
 
 static bool get_channel(void *context, void *bytes, size_t size)
@@ -227,7 +230,7 @@ serve(void *context, struct facet_channel *channel, struct facet_error *err)
             return facet_wire_read(&in, job->scene, err);
         }
         if (tag == TAG_ERROR) {
-            return serve_error(job, err);
+            return facet_channel_take_error(channel, err);
         }
         status = tag == TAG_FILE ? serve_file(job, err) : protocol_error(err);
         if (status != FACET_OK) {
@@ -310,9 +313,9 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
     struct facet_sandbox sandbox = {
         .what = "the importer",
         .memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
-        .seconds = options->seconds != 0 ? options->seconds
-                                         : DEFAULT_SECONDS + seconds_for(job->file.size),
-        .cpu_seconds = MAX_CPU_SECONDS,
+        .cpu_seconds = options->cpu_seconds != 0 ? options->cpu_seconds
+                                                 : DEFAULT_SECONDS + seconds_for(job->file.size),
+        .prepare = load_libraries,
         .job = run_job,
         .serve = serve,
         .context = job,
@@ -321,10 +324,6 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         facet_scene_detect(job->path, job->file.data, job->file.size, &job->format, err);
 
     job->may_need_draco = job->format == FACET_FORMAT_GLTF && mentions_draco(&job->file);
-    if (status == FACET_OK &&
-        (job->format != FACET_FORMAT_GLTF || job->assimp_gltf || job->may_need_draco)) {
-        status = facet_assimp_load(err);
-    }
     if (status == FACET_OK) {
         /* jansson chooses its hash seed once; a fork in the middle of that would hang the child. */
         json_object_seed(0);
@@ -352,8 +351,16 @@ enum facet_status facet_scene_import(const char *path,
     }
     options = options != NULL ? options : &defaults;
     job.assimp_gltf = options->assimp_gltf;
-    job.fixed_time = options->seconds != 0;
-    status = import_job(&job, options, err);
+    job.fixed_time = options->cpu_seconds != 0;
+    if (strcmp(path, "-") != 0) {
+        job.folder = facet_folder_of(path);
+        status =
+            job.folder != NULL ? FACET_OK : facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    if (status == FACET_OK) {
+        status = import_job(&job, options, err);
+    }
+    free(job.folder);
     free(job.file.data);
     if (status != FACET_OK) {
         facet_scene_free(out);

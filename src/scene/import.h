@@ -1,6 +1,6 @@
 /* Reading scene files. The file's bytes are untrusted: parsing and picture decoding happen in a
- * confined child process (sandbox.h), files beside the scene are read by this process and only from
- * the scene's own folder and below, and the result is validated before anyone sees it.
+ * confined child process (confine/sandbox.h), files beside the scene are read by this process and
+ * only from the scene's own folder and below, and the result is validated before anyone sees it.
  *
  * glTF 2.0 (.gltf, .glb) is read by our own reader: Assimp 5.2 drops EXT_mesh_gpu_instancing, reads
  * KHR_mesh_quantization data as raw floats and rounds texture coordinates. OBJ + MTL, PLY and STL
@@ -13,6 +13,7 @@
 #define FACET_IMPORT_MAX_FILE_BYTES                                                                \
     ((size_t)2 << 30)                 /* of the scene file and each file beside it */
 #define FACET_IMPORT_MAX_FILES 16384U /* beside the scene file */
+#define FACET_IMPORT_MAX_TOTAL_BYTES (UINT64_C(8) << 30) /* of them together */
 
 enum facet_scene_format {
     FACET_FORMAT_GLTF, /* JSON or binary */
@@ -24,7 +25,7 @@ enum facet_scene_format {
 
 struct facet_import_options {
     uint64_t memory_bytes; /* 0: 8 GiB */
-    uint32_t seconds;      /* 0: 10, and one more per MiB of the files */
+    uint32_t cpu_seconds;  /* of processor time; 0: 10, and one more per MiB of the files */
     bool assimp_gltf;      /* read glTF with Assimp as well: for comparing the two readers */
 };
 

@@ -25,8 +25,8 @@ enum facet_status facet_gltf_read(const struct facet_reader *reader,
                                   struct facet_scene *scene,
                                   struct facet_error *err);
 
-/* Loads the Assimp library, once; any thread. Called before a sandbox is entered, where it could
- * not be loaded any more. */
+/* Loads the Assimp library, once; any thread. Called in the child before it is confined: afterwards
+ * it could not be loaded any more. */
 enum facet_status facet_assimp_load(struct facet_error *err);
 
 /* Anything Assimp reads (assimp.c); `extension` chooses the importer ("obj", "ply", "stl", "glb").

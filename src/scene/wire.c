@@ -1,10 +1,14 @@
 /* See wire.h. Each table has one writer and one reader below, in the same order of fields. */
 #include "scene/wire.h"
 
+#include "base/incoming.h"
+#include "image/image.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define MAGIC 0x46535732U /* changes with the layout */
+#define ENDS_EARLY "the importer's result ends too early"
 
 /* ---- writing ---- */
 
@@ -165,13 +169,14 @@ static void fail(struct reader *r, enum facet_status status, const char *what)
     }
 }
 
+/* Numbers of one record; zeros after a failure. */
 static void get(struct reader *r, void *bytes, size_t size)
 {
     if (!good(r)) {
         memset(bytes, 0, size);
-    } else if (size != 0 && !r->in->get(r->in->context, bytes, size)) {
+    } else if (!r->in->get(r->in->context, bytes, size)) {
         memset(bytes, 0, size);
-        fail(r, FACET_ERR_INPUT, "the importer's result ends too early");
+        fail(r, FACET_ERR_INPUT, ENDS_EARLY);
     }
 }
 
@@ -208,16 +213,16 @@ static void get_name(struct reader *r, char name[FACET_SCENE_NAME_BYTES])
     facet_scene_set_name(name, raw, strnlen(raw, sizeof raw));
 }
 
-/* Memory for `count` items of `size` bytes, filled from the stream. Counts are bounded before. */
+/* `count` items of `size` bytes from the stream. Counts are bounded before. */
 static void *get_array(struct reader *r, size_t count, size_t size)
 {
-    void *array = good(r) ? malloc(count * size + 1) : NULL;
+    void *array = NULL;
+    enum facet_status status =
+        good(r) ? facet_incoming_array(r->in->get, r->in->context, count * size, &array) : FACET_OK;
 
-    if (array == NULL) {
-        fail(r, FACET_ERR_MEMORY, "no memory for the scene");
-        return NULL;
+    if (status != FACET_OK) {
+        fail(r, status, status == FACET_ERR_MEMORY ? "no memory for the scene" : ENDS_EARLY);
     }
-    get(r, array, count * size);
     return array;
 }
 
@@ -319,8 +324,8 @@ static void get_texture(struct reader *r)
     get_name(r, t.name);
     t.width = get_u32(r);
     t.height = get_u32(r);
-    if (t.width == 0 || t.height == 0) {
-        fail(r, FACET_ERR_INPUT, "the importer's result has an empty texture");
+    if (good(r)) {
+        r->status = facet_image_check_size(t.width, t.height, r->err);
     }
     total(r,
           &r->texels,

@@ -2,12 +2,12 @@
 #include "tile/case_data.h"
 
 #include "base/json.h"
+#include "base/side_file.h"
 #include "isa/assemble.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { JSON_LIMIT = 16 << 20, FILE_LIMIT = 256 << 20 };
 
@@ -174,28 +174,15 @@ pair(const struct reader *r, const json_t *object, const char *key, uint32_t *x,
 
 /* ---- files ---- */
 
-/* Names stay inside the folder. */
-static bool plain_name(const char *name)
+static enum facet_status
+read_file(const struct reader *r, const char *name, size_t limit, struct facet_bytes *out)
 {
-    return name[0] != '\0' && name[0] != '/' && strstr(name, "..") == NULL && strlen(name) < 200;
-}
+    struct facet_error inner = {0};
+    enum facet_status status = facet_side_file_read(r->folder, name, limit, out, &inner);
 
-static bool read_file(const struct reader *r, const char *name, struct facet_bytes *out)
-{
-    char path[4096];
-
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", r->folder, name) >= sizeof path) {
-        return complain(r, name, "a shorter path");
-    }
-    return facet_file_read(path, FILE_LIMIT, out, r->err) == FACET_OK;
-}
-
-static bool exists(const struct reader *r, const char *name)
-{
-    char path[4096];
-
-    return (size_t)snprintf(path, sizeof path, "%s/%s", r->folder, name) < sizeof path &&
-           access(path, F_OK) == 0;
+    return status == FACET_OK
+               ? FACET_OK
+               : facet_fail(r->err, status, 0, "%.160s/%.300s", r->folder, inner.message);
 }
 
 static bool assemble(const struct reader *r, const struct facet_bytes *text)
@@ -223,10 +210,11 @@ static bool read_kernel(const struct reader *r)
     struct facet_bytes text = {NULL, 0};
     bool good;
 
-    if (exists(r, "kernel.bin") || !exists(r, "kernel.s")) {
-        return read_file(r, "kernel.bin", &r->c->kernel);
+    if (facet_side_file_exists(r->folder, "kernel.bin") ||
+        !facet_side_file_exists(r->folder, "kernel.s")) {
+        return read_file(r, "kernel.bin", FILE_LIMIT, &r->c->kernel) == FACET_OK;
     }
-    good = read_file(r, "kernel.s", &text) && assemble(r, &text);
+    good = read_file(r, "kernel.s", FILE_LIMIT, &text) == FACET_OK && assemble(r, &text);
     free(text.data);
     return good;
 }
@@ -259,15 +247,15 @@ static bool read_blocks(const struct reader *r,
 
         (void)snprintf(place, sizeof place, "%s[%zu]", key, i);
         (void)snprintf(where, sizeof where, "%s.", place);
-        if (!json_is_object(item) || name == NULL || !plain_name(name)) {
-            return complain(r, place, "an object with address and file, a name inside the folder");
+        if (!json_is_object(item) || name == NULL) {
+            return complain(r, place, "an object with address and file");
         }
         if (!(has_length ? KNOWN(r, item, where, "address", "length", "file")
                          : KNOWN(r, item, where, "address", "file")) ||
             !number(r, json_object_get(item, "address"), place, UINT32_MAX, &address) ||
             (has_length &&
              !number(r, json_object_get(item, "length"), place, FILE_LIMIT, &length)) ||
-            !read_file(r, name, &block->bytes)) {
+            read_file(r, name, FILE_LIMIT, &block->bytes) != FACET_OK) {
             return false;
         }
         block->address = (uint32_t)address;
@@ -570,7 +558,7 @@ facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct fa
         facet_tile_case_free(r.c);
         return facet_fail(err, FACET_ERR_USAGE, 0, "%.100s...: the path is too long", folder);
     }
-    status = facet_file_read(path, JSON_LIMIT, &r.text, r.err);
+    status = read_file(&r, "case.json", JSON_LIMIT, &r.text);
     if (status == FACET_OK) {
         status = facet_json_parse(path, r.text.data, r.text.size, &root, r.err);
     }

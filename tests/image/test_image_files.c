@@ -256,14 +256,14 @@ TEST(png_files, "")
     CHECK_EQ(close(mkstemp(path)), 0);
     random_image(&image, 5, 5, true);
     CHECK_EQ(facet_png_write(path, &image, &err), FACET_OK);
-    CHECK_EQ(facet_png_read(path, &back, &err), FACET_OK);
+    CHECK_EQ(facet_image_read(path, &back, &err), FACET_OK);
     CHECK(same(&image, &back));
     facet_image_free(&back);
     CHECK_EQ(truncate(path, 50), 0);
-    CHECK_EQ(facet_png_read(path, &back, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_image_read(path, &back, &err), FACET_ERR_INPUT);
     CHECK(strncmp(err.message, path, strlen(path)) == 0);
     CHECK_EQ(unlink(path), 0);
-    CHECK_EQ(facet_png_read(path, &back, &err), FACET_ERR_IO);
+    CHECK_EQ(facet_image_read(path, &back, &err), FACET_ERR_IO);
     facet_image_free(&image);
 }
 

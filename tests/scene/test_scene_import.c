@@ -28,7 +28,7 @@
 static char folder[] = "/tmp/facet_scene_XXXXXX";
 
 /* The time limit of a command is for users who wait; no test depends on how busy the machine is. */
-static const struct facet_import_options patient = {.seconds = 600};
+static const struct facet_import_options patient = {.cpu_seconds = 600};
 
 static const char *in_folder(const char *name)
 {
@@ -172,7 +172,7 @@ TEST(assimp_reads_the_same_gltf, "")
     static const char *const names[] = {"room", "knot", "sphere", "boxes", "uv"};
 
     for (unsigned i = 0; i < 5; i++) {
-        struct facet_import_options assimp = {.seconds = 600, .assimp_gltf = true};
+        struct facet_import_options assimp = {.cpu_seconds = 600, .assimp_gltf = true};
         struct facet_scene made, ours, theirs;
         struct facet_error err = {FACET_OK, 0, ""};
         struct fingerprint a, b;
@@ -459,7 +459,7 @@ TEST(gltf_side_files, "")
 TEST(gltf_cannot_reach_other_folders, "")
 {
     static const float triangle[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-    const char *refusal = "only plain files in the scene's folder";
+    const char *refusal = "only plain files in the same folder";
 
     (void)mkdir(in_folder("jail"), 0700);
     put_file("outside.bin", triangle, sizeof triangle);
@@ -486,7 +486,7 @@ TEST(gltf_cannot_reach_other_folders, "")
 
 TEST(little_memory_is_a_clean_error, "")
 {
-    struct facet_import_options tight = {.seconds = 600, .memory_bytes = 1 << 20};
+    struct facet_import_options tight = {.cpu_seconds = 600, .memory_bytes = 1 << 20};
     struct facet_scene made, scene;
     struct facet_error err = {FACET_OK, 0, ""};
 

@@ -129,7 +129,7 @@ REFUSED = {
     "no_arg_address": (lambda d: d.pop("arg_address"), "arg_address"),
     "text_argument": (lambda d: d.update(args=["seven"]), "args"),
     "missing_file": (lambda d: d["outputs"][0].update(file="none.bin"), "none.bin"),
-    "file_outside": (lambda d: d["outputs"][0].update(file="../out.bin"), "inside the folder"),
+    "file_outside": (lambda d: d["outputs"][0].update(file="../out.bin"), "case/../out.bin: only plain files in the same folder or below it"),
     "wrong_length": (lambda d: d["outputs"][0].update(length=5), "4 bytes, expected 5"),
     "core_four": (lambda d: d["expected"].update(faults=[{"core": 4, "cause": 1}]), "core 0..3"),
     "mask": (lambda d: d.update(core_mask=16), "core_mask"),

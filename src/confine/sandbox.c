@@ -1,9 +1,10 @@
 /* See sandbox.h. */
 #define _GNU_SOURCE
-#include "scene/sandbox.h"
+#include "confine/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -33,8 +34,12 @@
 /* The child's descriptors: 0 to 2 are /dev/null, 3 is the channel, nothing else is open. */
 #define CHANNEL_FD 3
 
+#define DEFAULT_IDLE_SECONDS 60U
+/* The kernel's own limit, for a parent that cannot watch: far above what any job is given. */
+#define MOST_CPU_SECONDS 14400U
+
 /* Exit codes of a child that could not be confined. */
-enum { NOT_CONFINED_FILES = 101, NOT_CONFINED_LIMITS, NOT_CONFINED_SYSCALLS };
+enum { NOT_CONFINED_LIFE = 101, NOT_CONFINED_FILES, NOT_CONFINED_LIMITS, NOT_CONFINED_SYSCALLS };
 
 static int64_t now_ms(void)
 {
@@ -44,28 +49,61 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits until the socket is ready. The child has no deadline and just blocks in read or write. */
+static int64_t used_ns(clockid_t clock)
+{
+    struct timespec used;
+
+    return clock_gettime(clock, &used) == 0
+               ? (int64_t)used.tv_sec * 1000000000 + (int64_t)used.tv_nsec
+               : -1;
+}
+
+/* Looks after the child about once a second. Seconds without progress are counted in looks, not
+ * taken from a clock: while both processes are stopped there are none. */
+static void look(struct facet_channel *channel)
+{
+    const int64_t now = now_ms();
+    int64_t used;
+
+    if (now - channel->looked_ms < 900) {
+        return;
+    }
+    used = used_ns(channel->clock);
+    channel->idle = used != channel->used_ns ? 0 : channel->idle + 1;
+    channel->used_ns = used;
+    channel->looked_ms = now;
+    if (used >= (int64_t)channel->cpu_seconds * 1000000000) {
+        channel->state = FACET_CHANNEL_SLOW;
+    } else if (channel->idle >= channel->idle_seconds) {
+        channel->state = FACET_CHANNEL_WAITING;
+    }
+}
+
+static void broken(struct facet_channel *channel)
+{
+    const bool gone = errno == EPIPE || errno == ECONNRESET;
+
+    channel->state = gone ? FACET_CHANNEL_GONE : FACET_CHANNEL_BROKEN;
+    channel->reason = errno;
+}
+
+/* Waits until the socket is ready, or the watch ends it. The child just blocks in read or write. */
 static bool wait_ready(struct facet_channel *channel, short events)
 {
-    while (channel->deadline_ms != 0) {
+    while (channel->watching && channel->state == FACET_CHANNEL_OPEN) {
         struct pollfd poller = {.fd = channel->fd, .events = events};
-        int64_t left = channel->deadline_ms - now_ms();
         int ready;
 
-        if (left <= 0) {
-            channel->late = true;
-            return false;
-        }
-        ready = poll(&poller, 1, left > 1000 ? 1000 : (int)left);
+        look(channel);
+        ready = poll(&poller, 1, 1000);
         if (ready > 0) {
-            return true;
+            break;
         }
         if (ready < 0 && errno != EINTR) {
-            channel->lost = true;
-            return false;
+            broken(channel);
         }
     }
-    return true;
+    return channel->state == FACET_CHANNEL_OPEN;
 }
 
 static bool again(void)
@@ -77,50 +115,67 @@ bool facet_channel_read(struct facet_channel *channel, void *to, size_t size)
 {
     uint8_t *at = to;
 
-    while (size > 0 && !channel->lost && !channel->late) {
-        ssize_t got;
-
-        if (!wait_ready(channel, POLLIN)) {
-            return false;
-        }
-        got = channel->deadline_ms != 0 ? recv(channel->fd, at, size, MSG_DONTWAIT)
+    while (size > 0 && wait_ready(channel, POLLIN)) {
+        ssize_t got = channel->watching ? recv(channel->fd, at, size, MSG_DONTWAIT)
                                         : read(channel->fd, at, size);
+
         if (got > 0) {
             at += got;
             size -= (size_t)got;
-        } else if (got == 0 || !again()) {
-            channel->lost = true;
+        } else if (got == 0) {
+            channel->state = FACET_CHANNEL_GONE;
+        } else if (!again()) {
+            broken(channel);
         }
     }
-    return !channel->lost && !channel->late;
+    return channel->state == FACET_CHANNEL_OPEN;
 }
 
 bool facet_channel_write(struct facet_channel *channel, const void *from, size_t size)
 {
     const uint8_t *at = from;
 
-    while (size > 0 && !channel->lost && !channel->late) {
-        ssize_t put;
-
-        if (!wait_ready(channel, POLLOUT)) {
-            return false;
-        }
-        put = channel->deadline_ms != 0 ? send(channel->fd, at, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+    while (size > 0 && wait_ready(channel, POLLOUT)) {
+        ssize_t put = channel->watching ? send(channel->fd, at, size, MSG_DONTWAIT | MSG_NOSIGNAL)
                                         : write(channel->fd, at, size);
+
         if (put > 0) {
             at += put;
             size -= (size_t)put;
-        } else if (put == 0 || !again()) {
-            channel->lost = true;
+        } else if (put < 0 && !again()) {
+            broken(channel);
         }
     }
-    return !channel->lost && !channel->late;
+    return channel->state == FACET_CHANNEL_OPEN;
+}
+
+bool facet_channel_send_error(struct facet_channel *channel, const struct facet_error *err)
+{
+    return facet_channel_write(channel, err, sizeof *err);
+}
+
+enum facet_status facet_channel_take_error(struct facet_channel *channel, struct facet_error *err)
+{
+    struct facet_error remote;
+
+    if (!facet_channel_read(channel, &remote, sizeof remote)) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "the other side broke off");
+    }
+    remote.message[sizeof remote.message - 1] = '\0';
+    for (char *at = remote.message; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at;
+    }
+    if (remote.status != FACET_ERR_LIMIT && remote.status != FACET_ERR_MEMORY &&
+        remote.status != FACET_ERR_IO) {
+        remote.status = FACET_ERR_INPUT;
+    }
+    return facet_fail(err, remote.status, remote.where, "%s", remote.message);
 }
 
 /* Nothing that this process has open is open in the child, except the channel. */
 static bool keep_only(int channel)
 {
-    int high = fcntl(channel, F_DUPFD, 64);
+    int high = fcntl(channel, F_DUPFD, CHANNEL_FD + 1);
     int null = open("/dev/null", O_RDWR);
 
     if (high < 0 || null < 0) {
@@ -160,27 +215,30 @@ static bool set_limit(__rlimit_resource_t which, uint64_t value)
     return setrlimit(which, &limit) == 0;
 }
 
-/* The kernel sends SIGXCPU at the lower limit and SIGKILL at the upper one: a second between them
- * keeps the reason known. */
-static bool set_cpu_limit(uint32_t seconds)
+/* The address space this process uses now. */
+static uint64_t mapped_now(void)
 {
-    const rlim_t most = at_most(RLIMIT_CPU, (uint64_t)seconds + 1);
-    struct rlimit limit = {.rlim_cur = most > seconds ? seconds : most, .rlim_max = most};
+    char text[128];
+    unsigned long long pages = 0;
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
 
-    return setrlimit(RLIMIT_CPU, &limit) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (length > 0) {
+        text[length] = '\0';
+        (void)sscanf(text, "%llu", &pages);
+    }
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static uint32_t cpu_seconds(const struct facet_sandbox *sandbox)
-{
-    return sandbox->cpu_seconds != 0 ? sandbox->cpu_seconds : sandbox->seconds + 1;
-}
-
-static bool set_limits(const struct facet_sandbox *sandbox, uint64_t mapped_bytes)
+static bool set_limits(const struct facet_sandbox *sandbox)
 {
     /* A sanitizer's shadow memory alone is larger than any sensible limit. */
-    bool memory = SANITIZED || set_limit(RLIMIT_AS, mapped_bytes + sandbox->memory_bytes);
+    bool memory = SANITIZED || set_limit(RLIMIT_AS, mapped_now() + sandbox->memory_bytes);
 
-    return memory && set_cpu_limit(cpu_seconds(sandbox)) && set_limit(RLIMIT_FSIZE, 0) &&
+    return memory && set_limit(RLIMIT_CPU, MOST_CPU_SECONDS) && set_limit(RLIMIT_FSIZE, 0) &&
            set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_NOFILE, 0);
 }
 
@@ -224,16 +282,25 @@ static bool refuse_reading(scmp_filter_ctx filter)
 static bool filter_syscalls(void)
 {
     static const int allowed[] = {
-        SCMP_SYS(read),          SCMP_SYS(brk),
-        SCMP_SYS(munmap),        SCMP_SYS(mremap),
-        SCMP_SYS(madvise),       SCMP_SYS(futex),
-        SCMP_SYS(exit),          SCMP_SYS(exit_group),
-        SCMP_SYS(rt_sigreturn),  SCMP_SYS(rt_sigprocmask),
-        SCMP_SYS(rt_sigaction),  SCMP_SYS(sigaltstack),
-        SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
-        SCMP_SYS(time),          SCMP_SYS(getpid),
-        SCMP_SYS(gettid),        SCMP_SYS(sched_yield),
-        SCMP_SYS(getrandom),     SCMP_SYS(restart_syscall),
+        SCMP_SYS(read),
+        SCMP_SYS(brk),
+        SCMP_SYS(munmap),
+        SCMP_SYS(mremap),
+        SCMP_SYS(madvise),
+        SCMP_SYS(exit),
+        SCMP_SYS(exit_group),
+        SCMP_SYS(rt_sigreturn),
+        SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(rt_sigaction),
+        SCMP_SYS(sigaltstack),
+        SCMP_SYS(clock_gettime),
+        SCMP_SYS(gettimeofday),
+        SCMP_SYS(time),
+        SCMP_SYS(getpid),
+        SCMP_SYS(gettid),
+        SCMP_SYS(sched_yield),
+        SCMP_SYS(getrandom),
+        SCMP_SYS(restart_syscall),
     };
     static const int refused[] = {
         SCMP_SYS(stat),
@@ -266,6 +333,14 @@ static bool filter_syscalls(void)
     }
     ok = ok && allow_data_memory(filter, SCMP_SYS(mmap)) &&
          allow_data_memory(filter, SCMP_SYS(mprotect)) && refuse_reading(filter) &&
+         /* Letting go of a lock; there is nobody to wait for, and no sleeping with a timeout. */
+         seccomp_rule_add(filter,
+                          SCMP_ACT_ALLOW,
+                          SCMP_SYS(futex),
+                          1,
+                          SCMP_A1_64(SCMP_CMP_MASKED_EQ,
+                                     ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME) & 0xFFFFFFFFU,
+                                     FUTEX_WAKE)) == 0 &&
          seccomp_rule_add(
              filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0_64(SCMP_CMP_LE, CHANNEL_FD, 0)) ==
              0 &&
@@ -293,18 +368,23 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-_Noreturn static void
-run_child(const struct facet_sandbox *sandbox, int channel_fd, uint64_t mapped_bytes)
+_Noreturn static void run_child(const struct facet_sandbox *sandbox, int channel_fd, pid_t parent)
 {
     struct facet_channel channel = {.fd = CHANNEL_FD};
 
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)prctl(PR_SET_DUMPABLE, 0);
     reset_signals();
+    /* The parent may have ended before its end was asked to end us. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
+        prctl(PR_SET_DUMPABLE, 0) != 0) {
+        _exit(NOT_CONFINED_LIFE);
+    }
     if (!keep_only(channel_fd)) {
         _exit(NOT_CONFINED_FILES);
     }
-    if (!set_limits(sandbox, mapped_bytes)) {
+    if (sandbox->prepare != NULL) {
+        sandbox->prepare(sandbox->context);
+    }
+    if (!set_limits(sandbox)) {
         _exit(NOT_CONFINED_LIMITS);
     }
     if (!filter_syscalls()) {
@@ -312,24 +392,6 @@ run_child(const struct facet_sandbox *sandbox, int channel_fd, uint64_t mapped_b
     }
     sandbox->job(sandbox->context, &channel);
     _exit(0);
-}
-
-/* The address space this process uses now: the child starts with the same. */
-static uint64_t mapped_now(void)
-{
-    char text[128];
-    unsigned long long pages = 0;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    if (length > 0) {
-        text[length] = '\0';
-        (void)sscanf(text, "%llu", &pages);
-    }
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static enum facet_status
@@ -342,13 +404,6 @@ explain_signal(const struct facet_sandbox *sandbox, int number, struct facet_err
                           0,
                           "%s tried a forbidden system call and was stopped",
                           sandbox->what);
-    case SIGXCPU:
-        return facet_fail(err,
-                          FACET_ERR_LIMIT,
-                          0,
-                          "%s used more than %u s of processor time and was stopped",
-                          sandbox->what,
-                          cpu_seconds(sandbox));
     case SIGKILL:
         return facet_fail(
             err, FACET_ERR_LIMIT, 0, "%s was killed, perhaps for lack of memory", sandbox->what);
@@ -374,42 +429,71 @@ explain_signal(const struct facet_sandbox *sandbox, int number, struct facet_err
 static enum facet_status
 explain_end(const struct facet_sandbox *sandbox, int end, struct facet_error *err)
 {
-    static const char *const steps[] = {"its files", "its resources", "its system calls"};
+    static const char *const steps[] = {
+        "its life", "its files", "its resources", "its system calls"};
     int code = WIFEXITED(end) ? WEXITSTATUS(end) : 0;
 
     if (WIFSIGNALED(end)) {
         return explain_signal(sandbox, WTERMSIG(end), err);
     }
-    if (code >= NOT_CONFINED_FILES && code <= NOT_CONFINED_SYSCALLS) {
+    if (code >= NOT_CONFINED_LIFE && code <= NOT_CONFINED_SYSCALLS) {
         return facet_fail(err,
                           FACET_ERR_IO,
                           0,
                           "this host cannot confine %s: limiting %s failed",
                           sandbox->what,
-                          steps[code - NOT_CONFINED_FILES]);
+                          steps[code - NOT_CONFINED_LIFE]);
     }
     return facet_fail(
         err, FACET_ERR_INPUT, 0, "%s ended with code %d and no result", sandbox->what, code);
 }
 
-/* The child gets a moment to end by itself, so that its reason is known; then it is killed. */
-static int reap(pid_t child, bool at_once)
+/* A child that has closed its end of the channel is ending: it has no call to close it otherwise.
+ * Its reason is worth waiting for. Any other is killed. */
+static int reap(pid_t child, bool ending)
 {
     int end = 0;
     pid_t got;
 
-    for (int tries = 0; !at_once && tries < 200; tries++) {
-        got = waitpid(child, &end, WNOHANG);
-        if (got != 0) {
-            return got == child ? end : 0;
-        }
-        (void)usleep(tries < 50 ? 200 : 5000);
+    if (!ending) {
+        (void)kill(child, SIGKILL);
     }
-    (void)kill(child, SIGKILL);
     do {
         got = waitpid(child, &end, 0);
     } while (got < 0 && errno == EINTR);
     return got == child ? end : 0;
+}
+
+static enum facet_status explain_channel(const struct facet_sandbox *sandbox,
+                                         const struct facet_channel *channel,
+                                         int end,
+                                         struct facet_error *err)
+{
+    switch (channel->state) {
+    case FACET_CHANNEL_SLOW:
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          0,
+                          "%s used more than %u s of processor time and was stopped",
+                          sandbox->what,
+                          channel->cpu_seconds);
+    case FACET_CHANNEL_WAITING:
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          0,
+                          "%s did nothing for %u s and was stopped",
+                          sandbox->what,
+                          channel->idle_seconds);
+    case FACET_CHANNEL_BROKEN:
+        return facet_fail(err,
+                          FACET_ERR_IO,
+                          0,
+                          "cannot talk to %s: %s",
+                          sandbox->what,
+                          strerror(channel->reason));
+    default:
+        return explain_end(sandbox, end, err);
+    }
 }
 
 static enum facet_status talk(const struct facet_sandbox *sandbox,
@@ -417,27 +501,47 @@ static enum facet_status talk(const struct facet_sandbox *sandbox,
                               struct facet_channel *channel,
                               struct facet_error *err)
 {
-    enum facet_status status = sandbox->serve(sandbox->context, channel, err);
-    int end = reap(child, status == FACET_OK || !channel->lost);
+    enum facet_status status;
+    int end;
 
-    if (status == FACET_OK) {
-        return FACET_OK;
+    if (clock_getcpuclockid(child, &channel->clock) != 0) {
+        (void)reap(child, false);
+        return facet_fail(
+            err, FACET_ERR_IO, 0, "cannot watch the processor time of %s", sandbox->what);
     }
-    if (channel->late) {
-        return facet_fail(err,
-                          FACET_ERR_LIMIT,
-                          0,
-                          "%s took longer than %lld s and was stopped",
-                          sandbox->what,
-                          (long long)((channel->deadline_ms - channel->start_ms) / 1000));
+    status = sandbox->serve(sandbox->context, channel, err);
+    end = reap(child, channel->state == FACET_CHANNEL_GONE);
+    return status == FACET_OK || channel->state == FACET_CHANNEL_OPEN
+               ? status
+               : explain_channel(sandbox, channel, end, err);
+}
+
+/* No handler of the parent may run in the child: signals wait until the child has reset them. */
+static pid_t fork_quietly(void)
+{
+    sigset_t all, old;
+    pid_t child;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    child = fork();
+    if (child != 0) {
+        int reason = errno;
+
+        (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+        errno = reason;
     }
-    return channel->lost ? explain_end(sandbox, end, err) : status;
+    return child;
 }
 
 enum facet_status facet_sandbox_run(const struct facet_sandbox *sandbox, struct facet_error *err)
 {
-    uint64_t mapped_bytes = mapped_now();
-    struct facet_channel channel = {0};
+    const pid_t parent = getpid();
+    struct facet_channel channel = {
+        .watching = true,
+        .cpu_seconds = sandbox->cpu_seconds,
+        .idle_seconds = sandbox->idle_seconds != 0 ? sandbox->idle_seconds : DEFAULT_IDLE_SECONDS,
+        .looked_ms = now_ms()};
     enum facet_status status;
     int ends[2];
     pid_t child;
@@ -450,26 +554,22 @@ enum facet_status facet_sandbox_run(const struct facet_sandbox *sandbox, struct 
                           sandbox->what,
                           strerror(errno));
     }
-    child = fork();
-    if (child < 0) {
-        status = facet_fail(err,
-                            FACET_ERR_IO,
-                            0,
-                            "cannot make a process for %s: %s",
-                            sandbox->what,
-                            strerror(errno));
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        return status;
-    }
+    child = fork_quietly();
     if (child == 0) {
-        run_child(sandbox, ends[1], mapped_bytes);
+        run_child(sandbox, ends[1], parent);
     }
-    (void)close(ends[1]);
     channel.fd = ends[0];
-    channel.start_ms = now_ms();
-    channel.deadline_ms = channel.start_ms + (int64_t)sandbox->seconds * 1000;
-    status = talk(sandbox, child, &channel, err);
+    status = child > 0 ? FACET_OK
+                       : facet_fail(err,
+                                    FACET_ERR_IO,
+                                    0,
+                                    "cannot make a process for %s: %s",
+                                    sandbox->what,
+                                    strerror(errno));
+    (void)close(ends[1]);
+    if (status == FACET_OK) {
+        status = talk(sandbox, child, &channel, err);
+    }
     (void)close(ends[0]);
     return status;
 }

@@ -1,7 +1,7 @@
 /* See side_file.h. The path is walked one component at a time with O_NOFOLLOW, so no name and no
  * link, not even one that changes meanwhile, leads out of the folder. */
 #define _GNU_SOURCE
-#include "scene/side_file.h"
+#include "base/side_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,20 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_folder_of(const char *path)
+char *facet_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    char *folder = length != 0 ? strndup(path, length) : strdup(".");
-    int fd;
 
-    if (folder == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    return fd;
+    /* The slash of the root stays. */
+    return strndup(path, slash != NULL ? (size_t)(slash - path) + (slash == path) : 0);
 }
 
 /* Opens one component below `folder` and closes `folder`. */
@@ -39,7 +31,8 @@ static int step_into(int folder, const char *component, int flags)
     return fd;
 }
 
-static int open_below(int fd, const char *name)
+/* Opens `name` below the folder `fd` with `flags`, and closes `fd`. */
+static int walk(int fd, const char *name, int flags)
 {
     char component[256];
 
@@ -60,7 +53,7 @@ static int open_below(int fd, const char *name)
             return -1;
         }
         if (slash == NULL) {
-            return step_into(fd, component, O_RDONLY);
+            return step_into(fd, component, flags);
         }
         if (length != 0 && strcmp(component, ".") != 0) {
             fd = step_into(fd, component, O_PATH | O_DIRECTORY);
@@ -72,11 +65,28 @@ static int open_below(int fd, const char *name)
     }
 }
 
-/* Whether the name is to blame, not the host. */
-static bool is_bad_name(int reason)
+static int open_below(const char *folder, const char *name, int flags)
 {
-    return reason == ENOENT || reason == ENOTDIR || reason == EISDIR || reason == ENAMETOOLONG ||
-           reason == ENXIO || reason == EINVAL;
+    int fd = -1;
+
+    if (name[0] == '/') {
+        errno = EACCES;
+    } else {
+        fd = open(folder[0] != '\0' ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        fd = fd >= 0 ? walk(fd, name, flags) : fd;
+    }
+    return fd;
+}
+
+bool facet_side_file_exists(const char *folder, const char *name)
+{
+    const int fd = open_below(folder, name, O_PATH);
+
+    if (fd < 0) {
+        return errno != ENOENT;
+    }
+    (void)close(fd);
+    return true;
 }
 
 static enum facet_status read_regular(
@@ -114,42 +124,42 @@ static enum facet_status read_regular(
     return FACET_OK;
 }
 
-enum facet_status facet_side_file_read(const char *scene_path,
+/* Why it cannot be opened, from errno. ENOTDIR is how a link in place of a folder shows. */
+static enum facet_status explain(const char *name, struct facet_error *err)
+{
+    switch (errno) {
+    case EACCES:
+    case ELOOP:
+    case ENOTDIR:
+    case ENXIO:
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "%.200s: only plain files in the same folder or below it are read",
+                          name);
+    case ENOENT:
+    case EISDIR:
+    case ENAMETOOLONG:
+    case EINVAL:
+        return facet_fail(err, FACET_ERR_INPUT, 0, "%.200s: %s", name, strerror(errno));
+    default:
+        return facet_fail(err, FACET_ERR_IO, 0, "%.200s: %s", name, strerror(errno));
+    }
+}
+
+enum facet_status facet_side_file_read(const char *folder,
                                        const char *name,
                                        size_t limit,
                                        struct facet_bytes *out,
                                        struct facet_error *err)
 {
+    const int fd = open_below(folder, name, O_RDONLY);
     enum facet_status status;
-    int fd;
 
     out->data = NULL;
     out->size = 0;
-    if (strcmp(scene_path, "-") == 0) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "a scene from standard input cannot refer to the file %.200s",
-                          name);
-    }
-    fd = name[0] == '/' ? (errno = EACCES, -1) : open_folder_of(scene_path);
-    if (fd >= 0) {
-        fd = open_below(fd, name);
-    }
-    if (fd < 0 && (errno == EACCES || errno == ELOOP)) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "%.200s: only plain files in the scene's folder or below it are read",
-                          name);
-    }
     if (fd < 0) {
-        return facet_fail(err,
-                          is_bad_name(errno) ? FACET_ERR_INPUT : FACET_ERR_IO,
-                          0,
-                          "%.200s: %s",
-                          name,
-                          strerror(errno));
+        return explain(name, err);
     }
     status = read_regular(fd, name, limit, out, err);
     (void)close(fd);
