@@ -95,7 +95,10 @@ static enum facet_status read_regular(
     struct stat info;
     size_t at = 0;
 
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    if (fstat(fd, &info) != 0) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%.200s: %s", name, strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "%.200s: not a regular file", name);
     }
     if ((uint64_t)info.st_size > limit) {
@@ -109,13 +112,20 @@ static enum facet_status read_regular(
     while (at < (size_t)info.st_size) {
         ssize_t got = read(fd, out->data + at, (size_t)info.st_size - at);
 
-        if (got < 0 && errno == EINTR) {
+        const int reason = errno;
+
+        if (got < 0 && reason == EINTR) {
             continue;
         }
         if (got <= 0) {
             free(out->data);
             out->data = NULL;
-            return facet_fail(err, FACET_ERR_IO, at, "%.200s: cannot be read", name);
+            return facet_fail(err,
+                              FACET_ERR_IO,
+                              at,
+                              "%.200s: %s",
+                              name,
+                              got < 0 ? strerror(reason) : "it has become shorter");
         }
         at += (size_t)got;
     }

@@ -2,15 +2,14 @@
 #define _GNU_SOURCE
 #include "confine/sandbox.h"
 
+#include "confine/filter.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <poll.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -242,120 +241,6 @@ static bool set_limits(const struct facet_sandbox *sandbox)
            set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_NOFILE, 0);
 }
 
-static bool allow(scmp_filter_ctx filter, int number)
-{
-    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0) == 0;
-}
-
-static bool refuse(scmp_filter_ctx filter, int number)
-{
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), number, 0) == 0;
-}
-
-/* Memory without PROT_EXEC: nothing that the job computes can become code. */
-static bool allow_data_memory(scmp_filter_ctx filter, int number)
-{
-    return seccomp_rule_add(
-               filter, SCMP_ACT_ALLOW, number, 1, SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) ==
-           0;
-}
-
-/* Looking for a file to read is answered with "permission denied", so a library that probes for
- * some configuration carries on; opening one for writing ends the child. */
-static bool refuse_reading(scmp_filter_ctx filter)
-{
-    const uint64_t writes = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
-
-    return seccomp_rule_add(filter,
-                            SCMP_ACT_ERRNO(EACCES),
-                            SCMP_SYS(openat),
-                            1,
-                            SCMP_A2_64(SCMP_CMP_MASKED_EQ, writes, 0)) == 0 &&
-           seccomp_rule_add(filter,
-                            SCMP_ACT_ERRNO(EACCES),
-                            SCMP_SYS(open),
-                            1,
-                            SCMP_A1_64(SCMP_CMP_MASKED_EQ, writes, 0)) == 0;
-}
-
-/* Everything not named here kills the child. */
-static bool filter_syscalls(void)
-{
-    static const int allowed[] = {
-        SCMP_SYS(read),
-        SCMP_SYS(brk),
-        SCMP_SYS(munmap),
-        SCMP_SYS(mremap),
-        SCMP_SYS(madvise),
-        SCMP_SYS(exit),
-        SCMP_SYS(exit_group),
-        SCMP_SYS(rt_sigreturn),
-        SCMP_SYS(rt_sigprocmask),
-        SCMP_SYS(rt_sigaction),
-        SCMP_SYS(sigaltstack),
-        SCMP_SYS(clock_gettime),
-        SCMP_SYS(gettimeofday),
-        SCMP_SYS(time),
-        SCMP_SYS(getpid),
-        SCMP_SYS(gettid),
-        SCMP_SYS(sched_yield),
-        SCMP_SYS(getrandom),
-        SCMP_SYS(restart_syscall),
-    };
-    static const int refused[] = {
-        SCMP_SYS(stat),
-        SCMP_SYS(lstat),
-        SCMP_SYS(fstat),
-        SCMP_SYS(newfstatat),
-        SCMP_SYS(statx),
-        SCMP_SYS(access),
-        SCMP_SYS(readlink),
-        SCMP_SYS(readlinkat),
-        SCMP_SYS(faccessat),
-        SCMP_SYS(ioctl),
-        SCMP_SYS(lseek),
-        SCMP_SYS(getcwd),
-        SCMP_SYS(uname),
-        SCMP_SYS(sysinfo),
-        SCMP_SYS(prctl),
-        SCMP_SYS(sched_getaffinity),
-        SCMP_SYS(getrusage),
-        SCMP_SYS(prlimit64),
-    };
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    bool ok = filter != NULL;
-
-    for (size_t i = 0; ok && i < sizeof allowed / sizeof allowed[0]; i++) {
-        ok = allow(filter, allowed[i]);
-    }
-    for (size_t i = 0; ok && i < sizeof refused / sizeof refused[0]; i++) {
-        ok = refuse(filter, refused[i]);
-    }
-    ok = ok && allow_data_memory(filter, SCMP_SYS(mmap)) &&
-         allow_data_memory(filter, SCMP_SYS(mprotect)) && refuse_reading(filter) &&
-         /* Letting go of a lock; there is nobody to wait for, and no sleeping with a timeout. */
-         seccomp_rule_add(filter,
-                          SCMP_ACT_ALLOW,
-                          SCMP_SYS(futex),
-                          1,
-                          SCMP_A1_64(SCMP_CMP_MASKED_EQ,
-                                     ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME) & 0xFFFFFFFFU,
-                                     FUTEX_WAKE)) == 0 &&
-         seccomp_rule_add(
-             filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0_64(SCMP_CMP_LE, CHANNEL_FD, 0)) ==
-             0 &&
-         /* abort() sends itself a signal; nobody else may be sent one. */
-         seccomp_rule_add(filter,
-                          SCMP_ACT_ALLOW,
-                          SCMP_SYS(tgkill),
-                          1,
-                          SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid(), 0)) == 0 &&
-         seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
-         seccomp_load(filter) == 0;
-    seccomp_release(filter);
-    return ok;
-}
-
 /* Handlers of the parent must not run in the child. */
 static void reset_signals(void)
 {
@@ -387,7 +272,7 @@ _Noreturn static void run_child(const struct facet_sandbox *sandbox, int channel
     if (!set_limits(sandbox)) {
         _exit(NOT_CONFINED_LIMITS);
     }
-    if (!filter_syscalls()) {
+    if (!facet_filter_syscalls(CHANNEL_FD)) {
         _exit(NOT_CONFINED_SYSCALLS);
     }
     sandbox->job(sandbox->context, &channel);

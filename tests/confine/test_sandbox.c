@@ -326,6 +326,21 @@ static void openat2_job(void *context, struct facet_channel *channel)
     reply(channel, (int32_t)syscall(SYS_openat2, AT_FDCWD, victim, how, sizeof how));
 }
 
+static void write_elsewhere_job(void *context, struct facet_channel *channel)
+{
+    (void)context;
+    reply(channel, (int32_t)write(4, "x", 1));
+}
+
+#ifdef __x86_64__
+/* The same numbers in another table of calls must not pass for others of this one. */
+static void x32_job(void *context, struct facet_channel *channel)
+{
+    (void)context;
+    reply(channel, (int32_t)syscall(0x40000000L | SYS_getpid));
+}
+#endif
+
 TEST(forbidden_calls_end_the_job, "")
 {
     static const struct {
@@ -340,7 +355,11 @@ TEST(forbidden_calls_end_the_job, "")
                 {"unlink", unlink_job},
                 {"truncate", truncate_job},
                 {"ptrace", ptrace_job},
-                {"openat2", openat2_job}};
+                {"openat2", openat2_job},
+#ifdef __x86_64__
+                {"x32", x32_job},
+#endif
+                {"write elsewhere", write_elsewhere_job}};
     int file = mkstemp(victim);
     struct stat info;
 
