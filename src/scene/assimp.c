@@ -26,8 +26,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_NODE_DEPTH 4096U
+/* The name that Assimp sees for an OBJ. When a material library is missing, Assimp looks for one
+ * named like the scene: no file beside it has a name that begins with this byte. */
+#define OWN_NAME "\001scene"
 #define LIBRARY "libassimp.so.5" /* the ABI that the headers above describe */
 
 /* The functions that we call, each under its own name. */
@@ -87,6 +91,7 @@ enum facet_status facet_assimp_load(struct facet_error *err)
 struct convert {
     const struct facet_reader *reader;
     char main_name[32];
+    struct facet_bytes libraries; /* the material libraries that were read, one after the other */
     const struct aiScene *in;
     struct facet_scene *out;
     struct facet_error *err;
@@ -159,12 +164,15 @@ static void stream_flush(struct aiFile *file)
  * glTF it is an error, as in our own reader; so is, for all, a file that is there and cannot be
  * read. */
 static void file_is_missing(struct convert *c,
-                            const char *what,
+                            const char *kind,
                             const char *name,
                             const char *instead,
                             const struct facet_error *err)
 {
     char why[sizeof((struct facet_left_out *)NULL)->why];
+    char what[sizeof((struct facet_left_out *)NULL)->what];
+    size_t length = strlen(name);
+    const char *reason = err->message;
 
     if (c->status != FACET_OK) {
         return;
@@ -173,8 +181,40 @@ static void file_is_missing(struct convert *c,
         c->status = facet_fail(c->err, err->status, 0, "%s", err->message);
         return;
     }
-    (void)snprintf(why, sizeof why, "%.160s; %s", err->message, instead);
-    c->status = facet_scene_leave_out(c->out, FACET_LOSS_LOOK, 1, what, name, why, c->err);
+    (void)snprintf(what, sizeof what, "%s%.120s", kind, name);
+    for (uint32_t i = 0; i < c->out->left_out_count; i++) {
+        const char *noted = c->out->left_out[i].what;
+        size_t tail = strlen(noted) > length ? strlen(noted) - length : 0;
+
+        /* Assimp asks several times, and "../x.mtl" again as "/x.mtl". */
+        if (strcmp(noted, what) == 0 || (name[0] == '/' && strcmp(noted + tail, name) == 0)) {
+            return;
+        }
+    }
+    if (strncmp(reason, name, length) == 0 && strncmp(reason + length, ": ", 2) == 0) {
+        reason += length + 2;
+    }
+    (void)snprintf(why, sizeof why, "%.160s; %s", reason, instead);
+    c->status = facet_scene_leave_out(c->out, FACET_LOSS_LOOK, 1, what, "", why, c->err);
+}
+
+static void keep_library(struct convert *c, const char *name, const struct facet_bytes *bytes)
+{
+    const char *dot = strrchr(name, '.');
+    uint8_t *grown;
+
+    if (c->status != FACET_OK || !c->double_sided || dot == NULL || strcasecmp(dot, ".mtl") != 0) {
+        return;
+    }
+    grown = realloc(c->libraries.data, c->libraries.size + bytes->size + 2);
+    if (grown == NULL) {
+        c->status = facet_fail(c->err, FACET_ERR_MEMORY, 0, "%.200s: out of memory", name);
+        return;
+    }
+    memcpy(grown + c->libraries.size, bytes->data, bytes->size);
+    c->libraries.data = grown;
+    c->libraries.size += bytes->size + 1;
+    grown[c->libraries.size - 1] = '\n';
 }
 
 static struct aiFile *open_stream(struct aiFileIO *io, const char *name, const char *mode)
@@ -186,16 +226,21 @@ static struct aiFile *open_stream(struct aiFileIO *io, const char *name, const c
     bool found = false;
 
     (void)mode;
+    while (strncmp(name, "./", 2) == 0) {
+        name += 2;
+    }
     if (s != NULL && file != NULL && strcmp(name, c->main_name) == 0) {
         s->data = c->reader->data;
         s->size = c->reader->size;
         found = true;
-    } else if (s != NULL && file != NULL && c->reader->fetch != NULL) {
+    } else if (s != NULL && file != NULL && c->reader->fetch != NULL && name[0] != OWN_NAME[0]) {
         struct facet_error err = {0};
 
         found = c->reader->fetch(c->reader->context, name, &bytes, &err) == FACET_OK;
-        if (!found) {
-            file_is_missing(c, "material libraries", name, "plain materials stand in", &err);
+        if (found) {
+            keep_library(c, name, &bytes);
+        } else {
+            file_is_missing(c, FACET_MISSING_LIBRARY, name, "plain materials stand in", &err);
         }
         s->data = s->owned = bytes.data;
         s->size = bytes.size;
@@ -375,7 +420,7 @@ static bool decode_texture(struct convert *c, const char *name, struct facet_ima
         status = facet_fail(&err, FACET_ERR_INPUT, 0, "no files here");
     }
     if (status != FACET_OK) {
-        file_is_missing(c, "textures", name, "the plain colour is drawn", &err);
+        file_is_missing(c, "texture ", name, "the plain colour is drawn", &err);
     }
     return status == FACET_OK;
 }
@@ -565,19 +610,23 @@ enum facet_status facet_assimp_read(const struct facet_reader *reader,
             return status;
         }
     }
-    (void)snprintf(c.main_name, sizeof c.main_name, "scene.%s", extension);
+    (void)snprintf(c.main_name,
+                   sizeof c.main_name,
+                   "%s.%s",
+                   strcmp(extension, "obj") == 0 ? OWN_NAME : "scene",
+                   extension);
     /* These formats do not say which side of a triangle is its front. */
     c.double_sided = extension[0] != 'g';
     c.in = assimp.aiImportFileEx(c.main_name, aiProcess_Triangulate, &io);
-    if (c.in == NULL && c.status != FACET_OK) {
-        return c.status;
-    }
-    if (c.in == NULL) {
-        return refusal(assimp.aiGetErrorString(), err);
+    if (c.in == NULL && c.status == FACET_OK) {
+        c.status = refusal(assimp.aiGetErrorString(), err);
     }
     if (c.status == FACET_OK && convert_scene(&c) && c.double_sided) {
-        c.status = facet_assimp_note_left_out(reader, extension, c.in, scene, err);
+        c.status = facet_assimp_note_left_out(reader, extension, &c.libraries, c.in, scene, err);
     }
-    assimp.aiReleaseImport(c.in);
+    if (c.in != NULL) {
+        assimp.aiReleaseImport(c.in);
+    }
+    free(c.libraries.data);
     return c.status;
 }

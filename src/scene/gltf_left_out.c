@@ -134,7 +134,8 @@ leave_out_property(struct gltf *g, const char *key, const json_t *object, const 
         }
     }
     (void)snprintf(what, sizeof what, "property %.80s", key);
-    return gltf_leave_out(g, BOTH, 1, what, object, where, "Facet does not use it");
+    return gltf_leave_out(
+        g, key[0] == '_' ? 0 : BOTH, 1, what, object, where, "Facet does not use it");
 }
 
 bool gltf_note_unused(struct gltf *g, const json_t *object, const char *used, const char *where)

@@ -126,7 +126,7 @@ enum {
 /* One kind of thing that the file has and the scene does not, or has in a plainer form. Text is
  * printable and ends with a NUL. */
 struct facet_left_out {
-    char what[96];                           /* "normal textures" */
+    char what[160];                          /* "normal textures" */
     char first[FACET_SCENE_NAME_BYTES + 64]; /* where the first one was: materials[3] "paint" */
     char why[224];                           /* the reason, or what stands in its place */
     uint32_t count;

@@ -372,20 +372,74 @@ static struct tape recorded(const struct facet_scene *scene)
     return tape;
 }
 
+static enum facet_status leave_out(struct facet_scene *scene, uint32_t count, const char *what)
+{
+    struct facet_error err;
+
+    return facet_scene_leave_out(scene, FACET_LOSS_LOOK, count, what, "the first", "reason", &err);
+}
+
+/* The importer's process is not trusted with the terminal, nor with the ends of texts. */
+TEST(wire_cleans_notes, "")
+{
+    struct facet_scene scene = made("uv", 1), back;
+    struct tape tape;
+    struct facet_error err;
+
+    CHECK_EQ(leave_out(&scene, 1, "x"), FACET_OK);
+    memcpy(scene.left_out[0].what, "a\x1b[31m\nb", 9);
+    memset(scene.left_out[0].why, 'w', sizeof scene.left_out[0].why);
+    tape = recorded(&scene);
+    CHECK_EQ(read_tape(&tape, &back, &err), FACET_OK);
+    CHECK_STR(back.left_out[0].what, "a?[31m?b");
+    CHECK_EQ(strlen(back.left_out[0].why), sizeof back.left_out[0].why - 1);
+    facet_scene_free(&scene);
+    facet_scene_free(&back);
+    free(tape.data);
+}
+
+/* One note per kind; kinds beyond the limit are counted together. */
+TEST(notes_are_merged_and_bounded, "")
+{
+    struct facet_scene scene;
+    struct facet_left_out *last;
+    char what[40];
+
+    facet_scene_init(&scene);
+    CHECK_EQ(leave_out(&scene, 0, "nothing"), FACET_OK);
+    CHECK_EQ(scene.left_out_count, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < FACET_SCENE_MAX_LEFT_OUT + 10; i++) {
+            (void)snprintf(what, sizeof what, "kind %u", i);
+            CHECK_EQ(leave_out(&scene, 3, what), FACET_OK);
+        }
+    }
+    CHECK_EQ(scene.left_out_count, FACET_SCENE_MAX_LEFT_OUT);
+    last = &scene.left_out[FACET_SCENE_MAX_LEFT_OUT - 1];
+    CHECK_STR(scene.left_out[0].what, "kind 0");
+    CHECK_EQ(scene.left_out[0].count, 6);
+    CHECK_STR(last->what, "things of other kinds");
+    CHECK_STR(last->first, "kind 47");
+    CHECK_EQ(last->count, 2 * 11 * 3);
+    CHECK_EQ(leave_out(&scene, UINT32_MAX, "kind 0"), FACET_OK);
+    CHECK_EQ(scene.left_out[0].count, UINT32_MAX);
+    facet_scene_free(&scene);
+}
+
 TEST(wire_round_trip, "")
 {
     struct facet_scene scene = made("room", 2), back;
     struct tape tape;
     struct facet_error err;
 
-    facet_scene_warn(&scene, "a warning with %d", 7);
+    CHECK_EQ(leave_out(&scene, 7, "things"), FACET_OK);
     scene.meshes[0].colors = calloc(scene.meshes[0].vertex_count, 16);
     tape = recorded(&scene);
     CHECK_EQ(read_tape(&tape, &back, &err), FACET_OK);
     CHECK_EQ(tape.at, tape.size);
     check_same_scene(&scene, &back, true);
-    CHECK_EQ(back.warning_count, 1);
-    CHECK_STR(back.warnings[0], "a warning with 7");
+    CHECK_EQ(back.left_out_count, 1);
+    CHECK(memcmp(back.left_out, scene.left_out, sizeof *back.left_out) == 0);
     CHECK_EQ(back.light_count, scene.light_count);
     CHECK(same_floats(back.cameras[0].transform, scene.cameras[0].transform, 12));
     facet_scene_free(&scene);

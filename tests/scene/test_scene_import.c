@@ -7,10 +7,12 @@
 #include "scene/glb.h"
 #include "scene/import.h"
 #include "scene/make.h"
+#include "scene/side_file.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -367,7 +369,7 @@ TEST(obj_texture_orientation, "")
     put_text("quad.obj", quad_obj);
     if (import("quad.obj", &scene)) {
         CHECK_EQ(scene.texture_count, 1);
-        CHECK_EQ(scene.warning_count, 0);
+        CHECK_EQ(scene.left_out_count, 0);
         for (uint32_t i = 0; i < scene.meshes[0].vertex_count; i++) {
             float y = scene.meshes[0].positions[3 * i + 1], uv[2];
 
@@ -382,20 +384,46 @@ TEST(obj_texture_orientation, "")
     facet_scene_free(&corners);
 }
 
-/* A missing material library or picture is a warning for OBJ: files are often shipped without. */
+/* A name that leads nowhere is the file's fault; no descriptor left is the host's, and the same
+ * scene with that file missing would be a wrong answer. */
+TEST(side_files_tell_missing_from_unreadable, "")
+{
+    struct rlimit before, none;
+    struct facet_bytes bytes;
+    struct facet_error err;
+    const char *scene = in_folder("there.obj");
+
+    put_text("there.mtl", "newmtl x\n");
+    CHECK_EQ(facet_side_file_read(scene, "there.mtl", 100, &bytes, &err), FACET_OK);
+    free(bytes.data);
+    CHECK_EQ(facet_side_file_read(scene, "nowhere.mtl", 100, &bytes, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_side_file_read(scene, "there.mtl/x", 100, &bytes, &err), FACET_ERR_INPUT);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CHECK_EQ(facet_side_file_read(scene, "there.mtl", 100, &bytes, &err), FACET_ERR_IO);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK(strstr(err.message, "there.mtl") != NULL);
+}
+
+/* A missing material library or picture is noted for OBJ: files are often shipped without. */
 TEST(obj_without_its_files_still_loads, "")
 {
     struct facet_scene scene;
 
     put_text("gone.obj", "mtllib gone.mtl\nusemtl x\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     CHECK(import("gone.obj", &scene));
+    CHECK_EQ(scene.left_out_count, 1);
+    CHECK_STR(scene.left_out[0].what, "material library gone.mtl");
     facet_scene_free(&scene);
     put_text("gone2.mtl", "newmtl x\nmap_Kd nowhere.png\n");
     put_text("gone2.obj",
              "mtllib gone2.mtl\nusemtl x\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"
              "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n");
     CHECK(import("gone2.obj", &scene));
-    CHECK_EQ(scene.warning_count, 1);
+    CHECK_EQ(scene.left_out_count, 1);
+    CHECK_STR(scene.left_out[0].what, "texture nowhere.png");
     facet_scene_free(&scene);
 }
 
