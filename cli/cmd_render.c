@@ -504,7 +504,11 @@ const struct cli_command cli_cmd_render = {
         "geometry and raster units, without shadows; more than one sample per pixel draws twice "
         "as wide and high and averages.\n\n"
         "--machine all draws on every machine and writes one sheet with all pictures, their "
-        "counts and times; a machine that cannot draw says so in its place.",
+        "counts and times; a machine that cannot draw says so in its place.\n\n"
+        "What the scene has and the picture does not (points and lines, animations, normal "
+        "textures, reflections, extensions, files that are missing) is named on standard error, a "
+        "line for each kind; --quiet silences it, --json and --stats have it as left_out. No line "
+        "means that all of the scene is in the picture.",
     .examples =
         "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"
         "facet render examples/gfx12/cube.obj --size 160x90 --spp 1 --heatmap nodes -o "

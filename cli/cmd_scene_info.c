@@ -418,8 +418,10 @@ const struct cli_command cli_cmd_scene_info = {
     .summary = "show what a scene file holds",
     .usage = "facet scene info FILE [--json]",
     .details = "Reads glTF 2.0 (.gltf, .glb), OBJ with MTL, PLY or STL and prints its meshes, "
-               "instances, materials, textures, cameras, lights and bounds, and what was left "
-               "out.\n\n"
+               "instances, materials, textures, cameras, lights and bounds, and everything in the "
+               "file that Facet leaves out or draws in a plainer form (docs/scenes.md): what, how "
+               "many, where the first one is, and why. A glTF file that requires an extension "
+               "which Facet does not have is refused.\n\n"
                "The file is parsed in a confined process: no other files than those in the "
                "scene's folder and below, no network, at most 8 GiB of memory, and 10 seconds plus "
                "one per MiB. A "

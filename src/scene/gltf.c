@@ -140,7 +140,7 @@ static bool check_extensions(struct gltf *g)
         if (name == NULL) {
             return gltf_fail(g, FACET_ERR_INPUT, "extensionsRequired: expected names");
         }
-        if (strcmp(name, "KHR_draco_mesh_compression") == 0) {
+        if (g->reader->draco != NULL && strcmp(name, "KHR_draco_mesh_compression") == 0) {
             g->needs_draco = true;
         } else if (!gltf_supports(name)) {
             missing = missing != NULL ? missing : name;
@@ -151,7 +151,8 @@ static bool check_extensions(struct gltf *g)
     if (missing != NULL) {
         return gltf_fail(g,
                          FACET_ERR_INPUT,
-                         "the file requires the extension %.100s, which Facet does not have",
+                         "the file requires the extension %.100s, which Facet does not have; one "
+                         "that is only in extensionsUsed is left out",
                          missing);
     }
     if (g->needs_draco && other != NULL) {
@@ -265,12 +266,12 @@ read_draco(const struct facet_reader *reader, struct facet_scene *scene, struct 
         1,
         "all but triangles, places, colours and colour textures",
         "KHR_draco_mesh_compression",
-        "Assimp reads it: no cameras, lights, instancing, animations, texture transforms or "
-        "extensions of materials",
+        "Assimp reads such files: no skins, morphs, animations, cameras, lights, instancing, "
+        "texture transforms, other textures or other extensions",
         err);
 
     return status == FACET_OK
-               ? facet_assimp_read(reader, reader->data[0] == 'g' ? "glb" : "gltf", scene, err)
+               ? reader->draco(reader, reader->data[0] == 'g' ? "glb" : "gltf", scene, err)
                : status;
 }
 

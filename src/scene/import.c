@@ -101,8 +101,11 @@ static enum facet_status
 read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
 {
     static const char *const extensions[FACET_FORMAT_COUNT] = {"glb", "obj", "ply", "stl"};
-    struct facet_reader reader = {
-        .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
+    struct facet_reader reader = {.data = job->file.data,
+                                  .size = job->file.size,
+                                  .fetch = fetch,
+                                  .context = job,
+                                  .draco = facet_assimp_read};
     const char *extension = extensions[job->format];
 
     if (job->format == FACET_FORMAT_GLTF && !job->assimp_gltf) {

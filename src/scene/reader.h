@@ -18,6 +18,11 @@ struct facet_reader {
                                struct facet_bytes *out,
                                struct facet_error *err);
     void *context;
+    /* Who reads glTF whose meshes are compressed with Draco: facet_assimp_read(). NULL: refused. */
+    enum facet_status (*draco)(const struct facet_reader *reader,
+                               const char *extension,
+                               struct facet_scene *scene,
+                               struct facet_error *err);
 };
 
 /* glTF 2.0, .gltf or .glb (gltf.c). */
