@@ -169,12 +169,24 @@ static void note_mesh(struct notes *n, const struct aiMesh *mesh)
 /* Materials of formats without any are made up by Assimp: nothing of theirs is lost. */
 static void note_scene(struct notes *n, const struct aiScene *in, bool has_materials)
 {
-    for (unsigned i = 0; has_materials && i < in->mNumMaterials; i++) {
-        note_material(n, in->mMaterials[i]);
+    bool *used = calloc((size_t)in->mNumMaterials + 1, sizeof *used);
+
+    if (used == NULL) {
+        n->status = facet_fail(n->err, FACET_ERR_MEMORY, 0, "out of memory");
+        return;
     }
     for (unsigned i = 0; i < in->mNumMeshes; i++) {
+        if (in->mMeshes[i]->mMaterialIndex < in->mNumMaterials) {
+            used[in->mMeshes[i]->mMaterialIndex] = true;
+        }
         note_mesh(n, in->mMeshes[i]);
     }
+    for (unsigned i = 0; has_materials && i < in->mNumMaterials; i++) {
+        if (used[i]) {
+            note_material(n, in->mMaterials[i]);
+        }
+    }
+    free(used);
     leave_out(n, FACET_LOSS_SHAPE, in->mNumAnimations, "animations", "", "the rest pose is shown");
     leave_out(n, FACET_LOSS_LOOK, in->mNumCameras, "cameras", "", "the default one is used");
     leave_out(n, FACET_LOSS_LOOK, in->mNumLights, "lights", "", "the default sun shines");

@@ -1,6 +1,7 @@
 /* What a glTF file says and Facet does not use. Every object that is read passes through
  * gltf_note_unused() with the list of what its reader takes: the rest is noted by name, be it a
- * property of glTF, one of a later version, or an extension. */
+ * property of glTF, one of a later version, or an extension. Accessors and buffers are data alone:
+ * an extension of theirs is found in extensionsUsed. */
 #include "scene/gltf.h"
 
 #include <stdio.h>
@@ -40,8 +41,6 @@ static const struct {
     {"specularFactor", "specular colours", FACET_LOSS_LOOK, "surfaces are drawn matte"},
     {"glossinessFactor", "glossiness values", FACET_LOSS_LOOK, "surfaces are drawn matte"},
     {"TANGENT", NULL, 0, NULL}, /* serves normal textures only */
-    {"mimeType", NULL, 0, NULL},
-    {"skeleton", NULL, 0, NULL},
     {"name", NULL, 0, NULL},
     {"extras", NULL, 0, NULL},
 };

@@ -83,7 +83,8 @@ static bool read_sampler(struct gltf *g, uint32_t index, struct facet_texture_us
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "samplers[%u]", index);
-    return read_wrap(g, sampler, "wrapS", where, &use->wrap_u) &&
+    return gltf_note_unused(g, sampler, " magFilter minFilter wrapS wrapT ", where) &&
+           read_wrap(g, sampler, "wrapS", where, &use->wrap_u) &&
            read_wrap(g, sampler, "wrapT", where, &use->wrap_v) &&
            read_filters(g, sampler, where, use);
 }
@@ -147,7 +148,8 @@ static bool decode_image(struct gltf *g, uint32_t index, uint32_t *out)
     enum facet_status status;
 
     (void)snprintf(where, sizeof where, "images[%u]", index);
-    if (!image_bytes(g, index, where, &data, &size, &owned)) {
+    if (!gltf_note_unused(g, gltf_item(g, "images", index), " uri bufferView mimeType ", where) ||
+        !image_bytes(g, index, where, &data, &size, &owned)) {
         return false;
     }
     if (foreign_format(data, size) != NULL) {

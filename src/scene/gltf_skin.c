@@ -53,7 +53,8 @@ static bool open_skin(struct gltf *g, uint32_t index, struct skin *skin)
 
     (void)snprintf(where, sizeof where, "skins[%u]", index);
     joints = gltf_get_array(g, object, "joints", where, &ok);
-    if (!ok || !gltf_get_index(g, object, "inverseBindMatrices", "accessors", where, &accessor)) {
+    if (!ok || !gltf_note_unused(g, object, " joints inverseBindMatrices skeleton ", where) ||
+        !gltf_get_index(g, object, "inverseBindMatrices", "accessors", where, &accessor)) {
         return false;
     }
     skin->count = (uint32_t)json_array_size(joints);

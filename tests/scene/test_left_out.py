@@ -153,6 +153,10 @@ GLTF = {
     "webp_picture": (lambda g: in_pbr(g, emissiveTexture=0, baseColorTexture=texture(g, WEBP)) or
                      g.json["materials"][0]["pbrMetallicRoughness"].pop("emissiveTexture"),
                      "WebP pictures", LOOK),
+    "unknown_of_sampler": (lambda g: (in_pbr(g, baseColorTexture=texture(g, sampler=0)), g.json.update(
+        samplers=[{"anisotropy": 4}])), "property anisotropy", BOTH),
+    "unknown_of_image": (lambda g: (in_pbr(g, baseColorTexture=texture(g)), g.json["images"][0].update(
+        extensions={"ACME_hdr": {}})), "extension ACME_hdr", BOTH),
     "no_coordinates": (without_uv, "textures of meshes without texture coordinates", LOOK),
     "lines": (add_line, "primitives of lines", SHAPE),
     "points": (lambda g: g.json["meshes"][0]["primitives"].append({"attributes": {"POSITION": 0}, "mode": 0}),
@@ -321,6 +325,15 @@ for row in OBJ:
 
 
 @case()
+def materials_without_triangles_are_not_named():
+    put("unused/a.mtl", LIBRARY + "newmtl  blank and shiny \nKs 1 1 1\n")
+    file = put("unused/a.obj", "mtllib a.mtl\n" + CORNERS + "usemtl skin\n" + FACE)
+    check_eq(info(file), [], "the shiny one is not used")
+    put("unused/a.obj", "mtllib a.mtl\n" + CORNERS + "usemtl blank and shiny\t\n" + FACE)
+    check_named(file, "reflections of metallic or smooth materials", look=True)
+
+
+@case()
 def missing_libraries_are_named_with_their_path():
     """Also where one named as Assimp's fallback lies in the folder: it is not this scene's."""
     put("lost/scene.mtl", LIBRARY)
@@ -328,6 +341,9 @@ def missing_libraries_are_named_with_their_path():
         file = put("lost/a.obj", f"mtllib {name}\n" + CORNERS + "usemtl skin\n" + FACE)
         note = check_named(file, f"material library {name}", look=True)
         check(note["why"].endswith("; plain materials stand in"), note["why"])
+        scene = json.loads(good("scene", "info", file, "--json").stdout)
+        colours = {m["name"]: [round(c, 3) for c in m["base_color"]] for m in scene["materials"]}
+        check_eq(colours["skin"], [0.6, 0.6, 0.6, 1], "colour of the plain material")
     check("No such file" in render(put("lost/b.obj", "mtllib b.mtl\n" + CORNERS + FACE))[0], "the reason")
 
 
