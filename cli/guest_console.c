@@ -111,7 +111,7 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
                               {.fd = other, .events = POLLIN}};
     bool ended = c->count > 0 && c->pieces[c->count - 1].size == 0;
 
-    if (!facet_xphmg_wants_input(c->machine) || (ended && c->given == c->count)) {
+    if (!facet_xphmg_wants_input(c->machine) || (ended && c->given == c->count) || cli_spoiled()) {
         return GUEST_NOTHING;
     }
     if (c->given == c->count) {

@@ -4,6 +4,7 @@
 #include "cli/streams.h"
 
 #include "base/file.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,9 @@ static void occupy_standard_descriptors(void)
 
 static int finish(int code)
 {
+    if (code != CLI_BAD && facet_json_ran_short()) { /* in a value that nobody wrote as JSON */
+        cli_spoil("out of memory");
+    }
     if (cli_streams_end()) {
         return cli_spoiled() ? CLI_BAD : code;
     }

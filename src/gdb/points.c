@@ -33,6 +33,8 @@ void facet_gdb_point_remove(struct facet_gdb *gdb, const struct facet_gdb_point 
 
 static void set(struct facet_gdb *gdb, struct facet_gdb_point *point)
 {
+    enum facet_status status;
+
     if (point->id != 0) {
         return;
     }
@@ -43,11 +45,12 @@ static void set(struct facet_gdb *gdb, struct facet_gdb_point *point)
                                     .on_read = point->type != FACET_GDB_WRITE,
                                     .on_write = point->type != FACET_GDB_READ};
 
-        (void)facet_machine_watch_add(gdb->machine, &watch, &point->id, NULL);
+        status = facet_machine_watch_add(gdb->machine, &watch, &point->id, NULL);
     } else {
-        (void)facet_machine_break_add(
-            gdb->machine, FACET_ANY_CORE, point->address, &point->id, NULL);
+        status =
+            facet_machine_break_add(gdb->machine, FACET_ANY_CORE, point->address, &point->id, NULL);
     }
+    gdb->lacking |= status == FACET_ERR_MEMORY;
 }
 
 void facet_gdb_points_set(struct facet_gdb *gdb, bool wanted)
@@ -63,8 +66,6 @@ void facet_gdb_points_set(struct facet_gdb *gdb, bool wanted)
 
 bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *point)
 {
-    bool good;
-
     if (watches(point) && point->size == 0) {
         return false;
     }
@@ -79,10 +80,8 @@ bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *po
     gdb->points[gdb->point_count++] = *point;
     /* Tried together at once: the machine keeps the room, so it has some when the program runs. */
     facet_gdb_points_set(gdb, true);
-    good = gdb->points[gdb->point_count - 1].id != 0;
     facet_gdb_points_set(gdb, false);
-    gdb->point_count -= !good;
-    return good;
+    return true;
 }
 
 const struct facet_gdb_point *facet_gdb_point_of(const struct facet_gdb *gdb, uint32_t id)

@@ -37,7 +37,7 @@ bool facet_gdb_send(struct facet_gdb *gdb, const char *payload, size_t length)
 {
     facet_strbuf_clear(&gdb->frame);
     facet_gdb_frame(&gdb->frame, payload, length);
-    if (gdb->frame.failed || gdb->reply.failed || gdb->last_stop.failed) {
+    if (gdb->lacking || gdb->frame.failed || gdb->reply.failed || gdb->last_stop.failed) {
         lost(gdb, FACET_GDB_SHORT);
         return false;
     }
@@ -55,11 +55,8 @@ void facet_gdb_say(struct facet_gdb *gdb, const char *text, size_t length)
         facet_strbuf_clear(&packet);
         facet_strbuf_putc(&packet, 'O');
         facet_gdb_put_hex(&packet, text + at, piece);
-        if (packet.failed) {
-            lost(gdb, FACET_GDB_SHORT);
-        } else {
-            (void)facet_gdb_send(gdb, packet.text, packet.length);
-        }
+        gdb->lacking |= packet.failed;
+        (void)facet_gdb_send(gdb, facet_strbuf_text(&packet), packet.length);
     }
     facet_strbuf_free(&packet);
 }
@@ -458,9 +455,7 @@ static void run_monitor(struct facet_gdb *gdb, struct facet_gdb_text text)
     command[length] = '\0';
     facet_strbuf_init(&out);
     facet_gdb_monitor(gdb, command, &out);
-    if (out.failed) {
-        lost(gdb, FACET_GDB_SHORT);
-    }
+    gdb->lacking |= out.failed;
     facet_gdb_say(gdb, facet_strbuf_text(&out), out.length);
     facet_strbuf_free(&out);
     answer(gdb, "OK");

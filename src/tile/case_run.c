@@ -152,32 +152,28 @@ static bool check_output(const struct facet_tile_block *block,
                          struct facet_tile_case_result *result)
 {
     struct facet_error err = {0};
-    uint8_t *got = malloc(block->bytes.size + 1);
-    bool good = false;
+    uint8_t got[4096];
 
-    if (got == NULL) {
-        return differs(result, "output at 0x%08x: out of memory", (unsigned)block->address);
-    }
-    if (block->bytes.size != 0 &&
-        facet_machine_read(machine, 0, block->address, got, block->bytes.size, &err) != FACET_OK) {
-        (void)differs(result, "output at 0x%08x: %s", (unsigned)block->address, err.message);
-    } else {
-        size_t i = 0;
+    for (size_t i = 0; i < block->bytes.size; i++) {
+        size_t at = i % sizeof got, left = block->bytes.size - i;
 
-        while (i < block->bytes.size && got[i] == block->bytes.data[i]) {
-            i++;
+        if (at == 0 &&
+            facet_machine_read(
+                machine, 0, block->address + i, got, left < sizeof got ? left : sizeof got, &err) !=
+                FACET_OK) {
+            return differs(result, "output at 0x%08x: %s", (unsigned)block->address, err.message);
         }
-        good = i == block->bytes.size ||
-               differs(result,
-                       "output at 0x%08x: byte %zu (address 0x%08x) is 0x%02x, expected 0x%02x",
-                       (unsigned)block->address,
-                       i,
-                       (unsigned)(block->address + i),
-                       got[i],
-                       block->bytes.data[i]);
+        if (got[at] != block->bytes.data[i]) {
+            return differs(result,
+                           "output at 0x%08x: byte %zu (address 0x%08x) is 0x%02x, expected 0x%02x",
+                           (unsigned)block->address,
+                           i,
+                           (unsigned)(block->address + i),
+                           got[at],
+                           block->bytes.data[i]);
+        }
     }
-    free(got);
-    return good;
+    return true;
 }
 
 static bool compare(const struct facet_tile_case *c,
