@@ -68,6 +68,7 @@ static bool restore(struct facet_gdb_history *h, const struct facet_gdb_moment *
 
     if (facet_machine_restore(h->machine, moment->state.data, moment->state.size, NULL) !=
         FACET_OK) {
+        h->lacking = true;
         return false;
     }
     if (host->input_rewind != NULL) {

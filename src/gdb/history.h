@@ -28,6 +28,7 @@ struct facet_gdb_history {
     uint64_t interval;            /* steps between moments */
     uint64_t reached;             /* steps up to which this timeline has been run */
     bool changed;                 /* the debugger wrote; a pinned moment is due */
+    bool lacking;                 /* no memory to go back: the machine is not where it should be */
 };
 
 /* Takes the first moment. */

@@ -46,7 +46,7 @@ struct facet_gdb {
     struct facet_gdb_point points[FACET_GDB_POINTS];
     size_t point_count;
     struct facet_strbuf last_stop; /* the answer to `?` */
-    bool lacking; /* an allocation failed: no answer follows */
+    bool lacking;                  /* an allocation failed: no answer follows */
     bool over;
     enum facet_gdb_end end;
 };

@@ -37,7 +37,8 @@ bool facet_gdb_send(struct facet_gdb *gdb, const char *payload, size_t length)
 {
     facet_strbuf_clear(&gdb->frame);
     facet_gdb_frame(&gdb->frame, payload, length);
-    if (gdb->lacking || gdb->frame.failed || gdb->reply.failed || gdb->last_stop.failed) {
+    if (gdb->lacking || gdb->history.lacking || gdb->frame.failed || gdb->reply.failed ||
+        gdb->last_stop.failed) {
         lost(gdb, FACET_GDB_SHORT);
         return false;
     }

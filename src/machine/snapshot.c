@@ -231,7 +231,7 @@ enum facet_status facet_machine_restore(facet_machine *machine,
     machine->ops->load(machine->self, &io);
     if (io.failed) {
         (void)facet_fail_in(err, "snapshot");
-        return FACET_ERR_INPUT;
+        return io.lacking ? FACET_ERR_MEMORY : FACET_ERR_INPUT;
     }
     status = walk_spaces(machine, bytes, spaces_at, size - 8, true, err);
     machine->steps = facet_load_le64(bytes + HEADER_BYTES - 16);

@@ -116,6 +116,14 @@ void facet_state_require(struct facet_state_io *io, bool condition, const char *
     }
 }
 
+void facet_state_need(struct facet_state_io *io, bool allocated)
+{
+    if (io->loading && !allocated && !io->failed) {
+        (void)facet_fail(io->err, FACET_ERR_MEMORY, 0, "out of memory");
+        io->failed = io->lacking = true;
+    }
+}
+
 bool facet_state_done(struct facet_state_io *io)
 {
     if (io->loading && io->at != io->size) {

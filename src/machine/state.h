@@ -25,6 +25,7 @@
 struct facet_state_io {
     bool loading;
     bool failed;
+    bool lacking;             /* failed for lack of memory */
     struct facet_strbuf *out; /* saving */
     const uint8_t *data;      /* loading: [at, size) is left */
     size_t size;
@@ -51,6 +52,8 @@ void facet_state_bytes(struct facet_state_io *io, void *bytes, size_t size);
 
 /* Loading: refuses with "offset N: WHAT" when the condition is false. Saving: does nothing. */
 void facet_state_require(struct facet_state_io *io, bool condition, const char *what);
+/* The same for an allocation that loading needs. */
+void facet_state_need(struct facet_state_io *io, bool allocated);
 /* Loading: everything was read, nothing is left over, nothing failed. */
 bool facet_state_done(struct facet_state_io *io);
 

@@ -46,6 +46,12 @@ static unsigned line_of(const struct facet_bytes *text, const char *path)
     return found != NULL ? line : 0;
 }
 
+static bool no_memory(const struct reader *r)
+{
+    (void)facet_fail(r->err, FACET_ERR_MEMORY, 0, "%s: out of memory for a case", r->folder);
+    return false;
+}
+
 static bool complain(const struct reader *r, const char *key, const char *expected)
 {
     unsigned line = line_of(&r->text, key);
@@ -236,7 +242,7 @@ static bool read_blocks(const struct reader *r,
     }
     *out = calloc(json_array_size(array) + 1, sizeof **out);
     if (*out == NULL) {
-        return complain(r, key, "less: out of memory");
+        return no_memory(r);
     }
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *item = json_array_get(array, i);
@@ -298,7 +304,7 @@ static bool read_args(const struct reader *r, const json_t *root)
     c->args.size = 4 * json_array_size(args);
     c->args.data = malloc(c->args.size + 1);
     if (c->args.data == NULL) {
-        return complain(r, "args", "less: out of memory");
+        return no_memory(r);
     }
     c->packet.arg_size = (uint32_t)c->args.size;
     for (size_t i = 0; i < json_array_size(args); i++) {

@@ -327,7 +327,7 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
     uint32_t pc[FACET_TILE_CORES] = {0};
     struct facet_state_io caches;
 
-    facet_state_require(io, copy != NULL, "out of memory");
+    facet_state_need(io, copy != NULL);
     if (copy == NULL) {
         return;
     }

@@ -158,7 +158,7 @@ static void visit_console(struct facet_xphmg_console *c, struct facet_state_io *
         c->bytes = malloc(left != 0 ? (size_t)left : 1);
         c->read = 0;
         c->size = c->capacity = c->bytes != NULL ? (size_t)left : 0;
-        facet_state_require(io, c->bytes != NULL, "out of memory for console input");
+        facet_state_need(io, c->bytes != NULL);
     }
     if (c->size > c->read) {
         facet_state_bytes(io, c->bytes + c->read, c->size - c->read);
@@ -235,7 +235,7 @@ void facet_xphmg_load(void *self, struct facet_state_io *io)
     struct facet_xphmg copy = *m;
     struct facet_jobs *jobs = m->jobs;
 
-    facet_state_require(io, copy_arrays(&copy, m), "out of memory");
+    facet_state_need(io, copy_arrays(&copy, m));
     if (!io->failed) {
         visit(&copy, io);
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static long good_left = -1;
-static bool once;
+static bool once, refused;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -30,6 +30,23 @@ void failing_alloc_once_after(long good)
     once = true;
 }
 
+long failing_alloc_each(void (*attempt)(void *context), void *context)
+{
+    long good = 0;
+
+    for (int alone = 0; alone < 2; alone++) {
+        good = -1;
+        do {
+            refused = false;
+            good_left = ++good;
+            once = alone != 0;
+            attempt(context);
+            good_left = -1;
+        } while (refused);
+    }
+    return good;
+}
+
 /* jansson is a shared library, which the linker's option does not reach. Earlier than the
  * library's own constructor, which keeps the functions that it finds. */
 __attribute__((constructor(101))) static void route_jansson(void)
@@ -48,6 +65,7 @@ static bool refuse(size_t size)
     }
     if (good_left == 0) {
         good_left = once ? -1 : 0;
+        refused = true;
         return true;
     }
     good_left--;

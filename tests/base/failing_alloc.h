@@ -9,5 +9,10 @@
 void failing_alloc_after(long good);
 /* The same, but the one after them fails alone. */
 void failing_alloc_once_after(long good);
+/* Calls `attempt` again and again: first each allocation that it makes fails together with all
+ * later ones, then each alone. Returns how many it makes when none fails; the attempt does the
+ * checking.
+ */
+long failing_alloc_each(void (*attempt)(void *context), void *context);
 
 #endif

@@ -178,62 +178,74 @@ static json_t *rich_value(void)
     return json_pack("{s:o, s:o, s:s, s:s}", "a", array, "o", object, "s", "\"\n\xC3\xA9", "e", "");
 }
 
-static void fail_after(long good, bool once)
+struct parsing {
+    const char *text;
+    size_t size;
+    const json_t *whole;
+};
+
+/* The whole value or none: never another error, never a byte less. */
+static void parse_or_lack_memory(void *context)
 {
-    if (once) {
-        failing_alloc_once_after(good);
+    const struct parsing *p = context;
+    struct facet_error err = {0};
+    json_t *value;
+    enum facet_status status = facet_json_parse("t.json", p->text, p->size, &value, &err);
+
+    if (status == FACET_OK) {
+        CHECK(json_equal(value, p->whole));
     } else {
-        failing_alloc_after(good);
+        CHECK(status == FACET_ERR_MEMORY && value == NULL);
+        CHECK_STR(err.message, "t.json: out of memory");
     }
+    json_decref(value);
 }
 
-/* Parses with every allocation failing in turn: the whole value or no value, never another error
- * and never a byte less. Returns how many allocations a parse makes. */
-static long parse_short_of_memory(const char *text, size_t size, bool once)
+static long allocations_of_parse(const char *text, size_t size)
 {
-    json_t *whole, *value;
-    struct facet_error err;
+    struct parsing p = {text, size, NULL};
+    json_t *whole;
+    long count;
 
-    if (!CHECK(facet_json_parse("t.json", text, size, &whole, &err) == FACET_OK)) {
-        return 0;
-    }
-    for (long good = 0;; good++) {
-        enum facet_status status;
-
-        fail_after(good, once);
-        status = facet_json_parse("t.json", text, size, &value, &err);
-        failing_alloc_after(-1);
-        if (status == FACET_OK) {
-            CHECK(json_equal(value, whole));
-            json_decref(value);
-            json_decref(whole);
-            return good;
-        }
-        CHECK(value == NULL);
-        if (!CHECK(status == FACET_ERR_MEMORY &&
-                   strcmp(err.message, "t.json: out of memory") == 0)) {
-            json_decref(whole);
-            return 0;
-        }
-    }
+    CHECK(facet_json_parse("t.json", text, size, &whole, NULL) == FACET_OK);
+    p.whole = whole;
+    count = failing_alloc_each(parse_or_lack_memory, &p);
+    json_decref(whole);
+    return count;
 }
 
 TEST(a_parse_that_lacks_memory_gives_nothing, "")
 {
+    static char nested[4000];
     json_t *value = rich_value();
-    size_t deep = 2000, size;
-    char *text, *nested = malloc(2 * deep);
+    size_t size, half = sizeof nested / 2;
+    char *text;
 
-    if (!CHECK(facet_json_text(value, &text, &size, NULL) == FACET_OK)) {
-        return;
+    if (CHECK(facet_json_text(value, &text, &size, NULL) == FACET_OK)) {
+        CHECK(allocations_of_parse(text, size) > 100);
     }
-    CHECK(parse_short_of_memory(text, size, true) > 100);
-    CHECK(parse_short_of_memory(text, size, false) > 100);
-    memset(nested, '[', deep);
-    memset(nested + deep, ']', deep);
-    CHECK(parse_short_of_memory(nested, 2 * deep, true) > (long)deep);
-    CHECK(parse_short_of_memory(nested, 2 * deep, false) > (long)deep);
-    free(nested);
+    memset(nested, '[', half);
+    memset(nested + half, ']', half);
+    CHECK(allocations_of_parse(nested, sizeof nested) > (long)half);
+    free(text);
+    json_decref(value);
+}
+
+static void build_or_lack_memory(void *context)
+{
+    const char *expected = context;
+    struct facet_error err = {0};
+    json_t *value = rich_value();
+    char *text;
+    size_t size;
+    enum facet_status status = facet_json_compact(value, &text, &size, &err);
+
+    if (status == FACET_OK) {
+        CHECK_STR(text, expected);
+    } else {
+        CHECK(status == FACET_ERR_MEMORY && text == NULL);
+        CHECK_STR(err.message, "out of memory while writing JSON");
+    }
     free(text);
     json_decref(value);
 }
@@ -241,37 +253,14 @@ TEST(a_parse_that_lacks_memory_gives_nothing, "")
 TEST(a_value_that_lacks_something_is_never_written, "")
 {
     json_t *whole = rich_value();
-    char *expected, *text;
-    size_t expected_size, size;
-    long shortest[2] = {0, 0};
+    size_t size;
+    char *text;
 
-    if (!CHECK(facet_json_compact(whole, &expected, &expected_size, NULL) == FACET_OK)) {
-        return;
+    if (CHECK(facet_json_compact(whole, &text, &size, NULL) == FACET_OK)) {
+        CHECK(strlen(text) == size && text[size - 1] == '}');
+        CHECK(failing_alloc_each(build_or_lack_memory, text) > 100);
     }
-    CHECK(strlen(expected) == expected_size && expected[expected_size - 1] == '}');
-    for (int once = 0; once < 2; once++) {
-        for (long good = 0; shortest[once] == 0; good++) {
-            struct facet_error err;
-            enum facet_status status;
-            json_t *value;
-
-            fail_after(good, once != 0);
-            value = rich_value();
-            status = facet_json_compact(value, &text, &size, &err);
-            failing_alloc_after(-1);
-            if (status == FACET_OK) {
-                CHECK_STR(text, expected);
-                shortest[once] = good;
-            } else {
-                CHECK(status == FACET_ERR_MEMORY && text == NULL);
-                CHECK_STR(err.message, "out of memory while writing JSON");
-            }
-            free(text);
-            json_decref(value);
-        }
-    }
-    CHECK(shortest[0] > 100 && shortest[1] == shortest[0]);
-    free(expected);
+    free(text);
     json_decref(whole);
 }
 

@@ -45,8 +45,7 @@ static inline bool desk_send(void *context, const void *data, size_t size)
 static inline long desk_receive(void *context, void *data, size_t size, bool wait)
 {
     struct desk *d = context;
-    struct facet_strbuf frame;
-    long length;
+    static struct facet_strbuf frame; /* kept, for sessions whose allocations fail */
 
     if (!wait) {
         *(uint8_t *)data = 0x03;
@@ -55,14 +54,12 @@ static inline long desk_receive(void *context, void *data, size_t size, bool wai
     if (d->next == d->count) {
         return -1;
     }
-    facet_strbuf_init(&frame);
+    facet_strbuf_clear(&frame);
     facet_gdb_frame(&frame, d->lines[d->next].packet, strlen(d->lines[d->next].packet));
-    length = (long)frame.length;
     CHECK(frame.length <= size);
     memcpy(data, frame.text, frame.length);
-    facet_strbuf_free(&frame);
     d->next++;
-    return length;
+    return (long)frame.length;
 }
 
 static inline struct facet_gdb_host desk_host(struct desk *d)

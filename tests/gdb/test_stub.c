@@ -1,6 +1,7 @@
 /* The GDB stub by its packets: frames, registers, memory, running forwards and backwards on a
  * machine with two cores, and states compared bit by bit with those of a machine that was never
  * debugged. tests/gdb/test_gdb.py talks to it with a real GDB. */
+#include "base/failing_alloc.h"
 #include "desk.h"
 
 #include "gdb/history.h"
@@ -638,4 +639,59 @@ TEST(monitor_commands_answer, "")
     CHECK(is_at(&d, 0));
     TALK(&d, {"qRcmd,7", "E16"}, {"qRcmd,zz", "E16"}, {"bs", "T05thread:1;replaylog:begin;"});
     desk_close(&d);
+}
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+struct talk {
+    facet_machine *machine;
+    struct facet_blob start;
+    char sent[DESK_BYTES]; /* when memory is there */
+    size_t sent_size;
+};
+
+/* What the debugger hears is right as far as it goes, and where it ends the end says why. */
+static void talk_or_lack_memory(void *context)
+{
+    static const struct desk_line lines[] = {{"qRcmd,68656c70", NULL},
+                                             {"Z0,4,4", NULL},
+                                             {"Z0,8,4", NULL},
+                                             {"c", NULL},
+                                             {"bs", NULL},
+                                             {"g", NULL},
+                                             {"qXfer:features:read:target.xml:0,fff", NULL}};
+    static struct desk d;
+    struct talk *whole = context;
+    struct facet_gdb_host host = desk_host(&d);
+    enum facet_gdb_end end = FACET_GDB_SHORT;
+
+    memset(&d, 0, sizeof d);
+    d.lines = lines;
+    d.count = COUNT(lines);
+    if (facet_gdb_create(whole->machine, &host, &d.gdb, NULL) == FACET_OK) {
+        end = facet_gdb_serve(d.gdb);
+    }
+    failing_alloc_after(-1);
+    facet_gdb_destroy(d.gdb);
+    CHECK(facet_machine_restore(whole->machine, whole->start.data, whole->start.size, NULL) ==
+          FACET_OK);
+    if (whole->sent_size == 0) {
+        whole->sent_size = d.sent_size;
+        memcpy(whole->sent, d.sent, d.sent_size);
+    }
+    CHECK(memcmp(d.sent, whole->sent, d.sent_size) == 0);
+    CHECK_EQ(end, d.sent_size == whole->sent_size ? FACET_GDB_GONE : FACET_GDB_SHORT);
+}
+
+TEST(an_answer_without_memory_ends_the_session, "")
+{
+    static struct talk whole;
+
+    whole.machine = make_counters(&acc_ops);
+    CHECK(facet_machine_snapshot(whole.machine, &whole.start, NULL) == FACET_OK);
+    talk_or_lack_memory(&whole);
+    CHECK(failing_alloc_each(talk_or_lack_memory, &whole) > 10);
+    facet_blob_free(&whole.start);
+    facet_machine_destroy(whole.machine);
 }
