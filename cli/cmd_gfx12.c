@@ -64,7 +64,6 @@ static int run_vectors(const struct cli_args *args,
         }
     }
     if (args->json) {
-        struct facet_error err = {0};
         json_t *object = json_pack("{s:I, s:I, s:I, s:o}",
                                    "total",
                                    (json_int_t)vectors->count,
@@ -74,10 +73,9 @@ static int run_vectors(const struct cli_args *args,
                                    (json_int_t)failed,
                                    "cases",
                                    list);
-        enum facet_status status = facet_json_write("-", object, &err);
-        json_decref(object);
-        if (status != FACET_OK) {
-            return cli_bad_error(args, &err);
+
+        if (cli_print_json(args, object) != CLI_OK) {
+            return CLI_BAD;
         }
     } else {
         printf("%zu case%s: %zu passed, %zu failed\n",

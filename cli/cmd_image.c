@@ -123,14 +123,12 @@ static int run_compare(const struct cli_args *args)
     facet_image_free(&images[0]);
     facet_image_free(&images[1]);
     if (status == FACET_OK && args->json) {
-        json_t *json = diff_json(&diff);
-
-        status = facet_json_write("-", json, &err);
-        json_decref(json);
+        if (cli_print_json(args, diff_json(&diff)) != CLI_OK) {
+            return CLI_BAD;
+        }
     } else if (status == FACET_OK) {
         print_diff(&diff);
-    }
-    if (status != FACET_OK) {
+    } else {
         return cli_bad_error(args, &err);
     }
     return diff.differing == 0 ? CLI_OK : CLI_NO;

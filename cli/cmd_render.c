@@ -346,26 +346,27 @@ enum facet_status render_make_picture(const struct render_request *r,
 }
 
 /* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
-static enum facet_status write_picture(const struct render_request *r,
-                                       const struct facet_scene *scene,
-                                       const struct facet_render_options *options,
-                                       const struct facet_image_f *image,
-                                       struct render_outcome *o,
-                                       struct facet_error *err)
+static enum facet_status encode_picture(const struct render_request *r,
+                                        const struct facet_scene *scene,
+                                        const struct facet_render_options *options,
+                                        const struct facet_image_f *image,
+                                        struct render_outcome *o,
+                                        struct facet_bytes *out,
+                                        struct facet_error *err)
 {
     size_t pixels = (size_t)image->width * image->height;
-    struct facet_image bytes;
+    struct facet_image picture;
     enum facet_status status;
 
     if (r->kind == KIND_FLOAT) {
         o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_heat_limit(image);
         o->hash = facet_hash_bytes(image->rgb, 3 * pixels * sizeof *image->rgb, 0);
-        return facet_image_f_write(r->output, image, err);
+        return facet_image_f_encode(r->output, image, out, err);
     }
-    status = render_make_picture(r, scene, options, image, o, &bytes, err);
+    status = render_make_picture(r, scene, options, image, o, &picture, err);
     if (status == FACET_OK) {
-        status = facet_png_write(r->output, &bytes, err);
-        facet_image_free(&bytes);
+        status = facet_png_encode(&picture, out, err);
+        facet_image_free(&picture);
     }
     return status;
 }
@@ -377,7 +378,9 @@ static int render_scene(const struct cli_args *args,
 {
     struct facet_render_options options;
     struct facet_image_f image = {0};
+    struct facet_bytes picture = {NULL, 0};
     struct facet_error err = {0};
+    json_t *stats = NULL;
     enum facet_status status;
     double start;
 
@@ -387,10 +390,16 @@ static int render_scene(const struct cli_args *args,
     status = render_draw(args, scene, &options, r, &image, o, &err);
     if (status == FACET_OK) {
         start = seconds();
-        status = write_picture(r, scene, &options, &image, o, &err);
+        status = encode_picture(r, scene, &options, &image, o, &picture, &err);
         o->seconds[PHASE_WRITE] = seconds() - start;
     }
     facet_image_f_free(&image);
+    if (status == FACET_OK) {
+        stats = r->stats != NULL ? render_outcome_json(r, scene, &options, o) : NULL;
+        status = render_write(r, &picture, stats, &err);
+        json_decref(stats);
+    }
+    free(picture.data);
     return status == FACET_OK ? render_tell(args, r, scene, &options, o)
                               : cli_bad_error(args, &err);
 }

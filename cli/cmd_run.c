@@ -500,7 +500,7 @@ static int run_session(struct session *s)
     good = run_program(s);
     cli_stop_end(&s->watch);
     (void)fflush(stdout);
-    good = good && !ferror(stdout);
+    good = good && !ferror(stdout) && !cli_spoiled();
     if (!run_trace_close(&s->trace, s->args, good) || !good) {
         return CLI_BAD; /* main tells of standard output */
     }

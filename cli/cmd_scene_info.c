@@ -396,21 +396,18 @@ static int run_info(const struct cli_args *args)
     const char *path = args->positional[0];
     struct facet_error err;
     struct facet_scene scene;
-    enum facet_status status = facet_scene_import(path, NULL, &scene, &err);
+    int code = CLI_OK;
 
-    if (status != FACET_OK) {
+    if (facet_scene_import(path, NULL, &scene, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
     if (args->json) {
-        json_t *json = scene_json(path, &scene);
-
-        status = facet_json_write("-", json, &err);
-        json_decref(json);
+        code = cli_print_json(args, scene_json(path, &scene));
     } else {
         print_text(path, &scene);
     }
     facet_scene_free(&scene);
-    return status == FACET_OK ? CLI_OK : cli_bad_error(args, &err);
+    return code;
 }
 
 const struct cli_command cli_cmd_scene_info = {

@@ -2,9 +2,11 @@
 #include "cli/output.h"
 
 #include "base/file.h"
+#include "base/new_file.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -22,13 +24,18 @@ bool cli_ends_with(const char *path, const char *ending)
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-/* The folder that a path names a file of; false when it does not fit. */
+/* The folder that a file is made in, links followed; false with errno when there is none. */
 static bool folder_of(const char *path, char *folder, size_t size)
 {
-    const char *slash = strrchr(path, '/');
-    int length = slash == NULL ? 1 : (int)(slash - path) + (slash == path);
+    char *target = facet_file_target(path);
+    const char *slash = target != NULL ? strrchr(target, '/') : NULL;
+    int length = slash == NULL ? 1 : (int)(slash - target) + (slash == target);
+    bool fits = target != NULL &&
+                snprintf(folder, size, "%.*s", length, slash == NULL ? "." : target) < (int)size;
 
-    return snprintf(folder, size, "%.*s", length, slash == NULL ? "." : path) < (int)size;
+    errno = target != NULL ? ENAMETOOLONG : errno;
+    free(target);
+    return fits;
 }
 
 bool cli_can_write(const struct cli_args *args, const char *path)
@@ -39,19 +46,22 @@ bool cli_can_write(const struct cli_args *args, const char *path)
     if (path == NULL || cli_is_stream(path)) {
         return true;
     }
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             (void)cli_bad(
                 args, "%s: cannot create: it is a folder; expected a file to write", path);
-        } else if (access(path, W_OK) != 0) { /* devices and pipes are written into */
+            return false;
+        }
+        if (access(path, W_OK) != 0) {
             (void)cli_bad(args, "%s: cannot write: %s", path, strerror(errno));
-        } else {
+            return false;
+        }
+        if (facet_file_in_place(path)) {
             return true;
         }
-        return false;
     }
     if (!folder_of(path, folder, sizeof folder)) {
-        (void)cli_bad(args, "%s: cannot create: %s", path, strerror(ENAMETOOLONG));
+        (void)cli_bad(args, "%s: cannot create: %s", path, strerror(errno));
         return false;
     }
     if (access(folder, W_OK | X_OK) != 0) {
@@ -76,13 +86,4 @@ bool cli_would_replace(const struct cli_args *args,
     }
     (void)cli_bad(args, "%s is %s: choose another output", output, what);
     return true;
-}
-
-void cli_take_back(const char *path)
-{
-    struct stat info;
-
-    if (!cli_is_stream(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-        (void)remove(path);
-    }
 }

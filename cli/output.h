@@ -1,5 +1,5 @@
 /* Files that commands write: asked before the work whether they can be written and replace nothing
- * that the command reads; taken back when a later one fails. */
+ * that the command reads. */
 #ifndef FACET_CLI_OUTPUT_H
 #define FACET_CLI_OUTPUT_H
 
@@ -19,7 +19,5 @@ bool cli_would_replace(const struct cli_args *args,
                        const char *output,
                        const char *other,
                        const char *what);
-/* Removes a file that was written a moment ago; a stream or a device stays. */
-void cli_take_back(const char *path);
 
 #endif

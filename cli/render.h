@@ -5,10 +5,12 @@
 
 #include "cli/command.h"
 
+#include "base/file.h"
 #include "render/render.h"
 
 #include <jansson.h>
 
+/* The last one is making the bytes of the picture's file. */
 enum render_phase { PHASE_IMPORT, PHASE_BUILD, PHASE_RENDER, PHASE_WRITE, PHASE_COUNT };
 
 enum render_kind { KIND_PNG, KIND_FLOAT };
@@ -58,7 +60,12 @@ json_t *render_outcome_json(const struct render_request *r,
                             const struct facet_scene *scene,
                             const struct facet_render_options *options,
                             const struct render_outcome *o);
-/* The statistics file, JSON or text, as asked for; returns the exit code. */
+/* The picture, and the statistics file when that was asked for: both or none. */
+enum facet_status render_write(const struct render_request *r,
+                               const struct facet_bytes *picture,
+                               const json_t *stats,
+                               struct facet_error *err);
+/* JSON or text, as asked for; returns the exit code. */
 int render_tell(const struct cli_args *args,
                 const struct render_request *r,
                 const struct facet_scene *scene,

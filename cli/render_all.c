@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 12345678 as "12.3 M". */
@@ -99,9 +100,11 @@ static void draw_entry(const struct cli_args *args,
 static bool write_sheet(const struct render_request *r,
                         const struct sheet_entry *entries,
                         size_t count,
+                        const json_t *list,
                         struct facet_error *err)
 {
     const char *slash = strrchr(r->scene, '/');
+    struct facet_bytes picture = {NULL, 0};
     struct facet_image sheet;
     char title[160];
     bool good;
@@ -119,8 +122,10 @@ static bool write_sheet(const struct render_request *r,
         FACET_OK) {
         return false;
     }
-    good = facet_png_write(r->output, &sheet, err) == FACET_OK;
+    good = facet_png_encode(&sheet, &picture, err) == FACET_OK &&
+           render_write(r, &picture, list, err) == FACET_OK;
     facet_image_free(&sheet);
+    free(picture.data);
     return good;
 }
 
@@ -155,11 +160,7 @@ int render_all(const struct cli_args *args,
         options.machine = facet_render_machines[i];
         draw_entry(args, r, scene, &options, &entries[i], list);
     }
-    good = write_sheet(r, entries, count, &err);
-    if (good && r->stats != NULL && facet_json_write(r->stats, list, &err) != FACET_OK) {
-        cli_take_back(r->output);
-        good = false;
-    }
+    good = write_sheet(r, entries, count, list, &err);
     for (size_t i = 0; i < count; i++) {
         facet_image_free(&entries[i].picture);
     }

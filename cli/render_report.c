@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const phase_names[PHASE_COUNT] = {"import", "build", "render", "write"};
@@ -148,24 +149,33 @@ static void print_text(const struct render_request *r,
     printf("on %u thread%s)\n", o->threads, cli_s(o->threads));
 }
 
+enum facet_status render_write(const struct render_request *r,
+                               const struct facet_bytes *picture,
+                               const json_t *stats,
+                               struct facet_error *err)
+{
+    struct facet_file_part parts[2] = {{r->output, picture->data, picture->size}};
+    enum facet_status status = FACET_OK;
+    char *text = NULL;
+
+    if (r->stats != NULL) {
+        parts[1].path = r->stats;
+        status = facet_json_text(stats, &text, &parts[1].size, err);
+        parts[1].data = text;
+    }
+    if (status == FACET_OK) {
+        status = facet_file_write_all(parts, r->stats != NULL ? 2 : 1, err);
+    }
+    free(text);
+    return status;
+}
+
 int render_tell(const struct cli_args *args,
                 const struct render_request *r,
                 const struct facet_scene *scene,
                 const struct facet_render_options *options,
                 const struct render_outcome *o)
 {
-    struct facet_error err = {0};
-
-    if (r->stats != NULL) {
-        json_t *object = render_outcome_json(r, scene, options, o);
-        enum facet_status status = facet_json_write(r->stats, object, &err);
-
-        json_decref(object);
-        if (status != FACET_OK) {
-            cli_take_back(r->output);
-            return cli_bad_error(args, &err);
-        }
-    }
     if (args->json) {
         return cli_print_json(args, render_outcome_json(r, scene, options, o));
     }

@@ -8,13 +8,18 @@
 
 static const int signals[CLI_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 /* For the signal handler alone. */
-static facet_machine *watched;
+static const struct cli_stop *watch;
 static volatile sig_atomic_t caught;
 
 static void on_signal(int number)
 {
     caught = number;
-    facet_machine_interrupt(watched);
+    for (int i = 0; i < CLI_STOP_SIGNALS; i++) {
+        if (signals[i] == number) {
+            (void)sigaction(number, &watch->before[i], NULL); /* for the second one */
+        }
+    }
+    facet_machine_interrupt(watch->machine);
 }
 
 double cli_stop_now(void)
@@ -35,10 +40,10 @@ static bool on_poll(void *context)
 
 void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_seconds)
 {
-    struct sigaction act = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction act = {.sa_handler = on_signal};
 
     *stop = (struct cli_stop){.machine = machine, .deadline = cli_stop_now() + max_seconds};
-    watched = machine;
+    watch = stop;
     caught = 0;
     for (int i = 0; i < CLI_STOP_SIGNALS; i++) {
         (void)sigaction(signals[i], &act, &stop->before[i]);

@@ -1,7 +1,7 @@
 /* What ends a run from outside: signals and the clock.
  *
  * Between begin and end SIGINT, SIGTERM and SIGHUP ask the machine to leave its run, wherever it
- * is (facet_machine_interrupt); the second signal of a kind does what it does by default. The
+ * is (facet_machine_interrupt); the second signal of a kind does what it did before. The
  * deadline is asked for through facet_machine_poll. One watch at a time. */
 #ifndef FACET_CLI_STOP_H
 #define FACET_CLI_STOP_H

@@ -149,19 +149,27 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
+enum facet_status facet_image_f_encode(const char *path,
+                                       const struct facet_image_f *image,
+                                       struct facet_bytes *out,
+                                       struct facet_error *err)
+{
+    *out = (struct facet_bytes){NULL, 0};
+    if (has_suffix(path, ".pfm")) {
+        return facet_pfm_encode(image, out, err);
+    }
+    if (has_suffix(path, ".exr")) {
+        return facet_exr_encode(image, out, err);
+    }
+    return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected a name in .pfm or .exr", path);
+}
+
 enum facet_status
 facet_image_f_write(const char *path, const struct facet_image_f *image, struct facet_error *err)
 {
-    struct facet_bytes bytes = {NULL, 0};
-    enum facet_status status;
+    struct facet_bytes bytes;
+    enum facet_status status = facet_image_f_encode(path, image, &bytes, err);
 
-    if (has_suffix(path, ".pfm")) {
-        status = facet_pfm_encode(image, &bytes, err);
-    } else if (has_suffix(path, ".exr")) {
-        status = facet_exr_encode(image, &bytes, err);
-    } else {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected a name in .pfm or .exr", path);
-    }
     if (status == FACET_OK) {
         status = facet_file_write(path, bytes.data, bytes.size, err);
     }

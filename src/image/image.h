@@ -109,7 +109,11 @@ enum facet_status facet_exr_encode(const struct facet_image_f *image,
                                    struct facet_bytes *out,
                                    struct facet_error *err);
 
-/* Writes .pfm or .exr, chosen by the end of the name; FACET_ERR_USAGE for any other name. */
+/* .pfm or .exr, chosen by the end of the name; FACET_ERR_USAGE for any other name. */
+enum facet_status facet_image_f_encode(const char *path,
+                                       const struct facet_image_f *image,
+                                       struct facet_bytes *out,
+                                       struct facet_error *err);
 enum facet_status
 facet_image_f_write(const char *path, const struct facet_image_f *image, struct facet_error *err);
 

@@ -5,6 +5,7 @@
  * only ever put where a line starts. */
 #include "isa/disassemble.h"
 
+#include "base/plain.h"
 #include "isa/lex.h"
 
 #include <inttypes.h>
@@ -35,12 +36,25 @@ struct dis {
 
 /* ---- names ---- */
 
+/* Bytes beyond ASCII are letters to the assembler, but a terminal may obey them. */
+static bool shows_itself(const char *name)
+{
+    size_t left = strlen(name), used = 1;
+
+    while (left > 0 && used > 0) {
+        used = facet_plain_length(name, left);
+        name += used;
+        left -= used;
+    }
+    return left == 0;
+}
+
 static bool is_plain(const char *name)
 {
     if (!facet_lex_is(name[0], FACET_LEX_START) || strcmp(name, ".") == 0) {
         return false;
     }
-    return *facet_lex_name(name) == '\0';
+    return *facet_lex_name(name) == '\0' && shows_itself(name);
 }
 
 /* As the assembler reads it: plain, or in quotes with escapes. */
@@ -54,16 +68,19 @@ static const char *written(struct dis *d, const char *name)
     }
     facet_strbuf_init(&text);
     facet_strbuf_putc(&text, '"');
-    for (const char *p = name; *p != '\0'; p++) {
-        unsigned char c = (unsigned char)*p;
+    for (size_t left = strlen(name), used; left > 0; name += used, left -= used) {
+        unsigned char c = (unsigned char)*name;
 
+        used = facet_plain_length(name, left);
         if (c < ' ') { /* no name can hold it */
             facet_strbuf_putc(&text, '?');
-        } else if (c == '"' || c == '\\') {
-            facet_strbuf_printf(&text, "\\%c", c);
+        } else if (used == 0) {
+            facet_strbuf_printf(&text, "\\%03o", c);
         } else {
-            facet_strbuf_putc(&text, (char)c);
+            facet_strbuf_puts(&text, c == '"' || c == '\\' ? "\\" : "");
+            facet_strbuf_add(&text, name, used);
         }
+        used = used != 0 ? used : 1;
     }
     facet_strbuf_putc(&text, '"');
     copy = facet_arena_copy(&d->arena, facet_strbuf_text(&text), text.length);
