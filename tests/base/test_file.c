@@ -2,16 +2,81 @@
 #define _GNU_SOURCE
 #include "base/failing_alloc.h"
 #include "base/file.h"
+#include "base/new_file.h"
 #include "harness.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- a host that refuses (linked with --wrap) ---- */
+
+static const char *refused_call; /* NULL: none */
+static long good_calls;          /* of it, before it is refused once */
+static bool no_nameless;         /* a file system without O_TMPFILE */
+
+static bool refuses(const char *call)
+{
+    if (refused_call == NULL || strcmp(call, refused_call) != 0 || good_calls-- != 0) {
+        return false;
+    }
+    errno = EIO;
+    return true;
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+    va_list args;
+    mode_t mode;
+
+    va_start(args, flags);
+    mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (no_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return refuses("open") ? -1 : __real_open64(path, flags, mode);
+}
+
+#define WRAP(call, parameters, arguments)                                                          \
+    int __real_##call parameters;                                                                  \
+    int __wrap_##call parameters;                                                                  \
+    int __wrap_##call parameters                                                                   \
+    {                                                                                              \
+        return refuses(#call) ? -1 : __real_##call arguments;                                      \
+    }
+
+WRAP(fsync, (int fd), (fd))
+WRAP(fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP(rename, (const char *from, const char *to), (from, to))
+WRAP(linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
+
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    return refuses("write") ? -1 : __real_write(fd, data, size);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    return __real_close(fd) != 0 || refuses("close") ? -1 : 0;
+}
+
+/* ---- */
 
 static char folder[64];
 
@@ -195,13 +260,195 @@ TEST(several_files_or_none, "")
         check_content(first, "one");
     }
     parts[1].path = "/dev/null";
-    for (long good = 0; good < 3; good++) {
-        failing_alloc_after(good);
-        CHECK(facet_file_write_all(parts, 3, &err) != FACET_OK);
-        failing_alloc_after(-1);
-        check_content(first, "one");
-    }
+    failing_alloc_after(0);
+    CHECK(facet_file_write_all(parts, 3, &err) == FACET_ERR_MEMORY);
+    failing_alloc_after(-1);
+    check_content(first, "one");
     CHECK_EQ(end(), 2); /* and no temporary name is left */
+}
+
+/* Every call refused in turn, with and without nameless files: the old files or the new ones. */
+TEST(refused_calls_leave_all_old_files_or_make_all_new_ones, "")
+{
+    static const char *const calls[] = {
+        "open", "write", "fsync", "fchmod", "close", "linkat", "rename"};
+    char old[512], other[512], fresh[512];
+    const struct facet_file_part before[2] = {{old, "old", 3}, {other, "OLD", 3}};
+    const struct facet_file_part parts[3] = {
+        {old, "new", 3}, {fresh, "fresh", 5}, {other, "NEW", 3}};
+    size_t refusals = 0;
+
+    if (!begin()) {
+        return;
+    }
+    (void)snprintf(old, sizeof old, "%s", in_folder("old"));
+    (void)snprintf(other, sizeof other, "%s", in_folder("other"));
+    (void)snprintf(fresh, sizeof fresh, "%s", in_folder("fresh"));
+    for (size_t i = 0; i < 2 * sizeof calls / sizeof calls[0]; i++) {
+        no_nameless = i % 2 != 0;
+        for (long n = 0;; n++) {
+            struct facet_error err = {0};
+            enum facet_status status;
+            bool reached;
+
+            CHECK(facet_file_write_all(before, 2, NULL) == FACET_OK);
+            (void)unlink(fresh);
+            refused_call = calls[i / 2];
+            good_calls = n;
+            status = facet_file_write_all(parts, 3, &err);
+            reached = good_calls < 0;
+            refused_call = NULL;
+            CHECK(status == FACET_OK || strstr(err.message, strerror(EIO)) != NULL);
+            if (status == FACET_OK) {
+                check_content(old, "new");
+                check_content(fresh, "fresh");
+                check_content(other, "NEW");
+            } else if (i / 2 != 6 || n == 0) { /* after one rename there is no way back */
+                check_content(old, "old");
+                CHECK(access(fresh, F_OK) != 0);
+                check_content(other, "OLD");
+            }
+            if (!reached) {
+                CHECK(status == FACET_OK);
+                break;
+            }
+            refusals += status != FACET_OK;
+        }
+    }
+    no_nameless = false;
+    CHECK(refusals > 20);
+    (void)unlink(fresh);
+    CHECK_EQ(end(), 2);
+}
+
+/* What a replaced file was: its permissions, and the links to it. */
+TEST(permissions_and_links_stay, "")
+{
+    struct stat info, hard;
+
+    for (int i = 0; i < 2; i++) {
+        no_nameless = i != 0;
+        if (!begin()) {
+            return;
+        }
+        CHECK(facet_file_write(in_folder("a"), "old", 3, NULL) == FACET_OK);
+        CHECK(chmod(in_folder("a"), 0600) == 0);
+        CHECK(link(in_folder("a"), in_folder("hard")) == 0);
+        CHECK(symlink("b", in_folder("link")) == 0 && symlink("a", in_folder("b")) == 0);
+        CHECK(facet_file_write(in_folder("link"), "new", 3, NULL) == FACET_OK);
+        CHECK(lstat(in_folder("link"), &info) == 0 && S_ISLNK(info.st_mode));
+        CHECK(lstat(in_folder("b"), &info) == 0 && S_ISLNK(info.st_mode));
+        CHECK(lstat(in_folder("a"), &info) == 0 && S_ISREG(info.st_mode));
+        CHECK_EQ(info.st_mode & 0777, 0600);
+        CHECK(stat(in_folder("hard"), &hard) == 0 && hard.st_ino != info.st_ino);
+        check_content(in_folder("a"), "new");
+        check_content(in_folder("hard"), "old");
+        CHECK(chmod(in_folder("a"), 0755) == 0);
+        CHECK(facet_file_write(in_folder("a"), "more", 4, NULL) == FACET_OK);
+        CHECK(stat(in_folder("a"), &info) == 0 && (info.st_mode & 0777) == 0755);
+        CHECK_EQ(end(), 4);
+    }
+    no_nameless = false;
+}
+
+TEST(links_to_nothing_and_to_themselves, "")
+{
+    struct facet_error err;
+    struct stat info;
+
+    if (!begin()) {
+        return;
+    }
+    CHECK(symlink("made", in_folder("link")) == 0 && symlink("loop", in_folder("loop")) == 0);
+    CHECK(facet_file_same(in_folder("link"), in_folder("made")));
+    CHECK(facet_file_write(in_folder("link"), "new", 3, NULL) == FACET_OK);
+    CHECK(lstat(in_folder("link"), &info) == 0 && S_ISLNK(info.st_mode));
+    check_content(in_folder("made"), "new");
+    CHECK(facet_file_write(in_folder("loop"), "x", 1, &err) == FACET_ERR_IO);
+    CHECK(strstr(err.message, strerror(ELOOP)) != NULL);
+    CHECK_EQ(end(), 3);
+}
+
+/* A file that its owner protects is not replaced although the folder would allow it. The superuser
+ * may write anything: tried as somebody else. */
+TEST(a_protected_file_is_not_replaced, "")
+{
+    int state = 0;
+    pid_t child;
+
+    if (!begin()) {
+        return;
+    }
+    CHECK(facet_file_write(in_folder("a"), "old", 3, NULL) == FACET_OK);
+    CHECK(chmod(in_folder("a"), 0444) == 0 && chmod(folder, 0777) == 0);
+    child = fork();
+    if (child == 0) {
+        struct facet_error err;
+
+        if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0)) {
+            _exit(2);
+        }
+        _exit(facet_file_write(in_folder("a"), "new", 3, &err) == FACET_ERR_IO &&
+                      strstr(err.message, strerror(EACCES)) != NULL
+                  ? 0
+                  : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &state, 0) == child && state == 0);
+    check_content(in_folder("a"), "old");
+    CHECK_EQ(end(), 1);
+}
+
+/* A signal handler that ends the program removes the names of files in the making. */
+static void end_by_abandoning(int number)
+{
+    (void)number;
+    facet_file_abandon();
+    _exit(0);
+}
+
+TEST(abandoned_files_leave_no_names, "")
+{
+    struct facet_new_file file[2];
+    int state = 0;
+    pid_t child;
+
+    if (!begin()) {
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        no_nameless = true;
+        (void)signal(SIGTERM, end_by_abandoning);
+        if (facet_new_file_open(&file[0], in_folder("one"), true, NULL) == FACET_OK &&
+            facet_new_file_open(&file[1], in_folder("two"), true, NULL) == FACET_OK &&
+            access(file[0].temporary, F_OK) == 0 && access(file[1].temporary, F_OK) == 0) {
+            (void)raise(SIGTERM);
+        }
+        _exit(1);
+    }
+    CHECK(child > 0 && waitpid(child, &state, 0) == child && state == 0);
+    CHECK_EQ(end(), 0);
+}
+
+/* What a redirected standard output is called in /proc is written to, not replaced. */
+TEST(a_descriptor_by_name_is_written_in_place, "")
+{
+    struct stat before, after;
+    char name[64];
+    int fd;
+
+    if (!begin()) {
+        return;
+    }
+    fd = open(in_folder("a"), O_RDWR | O_CREAT, 0666);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    CHECK(fd >= 0 && facet_file_in_place(name));
+    CHECK(facet_file_write(name, "through", 7, NULL) == FACET_OK);
+    CHECK(fstat(fd, &before) == 0 && stat(in_folder("a"), &after) == 0);
+    CHECK_EQ(before.st_ino, after.st_ino);
+    check_content(in_folder("a"), "through");
+    (void)close(fd);
+    CHECK_EQ(end(), 1);
 }
 
 TEST(device_is_written_in_place, "")
@@ -246,6 +493,16 @@ TEST(dash_is_standard_input_and_output, "")
     CHECK(read(out[0], got, sizeof got) == 10 && memcmp(got, "dash\0works", 10) == 0);
     close(out[0]);
     CHECK(waitpid(child, &state, 0) == child && state == 0);
+}
+
+TEST(messages_are_one_line_that_no_terminal_obeys, "")
+{
+    struct facet_error err;
+
+    (void)facet_fail(&err, FACET_ERR_INPUT, 0, "a\033b\n%s", "\xC3\xA9\x9B");
+    CHECK_STR(err.message, "a\\u001bb\\u000a\xC3\xA9\\x9b");
+    (void)facet_fail_in(&err, "x\ry");
+    CHECK_STR(err.message, "x\\u000dy: a\\u001bb\\u000a\xC3\xA9\\x9b");
 }
 
 TEST(errors_nest, "")

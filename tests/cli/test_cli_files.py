@@ -33,7 +33,8 @@ RAY = "-1 0.25 0.5 1 0.25 0.125"
 
 # (command line, kind: "fixed" when one more operand is refused, "free" when the command takes any number; "+prints"
 # when something may stand on standard output before the failure is known: a program's console, a report; "+trace" when
-# a trace, which is written while the machine runs, may stay. Other outputs of a row appear together or not at all.)
+# a trace, which is complete before the others are written, may stay. Other outputs of a row appear together or not at
+# all.)
 FORMS = [
     ("as <fill.s --isa tile -o >out.elf --listing >out.lst", "fixed"),
     ("as <include.s --isa tile -I <folder -o >out.elf", "fixed"),
@@ -41,11 +42,14 @@ FORMS = [
     ("run <hello.elf --trace >out.jsonl", "free+prints"),
     ("run <frame.elf --framebuffer >out.png", "free+prints"),
     ("run <hello.elf --files <folder", "free"),
+    ("run <hello.elf --files-ro <folder", "free"),
     ("run --resume <hello.snap --trace >out.jsonl", "fixed+prints"),
     ("snapshot <hello.elf --steps 2 -o >out.snap --files <folder", "free"),
     ("snapshot --resume <hello.snap --steps 2 -o >out.snap", "fixed"),
     ("snapshot --info <hello.snap", "fixed"),
+    ("snapshot <hello.elf --steps 2 -o >out.snap --files-ro <folder", "free"),
     ("gdb <hello.elf --stdio --files <folder", "free"),
+    ("gdb <hello.elf --stdio --files-ro <folder", "free"),
     ("gdb --resume <hello.snap --stdio", "fixed"),
     ("gdb --machine tile <fill.elf --grid 1x1 --stdio", "fixed"),
     ("gdb --machine tile <include.s -I <folder --stdio", "fixed"),
