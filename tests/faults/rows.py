@@ -1,0 +1,261 @@
+"""The command lines that tests/faults tries, one or more for each command of the program, and the files that they need.
+
+A row is a line of words as a shell would split it. Its options:
+    stdin    what the command reads
+    times    its output shows times or speeds: numbers count for nothing there
+    port     the command listens for a debugger, which says `stdin` and then hears everything
+    told     exit code of a guest program that was told about the fault by its machine
+    loose    files that belong to that guest: what is in them after a fault is its business
+"""
+import os
+import shlex
+import shutil
+import subprocess
+
+RAY = '"-1 0.25 0.5 1 0.25 0.125"'
+TILE = "--grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1"
+# Shows one pixel of its own code in the framebuffer and ends through the finisher (docs/run.md).
+FRAME = """_start: li t0, 0x11000000
+li t1, 1
+sw t1, 8(t0)
+sw t1, 12(t0)
+sw t1, 16(t0)
+la t1, _start
+sd t1, 24(t0)
+li t0, 0x100000
+li t1, 0x5555
+sw t1, 0(t0)
+j .
+"""
+# Copies standard input to the console until it ends.
+ECHO = """_start: la s0, block
+next: li a0, 7
+li a1, 0
+call semihost
+li t0, -1
+beq a0, t0, done
+sb a0, 0(s0)
+mv a1, s0
+li a0, 3
+call semihost
+j next
+done: la a1, ending
+li a0, 0x20
+call semihost
+j .
+.align 4
+semihost: .word 0x01f01013
+.word 0x00100073
+.word 0x40705013
+ret
+.data
+.align 3
+ending: .dword 0x20026, 0
+block: .dword 0
+"""
+# Copies in.txt to out.txt; exit code 7 when the machine refuses one of the calls.
+COPY = """_start: la a1, open_in
+li a0, 1
+call semihost
+blt a0, x0, told
+mv s0, a0
+la a1, open_out
+li a0, 1
+call semihost
+blt a0, x0, told
+mv s1, a0
+la s2, block
+sd s0, 0(s2)
+la t0, text
+sd t0, 8(s2)
+li t0, 16
+sd t0, 16(s2)
+mv a1, s2
+li a0, 6
+call semihost
+bne a0, x0, told
+sd s1, 0(s2)
+mv a1, s2
+li a0, 5
+call semihost
+bne a0, x0, told
+sd s1, 0(s2)
+mv a1, s2
+li a0, 2
+call semihost
+bne a0, x0, told
+la a1, ending
+j leave
+told: la a1, refused
+leave: li a0, 0x20
+call semihost
+j .
+.align 4
+semihost: .word 0x01f01013
+.word 0x00100073
+.word 0x40705013
+ret
+.data
+.align 3
+ending: .dword 0x20026, 0
+refused: .dword 0x20026, 7
+open_in: .dword name_in, 0, 6
+open_out: .dword name_out, 4, 7
+block: .dword 0, 0, 0
+text: .dword 0, 0
+name_in: .string "in.txt"
+name_out: .string "out.txt"
+"""
+
+
+def packets(*texts):
+    return b"".join(b"$%s#%02x" % (text.encode(), sum(text.encode()) & 255) for text in texts)
+
+
+SESSION = packets("qSupported:multiprocess+", "?", "g", "m80000000,10", "qXfer:features:read:target.xml:0,400",
+                  "Z0,80000004,4", "vCont;c", "z0,80000004,4", "s", "bs", "qRcmd,68656c70", "D")
+
+ROWS = [
+    ("as fill.s --isa tile -o out.elf --listing out.lst", {}),
+    ("as include.s --isa tile -I folder -o out.elf --json", {}),
+    ("as hello.s --isa xphmg --format hex -o -", {}),
+    ("as hello.s --isa xphmg -o there.elf", {}),
+    ("as - --isa tile -o out.elf", {"stdin": b"x: ADDI s1, s1, 5\nBNE s1, s0, x\nEXIT\n"}),
+    ("dis fill.elf -o out.s", {}),
+    ("dis hello.elf --json", {}),
+    ("dis --isa xphmg --hex 00a50533 4501 --json", {}),
+    ("run hello.elf --trace out.jsonl", {}),
+    ("run hello.elf AAA BBB --json --dump-state", {"times": True}),
+    ("run hello.elf --harts 3 --trace - --trace-format spike", {}),
+    ("run frame.elf --framebuffer out.png", {}),
+    ("run frame.elf --lint", {}),
+    ("run --lint-rules --json", {}),
+    ("run echo.elf", {"stdin": b"one\ntwo\n"}),
+    ("run copy.elf --files folder", {"told": 7, "loose": ["folder/out.txt"]}),
+    ("run --resume hello.snap --trace out.jsonl", {}),
+    ("snapshot hello.elf AAA BBB --steps 2 -o out.snap", {}),
+    ("snapshot --resume hello.snap --steps 2 -o out.snap", {}),
+    ("snapshot --info hello.snap", {}),
+    ("snapshot --info hello.snap --json", {}),
+    ("gdb hello.elf --stdio", {"stdin": SESSION}),
+    ("gdb --resume hello.snap --stdio", {"stdin": SESSION}),
+    ("gdb --machine tile fill.elf --grid 1x1 --stdio", {"stdin": SESSION}),
+    ("gdb hello.elf --port 0", {"stdin": SESSION, "port": True}),
+    ("scene make knot --size 16 -o out.glb", {}),
+    ("scene info cube.obj", {}),
+    ("scene info cube.obj --json", {}),
+    ("scene info uv.glb --json", {}),
+    ("render cube.obj --size 8x8 --spp 1 --threads 2 -o out.png --stats out.json", {"times": True}),
+    ("render uv.glb --size 8x8 --spp 1 --bounces 1 -o out.pfm --json", {"times": True}),
+    ("render knot.glb --size 8x8 --spp 1 --heatmap nodes -o out.png", {"times": True}),
+    ("render knot.glb --size 8x8 --spp 1 --machine xphmg-rt-offload -o out.png", {"times": True}),
+    ("render knot.glb --size 8x8 --spp 1 --machine xphmg-gfx -o out.exr", {"times": True}),
+    ("render knot.glb --size 8x8 --spp 1 --machine tile -o out.png", {"times": True}),
+    ("render knot.glb --size 8x8 --spp 1 --machine all -o out.png", {"times": True}),
+    ("image compare crate.png pixel.png --heatmap out.png", {}),
+    ("image compare crate.png pixel.png --json", {}),
+    ("bvh build cube.obj -o out.gfx12", {"times": True}),
+    ("bvh build knot.glb --threads 2 -o there.gfx12 --json", {"times": True}),
+    ("bvh build cube.obj --format xphmg8 -o out.tiles", {"times": True}),
+    ("bvh build --aabbs boxes.json -o out.gfx12", {"times": True}),
+    ("bvh update cube.gfx12 --scene moved.obj -o out.gfx12", {"times": True}),
+    ("bvh update cube.tiles --scene moved.obj -o out.tiles --json", {"times": True}),
+    ("bvh update boxes.gfx12 --aabbs boxes.json -o out.gfx12 --json", {"times": True}),
+    ("bvh info cube.gfx12", {}),
+    ("bvh info cube.tiles --json", {}),
+    ("bvh info cube.gfx12 --json", {}),
+    ("bvh check cube.gfx12", {}),
+    ("bvh check cube.tiles --json", {}),
+    ("bvh dump cube.gfx12", {}),
+    ("bvh dump cube.gfx12 --json", {}),
+    ("bvh encode cube.json -o out.gfx12", {}),
+    ("bvh diff cube.gfx12 moved.gfx12", {}),
+    ("bvh diff cube.gfx12 moved.gfx12 --json", {}),
+    ("bvh trace cube.gfx12 --rays rays.bin -o out.bin", {"times": True}),
+    ("bvh trace cube.gfx12 --rays rays.bin -o out.bin --json", {"times": True}),
+    (f"bvh why cube.gfx12 --ray {RAY}", {}),
+    (f"bvh why cube.gfx12 --ray {RAY} --json", {}),
+    (f"rt why --tiles cube.tiles --ray {RAY}", {}),
+    (f"rt why --tiles cube.tiles --ray {RAY} --json", {}),
+    ("gfx why --image crate.png --u 0.5 --v 0.5 --json", {}),
+    ("gfx why --raw raw.bin --format UNORM8_RGBA --width 2 --height 2 --u 0.5 --v 0.5", {}),
+    ("gfx12 intersect --vectors cases.json", {}),
+    ("gfx12 intersect --vectors cases.json --json", {}),
+    (f"tile run fill.s {TILE} --in 0x80200000=raw.bin --out target,64=out.raw --save out.tile --trace out.jsonl", {}),
+    (f"tile run fill.s {TILE} --resume fill.tile --json", {}),
+    ("tile run include.s -I folder", {}),
+    ("tile test k1", {}),
+    ("tile test k1 --json", {}),
+    ("tile draw triangle.json -o out.png", {}),
+    ("tile draw triangle.json --threads 2 -o out.png --json", {}),
+    ("coverage --results results", {}),
+    ("coverage --rows RT-001 --results results --json", {}),
+    ("spec RT-001 --results results", {}),
+    ("spec rt.bbox --json", {}),
+    ("spec --search ray box --json", {}),
+    ("spec --list csrs", {}),
+    ("bench num --seconds 0.001 --json", {"times": True}),
+    ("bench --list", {}),
+    ("help as", {}),
+    ("man", {}),
+    ("completion bash", {}),
+    ("--version", {}),
+]
+
+
+def make_inputs(facet, source, folder):
+    """Fills `folder` with what the rows read."""
+    def copy(name, new):
+        shutil.copy(os.path.join(source, name), os.path.join(folder, new))
+
+    def write(name, data):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+
+    def run(line):
+        result = subprocess.run([facet, *shlex.split(line)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+        if result.returncode not in (0, 1):
+            raise RuntimeError(f"facet {line}: {result.stderr.decode()}")
+        return result.stdout
+
+    copy("examples/tile/fill.s", "fill.s")
+    copy("examples/tile/triangle.json", "triangle.json")
+    copy("examples/xphmg/hello.s", "hello.s")
+    copy("examples/gfx12/cube.obj", "cube.obj")
+    copy("examples/gfx12/cube-moved.obj", "moved.obj")
+    copy("assets/crate.png", "crate.png")
+    copy("spec/gfx12-silicon.json", "cases.json")
+    shutil.copytree(os.path.join(source, "examples/tile/k1"), os.path.join(folder, "k1"))
+    for name in ("folder", "results"):
+        os.mkdir(os.path.join(folder, name))
+    write("folder/part.s", b"EXIT\n")
+    write("folder/in.txt", b"sixteen bytes...")
+    write("include.s", b'.include "part.s"\n')
+    write("results/test_x.tsv", b"test_x\ta\tpass\tRT-001\n")
+    write("boxes.json", b'{"aabbs": [{"min": [0, 0, 0], "max": [1, 1, 1]}]}')
+    write("raw.bin", bytes(range(16)))
+    write("rays.bin", bytes(32))
+    for name, text in (("frame", FRAME), ("echo", ECHO), ("copy", COPY)):
+        write(f"{name}.s", text.encode())
+        run(f"as {name}.s --isa xphmg -o {name}.elf")
+    run("as fill.s --isa tile -o fill.elf")
+    run("as hello.s --isa xphmg -o hello.elf")
+    run("snapshot hello.elf --steps 1 -o hello.snap -q")
+    run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")
+    run("scene make knot --size 16 -o knot.glb")
+    run("scene make uv -o uv.glb")
+    run("bvh build cube.obj -o cube.gfx12")
+    run("bvh build --aabbs boxes.json -o boxes.gfx12")
+    run("bvh build moved.obj -o moved.gfx12")
+    run("bvh build cube.obj --format xphmg8 -o cube.tiles")
+    run("render uv.glb --size 64x64 --spp 1 -o pixel.png -q")
+    write("cube.json", run("bvh dump cube.gfx12 --json"))
+    write("there.elf", b"what stood here before")
+    write("there.gfx12", b"what stood here before")
+
+
+def commands_of(facet):
+    """The commands that `facet --help` lists."""
+    text = subprocess.run([facet, "--help"], capture_output=True, text=True, check=True).stdout
+    lines = text.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    return [line[2:].split("  ")[0] for line in lines]
