@@ -35,6 +35,18 @@ struct session {
 /* ---- what the stub asks of the host -----------------------------------------------------------
  */
 
+/* A debugger that goes away ends the command as it may; a host that fails is an error. */
+static void line_failed(const char *what)
+{
+    char message[160];
+
+    if (errno != EPIPE && errno != ECONNRESET && errno != EINTR) {
+        (void)snprintf(
+            message, sizeof message, "cannot %s the debugger: %s", what, strerror(errno));
+        cli_spoil(message);
+    }
+}
+
 static bool host_send(void *context, const void *data, size_t size)
 {
     const struct session *s = context;
@@ -47,6 +59,7 @@ static bool host_send(void *context, const void *data, size_t size)
             continue;
         }
         if (sent <= 0) {
+            line_failed("write to");
             return false;
         }
         at += sent;
@@ -72,7 +85,12 @@ static long host_receive(void *context, void *data, size_t size, bool wait)
     if (found == 0) {
         return 0;
     }
-    got = read(s->debugger, data, size);
+    do {
+        got = found < 0 ? -1 : read(s->debugger, data, size);
+    } while (got < 0 && errno == EINTR && cli_stop_signal() == 0);
+    if (got < 0) {
+        line_failed("read from");
+    }
     return got > 0 ? (long)got : -1;
 }
 
@@ -142,6 +160,7 @@ static bool take_debugger(struct session *s)
     } while (s->debugger < 0 && (errno == EINTR || errno == ECONNABORTED) &&
              cli_stop_signal() == 0);
     if (s->debugger < 0) {
+        line_failed("connect to");
         return false;
     }
     s->answers = s->debugger;

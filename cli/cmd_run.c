@@ -104,13 +104,17 @@ static void feed(struct session *s, bool wait)
     double left = cli_stop_seconds_left(&s->watch);
     double seconds = !wait || left < 0 ? 0 : left < INPUT_SECONDS ? left : INPUT_SECONDS;
     char bytes[INPUT_PIECE];
+    int found = 0;
     ssize_t got;
 
     (void)fflush(stdout);
-    if (s->input_ended || poll(&ready, 1, (int)ceil(seconds * 1000)) <= 0) {
+    if (!s->input_ended) {
+        found = poll(&ready, 1, (int)ceil(seconds * 1000));
+    }
+    if (found == 0) {
         return;
     }
-    got = read(STDIN_FILENO, bytes, sizeof bytes);
+    got = found < 0 ? -1 : read(STDIN_FILENO, bytes, sizeof bytes);
     if ((got < 0 && errno == EINTR) ||
         (got > 0 && facet_xphmg_input(s->machine, bytes, (size_t)got, NULL) == FACET_OK)) {
         return;

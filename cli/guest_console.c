@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { PIECE = 4096 };
+static const char no_memory[] = "out of memory for standard input";
 
 static void output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
 {
@@ -73,9 +74,9 @@ void guest_console_free(struct guest_console *console)
 }
 
 /* The input ends here, and the program's results are worth nothing. */
-static void lack_memory(struct guest_console *c)
+static void lose_input(struct guest_console *c, const char *why)
 {
-    cli_spoil("out of memory for standard input");
+    cli_spoil(why);
     facet_xphmg_input_end(c->machine);
 }
 
@@ -99,7 +100,7 @@ static void read_piece(struct guest_console *c)
         memcpy(piece.bytes, bytes, piece.size);
     }
     if (pieces == NULL || (got > 0 && piece.bytes == NULL)) {
-        lack_memory(c);
+        lose_input(c, no_memory);
         return;
     }
     c->pieces[c->count++] = piece;
@@ -120,8 +121,12 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
         if (found == 0) {
             return GUEST_NOTHING;
         }
-        if (found < 0 || (!c->apart && ready[1].revents != 0)) {
+        if ((found < 0 && errno == EINTR) || (found > 0 && !c->apart && ready[1].revents != 0)) {
             return GUEST_BUSY;
+        }
+        if (found < 0) {
+            lose_input(c, "cannot wait for standard input");
+            return GUEST_FED;
         }
         read_piece(c);
     }
@@ -131,7 +136,7 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
         if (piece->size == 0) {
             facet_xphmg_input_end(c->machine);
         } else if (facet_xphmg_input(c->machine, piece->bytes, piece->size, NULL) != FACET_OK) {
-            lack_memory(c);
+            lose_input(c, no_memory);
         }
     }
     return GUEST_FED;

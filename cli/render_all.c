@@ -58,22 +58,23 @@ static void label(const struct render_outcome *o, struct sheet_entry *entry)
                    cli_s(o->threads));
 }
 
-/* One cell. A machine that cannot draw this says why in its place; the others are not held up. */
-static void draw_entry(const struct cli_args *args,
+/* One cell. A machine that cannot draw this says why in its place; the others are not held up. What
+ * the host cannot give is no machine's fault and ends the command: false, with *err. */
+static bool draw_entry(const struct cli_args *args,
                        const struct render_request *r,
                        const struct facet_scene *scene,
                        const struct facet_render_options *options,
                        struct sheet_entry *entry,
-                       json_t *list)
+                       json_t *list,
+                       struct facet_error *err)
 {
     struct facet_image_f image = {0};
-    struct facet_error err = {0};
     struct render_outcome o = {0};
-    enum facet_status status = render_draw(args, scene, options, r, &image, &o, &err);
+    enum facet_status status = render_draw(args, scene, options, r, &image, &o, err);
 
     entry->name = options->machine->name;
     if (status == FACET_OK) {
-        status = render_make_picture(r, scene, options, &image, &o, &entry->picture, &err);
+        status = render_make_picture(r, scene, options, &image, &o, &entry->picture, err);
     }
     if (status == FACET_OK) {
         label(&o, entry);
@@ -85,16 +86,17 @@ static void draw_entry(const struct cli_args *args,
                    entry->counts[0] != '\0' ? "; " : "",
                    entry->times);
         }
-    } else {
-        (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err.message);
+    } else if (status != FACET_ERR_MEMORY && status != FACET_ERR_IO) {
+        (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err->message);
         (void)json_array_append_new(
-            list, json_pack("{s:s, s:s}", "machine", entry->name, "error", err.message));
+            list, json_pack("{s:s, s:s}", "machine", entry->name, "error", err->message));
         if (!args->json && strcmp(r->output, "-") != 0) {
-            printf("%-18s %s\n", entry->name, err.message);
+            printf("%-18s %s\n", entry->name, err->message);
         }
     }
     facet_image_f_free(&image);
     json_decref(o.bvh);
+    return status != FACET_ERR_MEMORY && status != FACET_ERR_IO;
 }
 
 static bool write_sheet(const struct render_request *r,
@@ -139,7 +141,7 @@ int render_all(const struct cli_args *args,
     struct facet_error err = {0};
     json_t *list = json_array();
     size_t count = 0;
-    bool good;
+    bool good = true;
 
     if (r->kind != KIND_PNG) {
         json_decref(list);
@@ -156,11 +158,11 @@ int render_all(const struct cli_args *args,
         json_decref(list);
         return cli_bad_error(args, &err);
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; good && i < count; i++) {
         options.machine = facet_render_machines[i];
-        draw_entry(args, r, scene, &options, &entries[i], list);
+        good = draw_entry(args, r, scene, &options, &entries[i], list, &err);
     }
-    good = write_sheet(r, entries, count, list, &err);
+    good = good && write_sheet(r, entries, count, list, &err);
     for (size_t i = 0; i < count; i++) {
         facet_image_free(&entries[i].picture);
     }
