@@ -232,8 +232,11 @@ int64_t guest_files_do_close(struct guest_files *files, int64_t handle)
 
 int64_t guest_files_do_read(struct guest_files *files, int64_t handle, void *data, size_t size)
 {
-    ssize_t got = read(descriptor(files, handle), data, size);
+    ssize_t got;
 
+    do {
+        got = read(descriptor(files, handle), data, size);
+    } while (got < 0 && errno == EINTR); /* a signal is none of the program's business */
     return got >= 0 ? got : -errno;
 }
 
@@ -273,7 +276,9 @@ guest_files_do_write(struct guest_files *files, int64_t handle, const void *data
         }
         size -= (size_t)excess; /* what fits, as on a disk that gets full */
     }
-    wrote = write(fd, data, size);
+    do {
+        wrote = write(fd, data, size);
+    } while (wrote < 0 && errno == EINTR);
     if (wrote < 0) {
         return -errno;
     }

@@ -4,6 +4,7 @@ A row is a line of words as a shell would split it. Its options:
     stdin    what the command reads
     times    its output shows times or speeds: numbers count for nothing there
     port     the command listens for a debugger, which says `stdin` and then hears everything
+    answer   output by which the command tells its client about the fault
     told     exit code of a guest program that was told about the fault by its machine
     loose    files that belong to that guest: what is in them after a fault is its business
 """
@@ -114,6 +115,7 @@ def packets(*texts):
 
 SESSION = packets("qSupported:multiprocess+", "?", "g", "m80000000,10", "qXfer:features:read:target.xml:0,400",
                   "Z0,80000004,4", "vCont;c", "z0,80000004,4", "s", "bs", "qRcmd,68656c70", "D")
+REFUSED = b"$E01"
 
 ROWS = [
     ("as fill.s --isa tile -o out.elf --listing out.lst", {}),
@@ -137,10 +139,10 @@ ROWS = [
     ("snapshot --resume hello.snap --steps 2 -o out.snap", {}),
     ("snapshot --info hello.snap", {}),
     ("snapshot --info hello.snap --json", {}),
-    ("gdb hello.elf --stdio", {"stdin": SESSION}),
-    ("gdb --resume hello.snap --stdio", {"stdin": SESSION}),
-    ("gdb --machine tile fill.elf --grid 1x1 --stdio", {"stdin": SESSION}),
-    ("gdb hello.elf --port 0", {"stdin": SESSION, "port": True}),
+    ("gdb hello.elf --stdio", {"stdin": SESSION, "answer": REFUSED}),
+    ("gdb --resume hello.snap --stdio", {"stdin": SESSION, "answer": REFUSED}),
+    ("gdb --machine tile fill.elf --grid 1x1 --stdio", {"stdin": SESSION, "answer": REFUSED}),
+    ("gdb hello.elf --port 0", {"stdin": SESSION, "port": True, "answer": REFUSED}),
     ("scene make knot --size 16 -o out.glb", {}),
     ("scene info cube.obj", {}),
     ("scene info cube.obj --json", {}),
