@@ -703,16 +703,21 @@ static ssize_t stream_read(void *cookie, char *data, size_t size)
     return read((int)(intptr_t)cookie, data, size);
 }
 
-/* glibc gives up a stream's write at EINTR where a signal handler asks for it; a stream of a
- * program that has no such handler never sees it. */
+/* glibc's own streams write until all is written, and see EINTR only where a handler asks for it.
+ */
 static ssize_t stream_write(void *cookie, const char *data, size_t size)
 {
-    ssize_t put;
+    size_t done = 0;
 
-    do {
-        put = write((int)(intptr_t)cookie, data, size);
-    } while (put < 0 && errno == EINTR);
-    return put < 0 ? 0 : put; /* how a cookie says that it failed */
+    while (done < size) {
+        ssize_t put = write((int)(intptr_t)cookie, data + done, size - done);
+
+        if (put < 0 && errno != EINTR) {
+            return 0; /* how a cookie says that it failed */
+        }
+        done += put > 0 ? (size_t)put : 0;
+    }
+    return (ssize_t)size;
 }
 
 static int stream_seek(void *cookie, off64_t *offset, int whence)
