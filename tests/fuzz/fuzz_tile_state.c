@@ -2,8 +2,9 @@
  * whose checksum is then made good again: it is refused with a message and the machine is as
  * before, or it is taken and the machine runs on, well-formed.
  *
- * The input: one byte that says after how many steps the snapshot is taken, then edits of four
- * bytes: offset in the frame and the machine's own state, value to store there, operation. */
+ * The input: one byte that says after how many steps the snapshot is taken, or (128 and more) where
+ * inside a draw it is, then edits of four bytes: offset in the frame and the machine's own state,
+ * value to store there, operation. */
 #include "fuzz/fuzz.h"
 
 #include "base/bits.h"
@@ -24,6 +25,23 @@ static void require(int ok)
 }
 
 static facet_machine *machine;
+
+static bool countdown(void *context)
+{
+    unsigned *left = context;
+
+    return --*left == 0;
+}
+
+/* Ends after so many steps, or questions of `every` nanoseconds. */
+static void run(uint64_t steps, unsigned questions, uint64_t every)
+{
+    struct facet_stop stop;
+
+    facet_machine_poll(machine, countdown, &questions, every);
+    facet_machine_run(machine, &(struct facet_run){.budget = steps}, &stop);
+    facet_machine_poll(machine, NULL, NULL, 0);
+}
 
 static void put(uint32_t address, uint32_t word)
 {
@@ -60,7 +78,6 @@ static void make(unsigned steps)
     const struct facet_tile_config config = {.vram = 1 << 16, .watchdog = 5000};
     struct facet_tile_packet packet = {
         .pc = VRAM + 0x400, .columns = 3, .rows = 2, .arg_base = VRAM + 0x500, .arg_size = 8};
-    struct facet_stop stop;
     uint8_t bytes[64];
 
     require(facet_tile_create(&config, &machine, NULL) == FACET_OK);
@@ -78,17 +95,33 @@ static void make(unsigned steps)
     put(VRAM + 0x840, 0x1FFFF);
     put(VRAM + 0x848, 8 | 8 << 16);
     put(VRAM + 0x88C, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        put(VRAM + 0x908 + 32 * i, 6);
+        put(VRAM + 0x90C + 32 * i, i);
+        put(VRAM + 0x910 + 32 * i, 0xFFFFFFFF);
+    }
+    put(VRAM + 0xA00, VRAM + 0xB00);
+    put(VRAM + 0xA04, 16);
+    for (uint32_t i = 0; i < 4; i++) {
+        put(VRAM + 0xA10 + 20 * i, 0x3F800000);
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        put(VRAM + 0xB00 + 16 * i, i % 2 == 0 ? 0xBF800000 : 0x3FC00000);
+        put(VRAM + 0xB04 + 16 * i, i % 3 == 0 ? 0xBF800000 : 0x3FA00000);
+        put(VRAM + 0xB0C + 16 * i, 0x3F800000);
+    }
     require(facet_tile_ring(machine, VRAM + 0x1000, 1024, NULL) == FACET_OK);
     require(facet_tile_host_write(machine, FACET_TILE_COMPLETION_BASE, VRAM + 0x1800, NULL) ==
             FACET_OK);
     push(FACET_TILE_CMD_LOAD_RSTATE, FACET_TILE_EMIT, 0, 0, VRAM + 0x800);
+    push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, 0, VRAM + 0xA00);
     push(FACET_TILE_CMD_RRECT, 0, 0, VRAM + 0x840, 0);
     push(FACET_TILE_CMD_GDRAW, 0, 0, VRAM + 0x900, VRAM + 0x88C);
     push(FACET_TILE_CMD_READ_MEM, 0, 7, VRAM + 0x400, 0);
     push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT | FACET_TILE_IRQ, 0, VRAM + 0x700, 0);
     push(FACET_TILE_CMD_WAIT_FENCE, 0, 0, 200, 9);
     require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
-    facet_machine_run(machine, &(struct facet_run){.budget = steps}, &stop);
+    run(steps < 128 ? steps : UINT64_MAX, steps < 128 ? 0 : steps - 127, 0);
 }
 
 static void edit(struct facet_blob *blob, const uint8_t *data, size_t size)
@@ -108,7 +141,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct facet_error err = {0};
     struct facet_blob before, blob, after;
-    struct facet_stop stop;
 
     make(size != 0 ? data[0] : 0);
     require(facet_machine_snapshot(machine, &before, NULL) == FACET_OK);
@@ -117,9 +149,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         edit(&blob, data + 1, size - 1);
     }
     if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
-        facet_machine_run(machine, &(struct facet_run){.budget = 3000}, &stop);
+        run(3000, 20, 1000000);
         require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
-        facet_machine_run(machine, &(struct facet_run){.budget = 3000}, &stop);
+        run(3000, 20, 1000000);
         require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
         require(facet_machine_restore(machine, after.data, after.size, NULL) == FACET_OK);
     } else {
