@@ -1,6 +1,8 @@
 /* `facet tile draw`: a command list through the command queue, and the picture that it leaves. */
+#include "cli/deadline.h"
 #include "cli/lint_report.h"
 #include "cli/output.h"
+#include "cli/stop.h"
 #include "cli/tile_plan.h"
 
 #include "base/bits.h"
@@ -30,6 +32,8 @@ struct drawing {
     json_t *reads;      /* what READ_MEM returned */
     uint64_t instructions;
     uint64_t hash;
+    struct cli_stop watch;
+    bool stopped; /* by a signal or the clock */
 };
 
 /* ---- running ---- */
@@ -76,15 +80,20 @@ static void take_answers(struct drawing *d, const struct tile_step *step)
         d->reads, json_pack("{s:i, s:o}", "command", (int)step->index, "words", list));
 }
 
-/* The oldest command that was not complete is complete. */
-static void note_completion(struct drawing *d)
+/* The oldest command that is not complete; there is one. */
+static const struct tile_step *next_command(struct drawing *d)
 {
-    const struct tile_step *step;
-
     while (d->plan.steps[d->first].kind != TILE_STEP_COMMAND) {
         d->first++;
     }
-    step = &d->plan.steps[d->first];
+    return &d->plan.steps[d->first];
+}
+
+/* ... and now it is. */
+static void note_completion(struct drawing *d)
+{
+    const struct tile_step *step = next_command(d);
+
     d->statuses[d->first] = host_register(d, FACET_TILE_LAST_STATUS);
     d->bad += d->statuses[d->first] != FACET_TILE_STATUS_OK;
     if (step->command.opcode == FACET_TILE_CMD_READ_MEM &&
@@ -100,8 +109,8 @@ static void note_completion(struct drawing *d)
     d->waiting--;
 }
 
-/* Runs until nothing moves. With several commands in the ring each run is short, so that each
- * command shows its own status. */
+/* Runs until nothing moves or somebody stops it. With several commands in the ring each run is
+ * short, so that each command shows its own status. */
 static void advance(struct drawing *d)
 {
     struct facet_stop stop;
@@ -116,6 +125,7 @@ static void advance(struct drawing *d)
             note_completion(d);
         }
     } while (stop.reason == FACET_STOP_BUDGET);
+    d->stopped = stop.reason == FACET_STOP_REQUEST;
 }
 
 static bool run_step(struct drawing *d, const struct tile_step *step, struct facet_error *err)
@@ -158,18 +168,28 @@ static bool run_list(struct drawing *d, struct facet_error *err)
                              inner.message);
             return false;
         }
+        if (d->stopped) {
+            step = d->waiting != 0 ? next_command(d) : step;
+            (void)facet_fail(err,
+                             FACET_ERR_LIMIT,
+                             step->index,
+                             "%s in commands[%u] (%s); there is no picture",
+                             cli_stop_why(),
+                             (unsigned)step->index,
+                             step->name);
+            return false;
+        }
     }
     state = facet_tile_queue_state(d->machine);
     if (d->waiting != 0) {
-        while (d->plan.steps[d->first].kind != TILE_STEP_COMMAND) {
-            d->first++;
-        }
+        const struct tile_step *step = next_command(d);
+
         (void)facet_fail(err,
                          FACET_ERR_INPUT,
-                         d->first,
+                         step->index,
                          "commands[%u] (%s): %s",
-                         (unsigned)d->plan.steps[d->first].index,
-                         d->plan.steps[d->first].name,
+                         (unsigned)step->index,
+                         step->name,
                          state == FACET_TILE_QUEUE_WAITING
                              ? "its kernel waits for a DOORBELL that never comes"
                              : "it waits for a fence that nothing signals");
@@ -304,6 +324,7 @@ static void tell_text(const struct drawing *d, const char *output)
 static int draw(struct drawing *d, const char *output)
 {
     struct facet_error err = {0};
+    bool good;
 
     d->statuses = calloc(d->plan.step_count + 1, sizeof *d->statuses);
     d->reads = json_array();
@@ -317,8 +338,12 @@ static int draw(struct drawing *d, const char *output)
         return CLI_BAD;
     }
     facet_machine_observe(d->machine, lint_report_observer(&d->lint));
-    if (!run_list(d, &err) || !write_picture(d, output, &err)) {
-        return cli_bad_error(d->args, &err);
+    cli_stop_begin(&d->watch, d->machine, cli_deadline_left());
+    good = run_list(d, &err);
+    cli_stop_end(&d->watch);
+    if (!good || !write_picture(d, output, &err)) {
+        (void)cli_bad_error(d->args, &err);
+        return d->stopped ? cli_stop_code() : CLI_BAD;
     }
     lint_report_print(&d->lint, NULL);
     if (d->args->json) {
@@ -392,6 +417,7 @@ static const struct cli_option draw_options[] = {
      0,
      "N",
      "host threads of the raster unit (default 1, 0: all processors); same picture"},
+    CLI_STOP_OPTION,
     LINT_REPORT_SWITCHES,
     {NULL, 0, NULL, NULL},
 };
@@ -408,7 +434,8 @@ const struct cli_command cli_cmd_tile_draw = {
         "meanwhile. docs/tile-draw.md describes it.\n\n"
         "Everything is read and checked before anything runs; a mistake names the command by its "
         "index and the field. Exit code 1 says that the picture was drawn and some command "
-        "reported another status than ok, or with --lint-error that there is a finding.\n\n"
+        "reported another status than ok, or with --lint-error that there is a finding; 124 that "
+        "--max-seconds are over, 130 that it was interrupted: then there is no picture.\n\n"
         "--lint names what the kernels of the list do against the contract, as in `facet tile run` "
         "(docs/lint.md).",
     .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"

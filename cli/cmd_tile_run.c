@@ -1,4 +1,5 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
+#include "cli/deadline.h"
 #include "cli/lint_report.h"
 #include "cli/run_trace.h"
 #include "cli/stop.h"
@@ -10,7 +11,6 @@
 #include "base/json.h"
 #include "isa/isa.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,7 @@ struct session {
     struct run_trace trace;
     struct lint_report lint;
     struct facet_stop stop;
+    struct cli_stop watch;
 };
 
 /* ---- running ---- */
@@ -78,13 +79,12 @@ static bool resume(const struct session *s)
 
 static bool run(struct session *s)
 {
-    struct cli_stop watch;
     uint64_t done = 0, steps = UINT64_MAX;
     bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
 
     s->stop.reason = FACET_STOP_BUDGET; /* of --steps 0 */
 
-    cli_stop_begin(&watch, s->setup.machine, HUGE_VAL);
+    cli_stop_begin(&s->watch, s->setup.machine, cli_deadline_left());
     while (good && more) {
         uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
         struct facet_run how = {.budget = run_trace_limit(&s->trace, done, most)};
@@ -97,7 +97,7 @@ static bool run(struct session *s)
                 s->stop.reason == FACET_STOP_BUDGET && done < steps && !run_trace_failed(&s->trace);
         }
     }
-    cli_stop_end(&watch);
+    cli_stop_end(&s->watch);
     return good;
 }
 
@@ -111,7 +111,7 @@ static const char *result_name(const struct session *s)
     case FACET_STOP_IDLE:
         return "waiting";
     case FACET_STOP_REQUEST:
-        return "interrupted";
+        return cli_stop_signal() != 0 ? "interrupted" : "time limit";
     case FACET_STOP_BUDGET:
         return "paused"; /* by --steps */
     default:
@@ -274,6 +274,36 @@ static void report_text(const struct session *s)
             cli_s(facet_tile_rounds(s->setup.machine)));
 }
 
+/* Where a run was stopped from outside. */
+static void tell_stop(const struct session *s)
+{
+    char text[128] = "";
+
+    (void)facet_machine_disassemble(
+        s->setup.machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
+    (void)cli_bad(s->args,
+                  "%s: core %u is %s 0x%08llx: %s",
+                  cli_stop_why(),
+                  (unsigned)s->stop.core,
+                  facet_tile_in_draw(s->setup.machine) ? "in the middle of" : "at",
+                  (unsigned long long)s->stop.pc,
+                  text);
+}
+
+static int exit_code(const struct session *s)
+{
+    switch (s->stop.reason) {
+    case FACET_STOP_REQUEST:
+        return cli_stop_code();
+    case FACET_STOP_EXIT:
+    case FACET_STOP_BREAKPOINT:
+    case FACET_STOP_BUDGET:
+        return lint_report_fails(&s->lint) ? CLI_NO : CLI_OK;
+    default:
+        return CLI_NO;
+    }
+}
+
 /* ---- the command ---- */
 
 static unsigned line_of(const void *context, uint64_t address)
@@ -322,12 +352,11 @@ static int run_tile(const struct cli_args *args)
     } else if (good) {
         report_text(&s);
     }
+    if (good && s.stop.reason == FACET_STOP_REQUEST) {
+        tell_stop(&s);
+    }
     if (good) {
-        bool ended_well = s.stop.reason == FACET_STOP_EXIT ||
-                          s.stop.reason == FACET_STOP_BREAKPOINT ||
-                          s.stop.reason == FACET_STOP_BUDGET;
-
-        code = ended_well && !lint_report_fails(&s.lint) ? CLI_OK : CLI_NO;
+        code = exit_code(&s);
     }
     lint_report_free(&s.lint);
     tile_outputs_free(&s.outputs);
@@ -340,6 +369,7 @@ static const struct cli_option run_options[] = {
     {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended; repeatable"},
     {"break", 'b', "ADDR", "stop before the instruction at an address or symbol; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
+    CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},
     LINT_REPORT_OPTIONS,
@@ -365,10 +395,11 @@ const struct cli_command cli_cmd_tile_run = {
         "status, faults and rounds. The exit code is 0 when the dispatch is done or stands at a "
         "breakpoint or after --steps, 1 when it ended with a fault, the watchdog, or waits for a "
         "doorbell that "
-        "nobody rings, or with --lint-error when there is a finding. docs/tile.md has a worked "
+        "nobody rings, or with --lint-error when there is a finding; 124 when --max-seconds are "
+        "over, 130 after Ctrl-C, both in the middle of a draw as well. docs/tile.md has a worked "
         "example.\n\n"
-        "--save keeps registers, caches, memory and queue; --resume goes on from there, bit for "
-        "bit as "
+        "--save keeps registers, caches, memory, queue and a draw that was left; --resume goes on "
+        "from there, bit for bit as "
         "if the run had never stopped.\n\n"
         "--lint names the places where the kernel does what the contract calls wrong or undefined, "
         "such as reading what another core has not published; docs/lint.md and --lint-rules have "

@@ -1,5 +1,7 @@
 /* `facet tile test`: case folders (spec/README.md "Tile case folders"). */
+#include "cli/deadline.h"
 #include "cli/lint_report.h"
+#include "cli/stop.h"
 
 #include "base/error.h"
 #include "tile/case.h"
@@ -20,6 +22,8 @@ struct tally {
     struct facet_tile_case_how how;
     json_t *list; /* NULL: text */
     size_t passed, failed, bad;
+    struct cli_stop watch; /* over the run of a case */
+    bool stopped;
     /* --lint, one case after the other. */
     struct lint_report lint;
     const char *folder;
@@ -28,12 +32,13 @@ struct tally {
     bool lint_failed;
 };
 
-/* ---- lint ---- */
+/* ---- around the run of a case ---- */
 
-static void begin_lint(void *context, facet_machine *machine)
+static void begin_run(void *context, facet_machine *machine)
 {
     struct tally *t = context;
 
+    cli_stop_begin(&t->watch, machine, cli_deadline_left());
     if (!lint_report_start(&t->lint, t->args, machine)) {
         t->lint_failed = true;
         return;
@@ -42,10 +47,11 @@ static void begin_lint(void *context, facet_machine *machine)
     facet_machine_observe(machine, lint_report_observer(&t->lint));
 }
 
-static void end_lint(void *context)
+static void end_run(void *context)
 {
     struct tally *t = context;
 
+    cli_stop_end(&t->watch);
     lint_report_print(&t->lint, NULL);
     if (t->findings != NULL) {
         lint_report_json(&t->lint, NULL, t->findings);
@@ -94,6 +100,10 @@ static void run_case(struct tally *t, const char *folder)
              tile_case != NULL ? facet_tile_case_name(tile_case) : "",
              "bad",
              err.message);
+    } else if (result.stopped) {
+        t->stopped = true;
+        (void)cli_bad(
+            t->args, "%s in %s, %s", cli_stop_why(), folder, facet_tile_case_name(tile_case));
     } else if (result.pass) {
         t->passed++;
         tell(t, folder, facet_tile_case_name(tile_case), "pass", "");
@@ -157,8 +167,9 @@ static size_t run_folder(struct tally *t, const char *folder, unsigned depth)
     for (int i = 0; i < count; i++) {
         char path[4096];
 
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) <
-            sizeof path) {
+        if (!t->stopped &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) <
+                sizeof path) {
             found += run_folder(t, path, depth + 1);
         }
         free(entries[i]);
@@ -213,10 +224,10 @@ static int run_test(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     t.list = cli_json_list(args);
-    t.how.begin = begin_lint;
-    t.how.end = end_lint;
+    t.how.begin = begin_run;
+    t.how.end = end_run;
     t.how.context = &t;
-    for (int i = 0; i < args->positional_count; i++) {
+    for (int i = 0; i < args->positional_count && !t.stopped; i++) {
         if (run_folder(&t, args->positional[i], 0) == 0) {
             char text[512];
 
@@ -231,7 +242,12 @@ static int run_test(const struct cli_args *args)
             tell(&t, args->positional[i], "", "bad", text);
         }
     }
-    code = summary(&t);
+    if (t.stopped) {
+        code = cli_stop_code();
+        json_decref(t.list);
+    } else {
+        code = summary(&t);
+    }
     facet_pool_destroy(t.how.pool);
     return code;
 }
@@ -241,6 +257,7 @@ static const struct cli_option test_options[] = {
      0,
      "N",
      "host threads of the raster unit (default 1, 0: all processors); no result changes"},
+    CLI_STOP_OPTION,
     {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
     LINT_REPORT_SWITCHES,
     {NULL, 0, NULL, NULL},
@@ -256,7 +273,8 @@ const struct cli_command cli_cmd_tile_test = {
         "in "
         "the fault registers afterwards; spec/README.md, \"Tile case folders\", has the format. "
         "Each case starts from machine reset and is reported as pass or with its first difference. "
-        "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read. --lint "
+        "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read, 124 "
+        "when --max-seconds are over, 130 after Ctrl-C. --lint "
         "names what the kernels do against the contract, as in `facet tile run` (docs/lint.md); "
         "with "
         "--lint-error a finding is exit code 1.",

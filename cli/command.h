@@ -14,7 +14,10 @@ enum cli_exit {
     CLI_OK = 0,  /* the job was done; for a check: nothing found */
     CLI_NO = 1,  /* the job was done and the answer is no: findings, differences, failed cases */
     CLI_BAD = 2, /* bad input, bad usage, or the host refused; nothing was half-written */
+    CLI_LIMIT = 124, /* --max-seconds or another limit was reached */
 };
+
+#define CLI_MOST_SECONDS 1e9 /* of --max-seconds */
 
 struct cli_option {
     const char *name;     /* long name without dashes: "output" */
@@ -50,9 +53,9 @@ struct cli_command {
                                that starts with a space is kept as it is */
     const char *examples;   /* one command per line, each runs in the documentation test */
     const char *exit_codes; /* where they are not those of every command (enum cli_exit) */
-    const struct cli_option
-        *options;  /* ends with a NULL name; --help, --json, --quiet come by themselves */
-    bool has_json; /* --json is accepted */
+    const struct cli_option *options; /* ends with a NULL name; --help, --json, --quiet and, unless
+                                         there is an own one, --max-seconds come by themselves */
+    bool has_json;                    /* --json is accepted */
     int (*run)(const struct cli_args *args);
     const char *operands; /* what stands beside the options: "FILE", "[FILE...]", "insn|csr NAME".
                              The parser checks number and choices, completion offers them. "" for

@@ -27,6 +27,8 @@ cli_parse_args(const struct cli_command *command, char **words, int count, struc
 /* The n-th option of a command, those that come by themselves included; NULL past the end. Index
  * below CLI_MAX_OPTIONS when it is the command's own. */
 const struct cli_option *cli_option_at(const struct cli_command *command, size_t n);
+/* Whether the command's own table has the option. */
+bool cli_has_own(const struct cli_command *command, const char *name);
 /* true for a list of lower-case choices such as "elf|bin|hex"; one lower-case word is a list of
  * one.
  */

@@ -1,5 +1,6 @@
 /* The `facet` program: finds the command that the first words name, parses its arguments, runs it,
  * and makes sure that what it printed has really reached standard output. */
+#include "cli/deadline.h"
 #include "cli/frame.h"
 #include "cli/streams.h"
 
@@ -88,7 +89,7 @@ static int dispatch(int argc, char **argv)
         cli_print_help(stdout, command);
         return CLI_OK;
     case CLI_PARSED:
-        return command->run(&args);
+        return cli_deadline_start(&args) ? command->run(&args) : CLI_BAD;
     case CLI_PARSE_FAILED:
         break;
     }

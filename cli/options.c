@@ -13,13 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options every command has; --json only where the command can print it. */
+/* The options every command has; --json only where the command can print it, --max-seconds unless
+ * it has its own. */
 static const struct cli_option common_options[] = {
     {"json", 0, NULL, "print JSON instead of text"},
     {"quiet", 'q', NULL, "no progress on standard error"},
+    {"max-seconds", 0, "SECONDS", "end after this wall-clock time (exit code 124)"},
     {"help", 'h', NULL, "print this help and exit"},
 };
-enum { COMMON_JSON, COMMON_QUIET, COMMON_HELP, COMMON_COUNT };
+enum { COMMON_JSON, COMMON_QUIET, COMMON_MAX_SECONDS, COMMON_HELP, COMMON_COUNT };
 
 static size_t own_count(const struct cli_command *command)
 {
@@ -31,6 +33,16 @@ static size_t own_count(const struct cli_command *command)
     return n;
 }
 
+bool cli_has_own(const struct cli_command *command, const char *name)
+{
+    size_t own = own_count(command), n = 0;
+
+    while (n < own && strcmp(command->options[n].name, name) != 0) {
+        n++;
+    }
+    return n < own;
+}
+
 const struct cli_option *cli_option_at(const struct cli_command *command, size_t n)
 {
     size_t own = own_count(command);
@@ -39,10 +51,16 @@ const struct cli_option *cli_option_at(const struct cli_command *command, size_t
         return &command->options[n];
     }
     n -= own;
-    if (!command->has_json) {
-        n += 1; /* skip COMMON_JSON */
+    for (size_t i = 0; i < COMMON_COUNT; i++) {
+        if ((i == COMMON_JSON && !command->has_json) ||
+            (i == COMMON_MAX_SECONDS && cli_has_own(command, common_options[i].name))) {
+            continue;
+        }
+        if (n-- == 0) {
+            return &common_options[i];
+        }
     }
-    return n < COMMON_COUNT ? &common_options[n] : NULL;
+    return NULL;
 }
 
 bool cli_list_item(const char *list, char separator, size_t n, const char **item, size_t *length)
@@ -116,6 +134,11 @@ const char *cli_value(const struct cli_args *args, const char *name)
     for (size_t i = 0; i < own; i++) {
         if (strcmp(args->command->options[i].name, name) == 0) {
             return args->values[i];
+        }
+    }
+    for (int i = args->all_count; i-- > 0;) { /* one that came by itself */
+        if (strcmp(args->all[i].option->name, name) == 0) {
+            return args->all[i].value;
         }
     }
     return NULL;
@@ -275,7 +298,7 @@ static enum cli_parse store(struct cli_args *args, size_t n, const char *value)
         args->json = true;
     } else if (option == &common_options[COMMON_QUIET]) {
         args->quiet = true;
-    } else {
+    } else if (option == &common_options[COMMON_HELP]) {
         return CLI_WANTS_HELP;
     }
     return CLI_PARSED;

@@ -1,6 +1,8 @@
 /* See stop.h. */
 #include "cli/stop.h"
 
+#include "cli/deadline.h"
+
 #include <math.h>
 #include <time.h>
 
@@ -52,6 +54,7 @@ void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_se
         }
     }
     if (isfinite(stop->deadline)) {
+        cli_deadline_off();
         facet_machine_poll(machine, on_poll, stop, POLL_EVERY);
     }
 }
@@ -73,7 +76,12 @@ int cli_stop_signal(void)
 
 int cli_stop_code(void)
 {
-    return 128 + (caught != 0 ? caught : SIGINT);
+    return caught != 0 ? 128 + caught : CLI_LIMIT;
+}
+
+const char *cli_stop_why(void)
+{
+    return caught != 0 ? "interrupted" : "the time limit is reached";
 }
 
 double cli_stop_seconds_left(const struct cli_stop *stop)

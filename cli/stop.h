@@ -12,6 +12,12 @@
 
 enum { CLI_STOP_SIGNALS = 3 };
 
+/* The option of commands that keep the time with a watch. */
+#define CLI_STOP_OPTION                                                                            \
+    {                                                                                              \
+        "max-seconds", 0, "SECONDS", "stop after this wall-clock time (exit code 124)"             \
+    }
+
 struct cli_stop {
     facet_machine *machine;
     double deadline; /* seconds of CLOCK_MONOTONIC */
@@ -24,8 +30,10 @@ void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_se
 void cli_stop_end(struct cli_stop *stop);
 /* The signal that came since the last begin; 0: none. */
 int cli_stop_signal(void);
-/* How a program ends that was stopped by it, as shells have it: 130 after Ctrl-C. */
+/* How a program ends whose run was stopped: by the signal, as shells have it (130 after Ctrl-C), or
+ * by the clock; and the same in words. */
 int cli_stop_code(void);
+const char *cli_stop_why(void);
 /* Until the deadline; below 0 behind it. */
 double cli_stop_seconds_left(const struct cli_stop *stop);
 /* Seconds of CLOCK_MONOTONIC. */

@@ -16,6 +16,7 @@ const char *facet_tile_case_name(const struct facet_tile_case *tile_case);
 
 struct facet_tile_case_result {
     bool pass;
+    bool stopped;         /* its run was interrupted: neither passed nor failed */
     char difference[480]; /* the first one; empty when it passes */
 };
 

@@ -217,7 +217,8 @@ enum facet_status facet_tile_case_run(const struct facet_tile_case *c,
         if (how->end != NULL) {
             how->end(how->context);
         }
-        result->pass = compare(c, machine, result);
+        result->stopped = stop.reason == FACET_STOP_REQUEST;
+        result->pass = !result->stopped && compare(c, machine, result);
     }
     facet_machine_destroy(machine);
     return FACET_OK;

@@ -466,6 +466,13 @@ const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
     return &self_of(machine)->unit;
 }
 
+bool facet_tile_in_draw(const facet_machine *machine)
+{
+    const struct facet_tile_machine *m = self_of(machine);
+
+    return m != NULL && m->draw.part.kind != FACET_RASTER_PART_NONE;
+}
+
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
 {
     struct facet_tile_machine *m = self_of(machine);

@@ -1,0 +1,19 @@
+/* --max-seconds of every command: when the time is over the program ends, wherever it is, with a
+ * message and exit code 124. No file appears that is not complete.
+ *
+ * Commands that run a machine have an option of that name in their own tables and do better: the
+ * machine stops, they say where, and with --save they can go on there (stop.h). Until the machine
+ * runs the common way holds for them too. */
+#ifndef FACET_CLI_DEADLINE_H
+#define FACET_CLI_DEADLINE_H
+
+#include "cli/command.h"
+
+/* False after a complaint. */
+bool cli_deadline_start(const struct cli_args *args);
+/* Seconds that are left, below 0 behind the end; HUGE_VAL without --max-seconds. */
+double cli_deadline_left(void);
+/* From here on the command itself keeps the time. */
+void cli_deadline_off(void);
+
+#endif
