@@ -3,11 +3,11 @@
 #include "harness.h"
 
 #include "base/file.h"
+#include "base/side_file.h"
 #include "image/image.h"
 #include "scene/glb.h"
 #include "scene/import.h"
 #include "scene/make.h"
-#include "scene/side_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -391,18 +391,18 @@ TEST(side_files_tell_missing_from_unreadable, "")
     struct rlimit before, none;
     struct facet_bytes bytes;
     struct facet_error err;
-    const char *scene = in_folder("there.obj");
+    const char *beside = in_folder("");
 
     put_text("there.mtl", "newmtl x\n");
-    CHECK_EQ(facet_side_file_read(scene, "there.mtl", 100, &bytes, &err), FACET_OK);
+    CHECK_EQ(facet_side_file_read(beside, "there.mtl", 100, &bytes, &err), FACET_OK);
     free(bytes.data);
-    CHECK_EQ(facet_side_file_read(scene, "nowhere.mtl", 100, &bytes, &err), FACET_ERR_INPUT);
-    CHECK_EQ(facet_side_file_read(scene, "there.mtl/x", 100, &bytes, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_side_file_read(beside, "nowhere.mtl", 100, &bytes, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_side_file_read(beside, "there.mtl/x", 100, &bytes, &err), FACET_ERR_INPUT);
     CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
     none.rlim_cur = 0;
     CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-    CHECK_EQ(facet_side_file_read(scene, "there.mtl", 100, &bytes, &err), FACET_ERR_IO);
+    CHECK_EQ(facet_side_file_read(beside, "there.mtl", 100, &bytes, &err), FACET_ERR_IO);
     CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     CHECK(strstr(err.message, "there.mtl") != NULL);
 }
