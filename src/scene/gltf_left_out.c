@@ -137,16 +137,27 @@ leave_out_property(struct gltf *g, const char *key, const json_t *object, const 
         g, key[0] == '_' ? 0 : BOTH, 1, what, object, where, "Facet does not use it");
 }
 
+/* Whether a word stands between blanks in the list. */
+static bool is_word_of(const char *word, const char *list)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = list; length != 0 && (at = strstr(at, word)) != NULL; at++) {
+        if (at != list && at[-1] == ' ' && at[length] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool gltf_note_unused(struct gltf *g, const json_t *object, const char *used, const char *where)
 {
     json_t *extensions = json_object_get(object, "extensions"), *value;
     const char *key;
-    char word[64];
 
     json_object_foreach((json_t *)object, key, value)
     {
-        (void)snprintf(word, sizeof word, " %.60s ", key);
-        if (strstr(used, word) == NULL && strcmp(key, "extensions") != 0 &&
+        if (!is_word_of(key, used) && strcmp(key, "extensions") != 0 &&
             !leave_out_property(g, key, object, where)) {
             return false;
         }
