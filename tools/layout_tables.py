@@ -368,7 +368,18 @@ def emit_rows(structures, out):
 # -- the accessors ------------------------------------------------------------------------------------
 
 # One place for bits that cross a word; `unit` bits in each element of `data`.
-HELPERS = """#ifndef FACET_LAYOUT_%(unit)d
+HELPERS = """#ifndef FACET_LAYOUT_REQUIRE
+/* A value must fit its member, an index its array. Compiled with FACET_ASSERTS, a program is stopped
+ * where it breaks this; without, the bits that do not fit are lost. */
+#ifdef FACET_ASSERTS
+#include <assert.h>
+#define FACET_LAYOUT_REQUIRE(condition) assert(condition)
+#else
+#define FACET_LAYOUT_REQUIRE(condition) ((void)0)
+#endif
+#endif
+
+#ifndef FACET_LAYOUT_%(unit)d
 #define FACET_LAYOUT_%(unit)d
 /* `width` bits (up to 64) from bit `at` of little-endian %(what)s. */
 static inline uint64_t facet_layout_get%(unit)d(const uint%(unit)d_t *data, uint32_t at, uint32_t width)
@@ -542,6 +553,7 @@ class Header:
         at, width = m.first_bit(), m.each()
         self.line("static inline void %s_set_%s(uint%d_t *%s%s, %s value)\n{", low, m.name, self.unit, self.data, index,
                   ctype)
+        self.promise(m)
         if self.whole(m) and m.mask() == 0xFFFFFFFF:
             cast = "(uint32_t)" if m.kind == "INT" else ""
             self.line("    words[%d%s] = %svalue;\n}\n" % (at // 32, " + i" if m.count > 1 else "", cast))
@@ -558,6 +570,16 @@ class Header:
             value = "others | (value & UINT64_C(0x%X))" % m.mask()
         self.line("    facet_layout_set%d(%s, %du%s, %du, %s);\n}\n" % (
             self.unit, self.data, at, step, width, value))
+
+    def promise(self, m):
+        """What a setter asks of its caller."""
+        bits, top = 64 if m.each() > 32 else 32, 1 << m.each() - 1
+        if m.count > 1:
+            self.line("    FACET_LAYOUT_REQUIRE(i < %d);" % m.count)
+        if m.kind == "INT" and m.each() < bits:
+            self.line("    FACET_LAYOUT_REQUIRE(value >= -INT%d_C(0x%X) && value < INT%d_C(0x%X));" % (bits, top, bits, top))
+        elif m.mask() != (1 << bits) - 1:
+            self.line("    FACET_LAYOUT_REQUIRE((value & ~UINT%d_C(0x%X)) == 0);" % (bits, m.mask()))
 
     def among(self, m):
         """A condition on `value`: one of the legal ones. Neighbours become one range."""

@@ -1,6 +1,7 @@
 /* See arena.h. */
 #include "base/arena.h"
 
+#include "base/require.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,7 @@ void *facet_arena_alloc(struct facet_arena *arena, size_t size, size_t align)
 {
     uint8_t *object;
 
+    FACET_REQUIRE(align != 0 && (align & (align - 1)) == 0);
     if (!fits(arena, size, align) && !add_chunk(arena, size, align)) {
         return NULL;
     }

@@ -6,6 +6,8 @@
 #ifndef FACET_BASE_BITS_H
 #define FACET_BASE_BITS_H
 
+#include "base/require.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,11 +92,13 @@ static inline bool facet_is_power_of_two(uint64_t value)
 /* `align` is a power of two. Rounding up beyond 2^64 - 1 wraps to 0. */
 static inline uint64_t facet_align_down(uint64_t value, uint64_t align)
 {
+    FACET_REQUIRE(facet_is_power_of_two(align));
     return value & ~(align - 1);
 }
 
 static inline uint64_t facet_align_up(uint64_t value, uint64_t align)
 {
+    FACET_REQUIRE(facet_is_power_of_two(align));
     return (value + (align - 1)) & ~(align - 1);
 }
 
@@ -153,6 +157,7 @@ static inline void facet_store_le64(void *bytes, uint64_t value)
 /* The same for a size known at run time: 1, 2, 4 or 8 bytes, zero-extended. */
 static inline uint64_t facet_load_le(const void *bytes, unsigned size)
 {
+    FACET_REQUIRE(size == 1 || size == 2 || size == 4 || size == 8);
     switch (size) {
     case 1:
         return *(const uint8_t *)bytes;
@@ -167,6 +172,7 @@ static inline uint64_t facet_load_le(const void *bytes, unsigned size)
 
 static inline void facet_store_le(void *bytes, unsigned size, uint64_t value)
 {
+    FACET_REQUIRE(size == 1 || size == 2 || size == 4 || size == 8);
     switch (size) {
     case 1:
         *(uint8_t *)bytes = (uint8_t)value;

@@ -7,6 +7,7 @@
  * by the same argument. */
 #define _GNU_SOURCE
 #include "base/pool.h"
+#include "base/require.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -147,6 +148,7 @@ void facet_pool_destroy(facet_pool *pool)
         return;
     }
     pthread_mutex_lock(&pool->lock);
+    FACET_REQUIRE(pool->loops == NULL);
     pool->closing = true;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
@@ -171,6 +173,7 @@ void facet_pool_for(facet_pool *pool, size_t count, size_t grain, facet_pool_fn 
     if (count == 0) {
         return;
     }
+    FACET_REQUIRE(fn != NULL);
     loop.grain = grain != 0 ? grain : 1;
     loop.chunks = (count - 1) / loop.grain + 1;
     if (pool == NULL || pool->thread_count == 0 || loop.chunks == 1) {

@@ -1,5 +1,6 @@
 /* See strbuf.h. */
 #include "base/strbuf.h"
+#include "base/require.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -61,6 +62,7 @@ static bool reserve(struct facet_strbuf *buf, size_t extra)
 
 void facet_strbuf_add(struct facet_strbuf *buf, const char *bytes, size_t length)
 {
+    FACET_REQUIRE(bytes != NULL || length == 0);
     if (!reserve(buf, length)) {
         return;
     }
@@ -73,6 +75,7 @@ void facet_strbuf_add(struct facet_strbuf *buf, const char *bytes, size_t length
 
 void facet_strbuf_puts(struct facet_strbuf *buf, const char *text)
 {
+    FACET_REQUIRE(text != NULL);
     facet_strbuf_add(buf, text, strlen(text));
 }
 

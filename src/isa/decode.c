@@ -2,6 +2,7 @@
  *
  * The walk has a fixed number of steps and ends with one comparison: no branch depends on the word,
  * so random words decode as fast as repeated ones. */
+#include "base/require.h"
 #include "isa/decode_tables.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
@@ -53,6 +54,7 @@ int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word)
 
 uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, int64_t value)
 {
+    FACET_REQUIRE(facet_operand_fits(operand, value));
     for (unsigned i = 0; i < operand->piece_count; i++) {
         const struct facet_piece *p = &operand->pieces[i];
         uint32_t ones = (uint32_t)((UINT64_C(1) << p->width) - 1);

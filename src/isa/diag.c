@@ -1,6 +1,8 @@
 /* See diag.h. */
 #include "isa/diag.h"
 
+#include "base/require.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,7 @@ bool facet_diag_add(struct facet_diag_list *list, const struct facet_diag *diag)
 {
     struct facet_diag own = *diag;
 
+    FACET_REQUIRE(diag->line >= 1 && diag->column >= 1 && diag->length >= 1);
     if (is_said(list, diag)) {
         return true;
     }

@@ -1,6 +1,8 @@
 /* See hex.h. */
 #include "isa/hex.h"
 
+#include "base/require.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,6 +299,7 @@ enum facet_status facet_hex_read(enum facet_isa isa,
     struct facet_object *object = facet_object_new(isa);
     enum facet_status status;
 
+    FACET_REQUIRE(base % 4 == 0);
     *out = NULL;
     r.limit = base <= space ? (space - base) / 4 + 1 : 0;
     status = object != NULL ? read_all(&r) : no_memory(&r);

@@ -1,6 +1,8 @@
 /* See object.h. */
 #include "isa/object.h"
 
+#include "base/bits.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,8 @@ enum facet_status facet_object_make_segments(struct facet_object *object, struct
         if ((s->flags & FACET_SECTION_ALLOC) == 0 || s->size == 0) {
             continue;
         }
+        FACET_REQUIRE(segment == NULL || s->address >= segment->address + segment->memory_size);
+        FACET_REQUIRE(facet_is_power_of_two(s->align));
         if (segment == NULL || !joins(segment, s)) {
             segment = &object->segments[object->segment_count++];
             segment->address = segment->physical = s->address;

@@ -1,6 +1,8 @@
 /* See container.h. */
 #include "num/container.h"
 
+#include "base/require.h"
+
 static uint64_t low_bits(unsigned n)
 {
     return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
@@ -15,6 +17,7 @@ static uint64_t sign_extend(uint64_t value, unsigned bits)
 
 uint32_t facet_container_get(const struct facet_container *c, uint64_t container, unsigned slot)
 {
+    FACET_REQUIRE(slot >> c->pack == 0);
     return (uint32_t)(container >> (slot * c->nat) & low_bits(c->nat));
 }
 
@@ -26,6 +29,7 @@ uint64_t facet_container_put(const struct facet_container *c,
     unsigned shift = slot * c->nat;
     uint64_t used = low_bits((unsigned)c->nat << c->pack), mask = low_bits(c->nat);
 
+    FACET_REQUIRE(slot >> c->pack == 0);
     if (c->sign_extend) {
         return sign_extend(element, c->nat) & low_bits(8u * c->bytes);
     }

@@ -50,6 +50,7 @@ uint64_t facet_num_from_ratio(enum facet_format to,
     const struct facet_fp_format *f = &facet_fp_formats[to];
     struct facet_num_value v;
 
+    FACET_REQUIRE(den != 0);
     if (num == 0) {
         return 0;
     }
@@ -104,6 +105,7 @@ facet_i128 facet_round_ratio(facet_i128 num, facet_u128 den, unsigned rm, unsign
     facet_i128 floor = (facet_i128)quotient;
     enum facet_fraction fraction = FACET_FRACTION_ZERO;
 
+    FACET_REQUIRE(den > 0);
     if (num < 0) {
         floor = -floor;
         if (rest != 0) { /* floor, not truncation */
@@ -125,6 +127,7 @@ int64_t facet_int_fit(facet_i128 x, unsigned width, bool saturate, bool *outside
     facet_i128 high = ((facet_i128)1 << (width - 1)) - 1, low = -high - 1;
     uint64_t wrapped;
 
+    FACET_REQUIRE(width >= 1 && width <= 64);
     if (x >= low && x <= high) {
         return (int64_t)x;
     }

@@ -132,6 +132,7 @@ FACET_NUM_INLINE bool facet_num_round_up(uint64_t kept, uint64_t rest, bool sign
 {
     const uint64_t half = UINT64_C(1) << 63;
 
+    FACET_REQUIRE(rm < FACET_RM_COUNT);
     switch (rm) {
     case FACET_RTZ:
         return false;
@@ -152,6 +153,7 @@ facet_num_round_sig(uint64_t sig, unsigned p, bool sign, unsigned rm, bool *inex
 {
     uint64_t kept = sig >> (64 - p), rest = sig << p;
 
+    FACET_REQUIRE(p >= 1 && p <= 63);
     *inexact = rest != 0;
     return kept + facet_num_round_up(kept, rest, sign, rm);
 }

@@ -424,6 +424,8 @@ FACET_NUM_INLINE uint64_t facet_num_do_to_int(const struct facet_fp_format *from
     facet_u128 limit = v.sign ? (facet_u128)(0 - smallest) : largest, magnitude;
     bool inexact = false;
 
+    FACET_REQUIRE(width >= 1 && width <= 64);
+
     if (v.cls == FACET_CLASS_ZERO) {
         return 0;
     }

@@ -85,10 +85,13 @@ static struct facet_srgb_ratio power_of(uint64_t x)
 
 struct facet_srgb_ratio facet_srgb_linear(uint64_t num, int exponent)
 {
+    FACET_REQUIRE(num > 0 && num >> 32 == 0 && exponent < 0);
+    FACET_REQUIRE(exponent < -63 || num >> -exponent == 0); /* below 1 */
     /* x <= 0.04045 = 809 / 20000 */
     if (exponent < -63 || (facet_u128)num * 20000 <= (facet_u128)809 << -exponent) {
         return (struct facet_srgb_ratio){(int64_t)num * 25, 323, exponent};
     }
+    FACET_REQUIRE(exponent >= -36 || (num & (((uint64_t)1 << (-36 - exponent)) - 1)) == 0);
     return power_of(exponent < -36 ? num >> (-36 - exponent) : num << (36 + exponent));
 }
 

@@ -2,6 +2,7 @@
 #include "scene/weld.h"
 
 #include "base/hash.h"
+#include "base/require.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,22 +87,24 @@ compact(const struct arrays *a, uint32_t vertices, uint32_t *slots, size_t mask,
 
 bool facet_scene_weld(struct facet_scene_mesh *mesh)
 {
+    const uint32_t vertices = mesh->vertex_count;
     struct arrays a = arrays_of(mesh);
     size_t capacity = 16;
     uint32_t *slots, *renumber;
 
-    while (capacity < 2 * (size_t)mesh->vertex_count) {
+    while (capacity < 2 * (size_t)vertices) {
         capacity *= 2;
     }
     slots = calloc(capacity, sizeof *slots);
-    renumber = malloc((size_t)mesh->vertex_count * sizeof *renumber + 1);
+    renumber = malloc((size_t)vertices * sizeof *renumber + 1);
     if (slots == NULL || renumber == NULL) {
         free(slots);
         free(renumber);
         return false;
     }
-    mesh->vertex_count = compact(&a, mesh->vertex_count, slots, capacity - 1, renumber);
+    mesh->vertex_count = compact(&a, vertices, slots, capacity - 1, renumber);
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
+        FACET_REQUIRE(mesh->indices[i] < vertices);
         mesh->indices[i] = renumber[mesh->indices[i]];
     }
     free(slots);
