@@ -56,11 +56,12 @@ static enum facet_status reserve(void *array,
         return facet_fail(err, FACET_ERR_LIMIT, count, "more than %u %s", limit, what);
     }
     if ((count & (count - 1)) == 0) {
-        *out = realloc(array, (count != 0 ? (size_t)count * 2 : 1) * item_size);
-        if (*out == NULL) {
-            *out = array;
+        void *grown = realloc(array, (count != 0 ? (size_t)count * 2 : 1) * item_size);
+
+        if (grown == NULL) {
             return facet_fail(err, FACET_ERR_MEMORY, count, "out of memory at %u %s", count, what);
         }
+        *out = grown;
     }
     return FACET_OK;
 }
