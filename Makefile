@@ -4,6 +4,7 @@ BUILD ?= build
 COMPILER ?= gcc
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
 FUZZ_PROGRAMS ?= 2000
 FUZZ_SEED ?= 1
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
@@ -35,11 +36,11 @@ bench: all ## measure every area beside its peer
 errata: ## make docs/errata.md anew from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
 
-fuzz: packages ## fuzz each target for FUZZ_SECONDS seconds
+fuzz: packages ## fuzz all targets, or FUZZ_TARGETS, for FUZZ_SECONDS seconds each
 	@test -e build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true \
 	    -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build-fuzz
-	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 fuzz-hart: all ## FUZZ_PROGRAMS random programs on the hart and on qemu
 	@python3 tools/fuzz_hart.py --runner $(BUILD)/tests/xphmg/fuzz_hart_run --facet $(BUILD)/facet \

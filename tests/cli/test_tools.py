@@ -174,4 +174,45 @@ def a_machine_that_can_build_goes_on():
     check("still missing: beta" in result.stderr and "going on" in result.stderr, result.stderr)
 
 
+def fuzz(targets, *words):
+    """tools/fuzz.sh on made-up targets: {name: shell text}."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "tests"))
+        for name, text in targets.items():
+            path = os.path.join(folder, "tests", "fuzz_" + name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n" + text)
+            os.chmod(path, 0o755)
+        run = subprocess.run([os.path.join(SOURCE, "tools/fuzz.sh"), folder, "1", *words], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, cwd=SOURCE)
+    return run.returncode, run.stdout
+
+
+GOOD = "echo stat::number_of_executed_units: 77; echo stat::average_exec_per_sec: 7\n"
+
+
+@case()
+def every_fuzz_target_runs():
+    code, text = fuzz({"one": GOOD, "two": GOOD})
+    check_eq(code, 0, "exit code: " + text)
+    for name in ("one", "two"):
+        check(f"fuzz_{name}: 77 inputs, 7/s, " in text, text)
+
+
+@case()
+def one_finding_fails_the_fuzzing():
+    code, text = fuzz({"one": GOOD, "two": "echo the report; exit 77\n"})
+    check_eq(code, 1, "exit code: " + text)
+    check("the report\nfuzz_two: FAILED" in text and "fuzz_one: 77 inputs" in text, text)
+
+
+@case()
+def fuzz_targets_are_chosen():
+    code, text = fuzz({"one": GOOD, "two": "exit 77\n"}, "one")
+    check_eq(code, 0, "exit code: " + text)
+    check("fuzz_two" not in text, text)
+    check_eq(fuzz({"one": GOOD}, "three")[0], 2, "exit code for an unknown target")
+    check_eq(fuzz({})[0], 2, "exit code without targets")
+
+
 main("tools")

@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
 /* The text of the object must give an equal file. Sections that are not loaded are not shown, and
  * so may be missing: compare the loaded bytes. */
 static void check_again(const struct facet_object *object, const struct facet_asm_options *options)
@@ -32,14 +25,14 @@ static void check_again(const struct facet_object *object, const struct facet_as
         return; /* too far apart for a flat image */
     }
     facet_strbuf_init(&text);
-    require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);
-    require(facet_assemble(options, facet_strbuf_text(&text), text.length, &again, &err) ==
-            FACET_OK);
-    require(facet_object_flatten(again.object, &second, &second_size, &second_base, &err) ==
-            FACET_OK);
-    require(first_size == second_size && first_base == second_base &&
-            memcmp(first, second, first_size) == 0);
-    require(again.object->entry == object->entry);
+    fuzz_require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);
+    fuzz_require(facet_assemble(options, facet_strbuf_text(&text), text.length, &again, &err) ==
+                 FACET_OK);
+    fuzz_require(facet_object_flatten(again.object, &second, &second_size, &second_base, &err) ==
+                 FACET_OK);
+    fuzz_require(first_size == second_size && first_base == second_base &&
+                 memcmp(first, second, first_size) == 0);
+    fuzz_require(again.object->entry == object->entry);
     free(first);
     free(second);
     facet_strbuf_free(&text);
@@ -63,10 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct facet_object *read = NULL;
         struct facet_strbuf listing;
 
-        require(result.object != NULL && result.diags.count == 0);
-        require(facet_elf_write(result.object, &elf, &elf_size, &err) == FACET_OK);
-        require(facet_elf_read(elf, elf_size, &read, &err) == FACET_OK);
-        require(read->symbol_count == result.object->symbol_count);
+        fuzz_require(result.object != NULL && result.diags.count == 0);
+        fuzz_require(facet_elf_write(result.object, &elf, &elf_size, &err) == FACET_OK);
+        fuzz_require(facet_elf_read(elf, elf_size, &read, &err) == FACET_OK);
+        fuzz_require(read->symbol_count == result.object->symbol_count);
         facet_strbuf_init(&listing);
         facet_asm_listing(&result, (const char *)data + 1, size - 1, &listing);
         facet_strbuf_free(&listing);
@@ -77,9 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         facet_object_free(read);
         free(elf);
     } else {
-        require(result.object == NULL && result.diags.count >= 1 && result.diags.count <= 20);
+        fuzz_require(result.object == NULL && result.diags.count >= 1 && result.diags.count <= 20);
         for (size_t i = 0; i < result.diags.count; i++) {
-            require(result.diags.items[i].line >= 1 && result.diags.items[i].column >= 1);
+            fuzz_require(result.diags.items[i].line >= 1 && result.diags.items[i].column >= 1);
         }
     }
     facet_asm_result_free(&result);

@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
 static void
 check_text(enum facet_isa isa, const char *text, size_t length, const uint8_t *bytes, size_t size)
 {
@@ -26,9 +19,9 @@ check_text(enum facet_isa isa, const char *text, size_t length, const uint8_t *b
     size_t made_size = 0;
     uint64_t base;
 
-    require(facet_assemble(&options, text, length, &result, &err) == FACET_OK);
-    require(facet_object_flatten(result.object, &made, &made_size, &base, &err) == FACET_OK);
-    require(made_size == size && memcmp(made, bytes, size) == 0);
+    fuzz_require(facet_assemble(&options, text, length, &result, &err) == FACET_OK);
+    fuzz_require(facet_object_flatten(result.object, &made, &made_size, &base, &err) == FACET_OK);
+    fuzz_require(made_size == size && memcmp(made, bytes, size) == 0);
     free(made);
     facet_asm_result_free(&result);
 }
@@ -47,7 +40,7 @@ static void check_word(enum facet_isa isa, uint32_t word)
         bytes[i] = (uint8_t)(word >> (8 * i));
     }
     length = facet_isa_print(isa, word, 0x80000000, NULL, text, sizeof text);
-    require(length < sizeof text);
+    fuzz_require(length < sizeof text);
     check_text(isa, text, length, bytes, row->length);
 }
 
@@ -70,9 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(&word, data, 4);
         check_word(isa, word);
     }
-    require(facet_object_from_bytes(isa, data, size, 0x1000, &object, &err) == FACET_OK);
+    fuzz_require(facet_object_from_bytes(isa, data, size, 0x1000, &object, &err) == FACET_OK);
     facet_strbuf_init(&text);
-    require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);
+    fuzz_require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);
     check_text(isa, facet_strbuf_text(&text), text.length, data, size);
     facet_strbuf_free(&text);
     facet_object_free(object);

@@ -7,13 +7,6 @@
 
 #include <stdlib.h>
 
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct facet_object *object = NULL;
@@ -21,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct facet_strbuf text;
 
     if (facet_elf_read(data, size, &object, &err) != FACET_OK) {
-        require(object == NULL && err.message[0] != '\0');
+        fuzz_require(object == NULL && err.message[0] != '\0');
         return 0;
     }
     for (size_t i = 0; i < object->segment_count; i++) {
@@ -29,11 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         volatile uint8_t last = g->file_size != 0 ? g->data[g->file_size - 1] : 0;
 
         (void)last;
-        require(g->memory_size >= g->file_size);
-        require(g->memory_size == 0 || g->address + (g->memory_size - 1) >= g->address);
+        fuzz_require(g->memory_size >= g->file_size);
+        fuzz_require(g->memory_size == 0 || g->address + (g->memory_size - 1) >= g->address);
     }
     facet_strbuf_init(&text);
-    require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);
+    fuzz_require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);
     facet_strbuf_free(&text);
     facet_object_free(object);
     return 0;

@@ -4,6 +4,7 @@
  * An input that starts with `!` is sent as it is; any other is a list of payloads, one in a line,
  * that get their frames here, so that mutations are not all lost to the checksum. */
 #include "fuzz/fuzz.h"
+#include "fuzz/machine.h"
 #include "machine/acc.h"
 
 #include "base/bits.h"
@@ -21,13 +22,6 @@ struct line {
     struct facet_gdb_reader answers;
 };
 
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
 static bool take_answer(void *context, const void *data, size_t size)
 {
     struct line *line = context;
@@ -36,7 +30,7 @@ static bool take_answer(void *context, const void *data, size_t size)
         enum facet_gdb_event event =
             facet_gdb_read_byte(&line->answers, ((const uint8_t *)data)[i]);
 
-        require(event != FACET_GDB_DAMAGED && event != FACET_GDB_INTERRUPT);
+        fuzz_require(event != FACET_GDB_DAMAGED && event != FACET_GDB_INTERRUPT);
     }
     return true;
 }
@@ -76,7 +70,7 @@ static void put(facet_machine *m, uint64_t at, const uint32_t *words, size_t cou
         uint8_t bytes[4];
 
         facet_store_le32(bytes, words[i]);
-        require(facet_machine_write(m, 0, at + i * 4, bytes, 4, NULL) == FACET_OK);
+        fuzz_require(facet_machine_write(m, 0, at + i * 4, bytes, 4, NULL) == FACET_OK);
     }
 }
 
@@ -90,9 +84,7 @@ static facet_machine *make(void)
     static const uint32_t forty[] = {40}, minus_one[] = {UINT32_MAX};
     facet_machine *m;
 
-    if (facet_machine_create(&acc_ops, NULL, &m, NULL) != FACET_OK) {
-        return NULL;
-    }
+    fuzz_require(facet_machine_create(&acc_ops, NULL, &m, NULL) == FACET_OK);
     put(m, 0, code0, sizeof code0 / sizeof code0[0]);
     put(m, ACC_CODE1, code1, sizeof code1 / sizeof code1[0]);
     put(m, 0x1000, forty, 1);
@@ -102,15 +94,17 @@ static facet_machine *make(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static struct fuzz_machine kept;
     static struct line line;
     struct facet_gdb_host host = {.context = &line, .send = take_answer, .receive = give_bytes};
-    facet_machine *m = make();
     struct facet_blob state;
+    facet_machine *m;
     facet_gdb *gdb;
 
-    if (m == NULL) {
-        return 0;
+    if (kept.machine == NULL) {
+        fuzz_keep(&kept, make());
     }
+    m = fuzz_rewind(&kept);
     memset(&line, 0, sizeof line);
     line.raw = size > 0 && data[0] == '!';
     line.data = data;
@@ -119,10 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)facet_gdb_serve(gdb);
         facet_gdb_destroy(gdb);
         if (facet_machine_snapshot(m, &state, NULL) == FACET_OK) {
-            require(facet_machine_restore(m, state.data, state.size, NULL) == FACET_OK);
+            fuzz_require(facet_machine_restore(m, state.data, state.size, NULL) == FACET_OK);
             facet_blob_free(&state);
         }
     }
-    facet_machine_destroy(m);
     return 0;
 }

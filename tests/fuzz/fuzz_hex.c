@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum facet_isa isa = size != 0 && (data[0] & 1) != 0 ? FACET_ISA_TILE : FACET_ISA_XPHMG;
@@ -27,18 +20,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     if (facet_hex_read(isa, (const char *)data + 1, size - 1, base, &object, &err) != FACET_OK) {
-        require(object == NULL && err.message[0] != '\0');
+        fuzz_require(object == NULL && err.message[0] != '\0');
         return 0;
     }
     facet_strbuf_init(&text);
     facet_hex_write(object, &text);
-    require(
+    fuzz_require(
         facet_hex_read(isa, facet_strbuf_text(&text), text.length, object->entry, &again, &err) ==
         FACET_OK);
     facet_strbuf_init(&second);
     facet_hex_write(again, &second);
-    require(again->entry == object->entry && text.length == second.length &&
-            memcmp(facet_strbuf_text(&text), facet_strbuf_text(&second), text.length) == 0);
+    fuzz_require(again->entry == object->entry && text.length == second.length &&
+                 memcmp(facet_strbuf_text(&text), facet_strbuf_text(&second), text.length) == 0);
     facet_strbuf_free(&second);
     facet_strbuf_free(&text);
     facet_object_free(object);

@@ -16,13 +16,6 @@ enum {
     STEPS = 200
 };
 
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
 /* The header's hash, the size of the state, and the state's own hash at its end. */
 static void make_sums_right(uint8_t *b, size_t size)
 {
@@ -61,9 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == FACET_OK && file.config.ram_bytes <= RAM_LIMIT &&
         file.config.harts <= HARTS_LIMIT) {
         status = snapshot_file_resume(&file, &(struct facet_xphmg_config){0}, &machine, &err);
-        require((status == FACET_OK) == (machine != NULL));
+        fuzz_require((status == FACET_OK) == (machine != NULL));
     }
-    require(status == FACET_OK || err.message[0] != '\0');
+    fuzz_require(status == FACET_OK || err.message[0] != '\0');
     if (machine != NULL) {
         struct facet_stop stop;
 

@@ -3,10 +3,11 @@
  * bit: the quick ways of the machine (whole rounds, cached code, direct access to memory) show
  * nothing of themselves.
  *
- * The input: four bytes choose options, schedule and size of the budgets; then words of which the
+ * The input: four bytes choose options, place and size of the budgets; then words of which the
  * first ten bits choose an instruction row and the rest fill its fields, so that most of them
  * decode. Draws are left out: fuzz_raster has them, and one may have billions of pixels. */
 #include "fuzz/fuzz.h"
+#include "fuzz/machine.h"
 
 #include "base/bits.h"
 #include "isa/table.h"
@@ -16,15 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VRAM_BYTES = 1 << 16, CODE_BYTES = VRAM_BYTES / 2, MAX_WORDS = 256, ROUNDS = 300 };
+enum { VRAM_BYTES = 1 << 14, CODE_BYTES = VRAM_BYTES / 2, MAX_WORDS = 256, ROUNDS = 100 };
 #define DATA (FACET_TILE_VRAM_BASE + CODE_BYTES)
-
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static bool is_draw(const struct facet_insn_row *row)
 {
@@ -43,26 +37,49 @@ static uint32_t word_of(uint32_t bits)
                                            : row->match | (bits & ~row->mask);
 }
 
-static facet_machine *make(const struct facet_tile_config *config)
+/* The two machines of a choice of options, as new. */
+static void rewind_pair(unsigned options, facet_machine *pair[2])
 {
-    facet_machine *machine;
+    static struct fuzz_machine kept[64][2];
+    const struct facet_tile_config config = {.vram = VRAM_BYTES,
+                                             .watchdog = ROUNDS,
+                                             .strong = (options & 1) != 0,
+                                             .poison = (options & 2) != 0,
+                                             .regs = (options & 12) == 12 ? 16 : 32,
+                                             .random = (options & 16) != 0,
+                                             .quantum = (options & 32) != 0 ? 3 : 1,
+                                             .seed = options & 32};
 
-    require(facet_tile_create(config, &machine, NULL) == FACET_OK);
-    return machine;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fuzz_machine *one = &kept[options & 63][i];
+        facet_machine *machine;
+
+        if (one->machine == NULL) {
+            fuzz_require(facet_tile_create(&config, &machine, NULL) == FACET_OK);
+            fuzz_keep(one, machine);
+        }
+        pair[i] = fuzz_rewind(one);
+    }
 }
 
 /* The words again and again from the start to the end of the lower half of memory, so that most
  * jumps lead to some of them. */
-static void load(facet_machine *machine, const uint8_t *data, size_t size, uint32_t base)
+static void load(facet_machine *const pair[2], struct fuzz_bytes words, uint32_t base)
 {
     static uint8_t bytes[CODE_BYTES];
-    size_t count = size / 4 < MAX_WORDS ? size / 4 : MAX_WORDS;
+    const size_t count = words.left / 4 < MAX_WORDS ? words.left / 4 : MAX_WORDS;
 
-    for (size_t i = 0; i < CODE_BYTES / 4; i++) {
-        facet_store_le32(bytes + 4 * i,
-                         count != 0 ? word_of(facet_load_le32(data + 4 * (i % count))) : 0);
+    memset(bytes, 0, sizeof bytes);
+    for (size_t i = 0; i < CODE_BYTES / 4 && count != 0; i++) {
+        if (i < count) {
+            facet_store_le32(bytes + 4 * i, word_of(facet_load_le32(words.at + 4 * i)));
+        } else {
+            memcpy(bytes + 4 * i, bytes + 4 * (i - count), 4);
+        }
     }
-    require(facet_machine_write(machine, 0, base, bytes, sizeof bytes, NULL) == FACET_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        fuzz_require(facet_machine_write(pair[i], 0, base, bytes, sizeof bytes, NULL) == FACET_OK);
+    }
 }
 
 /* Table index of s0, f0 or v0; the others of the file follow. */
@@ -70,13 +87,13 @@ static uint32_t first_of(const facet_machine *machine, const char *name)
 {
     uint32_t index = facet_machine_find_reg(machine, 0, name);
 
-    require(index != FACET_NONE);
+    fuzz_require(index != FACET_NONE);
     return index;
 }
 
 static void set(facet_machine *machine, uint32_t core, uint32_t index, struct facet_value value)
 {
-    require(facet_machine_reg_write(machine, core, index, value, NULL) == FACET_OK);
+    fuzz_require(facet_machine_reg_write(machine, core, index, value, NULL) == FACET_OK);
 }
 
 /* Addresses in s, some of them shared by the cores; small offsets in v; any numbers in f. */
@@ -119,8 +136,8 @@ static facet_machine *run_watched(facet_machine *machine, facet_machine *other, 
         facet_machine_observe(machine, &observer);
         facet_machine_run(machine, &(struct facet_run){.budget = piece}, &stop);
         facet_machine_observe(machine, NULL);
-        require(facet_machine_snapshot(machine, &blob, NULL) == FACET_OK);
-        require(facet_machine_restore(next, blob.data, blob.size, NULL) == FACET_OK);
+        fuzz_require(facet_machine_snapshot(machine, &blob, NULL) == FACET_OK);
+        fuzz_require(facet_machine_restore(next, blob.data, blob.size, NULL) == FACET_OK);
         facet_blob_free(&blob);
         other = machine;
         machine = next;
@@ -132,41 +149,34 @@ static facet_machine *run_watched(facet_machine *machine, facet_machine *other, 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t option[4] = {0};
-    struct facet_tile_config config = {.vram = VRAM_BYTES, .watchdog = ROUNDS};
     struct facet_tile_packet packet = {.columns = 3, .rows = 3, .shared_size = 1024};
     struct facet_blob free_end = {0}, watched_end = {0};
     struct facet_stop stop;
-    facet_machine *freely, *watched;
+    facet_machine *pair[2], *freely, *watched;
 
     memcpy(option, data, size < 4 ? size : 4);
-    config.strong = (option[0] & 1) != 0;
-    config.poison = (option[0] & 2) != 0;
-    config.regs = (option[0] & 12) == 12 ? 16 : 32;
-    config.random = (option[0] & 16) != 0;
-    config.quantum = 1 + (option[0] >> 5);
-    config.seed = option[1];
+    rewind_pair(option[0], pair);
+    freely = pair[0];
+    watched = pair[1];
     packet.pc = (option[2] & 1) != 0 ? UINT32_C(0x30000000) : FACET_TILE_VRAM_BASE;
     packet.core_mask = option[2] >> 4;
     packet.const_base = DATA + 64;
     packet.const_size = (option[2] & 2) != 0 ? 64 : 0;
-    freely = make(&config);
-    watched = make(&config);
-    load(freely, data + (size < 4 ? size : 4), size < 4 ? 0 : size - 4, packet.pc);
-    load(watched, data + (size < 4 ? size : 4), size < 4 ? 0 : size - 4, packet.pc);
-    require(facet_tile_dispatch(freely, &packet, NULL) == FACET_OK);
-    require(facet_tile_dispatch(watched, &packet, NULL) == FACET_OK);
+    if (size > 4) {
+        load(pair, (struct fuzz_bytes){data + 4, size - 4}, packet.pc);
+    }
+    fuzz_require(facet_tile_dispatch(freely, &packet, NULL) == FACET_OK);
+    fuzz_require(facet_tile_dispatch(watched, &packet, NULL) == FACET_OK);
     fill_registers(freely);
     fill_registers(watched);
     facet_machine_run(freely, &(struct facet_run){.budget = UINT64_MAX}, &stop);
-    require(stop.reason != FACET_STOP_BUDGET);
-    require(facet_machine_snapshot(freely, &free_end, NULL) == FACET_OK);
-    require(facet_machine_snapshot(
-                run_watched(watched, freely, 1 + option[3] % 32), &watched_end, NULL) == FACET_OK);
-    require(free_end.size == watched_end.size &&
-            memcmp(free_end.data, watched_end.data, free_end.size) == 0);
+    fuzz_require(stop.reason != FACET_STOP_BUDGET);
+    fuzz_require(facet_machine_snapshot(freely, &free_end, NULL) == FACET_OK);
+    fuzz_require(facet_machine_snapshot(run_watched(watched, freely, 1 + option[3] % 32),
+                                        &watched_end,
+                                        NULL) == FACET_OK);
+    fuzz_require_same(&free_end, &watched_end);
     facet_blob_free(&free_end);
     facet_blob_free(&watched_end);
-    facet_machine_destroy(freely);
-    facet_machine_destroy(watched);
     return 0;
 }

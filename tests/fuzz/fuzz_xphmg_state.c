@@ -4,6 +4,7 @@
  * The input is a list of edits of four bytes: offset in the frame and the machine's own state,
  * value to store there, operation. */
 #include "fuzz/fuzz.h"
+#include "fuzz/machine.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
@@ -13,13 +14,6 @@
 #include <string.h>
 
 enum { HEADER_BYTES = 64, STATE_SIZE_AT = 56 };
-
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* A loop with memory, floats, a CSR, late jobs and a trap into itself's start. */
 static const uint32_t program[] = {
@@ -46,55 +40,59 @@ static facet_machine *make(void)
     struct facet_stop stop;
     facet_machine *machine;
 
-    require(facet_xphmg_create(&config, &machine, NULL) == FACET_OK);
+    fuzz_require(facet_xphmg_create(&config, &machine, NULL) == FACET_OK);
     for (size_t i = 0; i < sizeof program / sizeof program[0]; i++) {
         uint8_t bytes[4];
 
         facet_store_le32(bytes, program[i]);
-        require(facet_machine_write(machine, 0, FACET_XPHMG_RAM_BASE + 4 * i, bytes, 4, NULL) ==
-                FACET_OK);
+        fuzz_require(facet_machine_write(
+                         machine, 0, FACET_XPHMG_RAM_BASE + 4 * i, bytes, 4, NULL) == FACET_OK);
     }
-    require(facet_xphmg_input(machine, "input", 5, NULL) == FACET_OK);
+    fuzz_require(facet_xphmg_input(machine, "input", 5, NULL) == FACET_OK);
     facet_machine_run(machine, &how, &stop);
     return machine;
 }
 
-static void edit(struct facet_blob *blob, const uint8_t *data, size_t size)
+static struct facet_blob edited(const struct facet_blob *start, const uint8_t *data, size_t size)
 {
-    uint8_t *bytes = blob->data;
-    size_t limit = HEADER_BYTES + (size_t)facet_load_le64(bytes + STATE_SIZE_AT);
+    struct facet_blob blob = {malloc(start->size), start->size};
+    uint8_t *bytes = blob.data;
+    size_t limit = HEADER_BYTES + (size_t)facet_load_le64((uint8_t *)start->data + STATE_SIZE_AT);
 
+    fuzz_require(bytes != NULL);
+    memcpy(bytes, start->data, start->size);
     for (size_t i = 0; i + 4 <= size; i += 4) {
         uint8_t *at = bytes + facet_load_le(data + i, 2) % limit;
 
         *at = (data[i + 3] & 1) != 0 ? *at ^ data[i + 2] : data[i + 2];
     }
-    facet_store_le64(bytes + blob->size - 8, facet_hash_bytes(bytes, blob->size - 8, 0));
+    facet_store_le64(bytes + blob.size - 8, facet_hash_bytes(bytes, blob.size - 8, 0));
+    return blob;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    facet_machine *machine = make();
-    struct facet_run how = {.budget = 500};
+    static struct fuzz_machine kept;
     struct facet_error err = {0};
-    struct facet_blob before, blob, after;
+    struct facet_blob blob, after;
     struct facet_stop stop;
+    facet_machine *machine;
 
-    require(facet_machine_snapshot(machine, &before, NULL) == FACET_OK);
-    require(facet_machine_snapshot(machine, &blob, NULL) == FACET_OK);
-    edit(&blob, data, size);
-    if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
-        facet_machine_run(machine, &how, &stop);
-        require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
-        require(facet_machine_restore(machine, after.data, after.size, NULL) == FACET_OK);
-    } else {
-        require(err.message[0] != '\0');
-        require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
-        require(after.size == before.size && memcmp(after.data, before.data, after.size) == 0);
+    if (kept.machine == NULL) {
+        fuzz_keep(&kept, make());
     }
-    facet_blob_free(&before);
-    facet_blob_free(&blob);
+    machine = fuzz_rewind(&kept);
+    blob = edited(&kept.start, data, size);
+    if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
+        facet_machine_run(machine, &(struct facet_run){.budget = 500}, &stop);
+        fuzz_require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
+        fuzz_require(facet_machine_restore(machine, after.data, after.size, NULL) == FACET_OK);
+    } else {
+        fuzz_require(err.message[0] != '\0');
+        fuzz_require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
+        fuzz_require_same(&after, &kept.start);
+    }
+    free(blob.data);
     facet_blob_free(&after);
-    facet_machine_destroy(machine);
     return 0;
 }

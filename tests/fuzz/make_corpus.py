@@ -1,5 +1,5 @@
-"""Makes the seeds of the assembler, disassembler and ELF fuzz targets (tests/fuzz/corpus): one text per
-group of rows, the forms that the rows do not show, words of every row, and a few executables.
+"""Makes seeds of fuzz targets (tests/fuzz/corpus): for assembler, disassembler and ELF one text per group of rows,
+the forms that the rows do not show, words of every row, and a few executables; for others small files of their kind.
 
 Usage: make_corpus.py FACET (the program); run it after a change of the tables."""
 import os
@@ -100,3 +100,34 @@ for which, isa in enumerate(("xphmg", "tile")):
     elf = subprocess.run([facet, "as", "-", "--isa", isa, "-o", "-"], input=FORMS[isa].encode(),
                          capture_output=True, check=True)
     put("elf", isa, elf.stdout)
+
+
+def read(*path):
+    with open(os.path.join(HERE, "..", "..", *path), "rb") as f:
+        return f.read()
+
+
+# fuzz_picture: machine, quality, samples and bounces, then a scene.
+for i, name in enumerate(("triangle.glb", "textured.glb", "instancing.glb", "skin.glb", "text.gltf")):
+    put("picture", name, bytes([i * 0x15 & 0x3F]) + read("tests/fuzz/corpus/gltf", name))
+
+put("aabbs", "two.json", b'{"aabbs": [{"min": [0, 0, 0], "max": [1, 1, 1]}, {"min": [2, 0, 0], "max": [3, 1, 1], '
+    b'"geometry": 5, "primitive": 7, "opaque": true}]}\n')
+put("aabbs", "many.json", b'{"aabbs": [%s]}\n' % b", ".join(
+    b'{"min": [%d, %d, -1e30], "max": [%d, %d.5, 1e-40]}' % (i, i * i, i + 1, i * i) for i in range(24)))
+
+case = read("examples/tile/k1/case.json").replace(b"out.bin", b"a.bin")
+put("tile_case", "k1", case + b"---\n" + read("examples/tile/k1/kernel.s") + b"---\n" + read("examples/tile/k1/out.bin"))
+put("tile_case", "options", case.replace(b'"grid"', b'"options": {"mem": "strong", "sched": "rnd:7", "poison": true, '
+    b'"regs": 16, "vram": 65536, "wdog": 100}, "inputs": [{"address": "0x80003000", "file": "a.bin"}], "grid"') +
+    b"---\n" + read("examples/tile/k1/kernel.s") + b"---\n" + b"12345678" * 3)
+
+for i, text in enumerate((b"full", b"min,pmask_banks=4", b"prof,feat0=0x1d11,rt_node8=0", b"full,mtx_descq=1,flags=3",
+                          b"min,xmem_cap=0x1,alt_formats=0x3f,cap_vers=2,rtcap=0x7f,mtxcap=0xff")):
+    put("xphmg_config", str(i), text)
+
+# fuzz_wire: offset (3), operation, value (4); the stream of the small scene is a few kilobytes.
+put("wire", "unchanged", b"")
+put("wire", "cut", bytes([0, 1, 0, 1, 0, 0, 0, 0]))
+put("wire", "counts", b"".join(bytes([at & 255, at >> 8, 0, 2, 0xFF, 0xFF, 0xFF, 0x07]) for at in range(4, 64, 8)))
+put("wire", "raw", b"!" + b"1WSF" + bytes(64))
