@@ -403,7 +403,7 @@ def outputs_come_together_or_not_at_all():
                   ["--out", f"0x80001000,4={first}", "--save", "/dev/full"]):
         done = facet("tile", "run", FILL, "--arg", "t=0x80100000", *words)
         check_eq(done.returncode, 2, done.stdout)
-        check_eq(done.stderr, "facet tile run: /dev/full: No space left on device\n")
+        check_eq(done.stderr, "facet tile run: /dev/full: cannot write: No space left on device\n")
         check_eq(done.stdout, "")
         with open(first, "rb") as file:
             check_eq(file.read(), b"old")
