@@ -152,33 +152,22 @@ static json_t *errors_json(const struct facet_diag_list *diags)
     for (size_t i = 0; i < diags->count; i++) {
         const struct facet_diag *d = &diags->items[i];
 
-        /* The text of the user may be no UTF-8; then the entry goes without the line. */
-        json_t *entry = json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:s}",
-                                  "file",
-                                  d->file,
-                                  "line",
-                                  (int)d->line,
-                                  "column",
-                                  (int)d->column,
-                                  "length",
-                                  (int)d->length,
-                                  "message",
-                                  d->message,
-                                  "hint",
-                                  d->hint,
-                                  "source",
-                                  d->source);
-
-        if (entry == NULL) {
-            entry = json_pack("{s:i, s:i, s:i}",
-                              "line",
-                              (int)d->line,
-                              "column",
-                              (int)d->column,
-                              "length",
-                              (int)d->length);
-        }
-        (void)json_array_append_new(list, entry);
+        (void)json_array_append_new(list,
+                                    json_pack("{s:o, s:i, s:i, s:i, s:o, s:o, s:o}",
+                                              "file",
+                                              facet_json_name(d->file),
+                                              "line",
+                                              (int)d->line,
+                                              "column",
+                                              (int)d->column,
+                                              "length",
+                                              (int)d->length,
+                                              "message",
+                                              facet_json_name(d->message),
+                                              "hint",
+                                              facet_json_name(d->hint),
+                                              "source",
+                                              facet_json_name(d->source)));
     }
     return list;
 }
@@ -261,20 +250,20 @@ static int report(const struct job *job)
     sections = json_array();
     for (size_t i = 0; i < o->section_count; i++) {
         (void)json_array_append_new(sections,
-                                    json_pack("{s:s, s:o, s:o}",
+                                    json_pack("{s:o, s:o, s:o}",
                                               "name",
-                                              o->sections[i].name,
+                                              facet_json_name(o->sections[i].name),
                                               "address",
                                               facet_json_hex(o->sections[i].address),
                                               "size",
                                               facet_json_hex(o->sections[i].size)));
     }
     return cli_print_json(job->args,
-                          json_pack("{s:b, s:s, s:s, s:o, s:o, s:I}",
+                          json_pack("{s:b, s:o, s:s, s:o, s:o, s:I}",
                                     "ok",
                                     1,
                                     "output",
-                                    job->output,
+                                    facet_json_name(job->output),
                                     "isa",
                                     facet_isa_name[o->isa],
                                     "entry",

@@ -158,7 +158,7 @@ static int words(struct output *out)
 static bool add_line(void *context, const struct facet_dis_line *line)
 {
     struct output *out = context;
-    json_t *entry = json_pack("{s:o, s:I, s:o, s:s, s:s?, s:s}",
+    json_t *entry = json_pack("{s:o, s:I, s:o, s:o, s:s?, s:o}",
                               "address",
                               facet_json_hex(line->address),
                               "size",
@@ -166,17 +166,17 @@ static bool add_line(void *context, const struct facet_dis_line *line)
                               "word",
                               facet_json_hex(line->word),
                               "text",
-                              line->note != NULL ? line->note : line->text,
+                              facet_json_name(line->note != NULL ? line->note : line->text),
                               "row",
                               line->row != NULL ? line->row->mnemonic : NULL,
                               "section",
-                              line->section->name);
+                              facet_json_name(line->section->name));
 
     if (entry != NULL && line->label != NULL) {
-        (void)json_object_set_new(entry, "label", json_string(line->label));
+        (void)json_object_set_new(entry, "label", facet_json_name(line->label));
     }
     if (entry != NULL && line->note != NULL) {
-        (void)json_object_set_new(entry, "source", json_string(line->text));
+        (void)json_object_set_new(entry, "source", facet_json_name(line->text));
     }
     return json_array_append_new(out->json, entry) == 0;
 }

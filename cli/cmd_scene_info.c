@@ -358,9 +358,9 @@ static json_t *warnings_json(const struct facet_scene *scene)
 
 static json_t *scene_json(const char *path, const struct facet_scene *scene)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                      "file",
-                     path,
+                     facet_json_name(path),
                      "vertices",
                      (json_int_t)vertices(scene),
                      "triangles",

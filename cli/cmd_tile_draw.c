@@ -259,9 +259,9 @@ static int tell_json(struct drawing *d, const char *output)
                                                   facet_tile_status_name(d->statuses[i])));
         }
     }
-    result = json_pack("{s:s, s:i, s:i, s:o, s:i, s:I, s:i, s:o, s:O}",
+    result = json_pack("{s:o, s:i, s:i, s:o, s:i, s:I, s:i, s:o, s:O}",
                        "output",
-                       output,
+                       facet_json_name(output),
                        "width",
                        (int)d->plan.frame.width,
                        "height",

@@ -4,11 +4,11 @@
 #include "cli/stop.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tile/case.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +66,12 @@ static void
 tell(struct tally *t, const char *folder, const char *name, const char *outcome, const char *text)
 {
     if (t->list != NULL) {
-        json_t *item =
-            json_pack("{s:s, s:s, s:s}", "folder", folder, "name", name, "result", outcome);
+        json_t *item = json_pack(
+            "{s:o, s:s, s:s}", "folder", facet_json_name(folder), "name", name, "result", outcome);
 
         if (text[0] != '\0') {
             (void)json_object_set_new(
-                item, strcmp(outcome, "bad") == 0 ? "error" : "difference", json_string(text));
+                item, strcmp(outcome, "bad") == 0 ? "error" : "difference", facet_json_name(text));
         }
         (void)json_object_update(item, t->findings);
         (void)json_array_append_new(t->list, item);

@@ -223,9 +223,9 @@ json_t *gfx_why_json(const struct gfx_why *why)
 
     (void)json_object_set_new(out,
                               "texture",
-                              json_pack("{s:s, s:s, s:i, s:i, s:I, s:s, s:b}",
+                              json_pack("{s:o, s:s, s:i, s:i, s:I, s:s, s:b}",
                                         "file",
-                                        why->file,
+                                        facet_json_name(why->file),
                                         "format",
                                         why->format_name,
                                         "width",

@@ -116,11 +116,11 @@ static json_t *finding_json(const struct lint_report *report,
     if (symbol != NULL) {
         symbol[strlen(symbol) - 1] = '\0';
     }
-    item = json_pack("{s:o, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I}",
+    item = json_pack("{s:o, s:o, s:I, s:s, s:s, s:s, s:s, s:s, s:I}",
                      "pc",
                      facet_json_hex(f->pc),
                      "symbol",
-                     symbol != NULL ? symbol + 1 : "",
+                     facet_json_name(symbol != NULL ? symbol + 1 : ""),
                      facet_lint_machine(report->lint) == FACET_LINT_HART ? "hart" : "core",
                      (json_int_t)f->core,
                      "instruction",

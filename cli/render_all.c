@@ -89,7 +89,9 @@ static bool draw_entry(const struct cli_args *args,
     } else if (status != FACET_ERR_MEMORY && status != FACET_ERR_IO) {
         (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err->message);
         (void)json_array_append_new(
-            list, json_pack("{s:s, s:s}", "machine", entry->name, "error", err->message));
+            list,
+            json_pack(
+                "{s:s, s:o}", "machine", entry->name, "error", facet_json_name(err->message)));
         if (!args->json && strcmp(r->output, "-") != 0) {
             printf("%-18s %s\n", entry->name, err->message);
         }

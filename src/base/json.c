@@ -2,6 +2,8 @@
 #include "base/json.h"
 
 #include "base/file.h"
+#include "base/plain.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -228,6 +230,28 @@ json_t *facet_json_hex(uint64_t value)
 
     (void)snprintf(text, sizeof text, "0x%" PRIx64, value);
     return json_string(text);
+}
+
+json_t *facet_json_name(const char *text)
+{
+    json_t *value = json_string(text);
+    size_t left = strlen(text), used;
+    struct facet_strbuf spelled;
+
+    if (value != NULL) {
+        return value;
+    }
+    facet_strbuf_init(&spelled);
+    for (; left > 0; text += used, left -= used) {
+        char shown[FACET_PLAIN_MOST];
+        size_t length = facet_plain_char(text, left, shown, &used);
+
+        facet_strbuf_add(&spelled, shown, length);
+    }
+    short_of_memory |= spelled.failed;
+    value = json_string(facet_strbuf_text(&spelled));
+    facet_strbuf_free(&spelled);
+    return value;
 }
 
 static bool parse_u64(const char *text, uint64_t *out)

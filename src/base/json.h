@@ -44,6 +44,11 @@ bool facet_json_ran_short(void);
 /* "0x0" ... "0xffffffffffffffff"; a new reference, NULL when memory is short. */
 json_t *facet_json_hex(uint64_t value);
 
+/* A text that may come from a file or the command line, as it is when it is UTF-8; else bytes that
+ * are none are spelled \x9b (base/plain.h), because jansson would leave the text out. A new
+ * reference. */
+json_t *facet_json_name(const char *text);
+
 /* Any accepted spelling of a number; false leaves *out alone. */
 bool facet_json_to_u64(const json_t *value, uint64_t *out);
 

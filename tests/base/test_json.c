@@ -178,6 +178,24 @@ static json_t *rich_value(void)
     return json_pack("{s:o, s:o, s:s, s:s}", "a", array, "o", object, "s", "\"\n\xC3\xA9", "e", "");
 }
 
+TEST(a_text_that_is_no_utf8_is_spelled, "")
+{
+    static const struct {
+        const char *text, *expected;
+    } rows[] = {{"", ""},
+                {"plain\tand\nlines", "plain\tand\nlines"},
+                {"caf\xC3\xA9", "caf\xC3\xA9"},
+                {"caf\xE9!", "caf\\xe9!"},
+                {"cut \xE2\x82", "cut \\xe2\\x82"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *value = facet_json_name(rows[i].text);
+
+        CHECK_STR(json_string_value(value), rows[i].expected);
+        json_decref(value);
+    }
+}
+
 struct parsing {
     const char *text;
     size_t size;
