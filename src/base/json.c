@@ -169,11 +169,11 @@ facet_json_read(const char *path, size_t limit, json_t **out, struct facet_error
 /* `length` bytes of text and a NUL, and room for one byte in between; NULL when memory is short. */
 static char *dump(const json_t *value, size_t flags, size_t *length)
 {
-    bool whole = value != NULL && !short_of_memory;
     char *buffer;
+    bool whole;
 
     /* Sized first and filled second, because jansson has no room for what follows the text. */
-    *length = whole ? json_dumpb(value, NULL, 0, flags) : 0;
+    *length = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
     buffer = *length != 0 ? malloc(*length + 2) : NULL;
     whole = buffer != NULL && json_dumpb(value, buffer, *length, flags) == *length;
     if (facet_json_ran_short() || !whole) {

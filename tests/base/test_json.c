@@ -234,6 +234,7 @@ static long allocations_of_parse(const char *text, size_t size)
 
 TEST(a_parse_that_lacks_memory_gives_nothing, "")
 {
+    static const char token[] = "[\"14 bytes, just\"]";
     static char nested[4000];
     json_t *value = rich_value();
     size_t size, half = sizeof nested / 2;
@@ -242,11 +243,34 @@ TEST(a_parse_that_lacks_memory_gives_nothing, "")
     if (CHECK(facet_json_text(value, &text, &size, NULL) == FACET_OK)) {
         CHECK(allocations_of_parse(text, size) > 100);
     }
+    /* jansson's buffer has 16 bytes in the beginning: it is the last quote that finds no room, and
+     * the end of the text is looked for behind it. */
+    CHECK(allocations_of_parse(token, sizeof token - 1) > 5);
     memset(nested, '[', half);
     memset(nested + half, ']', half);
     CHECK(allocations_of_parse(nested, sizeof nested) > (long)half);
     free(text);
     json_decref(value);
+}
+
+/* Small values would take the reserve, and the same quote would find no room in it. */
+TEST(the_input_of_a_parse_ends_while_there_is_a_reserve, "")
+{
+    static char text[2000];
+
+    for (size_t zeros = 1; zeros < 900; zeros++) {
+        size_t size = 2 * zeros;
+        json_t *value;
+
+        text[0] = '[';
+        for (size_t i = 1; i < size; i += 2) {
+            memcpy(text + i, "0,", 2);
+        }
+        memcpy(text + size + 1, "\"14 bytes, just\"]", 17);
+        failing_alloc_after(4);
+        CHECK(facet_json_parse("t.json", text, size + 18, &value, NULL) == FACET_ERR_MEMORY);
+        failing_alloc_after(-1);
+    }
 }
 
 static void build_or_lack_memory(void *context)

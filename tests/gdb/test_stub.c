@@ -684,6 +684,21 @@ static void talk_or_lack_memory(void *context)
     CHECK_EQ(end, d.sent_size == whole->sent_size ? FACET_GDB_GONE : FACET_GDB_SHORT);
 }
 
+TEST(a_breakpoint_without_memory_ends_the_session, "")
+{
+    static const struct desk_line line = {"Z0,4,4", NULL};
+    struct desk d;
+
+    desk_open(&d, make_counters(&acc_ops));
+    TALK(&d, {"?", "T05thread:1;"}); /* the buffers of answers have their size now */
+    d.lines = &line;
+    d.next = 0;
+    failing_alloc_after(0);
+    CHECK_EQ(facet_gdb_serve(d.gdb), FACET_GDB_SHORT);
+    failing_alloc_after(-1);
+    desk_close(&d);
+}
+
 TEST(an_answer_without_memory_ends_the_session, "")
 {
     static struct talk whole;

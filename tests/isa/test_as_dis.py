@@ -275,4 +275,19 @@ def programs():
         check("bad.elf: offset 18: machine 0x0" in err, err)
 
 
+@case()
+def names_that_are_no_utf8():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "n.s"), "wb") as f:
+            f.write(b'nop\n"caf\xe9": nop\n')
+        check_eq(run("as", "n.s", "--isa", "xphmg", "-o", "n.elf", cwd=folder)[0], 0)
+        _, lines, _ = run("dis", "n.elf", "--json", cwd=folder)
+        check_eq(json.loads(lines)[1].get("label"), "caf\\xe9")
+        with open(os.path.join(folder, "bad.s"), "wb") as f:
+            f.write(b'nop # \xe9\nnonsense \xe9\n')
+        code, errors, _ = run("as", "bad.s", "--isa", "xphmg", "--json", cwd=folder)
+        entry = json.loads(errors)["errors"][0]
+        check_eq((code, entry["file"], entry["line"], entry["source"]), (2, "bad.s", 2, "nonsense \\xe9"))
+
+
 main("as_dis")
