@@ -55,6 +55,12 @@ struct facet_part {
     uint64_t value_count;
 };
 
+/* Whether somebody asks to stop, without the work that facet_part_work counts. */
+static inline bool facet_part_asked(const struct facet_hart *h)
+{
+    return h->part != NULL && facet_port_asked(h->port);
+}
+
 /* After a piece of work of so many nanoseconds: true: leave. */
 static inline bool facet_part_work(const struct facet_hart *h, uint64_t nanoseconds)
 {

@@ -455,7 +455,7 @@ record_batch(struct job *job, const struct facet_rt_batch *batch, size_t count)
         }
         /* Rays that nobody traced because of the wish to stop come behind one that was. */
         if (error == FACET_RT_EC_NONE && !job->left &&
-            (job->rays.head % RAYS_ASKED == 0 || facet_port_asked(job->h->port))) {
+            (job->rays.head % RAYS_ASKED == 0 || facet_part_asked(job->h))) {
             ask(job, work);
             work = 0;
         }
