@@ -31,8 +31,6 @@ struct job {
     struct facet_channel *channel; /* of the side that runs */
     bool fixed_time;               /* the caller gave a time limit */
     char *folder;                  /* of the scene; NULL for standard input */
-    /* The host failed to bring a file: no reader may go on without it. FACET_OK: it did not. */
-    struct facet_error host_failure;
     uint32_t files_served;
     uint64_t bytes_served;
     struct facet_scene *scene; /* the parent's result */
@@ -40,9 +38,25 @@ struct job {
 
 /* ---- in the child ---- */
 
-static enum facet_status
-fetch_file(struct job *job, const char *name, struct facet_bytes *out, struct facet_error *err)
+/* What there is no room for, so that the parent can finish its sentence and hear ours. */
+static void skip(struct facet_channel *channel, uint64_t size)
 {
+    uint8_t block[4096];
+
+    while (size != 0) {
+        size_t part = size < sizeof block ? (size_t)size : sizeof block;
+
+        if (!facet_channel_read(channel, block, part)) {
+            return;
+        }
+        size -= part;
+    }
+}
+
+static enum facet_status
+fetch(void *context, const char *name, struct facet_bytes *out, struct facet_error *err)
+{
+    struct job *job = context;
     uint32_t head[2] = {TAG_FILE, (uint32_t)strlen(name)};
     uint32_t status = 0;
     uint64_t size = 0;
@@ -65,6 +79,7 @@ fetch_file(struct job *job, const char *name, struct facet_bytes *out, struct fa
     }
     out->data = malloc((size_t)size + 1);
     if (out->data == NULL) {
+        skip(job->channel, size);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
     }
     if (!facet_channel_read(job->channel, out->data, (size_t)size)) {
@@ -75,21 +90,6 @@ fetch_file(struct job *job, const char *name, struct facet_bytes *out, struct fa
     out->data[size] = 0;
     out->size = (size_t)size;
     return FACET_OK;
-}
-
-/* A reader may do without a file that is not there, but not without one that the host failed to
- * bring: the same scene would look another way on another day. */
-static enum facet_status
-fetch(void *context, const char *name, struct facet_bytes *out, struct facet_error *err)
-{
-    struct job *job = context;
-    struct facet_error inner = {0};
-    enum facet_status status = fetch_file(job, name, out, &inner);
-
-    if (status == FACET_ERR_IO || status == FACET_ERR_MEMORY) {
-        job->host_failure = inner;
-    }
-    return status == FACET_OK ? status : facet_fail(err, status, inner.where, "%s", inner.message);
 }
 
 static bool put_channel(void *context, const void *bytes, size_t size)
@@ -139,10 +139,6 @@ static void run_job(void *context, struct facet_channel *channel)
     facet_scene_init(&scene);
     job->channel = channel;
     tag = read_scene(job, &scene, &err) == FACET_OK ? TAG_SCENE : TAG_ERROR;
-    if (job->host_failure.status != FACET_OK) {
-        err = job->host_failure;
-        tag = TAG_ERROR;
-    }
     if (!facet_channel_write(channel, &tag, sizeof tag)) {
         return;
     }

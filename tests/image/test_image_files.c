@@ -340,6 +340,92 @@ TEST(unknown_picture_kinds_are_refused, "")
     CHECK_EQ(facet_image_decode((const uint8_t *)"", 0, &image, &err), FACET_ERR_INPUT);
 }
 
+/* ---- in a confined process ---- */
+
+TEST(confined_decoding_gives_the_same, "")
+{
+    struct facet_image image, plain, confined;
+    struct facet_bytes bytes;
+    struct facet_error err, there;
+    unsigned long size;
+    uint8_t *data;
+
+    random_image(&image, 300, 700, false); /* larger than what a socket holds */
+    CHECK_EQ(facet_png_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_MSG(facet_image_decode_confined(bytes.data, bytes.size, &confined, &err) == FACET_OK,
+              "%s",
+              err.message);
+    CHECK(same(&image, &confined));
+    facet_image_free(&confined);
+    CHECK_EQ(facet_image_decode(bytes.data, bytes.size - 20, &plain, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_image_decode_confined(bytes.data, bytes.size - 20, &confined, &there),
+             FACET_ERR_INPUT);
+    CHECK_STR(there.message, err.message);
+    CHECK_EQ(there.where, err.where);
+    CHECK(confined.rgba == NULL);
+    free(bytes.data);
+    facet_image_free(&image);
+
+    write_jpeg(3, true, &data, &size);
+    CHECK_EQ(facet_image_decode(data, size, &plain, &err), FACET_OK);
+    CHECK_EQ(facet_image_decode_confined(data, size, &confined, &err), FACET_OK);
+    CHECK(same(&plain, &confined));
+    facet_image_free(&plain);
+    facet_image_free(&confined);
+    free(data);
+}
+
+static size_t put_chunk(uint8_t *to, const char *kind, const uint8_t *body, uint32_t size)
+{
+    uint32_t sum;
+
+    for (unsigned i = 0; i < 4; i++) {
+        to[i] = (uint8_t)(size >> (24 - 8 * i));
+    }
+    memcpy(to + 4, kind, 4);
+    memcpy(to + 8, body, size);
+    sum = (uint32_t)crc32(0, to + 4, size + 4);
+    for (unsigned i = 0; i < 4; i++) {
+        to[8 + size + i] = (uint8_t)(sum >> (24 - 8 * i));
+    }
+    return 12 + (size_t)size;
+}
+
+/* A thousand compressed texts of 15 MiB each: who unpacks them needs minutes of processor time, and
+ * the decoder has one. */
+TEST(texts_in_a_png_are_not_unpacked, "")
+{
+    enum { TEXTS = 1000, TEXT_BYTES = 15 << 20 };
+    struct facet_image image, back;
+    struct facet_bytes bytes;
+    struct facet_error err;
+    uint8_t *zeros = calloc(1, TEXT_BYTES), *body = malloc(1 << 20), *file, *at;
+    uLongf length = (1 << 20) - 3;
+
+    memcpy(body, "t\0\0", 3); /* keyword, end of it, method */
+    CHECK_EQ(compress2(body + 3, &length, zeros, TEXT_BYTES, 9), Z_OK);
+    random_image(&image, 8, 8, false);
+    CHECK_EQ(facet_png_encode(&image, &bytes, NULL), FACET_OK);
+    file = at = malloc(bytes.size + TEXTS * (length + 15));
+    memcpy(at, bytes.data, 33); /* signature and IHDR */
+    at += 33;
+    for (unsigned i = 0; i < TEXTS; i++) {
+        at += put_chunk(at, "zTXt", body, (uint32_t)length + 3);
+    }
+    memcpy(at, bytes.data + 33, bytes.size - 33);
+    at += bytes.size - 33;
+    CHECK_MSG(facet_image_decode_confined(file, (size_t)(at - file), &back, &err) == FACET_OK,
+              "%s",
+              err.message);
+    CHECK(same(&image, &back));
+    facet_image_free(&image);
+    facet_image_free(&back);
+    free(bytes.data);
+    free(zeros);
+    free(body);
+    free(file);
+}
+
 /* ---- float formats, read by small readers of our own ---- */
 
 static void gradient(struct facet_image_f *image, uint32_t width, uint32_t height)

@@ -181,6 +181,29 @@ def include_beside_the_source():
         check("src/k.s:3:10: error: src/c.s: " in err, err)
 
 
+@case()
+def include_follows_no_link():
+    """A source is data too: beside it and in the folders of -I, `.include` reads plain files and follows no links."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "src"))
+        for name, text in (("src/k.s", '.include "part.s"\n'), ("part.s", ".word 1\n")):
+            with open(os.path.join(folder, name), "w") as f:
+                f.write(text)
+        os.symlink("../part.s", os.path.join(folder, "src/part.s"))
+        # Nor is another file of that name taken instead.
+        code, _, err = run("as", "src/k.s", "--isa", "tile", "--format", "hex", "-I", ".", cwd=folder)
+        check_eq(code, 2)
+        check("src/k.s:1:10: error: src/part.s: only plain files" in err, err)
+        os.remove(os.path.join(folder, "src/part.s"))
+        os.mkfifo(os.path.join(folder, "src/part.s"))
+        code, _, err = run("as", "src/k.s", "--isa", "tile", "--format", "hex", cwd=folder)
+        check_eq(code, 2)
+        check("src/part.s: not a regular file" in err, err)
+        os.remove(os.path.join(folder, "src/part.s"))
+        code, out, err = run("as", "src/k.s", "--isa", "tile", "--format", "hex", "-I", ".", cwd=folder)
+        check_eq((code, out.split()), (0, [b"00000001"]))
+
+
 SPARSE = """.text
 CSRR s1, arg_base
 EXIT

@@ -643,4 +643,46 @@ def limits_of_the_user_are_kept_and_no_hindrance():
     check_eq((run.returncode, run.stderr), (0, b""), "result")
 
 
+def with_descriptors(count, *words):
+    """The program where at most `count` descriptors may be open."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    return subprocess.run([FACET, *words], capture_output=True, timeout=600, preexec_fn=limit, text=True)
+
+
+@case()
+def imports_need_few_descriptors():
+    for count in (64, 16, 10):
+        for name in ("crate.obj", "boxes.glb"):
+            run = with_descriptors(count, "scene", "info", os.path.join(SOURCE, "assets", name))
+            check_eq((run.returncode, run.stderr), (0, ""), f"{name} with {count} descriptors")
+
+
+@case()
+def pictures_are_decoded_in_a_process_of_their_own():
+    """Where no process can be confined nothing is decoded, whichever command wants a picture."""
+    crate = os.path.join(SOURCE, "assets/crate.png")
+    put("crate.png", open(crate, "rb").read())
+    listed = put("list.json", json.dumps({"buffers": {"frame": {"image": "crate.png"}}, "commands": [],
+                                          "frame": {"base": "frame", "width": 8, "height": 8}}))
+    for words in (("image", "compare", crate, crate), ("gfx", "why", "--image", crate, "--u", "0", "--v", "0"),
+                  ("tile", "draw", listed, "-o", path("listed.png"))):
+        run = with_descriptors(5, *words)
+        check_eq(run.returncode, 2, words[0])
+        check("this host cannot confine the picture's decoder: limiting its files failed" in run.stderr, run.stderr)
+        run = with_descriptors(16, *words)
+        check_eq((run.returncode, run.stderr), (0, ""), words[0])
+
+
+@case()
+def assimp_is_loaded_in_the_confined_process_only():
+    """The loader reports on standard error, which the confined process does not have."""
+    run = subprocess.run([FACET, "scene", "info", os.path.join(SOURCE, "assets/crate.obj")], capture_output=True,
+                         timeout=600, env=dict(os.environ, LD_DEBUG="files"), text=True)
+    check_eq(run.returncode, 0, run.stderr[-300:])
+    check("libpng" in run.stderr, "the loader says nothing here")
+    check("libassimp" not in run.stderr, "libassimp was loaded in the parent")
+
+
 main("scene_files")

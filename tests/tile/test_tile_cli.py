@@ -150,6 +150,28 @@ for name, row in REFUSED.items():
 
 
 @case()
+def case_folders_keep_to_themselves():
+    """No file of a case, case.json itself included, is read through a link or from a pipe."""
+    folder = write_case(lambda d: None)
+    rule = "only plain files in the same folder or below it are read"
+    for name in sorted(os.listdir(folder)):
+        whole = os.path.join(folder, name)
+        os.rename(whole, whole + ".away")
+        os.symlink(name + ".away", whole)
+        done = facet("tile", "test", folder)
+        check_eq(done.returncode, 2, name)
+        check(f"{whole}: {rule}" in done.stderr, done.stderr)
+        os.remove(whole)
+        os.mkfifo(whole)
+        done = facet("tile", "test", folder)
+        check_eq(done.returncode, 2, name)
+        check(f"{whole}: not a regular file" in done.stderr, done.stderr)
+        os.remove(whole)
+        os.rename(whole + ".away", whole)
+    check_eq(facet("tile", "test", folder).returncode, 0)
+
+
+@case()
 def refused_with_the_line():
     """The line of a key where that is certain: not where the key is missing, and not that of a text or of
     another key of the same name."""

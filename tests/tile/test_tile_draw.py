@@ -215,6 +215,49 @@ def files_and_pictures():
     check_eq(rows[2][2], (255, 204, 0))
 
 
+@case()
+def names_stay_in_the_folder():
+    """A list is data: what it names is looked for beside it and below, through no link, and is a plain file."""
+    os.makedirs(path("inner/below"), exist_ok=True)
+    for name in ("outside.bin", "inner/below/good.bin"):
+        with open(path(name), "wb") as file:
+            file.write(b"\x01\x02\x03\x04")
+    os.symlink(path("outside.bin"), path("inner/link.bin"))
+    os.symlink(path("inner/below"), path("inner/linked"))
+    os.mkfifo(path("inner/fifo"))
+    absolute = path("inner/below/good.bin")
+    rule = "only plain files in the same folder or below it are read"
+    for kind in ("file", "image", "assembly"):
+        for name, words in ((absolute, rule), ("/etc/passwd", rule), ("../outside.bin", rule), ("below/../../outside.bin", rule),
+                            ("link.bin", rule), ("linked/good.bin", rule), ("fifo", "not a regular file"),
+                            ("below", "not a regular file"), ("none.bin", "No such file"), ("-", "No such file"),
+                            ("/dev/zero", rule)):
+            done = draw([], buffers={"frame": {"size": 256}, "b": {kind: name}}, name="inner/list.json")
+            check_eq(done.returncode, 2, name)
+            check(f"inner/list.json: buffers.b.{kind}: {name}: " in done.stderr and words in done.stderr, done.stderr)
+            check(not os.path.exists(path("out.png")), "a picture was written")
+    code = {"code": ['.include "link.bin"', "EXIT"]}
+    done = draw([], buffers={"frame": {"size": 256}, "b": code}, name="inner/list.json")
+    check_eq(done.returncode, 2)
+    check("buffers.b.code: " in done.stderr and "link.bin: " + rule in done.stderr, done.stderr)
+    for name in ("below/good.bin", "./below//good.bin"):
+        done = draw([], buffers={"frame": {"size": 256}, "b": {"file": name}}, name="inner/list.json")
+        check_eq(done.returncode, 0, done.stderr)
+
+
+@case()
+def a_list_from_standard_input_names_no_files():
+    with open(path("here.bin"), "wb") as file:
+        file.write(b"1234")
+    for member, code in (({"file": "here.bin"}, 2), ({"code": ["EXIT"]}, 0), ({"code": ['.include "here.bin"']}, 2)):
+        text = json.dumps({"buffers": {"frame": {"size": 256}, "b": member},
+                           "frame": {"base": "frame", "width": 8, "height": 8}, "commands": []})
+        done = subprocess.run([FACET, "tile", "draw", "-", "-o", path("out.png")], input=text, capture_output=True,
+                              text=True, timeout=600, cwd=FOLDER)
+        check_eq(done.returncode, code, done.stderr)
+        check(code == 0 or "buffers.b." in done.stderr and "no f" in done.stderr, done.stderr)
+
+
 def refused(words, *arguments, **named):
     def run():
         done = draw(*arguments, **named)
