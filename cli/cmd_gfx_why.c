@@ -564,7 +564,7 @@ static int run_why(const struct cli_args *args)
 }
 
 static const struct cli_option why_options[] = {
-    {"image", 0, "FILE", "picture (PNG) that is the texture, as UNORM8_RGBA"},
+    {"image", 0, "FILE", "picture (PNG or JPEG) that is the texture, as UNORM8_RGBA"},
     {"raw", 0, "FILE", "bytes of a texture, with --width and --height"},
     {"format", 0, "NAME", "of --raw: UNORM8_RGBA (default), FP16_RG, R5G6B5, ..."},
     {"width", 0, "N", "texels per row of --raw"},

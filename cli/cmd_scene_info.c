@@ -420,9 +420,9 @@ const struct cli_command cli_cmd_scene_info = {
                "many, where the first one is, and why. A glTF file that requires an extension "
                "which Facet does not have is refused.\n\n"
                "The file is parsed in a confined process: no other files than those in the "
-               "scene's folder and below, no network, at most 8 GiB of memory, and 10 seconds plus "
-               "one per MiB. A "
-               "damaged file gives a message and exit code 2.\n\n"
+               "scene's folder and below, no network, at most 8 GiB of memory, and 10 seconds of "
+               "processor time plus one per MiB. Its pictures may have 2^28 texels together, 1 "
+               "GiB unpacked. A damaged file gives a message and exit code 2.\n\n"
                "A scene without a camera gets one that sees everything; one without lights gets a "
                "sun.",
     .examples = "facet scene info assets/room.glb\n"
