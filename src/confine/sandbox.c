@@ -34,6 +34,9 @@
 #define CHANNEL_FD 3
 
 #define DEFAULT_IDLE_SECONDS 60U
+/* Less processor time than this from one look to the next is none: a job that runs gets more even
+ * where hundreds compete, and the thread of a sanitizer uses some while the job sleeps. */
+#define SOME_NS 2000000
 /* The kernel's own limit, for a parent that cannot watch: far above what any job is given. */
 #define MOST_CPU_SECONDS 14400U
 
@@ -68,7 +71,7 @@ static void look(struct facet_channel *channel)
         return;
     }
     used = used_ns(channel->clock);
-    channel->idle = used != channel->used_ns ? 0 : channel->idle + 1;
+    channel->idle = used - channel->used_ns >= SOME_NS ? 0 : channel->idle + 1;
     channel->used_ns = used;
     channel->looked_ms = now;
     if (used >= (int64_t)channel->cpu_seconds * 1000000000) {

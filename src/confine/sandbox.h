@@ -19,7 +19,7 @@
  *
  * Time is the child's processor time, so a busy host refuses nothing that an idle one accepts. A
  * confined child cannot sleep but in a read or write of the channel; one that does so while this
- * side waits for it as well would wait for ever. It is known by using no processor time at all.
+ * side waits for it as well would wait for ever. It is known by using next to no processor time.
  *
  * Confinement is not optional: where the kernel offers no seccomp, the run fails. */
 #ifndef FACET_CONFINE_SANDBOX_H
@@ -67,7 +67,7 @@ struct facet_sandbox {
     const char *what;      /* who is confined, for messages: "the importer" */
     uint64_t memory_bytes; /* on top of what the child has mapped when it starts */
     uint32_t cpu_seconds;  /* of processor time */
-    uint32_t idle_seconds; /* without any processor time while we wait for it; 0: 60 */
+    uint32_t idle_seconds; /* without processor time while we wait for it; 0: 60 */
     /* In the child, before it is confined: what needs files, such as loading a library. It must
      * not look at untrusted bytes. May be NULL. */
     void (*prepare)(void *context);

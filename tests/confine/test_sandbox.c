@@ -527,6 +527,54 @@ TEST(errors_of_a_job_are_not_trusted, "")
     CHECK(strstr(err.message, "no result") != NULL);
 }
 
+/* Tells who it is, then runs for ever. */
+static void telling_job(void *context, struct facet_channel *channel)
+{
+    reply(channel, (int32_t)getpid());
+    spin_job(context, channel);
+}
+
+static enum facet_status
+pass_on(void *context, struct facet_channel *channel, struct facet_error *err)
+{
+    struct answer answer;
+
+    if (facet_channel_read(channel, &answer, sizeof answer)) {
+        (void)!write(*(int *)context, &answer.value, sizeof answer.value);
+    }
+    return wait_answer(&answer, channel, err); /* never comes */
+}
+
+/* Orphans come to this process, which waits for the job's end however long it takes. */
+TEST(a_job_ends_with_its_parent, "")
+{
+    int32_t job = 0;
+    int ends[2], end = 0;
+    pid_t parent;
+
+    CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    CHECK_EQ(pipe(ends), 0);
+    parent = fork();
+    if (parent == 0) {
+        struct facet_sandbox sandbox = {.what = "the job",
+                                        .memory_bytes = UINT64_C(256) << 20,
+                                        .cpu_seconds = AMPLE_SECONDS,
+                                        .job = telling_job,
+                                        .serve = pass_on,
+                                        .context = &ends[1]};
+
+        (void)facet_sandbox_run(&sandbox, NULL);
+        _exit(0);
+    }
+    CHECK_EQ(read(ends[0], &job, sizeof job), sizeof job);
+    CHECK_EQ(kill(parent, SIGKILL), 0);
+    CHECK_EQ(waitpid(parent, &end, 0), parent);
+    CHECK_EQ(waitpid(job, &end, 0), job);
+    CHECK(WIFSIGNALED(end) && WTERMSIG(end) == SIGKILL);
+    CHECK(close(ends[0]) == 0 && close(ends[1]) == 0);
+    CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
 static volatile sig_atomic_t handled;
 
 static void on_signal(int number)
