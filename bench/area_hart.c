@@ -12,13 +12,10 @@
 #include "bench/hart_programs.h"
 
 #include <facet/xphmg.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -204,7 +201,6 @@ run_facet(struct program *p, uint64_t rounds, double *seconds, struct facet_erro
 static enum facet_status
 run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error *err)
 {
-    extern char **environ;
     char elf[128];
     char *argv[] = {(char *)QEMU,
                     (char *)"-machine",
@@ -221,10 +217,7 @@ run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error
                     (char *)"-kernel",
                     elf,
                     NULL};
-    posix_spawn_file_actions_t actions;
     struct rusage use;
-    int ended, failed;
-    pid_t pid;
     enum facet_status status;
 
     path_of(elf, "program.elf");
@@ -233,20 +226,9 @@ run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error
     if (status != FACET_OK) {
         return status;
     }
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
-    }
-    for (int fd = 0; fd < 3; fd++) {
-        (void)posix_spawn_file_actions_addopen(
-            &actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
-    }
-    failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) {
-        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", QEMU, strerror(failed));
-    }
-    if (wait4(pid, &ended, 0, &use) != pid || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
-        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s did not end with code 0", QEMU, p->name);
+    status = bench_run_program(argv, &use, err);
+    if (status != FACET_OK) {
+        return status;
     }
     *seconds = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6;

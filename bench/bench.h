@@ -63,8 +63,12 @@ double bench_meter_rate(const struct bench_meter *meter);
 
 /* true when the program is on PATH, or at the path given. */
 bool bench_has_program(const char *program);
-/* Runs a program (found on PATH) to its end, its output thrown away, and gives the wall time. Fails
- * when it cannot be started or does not exit with 0. `argv` ends with NULL. */
+/* Runs a program (found on PATH) to its end, its output thrown away, and says what it used. Fails
+ * when it cannot be started or does not exit with 0. `argv` ends with NULL. The program is killed
+ * when this one ends before it. */
+struct rusage;
+enum facet_status bench_run_program(char *const *argv, struct rusage *use, struct facet_error *err);
+/* The same, and gives the wall time. */
 enum facet_status bench_spawn(char *const *argv, double *seconds, struct facet_error *err);
 
 #endif
