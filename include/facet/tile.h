@@ -15,7 +15,9 @@
  * queue: commands and kernels run while facet_machine_run runs, which stops with FACET_STOP_IDLE
  * when the ring is empty, BLOCKED at a fence, or every unfinished core is WAITING.
  * facet_tile_flush does all of that. One command is one step of the machine, and so is each
- * descriptor of an indirect GDRAW and each instruction of a dispatch.
+ * descriptor of an indirect GDRAW and each instruction of a dispatch. facet_machine_interrupt and
+ * facet_machine_poll leave even a draw of 2^32 pixels within some milliseconds; the next run draws
+ * the rest.
  *
  * Or it does without the queue: facet_tile_dispatch starts a kernel from a packet at once.
  *
