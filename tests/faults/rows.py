@@ -8,9 +8,11 @@ A row is a line of words as a shell would split it. Its options:
     told     exit code of a guest program that was told about the fault by its machine
     loose    files that belong to that guest: what is in them after a fault is its business
 """
+import json
 import os
 import shlex
 import shutil
+import struct
 import subprocess
 
 RAY = '"-1 0.25 0.5 1 0.25 0.125"'
@@ -107,6 +109,24 @@ text: .dword 0, 0
 name_in: .string "in.txt"
 name_out: .string "out.txt"
 """
+# A scene with files beside it: numbers, a PNG and a JPEG picture.
+GLTF = {
+    "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}]}],
+    "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}, "emissiveTexture": {"index": 1}}],
+    "textures": [{"source": 0}, {"source": 1}], "images": [{"uri": "crate.png"}, {"uri": "small.jpg"}],
+    "buffers": [{"uri": "triangle.bin", "byteLength": 60}],
+    "bufferViews": [{"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24}],
+    "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+                   "min": [0, 0, 0], "max": [1, 1, 0]},
+                  {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"}],
+}
+# A command list with files beside it.
+FILES_LIST = {
+    "buffers": {"frame": {"size": 1024}, "raw": {"file": "raw.bin"}, "picture": {"image": "crate.png"}},
+    "frame": {"base": "frame", "width": 16, "height": 16},
+    "commands": [{"command": "READ_MEM", "address": "raw", "count": 4}, {"command": "READ_MEM", "address": "picture", "count": 1}],
+}
 
 
 def packets(*texts):
@@ -132,6 +152,7 @@ ROWS = [
     ("run frame.elf --framebuffer out.png", {}),
     ("run frame.elf --lint", {}),
     ("run --lint-rules --json", {}),
+    ("run mistakes.elf --lint --json", {"times": True}),
     ("run echo.elf", {"stdin": b"one\ntwo\n"}),
     ("run copy.elf --files folder", {"told": 7, "loose": ["folder/out.txt"]}),
     ("run --resume hello.snap --trace out.jsonl", {}),
@@ -146,9 +167,15 @@ ROWS = [
     ("scene make knot --size 16 -o out.glb", {}),
     ("scene info cube.obj", {}),
     ("scene info cube.obj --json", {}),
+    ("scene info crate.obj --json", {}),
+    ("scene info triangle.gltf --json", {}),
+    ("scene info triangle.ply", {}),
+    ("scene info triangle.stl", {}),
     ("scene info uv.glb --json", {}),
     ("render cube.obj --size 8x8 --spp 1 --threads 2 -o out.png --stats out.json", {"times": True}),
     ("render uv.glb --size 8x8 --spp 1 --bounces 1 -o out.pfm --json", {"times": True}),
+    ("render crate.obj --size 8x8 --spp 1 -o out.png", {"times": True}),
+    ("render triangle.gltf --size 8x8 --spp 1 -o out.png", {"times": True}),
     ("render knot.glb --size 8x8 --spp 1 --heatmap nodes -o out.png", {"times": True}),
     ("render knot.glb --size 8x8 --spp 1 --machine xphmg-rt-offload -o out.png", {"times": True}),
     ("render knot.glb --size 8x8 --spp 1 --machine xphmg-gfx -o out.exr", {"times": True}),
@@ -189,6 +216,7 @@ ROWS = [
     ("tile test k1", {}),
     ("tile test k1 --json", {}),
     ("tile draw triangle.json -o out.png", {}),
+    ("tile draw files.json -o out.png --lint", {}),
     ("tile draw triangle.json --threads 2 -o out.png --json", {}),
     ("coverage --results results", {}),
     ("coverage --rows RT-001 --results results --json", {}),
@@ -226,6 +254,10 @@ def make_inputs(facet, source, folder):
     copy("examples/gfx12/cube.obj", "cube.obj")
     copy("examples/gfx12/cube-moved.obj", "moved.obj")
     copy("assets/crate.png", "crate.png")
+    copy("assets/crate.obj", "crate.obj")
+    copy("assets/crate.mtl", "crate.mtl")
+    copy("tests/fuzz/corpus/image/small.jpg", "small.jpg")
+    copy("examples/lint/mistakes.s", "mistakes.s")
     copy("spec/gfx12-silicon.json", "cases.json")
     shutil.copytree(os.path.join(source, "examples/tile/k1"), os.path.join(folder, "k1"))
     for name in ("folder", "results"):
@@ -236,11 +268,20 @@ def make_inputs(facet, source, folder):
     write("results/test_x.tsv", b"test_x\ta\tpass\tRT-001\n")
     write("boxes.json", b'{"aabbs": [{"min": [0, 0, 0], "max": [1, 1, 1]}]}')
     write("raw.bin", bytes(range(16)))
+    write("files.json", json.dumps(FILES_LIST).encode())
+    write("triangle.bin", struct.pack("<15f", 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1))
+    write("triangle.gltf", json.dumps(GLTF).encode())
+    write("triangle.ply", b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+          b"property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+          b"0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+    write("triangle.stl", b"solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+          b"endloop\nendfacet\nendsolid x\n")
     write("rays.bin", bytes(32))
     for name, text in (("frame", FRAME), ("echo", ECHO), ("copy", COPY)):
         write(f"{name}.s", text.encode())
         run(f"as {name}.s --isa xphmg -o {name}.elf")
     run("as fill.s --isa tile -o fill.elf")
+    run("as mistakes.s --isa xphmg -o mistakes.elf")
     run("as hello.s --isa xphmg -o hello.elf")
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")

@@ -197,6 +197,8 @@ def complaint(row, good, got, must_succeed=False):
         return None
     if not same_text(row, good.out, got.out):
         return f"other output ({len(got.out)} bytes, {len(good.out)} are right), exit code {got.code}"
+    if not set(without_numbers(good.err).splitlines()) <= set(without_numbers(got.err).splitlines()):
+        return f"other messages, exit code {got.code}"
     missing = sorted(set(good.files) - set(got.files))
     return f"{missing[0]} is missing, exit code {got.code}" if missing else None
 
