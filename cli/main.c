@@ -46,6 +46,9 @@ static int finish(int code)
         cli_spoil("out of memory");
     }
     if (cli_streams_end()) {
+        if (cli_errors_lost()) {
+            cli_spoil("cannot write to standard error");
+        }
         return cli_spoiled() ? CLI_BAD : code;
     }
     fprintf(stderr,

@@ -22,6 +22,8 @@ struct stream {
 
 static struct stream out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
 
+static bool errors_lost;
+
 static bool put(int fd, const char *data, size_t size)
 {
     while (size > 0) {
@@ -32,6 +34,8 @@ static bool put(int fd, const char *data, size_t size)
         }
         if (done <= 0) {
             errno = done == 0 ? EIO : errno;
+            /* Who closed it wants no messages. */
+            errors_lost = errors_lost || (fd == STDERR_FILENO && errno != EBADF);
             return false;
         }
         data += done;
@@ -162,6 +166,11 @@ bool cli_streams_end(void)
         good = good && (i > 0 || !piece.failed);
     }
     return good;
+}
+
+bool cli_errors_lost(void)
+{
+    return errors_lost;
 }
 
 void cli_put_name(FILE *stream, const char *name)

@@ -13,6 +13,8 @@ bool cli_streams_start(void);
 /* Everything printed has been handed to the host. false with errno when it took not all of standard
  * output; 0 in errno when that was long ago. */
 bool cli_streams_end(void);
+/* Something printed to standard error, a message or what a program says there, did not get out. */
+bool cli_errors_lost(void);
 
 /* A name from a file, in one line: newlines and tabulators are spelled out as well. */
 void cli_put_name(FILE *stream, const char *name);

@@ -87,7 +87,7 @@ class Bench:
         if os.path.exists(board):
             os.remove(board)
         process = subprocess.Popen([self.facet, *shlex.split(line)], cwd=folder, env=environment, stdout=subprocess.PIPE,
-                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True)
         try:
             if options.get("port"):
                 out, err = debugger(process, options["stdin"])

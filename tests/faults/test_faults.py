@@ -1,10 +1,11 @@
 """Every command on a host that fails: see run.py. `make test` tries a sample, `make test-long` every call of small jobs."""
 import os
+import subprocess
 import sys
 
 import rows
 import run
-from harness import add_case, case, check, main, skip
+from harness import add_case, case, check, check_eq, main, skip
 
 FACET = os.environ["FACET"]
 LONG = bool(os.environ.get("FACET_TEST_LONG"))
@@ -65,6 +66,17 @@ def the_host_fails_as_it_is_told():
     importer = next(row for row in rows.ROWS if row[0].startswith("scene info"))
     got = bench().run(importer, run.Fault("malloc", 1, "ever", "child"))
     check(got.failed > 0 and got.code == 2, f"the importer went on: exit code {got.code}")
+
+
+@case()
+def messages_that_are_lost_change_the_exit_code():
+    folder = bench().inputs  # nothing is written there
+    for words, code in ((["run", "hello.elf", "--json"], 2), (["run", "mistakes.elf", "--lint"], 2), (["run", "hello.elf"], 0)):
+        with open("/dev/full", "wb") as full:
+            got = subprocess.run([FACET, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=full)
+        check_eq(got.returncode, code, f"exit code of {words} where standard error is full")
+    closed = subprocess.run(["/bin/sh", "-c", '"$0" run mistakes.elf --lint 2>&-', FACET], cwd=folder)
+    check_eq(closed.returncode, 0, "exit code where standard error is closed")
 
 
 main("faults")
