@@ -98,7 +98,7 @@ static enum facet_gdb_idle host_idle(void *context)
 {
     struct session *s = context;
 
-    switch (guest_console_feed(&s->console, s->debugger)) {
+    switch (guest_console_feed(&s->console, s->debugger, HUGE_VAL)) {
     case GUEST_FED:
         return FACET_GDB_IDLE_AGAIN;
     case GUEST_BUSY:

@@ -273,14 +273,29 @@ static int exit_code(const struct session *s)
     return code == CLI_OK && lint_report_fails(&s->lint) ? CLI_NO : code;
 }
 
+/* ": in the middle of xsubmit.rt", or nothing. */
+static void describe_step(const struct session *s, char *text, size_t size)
+{
+    char insn[128] = "";
+
+    text[0] = '\0';
+    if (facet_machine_in_step(s->machine)) {
+        (void)facet_machine_disassemble(
+            s->machine, s->stop.core, s->stop.pc, insn, sizeof insn, NULL);
+        insn[strcspn(insn, " ")] = '\0';
+        (void)snprintf(text, size, ": in the middle of %s", insn);
+    }
+}
+
 static void print_stop(const struct session *s)
 {
     struct facet_xphmg_fault fault;
-    char where[160];
+    char where[160], step[160];
 
     run_describe(s->program, s->stop.pc, where, sizeof where);
+    describe_step(s, step, sizeof step);
     if (s->out_of_time || s->stop.reason == FACET_STOP_BUDGET) {
-        fprintf(stderr, "facet run: %s reached at %s\n", reason_name(s), where);
+        fprintf(stderr, "facet run: %s reached at %s%s\n", reason_name(s), where, step);
     } else if (s->stop.reason == FACET_STOP_BREAKPOINT) {
         char text[128];
 
@@ -312,7 +327,7 @@ static void print_stop(const struct session *s)
                 s->stop.core,
                 where);
     } else if (s->stop.reason == FACET_STOP_REQUEST) {
-        fprintf(stderr, "facet run: interrupted at %s\n", where);
+        fprintf(stderr, "facet run: interrupted at %s%s\n", where, step);
     }
 }
 

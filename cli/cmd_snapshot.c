@@ -3,6 +3,7 @@
 #include "cli/guest_console.h"
 #include "cli/output.h"
 #include "cli/snapshot_file.h"
+#include "cli/stop.h"
 #include "cli/streams.h"
 #include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
@@ -10,6 +11,7 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,14 @@
 #define FILE_LIMIT (UINT64_C(1) << 36)
 enum { SLICE = 1 << 20 }; /* steps between two looks at standard input */
 
-/* Runs so many steps; what stopped it is in *stop. */
-static void run_steps(struct guest_console *console, uint64_t steps, struct facet_stop *stop)
+/* Runs so many steps, or until the time is up; what stopped it is in *stop. */
+static void run_steps(struct guest_console *console,
+                      uint64_t steps,
+                      const struct cli_stop *watch,
+                      struct facet_stop *stop)
 {
     uint64_t done = 0;
-    bool more = true;
+    bool more = steps > 0;
 
     while (more) {
         uint64_t left = steps - done;
@@ -33,11 +38,22 @@ static void run_steps(struct guest_console *console, uint64_t steps, struct face
         if (more) {
             (void)guest_console_look(console);
         } else if (done < steps && stop->reason == FACET_STOP_IDLE) {
-            more = guest_console_feed(console, -1) != GUEST_NOTHING;
+            more = guest_console_feed(console, -1, cli_stop_seconds_left(watch)) != GUEST_NOTHING;
+        }
+        if (more && cli_stop_seconds_left(watch) < 0) {
+            stop->reason = FACET_STOP_REQUEST;
+            more = false;
         }
     }
     (void)fflush(stdout);
     stop->steps = done;
+}
+
+static int interrupted(const struct cli_args *args, uint64_t steps)
+{
+    (void)cli_bad(
+        args, "interrupted after %" PRIu64 " step%s; nothing written", steps, cli_s(steps));
+    return cli_stop_code();
 }
 
 static int save(const struct cli_args *args, const struct xphmg_setup *setup, uint64_t steps)
@@ -50,11 +66,12 @@ static int save(const struct cli_args *args, const struct xphmg_setup *setup, ui
     }
     if (!args->quiet) {
         fprintf(stderr,
-                "facet snapshot: %s: after %" PRIu64 " step%s (%" PRIu64 " in all)\n",
+                "facet snapshot: %s: after %" PRIu64 " step%s (%" PRIu64 " in all)%s\n",
                 path,
                 steps,
                 cli_s(steps),
-                facet_machine_steps(setup->machine));
+                facet_machine_steps(setup->machine),
+                facet_machine_in_step(setup->machine) ? ", in the middle of the next" : "");
     }
     return CLI_OK;
 }
@@ -180,8 +197,11 @@ static int run_snapshot(const struct cli_args *args)
     struct guest_console console = {0};
     struct xphmg_setup setup = {0};
     struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
-    uint64_t steps = 0;
+    uint64_t steps = UINT64_MAX;
+    double max_seconds = HUGE_VAL;
+    struct cli_stop watch;
     int code = CLI_BAD;
+    bool reached;
 
     if (cli_given(args, "info")) {
         return args->positional_count == 0
@@ -191,10 +211,12 @@ static int run_snapshot(const struct cli_args *args)
     if (args->json) {
         return cli_bad(args, "--json: expected --info FILE beside it");
     }
-    if (cli_value(args, "output") == NULL || !cli_given(args, "steps")) {
-        return cli_bad(args, "expected -o FILE and --steps N");
+    if (cli_value(args, "output") == NULL ||
+        (!cli_given(args, "steps") && !cli_given(args, "max-seconds"))) {
+        return cli_bad(args, "expected -o FILE, and --steps N or --max-seconds SECONDS");
     }
     if (!cli_number(args, "steps", 0, UINT64_MAX, &steps) ||
+        !cli_real(args, "max-seconds", 0, 1e9, &max_seconds) ||
         !cli_can_write(args, cli_value(args, "output")) ||
         (args->positional_count > 0 &&
          cli_would_replace(args, cli_value(args, "output"), args->positional[0], "the program"))) {
@@ -205,15 +227,20 @@ static int run_snapshot(const struct cli_args *args)
     }
     if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
         console.machine = setup.machine;
-        run_steps(&console, steps, &stop);
-        code = cli_spoiled()         ? CLI_BAD
-               : stop.steps == steps ? save(args, &setup, steps)
-                                     : cli_bad(args,
-                                               "stopped (%s) after %" PRIu64
-                                               " steps, expected %" PRIu64 "; nothing written",
-                                               facet_stop_name(stop.reason),
-                                               stop.steps,
-                                               steps);
+        cli_stop_begin(&watch, setup.machine, max_seconds);
+        run_steps(&console, steps, &watch, &stop);
+        cli_stop_end(&watch);
+        reached =
+            stop.steps == steps || (stop.reason == FACET_STOP_REQUEST && cli_stop_signal() == 0);
+        code = cli_spoiled()                        ? CLI_BAD
+               : cli_stop_signal() != 0 && !reached ? interrupted(args, stop.steps)
+               : reached                            ? save(args, &setup, stop.steps)
+                                                    : cli_bad(args,
+                                   "stopped (%s) after %" PRIu64 " steps, expected %" PRIu64
+                                   "; nothing written",
+                                   facet_stop_name(stop.reason),
+                                   stop.steps,
+                                   steps);
     }
     xphmg_setup_end(&setup);
     guest_console_free(&console);
@@ -224,6 +251,7 @@ static int run_snapshot(const struct cli_args *args)
 static const struct cli_option snapshot_options[] = {
     {"output", 'o', "FILE", "file to write"},
     {"steps", 0, "N", "run so many steps (instructions, traps included) before"},
+    {"max-seconds", 0, "SECONDS", "run at most this wall-clock time before"},
     {"info", 0, "FILE", "print what is in such a file, and do nothing else"},
     XPHMG_SETUP_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -233,6 +261,7 @@ const struct cli_command cli_cmd_snapshot = {
     .name = "snapshot",
     .summary = "run a program so far and save the whole machine to a file",
     .usage = "facet snapshot PROGRAM [ARG...] --steps N -o FILE [--harts N] [--ram SIZE]\n"
+             "facet snapshot PROGRAM [ARG...] --max-seconds SECONDS -o FILE\n"
              "facet snapshot --resume FILE --steps N -o FILE\n"
              "facet snapshot --info FILE [--json]",
     .details =
@@ -241,7 +270,10 @@ const struct cli_command cli_cmd_snapshot = {
         "--resume FILE` (and `facet gdb --resume FILE`) goes on from there on any host, bit for "
         "bit as if it had never stopped, without the program's file. Input that the program has "
         "been given but not read is part of the snapshot; open files of --files are not.\n\n"
-        "When the program ends or waits for ever before N steps, nothing is written. --info "
+        "With --max-seconds the run ends when the time is up, if not before; that may be in the "
+        "middle of a long step, such as a job of XSUBMIT, of which the resumed run does the "
+        "rest.\n\n"
+        "When the program ends or waits for ever before, nothing is written. --info "
         "checks a file as if it were resumed and prints the configuration of its machine, its "
         "steps, and where each hart stands.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"

@@ -106,6 +106,7 @@ static void read_piece(struct guest_console *c)
     c->pieces[c->count++] = piece;
 }
 
+/* Milliseconds; -1: what is there already. */
 static enum guest_fed feed(struct guest_console *c, int other, int timeout)
 {
     struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -116,10 +117,10 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
         return GUEST_NOTHING;
     }
     if (c->given == c->count) {
-        int found = c->apart ? 1 : poll(ready, 2, timeout);
+        int found = c->apart ? 1 : poll(ready, 2, timeout < 0 ? 0 : timeout);
 
         if (found == 0) {
-            return GUEST_NOTHING;
+            return timeout < 0 ? GUEST_NOTHING : GUEST_BUSY;
         }
         if ((found < 0 && errno == EINTR) || (found > 0 && !c->apart && ready[1].revents != 0)) {
             return GUEST_BUSY;
@@ -142,13 +143,13 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
     return GUEST_FED;
 }
 
-enum guest_fed guest_console_feed(struct guest_console *c, int other)
+enum guest_fed guest_console_feed(struct guest_console *c, int other, double seconds)
 {
     (void)fflush(stdout);
-    return feed(c, other, -1);
+    return feed(c, other, seconds > 0.1 ? 100 : seconds > 0 ? (int)(seconds * 1000) : 0);
 }
 
 enum guest_fed guest_console_look(struct guest_console *c)
 {
-    return feed(c, -1, 0);
+    return feed(c, -1, -1);
 }

@@ -33,8 +33,9 @@ enum guest_fed {
 struct facet_xphmg_host guest_console_host(struct guest_console *console);
 void guest_console_free(struct guest_console *console);
 /* For a machine that stopped with FACET_STOP_IDLE: waits for standard input, or for the descriptor
- * `other` (-1: none). */
-enum guest_fed guest_console_feed(struct guest_console *console, int other);
+ * `other` (-1: none), but not longer than some seconds: GUEST_BUSY then, and soon anyway, because a
+ * signal that comes just before the wait is seen only behind it. */
+enum guest_fed guest_console_feed(struct guest_console *console, int other, double seconds);
 /* For one that runs and has looked for input in vain: gives what is there already. */
 enum guest_fed guest_console_look(struct guest_console *console);
 

@@ -32,8 +32,9 @@ struct facet_change {
 };
 
 /* facet_machine_step with its changes: the first `capacity` of them go to `changes`, *count is how
- * many there were. Watchpoints and the observer work as usual. FACET_ERR_MEMORY: the step is done,
- * its changes are lost. */
+ * many there were. Watchpoints and the observer work as usual. A step that was left half-way
+ * (facet_machine_interrupt) gives FACET_STOP_REQUEST, steps 0 and no change; all come with its end.
+ * FACET_ERR_MEMORY: the step is done, its changes are lost. */
 enum facet_status facet_machine_step_changes(facet_machine *machine,
                                              struct facet_change *changes,
                                              size_t capacity,
@@ -66,7 +67,8 @@ struct facet_divergence {
 };
 
 /* Steps both machines until their changes or stop reasons differ, one of them ends, or the budget
- * is spent. They should be of one kind and start in one state. */
+ * is spent. They should be of one kind and start in one state. When one of them is interrupted in
+ * the middle of a step, its stop says so and nothing was found; the next call goes on there. */
 enum facet_status facet_lockstep_run(facet_machine *a,
                                      facet_machine *b,
                                      uint64_t budget,

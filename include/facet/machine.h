@@ -266,6 +266,8 @@ void facet_machine_run(facet_machine *machine,
  * rest, so that all bits are those of a run that was not interrupted. A single step that was left
  * like this gives FACET_STOP_REQUEST with steps 0. */
 void facet_machine_interrupt(facet_machine *machine);
+/* Whether the machine stands in the middle of such a step. */
+bool facet_machine_in_step(const facet_machine *machine);
 /* Is asked now and then by the thread that runs the machine, inside long steps as well: true ends
  * the run as facet_machine_interrupt does. It must not use the machine. */
 typedef bool facet_poll_fn(void *context);

@@ -216,7 +216,8 @@ void facet_gdb_history_run(struct facet_gdb_history *h,
         (void)restore(h, pinned);
     }
     h->reached = now > h->reached ? now : h->reached;
-    if (now == h->reached && now - newest >= h->interval && !h->host->no_reverse) {
+    if (now == h->reached && now - newest >= h->interval && !h->host->no_reverse &&
+        !facet_machine_in_step(h->machine)) {
         append(h, false);
     }
 }

@@ -7,6 +7,7 @@
 /* Steps between two looks at the debugger's line, and of other cores between two looks while one
  * core is stepped. */
 enum { SLICE = 1 << 20, LOOK = 1 << 12, BACK_WINDOW = 1 << 12, EXIT_MOST = 255 };
+#define LOOK_NANOSECONDS 10000000 /* between two looks inside a long step */
 
 /* ---- stop replies -----------------------------------------------------------------------------
  */
@@ -76,6 +77,9 @@ static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
         begin_stop(gdb, FACET_GDB_SIGTRAP, stop->core);
         break;
     case FACET_STOP_REQUEST:
+        if (facet_machine_in_step(gdb->machine)) {
+            say(gdb, "Stopped in the middle of this instruction; it goes on from there.\n");
+        }
         begin_stop(gdb, FACET_GDB_SIGINT, stop->core);
         break;
     default:
@@ -101,6 +105,19 @@ static bool wants_stop(struct facet_gdb *gdb)
         gdb->held = event;
     }
     return gdb->over || event != FACET_GDB_NOTHING;
+}
+
+static bool line_speaks(void *context)
+{
+    return wants_stop(context);
+}
+
+/* As facet_gdb_history_run; what the debugger says inside a long step ends the run, too. */
+static void run(struct facet_gdb *gdb, uint64_t budget, bool single, struct facet_stop *stop)
+{
+    facet_machine_poll(gdb->machine, line_speaks, gdb, LOOK_NANOSECONDS);
+    facet_gdb_history_run(&gdb->history, budget, single, stop);
+    facet_machine_poll(gdb->machine, NULL, NULL, 0);
 }
 
 /* Input for a machine that does not wait for it comes at a step that only we know: it is a write of
@@ -154,7 +171,7 @@ void facet_gdb_continue(struct facet_gdb *gdb)
     take_input(gdb);
     facet_gdb_points_set(gdb, true);
     do {
-        facet_gdb_history_run(&gdb->history, SLICE, false, &stop);
+        run(gdb, SLICE, false, &stop);
     } while (goes_on(gdb, &stop, true));
     end_run(gdb, &stop);
 }
@@ -171,7 +188,7 @@ void facet_gdb_step(struct facet_gdb *gdb, uint32_t core)
     while (more) {
         bool own = facet_machine_next_core(gdb->machine) == core;
 
-        facet_gdb_history_run(&gdb->history, 1, own, &stop);
+        run(gdb, 1, own, &stop);
         more = goes_on(gdb, &stop, ++count % LOOK == 0) && !(own && stop.steps > 0);
     }
     if (stop.reason == FACET_STOP_BUDGET) {
@@ -251,7 +268,7 @@ static bool find_stop(struct facet_gdb *gdb,
         struct facet_stop stop;
         uint64_t left = end - facet_machine_steps(gdb->machine), now;
 
-        facet_gdb_history_run(&gdb->history, left < SLICE ? left : SLICE, false, &stop);
+        run(gdb, left < SLICE ? left : SLICE, false, &stop);
         now = facet_machine_steps(gdb->machine);
         if (stop.reason == FACET_STOP_BREAKPOINT || stop.reason == FACET_STOP_WATCHPOINT) {
             *found = stop;

@@ -19,6 +19,8 @@ struct facet_change_list {
     size_t count;
     size_t capacity;
     bool failed; /* memory was short */
+    bool open;   /* the step was left half-way: what follows belongs to it, too */
+    struct facet_stop stop;
 };
 
 struct facet_machine {

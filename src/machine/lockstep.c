@@ -88,13 +88,20 @@ facet_machine_collect(facet_machine *machine, struct facet_stop *stop, struct fa
 {
     struct facet_change_list *list = &machine->changes;
 
-    list->count = 0;
-    list->failed = false;
+    if (!list->open || !facet_machine_in_step(machine)) { /* otherwise the rest of a step comes */
+        list->count = 0;
+        list->failed = false;
+    }
     machine->collecting = true;
     facet_machine_update_ears(machine);
     facet_machine_step(machine, stop);
     machine->collecting = false;
     facet_machine_update_ears(machine);
+    list->stop = *stop;
+    list->open = stop->steps == 0 && facet_machine_in_step(machine);
+    if (list->open) {
+        return FACET_OK;
+    }
     if (list->failed || !sort_list(list)) {
         list->count = 0;
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for the changes of a step");
@@ -110,12 +117,13 @@ enum facet_status facet_machine_step_changes(facet_machine *machine,
                                              struct facet_error *err)
 {
     enum facet_status status = facet_machine_collect(machine, stop, err);
-    size_t copied = machine->changes.count < capacity ? machine->changes.count : capacity;
+    size_t all = machine->changes.open ? 0 : machine->changes.count;
+    size_t copied = all < capacity ? all : capacity;
 
     if (copied != 0) {
         memcpy(changes, machine->changes.items, copied * sizeof *changes);
     }
-    *count = machine->changes.count;
+    *count = all;
     return status;
 }
 
@@ -149,13 +157,18 @@ enum facet_status facet_lockstep_run(facet_machine *a,
 {
     memset(out, 0, sizeof *out);
     for (out->step = 0; out->step < budget; out->step++) {
-        enum facet_status status = facet_machine_collect(a, &out->stop_a, err);
+        enum facet_status status = FACET_OK;
         size_t at;
 
-        if (status == FACET_OK) {
+        if (b->changes.open && facet_machine_in_step(b)) { /* a is at the end of the step already */
+            out->stop_a = a->changes.stop;
+        } else {
+            status = facet_machine_collect(a, &out->stop_a, err);
+        }
+        if (status == FACET_OK && !a->changes.open) {
             status = facet_machine_collect(b, &out->stop_b, err);
         }
-        if (status != FACET_OK) {
+        if (status != FACET_OK || a->changes.open || b->changes.open) {
             return status;
         }
         at = facet_changes_compare(

@@ -48,6 +48,7 @@ void facet_machine_reset(facet_machine *machine)
     machine->ops->reset(machine->self);
     machine->steps = 0;
     machine->held = false;
+    machine->changes.open = false;
 }
 
 void *facet_machine_self(const facet_machine *machine, const struct facet_machine_ops *kind)

@@ -87,6 +87,8 @@ struct facet_machine_ops {
                           uint32_t *length);
     /* Optional. As facet_machine_work. */
     bool (*work)(const void *self, uint32_t n, struct facet_work *work);
+    /* Optional. As facet_machine_in_step. */
+    bool (*in_step)(const void *self);
 };
 
 static inline struct facet_value facet_value64(uint64_t lo)

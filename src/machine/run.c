@@ -48,6 +48,11 @@ void facet_machine_interrupt(facet_machine *machine)
     atomic_store(&machine->port.asked, true);
 }
 
+bool facet_machine_in_step(const facet_machine *machine)
+{
+    return machine->ops->in_step != NULL && machine->ops->in_step(machine->self);
+}
+
 void facet_machine_poll(facet_machine *machine, facet_poll_fn *fn, void *context, uint64_t every)
 {
     machine->port.poll = fn;

@@ -236,6 +236,7 @@ enum facet_status facet_machine_restore(facet_machine *machine,
     status = walk_spaces(machine, bytes, spaces_at, size - 8, true, err);
     machine->steps = facet_load_le64(bytes + HEADER_BYTES - 16);
     machine->held = false;
+    machine->changes.open = false;
     for (uint32_t i = 0; i < facet_machine_space_count(machine); i++) {
         if (machine->ops->memory_written != NULL) {
             machine->ops->memory_written(machine->self, i, 0, UINT64_MAX);

@@ -356,6 +356,13 @@ static bool xphmg_work(const void *self, uint32_t n, struct facet_work *work)
     return facet_jobs_describe(m->jobs, &m->xmem, n, work);
 }
 
+static bool xphmg_in_step(const void *self)
+{
+    const struct facet_xphmg *m = self;
+
+    return m->part.left || m->htif.writing;
+}
+
 const struct facet_machine_ops facet_xphmg_ops = {
     .name = "xphmg",
     .checks_breakpoints = true,
@@ -376,6 +383,7 @@ const struct facet_machine_ops facet_xphmg_ops = {
     .memory_written = xphmg_memory_written,
     .disassemble = xphmg_disassemble,
     .work = xphmg_work,
+    .in_step = xphmg_in_step,
 };
 
 /* ---- facet/xphmg.h ----------------------------------------------------------------------------

@@ -3,11 +3,11 @@
  * into, the last state, the output and every event are those of a run that was never left. */
 #include "jobs_test.h"
 
+#include "base/hash.h"
 #include "bvh/rt_build.h"
 #include "bvh/rt_image.h"
 #include "contract/xphmg_csrs.h"
 #include "contract/xphmg_layouts.h"
-#include "machine/state.h"
 
 #include <facet/observer.h>
 #include <pthread.h>
@@ -443,7 +443,8 @@ TEST(copies_are_left_anywhere, "")
         "li a0, 0x80050000\n li a1, 0x80048000\n li a2, 20003\n xlds.cpy a0, a1, a2, async=1\n"
         "xfence.pipe ALL, 4, 1\n",
         /* over the instruction itself */
-        "la a0, 1f\n li a1, 0x80048000\n li a2, 0\n 1: xlds.cpy a0, a1, a2\n",
+        "la a0, 1f\n la a1, from\n li a2, 9000\n 1: xlds.cpy a0, a1, a2\n .zero 9000\n"
+        ".align 4\n from: .word 0\n",
         /* compression and back, each with its fallback to a plain copy */
         "li a0, 0x80050000\n li a1, 0x80048000\n li a2, 20003\n"
         "xmem.dstorec (a0), a1, a2, mode=1\n li a3, 0x80060000\n xmem.dloadc a3, (a0), a2, mode=1\n"
@@ -467,17 +468,17 @@ TEST(copies_are_left_anywhere, "")
     }
 }
 
+/* Over the depth buffer itself, one level out of the one below, then elsewhere. */
+#define HIZ_TEXT                                                                                   \
+    PREAMBLE "li t0, 0x80048000\n csrw GFXZBASE, t0\n li t0, 320\n csrw GFXZPITCH, t0\n"           \
+             "li t0, 0x4b00000050\n csrw GFXZWH, t0\n li t0, 0x512\n csrw GFXHIZCFG, t0\n"         \
+             "li a1, 0x8004a000\n gfx.hz.build a2, a1, hh=1, all=1\n"                              \
+             "gfx.hz.build a3, a1, hh=0\n"                                                         \
+             "li a1, 0x80050000\n gfx.hz.build a4, a1, hh=0, all=1, tt=1\n" EXIT
+
 TEST(a_hierarchy_of_depth_is_left_anywhere, "")
 {
-    static const struct part_case c = {
-        .text =
-            PREAMBLE "li t0, 0x80048000\n csrw GFXZBASE, t0\n li t0, 320\n csrw GFXZPITCH, t0\n"
-                     "li t0, 0x4b00000050\n csrw GFXZWH, t0\n li t0, 0x512\n csrw GFXHIZCFG, t0\n"
-                     /* over the depth buffer itself, then one level out of the one below */
-                     "li a1, 0x8004a000\n gfx.hz.build a2, a1, hh=1, all=1\n"
-                     "gfx.hz.build a3, a1, hh=0\n"
-                     "li a1, 0x80050000\n gfx.hz.build a4, a1, hh=0, all=1, tt=1\n" EXIT,
-        .prepare = put_bytes};
+    static const struct part_case c = {.text = HIZ_TEXT, .prepare = put_bytes};
 
     check_case("hz.build", &c, 8);
 }
@@ -495,20 +496,21 @@ static void put_strings(facet_machine *machine, const struct part_case *c)
     }
 }
 
+/* WRITE0 of 50000 bytes, WRITE, OPEN, and READ over its own arguments. */
+#define HOST_TEXT                                                                                  \
+    "li sp, 0x80040000\n"                                                                          \
+    "li a1, 0x80048000\n" CALL(                                                                    \
+        4) "li s0, 0x80030000\n li t0, 1\n sd t0, 0(s0)\n li t1, 0x80048001\n sd t1, 8(s0)\n"      \
+           "li t2, 40001\n sd t2, 16(s0)\n"                                                        \
+           "li t0, 2\n sd t0, 0(s0)\n mv a1, s0\n" CALL(                                           \
+               5) "la t0, name\n sd t0, 0(s0)\n sd zero, 8(s0)\n li t0, 1\n sd t0, 16(s0)\n"       \
+                  "mv a1, s0\n" CALL(1) "sd a0, 0(s0)\n addi t0, s0, -0x100\n sd t0, 8(s0)\n li "  \
+                                        "t0, 30000\n sd t0, 16(s0)\n"                              \
+                                        "mv a1, s0\n" CALL(6) EXIT SEMIHOST "name: .asciz \"x\"\n"
+
 TEST(calls_of_the_host_are_left_anywhere, "")
 {
-    static const struct part_case c = {
-        .text = "li sp, 0x80040000\n"
-                "li a1, 0x80048000\n" CALL(4) /* WRITE0 of 50000 bytes */
-        "li s0, 0x80030000\n li t0, 1\n sd t0, 0(s0)\n li t1, 0x80048001\n sd t1, 8(s0)\n"
-        "li t2, 40001\n sd t2, 16(s0)\n"
-        "li t0, 2\n sd t0, 0(s0)\n mv a1, s0\n" CALL(5) /* WRITE */
-        "la t0, name\n sd t0, 0(s0)\n sd zero, 8(s0)\n li t0, 1\n sd t0, 16(s0)\n"
-        "mv a1, s0\n" CALL(1) /* OPEN */
-        "sd a0, 0(s0)\n addi t0, s0, -0x100\n sd t0, 8(s0)\n li t0, 30000\n sd t0, 16(s0)\n"
-        "mv a1, s0\n" CALL(6) /* READ over its own arguments */
-        EXIT SEMIHOST "name: .asciz \"x\"\n",
-        .prepare = put_strings};
+    static const struct part_case c = {.text = HOST_TEXT, .prepare = put_strings};
 
     check_case("semihosting", &c, 8);
 }
@@ -642,5 +644,128 @@ TEST(writing_pc_or_a_reset_gives_up_what_is_left, "")
             CHECK_EQ(peek(machine, 0x80057FF8, 8), 77);
         }
         facet_machine_destroy(machine);
+    }
+}
+
+/* ---- handles ---- */
+
+TEST(callbacks_see_only_handles_that_open_gave, "")
+{
+    /* CLOSE, WRITE, READ, SEEK and FLEN; those that are not -1 tell how many bytes were left. */
+    static const struct {
+        unsigned call;
+        int64_t answer;
+    } calls[] = {{2, -1}, {5, 3}, {6, 3}, {10, -1}, {12, -1}};
+    static const uint64_t handles[] = {0,
+                                       8, /* open() gave 5, which is 9 for the guest */
+                                       10,
+                                       UINT64_MAX,
+                                       UINT64_C(1) << 63,
+                                       INT64_MAX,
+                                       INT64_MAX - 3,
+                                       (UINT64_C(1) << 63) + 9};
+    static struct record r;
+
+    for (unsigned i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        for (unsigned k = 0; k < sizeof handles / sizeof handles[0]; k++) {
+            char text[1024];
+            struct part_case c = {.text = text};
+            facet_machine *machine;
+
+            (void)snprintf(text,
+                           sizeof text,
+                           "li sp, 0x80040000\n li s0, 0x80030000\n la t0, name\n sd t0, 0(s0)\n"
+                           "li t0, 1\n sd t0, 16(s0)\n mv a1, s0\n li a0, 1\n call semihost\n"
+                           "mv s1, a0\n li t0, 0x%llx\n sd t0, 0(s0)\n sd s0, 8(s0)\n li t0, 3\n"
+                           "sd t0, 16(s0)\n mv a1, s0\n li a0, %u\n call semihost\n" EXIT SEMIHOST
+                           "name: .asciz \"x\"\n",
+                           (unsigned long long)handles[k],
+                           calls[i].call);
+            machine = make_case(&c, &r);
+            run_to_exit(machine);
+            CHECK_EQ(reg(machine, 0, "s1"), 9);
+            CHECK_EQ(reg(machine, 0, "a0"), (uint64_t)calls[i].answer);
+            facet_machine_destroy(machine);
+        }
+    }
+}
+
+/* ---- states that nobody saved ---- */
+
+/* Random bytes in the part of a snapshot, with a good checksum. */
+static void spoil(struct facet_blob *blob)
+{
+    const uint32_t tag = (uint32_t)facet_hash_string("part");
+    uint8_t *bytes = blob->data;
+    size_t at = 64;
+
+    while (at + 4 < blob->size && facet_load_le32(bytes + at) != tag) {
+        at++;
+    }
+    if (!CHECK(at + 4 < blob->size)) {
+        return;
+    }
+    for (uint64_t n = 1 + harness_random() % 4; n > 0; n--) {
+        const size_t reach = harness_random() % 2 == 0 ? 120 : 3000;
+        const size_t place = at + 4 + harness_random() % reach;
+
+        if (place < blob->size - 8) {
+            bytes[place] = (uint8_t)harness_random();
+        }
+    }
+    facet_store_le64(bytes + blob->size - 8, facet_hash_bytes(bytes, blob->size - 8, 0));
+}
+
+TEST(parts_that_nobody_saved_are_refused_or_do_no_harm, "")
+{
+    struct part_case cases[] = {
+        {.text = RT_TEXT, .prepare = put_rays, .element = FACET_FMT_FP32, .leaf_size = 100},
+        {.text = RT_TEXT,
+         .prepare = put_rays,
+         .element = FACET_FMT_FP32,
+         .leaf_size = 100,
+         .config = {.jobs = FACET_XPHMG_JOBS_LATE}},
+        {.text = PREAMBLE "xsubmit.mtx a1, a0\n" EXIT, .prepare = put_vectors},
+        {.text = HIZ_TEXT, .prepare = put_bytes},
+        {.text = HOST_TEXT, .prepare = put_strings},
+        long_copy,
+    };
+    const unsigned rounds = harness_long() ? 2000 : 60;
+    static struct record r;
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct facet_rtbvh_image image = {NULL, 0};
+        struct facet_rtbvh_view view;
+
+        if (cases[i].prepare == put_rays) {
+            build(&cases[i], &view, &image);
+        }
+        for (unsigned n = 0; n < rounds; n++) {
+            uint64_t questions = 1 + harness_random() % 8;
+            facet_machine *machine;
+            struct facet_blob blob, after;
+            struct facet_error err = {0};
+
+            r.printed = 0;
+            machine = in_the_middle(&r, &cases[i], questions);
+            check_snapshot(machine, &blob);
+            spoil(&blob);
+            if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
+                questions = 2000;
+                facet_machine_poll(machine, countdown, &questions, 0);
+                r.printed = 0;
+                (void)run(machine, 2000);
+                check_snapshot(machine, &after);
+                CHECK_MSG(facet_machine_restore(machine, after.data, after.size, &err) == FACET_OK,
+                          "%s",
+                          err.message);
+                facet_blob_free(&after);
+            } else {
+                CHECK(err.message[0] != '\0');
+            }
+            facet_blob_free(&blob);
+            facet_machine_destroy(machine);
+        }
+        free(image.bytes);
     }
 }

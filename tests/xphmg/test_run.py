@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
+import time
 
 from harness import case, check, check_eq, main, skip
 
@@ -198,6 +200,165 @@ def the_time_limit_holds_while_the_program_waits_for_input():
             asks.kill()
         check_eq(asks.returncode, 124, "exit code")
         check("time limit" in asks.stderr.read(), "what was said")
+
+
+# A job of @RAYS@ rays, each through three leaves of @TRIANGLES@ triangles without an extent.
+ENDLESS_JOB = """
+        .globl  _start
+_start: li      t0, 0x8000000000300000 # FP32
+        csrw    CAP.PREC.MODE, t0
+        la      a0, job
+        la      t0, rays
+        li      t1, @RAYS@
+        li      t2, 0x3dcccccd
+        li      t3, 0x3f800000
+1:      sw      t2, 0(t0)
+        sw      t2, 4(t0)
+        sw      t3, 20(t0)
+        sw      t3, 28(t0)
+        sd      t1, 56(t0)
+        addi    t0, t0, 64
+        addi    t1, t1, -1
+        bnez    t1, 1b
+        xsubmit.rt t0, a0
+        la      t0, misses
+        lwu     a0, 4(t0)       # how many missed
+        li      t0, 0x100000
+        slli    a0, a0, 16
+        li      t1, 0x3333
+        or      t1, t1, a0
+        sw      t1, 0(t0)
+        j       .
+        .balign 64
+heap:   .float  -1, -1, -1, 1, 1, 1, -1, -1, -1, 1, 1, 1, -1, -1, -1, 1, 1, 1, 0, 0, 0, 0, 0, 0
+        .zero   16
+        .word   8, 8, 8, 0x2a
+        .word   0, @TRIANGLES@
+        .dword  empty
+job:    .dword  heap, queue, 0, misses, empty
+        .word   0, 0
+        .zero   24
+        .balign 16
+queue:  .word   0, @RAYS@ - 1, @RAYS@, 0
+        .dword  rays
+        .balign 16
+misses: .word   0, 0, 1000, 0
+        .dword  entries
+        .section .bss
+        .balign 64
+empty:  .zero   64
+        .balign 64
+entries: .zero  16000
+        .balign 64
+rays:   .zero   @RAYS@ * 64
+"""
+JOB_RAM = ["--ram", "128M"]
+
+
+def job(name, rays, triangles):
+    return assemble(name, ENDLESS_JOB.replace("@RAYS@", str(rays)).replace("@TRIANGLES@", str(triangles)))
+
+
+def stopped_by(number, *words):
+    """Exit code and standard error of a program that gets a signal after half a second."""
+    with subprocess.Popen([FACET, "run", *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as process:
+        try:
+            process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            process.send_signal(number)
+        try:
+            said = process.communicate(timeout=100)[1]
+        finally:
+            process.kill()
+        return process.returncode, said
+
+
+@case()
+def a_job_of_days_ends_with_the_time_or_a_signal():
+    program = job("days", 1000000, 1500000)
+    for threads in ("1", "3"):
+        begin = time.monotonic()
+        done = facet("run", program, *JOB_RAM, "--max-seconds", "1", "--job-threads", threads)
+        check_eq(done.returncode, 124, "exit code")
+        check("time limit reached at" in done.stderr and "in the middle of xsubmit.rt" in done.stderr,
+              f"said {done.stderr!r}")
+        check(time.monotonic() - begin < 60, "seconds instead of days")
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+        result, said = stopped_by(number, program, *JOB_RAM)
+        check_eq(result, code, "exit code")
+        check("interrupted at" in said, f"said {said!r}")
+
+
+def packet(text):
+    return b"$%s#%02x" % (text, sum(text) % 256)
+
+
+@case()
+def a_debugger_stops_a_job_of_days():
+    program = job("days", 1000000, 1500000)
+    for goes in (False, True):  # asks to stop, or just goes away
+        with subprocess.Popen([FACET, "gdb", program, *JOB_RAM, "--port", "0"], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as server:
+            try:
+                port = int(re.search(r":(\d+)", server.stderr.readline()).group(1))
+                with socket.create_connection(("127.0.0.1", port), timeout=100) as line:
+                    line.sendall(packet(b"c"))
+                    time.sleep(1)
+                    if not goes:
+                        line.sendall(b"\x03")
+                        said = b""
+                        while not re.search(rb"\$T02[^#]*#", said):
+                            piece = line.recv(4096)
+                            check(piece != b"", f"an answer, not only {said!r}")
+                            said += piece
+                        line.sendall(b"+" + packet(b"k"))
+                server.wait(timeout=100)
+            finally:
+                server.kill()
+            check_eq(server.returncode, 0, "exit code of facet gdb")
+
+
+@case()
+def a_program_of_long_calls_ends_with_a_signal():
+    # WRITE0 of a string of 64 MB, again and again
+    program = assemble("calls", """
+        .globl  _start
+_start: li      sp, 0x80010000
+        li      t0, 0x80100000
+        li      t1, 0x84100000
+        li      t2, 0x4141414141414141
+1:      sd      t2, 0(t0)
+        addi    t0, t0, 8
+        bltu    t0, t1, 1b
+2:      li      a0, 4
+        li      a1, 0x80100000
+        call    semihost
+        j       2b
+""" + CALL)
+    result, said = stopped_by(signal.SIGINT, program, "--ram", "128M")
+    check_eq(result, 130, "exit code")
+    check("interrupted at" in said, f"said {said!r}")
+
+
+@case()
+def a_job_that_was_left_goes_on_out_of_a_snapshot():
+    program = job("short", 20, 40000)
+    whole = facet("run", program, *JOB_RAM)
+    check_eq(whole.returncode, 19, f"misses, all of them; said {whole.stderr!r}")
+    state, end, other = path("half.snap"), path("end.snap"), path("other.snap")
+    words = [program, *JOB_RAM]
+    for _ in range(3):  # wherever the clock cuts: mostly inside the job
+        done = facet("snapshot", *words, "--max-seconds", "0.05", "-o", state)
+        check_eq(done.returncode, 0, f"exit code of snapshot, which said {done.stderr!r}")
+        words = ["--resume", state]
+    check_eq(facet("run", "--resume", state).returncode, 19, "misses of the resumed run")
+    steps = json.loads(facet("run", program, *JOB_RAM, "--json").stdout)["steps"] - 1
+    check_eq(facet("snapshot", program, *JOB_RAM, "--steps", str(steps), "-o", end).returncode, 0, "whole")
+    left = steps - json.loads(facet("snapshot", "--info", state, "--json").stdout)["steps"]
+    check_eq(facet("snapshot", "--resume", state, "--steps", str(left), "-o", other).returncode, 0, "rest")
+    with open(end, "rb") as a, open(other, "rb") as b:
+        check(a.read() == b.read(), "the same state")
 
 
 @case()
