@@ -60,10 +60,10 @@ host_output(void *context, enum facet_xphmg_stream stream, const void *data, siz
     const struct session *s = context;
 
     if (stream == FACET_XPHMG_OUT && !s->args->json && s->trace.file != stdout) {
-        cli_guest_print(stdout, data, size);
+        cli_print_raw(stdout, data, size);
     } else {
         (void)fflush(stdout);
-        cli_guest_print(stderr, data, size);
+        cli_print_raw(stderr, data, size);
     }
 }
 

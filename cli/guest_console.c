@@ -21,7 +21,7 @@ static void output(void *context, enum facet_xphmg_stream stream, const void *da
 
     if (!c->muted) {
         (void)fflush(stdout);
-        cli_guest_print(file, data, size);
+        cli_print_raw(file, data, size);
     }
 }
 

@@ -1,6 +1,7 @@
 /* See run_trace.h. The machine runs at full speed before the first step that counts and after the
  * last line. */
 #include "cli/run_trace.h"
+#include "cli/streams.h"
 
 #include "base/plain.h"
 
@@ -83,7 +84,9 @@ static void write_line(void *context, const char *text, size_t size)
 {
     struct run_trace *trace = context;
 
-    if (fwrite(text, 1, size, trace->file) != size && trace->error == 0) {
+    if (trace->file == stdout) {
+        cli_print_raw(stdout, text, size); /* main tells of standard output */
+    } else if (fwrite(text, 1, size, trace->file) != size && trace->error == 0) {
         trace->error = errno;
     }
 }
@@ -209,7 +212,7 @@ bool run_trace_update(struct run_trace *trace,
 
 bool run_trace_failed(const struct run_trace *trace)
 {
-    return trace->error != 0;
+    return trace->error != 0 || (trace->file == stdout && ferror(stdout));
 }
 
 /* All lines have been written: the file gets its name. */

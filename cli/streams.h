@@ -19,8 +19,8 @@ bool cli_errors_lost(void);
 /* A name from a file, in one line: newlines and tabulators are spelled out as well. */
 void cli_put_name(FILE *stream, const char *name);
 
-/* What a guest program prints is its own: its bytes go out as they are. On standard output they
- * must be alone from the first one on. */
-void cli_guest_print(FILE *stream, const void *data, size_t size);
+/* Bytes that go out as they are: those that a guest program prints, which are its own, and traces,
+ * which hold no text of files. On standard output they must be alone from the first one on. */
+void cli_print_raw(FILE *stream, const void *data, size_t size);
 
 #endif
