@@ -288,7 +288,7 @@ static bool keep_permissions(const struct facet_new_file *file)
     if (fchown(file->fd, (uid_t)-1, file->old.st_gid) != 0) {
         mode &= ~(mode_t)070 | (mode & 07) << 3;
     }
-    (void)fchown(file->fd, file->old.st_uid, (gid_t)-1); /* only the superuser may */
+    (void)!fchown(file->fd, file->old.st_uid, (gid_t)-1); /* only the superuser may */
     return fchmod(file->fd, mode) == 0;
 }
 
