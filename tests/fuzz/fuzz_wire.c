@@ -23,7 +23,7 @@ static void *copy(const void *data, size_t size)
     return bytes;
 }
 
-/* Something in every table: two instances of a textured square, a camera, two lamps, a warning. */
+/* Something in every table: two instances of a textured square, a camera, two lamps, a loss. */
 static void make(struct facet_scene *scene)
 {
     static const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
@@ -64,7 +64,9 @@ static void make(struct facet_scene *scene)
     fuzz_require(facet_scene_add_light(scene, &light, NULL) == FACET_OK);
     light.kind = FACET_LIGHT_DIRECTIONAL;
     fuzz_require(facet_scene_add_light(scene, &light, NULL) == FACET_OK);
-    facet_scene_warn(scene, "something was left out");
+    fuzz_require(facet_scene_leave_out(
+                     scene, FACET_LOSS_LOOK, 3, "textures", "materials[0]", "no file", NULL) ==
+                 FACET_OK);
 }
 
 static bool put(void *context, const void *bytes, size_t size)
