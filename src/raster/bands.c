@@ -38,34 +38,22 @@ static void fill_share(void *context, size_t begin, size_t end)
     }
 }
 
-/* Rows of one piece: as many as make its pixels, but one at least. */
-static int32_t piece_rows(const struct raster_pipe *pipe, const struct raster_box *box)
-{
-    const struct facet_raster_unit *unit = pipe->unit;
-    const uint32_t width = (uint32_t)(box->x1 - box->x0);
-
-    if (unit->stop == NULL) {
-        return INT32_MAX;
-    }
-    return (int32_t)(piece_pixels(unit, shares_out(pipe)) / width) + 1;
-}
-
 static int32_t fill_rows(struct share *s, const struct raster_box *box, int32_t from)
 {
     const struct facet_raster_unit *unit = s->pipe->unit;
     const bool shared = shares_out(s->pipe);
-    const int64_t width = box->x1 - box->x0;
+    const int64_t width = box->x1 - box->x0, piece = piece_pixels(unit, shared);
 
     s->y0 = from > box->y0 ? from : box->y0;
     while (s->y0 < box->y1) {
-        const int32_t left = box->y1 - s->y0, most = piece_rows(s->pipe, box);
-        const int32_t rows = left < most ? left : most;
+        const int64_t left = box->y1 - s->y0, most = piece > width ? piece / width : 1;
+        const int32_t rows = (int32_t)(left < most ? left : most);
         const bool many = shared && rows * width > WORTH_SHARING;
 
         facet_pool_for(
             many ? unit->pool : NULL, (size_t)rows, many ? MIN_ROWS : (size_t)rows, fill_share, s);
         s->y0 += rows;
-        if (piece_done(unit, (uint64_t)(rows * width), shared) && facet_raster_asks(unit)) {
+        if (facet_raster_asks(unit, rows * width, piece)) {
             break;
         }
     }
@@ -104,7 +92,8 @@ void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe)
     const int32_t rows = pipe->clip.y1 - pipe->clip.y0;
     struct raster_queue *q;
 
-    *sink = (struct raster_sink){.pipe = pipe};
+    *sink = (struct raster_sink){.pipe = pipe, .piece = piece_pixels(pipe->unit, false)};
+    sink->left = sink->piece;
     if (!shares_out(pipe) || rows <= MIN_ROWS) {
         return;
     }
@@ -124,6 +113,7 @@ void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe)
     q->rows = q->rows < MIN_ROWS ? MIN_ROWS : q->rows;
     q->count = 0;
     sink->queue = q;
+    sink->left = sink->piece = piece_pixels(pipe->unit, true);
 }
 
 struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
@@ -135,18 +125,13 @@ struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
 int32_t
 facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from)
 {
-    const struct facet_raster_unit *unit = sink->pipe->unit;
+    const int64_t pixels = (int64_t)(t->box.x1 - t->box.x0) * (t->box.y1 - t->box.y0);
 
-    if (unit->stop != NULL) {
-        const uint64_t pixels =
-            (uint64_t)(t->box.x1 - t->box.x0) * (uint32_t)(t->box.y1 - t->box.y0);
-
-        if (pixels >= piece_pixels(unit, sink->queue != NULL) || from > t->box.y0) {
-            facet_raster_sink_flush(sink);
-            return facet_raster_fill_wide(sink->pipe, t, from);
-        }
-        unit->stop->pending += pixels; /* whoever adds elements asks */
+    if (__builtin_expect(pixels >= sink->piece || from > t->box.y0, 0)) {
+        facet_raster_sink_flush(sink);
+        return facet_raster_fill_wide(sink->pipe, t, from);
     }
+    sink->left -= pixels; /* whoever adds triangles asks */
     if (sink->queue == NULL) {
         sink->pipe->fill(sink->pipe, t, t->box.y0, t->box.y1);
     } else if (++sink->queue->count == BATCH) {
@@ -215,9 +200,21 @@ void facet_raster_sink_flush(struct raster_sink *sink)
     }
 }
 
+bool facet_raster_sink_asks(struct raster_sink *sink)
+{
+    const int64_t pixels = sink->piece - sink->left;
+
+    facet_raster_sink_flush(sink);
+    sink->left = sink->piece;
+    return facet_raster_asks(sink->pipe->unit, pixels, sink->piece);
+}
+
 void facet_raster_sink_close(struct raster_sink *sink)
 {
     facet_raster_sink_flush(sink);
+    if (sink->pipe->unit->stop != NULL) {
+        sink->pipe->unit->stop->pending += sink->piece - sink->left; /* for the next draw */
+    }
     if (sink->queue != NULL) {
         free(sink->queue->list);
         free(sink->queue);

@@ -160,7 +160,7 @@ struct assembler {
     uint8_t cull;                   /* as in GSTATE */
     bool flat, affine, strip;
     bool leaves;                        /* the draw is left here */
-    uint64_t k;                         /* the element that comes next */
+    uint64_t k, count;                  /* the element that comes next, and all of them */
     uint64_t n;                         /* elements since the last restart */
     uint8_t fan;                        /* the part of its triangle that comes next */
     uint8_t done;                       /* parts of a triangle that was left: drawn before */
@@ -410,19 +410,15 @@ static void take_element(struct assembler *a, const struct geo_vertex *v)
 }
 
 /* Between two elements: whether there is another one now. */
-static bool goes_on(struct assembler *a)
+static inline bool goes_on(struct assembler *a)
 {
-    const struct facet_raster_unit *unit = a->in->unit;
-
-    if (a->leaves || a->k >= a->in->draw.count) {
+    if (a->leaves || a->k >= a->count) {
         return false;
     }
-    if (__builtin_expect(piece_done(unit, ELEMENT_PIXELS, a->sink.queue != NULL), 0)) {
-        facet_raster_sink_flush(&a->sink);
-        if (facet_raster_asks(unit)) {
-            keep(a, NULL);
-            return false;
-        }
+    a->sink.left -= ELEMENT_PIXELS;
+    if (__builtin_expect(a->sink.left <= 0, 0) && facet_raster_sink_asks(&a->sink)) {
+        keep(a, NULL);
+        return false;
     }
     return true;
 }
@@ -433,6 +429,7 @@ static void restore(struct assembler *a)
     const struct facet_raster_part *part = a->part;
 
     a->k = part->element;
+    a->count = a->in->draw.count;
     a->n = part->assembled;
     a->pipe->bad_mem = part->bad_mem != 0;
     for (unsigned i = 0; i < 3; i++) {

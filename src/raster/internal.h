@@ -84,19 +84,17 @@ static inline bool span_meets(struct facet_raster_span s, uint32_t begin, uint32
 /* Pixels between two questions: some milliseconds of the slowest code, or of a whole pool. */
 enum { PIECE_ALONE = 1 << 17, PIECE_SHARED = 1 << 20 };
 
-static inline uint32_t piece_pixels(const struct facet_raster_unit *unit, bool shared)
+/* INT64_MAX when the draw cannot be left. */
+static inline int64_t piece_pixels(const struct facet_raster_unit *unit, bool shared)
 {
-    return unit->stop->often ? 1 : shared ? PIECE_SHARED : PIECE_ALONE;
+    return unit->stop == NULL  ? INT64_MAX
+           : unit->stop->often ? 1
+           : shared            ? PIECE_SHARED
+                               : PIECE_ALONE;
 }
 
-/* Notes work; whether it is time to ask. */
-static inline bool piece_done(const struct facet_raster_unit *unit, uint64_t pixels, bool shared)
-{
-    return unit->stop != NULL && (unit->stop->pending += pixels) >= piece_pixels(unit, shared);
-}
-
-/* Asks. True: leave the draw here. */
-bool facet_raster_asks(const struct facet_raster_unit *unit);
+/* Notes work, and asks when it makes a piece. True: leave the draw here. */
+bool facet_raster_asks(const struct facet_raster_unit *unit, int64_t pixels, int64_t piece);
 /* Takes the part of a draw of this kind out of the unit, if there is one. */
 bool facet_raster_part_take(const struct facet_raster_unit *unit,
                             enum facet_raster_part_kind kind,
@@ -325,6 +323,8 @@ struct raster_queue;
 struct raster_sink {
     struct raster_pipe *pipe;
     struct raster_queue *queue; /* NULL: triangles are filled at once */
+    int64_t piece;              /* pixels between two questions */
+    int64_t left;               /* ... until the next one */
 };
 
 void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe);
@@ -337,6 +337,8 @@ int32_t
 facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from);
 /* Everything added so far is in memory. */
 void facet_raster_sink_flush(struct raster_sink *sink);
+/* A piece is complete: the same, and asks. True: leave the draw here. */
+bool facet_raster_sink_asks(struct raster_sink *sink);
 void facet_raster_sink_close(struct raster_sink *sink);
 
 /* ---- geometry ---- */

@@ -15,12 +15,16 @@ _Static_assert(FACET_RASTER_DRAW_WORDS >= FACET_TILE_RDRAW_WORDS &&
 _Static_assert(4 * FACET_RASTER_CORNER_WORDS == sizeof(struct geo_vertex),
                "a part keeps vertices as they are, so they have no padding");
 
-bool facet_raster_asks(const struct facet_raster_unit *unit)
+bool facet_raster_asks(const struct facet_raster_unit *unit, int64_t pixels, int64_t piece)
 {
-    const uint64_t pixels = unit->stop->pending;
+    struct facet_raster_stop *stop = unit->stop;
 
-    unit->stop->pending = 0;
-    return unit->stop->asks(unit->stop->context, pixels * PIXEL_NANOSECONDS);
+    if (stop == NULL || (stop->pending += pixels) < piece) {
+        return false;
+    }
+    pixels = stop->pending;
+    stop->pending = 0;
+    return stop->asks(stop->context, (uint64_t)pixels * PIXEL_NANOSECONDS);
 }
 
 bool facet_raster_part_take(const struct facet_raster_unit *unit,

@@ -67,8 +67,8 @@ struct facet_raster_stop {
     /* The nanoseconds that the last piece took, roughly. True: leave the draw here. */
     bool (*asks)(void *context, uint64_t nanoseconds);
     void *context;
-    bool often;       /* ask wherever a draw can be left, not after some milliseconds */
-    uint64_t pending; /* pixels since the last question */
+    bool often;      /* ask wherever a draw can be left, not after some milliseconds */
+    int64_t pending; /* pixels since the last question */
     struct facet_raster_part part;
 };
 
