@@ -24,12 +24,16 @@ static struct stream out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
 
 static bool errors_lost;
 
+/* A message gets a second try: what it tells of may have met itself on its way out. */
 static bool put(int fd, const char *data, size_t size)
 {
+    bool again = fd == STDERR_FILENO;
+
     while (size > 0) {
         ssize_t done = write(fd, data, size);
 
-        if (done < 0 && errno == EINTR) {
+        if (done < 0 && (errno == EINTR || again)) {
+            again = again && errno == EINTR;
             continue;
         }
         if (done <= 0) {
