@@ -130,6 +130,7 @@ struct part_case {
     const struct facet_rtbvh_view *view;
     const uint8_t *image;
     uint64_t seed; /* of what prepare writes */
+    bool stays;    /* it has open files, which no snapshot has */
 };
 
 static facet_machine *make_case(const struct part_case *c, struct record *r)
@@ -230,7 +231,7 @@ static void check_case(const char *name, const struct part_case *c, unsigned rou
             const uint64_t most = i == 0 ? 1 : UINT64_C(2) << harness_random() % 8;
 
             memset(&other, 0, sizeof other);
-            times += run_case(c, observed != 0, most, i % 2 == 1, &other, &got);
+            times += run_case(c, observed != 0, most, i % 2 == 1 && !c->stays, &other, &got);
             CHECK_MSG(want.size == got.size && memcmp(want.data, got.data, want.size) == 0,
                       "%s, observed %u, most %llu: another state",
                       name,
@@ -510,7 +511,7 @@ static void put_strings(facet_machine *machine, const struct part_case *c)
 
 TEST(calls_of_the_host_are_left_anywhere, "")
 {
-    static const struct part_case c = {.text = HOST_TEXT, .prepare = put_strings};
+    static const struct part_case c = {.text = HOST_TEXT, .prepare = put_strings, .stays = true};
 
     check_case("semihosting", &c, 8);
 }

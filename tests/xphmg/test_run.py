@@ -221,8 +221,8 @@ _start: li      t0, 0x8000000000300000 # FP32
         addi    t1, t1, -1
         bnez    t1, 1b
         xsubmit.rt t0, a0
-        la      t0, misses
-        lwu     a0, 4(t0)       # how many missed
+        la      t0, answers
+        lwu     a0, 4(t0)       # how many rays came to an end
         li      t0, 0x100000
         slli    a0, a0, 16
         li      t1, 0x3333
@@ -235,20 +235,20 @@ heap:   .float  -1, -1, -1, 1, 1, 1, -1, -1, -1, 1, 1, 1, -1, -1, -1, 1, 1, 1, 0
         .word   8, 8, 8, 0x2a
         .word   0, @TRIANGLES@
         .dword  empty
-job:    .dword  heap, queue, 0, misses, empty
+job:    .dword  heap, queue, answers, answers, empty
         .word   0, 0
         .zero   24
         .balign 16
 queue:  .word   0, @RAYS@ - 1, @RAYS@, 0
         .dword  rays
         .balign 16
-misses: .word   0, 0, 1000, 0
+answers: .word  0, 0, 1000, 0
         .dword  entries
         .section .bss
         .balign 64
 empty:  .zero   64
         .balign 64
-entries: .zero  16000
+entries: .zero  64000
         .balign 64
 rays:   .zero   @RAYS@ * 64
 """
@@ -345,14 +345,14 @@ _start: li      sp, 0x80010000
 def a_job_that_was_left_goes_on_out_of_a_snapshot():
     program = job("short", 20, 40000)
     whole = facet("run", program, *JOB_RAM)
-    check_eq(whole.returncode, 19, f"misses, all of them; said {whole.stderr!r}")
+    check_eq(whole.returncode, 19, f"rays, all of them; said {whole.stderr!r}")
     state, end, other = path("half.snap"), path("end.snap"), path("other.snap")
     words = [program, *JOB_RAM]
     for _ in range(3):  # wherever the clock cuts: mostly inside the job
         done = facet("snapshot", *words, "--max-seconds", "0.05", "-o", state)
         check_eq(done.returncode, 0, f"exit code of snapshot, which said {done.stderr!r}")
         words = ["--resume", state]
-    check_eq(facet("run", "--resume", state).returncode, 19, "misses of the resumed run")
+    check_eq(facet("run", "--resume", state).returncode, 19, "rays of the resumed run")
     steps = json.loads(facet("run", program, *JOB_RAM, "--json").stdout)["steps"] - 1
     check_eq(facet("snapshot", program, *JOB_RAM, "--steps", str(steps), "-o", end).returncode, 0, "whole")
     left = steps - json.loads(facet("snapshot", "--info", state, "--json").stdout)["steps"]
