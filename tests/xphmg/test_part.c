@@ -425,14 +425,16 @@ TEST(a_job_of_vectors_is_left_anywhere, "")
 
 static void put_bytes(facet_machine *machine, const struct part_case *c)
 {
+    static uint8_t bytes[0x8000];
     uint64_t seed = 5;
 
     (void)c;
-    for (unsigned i = 0; i < 0x8000; i += 8) {
+    for (unsigned i = 0; i < sizeof bytes; i += 8) {
         const uint64_t word = next_word(&seed);
 
-        poke(machine, DATA + 0x8000 + i, 8, word & (word << 8 | word >> 40));
+        facet_store_le64(bytes + i, word & (word << 8 | word >> 40));
     }
+    CHECK_EQ(facet_machine_write(machine, 0, DATA + 0x8000, bytes, sizeof bytes, NULL), FACET_OK);
 }
 
 TEST(copies_are_left_anywhere, "")
@@ -491,10 +493,13 @@ TEST(a_hierarchy_of_depth_is_left_anywhere, "")
 
 static void put_strings(facet_machine *machine, const struct part_case *c)
 {
+    static char text[50000];
+
     (void)c;
-    for (unsigned i = 0; i < 50000; i++) {
-        poke(machine, 0x80048000 + i, 1, 'A' + i % 57);
+    for (unsigned i = 0; i < sizeof text; i++) {
+        text[i] = (char)('A' + i % 57);
     }
+    CHECK_EQ(facet_machine_write(machine, 0, 0x80048000, text, sizeof text, NULL), FACET_OK);
 }
 
 /* WRITE0 of 50000 bytes, WRITE, OPEN, and READ over its own arguments. */
