@@ -64,8 +64,3 @@ double cli_deadline_left(void)
 {
     return end - cli_stop_now();
 }
-
-void cli_deadline_off(void)
-{
-    set_timer(0);
-}

@@ -13,7 +13,5 @@
 bool cli_deadline_start(const struct cli_args *args);
 /* Seconds that are left, below 0 behind the end; HUGE_VAL without --max-seconds. */
 double cli_deadline_left(void);
-/* From here on the command itself keeps the time. */
-void cli_deadline_off(void);
 
 #endif

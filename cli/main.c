@@ -2,6 +2,7 @@
  * and makes sure that what it printed has really reached standard output. */
 #include "cli/deadline.h"
 #include "cli/frame.h"
+#include "cli/stop.h"
 #include "cli/streams.h"
 
 #include "base/file.h"
@@ -53,8 +54,10 @@ static int finish(int code)
     }
     fprintf(stderr,
             "facet: cannot write to standard output: %s\n",
-            errno != 0 ? strerror(errno) : "an earlier write failed");
-    return CLI_BAD;
+            cli_output_unread() ? "nobody reads it"
+            : errno != 0        ? strerror(errno)
+                                : "an earlier write failed");
+    return cli_output_unread() ? cli_stop_code() : CLI_BAD;
 }
 
 static bool is_any(const char *word, const char *a, const char *b)

@@ -1,8 +1,9 @@
 /* What ends a run from outside: signals and the clock.
  *
  * Between begin and end SIGINT, SIGTERM and SIGHUP ask the machine to leave its run, wherever it
- * is (facet_machine_interrupt); the second signal of a kind does what it did before. The
- * deadline is asked for through facet_machine_poll. One watch at a time. */
+ * is (facet_machine_interrupt); the second signal of a kind does what it did before. The deadline
+ * is a timer that does the same. From then on the timer wakes the program again and again, so that
+ * a write to a pipe that nobody reads does not hold it. One watch at a time. */
 #ifndef FACET_CLI_STOP_H
 #define FACET_CLI_STOP_H
 
@@ -21,15 +22,16 @@ enum { CLI_STOP_SIGNALS = 3 };
 struct cli_stop {
     facet_machine *machine;
     double deadline; /* seconds of CLOCK_MONOTONIC */
-    bool time_is_up; /* the deadline has ended a run */
     struct sigaction before[CLI_STOP_SIGNALS];
 };
 
-/* max_seconds: HUGE_VAL for no deadline; nobody else's facet_machine_poll is touched then. */
+/* max_seconds: HUGE_VAL for no deadline. */
 void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_seconds);
 void cli_stop_end(struct cli_stop *stop);
 /* The signal that came since the last begin; 0: none. */
 int cli_stop_signal(void);
+/* Whether a signal came or the time is over. */
+bool cli_stop_wanted(void);
 /* How a program ends whose run was stopped: by the signal, as shells have it (130 after Ctrl-C), or
  * by the clock; and the same in words. */
 int cli_stop_code(void);

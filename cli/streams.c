@@ -4,14 +4,18 @@
 #define _GNU_SOURCE
 #include "cli/streams.h"
 
+#include "cli/stop.h"
+
 #include "base/plain.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { PIECE = 4096, CHARACTER = 4, BLOCK = 64 };
+enum { PIECE = 4096, CHARACTER = 4, BLOCK = 64 }; /* bytes */
+enum { PATIENCE = 50 };                           /* milliseconds */
 
 struct stream {
     int fd;
@@ -22,7 +26,16 @@ struct stream {
 
 static struct stream out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
 
-static bool errors_lost;
+static bool errors_lost, given_up;
+
+/* After a write that a signal cut. Who wants the program to end does not wait for a reader that
+ * reads nothing. */
+static bool has_patience(int fd)
+{
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+    return !cli_stop_wanted() || poll(&room, 1, PATIENCE) > 0;
+}
 
 /* A message gets a second try: what it tells of may have met itself on its way out. */
 static bool put(int fd, const char *data, size_t size)
@@ -32,8 +45,13 @@ static bool put(int fd, const char *data, size_t size)
     while (size > 0) {
         ssize_t done = write(fd, data, size);
 
-        if (done < 0 && (errno == EINTR || again)) {
-            again = again && errno == EINTR;
+        if (done < 0 && errno == EINTR) {
+            if (has_patience(fd)) {
+                continue;
+            }
+            given_up = given_up || fd == STDOUT_FILENO;
+        } else if (done < 0 && again) {
+            again = false;
             continue;
         }
         if (done <= 0) {
@@ -167,6 +185,11 @@ bool cli_streams_start(void)
     stdout = text;
     stderr = errors;
     return true;
+}
+
+bool cli_output_unread(void)
+{
+    return given_up;
 }
 
 bool cli_streams_end(void)

@@ -81,6 +81,49 @@ for NAME, WORDS in {"as": ["pipe", "--isa", "xphmg", "-o", "out"], "dis": ["pipe
     add_case("blocked_" + NAME.replace(" ", "_"), lambda name=NAME, words=WORDS: blocked(name, words))
 
 
+# ---- a reader that reads nothing ----
+
+CHATTER = """
+_start: li t0, 0x10000000
+        li t1, 'A'
+1:      sb t1, 0(t0)
+        j 1b
+"""
+
+
+def unread(words, act, code):
+    """Standard output is a full pipe: the write itself must end."""
+    check_eq(facet("as", put("chatter.s", CHATTER), "--isa", "xphmg", "-o", "chatter.elf").returncode, 0)
+    reading, writing = os.pipe()
+    process = subprocess.Popen([FACET, "run", "chatter.elf", *words], stdin=subprocess.DEVNULL, stdout=writing,
+                               stderr=subprocess.PIPE, text=True, cwd=FOLDER)
+    os.close(writing)
+    act(process)
+    _, text = process.communicate(timeout=PATIENCE)
+    check_eq((process.returncode, text), (code, "facet: cannot write to standard output: nobody reads it\n"))
+    os.close(reading)
+
+
+@case()
+def nobody_reads_until_the_limit():
+    unread(["--max-seconds", "0.5"], lambda process: None, 124)
+
+
+@case()
+def nobody_reads_until_an_interrupt():
+    def interrupt_when_full(process):
+        sleeping = 0
+        for _ in range(PATIENCE * 50):  # it sleeps for long only in a write
+            with open(f"/proc/{process.pid}/stat") as file:
+                sleeping = sleeping + 1 if file.read().rsplit(")", 1)[1].split()[0] == "S" else 0
+            if sleeping > 20:
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+
+    unread([], interrupt_when_full, 130)
+
+
 # ---- children ----
 
 def family(marker):
