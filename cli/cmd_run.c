@@ -260,6 +260,8 @@ static int stop_code(const struct session *s)
         return EXIT_LIMIT;
     case FACET_STOP_REQUEST:
         return cli_stop_code();
+    case FACET_STOP_MEMORY:
+        return CLI_BAD;
     default:
         return EXIT_STUCK;
     }
@@ -326,6 +328,8 @@ static void print_stop(const struct session *s)
                 "facet run: every hart waits (WFI) and no interrupt will come; hart %u is at %s\n",
                 s->stop.core,
                 where);
+    } else if (s->stop.reason == FACET_STOP_MEMORY) {
+        fprintf(stderr, "facet run: out of memory at %s%s\n", where, step);
     } else if (s->stop.reason == FACET_STOP_REQUEST) {
         fprintf(stderr, "facet run: interrupted at %s%s\n", where, step);
     }

@@ -226,6 +226,7 @@ enum facet_stop_reason {
     FACET_STOP_FAULT,      /* the machine cannot go on; asking for more gives this again */
     FACET_STOP_IDLE,       /* nothing to do until something comes from outside */
     FACET_STOP_REQUEST,    /* facet_machine_interrupt */
+    FACET_STOP_MEMORY,     /* the host has no memory for the step; asking for more tries it again */
     FACET_STOP_COUNT
 };
 

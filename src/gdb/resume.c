@@ -76,6 +76,10 @@ static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
         say(gdb, "Every core waits, and no interrupt will come.\n");
         begin_stop(gdb, FACET_GDB_SIGTRAP, stop->core);
         break;
+    case FACET_STOP_MEMORY:
+        say(gdb, "Facet has no memory for this instruction; going on tries it again.\n");
+        begin_stop(gdb, FACET_GDB_SIGTRAP, stop->core);
+        break;
     case FACET_STOP_REQUEST:
         if (facet_machine_in_step(gdb->machine)) {
             say(gdb, "Stopped in the middle of this instruction; it goes on from there.\n");

@@ -33,6 +33,7 @@ struct facet_port {
     void *poll_context;
     uint64_t poll_every; /* work between two questions, as in facet_port_work */
     uint64_t work;       /* since the last one */
+    bool no_memory;      /* the host's, for the step that run() has left: FACET_STOP_MEMORY */
     bool stop_on_trap;
     uint32_t break_count;   /* 0: no need to ask facet_port_break */
     uint64_t break_version; /* changes with every breakpoint added or removed; never 0 then */

@@ -7,8 +7,15 @@ enum { SLICE_STEPS = 65536, STEP_NANOSECONDS = 8 };
 
 const char *facet_stop_name(enum facet_stop_reason reason)
 {
-    static const char *const names[FACET_STOP_COUNT] = {
-        "budget", "breakpoint", "watchpoint", "trap", "exit", "fault", "idle", "request"};
+    static const char *const names[FACET_STOP_COUNT] = {"budget",
+                                                        "breakpoint",
+                                                        "watchpoint",
+                                                        "trap",
+                                                        "exit",
+                                                        "fault",
+                                                        "idle",
+                                                        "request",
+                                                        "out of memory"};
 
     return (unsigned)reason < FACET_STOP_COUNT ? names[reason] : "unknown stop";
 }
@@ -123,13 +130,18 @@ static bool run_slice(facet_machine *machine, uint64_t budget, struct facet_stop
     if (stop->reason == FACET_STOP_BREAKPOINT) {
         stop->point = machine->hit_point;
     }
+    if (machine->port.no_memory) {
+        machine->port.no_memory = false;
+        stop->reason = FACET_STOP_MEMORY;
+    }
     return stop->reason == FACET_STOP_BUDGET;
 }
 
 /* pc and the core that comes next, after the reason is known. */
 static void finish(facet_machine *machine, struct facet_stop *stop)
 {
-    if (stop->reason == FACET_STOP_BUDGET || stop->reason == FACET_STOP_REQUEST) {
+    if (stop->reason == FACET_STOP_BUDGET || stop->reason == FACET_STOP_REQUEST ||
+        stop->reason == FACET_STOP_MEMORY) {
         uint32_t next = facet_machine_next_core(machine);
 
         stop->core = next != FACET_NONE ? next : 0;

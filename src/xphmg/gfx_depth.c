@@ -190,7 +190,6 @@ struct build {
     uint64_t count;   /* entries of all levels */
     uint32_t *values; /* levels first .. end-1 back to back; NULL: only read and raise */
     struct progress at;
-    bool resumed;
     unsigned seen; /* elements since it was asked */
     bool left;     /* the rest waits */
 };
@@ -426,9 +425,15 @@ static struct facet_trap compute(struct build *b)
     uint16_t flags[FACET_VLMAX] = {0};
     struct facet_trap refused = probe_levels(b), trap;
 
-    if (!refused.taken && b->count != 0) { /* no more than fits the guest's memory */
-        if (!b->resumed) {
+    if (!refused.taken && b->count != 0 && b->values == NULL) {
+        bool begins = b->at.entry == 0 && b->at.row == 0 && b->at.element == 0;
+
+        if (begins) { /* no more than fits the guest's memory */
             b->values = malloc(b->count * sizeof *b->values);
+        }
+        if (b->values == NULL && begins && r->h->part != NULL) {
+            r->h->port->no_memory = b->left = true;
+            return FACET_RETIRED;
         }
         if (b->values == NULL) {
             refused = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
@@ -480,7 +485,6 @@ static struct facet_trap build(struct build *b)
     struct facet_part *part = facet_part_resume(b->r->h, FACET_PART_HIZ);
     struct facet_trap trap = FACET_RETIRED;
 
-    b->resumed = part != NULL;
     if (part != NULL && !take_build(b, part)) {
         trap = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
     }

@@ -434,9 +434,8 @@ def outputs_come_together_or_not_at_all():
 
 
 @case()
-def a_second_interrupt_ends_a_draw():
-    """One rectangle of 2^32 pixels is one instruction: the first Ctrl-C waits for an end, which would be
-    a matter of hours here, the second does not, and no output appears."""
+def an_interrupt_ends_a_draw():
+    """One rectangle of 2^32 pixels is one instruction, of hours here: Ctrl-C ends it, and no output appears."""
     kernel, out = path("huge.s"), path("huge.bin")
     with open(kernel, "w") as file:
         file.write("""LA s1, state
@@ -455,11 +454,7 @@ rect: .word 0x0001ffff, 0, 0xffffffff, 0x01020304
         with open(f"/proc/{process.pid}/status") as file:
             caught = int(re.search(r"^SigCgt:\s*(\w+)", file.read(), re.M).group(1), 16) & 2
     process.send_signal(signal.SIGINT)
-    while caught and process.poll() is None:
-        with open(f"/proc/{process.pid}/status") as file:
-            caught = int(re.search(r"^SigCgt:\s*(\w+)", file.read(), re.M).group(1), 16) & 2
-    process.send_signal(signal.SIGINT)
-    check_eq(process.wait(timeout=600), -signal.SIGINT, "ended by the signal")
+    check_eq(process.wait(timeout=600), 128 + signal.SIGINT, "the exit code")
     check(not os.path.exists(out), "an output of a run that did not end")
 
 

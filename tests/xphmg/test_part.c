@@ -3,6 +3,7 @@
  * into, the last state, the output and every event are those of a run that was never left. */
 #include "jobs_test.h"
 
+#include "base/failing_alloc.h"
 #include "base/hash.h"
 #include "bvh/rt_build.h"
 #include "bvh/rt_image.h"
@@ -484,6 +485,45 @@ TEST(a_hierarchy_of_depth_is_left_anywhere, "")
     static const struct part_case c = {.text = HIZ_TEXT, .prepare = put_bytes};
 
     check_case("hz.build", &c, 8);
+}
+
+/* Three builds need memory of the host, which it refuses once for each. */
+TEST(a_hierarchy_of_depth_waits_for_memory, "")
+{
+    static const struct part_case c = {.text = HIZ_TEXT, .prepare = put_bytes};
+
+    for (unsigned observed = 0; observed < 2; observed++) {
+        static struct record plain, other;
+        struct facet_observer observer = observer_of(&other);
+        struct facet_blob want, got;
+        facet_machine *machine = make_case(&c, &other);
+        struct facet_stop stop;
+        unsigned refused = 0;
+
+        memset(&plain, 0, sizeof plain);
+        memset(&other, 0, sizeof other);
+        (void)run_case(&c, observed != 0, 0, false, &plain, &want);
+        facet_machine_observe(machine, observed != 0 ? &observer : NULL);
+        do {
+            failing_alloc_after(0);
+            stop = run(machine, 5000000);
+            failing_alloc_after(-1);
+            if (stop.reason == FACET_STOP_MEMORY) {
+                CHECK(facet_machine_in_step(machine));
+                facet_machine_step(machine, &stop);
+                CHECK(stop.reason == FACET_STOP_BUDGET && stop.steps == 1);
+                refused++;
+            }
+        } while (stop.reason == FACET_STOP_BUDGET && refused < 4);
+        CHECK(stop.reason == FACET_STOP_EXIT && refused == 3);
+        facet_machine_observe(machine, NULL);
+        check_snapshot(machine, &got);
+        CHECK(want.size == got.size && memcmp(want.data, got.data, want.size) == 0);
+        CHECK(plain.events == other.events && plain.event_count == other.event_count);
+        facet_blob_free(&want);
+        facet_blob_free(&got);
+        facet_machine_destroy(machine);
+    }
 }
 
 /* ---- calls of the host ---- */
