@@ -117,6 +117,37 @@ static const struct facet_tile_insn *decode(struct facet_tile_core *c,
     return op->fn(c, op);
 }
 
+/* ---- executing ---- */
+
+static facet_tile_fn *draw_handler(const struct facet_tile_machine *m)
+{
+    return facet_tile_handlers[m->draw.part.kind == FACET_RASTER_PART_RDRAW   ? FACET_TILE_RDRAW
+                               : m->draw.part.kind == FACET_RASTER_PART_RRECT ? FACET_TILE_RRECT
+                                                                              : FACET_TILE_GDRAW];
+}
+
+bool facet_tile_draw_word_good(const struct facet_tile_machine *m)
+{
+    struct facet_tile_insn op;
+
+    decode_word(m, m->draw_word, &op);
+    return op.fn == draw_handler(m);
+}
+
+void facet_tile_execute(struct facet_tile_core *c)
+{
+    struct facet_tile_insn op;
+
+    if (!facet_tile_half_drawn(c->m, c->id)) {
+        c->ip = c->ip->fn(c, c->ip);
+        return;
+    }
+    decode_word(c->m, c->m->draw_word, &op);
+    if (op.fn(c, &op) != &op) {
+        c->ip = facet_tile_at(c, facet_tile_pc(c, c->ip) + 4);
+    }
+}
+
 /* ---- pages ---- */
 
 static void fill(struct facet_tile_machine *m, struct facet_tile_page *page, uint32_t number)

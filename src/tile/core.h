@@ -117,7 +117,8 @@ struct facet_tile_machine {
      * or FACET_TILE_OF_QUEUE. Whoever it is goes on before anything else happens. */
     struct facet_raster_stop draw;
     uint8_t draw_of;
-    bool watched; /* somebody listens; as of the run that is under way */
+    uint32_t draw_word; /* a core's instruction, which the draw may have overwritten */
+    bool watched;       /* somebody listens; as of the run that is under way */
     /* The core whose instruction is being executed and told; FACET_NONE: none. */
     uint32_t stepping;
     uint8_t event; /* enum facet_tile_event */
@@ -175,6 +176,10 @@ static inline uint32_t facet_tile_pc(const struct facet_tile_core *c,
 /* The operation at an address that is a multiple of 4; sets c->page. */
 const struct facet_tile_insn *facet_tile_at(struct facet_tile_core *c, uint32_t pc);
 void facet_tile_set_pc(struct facet_tile_core *c, uint32_t pc);
+/* Executes the instruction at ip, or the one whose draw the core has left. */
+void facet_tile_execute(struct facet_tile_core *c);
+/* Whether draw_word is an instruction that makes a draw of the kind that was left. */
+bool facet_tile_draw_word_good(const struct facet_tile_machine *m);
 enum facet_status facet_tile_code_make(struct facet_tile_machine *m, struct facet_error *err);
 void facet_tile_code_free(struct facet_tile_machine *m);
 void facet_tile_code_flush(struct facet_tile_machine *m);

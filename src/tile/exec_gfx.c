@@ -164,6 +164,7 @@ static const struct facet_tile_insn *leave(struct facet_tile_core *c,
                                            const struct facet_tile_insn *op)
 {
     c->m->draw_of = (uint8_t)c->id;
+    c->m->draw_word = op->word;
     c->m->event = FACET_TILE_EVENT_LEFT;
     c->instret--; /* it does not retire */
     return op;

@@ -207,9 +207,7 @@ static bool step(struct facet_tile_machine *m, uint32_t core)
     if (m->watched) {
         facet_tile_watched_step(c);
     } else {
-        const struct facet_tile_insn *op = c->ip;
-
-        c->ip = op->fn(c, op);
+        facet_tile_execute(c);
         c->instret++;
     }
     if (m->event == FACET_TILE_EVENT_LEFT) {
@@ -408,7 +406,7 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
             break;
         }
         if (m->slot == 0 && m->left == 0 && !m->config.random && port->break_count == 0 &&
-            !m->watched) {
+            !m->watched && !facet_tile_half_drawn(m, core)) {
             uint64_t done = run_fast(m, budget - stop->steps);
 
             stop->steps += done;

@@ -252,6 +252,7 @@ static void visit_draw(struct facet_tile_machine *m, struct facet_state_io *io)
         return;
     }
     facet_state_u8(io, &m->draw_of);
+    facet_state_u32(io, &m->draw_word);
     facet_state_u8(io, &p->code);
     facet_state_u32(io, &p->count);
     facet_state_u8(io, &p->bad_mem);
@@ -278,7 +279,7 @@ static bool draw_consistent(const struct facet_tile_machine *m)
     }
     return m->draw_of < FACET_TILE_CORES && m->state == FACET_TILE_RUNNING &&
            m->core[m->draw_of].state == FACET_TILE_CORE_RUNS &&
-           facet_tile_next_core(m) == m->draw_of;
+           facet_tile_next_core(m) == m->draw_of && facet_tile_draw_word_good(m);
 }
 
 /* What the scheduler takes for granted while a dispatch is under way. */

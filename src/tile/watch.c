@@ -159,8 +159,7 @@ void facet_tile_watched_step(struct facet_tile_core *c)
 {
     struct facet_tile_regs old = c->r;
     uint8_t samplers[FACET_TILE_SAMPLER_BYTES];
-    const struct facet_tile_insn *op = c->ip;
-    uint32_t pc = facet_tile_pc(c, op);
+    uint32_t pc = facet_tile_pc(c, c->ip);
     uint32_t word;
     uint8_t code[4] = {0};
     struct written written = {FACET_NONE, FACET_NONE};
@@ -170,9 +169,9 @@ void facet_tile_watched_step(struct facet_tile_core *c)
     read_csrs(c, &csrs);
     memcpy(samplers, c->m->sampler, sizeof samplers);
     (void)facet_mem_peek(c->m->mem, pc, code, sizeof code);
-    word = facet_load_le32(code);
+    word = facet_tile_half_drawn(c->m, c->id) ? c->m->draw_word : facet_load_le32(code);
     c->m->stepping = c->id;
-    c->ip = op->fn(c, op);
+    facet_tile_execute(c);
     c->m->stepping = FACET_NONE;
     c->instret++;
     if (c->m->event == FACET_TILE_EVENT_LEFT) { /* is told when it is complete */

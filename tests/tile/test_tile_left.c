@@ -404,6 +404,39 @@ TEST(huge_draws_are_left_in_the_middle, "")
     }
 }
 
+/* A kernel under its own picture: every pixel is an EXIT. */
+TEST(a_draw_over_its_own_instruction_is_completed, "")
+{
+    const uint32_t code = PICTURE + 4 * WIDTH * (HEIGHT / 2),
+                   last = PICTURE + 4 * WIDTH * HEIGHT - 4;
+    const uint32_t rstate[16] = {PICTURE, 4 * WIDTH, 1, WIDTH | HEIGHT << 16};
+    const uint32_t rrect[4] = {0x1FFFF, 0, WIDTH | HEIGHT << 16, kernel_word("EXIT")};
+
+    for (unsigned moved = 0; moved < 2; moved++) {
+        unsigned runs = 0;
+
+        kernel_open(&k, NULL);
+        CHECK(kernel_load(&k, code, huge_kernel));
+        put_words(RSTATE, rstate, 16);
+        put_words(RRECT, rrect, 4);
+        k.packet = (struct facet_tile_packet){.pc = code, .columns = 1, .rows = 1, .core_mask = 1};
+        CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+        do {
+            if (moved != 0 && runs == HEIGHT / 2 + 4) {
+                move(&(struct facet_tile_config){0}, NULL);
+            }
+            facet_machine_poll(k.machine, at_once, NULL, 0);
+            run_on();
+        } while (k.stop.reason == FACET_STOP_REQUEST && ++runs < 1000);
+        CHECK(runs > HEIGHT / 2);
+        CHECK(k.stop.reason == FACET_STOP_EXIT);
+        CHECK_EQ(kernel_get(&k, last), rrect[3]);
+        CHECK_EQ(facet_machine_retired(k.machine, 0), 5);
+        CHECK_EQ(kernel_reg(&k, 0, "s6"), 1);
+        kernel_close(&k);
+    }
+}
+
 TEST(an_abort_ends_a_draw_that_was_left, "")
 {
     begin_huge(true);
