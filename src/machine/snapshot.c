@@ -166,8 +166,8 @@ static enum facet_status check_header(const facet_machine *machine,
     return FACET_OK;
 }
 
-/* Walks the spaces from offset `at`; checks their memory streams, or takes them over when `apply`
- * is set. `end` is the offset of the hash. */
+/* Walks the spaces from offset `at`; checks their memory streams, or takes them over, checked
+ * before, when `apply` is set. `end` is the offset of the hash. */
 static enum facet_status walk_spaces(const facet_machine *machine,
                                      const uint8_t *data,
                                      size_t at,
@@ -194,9 +194,9 @@ static enum facet_status walk_spaces(const facet_machine *machine,
         if (size > end - at) {
             return bad(err, at - 8, "the memory is longer than the snapshot");
         }
-        status = apply ? facet_mem_restore(mem, data + at, (size_t)size, err)
-                       : facet_mem_validate(mem, data + at, (size_t)size, err);
-        if (status != FACET_OK) {
+        if (apply) {
+            facet_mem_apply(mem, data + at);
+        } else if ((status = facet_mem_validate(mem, data + at, (size_t)size, err)) != FACET_OK) {
             if (err != NULL) {
                 err->where += at;
             }

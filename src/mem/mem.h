@@ -254,5 +254,7 @@ facet_mem_restore(facet_mem *mem, const void *data, size_t size, struct facet_er
 /* The validation alone. */
 enum facet_status
 facet_mem_validate(const facet_mem *mem, const void *data, size_t size, struct facet_error *err);
+/* The rest, for what has been validated for this memory. */
+void facet_mem_apply(facet_mem *mem, const void *data);
 
 #endif

@@ -304,13 +304,11 @@ static void clear_pages(struct facet_mem_entry *entry, uint64_t from, uint64_t t
     }
 }
 
-enum facet_status
-facet_mem_restore(facet_mem *mem, const void *data, size_t size, struct facet_error *err)
+void facet_mem_apply(facet_mem *mem, const void *data)
 {
-    enum facet_status status = facet_mem_validate(mem, data, size, err);
     const uint8_t *at = (const uint8_t *)data + HEADER_BYTES;
 
-    for (unsigned i = 0; status == FACET_OK && i < mem->count; i++) {
+    for (unsigned i = 0; i < mem->count; i++) {
         struct facet_mem_entry *entry = &mem->entries[i];
         uint64_t pages, next = 0;
 
@@ -327,6 +325,16 @@ facet_mem_restore(facet_mem *mem, const void *data, size_t size, struct facet_er
             next = page + 1;
         }
         clear_pages(entry, next, facet_mem_page_count(entry));
+    }
+}
+
+enum facet_status
+facet_mem_restore(facet_mem *mem, const void *data, size_t size, struct facet_error *err)
+{
+    enum facet_status status = facet_mem_validate(mem, data, size, err);
+
+    if (status == FACET_OK) {
+        facet_mem_apply(mem, data);
     }
     return status;
 }

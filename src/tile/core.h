@@ -144,6 +144,9 @@ struct facet_tile_machine {
 
     struct facet_tile_queue queue;
     facet_pool *own_pool; /* config.threads */
+    /* Where restoring puts a state together; NULL until the first time. It is kept because memory
+     * of its size is slow to get. */
+    struct facet_tile_machine *draft;
 
     /* tables of the face */
     struct facet_core_desc desc[FACET_TILE_CORES];

@@ -21,6 +21,7 @@ static void tile_destroy(void *self)
     facet_tile_code_free(m);
     facet_csr_table_free(&m->csrs);
     facet_pool_destroy(m->own_pool);
+    free(m->draft);
     free(m);
 }
 

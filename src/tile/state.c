@@ -324,10 +324,12 @@ void facet_tile_save(const void *self, struct facet_state_io *io)
 
 void facet_tile_restore(void *self, struct facet_state_io *io)
 {
-    struct facet_tile_machine *m = self, *copy = malloc(sizeof *copy);
+    struct facet_tile_machine *m = self, *copy;
     uint32_t pc[FACET_TILE_CORES] = {0};
     struct facet_state_io caches;
 
+    m->draft = m->draft != NULL ? m->draft : malloc(sizeof *m);
+    copy = m->draft;
     facet_state_need(io, copy != NULL);
     if (copy == NULL) {
         return;
@@ -364,5 +366,4 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
         }
         facet_tile_code_flush(m);
     }
-    free(copy);
 }

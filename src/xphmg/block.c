@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void forget_blocks(facet_block_cache *cache)
+{
+    for (size_t i = 0; i < sizeof cache->table / sizeof cache->table[0]; i++) {
+        cache->table[i] = (struct entry){1, NULL};
+    }
+}
+
 enum facet_status
 facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err)
 {
@@ -24,7 +31,7 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
         facet_block_cache_destroy(cache);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the block cache");
     }
-    facet_block_cache_flush(cache);
+    forget_blocks(cache);
     h->code_lines = cache->code_lines;
     *out = cache;
     return FACET_OK;
@@ -43,8 +50,8 @@ void facet_block_cache_destroy(facet_block_cache *cache)
 
 void facet_block_cache_flush(facet_block_cache *cache)
 {
-    for (size_t i = 0; i < sizeof cache->table / sizeof cache->table[0]; i++) {
-        cache->table[i] = (struct entry){1, NULL};
+    if (cache->used != 0) {
+        forget_blocks(cache);
     }
     for (size_t i = 0; i < cache->marked_count; i++) {
         cache->code_lines[cache->marked[i]] &= (uint8_t)~FACET_LINE_CODE;

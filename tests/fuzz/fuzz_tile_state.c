@@ -161,9 +161,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fuzz_require(facet_machine_restore(machine, start->data, start->size, NULL) == FACET_OK);
     if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
-        run(3000, 20, 1000000);
+        run(1000, 20, 1000000);
         fuzz_require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
-        run(3000, 20, 1000000);
+        run(1000, 20, 1000000);
         fuzz_require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
         fuzz_require(facet_machine_restore(machine, after.data, after.size, NULL) == FACET_OK);
     } else {
