@@ -14,9 +14,7 @@ static void visit_regs(struct facet_tile_regs *r, struct facet_state_io *io)
     for (unsigned i = 0; i < 32; i++) {
         facet_state_u16(io, &r->f[i]);
     }
-    for (unsigned i = 1; i < 32; i++) {
-        facet_state_u64s(io, r->v[i].d, 2);
-    }
+    facet_state_u64s(io, (uint64_t *)&r->v[1], 2 * 31);
     facet_state_u32(io, &r->status);
     facet_state_u32(io, &r->vstatus);
     facet_state_u32(io, &r->config);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Steps of the machine, and of all the times it goes through them. */
-enum { LIFE = 300, WORK = 3000 };
+enum { LIFE = 200, WORK = 1000 };
 
 static struct fuzz_machine kept;
 static uint64_t work;

@@ -134,8 +134,8 @@ void fuzz_structure(struct fuzz_bytes *in,
     size_t count = 0;
 
     for (size_t i = 0; i < facet_layout_row_count && count < 64; i++) {
-        if (strcmp(facet_layout_rows[i].machine, machine) == 0 &&
-            size_of(&facet_layout_rows[i], element) <= room) {
+        if (size_of(&facet_layout_rows[i], element) <= room &&
+            strcmp(facet_layout_rows[i].machine, machine) == 0) {
             rows[count++] = &facet_layout_rows[i];
         }
     }
