@@ -174,6 +174,23 @@ static bool wanted(const struct harness_case *c, int argc, char **argv)
     return !any;
 }
 
+/* A name of a case that is not there is a mistake: the case was renamed, and nothing would run. */
+static bool names_exist(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const struct harness_case *c = first_case;
+
+        while (c != NULL && strstr(c->name, argv[i]) == NULL) {
+            c = c->next;
+        }
+        if (c == NULL && argv[i][0] != '-') {
+            printf("no case has %s in its name\n", argv[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 static FILE *open_results(const char *suite)
 {
     const char *folder = getenv("FACET_TEST_RESULTS");
@@ -253,6 +270,9 @@ int main(int argc, char **argv)
             printf("%s\t%s\n", c->name, c->ids);
         }
         return 0;
+    }
+    if (!names_exist(argc, argv)) {
+        return 2;
     }
     results = open_results(suite);
     for (struct harness_case *c = first_case; c != NULL; c = c->next) {

@@ -101,6 +101,15 @@ def results(folder, command):
     return run.returncode, [" ".join(fields[1:]).strip() for fields in lines]
 
 
+def check_names(command):
+    """A part of a name chooses cases; a name that no case has is an error, not a run of nothing."""
+    for names, code, said in ((["good_", "skip"], 0, "1 passed, 0 failed, 1 skipped"),
+                              (["good", "renamed"], 2, "no case has renamed in its name")):
+        run = subprocess.run([*command, *names], stdout=subprocess.PIPE, text=True)
+        check_eq(run.returncode, code, f"exit code of {names}")
+        check(said in run.stdout, run.stdout)
+
+
 @case()
 def the_c_harness_tells_each_row():
     with tempfile.TemporaryDirectory() as folder:
@@ -110,6 +119,7 @@ def the_c_harness_tells_each_row():
         subprocess.run([*os.environ.get("CC", "cc").split(), "-I", TESTS, source,
                         os.path.join(TESTS, "harness.c"), "-o", program], check=True)
         check_eq(results(folder, [program]), (1, EXPECTED))
+        check_names([program])
 
 
 @case()
@@ -119,6 +129,7 @@ def the_python_harness_tells_each_row():
         with open(source, "w", encoding="utf-8") as file:
             file.write(PY_SUITE)
         check_eq(results(folder, [sys.executable, source]), (1, EXPECTED))
+        check_names([sys.executable, source])
 
 
 main("harness")

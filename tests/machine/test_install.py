@@ -11,7 +11,7 @@ import tempfile
 
 from harness import add_case, case, check, check_eq, main, skip
 
-BUILD = sys.argv[1]
+BUILD = sys.argv.pop(1)
 SOURCE = os.environ["FACET_SOURCE"]
 FOLDER = tempfile.mkdtemp()
 

@@ -348,7 +348,7 @@ build(struct part_case *c, struct facet_rtbvh_view *view, struct facet_rtbvh_ima
     c->image = image->bytes;
 }
 
-TEST(a_job_of_rays_is_left_anywhere, "")
+static void leave_jobs_of_rays(struct facet_xphmg_config config, unsigned seed)
 {
     static const struct {
         const char *name;
@@ -369,29 +369,40 @@ TEST(a_job_of_rays_is_left_anywhere, "")
     };
 
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        for (unsigned n = 0; n < 4; n++) { /* at once on 1 or 3 threads, late, without the cache */
-            struct part_case c = {
-                .text = RT_TEXT,
-                .prepare = put_rays,
-                .config = {.job_threads = n == 1 ? 3 : 0,
-                           .jobs = n == 2 ? FACET_XPHMG_JOBS_LATE : FACET_XPHMG_JOBS_NOW,
-                           .jobs_seed = 7,
-                           .no_cache = n == 3},
-                .opts = kinds[i].opts,
-                .element = kinds[i].element,
-                .quantized = kinds[i].quantized,
-                .node8 = kinds[i].node8,
-                .leaf_size = kinds[i].leaf_size,
-                .seed = 2 * i + n};
-            struct facet_rtbvh_image image;
-            struct facet_rtbvh_view view;
+        struct part_case c = {.text = RT_TEXT,
+                              .prepare = put_rays,
+                              .config = config,
+                              .opts = kinds[i].opts,
+                              .element = kinds[i].element,
+                              .quantized = kinds[i].quantized,
+                              .node8 = kinds[i].node8,
+                              .leaf_size = kinds[i].leaf_size,
+                              .seed = 2 * i + seed};
+        struct facet_rtbvh_image image;
+        struct facet_rtbvh_view view;
 
-            build(&c, &view, &image);
-            c.seed = 2 * i + n;
-            check_case(kinds[i].name, &c, harness_long() ? 12 : 3);
-            free(image.bytes);
-        }
+        build(&c, &view, &image);
+        c.seed = 2 * i + seed;
+        check_case(kinds[i].name, &c, harness_long() ? 12 : 3);
+        free(image.bytes);
     }
+}
+
+TEST(a_job_of_rays_is_left_anywhere, "")
+{
+    leave_jobs_of_rays((struct facet_xphmg_config){0}, 0);
+    leave_jobs_of_rays((struct facet_xphmg_config){.no_cache = true}, 3);
+}
+
+TEST(a_job_of_rays_on_threads_is_left_anywhere, "")
+{
+    leave_jobs_of_rays((struct facet_xphmg_config){.job_threads = 3}, 1);
+}
+
+TEST(a_late_job_of_rays_is_left_anywhere, "")
+{
+    leave_jobs_of_rays((struct facet_xphmg_config){.jobs = FACET_XPHMG_JOBS_LATE, .jobs_seed = 7},
+                       2);
 }
 
 /* ---- the other units ---- */

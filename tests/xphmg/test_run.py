@@ -285,7 +285,7 @@ def a_job_of_days_ends_with_the_time_or_a_signal():
               f"said {done.stderr!r}")
         check(time.monotonic() - begin < 60, "seconds instead of days")
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
-        result, said = stopped_by(number, program, *JOB_RAM)
+        result, said = stopped_by(number, program, *JOB_RAM, "--job-threads", "3")
         check_eq(result, code, "exit code")
         check("interrupted at" in said, f"said {said!r}")
 
