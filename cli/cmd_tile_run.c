@@ -285,7 +285,7 @@ static void tell_stop(const struct session *s)
                   "%s: core %u is %s 0x%08llx: %s",
                   cli_stop_why(),
                   (unsigned)s->stop.core,
-                  facet_tile_in_draw(s->setup.machine) ? "in the middle of" : "at",
+                  facet_machine_in_step(s->setup.machine) ? "in the middle of" : "at",
                   (unsigned long long)s->stop.pc,
                   text);
 }

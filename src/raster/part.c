@@ -43,11 +43,15 @@ bool facet_raster_part_take(const struct facet_raster_unit *unit,
 static bool corner_valid(const uint32_t *words)
 {
     struct geo_vertex v;
+    int32_t most;
 
     memcpy(&v, words, sizeof v);
-    return v.screen.x >= SNAPPED_MIN && v.screen.x <= SNAPPED_MAX && v.screen.y >= SNAPPED_MIN &&
-           v.screen.y <= SNAPPED_MAX && v.screen.outside <= 1 && v.outside < 1 << PLANE_COUNT &&
-           v.bad <= 1;
+    if (v.screen.outside > 1 || v.outside >= 1 << PLANE_COUNT || v.bad > 1) {
+        return false;
+    }
+    most = SNAPPED_MAX + (int32_t)v.screen.outside; /* one step too far is outside, and stays so */
+    return v.screen.x >= SNAPPED_MIN && v.screen.x <= most && v.screen.y >= SNAPPED_MIN &&
+           v.screen.y <= most;
 }
 
 bool facet_raster_part_valid(const struct facet_raster_part *part)

@@ -274,6 +274,12 @@ static size_t tile_disassemble(
     return facet_isa_print(FACET_ISA_TILE, facet_load_le32(bytes), address, NULL, buf, size);
 }
 
+/* In a draw, of a core or of the queue. */
+static bool tile_in_step(const void *self)
+{
+    return ((const struct facet_tile_machine *)self)->draw.part.kind != FACET_RASTER_PART_NONE;
+}
+
 const struct facet_machine_ops facet_tile_ops = {
     .name = "tile",
     .checks_breakpoints = true,
@@ -293,6 +299,7 @@ const struct facet_machine_ops facet_tile_ops = {
     .load = facet_tile_restore,
     .memory_written = tile_memory_written,
     .disassemble = tile_disassemble,
+    .in_step = tile_in_step,
 };
 
 /* ---- tile.h ---- */
@@ -465,13 +472,6 @@ uint32_t facet_tile_hwinfo(const facet_machine *machine)
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
 {
     return &self_of(machine)->unit;
-}
-
-bool facet_tile_in_draw(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL && m->draw.part.kind != FACET_RASTER_PART_NONE;
 }
 
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)

@@ -22,9 +22,6 @@ extern const struct facet_machine_ops facet_tile_ops;
  * machine's own (config.threads). */
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool);
 
-/* Whether the last run was left in the middle of a draw, of a core or of the queue. */
-bool facet_tile_in_draw(const facet_machine *machine);
-
 /* int_status.FENCE of all cores. */
 void facet_tile_fence(facet_machine *machine);
 

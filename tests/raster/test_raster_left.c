@@ -3,6 +3,7 @@
 #include "random_draw.h"
 
 #include "base/pool.h"
+#include "raster/internal.h"
 
 #include <stdlib.h>
 
@@ -276,6 +277,21 @@ TEST(huge_draws_are_left, "")
     }
     CHECK_EQ(p.asked, 6);
     rig_close(&r);
+}
+
+/* What snapping makes of a corner one step beyond the last place is outside, and no forgery. */
+TEST(a_part_may_keep_a_corner_outside, "")
+{
+    struct facet_raster_part part = {.kind = FACET_RASTER_PART_GDRAW};
+    struct raster_vertex v = {0};
+
+    facet_raster_snap(&v, 32768, -32768);
+    CHECK(v.outside);
+    memcpy(part.corner[1], &v, sizeof v);
+    CHECK(facet_raster_part_valid(&part));
+    v.outside = 0;
+    memcpy(part.corner[1], &v, sizeof v);
+    CHECK(!facet_raster_part_valid(&part));
 }
 
 /* Forged parts are refused, or drawn from without leaving the card. */

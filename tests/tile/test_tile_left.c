@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+#include <facet/lockstep.h>
 #include <facet/observer.h>
 #include <pthread.h>
 
@@ -374,6 +375,7 @@ TEST(huge_draws_are_left_in_the_middle, "")
         run_on();
         CHECK(k.stop.reason == FACET_STOP_REQUEST);
         CHECK_EQ(facet_machine_steps(k.machine), before);
+        CHECK(facet_machine_in_step(k.machine));
         pc = pc_of_core();
         for (unsigned i = 0; i < 3; i++) { /* it is not counted as long as it is not complete */
             run_on();
@@ -405,22 +407,26 @@ TEST(huge_draws_are_left_in_the_middle, "")
 }
 
 /* A kernel under its own picture: every pixel is an EXIT. */
-TEST(a_draw_over_its_own_instruction_is_completed, "")
+static void begin_over_itself(void)
 {
-    const uint32_t code = PICTURE + 4 * WIDTH * (HEIGHT / 2),
-                   last = PICTURE + 4 * WIDTH * HEIGHT - 4;
+    const uint32_t code = PICTURE + 4 * WIDTH * (HEIGHT / 2);
     const uint32_t rstate[16] = {PICTURE, 4 * WIDTH, 1, WIDTH | HEIGHT << 16};
     const uint32_t rrect[4] = {0x1FFFF, 0, WIDTH | HEIGHT << 16, kernel_word("EXIT")};
 
+    kernel_open(&k, NULL);
+    CHECK(kernel_load(&k, code, huge_kernel));
+    put_words(RSTATE, rstate, 16);
+    put_words(RRECT, rrect, 4);
+    k.packet = (struct facet_tile_packet){.pc = code, .columns = 1, .rows = 1, .core_mask = 1};
+    CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+}
+
+TEST(a_draw_over_its_own_instruction_is_completed, "")
+{
     for (unsigned moved = 0; moved < 2; moved++) {
         unsigned runs = 0;
 
-        kernel_open(&k, NULL);
-        CHECK(kernel_load(&k, code, huge_kernel));
-        put_words(RSTATE, rstate, 16);
-        put_words(RRECT, rrect, 4);
-        k.packet = (struct facet_tile_packet){.pc = code, .columns = 1, .rows = 1, .core_mask = 1};
-        CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+        begin_over_itself();
         do {
             if (moved != 0 && runs == HEIGHT / 2 + 4) {
                 move(&(struct facet_tile_config){0}, NULL);
@@ -430,11 +436,30 @@ TEST(a_draw_over_its_own_instruction_is_completed, "")
         } while (k.stop.reason == FACET_STOP_REQUEST && ++runs < 1000);
         CHECK(runs > HEIGHT / 2);
         CHECK(k.stop.reason == FACET_STOP_EXIT);
-        CHECK_EQ(kernel_get(&k, last), rrect[3]);
+        CHECK_EQ(kernel_get(&k, PICTURE + 4 * WIDTH * HEIGHT - 4), kernel_word("EXIT"));
         CHECK_EQ(facet_machine_retired(k.machine, 0), 5);
         CHECK_EQ(kernel_reg(&k, 0, "s6"), 1);
         kernel_close(&k);
     }
+}
+
+TEST(a_draw_that_is_left_is_one_step_for_lockstep, "")
+{
+    struct facet_divergence out;
+    unsigned calls = 0;
+    facet_machine *whole;
+
+    begin_over_itself();
+    whole = k.machine;
+    begin_over_itself();
+    facet_machine_poll(k.machine, at_once, NULL, 0);
+    do {
+        CHECK(facet_lockstep_run(k.machine, whole, 100, &out, NULL) == FACET_OK);
+    } while (!out.found && out.stop_a.reason == FACET_STOP_REQUEST && ++calls < 1000);
+    CHECK(!out.found && out.stop_a.reason == FACET_STOP_EXIT);
+    CHECK(calls > HEIGHT / 2);
+    facet_machine_destroy(whole);
+    kernel_close(&k);
 }
 
 TEST(an_abort_ends_a_draw_that_was_left, "")
