@@ -157,14 +157,17 @@ static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
 }
 
 /* Tells the stop and takes the points out. The machine stops after the access that a watchpoint
- * saw; where GDB expects it before, one step back does it. */
+ * saw, perhaps inside a long step; where GDB expects it before, going back to the beginning of that
+ * step does it. */
 static void end_run(struct facet_gdb *gdb, const struct facet_stop *stop)
 {
     tell(gdb, stop);
     facet_gdb_points_set(gdb, false);
     if (stop->reason == FACET_STOP_WATCHPOINT && gdb->target.arch->watches_before &&
         !gdb->host.no_reverse) {
-        (void)facet_gdb_history_goto(&gdb->history, facet_machine_steps(gdb->machine) - 1);
+        uint64_t whole = facet_machine_in_step(gdb->machine) ? 0 : 1; /* counted at its end */
+
+        (void)facet_gdb_history_goto(&gdb->history, facet_machine_steps(gdb->machine) - whole);
     }
 }
 

@@ -6,9 +6,13 @@
 
 #include "gdb/history.h"
 #include "gdb/target.h"
+#include "isa/assemble.h"
+#include "isa/elf.h"
+#include "isa/object.h"
 
 #include <ctype.h>
 #include <facet/xphmg.h>
+#include <stdlib.h>
 
 /* ---- frames -----------------------------------------------------------------------------------
  */
@@ -287,6 +291,43 @@ TEST(an_interrupt_stops_the_machine, "")
     d.interrupt_at = 3;
     TALK(&d, {"c", "T02thread:1;"});
     CHECK(is_at(&d, UINT64_C(3) << 20));
+    desk_close(&d);
+}
+
+/* A copy of 15 MiB at 0x80001000, into what is watched first of all. */
+static facet_machine *make_long_copy(void)
+{
+    static const char text[] = "li a0, 0x81000000\n li a1, 0x80010000\n li a2, 0xF00000\n"
+                               "j 1f\n .align 12\n 1: xlds.cpy a0, a1, a2\n j .\n";
+    struct facet_asm_options options = {.isa = FACET_ISA_XPHMG, .file = "copy.s"};
+    struct facet_xphmg_config config = {.ram_bytes = 32 << 20};
+    struct facet_asm_result result;
+    facet_machine *machine;
+    uint8_t *elf;
+    size_t size;
+
+    CHECK(facet_assemble(&options, text, sizeof text - 1, &result, NULL) == FACET_OK);
+    CHECK(facet_elf_write(result.object, &elf, &size, NULL) == FACET_OK);
+    CHECK(facet_xphmg_create(&config, &machine, NULL) == FACET_OK);
+    CHECK(facet_xphmg_load_elf(machine, elf, size, NULL) == FACET_OK);
+    facet_asm_result_free(&result);
+    free(elf);
+    return machine;
+}
+
+/* The access belongs to the instruction that is under way, not to the one before. */
+TEST(a_watchpoint_in_a_long_instruction_stops_in_front_of_it, "")
+{
+    struct facet_value pc;
+    struct desk d;
+
+    desk_open(&d, make_long_copy());
+    d.interrupt_at = 1;
+    TALK(&d, {"Z2,81000000,8", "OK"}, {"vCont;c", "T05thread:1;watch:81000000;"});
+    CHECK_EQ(facet_machine_reg_read(d.machine, 0, facet_machine_core(d.machine, 0)->pc, &pc, NULL),
+             FACET_OK);
+    CHECK_EQ(pc.lo, 0x80001000);
+    CHECK(!facet_machine_in_step(d.machine));
     desk_close(&d);
 }
 
