@@ -113,7 +113,8 @@ static void on_signal(int number)
 
 /* A signal that the caller has us ignore (nohup) stays ignored. A reader that went away (`facet ...
  * | head`) ends the program like any other: SIGPIPE is not ignored, and sockets are written with
- * MSG_NOSIGNAL. A file that grows beyond its limit is an error like a full disk. */
+ * MSG_NOSIGNAL. A file that grows beyond its limit is an error like a full disk. A child stays
+ * until we have seen how it ended, also when the caller does not care for its own. */
 static void handle_signals(void)
 {
     static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU};
@@ -125,6 +126,7 @@ static void handle_signals(void)
         }
     }
     (void)signal(SIGXFSZ, SIG_IGN);
+    (void)signal(SIGCHLD, SIG_DFL);
 }
 
 int main(int argc, char **argv)

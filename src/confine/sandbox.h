@@ -21,6 +21,9 @@
  * confined child cannot sleep but in a read or write of the channel; one that does so while this
  * side waits for it as well would wait for ever. It is known by using next to no processor time.
  *
+ * The child is waited for: a program that ignores SIGCHLD or reaps what it did not make takes its
+ * end away, and the reason of a failure with it.
+ *
  * Confinement is not optional: where the kernel offers no seccomp, the run fails. */
 #ifndef FACET_CONFINE_SANDBOX_H
 #define FACET_CONFINE_SANDBOX_H

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import resource
+import signal
 import struct
 import subprocess
 import tempfile
@@ -673,6 +674,19 @@ def pictures_are_decoded_in_a_process_of_their_own():
         check("this host cannot confine the picture's decoder: limiting its files failed" in run.stderr, run.stderr)
         run = with_descriptors(16, *words)
         check_eq((run.returncode, run.stderr), (0, ""), words[0])
+
+
+@case()
+def a_caller_that_ignores_its_children_changes_nothing():
+    """Whoever ignores SIGCHLD passes that on, and a child that has ended is gone at once."""
+    def ignore():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
+
+    run = subprocess.run([FACET, "scene", "info", os.path.join(SOURCE, "assets/boxes.glb")],
+                         capture_output=True, timeout=600, preexec_fn=ignore, text=True)
+    check_eq(run.returncode, 2, "exit code")
+    check("limiting its files failed" in run.stderr, run.stderr)
 
 
 @case()
