@@ -319,7 +319,9 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         }
     }
     drop_stale_blocks(m);
-    facet_xphmg_settle(m);
+    if (!m->part.left) { /* half of a step may have woken somebody, whose turn comes after it */
+        facet_xphmg_settle(m);
+    }
     while (stop->steps < budget && m->end == 0) {
         struct facet_hart *h = &m->harts[m->current];
         uint64_t done;

@@ -435,6 +435,34 @@ TEST(a_job_of_vectors_is_left_anywhere, "")
     }
 }
 
+/* 32 vectors of two numbers with the lowest bit set: software interrupts for 64 harts. */
+static void put_interrupts(facet_machine *machine, const struct part_case *c)
+{
+    const float one[2] = {0x1.000002p0f, 0x1.000002p0f}, unit[4] = {1, 0, 0, 1};
+
+    (void)c;
+    poke(machine, DATA + MTX_DESC + 8, 8, DATA + 0x8000);
+    poke(machine, DATA + MTX_DESC + 16, 8, 0x2000000);
+    poke(machine, DATA + MTX_DESC + 32, 4, 32);
+    poke_floats(machine, peek(machine, DATA + MTX_DESC, 8), unit, 4);
+    for (unsigned i = 0; i < 32; i++) {
+        poke_floats(machine, DATA + 0x8000 + 8 * i, one, 2);
+    }
+}
+
+/* A job that wakes harts in its first half changes nobody's turn before its end. */
+TEST(nobody_has_a_turn_inside_a_job, "")
+{
+    static const struct part_case c = {
+        .text = PREAMBLE "csrr t0, mhartid\n bnez t0, 1f\n xsubmit.mtx a1, a0\n xfence.wait a1\n"
+                         "li t0, 100\n 2: addi t0, t0, -1\n bnez t0, 2b\n" EXIT
+                         "1: li t0, 8\n csrw mie, t0\n wfi\n 3: j 3b\n",
+        .prepare = put_interrupts,
+        .config = {.harts = 64, .jobs = FACET_XPHMG_JOBS_LATE}};
+
+    check_case("interrupts", &c, 4);
+}
+
 static void put_bytes(facet_machine *machine, const struct part_case *c)
 {
     static uint8_t bytes[0x8000];
