@@ -292,9 +292,19 @@ static bool keep_permissions(const struct facet_new_file *file)
     return fchmod(file->fd, mode) == 0;
 }
 
+static bool sync_file(int fd)
+{
+    int result;
+
+    do {
+        result = fsync(fd);
+    } while (result != 0 && errno == EINTR); /* network file systems */
+    return result == 0;
+}
+
 enum facet_status facet_new_file_complete(struct facet_new_file *file, struct facet_error *err)
 {
-    bool good = file->path == NULL || (keep_permissions(file) && fsync(file->fd) == 0);
+    bool good = file->path == NULL || (keep_permissions(file) && sync_file(file->fd));
     enum facet_status status = FACET_OK;
 
     /* One without a name would be gone. */

@@ -115,6 +115,7 @@ static bool run_slice(facet_machine *machine, uint64_t budget, struct facet_stop
     struct facet_stop slice = {.reason = FACET_STOP_BUDGET};
 
     machine->port.stop = machine->watch_hit = machine->trap_hit = false;
+    machine->changes.open = machine->changes.open && machine->collecting;
     machine->port.no_memory = false; /* what outranked it before does not make it news now */
     machine->ops->run(machine->self, budget, &slice);
     machine->steps += slice.steps;

@@ -274,7 +274,11 @@ static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct face
         h->f[reg - FACET_HART_REG_F] = value.lo;
     } else if (reg == FACET_HART_REG_PC) {
         h->pc = value.lo & ~UINT64_C(1);
-        if (m->part.queue == 0 && core == m->current) {
+        if (m->part.left && m->part.queue == 0 && core == m->current) {
+            if (m->part.pin != 0 &&
+                (m->part.kind == FACET_PART_RT || m->part.kind == FACET_PART_MTX)) {
+                (void)facet_lds_free(h, m->part.pin);
+            }
             facet_part_drop(&m->part); /* the instruction is given up where it is */
         }
     } else if (reg == FACET_HART_REG_P0) {

@@ -120,6 +120,7 @@ static void visit_devices(struct facet_xphmg *m, struct facet_state_io *io)
     facet_state_bool(io, &m->htif.reading);
     facet_state_bool(io, &m->htif.writing);
     if (m->htif.writing) {
+        facet_state_require(io, m->htif.tohost != 0, "an HTIF write without tohost");
         facet_state_u8(io, &m->htif.stream);
         facet_state_require(io,
                             m->htif.stream == FACET_XPHMG_OUT || m->htif.stream == FACET_XPHMG_ERR,

@@ -89,7 +89,7 @@ static void visit_values(struct facet_part *part, struct facet_state_io *io)
                                 part->value_count <= (io->size - io->at) / sizeof *part->values,
                             "entries of a hierarchy of depth");
         part->values = io->failed ? NULL : malloc(part->value_count * sizeof *part->values);
-        facet_state_require(io, part->values != NULL, "out of memory for a hierarchy of depth");
+        facet_state_need(io, part->values != NULL);
     }
     if (!io->failed) {
         facet_state_u32s(io, part->values, (size_t)part->value_count);
