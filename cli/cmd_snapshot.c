@@ -192,6 +192,24 @@ static int run_info(const struct cli_args *args)
 /* ---- the command ------------------------------------------------------------------------------
  */
 
+static int ended_early(const struct cli_args *args, const struct facet_stop *stop, uint64_t steps)
+{
+    const char *reason = facet_stop_name(stop->reason);
+
+    return steps == UINT64_MAX
+               ? cli_bad(args,
+                         "stopped (%s) after %" PRIu64 " steps, before the time was over; nothing "
+                         "written",
+                         reason,
+                         stop->steps)
+               : cli_bad(args,
+                         "stopped (%s) after %" PRIu64 " steps, expected %" PRIu64
+                         "; nothing written",
+                         reason,
+                         stop->steps,
+                         steps);
+}
+
 static int run_snapshot(const struct cli_args *args)
 {
     struct guest_console console = {0};
@@ -235,12 +253,7 @@ static int run_snapshot(const struct cli_args *args)
         code = cli_spoiled()                        ? CLI_BAD
                : cli_stop_signal() != 0 && !reached ? interrupted(args, stop.steps)
                : reached                            ? save(args, &setup, stop.steps)
-                                                    : cli_bad(args,
-                                   "stopped (%s) after %" PRIu64 " steps, expected %" PRIu64
-                                   "; nothing written",
-                                   facet_stop_name(stop.reason),
-                                   stop.steps,
-                                   steps);
+                                                    : ended_early(args, &stop, steps);
     }
     xphmg_setup_end(&setup);
     guest_console_free(&console);

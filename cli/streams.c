@@ -27,6 +27,7 @@ struct stream {
 static struct stream out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
 
 static bool errors_lost, given_up;
+static int output_error; /* of the last write to standard output that failed */
 
 /* After a write that a signal cut. Who wants the program to end does not wait for a reader that
  * reads nothing. */
@@ -50,6 +51,7 @@ static bool put(int fd, const char *data, size_t size)
                 continue;
             }
             given_up = given_up || fd == STDOUT_FILENO;
+            return false;
         } else if (done < 0 && again) {
             again = false;
             continue;
@@ -58,6 +60,7 @@ static bool put(int fd, const char *data, size_t size)
             errno = done == 0 ? EIO : errno;
             /* Who closed it wants no messages. */
             errors_lost = errors_lost || (fd == STDERR_FILENO && errno != EBADF);
+            output_error = fd == STDOUT_FILENO ? errno : output_error;
             return false;
         }
         data += done;
@@ -206,6 +209,7 @@ bool cli_streams_end(void)
         hand_over(&piece);
         good = good && (i > 0 || !piece.failed);
     }
+    errno = output_error;
     return good;
 }
 

@@ -11,7 +11,7 @@
 /* Puts the filter in place; false when there is no memory for it. */
 bool cli_streams_start(void);
 /* Everything printed has been handed to the host. false with errno when it took not all of standard
- * output; 0 in errno when that was long ago. */
+ * output. */
 bool cli_streams_end(void);
 /* Whether standard output was given up because the program was to end (stop.h) and nobody read. */
 bool cli_output_unread(void);
