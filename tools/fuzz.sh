@@ -5,10 +5,11 @@
 # Usage: fuzz.sh BUILD SECONDS [NAME...]   names without `fuzz_`; none: all targets
 set -u
 
-# Processor time of the children of this shell, in seconds.
+# Processor time of the children of this shell, in seconds. Through a file: behind a pipe, or in
+# $(...), `times` speaks of another shell, which has no children.
 cpu_seconds()
 {
-    times | awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%.0f", 60 * (u[1] + s[1]) + u[2] + s[2] }'
+    awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%.0f", 60 * (u[1] + s[1]) + u[2] + s[2] }' "$log.times"
 }
 
 stat()
@@ -26,6 +27,7 @@ one() # BUILD SECONDS NAME
     # shellcheck disable=SC2086 # no folder of seeds: no argument
     if "$1/tests/$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -verbosity=0 -artifact_prefix="$1/crashes/$name-" "$1/corpus/$name" $seeds >"$log" 2>&1; then
+        times >"$log.times"
         echo "$name: $(stat number_of_executed_units) inputs, $(stat average_exec_per_sec)/s," \
             "$(cpu_seconds) s of processor time"
     else
