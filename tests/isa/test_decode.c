@@ -201,7 +201,7 @@ static bool immediate_at(enum facet_tile_op op, unsigned hi, unsigned lo)
 
         if (o->kind == FACET_OPERAND_UIMM || o->kind == FACET_OPERAND_SIMM) {
             return immediate_count(op) == 1 && o->piece_count == 1 && o->pieces[0].word_lo == lo &&
-                   facet_operand_set(o, 0, -1) == (UINT32_MAX >> (31 - hi) & UINT32_MAX << lo);
+                   o->pieces[0].width == hi - lo + 1;
         }
     }
     return false;
