@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     static unsigned char file[1 << 16];
     struct facet_xphmg_config config = {0};
     struct facet_observer observer = {0};
-    struct facet_error err = {0};
+    struct facet_error err = {FACET_OK};
     struct facet_run run = {0};
     struct facet_stop stop;
     struct facet_change changes[8];
