@@ -382,7 +382,7 @@ static void srgb_numbers(struct gfx_case *c, unsigned format, unsigned rm, bool 
  */
 TEST(srgb_of_codes_in_every_mode, "GFX-018 GFX-122 GFX-360")
 {
-    uint16_t texel;
+    uint16_t texel = 0;
     struct gfx_case c = on_desk((const uint8_t *)&texel, 2, 0x00, 1, 1, 2);
     unsigned differing = 0;
 
