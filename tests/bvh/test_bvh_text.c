@@ -243,7 +243,8 @@ TEST(unknown_json_members_are_refused, "")
                   "\"kind\":\"primitive\",\"data\":\"\"",
                   "nodes[1].data: there is");
     check_refused("\"pairs\":[{", "\"pairs\":[{\"x\":1,", "nodes[1].pairs[0].x: there is no such");
-    check_refused("\"version\":1", "\"version\":1,\"a\\u001bb\":1", "a\\u001bb: there is no such member");
+    check_refused(
+        "\"version\":1", "\"version\":1,\"a\\u001bb\":1", "a\\u001bb: there is no such member");
 }
 
 /* Numbers fit the widths that the node's own header gives. */
