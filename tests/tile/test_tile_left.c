@@ -95,7 +95,7 @@ static void put_vertices(uint32_t seed)
         put_float(at + 12, 1 + (float)i);
         put_float(at + 16, (float)i * 10);
         put_float(at + 20, (float)i * 7);
-        kernel_put(&k, at + 24, 0x60304050 << i);
+        kernel_put(&k, at + 24, UINT32_C(0x60304050) << i);
     }
 }
 
