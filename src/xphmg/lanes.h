@@ -24,7 +24,7 @@ struct facet_lanes {
 
 enum { FACET_PBANK_STATE = -1 }; /* the instruction has no pbank field: SVSTATE.PBANK under RSV */
 
-/* Takes the snapshot. Fails with an illegal instruction for a bank that is not implemented. */
+/* Takes the snapshot. Fails with an illegal instruction for a bank that the machine lacks. */
 struct facet_trap facet_lanes_begin(struct facet_hart *h,
                                     const struct facet_insn *in,
                                     int pbank,

@@ -7,6 +7,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/machine.h"
 #include "fuzz/structures.h"
+#include "fuzz/tile_kernel_k1.h"
 
 #include "base/bits.h"
 
@@ -105,20 +106,6 @@ static size_t take_commands(struct fuzz_bytes *in, struct facet_tile_command *ou
 
 static void fill(struct fuzz_bytes *in, uint8_t *vram)
 {
-    /* worked example K1: every core writes its number */
-    static const uint32_t kernel[] = {0xC020228F,
-                                      0x0002A30C,
-                                      0x0042A38C,
-                                      0xC010240F,
-                                      0x01445497,
-                                      0x01041517,
-                                      0x01455517,
-                                      0x0274848B,
-                                      0x00A4848B,
-                                      0x00249497,
-                                      0xC000258F,
-                                      0x0293258D,
-                                      0x0010700F};
     const struct fuzz_place place = {FACET_TILE_VRAM_BASE, VRAM_BYTES};
 
     memset(vram, 0, VRAM_BYTES);
@@ -133,8 +120,8 @@ static void fill(struct fuzz_bytes *in, uint8_t *vram)
     for (uint32_t at = VERTICES; at < KERNEL; at += 4) {
         facet_store_le32(vram + at, 0x3F000000 + (at * 0x9E3779B1u >> 7));
     }
-    for (size_t i = 0; i < sizeof kernel / sizeof kernel[0]; i++) {
-        facet_store_le32(vram + KERNEL + 4 * i, kernel[i]);
+    for (size_t i = 0; i < sizeof kernel_k1 / sizeof kernel_k1[0]; i++) {
+        facet_store_le32(vram + KERNEL + 4 * i, kernel_k1[i]);
     }
 }
 

@@ -7,6 +7,7 @@
  * value to store there, operation. */
 #include "fuzz/fuzz.h"
 #include "fuzz/machine.h"
+#include "fuzz/tile_kernel_k1.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
@@ -56,27 +57,14 @@ static void push(uint8_t opcode, uint8_t flags, uint8_t length, uint32_t a, uint
 /* A rectangle, two draws by one command, a kernel of worked example K1, an answer, a fence. */
 static void make(void)
 {
-    static const uint32_t kernel[] = {0xC020228F,
-                                      0x0002A30C,
-                                      0x0042A38C,
-                                      0xC010240F,
-                                      0x01445497,
-                                      0x01041517,
-                                      0x01455517,
-                                      0x0274848B,
-                                      0x00A4848B,
-                                      0x00249497,
-                                      0xC000258F,
-                                      0x0293258D,
-                                      0x0010700F};
     const struct facet_tile_config config = {.vram = 1 << 16, .watchdog = 5000};
     struct facet_tile_packet packet = {
         .pc = VRAM + 0x400, .columns = 3, .rows = 2, .arg_base = VRAM + 0x500, .arg_size = 8};
     uint8_t bytes[64];
 
     fuzz_require(facet_tile_create(&config, &machine, NULL) == FACET_OK);
-    for (uint32_t i = 0; i < sizeof kernel / sizeof kernel[0]; i++) {
-        put(VRAM + 0x400 + 4 * i, kernel[i]);
+    for (uint32_t i = 0; i < sizeof kernel_k1 / sizeof kernel_k1[0]; i++) {
+        put(VRAM + 0x400 + 4 * i, kernel_k1[i]);
     }
     put(VRAM + 0x500, VRAM + 0x600);
     put(VRAM + 0x504, 3);

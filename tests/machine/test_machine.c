@@ -149,7 +149,7 @@ TEST(memory_faults_are_results, "")
     CHECK(facet_machine_write(m, 0, UINT64_MAX - 1, bytes, 8, &err) == FACET_ERR_FAULT);
     CHECK_EQ(err.where, UINT64_MAX - 1);
     CHECK(facet_machine_write(m, 0, ACC_ROM, "rom", 3, NULL) == FACET_OK);
-    CHECK(facet_machine_bus_write(m, 0, ACC_ROM, "xxx", 3, &err) == FACET_ERR_FAULT);
+    CHECK(facet_machine_bus_write(m, 0, ACC_ROM, "new", 3, &err) == FACET_ERR_FAULT);
     CHECK(strstr(err.message, "read-only memory at address 0x200000") != NULL);
     CHECK(facet_machine_read(m, 0, ACC_ROM, bytes, 3, NULL) == FACET_OK);
     CHECK(memcmp(bytes, "rom", 3) == 0);

@@ -135,3 +135,24 @@ void random_triangle(struct rig_vertex v[3], bool wild)
         v[i].color = one_color ? color : (uint32_t)harness_random();
     }
 }
+
+void random_mesh(struct rig *r, unsigned vertices, unsigned indices, unsigned wild, unsigned lost)
+{
+    for (unsigned i = 0; i < vertices; i++) {
+        const uint32_t at = RIG_VERTICES + 28 * i;
+
+        rig_float(r, at, random_float(-1.6f, 1.6f));
+        rig_float(r, at + 4, random_float(-1.6f, 1.6f));
+        rig_float(r, at + 8, random_float(-.3f, 1.3f));
+        rig_float(r, at + 12, random_wild(-.1f, 2.0f, wild));
+        rig_float(r, at + 16, random_float(0, 60));
+        rig_float(r, at + 20, random_float(0, 60));
+        rig_word(r, at + 24, (uint32_t)harness_random());
+    }
+    for (unsigned i = 0; i < indices; i += 2) {
+        const uint32_t a = random_below(20) == 0 ? 0xFFFF : random_below(vertices);
+        const uint32_t b = random_below(lost) == 0 ? 40000 : random_below(vertices);
+
+        rig_word(r, RIG_INDICES + 2 * i, a | b << 16);
+    }
+}

@@ -22,4 +22,8 @@ void random_rstate(struct rig *r, bool regular);
 /* Three corners of a size that is often small, sometimes huge or not finite. */
 void random_triangle(struct rig_vertex v[3], bool wild);
 
+/* Vertices anywhere around the screen, some behind the eye, and pairs of indices with restarts: one
+ * w of `wild` is no plain number, one index of `lost` leads nowhere. */
+void random_mesh(struct rig *r, unsigned vertices, unsigned indices, unsigned wild, unsigned lost);
+
 #endif

@@ -170,29 +170,6 @@ static void put_words(struct rig *r, uint32_t at, const uint32_t *words, unsigne
     }
 }
 
-/* Vertices around the screen, many of them behind the eye; indices with restarts and some that
- * lead nowhere. */
-static void put_mesh(struct rig *r, unsigned vertices, unsigned indices)
-{
-    for (unsigned i = 0; i < vertices; i++) {
-        const uint32_t at = RIG_VERTICES + 28 * i;
-
-        rig_float(r, at, random_float(-1.6f, 1.6f));
-        rig_float(r, at + 4, random_float(-1.6f, 1.6f));
-        rig_float(r, at + 8, random_float(-.3f, 1.3f));
-        rig_float(r, at + 12, random_wild(-.1f, 2.0f, 10));
-        rig_float(r, at + 16, random_float(0, 60));
-        rig_float(r, at + 20, random_float(0, 60));
-        rig_word(r, at + 24, (uint32_t)harness_random());
-    }
-    for (unsigned i = 0; i < indices; i += 2) {
-        const uint32_t a = random_below(20) == 0 ? 0xFFFF : random_below(vertices);
-        const uint32_t b = random_below(20) == 0 ? 40000 : random_below(vertices);
-
-        rig_word(r, RIG_INDICES + 2 * i, a | b << 16);
-    }
-}
-
 TEST(meshes_that_are_left, "")
 {
     struct pair p;
@@ -211,7 +188,7 @@ TEST(meshes_that_are_left, "")
         rig_gstate(g, 28 | 1 << 17 | 1 << 19);
         g[3] = random_below(16);
         rig_load_gstate(&p.a, g);
-        put_mesh(&p.a, 60, count + 1);
+        random_mesh(&p.a, 60, count + 1, 10, 20);
         put_words(&p.a, RIG_DESC, draw, 6);
         copy_to_b(&p);
         same(&p, facet_raster_gdraw, i);
@@ -311,7 +288,7 @@ TEST(parts_from_outside, "")
         random_rstate(&p.b, i % 2 == 0);
         rig_gstate(g, 28 | 1 << 17 | 1 << 19);
         rig_load_gstate(&p.b, g);
-        put_mesh(&p.b, 60, 60);
+        random_mesh(&p.b, 60, 60, 10, 20);
         p.odds = 100;
         change_path(&p);
         for (size_t at = 0; at < sizeof *part; at++) {

@@ -140,28 +140,6 @@ TEST(usual_triangles_equal_portable, "")
     close_pair(&p);
 }
 
-/* A draw of many triangles: vertices anywhere around the screen. */
-static void put_mesh(struct rig *r, unsigned vertices, unsigned indices)
-{
-    for (unsigned i = 0; i < vertices; i++) {
-        const uint32_t at = RIG_VERTICES + 28 * i;
-
-        rig_float(r, at, random_float(-1.6f, 1.6f));
-        rig_float(r, at + 4, random_float(-1.6f, 1.6f));
-        rig_float(r, at + 8, random_float(-.3f, 1.3f));
-        rig_float(r, at + 12, random_wild(-.1f, 2.0f, 50));
-        rig_float(r, at + 16, random_float(0, 60));
-        rig_float(r, at + 20, random_float(0, 60));
-        rig_word(r, at + 24, (uint32_t)harness_random());
-    }
-    for (unsigned i = 0; i < indices; i += 2) {
-        const uint32_t a = random_below(20) == 0 ? 0xFFFF : random_below(vertices);
-        const uint32_t b = random_below(200) == 0 ? 40000 : random_below(vertices);
-
-        rig_word(r, RIG_INDICES + 2 * i, a | b << 16);
-    }
-}
-
 TEST(threads_do_not_show, "")
 {
     enum { VERTICES = 120, INDICES = 1500 };
@@ -185,7 +163,7 @@ TEST(threads_do_not_show, "")
         rig_gstate(g, 28 | 1 << 17 | 1 << 19);
         g[3] = 8;
         rig_load_gstate(&p.a, g);
-        put_mesh(&p.a, VERTICES, INDICES);
+        random_mesh(&p.a, VERTICES, INDICES, 50, 200);
         copy_to_b(&p);
         p.b.unit.pool = pools[i % 3];
         p.b.unit.plain = i % 2;
