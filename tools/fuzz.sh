@@ -24,6 +24,7 @@ one() # BUILD SECONDS NAME
     log=$1/fuzz-logs/$name
     mkdir -p "$1/corpus/$name"
     [ -d "$seeds" ] || seeds=
+    # What is said about one target goes out in one write: others run beside it.
     # shellcheck disable=SC2086 # no folder of seeds: no argument
     if "$1/tests/$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -verbosity=0 -artifact_prefix="$1/crashes/$name-" "$1/corpus/$name" $seeds >"$log" 2>&1; then
@@ -31,8 +32,8 @@ one() # BUILD SECONDS NAME
         echo "$name: $(stat number_of_executed_units) inputs, $(stat average_exec_per_sec)/s," \
             "$(cpu_seconds) s of processor time"
     else
-        tail -n 40 "$log"
-        echo "$name: FAILED; the input is in $1/crashes"
+        report=$(tail -n 40 "$log")
+        printf '%s\n%s: FAILED; the input is in %s/crashes\n' "$report" "$name" "$1"
         return 1
     fi
 }
