@@ -4,7 +4,7 @@
 #define FACET_BENCH_RT_MACHINE_H
 
 #include "bench/gfx12_rays.h"
-#include "bvh/rt_build.h"
+#include "rt_image/build.h"
 
 struct rt_scene {
     struct trace_scene trace; /* scene only: for camera_rays and diffuse_rays */

@@ -2,8 +2,8 @@
  * default options (weak memory, rr:1, four cores), one host thread. */
 #include "bench/tile_kernel.h"
 
+#include "asm/assemble.h"
 #include "base/error.h"
-#include "isa/assemble.h"
 #include "tile/tile.h"
 
 #include <string.h>

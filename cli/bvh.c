@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/strbuf.h"
-#include "bvh/rt_image.h"
+#include "rt_image/image.h"
 #include "scene/import.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 
 #include "base/file.h"
-#include "bvh/gfx12_stats.h"
+#include "gfx12/image/stats.h"
 #include "render/bvh_input.h"
 
 struct json_t;

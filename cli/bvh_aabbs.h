@@ -3,7 +3,7 @@
 #define FACET_CLI_BVH_AABBS_H
 
 #include "base/error.h"
-#include "bvh/gfx12_input.h"
+#include "bvh/input.h"
 
 /* {"aabbs": [{"min": [x, y, z], "max": [x, y, z]}, ...]} as an array to free(); NULL on failure,
  * and the message starts with the path. */

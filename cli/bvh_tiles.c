@@ -2,8 +2,8 @@
 #include "cli/bvh_tiles.h"
 
 #include "base/json.h"
-#include "bvh/rt_diff.h"
-#include "bvh/rt_text.h"
+#include "rt_image/diff.h"
+#include "rt_image/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

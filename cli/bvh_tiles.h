@@ -5,8 +5,8 @@
 
 #include "cli/bvh.h"
 
-#include "bvh/rt_check.h"
 #include "render/tile_input.h"
+#include "rt_image/check.h"
 
 #include <jansson.h>
 

@@ -4,8 +4,8 @@
 #include "cli/output.h"
 
 #include "base/json.h"
-#include "bvh/rt_build.h"
-#include "bvh/rt_check.h"
+#include "rt_image/build.h"
+#include "rt_image/check.h"
 #include "scene/import.h"
 
 #include <inttypes.h>

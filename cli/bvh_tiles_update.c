@@ -2,7 +2,7 @@
 #include "cli/bvh_tiles.h"
 #include "cli/output.h"
 
-#include "bvh/rt_refit.h"
+#include "rt_image/refit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

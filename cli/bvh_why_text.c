@@ -3,8 +3,8 @@
 #include "cli/bvh_why.h"
 #include "cli/command.h"
 
-#include "bvh/gfx12_f32.h"
-#include "bvh/gfx12_walk.h"
+#include "gfx12/image/walk.h"
+#include "num/f32.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
 #include "cli/asm_options.h"
 #include "cli/output.h"
 
+#include "asm/assemble.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "isa/assemble.h"
-#include "isa/elf.h"
-#include "isa/hex.h"
+#include "object/elf.h"
+#include "object/hex.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/progress.h"
-#include "bvh/gfx12_build.h"
+#include "gfx12/image/build.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "cli/bvh_tiles.h"
 
 #include "base/json.h"
-#include "bvh/gfx12_diff.h"
+#include "gfx12/image/diff.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "cli/output.h"
 
 #include "base/strbuf.h"
-#include "bvh/gfx12_text.h"
-#include "bvh/rt_text.h"
+#include "gfx12/image/text.h"
+#include "rt_image/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

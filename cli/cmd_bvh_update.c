@@ -3,7 +3,7 @@
 #include "cli/output.h"
 
 #include "base/json.h"
-#include "bvh/gfx12_refit.h"
+#include "gfx12/image/refit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

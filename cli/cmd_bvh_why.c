@@ -2,10 +2,10 @@
 #include "cli/bvh.h"
 
 #include "base/json.h"
-#include "bvh/gfx12_f32.h"
 #include "cli/bvh_why.h"
 #include "cli/ray_text.h"
 #include "gfx12/vectors.h"
+#include "num/f32.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* `facet coverage`: which requirement rows of spec/ a passing test names, and which tests name a
  * row. The rows are the generated table; the tests' side is what the last run left behind
- * (isa/results.h). */
+ * (cards/results.h). */
 #include "cli/command.h"
 
 #include "base/json.h"
-#include "isa/card.h"
+#include "cards/card.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -1,11 +1,11 @@
 /* `facet dis`: programs and single words back to assembly text. */
 #include "cli/output.h"
 
+#include "asm/disassemble.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "isa/disassemble.h"
-#include "isa/elf.h"
-#include "isa/hex.h"
+#include "object/elf.h"
+#include "object/hex.h"
 
 #include <ctype.h>
 #include <inttypes.h>

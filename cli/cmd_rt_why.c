@@ -4,9 +4,9 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "bvh/gfx12_f32.h"
 #include "cli/command.h"
 #include "cli/ray_text.h"
+#include "num/f32.h"
 #include "xphmg/units.h"
 
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/strbuf.h"
-#include "isa/elf.h"
+#include "object/elf.h"
 
 #include <errno.h>
 #include <facet/xphmg.h>

@@ -4,8 +4,8 @@
 #include "cli/frame.h"
 
 #include "base/json.h"
-#include "isa/card.h"
-#include "isa/search.h"
+#include "cards/card.h"
+#include "cards/search.h"
 
 #include <ctype.h>
 #include <stdlib.h>

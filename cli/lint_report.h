@@ -4,8 +4,8 @@
 
 #include "cli/command.h"
 
-#include "isa/object.h"
 #include "lint/lint.h"
+#include "object/object.h"
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
 #include "cli/rt_why.h"
 
 #include "base/json.h"
-#include "bvh/gfx12_f32.h"
 #include "cli/bvh_why.h"
+#include "num/f32.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* `facet rt why` as text. Values are printed as bits and number. */
 #include "cli/rt_why.h"
 
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The words of `facet rt why`: which step of the contract decided a test, and why. */
 #include "cli/rt_why.h"
 
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 #include "xphmg/units.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "debug/tee.h"
 #include "debug/trace.h"
-#include "isa/object.h"
+#include "object/object.h"
 
 #include <stdio.h>
 

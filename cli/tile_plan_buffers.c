@@ -1,10 +1,10 @@
 /* Buffers of a command list: numbers, vertices, files, pictures and kernels as bytes in VRAM. */
 #include "cli/tile_planner.h"
 
+#include "asm/assemble.h"
 #include "base/bits.h"
 #include "base/side_file.h"
 #include "image/image.h"
-#include "isa/assemble.h"
 
 #include <facet/tile_layouts.h>
 

@@ -4,11 +4,11 @@
 #include "cli/output.h"
 #include "cli/run_trace.h"
 
+#include "asm/assemble.h"
 #include "base/bits.h"
 #include "base/file.h"
-#include "isa/assemble.h"
-#include "isa/elf.h"
-#include "isa/hex.h"
+#include "object/elf.h"
+#include "object/hex.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "cli/asm_options.h"
 
-#include "isa/object.h"
+#include "object/object.h"
 #include "tile/tile.h"
 
 /* clang-format off */

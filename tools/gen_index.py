@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes contract_index.c (the arrays of src/isa/index.h): every name of the contract with what speaks of it,
+"""Makes contract_index.c (the arrays of src/cards/index.h): every name of the contract with what speaks of it,
 the documents and the glossary.
 
 usage: gen_index.py SPEC_FOLDER GLOSSARY.md contract_index.c
@@ -82,7 +82,7 @@ class Numbers:
 
 
 def emit(spec, glossary, items):
-    out = ["/* Made by tools/gen_index.py from spec/ and docs/glossary.md. */", '#include "isa/index.h"\n']
+    out = ["/* Made by tools/gen_index.py from spec/ and docs/glossary.md. */", '#include "cards/index.h"\n']
     requirement = {r["id"]: i for i, r in enumerate(spec.requirements)}
     resolution = {r["id"]: i for i, r in enumerate(spec.resolutions)}
     lists, rows = Numbers(out), []

@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 #include <immintrin.h>
 #include <stdlib.h>

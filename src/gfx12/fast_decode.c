@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/large.h"
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 #include <stdlib.h>
 

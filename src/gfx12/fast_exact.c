@@ -5,7 +5,7 @@
 
 #include "gfx12/sort.h"
 
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 /* Two children of four first meet at the end of stage 2 unless they are the middle ones: these have
  * crossed by then, since stage 1 moves the higher one to wire 0. */

@@ -2,7 +2,7 @@
  * comparing. */
 #include "gfx12/fast.h"
 
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * the decoded node, so that a cache of decoded nodes can call it without the bytes. */
 #include "gfx12/unit.h"
 
-#include "bvh/gfx12_f32.h"
 #include "gfx12/sort.h"
+#include "num/f32.h"
 
 static void fill_invalid(uint32_t v[10])
 {

@@ -3,8 +3,8 @@
 #include "gfx12/unit.h"
 
 #include "base/bits.h"
-#include "bvh/gfx12_f32.h"
 #include "gfx12/sort.h"
+#include "num/f32.h"
 
 enum { TYPE_TRI0 = 0, TYPE_TRI1 = 1, TYPE_BOX16 = 4, TYPE_BOX32 = 5, TYPE_INSTANCE = 6 };
 

@@ -2,7 +2,7 @@
  * contract; the build forbids the compiler to fuse them. */
 #include "gfx12/test.h"
 
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 void facet_gfx12_slab_ray_init(struct facet_gfx12_slab_ray *out,
                                const float origin[3],

@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "gfx12/why.h"
 
 #include "base/error.h"
-#include "bvh/gfx12_f32.h"
+#include "num/f32.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #ifndef FACET_RENDER_BVH_INPUT_H
 #define FACET_RENDER_BVH_INPUT_H
 
-#include "bvh/gfx12_input.h"
+#include "bvh/input.h"
 #include "scene/scene.h"
 
 struct facet_bvh_input {

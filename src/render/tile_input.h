@@ -4,7 +4,7 @@
 #ifndef FACET_RENDER_TILE_INPUT_H
 #define FACET_RENDER_TILE_INPUT_H
 
-#include "bvh/gfx12_input.h"
+#include "bvh/input.h"
 #include "scene/scene.h"
 
 struct facet_tile_input {

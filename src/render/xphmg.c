@@ -1,10 +1,10 @@
 /* The machines xphmg-rt and xphmg-rt-offload: the picture is drawn by a program on the xphmg
  * machine's hart (guest/render), which finds scene, tile image and what to draw in its memory.
  */
-#include "bvh/rt_build.h"
 #include "num/format.h"
 #include "render/guest_run.h"
 #include "render/tile_input.h"
+#include "rt_image/build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* See case.h: reading case.json. */
 #include "tile/case_data.h"
 
+#include "asm/assemble.h"
 #include "base/json.h"
 #include "base/side_file.h"
-#include "isa/assemble.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  */
 #include "tile/queue.h"
 
-#include "isa/elf.h"
-#include "isa/object.h"
+#include "object/elf.h"
+#include "object/object.h"
 #include "tile/core.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Programs into VRAM and IMEM. Every segment is checked before the first byte is written. */
-#include "isa/object.h"
+#include "object/object.h"
 #include "tile/core.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
-/* ELF files into guest memory. The reader (isa/elf.h) has checked the file; here every segment is
- * checked against RAM before the first byte is written. Segments go to their physical addresses, as
- * a boot loader would put them. */
-#include "isa/elf.h"
+/* ELF files into guest memory. The reader (object/elf.h) has checked the file; here every segment
+ * is checked against RAM before the first byte is written. Segments go to their physical addresses,
+ * as a boot loader would put them. */
+#include "object/elf.h"
 #include "xphmg/platform.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #ifndef FACET_XPHMG_RT_WHY_H
 #define FACET_XPHMG_RT_WHY_H
 
-#include "bvh/rt_image.h"
+#include "rt_image/image.h"
 #include "xphmg/rt_watch.h"
 
 enum { FACET_RT_WHY_VISITS = 1 << 20 }; /* tile visits and tests; a cycle is not followed longer */

@@ -2,7 +2,7 @@
 #ifndef FACET_TESTS_BVH_MESHES_H
 #define FACET_TESTS_BVH_MESHES_H
 
-#include "bvh/gfx12_input.h"
+#include "bvh/input.h"
 
 struct mesh {
     struct facet_bvh_triangle *triangles;

@@ -3,7 +3,7 @@
 #ifndef FACET_TESTS_BVH_REFERENCE_H
 #define FACET_TESTS_BVH_REFERENCE_H
 
-#include "bvh/gfx12_input.h"
+#include "bvh/input.h"
 
 #include <stddef.h>
 

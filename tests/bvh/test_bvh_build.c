@@ -1,9 +1,9 @@
 /* The GFX12 builder: worked example 12, a second implementation of section 12, exact containment,
  * determinism, refusals, instances, oriented boxes, quality high, and rays against brute force. */
 #include "base/failing_alloc.h"
-#include "bvh/gfx12_build.h"
-#include "bvh/gfx12_check.h"
-#include "bvh/gfx12_stats.h"
+#include "gfx12/image/build.h"
+#include "gfx12/image/check.h"
+#include "gfx12/image/stats.h"
 #include "harness.h"
 #include "meshes.h"
 #include "reference.h"

@@ -1,8 +1,8 @@
 /* The validator: one seeded corruption per way in which an image can be wrong, each with the rule
  * that must name it; images as RADV and GPURT lay them out; any bytes. */
 #include "base/failing_alloc.h"
-#include "bvh/gfx12_build.h"
-#include "bvh/gfx12_check.h"
+#include "gfx12/image/build.h"
+#include "gfx12/image/check.h"
 #include "harness.h"
 #include "meshes.h"
 

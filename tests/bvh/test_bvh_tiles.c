@@ -3,14 +3,14 @@
  * a walk over the image against all triangles, one corruption per rule of the validator. */
 #include "base/bits.h"
 #include "base/failing_alloc.h"
-#include "bvh/rt_build.h"
-#include "bvh/rt_check.h"
-#include "bvh/rt_diff.h"
-#include "bvh/rt_refit.h"
-#include "bvh/rt_round.h"
-#include "bvh/rt_text.h"
 #include "harness.h"
 #include "meshes.h"
+#include "rt_image/build.h"
+#include "rt_image/check.h"
+#include "rt_image/diff.h"
+#include "rt_image/refit.h"
+#include "rt_image/round.h"
+#include "rt_image/text.h"
 
 #include <gmp.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "cli/bvh_aabbs.h"
 #include "fuzz/fuzz.h"
 
-#include "bvh/gfx12_build.h"
-#include "bvh/gfx12_check.h"
+#include "gfx12/image/build.h"
+#include "gfx12/image/check.h"
 #include "render/bvh_input.h"
 
 #include <stdio.h>

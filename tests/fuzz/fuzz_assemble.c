@@ -3,9 +3,9 @@
  * The first byte chooses the machine. */
 #include "fuzz/fuzz.h"
 
-#include "isa/assemble.h"
-#include "isa/disassemble.h"
-#include "isa/elf.h"
+#include "asm/assemble.h"
+#include "asm/disassemble.h"
+#include "object/elf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Any bytes as a GFX12 image: checking, counting, comparing with itself, and dump followed by
  * encode must give the same bytes. The first byte chooses the root. */
-#include "bvh/gfx12_check.h"
-#include "bvh/gfx12_diff.h"
-#include "bvh/gfx12_stats.h"
-#include "bvh/gfx12_text.h"
 #include "fuzz/fuzz.h"
+#include "gfx12/image/check.h"
+#include "gfx12/image/diff.h"
+#include "gfx12/image/stats.h"
+#include "gfx12/image/text.h"
 
 #include <stdlib.h>
 #include <string.h>

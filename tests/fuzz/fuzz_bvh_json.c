@@ -1,8 +1,8 @@
 /* Any text as the JSON form of an image, GFX12 or tiles: refused or turned into bytes, never
  * anything else. */
-#include "bvh/gfx12_text.h"
-#include "bvh/rt_text.h"
 #include "fuzz/fuzz.h"
+#include "gfx12/image/text.h"
+#include "rt_image/text.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * machine. */
 #include "fuzz/fuzz.h"
 
-#include "isa/assemble.h"
-#include "isa/disassemble.h"
+#include "asm/assemble.h"
+#include "asm/disassemble.h"
 
 #include <stdlib.h>
 #include <string.h>

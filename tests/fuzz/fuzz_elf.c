@@ -2,8 +2,8 @@
  * its segments lie inside the address space. */
 #include "fuzz/fuzz.h"
 
-#include "isa/disassemble.h"
-#include "isa/elf.h"
+#include "asm/disassemble.h"
+#include "object/elf.h"
 
 #include <stdlib.h>
 

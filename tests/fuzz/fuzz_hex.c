@@ -3,7 +3,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "isa/hex.h"
+#include "object/hex.h"
 
 #include <stdlib.h>
 #include <string.h>

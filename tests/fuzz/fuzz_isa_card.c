@@ -1,6 +1,6 @@
 /* Any text as the name of a reference card: no crash, and what is found has a text and JSON. */
+#include "cards/card.h"
 #include "fuzz/fuzz.h"
-#include "isa/card.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 #include "base/failing_alloc.h"
 #include "desk.h"
 
+#include "asm/assemble.h"
 #include "gdb/history.h"
 #include "gdb/target.h"
-#include "isa/assemble.h"
-#include "isa/elf.h"
-#include "isa/object.h"
+#include "object/elf.h"
+#include "object/object.h"
 
 #include <ctype.h>
 #include <facet/xphmg.h>

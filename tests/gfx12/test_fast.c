@@ -5,8 +5,8 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "bvh/gfx12_build.h"
 #include "gfx12/fast.h"
+#include "gfx12/image/build.h"
 #include "gfx12/sort.h"
 #include "gfx12/tracer.h"
 

@@ -3,8 +3,8 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
-#include "bvh/gfx12_f32.h"
 #include "gfx12/test.h"
+#include "num/f32.h"
 
 #include <mpfr.h>
 #include <stdlib.h>

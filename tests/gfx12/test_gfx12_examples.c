@@ -2,7 +2,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
-#include "bvh/gfx12_node.h"
+#include "gfx12/image/node.h"
 #include "gfx12/test.h"
 
 #include <stdio.h>

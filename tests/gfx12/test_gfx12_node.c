@@ -4,7 +4,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "bvh/gfx12_node.h"
+#include "gfx12/image/node.h"
 #include "gfx12/pack.h"
 
 #include <math.h>

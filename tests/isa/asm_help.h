@@ -4,9 +4,9 @@
 
 #include "harness.h"
 
-#include "isa/assemble.h"
-#include "isa/disassemble.h"
-#include "isa/elf.h"
+#include "asm/assemble.h"
+#include "asm/disassemble.h"
+#include "object/elf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/failing_alloc.h"
 #include "base/file.h"
-#include "isa/results.h"
+#include "cards/results.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* The assembler: errors with their exact places and hints, limits, listings, random text. */
 #include "asm_check.h"
 
-#include "isa/lex.h"
+#include "asm/lex.h"
 
 TEST(at_most_twenty_errors, "")
 {

@@ -1,7 +1,7 @@
 /* Reference cards: every name of the tables has one, its text and JSON are complete and agree. */
 #include "base/json.h"
+#include "cards/card.h"
 #include "harness.h"
-#include "isa/card.h"
 #include "isa/isa_rows.h"
 
 #include <stdlib.h>

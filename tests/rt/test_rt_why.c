@@ -6,8 +6,8 @@
 
 #include "../bvh/meshes.h"
 #include "../xphmg/guest.h"
-#include "bvh/rt_build.h"
 #include "facet/observer.h"
+#include "rt_image/build.h"
 #include "xphmg/rt_why.h"
 
 #include <stdlib.h>

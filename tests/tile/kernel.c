@@ -1,8 +1,8 @@
 /* See kernel.h. */
 #include "kernel.h"
 
+#include "asm/assemble.h"
 #include "base/bits.h"
-#include "isa/assemble.h"
 
 #include <stdio.h>
 #include <stdlib.h>

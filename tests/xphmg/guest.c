@@ -1,8 +1,8 @@
 /* See guest.h. */
 #include "guest.h"
 
-#include "isa/assemble.h"
-#include "isa/object.h"
+#include "asm/assemble.h"
+#include "object/object.h"
 #include "xphmg/rt_batch.h"
 
 #include <stdarg.h>

@@ -8,10 +8,10 @@
 
 #include "harness.h"
 
+#include "asm/assemble.h"
 #include "base/bits.h"
-#include "isa/assemble.h"
-#include "isa/elf.h"
-#include "isa/object.h"
+#include "object/elf.h"
+#include "object/object.h"
 
 #include <facet/xphmg.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * flags, counters and memory must be the same after every number of instructions. */
 #include "harness.h"
 
-#include "isa/assemble.h"
-#include "isa/object.h"
+#include "asm/assemble.h"
+#include "object/object.h"
 #include "xphmg/block.h"
 #include "xphmg/hart.h"
 

@@ -3,10 +3,10 @@
  * table of encodings. */
 #include "gfx_test.h"
 
-#include "isa/assemble.h"
-#include "isa/disassemble.h"
+#include "asm/assemble.h"
+#include "asm/disassemble.h"
 #include "isa/isa.h"
-#include "isa/object.h"
+#include "object/object.h"
 
 #include <stdlib.h>
 

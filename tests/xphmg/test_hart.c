@@ -3,8 +3,8 @@
  * every register, flag, counter and byte. */
 #include "harness.h"
 
-#include "isa/assemble.h"
-#include "isa/object.h"
+#include "asm/assemble.h"
+#include "object/object.h"
 #include "xphmg/block.h"
 #include "xphmg/hart.h"
 

@@ -2,9 +2,9 @@
  * without it, and with a listener, must leave the same snapshot, bit for bit. */
 #include "harness.h"
 
-#include "isa/assemble.h"
-#include "isa/elf.h"
-#include "isa/object.h"
+#include "asm/assemble.h"
+#include "object/elf.h"
+#include "object/object.h"
 
 #include <facet/lockstep.h>
 #include <facet/observer.h>

@@ -5,10 +5,10 @@
 
 #include "base/failing_alloc.h"
 #include "base/hash.h"
-#include "bvh/rt_build.h"
-#include "bvh/rt_image.h"
 #include "contract/xphmg_csrs.h"
 #include "contract/xphmg_layouts.h"
+#include "rt_image/build.h"
+#include "rt_image/image.h"
 
 #include <facet/observer.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
  * compares a whole machine state with a second formulation that keeps masks as arrays of lanes. */
 #include "xphmg/guest.h"
 
-#include "isa/assemble.h"
+#include "asm/assemble.h"
 #include "isa/isa.h"
-#include "isa/object.h"
+#include "object/object.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "rt_test.h"
 
 #include "base/pool.h"
-#include "bvh/rt_build.h"
 #include "facet/observer.h"
+#include "rt_image/build.h"
 #include "xphmg/rt.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  * table worked out by hand and with the AMOs of the base ISA. */
 #include "xphmg/xmem_test.h"
 
-#include "isa/assemble.h"
-#include "isa/object.h"
+#include "asm/assemble.h"
+#include "object/object.h"
 
 #include <stdio.h>
 #include <stdlib.h>

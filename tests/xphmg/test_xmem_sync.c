@@ -3,9 +3,9 @@
  * arithmetic; machines with two harts run litmus programs. */
 #include "xphmg/xmem_test.h"
 
-#include "isa/assemble.h"
-#include "isa/elf.h"
-#include "isa/object.h"
+#include "asm/assemble.h"
+#include "object/elf.h"
+#include "object/object.h"
 
 #include <facet/xphmg.h>
 #include <stdio.h>

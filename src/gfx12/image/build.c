@@ -1,0 +1,652 @@
+/* Input checks (12.1), the order of the steps, and the image of several levels. */
+#include "gfx12/image/build.h"
+
+#include "base/large.h"
+#include "bvh/reinsert.h"
+#include "gfx12/image/level.h"
+
+#include <facet/gfx12.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_GEOMETRY (UINT32_C(1) << 30)
+#define MAX_PRIMITIVE (UINT32_C(1) << 31)
+
+static float min_exact(float a, float b)
+{
+    return a < b || (a == b && signbit(a)) ? a : b;
+}
+
+static float max_exact(float a, float b)
+{
+    return a > b || (a == b && !signbit(a)) ? a : b;
+}
+
+/* ---- triangles ---- */
+
+static bool same_vertex(const float a[3], const float b[3])
+{
+    return memcmp(a, b, 3 * sizeof *a) == 0;
+}
+
+static bool all_finite(const float *values, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!isfinite(values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum facet_status check_indices(uint64_t number,
+                                       const char *what,
+                                       uint32_t geometry,
+                                       uint32_t primitive,
+                                       struct facet_error *err)
+{
+    if (geometry >= MAX_GEOMETRY || primitive >= MAX_PRIMITIVE) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          number,
+                          "%s %llu: geometry index %u and primitive index %u; expected less than "
+                          "2^30 and 2^31",
+                          what,
+                          (unsigned long long)number,
+                          geometry,
+                          primitive);
+    }
+    return FACET_OK;
+}
+
+static enum facet_status triangle_items(const struct facet_bvh_blas_input *input,
+                                        struct facet_level *level,
+                                        struct facet_gfx12_build_report *report,
+                                        struct facet_error *err)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < input->triangle_count; i++) {
+        const struct facet_bvh_triangle *t = &input->triangles[i];
+        struct facet_bvh_item *item = &level->items[count];
+
+        if (isnan(t->vertex[0][0])) {
+            report->inactive++;
+            continue;
+        }
+        if (!all_finite(&t->vertex[0][0], 9)) {
+            return facet_fail(err,
+                              FACET_ERR_INPUT,
+                              i,
+                              "triangle %u (geometry %u, primitive %u) has a coordinate that is "
+                              "not finite",
+                              i,
+                              t->geometry,
+                              t->primitive);
+        }
+        if (same_vertex(t->vertex[0], t->vertex[1]) || same_vertex(t->vertex[1], t->vertex[2]) ||
+            same_vertex(t->vertex[2], t->vertex[0])) {
+            report->degenerate++;
+            continue;
+        }
+        if (check_indices(i, "triangle", t->geometry, t->primitive, err) != FACET_OK) {
+            return FACET_ERR_LIMIT;
+        }
+        for (int k = 0; k < 3; k++) {
+            item->lo[k] = min_exact(min_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
+            item->hi[k] = max_exact(max_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
+        }
+        item->id = i;
+        item->weight = 1;
+        count++;
+    }
+    level->item_count = count;
+    report->triangles += count;
+    return FACET_OK;
+}
+
+/* ---- procedural boxes ---- */
+
+static enum facet_status aabb_items(const struct facet_bvh_blas_input *input,
+                                    struct facet_level *level,
+                                    struct facet_gfx12_build_report *report,
+                                    struct facet_error *err)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < input->aabb_count; i++) {
+        const struct facet_bvh_aabb *box = &input->aabbs[i];
+        struct facet_bvh_item *item = &level->items[count];
+
+        if (isnan(box->min[0])) {
+            report->inactive++;
+            continue;
+        }
+        if (!all_finite(box->min, 3) || !all_finite(box->max, 3)) {
+            return facet_fail(
+                err, FACET_ERR_INPUT, i, "box %u has a coordinate that is not finite", i);
+        }
+        if (check_indices(i, "box", box->geometry, box->primitive, err) != FACET_OK) {
+            return FACET_ERR_LIMIT;
+        }
+        for (int k = 0; k < 3; k++) {
+            if (box->min[k] > box->max[k]) {
+                return facet_fail(err,
+                                  FACET_ERR_INPUT,
+                                  i,
+                                  "box %u: min.%c %g exceeds max.%c %g",
+                                  i,
+                                  "xyz"[k],
+                                  (double)box -> min[k],
+                                  "xyz"[k],
+                                  (double)box -> max[k]);
+            }
+            item->lo[k] = box->min[k];
+            item->hi[k] = box->max[k];
+        }
+        item->id = i;
+        item->weight = 2;
+        count++;
+    }
+    level->item_count = count;
+    report->aabbs += count;
+    return FACET_OK;
+}
+
+/* ---- instances ---- */
+
+/* Inverse of the linear part by cofactors; false when it has none. */
+static bool invert(const float m[3][4], double inv[3][3])
+{
+    double a[3][3], det, scale;
+
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) {
+            a[r][c] = (double)m[r][c];
+        }
+    }
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) {
+            int i = (c + 1) % 3, j = (c + 2) % 3, k = (r + 1) % 3, l = (r + 2) % 3;
+
+            inv[r][c] = a[i][k] * a[j][l] - a[i][l] * a[j][k];
+        }
+    }
+    det = (a[0][0] * inv[0][0] + a[0][1] * inv[1][0]) + a[0][2] * inv[2][0];
+    scale = 1.0 / det;
+    if (!isfinite(scale) || det == 0.0) {
+        return false;
+    }
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) {
+            inv[r][c] *= scale;
+            if (!isfinite(inv[r][c])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static float round_down(double x)
+{
+    float f = (float)x;
+
+    return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static float round_up(double x)
+{
+    float f = (float)x;
+
+    return (double)f < x ? nextafterf(f, INFINITY) : f;
+}
+
+/* World bounds of a box seen through an instance (R-G12-57): the corners through the inverse of
+ * world_to_object in binary64, grown by 2^-20 of the largest coordinate so that the roundings of
+ * the ray's own transform cannot lose a hit. */
+bool facet_instance_bounds(const struct facet_bvh_instance *in,
+                           const float blas_lo[3],
+                           const float blas_hi[3],
+                           float out_lo[3],
+                           float out_hi[3])
+{
+    double inv[3][3], lo[3], hi[3], largest = 0.0;
+
+    if (!invert(in->world_to_object, inv)) {
+        return false;
+    }
+    for (int r = 0; r < 3; r++) {
+        lo[r] = hi[r] = 0.0;
+        for (int c = 0; c < 3; c++) {
+            double a = inv[r][c] * ((double)blas_lo[c] - (double)in->world_to_object[c][3]);
+            double b = inv[r][c] * ((double)blas_hi[c] - (double)in->world_to_object[c][3]);
+
+            lo[r] += a < b ? a : b;
+            hi[r] += a < b ? b : a;
+        }
+        largest = fmax(largest, fmax(fabs(lo[r]), fabs(hi[r])));
+    }
+    for (int r = 0; r < 3; r++) {
+        out_lo[r] = round_down(lo[r] - largest * 0x1p-20);
+        out_hi[r] = round_up(hi[r] + largest * 0x1p-20);
+        if (!isfinite(out_lo[r]) || !isfinite(out_hi[r])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum facet_status instance_items(const struct facet_bvh_scene_input *scene,
+                                        struct facet_level *level,
+                                        struct facet_error *err)
+{
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        const struct facet_bvh_instance *in = &scene->instances[i];
+        struct facet_bvh_item *item = &level->items[i];
+
+        if (in->blas >= scene->blas_count || in->user_data >= UINT32_C(1) << 24 ||
+            in->flags > 0x3FF) {
+            return facet_fail(err,
+                              FACET_ERR_LIMIT,
+                              i,
+                              "instance %u: BLAS %u of %u, user data 0x%x, flags 0x%x; expected "
+                              "24-bit user data and 10-bit flags",
+                              i,
+                              in->blas,
+                              scene->blas_count,
+                              in->user_data,
+                              in->flags);
+        }
+        if (!all_finite(&in->world_to_object[0][0], 12)) {
+            return facet_fail(
+                err, FACET_ERR_INPUT, i, "instance %u: world_to_object is not finite", i);
+        }
+        if (!facet_instance_bounds(
+                in, level->blas[in->blas].lo, level->blas[in->blas].hi, item->lo, item->hi)) {
+            return facet_fail(err,
+                              FACET_ERR_INPUT,
+                              i,
+                              "instance %u: world_to_object has no inverse, or its bounds exceed "
+                              "the range of a float",
+                              i);
+        }
+        item->id = i;
+        item->weight = 2;
+    }
+    level->item_count = scene->instance_count;
+    return FACET_OK;
+}
+
+/* ---- one level ---- */
+
+/* Section 12.1: an empty set is a root with eight unused slots. */
+static enum facet_status empty_level(struct facet_gfx12_image *out,
+                                     struct facet_level_summary *summary,
+                                     struct facet_error *err)
+{
+    struct facet_gfx12_box box = {.parent = FACET_GFX12_INVALID,
+                                  .obb_matrix_index = FACET_GFX12_OBB_NONE};
+
+    for (int c = 0; c < 8; c++) {
+        facet_gfx12_child_unused(&box.child[c]);
+    }
+    out->bytes = malloc(FACET_GFX12_NODE_BYTES);
+    if (out->bytes == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the root node");
+    }
+    out->size = FACET_GFX12_NODE_BYTES;
+    facet_gfx12_box_encode(&box, out->bytes);
+    summary->empty = true;
+    summary->cull_flags = 0xF; /* promises about nothing hold */
+    return FACET_OK;
+}
+
+static enum facet_status build_trees(struct facet_level *level,
+                                     const struct facet_gfx12_build_options *options,
+                                     facet_pool *pool,
+                                     struct facet_progress *progress,
+                                     struct facet_pair_item **pairs,
+                                     struct facet_error *err)
+{
+    const bool triangles = level->kind == FACET_LEVEL_TRIANGLES;
+    const uint32_t range = options->prim_range;
+    enum facet_status status = FACET_OK;
+
+    if (options->quality == FACET_BVH_CONTRACT) {
+        status = facet_bvh2_build(level->items,
+                                  level->item_count,
+                                  !triangles   ? 1
+                                  : range == 0 ? 2
+                                               : range,
+                                  pool,
+                                  progress,
+                                  &level->tree,
+                                  err);
+        return status == FACET_OK ? facet_collapse_greedy(&level->tree, 8, &level->wide, err)
+                                  : status;
+    }
+    if (triangles) {
+        const uint32_t count = level->item_count;
+
+        status = facet_high_pair(level, pairs, err);
+        level->pairs = *pairs;
+        level->shared = true;
+        facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
+    }
+    if (status == FACET_OK) {
+        status =
+            facet_bvh2_build(level->items, level->item_count, 1, pool, progress, &level->tree, err);
+    }
+    if (status == FACET_OK && options->quality == FACET_BVH_HIGH) {
+        status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
+    }
+    if (status == FACET_OK) {
+        /* A test handles two triangles, or one thing that weighs 2. */
+        const struct facet_leaf_cost cost = {.test = 1,
+                                             .units = 2,
+                                             .max_weight = !triangles   ? 2
+                                                           : range == 0 ? 8
+                                                                        : range};
+
+        status = facet_collapse_optimal(&level->tree, level->items, &cost, 8, &level->wide, err);
+    }
+    return status;
+}
+
+static enum facet_status build_level(struct facet_level *level,
+                                     const struct facet_gfx12_build_options *options,
+                                     facet_pool *pool,
+                                     struct facet_progress *progress,
+                                     struct facet_gfx12_image *out,
+                                     struct facet_level_summary *summary,
+                                     struct facet_error *err)
+{
+    struct facet_pair_item *pairs = NULL;
+    enum facet_status status;
+
+    level->progress = progress;
+    *summary = (struct facet_level_summary){.procedural = level->kind == FACET_LEVEL_AABBS};
+    if (level->item_count == 0) {
+        return empty_level(out, summary, err);
+    }
+    status = build_trees(level, options, pool, progress, &pairs, err);
+    if (status == FACET_OK) {
+        memcpy(summary->lo, level->tree.nodes[0].lo, sizeof summary->lo);
+        memcpy(summary->hi, level->tree.nodes[0].hi, sizeof summary->hi);
+        status = facet_level_emit(
+            level, options->obb && level->kind == FACET_LEVEL_TRIANGLES, pool, out, summary, err);
+    }
+    facet_bvh2_free(&level->tree);
+    facet_wide_free(&level->wide);
+    free(pairs);
+    return status;
+}
+
+static enum facet_status
+make_items(struct facet_level *level, uint32_t count, struct facet_error *err)
+{
+    if (count > FACET_BVH_MAX_ITEMS) {
+        return facet_fail(
+            err, FACET_ERR_LIMIT, count, "%u primitives; expected at most 2^30", count);
+    }
+    level->items = facet_large_alloc((size_t)count * sizeof *level->items);
+    return level->items != NULL
+               ? FACET_OK
+               : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u primitives", count);
+}
+
+static enum facet_status check_options(const struct facet_gfx12_build_options *options,
+                                       struct facet_error *err)
+{
+    if (options->prim_range > 16) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          options->prim_range,
+                          "primitive range %u; expected 1 .. 16",
+                          options->prim_range);
+    }
+    if (options->base % 128 != 0 || options->base >> 48 != 0) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          options->base,
+                          "base address 0x%llx; expected a multiple of 128 below 2^48",
+                          (unsigned long long)options->base);
+    }
+    return FACET_OK;
+}
+
+static enum facet_status build_bottom(const struct facet_bvh_blas_input *input,
+                                      const struct facet_gfx12_build_options *options,
+                                      facet_pool *pool,
+                                      struct facet_progress *progress,
+                                      struct facet_gfx12_image *out,
+                                      struct facet_level_summary *summary,
+                                      struct facet_gfx12_build_report *report,
+                                      struct facet_error *err)
+{
+    struct facet_level level = {
+        .kind = FACET_LEVEL_TRIANGLES, .triangles = input->triangles, .aabbs = input->aabbs};
+    enum facet_status status;
+
+    if (input->triangle_count != 0 && input->aabb_count != 0) {
+        return facet_fail(
+            err, FACET_ERR_INPUT, 0, "a BLAS holds triangles or procedural boxes, not both");
+    }
+    if (input->aabb_count != 0) {
+        level.kind = FACET_LEVEL_AABBS;
+    }
+    status = make_items(&level, input->triangle_count + input->aabb_count, err);
+    if (status == FACET_OK) {
+        status = level.kind == FACET_LEVEL_AABBS ? aabb_items(input, &level, report, err)
+                                                 : triangle_items(input, &level, report, err);
+    }
+    if (status == FACET_OK) {
+        status = build_level(&level, options, pool, progress, out, summary, err);
+    }
+    free(level.items);
+    return status;
+}
+
+enum facet_status facet_gfx12_build_blas(const struct facet_bvh_blas_input *input,
+                                         const struct facet_gfx12_build_options *options,
+                                         facet_pool *pool,
+                                         struct facet_progress *progress,
+                                         struct facet_gfx12_image *out,
+                                         struct facet_gfx12_build_report *report,
+                                         struct facet_error *err)
+{
+    struct facet_level_summary summary;
+    enum facet_status status = check_options(options, err);
+
+    *out = (struct facet_gfx12_image){NULL, 0};
+    *report = (struct facet_gfx12_build_report){0};
+    return status != FACET_OK
+               ? status
+               : build_bottom(input, options, pool, progress, out, &summary, report, err);
+}
+
+/* ---- the image ---- */
+
+struct bottoms {
+    const struct facet_bvh_scene_input *scene;
+    const struct facet_gfx12_build_options *options;
+    facet_pool *pool;
+    struct facet_progress *progress;
+    struct facet_gfx12_image *images;
+    struct facet_level_summary *summaries;
+    struct facet_gfx12_build_report *reports;
+    struct facet_error *errors;
+};
+
+static void build_bottoms(void *context, size_t begin, size_t end)
+{
+    struct bottoms *job = context;
+
+    for (size_t i = begin; i < end; i++) {
+        build_bottom(&job->scene->blas[i],
+                     job->options,
+                     job->pool,
+                     job->progress,
+                     &job->images[i],
+                     &job->summaries[i],
+                     &job->reports[i],
+                     &job->errors[i]);
+    }
+}
+
+static enum facet_status build_top(const struct facet_bvh_scene_input *scene,
+                                   const struct facet_gfx12_build_options *options,
+                                   facet_pool *pool,
+                                   const struct facet_level_summary *blas,
+                                   struct facet_gfx12_image *out,
+                                   struct facet_error *err)
+{
+    struct facet_level level = {.kind = FACET_LEVEL_INSTANCES,
+                                .instances = scene->instances,
+                                .blas = blas,
+                                .base = options->base};
+    struct facet_level_summary summary;
+    enum facet_status status = make_items(&level, scene->instance_count, err);
+
+    if (status == FACET_OK) {
+        status = instance_items(scene, &level, err);
+    }
+    if (status == FACET_OK) {
+        status = build_level(&level, options, pool, NULL, out, &summary, err);
+    }
+    free(level.items);
+    return status;
+}
+
+static void free_bottoms(struct bottoms *job)
+{
+    for (uint32_t i = 0; job->images != NULL && i < job->scene->blas_count; i++) {
+        free(job->images[i].bytes);
+    }
+    free(job->images);
+    free(job->summaries);
+    free(job->reports);
+    free(job->errors);
+}
+
+/* Offsets are counted from the end of the TLAS; returns the total size. */
+static uint64_t place_bottoms(struct bottoms *job)
+{
+    uint64_t offset = 0;
+
+    for (uint32_t i = 0; i < job->scene->blas_count; i++) {
+        job->summaries[i].offset = offset;
+        offset += job->images[i].size;
+    }
+    return offset;
+}
+
+/* The first failure in input order, whatever order the pool ran them in. */
+static enum facet_status first_error(const struct bottoms *job, struct facet_error *err)
+{
+    for (uint32_t i = 0; i < job->scene->blas_count; i++) {
+        if (job->errors[i].status != FACET_OK) {
+            return facet_fail(err,
+                              job->errors[i].status,
+                              job->errors[i].where,
+                              "BLAS %u: %s",
+                              i,
+                              job->errors[i].message);
+        }
+    }
+    return FACET_OK;
+}
+
+static void add_reports(const struct bottoms *job, struct facet_gfx12_build_report *report)
+{
+    for (uint32_t i = 0; i < job->scene->blas_count; i++) {
+        report->triangles += job->reports[i].triangles;
+        report->aabbs += job->reports[i].aabbs;
+        report->inactive += job->reports[i].inactive;
+        report->degenerate += job->reports[i].degenerate;
+    }
+}
+
+static enum facet_status join_image(const struct bottoms *job,
+                                    const struct facet_gfx12_image *top,
+                                    uint64_t bottom_size,
+                                    struct facet_gfx12_image *out,
+                                    struct facet_error *err)
+{
+    uint64_t size = top->size + bottom_size;
+
+    if ((job->options->base + size) >> 48 != 0 || size > SIZE_MAX) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          size,
+                          "an image of %llu bytes at 0x%llx leaves the 48-bit address space",
+                          (unsigned long long)size,
+                          (unsigned long long)job->options->base);
+    }
+    out->bytes = facet_large_alloc((size_t)size);
+    if (out->bytes == NULL) {
+        return facet_fail(err,
+                          FACET_ERR_MEMORY,
+                          0,
+                          "no memory for an image of %llu bytes",
+                          (unsigned long long)size);
+    }
+    out->size = size;
+    memcpy(out->bytes, top->bytes, (size_t)top->size);
+    for (uint32_t i = 0; i < job->scene->blas_count; i++) {
+        memcpy(out->bytes + top->size + job->summaries[i].offset,
+               job->images[i].bytes,
+               (size_t)job->images[i].size);
+    }
+    return FACET_OK;
+}
+
+enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
+                                    const struct facet_gfx12_build_options *options,
+                                    facet_pool *pool,
+                                    struct facet_progress *progress,
+                                    struct facet_gfx12_image *out,
+                                    struct facet_gfx12_build_report *report,
+                                    struct facet_error *err)
+{
+    struct bottoms job = {.scene = scene, .options = options, .pool = pool, .progress = progress};
+    struct facet_gfx12_image top = {NULL, 0};
+    enum facet_status status = check_options(options, err);
+    size_t n = (size_t)scene->blas_count + (scene->blas_count == 0);
+
+    *out = (struct facet_gfx12_image){NULL, 0};
+    *report = (struct facet_gfx12_build_report){0};
+    if (status != FACET_OK) {
+        return status;
+    }
+    job.images = calloc(n, sizeof *job.images);
+    job.summaries = calloc(n, sizeof *job.summaries);
+    job.reports = calloc(n, sizeof *job.reports);
+    job.errors = calloc(n, sizeof *job.errors);
+    if (job.images == NULL || job.summaries == NULL || job.reports == NULL || job.errors == NULL) {
+        status = facet_fail(err,
+                            FACET_ERR_MEMORY,
+                            0,
+                            "no memory for %u bottom-level structures",
+                            scene->blas_count);
+    } else {
+        uint64_t bottom_size;
+
+        facet_pool_for(pool, scene->blas_count, 1, build_bottoms, &job);
+        status = first_error(&job, err);
+        bottom_size = place_bottoms(&job);
+        if (status == FACET_OK) {
+            status = build_top(scene, options, pool, job.summaries, &top, err);
+        }
+        if (status == FACET_OK) {
+            facet_progress_add(progress, scene->instance_count);
+            add_reports(&job, report);
+            status = join_image(&job, &top, bottom_size, out, err);
+        }
+    }
+    free(top.bytes);
+    free_bottoms(&job);
+    return status;
+}

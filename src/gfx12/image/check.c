@@ -1,0 +1,317 @@
+/* The rule table, the list of findings, and what the walk found wrong with the graph. */
+#include "gfx12/image/checker.h"
+
+#include "base/bits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define E FACET_GFX12_ERROR
+#define W FACET_GFX12_WARNING
+#define N FACET_GFX12_NOTE
+
+const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1] = {
+    {NULL, NULL, N, NULL},
+    {"V01", "G12-003", E, "size and node addresses are multiples of 128"},
+    {"V02", "G12-152", E, "children lie inside the image and are of one kind"},
+    {"V03", "G12-005", E, "low four bits of the child offsets are zero"},
+    {"V04", "G12-021", W, "the child count fits the node"},
+    {"V05", "G12-020", W, "unused bits are zero"},
+    {"V06", "G12-194", E, "the matrix index is 0..103 or 127"},
+    {"V07", "G12-188", W, "exponents keep all planes apart"},
+    {"V08", "G12-011", E, "the origin is finite"},
+    {"V09", "G12-040", W, "child boxes are not inverted"},
+    {"V10", "G12-186", W, "slots behind the count hold the unused pattern"},
+    {"V11", "G12-155", E, "child types name a node"},
+    {"V12", "G12-045", E, "child boxes contain what lies below"},
+    {"V13", "G12-180", E, "culling promises and masks hold for what lies below"},
+    {"V14", "G12-153", E, "a range starts at a pair that exists"},
+    {"V15", "G12-075", E, "prefix widths are not negative"},
+    {"V16", "G12-066", E, "vertex_type is 0"},
+    {"V17", "G12-101", E, "vertices lie before the indices and descriptors"},
+    {"V18", "G12-070", E, "index sections overlap nothing"},
+    {"V19", "G12-102", E, "procedural primitives stand alone"},
+    {"V20", "G12-123", E, "ranges end with a stop bit inside the image"},
+    {"V21", "G12-122", W, "a range goes on in a node of the same parent"},
+    {"V22", "G12-126", E, "pointer bits 2..0 and 53..45 are zero"},
+    {"V23", "G12-128", W, "aabbs matches the contents of the BLAS"},
+    {"V24", "G12-124", E, "world_to_object and its inverse are finite"},
+    {"V25", "G12-136", E, "the instance's boxes contain the BLAS"},
+    {"V26", "G12-009", W, "the parent ID is right"},
+    {"V27", "G12-071", W, "vertices are compressed as far as possible"},
+    {"V28", "G12-252", E, "the node graph has no cycle"},
+    {"V29", "G12-049", E, "a node has one parent"},
+    {"V30", "G12-047", N, "every node can be reached"},
+    {"V31", "G12-076", W, "vertices are finite"},
+};
+
+const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity)
+{
+    static const char *const names[] = {"note", "warning", "error"};
+
+    return names[severity];
+}
+
+/* ---- findings ---- */
+
+static void add_finding(struct facet_checker *c,
+                        unsigned rule,
+                        enum facet_gfx12_severity severity,
+                        uint64_t offset,
+                        const char *format,
+                        va_list args)
+{
+    struct facet_gfx12_check *out = c->out;
+    struct facet_gfx12_finding *finding;
+
+    out->total[severity]++;
+    out->by_rule[rule]++;
+    if (out->count >= c->limit) {
+        return;
+    }
+    if (out->count == c->capacity) {
+        uint32_t next = c->capacity == 0 ? 64 : 2 * c->capacity;
+        struct facet_gfx12_finding *more = realloc(out->findings, (size_t)next * sizeof *more);
+
+        if (more == NULL) {
+            c->failed = true;
+            return;
+        }
+        out->findings = more;
+        c->capacity = next;
+    }
+    finding = &out->findings[out->count++];
+    finding->rule = (uint8_t)rule;
+    finding->severity = severity;
+    finding->offset = offset;
+    vsnprintf(finding->text, sizeof finding->text, format, args);
+}
+
+void facet_checker_report(
+    struct facet_checker *c, unsigned rule, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(c, rule, facet_gfx12_rules[rule].severity, offset, format, args);
+    va_end(args);
+}
+
+void facet_checker_report_as(struct facet_checker *c,
+                             unsigned rule,
+                             enum facet_gfx12_severity severity,
+                             uint64_t offset,
+                             const char *format,
+                             ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(c, rule, severity, offset, format, args);
+    va_end(args);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct facet_gfx12_finding *x = a, *y = b;
+
+    if (x->offset != y->offset) {
+        return x->offset < y->offset ? -1 : 1;
+    }
+    if (x->rule != y->rule) {
+        return x->rule < y->rule ? -1 : 1;
+    }
+    return strcmp(x->text, y->text);
+}
+
+/* ---- the graph ---- */
+
+/* The byte that is wrong: the child's type or the head of the node that names it. */
+static uint64_t problem_offset(const struct facet_checker *c, const struct facet_gfx12_problem *p)
+{
+    uint64_t at;
+
+    if (p->node == FACET_GFX12_NO_NODE) {
+        return 0;
+    }
+    at = facet_checker_offset(p->node);
+    return c->walk.nodes[p->node].kind == FACET_GFX12_KIND_INSTANCE ? at + 80 + 12 * p->slot
+                                                                    : at + 32 + 12 * p->slot;
+}
+
+static void report_problem(struct facet_checker *c, const struct facet_gfx12_problem *p)
+{
+    const uint64_t at = problem_offset(c, p);
+    const unsigned long long to = p->target;
+    const char *who = p->node == FACET_GFX12_NO_NODE ? "the root" : "child";
+    char name[24];
+
+    snprintf(name, sizeof name, p->node == FACET_GFX12_NO_NODE ? "%s" : "%s %u", who, p->slot);
+    switch (p->trouble) {
+    case FACET_GFX12_TROUBLE_OUTSIDE:
+        facet_checker_report(c, 2, at, "%s at 0x%llx lies outside the image", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_MISALIGNED:
+        facet_checker_report(c, 1, at, "%s at 0x%llx is not a multiple of 128", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_TYPE:
+        facet_checker_report(c, 11, at, "%s has a type that names no node", name);
+        break;
+    case FACET_GFX12_TROUBLE_KIND:
+        facet_checker_report(c, 2, at, "%s: node 0x%llx is also reached as another kind", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_BASE:
+        facet_checker_report(
+            c, 2, at, "%s: node 0x%llx is also reached from another BVH base", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_CYCLE:
+        facet_checker_report(c, 28, at, "%s at 0x%llx is an ancestor of its own parent", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_SHARED:
+        facet_checker_report(c, 29, at, "%s at 0x%llx has another parent too", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_REPEATED:
+        facet_checker_report_as(
+            c, 29, W, at, "%s: the range at 0x%llx belongs to another child too", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_PAIR:
+        facet_checker_report(c, 14, at, "%s names a pair that node 0x%llx does not have", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_RANGE:
+        facet_checker_report(
+            c, 20, at, "%s: the range at 0x%llx has no stop bit within 255 pairs", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_BLAS:
+        facet_checker_report_as(c,
+                                2,
+                                c->options->partial ? N : E,
+                                at - (at % FACET_GFX12_NODE_BYTES) + 48,
+                                "the BLAS at 0x%llx lies outside the image",
+                                to);
+        break;
+    }
+}
+
+/* One note per run of nodes that nothing names. */
+static void report_unreached(struct facet_checker *c)
+{
+    uint32_t i = 0;
+
+    while (i < c->walk.count) {
+        uint32_t first = i;
+
+        while (i < c->walk.count && c->walk.nodes[i].kind == FACET_GFX12_KIND_NONE) {
+            i++;
+        }
+        if (i > first) {
+            facet_checker_report(c,
+                                 30,
+                                 facet_checker_offset(first),
+                                 "%u node%s from here on cannot be reached from the root",
+                                 i - first,
+                                 i - first == 1 ? "" : "s");
+        } else {
+            i++;
+        }
+    }
+}
+
+/* V21: the last pair of a node goes on in a node that belongs to the same parent. Box nodes may
+ * share primitive nodes (R-G12-61), so a next node with another first parent is suspicious only
+ * when a range of its own starts there. */
+static void check_continuation(struct facet_checker *c, uint32_t node)
+{
+    const struct facet_gfx12_walk_node *n = &c->walk.nodes[node], *next;
+    const uint8_t *bytes = facet_gfx12_node_bytes(c->view, node);
+    struct facet_gfx12_range last = {
+        .view = c->view, .node = node, .pair = facet_load_le32(bytes) >> 28 & 7};
+
+    if (facet_gfx12_range_is_stop(&last)) {
+        return;
+    }
+    next = node + 1 < c->walk.count ? &c->walk.nodes[node + 1] : NULL;
+    if (next == NULL || next->kind != FACET_GFX12_KIND_PRIMITIVE ||
+        (next->parent != n->parent && (next->starts & 1) != 0)) {
+        facet_checker_report(c,
+                             21,
+                             facet_checker_offset(node),
+                             "pair %u has no stop bit and the next node is not a primitive node of "
+                             "the same parent",
+                             last.pair);
+    }
+}
+
+static void check_nodes(struct facet_checker *c)
+{
+    for (uint32_t i = 0; i < c->walk.reached && !c->failed; i++) {
+        uint32_t node = c->walk.order[i];
+
+        switch (c->walk.nodes[node].kind) {
+        case FACET_GFX12_KIND_BOX:
+            facet_checker_box_fields(c, node);
+            facet_checker_box_tree(c, node);
+            break;
+        case FACET_GFX12_KIND_INSTANCE:
+            facet_checker_instance_fields(c, node);
+            facet_checker_instance_tree(c, node);
+            break;
+        default:
+            facet_checker_prim_fields(c, node);
+            check_continuation(c, node);
+            break;
+        }
+    }
+}
+
+enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
+                                    const struct facet_gfx12_check_options *options,
+                                    struct facet_gfx12_check *out,
+                                    struct facet_error *err)
+{
+    struct facet_checker c = {.view = view, .options = options, .out = out};
+    enum facet_status status;
+
+    *out = (struct facet_gfx12_check){0};
+    c.limit = options->max_findings == 0 ? 10000 : options->max_findings;
+    status = facet_gfx12_walk(view, &c.walk, err);
+    if (status != FACET_OK) {
+        return status;
+    }
+    out->nodes = c.walk.count;
+    out->reached = c.walk.reached;
+    c.budget = 256 * (uint64_t)c.walk.count + 65536;
+    c.below = calloc((size_t)c.walk.count + 1, sizeof *c.below);
+    c.failed = c.below == NULL;
+    if (!c.failed) {
+        if (view->size % FACET_GFX12_NODE_BYTES != 0 || view->size == 0) {
+            facet_checker_report(&c,
+                                 1,
+                                 view->size,
+                                 "the image has %llu bytes, expected a multiple of 128",
+                                 (unsigned long long)view->size);
+        }
+        for (uint32_t i = 0; i < c.walk.problem_count; i++) {
+            report_problem(&c, &c.walk.problems[i]);
+        }
+        check_nodes(&c);
+        report_unreached(&c);
+        if (out->count != 0) {
+            qsort(out->findings, out->count, sizeof *out->findings, compare_findings);
+        }
+    }
+    facet_gfx12_walk_free(&c.walk);
+    free(c.below);
+    if (c.failed) {
+        facet_gfx12_check_free(out);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to check the image");
+    }
+    return FACET_OK;
+}
+
+void facet_gfx12_check_free(struct facet_gfx12_check *check)
+{
+    free(check->findings);
+    *check = (struct facet_gfx12_check){0};
+}

@@ -1,0 +1,58 @@
+/* The validator of gfx12-semantics.md section 13.
+ *
+ * Takes any bytes, never fails on their contents, and looks at every node once (oriented boxes are
+ * checked against all vertices below them, within a budget). Images of Facet and of the RADV and
+ * GPURT drivers have no errors (12.8). */
+#ifndef FACET_GFX12_IMAGE_CHECK_H
+#define FACET_GFX12_IMAGE_CHECK_H
+
+#include "gfx12/image/walk.h"
+
+enum facet_gfx12_severity {
+    FACET_GFX12_NOTE,
+    FACET_GFX12_WARNING,
+    FACET_GFX12_ERROR,
+};
+
+/* V01 .. V31; the number is that of section 13. */
+#define FACET_GFX12_RULES 31
+
+struct facet_gfx12_rule {
+    const char *id;          /* "V12" */
+    const char *requirement; /* row of spec/gfx12.requirements.tsv that the rule protects */
+    enum facet_gfx12_severity severity;
+    const char *title;
+};
+extern const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1]; /* [0] is unused */
+
+struct facet_gfx12_finding {
+    uint8_t rule; /* index of facet_gfx12_rules */
+    enum facet_gfx12_severity severity;
+    uint64_t offset; /* byte in the image */
+    char text[160];
+};
+
+struct facet_gfx12_check_options {
+    bool partial;          /* instances may point outside the image (a dump of the TLAS alone) */
+    uint32_t max_findings; /* kept; the others are only counted. 0 = 10000 */
+};
+
+struct facet_gfx12_check {
+    struct facet_gfx12_finding *findings; /* by offset, then rule */
+    uint32_t count;                       /* kept */
+    uint64_t total[3];                    /* per severity */
+    uint64_t by_rule[FACET_GFX12_RULES + 1];
+    uint32_t nodes;   /* of the image */
+    uint32_t reached; /* from the root */
+};
+
+/* FACET_OK whatever was found. */
+enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
+                                    const struct facet_gfx12_check_options *options,
+                                    struct facet_gfx12_check *out,
+                                    struct facet_error *err);
+void facet_gfx12_check_free(struct facet_gfx12_check *check);
+
+const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity);
+
+#endif

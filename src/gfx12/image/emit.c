@@ -1,0 +1,595 @@
+/* From wide nodes to bytes: leaves to primitive nodes (12.4), addresses (12.6), box nodes.
+ *
+ * Box nodes are independent of each other once addresses are known, so three passes do it: pack the
+ * leaves of fixed chunks of wide nodes in parallel, give out addresses in one sweep, write box
+ * nodes and copy the packed nodes in parallel. Chunks are cut by count alone; the bytes do not
+ * depend on the pool. */
+#include "gfx12/image/level.h"
+
+#include "base/bits.h"
+#include "base/large.h"
+#include "gfx12/image/pack.h"
+
+#include <facet/gfx12.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PACK_CHUNK 256 /* wide nodes per packer */
+#define MAX_NODES UINT32_C(0x0FFFFFFF)
+
+struct chunk {
+    facet_packer *packer;
+    const uint8_t *nodes;
+    uint32_t node_count;
+    uint32_t first; /* node number in the image of its first node (shared packing) */
+    bool failed;
+};
+
+struct emit {
+    struct facet_level *level;
+    struct facet_leaf_place *place;
+    uint32_t *address; /* node number of every wide node */
+    struct chunk *chunks;
+    uint32_t chunk_count;
+    uint8_t *masks; /* TLAS: cull_mask of each wide node */
+    uint8_t *obb;   /* NULL: all axis aligned */
+    struct facet_child_box *boxes;
+    uint8_t *image;
+    uint64_t size; /* of the image of this level */
+    _Atomic bool refused;
+};
+
+static uint8_t promise_opaque(bool opaque)
+{
+    return opaque ? FACET_GFX12_ONLY_OPAQUE : FACET_GFX12_ONLY_NON_OPAQUE;
+}
+
+/* ---- pass 1: leaves ---- */
+
+static void gather_range(const struct facet_level *level,
+                         const struct facet_wide_child *child,
+                         struct facet_pack_range *range,
+                         uint8_t *flags)
+{
+    *flags = 0xF & ~FACET_GFX12_ONLY_PROCEDURAL;
+    range->count = 0;
+    for (uint32_t i = 0; i < child->count; i++) {
+        uint32_t n =
+            facet_level_item_triangles(level, child->first + i, &range->triangle[range->count]);
+
+        for (uint32_t t = 0; t < n; t++) {
+            bool opaque = (range->triangle[range->count + t]->flags & FACET_BVH_OPAQUE) != 0;
+
+            *flags &= (uint8_t)(promise_opaque(opaque) | FACET_GFX12_ONLY_TRIANGLES);
+        }
+        range->count += n;
+    }
+}
+
+/* Triangles lie in the caller's order: those of a node that is packed soon are asked for now. */
+static void ask_ahead(const struct facet_level *level, const struct facet_wide_node *wide)
+{
+    for (unsigned c = wide->inner; c < wide->count; c++) {
+        for (uint32_t i = 0; i < wide->child[c].count; i++) {
+            const struct facet_bvh_triangle *triangle[2];
+            uint32_t n = facet_level_item_triangles(level, wide->child[c].first + i, triangle);
+
+            for (uint32_t t = 0; t < n; t++) {
+                __builtin_prefetch(triangle[t]);
+                __builtin_prefetch((const char *)(triangle[t] + 1) - 1);
+            }
+        }
+    }
+}
+
+static bool pack_triangles(struct emit *e, facet_packer *packer, uint32_t w)
+{
+    struct facet_wide_node *wide = &e->level->wide.nodes[w];
+    struct facet_leaf_place *place = &e->place[w];
+    struct facet_pack_range ranges[FACET_PACK_MAX_RANGES];
+    struct facet_pack_place where[FACET_PACK_MAX_RANGES];
+    unsigned leaves = wide->count - wide->inner;
+    uint32_t end;
+
+    *place = (struct facet_leaf_place){0};
+    if (leaves == 0) {
+        return true;
+    }
+    for (unsigned i = 0; i < leaves; i++) {
+        gather_range(
+            e->level, &wide->child[wide->inner + i], &ranges[i], &wide->flags[wide->inner + i]);
+    }
+    if (!facet_packer_add(packer, ranges, leaves, where)) {
+        return false;
+    }
+    end = facet_packer_nodes(packer);
+    place->first = where[0].node;
+    place->nodes = end - where[0].node;
+    for (unsigned i = 0; i < leaves; i++) {
+        uint32_t next = i + 1 < leaves ? where[i + 1].node : end;
+
+        place->order[i] = (uint8_t)(wide->inner + where[i].range);
+        place->type[i] = (uint8_t)facet_gfx12_pair_type(where[i].pair);
+        place->size[i] = (uint8_t)(next - where[i].node);
+    }
+    return true;
+}
+
+/* Effective opacity of what an instance shows: its force bits, else its primitives (R-G12-57). */
+uint8_t facet_instance_promises(const struct facet_bvh_instance *instance, uint8_t blas_promises)
+{
+    uint8_t flags = blas_promises;
+
+    if ((instance->flags & (FACET_GFX12_FORCE_OPAQUE | FACET_GFX12_FORCE_NON_OPAQUE)) != 0) {
+        flags &= (uint8_t) ~(FACET_GFX12_ONLY_OPAQUE | FACET_GFX12_ONLY_NON_OPAQUE);
+        flags |= promise_opaque((instance->flags & FACET_GFX12_FORCE_OPAQUE) != 0);
+    }
+    return flags;
+}
+
+/* Boxes and instances: one node per leaf, in child order. */
+static void place_single(struct emit *e, uint32_t w)
+{
+    const struct facet_level *level = e->level;
+    struct facet_wide_node *wide = &level->wide.nodes[w];
+    struct facet_leaf_place *place = &e->place[w];
+    unsigned leaves = wide->count - wide->inner;
+
+    *place = (struct facet_leaf_place){.nodes = leaves};
+    for (unsigned i = 0; i < leaves; i++) {
+        unsigned c = wide->inner + i;
+        uint32_t id = level->items[wide->child[c].first].id;
+
+        place->order[i] = (uint8_t)c;
+        place->size[i] = 1;
+        if (level->kind == FACET_LEVEL_AABBS) {
+            place->type[i] = 0;
+            wide->flags[c] =
+                (uint8_t)(promise_opaque((level->aabbs[id].flags & FACET_BVH_OPAQUE) != 0) |
+                          FACET_GFX12_ONLY_PROCEDURAL);
+        } else {
+            const struct facet_bvh_instance *instance = &level->instances[id];
+
+            place->type[i] = FACET_GFX12_TYPE_INSTANCE;
+            wide->flags[c] =
+                facet_instance_promises(instance, level->blas[instance->blas].cull_flags);
+        }
+    }
+}
+
+static void pack_chunk(void *context, size_t begin, size_t end)
+{
+    struct emit *e = context;
+    struct chunk *chunk = &e->chunks[begin / PACK_CHUNK];
+
+    if (e->level->kind != FACET_LEVEL_TRIANGLES) {
+        for (size_t w = begin; w < end; w++) {
+            place_single(e, (uint32_t)w);
+        }
+        return;
+    }
+    chunk->packer = facet_packer_create(e->level->shared);
+    chunk->failed = chunk->packer == NULL;
+    for (size_t w = begin; w < end && !chunk->failed; w++) {
+        if (w + 2 < end) {
+            ask_ahead(e->level, &e->level->wide.nodes[w + 2]);
+        }
+        chunk->failed = !pack_triangles(e, chunk->packer, (uint32_t)w);
+    }
+    if (!chunk->failed) {
+        chunk->failed = !facet_packer_finish(chunk->packer, &chunk->nodes, &chunk->node_count);
+    }
+}
+
+/* Promises of an inner child are those that hold for all of its children; masks join. */
+static void join_flags(struct emit *e, struct facet_level_summary *summary)
+{
+    struct facet_level *level = e->level;
+
+    for (uint32_t w = level->wide.count; w-- > 0;) {
+        struct facet_wide_node *wide = &level->wide.nodes[w];
+        uint8_t flags = 0xF;
+        uint8_t mask = e->masks != NULL ? e->masks[w] : 0xFF;
+
+        for (unsigned c = 0; c < wide->count; c++) {
+            flags &= wide->flags[c];
+            if (e->masks != NULL && c >= wide->inner) {
+                mask |= level->instances[level->items[wide->child[c].first].id].mask;
+            }
+        }
+        if (e->masks != NULL) {
+            e->masks[w] = mask;
+        }
+        if (wide->parent == UINT32_MAX) {
+            summary->cull_flags = flags;
+        } else {
+            level->wide.nodes[wide->parent].flags[wide->index_in_parent] = flags;
+            if (e->masks != NULL) {
+                e->masks[wide->parent] |= mask;
+            }
+        }
+    }
+}
+
+/* ---- pass 2: addresses ---- */
+
+/* Section 12.6: FIFO, inner children first, then the leaves of the node. With shared packing all
+ * box nodes come first and the primitive nodes of the chunks follow in order. Returns the number of
+ * nodes, which may be too large to address. */
+static uint64_t give_addresses(struct emit *e)
+{
+    const struct facet_wide *wide = &e->level->wide;
+    uint64_t next = 1;
+
+    e->address[0] = 0;
+    if (e->level->shared) {
+        next = wide->count;
+        for (uint32_t c = 0; c < e->chunk_count && next <= MAX_NODES; c++) {
+            e->chunks[c].first = (uint32_t)next;
+            next += e->chunks[c].node_count;
+        }
+        for (uint32_t w = 0; w < wide->count; w++) {
+            e->address[w] = w;
+            e->place[w].first += e->chunks[w / PACK_CHUNK].first;
+        }
+        return next;
+    }
+    for (uint32_t w = 0; w < wide->count && next <= MAX_NODES; w++) {
+        for (uint32_t i = 0; i < wide->nodes[w].inner; i++) {
+            e->address[wide->nodes[w].first_inner + i] = (uint32_t)next++;
+        }
+        e->place[w].first = (uint32_t)next;
+        next += e->place[w].nodes;
+    }
+    return next;
+}
+
+/* ---- pass 3: nodes ---- */
+
+static uint32_t float_bits(float f)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static uint8_t child_mask(const struct emit *e, const struct facet_wide_node *wide, unsigned c)
+{
+    if (e->masks == NULL) {
+        return 0xFF;
+    }
+    if (c < wide->inner) {
+        return e->masks[wide->first_inner + c];
+    }
+    return e->level->instances[e->level->items[wide->child[c].first].id].mask;
+}
+
+static void child_box(const struct emit *e, uint32_t w, unsigned c, uint32_t lo[3], uint32_t hi[3])
+{
+    const struct facet_wide_node *wide = &e->level->wide.nodes[w];
+    const struct facet_bvh2_node *node = &e->level->tree.nodes[wide->child[c].node];
+
+    memcpy(lo, node->lo, 3 * sizeof *lo);
+    memcpy(hi, node->hi, 3 * sizeof *hi);
+    if (e->obb != NULL && e->obb[w] != FACET_GFX12_OBB_NONE) {
+        memcpy(lo, e->boxes[8 * (size_t)w + c].lo, 3 * sizeof *lo);
+        memcpy(hi, e->boxes[8 * (size_t)w + c].hi, 3 * sizeof *hi);
+    }
+}
+
+/* Node bounds: the smallest minimum and largest maximum, -0 below +0 (section 1 rule 4). */
+bool facet_box_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n)
+{
+    for (int k = 0; k < 3; k++) {
+        float low, high;
+
+        memcpy(&low, &lo[0][k], sizeof low);
+        memcpy(&high, &hi[0][k], sizeof high);
+        for (unsigned c = 1; c < n; c++) {
+            float l, h;
+
+            memcpy(&l, &lo[c][k], sizeof l);
+            memcpy(&h, &hi[c][k], sizeof h);
+            low = l < low || (l == low && __builtin_signbit(l)) ? l : low;
+            high = h > high ? h : high;
+        }
+        box->origin[k] = float_bits(low);
+        if (!facet_gfx12_quantize_exponent(box->origin[k], float_bits(high), &box->exponent[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t parent_id(const struct emit *e, const struct facet_wide_node *wide)
+{
+    return wide->parent == UINT32_MAX
+               ? FACET_GFX12_INVALID
+               : facet_gfx12_id_make((uint64_t)e->address[wide->parent] * 128,
+                                     FACET_GFX12_TYPE_BOX);
+}
+
+/* The table-driven codec of node.c takes a sixth of the build, so box nodes are written here
+ * directly; the tests decode every one of them with the codec. */
+static void store_child(uint8_t *bytes, const struct facet_gfx12_child *c)
+{
+    facet_store_le32(bytes,
+                     c->min[0] | (uint32_t)c->min[1] << 12 | (uint32_t)c->cull_flags << 24 |
+                         (uint32_t)c->unused << 28);
+    facet_store_le32(bytes + 4,
+                     c->min[2] | (uint32_t)c->max[0] << 12 | (uint32_t)c->cull_mask << 24);
+    facet_store_le32(bytes + 8,
+                     c->max[1] | (uint32_t)c->max[2] << 12 | (uint32_t)c->node_type << 24 |
+                         (uint32_t)c->node_size << 28);
+}
+
+static void store_box_head(uint8_t *bytes, const struct facet_gfx12_box *box)
+{
+    const uint32_t words[8] = {
+        box->internal_child_offset,
+        box->primitive_child_offset,
+        box->parent,
+        box->origin[0],
+        box->origin[1],
+        box->origin[2],
+        box->exponent[0] | (uint32_t)box->exponent[1] << 8 | (uint32_t)box->exponent[2] << 16 |
+            (uint32_t)box->child_count_minus_one << 28,
+        box->obb_matrix_index,
+    };
+
+    for (int i = 0; i < 8; i++) {
+        facet_store_le32(bytes + 4 * i, words[i]);
+    }
+}
+
+static bool write_box(const struct emit *e, uint32_t w)
+{
+    const struct facet_wide_node *wide = &e->level->wide.nodes[w];
+    const struct facet_leaf_place *place = &e->place[w];
+    uint8_t *bytes = e->image + (size_t)e->address[w] * 128;
+    struct facet_gfx12_box box = {.obb_matrix_index = FACET_GFX12_OBB_NONE};
+    uint32_t lo[8][3], hi[8][3];
+    uint8_t slot[8]; /* output order to child number */
+
+    box.parent = parent_id(e, wide);
+    box.internal_child_offset = wide->inner != 0 ? 16 * e->address[wide->first_inner] : 0;
+    box.primitive_child_offset = wide->count > wide->inner ? 16 * place->first : 0;
+    box.child_count_minus_one = (uint8_t)(wide->count - 1);
+    if (e->obb != NULL) {
+        box.obb_matrix_index = e->obb[w];
+    }
+    for (unsigned i = 0; i < wide->count; i++) {
+        slot[i] = i < wide->inner ? (uint8_t)i : place->order[i - wide->inner];
+        child_box(e, w, slot[i], lo[i], hi[i]);
+    }
+    if (!facet_box_grid(&box, lo, hi, wide->count)) {
+        return false;
+    }
+    store_box_head(bytes, &box);
+    for (unsigned i = 0; i < 8; i++) {
+        struct facet_gfx12_child child;
+
+        facet_gfx12_child_unused(&child);
+        if (i < wide->count) {
+            bool inner = i < wide->inner;
+
+            child = (struct facet_gfx12_child){
+                .cull_flags = wide->flags[slot[i]],
+                .cull_mask = child_mask(e, wide, slot[i]),
+                .node_type = inner ? FACET_GFX12_TYPE_BOX : place->type[i - wide->inner],
+                .node_size = inner ? 1 : place->size[i - wide->inner],
+            };
+            facet_gfx12_quantize_child(lo[i], hi[i], box.origin, box.exponent, &child);
+        }
+        store_child(bytes + 32 + 12 * (size_t)i, &child);
+    }
+    return true;
+}
+
+/* Section 8: one child, the bounds of the BLAS. */
+bool facet_instance_node(const struct facet_bvh_instance *in,
+                         const float blas_lo[3],
+                         const float blas_hi[3],
+                         bool procedural,
+                         uint64_t address,
+                         uint32_t parent,
+                         uint8_t bytes[128])
+{
+    struct facet_gfx12_instance node = {.user_data = in->user_data, .cull_mask = in->mask};
+    uint32_t lo[3], hi[3];
+    unsigned flags = in->flags & 0xFF;
+
+    flags |= procedural ? FACET_GFX12_SKIP_TRIANGLES | FACET_GFX12_DISABLE_TRIANGLE_CULL
+                        : FACET_GFX12_SKIP_PROCEDURAL;
+    memcpy(node.world_to_object, in->world_to_object, sizeof node.world_to_object);
+    node.pointer = facet_gfx12_base_make(address, flags);
+    node.parent = parent;
+    memcpy(lo, blas_lo, sizeof lo);
+    memcpy(hi, blas_hi, sizeof hi);
+    for (int k = 0; k < 3; k++) {
+        node.origin[k] = lo[k];
+        if (!facet_gfx12_quantize_exponent(lo[k], hi[k], &node.exponent[k])) {
+            return false;
+        }
+    }
+    for (int c = 0; c < 4; c++) {
+        facet_gfx12_child_unused(&node.child[c]);
+    }
+    node.child[0] = (struct facet_gfx12_child){
+        .cull_mask = 0xFF, .node_type = FACET_GFX12_TYPE_BOX, .node_size = 1};
+    facet_gfx12_quantize_child(lo, hi, node.origin, node.exponent, &node.child[0]);
+    facet_gfx12_instance_encode(&node, bytes);
+    return true;
+}
+
+static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_t *bytes)
+{
+    const struct facet_bvh_instance *in = &e->level->instances[id];
+    const struct facet_level_summary *blas = &e->level->blas[in->blas];
+
+    return facet_instance_node(
+        in,
+        blas->lo,
+        blas->hi,
+        blas->procedural,
+        e->level->base + e->size + blas->offset,
+        facet_gfx12_id_make((uint64_t)e->address[w] * 128, FACET_GFX12_TYPE_BOX),
+        bytes);
+}
+
+static bool write_leaves(const struct emit *e, uint32_t w)
+{
+    const struct facet_level *level = e->level;
+    const struct facet_wide_node *wide = &level->wide.nodes[w];
+    uint8_t *bytes = e->image + (size_t)e->place[w].first * 128;
+
+    for (unsigned c = wide->inner; c < wide->count; c++, bytes += 128) {
+        uint32_t id = level->items[wide->child[c].first].id;
+
+        if (level->kind == FACET_LEVEL_AABBS) {
+            facet_pack_aabb(&level->aabbs[id], bytes);
+        } else if (!write_instance(e, w, id, bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Copies the packed nodes of a chunk: with shared packing they are one run, else each wide node's
+ * nodes have their own place. */
+static void copy_packed(const struct emit *e, size_t begin, size_t end)
+{
+    const struct chunk *chunk = &e->chunks[begin / PACK_CHUNK];
+    const uint8_t *from = chunk->nodes;
+
+    if (e->level->shared) {
+        if (chunk->node_count != 0) {
+            memcpy(e->image + (size_t)chunk->first * 128, from, (size_t)chunk->node_count * 128);
+        }
+        return;
+    }
+    for (size_t w = begin; w < end; w++) {
+        size_t size = (size_t)e->place[w].nodes * 128;
+
+        if (size != 0) {
+            memcpy(e->image + (size_t)e->place[w].first * 128, from, size);
+            from += size;
+        }
+    }
+}
+
+static void write_chunk(void *context, size_t begin, size_t end)
+{
+    struct emit *e = context;
+    bool ok = true;
+
+    for (size_t w = begin; w < end && ok; w++) {
+        ok = write_box(e, (uint32_t)w);
+        if (ok && e->level->kind != FACET_LEVEL_TRIANGLES) {
+            ok = write_leaves(e, (uint32_t)w);
+        }
+    }
+    if (e->level->kind == FACET_LEVEL_TRIANGLES) {
+        copy_packed(e, begin, end);
+    }
+    if (!ok) {
+        e->refused = true;
+    }
+}
+
+/* ---- all of it ---- */
+
+static enum facet_status emit_all(struct emit *e,
+                                  bool obb,
+                                  facet_pool *pool,
+                                  struct facet_gfx12_image *out,
+                                  struct facet_level_summary *summary,
+                                  struct facet_error *err)
+{
+    const uint32_t count = e->level->wide.count;
+    uint64_t nodes;
+
+    facet_pool_for(pool, count, PACK_CHUNK, pack_chunk, e);
+    for (uint32_t c = 0; c < e->chunk_count; c++) {
+        if (e->chunks[c].failed) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for primitive nodes");
+        }
+    }
+    join_flags(e, summary);
+    nodes = give_addresses(e);
+    if (nodes > MAX_NODES) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          nodes,
+                          "the BVH needs %llu nodes, but node IDs reach %u",
+                          (unsigned long long)nodes,
+                          MAX_NODES);
+    }
+    if (obb) {
+        e->obb = malloc(count);
+        e->boxes = malloc((size_t)count * 8 * sizeof *e->boxes);
+        if (e->obb == NULL || e->boxes == NULL) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for oriented boxes");
+        }
+        enum facet_status status = facet_level_obb(e->level, pool, e->obb, e->boxes, err);
+
+        if (status != FACET_OK) {
+            return status;
+        }
+    }
+    e->size = nodes * 128;
+    e->image = facet_large_alloc((size_t)e->size);
+    if (e->image == NULL) {
+        return facet_fail(err,
+                          FACET_ERR_MEMORY,
+                          0,
+                          "no memory for an image of %llu nodes",
+                          (unsigned long long)nodes);
+    }
+    facet_pool_for(pool, count, PACK_CHUNK, write_chunk, e);
+    if (e->refused) {
+        free(e->image);
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "the scene is more than 2^127 wide, which a box node cannot hold");
+    }
+    *out = (struct facet_gfx12_image){e->image, e->size};
+    return FACET_OK;
+}
+
+enum facet_status facet_level_emit(struct facet_level *level,
+                                   bool obb,
+                                   facet_pool *pool,
+                                   struct facet_gfx12_image *out,
+                                   struct facet_level_summary *summary,
+                                   struct facet_error *err)
+{
+    const uint32_t count = level->wide.count;
+    struct emit e = {.level = level, .chunk_count = (count + PACK_CHUNK - 1) / PACK_CHUNK};
+    enum facet_status status;
+
+    e.place = facet_large_alloc((size_t)count * sizeof *e.place);
+    e.address = malloc((size_t)count * sizeof *e.address);
+    e.chunks = calloc(e.chunk_count, sizeof *e.chunks);
+    if (level->kind == FACET_LEVEL_INSTANCES) {
+        e.masks = calloc(count, 1);
+    }
+    if (e.place == NULL || e.address == NULL || e.chunks == NULL ||
+        (level->kind == FACET_LEVEL_INSTANCES && e.masks == NULL)) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u box nodes", count);
+    } else {
+        status = emit_all(&e, obb, pool, out, summary, err);
+    }
+    for (uint32_t c = 0; e.chunks != NULL && c < e.chunk_count; c++) {
+        facet_packer_destroy(e.chunks[c].packer);
+    }
+    free(e.place);
+    free(e.address);
+    free(e.chunks);
+    free(e.masks);
+    free(e.obb);
+    free(e.boxes);
+    return status;
+}

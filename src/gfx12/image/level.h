@@ -1,0 +1,129 @@
+/* One level (a TLAS or a BLAS) on its way from items to nodes; shared by the files of the builder
+ * and nobody else.
+ *
+ *   build.c   input checks, items, order of the steps, the image
+ *   emit.c    leaves to primitive nodes, addresses, box nodes (12.4 - 12.6)
+ *   obb.c     oriented boxes (12.7)
+ *   high.c    pairs of triangles as items, for the qualities `fast` and `high` */
+#ifndef FACET_GFX12_IMAGE_LEVEL_H
+#define FACET_GFX12_IMAGE_LEVEL_H
+
+#include "bvh/collapse.h"
+#include "gfx12/image/build.h"
+
+enum facet_level_kind {
+    FACET_LEVEL_TRIANGLES,
+    FACET_LEVEL_AABBS,
+    FACET_LEVEL_INSTANCES,
+};
+
+#define FACET_NO_TRIANGLE UINT32_MAX
+
+/* Quality `high`: an item is up to two triangles. */
+struct facet_pair_item {
+    uint32_t triangle[2]; /* [1] may be FACET_NO_TRIANGLE */
+};
+
+/* Finished bottom level as the top level sees it. */
+struct facet_level_summary {
+    float lo[3], hi[3]; /* bounds of the root; zero when empty */
+    uint8_t cull_flags; /* promises of the whole level */
+    bool empty;
+    bool procedural;
+    uint64_t offset; /* behind the top level */
+};
+
+struct facet_level {
+    enum facet_level_kind kind;
+    const struct facet_bvh_triangle *triangles;
+    const struct facet_bvh_aabb *aabbs;
+    const struct facet_bvh_instance *instances;
+    const struct facet_level_summary *blas; /* of the instances */
+    uint64_t base;                          /* address of the image, for instance pointers */
+    struct facet_bvh_item *items;
+    uint32_t item_count;
+    const struct facet_pair_item *pairs; /* item.id is an index here; NULL: of the triangles */
+    bool shared;                         /* pack across box nodes */
+    struct facet_progress *progress;     /* may be NULL */
+    struct facet_bvh2 tree;
+    struct facet_wide wide;
+};
+
+/* Where the leaves of a wide node went. */
+struct facet_leaf_place {
+    uint32_t first;   /* primitive node of the first leaf, then of the image */
+    uint32_t nodes;   /* nodes begun by this wide node */
+    uint8_t order[8]; /* leaf children in output order, as indexes of wide.child */
+    uint8_t type[8];
+    uint8_t size[8];
+};
+
+/* Turns level->wide into nodes. obb[] has one matrix number per wide node, or is NULL; boxes of
+ * oriented nodes come from facet_obb_boxes. */
+enum facet_status facet_level_emit(struct facet_level *level,
+                                   bool obb,
+                                   facet_pool *pool,
+                                   struct facet_gfx12_image *out,
+                                   struct facet_level_summary *summary,
+                                   struct facet_error *err);
+
+/* Triangles of item i, at most two; returns how many. */
+static inline uint32_t facet_level_item_triangles(const struct facet_level *level,
+                                                  uint32_t item,
+                                                  const struct facet_bvh_triangle *out[2])
+{
+    uint32_t id = level->items[item].id;
+
+    if (level->pairs == NULL) {
+        out[0] = &level->triangles[id];
+        return 1;
+    }
+    out[0] = &level->triangles[level->pairs[id].triangle[0]];
+    if (level->pairs[id].triangle[1] == FACET_NO_TRIANGLE) {
+        return 1;
+    }
+    out[1] = &level->triangles[level->pairs[id].triangle[1]];
+    return 2;
+}
+
+struct facet_child_box {
+    float lo[3], hi[3];
+};
+
+/* Chooses a matrix per wide node: index[i] becomes 0..103, or 127 and boxes[8 * i ..] untouched.
+ * The boxes of oriented nodes are padded and in the rotated frame, one per child in wide order. */
+enum facet_status facet_level_obb(const struct facet_level *level,
+                                  facet_pool *pool,
+                                  uint8_t *index,
+                                  struct facet_child_box *boxes,
+                                  struct facet_error *err);
+
+/* Pairs neighbouring triangles into items; *pairs is the caller's to free. Items of `level` are
+ * replaced. */
+enum facet_status
+facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struct facet_error *err);
+
+/* Pieces of the encoder that a refit needs too. */
+
+struct facet_gfx12_box;
+
+/* World bounds of a BLAS seen through an instance; false when the matrix has no inverse. */
+bool facet_instance_bounds(const struct facet_bvh_instance *in,
+                           const float blas_lo[3],
+                           const float blas_hi[3],
+                           float out_lo[3],
+                           float out_hi[3]);
+/* cull_flags that hold for an instance of a BLAS with these promises. */
+uint8_t facet_instance_promises(const struct facet_bvh_instance *instance, uint8_t blas_promises);
+/* The node itself; false when the BLAS is too wide. */
+bool facet_instance_node(const struct facet_bvh_instance *in,
+                         const float blas_lo[3],
+                         const float blas_hi[3],
+                         bool procedural,
+                         uint64_t address,
+                         uint32_t parent,
+                         uint8_t bytes[128]);
+/* Origin and exponents for n >= 1 child boxes (float bits); false when they are too wide. */
+bool facet_box_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n);
+
+#endif

@@ -1,0 +1,137 @@
+/* Quantization of GFX12 child boxes: section 5 of gfx12-semantics.md. Encoding rounds outwards at
+ * every step, so that a decoded box contains the box it was made from; decoding is exact up to one
+ * rounded addition.
+ *
+ * Directed rounding is computed from exact sums in binary64 and never touches the rounding mode of
+ * the host. */
+#include "gfx12/image/node.h"
+#include "num/f32.h"
+
+/* The neighbour of a finite or infinite float towards +inf (up) or -inf. */
+static float step(float f, bool up)
+{
+    uint32_t bits = f32_bits(f);
+    if ((bits & 0x7FFFFFFF) == 0) {
+        return f32_from(up ? 0x00000001 : 0x80000001);
+    }
+    bool away = (bits >> 31 == 0) == up; /* away from zero */
+    return f32_from(away ? bits + 1 : bits - 1);
+}
+
+/* a - b rounded towards +inf (up) or -inf. The rounded binary64 difference s and its error e give
+ * the exact result s + e (binary64 sums of floats neither overflow nor underflow); a float on the
+ * wrong side of it moves by one. */
+static float sub_directed(float a, float b, bool up)
+{
+    double x = a;
+    double y = -(double)b;
+    double s = x + y;
+    double t = s - x;
+    double e = (x - (s - t)) + (y - t);
+    float f = (float)s;
+    double g = f;
+    bool above = g > s || (g == s && e < 0);
+    bool below = g < s || (g == s && e > 0);
+    if (up ? below : above) {
+        return step(f, up);
+    }
+    return f;
+}
+
+/* 2^(139-e): grid steps per unit of an axis with exponent e. */
+static double grid_scale(uint8_t exponent)
+{
+    uint64_t bits = (uint64_t)(1023 + 139 - exponent) << 52;
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
+{
+    float extent = sub_directed(f32_from(hi), f32_from(lo), true);
+    *exponent = 0;
+    if (!(extent >= 0)) {
+        return false;
+    }
+    uint32_t e = (f32_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
+    if (e > 254) { /* above 2^127, or infinite */
+        return false;
+    }
+    *exponent = (uint8_t)(e != 0 && e < 13 ? 13 : e);
+    return true;
+}
+
+/* The second rounding of 5.1 (the product with a power of two) is left out: the product has at most
+ * 24 significant bits, so it is inexact only below 2^-126, where floor and ceil give 0 and 1 either
+ * way. The comparisons are written so that a NaN bound clamps too. */
+uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t exponent)
+{
+    if (exponent == 0) {
+        return 0;
+    }
+    double q = sub_directed(f32_from(bound), f32_from(origin), false) * grid_scale(exponent);
+    if (!(q > 0)) {
+        return 0;
+    }
+    return q >= 4095 ? 4095 : (uint16_t)q;
+}
+
+uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t exponent)
+{
+    if (exponent == 0) {
+        return 0;
+    }
+    double q = sub_directed(f32_from(bound), f32_from(origin), true) * grid_scale(exponent);
+    if (!(q > 1)) {
+        return 0;
+    }
+    if (q >= 4096) {
+        return 4095;
+    }
+    uint16_t whole = (uint16_t)q;
+    return (uint16_t)(q > whole ? whole : whole - 1); /* ceil(q) - 1 */
+}
+
+void facet_gfx12_quantize_child(const uint32_t lo[3],
+                                const uint32_t hi[3],
+                                const uint32_t origin[3],
+                                const uint8_t exponent[3],
+                                struct facet_gfx12_child *child)
+{
+    bool inverted = f32_from(lo[0]) > f32_from(hi[0]);
+    for (unsigned k = 0; k < 3; k++) {
+        child->min[k] = inverted ? 4095 : facet_gfx12_quantize_min(lo[k], origin[k], exponent[k]);
+        child->max[k] = inverted ? 0 : facet_gfx12_quantize_max(hi[k], origin[k], exponent[k]);
+    }
+    if (inverted) {
+        child->cull_mask = 0;
+    }
+}
+
+uint32_t facet_gfx12_dequantize(uint32_t origin, uint8_t exponent, unsigned plane)
+{
+    uint32_t offset = 0;
+    plane = plane > 4096 ? 4096 : plane;
+    if (plane != 0) {
+        int s = 19 - (int)facet_clz32(plane); /* floor(log2(plane)) - 12 */
+        int x = s + exponent;
+        if (x > 0) { /* an offset below 2^-126 becomes 0 */
+            offset = (uint32_t)x << 23 | (plane << (11 - s) & 0x007FFFFF);
+        }
+    }
+    float sum = f32_from(offset) + f32_from(origin);
+    return f32_bits(f32_canonical(sum));
+}
+
+void facet_gfx12_child_bounds(const struct facet_gfx12_child *child,
+                              const uint32_t origin[3],
+                              const uint8_t exponent[3],
+                              uint32_t lo[3],
+                              uint32_t hi[3])
+{
+    for (unsigned k = 0; k < 3; k++) {
+        lo[k] = facet_gfx12_dequantize(origin[k], exponent[k], child->min[k]);
+        hi[k] = facet_gfx12_dequantize(origin[k], exponent[k], child->max[k] + 1u);
+    }
+}

@@ -1,0 +1,43 @@
+/* A GFX12 image as text: JSON that can be turned back into the same bytes, and a listing for
+ * people.
+ *
+ * The JSON has one node per line, so that both directions work node by node:
+ *
+ *   {"format":"facet-gfx12","version":1,"base":"0x0","root":"0x5","size":256,"nodes":[
+ *   {"offset":"0x0","kind":"box", ... },
+ *   {"offset":"0x80","kind":"primitive", ... }
+ *   ]}
+ *
+ * `fields`, `children`, `pairs` and the like are the node's bits by their names in the contract;
+ * `decoded` repeats them as floats and IDs and is ignored on the way back. Blocks that nothing
+ * reaches are kept as kind "raw". */
+#ifndef FACET_GFX12_IMAGE_TEXT_H
+#define FACET_GFX12_IMAGE_TEXT_H
+
+#include "base/strbuf.h"
+#include "gfx12/image/build.h"
+#include "gfx12/image/walk.h"
+
+void facet_gfx12_json_head(const struct facet_gfx12_view *view, struct facet_strbuf *out);
+/* One line without a newline or comma. */
+void facet_gfx12_json_node(const struct facet_gfx12_view *view,
+                           const struct facet_gfx12_walk *walk,
+                           uint32_t node,
+                           struct facet_strbuf *out);
+/* Bytes behind the last whole node, and the end of the file. */
+void facet_gfx12_json_tail(const struct facet_gfx12_view *view, struct facet_strbuf *out);
+
+/* A few lines per node. */
+void facet_gfx12_listing(const struct facet_gfx12_view *view,
+                         const struct facet_gfx12_walk *walk,
+                         uint32_t node,
+                         struct facet_strbuf *out);
+
+/* Reads the JSON form; `name` starts complaints, which carry a line number. */
+enum facet_status facet_gfx12_json_read(const char *name,
+                                        const char *text,
+                                        size_t size,
+                                        struct facet_gfx12_image *out,
+                                        struct facet_error *err);
+
+#endif

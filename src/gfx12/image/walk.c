@@ -1,0 +1,434 @@
+/* Depth-first search with an explicit stack. A node is white (not seen), grey (being walked) or
+ * black (done): meeting a grey node is a cycle, meeting a black one a second reference. */
+#include "gfx12/image/walk.h"
+
+#include "base/bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WHITE, GREY, BLACK };
+
+#define MAX_RANGE_PAIRS 255
+
+const char *facet_gfx12_kind_name(enum facet_gfx12_kind kind)
+{
+    static const char *const names[] = {"raw", "primitive", "box", "instance"};
+
+    return names[kind];
+}
+
+uint32_t facet_gfx12_walk_id(const struct facet_gfx12_walk *walk, uint32_t node)
+{
+    const struct facet_gfx12_walk_node *n = &walk->nodes[node];
+    unsigned type = n->kind == FACET_GFX12_KIND_BOX        ? FACET_GFX12_TYPE_BOX
+                    : n->kind == FACET_GFX12_KIND_INSTANCE ? FACET_GFX12_TYPE_INSTANCE
+                                                           : 0;
+
+    return facet_gfx12_id_make((uint64_t)node * FACET_GFX12_NODE_BYTES - n->level_base, type);
+}
+
+/* ---- links ---- */
+
+/* Addresses wrap at 48 bits; anything before the image is therefore far behind it. */
+static void
+set_target(const struct facet_gfx12_view *view, uint64_t level_base, struct facet_gfx12_link *link)
+{
+    uint64_t mask = facet_bits_mask(48);
+
+    link->offset = (level_base + facet_gfx12_id_offset(link->id)) & mask;
+    link->inside = link->offset < view->size && view->size - link->offset >= FACET_GFX12_NODE_BYTES;
+}
+
+static unsigned box_links(const struct facet_gfx12_view *view,
+                          uint64_t level_base,
+                          const uint8_t *bytes,
+                          struct facet_gfx12_link links[8])
+{
+    struct facet_gfx12_box box;
+    uint32_t ids[8];
+    unsigned count, used = 0;
+
+    facet_gfx12_box_decode(bytes, &box);
+    count = (box.child_count_minus_one & 7u) + 1;
+    facet_gfx12_child_ids(
+        box.child, count, box.internal_child_offset, box.primitive_child_offset, ids);
+    for (unsigned i = 0; i < count; i++) {
+        const struct facet_gfx12_child *c = &box.child[i];
+        bool unused = c->min[0] == 0xFFF && c->min[1] == 0xFFF && c->min[2] == 0xFFF &&
+                      c->max[0] == 0 && c->max[1] == 0 && c->max[2] == 0 && c->cull_mask == 0;
+
+        if (unused) {
+            continue; /* the instruction can never return it */
+        }
+        links[used].slot = i;
+        links[used].id = ids[i];
+        set_target(view, level_base, &links[used]);
+        used++;
+    }
+    return used;
+}
+
+/* GPURT lets all children of an instance share one ID whose type field is the number of the root
+ * node (12.8); Facet and RADV write real types. */
+static bool
+is_node_number(const struct facet_gfx12_instance *instance, const uint32_t *ids, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        if (ids[i] != ids[0] || instance->child[i].node_size != 0) {
+            return false;
+        }
+    }
+    return count > 1 && instance->child[0].node_type != FACET_GFX12_TYPE_BOX;
+}
+
+static unsigned instance_links(const struct facet_gfx12_view *view,
+                               const uint8_t *bytes,
+                               struct facet_gfx12_link links[8])
+{
+    struct facet_gfx12_instance node;
+    uint32_t ids[4];
+    unsigned count;
+    uint64_t blas;
+
+    facet_gfx12_instance_decode(bytes, &node);
+    blas = (facet_gfx12_base_address(node.pointer) - view->base) & facet_bits_mask(48);
+    count = (node.child_count_minus_one & 3u) + 1;
+    facet_gfx12_child_ids(node.child, count, 0, 0, ids);
+    if (is_node_number(&node, ids, count)) {
+        links[0].slot = 0;
+        links[0].id = (uint32_t)node.child[0].node_type << 4 | FACET_GFX12_TYPE_BOX;
+        set_target(view, blas, &links[0]);
+        return 1;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        links[i].slot = i;
+        links[i].id = ids[i] & 0xFF;
+        set_target(view, blas, &links[i]);
+    }
+    return count;
+}
+
+static uint64_t
+child_base(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, uint32_t node)
+{
+    struct facet_gfx12_instance instance;
+
+    if (walk->nodes[node].kind != FACET_GFX12_KIND_INSTANCE) {
+        return walk->nodes[node].level_base;
+    }
+    facet_gfx12_instance_decode(facet_gfx12_node_bytes(view, node), &instance);
+    return (facet_gfx12_base_address(instance.pointer) - view->base) & facet_bits_mask(48);
+}
+
+unsigned facet_gfx12_links(const struct facet_gfx12_view *view,
+                           const struct facet_gfx12_walk *walk,
+                           uint32_t node,
+                           struct facet_gfx12_link links[8])
+{
+    const uint8_t *bytes = facet_gfx12_node_bytes(view, node);
+
+    switch (walk->nodes[node].kind) {
+    case FACET_GFX12_KIND_BOX:
+        return box_links(view, walk->nodes[node].level_base, bytes, links);
+    case FACET_GFX12_KIND_INSTANCE:
+        return instance_links(view, bytes, links);
+    default:
+        return 0;
+    }
+}
+
+/* ---- ranges ---- */
+
+static unsigned pair_count(const uint8_t *node)
+{
+    return (facet_load_le32(node) >> 28 & 7u) + 1;
+}
+
+struct facet_gfx12_range facet_gfx12_range_start(const struct facet_gfx12_view *view,
+                                                 const struct facet_gfx12_link *link)
+{
+    return (struct facet_gfx12_range){
+        .view = view,
+        .node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES),
+        .pair = facet_gfx12_id_pair(link->id),
+        .seen = 1,
+    };
+}
+
+/* Descriptor p starts at bit 1024 - 29*(p+1); the stop bit is its lowest. */
+bool facet_gfx12_range_is_stop(const struct facet_gfx12_range *range)
+{
+    unsigned bit = 1024 - 29 * (range->pair + 1);
+    const uint8_t *node = facet_gfx12_node_bytes(range->view, range->node);
+
+    return (node[bit / 8] >> bit % 8 & 1) != 0;
+}
+
+bool facet_gfx12_range_next(struct facet_gfx12_range *range)
+{
+    const uint8_t *node = facet_gfx12_node_bytes(range->view, range->node);
+
+    if (facet_gfx12_range_is_stop(range)) {
+        range->stopped = true;
+        return false;
+    }
+    if (range->seen++ >= MAX_RANGE_PAIRS) {
+        return false;
+    }
+    if (range->pair + 1 != pair_count(node)) {
+        range->pair++; /* navigation 0; behind pair 7 there is no pair to go to */
+        return range->pair < 8;
+    }
+    if ((uint64_t)range->node + 2 > range->view->size / FACET_GFX12_NODE_BYTES) {
+        return false;
+    }
+    range->node++;
+    range->pair = 0;
+    return true;
+}
+
+/* ---- search ---- */
+
+struct frame {
+    uint32_t node;
+    uint8_t next, count;
+    uint64_t base; /* of the children */
+    struct facet_gfx12_link links[8];
+};
+
+struct search {
+    const struct facet_gfx12_view *view;
+    struct facet_gfx12_walk *walk;
+    struct frame *stack;
+    size_t depth, capacity;
+    bool failed;
+};
+
+static void report(struct search *s,
+                   enum facet_gfx12_trouble trouble,
+                   uint32_t node,
+                   uint32_t slot,
+                   uint64_t target)
+{
+    struct facet_gfx12_walk *w = s->walk;
+
+    if (w->problem_count == w->problem_capacity) {
+        uint32_t next = w->problem_capacity == 0 ? 64 : 2 * w->problem_capacity;
+        struct facet_gfx12_problem *more = realloc(w->problems, (size_t)next * sizeof *more);
+
+        if (more == NULL) {
+            s->failed = true;
+            return;
+        }
+        w->problems = more;
+        w->problem_capacity = next;
+    }
+    w->problems[w->problem_count++] = (struct facet_gfx12_problem){trouble, node, slot, target};
+}
+
+static void push(struct search *s, uint32_t node)
+{
+    if (s->depth == s->capacity) {
+        size_t next = s->capacity == 0 ? 256 : 2 * s->capacity;
+        struct frame *more = realloc(s->stack, next * sizeof *more);
+
+        if (more == NULL) {
+            s->failed = true;
+            return;
+        }
+        s->stack = more;
+        s->capacity = next;
+    }
+    s->walk->nodes[node].state = GREY;
+    s->stack[s->depth].node = node;
+    s->stack[s->depth].next = 0;
+    s->stack[s->depth].base = child_base(s->view, s->walk, node);
+    s->stack[s->depth].count =
+        (uint8_t)facet_gfx12_links(s->view, s->walk, node, s->stack[s->depth].links);
+    s->depth++;
+}
+
+static void finish(struct search *s, uint32_t node)
+{
+    s->walk->nodes[node].state = BLACK;
+    s->walk->order[s->walk->reached++] = node;
+}
+
+/* First visit of a node; false when it was there before as something else. */
+static bool claim(struct search *s,
+                  uint32_t node,
+                  enum facet_gfx12_kind kind,
+                  uint64_t base,
+                  uint32_t parent,
+                  uint32_t slot)
+{
+    struct facet_gfx12_walk_node *n = &s->walk->nodes[node];
+    uint64_t offset = (uint64_t)node * FACET_GFX12_NODE_BYTES;
+
+    if (n->kind == FACET_GFX12_KIND_NONE) {
+        n->kind = (uint8_t)kind;
+        n->level_base = base;
+        n->parent = parent;
+        n->last_slot = (uint8_t)slot;
+        return true;
+    }
+    if (n->kind != kind) {
+        report(s, FACET_GFX12_TROUBLE_KIND, parent, slot, offset);
+        return false;
+    }
+    if (n->level_base != base) {
+        report(s, FACET_GFX12_TROUBLE_BASE, parent, slot, offset);
+        return false;
+    }
+    return true;
+}
+
+static void
+visit_range(struct search *s, const struct facet_gfx12_link *link, uint64_t base, uint32_t parent)
+{
+    struct facet_gfx12_range range = facet_gfx12_range_start(s->view, link);
+    uint32_t node = range.node;
+    const unsigned pair = range.pair;
+    bool more;
+
+    if (pair >= pair_count(facet_gfx12_node_bytes(s->view, node))) {
+        report(s, FACET_GFX12_TROUBLE_PAIR, parent, link->slot, link->offset);
+    }
+    do {
+        node = range.node;
+        if (!claim(s, node, FACET_GFX12_KIND_PRIMITIVE, base, parent, link->slot)) {
+            return;
+        }
+        if (s->walk->nodes[node].state == WHITE) {
+            finish(s, node);
+        }
+        more = facet_gfx12_range_next(&range);
+    } while (more && !s->failed);
+    if (!range.stopped) {
+        report(s, FACET_GFX12_TROUBLE_RANGE, parent, link->slot, link->offset);
+    }
+    node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES);
+    if ((s->walk->nodes[node].starts >> pair & 1) != 0) {
+        report(s, FACET_GFX12_TROUBLE_REPEATED, parent, link->slot, link->offset);
+    }
+    s->walk->nodes[node].starts |= (uint8_t)(1u << pair);
+}
+
+static void visit_child(struct search *s,
+                        const struct facet_gfx12_link *link,
+                        uint64_t base,
+                        uint32_t parent,
+                        bool from_instance)
+{
+    enum facet_gfx12_kind kind = facet_gfx12_id_kind(link->id);
+    uint32_t node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES);
+    struct facet_gfx12_walk_node *n;
+
+    if (kind == FACET_GFX12_KIND_NONE) {
+        report(s, FACET_GFX12_TROUBLE_TYPE, parent, link->slot, link->offset);
+        return;
+    }
+    if (!link->inside) {
+        report(s,
+               from_instance ? FACET_GFX12_TROUBLE_BLAS : FACET_GFX12_TROUBLE_OUTSIDE,
+               parent,
+               link->slot,
+               link->offset);
+        return;
+    }
+    if (link->offset % FACET_GFX12_NODE_BYTES != 0) {
+        report(s, FACET_GFX12_TROUBLE_MISALIGNED, parent, link->slot, link->offset);
+        return;
+    }
+    if (kind == FACET_GFX12_KIND_PRIMITIVE) {
+        visit_range(s, link, base, parent);
+        return;
+    }
+    n = &s->walk->nodes[node];
+    if (!claim(s, node, kind, base, parent, link->slot)) {
+        return;
+    }
+    if (n->state == WHITE) {
+        push(s, node);
+    } else if (n->state == GREY) {
+        report(s, FACET_GFX12_TROUBLE_CYCLE, parent, link->slot, link->offset);
+    } else if (!from_instance) {
+        /* Many instances may name one BLAS root; within a level a node has one parent. */
+        report(s, FACET_GFX12_TROUBLE_SHARED, parent, link->slot, link->offset);
+    }
+}
+
+/* Child reuse: several boxes for one child come as consecutive slots with the same ID (4.1). */
+static bool is_reuse(const struct facet_gfx12_link *links, unsigned i)
+{
+    return i > 0 && links[i].id == links[i - 1].id;
+}
+
+static void run(struct search *s)
+{
+    while (s->depth > 0 && !s->failed) {
+        struct frame *top = &s->stack[s->depth - 1];
+        struct facet_gfx12_link link;
+        unsigned i = top->next++;
+
+        if (i >= top->count) {
+            s->depth--;
+            finish(s, top->node);
+            continue;
+        }
+        if (!is_reuse(top->links, i)) {
+            link = top->links[i]; /* the stack may move */
+            visit_child(s,
+                        &link,
+                        top->base,
+                        top->node,
+                        s->walk->nodes[top->node].kind == FACET_GFX12_KIND_INSTANCE);
+        }
+    }
+}
+
+enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
+                                   struct facet_gfx12_walk *out,
+                                   struct facet_error *err)
+{
+    struct search s = {.view = view, .walk = out};
+    uint64_t count = view->size / FACET_GFX12_NODE_BYTES;
+    struct facet_gfx12_link root = {.id = view->root};
+
+    *out = (struct facet_gfx12_walk){0};
+    if (count >= FACET_GFX12_NO_NODE) {
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          view->size,
+                          "an image of %llu nodes; expected fewer than 2^32 - 1",
+                          (unsigned long long)count);
+    }
+    out->count = (uint32_t)count;
+    out->nodes = calloc((size_t)count + 1, sizeof *out->nodes);
+    out->order = malloc(((size_t)count + 1) * sizeof *out->order);
+    s.failed = out->nodes == NULL || out->order == NULL;
+    if (!s.failed) {
+        set_target(view, 0, &root);
+        visit_child(&s, &root, 0, FACET_GFX12_NO_NODE, false);
+        run(&s);
+    }
+    free(s.stack);
+    if (s.failed) {
+        facet_gfx12_walk_free(out);
+        return facet_fail(err,
+                          FACET_ERR_MEMORY,
+                          0,
+                          "no memory to walk an image of %llu nodes",
+                          (unsigned long long)count);
+    }
+    return FACET_OK;
+}
+
+void facet_gfx12_walk_free(struct facet_gfx12_walk *walk)
+{
+    free(walk->nodes);
+    free(walk->order);
+    free(walk->problems);
+    *walk = (struct facet_gfx12_walk){0};
+}

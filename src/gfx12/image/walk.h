@@ -1,0 +1,110 @@
+/* Walking an arbitrary GFX12 image: which 128-byte blocks are nodes, of which kind, reached from
+ * where. The checker, the statistics, the dump, the comparison and the refit all start from this.
+ *
+ * Any bytes are accepted. Every node is visited once, whatever the graph looks like, so the time is
+ * linear in the size of the image; what is wrong with the graph is listed, not followed. */
+#ifndef FACET_GFX12_IMAGE_WALK_H
+#define FACET_GFX12_IMAGE_WALK_H
+
+#include "base/error.h"
+
+#include <facet/gfx12.h>
+
+/* An image as bytes (R-G12-55): offset 0 is address `base`. */
+struct facet_gfx12_view {
+    const uint8_t *bytes;
+    uint64_t size;
+    uint64_t base; /* address of the first byte */
+    uint32_t root; /* node ID, relative to base; usually FACET_GFX12_ROOT */
+};
+
+#define FACET_GFX12_NO_NODE UINT32_MAX
+
+enum facet_gfx12_trouble {
+    FACET_GFX12_TROUBLE_OUTSIDE,    /* a child lies (partly) outside the image */
+    FACET_GFX12_TROUBLE_MISALIGNED, /* a child's address is not a multiple of 128 */
+    FACET_GFX12_TROUBLE_TYPE,       /* a type that names no node */
+    FACET_GFX12_TROUBLE_KIND,       /* a node reached as two kinds */
+    FACET_GFX12_TROUBLE_BASE,       /* a node reached with two different BVH bases */
+    FACET_GFX12_TROUBLE_CYCLE,      /* a child is its own ancestor */
+    FACET_GFX12_TROUBLE_SHARED,     /* a box or instance with two parents */
+    FACET_GFX12_TROUBLE_REPEATED,   /* a primitive range named twice */
+    FACET_GFX12_TROUBLE_PAIR,       /* a range starts at a pair that the node does not have */
+    FACET_GFX12_TROUBLE_RANGE,      /* a range leaves the image or has more than 255 pairs */
+    FACET_GFX12_TROUBLE_BLAS,       /* an instance points outside the image */
+};
+
+struct facet_gfx12_problem {
+    enum facet_gfx12_trouble trouble;
+    uint32_t node;   /* the node that names the child, FACET_GFX12_NO_NODE for the root */
+    uint32_t slot;   /* which child */
+    uint64_t target; /* address minus base of what was named; may be outside */
+};
+
+struct facet_gfx12_walk_node {
+    uint8_t kind;        /* enum facet_gfx12_kind; NONE: not reached */
+    uint8_t starts;      /* primitive: pairs at which a range starts, one bit each */
+    uint8_t last_slot;   /* slot of the parent that named it first */
+    uint8_t state;       /* of the search */
+    uint32_t parent;     /* node that named it first; FACET_GFX12_NO_NODE for the root */
+    uint64_t level_base; /* image offset of the BVH base that its IDs are relative to */
+};
+
+struct facet_gfx12_walk {
+    struct facet_gfx12_walk_node *nodes; /* one per 128 bytes of the image */
+    uint32_t count;
+    uint32_t *order; /* reached nodes, children before parents */
+    uint32_t reached;
+    struct facet_gfx12_problem *problems;
+    uint32_t problem_count;
+    uint32_t problem_capacity;
+};
+
+/* A child of a box or instance node. */
+struct facet_gfx12_link {
+    uint32_t slot;
+    uint32_t id;     /* as the instruction forms it */
+    uint64_t offset; /* in the image; meaningless when outside */
+    bool inside;
+};
+
+/* Works on any bytes; fails only when memory is short or the image exceeds 2^32 - 2 nodes. */
+enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
+                                   struct facet_gfx12_walk *out,
+                                   struct facet_error *err);
+void facet_gfx12_walk_free(struct facet_gfx12_walk *walk);
+
+/* The children that the node names, used slots only; returns how many. */
+unsigned facet_gfx12_links(const struct facet_gfx12_view *view,
+                           const struct facet_gfx12_walk *walk,
+                           uint32_t node,
+                           struct facet_gfx12_link links[8]);
+
+static inline const uint8_t *facet_gfx12_node_bytes(const struct facet_gfx12_view *view,
+                                                    uint32_t node)
+{
+    return view->bytes + (uint64_t)node * FACET_GFX12_NODE_BYTES;
+}
+
+/* The ID of a node as its own level names it. */
+uint32_t facet_gfx12_walk_id(const struct facet_gfx12_walk *walk, uint32_t node);
+
+/* A range of primitive pairs: start at a child's node and pair, then step until false. Malformed
+ * ranges end like the walk ended them. */
+struct facet_gfx12_range {
+    const struct facet_gfx12_view *view;
+    uint32_t node;
+    unsigned pair;
+    unsigned seen;
+    bool stopped;
+};
+struct facet_gfx12_range facet_gfx12_range_start(const struct facet_gfx12_view *view,
+                                                 const struct facet_gfx12_link *link);
+/* Moves to the next pair; false at the end of the range. */
+bool facet_gfx12_range_next(struct facet_gfx12_range *range);
+/* The pair's descriptor bits and number of pairs of its node, without decoding the rest. */
+bool facet_gfx12_range_is_stop(const struct facet_gfx12_range *range);
+
+const char *facet_gfx12_kind_name(enum facet_gfx12_kind kind);
+
+#endif
