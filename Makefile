@@ -43,7 +43,7 @@ fuzz: packages ## fuzz all targets, or FUZZ_TARGETS, for FUZZ_SECONDS seconds ea
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 fuzz-hart: all ## FUZZ_PROGRAMS random programs on the hart and on qemu
-	@python3 tools/fuzz_hart.py --runner $(BUILD)/tests/xphmg/fuzz_hart_run --facet $(BUILD)/facet \
+	@python3 tools/fuzz_hart.py --runner $(BUILD)/tests/xphmg/hart/fuzz_hart_run --facet $(BUILD)/facet \
 	    --programs $(FUZZ_PROGRAMS) --seed $(FUZZ_SEED)
 
 install: all ## install below DESTDIR/PREFIX

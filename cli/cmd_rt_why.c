@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/ray_text.h"
 #include "num/f32.h"
-#include "xphmg/units.h"
+#include "xphmg/units/units.h"
 
 #include <inttypes.h>
 #include <math.h>

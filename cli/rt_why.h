@@ -2,7 +2,7 @@
 #ifndef FACET_CLI_RT_WHY_H
 #define FACET_CLI_RT_WHY_H
 
-#include "xphmg/rt_why.h"
+#include "xphmg/rt/why.h"
 
 struct json_t;
 

@@ -2,7 +2,7 @@
 #include "cli/rt_why.h"
 
 #include "num/f32.h"
-#include "xphmg/units.h"
+#include "xphmg/units/units.h"
 
 #include <stdio.h>
 #include <string.h>

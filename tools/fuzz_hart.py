@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Differential fuzzer of the hart: the same random programs on Facet and on qemu-system-riscv64.
 
-usage: fuzz_hart.py --runner BUILD/tests/fuzz_hart_run [--facet BUILD/facet] [--programs N] [--items N]
+usage: fuzz_hart.py --runner BUILD/tests/xphmg/hart/fuzz_hart_run [--facet BUILD/facet] [--programs N] [--items N]
                     [--seed S] [--first N] [--batch N] [--keep FOLDER]
 
 Programs are packed into images (fuzz_hart.S is the code around them); each image runs in qemu, in the

@@ -8,9 +8,9 @@
 
 #include "base/bits.h"
 #include "mem/mem.h"
-#include "xphmg/csr_file.h"
-#include "xphmg/platform.h"
-#include "xphmg/vendor.h"
+#include "xphmg/hart/csr_file.h"
+#include "xphmg/machine.h"
+#include "xphmg/units/vendor.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -418,7 +418,7 @@ static unsigned queue_of(const struct facet_unit_event *event)
                                              : FACET_QUEUE_COPY;
 }
 
-/* Copies, and jobs that complete late: those run between two steps (xphmg/jobs.h). */
+/* Copies, and jobs that complete late: those run between two steps (xphmg/units/jobs.h). */
 static void hear_unit(void *self, const struct facet_unit_event *event)
 {
     enum { TO, FROM, SIZE, SWIZZLE, ASYNC }; /* of "copy" */

@@ -4,7 +4,7 @@
 #ifndef FACET_LINT_JOBS_H
 #define FACET_LINT_JOBS_H
 
-#include "xphmg/jobs.h"
+#include "xphmg/units/jobs.h"
 
 enum { LINT_NO_QUEUE = 0 }; /* beside FACET_QUEUE_RT, ... */
 

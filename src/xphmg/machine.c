@@ -1,6 +1,6 @@
 /* The xphmg machine's life and its face (machine/ops.h). */
-#include "xphmg/platform.h"
-#include "xphmg/rt_batch.h"
+#include "xphmg/machine.h"
+#include "xphmg/rt/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

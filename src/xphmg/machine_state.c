@@ -1,6 +1,6 @@
 /* Snapshots of the xphmg machine: one function per unit, each naming its fields once. A new unit
  * adds its function and one line in visit_hart. */
-#include "xphmg/platform.h"
+#include "xphmg/machine.h"
 
 #include <stdlib.h>
 #include <string.h>

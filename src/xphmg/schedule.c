@@ -7,8 +7,8 @@
  *
  * The schedule is settled after each piece of work: `current` is a hart that can execute, or `idle`
  * says that there is none. */
-#include "xphmg/platform.h"
-#include "xphmg/vendor.h"
+#include "xphmg/machine.h"
+#include "xphmg/units/vendor.h"
 
 enum { TOLD_NANOSECONDS = 500 }; /* that a step takes when somebody listens */
 

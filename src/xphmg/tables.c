@@ -1,7 +1,7 @@
 /* See tables.h. */
 #include "xphmg/tables.h"
 
-#include "xphmg/hart.h"
+#include "xphmg/hart/hart.h"
 
 #include <string.h>
 

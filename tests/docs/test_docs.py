@@ -261,7 +261,7 @@ def the_trace_page_names_every_unit():
             unit = row.group(1) or unit
             named |= {(unit, what) for what in re.findall(r"`([\w.]+)`", row.group(2))}
     found = set()
-    for path in glob.glob(os.path.join(SOURCE, "src/xphmg/*.c")):
+    for path in glob.glob(os.path.join(SOURCE, "src/xphmg/**/*.c"), recursive=True):
         for call in re.findall(r'facet_hart_unit\(\s*\S+\s*"(\w+)",\s*"([\w.]+)"', read(path)):
             found.add(call)
     check(len(found) > 10, f"only {found} are in the sources")

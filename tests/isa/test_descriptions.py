@@ -248,21 +248,21 @@ def without_code(name, change, sources, message=None, function=None):
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 without_code("a_row_of_rt_without_code_does_not_build",
              append(RT, "rt.new\t0xfff0707f\t0x0100600b\trt.new rd, rs1\trd[11:7] rs1[19:15]\tx[rd] = 0"),
-             ["xphmg/rt.c"], "FACET_XPHMG_RT_NEW")
+             ["xphmg/rt/rt.c"], "FACET_XPHMG_RT_NEW")
 without_code("a_row_of_gfx_without_code_does_not_build",
              append("gfx-mtx.insn.tsv", "GFX.NEW\t0xffffffff\t0x2265b1ab\tGFX.NEW\t-\tnothing"),
-             ["xphmg/gfx.c"], "FACET_XPHMG_GFX_NEW")
+             ["xphmg/gfx/gfx.c"], "FACET_XPHMG_GFX_NEW")
 without_code("a_row_of_pmask_without_code_does_not_build",
              append("pmask-xmem.insn.tsv", "pmnew\t0xffcfffff\t0xfe00007b\tpmnew pbank\tpbank[21:20]\tnothing"),
-             ["xphmg/pmask.c"], "FACET_XPHMG_PMNEW")
+             ["xphmg/rsv/pmask.c"], "FACET_XPHMG_PMNEW")
 without_code("a_register_of_a_unit_without_code_does_not_link",
              append("rt.csr.tsv", "RTNEW\t0x7FAC;0x82C\tX\t0\tRW\t0\t-\tCAP.FEAT0.RT_PRESENT!\tcode\tnew"),
-             ["xphmg/csr_file.c"], None, "facet_csr_write_RTNEW")
+             ["xphmg/hart/csr_file.c"], None, "facet_csr_write_RTNEW")
 without_code("a_register_of_the_tile_machine_without_code_does_not_build",
              append("tile.csr.tsv", "other\t0x006\tX\t0\tRW\t0\t-\t-\tcode\tnew"), ["tile/csr.c"], "write_OTHER")
 without_code("a_stored_register_needs_no_code",
              append("rt.csr.tsv", "RTNEW\t0x7FAC;0x82C\tX\t3:0\tWARL\t0\t0..6,15\tCAP.FEAT0.RT_PRESENT!\trt.fresh\tnew"),
-             ["xphmg/csr_file.c", "xphmg/units_state.c"])
+             ["xphmg/hart/csr_file.c", "xphmg/units/state.c"])
 
 
 def missing_file():

@@ -8,7 +8,7 @@
 #include "../xphmg/guest.h"
 #include "facet/observer.h"
 #include "rt_image/build.h"
-#include "xphmg/rt_why.h"
+#include "xphmg/rt/why.h"
 
 #include <stdlib.h>
 #include <string.h>

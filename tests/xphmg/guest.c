@@ -1,9 +1,9 @@
 /* See guest.h. */
-#include "guest.h"
+#include "xphmg/guest.h"
 
 #include "asm/assemble.h"
 #include "object/object.h"
-#include "xphmg/rt_batch.h"
+#include "xphmg/rt/batch.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 #include "harness.h"
 
-#include "xphmg/hart.h"
+#include "xphmg/hart/hart.h"
 
 enum {
     GUEST_CODE = 0x80000000u, /* text lies here */

@@ -1,5 +1,5 @@
 /* The test helper itself: what it reports must be what the hart did. */
-#include "guest.h"
+#include "xphmg/guest.h"
 
 TEST(text_runs_to_its_end_and_state_stays_between_runs, "")
 {

@@ -1,0 +1,151 @@
+/* See block.h: the cache of blocks. What a block is stands in block_impl.h. */
+#include "xphmg/hart/block_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void forget_blocks(facet_block_cache *cache)
+{
+    for (size_t i = 0; i < sizeof cache->table / sizeof cache->table[0]; i++) {
+        cache->table[i] = (struct entry){1, NULL};
+    }
+}
+
+enum facet_status
+facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err)
+{
+    facet_block_cache *cache = calloc(1, sizeof *cache);
+
+    *out = NULL;
+    if (cache != NULL) {
+        cache->ram_base = h->ram.base;
+        cache->line_count = (size_t)(h->ram.span >> FACET_CODE_LINE_BITS) + 2;
+        cache->code_lines = calloc(cache->line_count, 1);
+        cache->ops = malloc(ARENA_OPS * sizeof *cache->ops);
+        cache->sites = malloc(ARENA_OPS * sizeof *cache->sites);
+        cache->watched[0] = cache->watched[1] = cache->line_count;
+        cache->marked = calloc(MARKED_MAX, sizeof *cache->marked);
+    }
+    if (cache == NULL || cache->code_lines == NULL || cache->ops == NULL || cache->sites == NULL ||
+        cache->marked == NULL) {
+        facet_block_cache_destroy(cache);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the block cache");
+    }
+    forget_blocks(cache);
+    h->code_lines = cache->code_lines;
+    *out = cache;
+    return FACET_OK;
+}
+
+void facet_block_cache_destroy(facet_block_cache *cache)
+{
+    if (cache != NULL) {
+        free(cache->code_lines);
+        free(cache->ops);
+        free(cache->sites);
+        free(cache->marked);
+        free(cache);
+    }
+}
+
+void facet_block_cache_flush(facet_block_cache *cache)
+{
+    if (cache->used != 0) {
+        forget_blocks(cache);
+    }
+    for (size_t i = 0; i < cache->marked_count; i++) {
+        cache->code_lines[cache->marked[i]] &= (uint8_t)~FACET_LINE_CODE;
+    }
+    cache->marked_count = 0;
+    cache->used = 0;
+}
+
+void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address)
+{
+    for (int i = 0; i < 2; i++) {
+        if (cache->watched[i] < cache->line_count) {
+            cache->code_lines[cache->watched[i]] &= (uint8_t)~FACET_LINE_WATCHED;
+        }
+    }
+    cache->watched[slot] = (size_t)((address - cache->ram_base) >> FACET_CODE_LINE_BITS);
+    for (int i = 0; i < 2; i++) {
+        if (cache->watched[i] < cache->line_count) {
+            cache->code_lines[cache->watched[i]] |= FACET_LINE_WATCHED;
+        }
+    }
+}
+
+struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc)
+{
+    const struct entry *entry = facet_block_entry(cache, pc);
+
+    if (entry->pc == pc) {
+        return entry->first;
+    }
+    if (cache->used + BLOCK_OPS > ARENA_OPS || cache->marked_count > MARKED_SAFE) {
+        facet_block_cache_flush(cache);
+    }
+    return facet_block_translate(cache, h, pc);
+}
+
+/* Runs from `first` on with `chunk` instructions to go; what was retired leaves *budget. */
+static void run_chunk(facet_block_cache *cache,
+                      struct facet_hart *h,
+                      struct op *first,
+                      int64_t chunk,
+                      uint64_t *budget)
+{
+    const int64_t left = chunk - BLOCK_MAX;
+
+    first->code(first, h, left, 0, h->ram.bytes, h->ram.span);
+    h->retired += (uint64_t)(left - cache->left);
+    *budget -= (uint64_t)(left - cache->left);
+}
+
+/* The end of the budget lies in the block: its last operation that may be reached becomes a stop
+ * for the time of the run. */
+static void
+run_part(facet_block_cache *cache, struct facet_hart *h, struct op *first, uint64_t *budget)
+{
+    const struct site *sites = &cache->sites[first - cache->ops];
+    facet_block_code *code;
+    size_t last = 0;
+
+    if (sites[0].index > *budget) { /* instructions without operations come first */
+        return;
+    }
+    while (sites[last].next < sites[0].count && sites[last + 1].index <= *budget) {
+        last++;
+    }
+    code = first[last].code;
+    first[last].code = facet_block_codes[K_STOP];
+    run_chunk(cache, h, first, (int64_t)*budget, budget);
+    first[last].code = code;
+}
+
+enum facet_block_stop
+facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
+{
+    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0) { /* the lane loop is step.c's */
+        return FACET_BLOCK_STEP;
+    }
+    if (h->code_written) {
+        facet_block_cache_flush(cache);
+        h->code_written = false;
+    }
+    h->blocks = cache;
+    while (budget > 0) {
+        const int64_t chunk = budget < CHUNK ? (int64_t)budget : CHUNK;
+        struct op *first = facet_block_find(cache, h, h->pc);
+
+        if (chunk < cache->sites[first - cache->ops].count) {
+            run_part(cache, h, first, &budget);
+            return budget == 0 ? FACET_BLOCK_BUDGET : FACET_BLOCK_STEP;
+        }
+        run_chunk(cache, h, first, chunk, &budget);
+        if (cache->why == FACET_BLOCK_STEP) {
+            return FACET_BLOCK_STEP;
+        }
+    }
+    return FACET_BLOCK_BUDGET;
+}

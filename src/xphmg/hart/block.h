@@ -1,0 +1,35 @@
+/* The fast executor: blocks of decoded instructions, threaded dispatch, no observer. */
+#ifndef FACET_XPHMG_HART_BLOCK_H
+#define FACET_XPHMG_HART_BLOCK_H
+
+#include "base/error.h"
+#include "xphmg/hart/hart.h"
+
+typedef struct facet_block_cache facet_block_cache;
+
+/* One cache serves all harts of one RAM; it sees their own stores into cached code. No hart may be
+ * stepped after its cache is gone. */
+enum facet_status
+facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err);
+void facet_block_cache_destroy(facet_block_cache *cache);
+/* Drops every block: FENCE.I, snapshots, writes from outside. */
+void facet_block_cache_flush(facet_block_cache *cache);
+
+/* Stores into the line of this RAM address, or across its ends, are left to the plain executor
+ * (FACET_BLOCK_STEP), so that the platform sees each one. `slot` 0 or 1; an address outside RAM
+ * watches nothing. */
+void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address);
+
+enum facet_block_stop {
+    FACET_BLOCK_BUDGET, /* `budget` instructions have retired */
+    FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */
+};
+
+/* Runs until `budget` instructions have retired or an instruction needs the plain executor (system
+ * instructions, traps, vendor units; a few that the budget would cut from their partner). Retired
+ * instructions are counted in h->retired. The caller steps and calls again. Interrupts are the
+ * caller's: nothing in here changes what is pending. */
+enum facet_block_stop
+facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget);
+
+#endif

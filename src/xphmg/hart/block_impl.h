@@ -1,0 +1,143 @@
+/* Inside the block executor: what a decoded block looks like, shared by block_translate.c, which
+ * makes blocks, block_exec.c, which has the code of the operations, and block.c, which keeps and
+ * runs them.
+ *
+ * A block is a trace: it starts at one pc, runs straight on through conditional branches that are
+ * not taken, follows jumps and calls, and may come back from the calls it followed. It ends in
+ * front of an instruction that only step.c executes, at an indirect jump, or at BLOCK_MAX
+ * instructions. Its operations lie one after another; taken branches leave through `link`.
+ *
+ * Each operation holds the function that runs it and then calls the next one's in tail position:
+ * a jump. There are more functions than rows:
+ *   - the last result is handed on, the accumulator; an operation that reads it has the form _A
+ *     (first operand) or _B (second operand), which spares the way through x[];
+ *   - pairs of block_pairs.def run as one operation;
+ *   - special cases: constants, moves, comparisons with zero, floating point by the host.
+ * Instructions without effect (results for x0, FENCE, jumps that the trace follows) have no
+ * operation and only count. */
+#ifndef FACET_XPHMG_HART_BLOCK_IMPL_H
+#define FACET_XPHMG_HART_BLOCK_IMPL_H
+
+#include "xphmg/hart/block.h"
+#include "xphmg/hart/hart.h"
+
+enum {
+    BLOCK_MAX = 64,                /* instructions */
+    BLOCK_OPS = 2 * BLOCK_MAX + 4, /* operations with exits, at most */
+    TABLE_BITS = 14,               /* direct-mapped pc -> block */
+    ARENA_OPS = 1 << 18,           /* when full, everything is dropped and decoding starts again */
+    DEAD = 32,                     /* x[32] takes results for x0 */
+    /* Instructions between two returns to facet_block_run. Compilers turn calls in tail position
+     * into jumps, but for builds without optimisation or with sanitizers; there this many frames
+     * must fit on the stack. */
+    CHUNK = 4096,
+};
+
+/* The code of every operation. Rows with forms: the plain one, then _A, then _B. */
+enum kind {
+#define ALU_RR(row, value) K_##row, K_##row##_A, K_##row##_B,
+#define ALU_RI(row, value) K_##row, K_##row##_A,
+#define ALU_R(row, value) K_##row, K_##row##_A,
+#include "xphmg/hart/alu.def"
+#define LOAD(row, size, value) K_##row, K_##row##_A,
+#define STORE(row, size) K_##row, K_##row##_A, K_##row##_B,
+#define LOAD_F(row, size) K_##row, K_##row##_A,
+#define STORE_F(row, size) K_##row, K_##row##_A,
+#define BRANCH(row, condition) K_##row, K_##row##_A, K_##row##_B,
+#define BRANCH_Z(name, condition) K_##name, K_##name##_A,
+#include "xphmg/hart/block_rows.def"
+#define FP(row, dst, src, value) K_##row,
+#include "xphmg/hart/fp.def"
+    K_LI,      /* 32-bit constant */
+    K_LI_LONG, /* 64-bit constant */
+    K_MV,
+    K_MV_A,
+    K_JR, /* JALR that keeps no return address */
+    K_JALR,
+    K_RETURN, /* JALR that the trace expects to go to imm64 */
+    K_GOTO,   /* on to the block of `link` */
+    K_EXIT,   /* where a link leads before it is known */
+    K_STOP,   /* the instruction is for step.c */
+#define LOAD(row, size, value) K_WIDE_##row,
+#define STORE(row, size) K_WIDE_##row,
+#define LOAD_F(row, size) K_WIDE_##row,
+#define STORE_F(row, size) K_WIDE_##row,
+#include "xphmg/hart/block_rows.def"
+#define HOST(row, real, value) K_HOST_##row,
+#define HOST_TEST(row, real, value) K_HOST_##row,
+#include "xphmg/hart/block_host.def"
+    K_SINGLE, /* how many there are, without the pairs */
+    K_PAIR = K_SINGLE - 1,
+#define PAIR(form1, row1, form2, row2) K_##row1##_##form1##_##row2##_##form2,
+#include "xphmg/hart/block_pairs.def"
+    K_COUNT
+};
+
+struct op;
+
+/* `left` is what remains of the chunk minus BLOCK_MAX, so that one subtraction tells whether every
+ * block fits; bytes and span are those of the RAM window. */
+#define FACET_BLOCK_PARAMETERS                                                                     \
+    struct op *o, struct facet_hart *h, int64_t left, uint64_t acc, uint8_t *bytes, uint64_t span
+typedef void facet_block_code(FACET_BLOCK_PARAMETERS);
+extern facet_block_code *const facet_block_codes[K_COUNT];
+
+/* 32 bytes, two to a cache line. The second half of a pair has a2, b2, d2 and imm2. Loads and
+ * stores subtract their immediate, unsigned, for an offset in the RAM window. */
+struct op {
+    facet_block_code *code;
+    union {
+        struct {
+            int32_t imm1, imm2;
+        };
+        uint64_t imm64; /* constant, expected target of a return, pc behind an exit */
+    };
+    uint8_t a1, b1, d1; /* operands and result */
+    uint8_t a2, b2, d2; /* of floating point, a2: third operand, b2: rounding mode */
+    uint16_t done;      /* instructions of the block behind us when we leave it here */
+    struct op *link;    /* first operation of the next block, or an exit; of an exit: its branch */
+};
+
+/* What only the ways out of a block need, beside each operation. */
+struct site {
+    uint64_t pc, second_pc, next_pc; /* of the first half, the second half, and behind both */
+    uint8_t index, second, next;     /* the same in instructions of the block */
+    /* Of the first operation: the block's pc, which may lie before its own, and instructions. */
+    uint8_t count;
+    uint64_t start;
+};
+
+struct entry {
+    uint64_t pc; /* odd: free */
+    struct op *first;
+};
+
+struct facet_block_cache {
+    struct entry table[1 << TABLE_BITS];
+    uint64_t ram_base;
+    uint8_t *code_lines; /* enum facet_line of each line */
+    size_t line_count;
+    size_t watched[2];  /* lines; line_count and more: none */
+    struct op *ops;     /* ARENA_OPS */
+    struct site *sites; /* as many */
+    size_t used;
+    uint32_t *marked; /* the lines with code, MARKED_MAX at most */
+    size_t marked_count;
+    int64_t left; /* when the operations returned: as above, and why */
+    enum facet_block_stop why;
+};
+
+enum { MARKED_MAX = 1 << 16, MARKED_SAFE = MARKED_MAX - 2 * BLOCK_MAX };
+
+static inline struct entry *facet_block_entry(facet_block_cache *cache, uint64_t pc)
+{
+    return &cache->table[(pc >> 1) & ((1 << TABLE_BITS) - 1)];
+}
+
+/* The first operation of the block at pc, made if need be; everything else may be dropped then. */
+struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc);
+
+/* Decodes the block at pc. There is room for BLOCK_OPS and all its lines. */
+struct op *facet_block_translate(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc);
+
+#endif

@@ -1,0 +1,309 @@
+/* The hart: RV64GC in M and U mode, as explicit state and pure-as-possible functions over it.
+ *
+ * Two executors share the instruction bodies of alu.def, fp.def and memory.h: step.c runs one
+ * instruction and reports every architectural write to an observer; block.c runs decoded blocks at
+ * full speed and reports nothing. `cache = off` uses step.c alone; the suite runs both ways and
+ * compares.
+ *
+ * Spec: spec/rv64.insn.tsv, spec/rv64.csr.tsv, the RISC-V unprivileged and privileged manuals. */
+#ifndef FACET_XPHMG_HART_HART_H
+#define FACET_XPHMG_HART_HART_H
+
+#include "base/pool.h"
+#include "contract/xphmg_csrs.h"
+#include "machine/ops.h"
+#include "mem/mem.h"
+#include "xphmg/hart/insn.h"
+#include "xphmg/units/units.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum facet_priv { FACET_PRIV_U = 0, FACET_PRIV_M = 3 };
+
+/* mcause codes (numeric.md 11.3 for 24 and 25). */
+enum facet_cause {
+    FACET_CAUSE_FETCH_MISALIGNED = 0,
+    FACET_CAUSE_FETCH_FAULT = 1,
+    FACET_CAUSE_ILLEGAL = 2,
+    FACET_CAUSE_BREAKPOINT = 3,
+    FACET_CAUSE_LOAD_MISALIGNED = 4,
+    FACET_CAUSE_LOAD_FAULT = 5,
+    FACET_CAUSE_STORE_MISALIGNED = 6,
+    FACET_CAUSE_STORE_FAULT = 7,
+    FACET_CAUSE_ECALL_U = 8,
+    FACET_CAUSE_ECALL_M = 11,
+    FACET_CAUSE_NUMERIC = 24,
+    FACET_CAUSE_UNSUPPORTED = 25,
+};
+
+enum facet_interrupt {
+    FACET_IRQ_SOFTWARE = 3,
+    FACET_IRQ_TIMER = 7,
+    FACET_IRQ_EXTERNAL = 11,
+};
+
+/* What an instruction came to: retired, or a trap that the caller takes. */
+struct facet_trap {
+    bool taken;
+    uint8_t cause; /* enum facet_cause */
+    uint64_t tval;
+};
+
+#define FACET_RETIRED ((struct facet_trap){false, 0, 0})
+
+static inline struct facet_trap facet_trap_make(enum facet_cause cause, uint64_t tval)
+{
+    return (struct facet_trap){true, (uint8_t)cause, tval};
+}
+
+enum facet_fs { FACET_FS_OFF, FACET_FS_INITIAL, FACET_FS_CLEAN, FACET_FS_DIRTY };
+
+/* Indexes of the register table (tables.c); CSRs have indexes of their own. */
+enum {
+    FACET_HART_REG_X = 0,
+    FACET_HART_REG_F = 32,
+    FACET_HART_REG_PC = 64,
+    FACET_HART_REG_PRIV,
+    FACET_HART_REG_P0, /* then the predicate banks 1..3 */
+    FACET_HART_REG_MTX = FACET_HART_REG_P0 + FACET_BANKS,
+    FACET_HART_REG_GFX = FACET_HART_REG_MTX + (int)(sizeof(struct facet_mtx_bank) / 8) * 4,
+    FACET_HART_REG_COUNT = FACET_HART_REG_GFX + 2 * 7 /* GFXPLN0 to GFXPLN5, GFXBORDERC */
+};
+
+/* What the platform does with an EBREAK between the two semihosting markers. */
+enum facet_host_answer {
+    FACET_HOST_NOT_MINE, /* an ordinary breakpoint trap */
+    FACET_HOST_DONE,     /* the call is done: the instruction retires */
+    FACET_HOST_WAIT,     /* try again later: input is missing and nothing happened, or a part is
+                            left (part.h) */
+};
+
+/* What the block cache knows of a line of RAM. */
+enum facet_line {
+    FACET_LINE_CODE = 1,    /* has decoded instructions */
+    FACET_LINE_WATCHED = 2, /* the plain executor does the stores (facet_block_cache_watch) */
+};
+
+struct facet_hart;
+struct facet_hart_host {
+    void *context;
+    enum facet_host_answer (*ebreak)(void *context, struct facet_hart *h);
+};
+
+enum { FACET_MEMO_BITS = 10, FACET_MEMO_SIZE = 1 << FACET_MEMO_BITS };
+
+/* What a hart with `waiting` waits for. */
+enum facet_wait {
+    FACET_WAIT_INTERRUPT, /* WFI */
+    FACET_WAIT_TOKEN,     /* XFENCE.WAITI: wait_on = token */
+    FACET_WAIT_TICKET,    /* XFENCE.WAIT: wait_on = ticket */
+    FACET_WAIT_JOBS,      /* a fence: wait_on = sets of its own jobs (jobs.h) */
+    FACET_WAIT_ROOM,      /* a submission: wait_on = queue that is full */
+};
+
+/* Bytes of RAM in a line. */
+#define FACET_CODE_LINE_BITS 6
+#define FACET_CODE_LINE_BYTES (1 << FACET_CODE_LINE_BITS)
+
+struct facet_hart {
+    /* x[0] stays zero; x[32] is where the fast executor drops results for x0. */
+    uint64_t x[33];
+    uint64_t f[32];
+    uint64_t pc;
+    uint64_t next_pc; /* of the instruction that is being executed */
+    uint8_t priv;     /* enum facet_priv */
+    uint8_t frm;
+    uint8_t fflags;
+    uint8_t fs; /* enum facet_fs */
+
+    uint64_t mstatus; /* MIE, MPIE, MPP, MPRV, TW; FS, UXL and SD are made when it is read */
+    uint64_t mcountinhibit;
+    /* Plain registers; mip is driven by the CLINT and the platform, pmpaddr has no effect. */
+    FACET_STORE_HART;
+
+    uint64_t retired;         /* instructions since reset: the machine's clock */
+    uint64_t minstret_offset; /* minstret = retired + offset, unless inhibited */
+    uint64_t mcycle_offset;
+    uint64_t minstret_held; /* value while mcountinhibit holds the counter */
+    uint64_t mcycle_held;
+
+    bool reserved; /* LR reservation */
+    uint64_t reservation;
+    bool waiting; /* WFI, or an XFENCE that is not satisfied yet */
+    uint8_t wait; /* enum facet_wait */
+    uint64_t wait_on;
+
+    struct facet_units units;
+    struct facet_xmem *xmem; /* the machine's; NULL: a hart without XPHMG units */
+    struct facet_jobs *jobs; /* the machine's; NULL: jobs complete at once */
+    struct facet_part *part; /* the machine's (part.h); NULL: no step is left half-way */
+
+    facet_mem *mem;
+    struct facet_mem_window ram;
+    /* The block cache's map of RAM lines (enum facet_line), or NULL; code_written asks it to drop
+     * what it has (a store into a line with decoded code, FENCE.I). */
+    const uint8_t *code_lines;
+    bool code_written;
+    struct facet_block_cache *blocks;   /* the cache that runs the hart, while it does */
+    unsigned raised;                    /* flags of one operation in the making, there too */
+    struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
+    const uint16_t *csr_index;          /* CSR number -> table index; NULL when port is NULL */
+    const struct facet_hart_host *host; /* NULL: EBREAK always traps */
+    /* The instruction at pc was not executed and must be tried again: it waits for input, with
+     * `waiting` for a fence, or was left half-way (part.h). */
+    bool stalled;
+    /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
+    struct facet_insn *memo;
+    const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
+    facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
+    /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
+    struct facet_rt_kept *rt_kept;
+    /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
+    const struct facet_rt_watch *rt_watch;
+};
+
+void facet_hart_reset(struct facet_hart *h, uint64_t pc);
+
+/* One instruction, or one interrupt entry; always makes progress, unless the platform sets
+ * `stalled` (then nothing has changed, or a part is done). Returns the trap that was taken, if any
+ * (the hart is already in its handler). */
+struct facet_trap facet_hart_step(struct facet_hart *h);
+
+/* Executes a decoded instruction at h->pc with h->next_pc behind it: writes registers, memory and
+ * next_pc, or returns the trap with nothing written. */
+struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in);
+
+/* What an AMO row stores, from the memory word and rs2 (only the low `size` bytes count). */
+uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);
+
+/* MRET: back to the mode and pc before the trap. */
+void facet_hart_return(struct facet_hart *h);
+/* Enters the trap handler. */
+void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval);
+/* Highest-priority pending and enabled interrupt, or -1. */
+int facet_hart_pending(const struct facet_hart *h);
+
+/* csr* instructions. `write` false: read only. Returns an illegal-instruction trap for a number
+ * that does not exist, a privilege that is too low, or a write to a read-only number. */
+struct facet_trap facet_csr_access(
+    struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old);
+uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned csr);
+/* A debugger's write: as an instruction with every privilege, between two instructions. */
+void facet_hart_csr_poke(struct facet_hart *h, unsigned csr, uint64_t value);
+
+/* ---- the doors for architectural writes -------------------------------------------------------
+ */
+
+static inline bool facet_hart_listens(const struct facet_hart *h)
+{
+    return h->port != NULL && facet_port_listens(h->port);
+}
+
+/* The eight bytes of matrix storage behind a register of the table from FACET_HART_REG_MTX on:
+ * banks in rising order, in each MTX2, MTX3, MTX4, MTXBIAS. */
+static inline uint8_t *facet_hart_mtx_word(struct facet_hart *h, unsigned reg)
+{
+    return (uint8_t *)h->units.mtx.bank + 8 * (size_t)(reg - FACET_HART_REG_MTX);
+}
+
+/* Half of a 128-bit register of GFX behind a register of the table from FACET_HART_REG_GFX on: the
+ * planes in rising order, then the border colour, the lower half first. */
+static inline uint64_t *facet_hart_gfx_word(struct facet_hart *h, unsigned reg)
+{
+    struct facet_gfx *gfx = &h->units.gfx;
+    uint64_t *const wide[] = {
+        gfx->pln0, gfx->pln1, gfx->pln2, gfx->pln3, gfx->pln4, gfx->pln5, gfx->borderc};
+
+    return &wide[(reg - FACET_HART_REG_GFX) / 2][(reg - FACET_HART_REG_GFX) % 2];
+}
+
+void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value);
+/* By CSR number; told for every write, whether or not the value changes. */
+void facet_hart_tell_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value);
+
+static inline void
+facet_hart_note_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value)
+{
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, reg, old, value);
+    }
+}
+
+static inline void facet_hart_set_x(struct facet_hart *h, unsigned rd, uint64_t value)
+{
+    if (rd == 0) {
+        return;
+    }
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, FACET_HART_REG_X + rd, h->x[rd], value);
+    }
+    h->x[rd] = value;
+}
+
+static inline void facet_hart_set_priv(struct facet_hart *h, enum facet_priv priv)
+{
+    if (facet_hart_listens(h) && h->priv != priv) {
+        facet_hart_tell_reg(h, FACET_HART_REG_PRIV, h->priv, priv);
+    }
+    h->priv = (uint8_t)priv;
+}
+
+/* Does something that may change the units, and tells what it changed; `told` is a CSR that is told
+ * otherwise, or 0. */
+void facet_hart_tell_units(struct facet_hart *h,
+                           unsigned told,
+                           void (*act)(void *context),
+                           void *context);
+
+/* FS becomes Dirty; seen in mstatus. */
+void facet_hart_tell_dirty(struct facet_hart *h);
+
+static inline void facet_hart_dirty(struct facet_hart *h)
+{
+    if (h->fs != FACET_FS_DIRTY && facet_hart_listens(h)) {
+        facet_hart_tell_dirty(h);
+    }
+    h->fs = FACET_FS_DIRTY;
+}
+
+static inline void facet_hart_set_f(struct facet_hart *h, unsigned rd, uint64_t value)
+{
+    if (facet_hart_listens(h)) {
+        facet_hart_tell_reg(h, FACET_HART_REG_F + rd, h->f[rd], value);
+    }
+    h->f[rd] = value;
+    facet_hart_dirty(h);
+}
+
+static inline void facet_hart_raise(struct facet_hart *h, unsigned flags)
+{
+    if (flags != 0) {
+        if (facet_hart_listens(h)) {
+            facet_hart_tell_csr(h, FACET_CSR_FFLAGS, h->fflags, h->fflags | (flags & 0x1F));
+        }
+        h->fflags |= flags & 0x1F;
+        facet_hart_dirty(h);
+    }
+}
+
+/* Something a unit did that no register or memory shows (policies, hints, fences), for traces.
+ * `values` has `count` numbers, at most six; names are static strings. */
+static inline void facet_hart_unit(struct facet_hart *h,
+                                   const char *unit,
+                                   const char *what,
+                                   uint32_t count,
+                                   const uint64_t *values)
+{
+    if (facet_hart_listens(h)) {
+        struct facet_unit_event event = {
+            .core = (uint32_t)h->hartid, .unit = unit, .what = what, .count = count};
+
+        for (uint32_t i = 0; i < count; i++) {
+            event.values[i] = values[i];
+        }
+        facet_port_unit(h->port, &event);
+    }
+}
+
+#endif
