@@ -3,7 +3,6 @@
 #include "cli/lint_report.h"
 #include "cli/output.h"
 #include "cli/stop.h"
-#include "cli/tile_plan.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
@@ -11,6 +10,7 @@
 #include "base/side_file.h"
 #include "image/image.h"
 #include "tile/tile.h"
+#include "tile_list/list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum { LIST_LIMIT = 64 << 20 };
 
 struct drawing {
     const struct cli_args *args;
-    struct tile_plan plan;
+    struct facet_tile_list plan;
     facet_machine *machine;
     facet_pool *pool;
     struct lint_report lint;
@@ -45,14 +45,14 @@ static bool prepare(struct drawing *d, struct facet_error *err)
     }
     facet_tile_use_pool(d->machine, d->pool);
     for (size_t i = 0; i < d->plan.piece_count; i++) {
-        const struct tile_piece *piece = &d->plan.pieces[i];
+        const struct facet_tile_list_piece *piece = &d->plan.pieces[i];
 
         if (facet_machine_write(d->machine, 0, piece->address, piece->bytes, piece->size, err) !=
             FACET_OK) {
             return false;
         }
     }
-    return facet_tile_ring(d->machine, d->plan.ring, TILE_PLAN_RING_BYTES, err) == FACET_OK &&
+    return facet_tile_ring(d->machine, d->plan.ring, FACET_TILE_LIST_RING_BYTES, err) == FACET_OK &&
            facet_tile_host_write(d->machine, FACET_TILE_COMPLETION_BASE, d->plan.slots, err) ==
                FACET_OK;
 }
@@ -67,7 +67,7 @@ static uint32_t host_register(const struct drawing *d, uint32_t offset)
 
 /* ---- the list ---- */
 
-static void take_answers(struct drawing *d, const struct tile_step *step)
+static void take_answers(struct drawing *d, const struct facet_tile_list_step *step)
 {
     uint32_t words[255];
     size_t count = facet_tile_take(d->machine, words, step->command.length);
@@ -81,9 +81,9 @@ static void take_answers(struct drawing *d, const struct tile_step *step)
 }
 
 /* The oldest command that is not complete; there is one. */
-static const struct tile_step *next_command(struct drawing *d)
+static const struct facet_tile_list_step *next_command(struct drawing *d)
 {
-    while (d->plan.steps[d->first].kind != TILE_STEP_COMMAND) {
+    while (d->plan.steps[d->first].kind != FACET_TILE_LIST_COMMAND) {
         d->first++;
     }
     return &d->plan.steps[d->first];
@@ -92,7 +92,7 @@ static const struct tile_step *next_command(struct drawing *d)
 /* ... and now it is. */
 static void note_completion(struct drawing *d)
 {
-    const struct tile_step *step = next_command(d);
+    const struct facet_tile_list_step *step = next_command(d);
 
     d->statuses[d->first] = host_register(d, FACET_TILE_LAST_STATUS);
     d->bad += d->statuses[d->first] != FACET_TILE_STATUS_OK;
@@ -128,21 +128,22 @@ static void advance(struct drawing *d)
     d->stopped = stop.reason == FACET_STOP_REQUEST;
 }
 
-static bool run_step(struct drawing *d, const struct tile_step *step, struct facet_error *err)
+static bool
+run_step(struct drawing *d, const struct facet_tile_list_step *step, struct facet_error *err)
 {
     switch (step->kind) {
-    case TILE_STEP_COMMAND:
+    case FACET_TILE_LIST_COMMAND:
         if (facet_tile_push(d->machine, &step->command, err) != FACET_OK) {
             return false;
         }
         d->waiting++;
         break;
-    case TILE_STEP_SIGNAL:
+    case FACET_TILE_LIST_SIGNAL:
         if (facet_tile_slot_write(d->machine, step->slot, step->value, err) != FACET_OK) {
             return false;
         }
         break;
-    case TILE_STEP_DOORBELL:
+    case FACET_TILE_LIST_DOORBELL:
         facet_tile_doorbell(d->machine, step->value);
         break;
     }
@@ -155,7 +156,7 @@ static bool run_list(struct drawing *d, struct facet_error *err)
     enum facet_tile_queue_state state;
 
     for (size_t i = 0; i < d->plan.step_count; i++) {
-        const struct tile_step *step = &d->plan.steps[i];
+        const struct facet_tile_list_step *step = &d->plan.steps[i];
         struct facet_error inner = {0};
 
         if (!run_step(d, step, &inner)) {
@@ -182,7 +183,7 @@ static bool run_list(struct drawing *d, struct facet_error *err)
     }
     state = facet_tile_queue_state(d->machine);
     if (d->waiting != 0) {
-        const struct tile_step *step = next_command(d);
+        const struct facet_tile_list_step *step = next_command(d);
 
         (void)facet_fail(err,
                          FACET_ERR_INPUT,
@@ -202,7 +203,7 @@ static bool run_list(struct drawing *d, struct facet_error *err)
 
 static bool write_picture(struct drawing *d, const char *path, struct facet_error *err)
 {
-    const struct tile_plan *plan = &d->plan;
+    const struct facet_tile_list *plan = &d->plan;
     uint32_t bytes = plan->frame.format == FACET_TILE_RGB565 ? 2 : 4;
     const uint8_t *vram = facet_tile_unit(d->machine)->vram;
     struct facet_image image;
@@ -244,9 +245,9 @@ static int tell_json(struct drawing *d, const char *output)
     json_t *list = json_array(), *result;
 
     for (size_t i = 0; i < d->plan.step_count; i++) {
-        const struct tile_step *step = &d->plan.steps[i];
+        const struct facet_tile_list_step *step = &d->plan.steps[i];
 
-        if (step->kind == TILE_STEP_COMMAND) {
+        if (step->kind == FACET_TILE_LIST_COMMAND) {
             (void)json_array_append_new(list,
                                         json_pack("{s:i, s:s, s:i, s:s}",
                                                   "index",
@@ -287,7 +288,7 @@ static int tell_json(struct drawing *d, const char *output)
 static void tell_text(const struct drawing *d, const char *output)
 {
     for (size_t i = 0; i < d->plan.step_count; i++) {
-        const struct tile_step *step = &d->plan.steps[i];
+        const struct facet_tile_list_step *step = &d->plan.steps[i];
 
         if (d->statuses[i] != FACET_TILE_STATUS_OK) {
             printf("commands[%u] (%s): status 0x%02x, %s\n",
@@ -359,7 +360,7 @@ static int draw(struct drawing *d, const char *output)
 /* Reads the list at `path` and the files beside it. */
 static enum facet_status read_list(const char *path,
                                    struct facet_bytes *text,
-                                   struct tile_plan *plan,
+                                   struct facet_tile_list *plan,
                                    struct facet_error *err)
 {
     const bool alone = strcmp(path, "-") == 0;
@@ -370,7 +371,7 @@ static enum facet_status read_list(const char *path,
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", path);
     }
     if (status == FACET_OK) {
-        status = tile_plan_read(path, folder, text->data, text->size, plan, err);
+        status = facet_tile_list_read(path, folder, text->data, text->size, plan, err);
     }
     free(folder);
     return status;
@@ -405,7 +406,7 @@ static int run_draw(const struct cli_args *args)
     lint_report_free(&d.lint);
     facet_machine_destroy(d.machine);
     facet_pool_destroy(d.pool);
-    tile_plan_free(&d.plan);
+    facet_tile_list_free(&d.plan);
     json_decref(d.reads);
     free(d.statuses);
     return code;

@@ -1,19 +1,19 @@
 /* Any text as a command list of `facet tile draw`: refused with a message, or a plan whose pieces
  * lie in VRAM; never anything else. Files are refused, so that a list reads nothing here. */
-#include "cli/tile_plan.h"
 #include "fuzz/fuzz.h"
+#include "tile_list/list.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tile_plan plan;
+    struct facet_tile_list plan;
     struct facet_error err = {0};
 
     if (size > 1 << 18) {
         return 0;
     }
-    if (tile_plan_read("fuzz", NULL, data, size, &plan, &err) == FACET_OK) {
+    if (facet_tile_list_read("fuzz", NULL, data, size, &plan, &err) == FACET_OK) {
         for (size_t i = 0; i < plan.piece_count; i++) {
             uint64_t at = (uint64_t)plan.pieces[i].address - FACET_TILE_VRAM_BASE;
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
             }
         }
-        tile_plan_free(&plan);
+        facet_tile_list_free(&plan);
     } else if (err.message[0] == '\0' || plan.pieces != NULL || plan.steps != NULL) {
         abort();
     }

@@ -1,6 +1,6 @@
-/* See tile_plan.h. VRAM is handed out from its start: buffers in the order of the file, then the
+/* See list.h. VRAM is handed out from its start: buffers in the order of the file, then the
  * descriptors that commands bring along, completion slots and the ring. */
-#include "cli/tile_planner.h"
+#include "tile_list/reader.h"
 
 #include "base/bits.h"
 #include "base/json.h"
@@ -11,31 +11,31 @@
 
 /* ---- complaints ---- */
 
-bool tile_planner_complain(void *context, const char *where, const char *expected)
+bool facet_tile_list_complain(void *context, const char *where, const char *expected)
 {
-    const struct tile_planner *p = context;
+    const struct facet_tile_list_reader *p = context;
 
     (void)facet_fail(
         p->err, FACET_ERR_INPUT, p->index, "%s: %s: expected %s", p->name, where, expected);
     return false;
 }
 
-bool tile_planner_no_memory(const struct tile_planner *p)
+bool facet_tile_list_no_memory(const struct facet_tile_list_reader *p)
 {
     (void)facet_fail(p->err, FACET_ERR_MEMORY, 0, "%s: out of memory", p->name);
     return false;
 }
 
-bool tile_planner_known(struct tile_planner *p,
-                        const json_t *object,
-                        const char *where,
-                        const char *names)
+bool facet_tile_list_known(struct facet_tile_list_reader *p,
+                           const json_t *object,
+                           const char *where,
+                           const char *names)
 {
     const char *key;
     json_t *value;
 
     if (!json_is_object(object)) {
-        return tile_planner_complain(p, where, "an object");
+        return facet_tile_list_complain(p, where, "an object");
     }
     json_object_foreach((json_t *)object, key, value)
     {
@@ -50,11 +50,11 @@ bool tile_planner_known(struct tile_planner *p,
             at += end + (at[end] == ' ');
         }
         if (!found) {
-            char path[TILE_PLANNER_PLACE], text[TILE_PLANNER_PLACE];
+            char path[FACET_TILE_LIST_PLACE], text[FACET_TILE_LIST_PLACE];
 
             (void)snprintf(path, sizeof path, "%.120s.%.60s", where, key);
             (void)snprintf(text, sizeof text, "no such member, only: %s", names);
-            return tile_planner_complain(p, path, text);
+            return facet_tile_list_complain(p, path, text);
         }
     }
     return true;
@@ -62,74 +62,80 @@ bool tile_planner_known(struct tile_planner *p,
 
 /* ---- VRAM ---- */
 
-bool tile_planner_reserve(
-    struct tile_planner *p, const char *where, uint64_t size, uint32_t align, uint32_t *out)
+bool facet_tile_list_reserve(struct facet_tile_list_reader *p,
+                             const char *where,
+                             uint64_t size,
+                             uint32_t align,
+                             uint32_t *out)
 {
     uint64_t at = (p->next + align - 1) / align * align;
 
     if (at + size > p->plan->config.vram) {
-        char text[TILE_PLANNER_PLACE];
+        char text[FACET_TILE_LIST_PLACE];
 
         (void)snprintf(text,
                        sizeof text,
                        "less: %llu bytes do not fit any more into %u bytes of VRAM (machine.vram)",
                        (unsigned long long)size,
                        (unsigned)p->plan->config.vram);
-        return tile_planner_complain(p, where, text);
+        return facet_tile_list_complain(p, where, text);
     }
     *out = FACET_TILE_VRAM_BASE + (uint32_t)at;
     p->next = at + size;
     return true;
 }
 
-bool tile_planner_add_piece(struct tile_planner *p, uint32_t address, uint8_t *bytes, size_t size)
+bool facet_tile_list_add_piece(struct facet_tile_list_reader *p,
+                               uint32_t address,
+                               uint8_t *bytes,
+                               size_t size)
 {
-    struct tile_plan *plan = p->plan;
+    struct facet_tile_list *plan = p->plan;
 
     if (plan->piece_count == p->piece_room) {
         size_t room = p->piece_room != 0 ? 2 * p->piece_room : 64;
-        struct tile_piece *more = realloc(plan->pieces, room * sizeof *more);
+        struct facet_tile_list_piece *more = realloc(plan->pieces, room * sizeof *more);
 
         if (more == NULL) {
             free(bytes);
-            return tile_planner_no_memory(p);
+            return facet_tile_list_no_memory(p);
         }
         plan->pieces = more;
         p->piece_room = room;
     }
-    plan->pieces[plan->piece_count++] = (struct tile_piece){address, size, bytes};
+    plan->pieces[plan->piece_count++] = (struct facet_tile_list_piece){address, size, bytes};
     return true;
 }
 
-bool tile_planner_add_words(struct tile_planner *p,
-                            const char *where,
-                            const uint32_t *words,
-                            uint32_t count,
-                            uint32_t align,
-                            uint32_t *address)
+bool facet_tile_list_add_words(struct facet_tile_list_reader *p,
+                               const char *where,
+                               const uint32_t *words,
+                               uint32_t count,
+                               uint32_t align,
+                               uint32_t *address)
 {
     uint8_t *bytes;
 
-    if (!tile_planner_reserve(p, where, 4 * (uint64_t)count, align, address)) {
+    if (!facet_tile_list_reserve(p, where, 4 * (uint64_t)count, align, address)) {
         return false;
     }
     bytes = malloc(4 * (size_t)count + 1);
     if (bytes == NULL) {
-        return tile_planner_no_memory(p);
+        return facet_tile_list_no_memory(p);
     }
     for (uint32_t i = 0; i < count; i++) {
         facet_store_le32(bytes + 4 * (size_t)i, words[i]);
     }
-    return tile_planner_add_piece(p, *address, bytes, 4 * (size_t)count);
+    return facet_tile_list_add_piece(p, *address, bytes, 4 * (size_t)count);
 }
 
-bool tile_planner_address(void *context, const json_t *value, const char *where, uint32_t *out)
+bool facet_tile_list_address(void *context, const json_t *value, const char *where, uint32_t *out)
 {
-    struct tile_planner *p = context;
+    struct facet_tile_list_reader *p = context;
     const char *text = json_string_value(value);
     size_t length = text != NULL ? strcspn(text, "+") : 0;
 
-    if (tile_json_word(value, out)) {
+    if (facet_tile_list_word(value, out)) {
         return true;
     }
     for (size_t i = 0; text != NULL && i < p->buffer_count; i++) {
@@ -143,18 +149,18 @@ bool tile_planner_address(void *context, const json_t *value, const char *where,
         if (text[length] == '+') {
             tail = json_string(text + length + 1);
         }
-        good = text[length] == '\0' || (tail != NULL && tile_json_word(tail, &offset));
+        good = text[length] == '\0' || (tail != NULL && facet_tile_list_word(tail, &offset));
         json_decref(tail);
         *out = p->buffers[i].address + offset;
-        return good || tile_planner_complain(p, where, "a number behind the +");
+        return good || facet_tile_list_complain(p, where, "a number behind the +");
     }
-    return tile_planner_complain(
+    return facet_tile_list_complain(
         p, where, "an address, or the name of a buffer above with or without +OFFSET");
 }
 
 /* ---- frame, machine ---- */
 
-static bool read_machine(struct tile_planner *p, const json_t *object)
+static bool read_machine(struct facet_tile_list_reader *p, const json_t *object)
 {
     struct facet_tile_config *c = &p->plan->config;
     const json_t *vram = json_object_get(object, "vram"),
@@ -164,97 +170,99 @@ static bool read_machine(struct tile_planner *p, const json_t *object)
     if (object == NULL) {
         return true;
     }
-    if (!tile_planner_known(p, object, "machine", "vram watchdog")) {
+    if (!facet_tile_list_known(p, object, "machine", "vram watchdog")) {
         return false;
     }
-    if (vram != NULL && (!tile_json_word(vram, &c->vram) || c->vram % 4096 != 0 ||
+    if (vram != NULL && (!facet_tile_list_word(vram, &c->vram) || c->vram % 4096 != 0 ||
                          c->vram < 65536 || c->vram > FACET_TILE_VRAM_MAX)) {
-        return tile_planner_complain(p, "machine.vram", "a multiple of 4096 from 65536 to 256 MiB");
+        return facet_tile_list_complain(
+            p, "machine.vram", "a multiple of 4096 from 65536 to 256 MiB");
     }
-    if (wdog != NULL && (!tile_json_word(wdog, &c->watchdog) || c->watchdog == 0)) {
-        return tile_planner_complain(p, "machine.watchdog", "a number of rounds from 1 on");
+    if (wdog != NULL && (!facet_tile_list_word(wdog, &c->watchdog) || c->watchdog == 0)) {
+        return facet_tile_list_complain(p, "machine.watchdog", "a number of rounds from 1 on");
     }
     return true;
 }
 
-static bool read_frame(struct tile_planner *p, const json_t *object)
+static bool read_frame(struct facet_tile_list_reader *p, const json_t *object)
 {
-    struct tile_plan *plan = p->plan;
+    struct facet_tile_list *plan = p->plan;
     const char *format = json_string_value(json_object_get(object, "format"));
     const json_t *stride = json_object_get(object, "stride");
     uint32_t bytes;
     uint64_t end;
 
     if (object == NULL) {
-        return tile_planner_complain(
+        return facet_tile_list_complain(
             p, "frame", "an object that says which buffer becomes the picture");
     }
-    if (!tile_planner_known(p, object, "frame", "base width height stride format") ||
-        !tile_planner_address(
+    if (!facet_tile_list_known(p, object, "frame", "base width height stride format") ||
+        !facet_tile_list_address(
             p, json_object_get(object, "base"), "frame.base", &plan->frame.address)) {
         return false;
     }
-    if (!tile_json_word(json_object_get(object, "width"), &plan->frame.width) ||
+    if (!facet_tile_list_word(json_object_get(object, "width"), &plan->frame.width) ||
         plan->frame.width - 1 >= 8192) {
-        return tile_planner_complain(p, "frame.width", "a number from 1 to 8192");
+        return facet_tile_list_complain(p, "frame.width", "a number from 1 to 8192");
     }
-    if (!tile_json_word(json_object_get(object, "height"), &plan->frame.height) ||
+    if (!facet_tile_list_word(json_object_get(object, "height"), &plan->frame.height) ||
         plan->frame.height - 1 >= 8192) {
-        return tile_planner_complain(p, "frame.height", "a number from 1 to 8192");
+        return facet_tile_list_complain(p, "frame.height", "a number from 1 to 8192");
     }
     plan->frame.format =
         format != NULL && strcmp(format, "RGB565") == 0 ? FACET_TILE_RGB565 : FACET_TILE_ARGB8888;
     if (json_object_get(object, "format") != NULL && plan->frame.format != FACET_TILE_RGB565 &&
         (format == NULL || strcmp(format, "ARGB8888") != 0)) {
-        return tile_planner_complain(p, "frame.format", "one of: RGB565 ARGB8888");
+        return facet_tile_list_complain(p, "frame.format", "one of: RGB565 ARGB8888");
     }
     bytes = plan->frame.format == FACET_TILE_RGB565 ? 2 : 4;
     plan->frame.stride = bytes * plan->frame.width;
-    if (stride != NULL && (!tile_json_word(stride, &plan->frame.stride) ||
+    if (stride != NULL && (!facet_tile_list_word(stride, &plan->frame.stride) ||
                            plan->frame.stride < bytes * plan->frame.width)) {
-        return tile_planner_complain(p, "frame.stride", "at least the bytes of one row");
+        return facet_tile_list_complain(p, "frame.stride", "at least the bytes of one row");
     }
     end = plan->frame.address - FACET_TILE_VRAM_BASE +
           (uint64_t)plan->frame.stride * (plan->frame.height - 1) + bytes * plan->frame.width;
     if (plan->frame.address < FACET_TILE_VRAM_BASE || end > plan->config.vram) {
-        return tile_planner_complain(p, "frame", "a picture that lies in VRAM");
+        return facet_tile_list_complain(p, "frame", "a picture that lies in VRAM");
     }
     return true;
 }
 
 /* ---- all of it ---- */
 
-static bool read_plan(struct tile_planner *p, const json_t *root)
+static bool read_plan(struct facet_tile_list_reader *p, const json_t *root)
 {
-    return tile_planner_known(p, root, "file", "machine buffers frame commands") &&
+    return facet_tile_list_known(p, root, "file", "machine buffers frame commands") &&
            read_machine(p, json_object_get(root, "machine")) &&
-           tile_plan_read_buffers(p, json_object_get(root, "buffers")) &&
+           facet_tile_list_read_buffers(p, json_object_get(root, "buffers")) &&
            read_frame(p, json_object_get(root, "frame")) &&
-           tile_plan_read_commands(p, json_object_get(root, "commands")) &&
-           tile_planner_reserve(p, "commands", 1024, 64, &p->plan->slots) &&
-           tile_planner_reserve(p, "commands", TILE_PLAN_RING_BYTES, 64, &p->plan->ring);
+           facet_tile_list_read_commands(p, json_object_get(root, "commands")) &&
+           facet_tile_list_reserve(p, "commands", 1024, 64, &p->plan->slots) &&
+           facet_tile_list_reserve(p, "commands", FACET_TILE_LIST_RING_BYTES, 64, &p->plan->ring);
 }
 
-enum facet_status tile_plan_read(const char *name,
-                                 const char *folder,
-                                 const void *text,
-                                 size_t size,
-                                 struct tile_plan *plan,
-                                 struct facet_error *err)
+enum facet_status facet_tile_list_read(const char *name,
+                                       const char *folder,
+                                       const void *text,
+                                       size_t size,
+                                       struct facet_tile_list *plan,
+                                       struct facet_error *err)
 {
     struct facet_error inner = {0};
-    struct tile_planner p = {.name = name, .folder = folder, .plan = plan, .err = &inner};
+    struct facet_tile_list_reader p = {.name = name, .folder = folder, .plan = plan, .err = &inner};
     json_t *root = NULL;
     enum facet_status status;
 
     memset(plan, 0, sizeof *plan);
-    p.host = (struct tile_desc_host){&p, tile_planner_address, tile_planner_complain};
+    p.host =
+        (struct facet_tile_list_desc_host){&p, facet_tile_list_address, facet_tile_list_complain};
     status = facet_json_parse(name, text, size, &root, err);
     if (status != FACET_OK) {
         return status;
     }
     if (!read_plan(&p, root)) {
-        tile_plan_free(plan);
+        facet_tile_list_free(plan);
         status = inner.status;
         if (err != NULL) {
             *err = inner;
@@ -265,7 +273,7 @@ enum facet_status tile_plan_read(const char *name,
     return status;
 }
 
-void tile_plan_free(struct tile_plan *plan)
+void facet_tile_list_free(struct facet_tile_list *plan)
 {
     for (size_t i = 0; i < plan->piece_count; i++) {
         free(plan->pieces[i].bytes);

@@ -1,5 +1,5 @@
 /* Buffers of a command list: numbers, vertices, files, pictures and kernels as bytes in VRAM. */
-#include "cli/tile_planner.h"
+#include "tile_list/reader.h"
 
 #include "asm/assemble.h"
 #include "base/bits.h"
@@ -15,7 +15,7 @@
 enum { FILE_LIMIT = 256 << 20 };
 
 /* Elements of an array as little-endian numbers. */
-static bool read_numbers(struct tile_planner *p,
+static bool read_numbers(struct facet_tile_list_reader *p,
                          const json_t *list,
                          const char *where,
                          const char *type,
@@ -26,22 +26,23 @@ static bool read_numbers(struct tile_planner *p,
                                                                          : 4;
 
     if (!json_is_array(list)) {
-        return tile_planner_complain(p, where, "a list of numbers");
+        return facet_tile_list_complain(p, where, "a list of numbers");
     }
     out->size = count * size;
     out->data = calloc(out->size + 1, 1);
     if (out->data == NULL) {
-        return tile_planner_no_memory(p);
+        return facet_tile_list_no_memory(p);
     }
     for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(list, i);
         uint32_t word = 0;
-        bool good = type[0] == 'f' ? tile_json_float(item, &word) : tile_json_color(item, &word);
-        char path[TILE_PLANNER_PLACE];
+        bool good = type[0] == 'f' ? facet_tile_list_float(item, &word)
+                                   : facet_tile_list_color(item, &word);
+        char path[FACET_TILE_LIST_PLACE];
 
         (void)snprintf(path, sizeof path, "%.150s[%zu]", where, i);
         if (!good && strcmp(type, "u32") == 0 && json_is_string(item)) {
-            if (!tile_planner_address(p, item, path, &word)) {
+            if (!facet_tile_list_address(p, item, path, &word)) {
                 return false;
             }
             good = true;
@@ -49,7 +50,7 @@ static bool read_numbers(struct tile_planner *p,
 
         good = good && (size == 4 || word < UINT32_C(1) << (8 * size));
         if (!good) {
-            return tile_planner_complain(
+            return facet_tile_list_complain(
                 p, path, type[0] == 'f' ? "a number" : "a number that fits, or a colour");
         }
         for (size_t k = 0; k < size; k++) {
@@ -60,7 +61,7 @@ static bool read_numbers(struct tile_planner *p,
 }
 
 /* One attribute of a vertex: `count` floats. */
-static bool put_floats(struct tile_planner *p,
+static bool put_floats(struct facet_tile_list_reader *p,
                        const json_t *list,
                        const char *where,
                        size_t count,
@@ -69,11 +70,11 @@ static bool put_floats(struct tile_planner *p,
 {
     for (size_t i = 0; i < count; i++) {
         if (json_array_size(list) != count ||
-            !tile_json_float(json_array_get(list, i), &words[*at])) {
+            !facet_tile_list_float(json_array_get(list, i), &words[*at])) {
             char text[64];
 
             (void)snprintf(text, sizeof text, "a list of %zu numbers", count);
-            return tile_planner_complain(p, where, text);
+            return facet_tile_list_complain(p, where, text);
         }
         ++*at;
     }
@@ -81,7 +82,7 @@ static bool put_floats(struct tile_planner *p,
 }
 
 /* A GVERTEX; attributes that are absent take no words. */
-static bool read_vertex(struct tile_planner *p,
+static bool read_vertex(struct facet_tile_list_reader *p,
                         const json_t *vertex,
                         const char *where,
                         uint32_t words[FACET_TILE_GVERTEX_WORDS],
@@ -92,7 +93,7 @@ static bool read_vertex(struct tile_planner *p,
     const json_t *color = json_object_get(vertex, "color");
 
     *count = 0;
-    if (!tile_planner_known(p, vertex, where, "position normal uv color")) {
+    if (!facet_tile_list_known(p, vertex, where, "position normal uv color")) {
         return false;
     }
     if (json_array_size(position) == 3) {
@@ -107,13 +108,13 @@ static bool read_vertex(struct tile_planner *p,
         (uv != NULL && !put_floats(p, uv, where, 2, words, count))) {
         return false;
     }
-    if (color != NULL && !tile_json_color(color, &words[(*count)++])) {
-        return tile_planner_complain(p, where, "a colour as \"color\"");
+    if (color != NULL && !facet_tile_list_color(color, &words[(*count)++])) {
+        return facet_tile_list_complain(p, where, "a colour as \"color\"");
     }
     return true;
 }
 
-static bool read_vertices(struct tile_planner *p,
+static bool read_vertices(struct facet_tile_list_reader *p,
                           const json_t *list,
                           const char *where,
                           struct facet_bytes *out)
@@ -121,15 +122,15 @@ static bool read_vertices(struct tile_planner *p,
     size_t count = json_array_size(list), stride = 0;
 
     if (!json_is_array(list) || count == 0) {
-        return tile_planner_complain(p, where, "a list of vertices");
+        return facet_tile_list_complain(p, where, "a list of vertices");
     }
     out->data = calloc(count * FACET_TILE_GVERTEX_SIZE + 1, 1);
     if (out->data == NULL) {
-        return tile_planner_no_memory(p);
+        return facet_tile_list_no_memory(p);
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t words[FACET_TILE_GVERTEX_WORDS] = {0};
-        char path[TILE_PLANNER_PLACE];
+        char path[FACET_TILE_LIST_PLACE];
         size_t used;
 
         (void)snprintf(path, sizeof path, "%.150s[%zu]", where, i);
@@ -138,7 +139,7 @@ static bool read_vertices(struct tile_planner *p,
         }
         stride = i == 0 ? used : stride;
         if (used != stride) {
-            return tile_planner_complain(p, path, "the same attributes as the first vertex has");
+            return facet_tile_list_complain(p, path, "the same attributes as the first vertex has");
         }
         for (size_t k = 0; k < used; k++) {
             facet_store_le32(out->data + out->size, words[k]);
@@ -148,7 +149,7 @@ static bool read_vertices(struct tile_planner *p,
     return true;
 }
 
-static bool read_whole_file(struct tile_planner *p,
+static bool read_whole_file(struct facet_tile_list_reader *p,
                             const json_t *value,
                             const char *where,
                             struct facet_bytes *out)
@@ -157,11 +158,11 @@ static bool read_whole_file(struct tile_planner *p,
     struct facet_error inner = {0};
 
     if (name == NULL || p->folder == NULL) {
-        return tile_planner_complain(p,
-                                     where,
-                                     name == NULL ? "the name of a file"
-                                                  : "no file: a list from standard input has no "
-                                                    "folder to look in");
+        return facet_tile_list_complain(p,
+                                        where,
+                                        name == NULL ? "the name of a file"
+                                                     : "no file: a list from standard input has no "
+                                                       "folder to look in");
     }
     if (facet_side_file_read(p->folder, name, FILE_LIMIT, out, &inner) != FACET_OK) {
         (void)facet_fail(p->err, inner.status, 0, "%s: %s: %s", p->name, where, inner.message);
@@ -170,7 +171,7 @@ static bool read_whole_file(struct tile_planner *p,
     return true;
 }
 
-static bool read_picture(struct tile_planner *p,
+static bool read_picture(struct facet_tile_list_reader *p,
                          const json_t *object,
                          const char *where,
                          struct facet_bytes *out)
@@ -184,7 +185,7 @@ static bool read_picture(struct tile_planner *p,
 
     if (json_object_get(object, "format") != NULL && !small &&
         (format == NULL || strcmp(format, "ARGB8888") != 0)) {
-        return tile_planner_complain(p, where, "RGB565 or ARGB8888 as \"format\"");
+        return facet_tile_list_complain(p, where, "RGB565 or ARGB8888 as \"format\"");
     }
     if (!read_whole_file(p, json_object_get(object, "image"), where, &file)) {
         return false;
@@ -211,11 +212,11 @@ static bool read_picture(struct tile_planner *p,
         }
     }
     facet_image_free(&image);
-    return out->data != NULL || tile_planner_no_memory(p);
+    return out->data != NULL || facet_tile_list_no_memory(p);
 }
 
 /* A kernel, assembled for where it will lie. */
-static bool read_code(struct tile_planner *p,
+static bool read_code(struct facet_tile_list_reader *p,
                       const char *text,
                       size_t size,
                       const char *where,
@@ -240,7 +241,7 @@ static bool read_code(struct tile_planner *p,
     if (good && base != address) {
         free(out->data);
         out->data = NULL;
-        return tile_planner_complain(p, where, "a kernel that starts where its buffer does");
+        return facet_tile_list_complain(p, where, "a kernel that starts where its buffer does");
     }
     if (!good) {
         (void)facet_fail(p->err, FACET_ERR_INPUT, 0, "%s: %s: %s", p->name, where, inner.message);
@@ -249,7 +250,7 @@ static bool read_code(struct tile_planner *p,
     return good;
 }
 
-static bool read_assembly(struct tile_planner *p,
+static bool read_assembly(struct facet_tile_list_reader *p,
                           const json_t *object,
                           const char *where,
                           uint32_t address,
@@ -266,12 +267,13 @@ static bool read_assembly(struct tile_planner *p,
         for (size_t i = 0; i < json_array_size(lines); i++) {
             size += json_string_length(json_array_get(lines, i)) + 1;
             if (!json_is_string(json_array_get(lines, i))) {
-                return tile_planner_complain(p, where, "a list of lines of assembly as \"code\"");
+                return facet_tile_list_complain(
+                    p, where, "a list of lines of assembly as \"code\"");
             }
         }
         text.data = json_is_array(lines) ? malloc(size + 1) : NULL;
         if (text.data == NULL) {
-            return tile_planner_complain(p, where, "a list of lines of assembly as \"code\"");
+            return facet_tile_list_complain(p, where, "a list of lines of assembly as \"code\"");
         }
         for (size_t i = 0; i < json_array_size(lines); i++) {
             size_t length = json_string_length(json_array_get(lines, i));
@@ -287,7 +289,7 @@ static bool read_assembly(struct tile_planner *p,
 }
 
 /* The one member that says what is in the buffer. */
-static bool fill_buffer(struct tile_planner *p,
+static bool fill_buffer(struct facet_tile_list_reader *p,
                         const json_t *object,
                         const char *where,
                         uint32_t address,
@@ -297,19 +299,19 @@ static bool fill_buffer(struct tile_planner *p,
         "f32", "u32", "u16", "u8", "vertices", "file", "image", "assembly", "code"};
     const char *source = NULL;
     const json_t *value;
-    char path[TILE_PLANNER_PLACE];
+    char path[FACET_TILE_LIST_PLACE];
 
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         if (json_object_get(object, sources[i]) != NULL) {
             if (source != NULL) {
-                return tile_planner_complain(p, where, "one source of data, not two");
+                return facet_tile_list_complain(p, where, "one source of data, not two");
             }
             source = sources[i];
         }
     }
     if (source == NULL) {
         return json_object_get(object, "size") != NULL ||
-               tile_planner_complain(
+               facet_tile_list_complain(
                    p, where, "one of: size f32 u32 u16 u8 vertices file image assembly code");
     }
     value = json_object_get(object, source);
@@ -330,7 +332,7 @@ static bool fill_buffer(struct tile_planner *p,
 }
 
 /* "fill": the byte behind the data, up to "size". */
-static bool fill_rest(struct tile_planner *p,
+static bool fill_rest(struct facet_tile_list_reader *p,
                       const json_t *object,
                       const char *where,
                       uint32_t size,
@@ -339,30 +341,30 @@ static bool fill_rest(struct tile_planner *p,
     uint32_t byte = 0;
     uint8_t *more;
 
-    if (!tile_json_word(json_object_get(object, "fill"), &byte) || byte > 255) {
-        return tile_planner_complain(p, where, "a byte as \"fill\"");
+    if (!facet_tile_list_word(json_object_get(object, "fill"), &byte) || byte > 255) {
+        return facet_tile_list_complain(p, where, "a byte as \"fill\"");
     }
     if (bytes->size >= size || size > p->plan->config.vram) {
         return true;
     }
     more = realloc(bytes->data, (size_t)size + 1);
     if (more == NULL) {
-        return tile_planner_no_memory(p);
+        return facet_tile_list_no_memory(p);
     }
     memset(more + bytes->size, (int)byte, size - bytes->size);
     *bytes = (struct facet_bytes){more, size};
     return true;
 }
 
-static bool read_buffer(struct tile_planner *p, const char *name, const json_t *object)
+static bool read_buffer(struct facet_tile_list_reader *p, const char *name, const json_t *object)
 {
     struct facet_bytes bytes = {0};
     uint32_t size = 0, align = 64, address = 0;
-    char where[TILE_PLANNER_PLACE];
+    char where[FACET_TILE_LIST_PLACE];
     bool good;
 
     (void)snprintf(where, sizeof where, "buffers.%.80s", name);
-    if (!tile_planner_known(
+    if (!facet_tile_list_known(
             p,
             object,
             where,
@@ -370,14 +372,14 @@ static bool read_buffer(struct tile_planner *p, const char *name, const json_t *
         return false;
     }
     if ((json_object_get(object, "size") != NULL &&
-         !tile_json_word(json_object_get(object, "size"), &size)) ||
+         !facet_tile_list_word(json_object_get(object, "size"), &size)) ||
         (json_object_get(object, "align") != NULL &&
-         !tile_json_word(json_object_get(object, "align"), &align)) ||
+         !facet_tile_list_word(json_object_get(object, "align"), &align)) ||
         align == 0 || (align & (align - 1)) != 0 || align > 65536) {
-        return tile_planner_complain(
+        return facet_tile_list_complain(
             p, where, "bytes as \"size\", a power of two up to 65536 as \"align\"");
     }
-    if (!tile_planner_reserve(p, where, 0, align, &address)) {
+    if (!facet_tile_list_reserve(p, where, 0, align, &address)) {
         return false;
     }
     good = fill_buffer(p, object, where, address, &bytes);
@@ -385,20 +387,20 @@ static bool read_buffer(struct tile_planner *p, const char *name, const json_t *
         good = fill_rest(p, object, where, size, &bytes);
     }
     if (good && size != 0 && bytes.size > size) {
-        good = tile_planner_complain(p, where, "a \"size\" that holds the data");
+        good = facet_tile_list_complain(p, where, "a \"size\" that holds the data");
     }
     size = size != 0 ? size : (uint32_t)bytes.size;
-    good = good && tile_planner_reserve(p, where, size, align, &address);
+    good = good && facet_tile_list_reserve(p, where, size, align, &address);
     if (!good || bytes.size == 0) {
         free(bytes.data);
-    } else if (!tile_planner_add_piece(p, address, bytes.data, bytes.size)) {
+    } else if (!facet_tile_list_add_piece(p, address, bytes.data, bytes.size)) {
         good = false;
     }
-    p->buffers[p->buffer_count++] = (struct tile_named){name, address, size};
+    p->buffers[p->buffer_count++] = (struct facet_tile_list_named){name, address, size};
     return good;
 }
 
-bool tile_plan_read_buffers(struct tile_planner *p, const json_t *buffers)
+bool facet_tile_list_read_buffers(struct facet_tile_list_reader *p, const json_t *buffers)
 {
     const char *name;
     json_t *value;
@@ -407,11 +409,11 @@ bool tile_plan_read_buffers(struct tile_planner *p, const json_t *buffers)
         return true;
     }
     if (!json_is_object(buffers)) {
-        return tile_planner_complain(p, "buffers", "an object of named buffers");
+        return facet_tile_list_complain(p, "buffers", "an object of named buffers");
     }
     p->buffers = calloc(json_object_size(buffers) + 1, sizeof *p->buffers);
     if (p->buffers == NULL) {
-        return tile_planner_no_memory(p);
+        return facet_tile_list_no_memory(p);
     }
     json_object_foreach((json_t *)buffers, name, value)
     {

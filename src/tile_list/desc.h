@@ -1,7 +1,7 @@
 /* Descriptors of the tile GPU with symbolic fields (spec/tile.layout.tsv), for command lists: a
  * JSON object whose members are those of the structure. */
-#ifndef FACET_CLI_TILE_DESC_H
-#define FACET_CLI_TILE_DESC_H
+#ifndef FACET_TILE_LIST_DESC_H
+#define FACET_TILE_LIST_DESC_H
 
 #include "isa/table.h"
 
@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TILE_DESC_MAX_WORDS = 32 };
+enum { FACET_TILE_LIST_DESC_MAX_WORDS = 32 };
 
 /* How complaints and addresses get in and out of the reader of the list. */
-struct tile_desc_host {
+struct facet_tile_list_desc_host {
     void *context;
     /* A number or a name of a buffer with an offset; false after a complaint about `where`. */
     bool (*address)(void *context, const json_t *value, const char *where, uint32_t *out);
@@ -22,18 +22,18 @@ struct tile_desc_host {
 };
 
 /* The rows of a structure of the contract. */
-const struct facet_layout_row *tile_desc_layout(const char *name);
+const struct facet_layout_row *facet_tile_list_desc_layout(const char *name);
 
 /* Members that are absent take the default of their row. */
-bool tile_desc_read(const struct tile_desc_host *host,
-                    const struct facet_layout_row *layout,
-                    const json_t *object,
-                    const char *where,
-                    uint32_t words[TILE_DESC_MAX_WORDS]);
+bool facet_tile_list_desc_read(const struct facet_tile_list_desc_host *host,
+                               const struct facet_layout_row *layout,
+                               const json_t *object,
+                               const char *where,
+                               uint32_t words[FACET_TILE_LIST_DESC_MAX_WORDS]);
 
 /* Small values, as fields have them. A colour is "#RRGGBB", "#AARRGGBB", "0x..." or a number. */
-bool tile_json_word(const json_t *value, uint32_t *out);
-bool tile_json_float(const json_t *value, uint32_t *bits);
-bool tile_json_color(const json_t *value, uint32_t *out);
+bool facet_tile_list_word(const json_t *value, uint32_t *out);
+bool facet_tile_list_float(const json_t *value, uint32_t *bits);
+bool facet_tile_list_color(const json_t *value, uint32_t *out);
 
 #endif

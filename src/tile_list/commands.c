@@ -1,5 +1,5 @@
 /* Commands of a command list: one row per name, with the members that it takes. */
-#include "cli/tile_planner.h"
+#include "tile_list/reader.h"
 
 #include <facet/tile_layouts.h>
 
@@ -14,14 +14,14 @@ enum { HOST_STEP = 0xFF }; /* what the host does beside the queue */
 struct command_row {
     const char *name;
     uint8_t opcode;
-    bool (*read)(struct tile_planner *p,
+    bool (*read)(struct facet_tile_list_reader *p,
                  const json_t *object,
                  const char *where,
-                 struct tile_step *step);
+                 struct facet_tile_list_step *step);
     const char *members; /* beside command, flags, fence */
 };
 
-static bool word_member(struct tile_planner *p,
+static bool word_member(struct facet_tile_list_reader *p,
                         const json_t *object,
                         const char *where,
                         const char *key,
@@ -29,63 +29,68 @@ static bool word_member(struct tile_planner *p,
                         uint32_t *out)
 {
     const json_t *value = json_object_get(object, key);
-    char path[TILE_PLANNER_PLACE], text[64];
+    char path[FACET_TILE_LIST_PLACE], text[64];
 
     if (value == NULL) {
         return true;
     }
-    if (!tile_json_word(value, out) || *out > max ||
+    if (!facet_tile_list_word(value, out) || *out > max ||
         (max != UINT32_MAX && json_is_integer(value) && json_integer_value(value) < 0)) {
         (void)snprintf(path, sizeof path, "%.120s.%s", where, key);
         (void)snprintf(text, sizeof text, "a number from 0 to %u", (unsigned)max);
-        return tile_planner_complain(p, path, text);
+        return facet_tile_list_complain(p, path, text);
     }
     return true;
 }
 
-static bool address_member(
-    struct tile_planner *p, const json_t *object, const char *where, const char *key, uint32_t *out)
+static bool address_member(struct facet_tile_list_reader *p,
+                           const json_t *object,
+                           const char *where,
+                           const char *key,
+                           uint32_t *out)
 {
-    char path[TILE_PLANNER_PLACE];
+    char path[FACET_TILE_LIST_PLACE];
 
     (void)snprintf(path, sizeof path, "%.120s.%s", where, key);
-    return tile_planner_address(p, json_object_get(object, key), path, out);
+    return facet_tile_list_address(p, json_object_get(object, key), path, out);
 }
 
 /* "descriptor": fields, placed in VRAM; or "address". */
-static bool descriptor(struct tile_planner *p,
+static bool descriptor(struct facet_tile_list_reader *p,
                        const json_t *object,
                        const char *where,
                        const char *structure,
                        uint32_t *address)
 {
-    const struct facet_layout_row *layout = tile_desc_layout(structure);
+    const struct facet_layout_row *layout = facet_tile_list_desc_layout(structure);
     const json_t *fields = json_object_get(object, "descriptor");
-    uint32_t words[TILE_DESC_MAX_WORDS];
-    char path[TILE_PLANNER_PLACE];
+    uint32_t words[FACET_TILE_LIST_DESC_MAX_WORDS];
+    char path[FACET_TILE_LIST_PLACE];
 
     if ((fields == NULL) == (json_object_get(object, "address") == NULL)) {
-        return tile_planner_complain(p, where, "either \"descriptor\" or \"address\"");
+        return facet_tile_list_complain(p, where, "either \"descriptor\" or \"address\"");
     }
     if (fields == NULL) {
         return address_member(p, object, where, "address", address);
     }
     (void)snprintf(path, sizeof path, "%.120s.descriptor", where);
-    return tile_desc_read(&p->host, layout, fields, path, words) &&
-           tile_planner_add_words(p, path, words, layout->size / 4, layout->align, address);
+    return facet_tile_list_desc_read(&p->host, layout, fields, path, words) &&
+           facet_tile_list_add_words(p, path, words, layout->size / 4, layout->align, address);
 }
 
-static bool read_nothing(struct tile_planner *p,
+static bool read_nothing(struct facet_tile_list_reader *p,
                          const json_t *object,
                          const char *where,
-                         struct tile_step *step)
+                         struct facet_tile_list_step *step)
 {
     (void)p, (void)object, (void)where, (void)step;
     return true;
 }
 
-static bool
-read_load(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_load(struct facet_tile_list_reader *p,
+                      const json_t *object,
+                      const char *where,
+                      struct facet_tile_list_step *step)
 {
     const char *structure = step->command.opcode == FACET_TILE_CMD_LOAD_RSTATE   ? "RSTATE"
                             : step->command.opcode == FACET_TILE_CMD_LOAD_GSTATE ? "GSTATE"
@@ -95,10 +100,10 @@ read_load(struct tile_planner *p, const json_t *object, const char *where, struc
            descriptor(p, object, where, structure, &step->command.arg[1]);
 }
 
-static bool read_sampler(struct tile_planner *p,
+static bool read_sampler(struct facet_tile_list_reader *p,
                          const json_t *object,
                          const char *where,
-                         struct tile_step *step)
+                         struct facet_tile_list_step *step)
 {
     return word_member(p, object, where, "index", UINT32_MAX, &step->command.arg[0]) &&
            descriptor(p, object, where, "SAMPLER", &step->command.arg[1]);
@@ -106,38 +111,42 @@ static bool read_sampler(struct tile_planner *p,
 
 /* Three vertices as a block in VRAM. */
 static bool
-triangle(struct tile_planner *p, const json_t *list, const char *where, uint32_t *address)
+triangle(struct facet_tile_list_reader *p, const json_t *list, const char *where, uint32_t *address)
 {
-    const struct facet_layout_row *vertex = tile_desc_layout("VERTEX");
+    const struct facet_layout_row *vertex = facet_tile_list_desc_layout("VERTEX");
     uint32_t block[FACET_TILE_VERTEX_BLOCK_WORDS];
-    char path[TILE_PLANNER_PLACE];
+    char path[FACET_TILE_LIST_PLACE];
 
     if (json_array_size(list) != 3) {
         (void)snprintf(path, sizeof path, "%.120s.triangle", where);
-        return tile_planner_complain(p, path, "three vertices");
+        return facet_tile_list_complain(p, path, "three vertices");
     }
     for (size_t i = 0; i < 3; i++) {
-        uint32_t words[TILE_DESC_MAX_WORDS];
+        uint32_t words[FACET_TILE_LIST_DESC_MAX_WORDS];
 
         (void)snprintf(path, sizeof path, "%.120s.triangle[%zu]", where, i);
-        if (!tile_desc_read(&p->host, vertex, json_array_get(list, i), path, words)) {
+        if (!facet_tile_list_desc_read(&p->host, vertex, json_array_get(list, i), path, words)) {
             return false;
         }
         memcpy(block + FACET_TILE_VERTEX_WORDS * i, words, vertex->size);
     }
-    return tile_planner_add_words(
+    return facet_tile_list_add_words(
         p, where, block, FACET_TILE_VERTEX_BLOCK_WORDS, FACET_TILE_VERTEX_BLOCK_ALIGN, address);
 }
 
-static bool
-read_rsetup(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_rsetup(struct facet_tile_list_reader *p,
+                        const json_t *object,
+                        const char *where,
+                        struct facet_tile_list_step *step)
 {
     (void)step;
     return triangle(p, json_object_get(object, "triangle"), where, &p->setup);
 }
 
-static bool
-read_rdraw(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_rdraw(struct facet_tile_list_reader *p,
+                       const json_t *object,
+                       const char *where,
+                       struct facet_tile_list_step *step)
 {
     const json_t *inside = json_object_get(object, "triangle");
 
@@ -153,8 +162,10 @@ read_rdraw(struct tile_planner *p, const json_t *object, const char *where, stru
            descriptor(p, object, where, "RDRAW", &step->command.arg[0]);
 }
 
-static bool
-read_rrect(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_rrect(struct facet_tile_list_reader *p,
+                       const json_t *object,
+                       const char *where,
+                       struct facet_tile_list_step *step)
 {
     step->command.arg[1] = UINT32_MAX;
     return word_member(p, object, where, "state", 15, &step->command.arg[1]) &&
@@ -163,68 +174,74 @@ read_rrect(struct tile_planner *p, const json_t *object, const char *where, stru
 }
 
 /* An indirect draw: the array and its count. */
-static bool
-read_draws(struct tile_planner *p, const json_t *list, const char *where, struct tile_step *step)
+static bool read_draws(struct facet_tile_list_reader *p,
+                       const json_t *list,
+                       const char *where,
+                       struct facet_tile_list_step *step)
 {
-    const struct facet_layout_row *gdraw = tile_desc_layout("GDRAW");
+    const struct facet_layout_row *gdraw = facet_tile_list_desc_layout("GDRAW");
     uint32_t count = (uint32_t)json_array_size(list);
     uint32_t *words = calloc((size_t)count * FACET_TILE_GDRAW_ENTRY_WORDS + 1, sizeof *words);
-    bool good = words != NULL || tile_planner_no_memory(p);
+    bool good = words != NULL || facet_tile_list_no_memory(p);
 
     for (uint32_t i = 0; i < count && good; i++) {
-        uint32_t one[TILE_DESC_MAX_WORDS];
-        char path[TILE_PLANNER_PLACE];
+        uint32_t one[FACET_TILE_LIST_DESC_MAX_WORDS];
+        char path[FACET_TILE_LIST_PLACE];
 
         (void)snprintf(path, sizeof path, "%.120s.descriptors[%u]", where, (unsigned)i);
-        good = tile_desc_read(&p->host, gdraw, json_array_get(list, i), path, one);
+        good = facet_tile_list_desc_read(&p->host, gdraw, json_array_get(list, i), path, one);
         memcpy(words + FACET_TILE_GDRAW_ENTRY_WORDS * (size_t)i, one, gdraw->size);
     }
     good = good &&
-           tile_planner_add_words(
+           facet_tile_list_add_words(
                p, where, words, FACET_TILE_GDRAW_ENTRY_WORDS * count, 32, &step->command.arg[0]) &&
-           tile_planner_add_words(p, where, &count, 1, 4, &step->command.arg[1]);
+           facet_tile_list_add_words(p, where, &count, 1, 4, &step->command.arg[1]);
     free(words);
     return good;
 }
 
-static bool
-read_gdraw(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_gdraw(struct facet_tile_list_reader *p,
+                       const json_t *object,
+                       const char *where,
+                       struct facet_tile_list_step *step)
 {
     const json_t *list = json_object_get(object, "descriptors");
 
     step->command.arg[2] = (json_is_true(json_object_get(object, "cu_assist")) ? 1U : 0U) |
                            (json_is_true(json_object_get(object, "strip")) ? 2U : 0U);
     if (!json_is_array(list)) {
-        return list != NULL ? tile_planner_complain(p, where, "a list as \"descriptors\"")
+        return list != NULL ? facet_tile_list_complain(p, where, "a list as \"descriptors\"")
                             : descriptor(p, object, where, "GDRAW", &step->command.arg[0]);
     }
     return read_draws(p, list, where, step);
 }
 
-static bool read_dispatch(struct tile_planner *p,
+static bool read_dispatch(struct facet_tile_list_reader *p,
                           const json_t *object,
                           const char *where,
-                          struct tile_step *step)
+                          struct facet_tile_list_step *step)
 {
     return descriptor(p, object, where, "PACKET", &step->command.arg[0]);
 }
 
-static bool
-read_write(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_write(struct facet_tile_list_reader *p,
+                       const json_t *object,
+                       const char *where,
+                       struct facet_tile_list_step *step)
 {
     const json_t *words = json_object_get(object, "words");
-    char path[TILE_PLANNER_PLACE];
+    char path[FACET_TILE_LIST_PLACE];
 
     (void)snprintf(path, sizeof path, "%.120s.words", where);
     if (!json_is_array(words) || json_array_size(words) > 255) {
-        return tile_planner_complain(p, path, "a list of up to 255 numbers");
+        return facet_tile_list_complain(p, path, "a list of up to 255 numbers");
     }
     for (size_t i = 0; i < json_array_size(words); i++) {
         const json_t *item = json_array_get(words, i);
 
-        if (json_is_real(item) ? !tile_json_float(item, &step->payload[i])
-                               : !tile_json_color(item, &step->payload[i])) {
-            return tile_planner_complain(p, path, "a list of up to 255 numbers");
+        if (json_is_real(item) ? !facet_tile_list_float(item, &step->payload[i])
+                               : !facet_tile_list_color(item, &step->payload[i])) {
+            return facet_tile_list_complain(p, path, "a list of up to 255 numbers");
         }
     }
     step->command.length = (uint8_t)json_array_size(words);
@@ -232,8 +249,10 @@ read_write(struct tile_planner *p, const json_t *object, const char *where, stru
     return address_member(p, object, where, "address", &step->command.arg[0]);
 }
 
-static bool
-read_length(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_length(struct facet_tile_list_reader *p,
+                        const json_t *object,
+                        const char *where,
+                        struct facet_tile_list_step *step)
 {
     uint32_t count = 1;
 
@@ -244,43 +263,51 @@ read_length(struct tile_planner *p, const json_t *object, const char *where, str
     return true;
 }
 
-static bool
-read_read(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_read(struct facet_tile_list_reader *p,
+                      const json_t *object,
+                      const char *where,
+                      struct facet_tile_list_step *step)
 {
     return read_length(p, object, where, step) &&
            address_member(p, object, where, "address", &step->command.arg[0]);
 }
 
-static bool
-read_copy(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_copy(struct facet_tile_list_reader *p,
+                      const json_t *object,
+                      const char *where,
+                      struct facet_tile_list_step *step)
 {
     return read_length(p, object, where, step) &&
            address_member(p, object, where, "to", &step->command.arg[0]) &&
            address_member(p, object, where, "from", &step->command.arg[1]);
 }
 
-static bool
-read_wait(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_wait(struct facet_tile_list_reader *p,
+                      const json_t *object,
+                      const char *where,
+                      struct facet_tile_list_step *step)
 {
     return word_member(p, object, where, "slot", UINT32_MAX, &step->command.arg[0]) &&
            word_member(p, object, where, "value", UINT32_MAX, &step->command.arg[1]);
 }
 
-static bool
-read_signal(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_signal(struct facet_tile_list_reader *p,
+                        const json_t *object,
+                        const char *where,
+                        struct facet_tile_list_step *step)
 {
-    step->kind = TILE_STEP_SIGNAL;
+    step->kind = FACET_TILE_LIST_SIGNAL;
     step->value = 1;
     return word_member(p, object, where, "slot", 255, &step->slot) &&
            word_member(p, object, where, "value", UINT32_MAX, &step->value);
 }
 
-static bool read_doorbell(struct tile_planner *p,
+static bool read_doorbell(struct facet_tile_list_reader *p,
                           const json_t *object,
                           const char *where,
-                          struct tile_step *step)
+                          struct facet_tile_list_step *step)
 {
-    step->kind = TILE_STEP_DOORBELL;
+    step->kind = FACET_TILE_LIST_DOORBELL;
     step->value = 15;
     return word_member(p, object, where, "cores", 15, &step->value);
 }
@@ -319,17 +346,19 @@ static const struct command_row *find_row(const json_t *object)
     return NULL;
 }
 
-static bool
-read_flags(struct tile_planner *p, const json_t *object, const char *where, struct tile_step *step)
+static bool read_flags(struct facet_tile_list_reader *p,
+                       const json_t *object,
+                       const char *where,
+                       struct facet_tile_list_step *step)
 {
     static const char *const names[] = {"IRQ", "EMIT", "WAIT"};
     const json_t *list = json_object_get(object, "flags");
     uint32_t slot = 0;
-    char path[TILE_PLANNER_PLACE];
+    char path[FACET_TILE_LIST_PLACE];
 
     (void)snprintf(path, sizeof path, "%.120s.flags", where);
     if (list != NULL && !json_is_array(list)) {
-        return tile_planner_complain(p, path, "a list of: IRQ EMIT WAIT");
+        return facet_tile_list_complain(p, path, "a list of: IRQ EMIT WAIT");
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
@@ -339,7 +368,7 @@ read_flags(struct tile_planner *p, const json_t *object, const char *where, stru
             flag |= (uint8_t)(strcmp(names[n], name) == 0 ? 1U << n : 0);
         }
         if (flag == 0) {
-            return tile_planner_complain(p, path, "a list of: IRQ EMIT WAIT");
+            return facet_tile_list_complain(p, path, "a list of: IRQ EMIT WAIT");
         }
         step->command.flags |= flag;
     }
@@ -350,11 +379,13 @@ read_flags(struct tile_planner *p, const json_t *object, const char *where, stru
     return true;
 }
 
-static bool read_command(struct tile_planner *p, const json_t *object, struct tile_step *step)
+static bool read_command(struct facet_tile_list_reader *p,
+                         const json_t *object,
+                         struct facet_tile_list_step *step)
 {
     const struct command_row *row = find_row(object);
-    char where[TILE_PLANNER_PLACE], members[TILE_PLANNER_PLACE],
-        text[TILE_PLANNER_PLACE] = "one of:";
+    char where[FACET_TILE_LIST_PLACE], members[FACET_TILE_LIST_PLACE],
+        text[FACET_TILE_LIST_PLACE] = "one of:";
 
     if (row == NULL) {
         (void)snprintf(where, sizeof where, "commands[%u].command", (unsigned)p->index);
@@ -363,31 +394,32 @@ static bool read_command(struct tile_planner *p, const json_t *object, struct ti
 
             (void)snprintf(text + at, sizeof text - at, " %s", rows[i].name);
         }
-        return tile_planner_complain(p, where, text);
+        return facet_tile_list_complain(p, where, text);
     }
     (void)snprintf(where, sizeof where, "commands[%u] (%s)", (unsigned)p->index, row->name);
     (void)snprintf(members, sizeof members, "command flags fence%s", row->members);
-    *step = (struct tile_step){.index = p->index, .name = row->name, .command.opcode = row->opcode};
+    *step = (struct facet_tile_list_step){
+        .index = p->index, .name = row->name, .command.opcode = row->opcode};
     if (row->opcode == HOST_STEP) {
         (void)snprintf(members, sizeof members, "command%s", row->members);
     }
-    return tile_planner_known(p, object, where, members) && read_flags(p, object, where, step) &&
+    return facet_tile_list_known(p, object, where, members) && read_flags(p, object, where, step) &&
            row->read(p, object, where, step);
 }
 
-bool tile_plan_read_commands(struct tile_planner *p, const json_t *list)
+bool facet_tile_list_read_commands(struct facet_tile_list_reader *p, const json_t *list)
 {
-    struct tile_plan *plan = p->plan;
+    struct facet_tile_list *plan = p->plan;
 
     if (!json_is_array(list) || json_array_size(list) > MAX_STEPS) {
-        return tile_planner_complain(p, "commands", "a list of up to 16384 commands");
+        return facet_tile_list_complain(p, "commands", "a list of up to 16384 commands");
     }
     plan->steps = calloc(json_array_size(list) + 1, sizeof *plan->steps);
     if (plan->steps == NULL) {
-        return tile_planner_no_memory(p);
+        return facet_tile_list_no_memory(p);
     }
     for (p->index = 0; p->index < json_array_size(list); p->index++) {
-        struct tile_step *step = &plan->steps[plan->step_count];
+        struct facet_tile_list_step *step = &plan->steps[plan->step_count];
 
         if (!read_command(p, json_array_get(list, p->index), step)) {
             return false;

@@ -1,17 +1,21 @@
 /* A command list (docs/tile-draw.md) read and made ready: every byte that goes into VRAM and every
  * command, before anything runs. */
-#ifndef FACET_CLI_TILE_PLAN_H
-#define FACET_CLI_TILE_PLAN_H
+#ifndef FACET_TILE_LIST_LIST_H
+#define FACET_TILE_LIST_LIST_H
 
 #include "base/error.h"
 
 #include <facet/tile.h>
 
 /* What comes next: a command, or something the host does while the queue may stand still. */
-enum tile_step_kind { TILE_STEP_COMMAND, TILE_STEP_SIGNAL, TILE_STEP_DOORBELL };
+enum facet_tile_list_step_kind {
+    FACET_TILE_LIST_COMMAND,
+    FACET_TILE_LIST_SIGNAL,
+    FACET_TILE_LIST_DOORBELL
+};
 
-struct tile_step {
-    enum tile_step_kind kind;
+struct facet_tile_list_step {
+    enum facet_tile_list_step_kind kind;
     uint32_t index;   /* in "commands" */
     const char *name; /* static */
     struct facet_tile_command command;
@@ -19,35 +23,35 @@ struct tile_step {
     uint32_t slot, value;  /* SIGNAL; DOORBELL: the mask is `value` */
 };
 
-struct tile_piece {
+struct facet_tile_list_piece {
     uint32_t address;
     size_t size;
     uint8_t *bytes;
 };
 
-struct tile_plan {
+struct facet_tile_list {
     struct facet_tile_config config;
     struct {
         uint32_t address, stride, width, height;
         enum facet_tile_format format;
     } frame;
     uint32_t ring, slots; /* addresses */
-    struct tile_piece *pieces;
+    struct facet_tile_list_piece *pieces;
     size_t piece_count;
-    struct tile_step *steps;
+    struct facet_tile_list_step *steps;
     size_t step_count;
 };
 
-enum { TILE_PLAN_RING_BYTES = 4096 };
+enum { FACET_TILE_LIST_RING_BYTES = 4096 };
 
 /* Files that the list names are looked for in `folder` and below; NULL refuses them. Complaints
  * name `name`, the command by its index, and the field. *plan is empty on failure. */
-enum facet_status tile_plan_read(const char *name,
-                                 const char *folder,
-                                 const void *text,
-                                 size_t size,
-                                 struct tile_plan *plan,
-                                 struct facet_error *err);
-void tile_plan_free(struct tile_plan *plan);
+enum facet_status facet_tile_list_read(const char *name,
+                                       const char *folder,
+                                       const void *text,
+                                       size_t size,
+                                       struct facet_tile_list *plan,
+                                       struct facet_error *err);
+void facet_tile_list_free(struct facet_tile_list *plan);
 
 #endif

@@ -1,5 +1,5 @@
-/* See tile_desc.h. */
-#include "cli/tile_desc.h"
+/* See desc.h. */
+#include "tile_list/desc.h"
 
 #include "base/json.h"
 #include "isa/isa.h"
@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct facet_layout_row *tile_desc_layout(const char *name)
+const struct facet_layout_row *facet_tile_list_desc_layout(const char *name)
 {
     const struct facet_layout_member *member;
     const struct facet_layout_row *layout = facet_layout_find(name, &member);
 
-    assert(layout != NULL && layout->size <= 4 * TILE_DESC_MAX_WORDS);
+    assert(layout != NULL && layout->size <= 4 * FACET_TILE_LIST_DESC_MAX_WORDS);
     return layout;
 }
 
 /* ---- small values ---- */
 
-bool tile_json_word(const json_t *value, uint32_t *out)
+bool facet_tile_list_word(const json_t *value, uint32_t *out)
 {
     uint64_t number;
 
@@ -39,25 +39,25 @@ bool tile_json_word(const json_t *value, uint32_t *out)
     return true;
 }
 
-bool tile_json_float(const json_t *value, uint32_t *bits)
+bool facet_tile_list_float(const json_t *value, uint32_t *bits)
 {
     float number = (float)json_number_value(value);
 
     if (!json_is_number(value)) { /* a pattern: infinities, NaNs */
-        return json_is_string(value) && tile_json_word(value, bits);
+        return json_is_string(value) && facet_tile_list_word(value, bits);
     }
     memcpy(bits, &number, sizeof *bits);
     return true;
 }
 
-bool tile_json_color(const json_t *value, uint32_t *out)
+bool facet_tile_list_color(const json_t *value, uint32_t *out)
 {
     const char *text = json_string_value(value);
     size_t length = text != NULL ? strlen(text) : 0;
     uint32_t color = 0;
 
     if (text == NULL || text[0] != '#') {
-        return tile_json_word(value, out);
+        return facet_tile_list_word(value, out);
     }
     if ((length != 7 && length != 9) || strspn(text + 1, "0123456789abcdefABCDEF") != length - 1) {
         return false;
@@ -74,7 +74,7 @@ bool tile_json_color(const json_t *value, uint32_t *out)
 /* ---- members ---- */
 
 struct reader {
-    const struct tile_desc_host *host;
+    const struct facet_tile_list_desc_host *host;
     uint32_t *words;
 };
 
@@ -130,7 +130,7 @@ static bool read_uint(const struct reader *r,
     if (named(m, value, out)) {
         return true;
     }
-    if (!tile_json_word(value, out) || *out > max ||
+    if (!facet_tile_list_word(value, out) || *out > max ||
         (m->width < 32 && json_is_integer(value) && json_integer_value(value) < 0)) {
         (void)snprintf(text, sizeof text, "a number from 0 to %u", (unsigned)max);
         return complain(r, where, text, "");
@@ -186,10 +186,10 @@ static bool read_element(const struct reader *r,
     case FACET_LAYOUT_ADDRESS:
         return r->host->address(r->host->context, value, where, out);
     case FACET_LAYOUT_COLOR:
-        return tile_json_color(value, out) ||
+        return facet_tile_list_color(value, out) ||
                complain(r, where, "a colour: \"#RRGGBB\", \"#AARRGGBB\" or a number", "");
     case FACET_LAYOUT_FLOAT:
-        return tile_json_float(value, out) ||
+        return facet_tile_list_float(value, out) ||
                complain(r, where, "a number, or a \"0x...\" pattern", "");
     case FACET_LAYOUT_PAIR:
     case FACET_LAYOUT_IPAIR:
@@ -250,17 +250,17 @@ unknown(const struct reader *r, const struct facet_layout_row *layout, const cha
     return complain(r, where, "one of the fields: ", names);
 }
 
-bool tile_desc_read(const struct tile_desc_host *host,
-                    const struct facet_layout_row *layout,
-                    const json_t *object,
-                    const char *where,
-                    uint32_t words[TILE_DESC_MAX_WORDS])
+bool facet_tile_list_desc_read(const struct facet_tile_list_desc_host *host,
+                               const struct facet_layout_row *layout,
+                               const json_t *object,
+                               const char *where,
+                               uint32_t words[FACET_TILE_LIST_DESC_MAX_WORDS])
 {
     struct reader r = {host, words};
     const char *key;
     json_t *value;
 
-    memset(words, 0, TILE_DESC_MAX_WORDS * sizeof *words);
+    memset(words, 0, FACET_TILE_LIST_DESC_MAX_WORDS * sizeof *words);
     for (size_t i = 0; i < layout->member_count; i++) {
         const struct facet_layout_member *m = &layout->members[i];
 
