@@ -1,12 +1,12 @@
 /* The guest program of `facet render --machine xphmg-gfx`: draws one tile of a picture on the hart
- * with the GFX and MTX instructions. The rasteriser is src/render/xphmg_gfx_*.c, the instructions
+ * with the GFX and MTX instructions. The rasteriser is rasteriser.h and its files, the instructions
  * are in unit.c.
  *
- * The host leaves a block at a fixed address (src/render/guest_block.h) and reads the pixels
+ * The host leaves a block at a fixed address (guest/block.h) and reads the pixels
  * through the framebuffer device. Static data is zero at every start: the program runs once per
  * tile. */
-#include "render/guest_block.h"
-#include "render/xphmg_gfx.h"
+#include "guest/block.h"
+#include "guest/gfx/rasteriser.h"
 
 #include <framebuffer.h>
 

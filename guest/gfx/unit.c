@@ -1,10 +1,10 @@
-/* The rasteriser's unit (src/render/xphmg_gfx.h) on the hart: each operation is one instruction for
+/* The rasteriser's unit (rasteriser.h) on the hart: each operation is one instruction for
  * 64 lanes, or a few. src/render/xphmg_gfx_portable.c is the same in plain C.
  *
  * Elements are FP32. All windows lie in memory (GFXCFG.AMEM, BMEM, DMEM), so a prefix and one
  * instruction are all that an asm statement needs; window B is always the register x12. Lanes run
  * under predicate bank 1. */
-#include "render/xphmg_gfx.h"
+#include "guest/gfx/rasteriser.h"
 
 #include <string.h>
 #include <xphmg.h>

@@ -1,11 +1,11 @@
 /* The guest program of `facet render --machine xphmg-rt` and `xphmg-rt-offload`: draws one tile of
- * a picture on the hart. Shading is Facet's own (src/render), compiled for the guest; every ray
+ * a picture on the hart. Shading is Facet's own (src/shade), compiled for the guest; every ray
  * goes through the RT instructions (guest/rt), one by one or as queues for the job engine.
  *
- * The host leaves a block at a fixed address (src/render/guest_block.h) and reads the pixels
+ * The host leaves a block at a fixed address (guest/block.h) and reads the pixels
  * through the framebuffer device. Static data is zero at every start: the program runs once per
  * tile. */
-#include "render/guest_block.h"
+#include "guest/block.h"
 #include "rt.h"
 
 #include <framebuffer.h>

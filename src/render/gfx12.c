@@ -2,8 +2,8 @@
  * gfx12-semantics.md section 11 around image_bvh8_intersect_ray. */
 #include "gfx12/tracer.h"
 #include "render/bvh_input.h"
-#include "render/surface.h"
 #include "render/world.h"
+#include "shade/surface.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* A scene, its tile image and the block that says what to draw (guest_block.h), as the bytes that
+/* A scene, its tile image and the block that says what to draw (guest/block.h), as the bytes that
  * the guest program finds at FACET_GUEST_BLOCK. */
 #ifndef FACET_RENDER_GUEST_IMAGE_H
 #define FACET_RENDER_GUEST_IMAGE_H
 
-#include "render/guest_block.h"
+#include "guest/block.h"
 
 struct facet_guest_image {
     uint8_t *bytes; /* free with free() */

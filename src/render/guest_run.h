@@ -1,5 +1,5 @@
 /* Pictures drawn by a program on the xphmg machine's hart, which finds scene and what to draw in
- * its memory (guest_block.h).
+ * its memory (guest/block.h).
  *
  * A tile is one run of the program. A machine is sequential, so every thread has its own, with the
  * same memory; which machine draws which tile changes nothing. */

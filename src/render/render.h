@@ -19,8 +19,8 @@
 #include "gfx12/image/build.h"
 #include "gfx12/image/stats.h"
 #include "image/image.h"
-#include "render/light.h"
-#include "render/picture.h"
+#include "shade/light.h"
+#include "shade/picture.h"
 
 #include <facet/gfx12.h>
 

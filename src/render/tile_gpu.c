@@ -9,8 +9,8 @@
 
 #include "base/bits.h"
 #include "image/color.h"
-#include "render/light.h"
-#include "render/picture.h"
+#include "shade/light.h"
+#include "shade/picture.h"
 #include "tile/tile.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef FACET_RENDER_TILE_GPU_H
 #define FACET_RENDER_TILE_GPU_H
 
-#include "render/vec.h"
 #include "render/world.h"
+#include "shade/vec.h"
 
 #include <facet/tile.h>
 

@@ -6,8 +6,8 @@
 #include "render/tile_gpu.h"
 
 #include "base/bits.h"
-#include "render/light.h"
-#include "render/surface.h"
+#include "shade/light.h"
+#include "shade/surface.h"
 
 #include <stdlib.h>
 #include <string.h>

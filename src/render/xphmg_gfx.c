@@ -1,5 +1,5 @@
 /* The machines xphmg-gfx and xphmg-gfx-portable: a rasteriser as a program on the hart (guest/gfx),
- * and the same sources on the host. See xphmg_gfx.h. */
+ * and the same sources on the host. See rasteriser.h there. */
 #include "render/guest_run.h"
 #include "render/xphmg_gfx_input.h"
 

@@ -1,9 +1,9 @@
-/* Makes what the rasteriser needs beside the scene (xphmg_gfx.h). */
+/* Makes what the rasteriser needs beside the scene (guest/gfx/rasteriser.h). */
 #ifndef FACET_RENDER_XPHMG_GFX_INPUT_H
 #define FACET_RENDER_XPHMG_GFX_INPUT_H
 
 #include "base/progress.h"
-#include "render/xphmg_gfx.h"
+#include "guest/gfx/rasteriser.h"
 
 /* Progress counts triangles. Free *out with free(). */
 enum facet_status facet_gfx_input_make(const struct facet_picture *picture,

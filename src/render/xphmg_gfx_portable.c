@@ -1,7 +1,7 @@
 /* What the GFX and MTX instructions of the rasteriser do, in plain C: FP32 elements and
  * accumulator, rounded to nearest, every operation in the instruction's order (gfx-semantics.md).
  * guest/gfx/unit.c is the other half of the pair; the pictures of both are equal to the bit. */
-#include "render/xphmg_gfx.h"
+#include "guest/gfx/rasteriser.h"
 
 #include "num/srgb.h"
 

@@ -2,8 +2,8 @@
 #include "harness.h"
 #include "render/scenes.h"
 
-#include "render/light.h"
 #include "scene/make.h"
+#include "shade/light.h"
 
 #include <math.h>
 #include <stdlib.h>

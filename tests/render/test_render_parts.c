@@ -5,8 +5,8 @@
 #include "image/color.h"
 #include "image/compare.h"
 #include "render/heat.h"
-#include "render/light.h"
-#include "render/surface.h"
+#include "shade/light.h"
+#include "shade/surface.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 #include "harness.h"
 #include "render/scenes.h"
 
-#include "render/surface.h"
 #include "scene/make.h"
+#include "shade/surface.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* See surface.h. Positions come from the triangle's corners and not from the ray: a point along a
  * long ray is off by as much as the ray's length rounds. */
-#include "render/surface.h"
+#include "shade/surface.h"
 
 #include "scene/sample.h"
 

@@ -1,5 +1,5 @@
 /* See light.h. Punctual lights follow KHR_lights_punctual. */
-#include "render/light.h"
+#include "shade/light.h"
 
 #define ONE_OVER_PI 0.31830988618F
 #define DEFAULT_LUX 3.0F

@@ -1,5 +1,5 @@
 /* Texture look-up: wrap, nearest or bilinear, sRGB decoding before filtering (glTF 2.0, 3.8.4). */
-#include "render/surface.h"
+#include "shade/surface.h"
 
 #include "image/color.h"
 

@@ -3,8 +3,8 @@
  * Only +, -, *, / and square roots are used, which IEEE 754 fixes to the bit, and the project is
  * compiled without contraction: a picture has the same bytes on every host. Sines come from the
  * polynomials below and never from the host's libm, whose results differ between hosts. */
-#ifndef FACET_RENDER_VEC_H
-#define FACET_RENDER_VEC_H
+#ifndef FACET_SHADE_VEC_H
+#define FACET_SHADE_VEC_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Rays of a camera: perspective and orthographic, as glTF 2.0 defines them. */
-#include "render/picture.h"
+#include "shade/picture.h"
 
 /* A picture of another shape than the camera's shows more, never less: whatever the author framed
  * stays in view. A camera without a shape of its own was framed for a square. */

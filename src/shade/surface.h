@@ -1,9 +1,9 @@
 /* From a hit to what is there: position, normals, colour. Pure functions of the scene. */
-#ifndef FACET_RENDER_SURFACE_H
-#define FACET_RENDER_SURFACE_H
+#ifndef FACET_SHADE_SURFACE_H
+#define FACET_SHADE_SURFACE_H
 
-#include "render/vec.h"
 #include "scene/scene.h"
+#include "shade/vec.h"
 
 struct facet_render_hit {
     float t, u, v;         /* u, v: weights of the triangle's second and third corner */

@@ -1,8 +1,8 @@
-/* Clipping, edges, coverage and depth. See xphmg_gfx.h.
+/* Clipping, edges, coverage and depth. See rasteriser.h.
  *
  * Corners are snapped to 1/256 pixel and edges are exact integers with the top-left rule: triangles
  * that share an edge cover each pixel once, and no tile sees another edge than its neighbour. */
-#include "render/xphmg_gfx.h"
+#include "guest/gfx/rasteriser.h"
 
 #include <string.h>
 

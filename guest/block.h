@@ -5,10 +5,10 @@
  * The structs of scene.h and picture.h lie in guest memory as the compiler lays them out, with
  * guest addresses where they have pointers. Both sides are little-endian LP64 and agree on that;
  * `layout` makes sure. */
-#ifndef FACET_RENDER_GUEST_BLOCK_H
-#define FACET_RENDER_GUEST_BLOCK_H
+#ifndef FACET_GUEST_BLOCK_H
+#define FACET_GUEST_BLOCK_H
 
-#include "render/picture.h"
+#include "shade/picture.h"
 
 /* The program, its data and its stack have what lies below. */
 #define FACET_GUEST_BLOCK UINT64_C(0x81000000)

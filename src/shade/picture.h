@@ -1,13 +1,13 @@
 /* A picture as shading sees it: what is to be drawn, rays and hits as plain data, and the tiles
- * that a picture is cut into. Nothing here knows a machine, a thread or a file, so that the same
- * code draws on the host and, compiled for the guest, on the xphmg machine's own hart
- * (guest/render). */
-#ifndef FACET_RENDER_PICTURE_H
-#define FACET_RENDER_PICTURE_H
+ * that a picture is cut into. Nothing in this folder knows a machine, a thread or a file, so that
+ * the same code draws on the host and, compiled for the guest, on the xphmg machine's own hart
+ * (guest/meson.build). */
+#ifndef FACET_SHADE_PICTURE_H
+#define FACET_SHADE_PICTURE_H
 
 #include "base/error.h"
-#include "render/light.h"
-#include "render/surface.h"
+#include "shade/light.h"
+#include "shade/surface.h"
 
 enum facet_render_view {
     FACET_RENDER_PICTURE,   /* linear radiance, in the units of the scene's lights */
@@ -82,7 +82,7 @@ void facet_render_lens_ray(const struct facet_render_lens *lens,
                            double y,
                            struct facet_render_ray *out);
 
-/* ---- tile.c ---- */
+/* ---- shade.c ---- */
 
 enum { FACET_TILE = 32, FACET_TILE_PIXELS = FACET_TILE * FACET_TILE };
 

@@ -1,6 +1,6 @@
 /* From an instance to triangles in the tile: boxes of clusters, corners through matrices, triangles
- * against the frustum. See xphmg_gfx.h. */
-#include "render/xphmg_gfx.h"
+ * against the frustum. See rasteriser.h. */
+#include "guest/gfx/rasteriser.h"
 
 /* ---- matrices ---- */
 

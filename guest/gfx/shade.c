@@ -1,11 +1,11 @@
-/* Colour and light of up to 64 pixels at once. See xphmg_gfx.h.
+/* Colour and light of up to 64 pixels at once. See rasteriser.h.
  *
  * light = emitted + base colour * (sky light + sum over lights of cosine * irradiance / pi): what
  * the ray tracers compute, without shadows and ambient occlusion. */
-#include "render/xphmg_gfx.h"
+#include "guest/gfx/rasteriser.h"
 
-#include "render/light.h"
 #include "scene/sample.h"
+#include "shade/light.h"
 
 /* ---- interpolation ---- */
 

@@ -9,10 +9,10 @@
  * clipped, and drawn in blocks of 8 x 8 pixels, which are the 64 lanes of an instruction.
  *
  * The unit works on windows in memory: slot k of lane i is [k][i] (gfx-semantics.md 3.2). */
-#ifndef FACET_RENDER_XPHMG_GFX_H
-#define FACET_RENDER_XPHMG_GFX_H
+#ifndef FACET_GUEST_GFX_RASTERISER_H
+#define FACET_GUEST_GFX_RASTERISER_H
 
-#include "render/picture.h"
+#include "shade/picture.h"
 
 enum {
     FACET_GFX_LANES = 64,
@@ -23,9 +23,9 @@ enum {
     FACET_GFX_LUT_FLOATS = 3 * FACET_GFX_LUT_SIDE * FACET_GFX_LUT_SIDE * FACET_GFX_LUT_SIDE,
 };
 
-/* ---- what the host prepares (xphmg_gfx_input.c) ---- */
+/* ---- what the host prepares (src/render/xphmg_gfx_input.c) ---- */
 
-/* Follows the scene in guest memory, where the tile image of the ray tracers is (guest_block.h).
+/* Follows the scene in guest memory, where the tile image of the ray tracers is (guest/block.h).
  * Behind the struct: for each mesh the number of its first box, and one more for the end; then the
  * boxes, {min, max} of 64 triangles each, in object space; then a box around each instance, in
  * world space. */
@@ -195,11 +195,11 @@ void facet_gfx_tile_draw(struct facet_gfx_tile *tile,
 /* The pixels, to a place whose rows are `stride` pixels long. */
 void facet_gfx_tile_store(const struct facet_gfx_tile *tile, float *rgb, size_t stride);
 
-/* xphmg_gfx_mesh.c: up to 64 boxes one after the other, through matrix FACET_GFX_TO_CLIP. */
+/* mesh.c: up to 64 boxes one after the other, through matrix FACET_GFX_TO_CLIP. */
 uint64_t facet_gfx_cull_boxes(struct facet_gfx_tile *tile, const float (*boxes)[6], uint32_t count);
 /* The current instance of the tile. */
 void facet_gfx_draw_instance(struct facet_gfx_tile *tile);
-/* xphmg_gfx_raster.c */
+/* raster.c */
 void facet_gfx_draw_triangle(struct facet_gfx_tile *tile, const struct facet_gfx_vertex corner[3]);
 
 /* A triangle on the screen, ready for its pixels. */
@@ -209,7 +209,7 @@ struct facet_gfx_patch {
     bool back;
 };
 
-/* xphmg_gfx_shade.c: the pixels of a block whose lanes passed the depth test; tile->taps.a and
+/* shade.c: the pixels of a block whose lanes passed the depth test; tile->taps.a and
  * tile->depths are set. */
 void facet_gfx_shade_block(struct facet_gfx_tile *tile,
                            const struct facet_gfx_patch *patch,

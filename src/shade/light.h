@@ -1,9 +1,9 @@
 /* Light that reaches a point: the scene's lights, the sky, and the directions for ambient rays. */
-#ifndef FACET_RENDER_LIGHT_H
-#define FACET_RENDER_LIGHT_H
+#ifndef FACET_SHADE_LIGHT_H
+#define FACET_SHADE_LIGHT_H
 
-#include "render/vec.h"
 #include "scene/scene.h"
+#include "shade/vec.h"
 
 /* Light from one source, not yet knowing whether something is in between. */
 struct facet_incoming {

@@ -3,10 +3,10 @@
  * towards the lights. A wave is one batch for the machine, which may trace it in any way it likes.
  * A tile writes only its own pixels and every random number is a function of (pixel, sample), so
  * nothing depends on who draws which tile when. */
-#include "render/picture.h"
+#include "shade/picture.h"
 
-#include "render/light.h"
 #include "scene/sample.h"
+#include "shade/light.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* A tile of the rasterised picture: samples, sky, instances, the grade. See xphmg_gfx.h. */
-#include "render/xphmg_gfx.h"
+/* A tile of the rasterised picture: samples, sky, instances, the grade. See rasteriser.h. */
+#include "guest/gfx/rasteriser.h"
 
-#include "render/light.h"
 #include "scene/sample.h"
+#include "shade/light.h"
 
 #include <stdlib.h>
 #include <string.h>
