@@ -1,7 +1,7 @@
 /* `facet scene make`: writes one of the project's own scenes. */
 #include "cli/command.h"
 
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 #include "scene/make.h"
 
 #include <stdio.h>

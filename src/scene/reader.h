@@ -25,7 +25,7 @@ struct facet_reader {
                                struct facet_error *err);
 };
 
-/* glTF 2.0, .gltf or .glb (gltf.c). */
+/* glTF 2.0, .gltf or .glb (gltf/). */
 enum facet_status facet_gltf_read(const struct facet_reader *reader,
                                   struct facet_scene *scene,
                                   struct facet_error *err);

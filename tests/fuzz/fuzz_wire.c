@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "base/strbuf.h"
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 #include "scene/validate.h"
 #include "scene/wire.h"
 

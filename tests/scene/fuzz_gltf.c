@@ -2,7 +2,7 @@
  * what it accepts survives validation, finishing and writing without a crash. */
 #include "fuzz/fuzz.h"
 
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 #include "scene/reader.h"
 #include "scene/validate.h"
 

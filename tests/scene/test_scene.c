@@ -1,7 +1,7 @@
 /* Scenes in memory: building, checking, sending, generating, writing; no files and no sandbox. */
 #include "harness.h"
 
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 #include "scene/make.h"
 #include "scene/matrix.h"
 #include "scene/reader.h"

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 #include "image/image.h"
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 #include "scene/make.h"
 #include "scene/reader.h"
 

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/side_file.h"
 #include "image/image.h"
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 #include "scene/import.h"
 #include "scene/make.h"
 

@@ -1,6 +1,6 @@
 /* glTF's node tree, flattened: world matrices first (skins need them all), then instances, cameras
  * and lights in the order of the tree. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include <math.h>
 #include <stdio.h>

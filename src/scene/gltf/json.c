@@ -1,5 +1,5 @@
 /* Typed access to glTF's JSON; see gltf.h. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include <math.h>
 #include <stdarg.h>

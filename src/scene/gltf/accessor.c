@@ -1,7 +1,7 @@
 /* glTF accessors: any component type, normalised or not, strided, sparse, or all zero (glTF 2.0,
  * 3.6.2). Integers become floats as 3.6.2.2 says; elements are copied byte by byte, so alignment in
  * the file does not matter. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include "base/bits.h"
 

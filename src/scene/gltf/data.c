@@ -1,5 +1,5 @@
 /* glTF's bytes: URIs, buffers and buffer views. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * gltf_note_unused() with the list of what its reader takes: the rest is noted by name, be it a
  * property of glTF, one of a later version, or an extension. Accessors and buffers are data alone:
  * an extension of theirs is found in extensionsUsed. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include <stdio.h>
 #include <string.h>

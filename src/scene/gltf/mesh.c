@@ -1,6 +1,6 @@
 /* glTF meshes: each primitive of triangles becomes a scene mesh. Meshes are shared between nodes
  * unless a node bends them (skin) or has morph weights of its own. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

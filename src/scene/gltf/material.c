@@ -1,6 +1,6 @@
 /* glTF materials, textures, samplers and images. Only what the scene's triangles use is converted,
  * so unused pictures are never decoded. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include "image/image.h"
 

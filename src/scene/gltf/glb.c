@@ -1,6 +1,6 @@
 /* See glb.h. The JSON is built with jansson, in a fixed order; numbers have nine digits, which
  * bring back every float. The binary chunk is appended to as the JSON refers to it. */
-#include "scene/glb.h"
+#include "scene/gltf/glb.h"
 
 #include "base/bits.h"
 #include "base/json.h"

@@ -35,7 +35,7 @@ struct gltf {
     bool *reached;                   /* per node: part of the scene */
 };
 
-/* gltf_json.c: typed access with complaints. */
+/* json.c: typed access with complaints. */
 bool gltf_fail(struct gltf *g, enum facet_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A top-level array ("meshes"), NULL when absent; every element is known to be an object. */
@@ -77,7 +77,7 @@ const char *gltf_get_text(const json_t *object, const char *key);
 json_t *gltf_extension(const json_t *object, const char *name);
 void gltf_set_name(char to[FACET_SCENE_NAME_BYTES], const json_t *object, const char *otherwise);
 
-/* gltf_left_out.c: what the file says and we do not use. */
+/* left_out.c: what the file says and we do not use. */
 bool gltf_supports(const char *extension);
 /* facet_scene_leave_out(); `where` and the object's name say where the first was. */
 bool gltf_leave_out(struct gltf *g,
@@ -93,11 +93,11 @@ bool gltf_note_unused(struct gltf *g, const json_t *object, const char *used, co
 bool gltf_note_attributes(struct gltf *g, const json_t *primitive, bool bends, const char *where);
 bool gltf_note_root(struct gltf *g);
 
-/* gltf_data.c: bytes. */
+/* data.c: bytes. */
 bool gltf_load_uri(struct gltf *g, const char *uri, const char *where, struct facet_bytes *out);
 bool gltf_view(struct gltf *g, uint32_t index, const uint8_t **data, size_t *size, size_t *stride);
 
-/* gltf_accessor.c: arrays of numbers. Both return malloc'ed arrays, NULL after a failure. */
+/* accessor.c: arrays of numbers. Both return malloc'ed arrays, NULL after a failure. */
 /* `components` per element come out; an accessor with fewer gets `fill` for the rest. */
 float *gltf_read_floats(struct gltf *g,
                         uint32_t accessor,
@@ -109,24 +109,24 @@ float *gltf_read_floats(struct gltf *g,
 uint32_t *gltf_read_integers(
     struct gltf *g, uint32_t accessor, unsigned components, const char *where, uint32_t *count);
 
-/* gltf_material.c */
+/* material.c */
 bool gltf_material(struct gltf *g,
                    uint32_t material,
                    uint32_t *out); /* FACET_SCENE_NONE: default */
 
-/* gltf_mesh.c: the scene meshes [*first, *end) of a node's mesh. With a skin they are in world
+/* mesh.c: the scene meshes [*first, *end) of a node's mesh. With a skin they are in world
  * space and belong to this node alone. */
 bool gltf_node_meshes(
     struct gltf *g, uint32_t node, uint32_t *first, uint32_t *end, bool *in_world_space);
 
-/* gltf_skin.c: bends positions and normals by the node's skin. */
+/* skin.c: bends positions and normals by the node's skin. */
 bool gltf_apply_skin(struct gltf *g,
                      uint32_t skin,
                      const json_t *attributes,
                      const char *where,
                      struct facet_scene_mesh *mesh);
 
-/* gltf_node.c */
+/* node.c */
 bool gltf_nodes(struct gltf *g);
 
 #endif

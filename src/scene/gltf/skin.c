@@ -1,6 +1,6 @@
 /* Skins in their rest pose (glTF 2.0, 3.7.3): a vertex is moved by the weighted mean of its joints'
  * world matrices times their inverse bind matrices, straight into world space. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * and the order of things. Understood extensions: KHR_texture_transform, KHR_lights_punctual,
  * EXT_mesh_gpu_instancing, KHR_mesh_quantization, KHR_node_visibility, KHR_materials_unlit,
  * KHR_materials_emissive_strength, KHR_materials_pbrSpecularGlossiness (its diffuse part). Skins
- * and morph targets are shown in their rest pose. What is not used is noted (gltf_left_out.c); a
+ * and morph targets are shown in their rest pose. What is not used is noted (left_out.c); a
  * file that needs Draco is left to Assimp. */
-#include "scene/gltf.h"
+#include "scene/gltf/gltf.h"
 
 #include "base/bits.h"
 #include "base/json.h"
