@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 FUZZ_PROGRAMS ?= 2000
 FUZZ_SEED ?= 1
-C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.inc')
 
 .DEFAULT_GOAL := all
 .PHONY: all packages demo test test-long bench fuzz fuzz-hart errata install clean format tidy help

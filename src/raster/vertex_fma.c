@@ -2,5 +2,5 @@
 #if defined(__x86_64__)
 #define TARGET __attribute__((target("avx2,fma")))
 #define VERTEX facet_geo_vertex_fma
-#include "raster/vertex_impl.h"
+#include "raster/vertex.inc"
 #endif
