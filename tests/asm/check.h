@@ -1,8 +1,8 @@
 /* What the suites of the assembler check: words, bytes, errors with their places, values. */
-#ifndef FACET_TESTS_ISA_ASM_CHECK_H
-#define FACET_TESTS_ISA_ASM_CHECK_H
+#ifndef FACET_TESTS_ASM_CHECK_H
+#define FACET_TESTS_ASM_CHECK_H
 
-#include "asm_help.h"
+#include "help.h"
 
 #define XPHMG FACET_ISA_XPHMG
 #define TILE FACET_ISA_TILE

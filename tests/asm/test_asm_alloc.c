@@ -1,6 +1,6 @@
 /* Assembler, ELF files and disassembler when memory runs out: every allocation of a run fails once.
  * The answer is FACET_ERR_MEMORY, nothing leaks (the sanitizer build looks) and nothing crashes. */
-#include "asm_help.h"
+#include "help.h"
 
 #include "base/failing_alloc.h"
 #include "base/file.h"

@@ -1,6 +1,6 @@
 /* The assembler: operands, instructions and pseudo-instructions, every rule of spec/README.md
  * "Assembly syntax" and tile-semantics.md 3.2. */
-#include "asm_check.h"
+#include "check.h"
 
 /* ---- README: operands ---- */
 

@@ -1,5 +1,5 @@
 /* The assembler: expressions, directives, sections, macros and conditions. */
-#include "asm_check.h"
+#include "check.h"
 
 /* ---- expressions ---- */
 

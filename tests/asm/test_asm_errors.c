@@ -1,5 +1,5 @@
 /* The assembler: errors with their exact places and hints, limits, listings, random text. */
-#include "asm_check.h"
+#include "check.h"
 
 #include "asm/lex.h"
 

@@ -1,5 +1,5 @@
-/* See asm_check.h. */
-#include "asm_check.h"
+/* See check.h. */
+#include "check.h"
 
 #include <stdarg.h>
 
