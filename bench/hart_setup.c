@@ -1,7 +1,7 @@
 /* See hart_setup.h. */
 #include "bench/hart_setup.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 
 #include <facet/xphmg.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * default options (weak memory, rr:1, four cores), one host thread. */
 #include "bench/tile_kernel.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/error.h"
 #include "tile/tile.h"
 

@@ -2,7 +2,7 @@
 #include "cli/asm_options.h"
 #include "cli/output.h"
 
-#include "asm/lex.h"
+#include "assembler/lex.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 
 /* clang-format off */
 #define CLI_ASM_OPTIONS                                                                            \

@@ -2,7 +2,7 @@
 #include "cli/asm_options.h"
 #include "cli/output.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "object/elf.h"

@@ -1,7 +1,7 @@
 /* `facet dis`: programs and single words back to assembly text. */
 #include "cli/output.h"
 
-#include "asm/disassemble.h"
+#include "assembler/disassemble.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "object/elf.h"

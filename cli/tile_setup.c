@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/run_trace.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "object/elf.h"

@@ -1,7 +1,7 @@
 /* See case.h: reading case.json. */
 #include "tile/case_data.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/json.h"
 #include "base/side_file.h"
 

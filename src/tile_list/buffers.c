@@ -1,7 +1,7 @@
 /* Buffers of a command list: numbers, vertices, files, pictures and kernels as bytes in VRAM. */
 #include "tile_list/reader.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/bits.h"
 #include "base/side_file.h"
 #include "image/image.h"

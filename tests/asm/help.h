@@ -4,8 +4,8 @@
 
 #include "harness.h"
 
-#include "asm/assemble.h"
-#include "asm/disassemble.h"
+#include "assembler/assemble.h"
+#include "assembler/disassemble.h"
 #include "object/elf.h"
 
 #include <stdio.h>

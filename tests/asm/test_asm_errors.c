@@ -1,7 +1,7 @@
 /* The assembler: errors with their exact places and hints, limits, listings, random text. */
 #include "check.h"
 
-#include "asm/lex.h"
+#include "assembler/lex.h"
 
 TEST(at_most_twenty_errors, "")
 {

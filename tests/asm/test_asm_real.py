@@ -122,7 +122,7 @@ def signs_and_words():
 
 @case()
 def every_directive_is_on_the_page():
-    with open(os.path.join(SOURCE, "src/asm/directive.c")) as file:
+    with open(os.path.join(SOURCE, "src/assembler/directive.c")) as file:
         table = file.read().split("directives[] = {")[1].split("};")[0]
     known = set(re.findall(r'\{"(\w+)"', table))
     with open(os.path.join(SOURCE, "docs/assembly.md")) as file:

@@ -3,8 +3,8 @@
  * The first byte chooses the machine. */
 #include "fuzz/fuzz.h"
 
-#include "asm/assemble.h"
-#include "asm/disassemble.h"
+#include "assembler/assemble.h"
+#include "assembler/disassemble.h"
 #include "object/elf.h"
 
 #include <stdlib.h>

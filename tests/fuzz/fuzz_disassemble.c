@@ -3,8 +3,8 @@
  * machine. */
 #include "fuzz/fuzz.h"
 
-#include "asm/assemble.h"
-#include "asm/disassemble.h"
+#include "assembler/assemble.h"
+#include "assembler/disassemble.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * its segments lie inside the address space. */
 #include "fuzz/fuzz.h"
 
-#include "asm/disassemble.h"
+#include "assembler/disassemble.h"
 #include "object/elf.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/failing_alloc.h"
 #include "desk.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "gdb/history.h"
 #include "gdb/target.h"
 #include "object/elf.h"

@@ -1,6 +1,6 @@
 /* The printer: worked examples and requirement rows word by word, then properties over random
  * words. */
-#include "asm/help.h"
+#include "assembler/help.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 

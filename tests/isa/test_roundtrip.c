@@ -3,7 +3,7 @@
  * The text is made here from the row's syntax and fields columns, read by a small parser of their
  * own; neither the printer nor the operand tables take part, so they cannot hide a common mistake.
  * Each row is written by position and by name, in any case and with any spacing. */
-#include "asm/help.h"
+#include "assembler/help.h"
 
 #include <ctype.h>
 

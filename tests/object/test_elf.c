@@ -1,6 +1,6 @@
 /* ELF files: what is written can be read back, foreign files are read, broken ones are refused with
  * the place of the fault. (readelf and objdump look at the same files in test_gnu_as.py.) */
-#include "asm/help.h"
+#include "assembler/help.h"
 
 #include <elf.h>
 

@@ -1,7 +1,7 @@
 /* See kernel.h. */
 #include "kernel.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/bits.h"
 
 #include <stdio.h>

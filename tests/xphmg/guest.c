@@ -1,7 +1,7 @@
 /* See guest.h. */
 #include "xphmg/guest.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "object/object.h"
 #include "xphmg/rt/batch.h"
 

@@ -2,7 +2,7 @@
  * without it, and with a listener, must leave the same snapshot, bit for bit. */
 #include "harness.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "object/elf.h"
 #include "object/object.h"
 

@@ -3,8 +3,8 @@
  * table of encodings. */
 #include "xphmg/gfx/gfx_test.h"
 
-#include "asm/assemble.h"
-#include "asm/disassemble.h"
+#include "assembler/assemble.h"
+#include "assembler/disassemble.h"
 #include "isa/isa.h"
 #include "object/object.h"
 

@@ -4,7 +4,7 @@
  * flags, counters and memory must be the same after every number of instructions. */
 #include "harness.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "object/object.h"
 #include "xphmg/hart/block.h"
 #include "xphmg/hart/hart.h"

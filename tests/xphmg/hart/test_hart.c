@@ -3,7 +3,7 @@
  * every register, flag, counter and byte. */
 #include "harness.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "object/object.h"
 #include "xphmg/hart/block.h"
 #include "xphmg/hart/hart.h"

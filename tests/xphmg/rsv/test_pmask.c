@@ -3,7 +3,7 @@
  * compares a whole machine state with a second formulation that keeps masks as arrays of lanes. */
 #include "xphmg/guest.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "isa/isa.h"
 #include "object/object.h"
 

@@ -8,7 +8,7 @@
 
 #include "harness.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "base/bits.h"
 #include "object/elf.h"
 #include "object/object.h"

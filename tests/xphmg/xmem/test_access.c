@@ -3,7 +3,7 @@
  * table worked out by hand and with the AMOs of the base ISA. */
 #include "xphmg/xmem/xmem_test.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "object/object.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * arithmetic; machines with two harts run litmus programs. */
 #include "xphmg/xmem/xmem_test.h"
 
-#include "asm/assemble.h"
+#include "assembler/assemble.h"
 #include "object/elf.h"
 #include "object/object.h"
 

@@ -6,8 +6,8 @@
  *         add a0, a9, a1
  *                 ^~
  *         hint: did you mean `a0`? */
-#ifndef FACET_ASM_DIAG_H
-#define FACET_ASM_DIAG_H
+#ifndef FACET_ASSEMBLER_DIAG_H
+#define FACET_ASSEMBLER_DIAG_H
 
 #include "base/arena.h"
 #include "base/strbuf.h"

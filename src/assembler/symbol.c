@@ -3,7 +3,7 @@
  *
  * A numeric label `1:` has a slot under its digits with two anonymous symbols: the one last defined
  * (1b) and the one awaited (1f). */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include "base/hash.h"
 

@@ -1,6 +1,6 @@
 /* Expressions whose value was not known while the text was read, after layout: every section has
  * its address now, and every symbol that will ever be defined is. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Sections without an address of their own follow each other from the base: code, constants, data,
  * zeros, each group in order of appearance, each section at its alignment. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The characters of assembly text: classes, names, numbers, strings. Texts end with a NUL, so that
  * no function needs an end pointer; a NUL is in no class. */
-#ifndef FACET_ASM_LEX_H
-#define FACET_ASM_LEX_H
+#ifndef FACET_ASSEMBLER_LEX_H
+#define FACET_ASSEMBLER_LEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * sections, bytes, addresses, symbols and entry point: code that is no instruction, or that has
  * bits the syntax does not show, is written as data; branch targets without a symbol get labels
  * .Lhex. */
-#ifndef FACET_ASM_DISASSEMBLE_H
-#define FACET_ASM_DISASSEMBLE_H
+#ifndef FACET_ASSEMBLER_DISASSEMBLE_H
+#define FACET_ASSEMBLER_DISASSEMBLE_H
 
 #include "base/strbuf.h"
 #include "isa/isa.h"

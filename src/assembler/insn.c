@@ -1,7 +1,7 @@
 /* A mnemonic to what it can mean. A mnemonic has candidates: rows first, then aliases in the order
  * of alias.tsv. The first candidate that accepts the operands wins; when none does, the one that
  * read furthest complains. */
-#include "asm/alias.h"
+#include "assembler/alias.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Expressions of the assembler: 64-bit two's complement with the operators, precedence and truth
  * values of C. Values are numbers or places in sections; what is known is folded at once, the rest
  * becomes a tree that is evaluated when all sections have addresses. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include <inttypes.h>
 

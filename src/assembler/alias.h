@@ -1,9 +1,9 @@
 /* Between insn.c, which knows the candidates of a mnemonic, and alias.c, which expands
  * those of alias.tsv. */
-#ifndef FACET_ASM_ALIAS_H
-#define FACET_ASM_ALIAS_H
+#ifndef FACET_ASSEMBLER_ALIAS_H
+#define FACET_ASSEMBLER_ALIAS_H
 
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 struct asm_mnemonic;
 

@@ -5,10 +5,10 @@
  * their addresses and the open places are filled in. There is no relaxation and no automatic
  * compression: the length of every statement is known when it is read, and what the disassembler
  * prints assembles to the same bytes. */
-#ifndef FACET_ASM_ASSEMBLE_H
-#define FACET_ASM_ASSEMBLE_H
+#ifndef FACET_ASSEMBLER_ASSEMBLE_H
+#define FACET_ASSEMBLER_ASSEMBLE_H
 
-#include "asm/diag.h"
+#include "assembler/diag.h"
 #include "object/object.h"
 
 struct facet_asm_define {

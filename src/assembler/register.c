@@ -1,5 +1,5 @@
 /* Register names of both machines (spec/README.md, tile-semantics.md 2). Any case. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 static const char *const x_names[32] = {
     "zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0",

@@ -3,9 +3,9 @@
  * A first walk over the code finds where its lines start and which of those places are branch
  * targets; the second walk prints. Both cut the bytes by the same rule (line_size), so a label is
  * only ever put where a line starts. */
-#include "asm/disassemble.h"
+#include "assembler/disassemble.h"
 
-#include "asm/lex.h"
+#include "assembler/lex.h"
 #include "base/plain.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  *
  * Values are gathered first and encoded together, because an offset that needs the longer form of a
  * tile load or store changes the row under the operands already read. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* See diag.h. */
-#include "asm/diag.h"
+#include "assembler/diag.h"
 
 #include "base/require.h"
 

@@ -1,5 +1,5 @@
 /* Directives that put bytes into a section: numbers, texts, space, alignment. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 #include "num/decimal.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Directives: the table of them, their punctuation, symbols and what is left. Names and meanings
  * are those of GNU as. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 #include "num/format.h"
 
 bool facet_asm_comma(struct asm_context *a, const char **p)

@@ -13,11 +13,11 @@
  *   block.c           repetition, conditions, macros, inclusion
  *   layout.c          addresses, open places, the object
  *   assemble.c        the pass over the text, errors */
-#ifndef FACET_ASM_INTERNAL_H
-#define FACET_ASM_INTERNAL_H
+#ifndef FACET_ASSEMBLER_INTERNAL_H
+#define FACET_ASSEMBLER_INTERNAL_H
 
-#include "asm/assemble.h"
-#include "asm/lex.h"
+#include "assembler/assemble.h"
+#include "assembler/lex.h"
 #include "isa/isa.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Aliases: the operand patterns of alias.tsv against the text, and the instructions they stand for.
  * A pattern's names are bound to pieces of the source, which the expansion reads in their place. */
-#include "asm/alias.h"
+#include "assembler/alias.h"
 #include "num/decimal.h"
 
 #include <inttypes.h>

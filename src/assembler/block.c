@@ -1,7 +1,7 @@
 /* Repetition, conditions, macros, inclusion: directives that decide which text is read next. Every
  * kind is bounded (nesting by ASM_MAX_NESTING, work by max_expansion), so no text can hang the
  * assembler. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include "base/side_file.h"
 

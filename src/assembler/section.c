@@ -1,7 +1,7 @@
 /* Sections and the directives that choose and place them. Names and flags are those of GNU as;
  * .address and .entry are ours: an assembler that is its own linker needs to be told where things
  * go. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 struct asm_section *facet_asm_section(
     struct asm_context *a, const char *name, size_t length, uint32_t flags, bool nobits)

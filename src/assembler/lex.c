@@ -1,5 +1,5 @@
 /* See lex.h. */
-#include "asm/lex.h"
+#include "assembler/lex.h"
 
 #define N FACET_LEX_NAME
 #define S (FACET_LEX_NAME | FACET_LEX_START)

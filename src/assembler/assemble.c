@@ -1,5 +1,5 @@
 /* The assembler's pass over the text, its errors and its memory; see assemble.h and internal.h. */
-#include "asm/internal.h"
+#include "assembler/internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
