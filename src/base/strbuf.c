@@ -26,8 +26,7 @@ void facet_strbuf_clear(struct facet_strbuf *buf)
     }
 }
 
-/* Room for `extra` more bytes and the terminator. */
-static bool reserve(struct facet_strbuf *buf, size_t extra)
+bool facet_strbuf_reserve(struct facet_strbuf *buf, size_t extra)
 {
     size_t need = buf->length + extra + 1;
     size_t capacity = buf->capacity != 0 ? buf->capacity : 256;
@@ -63,7 +62,7 @@ static bool reserve(struct facet_strbuf *buf, size_t extra)
 void facet_strbuf_add(struct facet_strbuf *buf, const char *bytes, size_t length)
 {
     FACET_REQUIRE(bytes != NULL || length == 0);
-    if (!reserve(buf, length)) {
+    if (!facet_strbuf_reserve(buf, length)) {
         return;
     }
     if (length != 0) {
@@ -96,7 +95,7 @@ void facet_strbuf_vprintf(struct facet_strbuf *buf, const char *format, va_list 
         buf->failed = true;
         return;
     }
-    if (!reserve(buf, (size_t)length)) {
+    if (!facet_strbuf_reserve(buf, (size_t)length)) {
         return;
     }
     (void)vsnprintf(buf->text + buf->length, (size_t)length + 1, format, args);

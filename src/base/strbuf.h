@@ -17,6 +17,8 @@ struct facet_strbuf {
 void facet_strbuf_init(struct facet_strbuf *buf);
 void facet_strbuf_free(struct facet_strbuf *buf);
 void facet_strbuf_clear(struct facet_strbuf *buf);
+/* Room for `extra` more bytes and the terminator; false when there is none (`failed` is set). */
+bool facet_strbuf_reserve(struct facet_strbuf *buf, size_t extra);
 void facet_strbuf_add(struct facet_strbuf *buf, const char *bytes, size_t length);
 void facet_strbuf_puts(struct facet_strbuf *buf, const char *text);
 void facet_strbuf_putc(struct facet_strbuf *buf, char c);

@@ -56,13 +56,16 @@ enum facet_status facet_csr_table_make(struct facet_csr_table *t,
     bool good;
 
     facet_arena_init(&t->arena);
-    memset(t->index, 0xFF, sizeof t->index);
     t->count = 0;
     for (size_t i = 0; i < facet_csr_row_count; i++) {
         count += present(machine, &facet_csr_rows[i]) ? facet_csr_rows[i].count : 0;
     }
     t->csrs = facet_arena_calloc(&t->arena, count, sizeof *t->csrs);
-    good = t->csrs != NULL;
+    t->index = facet_arena_alloc(&t->arena, FACET_CSR_LIMIT * sizeof *t->index, _Alignof(uint16_t));
+    good = t->csrs != NULL && t->index != NULL;
+    if (good) {
+        memset(t->index, 0xFF, FACET_CSR_LIMIT * sizeof *t->index);
+    }
     for (size_t i = 0; good && i < facet_csr_row_count; i++) {
         good = !present(machine, &facet_csr_rows[i]) || add_row(t, &facet_csr_rows[i]);
     }
@@ -77,5 +80,6 @@ void facet_csr_table_free(struct facet_csr_table *t)
 {
     facet_arena_free(&t->arena);
     t->csrs = NULL;
+    t->index = NULL;
     t->count = 0;
 }

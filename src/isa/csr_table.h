@@ -16,8 +16,10 @@ struct facet_csr_table {
     struct facet_arena arena;
     struct facet_csr_desc *csrs;
     uint32_t count;
-    /* CSR number (first or second address) -> index in csrs; UINT16_MAX where there is none. */
-    uint16_t index[FACET_CSR_LIMIT];
+    /* CSR number (first or second address, below FACET_CSR_LIMIT) -> index in csrs; UINT16_MAX
+     * where there is none. Not part of the structure: machines are copied when they are restored.
+     */
+    uint16_t *index;
 };
 
 /* Whether the machine has the registers of the row; asked twice. */

@@ -20,6 +20,8 @@
 #define NAME_BYTES 32
 #define HEADER_BYTES (8 + 4 + 4 + NAME_BYTES + 8 + 8)
 #define SPACE_BYTES (NAME_BYTES + 8)
+/* A snapshot grows by small pieces: without room at the start it would be copied many times. */
+#define FIRST_BYTES 32768
 
 static const char magic[8] = "FACETSNP";
 
@@ -101,6 +103,7 @@ enum facet_status facet_machine_snapshot(const facet_machine *machine,
     out->data = NULL;
     out->size = 0;
     facet_strbuf_init(&buf);
+    (void)facet_strbuf_reserve(&buf, FIRST_BYTES);
     status = save_all(machine, &buf, err);
     if (status != FACET_OK) {
         facet_strbuf_free(&buf);

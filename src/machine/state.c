@@ -98,27 +98,20 @@ void facet_state_u64(struct facet_state_io *io, uint64_t *value)
 /* On a little-endian host numbers lie in memory as they lie in the stream: all of them at once. */
 #define LITTLE_ENDIAN_HOST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
-void facet_state_u32s(struct facet_state_io *io, uint32_t *values, size_t count)
-{
-    if (LITTLE_ENDIAN_HOST) {
-        facet_state_bytes(io, values, count * sizeof *values);
-        return;
+#define NUMBERS(name, type)                                                                        \
+    void name##s(struct facet_state_io *io, type *values, size_t count)                            \
+    {                                                                                              \
+        if (LITTLE_ENDIAN_HOST) {                                                                  \
+            facet_state_bytes(io, values, count * sizeof *values);                                 \
+            return;                                                                                \
+        }                                                                                          \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            name(io, &values[i]);                                                                  \
+        }                                                                                          \
     }
-    for (size_t i = 0; i < count; i++) {
-        facet_state_u32(io, &values[i]);
-    }
-}
-
-void facet_state_u64s(struct facet_state_io *io, uint64_t *values, size_t count)
-{
-    if (LITTLE_ENDIAN_HOST) {
-        facet_state_bytes(io, values, count * sizeof *values);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        facet_state_u64(io, &values[i]);
-    }
-}
+NUMBERS(facet_state_u16, uint16_t)
+NUMBERS(facet_state_u32, uint32_t)
+NUMBERS(facet_state_u64, uint64_t)
 
 void facet_state_require(struct facet_state_io *io, bool condition, const char *what)
 {

@@ -46,6 +46,7 @@ void facet_state_u8(struct facet_state_io *io, uint8_t *value);
 void facet_state_u16(struct facet_state_io *io, uint16_t *value);
 void facet_state_u32(struct facet_state_io *io, uint32_t *value);
 void facet_state_u64(struct facet_state_io *io, uint64_t *value);
+void facet_state_u16s(struct facet_state_io *io, uint16_t *values, size_t count);
 void facet_state_u32s(struct facet_state_io *io, uint32_t *values, size_t count);
 void facet_state_u64s(struct facet_state_io *io, uint64_t *values, size_t count);
 void facet_state_bytes(struct facet_state_io *io, void *bytes, size_t size);

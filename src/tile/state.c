@@ -11,9 +11,7 @@
 static void visit_regs(struct facet_tile_regs *r, struct facet_state_io *io)
 {
     facet_state_u32s(io, r->s + 1, 31);
-    for (unsigned i = 0; i < 32; i++) {
-        facet_state_u16(io, &r->f[i]);
-    }
+    facet_state_u16s(io, r->f, 32);
     facet_state_u64s(io, (uint64_t *)&r->v[1], 2 * 31);
     facet_state_u32(io, &r->status);
     facet_state_u32(io, &r->vstatus);
@@ -47,21 +45,36 @@ static void visit_core(struct facet_tile_core *c, uint32_t *pc, struct facet_sta
     facet_state_u32(io, &c->tiles);
 }
 
+/* Slots that were never loaded hold zeros, which are not saved: there are 16 of each kind, and most
+ * kernels use none. */
+static void
+visit_slots(uint32_t *slots, size_t words_of_one, uint16_t loaded, struct facet_state_io *io)
+{
+    for (unsigned i = 0; i < FACET_RASTER_SLOTS; i++) {
+        if ((loaded >> i & 1) != 0) {
+            facet_state_u32s(io, slots + i * words_of_one, words_of_one);
+        }
+    }
+}
+
 static void visit_context(struct facet_raster_context *g, struct facet_state_io *io)
 {
-    facet_state_tag(io, "gfx");
-    facet_state_u32s(io, g->rstate[0], sizeof g->rstate / 4);
-    facet_state_u32s(io, g->gstate[0], sizeof g->gstate / 4);
-    facet_state_u32s(io, g->normal[0], sizeof g->normal / 4);
-    facet_state_u32s(io, g->plane[0], sizeof g->plane / 4);
-    facet_state_u32s(io, g->gparam[0], sizeof g->gparam / 4);
-    facet_state_u32s(io, g->setup, sizeof g->setup / 4);
-    facet_state_u32(io, &g->token);
+    if (io->loading) {
+        facet_raster_reset(g);
+    }
+    facet_state_tag(io, "loaded gfx");
     for (unsigned i = 0; i < FACET_RASTER_KINDS; i++) {
         facet_state_u16(io, &g->valid[i]);
         facet_state_u8(io, &g->current[i]);
         facet_state_u8(io, &g->next[i]);
     }
+    visit_slots(g->rstate[0], FACET_TILE_RSTATE_WORDS, g->valid[FACET_RASTER_RSTATE], io);
+    visit_slots(g->gstate[0], FACET_TILE_GSTATE_WORDS, g->valid[FACET_RASTER_GSTATE], io);
+    visit_slots(g->normal[0], FACET_TILE_NORMAL_MATRIX_WORDS, g->valid[FACET_RASTER_GSTATE], io);
+    visit_slots(g->plane[0], FACET_TILE_PLANE_WORDS, g->valid[FACET_RASTER_GSTATE], io);
+    visit_slots(g->gparam[0], FACET_TILE_GPARAM_WORDS, g->valid[FACET_RASTER_GPARAM], io);
+    facet_state_u32s(io, g->setup, sizeof g->setup / 4);
+    facet_state_u32(io, &g->token);
     facet_state_u8(io, &g->has_setup);
     facet_state_require(io, facet_raster_context_valid(g), "graphics context");
 }
@@ -75,11 +88,11 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A sorted copy of the lines for which `keep` is set; NULL when memory is short. */
+/* A sorted copy of the lines that hold something; NULL when `count` is 0 or memory is short. */
 static uint32_t *
 sorted_lines(const uint32_t *lines, uint32_t count, const uint64_t *valid, uint32_t *kept)
 {
-    uint32_t *copy = malloc((size_t)count * sizeof *copy + 1);
+    uint32_t *copy = count != 0 ? malloc((size_t)count * sizeof *copy) : NULL;
 
     *kept = 0;
     for (uint32_t i = 0; copy != NULL && i < count; i++) {
@@ -100,7 +113,7 @@ static void save_cache(const struct facet_tile_cache *cache, struct facet_state_
     uint32_t *texel = sorted_lines(cache->texels, cache->texel_count, NULL, &texels);
 
     facet_state_tag(io, "cache");
-    if (line == NULL || texel == NULL) {
+    if ((line == NULL && cache->line_count != 0) || (texel == NULL && cache->texel_count != 0)) {
         io->out->failed = true; /* as any allocation of the saver */
         free(line);
         free(texel);
@@ -108,15 +121,16 @@ static void save_cache(const struct facet_tile_cache *cache, struct facet_state_
     }
     facet_state_u32(io, &lines);
     for (uint32_t i = 0; i < lines; i++) {
+        uint8_t bytes[64];
+
         facet_state_u32(io, &line[i]);
         facet_state_u64(io, &cache->valid[line[i]]);
         facet_state_u64(io, &cache->dirty[line[i]]);
         for (unsigned k = 0; k < 64; k++) {
-            uint8_t byte =
+            bytes[k] =
                 (cache->valid[line[i]] >> k & 1) != 0 ? cache->data[(size_t)line[i] * 64 + k] : 0;
-
-            facet_state_u8(io, &byte);
         }
+        facet_state_bytes(io, bytes, sizeof bytes);
     }
     facet_state_u32(io, &texels);
     for (uint32_t i = 0; i < texels; i++) {
@@ -362,6 +376,6 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
             c->r.s[0] = 0;
             facet_tile_set_pc(c, pc[i]);
         }
-        facet_tile_code_flush(m);
+        /* Decoded code goes when the face says that all memory may have changed. */
     }
 }

@@ -5,6 +5,7 @@
 
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
+#include "tile/system.h"
 
 #include <facet/lockstep.h>
 #include <facet/observer.h>
@@ -504,4 +505,64 @@ TEST(bad_snapshots_change_nothing, "TILE-048")
     facet_blob_free(&good);
     facet_blob_free(&before);
     facet_blob_free(&after);
+}
+
+/* Loads some slots of every kind with words of their own. */
+static void load_slots(struct facet_raster_context *g)
+{
+    for (unsigned slot = 0; slot < FACET_RASTER_SLOTS; slot++) {
+        struct {
+            uint32_t *words;
+            unsigned count, kind;
+        } part[] = {{g->rstate[slot], 1, FACET_RASTER_RSTATE}, /* an address: always legal */
+                    {g->gstate[slot], FACET_TILE_GSTATE_WORDS, FACET_RASTER_GSTATE},
+                    {g->normal[slot], FACET_TILE_NORMAL_MATRIX_WORDS, FACET_RASTER_GSTATE},
+                    {g->plane[slot], FACET_TILE_PLANE_WORDS, FACET_RASTER_GSTATE},
+                    {g->gparam[slot], FACET_TILE_GPARAM_WORDS, FACET_RASTER_GPARAM}};
+
+        for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++) {
+            for (unsigned w = 0; w < part[i].count && (slot + part[i].kind) % 3 == 0; w++) {
+                part[i].words[w] = (uint32_t)harness_random() | 1;
+                g->valid[part[i].kind] |= (uint16_t)(1U << slot);
+                g->current[part[i].kind] = (uint8_t)slot;
+            }
+        }
+    }
+    g->setup[3] = g->token = (uint32_t)harness_random();
+    g->has_setup = 1;
+}
+
+static struct facet_raster_context *context_of(unsigned i)
+{
+    struct facet_tile_machine *m = facet_machine_self(k.machine, &facet_tile_ops);
+
+    return i < FACET_TILE_CORES ? &m->core[i].gfx : &m->queue.gfx;
+}
+
+TEST(only_loaded_slots_are_saved, "")
+{
+    enum { CONTEXTS = FACET_TILE_CORES + 1 };
+    struct facet_raster_context empty[CONTEXTS], loaded[CONTEXTS];
+    struct facet_blob start, full;
+
+    kernel_open(&k, NULL);
+    start = end_state();
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        empty[i] = *context_of(i);
+        load_slots(context_of(i));
+        loaded[i] = *context_of(i);
+    }
+    full = end_state();
+    CHECK(start.size < sizeof empty && full.size > start.size + sizeof empty / 4);
+    CHECK(facet_machine_restore(k.machine, start.data, start.size, NULL) == FACET_OK);
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        CHECK(memcmp(context_of(i), &empty[i], sizeof empty[i]) == 0);
+    }
+    CHECK(facet_machine_restore(k.machine, full.data, full.size, NULL) == FACET_OK);
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        CHECK(memcmp(context_of(i), &loaded[i], sizeof loaded[i]) == 0);
+    }
+    facet_blob_free(&start);
+    facet_blob_free(&full);
+    kernel_close(&k);
 }
