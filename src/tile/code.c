@@ -73,7 +73,7 @@ take_operand(struct facet_tile_insn *op, const struct facet_operand *operand, ui
     }
 }
 
-static bool is_register(const struct facet_operand *operand)
+bool facet_tile_is_register(const struct facet_operand *operand)
 {
     return operand->kind == FACET_OPERAND_SREG || operand->kind == FACET_OPERAND_TFREG ||
            operand->kind == FACET_OPERAND_VREG || operand->kind == FACET_OPERAND_CREG;
@@ -89,7 +89,7 @@ decode_word(const struct facet_tile_machine *m, uint32_t word, struct facet_tile
         return;
     }
     for (unsigned i = 0; i < row->operand_count; i++) {
-        if (is_register(&row->operands[i]) &&
+        if (facet_tile_is_register(&row->operands[i]) &&
             facet_operand_get(&row->operands[i], word) >= m->config.regs) {
             return; /* regs=16 */
         }
@@ -111,6 +111,7 @@ static const struct facet_tile_insn *decode(struct facet_tile_core *c,
     struct facet_tile_insn *insn = &page->ops[index];
     int64_t target;
 
+    page->untouched = false;
     decode_word(c->m, facet_load_le32(page->bytes + 4 * index), insn);
     target = (int64_t)index * 4 + insn->imm; /* looked at by branches and JAL alone */
     insn->near = target >= 0 && target < PAGE && target % 4 == 0;
@@ -160,10 +161,11 @@ static void fill(struct facet_tile_machine *m, struct facet_tile_page *page, uin
         page->base = FACET_VRAM_BASE + (number - IMEM_PAGES) * PAGE;
         page->bytes = m->vram + (size_t)(number - IMEM_PAGES) * PAGE;
     }
-    for (unsigned i = 0; i < FACET_TILE_PAGE_OPS; i++) {
+    for (unsigned i = 0; !page->untouched && i < FACET_TILE_PAGE_OPS; i++) {
         page->ops[i].fn = decode;
     }
     page->ops[FACET_TILE_PAGE_OPS].fn = next_page;
+    page->untouched = true;
 }
 
 static bool in_use(const struct facet_tile_machine *m, const struct facet_tile_page *page)

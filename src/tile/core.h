@@ -52,6 +52,7 @@ struct facet_tile_page {
     uint32_t base; /* address of the first word */
     uint32_t number;
     const uint8_t *bytes;
+    bool untouched; /* nothing was decoded since the page was filled */
     struct facet_tile_insn ops[FACET_TILE_PAGE_OPS + 1]; /* the last goes to the next page */
 };
 
@@ -186,6 +187,7 @@ bool facet_tile_draw_word_good(const struct facet_tile_machine *m);
 enum facet_status facet_tile_code_make(struct facet_tile_machine *m, struct facet_error *err);
 void facet_tile_code_free(struct facet_tile_machine *m);
 void facet_tile_code_flush(struct facet_tile_machine *m);
+bool facet_tile_is_register(const struct facet_operand *operand);
 /* VRAM bytes at offset changed in G. */
 void facet_tile_code_changed(struct facet_tile_machine *m, uint32_t offset, uint32_t size);
 /* handlers.c: by row number. The fast one is NULL where there is none; it gives the same results.

@@ -43,11 +43,12 @@ static struct written destinations(uint32_t word)
         const struct facet_operand *o = &row->operands[i];
         uint32_t value = (uint32_t)facet_operand_get(o, word);
 
-        if (strcmp(o->name, "rd") == 0 || strcmp(o->name, "fd") == 0 ||
-            strcmp(o->name, "vd") == 0) {
-            w.reg = written_register(o, value);
-        } else if (strcmp(o->name, "rs1") == 0) {
-            source = value;
+        if (facet_tile_is_register(o)) {
+            if (o->name[1] == 'd') { /* rd, fd, vd */
+                w.reg = written_register(o, value);
+            } else if (o->name[2] == '1') {
+                source = value;
+            }
         } else if (o->kind == FACET_OPERAND_CSR) {
             csr = value;
         } else if (strcmp(o->name, "wen") == 0 && value != 0) {
@@ -86,7 +87,7 @@ tell_registers(const struct facet_tile_core *c, const struct facet_tile_regs *ol
         }
     }
     for (uint32_t i = 1; i < 32; i++) {
-        if (memcmp(&c->r.v[i], &old->v[i], sizeof c->r.v[i]) != 0 ||
+        if (c->r.v[i].d[0] != old->v[i].d[0] || c->r.v[i].d[1] != old->v[i].d[1] ||
             written == FACET_TILE_REG_V + i) {
             facet_port_reg(port,
                            c->id,
@@ -116,18 +117,18 @@ static void tell_csr(const struct csr_change *change, uint32_t number, uint32_t 
 /* What the registers hold that an instruction can change: every row that is no family (samplers)
  * and has a field that is not read-only. */
 #define ONE(...) +1
-enum { MAX_WATCHED = 0 FACET_TILE_CSRS(ONE) };
+enum { TILE_ROWS = 0 FACET_TILE_CSRS(ONE) };
 struct csr_values {
-    uint32_t count, number[MAX_WATCHED], value[MAX_WATCHED];
+    uint32_t count, number[TILE_ROWS], value[TILE_ROWS];
 };
 
 static void read_csrs(const struct facet_tile_core *c, struct csr_values *out)
 {
     out->count = 0;
-    for (size_t i = 0; i < facet_csr_row_count; i++) {
-        const struct facet_csr_row *row = &facet_csr_rows[i];
+    for (size_t i = 0; i < TILE_ROWS; i++) {
+        const struct facet_csr_row *row = &facet_csr_rows[FACET_TILE_CSR_FIRST + i];
 
-        if (row->isa == FACET_ISA_TILE && row->count == 1 && is_writable(row)) {
+        if (row->count == 1 && is_writable(row)) {
             out->number[out->count] = row->number;
             (void)facet_tile_csr_peek(c, row->number, &out->value[out->count++]);
         }
@@ -147,6 +148,10 @@ static void tell_csrs(const struct csr_change *change, const struct csr_values *
 /* The sampler table is memory: its CSR writes show by comparing it. */
 static void tell_samplers(const struct csr_change *change, const uint8_t *old)
 {
+    if (change->written == FACET_NONE &&
+        memcmp(old, change->core->m->sampler, FACET_TILE_SAMPLER_BYTES) == 0) {
+        return;
+    }
     for (uint32_t i = 0; i < FACET_TILE_SAMPLER_BYTES / 4; i++) {
         tell_csr(change,
                  FACET_CSR_SAMPLER_N__BASE + i,
