@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void forget_blocks(facet_block_cache *cache)
-{
-    for (size_t i = 0; i < sizeof cache->table / sizeof cache->table[0]; i++) {
-        cache->table[i] = (struct entry){1, NULL};
-    }
-}
+static const struct entry no_block = {1, NULL};
 
 enum facet_status
 facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err)
@@ -31,7 +26,9 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
         facet_block_cache_destroy(cache);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the block cache");
     }
-    forget_blocks(cache);
+    for (size_t i = 0; i < sizeof cache->table / sizeof cache->table[0]; i++) {
+        cache->table[i] = no_block;
+    }
     h->code_lines = cache->code_lines;
     *out = cache;
     return FACET_OK;
@@ -50,13 +47,13 @@ void facet_block_cache_destroy(facet_block_cache *cache)
 
 void facet_block_cache_flush(facet_block_cache *cache)
 {
-    if (cache->used != 0) {
-        forget_blocks(cache);
+    for (size_t i = 0; i < cache->taken_count; i++) {
+        cache->table[cache->taken[i]] = no_block;
     }
     for (size_t i = 0; i < cache->marked_count; i++) {
         cache->code_lines[cache->marked[i]] &= (uint8_t)~FACET_LINE_CODE;
     }
-    cache->marked_count = 0;
+    cache->taken_count = cache->marked_count = 0;
     cache->used = 0;
 }
 

@@ -114,6 +114,8 @@ struct entry {
 
 struct facet_block_cache {
     struct entry table[1 << TABLE_BITS];
+    uint16_t taken[1 << TABLE_BITS]; /* the entries that are not free: forgetting them is quick */
+    size_t taken_count;
     uint64_t ram_base;
     uint8_t *code_lines; /* enum facet_line of each line */
     size_t line_count;

@@ -507,6 +507,9 @@ struct op *facet_block_translate(facet_block_cache *cache, const struct facet_ha
     }
     finish(&t);
     cache->used += t.n;
+    if (entry->first == NULL) {
+        cache->taken[cache->taken_count++] = (uint16_t)(entry - cache->table);
+    }
     *entry = (struct entry){pc, t.ops};
     return t.ops;
 }
