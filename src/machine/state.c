@@ -90,13 +90,17 @@ void facet_state_u32(struct facet_state_io *io, uint32_t *value)
     *value = (uint32_t)number(io, *value, 4);
 }
 
-void facet_state_u64(struct facet_state_io *io, uint64_t *value)
-{
-    *value = number(io, *value, 8);
-}
-
 /* On a little-endian host numbers lie in memory as they lie in the stream: all of them at once. */
 #define LITTLE_ENDIAN_HOST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+void facet_state_u64(struct facet_state_io *io, uint64_t *value)
+{
+    if (LITTLE_ENDIAN_HOST) {
+        facet_state_bytes(io, value, sizeof *value);
+    } else {
+        *value = number(io, *value, 8);
+    }
+}
 
 #define NUMBERS(name, type)                                                                        \
     void name##s(struct facet_state_io *io, type *values, size_t count)                            \

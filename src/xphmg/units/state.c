@@ -49,7 +49,7 @@ static void visit_csrs(struct facet_units *units, struct facet_state_io *io)
 
         for (unsigned k = 0; k < count; k++) {
             facet_state_u64(io, &words[k]);
-            if (!facet_csr_holds(units->config, row, words[k])) {
+            if (io->loading && !facet_csr_holds(units->config, row, words[k])) {
                 char text[96];
 
                 (void)snprintf(
