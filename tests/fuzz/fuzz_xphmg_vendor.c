@@ -23,7 +23,7 @@ enum {
     DATA = 0x1000, /* slots with structures, then plain elements */
     SLOT = 128,
     SLOTS = 32,
-    STEPS = 200,
+    STEPS = 160, /* both harts' first turns and half of a second one */
     HARTS = 2,
 };
 

@@ -123,6 +123,25 @@ void fuzz_structure_named(struct fuzz_bytes *in,
     fill(in, row, element, place, out, room);
 }
 
+/* The structures of a machine that have room, found once: a target asks for the same ones in every
+ * input. */
+struct choices {
+    const char *machine;
+    size_t room, count;
+    const struct facet_layout_row *rows[64];
+};
+
+static void choose(struct choices *c, const char *machine, unsigned element, size_t room)
+{
+    *c = (struct choices){.machine = machine, .room = room};
+    for (size_t i = 0; i < facet_layout_row_count && c->count < 64; i++) {
+        if (size_of(&facet_layout_rows[i], element) <= room &&
+            strcmp(facet_layout_rows[i].machine, machine) == 0) {
+            c->rows[c->count++] = &facet_layout_rows[i];
+        }
+    }
+}
+
 void fuzz_structure(struct fuzz_bytes *in,
                     const char *machine,
                     unsigned element,
@@ -130,14 +149,11 @@ void fuzz_structure(struct fuzz_bytes *in,
                     uint8_t *out,
                     size_t room)
 {
-    const struct facet_layout_row *rows[64];
-    size_t count = 0;
+    static struct choices choices[4];
+    struct choices *c = &choices[element_index(element)];
 
-    for (size_t i = 0; i < facet_layout_row_count && count < 64; i++) {
-        if (size_of(&facet_layout_rows[i], element) <= room &&
-            strcmp(facet_layout_rows[i].machine, machine) == 0) {
-            rows[count++] = &facet_layout_rows[i];
-        }
+    if (c->machine != machine || c->room != room) {
+        choose(c, machine, element, room);
     }
-    fill(in, rows[fuzz_take(in, 1) % count], element, place, out, room);
+    fill(in, c->rows[fuzz_take(in, 1) % c->count], element, place, out, room);
 }
