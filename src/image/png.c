@@ -1,6 +1,10 @@
 /* PNG through libpng. libpng reports errors by longjmp: only run_read() and run_write() below call
  * setjmp, they hold no state of their own that changes in between, and everything to be freed lives
- * in a struct of the caller. */
+ * in a struct of the caller.
+ *
+ * libpng inflates what the compressed data holds beyond the last row, only to throw it away: a
+ * small file can make that days of work. So it is left as soon as it asks for more than the rows
+ * needed, and the rest of the file is checked here. */
 #include "image/image.h"
 
 #include <png.h>
@@ -9,6 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
+
+enum { JUMP_ERROR = 1, JUMP_ROWS_COMPLETE };
+enum { SIGNATURE_SIZE = 8, CHUNK_FRAME = 12, ADAM7_PASSES = 7 };
 
 struct reading {
     png_structp png;
@@ -28,7 +36,7 @@ static void on_read_error(png_structp png, png_const_charp text)
     struct reading *r = png_get_error_ptr(png);
 
     (void)snprintf(r->message, sizeof r->message, "%s", text);
-    png_longjmp(png, 1);
+    png_longjmp(png, JUMP_ERROR);
 }
 
 static png_voidp noting_malloc(png_structp png, png_alloc_size_t size)
@@ -51,10 +59,20 @@ static void on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
+static bool rows_complete(const struct reading *r)
+{
+    return png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE
+               ? png_get_current_pass_number(r->png) >= ADAM7_PASSES
+               : png_get_current_row_number(r->png) >= r->image.height;
+}
+
 static void read_bytes(png_structp png, png_bytep to, size_t count)
 {
     struct reading *r = png_get_io_ptr(png);
 
+    if (r->rows != NULL && rows_complete(r)) {
+        png_longjmp(png, JUMP_ROWS_COMPLETE);
+    }
     if (count > r->size - r->at) {
         png_error(png, "the file ends too early");
     }
@@ -105,23 +123,83 @@ static void read_steps(struct reading *r)
         return;
     }
     png_read_image(png, r->rows);
-    png_read_end(png, NULL);
     r->status = FACET_OK;
+}
+
+static void damaged(struct reading *r, const char *text)
+{
+    r->status = facet_fail(r->err,
+                           FACET_ERR_INPUT,
+                           r->at,
+                           "damaged PNG, at offset %zu of %zu: %s",
+                           r->at,
+                           r->size,
+                           text);
 }
 
 static void run_read(struct reading *r)
 {
-    if (setjmp(png_jmpbuf(r->png)) != 0) {
-        r->status = facet_fail(r->err,
-                               FACET_ERR_INPUT,
-                               r->at,
-                               "damaged PNG, at offset %zu of %zu: %s",
-                               r->at,
-                               r->size,
-                               r->message);
+    switch (setjmp(png_jmpbuf(r->png))) {
+    case 0:
+        read_steps(r);
+        return;
+    case JUMP_ROWS_COMPLETE:
+        r->status = FACET_OK;
+        return;
+    default:
+        damaged(r, r->message);
         return;
     }
-    read_steps(r);
+}
+
+/* Of a whole chunk; 0: there are not that many bytes. */
+static size_t chunk_size(const uint8_t *chunk, size_t left)
+{
+    size_t size = left >= CHUNK_FRAME ? CHUNK_FRAME + (size_t)png_get_uint_32(chunk) : 0;
+
+    return size <= left ? size : 0;
+}
+
+/* Chunks that may be skipped are not looked into; libpng does not either. */
+static const char *fault_of_chunk_after_rows(const uint8_t *chunk, size_t size)
+{
+    bool ancillary = (chunk[4] & 0x20) != 0; /* a small letter */
+
+    if (ancillary) {
+        return NULL;
+    }
+    if (memcmp(chunk + 4, "IDAT", 4) != 0 && memcmp(chunk + 4, "IEND", 4) != 0) {
+        return "unexpected chunk after the picture's data";
+    }
+    return crc32_z(0, chunk + 4, size - 8) == png_get_uint_32(chunk + size - 4)
+               ? NULL
+               : "the checksum of a chunk is wrong";
+}
+
+/* What libpng has not read: from the chunk in which the rows end, to the last. */
+static void check_end(struct reading *r)
+{
+    const size_t had = r->at;
+    const char *fault = NULL;
+    bool end = false;
+
+    for (r->at = SIGNATURE_SIZE; !end && fault == NULL;) {
+        const uint8_t *chunk = r->data + r->at;
+        size_t size = chunk_size(chunk, r->size - r->at);
+
+        if (size == 0) {
+            fault = "the file ends too early";
+        } else if (r->at + size > had) {
+            fault = fault_of_chunk_after_rows(chunk, size);
+        }
+        if (fault == NULL) {
+            end = memcmp(chunk + 4, "IEND", 4) == 0;
+            r->at += size;
+        }
+    }
+    if (fault != NULL) {
+        damaged(r, fault);
+    }
 }
 
 enum facet_status
@@ -130,7 +208,7 @@ facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, stru
     struct reading r = {.data = data, .size = size, .status = FACET_ERR_INPUT, .err = err};
 
     memset(out, 0, sizeof *out);
-    if (size < 8 || png_sig_cmp(data, 0, 8) != 0) {
+    if (size < SIGNATURE_SIZE || png_sig_cmp(data, 0, SIGNATURE_SIZE) != 0) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "not a PNG: the signature is missing");
     }
     r.png = png_create_read_struct_2(
@@ -141,6 +219,9 @@ facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, stru
         return facet_fail(err, FACET_ERR_MEMORY, 0, "PNG: out of memory");
     }
     run_read(&r);
+    if (r.status == FACET_OK) {
+        check_end(&r);
+    }
     png_destroy_read_struct(&r.png, &r.info, NULL);
     free(r.rows);
     if (r.short_of_memory) {

@@ -426,6 +426,90 @@ TEST(texts_in_a_png_are_not_unpacked, "")
     free(file);
 }
 
+/* Zeros, compressed so that any number of copies can follow each other. */
+static uint32_t squeeze_zeros(uint8_t *to, uint32_t capacity, size_t zeros)
+{
+    uint8_t *from = calloc(1, zeros);
+    z_stream stream = {
+        .next_in = from, .avail_in = (uInt)zeros, .next_out = to, .avail_out = capacity};
+
+    CHECK_EQ(deflateInit(&stream, 9), Z_OK);
+    CHECK_EQ(deflate(&stream, Z_FULL_FLUSH), Z_OK);
+    CHECK(stream.avail_out > 0);
+    (void)deflateEnd(&stream);
+    free(from);
+    return capacity - stream.avail_out;
+}
+
+/* 8 x 8 black pixels, then the given number of blocks of 64 MiB of zeros in the same compressed
+ * data, which has no end of its own. Returns where its last IDAT starts. */
+static size_t write_overlong_png(struct facet_bytes *file, unsigned blocks, uint8_t interlace)
+{
+    static uint8_t block[1 << 17];
+    const uint8_t header[13] = {0, 0, 0, 8, 0, 0, 0, 8, 8, 2, 0, 0, interlace};
+    const uint32_t size = squeeze_zeros(block, sizeof block, 64 << 20);
+    uint8_t *at = malloc(100 + (size_t)blocks * (size + 12));
+    size_t last = 0;
+
+    file->data = at;
+    memcpy(at, "\x89PNG\r\n\x1A\n", 8);
+    at += 8;
+    at += put_chunk(at, "IHDR", header, sizeof header);
+    for (unsigned i = 0; i < blocks; i++) {
+        const unsigned skip = i == 0 ? 0 : 2; /* the head of the compressed data stands once */
+
+        last = (size_t)(at - file->data);
+        at += put_chunk(at, "IDAT", block + skip, size - skip);
+    }
+    at += put_chunk(at, "tEXt", (const uint8_t *)"k\0v", 3);
+    at += put_chunk(at, "IEND", header, 0);
+    file->size = (size_t)(at - file->data);
+    return last;
+}
+
+/* 125 GiB behind the rows: who inflates them uses more than the decoder's minute. */
+TEST(data_behind_the_rows_of_a_png_is_not_unpacked, "")
+{
+    for (uint8_t interlace = 0; interlace < 2; interlace++) {
+        struct facet_image back;
+        struct facet_error err = {0};
+        struct facet_bytes file;
+
+        (void)write_overlong_png(&file, 2000, interlace);
+        CHECK_MSG(facet_image_decode_confined(file.data, file.size, &back, &err) == FACET_OK,
+                  "%s",
+                  err.message);
+        CHECK(back.width == 8 && back.rgba[4 * 63] == 0 && back.rgba[4 * 63 + 3] == 255);
+        facet_image_free(&back);
+        free(file.data);
+    }
+}
+
+/* What is not unpacked is checked all the same. */
+TEST(the_end_of_a_png_is_checked, "")
+{
+    struct facet_image back;
+    struct facet_error err = {0};
+    struct facet_bytes file;
+    size_t last = write_overlong_png(&file, 3, 0);
+
+    CHECK_EQ(facet_png_decode(file.data, file.size, &back, &err), FACET_OK);
+    facet_image_free(&back);
+    for (size_t cut = 1; cut <= 12 + 15 + 12; cut++) {
+        CHECK_EQ(facet_png_decode(file.data, file.size - cut, &back, &err), FACET_ERR_INPUT);
+    }
+    CHECK(strstr(err.message, "the file ends too early") != NULL);
+    file.data[last + 100] ^= 1;
+    CHECK_EQ(facet_png_decode(file.data, file.size, &back, &err), FACET_ERR_INPUT);
+    CHECK(strstr(err.message, "checksum") != NULL);
+    CHECK_EQ(err.where, last);
+    file.data[last + 100] ^= 1;
+    memcpy(file.data + last + 4, "XDAT", 4);
+    CHECK_EQ(facet_png_decode(file.data, file.size, &back, &err), FACET_ERR_INPUT);
+    CHECK(strstr(err.message, "unexpected chunk") != NULL);
+    free(file.data);
+}
+
 /* ---- float formats, read by small readers of our own ---- */
 
 static void gradient(struct facet_image_f *image, uint32_t width, uint32_t height)
