@@ -247,6 +247,9 @@ static int run_session(struct session *s, uint64_t port, bool tile)
     if (end == FACET_GDB_SHORT) {
         code = cli_bad(s->args, "out of memory for an answer to the debugger");
     }
+    if (code == CLI_OK && cli_stop_signal() != 0) {
+        code = cli_stop_code();
+    }
     cli_stop_end(&watch);
     if (s->listener >= 0) {
         (void)close(s->listener);
@@ -344,7 +347,7 @@ const struct cli_command cli_cmd_gdb = {
         "input; with --stdio, which GDB then uses, it prints to standard error and reads nothing. "
         "With --files the program's effects cannot be undone, so there is no going back. "
         "The command ends when the debugger detaches, kills the program or goes away; Ctrl-C "
-        "here ends it too.",
+        "here ends it too (exit code 130).",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "gdb-multiarch -batch -ex 'target remote | facet gdb hello.elf --stdio' "
                 "-ex 'print $cap_prec_mode' -ex continue hello.elf",

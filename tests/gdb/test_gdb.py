@@ -351,7 +351,19 @@ def bad_options_are_refused():
     check_eq(result.returncode, 2, "exit code for a port in use")
     check("in use" in result.stderr, result.stderr)
     server.process.send_signal(signal.SIGINT)
-    check_eq(server.finish()[0], 0, "exit code after Ctrl-C")
+    check_eq(server.finish()[0], 130, "exit code after Ctrl-C")
+
+
+@case()
+def signals_end_the_command_also_while_a_debugger_is_there():
+    need_tools()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        server = Server()
+        with socket.create_connection(("127.0.0.1", server.port)) as line:
+            line.sendall(b"$?#3f")
+            check(line.recv(1) == b"+", "the debugger is heard")
+            server.process.send_signal(number)
+            check_eq(server.finish()[0], 128 + number, "exit code")
 
 
 main("gdb")
