@@ -113,19 +113,26 @@ static bool host_look(void *context)
     return guest_console_look(&((struct session *)context)->console) == GUEST_FED;
 }
 
-static uint64_t host_input_mark(void *context)
+static struct facet_gdb_mark host_mark(void *context)
 {
-    return ((struct session *)context)->console.given;
+    const struct guest_console *console = &((struct session *)context)->console;
+
+    return (struct facet_gdb_mark){console->given, console->printed};
 }
 
-static void host_input_rewind(void *context, uint64_t mark)
+static void host_rewind(void *context, struct facet_gdb_mark mark)
 {
-    ((struct session *)context)->console.given = (size_t)mark;
+    struct guest_console *console = &((struct session *)context)->console;
+
+    console->given = (size_t)mark.input;
+    console->printed = mark.output;
 }
 
-static void host_mute(void *context, bool muted)
+static void host_renew(void *context)
 {
-    ((struct session *)context)->console.muted = muted;
+    struct guest_console *console = &((struct session *)context)->console;
+
+    console->shown = console->printed;
 }
 
 /* ---- the line ---------------------------------------------------------------------------------
@@ -214,9 +221,9 @@ static int run_session(struct session *s, uint64_t port, bool tile)
                                   .receive = host_receive,
                                   .idle = host_idle,
                                   .look = host_look,
-                                  .input_mark = host_input_mark,
-                                  .input_rewind = host_input_rewind,
-                                  .mute = host_mute,
+                                  .mark = host_mark,
+                                  .rewind = host_rewind,
+                                  .renew = host_renew,
                                   .no_reverse = cli_given(s->args, "files") ||
                                                 cli_given(s->args, "files-ro")};
     struct facet_error err = {0};

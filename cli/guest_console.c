@@ -16,12 +16,18 @@ static const char no_memory[] = "out of memory for standard input";
 
 static void output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
 {
-    const struct guest_console *c = context;
+    struct guest_console *c = context;
     FILE *file = stream == FACET_XPHMG_OUT && !c->apart ? stdout : stderr;
+    uint64_t before = c->printed;
+    size_t old = c->shown <= before         ? 0
+                 : c->shown - before < size ? (size_t)(c->shown - before)
+                                            : size;
 
-    if (!c->muted) {
+    c->printed += size;
+    if (old < size) {
         (void)fflush(stdout);
-        cli_print_raw(file, data, size);
+        cli_print_raw(file, (const char *)data + old, size - old);
+        c->shown = c->printed;
     }
 }
 

@@ -1,7 +1,7 @@
 /* The terminal and the files of a guest program that runs under a debugger or into a snapshot.
  *
  * What standard input gave is remembered in pieces, so that a machine that went back in time reads
- * the same again; what it prints again can be muted. */
+ * the same again; what it prints again is not shown again. */
 #ifndef FACET_CLI_GUEST_CONSOLE_H
 #define FACET_CLI_GUEST_CONSOLE_H
 
@@ -15,12 +15,12 @@ struct guest_piece {
 struct guest_console {
     facet_machine *machine; /* set when it is made */
     struct guest_files files;
-    bool muted;
     bool apart; /* standard input and output are not the guest's: it prints to standard error and
                    reads nothing */
     struct guest_piece *pieces;
     size_t count;
-    size_t given; /* to the machine */
+    size_t given;            /* to the machine */
+    uint64_t printed, shown; /* bytes: by the machine up to where it is, and of those by us */
 };
 
 enum guest_fed {

@@ -18,6 +18,12 @@ enum facet_gdb_idle {
     FACET_GDB_IDLE_DEBUGGER, /* the debugger has spoken meanwhile: listen to it */
 };
 
+/* How far the talk between a machine and the host's calls has come. */
+struct facet_gdb_mark {
+    uint64_t input;  /* what the machine was given, as a number of the host's own */
+    uint64_t output; /* bytes that it has printed */
+};
+
 struct facet_gdb_host {
     void *context;
     /* Bytes to the debugger; false when it has gone. */
@@ -31,12 +37,12 @@ struct facet_gdb_host {
     /* Now and then while the machine runs: true when it was given something that it had looked for.
      */
     bool (*look)(void *context);
-    /* Going back in time: what these calls have given to the machine so far, as a number; and
-     * back to such a number, so that they give the same again. */
-    uint64_t (*input_mark)(void *context);
-    void (*input_rewind)(void *context, uint64_t mark);
-    /* While the machine repeats what it did before, its output was seen already. */
-    void (*mute)(void *context, bool muted);
+    /* Going back in time, all three or none: where the talk stands; back to such a mark, so that
+     * the machine is given the same again and what it prints again is not shown again; and that
+     * from the present mark on another future begins, which nobody has seen. */
+    struct facet_gdb_mark (*mark)(void *context);
+    void (*rewind)(void *context, struct facet_gdb_mark mark);
+    void (*renew)(void *context);
     /* The machine has effects that cannot be repeated (files): no going back. */
     bool no_reverse;
 };

@@ -9,6 +9,7 @@ enum { STEPS_PER_BYTE = 4, FIRST_INTERVAL = 1 << 20 };
 #define BYTES_LIMIT ((size_t)512 << 20) /* of all moments together */
 /* Going back far leaves a moment shortly before the place: the next step back is likely near. */
 enum { NEAR_STEPS = 1 << 11, FAR_STEPS = 1 << 13 };
+#define LOOK_NANOSECONDS 10000000 /* between two questions whether to give up */
 
 static void drop(struct facet_gdb_moment *moment)
 {
@@ -51,14 +52,15 @@ static void thin(struct facet_gdb_history *h)
     }
 }
 
+static struct facet_gdb_mark mark_of(const struct facet_gdb_host *host)
+{
+    return host->mark != NULL ? host->mark(host->context) : (struct facet_gdb_mark){0};
+}
+
 static bool take(struct facet_gdb_history *h, struct facet_gdb_moment *out, bool pinned)
 {
-    const struct facet_gdb_host *host = h->host;
-
     *out = (struct facet_gdb_moment){
-        .steps = facet_machine_steps(h->machine),
-        .mark = host->input_mark != NULL ? host->input_mark(host->context) : 0,
-        .pinned = pinned};
+        .steps = facet_machine_steps(h->machine), .mark = mark_of(h->host), .pinned = pinned};
     return facet_machine_snapshot(h->machine, &out->state, NULL) == FACET_OK;
 }
 
@@ -71,8 +73,8 @@ static bool restore(struct facet_gdb_history *h, const struct facet_gdb_moment *
         h->lacking = true;
         return false;
     }
-    if (host->input_rewind != NULL) {
-        host->input_rewind(host->context, moment->mark);
+    if (host->rewind != NULL) {
+        host->rewind(host->context, moment->mark);
     }
     return true;
 }
@@ -116,10 +118,8 @@ enum facet_status facet_gdb_history_start(struct facet_gdb_history *h,
     h->host = host;
     h->interval = FIRST_INTERVAL;
     h->reached = facet_machine_steps(machine);
-    h->moments[0] = (struct facet_gdb_moment){
-        .steps = h->reached,
-        .mark = host->input_mark != NULL ? host->input_mark(host->context) : 0,
-        .pinned = true};
+    h->moments[0] =
+        (struct facet_gdb_moment){.steps = h->reached, .mark = mark_of(host), .pinned = true};
     h->count = 1;
     return facet_machine_snapshot(machine, &h->moments[0].state, err);
 }
@@ -143,6 +143,9 @@ void facet_gdb_history_changed(struct facet_gdb_history *h)
     }
     h->reached = now;
     h->changed = true;
+    if (h->host->renew != NULL) {
+        h->host->renew(h->host->context);
+    }
 }
 
 uint64_t facet_gdb_history_begin(struct facet_gdb_history *h)
@@ -173,13 +176,6 @@ static const struct facet_gdb_moment *next_pinned(const struct facet_gdb_history
     return NULL;
 }
 
-static void mute(const struct facet_gdb_history *h, bool muted)
-{
-    if (h->host->mute != NULL) {
-        h->host->mute(h->host->context, muted);
-    }
-}
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -204,13 +200,11 @@ void facet_gdb_history_run(struct facet_gdb_history *h,
     if (pinned != NULL) {
         budget = least(budget, pinned->steps - now);
     }
-    mute(h, now < h->reached);
     if (single) {
         facet_machine_step(h->machine, stop);
     } else {
         facet_machine_run(h->machine, &(struct facet_run){.budget = budget}, stop);
     }
-    mute(h, false);
     now = facet_machine_steps(h->machine);
     if (pinned != NULL && now == pinned->steps) {
         (void)restore(h, pinned);
@@ -222,24 +216,33 @@ void facet_gdb_history_run(struct facet_gdb_history *h,
     }
 }
 
-/* From the machine's present, which is at most `steps`. */
+static bool gives_up(void *context)
+{
+    struct facet_gdb_history *h = context;
+
+    h->given_up = h->given_up || (h->gives_up != NULL && h->gives_up(h->gives_up_context));
+    return h->given_up;
+}
+
+/* From the machine's present, which is at most `steps`. A request to stop that came for another
+ * reason, or too late for the run before, is no reason to give up. */
 static bool replay_to(struct facet_gdb_history *h, uint64_t steps)
 {
     const struct facet_gdb_host *host = h->host;
     struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
     bool good = true;
 
-    mute(h, true);
+    facet_machine_poll(h->machine, gives_up, h, LOOK_NANOSECONDS);
     while (good && facet_machine_steps(h->machine) < steps) {
         uint64_t left = steps - facet_machine_steps(h->machine);
 
         facet_machine_run(h->machine, &(struct facet_run){.budget = left}, &stop);
         good = stop.reason == FACET_STOP_BUDGET || stop.steps == left ||
-               stop.reason == FACET_STOP_REQUEST ||
+               (stop.reason == FACET_STOP_REQUEST && !gives_up(h)) ||
                (stop.reason == FACET_STOP_IDLE && host->idle != NULL &&
                 host->idle(host->context) == FACET_GDB_IDLE_AGAIN);
     }
-    mute(h, false);
+    facet_machine_poll(h->machine, NULL, NULL, 0);
     return good;
 }
 
@@ -249,6 +252,7 @@ bool facet_gdb_history_goto(struct facet_gdb_history *h, uint64_t steps)
     const struct facet_gdb_moment *from = i != SIZE_MAX ? &h->moments[i] : NULL;
     bool good;
 
+    h->given_up = false;
     if (from != NULL && h->near.state.data != NULL && h->near.steps > from->steps &&
         h->near.steps <= steps) {
         from = &h->near;
@@ -263,5 +267,5 @@ bool facet_gdb_history_goto(struct facet_gdb_history *h, uint64_t steps)
             drop(&h->near);
         }
     }
-    return replay_to(h, steps);
+    return !h->given_up && replay_to(h, steps);
 }

@@ -12,7 +12,7 @@
 
 struct facet_gdb_moment {
     uint64_t steps;
-    uint64_t mark; /* of the host's input */
+    struct facet_gdb_mark mark;
     bool pinned;
     struct facet_blob state; /* data NULL: no moment */
 };
@@ -22,6 +22,9 @@ struct facet_gdb_moment {
 struct facet_gdb_history {
     facet_machine *machine;
     const struct facet_gdb_host *host;
+    /* Asked now and then during a replay: true gives it up. NULL: never. */
+    facet_poll_fn *gives_up;
+    void *gives_up_context;
     struct facet_gdb_moment moments[FACET_GDB_MOMENTS]; /* by rising steps, all different */
     size_t count;
     struct facet_gdb_moment near; /* a little before the last place that was gone back to */
@@ -29,6 +32,7 @@ struct facet_gdb_history {
     uint64_t reached;             /* steps up to which this timeline has been run */
     bool changed;                 /* the debugger wrote; a pinned moment is due */
     bool lacking;                 /* no memory to go back: the machine is not where it should be */
+    bool given_up;                /* the last facet_gdb_history_goto */
 };
 
 /* Takes the first moment. */
@@ -51,8 +55,8 @@ uint64_t facet_gdb_history_begin(struct facet_gdb_history *h);
 /* Index of the last moment before `steps`, or SIZE_MAX. */
 size_t facet_gdb_history_before(struct facet_gdb_history *h, uint64_t steps);
 /* Brings the machine to the state after `steps` steps, at most facet_machine_steps(). No
- * breakpoints or watchpoints may be set. false: memory was short, or the machine did not repeat
- * itself; it stands where it came to. */
+ * breakpoints or watchpoints may be set. false: memory was short, the machine did not repeat
+ * itself, or the replay was given up; it stands where it came to, in its past. */
 bool facet_gdb_history_goto(struct facet_gdb_history *h, uint64_t steps);
 
 #endif

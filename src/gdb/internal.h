@@ -74,6 +74,8 @@ void facet_gdb_reverse_step(struct facet_gdb *gdb, uint32_t core);
 void facet_gdb_reverse_continue(struct facet_gdb *gdb);
 /* Back to the beginning of the session, with no past. */
 bool facet_gdb_restart(struct facet_gdb *gdb);
+/* Whether the debugger wants the machine to stop; the context is the stub. */
+bool facet_gdb_line_speaks(void *context);
 /* Stop reply for a debugger that just came. */
 void facet_gdb_first_stop(struct facet_gdb *gdb);
 

@@ -111,7 +111,7 @@ static bool wants_stop(struct facet_gdb *gdb)
     return gdb->over || event != FACET_GDB_NOTHING;
 }
 
-static bool line_speaks(void *context)
+bool facet_gdb_line_speaks(void *context)
 {
     return wants_stop(context);
 }
@@ -119,7 +119,7 @@ static bool line_speaks(void *context)
 /* As facet_gdb_history_run; what the debugger says inside a long step ends the run, too. */
 static void run(struct facet_gdb *gdb, uint64_t budget, bool single, struct facet_stop *stop)
 {
-    facet_machine_poll(gdb->machine, line_speaks, gdb, LOOK_NANOSECONDS);
+    facet_machine_poll(gdb->machine, facet_gdb_line_speaks, gdb, LOOK_NANOSECONDS);
     facet_gdb_history_run(&gdb->history, budget, single, stop);
     facet_machine_poll(gdb->machine, NULL, NULL, 0);
 }
@@ -156,6 +156,20 @@ static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
     return more;
 }
 
+/* Goes back for a stop that is told already. A debugger that does not wait for that is told that it
+ * interrupted the machine, which stands somewhere before. */
+static void arrive(struct facet_gdb *gdb, uint64_t steps)
+{
+    (void)facet_gdb_history_goto(&gdb->history, steps);
+    if (gdb->history.given_up) {
+        uint32_t next = facet_machine_next_core(gdb->machine);
+
+        tell(gdb,
+             &(struct facet_stop){.reason = FACET_STOP_REQUEST,
+                                  .core = next != FACET_NONE ? next : gdb->resume_core});
+    }
+}
+
 /* Tells the stop and takes the points out. The machine stops after the access that a watchpoint
  * saw, perhaps inside a long step; where GDB expects it before, going back to the beginning of that
  * step does it. */
@@ -167,7 +181,7 @@ static void end_run(struct facet_gdb *gdb, const struct facet_stop *stop)
         !gdb->host.no_reverse) {
         uint64_t whole = facet_machine_in_step(gdb->machine) ? 0 : 1; /* counted at its end */
 
-        (void)facet_gdb_history_goto(&gdb->history, facet_machine_steps(gdb->machine) - whole);
+        arrive(gdb, facet_machine_steps(gdb->machine) - whole);
     }
 }
 
@@ -216,23 +230,33 @@ static void tell_place(struct facet_gdb *gdb, int signal, uint32_t core, bool be
     finish_stop(gdb);
 }
 
-/* The last step of the core before `end`, looking from `from` on; leaves the machine at `end`. */
-static bool
-find_step(struct facet_gdb *gdb, uint32_t core, uint64_t from, uint64_t end, uint64_t *found)
+/* The last step of the core before `end`, looking from `from` on; leaves the machine at `end`,
+ * or somewhere before it when the debugger gives up. */
+static bool find_step(struct facet_gdb *gdb,
+                      uint32_t core,
+                      uint64_t from,
+                      uint64_t end,
+                      uint64_t *found,
+                      bool *interrupted)
 {
     bool any = false, good = facet_gdb_history_goto(&gdb->history, from);
+    unsigned count = 0;
 
+    *interrupted = gdb->history.given_up;
     while (good && facet_machine_steps(gdb->machine) < end) {
         uint64_t now = facet_machine_steps(gdb->machine);
         bool own = facet_machine_next_core(gdb->machine) == core;
         struct facet_stop stop;
 
-        facet_gdb_history_run(&gdb->history, 1, false, &stop);
+        run(gdb, 1, false, &stop);
         if (own && facet_machine_steps(gdb->machine) > now) {
             *found = now;
             any = true;
         }
         good = facet_machine_steps(gdb->machine) > now || goes_on(gdb, &stop, false);
+        *interrupted =
+            stop.reason == FACET_STOP_REQUEST || (++count % LOOK == 0 && wants_stop(gdb));
+        good = good && !*interrupted;
     }
     return any;
 }
@@ -242,21 +266,25 @@ void facet_gdb_reverse_step(struct facet_gdb *gdb, uint32_t core)
     uint64_t begin = facet_gdb_history_begin(&gdb->history);
     uint64_t end = facet_machine_steps(gdb->machine), found = begin;
     uint64_t window = BACK_WINDOW;
-    bool any = false;
+    bool any = false, interrupted = false;
 
     if (facet_machine_core_count(gdb->machine) == 1 && end > begin) {
         found = end - 1;
         any = true;
     }
-    while (!any && end > begin) {
+    while (!any && end > begin && !interrupted) {
         uint64_t from = end - begin > window ? end - window : begin;
 
-        any = find_step(gdb, core, from, end, &found);
+        any = find_step(gdb, core, from, end, &found, &interrupted);
         end = from;
         window *= 4;
     }
-    (void)facet_gdb_history_goto(&gdb->history, found);
+    if (interrupted) {
+        tell_place(gdb, FACET_GDB_SIGINT, core, false);
+        return;
+    }
     tell_place(gdb, FACET_GDB_SIGTRAP, core, !any);
+    arrive(gdb, found);
 }
 
 /* The last stop of our points from a moment to `end`. Going backwards, "after the access" is before
@@ -269,6 +297,7 @@ static bool find_stop(struct facet_gdb *gdb,
                       bool *interrupted)
 {
     bool any = false, good = facet_gdb_history_goto(&gdb->history, from);
+    unsigned count = 0;
 
     facet_gdb_points_set(gdb, true);
     while (good && facet_machine_steps(gdb->machine) < end) {
@@ -283,6 +312,8 @@ static bool find_stop(struct facet_gdb *gdb,
                          ? now - 1
                          : now;
             any = true;
+            *interrupted = ++count % LOOK == 0 && wants_stop(gdb);
+            good = !*interrupted;
         } else if (now < end && !goes_on(gdb, &stop, true)) {
             *interrupted = stop.reason == FACET_STOP_REQUEST;
             good = false;
@@ -309,7 +340,7 @@ void facet_gdb_reverse_continue(struct facet_gdb *gdb)
         if (find_stop(gdb, h->moments[i].steps, end, &stop, &place, &interrupted) && !interrupted) {
             tell(gdb, &stop);
             facet_gdb_points_set(gdb, false);
-            (void)facet_gdb_history_goto(h, place);
+            arrive(gdb, place);
             return;
         }
         facet_gdb_points_set(gdb, false);

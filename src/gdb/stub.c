@@ -673,6 +673,8 @@ enum facet_status facet_gdb_create(facet_machine *machine,
     status = facet_gdb_target_make(&gdb->target, machine, err);
     if (status == FACET_OK) {
         status = facet_gdb_history_start(&gdb->history, machine, &gdb->host, err);
+        gdb->history.gives_up = facet_gdb_line_speaks;
+        gdb->history.gives_up_context = gdb;
     }
     if (status != FACET_OK) {
         facet_gdb_destroy(gdb);

@@ -133,4 +133,16 @@ static inline void desk_close(struct desk *d)
     facet_machine_destroy(d->machine);
 }
 
+/* Whether the counters stand as after so many steps of a plain run. */
+static inline bool is_at(const struct desk *d, uint64_t steps)
+{
+    facet_machine *other = make_counters(&acc_ops);
+    bool same;
+
+    (void)run_for(other, steps);
+    same = same_state(d->machine, other);
+    facet_machine_destroy(other);
+    return same;
+}
+
 #endif

@@ -8,6 +8,8 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
+import threading
 
 from guest_build import PROGRAM, build
 from harness import case, check, check_eq, main, skip
@@ -305,6 +307,78 @@ def input_is_the_same_again():
                           timeout=300).stdout
     check_eq(values(text), ["104 'h'", "6", "0 '\\000'", "104 'h'", "6"], "values")
     check_eq(server.finish(), (0, "start\nsum done\nread\n"), "exit code and output")
+
+
+LONG_WRITE = """
+_start: la      a1, text
+        mv      t0, a1
+        li      t1, 0x6161616161616161
+        li      t2, 48 << 20
+        add     t2, t2, t0
+fill:   sd      t1, 0(t0)
+        addi    t0, t0, 8
+        bltu    t0, t2, fill
+        li      a0, 4                   # SYS_WRITE0
+        call    semihost
+        la      a1, ending
+        li      a0, 0x20                # SYS_EXIT_EXTENDED
+        call    semihost
+        .align  4
+semihost:
+        .word   0x01f01013, 0x00100073, 0x40705013
+        ret
+        .data
+        .align  3
+ending: .dword  0x20026, 0
+text:
+"""
+
+
+def framed(text):
+    return f"${text}#{sum(text.encode()) % 256:02x}".encode()
+
+
+def next_answer(line):
+    """What came for the debugger's console before it is left out."""
+    while True:
+        while line.read(1) != b"$":
+            pass
+        answer = b""
+        while not answer.endswith(b"#"):
+            answer += line.read(1)
+        line.read(2)
+        line.write(b"+")
+        if not re.fullmatch(rb"O[0-9a-f]+#", answer):
+            return answer[:-1].decode()
+
+
+@case()
+def a_write_that_was_left_half_way_is_printed_once():
+    """Nobody reads the output while the interrupt comes, so the write cannot have ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "write.elf")
+        subprocess.run([FACET, "as", "--isa", "xphmg", "-", "-o", program], input=LONG_WRITE.encode(),
+                       check=True, timeout=60)
+        server = subprocess.Popen([FACET, "gdb", program, "--ram", "64M", "--port", "0"],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+        port = int(server.stderr.readline().rsplit(b":", 1)[1])
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as connection, \
+                connection.makefile("rwb", buffering=0) as line:
+            line.write(framed("c"))
+            text = server.stdout.read(1 << 20)
+            line.write(b"\x03")
+            rest = []
+            reader = threading.Thread(target=lambda: rest.append(server.stdout.read()))
+            reader.start()
+            stops = [next_answer(line)]
+            for packet in ("bs", "bs", "c"):
+                line.write(framed(packet))
+                stops.append(next_answer(line))
+        reader.join()
+        check_eq(server.wait(timeout=60), 0, "exit code of facet gdb")
+    check_eq(stops, ["T02thread:1;", "T05thread:1;", "T05thread:1;", "W00"], "stops")
+    check_eq(len(text + rest[0]), 48 << 20, "bytes printed")
 
 
 def talk(port, *packets):

@@ -205,18 +205,6 @@ TEST(memory_is_read_and_written, "")
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-/* A machine of the same program after so many steps. */
-static bool is_at(const struct desk *d, uint64_t steps)
-{
-    facet_machine *other = make_counters(&acc_ops);
-    bool same;
-
-    (void)run_for(other, steps);
-    same = same_state(d->machine, other);
-    facet_machine_destroy(other);
-    return same;
-}
-
 TEST(breakpoints_hold_each_core, "")
 {
     struct desk d;
