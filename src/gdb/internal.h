@@ -39,6 +39,7 @@ struct facet_gdb {
     enum facet_gdb_event held; /* a packet that came while the machine ran; NOTHING: none */
     struct facet_strbuf reply; /* payload */
     struct facet_strbuf frame; /* last one sent, for a debugger that asks again */
+    uint8_t bytes[FACET_GDB_PACKET_BYTES]; /* of a packet, out of hexadecimal digits */
     bool no_ack;
 
     uint32_t core;        /* of register and memory packets (Hg) */

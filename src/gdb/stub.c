@@ -259,8 +259,7 @@ write_bytes(struct facet_gdb *gdb, uint64_t address, const uint8_t *bytes, uint6
 
 static void write_memory(struct facet_gdb *gdb, struct facet_gdb_text text, bool binary)
 {
-    uint8_t bytes[FACET_GDB_PACKET_BYTES];
-    const uint8_t *data = bytes;
+    const uint8_t *data = gdb->bytes;
     uint64_t address, size;
     bool good = take_range(&text, &address, &size) && facet_gdb_take_char(&text, ':');
 
@@ -268,7 +267,7 @@ static void write_memory(struct facet_gdb *gdb, struct facet_gdb_text text, bool
         good = (uint64_t)(text.end - text.at) == size;
         data = (const uint8_t *)text.at;
     } else if (good) {
-        good = size <= sizeof bytes && facet_gdb_take_bytes(&text, bytes, (size_t)size) &&
+        good = size <= sizeof gdb->bytes && facet_gdb_take_bytes(&text, gdb->bytes, (size_t)size) &&
                at_end(&text);
     }
     if (good) {

@@ -109,18 +109,16 @@ static void fill_registers(struct facet_tile_core *c, bool poison)
 /* Undefined, as the registers are: zero, or with poison a pattern (R-TILE-130). */
 static void fill_scratch(struct facet_tile_core *c, bool poison)
 {
-    static const uint8_t zeros[FACET_TILE_SCRATCH_BYTES];
-    uint32_t pattern[FACET_TILE_SCRATCH_BYTES / 4];
-    const void *start = zeros;
+    enum { PIECE = 4096 };
+    uint32_t start[PIECE / 4] = {0};
 
-    if (poison) {
-        for (uint32_t i = 0; i < FACET_TILE_SCRATCH_BYTES / 4; i++) {
-            pattern[i] = 0x5CA70000 + i;
+    for (uint32_t at = 0; at < FACET_TILE_SCRATCH_BYTES; at += PIECE) {
+        for (uint32_t i = 0; poison && i < PIECE / 4; i++) {
+            start[i] = 0x5CA70000 + at / 4 + i;
         }
-        start = pattern;
-    }
-    if (memcmp(c->scratch.bytes, start, sizeof zeros) != 0) {
-        (void)facet_mem_poke(c->scratch_mem, FACET_TILE_SCRATCH_BASE, start, sizeof zeros);
+        if (memcmp(c->scratch.bytes + at, start, PIECE) != 0) {
+            (void)facet_mem_poke(c->scratch_mem, FACET_TILE_SCRATCH_BASE + at, start, PIECE);
+        }
     }
 }
 

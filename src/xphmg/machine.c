@@ -1,5 +1,6 @@
 /* The xphmg machine's life and its face (machine/ops.h). */
 #include "xphmg/machine.h"
+#include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
 
 #include <stdio.h>
@@ -28,6 +29,7 @@ static void xphmg_destroy(void *self)
     free(m->core_names);
     free(m->command_line);
     free(m->memo);
+    free(m->mtx_results);
     free(m->console.bytes);
     free(m);
 }
@@ -113,9 +115,11 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     m->core_names = calloc(m->hart_count, sizeof *m->core_names);
     m->command_line = malloc(strlen(command_line) + 1);
     m->memo = calloc(FACET_MEMO_SIZE, sizeof *m->memo);
+    m->mtx_results = malloc(sizeof *m->mtx_results);
     m->rt_kept = facet_rt_kept_create();
     if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
-        m->core_names == NULL || m->command_line == NULL || m->memo == NULL || m->rt_kept == NULL) {
+        m->core_names == NULL || m->command_line == NULL || m->memo == NULL ||
+        m->mtx_results == NULL || m->rt_kept == NULL) {
         return false;
     }
     memcpy(m->command_line, command_line, strlen(command_line) + 1);
@@ -145,6 +149,7 @@ static void wire_harts(struct facet_xphmg *m)
         h->pool = m->pool;
         h->rt_kept = m->rt_kept;
         h->memo = m->memo;
+        h->mtx_results = m->mtx_results;
         h->xmem = &m->xmem;
         h->jobs = m->jobs;
         h->part = &m->part;
@@ -299,11 +304,11 @@ static struct facet_value xphmg_csr_read(const void *self, uint32_t core, uint32
     uint32_t number = m->csrs.csrs[csr].number;
 
     if (number == FACET_CSR_MIP || number == FACET_CSR_TIME) { /* as of now, not of the last step */
-        struct facet_xphmg now = *m;
+        const uint64_t now = facet_xphmg_mtime(m);
         struct facet_hart h = m->harts[core];
 
-        facet_xphmg_refresh(&now, &h);
-        h.mtime = &now.mtime;
+        h.mip = facet_xphmg_mip(m, now, h.hartid);
+        h.mtime = &now;
         return facet_value64(facet_hart_csr_peek(&h, number));
     }
     return facet_value64(facet_hart_csr_peek(&m->harts[core], number));

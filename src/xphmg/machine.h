@@ -63,7 +63,8 @@ struct facet_xphmg {
     struct facet_csr_table csrs;
     struct facet_core_desc *cores;
     char (*core_names)[12];
-    struct facet_insn *memo;  /* of all harts */
+    struct facet_insn *memo; /* of all harts */
+    struct facet_mtx_results *mtx_results;
     facet_block_cache *cache; /* of all harts; NULL: plain executor only */
     facet_pool *pool;         /* for jobs; NULL: the calling thread only */
     struct facet_rt_kept *rt_kept;
@@ -102,6 +103,8 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop);
 uint32_t facet_xphmg_next_core(const void *self);
 /* What mtime is now; m->mtime is what a hart saw when it last looked. */
 uint64_t facet_xphmg_mtime(const struct facet_xphmg *m);
+/* The interrupt lines of a hart at a time. */
+uint64_t facet_xphmg_mip(const struct facet_xphmg *m, uint64_t mtime, uint64_t hartid);
 /* mtime and the hart's interrupt lines, as of now. */
 void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h);
 /* Whose turn it is, after anything that may have changed it. */

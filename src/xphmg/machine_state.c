@@ -75,9 +75,15 @@ static void visit_fault(struct facet_xphmg_fault *fault, struct facet_state_io *
 
 static void visit_time(struct facet_xphmg *m, struct facet_state_io *io)
 {
+    /* Saving writes nothing, and equal states are equal bytes: as of now. */
+    uint64_t mtime = facet_xphmg_mtime(m);
+
     facet_state_tag(io, "time");
     facet_state_u64(io, &m->clock);
-    facet_state_u64(io, &m->mtime);
+    facet_state_u64(io, &mtime);
+    if (io->loading) {
+        m->mtime = mtime;
+    }
     facet_state_u64(io, &m->mtime_offset);
     facet_state_u64s(io, m->mtimecmp, m->hart_count);
     facet_state_u64(io, &m->msip);
@@ -193,10 +199,7 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
 
 void facet_xphmg_save(const void *self, struct facet_state_io *io)
 {
-    struct facet_xphmg copy = *(const struct facet_xphmg *)self;
-
-    copy.mtime = facet_xphmg_mtime(&copy); /* equal states are equal bytes */
-    visit(&copy, io); /* saving reads through the pointers and writes nothing */
+    visit((struct facet_xphmg *)self, io); /* saving writes nothing */
 }
 
 /* The arrays that loading fills. */
@@ -230,32 +233,43 @@ static void free_arrays(struct facet_xphmg *m)
     free(m->console.bytes);
 }
 
-void facet_xphmg_load(void *self, struct facet_state_io *io)
+static void load_copy(struct facet_xphmg *copy, struct facet_xphmg *m, struct facet_state_io *io)
 {
-    struct facet_xphmg *m = self;
-    struct facet_xphmg copy = *m;
     struct facet_jobs *jobs = m->jobs;
 
-    facet_state_need(io, copy_arrays(&copy, m));
+    *copy = *m;
+    facet_state_need(io, copy_arrays(copy, m));
     if (!io->failed) {
-        visit(&copy, io);
+        visit(copy, io);
     }
     if (!facet_state_done(io)) {
-        free_arrays(&copy);
-        facet_part_drop(&copy.part);
-        free(copy.jobs);
+        free_arrays(copy);
+        facet_part_drop(&copy->part);
+        free(copy->jobs);
         return;
     }
     free_arrays(m);
     facet_part_drop(&m->part);
     if (jobs != NULL) { /* the harts know where they are */
-        *jobs = *copy.jobs;
+        *jobs = *copy->jobs;
         jobs->clock = &m->clock;
-        free(copy.jobs);
-        copy.jobs = jobs;
+        free(copy->jobs);
+        copy->jobs = jobs;
     }
-    *m = copy;
+    *m = *copy;
     if (m->cache != NULL) {
         facet_xphmg_watch_htif(m);
     }
+}
+
+/* Into a copy first, which is too large for a small stack. */
+void facet_xphmg_load(void *self, struct facet_state_io *io)
+{
+    struct facet_xphmg *copy = malloc(sizeof *copy);
+
+    facet_state_need(io, copy != NULL);
+    if (copy != NULL) {
+        load_copy(copy, self, io);
+    }
+    free(copy);
 }

@@ -20,18 +20,23 @@ uint64_t facet_xphmg_mtime(const struct facet_xphmg *m)
     return m->clock / m->steps_per_tick + m->mtime_offset;
 }
 
-void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
+uint64_t facet_xphmg_mip(const struct facet_xphmg *m, uint64_t mtime, uint64_t hartid)
 {
     uint64_t mip = 0;
 
-    m->mtime = facet_xphmg_mtime(m);
-    if (m->mtime >= m->mtimecmp[h->hartid]) {
+    if (mtime >= m->mtimecmp[hartid]) {
         mip |= UINT64_C(1) << FACET_IRQ_TIMER;
     }
-    if ((m->msip >> h->hartid & 1) != 0) {
+    if ((m->msip >> hartid & 1) != 0) {
         mip |= UINT64_C(1) << FACET_IRQ_SOFTWARE;
     }
-    h->mip = mip;
+    return mip;
+}
+
+void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
+{
+    m->mtime = facet_xphmg_mtime(m);
+    h->mip = facet_xphmg_mip(m, m->mtime, h->hartid);
 }
 
 /* Steps of the clock until the hart's timer interrupt becomes pending; UINT64_MAX when it already

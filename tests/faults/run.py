@@ -65,13 +65,14 @@ class Bench:
         for job in range(jobs):
             self.folders.put(os.path.join(self.base.name, f"work{job}"))
 
-    def run(self, row, fault):
+    def run(self, row, fault, stack=None):
+        """`stack` is a soft limit in KiB."""
         folder = self.folders.get()
         try:
             if not os.path.exists(folder):
                 shutil.copytree(self.inputs, folder)
             before = marks(folder)
-            result = self.run_in(folder, row, fault)
+            result = self.run_in(folder, row, fault, stack)
             result.files = changes(folder, before)
             if result.files:
                 shutil.rmtree(folder)
@@ -79,14 +80,15 @@ class Bench:
         finally:
             self.folders.put(folder)
 
-    def run_in(self, folder, row, fault):
+    def run_in(self, folder, row, fault, stack):
         line, options = row
         board = folder + ".board"
         environment = {"PATH": "/usr/bin:/bin", "LD_PRELOAD": self.library, "FACET_FAULT": str(fault),
                        "FACET_FAULT_BOARD": board, "TMPDIR": folder, "MALLOC_PERTURB_": "165"}
         if os.path.exists(board):
             os.remove(board)
-        process = subprocess.Popen([self.facet, *shlex.split(line)], cwd=folder, env=environment, stdout=subprocess.PIPE,
+        limited = [] if stack is None else ["/bin/sh", "-c", f'ulimit -S -s {stack} && exec "$@"', "sh"]
+        process = subprocess.Popen([*limited, self.facet, *shlex.split(line)], cwd=folder, env=environment, stdout=subprocess.PIPE,
                                    stdin=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True)
         try:
             if options.get("port"):

@@ -1,4 +1,5 @@
 """Every command on a host that fails: see run.py. `make test` tries a sample, `make test-long` every call of small jobs."""
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -77,6 +78,18 @@ def messages_that_are_lost_change_the_exit_code():
         check_eq(got.returncode, code, f"exit code of {words} where standard error is full")
     closed = subprocess.run(["/bin/sh", "-c", '"$0" run mistakes.elf --lint 2>&-', FACET], cwd=folder)
     check_eq(closed.returncode, 0, "exit code where standard error is closed")
+
+
+@case()
+def a_stack_of_256_kib_is_enough():
+    """Of the first thread and, as the C library has it, of all others."""
+    def codes(row):
+        return [bench().run(row, run.Fault("malloc", 0), stack).code for stack in (None, 256)]
+
+    bench()
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for row, (usual, small) in zip(rows.ROWS, pool.map(codes, rows.ROWS)):
+            check_eq(small, usual, f"exit code of {row[0]}")
 
 
 main("faults")

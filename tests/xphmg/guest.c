@@ -3,6 +3,7 @@
 
 #include "assembler/assemble.h"
 #include "object/object.h"
+#include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
 
 #include <stdarg.h>
@@ -29,6 +30,7 @@ struct guest *guest_make(const char *config)
     g->hart->ram = facet_mem_window(g->mem, GUEST_CODE);
     g->hart->xmem = g->xmem;
     g->hart->units.config = &g->config;
+    g->hart->mtx_results = malloc(sizeof *g->hart->mtx_results);
     g->hart->rt_kept = facet_rt_kept_create();
     guest_reset(g);
     return g;
@@ -38,6 +40,7 @@ void guest_free(struct guest *g)
 {
     facet_mem_destroy(g->mem);
     facet_rt_kept_destroy(g->hart->rt_kept);
+    free(g->hart->mtx_results);
     free(g->hart);
     free(g->xmem);
     free(g);

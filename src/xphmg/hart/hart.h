@@ -155,6 +155,8 @@ struct facet_hart {
     bool stalled;
     /* Decoded words, FACET_MEMO_SIZE entries, or NULL: decoding is a pure function of the word. */
     struct facet_insn *memo;
+    /* Room for what one instruction of XPHMG_MTX computes; a hart with that unit needs it. */
+    struct facet_mtx_results *mtx_results;
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
     facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
     /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */

@@ -116,8 +116,8 @@ plan_of(struct plan *p, const struct facet_insn *in, const struct facet_mtx *mtx
     return false;
 }
 
-/* One instruction under way. The results of all lanes are kept until every source has been read:
- * 64 lanes of a 32x32 tile take 256 KiB of stack. */
+/* One instruction under way. The results of all lanes are kept until every source has been read.
+ */
 struct run {
     struct facet_hart *h;
     const struct plan *plan;
@@ -128,7 +128,7 @@ struct run {
     struct facet_mtx_bank loaded; /* LD: what the bank becomes */
     struct facet_reg_window a, d;
     uint16_t flags[FACET_VLMAX];
-    uint32_t out[FACET_VLMAX][FACET_MTX_MAX_TILE];
+    uint32_t (*out)[FACET_MTX_MAX_TILE]; /* of each lane */
 };
 
 /* Steps 2 and 3 of one lane: results are only kept, so computing here changes nothing for the lanes
@@ -262,6 +262,7 @@ struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_ins
     }
     r.h = h;
     r.plan = &plan;
+    r.out = h->mtx_results->lane;
     trap = facet_lanes_begin(h, in, FACET_PBANK_STATE, &r.lanes);
     if (trap.taken) {
         return trap;

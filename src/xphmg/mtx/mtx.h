@@ -12,6 +12,10 @@ enum {
     FACET_MTX_MAX_TILE = 32 * 32, /* elements */
 };
 
+struct facet_mtx_results {
+    uint32_t lane[FACET_VLMAX][FACET_MTX_MAX_TILE];
+};
+
 /* XSUBMIT.MTX: checks and submits the job, x[rd] = its ticket (gfx-semantics.md 16.6). */
 struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn *in);
 /* The job of an XPHMG_MTX_DESC, under the registers that the hart has now; returns the cause that
