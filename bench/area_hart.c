@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "bench/hart_programs.h"
+#include "bench/scratch.h"
 
 #include <facet/xphmg.h>
 #include <stdio.h>
@@ -45,37 +46,25 @@ static struct program programs[PROGRAMS] = {
     {.name = "fp", .source = hart_fp},
     {.name = "mem", .source = hart_mem},
 };
-static char folder[64];
+static struct {
+    char start[BENCH_SCRATCH_PATH], script[BENCH_SCRATCH_PATH];
+    char source[BENCH_SCRATCH_PATH], elf[BENCH_SCRATCH_PATH];
+    bool ready;
+} files;
 
-static void path_of(char path[128], const char *name)
+static void free_programs(void)
 {
-    (void)snprintf(path, 128, "%s/%s", folder, name);
-}
-
-static void clean_up(void)
-{
-    static const char *const names[] = {"start.S", "hart.ld", "program.c", "program.elf"};
-    char path[128];
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        path_of(path, names[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(folder);
     for (int i = 0; i < PROGRAMS; i++) {
         free(programs[i].elf);
     }
 }
 
-static enum facet_status write_text(const char *name, const char *text, struct facet_error *err)
+static enum facet_status write_text(const char *path, const char *text, struct facet_error *err)
 {
-    char path[128];
-
-    path_of(path, name);
     return facet_file_write(path, text, strlen(text), err);
 }
 
-static enum facet_status prepare_folder(struct facet_error *err)
+static enum facet_status prepare_files(struct facet_error *err)
 {
     static const char *const needed[] = {COMPILER, QEMU};
     enum facet_status status;
@@ -85,22 +74,25 @@ static enum facet_status prepare_folder(struct facet_error *err)
             return facet_fail(err, FACET_ERR_IO, 0, "%s is not installed", needed[i]);
         }
     }
-    if (folder[0] != '\0') {
+    if (files.ready) {
         return FACET_OK;
     }
-    (void)snprintf(folder, sizeof folder, "%s", "/tmp/facet-bench-XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        folder[0] = '\0';
-        return facet_fail(err, FACET_ERR_IO, 0, "/tmp: cannot make a folder");
+    if ((status = bench_scratch("start.S", files.start, err)) == FACET_OK &&
+        (status = bench_scratch("hart.ld", files.script, err)) == FACET_OK &&
+        (status = bench_scratch("program.c", files.source, err)) == FACET_OK &&
+        (status = bench_scratch("program.elf", files.elf, err)) == FACET_OK &&
+        (status = write_text(files.start, hart_start, err)) == FACET_OK) {
+        status = write_text(files.script, hart_ld, err);
     }
-    (void)atexit(clean_up);
-    status = write_text("start.S", hart_start, err);
-    return status == FACET_OK ? write_text("hart.ld", hart_ld, err) : status;
+    if (status == FACET_OK) {
+        (void)atexit(free_programs);
+        files.ready = true;
+    }
+    return status;
 }
 
 static enum facet_status compile(struct program *p, struct facet_error *err)
 {
-    char source[128], start[128], script[128], out[128];
     char *argv[] = {(char *)COMPILER,
                     (char *)"-O2",
                     (char *)"-march=rv64gc",
@@ -111,26 +103,22 @@ static enum facet_status compile(struct program *p, struct facet_error *err)
                     (char *)"-nostdlib",
                     (char *)"-static",
                     (char *)"-T",
-                    script,
-                    start,
-                    source,
+                    files.script,
+                    files.start,
+                    files.source,
                     (char *)"-o",
-                    out,
+                    files.elf,
                     NULL};
     struct facet_bytes file;
     enum facet_status status;
     double seconds;
 
-    path_of(source, "program.c");
-    path_of(start, "start.S");
-    path_of(script, "hart.ld");
-    path_of(out, "program.elf");
-    status = write_text("program.c", p->source, err);
+    status = write_text(files.source, p->source, err);
     if (status == FACET_OK) {
         status = bench_spawn(argv, &seconds, err);
     }
     if (status == FACET_OK) {
-        status = facet_file_read(out, ELF_LIMIT, &file, err);
+        status = facet_file_read(files.elf, ELF_LIMIT, &file, err);
     }
     if (status != FACET_OK) {
         return status;
@@ -201,7 +189,6 @@ run_facet(struct program *p, uint64_t rounds, double *seconds, struct facet_erro
 static enum facet_status
 run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error *err)
 {
-    char elf[128];
     char *argv[] = {(char *)QEMU,
                     (char *)"-machine",
                     (char *)"virt",
@@ -215,14 +202,13 @@ run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error
                     (char *)"none",
                     (char *)"-semihosting",
                     (char *)"-kernel",
-                    elf,
+                    files.elf,
                     NULL};
     struct rusage use;
     enum facet_status status;
 
-    path_of(elf, "program.elf");
     set_rounds(p, rounds);
-    status = facet_file_write(elf, p->elf, p->size, err);
+    status = facet_file_write(files.elf, p->elf, p->size, err);
     if (status != FACET_OK) {
         return status;
     }
@@ -238,7 +224,7 @@ run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error
 /* Compiles, finds the rounds that last as long as was asked, and QEMU's start-up. */
 static enum facet_status prepare(struct program *p, double asked, struct facet_error *err)
 {
-    enum facet_status status = prepare_folder(err);
+    enum facet_status status = prepare_files(err);
     double wanted = LENGTH_FACTOR * asked, took = 0;
 
     if (status == FACET_OK && p->elf == NULL) {

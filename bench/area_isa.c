@@ -4,6 +4,8 @@
 #include "bench/assemble.h"
 
 #include "base/error.h"
+#include "base/file.h"
+#include "bench/scratch.h"
 #include "isa/isa.h"
 
 #include <stdio.h>
@@ -107,7 +109,7 @@ MEASURE(print_base, FACET_ISA_XPHMG, base, print)
 /* objdump over a file of the same words, its start included. */
 static enum facet_status objdump(double seconds, double *value, struct facet_error *err)
 {
-    char path[] = "/tmp/facet-bench-XXXXXX";
+    char path[BENCH_SCRATCH_PATH];
     char *argv[] = {(char *)"riscv64-unknown-elf-objdump",
                     (char *)"-D",
                     (char *)"-b",
@@ -120,24 +122,17 @@ static enum facet_status objdump(double seconds, double *value, struct facet_err
                     NULL};
     double each = 0, total = 0;
     unsigned runs = 0;
-    int fd = mkstemp(path);
+    enum facet_status status = bench_scratch("words.bin", path, err);
 
     prepare();
-    if (fd < 0 || write(fd, data.base, sizeof data.base) != (ssize_t)sizeof data.base) {
-        if (fd >= 0) {
-            (void)close(fd);
-            (void)unlink(path);
-        }
-        return facet_fail(err, FACET_ERR_IO, 0, "cannot write a temporary file in /tmp");
+    if (status == FACET_OK) {
+        status = facet_file_write(path, data.base, sizeof data.base, err);
     }
-    (void)close(fd);
-    enum facet_status status = FACET_OK;
     while (status == FACET_OK && (runs == 0 || total < seconds)) {
         status = bench_spawn(argv, &each, err);
         total += each;
         runs++;
     }
-    (void)unlink(path);
     if (status == FACET_OK) {
         *value = runs * (double)WORDS / total * 1e-6;
     }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/strbuf.h"
+#include "bench/scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +16,10 @@
 enum { INSTRUCTIONS = 1000000, PER_LABEL = 40 };
 
 static struct {
-    char folder[64];
-    char source[96], facet_out[96], gnu_out[96];
+    bool ready;
+    char source[BENCH_SCRATCH_PATH], facet_out[BENCH_SCRATCH_PATH], gnu_out[BENCH_SCRATCH_PATH];
     char program[4096]; /* this one */
 } data;
-
-static void clean_up(void)
-{
-    (void)unlink(data.source);
-    (void)unlink(data.facet_out);
-    (void)unlink(data.gnu_out);
-    (void)rmdir(data.folder);
-}
 
 /* What compilers write: arithmetic, loads and stores, branches in both directions, pseudo
  * instructions, some floating point. r, s, t are registers, i an immediate, L a label nearby. */
@@ -121,25 +114,23 @@ static enum facet_status write_source(struct facet_error *err)
 
 static enum facet_status prepare_source(struct facet_error *err)
 {
+    enum facet_status status;
     ssize_t length;
 
-    if (data.folder[0] != '\0') {
+    if (data.ready) {
         return FACET_OK;
     }
     length = readlink("/proc/self/exe", data.program, sizeof data.program - 1);
     if (length <= 0) {
         return facet_fail(err, FACET_ERR_IO, 0, "this program cannot find its own file");
     }
-    (void)snprintf(data.folder, sizeof data.folder, "%s", "/tmp/facet-bench-XXXXXX");
-    if (mkdtemp(data.folder) == NULL) {
-        data.folder[0] = '\0';
-        return facet_fail(err, FACET_ERR_IO, 0, "/tmp: cannot make a folder");
+    if ((status = bench_scratch("bench.s", data.source, err)) == FACET_OK &&
+        (status = bench_scratch("facet.elf", data.facet_out, err)) == FACET_OK &&
+        (status = bench_scratch("gnu.o", data.gnu_out, err)) == FACET_OK) {
+        status = write_source(err);
     }
-    (void)snprintf(data.source, sizeof data.source, "%s/bench.s", data.folder);
-    (void)snprintf(data.facet_out, sizeof data.facet_out, "%s/facet.elf", data.folder);
-    (void)snprintf(data.gnu_out, sizeof data.gnu_out, "%s/gnu.o", data.folder);
-    (void)atexit(clean_up);
-    return write_source(err);
+    data.ready = status == FACET_OK;
+    return status;
 }
 
 static enum facet_status rate_of(char *const *argv, double *value, struct facet_error *err)

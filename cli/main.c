@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "bench/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,6 +108,7 @@ static int dispatch(int argc, char **argv)
 static void on_signal(int number)
 {
     facet_file_abandon();
+    bench_scratch_remove();
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }

@@ -1,5 +1,6 @@
 """What the host may do to a command: end it at any moment, refuse to write, stop reading what it prints; and what
 names in files may do to the terminal. Seeded; the seed is printed when a case fails."""
+import glob
 import json
 import os
 import random
@@ -159,6 +160,21 @@ def needs_nameless_files():
 def signals_leave_nothing_temporary():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         end_at_any_time(number, 10, True)
+
+
+@case()
+def a_signal_removes_the_files_of_a_measurement():
+    folder = Watched("measured")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        child = subprocess.Popen([FACET, "bench", "isa"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env=os.environ | {"TMPDIR": folder.path})
+        until = time.monotonic() + PATIENCE
+        while not glob.glob(os.path.join(folder.path, "*", "bench.s")) and time.monotonic() < until:
+            time.sleep(0.01)
+        check_eq(len(folder.names()), 1, "folders of the measurement")
+        child.send_signal(number)
+        check_eq(child.wait(PATIENCE), -number, "exit code")
+        check_eq(folder.names(), [], "what is left")
 
 
 @case()
