@@ -80,7 +80,8 @@ enum facet_status bvh_aabbs_read(const char *path,
     if (status != FACET_OK) {
         free(*out);
         *out = NULL;
-        return facet_fail_in(err, path);
+        facet_fail_in(err, path);
+        return status;
     }
     return FACET_OK;
 }

@@ -275,17 +275,23 @@ static int exit_code(const struct session *s)
     return code == CLI_OK && lint_report_fails(&s->lint) ? CLI_NO : code;
 }
 
-/* ": in the middle of xsubmit.rt", or nothing. */
+/* ": in the middle of xsubmit.rt", or of what the program had asked for before; or nothing. */
 static void describe_step(const struct session *s, char *text, size_t size)
 {
+    enum facet_left left = facet_machine_left(s->machine);
     char insn[128] = "";
 
     text[0] = '\0';
-    if (facet_machine_in_step(s->machine)) {
+    if (left == FACET_LEFT_INSTRUCTION) {
         (void)facet_machine_disassemble(
             s->machine, s->stop.core, s->stop.pc, insn, sizeof insn, NULL);
         insn[strcspn(insn, " ")] = '\0';
-        (void)snprintf(text, size, ": in the middle of %s", insn);
+    }
+    if (left != FACET_LEFT_NOTHING) {
+        (void)snprintf(text,
+                       size,
+                       ": in the middle of %s",
+                       left == FACET_LEFT_INSTRUCTION ? insn : facet_left_name(left));
     }
 }
 

@@ -267,8 +267,16 @@ void facet_machine_run(facet_machine *machine,
  * rest, so that all bits are those of a run that was not interrupted. A single step that was left
  * like this gives FACET_STOP_REQUEST with steps 0. */
 void facet_machine_interrupt(facet_machine *machine);
-/* Whether the machine stands in the middle of such a step. */
+/* Whether the machine stands in the middle of such a step, and what kind it is. */
+enum facet_left {
+    FACET_LEFT_NOTHING,
+    FACET_LEFT_INSTRUCTION, /* the one at pc of the core whose turn it is */
+    FACET_LEFT_JOB,         /* work that an instruction gave to a unit before */
+    FACET_LEFT_OUTPUT,      /* output that a store asked the host for before */
+};
 bool facet_machine_in_step(const facet_machine *machine);
+enum facet_left facet_machine_left(const facet_machine *machine);
+const char *facet_left_name(enum facet_left left); /* "an instruction" */
 /* Is asked now and then by the thread that runs the machine, inside long steps as well: true ends
  * the run as facet_machine_interrupt does. It must not use the machine. */
 typedef bool facet_poll_fn(void *context);

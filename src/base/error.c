@@ -47,14 +47,12 @@ enum facet_status facet_fail(
     return status;
 }
 
-enum facet_status facet_fail_in(struct facet_error *err, const char *context)
+void facet_fail_in(struct facet_error *err, const char *context)
 {
     char raw[sizeof err->message];
 
-    if (err == NULL) {
-        return FACET_ERR_INTERNAL;
+    if (err != NULL) {
+        (void)snprintf(raw, sizeof raw, "%.160s: %.300s", context, err->message);
+        facet_plain_text(err->message, sizeof err->message, raw, strlen(raw));
     }
-    (void)snprintf(raw, sizeof raw, "%.160s: %.300s", context, err->message);
-    facet_plain_text(err->message, sizeof err->message, raw, strlen(raw));
-    return err->status;
 }

@@ -14,7 +14,7 @@ enum facet_status facet_fail(struct facet_error *err,
                              ...) __attribute__((format(printf, 4, 5)));
 
 /* Puts "context: " before the message that is already there (a file name before a parser's
- * complaint). */
-enum facet_status facet_fail_in(struct facet_error *err, const char *context);
+ * complaint). The status stays what it is. */
+void facet_fail_in(struct facet_error *err, const char *context);
 
 #endif

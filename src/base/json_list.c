@@ -193,13 +193,16 @@ facet_json_list_next(struct facet_json_list *s, json_t **object, struct facet_er
     }
     status = facet_json_parse(s->name, s->text + begin, s->at - begin, object, err);
     s->index++;
-    return status == FACET_OK ? FACET_OK : facet_json_list_fail(s, err);
+    if (status != FACET_OK) {
+        facet_json_list_fail(s, err);
+    }
+    return status;
 }
 
-enum facet_status facet_json_list_fail(const struct facet_json_list *s, struct facet_error *err)
+void facet_json_list_fail(const struct facet_json_list *s, struct facet_error *err)
 {
     char where[32];
 
     (void)snprintf(where, sizeof where, "line %llu", (unsigned long long)s->line);
-    return facet_fail_in(err, where);
+    facet_fail_in(err, where);
 }

@@ -29,7 +29,7 @@ enum facet_status facet_json_list_open(const char *name,
 /* The next element, a new reference, or NULL behind the last. */
 enum facet_status
 facet_json_list_next(struct facet_json_list *list, json_t **object, struct facet_error *err);
-/* Adds the line of the last element to a complaint about it; returns its status. */
-enum facet_status facet_json_list_fail(const struct facet_json_list *list, struct facet_error *err);
+/* Adds the line of the last element to a complaint about it. */
+void facet_json_list_fail(const struct facet_json_list *list, struct facet_error *err);
 
 #endif

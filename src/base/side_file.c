@@ -137,6 +137,9 @@ static enum facet_status read_regular(
 /* Why it cannot be opened, from errno. ENOTDIR is how a link in place of a folder shows. */
 static enum facet_status explain(const char *name, struct facet_error *err)
 {
+    if (name[0] == '\0') {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "an empty name, expected that of a file");
+    }
     switch (errno) {
     case EACCES:
     case ELOOP:

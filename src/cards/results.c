@@ -166,7 +166,10 @@ read_file(struct facet_results *r, const char *path, struct facet_error *err)
     while (status == FACET_OK && text != NULL && *text != '\0') {
         status = read_line(r, strsep(&text, "\n"), ++number, err);
     }
-    return status == FACET_OK ? FACET_OK : facet_fail_in(err, path);
+    if (status != FACET_OK) {
+        facet_fail_in(err, path);
+    }
+    return status;
 }
 
 static int is_result_file(const struct dirent *entry)

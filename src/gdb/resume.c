@@ -82,7 +82,9 @@ static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
         break;
     case FACET_STOP_REQUEST:
         if (facet_machine_in_step(gdb->machine)) {
-            say(gdb, "Stopped in the middle of this instruction; it goes on from there.\n");
+            say(gdb, "Stopped in the middle of ");
+            say(gdb, facet_left_name(facet_machine_left(gdb->machine)));
+            say(gdb, ", which goes on from there.\n");
         }
         begin_stop(gdb, FACET_GDB_SIGINT, stop->core);
         break;

@@ -88,8 +88,8 @@ struct facet_machine_ops {
                           uint32_t *length);
     /* Optional. As facet_machine_work. */
     bool (*work)(const void *self, uint32_t n, struct facet_work *work);
-    /* Optional. As facet_machine_in_step. */
-    bool (*in_step)(const void *self);
+    /* Optional. As facet_machine_left. */
+    enum facet_left (*left)(const void *self);
 };
 
 static inline struct facet_value facet_value64(uint64_t lo)

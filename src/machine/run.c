@@ -55,9 +55,29 @@ void facet_machine_interrupt(facet_machine *machine)
     atomic_store(&machine->port.asked, true);
 }
 
+enum facet_left facet_machine_left(const facet_machine *machine)
+{
+    return machine->ops->left != NULL ? machine->ops->left(machine->self) : FACET_LEFT_NOTHING;
+}
+
 bool facet_machine_in_step(const facet_machine *machine)
 {
-    return machine->ops->in_step != NULL && machine->ops->in_step(machine->self);
+    return facet_machine_left(machine) != FACET_LEFT_NOTHING;
+}
+
+const char *facet_left_name(enum facet_left left)
+{
+    switch (left) {
+    case FACET_LEFT_INSTRUCTION:
+        return "an instruction";
+    case FACET_LEFT_JOB:
+        return "a job";
+    case FACET_LEFT_OUTPUT:
+        return "output through tohost";
+    case FACET_LEFT_NOTHING:
+        break;
+    }
+    return "nothing";
 }
 
 void facet_machine_poll(facet_machine *machine, facet_poll_fn *fn, void *context, uint64_t every)

@@ -250,7 +250,8 @@ static enum facet_status read_places(const struct facet_rtbvh_view *view,
         status = read_place(view, object, list->index - 1, bytes, err);
         json_decref(object);
         if (status != FACET_OK) {
-            return facet_json_list_fail(list, err);
+            facet_json_list_fail(list, err);
+            return status;
         }
     }
 }
@@ -322,7 +323,10 @@ enum facet_status facet_rtbvh_json_read(const char *name,
     if (status != FACET_OK) {
         free(out->bytes);
         *out = (struct facet_rtbvh_image){NULL, 0};
-        return named ? status : facet_fail_in(err, name);
+        if (!named) {
+            facet_fail_in(err, name);
+        }
+        return status;
     }
     return FACET_OK;
 }

@@ -275,9 +275,13 @@ static size_t tile_disassemble(
 }
 
 /* In a draw, of a core or of the queue. */
-static bool tile_in_step(const void *self)
+static enum facet_left tile_left(const void *self)
 {
-    return ((const struct facet_tile_machine *)self)->draw.part.kind != FACET_RASTER_PART_NONE;
+    const struct facet_tile_machine *m = self;
+
+    return m->draw.part.kind == FACET_RASTER_PART_NONE ? FACET_LEFT_NOTHING
+           : m->draw_of == FACET_TILE_OF_QUEUE         ? FACET_LEFT_JOB
+                                                       : FACET_LEFT_INSTRUCTION;
 }
 
 const struct facet_machine_ops facet_tile_ops = {
@@ -299,7 +303,7 @@ const struct facet_machine_ops facet_tile_ops = {
     .load = facet_tile_restore,
     .memory_written = tile_memory_written,
     .disassemble = tile_disassemble,
-    .in_step = tile_in_step,
+    .left = tile_left,
 };
 
 /* ---- tile.h ---- */

@@ -365,11 +365,14 @@ static bool xphmg_work(const void *self, uint32_t n, struct facet_work *work)
     return facet_jobs_describe(m->jobs, &m->xmem, n, work);
 }
 
-static bool xphmg_in_step(const void *self)
+static enum facet_left xphmg_left(const void *self)
 {
     const struct facet_xphmg *m = self;
 
-    return m->part.left || m->htif.writing;
+    if (m->part.left) {
+        return m->part.queue == 0 ? FACET_LEFT_INSTRUCTION : FACET_LEFT_JOB;
+    }
+    return m->htif.writing ? FACET_LEFT_OUTPUT : FACET_LEFT_NOTHING;
 }
 
 const struct facet_machine_ops facet_xphmg_ops = {
@@ -392,7 +395,7 @@ const struct facet_machine_ops facet_xphmg_ops = {
     .memory_written = xphmg_memory_written,
     .disassemble = xphmg_disassemble,
     .work = xphmg_work,
-    .in_step = xphmg_in_step,
+    .left = xphmg_left,
 };
 
 /* ---- facet/xphmg.h ----------------------------------------------------------------------------

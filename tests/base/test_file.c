@@ -511,7 +511,9 @@ TEST(errors_nest, "")
     char *name = malloc(1000);
 
     CHECK(facet_fail(&err, FACET_ERR_INPUT, 7, "line %d: bad", 7) == FACET_ERR_INPUT);
-    CHECK(facet_fail_in(&err, "a.json") == FACET_ERR_INPUT);
+    facet_fail_in(&err, "a.json");
+    facet_fail_in(NULL, "a.json");
+    CHECK_EQ(err.status, FACET_ERR_INPUT);
     CHECK_STR(err.message, "a.json: line 7: bad");
     CHECK_EQ(err.where, 7);
     CHECK(facet_fail(NULL, FACET_ERR_IO, 0, "x") == FACET_ERR_IO);

@@ -315,6 +315,7 @@ for _n, (_words, _commands, _named) in enumerate([
          {"buffers": {"a": {"vertices": [{"position": [0, 0, 0]}, {"position": [0, 0, 0], "uv": [0, 0]}]}}}),
         ("buffers.a.code:", [], {"buffers": {"a": {"code": ["NONSENSE s1"]}}}),
         ("buffers.a.file:", [], {"buffers": {"a": {"file": "nowhere.bin"}}}),
+        ("buffers.a.file: an empty name, expected that of a file", [], {"buffers": {"a": {"file": ""}}}),
         ("buffers.big: expected less: 65536 bytes do not fit", [], {"buffers": BIG, "machine": {"vram": 65536}}),
         ("machine.vram: expected a multiple of 4096", [], {"machine": {"vram": 5000}}),
         ("frame.width: expected a number from 1 to 8192", [], {"frame": {"base": "frame", "height": 1}}),

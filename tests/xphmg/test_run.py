@@ -275,6 +275,15 @@ def stopped_by(number, *words):
 
 
 @case()
+def what_was_asked_for_before_is_not_the_instruction_at_pc():
+    text = ENDLESS_JOB.replace("@RAYS@", "1000").replace("@TRIANGLES@", "1500000")
+    program = assemble("late", text.replace("xsubmit.rt t0, a0", "xsubmit.rt t0, a0\n xfence.wait t0"))
+    done = facet("run", program, *JOB_RAM, "--max-seconds", "1", "--jobs", "late:1")
+    check("time limit reached at" in done.stderr and done.stderr.endswith(": in the middle of a job\n"),
+          f"said {done.stderr!r}")
+
+
+@case()
 def a_job_of_days_ends_with_the_time_or_a_signal():
     program = job("days", 1000000, 1500000)
     for threads in ("1", "3"):

@@ -231,7 +231,8 @@ static enum facet_status read_head(const char *name,
     (void)(json_object_get(head, "root") != NULL ? facet_reader_get(&r, "root", 32) : 0);
     FACET_READER_ONLY(&r, members);
     if (r.status != FACET_OK) {
-        return facet_fail_in(err, name);
+        facet_fail_in(err, name);
+        return r.status;
     }
     if (strcmp(format, "facet-gfx12") != 0 || version != 1) {
         return facet_fail(err,
@@ -264,7 +265,8 @@ static enum facet_status read_nodes(struct facet_json_list *list,
         status = read_node(object, list->index - 1, image, nodes, seen, err);
         json_decref(object);
         if (status != FACET_OK) {
-            return facet_json_list_fail(list, err);
+            facet_json_list_fail(list, err);
+            return status;
         }
     }
 }
@@ -323,7 +325,10 @@ enum facet_status facet_gfx12_json_read(const char *name,
         if (rest != 0 || json_object_get(head, "tail") != NULL) {
             facet_reader_hex(&r, "tail", out->bytes + (out->size - rest), rest);
         }
-        status = r.status == FACET_OK ? FACET_OK : facet_fail_in(err, name);
+        status = r.status;
+        if (status != FACET_OK) {
+            facet_fail_in(err, name);
+        }
     }
     json_decref(head);
     free(seen);
