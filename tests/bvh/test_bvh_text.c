@@ -202,6 +202,8 @@ static void check_refused(const char *from, const char *to, const char *words)
                   to);
         CHECK_MSG(strstr(err.message, words) != NULL, "%s: %s", to, err.message);
         CHECK(back.bytes == NULL);
+        CHECK_EQ(facet_gfx12_json_read("x.json", facet_strbuf_text(&bad), bad.length, &back, NULL),
+                 err.status);
     }
     facet_strbuf_free(&text);
     facet_strbuf_free(&bad);
