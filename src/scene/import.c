@@ -25,8 +25,6 @@ enum tag { TAG_FILE = 1, TAG_SCENE, TAG_ERROR };
 struct job {
     const char *path;
     enum facet_scene_format format;
-    bool assimp_gltf;
-    bool may_need_draco;
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
     bool fixed_time;               /* the caller gave a time limit */
@@ -100,32 +98,13 @@ static bool put_channel(void *context, const void *bytes, size_t size)
 static enum facet_status
 read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
 {
-    static const char *const extensions[FACET_FORMAT_COUNT] = {"glb", "obj", "ply", "stl"};
-    struct facet_reader reader = {.data = job->file.data,
-                                  .size = job->file.size,
-                                  .fetch = fetch,
-                                  .context = job,
-                                  .draco = facet_assimp_read};
-    const char *extension = extensions[job->format];
+    static enum facet_status (*const readers[FACET_FORMAT_COUNT])(
+        const struct facet_reader *, struct facet_scene *, struct facet_error *) = {
+        facet_gltf_read, facet_obj_read, facet_ply_read, facet_stl_read};
+    const struct facet_reader reader = {
+        .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
 
-    if (job->format == FACET_FORMAT_GLTF && !job->assimp_gltf) {
-        return facet_gltf_read(&reader, scene, err);
-    }
-    if (job->format == FACET_FORMAT_GLTF && job->file.data[0] != 'g') {
-        extension = "gltf";
-    }
-    return facet_assimp_read(&reader, extension, scene, err);
-}
-
-/* Assimp's constructors take memory and end the process without it, so even loading the library is
- * left to the child. Should it fail, facet_assimp_read() says why. */
-static void load_libraries(void *context)
-{
-    const struct job *job = context;
-
-    if (job->format != FACET_FORMAT_GLTF || job->assimp_gltf || job->may_need_draco) {
-        (void)facet_assimp_load(NULL);
-    }
+    return readers[job->format](&reader, scene, err);
 }
 
 static void run_job(void *context, struct facet_channel *channel)
@@ -265,19 +244,6 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
-/* A binary STL is 84 bytes and 50 per triangle, exactly; its first 80 may be anything. */
-static bool looks_like_stl(const uint8_t *data, size_t size)
-{
-    uint64_t triangles;
-
-    if (size < 84) {
-        return false;
-    }
-    triangles = (uint64_t)data[80] | (uint64_t)data[81] << 8 | (uint64_t)data[82] << 16 |
-                (uint64_t)data[83] << 24;
-    return size == 84 + 50 * triangles;
-}
-
 enum facet_status facet_scene_detect(const char *path,
                                      const uint8_t *data,
                                      size_t size,
@@ -303,7 +269,7 @@ enum facet_status facet_scene_detect(const char *path,
         *out = FACET_FORMAT_OBJ;
     } else if (has_suffix(path, ".ply")) {
         *out = FACET_FORMAT_PLY;
-    } else if (has_suffix(path, ".stl") || looks_like_stl(data, size) ||
+    } else if (has_suffix(path, ".stl") || facet_stl_is_binary(data, size) ||
                (size - at > 6 && memcmp(data + at, "solid ", 6) == 0)) {
         *out = FACET_FORMAT_STL;
     } else if (at < size && data[at] == '{') {
@@ -317,14 +283,6 @@ enum facet_status facet_scene_detect(const char *path,
     return FACET_OK;
 }
 
-/* Assimp can decompress Draco meshes; our reader cannot, and hands such files on. */
-static bool mentions_draco(const struct facet_bytes *file)
-{
-    static const char name[] = "KHR_draco_mesh_compression";
-
-    return memmem(file->data, file->size, name, sizeof name - 1) != NULL;
-}
-
 /* Parse in the child, check here. */
 static enum facet_status
 import_job(struct job *job, const struct facet_import_options *options, struct facet_error *err)
@@ -334,7 +292,6 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         .memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES,
         .cpu_seconds = options->cpu_seconds != 0 ? options->cpu_seconds
                                                  : DEFAULT_SECONDS + seconds_for(job->file.size),
-        .prepare = load_libraries,
         .job = run_job,
         .serve = serve,
         .context = job,
@@ -342,7 +299,6 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
     enum facet_status status =
         facet_scene_detect(job->path, job->file.data, job->file.size, &job->format, err);
 
-    job->may_need_draco = job->format == FACET_FORMAT_GLTF && mentions_draco(&job->file);
     if (status == FACET_OK) {
         /* jansson chooses its hash seed once; a fork in the middle of that would hang the child. */
         json_object_seed(0);
@@ -369,7 +325,6 @@ enum facet_status facet_scene_import(const char *path,
         return status; /* names the path already */
     }
     options = options != NULL ? options : &defaults;
-    job.assimp_gltf = options->assimp_gltf;
     job.fixed_time = options->cpu_seconds != 0;
     if (strcmp(path, "-") != 0) {
         job.folder = facet_folder_of(path);

@@ -1,10 +1,6 @@
 /* Reading scene files. The file's bytes are untrusted: parsing and picture decoding happen in a
  * confined child process (confine/sandbox.h), files beside the scene are read by this process and
- * only from the scene's own folder and below, and the result is validated before anyone sees it.
- *
- * glTF 2.0 (.gltf, .glb) is read by our own reader: Assimp 5.2 drops EXT_mesh_gpu_instancing, reads
- * KHR_mesh_quantization data as raw floats and rounds texture coordinates. OBJ + MTL, PLY and STL
- * are read by Assimp, and so are glTF files whose meshes are compressed with Draco. */
+ * only from the scene's own folder and below, and the result is validated before anyone sees it. */
 #ifndef FACET_SCENE_IMPORT_H
 #define FACET_SCENE_IMPORT_H
 
@@ -26,7 +22,6 @@ enum facet_scene_format {
 struct facet_import_options {
     uint64_t memory_bytes; /* 0: 8 GiB */
     uint32_t cpu_seconds;  /* of processor time; 0: 10, and one more per MiB of the files */
-    bool assimp_gltf;      /* read glTF with Assimp as well: for comparing the two readers */
 };
 
 /* The format of a file, from its first bytes and, where these say nothing, its name. */

@@ -1,345 +1,300 @@
-/* See ply.h. The header is lines of words; the body is items in the order of their elements, text
- * or binary. */
+/* Reader of PLY, text and binary. The header is lines of words that describe elements (vertices,
+ * faces) and their properties; the body is the items in the order of their elements. */
 #include "scene/ply.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_HEADER 65536 /* Assimp would look for the end of a header for ever */
-#define MAX_ELEMENTS 32
-#define MAX_PROPERTIES 256
-
-struct type {
-    const char *name;
-    uint8_t bytes;
-    char kind; /* i signed, u unsigned, f float */
+static const struct ply_type types[] = {
+    {" char int8 ", 1, 'i', 127.0F},
+    {" uchar uint8 ", 1, 'u', 255.0F},
+    {" short int16 ", 2, 'i', 32767.0F},
+    {" ushort uint16 ", 2, 'u', 65535.0F},
+    {" int int32 ", 4, 'i', 2147483647.0F},
+    {" uint uint32 ", 4, 'u', 4294967295.0F},
+    {" float float32 ", 4, 'f', 1.0F},
+    {" double float64 ", 8, 'f', 1.0F},
 };
 
-static const struct type types[] = {
-    {"char", 1, 'i'},
-    {"int8", 1, 'i'},
-    {"uchar", 1, 'u'},
-    {"uint8", 1, 'u'},
-    {"short", 2, 'i'},
-    {"int16", 2, 'i'},
-    {"ushort", 2, 'u'},
-    {"uint16", 2, 'u'},
-    {"int", 4, 'i'},
-    {"int32", 4, 'i'},
-    {"uint", 4, 'u'},
-    {"uint32", 4, 'u'},
-    {"float", 4, 'f'},
-    {"float32", 4, 'f'},
-    {"double", 8, 'f'},
-    {"float64", 8, 'f'},
+static const char *const value_names[PLY_VALUES] = {
+    " x ",
+    " y ",
+    " z ",
+    " nx ",
+    " ny ",
+    " nz ",
+    " red r diffuse_red ",
+    " green g diffuse_green ",
+    " blue b diffuse_blue ",
+    " alpha diffuse_alpha ",
+    " u s tx texture_u ",
+    " v t ty texture_v ",
 };
 
-struct property {
-    const struct type *count; /* of a list; NULL for a single value */
-    const struct type *value;
-};
+enum facet_status facet_ply_out_of_memory(struct ply *p)
+{
+    return facet_fail(p->err, FACET_ERR_MEMORY, 0, "out of memory");
+}
 
-struct element {
-    char name[32];
-    uint64_t items;
-    unsigned first, end; /* properties */
-};
+static enum facet_status wrong(struct ply *p, const char *expected, struct facet_span found)
+{
+    return facet_fail(p->err,
+                      FACET_ERR_INPUT,
+                      p->text.line,
+                      "line %u: expected %s, found \"%.*s\"",
+                      p->text.line,
+                      expected,
+                      FACET_SPAN_ARGS(found, (size_t)40));
+}
 
-struct ply {
-    const uint8_t *data;
-    size_t size, at;
-    struct element element[MAX_ELEMENTS];
-    struct property property[MAX_PROPERTIES];
-    unsigned elements, properties;
-    enum { UNKNOWN, ASCII, LITTLE, BIG } form;
-    bool strange; /* something that this file does not understand */
-    struct facet_error *err;
-};
-
-/* ---- header ---- */
-
-static const struct type *find_type(const char *name)
+static const struct ply_type *find_type(struct facet_span name)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(name, types[i].name) == 0) {
+        if (facet_span_in(name, types[i].names)) {
             return &types[i];
         }
     }
     return NULL;
 }
 
-static void read_property(struct ply *p, const char *line)
+static enum ply_role role_of(const char *element, struct facet_span name, bool list, bool whole)
 {
-    char count[16] = "", value[16] = "";
-    struct property property = {0};
+    const bool vertex = strcmp(element, "vertex") == 0;
 
-    if (sscanf(line, "property list %15s %15s", count, value) == 2) {
-        property.count = find_type(count);
-        property.value = find_type(value);
-        p->strange = p->strange || property.count == NULL || property.count->kind == 'f';
-    } else if (sscanf(line, "property %15s", value) == 1) {
-        property.value = find_type(value);
+    for (unsigned i = 0; vertex && !list && i < PLY_VALUES; i++) {
+        if (facet_span_in(name, value_names[i])) {
+            return (enum ply_role)i;
+        }
     }
-    if (property.value == NULL || p->elements == 0 || p->properties == MAX_PROPERTIES) {
-        p->strange = true;
-        return;
+    if (strcmp(element, "face") == 0) {
+        return list && whole && facet_span_in(name, " vertex_index vertex_indices ") ? PLY_CORNERS
+               : list && facet_span_in(name, " texcoord texcoords ") ? PLY_CORNER_UVS
+               : facet_span_is(name, "texnumber")                    ? PLY_NOTHING
+                                                                     : PLY_UNUSED;
     }
+    if (strcmp(element, "tristrips") == 0) {
+        return list && whole && facet_span_in(name, " vertex_index vertex_indices ") ? PLY_STRIP
+                                                                                     : PLY_UNUSED;
+    }
+    return vertex ? PLY_UNUSED : PLY_NOTHING; /* of elements that are noted themselves */
+}
+
+static enum facet_status note_property(struct ply *p, const char *element, struct facet_span name)
+{
+    char what[96];
+
+    (void)snprintf(what,
+                   sizeof what,
+                   "PLY property %.*s of element %.30s",
+                   FACET_SPAN_ARGS(name, (size_t)30),
+                   element);
+    return facet_scene_leave_out(p->scene,
+                                 strcmp(element, "vertex") == 0 ? 0 : FACET_LOSS_LOOK,
+                                 1,
+                                 what,
+                                 "the header",
+                                 "Facet does not use it",
+                                 p->err);
+}
+
+static enum facet_status read_property(struct ply *p)
+{
+    struct ply_property property = {.count = NULL};
+    struct facet_span word = {"", 0};
+    struct ply_element *element;
+
+    if (p->elements == 0) {
+        return wrong(p, "an element before its properties", word);
+    }
+    element = &p->element[p->elements - 1];
+    (void)facet_text_word(&p->text, &word);
+    if (facet_span_is(word, "list")) {
+        (void)facet_text_word(&p->text, &word);
+        property.count = find_type(word);
+        if (property.count == NULL || property.count->kind == 'f') {
+            return wrong(p, "the type of a list's length, such as uchar", word);
+        }
+        (void)facet_text_word(&p->text, &word);
+    }
+    property.value = find_type(word);
+    if (property.value == NULL) {
+        return wrong(p, "list or the type of a property, such as float", word);
+    }
+    if (p->properties == PLY_PROPERTIES) {
+        return facet_fail(
+            p->err, FACET_ERR_LIMIT, p->text.line, "more than %u properties", PLY_PROPERTIES);
+    }
+    if (!facet_text_word(&p->text, &word)) {
+        return wrong(p, "the name of a property", word);
+    }
+    property.role =
+        role_of(element->name, word, property.count != NULL, property.value->kind != 'f');
+    if (property.role < PLY_VALUES) {
+        p->has[property.role] = true;
+    }
+    p->has_corner_uvs = p->has_corner_uvs || property.role == PLY_CORNER_UVS;
     p->property[p->properties++] = property;
-    p->element[p->elements - 1].end = p->properties;
+    element->end = p->properties;
+    return property.role == PLY_UNUSED ? note_property(p, element->name, word) : FACET_OK;
 }
 
-static void read_element(struct ply *p, const char *line)
+static enum facet_status read_element(struct ply *p)
 {
-    struct element element = {.first = p->properties, .end = p->properties};
-    char count[24] = "", *end;
+    struct ply_element element = {.first = p->properties, .end = p->properties};
+    struct facet_span name, count;
+    char what[64];
 
-    if (p->elements == MAX_ELEMENTS ||
-        sscanf(line, "element %31s %23s", element.name, count) != 2 || count[0] == '-') {
-        p->strange = true;
-        return;
+    (void)facet_text_word(&p->text, &name);
+    (void)facet_text_word(&p->text, &count);
+    for (size_t i = 0; i < count.size; i++) {
+        if (count.at[i] < '0' || count.at[i] > '9' || i == 18) {
+            return wrong(p, "the number of items", count);
+        }
+        element.items = 10 * element.items + (uint64_t)(count.at[i] - '0');
     }
-    element.items = strtoull(count, &end, 10);
-    p->strange = p->strange || *end != '\0';
+    if (count.size == 0) {
+        return wrong(p, "the name and the number of an element's items", name);
+    }
+    if (p->elements == PLY_ELEMENTS) {
+        return facet_fail(
+            p->err, FACET_ERR_LIMIT, p->text.line, "more than %u elements", PLY_ELEMENTS);
+    }
+    (void)snprintf(
+        element.name, sizeof element.name, "%.*s", FACET_SPAN_ARGS(name, sizeof element.name - 1));
     p->element[p->elements++] = element;
-}
-
-static void read_format(struct ply *p, const char *line)
-{
-    char form[32] = "";
-
-    (void)sscanf(line, "format %31s", form);
-    p->form = strcmp(form, "ascii") == 0                  ? ASCII
-              : strcmp(form, "binary_little_endian") == 0 ? LITTLE
-              : strcmp(form, "binary_big_endian") == 0    ? BIG
-                                                          : UNKNOWN;
-}
-
-/* One line without its end; false when there is none. Lines end as the first one does. */
-static bool next_line(struct ply *p, char *line, size_t size)
-{
-    size_t begin = p->at, length = 0;
-
-    while (p->at < p->size && p->at < MAX_HEADER && p->data[p->at] != '\n' &&
-           p->data[p->at] != '\r') {
-        p->at++;
-    }
-    if (p->at >= p->size || p->at >= MAX_HEADER) {
-        return false;
-    }
-    length = p->at - begin < size - 1 ? p->at - begin : size - 1;
-    memcpy(line, p->data + begin, length);
-    line[length] = '\0';
-    p->at +=
-        p->data[p->at] == '\r' && p->size > 5 && p->data[3] == '\r' && p->data[4] == '\n' ? 2 : 1;
-    return true;
-}
-
-static bool read_header(struct ply *p)
-{
-    char line[256];
-
-    while (next_line(p, line, sizeof line)) {
-        if (strncmp(line, "end_header", 10) == 0) {
-            return true;
-        }
-        if (strncmp(line, "format", 6) == 0) {
-            read_format(p, line);
-        } else if (strncmp(line, "element", 7) == 0) {
-            read_element(p, line);
-        } else if (strncmp(line, "property", 8) == 0) {
-            read_property(p, line);
-        }
-    }
-    return false;
-}
-
-/* ---- body ---- */
-
-static bool ended(const struct ply *p, const struct element *e, uint64_t item, uint64_t more)
-{
-    char bytes[48] = "";
-
-    if (p->form != ASCII) {
-        (void)snprintf(bytes,
-                       sizeof bytes,
-                       "%llu more byte%s of ",
-                       (unsigned long long)more,
-                       more == 1 ? "" : "s");
-    }
-    (void)facet_fail(p->err,
-                     FACET_ERR_INPUT,
-                     p->size,
-                     "truncated: the PLY file ends at offset %zu, expected %s%s %llu of %llu",
-                     p->size,
-                     bytes,
-                     e->name,
-                     (unsigned long long)item + 1,
-                     (unsigned long long)e->items);
-    return false;
-}
-
-static bool bad_length(const struct ply *p, const struct element *e, uint64_t item, size_t at)
-{
-    (void)facet_fail(p->err,
-                     FACET_ERR_INPUT,
-                     at,
-                     "offset %zu: %s %llu: expected the length of a list",
-                     at,
-                     e->name,
-                     (unsigned long long)item + 1);
-    return false;
-}
-
-static uint64_t load(const struct ply *p, const struct type *type)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < type->bytes; i++) {
-        value |= (uint64_t)p->data[p->at + (p->form == BIG ? type->bytes - 1u - i : i)] << 8 * i;
-    }
-    return value;
-}
-
-/* Skips `bytes` bytes of an item. */
-static bool skip(struct ply *p, const struct element *e, uint64_t item, uint64_t bytes)
-{
-    if (bytes > p->size - p->at) {
-        return ended(p, e, item, bytes - (p->size - p->at));
-    }
-    p->at += (size_t)bytes;
-    return true;
-}
-
-static bool binary_item(struct ply *p, const struct element *e, uint64_t item)
-{
-    for (unsigned i = e->first; i < e->end; i++) {
-        const struct property *property = &p->property[i];
-        const size_t at = p->at;
-        uint64_t length = 1;
-
-        if (property->count != NULL) {
-            if (property->count->bytes > p->size - p->at) {
-                return ended(p, e, item, property->count->bytes - (p->size - p->at));
-            }
-            length = load(p, property->count);
-            p->at += property->count->bytes;
-            if (property->count->kind == 'i' && length >> (8 * property->count->bytes - 1) != 0) {
-                return bad_length(p, e, item, at);
-            }
-        }
-        if (!skip(p, e, item, length * property->value->bytes)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The size of every item, or 0 when they differ. */
-static uint64_t fixed_size(const struct ply *p, const struct element *e)
-{
-    uint64_t bytes = 0;
-
-    for (unsigned i = e->first; i < e->end; i++) {
-        if (p->property[i].count != NULL) {
-            return 0;
-        }
-        bytes += p->property[i].value->bytes;
-    }
-    return bytes;
-}
-
-static bool is_space(uint8_t ch)
-{
-    return ch == ' ' || (ch >= '\t' && ch <= '\r');
-}
-
-/* The next word, whose length is returned; 0 at the end of the file. */
-static size_t next_word(struct ply *p)
-{
-    size_t begin;
-
-    while (p->at < p->size && is_space(p->data[p->at])) {
-        p->at++;
-    }
-    begin = p->at;
-    while (p->at < p->size && !is_space(p->data[p->at])) {
-        p->at++;
-    }
-    return p->at - begin;
-}
-
-static bool ascii_item(struct ply *p, const struct element *e, uint64_t item)
-{
-    for (unsigned i = e->first; i < e->end; i++) {
-        uint64_t length = 1;
-
-        if (p->property[i].count != NULL) {
-            size_t digits = next_word(p);
-
-            if (digits == 0) {
-                return ended(p, e, item, 0);
-            }
-            length = 0;
-            for (size_t d = p->at - digits; d < p->at; d++) {
-                if (p->data[d] < '0' || p->data[d] > '9' || length > UINT32_MAX) {
-                    return bad_length(p, e, item, p->at - digits);
-                }
-                length = 10 * length + (p->data[d] - '0');
-            }
-        }
-        for (uint64_t k = 0; k < length; k++) {
-            if (next_word(p) == 0) {
-                return ended(p, e, item, 0);
-            }
-        }
-    }
-    return true;
-}
-
-static bool read_body(struct ply *p, const struct element *e)
-{
-    uint64_t bytes = p->form == ASCII ? 0 : fixed_size(p, e);
-
-    if (e->first == e->end) {
-        return true; /* items of nothing */
-    }
-    if (bytes != 0) {
-        uint64_t have = (p->size - p->at) / bytes;
-
-        if (have < e->items) {
-            return ended(p, e, have, bytes - (p->size - p->at) % bytes);
-        }
-        p->at += (size_t)(e->items * bytes);
-        return true;
-    }
-    for (uint64_t item = 0; item < e->items; item++) {
-        if (!(p->form == ASCII ? ascii_item(p, e, item) : binary_item(p, e, item))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-enum facet_status facet_ply_check(const uint8_t *data, size_t size, struct facet_error *err)
-{
-    struct ply p = {.data = data, .size = size, .err = err};
-
-    if (!read_header(&p)) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          p.at,
-                          "the PLY header has no end_header: expected it before offset %zu",
-                          p.at);
-    }
-    if (p.strange || p.form == UNKNOWN) {
+    if (facet_span_in(name, " vertex face tristrips ")) {
         return FACET_OK;
     }
-    for (unsigned i = 0; i < p.elements; i++) {
-        if (!read_body(&p, &p.element[i])) {
-            return FACET_ERR_INPUT;
-        }
+    (void)snprintf(what, sizeof what, "PLY element %s", element.name);
+    return facet_scene_leave_out(p->scene,
+                                 FACET_LOSS_SHAPE,
+                                 element.items != 0,
+                                 what,
+                                 "the header",
+                                 "only vertices and faces are read",
+                                 p->err);
+}
+
+static enum facet_status read_format(struct ply *p)
+{
+    struct facet_span form;
+
+    (void)facet_text_word(&p->text, &form);
+    p->form = facet_span_is(form, "ascii")                  ? PLY_ASCII
+              : facet_span_is(form, "binary_little_endian") ? PLY_LITTLE
+              : facet_span_is(form, "binary_big_endian")    ? PLY_BIG
+                                                            : PLY_NO_FORM;
+    return p->form != PLY_NO_FORM
+               ? FACET_OK
+               : wrong(p, "ascii, binary_little_endian or binary_big_endian", form);
+}
+
+/* Some programs name the picture of the texture coordinates in a comment. */
+static enum facet_status read_comment(struct ply *p)
+{
+    struct facet_span word;
+
+    if (!facet_text_word(&p->text, &word) || !facet_span_is(word, "TextureFile")) {
+        return FACET_OK;
+    }
+    if (p->picture.size == 0) {
+        p->picture = facet_text_rest(&p->text);
+        return FACET_OK;
+    }
+    return facet_scene_leave_out(p->scene,
+                                 FACET_LOSS_LOOK,
+                                 1,
+                                 "textures after the first of a PLY",
+                                 "the header",
+                                 "one is used for all faces",
+                                 p->err);
+}
+
+static enum facet_status read_header_line(struct ply *p, struct facet_span keyword)
+{
+    if (facet_span_is(keyword, "element")) {
+        return read_element(p);
+    }
+    if (facet_span_is(keyword, "property")) {
+        return read_property(p);
+    }
+    if (facet_span_is(keyword, "format")) {
+        return read_format(p);
+    }
+    if (facet_span_is(keyword, "comment")) {
+        return read_comment(p);
+    }
+    return keyword.size == 0 || facet_span_in(keyword, " ply obj_info ")
+               ? FACET_OK
+               : wrong(p, "format, element, property, comment, obj_info or end_header", keyword);
+}
+
+static enum facet_status check_header(struct ply *p)
+{
+    if (p->form == PLY_NO_FORM) {
+        return facet_fail(p->err, FACET_ERR_INPUT, 0, "the PLY header: expected a line `format`");
+    }
+    if (!p->has[PLY_X] || !p->has[PLY_Y] || !p->has[PLY_Z]) {
+        return facet_fail(
+            p->err, FACET_ERR_INPUT, 0, "the PLY header: expected vertices with x, y and z");
     }
     return FACET_OK;
+}
+
+/* To the first byte of the body. Lines end as the first one does, so that a binary body may begin
+ * with the byte of a line feed. */
+static enum facet_status read_header(struct ply *p)
+{
+    const char *first = (const char *)p->reader->data + 3;
+    const bool pairs = p->reader->size >= 5 && first[0] == '\r' && first[1] == '\n';
+    struct facet_span keyword;
+
+    do {
+        enum facet_status status = FACET_OK;
+
+        (void)facet_text_word(&p->text, &keyword);
+        if (facet_span_is(keyword, "end_header")) {
+            (void)facet_text_rest(&p->text);
+            if (p->text.at == p->text.end) {
+                break;
+            }
+            p->text.at += pairs ? 2 : 1;
+            p->text.at = p->text.at < p->text.end ? p->text.at : p->text.end;
+            p->text.line++;
+            return check_header(p);
+        }
+        status = read_header_line(p, keyword);
+        if (status != FACET_OK) {
+            return status;
+        }
+    } while (facet_text_next_line(&p->text));
+    return facet_fail(p->err,
+                      FACET_ERR_INPUT,
+                      p->reader->size,
+                      "the PLY header has no end_header: expected it before offset %zu",
+                      p->reader->size);
+}
+
+enum facet_status facet_ply_read(const struct facet_reader *reader,
+                                 struct facet_scene *scene,
+                                 struct facet_error *err)
+{
+    struct ply p = {.reader = reader,
+                    .scene = scene,
+                    .err = err,
+                    .text = facet_text_of(reader->data, reader->size)};
+    enum facet_status status = read_header(&p);
+
+    if (status == FACET_OK) {
+        status = facet_ply_read_body(&p);
+    }
+    if (status == FACET_OK) {
+        status = facet_ply_add_mesh(&p);
+    }
+    free(p.vertices.items);
+    free(p.corners.items);
+    free(p.polygons.items);
+    free(p.uvs.items);
+    return status;
 }

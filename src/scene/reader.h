@@ -18,11 +18,6 @@ struct facet_reader {
                                struct facet_bytes *out,
                                struct facet_error *err);
     void *context;
-    /* Who reads glTF whose meshes are compressed with Draco: facet_assimp_read(). NULL: refused. */
-    enum facet_status (*draco)(const struct facet_reader *reader,
-                               const char *extension,
-                               struct facet_scene *scene,
-                               struct facet_error *err);
 };
 
 /* glTF 2.0, .gltf or .glb (gltf/). */
@@ -30,15 +25,20 @@ enum facet_status facet_gltf_read(const struct facet_reader *reader,
                                   struct facet_scene *scene,
                                   struct facet_error *err);
 
-/* Loads the Assimp library, once; any thread. Called in the child before it is confined: afterwards
- * it could not be loaded any more. */
-enum facet_status facet_assimp_load(struct facet_error *err);
+/* Wavefront OBJ with its material libraries (obj.c, mtl.c), STL (stl.c) and PLY (ply.c), text and
+ * binary. None of them says which side of a triangle is its front, so their materials have two. */
+enum facet_status facet_obj_read(const struct facet_reader *reader,
+                                 struct facet_scene *scene,
+                                 struct facet_error *err);
+enum facet_status facet_stl_read(const struct facet_reader *reader,
+                                 struct facet_scene *scene,
+                                 struct facet_error *err);
+enum facet_status facet_ply_read(const struct facet_reader *reader,
+                                 struct facet_scene *scene,
+                                 struct facet_error *err);
 
-/* Anything Assimp reads (assimp.c); `extension` chooses the importer ("obj", "ply", "stl", "glb").
- */
-enum facet_status facet_assimp_read(const struct facet_reader *reader,
-                                    const char *extension,
-                                    struct facet_scene *scene,
-                                    struct facet_error *err);
+/* A binary STL is 84 bytes and 50 per triangle, exactly; its first 80 may be anything, also the
+ * word with which the text form begins. */
+bool facet_stl_is_binary(const uint8_t *data, size_t size);
 
 #endif

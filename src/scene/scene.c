@@ -98,6 +98,20 @@ enum facet_status facet_scene_add_instance(struct facet_scene *scene,
     APPEND(scene->instances, scene->instance_count, FACET_SCENE_MAX_INSTANCES, "instances", NULL);
 }
 
+enum facet_status facet_scene_add_placed_mesh(struct facet_scene *scene,
+                                              const struct facet_scene_mesh *item,
+                                              struct facet_error *err)
+{
+    struct facet_scene_instance instance = {.transform = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+    enum facet_status status = facet_scene_add_mesh(scene, item, &instance.mesh, err);
+
+    if (status == FACET_OK) {
+        status = facet_scene_add_instance(scene, &instance, err);
+        scene->mesh_count -= status != FACET_OK; /* it is still the caller's */
+    }
+    return status;
+}
+
 enum facet_status facet_scene_add_material(struct facet_scene *scene,
                                            const struct facet_scene_material *item,
                                            uint32_t *index,
@@ -150,6 +164,16 @@ void facet_scene_material_default(struct facet_scene_material *material)
     material->alpha_cutoff = 0.5F;
     texture_use_default(&material->base_texture);
     texture_use_default(&material->emissive_texture);
+}
+
+void facet_scene_material_plain(struct facet_scene_material *material)
+{
+    static const char name[] = "default";
+
+    facet_scene_material_default(material);
+    facet_scene_set_name(material->name, name, sizeof name - 1);
+    material->metallic = 0.0F;
+    material->double_sided = true;
 }
 
 void facet_scene_clean(char *to, size_t size, const char *from, size_t length)

@@ -156,6 +156,10 @@ enum facet_status facet_scene_add_mesh(struct facet_scene *scene,
                                        const struct facet_scene_mesh *item,
                                        uint32_t *index,
                                        struct facet_error *err);
+/* The mesh and one instance of it, which stands where its vertices say. */
+enum facet_status facet_scene_add_placed_mesh(struct facet_scene *scene,
+                                              const struct facet_scene_mesh *item,
+                                              struct facet_error *err);
 enum facet_status facet_scene_add_instance(struct facet_scene *scene,
                                            const struct facet_scene_instance *item,
                                            struct facet_error *err);
@@ -189,6 +193,9 @@ enum facet_status facet_scene_add_left_out(struct facet_scene *scene,
 
 /* glTF's defaults: white, opaque, one-sided, no textures, repeat and linear with mipmaps. */
 void facet_scene_material_default(struct facet_scene_material *material);
+/* What meshes get whose format has no materials: white and matte on both sides, as it does not say
+ * either which side of a triangle is its front. */
+void facet_scene_material_plain(struct facet_scene_material *material);
 
 /* Copies text, cut to fit `size` bytes with its end; bytes that are not printable UTF-8 become '?'.
  */

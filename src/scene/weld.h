@@ -1,6 +1,6 @@
-/* Finds vertices that are equal bit by bit in every attribute and keeps one of each. Importers of
- * formats without shared vertices (STL, OBJ through Assimp) deliver three per triangle. Unlike
- * Assimp's own step nothing is merged that merely lies close. */
+/* Finds vertices that are equal bit by bit in every attribute and keeps one of each. Readers of
+ * formats that do not share vertices (STL), or share them by attribute (OBJ), make one per corner.
+ * Nothing is merged that merely lies close. */
 #ifndef FACET_SCENE_WELD_H
 #define FACET_SCENE_WELD_H
 

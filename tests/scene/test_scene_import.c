@@ -1,5 +1,5 @@
-/* Importing files: every format, through the sandbox, against the scene they were made from and
- * against Assimp's reading of the same glTF; files beside the scene; limits. */
+/* Importing files: every format, through the sandbox, against the scene they were made from;
+ * files beside the scene; limits. */
 #include "harness.h"
 
 #include "base/file.h"
@@ -164,37 +164,6 @@ TEST(every_recipe_is_imported_as_made, "")
         }
         facet_scene_free(&made);
         facet_scene_free(&back);
-    }
-}
-
-/* Assimp as the oracle for the node tree, matrices, indices and textures (it has no instancing, so
- * that recipe is left out). */
-TEST(assimp_reads_the_same_gltf, "")
-{
-    static const char *const names[] = {"room", "knot", "sphere", "boxes", "uv"};
-
-    for (unsigned i = 0; i < 5; i++) {
-        struct facet_import_options assimp = {.cpu_seconds = 600, .assimp_gltf = true};
-        struct facet_scene made, ours, theirs;
-        struct facet_error err = {FACET_OK, 0, ""};
-        struct fingerprint a, b;
-
-        put_recipe("oracle.glb", names[i], i == 1 ? 64 : 2, &made);
-        CHECK(import("oracle.glb", &ours));
-        CHECK_MSG(facet_scene_import(in_folder("oracle.glb"), &assimp, &theirs, &err) == FACET_OK,
-                  "%s",
-                  err.message);
-        a = fingerprint(&ours);
-        b = fingerprint(&theirs);
-        check_near(&a, &b, 1e-5);
-        CHECK_EQ(ours.texture_count, theirs.texture_count);
-        for (uint32_t t = 0; t < ours.texture_count && t < theirs.texture_count; t++) {
-            CHECK_EQ(ours.textures[t].width, theirs.textures[t].width);
-        }
-        CHECK_EQ(ours.mesh_count, theirs.mesh_count);
-        facet_scene_free(&made);
-        facet_scene_free(&ours);
-        facet_scene_free(&theirs);
     }
 }
 

@@ -2,8 +2,7 @@
  * and the order of things. Understood extensions: KHR_texture_transform, KHR_lights_punctual,
  * EXT_mesh_gpu_instancing, KHR_mesh_quantization, KHR_node_visibility, KHR_materials_unlit,
  * KHR_materials_emissive_strength, KHR_materials_pbrSpecularGlossiness (its diffuse part). Skins
- * and morph targets are shown in their rest pose. What is not used is noted (left_out.c); a
- * file that needs Draco is left to Assimp. */
+ * and morph targets are shown in their rest pose. What is not used is noted (left_out.c). */
 #include "scene/gltf/gltf.h"
 
 #include "base/bits.h"
@@ -126,13 +125,11 @@ static bool check_version(struct gltf *g)
 }
 
 /* An extension that a file requires changes what its data mean: without it there is nothing right
- * to show (glTF 2.0, 3.12). Draco is Assimp's; what else such a file requires, Assimp's path does
- * not have. */
+ * to show (glTF 2.0, 3.12). */
 static bool check_extensions(struct gltf *g)
 {
     bool ok = true;
     json_t *required = gltf_get_array(g, g->root, "extensionsRequired", "glTF", &ok);
-    const char *missing = NULL, *other = NULL;
 
     for (size_t i = 0; ok && i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
@@ -140,27 +137,13 @@ static bool check_extensions(struct gltf *g)
         if (name == NULL) {
             return gltf_fail(g, FACET_ERR_INPUT, "extensionsRequired: expected names");
         }
-        if (g->reader->draco != NULL && strcmp(name, "KHR_draco_mesh_compression") == 0) {
-            g->needs_draco = true;
-        } else if (!gltf_supports(name)) {
-            missing = missing != NULL ? missing : name;
-        } else {
-            other = name;
+        if (!gltf_supports(name)) {
+            return gltf_fail(g,
+                             FACET_ERR_INPUT,
+                             "the file requires the extension %.100s, which Facet does not have; "
+                             "one that is only in extensionsUsed is left out",
+                             name);
         }
-    }
-    if (missing != NULL) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "the file requires the extension %.100s, which Facet does not have; one "
-                         "that is only in extensionsUsed is left out",
-                         missing);
-    }
-    if (g->needs_draco && other != NULL) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "the file requires the extension %.100s, which Facet does not have "
-                         "together with KHR_draco_mesh_compression",
-                         other);
     }
     return ok;
 }
@@ -257,35 +240,14 @@ static bool parse(struct gltf *g, const struct facet_reader *reader)
     return json_is_object(g->root) || gltf_fail(g, FACET_ERR_INPUT, "the JSON is not an object");
 }
 
-static enum facet_status
-read_draco(const struct facet_reader *reader, struct facet_scene *scene, struct facet_error *err)
-{
-    enum facet_status status = facet_scene_leave_out(
-        scene,
-        FACET_LOSS_SHAPE | FACET_LOSS_LOOK,
-        1,
-        "all but triangles, places, colours and colour textures",
-        "KHR_draco_mesh_compression",
-        "Assimp reads such files: no skins, morphs, animations, cameras, lights, instancing, "
-        "texture transforms, other textures or other extensions",
-        err);
-
-    return status == FACET_OK
-               ? reader->draco(reader, reader->data[0] == 'g' ? "glb" : "gltf", scene, err)
-               : status;
-}
-
 enum facet_status facet_gltf_read(const struct facet_reader *reader,
                                   struct facet_scene *scene,
                                   struct facet_error *err)
 {
     struct gltf g = {.reader = reader, .scene = scene, .err = err};
 
-    bool ok = parse(&g, reader) && check_version(&g) && check_tables(&g) && check_extensions(&g);
-
-    if (ok && !g.needs_draco) {
-        (void)(allocate_maps(&g) && gltf_nodes(&g) && gltf_note_root(&g));
-    }
+    (void)(parse(&g, reader) && check_version(&g) && check_tables(&g) && check_extensions(&g) &&
+           allocate_maps(&g) && gltf_nodes(&g) && gltf_note_root(&g));
     release(&g);
-    return ok && g.needs_draco ? read_draco(reader, scene, err) : g.status;
+    return g.status;
 }

@@ -24,7 +24,6 @@ struct gltf {
     struct facet_error *err;
     enum facet_status status;
     json_t *root;
-    bool needs_draco;   /* the meshes are compressed, and only so */
     const uint8_t *bin; /* binary chunk of a .glb, NULL when there is none */
     size_t bin_size;
     struct gltf_buffer *buffers;     /* per glTF buffer, loaded when first used */
