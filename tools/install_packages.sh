@@ -13,7 +13,7 @@ can_build()
         command -v "$tool" >/dev/null 2>&1 || return 1
     done
     { command -v gcc || command -v clang; } >/dev/null 2>&1 &&
-        pkg-config --exists jansson assimp libpng libjpeg zlib
+        pkg-config --exists jansson libpng libjpeg zlib
 }
 
 missing()

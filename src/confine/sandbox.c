@@ -269,9 +269,6 @@ _Noreturn static void run_child(const struct facet_sandbox *sandbox, int channel
     if (!keep_only(channel_fd)) {
         _exit(NOT_CONFINED_FILES);
     }
-    if (sandbox->prepare != NULL) {
-        sandbox->prepare(sandbox->context);
-    }
     if (!set_limits(sandbox)) {
         _exit(NOT_CONFINED_LIMITS);
     }

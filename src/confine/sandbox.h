@@ -6,11 +6,6 @@
  * under these rules, which everything that runs in a job keeps:
  *  - glibc makes malloc usable after fork in a threaded process; the job uses no other lock that a
  *    thread of the parent could have held (no stdio streams of the parent, no locale changes);
- *  - `prepare` may load libraries: glibc gives the child a fresh loader lock (both in fork() itself
- *    and for the tables of thread-local storage). The tables behind that lock are whole unless
- *    another thread is inside dlopen() or dlclose() at the moment of the fork. No thread of Facet
- *    ever is: this child is the only place that loads anything. A program that embeds Facet and
- *    loads libraries in another thread meanwhile may at worst see this job fail;
  *  - it ends with _exit(), so no exit handler of the parent runs twice;
  *  - should a lock be stuck all the same, the child is stopped: waiting for a lock is a forbidden
  *    system call once it is confined, and a child that sleeps is noticed before that.
@@ -71,9 +66,6 @@ struct facet_sandbox {
     uint64_t memory_bytes; /* on top of what the child has mapped when it starts */
     uint32_t cpu_seconds;  /* of processor time */
     uint32_t idle_seconds; /* without processor time while we wait for it; 0: 60 */
-    /* In the child, before it is confined: what needs files, such as loading a library. It must
-     * not look at untrusted bytes. May be NULL. */
-    void (*prepare)(void *context);
     /* In the child. Its memory is a copy, its only way out is the channel. */
     void (*job)(void *context, struct facet_channel *channel);
     /* In the parent, meanwhile: the other side of the conversation. FACET_OK when the answer is
