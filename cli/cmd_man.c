@@ -1,6 +1,7 @@
 /* `facet man`: the manual page, in roff, from the command tables. */
 #include "cli/frame.h"
 
+#include <facet/version.h>
 #include <string.h>
 
 /* Text in roff: backslashes and hyphens written so that they print as themselves, and a full stop
@@ -125,7 +126,7 @@ static int run_man(const struct cli_args *args)
 {
     (void)args;
     puts(".\\\" Printed by `facet man` from the command tables.");
-    printf(".TH FACET 1 \"\" \"Facet %s\" \"User Commands\"\n", FACET_VERSION);
+    printf(".TH FACET 1 \"\" \"Facet %s\" \"User Commands\"\n", facet_version());
     puts(".SH NAME\nfacet \\- run, check and explain three graphics instruction sets");
     puts(".SH SYNOPSIS\n.B facet\n.I COMMAND\n.RI [ options ]");
     puts(".SH DESCRIPTION\nFacet is an executable reference for three graphics instruction sets: "

@@ -125,7 +125,7 @@ static void feed(struct session *s, bool wait)
         cli_spoil("cannot read standard input");
     }
     s->input_ended = true;
-    facet_xphmg_input_end(s->machine);
+    (void)facet_xphmg_input_end(s->machine, NULL);
 }
 
 /* ---- running ----------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ static bool run_program(struct session *s)
         done += s->stop.steps;
         more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !streams_failed(s);
         slice = next_slice(slice, cli_stop_now() - start - s->seconds);
-        if (facet_xphmg_wants_input(s->machine)) {
+        if (guest_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
             more = more || (waits && !s->input_ended);
@@ -225,14 +225,15 @@ static bool add_breakpoints(const struct session *s)
 /* The program reads after the end of standard input. */
 static bool reads_on(const struct session *s)
 {
-    return s->stop.reason == FACET_STOP_IDLE && facet_xphmg_wants_input(s->machine);
+    return s->stop.reason == FACET_STOP_IDLE && guest_wants_input(s->machine);
 }
 
 static bool in_deadlock(const struct session *s)
 {
     struct facet_xphmg_fault fault;
 
-    return s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault) &&
+    return s->stop.reason == FACET_STOP_FAULT &&
+           facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK &&
            fault.cause == FACET_XPHMG_DEADLOCK;
 }
 
@@ -315,7 +316,8 @@ static void print_stop(const struct session *s)
                 "facet run: every hart waits, and nobody can signal what hart %u waits for at %s\n",
                 s->stop.core,
                 where);
-    } else if (s->stop.reason == FACET_STOP_FAULT && facet_xphmg_fault(s->machine, &fault)) {
+    } else if (s->stop.reason == FACET_STOP_FAULT &&
+               facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
         run_describe(s->program, fault.pc, where, sizeof where);
         fprintf(stderr,
                 "facet run: hart %u: %s (cause %" PRIu64 ", value 0x%" PRIx64
@@ -423,7 +425,7 @@ static void add_details(const struct session *s, json_t *result)
     if (s->stop.reason == FACET_STOP_EXIT) {
         (void)json_object_set_new(result, "program_exit", json_integer((json_int_t)s->stop.code));
     } else if (s->stop.reason == FACET_STOP_FAULT && !in_deadlock(s) &&
-               facet_xphmg_fault(s->machine, &fault)) {
+               facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
         (void)json_object_set_new(result, "fault", fault_json(&fault));
     }
 }

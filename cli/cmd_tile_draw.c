@@ -53,7 +53,7 @@ static bool prepare(struct drawing *d, struct facet_error *err)
         }
     }
     return facet_tile_ring(d->machine, d->plan.ring, FACET_TILE_LIST_RING_BYTES, err) == FACET_OK &&
-           facet_tile_host_write(d->machine, FACET_TILE_COMPLETION_BASE, d->plan.slots, err) ==
+           facet_tile_host_write(d->machine, FACET_TILE_REG_COMPLETION_BASE, d->plan.slots, err) ==
                FACET_OK;
 }
 
@@ -70,9 +70,10 @@ static uint32_t host_register(const struct drawing *d, uint32_t offset)
 static void take_answers(struct drawing *d, const struct facet_tile_list_step *step)
 {
     uint32_t words[255];
-    size_t count = facet_tile_take(d->machine, words, step->command.length);
     json_t *list = json_array();
+    size_t count;
 
+    (void)facet_tile_take(d->machine, words, step->command.length, &count, NULL);
     for (size_t i = 0; i < count; i++) {
         (void)json_array_append_new(list, facet_json_hex(words[i]));
     }
@@ -94,7 +95,7 @@ static void note_completion(struct drawing *d)
 {
     const struct facet_tile_list_step *step = next_command(d);
 
-    d->statuses[d->first] = host_register(d, FACET_TILE_LAST_STATUS);
+    d->statuses[d->first] = host_register(d, FACET_TILE_REG_LAST_STATUS);
     d->bad += d->statuses[d->first] != FACET_TILE_STATUS_OK;
     if (step->command.opcode == FACET_TILE_CMD_READ_MEM &&
         d->statuses[d->first] == FACET_TILE_STATUS_OK) {
@@ -115,13 +116,13 @@ static void advance(struct drawing *d)
 {
     struct facet_stop stop;
 
-    (void)facet_tile_host_write(d->machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL);
+    (void)facet_tile_host_write(d->machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL);
     do {
         const struct facet_run run = {.budget = d->waiting > 1 ? 1 : UINT64_MAX};
-        uint64_t before = facet_tile_commands(d->machine);
+        uint64_t before = facet_tile_info_of(d->machine).commands;
 
         facet_machine_run(d->machine, &run, &stop);
-        if (facet_tile_commands(d->machine) != before) {
+        if (facet_tile_info_of(d->machine).commands != before) {
             note_completion(d);
         }
     } while (stop.reason == FACET_STOP_BUDGET);
@@ -144,7 +145,7 @@ run_step(struct drawing *d, const struct facet_tile_list_step *step, struct face
         }
         break;
     case FACET_TILE_LIST_DOORBELL:
-        facet_tile_doorbell(d->machine, step->value);
+        (void)facet_tile_doorbell(d->machine, step->value, NULL);
         break;
     }
     advance(d);
@@ -181,7 +182,7 @@ static bool run_list(struct drawing *d, struct facet_error *err)
             return false;
         }
     }
-    state = facet_tile_queue_state(d->machine);
+    state = facet_tile_info_of(d->machine).queue;
     if (d->waiting != 0) {
         const struct facet_tile_list_step *step = next_command(d);
 
@@ -274,7 +275,7 @@ static int tell_json(struct drawing *d, const char *output)
                        "instructions",
                        (json_int_t)d->instructions,
                        "fence",
-                       (int)host_register(d, FACET_TILE_FENCE_VALUE),
+                       (int)host_register(d, FACET_TILE_REG_FENCE_VALUE),
                        "commands",
                        list,
                        "reads",
@@ -314,8 +315,8 @@ static void tell_text(const struct drawing *d, const char *output)
            output,
            (unsigned)d->plan.frame.width,
            (unsigned)d->plan.frame.height,
-           facet_tile_commands(d->machine),
-           cli_s(facet_tile_commands(d->machine)),
+           facet_tile_info_of(d->machine).commands,
+           cli_s(facet_tile_info_of(d->machine).commands),
            (unsigned)d->bad,
            d->instructions,
            cli_s(d->instructions),

@@ -121,7 +121,7 @@ static const char *result_name(const struct session *s)
 
 static json_t *core_json(const struct session *s, uint32_t core)
 {
-    struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
+    struct facet_tile_core_report r = facet_tile_report_of(s->setup.machine, core);
     json_t *classes = json_object();
     json_t *item = json_pack("{s:I, s:I, s:I, s:o}",
                              "core",
@@ -175,7 +175,7 @@ static int report_json(const struct session *s)
                        "result",
                        result_name(s),
                        "rounds",
-                       (json_int_t)facet_tile_rounds(s->setup.machine),
+                       (json_int_t)facet_tile_info_of(s->setup.machine).rounds,
                        "arg_base",
                        facet_json_hex(s->setup.packet.arg_base),
                        "args",
@@ -228,7 +228,7 @@ static void report_text(const struct session *s)
     }
     fprintf(out, "  status\n");
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
-        struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
+        struct facet_tile_core_report r = facet_tile_report_of(s->setup.machine, core);
 
         fprintf(out,
                 "%4u  %5u  %12llu",
@@ -241,7 +241,7 @@ static void report_text(const struct session *s)
         print_status(out, r.status);
     }
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
-        struct facet_tile_core_report r = facet_tile_core_report(s->setup.machine, core);
+        struct facet_tile_core_report r = facet_tile_report_of(s->setup.machine, core);
 
         if (r.fault_cause != 0) {
             char text[128] = "";
@@ -270,8 +270,8 @@ static void report_text(const struct session *s)
     fprintf(out,
             "%s after %llu round%s\n",
             result_name(s),
-            (unsigned long long)facet_tile_rounds(s->setup.machine),
-            cli_s(facet_tile_rounds(s->setup.machine)));
+            (unsigned long long)facet_tile_info_of(s->setup.machine).rounds,
+            cli_s(facet_tile_info_of(s->setup.machine).rounds));
 }
 
 /* Where a run was stopped from outside. */

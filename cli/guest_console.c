@@ -83,7 +83,7 @@ void guest_console_free(struct guest_console *console)
 static void lose_input(struct guest_console *c, const char *why)
 {
     cli_spoil(why);
-    facet_xphmg_input_end(c->machine);
+    (void)facet_xphmg_input_end(c->machine, NULL);
 }
 
 /* The next piece of standard input, behind those that are there. */
@@ -119,7 +119,7 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
                               {.fd = other, .events = POLLIN}};
     bool ended = c->count > 0 && c->pieces[c->count - 1].size == 0;
 
-    if (!facet_xphmg_wants_input(c->machine) || (ended && c->given == c->count) || cli_spoiled()) {
+    if (!guest_wants_input(c->machine) || (ended && c->given == c->count) || cli_spoiled()) {
         return GUEST_NOTHING;
     }
     if (c->given == c->count) {
@@ -141,7 +141,7 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
         const struct guest_piece *piece = &c->pieces[c->given++];
 
         if (piece->size == 0) {
-            facet_xphmg_input_end(c->machine);
+            (void)facet_xphmg_input_end(c->machine, NULL);
         } else if (facet_xphmg_input(c->machine, piece->bytes, piece->size, NULL) != FACET_OK) {
             lose_input(c, no_memory);
         }

@@ -46,4 +46,12 @@ guest_files_do_write(struct guest_files *files, int64_t handle, const void *data
 int64_t guest_files_do_seek(struct guest_files *files, int64_t handle, uint64_t position);
 int64_t guest_files_do_length(struct guest_files *files, int64_t handle);
 
+/* Whether the program waits for input or has looked for it in vain. */
+static inline bool guest_wants_input(const facet_machine *machine)
+{
+    bool wants;
+
+    return facet_xphmg_wants_input(machine, &wants, NULL) == FACET_OK && wants;
+}
+
 #endif

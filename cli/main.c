@@ -10,6 +10,7 @@
 #include "bench/scratch.h"
 
 #include <errno.h>
+#include <facet/version.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static int dispatch(int argc, char **argv)
         argv[1] = (char *)"help"; /* `facet --help COMMAND` */
     }
     if (argc == 2 && is_any(argv[1], "--version", "-V")) {
-        printf("facet %s\n", FACET_VERSION);
+        printf("facet %s\n", facet_version());
         return CLI_OK;
     }
     command = cli_find(argv + 1, argc - 1, &used);

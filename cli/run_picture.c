@@ -82,7 +82,7 @@ bool run_picture_write(const struct cli_args *args, const facet_machine *machine
     struct facet_error err = {0};
     enum facet_status status;
 
-    if (!facet_xphmg_framebuffer(machine, &fb)) {
+    if (facet_xphmg_get_framebuffer(machine, &fb, NULL) != FACET_OK) {
         (void)cli_bad(args, "%s is not written: the program shows no picture", path);
         return false;
     }

@@ -446,10 +446,10 @@ static bool arg_file(struct tile_setup *s,
 
 static bool load_args(struct tile_setup *s, const struct cli_args *args)
 {
-    uint32_t top = FACET_VRAM_BASE + facet_tile_vram_bytes(s->machine);
+    uint32_t top = FACET_VRAM_BASE + facet_tile_info_of(s->machine).vram_bytes;
     const char *text;
 
-    top -= facet_tile_vram_bytes(s->machine) > 2 * ARG_BLOCK ? ARG_BLOCK : 1024;
+    top -= facet_tile_info_of(s->machine).vram_bytes > 2 * ARG_BLOCK ? ARG_BLOCK : 1024;
     s->packet.arg_base = top;
     for (int i = 0; (text = cli_nth_value(args, "arg", i)) != NULL; i++) {
         const char *equals = strchr(text, '=');

@@ -96,11 +96,11 @@ static bool push(uint8_t opcode, uint8_t flags, uint32_t arg0, uint32_t arg1)
 static bool draw(void)
 {
     return facet_tile_ring(machine, RING, 4096, &error) == FACET_OK &&
-           write_register(FACET_TILE_COMPLETION_BASE, SLOTS) &&
+           write_register(FACET_TILE_REG_COMPLETION_BASE, SLOTS) &&
            push(FACET_TILE_CMD_LOAD_RSTATE, 0, 0, RSTATE) &&
            push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, GSTATE) &&
            push(FACET_TILE_CMD_RRECT, 0, RRECT, 0) &&
-           push(FACET_TILE_CMD_GDRAW, FACET_TILE_EMIT | FACET_TILE_IRQ, GDRAW, 0);
+           push(FACET_TILE_CMD_GDRAW, FACET_TILE_FLAG_EMIT | FACET_TILE_FLAG_IRQ, GDRAW, 0);
 }
 
 /* The strongest channel as a letter. */
@@ -133,24 +133,25 @@ static bool print_picture(void)
 static bool run(void)
 {
     struct facet_tile_config config = {0};
-    enum facet_tile_queue_state state;
+    struct facet_tile_info info;
     uint32_t fence = 0;
 
     config.vram = 1 << 20;
     if (facet_tile_create(&config, &machine, &error) != FACET_OK || !write_buffers() || !draw()) {
         return false;
     }
-    state = facet_tile_flush(machine, NULL); /* doorbell, then run */
-    if (facet_tile_slot_read(machine, 7, &fence, &error) != FACET_OK) {
+    if (facet_tile_flush(machine, NULL, NULL, &error) != FACET_OK || /* doorbell, then run */
+        facet_tile_get_info(machine, &info, &error) != FACET_OK ||
+        facet_tile_slot_read(machine, 7, &fence, &error) != FACET_OK) {
         return false;
     }
     printf("queue %s after %" PRIu64 " commands, last error: %s\n",
-           facet_tile_queue_state_name(state),
-           facet_tile_commands(machine),
-           facet_tile_status_name(read_register(FACET_TILE_LAST_ERROR)));
+           facet_tile_queue_state_name(info.queue),
+           info.commands,
+           facet_tile_status_name(read_register(FACET_TILE_REG_LAST_ERROR)));
     printf("slot 7 holds %" PRIu32 ", interrupt bits %" PRIu32 "\n",
            fence,
-           read_register(FACET_TILE_INT_STATUS));
+           read_register(FACET_TILE_REG_INT_STATUS));
     return print_picture();
 }
 

@@ -24,8 +24,7 @@ extern "C" {
 #endif
 
 typedef struct facet_machine facet_machine;
-struct facet_machine_ops; /* a kind of machine */
-struct facet_observer;    /* facet/observer.h */
+struct facet_observer; /* facet/observer.h */
 
 /* A register, CSR or memory value of up to 128 bits. */
 struct facet_value {
@@ -102,12 +101,6 @@ struct facet_region_desc {
 /* ---- life -------------------------------------------------------------------------------------
  */
 
-/* `config` is the kind's own config struct, NULL for its defaults; the kinds' headers wrap this
- * call with the right type. On failure *out is NULL and *err (may be NULL) says what. */
-enum facet_status facet_machine_create(const struct facet_machine_ops *kind,
-                                       const void *config,
-                                       facet_machine **out,
-                                       struct facet_error *err);
 void facet_machine_destroy(facet_machine *machine); /* NULL is allowed */
 /* Cores and units as after power-on, steps 0; memory keeps its contents, points and observer stay.
  */
@@ -171,6 +164,15 @@ enum facet_status facet_machine_field_write(facet_machine *machine,
                                             struct facet_value value,
                                             struct facet_value *stored,
                                             struct facet_error *err);
+
+/* One line for one value: a register ("x5", "t0"), a CSR ("mstatus") or a field of one
+ * ("CAP.PREC.MODE.EACC"), found in this order, as the verbs above do it. FACET_ERR_USAGE for a name
+ * or core that does not exist, and for registers and CSRs of more than 64 bits: those need struct
+ * facet_value. */
+enum facet_status
+facet_machine_get(const facet_machine *machine, uint32_t core, const char *name, uint64_t *value);
+enum facet_status
+facet_machine_set(facet_machine *machine, uint32_t core, const char *name, uint64_t value);
 
 /* ---- memory -----------------------------------------------------------------------------------
  */
@@ -345,9 +347,6 @@ enum facet_status facet_machine_restore(facet_machine *machine,
                                         const void *data,
                                         size_t size,
                                         struct facet_error *err);
-
-/* At most one observer (facet/observer.h); NULL for none. The struct must outlive its use. */
-void facet_machine_observe(facet_machine *machine, const struct facet_observer *observer);
 
 /* One line of assembly for the instruction at the address, like snprintf: returns the length
  * needed, never writes past buf[size - 1]. *length (may be NULL) is the number of instruction

@@ -67,6 +67,17 @@ struct facet_observer {
     void (*unit)(void *context, const struct facet_unit_event *event);
 };
 
+enum facet_status facet_machine_observe_sized(facet_machine *machine,
+                                              const struct facet_observer *observer,
+                                              size_t observer_size);
+/* At most one observer, of which the machine keeps a copy; NULL for none. FACET_ERR_USAGE only when
+ * it wants something that this library does not know (facet/version.h). */
+static inline enum facet_status facet_machine_observe(facet_machine *machine,
+                                                      const struct facet_observer *observer)
+{
+    return facet_machine_observe_sized(machine, observer, sizeof *observer);
+}
+
 #ifdef __cplusplus
 }
 #endif

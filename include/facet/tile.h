@@ -24,7 +24,7 @@
  * Descriptors and other structures in VRAM are those of facet/tile_layouts.h: fill a
  * struct facet_tile_rstate_fields, facet_tile_rstate_pack it into words, write them little-endian.
  *
- * A machine of another kind is FACET_ERR_USAGE, or nothing happens and the answer is 0. */
+ * A machine of another kind is FACET_ERR_USAGE everywhere. */
 #ifndef FACET_TILE_H
 #define FACET_TILE_H
 
@@ -49,7 +49,8 @@ extern "C" {
 #define FACET_TILE_VRAM_MAX (UINT32_C(256) << 20)
 #define FACET_TILE_WATCHDOG UINT32_C(50000000)
 
-/* Model options (section 1); the zero value is the default machine. */
+/* Model options (section 1); the zero value is the default machine. Passed with its size, as
+ * facet/version.h explains. */
 struct facet_tile_config {
     uint32_t vram;     /* bytes, a multiple of 4096; 0: 64 MiB */
     bool strong;       /* mem=strong */
@@ -63,12 +64,20 @@ struct facet_tile_config {
     uint32_t threads;  /* of the host that share a draw: same results; 0: the calling one alone */
 };
 
-enum facet_status facet_tile_create(const struct facet_tile_config *config,
-                                    facet_machine **out,
-                                    struct facet_error *err);
+enum facet_status facet_tile_create_sized(const struct facet_tile_config *config,
+                                          size_t config_size,
+                                          facet_machine **out,
+                                          struct facet_error *err);
+/* `config` NULL for defaults. */
+static inline enum facet_status facet_tile_create(const struct facet_tile_config *config,
+                                                  facet_machine **out,
+                                                  struct facet_error *err)
+{
+    return facet_tile_create_sized(config, sizeof *config, out, err);
+}
+
 /* Machine reset (R-TILE-94): cores idle, queue empty, VRAM, IMEM and sampler table zero. */
-void facet_tile_clear(facet_machine *machine);
-uint32_t facet_tile_vram_bytes(const facet_machine *machine);
+enum facet_status facet_tile_clear(facet_machine *machine, struct facet_error *err);
 /* A program of `facet as --isa tile` into VRAM or IMEM. *entry may be NULL. */
 enum facet_status facet_tile_load_elf(facet_machine *machine,
                                       const void *data,
@@ -134,24 +143,53 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
                                       struct facet_error *err);
 
 enum facet_tile_state {
-    FACET_TILE_IDLE, /* no dispatch yet */
-    FACET_TILE_RUNNING,
-    FACET_TILE_WAITING, /* every unfinished core is parked: doorbell, fence or abort goes on */
-    FACET_TILE_DONE,
-    FACET_TILE_FAULTED, /* fault, watchdog or abort: see facet_tile_core_report */
+    FACET_TILE_STATE_IDLE, /* no dispatch yet */
+    FACET_TILE_STATE_RUNNING,
+    FACET_TILE_STATE_WAITING, /* every unfinished core is parked: doorbell, fence or abort goes on
+                               */
+    FACET_TILE_STATE_DONE,
+    FACET_TILE_STATE_FAULTED, /* fault, watchdog or abort: see facet_tile_get_core_report */
 };
 
-enum facet_tile_state facet_tile_state(const facet_machine *machine);
-/* Completed rounds of the current or last dispatch. */
-uint64_t facet_tile_rounds(const facet_machine *machine);
-/* Default round limit (host register WDOG_DEFAULT). */
-uint32_t facet_tile_watchdog(const facet_machine *machine);
-void facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds);
+enum facet_tile_queue_state {
+    FACET_TILE_QUEUE_EMPTY,   /* nothing to do, or no doorbell yet */
+    FACET_TILE_QUEUE_ACTIVE,  /* goes on when the machine runs */
+    FACET_TILE_QUEUE_BLOCKED, /* at a fence that the host has to signal, or no room for answers */
+    FACET_TILE_QUEUE_WAITING, /* its dispatch waits for a doorbell of the host */
+};
+
+/* Where the machine stands. Passed with its size, as facet/version.h explains. */
+struct facet_tile_info {
+    enum facet_tile_state state;       /* of the current or last dispatch */
+    enum facet_tile_queue_state queue; /* of the command queue */
+    uint64_t rounds;                   /* completed by the current or last dispatch */
+    uint64_t commands;                 /* completed since creation or reset */
+    uint32_t ring_room;                /* bytes that facet_tile_push can still take */
+    uint32_t watchdog;                 /* default round limit (host register WDOG_DEFAULT) */
+    uint32_t hwinfo;                   /* as every core reads it */
+    uint32_t vram_bytes;
+};
+
+enum facet_status facet_tile_get_info_sized(const facet_machine *machine,
+                                            struct facet_tile_info *info,
+                                            size_t info_size,
+                                            struct facet_error *err);
+static inline enum facet_status facet_tile_get_info(const facet_machine *machine,
+                                                    struct facet_tile_info *info,
+                                                    struct facet_error *err)
+{
+    return facet_tile_get_info_sized(machine, info, sizeof *info, err);
+}
+
+/* Default round limit; 0: that of a new machine. */
+enum facet_status
+facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds, struct facet_error *err);
 
 /* Host events: int_status.DOORBELL of the cores in the mask; the end of a running dispatch with
  * cause 10 on every core that was not finished. */
-void facet_tile_doorbell(facet_machine *machine, unsigned mask);
-void facet_tile_abort(facet_machine *machine);
+enum facet_status
+facet_tile_doorbell(facet_machine *machine, uint32_t mask, struct facet_error *err);
+enum facet_status facet_tile_abort(facet_machine *machine, struct facet_error *err);
 
 enum facet_tile_class {
     FACET_TILE_CLASS_LOAD,
@@ -172,37 +210,38 @@ struct facet_tile_core_report {
     uint32_t tiles; /* that the core has finished */
 };
 
-struct facet_tile_core_report facet_tile_core_report(const facet_machine *machine, uint32_t core);
+enum facet_status facet_tile_get_core_report(const facet_machine *machine,
+                                             uint32_t core,
+                                             struct facet_tile_core_report *report,
+                                             struct facet_error *err);
 /* "illegal instruction", "watchdog", ...; never NULL. */
 const char *facet_tile_cause_name(uint32_t cause);
 const char *facet_tile_class_name(enum facet_tile_class what);
-/* hwinfo, as every core reads it. */
-uint32_t facet_tile_hwinfo(const facet_machine *machine);
 
 /* ---- host registers (19) ----------------------------------------------------------------------
  */
 
 enum facet_tile_register {
-    FACET_TILE_ID_VERSION = FACET_TILE_HOST_REGISTERS_ID_VERSION_AT,
-    FACET_TILE_ID_FEATURES = FACET_TILE_HOST_REGISTERS_ID_FEATURES_AT,
-    FACET_TILE_INT_STATUS = FACET_TILE_HOST_REGISTERS_INT_STATUS_AT,
-    FACET_TILE_LAST_ERROR = FACET_TILE_HOST_REGISTERS_LAST_ERROR_AT,
-    FACET_TILE_CMDQ_BASE = FACET_TILE_HOST_REGISTERS_CMDQ_BASE_AT,
-    FACET_TILE_CMDQ_SIZE = FACET_TILE_HOST_REGISTERS_CMDQ_SIZE_AT,
-    FACET_TILE_CMDQ_PROD = FACET_TILE_HOST_REGISTERS_CMDQ_PROD_AT,
-    FACET_TILE_CMDQ_CONS = FACET_TILE_HOST_REGISTERS_CMDQ_CONS_AT,
-    FACET_TILE_CMDQ_DOORBELL = FACET_TILE_HOST_REGISTERS_CMDQ_DOORBELL_AT,
-    FACET_TILE_FENCE_VALUE = FACET_TILE_HOST_REGISTERS_FENCE_VALUE_AT,
-    FACET_TILE_LAST_STATUS = FACET_TILE_HOST_REGISTERS_LAST_STATUS_AT,
-    FACET_TILE_COMPLETION_BASE = FACET_TILE_HOST_REGISTERS_COMPLETION_BASE_AT,
-    FACET_TILE_ABORT = FACET_TILE_HOST_REGISTERS_ABORT_AT,
-    FACET_TILE_WDOG_DEFAULT = FACET_TILE_HOST_REGISTERS_WDOG_DEFAULT_AT,
-    FACET_TILE_DOORBELL = FACET_TILE_HOST_REGISTERS_DOORBELL_AT,
+    FACET_TILE_REG_ID_VERSION = FACET_TILE_HOST_REGISTERS_ID_VERSION_AT,
+    FACET_TILE_REG_ID_FEATURES = FACET_TILE_HOST_REGISTERS_ID_FEATURES_AT,
+    FACET_TILE_REG_INT_STATUS = FACET_TILE_HOST_REGISTERS_INT_STATUS_AT,
+    FACET_TILE_REG_LAST_ERROR = FACET_TILE_HOST_REGISTERS_LAST_ERROR_AT,
+    FACET_TILE_REG_CMDQ_BASE = FACET_TILE_HOST_REGISTERS_CMDQ_BASE_AT,
+    FACET_TILE_REG_CMDQ_SIZE = FACET_TILE_HOST_REGISTERS_CMDQ_SIZE_AT,
+    FACET_TILE_REG_CMDQ_PROD = FACET_TILE_HOST_REGISTERS_CMDQ_PROD_AT,
+    FACET_TILE_REG_CMDQ_CONS = FACET_TILE_HOST_REGISTERS_CMDQ_CONS_AT,
+    FACET_TILE_REG_CMDQ_DOORBELL = FACET_TILE_HOST_REGISTERS_CMDQ_DOORBELL_AT,
+    FACET_TILE_REG_FENCE_VALUE = FACET_TILE_HOST_REGISTERS_FENCE_VALUE_AT,
+    FACET_TILE_REG_LAST_STATUS = FACET_TILE_HOST_REGISTERS_LAST_STATUS_AT,
+    FACET_TILE_REG_COMPLETION_BASE = FACET_TILE_HOST_REGISTERS_COMPLETION_BASE_AT,
+    FACET_TILE_REG_ABORT = FACET_TILE_HOST_REGISTERS_ABORT_AT,
+    FACET_TILE_REG_WDOG_DEFAULT = FACET_TILE_HOST_REGISTERS_WDOG_DEFAULT_AT,
+    FACET_TILE_REG_DOORBELL = FACET_TILE_HOST_REGISTERS_DOORBELL_AT,
     /* of core n: + n * FACET_TILE_CORE_STATE_SIZE */
-    FACET_TILE_CU_CAUSE = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_CAUSE_AT,
-    FACET_TILE_CU_ADDR = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_ADDR_AT,
-    FACET_TILE_CU_PC = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_PC_AT,
-    FACET_TILE_CU_STATUS = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_STATUS_AT,
+    FACET_TILE_REG_CU_CAUSE = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_CAUSE_AT,
+    FACET_TILE_REG_CU_ADDR = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_ADDR_AT,
+    FACET_TILE_REG_CU_PC = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_PC_AT,
+    FACET_TILE_REG_CU_STATUS = FACET_TILE_HOST_REGISTERS_CU_AT + FACET_TILE_CORE_STATE_STATUS_AT,
 };
 
 /* Bits of INT_STATUS. */
@@ -235,10 +274,10 @@ enum facet_tile_opcode { FACET_TILE_COMMAND_OPCODE_VALUES(FACET_TILE_CMD) };
 
 /* Flags of a command. */
 enum {
-    FACET_TILE_IRQ = FACET_TILE_COMMAND_FLAGS_IRQ,
-    FACET_TILE_EMIT = FACET_TILE_COMMAND_FLAGS_EMIT,
-    FACET_TILE_WAIT = FACET_TILE_COMMAND_FLAGS_WAIT,
-    FACET_TILE_PAYLOAD = FACET_TILE_COMMAND_FLAGS_PAYLOAD,
+    FACET_TILE_FLAG_IRQ = FACET_TILE_COMMAND_FLAGS_IRQ,
+    FACET_TILE_FLAG_EMIT = FACET_TILE_COMMAND_FLAGS_EMIT,
+    FACET_TILE_FLAG_WAIT = FACET_TILE_COMMAND_FLAGS_WAIT,
+    FACET_TILE_FLAG_PAYLOAD = FACET_TILE_COMMAND_FLAGS_PAYLOAD,
 };
 
 /* LAST_STATUS and LAST_ERROR: 0, a graphics error (+ its code), a dispatch's end (+ the cause). */
@@ -257,11 +296,11 @@ enum {
 
 struct facet_tile_command {
     uint8_t opcode; /* enum facet_tile_opcode */
-    uint8_t flags;  /* FACET_TILE_IRQ, _EMIT, _WAIT, _PAYLOAD */
+    uint8_t flags;  /* FACET_TILE_FLAG_IRQ, _EMIT, _WAIT, _PAYLOAD */
     uint8_t slot;   /* rdst: the completion slot of EMIT and WAIT */
     uint8_t length; /* len: words of the payload, or those that READ_MEM or COPY_BUFFER moves */
     uint32_t arg[3];
-    const uint32_t *payload; /* `length` words when flags have FACET_TILE_PAYLOAD */
+    const uint32_t *payload; /* `length` words when flags have FACET_TILE_FLAG_PAYLOAD */
 };
 
 /* Places the ring: writes CMDQ_BASE and CMDQ_SIZE. `base` in VRAM and a multiple of 32, `size` a
@@ -269,32 +308,23 @@ struct facet_tile_command {
 enum facet_status
 facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct facet_error *err);
 /* Writes the command behind the last one and moves CMDQ_PROD. FACET_ERR_LIMIT, nothing changed,
- * when the ring has too little room: flush it first. */
+ * when the ring has too little room (a command needs FACET_TILE_COMMAND_SIZE bytes and 4 per
+ * payload word): flush it first. */
 enum facet_status facet_tile_push(facet_machine *machine,
                                   const struct facet_tile_command *command,
                                   struct facet_error *err);
-/* Bytes that facet_tile_push can still take; a command needs FACET_TILE_COMMAND_SIZE and 4 per
- * payload word. */
-uint32_t facet_tile_ring_room(const facet_machine *machine);
-
-enum facet_tile_queue_state {
-    FACET_TILE_QUEUE_EMPTY,   /* nothing to do, or no doorbell yet */
-    FACET_TILE_QUEUE_ACTIVE,  /* goes on when the machine runs */
-    FACET_TILE_QUEUE_BLOCKED, /* at a fence that the host has to signal, or no room for answers */
-    FACET_TILE_QUEUE_WAITING, /* its dispatch waits for a doorbell of the host */
-};
-
-enum facet_tile_queue_state facet_tile_queue_state(const facet_machine *machine);
 /* "empty", "active", "blocked", "waiting". */
 const char *facet_tile_queue_state_name(enum facet_tile_queue_state state);
-/* Rings CMDQ_DOORBELL and runs until the queue is empty, blocked or waiting, or a breakpoint or
- * another stop of facet_machine_run comes in between (*stop, may be NULL, says). */
-enum facet_tile_queue_state facet_tile_flush(facet_machine *machine, struct facet_stop *stop);
-/* Commands that have completed since creation or reset. */
-uint64_t facet_tile_commands(const facet_machine *machine);
+/* Rings CMDQ_DOORBELL and runs until the queue is empty, blocked or waiting (*queue), or a
+ * breakpoint or another stop of facet_machine_run comes in between (*stop). Both may be NULL. */
+enum facet_status facet_tile_flush(facet_machine *machine,
+                                   enum facet_tile_queue_state *queue,
+                                   struct facet_stop *stop,
+                                   struct facet_error *err);
 
-/* Takes up to `max` of the words that READ_MEM returned, oldest first. */
-size_t facet_tile_take(facet_machine *machine, uint32_t *words, size_t max);
+/* Takes up to `max` of the words that READ_MEM returned, oldest first; *count is how many. */
+enum facet_status facet_tile_take(
+    facet_machine *machine, uint32_t *words, size_t max, size_t *count, struct facet_error *err);
 
 /* The word of a completion slot, 0..255, and its change by the host: a queue that waits for it goes
  * on when it runs. FACET_ERR_USAGE while COMPLETION_BASE is 0. */

@@ -64,7 +64,7 @@ enum facet_xphmg_jobs {
     FACET_XPHMG_JOBS_LATE, /* some steps later, as jobs_seed says */
 };
 
-/* Zero gives the default everywhere. */
+/* Zero gives the default everywhere. Passed with its size, as facet/version.h explains. */
 struct facet_xphmg_config {
     uint32_t harts;     /* 1..FACET_XPHMG_MAX_HARTS */
     uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX */
@@ -83,10 +83,17 @@ struct facet_xphmg_config {
     struct facet_xphmg_host host;
 };
 
+enum facet_status facet_xphmg_create_sized(const struct facet_xphmg_config *config,
+                                           size_t config_size,
+                                           facet_machine **out,
+                                           struct facet_error *err);
 /* `config` NULL for defaults. */
-enum facet_status facet_xphmg_create(const struct facet_xphmg_config *config,
-                                     facet_machine **out,
-                                     struct facet_error *err);
+static inline enum facet_status facet_xphmg_create(const struct facet_xphmg_config *config,
+                                                   facet_machine **out,
+                                                   struct facet_error *err)
+{
+    return facet_xphmg_create_sized(config, sizeof *config, out, err);
+}
 
 /* Puts the segments of an ELF64 executable into memory, resets, and starts every hart at its entry
  * with a0 = hart number and a1 = 0. Bad files and segments outside RAM are FACET_ERR_INPUT, and
@@ -101,17 +108,18 @@ enum facet_status
 facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct facet_error *err);
 /* No more will come: reading past the end gives the guest its end of file. (SYS_READC says so once
  * and then waits for ever.) */
-void facet_xphmg_input_end(facet_machine *machine);
-/* Whether the last stop, FACET_STOP_IDLE, waits for input; or, with poll_input, whether the guest
- * has looked for input in vain. */
-bool facet_xphmg_wants_input(const facet_machine *machine);
+enum facet_status facet_xphmg_input_end(facet_machine *machine, struct facet_error *err);
+/* *wants: whether the last stop, FACET_STOP_IDLE, waits for input; or, with poll_input, whether the
+ * guest has looked for input in vain. */
+enum facet_status
+facet_xphmg_wants_input(const facet_machine *machine, bool *wants, struct facet_error *err);
 
 /* Cause of a fault that is no trap: every hart waits, one of them for an event or ticket that
  * nobody can signal any more. */
 #define FACET_XPHMG_DEADLOCK UINT64_C(0x7FFFFFFFFFFFFFFF)
 
 /* After FACET_STOP_FAULT: the trap that had no handler (the handler's first instruction traps
- * itself, for ever). */
+ * itself, for ever). FACET_ERR_USAGE when the machine did not stop like that. */
 struct facet_xphmg_fault {
     uint32_t core;
     uint64_t pc;
@@ -119,7 +127,9 @@ struct facet_xphmg_fault {
     uint64_t value;
     uint64_t handler;
 };
-bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *fault);
+enum facet_status facet_xphmg_get_fault(const facet_machine *machine,
+                                        struct facet_xphmg_fault *fault,
+                                        struct facet_error *err);
 
 /* The framebuffer device: pixels are guest memory, row 0 is the top row. */
 #define FACET_XPHMG_FRAME_BASE UINT64_C(0x11000000) /* its registers; docs/run.md has the map */
@@ -136,8 +146,10 @@ struct facet_xphmg_framebuffer {
     uint32_t stride; /* bytes from row to row */
     uint32_t format; /* enum facet_xphmg_frame_format */
 };
-/* What the guest shows now; false when that is nothing: FORMAT, WIDTH or HEIGHT is 0. */
-bool facet_xphmg_framebuffer(const facet_machine *machine, struct facet_xphmg_framebuffer *out);
+/* What the guest shows now; FACET_ERR_USAGE when that is nothing: FORMAT, WIDTH or HEIGHT is 0. */
+enum facet_status facet_xphmg_get_framebuffer(const facet_machine *machine,
+                                              struct facet_xphmg_framebuffer *out,
+                                              struct facet_error *err);
 /* Bytes of a pixel: 4, 12, or 0 for OFF. */
 uint32_t facet_xphmg_frame_bytes(uint32_t format);
 

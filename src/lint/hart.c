@@ -545,7 +545,7 @@ static void destroy(void *self)
 
 void *lint_hart_create(facet_machine *machine, struct lint_store *store, bool *failed)
 {
-    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, NULL);
     struct hart_lint *l;
 
     if (m == NULL) {

@@ -315,7 +315,7 @@ static void destroy(void *self)
 
 void *lint_tile_create(facet_machine *machine, struct lint_store *store, bool *failed)
 {
-    struct facet_tile_machine *m = facet_machine_self(machine, &facet_tile_ops);
+    struct facet_tile_machine *m = facet_machine_self(machine, &facet_tile_ops, NULL);
     struct tile_lint *l;
 
     if (m == NULL) {

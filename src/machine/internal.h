@@ -29,8 +29,9 @@ struct facet_machine {
     struct facet_port port;
     uint64_t steps;
 
-    const struct facet_observer *observer; /* the user's */
-    struct facet_observer ears;            /* ours: watchpoints and changes, then the user's */
+    const struct facet_observer *observer; /* the user's: NULL or &user */
+    struct facet_observer user;
+    struct facet_observer ears; /* ours: watchpoints and changes, then the user's */
     bool collecting;
     struct facet_change_list changes;
 

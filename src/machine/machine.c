@@ -51,9 +51,20 @@ void facet_machine_reset(facet_machine *machine)
     machine->changes.open = false;
 }
 
-void *facet_machine_self(const facet_machine *machine, const struct facet_machine_ops *kind)
+void *facet_machine_self(const facet_machine *machine,
+                         const struct facet_machine_ops *kind,
+                         struct facet_error *err)
 {
-    return machine->ops == kind ? machine->self : NULL;
+    if (machine->ops == kind) {
+        return machine->self;
+    }
+    (void)facet_fail(err,
+                     FACET_ERR_USAGE,
+                     0,
+                     "the machine is of kind %s; expected %s",
+                     machine->ops->name,
+                     kind->name);
+    return NULL;
 }
 
 const char *facet_machine_kind_name(const facet_machine *machine)
@@ -369,6 +380,66 @@ enum facet_status facet_machine_field_write(facet_machine *machine,
         *stored = narrow((widen(result) >> row->lo) & ones(row->hi - row->lo + 1u));
     }
     return FACET_OK;
+}
+
+/* Where a name leads: a register, or a CSR, or a field of one; all FACET_NONE: nowhere. */
+struct place {
+    uint32_t reg, csr, field;
+    unsigned width;
+};
+
+static struct place find(const facet_machine *machine, uint32_t core, const char *name)
+{
+    const struct facet_core_desc *desc = facet_machine_core(machine, core);
+    struct place p = {facet_machine_find_reg(machine, core, name),
+                      facet_machine_find_csr(machine, core, name),
+                      FACET_NONE,
+                      0};
+
+    if (p.reg != FACET_NONE) {
+        p.width = desc->regs[p.reg].width;
+    } else if (p.csr != FACET_NONE) {
+        p.width = desc->csrs[p.csr].width;
+    } else if (facet_machine_find_field(machine, core, name, &p.csr, &p.field)) {
+        const struct facet_field_desc *row = &desc->csrs[p.csr].fields[p.field];
+
+        p.width = row->hi - row->lo + 1u;
+    }
+    return p;
+}
+
+enum facet_status
+facet_machine_get(const facet_machine *machine, uint32_t core, const char *name, uint64_t *value)
+{
+    struct place p = find(machine, core, name);
+    struct facet_value whole = {0, 0};
+    enum facet_status status;
+
+    *value = 0;
+    if (p.width > 64) {
+        return FACET_ERR_USAGE;
+    }
+    status = p.reg != FACET_NONE ? facet_machine_reg_read(machine, core, p.reg, &whole, NULL)
+             : p.field != FACET_NONE
+                 ? facet_machine_field_read(machine, core, p.csr, p.field, &whole, NULL)
+                 : facet_machine_csr_read(machine, core, p.csr, &whole, NULL);
+    *value = whole.lo;
+    return status;
+}
+
+enum facet_status
+facet_machine_set(facet_machine *machine, uint32_t core, const char *name, uint64_t value)
+{
+    struct place p = find(machine, core, name);
+    struct facet_value whole = facet_value64(value);
+
+    if (p.width > 64) {
+        return FACET_ERR_USAGE;
+    }
+    return p.reg != FACET_NONE ? facet_machine_reg_write(machine, core, p.reg, whole, NULL)
+           : p.field != FACET_NONE
+               ? facet_machine_field_write(machine, core, p.csr, p.field, whole, NULL, NULL)
+               : facet_machine_csr_write(machine, core, p.csr, whole, NULL, NULL);
 }
 
 /* ---- memory -----------------------------------------------------------------------------------

@@ -109,8 +109,18 @@ static inline struct facet_value facet_value128(uint64_t lo, uint64_t hi)
 /* ---- what machines call -----------------------------------------------------------------------
  */
 
-/* The machine behind the face when it is of this kind, else NULL: for the kinds' own verbs. */
-void *facet_machine_self(const facet_machine *machine, const struct facet_machine_ops *kind);
+/* `config` is the kind's own config struct, NULL for its defaults. On failure *out is NULL and *err
+ * (may be NULL) says what. */
+enum facet_status facet_machine_create(const struct facet_machine_ops *kind,
+                                       const void *config,
+                                       facet_machine **out,
+                                       struct facet_error *err);
+
+/* The machine behind the face, for the kinds' own verbs; NULL, and *err (may be NULL) says so as
+ * FACET_ERR_USAGE, when it is of another kind. */
+void *facet_machine_self(const facet_machine *machine,
+                         const struct facet_machine_ops *kind,
+                         struct facet_error *err);
 
 /* Whether a breakpoint holds this core before the instruction at pc; ask only when break_count !=
  * 0. When true, return from run() with FACET_STOP_BREAKPOINT and the core. */

@@ -1,5 +1,6 @@
 /* The listening side of a machine: the user's observer, and in front of it our own ears when there
  * are watchpoints or when the changes of a step are collected. */
+#include "base/sized.h"
 #include "machine/internal.h"
 
 #include <stdlib.h>
@@ -208,8 +209,18 @@ void facet_machine_update_ears(facet_machine *machine)
         machine->watch_count != 0 || machine->collecting ? &machine->ears : machine->observer;
 }
 
-void facet_machine_observe(facet_machine *machine, const struct facet_observer *observer)
+enum facet_status facet_machine_observe_sized(facet_machine *machine,
+                                              const struct facet_observer *observer,
+                                              size_t observer_size)
 {
-    machine->observer = observer;
-    facet_machine_update_ears(machine);
+    struct facet_observer own;
+    enum facet_status status =
+        facet_sized_in(&own, sizeof own, observer, observer_size, "facet_observer", NULL);
+
+    if (status == FACET_OK) {
+        machine->user = own;
+        machine->observer = observer != NULL ? &machine->user : NULL;
+        facet_machine_update_ears(machine);
+    }
+    return status;
 }

@@ -104,7 +104,7 @@ complain(const facet_machine *machine, const struct facet_stop *stop, struct fac
         return facet_fail(
             err, FACET_ERR_INTERNAL, 0, "the guest program ended: %.200s", told.message);
     }
-    if (facet_xphmg_fault(machine, &fault)) {
+    if (facet_xphmg_get_fault(machine, &fault, NULL) == FACET_OK) {
         return facet_fail(err,
                           FACET_ERR_INTERNAL,
                           fault.pc,
@@ -147,8 +147,9 @@ static enum facet_status read_pixels(const facet_machine *machine,
     struct facet_xphmg_framebuffer fb = {0};
     enum facet_status status = FACET_OK;
 
-    if (!facet_xphmg_framebuffer(machine, &fb) || fb.format != FACET_XPHMG_FRAME_RGBF32 ||
-        fb.width > picture->width - x || fb.height > picture->height - y) {
+    if (facet_xphmg_get_framebuffer(machine, &fb, NULL) != FACET_OK ||
+        fb.format != FACET_XPHMG_FRAME_RGBF32 || fb.width > picture->width - x ||
+        fb.height > picture->height - y) {
         return facet_fail(err, FACET_ERR_INTERNAL, 0, "the guest program shows no tile");
     }
     for (uint32_t row = 0; row < fb.height && status == FACET_OK; row++) {

@@ -34,15 +34,16 @@ enum {
 /* Runs all that was pushed; then the descriptors' area is free. */
 static bool flush(struct gpu *g)
 {
-    enum facet_tile_queue_state state = facet_tile_flush(g->machine, NULL);
+    enum facet_tile_queue_state state;
     uint32_t error = 0;
 
+    (void)facet_tile_flush(g->machine, &state, NULL, NULL);
     g->descriptors.used = 0;
-    (void)facet_tile_host_read(g->machine, FACET_TILE_LAST_ERROR, &error, NULL);
+    (void)facet_tile_host_read(g->machine, FACET_TILE_REG_LAST_ERROR, &error, NULL);
     if (state == FACET_TILE_QUEUE_EMPTY &&
         (error == FACET_TILE_STATUS_OK ||
          error == FACET_TILE_STATUS_GRAPHICS + FACET_RASTER_RANGE)) { /* beyond the guard band */
-        return facet_tile_host_write(g->machine, FACET_TILE_LAST_ERROR, 0, g->err) == FACET_OK;
+        return facet_tile_host_write(g->machine, FACET_TILE_REG_LAST_ERROR, 0, g->err) == FACET_OK;
     }
     (void)facet_fail(g->err,
                      FACET_ERR_INTERNAL,
@@ -83,7 +84,7 @@ static bool descriptor(struct gpu *g, const uint32_t *words, uint32_t count, uin
 static bool make_room(struct gpu *g)
 {
     return (g->descriptors.used + BATCH_BYTES <= g->descriptors.size &&
-            facet_tile_ring_room(g->machine) >= COMMAND_BYTES) ||
+            facet_tile_info_of(g->machine).ring_room >= COMMAND_BYTES) ||
            flush(g);
 }
 
@@ -564,7 +565,7 @@ static enum facet_status draw_tile(const struct facet_render *render,
     if (status == FACET_OK) {
         facet_tile_use_pool(g.machine, pool);
         status = draw_all(&g, out);
-        report->commands = facet_tile_commands(g.machine);
+        report->commands = facet_tile_info_of(g.machine).commands;
         report->triangles = g.triangles;
         report->tiles = facet_render_tiles(&render->options);
         facet_progress_add(progress, report->tiles);

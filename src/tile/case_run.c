@@ -64,16 +64,16 @@ static bool check_end(const struct facet_tile_case *c,
                       const facet_machine *machine,
                       struct facet_tile_case_result *result)
 {
-    enum facet_tile_state state = facet_tile_state(machine);
-    bool fault = state == FACET_TILE_FAULTED;
+    enum facet_tile_state state = facet_tile_info_of(machine).state;
+    bool fault = state == FACET_TILE_STATE_FAULTED;
 
-    if (state != FACET_TILE_DONE && !fault) {
+    if (state != FACET_TILE_STATE_DONE && !fault) {
         return differs(result,
                        "result: every unfinished core waits for an interrupt, expected %s",
                        c->expects_fault ? "fault" : "ok");
     }
     for (uint32_t i = 0; fault && !c->expects_fault && i < FACET_TILE_CORES; i++) {
-        struct facet_tile_core_report core = facet_tile_core_report(machine, i);
+        struct facet_tile_core_report core = facet_tile_report_of(machine, i);
 
         if (core.fault_cause != 0) {
             return differs(result,
@@ -123,24 +123,24 @@ static bool check_counts(const struct facet_tile_case *c,
                          struct facet_tile_case_result *result)
 {
     for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
-        struct facet_tile_core_report core = facet_tile_core_report(machine, i);
+        struct facet_tile_core_report core = facet_tile_report_of(machine, i);
 
         if (c->has_faults && !check_fault(&c->faults[i], &core, i, result)) {
             return false;
         }
     }
-    if (c->has_rounds && facet_tile_rounds(machine) != c->rounds) {
+    if (c->has_rounds && facet_tile_info_of(machine).rounds != c->rounds) {
         return differs(result,
                        "rounds: %llu, expected %llu",
-                       (unsigned long long)facet_tile_rounds(machine),
+                       (unsigned long long)facet_tile_info_of(machine).rounds,
                        (unsigned long long)c->rounds);
     }
     for (uint32_t i = 0; c->has_instret && i < FACET_TILE_CORES; i++) {
-        if (facet_tile_core_report(machine, i).retired != c->instret[i]) {
+        if (facet_tile_report_of(machine, i).retired != c->instret[i]) {
             return differs(result,
                            "instret of core %u: %llu, expected %llu",
                            (unsigned)i,
-                           (unsigned long long)facet_tile_core_report(machine, i).retired,
+                           (unsigned long long)facet_tile_report_of(machine, i).retired,
                            (unsigned long long)c->instret[i]);
         }
     }

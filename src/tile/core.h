@@ -279,6 +279,8 @@ void facet_tile_publish_all(struct facet_tile_machine *m);
 /* Brings the schedule to the next core that has something to do, or to its end. */
 void facet_tile_settle(struct facet_tile_machine *m);
 void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop);
+/* facet_machine_self of this kind. */
+struct facet_tile_machine *facet_tile_self(const facet_machine *machine, struct facet_error *err);
 uint32_t facet_tile_next_core(const void *self);
 void facet_tile_save(const void *self, struct facet_state_io *io);
 void facet_tile_restore(void *self, struct facet_state_io *io);

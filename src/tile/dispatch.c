@@ -165,7 +165,7 @@ void facet_tile_idle(struct facet_tile_machine *m)
         c->page = NULL;
         facet_tile_set_pc(c, FACET_VRAM_BASE);
     }
-    m->state = FACET_TILE_IDLE;
+    m->state = FACET_TILE_STATE_IDLE;
     m->event = FACET_TILE_EVENT_NONE;
     m->draw.part.kind = FACET_RASTER_PART_NONE;
     m->time = m->limit = m->tile_count = 0;
@@ -203,7 +203,7 @@ enum facet_status facet_tile_start(struct facet_tile_machine *m,
         m->core[m->active[k]].next_tile = k;
         facet_tile_start_tile(&m->core[m->active[k]]);
     }
-    m->state = m->tile_count != 0 ? FACET_TILE_RUNNING : FACET_TILE_DONE;
+    m->state = m->tile_count != 0 ? FACET_TILE_STATE_RUNNING : FACET_TILE_STATE_DONE;
     return FACET_OK;
 }
 
@@ -230,5 +230,5 @@ void facet_tile_stop_all(struct facet_tile_machine *m, uint32_t cause)
         }
     }
     facet_tile_publish_all(m);
-    m->state = FACET_TILE_FAULTED;
+    m->state = FACET_TILE_STATE_FAULTED;
 }

@@ -213,5 +213,5 @@ GRAPHICS(GDRAW, facet_raster_gdraw, "gdraw")
 
 void facet_tile_written(facet_machine *machine, uint32_t begin, uint32_t end)
 {
-    written(facet_machine_self(machine, &facet_tile_ops), (struct facet_raster_span){begin, end});
+    written(facet_tile_self(machine, NULL), (struct facet_raster_span){begin, end});
 }

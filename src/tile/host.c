@@ -5,20 +5,11 @@
 #include "object/elf.h"
 #include "object/object.h"
 #include "tile/core.h"
+#include "tile/system.h"
 
 #include <string.h>
 
 enum { VERSION = 0x01000000 };
-
-static struct facet_tile_machine *self_of(const facet_machine *machine)
-{
-    return facet_machine_self(machine, &facet_tile_ops);
-}
-
-static enum facet_status not_tile(struct facet_error *err)
-{
-    return facet_fail(err, FACET_ERR_USAGE, 0, "not a tile machine");
-}
 
 /* ---- registers ---- */
 
@@ -26,7 +17,7 @@ static enum facet_status
 check_offset(const struct facet_tile_machine *m, uint32_t offset, struct facet_error *err)
 {
     if (m == NULL) {
-        return not_tile(err);
+        return FACET_ERR_USAGE;
     }
     if (offset % 4 != 0 || offset >= FACET_TILE_HOST_REGISTERS_SIZE) {
         return facet_fail(err,
@@ -43,19 +34,19 @@ static uint32_t read_core(const struct facet_tile_machine *m, uint32_t offset)
 {
     const struct facet_tile_core *c;
 
-    offset -= FACET_TILE_CU_CAUSE;
+    offset -= FACET_TILE_REG_CU_CAUSE;
     if (offset >= FACET_TILE_CORES * FACET_TILE_CORE_STATE_SIZE) {
         return 0;
     }
     c = &m->core[offset / FACET_TILE_CORE_STATE_SIZE];
-    switch (FACET_TILE_CU_CAUSE + offset % FACET_TILE_CORE_STATE_SIZE) {
-    case FACET_TILE_CU_CAUSE:
+    switch (FACET_TILE_REG_CU_CAUSE + offset % FACET_TILE_CORE_STATE_SIZE) {
+    case FACET_TILE_REG_CU_CAUSE:
         return c->fault_cause;
-    case FACET_TILE_CU_ADDR:
+    case FACET_TILE_REG_CU_ADDR:
         return c->fault_addr;
-    case FACET_TILE_CU_PC:
+    case FACET_TILE_REG_CU_PC:
         return c->fault_pc;
-    case FACET_TILE_CU_STATUS:
+    case FACET_TILE_REG_CU_STATUS:
         return c->r.status;
     default:
         return 0;
@@ -67,7 +58,7 @@ enum facet_status facet_tile_host_read(const facet_machine *machine,
                                        uint32_t *value,
                                        struct facet_error *err)
 {
-    const struct facet_tile_machine *m = self_of(machine);
+    const struct facet_tile_machine *m = facet_tile_self(machine, err);
     enum facet_status status = check_offset(m, offset, err);
 
     *value = 0;
@@ -75,44 +66,44 @@ enum facet_status facet_tile_host_read(const facet_machine *machine,
         return status;
     }
     switch (offset) {
-    case FACET_TILE_ID_VERSION:
+    case FACET_TILE_REG_ID_VERSION:
         *value = VERSION;
         break;
-    case FACET_TILE_ID_FEATURES:
-        *value = facet_tile_hwinfo(machine);
+    case FACET_TILE_REG_ID_FEATURES:
+        *value = facet_tile_machine_hwinfo(m);
         break;
-    case FACET_TILE_INT_STATUS:
+    case FACET_TILE_REG_INT_STATUS:
         *value = m->queue.int_status;
         break;
-    case FACET_TILE_LAST_ERROR:
+    case FACET_TILE_REG_LAST_ERROR:
         *value = m->queue.last_error;
         break;
-    case FACET_TILE_CMDQ_BASE:
+    case FACET_TILE_REG_CMDQ_BASE:
         *value = m->queue.base;
         break;
-    case FACET_TILE_CMDQ_SIZE:
+    case FACET_TILE_REG_CMDQ_SIZE:
         *value = m->queue.size;
         break;
-    case FACET_TILE_CMDQ_PROD:
+    case FACET_TILE_REG_CMDQ_PROD:
         *value = m->queue.prod;
         break;
-    case FACET_TILE_CMDQ_CONS:
+    case FACET_TILE_REG_CMDQ_CONS:
         *value = m->queue.cons;
         break;
-    case FACET_TILE_FENCE_VALUE:
+    case FACET_TILE_REG_FENCE_VALUE:
         *value = m->queue.fence;
         break;
-    case FACET_TILE_LAST_STATUS:
+    case FACET_TILE_REG_LAST_STATUS:
         *value = m->queue.last_status;
         break;
-    case FACET_TILE_COMPLETION_BASE:
+    case FACET_TILE_REG_COMPLETION_BASE:
         *value = m->queue.completion_base;
         break;
-    case FACET_TILE_WDOG_DEFAULT:
+    case FACET_TILE_REG_WDOG_DEFAULT:
         *value = m->config.watchdog;
         break;
     default:
-        *value = offset >= FACET_TILE_CU_CAUSE ? read_core(m, offset) : 0;
+        *value = offset >= FACET_TILE_REG_CU_CAUSE ? read_core(m, offset) : 0;
         break;
     }
     return FACET_OK;
@@ -133,42 +124,42 @@ enum facet_status facet_tile_host_write(facet_machine *machine,
                                         uint32_t value,
                                         struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
     enum facet_status status = check_offset(m, offset, err);
 
     if (status != FACET_OK) {
         return status;
     }
     switch (offset) {
-    case FACET_TILE_INT_STATUS:
+    case FACET_TILE_REG_INT_STATUS:
         m->queue.int_status &= ~value;
         break;
-    case FACET_TILE_LAST_ERROR:
+    case FACET_TILE_REG_LAST_ERROR:
         m->queue.last_error = FACET_TILE_STATUS_OK;
         break;
-    case FACET_TILE_CMDQ_BASE:
+    case FACET_TILE_REG_CMDQ_BASE:
         place_ring(&m->queue, value, m->queue.size);
         break;
-    case FACET_TILE_CMDQ_SIZE:
+    case FACET_TILE_REG_CMDQ_SIZE:
         place_ring(&m->queue, m->queue.base, value);
         break;
-    case FACET_TILE_CMDQ_PROD:
+    case FACET_TILE_REG_CMDQ_PROD:
         m->queue.prod = value;
         break;
-    case FACET_TILE_CMDQ_DOORBELL:
+    case FACET_TILE_REG_CMDQ_DOORBELL:
         facet_tile_queue_ring(m);
         break;
-    case FACET_TILE_COMPLETION_BASE:
+    case FACET_TILE_REG_COMPLETION_BASE:
         m->queue.completion_base = value;
         break;
-    case FACET_TILE_ABORT:
-        facet_tile_abort(machine);
+    case FACET_TILE_REG_ABORT:
+        (void)facet_tile_abort(machine, NULL);
         break;
-    case FACET_TILE_WDOG_DEFAULT:
-        facet_tile_set_watchdog(machine, value);
+    case FACET_TILE_REG_WDOG_DEFAULT:
+        (void)facet_tile_set_watchdog(machine, value, NULL);
         break;
-    case FACET_TILE_DOORBELL:
-        facet_tile_doorbell(machine, value & 0xF);
+    case FACET_TILE_REG_DOORBELL:
+        (void)facet_tile_doorbell(machine, value & 0xF, NULL);
         break;
     default:
         break;
@@ -181,10 +172,10 @@ enum facet_status facet_tile_host_write(facet_machine *machine,
 enum facet_status
 facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
 
     if (m == NULL) {
-        return not_tile(err);
+        return FACET_ERR_USAGE;
     }
     if (size < 64 || (size & (size - 1)) != 0 || size > m->vram_size) {
         return facet_fail(err,
@@ -209,16 +200,9 @@ facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct fac
 }
 
 /* Bytes that are free: one word less than all, since equal offsets mean empty. */
-static uint32_t room(const struct facet_tile_queue *q)
+uint32_t facet_tile_queue_room(const struct facet_tile_queue *q)
 {
     return q->size >= 64 ? (q->cons - q->prod - 4) & (q->size - 1) & ~UINT32_C(3) : 0;
-}
-
-uint32_t facet_tile_ring_room(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL ? room(&m->queue) : 0;
 }
 
 static void put_word(struct facet_tile_machine *m, uint32_t value)
@@ -243,8 +227,8 @@ enum facet_status facet_tile_push(facet_machine *machine,
                                   const struct facet_tile_command *command,
                                   struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
-    uint32_t words = (command->flags & FACET_TILE_PAYLOAD) != 0 ? command->length : 0;
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
+    uint32_t words = (command->flags & FACET_TILE_FLAG_PAYLOAD) != 0 ? command->length : 0;
     uint32_t bytes = FACET_TILE_COMMAND_SIZE + 4 * words;
     const struct facet_tile_command_fields header = {.opcode = command->opcode,
                                                      .flags = command->flags,
@@ -256,18 +240,18 @@ enum facet_status facet_tile_push(facet_machine *machine,
     uint32_t packed[FACET_TILE_COMMAND_WORDS];
 
     if (m == NULL) {
-        return not_tile(err);
+        return FACET_ERR_USAGE;
     }
     if (!ring_placed(m)) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "no ring: set CMDQ_BASE and CMDQ_SIZE first");
     }
-    if (bytes > room(&m->queue)) {
+    if (bytes > facet_tile_queue_room(&m->queue)) {
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           bytes,
                           "a command of %u bytes into %u free bytes of the ring",
                           (unsigned)bytes,
-                          (unsigned)room(&m->queue));
+                          (unsigned)facet_tile_queue_room(&m->queue));
     }
     facet_tile_command_pack(&header, packed);
     for (unsigned i = 0; i < FACET_TILE_COMMAND_WORDS; i++) {
@@ -279,13 +263,6 @@ enum facet_status facet_tile_push(facet_machine *machine,
     return FACET_OK;
 }
 
-enum facet_tile_queue_state facet_tile_queue_state(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL ? (enum facet_tile_queue_state)m->queue.state : FACET_TILE_QUEUE_EMPTY;
-}
-
 const char *facet_tile_queue_state_name(enum facet_tile_queue_state state)
 {
     static const char *const names[] = {"empty", "active", "blocked", "waiting"};
@@ -293,40 +270,44 @@ const char *facet_tile_queue_state_name(enum facet_tile_queue_state state)
     return (unsigned)state < sizeof names / sizeof names[0] ? names[state] : "unknown";
 }
 
-enum facet_tile_queue_state facet_tile_flush(facet_machine *machine, struct facet_stop *stop)
+enum facet_status facet_tile_flush(facet_machine *machine,
+                                   enum facet_tile_queue_state *queue,
+                                   struct facet_stop *stop,
+                                   struct facet_error *err)
 {
     const struct facet_run run = {.budget = UINT64_MAX};
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
     struct facet_stop unused;
 
     if (m == NULL) {
-        return FACET_TILE_QUEUE_EMPTY;
+        return FACET_ERR_USAGE;
     }
     facet_tile_queue_ring(m);
     facet_machine_run(machine, &run, stop != NULL ? stop : &unused);
-    return facet_tile_queue_state(machine);
-}
-
-uint64_t facet_tile_commands(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL ? m->queue.commands : 0;
-}
-
-size_t facet_tile_take(facet_machine *machine, uint32_t *words, size_t max)
-{
-    struct facet_tile_machine *m = self_of(machine);
-    struct facet_tile_queue *q = m != NULL ? &m->queue : NULL;
-    size_t count = q == NULL ? 0 : q->answer_count < max ? q->answer_count : max;
-
-    if (count == 0) {
-        return 0;
+    if (queue != NULL) {
+        *queue = (enum facet_tile_queue_state)m->queue.state;
     }
-    memcpy(words, q->answers, count * sizeof *words);
-    memmove(q->answers, q->answers + count, (q->answer_count - count) * sizeof *words);
-    q->answer_count -= (uint32_t)count;
-    return count;
+    return FACET_OK;
+}
+
+enum facet_status facet_tile_take(
+    facet_machine *machine, uint32_t *words, size_t max, size_t *count, struct facet_error *err)
+{
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
+    struct facet_tile_queue *q;
+
+    *count = 0;
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    q = &m->queue;
+    *count = q->answer_count < max ? q->answer_count : max;
+    if (*count != 0) {
+        memcpy(words, q->answers, *count * sizeof *words);
+        memmove(q->answers, q->answers + *count, (q->answer_count - *count) * sizeof *words);
+        q->answer_count -= (uint32_t)*count;
+    }
+    return FACET_OK;
 }
 
 /* ---- fences ---- */
@@ -337,7 +318,7 @@ check_slot(const struct facet_tile_machine *m, uint32_t slot, struct facet_error
     uint32_t value;
 
     if (m == NULL) {
-        return not_tile(err);
+        return FACET_ERR_USAGE;
     }
     if (slot >= FACET_TILE_COMPLETION_SLOTS) {
         return facet_fail(
@@ -359,7 +340,7 @@ enum facet_status facet_tile_slot_read(const facet_machine *machine,
                                        uint32_t *value,
                                        struct facet_error *err)
 {
-    const struct facet_tile_machine *m = self_of(machine);
+    const struct facet_tile_machine *m = facet_tile_self(machine, err);
     enum facet_status status = check_slot(m, slot, err);
 
     *value = 0;
@@ -374,7 +355,7 @@ enum facet_status facet_tile_slot_write(facet_machine *machine,
                                         uint32_t value,
                                         struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
     enum facet_status status = check_slot(m, slot, err);
     uint8_t bytes[4];
 
@@ -424,8 +405,8 @@ enum facet_status facet_tile_set_sampler(facet_machine *machine,
     uint32_t words[FACET_TILE_SAMPLER_WORDS];
     uint8_t bytes[FACET_TILE_SAMPLER_SIZE];
 
-    if (self_of(machine) == NULL) {
-        return not_tile(err);
+    if (facet_tile_self(machine, err) == NULL) {
+        return FACET_ERR_USAGE;
     }
     if (index >= FACET_TILE_SAMPLERS) {
         return facet_fail(
@@ -465,8 +446,8 @@ enum facet_status facet_tile_load_elf(
     struct facet_object *object = NULL;
     enum facet_status status;
 
-    if (self_of(machine) == NULL) {
-        return not_tile(err);
+    if (facet_tile_self(machine, err) == NULL) {
+        return FACET_ERR_USAGE;
     }
     status = facet_elf_read(data, size, &object, err);
     if (status == FACET_OK) {

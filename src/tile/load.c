@@ -64,8 +64,8 @@ enum facet_status facet_tile_load(facet_machine *machine,
                                   uint32_t *entry,
                                   struct facet_error *err)
 {
-    struct facet_tile_machine *m = facet_machine_self(machine, &facet_tile_ops);
-    enum facet_status status = check(m, object, err);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
+    enum facet_status status = m != NULL ? check(m, object, err) : FACET_ERR_USAGE;
 
     if (status != FACET_OK) {
         return status;

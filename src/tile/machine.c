@@ -1,4 +1,5 @@
 /* The tile machine's life, its face (machine/ops.h) and the verbs of tile.h. */
+#include "base/sized.h"
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "tile/system.h"
@@ -235,8 +236,8 @@ tile_csr_write(void *self, uint32_t core, uint32_t csr, struct facet_value value
     struct facet_tile_machine *m = self;
 
     (void)facet_tile_csr_poke(&m->core[core], m->desc[core].csrs[csr].number, (uint32_t)value.lo);
-    if (m->state == FACET_TILE_WAITING) { /* int_mask may let a parked core go on */
-        m->state = FACET_TILE_RUNNING;
+    if (m->state == FACET_TILE_STATE_WAITING) { /* int_mask may let a parked core go on */
+        m->state = FACET_TILE_STATE_RUNNING;
     }
     facet_tile_settle(m);
     facet_tile_queue_settle(m);
@@ -308,24 +309,30 @@ const struct facet_machine_ops facet_tile_ops = {
 
 /* ---- tile.h ---- */
 
-static struct facet_tile_machine *self_of(const facet_machine *machine)
+struct facet_tile_machine *facet_tile_self(const facet_machine *machine, struct facet_error *err)
 {
-    return facet_machine_self(machine, &facet_tile_ops);
+    return facet_machine_self(machine, &facet_tile_ops, err);
 }
 
-enum facet_status facet_tile_create(const struct facet_tile_config *config,
-                                    facet_machine **out,
-                                    struct facet_error *err)
+enum facet_status facet_tile_create_sized(const struct facet_tile_config *config,
+                                          size_t config_size,
+                                          facet_machine **out,
+                                          struct facet_error *err)
 {
-    return facet_machine_create(&facet_tile_ops, config, out, err);
+    struct facet_tile_config own;
+    enum facet_status status =
+        facet_sized_in(&own, sizeof own, config, config_size, "facet_tile_config", err);
+
+    *out = NULL;
+    return status == FACET_OK ? facet_machine_create(&facet_tile_ops, &own, out, err) : status;
 }
 
-void facet_tile_clear(facet_machine *machine)
+enum facet_status facet_tile_clear(facet_machine *machine, struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
 
     if (m == NULL) {
-        return;
+        return FACET_ERR_USAGE;
     }
     m->has_packet = false;
     facet_mem_clear(m->mem);
@@ -334,26 +341,42 @@ void facet_tile_clear(facet_machine *machine)
     }
     facet_tile_code_flush(m);
     facet_machine_reset(machine);
+    return FACET_OK;
 }
 
-uint32_t facet_tile_vram_bytes(const facet_machine *machine)
+enum facet_status facet_tile_get_info_sized(const facet_machine *machine,
+                                            struct facet_tile_info *info,
+                                            size_t info_size,
+                                            struct facet_error *err)
 {
-    const struct facet_tile_machine *m = self_of(machine);
+    const struct facet_tile_machine *m = facet_tile_self(machine, err);
+    struct facet_tile_info own = {0};
 
-    return m != NULL ? m->vram_size : 0;
+    if (m != NULL) {
+        own = (struct facet_tile_info){.state = (enum facet_tile_state)m->state,
+                                       .queue = (enum facet_tile_queue_state)m->queue.state,
+                                       .rounds = m->time,
+                                       .commands = m->queue.commands,
+                                       .ring_room = facet_tile_queue_room(&m->queue),
+                                       .watchdog = m->config.watchdog,
+                                       .hwinfo = facet_tile_machine_hwinfo(m),
+                                       .vram_bytes = m->vram_size};
+    }
+    facet_sized_out(info, info_size, &own, sizeof own);
+    return m != NULL ? FACET_OK : FACET_ERR_USAGE;
 }
 
 enum facet_status facet_tile_dispatch(facet_machine *machine,
                                       const struct facet_tile_packet *packet,
                                       struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
     enum facet_status status;
 
     if (m == NULL) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "not a tile machine");
+        return FACET_ERR_USAGE;
     }
-    if (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING) {
+    if (m->state == FACET_TILE_STATE_RUNNING || m->state == FACET_TILE_STATE_WAITING) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "a dispatch is under way");
     }
     status = facet_tile_start(m, packet, err);
@@ -364,98 +387,93 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
     return status;
 }
 
-enum facet_tile_state facet_tile_state(const facet_machine *machine)
+enum facet_status
+facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds, struct facet_error *err)
 {
-    const struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
 
-    return m != NULL ? (enum facet_tile_state)m->state : FACET_TILE_IDLE;
-}
-
-uint64_t facet_tile_rounds(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL ? m->time : 0;
-}
-
-uint32_t facet_tile_watchdog(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL ? m->config.watchdog : 0;
-}
-
-void facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds)
-{
-    struct facet_tile_machine *m = self_of(machine);
-
-    if (m != NULL) {
-        m->config.watchdog = rounds != 0 ? rounds : FACET_TILE_WATCHDOG;
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
     }
+    m->config.watchdog = rounds != 0 ? rounds : FACET_TILE_WATCHDOG;
+    return FACET_OK;
 }
 
 /* Sets int_status bits and lets a waiting dispatch go on when a core can wake. */
-static void interrupt(struct facet_tile_machine *m, unsigned mask, uint32_t bits)
+static enum facet_status
+interrupt(facet_machine *machine, unsigned mask, uint32_t bits, struct facet_error *err)
 {
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
+
     if (m == NULL) {
-        return;
+        return FACET_ERR_USAGE;
     }
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         if ((mask >> i & 1) != 0) {
             m->core[i].r.int_status |= bits;
         }
     }
-    if (m->state == FACET_TILE_WAITING) {
-        m->state = FACET_TILE_RUNNING;
+    if (m->state == FACET_TILE_STATE_WAITING) {
+        m->state = FACET_TILE_STATE_RUNNING;
         facet_tile_settle(m);
         facet_tile_queue_settle(m);
     }
+    return FACET_OK;
 }
 
-void facet_tile_doorbell(facet_machine *machine, unsigned mask)
+enum facet_status
+facet_tile_doorbell(facet_machine *machine, uint32_t mask, struct facet_error *err)
 {
-    interrupt(self_of(machine), mask, FACET_INT_STATUS_DOORBELL);
+    return interrupt(machine, mask, FACET_INT_STATUS_DOORBELL, err);
 }
 
 void facet_tile_fence(facet_machine *machine)
 {
-    interrupt(self_of(machine), 0xF, FACET_INT_STATUS_FENCE);
+    (void)interrupt(machine, 0xF, FACET_INT_STATUS_FENCE, NULL);
 }
 
-void facet_tile_abort(facet_machine *machine)
+enum facet_status facet_tile_abort(facet_machine *machine, struct facet_error *err)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, err);
 
-    if (m != NULL && (m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING)) {
+    if (m != NULL &&
+        (m->state == FACET_TILE_STATE_RUNNING || m->state == FACET_TILE_STATE_WAITING)) {
         facet_tile_stop_all(m, 10);
         facet_tile_queue_settle(m);
     }
+    return m != NULL ? FACET_OK : FACET_ERR_USAGE;
 }
 
-struct facet_tile_core_report facet_tile_core_report(const facet_machine *machine, uint32_t core)
+enum facet_status facet_tile_get_core_report(const facet_machine *machine,
+                                             uint32_t core,
+                                             struct facet_tile_core_report *report,
+                                             struct facet_error *err)
 {
-    const struct facet_tile_machine *m = self_of(machine);
+    const struct facet_tile_machine *m = facet_tile_self(machine, err);
     const struct facet_tile_core *c;
-    struct facet_tile_core_report report = {0};
     uint64_t counted = 0;
 
-    if (m == NULL || core >= FACET_TILE_CORES) {
-        return report;
+    *report = (struct facet_tile_core_report){0};
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    if (core >= FACET_TILE_CORES) {
+        return facet_fail(err, FACET_ERR_USAGE, core, "core %u; expected 0 to 3", (unsigned)core);
     }
     c = &m->core[core];
-    report = (struct facet_tile_core_report){.retired = c->instret,
-                                             .fault_cause = c->fault_cause,
-                                             .fault_pc = c->fault_pc,
-                                             .fault_addr = c->fault_addr,
-                                             .status = c->r.status,
-                                             .gerror = c->r.gerror,
-                                             .tiles = c->tiles};
+    *report = (struct facet_tile_core_report){.retired = c->instret,
+                                              .fault_cause = c->fault_cause,
+                                              .fault_pc = c->fault_pc,
+                                              .fault_addr = c->fault_addr,
+                                              .status = c->r.status,
+                                              .gerror = c->r.gerror,
+                                              .tiles = c->tiles};
     for (unsigned i = 0; i < FACET_TILE_CLASS_OTHER; i++) {
-        report.by_class[i] = c->perf[i];
+        report->by_class[i] = c->perf[i];
         counted += c->perf[i];
     }
-    report.by_class[FACET_TILE_CLASS_OTHER] = c->instret - counted;
-    return report;
+    report->by_class[FACET_TILE_CLASS_OTHER] = c->instret - counted;
+    return FACET_OK;
 }
 
 const char *facet_tile_class_name(enum facet_tile_class what)
@@ -466,21 +484,14 @@ const char *facet_tile_class_name(enum facet_tile_class what)
     return what < FACET_TILE_CLASSES ? names[what] : "unknown";
 }
 
-uint32_t facet_tile_hwinfo(const facet_machine *machine)
-{
-    const struct facet_tile_machine *m = self_of(machine);
-
-    return m != NULL ? facet_tile_machine_hwinfo(m) : 0;
-}
-
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
 {
-    return &self_of(machine)->unit;
+    return &facet_tile_self(machine, NULL)->unit;
 }
 
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
 {
-    struct facet_tile_machine *m = self_of(machine);
+    struct facet_tile_machine *m = facet_tile_self(machine, NULL);
 
     m->unit.pool = pool != NULL ? pool : m->own_pool;
 }
@@ -489,10 +500,9 @@ enum facet_status facet_tile_packet_check(const facet_machine *machine,
                                           const struct facet_tile_packet *packet,
                                           struct facet_error *err)
 {
-    const struct facet_tile_machine *m = self_of(machine);
+    const struct facet_tile_machine *m = facet_tile_self(machine, err);
 
-    return m != NULL ? facet_tile_check_packet(m, packet, err)
-                     : facet_fail(err, FACET_ERR_USAGE, 0, "not a tile machine");
+    return m != NULL ? facet_tile_check_packet(m, packet, err) : FACET_ERR_USAGE;
 }
 
 /* ---- options as text ---- */

@@ -146,11 +146,11 @@ static void complete(struct facet_tile_machine *m)
 {
     struct facet_tile_queue *q = &m->queue;
 
-    if ((q->header.flags & FACET_TILE_EMIT) != 0 && !emit(m, q->header.slot) &&
+    if ((q->header.flags & FACET_TILE_FLAG_EMIT) != 0 && !emit(m, q->header.slot) &&
         q->status == FACET_TILE_STATUS_OK) {
         q->status = FACET_TILE_STATUS_BAD_ARG;
     }
-    if ((q->header.flags & FACET_TILE_IRQ) != 0) {
+    if ((q->header.flags & FACET_TILE_FLAG_IRQ) != 0) {
         q->int_status |= FACET_TILE_INT_COMMAND;
     }
     q->last_status = q->status;
@@ -189,7 +189,7 @@ static void begin(struct facet_tile_machine *m)
     q->header = (struct facet_tile_header){0};
     if (bytes >= FACET_TILE_COMMAND_SIZE) {
         q->header = read_header(m);
-        all += (q->header.flags & FACET_TILE_PAYLOAD) != 0 ? 4 * q->header.length : 0;
+        all += (q->header.flags & FACET_TILE_FLAG_PAYLOAD) != 0 ? 4 * q->header.length : 0;
     }
     if (bytes < all) {
         q->next_cons = (q->cons + bytes) & (q->size - 1);
@@ -197,7 +197,8 @@ static void begin(struct facet_tile_machine *m)
         return;
     }
     q->next_cons = (q->cons + all) & (q->size - 1);
-    if ((q->header.flags & FACET_TILE_WAIT) != 0 && !fence_passed(m, q->header.slot, &status)) {
+    if ((q->header.flags & FACET_TILE_FLAG_WAIT) != 0 &&
+        !fence_passed(m, q->header.slot, &status)) {
         block(q);
         return;
     }
@@ -219,7 +220,7 @@ static void begin(struct facet_tile_machine *m)
 
 static uint32_t dispatch_status(const struct facet_tile_machine *m)
 {
-    return m->state == FACET_TILE_FAULTED
+    return m->state == FACET_TILE_STATE_FAULTED
                ? FACET_TILE_STATUS_DISPATCH + m->core[m->event_core].fault_cause
                : FACET_TILE_STATUS_OK;
 }
@@ -231,7 +232,7 @@ void facet_tile_queue_settle(struct facet_tile_machine *m)
     if (q->phase != FACET_TILE_PHASE_DISPATCH) {
         return;
     }
-    if (m->state == FACET_TILE_WAITING) {
+    if (m->state == FACET_TILE_STATE_WAITING) {
         if (q->state != FACET_TILE_QUEUE_WAITING) {
             q->state = FACET_TILE_QUEUE_WAITING;
             q->int_status |= FACET_TILE_INT_WAITING;
@@ -239,7 +240,7 @@ void facet_tile_queue_settle(struct facet_tile_machine *m)
         return;
     }
     q->state = FACET_TILE_QUEUE_ACTIVE;
-    if (m->state != FACET_TILE_RUNNING) {
+    if (m->state != FACET_TILE_STATE_RUNNING) {
         q->status = dispatch_status(m);
         q->int_status |= q->status != FACET_TILE_STATUS_OK ? FACET_TILE_INT_FAULT : 0;
         complete(m);
@@ -292,7 +293,7 @@ static bool step(struct facet_tile_machine *m)
 /* A dispatch that is not the queue's goes first: there is one set of cores. */
 static bool cores_are_busy(const struct facet_tile_machine *m)
 {
-    return m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING;
+    return m->state == FACET_TILE_STATE_RUNNING || m->state == FACET_TILE_STATE_WAITING;
 }
 
 static bool queue_works(const struct facet_tile_queue *q)
@@ -387,15 +388,15 @@ bool facet_tile_queue_consistent(const struct facet_tile_machine *m)
 {
     const struct facet_tile_queue *q = &m->queue;
     bool working = q->state != FACET_TILE_QUEUE_EMPTY;
-    bool dispatched = m->state == FACET_TILE_RUNNING || m->state == FACET_TILE_WAITING;
+    bool dispatched = m->state == FACET_TILE_STATE_RUNNING || m->state == FACET_TILE_STATE_WAITING;
 
     return q->state <= FACET_TILE_QUEUE_WAITING && q->phase <= FACET_TILE_PHASE_DRAWS &&
            (!working || (ring_good(m) && q->cons < q->size && q->cons % 4 == 0)) &&
            (q->phase == FACET_TILE_PHASE_NEXT ||
             (working && q->next_cons < q->size && q->next_cons % 4 == 0)) &&
-           (q->phase == FACET_TILE_PHASE_DISPATCH
-                ? q->owns && dispatched &&
-                      (q->state == FACET_TILE_QUEUE_WAITING) == (m->state == FACET_TILE_WAITING)
-                : q->state != FACET_TILE_QUEUE_WAITING) &&
+           (q->phase == FACET_TILE_PHASE_DISPATCH ? q->owns && dispatched &&
+                                                        (q->state == FACET_TILE_QUEUE_WAITING) ==
+                                                            (m->state == FACET_TILE_STATE_WAITING)
+                                                  : q->state != FACET_TILE_QUEUE_WAITING) &&
            (q->phase != FACET_TILE_PHASE_DRAWS || q->draw < q->draws);
 }

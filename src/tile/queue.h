@@ -52,6 +52,8 @@ void facet_tile_queue_reset(struct facet_tile_queue *q);
 /* Takes note of a dispatch of the queue that ended or waits. Does nothing else, any number of
  * times. */
 void facet_tile_queue_settle(struct facet_tile_machine *m);
+/* Bytes of the ring that are free. */
+uint32_t facet_tile_queue_room(const struct facet_tile_queue *q);
 /* CMDQ_DOORBELL. */
 void facet_tile_queue_ring(struct facet_tile_machine *m);
 /* The machine's run(): the cores' own (facet_tile_run) and the queue around it. */

@@ -63,7 +63,7 @@ static uint32_t write_mem(struct facet_tile_machine *m,
                           uint32_t payload,
                           bool *blocked)
 {
-    uint32_t words = (h->flags & FACET_TILE_PAYLOAD) != 0 ? h->length : 0;
+    uint32_t words = (h->flags & FACET_TILE_FLAG_PAYLOAD) != 0 ? h->length : 0;
 
     (void)blocked;
     if (!reachable(m, h->arg[0], words)) {

@@ -42,7 +42,7 @@ static void take_event(struct facet_tile_machine *m)
         c->state = FACET_TILE_CORE_PARKED;
     } else if (event == FACET_TILE_EVENT_FAULT) {
         facet_tile_publish_all(m);
-        m->state = FACET_TILE_FAULTED;
+        m->state = FACET_TILE_STATE_FAULTED;
     }
 }
 
@@ -88,7 +88,7 @@ static void end_round(struct facet_tile_machine *m)
     m->slot = 0;
     m->time++;
     if (all_finished(m)) {
-        m->state = FACET_TILE_DONE;
+        m->state = FACET_TILE_STATE_DONE;
         return;
     }
     if (m->time == m->limit) {
@@ -152,11 +152,11 @@ static uint32_t chosen_core(const struct facet_tile_machine *m, uint32_t x)
  * when the dispatch has ended or waits. `m` moves on, but not into the slot. */
 static uint32_t settle(struct facet_tile_machine *m)
 {
-    while (m->state == FACET_TILE_RUNNING) {
+    while (m->state == FACET_TILE_STATE_RUNNING) {
         uint32_t core;
 
         if (m->slot == 0 && m->left == 0 && all_wait(m)) {
-            m->state = FACET_TILE_WAITING;
+            m->state = FACET_TILE_STATE_WAITING;
             break;
         }
         if (m->slot == m->active_count) {
@@ -364,7 +364,7 @@ uint32_t facet_tile_next_core(const void *self)
 {
     const struct facet_tile_machine *m = self;
 
-    if (m->state != FACET_TILE_RUNNING) {
+    if (m->state != FACET_TILE_STATE_RUNNING) {
         return FACET_NONE;
     }
     return m->config.random ? chosen_core(m, xorshift(m->random)) : m->active[m->slot];
@@ -376,16 +376,16 @@ static void tell_end(const struct facet_tile_machine *m, struct facet_stop *stop
 
     stop->core = c->id;
     switch (m->state) {
-    case FACET_TILE_DONE:
+    case FACET_TILE_STATE_DONE:
         stop->reason = FACET_STOP_EXIT;
         break;
-    case FACET_TILE_FAULTED:
+    case FACET_TILE_STATE_FAULTED:
         stop->reason = FACET_STOP_FAULT;
         stop->code = c->fault_cause;
         stop->address = c->fault_addr;
         break;
-    case FACET_TILE_IDLE:
-    case FACET_TILE_WAITING:
+    case FACET_TILE_STATE_IDLE:
+    case FACET_TILE_STATE_WAITING:
         stop->reason = FACET_STOP_IDLE;
         break;
     default:
@@ -430,7 +430,7 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
         }
     }
     (void)settle(m);
-    if (m->state != FACET_TILE_RUNNING) {
+    if (m->state != FACET_TILE_STATE_RUNNING) {
         tell_end(m, stop);
     }
 }

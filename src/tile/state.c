@@ -231,7 +231,7 @@ static void visit_config(struct facet_tile_machine *m, struct facet_state_io *io
 static void visit_schedule(struct facet_tile_machine *m, struct facet_state_io *io)
 {
     facet_state_u8(io, &m->state);
-    facet_state_require(io, m->state <= FACET_TILE_FAULTED, "state of the dispatch");
+    facet_state_require(io, m->state <= FACET_TILE_STATE_FAULTED, "state of the dispatch");
     facet_state_bool(io, &m->has_packet);
     visit_packet(&m->packet, io);
     facet_state_u64(io, &m->tile_count);
@@ -289,7 +289,7 @@ static bool draw_consistent(const struct facet_tile_machine *m)
     if (m->draw_of == FACET_TILE_OF_QUEUE) {
         return m->queue.phase == FACET_TILE_PHASE_DRAWS;
     }
-    return m->draw_of < FACET_TILE_CORES && m->state == FACET_TILE_RUNNING &&
+    return m->draw_of < FACET_TILE_CORES && m->state == FACET_TILE_STATE_RUNNING &&
            m->core[m->draw_of].state == FACET_TILE_CORE_RUNS &&
            facet_tile_next_core(m) == m->draw_of && facet_tile_draw_word_good(m);
 }
@@ -297,7 +297,7 @@ static bool draw_consistent(const struct facet_tile_machine *m)
 /* What the scheduler takes for granted while a dispatch is under way. */
 static bool consistent(const struct facet_tile_machine *m)
 {
-    if (m->state == FACET_TILE_IDLE) {
+    if (m->state == FACET_TILE_STATE_IDLE) {
         return true;
     }
     for (uint32_t i = 0; i < m->active_count; i++) {
@@ -309,7 +309,7 @@ static bool consistent(const struct facet_tile_machine *m)
     }
     return m->active_count > 0 && facet_tile_check_packet(m, &m->packet, NULL) == FACET_OK &&
            m->tile_count == (uint64_t)m->packet.columns * m->packet.rows &&
-           (m->state != FACET_TILE_RUNNING ||
+           (m->state != FACET_TILE_STATE_RUNNING ||
             (m->slot < m->active_count && m->left < m->config.quantum && m->time < m->limit &&
              (!m->config.random || m->random != 0) && facet_tile_next_core(m) != FACET_NONE));
 }

@@ -22,6 +22,24 @@ extern const struct facet_machine_ops facet_tile_ops;
  * machine's own (config.threads). */
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool);
 
+/* facet_tile_get_info and facet_tile_get_core_report for those who made the machine. */
+static inline struct facet_tile_info facet_tile_info_of(const facet_machine *machine)
+{
+    struct facet_tile_info info;
+
+    (void)facet_tile_get_info(machine, &info, NULL);
+    return info;
+}
+
+static inline struct facet_tile_core_report facet_tile_report_of(const facet_machine *machine,
+                                                                 uint32_t core)
+{
+    struct facet_tile_core_report report;
+
+    (void)facet_tile_get_core_report(machine, core, &report, NULL);
+    return report;
+}
+
 /* int_status.FENCE of all cores. */
 void facet_tile_fence(facet_machine *machine);
 

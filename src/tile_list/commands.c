@@ -245,7 +245,7 @@ static bool read_write(struct facet_tile_list_reader *p,
         }
     }
     step->command.length = (uint8_t)json_array_size(words);
-    step->command.flags |= FACET_TILE_PAYLOAD;
+    step->command.flags |= FACET_TILE_FLAG_PAYLOAD;
     return address_member(p, object, where, "address", &step->command.arg[0]);
 }
 

@@ -1,4 +1,5 @@
 /* The xphmg machine's life and its face (machine/ops.h). */
+#include "base/sized.h"
 #include "xphmg/machine.h"
 #include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
@@ -401,21 +402,27 @@ const struct facet_machine_ops facet_xphmg_ops = {
 /* ---- facet/xphmg.h ----------------------------------------------------------------------------
  */
 
-enum facet_status facet_xphmg_create(const struct facet_xphmg_config *config,
-                                     facet_machine **out,
-                                     struct facet_error *err)
+enum facet_status facet_xphmg_create_sized(const struct facet_xphmg_config *config,
+                                           size_t config_size,
+                                           facet_machine **out,
+                                           struct facet_error *err)
 {
-    return facet_machine_create(&facet_xphmg_ops, config, out, err);
+    struct facet_xphmg_config own;
+    enum facet_status status =
+        facet_sized_in(&own, sizeof own, config, config_size, "facet_xphmg_config", err);
+
+    *out = NULL;
+    return status == FACET_OK ? facet_machine_create(&facet_xphmg_ops, &own, out, err) : status;
 }
 
 enum facet_status
 facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct facet_error *err)
 {
-    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
     struct facet_xphmg_console *c;
 
     if (m == NULL) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "not an xphmg machine");
+        return FACET_ERR_USAGE;
     }
     c = &m->console;
     if (c->read > 0) { /* what was read is forgotten */
@@ -442,33 +449,43 @@ facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct 
     return FACET_OK;
 }
 
-void facet_xphmg_input_end(facet_machine *machine)
+enum facet_status facet_xphmg_input_end(facet_machine *machine, struct facet_error *err)
 {
-    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
 
-    if (m != NULL) {
-        m->console.ended = true;
-        m->console.starved = false;
-        m->harts[m->current].stalled = false;
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
     }
+    m->console.ended = true;
+    m->console.starved = false;
+    m->harts[m->current].stalled = false;
+    return FACET_OK;
 }
 
-bool facet_xphmg_wants_input(const facet_machine *machine)
+enum facet_status
+facet_xphmg_wants_input(const facet_machine *machine, bool *wants, struct facet_error *err)
 {
-    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
 
-    return m != NULL && m->console.starved;
+    *wants = m != NULL && m->console.starved;
+    return m != NULL ? FACET_OK : FACET_ERR_USAGE;
 }
 
-bool facet_xphmg_fault(const facet_machine *machine, struct facet_xphmg_fault *fault)
+enum facet_status facet_xphmg_get_fault(const facet_machine *machine,
+                                        struct facet_xphmg_fault *fault,
+                                        struct facet_error *err)
 {
-    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
 
-    if (m == NULL || m->end != FACET_STOP_FAULT) {
-        return false;
+    *fault = (struct facet_xphmg_fault){0};
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    if (m->end != FACET_STOP_FAULT) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "the machine has not stopped with a fault");
     }
     *fault = m->last_trap[m->end_core];
-    return true;
+    return FACET_OK;
 }
 
 enum facet_status facet_xphmg_set_profile(facet_machine *machine,
@@ -476,9 +493,12 @@ enum facet_status facet_xphmg_set_profile(facet_machine *machine,
                                           uint32_t profile,
                                           struct facet_error *err)
 {
-    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
 
-    if (m == NULL || core >= m->hart_count) {
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    if (core >= m->hart_count) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "there is no hart %u", core);
     }
     return facet_cap_set_profile(&m->harts[core].units, profile, err);

@@ -92,7 +92,7 @@ static size_t take_commands(struct fuzz_bytes *in, struct facet_tile_command *ou
         c->flags = (uint8_t)fuzz_take(in, 1) & 15;
         c->slot = (uint8_t)fuzz_take(in, 1) & 3;
         c->length = (uint8_t)fuzz_take(in, 1);
-        if ((c->flags & FACET_TILE_PAYLOAD) != 0) {
+        if ((c->flags & FACET_TILE_FLAG_PAYLOAD) != 0) {
             c->length &= 7;
             c->payload = payload;
         }
@@ -133,15 +133,17 @@ run(facet_machine *machine, const struct facet_tile_command *commands, size_t co
 
     fuzz_require(facet_tile_ring(machine, FACET_TILE_VRAM_BASE + RING, RING_BYTES, NULL) ==
                  FACET_OK);
-    fuzz_require(facet_tile_host_write(
-                     machine, FACET_TILE_COMPLETION_BASE, FACET_TILE_VRAM_BASE + FENCES, NULL) ==
-                 FACET_OK);
+    fuzz_require(facet_tile_host_write(machine,
+                                       FACET_TILE_REG_COMPLETION_BASE,
+                                       FACET_TILE_VRAM_BASE + FENCES,
+                                       NULL) == FACET_OK);
     for (size_t i = 0; i < count; i++) {
         fuzz_require(facet_tile_push(machine, &commands[i], NULL) == FACET_OK);
     }
     for (unsigned round = 0; round < 3; round++) {
-        (void)facet_tile_flush(machine, NULL);
-        for (size_t got; (got = facet_tile_take(machine, words, 256)) != 0;) {
+        (void)facet_tile_flush(machine, NULL, NULL, NULL);
+        for (size_t got;
+             facet_tile_take(machine, words, 256, &got, NULL) == FACET_OK && got != 0;) {
             for (size_t i = 0; i < got; i++) {
                 *sum = *sum * 31 + words[i];
             }
@@ -149,7 +151,7 @@ run(facet_machine *machine, const struct facet_tile_command *commands, size_t co
         for (uint32_t slot = 0; slot < 4; slot++) {
             fuzz_require(facet_tile_slot_write(machine, slot, 1 + round, NULL) == FACET_OK);
         }
-        facet_tile_doorbell(machine, 15);
+        (void)facet_tile_doorbell(machine, 15, NULL);
     }
 }
 

@@ -94,16 +94,16 @@ static void make(void)
         put(VRAM + 0xB0C + 16 * i, 0x3F800000);
     }
     fuzz_require(facet_tile_ring(machine, VRAM + 0x1000, 1024, NULL) == FACET_OK);
-    fuzz_require(facet_tile_host_write(machine, FACET_TILE_COMPLETION_BASE, VRAM + 0x1800, NULL) ==
-                 FACET_OK);
-    push(FACET_TILE_CMD_LOAD_RSTATE, FACET_TILE_EMIT, 0, 0, VRAM + 0x800);
+    fuzz_require(facet_tile_host_write(
+                     machine, FACET_TILE_REG_COMPLETION_BASE, VRAM + 0x1800, NULL) == FACET_OK);
+    push(FACET_TILE_CMD_LOAD_RSTATE, FACET_TILE_FLAG_EMIT, 0, 0, VRAM + 0x800);
     push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, 0, VRAM + 0xA00);
     push(FACET_TILE_CMD_RRECT, 0, 0, VRAM + 0x840, 0);
     push(FACET_TILE_CMD_GDRAW, 0, 0, VRAM + 0x900, VRAM + 0x88C);
     push(FACET_TILE_CMD_READ_MEM, 0, 7, VRAM + 0x400, 0);
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT | FACET_TILE_IRQ, 0, VRAM + 0x700, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT | FACET_TILE_FLAG_IRQ, 0, VRAM + 0x700, 0);
     push(FACET_TILE_CMD_WAIT_FENCE, 0, 0, 200, 9);
-    fuzz_require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
+    fuzz_require(facet_tile_host_write(machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
 }
 
 /* The state after so many steps, or (128 and more) so many questions. */
@@ -150,7 +150,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(facet_machine_restore(machine, start->data, start->size, NULL) == FACET_OK);
     if (facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK) {
         run(1000, 20, 1000000);
-        fuzz_require(facet_tile_host_write(machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
+        fuzz_require(facet_tile_host_write(machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL) ==
+                     FACET_OK);
         run(1000, 20, 1000000);
         fuzz_require(facet_machine_snapshot(machine, &after, NULL) == FACET_OK);
         fuzz_require(facet_machine_restore(machine, after.data, after.size, NULL) == FACET_OK);

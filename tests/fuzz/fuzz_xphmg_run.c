@@ -37,7 +37,7 @@ static struct facet_blob run(const uint8_t *data, size_t size, bool no_cache)
         fuzz_require(err.message[0] != '\0');
     } else {
         fuzz_require(facet_xphmg_input(machine, "some input\n", 11, &err) == FACET_OK);
-        facet_xphmg_input_end(machine);
+        (void)facet_xphmg_input_end(machine, NULL);
         facet_machine_run(machine, &(struct facet_run){.budget = STEPS}, &stop);
         fuzz_require(facet_machine_snapshot(machine, &blob, &err) == FACET_OK);
         fuzz_require(no_cache ||

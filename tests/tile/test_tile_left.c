@@ -167,13 +167,13 @@ static void begin(const struct facet_tile_config *config, uint32_t seed, uint32_
     CHECK(facet_tile_ring(k.machine, RING, 1024, NULL) == FACET_OK);
     push(FACET_TILE_CMD_LOAD_RSTATE, 0, 0, 5, RSTATE, 0);
     push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, 6, GSTATE, 0);
-    push(FACET_TILE_CMD_RRECT, FACET_TILE_EMIT, 0, RRECT, 5, 0);
+    push(FACET_TILE_CMD_RRECT, FACET_TILE_FLAG_EMIT, 0, RRECT, 5, 0);
     push(FACET_TILE_CMD_RDRAW, 0, 0, RDRAW, BLOCK, 0);
-    push(FACET_TILE_CMD_GDRAW, FACET_TILE_EMIT, 0, GDRAWS, COUNT, 0);
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT, 0, PACKET, 0, 0);
+    push(FACET_TILE_CMD_GDRAW, FACET_TILE_FLAG_EMIT, 0, GDRAWS, COUNT, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT, 0, PACKET, 0, 0);
     push(FACET_TILE_CMD_COPY_BUFFER, 0, 200, PICTURE + 0x800, PICTURE, 0);
-    push(FACET_TILE_CMD_READ_MEM, FACET_TILE_WAIT, 100, PICTURE, 0, 0);
-    CHECK(facet_tile_host_write(k.machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
+    push(FACET_TILE_CMD_READ_MEM, FACET_TILE_FLAG_WAIT, 100, PICTURE, 0, 0);
+    CHECK(facet_tile_host_write(k.machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
 }
 
 /* ---- what is told ---- */
@@ -273,8 +273,8 @@ play(const struct facet_tile_config *config, uint32_t seed, uint32_t stride, uin
         }
     } while (k.stop.reason == FACET_STOP_REQUEST || k.stop.reason == FACET_STOP_BUDGET);
     CHECK(k.stop.reason == FACET_STOP_IDLE);
-    CHECK_EQ(facet_tile_commands(k.machine), 8);
-    CHECK(facet_tile_host_read(k.machine, FACET_TILE_LAST_ERROR, &error, NULL) == FACET_OK);
+    CHECK_EQ(facet_tile_info_of(k.machine).commands, 8);
+    CHECK(facet_tile_host_read(k.machine, FACET_TILE_REG_LAST_ERROR, &error, NULL) == FACET_OK);
     CHECK_EQ(error, FACET_TILE_STATUS_GRAPHICS + FACET_RASTER_BAD_INDEX);
     CHECK(facet_machine_snapshot(k.machine, &out.state, NULL) == FACET_OK);
     kernel_close(&k);
@@ -328,7 +328,7 @@ static void begin_huge(bool kernel)
     } else {
         push(FACET_TILE_CMD_LOAD_RSTATE, 0, 0, 5, RSTATE, 0);
         push(FACET_TILE_CMD_RRECT, 0, 0, RRECT, 5, 0);
-        CHECK(facet_tile_host_write(k.machine, FACET_TILE_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
+        CHECK(facet_tile_host_write(k.machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL) == FACET_OK);
     }
 }
 
@@ -399,7 +399,7 @@ TEST(huge_draws_are_left_in_the_middle, "")
             facet_machine_poll(k.machine, NULL, NULL, 0);
             run_on();
             CHECK(k.stop.reason == FACET_STOP_IDLE);
-            CHECK_EQ(facet_tile_commands(k.machine), 0);
+            CHECK_EQ(facet_tile_info_of(k.machine).commands, 0);
         }
         check_forgotten();
         kernel_close(&k);
@@ -468,7 +468,7 @@ TEST(an_abort_ends_a_draw_that_was_left, "")
     facet_machine_poll(k.machine, at_once, NULL, 1000000);
     run_on();
     facet_machine_poll(k.machine, NULL, NULL, 0);
-    facet_tile_abort(k.machine);
+    (void)facet_tile_abort(k.machine, NULL);
     run_on();
     CHECK(k.stop.reason == FACET_STOP_FAULT && k.stop.code == 10);
     check_forgotten();

@@ -275,7 +275,7 @@ TEST(breakpoints_and_watchpoints, "TILE-048")
     facet_machine_run(k.machine, &run, &k.stop);
     CHECK_EQ(k.stop.reason, FACET_STOP_EXIT);
     facet_machine_reset(k.machine); /* the dispatch begins again */
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_RUNNING);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_RUNNING);
     CHECK_EQ(facet_machine_steps(k.machine), 0);
     kernel_close(&k);
 }

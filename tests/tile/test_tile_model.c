@@ -192,7 +192,7 @@ static void four_cores(const char *text, const struct facet_tile_config *config)
     (void)snprintf(whole, sizeof whole, "CSRR s20, core_id\nLUI s21, 0x80010\n%s\nEXIT", text);
     CHECK(kernel_load(&k, VRAM, whole));
     kernel_run(&k);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
 }
 
 TEST(atomics_are_indivisible, "")
@@ -670,7 +670,7 @@ TEST(random_programs_follow_the_model,
                           "CSRR s20, core_id\nADDI s2, s20, 1\nSHLI s2, s2, 13\nLUI s3, 0x80000\n"
                           "ADD s2, s2, s3\nJALR s0, 0(s2)"));
         kernel_run(&k);
-        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+        CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
         /* rr:1 and equal lengths: action n of core 0, 1, 2, 3, then action n + 1. */
         uint32_t s5[CORES] = {0};
 

@@ -28,7 +28,7 @@ static void open_queue(uint32_t size)
 {
     kernel_open(&k, NULL);
     CHECK(facet_tile_ring(k.machine, RING, size, NULL) == FACET_OK);
-    set(FACET_TILE_COMPLETION_BASE, SLOTS);
+    set(FACET_TILE_REG_COMPLETION_BASE, SLOTS);
 }
 
 static void push(
@@ -44,7 +44,7 @@ static void push(
 static void push_words(uint32_t address, uint32_t count, const uint32_t *words)
 {
     const struct facet_tile_command command = {.opcode = FACET_TILE_CMD_WRITE_MEM,
-                                               .flags = FACET_TILE_PAYLOAD,
+                                               .flags = FACET_TILE_FLAG_PAYLOAD,
                                                .length = (uint8_t)count,
                                                .arg = {address},
                                                .payload = words};
@@ -52,9 +52,20 @@ static void push_words(uint32_t address, uint32_t count, const uint32_t *words)
     CHECK(facet_tile_push(k.machine, &command, NULL) == FACET_OK);
 }
 
+static size_t take(uint32_t *words, size_t max)
+{
+    size_t count = SIZE_MAX;
+
+    CHECK(facet_tile_take(k.machine, words, max, &count, NULL) == FACET_OK);
+    return count;
+}
+
 static uint32_t flush(void)
 {
-    return (uint32_t)facet_tile_flush(k.machine, NULL);
+    enum facet_tile_queue_state state = FACET_TILE_QUEUE_ACTIVE;
+
+    CHECK(facet_tile_flush(k.machine, &state, NULL, NULL) == FACET_OK);
+    return (uint32_t)state;
 }
 
 /* One command alone; gives its status. */
@@ -63,7 +74,7 @@ alone(uint8_t opcode, uint8_t flags, uint8_t length, uint32_t a, uint32_t b, uin
 {
     push(opcode, flags, 0, length, a, b, c);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    return reg(FACET_TILE_LAST_STATUS);
+    return reg(FACET_TILE_REG_LAST_STATUS);
 }
 
 static void put_packet(uint32_t pc, uint32_t columns, uint32_t rows, uint32_t arg_base)
@@ -83,46 +94,46 @@ TEST(registers, "TILE-485")
     uint32_t value;
 
     open_queue(256);
-    CHECK_EQ(reg(FACET_TILE_ID_VERSION), 0x01000000);
-    CHECK_EQ(reg(FACET_TILE_ID_FEATURES), kernel_csr(&k, 0, "hwinfo"));
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), 0);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_BASE), RING);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_SIZE), 256);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_PROD), 0);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 0);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_DOORBELL), 0);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 0);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
-    CHECK_EQ(reg(FACET_TILE_COMPLETION_BASE), SLOTS);
-    CHECK_EQ(reg(FACET_TILE_WDOG_DEFAULT), 50000000);
-    set(FACET_TILE_WDOG_DEFAULT, 77);
-    CHECK_EQ(reg(FACET_TILE_WDOG_DEFAULT), 77);
-    CHECK_EQ(facet_tile_watchdog(k.machine), 77);
+    CHECK_EQ(reg(FACET_TILE_REG_ID_VERSION), 0x01000000);
+    CHECK_EQ(reg(FACET_TILE_REG_ID_FEATURES), kernel_csr(&k, 0, "hwinfo"));
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_BASE), RING);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_SIZE), 256);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_PROD), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_DOORBELL), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_COMPLETION_BASE), SLOTS);
+    CHECK_EQ(reg(FACET_TILE_REG_WDOG_DEFAULT), 50000000);
+    set(FACET_TILE_REG_WDOG_DEFAULT, 77);
+    CHECK_EQ(reg(FACET_TILE_REG_WDOG_DEFAULT), 77);
+    CHECK_EQ(facet_tile_info_of(k.machine).watchdog, 77);
     /* read-only registers keep their values */
-    set(FACET_TILE_ID_VERSION, 5);
-    set(FACET_TILE_CMDQ_CONS, 5);
-    set(FACET_TILE_FENCE_VALUE, 5);
-    set(FACET_TILE_LAST_STATUS, 5);
-    set(FACET_TILE_CU_CAUSE, 5);
-    CHECK_EQ(reg(FACET_TILE_ID_VERSION), 0x01000000);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 0);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 0);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0);
-    CHECK_EQ(reg(FACET_TILE_CU_CAUSE), 0);
+    set(FACET_TILE_REG_ID_VERSION, 5);
+    set(FACET_TILE_REG_CMDQ_CONS, 5);
+    set(FACET_TILE_REG_FENCE_VALUE, 5);
+    set(FACET_TILE_REG_LAST_STATUS, 5);
+    set(FACET_TILE_REG_CU_CAUSE, 5);
+    CHECK_EQ(reg(FACET_TILE_REG_ID_VERSION), 0x01000000);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE), 0);
     CHECK_EQ(reg(0xFFC), 0);
     CHECK(facet_tile_host_read(k.machine, 0x1000, &value, NULL) == FACET_ERR_FAULT);
     CHECK(facet_tile_host_write(k.machine, 2, 0, NULL) == FACET_ERR_FAULT);
     /* the doorbell of cores 1 and 3 */
-    set(FACET_TILE_DOORBELL, 0xFA);
+    set(FACET_TILE_REG_DOORBELL, 0xFA);
     for (uint32_t core = 0; core < 4; core++) {
         CHECK_EQ(kernel_csr(&k, core, "int_status"), core & 1);
     }
     /* a ring that moves is empty */
     push(FACET_TILE_CMD_NOP, 0, 0, 0, 0, 0, 0);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_PROD), 16);
-    set(FACET_TILE_CMDQ_SIZE, 512);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_PROD), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_PROD), 16);
+    set(FACET_TILE_REG_CMDQ_SIZE, 512);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_PROD), 0);
     kernel_close(&k);
 }
 
@@ -155,19 +166,19 @@ TEST(fault_registers, "")
         &k, VRAM, "CSRR s1, 0xC00\nMOVI s2, 0x40000000\nBNE s1, s0, 8\nLW s3, 4(s2)\nEXIT"));
     put_packet(VRAM, 4, 1, 0);
     CHECK_EQ(alone(FACET_TILE_CMD_DISPATCH, 0, 0, PACKET, 0, 0), 0x24);
-    CHECK_EQ(reg(FACET_TILE_CU_CAUSE), 4);
-    CHECK_EQ(reg(FACET_TILE_CU_ADDR), 0x40000004);
-    CHECK_EQ(reg(FACET_TILE_CU_PC), VRAM + 16);
-    CHECK_EQ(reg(FACET_TILE_CU_STATUS), ST_MEMF);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE), 4);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_ADDR), 0x40000004);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_PC), VRAM + 16);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_STATUS), ST_MEMF);
     for (uint32_t core = 1; core < 4; core++) {
-        CHECK_EQ(reg(FACET_TILE_CU_CAUSE + 0x20 * core), 0);
-        CHECK_EQ(reg(FACET_TILE_CU_STATUS + 0x20 * core), 0);
+        CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE + 0x20 * core), 0);
+        CHECK_EQ(reg(FACET_TILE_REG_CU_STATUS + 0x20 * core), 0);
     }
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_FAULT);
-    set(FACET_TILE_INT_STATUS, FACET_TILE_INT_COMMAND);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_FAULT);
-    set(FACET_TILE_INT_STATUS, FACET_TILE_INT_FAULT);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_FAULT);
+    set(FACET_TILE_REG_INT_STATUS, FACET_TILE_INT_COMMAND);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_FAULT);
+    set(FACET_TILE_REG_INT_STATUS, FACET_TILE_INT_FAULT);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), 0);
     kernel_close(&k);
 }
 
@@ -178,28 +189,28 @@ TEST(words_wrap_at_the_end_of_the_ring, "")
     static const uint32_t words[5] = {1, 2, 3, 4, 5};
 
     open_queue(64);
-    CHECK_EQ(facet_tile_ring_room(k.machine), 60);
+    CHECK_EQ(facet_tile_info_of(k.machine).ring_room, 60);
     push(FACET_TILE_CMD_NOP, 0, 0, 0, 0, 0, 0);
     push(FACET_TILE_CMD_NOP, 0, 0, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 32);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 32);
     push_words(DATA, 5, words); /* 36 bytes from 32 on */
-    CHECK_EQ(reg(FACET_TILE_CMDQ_PROD), 4);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_PROD), 4);
     CHECK_EQ(kernel_get(&k, RING), 5);
-    CHECK_EQ(facet_tile_ring_room(k.machine), 24);
+    CHECK_EQ(facet_tile_info_of(k.machine).ring_room, 24);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
     for (unsigned i = 0; i < 5; i++) {
         CHECK_EQ(kernel_get(&k, DATA + 4 * i), i + 1);
     }
     CHECK_EQ(kernel_get(&k, DATA + 20), 0);
-    CHECK_EQ(facet_tile_commands(k.machine), 3);
+    CHECK_EQ(facet_tile_info_of(k.machine).commands, 3);
     /* too much for the ring */
     {
         const struct facet_tile_command big = {
             .opcode = 1, .flags = 8, .length = 12, .payload = words};
 
         CHECK(facet_tile_push(k.machine, &big, NULL) == FACET_ERR_LIMIT);
-        CHECK_EQ(reg(FACET_TILE_CMDQ_PROD), 4);
+        CHECK_EQ(reg(FACET_TILE_REG_CMDQ_PROD), 4);
     }
     CHECK(facet_tile_ring(k.machine, RING, 96, NULL) == FACET_ERR_USAGE);
     CHECK(facet_tile_ring(k.machine, RING + 16, 64, NULL) == FACET_ERR_USAGE);
@@ -217,20 +228,20 @@ TEST(header_layout, "TILE-396 TILE-397 TILE-492")
     kernel_put(&k, RING + 20, 0x22);
     kernel_put(&k, RING + 24, 0x00070200); /* NOP, EMIT, rdst 7 */
     kernel_put(&k, RING + 40, 0x00070400); /* NOP, WAIT, rdst 7: satisfied by the EMIT */
-    set(FACET_TILE_CMDQ_PROD, 56);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 0); /* nothing happens before the doorbell */
-    set(FACET_TILE_CMDQ_DOORBELL, 0);
+    set(FACET_TILE_REG_CMDQ_PROD, 56);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 0); /* nothing happens before the doorbell */
+    set(FACET_TILE_REG_CMDQ_DOORBELL, 0);
     k.stop = (struct facet_stop){0};
     facet_machine_run(k.machine, &(struct facet_run){.budget = UINT64_MAX}, &k.stop);
     CHECK(k.stop.reason == FACET_STOP_IDLE);
     CHECK_EQ(k.stop.steps, 3);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 56);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 56);
     CHECK_EQ(kernel_get(&k, DATA), 0x11);
     CHECK_EQ(kernel_get(&k, DATA + 4), 0x22);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_COMMAND);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_COMMAND);
     CHECK_EQ(kernel_get(&k, SLOTS + 4 * 7), 1);
     CHECK_EQ(kernel_get(&k, SLOTS + 4 * 6), 0);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 1);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 1);
     for (uint32_t core = 0; core < 4; core++) {
         CHECK_EQ(kernel_csr(&k, core, "int_status"), 2);
     }
@@ -241,22 +252,22 @@ TEST(statuses, "")
 {
     open_queue(1024);
     /* the payload of an unknown opcode is skipped, the next command runs */
-    push(0x77, FACET_TILE_PAYLOAD | FACET_TILE_EMIT, 3, 0, 0, 0, 0);
+    push(0x77, FACET_TILE_FLAG_PAYLOAD | FACET_TILE_FLAG_EMIT, 3, 0, 0, 0, 0);
     kernel_put(&k, RING, 0x02030A77); /* with a payload of two words */
-    set(FACET_TILE_CMDQ_PROD, 24);
+    set(FACET_TILE_REG_CMDQ_PROD, 24);
     push(FACET_TILE_CMD_NOP, 0, 0, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0x30);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0x30);
     CHECK_EQ(kernel_get(&k, SLOTS + 12), 1); /* emitted after the failure */
-    CHECK_EQ(facet_tile_commands(k.machine), 2);
+    CHECK_EQ(facet_tile_info_of(k.machine).commands, 2);
     /* LAST_ERROR keeps the first */
     CHECK_EQ(alone(FACET_TILE_CMD_READ_MEM, 0, 1, 0x7FFFFFFC, 0, 0), 0x31);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0x30);
-    set(FACET_TILE_LAST_ERROR, 0x1234);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0x30);
+    set(FACET_TILE_REG_LAST_ERROR, 0x1234);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
     CHECK_EQ(alone(FACET_TILE_CMD_READ_MEM, 0, 1, DATA + 2, 0, 0), 0x31);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0x31);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0x31);
     CHECK_EQ(alone(FACET_TILE_CMD_READ_MEM, 0, 2, VRAM + (1 << 20) - 4, 0, 0), 0x31);
     CHECK_EQ(alone(FACET_TILE_CMD_COPY_BUFFER, 0, 1, DATA, 0x8000, 0), 0x31); /* scratch */
     CHECK_EQ(alone(FACET_TILE_CMD_WAIT_FENCE, 0, 0, 256, 0, 0), 0x31);
@@ -278,23 +289,23 @@ TEST(statuses, "")
     /* the ring ends inside a command: inside the payload, then inside the header */
     push(FACET_TILE_CMD_NOP, 0, 0, 0, 0, 0, 0);
     {
-        uint32_t at = (reg(FACET_TILE_CMDQ_PROD) - 16) & 1023;
+        uint32_t at = (reg(FACET_TILE_REG_CMDQ_PROD) - 16) & 1023;
 
         kernel_put(&k, RING + at, 0x01050A00); /* NOP, EMIT slot 5, payload of one word */
     }
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0x32);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), reg(FACET_TILE_CMDQ_PROD));
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0x32);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), reg(FACET_TILE_REG_CMDQ_PROD));
     CHECK_EQ(kernel_get(&k, SLOTS + 20), 2);
-    set(FACET_TILE_CMDQ_PROD, (reg(FACET_TILE_CMDQ_PROD) + 12) & 1023);
+    set(FACET_TILE_REG_CMDQ_PROD, (reg(FACET_TILE_REG_CMDQ_PROD) + 12) & 1023);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0x32);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), reg(FACET_TILE_CMDQ_PROD));
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0x32);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), reg(FACET_TILE_REG_CMDQ_PROD));
     /* a ring that cannot be */
-    set(FACET_TILE_LAST_ERROR, 0);
-    set(FACET_TILE_CMDQ_BASE, RING + 4);
+    set(FACET_TILE_REG_LAST_ERROR, 0);
+    set(FACET_TILE_REG_CMDQ_BASE, RING + 4);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0x31);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0x31);
     CHECK_STR(facet_tile_status_name(0x31), "BAD_ARG");
     CHECK_STR(facet_tile_status_name(0x12), "graphics error BAD_MEM");
     CHECK_STR(facet_tile_status_name(0x29), facet_tile_cause_name(9));
@@ -315,10 +326,10 @@ TEST(memory_commands, "TILE-348")
     push_words(0x30000100, 1, words + 1); /* IMEM takes host writes */
     push(FACET_TILE_CMD_READ_MEM, 0, 0, 1, 0x30000100, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
-    CHECK_EQ(facet_tile_take(k.machine, got, 2), 2);
-    CHECK_EQ(facet_tile_take(k.machine, got + 2, 8), 4);
-    CHECK_EQ(facet_tile_take(k.machine, got, 8), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
+    CHECK_EQ(take(got, 2), 2);
+    CHECK_EQ(take(got + 2, 8), 4);
+    CHECK_EQ(take(got, 8), 0);
     for (unsigned i = 0; i < 5; i++) {
         CHECK_EQ(got[i], 10);
     }
@@ -347,10 +358,10 @@ TEST(answers_that_nobody_takes_block_the_queue, "")
         push(FACET_TILE_CMD_READ_MEM, 0, 0, 255, DATA, 0, 0);
     }
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED); /* 64 * 255 = 16320 of 16384 */
-    CHECK_EQ(facet_tile_commands(k.machine), 64);
-    CHECK_EQ(facet_tile_take(k.machine, got, 200), 200);
+    CHECK_EQ(facet_tile_info_of(k.machine).commands, 64);
+    CHECK_EQ(take(got, 200), 200);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(facet_tile_take(k.machine, got, FACET_TILE_ANSWER_WORDS + 1), 65 * 255 - 200);
+    CHECK_EQ(take(got, FACET_TILE_ANSWER_WORDS + 1), 65 * 255 - 200);
     CHECK_EQ(got[55], 99); /* the next answer's first word */
     kernel_close(&k);
 }
@@ -371,22 +382,22 @@ TEST(kernels_see_the_host_and_the_host_sees_kernels,
     put_packet(IMEM, 1, 1, 0);
     push_words(DATA, 1, &input);
     push(FACET_TILE_CMD_BARRIER, 0, 0, 0, 0, 0, 0);
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_IRQ, 0, 0, PACKET, 0, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_IRQ, 0, 0, PACKET, 0, 0);
     push(FACET_TILE_CMD_BARRIER, 0, 0, 0, 0, 0, 0);
     push(FACET_TILE_CMD_READ_MEM, 0, 0, 1, DATA + 64, 0, 0);
-    set(FACET_TILE_CMDQ_DOORBELL, 1);
+    set(FACET_TILE_REG_CMDQ_DOORBELL, 1);
     /* three commands and nine instructions: the store is in the core, the atomic is in memory */
     facet_machine_run(k.machine, &(struct facet_run){.budget = 3 + 9}, &k.stop);
     CHECK(k.stop.reason == FACET_STOP_BUDGET);
-    CHECK(facet_tile_state(k.machine) == FACET_TILE_RUNNING);
+    CHECK(facet_tile_info_of(k.machine).state == FACET_TILE_STATE_RUNNING);
     CHECK_EQ(kernel_get(&k, DATA + 64), 0);
     CHECK_EQ(kernel_get(&k, DATA + 128), 5);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), 0);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 36); /* the DISPATCH is not over */
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 36); /* the DISPATCH is not over */
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_COMMAND);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_COMMAND);
     CHECK_EQ(kernel_get(&k, DATA + 64), 82);
-    CHECK_EQ(facet_tile_take(k.machine, &got, 1), 1);
+    CHECK_EQ(take(&got, 1), 1);
     CHECK_EQ(got, 82);
     CHECK_EQ(facet_machine_steps(k.machine), 5 + 11);
     kernel_close(&k);
@@ -397,24 +408,24 @@ TEST(kernels_see_the_host_and_the_host_sees_kernels,
 TEST(a_slot_that_was_never_emitted_is_a_semaphore, "TILE-396")
 {
     open_queue(256);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT | FACET_TILE_EMIT, 9, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT | FACET_TILE_FLAG_EMIT, 9, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_BLOCKED);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 0);
-    set(FACET_TILE_INT_STATUS, FACET_TILE_INT_BLOCKED);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_BLOCKED);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 0);
+    set(FACET_TILE_REG_INT_STATUS, FACET_TILE_INT_BLOCKED);
     facet_machine_run(k.machine, &(struct facet_run){.budget = 10}, &k.stop); /* still blocked */
     CHECK(k.stop.reason == FACET_STOP_IDLE);
     CHECK_EQ(k.stop.steps, 0);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED); /* the doorbell asks again */
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_BLOCKED);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_BLOCKED);
     /* below, in the sense of signed distance: -1; 0; then 1 passes */
     CHECK(facet_tile_slot_write(k.machine, 9, 0xFFFFFFFF, NULL) == FACET_OK);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED);
     CHECK(facet_tile_slot_write(k.machine, 9, 1, NULL) == FACET_OK);
     facet_machine_run(k.machine, &(struct facet_run){.budget = 10}, &k.stop); /* no doorbell */
-    CHECK_EQ(facet_tile_queue_state(k.machine), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 1);
+    CHECK_EQ(facet_tile_info_of(k.machine).queue, FACET_TILE_QUEUE_EMPTY);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 1);
     CHECK_EQ(kernel_get(&k, SLOTS + 36), 1);
     CHECK(facet_tile_slot_write(k.machine, 256, 1, NULL) == FACET_ERR_USAGE);
     kernel_close(&k);
@@ -425,16 +436,16 @@ TEST(an_emitted_slot_waits_for_its_last_token, "TILE-396 TILE-397")
     uint32_t value;
 
     open_queue(1024);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 1, 0, 0, 0, 0); /* F = 1 */
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 2, 0, 0, 0, 0); /* F = 2 */
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 1, 0, 0, 0, 0); /* F = 3 */
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 2, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 1, 0, 0, 0, 0); /* F = 1 */
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 2, 0, 0, 0, 0); /* F = 2 */
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 1, 0, 0, 0, 0); /* F = 3 */
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 2, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
     CHECK(facet_tile_slot_read(k.machine, 1, &value, NULL) == FACET_OK && value == 3);
     CHECK(facet_tile_slot_read(k.machine, 2, &value, NULL) == FACET_OK && value == 2);
     /* the host takes slot 1 back to 2: last[1] = 3 is not there any more */
     CHECK(facet_tile_slot_write(k.machine, 1, 2, NULL) == FACET_OK);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 1, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 1, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED);
     CHECK(facet_tile_slot_write(k.machine, 1, 3, NULL) == FACET_OK);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
@@ -453,29 +464,29 @@ TEST(an_emitted_slot_waits_for_its_last_token, "TILE-396 TILE-397")
 TEST(without_completion_slots, "")
 {
     open_queue(1024);
-    set(FACET_TILE_COMPLETION_BASE, 0);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 4, 0, 0, 0, 0);
+    set(FACET_TILE_REG_COMPLETION_BASE, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 4, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED); /* FENCE_VALUE is 0 */
-    set(FACET_TILE_COMPLETION_BASE, SLOTS);
+    set(FACET_TILE_REG_COMPLETION_BASE, SLOTS);
     CHECK(facet_tile_slot_write(k.machine, 4, 1, NULL) == FACET_OK);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    set(FACET_TILE_COMPLETION_BASE, 0);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 5, 0, 0, 0, 0);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 4, 0, 0, 0, 0); /* F = 1 serves every slot */
+    set(FACET_TILE_REG_COMPLETION_BASE, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 5, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 4, 0, 0, 0, 0); /* F = 1 serves every slot */
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 1);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 1);
     CHECK_EQ(kernel_get(&k, SLOTS + 20), 0);
     CHECK(facet_tile_slot_write(k.machine, 4, 1, NULL) == FACET_ERR_USAGE);
     /* slots outside VRAM: nothing to compare with, nowhere to write */
-    set(FACET_TILE_COMPLETION_BASE, VRAM + (1 << 20) - 16);
-    CHECK_EQ(alone(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 0, 0, 0, 0), 0);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 4, 0, 0, 0, 0);
+    set(FACET_TILE_REG_COMPLETION_BASE, VRAM + (1 << 20) - 16);
+    CHECK_EQ(alone(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 0, 0, 0, 0), 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 4, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0x31);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 3);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 4, 0, 0, 0, 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0x31);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 3);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 4, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0x31);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0x31);
     kernel_close(&k);
 }
 
@@ -487,30 +498,30 @@ TEST(a_kernel_that_waits_for_the_doorbell, "TILE-491")
     CHECK(kernel_load(
         &k, VRAM, "ADDI s1, s0, 1\nCSRW 0x008, s1\nWFI\nMOVI s2, 0x80010000\nSW s1, 0(s2)\nEXIT"));
     put_packet(VRAM, 1, 1, 0);
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT, 1, 0, PACKET, 0, 0);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 2, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT, 1, 0, PACKET, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 2, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_WAITING);
-    CHECK_EQ(reg(FACET_TILE_INT_STATUS), FACET_TILE_INT_WAITING);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_CONS), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_INT_STATUS), FACET_TILE_INT_WAITING);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_CONS), 0);
     CHECK_EQ(kernel_get(&k, SLOTS + 4), 0);
-    set(FACET_TILE_DOORBELL, 2); /* another core's */
+    set(FACET_TILE_REG_DOORBELL, 2); /* another core's */
     CHECK_EQ(flush(), FACET_TILE_QUEUE_WAITING);
-    set(FACET_TILE_DOORBELL, 1);
+    set(FACET_TILE_REG_DOORBELL, 1);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
     CHECK_EQ(kernel_get(&k, DATA), 1);
     CHECK_EQ(kernel_get(&k, SLOTS + 4), 1);
     CHECK_EQ(kernel_get(&k, SLOTS + 8), 2);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
     /* the same, aborted: 0x2A, and the fence comes all the same */
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT, 1, 0, PACKET, 0, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT, 1, 0, PACKET, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_WAITING);
-    set(FACET_TILE_ABORT, 1);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0x2A);
-    CHECK_EQ(reg(FACET_TILE_CU_CAUSE), 10);
+    set(FACET_TILE_REG_ABORT, 1);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0x2A);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE), 10);
     CHECK_EQ(kernel_get(&k, SLOTS + 4), 3);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    set(FACET_TILE_ABORT, 1); /* nothing runs: nothing happens */
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 3);
+    set(FACET_TILE_REG_ABORT, 1); /* nothing runs: nothing happens */
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 3);
     kernel_close(&k);
 }
 
@@ -519,13 +530,13 @@ TEST(watchdog_of_a_command, "")
     open_queue(256);
     CHECK(kernel_load(&k, VRAM, "J 0"));
     put_packet(VRAM, 2, 1, 0);
-    set(FACET_TILE_WDOG_DEFAULT, 1000);
+    set(FACET_TILE_REG_WDOG_DEFAULT, 1000);
     CHECK_EQ(alone(FACET_TILE_CMD_DISPATCH, 0, 0, PACKET, 0, 0), 0x29);
-    CHECK_EQ(facet_tile_rounds(k.machine), 1000);
-    CHECK_EQ(reg(FACET_TILE_CU_CAUSE), 9);
-    CHECK_EQ(reg(FACET_TILE_CU_CAUSE + 0x20), 9);
-    CHECK_EQ(reg(FACET_TILE_CU_CAUSE + 0x40), 0);
-    CHECK_EQ(reg(FACET_TILE_CU_STATUS), ST_WDT);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 1000);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE), 9);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE + 0x20), 9);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_CAUSE + 0x40), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CU_STATUS), ST_WDT);
     kernel_close(&k);
 }
 
@@ -612,7 +623,7 @@ TEST(rectangles_and_triangles, "")
     kernel_put(&k, RRECT + 12, 0xFF010203);
     push(FACET_TILE_CMD_RRECT, 0, 0, 0, RRECT, 5, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
     CHECK_EQ(painted(), 6);
     CHECK_EQ(pixel(2, 1), 0xFF010203);
     CHECK_EQ(pixel(4, 2), 0xFF010203);
@@ -635,7 +646,7 @@ TEST(rectangles_and_triangles, "")
     kernel_put(&k, RDRAW, 0xFFFF);
     push(FACET_TILE_CMD_RDRAW, 0, 0, 0, RDRAW, BLOCK, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
     CHECK_EQ(painted(), 18);
     CHECK_EQ(pixel(3, 3), 0xFF000000 | 77 << 16 | 98 << 8 | 80);
     CHECK_EQ(pixel(2, 5), 0xFF000000 | 58 << 16 | 32 << 8 | 165);
@@ -678,20 +689,20 @@ TEST(draws_and_arrays_of_draws, "TILE-463")
     put_gdraw(0, 0, 4, 1);
     put_gdraw(1, 4, 4, 0);
     /* wait and emit on one command: 0x42 with flags 0x06 */
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 8, 0, 0, 0, 0);
-    push(FACET_TILE_CMD_GDRAW, FACET_TILE_WAIT | FACET_TILE_EMIT, 8, 0, GDRAWS, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 8, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_GDRAW, FACET_TILE_FLAG_WAIT | FACET_TILE_FLAG_EMIT, 8, 0, GDRAWS, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
     CHECK_EQ(kernel_get(&k, SLOTS + 32), 2);
     CHECK_EQ(painted(), 16);
     CHECK_EQ(pixel(3, 3), 0xFFAA0000);
     CHECK_EQ(pixel(4, 4), 0);
     /* the array: the second is a list of 4, of which one triangle remains */
     kernel_put(&k, COUNT, 2);
-    push(FACET_TILE_CMD_GDRAW, FACET_TILE_EMIT, 8, 0, GDRAWS, COUNT, 0);
+    push(FACET_TILE_CMD_GDRAW, FACET_TILE_FLAG_EMIT, 8, 0, GDRAWS, COUNT, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
     CHECK_EQ(painted(), 16 + 6);
-    CHECK_EQ(facet_tile_commands(k.machine), 5);
+    CHECK_EQ(facet_tile_info_of(k.machine).commands, 5);
     CHECK_EQ(facet_machine_steps(k.machine), 6); /* two descriptors are two steps */
     /* arg2 bit 1 forces strips */
     push(FACET_TILE_CMD_GDRAW, 0, 0, 0, GDRAWS, COUNT, 2);
@@ -704,7 +715,7 @@ TEST(draws_and_arrays_of_draws, "TILE-463")
     push(FACET_TILE_CMD_GDRAW, 0, 0, 0, GDRAWS, COUNT, 0);
     put_gdraw(1, 4, 4, 1);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_STATUS), 0x14);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_STATUS), 0x14);
     CHECK_EQ(pixel(7, 7), 0xFF00BB00);
     kernel_put(&k, COUNT, 0); /* none */
     CHECK_EQ(alone(FACET_TILE_CMD_GDRAW, 0, 0, GDRAWS, COUNT, 0), 0);
@@ -739,10 +750,10 @@ TEST(cu_assist_sequence, "TILE-461 TILE-463 TILE-464 TILE-465")
     push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, 0, 6, GSTATE, 0);
     put_bits(GSTATE + 0x10, 0); /* a matrix that must not matter */
     push(FACET_TILE_CMD_LOAD_GSTATE, 0, 0, 0, 6, GSTATE, 0);
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT, 4, 0, PACKET, 0, 0);
-    push(FACET_TILE_CMD_GDRAW, FACET_TILE_WAIT, 4, 0, GDRAWS, 0, 1);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT, 4, 0, PACKET, 0, 0);
+    push(FACET_TILE_CMD_GDRAW, FACET_TILE_FLAG_WAIT, 4, 0, GDRAWS, 0, 1);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_LAST_ERROR), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_LAST_ERROR), 0);
     CHECK_EQ(painted(), 16);
     CHECK_EQ(pixel(4, 0), 0xFF123456); /* one to the right of the top left quarter */
     CHECK_EQ(pixel(7, 3), 0xFF123456);
@@ -768,11 +779,11 @@ TEST(budgets_and_snapshots_cut_anywhere, "")
         CHECK(
             kernel_load(&k, IMEM, "CSRR s1, 0xC01\nMOVI s2, 0x80010800\nAADD s3, s1, (s2)\nEXIT"));
         put_packet(IMEM, 3, 2, 0);
-        push(FACET_TILE_CMD_GDRAW, FACET_TILE_EMIT, 3, 0, GDRAWS, COUNT, 0);
-        push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT, 3, 0, PACKET, 0, 0);
-        push(FACET_TILE_CMD_READ_MEM, FACET_TILE_WAIT, 3, 2, DATA + 0x800, 0, 0);
-        push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 77, 0, 0, 0, 0);
-        set(FACET_TILE_CMDQ_DOORBELL, 1);
+        push(FACET_TILE_CMD_GDRAW, FACET_TILE_FLAG_EMIT, 3, 0, GDRAWS, COUNT, 0);
+        push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT, 3, 0, PACKET, 0, 0);
+        push(FACET_TILE_CMD_READ_MEM, FACET_TILE_FLAG_WAIT, 3, 2, DATA + 0x800, 0, 0);
+        push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 77, 0, 0, 0, 0);
+        set(FACET_TILE_REG_CMDQ_DOORBELL, 1);
         if (way == 0) {
             facet_machine_run(k.machine, &(struct facet_run){.budget = UINT64_MAX}, &k.stop);
         } else {
@@ -794,7 +805,7 @@ TEST(budgets_and_snapshots_cut_anywhere, "")
             kernel_close(&other);
         }
         CHECK(k.stop.reason == FACET_STOP_IDLE);
-        CHECK_EQ(facet_tile_queue_state(k.machine), FACET_TILE_QUEUE_BLOCKED);
+        CHECK_EQ(facet_tile_info_of(k.machine).queue, FACET_TILE_QUEUE_BLOCKED);
         CHECK(facet_machine_snapshot(k.machine, &end[way], NULL) == FACET_OK);
         kernel_close(&k);
     }
@@ -811,8 +822,8 @@ TEST(fences_are_part_of_the_state, "")
     struct facet_blob blob;
 
     open_queue(256);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 3, 0, 0, 0, 0);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 3, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 3, 0, 0, 0, 0);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 3, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
     CHECK(facet_tile_slot_write(k.machine, 3, 1, NULL) == FACET_OK);
     CHECK(facet_machine_snapshot(k.machine, &blob, NULL) == FACET_OK);
@@ -820,8 +831,8 @@ TEST(fences_are_part_of_the_state, "")
     kernel_open(&k, NULL);
     CHECK(facet_machine_restore(k.machine, blob.data, blob.size, NULL) == FACET_OK);
     facet_blob_free(&blob);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 2);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_WAIT, 3, 0, 0, 0, 0);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 2);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_WAIT, 3, 0, 0, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_BLOCKED);
     CHECK(facet_tile_slot_write(k.machine, 3, 2, NULL) == FACET_OK);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
@@ -872,14 +883,14 @@ TEST(kernels_of_the_host_and_of_the_queue, "")
     CHECK(k.stop.reason == FACET_STOP_IDLE);
     CHECK_EQ(k.stop.steps, 0);
     CHECK(facet_tile_dispatch(k.machine, &packet, NULL) == FACET_OK);
-    push(FACET_TILE_CMD_NOP, FACET_TILE_EMIT, 1, 0, 0, 0, 0);
-    set(FACET_TILE_CMDQ_DOORBELL, 1);
+    push(FACET_TILE_CMD_NOP, FACET_TILE_FLAG_EMIT, 1, 0, 0, 0, 0);
+    set(FACET_TILE_REG_CMDQ_DOORBELL, 1);
     facet_machine_run(k.machine, &(struct facet_run){.budget = 2}, &k.stop);
-    CHECK(facet_tile_state(k.machine) == FACET_TILE_DONE);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 0);
+    CHECK(facet_tile_info_of(k.machine).state == FACET_TILE_STATE_DONE);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 0);
     facet_machine_run(k.machine, &run, &k.stop);
     CHECK(k.stop.reason == FACET_STOP_IDLE);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 1);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 1);
     CHECK(facet_tile_dispatch(k.machine, &packet, NULL) == FACET_OK);
     facet_machine_run(k.machine, &run, &k.stop);
     CHECK(k.stop.reason == FACET_STOP_EXIT);
@@ -894,13 +905,13 @@ TEST(reset_empties_the_queue, "")
     open_queue(256);
     CHECK(kernel_load(&k, VRAM, "EXIT"));
     put_packet(VRAM, 1, 1, 0);
-    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_EMIT, 1, 0, PACKET, 0, 0);
+    push(FACET_TILE_CMD_DISPATCH, FACET_TILE_FLAG_EMIT, 1, 0, PACKET, 0, 0);
     CHECK_EQ(flush(), FACET_TILE_QUEUE_EMPTY);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 1);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 1);
     facet_machine_reset(k.machine);
-    CHECK_EQ(reg(FACET_TILE_FENCE_VALUE), 0);
-    CHECK_EQ(reg(FACET_TILE_CMDQ_SIZE), 0);
-    CHECK(facet_tile_state(k.machine) == FACET_TILE_IDLE);
+    CHECK_EQ(reg(FACET_TILE_REG_FENCE_VALUE), 0);
+    CHECK_EQ(reg(FACET_TILE_REG_CMDQ_SIZE), 0);
+    CHECK(facet_tile_info_of(k.machine).state == FACET_TILE_STATE_IDLE);
     CHECK_EQ(kernel_get(&k, SLOTS + 4), 1); /* memory stays */
     kernel_close(&k);
 }
@@ -911,7 +922,7 @@ TEST(random_rings_do_no_harm, "")
     const unsigned rounds = harness_long() ? 20000 : 1500;
 
     open_queue(1024);
-    set(FACET_TILE_WDOG_DEFAULT, 200);
+    set(FACET_TILE_REG_WDOG_DEFAULT, 200);
     for (unsigned i = 0; i < rounds && !harness_failed(); i++) {
         static const uint8_t opcodes[] = {
             0, 1, 2, 0x22, 0x23, 0x24, 0x28, 0x32, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45};
@@ -930,25 +941,25 @@ TEST(random_rings_do_no_harm, "")
                        DATA + 4 * ((uint32_t)(r >> 40) % 0x1000),
                        (uint32_t)(r % 7 == 0 ? r : r & 0x1F));
         }
-        set(FACET_TILE_CMDQ_PROD, (uint32_t)harness_random());
+        set(FACET_TILE_REG_CMDQ_PROD, (uint32_t)harness_random());
         for (unsigned n = 0; n < 8 && flush() != FACET_TILE_QUEUE_EMPTY; n++) {
             static uint32_t words[FACET_TILE_ANSWER_WORDS];
 
-            (void)facet_tile_take(k.machine, words, FACET_TILE_ANSWER_WORDS);
+            (void)take(words, FACET_TILE_ANSWER_WORDS);
             for (uint32_t slot = 0; slot < 16; slot++) {
                 (void)facet_tile_slot_write(
-                    k.machine, slot, reg(FACET_TILE_FENCE_VALUE) + 1 + (n & 1) * 0x7FFF, NULL);
+                    k.machine, slot, reg(FACET_TILE_REG_FENCE_VALUE) + 1 + (n & 1) * 0x7FFF, NULL);
             }
         }
-        CHECK_MSG(strcmp(facet_tile_status_name(reg(FACET_TILE_LAST_STATUS)), "unknown status") !=
-                      0,
-                  "status 0x%x",
-                  (unsigned)reg(FACET_TILE_LAST_STATUS));
-        if (facet_tile_queue_state(k.machine) != FACET_TILE_QUEUE_EMPTY) {
+        CHECK_MSG(
+            strcmp(facet_tile_status_name(reg(FACET_TILE_REG_LAST_STATUS)), "unknown status") != 0,
+            "status 0x%x",
+            (unsigned)reg(FACET_TILE_REG_LAST_STATUS));
+        if (facet_tile_info_of(k.machine).queue != FACET_TILE_QUEUE_EMPTY) {
             facet_machine_reset(k.machine);
             CHECK(facet_tile_ring(k.machine, RING, 1024, NULL) == FACET_OK);
-            set(FACET_TILE_COMPLETION_BASE, SLOTS);
-            set(FACET_TILE_WDOG_DEFAULT, 200);
+            set(FACET_TILE_REG_COMPLETION_BASE, SLOTS);
+            set(FACET_TILE_REG_WDOG_DEFAULT, 200);
         }
     }
     kernel_close(&k);

@@ -38,7 +38,7 @@ TEST(csr_access, "TILE-480 TILE-481 TILE-485 TILE-101 TILE-567")
         k.packet.pc = VRAM;
         CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
         facet_tile_fence(k.machine);
-        facet_tile_doorbell(k.machine, 1);
+        (void)facet_tile_doorbell(k.machine, 1, NULL);
         facet_machine_run(k.machine, &(struct facet_run){.budget = UINT64_MAX}, &k.stop);
         CHECK_EQ(kernel_reg(&k, 0, "s2"), 7);
         CHECK_EQ(kernel_reg(&k, 0, "s3"), 3);
@@ -254,7 +254,7 @@ TEST(what_lives_how_long, "TILE-509 TILE-510")
         k.packet = (struct facet_tile_packet){
             .pc = VRAM, .columns = 3, .rows = 1, .core_mask = 1, .shared_size = 1024};
         kernel_run(&k);
-        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+        CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
         for (uint32_t tile = 0; tile < 3; tile++) {
             const uint32_t at = DATA + 64 * tile;
 
@@ -299,7 +299,7 @@ TEST(packet, "")
         harness_row(priority == 0 ? "TILE-523 TILE-526" : "TILE-530");
         kernel_put(&k, 0x80030400, 0);
         kernel_run(&k);
-        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+        CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
         CHECK_EQ(kernel_get(&k, 0x80030400), 6);
         for (uint32_t t = 0; t < 6; t++) { /* cores 0 and 2 take turns */
             CHECK_EQ(kernel_get(&k, 0x80030000 + 8 * t), (t / 3 * 8) << 16 | t % 3 * 4);
@@ -353,7 +353,8 @@ TEST(bad_packets, "TILE-525 TILE-529")
     for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
         k.packet = good[i];
         kernel_run(&k);
-        CHECK_MSG(facet_tile_state(k.machine) == FACET_TILE_DONE, "packet %u is good", i);
+        CHECK_MSG(
+            facet_tile_info_of(k.machine).state == FACET_TILE_STATE_DONE, "packet %u is good", i);
         CHECK_EQ(facet_machine_retired(k.machine, 0),
                  ((uint64_t)good[i].columns * good[i].rows + 3) / 4);
     }
@@ -361,16 +362,16 @@ TEST(bad_packets, "TILE-525 TILE-529")
     kernel_open(&k, NULL);
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(facet_tile_dispatch(k.machine, &bad[i], NULL) == FACET_ERR_INPUT);
-        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_IDLE);
+        CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_IDLE);
     }
     k.packet = (struct facet_tile_packet){.pc = VRAM, .columns = 0, .rows = 5};
     kernel_run(&k);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
-    CHECK_EQ(facet_tile_rounds(k.machine), 0);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 0);
     k.packet = (struct facet_tile_packet){.pc = VRAM, .columns = 2, .rows = 1, .tile_width = 65535};
     kernel_put(&k, VRAM, 0x0010700F);
     kernel_run(&k);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
     CHECK_EQ(kernel_csr(&k, 1, "tile_offset"), 65535);
     kernel_close(&k);
 }
@@ -396,7 +397,7 @@ TEST(worked_example_20_9, "TILE-034 TILE-052 TILE-053 TILE-514 TILE-484 TILE-522
         CHECK_EQ(kernel_get(&k, DATA + 64 + 4 * i), i % 4);
         CHECK_EQ(facet_machine_retired(k.machine, i % 4), i % 4 < 2 ? 26 : 13);
     }
-    CHECK_EQ(facet_tile_rounds(k.machine), 26);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 26);
     CHECK_EQ(kernel_csr(&k, 0, "tile_offset"), 0x00100010);
     CHECK_EQ(kernel_csr(&k, 0, "time_lo"), 26);
     kernel_close(&k);
@@ -544,7 +545,7 @@ TEST(round_robin, "TILE-034")
             CHECK_EQ(order[i], slot == quantum ? in_round / quantum : in_round / slot);
         }
         /* The last slot of a core also has its EXIT. */
-        CHECK_EQ(facet_tile_rounds(k.machine), (7 + quantum - 1) / quantum);
+        CHECK_EQ(facet_tile_info_of(k.machine).rounds, (7 + quantum - 1) / quantum);
         kernel_close(&k);
     }
 }
@@ -586,7 +587,7 @@ TEST(random_schedule, "TILE-034")
         }
         order_of(&config, 24, order);
         CHECK(memcmp(order, expected, 24) == 0);
-        CHECK_EQ(facet_tile_rounds(k.machine), rounds);
+        CHECK_EQ(facet_tile_info_of(k.machine).rounds, rounds);
         kernel_close(&k);
     }
 }
@@ -650,8 +651,8 @@ TEST(random_schedule_of_many_tiles, "TILE-034 TILE-514")
                           "CSRR s5, tile_offset\nLSRI s5, s5, 2\nLUI s6, 0x80010\n"
                           "ADD s6, s6, s5\nCSRR s7, time_lo\nSW s7, 0(s6)\nEXIT"));
         kernel_run(&k);
-        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
-        CHECK_EQ(facet_tile_rounds(k.machine), rounds);
+        CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
+        CHECK_EQ(facet_tile_info_of(k.machine).rounds, rounds);
         for (unsigned t = 0; t < TILES; t++) {
             CHECK_EQ(kernel_get(&k, DATA + 4 * t), at[t]);
         }
@@ -670,10 +671,10 @@ TEST(watchdog, "TILE-484")
                       "CSRR s1, core_id\nADDI s2, s0, 1\nLUI s3, 0x80010\nSW s2, 0(s3)\n"
                       "BEQ s1, s2, out\nloop: J loop\nout: EXIT"));
     kernel_run(&k);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_FAULTED);
-    CHECK_EQ(facet_tile_rounds(k.machine), 100);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_FAULTED);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 100);
     for (uint32_t core = 0; core < 4; core++) {
-        struct facet_tile_core_report r = facet_tile_core_report(k.machine, core);
+        struct facet_tile_core_report r = facet_tile_report_of(k.machine, core);
         bool late = core == 0 || core == 2;
 
         CHECK_EQ(r.fault_cause, late ? 9 : 0);
@@ -685,10 +686,10 @@ TEST(watchdog, "TILE-484")
     CHECK_EQ(kernel_get(&k, DATA), 1); /* published for inspection */
     CHECK_EQ(k.stop.reason, FACET_STOP_FAULT);
     CHECK_EQ(k.stop.code, 9);
-    facet_tile_set_watchdog(k.machine, 50);
+    (void)facet_tile_set_watchdog(k.machine, 50, NULL);
     k.packet.watchdog = 0;
     kernel_run(&k);
-    CHECK_EQ(facet_tile_rounds(k.machine), 50);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 50);
     kernel_close(&k);
 }
 
@@ -702,7 +703,7 @@ TEST(a_fault_stops_everybody, "TILE-536")
                       "CSRR s1, core_id\nADDI s2, s0, 2\nLUI s3, 0x80010\nSHLI s4, s1, 2\n"
                       "SW.R s2, s4(s3)\nBNE s1, s2, loop\nLW s5, 0(s0)\nloop: J loop"));
     kernel_run(&k);
-    CHECK_EQ(facet_tile_rounds(k.machine), 6);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 6);
     CHECK_EQ(facet_machine_retired(k.machine, 0), 7);
     CHECK_EQ(facet_machine_retired(k.machine, 1), 7);
     CHECK_EQ(facet_machine_retired(k.machine, 2), 6);
@@ -731,28 +732,29 @@ TEST(wait_for_a_doorbell, "TILE-491 TILE-485")
                     "wait: WFI\nCSRR s3, int_status\nCSRW int_status, s1\nCSRR s4, int_status\n"
                     "EXIT"));
     kernel_run(&k);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_WAITING);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_WAITING);
     CHECK_EQ(k.stop.reason, FACET_STOP_IDLE);
     CHECK_EQ(facet_machine_retired(k.machine, 0), 5); /* WFI retires when it parks */
-    uint64_t rounds = facet_tile_rounds(k.machine);
+    uint64_t rounds = facet_tile_info_of(k.machine).rounds;
     CHECK_EQ(rounds, 5);
-    facet_tile_doorbell(k.machine, 2); /* the other core's */
+    (void)facet_tile_doorbell(k.machine, 2, NULL); /* the other core's */
     facet_machine_run(k.machine, &run, &k.stop);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_WAITING);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_WAITING);
     facet_tile_fence(k.machine); /* not enabled */
     facet_machine_run(k.machine, &run, &k.stop);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_WAITING);
-    CHECK_EQ(facet_tile_rounds(k.machine), rounds);
-    facet_tile_doorbell(k.machine, 1);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_WAITING);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, rounds);
+    (void)facet_tile_doorbell(k.machine, 1, NULL);
     facet_machine_run(k.machine, &run, &k.stop);
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
     CHECK_EQ(kernel_reg(&k, 0, "s3"), 3);
     CHECK_EQ(kernel_reg(&k, 0, "s4"), 2);
-    CHECK_EQ(facet_tile_rounds(k.machine), rounds + 5); /* one slot to wake, four instructions */
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds,
+             rounds + 5); /* one slot to wake, four instructions */
     CHECK_EQ(facet_machine_retired(k.machine, 0), 9);
     /* Without a mask WFI is EXIT. */
     kernel_exec(&k, "WFI\nADDI s9, s0, 1");
-    CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_DONE);
+    CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_DONE);
     CHECK_EQ(k.s[9], 0);
     kernel_close(&k);
 }
@@ -769,8 +771,8 @@ TEST(abort_ends_a_dispatch, "TILE-491")
         CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
         facet_machine_run(k.machine, &some, &k.stop);
         CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_ERR_USAGE);
-        facet_tile_abort(k.machine);
-        CHECK_EQ(facet_tile_state(k.machine), FACET_TILE_FAULTED);
+        (void)facet_tile_abort(k.machine, NULL);
+        CHECK_EQ(facet_tile_info_of(k.machine).state, FACET_TILE_STATE_FAULTED);
         for (uint32_t core = 0; core < 3; core++) {
             CHECK_EQ(kernel_csr(&k, core, "fault_cause"), 10);
             CHECK_EQ(kernel_csr(&k, core, "fault_pc"), waits ? VRAM + 12 : VRAM);
@@ -789,6 +791,6 @@ TEST(barr_sync_waits_for_nobody, "TILE-490 TILE-534")
     CHECK_EQ(kernel_word("BARR.SYNC"), 0x0000400F);
     kernel_exec(&k, "BARR.SYNC\nADDI s1, s0, 1");
     CHECK_EQ(k.s[1], 1);
-    CHECK_EQ(facet_tile_rounds(k.machine), 3);
+    CHECK_EQ(facet_tile_info_of(k.machine).rounds, 3);
     kernel_close(&k);
 }

@@ -48,6 +48,14 @@ static uint8_t *assemble(const char *text, size_t *size)
     return elf;
 }
 
+static bool wants_input(const facet_machine *machine)
+{
+    bool wants = false;
+
+    CHECK(facet_xphmg_wants_input(machine, &wants, NULL) == FACET_OK);
+    return wants;
+}
+
 static facet_machine *make(struct facet_xphmg_config config, const char *text, struct output *out)
 {
     struct facet_error err = {0};
@@ -458,7 +466,7 @@ TEST(framebuffer_registers_keep_what_is_legal, "")
     facet_machine *m = make((struct facet_xphmg_config){0}, text, NULL), *other;
     struct facet_blob blob;
 
-    CHECK(!facet_xphmg_framebuffer(m, &fb));
+    CHECK(facet_xphmg_get_framebuffer(m, &fb, NULL) != FACET_OK);
     (void)run(m, 200);
     CHECK_EQ(reg(m, 0, "s1"), 0x46554246);
     CHECK_EQ(reg(m, 0, "s2"), 0x12345678);
@@ -466,7 +474,7 @@ TEST(framebuffer_registers_keep_what_is_legal, "")
     CHECK_EQ(reg(m, 0, "s4"), 0);
     CHECK_EQ(reg(m, 0, "s5"), 5);
     CHECK_EQ(reg(m, 0, "s6"), 0x11000008);
-    CHECK(facet_xphmg_framebuffer(m, &fb));
+    CHECK(facet_xphmg_get_framebuffer(m, &fb, NULL) == FACET_OK);
     CHECK_EQ(fb.width, 640);
     CHECK_EQ(fb.height, 480);
     CHECK_EQ(fb.format, FACET_XPHMG_FRAME_RGBF32);
@@ -475,14 +483,14 @@ TEST(framebuffer_registers_keep_what_is_legal, "")
 
     blob = snapshot(m);
     other = make((struct facet_xphmg_config){0}, "nop\n", NULL);
-    CHECK(!facet_xphmg_framebuffer(other, &fb));
+    CHECK(facet_xphmg_get_framebuffer(other, &fb, NULL) != FACET_OK);
     CHECK_EQ(facet_machine_restore(other, blob.data, blob.size, NULL), FACET_OK);
     memset(&fb, 0, sizeof fb);
-    CHECK(facet_xphmg_framebuffer(other, &fb));
+    CHECK(facet_xphmg_get_framebuffer(other, &fb, NULL) == FACET_OK);
     CHECK_EQ(fb.base, 0x123456789ABCDEF1);
     CHECK_EQ(fb.height, 480);
     facet_machine_reset(m);
-    CHECK(!facet_xphmg_framebuffer(m, &fb));
+    CHECK(facet_xphmg_get_framebuffer(m, &fb, NULL) != FACET_OK);
     facet_blob_free(&blob);
     facet_machine_destroy(m);
     facet_machine_destroy(other);
@@ -520,23 +528,23 @@ TEST(input_that_is_not_there_stops_the_machine, "")
     char bytes[4];
 
     CHECK_EQ(stop.reason, FACET_STOP_IDLE);
-    CHECK(facet_xphmg_wants_input(m));
+    CHECK(wants_input(m));
     stop = run(m, 1000);
     CHECK_EQ(stop.steps, 0);
     CHECK_EQ(stop.pc, pc);
     CHECK_EQ(facet_xphmg_input(m, "xab\ncd", 6, NULL), FACET_OK);
-    CHECK(!facet_xphmg_wants_input(m));
+    CHECK(!wants_input(m));
     stop = run(m, 1000);
     CHECK_EQ(reg(m, 0, "s0"), 'x');
     CHECK_EQ(reg(m, 0, "s1"), 16 - 3); /* one line */
     CHECK_EQ(reg(m, 0, "s2"), 16 - 2);
     CHECK_EQ(stop.reason, FACET_STOP_IDLE);
     CHECK_EQ(facet_machine_read(m, 0, 0x80000000 + 0, bytes, 4, NULL), FACET_OK);
-    facet_xphmg_input_end(m);
+    (void)facet_xphmg_input_end(m, NULL);
     stop = run(m, 1000);
     CHECK_EQ(reg(m, 0, "s3"), UINT64_MAX); /* told once, then no more */
     CHECK_EQ(stop.reason, FACET_STOP_IDLE);
-    CHECK(facet_xphmg_wants_input(m));
+    CHECK(wants_input(m));
     facet_machine_destroy(m);
 }
 
@@ -610,13 +618,13 @@ TEST(a_trap_without_handler_is_a_fault_with_its_cause, "")
     CHECK_EQ(stop.reason, FACET_STOP_FAULT);
     CHECK_EQ(stop.code, 5);
     CHECK_EQ(stop.address, 0x40);
-    CHECK(facet_xphmg_fault(m, &fault));
+    CHECK(facet_xphmg_get_fault(m, &fault, NULL) == FACET_OK);
     CHECK_EQ(fault.pc, FACET_XPHMG_RAM_BASE + 8);
     CHECK_EQ(fault.handler, 0);
     CHECK_STR(facet_xphmg_cause_name(fault.cause), "load access fault");
     CHECK_EQ(run(m, 1000).steps, 0); /* for ever */
     facet_machine_reset(m);
-    CHECK(!facet_xphmg_fault(m, &fault));
+    CHECK(facet_xphmg_get_fault(m, &fault, NULL) != FACET_OK);
     facet_machine_destroy(m);
 }
 
@@ -646,7 +654,7 @@ TEST(waiting_skips_to_the_timer_or_is_idle, "")
     struct facet_stop stop = run(m, 1000);
 
     CHECK_EQ(stop.reason, FACET_STOP_IDLE);
-    CHECK(!facet_xphmg_wants_input(m));
+    CHECK(!wants_input(m));
     CHECK_EQ(reg(m, 0, "s0"), 1000000000);
     CHECK_EQ(reg(m, 0, "s1"), 1);
     CHECK_EQ(reg(m, 0, "s2"), UINT64_C(0x8000000000000007));

@@ -124,17 +124,23 @@ uint32_t facet_xphmg_frame_bytes(uint32_t format)
     return format == FACET_XPHMG_FRAME_RGBX8 ? 4 : format == FACET_XPHMG_FRAME_RGBF32 ? 12 : 0;
 }
 
-bool facet_xphmg_framebuffer(const facet_machine *machine, struct facet_xphmg_framebuffer *out)
+enum facet_status facet_xphmg_get_framebuffer(const facet_machine *machine,
+                                              struct facet_xphmg_framebuffer *out,
+                                              struct facet_error *err)
 {
-    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
 
-    if (m == NULL || m->framebuffer.format == FACET_XPHMG_FRAME_OFF || m->framebuffer.width == 0 ||
+    *out = (struct facet_xphmg_framebuffer){0};
+    if (m == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    if (m->framebuffer.format == FACET_XPHMG_FRAME_OFF || m->framebuffer.width == 0 ||
         m->framebuffer.height == 0) {
-        return false;
+        return facet_fail(err, FACET_ERR_USAGE, 0, "the guest shows no picture");
     }
     *out = m->framebuffer;
     if (out->stride == 0) {
         out->stride = out->width * facet_xphmg_frame_bytes(out->format);
     }
-    return true;
+    return FACET_OK;
 }

@@ -118,12 +118,12 @@ static void zero(struct facet_xphmg *m, uint64_t address, uint64_t size)
 enum facet_status
 facet_xphmg_load_elf(facet_machine *machine, const void *data, size_t size, struct facet_error *err)
 {
-    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
     struct facet_object *object = NULL;
     enum facet_status status;
 
     if (m == NULL) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "not an xphmg machine");
+        return FACET_ERR_USAGE;
     }
     status = facet_elf_read(data, size, &object, err);
     if (status == FACET_OK) {

@@ -215,7 +215,7 @@ static void set_up(const struct explainer *e, struct facet_hart *h)
 /* Runs the job once, watched or not. */
 static struct outcome run(struct explainer *e, facet_machine *machine, bool watched)
 {
-    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops);
+    struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, NULL);
     struct facet_hart *h = &m->harts[0];
     const struct facet_rt_watch watch = {e, on_event};
     const uint8_t *ram = h->ram.bytes;
@@ -287,7 +287,7 @@ static enum facet_status load(struct explainer *e, facet_machine **machine, stru
     config.ram_bytes = (bytes + 4095) / 4096 * 4096;
     status = facet_xphmg_create(&config, machine, err);
     if (status == FACET_OK) {
-        const struct facet_xphmg *m = facet_machine_self(*machine, &facet_xphmg_ops);
+        const struct facet_xphmg *m = facet_machine_self(*machine, &facet_xphmg_ops, NULL);
         uint8_t *ram = m->harts[0].ram.bytes;
 
         if (heap->size != 0) {

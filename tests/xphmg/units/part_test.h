@@ -145,7 +145,7 @@ static inline facet_machine *make_case(const struct part_case *c, struct record 
     if (c->prepare != NULL) {
         c->prepare(machine, c);
     }
-    facet_xphmg_input_end(machine);
+    (void)facet_xphmg_input_end(machine, NULL);
     return machine;
 }
 

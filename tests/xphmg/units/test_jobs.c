@@ -516,7 +516,8 @@ TEST(idle_machines_finish_their_jobs_first, "XM-160 XM-150")
     machine = make_late(0, PREAMBLE "xsubmit.mtx a1, a0\n addi a1, a1, 1\n xfence.wait a1\n" EXIT);
     stop = run(machine, 1000);
     CHECK_EQ(stop.reason, FACET_STOP_FAULT);
-    CHECK(facet_xphmg_fault(machine, &fault) && fault.cause == FACET_XPHMG_DEADLOCK);
+    CHECK(facet_xphmg_get_fault(machine, &fault, NULL) == FACET_OK &&
+          fault.cause == FACET_XPHMG_DEADLOCK);
     CHECK_EQ(fault.value, UINT64_C(2) << 56 | 2);
     CHECK_EQ(peek(machine, DATA + VOUT, 8), PRODUCT);
     facet_machine_destroy(machine);

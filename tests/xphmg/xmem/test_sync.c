@@ -187,7 +187,7 @@ check_deadlock(const char *text, uint32_t harts, uint32_t core, uint64_t pc, uin
     CHECK_EQ(stop.reason, FACET_STOP_FAULT);
     CHECK_EQ(stop.code, FACET_XPHMG_DEADLOCK);
     CHECK_EQ(stop.core, core);
-    CHECK(facet_xphmg_fault(machine, &fault));
+    CHECK(facet_xphmg_get_fault(machine, &fault, NULL) == FACET_OK);
     CHECK_EQ(fault.pc, GUEST_CODE + pc);
     CHECK_EQ(fault.value, on);
     facet_machine_destroy(machine);
