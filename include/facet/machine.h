@@ -166,7 +166,7 @@ enum facet_status facet_machine_field_write(facet_machine *machine,
                                             struct facet_error *err);
 
 /* One line for one value: a register ("x5", "t0"), a CSR ("mstatus") or a field of one
- * ("CAP.PREC.MODE.EACC"), found in this order, as the verbs above do it. FACET_ERR_USAGE for a name
+ * ("CAP.PREC.MODE.EW"), found in this order, as the verbs above do it. FACET_ERR_USAGE for a name
  * or core that does not exist, and for registers and CSRs of more than 64 bits: those need struct
  * facet_value. */
 enum facet_status

@@ -52,8 +52,10 @@ TEST(registers_csrs_and_fields_have_one_line_access, "")
     CHECK(facet_machine_set(m, 0, "mstatus.MIE", 1) == FACET_OK);
     CHECK(facet_machine_get(m, 0, "mstatus.MIE", &value) == FACET_OK && value == 1);
     CHECK(facet_machine_get(m, 0, "mstatus", &whole) == FACET_OK && (whole >> 3 & 1) == 1);
-    CHECK(facet_machine_set(m, 0, "CAP.PREC.MODE.EACC", 1) == FACET_OK);
-    CHECK(facet_machine_get(m, 0, "cap.prec.mode.eacc", &value) == FACET_OK && value == 1);
+    /* a CSR with dots in its name, and APPLY0 */
+    CHECK(facet_machine_get(m, 0, "CAP.PREC.MODE.EW", &value) == FACET_OK && value == 1);
+    CHECK(facet_machine_set(m, 0, "CAP.PREC.MODE", UINT64_C(1) << 63 | 2 << 19) == FACET_OK);
+    CHECK(facet_machine_get(m, 0, "cap.prec.mode.ew", &value) == FACET_OK && value == 2);
     /* nothing that could be taken for a value */
     CHECK(facet_machine_get(m, 0, "x55", &value) == FACET_ERR_USAGE && value == 0);
     CHECK(facet_machine_get(m, 1, "x5", &value) == FACET_ERR_USAGE);
