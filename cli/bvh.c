@@ -3,10 +3,10 @@
 #include "cli/bvh_aabbs.h"
 #include "cli/left_out.h"
 
-#include "base/json.h"
 #include "base/strbuf.h"
 #include "rt_image/image.h"
 #include "scene/import.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

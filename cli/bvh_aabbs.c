@@ -1,7 +1,7 @@
 /* See bvh_aabbs.h. */
 #include "cli/bvh_aabbs.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 

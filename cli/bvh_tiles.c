@@ -1,9 +1,9 @@
 /* `facet bvh check`, `info` and `dump` on tile images. */
 #include "cli/bvh_tiles.h"
 
-#include "base/json.h"
 #include "rt_image/diff.h"
 #include "rt_image/text.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #include "cli/left_out.h"
 #include "cli/output.h"
 
-#include "base/json.h"
 #include "rt_image/build.h"
 #include "rt_image/check.h"
 #include "scene/import.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

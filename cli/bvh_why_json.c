@@ -2,9 +2,9 @@
  * cli_print_json reports. */
 #include "cli/bvh_why.h"
 
-#include "base/json.h"
 #include "gfx12/image/walk.h"
 #include "num/f32.h"
+#include "json/json.h"
 
 #include <math.h>
 

@@ -4,9 +4,9 @@
 
 #include "assembler/assemble.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "object/elf.h"
 #include "object/hex.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * prints medians and ratios. */
 #include "cli/command.h"
 
-#include "base/json.h"
 #include "base/progress.h"
 #include "bench/bench.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

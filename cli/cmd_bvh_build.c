@@ -2,9 +2,9 @@
 #include "cli/bvh_tiles.h"
 #include "cli/output.h"
 
-#include "base/json.h"
 #include "base/progress.h"
 #include "gfx12/image/build.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* `facet bvh check`: the validator. */
 #include "cli/bvh_tiles.h"
 
-#include "base/json.h"
 #include "gfx12/image/check.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

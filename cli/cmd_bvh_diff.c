@@ -1,8 +1,8 @@
 /* `facet bvh diff`: where two images differ. */
 #include "cli/bvh_tiles.h"
 
-#include "base/json.h"
 #include "gfx12/image/diff.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,7 @@
 #include "cli/output.h"
 
 #include "base/strbuf.h"
-#include "gfx12/image/text.h"
-#include "rt_image/text.h"
+#include "documents/bvh_images.h"
 
 #include <stdio.h>
 #include <stdlib.h>

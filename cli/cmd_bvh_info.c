@@ -1,7 +1,7 @@
 /* `facet bvh info`: what is in an image. */
 #include "cli/bvh_tiles.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "cli/output.h"
 
 #include "base/bits.h"
-#include "base/json.h"
+#include "documents/gfx12_vectors.h"
 #include "gfx12/tracer.h"
-#include "gfx12/vectors.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "cli/bvh_tiles.h"
 #include "cli/output.h"
 
-#include "base/json.h"
 #include "gfx12/image/refit.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

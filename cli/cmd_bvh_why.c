@@ -1,11 +1,11 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh.h"
 
-#include "base/json.h"
 #include "cli/bvh_why.h"
 #include "cli/ray_text.h"
-#include "gfx12/vectors.h"
+#include "documents/gfx12_vectors.h"
 #include "num/f32.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

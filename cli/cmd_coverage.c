@@ -3,8 +3,8 @@
  * (cards/results.h). */
 #include "cli/command.h"
 
-#include "base/json.h"
 #include "cards/card.h"
+#include "json/json.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -3,9 +3,9 @@
 
 #include "assembler/disassemble.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "object/elf.h"
 #include "object/hex.h"
+#include "json/json.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "cli/streams.h"
 
 #include "base/file.h"
-#include "base/json.h"
-#include "gfx12/vectors.h"
+#include "documents/gfx12_vectors.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

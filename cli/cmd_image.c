@@ -1,8 +1,8 @@
 /* `facet image compare`: are two pictures the same, and where do they differ. */
 #include "cli/output.h"
 
-#include "base/json.h"
 #include "image/compare.h"
+#include "json/json.h"
 
 #include <stdio.h>
 

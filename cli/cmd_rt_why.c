@@ -3,9 +3,9 @@
 
 #include "base/bits.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "cli/command.h"
 #include "cli/ray_text.h"
+#include "json/json.h"
 #include "num/f32.h"
 #include "xphmg/units/units.h"
 

@@ -10,9 +10,9 @@
 #include "cli/xphmg_setup.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/strbuf.h"
 #include "object/elf.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <facet/xphmg.h>

@@ -1,8 +1,8 @@
 /* `facet scene info`: what a scene file holds, as text or JSON. */
 #include "cli/left_out.h"
 
-#include "base/json.h"
 #include "scene/import.h"
+#include "json/json.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 #include "cli/work_list.h"
 #include "cli/xphmg_setup.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <math.h>

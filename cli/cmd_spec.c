@@ -3,9 +3,9 @@
 #include "cli/command.h"
 #include "cli/frame.h"
 
-#include "base/json.h"
 #include "cards/card.h"
 #include "cards/search.h"
+#include "json/json.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/side_file.h"
 #include "image/image.h"
+#include "json/json.h"
 #include "tile/tile.h"
 #include "tile_list/list.h"
 

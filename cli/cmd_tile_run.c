@@ -8,8 +8,8 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "isa/isa.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

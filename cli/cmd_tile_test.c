@@ -4,8 +4,8 @@
 #include "cli/stop.h"
 
 #include "base/error.h"
-#include "base/json.h"
-#include "tile/case.h"
+#include "documents/tile_case.h"
+#include "json/json.h"
 
 #include <dirent.h>
 #include <errno.h>

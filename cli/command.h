@@ -93,7 +93,7 @@ struct json_t;
 /* A list to fill with results, NULL without --json. */
 struct json_t *cli_json_list(const struct cli_args *args);
 /* Prints the value, two spaces per level, through stdio like everything else; releases it. CLI_BAD
- * with a message when memory ran short while the value was built, whoever built it (base/json.h),
+ * with a message when memory ran short while the value was built, whoever built it (json/json.h),
  * else CLI_OK; a failing stream is main()'s business. */
 int cli_print_json(const struct cli_args *args, struct json_t *value);
 

@@ -1,9 +1,9 @@
 /* `facet gfx why` as JSON. Values are objects of bits and number; NaN and infinities, which JSON
  * does not have, are null. A failed allocation leaves members out or gives NULL, which
  * cli_print_json reports. */
-#include "base/json.h"
 #include "cli/gfx_why.h"
 #include "cli/rt_why.h" /* the names of flags */
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "cli/run_trace.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

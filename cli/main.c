@@ -6,8 +6,8 @@
 #include "cli/streams.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "bench/scratch.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <facet/version.h>

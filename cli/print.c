@@ -1,7 +1,7 @@
 /* What commands share for printing results. */
 #include "cli/command.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

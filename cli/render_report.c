@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/render.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

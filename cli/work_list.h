@@ -2,7 +2,7 @@
 #ifndef FACET_CLI_WORK_LIST_H
 #define FACET_CLI_WORK_LIST_H
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <facet/machine.h>
 #include <stdio.h>

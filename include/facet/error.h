@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum facet_status {
     FACET_OK = 0,
@@ -32,6 +33,7 @@ struct facet_error {
 /* "ok", "usage error", ... ; never NULL. */
 const char *facet_status_name(enum facet_status status);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- Node IDs and base pointers (section 2) ---- */
 
@@ -460,6 +461,7 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
                                         struct facet_gfx12_stats *stats,
                                         struct facet_error *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

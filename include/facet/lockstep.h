@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum facet_change_kind {
     FACET_CHANGE_RETIRE, /* address = pc, new_value.lo = word, size = length */
@@ -75,6 +76,7 @@ enum facet_status facet_lockstep_run(facet_machine *a,
                                      struct facet_divergence *out,
                                      struct facet_error *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -22,6 +22,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct facet_machine facet_machine;
 struct facet_observer; /* facet/observer.h */
@@ -358,6 +359,7 @@ size_t facet_machine_disassemble(const facet_machine *machine,
                                  size_t size,
                                  uint32_t *length);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct facet_retire_event {
     uint32_t core;
@@ -78,6 +79,7 @@ static inline enum facet_status facet_machine_observe(facet_machine *machine,
     return facet_machine_observe_sized(machine, observer, sizeof *observer);
 }
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -34,6 +34,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define FACET_TILE_CORES 4
 #define FACET_TILE_HOST_BASE UINT32_C(0x10000000)
@@ -342,6 +343,7 @@ const char *facet_tile_opcode_name(uint32_t opcode);
 /* "ok", "BAD_ARG", "graphics error BAD_ALIGN", the name of a fault cause, ...; never NULL. */
 const char *facet_tile_status_name(uint32_t status);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define FACET_XPHMG_RAM_BASE UINT64_C(0x80000000)
 #define FACET_XPHMG_RAM_BYTES (UINT64_C(128) << 20) /* default */
@@ -163,6 +164,7 @@ enum facet_status facet_xphmg_set_profile(facet_machine *machine,
 /* "illegal instruction", ...; never NULL. */
 const char *facet_xphmg_cause_name(uint64_t cause);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

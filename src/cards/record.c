@@ -2,7 +2,7 @@
  * allocation anywhere shows as NULL at the end. */
 #include "cards/card.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -30,13 +30,4 @@ void facet_rtbvh_json_place(const struct facet_rtbvh_view *view,
 /* false: out of memory. */
 bool facet_rtbvh_json_tail(const struct facet_rtbvh_check *check, struct facet_strbuf *out);
 
-/* Whether the text looks like the JSON form of a tile image: its first member says so. */
-bool facet_rtbvh_json_is(const char *text, size_t size);
-/* Reads the JSON form; `name` starts complaints, which carry a line number or name the member. */
-enum facet_status facet_rtbvh_json_read(const char *name,
-                                        const char *text,
-                                        size_t size,
-                                        struct facet_rtbvh_image *out,
-                                        struct facet_error *err);
-
 #endif

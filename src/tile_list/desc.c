@@ -1,8 +1,8 @@
 /* See desc.h. */
 #include "tile_list/desc.h"
 
-#include "base/json.h"
 #include "isa/isa.h"
+#include "json/json.h"
 
 #include <facet/tile_layouts.h>
 

@@ -3,7 +3,7 @@
 #include "tile_list/reader.h"
 
 #include "base/bits.h"
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* json.h: positions in complaints, 64-bit numbers, atomic output, failing allocations. */
 #include "base/failing_alloc.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "harness.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * a walk over the image against all triangles, one corruption per rule of the validator. */
 #include "base/bits.h"
 #include "base/failing_alloc.h"
+#include "documents/bvh_images.h"
 #include "harness.h"
 #include "meshes.h"
 #include "rt_image/build.h"
@@ -10,7 +11,6 @@
 #include "rt_image/diff.h"
 #include "rt_image/refit.h"
 #include "rt_image/round.h"
-#include "rt_image/text.h"
 
 #include <gmp.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Reference cards: every name of the tables has one, its text and JSON are complete and agree. */
-#include "base/json.h"
 #include "cards/card.h"
 #include "harness.h"
 #include "isa/isa_rows.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 

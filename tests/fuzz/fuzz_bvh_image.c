@@ -1,10 +1,10 @@
 /* Any bytes as a GFX12 image: checking, counting, comparing with itself, and dump followed by
  * encode must give the same bytes. The first byte chooses the root. */
+#include "documents/bvh_images.h"
 #include "fuzz/fuzz.h"
 #include "gfx12/image/check.h"
 #include "gfx12/image/diff.h"
 #include "gfx12/image/stats.h"
-#include "gfx12/image/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* Any text as the JSON form of an image, GFX12 or tiles: refused or turned into bytes, never
  * anything else. */
+#include "documents/bvh_images.h"
 #include "fuzz/fuzz.h"
-#include "gfx12/image/text.h"
-#include "rt_image/text.h"
 
 #include <stdlib.h>
 

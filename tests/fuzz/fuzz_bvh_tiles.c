@@ -1,8 +1,8 @@
 /* Any bytes as a tile image of XPHMG_RT: the check must end, everything that it reached can be
  * printed, and its JSON goes back to the same bytes. An input without the magic gets it, so that
  * fuzzing starts behind it. */
+#include "documents/bvh_images.h"
 #include "fuzz/fuzz.h"
-#include "rt_image/text.h"
 
 #include <stdlib.h>
 #include <string.h>

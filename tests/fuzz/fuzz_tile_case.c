@@ -7,7 +7,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/machine.h"
 
-#include "tile/case_data.h"
+#include "documents/tile_case_data.h"
 
 #include <stdio.h>
 #include <string.h>

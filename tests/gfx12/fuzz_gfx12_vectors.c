@@ -1,6 +1,6 @@
 /* Vector files: any bytes are read or refused, and what is read runs. */
+#include "documents/gfx12_vectors.h"
 #include "fuzz/fuzz.h"
-#include "gfx12/vectors.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
 
 #include "base/bits.h"
 #include "base/file.h"
+#include "documents/gfx12_vectors.h"
 #include "gfx12/pack.h"
 #include "gfx12/test.h"
-#include "gfx12/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/failing_alloc.h"
 #include "harness.h"
 
-#include "tile/case.h"
+#include "documents/tile_case.h"
 
 static void pass_or_lack_memory(void *context)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Wide fields are hexadecimal strings (base/json.h), narrow ones numbers. */
+/* Wide fields are hexadecimal strings (json/json.h), narrow ones numbers. */
 static void put_field(struct facet_strbuf *out, const char *name, unsigned width, uint64_t value)
 {
     if (width > 16) {

@@ -33,11 +33,4 @@ void facet_gfx12_listing(const struct facet_gfx12_view *view,
                          uint32_t node,
                          struct facet_strbuf *out);
 
-/* Reads the JSON form; `name` starts complaints, which carry a line number. */
-enum facet_status facet_gfx12_json_read(const char *name,
-                                        const char *text,
-                                        size_t size,
-                                        struct facet_gfx12_image *out,
-                                        struct facet_error *err);
-
 #endif

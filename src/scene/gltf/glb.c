@@ -3,9 +3,9 @@
 #include "scene/gltf/glb.h"
 
 #include "base/bits.h"
-#include "base/json.h"
 #include "image/image.h"
 #include "scene/matrix.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "scene/gltf/gltf.h"
 
 #include "base/bits.h"
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

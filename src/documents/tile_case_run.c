@@ -1,5 +1,5 @@
-/* See case.h: running a case on a fresh machine and comparing. */
-#include "tile/case_data.h"
+/* See tile_case.h: running a case on a fresh machine and comparing. */
+#include "documents/tile_case_data.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* A JSON object with one long list of small objects. Such a file may be a hundred times the image
  * that it describes, so it is never parsed as a whole: a scanner finds the elements of the list,
  * each is parsed by itself, and the rest of the object is parsed with an empty list. */
-#ifndef FACET_BASE_JSON_LIST_H
-#define FACET_BASE_JSON_LIST_H
+#ifndef FACET_JSON_LIST_H
+#define FACET_JSON_LIST_H
 
-#include "base/json.h"
+#include "json/json.h"
 
 struct facet_json_list {
     const char *name; /* of the file, for complaints */

@@ -1,10 +1,10 @@
 /* What a case folder holds, between its reader and its runner. Private to src/tile. */
-#ifndef FACET_TILE_CASE_DATA_H
-#define FACET_TILE_CASE_DATA_H
+#ifndef FACET_DOCUMENTS_TILE_CASE_DATA_H
+#define FACET_DOCUMENTS_TILE_CASE_DATA_H
 
 #include "base/bits.h"
 #include "base/file.h"
-#include "tile/case.h"
+#include "documents/tile_case.h"
 
 struct facet_tile_block {
     uint32_t address;

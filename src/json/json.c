@@ -1,5 +1,5 @@
 /* See json.h. */
-#include "base/json.h"
+#include "json/json.h"
 
 #include "base/file.h"
 #include "base/plain.h"

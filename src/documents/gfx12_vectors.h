@@ -1,7 +1,7 @@
 /* Vector files of image_bvh8_intersect_ray (spec/README.md, "GFX12 vector files"): reading cases,
  * running them and finding the first register that differs. */
-#ifndef FACET_GFX12_VECTORS_H
-#define FACET_GFX12_VECTORS_H
+#ifndef FACET_DOCUMENTS_GFX12_VECTORS_H
+#define FACET_DOCUMENTS_GFX12_VECTORS_H
 
 #include "base/error.h"
 

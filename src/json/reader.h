@@ -1,10 +1,10 @@
 /* Members of JSON objects for the readers of BVH images: numbers of a width, lists, hexadecimal
  * bytes. The first complaint sticks and names the member ("nodes[3].children[0].index"), so that a
  * reader asks for everything it needs and looks at the status once. */
-#ifndef FACET_BASE_JSON_READER_H
-#define FACET_BASE_JSON_READER_H
+#ifndef FACET_JSON_READER_H
+#define FACET_JSON_READER_H
 
-#include "base/json.h"
+#include "json/json.h"
 
 #define FACET_READER_NO_INDEX SIZE_MAX
 

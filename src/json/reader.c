@@ -1,5 +1,5 @@
-/* See json_reader.h. */
-#include "base/json_reader.h"
+/* See reader.h. */
+#include "json/reader.h"
 
 #include "base/bits.h"
 

@@ -1,8 +1,8 @@
-/* Reading the JSON form of tile images, place by place (json_list.h). */
-#include "rt_image/text.h"
+/* Reading the JSON form of tile images, place by place (json/list.h). */
+#include "documents/bvh_images.h"
 
-#include "base/json_list.h"
-#include "base/json_reader.h"
+#include "json/list.h"
+#include "json/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

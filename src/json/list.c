@@ -1,5 +1,5 @@
-/* See json_list.h. */
-#include "base/json_list.h"
+/* See list.h. */
+#include "json/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

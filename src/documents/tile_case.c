@@ -1,9 +1,9 @@
-/* See case.h: reading case.json. */
-#include "tile/case_data.h"
+/* See tile_case.h: reading case.json. */
+#include "documents/tile_case_data.h"
 
 #include "assembler/assemble.h"
-#include "base/json.h"
 #include "base/side_file.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* Vector files: see vectors.h. Unknown members are refused, since a misspelt optional one would
- * otherwise be skipped without a word. */
-#include "gfx12/vectors.h"
+/* Vector files: see gfx12_vectors.h. Unknown members are refused, since a misspelt optional one
+ * would otherwise be skipped without a word. */
+#include "documents/gfx12_vectors.h"
 
 #include "base/bits.h"
-#include "base/json.h"
 #include "base/strbuf.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

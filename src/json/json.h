@@ -8,8 +8,8 @@
  * with the thread, and the functions that hand a text out say FACET_ERR_MEMORY while it is set; so
  * a value is built and written by one thread. The parser never returns a value with something
  * missing. */
-#ifndef FACET_BASE_JSON_H
-#define FACET_BASE_JSON_H
+#ifndef FACET_JSON_JSON_H
+#define FACET_JSON_JSON_H
 
 #include "base/error.h"
 

@@ -1,9 +1,9 @@
-/* Reading the JSON form, node by node (json_list.h). */
-#include "gfx12/image/text.h"
+/* Reading the JSON form, node by node (json/list.h). */
+#include "documents/bvh_images.h"
 
-#include "base/json_list.h"
-#include "base/json_reader.h"
 #include "gfx12/image/node.h"
+#include "json/list.h"
+#include "json/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

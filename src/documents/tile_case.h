@@ -1,7 +1,7 @@
 /* Tile case folders (spec/README.md "Tile case folders"): a kernel, its inputs and what must be in
  * memory, counters and fault registers afterwards. */
-#ifndef FACET_TILE_CASE_H
-#define FACET_TILE_CASE_H
+#ifndef FACET_DOCUMENTS_TILE_CASE_H
+#define FACET_DOCUMENTS_TILE_CASE_H
 
 #include "tile/tile.h"
 
