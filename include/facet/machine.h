@@ -14,7 +14,7 @@
 #ifndef FACET_MACHINE_H
 #define FACET_MACHINE_H
 
-#include <facet/error.h>
+#include <facet/memory.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -329,13 +329,6 @@ facet_machine_point_remove(facet_machine *machine, uint32_t id, struct facet_err
 
 /* ---- snapshots, observer, text ----------------------------------------------------------------
  */
-
-struct facet_blob {
-    void *data;
-    size_t size;
-};
-
-void facet_blob_free(struct facet_blob *blob);
 
 /* The whole state: cores, units, memory, step count; versioned, with a checksum. Equal states give
  * equal bytes. Free with facet_blob_free. */

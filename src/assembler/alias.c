@@ -1,7 +1,7 @@
 /* Aliases: the operand patterns of alias.tsv against the text, and the instructions they stand for.
  * A pattern's names are bound to pieces of the source, which the expansion reads in their place. */
 #include "assembler/alias.h"
-#include "num/decimal.h"
+#include "num/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>

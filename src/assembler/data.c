@@ -1,6 +1,6 @@
 /* Directives that put bytes into a section: numbers, texts, space, alignment. */
 #include "assembler/internal.h"
-#include "num/decimal.h"
+#include "num/format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -18,6 +18,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* asprintf's memory is the C library's, and so is all other of this file: none leaves it. */
+#undef free
+#undef strdup
+#undef strndup
+
 enum { MOST_LINKS = 40, MOST_NAMES = 1000 };
 
 /* ---- names ---- */

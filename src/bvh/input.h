@@ -4,13 +4,7 @@
 #ifndef FACET_BVH_INPUT_H
 #define FACET_BVH_INPUT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-enum facet_bvh_primitive_flags {
-    FACET_BVH_OPAQUE = 1 << 0,
-    FACET_BVH_DOUBLE_SIDED = 1 << 1,
-};
+#include <facet/bvh.h>
 
 struct facet_bvh_triangle {
     float vertex[3][3];

@@ -12,6 +12,8 @@
 #include "num/accum.h"
 #include "num/eff.h"
 
+#include <facet/gfx.h>
+
 /* How numbers of an instruction behave: the conversion of each colour component. Values without a
  * component (z, positions, planes) use channel 0. */
 struct facet_gfx_numbers {
@@ -80,12 +82,6 @@ uint32_t facet_gfx_nan(const struct facet_conv *conv, unsigned *flags);
  * A nest of lerps whose coefficients are all 0 or 1 picks one entry: it computes nothing, and no
  * MIXED step follows. A coefficient of 0 or 1 leaves the other side of its lerp alone: its entries
  * are not looked at and nothing there is computed (R-GFX-60). */
-
-struct facet_gfx_lerp {
-    bool computed;         /* false: p or q was taken as it is, the other fields are 0 */
-    uint32_t weight, diff; /* cv(a) and sub(q, p); FP accumulators only */
-    uint32_t result;
-};
 
 uint32_t facet_gfx_lerp(const struct facet_conv *conv,
                         uint32_t p,

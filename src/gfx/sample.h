@@ -25,33 +25,6 @@ struct facet_gfx_sampling {
 /* Loads `bytes` (1, 2 or 4) little-endian bytes; false stops the fetch. */
 typedef bool facet_gfx_load(void *context, uint64_t address, unsigned bytes, uint32_t *word);
 
-enum facet_gfx_tap_kind {
-    FACET_GFX_TAP_SKIP, /* weight zero: not fetched */
-    FACET_GFX_TAP_BORDER,
-    FACET_GFX_TAP_TEXEL,
-};
-
-struct facet_gfx_tap {
-    uint8_t kind;     /* enum facet_gfx_tap_kind */
-    uint32_t x, y;    /* TEXEL: after wrap */
-    uint32_t word[4]; /* TEXEL: filled by the fetch */
-};
-
-enum facet_gfx_footprint_kind {
-    FACET_GFX_TAPS,
-    FACET_GFX_NULL,     /* null texture: nothing is fetched, 0 */
-    FACET_GFX_NO_PLACE, /* NaN coordinate: nothing is fetched, NaN */
-};
-
-/* The texels under one position: t00, t01, t10, t11; nearest uses tap 0 alone. */
-struct facet_gfx_footprint {
-    uint8_t kind;    /* enum facet_gfx_footprint_kind */
-    uint16_t fu, fv; /* weights in 1/65536 */
-    int64_t fx, fy;  /* the position with 16 fraction bits */
-    int64_t i, j;    /* texel of tap 0 before wrap */
-    struct facet_gfx_tap tap[4];
-};
-
 /* ---- positions ---------------------------------------------------------------------------------
  */
 
@@ -85,25 +58,6 @@ bool facet_gfx_sample_fetch(const struct facet_gfx_texture *texture,
                             struct facet_gfx_sample *sample,
                             facet_gfx_load *load,
                             void *context);
-
-/* What happened to one output channel. */
-enum facet_gfx_srgb_part {
-    FACET_GFX_SRGB_NONE, /* no step */
-    FACET_GFX_SRGB_END,  /* not between 0 and 1 */
-    FACET_GFX_SRGB_LINE,
-    FACET_GFX_SRGB_POWER,
-};
-struct facet_gfx_channel_steps {
-    uint32_t tap[4]; /* accumulators; 0 for skipped taps */
-    struct facet_gfx_lerp lerp[3];
-    uint32_t filtered;
-    enum facet_gfx_srgb_part srgb;
-    uint32_t result; /* before narrow */
-    unsigned tap_flags, filter_flags, srgb_flags, narrow_flags;
-};
-struct facet_gfx_sample_steps {
-    struct facet_gfx_channel_steps channel[4];
-};
 
 /* out: elements of R, G, B, A. steps may be NULL. */
 void facet_gfx_sample_finish(const struct facet_gfx_numbers *n,

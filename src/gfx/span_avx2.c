@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 
 #include "gfx/sample.h"
-#include "num/flags.h"
+#include "num/format.h"
 #include "num/srgb.h"
 
 #include <immintrin.h>

@@ -2,7 +2,7 @@
 #include "gfx/span_kernel.h"
 
 #include "gfx/sample.h"
-#include "num/flags.h"
+#include "num/format.h"
 #include "num/srgb.h"
 
 #include <math.h>

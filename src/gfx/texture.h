@@ -14,12 +14,11 @@ enum {
     FACET_GFX_TAPS_MAX = 16,
 };
 
-enum facet_gfx_wrap {
-    FACET_GFX_CLAMP = FACET_XPHMG_TEXTURE_DESC_WRAP_CLAMP,
-    FACET_GFX_REPEAT = FACET_XPHMG_TEXTURE_DESC_WRAP_REPEAT,
-    FACET_GFX_MIRROR = FACET_XPHMG_TEXTURE_DESC_WRAP_MIRROR,
-    FACET_GFX_BORDER = FACET_XPHMG_TEXTURE_DESC_WRAP_BORDER,
-};
+_Static_assert((int)FACET_GFX_CLAMP == FACET_XPHMG_TEXTURE_DESC_WRAP_CLAMP &&
+                   (int)FACET_GFX_REPEAT == FACET_XPHMG_TEXTURE_DESC_WRAP_REPEAT &&
+                   (int)FACET_GFX_MIRROR == FACET_XPHMG_TEXTURE_DESC_WRAP_MIRROR &&
+                   (int)FACET_GFX_BORDER == FACET_XPHMG_TEXTURE_DESC_WRAP_BORDER,
+               "the codes of facet/gfx.h are those of the contract");
 
 enum facet_gfx_type {
     FACET_GFX_UNORM8,
@@ -59,11 +58,6 @@ struct facet_gfx_format {
 
 /* false: the code is reserved and *format is unchanged. */
 bool facet_gfx_format_of(unsigned code, struct facet_gfx_format *format);
-/* "UNORM8_RGBA", "FP16_R", "R5G6B5"; NULL for reserved codes. Codes are 0..255. */
-const char *facet_gfx_format_name(unsigned code);
-/* Case does not matter; -1 when there is no such name. */
-int facet_gfx_format_find(const char *name);
-
 /* Everything that sampling needs to know of a texture. */
 struct facet_gfx_texture {
     uint64_t base;

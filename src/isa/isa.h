@@ -4,9 +4,6 @@
 
 #include "isa/table.h"
 
-/* Bytes of the instruction that starts with these 16 bits: 2 for a compressed one, else 4. */
-unsigned facet_isa_length(enum facet_isa isa, uint16_t low_half);
-
 /* The row that owns the word, or NULL when the word is illegal. Bits above a 16-bit instruction are
  * ignored. Constant time: a generated decision tree, then one mask/match comparison. */
 const struct facet_insn_row *facet_isa_decode(enum facet_isa isa, uint32_t word);

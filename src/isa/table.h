@@ -6,12 +6,7 @@
 #ifndef FACET_ISA_TABLE_H
 #define FACET_ISA_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* xphmg is the whole hart: the base RV64 rows and the vendor extensions decode together. */
-enum facet_isa { FACET_ISA_XPHMG, FACET_ISA_TILE, FACET_ISA_COUNT };
+#include <facet/isa.h>
 
 enum facet_operand_kind {
     FACET_OPERAND_XREG,    /* x0..x31 and ABI names */

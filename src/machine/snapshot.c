@@ -25,13 +25,6 @@
 
 static const char magic[8] = "FACETSNP";
 
-void facet_blob_free(struct facet_blob *blob)
-{
-    free(blob->data);
-    blob->data = NULL;
-    blob->size = 0;
-}
-
 /* ---- saving -----------------------------------------------------------------------------------
  */
 

@@ -6,37 +6,8 @@
 #ifndef FACET_NUM_CONVERT_H
 #define FACET_NUM_CONVERT_H
 
-#include "num/flags.h"
 #include "num/format.h"
 #include "num/wide.h"
-
-/* Value conversion. NaN: canonical, a signaling one raises NV. Infinity into E4M3, which has none:
- * the canonical NaN without exception, QNAN_SEEN (numeric.md 9 narrow 2). */
-uint64_t facet_num_convert(enum facet_format to,
-                           enum facet_format from,
-                           uint64_t a,
-                           const struct facet_num_policy *policy,
-                           unsigned *flags);
-
-/* Round to an integer of 1..64 bits. NaN and +inf: the largest value, -inf: the smallest, out of
- * range: the nearest end, all with NV and without NX; otherwise NX if inexact. The result is sign-
- * or zero-extended to 64 bits by `is_signed`. */
-uint64_t facet_num_to_int(enum facet_format from,
-                          uint64_t a,
-                          unsigned width,
-                          bool is_signed,
-                          const struct facet_num_policy *policy,
-                          unsigned *flags);
-
-/* Integers are exact before the one rounding; 0 gives +0. */
-uint64_t facet_num_from_i64(enum facet_format to,
-                            int64_t n,
-                            const struct facet_num_policy *policy,
-                            unsigned *flags);
-uint64_t facet_num_from_u64(enum facet_format to,
-                            uint64_t n,
-                            const struct facet_num_policy *policy,
-                            unsigned *flags);
 
 /* num / den * 2^exponent, exact and rounded once; num = 0 gives +0, den must not be 0. Serves
  * normalised texel formats (n/255), fixed point and quantized values. */

@@ -14,7 +14,6 @@
 #ifndef FACET_NUM_CORE_H
 #define FACET_NUM_CORE_H
 
-#include "num/flags.h"
 #include "num/format.h"
 #include "num/wide.h"
 

@@ -33,7 +33,7 @@ _Static_assert(FACET_CAP_PREC_MODE_APPLY0 == FACET_CAP_PREC_ALT_APPLY1, "one bit
 /* A staged image never has the bit of APPLY, so its place tells that there is one. */
 #define STAGED FACET_CAP_PREC_SMODE_VALID
 _Static_assert(STAGED == APPLY && STAGED == FACET_CAP_PREC_SALT_VALID, "one bit for both");
-/* Flags are ORed into the registers as they are (flags.h). */
+/* Flags are ORed into the registers as they are (facet/num.h). */
 _Static_assert(FACET_UNSUP == FACET_CAP_PREC_STAT_UNSUP_FMT &&
                    FACET_SAT == FACET_CAP_PREC_STAT_SAT_HIT &&
                    FACET_DOWN == FACET_CAP_PREC_STAT_DOWNCAST_TAKEN &&

@@ -1,5 +1,8 @@
 /* See format.h. */
-#include "num/format.h"
+#include "num/arith.h"
+
+#include <string.h>
+#include <strings.h>
 
 const char *facet_format_name(enum facet_format format)
 {
@@ -19,4 +22,42 @@ const char *facet_format_name(enum facet_format format)
     };
 
     return format < FACET_FMT_COUNT ? names[format] : "?";
+}
+
+enum facet_format facet_format_find(const char *name)
+{
+    unsigned format = 0;
+
+    while (format < FACET_FMT_COUNT &&
+           strcasecmp(name, facet_format_name((enum facet_format)format)) != 0) {
+        format++;
+    }
+    return (enum facet_format)format;
+}
+
+uint32_t facet_format_bits(enum facet_format format)
+{
+    return facet_format_width(format);
+}
+
+double facet_num_to_double(enum facet_format from, uint64_t a)
+{
+    const struct facet_num_policy nearest = facet_ieee_policy(FACET_RNE);
+    unsigned ignored = 0;
+    uint64_t bits = facet_num_convert(FACET_FMT_FP64, from, a, &nearest, &ignored);
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+uint64_t facet_num_from_double(enum facet_format to,
+                               double value,
+                               const struct facet_num_policy *policy,
+                               unsigned *flags)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return facet_num_convert(to, FACET_FMT_FP64, bits, policy, flags);
 }

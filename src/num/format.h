@@ -3,25 +3,7 @@
 #ifndef FACET_NUM_FORMAT_H
 #define FACET_NUM_FORMAT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-enum facet_format {
-    FACET_FMT_FP16,
-    FACET_FMT_FP32,
-    FACET_FMT_BF16,
-    FACET_FMT_E4M3,
-    FACET_FMT_E5M2,
-    FACET_FMT_BF16_LITE,
-    FACET_FMT_FP64,
-    FACET_FMT_FP_COUNT, /* floating point ends here */
-    FACET_FMT_INT32 = FACET_FMT_FP_COUNT,
-    FACET_FMT_INT16,
-    FACET_FMT_INT8,
-    FACET_FMT_INT4,
-    FACET_FMT_INT2,
-    FACET_FMT_COUNT
-};
+#include <facet/num.h>
 
 struct facet_fp_format {
     uint8_t width;      /* bits of the container */
@@ -59,9 +41,6 @@ static inline unsigned facet_format_width(enum facet_format format)
     return facet_format_is_int(format) ? int_width[format - FACET_FMT_INT32]
                                        : facet_fp_formats[format].width;
 }
-
-/* "FP16", "FP8_E4M3", "INT4", ...: the names that the specification uses. */
-const char *facet_format_name(enum facet_format format);
 
 /* Can `to` hold every finite value of `from`? When not, a conversion sets DOWNCAST_TAKEN
  * (numeric.md 9). An integer source counts as signed whatever UNS says. BF16_LITE, which has no

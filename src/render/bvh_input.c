@@ -2,7 +2,8 @@
  * and a copy of 48 bytes in one place is cheaper than three look-ups. */
 #include "render/bvh_input.h"
 
-#include <math.h>
+#include "bvh/affine.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,50 +32,6 @@ static void copy_mesh(const struct facet_scene *scene,
     }
 }
 
-/* Rows of the inverse, computed in binary64 and rounded once; false when it does not exist. */
-static bool invert(const float m[12], float out[3][4])
-{
-    double a[3][4], inv[3][3], det;
-
-    for (int i = 0; i < 12; i++) {
-        a[i / 4][i % 4] = (double)m[i];
-    }
-    for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++) {
-            int i = (c + 1) % 3, j = (c + 2) % 3, k = (r + 1) % 3, l = (r + 2) % 3;
-
-            inv[r][c] = a[i][k] * a[j][l] - a[i][l] * a[j][k];
-        }
-    }
-    det = (a[0][0] * inv[0][0] + a[0][1] * inv[1][0]) + a[0][2] * inv[2][0];
-    if (det == 0.0) {
-        return false;
-    }
-    for (int r = 0; r < 3; r++) {
-        double t = 0.0;
-
-        for (int c = 0; c < 3; c++) {
-            inv[r][c] /= det;
-            t -= inv[r][c] * a[c][3];
-            out[r][c] = (float)inv[r][c];
-        }
-        out[r][3] = (float)t;
-        for (int c = 0; c < 4; c++) {
-            if (!isfinite(out[r][c])) {
-                return false;
-            }
-        }
-    }
-    /* A matrix that is invertible on paper may round to one that is not. */
-    det = (double)out[0][0] *
-              ((double)out[1][1] * (double)out[2][2] - (double)out[1][2] * (double)out[2][1]) -
-          (double)out[0][1] *
-              ((double)out[1][0] * (double)out[2][2] - (double)out[1][2] * (double)out[2][0]) +
-          (double)out[0][2] *
-              ((double)out[1][0] * (double)out[2][1] - (double)out[1][1] * (double)out[2][0]);
-    return det != 0.0 && isfinite(1.0 / det);
-}
-
 static void add_instances(const struct facet_scene *scene,
                           const uint32_t *blas_of_mesh,
                           struct facet_bvh_input *out)
@@ -85,7 +42,7 @@ static void add_instances(const struct facet_scene *scene,
 
         *to = (struct facet_bvh_instance){
             .blas = blas_of_mesh[from->mesh], .user_data = i, .mask = 0xFF};
-        if (invert(from->transform, to->world_to_object)) {
+        if (facet_bvh_affine_invert(from->transform, to->world_to_object)) {
             out->scene.instance_count++;
         } else {
             out->flat_instances++;

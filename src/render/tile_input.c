@@ -2,22 +2,11 @@
 #include "render/tile_input.h"
 
 #include "base/error.h"
+#include "bvh/affine.h"
 #include "bvh/bvh2.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* In binary64, rounded once. */
-static void to_world(const float m[12], const float p[3], float out[3])
-{
-    for (int r = 0; r < 3; r++) {
-        const float *row = m + 4 * (size_t)r;
-        double sum = ((double)row[0] * (double)p[0] + (double)row[1] * (double)p[1]) +
-                     ((double)row[2] * (double)p[2] + (double)row[3]);
-
-        out[r] = (float)sum;
-    }
-}
 
 static void
 copy_instance(const struct facet_scene *scene, uint32_t instance, struct facet_bvh_triangle *out)
@@ -28,9 +17,9 @@ copy_instance(const struct facet_scene *scene, uint32_t instance, struct facet_b
     for (uint32_t i = 0; i < mesh->triangle_count; i++) {
         out[i] = (struct facet_bvh_triangle){.geometry = instance, .primitive = i};
         for (int c = 0; c < 3; c++) {
-            to_world(from->transform,
-                     &mesh->positions[3 * (size_t)mesh->indices[3 * (size_t)i + c]],
-                     out[i].vertex[c]);
+            facet_bvh_affine_apply(from->transform,
+                                   &mesh->positions[3 * (size_t)mesh->indices[3 * (size_t)i + c]],
+                                   out[i].vertex[c]);
         }
     }
 }

@@ -12,11 +12,7 @@
 
 #include "num/eff.h"
 
-enum {
-    FACET_RT_RAY_ELEMENTS = 8, /* o, d, tmin, tmax; one more with W_GUARD */
-    FACET_RT_BOX_ELEMENTS = 6, /* min, max */
-    FACET_RT_TRIANGLE_ELEMENTS = 9,
-};
+#include <facet/rt.h>
 
 /* How numbers of an instruction behave: the conversion of each channel (x, y, z, and 3 for t, u, v,
  * w), with FP32 inside and without the MIXED step. */
@@ -25,17 +21,6 @@ struct facet_rt_numbers {
 };
 
 struct facet_rt_numbers facet_rt_numbers_of(const struct facet_eff *eff, const uint8_t zptab[256]);
-
-/* Everything below the elements is FP32 bits. */
-struct facet_rt_ray {
-    uint32_t o[3], d[3], tmin, tmax;
-};
-struct facet_rt_box {
-    uint32_t min[3], max[3];
-};
-struct facet_rt_triangle {
-    uint32_t v[3][3];
-};
 
 /* These return true when an element is a NaN. */
 bool facet_rt_ray_widen(const struct facet_rt_numbers *n,
@@ -55,37 +40,11 @@ enum facet_rt_w { FACET_RT_W_OTHER, FACET_RT_W_ZERO, FACET_RT_W_NAN };
 enum facet_rt_w
 facet_rt_w_widen(const struct facet_rt_numbers *n, uint32_t element, unsigned *flags);
 
-enum facet_rt_outcome {
-    FACET_RT_MISS,
-    FACET_RT_HIT,
-    FACET_RT_NAN, /* NANLANE: no hit, the values are NaN */
-};
-
-struct facet_rt_slab {
-    enum facet_rt_outcome outcome;
-    uint32_t near, far;   /* HIT: where the line meets the box */
-    uint32_t cnear, cfar; /* HIT: the same clamped into [tmin, tmax] */
-};
-
 /* B4 to B6; nothing is NaN. */
 struct facet_rt_slab facet_rt_test_box(const struct facet_rt_numbers *n,
                                        const struct facet_rt_ray *ray,
                                        const struct facet_rt_box *box,
                                        unsigned *flags);
-
-struct facet_rt_facet { /* what a ray meets on a triangle */
-    enum facet_rt_outcome outcome;
-    uint32_t edge[3]; /* U, V, W; valid when `edges` is set */
-    bool edges;
-    bool front;       /* det > 0; edge and front are what `facet rt why` and hit records show */
-    uint32_t t, u, v; /* HIT */
-};
-
-struct facet_rt_options {
-    uint32_t eps; /* facet_rt_epsilon */
-    bool cull_back;
-    bool no_uv; /* PRED_ONLY: u and v are not computed */
-};
 
 /* Epsilon of an 8-bit code: the FP32 number with that exponent field. */
 static inline uint32_t facet_rt_epsilon(unsigned code)
@@ -102,16 +61,6 @@ struct facet_rt_facet facet_rt_test_triangle(const struct facet_rt_numbers *n,
 
 /* ---- one lane ----------------------------------------------------------------------------------
  */
-
-struct facet_rt_lane {
-    enum facet_rt_outcome outcome;
-    uint32_t value[3]; /* HIT, FP32: tnear, tfar, or t, u, v */
-    uint8_t count;     /* of values: 2 or 3 */
-};
-
-struct facet_rt_box_options {
-    bool t_clamp, w_guard;
-};
 
 /* B2 to B7 before narrow: elements as they were fetched, nine of the ray with w_guard. */
 struct facet_rt_lane facet_rt_box_lane(const struct facet_rt_numbers *n,

@@ -1,5 +1,6 @@
-"""What `make install` leaves is complete: a program that knows only the installed headers and library
-compiles with the flags of pkg-config, as C11 and as C++17, links and runs a guest; the installed
+"""What `make install` leaves is complete: programs that know only the installed headers and libraries
+compile with the flags of pkg-config, as C11 and as C++17, link with the shared library or the archive, and say what
+they should, the small ones of examples/library among them; CMake finds both libraries; the installed
 command, manual page and completion know `run`; the installed guest folder builds a program."""
 import glob
 import json
@@ -14,6 +15,7 @@ from harness import add_case, case, check, check_eq, main, skip
 BUILD = sys.argv.pop(1)
 SOURCE = os.environ["FACET_SOURCE"]
 FOLDER = tempfile.mkdtemp()
+VERSION = sys.argv.pop(1)
 
 PROGRAM = r"""
 #include <facet/lockstep.h>
@@ -87,14 +89,83 @@ def build_option(name):
     return next(option["value"] for option in options if option["name"] == name)
 
 
-def links(compiler, language, standard):
-    if shutil.which(compiler) is None or shutil.which("pkg-config") is None:
-        skip(f"no {compiler} or no pkg-config here")
-    if build_option("b_sanitize") != "none" or build_option("b_coverage"):
+def need(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            skip(f"no {program} here")
+    if build_option("b_sanitize") != "none" or build_option("b_coverage") or build_option("fuzz"):
         skip("a library with sanitizers needs a program with them")
-    place = installed("facet.pc")
-    flags = run(["pkg-config", "--cflags", "--libs", "--static", "facet"],
-                env=dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(place), PKG_CONFIG_SYSROOT_DIR=FOLDER))
+
+
+def pkg_config(*words):
+    place = os.path.dirname(installed("facet.pc"))
+    path = ":".join(filter(None, [place, os.environ.get("PKG_CONFIG_PATH")]))
+    return run(["pkg-config", *words], env=dict(os.environ, PKG_CONFIG_PATH=path, PKG_CONFIG_SYSROOT_DIR=FOLDER))
+
+
+def run_installed(*command):
+    return run(list(command), env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(installed("libfacet.so.1"))))
+
+
+def example(name):
+    """The program as C and as C++ with the shared library; its output is that of the text beside it."""
+    need("cc", "c++", "pkg-config")
+    source = os.path.join(SOURCE, "examples", "library", name + ".c")
+    with open(source[:-2] + ".txt", encoding="utf-8") as file:
+        expected = file.read()
+    with open(source, encoding="utf-8") as file:
+        check(len(file.readlines()) < 60, f"{name}.c: less than 60 lines")
+    for compiler, language, standard in (("cc", "c", "-std=c11"), ("c++", "c++", "-std=c++17")):
+        binary = os.path.join(FOLDER, f"{name}_{language}")
+        run([compiler, "-x", language, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+             "-Wno-missing-field-initializers", source, "-x", "none", "-o", binary,
+             *pkg_config("--cflags", "--libs", "facet").split()])
+        said = run_installed(binary).replace(f"Facet {VERSION}\n", "Facet VERSION\n")
+        check_eq(said, expected, f"what {name} says as {language}")
+
+
+@case()
+def pkg_config_asks_for_third_parties_only_with_scenes():
+    need("pkg-config")
+    libs = pkg_config("--libs", "facet").split()
+    check_eq([word for word in libs if word.startswith("-l")], ["-lfacet"], "libraries of facet")
+    check_eq(pkg_config("--print-requires", "facet") + pkg_config("--print-requires-private", "facet"), "",
+             "packages that facet requires")
+    check("-lfacet-scene" in pkg_config("--libs", "facet-scene"), "libraries of facet-scene")
+    check("jansson" in pkg_config("--print-requires", "facet-scene"), "packages of facet-scene")
+    check_eq(pkg_config("--modversion", "facet").strip(), VERSION, "version of facet.pc")
+
+
+@case()
+def cmake_finds_both_libraries():
+    need("cmake", "cc", "pkg-config")
+    folder = os.path.join(FOLDER, "cmake")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "CMakeLists.txt"), "w") as file:
+        file.write(f"""cmake_minimum_required(VERSION 3.13)
+project(user C)
+find_package(Facet {VERSION} REQUIRED COMPONENTS scene)
+add_executable(shared "{SOURCE}/examples/library/rt.c")
+target_link_libraries(shared Facet::facet)
+add_executable(static "{SOURCE}/examples/library/rt.c")
+target_link_libraries(static Facet::facet_static)
+if(NOT TARGET Facet::scene)
+  message(FATAL_ERROR "no Facet::scene")
+endif()
+""")
+    place = os.path.dirname(installed("FacetConfig.cmake"))
+    build = os.path.join(folder, "build")
+    run(["cmake", "-S", folder, "-B", build, f"-DFacet_DIR={place}"])
+    run(["cmake", "--build", build])
+    with open(os.path.join(SOURCE, "examples/library/rt.txt"), encoding="utf-8") as file:
+        expected = file.read()
+    for name in ("shared", "static"):
+        check_eq(run([os.path.join(build, name)]), expected, f"output of the {name} program")
+
+
+def links(compiler, language, standard):
+    need(compiler, "pkg-config")
+    flags = pkg_config("--cflags", "--libs", "--static", "facet").replace("-lfacet", "-l:libfacet.a")
     with open(os.path.join(FOLDER, "user.c"), "w") as file:
         file.write(PROGRAM)
     binary = os.path.join(FOLDER, "user_" + language)
@@ -125,6 +196,9 @@ def command_pages_and_guest_folder_are_there():
     run(["make", "-C", guest, f"OUT={out}", f"FACET={installed('bin/facet')}", "run-masked_copy"])
 
 
+for _name in sorted(glob.glob(os.path.join(SOURCE, "examples", "library", "*.c"))):
+    _name = os.path.basename(_name)[:-2]
+    add_case("the_example_" + _name, lambda name=_name: example(name))
 for _compiler, _language, _standard in (("cc", "c", "-std=c11"), ("c++", "c++", "-std=c++17")):
     add_case("a_program_links_with_" + ("c" if _language == "c" else "cpp"),
              lambda c=_compiler, l=_language, s=_standard: links(c, l, s))

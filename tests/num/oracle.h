@@ -9,7 +9,6 @@
 #define FACET_TESTS_NUM_ORACLE_H
 
 #include "num/element.h"
-#include "num/flags.h"
 #include "num/format.h"
 
 #include <stdbool.h>

@@ -4,7 +4,6 @@
 #define FACET_TESTS_NUM_SAMPLING_H
 
 #include "harness.h"
-#include "num/flags.h"
 #include "num/format.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* See examples.h. */
 #include "examples.h"
 
-#include "num/flags.h"
+#include "num/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,8 +13,6 @@
 #include "base/progress.h"
 #include "bvh/input.h"
 
-enum facet_bvh_quality { FACET_BVH_CONTRACT, FACET_BVH_FAST, FACET_BVH_HIGH, FACET_BVH_QUALITIES };
-
 struct facet_gfx12_build_options {
     enum facet_bvh_quality quality;
     bool obb;            /* oriented boxes, section 12.7 */
