@@ -44,6 +44,39 @@ static enum facet_gfx12_why_cull flag_rule(unsigned cull_flags, unsigned flags)
     return FACET_GFX12_WHY_VISIBLE;
 }
 
+/* The bits of a NaN on the way to a result differ between hosts as long as nobody looks; here
+ * everybody does (section 1 rule 3). None of these is the quotient of two numbers. */
+static void show(float value[3])
+{
+    for (unsigned k = 0; k < 3; k++) {
+        value[k] = f32_canonical(value[k]);
+    }
+}
+
+static void show_vec(struct facet_gfx12_vec *v)
+{
+    float value[3] = {v->x, v->y, v->z};
+    show(value);
+    *v = (struct facet_gfx12_vec){value[0], value[1], value[2]};
+}
+
+static void show_terms(struct facet_gfx12_slab_terms *t)
+{
+    show(t->lo_o);
+    show(t->hi_o);
+    show(t->near);
+    show(t->far);
+}
+
+static void show_edges(struct facet_gfx12_tri_edges *e)
+{
+    show_vec(&e->e1);
+    show_vec(&e->e2);
+    show_vec(&e->e3);
+    show_vec(&e->s1);
+    show_vec(&e->s2);
+}
+
 /* Steps 4-8 on children whose `stored`, `id` and `cull` are set; result[] are the sorted IDs. */
 static void
 explain_children(const struct facet_gfx12_unit *unit, struct facet_gfx12_why *w, uint32_t result[8])
@@ -51,6 +84,7 @@ explain_children(const struct facet_gfx12_unit *unit, struct facet_gfx12_why *w,
     struct facet_gfx12_slot sorted[8];
     uint32_t ids[8];
     uint32_t previous = FACET_GFX12_INVALID;
+    show(w->slab_ray.inverse);
     for (unsigned i = 0; i < 8; i++) {
         struct facet_gfx12_why_child *c = &w->child[i];
         uint32_t id = FACET_GFX12_INVALID;
@@ -62,13 +96,14 @@ explain_children(const struct facet_gfx12_unit *unit, struct facet_gfx12_why *w,
                 box.hi[k] = f32_from(c->hi[k]);
             }
             c->terms = facet_gfx12_slab_terms(&w->slab_ray, &box);
+            show_terms(&c->terms);
             c->slab = facet_gfx12_slab_test(&w->slab_ray, &box);
             id = c->slab.hit && c->cull == FACET_GFX12_WHY_VISIBLE ? c->id : FACET_GFX12_INVALID;
         } else {
             c->id = FACET_GFX12_INVALID;
             c->slab = facet_gfx12_slab_empty();
         }
-        c->limit = c->slab.max_t * w->slab_ray.grow;
+        c->limit = f32_canonical(c->slab.max_t * w->slab_ray.grow);
         if (i > 0 && id == previous) {
             c->duplicate = id != FACET_GFX12_INVALID;
             id = FACET_GFX12_INVALID;
@@ -77,6 +112,7 @@ explain_children(const struct facet_gfx12_unit *unit, struct facet_gfx12_why *w,
         }
         ids[i] = id;
         c->slot = facet_gfx12_slot_make(unit, id, &c->slab);
+        c->slot.key = f32_canonical(c->slot.key);
         sorted[i] = c->slot;
         sorted[i].id = i; /* the network looks at ext and key only, so the ID can carry the slot */
     }
@@ -244,6 +280,7 @@ static bool explain_tri(const struct facet_gfx12_unit *unit, struct facet_gfx12_
         return regs[0] == (out->cull != FACET_GFX12_WHY_VISIBLE ? F32_INF : 0);
     }
     out->edges = facet_gfx12_tri_edges(w->pair.vertex[k], w->ray.origin, w->ray.direction);
+    show_edges(&out->edges);
     out->terms = facet_gfx12_tri_test(w->pair.vertex[k], w->ray.origin, w->ray.direction);
     if (out->absent && k == 1 && unit->profile == FACET_GFX12_GPURT) {
         out->miss = "no second triangle";

@@ -149,6 +149,30 @@ def interval_flags_and_mask():
     check_eq(registers(one)[0], 0x7F800000)
 
 
+def nans(value, name=""):
+    """The name and bits of every NaN that was computed."""
+    if isinstance(value, dict):
+        if value.get("value") == "nan" and "bits" in value:
+            return [(name, bits(value))]
+        return [nan for key, part in value.items() if key not in ("ray", "slab_origin", "slab_direction")
+                for nan in nans(part, key)]
+    return [nan for part in value for nan in nans(part, name)] if isinstance(value, list) else []
+
+
+@case()
+def a_nan_has_the_bits_of_the_contract():
+    """Section 1 rule 3, whatever this host's own NaN looks like: a product of 0 and infinity, sums and products
+    with a NaN that has a payload, edges of a triangle from an infinite origin."""
+    seen = set()
+    for ray in ("0 0 0 0 0 1", "0 0 0 -0 1 0", "0x7F812345 0 0 1 1 1", "0 0 0 1 0xFFC54321 1", "inf 0 0 1 1 1",
+                "-inf inf 0.5 1 -1 0"):
+        for node, _ in VISITS:
+            for name, value in nans(why(IMAGE, "--base", "0x40000", "--node", hex(node), ray=ray)):
+                seen.add(name)
+                check(value == 0x7FC00000 or (name in "tuv" and value == 0xFFC00000), f"{ray}: {name} is {value:#x}")
+    check({"lo_minus_o", "near", "s1", "s2", "tn", "t"} <= seen, f"NaNs in {sorted(seen)}")
+
+
 @case()
 def one_node():
     for node, v in VISITS:
