@@ -103,6 +103,7 @@ static raster_fill_fn *choose_fill(const struct raster_pipe *p)
         return facet_raster_fill_avx2;
     }
 #endif
+    (void)p;
     return facet_raster_fill_plain;
 }
 

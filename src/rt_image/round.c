@@ -137,8 +137,9 @@ enum facet_status facet_rtbvh_round_triangle(const struct facet_rt_numbers *n,
         conv.sat = false;
         elements[k] = facet_narrow(&conv, f32_bits(t->vertex[k / 3][k % 3]), &flags);
         x = widen(&conv, elements[k]);
-        lo[k % 3] = k < 3 ? x : fminf(lo[k % 3], x);
-        hi[k % 3] = k < 3 ? x : fmaxf(hi[k % 3], x);
+        /* Of +0 and -0 hosts' fminf takes either; here the later one stays. */
+        lo[k % 3] = k >= 3 && lo[k % 3] < x ? lo[k % 3] : x;
+        hi[k % 3] = k >= 3 && hi[k % 3] > x ? hi[k % 3] : x;
     }
     if ((flags & (FACET_NV | FACET_OF)) != 0) {
         return not_fitting(n, t, "a corner", err);
