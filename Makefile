@@ -10,24 +10,27 @@ FUZZ_SEED ?= 1
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.inc')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages demo test test-long bench fuzz fuzz-hart errata install clean format tidy help
+.PHONY: all packages configure demo test test-long test-programs bench fuzz fuzz-hart arm64 errata install clean format tidy help
 
-all: packages $(BUILD)/build.ninja ## build build/facet
-	@ninja -C $(BUILD)
+all: configure ## build build/facet and what is installed with it
+	@ninja -C $(BUILD) program
 
 packages: ## install the Debian packages that are missing
 	@tools/install_packages.sh packages.txt
 
-$(BUILD)/build.ninja: | packages
-	@CC=$(COMPILER) meson setup $(BUILD)
+configure: packages
+	@CC=$(COMPILER) tools/configure.sh $(BUILD)
 
 demo: all ## show what Facet can do; outputs in out/
 	@PATH="$(CURDIR)/$(BUILD):$$PATH" tools/demo.sh
 
-test: all ## build, run every test, end with `N passed, N failed`
+test-programs: configure
+	@ninja -C $(BUILD)
+
+test: test-programs ## build, run every test, end with `N passed, N failed`
 	@tools/run_tests $(BUILD)
 
-test-long: all ## the same with the long versions of the tests
+test-long: test-programs ## the same with the long versions of the tests
 	@FACET_TEST_LONG=1 tools/run_tests $(BUILD) --timeout-multiplier 20
 
 bench: all ## measure every area beside its peer
@@ -37,18 +40,27 @@ errata: ## make docs/errata.md anew from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
 
 fuzz: packages ## fuzz all targets, or FUZZ_TARGETS, for FUZZ_SECONDS seconds each
-	@test -e build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true \
+	@CC=clang tools/configure.sh build-fuzz -Dfuzz=true \
 	    -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build-fuzz
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-fuzz-hart: all ## FUZZ_PROGRAMS random programs on the hart and on qemu
+fuzz-hart: test-programs ## FUZZ_PROGRAMS random programs on the hart and on qemu
 	@python3 tools/fuzz_hart.py --runner $(BUILD)/tests/xphmg/hart/fuzz_hart_run --facet $(BUILD)/facet \
 	    --programs $(FUZZ_PROGRAMS) --seed $(FUZZ_SEED)
 
-install: all ## install below DESTDIR/PREFIX
+arm64: all ## build for arm64 too; its tests, and the same bits as here, under qemu
+	@tools/install_packages.sh tools/arm64/packages.txt
+	@tools/arm64/make_root.sh packages.txt build-arm64-root
+	@tools/configure.sh build-arm64 -Dwerror=true --cross-file build-arm64-root/root.cross \
+	    --cross-file tools/arm64/arm64.cross
+	@PATH=/usr/lib/ccache:$$PATH ninja -C build-arm64 bits
+	@FACET_NATIVE=$(abspath $(BUILD))/facet tools/run_tests build-arm64 --suite bits
+
+install: configure ## install below DESTDIR/PREFIX
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
-	@DESTDIR=$(abspath $(DESTDIR)) meson install -C $(BUILD)
+	@ninja -C $(BUILD) program
+	@DESTDIR=$(abspath $(DESTDIR)) meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove everything that was built
 	@rm -rf build build-* out
@@ -56,7 +68,7 @@ clean: ## remove everything that was built
 format: ## reformat the C files
 	@clang-format -i $(C_FILES)
 
-tidy: all ## clang-tidy over the C files
+tidy: test-programs ## clang-tidy over the C files
 	@run-clang-tidy -quiet -p $(BUILD) '^(?!.*(isa_tables|/tests/)).*\.c$$'
 
 help: ## list these targets

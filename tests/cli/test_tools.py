@@ -1,6 +1,6 @@
 """The scripts behind `make`: the counting of test results must not let anything that went wrong pass
-as a success, and the package installer must do nothing when nothing is missing and say what is wrong
-when it cannot help."""
+as a success, the package installer must do nothing when nothing is missing and say what is wrong
+when it cannot help, and a build folder must build the tree that it lies in."""
 import json
 import os
 import shutil
@@ -213,6 +213,50 @@ def fuzz_targets_are_chosen():
     check("fuzz_two" not in text, text)
     check_eq(fuzz({"one": GOOD}, "three")[0], 2, "exit code for an unknown target")
     check_eq(fuzz({})[0], 2, "exit code without targets")
+
+
+def configure(made_for):
+    """tools/configure.sh in a tree whose build folder was made for the tree `made_for` ("" for none, "." for this
+    one): what it says, what it asks of meson, and whether the old folder is still there."""
+    with tempfile.TemporaryDirectory() as tree:
+        log, old, build = (os.path.join(tree, name) for name in ("log", "build/old", "build"))
+        path = os.path.join(tree, "meson")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\necho "$*" >>{log}\n')
+        os.chmod(path, 0o755)
+        if made_for:
+            os.makedirs(os.path.join(build, "meson-info"))
+            for name in (old, os.path.join(build, "build.ninja"), log):
+                open(name, "w", encoding="utf-8").close()
+            with open(os.path.join(build, "meson-info/meson-info.json"), "w", encoding="utf-8") as file:
+                json.dump({"directories": {"source": os.path.realpath(os.path.join(tree, made_for))}}, file)
+        run = subprocess.run([os.path.join(SOURCE, "tools/configure.sh"), "build", "-Dx=y"], cwd=tree, text=True,
+                             env=dict(os.environ, PATH=tree + ":" + os.environ["PATH"]), capture_output=True)
+        check_eq((run.returncode, run.stderr), (0, ""), "exit code and errors")
+        with open(log, encoding="utf-8") as file:
+            return run.stdout, file.read(), os.path.exists(old)
+
+
+@case()
+def a_build_folder_of_another_tree_is_made_anew():
+    check_eq(configure(""), ("", "setup build -Dx=y\n", False))
+    check_eq(configure("."), ("", "", True))
+    text, asked, old = configure("/elsewhere/facet")
+    check("build was made for /elsewhere/facet, not for " in text and "making it anew" in text, text)
+    check_eq((asked, old), ("setup build -Dx=y\n", False))
+
+
+@case()
+def make_builds_all_that_is_installed():
+    build = os.path.dirname(os.environ["FACET"])
+    installed = json.loads(subprocess.run(["meson", "introspect", build, "--installed"], check=True, text=True,
+                                          stdout=subprocess.PIPE).stdout)
+    built = subprocess.run(["ninja", "-C", build, "-t", "inputs", "program"], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.split("\n")
+    missing = [path for path in installed if path.startswith(build + os.sep) and "meson-private" not in path and
+               os.path.relpath(path, build) not in built]
+    check_eq(missing, [], "installed but not built by `make` (meson.build, `program`)")
+    check(not any(name.startswith("tests/") for name in built), "`make` builds tests")
 
 
 main("tools")
