@@ -251,8 +251,8 @@ def make_builds_all_that_is_installed():
     build = os.path.dirname(os.environ["FACET"])
     installed = json.loads(subprocess.run(["meson", "introspect", build, "--installed"], check=True, text=True,
                                           stdout=subprocess.PIPE).stdout)
-    built = subprocess.run(["ninja", "-C", build, "-t", "inputs", "program"], check=True, text=True,
-                           stdout=subprocess.PIPE).stdout.split("\n")
+    built = " ".join(subprocess.run(["ninja", "-C", build, "-t", tool, "program"], check=True, text=True,
+                                    stdout=subprocess.PIPE).stdout for tool in ("query", "inputs")).split()
     missing = [path for path in installed if path.startswith(build + os.sep) and "meson-private" not in path and
                os.path.relpath(path, build) not in built]
     check_eq(missing, [], "installed but not built by `make` (meson.build, `program`)")
