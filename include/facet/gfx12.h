@@ -306,6 +306,10 @@ struct facet_gfx12_unit {
     struct facet_gfx12_resource resource;
     enum facet_gfx12_profile profile;
     enum facet_gfx12_opaque_sense opaque_sense;
+    /* Is told every read of the image, in order; NULL: nobody asks. The tracers over decoded nodes
+     * do not read the image. */
+    void (*fetched)(void *context, uint64_t address, const uint8_t *data, uint64_t bytes);
+    void *fetched_context;
 };
 
 /* An image at address 0 with the descriptor of example 1 and the default options. */

@@ -1,7 +1,7 @@
 /* ds_bvh_stack_push8_pop1_rtn_b32 and ds_bvh_stack_push8_pop2_rtn_b64: sections 11.3 and 11.5 of
  * gfx12-semantics.md. A ring buffer in LDS whose state is packed into the address operand; entries
  * that fall out of the ring are found again by walking back through parents. */
-#include <facet/gfx12.h>
+#include "gfx12/stack.h"
 
 #include "base/bits.h"
 
@@ -12,11 +12,13 @@ struct state {
     bool tlas_in_stack;
     uint32_t base; /* dword index */
     uint32_t idx, to_tlas, valid;
+    struct facet_gfx12_touches *touches; /* NULL: nobody asks */
 };
 
-static struct state unpack(uint32_t a)
+static struct state unpack(uint32_t a, struct facet_gfx12_touches *touches)
 {
     return (struct state){
+        .touches = touches,
         .blas_to_tlas = (a >> 31 & 1) != 0,
         .overflow = (a >> 30 & 1) != 0,
         .tlas_in_stack = (a >> 29 & 1) != 0,
@@ -45,15 +47,22 @@ static bool sentinel(uint32_t x)
 }
 
 /* NULL where the entry lies beyond LDS. */
-static uint32_t *entry(const struct facet_gfx12_lds *lds, const struct state *s)
+static uint32_t *entry(const struct facet_gfx12_lds *lds, const struct state *s, bool write)
 {
     uint32_t at = s->base + 32 * (s->idx & 31);
-    return at < lds->count ? &lds->dwords[at] : NULL;
+    if (at >= lds->count) {
+        return NULL;
+    }
+    if (s->touches != NULL) {
+        s->touches->at[s->touches->count++] =
+            (struct facet_gfx12_touch){at, write, lds->dwords[at]};
+    }
+    return &lds->dwords[at];
 }
 
 static uint32_t read_entry(const struct facet_gfx12_lds *lds, const struct state *s)
 {
-    const uint32_t *at = entry(lds, s);
+    const uint32_t *at = entry(lds, s, false);
     return at != NULL ? *at : 0;
 }
 
@@ -67,7 +76,7 @@ static void step_down(struct state *s, uint32_t size)
 static void push(const struct facet_gfx12_lds *lds, struct state *s, uint32_t x)
 {
     uint32_t size = lds->stack_size & 31;
-    uint32_t *at = entry(lds, s);
+    uint32_t *at = entry(lds, s, true);
     if (s->valid == size) {
         s->overflow = true;
     }
@@ -151,38 +160,21 @@ static void push8(const struct facet_gfx12_lds *lds,
     }
 }
 
-uint32_t facet_gfx12_stack_push8_pop1(const struct facet_gfx12_lds *lds,
-                                      uint32_t *address,
-                                      uint32_t last,
-                                      const uint32_t data[8])
+/* The second pop of 11.5: the two next nodes, given the first popped one. */
+static void
+pop_second(const struct facet_gfx12_lds *lds, struct state *s, uint32_t second, uint32_t result[2])
 {
-    struct state s = unpack(*address);
-    push8(lds, &s, last, data, lds->primitive_range);
-    uint32_t r = pop(lds, &s);
-    *address = pack(&s);
-    return r;
-}
-
-void facet_gfx12_stack_push8_pop2(const struct facet_gfx12_lds *lds,
-                                  uint32_t *address,
-                                  uint32_t last,
-                                  const uint32_t data[8],
-                                  uint32_t result[2])
-{
-    struct state s = unpack(*address);
-    push8(lds, &s, last, data, false);
-    uint32_t second = pop(lds, &s);
     uint32_t first = FACET_GFX12_INVALID;
     if ((second & 7) == 1) {
         first = second & ~UINT32_C(7); /* triangle 1 expands to the pair */
     } else {
-        if (!(s.to_tlas == 0 && s.tlas_in_stack) && s.valid > 0) {
-            struct state below = s;
+        if (!(s->to_tlas == 0 && s->tlas_in_stack) && s->valid > 0) {
+            struct state below = *s;
             step_down(&below, lds->stack_size & 31);
             uint32_t top = read_entry(lds, &below);
             if ((top & 7) != FACET_GFX12_TYPE_INSTANCE) {
                 first = top;
-                s = below;
+                *s = below;
             }
         }
         if (first == FACET_GFX12_INVALID) {
@@ -192,5 +184,40 @@ void facet_gfx12_stack_push8_pop2(const struct facet_gfx12_lds *lds,
     }
     result[0] = first;
     result[1] = second;
+}
+
+void facet_gfx12_stack_push8(const struct facet_gfx12_lds *lds,
+                             bool pop2,
+                             uint32_t *address,
+                             uint32_t last,
+                             const uint32_t data[8],
+                             uint32_t result[2],
+                             struct facet_gfx12_touches *touches)
+{
+    struct state s = unpack(*address, touches);
+    push8(lds, &s, last, data, lds->primitive_range && !pop2);
+    result[0] = pop(lds, &s);
+    if (pop2) {
+        pop_second(lds, &s, result[0], result);
+    }
     *address = pack(&s);
+}
+
+uint32_t facet_gfx12_stack_push8_pop1(const struct facet_gfx12_lds *lds,
+                                      uint32_t *address,
+                                      uint32_t last,
+                                      const uint32_t data[8])
+{
+    uint32_t result[2];
+    facet_gfx12_stack_push8(lds, false, address, last, data, result, NULL);
+    return result[0];
+}
+
+void facet_gfx12_stack_push8_pop2(const struct facet_gfx12_lds *lds,
+                                  uint32_t *address,
+                                  uint32_t last,
+                                  const uint32_t data[8],
+                                  uint32_t result[2])
+{
+    facet_gfx12_stack_push8(lds, true, address, last, data, result, NULL);
 }

@@ -1,7 +1,7 @@
 /* The traversal loop that a shader runs around image_bvh8_intersect_ray: section 11 of
- * gfx12-semantics.md. Two forms: the reference loop with a stack as deep as needed (11.1), and the
- * loop on the LDS stack instruction, which walks back through parent IDs after an overflow (11.4).
- * Both handle hits in one place, so that they can differ only in the order of visits. */
+ * gfx12-semantics.md. Here are the reference loop with a stack as deep as needed (11.1) and what
+ * it shares with the loop on the LDS stack instruction (loop.c): both handle hits in one place, so
+ * that they can differ only in the order of visits. */
 #include "gfx12/trace_state.h"
 
 #include "base/bits.h"
@@ -9,8 +9,6 @@
 #include "num/f32.h"
 
 #include <stdlib.h>
-
-enum { LDS_DWORDS = 32 * 31 };
 
 /* Reference loop only: leave the instance. Not a node ID, hence 33 bits. */
 #define RETURN (UINT64_C(1) << 32)
@@ -27,7 +25,7 @@ void facet_gfx12_query_init(struct facet_gfx12_query *query,
     query->root = FACET_GFX12_ROOT;
 }
 
-static void enter_tlas(struct facet_gfx12_trace_state *t)
+void facet_gfx12_trace_enter_tlas(struct facet_gfx12_trace_state *t)
 {
     memcpy(t->ray.origin, t->query->origin, sizeof t->ray.origin);
     memcpy(t->ray.direction, t->query->direction, sizeof t->ray.direction);
@@ -36,7 +34,9 @@ static void enter_tlas(struct facet_gfx12_trace_state *t)
     t->user_data = 0;
 }
 
-static void enter_instance(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10])
+void facet_gfx12_trace_enter_instance(struct facet_gfx12_trace_state *t,
+                                      uint32_t node,
+                                      const uint32_t v[10])
 {
     t->base = (uint64_t)v[3] << 32 | v[2];
     t->instance = node;
@@ -63,7 +63,7 @@ void facet_gfx12_trace_init(struct facet_gfx12_trace_state *t,
         .tlas_base = facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
         .t_cur = query->t_max,
     };
-    enter_tlas(t);
+    facet_gfx12_trace_enter_tlas(t);
 }
 
 enum facet_status facet_gfx12_trace_out_of_steps(const struct facet_gfx12_trace_state *t,
@@ -77,18 +77,12 @@ enum facet_status facet_gfx12_trace_out_of_steps(const struct facet_gfx12_trace_
                       (unsigned long long)t->stats->steps);
 }
 
-/* One intersect instruction; returns what the node really was (NONE where nothing was fetched). */
-static enum facet_gfx12_kind
-visit(struct facet_gfx12_trace_state *t, uint32_t node, float extent, uint32_t v[10])
+enum facet_gfx12_kind
+facet_gfx12_trace_count(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10])
 {
     enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
     t->steps_left--;
     t->stats->steps++;
-    t->ray.extent = extent;
-    facet_gfx12_intersect8(t->unit, t->base, node, &t->ray, v);
-    if (t->query->callbacks.visit != NULL) {
-        t->query->callbacks.visit(t->query->callbacks.context, t->base, node, v);
-    }
     /* Bits 2..0 of v2 are 0 for an instance, and v1 of a primitive is never all ones. */
     if (kind != FACET_GFX12_KIND_BOX && v[1] == FACET_GFX12_INVALID &&
         v[2] == FACET_GFX12_INVALID) {
@@ -98,6 +92,19 @@ visit(struct facet_gfx12_trace_state *t, uint32_t node, float extent, uint32_t v
     t->stats->primitives += kind == FACET_GFX12_KIND_PRIMITIVE;
     t->stats->instances += kind == FACET_GFX12_KIND_INSTANCE;
     return kind;
+}
+
+enum facet_gfx12_kind facet_gfx12_trace_visit(struct facet_gfx12_trace_state *t,
+                                              uint32_t node,
+                                              float extent,
+                                              uint32_t v[10])
+{
+    t->ray.extent = extent;
+    facet_gfx12_intersect8(t->unit, t->base, node, &t->ray, v);
+    if (t->query->callbacks.visit != NULL) {
+        t->query->callbacks.visit(t->query->callbacks.context, t->base, node, v);
+    }
+    return facet_gfx12_trace_count(t, node, v);
 }
 
 /* ---- hits ---- */
@@ -227,7 +234,7 @@ static uint64_t descend_instance(struct facet_gfx12_trace_state *t,
         return FACET_GFX12_INVALID;
     }
     stack_push(s, RETURN);
-    enter_instance(t, node, v);
+    facet_gfx12_trace_enter_instance(t, node, v);
     for (unsigned i = count; i-- > 1;) {
         stack_push(s, child[i]);
     }
@@ -254,7 +261,7 @@ reference_loop(struct facet_gfx12_trace_state *t, struct stack *s, struct facet_
         uint32_t v[10];
         if (cur == FACET_GFX12_INVALID || cur == RETURN) {
             if (cur == RETURN) {
-                enter_tlas(t);
+                facet_gfx12_trace_enter_tlas(t);
             }
             if (s->count == 0) {
                 break;
@@ -268,7 +275,7 @@ reference_loop(struct facet_gfx12_trace_state *t, struct stack *s, struct facet_
         const struct facet_gfx12_ray before = t->ray;
         uint32_t node = (uint32_t)cur;
         cur = FACET_GFX12_INVALID;
-        switch (visit(t, node, t->t_cur, v)) {
+        switch (facet_gfx12_trace_visit(t, node, t->t_cur, v)) {
         case FACET_GFX12_KIND_BOX:
             for (unsigned i = 7; i > 0; i--) {
                 if (v[i] != FACET_GFX12_INVALID) {
@@ -325,94 +332,4 @@ enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
         free(s.items);
     }
     return status;
-}
-
-/* ---- hardware-style loop ---- */
-
-/* The parent that a box or instance node names in its unused dword. */
-static uint32_t stored_parent(const struct facet_gfx12_trace_state *t, uint32_t node)
-{
-    enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
-    const uint8_t *bytes = facet_gfx12_unit_fetch(
-        t->unit, t->base, facet_gfx12_id_offset(node), FACET_GFX12_NODE_BYTES);
-    if (bytes == NULL || kind == FACET_GFX12_KIND_NONE) {
-        return FACET_GFX12_INVALID;
-    }
-    return facet_load_le32(bytes + (kind == FACET_GFX12_KIND_INSTANCE ? 56 : 8));
-}
-
-enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
-                                        const struct facet_gfx12_query *query,
-                                        unsigned stack_size,
-                                        struct facet_gfx12_hit *hit,
-                                        struct facet_gfx12_stats *stats,
-                                        struct facet_error *err)
-{
-    struct facet_gfx12_stats unused;
-    struct facet_gfx12_trace_state t;
-    uint32_t dwords[LDS_DWORDS] = {0};
-    facet_gfx12_trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
-    if (stack_size < 8 || stack_size > 31) {
-        return facet_fail(
-            err, FACET_ERR_USAGE, stack_size, "stack size %u: expected 8 to 31", stack_size);
-    }
-    const struct facet_gfx12_lds lds = {
-        .dwords = dwords,
-        .count = LDS_DWORDS,
-        .stack_size = (uint8_t)stack_size,
-        .primitive_range = true,
-    };
-    uint32_t address = facet_gfx12_stack_init(0);
-    uint32_t cur = query->root;
-    uint32_t last = FACET_GFX12_INVALID;
-    uint32_t inst = FACET_GFX12_INVALID, inst_root = FACET_GFX12_INVALID;
-    uint32_t parent = FACET_GFX12_INVALID;
-    while (cur < FACET_GFX12_FIRST_SENTINEL && !t.stop) {
-        uint32_t v[10];
-        if (t.steps_left == 0) {
-            return facet_gfx12_trace_out_of_steps(&t, err);
-        }
-        /* A revisited box must return the original order, so it gets the original extent. */
-        float extent = last == FACET_GFX12_INVALID ? t.t_cur : query->t_max;
-        switch (visit(&t, cur, extent, v)) {
-        case FACET_GFX12_KIND_BOX:
-            parent = cur;
-            break;
-        case FACET_GFX12_KIND_INSTANCE:
-            inst = cur;
-            enter_instance(&t, cur, v);
-            v[7] = (v[7] & 0xFF) == 0xFF ? FACET_GFX12_INVALID : v[7] & 0xFF;
-            inst_root = v[7];
-            v[6] = FACET_GFX12_SKIP_0_7;
-            break;
-        case FACET_GFX12_KIND_PRIMITIVE:
-            facet_gfx12_trace_pair(&t, cur, v);
-            v[7] = cur;
-            last = FACET_GFX12_RANGE | (v[8] & 3);
-            break;
-        default:
-            break;
-        }
-        uint32_t previous = cur;
-        cur = facet_gfx12_stack_push8_pop1(&lds, &address, last, v);
-        last = FACET_GFX12_INVALID;
-        if (cur == FACET_GFX12_INVALID) { /* overflow: walk back through parents */
-            t.stats->walk_backs++;
-            if (previous == inst_root && t.base != t.tlas_base) {
-                previous = inst;
-            }
-            if (previous == inst) {
-                t.base = t.tlas_base;
-                address |= UINT32_C(1) << 31;
-            }
-            last = previous;
-            cur = facet_gfx12_id_kind(previous) == FACET_GFX12_KIND_PRIMITIVE
-                      ? parent
-                      : stored_parent(&t, previous);
-        }
-        if (address >> 31 != 0) {
-            enter_tlas(&t);
-        }
-    }
-    return FACET_OK;
 }

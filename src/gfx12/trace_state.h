@@ -29,6 +29,18 @@ void facet_gfx12_trace_init(struct facet_gfx12_trace_state *t,
                             const struct facet_gfx12_query *query,
                             struct facet_gfx12_hit *hit,
                             struct facet_gfx12_stats *stats);
+void facet_gfx12_trace_enter_tlas(struct facet_gfx12_trace_state *t);
+void facet_gfx12_trace_enter_instance(struct facet_gfx12_trace_state *t,
+                                      uint32_t node,
+                                      const uint32_t v[10]);
+/* Counts the node that v came from; what it really was (NONE where nothing was fetched). */
+enum facet_gfx12_kind
+facet_gfx12_trace_count(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10]);
+/* One intersect instruction, counted. */
+enum facet_gfx12_kind facet_gfx12_trace_visit(struct facet_gfx12_trace_state *t,
+                                              uint32_t node,
+                                              float extent,
+                                              uint32_t v[10]);
 /* Candidates of a primitive result, in order: sets hit, t_cur and stop, calls the callbacks. */
 void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10]);
 enum facet_status facet_gfx12_trace_out_of_steps(const struct facet_gfx12_trace_state *t,

@@ -27,7 +27,11 @@ const uint8_t *facet_gfx12_unit_fetch(const struct facet_gfx12_unit *unit,
         address - unit->image_address > unit->image_size - bytes) {
         return NULL;
     }
-    return unit->image + (address - unit->image_address);
+    const uint8_t *data = unit->image + (address - unit->image_address);
+    if (unit->fetched != NULL) {
+        unit->fetched(unit->fetched_context, address, data, bytes);
+    }
+    return data;
 }
 
 unsigned facet_gfx12_effective_flags(const struct facet_gfx12_unit *unit, uint64_t bvh_base)
