@@ -1,14 +1,16 @@
 /* AMD GFX12 ray tracing: the 128-byte BVH8 nodes, the two intersect instructions, the LDS stack
- * instructions and the traversal loop, bit for bit as spec/gfx12-semantics.md says.
+ * instructions and the traversal loop, bit for bit as spec/gfx12-semantics.md says; and, at the
+ * end, the machine that executes the instructions one by one.
  *
- * Everything here is a pure function over the caller's structs: no allocation, no global state, no
- * failure path for any bit pattern of a node or a ray (section 9.8). Floats that are stored in
- * nodes appear as their 32 bits, so that decoding and encoding never change a NaN. Section numbers
- * refer to spec/gfx12-semantics.md. */
+ * Everything before the machine is a pure function over the caller's structs: no allocation, no
+ * global state, no failure path for any bit pattern of a node or a ray (section 9.8). Floats that
+ * are stored in nodes appear as their 32 bits, so that decoding and encoding never change a NaN.
+ * Section numbers refer to spec/gfx12-semantics.md. */
 #ifndef FACET_GFX12_H
 #define FACET_GFX12_H
 
 #include <facet/error.h>
+#include <facet/machine.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -342,7 +344,7 @@ void facet_gfx12_intersect_dual(const struct facet_gfx12_unit *unit,
                                 struct facet_gfx12_ray *ray,
                                 uint32_t v[10]);
 
-/* ---- Instruction words (9.1 and section 10) ---- */
+/* ---- Instruction words (9.1, section 10, 11.3 and 11.5) ---- */
 
 struct facet_gfx12_vimage {
     bool dual;        /* image_bvh_dual_intersect_ray */
@@ -360,6 +362,23 @@ enum facet_status
 facet_gfx12_vimage_parse(const char *text, struct facet_gfx12_vimage *out, struct facet_error *err);
 /* Like snprintf: returns the length, never writes past text[size - 1]. */
 size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text, size_t size);
+
+struct facet_gfx12_ds {
+    bool pop2;       /* ds_bvh_stack_push8_pop2_rtn_b64 */
+    uint8_t vdst;    /* the next node; pop2: first of two registers */
+    uint8_t addr;    /* state of the stack, in and out */
+    uint8_t data0;   /* the last node */
+    uint8_t data1;   /* first of eight registers: v0..v7 of the intersect instruction */
+    uint8_t offset0; /* bits 4..0: entries of the stack */
+    uint8_t offset1; /* bit 1: primitive ranges */
+};
+void facet_gfx12_ds_encode(const struct facet_gfx12_ds *in, uint32_t words[2]);
+/* false when the words are neither instruction or a range of registers passes v255. */
+bool facet_gfx12_ds_decode(const uint32_t words[2], struct facet_gfx12_ds *out);
+/* "ds_bvh_stack_push8_pop1_rtn_b32 v20, v22, v21, v[0:7], 16, 2"; spaces and case do not matter. */
+enum facet_status
+facet_gfx12_ds_parse(const char *text, struct facet_gfx12_ds *out, struct facet_error *err);
+size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size);
 
 /* ---- LDS stack instructions (11.3, 11.5) ---- */
 
@@ -464,6 +483,91 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
                                         struct facet_gfx12_hit *hit,
                                         struct facet_gfx12_stats *stats,
                                         struct facet_error *err);
+
+/* ---- The machine (11.6, R-G12-69) ----
+ *
+ * A wave of up to 32 lanes. A lane is a core: vector registers v0..v255, scalar registers s0..s107
+ * (the lane's own copy), pc, and the variables of the traversal loop by name (t_cur, inst, hit_t,
+ * ...). One step is one instruction of one lane; lanes take turns. Space 0 holds the BVH image, LDS
+ * and the code. An instruction's results are told to an observer whether they change or not; what
+ * it hands back (ray, stack state) and what the loop does, only where it changes. */
+
+#define FACET_GFX12_LANES 32u
+#define FACET_GFX12_LDS_BASE (UINT64_C(1) << 48) /* beyond every address that a BVH can have */
+#define FACET_GFX12_LDS_BYTES 65536u
+#define FACET_GFX12_CODE_BASE (UINT64_C(2) << 48)
+#define FACET_GFX12_CODE_BYTES 65536u
+#define FACET_GFX12_IMAGE_BYTES (UINT64_C(64) << 20)
+#define FACET_GFX12_STACK_ENTRIES 16u
+
+/* Registers in which facet_gfx12_start leaves a ray, and which the built-in program uses. */
+enum facet_gfx12_register {
+    FACET_GFX12_V_RESULT = 0,     /* v0..v9 of the intersect instruction */
+    FACET_GFX12_V_BASE = 10,      /* bvh_base, 2 */
+    FACET_GFX12_V_EXTENT = 12,    /* extent, instance mask */
+    FACET_GFX12_V_ORIGIN = 14,    /* 3 */
+    FACET_GFX12_V_DIRECTION = 17, /* 3 */
+    FACET_GFX12_V_NODE = 20,
+    FACET_GFX12_V_LAST = 21,  /* INVALID at the start, so v[20:21] suit the dual instruction too */
+    FACET_GFX12_V_STACK = 22, /* state of the LDS stack; lane n has the dwords n, n + 32, ... */
+    FACET_GFX12_S_RESOURCE = 0, /* s0..s3: the descriptor T# */
+};
+
+/* Zeros are the defaults. */
+struct facet_gfx12_config {
+    uint32_t lanes;         /* 1..32; 0: 1 */
+    uint32_t stack_entries; /* of the built-in program, 8..31; 0: 16 */
+    uint64_t image_base;    /* of the region "bvh"; a multiple of 64 */
+    uint64_t image_bytes;   /* 0: 64 MiB; ends at 2^48 at the latest */
+    uint32_t resource[4];   /* T#; four zeros: that of facet_gfx12_resource_default */
+    enum facet_gfx12_profile profile;
+    enum facet_gfx12_opaque_sense opaque_sense;
+};
+
+/* Causes of FACET_STOP_FAULT. */
+enum facet_gfx12_cause {
+    FACET_GFX12_ILLEGAL = 1, /* not one of the four instructions; value: its first dword */
+    FACET_GFX12_NO_CODE = 2, /* pc is not inside the program; value: pc */
+    FACET_GFX12_ENDLESS = 3, /* max_steps of the query (R-G12-65); value: the next node */
+};
+
+enum facet_gfx12_lane_state {
+    FACET_GFX12_LANE_IDLE, /* never started */
+    FACET_GFX12_LANE_RUNS,
+    FACET_GFX12_LANE_ENDED,
+};
+
+struct facet_gfx12_lane {
+    enum facet_gfx12_lane_state state;
+    struct facet_gfx12_hit hit;     /* the best so far */
+    struct facet_gfx12_stats stats; /* of the loop */
+};
+
+/* The image arrives by facet_machine_write into space 0. The built-in program is the loop of 11.4.
+ * config may be NULL. */
+enum facet_status facet_gfx12_create(const struct facet_gfx12_config *config,
+                                     facet_machine **out,
+                                     struct facet_error *err);
+/* Another program, `count` dwords, for all lanes: started ones begin again. `loop`: the rules of
+ * 11.4 around the instructions, and back to the first after the last; without it a lane ends after
+ * the last instruction, and only the instructions do anything. */
+enum facet_status facet_gfx12_set_program(facet_machine *machine,
+                                          const uint32_t *words,
+                                          size_t count,
+                                          bool loop,
+                                          struct facet_error *err);
+/* Gives a ray to a lane, which runs from then on. A machine has no callbacks: those of the query
+ * must be NULL, so non-opaque hits are accepted and procedural primitives are not hit. */
+enum facet_status facet_gfx12_start(facet_machine *machine,
+                                    uint32_t lane,
+                                    const struct facet_gfx12_query *query,
+                                    struct facet_error *err);
+enum facet_status facet_gfx12_read_lane(const facet_machine *machine,
+                                        uint32_t lane,
+                                        struct facet_gfx12_lane *out,
+                                        struct facet_error *err);
+/* "illegal instruction", ...; never NULL. */
+const char *facet_gfx12_cause_name(uint64_t cause);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
-/* Words and text of the two intersect instructions: section 9.1 of gfx12-semantics.md, bits from
- * spec/gfx12.insn.tsv. The rest of the shader instruction set is not modelled. */
-#include <facet/gfx12.h>
+/* Words and text of the two intersect and the two stack instructions: sections 9.1, 10, 11.3 and
+ * 11.5 of gfx12-semantics.md, bits from spec/gfx12.insn.tsv. The rest of the shader instruction set
+ * is not modelled. */
+#include "gfx12/insn.h"
 
 #include "base/error.h"
 #include "contract/gfx12_insns.h"
@@ -29,13 +30,33 @@ static const uint8_t vaddr[5] = {FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR0_LSB
                                  FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR3_LSB,
                                  FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY_VADDR4_LSB};
 
-/* A register number at a bit of the three words. */
-static void put(uint32_t words[3], unsigned lsb, uint8_t value)
+/* The same for the two stack instructions. */
+static const struct {
+    const char *mnemonic;
+    uint32_t match[2];
+} stack_forms[2] = {
+    {FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32,
+     FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_MATCH},
+    {FACET_GFX12_DS_BVH_STACK_PUSH8_POP2_RTN_B64,
+     FACET_GFX12_DS_BVH_STACK_PUSH8_POP2_RTN_B64_MATCH},
+};
+
+enum {
+    OFFSET0 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_OFFSET0_LSB,
+    OFFSET1 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_OFFSET1_LSB,
+    ADDR = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_ADDR_LSB,
+    DATA0 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_DATA0_LSB,
+    DATA1 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_DATA1_LSB,
+    VDST = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_VDST_LSB,
+};
+
+/* Eight bits at a bit of the words. */
+static void put(uint32_t *words, unsigned lsb, uint8_t value)
 {
     words[lsb / 32] |= (uint32_t)value << lsb % 32;
 }
 
-static uint8_t get(const uint32_t words[3], unsigned lsb)
+static uint8_t get(const uint32_t *words, unsigned lsb)
 {
     return (uint8_t)(words[lsb / 32] >> lsb % 32);
 }
@@ -82,6 +103,46 @@ bool facet_gfx12_vimage_decode(const uint32_t words[3], struct facet_gfx12_vimag
     return true;
 }
 
+void facet_gfx12_ds_encode(const struct facet_gfx12_ds *in, uint32_t words[2])
+{
+    memcpy(words, stack_forms[in->pop2 ? 1 : 0].match, sizeof stack_forms[0].match);
+    put(words, OFFSET0, in->offset0);
+    put(words, OFFSET1, in->offset1);
+    put(words, ADDR, in->addr);
+    put(words, DATA0, in->data0);
+    put(words, DATA1, in->data1);
+    put(words, VDST, in->vdst);
+}
+
+bool facet_gfx12_ds_decode(const uint32_t words[2], struct facet_gfx12_ds *out)
+{
+    uint32_t again[2];
+
+    *out = (struct facet_gfx12_ds){
+        .pop2 = words[0] >> 16 == stack_forms[1].match[0] >> 16,
+        .vdst = get(words, VDST),
+        .addr = get(words, ADDR),
+        .data0 = get(words, DATA0),
+        .data1 = get(words, DATA1),
+        .offset0 = get(words, OFFSET0),
+        .offset1 = get(words, OFFSET1),
+    };
+    facet_gfx12_ds_encode(out, again);
+    return memcmp(again, words, sizeof again) == 0 && out->data1 <= 248 &&
+           (!out->pop2 || out->vdst <= 254);
+}
+
+unsigned
+facet_gfx12_insn_decode(const uint32_t *words, unsigned count, struct facet_gfx12_insn *out)
+{
+    *out = (struct facet_gfx12_insn){.is_ds = false};
+    if (count >= 3 && facet_gfx12_vimage_decode(words, &out->image)) {
+        return 3;
+    }
+    out->is_ds = count >= 2 && facet_gfx12_ds_decode(words, &out->ds);
+    return out->is_ds ? 2 : 0;
+}
+
 /* ---- text ---- */
 
 struct scanner {
@@ -113,17 +174,17 @@ static bool take(struct scanner *s, char c)
     return true;
 }
 
-static bool take_number(struct scanner *s, unsigned limit, unsigned *out)
+static bool take_number(struct scanner *s, unsigned limit, const char *too_large, unsigned *out)
 {
     skip_spaces(s);
     unsigned value = 0;
     if (*s->at < '0' || *s->at > '9') {
-        return expected(s, "a register number");
+        return expected(s, "a number");
     }
     while (*s->at >= '0' && *s->at <= '9') {
         value = value * 10 + (unsigned)(*s->at - '0');
         if (value > limit) {
-            return expected(s, limit == 255 ? "a register up to v255" : "a register up to s107");
+            return expected(s, too_large);
         }
         s->at++;
     }
@@ -135,6 +196,7 @@ static bool take_number(struct scanner *s, unsigned limit, unsigned *out)
 static bool take_registers(struct scanner *s, char bank, unsigned count, uint8_t *first)
 {
     unsigned limit = bank == 'v' ? 255 : 107;
+    const char *most = bank == 'v' ? "a register up to v255" : "a register up to s107";
     unsigned lo = 0, hi = 0;
     char what[48];
     (void)snprintf(
@@ -146,11 +208,11 @@ static bool take_registers(struct scanner *s, char bank, unsigned count, uint8_t
     const char *begin = s->at++;
     if (*s->at == '[') {
         s->at++;
-        if (!take_number(s, limit, &lo) || !take(s, ':') || !take_number(s, limit, &hi) ||
-            !take(s, ']')) {
+        if (!take_number(s, limit, most, &lo) || !take(s, ':') ||
+            !take_number(s, limit, most, &hi) || !take(s, ']')) {
             return false;
         }
-    } else if (!take_number(s, limit, &lo)) {
+    } else if (!take_number(s, limit, most, &lo)) {
         return false;
     } else {
         hi = lo;
@@ -167,19 +229,29 @@ static bool take_registers(struct scanner *s, char bank, unsigned count, uint8_t
     return true;
 }
 
-static bool take_mnemonic(struct scanner *s, bool *dual)
+/* Whether this mnemonic comes next; it is passed then. */
+static bool take_word(struct scanner *s, const char *mnemonic)
 {
     skip_spaces(s);
     size_t length = strcspn(s->at, " \t\r\n");
-    for (unsigned i = 0; i < 2; i++) {
-        if (length == strlen(forms[i].mnemonic) &&
-            strncasecmp(s->at, forms[i].mnemonic, length) == 0) {
-            *dual = i == 1;
-            s->at += length;
-            return true;
-        }
+    if (length != strlen(mnemonic) || strncasecmp(s->at, mnemonic, length) != 0) {
+        return false;
     }
-    return expected(s, "image_bvh8_intersect_ray or image_bvh_dual_intersect_ray");
+    s->at += length;
+    return true;
+}
+
+static bool take_end(struct scanner *s)
+{
+    skip_spaces(s);
+    return *s->at == '\0' || expected(s, "the end of the line");
+}
+
+static bool take_mnemonic(struct scanner *s, bool *dual)
+{
+    *dual = take_word(s, forms[1].mnemonic);
+    return *dual || take_word(s, forms[0].mnemonic) ||
+           expected(s, "image_bvh8_intersect_ray or image_bvh_dual_intersect_ray");
 }
 
 enum facet_status
@@ -194,11 +266,7 @@ facet_gfx12_vimage_parse(const char *text, struct facet_gfx12_vimage *out, struc
              take_registers(&s, 'v', group_size(g, out->dual), &out->vaddr[g]);
     }
     ok = ok && take(&s, ']') && take(&s, ',') && take_registers(&s, 's', 4, &out->rsrc);
-    if (ok) {
-        skip_spaces(&s);
-        ok = *s.at == '\0' || expected(&s, "the end of the line");
-    }
-    return ok ? FACET_OK : FACET_ERR_INPUT;
+    return ok && take_end(&s) ? FACET_OK : FACET_ERR_INPUT;
 }
 
 size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text, size_t size)
@@ -224,4 +292,73 @@ size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text,
                           in->rsrc,
                           in->rsrc + 3u);
     return length < 0 ? 0 : (size_t)length;
+}
+
+/* ", N": a field of eight bits. */
+static bool take_offset(struct scanner *s, uint8_t *out)
+{
+    unsigned value = 0;
+    bool ok = take(s, ',') && take_number(s, 255, "a number up to 255", &value);
+    *out = (uint8_t)value;
+    return ok;
+}
+
+enum facet_status
+facet_gfx12_ds_parse(const char *text, struct facet_gfx12_ds *out, struct facet_error *err)
+{
+    struct scanner s = {.start = text, .at = text, .err = err};
+    memset(out, 0, sizeof *out);
+    out->pop2 = take_word(&s, stack_forms[1].mnemonic);
+    bool ok =
+        (out->pop2 || take_word(&s, stack_forms[0].mnemonic) ||
+         expected(&s, "ds_bvh_stack_push8_pop1_rtn_b32 or ds_bvh_stack_push8_pop2_rtn_b64")) &&
+        take_registers(&s, 'v', out->pop2 ? 2 : 1, &out->vdst) && take(&s, ',') &&
+        take_registers(&s, 'v', 1, &out->addr) && take(&s, ',') &&
+        take_registers(&s, 'v', 1, &out->data0) && take(&s, ',') &&
+        take_registers(&s, 'v', 8, &out->data1) && take_offset(&s, &out->offset0) &&
+        take_offset(&s, &out->offset1) && take_end(&s);
+    return ok ? FACET_OK : FACET_ERR_INPUT;
+}
+
+size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size)
+{
+    char vdst[16];
+    (void)snprintf(vdst, sizeof vdst, in->pop2 ? "v[%u:%u]" : "v%u", in->vdst, in->vdst + 1u);
+    int length = snprintf(text,
+                          size,
+                          "%s %s, v%u, v%u, v[%u:%u], %u, %u",
+                          stack_forms[in->pop2 ? 1 : 0].mnemonic,
+                          vdst,
+                          in->addr,
+                          in->data0,
+                          in->data1,
+                          in->data1 + 7u,
+                          in->offset0,
+                          in->offset1);
+    return length < 0 ? 0 : (size_t)length;
+}
+
+size_t facet_gfx12_insn_print(const struct facet_gfx12_insn *in, char *text, size_t size)
+{
+    return in->is_ds ? facet_gfx12_ds_print(&in->ds, text, size)
+                     : facet_gfx12_vimage_print(&in->image, text, size);
+}
+
+unsigned facet_gfx12_insn_parse(const char *text, uint32_t words[3], struct facet_error *err)
+{
+    struct facet_gfx12_insn in;
+    const char *start = text + strspn(text, " \t\r\n");
+
+    if (strncasecmp(start, "ds_", 3) == 0) {
+        if (facet_gfx12_ds_parse(text, &in.ds, err) != FACET_OK) {
+            return 0;
+        }
+        facet_gfx12_ds_encode(&in.ds, words);
+        return 2;
+    }
+    if (facet_gfx12_vimage_parse(text, &in.image, err) != FACET_OK) {
+        return 0;
+    }
+    facet_gfx12_vimage_encode(&in.image, words);
+    return 3;
 }

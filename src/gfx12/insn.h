@@ -1,0 +1,21 @@
+/* Any of the four instructions of the machine: two intersect and two stack instructions. */
+#ifndef FACET_GFX12_INSN_H
+#define FACET_GFX12_INSN_H
+
+#include <facet/gfx12.h>
+
+struct facet_gfx12_insn {
+    bool is_ds;
+    struct facet_gfx12_vimage image; /* !is_ds */
+    struct facet_gfx12_ds ds;        /* is_ds */
+};
+
+/* Of the first `count` dwords: how many belong to the instruction, 0 when they are none. */
+unsigned
+facet_gfx12_insn_decode(const uint32_t *words, unsigned count, struct facet_gfx12_insn *out);
+/* Like snprintf. */
+size_t facet_gfx12_insn_print(const struct facet_gfx12_insn *in, char *text, size_t size);
+/* One line of text: the number of dwords, 0 with an error that names the column. */
+unsigned facet_gfx12_insn_parse(const char *text, uint32_t words[3], struct facet_error *err);
+
+#endif
