@@ -4,11 +4,11 @@
 #include "cli/bvh_why.h"
 #include "cli/ray_text.h"
 #include "documents/gfx12_vectors.h"
-#include "num/f32.h"
 #include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
 
@@ -19,40 +19,17 @@ struct output {
 
 /* ---- options ---- */
 
-static bool read_ray(const struct cli_args *args, struct facet_gfx12_query *query)
-{
-    struct cli_ray_number number[8];
-    float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
-    unsigned count = cli_ray_read(args, number, 8);
-
-    if (count == 0) {
-        return false;
-    }
-    if (count != 6 && count != 8) {
-        cli_bad(
-            args, "--ray: %u numbers: expected 6 (origin, direction) or 8 (and tmin tmax)", count);
-        return false;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        value[i] = number[i].coded ? f32_from(number[i].bits) : number[i].value;
-    }
-    facet_gfx12_query_init(query, value, value + 3);
-    query->t_min = value[6];
-    query->t_max = value[7];
-    query->max_steps = MAX_VISITS;
-    return true;
-}
-
 static bool
 read_options(const struct cli_args *args, struct facet_gfx12_query *query, struct output *out)
 {
     uint64_t flags = 0, mask = 0xFF;
 
-    if (!read_ray(args, query) || !cli_number(args, "flags", 0, 0x3FF, &flags) ||
-        !cli_number(args, "mask", 0, 0xFF, &mask) ||
+    if (!cli_gfx12_ray(args, cli_value(args, "ray"), query) ||
+        !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max", 1, MAX_VISITS, &out->limit)) {
         return false;
     }
+    query->max_steps = MAX_VISITS;
     query->api_flags = (uint32_t)flags;
     query->instance_mask = (uint32_t)mask;
     return true;

@@ -106,7 +106,7 @@ static bool read_ray(const struct cli_args *args, struct rt_why *why)
         [8] = {.value = 1.0f},
     };
     unsigned width = facet_format_width(q->view->eff.elem), flags = 0;
-    unsigned count = cli_ray_read(args, number, 9);
+    unsigned count = cli_ray_read(args, cli_value(args, "ray"), number, 9);
 
     if (count == 0) {
         return false;

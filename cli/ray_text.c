@@ -1,8 +1,11 @@
 /* See ray_text.h. */
 #include "cli/ray_text.h"
 
+#include "num/f32.h"
+
 #include <ctype.h>
 #include <errno.h>
+#include <facet/gfx12.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,9 +35,11 @@ static bool read_number(const char **at, struct cli_ray_number *out)
     return true;
 }
 
-unsigned cli_ray_read(const struct cli_args *args, struct cli_ray_number *out, unsigned most)
+unsigned cli_ray_read(const struct cli_args *args,
+                      const char *text,
+                      struct cli_ray_number *out,
+                      unsigned most)
 {
-    const char *text = cli_value(args, "ray");
     unsigned count = 0;
 
     if (text == NULL) {
@@ -65,4 +70,27 @@ unsigned cli_ray_read(const struct cli_args *args, struct cli_ray_number *out, u
         cli_bad(args, "--ray: no numbers: expected \"ox oy oz dx dy dz [tmin tmax]\"");
     }
     return count;
+}
+
+bool cli_gfx12_ray(const struct cli_args *args, const char *text, struct facet_gfx12_query *query)
+{
+    struct cli_ray_number number[8];
+    float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
+    unsigned count = cli_ray_read(args, text, number, 8);
+
+    if (count == 0) {
+        return false;
+    }
+    if (count != 6 && count != 8) {
+        cli_bad(
+            args, "--ray: %u numbers: expected 6 (origin, direction) or 8 (and tmin tmax)", count);
+        return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        value[i] = number[i].coded ? f32_from(number[i].bits) : number[i].value;
+    }
+    facet_gfx12_query_init(query, value, value + 3);
+    query->t_min = value[6];
+    query->t_max = value[7];
+    return true;
 }

@@ -11,9 +11,15 @@ struct cli_ray_number {
     float value;   /* not coded */
 };
 
-/* Reads the numbers of the option `ray` and returns how many there are; `out` gets the first `most`
- * of them. The complaint is printed and 0 returned when there is none or when a word is no number.
- */
-unsigned cli_ray_read(const struct cli_args *args, struct cli_ray_number *out, unsigned most);
+/* Reads the numbers of `text`, an argument of the option `ray` (NULL: not given), and returns how
+ * many there are; `out` gets the first `most` of them. The complaint is printed and 0 returned when
+ * there is none or when a word is no number. */
+unsigned cli_ray_read(const struct cli_args *args,
+                      const char *text,
+                      struct cli_ray_number *out,
+                      unsigned most);
+/* The same as a ray of GFX12: six numbers, or eight with t_min and t_max. */
+struct facet_gfx12_query;
+bool cli_gfx12_ray(const struct cli_args *args, const char *text, struct facet_gfx12_query *query);
 
 #endif

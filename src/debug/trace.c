@@ -113,7 +113,10 @@ static const char *disassemble(facet_tracer *t, const struct facet_trace_step *s
     if (step->length == 0) {
         return "";
     }
-    if (memo->word != step->word || memo->text[0] == '\0') {
+    if (t->options.by_machine) {
+        (void)facet_machine_disassemble(
+            t->machine, step->core, step->pc, memo->text, sizeof memo->text, NULL);
+    } else if (memo->word != step->word || memo->text[0] == '\0') {
         memo->word = step->word;
         (void)facet_isa_print(
             t->options.isa, step->word, step->pc, NULL, memo->text, sizeof memo->text);
@@ -163,8 +166,12 @@ static void hear_trap(void *context, const struct facet_trap_event *event)
     uint8_t bytes[4] = {0};
 
     /* The instruction that trapped, as far as it can be read; an interrupt has none. */
-    if (!event->interrupt &&
-        facet_machine_read(t->machine, 0, event->pc, bytes, 2, NULL) == FACET_OK) {
+    if (t->options.by_machine) {
+        (void)facet_machine_disassemble(t->machine, event->core, event->pc, NULL, 0, &step.length);
+        (void)facet_machine_read(t->machine, 0, event->pc, bytes, 4, NULL);
+        step.word = facet_load_le32(bytes);
+    } else if (!event->interrupt &&
+               facet_machine_read(t->machine, 0, event->pc, bytes, 2, NULL) == FACET_OK) {
         step.length = facet_isa_length(t->options.isa, (uint16_t)facet_load_le(bytes, 2));
         if (step.length == 4 &&
             facet_machine_read(t->machine, 0, event->pc, bytes, 4, NULL) != FACET_OK) {

@@ -22,6 +22,7 @@ enum facet_trace_format {
 struct facet_trace_options {
     enum facet_trace_format format;
     enum facet_isa isa;  /* of the instruction words */
+    bool by_machine;     /* no ISA of one word: the machine gives lengths and texts */
     uint64_t first_pc;   /* only steps with first_pc <= pc <= last_pc */
     uint64_t last_pc;    /* 0: no upper end */
     const char *insn;    /* only instructions whose mnemonic matches: * any letters, ? any letter */

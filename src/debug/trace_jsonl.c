@@ -106,7 +106,10 @@ static void put_head(const struct facet_trace_step *step, struct facet_strbuf *o
     put_hex64(out, "pc", step->pc);
     if (step->length != 0) {
         facet_strbuf_putc(out, ',');
-        put_hex(out, "word", (struct facet_value){step->word, 0}, step->length * 2);
+        put_hex(out,
+                "word",
+                (struct facet_value){step->word, 0},
+                step->length < 4 ? step->length * 2 : 8);
         facet_strbuf_puts(out, ",\"insn\":\"");
         facet_strbuf_puts(out, step->text);
         facet_strbuf_putc(out, '"');

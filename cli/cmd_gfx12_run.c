@@ -1,0 +1,456 @@
+/* `facet gfx12 run`: rays on the gfx12 machine, instruction by instruction. */
+#include "cli/deadline.h"
+#include "cli/gfx12_setup.h"
+#include "cli/output.h"
+#include "cli/run_trace.h"
+#include "cli/stop.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "gfx12/vectors.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 20 };                /* steps between looks at the trace's limits */
+#define SNAPSHOT_LIMIT ((size_t)1 << 36) /* bytes: the image and some kilobytes */
+
+struct session {
+    const struct cli_args *args;
+    struct gfx12_setup setup;
+    struct run_trace trace;
+    struct facet_stop stop;
+    struct cli_stop watch;
+};
+
+/* ---- before the run ---- */
+
+static bool add_breakpoints(const struct session *s)
+{
+    const char *text;
+
+    for (int i = 0; (text = cli_nth_value(s->args, "break", i)) != NULL; i++) {
+        struct facet_error err = {0};
+        char *end;
+        uint64_t address;
+
+        errno = 0;
+        address = strtoull(text, &end, 0);
+        if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9') {
+            (void)cli_bad(s->args, "--break %s: expected an address", text);
+            return false;
+        }
+        if (facet_machine_break_add(s->setup.machine, FACET_ANY_CORE, address, NULL, &err) !=
+            FACET_OK) {
+            (void)cli_bad_error(s->args, &err);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool checked_files(const struct cli_args *args)
+{
+    const char *save = cli_value(args, "save"), *format = cli_value(args, "trace-format");
+
+    if (format != NULL && strcmp(format, "spike") == 0) {
+        (void)cli_bad(args, "--trace-format spike is for the xphmg machine, expected jsonl");
+        return false;
+    }
+    if (save != NULL && cli_is_stream(save)) {
+        (void)cli_bad(args, "--save -: expected a file");
+        return false;
+    }
+    return !cli_would_replace(args, save, args->positional[0], "the image") &&
+           !cli_would_replace(args, save, cli_value(args, "program"), "the program") &&
+           !cli_would_replace(args, save, cli_value(args, "trace"), "the trace") &&
+           !cli_would_replace(args, cli_value(args, "trace"), args->positional[0], "the image") &&
+           cli_can_write(args, save);
+}
+
+/* The machine of the options goes on where the one of --save stood. */
+static bool resume(const struct session *s)
+{
+    const char *path = cli_value(s->args, "resume");
+    struct facet_bytes bytes = {NULL, 0};
+    struct facet_error err = {0};
+    enum facet_status status;
+
+    if (path == NULL) {
+        return true;
+    }
+    status = facet_file_read(path, SNAPSHOT_LIMIT, &bytes, &err);
+    if (status == FACET_OK) {
+        status = facet_machine_restore(s->setup.machine, bytes.data, bytes.size, &err);
+        if (status != FACET_OK) {
+            (void)facet_fail_in(&err, path);
+        }
+    }
+    free(bytes.data);
+    if (status != FACET_OK) {
+        (void)cli_bad_error(s->args, &err);
+    }
+    return status == FACET_OK;
+}
+
+static bool open_trace(struct session *s)
+{
+    static const struct facet_object no_symbols = {0};
+
+    if (!run_trace_open(&s->trace, s->args, &no_symbols)) {
+        return false;
+    }
+    s->trace.options.by_machine = true;
+    return true;
+}
+
+/* ---- the run ---- */
+
+static bool run(struct session *s)
+{
+    uint64_t done = 0, steps = UINT64_MAX;
+    bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
+
+    s->stop.reason = FACET_STOP_BUDGET; /* of --steps 0 */
+    cli_stop_begin(&s->watch, s->setup.machine, cli_deadline_left());
+    while (good && more) {
+        uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
+        struct facet_run how = {.budget = run_trace_limit(&s->trace, done, most)};
+
+        good = run_trace_update(&s->trace, s->args, s->setup.machine, done);
+        if (good) {
+            facet_machine_run(s->setup.machine, &how, &s->stop);
+            done += s->stop.steps;
+            more =
+                s->stop.reason == FACET_STOP_BUDGET && done < steps && !run_trace_failed(&s->trace);
+        }
+    }
+    cli_stop_end(&s->watch);
+    return good;
+}
+
+static bool save(const struct session *s)
+{
+    const char *path = cli_value(s->args, "save");
+    struct facet_blob state = {NULL, 0};
+    struct facet_error err = {0};
+    enum facet_status status = FACET_OK;
+
+    if (path != NULL) {
+        status = facet_machine_snapshot(s->setup.machine, &state, &err);
+    }
+    if (path != NULL && status == FACET_OK) {
+        status = facet_file_write(path, state.data, state.size, &err);
+        facet_blob_free(&state);
+    }
+    if (status != FACET_OK) {
+        (void)cli_bad_error(s->args, &err);
+    }
+    return status == FACET_OK;
+}
+
+/* ---- the report ---- */
+
+static const char *result_name(const struct session *s)
+{
+    switch (s->stop.reason) {
+    case FACET_STOP_EXIT:
+        return "done";
+    case FACET_STOP_REQUEST:
+        return cli_stop_signal() != 0 ? "interrupted" : "time limit";
+    case FACET_STOP_BUDGET:
+        return "paused"; /* by --steps */
+    default:
+        return facet_stop_name(s->stop.reason); /* fault, breakpoint */
+    }
+}
+
+static void print_hit(FILE *out, const struct facet_gfx12_hit *h)
+{
+    if (!h->found) {
+        fprintf(out, "no hit\n");
+        return;
+    }
+    fprintf(out,
+            "hit t %.9g u %.9g v %.9g primitive %" PRIu32 " geometry %" PRIu32 " node %08" PRIX32,
+            (double)h->t,
+            (double)h->u,
+            (double)h->v,
+            h->primitive_index,
+            h->geometry_index,
+            h->node);
+    if (h->instance != FACET_GFX12_INVALID) {
+        fprintf(out, " instance %08" PRIX32, h->instance);
+    }
+    fputc('\n', out);
+}
+
+/* Registers that are not zero. */
+static void dump_core(FILE *out, const facet_machine *machine, uint32_t core)
+{
+    const struct facet_core_desc *desc = facet_machine_core(machine, core);
+    struct facet_value value;
+
+    fprintf(out, "%s\n", desc->name);
+    for (uint32_t i = 0; i < desc->reg_count; i++) {
+        if (facet_machine_reg_read(machine, core, i, &value, NULL) == FACET_OK && value.lo != 0) {
+            fprintf(out,
+                    "  %-14s 0x%0*" PRIx64 "\n",
+                    desc->regs[i].name,
+                    desc->regs[i].width == 64 ? 16 : 8,
+                    value.lo);
+        }
+    }
+}
+
+static void print_fault(FILE *out, const struct session *s)
+{
+    char text[160] = "";
+
+    (void)facet_machine_disassemble(
+        s->setup.machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
+    fprintf(out,
+            "lane %" PRIu32 ": %s (cause %" PRIu64 ", value 0x%" PRIx64 ") at pc 0x%" PRIx64
+            ": %s\n",
+            s->stop.core,
+            facet_gfx12_cause_name(s->stop.code),
+            s->stop.code,
+            s->stop.address,
+            s->stop.pc,
+            text);
+}
+
+static void report_text(const struct session *s)
+{
+    FILE *out = s->trace.file == stdout ? stderr : stdout;
+    const facet_machine *machine = s->setup.machine;
+    uint64_t steps = facet_machine_steps(machine);
+
+    fprintf(out, "lane  nodes  boxes  pairs  instances  walks back  result\n");
+    for (uint32_t i = 0; i < facet_machine_core_count(machine); i++) {
+        struct facet_gfx12_lane lane;
+
+        (void)facet_gfx12_read_lane(machine, i, &lane, NULL);
+        fprintf(out,
+                "%4" PRIu32 "  %5" PRIu64 "  %5" PRIu64 "  %5" PRIu64 "  %9" PRIu64 "  %10" PRIu64
+                "  ",
+                i,
+                lane.stats.steps,
+                lane.stats.boxes,
+                lane.stats.primitives,
+                lane.stats.instances,
+                lane.stats.walk_backs);
+        print_hit(out, &lane.hit);
+    }
+    for (uint32_t i = 0; cli_given(s->args, "dump-state") && i < facet_machine_core_count(machine);
+         i++) {
+        dump_core(out, machine, i);
+    }
+    if (s->stop.reason == FACET_STOP_FAULT) {
+        print_fault(out, s);
+    } else if (s->stop.reason == FACET_STOP_BREAKPOINT) {
+        fprintf(out,
+                "lane %" PRIu32 " stopped at the breakpoint 0x%" PRIx64 "\n",
+                s->stop.core,
+                s->stop.pc);
+    }
+    fprintf(out, "%s after %" PRIu64 " step%s\n", result_name(s), steps, cli_s(steps));
+}
+
+static json_t *hit_json(const struct facet_gfx12_hit *h)
+{
+    if (!h->found) {
+        return json_null();
+    }
+    return json_pack("{s:f, s:f, s:f, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
+                     "t",
+                     (double)h->t,
+                     "u",
+                     (double)h->u,
+                     "v",
+                     (double)h->v,
+                     "primitive",
+                     (json_int_t)h->primitive_index,
+                     "geometry",
+                     (json_int_t)h->geometry_index,
+                     "backface",
+                     (int)h->backface,
+                     "node",
+                     facet_json_hex(h->node),
+                     "base",
+                     facet_json_hex(h->base),
+                     "instance",
+                     h->instance != FACET_GFX12_INVALID ? facet_json_hex(h->instance) : json_null(),
+                     "user_data",
+                     facet_json_hex(h->instance_user_data));
+}
+
+static json_t *registers_json(const facet_machine *machine, uint32_t core)
+{
+    const struct facet_core_desc *desc = facet_machine_core(machine, core);
+    json_t *object = json_object();
+    struct facet_value value;
+
+    for (uint32_t i = 0; i < desc->reg_count; i++) {
+        (void)facet_machine_reg_read(machine, core, i, &value, NULL);
+        (void)json_object_set_new(object, desc->regs[i].name, facet_json_hex(value.lo));
+    }
+    return object;
+}
+
+static json_t *lane_json(const struct session *s, uint32_t i)
+{
+    static const char *const states[] = {"idle", "runs", "ended"};
+    struct facet_gfx12_lane lane;
+    json_t *object;
+
+    (void)facet_gfx12_read_lane(s->setup.machine, i, &lane, NULL);
+    object = json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o}",
+                       "lane",
+                       (json_int_t)i,
+                       "state",
+                       states[lane.state],
+                       "nodes",
+                       (json_int_t)lane.stats.steps,
+                       "boxes",
+                       (json_int_t)lane.stats.boxes,
+                       "primitives",
+                       (json_int_t)lane.stats.primitives,
+                       "instances",
+                       (json_int_t)lane.stats.instances,
+                       "walk_backs",
+                       (json_int_t)lane.stats.walk_backs,
+                       "hit",
+                       hit_json(&lane.hit));
+    if (object != NULL && cli_given(s->args, "dump-state")) {
+        (void)json_object_set_new(object, "registers", registers_json(s->setup.machine, i));
+    }
+    return object;
+}
+
+static int report_json(const struct session *s)
+{
+    json_t *lanes = json_array(), *result;
+
+    for (uint32_t i = 0; i < facet_machine_core_count(s->setup.machine); i++) {
+        (void)json_array_append_new(lanes, lane_json(s, i));
+    }
+    result = json_pack("{s:s, s:I, s:o}",
+                       "result",
+                       result_name(s),
+                       "steps",
+                       (json_int_t)facet_machine_steps(s->setup.machine),
+                       "lanes",
+                       lanes);
+    if (result != NULL && s->stop.reason == FACET_STOP_FAULT) {
+        (void)json_object_set_new(result,
+                                  "fault",
+                                  json_pack("{s:I, s:I, s:s, s:o, s:o}",
+                                            "lane",
+                                            (json_int_t)s->stop.core,
+                                            "cause",
+                                            (json_int_t)s->stop.code,
+                                            "name",
+                                            facet_gfx12_cause_name(s->stop.code),
+                                            "pc",
+                                            facet_json_hex(s->stop.pc),
+                                            "value",
+                                            facet_json_hex(s->stop.address)));
+    }
+    return cli_print_json(s->args, result);
+}
+
+static int exit_code(const struct session *s)
+{
+    switch (s->stop.reason) {
+    case FACET_STOP_REQUEST:
+        return cli_stop_code();
+    case FACET_STOP_EXIT:
+    case FACET_STOP_BREAKPOINT:
+    case FACET_STOP_BUDGET:
+        return CLI_OK;
+    default:
+        return CLI_NO;
+    }
+}
+
+/* ---- the command ---- */
+
+static int run_gfx12(const struct cli_args *args)
+{
+    struct session s = {.args = args};
+    const char *word = cli_value(args, "profile");
+    enum facet_gfx12_profile profile = FACET_GFX12_SILICON;
+    int code = CLI_BAD;
+    bool good;
+
+    if (word != NULL) {
+        (void)facet_gfx12_profile_from(word, &profile); /* the parser has checked the word */
+    }
+    good = checked_files(args) && gfx12_setup_start(&s.setup, args, profile) && resume(&s) &&
+           add_breakpoints(&s) && open_trace(&s);
+    if (good) {
+        good = run(&s);
+        good = run_trace_close(&s.trace, args, good) && good && save(&s);
+    }
+    if (good && args->json) {
+        good = report_json(&s) == CLI_OK;
+    } else if (good) {
+        report_text(&s);
+    }
+    if (good && s.stop.reason == FACET_STOP_REQUEST) {
+        (void)cli_bad(args, "%s", cli_stop_why());
+    }
+    if (good) {
+        code = exit_code(&s);
+    }
+    gfx12_setup_end(&s.setup);
+    return code;
+}
+
+static const struct cli_option run_options[] = {
+    GFX12_SETUP_OPTIONS,
+    {"base", 0, "ADDR", "address of the first byte of the image (default 0)"},
+    {"profile", 0, "silicon|gpurt", "rules of the intersect instruction (default silicon)"},
+    {"dump-state", 0, NULL, "print every lane's registers (as text: those that are not zero)"},
+    {"break", 'b', "ADDR", "stop before the instruction at an address; repeatable"},
+    {"steps", 0, "N", "stop after so many instructions of all lanes together"},
+    CLI_STOP_OPTION,
+    {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
+    {"resume", 0, "FILE", "go on from a file of --save; IMAGE and options as they were"},
+    RUN_TRACE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_gfx12_run = {
+    .name = "gfx12 run",
+    .summary = "step rays through a BVH image on the gfx12 machine",
+    .usage = "facet gfx12 run IMAGE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\"... [--json]\n"
+             "facet gfx12 run IMAGE --ray NUMBERS --program FILE [--set REG=VALUE]... --dump-state",
+    .details =
+        "IMAGE is a file of `facet bvh build`. Each --ray gets a lane of a wave (at most 32), and "
+        "the lanes take turns: a step is one image_bvh8_intersect_ray or "
+        "ds_bvh_stack_push8_pop1_rtn_b32 of the hardware-style loop (gfx12-semantics.md 11.4 and "
+        "11.6). The report has what each ray visited and hit. No shader runs: non-opaque hits are "
+        "accepted, procedural primitives are not hit.\n\n"
+        "With --program every lane executes the instructions of a file once, from the first to the "
+        "last; the ray and the descriptor are in the registers that docs/gfx12.md lists, and --set "
+        "changes them.\n\n"
+        "--trace writes a line per instruction with every register, LDS entry and node that it "
+        "read or wrote. --save keeps registers, LDS and memory; --resume goes on from there, bit "
+        "for bit as if the run had never stopped. `facet gdb --machine gfx12` steps the same "
+        "machine by hand.\n\n"
+        "The exit code is 0 when all rays have ended, at a breakpoint and after --steps; 1 after a "
+        "fault (an instruction that is none of the four, or a ray of more than 2^24 nodes).",
+    .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
+                "facet gfx12 run cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
+                "facet gfx12 run cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --trace ray.jsonl",
+    .options = run_options,
+    .has_json = true,
+    .run = run_gfx12,
+    .operands = "IMAGE",
+};
