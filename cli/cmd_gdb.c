@@ -1,7 +1,6 @@
-/* `facet gdb`: a program on the xphmg or the tile machine, waiting for a GDB on a port of this
- * host.
- */
+/* `facet gdb`: a program on one of the machines, waiting for a GDB on a port of this host. */
 #include "cli/command.h"
+#include "cli/gfx12_setup.h"
 #include "cli/guest_console.h"
 #include "cli/stop.h"
 #include "cli/tile_setup.h"
@@ -207,13 +206,13 @@ static enum facet_gdb_end serve_stdio(struct session *s, facet_gdb *gdb)
     return facet_gdb_serve(gdb);
 }
 
-/* The tile machine reads nothing and prints nothing. */
+/* The tile and the gfx12 machine read nothing and print nothing. */
 static struct facet_gdb_host quiet_host(struct session *s)
 {
     return (struct facet_gdb_host){.context = s, .send = host_send, .receive = host_receive};
 }
 
-static int run_session(struct session *s, uint64_t port, bool tile)
+static int run_session(struct session *s, uint64_t port, bool quiet)
 {
     struct cli_stop watch;
     struct facet_gdb_host host = {.context = s,
@@ -231,7 +230,7 @@ static int run_session(struct session *s, uint64_t port, bool tile)
     facet_gdb *gdb;
     int code = CLI_OK;
 
-    if (tile) {
+    if (quiet) {
         host = quiet_host(s);
         if (!s->args->quiet) { /* GDB has no way to show nothing instead (docs/tile.md) */
             fprintf(stderr,
@@ -265,16 +264,40 @@ static int run_session(struct session *s, uint64_t port, bool tile)
     return code;
 }
 
-/* What belongs to the other machine would be ignored without a word. */
-static bool check_options(const struct cli_args *args, bool tile)
-{
-    static const struct cli_option xphmg_options[] = {XPHMG_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
-    static const struct cli_option tile_options[] = {TILE_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
+static const struct cli_option xphmg_options[] = {XPHMG_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
+static const struct cli_option tile_options[] = {TILE_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
+static const struct cli_option gfx12_options[] = {
+    GFX12_SETUP_OPTIONS, {"base", 0, NULL, NULL}, {NULL, 0, NULL, NULL}};
 
-    for (const struct cli_option *o = tile ? xphmg_options : tile_options; o->name != NULL; o++) {
-        if (cli_given(args, o->name)) {
-            (void)cli_bad(args, "--%s is for the %s machine", o->name, tile ? "xphmg" : "tile");
-            return false;
+/* The machines and the options that are theirs. */
+static const struct {
+    const char *name;
+    const struct cli_option *options;
+} machines[] = {{"xphmg", xphmg_options}, {"tile", tile_options}, {"gfx12", gfx12_options}};
+enum { MACHINES = sizeof machines / sizeof machines[0] };
+
+static bool has_option(const struct cli_option *options, const char *name)
+{
+    while (options->name != NULL && strcmp(options->name, name) != 0) {
+        options++;
+    }
+    return options->name != NULL;
+}
+
+/* What belongs to another machine would be ignored without a word. */
+static bool check_options(const struct cli_args *args, const char *machine)
+{
+    const struct cli_option *own = NULL;
+
+    for (int i = 0; i < MACHINES; i++) {
+        own = strcmp(machines[i].name, machine) == 0 ? machines[i].options : own;
+    }
+    for (int i = 0; i < MACHINES; i++) {
+        for (const struct cli_option *o = machines[i].options; o->name != NULL; o++) {
+            if (!has_option(own, o->name) && cli_given(args, o->name)) {
+                (void)cli_bad(args, "--%s is for the %s machine", o->name, machines[i].name);
+                return false;
+            }
         }
     }
     return true;
@@ -294,20 +317,33 @@ static int run_tile(const struct cli_args *args, uint64_t port)
     return code;
 }
 
+static int run_gfx12(const struct cli_args *args, uint64_t port)
+{
+    struct session s = {.args = args, .listener = -1, .debugger = -1};
+    struct gfx12_setup setup = {0};
+    int code = CLI_BAD;
+
+    if (gfx12_setup_start(&setup, args, FACET_GFX12_SILICON)) {
+        s.machine = setup.machine;
+        code = run_session(&s, port, true);
+    }
+    gfx12_setup_end(&setup);
+    return code;
+}
+
 static int run_gdb(const struct cli_args *args)
 {
     struct session s = {.args = args, .listener = -1, .debugger = -1};
     struct xphmg_setup setup = {0};
-    const char *machine = cli_value(args, "machine");
-    bool tile = machine != NULL && strcmp(machine, "tile") == 0;
+    const char *machine = cli_given(args, "machine") ? cli_value(args, "machine") : "xphmg";
     uint64_t port = DEFAULT_PORT;
     int code = CLI_BAD;
 
-    if (!cli_number(args, "port", 0, LAST_PORT, &port) || !check_options(args, tile)) {
+    if (!cli_number(args, "port", 0, LAST_PORT, &port) || !check_options(args, machine)) {
         return CLI_BAD;
     }
-    if (tile) {
-        return run_tile(args, port);
+    if (strcmp(machine, "xphmg") != 0) {
+        return strcmp(machine, "tile") == 0 ? run_tile(args, port) : run_gfx12(args, port);
     }
     s.console.apart = cli_given(args, "stdio");
     if (!guest_files_open(&s.console.files, args)) {
@@ -324,21 +360,23 @@ static int run_gdb(const struct cli_args *args)
 }
 
 static const struct cli_option gdb_options[] = {
-    {"machine", 'm', "xphmg|tile", "which machine (default xphmg)"},
+    {"machine", 'm', "xphmg|tile|gfx12", "which machine (default xphmg)"},
     {"port", 0, "N", "port of 127.0.0.1 to listen on; 0: any free one (default 1234)"},
     {"stdio", 0, NULL, "talk over standard input and output: target remote | facet gdb ..."},
     {"keep", 0, NULL, "after one debugger wait for the next, until one kills the program"},
     XPHMG_SETUP_OPTIONS,
     TILE_SETUP_OPTIONS,
+    GFX12_SETUP_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command cli_cmd_gdb = {
     .name = "gdb",
-    .summary = "run a program on the xphmg or the tile machine under GDB",
+    .summary = "run a program on one of the machines under GDB",
     .usage = "facet gdb PROGRAM [ARG...] [--port N] [--harts N] [--ram SIZE] [--config LIST]\n"
              "facet gdb --resume FILE [--port N]\n"
-             "facet gdb --machine tile KERNEL --grid WxH [--arg NAME=VALUE]... [--port N]",
+             "facet gdb --machine tile KERNEL --grid WxH [--arg NAME=VALUE]... [--port N]\n"
+             "facet gdb --machine gfx12 IMAGE --ray NUMBERS... [--base ADDR] [--port N]",
     .details =
         "Loads a program as `facet run` does, prints the port on standard error and waits for a "
         "debugger: in `gdb-multiarch PROGRAM`, `target remote :1234`. Harts are threads. Every "
@@ -347,8 +385,12 @@ const struct cli_command cli_cmd_gdb = {
         "($p0, $pbank1), matrix words. Breakpoints, watchpoints, Ctrl-C, reverse-step and "
         "reverse-continue work; `monitor help` lists what else there is. docs/gdb.md has a "
         "session.\n\n"
-        "GDB's disassembler knows neither the vendor's instructions nor those of the tile machine, "
-        "which it takes for RISC-V. Given in GDB (13 and later), this line teaches it:\n\n"
+        "With --machine tile the program is a kernel, as in `facet tile run`; with --machine gfx12 "
+        "it "
+        "is a BVH image with rays, as in `facet gfx12 run`, and lanes are threads.\n\n"
+        "GDB's disassembler knows neither the vendor's instructions nor those of the tile and the "
+        "gfx12 machine, which it takes for RISC-V. Given in GDB (13 and later), this line teaches "
+        "it:\n\n"
         "  python exec(gdb.execute('monitor python', to_string=True))\n\n"
         "What the program prints goes to standard output and what it reads comes from standard "
         "input; with --stdio, which GDB then uses, it prints to standard error and reads nothing. "

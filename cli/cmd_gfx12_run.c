@@ -1,4 +1,5 @@
 /* `facet gfx12 run`: rays on the gfx12 machine, instruction by instruction. */
+#include "cli/bvh_why.h"
 #include "cli/deadline.h"
 #include "cli/gfx12_setup.h"
 #include "cli/output.h"
@@ -266,13 +267,13 @@ static json_t *hit_json(const struct facet_gfx12_hit *h)
     if (!h->found) {
         return json_null();
     }
-    return json_pack("{s:f, s:f, s:f, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
                      "t",
-                     (double)h->t,
+                     bvh_why_json_float(h->t),
                      "u",
-                     (double)h->u,
+                     bvh_why_json_float(h->u),
                      "v",
-                     (double)h->v,
+                     bvh_why_json_float(h->v),
                      "primitive",
                      (json_int_t)h->primitive_index,
                      "geometry",

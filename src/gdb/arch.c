@@ -105,6 +105,12 @@ static int tile_fault_signal(uint64_t cause)
     }
 }
 
+/* Causes of facet/gfx12.h. */
+static int gfx12_fault_signal(uint64_t cause)
+{
+    return cause == 1 ? FACET_GDB_SIGILL : cause == 2 ? FACET_GDB_SIGSEGV : FACET_GDB_SIGABRT;
+}
+
 /* GDB rejects a description without an architecture of its list. 32-bit RISC-V is little-endian
  * with 32-bit instructions, and GDB shows its registers by the names zero, ra, sp, ..., s1 to s11:
  * those that the tile machine has as well must be the same, the others serve GDB's idea of a frame
@@ -117,12 +123,24 @@ static const struct facet_gdb_borrowed riscv32[] = {
     {"x24", "s8"},  {"x25", "s9"},  {"x26", "s10"}, {"x27", "s11"}, {"x28", "s0"},  {"x29", "s0"},
     {"x30", "s0"},  {"x31", "s0"},  {"pc", "pc"},   {NULL, NULL}};
 
+/* 64-bit RISC-V for the sake of 64-bit addresses. Its s registers are the lane's, so that $s1 means
+ * what it says; all else reads zero. */
+static const struct facet_gdb_borrowed riscv64[] = {
+    {"x0", NULL},  {"x1", NULL},  {"x2", NULL},   {"x3", NULL},   {"x4", NULL},  {"x5", NULL},
+    {"x6", NULL},  {"x7", NULL},  {"x8", "s0"},   {"x9", "s1"},   {"x10", NULL}, {"x11", NULL},
+    {"x12", NULL}, {"x13", NULL}, {"x14", NULL},  {"x15", NULL},  {"x16", NULL}, {"x17", NULL},
+    {"x18", "s2"}, {"x19", "s3"}, {"x20", "s4"},  {"x21", "s5"},  {"x22", "s6"}, {"x23", "s7"},
+    {"x24", "s8"}, {"x25", "s9"}, {"x26", "s10"}, {"x27", "s11"}, {"x28", NULL}, {"x29", NULL},
+    {"x30", NULL}, {"x31", NULL}, {"pc", "pc"},   {NULL, NULL}};
+
 static const struct facet_gdb_arch riscv = {.architecture = "riscv:rv64",
                                             .general = 2,
                                             .watches_before = true,
                                             .reg_feature = riscv_reg_feature,
                                             .csr_feature = riscv_csr_feature,
-                                            .fault_signal = riscv_fault_signal};
+                                            .fault_signal = riscv_fault_signal,
+                                            .disassembler =
+                                                "FacetXphmg('Facet xphmg'), 'riscv:rv64'"};
 static const struct facet_gdb_arch tile = {.architecture = "riscv:rv32",
                                            .general = 1,
                                            .reg_feature = own_reg_feature,
@@ -130,13 +148,30 @@ static const struct facet_gdb_arch tile = {.architecture = "riscv:rv32",
                                            .fault_signal = tile_fault_signal,
                                            .watches_before = true,
                                            .borrowed = riscv32,
-                                           .borrowed_feature = "org.gnu.gdb.riscv.cpu"};
+                                           .borrowed_feature = "org.gnu.gdb.riscv.cpu",
+                                           .borrowed_bytes = 4,
+                                           .disassembler = "FacetTile('Facet tile'), 'riscv:rv32'"};
+static const struct facet_gdb_arch gfx12 = {.architecture = "riscv:rv64",
+                                            .general = 1,
+                                            .reg_feature = own_reg_feature,
+                                            .csr_feature = own_csr_feature,
+                                            .fault_signal = gfx12_fault_signal,
+                                            .watches_before = true,
+                                            .borrowed = riscv64,
+                                            .borrowed_feature = "org.gnu.gdb.riscv.cpu",
+                                            .borrowed_bytes = 8,
+                                            .disassembler =
+                                                "FacetGfx12('Facet gfx12'), 'riscv:rv64'"};
 static const struct facet_gdb_arch unknown = {.general = 1,
                                               .reg_feature = own_reg_feature,
                                               .csr_feature = own_csr_feature,
-                                              .fault_signal = own_fault_signal};
+                                              .fault_signal = own_fault_signal,
+                                              .disassembler = "FacetTile('Facet')"};
 
 const struct facet_gdb_arch *facet_gdb_arch_of(const char *kind)
 {
-    return strcmp(kind, "xphmg") == 0 ? &riscv : strcmp(kind, "tile") == 0 ? &tile : &unknown;
+    return strcmp(kind, "xphmg") == 0   ? &riscv
+           : strcmp(kind, "tile") == 0  ? &tile
+           : strcmp(kind, "gfx12") == 0 ? &gfx12
+                                        : &unknown;
 }

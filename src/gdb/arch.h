@@ -17,12 +17,15 @@ struct facet_gdb_arch {
     /* GDB's number of the signal that stands for a fault. */
     int (*fault_signal)(uint64_t cause);
     /* A machine that GDB does not know borrows the name of an architecture that does: the registers
-     * which GDB wants to see of that one, each with the machine's register behind it; NULL for
-     * none. They come first, in one feature; the machine's own names follow. */
+     * which GDB wants to see of that one, each with the machine's register behind it (NULL: it
+     * reads 0); NULL for none. They come first, in one feature; the machine's own names follow. */
     const struct facet_gdb_borrowed {
         const char *name, *reg;
     } * borrowed;
     const char *borrowed_feature;
+    uint8_t borrowed_bytes; /* of each of them */
+    /* What `monitor python` registers: a class of script.c and the architecture. */
+    const char *disassembler;
 };
 
 /* Never NULL: kinds that GDB does not know get the same treatment without standard names. */

@@ -178,6 +178,8 @@ void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_
         jobs(gdb, out);
     } else if (is_command(command, "python", &rest)) {
         facet_strbuf_puts(out, facet_gdb_script);
+        facet_strbuf_printf(
+            out, "facet_base.register_disassembler(%s)\n", gdb->target.arch->disassembler);
     } else if (is_command(command, "reset", &rest)) {
         facet_strbuf_puts(out,
                           facet_gdb_restart(gdb) ? "back at the beginning\n"

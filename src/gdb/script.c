@@ -1,5 +1,6 @@
-/* The Python text of `monitor python`: GDB's own disassembler knows neither the tile machine, whose
- * words it takes for RISC-V, nor the vendor's instructions of xphmg. With this in GDB (13 and
+/* The Python text of `monitor python`: GDB's own disassembler knows neither the tile and the gfx12
+ * machine, whose words it takes for RISC-V, nor the vendor's instructions of xphmg. With this in
+ * GDB (13 and
  * later), `x/i`, `disassemble` and `display/i` ask the stub instead. It comes from the stub, so
  * that it needs no file and always fits the stub. For xphmg GDB's text is kept wherever GDB has
  * one, because it has symbols in it. */
@@ -36,6 +37,12 @@ const char facet_gdb_script[] =
     "        ours = facet_text(info, known.length)\n"
     "        return known if ours is None or ours.string.startswith('.') else ours\n"
     "\n"
-    "facet_base.register_disassembler(FacetTile('Facet tile'), 'riscv:rv32')\n"
-    "facet_base.register_disassembler(FacetXphmg('Facet xphmg'), 'riscv:rv64')\n";
+    "class FacetGfx12(facet_base.Disassembler):\n"
+    "    def __call__(self, info):\n"
+    "        info.read_memory(4)\n"
+    "        ours = facet_text(info, 4)\n"
+    "        if ours is None or ours.string.startswith('.'):\n"
+    "            return ours\n"
+    "        return facet_text(info, 8 if ours.string.startswith('ds_') else 12)\n"
+    "\n";
 /* clang-format on */

@@ -81,15 +81,14 @@ static uint32_t list_borrowed(const struct facet_gdb_target *t,
     uint32_t n = 0;
 
     for (; b != NULL && b->name != NULL; b++) {
-        uint32_t index = facet_machine_find_reg(machine, t->core, b->reg);
+        uint32_t index =
+            b->reg != NULL ? facet_machine_find_reg(machine, t->core, b->reg) : FACET_NONE;
 
-        if (index != FACET_NONE) {
-            out[n++] = (struct facet_gdb_reg){.name = b->name,
-                                              .feature = t->arch->borrowed_feature,
-                                              .reg = &core->regs[index],
-                                              .index = index,
-                                              .bytes = bytes_of(core->regs[index].width)};
-        }
+        out[n++] = (struct facet_gdb_reg){.name = b->name,
+                                          .feature = t->arch->borrowed_feature,
+                                          .reg = index != FACET_NONE ? &core->regs[index] : NULL,
+                                          .index = index,
+                                          .bytes = t->arch->borrowed_bytes};
     }
     return n;
 }
@@ -246,8 +245,11 @@ static void print_features(struct facet_gdb_target *t)
                       "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
                       "<target version=\"1.0\">\n");
     if (t->arch->architecture != NULL) {
-        facet_strbuf_printf(
-            &t->features, "<architecture>%s</architecture>\n", t->arch->architecture);
+        /* Without an ABI of its own GDB takes Linux's, decodes RISC-V branches and steps by
+         * breakpoints, which do not hold on other instructions. */
+        facet_strbuf_printf(&t->features,
+                            "<architecture>%s</architecture>\n<osabi>none</osabi>\n",
+                            t->arch->architecture);
     }
     for (uint32_t first = 0, end; first < t->count; first = end) {
         for (end = first + 1;
@@ -337,6 +339,10 @@ bool facet_gdb_reg_get(const struct facet_gdb_target *t,
     const struct facet_gdb_reg *r = number < t->count ? &t->regs[number] : NULL;
     struct facet_value value = {0, 0};
 
+    if (r != NULL && r->reg == NULL && r->csr == NULL) { /* borrowed, with nothing behind it */
+        memset(out, 0, 16);
+        return true;
+    }
     if (r == NULL || (r->csr != NULL ? facet_machine_csr_read(machine, core, r->index, &value, NULL)
                                      : facet_machine_reg_read(
                                            machine, core, r->index, &value, NULL)) != FACET_OK) {
@@ -358,6 +364,9 @@ bool facet_gdb_reg_set(const struct facet_gdb_target *t,
 
     if (r == NULL) {
         return false;
+    }
+    if (r->reg == NULL && r->csr == NULL) {
+        return value.lo == 0;
     }
     return (r->csr != NULL
                 ? facet_machine_csr_write(machine, core, r->index, value, NULL, NULL)

@@ -17,7 +17,7 @@
 struct facet_gdb_reg {
     const char *name;
     const char *feature;
-    const struct facet_reg_desc *reg; /* one of the two */
+    const struct facet_reg_desc *reg; /* one of the two, or none: it reads 0 */
     const struct facet_csr_desc *csr;
     uint32_t index; /* in the machine's table */
     bool fields;    /* the view of a CSR by its fields */
