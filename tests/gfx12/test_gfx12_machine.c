@@ -26,7 +26,7 @@ static bool same_stats(const struct facet_gfx12_stats *a, const struct facet_gfx
 
 /* Every field of the hit and every count is that of facet_gfx12_trace_lds; t is that of the
  * reference loop, which visits in another order. */
-TEST(the_stepped_loop_gives_the_bits_of_the_traversal_loops, "")
+TEST(the_stepped_loop_gives_the_bits_of_the_traversal_loops, "G12-264")
 {
     static const uint32_t entries[] = {8, 9, 16, 31};
     unsigned found = 0, rounds = harness_long() ? 64 : 8;
@@ -307,7 +307,7 @@ static size_t assemble(const char *const *lines, size_t count, uint32_t *words)
 }
 
 /* Without a loop a lane does its instructions and nothing else, on whatever registers they name. */
-TEST(a_program_does_its_instructions_and_ends, "")
+TEST(a_program_does_its_instructions_and_ends, "G12-265")
 {
     static const char *const lines[] = {intersect_line, push_line, dual_line, push2_line};
     struct facet_gfx12_image image = wave_world();
@@ -397,7 +397,7 @@ TEST(a_loop_may_use_other_registers, "")
     free(image.bytes);
 }
 
-TEST(faults_stay_until_the_machine_is_reset, "")
+TEST(faults_stay_until_the_machine_is_reset, "G12-266")
 {
     struct facet_gfx12_query q = wave_query();
     struct facet_stop stop;

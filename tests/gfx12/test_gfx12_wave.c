@@ -145,6 +145,58 @@ TEST(points_stop_the_wave, "")
     free(image.bytes);
 }
 
+static void hear_store(void *context, const struct facet_memory_event *event)
+{
+    if (event->core == 2 && event->write) {
+        CHECK_EQ(event->address % 128, 8);
+        (*(unsigned *)context)++;
+    }
+}
+
+TEST(lanes_have_stacks_of_their_own, "G12-267")
+{
+    struct facet_gfx12_image image = wave_world();
+    facet_machine *m = wave_make(&image, 4, 8);
+    unsigned stores = 0;
+    struct facet_observer observer = {.context = &stores, .memory = hear_store};
+
+    facet_machine_observe(m, &observer);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct facet_gfx12_query q = wave_query();
+
+        wave_start(m, i, &q);
+    }
+    CHECK(wave_run(m, UINT64_MAX).reason == FACET_STOP_EXIT && stores > 0);
+    facet_machine_destroy(m);
+    free(image.bytes);
+}
+
+TEST(lanes_take_turns, "G12-268")
+{
+    struct facet_gfx12_image image = wave_world();
+    facet_machine *m = wave_make(&image, 3, 8);
+    struct facet_stop stop;
+    uint32_t lane = 0;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        struct facet_gfx12_query q = wave_query();
+
+        q.root = i == 1 ? FACET_GFX12_TYPE_BOX | 0x7FFFFFF0 : q.root; /* outside: ends at once */
+        wave_start(m, i, &q);
+    }
+    for (unsigned n = 0; n < 12; n++) { /* lane 1 has two steps */
+        CHECK_EQ(facet_machine_next_core(m), lane);
+        facet_machine_step(m, &stop);
+        CHECK(stop.reason == FACET_STOP_BUDGET);
+        lane = n < 5 ? (lane + 1) % 3 : lane == 2 ? 0 : 2;
+    }
+    CHECK_EQ(facet_machine_retired(m, 1), 2);
+    facet_machine_step_core(m, 2, 10, &stop);
+    CHECK_EQ(stop.steps, lane == 2 ? 1 : 2);
+    facet_machine_destroy(m);
+    free(image.bytes);
+}
+
 /* ---- state ---- */
 
 static struct facet_blob snapshot(const facet_machine *m)
