@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "gfx12/vectors.h"
+#include "documents/gfx12_vectors.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -513,7 +513,7 @@ enum facet_gfx12_register {
     FACET_GFX12_S_RESOURCE = 0, /* s0..s3: the descriptor T# */
 };
 
-/* Zeros are the defaults. */
+/* Zeros are the defaults. Passed with its size, as facet/version.h explains. */
 struct facet_gfx12_config {
     uint32_t lanes;         /* 1..32; 0: 1 */
     uint32_t stack_entries; /* of the built-in program, 8..31; 0: 16 */
@@ -545,9 +545,16 @@ struct facet_gfx12_lane {
 
 /* The image arrives by facet_machine_write into space 0. The built-in program is the loop of 11.4.
  * config may be NULL. */
-enum facet_status facet_gfx12_create(const struct facet_gfx12_config *config,
-                                     facet_machine **out,
-                                     struct facet_error *err);
+enum facet_status facet_gfx12_create_sized(const struct facet_gfx12_config *config,
+                                           size_t config_size,
+                                           facet_machine **out,
+                                           struct facet_error *err);
+static inline enum facet_status facet_gfx12_create(const struct facet_gfx12_config *config,
+                                                   facet_machine **out,
+                                                   struct facet_error *err)
+{
+    return facet_gfx12_create_sized(config, sizeof *config, out, err);
+}
 /* Another program, `count` dwords, for all lanes: started ones begin again. `loop`: the rules of
  * 11.4 around the instructions, and back to the first after the last; without it a lane ends after
  * the last instruction, and only the instructions do anything. */
@@ -562,10 +569,18 @@ enum facet_status facet_gfx12_start(facet_machine *machine,
                                     uint32_t lane,
                                     const struct facet_gfx12_query *query,
                                     struct facet_error *err);
-enum facet_status facet_gfx12_read_lane(const facet_machine *machine,
-                                        uint32_t lane,
-                                        struct facet_gfx12_lane *out,
-                                        struct facet_error *err);
+enum facet_status facet_gfx12_read_lane_sized(const facet_machine *machine,
+                                              uint32_t lane,
+                                              struct facet_gfx12_lane *out,
+                                              size_t out_size,
+                                              struct facet_error *err);
+static inline enum facet_status facet_gfx12_read_lane(const facet_machine *machine,
+                                                      uint32_t lane,
+                                                      struct facet_gfx12_lane *out,
+                                                      struct facet_error *err)
+{
+    return facet_gfx12_read_lane_sized(machine, lane, out, sizeof *out, err);
+}
 /* "illegal instruction", ...; never NULL. */
 const char *facet_gfx12_cause_name(uint64_t cause);
 

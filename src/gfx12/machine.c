@@ -1,6 +1,8 @@
 /* The gfx12 machine's life, its face (machine/ops.h) and the verbs at the end of facet/gfx12.h. */
 #include "gfx12/machine.h"
 
+#include "base/sized.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -461,22 +463,26 @@ const struct facet_machine_ops facet_gfx12_ops = {
 
 /* ---- facet/gfx12.h ---- */
 
-enum facet_status facet_gfx12_create(const struct facet_gfx12_config *config,
-                                     facet_machine **out,
-                                     struct facet_error *err)
+enum facet_status facet_gfx12_create_sized(const struct facet_gfx12_config *config,
+                                           size_t config_size,
+                                           facet_machine **out,
+                                           struct facet_error *err)
 {
-    return facet_machine_create(&facet_gfx12_ops, config, out, err);
+    struct facet_gfx12_config own;
+    enum facet_status status =
+        facet_sized_in(&own, sizeof own, config, config_size, "facet_gfx12_config", err);
+
+    *out = NULL;
+    return status == FACET_OK ? facet_machine_create(&facet_gfx12_ops, &own, out, err) : status;
 }
 
 /* The machine, or NULL with an error when it is of another kind or has no such lane. */
 static struct facet_gfx12_machine *
 self_of(const facet_machine *machine, uint32_t lane, struct facet_error *err)
 {
-    struct facet_gfx12_machine *m = facet_machine_self(machine, &facet_gfx12_ops);
+    struct facet_gfx12_machine *m = facet_machine_self(machine, &facet_gfx12_ops, err);
 
-    if (m == NULL) {
-        (void)facet_fail(err, FACET_ERR_USAGE, 0, "not a gfx12 machine");
-    } else if (lane >= m->config.lanes) {
+    if (m != NULL && lane >= m->config.lanes) {
         (void)facet_fail(err,
                          FACET_ERR_USAGE,
                          lane,
@@ -531,19 +537,22 @@ enum facet_status facet_gfx12_start(facet_machine *machine,
     return FACET_OK;
 }
 
-enum facet_status facet_gfx12_read_lane(const facet_machine *machine,
-                                        uint32_t lane,
-                                        struct facet_gfx12_lane *out,
-                                        struct facet_error *err)
+enum facet_status facet_gfx12_read_lane_sized(const facet_machine *machine,
+                                              uint32_t lane,
+                                              struct facet_gfx12_lane *out,
+                                              size_t out_size,
+                                              struct facet_error *err)
 {
     const struct facet_gfx12_machine *m = self_of(machine, lane, err);
+    struct facet_gfx12_lane own = {0};
 
-    if (m == NULL) {
-        return FACET_ERR_USAGE;
+    if (m != NULL) {
+        own = (struct facet_gfx12_lane){(enum facet_gfx12_lane_state)m->core[lane].state,
+                                        m->core[lane].hit,
+                                        m->core[lane].stats};
     }
-    *out = (struct facet_gfx12_lane){
-        (enum facet_gfx12_lane_state)m->core[lane].state, m->core[lane].hit, m->core[lane].stats};
-    return FACET_OK;
+    facet_sized_out(out, out_size, &own, sizeof own);
+    return m != NULL ? FACET_OK : FACET_ERR_USAGE;
 }
 
 const char *facet_gfx12_cause_name(uint64_t cause)
