@@ -132,7 +132,7 @@ static void rewind_pair(unsigned options, unsigned packet, facet_machine *pair[2
     if (start->data == NULL) {
         const struct facet_tile_packet made = packet_of(packet);
 
-        facet_tile_clear(pair[0]);
+        (void)facet_tile_clear(pair[0], NULL);
         fuzz_require(facet_tile_dispatch(pair[0], &made, NULL) == FACET_OK);
         fill_registers(pair[0]);
         fuzz_require(facet_machine_snapshot(pair[0], start, NULL) == FACET_OK);

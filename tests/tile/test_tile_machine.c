@@ -534,7 +534,7 @@ static void load_slots(struct facet_raster_context *g)
 
 static struct facet_raster_context *context_of(unsigned i)
 {
-    struct facet_tile_machine *m = facet_machine_self(k.machine, &facet_tile_ops);
+    struct facet_tile_machine *m = facet_machine_self(k.machine, &facet_tile_ops, NULL);
 
     return i < FACET_TILE_CORES ? &m->core[i].gfx : &m->queue.gfx;
 }
