@@ -119,7 +119,7 @@ def example(name):
         binary = os.path.join(FOLDER, f"{name}_{language}")
         run([compiler, "-x", language, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
              "-Wno-missing-field-initializers", source, "-x", "none", "-o", binary,
-             *pkg_config("--cflags", "--libs", "facet").split()])
+             *pkg_config("--cflags", "--libs", "facet-scene" if name == "scene" else "facet").split()])
         said = run_installed(binary).replace(f"Facet {VERSION}\n", "Facet VERSION\n")
         check_eq(said, expected, f"what {name} says as {language}")
 
