@@ -66,7 +66,7 @@ TEST(all_memory_comes_from_the_allocator_and_goes_back, "")
 {
     const struct facet_allocator own = {&live, allocate, resize, release};
     struct facet_allocator half = own;
-    struct facet_isa_assemble_config config = {FACET_ISA_XPHMG};
+    struct facet_isa_assemble_config config = {.isa = FACET_ISA_XPHMG};
     static const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     const struct facet_bvh_mesh mesh = {
         .positions = corners, .vertex_count = 3, .triangle_count = 1};

@@ -69,7 +69,7 @@ TEST(words_and_lines_are_refused_with_a_reason, "")
 TEST(a_program_comes_back_from_its_file, "")
 {
     static const char text[] = "start:\n  add a0, a1, a2\n  j start\n";
-    struct facet_isa_assemble_config config = {FACET_ISA_XPHMG};
+    struct facet_isa_assemble_config config = {.isa = FACET_ISA_XPHMG};
     struct facet_blob elf, again, listing;
     struct facet_error err = {FACET_OK, 0, ""};
 
