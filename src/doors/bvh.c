@@ -8,6 +8,7 @@
 #include "rt_image/refit.h"
 #include "rt_image/text.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 _Static_assert((int)FACET_BVH_NOTE == (int)FACET_GFX12_NOTE &&
@@ -604,7 +605,7 @@ facet_bvh_dump(const facet_bvh *bvh, bool json, struct facet_blob *text, struct 
 
 /* ---- rays ---- */
 
-enum { BATCH = 16384 }; /* rays that are copied, traced and copied back while they are warm */
+enum { CHUNK = 64 }; /* rays that one thread copies, traces and copies back at a time */
 
 static struct facet_bvh_hit hit_of(const struct facet_gfx12_hit *from)
 {
@@ -623,6 +624,56 @@ static struct facet_bvh_hit hit_of(const struct facet_gfx12_hit *from)
                : facet_bvh_miss();
 }
 
+/* A trace under way; what failed first, by the number of its ray, is kept. */
+struct tracing {
+    const facet_gfx12_tracer *tracer;
+    const struct facet_gfx12_query *query;
+    const struct facet_bvh_rays *rays;
+    char *hits;
+    size_t hit_stride;
+    pthread_mutex_t lock;
+    struct facet_error err;
+};
+
+static void note_failure(struct tracing *t, size_t first, struct facet_error *err)
+{
+    err->where += first;
+    (void)pthread_mutex_lock(&t->lock);
+    if (t->err.status == FACET_OK || err->where < t->err.where) {
+        t->err = *err;
+    }
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+static void trace_chunk(void *context, size_t begin, size_t end)
+{
+    struct tracing *t = context;
+    struct facet_gfx12_batch_ray rays[CHUNK] = {0};
+    struct facet_gfx12_hit found[CHUNK];
+    struct facet_error err = {FACET_OK, 0, ""};
+
+    for (size_t i = begin; i < end; i++) {
+        struct facet_gfx12_batch_ray *to = &rays[i - begin];
+        float ray[8];
+
+        facet_bvh_ray_at(t->rays, i, ray);
+        memcpy(to->origin, ray, sizeof to->origin);
+        memcpy(to->direction, ray + 3, sizeof to->direction);
+        to->t_min = ray[6];
+        to->t_max = ray[7];
+    }
+    if (facet_gfx12_tracer_batch(t->tracer, t->query, rays, end - begin, found, NULL, NULL, &err) !=
+        FACET_OK) {
+        note_failure(t, begin, &err);
+        return;
+    }
+    for (size_t i = begin; i < end; i++) {
+        const struct facet_bvh_hit hit = hit_of(&found[i - begin]);
+
+        memcpy(t->hits + i * t->hit_stride, &hit, sizeof hit);
+    }
+}
+
 static enum facet_status trace_gfx12(facet_bvh *bvh,
                                      const struct facet_bvh_trace_config *config,
                                      const struct facet_bvh_rays *rays,
@@ -632,50 +683,33 @@ static enum facet_status trace_gfx12(facet_bvh *bvh,
                                      struct facet_error *err)
 {
     static const float zero[3];
-    struct facet_gfx12_batch_ray *batch = malloc(BATCH * sizeof *batch);
-    struct facet_gfx12_hit *found = malloc(BATCH * sizeof *found);
     struct facet_gfx12_query query;
-    enum facet_status status = FACET_OK;
+    struct tracing t = {.query = &query,
+                        .rays = rays,
+                        .hits = (char *)hits,
+                        .hit_stride = hit_stride,
+                        .lock = PTHREAD_MUTEX_INITIALIZER};
 
-    if (batch == NULL || found == NULL) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for rays");
-    }
-    if (status == FACET_OK && bvh->tracer == NULL) {
+    if (bvh->tracer == NULL) {
         struct facet_gfx12_unit unit;
+        enum facet_status status;
 
         facet_gfx12_unit_init(&unit, bvh->bytes, bvh->size);
         status = facet_gfx12_tracer_create(&unit, NULL, &bvh->tracer, err);
+        if (status != FACET_OK) {
+            return status;
+        }
     }
+    t.tracer = bvh->tracer;
     facet_gfx12_query_init(&query, zero, zero);
     query.instance_mask = config->mask != 0 ? config->mask & 0xFF : 0xFF;
     query.api_flags = (config->any_hit ? FACET_GFX12_API_TERMINATE_ON_FIRST_HIT : 0) |
                       (config->cull_back ? (uint32_t)FACET_GFX12_CULL_BACK_FACING : 0);
-    for (size_t first = 0; first < rays->count && status == FACET_OK; first += BATCH) {
-        size_t count = rays->count - first < BATCH ? rays->count - first : BATCH;
-
-        for (size_t i = 0; i < count; i++) {
-            float ray[8];
-
-            facet_bvh_ray_at(rays, first + i, ray);
-            memcpy(batch[i].origin, ray, sizeof batch[i].origin);
-            memcpy(batch[i].direction, ray + 3, sizeof batch[i].direction);
-            batch[i].t_min = ray[6];
-            batch[i].t_max = ray[7];
-        }
-        status =
-            facet_gfx12_tracer_batch(bvh->tracer, &query, batch, count, found, pool, NULL, err);
-        if (status != FACET_OK && err != NULL) {
-            err->where += first;
-        }
-        for (size_t i = 0; i < count && status == FACET_OK; i++) {
-            const struct facet_bvh_hit hit = hit_of(&found[i]);
-
-            memcpy((char *)hits + (first + i) * hit_stride, &hit, sizeof hit);
-        }
+    facet_pool_for(pool, rays->count, CHUNK, trace_chunk, &t);
+    if (t.err.status != FACET_OK && err != NULL) {
+        *err = t.err;
     }
-    free(batch);
-    free(found);
-    return status;
+    return t.err.status;
 }
 
 enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,

@@ -234,21 +234,22 @@ TEST(images_are_opened_refitted_and_shown, "")
         struct facet_error err = {FACET_OK, 0, ""};
         struct facet_blob text;
         uint64_t count, errors;
+        const uint8_t *image, *again;
         size_t size, other;
         uint8_t *bytes;
 
         CHECK(facet_bvh_build(&scene, &config, &bvh, NULL) == FACET_OK);
         CHECK(facet_bvh_refit(bvh, &scene, &same, &err) == FACET_OK);
-        CHECK(memcmp(facet_bvh_get_image(bvh, &size), facet_bvh_get_image(same, &other), size) ==
-              0);
-        CHECK_EQ(size, other);
+        image = facet_bvh_get_image(bvh, &size);
+        again = facet_bvh_get_image(same, &other);
+        CHECK(size == other && memcmp(image, again, size) == 0);
         for (int json = 0; json < 2; json++) {
             CHECK(facet_bvh_dump(bvh, json != 0, &text, &err) == FACET_OK && text.size > 1000);
             CHECK((((char *)text.data)[0] == '{') == (json != 0));
             facet_blob_free(&text);
         }
         bytes = malloc(size);
-        memcpy(bytes, facet_bvh_get_image(bvh, &size), size);
+        memcpy(bytes, image, size);
         memset(bytes + 256, 0xFF, 512); /* spoils nodes of both formats */
         CHECK(facet_bvh_open(bytes, size, &copy, &err) == FACET_OK);
         CHECK(facet_bvh_get_format(copy) == config.format);
@@ -270,6 +271,34 @@ TEST(images_are_opened_refitted_and_shown, "")
         CHECK(facet_bvh_open("XPHMGBVH and no more", 20, &bvh, &err) == FACET_ERR_INPUT);
         CHECK(bvh == NULL && err.message[0] != '\0');
     }
+}
+
+TEST(a_ray_that_a_bad_image_leads_astray_is_named, "")
+{
+    struct facet_bvh_mesh mesh = hills();
+    struct facet_bvh_scene scene = {&mesh, 1, NULL, 0};
+    const struct facet_bvh_config config = {.format = FACET_BVH_FORMAT_XPHMG};
+    const float start[3][3] = {{-50, -50, 9}, {-60, -60, 9}, {5.3F, 5.6F, 9}}, down[3] = {0, 0, -1};
+    const struct facet_bvh_rays rays = {
+        .count = 3, .origin = start[0], .origin_stride = sizeof start[0], .direction = down};
+    struct facet_error err = {FACET_OK, 0, ""};
+    struct facet_bvh_hit hits[3];
+    facet_bvh *bvh = NULL, *bad = NULL;
+    const uint8_t *image;
+    uint8_t *bytes;
+    size_t size;
+
+    CHECK(facet_bvh_build(&scene, &config, &bvh, NULL) == FACET_OK);
+    image = facet_bvh_get_image(bvh, &size);
+    bytes = malloc(size);
+    memcpy(bytes, image, size);
+    memset(bytes + 128 + 112, 0x0F, 12); /* indices of three children of the root: far away */
+    CHECK(facet_bvh_open(bytes, size, &bad, &err) == FACET_OK);
+    CHECK(facet_bvh_trace(bad, NULL, &rays, hits, 0, &err) == FACET_ERR_INPUT);
+    CHECK_MSG(err.where == 2, "ray %u: %s", (unsigned)err.where, err.message);
+    free(bytes);
+    facet_bvh_destroy(bad);
+    facet_bvh_destroy(bvh);
 }
 
 TEST(bad_scenes_and_configs_are_refused, "")
