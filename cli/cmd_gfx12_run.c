@@ -62,6 +62,10 @@ static bool checked_files(const struct cli_args *args)
         (void)cli_bad(args, "--trace-format spike is for the xphmg machine, expected jsonl");
         return false;
     }
+    if (args->json && cli_given(args, "trace") && cli_is_stream(cli_value(args, "trace"))) {
+        (void)cli_bad(args, "--json and --trace - want standard output: expected one of them");
+        return false;
+    }
     if (save != NULL && cli_is_stream(save)) {
         (void)cli_bad(args, "--save -: expected a file");
         return false;

@@ -139,6 +139,7 @@ def bad_input_is_told():
             (("--ray", RAY, "--program", write("b.s", "# nothing\n")), "b.s: no instruction"),
             (("--ray", RAY, "--program", write("c.s", "ds\0")), "c.s: a zero byte"),
             (("--ray", RAY, "--resume", IMAGE), "cube.gfx12"),
+            (("--ray", RAY, "--json", "--trace", "-"), "--json and --trace - want standard output"),
             (("--ray", RAY, "--save", "-"), "--save -: expected a file")):
         done = run(*words, code=2)
         check(message in done.stderr, f"{words}: {done.stderr}")
