@@ -163,6 +163,7 @@ ROWS = [
     ("gdb hello.elf --stdio", {"stdin": SESSION, "answer": REFUSED}),
     ("gdb --resume hello.snap --stdio", {"stdin": SESSION, "answer": REFUSED}),
     ("gdb --machine tile fill.elf --grid 1x1 --stdio", {"stdin": SESSION, "answer": REFUSED}),
+    (f"gdb --machine gfx12 cube.gfx12 --ray {RAY} --stdio -q", {"stdin": SESSION, "answer": REFUSED}),
     ("gdb hello.elf --port 0", {"stdin": SESSION, "port": True, "answer": REFUSED}),
     ("scene make knot --size 16 -o out.glb", {}),
     ("scene info cube.obj", {}),
@@ -210,6 +211,9 @@ ROWS = [
     ("gfx why --raw raw.bin --format UNORM8_RGBA --width 2 --height 2 --u 0.5 --v 0.5", {}),
     ("gfx12 intersect --vectors cases.json", {}),
     ("gfx12 intersect --vectors cases.json --json", {}),
+    (f"gfx12 run cube.gfx12 --ray {RAY} --save out.ray --trace out.jsonl", {}),
+    (f"gfx12 run cube.gfx12 --ray {RAY} --resume ray.state --json", {}),
+    (f"gfx12 run cube.gfx12 --ray {RAY} --program one-node.s --dump-state", {}),
     (f"tile run fill.s {TILE} --in 0x80200000=raw.bin --out target,64=out.raw --save out.tile --trace out.jsonl", {}),
     (f"tile run fill.s {TILE} --resume fill.tile --json", {}),
     ("tile run include.s -I folder", {}),
@@ -252,6 +256,7 @@ def make_inputs(facet, source, folder):
     copy("examples/tile/triangle.json", "triangle.json")
     copy("examples/xphmg/hello.s", "hello.s")
     copy("examples/gfx12/cube.obj", "cube.obj")
+    copy("examples/gfx12/one-node.s", "one-node.s")
     copy("examples/gfx12/cube-moved.obj", "moved.obj")
     copy("assets/crate.png", "crate.png")
     copy("assets/crate.obj", "crate.obj")
@@ -288,6 +293,7 @@ def make_inputs(facet, source, folder):
     run("scene make knot --size 16 -o knot.glb")
     run("scene make uv -o uv.glb")
     run("bvh build cube.obj -o cube.gfx12")
+    run(f"gfx12 run cube.gfx12 --ray {RAY} --steps 3 --save ray.state")
     run("bvh build --aabbs boxes.json -o boxes.gfx12")
     run("bvh build moved.obj -o moved.gfx12")
     run("bvh build cube.obj --format xphmg8 -o cube.tiles")
