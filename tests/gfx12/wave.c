@@ -119,7 +119,7 @@ facet_machine *wave_started(const struct facet_gfx12_image *image, struct facet_
 
 struct facet_stop wave_run(facet_machine *m, uint64_t budget)
 {
-    struct facet_run how = {.budget = budget};
+    struct facet_run how = {.budget = budget < WAVE_STEPS ? budget : WAVE_STEPS};
     struct facet_stop stop;
 
     facet_machine_run(m, &how, &stop);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { WAVE_STEPS = 1 << 20 };       /* more than any ray here needs: a broken loop ends */
 #define WAVE_BASE UINT64_C(0x123400) /* of the image */
 
 /* Two bottom-level structures, placed six times; free the bytes. */
