@@ -79,9 +79,9 @@ assemble(const struct cli_args *args, const char *path, char *text, uint32_t *wo
 static bool load_program(const struct gfx12_setup *s, const struct cli_args *args)
 {
     const char *path = cli_value(args, "program");
-    uint32_t words[FACET_GFX12_CODE_BYTES / 4];
     struct facet_bytes file = {NULL, 0};
     struct facet_error err = {0};
+    uint32_t *words;
     size_t count;
     bool good;
 
@@ -92,8 +92,11 @@ static bool load_program(const struct gfx12_setup *s, const struct cli_args *arg
         (void)cli_bad_error(args, &err);
         return false;
     }
-    good = strlen((const char *)file.data) == file.size;
-    if (!good) {
+    words = malloc(FACET_GFX12_CODE_BYTES);
+    good = words != NULL && strlen((const char *)file.data) == file.size;
+    if (words == NULL) {
+        (void)cli_bad(args, "%s: out of memory", path);
+    } else if (!good) {
         (void)cli_bad(args, "%s: a zero byte, expected text", path);
     }
     good = good && assemble(args, path, (char *)file.data, words, &count);
@@ -101,6 +104,7 @@ static bool load_program(const struct gfx12_setup *s, const struct cli_args *arg
         (void)cli_bad_error(args, &err);
         good = false;
     }
+    free(words);
     free(file.data);
     return good;
 }

@@ -417,7 +417,10 @@ static bool turn_good(const struct facet_gfx12_machine *m, const struct facet_gf
 
 static void gfx12_load(void *self, struct facet_state_io *io)
 {
-    struct facet_gfx12_machine *m = self, copy = {.config = m->config};
+    struct facet_gfx12_machine *m = self;
+    const struct facet_gfx12_fault fault = m->fault;
+    const uint32_t code_bytes = m->code_bytes, next = m->next;
+    const bool loop = m->loop;
     size_t bytes = m->config.lanes * sizeof m->core[0];
 
     m->draft = m->draft != NULL ? m->draft : malloc(sizeof m->core);
@@ -427,18 +430,19 @@ static void gfx12_load(void *self, struct facet_state_io *io)
     }
     memset(m->draft, 0, bytes);
     visit_config(m, io);
-    visit_machine(&copy, io);
+    visit_machine(m, io);
     for (uint32_t i = 0; i < m->config.lanes; i++) {
         visit_core(&m->draft[i], io);
     }
-    facet_state_require(io, io->failed || turn_good(&copy, m->draft), "the lane that comes next");
+    facet_state_require(io, io->failed || turn_good(m, m->draft), "the lane that comes next");
     if (facet_state_done(io)) {
         memcpy(m->core, m->draft, bytes);
-        m->code_bytes = copy.code_bytes;
-        m->loop = copy.loop;
-        m->next = copy.next;
-        m->fault = copy.fault;
+        return;
     }
+    m->fault = fault; /* as before */
+    m->code_bytes = code_bytes;
+    m->next = next;
+    m->loop = loop;
 }
 
 const struct facet_machine_ops facet_gfx12_ops = {

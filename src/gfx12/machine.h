@@ -44,7 +44,7 @@ struct facet_gfx12_machine {
     uint32_t code_bytes; /* of the program */
     bool loop;
     uint32_t next; /* lane of the next step, FACET_NONE */
-    struct {
+    struct facet_gfx12_fault {
         uint32_t core, cause; /* cause 0: none */
         uint64_t value;
     } fault;

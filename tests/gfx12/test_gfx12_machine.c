@@ -207,7 +207,7 @@ TEST(what_cannot_be_is_refused, "")
     }
     CHECK(facet_tile_create(NULL, &tile, NULL) == FACET_OK);
     CHECK(facet_gfx12_start(tile, 0, &q, &err) == FACET_ERR_USAGE);
-    CHECK_STR(err.message, "not a gfx12 machine");
+    CHECK_STR(err.message, "the machine is of kind tile; expected gfx12");
     CHECK(facet_gfx12_set_program(tile, &word, 1, false, NULL) == FACET_ERR_USAGE);
     CHECK(facet_gfx12_read_lane(tile, 0, &lane, NULL) == FACET_ERR_USAGE);
     facet_machine_destroy(tile);

@@ -306,8 +306,15 @@ TEST(a_snapshot_of_another_machine_is_refused, "")
     CHECK(facet_gfx12_create(&config, &other, NULL) == FACET_OK);
     CHECK(facet_machine_restore(other, blob.data, blob.size, &err) == FACET_ERR_INPUT);
     CHECK(strstr(err.message, "another profile") != NULL);
+    (void)wave_run(m, 3);
     for (size_t size = 0; size < blob.size; size += 1 + size / 8) {
+        struct facet_blob before = snapshot(m), after;
+
         CHECK(facet_machine_restore(m, blob.data, size, &err) == FACET_ERR_INPUT);
+        after = snapshot(m);
+        CHECK(before.size == after.size && memcmp(before.data, after.data, after.size) == 0);
+        facet_blob_free(&before);
+        facet_blob_free(&after);
     }
     CHECK(facet_machine_restore(m, blob.data, blob.size, &err) == FACET_OK);
     facet_blob_free(&blob);
