@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/ray_text.h"
-#include "json/json.h"
 #include "num/f32.h"
 #include "xphmg/units/units.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/side_file.h"
 #include "image/image.h"
-#include "json/json.h"
 #include "tile/tile.h"
 #include "tile_list/list.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* facet_num_from_text of facet/num.h. The digits become one big integer, times or divided by a power of ten; its upper
- * 64 bits, with the rest jammed into the lowest, go through the rounding of core.h.
+/* facet_num_from_text of facet/num.h. The digits become one big integer, times or divided by a
+ * power of ten; its upper 64 bits, with the rest jammed into the lowest, go through the rounding of
+ * core.h.
  *
  * 800 digits decide every format: halfway points of binary64 have at most 767, so what follows can
  * only say "and a little more". */

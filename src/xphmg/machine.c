@@ -1,6 +1,6 @@
 /* The xphmg machine's life and its face (machine/ops.h). */
-#include "base/sized.h"
 #include "xphmg/machine.h"
+#include "base/sized.h"
 #include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
 

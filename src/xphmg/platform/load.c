@@ -1,6 +1,6 @@
-/* ELF files into guest memory. The reader (object/elf.h) has checked the file; here every segment is
- * checked against RAM before the first byte is written. Segments go to their physical addresses, as
- * a boot loader would put them. */
+/* ELF files into guest memory. The reader (object/elf.h) has checked the file; here every segment
+ * is checked against RAM before the first byte is written. Segments go to their physical addresses,
+ * as a boot loader would put them. */
 #include "object/elf.h"
 #include "xphmg/machine.h"
 
