@@ -190,8 +190,12 @@ bool gfx12_setup_start(struct gfx12_setup *s,
     bool good;
 
     *s = (struct gfx12_setup){NULL};
-    if (path == NULL || args->positional_count > 1) {
-        (void)cli_bad(args, "expected one IMAGE, a file of facet bvh build");
+    if (path == NULL) {
+        (void)cli_bad(args, "expected an IMAGE, a file of facet bvh build");
+        return false;
+    }
+    if (args->positional_count > 1) {
+        (void)cli_bad(args, "'%s' is one operand too many", args->positional[1]);
         return false;
     }
     if (!bvh_file_read(args, path, &file)) {

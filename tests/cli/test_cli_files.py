@@ -53,6 +53,7 @@ FORMS = [
     ("gdb --resume <hello.snap --stdio", "fixed"),
     ("gdb --machine tile <fill.elf --grid 1x1 --stdio", "fixed"),
     ("gdb --machine tile <include.s -I <folder --stdio", "fixed"),
+    (["gdb", "--machine", "gfx12", "<cube.gfx12", "--ray", RAY, "--program", "<node.s", "--stdio"], "fixed"),
     ("scene make knot --size 16 -o >out.glb", "fixed"),
     ("scene info <cube.obj", "fixed"),
     ("render <cube.obj --size 8x8 -o >out.png --stats >out.json", "fixed"),
@@ -75,6 +76,9 @@ FORMS = [
     ("gfx why --image <crate.png --u 0.5 --v 0.5", "fixed"),
     ("gfx why --raw <raw.bin --format UNORM8_RGBA --width 2 --height 2 --u 0.5 --v 0.5", "fixed"),
     ("gfx12 intersect --vectors <cases.json", "fixed"),
+    (["gfx12", "run", "<cube.gfx12", "--ray", RAY, "--save", ">out.ray", "--trace", ">out.jsonl"], "fixed+trace"),
+    (["gfx12", "run", "<cube.gfx12", "--ray", RAY, "--resume", "<ray.state"], "fixed"),
+    (["gfx12", "run", "<cube.gfx12", "--ray", RAY, "--program", "<node.s"], "fixed"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --in 0x80200000=<raw.bin "
      "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed+trace"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --resume <fill.tile", "fixed"),
@@ -117,6 +121,7 @@ def make_inputs(folder):
     source("examples/xphmg/hello.s", "hello.s")
     source("examples/gfx12/cube.obj", "cube.obj")
     source("examples/gfx12/cube-moved.obj", "moved.obj")
+    source("examples/gfx12/one-node.s", "node.s")
     source("assets/crate.png", "crate.png")
     source("assets/crate.png", "crate2.png")
     source("spec/gfx12-silicon.json", "cases.json")
@@ -136,6 +141,7 @@ def make_inputs(folder):
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run("tile run fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --steps 3 --save fill.tile")
     run("bvh build cube.obj -o cube.gfx12")
+    run(["gfx12", "run", "cube.gfx12", "--ray", RAY, "--steps", "3", "--save", "ray.state"])
     run("bvh build --aabbs boxes.json -o boxes.gfx12")
     run("bvh build moved.obj -o moved.gfx12")
     run("bvh build cube.obj --format xphmg8 -o cube.tiles")
