@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes a build folder, unless it is there already. Meson's build folders know where their sources lie: one that
-# came along with a copy of the tree would go on building the other tree, and is made anew.
+# came along with a copy of the tree would go on building the other tree, and is made anew. A folder that is no
+# build folder of Facet's is left alone.
 # Usage: configure.sh BUILD [options of meson setup]
 set -u
 
@@ -11,6 +12,10 @@ if [ -e "$build/build.ninja" ]; then
     there=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["directories"]["source"])' \
         "$build/meson-info/meson-info.json" 2>/dev/null)
     [ "$there" != "$here" ] || exit 0
+    if ! grep -qs '"descriptive_name": "facet"' "$build/meson-info/intro-projectinfo.json"; then
+        echo "$build is a build folder of something else; expected one of Facet's, or none" >&2
+        exit 2
+    fi
     echo "$build was made for ${there:-another place}, not for $here: making it anew"
     rm -rf "$build"
 fi

@@ -180,6 +180,22 @@ static int option_words(struct facet_span option)
                                                  : -1;
 }
 
+/* The rest of the line; no name goes on in the next one. */
+static enum facet_status read_name(struct parser *p, const char *statement, struct facet_span *name)
+{
+    *name = facet_text_rest(&p->text);
+    return !facet_text_goes_on(&p->text)
+               ? FACET_OK
+               : facet_fail(p->mtl->err,
+                            FACET_ERR_INPUT,
+                            p->text.line,
+                            "%.200s, line %u: %s: expected a name on one line, found \"%.*s\"",
+                            p->file,
+                            p->text.line,
+                            statement,
+                            FACET_SPAN_ARGS(*name, (size_t)40));
+}
+
 /* Options, then the name, which may hold blanks. */
 static enum facet_status read_picture(struct parser *p)
 {
@@ -208,8 +224,7 @@ static enum facet_status read_picture(struct parser *p)
         }
     }
     p->text = before;
-    p->material->picture = facet_text_rest(&p->text);
-    return status;
+    return status == FACET_OK ? read_name(p, "map_Kd", &p->material->picture) : status;
 }
 
 static bool is_dark(const float color[3])
@@ -277,9 +292,15 @@ static enum facet_status read_other(struct parser *p, struct facet_span keyword)
 static enum facet_status read_statement(struct parser *p, struct facet_span keyword)
 {
     struct facet_mtl_material *m = p->material;
+    struct facet_span name;
 
     if (facet_span_is_anycase(keyword, "newmtl")) {
-        p->material = facet_mtl_find(p->mtl, facet_text_rest(&p->text));
+        enum facet_status status = read_name(p, "newmtl", &name);
+
+        if (status != FACET_OK) {
+            return status;
+        }
+        p->material = facet_mtl_find(p->mtl, name);
         if (p->material == NULL) {
             return out_of_memory(p->mtl);
         }
@@ -505,7 +526,7 @@ facet_mtl_use(struct facet_mtl *mtl, struct facet_mtl_material *material, uint32
 
 void facet_mtl_free(struct facet_mtl *mtl)
 {
-    tdestroy(mtl->tree, free);
+    tdestroy(mtl->tree, facet_free); /* the bare name `free` would be that of the C library */
     mtl->tree = NULL;
     while (mtl->libraries != NULL) {
         struct facet_mtl_library *next = mtl->libraries->next;

@@ -289,16 +289,40 @@ static uint32_t count_words(struct obj *o)
     return count;
 }
 
+/* The rest of the line; no name goes on in the next one. */
+static enum facet_status read_name(struct obj *o, const char *statement, struct facet_span *name)
+{
+    *name = facet_text_rest(&o->text);
+    return facet_text_goes_on(&o->text) ? wrong(o, statement, "a name on one line", *name)
+                                        : FACET_OK;
+}
+
 static enum facet_status use_material(struct obj *o)
 {
-    struct facet_mtl_material *material = facet_mtl_find(&o->mtl, facet_text_rest(&o->text));
+    struct facet_span name;
+    struct facet_mtl_material *material;
+    enum facet_status status = read_name(o, "usemtl", &name);
 
+    if (status != FACET_OK) {
+        return status;
+    }
+    material = facet_mtl_find(&o->mtl, name);
     if (material == NULL) {
         return out_of_memory(o);
     }
     o->new_run = o->new_run || material != o->material;
     o->material = material;
     return FACET_OK;
+}
+
+static enum facet_status read_libraries(struct obj *o)
+{
+    enum facet_status status;
+
+    do {
+        status = facet_mtl_read(&o->mtl, facet_text_rest(&o->text));
+    } while (status == FACET_OK && facet_text_goes_on(&o->text));
+    return status;
 }
 
 static void read_smoothing(struct obj *o)
@@ -337,15 +361,14 @@ static enum facet_status read_statement(struct obj *o, struct facet_span keyword
         return read_normal(o);
     }
     if (facet_span_in(keyword, " g o ")) {
-        o->name = facet_text_rest(&o->text);
         o->new_run = true;
-        return FACET_OK;
+        return read_name(o, "a group or object", &o->name);
     }
     if (facet_span_is(keyword, "usemtl")) {
         return use_material(o);
     }
     if (facet_span_is(keyword, "mtllib")) {
-        return facet_mtl_read(&o->mtl, facet_text_rest(&o->text));
+        return read_libraries(o);
     }
     if (facet_span_is(keyword, "s")) {
         read_smoothing(o);

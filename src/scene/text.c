@@ -96,6 +96,15 @@ struct facet_span facet_text_rest(struct facet_text *text)
     return rest;
 }
 
+bool facet_text_goes_on(struct facet_text *text)
+{
+    const size_t bytes = text->at < text->end ? joint(text, text->at) : 0;
+
+    text->at += bytes;
+    text->line += bytes != 0;
+    return bytes != 0;
+}
+
 bool facet_text_next_line(struct facet_text *text)
 {
     size_t bytes;

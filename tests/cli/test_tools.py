@@ -215,7 +215,7 @@ def fuzz_targets_are_chosen():
     check_eq(fuzz({})[0], 2, "exit code without targets")
 
 
-def configure(made_for):
+def configure(made_for, project="facet", code=0):
     """tools/configure.sh in a tree whose build folder was made for the tree `made_for` ("" for none, "." for this
     one): what it says, what it asks of meson, and whether the old folder is still there."""
     with tempfile.TemporaryDirectory() as tree:
@@ -230,9 +230,11 @@ def configure(made_for):
                 open(name, "w", encoding="utf-8").close()
             with open(os.path.join(build, "meson-info/meson-info.json"), "w", encoding="utf-8") as file:
                 json.dump({"directories": {"source": os.path.realpath(os.path.join(tree, made_for))}}, file)
+            with open(os.path.join(build, "meson-info/intro-projectinfo.json"), "w", encoding="utf-8") as file:
+                json.dump({"version": "1", "descriptive_name": project}, file)
         run = subprocess.run([os.path.join(SOURCE, "tools/configure.sh"), "build", "-Dx=y"], cwd=tree, text=True,
                              env=dict(os.environ, PATH=tree + ":" + os.environ["PATH"]), capture_output=True)
-        check_eq((run.returncode, run.stderr), (0, ""), "exit code and errors")
+        check_eq((run.returncode, run.stderr == ""), (code, code == 0), "exit code and absence of errors")
         with open(log, encoding="utf-8") as file:
             return run.stdout, file.read(), os.path.exists(old)
 
@@ -244,6 +246,7 @@ def a_build_folder_of_another_tree_is_made_anew():
     text, asked, old = configure("/elsewhere/facet")
     check("build was made for /elsewhere/facet, not for " in text and "making it anew" in text, text)
     check_eq((asked, old), ("setup build -Dx=y\n", False))
+    check_eq(configure("/elsewhere/other", "other", 2), ("", "", True))
 
 
 @case()

@@ -237,7 +237,8 @@ TEST(obj_groups_and_materials_make_meshes, "")
                                               {"part one", "nosuch"}};
     struct facet_scene scene;
 
-    if (read_obj("mtllib a.mtl my colours.MTL\n" SQUARE "f 1 2 3\no thing\nusemtl red\nf 1 2 3\n"
+    if (read_obj("mtllib a.mtl \\\n my colours.MTL\n" SQUARE
+                 "f 1 2 3\no thing\nusemtl red\nf 1 2 3\n"
                  "usemtl red\nf 1 3 4\nusemtl dark blue\t\nf 1 2 3\ng empty\ng part one\nf 1 2 4\n"
                  "usemtl red\nf 1 3 4\nusemtl nosuch\nf 1 2 3\n",
                  files,
@@ -306,6 +307,8 @@ TEST(mtl_says_where_it_is_wrong, "")
         {"Kd 1 2 3 4", "a.mtl, line 2: Kd: expected one number or three, found 4"},
         {"\nd", "a.mtl, line 3: d: expected a number, found \"\""},
         {"Ns 1x", "a.mtl, line 2: Ns: expected a number, found \"1x\""},
+        {"map_Kd a\\\n.png", "a.mtl, line 3: map_Kd: expected a name on one line, found \"a\""},
+        {"newmtl a \\\nb", "a.mtl, line 3: newmtl: expected a name on one line, found \"a\""},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
