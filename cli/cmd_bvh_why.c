@@ -1,10 +1,9 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh.h"
 
-#include "cli/bvh_why.h"
 #include "cli/ray_text.h"
 #include "documents/gfx12_vectors.h"
-#include "json/json.h"
+#include "gfx12/explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +12,8 @@
 enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
 
 struct output {
-    json_t *list; /* NULL: text */
+    const struct cli_args *args;
+    struct facet_record record;
     uint64_t shown, limit;
 };
 
@@ -40,47 +40,41 @@ read_options(const struct cli_args *args, struct facet_gfx12_query *query, struc
 static int explain_node(const struct cli_args *args,
                         const struct facet_gfx12_unit *unit,
                         const struct facet_gfx12_query *query,
-                        uint32_t node)
+                        uint32_t node,
+                        struct facet_record *record)
 {
     struct facet_gfx12_ray ray = {.extent = query->t_max, .instance_mask = query->instance_mask};
-    struct facet_gfx12_why why;
+    struct facet_gfx12_steps steps;
 
     memcpy(ray.origin, query->origin, sizeof ray.origin);
     memcpy(ray.direction, query->direction, sizeof ray.direction);
-    facet_gfx12_why_node(
+    facet_gfx12_intersect8_steps(
         unit,
         facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
         node,
         &ray,
-        &why);
-    if (why.no_node != NULL) {
+        &steps);
+    if (steps.no_node != NULL) {
         return cli_bad(args,
                        "--node 0x%08" PRIx32 " (byte offset 0x%" PRIx64 " from 0x%" PRIx64 "): %s",
                        node,
                        facet_gfx12_id_offset(node),
                        query->address,
-                       why.no_node);
+                       steps.no_node);
     }
-    if (args->json) {
-        return cli_print_json(args, bvh_why_json_node(&why));
-    }
-    bvh_why_text_node(&why);
-    return CLI_OK;
+    facet_gfx12_record_node(record, &steps);
+    return cli_print_record(args, record);
 }
 
 /* ---- the traversal ---- */
 
-static void on_step(void *context, const struct facet_gfx12_why_step *step)
+static void on_turn(void *context, const struct facet_gfx12_turn *turn)
 {
     struct output *out = context;
 
-    if (out->shown++ >= out->limit) {
-        return;
-    }
-    if (out->list != NULL) {
-        (void)json_array_append_new(out->list, bvh_why_json_step(step));
-    } else {
-        bvh_why_text_step(step);
+    if (out->shown++ < out->limit) {
+        facet_gfx12_record_turn(&out->record, turn);
+        cli_stream_record(out->args, &out->record);
     }
 }
 
@@ -89,10 +83,12 @@ static int explain_trace(const struct cli_args *args,
                          const struct facet_gfx12_query *query,
                          struct output *out)
 {
-    struct facet_gfx12_why_result result;
+    struct facet_record *r = &out->record;
+    struct facet_gfx12_stats stats;
+    struct facet_gfx12_hit hit;
     struct facet_error err = {0};
     enum facet_status status;
-    int code = CLI_OK;
+    int code;
 
     if (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
         facet_gfx12_unit_fetch(unit,
@@ -104,41 +100,27 @@ static int explain_trace(const struct cli_args *args,
                        args->positional[0],
                        query->root);
     }
-    out->list = cli_json_list(args);
-    status = facet_gfx12_why_trace(unit, query, on_step, out, &result, &err);
-    if (args->json) {
-        json_t *object = json_pack("{s:o, s:b, s:o}",
-                                   "steps",
-                                   out->list,
-                                   "complete",
-                                   status == FACET_OK && out->shown <= out->limit,
-                                   "result",
-                                   bvh_why_json_result(&result));
-
-        code = cli_print_json(args, object);
-    } else {
-        if (out->shown > out->limit) {
-            printf("... and %" PRIu64 " more node%s\n",
-                   out->shown - out->limit,
-                   cli_s(out->shown - out->limit));
-        }
-        if (status == FACET_OK) {
-            bvh_why_text_result(&result);
-        }
+    facet_record_open(r, NULL, NULL);
+    facet_record_list(r, "steps");
+    status = facet_gfx12_trace_watched(unit, query, on_turn, out, &hit, &stats, &err);
+    facet_record_close(r);
+    if (r->json) {
+        facet_record_bool(r, "complete", status == FACET_OK && out->shown <= out->limit);
+    } else if (out->shown > out->limit) {
+        facet_record_say(r, "... and %" PRIu64 " more nodes", out->shown - out->limit);
     }
-    if (status != FACET_OK) {
-        return cli_bad_error(args, &err);
+    if (r->json || status == FACET_OK) {
+        facet_gfx12_record_result(r, "result", &hit, &stats);
     }
-    if (!result.agrees) {
-        return cli_bad(args, "the explanation does not follow the traversal: please report this");
-    }
-    return code;
+    facet_record_close(r);
+    code = cli_print_record(args, r);
+    return code == CLI_OK && status != FACET_OK ? cli_bad_error(args, &err) : code;
 }
 
 static int run_why(const struct cli_args *args)
 {
     const char *profile = cli_value(args, "profile");
-    struct output out = {NULL, 0, 1000};
+    struct output out = {.args = args, .limit = 1000};
     struct facet_gfx12_query query;
     struct facet_gfx12_unit unit;
     struct bvh_file file;
@@ -162,8 +144,10 @@ static int run_why(const struct cli_args *args)
     }
     query.address = bvh;
     query.root = file.view.root;
-    code = cli_given(args, "node") ? explain_node(args, &unit, &query, (uint32_t)node)
+    facet_record_init(&out.record, args->json);
+    code = cli_given(args, "node") ? explain_node(args, &unit, &query, (uint32_t)node, &out.record)
                                    : explain_trace(args, &unit, &query, &out);
+    facet_record_free(&out.record);
     bvh_file_free(&file);
     return code;
 }

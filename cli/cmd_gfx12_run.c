@@ -1,5 +1,4 @@
 /* `facet gfx12 run`: rays on the gfx12 machine, instruction by instruction. */
-#include "cli/bvh_why.h"
 #include "cli/deadline.h"
 #include "cli/gfx12_setup.h"
 #include "cli/output.h"
@@ -9,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "documents/gfx12_vectors.h"
-#include "json/json.h"
+#include "gfx12/explain.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -266,107 +265,68 @@ static void report_text(const struct session *s)
     fprintf(out, "%s after %" PRIu64 " step%s\n", result_name(s), steps, cli_s(steps));
 }
 
-static json_t *hit_json(const struct facet_gfx12_hit *h)
-{
-    if (!h->found) {
-        return json_null();
-    }
-    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
-                     "t",
-                     bvh_why_json_float(h->t),
-                     "u",
-                     bvh_why_json_float(h->u),
-                     "v",
-                     bvh_why_json_float(h->v),
-                     "primitive",
-                     (json_int_t)h->primitive_index,
-                     "geometry",
-                     (json_int_t)h->geometry_index,
-                     "backface",
-                     (int)h->backface,
-                     "node",
-                     facet_json_hex(h->node),
-                     "base",
-                     facet_json_hex(h->base),
-                     "instance",
-                     h->instance != FACET_GFX12_INVALID ? facet_json_hex(h->instance) : json_null(),
-                     "user_data",
-                     facet_json_hex(h->instance_user_data));
-}
-
-static json_t *registers_json(const facet_machine *machine, uint32_t core)
-{
-    const struct facet_core_desc *desc = facet_machine_core(machine, core);
-    json_t *object = json_object();
-    struct facet_value value;
-
-    for (uint32_t i = 0; i < desc->reg_count; i++) {
-        (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        (void)json_object_set_new(object, desc->regs[i].name, facet_json_hex(value.lo));
-    }
-    return object;
-}
-
-static json_t *lane_json(const struct session *s, uint32_t i)
+static void put_lane(struct facet_record *r, const struct session *s, uint32_t i)
 {
     static const char *const states[] = {"idle", "runs", "ended"};
+    const facet_machine *machine = s->setup.machine;
+    const struct facet_core_desc *desc = facet_machine_core(machine, i);
     struct facet_gfx12_lane lane;
-    json_t *object;
+    struct facet_value value;
 
-    (void)facet_gfx12_read_lane(s->setup.machine, i, &lane, NULL);
-    object = json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o}",
-                       "lane",
-                       (json_int_t)i,
-                       "state",
-                       states[lane.state],
-                       "nodes",
-                       (json_int_t)lane.stats.steps,
-                       "boxes",
-                       (json_int_t)lane.stats.boxes,
-                       "primitives",
-                       (json_int_t)lane.stats.primitives,
-                       "instances",
-                       (json_int_t)lane.stats.instances,
-                       "walk_backs",
-                       (json_int_t)lane.stats.walk_backs,
-                       "hit",
-                       hit_json(&lane.hit));
-    if (object != NULL && cli_given(s->args, "dump-state")) {
-        (void)json_object_set_new(object, "registers", registers_json(s->setup.machine, i));
+    (void)facet_gfx12_read_lane(machine, i, &lane, NULL);
+    facet_record_open(r, NULL, NULL);
+    facet_record_number(r, "lane", i);
+    facet_record_word(r, "state", states[lane.state]);
+    facet_record_number(r, "nodes", (int64_t)lane.stats.steps);
+    facet_record_number(r, "boxes", (int64_t)lane.stats.boxes);
+    facet_record_number(r, "primitives", (int64_t)lane.stats.primitives);
+    facet_record_number(r, "instances", (int64_t)lane.stats.instances);
+    facet_record_number(r, "walk_backs", (int64_t)lane.stats.walk_backs);
+    if (lane.hit.found) {
+        facet_record_open(r, "hit", NULL);
+        facet_gfx12_record_hit(r, &lane.hit);
+        facet_record_close(r);
+    } else {
+        facet_record_word(r, "hit", NULL);
     }
-    return object;
+    if (cli_given(s->args, "dump-state")) {
+        facet_record_open(r, "registers", NULL);
+        for (uint32_t reg = 0; reg < desc->reg_count; reg++) {
+            (void)facet_machine_reg_read(machine, i, reg, &value, NULL);
+            facet_record_hex(r, desc->regs[reg].name, value.lo, 0);
+        }
+        facet_record_close(r);
+    }
+    facet_record_close(r);
 }
 
 static int report_json(const struct session *s)
 {
-    json_t *lanes = json_array(), *result;
+    struct facet_record r;
 
+    facet_record_init(&r, true);
+    facet_record_open(&r, NULL, NULL);
+    facet_record_word(&r, "result", result_name(s));
+    facet_record_number(&r, "steps", (int64_t)facet_machine_steps(s->setup.machine));
+    facet_record_list(&r, "lanes");
     for (uint32_t i = 0; i < facet_machine_core_count(s->setup.machine); i++) {
-        (void)json_array_append_new(lanes, lane_json(s, i));
+        put_lane(&r, s, i);
     }
-    result = json_pack("{s:s, s:I, s:o}",
-                       "result",
-                       result_name(s),
-                       "steps",
-                       (json_int_t)facet_machine_steps(s->setup.machine),
-                       "lanes",
-                       lanes);
-    if (result != NULL && s->stop.reason == FACET_STOP_FAULT) {
-        (void)json_object_set_new(result,
-                                  "fault",
-                                  json_pack("{s:I, s:I, s:s, s:o, s:o}",
-                                            "lane",
-                                            (json_int_t)s->stop.core,
-                                            "cause",
-                                            (json_int_t)s->stop.code,
-                                            "name",
-                                            facet_gfx12_cause_name(s->stop.code),
-                                            "pc",
-                                            facet_json_hex(s->stop.pc),
-                                            "value",
-                                            facet_json_hex(s->stop.address)));
+    facet_record_close(&r);
+    if (s->stop.reason == FACET_STOP_FAULT) {
+        facet_record_open(&r, "fault", NULL);
+        facet_record_number(&r, "lane", s->stop.core);
+        facet_record_number(&r, "cause", (int64_t)s->stop.code);
+        facet_record_word(&r, "name", facet_gfx12_cause_name(s->stop.code));
+        facet_record_hex(&r, "pc", s->stop.pc, 0);
+        facet_record_hex(&r, "value", s->stop.address, 0);
+        facet_record_close(&r);
     }
-    return cli_print_json(s->args, result);
+    facet_record_close(&r);
+
+    int code = cli_print_record(s->args, &r);
+    facet_record_free(&r);
+    return code;
 }
 
 static int exit_code(const struct session *s)

@@ -1,9 +1,8 @@
 /* `facet gfx why`: one sample of a texture, value by value. */
-#include "cli/gfx_why.h"
-
 #include "base/bits.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "gfx/explain.h"
 #include "image/image.h"
 #include "num/convert.h"
 
@@ -17,53 +16,6 @@
 #include <strings.h>
 
 #define MAX_TEXTURE_BYTES ((size_t)1 << 30)
-
-const char *const gfx_why_wraps[4] = {"clamp", "repeat", "mirror", "border"};
-const char *const gfx_why_srgb[4] = {"none", "end", "line", "power"};
-
-/* ---- values ---- */
-
-double gfx_why_value(const struct facet_gfx_real *x)
-{
-    double value = 0;
-
-    switch (x->cls) {
-    case FACET_GFX_NAN:
-        return (double)NAN;
-    case FACET_GFX_INF:
-        value = (double)INFINITY;
-        break;
-    case FACET_GFX_NUMBER:
-        value = ldexp((double)x->num / x->den, x->exp);
-        break;
-    default:
-        break;
-    }
-    return x->negative ? -value : value;
-}
-
-double gfx_why_acc(const struct gfx_why *why, unsigned channel, uint32_t acc)
-{
-    struct facet_gfx_real x = facet_gfx_real_of_acc(&why->numbers.channel[channel], acc);
-
-    return gfx_why_value(&x);
-}
-
-double gfx_why_element(const struct gfx_why *why, unsigned channel, uint32_t element)
-{
-    const struct facet_conv *conv = &why->numbers.channel[channel];
-    unsigned width = facet_format_width(conv->elem), none = 0;
-    struct facet_gfx_real x;
-    int64_t code;
-
-    if (!facet_format_is_int(conv->elem)) {
-        x = facet_gfx_real_of_fp(conv->elem, element, false, &none);
-        x.exp += conv->scale;
-        return gfx_why_value(&x);
-    }
-    code = conv->uns ? (int64_t)facet_bits_get(element, 0, width) : facet_bits_sign(element, width);
-    return ldexp((double)(code - conv->zp), conv->scale);
-}
 
 /* ---- numbers of the command line ---- */
 
@@ -79,7 +31,8 @@ static bool names_format(const char *name, enum facet_format *out)
 }
 
 /* A coordinate: the nearest element of the number; 0x is the bits themselves. */
-static bool read_element(const struct gfx_why *why, const char *text, char **end, uint32_t *out)
+static bool
+read_element(const struct facet_gfx_why *why, const char *text, char **end, uint32_t *out)
 {
     const enum facet_format elem = why->numbers.channel[0].elem;
     const unsigned width = facet_format_width(elem);
@@ -116,7 +69,7 @@ static bool read_element(const struct gfx_why *why, const char *text, char **end
 
 /* Up to `most` elements parted by spaces, commas and semicolons; 0 after a complaint. */
 static unsigned read_elements(const struct cli_args *args,
-                              const struct gfx_why *why,
+                              const struct facet_gfx_why *why,
                               const char *option,
                               uint32_t *out,
                               unsigned most)
@@ -155,7 +108,7 @@ static unsigned read_elements(const struct cli_args *args,
 }
 
 static bool
-read_one(const struct cli_args *args, struct gfx_why *why, const char *name, unsigned at)
+read_one(const struct cli_args *args, struct facet_gfx_why *why, const char *name, unsigned at)
 {
     if (!cli_given(args, name)) {
         (void)cli_bad(args, "expected --%s NUMBER", name);
@@ -214,7 +167,7 @@ static unsigned choice(const struct cli_args *args, const char *option, const ch
     return 0;
 }
 
-static bool read_numbers(const struct cli_args *args, struct gfx_why *why)
+static bool read_numbers(const struct cli_args *args, struct facet_gfx_why *why)
 {
     static const char *const modes[] = {"rne", "rtz", "rdn", "rup", "rmm", NULL};
     static const char *const nans[] = {"propagate", "zero", "inf", NULL};
@@ -276,7 +229,7 @@ static bool read_swizzle(const struct cli_args *args, uint32_t *fmt)
     return true;
 }
 
-static bool read_layout(const struct cli_args *args, struct gfx_why *why, uint32_t *fmt)
+static bool read_layout(const struct cli_args *args, struct facet_gfx_why *why, uint32_t *fmt)
 {
     struct facet_gfx_texture *t = &why->texture;
     const char *name = cli_value(args, "format");
@@ -317,7 +270,8 @@ static bool read_layout(const struct cli_args *args, struct gfx_why *why, uint32
 }
 
 /* The bytes of the texture; a picture becomes UNORM8_RGBA. */
-static bool read_texture(const struct cli_args *args, struct gfx_why *why, struct facet_bytes *file)
+static bool
+read_texture(const struct cli_args *args, struct facet_gfx_why *why, struct facet_bytes *file)
 {
     const char *image = cli_value(args, "image"), *raw = cli_value(args, "raw");
     struct facet_gfx_texture *t = &why->texture;
@@ -365,7 +319,7 @@ static bool read_texture(const struct cli_args *args, struct gfx_why *why, struc
 }
 
 /* Border elements are written as values: what `narrow` makes of them. */
-static bool read_border(const struct cli_args *args, struct gfx_why *why)
+static bool read_border(const struct cli_args *args, struct facet_gfx_why *why)
 {
     uint32_t elements[4] = {0};
     unsigned count;
@@ -384,7 +338,7 @@ static bool read_border(const struct cli_args *args, struct gfx_why *why)
     return true;
 }
 
-static bool read_sampling(const struct cli_args *args, struct gfx_why *why)
+static bool read_sampling(const struct cli_args *args, struct facet_gfx_why *why)
 {
     static const char *const wraps[] = {"clamp", "repeat", "mirror", "border", NULL};
     const char *filter = cli_value(args, "filter"), *space = cli_value(args, "space");
@@ -417,13 +371,12 @@ static bool read_sampling(const struct cli_args *args, struct gfx_why *why)
     return true;
 }
 
-static bool read_taps(const struct cli_args *args, struct gfx_why *why)
+static bool read_taps(const struct cli_args *args, struct facet_gfx_why *why)
 {
     unsigned count;
 
     why->gathers = cli_given(args, "taps");
     why->weighted = !cli_given(args, "average");
-    why->is_signed = true;
     if (!why->gathers) {
         if (!why->weighted) {
             (void)cli_bad(args, "--average: only with --taps");
@@ -471,64 +424,14 @@ static bool load(void *context, uint64_t address, unsigned bytes, uint32_t *word
     return true;
 }
 
-static bool sample(struct gfx_why *why, struct file_memory *memory)
-{
-    facet_gfx_sample_plan(&why->numbers,
-                          &why->texture,
-                          &why->sampling,
-                          why->slot,
-                          why->tensor,
-                          &why->sample,
-                          &why->coordinate_flags);
-    why->flags = why->coordinate_flags;
-    if (!facet_gfx_sample_fetch(&why->texture, &why->sample, load, memory)) {
-        return false;
-    }
-    facet_gfx_sample_finish(&why->numbers,
-                            &why->texture,
-                            &why->sampling,
-                            &why->sample,
-                            why->out,
-                            &why->steps,
-                            &why->flags);
-    return true;
-}
-
-static bool gather(struct gfx_why *why, struct file_memory *memory)
-{
-    (void)facet_gfx_gather_begin(
-        &why->numbers, &why->texture, why->slot, why->taps, &why->gather, &why->coordinate_flags);
-    facet_gfx_gather_plan(&why->numbers,
-                          &why->texture,
-                          &why->sampling,
-                          why->table,
-                          why->weighted,
-                          why->is_signed,
-                          &why->gather,
-                          &why->coordinate_flags);
-    why->flags = why->coordinate_flags;
-    if (!facet_gfx_gather_fetch(&why->texture, &why->gather, load, memory)) {
-        return false;
-    }
-    facet_gfx_gather_finish(&why->numbers,
-                            &why->texture,
-                            &why->sampling,
-                            &why->gather,
-                            why->out,
-                            &why->gather_steps,
-                            &why->flags);
-    return true;
-}
-
-static int explain(const struct cli_args *args, struct gfx_why *why, const struct facet_bytes *file)
+static int
+explain(const struct cli_args *args, struct facet_gfx_why *why, const struct facet_bytes *file)
 {
     struct file_memory memory = {.file = file};
-    unsigned none = 0;
+    struct facet_record record;
+    int code;
 
-    for (unsigned k = 0; k < 4; k++) {
-        why->real[k] = facet_gfx_coordinate(&why->numbers, why->slot[k], &none);
-    }
-    if (!(why->gathers ? gather(why, &memory) : sample(why, &memory))) {
+    if (!facet_gfx_why_run(why, load, &memory)) {
         return cli_bad(args,
                        "%s: texel access of %u bytes at offset 0x%" PRIx64 ": %s",
                        why->file,
@@ -537,16 +440,16 @@ static int explain(const struct cli_args *args, struct gfx_why *why, const struc
                        memory.misaligned ? "expected a multiple of its size"
                                          : "the file ends before it");
     }
-    if (args->json) {
-        return cli_print_json(args, gfx_why_json(why));
-    }
-    gfx_why_text(why);
-    return CLI_OK;
+    facet_record_init(&record, args->json);
+    facet_gfx_record_why(&record, why);
+    code = cli_print_record(args, &record);
+    facet_record_free(&record);
+    return code;
 }
 
 static int run_why(const struct cli_args *args)
 {
-    struct gfx_why *why = calloc(1, sizeof *why);
+    struct facet_gfx_why *why = calloc(1, sizeof *why);
     struct facet_bytes file = {0};
     int code = CLI_BAD;
 

@@ -1,11 +1,10 @@
 /* `facet rt why`: what one ray does in a tile image, value by value. */
-#include "cli/rt_why.h"
-
 #include "base/bits.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/ray_text.h"
 #include "num/f32.h"
+#include "xphmg/rt/explain.h"
 #include "xphmg/units/units.h"
 #include "json/json.h"
 
@@ -98,14 +97,13 @@ static uint32_t element_of(const struct facet_rtbvh_view *view, unsigned i, floa
     return facet_narrow(&conv, f32_bits(value), &flags);
 }
 
-static bool read_ray(const struct cli_args *args, struct rt_why *why)
+static bool read_ray(const struct cli_args *args, struct facet_rt_why_query *q)
 {
-    struct facet_rt_why_query *q = &why->query;
     struct cli_ray_number number[FACET_RT_RAY_ELEMENTS + 1] = {
         [7] = {.value = f32_from(F32_INF)},
         [8] = {.value = 1.0f},
     };
-    unsigned width = facet_format_width(q->view->eff.elem), flags = 0;
+    unsigned width = facet_format_width(q->view->eff.elem);
     unsigned count = cli_ray_read(args, cli_value(args, "ray"), number, 9);
 
     if (count == 0) {
@@ -129,7 +127,6 @@ static bool read_ray(const struct cli_args *args, struct rt_why *why)
         }
         q->ray[i] = number[i].coded ? number[i].bits : element_of(q->view, i, number[i].value);
     }
-    why->nan = facet_rt_ray_widen(&q->view->numbers, q->ray, &why->ray, &flags);
     return true;
 }
 
@@ -220,8 +217,9 @@ open_image(const struct cli_args *args, struct facet_bytes *file, struct facet_r
 /* ---- the job ---- */
 
 struct output {
-    const struct rt_why *why;
-    json_t *list; /* NULL: text */
+    const struct cli_args *args;
+    const struct facet_rt_why_query *query;
+    struct facet_record *record;
     uint64_t visits, limit;
 };
 
@@ -230,51 +228,43 @@ static void on_event(void *context, const struct facet_rt_event *event, uint64_t
     struct output *out = context;
 
     out->visits += event->kind == FACET_RT_EVENT_POP;
-    if (out->visits > out->limit) {
-        return;
-    }
-    if (out->list == NULL) {
-        rt_why_text_event(out->why, event, offset);
-    } else if (event->kind != FACET_RT_EVENT_TRIANGLE) { /* its test comes next */
-        (void)json_array_append_new(out->list, rt_why_json_event(out->why, event, offset));
+    if (out->visits <= out->limit) {
+        facet_rt_record_event(out->record, out->query, event, offset);
+        cli_stream_record(out->args, out->record);
     }
 }
 
-static int explain_job(const struct cli_args *args, const struct rt_why *why, uint64_t limit)
+static int refuse_image(const struct cli_args *args, struct facet_error *err)
 {
-    struct output out = {why, cli_json_list(args), 0, limit};
+    (void)facet_fail_in(err, cli_value(args, "tiles"));
+    return cli_bad_error(args, err);
+}
+
+static int explain_job(const struct cli_args *args,
+                       const struct facet_rt_why_query *query,
+                       uint64_t limit,
+                       struct facet_record *r)
+{
+    struct output out = {args, query, r, 0, limit};
     struct facet_rt_why_result result;
     struct facet_error err = {0};
-    enum facet_status status;
-    int code = CLI_OK;
+    int code;
 
-    if (!args->json) {
-        rt_why_text_head(why);
+    facet_rt_record_ray(r, "ray", query);
+    facet_record_list(r, "events");
+    if (facet_rt_why_trace(query, on_event, &out, &result, &err) != FACET_OK) {
+        return refuse_image(args, &err);
     }
-    status = facet_rt_why_trace(&why->query, on_event, &out, &result, &err);
-    if (status != FACET_OK) {
-        json_decref(out.list);
-        (void)facet_fail_in(&err, cli_value(args, "tiles"));
-        return cli_bad_error(args, &err);
+    facet_record_close(r);
+    if (r->json) {
+        facet_record_bool(r, "complete", out.visits <= limit);
+    } else if (out.visits > limit) {
+        facet_record_say(r, "... and %" PRIu64 " more entries of the stack", out.visits - limit);
     }
-    if (args->json) {
-        code = cli_print_json(args,
-                              json_pack("{s:o, s:o, s:b, s:o}",
-                                        "ray",
-                                        rt_why_json_head(why),
-                                        "events",
-                                        out.list,
-                                        "complete",
-                                        out.visits <= limit,
-                                        "result",
-                                        rt_why_json_result(why, &result)));
-    } else {
-        if (out.visits > limit) {
-            printf("... and %" PRIu64 " more entries of the stack\n", out.visits - limit);
-        }
-        rt_why_text_result(why, &result);
-    }
-    if (!result.agrees) {
+    facet_rt_record_result(r, "result", query, &result);
+    facet_record_close(r);
+    code = cli_print_record(args, r);
+    if (code == CLI_OK && !result.agrees) {
         return cli_bad(args, "the explanation does not follow the job: please report this");
     }
     return code;
@@ -282,59 +272,44 @@ static int explain_job(const struct cli_args *args, const struct rt_why *why, ui
 
 /* ---- one instruction ---- */
 
-static int explain_tile(const struct cli_args *args, const struct rt_why *why, uint64_t offset)
+static int explain_tile(const struct cli_args *args,
+                        const struct facet_rt_why_query *query,
+                        uint64_t offset,
+                        struct facet_record *r)
 {
     struct facet_rt_why_child child[8];
-    unsigned count = why->query.view->header.children;
     struct facet_error err = {0};
-    json_t *list;
 
-    if (facet_rt_why_tile(&why->query, offset, child, &err) != FACET_OK) {
-        (void)facet_fail_in(&err, cli_value(args, "tiles"));
-        return cli_bad_error(args, &err);
+    if (facet_rt_why_tile(query, offset, child, &err) != FACET_OK) {
+        return refuse_image(args, &err);
     }
-    if (!args->json) {
-        rt_why_text_head(why);
-        printf("RT.BBOX on the tile at offset 0x%" PRIx64 " (RT-143)\n", offset);
-        for (unsigned c = 0; c < count; c++) {
-            rt_why_text_child(why, c, &child[c]);
-        }
-        return CLI_OK;
+    facet_rt_record_ray(r, "ray", query);
+    facet_record_line(r, "RT.BBOX on the tile at", "RT-143");
+    facet_record_hex(r, "offset", offset, 0);
+    facet_record_list(r, "children");
+    for (unsigned c = 0; c < query->view->header.children; c++) {
+        facet_rt_record_child(r, query, c, &child[c]);
     }
-    list = json_array();
-    for (unsigned c = 0; c < count; c++) {
-        (void)json_array_append_new(list, rt_why_json_child(why, c, &child[c]));
-    }
-    return cli_print_json(args,
-                          json_pack("{s:o, s:o, s:o}",
-                                    "ray",
-                                    rt_why_json_head(why),
-                                    "offset",
-                                    facet_json_hex(offset),
-                                    "children",
-                                    list));
+    facet_record_close(r);
+    facet_record_close(r);
+    return cli_print_record(args, r);
 }
 
-static int explain_triangle(const struct cli_args *args, const struct rt_why *why, uint32_t number)
+static int explain_triangle(const struct cli_args *args,
+                            const struct facet_rt_why_query *query,
+                            uint32_t number,
+                            struct facet_record *r)
 {
     struct facet_rt_why_triangle triangle;
     struct facet_error err = {0};
 
-    if (facet_rt_why_triangle(&why->query, number, &triangle, &err) != FACET_OK) {
-        (void)facet_fail_in(&err, cli_value(args, "tiles"));
-        return cli_bad_error(args, &err);
+    if (facet_rt_why_triangle(query, number, &triangle, &err) != FACET_OK) {
+        return refuse_image(args, &err);
     }
-    if (!args->json) {
-        rt_why_text_head(why);
-        rt_why_text_triangle(why, number, &triangle);
-        return CLI_OK;
-    }
-    return cli_print_json(args,
-                          json_pack("{s:o, s:o}",
-                                    "ray",
-                                    rt_why_json_head(why),
-                                    "triangle",
-                                    rt_why_json_triangle(why, number, &triangle)));
+    facet_rt_record_ray(r, "ray", query);
+    facet_rt_record_triangle(r, "triangle", query, number, &triangle);
+    facet_record_close(r);
+    return cli_print_record(args, r);
 }
 
 static int run_why(const struct cli_args *args)
@@ -342,7 +317,8 @@ static int run_why(const struct cli_args *args)
     unsigned where = cli_given(args, "tile") ? TILE : cli_given(args, "triangle") ? TRIANGLE : JOB;
     struct facet_bytes file = {0};
     struct facet_rtbvh_view view;
-    struct rt_why why = {.query = {.view = &view}};
+    struct facet_rt_why_query query = {.view = &view};
+    struct facet_record record;
     uint64_t tile = 0, triangle = 0, eps = 0, limit = 1000;
     int code = CLI_BAD;
 
@@ -353,12 +329,15 @@ static int run_why(const struct cli_args *args)
         cli_number(args, "triangle", 0, UINT32_MAX, &triangle) &&
         cli_number(args, "eps", 0, 255, &eps) &&
         cli_number(args, "max", 1, FACET_RT_WHY_VISITS, &limit) &&
-        read_flags(args, where, &why.query) && open_image(args, &file, &view) &&
-        read_ray(args, &why)) {
-        why.query.eps = (uint8_t)eps;
-        code = where == TILE       ? explain_tile(args, &why, tile)
-               : where == TRIANGLE ? explain_triangle(args, &why, (uint32_t)triangle)
-                                   : explain_job(args, &why, limit);
+        read_flags(args, where, &query) && open_image(args, &file, &view) &&
+        read_ray(args, &query)) {
+        query.eps = (uint8_t)eps;
+        facet_record_init(&record, args->json);
+        facet_record_open(&record, NULL, NULL);
+        code = where == TILE       ? explain_tile(args, &query, tile, &record)
+               : where == TRIANGLE ? explain_triangle(args, &query, (uint32_t)triangle, &record)
+                                   : explain_job(args, &query, limit, &record);
+        facet_record_free(&record);
     }
     free(file.data);
     return code;

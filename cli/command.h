@@ -97,6 +97,14 @@ struct json_t *cli_json_list(const struct cli_args *args);
  * else CLI_OK; a failing stream is main()'s business. */
 int cli_print_json(const struct cli_args *args, struct json_t *value);
 
+struct facet_record;
+/* Prints the record and empties it. CLI_BAD with a message when memory ran short while it was
+ * written, else CLI_OK. */
+int cli_print_record(const struct cli_args *args, struct facet_record *record);
+/* The same for a part of a long record: text goes out, JSON waits for its end. A failure is left to
+ * cli_print_record. */
+void cli_stream_record(const struct cli_args *args, struct facet_record *record);
+
 /* The end of a counted noun: "1 round", "2 rounds". */
 static inline const char *cli_s(uint64_t count)
 {

@@ -1,6 +1,7 @@
 /* What commands share for printing results. */
 #include "cli/command.h"
 
+#include "record/record.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -42,4 +43,22 @@ int cli_print_json(const struct cli_args *args, json_t *value)
     (void)fwrite(text, 1, size, stdout);
     free(text);
     return CLI_OK;
+}
+
+int cli_print_record(const struct cli_args *args, struct facet_record *record)
+{
+    facet_record_end(record);
+    if (record->text.failed) {
+        return cli_bad(args, "out of memory");
+    }
+    (void)fwrite(facet_strbuf_text(&record->text), 1, record->text.length, stdout);
+    facet_strbuf_clear(&record->text);
+    return CLI_OK;
+}
+
+void cli_stream_record(const struct cli_args *args, struct facet_record *record)
+{
+    if (!record->json && !record->text.failed) {
+        (void)cli_print_record(args, record);
+    }
 }

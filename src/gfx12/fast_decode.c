@@ -533,7 +533,7 @@ static void fill_tables(struct facet_gfx12_tracer *tracer)
 {
     for (unsigned flags = 0; flags < 1024; flags++) {
         for (unsigned n = 0; n < 16; n++) {
-            tracer->culled[flags] |= (uint16_t)(facet_gfx12_flags_cull(n, flags) << n);
+            tracer->culled[flags] |= (uint16_t)((facet_gfx12_flags_cull(n, flags) != 0) << n);
         }
     }
     for (unsigned n = 0; n < FACET_GFX12_OBB_COUNT; n++) {

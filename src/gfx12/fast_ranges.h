@@ -22,7 +22,7 @@ static bool tri_culled(const struct run *r, const struct fast_group *group, unsi
     if ((r->level->flags & FACET_GFX12_FLIP_FACEDNESS) != 0) {
         front = !front;
     }
-    return facet_gfx12_primitive_culled(&tri, front, r->level->flags);
+    return facet_gfx12_primitive_cull(&tri, front, r->level->flags) != 0;
 }
 
 static bool tri_opaque(const struct run *r, const struct fast_group *group, unsigned k)

@@ -1,230 +1,259 @@
-/* image_bvh8_intersect_ray: section 9 of gfx12-semantics.md. Each node kind is one function over
- * the decoded node, so that a cache of decoded nodes can call it without the bytes. */
-#include "gfx12/unit.h"
+/* image_bvh8_intersect_ray: section 9 of gfx12-semantics.md. Every value on the way to the result
+ * registers is formed in the record of steps.h; the instruction proper hands out its registers. */
+#include "gfx12/steps.h"
 
-#include "gfx12/sort.h"
 #include "num/f32.h"
-
-static void fill_invalid(uint32_t v[10])
-{
-    for (unsigned i = 0; i < 10; i++) {
-        v[i] = FACET_GFX12_INVALID;
-    }
-}
 
 /* ---- box tests, shared by box and instance nodes ---- */
 
-/* Slots of up to eight children: IDs with culled ones already INVALID. Tests, removes duplicates
- * and sorts (9.2 steps 3-8); slot[i].id are the results. */
+/* Tests, removes duplicates and sorts (9.2 steps 3-8) the children whose id and cull are set;
+ * result[] are their IDs in order, INVALID for those that are culled, missed or absent. */
 static void test_children(const struct facet_gfx12_unit *unit,
-                          const struct facet_gfx12_child *child,
-                          unsigned count,
-                          const uint32_t *ids,
+                          const struct facet_gfx12_child *stored,
                           const uint32_t origin[3],
                           const uint8_t exponent[3],
-                          const struct facet_gfx12_slab_ray *ray,
-                          struct facet_gfx12_slot slot[8])
+                          struct facet_gfx12_steps *s,
+                          uint32_t result[8])
 {
-    struct facet_gfx12_slab slab[8];
-    uint32_t hit_id[8];
+    struct facet_gfx12_slot slot[8];
+    uint32_t ids[8];
     for (unsigned i = 0; i < 8; i++) {
-        if (i >= count) {
-            slab[i] = facet_gfx12_slab_empty();
-            hit_id[i] = FACET_GFX12_INVALID;
+        struct facet_gfx12_child_steps *c = &s->child[i];
+        ids[i] = FACET_GFX12_INVALID;
+        if (i >= s->count) {
+            c->slab.slab = facet_gfx12_slab_empty();
             continue;
         }
-        uint32_t lo[3], hi[3];
         struct facet_gfx12_slab_box box;
-        facet_gfx12_child_bounds(&child[i], origin, exponent, lo, hi);
+        facet_gfx12_child_bounds(&stored[i], origin, exponent, c->lo, c->hi);
         for (unsigned k = 0; k < 3; k++) {
-            box.lo[k] = f32_from(lo[k]);
-            box.hi[k] = f32_from(hi[k]);
+            box.lo[k] = f32_from(c->lo[k]);
+            box.hi[k] = f32_from(c->hi[k]);
         }
-        slab[i] = facet_gfx12_slab_test(ray, &box);
-        hit_id[i] = slab[i].hit ? ids[i] : FACET_GFX12_INVALID;
+        c->slab = facet_gfx12_slab_steps(&s->slab_ray, &box);
+        if (c->slab.slab.hit && c->cull == 0) {
+            ids[i] = c->id;
+        }
     }
-    uint32_t previous = hit_id[0];
-    for (unsigned i = 1; i < 8; i++) { /* a missed slot interrupts a run (R-G12-39) */
-        if (hit_id[i] == previous) {
-            hit_id[i] = FACET_GFX12_INVALID;
+    uint32_t previous = FACET_GFX12_INVALID;
+    for (unsigned i = 0; i < 8; i++) { /* a missed slot interrupts a run (R-G12-39) */
+        struct facet_gfx12_child_steps *c = &s->child[i];
+        c->duplicate = ids[i] == previous && ids[i] != FACET_GFX12_INVALID;
+        if (c->duplicate) {
+            ids[i] = FACET_GFX12_INVALID;
         } else {
-            previous = hit_id[i];
+            previous = ids[i];
         }
-    }
-    for (unsigned i = 0; i < 8; i++) {
-        slot[i] = facet_gfx12_slot_make(unit, hit_id[i], &slab[i]);
+        slot[i] = c->slot = facet_gfx12_slot_make(unit, ids[i], &c->slab.slab);
+        slot[i].id = i; /* the network looks at ext and key only, so the ID can carry the place */
     }
     facet_gfx12_sort(unit, slot, unit->resource.wide_sort_en != 0);
+    for (unsigned i = 0; i < 8; i++) {
+        s->child[slot[i].id].place = i;
+        result[i] = ids[slot[i].id];
+    }
 }
 
-void facet_gfx12_intersect_box(const struct facet_gfx12_unit *unit,
-                               const struct facet_gfx12_box *node,
-                               unsigned flags,
-                               const struct facet_gfx12_ray *ray,
-                               uint32_t v[10])
+static void intersect_box(const struct facet_gfx12_unit *unit, struct facet_gfx12_steps *s)
 {
-    unsigned count = (node->child_count_minus_one & 7u) + 1; /* R-G12-06 */
+    const struct facet_gfx12_box *node = &s->box;
     uint32_t ids[8];
+    s->count = (node->child_count_minus_one & 7u) + 1; /* R-G12-06 */
     facet_gfx12_child_ids(
-        node->child, count, node->internal_child_offset, node->primitive_child_offset, ids);
-    for (unsigned i = 0; i < count; i++) {
-        if ((node->child[i].cull_mask & ray->instance_mask) == 0 ||
-            facet_gfx12_flags_cull(node->child[i].cull_flags, flags)) {
-            ids[i] = FACET_GFX12_INVALID;
-        }
+        node->child, s->count, node->internal_child_offset, node->primitive_child_offset, ids);
+    for (unsigned i = 0; i < s->count; i++) {
+        bool masked = (node->child[i].cull_mask & s->ray.instance_mask) == 0;
+        s->child[i].id = ids[i];
+        s->child[i].cull = facet_gfx12_flags_cull(node->child[i].cull_flags, s->flags) |
+                           (masked ? FACET_GFX12_CULL_MASK : 0u);
     }
 
-    float origin[3], direction[3];
-    memcpy(origin, ray->origin, sizeof origin);
-    memcpy(direction, ray->direction, sizeof direction);
+    float origin[3];
+    memcpy(origin, s->ray.origin, sizeof origin);
+    memcpy(s->slab_direction, s->ray.direction, sizeof s->slab_direction);
     uint32_t matrix[9];
+    s->obb = FACET_GFX12_OBB_NONE;
     if (facet_gfx12_obb_matrix(node->obb_matrix_index & 0x7F, matrix)) {
-        const uint32_t rows[12] = {matrix[0],
-                                   matrix[1],
-                                   matrix[2],
-                                   0,
-                                   matrix[3],
-                                   matrix[4],
-                                   matrix[5],
-                                   0,
-                                   matrix[6],
-                                   matrix[7],
-                                   matrix[8],
-                                   0};
-        facet_gfx12_transform(rows, origin, direction);
+        uint32_t rows[12] = {0};
+        for (unsigned i = 0; i < 9; i++) {
+            rows[i / 3 * 4 + i % 3] = matrix[i];
+        }
+        s->obb = node->obb_matrix_index & 0x7F;
+        facet_gfx12_transform(rows, origin, s->slab_direction);
     }
-    struct facet_gfx12_slab_ray slab_ray;
-    struct facet_gfx12_slot slot[8];
     facet_gfx12_slab_ray_init(
-        &slab_ray, origin, direction, ray->extent, unit->resource.box_grow_value);
-    test_children(unit, node->child, count, ids, node->origin, node->exponent, &slab_ray, slot);
-    for (unsigned i = 0; i < 8; i++) {
-        v[i] = slot[i].id;
-    }
-    v[8] = v[9] = FACET_GFX12_INVALID;
+        &s->slab_ray, origin, s->slab_direction, s->ray.extent, unit->resource.box_grow_value);
+    test_children(unit, node->child, node->origin, node->exponent, s, s->v);
 }
 
 /* ---- primitives (9.4) ---- */
-
-static void test_procedural(const struct facet_gfx12_unit *unit,
-                            const struct facet_gfx12_tri_state *state,
-                            uint32_t primitive,
-                            unsigned flags,
-                            bool merge,
-                            uint32_t w[4])
-{
-    w[0] = facet_gfx12_primitive_culled(state, false, flags) ? F32_INF : 0;
-    w[1] = F32_ONE | F32_SIGN;
-    w[2] = F32_ONE | (merge ? facet_gfx12_opacity_bit(unit, state->opaque, flags) : 0);
-    w[3] = primitive << 1;
-}
 
 static void test_triangle(const struct facet_gfx12_unit *unit,
                           const uint32_t vertex[3][3],
                           const struct facet_gfx12_tri_state *state,
                           uint32_t primitive,
-                          unsigned flags,
-                          bool merge,
-                          const struct facet_gfx12_ray *ray,
+                          const struct facet_gfx12_steps *s,
+                          struct facet_gfx12_tri_steps *out,
                           uint32_t w[4])
 {
-    struct facet_gfx12_tri_terms terms = facet_gfx12_tri_test(vertex, ray->origin, ray->direction);
-    bool miss = facet_gfx12_tri_missed(unit->profile, &terms);
-    if (miss && unit->profile == FACET_GFX12_GPURT) { /* numerators over 1 */
+    out->test = facet_gfx12_tri_test_steps(vertex, s->ray.origin, s->ray.direction);
+    out->miss = facet_gfx12_tri_miss(unit->profile, &out->test.terms);
+    struct facet_gfx12_tri_terms terms = out->test.terms;
+    if (out->miss != NULL && unit->profile == FACET_GFX12_GPURT) { /* numerators over 1 */
         terms.tn = f32_from(F32_INF);
         terms.det = 1.0f;
         terms.u = terms.un;
         terms.v = terms.vn;
     }
-    bool front = terms.det >= 0;
-    if ((flags & FACET_GFX12_FLIP_FACEDNESS) != 0) {
-        front = !front;
+    out->front = terms.det >= 0;
+    if ((s->flags & FACET_GFX12_FLIP_FACEDNESS) != 0) {
+        out->front = !out->front;
         terms.tn = f32_negate(terms.tn);
         terms.det = f32_negate(terms.det);
     }
-    if (facet_gfx12_primitive_culled(state, front, flags)) {
+    out->cull = facet_gfx12_primitive_cull(state, out->front, s->flags);
+    if (out->cull != 0) {
         w[0] = F32_INF;
         w[1] = w[2] = 0;
         w[3] = primitive << 1;
     } else {
-        w[0] = miss ? F32_INF : f32_bits(f32_div(terms.tn, terms.det));
+        w[0] = out->miss != NULL ? F32_INF : f32_bits(f32_div(terms.tn, terms.det));
         w[1] = f32_bits(terms.u);
         w[2] = f32_bits(terms.v);
         w[3] = primitive << 1 | f32_bits(terms.det) >> 31;
     }
-    if (merge) {
-        w[1] &= ~F32_SIGN;
-        w[2] = (w[2] & ~F32_SIGN) | facet_gfx12_opacity_bit(unit, state->opaque, flags);
-    }
 }
 
-void facet_gfx12_intersect_pair(const struct facet_gfx12_unit *unit,
-                                const struct facet_gfx12_pair *pair,
-                                unsigned flags,
-                                const struct facet_gfx12_ray *ray,
-                                uint32_t v[10])
+static void intersect_pair(const struct facet_gfx12_unit *unit, struct facet_gfx12_steps *s)
 {
+    const struct facet_gfx12_pair *pair = &s->pair;
     bool gpurt = unit->profile == FACET_GFX12_GPURT;
     bool merge = gpurt || unit->resource.pointer_flags != 0; /* 9.5 */
     for (unsigned k = 0; k < 2; k++) {
         const struct facet_gfx12_pair_tri *tri = &pair->desc.tri[k];
-        uint32_t *w = v + (size_t)4 * k;
+        struct facet_gfx12_tri_steps *out = &s->tri[k];
+        uint32_t *w = s->v + (size_t)4 * k;
         const struct facet_gfx12_tri_state state = {
             .opaque = tri->opaque != 0,
             .double_sided = tri->double_sided != 0,
             .procedural = facet_gfx12_tri_procedural(tri),
         };
-        if (gpurt && k == 1 && facet_gfx12_tri_absent(tri)) {
+        uint32_t opacity =
+            merge ? facet_gfx12_opacity_bit(unit, state.opaque, s->flags) : UINT32_C(0);
+        out->absent = gpurt && k == 1 && facet_gfx12_tri_absent(tri);
+        out->procedural = state.procedural;
+        out->opaque = facet_gfx12_effective_opaque(state.opaque, s->flags);
+        out->miss = NULL;
+        out->front = false;
+        out->cull = 0;
+        if (out->absent) {
+            out->miss = "no second triangle";
             w[0] = F32_INF;
             w[1] = w[2] = F32_ONE;
             w[3] = 0;
         } else if (state.procedural) {
-            test_procedural(unit, &state, pair->primitive_index[k], flags, merge, w);
+            out->cull = facet_gfx12_primitive_cull(&state, false, s->flags);
+            w[0] = out->cull != 0 ? F32_INF : 0;
+            w[1] = F32_ONE | F32_SIGN;
+            w[2] = F32_ONE | opacity;
+            w[3] = pair->primitive_index[k] << 1;
         } else {
-            test_triangle(
-                unit, pair->vertex[k], &state, pair->primitive_index[k], flags, merge, ray, w);
+            test_triangle(unit, pair->vertex[k], &state, pair->primitive_index[k], s, out, w);
+            if (merge) {
+                w[1] &= ~F32_SIGN;
+                w[2] = (w[2] & ~F32_SIGN) | opacity;
+            }
         }
-        v[8 + k] = pair->geometry_index[k] << 2 | pair->navigation;
+        s->v[8 + k] = pair->geometry_index[k] << 2 | pair->navigation;
     }
 }
 
 /* ---- instances (9.6) ---- */
 
-void facet_gfx12_intersect_instance(const struct facet_gfx12_unit *unit,
-                                    const struct facet_gfx12_instance *node,
-                                    uint64_t bvh_base,
-                                    struct facet_gfx12_ray *ray,
-                                    uint32_t v[10])
+static void intersect_instance(const struct facet_gfx12_unit *unit, struct facet_gfx12_steps *s)
 {
-    unsigned flags = facet_gfx12_effective_flags(unit, bvh_base);
-    uint64_t base = facet_gfx12_base_enter(node->pointer, bvh_base);
-    fill_invalid(v);
-    v[2] = (uint32_t)base;
-    v[3] = (uint32_t)(base >> 32);
-    v[6] = node->user_data;
-    if (facet_gfx12_instance_culled(node->cull_mask, node->pointer, flags, ray->instance_mask)) {
+    const struct facet_gfx12_instance *node = &s->instance;
+    s->new_base = facet_gfx12_base_enter(node->pointer, s->base);
+    s->v[2] = (uint32_t)s->new_base;
+    s->v[3] = (uint32_t)(s->new_base >> 32);
+    s->v[6] = node->user_data;
+    s->instance_cull =
+        facet_gfx12_instance_cull(node->cull_mask, node->pointer, s->flags, s->ray.instance_mask);
+    if (s->instance_cull != 0) {
         return;
     }
-    facet_gfx12_transform(node->world_to_object, ray->origin, ray->direction);
+    facet_gfx12_transform(node->world_to_object, s->after.origin, s->after.direction);
 
-    unsigned count = (node->child_count_minus_one & 3u) + 1; /* R-G12-06 */
-    uint32_t ids[4];
-    facet_gfx12_child_ids(node->child, count, 0, 0, ids);
-    for (unsigned i = 0; i < count && unit->profile != FACET_GFX12_GPURT; i++) { /* R-G12-33 */
-        if (facet_gfx12_flags_cull(node->child[i].cull_flags, flags)) {
-            ids[i] = FACET_GFX12_INVALID;
-        }
+    uint32_t ids[4], result[8];
+    s->count = (node->child_count_minus_one & 3u) + 1; /* R-G12-06 */
+    facet_gfx12_child_ids(node->child, s->count, 0, 0, ids);
+    for (unsigned i = 0; i < s->count; i++) {
+        bool by_flags = unit->profile != FACET_GFX12_GPURT; /* R-G12-33 */
+        s->child[i].id = ids[i];
+        s->child[i].cull =
+            by_flags ? facet_gfx12_flags_cull(node->child[i].cull_flags, s->flags) : 0;
     }
-    struct facet_gfx12_slab_ray slab_ray;
-    struct facet_gfx12_slot slot[8];
-    facet_gfx12_slab_ray_init(
-        &slab_ray, ray->origin, ray->direction, ray->extent, unit->resource.box_grow_value);
-    test_children(unit, node->child, count, ids, node->origin, node->exponent, &slab_ray, slot);
-    v[7] = (slot[0].id & 0xFF) | (slot[1].id & 0xFF) << 8 | (slot[2].id & 0xFF) << 16 |
-           (slot[3].id & 0xFF) << 24;
+    s->obb = FACET_GFX12_OBB_NONE;
+    memcpy(s->slab_direction, s->after.direction, sizeof s->slab_direction);
+    facet_gfx12_slab_ray_init(&s->slab_ray,
+                              s->after.origin,
+                              s->slab_direction,
+                              s->ray.extent,
+                              unit->resource.box_grow_value);
+    test_children(unit, node->child, node->origin, node->exponent, s, result);
+    s->v[7] = (result[0] & 0xFF) | (result[1] & 0xFF) << 8 | (result[2] & 0xFF) << 16 |
+              (result[3] & 0xFF) << 24;
 }
 
 /* ---- the instruction ---- */
+
+/* The bytes of the node, or NULL and out->no_node. */
+static const uint8_t *fetch(const struct facet_gfx12_unit *unit, struct facet_gfx12_steps *out)
+{
+    out->no_node = NULL;
+    if (out->kind == FACET_GFX12_KIND_NONE) {
+        out->no_node = "the type of the ID names no node";
+    } else if (out->kind == FACET_GFX12_KIND_INSTANCE && unit->resource.instance_en == 0) {
+        out->no_node = "instance_en is 0"; /* a user node */
+    } else if (unit->resource.compressed_format_en == 0) {
+        out->no_node = "compressed_format_en is 0";
+    } else {
+        const uint8_t *bytes = facet_gfx12_unit_fetch(
+            unit, out->base, facet_gfx12_id_offset(out->node), FACET_GFX12_NODE_BYTES);
+        out->no_node = bytes != NULL ? NULL : "the node lies outside the image";
+        return bytes;
+    }
+    return NULL;
+}
+
+void facet_gfx12_intersect8_steps(const struct facet_gfx12_unit *unit,
+                                  uint64_t base,
+                                  uint32_t node,
+                                  const struct facet_gfx12_ray *ray,
+                                  struct facet_gfx12_steps *out)
+{
+    out->base = base;
+    out->node = node;
+    out->kind = facet_gfx12_id_kind(node);
+    out->flags = facet_gfx12_effective_flags(unit, base);
+    out->ray = out->after = *ray;
+    for (unsigned i = 0; i < 10; i++) {
+        out->v[i] = FACET_GFX12_INVALID;
+    }
+    const uint8_t *bytes = fetch(unit, out);
+    if (bytes == NULL) {
+        out->kind = FACET_GFX12_KIND_NONE;
+    } else if (out->kind == FACET_GFX12_KIND_BOX) {
+        facet_gfx12_box_decode(bytes, &out->box);
+        intersect_box(unit, out);
+    } else if (out->kind == FACET_GFX12_KIND_INSTANCE) {
+        facet_gfx12_instance_decode(bytes, &out->instance);
+        intersect_instance(unit, out);
+    } else {
+        facet_gfx12_pair_decode(bytes, facet_gfx12_id_pair(node), &out->pair);
+        intersect_pair(unit, out);
+    }
+}
 
 void facet_gfx12_intersect8(const struct facet_gfx12_unit *unit,
                             uint64_t bvh_base,
@@ -232,31 +261,8 @@ void facet_gfx12_intersect8(const struct facet_gfx12_unit *unit,
                             struct facet_gfx12_ray *ray,
                             uint32_t v[10])
 {
-    enum facet_gfx12_kind kind = facet_gfx12_id_kind(node);
-    const uint8_t *bytes = NULL;
-    if (kind == FACET_GFX12_KIND_INSTANCE && unit->resource.instance_en == 0) {
-        kind = FACET_GFX12_KIND_NONE; /* a user node */
-    }
-    if (kind != FACET_GFX12_KIND_NONE && unit->resource.compressed_format_en != 0) {
-        bytes = facet_gfx12_unit_fetch(
-            unit, bvh_base, facet_gfx12_id_offset(node), FACET_GFX12_NODE_BYTES);
-    }
-    if (bytes == NULL) {
-        fill_invalid(v);
-        return;
-    }
-    if (kind == FACET_GFX12_KIND_BOX) {
-        struct facet_gfx12_box box;
-        facet_gfx12_box_decode(bytes, &box);
-        facet_gfx12_intersect_box(unit, &box, facet_gfx12_effective_flags(unit, bvh_base), ray, v);
-    } else if (kind == FACET_GFX12_KIND_INSTANCE) {
-        struct facet_gfx12_instance instance;
-        facet_gfx12_instance_decode(bytes, &instance);
-        facet_gfx12_intersect_instance(unit, &instance, bvh_base, ray, v);
-    } else {
-        struct facet_gfx12_pair pair;
-        facet_gfx12_pair_decode(bytes, facet_gfx12_id_pair(node), &pair);
-        facet_gfx12_intersect_pair(
-            unit, &pair, facet_gfx12_effective_flags(unit, bvh_base), ray, v);
-    }
+    struct facet_gfx12_steps steps;
+    facet_gfx12_intersect8_steps(unit, bvh_base, node, ray, &steps);
+    *ray = steps.after;
+    memcpy(v, steps.v, sizeof steps.v);
 }

@@ -41,7 +41,7 @@ static void test_box(const struct facet_gfx12_unit *unit,
             bounds.hi[k] = f32_from(box->hi[i][k]);
         }
         struct facet_gfx12_slab slab = facet_gfx12_slab_test(&slab_ray, &bounds);
-        bool seen = slab.hit && !facet_gfx12_flags_cull(box->flags[i], flags);
+        bool seen = slab.hit && facet_gfx12_flags_cull(box->flags[i], flags) == 0;
         slot[i] = facet_gfx12_slot_make(unit, seen ? box->child[i] : FACET_GFX12_INVALID, &slab);
     }
 }
@@ -77,7 +77,7 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
     };
     uint32_t opacity = facet_gfx12_opacity_bit(unit, state.opaque, flags);
     if (state.procedural) {
-        w[0] = facet_gfx12_primitive_culled(&state, false, flags) ? F32_INF : 0;
+        w[0] = facet_gfx12_primitive_cull(&state, false, flags) != 0 ? F32_INF : 0;
         w[1] = F32_ONE;
         w[2] = F32_ONE | F32_SIGN;
         w[3] = F32_ONE | opacity;
@@ -88,7 +88,7 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
         memcpy(vertex[c], node->vertex[corners[which][c]], sizeof vertex[c]);
     }
     struct facet_gfx12_tri_terms terms = facet_gfx12_tri_test(vertex, ray->origin, ray->direction);
-    if (facet_gfx12_tri_missed(FACET_GFX12_GPURT, &terms)) { /* in both profiles */
+    if (facet_gfx12_tri_miss(FACET_GFX12_GPURT, &terms) != NULL) { /* in both profiles */
         terms.tn = f32_from(F32_INF);
         terms.det = 1.0f;
     }
@@ -100,7 +100,7 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
         terms.tn = f32_negate(terms.tn);
         terms.det = f32_negate(terms.det);
     }
-    bool culled = facet_gfx12_primitive_culled(&state, front, flags);
+    bool culled = facet_gfx12_primitive_cull(&state, front, flags) != 0;
     w[0] = culled ? F32_INF : f32_bits(terms.tn);
     w[1] = culled ? F32_ONE : f32_bits(terms.det);
     w[2] = culled ? 0 : f32_bits(i) & ~F32_SIGN;
@@ -122,10 +122,10 @@ static void intersect_instance(const struct facet_gfx12_unit *unit,
     v[2] = (uint32_t)base;
     v[3] = (uint32_t)(base >> 32);
     v[6] = node.user_data;
-    if (!facet_gfx12_instance_culled(node.cull_mask,
-                                     node.pointer,
-                                     facet_gfx12_effective_flags(unit, bvh_base),
-                                     ray->instance_mask)) {
+    if (facet_gfx12_instance_cull(node.cull_mask,
+                                  node.pointer,
+                                  facet_gfx12_effective_flags(unit, bvh_base),
+                                  ray->instance_mask) == 0) {
         v[7] = node.parent;
         facet_gfx12_transform(node.world_to_object, ray->origin, ray->direction);
     }

@@ -118,15 +118,15 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
     };
     struct facet_gfx12_loop loop = facet_gfx12_loop_start(query->root, 0);
     while (facet_gfx12_loop_goes_on(&t, &loop)) {
-        uint32_t v[10];
+        struct facet_gfx12_steps steps;
         if (t.steps_left == 0) {
             return facet_gfx12_trace_out_of_steps(&t, err);
         }
         float extent = facet_gfx12_loop_extent(&t, &loop);
-        enum facet_gfx12_kind kind = facet_gfx12_trace_visit(&t, loop.node, extent, v);
-        facet_gfx12_loop_before_stack(&t, &loop, kind, v);
+        enum facet_gfx12_kind kind = facet_gfx12_trace_visit(&t, loop.node, extent, &steps);
+        facet_gfx12_loop_before_stack(&t, &loop, kind, steps.v);
         facet_gfx12_loop_after_stack(
-            &t, &loop, facet_gfx12_stack_push8_pop1(&lds, &loop.stack, loop.last, v));
+            &t, &loop, facet_gfx12_stack_push8_pop1(&lds, &loop.stack, loop.last, steps.v));
     }
     return FACET_OK;
 }

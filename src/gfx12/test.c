@@ -26,14 +26,15 @@ static struct facet_gfx12_slab slab_of(float enter, float leave, float extent, f
     s.max_t = none ? -f32_from(F32_INF) : f32_min(leave, extent);
     s.enter = f32_is_nan(enter) ? 0.0f : enter;
     s.leave = f32_is_nan(leave) ? f32_from(F32_INF) : leave;
-    s.hit = s.min_t <= s.max_t * grow;
+    s.limit = s.max_t * grow;
+    s.hit = s.min_t <= s.limit;
     return s;
 }
 
-struct facet_gfx12_slab_terms facet_gfx12_slab_terms(const struct facet_gfx12_slab_ray *ray,
+struct facet_gfx12_slab_steps facet_gfx12_slab_steps(const struct facet_gfx12_slab_ray *ray,
                                                      const struct facet_gfx12_slab_box *box)
 {
-    struct facet_gfx12_slab_terms r;
+    struct facet_gfx12_slab_steps r;
     for (unsigned k = 0; k < 3; k++) {
         r.lo_o[k] = box->lo[k] - ray->origin[k];
         r.hi_o[k] = box->hi[k] - ray->origin[k];
@@ -43,17 +44,17 @@ struct facet_gfx12_slab_terms facet_gfx12_slab_terms(const struct facet_gfx12_sl
         r.near[k] = forward ? a : b;
         r.far[k] = forward ? b : a;
     }
+    r.slab = slab_of(f32_max(f32_max(r.near[0], r.near[1]), r.near[2]),
+                     f32_min(f32_min(r.far[0], r.far[1]), r.far[2]),
+                     ray->extent,
+                     ray->grow);
     return r;
 }
 
 struct facet_gfx12_slab facet_gfx12_slab_test(const struct facet_gfx12_slab_ray *ray,
                                               const struct facet_gfx12_slab_box *box)
 {
-    const struct facet_gfx12_slab_terms r = facet_gfx12_slab_terms(ray, box);
-    return slab_of(f32_max(f32_max(r.near[0], r.near[1]), r.near[2]),
-                   f32_min(f32_min(r.far[0], r.far[1]), r.far[2]),
-                   ray->extent,
-                   ray->grow);
+    return facet_gfx12_slab_steps(ray, box).slab;
 }
 
 struct facet_gfx12_slab facet_gfx12_slab_empty(void)
@@ -85,37 +86,34 @@ static struct facet_gfx12_vec vec_from(const uint32_t bits[3])
     return (struct facet_gfx12_vec){f32_from(bits[0]), f32_from(bits[1]), f32_from(bits[2])};
 }
 
-struct facet_gfx12_tri_edges
-facet_gfx12_tri_edges(const uint32_t vertex[3][3], const float origin[3], const float direction[3])
+struct facet_gfx12_tri_test_steps facet_gfx12_tri_test_steps(const uint32_t vertex[3][3],
+                                                             const float origin[3],
+                                                             const float direction[3])
 {
     const struct facet_gfx12_vec v0 = vec_from(vertex[0]);
     const struct facet_gfx12_vec o = {origin[0], origin[1], origin[2]};
     const struct facet_gfx12_vec d = {direction[0], direction[1], direction[2]};
-    struct facet_gfx12_tri_edges r = {
+    struct facet_gfx12_tri_test_steps r = {
         .e1 = sub(vec_from(vertex[1]), v0),
         .e2 = sub(vec_from(vertex[2]), v0),
         .e3 = sub(o, v0),
     };
     r.s1 = cross(d, r.e2);
     r.s2 = cross(r.e3, r.e1);
+    r.terms.tn = f32_canonical(dot(r.e2, r.s2));
+    r.terms.det = f32_canonical(dot(r.s1, r.e1));
+    r.terms.un = f32_canonical(dot(r.e3, r.s1));
+    r.terms.vn = f32_canonical(dot(d, r.s2));
+    r.terms.t = f32_div(r.terms.tn, r.terms.det);
+    r.terms.u = f32_div(r.terms.un, r.terms.det);
+    r.terms.v = f32_div(r.terms.vn, r.terms.det);
     return r;
 }
 
 struct facet_gfx12_tri_terms
 facet_gfx12_tri_test(const uint32_t vertex[3][3], const float origin[3], const float direction[3])
 {
-    const struct facet_gfx12_vec d = {direction[0], direction[1], direction[2]};
-    const struct facet_gfx12_tri_edges e = facet_gfx12_tri_edges(vertex, origin, direction);
-    struct facet_gfx12_tri_terms r = {
-        .tn = f32_canonical(dot(e.e2, e.s2)),
-        .det = f32_canonical(dot(e.s1, e.e1)),
-        .un = f32_canonical(dot(e.e3, e.s1)),
-        .vn = f32_canonical(dot(d, e.s2)),
-    };
-    r.t = f32_div(r.tn, r.det);
-    r.u = f32_div(r.un, r.det);
-    r.v = f32_div(r.vn, r.det);
-    return r;
+    return facet_gfx12_tri_test_steps(vertex, origin, direction).terms;
 }
 
 void facet_gfx12_transform(const uint32_t rows[12], float origin[3], float direction[3])

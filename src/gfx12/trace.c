@@ -10,9 +10,6 @@
 
 #include <stdlib.h>
 
-/* Reference loop only: leave the instance. Not a node ID, hence 33 bits. */
-#define RETURN (UINT64_C(1) << 32)
-
 void facet_gfx12_query_init(struct facet_gfx12_query *query,
                             const float origin[3],
                             const float direction[3])
@@ -97,14 +94,15 @@ facet_gfx12_trace_count(struct facet_gfx12_trace_state *t, uint32_t node, const 
 enum facet_gfx12_kind facet_gfx12_trace_visit(struct facet_gfx12_trace_state *t,
                                               uint32_t node,
                                               float extent,
-                                              uint32_t v[10])
+                                              struct facet_gfx12_steps *s)
 {
     t->ray.extent = extent;
-    facet_gfx12_intersect8(t->unit, t->base, node, &t->ray, v);
+    facet_gfx12_intersect8_steps(t->unit, t->base, node, &t->ray, s);
+    t->ray = s->after;
     if (t->query->callbacks.visit != NULL) {
-        t->query->callbacks.visit(t->query->callbacks.context, t->base, node, v);
+        t->query->callbacks.visit(t->query->callbacks.context, t->base, node, s->v);
     }
-    return facet_gfx12_trace_count(t, node, v);
+    return facet_gfx12_trace_count(t, node, s->v);
 }
 
 /* ---- hits ---- */
@@ -139,6 +137,16 @@ run_procedural(struct facet_gfx12_trace_state *t, uint32_t node, struct facet_gf
            cb->procedural(cb->context, &t->ray, bytes, candidate);
 }
 
+static void note(struct facet_gfx12_trace_state *t, unsigned k, bool committed, const char *reason)
+{
+    if (t->turn != NULL) {
+        unsigned i = t->turn->candidates++;
+        t->turn->candidate[i].tri = k;
+        t->turn->candidate[i].committed = committed;
+        t->turn->candidate[i].reason = reason;
+    }
+}
+
 /* Result k (0 or 1) of a primitive node. A procedural result is recognised by its whole v1, which
  * no triangle can return with a finite t, also without pointer flags (R-G12-64). */
 static void
@@ -161,26 +169,41 @@ process(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10], 
         .instance_user_data = t->user_data,
     };
     if (candidate.procedural && (w[0] == F32_INF || !run_procedural(t, node, &candidate))) {
+        note(t,
+             k,
+             false,
+             cb->procedural == NULL ? "procedural: needs an intersection shader, none is run"
+                                    : "procedural: the intersection shader finds no hit");
         return;
     }
-    if (!(t->query->t_min < candidate.t && candidate.t < t->t_cur)) {
+    if (!(t->query->t_min < candidate.t)) {
+        note(t, k, false, "not t_min < t");
+        return;
+    }
+    if (!(candidate.t < t->t_cur)) {
+        note(t, k, false, "not t < t_cur");
         return;
     }
     enum facet_gfx12_verdict verdict = FACET_GFX12_ACCEPT;
     if (!candidate.opaque && cb->any_hit != NULL) {
         verdict = cb->any_hit(cb->context, &candidate);
     }
-    if (verdict != FACET_GFX12_IGNORE) {
-        commit(t, &candidate);
-        t->stop = t->stop || verdict == FACET_GFX12_ACCEPT_AND_STOP;
+    if (verdict == FACET_GFX12_IGNORE) {
+        note(t, k, false, "ignored by the any-hit shader");
+        return;
     }
+    note(t, k, true, "t_min < t < t_cur");
+    commit(t, &candidate);
+    t->stop = t->stop || verdict == FACET_GFX12_ACCEPT_AND_STOP;
 }
 
 void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10])
 {
     unsigned first = f32_from(v[0]) <= f32_from(v[4]) ? 0 : 1;
     process(t, node, v, first);
-    if (!t->stop) {
+    if (t->stop) {
+        note(t, 1 - first, false, "not looked at: the first hit ended the search");
+    } else {
         process(t, node, v, 1 - first);
     }
 }
@@ -192,6 +215,7 @@ struct stack {
     size_t count, capacity;
     uint64_t pushed;
     bool failed;
+    struct facet_gfx12_turn turn;
     uint64_t local[64];
 };
 
@@ -212,6 +236,7 @@ static void stack_push(struct stack *s, uint64_t item)
     }
     s->items[s->count++] = item;
     s->pushed++;
+    s->turn.push[s->turn.pushes++] = item;
 }
 
 /* Pushes what lies below an instance; returns the node to go on with. */
@@ -233,7 +258,7 @@ static uint64_t descend_instance(struct facet_gfx12_trace_state *t,
         t->ray = *before; /* the unit transforms the ray also when every child is missed */
         return FACET_GFX12_INVALID;
     }
-    stack_push(s, RETURN);
+    stack_push(s, FACET_GFX12_RETURN);
     facet_gfx12_trace_enter_instance(t, node, v);
     for (unsigned i = count; i-- > 1;) {
         stack_push(s, child[i]);
@@ -253,46 +278,71 @@ static uint32_t after_pair(uint32_t node, uint32_t navigation)
     }
 }
 
-static enum facet_status
-reference_loop(struct facet_gfx12_trace_state *t, struct stack *s, struct facet_error *err)
+/* The next node of the stack; leaves instances on the way. False: the traversal is over. */
+static bool pop(struct facet_gfx12_trace_state *t, struct stack *s, uint64_t *cur)
 {
+    while (*cur == FACET_GFX12_INVALID || *cur == FACET_GFX12_RETURN) {
+        if (*cur == FACET_GFX12_RETURN) {
+            facet_gfx12_trace_enter_tlas(t);
+            s->turn.returns++;
+        }
+        if (s->count == 0) {
+            return false;
+        }
+        *cur = s->items[--s->count];
+        s->turn.popped = true;
+    }
+    return true;
+}
+
+/* Visits a node; returns the one to go on with, INVALID to pop. */
+static uint64_t take_turn(struct facet_gfx12_trace_state *t, struct stack *s, uint32_t node)
+{
+    const struct facet_gfx12_ray before = t->ray;
+    const uint32_t *v = s->turn.steps.v;
+    switch (facet_gfx12_trace_visit(t, node, t->t_cur, &s->turn.steps)) {
+    case FACET_GFX12_KIND_BOX:
+        for (unsigned i = 7; i > 0; i--) {
+            if (v[i] != FACET_GFX12_INVALID) {
+                stack_push(s, v[i]);
+            }
+        }
+        return v[0];
+    case FACET_GFX12_KIND_INSTANCE:
+        return descend_instance(t, s, &before, node, v);
+    case FACET_GFX12_KIND_PRIMITIVE:
+        facet_gfx12_trace_pair(t, node, v);
+        return after_pair(node, v[8]);
+    default:
+        return FACET_GFX12_INVALID;
+    }
+}
+
+static enum facet_status reference_loop(struct facet_gfx12_trace_state *t,
+                                        struct stack *s,
+                                        facet_gfx12_watch *watch,
+                                        void *context,
+                                        struct facet_error *err)
+{
+    struct facet_gfx12_turn *turn = t->turn = &s->turn;
     uint64_t cur = t->query->root;
     while (!t->stop) {
-        uint32_t v[10];
-        if (cur == FACET_GFX12_INVALID || cur == RETURN) {
-            if (cur == RETURN) {
-                facet_gfx12_trace_enter_tlas(t);
-            }
-            if (s->count == 0) {
-                break;
-            }
-            cur = s->items[--s->count];
-            continue;
+        turn->popped = false;
+        turn->returns = turn->candidates = turn->pushes = 0;
+        if (!pop(t, s, &cur)) {
+            break;
         }
         if (t->steps_left == 0) {
             return facet_gfx12_trace_out_of_steps(t, err);
         }
-        const struct facet_gfx12_ray before = t->ray;
-        uint32_t node = (uint32_t)cur;
-        cur = FACET_GFX12_INVALID;
-        switch (facet_gfx12_trace_visit(t, node, t->t_cur, v)) {
-        case FACET_GFX12_KIND_BOX:
-            for (unsigned i = 7; i > 0; i--) {
-                if (v[i] != FACET_GFX12_INVALID) {
-                    stack_push(s, v[i]);
-                }
-            }
-            cur = v[0];
-            break;
-        case FACET_GFX12_KIND_INSTANCE:
-            cur = descend_instance(t, s, &before, node, v);
-            break;
-        case FACET_GFX12_KIND_PRIMITIVE:
-            facet_gfx12_trace_pair(t, node, v);
-            cur = after_pair(node, v[8]);
-            break;
-        default:
-            break;
+        turn->number = t->stats->steps;
+        turn->t_before = t->t_cur;
+        cur = turn->next = take_turn(t, s, (uint32_t)cur);
+        turn->t_after = t->t_cur;
+        turn->depth = s->count;
+        turn->stop = t->stop;
+        if (watch != NULL) {
+            watch(context, turn);
         }
         if (s->failed) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the traversal stack");
@@ -311,11 +361,13 @@ reference_loop(struct facet_gfx12_trace_state *t, struct stack *s, struct facet_
     return FACET_OK;
 }
 
-enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
-                                    const struct facet_gfx12_query *query,
-                                    struct facet_gfx12_hit *hit,
-                                    struct facet_gfx12_stats *stats,
-                                    struct facet_error *err)
+enum facet_status facet_gfx12_trace_watched(const struct facet_gfx12_unit *unit,
+                                            const struct facet_gfx12_query *query,
+                                            facet_gfx12_watch *watch,
+                                            void *context,
+                                            struct facet_gfx12_hit *hit,
+                                            struct facet_gfx12_stats *stats,
+                                            struct facet_error *err)
 {
     struct facet_gfx12_stats unused;
     struct facet_gfx12_trace_state t;
@@ -326,10 +378,19 @@ enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
     s.pushed = 0;
     s.capacity = sizeof s.local / sizeof s.local[0];
     s.failed = false;
-    enum facet_status status = reference_loop(&t, &s, err);
+    enum facet_status status = reference_loop(&t, &s, watch, context, err);
     t.stats->pushes = s.pushed;
     if (s.items != s.local) {
         free(s.items);
     }
     return status;
+}
+
+enum facet_status facet_gfx12_trace(const struct facet_gfx12_unit *unit,
+                                    const struct facet_gfx12_query *query,
+                                    struct facet_gfx12_hit *hit,
+                                    struct facet_gfx12_stats *stats,
+                                    struct facet_error *err)
+{
+    return facet_gfx12_trace_watched(unit, query, NULL, NULL, hit, stats, err);
 }

@@ -4,7 +4,7 @@
 #define FACET_GFX12_TRACE_STATE_H
 
 #include "base/error.h"
-#include "gfx12/unit.h"
+#include "gfx12/steps.h"
 
 enum { FACET_GFX12_DEFAULT_STEPS = 1 << 24, FACET_GFX12_MAX_DEPTH = 1 << 20 }; /* R-G12-65 */
 
@@ -21,6 +21,7 @@ struct facet_gfx12_trace_state {
     uint32_t user_data;
     float t_cur;
     bool stop;
+    struct facet_gfx12_turn *turn; /* takes notes of the candidates; may be NULL */
 };
 
 /* No hit yet, statistics 0, the ray as the query has it. */
@@ -36,11 +37,11 @@ void facet_gfx12_trace_enter_instance(struct facet_gfx12_trace_state *t,
 /* Counts the node that v came from; what it really was (NONE where nothing was fetched). */
 enum facet_gfx12_kind
 facet_gfx12_trace_count(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10]);
-/* One intersect instruction, counted. */
+/* One intersect instruction, counted; its registers are s->v. */
 enum facet_gfx12_kind facet_gfx12_trace_visit(struct facet_gfx12_trace_state *t,
                                               uint32_t node,
                                               float extent,
-                                              uint32_t v[10]);
+                                              struct facet_gfx12_steps *s);
 /* Candidates of a primitive result, in order: sets hit, t_cur and stop, calls the callbacks. */
 void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10]);
 enum facet_status facet_gfx12_trace_out_of_steps(const struct facet_gfx12_trace_state *t,

@@ -39,7 +39,29 @@ unsigned facet_gfx12_effective_flags(const struct facet_gfx12_unit *unit, uint64
     return unit->resource.pointer_flags != 0 ? facet_gfx12_base_flags(bvh_base) : 0;
 }
 
-bool facet_gfx12_flags_cull(unsigned cull_flags, unsigned flags)
+const char *facet_gfx12_cull_name(unsigned cull)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } rules[] = {
+        {FACET_GFX12_CULL_MASK, "mask"},
+        {FACET_GFX12_SKIP_TRIANGLES, "SKIP_TRIANGLES"},
+        {FACET_GFX12_SKIP_PROCEDURAL, "SKIP_PROCEDURAL"},
+        {FACET_GFX12_CULL_FRONT_FACING, "CULL_FRONT_FACING"},
+        {FACET_GFX12_CULL_BACK_FACING, "CULL_BACK_FACING"},
+        {FACET_GFX12_CULL_OPAQUE, "CULL_OPAQUE"},
+        {FACET_GFX12_CULL_NON_OPAQUE, "CULL_NON_OPAQUE"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if ((cull & rules[i].bit) != 0) {
+            return rules[i].name;
+        }
+    }
+    return "visible";
+}
+
+unsigned facet_gfx12_flags_cull(unsigned cull_flags, unsigned flags)
 {
     bool force_opaque = (flags & FACET_GFX12_FORCE_OPAQUE) != 0;
     bool force_non_opaque = (flags & FACET_GFX12_FORCE_NON_OPAQUE) != 0;
@@ -47,25 +69,25 @@ bool facet_gfx12_flags_cull(unsigned cull_flags, unsigned flags)
         ((cull_flags & FACET_GFX12_ONLY_OPAQUE) != 0 || force_opaque) && !force_non_opaque;
     bool only_non_opaque =
         ((cull_flags & FACET_GFX12_ONLY_NON_OPAQUE) != 0 || force_non_opaque) && !force_opaque;
-    return (only_opaque && (flags & FACET_GFX12_CULL_OPAQUE) != 0) ||
-           (only_non_opaque && (flags & FACET_GFX12_CULL_NON_OPAQUE) != 0) ||
-           ((cull_flags & FACET_GFX12_ONLY_TRIANGLES) != 0 &&
-            (flags & FACET_GFX12_SKIP_TRIANGLES) != 0) ||
-           ((cull_flags & FACET_GFX12_ONLY_PROCEDURAL) != 0 &&
-            (flags & FACET_GFX12_SKIP_PROCEDURAL) != 0);
+    bool only_triangles = (cull_flags & FACET_GFX12_ONLY_TRIANGLES) != 0;
+    bool only_procedural = (cull_flags & FACET_GFX12_ONLY_PROCEDURAL) != 0;
+    return flags & ((only_opaque ? FACET_GFX12_CULL_OPAQUE : 0u) |
+                    (only_non_opaque ? FACET_GFX12_CULL_NON_OPAQUE : 0u) |
+                    (only_triangles ? FACET_GFX12_SKIP_TRIANGLES : 0u) |
+                    (only_procedural ? FACET_GFX12_SKIP_PROCEDURAL : 0u));
 }
 
-bool facet_gfx12_instance_culled(unsigned cull_mask,
-                                 uint64_t pointer,
-                                 unsigned flags,
-                                 uint32_t instance_mask)
+unsigned facet_gfx12_instance_cull(unsigned cull_mask,
+                                   uint64_t pointer,
+                                   unsigned flags,
+                                   uint32_t instance_mask)
 {
     bool aabbs = (pointer >> 62 & 1) != 0;
     unsigned skip = aabbs ? FACET_GFX12_SKIP_PROCEDURAL : FACET_GFX12_SKIP_TRIANGLES;
-    return (cull_mask & instance_mask & 0xFF) == 0 || (flags & skip) != 0;
+    return (flags & skip) | ((cull_mask & instance_mask & 0xFF) == 0 ? FACET_GFX12_CULL_MASK : 0u);
 }
 
-static bool effective_opaque(bool opaque, unsigned flags)
+bool facet_gfx12_effective_opaque(bool opaque, unsigned flags)
 {
     return (flags & FACET_GFX12_FORCE_OPAQUE) != 0 ||
            ((flags & FACET_GFX12_FORCE_NON_OPAQUE) == 0 && opaque);
@@ -74,31 +96,40 @@ static bool effective_opaque(bool opaque, unsigned flags)
 uint32_t facet_gfx12_opacity_bit(const struct facet_gfx12_unit *unit, bool opaque, unsigned flags)
 {
     bool sense = unit->opaque_sense == FACET_GFX12_SENSE_SEED; /* R-G12-23 */
-    return effective_opaque(opaque, flags) == sense ? UINT32_C(0x80000000) : 0;
+    return facet_gfx12_effective_opaque(opaque, flags) == sense ? UINT32_C(0x80000000) : 0;
 }
 
-bool facet_gfx12_primitive_culled(const struct facet_gfx12_tri_state *tri,
-                                  bool front,
-                                  unsigned flags)
+unsigned
+facet_gfx12_primitive_cull(const struct facet_gfx12_tri_state *tri, bool front, unsigned flags)
 {
     unsigned reasons = tri->procedural ? FACET_GFX12_SKIP_PROCEDURAL : FACET_GFX12_SKIP_TRIANGLES;
-    reasons |= effective_opaque(tri->opaque, flags) ? FACET_GFX12_CULL_OPAQUE
-                                                    : FACET_GFX12_CULL_NON_OPAQUE;
+    reasons |= facet_gfx12_effective_opaque(tri->opaque, flags) ? FACET_GFX12_CULL_OPAQUE
+                                                                : FACET_GFX12_CULL_NON_OPAQUE;
     if (!tri->procedural && !tri->double_sided &&
         (flags & FACET_GFX12_DISABLE_TRIANGLE_CULL) == 0) {
         reasons |= front ? FACET_GFX12_CULL_FRONT_FACING : FACET_GFX12_CULL_BACK_FACING;
     }
-    return (flags & reasons) != 0;
+    return flags & reasons;
 }
 
-bool facet_gfx12_tri_missed(enum facet_gfx12_profile profile,
-                            const struct facet_gfx12_tri_terms *terms)
+const char *facet_gfx12_tri_miss(enum facet_gfx12_profile profile,
+                                 const struct facet_gfx12_tri_terms *terms)
 {
     float u = terms->u;
     float v = terms->v;
     float t = terms->t;
     if (profile == FACET_GFX12_GPURT) { /* a NaN is not a miss */
-        return u < 0 || u > 1 || v < 0 || u + v > 1 || t < 0;
+        return u < 0       ? "u < 0"
+               : u > 1     ? "u > 1"
+               : v < 0     ? "v < 0"
+               : u + v > 1 ? "u + v > 1"
+               : t < 0     ? "t < 0"
+                           : NULL;
     }
-    return !(u >= 0 && u <= 1 && v >= 0 && u + v <= 1 && t >= 0);
+    return !(u >= 0)       ? "not u >= 0"
+           : !(u <= 1)     ? "not u <= 1"
+           : !(v >= 0)     ? "not v >= 0"
+           : !(u + v <= 1) ? "not u + v <= 1"
+           : !(t >= 0)     ? "not t >= 0"
+                           : NULL;
 }

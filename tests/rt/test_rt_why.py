@@ -446,12 +446,12 @@ def what_is_shown_is_limited():
 def text_has_the_bits_and_the_rows():
     tiles = x24()
     text = facet("rt", "why", "--tiles", tiles, "--ray", "0.5 0.5 -3 0 0 1").stdout
-    for wanted in ("pop node 0  tn FF800000 (-inf)  tm 7F800000 (inf)  depth 0: entered",
-                   "cn 40400000 (3)", "(B5, RT-148)", "child 2  empty (B1, RT-097)",
-                   "sorted by cn, then by number: child 1, child 0 (11.4, R-RT-35)",
-                   "edges      U BF000000 (-0.5)  V 00000000 (0)  W BF000000 (-0.5)  (T6, RT-240)",
+    for wanted in ("pop node 0  tn FF800000 (-inf)  tm 7F800000 (inf)  depth 0  entered",
+                   "cn 40400000 (3)", "(B5, RT-148)", "child 2  empty\n      miss: the child is empty (B1, RT-097)",
+                   "sort by cn, then by number: child 1, child 0 (11.4, R-RT-35)",
+                   "edges        U BF000000 (-0.5)  V 00000000 (0)  W BF000000 (-0.5)  (T6, RT-240)",
                    "hit: tmin <= t <= tmax (T11, RT-163 RT-166)",
-                   "hit  triangle 0 (instance 0, primitive 0)  leaf 8  back face  "
+                   "hit          triangle 0  instance 0  primitive 0  leaf 8  back  "
                    "t 40400000 (3)  u 00000000 (0)  v 3F000000 (0.5)"):
         check(wanted in text, f"{wanted!r} in\n{text}")
 
