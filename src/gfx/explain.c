@@ -267,7 +267,7 @@ static void put_lerp(struct facet_record *r,
         facet_record_word(r, name, NULL);
         return;
     }
-    facet_record_open(r, name, "%-7s", name);
+    facet_record_open(r, name, "%-11s", name);
     if (facet_format_is_int(why->numbers.channel[c].acc)) {
         facet_record_say(r, "  exact, rounded once:");
     } else {
@@ -369,10 +369,11 @@ static void put_gather(struct facet_record *r, const struct facet_gfx_why *why)
     }
     facet_record_list(r, "gather");
     for (unsigned k = 0; g->kind == FACET_GFX_TAPS && k < g->count; k++) {
-        facet_record_open(r, NULL, "tap %u (8)", k);
+        facet_record_open(r, NULL, "tap %u", k);
         if (why->weighted) {
-            facet_record_say(r, "  weight %.9g", value_of(&g->weight[k]));
+            facet_record_say(r, " of weight %.9g", value_of(&g->weight[k]));
         }
+        facet_record_say(r, " (8)");
         put_footprint(r, why, &g->tap[k]);
         facet_record_close(r);
     }
@@ -381,6 +382,8 @@ static void put_gather(struct facet_record *r, const struct facet_gfx_why *why)
 
 void facet_gfx_record_why(struct facet_record *r, const struct facet_gfx_why *why)
 {
+    char text[FACET_FLAG_NAMES];
+
     facet_record_open(r, NULL, NULL);
     put_head(r, why);
     if (why->gathers) {
@@ -405,7 +408,10 @@ void facet_gfx_record_why(struct facet_record *r, const struct facet_gfx_why *wh
         put_element(r, r->json ? NULL : channel_names[c], why, c, why->out[c]);
     }
     facet_record_close(r);
-    facet_record_line(r, why->flags != 0 ? NULL : "flags none", NULL);
-    put_flags(r, "flags", why->flags);
+    facet_record_line(r, "flags", NULL);
+    facet_record_say(r, "  %s", why->flags != 0 ? facet_flag_names(why->flags, text) : "none");
+    if (r->json) {
+        put_flags(r, "flags", why->flags);
+    }
     facet_record_close(r);
 }

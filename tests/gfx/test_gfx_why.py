@@ -124,7 +124,7 @@ def text_says_what_json_says():
         text = run(*args).stdout
         for words in ["weight 32768 19660 (of the next one, in 1/65536)",
                       "t11  x 1  y 1  address 0xc  R FF (1)", "filter_flags NX",
-                      "result 3F0268C9", "result       R 3F0268C9", "\nflags NX\n"]:
+                      "result 3F0268C9", "result       R 3F0268C9", "\nflags        NX\n"]:
             check(words in text, words + " is missing in\n" + text)
         text = run(*args, "--srgb", "--taps", "0 0 1").stdout
         check("filtered 3F0268C9 (0.509411395)  srgb power  accumulator" in text, text)

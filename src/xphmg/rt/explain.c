@@ -155,7 +155,7 @@ static void put_elements(struct facet_record *r,
 
 static void put_axis(struct facet_record *r, unsigned a, const struct facet_rt_axis_steps *s)
 {
-    facet_record_open(r, NULL, "axis %s   ", axis_name[a]);
+    facet_record_open(r, NULL, "axis %s     ", axis_name[a]);
     facet_record_f32(r, "inv", s->inv);
     facet_record_bool(r, "parallel", s->parallel);
     if (s->parallel) {
@@ -531,7 +531,7 @@ void facet_rt_record_result(struct facet_record *r,
 
 static void put_registers(struct facet_record *r, const struct facet_rt_why_registers *registers)
 {
-    facet_record_line(r, registers->count == 0 ? "no register: PRED_ONLY" : "x[rd] ...", NULL);
+    facet_record_line(r, registers->count == 0 ? "no register: PRED_ONLY" : "registers", NULL);
     facet_record_list(r, "registers");
     for (unsigned i = 0; i < registers->count; i++) {
         facet_record_hex(r, NULL, registers->x[i], 16);
