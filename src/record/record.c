@@ -58,42 +58,24 @@ static void next_words(struct facet_record *r, int blanks)
     r->blank = false;
 }
 
-static void put_words(struct facet_record *r, const char *words)
+/* Words of anybody, on a line of text or in a JSON string. What base/plain.h spells (\u001b) is
+ * JSON's own spelling, but for a byte that is no UTF-8 (\x9b). */
+static void put_words(struct facet_record *r, const char *words, size_t length)
 {
-    size_t left = strlen(words);
-
-    while (left != 0) {
+    while (length != 0) {
         char shown[FACET_PLAIN_MOST];
-        size_t used, length = facet_plain_char(words, left, shown, &used);
+        size_t used, count = facet_plain_char(words, length, shown, &used);
 
-        facet_strbuf_add(&r->text, shown, length);
+        if (r->json && (*words == '"' || *words == '\\' || (count > 1 && shown[1] == 'x'))) {
+            facet_strbuf_putc(&r->text, '\\');
+        }
+        facet_strbuf_add(&r->text, shown, count);
         words += used;
-        left -= used;
+        length -= used;
     }
 }
 
 /* ---- JSON ---- */
-
-static void put_string(struct facet_record *r, const char *text)
-{
-    size_t left = strlen(text);
-
-    facet_strbuf_putc(&r->text, '"');
-    while (left != 0) {
-        char shown[FACET_PLAIN_MOST];
-        size_t used, length = facet_plain_char(text, left, shown, &used);
-
-        /* What is spelled already (\u001b) is JSON's own spelling, but for a byte that is no
-         * UTF-8 (\x9b). */
-        if (*text == '"' || *text == '\\' || (length > 1 && shown[1] == 'x')) {
-            facet_strbuf_putc(&r->text, '\\');
-        }
-        facet_strbuf_add(&r->text, shown, length);
-        text += used;
-        left -= used;
-    }
-    facet_strbuf_putc(&r->text, '"');
-}
 
 static void new_line(struct facet_record *r)
 {
@@ -115,8 +97,7 @@ static void begin_member(struct facet_record *r, const char *key, bool object)
         facet_strbuf_putc(&r->text, ' ');
     }
     if (key != NULL) {
-        put_string(r, key);
-        facet_strbuf_puts(&r->text, ": ");
+        facet_strbuf_printf(&r->text, "\"%s\": ", key);
     }
     r->begun = true;
     r->nested = object;
@@ -254,17 +235,23 @@ void facet_record_bool(struct facet_record *r, const char *key, bool value)
     }
 }
 
+static void put_word(struct facet_record *r, const char *key, const char *word, size_t length)
+{
+    const char *quote = r->json ? "\"" : "";
+
+    begin_value(r, key);
+    facet_strbuf_puts(&r->text, quote);
+    put_words(r, word, length);
+    facet_strbuf_puts(&r->text, quote);
+}
+
 void facet_record_word(struct facet_record *r, const char *key, const char *word)
 {
-    if (r->json || word != NULL) {
+    if (word != NULL) {
+        put_word(r, key, word, strlen(word));
+    } else if (r->json) {
         begin_value(r, key);
-        if (!r->json) {
-            put_words(r, word);
-        } else if (word != NULL) {
-            put_string(r, word);
-        } else {
-            facet_strbuf_puts(&r->text, "null");
-        }
+        facet_strbuf_puts(&r->text, "null");
     }
 }
 
@@ -285,11 +272,9 @@ void facet_record_words(struct facet_record *r, const char *key, const char *wor
     }
     begin_values(r, key);
     while (*words != '\0') {
-        char word[64];
         size_t length = strcspn(words, " ");
 
-        (void)snprintf(word, sizeof word, "%.*s", (int)length, words);
-        facet_record_word(r, NULL, word);
+        put_word(r, NULL, words, length);
         words += length;
         words += strspn(words, " ");
     }
