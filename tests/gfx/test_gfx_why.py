@@ -57,6 +57,8 @@ def example_2_every_step():
     check_eq(red["row0"]["result"]["value"], 0.5)
     check_eq(red["rows"]["result"]["bits"], "0x3f0268c9")
     check_eq(red["flags"], ["NX"])
+    check_eq([red[step + "_flags"] for step in ("tap", "filter", "srgb", "narrow")],
+             [["NX"], ["NX"], [], []])
 
 
 @case()
@@ -89,6 +91,7 @@ def example_10_integers():
     check_eq(a["u"], {"bits": "0x0100", "value": 1.0})
     check_eq(result(a), [0x0082, 0x003C, 0x0056, 0x0098])
     check_eq(sorted(a["flags"]), ["DOWNCAST_TAKEN", "NX"])
+    check_eq(a["channels"]["R"]["narrow_flags"], ["DOWNCAST_TAKEN"])
 
 
 @case()

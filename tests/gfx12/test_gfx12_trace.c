@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "gfx12/pack.h"
+#include "gfx12/steps.h"
 
 #include <stdlib.h>
 
@@ -626,6 +627,67 @@ TEST(procedural_callback, "G12-236 G12-237 G12-238")
     q.api_flags = FACET_GFX12_SKIP_PROCEDURAL;
     CHECK(facet_gfx12_trace(&unit, &q, &hit, NULL, NULL) == FACET_OK);
     CHECK(!hit.found && calls == 3);
+}
+
+/* ---- a watched loop ---- */
+
+/* How often each reason was heard. */
+struct reasons {
+    unsigned turns, committed, ignored, no_hit, none_run;
+};
+
+static void hear(void *context, const struct facet_gfx12_turn *turn)
+{
+    struct reasons *r = context;
+    CHECK_EQ(turn->number, r->turns);
+    r->turns++;
+    for (unsigned i = 0; i < turn->candidates; i++) {
+        const char *reason = turn->candidate[i].reason;
+        r->committed += turn->candidate[i].committed;
+        r->ignored += strcmp(reason, "ignored by the any-hit shader") == 0;
+        r->no_hit += strcmp(reason, "procedural: the intersection shader finds no hit") == 0;
+        r->none_run += strstr(reason, "needs an intersection shader") != NULL;
+    }
+}
+
+TEST(a_watcher_hears_what_the_shaders_decide, "G12-224 G12-237")
+{
+    struct pack_image image = {0};
+    uint8_t boxes[256] = {0};
+    struct facet_gfx12_unit unit;
+    struct facet_gfx12_query q;
+    struct facet_gfx12_hit hit, unwatched;
+    struct facet_gfx12_stats stats, other;
+    struct any_hit_log log = {.verdict = FACET_GFX12_ACCEPT, .accept_from = 4};
+    struct reasons heard = {0};
+    unsigned calls = 0;
+    uint8_t *examples = examples_new();
+    const float o[3] = {0, 0, 5}, d[3] = {0, 0, -1}, aside[3] = {0.5f, 0, 5};
+    walls(&image, 10, false);
+    facet_gfx12_unit_init(&unit, image.bytes, image.size);
+    facet_gfx12_query_init(&q, o, d);
+    q.callbacks.context = &log;
+    q.callbacks.any_hit = any_hit;
+    CHECK(facet_gfx12_trace(&unit, &q, &unwatched, &other, NULL) == FACET_OK);
+    CHECK(facet_gfx12_trace_watched(&unit, &q, hear, &heard, &hit, &stats, NULL) == FACET_OK);
+    CHECK(hit.t == unwatched.t && hit.primitive_index == unwatched.primitive_index);
+    CHECK(memcmp(&stats, &other, sizeof stats) == 0 && heard.turns == stats.steps);
+    CHECK(heard.ignored == 4 && heard.committed == 1);
+    pack_free(&image);
+
+    memcpy(boxes, examples + 0x580, 128); /* example 10 at offset 0 */
+    free(examples);
+    facet_gfx12_unit_init(&unit, boxes, sizeof boxes);
+    facet_gfx12_query_init(&q, aside, d);
+    q.root = 0;
+    heard = (struct reasons){0};
+    CHECK(facet_gfx12_trace_watched(&unit, &q, hear, &heard, &hit, NULL, NULL) == FACET_OK);
+    CHECK(heard.none_run == 1 && heard.no_hit == 0);
+    q.callbacks.procedural = sphere;
+    q.callbacks.context = &calls;
+    heard = (struct reasons){0};
+    CHECK(facet_gfx12_trace_watched(&unit, &q, hear, &heard, &hit, NULL, NULL) == FACET_OK);
+    CHECK(heard.none_run == 0 && heard.no_hit == 1 && calls == 1);
 }
 
 /* ---- images that make no sense ---- */
