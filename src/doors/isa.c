@@ -229,7 +229,7 @@ enum facet_status facet_isa_assemble_line(enum facet_isa isa,
     if (status == FACET_OK) {
         status = facet_object_flatten(result.object, &made, size, &base, err);
     }
-    if (status == FACET_OK && made != NULL) {
+    if (status == FACET_OK && made != NULL && capacity != 0) {
         memcpy(bytes, made, *size < capacity ? *size : capacity);
     }
     free(made);

@@ -55,6 +55,10 @@ static enum facet_status check_config(struct facet_gfx12_config *c, struct facet
         facet_gfx12_resource_default(&resource);
         facet_gfx12_resource_pack(&resource, c->resource);
     }
+    if ((unsigned)c->profile > FACET_GFX12_GPURT ||
+        (unsigned)c->opaque_sense > FACET_GFX12_SENSE_SEED) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "an unknown profile or sense of opaque");
+    }
     if (c->lanes > FACET_GFX12_LANES) {
         return facet_fail(err,
                           FACET_ERR_USAGE,

@@ -190,12 +190,15 @@ TEST(registers_are_apart, "")
 
 TEST(what_cannot_be_is_refused, "")
 {
-    static const struct facet_gfx12_config bad[] = {{.lanes = 33},
-                                                    {.stack_entries = 7},
-                                                    {.stack_entries = 32},
-                                                    {.image_base = 32},
-                                                    {.image_base = UINT64_C(1) << 48},
-                                                    {.image_bytes = (UINT64_C(1) << 48) + 1}};
+    static const struct facet_gfx12_config bad[] = {
+        {.lanes = 33},
+        {.stack_entries = 7},
+        {.stack_entries = 32},
+        {.image_base = 32},
+        {.image_base = UINT64_C(1) << 48},
+        {.image_bytes = (UINT64_C(1) << 48) + 1},
+        {.profile = (enum facet_gfx12_profile)2},
+        {.opaque_sense = (enum facet_gfx12_opaque_sense)2}};
     static const uint32_t word = 0;
     struct facet_gfx12_query q = wave_query();
     struct facet_gfx12_lane lane;

@@ -70,4 +70,20 @@ def the_library_needs_only_the_c_library():
     check(re.search(r"\(SONAME\).*\[libfacet\.so\.1\]", output("readelf", "-d", LIBRARY)), "its soname")
 
 
+@case()
+def memory_comes_from_the_allocator_alone():
+    """A name of the C library's in an object file goes round facet_set_allocator (base/alloc.h)."""
+    if not LIBRARY or not os.path.exists(LIBRARY):
+        skip("no shared library in this build")
+    found = set()
+    for archive in ("libfacet.a", "libfacet-scene.a"):
+        for line in output("nm", "-A", "--undefined-only", os.path.join(os.path.dirname(LIBRARY), archive)).splitlines():
+            member, name = line.split(":")[-2], line.split()[-1]
+            if name in ("malloc", "calloc", "realloc", "free"):
+                found.add((member, name))
+    allowed = {("base_alloc.c.o", name) for name in ("malloc", "calloc", "realloc", "free")}
+    allowed |= {("base_new_file.c.o", "free")}  # what asprintf made
+    check_eq(sorted(found), sorted(allowed), "objects that call the C library's allocator")
+
+
 main("symbols")

@@ -82,6 +82,10 @@ start(const char *path, const char *name, uint32_t size, facet_world **out, stru
 
 enum facet_status facet_world_open(const char *path, facet_world **out, struct facet_error *err)
 {
+    if (path == NULL) {
+        *out = NULL;
+        return facet_fail(err, FACET_ERR_USAGE, 0, "no path of a scene");
+    }
     return start(path, NULL, 0, out, err);
 }
 
