@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GAP = 12, TITLE = 40, LABEL = 64, NARROW = 300 };
+enum { GAP = 12, TITLE = 40, LABEL = 52, NARROW = 300 };
 
 static const uint8_t paper[4] = {24, 26, 30, 255};
 static const uint8_t empty[4] = {44, 47, 54, 255};
@@ -45,7 +45,6 @@ static void put_entry(struct facet_image *to,
     y += height + 6;
     line(to, x, y, scale, bright, width, e->name);
     line(to, x, y + 24, 1, dim, width, e->counts);
-    line(to, x, y + 36, 1, dim, width, e->times);
 }
 
 static uint32_t columns_of(size_t count)

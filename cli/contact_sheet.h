@@ -6,7 +6,7 @@
 
 struct sheet_entry {
     const char *name;
-    char counts[96], times[96]; /* lines below the name */
+    char counts[96];            /* the line below the name */
     struct facet_image picture; /* empty: `counts` says why there is none */
 };
 

@@ -38,6 +38,7 @@ static void add_count(struct sheet_entry *entry, uint64_t count, const char *wha
     }
 }
 
+/* No times: the same scene and options make the same sheet, byte for byte. */
 static void label(const struct render_outcome *o, struct sheet_entry *entry)
 {
     uint64_t rays = 0;
@@ -49,13 +50,6 @@ static void label(const struct render_outcome *o, struct sheet_entry *entry)
     add_count(entry, o->report.triangles, "triangles");
     add_count(entry, o->report.commands, "commands");
     add_count(entry, o->report.instructions, "instructions");
-    (void)snprintf(entry->times,
-                   sizeof entry->times,
-                   "build %.2f s, render %.2f s, %u thread%s",
-                   o->seconds[PHASE_BUILD],
-                   o->seconds[PHASE_RENDER],
-                   o->threads,
-                   cli_s(o->threads));
 }
 
 /* One cell. A machine that cannot draw this says why in its place; the others are not held up. What
@@ -80,11 +74,14 @@ static bool draw_entry(const struct cli_args *args,
         label(&o, entry);
         (void)json_array_append_new(list, render_outcome_json(r, scene, options, &o));
         if (!args->json && strcmp(r->output, "-") != 0) {
-            printf("%-18s %s%s%s\n",
+            printf("%-18s %s%sbuild %.2f s, render %.2f s, %u thread%s\n",
                    entry->name,
                    entry->counts,
                    entry->counts[0] != '\0' ? "; " : "",
-                   entry->times);
+                   o.seconds[PHASE_BUILD],
+                   o.seconds[PHASE_RENDER],
+                   o.threads,
+                   cli_s(o.threads));
         }
     } else if (status != FACET_ERR_MEMORY && status != FACET_ERR_IO) {
         (void)snprintf(entry->counts, sizeof entry->counts, "%.90s", err->message);
