@@ -10,7 +10,7 @@ FUZZ_SEED ?= 1
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.inc')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages configure demo test test-long test-programs bench fuzz fuzz-hart arm64 errata install clean format tidy help
+.PHONY: all packages configure demo test test-long test-programs bench fuzz fuzz-hart arm64 errata pictures install clean format tidy help
 
 all: configure ## build build/facet and what is installed with it
 	@ninja -C $(BUILD) program
@@ -38,6 +38,9 @@ bench: all ## measure every area beside its peer
 
 errata: ## make docs/errata.md anew from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
+
+pictures: all ## draw the README's pictures anew into docs/pictures
+	@PATH="$(CURDIR)/$(BUILD):$$PATH" tools/pictures.sh docs/pictures
 
 fuzz: packages ## fuzz all targets, or FUZZ_TARGETS, for FUZZ_SECONDS seconds each
 	@CC=clang tools/configure.sh build-fuzz -Dfuzz=true \

@@ -24,7 +24,7 @@ SOURCE = os.environ["FACET_SOURCE"]
 # itself, or take the time of a whole run.
 NOT_RUN = {
     "make", "make demo", "make test", "make test-long", "make bench", "make clean", "make format",
-    "make tidy", "make fuzz", "make fuzz FUZZ_SECONDS=60", "make install PREFIX=$HOME/.local",
+    "make tidy", "make pictures", "make fuzz", "make fuzz FUZZ_SECONDS=60", "make install PREFIX=$HOME/.local",
     ".ci/run", "sudo make install", "make help",
 }
 
@@ -181,10 +181,26 @@ def the_errata_are_those_of_the_resolutions():
 @case()
 def links_lead_somewhere():
     for path in pages():
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", read(path)):
+        text = read(path)
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text) + re.findall(r'src="([^"]+)"', text):
             if not re.match(r"[a-z]+:", target):
                 where = os.path.join(os.path.dirname(path), target)
                 check(os.path.exists(where), f"{os.path.relpath(path, SOURCE)}: {target} is not there")
+
+
+@case()
+def the_pictures_are_those_that_facet_draws():
+    committed = os.path.join(SOURCE, "docs/pictures")
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = run_in(folder, f"{SOURCE}/tools/pictures.sh .")
+        check_eq(drawn.returncode, 0, f"tools/pictures.sh, which printed:\n{drawn.stdout}\nand")
+        if "no guest program" in drawn.stdout:
+            skip("there is no compiler for guest programs")
+        check_eq(sorted(os.listdir(folder)), sorted(os.listdir(committed)), "pictures")
+        for name in os.listdir(folder):
+            check(os.path.getsize(os.path.join(committed, name)) < 100_000, f"docs/pictures/{name} is large")
+            result = run_in(folder, f"facet image compare {name} {committed}/{name}")
+            check_eq(result.returncode, 0, f"docs/pictures/{name} is not what `make pictures` draws:\n{result.stdout}\n")
 
 
 @case()
