@@ -1,4 +1,4 @@
-/* `facet man`: the manual page, in roff, from the command tables. */
+/* `facet man`: the manual pages, in roff, from the command tables. */
 #include "cli/frame.h"
 
 #include <facet/version.h>
@@ -100,55 +100,92 @@ static void put_options(const struct cli_command *command)
     }
 }
 
-static void put_command(const struct cli_command *command)
+static void put_name(const char *name, char separator)
 {
-    fputs(".SS facet ", stdout);
-    put_line(command->name);
-    put_line(command->summary);
-    puts(".PP");
-    put_block(command->usage, "");
-    if (command->details != NULL) {
-        puts(".PP");
-        put_paragraphs(command->details);
-    }
-    if (command->exit_codes != NULL) {
-        fputs(".PP\nExit codes:\n", stdout);
-        put_paragraphs(command->exit_codes);
-    }
-    put_options(command);
-    if (command->examples != NULL) {
-        puts(".PP\nExamples:\n.PP");
-        put_block(command->examples, "  $ ");
+    for (; *name != '\0'; name++) {
+        putchar(*name == ' ' ? separator : *name);
     }
 }
 
-static int run_man(const struct cli_args *args)
+/* What starts every page; the title is `facet`, or `facet-bvh-build` for a command. */
+static void put_header(const struct cli_command *command)
 {
-    (void)args;
-    puts(".\\\" Printed by `facet man` from the command tables.");
-    printf(".TH FACET 1 \"\" \"Facet %s\" \"User Commands\"\n", facet_version());
-    puts(".SH NAME\nfacet \\- run, check and explain three graphics instruction sets");
+    fputs(".\\\" Printed by `facet man` from the command tables.\n.TH facet", stdout);
+    if (command != NULL) {
+        putchar('-');
+        put_name(command->name, '-');
+    }
+    printf(" 1 \"\" \"Facet %s\" \"User Commands\"\n.SH NAME\nfacet", facet_version());
+}
+
+static int put_command_page(const struct cli_command *command)
+{
+    put_header(command);
+    putchar('-');
+    put_name(command->name, '-');
+    fputs(" \\- ", stdout);
+    put(command->summary, strlen(command->summary), false);
+    puts("\n.SH SYNOPSIS");
+    put_block(command->usage, "");
+    if (command->details != NULL) {
+        puts(".SH DESCRIPTION");
+        put_paragraphs(command->details);
+    }
+    puts(".SH OPTIONS");
+    put_options(command);
+    if (command->examples != NULL) {
+        puts(".SH EXAMPLES");
+        put_block(command->examples, "$ ");
+    }
+    puts(".SH EXIT STATUS");
+    put_paragraphs(command->exit_codes != NULL ? command->exit_codes : cli_exit_text);
+    puts(".SH SEE ALSO\n.BR facet (1)");
+    return CLI_OK;
+}
+
+static int put_overview_page(void)
+{
+    put_header(NULL);
+    puts(" \\- run, check and explain three graphics instruction sets");
     puts(".SH SYNOPSIS\n.B facet\n.I COMMAND\n.RI [ options ]");
     puts(".SH DESCRIPTION\nFacet is an executable reference for three graphics instruction sets: "
          "xphmg (an RV64 hart\nwith the XPHMG extensions), tile (a SIMD tile GPU) and gfx12 (BVH8 "
          "ray intersection).");
-    puts(".SH COMMANDS");
+    puts(".SH COMMANDS\nEach command has its own page:");
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        put_command(cli_commands[i]);
+        fputs(".TP\n.BR facet\\-", stdout);
+        put_name(cli_commands[i]->name, '-');
+        puts(" (1)");
+        put_line(cli_commands[i]->summary);
     }
     puts(".SH EXIT STATUS");
     put_line(cli_exit_text);
     return CLI_OK;
 }
 
+static int run_man(const struct cli_args *args)
+{
+    const struct cli_command *command;
+    int used;
+
+    if (args->positional_count == 0) {
+        return put_overview_page();
+    }
+    command = cli_find(args->positional, args->positional_count, &used);
+    if (command == NULL || used != args->positional_count) {
+        return cli_unknown_command(args->positional, args->positional_count);
+    }
+    return put_command_page(command);
+}
+
 const struct cli_command cli_cmd_man = {
     .name = "man",
-    .summary = "print the manual page",
-    .usage = "facet man",
-    .details = "The page covers all commands and is made from the tables that parse their "
-               "arguments. `make install` puts it into share/man/man1; to read it right away, pipe "
-               "it into `man -l -`.",
-    .examples = "facet man",
+    .summary = "print the manual page of a command",
+    .usage = "facet man [COMMAND]",
+    .details = "The pages are made from the tables that parse the arguments; without a command, "
+               "the page that lists all commands. `make install` puts them into share/man/man1, so "
+               "that `man facet-render` works. To read one right away, pipe it into `man -l -`.",
+    .examples = "facet man\nfacet man bvh build",
     .run = run_man,
-    .operands = "",
+    .operands = "[COMMAND...]",
 };

@@ -95,7 +95,12 @@ int cli_unknown_command(char *const *words, int count)
 {
     struct cli_nearest best = {0};
     char two[128];
+    int used;
 
+    if (cli_find(words, count, &used) != NULL) {
+        fprintf(stderr, "facet: unexpected argument '%s'; see 'facet --help'\n", words[used]);
+        return CLI_BAD;
+    }
     if (cli_is_group(words[0])) {
         if (count < 2) {
             fprintf(stderr, "facet %s: which one? See 'facet %s --help'\n", words[0], words[0]);

@@ -1,5 +1,6 @@
 """The program from outside: every command's help, exit codes, refusals, standard output that cannot
 be written, the completion script and the manual page."""
+import glob
 import json
 import os
 import re
@@ -354,22 +355,44 @@ def completion_offers_files_and_folders():
                     check_eq(complete(*command.split(), "--" + name, folder + "/"), [folder + "/sub"])
 
 
-@case()
-def manual_page_renders():
-    page = facet("man").stdout
-    for command in COMMANDS:
-        check(f".SS facet {command}" in page, f"{command} is not in the page")
-    check("\\-\\-help" in page and "--" not in page, "a hyphen is not written as a minus sign")
+def rendered(page):
+    """The page as groff prints it, in one line; its source when there is no groff."""
+    check_eq((page.returncode, page.stderr), (0, ""), "facet man")
+    check("--" not in page.stdout, "a hyphen is not written as a minus sign")
     if shutil.which("groff") is None:
-        skip("groff is not installed")
-    result = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=page, text=True,
+        return re.sub(r"\s+", " ", page.stdout.replace("\\-", "-"))
+    result = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=page.stdout, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check_eq(result.stderr, "", "warnings of groff")
-    text = re.sub(r"\s+", " ", result.stdout)
+    return re.sub(r"\s+", " ", result.stdout)
+
+
+@case()
+def the_manual_page_leads_to_that_of_every_command():
+    overview = rendered(facet("man"))
     for command in COMMANDS:
+        check(f"facet-{command.replace(' ', '-')}" in overview, f"{command} is not in the page")
+    check("EXIT STATUS" in overview and "bad input" in overview, "the exit codes are not in the page")
+
+
+@case()
+def every_command_has_a_manual_page_that_the_build_makes():
+    built = {}
+    for path in glob.glob(os.path.join(os.path.dirname(FACET), "docs", "facet-*.1")):
+        with open(path, encoding="utf-8") as file:
+            built[os.path.basename(path)] = file.read()
+    for command in COMMANDS:
+        page = facet("man", *command.split())
+        text = rendered(page)
         for name, _, _ in option_list(command):
             check(f"--{name}" in text, f"{command}: --{name} is not in the page")
-    check("EXIT STATUS" in text and "bad input" in text, "the exit codes are not in the page")
+        check("SYNOPSIS" in text and "EXIT STATUS" in text, f"{command}: sections are missing")
+        check_eq(built.pop(f"facet-{command.replace(' ', '-')}.1", None), page.stdout, f"built page of {command}")
+    check_eq(list(built), [], "built pages of no command")
+    check_refused(facet("man", "rendr"), "did you mean 'render'?")
+    check_refused(facet("man", "bvh"), "facet bvh --help")
+    check_refused(facet("man", "render", "more"), "unexpected argument 'more'")
+    check_refused(facet("help", "render", "more"), "unexpected argument 'more'")
 
 
 main("cli")
