@@ -1,6 +1,6 @@
 /* `facet bench`: runs the measurements of an area (bench/bench.h), Facet and its peer in turn, and
  * prints medians and ratios. */
-#include "cli/command.h"
+#include "cli/frame.h"
 
 #include "base/progress.h"
 #include "bench/bench.h"
@@ -178,6 +178,7 @@ static int run_all(const struct cli_args *args, uint64_t runs, double seconds)
 static int run_bench(const struct cli_args *args)
 {
     const char *wanted = args->positional_count > 0 ? args->positional[0] : NULL;
+    struct cli_nearest near = {0};
     uint64_t runs = 5;
     double seconds = 0.2;
     json_t *json = NULL;
@@ -202,6 +203,12 @@ static int run_bench(const struct cli_args *args)
             json_decref(json);
             return code;
         }
+    }
+    for (size_t i = 0; bench_areas[i] != NULL; i++) {
+        cli_nearest_try(&near, wanted, bench_areas[i]->name);
+    }
+    if (near.name != NULL) {
+        return cli_bad(args, "there is no area '%s'; did you mean '%s'?", wanted, near.name);
     }
     return cli_bad(args, "there is no area '%s'; facet bench --list names them", wanted);
 }

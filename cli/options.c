@@ -107,6 +107,30 @@ static bool is_chosen(const char *list, const char *value)
     return false;
 }
 
+/* "; did you mean 'gfx12'?" when one of the choices is near, else nothing. */
+static const char *suggestion(const char *list, const char *value, char *out, size_t size)
+{
+    struct cli_nearest best = {0};
+    char names[256];
+    size_t length = strlen(list);
+
+    if (length >= sizeof names) {
+        return "";
+    }
+    memcpy(names, list, length + 1);
+    for (char *bar = names; (bar = strchr(bar, '|')) != NULL;) {
+        *bar++ = '\0';
+    }
+    for (size_t at = 0; at < length; at += strlen(names + at) + 1) {
+        cli_nearest_try(&best, value, names + at);
+    }
+    out[0] = '\0';
+    if (best.name != NULL) {
+        (void)snprintf(out, size, "; did you mean '%s'?", best.name);
+    }
+    return out;
+}
+
 enum { MESSAGE = 8192 }; /* two of the longest paths */
 
 int cli_bad(const struct cli_args *args, const char *format, ...)
@@ -277,11 +301,16 @@ static enum cli_parse unknown_long(const struct cli_args *args, const char *name
 static enum cli_parse store(struct cli_args *args, size_t n, const char *value)
 {
     const struct cli_option *option = cli_option_at(args->command, n);
+    char near[280];
 
     if (value != NULL && cli_is_choice_list(option->argument) &&
         !is_chosen(option->argument, value)) {
-        (void)cli_bad(
-            args, "--%s is '%s'; expected one of %s", option->name, value, option->argument);
+        (void)cli_bad(args,
+                      "--%s is '%s'; expected one of %s%s",
+                      option->name,
+                      value,
+                      option->argument,
+                      suggestion(option->argument, value, near, sizeof near));
         return CLI_PARSE_FAILED;
     }
     if (value != NULL && args->all_count == CLI_MAX_VALUES) {
@@ -386,7 +415,7 @@ static enum cli_parse check_operands(const struct cli_args *args)
          n++) {
         bool optional = item[0] == '[';
         bool repeated = cli_is_repeated(item, length);
-        char name[128];
+        char name[128], near[160];
 
         (void)snprintf(name, sizeof name, "%.*s", (int)length, item);
         if (n >= given) {
@@ -400,7 +429,11 @@ static enum cli_parse check_operands(const struct cli_args *args)
             (void)snprintf(name, sizeof name, "%.*s", (int)length - 2, item + 1);
         }
         if (cli_is_choice_list(name) && !is_chosen(name, args->positional[n])) {
-            (void)cli_bad(args, "'%s' where %s was expected", args->positional[n], name);
+            (void)cli_bad(args,
+                          "'%s' where %s was expected%s",
+                          args->positional[n],
+                          name,
+                          suggestion(name, args->positional[n], near, sizeof near));
             return CLI_PARSE_FAILED;
         }
         if (repeated) {

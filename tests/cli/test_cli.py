@@ -67,6 +67,17 @@ def version_is_the_project_s():
         version = re.search(r"version: '([^']*)'", file.read()).group(1)
     check_eq(facet("--version").stdout, f"facet {version}\n")
     check_eq(facet("-V").stdout, f"facet {version}\n")
+    facts = json.loads(facet("version", "--json").stdout)
+    check_eq(facts["facet"], version, "facet version")
+    check_eq([line.split(None, 1) for line in facet("version").stdout.splitlines()],
+             [[name, value] for name, value in facts.items()], "facet version as text")
+    check(re.fullmatch(r"jansson \d.*, libpng \d.*, libjpeg\S* \d.*, zlib \d.*", facts["libraries"]), facts["libraries"])
+    check(re.search(r"(GCC|Clang) .*\d", facts["compiler"]), facts["compiler"])
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = set(re.sub(r"bmi1", "bmi", file.read()).split())
+    if os.uname().machine == "x86_64":
+        expected = [name for name in ("avx2", "bmi", "bmi2", "fma", "popcnt") if name in flags]
+        check_eq(facts["features"].split(), expected or ["none"], "features")
 
 
 def every_command(command):
@@ -146,6 +157,17 @@ def unknown_commands_are_refused_with_the_nearest():
     check_refused(facet("--nonsense"), "--nonsense")
     check_refused(facet(""), "''")
     check_refused(facet("x" * 5000))
+
+
+@case()
+def a_wrong_choice_is_refused_with_the_nearest():
+    check_refused(facet("render", "scene.glb", "-o", "x.png", "--machine", "gfx13"), "|all; did you mean 'gfx12'?")
+    check_refused(facet("render", "scene.glb", "-o", "x.png", "--tone=clmp"), "soft|clamp; did you mean 'clamp'?")
+    check_refused(facet("scene", "make", "knt", "-o", "x.glb"), "did you mean 'knot'?")
+    check_refused(facet("bench", "hartt"), "did you mean 'hart'?")
+    far = facet("render", "scene.glb", "-o", "x.png", "--machine", "zzzzzzzz")
+    check_refused(far, "expected one of gfx12|")
+    check("did you mean" not in far.stderr, far.stderr)
 
 
 @case()
