@@ -1,7 +1,7 @@
-/* `facet completion bash`: a completion script made from the command tables. It is plain bash and
+/* `facet completion`: a completion script made from the command tables. This one is plain bash and
  * needs no helper library; it looks up the command, then offers option names, the values of a
  * choice list, files, folders or command names. */
-#include "cli/frame.h"
+#include "cli/completion.h"
 
 #include <string.h>
 
@@ -22,10 +22,10 @@ static void put_first_words(void)
     }
 }
 
-/* A choice list as words; "@files", "@folders", "@commands" for what the script looks up. */
-static void put_values(const char *argument, size_t length)
+enum completion_kind
+completion_of(const char *argument, size_t length, char words[COMPLETION_WORDS])
 {
-    char text[256];
+    char text[COMPLETION_WORDS];
     char *dots;
 
     while (length > 0 && argument[0] == '[') {
@@ -33,21 +33,34 @@ static void put_values(const char *argument, size_t length)
         length -= 2;
     }
     (void)snprintf(text, sizeof text, "%.*s", (int)length, argument);
+    words[0] = '\0';
     dots = strstr(text, "...");
     if (dots != NULL) {
         *dots = '\0';
     }
     if (cli_is_choice_list(text)) {
-        for (char *p = text; *p != '\0'; p++) {
-            putchar(*p == '|' ? ' ' : *p);
+        for (size_t i = 0; i <= strlen(text); i++) {
+            words[i] = text[i] == '|' ? ' ' : text[i];
         }
-    } else if (strcmp(text, "COMMAND") == 0) {
-        fputs("@commands", stdout);
-    } else if (strcmp(text, "DIR") == 0) {
-        fputs("@folders", stdout);
-    } else if (strstr(text, "FILE") != NULL || strcmp(text, "OUT") == 0) {
-        fputs("@files", stdout);
+        return COMPLETE_WORDS;
     }
+    return strcmp(text, "COMMAND") == 0                               ? COMPLETE_COMMANDS
+           : strcmp(text, "DIR") == 0                                 ? COMPLETE_FOLDERS
+           : strstr(text, "FILE") != NULL || strcmp(text, "OUT") == 0 ? COMPLETE_FILES
+                                                                      : COMPLETE_NOTHING;
+}
+
+/* A choice list as words; "@files", "@folders", "@commands" for what the script looks up. */
+static void put_values(const char *argument, size_t length)
+{
+    static const char *const lookups[] = {[COMPLETE_NOTHING] = "",
+                                          [COMPLETE_COMMANDS] = "@commands",
+                                          [COMPLETE_FOLDERS] = "@folders",
+                                          [COMPLETE_FILES] = "@files"};
+    char words[COMPLETION_WORDS];
+    enum completion_kind kind = completion_of(argument, length, words);
+
+    fputs(kind == COMPLETE_WORDS ? words : lookups[kind], stdout);
 }
 
 static void put_command(const struct cli_command *command)
@@ -103,9 +116,8 @@ static void put_groups(void)
     }
 }
 
-static int run_completion(const struct cli_args *args)
+static void completion_bash(void)
 {
-    (void)args;
     fputs("# bash completion of facet, printed by `facet completion bash`\n"
           "_facet()\n"
           "{\n"
@@ -175,16 +187,31 @@ static int run_completion(const struct cli_args *args)
         "}\n"
         "complete -F _facet facet\n",
         stdout);
+}
+
+static int run_completion(const struct cli_args *args)
+{
+    switch (args->positional[0][0]) { /* one of the operands below */
+    case 'z':
+        completion_zsh();
+        break;
+    case 'f':
+        completion_fish();
+        break;
+    default:
+        completion_bash();
+    }
     return CLI_OK;
 }
 
 const struct cli_command cli_cmd_completion = {
     .name = "completion",
     .summary = "print the shell completion script",
-    .usage = "facet completion bash",
-    .details = "`make install` puts the script into share/bash-completion/completions. To try it "
-               "in the running shell:\n\n  source <(facet completion bash)",
-    .examples = "facet completion bash",
+    .usage = "facet completion bash|zsh|fish",
+    .details = "`make install` puts the scripts where the shells find them. To try one in the "
+               "running shell:\n\n  source <(facet completion bash)\n  source <(facet completion "
+               "zsh)\n  facet completion fish | source",
+    .examples = "facet completion bash\nfacet completion zsh\nfacet completion fish",
     .run = run_completion,
-    .operands = "bash",
+    .operands = "bash|zsh|fish",
 };

@@ -346,13 +346,13 @@ def completion_is_valid_bash():
     check_eq(script.returncode, 0, "exit code")
     result = subprocess.run(["bash", "-n"], input=script.stdout, text=True, stderr=subprocess.PIPE)
     check_eq((result.returncode, result.stderr), (0, ""), "bash -n")
-    check_refused(facet("completion", "zsh"), "bash")
+    check_refused(facet("completion", "tcsh"), "bash|zsh|fish")
 
 
 @case()
 def completion_offers_commands_options_and_choices():
     check_eq(complete("cove"), ["coverage"])
-    check_eq(complete("completion", ""), ["bash"])
+    check_eq(complete("completion", ""), ["bash", "zsh", "fish"])
     check(set(name.split()[0] for name in COMMANDS) <= set(complete("")), "a command is not offered")
     check("man" in complete("help", "m"), "facet help does not complete commands")
     for command in COMMANDS:
@@ -375,6 +375,60 @@ def completion_offers_files_and_folders():
             for name, _, argument in option_list(command):
                 if argument == "DIR":
                     check_eq(complete(*command.split(), "--" + name, folder + "/"), [folder + "/sub"])
+
+
+def offered_by_fish(line):
+    """What fish offers after the line: {word: description}."""
+    result = subprocess.run(["fish", "--no-config", "-c", '"$FACET" completion fish | source; complete -C $argv[1]', line],
+                            timeout=60, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check_eq(result.stderr, "", "standard error of fish")
+    return dict(row.partition("\t")[::2] for row in result.stdout.splitlines())
+
+
+def offered_by_zsh(*words):
+    """What the script hands to zsh's completion system: the arguments of compadd or _arguments."""
+    script = ('compdef() { :; }; compadd() { print -rl -- "$@"; }; _arguments() { print -rl -- "$@"; }; '
+              'source <("$FACET" completion zsh); words=("$@"); CURRENT=$#; _facet')
+    result = subprocess.run(["zsh", "-f", "-c", script, "zsh", "facet", *words], timeout=60,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check_eq(result.stderr, "", "standard error of zsh")
+    return result.stdout.splitlines()
+
+
+@case()
+def every_shell_s_script_has_every_command_and_option():
+    zsh, fish = facet("completion", "zsh").stdout, facet("completion", "fish").stdout
+    for command in COMMANDS:
+        part = zsh.split(f"    '{command}')\n")[1].split(";;")[0]
+        for name, letter, _ in option_list(command):
+            check(f"'*--{name}[" in part and (not letter or f"'*-{letter}[" in part), f"zsh: facet {command} --{name}")
+            check(f"-n '__facet_starts {command}' -l {name} " in fish, f"fish: facet {command} --{name}")
+
+
+@case()
+def completion_works_in_fish():
+    if shutil.which("fish") is None:
+        skip("fish is not installed")
+    check("bvh" in offered_by_fish("facet ") and "render" in offered_by_fish("facet re"), "commands")
+    check_eq(list(offered_by_fish("facet bvh bu")), ["build"], "commands of a group")
+    check_eq(list(offered_by_fish("facet scene make kn")), ["knot"], "choices of an operand")
+    check_eq(list(offered_by_fish("facet render --tone ")), ["clamp", "soft"], "choices of an option")
+    check("man" in offered_by_fish("facet help m"), "commands of help")
+    check_eq(list(offered_by_fish("facet render --heat-")), ["--heat-max"], "options")
+    check_eq(list(offered_by_fish("facet as --heat-")), [], "options of another command")
+
+
+@case()
+def completion_works_in_zsh():
+    if shutil.which("zsh") is None:
+        skip("zsh is not installed")
+    check({"bvh", "render", "--help"} <= set(offered_by_zsh("")), "commands")
+    check({"build", "check"} <= set(offered_by_zsh("bvh", "")), "commands of a group")
+    rows = offered_by_zsh("render", "")
+    check(any(row.startswith("*--tone[") and row.endswith(":value:(soft clamp)") for row in rows), f"{rows}")
+    check(any(row.startswith("*-o[") and row.endswith(":FILE:_files") for row in rows), f"{rows}")
+    check(any(row.startswith("*--format[") for row in offered_by_zsh("bvh", "build", "")), "options in a group")
+    check(any("(room knot " in row for row in offered_by_zsh("scene", "make", "")), "choices of an operand")
 
 
 def rendered(page):
