@@ -25,6 +25,8 @@ static void put_first_words(void)
 enum completion_kind
 completion_of(const char *argument, size_t length, char words[COMPLETION_WORDS])
 {
+    static const char *const files[] = {
+        "OUT", "SCENE", "IMAGE", "PROGRAM", "KERNEL", "A", "B", "COMMANDS.json"};
     char text[COMPLETION_WORDS];
     char *dots;
 
@@ -44,10 +46,18 @@ completion_of(const char *argument, size_t length, char words[COMPLETION_WORDS])
         }
         return COMPLETE_WORDS;
     }
-    return strcmp(text, "COMMAND") == 0                               ? COMPLETE_COMMANDS
-           : strcmp(text, "DIR") == 0                                 ? COMPLETE_FOLDERS
-           : strstr(text, "FILE") != NULL || strcmp(text, "OUT") == 0 ? COMPLETE_FILES
-                                                                      : COMPLETE_NOTHING;
+    if (strcmp(text, "COMMAND") == 0) {
+        return COMPLETE_COMMANDS;
+    }
+    if (strcmp(text, "DIR") == 0) {
+        return COMPLETE_FOLDERS;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (strcmp(text, files[i]) == 0) {
+            return COMPLETE_FILES;
+        }
+    }
+    return strstr(text, "FILE") != NULL ? COMPLETE_FILES : COMPLETE_NOTHING;
 }
 
 /* A choice list as words; "@files", "@folders", "@commands" for what the script looks up. */

@@ -43,7 +43,8 @@ static void put_zsh_action(const char *argument, size_t length)
     case COMPLETE_FILES:
         fputs("_files", stdout);
         break;
-    case COMPLETE_NOTHING:
+    case COMPLETE_NOTHING: /* an empty action would keep zsh from offering options here */
+        fputs("_default", stdout);
         break;
     }
 }

@@ -371,6 +371,8 @@ def completion_offers_commands_options_and_choices():
 def completion_offers_files_and_folders():
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "sub"))
+        check_eq(complete("render", folder + "/"), [folder + "/sub"], "facet render SCENE")
+        check_eq(complete("bvh", "info", folder + "/"), [folder + "/sub"], "facet bvh info IMAGE")
         for command in COMMANDS:
             for name, _, argument in option_list(command):
                 if argument == "DIR":
