@@ -233,6 +233,7 @@ ROWS = [
     ("help as", {}),
     ("man", {}),
     ("completion bash", {}),
+    ("version --json", {}),
     ("--version", {}),
 ]
 
