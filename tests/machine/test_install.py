@@ -184,7 +184,9 @@ def links(compiler, language, standard):
 @case()
 def command_pages_and_guest_folder_are_there():
     check("run a bare-metal RISC-V program" in run([installed("bin/facet"), "--help"]), "facet --help")
-    for pattern, words in (("facet.1", ("facet run", "max")), ("facet.bash", ("--max-instructions", "--config"))):
+    for pattern, words in (("facet.1", ("facet\\-run", "EXIT STATUS")), ("facet-run.1", ("facet run", "max\\-instructions")),
+                           ("facet.bash", ("--max-instructions", "--config")), ("_facet", ("--max-instructions", "--config")),
+                           ("facet.fish", ("-l max-instructions", "-l config"))):
         with open(installed(pattern), encoding="utf-8") as file:
             text = file.read()
         for word in words:
