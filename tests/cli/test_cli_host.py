@@ -126,14 +126,14 @@ def end_at_any_time(number, rounds, old):
     with open(words[-1], "rb") as file:
         whole = file.read()
     ended = 0
-    for _ in range(rounds):
+    for turn in range(rounds):
         if old:
             with open(words[-1], "wb") as file:
                 file.write(b"old")
         elif os.path.exists(words[-1]):
             os.remove(words[-1])
         child = subprocess.Popen([FACET, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(source.random() * takes)
+        time.sleep(source.random() * takes * turn / rounds)  # the first one at once: it cannot be too late
         child.send_signal(number)
         code = child.wait(PATIENCE)
         ended += code == -number

@@ -260,18 +260,22 @@ def job(name, rays, triangles):
 
 
 def stopped_by(number, *words):
-    """Exit code and standard error of a program that gets a signal after half a second."""
-    with subprocess.Popen([FACET, "run", *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True) as process:
-        try:
-            process.wait(timeout=0.5)
-        except subprocess.TimeoutExpired:
-            process.send_signal(number)
-        try:
-            said = process.communicate(timeout=100)[1]
-        finally:
-            process.kill()
-        return process.returncode, said
+    """Exit code and standard error of a program that gets a signal after half a second, or later when it had not begun to
+    run by then."""
+    for seconds in (0.5, 5, 50):
+        with subprocess.Popen([FACET, "run", *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as process:
+            try:
+                process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.send_signal(number)
+            try:
+                said = process.communicate(timeout=100)[1]
+            finally:
+                process.kill()
+        if process.returncode >= 0:
+            break
+    return process.returncode, said
 
 
 @case()
@@ -287,12 +291,13 @@ def what_was_asked_for_before_is_not_the_instruction_at_pc():
 def a_job_of_days_ends_with_the_time_or_a_signal():
     program = job("days", 1000000, 1500000)
     for threads in ("1", "3"):
-        begin = time.monotonic()
-        done = facet("run", program, *JOB_RAM, "--max-seconds", "1", "--job-threads", threads)
-        check_eq(done.returncode, 124, "exit code")
-        check("time limit reached at" in done.stderr and "in the middle of xsubmit.rt" in done.stderr,
-              f"said {done.stderr!r}")
-        check(time.monotonic() - begin < 60, "seconds instead of days")
+        for seconds in ("1", "10", "100"):  # a busy host may not come to the job in one
+            done = facet("run", program, *JOB_RAM, "--max-seconds", seconds, "--job-threads", threads)
+            check_eq(done.returncode, 124, "exit code")
+            check("time limit reached at" in done.stderr, f"said {done.stderr!r}")
+            if "in the middle of xsubmit.rt" in done.stderr:
+                break
+        check("in the middle of xsubmit.rt" in done.stderr, f"said {done.stderr!r}")
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
         result, said = stopped_by(number, program, *JOB_RAM, "--job-threads", "3")
         check_eq(result, code, "exit code")
