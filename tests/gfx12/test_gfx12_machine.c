@@ -381,9 +381,8 @@ TEST(a_program_does_its_instructions_and_ends, "G12-265")
 TEST(a_loop_may_use_other_registers, "")
 {
     static const char *const lines[] = {
-        "image_bvh8_intersect_ray v[100:109], [v[10:11], v[12:13], v[14:16], v[17:19], v20], "
-        "s[0:3]",
-        "ds_bvh_stack_push8_pop1_rtn_b32 v60, v22, v21, v[100:107], 8, 2",
+        "image_bvh8_intersect_ray v[90:99], [v[10:11], v[12:13], v[14:16], v[17:19], v20], s[0:3]",
+        "ds_bvh_stack_push8_pop1_rtn_b32 v60, v22, v21, v[90:97], 8, 2",
         "image_bvh8_intersect_ray v[70:79], [v[10:11], v[12:13], v[14:16], v[17:19], v20], s[0:3]",
         "ds_bvh_stack_push8_pop1_rtn_b32 v20, v22, v21, v[70:77], 8, 2"};
     struct facet_gfx12_image image = wave_world();
