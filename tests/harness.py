@@ -19,8 +19,14 @@ FACET_TEST_RESULTS/test_SUITE.tsv, as the C harness writes them. Arguments: subs
 """
 import contextlib
 import os
+import signal
 import sys
 import traceback
+
+# A run in the background (nohup, `&` of a script) may ignore signals that the tests send to programs they start.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 MAX_CASE_IDS = 20  # as in harness.c
 
