@@ -78,8 +78,9 @@ TEST(a_program_comes_back_from_its_file, "")
     CHECK(strlen((char *)listing.data) == listing.size);
     CHECK(facet_isa_assemble(&config, listing.data, listing.size, &again, NULL, &err) == FACET_OK);
     CHECK(again.size == elf.size && memcmp(again.data, elf.data, elf.size) == 0);
-    CHECK(facet_isa_disassemble(text, sizeof text, &again, &err) == FACET_ERR_INPUT);
     facet_blob_free(&again);
+    CHECK(facet_isa_disassemble(text, sizeof text, &again, &err) == FACET_ERR_INPUT);
+    CHECK(again.data == NULL);
     facet_blob_free(&listing);
     facet_blob_free(&elf);
     config.include_count = 0;
