@@ -243,7 +243,7 @@ void facet_mem_dirty_clear(facet_mem *mem, unsigned bits);
  */
 
 /* Appends the contents of all RAM and ROM regions: the layout and the pages that are not zero, with
- * a version and a checksum. The same contents always give the same bytes. */
+ * a version. The same contents always give the same bytes. */
 enum facet_status
 facet_mem_save(const facet_mem *mem, struct facet_strbuf *out, struct facet_error *err);
 /* Takes contents back that were saved from a memory of the same layout. `where` is the offset of

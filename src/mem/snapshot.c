@@ -3,17 +3,16 @@
  *   "FACETMEM"  u32 version  u32 regions           all numbers little-endian
  *   per region  name[32]  u64 base  u64 size  u64 kind  u64 pages
  *   per page    u64 index  4096 bytes (zeros beyond the end of the region)
- *   u64         hash of everything before it (base/hash.h)
  *
- * Devices are not in the stream: their state belongs to the machine. Only pages that are not zero
- * are stored, in rising order, so equal contents give equal streams however they came about. */
-#include "base/hash.h"
+ * A checksum belongs to the snapshot of the machine around it. Devices are not in the stream: their
+ * state belongs to the machine. Only pages that are not zero are stored, in rising order, so equal
+ * contents give equal streams however they came about. */
 #include "mem/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define VERSION 1
+#define VERSION 2
 #define HEADER_BYTES 16
 #define REGION_BYTES (FACET_MEM_NAME_BYTES + 32)
 #define RECORD_BYTES (8 + FACET_MEM_PAGE_BYTES)
@@ -92,8 +91,6 @@ static unsigned stored_regions(const facet_mem *mem)
 enum facet_status
 facet_mem_save(const facet_mem *mem, struct facet_strbuf *out, struct facet_error *err)
 {
-    size_t start = out->length;
-
     facet_strbuf_add(out, magic, sizeof magic);
     put_u32(out, VERSION);
     put_u32(out, stored_regions(mem));
@@ -102,10 +99,6 @@ facet_mem_save(const facet_mem *mem, struct facet_strbuf *out, struct facet_erro
             save_region(&mem->entries[i], out);
         }
     }
-    if (out->failed) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a memory snapshot");
-    }
-    put_u64(out, facet_hash_bytes(out->text + start, out->length - start, 0));
     return out->failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a memory snapshot")
                        : FACET_OK;
 }
@@ -243,17 +236,10 @@ check_pages(struct reader *in, const struct facet_mem_entry *entry, uint64_t pag
     return FACET_OK;
 }
 
-static struct reader open_stream(const void *data, size_t size, struct facet_error *err)
-{
-    struct reader in = {data, size < 8 ? 0 : size - 8, 0, err};
-
-    return in;
-}
-
 enum facet_status
 facet_mem_validate(const facet_mem *mem, const void *data, size_t size, struct facet_error *err)
 {
-    struct reader in = open_stream(data, size, err);
+    struct reader in = {data, size, 0, err};
     enum facet_status status = check_header(&in, mem);
 
     for (unsigned i = 0; i < mem->count && status == FACET_OK; i++) {
@@ -274,13 +260,6 @@ facet_mem_validate(const facet_mem *mem, const void *data, size_t size, struct f
                           "offset %zu: %zu bytes after the last page",
                           in.at,
                           in.size - in.at);
-    }
-    if (facet_hash_bytes(data, in.size, 0) != facet_load_le64(in.data + in.size)) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          in.size,
-                          "offset %zu: the checksum of the memory snapshot is wrong",
-                          in.size);
     }
     return FACET_OK;
 }

@@ -10,8 +10,8 @@
 
 enum {
     HEADER_BYTES = 52,
-    SEED_BYTES = 8,
-    /* of version 2 */ RAM_LIMIT = 1 << 20,
+    SEED_BYTES = 8, /* of version 2 */
+    RAM_LIMIT = 1 << 20,
     HARTS_LIMIT = 4,
     STEPS = 200
 };

@@ -7,12 +7,13 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
 from spec_tables import Spec
 
-facet = sys.argv[1]
+facet = os.path.abspath(sys.argv[1])
 spec = Spec(os.path.join(HERE, "..", "..", "spec"))
 spec.read()
 rng = random.Random(1)
@@ -131,3 +132,14 @@ put("wire", "unchanged", b"")
 put("wire", "cut", bytes([0, 1, 0, 1, 0, 0, 0, 0]))
 put("wire", "counts", b"".join(bytes([at & 255, at >> 8, 0, 2, 0xFF, 0xFF, 0xFF, 0x07]) for at in range(4, 64, 8)))
 put("wire", "raw", b"!" + b"1WSF" + bytes(64))
+
+# fuzz_snapshot: whole machines after so many steps; examples/xphmg/hello.s writes and ends, ticket.s waits for a job.
+with tempfile.TemporaryDirectory() as folder:
+    for name, program, options in (("hello0", "hello", ["--steps", "0"]), ("hello7", "hello", ["--steps", "7"]),
+                                   ("late", "ticket", ["--steps", "20", "--jobs", "late:5"]),
+                                   ("two_harts", "hello", ["--steps", "5", "--harts", "2", "--config", "min"])):
+        subprocess.run([facet, "as", "--isa", "xphmg", os.path.join(HERE, "../../examples/xphmg", program + ".s"),
+                        "-o", program + ".elf"], check=True, cwd=folder)
+        subprocess.run([facet, "snapshot", program + ".elf", "--ram", "64k", "-o", name, "-q"] + options, check=True,
+                       cwd=folder)
+        put("snapshot", name, read(folder, name))

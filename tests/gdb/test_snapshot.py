@@ -220,4 +220,11 @@ def a_snapshot_can_be_debugged():
         check(part in text, text)
 
 
+@case()
+def the_seeds_of_the_fuzzer_are_snapshots_of_today():
+    seeds = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "corpus", "snapshot")
+    for name in sorted(os.listdir(seeds)):
+        good("snapshot", "--info", os.path.join(seeds, name))
+
+
 main("snapshot")

@@ -1,6 +1,5 @@
 /* Memory snapshots: round trips, and streams that were cut, changed or made for another layout. */
 #include "base/failing_alloc.h"
-#include "base/hash.h"
 #include "harness.h"
 #include "mem/mem.h"
 
@@ -87,7 +86,7 @@ TEST(zero_pages_are_not_stored_and_history_does_not_show, "")
     facet_mem *mem = make_memory("ram", ODD);
     struct facet_strbuf empty = save(mem), used;
 
-    CHECK_EQ(empty.length, 16 + 3 * 64 + 8);
+    CHECK_EQ(empty.length, 16 + 3 * 64);
     fill(mem);
     facet_mem_clear(mem);
     CHECK_EQ(facet_mem_write(mem, 0x1000, 8, 1).fault, 0);
@@ -137,7 +136,7 @@ static void must_refuse(facet_mem *mem,
     facet_strbuf_free(&after);
 }
 
-TEST(every_truncation_and_every_kind_of_change_is_refused, "")
+TEST(every_truncation_is_refused, "")
 {
     facet_mem *mem = make_memory("ram", ODD), *source = make_memory("ram", ODD);
     struct facet_strbuf good, before;
@@ -155,14 +154,6 @@ TEST(every_truncation_and_every_kind_of_change_is_refused, "")
     memcpy(bad, good.text, good.length);
     bad[good.length] = 0;
     must_refuse(mem, &before, bad, good.length + 1, "an extra byte");
-    for (int i = 0; i < 1500 && !harness_failed(); i++) {
-        size_t at = i < 400 ? (size_t)i % good.length : harness_random() % good.length;
-        uint8_t flip = (uint8_t)(1 << harness_random() % 8);
-
-        bad[at] ^= flip;
-        must_refuse(mem, &before, bad, good.length, "a flipped bit");
-        bad[at] ^= flip;
-    }
     CHECK(facet_mem_restore(mem, good.text, good.length, NULL) == FACET_OK);
     free(bad);
     facet_strbuf_free(&good);
@@ -171,13 +162,7 @@ TEST(every_truncation_and_every_kind_of_change_is_refused, "")
     facet_mem_destroy(source);
 }
 
-/* A stream with a right checksum can still be wrong: the structure is checked by itself. */
-static void reseal(uint8_t *data, size_t size)
-{
-    facet_store_le64(data + size - 8, facet_hash_bytes(data, size - 8, 0));
-}
-
-TEST(resealed_streams_are_checked_by_structure, "")
+TEST(streams_are_checked_by_structure, "")
 {
     static const struct {
         size_t at;
@@ -185,8 +170,8 @@ TEST(resealed_streams_are_checked_by_structure, "")
         const char *message;
     } rows[] = {
         {0, 0, "expected \"FACETMEM\""},
-        {8, 2 | UINT64_C(3) << 32, "version 2, expected 1"},
-        {8, 1 | UINT64_C(4) << 32, "4 regions, expected 3"},
+        {8, 1 | UINT64_C(3) << 32, "version 1, expected 2"},
+        {8, 2 | UINT64_C(4) << 32, "4 regions, expected 3"},
         {16, 'x', "another region, expected \"ram\""},
         {16 + 32, 0x2000, "another region"},
         {16 + 40, 0x2346, "another region"},
@@ -210,7 +195,6 @@ TEST(resealed_streams_are_checked_by_structure, "")
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         memcpy(bad, good.text, good.length);
         facet_store_le64(bad + rows[i].at, rows[i].value);
-        reseal(bad, good.length);
         must_refuse(mem, &before, bad, good.length, rows[i].message);
         (void)facet_mem_validate(mem, bad, good.length, &err);
         CHECK_MSG(strstr(err.message, rows[i].message) != NULL,
@@ -220,8 +204,7 @@ TEST(resealed_streams_are_checked_by_structure, "")
     }
     free(bad);
     bad = calloc(1, good.length + 3);
-    memcpy(bad, good.text, good.length - 8);
-    reseal(bad, good.length + 3);
+    memcpy(bad, good.text, good.length);
     must_refuse(mem, &before, bad, good.length + 3, "bytes after the last page");
     free(bad);
     facet_strbuf_free(&good);
@@ -230,8 +213,8 @@ TEST(resealed_streams_are_checked_by_structure, "")
     facet_mem_destroy(source);
 }
 
-/* Random resealed damage: anything may come out but a crash, and a refusal changes nothing. */
-TEST(resealed_random_damage_never_crashes, "")
+/* Random damage: anything may come out but a crash, and a refusal changes nothing. */
+TEST(random_damage_never_crashes, "")
 {
     facet_mem *mem = make_memory("ram", ODD);
     struct facet_strbuf good;
@@ -250,7 +233,6 @@ TEST(resealed_random_damage_never_crashes, "")
                                     : size < 250              ? size
                                                               : 250)] = (uint8_t)harness_random();
         }
-        reseal(bad, size);
         if (facet_mem_validate(mem, bad, size, NULL) == FACET_OK) {
             CHECK(facet_mem_restore(mem, bad, size, NULL) == FACET_OK);
         }
