@@ -1,72 +1,15 @@
 /* See bvh.h. */
 #include "cli/bvh.h"
-#include "cli/bvh_aabbs.h"
 #include "cli/left_out.h"
+#include "documents/bvh_aabbs.h"
 
 #include "base/strbuf.h"
-#include "rt_image/image.h"
 #include "scene/import.h"
 #include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define MAX_IMAGE_BYTES ((size_t)32 << 30) /* as far as node IDs reach */
-
-bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out)
-{
-    uint64_t base = 0, root = FACET_GFX12_ROOT;
-    struct facet_error err = {0};
-
-    *out = (struct bvh_file){0};
-    if (!cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &base) ||
-        !cli_number(args, "root", 0, UINT32_MAX, &root)) {
-        return false;
-    }
-    if (facet_file_read(path, MAX_IMAGE_BYTES, &out->bytes, &err) != FACET_OK) {
-        cli_bad_error(args, &err);
-        return false;
-    }
-    out->view = (struct facet_gfx12_view){
-        .bytes = out->bytes.data, .size = out->bytes.size, .base = base, .root = (uint32_t)root};
-    return true;
-}
-
-void bvh_file_free(struct bvh_file *file)
-{
-    free(file->bytes.data);
-    *file = (struct bvh_file){0};
-}
-
-bool bvh_is_gfx12(const struct cli_args *args, const char *path, const struct bvh_file *file)
-{
-    if (facet_rtbvh_is(file->bytes.data, file->bytes.size)) {
-        (void)cli_bad(args, "%s is a tile image of XPHMG_RT; expected a GFX12 image", path);
-        return false;
-    }
-    return true;
-}
-
-bool bvh_has_root(const struct cli_args *args, const char *path, const struct bvh_file *file)
-{
-    const struct facet_gfx12_view *v = &file->view;
-
-    if (!bvh_is_gfx12(args, path, file)) {
-        return false;
-    }
-    if (facet_gfx12_id_kind(v->root) == FACET_GFX12_KIND_NONE || v->size < FACET_GFX12_NODE_BYTES ||
-        facet_gfx12_id_offset(v->root) > v->size - FACET_GFX12_NODE_BYTES) {
-        (void)cli_bad(args,
-                      "%s: the root 0x%08" PRIx32 " is no node of the image (%" PRIu64 " bytes)",
-                      path,
-                      v->root,
-                      (uint64_t)v->size);
-        return false;
-    }
-    return true;
-}
 
 bool bvh_flush_text(struct facet_strbuf *buf)
 {
@@ -119,7 +62,7 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
         status = facet_scene_import(path, NULL, &scene, err);
     }
     if (status == FACET_OK && aabbs != NULL) {
-        status = bvh_aabbs_read(aabbs, &boxes, &box_count, err);
+        status = facet_bvh_aabbs_read(aabbs, &boxes, &box_count, err);
     }
     if (status == FACET_OK) {
         status = facet_bvh_input_make(path != NULL ? &scene : NULL, boxes, box_count, out, err);

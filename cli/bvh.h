@@ -1,34 +1,13 @@
-/* What the `facet bvh` commands share: reading images and scenes, printing statistics. */
+/* What the `facet bvh` commands share: reading scenes, printing statistics. */
 #ifndef FACET_CLI_BVH_H
 #define FACET_CLI_BVH_H
 
-#include "cli/command.h"
+#include "session/bvh_file.h"
 
-#include "base/file.h"
 #include "gfx12/image/stats.h"
 #include "render/bvh_input.h"
 
 struct json_t;
-
-/* Options --base and --root, for commands that read an image. */
-#define BVH_IMAGE_OPTIONS                                                                          \
-    {"base", 0, "ADDR", "address of the first byte of the image (default 0)"},                     \
-    {                                                                                              \
-        "root", 0, "NODE", "ID of the root node, relative to the base (default 5)"                 \
-    }
-
-struct bvh_file {
-    struct facet_bytes bytes;
-    struct facet_gfx12_view view;
-};
-
-/* Reads the image and the two options; the complaint is printed when it returns false. */
-bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out);
-void bvh_file_free(struct bvh_file *file);
-/* Whether the bytes can be a GFX12 image (it has no header: whatever is no tile image), and whether
- * its root lies in it; the complaint is printed when they return false. */
-bool bvh_is_gfx12(const struct cli_args *args, const char *path, const struct bvh_file *file);
-bool bvh_has_root(const struct cli_args *args, const char *path, const struct bvh_file *file);
 
 /* Hands the buffer to standard output; false when memory ran out on the way. */
 struct facet_strbuf;

@@ -1,7 +1,7 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
 #include "cli/bvh_tiles.h"
 #include "cli/left_out.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "rt_image/build.h"
 #include "rt_image/check.h"

@@ -1,6 +1,6 @@
 /* `facet bvh update` on tile images. */
 #include "cli/bvh_tiles.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "rt_image/refit.h"
 

@@ -1,6 +1,6 @@
 /* `facet as`: assembly text to an executable, a flat image or words in hexadecimal. */
-#include "cli/asm_options.h"
-#include "cli/output.h"
+#include "command/output.h"
+#include "session/asm_options.h"
 
 #include "assembler/assemble.h"
 #include "base/file.h"

@@ -1,6 +1,6 @@
 /* `facet bench`: runs the measurements of an area (bench/bench.h), Facet and its peer in turn, and
  * prints medians and ratios. */
-#include "cli/frame.h"
+#include "command/frame.h"
 
 #include "base/progress.h"
 #include "bench/bench.h"

@@ -1,6 +1,6 @@
 /* `facet bvh build`: a scene file to a GFX12 image; tile images are in bvh_tiles_build.c. */
 #include "cli/bvh_tiles.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "base/progress.h"
 #include "gfx12/image/build.h"

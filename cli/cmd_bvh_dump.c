@@ -1,6 +1,6 @@
 /* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
 #include "cli/bvh_tiles.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "base/strbuf.h"
 #include "documents/bvh_images.h"

@@ -1,6 +1,6 @@
 /* `facet bvh trace`: a file of rays through an image, hits into another file. */
 #include "cli/bvh.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "base/bits.h"
 #include "documents/gfx12_vectors.h"

@@ -1,6 +1,6 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
 #include "cli/bvh_tiles.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "gfx12/image/refit.h"
 #include "json/json.h"

@@ -1,9 +1,9 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh.h"
 
-#include "cli/ray_text.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/explain.h"
+#include "session/ray_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

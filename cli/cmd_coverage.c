@@ -1,7 +1,7 @@
 /* `facet coverage`: which requirement rows of spec/ a passing test names, and which tests name a
  * row. The rows are the generated table; the tests' side is what the last run left behind
  * (cards/results.h). */
-#include "cli/command.h"
+#include "command/command.h"
 
 #include "cards/card.h"
 #include "json/json.h"

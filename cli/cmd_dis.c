@@ -1,5 +1,5 @@
 /* `facet dis`: programs and single words back to assembly text. */
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "assembler/disassemble.h"
 #include "base/file.h"

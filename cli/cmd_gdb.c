@@ -1,10 +1,10 @@
 /* `facet gdb`: a program on one of the machines, waiting for a GDB on a port of this host. */
-#include "cli/command.h"
-#include "cli/gfx12_setup.h"
-#include "cli/guest_console.h"
-#include "cli/stop.h"
-#include "cli/tile_setup.h"
-#include "cli/xphmg_setup.h"
+#include "command/command.h"
+#include "command/stop.h"
+#include "session/gfx12.h"
+#include "session/guest_console.h"
+#include "session/tile.h"
+#include "session/xphmg.h"
 
 #include "gdb/gdb.h"
 

@@ -1,7 +1,7 @@
 /* `facet gfx12 intersect`: runs a file of image_bvh8_intersect_ray cases and reports the first
  * register of each that differs. */
-#include "cli/command.h"
-#include "cli/streams.h"
+#include "command/command.h"
+#include "command/streams.h"
 
 #include "base/file.h"
 #include "documents/gfx12_vectors.h"

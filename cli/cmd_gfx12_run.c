@@ -1,9 +1,9 @@
 /* `facet gfx12 run`: rays on the gfx12 machine, instruction by instruction. */
-#include "cli/deadline.h"
-#include "cli/gfx12_setup.h"
-#include "cli/output.h"
-#include "cli/run_trace.h"
-#include "cli/stop.h"
+#include "command/deadline.h"
+#include "command/output.h"
+#include "command/stop.h"
+#include "session/gfx12.h"
+#include "session/trace.h"
 
 #include "base/error.h"
 #include "base/file.h"

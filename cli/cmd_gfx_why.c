@@ -1,7 +1,7 @@
 /* `facet gfx why`: one sample of a texture, value by value. */
 #include "base/bits.h"
 #include "base/file.h"
-#include "cli/command.h"
+#include "command/command.h"
 #include "gfx/explain.h"
 #include "image/image.h"
 #include "num/convert.h"

@@ -1,5 +1,5 @@
 /* `facet image compare`: are two pictures the same, and where do they differ. */
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "image/compare.h"
 #include "json/json.h"

@@ -2,8 +2,8 @@
 #include "cli/bvh.h"
 #include "cli/bvh_tiles.h"
 #include "cli/left_out.h"
-#include "cli/output.h"
 #include "cli/render.h"
+#include "command/output.h"
 
 #include "base/hash.h"
 #include "base/progress.h"

@@ -1,9 +1,9 @@
 /* `facet rt why`: what one ray does in a tile image, value by value. */
 #include "base/bits.h"
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/ray_text.h"
+#include "command/command.h"
 #include "num/f32.h"
+#include "session/ray_text.h"
 #include "xphmg/rt/explain.h"
 #include "xphmg/units/units.h"
 #include "json/json.h"

@@ -1,5 +1,5 @@
 /* `facet scene make`: writes one of the project's own scenes. */
-#include "cli/command.h"
+#include "command/command.h"
 
 #include "scene/gltf/glb.h"
 #include "scene/make.h"

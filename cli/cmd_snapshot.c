@@ -1,12 +1,12 @@
 /* `facet snapshot`: a program run so far and put into a file, from which `facet run --resume` goes
  * on. */
-#include "cli/guest_console.h"
-#include "cli/output.h"
-#include "cli/snapshot_file.h"
-#include "cli/stop.h"
-#include "cli/streams.h"
-#include "cli/work_list.h"
-#include "cli/xphmg_setup.h"
+#include "command/output.h"
+#include "command/stop.h"
+#include "command/streams.h"
+#include "session/guest_console.h"
+#include "session/snapshot_file.h"
+#include "session/work_list.h"
+#include "session/xphmg.h"
 
 #include "json/json.h"
 

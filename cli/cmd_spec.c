@@ -1,7 +1,7 @@
 /* `facet spec`: reference cards of every name of the contract, lists of the names, and a search in
  * the texts, out of the tables that decoder and assembler use. */
-#include "cli/command.h"
-#include "cli/frame.h"
+#include "command/command.h"
+#include "command/frame.h"
 
 #include "cards/card.h"
 #include "cards/search.h"

@@ -1,8 +1,8 @@
 /* `facet tile draw`: a command list through the command queue, and the picture that it leaves. */
-#include "cli/deadline.h"
-#include "cli/lint_report.h"
-#include "cli/output.h"
-#include "cli/stop.h"
+#include "command/deadline.h"
+#include "command/output.h"
+#include "command/stop.h"
+#include "session/lint.h"
 
 #include "base/bits.h"
 #include "base/hash.h"

@@ -1,9 +1,9 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
-#include "cli/deadline.h"
-#include "cli/lint_report.h"
-#include "cli/run_trace.h"
-#include "cli/stop.h"
-#include "cli/tile_output.h"
+#include "command/deadline.h"
+#include "command/stop.h"
+#include "session/lint.h"
+#include "session/tile_output.h"
+#include "session/trace.h"
 
 #include "base/bits.h"
 #include "base/error.h"

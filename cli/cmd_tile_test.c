@@ -1,7 +1,7 @@
 /* `facet tile test`: case folders (spec/README.md "Tile case folders"). */
-#include "cli/deadline.h"
-#include "cli/lint_report.h"
-#include "cli/stop.h"
+#include "command/deadline.h"
+#include "command/stop.h"
+#include "session/lint.h"
 
 #include "base/error.h"
 #include "documents/tile_case.h"

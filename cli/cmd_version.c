@@ -1,5 +1,5 @@
 /* `facet version`: what a bug report needs to know about this program and its host. */
-#include "cli/command.h"
+#include "command/command.h"
 
 #include <facet/version.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #ifndef FACET_CLI_LEFT_OUT_H
 #define FACET_CLI_LEFT_OUT_H
 
-#include "cli/command.h"
+#include "command/command.h"
 
 #include "scene/scene.h"
 

@@ -1,9 +1,9 @@
 /* The `facet` program: finds the command that the first words name, parses its arguments, runs it,
  * and makes sure that what it printed has really reached standard output. */
-#include "cli/deadline.h"
-#include "cli/frame.h"
-#include "cli/stop.h"
-#include "cli/streams.h"
+#include "command/deadline.h"
+#include "command/frame.h"
+#include "command/stop.h"
+#include "command/streams.h"
 
 #include "base/file.h"
 #include "bench/scratch.h"

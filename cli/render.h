@@ -3,7 +3,7 @@
 #ifndef FACET_CLI_RENDER_H
 #define FACET_CLI_RENDER_H
 
-#include "cli/command.h"
+#include "command/command.h"
 
 #include "base/file.h"
 #include "render/render.h"

@@ -1,7 +1,7 @@
 /* `facet render --machine all`: the scene on every machine, side by side on one sheet. */
-#include "cli/contact_sheet.h"
-#include "cli/output.h"
 #include "cli/render.h"
+#include "command/output.h"
+#include "image/contact_sheet.h"
 
 #include "json/json.h"
 
@@ -22,7 +22,7 @@ static void short_count(uint64_t count, char *out, size_t size)
     }
 }
 
-static void add_count(struct sheet_entry *entry, uint64_t count, const char *what)
+static void add_count(struct facet_sheet_entry *entry, uint64_t count, const char *what)
 {
     size_t at = strlen(entry->counts);
     char text[32];
@@ -39,7 +39,7 @@ static void add_count(struct sheet_entry *entry, uint64_t count, const char *wha
 }
 
 /* No times: the same scene and options make the same sheet, byte for byte. */
-static void label(const struct render_outcome *o, struct sheet_entry *entry)
+static void label(const struct render_outcome *o, struct facet_sheet_entry *entry)
 {
     uint64_t rays = 0;
 
@@ -58,7 +58,7 @@ static bool draw_entry(const struct cli_args *args,
                        const struct render_request *r,
                        const struct facet_scene *scene,
                        const struct facet_render_options *options,
-                       struct sheet_entry *entry,
+                       struct facet_sheet_entry *entry,
                        json_t *list,
                        struct facet_error *err)
 {
@@ -99,7 +99,7 @@ static bool draw_entry(const struct cli_args *args,
 }
 
 static bool write_sheet(const struct render_request *r,
-                        const struct sheet_entry *entries,
+                        const struct facet_sheet_entry *entries,
                         size_t count,
                         const json_t *list,
                         struct facet_error *err)
@@ -118,7 +118,7 @@ static bool write_sheet(const struct render_request *r,
                    (unsigned)r->height,
                    (unsigned)r->spp,
                    cli_s(r->spp));
-    if (contact_sheet(
+    if (facet_contact_sheet(
             entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
         FACET_OK) {
         return false;
@@ -135,7 +135,7 @@ int render_all(const struct cli_args *args,
                const struct facet_scene *scene)
 {
     enum { MOST = 32 };
-    struct sheet_entry entries[MOST] = {{0}};
+    struct facet_sheet_entry entries[MOST] = {{0}};
     struct facet_render_options options;
     struct facet_error err = {0};
     json_t *list = json_array();
@@ -153,7 +153,7 @@ int render_all(const struct cli_args *args,
     while (facet_render_machines[count] != NULL && count < MOST) {
         count++;
     }
-    if (contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
+    if (facet_contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
         json_decref(list);
         return cli_bad_error(args, &err);
     }

@@ -1,7 +1,7 @@
 /* What `facet render` says afterwards, as text and as JSON. */
 #include "cli/left_out.h"
-#include "cli/output.h"
 #include "cli/render.h"
+#include "command/output.h"
 
 #include "json/json.h"
 

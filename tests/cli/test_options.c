@@ -1,6 +1,6 @@
 /* The argument parser against made-up command tables: every spelling that is accepted, every one
  * that must be refused, and what the refusal says. */
-#include "cli/frame.h"
+#include "command/frame.h"
 #include "harness.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Any text as the boxes file of `facet bvh build --aabbs`: refused with a message, or an image of
  * any quality that its own checker finds nothing wrong with. */
 #define _GNU_SOURCE
-#include "cli/bvh_aabbs.h"
+#include "documents/bvh_aabbs.h"
 #include "fuzz/fuzz.h"
 
 #include "gfx12/image/build.h"
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     }
     fuzz_require(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
-    if (bvh_aabbs_read(path, &boxes, &count, &err) != FACET_OK) {
+    if (facet_bvh_aabbs_read(path, &boxes, &count, &err) != FACET_OK) {
         fuzz_require(boxes == NULL && err.message[0] != '\0');
         return 0;
     }

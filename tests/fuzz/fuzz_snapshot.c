@@ -1,7 +1,7 @@
 /* Any bytes as a file of facet snapshot: refused with a message, or a machine that runs. The
  * checksums are made right first, so that what lies behind them is reached. */
-#include "cli/snapshot_file.h"
 #include "fuzz/fuzz.h"
+#include "session/snapshot_file.h"
 
 #include "base/hash.h"
 

@@ -1,0 +1,31 @@
+/* What the commands that assemble have in common: -D, -I and the folder beside the source. */
+#ifndef FACET_SESSION_ASM_OPTIONS_H
+#define FACET_SESSION_ASM_OPTIONS_H
+
+#include "command/command.h"
+
+#include "assembler/assemble.h"
+
+/* clang-format off */
+#define CLI_ASM_OPTIONS                                                                            \
+    {"define", 'D', "NAME=VALUE", "define a symbol; without =VALUE it is 1; repeatable"},          \
+    {"include", 'I', "DIR", "folder where .include looks, after the source's own; repeatable"}
+/* clang-format on */
+
+struct cli_asm {
+    struct facet_asm_define defines[CLI_MAX_VALUES];
+    char *names[CLI_MAX_VALUES];
+    const char *folders[CLI_MAX_VALUES + 1];
+    char beside[4096]; /* the folder of the source */
+};
+
+/* Fills file, defines and include folders of the assembler's options from the command's; `path` is
+ * the source, - for standard input, which has no folder. Prints a complaint and returns false for a
+ * bad -D. Free in every case. */
+bool cli_asm_read(struct cli_asm *own,
+                  const struct cli_args *args,
+                  const char *path,
+                  struct facet_asm_options *options);
+void cli_asm_free(struct cli_asm *own);
+
+#endif

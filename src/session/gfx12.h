@@ -1,0 +1,34 @@
+/* Options and first steps that the commands with a gfx12 machine share: an image, rays, a program.
+ */
+#ifndef FACET_SESSION_GFX12_H
+#define FACET_SESSION_GFX12_H
+
+#include "command/command.h"
+
+#include <facet/gfx12.h>
+
+/* clang-format off */
+#define GFX12_SETUP_OPTIONS                                                                        \
+    {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument; "          \
+     "repeatable, a lane each"},                                                                   \
+    {"root", 0, "NODE", "ID of the root node, relative to the base (default 5)"},                  \
+    {"flags", 0, "N", "API ray flags (default 0)"},                                                \
+    {"mask", 0, "N", "instance mask (default 0xff)"},                                              \
+    {"stack", 0, "N", "entries of each ray's stack in LDS, 8 to 31 (default 16)"},                 \
+    {"program", 0, "FILE", "instructions to execute once, a line each, instead of the traversal "  \
+     "loop"},                                                                                      \
+    {"set", 0, "REG=VALUE", "a register of every lane before the first step; repeatable"}
+/* clang-format on */
+
+struct gfx12_setup {
+    facet_machine *machine;
+};
+
+/* The image in positional[0] at --base in a machine with a lane for each --ray, all of them
+ * started. Prints the complaint and returns false otherwise. End in every case. */
+bool gfx12_setup_start(struct gfx12_setup *setup,
+                       const struct cli_args *args,
+                       enum facet_gfx12_profile profile);
+void gfx12_setup_end(struct gfx12_setup *setup);
+
+#endif

@@ -1,0 +1,42 @@
+/* The terminal and the files of a guest program that runs under a debugger or into a snapshot.
+ *
+ * What standard input gave is remembered in pieces, so that a machine that went back in time reads
+ * the same again; what it prints again is not shown again. */
+#ifndef FACET_SESSION_GUEST_CONSOLE_H
+#define FACET_SESSION_GUEST_CONSOLE_H
+
+#include "session/guest_files.h"
+
+struct guest_piece {
+    size_t size; /* 0: the end of the input */
+    char *bytes;
+};
+
+struct guest_console {
+    facet_machine *machine; /* set when it is made */
+    struct guest_files files;
+    bool apart; /* standard input and output are not the guest's: it prints to standard error and
+                   reads nothing */
+    struct guest_piece *pieces;
+    size_t count;
+    size_t given;            /* to the machine */
+    uint64_t printed, shown; /* bytes: by the machine up to where it is, and of those by us */
+};
+
+enum guest_fed {
+    GUEST_FED,    /* the machine has input, or knows that it ended */
+    GUEST_BUSY,   /* `other` can be read, or a signal came */
+    GUEST_NOTHING /* the machine does not look for input, or there is none any more */
+};
+
+/* The callbacks of a machine; the console must outlive it. */
+struct facet_xphmg_host guest_console_host(struct guest_console *console);
+void guest_console_free(struct guest_console *console);
+/* For a machine that stopped with FACET_STOP_IDLE: waits for standard input, or for the descriptor
+ * `other` (-1: none), but not longer than some seconds: GUEST_BUSY then, and soon anyway, because a
+ * signal that comes just before the wait is seen only behind it. */
+enum guest_fed guest_console_feed(struct guest_console *console, int other, double seconds);
+/* For one that runs and has looked for input in vain: gives what is there already. */
+enum guest_fed guest_console_look(struct guest_console *console);
+
+#endif

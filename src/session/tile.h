@@ -1,0 +1,64 @@
+/* Options and first steps that the commands with a tile machine share: a kernel, its grid,
+ * arguments and memory, and the dispatch. */
+#ifndef FACET_SESSION_TILE_H
+#define FACET_SESSION_TILE_H
+
+#include "session/asm_options.h"
+
+#include "object/object.h"
+#include "tile/tile.h"
+
+/* clang-format off */
+#define TILE_SETUP_OPTIONS                                                                         \
+    {"grid", 'g', "WxH", "tile columns and rows of the dispatch (default 1x1)"},                   \
+    {"tile", 0, "WxH", "pixels of a tile (default 16x16)"},                                        \
+    {"arg", 'a', "NAME=VALUE", "one word of the argument block, in this order: a number, a float " \
+     "with a point, or @FILE: the address of the file's bytes in VRAM; @FILE alone: its words; "    \
+     "repeatable"},                                                                                \
+    {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table; repeatable"},      \
+    {"base", 0, "ADDR", "load address of assembly text and flat files (default 0x80000000)"},      \
+    CLI_ASM_OPTIONS,                                                                               \
+    {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
+    {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
+    {"cores", 0, "MASK", "cores that take part, bits 3:0 (default 0xF)"},                          \
+    {"sched", 0, "ORDER", "rr:Q or rnd:SEED: order of the cores' instructions (default rr:1)"},    \
+    {"schedule", 0, "SEED", "short for --sched rnd:SEED"},                                         \
+    {"mem", 0, "weak|strong", "memory model (default weak)"},                                      \
+    {"poison", 0, NULL, "fill registers and scratch with a pattern at the start of every tile"},   \
+    {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
+    {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
+    {"watchdog", 0, "N", "rounds after which the dispatch ends (default 50000000)"},               \
+    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"},         \
+    {"plain", 0, NULL, "portable code only, without host SIMD: same results"}
+/* clang-format on */
+
+#define TILE_MAX_ARGS 256
+#define TILE_SETUP_NO_ADDRESS                                                                      \
+    "neither a 32-bit number nor the name of an argument or of a symbol of the kernel"
+
+struct tile_setup {
+    facet_machine *machine;
+    struct facet_object *program;
+    facet_pool *pool;
+    struct facet_tile_packet packet;
+    struct {
+        char name[64]; /* "" for words of an @FILE */
+        uint32_t value;
+    } args[TILE_MAX_ARGS];
+    size_t arg_count;
+    struct tile_line { /* where the lines of assembly text went, in their order; NULL: not known */
+        uint32_t address, size, line;
+    } * lines;
+    size_t line_count;
+};
+
+/* The machine of the options above with the kernel in positional[0] dispatched. Prints the
+ * complaint and returns false otherwise. End in every case. */
+bool tile_setup_start(struct tile_setup *setup, const struct cli_args *args);
+void tile_setup_end(struct tile_setup *setup);
+/* The line of positional[0] that made the instruction at an address; 0: not known. */
+unsigned tile_setup_line(const struct tile_setup *setup, uint64_t address);
+/* A number, the name of an argument (its value), or a symbol of the program. */
+bool tile_setup_address(const struct tile_setup *setup, const char *text, uint32_t *address);
+
+#endif
