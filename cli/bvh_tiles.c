@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool bvh_tiles_is(const struct bvh_file *file)
+bool bvh_tiles_is(const struct session_bvh *file)
 {
     return facet_rtbvh_is(file->bytes.data, file->bytes.size);
 }
@@ -113,7 +113,7 @@ static json_t *findings_json(const struct facet_rtbvh_check *check)
                      findings);
 }
 
-int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit)
+int bvh_tiles_check(const struct cli_args *args, const struct session_bvh *file, uint32_t limit)
 {
     struct facet_rtbvh_check check;
     struct facet_error err = {0};
@@ -139,7 +139,7 @@ int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, ui
 
 /* The check of a file whose header is sound; the complaint is printed when it returns false. */
 static bool
-look(const struct cli_args *args, const struct bvh_file *file, struct facet_rtbvh_check *check)
+look(const struct cli_args *args, const struct session_bvh *file, struct facet_rtbvh_check *check)
 {
     struct facet_error err = {0};
 
@@ -239,7 +239,7 @@ static void print_info(const struct facet_rtbvh_check *check)
     printf("SAH cost            %.2f node visits and triangle tests per ray\n", check->sah);
 }
 
-int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file)
+int bvh_tiles_info(const struct cli_args *args, const struct session_bvh *file)
 {
     struct facet_rtbvh_check check;
     int code = CLI_OK;
@@ -284,7 +284,7 @@ static bool dump(const struct facet_rtbvh_check *check, bool json)
     return ok;
 }
 
-int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file)
+int bvh_tiles_dump(const struct cli_args *args, const struct session_bvh *file)
 {
     struct facet_rtbvh_check check;
     bool ok;
@@ -330,7 +330,7 @@ static void show(void *context, const struct facet_rtbvh_difference *d)
 
 static bool open_view(const struct cli_args *args,
                       const char *path,
-                      const struct bvh_file *file,
+                      const struct session_bvh *file,
                       struct facet_rtbvh_view *view)
 {
     struct facet_error err = {0};
@@ -344,8 +344,8 @@ static bool open_view(const struct cli_args *args,
 }
 
 int bvh_tiles_diff(const struct cli_args *args,
-                   const struct bvh_file *a,
-                   const struct bvh_file *b,
+                   const struct session_bvh *a,
+                   const struct session_bvh *b,
                    uint64_t limit)
 {
     struct bvh_differences out = {NULL, 0, limit};

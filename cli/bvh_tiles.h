@@ -20,19 +20,19 @@ enum facet_status bvh_tiles_scene(const struct cli_args *args,
                                   json_t **left_out,
                                   struct facet_error *err);
 /* The file has been read and stays the caller's. */
-bool bvh_tiles_is(const struct bvh_file *file);
+bool bvh_tiles_is(const struct session_bvh *file);
 /* Whether nothing was asked for that only GFX12 images have; the complaint is printed otherwise. */
 bool bvh_tiles_options_fit(const struct cli_args *args);
-int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file);
-int bvh_tiles_check(const struct cli_args *args, const struct bvh_file *file, uint32_t limit);
-int bvh_tiles_info(const struct cli_args *args, const struct bvh_file *file);
+int bvh_tiles_update(const struct cli_args *args, const struct session_bvh *file);
+int bvh_tiles_check(const struct cli_args *args, const struct session_bvh *file, uint32_t limit);
+int bvh_tiles_info(const struct cli_args *args, const struct session_bvh *file);
 /* What --json of `facet bvh info` prints; the header is sound. */
 json_t *bvh_tiles_json(const struct facet_rtbvh_check *check);
-int bvh_tiles_dump(const struct cli_args *args, const struct bvh_file *file);
+int bvh_tiles_dump(const struct cli_args *args, const struct session_bvh *file);
 /* Both files are tile images. */
 int bvh_tiles_diff(const struct cli_args *args,
-                   const struct bvh_file *a,
-                   const struct bvh_file *b,
+                   const struct session_bvh *a,
+                   const struct session_bvh *b,
                    uint64_t limit);
 
 #endif

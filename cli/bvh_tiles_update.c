@@ -44,7 +44,7 @@ static enum facet_status refit(const struct cli_args *args,
     return facet_rtbvh_check(image->bytes, image->size, 1, after, err);
 }
 
-int bvh_tiles_update(const struct cli_args *args, const struct bvh_file *file)
+int bvh_tiles_update(const struct cli_args *args, const struct session_bvh *file)
 {
     const char *const output = cli_value(args, "output");
     struct facet_rtbvh_check before = {0}, after = {0};

@@ -21,7 +21,7 @@ struct job {
     const char *format;
     char output[4096];
     struct facet_bytes text;
-    struct cli_asm source;
+    struct session_asm source;
     struct facet_asm_options options;
     struct facet_asm_result result;
 };
@@ -141,7 +141,7 @@ static bool prepare(struct job *job)
         !check_base(job)) {
         return false;
     }
-    return cli_asm_read(&job->source, args, job->input, &job->options) && choose_output(job) &&
+    return session_asm_read(&job->source, args, job->input, &job->options) && choose_output(job) &&
            outputs_differ(job);
 }
 
@@ -306,7 +306,7 @@ static int run_as(const struct cli_args *args)
     job->args = args;
     code = assemble(job);
     facet_asm_result_free(&job->result);
-    cli_asm_free(&job->source);
+    session_asm_free(&job->source);
     free(job->text.data);
     free(job);
     return code;
@@ -317,7 +317,7 @@ static const struct cli_option options[] = {
     {"isa", 'i', "tile|xphmg", "the machine"},
     {"format", 'f', "elf|bin|hex", "executable (default), flat image, or words for $readmemh"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
-    CLI_ASM_OPTIONS,
+    SESSION_ASM_OPTIONS,
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
     {NULL, 0, NULL, NULL},
 };

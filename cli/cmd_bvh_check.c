@@ -81,23 +81,23 @@ static int run_check(const struct cli_args *args)
     struct facet_gfx12_check_options options = {.partial = cli_given(args, "partial")};
     struct facet_gfx12_check check;
     struct facet_error err = {0};
-    struct bvh_file file;
+    struct session_bvh file;
     uint64_t limit = 100;
     enum facet_status status;
     int code;
 
     if (!cli_number(args, "max", 1, 1000000, &limit) ||
-        !bvh_file_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
     if (bvh_tiles_is(&file)) {
         code = bvh_tiles_check(args, &file, (uint32_t)limit);
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return code;
     }
     options.max_findings = (uint32_t)limit;
     status = facet_gfx12_check(&file.view, &options, &check, &err);
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);
     }
@@ -114,7 +114,7 @@ static int run_check(const struct cli_args *args)
 static const struct cli_option check_options[] = {
     {"partial", 0, NULL, "instances may point outside the image (a dump of the TLAS alone)"},
     {"max", 0, "N", "most findings to list; the others are counted (default 100)"},
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

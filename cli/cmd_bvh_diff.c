@@ -57,17 +57,17 @@ static int run_diff(const struct cli_args *args)
 {
     struct bvh_differences out = {NULL, 0, 100};
     struct facet_error err = {0};
-    struct bvh_file a, b;
+    struct session_bvh a, b;
     uint64_t count = 0;
     enum facet_status status;
     int code;
 
     if (!cli_number(args, "max", 1, 1000000, &out.limit) ||
-        !bvh_file_read(args, args->positional[0], &a)) {
+        !session_bvh_read(args, args->positional[0], &a)) {
         return CLI_BAD;
     }
-    if (!bvh_file_read(args, args->positional[1], &b)) {
-        bvh_file_free(&a);
+    if (!session_bvh_read(args, args->positional[1], &b)) {
+        session_bvh_free(&a);
         return CLI_BAD;
     }
     if (bvh_tiles_is(&a) || bvh_tiles_is(&b)) {
@@ -77,14 +77,14 @@ static int run_diff(const struct cli_args *args)
                              "%s is a tile image of XPHMG_RT, %s is none: expected two of them",
                              args->positional[bvh_tiles_is(&a) ? 0 : 1],
                              args->positional[bvh_tiles_is(&a) ? 1 : 0]);
-        bvh_file_free(&a);
-        bvh_file_free(&b);
+        session_bvh_free(&a);
+        session_bvh_free(&b);
         return code;
     }
     out.list = cli_json_list(args);
     status = facet_gfx12_diff(&a.view, &b.view, show, &out, &count, &err);
-    bvh_file_free(&a);
-    bvh_file_free(&b);
+    session_bvh_free(&a);
+    session_bvh_free(&b);
     if (status != FACET_OK) {
         json_decref(out.list);
         return cli_bad_error(args, &err);
@@ -94,7 +94,7 @@ static int run_diff(const struct cli_args *args)
 
 static const struct cli_option diff_options[] = {
     {"max", 0, "N", "most differences to list; the others are counted (default 100)"},
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

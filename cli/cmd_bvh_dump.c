@@ -42,25 +42,25 @@ static int run_dump(const struct cli_args *args)
 {
     struct facet_gfx12_walk walk;
     struct facet_error err = {0};
-    struct bvh_file file;
+    struct session_bvh file;
     bool ok;
 
-    if (!bvh_file_read(args, args->positional[0], &file)) {
+    if (!session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
     if (bvh_tiles_is(&file)) {
         int code = bvh_tiles_dump(args, &file);
 
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return code;
     }
     if (facet_gfx12_walk(&file.view, &walk, &err) != FACET_OK) {
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return cli_bad_error(args, &err);
     }
     ok = dump(&file.view, &walk, args->json);
     facet_gfx12_walk_free(&walk);
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     return ok ? CLI_OK : cli_bad(args, "out of memory");
 }
 
@@ -98,7 +98,7 @@ static int run_encode(const struct cli_args *args)
 }
 
 static const struct cli_option dump_options[] = {
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

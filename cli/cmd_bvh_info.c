@@ -79,20 +79,20 @@ static int run_info(const struct cli_args *args)
     struct facet_bvh_stats stats;
     struct facet_gfx12_walk walk;
     struct facet_error err = {0};
-    struct bvh_file file;
+    struct session_bvh file;
     enum facet_status status;
 
-    if (!bvh_file_read(args, args->positional[0], &file)) {
+    if (!session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
     if (bvh_tiles_is(&file)) {
         int code = bvh_tiles_info(args, &file);
 
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return code;
     }
-    if (!bvh_has_root(args, args->positional[0], &file)) {
-        bvh_file_free(&file);
+    if (!session_bvh_has_root(args, args->positional[0], &file)) {
+        session_bvh_free(&file);
         return CLI_BAD;
     }
     status = facet_gfx12_walk(&file.view, &walk, &err);
@@ -100,7 +100,7 @@ static int run_info(const struct cli_args *args)
         status = facet_bvh_stats(&file.view, &walk, &stats, &err);
         facet_gfx12_walk_free(&walk);
     }
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);
     }
@@ -112,7 +112,7 @@ static int run_info(const struct cli_args *args)
 }
 
 static const struct cli_option info_options[] = {
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

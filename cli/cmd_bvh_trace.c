@@ -114,7 +114,7 @@ static enum facet_status write_hits(const char *path, struct job *job, struct fa
 }
 
 static enum facet_status trace(const struct cli_args *args,
-                               const struct bvh_file *file,
+                               const struct session_bvh *file,
                                struct facet_gfx12_query *query,
                                unsigned threads,
                                struct job *job,
@@ -190,14 +190,14 @@ static int print_result(const struct cli_args *args, const struct job *job)
     return CLI_OK;
 }
 
-static int run_trace(const struct cli_args *args)
+static int session_trace(const struct cli_args *args)
 {
     const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
     const float zero[3] = {0, 0, 0};
     struct facet_gfx12_query query;
     struct job job = {0};
     struct facet_error err = {0};
-    struct bvh_file file;
+    struct session_bvh file;
     uint64_t threads = 0, flags = 0, mask = 0xFF, steps = 0;
     enum facet_status status;
     int code;
@@ -213,11 +213,11 @@ static int run_trace(const struct cli_args *args)
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
         cli_would_replace(args, output, args->positional[0], "the image") ||
         cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
-        !bvh_file_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
-    if (!bvh_has_root(args, args->positional[0], &file)) {
-        bvh_file_free(&file);
+    if (!session_bvh_has_root(args, args->positional[0], &file)) {
+        session_bvh_free(&file);
         return CLI_BAD;
     }
     facet_gfx12_query_init(&query, zero, zero);
@@ -234,7 +234,7 @@ static int run_trace(const struct cli_args *args)
     if (status == FACET_OK) {
         status = write_hits(output, &job, &err);
     }
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);
     free(job.rays);
     free(job.hits);
@@ -254,7 +254,7 @@ static const struct cli_option trace_options[] = {
     {"profile", 0, "silicon|gpurt", "rules where card and emulation differ (default silicon)"},
     {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
@@ -279,6 +279,6 @@ const struct cli_command cli_cmd_bvh_trace = {
                 "facet bvh trace cube.gfx12 --rays rays.bin -o hits.bin --stats",
     .options = trace_options,
     .has_json = true,
-    .run = run_trace,
+    .run = session_trace,
     .operands = "IMAGE",
 };

@@ -32,7 +32,7 @@ static int run_update(const struct cli_args *args)
     struct facet_gfx12_image image = {NULL, 0};
     struct facet_bvh_input input = {0};
     struct facet_error err = {0};
-    struct bvh_file file;
+    struct session_bvh file;
     json_t *left_out = NULL;
     double before = 0, after = 0;
     enum facet_status status;
@@ -46,22 +46,22 @@ static int run_update(const struct cli_args *args)
     /* The image itself may be replaced by its successor. */
     if (cli_would_replace(args, output, scene, "the scene") ||
         cli_would_replace(args, output, aabbs, "the file of boxes") ||
-        !bvh_file_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
     if (bvh_tiles_is(&file)) {
         const int code = bvh_tiles_update(args, &file);
 
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return code;
     }
     if (cli_given(args, "reach")) {
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return cli_bad(
             args, "--reach belongs to tile images of XPHMG_RT; %s is none", args->positional[0]);
     }
-    if (!bvh_has_root(args, args->positional[0], &file)) {
-        bvh_file_free(&file);
+    if (!session_bvh_has_root(args, args->positional[0], &file)) {
+        session_bvh_free(&file);
         return CLI_BAD;
     }
     status = bvh_scene_read(args, scene, aabbs, &input, &left_out, &err);
@@ -82,7 +82,7 @@ static int run_update(const struct cli_args *args)
         status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
     }
     facet_bvh_input_free(&input);
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     free(image.bytes);
     if (status != FACET_OK) {
         json_decref(left_out);
@@ -112,7 +112,7 @@ static const struct cli_option update_options[] = {
     {"aabbs", 0, "FILE", "JSON file with the new procedural boxes"},
     {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"output", 'o', "FILE", "the image to write"},
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

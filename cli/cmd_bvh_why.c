@@ -24,7 +24,7 @@ read_options(const struct cli_args *args, struct facet_gfx12_query *query, struc
 {
     uint64_t flags = 0, mask = 0xFF;
 
-    if (!cli_gfx12_ray(args, cli_value(args, "ray"), query) ||
+    if (!session_ray_gfx12(args, cli_value(args, "ray"), query) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max", 1, MAX_VISITS, &out->limit)) {
         return false;
@@ -123,18 +123,18 @@ static int run_why(const struct cli_args *args)
     struct output out = {.args = args, .limit = 1000};
     struct facet_gfx12_query query;
     struct facet_gfx12_unit unit;
-    struct bvh_file file;
+    struct session_bvh file;
     uint64_t node = 0, bvh;
     int code;
 
     if (!read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
-        !bvh_file_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
     bvh = file.view.base;
-    if (!bvh_is_gfx12(args, args->positional[0], &file) ||
+    if (!session_bvh_is_gfx12(args, args->positional[0], &file) ||
         !cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
-        bvh_file_free(&file);
+        session_bvh_free(&file);
         return CLI_BAD;
     }
     facet_gfx12_unit_init(&unit, file.view.bytes, file.view.size);
@@ -148,7 +148,7 @@ static int run_why(const struct cli_args *args)
     code = cli_given(args, "node") ? explain_node(args, &unit, &query, (uint32_t)node, &out.record)
                                    : explain_trace(args, &unit, &query, &out);
     facet_record_free(&out.record);
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     return code;
 }
 
@@ -156,7 +156,7 @@ static const struct cli_option why_options[] = {
     {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument"},
     {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
     {"bvh", 0, "ADDR", "address that node IDs are relative to (default: that of --base)"},
-    BVH_IMAGE_OPTIONS,
+    SESSION_BVH_OPTIONS,
     {"profile", 0, "silicon|gpurt", "rules of the instruction (default silicon)"},
     {"flags", 0, "N", "API ray flags (default 0)"},
     {"mask", 0, "N", "instance mask (default 0xff)"},

@@ -25,7 +25,7 @@ enum { DEFAULT_PORT = 1234, LAST_PORT = 65535 };
 struct session {
     const struct cli_args *args;
     facet_machine *machine;
-    struct guest_console console;
+    struct session_console console;
     int listener;
     int debugger; /* what it says is read here; -1: none connected */
     int answers;  /* and answered here: the same socket, or standard output */
@@ -97,10 +97,10 @@ static enum facet_gdb_idle host_idle(void *context)
 {
     struct session *s = context;
 
-    switch (guest_console_feed(&s->console, s->debugger, HUGE_VAL)) {
-    case GUEST_FED:
+    switch (session_console_feed(&s->console, s->debugger, HUGE_VAL)) {
+    case SESSION_FED:
         return FACET_GDB_IDLE_AGAIN;
-    case GUEST_BUSY:
+    case SESSION_BUSY:
         return FACET_GDB_IDLE_DEBUGGER;
     default:
         return FACET_GDB_IDLE_NEVER;
@@ -109,19 +109,19 @@ static enum facet_gdb_idle host_idle(void *context)
 
 static bool host_look(void *context)
 {
-    return guest_console_look(&((struct session *)context)->console) == GUEST_FED;
+    return session_console_look(&((struct session *)context)->console) == SESSION_FED;
 }
 
 static struct facet_gdb_mark host_mark(void *context)
 {
-    const struct guest_console *console = &((struct session *)context)->console;
+    const struct session_console *console = &((struct session *)context)->console;
 
     return (struct facet_gdb_mark){console->given, console->printed};
 }
 
 static void host_rewind(void *context, struct facet_gdb_mark mark)
 {
-    struct guest_console *console = &((struct session *)context)->console;
+    struct session_console *console = &((struct session *)context)->console;
 
     console->given = (size_t)mark.input;
     console->printed = mark.output;
@@ -129,7 +129,7 @@ static void host_rewind(void *context, struct facet_gdb_mark mark)
 
 static void host_renew(void *context)
 {
-    struct guest_console *console = &((struct session *)context)->console;
+    struct session_console *console = &((struct session *)context)->console;
 
     console->shown = console->printed;
 }
@@ -264,10 +264,10 @@ static int run_session(struct session *s, uint64_t port, bool quiet)
     return code;
 }
 
-static const struct cli_option xphmg_options[] = {XPHMG_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
-static const struct cli_option tile_options[] = {TILE_SETUP_OPTIONS, {NULL, 0, NULL, NULL}};
+static const struct cli_option xphmg_options[] = {SESSION_XPHMG_OPTIONS, {NULL, 0, NULL, NULL}};
+static const struct cli_option tile_options[] = {SESSION_TILE_OPTIONS, {NULL, 0, NULL, NULL}};
 static const struct cli_option gfx12_options[] = {
-    GFX12_SETUP_OPTIONS, {"base", 0, NULL, NULL}, {NULL, 0, NULL, NULL}};
+    SESSION_GFX12_OPTIONS, {"base", 0, NULL, NULL}, {NULL, 0, NULL, NULL}};
 
 /* The machines and the options that are theirs. */
 static const struct {
@@ -306,35 +306,35 @@ static bool check_options(const struct cli_args *args, const char *machine)
 static int run_tile(const struct cli_args *args, uint64_t port)
 {
     struct session s = {.args = args, .listener = -1, .debugger = -1};
-    struct tile_setup setup = {0};
+    struct session_tile setup = {0};
     int code = CLI_BAD;
 
-    if (tile_setup_start(&setup, args)) {
+    if (session_tile_start(&setup, args)) {
         s.machine = setup.machine;
         code = run_session(&s, port, true);
     }
-    tile_setup_end(&setup);
+    session_tile_end(&setup);
     return code;
 }
 
 static int run_gfx12(const struct cli_args *args, uint64_t port)
 {
     struct session s = {.args = args, .listener = -1, .debugger = -1};
-    struct gfx12_setup setup = {0};
+    struct session_gfx12 setup = {0};
     int code = CLI_BAD;
 
-    if (gfx12_setup_start(&setup, args, FACET_GFX12_SILICON)) {
+    if (session_gfx12_start(&setup, args, FACET_GFX12_SILICON)) {
         s.machine = setup.machine;
         code = run_session(&s, port, true);
     }
-    gfx12_setup_end(&setup);
+    session_gfx12_end(&setup);
     return code;
 }
 
 static int run_gdb(const struct cli_args *args)
 {
     struct session s = {.args = args, .listener = -1, .debugger = -1};
-    struct xphmg_setup setup = {0};
+    struct session_xphmg setup = {0};
     const char *machine = cli_given(args, "machine") ? cli_value(args, "machine") : "xphmg";
     uint64_t port = DEFAULT_PORT;
     int code = CLI_BAD;
@@ -346,16 +346,16 @@ static int run_gdb(const struct cli_args *args)
         return strcmp(machine, "tile") == 0 ? run_tile(args, port) : run_gfx12(args, port);
     }
     s.console.apart = cli_given(args, "stdio");
-    if (!guest_files_open(&s.console.files, args)) {
+    if (!session_files_open(&s.console.files, args)) {
         return CLI_BAD;
     }
-    if (xphmg_setup_start(&setup, args, guest_console_host(&s.console))) {
+    if (session_xphmg_start(&setup, args, session_console_host(&s.console))) {
         s.machine = s.console.machine = setup.machine;
         code = run_session(&s, port, false);
     }
-    xphmg_setup_end(&setup);
-    guest_console_free(&s.console);
-    guest_files_close(&s.console.files, args);
+    session_xphmg_end(&setup);
+    session_console_free(&s.console);
+    session_files_close(&s.console.files, args);
     return code;
 }
 
@@ -364,9 +364,9 @@ static const struct cli_option gdb_options[] = {
     {"port", 0, "N", "port of 127.0.0.1 to listen on; 0: any free one (default 1234)"},
     {"stdio", 0, NULL, "talk over standard input and output: target remote | facet gdb ..."},
     {"keep", 0, NULL, "after one debugger wait for the next, until one kills the program"},
-    XPHMG_SETUP_OPTIONS,
-    TILE_SETUP_OPTIONS,
-    GFX12_SETUP_OPTIONS,
+    SESSION_XPHMG_OPTIONS,
+    SESSION_TILE_OPTIONS,
+    SESSION_GFX12_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

@@ -21,8 +21,8 @@ enum { CHUNK = 1 << 20 };                /* steps between looks at the trace's l
 
 struct session {
     const struct cli_args *args;
-    struct gfx12_setup setup;
-    struct run_trace trace;
+    struct session_gfx12 setup;
+    struct session_trace trace;
     struct facet_stop stop;
     struct cli_stop watch;
 };
@@ -105,7 +105,7 @@ static bool open_trace(struct session *s)
 {
     static const struct facet_object no_symbols = {0};
 
-    if (!run_trace_open(&s->trace, s->args, &no_symbols)) {
+    if (!session_trace_open(&s->trace, s->args, &no_symbols)) {
         return false;
     }
     s->trace.options.by_machine = true;
@@ -123,14 +123,14 @@ static bool run(struct session *s)
     cli_stop_begin(&s->watch, s->setup.machine, cli_deadline_left());
     while (good && more) {
         uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
-        struct facet_run how = {.budget = run_trace_limit(&s->trace, done, most)};
+        struct facet_run how = {.budget = session_trace_limit(&s->trace, done, most)};
 
-        good = run_trace_update(&s->trace, s->args, s->setup.machine, done);
+        good = session_trace_update(&s->trace, s->args, s->setup.machine, done);
         if (good) {
             facet_machine_run(s->setup.machine, &how, &s->stop);
             done += s->stop.steps;
-            more =
-                s->stop.reason == FACET_STOP_BUDGET && done < steps && !run_trace_failed(&s->trace);
+            more = s->stop.reason == FACET_STOP_BUDGET && done < steps &&
+                   !session_trace_failed(&s->trace);
         }
     }
     cli_stop_end(&s->watch);
@@ -356,11 +356,11 @@ static int run_gfx12(const struct cli_args *args)
     if (word != NULL) {
         (void)facet_gfx12_profile_from(word, &profile); /* the parser has checked the word */
     }
-    good = checked_files(args) && gfx12_setup_start(&s.setup, args, profile) && resume(&s) &&
+    good = checked_files(args) && session_gfx12_start(&s.setup, args, profile) && resume(&s) &&
            add_breakpoints(&s) && open_trace(&s);
     if (good) {
         good = run(&s);
-        good = run_trace_close(&s.trace, args, good) && good && save(&s);
+        good = session_trace_close(&s.trace, args, good) && good && save(&s);
     }
     if (good && args->json) {
         good = report_json(&s) == CLI_OK;
@@ -373,12 +373,12 @@ static int run_gfx12(const struct cli_args *args)
     if (good) {
         code = exit_code(&s);
     }
-    gfx12_setup_end(&s.setup);
+    session_gfx12_end(&s.setup);
     return code;
 }
 
 static const struct cli_option run_options[] = {
-    GFX12_SETUP_OPTIONS,
+    SESSION_GFX12_OPTIONS,
     {"base", 0, "ADDR", "address of the first byte of the image (default 0)"},
     {"profile", 0, "silicon|gpurt", "rules of the intersect instruction (default silicon)"},
     {"dump-state", 0, NULL, "print every lane's registers (as text: those that are not zero)"},
@@ -387,7 +387,7 @@ static const struct cli_option run_options[] = {
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; IMAGE and options as they were"},
-    RUN_TRACE_OPTIONS,
+    SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

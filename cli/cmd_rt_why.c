@@ -99,12 +99,12 @@ static uint32_t element_of(const struct facet_rtbvh_view *view, unsigned i, floa
 
 static bool read_ray(const struct cli_args *args, struct facet_rt_why_query *q)
 {
-    struct cli_ray_number number[FACET_RT_RAY_ELEMENTS + 1] = {
+    struct session_ray_number number[FACET_RT_RAY_ELEMENTS + 1] = {
         [7] = {.value = f32_from(F32_INF)},
         [8] = {.value = 1.0f},
     };
     unsigned width = facet_format_width(q->view->eff.elem);
-    unsigned count = cli_ray_read(args, cli_value(args, "ray"), number, 9);
+    unsigned count = session_ray_read(args, cli_value(args, "ray"), number, 9);
 
     if (count == 0) {
         return false;

@@ -34,12 +34,12 @@ enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_
 
 struct session {
     const struct cli_args *args;
-    struct xphmg_setup setup;
+    struct session_xphmg setup;
     facet_machine *machine; /* of the setup */
     struct facet_object *program;
-    struct guest_files files;
-    struct run_trace trace;
-    struct lint_report lint;
+    struct session_files files;
+    struct session_trace trace;
+    struct session_lint lint;
     bool input_ended;
     uint64_t max_steps;
     double max_seconds;
@@ -69,32 +69,32 @@ host_output(void *context, enum facet_xphmg_stream stream, const void *data, siz
 
 static int64_t host_open(void *context, const char *path, unsigned mode)
 {
-    return guest_files_do_open(&((struct session *)context)->files, path, mode);
+    return session_files_do_open(&((struct session *)context)->files, path, mode);
 }
 
 static int64_t host_close(void *context, int64_t handle)
 {
-    return guest_files_do_close(&((struct session *)context)->files, handle);
+    return session_files_do_close(&((struct session *)context)->files, handle);
 }
 
 static int64_t host_read(void *context, int64_t handle, void *data, size_t size)
 {
-    return guest_files_do_read(&((struct session *)context)->files, handle, data, size);
+    return session_files_do_read(&((struct session *)context)->files, handle, data, size);
 }
 
 static int64_t host_write(void *context, int64_t handle, const void *data, size_t size)
 {
-    return guest_files_do_write(&((struct session *)context)->files, handle, data, size);
+    return session_files_do_write(&((struct session *)context)->files, handle, data, size);
 }
 
 static int64_t host_seek(void *context, int64_t handle, uint64_t position)
 {
-    return guest_files_do_seek(&((struct session *)context)->files, handle, position);
+    return session_files_do_seek(&((struct session *)context)->files, handle, position);
 }
 
 static int64_t host_length(void *context, int64_t handle)
 {
-    return guest_files_do_length(&((struct session *)context)->files, handle);
+    return session_files_do_length(&((struct session *)context)->files, handle);
 }
 
 /* Standard input to the guest: what is there already, or with `wait` what comes soon. */
@@ -153,7 +153,7 @@ static uint64_t retired(const struct session *s)
 /* Nobody reads on, the disk is full or input is lost: an endless program must not run for ever. */
 static bool streams_failed(const struct session *s)
 {
-    return cli_spoiled() || ferror(stdout) || run_trace_failed(&s->trace);
+    return cli_spoiled() || ferror(stdout) || session_trace_failed(&s->trace);
 }
 
 /* false after a complaint. */
@@ -166,17 +166,17 @@ static bool run_program(struct session *s)
     s->retired_before = retired(s);
     while (more) {
         uint64_t left = s->max_steps - done;
-        struct facet_run how = {.budget =
-                                    run_trace_limit(&s->trace, done, left < slice ? left : slice)};
+        struct facet_run how = {
+            .budget = session_trace_limit(&s->trace, done, left < slice ? left : slice)};
 
-        if (!run_trace_update(&s->trace, s->args, s->machine, done)) {
+        if (!session_trace_update(&s->trace, s->args, s->machine, done)) {
             return false;
         }
         facet_machine_run(s->machine, &how, &s->stop);
         done += s->stop.steps;
         more = s->stop.reason == FACET_STOP_BUDGET && done < s->max_steps && !streams_failed(s);
         slice = next_slice(slice, cli_stop_now() - start - s->seconds);
-        if (guest_wants_input(s->machine)) {
+        if (session_wants_input(s->machine)) {
             bool waits = s->stop.reason == FACET_STOP_IDLE;
 
             more = more || (waits && !s->input_ended);
@@ -204,7 +204,7 @@ static bool add_breakpoints(const struct session *s)
         struct facet_error err = {0};
         uint64_t address;
 
-        if (!run_find_address(s->program, text, &address) || address % 2 != 0) {
+        if (!session_find_address(s->program, text, &address) || address % 2 != 0) {
             (void)cli_bad(s->args,
                           "--break %s: expected an even address, or a symbol of the program as "
                           "SYMBOL or SYMBOL+N",
@@ -225,7 +225,7 @@ static bool add_breakpoints(const struct session *s)
 /* The program reads after the end of standard input. */
 static bool reads_on(const struct session *s)
 {
-    return s->stop.reason == FACET_STOP_IDLE && guest_wants_input(s->machine);
+    return s->stop.reason == FACET_STOP_IDLE && session_wants_input(s->machine);
 }
 
 static bool in_deadlock(const struct session *s)
@@ -273,7 +273,7 @@ static int exit_code(const struct session *s)
 {
     int code = stop_code(s);
 
-    return code == CLI_OK && lint_report_fails(&s->lint) ? CLI_NO : code;
+    return code == CLI_OK && session_lint_fails(&s->lint) ? CLI_NO : code;
 }
 
 /* ": in the middle of xsubmit.rt", or of what the program had asked for before; or nothing. */
@@ -301,7 +301,7 @@ static void print_stop(const struct session *s)
     struct facet_xphmg_fault fault;
     char where[160], step[160];
 
-    run_describe(s->program, s->stop.pc, where, sizeof where);
+    session_describe(s->program, s->stop.pc, where, sizeof where);
     describe_step(s, step, sizeof step);
     if (s->out_of_time || s->stop.reason == FACET_STOP_BUDGET) {
         fprintf(stderr, "facet run: %s reached at %s%s\n", reason_name(s), where, step);
@@ -318,7 +318,7 @@ static void print_stop(const struct session *s)
                 where);
     } else if (s->stop.reason == FACET_STOP_FAULT &&
                facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
-        run_describe(s->program, fault.pc, where, sizeof where);
+        session_describe(s->program, fault.pc, where, sizeof where);
         fprintf(stderr,
                 "facet run: hart %u: %s (cause %" PRIu64 ", value 0x%" PRIx64
                 ") at %s, and no trap handler "
@@ -452,7 +452,7 @@ static int print_summary(const struct session *s)
             dump_core(s->machine, i);
         }
         if (dump) {
-            work_list_print(s->machine, stderr);
+            session_work_print(s->machine, stderr);
         }
         return CLI_OK;
     }
@@ -478,14 +478,14 @@ static int print_summary(const struct session *s)
         add_details(s, result);
     }
     if (result != NULL) {
-        lint_report_json(&s->lint, s->program, result);
+        session_lint_json(&s->lint, s->program, result);
     }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
             (void)json_array_append_new(cores, core_json(s->machine, i));
         }
         (void)json_object_set_new(result, "harts", cores);
-        (void)json_object_set_new(result, "under_way", work_list_json(s->machine));
+        (void)json_object_set_new(result, "under_way", session_work_json(s->machine));
     }
     return cli_print_json(s->args, result);
 }
@@ -502,7 +502,7 @@ static bool start(struct session *s)
         .files = {host_open, host_close, host_read, host_write, host_seek, host_length}};
     struct facet_error err = {0};
 
-    if (!xphmg_setup_start(&s->setup, s->args, host)) {
+    if (!session_xphmg_start(&s->setup, s->args, host)) {
         return false;
     }
     s->machine = s->setup.machine;
@@ -532,14 +532,14 @@ static int run_session(struct session *s)
     cli_stop_end(&s->watch);
     (void)fflush(stdout);
     good = good && !ferror(stdout) && !cli_spoiled();
-    if (!run_trace_close(&s->trace, s->args, good) || !good) {
+    if (!session_trace_close(&s->trace, s->args, good) || !good) {
         return CLI_BAD; /* main tells of standard output */
     }
     print_stop(s);
-    lint_report_print(&s->lint, s->program);
+    session_lint_print(&s->lint, s->program);
     code = print_summary(s);
     if (cli_given(s->args, "framebuffer") &&
-        !run_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
+        !session_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
         code = CLI_BAD;
     }
     return code != CLI_OK ? code : exit_code(s);
@@ -551,7 +551,7 @@ static int run_run(const struct cli_args *args)
     int code;
 
     if (cli_given(args, "lint-rules")) {
-        return lint_report_rules(args, FACET_LINT_HART);
+        return session_lint_rules(args, FACET_LINT_HART);
     }
     if (!cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
         !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds)) {
@@ -561,7 +561,7 @@ static int run_run(const struct cli_args *args)
         return cli_bad(args, "--json and --trace - both want standard output");
     }
     if (cli_given(args, "framebuffer") &&
-        !run_picture_check(args, cli_value(args, "framebuffer"))) {
+        !session_picture_check(args, cli_value(args, "framebuffer"))) {
         return CLI_BAD;
     }
     for (int i = 0; i < 2; i++) {
@@ -577,25 +577,25 @@ static int run_run(const struct cli_args *args)
             args, cli_value(args, "trace"), cli_value(args, "framebuffer"), "the picture")) {
         return CLI_BAD;
     }
-    if (!guest_files_open(&s.files, args)) {
+    if (!session_files_open(&s.files, args)) {
         return CLI_BAD;
     }
-    if (!start(&s) || !add_breakpoints(&s) || !lint_report_start(&s.lint, args, s.machine) ||
-        !run_trace_open(&s.trace, args, s.program)) {
+    if (!start(&s) || !add_breakpoints(&s) || !session_lint_start(&s.lint, args, s.machine) ||
+        !session_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
-        s.trace.beside = lint_report_observer(&s.lint);
+        s.trace.beside = session_lint_observer(&s.lint);
         code = run_session(&s);
     }
-    lint_report_free(&s.lint);
+    session_lint_free(&s.lint);
     facet_object_free(s.program);
-    xphmg_setup_end(&s.setup);
-    guest_files_close(&s.files, args);
+    session_xphmg_end(&s.setup);
+    session_files_close(&s.files, args);
     return code;
 }
 
 static const struct cli_option run_options[] = {
-    XPHMG_SETUP_OPTIONS,
+    SESSION_XPHMG_OPTIONS,
     {"max-instructions",
      0,
      "N",
@@ -614,8 +614,8 @@ static const struct cli_option run_options[] = {
      "FILE",
      "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
-    LINT_REPORT_OPTIONS,
-    RUN_TRACE_OPTIONS,
+    SESSION_LINT_OPTIONS,
+    SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

@@ -20,7 +20,7 @@
 enum { SLICE = 1 << 20 }; /* steps between two looks at standard input */
 
 /* Runs so many steps, or until the time is up; what stopped it is in *stop. */
-static void run_steps(struct guest_console *console,
+static void run_steps(struct session_console *console,
                       uint64_t steps,
                       const struct cli_stop *watch,
                       struct facet_stop *stop)
@@ -36,9 +36,10 @@ static void run_steps(struct guest_console *console,
         done += stop->steps;
         more = done < steps && stop->reason == FACET_STOP_BUDGET;
         if (more) {
-            (void)guest_console_look(console);
+            (void)session_console_look(console);
         } else if (done < steps && stop->reason == FACET_STOP_IDLE) {
-            more = guest_console_feed(console, -1, cli_stop_seconds_left(watch)) != GUEST_NOTHING;
+            more =
+                session_console_feed(console, -1, cli_stop_seconds_left(watch)) != SESSION_NOTHING;
         }
         if (more && cli_stop_seconds_left(watch) < 0) {
             stop->reason = FACET_STOP_REQUEST;
@@ -56,12 +57,12 @@ static int interrupted(const struct cli_args *args, uint64_t steps)
     return cli_stop_code();
 }
 
-static int save(const struct cli_args *args, const struct xphmg_setup *setup, uint64_t steps)
+static int save(const struct cli_args *args, const struct session_xphmg *setup, uint64_t steps)
 {
     const char *path = cli_value(args, "output");
     struct facet_error err = {0};
 
-    if (snapshot_file_write(path, &setup->config, setup->machine, &err) != FACET_OK) {
+    if (session_snapshot_write(path, &setup->config, setup->machine, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
     if (!args->quiet) {
@@ -95,7 +96,7 @@ static void print_name(const char *label, const char *name)
     putchar('\n');
 }
 
-static void print_text(const struct snapshot_file *file, const facet_machine *machine)
+static void print_text(const struct session_snapshot *file, const facet_machine *machine)
 {
     printf("harts          %" PRIu32 "\n", file->config.harts);
     printf("ram            %" PRIu64 " bytes\n", file->config.ram_bytes);
@@ -114,11 +115,11 @@ static void print_text(const struct snapshot_file *file, const facet_machine *ma
                pc_of(machine, i),
                facet_machine_retired(machine, i));
     }
-    work_list_print(machine, stdout);
+    session_work_print(machine, stdout);
 }
 
 static int print_json(const struct cli_args *args,
-                      const struct snapshot_file *file,
+                      const struct session_snapshot *file,
                       const facet_machine *machine)
 {
     json_t *harts = json_array();
@@ -154,7 +155,7 @@ static int print_json(const struct cli_args *args,
                                         ? facet_json_hex(file->config.jobs_seed)
                                         : json_null(),
                                     "under_way",
-                                    work_list_json(machine)));
+                                    session_work_json(machine)));
 }
 
 static int run_info(const struct cli_args *args)
@@ -162,7 +163,7 @@ static int run_info(const struct cli_args *args)
     const char *path = cli_value(args, "info");
     struct facet_error err = {0};
     struct facet_bytes bytes;
-    struct snapshot_file file;
+    struct session_snapshot file;
     facet_machine *machine = NULL;
     enum facet_status status;
     int code = CLI_OK;
@@ -170,9 +171,9 @@ static int run_info(const struct cli_args *args)
     if (facet_file_read(path, FILE_LIMIT, &bytes, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
-    status = snapshot_file_parse(bytes.data, bytes.size, &file, &err);
+    status = session_snapshot_parse(bytes.data, bytes.size, &file, &err);
     if (status == FACET_OK) {
-        status = snapshot_file_resume(
+        status = session_snapshot_resume(
             &file, &(struct facet_xphmg_config){.no_cache = true}, &machine, &err);
     }
     if (status != FACET_OK) {
@@ -184,7 +185,7 @@ static int run_info(const struct cli_args *args)
         print_text(&file, machine);
     }
     facet_machine_destroy(machine);
-    snapshot_file_free(&file);
+    session_snapshot_free(&file);
     free(bytes.data);
     return code;
 }
@@ -212,8 +213,8 @@ static int ended_early(const struct cli_args *args, const struct facet_stop *sto
 
 static int run_snapshot(const struct cli_args *args)
 {
-    struct guest_console console = {0};
-    struct xphmg_setup setup = {0};
+    struct session_console console = {0};
+    struct session_xphmg setup = {0};
     struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
     uint64_t steps = UINT64_MAX;
     double max_seconds = HUGE_VAL;
@@ -240,10 +241,10 @@ static int run_snapshot(const struct cli_args *args)
          cli_would_replace(args, cli_value(args, "output"), args->positional[0], "the program"))) {
         return CLI_BAD;
     }
-    if (!guest_files_open(&console.files, args)) {
+    if (!session_files_open(&console.files, args)) {
         return CLI_BAD;
     }
-    if (xphmg_setup_start(&setup, args, guest_console_host(&console))) {
+    if (session_xphmg_start(&setup, args, session_console_host(&console))) {
         console.machine = setup.machine;
         cli_stop_begin(&watch, setup.machine, max_seconds);
         run_steps(&console, steps, &watch, &stop);
@@ -255,9 +256,9 @@ static int run_snapshot(const struct cli_args *args)
                : reached                            ? save(args, &setup, stop.steps)
                                                     : ended_early(args, &stop, steps);
     }
-    xphmg_setup_end(&setup);
-    guest_console_free(&console);
-    guest_files_close(&console.files, args);
+    session_xphmg_end(&setup);
+    session_console_free(&console);
+    session_files_close(&console.files, args);
     return code;
 }
 
@@ -266,7 +267,7 @@ static const struct cli_option snapshot_options[] = {
     {"steps", 0, "N", "run so many steps (instructions, traps included) before"},
     {"max-seconds", 0, "SECONDS", "run at most this wall-clock time before"},
     {"info", 0, "FILE", "print what is in such a file, and do nothing else"},
-    XPHMG_SETUP_OPTIONS,
+    SESSION_XPHMG_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

@@ -24,7 +24,7 @@ struct drawing {
     struct facet_tile_list plan;
     facet_machine *machine;
     facet_pool *pool;
-    struct lint_report lint;
+    struct session_lint lint;
     size_t first;       /* the oldest step that may not be complete */
     size_t waiting;     /* commands in the ring */
     uint32_t *statuses; /* per step */
@@ -281,7 +281,7 @@ static int tell_json(struct drawing *d, const char *output)
                        "reads",
                        d->reads);
     if (result != NULL) {
-        lint_report_json(&d->lint, NULL, result);
+        session_lint_json(&d->lint, NULL, result);
     }
     return cli_print_json(d->args, result);
 }
@@ -336,10 +336,10 @@ static int draw(struct drawing *d, const char *output)
     if (!prepare(d, &err)) {
         return cli_bad_error(d->args, &err);
     }
-    if (!lint_report_start(&d->lint, d->args, d->machine)) {
+    if (!session_lint_start(&d->lint, d->args, d->machine)) {
         return CLI_BAD;
     }
-    facet_machine_observe(d->machine, lint_report_observer(&d->lint));
+    facet_machine_observe(d->machine, session_lint_observer(&d->lint));
     cli_stop_begin(&d->watch, d->machine, cli_deadline_left());
     good = run_list(d, &err);
     cli_stop_end(&d->watch);
@@ -347,7 +347,7 @@ static int draw(struct drawing *d, const char *output)
         (void)cli_bad_error(d->args, &err);
         return d->stopped ? cli_stop_code() : CLI_BAD;
     }
-    lint_report_print(&d->lint, NULL);
+    session_lint_print(&d->lint, NULL);
     if (d->args->json) {
         if (tell_json(d, output) != CLI_OK) {
             return CLI_BAD;
@@ -355,7 +355,7 @@ static int draw(struct drawing *d, const char *output)
     } else if (strcmp(output, "-") != 0) {
         tell_text(d, output);
     }
-    return d->bad != 0 || lint_report_fails(&d->lint) ? CLI_NO : CLI_OK;
+    return d->bad != 0 || session_lint_fails(&d->lint) ? CLI_NO : CLI_OK;
 }
 
 /* Reads the list at `path` and the files beside it. */
@@ -404,7 +404,7 @@ static int run_draw(const struct cli_args *args)
         code = draw(&d, output);
     }
     free(text.data);
-    lint_report_free(&d.lint);
+    session_lint_free(&d.lint);
     facet_machine_destroy(d.machine);
     facet_pool_destroy(d.pool);
     facet_tile_list_free(&d.plan);
@@ -420,7 +420,7 @@ static const struct cli_option draw_options[] = {
      "N",
      "host threads of the raster unit (default 1, 0: all processors); same picture"},
     CLI_STOP_OPTION,
-    LINT_REPORT_SWITCHES,
+    SESSION_LINT_SWITCHES,
     {NULL, 0, NULL, NULL},
 };
 

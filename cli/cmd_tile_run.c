@@ -20,10 +20,10 @@ enum { CHUNK = 1 << 24 };                /* steps between looks at the trace's l
 
 struct session {
     const struct cli_args *args;
-    struct tile_setup setup;
-    struct tile_outputs outputs;
-    struct run_trace trace;
-    struct lint_report lint;
+    struct session_tile setup;
+    struct session_tile_outputs outputs;
+    struct session_trace trace;
+    struct session_lint lint;
     struct facet_stop stop;
     struct cli_stop watch;
 };
@@ -38,7 +38,7 @@ static bool add_breakpoints(const struct session *s)
         struct facet_error err = {0};
         uint32_t address;
 
-        if (!tile_setup_address(&s->setup, text, &address) || address % 4 != 0) {
+        if (!session_tile_address(&s->setup, text, &address) || address % 4 != 0) {
             (void)cli_bad(
                 s->args, "--break %s: expected a multiple of 4 or a symbol of the kernel", text);
             return false;
@@ -87,14 +87,14 @@ static bool run(struct session *s)
     cli_stop_begin(&s->watch, s->setup.machine, cli_deadline_left());
     while (good && more) {
         uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
-        struct facet_run how = {.budget = run_trace_limit(&s->trace, done, most)};
+        struct facet_run how = {.budget = session_trace_limit(&s->trace, done, most)};
 
-        good = run_trace_update(&s->trace, s->args, s->setup.machine, done);
+        good = session_trace_update(&s->trace, s->args, s->setup.machine, done);
         if (good) {
             facet_machine_run(s->setup.machine, &how, &s->stop);
             done += s->stop.steps;
-            more =
-                s->stop.reason == FACET_STOP_BUDGET && done < steps && !run_trace_failed(&s->trace);
+            more = s->stop.reason == FACET_STOP_BUDGET && done < steps &&
+                   !session_trace_failed(&s->trace);
         }
     }
     cli_stop_end(&s->watch);
@@ -183,7 +183,7 @@ static int report_json(const struct session *s)
                        "cores",
                        cores);
     if (result != NULL) {
-        lint_report_json(&s->lint, s->setup.program, result);
+        session_lint_json(&s->lint, s->setup.program, result);
     }
     return cli_print_json(s->args, result);
 }
@@ -298,7 +298,7 @@ static int exit_code(const struct session *s)
     case FACET_STOP_EXIT:
     case FACET_STOP_BREAKPOINT:
     case FACET_STOP_BUDGET:
-        return lint_report_fails(&s->lint) ? CLI_NO : CLI_OK;
+        return session_lint_fails(&s->lint) ? CLI_NO : CLI_OK;
     default:
         return CLI_NO;
     }
@@ -308,7 +308,7 @@ static int exit_code(const struct session *s)
 
 static unsigned line_of(const void *context, uint64_t address)
 {
-    return tile_setup_line(context, address);
+    return session_tile_line(context, address);
 }
 
 static bool checked_trace(const struct cli_args *args)
@@ -329,24 +329,24 @@ static int run_tile(const struct cli_args *args)
     bool good;
 
     if (cli_given(args, "lint-rules")) {
-        return lint_report_rules(args, FACET_LINT_TILE);
+        return session_lint_rules(args, FACET_LINT_TILE);
     }
     if (args->positional_count == 0) {
         return cli_bad(args, "expected a KERNEL");
     }
-    good = checked_trace(args) && tile_setup_start(&s.setup, args) && resume(&s) &&
-           add_breakpoints(&s) && tile_outputs_plan(&s.outputs, &s.setup, args) &&
-           lint_report_start(&s.lint, args, s.setup.machine) &&
-           run_trace_open(&s.trace, args, s.setup.program);
+    good = checked_trace(args) && session_tile_start(&s.setup, args) && resume(&s) &&
+           add_breakpoints(&s) && session_tile_outputs_plan(&s.outputs, &s.setup, args) &&
+           session_lint_start(&s.lint, args, s.setup.machine) &&
+           session_trace_open(&s.trace, args, s.setup.program);
     if (good) {
         s.lint.line_of = line_of;
         s.lint.lines = &s.setup;
-        s.trace.beside = lint_report_observer(&s.lint);
+        s.trace.beside = session_lint_observer(&s.lint);
         good = run(&s);
-        good = run_trace_close(&s.trace, args, good) && good;
-        lint_report_print(&s.lint, s.setup.program);
+        good = session_trace_close(&s.trace, args, good) && good;
+        session_lint_print(&s.lint, s.setup.program);
     }
-    good = good && tile_outputs_write(&s.outputs, &s.setup, args);
+    good = good && session_tile_outputs_write(&s.outputs, &s.setup, args);
     if (good && args->json) {
         good = report_json(&s) == CLI_OK;
     } else if (good) {
@@ -358,22 +358,22 @@ static int run_tile(const struct cli_args *args)
     if (good) {
         code = exit_code(&s);
     }
-    lint_report_free(&s.lint);
-    tile_outputs_free(&s.outputs);
-    tile_setup_end(&s.setup);
+    session_lint_free(&s.lint);
+    session_tile_outputs_free(&s.outputs);
+    session_tile_end(&s.setup);
     return code;
 }
 
 static const struct cli_option run_options[] = {
-    TILE_SETUP_OPTIONS,
+    SESSION_TILE_OPTIONS,
     {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended; repeatable"},
     {"break", 'b', "ADDR", "stop before the instruction at an address or symbol; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},
-    LINT_REPORT_OPTIONS,
-    RUN_TRACE_OPTIONS,
+    SESSION_LINT_OPTIONS,
+    SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

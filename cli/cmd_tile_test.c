@@ -25,7 +25,7 @@ struct tally {
     struct cli_stop watch; /* over the run of a case */
     bool stopped;
     /* --lint, one case after the other. */
-    struct lint_report lint;
+    struct session_lint lint;
     const char *folder;
     json_t *findings; /* NULL: text */
     size_t lint_count;
@@ -39,12 +39,12 @@ static void begin_run(void *context, facet_machine *machine)
     struct tally *t = context;
 
     cli_stop_begin(&t->watch, machine, cli_deadline_left());
-    if (!lint_report_start(&t->lint, t->args, machine)) {
+    if (!session_lint_start(&t->lint, t->args, machine)) {
         t->lint_failed = true;
         return;
     }
     t->lint.title = t->folder;
-    facet_machine_observe(machine, lint_report_observer(&t->lint));
+    facet_machine_observe(machine, session_lint_observer(&t->lint));
 }
 
 static void end_run(void *context)
@@ -52,12 +52,12 @@ static void end_run(void *context)
     struct tally *t = context;
 
     cli_stop_end(&t->watch);
-    lint_report_print(&t->lint, NULL);
+    session_lint_print(&t->lint, NULL);
     if (t->findings != NULL) {
-        lint_report_json(&t->lint, NULL, t->findings);
+        session_lint_json(&t->lint, NULL, t->findings);
     }
-    t->lint_count += lint_report_fails(&t->lint);
-    lint_report_free(&t->lint);
+    t->lint_count += session_lint_fails(&t->lint);
+    session_lint_free(&t->lint);
 }
 
 /* ---- one case ---- */
@@ -259,7 +259,7 @@ static const struct cli_option test_options[] = {
      "host threads of the raster unit (default 1, 0: all processors); no result changes"},
     CLI_STOP_OPTION,
     {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
-    LINT_REPORT_SWITCHES,
+    SESSION_LINT_SWITCHES,
     {NULL, 0, NULL, NULL},
 };
 

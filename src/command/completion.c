@@ -22,12 +22,12 @@ static void put_first_words(void)
     }
 }
 
-enum completion_kind
-completion_of(const char *argument, size_t length, char words[COMPLETION_WORDS])
+enum cli_completion_kind
+cli_completion_of(const char *argument, size_t length, char words[CLI_COMPLETION_WORDS])
 {
     static const char *const files[] = {
         "OUT", "SCENE", "IMAGE", "PROGRAM", "KERNEL", "A", "B", "COMMANDS.json"};
-    char text[COMPLETION_WORDS];
+    char text[CLI_COMPLETION_WORDS];
     char *dots;
 
     while (length > 0 && argument[0] == '[') {
@@ -44,33 +44,33 @@ completion_of(const char *argument, size_t length, char words[COMPLETION_WORDS])
         for (size_t i = 0; i <= strlen(text); i++) {
             words[i] = text[i] == '|' ? ' ' : text[i];
         }
-        return COMPLETE_WORDS;
+        return CLI_COMPLETE_WORDS;
     }
     if (strcmp(text, "COMMAND") == 0) {
-        return COMPLETE_COMMANDS;
+        return CLI_COMPLETE_COMMANDS;
     }
     if (strcmp(text, "DIR") == 0) {
-        return COMPLETE_FOLDERS;
+        return CLI_COMPLETE_FOLDERS;
     }
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (strcmp(text, files[i]) == 0) {
-            return COMPLETE_FILES;
+            return CLI_COMPLETE_FILES;
         }
     }
-    return strstr(text, "FILE") != NULL ? COMPLETE_FILES : COMPLETE_NOTHING;
+    return strstr(text, "FILE") != NULL ? CLI_COMPLETE_FILES : CLI_COMPLETE_NOTHING;
 }
 
 /* A choice list as words; "@files", "@folders", "@commands" for what the script looks up. */
 static void put_values(const char *argument, size_t length)
 {
-    static const char *const lookups[] = {[COMPLETE_NOTHING] = "",
-                                          [COMPLETE_COMMANDS] = "@commands",
-                                          [COMPLETE_FOLDERS] = "@folders",
-                                          [COMPLETE_FILES] = "@files"};
-    char words[COMPLETION_WORDS];
-    enum completion_kind kind = completion_of(argument, length, words);
+    static const char *const lookups[] = {[CLI_COMPLETE_NOTHING] = "",
+                                          [CLI_COMPLETE_COMMANDS] = "@commands",
+                                          [CLI_COMPLETE_FOLDERS] = "@folders",
+                                          [CLI_COMPLETE_FILES] = "@files"};
+    char words[CLI_COMPLETION_WORDS];
+    enum cli_completion_kind kind = cli_completion_of(argument, length, words);
 
-    fputs(kind == COMPLETE_WORDS ? words : lookups[kind], stdout);
+    fputs(kind == CLI_COMPLETE_WORDS ? words : lookups[kind], stdout);
 }
 
 static void put_command(const struct cli_command *command)
@@ -203,10 +203,10 @@ static int run_completion(const struct cli_args *args)
 {
     switch (args->positional[0][0]) { /* one of the operands below */
     case 'z':
-        completion_zsh();
+        cli_completion_zsh();
         break;
     case 'f':
-        completion_fish();
+        cli_completion_fish();
         break;
     default:
         completion_bash();

@@ -5,21 +5,21 @@
 #include "command/frame.h"
 
 /* What a shell can offer for the argument of an option or for an operand. */
-enum completion_kind {
-    COMPLETE_NOTHING,
-    COMPLETE_WORDS,
-    COMPLETE_COMMANDS,
-    COMPLETE_FOLDERS,
-    COMPLETE_FILES
+enum cli_completion_kind {
+    CLI_COMPLETE_NOTHING,
+    CLI_COMPLETE_WORDS,
+    CLI_COMPLETE_COMMANDS,
+    CLI_COMPLETE_FOLDERS,
+    CLI_COMPLETE_FILES
 };
 
-enum { COMPLETION_WORDS = 256 };
+enum { CLI_COMPLETION_WORDS = 256 };
 
-/* `words` receives the choices of COMPLETE_WORDS with spaces between them, else "". */
-enum completion_kind
-completion_of(const char *argument, size_t length, char words[COMPLETION_WORDS]);
+/* `words` receives the choices of CLI_COMPLETE_WORDS with spaces between them, else "". */
+enum cli_completion_kind
+cli_completion_of(const char *argument, size_t length, char words[CLI_COMPLETION_WORDS]);
 
-void completion_zsh(void);
-void completion_fish(void);
+void cli_completion_zsh(void);
+void cli_completion_fish(void);
 
 #endif

@@ -24,26 +24,26 @@ static void put_quoted(const char *text, const char *special)
 /* "label:action" of _arguments. */
 static void put_zsh_action(const char *argument, size_t length)
 {
-    char words[COMPLETION_WORDS], label[COMPLETION_WORDS];
-    enum completion_kind kind = completion_of(argument, length, words);
+    char words[CLI_COMPLETION_WORDS], label[CLI_COMPLETION_WORDS];
+    enum cli_completion_kind kind = cli_completion_of(argument, length, words);
 
     (void)snprintf(label, sizeof label, "%.*s", (int)length, argument);
-    put_quoted(kind == COMPLETE_WORDS ? "value" : label, ":\\[]");
+    put_quoted(kind == CLI_COMPLETE_WORDS ? "value" : label, ":\\[]");
     putchar(':');
     switch (kind) {
-    case COMPLETE_WORDS:
+    case CLI_COMPLETE_WORDS:
         printf("(%s)", words);
         break;
-    case COMPLETE_COMMANDS:
+    case CLI_COMPLETE_COMMANDS:
         fputs("($commands)", stdout);
         break;
-    case COMPLETE_FOLDERS:
+    case CLI_COMPLETE_FOLDERS:
         fputs("_files -/", stdout);
         break;
-    case COMPLETE_FILES:
+    case CLI_COMPLETE_FILES:
         fputs("_files", stdout);
         break;
-    case COMPLETE_NOTHING: /* an empty action would keep zsh from offering options here */
+    case CLI_COMPLETE_NOTHING: /* an empty action would keep zsh from offering options here */
         fputs("_default", stdout);
         break;
     }
@@ -87,7 +87,7 @@ static void put_zsh_command(const struct cli_command *command)
     puts(" ;;");
 }
 
-void completion_zsh(void)
+void cli_completion_zsh(void)
 {
     fputs("#compdef facet\n"
           "# zsh completion of facet, printed by `facet completion zsh`\n"
@@ -139,22 +139,22 @@ void completion_zsh(void)
 /* What is offered after an option or as an operand, -f where files are not. */
 static void put_fish_action(const char *argument, size_t length)
 {
-    char words[COMPLETION_WORDS];
+    char words[CLI_COMPLETION_WORDS];
 
-    switch (completion_of(argument, length, words)) {
-    case COMPLETE_WORDS:
+    switch (cli_completion_of(argument, length, words)) {
+    case CLI_COMPLETE_WORDS:
         printf(" -f -a '%s'", words);
         break;
-    case COMPLETE_COMMANDS:
+    case CLI_COMPLETE_COMMANDS:
         fputs(" -f -a '(__facet_commands)'", stdout);
         break;
-    case COMPLETE_FOLDERS:
+    case CLI_COMPLETE_FOLDERS:
         fputs(" -f -a '(__fish_complete_directories)'", stdout);
         break;
-    case COMPLETE_FILES:
+    case CLI_COMPLETE_FILES:
         fputs(" -F", stdout);
         break;
-    case COMPLETE_NOTHING:
+    case CLI_COMPLETE_NOTHING:
         fputs(" -f", stdout);
         break;
     }
@@ -198,7 +198,7 @@ static void put_fish_command(const struct cli_command *command)
     }
 }
 
-void completion_fish(void)
+void cli_completion_fish(void)
 {
     fputs("# fish completion of facet, printed by `facet completion fish`\n"
           "function __facet_starts # whether the line goes on from these words\n"

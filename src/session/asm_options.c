@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* NAME or NAME=VALUE; false after a complaint. */
-static bool add_define(struct cli_asm *own, size_t n, const struct cli_args *args, const char *text)
+static bool
+add_define(struct session_asm *own, size_t n, const struct cli_args *args, const char *text)
 {
     const char *equals = strchr(text, '=');
     size_t length = equals != NULL ? (size_t)(equals - text) : strlen(text);
@@ -54,15 +55,15 @@ static bool folder_of(const char *path, char *folder, size_t size)
            snprintf(folder, size, "%.*s", length, slash == NULL ? "." : path) < (int)size;
 }
 
-bool cli_asm_read(struct cli_asm *own,
-                  const struct cli_args *args,
-                  const char *path,
-                  struct facet_asm_options *options)
+bool session_asm_read(struct session_asm *own,
+                      const struct cli_args *args,
+                      const char *path,
+                      struct facet_asm_options *options)
 {
     const char *text;
     int n;
 
-    *own = (struct cli_asm){.beside = ""};
+    *own = (struct session_asm){.beside = ""};
     options->file = strcmp(path, "-") == 0 ? "standard input" : path;
     options->defines = own->defines;
     options->include_folders = own->folders;
@@ -81,7 +82,7 @@ bool cli_asm_read(struct cli_asm *own,
     return true;
 }
 
-void cli_asm_free(struct cli_asm *own)
+void session_asm_free(struct session_asm *own)
 {
     for (size_t i = 0; i < CLI_MAX_VALUES; i++) {
         free(own->names[i]);

@@ -8,12 +8,12 @@
 
 #define MAX_IMAGE_BYTES ((size_t)32 << 30) /* as far as node IDs reach */
 
-bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_file *out)
+bool session_bvh_read(const struct cli_args *args, const char *path, struct session_bvh *out)
 {
     uint64_t base = 0, root = FACET_GFX12_ROOT;
     struct facet_error err = {0};
 
-    *out = (struct bvh_file){0};
+    *out = (struct session_bvh){0};
     if (!cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &base) ||
         !cli_number(args, "root", 0, UINT32_MAX, &root)) {
         return false;
@@ -27,13 +27,15 @@ bool bvh_file_read(const struct cli_args *args, const char *path, struct bvh_fil
     return true;
 }
 
-void bvh_file_free(struct bvh_file *file)
+void session_bvh_free(struct session_bvh *file)
 {
     free(file->bytes.data);
-    *file = (struct bvh_file){0};
+    *file = (struct session_bvh){0};
 }
 
-bool bvh_is_gfx12(const struct cli_args *args, const char *path, const struct bvh_file *file)
+bool session_bvh_is_gfx12(const struct cli_args *args,
+                          const char *path,
+                          const struct session_bvh *file)
 {
     if (facet_rtbvh_is(file->bytes.data, file->bytes.size)) {
         (void)cli_bad(args, "%s is a tile image of XPHMG_RT; expected a GFX12 image", path);
@@ -42,11 +44,13 @@ bool bvh_is_gfx12(const struct cli_args *args, const char *path, const struct bv
     return true;
 }
 
-bool bvh_has_root(const struct cli_args *args, const char *path, const struct bvh_file *file)
+bool session_bvh_has_root(const struct cli_args *args,
+                          const char *path,
+                          const struct session_bvh *file)
 {
     const struct facet_gfx12_view *v = &file->view;
 
-    if (!bvh_is_gfx12(args, path, file)) {
+    if (!session_bvh_is_gfx12(args, path, file)) {
         return false;
     }
     if (facet_gfx12_id_kind(v->root) == FACET_GFX12_KIND_NONE || v->size < FACET_GFX12_NODE_BYTES ||

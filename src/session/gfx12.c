@@ -13,7 +13,7 @@ enum { PROGRAM_LIMIT = 1 << 24 };
 
 /* ---- rays ---- */
 
-static bool start_lanes(const struct gfx12_setup *s,
+static bool start_lanes(const struct session_gfx12 *s,
                         const struct cli_args *args,
                         const struct facet_gfx12_view *view)
 {
@@ -26,7 +26,7 @@ static bool start_lanes(const struct gfx12_setup *s,
     for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
         struct facet_gfx12_query query;
 
-        if (!cli_gfx12_ray(args, cli_nth_value(args, "ray", (int)i), &query)) {
+        if (!session_ray_gfx12(args, cli_nth_value(args, "ray", (int)i), &query)) {
             return false;
         }
         query.address = view->base;
@@ -76,7 +76,7 @@ assemble(const struct cli_args *args, const char *path, char *text, uint32_t *wo
     return *count != 0;
 }
 
-static bool load_program(const struct gfx12_setup *s, const struct cli_args *args)
+static bool load_program(const struct session_gfx12 *s, const struct cli_args *args)
 {
     const char *path = cli_value(args, "program");
     struct facet_bytes file = {NULL, 0};
@@ -121,7 +121,7 @@ static bool read_value(const char *text, uint64_t *value)
     return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9';
 }
 
-static bool set_registers(const struct gfx12_setup *s, const struct cli_args *args)
+static bool set_registers(const struct session_gfx12 *s, const struct cli_args *args)
 {
     const char *text;
 
@@ -153,7 +153,7 @@ static bool set_registers(const struct gfx12_setup *s, const struct cli_args *ar
 /* ---- all of it ---- */
 
 static bool
-make(struct gfx12_setup *s, const struct cli_args *args, struct facet_gfx12_config *config)
+make(struct session_gfx12 *s, const struct cli_args *args, struct facet_gfx12_config *config)
 {
     uint64_t entries = 0;
     struct facet_error err = {0};
@@ -179,17 +179,17 @@ make(struct gfx12_setup *s, const struct cli_args *args, struct facet_gfx12_conf
     return true;
 }
 
-bool gfx12_setup_start(struct gfx12_setup *s,
-                       const struct cli_args *args,
-                       enum facet_gfx12_profile profile)
+bool session_gfx12_start(struct session_gfx12 *s,
+                         const struct cli_args *args,
+                         enum facet_gfx12_profile profile)
 {
     struct facet_gfx12_config config = {.profile = profile};
-    struct bvh_file file;
+    struct session_bvh file;
     struct facet_error err = {0};
     const char *path = args->positional_count > 0 ? args->positional[0] : NULL;
     bool good;
 
-    *s = (struct gfx12_setup){NULL};
+    *s = (struct session_gfx12){NULL};
     if (path == NULL) {
         (void)cli_bad(args, "expected an IMAGE, a file of facet bvh build");
         return false;
@@ -198,12 +198,12 @@ bool gfx12_setup_start(struct gfx12_setup *s,
         (void)cli_bad(args, "'%s' is one operand too many", args->positional[1]);
         return false;
     }
-    if (!bvh_file_read(args, path, &file)) {
+    if (!session_bvh_read(args, path, &file)) {
         return false;
     }
     config.image_base = file.view.base;
     config.image_bytes = file.view.size;
-    good = bvh_has_root(args, path, &file) && make(s, args, &config);
+    good = session_bvh_has_root(args, path, &file) && make(s, args, &config);
     if (good &&
         facet_machine_write(s->machine, 0, file.view.base, file.view.bytes, file.view.size, &err) !=
             FACET_OK) {
@@ -213,12 +213,12 @@ bool gfx12_setup_start(struct gfx12_setup *s,
     }
     good =
         good && load_program(s, args) && start_lanes(s, args, &file.view) && set_registers(s, args);
-    bvh_file_free(&file);
+    session_bvh_free(&file);
     return good;
 }
 
-void gfx12_setup_end(struct gfx12_setup *s)
+void session_gfx12_end(struct session_gfx12 *s)
 {
     facet_machine_destroy(s->machine);
-    *s = (struct gfx12_setup){NULL};
+    *s = (struct session_gfx12){NULL};
 }

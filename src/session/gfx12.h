@@ -8,7 +8,7 @@
 #include <facet/gfx12.h>
 
 /* clang-format off */
-#define GFX12_SETUP_OPTIONS                                                                        \
+#define SESSION_GFX12_OPTIONS                                                                        \
     {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument; "          \
      "repeatable, a lane each"},                                                                   \
     {"root", 0, "NODE", "ID of the root node, relative to the base (default 5)"},                  \
@@ -20,15 +20,15 @@
     {"set", 0, "REG=VALUE", "a register of every lane before the first step; repeatable"}
 /* clang-format on */
 
-struct gfx12_setup {
+struct session_gfx12 {
     facet_machine *machine;
 };
 
 /* The image in positional[0] at --base in a machine with a lane for each --ray, all of them
  * started. Prints the complaint and returns false otherwise. End in every case. */
-bool gfx12_setup_start(struct gfx12_setup *setup,
-                       const struct cli_args *args,
-                       enum facet_gfx12_profile profile);
-void gfx12_setup_end(struct gfx12_setup *setup);
+bool session_gfx12_start(struct session_gfx12 *setup,
+                         const struct cli_args *args,
+                         enum facet_gfx12_profile profile);
+void session_gfx12_end(struct session_gfx12 *setup);
 
 #endif

@@ -16,7 +16,7 @@ static const char no_memory[] = "out of memory for standard input";
 
 static void output(void *context, enum facet_xphmg_stream stream, const void *data, size_t size)
 {
-    struct guest_console *c = context;
+    struct session_console *c = context;
     FILE *file = stream == FACET_XPHMG_OUT && !c->apart ? stdout : stderr;
     uint64_t before = c->printed;
     size_t old = c->shown <= before         ? 0
@@ -33,35 +33,35 @@ static void output(void *context, enum facet_xphmg_stream stream, const void *da
 
 static int64_t do_open(void *context, const char *path, unsigned mode)
 {
-    return guest_files_do_open(&((struct guest_console *)context)->files, path, mode);
+    return session_files_do_open(&((struct session_console *)context)->files, path, mode);
 }
 
 static int64_t do_close(void *context, int64_t handle)
 {
-    return guest_files_do_close(&((struct guest_console *)context)->files, handle);
+    return session_files_do_close(&((struct session_console *)context)->files, handle);
 }
 
 static int64_t do_read(void *context, int64_t handle, void *data, size_t size)
 {
-    return guest_files_do_read(&((struct guest_console *)context)->files, handle, data, size);
+    return session_files_do_read(&((struct session_console *)context)->files, handle, data, size);
 }
 
 static int64_t do_write(void *context, int64_t handle, const void *data, size_t size)
 {
-    return guest_files_do_write(&((struct guest_console *)context)->files, handle, data, size);
+    return session_files_do_write(&((struct session_console *)context)->files, handle, data, size);
 }
 
 static int64_t do_seek(void *context, int64_t handle, uint64_t position)
 {
-    return guest_files_do_seek(&((struct guest_console *)context)->files, handle, position);
+    return session_files_do_seek(&((struct session_console *)context)->files, handle, position);
 }
 
 static int64_t do_length(void *context, int64_t handle)
 {
-    return guest_files_do_length(&((struct guest_console *)context)->files, handle);
+    return session_files_do_length(&((struct session_console *)context)->files, handle);
 }
 
-struct facet_xphmg_host guest_console_host(struct guest_console *console)
+struct facet_xphmg_host session_console_host(struct session_console *console)
 {
     return (struct facet_xphmg_host){
         .context = console,
@@ -69,7 +69,7 @@ struct facet_xphmg_host guest_console_host(struct guest_console *console)
         .files = {do_open, do_close, do_read, do_write, do_seek, do_length}};
 }
 
-void guest_console_free(struct guest_console *console)
+void session_console_free(struct session_console *console)
 {
     for (size_t i = 0; i < console->count; i++) {
         free(console->pieces[i].bytes);
@@ -80,18 +80,18 @@ void guest_console_free(struct guest_console *console)
 }
 
 /* The input ends here, and the program's results are worth nothing. */
-static void lose_input(struct guest_console *c, const char *why)
+static void lose_input(struct session_console *c, const char *why)
 {
     cli_spoil(why);
     (void)facet_xphmg_input_end(c->machine, NULL);
 }
 
 /* The next piece of standard input, behind those that are there. */
-static void read_piece(struct guest_console *c)
+static void read_piece(struct session_console *c)
 {
     char bytes[PIECE];
     ssize_t got = c->apart ? 0 : read(STDIN_FILENO, bytes, sizeof bytes);
-    struct guest_piece *pieces, piece = {0, NULL};
+    struct session_piece *pieces, piece = {0, NULL};
 
     if (got < 0 && errno == EINTR) {
         return;
@@ -113,32 +113,32 @@ static void read_piece(struct guest_console *c)
 }
 
 /* Milliseconds; -1: what is there already. */
-static enum guest_fed feed(struct guest_console *c, int other, int timeout)
+static enum session_fed feed(struct session_console *c, int other, int timeout)
 {
     struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
                               {.fd = other, .events = POLLIN}};
     bool ended = c->count > 0 && c->pieces[c->count - 1].size == 0;
 
-    if (!guest_wants_input(c->machine) || (ended && c->given == c->count) || cli_spoiled()) {
-        return GUEST_NOTHING;
+    if (!session_wants_input(c->machine) || (ended && c->given == c->count) || cli_spoiled()) {
+        return SESSION_NOTHING;
     }
     if (c->given == c->count) {
         int found = c->apart ? 1 : poll(ready, 2, timeout < 0 ? 0 : timeout);
 
         if (found == 0) {
-            return timeout < 0 ? GUEST_NOTHING : GUEST_BUSY;
+            return timeout < 0 ? SESSION_NOTHING : SESSION_BUSY;
         }
         if ((found < 0 && errno == EINTR) || (found > 0 && !c->apart && ready[1].revents != 0)) {
-            return GUEST_BUSY;
+            return SESSION_BUSY;
         }
         if (found < 0) {
             lose_input(c, "cannot wait for standard input");
-            return GUEST_FED;
+            return SESSION_FED;
         }
         read_piece(c);
     }
     if (c->given < c->count) {
-        const struct guest_piece *piece = &c->pieces[c->given++];
+        const struct session_piece *piece = &c->pieces[c->given++];
 
         if (piece->size == 0) {
             (void)facet_xphmg_input_end(c->machine, NULL);
@@ -146,16 +146,16 @@ static enum guest_fed feed(struct guest_console *c, int other, int timeout)
             lose_input(c, no_memory);
         }
     }
-    return GUEST_FED;
+    return SESSION_FED;
 }
 
-enum guest_fed guest_console_feed(struct guest_console *c, int other, double seconds)
+enum session_fed session_console_feed(struct session_console *c, int other, double seconds)
 {
     (void)fflush(stdout);
     return feed(c, other, seconds > 0.1 ? 100 : seconds > 0 ? (int)(seconds * 1000) : 0);
 }
 
-enum guest_fed guest_console_look(struct guest_console *c)
+enum session_fed session_console_look(struct session_console *c)
 {
     return feed(c, -1, -1);
 }

@@ -7,36 +7,36 @@
 
 #include "session/guest_files.h"
 
-struct guest_piece {
+struct session_piece {
     size_t size; /* 0: the end of the input */
     char *bytes;
 };
 
-struct guest_console {
+struct session_console {
     facet_machine *machine; /* set when it is made */
-    struct guest_files files;
+    struct session_files files;
     bool apart; /* standard input and output are not the guest's: it prints to standard error and
                    reads nothing */
-    struct guest_piece *pieces;
+    struct session_piece *pieces;
     size_t count;
     size_t given;            /* to the machine */
     uint64_t printed, shown; /* bytes: by the machine up to where it is, and of those by us */
 };
 
-enum guest_fed {
-    GUEST_FED,    /* the machine has input, or knows that it ended */
-    GUEST_BUSY,   /* `other` can be read, or a signal came */
-    GUEST_NOTHING /* the machine does not look for input, or there is none any more */
+enum session_fed {
+    SESSION_FED,    /* the machine has input, or knows that it ended */
+    SESSION_BUSY,   /* `other` can be read, or a signal came */
+    SESSION_NOTHING /* the machine does not look for input, or there is none any more */
 };
 
 /* The callbacks of a machine; the console must outlive it. */
-struct facet_xphmg_host guest_console_host(struct guest_console *console);
-void guest_console_free(struct guest_console *console);
+struct facet_xphmg_host session_console_host(struct session_console *console);
+void session_console_free(struct session_console *console);
 /* For a machine that stopped with FACET_STOP_IDLE: waits for standard input, or for the descriptor
- * `other` (-1: none), but not longer than some seconds: GUEST_BUSY then, and soon anyway, because a
- * signal that comes just before the wait is seen only behind it. */
-enum guest_fed guest_console_feed(struct guest_console *console, int other, double seconds);
+ * `other` (-1: none), but not longer than some seconds: SESSION_BUSY then, and soon anyway, because
+ * a signal that comes just before the wait is seen only behind it. */
+enum session_fed session_console_feed(struct session_console *console, int other, double seconds);
 /* For one that runs and has looked for input in vain: gives what is there already. */
-enum guest_fed guest_console_look(struct guest_console *console);
+enum session_fed session_console_look(struct session_console *console);
 
 #endif

@@ -22,7 +22,7 @@
 #define DEFAULT_FILES 10000
 
 /* "64M" or "64M,100" */
-static bool read_quota(struct guest_files *files, const struct cli_args *args)
+static bool read_quota(struct session_files *files, const struct cli_args *args)
 {
     const char *text = cli_value(args, "files-quota"), *end;
     char *last = NULL;
@@ -52,13 +52,13 @@ static bool read_quota(struct guest_files *files, const struct cli_args *args)
     return true;
 }
 
-bool guest_files_open(struct guest_files *files, const struct cli_args *args)
+bool session_files_open(struct session_files *files, const struct cli_args *args)
 {
     const char *option = cli_given(args, "files-ro") ? "files-ro" : "files";
     const char *folder = cli_value(args, option);
 
-    *files = (struct guest_files){.folder = -1, .read_only = cli_given(args, "files-ro")};
-    for (int i = 0; i < GUEST_FILES_MAX; i++) {
+    *files = (struct session_files){.folder = -1, .read_only = cli_given(args, "files-ro")};
+    for (int i = 0; i < SESSION_FILES_MAX; i++) {
         files->open[i].fd = -1;
     }
     if (files->read_only && cli_given(args, "files")) {
@@ -73,16 +73,16 @@ bool guest_files_open(struct guest_files *files, const struct cli_args *args)
         }
     }
     if (!read_quota(files, args)) {
-        guest_files_close(files, args);
+        session_files_close(files, args);
         return false;
     }
     files->bytes_left = files->bytes_quota;
     return true;
 }
 
-void guest_files_close(struct guest_files *files, const struct cli_args *args)
+void session_files_close(struct session_files *files, const struct cli_args *args)
 {
-    for (int i = 0; i < GUEST_FILES_MAX; i++) {
+    for (int i = 0; i < SESSION_FILES_MAX; i++) {
         if (files->open[i].fd >= 0) {
             (void)close(files->open[i].fd);
             files->open[i].fd = -1;
@@ -103,10 +103,10 @@ void guest_files_close(struct guest_files *files, const struct cli_args *args)
 }
 
 /* Remembers the first; returns the error for the guest. */
-static int64_t refuse(struct guest_files *files, int error, const char *format, ...)
+static int64_t refuse(struct session_files *files, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static int64_t refuse(struct guest_files *files, int error, const char *format, ...)
+static int64_t refuse(struct session_files *files, int error, const char *format, ...)
 {
     if (files->refused++ == 0) {
         va_list args;
@@ -134,7 +134,7 @@ static bool appends(unsigned mode)
     return mode / 4 % 3 == 2;
 }
 
-static int open_below(const struct guest_files *files, const char *path, int flags)
+static int open_below(const struct session_files *files, const char *path, int flags)
 {
     struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK),
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
@@ -145,7 +145,7 @@ static int open_below(const struct guest_files *files, const char *path, int fla
 
 /* An empty file counts for nothing, so what it held may be used again: a program may write the same
  * picture over and over. */
-static bool empty(struct guest_files *files, int fd, off_t size)
+static bool empty(struct session_files *files, int fd, off_t size)
 {
     uint64_t left = files->bytes_left + (uint64_t)size;
 
@@ -158,7 +158,7 @@ static bool empty(struct guest_files *files, int fd, off_t size)
 
 /* A descriptor, or a negative errno. `name` is fit for messages. */
 static int64_t
-open_file(struct guest_files *files, const char *path, unsigned mode, const char *name)
+open_file(struct session_files *files, const char *path, unsigned mode, const char *name)
 {
     int flags = access_of(mode) | (appends(mode) ? O_APPEND : 0);
     struct stat info;
@@ -188,7 +188,7 @@ open_file(struct guest_files *files, const char *path, unsigned mode, const char
     return fd;
 }
 
-int64_t guest_files_do_open(struct guest_files *files, const char *path, unsigned mode)
+int64_t session_files_do_open(struct session_files *files, const char *path, unsigned mode)
 {
     struct guest_file *file;
     int64_t fd;
@@ -197,10 +197,10 @@ int64_t guest_files_do_open(struct guest_files *files, const char *path, unsigne
     if (files->folder < 0) {
         return -ENOENT;
     }
-    while (slot < GUEST_FILES_MAX && files->open[slot].fd >= 0) {
+    while (slot < SESSION_FILES_MAX && files->open[slot].fd >= 0) {
         slot++;
     }
-    if (slot == GUEST_FILES_MAX) {
+    if (slot == SESSION_FILES_MAX) {
         return -EMFILE;
     }
     file = &files->open[slot];
@@ -214,12 +214,12 @@ int64_t guest_files_do_open(struct guest_files *files, const char *path, unsigne
     return slot;
 }
 
-static int descriptor(const struct guest_files *files, int64_t handle)
+static int descriptor(const struct session_files *files, int64_t handle)
 {
-    return handle >= 0 && handle < GUEST_FILES_MAX ? files->open[handle].fd : -1;
+    return handle >= 0 && handle < SESSION_FILES_MAX ? files->open[handle].fd : -1;
 }
 
-int64_t guest_files_do_close(struct guest_files *files, int64_t handle)
+int64_t session_files_do_close(struct session_files *files, int64_t handle)
 {
     int fd = descriptor(files, handle);
 
@@ -230,7 +230,7 @@ int64_t guest_files_do_close(struct guest_files *files, int64_t handle)
     return close(fd) == 0 ? 0 : -errno;
 }
 
-int64_t guest_files_do_read(struct guest_files *files, int64_t handle, void *data, size_t size)
+int64_t session_files_do_read(struct session_files *files, int64_t handle, void *data, size_t size)
 {
     ssize_t got;
 
@@ -249,7 +249,7 @@ static uint64_t growth(uint64_t position, uint64_t length, uint64_t size)
 }
 
 int64_t
-guest_files_do_write(struct guest_files *files, int64_t handle, const void *data, size_t size)
+session_files_do_write(struct session_files *files, int64_t handle, const void *data, size_t size)
 {
     int fd = descriptor(files, handle);
     uint64_t length, position, more;
@@ -287,7 +287,7 @@ guest_files_do_write(struct guest_files *files, int64_t handle, const void *data
     return wrote;
 }
 
-int64_t guest_files_do_seek(struct guest_files *files, int64_t handle, uint64_t position)
+int64_t session_files_do_seek(struct session_files *files, int64_t handle, uint64_t position)
 {
     off_t at = position <= INT64_MAX ? lseek(descriptor(files, handle), (off_t)position, SEEK_SET)
                                      : (errno = EINVAL, -1);
@@ -295,7 +295,7 @@ int64_t guest_files_do_seek(struct guest_files *files, int64_t handle, uint64_t 
     return at >= 0 ? 0 : -errno;
 }
 
-int64_t guest_files_do_length(struct guest_files *files, int64_t handle)
+int64_t session_files_do_length(struct session_files *files, int64_t handle)
 {
     struct stat info;
 

@@ -6,17 +6,17 @@
 
 #include <facet/xphmg.h>
 
-#define GUEST_FILES_MAX 64
+#define SESSION_FILES_MAX 64
 
 /* clang-format off */
-#define GUEST_FILES_OPTIONS                                                                        \
+#define SESSION_FILES_OPTIONS                                                                        \
     {"files", 0, "DIR", "let the program open files below DIR by semihosting"},                    \
     {"files-ro", 0, "DIR", "the same, but it may only read them"},                                 \
     {"files-quota", 0, "SIZE[,N]", "files below DIR may grow by so many bytes in all (k, M, G; "    \
                                    "default 1G), and N be made (default 10000)"}
 /* clang-format on */
 
-struct guest_files {
+struct session_files {
     int folder;           /* descriptor; -1: nothing granted */
     bool read_only;       /* --files-ro */
     uint64_t bytes_quota; /* --files-quota */
@@ -28,26 +28,26 @@ struct guest_files {
         int fd; /* -1: free */
         bool append;
         char name[96]; /* for messages */
-    } open[GUEST_FILES_MAX];
+    } open[SESSION_FILES_MAX];
 };
 
 /* What the options above say; false after a complaint. */
-bool guest_files_open(struct guest_files *files, const struct cli_args *args);
+bool session_files_open(struct session_files *files, const struct cli_args *args);
 /* Tells in a line what was refused, if anything. */
-void guest_files_close(struct guest_files *files, const struct cli_args *args);
+void session_files_close(struct session_files *files, const struct cli_args *args);
 
 /* Results as struct facet_xphmg_files has them. Too large is ENOSPC, read-only EROFS: their numbers
  * mean the same to a guest's C library. */
-int64_t guest_files_do_open(struct guest_files *files, const char *path, unsigned mode);
-int64_t guest_files_do_close(struct guest_files *files, int64_t handle);
-int64_t guest_files_do_read(struct guest_files *files, int64_t handle, void *data, size_t size);
+int64_t session_files_do_open(struct session_files *files, const char *path, unsigned mode);
+int64_t session_files_do_close(struct session_files *files, int64_t handle);
+int64_t session_files_do_read(struct session_files *files, int64_t handle, void *data, size_t size);
 int64_t
-guest_files_do_write(struct guest_files *files, int64_t handle, const void *data, size_t size);
-int64_t guest_files_do_seek(struct guest_files *files, int64_t handle, uint64_t position);
-int64_t guest_files_do_length(struct guest_files *files, int64_t handle);
+session_files_do_write(struct session_files *files, int64_t handle, const void *data, size_t size);
+int64_t session_files_do_seek(struct session_files *files, int64_t handle, uint64_t position);
+int64_t session_files_do_length(struct session_files *files, int64_t handle);
 
 /* Whether the program waits for input or has looked for it in vain. */
-static inline bool guest_wants_input(const facet_machine *machine)
+static inline bool session_wants_input(const facet_machine *machine)
 {
     bool wants;
 

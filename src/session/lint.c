@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-bool lint_report_start(struct lint_report *report,
-                       const struct cli_args *args,
-                       facet_machine *machine)
+bool session_lint_start(struct session_lint *report,
+                        const struct cli_args *args,
+                        facet_machine *machine)
 {
     struct facet_error err = {0};
 
-    *report = (struct lint_report){.args = args, .machine = machine};
+    *report = (struct session_lint){.args = args, .machine = machine};
     if ((cli_given(args, "lint") || cli_given(args, "lint-error")) &&
         facet_lint_create(machine, &report->lint, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
@@ -24,7 +24,7 @@ bool lint_report_start(struct lint_report *report,
     return true;
 }
 
-void lint_report_free(struct lint_report *report)
+void session_lint_free(struct session_lint *report)
 {
     if (report->lint != NULL) {
         facet_machine_observe(report->machine, NULL);
@@ -33,7 +33,7 @@ void lint_report_free(struct lint_report *report)
     }
 }
 
-const struct facet_observer *lint_report_observer(const struct lint_report *report)
+const struct facet_observer *session_lint_observer(const struct session_lint *report)
 {
     return report->lint != NULL ? facet_lint_observer(report->lint) : NULL;
 }
@@ -47,13 +47,13 @@ struct texts {
     unsigned line;
 };
 
-static void describe(const struct lint_report *report,
+static void describe(const struct session_lint *report,
                      const struct facet_object *program,
                      const struct facet_lint_finding *f,
                      struct texts *t)
 {
     if (program != NULL) {
-        run_describe(program, f->pc, t->where, sizeof t->where);
+        session_describe(program, f->pc, t->where, sizeof t->where);
     } else {
         (void)snprintf(t->where, sizeof t->where, "0x%" PRIx64, f->pc);
     }
@@ -66,7 +66,7 @@ static void describe(const struct lint_report *report,
     (void)facet_machine_disassemble(report->machine, f->core, f->pc, t->insn, sizeof t->insn, NULL);
 }
 
-void lint_report_print(const struct lint_report *report, const struct facet_object *program)
+void session_lint_print(const struct session_lint *report, const struct facet_object *program)
 {
     if (report->lint == NULL) {
         return;
@@ -102,7 +102,7 @@ void lint_report_print(const struct lint_report *report, const struct facet_obje
     }
 }
 
-static json_t *finding_json(const struct lint_report *report,
+static json_t *finding_json(const struct session_lint *report,
                             const struct facet_object *program,
                             const struct facet_lint_finding *f)
 {
@@ -141,9 +141,9 @@ static json_t *finding_json(const struct lint_report *report,
     return item;
 }
 
-void lint_report_json(const struct lint_report *report,
-                      const struct facet_object *program,
-                      json_t *result)
+void session_lint_json(const struct session_lint *report,
+                       const struct facet_object *program,
+                       json_t *result)
 {
     json_t *list;
 
@@ -158,7 +158,7 @@ void lint_report_json(const struct lint_report *report,
     (void)json_object_set_new(result, "lint", list);
 }
 
-bool lint_report_fails(const struct lint_report *report)
+bool session_lint_fails(const struct session_lint *report)
 {
     return report->lint != NULL && cli_given(report->args, "lint-error") &&
            facet_lint_count(report->lint) > 0;
@@ -166,7 +166,7 @@ bool lint_report_fails(const struct lint_report *report)
 
 /* ---- rules ---- */
 
-int lint_report_rules(const struct cli_args *args, enum facet_lint_machine machine)
+int session_lint_rules(const struct cli_args *args, enum facet_lint_machine machine)
 {
     json_t *list = cli_json_list(args);
 

@@ -10,16 +10,16 @@
 #include <jansson.h>
 
 /* clang-format off */
-#define LINT_REPORT_SWITCHES                                                                       \
+#define SESSION_LINT_SWITCHES                                                                       \
     {"lint", 0, NULL, "name what runs and is wrong by the contract, on standard error"},           \
     {"lint-error", 0, NULL, "as --lint, and exit code 1 when there is a finding"}
-#define LINT_REPORT_OPTIONS                                                                        \
-    LINT_REPORT_SWITCHES,                                                                          \
+#define SESSION_LINT_OPTIONS                                                                        \
+    SESSION_LINT_SWITCHES,                                                                          \
     {"lint-rules", 0, NULL, "print the rules of --lint and the rows that they enforce, and end"}
 /* clang-format on */
 
 /* All zero: no --lint. */
-struct lint_report {
+struct session_lint {
     const struct cli_args *args;
     facet_machine *machine;
     facet_lint *lint;
@@ -30,23 +30,23 @@ struct lint_report {
 };
 
 /* Makes the linter when an option asks for one; false after a complaint. */
-bool lint_report_start(struct lint_report *report,
-                       const struct cli_args *args,
-                       facet_machine *machine);
-void lint_report_free(struct lint_report *report);
+bool session_lint_start(struct session_lint *report,
+                        const struct cli_args *args,
+                        facet_machine *machine);
+void session_lint_free(struct session_lint *report);
 /* NULL without --lint. */
-const struct facet_observer *lint_report_observer(const struct lint_report *report);
+const struct facet_observer *session_lint_observer(const struct session_lint *report);
 
 /* After the run. `program` may be NULL: no symbols then. */
-void lint_report_print(const struct lint_report *report, const struct facet_object *program);
+void session_lint_print(const struct session_lint *report, const struct facet_object *program);
 /* Adds "lint" to the object, if there is a linter. */
-void lint_report_json(const struct lint_report *report,
-                      const struct facet_object *program,
-                      json_t *result);
+void session_lint_json(const struct session_lint *report,
+                       const struct facet_object *program,
+                       json_t *result);
 /* --lint-error was given and there are findings. */
-bool lint_report_fails(const struct lint_report *report);
+bool session_lint_fails(const struct session_lint *report);
 
 /* --lint-rules: those of one machine. */
-int lint_report_rules(const struct cli_args *args, enum facet_lint_machine machine);
+int session_lint_rules(const struct cli_args *args, enum facet_lint_machine machine);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool run_picture_check(const struct cli_args *args, const char *path)
+bool session_picture_check(const struct cli_args *args, const char *path)
 {
     if (!cli_ends_with(path, ".png") && !cli_ends_with(path, ".pfm") &&
         !cli_ends_with(path, ".exr")) {
@@ -75,7 +75,9 @@ write_file(const char *path, const struct facet_image_f *image, struct facet_err
     return status;
 }
 
-bool run_picture_write(const struct cli_args *args, const facet_machine *machine, const char *path)
+bool session_picture_write(const struct cli_args *args,
+                           const facet_machine *machine,
+                           const char *path)
 {
     struct facet_xphmg_framebuffer fb;
     struct facet_image_f image = {0};

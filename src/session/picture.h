@@ -6,10 +6,13 @@
 
 #include <facet/xphmg.h>
 
-/* Whether the name ends as run_picture_write wants it and can be written; complains otherwise. */
-bool run_picture_check(const struct cli_args *args, const char *path);
+/* Whether the name ends as session_picture_write wants it and can be written; complains otherwise.
+ */
+bool session_picture_check(const struct cli_args *args, const char *path);
 /* Writes .png, .pfm or .exr; complains and returns false when the guest shows nothing, or when its
  * registers point where there is no memory. */
-bool run_picture_write(const struct cli_args *args, const facet_machine *machine, const char *path);
+bool session_picture_write(const struct cli_args *args,
+                           const facet_machine *machine,
+                           const char *path);
 
 #endif

@@ -9,12 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool read_number(const char **at, struct cli_ray_number *out)
+static bool read_number(const char **at, struct session_ray_number *out)
 {
     char *end;
 
     errno = 0;
-    *out = (struct cli_ray_number){.coded = (*at)[0] == '0' && ((*at)[1] | 0x20) == 'x'};
+    *out = (struct session_ray_number){.coded = (*at)[0] == '0' && ((*at)[1] | 0x20) == 'x'};
     if (out->coded) {
         unsigned long long bits = strtoull(*at, &end, 16);
 
@@ -35,10 +35,10 @@ static bool read_number(const char **at, struct cli_ray_number *out)
     return true;
 }
 
-unsigned cli_ray_read(const struct cli_args *args,
-                      const char *text,
-                      struct cli_ray_number *out,
-                      unsigned most)
+unsigned session_ray_read(const struct cli_args *args,
+                          const char *text,
+                          struct session_ray_number *out,
+                          unsigned most)
 {
     unsigned count = 0;
 
@@ -48,7 +48,7 @@ unsigned cli_ray_read(const struct cli_args *args,
     }
     for (const char *at = text;; count++) {
         const char *word;
-        struct cli_ray_number ignored;
+        struct session_ray_number ignored;
 
         while (*at == ',' || isspace((unsigned char)*at)) {
             at++;
@@ -72,11 +72,13 @@ unsigned cli_ray_read(const struct cli_args *args,
     return count;
 }
 
-bool cli_gfx12_ray(const struct cli_args *args, const char *text, struct facet_gfx12_query *query)
+bool session_ray_gfx12(const struct cli_args *args,
+                       const char *text,
+                       struct facet_gfx12_query *query)
 {
-    struct cli_ray_number number[8];
+    struct session_ray_number number[8];
     float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
-    unsigned count = cli_ray_read(args, text, number, 8);
+    unsigned count = session_ray_read(args, text, number, 8);
 
     if (count == 0) {
         return false;

@@ -60,10 +60,10 @@ static void put_header(struct facet_strbuf *out, const struct facet_xphmg_config
     }
 }
 
-enum facet_status snapshot_file_write(const char *path,
-                                      const struct facet_xphmg_config *config,
-                                      const facet_machine *machine,
-                                      struct facet_error *err)
+enum facet_status session_snapshot_write(const char *path,
+                                         const struct facet_xphmg_config *config,
+                                         const facet_machine *machine,
+                                         struct facet_error *err)
 {
     struct facet_strbuf out;
     struct facet_blob state;
@@ -101,10 +101,10 @@ static char *copy_text(const uint8_t *bytes, size_t size)
     return text;
 }
 
-enum facet_status snapshot_file_parse(const void *data,
-                                      size_t size,
-                                      struct snapshot_file *out,
-                                      struct facet_error *err)
+enum facet_status session_snapshot_parse(const void *data,
+                                         size_t size,
+                                         struct session_snapshot *out,
+                                         struct facet_error *err)
 {
     const uint8_t *b = data;
     size_t configuration, line, at, header = HEADER_BYTES;
@@ -164,17 +164,17 @@ enum facet_status snapshot_file_parse(const void *data,
     return FACET_OK;
 }
 
-void snapshot_file_free(struct snapshot_file *file)
+void session_snapshot_free(struct session_snapshot *file)
 {
     free(file->configuration);
     free(file->command_line);
     file->configuration = file->command_line = NULL;
 }
 
-enum facet_status snapshot_file_resume(struct snapshot_file *file,
-                                       const struct facet_xphmg_config *here,
-                                       facet_machine **out,
-                                       struct facet_error *err)
+enum facet_status session_snapshot_resume(struct session_snapshot *file,
+                                          const struct facet_xphmg_config *here,
+                                          facet_machine **out,
+                                          struct facet_error *err)
 {
     struct facet_xphmg_config config = file->config;
     enum facet_status status;

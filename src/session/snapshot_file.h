@@ -15,7 +15,7 @@
 
 #include <facet/xphmg.h>
 
-struct snapshot_file {
+struct session_snapshot {
     struct facet_xphmg_config config; /* strings are ours; no host */
     const uint8_t *state;             /* inside the bytes that were parsed */
     size_t state_size;
@@ -24,21 +24,21 @@ struct snapshot_file {
 };
 
 /* `config`: what the machine was made with; its zeros stand for the defaults. */
-enum facet_status snapshot_file_write(const char *path,
-                                      const struct facet_xphmg_config *config,
-                                      const facet_machine *machine,
-                                      struct facet_error *err);
+enum facet_status session_snapshot_write(const char *path,
+                                         const struct facet_xphmg_config *config,
+                                         const facet_machine *machine,
+                                         struct facet_error *err);
 /* FACET_ERR_INPUT with err->where = the offset. Free in every case. */
-enum facet_status snapshot_file_parse(const void *data,
-                                      size_t size,
-                                      struct snapshot_file *out,
-                                      struct facet_error *err);
-void snapshot_file_free(struct snapshot_file *file);
+enum facet_status session_snapshot_parse(const void *data,
+                                         size_t size,
+                                         struct session_snapshot *out,
+                                         struct facet_error *err);
+void session_snapshot_free(struct session_snapshot *file);
 /* Makes the machine and takes over the state. Host, no_cache and job_threads are those of `here`:
  * they are not of the file. */
-enum facet_status snapshot_file_resume(struct snapshot_file *file,
-                                       const struct facet_xphmg_config *here,
-                                       facet_machine **out,
-                                       struct facet_error *err);
+enum facet_status session_snapshot_resume(struct session_snapshot *file,
+                                          const struct facet_xphmg_config *here,
+                                          facet_machine **out,
+                                          struct facet_error *err);
 
 #endif

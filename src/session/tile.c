@@ -105,7 +105,7 @@ static bool read_word(const char *text, uint32_t *out)
 /* ---- options ---- */
 
 static bool
-read_config(struct tile_setup *s, const struct cli_args *args, struct facet_tile_config *config)
+read_config(struct session_tile *s, const struct cli_args *args, struct facet_tile_config *config)
 {
     const char *sched = cli_value(args, "sched"), *mem = cli_value(args, "mem");
     uint64_t regs = 32, watchdog = FACET_TILE_WATCHDOG, threads = 1, seed = 0;
@@ -143,7 +143,7 @@ read_config(struct tile_setup *s, const struct cli_args *args, struct facet_tile
     return true;
 }
 
-static bool read_packet(struct tile_setup *s, const struct cli_args *args)
+static bool read_packet(struct session_tile *s, const struct cli_args *args)
 {
     struct facet_tile_packet *p = &s->packet;
     const char *region = cli_value(args, "const");
@@ -165,7 +165,7 @@ static bool read_packet(struct tile_setup *s, const struct cli_args *args)
         if (comma != NULL && (size_t)(comma - region) < sizeof first) {
             memcpy(first, region, (size_t)(comma - region));
         }
-        if (comma == NULL || !tile_setup_address(s, first, &p->const_base) ||
+        if (comma == NULL || !session_tile_address(s, first, &p->const_base) ||
             !read_u32(comma + 1, &p->const_size)) {
             (void)cli_bad(args, "--const %s: expected ADDR,LEN", region);
             return false;
@@ -177,19 +177,19 @@ static bool read_packet(struct tile_setup *s, const struct cli_args *args)
 /* ---- the program ---- */
 
 /* Without memory there are no line numbers. */
-static void keep_lines(struct tile_setup *s, const struct facet_asm_result *result)
+static void keep_lines(struct session_tile *s, const struct facet_asm_result *result)
 {
     s->lines = calloc(result->span_count + 1, sizeof *s->lines);
     for (size_t i = 0; s->lines != NULL && i < result->span_count; i++) {
         const struct facet_asm_span *span = &result->spans[i];
         uint64_t section = s->program->sections[span->section].address;
 
-        s->lines[s->line_count++] = (struct tile_line){
+        s->lines[s->line_count++] = (struct session_tile_line){
             (uint32_t)(section + span->offset), (uint32_t)span->size, span->line};
     }
 }
 
-unsigned tile_setup_line(const struct tile_setup *s, uint64_t address)
+unsigned session_tile_line(const struct session_tile *s, uint64_t address)
 {
     for (size_t i = 0; i < s->line_count; i++) {
         if (address - s->lines[i].address < s->lines[i].size) {
@@ -199,7 +199,7 @@ unsigned tile_setup_line(const struct tile_setup *s, uint64_t address)
     return 0;
 }
 
-static bool assemble(struct tile_setup *s,
+static bool assemble(struct session_tile *s,
                      const struct cli_args *args,
                      const char *path,
                      const struct facet_bytes *text,
@@ -209,21 +209,21 @@ static bool assemble(struct tile_setup *s,
         .isa = FACET_ISA_TILE, .has_base = true, .base = base, .listing = true};
     struct facet_asm_result result;
     struct facet_error err = {0};
-    struct cli_asm *own = malloc(sizeof *own); /* tables of some size */
+    struct session_asm *own = malloc(sizeof *own); /* tables of some size */
     bool good;
 
     if (own == NULL) {
         (void)cli_bad(args, "out of memory");
         return false;
     }
-    if (!cli_asm_read(own, args, path, &options)) {
-        cli_asm_free(own);
+    if (!session_asm_read(own, args, path, &options)) {
+        session_asm_free(own);
         free(own);
         return false;
     }
     good =
         facet_assemble(&options, (const char *)text->data, text->size, &result, &err) == FACET_OK;
-    cli_asm_free(own);
+    session_asm_free(own);
     free(own);
     if (good) {
         s->program = result.object;
@@ -281,7 +281,7 @@ static enum facet_status read_program(const char *path,
                : facet_object_from_bytes(FACET_ISA_TILE, file->data, file->size, base, out, err);
 }
 
-static bool load_program(struct tile_setup *s, const struct cli_args *args)
+static bool load_program(struct session_tile *s, const struct cli_args *args)
 {
     const char *path = args->positional[0], *base_text = cli_value(args, "base");
     uint32_t base = FACET_VRAM_BASE;
@@ -319,7 +319,7 @@ static bool load_program(struct tile_setup *s, const struct cli_args *args)
 
 /* ---- memory ---- */
 
-bool tile_setup_address(const struct tile_setup *s, const char *text, uint32_t *address)
+bool session_tile_address(const struct session_tile *s, const char *text, uint32_t *address)
 {
     uint64_t value;
 
@@ -332,14 +332,15 @@ bool tile_setup_address(const struct tile_setup *s, const char *text, uint32_t *
             return true;
         }
     }
-    if (s->program != NULL && run_find_address(s->program, text, &value) && value <= UINT32_MAX) {
+    if (s->program != NULL && session_find_address(s->program, text, &value) &&
+        value <= UINT32_MAX) {
         *address = (uint32_t)value;
         return true;
     }
     return false;
 }
 
-static bool put_file(struct tile_setup *s,
+static bool put_file(struct session_tile *s,
                      const struct cli_args *args,
                      const char *path,
                      uint32_t address,
@@ -354,7 +355,7 @@ static bool put_file(struct tile_setup *s,
     return true;
 }
 
-static bool load_inputs(struct tile_setup *s, const struct cli_args *args)
+static bool load_inputs(struct session_tile *s, const struct cli_args *args)
 {
     const char *text;
 
@@ -373,8 +374,8 @@ static bool load_inputs(struct tile_setup *s, const struct cli_args *args)
             (void)cli_bad(args, "--in %s: expected ADDR=FILE", text);
             return false;
         }
-        if (!tile_setup_address(s, name, &address)) {
-            (void)cli_bad(args, "--in %s: the address is %s", text, TILE_SETUP_NO_ADDRESS);
+        if (!session_tile_address(s, name, &address)) {
+            (void)cli_bad(args, "--in %s: the address is %s", text, SESSION_TILE_NO_ADDRESS);
             return false;
         }
         if (facet_file_read(equals + 1, FILE_LIMIT, &file, &err) != FACET_OK) {
@@ -390,7 +391,8 @@ static bool load_inputs(struct tile_setup *s, const struct cli_args *args)
     return true;
 }
 
-static bool add_arg(struct tile_setup *s, const struct cli_args *args, const char *name, uint32_t v)
+static bool
+add_arg(struct session_tile *s, const struct cli_args *args, const char *name, uint32_t v)
 {
     for (size_t i = 0; name[0] != '\0' && i < s->arg_count; i++) {
         if (strcmp(s->args[i].name, name) == 0) {
@@ -398,8 +400,8 @@ static bool add_arg(struct tile_setup *s, const struct cli_args *args, const cha
             return false;
         }
     }
-    if (s->arg_count == TILE_MAX_ARGS) {
-        (void)cli_bad(args, "more than %d words of arguments", TILE_MAX_ARGS);
+    if (s->arg_count == SESSION_TILE_ARGS) {
+        (void)cli_bad(args, "more than %d words of arguments", SESSION_TILE_ARGS);
         return false;
     }
     (void)snprintf(s->args[s->arg_count].name, sizeof s->args[0].name, "%.63s", name);
@@ -408,7 +410,7 @@ static bool add_arg(struct tile_setup *s, const struct cli_args *args, const cha
 }
 
 /* NAME=@FILE puts the bytes below *top and gives their address; @FILE gives the file's words. */
-static bool arg_file(struct tile_setup *s,
+static bool arg_file(struct session_tile *s,
                      const struct cli_args *args,
                      const char *name,
                      const char *path,
@@ -444,7 +446,7 @@ static bool arg_file(struct tile_setup *s,
     return good;
 }
 
-static bool load_args(struct tile_setup *s, const struct cli_args *args)
+static bool load_args(struct session_tile *s, const struct cli_args *args)
 {
     uint32_t top = FACET_VRAM_BASE + facet_tile_info_of(s->machine).vram_bytes;
     const char *text;
@@ -471,7 +473,7 @@ static bool load_args(struct tile_setup *s, const struct cli_args *args)
             if (!arg_file(s, args, name, equals + 2, &top)) {
                 return false;
             }
-        } else if (read_word(equals + 1, &value) || tile_setup_address(s, equals + 1, &value)) {
+        } else if (read_word(equals + 1, &value) || session_tile_address(s, equals + 1, &value)) {
             if (!add_arg(s, args, name, value)) {
                 return false;
             }
@@ -494,12 +496,12 @@ static bool load_args(struct tile_setup *s, const struct cli_args *args)
 
 /* ---- all of it ---- */
 
-bool tile_setup_start(struct tile_setup *s, const struct cli_args *args)
+bool session_tile_start(struct session_tile *s, const struct cli_args *args)
 {
     struct facet_tile_config config = {0};
     struct facet_error err = {0};
 
-    *s = (struct tile_setup){0};
+    *s = (struct session_tile){0};
     if (args->positional_count == 0) {
         (void)cli_bad(args, "KERNEL is missing: assembly text, ELF, .hex or a flat file");
         return false;
@@ -527,11 +529,11 @@ bool tile_setup_start(struct tile_setup *s, const struct cli_args *args)
     return true;
 }
 
-void tile_setup_end(struct tile_setup *s)
+void session_tile_end(struct session_tile *s)
 {
     facet_machine_destroy(s->machine);
     facet_object_free(s->program);
     free(s->lines);
     facet_pool_destroy(s->pool);
-    *s = (struct tile_setup){0};
+    *s = (struct session_tile){0};
 }

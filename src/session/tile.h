@@ -9,7 +9,7 @@
 #include "tile/tile.h"
 
 /* clang-format off */
-#define TILE_SETUP_OPTIONS                                                                         \
+#define SESSION_TILE_OPTIONS                                                                         \
     {"grid", 'g', "WxH", "tile columns and rows of the dispatch (default 1x1)"},                   \
     {"tile", 0, "WxH", "pixels of a tile (default 16x16)"},                                        \
     {"arg", 'a', "NAME=VALUE", "one word of the argument block, in this order: a number, a float " \
@@ -17,7 +17,7 @@
      "repeatable"},                                                                                \
     {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table; repeatable"},      \
     {"base", 0, "ADDR", "load address of assembly text and flat files (default 0x80000000)"},      \
-    CLI_ASM_OPTIONS,                                                                               \
+    SESSION_ASM_OPTIONS,                                                                               \
     {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
     {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
     {"cores", 0, "MASK", "cores that take part, bits 3:0 (default 0xF)"},                          \
@@ -32,11 +32,11 @@
     {"plain", 0, NULL, "portable code only, without host SIMD: same results"}
 /* clang-format on */
 
-#define TILE_MAX_ARGS 256
-#define TILE_SETUP_NO_ADDRESS                                                                      \
+#define SESSION_TILE_ARGS 256
+#define SESSION_TILE_NO_ADDRESS                                                                    \
     "neither a 32-bit number nor the name of an argument or of a symbol of the kernel"
 
-struct tile_setup {
+struct session_tile {
     facet_machine *machine;
     struct facet_object *program;
     facet_pool *pool;
@@ -44,9 +44,10 @@ struct tile_setup {
     struct {
         char name[64]; /* "" for words of an @FILE */
         uint32_t value;
-    } args[TILE_MAX_ARGS];
+    } args[SESSION_TILE_ARGS];
     size_t arg_count;
-    struct tile_line { /* where the lines of assembly text went, in their order; NULL: not known */
+    struct session_tile_line { /* where the lines of assembly text went, in their order; NULL: not
+                                  known */
         uint32_t address, size, line;
     } * lines;
     size_t line_count;
@@ -54,11 +55,11 @@ struct tile_setup {
 
 /* The machine of the options above with the kernel in positional[0] dispatched. Prints the
  * complaint and returns false otherwise. End in every case. */
-bool tile_setup_start(struct tile_setup *setup, const struct cli_args *args);
-void tile_setup_end(struct tile_setup *setup);
+bool session_tile_start(struct session_tile *setup, const struct cli_args *args);
+void session_tile_end(struct session_tile *setup);
 /* The line of positional[0] that made the instruction at an address; 0: not known. */
-unsigned tile_setup_line(const struct tile_setup *setup, uint64_t address);
+unsigned session_tile_line(const struct session_tile *setup, uint64_t address);
 /* A number, the name of an argument (its value), or a symbol of the program. */
-bool tile_setup_address(const struct tile_setup *setup, const char *text, uint32_t *address);
+bool session_tile_address(const struct session_tile *setup, const char *text, uint32_t *address);
 
 #endif

@@ -52,8 +52,8 @@ static const char *what_it_replaces(const struct cli_args *args, const char *pat
 }
 
 /* ADDR,LEN=FILE, with the memory there. */
-static bool read_option(struct tile_output *out,
-                        const struct tile_setup *setup,
+static bool read_option(struct session_tile_output *out,
+                        const struct session_tile *setup,
                         const struct cli_args *args,
                         const char *text)
 {
@@ -68,12 +68,12 @@ static bool read_option(struct tile_output *out,
     }
     memcpy(name, text, (size_t)(comma - text));
     memcpy(length, comma + 1, (size_t)(equals - comma - 1));
-    if (!tile_setup_address(setup, name, &out->address)) {
-        (void)cli_bad(args, "--out %s: '%s' is %s", text, name, TILE_SETUP_NO_ADDRESS);
+    if (!session_tile_address(setup, name, &out->address)) {
+        (void)cli_bad(args, "--out %s: '%s' is %s", text, name, SESSION_TILE_NO_ADDRESS);
         return false;
     }
-    if (!tile_setup_address(setup, length, &out->size)) {
-        (void)cli_bad(args, "--out %s: '%s' is %s", text, length, TILE_SETUP_NO_ADDRESS);
+    if (!session_tile_address(setup, length, &out->size)) {
+        (void)cli_bad(args, "--out %s: '%s' is %s", text, length, SESSION_TILE_NO_ADDRESS);
         return false;
     }
     out->path = equals + 1;
@@ -90,8 +90,9 @@ static bool read_option(struct tile_output *out,
     return true;
 }
 
-static bool
-check_path(const struct tile_outputs *outputs, const struct cli_args *args, const char *path)
+static bool check_path(const struct session_tile_outputs *outputs,
+                       const struct cli_args *args,
+                       const char *path)
 {
     const char *trace = cli_value(args, "trace"), *other = what_it_replaces(args, path);
 
@@ -113,7 +114,7 @@ check_path(const struct tile_outputs *outputs, const struct cli_args *args, cons
 }
 
 /* Standard output holds one thing: the trace, one --out, or the report. */
-static bool share_stdout(struct tile_outputs *outputs, const struct cli_args *args)
+static bool share_stdout(struct session_tile_outputs *outputs, const struct cli_args *args)
 {
     const char *trace = cli_value(args, "trace");
     int users = trace != NULL && cli_is_stream(trace);
@@ -132,7 +133,7 @@ static bool share_stdout(struct tile_outputs *outputs, const struct cli_args *ar
 }
 
 /* The file of --save is no other file of this run. */
-static bool check_save(const struct tile_outputs *outputs, const struct cli_args *args)
+static bool check_save(const struct session_tile_outputs *outputs, const struct cli_args *args)
 {
     const char *save = cli_value(args, "save"), *trace = cli_value(args, "trace"), *other;
 
@@ -157,9 +158,9 @@ static bool check_save(const struct tile_outputs *outputs, const struct cli_args
     return cli_can_write(args, save);
 }
 
-bool tile_outputs_plan(struct tile_outputs *outputs,
-                       const struct tile_setup *setup,
-                       const struct cli_args *args)
+bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
+                               const struct session_tile *setup,
+                               const struct cli_args *args)
 {
     const char *trace = cli_value(args, "trace"), *text, *other;
 
@@ -169,7 +170,7 @@ bool tile_outputs_plan(struct tile_outputs *outputs,
         return false;
     }
     while ((text = cli_nth_value(args, "out", outputs->count)) != NULL) {
-        struct tile_output *out = &outputs->list[outputs->count++];
+        struct session_tile_output *out = &outputs->list[outputs->count++];
 
         if (!read_option(out, setup, args, text) || !check_path(outputs, args, out->path)) {
             return false;
@@ -178,9 +179,9 @@ bool tile_outputs_plan(struct tile_outputs *outputs,
     return check_save(outputs, args) && share_stdout(outputs, args);
 }
 
-bool tile_outputs_write(struct tile_outputs *outputs,
-                        const struct tile_setup *setup,
-                        const struct cli_args *args)
+bool session_tile_outputs_write(struct session_tile_outputs *outputs,
+                                const struct session_tile *setup,
+                                const struct cli_args *args)
 {
     const char *save = cli_value(args, "save");
     struct facet_file_part parts[CLI_MAX_VALUES + 1];
@@ -190,7 +191,7 @@ bool tile_outputs_write(struct tile_outputs *outputs,
     size_t count = 0;
 
     for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
-        struct tile_output *out = &outputs->list[i];
+        struct session_tile_output *out = &outputs->list[i];
 
         parts[count++] = (struct facet_file_part){out->path, out->bytes, out->size};
         status = facet_machine_read(setup->machine, 0, out->address, out->bytes, out->size, &err);
@@ -209,7 +210,7 @@ bool tile_outputs_write(struct tile_outputs *outputs,
     return status == FACET_OK;
 }
 
-void tile_outputs_free(struct tile_outputs *outputs)
+void session_tile_outputs_free(struct session_tile_outputs *outputs)
 {
     for (int i = 0; i < outputs->count; i++) {
         free(outputs->list[i].bytes);

@@ -5,14 +5,14 @@
 
 #include "session/tile.h"
 
-struct tile_output {
+struct session_tile_output {
     const char *path;
     uint8_t *bytes;
     uint32_t address, size;
 };
 
-struct tile_outputs {
-    struct tile_output list[CLI_MAX_VALUES];
+struct session_tile_outputs {
+    struct session_tile_output list[CLI_MAX_VALUES];
     int count;
     bool use_stdout; /* for a file or the trace: the report goes to standard error */
 };
@@ -20,13 +20,13 @@ struct tile_outputs {
 /* Reads the --out options: memory that exists, folders that can be written to, and no file that the
  * command reads, traces to or writes a second time. A mistake is told before the dispatch begins.
  */
-bool tile_outputs_plan(struct tile_outputs *outputs,
-                       const struct tile_setup *setup,
-                       const struct cli_args *args);
+bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
+                               const struct session_tile *setup,
+                               const struct cli_args *args);
 /* All are read before the first is written. */
-bool tile_outputs_write(struct tile_outputs *outputs,
-                        const struct tile_setup *setup,
-                        const struct cli_args *args);
-void tile_outputs_free(struct tile_outputs *outputs);
+bool session_tile_outputs_write(struct session_tile_outputs *outputs,
+                                const struct session_tile *setup,
+                                const struct cli_args *args);
+void session_tile_outputs_free(struct session_tile_outputs *outputs);
 
 #endif

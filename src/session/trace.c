@@ -36,7 +36,7 @@ static bool read_number(const char *text, uint64_t *value)
     return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9';
 }
 
-bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address)
+bool session_find_address(const struct facet_object *program, const char *text, uint64_t *address)
 {
     const char *plus = strrchr(text, '+');
     const struct facet_object_symbol *symbol = find_symbol(program, text, strlen(text));
@@ -52,7 +52,7 @@ bool run_find_address(const struct facet_object *program, const char *text, uint
     return read_number(text, address);
 }
 
-void run_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size)
+void session_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size)
 {
     const struct facet_object_symbol *best = NULL;
     char name[128];
@@ -82,7 +82,7 @@ void run_describe(const struct facet_object *program, uint64_t address, char *bu
 
 static void write_line(void *context, const char *text, size_t size)
 {
-    struct run_trace *trace = context;
+    struct session_trace *trace = context;
 
     if (trace->file == stdout) {
         cli_print_raw(stdout, text, size); /* main tells of standard output */
@@ -92,8 +92,9 @@ static void write_line(void *context, const char *text, size_t size)
 }
 
 /* "A..B", or "A" alone for one address. */
-static bool
-read_range(struct run_trace *trace, const struct cli_args *args, const struct facet_object *program)
+static bool read_range(struct session_trace *trace,
+                       const struct cli_args *args,
+                       const struct facet_object *program)
 {
     const char *text = cli_value(args, "trace-pc"), *dots;
     char first[256];
@@ -110,10 +111,10 @@ read_range(struct run_trace *trace, const struct cli_args *args, const struct fa
     if (good) {
         memcpy(first, text, (size_t)(dots - text));
         first[dots - text] = '\0';
-        good =
-            run_find_address(program, first, &trace->options.first_pc) &&
-            run_find_address(program, *dots != '\0' ? dots + 2 : first, &trace->options.last_pc) &&
-            trace->options.last_pc >= trace->options.first_pc && trace->options.last_pc != 0;
+        good = session_find_address(program, first, &trace->options.first_pc) &&
+               session_find_address(
+                   program, *dots != '\0' ? dots + 2 : first, &trace->options.last_pc) &&
+               trace->options.last_pc >= trace->options.first_pc && trace->options.last_pc != 0;
     }
     if (!good) {
         (void)cli_bad(args,
@@ -126,7 +127,7 @@ read_range(struct run_trace *trace, const struct cli_args *args, const struct fa
 
 /* NULL after a complaint. The stream has a descriptor of its own, to be closed before the file
  * takes its name. */
-static FILE *open_file(struct run_trace *trace, const struct cli_args *args)
+static FILE *open_file(struct session_trace *trace, const struct cli_args *args)
 {
     struct facet_error err = {0};
     FILE *file;
@@ -148,13 +149,13 @@ static FILE *open_file(struct run_trace *trace, const struct cli_args *args)
     return file;
 }
 
-bool run_trace_open(struct run_trace *trace,
-                    const struct cli_args *args,
-                    const struct facet_object *program)
+bool session_trace_open(struct session_trace *trace,
+                        const struct cli_args *args,
+                        const struct facet_object *program)
 {
     const char *format = cli_value(args, "trace-format");
 
-    *trace = (struct run_trace){.path = cli_value(args, "trace")};
+    *trace = (struct session_trace){.path = cli_value(args, "trace")};
     trace->options = (struct facet_trace_options){
         .format =
             format != NULL && strcmp(format, "spike") == 0 ? FACET_TRACE_SPIKE : FACET_TRACE_JSONL,
@@ -179,17 +180,17 @@ bool run_trace_open(struct run_trace *trace,
     return trace->file != NULL;
 }
 
-uint64_t run_trace_limit(const struct run_trace *trace, uint64_t done, uint64_t budget)
+uint64_t session_trace_limit(const struct session_trace *trace, uint64_t done, uint64_t budget)
 {
     uint64_t first = trace->options.first_step;
 
     return trace->file != NULL && done < first && first - done < budget ? first - done : budget;
 }
 
-bool run_trace_update(struct run_trace *trace,
-                      const struct cli_args *args,
-                      facet_machine *machine,
-                      uint64_t done)
+bool session_trace_update(struct session_trace *trace,
+                          const struct cli_args *args,
+                          facet_machine *machine,
+                          uint64_t done)
 {
     struct facet_error err = {0};
 
@@ -210,13 +211,13 @@ bool run_trace_update(struct run_trace *trace,
     return true;
 }
 
-bool run_trace_failed(const struct run_trace *trace)
+bool session_trace_failed(const struct session_trace *trace)
 {
     return trace->error != 0 || (trace->file == stdout && ferror(stdout));
 }
 
 /* All lines have been written: the file gets its name. */
-static bool name_file(struct run_trace *trace, const struct cli_args *args)
+static bool name_file(struct session_trace *trace, const struct cli_args *args)
 {
     struct facet_error err = {0};
 
@@ -228,7 +229,7 @@ static bool name_file(struct run_trace *trace, const struct cli_args *args)
     return true;
 }
 
-bool run_trace_close(struct run_trace *trace, const struct cli_args *args, bool run_is_good)
+bool session_trace_close(struct session_trace *trace, const struct cli_args *args, bool run_is_good)
 {
     bool good = true;
 

@@ -12,19 +12,19 @@
 
 #include <stdio.h>
 
-struct run_trace {
+struct session_trace {
     FILE *file; /* NULL: no trace */
     const char *path;
     struct facet_new_file made; /* what the file writes to, unless that is standard output */
     int error;                  /* errno of the first line that was lost */
     facet_tracer *tracer;       /* from the first step that counts */
     struct facet_trace_options options;
-    /* Listens all the time, trace or not; NULL: nobody. Set after run_trace_open. */
+    /* Listens all the time, trace or not; NULL: nobody. Set after session_trace_open. */
     const struct facet_observer *beside;
     struct facet_tee both;
 };
 
-#define RUN_TRACE_OPTIONS                                                                          \
+#define SESSION_TRACE_OPTIONS                                                                      \
     {"trace", 't', "FILE", "write a line per step; - is standard output"},                         \
         {"trace-format", 0, "jsonl|spike", "JSON lines (default), or Spike's commit log"},         \
         {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},             \
@@ -35,27 +35,29 @@ struct run_trace {
     }
 
 /* An address in 0x or decimal digits, or a symbol of the program, as SYMBOL or SYMBOL+N. */
-bool run_find_address(const struct facet_object *program, const char *text, uint64_t *address);
+bool session_find_address(const struct facet_object *program, const char *text, uint64_t *address);
 
 /* "0x80000010 <main+4>": an address and the symbol before it. */
-void run_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size);
+void session_describe(const struct facet_object *program, uint64_t address, char *buf, size_t size);
 
 /* Reads the options and opens the file; false after a complaint. */
-bool run_trace_open(struct run_trace *trace,
-                    const struct cli_args *args,
-                    const struct facet_object *program);
+bool session_trace_open(struct session_trace *trace,
+                        const struct cli_args *args,
+                        const struct facet_object *program);
 /* Steps until something must happen: at most `budget`. */
-uint64_t run_trace_limit(const struct run_trace *trace, uint64_t done, uint64_t budget);
+uint64_t session_trace_limit(const struct session_trace *trace, uint64_t done, uint64_t budget);
 /* Attaches or detaches the listener, `done` steps into the run. */
-bool run_trace_update(struct run_trace *trace,
-                      const struct cli_args *args,
-                      facet_machine *machine,
-                      uint64_t done);
+bool session_trace_update(struct session_trace *trace,
+                          const struct cli_args *args,
+                          facet_machine *machine,
+                          uint64_t done);
 /* Whether lines were lost already: nobody reads on, or the disk is full. An endless program must
  * not run for ever then. */
-bool run_trace_failed(const struct run_trace *trace);
+bool session_trace_failed(const struct session_trace *trace);
 /* false after a complaint: the trace is not complete, and there is no file. Nor is there one when
  * the run itself failed. */
-bool run_trace_close(struct run_trace *trace, const struct cli_args *args, bool run_is_good);
+bool session_trace_close(struct session_trace *trace,
+                         const struct cli_args *args,
+                         bool run_is_good);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-void work_list_print(const facet_machine *machine, FILE *out)
+void session_work_print(const facet_machine *machine, FILE *out)
 {
     struct facet_work work;
 
@@ -21,7 +21,7 @@ void work_list_print(const facet_machine *machine, FILE *out)
     }
 }
 
-json_t *work_list_json(const facet_machine *machine)
+json_t *session_work_json(const facet_machine *machine)
 {
     json_t *list = json_array();
     struct facet_work work;

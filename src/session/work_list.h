@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /* A line for each; nothing when there is none. */
-void work_list_print(const facet_machine *machine, FILE *out);
+void session_work_print(const facet_machine *machine, FILE *out);
 /* An array of {hart, unit, id, address, steps_left}. */
-json_t *work_list_json(const facet_machine *machine);
+json_t *session_work_json(const facet_machine *machine);
 
 #endif

@@ -88,7 +88,7 @@ static char *join(const struct cli_args *args)
 }
 
 static enum facet_status
-load_program(struct xphmg_setup *s, const struct cli_args *args, struct facet_error *err)
+load_program(struct session_xphmg *s, const struct cli_args *args, struct facet_error *err)
 {
     const char *path = args->positional[0];
     enum facet_status status = facet_file_read(path, FILE_LIMIT, &s->program, err);
@@ -111,18 +111,18 @@ load_program(struct xphmg_setup *s, const struct cli_args *args, struct facet_er
 }
 
 static enum facet_status
-load_snapshot(struct xphmg_setup *s, const char *path, struct facet_error *err)
+load_snapshot(struct session_xphmg *s, const char *path, struct facet_error *err)
 {
     struct facet_bytes bytes;
-    struct snapshot_file file;
+    struct session_snapshot file;
     enum facet_status status = facet_file_read(path, FILE_LIMIT, &bytes, err);
 
     if (status != FACET_OK) {
         return status;
     }
-    status = snapshot_file_parse(bytes.data, bytes.size, &file, err);
+    status = session_snapshot_parse(bytes.data, bytes.size, &file, err);
     if (status == FACET_OK) {
-        status = snapshot_file_resume(&file, &s->config, &s->machine, err);
+        status = session_snapshot_resume(&file, &s->config, &s->machine, err);
     }
     if (status == FACET_OK) {
         s->config = file.config; /* its texts go with it */
@@ -130,7 +130,7 @@ load_snapshot(struct xphmg_setup *s, const char *path, struct facet_error *err)
         s->configuration = file.configuration;
     } else {
         (void)facet_fail_in(err, path);
-        snapshot_file_free(&file);
+        session_snapshot_free(&file);
     }
     free(bytes.data);
     return status;
@@ -156,7 +156,7 @@ static bool check_resume(const struct cli_args *args)
 
 /* All harts switch before their next instruction (numeric.md 16). */
 static enum facet_status
-choose_profile(struct xphmg_setup *s, unsigned profile, struct facet_error *err)
+choose_profile(struct session_xphmg *s, unsigned profile, struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
 
@@ -166,16 +166,16 @@ choose_profile(struct xphmg_setup *s, unsigned profile, struct facet_error *err)
     return status;
 }
 
-bool xphmg_setup_start(struct xphmg_setup *s,
-                       const struct cli_args *args,
-                       struct facet_xphmg_host host)
+bool session_xphmg_start(struct session_xphmg *s,
+                         const struct cli_args *args,
+                         struct facet_xphmg_host host)
 {
     const char *resume = cli_value(args, "resume");
     struct facet_error err = {0};
     enum facet_status status;
     uint64_t threads = 1, profile = 0;
 
-    *s = (struct xphmg_setup){.config = {.host = host, .no_cache = cli_given(args, "no-cache")}};
+    *s = (struct session_xphmg){.config = {.host = host, .no_cache = cli_given(args, "no-cache")}};
     if (!cli_number(args, "job-threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "profile", 0, LAST_PROFILE, &profile)) {
         return false;
@@ -204,11 +204,11 @@ bool xphmg_setup_start(struct xphmg_setup *s,
     return status == FACET_OK;
 }
 
-void xphmg_setup_end(struct xphmg_setup *s)
+void session_xphmg_end(struct session_xphmg *s)
 {
     facet_machine_destroy(s->machine);
     free(s->program.data);
     free(s->command_line);
     free(s->configuration);
-    *s = (struct xphmg_setup){0};
+    *s = (struct session_xphmg){0};
 }

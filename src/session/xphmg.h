@@ -10,7 +10,7 @@
 #include <facet/xphmg.h>
 
 /* clang-format off */
-#define XPHMG_SETUP_OPTIONS                                                                        \
+#define SESSION_XPHMG_OPTIONS                                                                        \
     {"resume", 0, "FILE", "go on from a snapshot of facet snapshot; no PROGRAM then"},             \
     {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},                                     \
     {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},                \
@@ -18,14 +18,14 @@
     {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: " \
                                    "as late as allowed, or after steps drawn from a seed"},         \
     {"profile", 0, "N", "begin in profile PN (--config prof has P0, P1 and P2; default P0)"},      \
-    GUEST_FILES_OPTIONS,                                                                           \
+    SESSION_FILES_OPTIONS,                                                                           \
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
     {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: " \
                             "all processors)"},                                                     \
     {"no-cache", 0, NULL, "plain executor: same results, slower"}
 /* clang-format on */
 
-struct xphmg_setup {
+struct session_xphmg {
     facet_machine *machine;
     struct facet_xphmg_config config; /* that it was made with */
     struct facet_bytes program;       /* its file; no data after --resume */
@@ -36,9 +36,9 @@ struct xphmg_setup {
 /* The machine of the options above (the files of the guest are the caller's business):
  * positional[0] loaded, which sees all positional words as its command line, or the snapshot of
  * --resume. Prints the complaint and returns false otherwise. End in every case. */
-bool xphmg_setup_start(struct xphmg_setup *setup,
-                       const struct cli_args *args,
-                       struct facet_xphmg_host host);
-void xphmg_setup_end(struct xphmg_setup *setup);
+bool session_xphmg_start(struct session_xphmg *setup,
+                         const struct cli_args *args,
+                         struct facet_xphmg_host host);
+void session_xphmg_end(struct session_xphmg *setup);
 
 #endif

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct facet_error err = {0};
     facet_machine *machine = NULL;
-    struct snapshot_file file;
+    struct session_snapshot file;
     uint8_t *copy = malloc(size + 1);
     enum facet_status status;
 
@@ -50,11 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size % 2 == 0) { /* the other half tests the checksums */
         make_sums_right(copy, size);
     }
-    status = snapshot_file_parse(copy, size, &file, &err);
+    status = session_snapshot_parse(copy, size, &file, &err);
     if (status == FACET_OK && file.config.ram_bytes <= RAM_LIMIT &&
         file.config.harts <= HARTS_LIMIT) {
         /* No block cache of 10 MB for the few steps of a machine that is made for each input. */
-        status = snapshot_file_resume(
+        status = session_snapshot_resume(
             &file, &(struct facet_xphmg_config){.no_cache = true}, &machine, &err);
         fuzz_require((status == FACET_OK) == (machine != NULL));
     }
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         facet_machine_run(machine, &(struct facet_run){.budget = STEPS}, &stop);
     }
     facet_machine_destroy(machine);
-    snapshot_file_free(&file);
+    session_snapshot_free(&file);
     free(copy);
     return 0;
 }
