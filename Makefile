@@ -19,7 +19,7 @@ packages: ## install the Debian packages that are missing
 	@tools/install_packages.sh packages.txt
 
 configure: packages
-	@CC=$(COMPILER) tools/configure.sh $(BUILD)
+	@CC="$(COMPILER)" tools/configure.sh $(BUILD)
 
 demo: all ## show what Facet can do; outputs in out/
 	@PATH="$(CURDIR)/$(BUILD):$$PATH" tools/demo.sh
