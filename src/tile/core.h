@@ -256,6 +256,11 @@ static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t val
         (uint8_t)(c->r.config & 7), (c->r.config & 8) != 0, (c->r.config & 64) != 0};
 }
 
+/* The value of a row's register, read without effects; `number` tells the registers of a family
+ * apart. */
+uint32_t facet_tile_csr_value(const struct facet_tile_core *c,
+                              const struct facet_csr_row *row,
+                              uint32_t number);
 /* Reads without effects; false for a number that does not exist (*value is 0). */
 bool facet_tile_csr_peek(const struct facet_tile_core *c, uint32_t number, uint32_t *value);
 /* Writes what is writable; false for a number that does not exist or is read-only. */

@@ -113,29 +113,30 @@ static const uint32_t *slot_of(const struct facet_tile_core *c, const struct ent
     return (const uint32_t *)(const void *)(state + e->offset);
 }
 
+uint32_t facet_tile_csr_value(const struct facet_tile_core *c,
+                              const struct facet_csr_row *row,
+                              uint32_t number)
+{
+    const struct entry *e = &entries[row - facet_csr_rows - FACET_TILE_CSR_FIRST];
+    uint32_t value = row->place == FACET_PLACE_STORE ? *slot_of(c, e)
+                     : e->read != NULL               ? e->read(c, number)
+                                                     : (uint32_t)row->reset;
+
+    for (unsigned i = 0; i < row->view_count; i++) {
+        const struct facet_csr_row *target = &facet_csr_rows[row->views[i].row];
+
+        value |= (uint32_t)facet_csr_into_view(&row->views[i],
+                                               facet_tile_csr_value(c, target, target->number));
+    }
+    return value;
+}
+
 bool facet_tile_csr_peek(const struct facet_tile_core *c, uint32_t number, uint32_t *value)
 {
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_TILE, number);
-    const struct entry *e;
 
-    *value = 0;
-    if (row == NULL) {
-        return false;
-    }
-    e = &entries[row - facet_csr_rows - FACET_TILE_CSR_FIRST];
-    if (row->place == FACET_PLACE_STORE) {
-        *value = *slot_of(c, e);
-    } else {
-        *value = e->read != NULL ? e->read(c, number) : (uint32_t)row->reset;
-    }
-    for (unsigned i = 0; i < row->view_count; i++) {
-        const struct facet_csr_view *view = &row->views[i];
-        uint32_t target;
-
-        (void)facet_tile_csr_peek(c, facet_csr_rows[view->row].number, &target);
-        *value |= (uint32_t)facet_csr_into_view(view, target);
-    }
-    return true;
+    *value = row != NULL ? facet_tile_csr_value(c, row, number) : 0;
+    return row != NULL;
 }
 
 /* The access kinds: RO bits stay, RW and WARL take what is legal, ones clear W1C, any write clears

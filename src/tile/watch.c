@@ -130,7 +130,7 @@ static void read_csrs(const struct facet_tile_core *c, struct csr_values *out)
 
         if (row->count == 1 && is_writable(row)) {
             out->number[out->count] = row->number;
-            (void)facet_tile_csr_peek(c, row->number, &out->value[out->count++]);
+            out->value[out->count++] = facet_tile_csr_value(c, row, row->number);
         }
     }
 }
