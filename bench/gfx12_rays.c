@@ -25,7 +25,7 @@ enum facet_status trace_scene_make(const char *name,
         status = facet_scene_finish(&out->scene, err);
     }
     if (status == FACET_OK) {
-        status = facet_bvh_input_make(&out->scene, NULL, 0, &out->input, err);
+        status = facet_render_bvh_input_make(&out->scene, NULL, 0, &out->input, err);
     }
     if (status == FACET_OK) {
         status =
@@ -37,7 +37,7 @@ enum facet_status trace_scene_make(const char *name,
 void trace_scene_free(struct trace_scene *s)
 {
     free(s->image.bytes);
-    facet_bvh_input_free(&s->input);
+    facet_render_bvh_input_free(&s->input);
     facet_scene_free(&s->scene);
     memset(s, 0, sizeof *s);
 }

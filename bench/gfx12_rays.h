@@ -9,7 +9,7 @@
 
 struct trace_scene {
     struct facet_scene scene;
-    struct facet_bvh_input input;
+    struct facet_render_bvh_input input;
     struct facet_gfx12_image image;
 };
 

@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 #include "bench/hart_setup.h"
-#include "render/tile_input.h"
+#include "render/rt_input.h"
 #include "scene/make.h"
 
 #include <facet/xphmg.h>
@@ -39,7 +39,7 @@ enum facet_status rt_scene_make(const char *name,
                                 struct facet_error *err)
 {
     const struct facet_rtbvh_options options = {.children = children, .element = FACET_FMT_FP32};
-    struct facet_tile_input input = {NULL, 0};
+    struct facet_render_rt_input input = {NULL, 0};
     struct facet_rtbvh_report report;
     enum facet_status status;
 
@@ -50,7 +50,7 @@ enum facet_status rt_scene_make(const char *name,
         status = facet_scene_finish(&out->trace.scene, err);
     }
     if (status == FACET_OK) {
-        status = facet_tile_input_make(&out->trace.scene, &input, err);
+        status = facet_render_rt_input_make(&out->trace.scene, &input, err);
     }
     if (status == FACET_OK) {
         status = facet_rtbvh_build(

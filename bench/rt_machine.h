@@ -1,4 +1,4 @@
-/* An xphmg machine with a tile image and the three queues of a job in its RAM, for measuring and
+/* An xphmg machine with an RT image and the three queues of a job in its RAM, for measuring and
  * checking XSUBMIT.RT: rays go in, one instruction traces them, hits come out. */
 #ifndef FACET_BENCH_RT_MACHINE_H
 #define FACET_BENCH_RT_MACHINE_H

@@ -48,7 +48,7 @@ int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out
 enum facet_status bvh_scene_read(const struct cli_args *args,
                                  const char *path,
                                  const char *aabbs,
-                                 struct facet_bvh_input *out,
+                                 struct facet_render_bvh_input *out,
                                  json_t **left_out,
                                  struct facet_error *err)
 {
@@ -62,10 +62,11 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
         status = facet_scene_import(path, NULL, &scene, err);
     }
     if (status == FACET_OK && aabbs != NULL) {
-        status = facet_bvh_aabbs_read(aabbs, &boxes, &box_count, err);
+        status = facet_doc_bvh_aabbs_read(aabbs, &boxes, &box_count, err);
     }
     if (status == FACET_OK) {
-        status = facet_bvh_input_make(path != NULL ? &scene : NULL, boxes, box_count, out, err);
+        status =
+            facet_render_bvh_input_make(path != NULL ? &scene : NULL, boxes, box_count, out, err);
     }
     if (status == FACET_OK) {
         status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
@@ -77,7 +78,7 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
 
 /* ---- statistics ---- */
 
-double bvh_bytes_per_triangle(const struct facet_bvh_stats *stats)
+double bvh_bytes_per_triangle(const struct facet_gfx12_bvh_stats *stats)
 {
     return stats->triangles != 0 ? (double)stats->bytes / (double)stats->triangles : 0.0;
 }
@@ -100,7 +101,7 @@ static double ratio(uint64_t a, uint64_t b)
     return b != 0 ? (double)a / (double)b : 0.0;
 }
 
-json_t *bvh_stats_json(const struct facet_bvh_stats *s)
+json_t *bvh_stats_json(const struct facet_gfx12_bvh_stats *s)
 {
     json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
                                "bytes",

@@ -28,11 +28,11 @@ int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out
 enum facet_status bvh_scene_read(const struct cli_args *args,
                                  const char *path,
                                  const char *aabbs,
-                                 struct facet_bvh_input *out,
+                                 struct facet_render_bvh_input *out,
                                  struct json_t **left_out,
                                  struct facet_error *err);
 
-struct json_t *bvh_stats_json(const struct facet_bvh_stats *stats);
-double bvh_bytes_per_triangle(const struct facet_bvh_stats *stats);
+struct json_t *bvh_stats_json(const struct facet_gfx12_bvh_stats *stats);
+double bvh_bytes_per_triangle(const struct facet_gfx12_bvh_stats *stats);
 
 #endif

@@ -1,4 +1,4 @@
-/* `facet bvh check`, `info` and `dump` on tile images. */
+/* `facet bvh check`, `info` and `dump` on RT images. */
 #include "cli/bvh_tiles.h"
 
 #include "rt_image/diff.h"
@@ -21,7 +21,7 @@ bool bvh_tiles_options_fit(const struct cli_args *args)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (cli_given(args, others[i])) {
             (void)cli_bad(args,
-                          "--%s belongs to GFX12 images; %s is a tile image of XPHMG_RT",
+                          "--%s belongs to GFX12 images; %s is a BVH image of XPHMG_RT",
                           others[i],
                           args->positional[0]);
             return false;

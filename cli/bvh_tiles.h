@@ -1,11 +1,11 @@
-/* The `facet bvh` commands on tile images of XPHMG_RT (docs/rt-tiles.md): each command hands over
+/* The `facet bvh` commands on BVH images of XPHMG_RT (docs/rt-images.md): each command hands over
  * when the format is asked for or the file begins with the magic. */
 #ifndef FACET_CLI_BVH_TILES_H
 #define FACET_CLI_BVH_TILES_H
 
 #include "cli/bvh.h"
 
-#include "render/tile_input.h"
+#include "render/rt_input.h"
 #include "rt_image/check.h"
 
 #include <jansson.h>
@@ -16,7 +16,7 @@ int bvh_tiles_build(const struct cli_args *args);
 /* A scene as triangles in the world; what of it is left out is told as by bvh_scene_read(). */
 enum facet_status bvh_tiles_scene(const struct cli_args *args,
                                   const char *path,
-                                  struct facet_tile_input *out,
+                                  struct facet_render_rt_input *out,
                                   json_t **left_out,
                                   struct facet_error *err);
 /* The file has been read and stays the caller's. */
@@ -29,7 +29,7 @@ int bvh_tiles_info(const struct cli_args *args, const struct session_bvh *file);
 /* What --json of `facet bvh info` prints; the header is sound. */
 json_t *bvh_tiles_json(const struct facet_rtbvh_check *check);
 int bvh_tiles_dump(const struct cli_args *args, const struct session_bvh *file);
-/* Both files are tile images. */
+/* Both files are RT images. */
 int bvh_tiles_diff(const struct cli_args *args,
                    const struct session_bvh *a,
                    const struct session_bvh *b,

@@ -103,7 +103,7 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
 
 enum facet_status bvh_tiles_scene(const struct cli_args *args,
                                   const char *path,
-                                  struct facet_tile_input *out,
+                                  struct facet_render_rt_input *out,
                                   json_t **left_out,
                                   struct facet_error *err)
 {
@@ -113,7 +113,7 @@ enum facet_status bvh_tiles_scene(const struct cli_args *args,
     facet_scene_init(&scene);
     status = facet_scene_import(path, NULL, &scene, err);
     if (status == FACET_OK) {
-        status = facet_tile_input_make(&scene, out, err);
+        status = facet_render_rt_input_make(&scene, out, err);
     }
     if (status == FACET_OK) {
         status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
@@ -123,7 +123,7 @@ enum facet_status bvh_tiles_scene(const struct cli_args *args,
 }
 
 static enum facet_status build(const struct cli_args *args,
-                               const struct facet_tile_input *input,
+                               const struct facet_render_rt_input *input,
                                const struct facet_rtbvh_options *options,
                                unsigned threads,
                                struct facet_rtbvh_image *image,
@@ -208,7 +208,7 @@ int bvh_tiles_build(const struct cli_args *args)
     struct facet_rtbvh_options options;
     struct facet_rtbvh_report report;
     struct facet_rtbvh_image image = {NULL, 0};
-    struct facet_tile_input input = {NULL, 0};
+    struct facet_render_rt_input input = {NULL, 0};
     struct facet_error err = {0};
     json_t *left_out = NULL;
     uint64_t threads = 0;

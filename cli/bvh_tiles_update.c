@@ -1,4 +1,4 @@
-/* `facet bvh update` on tile images. */
+/* `facet bvh update` on RT images. */
 #include "cli/bvh_tiles.h"
 #include "command/output.h"
 
@@ -12,7 +12,7 @@ static bool read_options(const struct cli_args *args, double *reach)
 {
     if (cli_given(args, "aabbs")) {
         (void)cli_bad(args,
-                      "--aabbs belongs to GFX12 images; %s is a tile image of XPHMG_RT",
+                      "--aabbs belongs to GFX12 images; %s is a BVH image of XPHMG_RT",
                       args->positional[0]);
         return false;
     }
@@ -28,7 +28,7 @@ static enum facet_status refit(const struct cli_args *args,
                                json_t **left_out,
                                struct facet_error *err)
 {
-    struct facet_tile_input input = {NULL, 0};
+    struct facet_render_rt_input input = {NULL, 0};
     enum facet_status status =
         bvh_tiles_scene(args, cli_value(args, "scene"), &input, left_out, err);
 

@@ -1,4 +1,4 @@
-/* `facet bvh build`: a scene file to a GFX12 image; tile images are in bvh_tiles_build.c. */
+/* `facet bvh build`: a scene file to a GFX12 image; RT images are in bvh_tiles_build.c. */
 #include "cli/bvh_tiles.h"
 #include "command/output.h"
 
@@ -23,7 +23,7 @@ static double seconds(void)
 
 struct result {
     struct facet_gfx12_build_report report;
-    struct facet_bvh_stats stats;
+    struct facet_gfx12_bvh_stats stats;
     uint32_t flat_instances;
     unsigned threads;
     double seconds;
@@ -32,7 +32,7 @@ struct result {
 
 static enum facet_status count(const struct facet_gfx12_image *image,
                                uint64_t base,
-                               struct facet_bvh_stats *stats,
+                               struct facet_gfx12_bvh_stats *stats,
                                struct facet_error *err)
 {
     struct facet_gfx12_view view = {image->bytes, image->size, base, FACET_GFX12_ROOT};
@@ -40,14 +40,14 @@ static enum facet_status count(const struct facet_gfx12_image *image,
     enum facet_status status = facet_gfx12_walk(&view, &walk, err);
 
     if (status == FACET_OK) {
-        status = facet_bvh_stats(&view, &walk, stats, err);
+        status = facet_gfx12_bvh_stats(&view, &walk, stats, err);
         facet_gfx12_walk_free(&walk);
     }
     return status;
 }
 
 static enum facet_status build(const struct cli_args *args,
-                               const struct facet_bvh_input *input,
+                               const struct facet_render_bvh_input *input,
                                const struct facet_gfx12_build_options *options,
                                unsigned threads,
                                struct facet_gfx12_image *image,
@@ -81,7 +81,7 @@ static enum facet_status build(const struct cli_args *args,
 
 static void print_text(const struct result *r)
 {
-    const struct facet_bvh_stats *s = &r->stats;
+    const struct facet_gfx12_bvh_stats *s = &r->stats;
 
     printf("nodes               %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
            " instance)\n",
@@ -165,7 +165,7 @@ static int run_build(const struct cli_args *args)
     const char *path = args->positional_count > 0 ? args->positional[0] : NULL;
     struct facet_gfx12_build_options options;
     struct facet_gfx12_image image = {NULL, 0};
-    struct facet_bvh_input input = {0};
+    struct facet_render_bvh_input input = {0};
     struct result result = {0};
     struct facet_error err = {0};
     uint64_t threads = 0;
@@ -208,7 +208,7 @@ static int run_build(const struct cli_args *args)
     if (status == FACET_OK) {
         status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
     }
-    facet_bvh_input_free(&input);
+    facet_render_bvh_input_free(&input);
     free(image.bytes);
     if (status != FACET_OK) {
         code = cli_bad_error(args, &err);
@@ -264,7 +264,7 @@ const struct cli_command cli_cmd_bvh_build = {
         "The boxes file is {\"aabbs\": [{\"min\": [x, y, z], \"max\": [x, y, z]}, ...]}; each box "
         "may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".\n\n"
         "With --format xphmg4 or xphmg8 the result is a heap of BVHNode4 or BVHNode8 tiles and a "
-        "triangle buffer for XPHMG_RT behind a small header (docs/rt-tiles.md). Instances are "
+        "triangle buffer for XPHMG_RT behind a small header (docs/rt-images.md). Instances are "
         "placed in the world. Corners are rounded to the element format, boxes outwards, grown "
         "first by 2^-20 of the extent of scene and ray origins, as the contract asks.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"

@@ -130,8 +130,8 @@ const struct cli_command cli_cmd_bvh_check = {
         "found. Errors give exit code 1; warnings and notes do not.\n\n"
         "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
         "read with --base (the address of its first byte) and --root (the ID of its root).\n\n"
-        "Tile images of XPHMG_RT are recognized by their header and checked against the rules of "
-        "docs/rt-tiles.md.",
+        "BVH images of XPHMG_RT are recognized by their header and checked against the rules of "
+        "docs/rt-images.md.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh check cube.gfx12\n"
                 "facet bvh check cube.gfx12 --json",

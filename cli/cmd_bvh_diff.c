@@ -74,7 +74,7 @@ static int run_diff(const struct cli_args *args)
         code = bvh_tiles_is(&a) && bvh_tiles_is(&b)
                    ? bvh_tiles_diff(args, &a, &b, out.limit)
                    : cli_bad(args,
-                             "%s is a tile image of XPHMG_RT, %s is none: expected two of them",
+                             "%s is a BVH image of XPHMG_RT, %s is none: expected two of them",
                              args->positional[bvh_tiles_is(&a) ? 0 : 1],
                              args->positional[bvh_tiles_is(&a) ? 1 : 0]);
         session_bvh_free(&a);
@@ -107,7 +107,7 @@ const struct cli_command cli_cmd_bvh_diff = {
         "byte offsets of the two nodes. Nodes are matched by their place in the tree, not by their "
         "address. Exit code 0: no difference; 1: there are some. What no root reaches is not "
         "compared, only counted.\n\n"
-        "Two tile images of XPHMG_RT are compared the same way, their triangles too; what no root "
+        "Two BVH images of XPHMG_RT are compared the same way, their triangles too; what no root "
         "reaches is left out.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o other.gfx12 --threads 1\n"

@@ -83,11 +83,11 @@ static int run_encode(const struct cli_args *args)
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);
     }
-    if (facet_rtbvh_json_is((const char *)text.data, text.size)) {
-        status = facet_rtbvh_json_read(path, (const char *)text.data, text.size, &tiles, &err);
+    if (facet_doc_rtbvh_json_is((const char *)text.data, text.size)) {
+        status = facet_doc_rtbvh_json_read(path, (const char *)text.data, text.size, &tiles, &err);
         image = (struct facet_gfx12_image){tiles.bytes, tiles.size};
     } else {
-        status = facet_gfx12_json_read(path, (const char *)text.data, text.size, &image, &err);
+        status = facet_doc_gfx12_json_read(path, (const char *)text.data, text.size, &image, &err);
     }
     free(text.data);
     if (status == FACET_OK) {
@@ -112,7 +112,7 @@ const struct cli_command cli_cmd_bvh_dump = {
         "same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". Members "
         "called \"decoded\" repeat fields as floats and IDs for the reader and are ignored on the "
         "way back.\n\n"
-        "Tile images of XPHMG_RT are recognized by their header (docs/rt-tiles.md).",
+        "BVH images of XPHMG_RT are recognized by their header (docs/rt-images.md).",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12\n"
                 "facet bvh dump cube.gfx12 --json",
@@ -135,7 +135,7 @@ const struct cli_command cli_cmd_bvh_encode = {
         "Reads what `facet bvh dump --json` writes, possibly edited, and writes the image. Every "
         "128 bytes of the image must be named by exactly one node. Fields are taken as they are: a "
         "damaged image can be written, which is how tests of other validators are made.\n\n"
-        "The JSON of tile images of XPHMG_RT is recognized by its format. Nodes and TriRanges are "
+        "The JSON of BVH images of XPHMG_RT is recognized by its format. Nodes and TriRanges are "
         "written where their offset says; `elements` count, `min`, `max` and `corners` do not.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12 --json > cube.json\n"

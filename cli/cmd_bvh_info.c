@@ -34,7 +34,7 @@ static void print_histogram(const char *title, const uint64_t *bins, size_t coun
     }
 }
 
-static void print_text(const struct facet_bvh_stats *s)
+static void print_text(const struct facet_gfx12_bvh_stats *s)
 {
     printf("bytes               %" PRIu64 " (%" PRIu64 " node%s)\n",
            s->bytes,
@@ -76,7 +76,7 @@ static void print_text(const struct facet_bvh_stats *s)
 
 static int run_info(const struct cli_args *args)
 {
-    struct facet_bvh_stats stats;
+    struct facet_gfx12_bvh_stats stats;
     struct facet_gfx12_walk walk;
     struct facet_error err = {0};
     struct session_bvh file;
@@ -97,7 +97,7 @@ static int run_info(const struct cli_args *args)
     }
     status = facet_gfx12_walk(&file.view, &walk, &err);
     if (status == FACET_OK) {
-        status = facet_bvh_stats(&file.view, &walk, &stats, &err);
+        status = facet_gfx12_bvh_stats(&file.view, &walk, &stats, &err);
         facet_gfx12_walk_free(&walk);
     }
     session_bvh_free(&file);
@@ -125,7 +125,7 @@ const struct cli_command cli_cmd_bvh_info = {
         "the root, with histograms. The SAH cost is the expected number of intersect instructions "
         "for a random line through the root's box: each visit of a box node, of an instance and "
         "of a pair counts one, weighed by the area of its box.\n\n"
-        "Broken links are not followed; `facet bvh check` reports them. Tile images of XPHMG_RT "
+        "Broken links are not followed; `facet bvh check` reports them. BVH images of XPHMG_RT "
         "are recognized by their header.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh info cube.gfx12",

@@ -131,7 +131,7 @@ static enum facet_status trace(const struct cli_args *args,
     facet_gfx12_unit_init(&unit, file->view.bytes, file->view.size);
     unit.image_address = file->view.base;
     if (profile != NULL) {
-        (void)facet_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
+        (void)facet_doc_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
     }
     query->address = file->view.base;
     query->root = file->view.root;

@@ -14,11 +14,11 @@ static enum facet_status
 sah_of(const struct facet_gfx12_view *view, double *sah, struct facet_error *err)
 {
     struct facet_gfx12_walk walk;
-    struct facet_bvh_stats stats;
+    struct facet_gfx12_bvh_stats stats;
     enum facet_status status = facet_gfx12_walk(view, &walk, err);
 
     if (status == FACET_OK) {
-        status = facet_bvh_stats(view, &walk, &stats, err);
+        status = facet_gfx12_bvh_stats(view, &walk, &stats, err);
         facet_gfx12_walk_free(&walk);
         *sah = stats.sah;
     }
@@ -30,7 +30,7 @@ static int run_update(const struct cli_args *args)
     const char *scene = cli_value(args, "scene"), *aabbs = cli_value(args, "aabbs");
     const char *output = cli_value(args, "output");
     struct facet_gfx12_image image = {NULL, 0};
-    struct facet_bvh_input input = {0};
+    struct facet_render_bvh_input input = {0};
     struct facet_error err = {0};
     struct session_bvh file;
     json_t *left_out = NULL;
@@ -58,7 +58,7 @@ static int run_update(const struct cli_args *args)
     if (cli_given(args, "reach")) {
         session_bvh_free(&file);
         return cli_bad(
-            args, "--reach belongs to tile images of XPHMG_RT; %s is none", args->positional[0]);
+            args, "--reach belongs to BVH images of XPHMG_RT; %s is none", args->positional[0]);
     }
     if (!session_bvh_has_root(args, args->positional[0], &file)) {
         session_bvh_free(&file);
@@ -81,7 +81,7 @@ static int run_update(const struct cli_args *args)
     if (status == FACET_OK) {
         status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
     }
-    facet_bvh_input_free(&input);
+    facet_render_bvh_input_free(&input);
     session_bvh_free(&file);
     free(image.bytes);
     if (status != FACET_OK) {
@@ -126,7 +126,7 @@ const struct cli_command cli_cmd_bvh_update = {
         "Oriented boxes become axis aligned. When moved vertices no longer fit their primitive "
         "node the command says so, and the image must be built anew; when the SAH cost has grown "
         "much, it should be.\n\n"
-        "Tile images of XPHMG_RT are recognized by their header. Their number format stays too: "
+        "BVH images of XPHMG_RT are recognized by their header. Their number format stays too: "
         "positions outside its range want a new image. Boxes are grown as `facet bvh build` grows "
         "them, and not by less than before.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"

@@ -13,8 +13,8 @@
 
 enum { MAX_VECTOR_BYTES = 256 << 20 };
 
-static json_t *case_json(const struct facet_gfx12_vector *vector,
-                         const struct facet_gfx12_vector_result *result)
+static json_t *case_json(const struct facet_doc_gfx12_vector *vector,
+                         const struct facet_doc_gfx12_vector_result *result)
 {
     json_t *dwords = json_array();
     for (unsigned i = 0; i < 10; i++) {
@@ -25,22 +25,22 @@ static json_t *case_json(const struct facet_gfx12_vector *vector,
     if (object != NULL && !result->pass) {
         (void)json_object_set_new(object, "index", json_integer(result->differs));
         (void)json_object_set_new(
-            object, "dword", json_string(facet_gfx12_dword_name(result->differs)));
+            object, "dword", json_string(facet_doc_gfx12_dword_name(result->differs)));
         (void)json_object_set_new(object, "expected", facet_json_hex(result->expected));
         (void)json_object_set_new(object, "got", facet_json_hex(result->dword[result->differs]));
     }
     return object;
 }
 
-static void print_case(const struct facet_gfx12_vector *vector,
-                       const struct facet_gfx12_vector_result *result)
+static void print_case(const struct facet_doc_gfx12_vector *vector,
+                       const struct facet_doc_gfx12_vector_result *result)
 {
     fputs(result->pass ? "pass  " : "FAIL  ", stdout);
     cli_put_name(stdout, vector->name);
     if (!result->pass) {
         printf(": dword %u (%s) is %08" PRIX32 ", expected %08" PRIX32,
                result->differs,
-               facet_gfx12_dword_name(result->differs),
+               facet_doc_gfx12_dword_name(result->differs),
                result->dword[result->differs],
                result->expected);
     }
@@ -48,14 +48,14 @@ static void print_case(const struct facet_gfx12_vector *vector,
 }
 
 static int run_vectors(const struct cli_args *args,
-                       const struct facet_gfx12_vectors *vectors,
+                       const struct facet_doc_gfx12_vectors *vectors,
                        enum facet_gfx12_profile profile)
 {
     json_t *list = cli_json_list(args);
     size_t failed = 0;
     for (size_t i = 0; i < vectors->count; i++) {
-        struct facet_gfx12_vector_result result;
-        facet_gfx12_vector_run(&vectors->cases[i], profile, &result);
+        struct facet_doc_gfx12_vector_result result;
+        facet_doc_gfx12_vector_run(&vectors->cases[i], profile, &result);
         failed += !result.pass;
         if (args->json) {
             (void)json_array_append_new(list, case_json(&vectors->cases[i], &result));
@@ -94,23 +94,23 @@ static int run_intersect(const struct cli_args *args)
     enum facet_gfx12_profile profile = FACET_GFX12_SILICON;
     struct facet_error err = {0};
     struct facet_bytes bytes;
-    struct facet_gfx12_vectors vectors;
+    struct facet_doc_gfx12_vectors vectors;
     int code;
     if (path == NULL) {
         return cli_bad(args, "expected --vectors FILE");
     }
     if (word != NULL) {
-        (void)facet_gfx12_profile_from(word, &profile); /* the parser has checked the word */
+        (void)facet_doc_gfx12_profile_from(word, &profile); /* the parser has checked the word */
     }
     if (facet_file_read(path, MAX_VECTOR_BYTES, &bytes, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
-    if (facet_gfx12_vectors_parse(path, bytes.data, bytes.size, &vectors, &err) != FACET_OK) {
+    if (facet_doc_gfx12_vectors_parse(path, bytes.data, bytes.size, &vectors, &err) != FACET_OK) {
         code = cli_bad_error(args, &err);
     } else {
         code = run_vectors(args, &vectors, profile);
     }
-    facet_gfx12_vectors_free(&vectors);
+    facet_doc_gfx12_vectors_free(&vectors);
     free(bytes.data);
     return code;
 }

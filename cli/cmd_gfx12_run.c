@@ -354,7 +354,7 @@ static int run_gfx12(const struct cli_args *args)
     bool good;
 
     if (word != NULL) {
-        (void)facet_gfx12_profile_from(word, &profile); /* the parser has checked the word */
+        (void)facet_doc_gfx12_profile_from(word, &profile); /* the parser has checked the word */
     }
     good = checked_files(args) && session_gfx12_start(&s.setup, args, profile) && resume(&s) &&
            add_breakpoints(&s) && open_trace(&s);

@@ -81,7 +81,7 @@ static enum facet_status write_heatmap(const char *path,
     enum facet_status status = facet_image_heatmap(a, b, &heat, err);
 
     if (status == FACET_OK) {
-        status = facet_png_write(path, &heat, err);
+        status = facet_image_png_write(path, &heat, err);
     }
     facet_image_free(&heat);
     return status;

@@ -197,7 +197,7 @@ bool render_read_options(const struct cli_args *args,
     out->ao_distance = (float)r->ao_distance;
     out->bounces = (uint32_t)r->bounces;
     if (heat != NULL) {
-        out->view = strcmp(heat, "nodes") == 0 ? FACET_RENDER_NODES : FACET_RENDER_TRIANGLES;
+        out->view = strcmp(heat, "nodes") == 0 ? FACET_SHADE_NODES : FACET_SHADE_TRIANGLES;
     }
     if (quality != NULL && strcmp(quality, "fast") == 0) {
         out->quality = FACET_BVH_FAST;
@@ -225,11 +225,11 @@ static void start_progress(const struct cli_args *args,
 }
 
 static enum facet_status
-count_tiles(const struct facet_render *render, struct render_outcome *o, struct facet_error *err)
+count_rt_image(const struct facet_render *render, struct render_outcome *o, struct facet_error *err)
 {
     struct facet_rtbvh_check check;
     uint64_t size;
-    const uint8_t *bytes = facet_render_tile_image(render, &size);
+    const uint8_t *bytes = facet_render_rt_image(render, &size);
     enum facet_status status =
         bytes != NULL ? facet_rtbvh_check(bytes, size, 1, &check, err) : FACET_OK;
 
@@ -244,18 +244,18 @@ static enum facet_status
 count_bvh(const struct facet_render *render, struct render_outcome *o, struct facet_error *err)
 {
     const struct facet_gfx12_image *image = facet_render_bvh(render);
-    struct facet_bvh_stats stats;
+    struct facet_gfx12_bvh_stats stats;
     struct facet_gfx12_walk walk;
     struct facet_gfx12_view view;
     enum facet_status status;
 
     if (image == NULL) {
-        return count_tiles(render, o, err);
+        return count_rt_image(render, o, err);
     }
     view = (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
     status = facet_gfx12_walk(&view, &walk, err);
     if (status == FACET_OK) {
-        status = facet_bvh_stats(&view, &walk, &stats, err);
+        status = facet_gfx12_bvh_stats(&view, &walk, &stats, err);
         o->bvh = status == FACET_OK ? bvh_stats_json(&stats) : NULL;
         facet_gfx12_walk_free(&walk);
     }
@@ -295,7 +295,7 @@ enum facet_status render_draw(const struct cli_args *args,
     if (status == FACET_OK) {
         o->flat_instances = facet_render_flat_instances(render);
         start = seconds();
-        start_progress(args, &progress, "rendering", "tiles", facet_render_tiles(options));
+        start_progress(args, &progress, "rendering", "buckets", facet_render_buckets(options));
         status = facet_render_draw(render, pool, &progress, image, &o->report, err);
         facet_progress_finish(&progress);
         o->seconds[PHASE_RENDER] = seconds() - start;
@@ -311,7 +311,7 @@ static const char *heat_label(const struct facet_render_options *options)
 {
     bool tests = options->machine->places_instances;
 
-    if (options->view == FACET_RENDER_NODES) {
+    if (options->view == FACET_SHADE_NODES) {
         return tests ? "tests per primary ray" : "nodes per primary ray";
     }
     return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
@@ -328,12 +328,13 @@ enum facet_status render_make_picture(const struct render_request *r,
     bool display = options->machine->display;
     enum facet_status status;
 
-    o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_heat_limit(image);
-    if (options->view != FACET_RENDER_PICTURE) {
-        status = facet_heat_picture(image, (float)o->heat_limit, heat_label(options), out, err);
+    o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_render_heat_limit(image);
+    if (options->view != FACET_SHADE_PICTURE) {
+        status =
+            facet_render_heat_picture(image, (float)o->heat_limit, heat_label(options), out, err);
     } else {
         status = facet_render_develop(image,
-                                      (display ? 1.0F : facet_render_exposure(scene)) *
+                                      (display ? 1.0F : facet_shade_exposure(scene)) *
                                           (float)r->exposure,
                                       r->clamp || display,
                                       out,
@@ -359,13 +360,14 @@ static enum facet_status encode_picture(const struct render_request *r,
     enum facet_status status;
 
     if (r->kind == KIND_FLOAT) {
-        o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_heat_limit(image);
+        o->heat_limit =
+            r->heat_limit > 0.0 ? r->heat_limit : (double)facet_render_heat_limit(image);
         o->hash = facet_hash_bytes(image->rgb, 3 * pixels * sizeof *image->rgb, 0);
         return facet_image_f_encode(r->output, image, out, err);
     }
     status = render_make_picture(r, scene, options, image, o, &picture, err);
     if (status == FACET_OK) {
-        status = facet_png_encode(&picture, out, err);
+        status = facet_image_png_encode(&picture, out, err);
         facet_image_free(&picture);
     }
     return status;

@@ -1,4 +1,4 @@
-/* `facet rt why`: what one ray does in a tile image, value by value. */
+/* `facet rt why`: what one ray does in an RT image, value by value. */
 #include "base/bits.h"
 #include "base/file.h"
 #include "command/command.h"
@@ -16,7 +16,7 @@
 
 #define MAX_IMAGE_BYTES ((size_t)32 << 30)
 
-enum { MODE_AT = 24, ALT_AT = 32 }; /* of the header (docs/rt-tiles.md) */
+enum { MODE_AT = 24, ALT_AT = 32 }; /* of the header (docs/rt-images.md) */
 
 /* ---- options ---- */
 
@@ -25,16 +25,16 @@ enum where { JOB = 1, TILE = 2, TRIANGLE = 4 };
 /* The names of --flags are those of the assembler and of the descriptor. */
 static const struct {
     const char *name;
-    size_t at; /* in struct facet_rt_why_query */
+    size_t at; /* in struct facet_xphmg_rt_why_query */
     unsigned where;
 } flag_names[] = {
-    {"any_hit", offsetof(struct facet_rt_why_query, any_hit), JOB},
-    {"cull_back", offsetof(struct facet_rt_why_query, cull_back), JOB | TRIANGLE},
-    {"eps_ctl", offsetof(struct facet_rt_why_query, eps_ctl), JOB | TRIANGLE},
-    {"pack_hint", offsetof(struct facet_rt_why_query, pack_hint), JOB | TILE | TRIANGLE},
-    {"pred_only", offsetof(struct facet_rt_why_query, pred_only), TILE | TRIANGLE},
-    {"t_clamp", offsetof(struct facet_rt_why_query, t_clamp), TILE},
-    {"w_guard", offsetof(struct facet_rt_why_query, w_guard), JOB | TILE},
+    {"any_hit", offsetof(struct facet_xphmg_rt_why_query, any_hit), JOB},
+    {"cull_back", offsetof(struct facet_xphmg_rt_why_query, cull_back), JOB | TRIANGLE},
+    {"eps_ctl", offsetof(struct facet_xphmg_rt_why_query, eps_ctl), JOB | TRIANGLE},
+    {"pack_hint", offsetof(struct facet_xphmg_rt_why_query, pack_hint), JOB | TILE | TRIANGLE},
+    {"pred_only", offsetof(struct facet_xphmg_rt_why_query, pred_only), TILE | TRIANGLE},
+    {"t_clamp", offsetof(struct facet_xphmg_rt_why_query, t_clamp), TILE},
+    {"w_guard", offsetof(struct facet_xphmg_rt_why_query, w_guard), JOB | TILE},
 };
 #define FLAG_NAMES (sizeof flag_names / sizeof flag_names[0])
 
@@ -42,7 +42,7 @@ static bool set_flag(const struct cli_args *args,
                      const char *word,
                      size_t length,
                      unsigned where,
-                     struct facet_rt_why_query *query)
+                     struct facet_xphmg_rt_why_query *query)
 {
     static const char *const of[] = {[JOB] = "a job", [TILE] = "RT.BBOX", [TRIANGLE] = "RT.TRI"};
 
@@ -68,7 +68,7 @@ static bool set_flag(const struct cli_args *args,
 
 /* Names parted by `|` or commas. */
 static bool
-read_flags(const struct cli_args *args, unsigned where, struct facet_rt_why_query *query)
+read_flags(const struct cli_args *args, unsigned where, struct facet_xphmg_rt_why_query *query)
 {
     const char *text = cli_value(args, "flags");
 
@@ -97,7 +97,7 @@ static uint32_t element_of(const struct facet_rtbvh_view *view, unsigned i, floa
     return facet_narrow(&conv, f32_bits(value), &flags);
 }
 
-static bool read_ray(const struct cli_args *args, struct facet_rt_why_query *q)
+static bool read_ray(const struct cli_args *args, struct facet_xphmg_rt_why_query *q)
 {
     struct session_ray_number number[FACET_RT_RAY_ELEMENTS + 1] = {
         [7] = {.value = f32_from(F32_INF)},
@@ -218,18 +218,18 @@ open_image(const struct cli_args *args, struct facet_bytes *file, struct facet_r
 
 struct output {
     const struct cli_args *args;
-    const struct facet_rt_why_query *query;
+    const struct facet_xphmg_rt_why_query *query;
     struct facet_record *record;
     uint64_t visits, limit;
 };
 
-static void on_event(void *context, const struct facet_rt_event *event, uint64_t offset)
+static void on_event(void *context, const struct facet_xphmg_rt_event *event, uint64_t offset)
 {
     struct output *out = context;
 
-    out->visits += event->kind == FACET_RT_EVENT_POP;
+    out->visits += event->kind == FACET_XPHMG_RT_EVENT_POP;
     if (out->visits <= out->limit) {
-        facet_rt_record_event(out->record, out->query, event, offset);
+        facet_xphmg_rt_record_event(out->record, out->query, event, offset);
         cli_stream_record(out->args, out->record);
     }
 }
@@ -241,18 +241,18 @@ static int refuse_image(const struct cli_args *args, struct facet_error *err)
 }
 
 static int explain_job(const struct cli_args *args,
-                       const struct facet_rt_why_query *query,
+                       const struct facet_xphmg_rt_why_query *query,
                        uint64_t limit,
                        struct facet_record *r)
 {
     struct output out = {args, query, r, 0, limit};
-    struct facet_rt_why_result result;
+    struct facet_xphmg_rt_why_result result;
     struct facet_error err = {0};
     int code;
 
-    facet_rt_record_ray(r, "ray", query);
+    facet_xphmg_rt_record_ray(r, "ray", query);
     facet_record_list(r, "events");
-    if (facet_rt_why_trace(query, on_event, &out, &result, &err) != FACET_OK) {
+    if (facet_xphmg_rt_why_trace(query, on_event, &out, &result, &err) != FACET_OK) {
         return refuse_image(args, &err);
     }
     facet_record_close(r);
@@ -261,7 +261,7 @@ static int explain_job(const struct cli_args *args,
     } else if (out.visits > limit) {
         facet_record_say(r, "... and %" PRIu64 " more entries of the stack", out.visits - limit);
     }
-    facet_rt_record_result(r, "result", query, &result);
+    facet_xphmg_rt_record_result(r, "result", query, &result);
     facet_record_close(r);
     code = cli_print_record(args, r);
     if (code == CLI_OK && !result.agrees) {
@@ -273,22 +273,22 @@ static int explain_job(const struct cli_args *args,
 /* ---- one instruction ---- */
 
 static int explain_tile(const struct cli_args *args,
-                        const struct facet_rt_why_query *query,
+                        const struct facet_xphmg_rt_why_query *query,
                         uint64_t offset,
                         struct facet_record *r)
 {
-    struct facet_rt_why_child child[8];
+    struct facet_xphmg_rt_why_child child[8];
     struct facet_error err = {0};
 
-    if (facet_rt_why_tile(query, offset, child, &err) != FACET_OK) {
+    if (facet_xphmg_rt_why_tile(query, offset, child, &err) != FACET_OK) {
         return refuse_image(args, &err);
     }
-    facet_rt_record_ray(r, "ray", query);
+    facet_xphmg_rt_record_ray(r, "ray", query);
     facet_record_line(r, "RT.BBOX on the tile at", "RT-143");
     facet_record_hex(r, "offset", offset, 0);
     facet_record_list(r, "children");
     for (unsigned c = 0; c < query->view->header.children; c++) {
-        facet_rt_record_child(r, query, c, &child[c]);
+        facet_xphmg_rt_record_child(r, query, c, &child[c]);
     }
     facet_record_close(r);
     facet_record_close(r);
@@ -296,18 +296,18 @@ static int explain_tile(const struct cli_args *args,
 }
 
 static int explain_triangle(const struct cli_args *args,
-                            const struct facet_rt_why_query *query,
+                            const struct facet_xphmg_rt_why_query *query,
                             uint32_t number,
                             struct facet_record *r)
 {
-    struct facet_rt_why_triangle triangle;
+    struct facet_xphmg_rt_why_triangle triangle;
     struct facet_error err = {0};
 
-    if (facet_rt_why_triangle(query, number, &triangle, &err) != FACET_OK) {
+    if (facet_xphmg_rt_why_triangle(query, number, &triangle, &err) != FACET_OK) {
         return refuse_image(args, &err);
     }
-    facet_rt_record_ray(r, "ray", query);
-    facet_rt_record_triangle(r, "triangle", query, number, &triangle);
+    facet_xphmg_rt_record_ray(r, "ray", query);
+    facet_xphmg_rt_record_triangle(r, "triangle", query, number, &triangle);
     facet_record_close(r);
     return cli_print_record(args, r);
 }
@@ -317,7 +317,7 @@ static int run_why(const struct cli_args *args)
     unsigned where = cli_given(args, "tile") ? TILE : cli_given(args, "triangle") ? TRIANGLE : JOB;
     struct facet_bytes file = {0};
     struct facet_rtbvh_view view;
-    struct facet_rt_why_query query = {.view = &view};
+    struct facet_xphmg_rt_why_query query = {.view = &view};
     struct facet_record record;
     uint64_t tile = 0, triangle = 0, eps = 0, limit = 1000;
     int code = CLI_BAD;
@@ -328,7 +328,7 @@ static int run_why(const struct cli_args *args)
     if (cli_number(args, "tile", 0, UINT64_MAX, &tile) &&
         cli_number(args, "triangle", 0, UINT32_MAX, &triangle) &&
         cli_number(args, "eps", 0, 255, &eps) &&
-        cli_number(args, "max", 1, FACET_RT_WHY_VISITS, &limit) &&
+        cli_number(args, "max", 1, FACET_XPHMG_RT_WHY_VISITS, &limit) &&
         read_flags(args, where, &query) && open_image(args, &file, &view) &&
         read_ray(args, &query)) {
         query.eps = (uint8_t)eps;
@@ -344,7 +344,7 @@ static int run_why(const struct cli_args *args)
 }
 
 static const struct cli_option why_options[] = {
-    {"tiles", 0, "FILE", "tile image of `facet bvh build --format xphmg4|xphmg8`"},
+    {"tiles", 0, "FILE", "RT image of `facet bvh build --format xphmg4|xphmg8`"},
     {"ray", 0, "NUMBERS", "origin, direction, optionally tmin tmax, and w, in one argument"},
     {"tile", 0, "OFFSET", "explain one RT.BBOX on the node at this byte of the file"},
     {"triangle", 0, "ID", "explain one RT.TRI on this triangle of the image"},
@@ -359,7 +359,7 @@ static const struct cli_option why_options[] = {
 
 const struct cli_command cli_cmd_rt_why = {
     .name = "rt why",
-    .summary = "explain what one ray does in a tile image of XPHMG_RT",
+    .summary = "explain what one ray does in a BVH image of XPHMG_RT",
     .usage = "facet rt why --tiles FILE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--json]\n"
              "facet rt why --tiles FILE --ray NUMBERS --tile OFFSET [--flags NAMES]\n"
              "facet rt why --tiles FILE --ray NUMBERS --triangle ID [--flags NAMES]",

@@ -234,7 +234,7 @@ static bool write_picture(struct drawing *d, const char *path, struct facet_erro
         }
     }
     d->hash = facet_hash_bytes(image.rgba, 4 * (size_t)image.width * image.height, 0);
-    good = facet_png_write(path, &image, err) == FACET_OK;
+    good = facet_image_png_write(path, &image, err) == FACET_OK;
     facet_image_free(&image);
     return good;
 }

@@ -19,7 +19,7 @@ enum { MAX_DEPTH = 8 };
 
 struct tally {
     const struct cli_args *args;
-    struct facet_tile_case_how how;
+    struct facet_doc_tile_case_how how;
     json_t *list; /* NULL: text */
     size_t passed, failed, bad;
     struct cli_stop watch; /* over the run of a case */
@@ -86,34 +86,34 @@ tell(struct tally *t, const char *folder, const char *name, const char *outcome,
 
 static void run_case(struct tally *t, const char *folder)
 {
-    struct facet_tile_case *tile_case = NULL;
-    struct facet_tile_case_result result;
+    struct facet_doc_tile_case *tile_case = NULL;
+    struct facet_doc_tile_case_result result;
     struct facet_error err = {0};
 
     t->folder = folder;
     t->findings = t->list != NULL ? json_object() : NULL;
-    if (facet_tile_case_read(folder, &tile_case, &err) != FACET_OK ||
-        facet_tile_case_run(tile_case, &t->how, &result, &err) != FACET_OK) {
+    if (facet_doc_tile_case_read(folder, &tile_case, &err) != FACET_OK ||
+        facet_doc_tile_case_run(tile_case, &t->how, &result, &err) != FACET_OK) {
         t->bad++;
         tell(t,
              folder,
-             tile_case != NULL ? facet_tile_case_name(tile_case) : "",
+             tile_case != NULL ? facet_doc_tile_case_name(tile_case) : "",
              "bad",
              err.message);
     } else if (result.stopped) {
         t->stopped = true;
         (void)cli_bad(
-            t->args, "%s in %s, %s", cli_stop_why(), folder, facet_tile_case_name(tile_case));
+            t->args, "%s in %s, %s", cli_stop_why(), folder, facet_doc_tile_case_name(tile_case));
     } else if (result.pass) {
         t->passed++;
-        tell(t, folder, facet_tile_case_name(tile_case), "pass", "");
+        tell(t, folder, facet_doc_tile_case_name(tile_case), "pass", "");
     } else {
         t->failed++;
-        tell(t, folder, facet_tile_case_name(tile_case), "FAIL", result.difference);
+        tell(t, folder, facet_doc_tile_case_name(tile_case), "FAIL", result.difference);
     }
     json_decref(t->findings);
     t->findings = NULL;
-    facet_tile_case_free(tile_case);
+    facet_doc_tile_case_free(tile_case);
 }
 
 /* ---- folders ---- */

@@ -118,12 +118,12 @@ static bool write_sheet(const struct render_request *r,
                    (unsigned)r->height,
                    (unsigned)r->spp,
                    cli_s(r->spp));
-    if (facet_contact_sheet(
+    if (facet_image_contact_sheet(
             entries, count, (uint32_t)r->width, (uint32_t)r->height, title, &sheet, err) !=
         FACET_OK) {
         return false;
     }
-    good = facet_png_encode(&sheet, &picture, err) == FACET_OK &&
+    good = facet_image_png_encode(&sheet, &picture, err) == FACET_OK &&
            render_write(r, &picture, list, err) == FACET_OK;
     facet_image_free(&sheet);
     free(picture.data);
@@ -153,7 +153,7 @@ int render_all(const struct cli_args *args,
     while (facet_render_machines[count] != NULL && count < MOST) {
         count++;
     }
-    if (facet_contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
+    if (facet_image_contact_sheet_check(count, options.width, options.height, &err) != FACET_OK) {
         json_decref(list);
         return cli_bad_error(args, &err);
     }

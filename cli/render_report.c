@@ -22,7 +22,7 @@ static double mrays(const struct render_outcome *o)
     return o->seconds[PHASE_RENDER] > 0.0 ? (double)rays / o->seconds[PHASE_RENDER] * 1e-6 : 0.0;
 }
 
-static json_t *cost_json(const struct facet_render_cost *c)
+static json_t *cost_json(const struct facet_shade_cost *c)
 {
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
                      "rays",
@@ -72,8 +72,9 @@ json_t *render_outcome_json(const struct render_request *r,
         return NULL;
     }
     for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        (void)json_object_set_new(
-            rays, facet_ray_kind_name((enum facet_ray_kind)k), cost_json(&o->report.cost[k]));
+        (void)json_object_set_new(rays,
+                                  facet_render_ray_kind_name((enum facet_ray_kind)k),
+                                  cost_json(&o->report.cost[k]));
     }
     for (unsigned p = 0; p < PHASE_COUNT; p++) {
         (void)json_object_set_new(times, phase_names[p], json_real(o->seconds[p]));
@@ -81,7 +82,7 @@ json_t *render_outcome_json(const struct render_request *r,
     (void)json_object_set_new(object, "rays", rays);
     (void)json_object_set_new(object, "seconds", times);
     (void)json_object_set_new(object, "mrays_per_second", json_real(mrays(o)));
-    if (options->view != FACET_RENDER_PICTURE) {
+    if (options->view != FACET_SHADE_PICTURE) {
         (void)json_object_set_new(object, "heat_limit", json_real(o->heat_limit));
     }
     if (o->report.instructions != 0) {
@@ -113,11 +114,11 @@ static void print_text(const struct render_request *r,
            cli_s(options->spp),
            options->machine->name);
     for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        const struct facet_render_cost *c = &o->report.cost[k];
+        const struct facet_shade_cost *c = &o->report.cost[k];
 
         if (c->rays != 0) {
             printf("%-8s %12" PRIu64 " ray%s, %.1f %s each, %.1f of them %s\n",
-                   facet_ray_kind_name((enum facet_ray_kind)k),
+                   facet_render_ray_kind_name((enum facet_ray_kind)k),
                    c->rays,
                    cli_s(c->rays),
                    (double)c->nodes / (double)c->rays,

@@ -1,6 +1,6 @@
 /* What the host and a guest program that draws (guest/render for xphmg-rt and xphmg-rt-offload,
  * guest/gfx for xphmg-gfx) tell each other: a block in guest memory, followed by the scene and what
- * else the program needs: a tile image, or struct facet_gfx_input.
+ * else the program needs: an RT image, or struct facet_guest_gfx_input.
  *
  * The structs of scene.h and picture.h lie in guest memory as the compiler lays them out, with
  * guest addresses where they have pointers. Both sides are little-endian LP64 and agree on that;
@@ -16,15 +16,15 @@
 struct facet_guest_block {
     /* From the host. */
     uint64_t layout;         /* facet_guest_layout() */
-    uint64_t bvh, bvh_bytes; /* the tile image (docs/rt-tiles.md), or struct facet_gfx_input */
-    uint32_t tile;           /* to be drawn */
+    uint64_t bvh, bvh_bytes; /* the RT image (docs/rt-images.md), or struct facet_guest_gfx_input */
+    uint32_t bucket;         /* to be drawn */
     bool offload;            /* rays go to the job engine */
     bool shadow_any;         /* every triangle stops a shadow ray from both sides */
     bool ambient_any;        /* no triangle lets an ambient ray pass */
     struct facet_picture picture;
     /* From the guest: the pixels through the framebuffer device, and: */
     struct facet_error error; /* why it ended with exit code 1 */
-    struct facet_render_cost cost[FACET_RAY_KIND_COUNT];
+    struct facet_shade_cost cost[FACET_RAY_KIND_COUNT];
 };
 
 /* Sizes and a few offsets: different compilers that agree on this agree on the rest. */

@@ -1,21 +1,21 @@
 /* Clipping, edges, coverage and depth. See rasteriser.h.
  *
  * Corners are snapped to 1/256 pixel and edges are exact integers with the top-left rule: triangles
- * that share an edge cover each pixel once, and no tile sees another edge than its neighbour. */
+ * that share an edge cover each pixel once, and no bucket sees another edge than its neighbour. */
 #include "guest/gfx/rasteriser.h"
 
 #include <string.h>
 
 /* ---- clipping ---- */
 
-/* The near plane, and a band so wide that what is cut off is far outside of every tile: no pixel
+/* The near plane, and a band so wide that what is cut off is far outside of every bucket: no pixel
  * sees the corners that clipping makes at the sides. */
 #define GUARD 64.0F
 /* Rounding may leave a polygon that is not convex: each plane adds up to half as many corners. */
 enum { CLIP_PLANES = 5, MAX_CORNERS = 19 };
 
 /* Not negative: inside. */
-static float side_of(const struct facet_gfx_vertex *v, unsigned plane)
+static float side_of(const struct facet_guest_gfx_vertex *v, unsigned plane)
 {
     const float *c = v->clip;
 
@@ -34,11 +34,11 @@ static float side_of(const struct facet_gfx_vertex *v, unsigned plane)
 }
 
 /* Where the edge from a corner inside to one outside meets the plane. */
-static void cut(const struct facet_gfx_vertex *in,
-                const struct facet_gfx_vertex *outside,
+static void cut(const struct facet_guest_gfx_vertex *in,
+                const struct facet_guest_gfx_vertex *outside,
                 float inner,
                 float outer,
-                struct facet_gfx_vertex *to)
+                struct facet_guest_gfx_vertex *to)
 {
     enum { FLOATS = sizeof *in / sizeof(float) };
     float a[FLOATS], b[FLOATS], s = inner / (inner - outer);
@@ -51,15 +51,15 @@ static void cut(const struct facet_gfx_vertex *in,
     memcpy(to, a, sizeof a);
 }
 
-static unsigned clip_plane(const struct facet_gfx_vertex *from,
+static unsigned clip_plane(const struct facet_guest_gfx_vertex *from,
                            unsigned count,
                            unsigned plane,
-                           struct facet_gfx_vertex *to)
+                           struct facet_guest_gfx_vertex *to)
 {
     unsigned made = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        const struct facet_gfx_vertex *a = &from[i], *b = &from[(i + 1) % count];
+        const struct facet_guest_gfx_vertex *a = &from[i], *b = &from[(i + 1) % count];
         float da = side_of(a, plane), db = side_of(b, plane);
 
         if (da >= 0.0F) {
@@ -74,7 +74,7 @@ static unsigned clip_plane(const struct facet_gfx_vertex *from,
     return made;
 }
 
-static bool is_inside(const struct facet_gfx_vertex corner[3])
+static bool is_inside(const struct facet_guest_gfx_vertex corner[3])
 {
     for (unsigned i = 0; i < 3; i++) {
         for (unsigned plane = 0; plane < CLIP_PLANES; plane++) {
@@ -89,16 +89,16 @@ static bool is_inside(const struct facet_gfx_vertex corner[3])
 /* ---- the screen ---- */
 
 struct edge {
-    int64_t dx, dy, at; /* at: the value in the middle of the tile's first pixel */
+    int64_t dx, dy, at; /* at: the value in the middle of the bucket's first pixel */
 };
 
 struct setup {
     struct edge edge[3]; /* edge k lies opposite of corner k */
     int64_t area;
-    int32_t x0, y0, x1, y1; /* pixels of the tile, the last ones included */
+    int32_t x0, y0, x1, y1; /* pixels of the bucket, the last ones included */
     float inverse_area;
     float z[3];
-    struct facet_gfx_patch patch;
+    struct facet_guest_gfx_patch patch;
 };
 
 static struct edge edge_of(const int64_t a[2], const int64_t b[2])
@@ -118,7 +118,7 @@ static int64_t least(int64_t a, int64_t b, int64_t c)
 }
 
 /* Pixels whose middle may be inside. Signed shifts are arithmetic with gcc and clang. */
-static bool bound(const struct facet_gfx_tile *t, int64_t p[3][2], struct setup *s)
+static bool bound(const struct facet_guest_gfx_bucket *t, int64_t p[3][2], struct setup *s)
 {
     int64_t x1 = -least(-p[0][0], -p[1][0], -p[2][0]) >> 8;
     int64_t y1 = -least(-p[0][1], -p[1][1], -p[2][1]) >> 8;
@@ -132,8 +132,8 @@ static bool bound(const struct facet_gfx_tile *t, int64_t p[3][2], struct setup 
     return s->x0 <= s->x1 && s->y0 <= s->y1;
 }
 
-static bool project(const struct facet_gfx_tile *t,
-                    const struct facet_gfx_vertex *v,
+static bool project(const struct facet_guest_gfx_bucket *t,
+                    const struct facet_guest_gfx_vertex *v,
                     int64_t to[2],
                     float *q,
                     float *z)
@@ -157,7 +157,7 @@ static bool project(const struct facet_gfx_tile *t,
 
 static void swap_corners(struct setup *s, int64_t p[3][2])
 {
-    const struct facet_gfx_vertex *corner = s->patch.corner[1];
+    const struct facet_guest_gfx_vertex *corner = s->patch.corner[1];
     float q = s->patch.q[1], z = s->z[1];
 
     s->patch.corner[1] = s->patch.corner[2];
@@ -175,8 +175,8 @@ static void swap_corners(struct setup *s, int64_t p[3][2])
 }
 
 /* false: it covers nothing here, or turns its back. */
-static bool set_up(const struct facet_gfx_tile *t,
-                   const struct facet_gfx_vertex *const corner[3],
+static bool set_up(const struct facet_guest_gfx_bucket *t,
+                   const struct facet_guest_gfx_vertex *const corner[3],
                    struct setup *s)
 {
     int64_t p[3][2];
@@ -209,8 +209,10 @@ static bool set_up(const struct facet_gfx_tile *t,
 /* Depth, fractions and 1/w of a pixel. GFX.INTERP wants four taps: the triangle is a quad whose
  * last two corners are one, so the row above runs from corner 0 to 1 and the one below is corner 2.
  */
-static void
-fill_lane(struct facet_gfx_tile *t, const struct setup *s, unsigned lane, const int64_t value[3])
+static void fill_lane(struct facet_guest_gfx_bucket *t,
+                      const struct setup *s,
+                      unsigned lane,
+                      const int64_t value[3])
 {
     float second = (float)value[1], both = (float)(value[0] + value[1]);
     float l1 = second * s->inverse_area, l2 = (float)value[2] * s->inverse_area;
@@ -229,11 +231,12 @@ static bool inside(const int64_t value[3])
     return (value[0] | value[1] | value[2]) >= 0;
 }
 
-static uint64_t cover(struct facet_gfx_tile *t, const struct setup *s, int32_t bx, int32_t by)
+static uint64_t
+cover(struct facet_guest_gfx_bucket *t, const struct setup *s, int32_t bx, int32_t by)
 {
     int32_t x0 = bx > s->x0 ? bx : s->x0, y0 = by > s->y0 ? by : s->y0;
-    int32_t x1 = bx + FACET_GFX_BLOCK - 1 < s->x1 ? bx + FACET_GFX_BLOCK - 1 : s->x1;
-    int32_t y1 = by + FACET_GFX_BLOCK - 1 < s->y1 ? by + FACET_GFX_BLOCK - 1 : s->y1;
+    int32_t x1 = bx + FACET_GUEST_GFX_BLOCK - 1 < s->x1 ? bx + FACET_GUEST_GFX_BLOCK - 1 : s->x1;
+    int32_t y1 = by + FACET_GUEST_GFX_BLOCK - 1 < s->y1 ? by + FACET_GUEST_GFX_BLOCK - 1 : s->y1;
     uint64_t lanes = 0;
 
     for (int32_t y = y0; y <= y1; y++) {
@@ -246,7 +249,7 @@ static uint64_t cover(struct facet_gfx_tile *t, const struct setup *s, int32_t b
         }
         for (int32_t x = x0; x <= x1; x++) {
             if (inside(value)) {
-                unsigned lane = (unsigned)((y - by) * FACET_GFX_BLOCK + x - bx);
+                unsigned lane = (unsigned)((y - by) * FACET_GUEST_GFX_BLOCK + x - bx);
 
                 lanes |= UINT64_C(1) << lane;
                 fill_lane(t, s, lane, value);
@@ -259,37 +262,40 @@ static uint64_t cover(struct facet_gfx_tile *t, const struct setup *s, int32_t b
     return lanes;
 }
 
-static void draw_block(struct facet_gfx_tile *t, const struct setup *s, int32_t bx, int32_t by)
+static void
+draw_block(struct facet_guest_gfx_bucket *t, const struct setup *s, int32_t bx, int32_t by)
 {
     uint64_t lanes = cover(t, s, bx, by);
 
     t->depths.pixel = (uint64_t)by << 16 | (uint64_t)bx;
     if (lanes != 0) { /* what may be cut out or lets light pass keeps the depth behind it for now */
-        lanes = facet_gfx_unit_depth(
+        lanes = facet_guest_gfx_unit_depth(
             &t->unit, &t->depths, lanes, t->material->alpha_mode == FACET_ALPHA_OPAQUE);
     }
     if (lanes != 0) {
-        facet_gfx_shade_block(t, &s->patch, (uint32_t)bx, (uint32_t)by, lanes);
+        facet_guest_gfx_shade_block(t, &s->patch, (uint32_t)bx, (uint32_t)by, lanes);
     }
 }
 
-static void draw_on_screen(struct facet_gfx_tile *t, const struct facet_gfx_vertex *const corner[3])
+static void draw_on_screen(struct facet_guest_gfx_bucket *t,
+                           const struct facet_guest_gfx_vertex *const corner[3])
 {
     struct setup s;
 
     if (!set_up(t, corner, &s)) {
         return;
     }
-    for (int32_t by = s.y0 & -FACET_GFX_BLOCK; by <= s.y1; by += FACET_GFX_BLOCK) {
-        for (int32_t bx = s.x0 & -FACET_GFX_BLOCK; bx <= s.x1; bx += FACET_GFX_BLOCK) {
+    for (int32_t by = s.y0 & -FACET_GUEST_GFX_BLOCK; by <= s.y1; by += FACET_GUEST_GFX_BLOCK) {
+        for (int32_t bx = s.x0 & -FACET_GUEST_GFX_BLOCK; bx <= s.x1; bx += FACET_GUEST_GFX_BLOCK) {
             draw_block(t, &s, bx, by);
         }
     }
 }
 
-void facet_gfx_draw_triangle(struct facet_gfx_tile *t, const struct facet_gfx_vertex corner[3])
+void facet_guest_gfx_draw_triangle(struct facet_guest_gfx_bucket *t,
+                                   const struct facet_guest_gfx_vertex corner[3])
 {
-    struct facet_gfx_vertex polygon[2][MAX_CORNERS];
+    struct facet_guest_gfx_vertex polygon[2][MAX_CORNERS];
     unsigned count = 3, now = 0;
 
     memcpy(polygon[0], corner, 3 * sizeof *corner);
@@ -299,8 +305,8 @@ void facet_gfx_draw_triangle(struct facet_gfx_tile *t, const struct facet_gfx_ve
         }
     }
     for (unsigned i = 2; i < count; i++) {
-        const struct facet_gfx_vertex *p = polygon[now];
-        const struct facet_gfx_vertex *const part[3] = {&p[0], &p[i - 1], &p[i]};
+        const struct facet_guest_gfx_vertex *p = polygon[now];
+        const struct facet_guest_gfx_vertex *const part[3] = {&p[0], &p[i - 1], &p[i]};
 
         draw_on_screen(t, part);
     }

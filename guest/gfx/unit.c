@@ -1,5 +1,5 @@
 /* The rasteriser's unit (rasteriser.h) on the hart: each operation is one instruction for
- * 64 lanes, or a few. src/render/xphmg_gfx_portable.c is the same in plain C.
+ * 64 lanes, or a few. guest/gfx/unit_portable.c is the same in plain C.
  *
  * Elements are FP32. All windows lie in memory (GFXCFG.AMEM, BMEM, DMEM), so a prefix and one
  * instruction are all that an asm statement needs; window B is always the register x12. Lanes run
@@ -11,8 +11,10 @@
 
 enum { BANK = 1, ALL = 3, WINDOW_B = 12, SHAPE_4X4 = 0xF, FMT_RGBA8 = 0x30 };
 enum { CMP_GREATER = 2, LUT_LOG2 = 4 };
-_Static_assert((1 << LUT_LOG2) + 1 == FACET_GFX_LUT_SIDE, "the table has 2^n + 1 entries a side");
-_Static_assert(offsetof(struct facet_gfx_depths, pixel) == 256, "the X slot follows the elements");
+_Static_assert((1 << LUT_LOG2) + 1 == FACET_GUEST_GFX_LUT_SIDE,
+               "the table has 2^n + 1 entries a side");
+_Static_assert(offsetof(struct facet_guest_gfx_depths, pixel) == 256,
+               "the X slot follows the elements");
 
 #define CONFIG                                                                                     \
     (XPHMG_GFXCFG_EN | XPHMG_GFXCFG_CONVERT_EN | XPHMG_GFXCFG_SRGB_EN | XPHMG_GFXCFG_NORM |        \
@@ -35,7 +37,7 @@ static uint64_t lanes_of_all(void)
     return xphmg_pmhigh_rd(ALL) << 32 | xphmg_pmlow_rd(ALL);
 }
 
-void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut)
+void facet_guest_gfx_unit_open(struct facet_guest_gfx_unit *unit, const float *lut)
 {
     memset(unit, 0, sizeof *unit);
     xphmg_csr_write(XPHMG_CSR_CAP_PREC_ALT, XPHMG_CAP_PREC_ALT_APPLY1);
@@ -44,7 +46,7 @@ void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut)
                         XPHMG_FIELD(XPHMG_CAP_PREC_MODE_EW, XPHMG_CAP_PREC_MODE_EW_EW32) |
                         XPHMG_CAP_PREC_MODE_APPLY0);
     xphmg_csr_write(XPHMG_CSR_SVSTATE,
-                    XPHMG_FIELD(XPHMG_SVSTATE_VLM1, FACET_GFX_LANES - 1) |
+                    XPHMG_FIELD(XPHMG_SVSTATE_VLM1, FACET_GUEST_GFX_LANES - 1) |
                         XPHMG_FIELD(XPHMG_SVSTATE_PBANK, BANK));
     xphmg_csr_write(XPHMG_CSR_SVSRCB, XPHMG_SVSRCB_V | XPHMG_FIELD(XPHMG_SVSRCB_BASE, WINDOW_B));
     xphmg_csr_write(XPHMG_CSR_GFXCFG, CONFIG);
@@ -52,8 +54,8 @@ void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut)
     xphmg_csr_write(XPHMG_CSR_GFXZCFG,
                     XPHMG_FIELD(XPHMG_GFXZCFG_CMP, CMP_GREATER) | XPHMG_GFXZCFG_WRITE_EN);
     xphmg_csr_write(XPHMG_CSR_GFXZBASE, (uint64_t)unit->depth);
-    xphmg_csr_write(XPHMG_CSR_GFXZPITCH, FACET_TILE * sizeof(float));
-    xphmg_csr_write(XPHMG_CSR_GFXZWH, (uint64_t)FACET_TILE << 32 | FACET_TILE);
+    xphmg_csr_write(XPHMG_CSR_GFXZPITCH, FACET_BUCKET * sizeof(float));
+    xphmg_csr_write(XPHMG_CSR_GFXZWH, (uint64_t)FACET_BUCKET << 32 | FACET_BUCKET);
     xphmg_csr_write(XPHMG_CSR_GFXHIZCFG, XPHMG_FIELD(XPHMG_GFXHIZCFG_TILE_W_LOG2, 3));
     xphmg_csr_write(XPHMG_CSR_GFXLUTBASE, (uint64_t)lut);
     xphmg_csr_write(XPHMG_CSR_GFXLUTFMT,
@@ -65,18 +67,20 @@ void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut)
 
 /* ---- matrices ---- */
 
-void facet_gfx_unit_matrix(struct facet_gfx_unit *unit, unsigned bank, const float rows[16])
+void facet_guest_gfx_unit_matrix(struct facet_guest_gfx_unit *unit,
+                                 unsigned bank,
+                                 const float rows[16])
 {
     (void)unit;
     xphmg_csr_write(XPHMG_CSR_MTXSEL, bank);
     xphmg_mtx_ld(rows, SHAPE_4X4, 0, 1);
 }
 
-void facet_gfx_unit_transform(const struct facet_gfx_unit *unit,
-                              unsigned bank,
-                              const float (*in)[4],
-                              float (*out)[4],
-                              uint32_t count)
+void facet_guest_gfx_unit_transform(const struct facet_guest_gfx_unit *unit,
+                                    unsigned bank,
+                                    const float (*in)[4],
+                                    float (*out)[4],
+                                    uint32_t count)
 {
     (void)unit;
     xphmg_csr_write(XPHMG_CSR_MTXSEL, bank);
@@ -98,7 +102,7 @@ void facet_gfx_unit_transform(const struct facet_gfx_unit *unit,
         PLANE(5, half);                                                                            \
     } while (0)
 
-void facet_gfx_unit_planes(struct facet_gfx_unit *unit, const float planes[6][4])
+void facet_guest_gfx_unit_planes(struct facet_guest_gfx_unit *unit, const float planes[6][4])
 {
     uint64_t words[12];
 
@@ -110,14 +114,15 @@ void facet_gfx_unit_planes(struct facet_gfx_unit *unit, const float planes[6][4]
     SIX(1);
 }
 
-uint64_t
-facet_gfx_unit_boxes(const struct facet_gfx_unit *unit, const facet_gfx_slot *box, uint64_t lanes)
+uint64_t facet_guest_gfx_unit_boxes(const struct facet_guest_gfx_unit *unit,
+                                    const facet_guest_gfx_slot *box,
+                                    uint64_t lanes)
 {
     uint64_t found = 0;
 
     (void)unit;
     use_lanes(lanes);
-    xphmg_csr_write(XPHMG_CSR_MTXSEL, FACET_GFX_TO_CLIP);
+    xphmg_csr_write(XPHMG_CSR_MTXSEL, FACET_GUEST_GFX_TO_CLIP);
     MASK("gfx.cull.aabb %[M], %[A], f=1", found, box);
     return found;
 }
@@ -137,9 +142,9 @@ facet_gfx_unit_boxes(const struct facet_gfx_unit *unit, const facet_gfx_slot *bo
         }                                                                                          \
     } while (0)
 
-uint64_t facet_gfx_unit_triangles(const struct facet_gfx_unit *unit,
-                                  const facet_gfx_slot *corners,
-                                  uint64_t lanes)
+uint64_t facet_guest_gfx_unit_triangles(const struct facet_guest_gfx_unit *unit,
+                                        const facet_guest_gfx_slot *corners,
+                                        uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);
@@ -153,7 +158,9 @@ uint64_t facet_gfx_unit_triangles(const struct facet_gfx_unit *unit,
     return lanes_of_all();
 }
 
-uint32_t facet_gfx_unit_list(const struct facet_gfx_unit *unit, uint64_t lanes, uint32_t list[64])
+uint32_t facet_guest_gfx_unit_list(const struct facet_guest_gfx_unit *unit,
+                                   uint64_t lanes,
+                                   uint32_t list[64])
 {
     uint64_t count = 0;
 
@@ -165,10 +172,10 @@ uint32_t facet_gfx_unit_list(const struct facet_gfx_unit *unit, uint64_t lanes, 
 
 /* ---- pixels ---- */
 
-uint64_t facet_gfx_unit_depth(struct facet_gfx_unit *unit,
-                              const struct facet_gfx_depths *depths,
-                              uint64_t lanes,
-                              bool write)
+uint64_t facet_guest_gfx_unit_depth(struct facet_guest_gfx_unit *unit,
+                                    const struct facet_guest_gfx_depths *depths,
+                                    uint64_t lanes,
+                                    bool write)
 {
     uint64_t passed = 0;
 
@@ -182,10 +189,10 @@ uint64_t facet_gfx_unit_depth(struct facet_gfx_unit *unit,
     return passed;
 }
 
-void facet_gfx_unit_interpolate(const struct facet_gfx_unit *unit,
-                                struct facet_gfx_taps *taps,
-                                unsigned channels,
-                                uint64_t lanes)
+void facet_guest_gfx_unit_interpolate(const struct facet_guest_gfx_unit *unit,
+                                      struct facet_guest_gfx_taps *taps,
+                                      unsigned channels,
+                                      uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);
@@ -198,9 +205,9 @@ void facet_gfx_unit_interpolate(const struct facet_gfx_unit *unit,
     }
 }
 
-void facet_gfx_unit_texture(struct facet_gfx_unit *unit,
-                            const struct facet_scene_texture *texture,
-                            enum facet_wrap wrap)
+void facet_guest_gfx_unit_texture(struct facet_guest_gfx_unit *unit,
+                                  const struct facet_scene_texture *texture,
+                                  enum facet_wrap wrap)
 {
     static const uint8_t mode[FACET_WRAP_COUNT] = {
         [FACET_WRAP_CLAMP] = 0, [FACET_WRAP_REPEAT] = 1, [FACET_WRAP_MIRROR] = 2};
@@ -215,11 +222,11 @@ void facet_gfx_unit_texture(struct facet_gfx_unit *unit,
     unit->wrap = wrap;
 }
 
-void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,
-                           const facet_gfx_slot *uv,
-                           facet_gfx_slot *rgba,
-                           bool nearest,
-                           uint64_t lanes)
+void facet_guest_gfx_unit_sample(const struct facet_guest_gfx_unit *unit,
+                                 const facet_guest_gfx_slot *uv,
+                                 facet_guest_gfx_slot *rgba,
+                                 bool nearest,
+                                 uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);
@@ -230,31 +237,31 @@ void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,
     }
 }
 
-void facet_gfx_unit_normalize(const struct facet_gfx_unit *unit,
-                              facet_gfx_slot *normal,
-                              uint64_t lanes)
+void facet_guest_gfx_unit_normalize(const struct facet_guest_gfx_unit *unit,
+                                    facet_guest_gfx_slot *normal,
+                                    uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);
     LANES("gfx.shade %[R], %[A], OO=0, N=1, nc=3", normal, normal);
 }
 
-void facet_gfx_unit_multiply(const struct facet_gfx_unit *unit,
-                             struct facet_gfx_colors *colors,
-                             uint64_t lanes)
+void facet_guest_gfx_unit_multiply(const struct facet_guest_gfx_unit *unit,
+                                   struct facet_guest_gfx_colors *colors,
+                                   uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);
     LANES("gfx.shade %[R], %[A], OO=2", colors->work, colors->work);
 }
 
-void facet_gfx_unit_light(const struct facet_gfx_unit *unit,
-                          struct facet_gfx_colors *colors,
-                          const facet_gfx_slot *normal,
-                          const facet_gfx_slot *light,
-                          uint64_t lanes)
+void facet_guest_gfx_unit_light(const struct facet_guest_gfx_unit *unit,
+                                struct facet_guest_gfx_colors *colors,
+                                const facet_guest_gfx_slot *normal,
+                                const facet_guest_gfx_slot *light,
+                                uint64_t lanes)
 {
-    register const facet_gfx_slot *b __asm__("x12") = light;
+    register const facet_guest_gfx_slot *b __asm__("x12") = light;
 
     (void)unit;
     use_lanes(lanes);
@@ -264,16 +271,18 @@ void facet_gfx_unit_light(const struct facet_gfx_unit *unit,
                      : "memory");
 }
 
-void facet_gfx_unit_add(const struct facet_gfx_unit *unit,
-                        struct facet_gfx_colors *colors,
-                        uint64_t lanes)
+void facet_guest_gfx_unit_add(const struct facet_guest_gfx_unit *unit,
+                              struct facet_guest_gfx_colors *colors,
+                              uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);
     LANES("gfx.shade %[R], %[A], OO=0, nc=3", colors->sum, colors->sum);
 }
 
-void facet_gfx_unit_grade(const struct facet_gfx_unit *unit, facet_gfx_slot *rgb, uint64_t lanes)
+void facet_guest_gfx_unit_grade(const struct facet_guest_gfx_unit *unit,
+                                facet_guest_gfx_slot *rgb,
+                                uint64_t lanes)
 {
     (void)unit;
     use_lanes(lanes);

@@ -1,10 +1,10 @@
-/* The guest program of `facet render --machine xphmg-rt` and `xphmg-rt-offload`: draws one tile of
- * a picture on the hart. Shading is Facet's own (src/shade), compiled for the guest; every ray
+/* The guest program of `facet render --machine xphmg-rt` and `xphmg-rt-offload`: draws one bucket
+ * of a picture on the hart. Shading is Facet's own (src/shade), compiled for the guest; every ray
  * goes through the RT instructions (guest/rt), one by one or as queues for the job engine.
  *
  * The host leaves a block at a fixed address (guest/block.h) and reads the pixels
  * through the framebuffer device. Static data is zero at every start: the program runs once per
- * tile. */
+ * bucket. */
 #include "guest/block.h"
 #include "rt.h"
 
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WAVE = FACET_TILE_PIXELS };
+enum { WAVE = FACET_BUCKET_PIXELS };
 
 struct tracer {
     const struct facet_guest_block *block;
@@ -21,8 +21,8 @@ struct tracer {
 };
 
 static struct tracer tracer;
-static struct facet_tile tile;
-static float pixels[FACET_TILE_PIXELS * 3];
+static struct facet_bucket bucket;
+static float pixels[FACET_BUCKET_PIXELS * 3];
 static uint8_t batch_memory[(WAVE + 1) * 96] __attribute__((aligned(64)));
 
 /* The rays of a wave that are under way: those that met something which lets them pass go on behind
@@ -58,7 +58,7 @@ static enum rt_status trace_round(struct tracer *t, uint32_t count, bool any)
 
 /* For heat maps: what each ray took by itself. */
 static enum rt_status
-trace_counted(struct tracer *t, uint32_t count, const uint32_t *whose, struct facet_render_hit *out)
+trace_counted(struct tracer *t, uint32_t count, const uint32_t *whose, struct facet_shade_hit *out)
 {
     enum rt_status status = RT_OK;
 
@@ -78,7 +78,7 @@ trace_counted(struct tracer *t, uint32_t count, const uint32_t *whose, struct fa
 
 /* ---- what a hit means to the scene ---- */
 
-static void name_hit(const struct tracer *t, const struct rt_hit *from, struct facet_render_hit *to)
+static void name_hit(const struct tracer *t, const struct rt_hit *from, struct facet_shade_hit *to)
 {
     const uint32_t *origin = t->bvh.origins + (size_t)2 * from->triangle;
 
@@ -94,7 +94,7 @@ static void name_hit(const struct tracer *t, const struct rt_hit *from, struct f
 /* The back of a one-sided triangle is not there: neither for the eye nor for the light, which looks
  * along a shadow ray from its far end. Whatever its side, a triangle keeps the sky away. */
 static bool
-stops(const struct facet_scene *scene, enum facet_ray_kind kind, const struct facet_render_hit *h)
+stops(const struct facet_scene *scene, enum facet_ray_kind kind, const struct facet_shade_hit *h)
 {
     const struct facet_scene_mesh *mesh = &scene->meshes[scene->instances[h->instance].mesh];
     bool one_sided = !scene->materials[mesh->material].double_sided;
@@ -102,7 +102,7 @@ stops(const struct facet_scene *scene, enum facet_ray_kind kind, const struct fa
     if (one_sided && kind != FACET_RAY_AMBIENT && h->back == (kind != FACET_RAY_SHADOW)) {
         return false;
     }
-    return facet_surface_stops(scene, h->instance, h->triangle, h->t, h->u, h->v);
+    return facet_shade_surface_stops(scene, h->instance, h->triangle, h->t, h->u, h->v);
 }
 
 /* ---- a wave ---- */
@@ -114,8 +114,7 @@ static bool first_hit_decides(const struct facet_guest_block *block, enum facet_
 }
 
 /* Facet's rays end before t_max and begin behind t_min; those of XPHMG_RT include both. */
-static void
-take_rays(const struct facet_render_ray *from, size_t count, struct facet_render_hit *out)
+static void take_rays(const struct facet_shade_ray *from, size_t count, struct facet_shade_hit *out)
 {
     for (uint32_t i = 0; i < count; i++) {
         memcpy(rays[i].origin, from[i].origin, sizeof rays[i].origin);
@@ -123,7 +122,7 @@ take_rays(const struct facet_render_ray *from, size_t count, struct facet_render
         rays[i].tmin = nextafterf(from[i].t_min, INFINITY);
         rays[i].tmax = isinf(from[i].t_max) ? from[i].t_max : nextafterf(from[i].t_max, 0.0F);
         owner[i] = i;
-        out[i] = (struct facet_render_hit){.instance = FACET_SCENE_NONE};
+        out[i] = (struct facet_shade_hit){.instance = FACET_SCENE_NONE};
     }
 }
 
@@ -132,12 +131,12 @@ static uint32_t sort_out(const struct tracer *t,
                          enum facet_ray_kind kind,
                          uint32_t count,
                          bool any,
-                         struct facet_render_hit *out)
+                         struct facet_shade_hit *out)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        struct facet_render_hit h = out[owner[i]];
+        struct facet_shade_hit h = out[owner[i]];
 
         if (!hit[i]) {
             continue;
@@ -160,15 +159,15 @@ static uint32_t sort_out(const struct tracer *t,
 
 static enum facet_status trace(const void *machine,
                                enum facet_ray_kind kind,
-                               const struct facet_render_ray *from,
+                               const struct facet_shade_ray *from,
                                size_t total,
-                               struct facet_render_hit *out,
-                               struct facet_render_cost *cost,
+                               struct facet_shade_hit *out,
+                               struct facet_shade_cost *cost,
                                struct facet_error *err)
 {
     struct tracer *t = (struct tracer *)machine;
     bool any = first_hit_decides(t->block, kind);
-    bool counted = t->block->picture.view != FACET_RENDER_PICTURE;
+    bool counted = t->block->picture.view != FACET_SHADE_PICTURE;
     struct rt_counts before = rt_counts(), after;
 
     take_rays(from, total, out);
@@ -203,16 +202,17 @@ static enum facet_status draw(struct facet_guest_block *block)
             &block->error, FACET_ERR_INTERNAL, 0, "host and guest disagree on structs");
     }
     if (rt_open(&tracer.bvh, (const void *)block->bvh, block->bvh_bytes) != RT_OK) {
-        return facet_fail(&block->error, FACET_ERR_INTERNAL, 0, "no tile image of FP32 elements");
+        return facet_fail(&block->error, FACET_ERR_INTERNAL, 0, "no RT image of FP32 elements");
     }
     rt_use(&tracer.bvh);
     rt_batch_make(&tracer.batch, batch_memory, WAVE);
     tracer.block = block;
-    status = facet_tile_draw(&tile, &block->picture, block->tile, trace, &tracer, &block->error);
+    status = facet_shade_bucket_draw(
+        &bucket, &block->picture, block->bucket, trace, &tracer, &block->error);
     if (status == FACET_OK) {
-        facet_tile_store(&tile, pixels, tile.width);
-        memcpy(block->cost, tile.cost, sizeof block->cost);
-        framebuffer_show(pixels, tile.width, tile.height, FRAMEBUFFER_RGBF32);
+        facet_shade_bucket_store(&bucket, pixels, bucket.width);
+        memcpy(block->cost, bucket.cost, sizeof block->cost);
+        framebuffer_show(pixels, bucket.width, bucket.height, FRAMEBUFFER_RGBF32);
     }
     return status;
 }

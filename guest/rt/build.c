@@ -1,4 +1,4 @@
-/* A small builder of tile images, for programs that make their own triangles: median splits along
+/* A small builder of RT images, for programs that make their own triangles: median splits along
  * the longest side, up to four triangles in a leaf. `facet bvh build` makes better trees. */
 #include "rt.h"
 

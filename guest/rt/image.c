@@ -1,4 +1,4 @@
-/* Tile images in memory: docs/rt-tiles.md has the header. */
+/* RT images in memory: docs/rt-images.md has the header. */
 #include "rt.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Ray tracing with XPHMG_RT: rays through a tile image (docs/rt-tiles.md) in memory. What the
+/* Ray tracing with XPHMG_RT: rays through an RT image (docs/rt-images.md) in memory. What the
  * machine lacks (RTCAP) is done in plain C.
  *
  * Two ways give the same hits to the bit: rt_closest() and rt_any() walk the tree in software, box
@@ -35,7 +35,7 @@ enum rt_status {
     RT_MISS = 0,
     RT_HIT = 1,
     RT_OK = 0,
-    RT_BAD_IMAGE = -1, /* no tile image, or not of FP32 elements */
+    RT_BAD_IMAGE = -1, /* no RT image, or not of FP32 elements */
     RT_BAD_TREE = -2,  /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
     RT_JOB_FAILED = -3 /* RTSTAT.LAST_EC tells why */
 };

@@ -3,7 +3,7 @@
  *
  *   GFX12  images of 128-byte BVH8 nodes with a top and bottom levels (spec/gfx12-semantics.md);
  *          rays take the traversal loop of section 11
- *   XPHMG  tile images of XPHMG_RT (spec/rt-semantics.md 5, docs/rt-tiles.md), one level; rays are
+ *   XPHMG  BVH images of XPHMG_RT (spec/rt-semantics.md 5, docs/rt-images.md), one level; rays are
  * a job of XSUBMIT.RT
  *
  * A hierarchy is a value: building and refitting are functions of the geometry, threads only decide

@@ -51,7 +51,7 @@ static inline uint32_t facet_bvh2_first(const struct facet_bvh2_node *node)
 }
 
 /* Half the surface in binary64, in the order of section 12.2. */
-static inline double facet_box_area(const float lo[3], const float hi[3])
+static inline double facet_bvh_box_area(const float lo[3], const float hi[3])
 {
     double dx = (double)hi[0] - (double)lo[0];
     double dy = (double)hi[1] - (double)lo[1];

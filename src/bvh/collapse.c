@@ -15,7 +15,7 @@ struct run {
 
 static double node_area(const struct facet_bvh2_node *node)
 {
-    return facet_box_area(node->lo, node->hi);
+    return facet_bvh_box_area(node->lo, node->hi);
 }
 
 static enum facet_status wide_grow(struct facet_wide *wide, uint32_t *capacity, uint32_t more)
@@ -35,7 +35,7 @@ static enum facet_status wide_grow(struct facet_wide *wide, uint32_t *capacity, 
 
 static enum facet_status no_memory(struct facet_wide *out, struct facet_error *err)
 {
-    facet_wide_free(out);
+    facet_bvh_wide_free(out);
     return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
 }
 
@@ -136,10 +136,10 @@ static enum facet_status push_children(struct facet_wide *out, uint32_t *capacit
     return FACET_OK;
 }
 
-enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
-                                        unsigned width,
-                                        struct facet_wide *out,
-                                        struct facet_error *err)
+enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
+                                            unsigned width,
+                                            struct facet_wide *out,
+                                            struct facet_error *err)
 {
     uint32_t capacity = 0;
 
@@ -325,12 +325,12 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
     return count;
 }
 
-enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
-                                         const struct facet_bvh_item *items,
-                                         const struct facet_leaf_cost *cost,
-                                         unsigned width,
-                                         struct facet_wide *out,
-                                         struct facet_error *err)
+enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
+                                             const struct facet_bvh_item *items,
+                                             const struct facet_leaf_cost *cost,
+                                             unsigned width,
+                                             struct facet_wide *out,
+                                             struct facet_error *err)
 {
     struct plan *plans = facet_large_alloc((size_t)tree->node_slots * sizeof *plans);
     struct run *runs = facet_large_alloc((size_t)tree->node_slots * sizeof *runs);
@@ -368,7 +368,7 @@ out:
     return status == FACET_OK ? FACET_OK : no_memory(out, err);
 }
 
-void facet_wide_free(struct facet_wide *wide)
+void facet_bvh_wide_free(struct facet_wide *wide)
 {
     free(wide->nodes);
     *wide = (struct facet_wide){NULL, 0};

@@ -30,10 +30,10 @@ struct facet_wide {
     uint32_t count;
 };
 
-enum facet_status facet_collapse_greedy(const struct facet_bvh2 *tree,
-                                        unsigned width,
-                                        struct facet_wide *out,
-                                        struct facet_error *err);
+enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
+                                            unsigned width,
+                                            struct facet_wide *out,
+                                            struct facet_error *err);
 
 /* What a visit of a leaf costs beside the visit of a node, which costs 1: `leaf`, and `test` for
  * every `units` of the weight of its items, the last ones perhaps fewer. Subtrees of up to
@@ -44,13 +44,13 @@ struct facet_leaf_cost {
 };
 
 /* The items below every node of the tree must form a run. */
-enum facet_status facet_collapse_optimal(const struct facet_bvh2 *tree,
-                                         const struct facet_bvh_item *items,
-                                         const struct facet_leaf_cost *cost,
-                                         unsigned width,
-                                         struct facet_wide *out,
-                                         struct facet_error *err);
+enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
+                                             const struct facet_bvh_item *items,
+                                             const struct facet_leaf_cost *cost,
+                                             unsigned width,
+                                             struct facet_wide *out,
+                                             struct facet_error *err);
 
-void facet_wide_free(struct facet_wide *wide);
+void facet_bvh_wide_free(struct facet_wide *wide);
 
 #endif

@@ -51,10 +51,10 @@ static enum facet_status read_aabb(const json_t *object,
     return FACET_OK;
 }
 
-enum facet_status facet_bvh_aabbs_read(const char *path,
-                                       struct facet_bvh_aabb **out,
-                                       uint32_t *count,
-                                       struct facet_error *err)
+enum facet_status facet_doc_bvh_aabbs_read(const char *path,
+                                           struct facet_bvh_aabb **out,
+                                           uint32_t *count,
+                                           struct facet_error *err)
 {
     json_t *root;
     const json_t *list;

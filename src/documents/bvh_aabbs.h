@@ -7,9 +7,9 @@
 
 /* {"aabbs": [{"min": [x, y, z], "max": [x, y, z]}, ...]} as an array to free(); NULL on failure,
  * and the message starts with the path. */
-enum facet_status facet_bvh_aabbs_read(const char *path,
-                                       struct facet_bvh_aabb **out,
-                                       uint32_t *count,
-                                       struct facet_error *err);
+enum facet_status facet_doc_bvh_aabbs_read(const char *path,
+                                           struct facet_bvh_aabb **out,
+                                           uint32_t *count,
+                                           struct facet_error *err);
 
 #endif

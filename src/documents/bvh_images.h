@@ -6,19 +6,19 @@
 #include "rt_image/text.h"
 
 /* Reads the JSON form; `name` starts complaints, which carry a line number. */
-enum facet_status facet_gfx12_json_read(const char *name,
-                                        const char *text,
-                                        size_t size,
-                                        struct facet_gfx12_image *out,
-                                        struct facet_error *err);
+enum facet_status facet_doc_gfx12_json_read(const char *name,
+                                            const char *text,
+                                            size_t size,
+                                            struct facet_gfx12_image *out,
+                                            struct facet_error *err);
 
-/* Whether the text looks like the JSON form of a tile image: its first member says so. */
-bool facet_rtbvh_json_is(const char *text, size_t size);
+/* Whether the text looks like the JSON form of an RT image: its first member says so. */
+bool facet_doc_rtbvh_json_is(const char *text, size_t size);
 /* Reads the JSON form; `name` starts complaints, which carry a line number or name the member. */
-enum facet_status facet_rtbvh_json_read(const char *name,
-                                        const char *text,
-                                        size_t size,
-                                        struct facet_rtbvh_image *out,
-                                        struct facet_error *err);
+enum facet_status facet_doc_rtbvh_json_read(const char *name,
+                                            const char *text,
+                                            size_t size,
+                                            struct facet_rtbvh_image *out,
+                                            struct facet_error *err);
 
 #endif

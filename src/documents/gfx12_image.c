@@ -287,11 +287,11 @@ check_complete(const char *name, const uint8_t *seen, uint64_t nodes, struct fac
     return FACET_OK;
 }
 
-enum facet_status facet_gfx12_json_read(const char *name,
-                                        const char *text,
-                                        size_t size,
-                                        struct facet_gfx12_image *out,
-                                        struct facet_error *err)
+enum facet_status facet_doc_gfx12_json_read(const char *name,
+                                            const char *text,
+                                            size_t size,
+                                            struct facet_gfx12_image *out,
+                                            struct facet_error *err)
 {
     struct facet_json_list list;
     json_t *head = NULL;

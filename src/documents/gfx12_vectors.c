@@ -78,7 +78,7 @@ static bool read_dwords(
     return true;
 }
 
-bool facet_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out)
+bool facet_doc_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out)
 {
     if (word != NULL && strcmp(word, "silicon") == 0) {
         *out = FACET_GFX12_SILICON;
@@ -90,13 +90,14 @@ bool facet_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out)
     return true;
 }
 
-static bool read_options(const struct reader *r, const json_t *object, struct facet_gfx12_vector *v)
+static bool
+read_options(const struct reader *r, const json_t *object, struct facet_doc_gfx12_vector *v)
 {
     const json_t *profile = json_object_get(object, "profile");
     const json_t *sense = json_object_get(object, "opaque_sense");
     const json_t *base = json_object_get(object, "bvh_base");
     if (profile != NULL) {
-        if (!facet_gfx12_profile_from(json_string_value(profile), &v->profile)) {
+        if (!facet_doc_gfx12_profile_from(json_string_value(profile), &v->profile)) {
             return complain(r, ".profile", "expected \"silicon\" or \"gpurt\"");
         }
         v->has_profile = true;
@@ -150,7 +151,7 @@ static bool known_member(const char *key)
     return false;
 }
 
-static bool read_case(struct reader *r, json_t *object, struct facet_gfx12_vector *v)
+static bool read_case(struct reader *r, json_t *object, struct facet_doc_gfx12_vector *v)
 {
     const char *key;
     json_t *value;
@@ -193,8 +194,10 @@ static bool read_case(struct reader *r, json_t *object, struct facet_gfx12_vecto
     return v->name != NULL;
 }
 
-static enum facet_status
-read_cases(const char *file, json_t *root, struct facet_gfx12_vectors *out, struct facet_error *err)
+static enum facet_status read_cases(const char *file,
+                                    json_t *root,
+                                    struct facet_doc_gfx12_vectors *out,
+                                    struct facet_error *err)
 {
     json_t *cases = json_object_get(root, "cases");
     struct facet_error local = {0};
@@ -282,11 +285,11 @@ static void rewrite_large(const char *text, size_t size, struct facet_strbuf *ou
     }
 }
 
-enum facet_status facet_gfx12_vectors_parse(const char *file,
-                                            const void *text,
-                                            size_t size,
-                                            struct facet_gfx12_vectors *out,
-                                            struct facet_error *err)
+enum facet_status facet_doc_gfx12_vectors_parse(const char *file,
+                                                const void *text,
+                                                size_t size,
+                                                struct facet_doc_gfx12_vectors *out,
+                                                struct facet_error *err)
 {
     json_t *root = NULL;
     struct facet_strbuf rewritten;
@@ -309,7 +312,7 @@ enum facet_status facet_gfx12_vectors_parse(const char *file,
     return status;
 }
 
-void facet_gfx12_vectors_free(struct facet_gfx12_vectors *vectors)
+void facet_doc_gfx12_vectors_free(struct facet_doc_gfx12_vectors *vectors)
 {
     for (size_t i = 0; i < vectors->count; i++) {
         free(vectors->cases[i].name);
@@ -318,9 +321,9 @@ void facet_gfx12_vectors_free(struct facet_gfx12_vectors *vectors)
     memset(vectors, 0, sizeof *vectors);
 }
 
-void facet_gfx12_vector_run(const struct facet_gfx12_vector *vector,
-                            enum facet_gfx12_profile profile,
-                            struct facet_gfx12_vector_result *result)
+void facet_doc_gfx12_vector_run(const struct facet_doc_gfx12_vector *vector,
+                                enum facet_gfx12_profile profile,
+                                struct facet_doc_gfx12_vector_result *result)
 {
     struct facet_gfx12_unit unit;
     struct facet_gfx12_ray ray = vector->ray;
@@ -353,7 +356,7 @@ void facet_gfx12_vector_run(const struct facet_gfx12_vector *vector,
     }
 }
 
-const char *facet_gfx12_dword_name(unsigned dword)
+const char *facet_doc_gfx12_dword_name(unsigned dword)
 {
     static const char *const names[16] = {"v0",
                                           "v1",

@@ -7,7 +7,7 @@
 
 #include <facet/gfx12.h>
 
-struct facet_gfx12_vector {
+struct facet_doc_gfx12_vector {
     char *name;
     uint8_t node[FACET_GFX12_NODE_BYTES]; /* at BVH byte offset 0 */
     uint32_t node_pointer;
@@ -23,34 +23,34 @@ struct facet_gfx12_vector {
     uint32_t expected_direction[3];
 };
 
-struct facet_gfx12_vectors {
-    struct facet_gfx12_vector *cases;
+struct facet_doc_gfx12_vectors {
+    struct facet_doc_gfx12_vector *cases;
     size_t count;
 };
 
 /* Reads the text of a file; `file` starts the messages, which go on with the case and the JSON
- * path. Free the result with facet_gfx12_vectors_free, also after a failure. */
-enum facet_status facet_gfx12_vectors_parse(const char *file,
-                                            const void *text,
-                                            size_t size,
-                                            struct facet_gfx12_vectors *out,
-                                            struct facet_error *err);
-void facet_gfx12_vectors_free(struct facet_gfx12_vectors *vectors);
+ * path. Free the result with facet_doc_gfx12_vectors_free, also after a failure. */
+enum facet_status facet_doc_gfx12_vectors_parse(const char *file,
+                                                const void *text,
+                                                size_t size,
+                                                struct facet_doc_gfx12_vectors *out,
+                                                struct facet_error *err);
+void facet_doc_gfx12_vectors_free(struct facet_doc_gfx12_vectors *vectors);
 
 /* What a case gave: dwords 0..9 are v0..v9, 10..12 the origin, 13..15 the direction. */
-struct facet_gfx12_vector_result {
+struct facet_doc_gfx12_vector_result {
     bool pass;
     unsigned differs; /* first dword that is not as expected */
     uint32_t expected;
     uint32_t dword[16];
 };
-void facet_gfx12_vector_run(const struct facet_gfx12_vector *vector,
-                            enum facet_gfx12_profile profile,
-                            struct facet_gfx12_vector_result *result);
+void facet_doc_gfx12_vector_run(const struct facet_doc_gfx12_vector *vector,
+                                enum facet_gfx12_profile profile,
+                                struct facet_doc_gfx12_vector_result *result);
 
 /* "v3", "origin.x", ...: the name of a dword of a result. */
-const char *facet_gfx12_dword_name(unsigned dword);
+const char *facet_doc_gfx12_dword_name(unsigned dword);
 /* "silicon" or "gpurt"; false for another word. */
-bool facet_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out);
+bool facet_doc_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out);
 
 #endif

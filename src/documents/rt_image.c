@@ -1,4 +1,4 @@
-/* Reading the JSON form of tile images, place by place (json/list.h). */
+/* Reading the JSON form of RT images, place by place (json/list.h). */
 #include "documents/bvh_images.h"
 
 #include "json/list.h"
@@ -11,7 +11,7 @@
 #define MAX_SIZE (UINT64_C(1) << 36)
 enum { LOOK_AT = 256, MOST_OTHER = 64 };
 
-bool facet_rtbvh_json_is(const char *text, size_t size)
+bool facet_doc_rtbvh_json_is(const char *text, size_t size)
 {
     static const char word[] = "\"format\"";
     char head[LOOK_AT];
@@ -286,11 +286,11 @@ read_other(const json_t *head, uint8_t *bytes, uint64_t size, struct facet_error
     return r.status;
 }
 
-enum facet_status facet_rtbvh_json_read(const char *name,
-                                        const char *text,
-                                        size_t size,
-                                        struct facet_rtbvh_image *out,
-                                        struct facet_error *err)
+enum facet_status facet_doc_rtbvh_json_read(const char *name,
+                                            const char *text,
+                                            size_t size,
+                                            struct facet_rtbvh_image *out,
+                                            struct facet_error *err)
 {
     struct facet_rtbvh_header header;
     struct facet_rtbvh_view view;

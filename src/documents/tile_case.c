@@ -14,7 +14,7 @@ enum { JSON_LIMIT = 16 << 20, FILE_LIMIT = 256 << 20 };
 /* Where the reader stands, for messages. */
 struct reader {
     const char *folder;
-    struct facet_tile_case *c;
+    struct facet_doc_tile_case *c;
     struct facet_error *err;
     struct facet_bytes text; /* of case.json */
 };
@@ -229,7 +229,7 @@ static bool read_blocks(const struct reader *r,
                         const json_t *root,
                         const char *key,
                         bool has_length,
-                        struct facet_tile_block **out,
+                        struct facet_doc_tile_block **out,
                         size_t *count)
 {
     const json_t *array = json_object_get(root, key);
@@ -247,7 +247,7 @@ static bool read_blocks(const struct reader *r,
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *item = json_array_get(array, i);
         const char *name = json_string_value(json_object_get(item, "file"));
-        struct facet_tile_block *block = &(*out)[i];
+        struct facet_doc_tile_block *block = &(*out)[i];
         uint64_t address = 0, length = 0;
         char place[32], where[48];
 
@@ -286,7 +286,7 @@ static bool read_blocks(const struct reader *r,
 static bool read_args(const struct reader *r, const json_t *root)
 {
     const json_t *args = json_object_get(root, "args");
-    struct facet_tile_case *c = r->c;
+    struct facet_doc_tile_case *c = r->c;
     bool has_address;
 
     if (!member(r, root, "arg_address", &c->packet.arg_base, &has_address)) {
@@ -376,7 +376,7 @@ static bool read_fault(const struct reader *r, const json_t *item)
 {
     uint32_t core = FACET_TILE_CORES;
     bool has_core, has_cause;
-    struct facet_tile_expected_fault fault = {.listed = true};
+    struct facet_doc_tile_expected_fault fault = {.listed = true};
 
     if (!json_is_object(item)) {
         return complain(r, "expected.faults", "a list of objects");
@@ -524,7 +524,7 @@ static bool read_root(const struct reader *r, const json_t *root)
 
 /* ---- the case ---- */
 
-void facet_tile_case_free(struct facet_tile_case *c)
+void facet_doc_tile_case_free(struct facet_doc_tile_case *c)
 {
     if (c == NULL) {
         return;
@@ -542,13 +542,14 @@ void facet_tile_case_free(struct facet_tile_case *c)
     free(c);
 }
 
-const char *facet_tile_case_name(const struct facet_tile_case *c)
+const char *facet_doc_tile_case_name(const struct facet_doc_tile_case *c)
 {
     return c->name;
 }
 
-enum facet_status
-facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct facet_error *err)
+enum facet_status facet_doc_tile_case_read(const char *folder,
+                                           struct facet_doc_tile_case **out,
+                                           struct facet_error *err)
 {
     struct facet_error local = {0};
     struct reader r = {folder, calloc(1, sizeof *r.c), err != NULL ? err : &local, {NULL, 0}};
@@ -561,7 +562,7 @@ facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct fa
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a case");
     }
     if ((size_t)snprintf(path, sizeof path, "%s/case.json", folder) >= sizeof path) {
-        facet_tile_case_free(r.c);
+        facet_doc_tile_case_free(r.c);
         return facet_fail(err, FACET_ERR_USAGE, 0, "%.100s...: the path is too long", folder);
     }
     status = read_file(&r, "case.json", JSON_LIMIT, &r.text);
@@ -574,7 +575,7 @@ facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct fa
     json_decref(root);
     free(r.text.data);
     if (status != FACET_OK) {
-        facet_tile_case_free(r.c);
+        facet_doc_tile_case_free(r.c);
         return status;
     }
     *out = r.c;

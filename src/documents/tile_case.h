@@ -5,23 +5,24 @@
 
 #include "tile/tile.h"
 
-struct facet_tile_case;
+struct facet_doc_tile_case;
 
 /* Reads folder/case.json and the files that it names. Unknown keys, missing files and impossible
  * values are FACET_ERR_INPUT with a message that names file and key. */
-enum facet_status
-facet_tile_case_read(const char *folder, struct facet_tile_case **out, struct facet_error *err);
-void facet_tile_case_free(struct facet_tile_case *tile_case); /* NULL is allowed */
-const char *facet_tile_case_name(const struct facet_tile_case *tile_case);
+enum facet_status facet_doc_tile_case_read(const char *folder,
+                                           struct facet_doc_tile_case **out,
+                                           struct facet_error *err);
+void facet_doc_tile_case_free(struct facet_doc_tile_case *tile_case); /* NULL is allowed */
+const char *facet_doc_tile_case_name(const struct facet_doc_tile_case *tile_case);
 
-struct facet_tile_case_result {
+struct facet_doc_tile_case_result {
     bool pass;
     bool stopped;         /* its run was interrupted: neither passed nor failed */
     char difference[480]; /* the first one; empty when it passes */
 };
 
 /* How it is run beside what the case says; no result depends on it. */
-struct facet_tile_case_how {
+struct facet_doc_tile_case_how {
     bool plain;
     facet_pool *pool;
     /* Are called when the dispatch stands before its first instruction and behind its last; may be
@@ -32,9 +33,9 @@ struct facet_tile_case_how {
 };
 
 /* Fails only when the machine cannot be made. */
-enum facet_status facet_tile_case_run(const struct facet_tile_case *tile_case,
-                                      const struct facet_tile_case_how *how,
-                                      struct facet_tile_case_result *result,
-                                      struct facet_error *err);
+enum facet_status facet_doc_tile_case_run(const struct facet_doc_tile_case *tile_case,
+                                          const struct facet_doc_tile_case_how *how,
+                                          struct facet_doc_tile_case_result *result,
+                                          struct facet_error *err);
 
 #endif

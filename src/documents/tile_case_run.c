@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool differs(struct facet_tile_case_result *result, const char *format, ...)
+static bool differs(struct facet_doc_tile_case_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Always false, so that a check can `return differs(...)`. */
-static bool differs(struct facet_tile_case_result *result, const char *format, ...)
+static bool differs(struct facet_doc_tile_case_result *result, const char *format, ...)
 {
     va_list args;
 
@@ -26,7 +26,7 @@ static bool put(facet_machine *machine,
                 uint32_t address,
                 const struct facet_bytes *bytes,
                 const char *what,
-                struct facet_tile_case_result *result)
+                struct facet_doc_tile_case_result *result)
 {
     struct facet_error err = {0};
 
@@ -37,9 +37,9 @@ static bool put(facet_machine *machine,
     return true;
 }
 
-static bool prepare(const struct facet_tile_case *c,
+static bool prepare(const struct facet_doc_tile_case *c,
                     facet_machine *machine,
-                    struct facet_tile_case_result *result)
+                    struct facet_doc_tile_case_result *result)
 {
     struct facet_error err = {0};
 
@@ -60,9 +60,9 @@ static bool prepare(const struct facet_tile_case *c,
 
 /* ---- comparing ---- */
 
-static bool check_end(const struct facet_tile_case *c,
+static bool check_end(const struct facet_doc_tile_case *c,
                       const facet_machine *machine,
-                      struct facet_tile_case_result *result)
+                      struct facet_doc_tile_case_result *result)
 {
     enum facet_tile_state state = facet_tile_info_of(machine).state;
     bool fault = state == FACET_TILE_STATE_FAULTED;
@@ -89,10 +89,10 @@ static bool check_end(const struct facet_tile_case *c,
     return fault == c->expects_fault || differs(result, "result: ok, expected fault");
 }
 
-static bool check_fault(const struct facet_tile_expected_fault *e,
+static bool check_fault(const struct facet_doc_tile_expected_fault *e,
                         const struct facet_tile_core_report *core,
                         uint32_t id,
-                        struct facet_tile_case_result *result)
+                        struct facet_doc_tile_case_result *result)
 {
     const struct {
         const char *name;
@@ -118,9 +118,9 @@ static bool check_fault(const struct facet_tile_expected_fault *e,
     return true;
 }
 
-static bool check_counts(const struct facet_tile_case *c,
+static bool check_counts(const struct facet_doc_tile_case *c,
                          const facet_machine *machine,
-                         struct facet_tile_case_result *result)
+                         struct facet_doc_tile_case_result *result)
 {
     for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
         struct facet_tile_core_report core = facet_tile_report_of(machine, i);
@@ -147,9 +147,9 @@ static bool check_counts(const struct facet_tile_case *c,
     return true;
 }
 
-static bool check_output(const struct facet_tile_block *block,
+static bool check_output(const struct facet_doc_tile_block *block,
                          const facet_machine *machine,
-                         struct facet_tile_case_result *result)
+                         struct facet_doc_tile_case_result *result)
 {
     struct facet_error err = {0};
     uint8_t got[4096];
@@ -176,9 +176,9 @@ static bool check_output(const struct facet_tile_block *block,
     return true;
 }
 
-static bool compare(const struct facet_tile_case *c,
+static bool compare(const struct facet_doc_tile_case *c,
                     const facet_machine *machine,
-                    struct facet_tile_case_result *result)
+                    struct facet_doc_tile_case_result *result)
 {
     if (!check_end(c, machine, result) || !check_counts(c, machine, result)) {
         return false;
@@ -191,10 +191,10 @@ static bool compare(const struct facet_tile_case *c,
     return true;
 }
 
-enum facet_status facet_tile_case_run(const struct facet_tile_case *c,
-                                      const struct facet_tile_case_how *how,
-                                      struct facet_tile_case_result *result,
-                                      struct facet_error *err)
+enum facet_status facet_doc_tile_case_run(const struct facet_doc_tile_case *c,
+                                          const struct facet_doc_tile_case_how *how,
+                                          struct facet_doc_tile_case_result *result,
+                                          struct facet_error *err)
 {
     const struct facet_run run = {.budget = UINT64_MAX};
     struct facet_tile_config config = c->config;
@@ -202,7 +202,7 @@ enum facet_status facet_tile_case_run(const struct facet_tile_case *c,
     struct facet_stop stop;
     enum facet_status status;
 
-    *result = (struct facet_tile_case_result){0};
+    *result = (struct facet_doc_tile_case_result){0};
     config.plain = how->plain;
     status = facet_tile_create(&config, &machine, err);
     if (status != FACET_OK) {

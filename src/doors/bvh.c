@@ -384,7 +384,7 @@ void facet_bvh_destroy(facet_bvh *bvh)
 {
     if (bvh != NULL) {
         facet_gfx12_tracer_destroy(bvh->tracer);
-        facet_bvh_rt_destroy(bvh->rt);
+        facet_door_rt_destroy(bvh->rt);
         free(bvh->bytes);
         free(bvh);
     }
@@ -597,7 +597,7 @@ facet_bvh_dump(const facet_bvh *bvh, bool json, struct facet_blob *text, struct 
     status = bvh->format == FACET_BVH_FORMAT_GFX12 ? dump_gfx12(bvh, json, &out, err)
                                                    : dump_rt(bvh, json, &out, err);
     if (status == FACET_OK) {
-        return facet_blob_of_text(&out, text, err);
+        return facet_door_blob_of_text(&out, text, err);
     }
     facet_strbuf_free(&out);
     return status;
@@ -621,7 +621,7 @@ static struct facet_bvh_hit hit_of(const struct facet_gfx12_hit *from)
                                                         ? from->instance_user_data
                                                         : UINT32_MAX,
                                         .node = from->node}
-               : facet_bvh_miss();
+               : facet_door_miss();
 }
 
 /* A trace under way; what failed first, by the number of its ray, is kept. */
@@ -656,7 +656,7 @@ static void trace_chunk(void *context, size_t begin, size_t end)
         struct facet_gfx12_batch_ray *to = &rays[i - begin];
         float ray[8];
 
-        facet_bvh_ray_at(t->rays, i, ray);
+        facet_door_ray_at(t->rays, i, ray);
         memcpy(to->origin, ray, sizeof to->origin);
         memcpy(to->direction, ray + 3, sizeof to->direction);
         to->t_min = ray[6];
@@ -730,7 +730,7 @@ enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,
         return status;
     }
     if (bvh->format == FACET_BVH_FORMAT_XPHMG) {
-        return facet_bvh_rt_trace(bvh, &own, rays, hits, hit_stride, err);
+        return facet_door_rt_trace(bvh, &own, rays, hits, hit_stride, err);
     }
     if (own.threads > 1) {
         status = facet_pool_create(own.threads, &pool, err);

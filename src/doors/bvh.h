@@ -8,32 +8,33 @@
 
 #include <facet/bvh.h>
 
-struct facet_bvh_rt; /* a machine that traces a tile image */
+struct facet_door_rt; /* a machine that traces an RT image */
 
 struct facet_bvh {
     enum facet_bvh_format format;
     uint8_t *bytes;
     uint64_t size;
     facet_gfx12_tracer *tracer; /* GFX12: made when first needed */
-    struct facet_bvh_rt *rt;    /* XPHMG: likewise */
+    struct facet_door_rt *rt;   /* XPHMG: likewise */
 };
 
-static inline const float *facet_stride_at(const float *first, size_t stride, size_t i)
+static inline const float *facet_door_stride_at(const float *first, size_t stride, size_t i)
 {
     return (const float *)(const void *)((const char *)first + i * stride);
 }
 
 /* Ray i: origin, direction, t_min, t_max. */
-static inline void facet_bvh_ray_at(const struct facet_bvh_rays *rays, size_t i, float out[8])
+static inline void facet_door_ray_at(const struct facet_bvh_rays *rays, size_t i, float out[8])
 {
-    memcpy(out, facet_stride_at(rays->origin, rays->origin_stride, i), 3 * sizeof *out);
-    memcpy(out + 3, facet_stride_at(rays->direction, rays->direction_stride, i), 3 * sizeof *out);
-    out[6] = rays->t_min != NULL ? *facet_stride_at(rays->t_min, rays->t_min_stride, i) : 0.0F;
-    out[7] = rays->t_max != NULL ? *facet_stride_at(rays->t_max, rays->t_max_stride, i)
+    memcpy(out, facet_door_stride_at(rays->origin, rays->origin_stride, i), 3 * sizeof *out);
+    memcpy(
+        out + 3, facet_door_stride_at(rays->direction, rays->direction_stride, i), 3 * sizeof *out);
+    out[6] = rays->t_min != NULL ? *facet_door_stride_at(rays->t_min, rays->t_min_stride, i) : 0.0F;
+    out[7] = rays->t_max != NULL ? *facet_door_stride_at(rays->t_max, rays->t_max_stride, i)
                                  : __builtin_inff();
 }
 
-static inline struct facet_bvh_hit facet_bvh_miss(void)
+static inline struct facet_bvh_hit facet_door_miss(void)
 {
     return (struct facet_bvh_hit){.t = __builtin_inff(),
                                   .primitive = UINT32_MAX,
@@ -42,13 +43,13 @@ static inline struct facet_bvh_hit facet_bvh_miss(void)
                                   .node = UINT32_MAX};
 }
 
-/* Rays through a tile image: jobs of XSUBMIT.RT. Hits are packed with the stride. */
-enum facet_status facet_bvh_rt_trace(facet_bvh *bvh,
-                                     const struct facet_bvh_trace_config *config,
-                                     const struct facet_bvh_rays *rays,
-                                     struct facet_bvh_hit *hits,
-                                     size_t hit_stride,
-                                     struct facet_error *err);
-void facet_bvh_rt_destroy(struct facet_bvh_rt *rt); /* NULL is allowed */
+/* Rays through an RT image: jobs of XSUBMIT.RT. Hits are packed with the stride. */
+enum facet_status facet_door_rt_trace(facet_bvh *bvh,
+                                      const struct facet_bvh_trace_config *config,
+                                      const struct facet_bvh_rays *rays,
+                                      struct facet_bvh_hit *hits,
+                                      size_t hit_stride,
+                                      struct facet_error *err);
+void facet_door_rt_destroy(struct facet_door_rt *rt); /* NULL is allowed */
 
 #endif

@@ -1,4 +1,4 @@
-/* Rays through a tile image as a program would trace them: a hart whose RAM holds the image and the
+/* Rays through an RT image as a program would trace them: a hart whose RAM holds the image and the
  * three queues of a job, and one XSUBMIT.RT for every batch of rays (rt-semantics.md 5, 11). */
 #include "doors/bvh.h"
 #include "isa/isa.h"
@@ -22,7 +22,7 @@ enum {
 
 enum { RAY_QUEUE, HIT_QUEUE, MISS_QUEUE, QUEUES };
 
-struct facet_bvh_rt {
+struct facet_door_rt {
     facet_machine *machine;
     struct facet_rtbvh_view view; /* of the hierarchy's bytes */
     uint32_t threads;
@@ -31,7 +31,7 @@ struct facet_bvh_rt {
     uint8_t *buffer;          /* a job's rays, then its hits */
 };
 
-void facet_bvh_rt_destroy(struct facet_bvh_rt *rt)
+void facet_door_rt_destroy(struct facet_door_rt *rt)
 {
     if (rt != NULL) {
         facet_machine_destroy(rt->machine);
@@ -48,7 +48,7 @@ static uint64_t address(uint64_t offset)
 /* ---- making ---- */
 
 /* Where the queues lie behind the image; the bytes of RAM that all of it takes. */
-static uint64_t place(struct facet_bvh_rt *rt)
+static uint64_t place(struct facet_door_rt *rt)
 {
     uint64_t at = AT_IMAGE + (rt->view.size + PAGE - 1) / PAGE * PAGE;
 
@@ -62,7 +62,7 @@ static uint64_t place(struct facet_bvh_rt *rt)
     return at;
 }
 
-static enum facet_status load(struct facet_bvh_rt *rt, struct facet_error *err)
+static enum facet_status load(struct facet_door_rt *rt, struct facet_error *err)
 {
     const struct facet_rtbvh_header *header = &rt->view.header;
     const uint64_t apply = UINT64_C(1) << 63;
@@ -86,9 +86,9 @@ static enum facet_status load(struct facet_bvh_rt *rt, struct facet_error *err)
 }
 
 static enum facet_status
-make(const facet_bvh *bvh, uint32_t threads, struct facet_bvh_rt **out, struct facet_error *err)
+make(const facet_bvh *bvh, uint32_t threads, struct facet_door_rt **out, struct facet_error *err)
 {
-    struct facet_bvh_rt *rt = calloc(1, sizeof *rt);
+    struct facet_door_rt *rt = calloc(1, sizeof *rt);
     struct facet_xphmg_config config = {.job_threads = threads};
     enum facet_status status;
 
@@ -110,7 +110,7 @@ make(const facet_bvh *bvh, uint32_t threads, struct facet_bvh_rt **out, struct f
         status = load(rt, err);
     }
     if (status != FACET_OK) {
-        facet_bvh_rt_destroy(rt);
+        facet_door_rt_destroy(rt);
         return status;
     }
     *out = rt;
@@ -121,7 +121,7 @@ make(const facet_bvh *bvh, uint32_t threads, struct facet_bvh_rt **out, struct f
 
 /* Element bits of a number of the caller: those of coordinates and of t have channels of their own.
  */
-static uint32_t element_of(const struct facet_bvh_rt *rt, unsigned i, float value)
+static uint32_t element_of(const struct facet_door_rt *rt, unsigned i, float value)
 {
     const struct facet_conv *conv = &rt->view.numbers.channel[i < 6 ? i % 3 : 3];
     unsigned ignored = 0;
@@ -132,7 +132,8 @@ static uint32_t element_of(const struct facet_bvh_rt *rt, unsigned i, float valu
                                                             : facet_narrow(conv, bits, &ignored);
 }
 
-static void put_ray(const struct facet_bvh_rt *rt, const float ray[8], uint64_t tag, uint8_t *entry)
+static void
+put_ray(const struct facet_door_rt *rt, const float ray[8], uint64_t tag, uint8_t *entry)
 {
     const struct facet_container *c = &rt->view.container;
 
@@ -151,7 +152,7 @@ static void put_ray(const struct facet_bvh_rt *rt, const float ray[8], uint64_t 
 }
 
 static enum facet_status
-put_queue(struct facet_bvh_rt *rt, unsigned queue, uint32_t tail, struct facet_error *err)
+put_queue(struct facet_door_rt *rt, unsigned queue, uint32_t tail, struct facet_error *err)
 {
     uint8_t bytes[24] = {0};
 
@@ -162,7 +163,7 @@ put_queue(struct facet_bvh_rt *rt, unsigned queue, uint32_t tail, struct facet_e
         rt->machine, 0, address(AT_QUEUES + queue * QUEUE_STEP), bytes, sizeof bytes, err);
 }
 
-static enum facet_status put_descriptor(struct facet_bvh_rt *rt,
+static enum facet_status put_descriptor(struct facet_door_rt *rt,
                                         const struct facet_bvh_trace_config *config,
                                         struct facet_error *err)
 {
@@ -181,7 +182,7 @@ static enum facet_status put_descriptor(struct facet_bvh_rt *rt,
     return facet_machine_write(rt->machine, 0, address(AT_DESCRIPTOR), bytes, sizeof bytes, err);
 }
 
-static float value_of(const struct facet_bvh_rt *rt, uint64_t container)
+static float value_of(const struct facet_door_rt *rt, uint64_t container)
 {
     unsigned ignored = 0;
     uint32_t bits = facet_widen(&rt->view.numbers.channel[3],
@@ -193,7 +194,8 @@ static float value_of(const struct facet_bvh_rt *rt, uint64_t container)
     return value;
 }
 
-static void read_hit(const struct facet_bvh_rt *rt, const uint8_t *entry, struct facet_bvh_hit *hit)
+static void
+read_hit(const struct facet_door_rt *rt, const uint8_t *entry, struct facet_bvh_hit *hit)
 {
     const unsigned width = rt->view.container.bytes;
     uint32_t triangle = facet_load_le32(entry + 8);
@@ -210,7 +212,7 @@ static void read_hit(const struct facet_bvh_rt *rt, const uint8_t *entry, struct
         .node = facet_load_le32(entry + 12)};
 }
 
-static enum facet_status run(struct facet_bvh_rt *rt, uint32_t count, struct facet_error *err)
+static enum facet_status run(struct facet_door_rt *rt, uint32_t count, struct facet_error *err)
 {
     struct facet_stop stop;
     uint8_t head[4] = {0};
@@ -239,14 +241,14 @@ static enum facet_status run(struct facet_bvh_rt *rt, uint32_t count, struct fac
 }
 
 /* The hits of a job, by the tags of their rays. */
-static enum facet_status take_hits(struct facet_bvh_rt *rt,
+static enum facet_status take_hits(struct facet_door_rt *rt,
                                    uint32_t count,
                                    struct facet_bvh_hit *hits,
                                    size_t hit_stride,
                                    struct facet_error *err)
 {
     const uint64_t size = rt->entry_bytes[HIT_QUEUE];
-    const struct facet_bvh_hit miss = facet_bvh_miss();
+    const struct facet_bvh_hit miss = facet_door_miss();
     uint8_t queue[8] = {0};
     uint32_t tail;
     enum facet_status status = facet_machine_read(
@@ -275,18 +277,18 @@ static enum facet_status take_hits(struct facet_bvh_rt *rt,
     return status;
 }
 
-enum facet_status facet_bvh_rt_trace(facet_bvh *bvh,
-                                     const struct facet_bvh_trace_config *config,
-                                     const struct facet_bvh_rays *rays,
-                                     struct facet_bvh_hit *hits,
-                                     size_t hit_stride,
-                                     struct facet_error *err)
+enum facet_status facet_door_rt_trace(facet_bvh *bvh,
+                                      const struct facet_bvh_trace_config *config,
+                                      const struct facet_bvh_rays *rays,
+                                      struct facet_bvh_hit *hits,
+                                      size_t hit_stride,
+                                      struct facet_error *err)
 {
-    struct facet_bvh_rt *rt = bvh->rt;
+    struct facet_door_rt *rt = bvh->rt;
     enum facet_status status = FACET_OK;
 
     if (rt == NULL || rt->threads != config->threads) {
-        facet_bvh_rt_destroy(rt);
+        facet_door_rt_destroy(rt);
         bvh->rt = NULL;
         status = make(bvh, config->threads, &bvh->rt, err);
         rt = bvh->rt;
@@ -303,7 +305,7 @@ enum facet_status facet_bvh_rt_trace(facet_bvh *bvh,
         for (uint32_t i = 0; i < count; i++) {
             float ray[8];
 
-            facet_bvh_ray_at(rays, first + i, ray);
+            facet_door_ray_at(rays, first + i, ray);
             put_ray(rt, ray, i, rt->buffer + i * rt->entry_bytes[RAY_QUEUE]);
         }
         status = facet_machine_write(rt->machine,

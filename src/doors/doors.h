@@ -10,7 +10,7 @@
 
 /* The text as the caller's; the buffer is empty afterwards. */
 static inline enum facet_status
-facet_blob_of_text(struct facet_strbuf *text, struct facet_blob *out, struct facet_error *err)
+facet_door_blob_of_text(struct facet_strbuf *text, struct facet_blob *out, struct facet_error *err)
 {
     bool failed = text->failed;
 

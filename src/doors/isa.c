@@ -293,7 +293,7 @@ enum facet_status facet_isa_assemble_sized(const struct facet_isa_assemble_confi
     } else if (status == FACET_ERR_INPUT && messages != NULL) {
         facet_strbuf_init(&told);
         facet_diag_format(&result.diags, &told);
-        (void)facet_blob_of_text(&told, messages, NULL);
+        (void)facet_door_blob_of_text(&told, messages, NULL);
     }
     facet_asm_result_free(&result);
     return status;
@@ -316,7 +316,7 @@ enum facet_status facet_isa_disassemble(const void *elf,
     status = facet_disassemble(object, "-", &out, err);
     facet_object_free(object);
     if (status == FACET_OK) {
-        return facet_blob_of_text(&out, text, err);
+        return facet_door_blob_of_text(&out, text, err);
     }
     facet_strbuf_free(&out);
     return status;

@@ -27,7 +27,7 @@ bool facet_gfx_depth_passes(const struct facet_conv *conv,
                             uint32_t z_buf,
                             unsigned *flags)
 {
-    struct facet_conv exact = facet_exact_conv(conv);
+    struct facet_conv exact = facet_num_exact_conv(conv);
 
     if (facet_format_is_int(conv->elem)) {
         exact.acc = FACET_FMT_INT32;
@@ -61,6 +61,6 @@ uint32_t facet_gfx_depth_stored(const struct facet_conv *conv, uint32_t z, unsig
 {
     struct facet_extreme only = {0};
 
-    facet_extreme_look(&only, conv, false, z, flags);
-    return facet_extreme_bits(&only, conv, flags);
+    facet_num_extreme_look(&only, conv, false, z, flags);
+    return facet_num_extreme_bits(&only, conv, flags);
 }

@@ -139,7 +139,7 @@ static void put_flags(struct facet_record *r, const char *key, unsigned flags)
 {
     char text[FACET_FLAG_NAMES];
 
-    facet_record_words(r, key, facet_flag_names(flags, text));
+    facet_record_words(r, key, facet_num_flag_names(flags, text));
 }
 
 /* ---- head ---- */
@@ -409,7 +409,7 @@ void facet_gfx_record_why(struct facet_record *r, const struct facet_gfx_why *wh
     }
     facet_record_close(r);
     facet_record_line(r, "flags", NULL);
-    facet_record_say(r, "  %s", why->flags != 0 ? facet_flag_names(why->flags, text) : "none");
+    facet_record_say(r, "  %s", why->flags != 0 ? facet_num_flag_names(why->flags, text) : "none");
     if (r->json) {
         put_flags(r, "flags", why->flags);
     }

@@ -198,8 +198,8 @@ cv_int(const struct facet_conv *conv, const struct facet_gfx_real *x, unsigned *
     } else { /* beyond 2^-64 only the sign and "below one half" are left */
         den <<= exp < -95 ? 95 : -exp;
     }
-    rounded = facet_round_ratio(x->negative ? -num : num, den, conv->rm, &raised);
-    acc = facet_int_fit(rounded, facet_format_width(conv->acc), true, &outside);
+    rounded = facet_num_round_ratio(x->negative ? -num : num, den, conv->rm, &raised);
+    acc = facet_num_int_fit(rounded, facet_format_width(conv->acc), true, &outside);
     if (outside) {
         return range_end(conv, x->negative, flags);
     }
@@ -334,7 +334,7 @@ static uint32_t nest(const struct facet_conv *conv,
         return fp_nest(conv, t, f, count, steps, flags);
     }
     r = facet_acc_ratio(conv, exact_nest(t, f, count), (facet_u128)1 << (16 * count), flags);
-    r = facet_mixed(conv, r, flags);
+    r = facet_num_mixed(conv, r, flags);
     if (steps != NULL) {
         steps[(1u << count) - 2] = (struct facet_gfx_lerp){.computed = true, .result = r};
     }
@@ -398,7 +398,7 @@ uint32_t facet_gfx_wsum(const struct facet_conv *conv,
         }
     }
     if (facet_format_is_int(conv->acc)) {
-        acc = facet_mixed(conv, facet_acc_ratio(conv, exact, 65536, flags), flags);
+        acc = facet_num_mixed(conv, facet_acc_ratio(conv, exact, 65536, flags), flags);
         if (steps != NULL) {
             steps[n - 1] = acc;
         }
@@ -424,7 +424,7 @@ uint32_t facet_gfx_mean(
         }
     }
     if (facet_format_is_int(conv->acc)) {
-        acc = facet_mixed(conv, facet_acc_ratio(conv, exact, n, flags), flags);
+        acc = facet_num_mixed(conv, facet_acc_ratio(conv, exact, n, flags), flags);
     } else {
         acc = facet_acc_div(conv, acc, facet_gfx_cv(conv, &count, flags), flags);
     }

@@ -370,6 +370,6 @@ TARGET static inline void level_rays(struct fast_level *level)
     }
 }
 
-#include "gfx12/fast_loop.h"
+#include "gfx12/fast_loop.inc"
 
 #endif

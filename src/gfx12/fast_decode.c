@@ -463,7 +463,7 @@ static uint32_t resolve(const struct decoder *d, uint32_t link)
 }
 
 /* Notes for which octants the planes of `child` that face a ray lie inside slot i of a box that
- * names it: lo where the ray goes up the axis, hi where it goes down. See fast_loop.h. */
+ * names it: lo where the ray goes up the axis, hi where it goes down. See fast_loop.inc. */
 static void check_inside(const struct fast_box *box, unsigned i, struct fast_box *child)
 {
     bool below[3] = {true, true, true}, above[3] = {true, true, true};

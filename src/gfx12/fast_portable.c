@@ -236,4 +236,4 @@ static void level_rays(struct fast_level *level)
     level->tame = false; /* nobody asks */
 }
 
-#include "gfx12/fast_loop.h"
+#include "gfx12/fast_loop.inc"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-float facet_srgb_to_linear(uint8_t code)
+float facet_image_srgb_to_linear(uint8_t code)
 {
     float linear;
 
@@ -13,7 +13,7 @@ float facet_srgb_to_linear(uint8_t code)
     return linear;
 }
 
-uint8_t facet_linear_to_srgb(float linear)
+uint8_t facet_image_linear_to_srgb(float linear)
 {
     uint32_t bits;
     unsigned code = 0;
@@ -31,7 +31,7 @@ uint8_t facet_linear_to_srgb(float linear)
     return (uint8_t)code;
 }
 
-void facet_tone_map(const struct facet_tone_curve *curve, const float in[3], float out[3])
+void facet_image_tone_map(const struct facet_tone_curve *curve, const float in[3], float out[3])
 {
     float scale = 1.0F;
 
@@ -67,9 +67,9 @@ enum facet_status facet_image_from_float(const struct facet_image_f *from,
     for (size_t i = 0; i < count; i++) {
         float mapped[3];
 
-        facet_tone_map(curve, from->rgb + 3 * i, mapped);
+        facet_image_tone_map(curve, from->rgb + 3 * i, mapped);
         for (unsigned c = 0; c < 3; c++) {
-            out->rgba[4 * i + c] = facet_linear_to_srgb(mapped[c]);
+            out->rgba[4 * i + c] = facet_image_linear_to_srgb(mapped[c]);
         }
         out->rgba[4 * i + 3] = 255;
     }

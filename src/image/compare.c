@@ -58,7 +58,7 @@ enum facet_status facet_image_compare(const struct facet_image *a,
     return FACET_OK;
 }
 
-void facet_heat_color(float value, uint8_t rgba[4])
+void facet_image_heat_color(float value, uint8_t rgba[4])
 {
     static const uint8_t stops[6][3] = {
         {16, 16, 96}, {32, 96, 255}, {0, 200, 96}, {255, 220, 0}, {255, 48, 0}, {255, 255, 255}};
@@ -91,7 +91,7 @@ static void heat_pixel(const uint8_t *a, const uint8_t *b, uint8_t *out)
         return;
     }
     /* Square root: small differences are the usual ones and must stand out. */
-    facet_heat_color(0.2F + 0.8F * sqrtf((float)(largest - 1) / 254.0F), out);
+    facet_image_heat_color(0.2F + 0.8F * sqrtf((float)(largest - 1) / 254.0F), out);
 }
 
 enum facet_status facet_image_heatmap(const struct facet_image *a,

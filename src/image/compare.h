@@ -32,6 +32,6 @@ enum facet_status facet_image_heatmap(const struct facet_image *a,
 
 /* The colour of a value in 0..1 on the heat scale, also for cost pictures (nodes visited per ray).
  */
-void facet_heat_color(float value, uint8_t rgba[4]);
+void facet_image_heat_color(float value, uint8_t rgba[4]);
 
 #endif

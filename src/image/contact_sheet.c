@@ -65,8 +65,10 @@ static void sheet_size(size_t count, uint32_t width, uint32_t height, uint64_t s
     size[1] = (count + columns - 1) / columns * ((uint64_t)height + LABEL) + TITLE + GAP;
 }
 
-enum facet_status
-facet_contact_sheet_check(size_t count, uint32_t width, uint32_t height, struct facet_error *err)
+enum facet_status facet_image_contact_sheet_check(size_t count,
+                                                  uint32_t width,
+                                                  uint32_t height,
+                                                  struct facet_error *err)
 {
     uint64_t size[2];
 
@@ -84,16 +86,16 @@ facet_contact_sheet_check(size_t count, uint32_t width, uint32_t height, struct 
     return FACET_OK;
 }
 
-enum facet_status facet_contact_sheet(const struct facet_sheet_entry *entries,
-                                      size_t count,
-                                      uint32_t width,
-                                      uint32_t height,
-                                      const char *title,
-                                      struct facet_image *out,
-                                      struct facet_error *err)
+enum facet_status facet_image_contact_sheet(const struct facet_sheet_entry *entries,
+                                            size_t count,
+                                            uint32_t width,
+                                            uint32_t height,
+                                            const char *title,
+                                            struct facet_image *out,
+                                            struct facet_error *err)
 {
     uint32_t columns = columns_of(count);
-    enum facet_status status = facet_contact_sheet_check(count, width, height, err);
+    enum facet_status status = facet_image_contact_sheet_check(count, width, height, err);
     uint64_t size[2];
 
     *out = (struct facet_image){0};

@@ -11,16 +11,18 @@ struct facet_sheet_entry {
 };
 
 /* Whether so many cells fit on a sheet: FACET_ERR_LIMIT otherwise. Ask before drawing them. */
-enum facet_status
-facet_contact_sheet_check(size_t count, uint32_t width, uint32_t height, struct facet_error *err);
+enum facet_status facet_image_contact_sheet_check(size_t count,
+                                                  uint32_t width,
+                                                  uint32_t height,
+                                                  struct facet_error *err);
 /* Cells of width x height pixels with a label below each, in about as many rows as columns, under a
  * title. */
-enum facet_status facet_contact_sheet(const struct facet_sheet_entry *entries,
-                                      size_t count,
-                                      uint32_t width,
-                                      uint32_t height,
-                                      const char *title,
-                                      struct facet_image *out,
-                                      struct facet_error *err);
+enum facet_status facet_image_contact_sheet(const struct facet_sheet_entry *entries,
+                                            size_t count,
+                                            uint32_t width,
+                                            uint32_t height,
+                                            const char *title,
+                                            struct facet_image *out,
+                                            struct facet_error *err);
 
 #endif

@@ -172,9 +172,9 @@ static bool put_blocks(struct out *o, const struct facet_image_f *image, size_t 
     return ok;
 }
 
-enum facet_status facet_exr_encode(const struct facet_image_f *image,
-                                   struct facet_bytes *out,
-                                   struct facet_error *err)
+enum facet_status facet_image_exr_encode(const struct facet_image_f *image,
+                                         struct facet_bytes *out,
+                                         struct facet_error *err)
 {
     struct out o = {NULL, 0, 0, false};
     uint32_t blocks = (image->height + BLOCK_LINES - 1) / BLOCK_LINES;

@@ -134,10 +134,10 @@ enum facet_status facet_image_decode(const uint8_t *data,
 
     memset(out, 0, sizeof *out);
     if (size >= 4 && memcmp(data, png, 4) == 0) {
-        return facet_png_decode(data, size, out, err);
+        return facet_image_png_decode(data, size, out, err);
     }
     if (size >= 3 && data[0] == 0xFF && data[1] == 0xD8 && data[2] == 0xFF) {
-        return facet_jpeg_decode(data, size, out, err);
+        return facet_image_jpeg_decode(data, size, out, err);
     }
     return facet_fail(err, FACET_ERR_INPUT, 0, "neither PNG nor JPEG");
 }
@@ -156,10 +156,10 @@ enum facet_status facet_image_f_encode(const char *path,
 {
     *out = (struct facet_bytes){NULL, 0};
     if (has_suffix(path, ".pfm")) {
-        return facet_pfm_encode(image, out, err);
+        return facet_image_pfm_encode(image, out, err);
     }
     if (has_suffix(path, ".exr")) {
-        return facet_exr_encode(image, out, err);
+        return facet_image_exr_encode(image, out, err);
     }
     return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected a name in .pfm or .exr", path);
 }

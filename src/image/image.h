@@ -61,26 +61,27 @@ void facet_image_blit(struct facet_image *to, int64_t x, int64_t y, const struct
  * Writing chooses RGB when every alpha is 255. FACET_ERR_INPUT for a damaged file, with the offset
  * reached.
  */
-enum facet_status facet_png_decode(const uint8_t *data,
-                                   size_t size,
-                                   struct facet_image *out,
-                                   struct facet_error *err);
-enum facet_status
-facet_png_encode(const struct facet_image *image, struct facet_bytes *out, struct facet_error *err);
-enum facet_status
-facet_png_write(const char *path, const struct facet_image *image, struct facet_error *err);
-
-/* PNG whose bytes depend on nothing but the pixels (png_plain.c): no zlib, so the files that Facet
- * generates are the same on every host. Compresses less well than facet_png_encode(). */
-enum facet_status facet_png_encode_plain(const struct facet_image *image,
+enum facet_status facet_image_png_decode(const uint8_t *data,
+                                         size_t size,
+                                         struct facet_image *out,
+                                         struct facet_error *err);
+enum facet_status facet_image_png_encode(const struct facet_image *image,
                                          struct facet_bytes *out,
                                          struct facet_error *err);
+enum facet_status
+facet_image_png_write(const char *path, const struct facet_image *image, struct facet_error *err);
+
+/* PNG whose bytes depend on nothing but the pixels (png_plain.c): no zlib, so the files that Facet
+ * generates are the same on every host. Compresses less well than facet_image_png_encode(). */
+enum facet_status facet_image_png_encode_plain(const struct facet_image *image,
+                                               struct facet_bytes *out,
+                                               struct facet_error *err);
 
 /* JPEG (jpeg.c, libjpeg-turbo): baseline and progressive, grey or colour. */
-enum facet_status facet_jpeg_decode(const uint8_t *data,
-                                    size_t size,
-                                    struct facet_image *out,
-                                    struct facet_error *err);
+enum facet_status facet_image_jpeg_decode(const uint8_t *data,
+                                          size_t size,
+                                          struct facet_image *out,
+                                          struct facet_error *err);
 
 /* PNG or JPEG, told apart by the first bytes. For bytes of strangers only inside a confined
  * process; elsewhere take one of the two below. */
@@ -102,12 +103,12 @@ enum facet_status
 facet_image_read(const char *path, struct facet_image *out, struct facet_error *err);
 
 /* Float pictures: PFM (pfm.c) and OpenEXR with ZIP scanlines (exr.c), 32-bit float RGB. */
-enum facet_status facet_pfm_encode(const struct facet_image_f *image,
-                                   struct facet_bytes *out,
-                                   struct facet_error *err);
-enum facet_status facet_exr_encode(const struct facet_image_f *image,
-                                   struct facet_bytes *out,
-                                   struct facet_error *err);
+enum facet_status facet_image_pfm_encode(const struct facet_image_f *image,
+                                         struct facet_bytes *out,
+                                         struct facet_error *err);
+enum facet_status facet_image_exr_encode(const struct facet_image_f *image,
+                                         struct facet_bytes *out,
+                                         struct facet_error *err);
 
 /* .pfm or .exr, chosen by the end of the name; FACET_ERR_USAGE for any other name. */
 enum facet_status facet_image_f_encode(const char *path,

@@ -82,10 +82,10 @@ static void run_decode(struct decoding *d, const uint8_t *data, size_t size)
     decode_steps(d, data, size);
 }
 
-enum facet_status facet_jpeg_decode(const uint8_t *data,
-                                    size_t size,
-                                    struct facet_image *out,
-                                    struct facet_error *err)
+enum facet_status facet_image_jpeg_decode(const uint8_t *data,
+                                          size_t size,
+                                          struct facet_image *out,
+                                          struct facet_error *err)
 {
     struct decoding *d = calloc(1, sizeof *d);
     enum facet_status status;

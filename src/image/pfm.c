@@ -16,9 +16,9 @@ static void put_float(uint8_t *to, float value)
     to[3] = (uint8_t)(bits >> 24);
 }
 
-enum facet_status facet_pfm_encode(const struct facet_image_f *image,
-                                   struct facet_bytes *out,
-                                   struct facet_error *err)
+enum facet_status facet_image_pfm_encode(const struct facet_image_f *image,
+                                         struct facet_bytes *out,
+                                         struct facet_error *err)
 {
     size_t row = 3 * (size_t)image->width;
     char header[64];

@@ -202,8 +202,10 @@ static void check_end(struct reading *r)
     }
 }
 
-enum facet_status
-facet_png_decode(const uint8_t *data, size_t size, struct facet_image *out, struct facet_error *err)
+enum facet_status facet_image_png_decode(const uint8_t *data,
+                                         size_t size,
+                                         struct facet_image *out,
+                                         struct facet_error *err)
 {
     struct reading r = {.data = data, .size = size, .status = FACET_ERR_INPUT, .err = err};
 
@@ -331,8 +333,9 @@ static bool is_opaque(const struct facet_image *image)
     return true;
 }
 
-enum facet_status
-facet_png_encode(const struct facet_image *image, struct facet_bytes *out, struct facet_error *err)
+enum facet_status facet_image_png_encode(const struct facet_image *image,
+                                         struct facet_bytes *out,
+                                         struct facet_error *err)
 {
     struct writing w = {.image = image, .opaque = is_opaque(image)};
     bool ok;
@@ -361,10 +364,10 @@ facet_png_encode(const struct facet_image *image, struct facet_bytes *out, struc
 }
 
 enum facet_status
-facet_png_write(const char *path, const struct facet_image *image, struct facet_error *err)
+facet_image_png_write(const char *path, const struct facet_image *image, struct facet_error *err)
 {
     struct facet_bytes bytes;
-    enum facet_status status = facet_png_encode(image, &bytes, err);
+    enum facet_status status = facet_image_png_encode(image, &bytes, err);
 
     if (status != FACET_OK) {
         return (facet_fail_in(err, path), status);

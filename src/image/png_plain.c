@@ -210,9 +210,9 @@ static unsigned channels_needed(const struct facet_image *image)
     return 3;
 }
 
-enum facet_status facet_png_encode_plain(const struct facet_image *image,
-                                         struct facet_bytes *out,
-                                         struct facet_error *err)
+enum facet_status facet_image_png_encode_plain(const struct facet_image *image,
+                                               struct facet_bytes *out,
+                                               struct facet_error *err)
 {
     static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     unsigned channels = channels_needed(image);

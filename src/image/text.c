@@ -140,7 +140,7 @@ void facet_image_text(struct facet_image *image,
     }
 }
 
-int64_t facet_text_width(uint32_t scale, const char *text)
+int64_t facet_image_text_width(uint32_t scale, const char *text)
 {
     int64_t width = 0, longest = 0;
 

@@ -17,6 +17,6 @@ void facet_image_text(struct facet_image *image,
                       const char *text);
 
 /* Width in pixels of the longest line of `text`. */
-int64_t facet_text_width(uint32_t scale, const char *text);
+int64_t facet_image_text_width(uint32_t scale, const char *text);
 
 #endif

@@ -25,7 +25,7 @@ static uint64_t width_mask(const struct facet_csr_row *row)
     return facet_bits_mask(row->width);
 }
 
-uint64_t lint_csr_mask(const struct facet_csr_row *row, enum facet_csr_access access)
+uint64_t facet_lint_csr_mask(const struct facet_csr_row *row, enum facet_csr_access access)
 {
     uint64_t mask = 0;
 
@@ -37,7 +37,7 @@ uint64_t lint_csr_mask(const struct facet_csr_row *row, enum facet_csr_access ac
     return mask;
 }
 
-uint64_t lint_csr_reserved(const struct facet_csr_row *row)
+uint64_t facet_lint_csr_reserved(const struct facet_csr_row *row)
 {
     uint64_t known = 0;
 
@@ -72,18 +72,18 @@ static const char *field_at(const struct facet_csr_row *row, uint64_t bits)
 static void
 check_w1c(struct lint_store *store, struct lint_place place, const struct lint_csr_write *w)
 {
-    uint64_t w1c = lint_csr_mask(w->row, FACET_CSR_W1C);
+    uint64_t w1c = facet_lint_csr_mask(w->row, FACET_CSR_W1C);
 
     if (w->op == FACET_CSRRW || w1c == 0 || (w->op == FACET_CSRRS && (w->operand & w1c) == w1c)) {
         return;
     }
-    lint_add(store,
-             place,
-             FACET_LINT_CSR_W1C,
-             "%s held 0x%" PRIx64 " and holds 0x%" PRIx64,
-             w->row->name,
-             w->old,
-             w->stored);
+    facet_lint_add(store,
+                   place,
+                   FACET_LINT_CSR_W1C,
+                   "%s held 0x%" PRIx64 " and holds 0x%" PRIx64,
+                   w->row->name,
+                   w->old,
+                   w->stored);
 }
 
 static void check_read_only(struct lint_store *store,
@@ -91,19 +91,19 @@ static void check_read_only(struct lint_store *store,
                             const struct lint_csr_write *w,
                             bool writable)
 {
-    uint64_t ro = lint_csr_mask(w->row, FACET_CSR_RO) & ~w->spoken;
+    uint64_t ro = facet_lint_csr_mask(w->row, FACET_CSR_RO) & ~w->spoken;
     uint64_t bits = sets(w) & ~w->old & ro;
 
     if (!writable || w->op == FACET_CSRRC) {
         bits |= clears(w) & w->old & ro;
     }
     if (bits != 0) {
-        lint_add(store,
-                 place,
-                 FACET_LINT_CSR_READ_ONLY,
-                 writable ? "%s.%s keeps its value" : "%s keeps its value",
-                 w->row->name,
-                 field_at(w->row, bits));
+        facet_lint_add(store,
+                       place,
+                       FACET_LINT_CSR_READ_ONLY,
+                       writable ? "%s.%s keeps its value" : "%s keeps its value",
+                       w->row->name,
+                       field_at(w->row, bits));
     }
 }
 
@@ -117,33 +117,34 @@ check_stored(struct lint_store *store, struct lint_place place, const struct lin
 
         if (field->access == FACET_CSR_WARL && !is_reserved(field) && (mask & w->spoken) == 0 &&
             strstr(field->name, "HINT") == NULL && ((w->written ^ w->stored) & mask) != 0) {
-            lint_add(store,
-                     place,
-                     FACET_LINT_CSR_ILLEGAL,
-                     "%s.%s: %" PRIu64 " was written, %" PRIu64 " is there",
-                     w->row->name,
-                     field->name,
-                     (w->written & mask) >> field->lo,
-                     (w->stored & mask) >> field->lo);
+            facet_lint_add(store,
+                           place,
+                           FACET_LINT_CSR_ILLEGAL,
+                           "%s.%s: %" PRIu64 " was written, %" PRIu64 " is there",
+                           w->row->name,
+                           field->name,
+                           (w->written & mask) >> field->lo,
+                           (w->stored & mask) >> field->lo);
         }
     }
 }
 
-void lint_csr_check(struct lint_store *store,
-                    struct lint_place place,
-                    const struct lint_csr_write *w)
+void facet_lint_csr_check(struct lint_store *store,
+                          struct lint_place place,
+                          const struct lint_csr_write *w)
 {
     uint64_t all = width_mask(w->row), reserved;
-    bool writable = (lint_csr_mask(w->row, FACET_CSR_RO) | lint_csr_reserved(w->row)) != all;
+    bool writable =
+        (facet_lint_csr_mask(w->row, FACET_CSR_RO) | facet_lint_csr_reserved(w->row)) != all;
     bool probe = writable && w->op != FACET_CSRRC && (sets(w) & all) == all;
 
     check_w1c(store, place, w);
     if (probe) {
         return;
     }
-    reserved = sets(w) & lint_csr_reserved(w->row) & ~w->spoken;
+    reserved = sets(w) & facet_lint_csr_reserved(w->row) & ~w->spoken;
     if (reserved != 0 && writable) {
-        lint_add(
+        facet_lint_add(
             store, place, FACET_LINT_CSR_RESERVED, "%s: bits 0x%" PRIx64, w->row->name, reserved);
     }
     check_read_only(store, place, w, writable);

@@ -124,7 +124,7 @@ static bool is_numeric(const struct facet_insn *in, const struct facet_units *un
         return true;
     case FACET_XPHMG_EXT_GFX:
         return in->row != FACET_XPHMG_GFX_FENCE && in->row != FACET_XPHMG_GFX_CULL_COMPOSE &&
-               (FACET_GFX_CSR(&units->gfx, CFG) & FACET_GFXCFG_EN) != 0;
+               (FACET_XPHMG_GFX_CSR(&units->gfx, CFG) & FACET_GFXCFG_EN) != 0;
     case FACET_XPHMG_EXT_XMEM:
         return in->row == FACET_XPHMG_XMEM_SVM || in->row == FACET_XPHMG_XSUBMIT_RT ||
                in->row == FACET_XPHMG_XSUBMIT_MTX;
@@ -147,39 +147,39 @@ static void check_staged(struct hart_lint *l, struct lint_place place, const str
 
         if (staged(&s->before, (enum facet_prec_reg)reg, &image, &differs) && differs) {
             s->stage[reg].used = true;
-            lint_add(l->store,
-                     place,
-                     FACET_LINT_PREC_STAGED,
-                     "%s = 0x%" PRIx64 " was staged at 0x%" PRIx64,
-                     names[reg],
-                     image,
-                     s->stage[reg].pc);
+            facet_lint_add(l->store,
+                           place,
+                           FACET_LINT_PREC_STAGED,
+                           "%s = 0x%" PRIx64 " was staged at 0x%" PRIx64,
+                           names[reg],
+                           image,
+                           s->stage[reg].pc);
         }
     }
 }
 
 static void check_gfx(struct hart_lint *l, struct lint_place place, const struct facet_insn *in)
 {
-    const struct facet_gfx *gfx = &l->hart[place.core].before.gfx;
-    uint64_t cfg = FACET_GFX_CSR(gfx, CFG);
+    const struct facet_xphmg_gfx *gfx = &l->hart[place.core].before.gfx;
+    uint64_t cfg = FACET_XPHMG_GFX_CSR(gfx, CFG);
 
     if (extension(in) != FACET_XPHMG_EXT_GFX) {
         return;
     }
     if ((cfg & FACET_GFXCFG_EN) == 0) {
-        lint_add(l->store, place, FACET_LINT_GFX_OFF, "%s", "");
+        facet_lint_add(l->store, place, FACET_LINT_GFX_OFF, "%s", "");
     } else if (in->row == FACET_XPHMG_GFX_SAMPLE && facet_insn_field(in, "m") != 0 &&
                (cfg & FACET_GFXCFG_CONVERT_EN) == 0) {
-        lint_add(l->store, place, FACET_LINT_GFX_FILTER, "%s", "");
+        facet_lint_add(l->store, place, FACET_LINT_GFX_FILTER, "%s", "");
     } else if (in->row == FACET_XPHMG_GFX_HZ_BUILD &&
                (uint64_t)facet_insn_field(in, "ll") >=
-                   FACET_GET(FACET_GFX_CSR(gfx, HIZCFG), GFXHIZCFG_LEVELS)) {
-        lint_add(l->store,
-                 place,
-                 FACET_LINT_GFX_HIZ,
-                 "level %u, LEVELS = %u",
-                 (unsigned)facet_insn_field(in, "ll"),
-                 (unsigned)FACET_GET(FACET_GFX_CSR(gfx, HIZCFG), GFXHIZCFG_LEVELS));
+                   FACET_GET(FACET_XPHMG_GFX_CSR(gfx, HIZCFG), GFXHIZCFG_LEVELS)) {
+        facet_lint_add(l->store,
+                       place,
+                       FACET_LINT_GFX_HIZ,
+                       "level %u, LEVELS = %u",
+                       (unsigned)facet_insn_field(in, "ll"),
+                       (unsigned)FACET_GET(FACET_XPHMG_GFX_CSR(gfx, HIZCFG), GFXHIZCFG_LEVELS));
     }
 }
 
@@ -187,7 +187,7 @@ static void check_rt(struct hart_lint *l, struct lint_place place, const struct 
 {
     if ((extension(in) == FACET_XPHMG_EXT_RT || in->row == FACET_XPHMG_XSUBMIT_RT) &&
         (l->hart[place.core].before.rt.cfg & FACET_RTCFG_EN) == 0) {
-        lint_add(l->store, place, FACET_LINT_RT_OFF, "%s", "");
+        facet_lint_add(l->store, place, FACET_LINT_RT_OFF, "%s", "");
     }
 }
 
@@ -205,32 +205,32 @@ static void check_prec_write(struct hart_lint *l, struct lint_place place, struc
     uint64_t image;
     bool differs, pending = staged(&s->before, reg, &image, &differs);
 
-    w->written = facet_csr_combine(w->op, pending ? image : w->old, w->operand);
+    w->written = facet_hart_csr_combine(w->op, pending ? image : w->old, w->operand);
     w->held = w->op == FACET_CSRRC || (w->written & apply) == 0;
     w->spoken = apply;
     if (w->op != FACET_CSRRC && (w->operand >> BIT31 & 1) != 0 && (w->operand & apply) == 0) {
-        lint_add(
+        facet_lint_add(
             l->store, place, FACET_LINT_PREC_BIT31, "0x%" PRIx64 " is only staged", w->operand);
         w->spoken |= UINT64_C(1) << BIT31;
     }
     if (pending && differs && !w->held && w->op == FACET_CSRRS &&
         (stage->used || stage->depth != s->depth)) {
-        lint_add(l->store,
-                 place,
-                 FACET_LINT_PREC_COMMIT,
-                 "0x%" PRIx64 " was staged at 0x%" PRIx64 "%s",
-                 image,
-                 stage->pc,
-                 stage->depth != s->depth ? ", on the other side of a trap" : "");
+        facet_lint_add(l->store,
+                       place,
+                       FACET_LINT_PREC_COMMIT,
+                       "0x%" PRIx64 " was staged at 0x%" PRIx64 "%s",
+                       image,
+                       stage->pc,
+                       stage->depth != s->depth ? ", on the other side of a trap" : "");
     }
     if (pending && differs && w->op == FACET_CSRRW && !w->held && stage->depth != s->depth &&
         !stage->saved) {
-        lint_add(l->store,
-                 place,
-                 FACET_LINT_PREC_LOST,
-                 "0x%" PRIx64 " was staged at 0x%" PRIx64,
-                 image,
-                 stage->pc);
+        facet_lint_add(l->store,
+                       place,
+                       FACET_LINT_PREC_LOST,
+                       "0x%" PRIx64 " was staged at 0x%" PRIx64,
+                       image,
+                       stage->pc);
     }
     if (w->held) {
         *stage = (struct stage){.pc = place.pc, .depth = s->depth};
@@ -284,17 +284,17 @@ static void check_csr(struct hart_lint *l, struct lint_place place, const struct
     }
     w.row = facet_csr_at(FACET_ISA_XPHMG, w.number);
     /* What RISC-V itself has may be written by portable software, whatever it keeps. */
-    if (w.row == NULL || facet_csr_entry_of(w.row)->base || h->xmem == NULL ||
+    if (w.row == NULL || facet_hart_csr_entry_of(w.row)->base || h->xmem == NULL ||
         !facet_units_csr(before, h->xmem, w.number, &w.old) ||
         !facet_units_csr(&h->units, h->xmem, w.number, &w.stored)) {
         return;
     }
     w.operand = immediate ? in->rs1 : x_before(l, place.core, in->rs1);
-    w.written = facet_csr_combine(w.op, w.old, w.operand);
+    w.written = facet_hart_csr_combine(w.op, w.old, w.operand);
     if (w.number == FACET_CSR_CAP_PREC_MODE || w.number == FACET_CSR_CAP_PREC_ALT) {
         check_prec_write(l, place, &w);
     }
-    lint_csr_check(l->store, place, &w);
+    facet_lint_csr_check(l->store, place, &w);
 }
 
 /* ---- jobs ---- */
@@ -317,7 +317,8 @@ static void begin_job(struct hart_lint *l, uint32_t core, unsigned queue, bool l
     l->hart[core].known = true;
     l->hart[core].queue = queue;
     if (queue != LINT_NO_QUEUE) {
-        lint_jobs_begin(&l->jobs, (struct lint_submission){core, l->m->harts[core].pc, queue, lds});
+        facet_lint_jobs_begin(&l->jobs,
+                              (struct lint_submission){core, l->m->harts[core].pc, queue, lds});
     }
 }
 
@@ -353,23 +354,23 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
     const struct lint_job *job;
 
     if (l->late) {
-        lint_jobs_note(&l->jobs, event->address, event->size, event->write);
+        facet_lint_jobs_note(&l->jobs, event->address, event->size, event->write);
         return;
     }
     if (!s->known) {
         begin_step(l, event->core);
     }
-    job = lint_jobs_disturbed(&l->jobs, event->address, event->size, event->write, s->queue);
+    job = facet_lint_jobs_disturbed(&l->jobs, event->address, event->size, event->write, s->queue);
     if (job != NULL) {
-        lint_add(l->store,
-                 here(l, event->core),
-                 event->write ? FACET_LINT_JOB_DATA : FACET_LINT_JOB_RESULT,
-                 "address 0x%" PRIx64 ", submitted at 0x%" PRIx64,
-                 event->address,
-                 job->by.pc);
+        facet_lint_add(l->store,
+                       here(l, event->core),
+                       event->write ? FACET_LINT_JOB_DATA : FACET_LINT_JOB_RESULT,
+                       "address 0x%" PRIx64 ", submitted at 0x%" PRIx64,
+                       event->address,
+                       job->by.pc);
     }
     if (s->queue != LINT_NO_QUEUE && !is_descriptor(l, event)) {
-        lint_jobs_note(&l->jobs, event->address, event->size, event->write);
+        facet_lint_jobs_note(&l->jobs, event->address, event->size, event->write);
     }
 }
 
@@ -380,11 +381,11 @@ static void fence(struct hart_lint *l, uint32_t core, const struct facet_insn *i
 
     if (in->row == FACET_XPHMG_XFENCE_WAIT) {
         ticket = x_before(l, core, in->rs1);
-        lint_jobs_wait(&l->jobs,
-                       (unsigned)(ticket >> FACET_TICKET_QUEUE_LSB),
-                       ticket & facet_bits_mask(FACET_TICKET_QUEUE_LSB));
+        facet_lint_jobs_wait(&l->jobs,
+                             (unsigned)(ticket >> FACET_TICKET_QUEUE_LSB),
+                             ticket & facet_bits_mask(FACET_TICKET_QUEUE_LSB));
     } else {
-        lint_jobs_fence(&l->jobs, core, facet_jobs_waited(in, &l->hart[core].before));
+        facet_lint_jobs_fence(&l->jobs, core, facet_jobs_waited(in, &l->hart[core].before));
     }
 }
 
@@ -395,7 +396,7 @@ static void poll_busy(struct hart_lint *l, uint32_t core, const struct facet_ins
 
     if (row != NULL && row == facet_csr_at(FACET_ISA_XPHMG, FACET_CSR_RTSTAT) &&
         (l->m->harts[core].units.rt.stat & FACET_RTSTAT_BUSY) == 0) {
-        lint_jobs_fence(&l->jobs, core, FACET_JOBS_RT);
+        facet_lint_jobs_fence(&l->jobs, core, FACET_JOBS_RT);
     }
 }
 
@@ -405,10 +406,10 @@ static void end_submission(struct hart_lint *l, uint32_t core)
     const struct facet_xmem *xmem = &l->m->xmem;
     unsigned queue = l->hart[core].queue;
 
-    lint_jobs_submitted(&l->jobs,
-                        queue == FACET_QUEUE_RT    ? xmem->ticket_rt
-                        : queue == FACET_QUEUE_MTX ? xmem->ticket_mtx
-                                                   : 0);
+    facet_lint_jobs_submitted(&l->jobs,
+                              queue == FACET_QUEUE_RT    ? xmem->ticket_rt
+                              : queue == FACET_QUEUE_MTX ? xmem->ticket_mtx
+                                                         : 0);
 }
 
 static unsigned queue_of(const struct facet_unit_event *event)
@@ -430,13 +431,13 @@ static void hear_unit(void *self, const struct facet_unit_event *event)
         begin_job(
             l, event->core, FACET_QUEUE_COPY, facet_jobs_copy_in_lds(v[TO], v[FROM], v[SIZE]));
     } else if (strcmp(event->what, "submit") == 0) {
-        lint_jobs_submitted(&l->jobs, sequence);
+        facet_lint_jobs_submitted(&l->jobs, sequence);
     } else if (strcmp(event->what, "start") == 0) {
         l->late = true;
-        lint_jobs_run(&l->jobs, queue_of(event), sequence);
+        facet_lint_jobs_run(&l->jobs, queue_of(event), sequence);
     } else if (strcmp(event->what, "done") == 0 && l->late) {
         l->late = false;
-        lint_jobs_ran(&l->jobs);
+        facet_lint_jobs_ran(&l->jobs);
         l->hart[event->core].before = l->m->harts[event->core].units; /* its status */
     }
 }
@@ -451,11 +452,11 @@ static void check_waiting(struct hart_lint *l, const struct facet_hart *h)
                                                : 0;
 
     if (h->waiting && h->wait == FACET_WAIT_TICKET && sequence > last) {
-        lint_add(l->store,
-                 here(l, (uint32_t)h->hartid),
-                 FACET_LINT_WAIT_TICKET,
-                 "ticket 0x%" PRIx64,
-                 h->wait_on);
+        facet_lint_add(l->store,
+                       here(l, (uint32_t)h->hartid),
+                       FACET_LINT_WAIT_TICKET,
+                       "ticket 0x%" PRIx64,
+                       h->wait_on);
     }
 }
 
@@ -512,7 +513,7 @@ static void hear_trap(void *self, const struct facet_trap_event *event)
 {
     struct hart_lint *l = self;
 
-    lint_jobs_refused(&l->jobs);
+    facet_lint_jobs_refused(&l->jobs);
     l->hart[event->core].depth++;
     end_step(l, event->core, true);
 }
@@ -526,7 +527,7 @@ static void finish(void *self)
     for (size_t i = 0; l->m->end == FACET_STOP_EXIT && i < l->jobs.count; i++) {
         const struct lint_submission *by = &l->jobs.job[i].by;
 
-        lint_add(
+        facet_lint_add(
             l->store, (struct lint_place){by->hart, by->pc}, FACET_LINT_JOB_UNWAITED, "%s", "");
     }
     for (uint32_t i = 0; i < l->m->hart_count; i++) {
@@ -539,11 +540,11 @@ static void destroy(void *self)
 {
     struct hart_lint *l = self;
 
-    lint_jobs_free(&l->jobs);
+    facet_lint_jobs_free(&l->jobs);
     free(l);
 }
 
-void *lint_hart_create(facet_machine *machine, struct lint_store *store, bool *failed)
+void *facet_lint_hart_create(facet_machine *machine, struct lint_store *store, bool *failed)
 {
     struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, NULL);
     struct hart_lint *l;

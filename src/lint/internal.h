@@ -22,11 +22,11 @@ struct lint_place {
 
 /* Counts one more at the place, which must not go on for ever: a printf format for the detail, ""
  * for none. */
-void lint_add(struct lint_store *store,
-              struct lint_place place,
-              enum facet_lint_id rule,
-              const char *format,
-              ...) __attribute__((format(printf, 4, 5)));
+void facet_lint_add(struct lint_store *store,
+                    struct lint_place place,
+                    enum facet_lint_id rule,
+                    const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- CSR writes (csr.c) ---- */
 
@@ -44,13 +44,13 @@ struct lint_csr_write {
 };
 
 /* Bits of a row's fields with this access; reserved ones (RSV..., reserved, no field at all) are
- * told by lint_csr_reserved alone. */
-uint64_t lint_csr_mask(const struct facet_csr_row *row, enum facet_csr_access access);
-uint64_t lint_csr_reserved(const struct facet_csr_row *row);
+ * told by facet_lint_csr_reserved alone. */
+uint64_t facet_lint_csr_mask(const struct facet_csr_row *row, enum facet_csr_access access);
+uint64_t facet_lint_csr_reserved(const struct facet_csr_row *row);
 /* Everything that the table alone can tell. */
-void lint_csr_check(struct lint_store *store,
-                    struct lint_place place,
-                    const struct lint_csr_write *write);
+void facet_lint_csr_check(struct lint_store *store,
+                          struct lint_place place,
+                          const struct lint_csr_write *write);
 
 /* ---- the machines ---- */
 
@@ -65,9 +65,9 @@ struct lint_machine_ops {
 };
 
 /* NULL when the machine is of another kind, or memory is short (*failed). */
-void *lint_hart_create(facet_machine *machine, struct lint_store *store, bool *failed);
+void *facet_lint_hart_create(facet_machine *machine, struct lint_store *store, bool *failed);
 extern const struct lint_machine_ops lint_hart_ops;
-void *lint_tile_create(facet_machine *machine, struct lint_store *store, bool *failed);
+void *facet_lint_tile_create(facet_machine *machine, struct lint_store *store, bool *failed);
 extern const struct lint_machine_ops lint_tile_ops;
 
 #endif

@@ -98,7 +98,7 @@ static void remove_job(struct lint_jobs *jobs, size_t at)
     memmove(&jobs->job[at], &jobs->job[at + 1], (jobs->count - at) * sizeof *jobs->job);
 }
 
-void lint_jobs_free(struct lint_jobs *jobs)
+void facet_lint_jobs_free(struct lint_jobs *jobs)
 {
     while (jobs->count > 0) {
         remove_job(jobs, jobs->count - 1);
@@ -107,7 +107,7 @@ void lint_jobs_free(struct lint_jobs *jobs)
     *jobs = (struct lint_jobs){0};
 }
 
-void lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by)
+void facet_lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by)
 {
     if (jobs->count == MOST_JOBS) {
         remove_job(jobs, 0);
@@ -127,7 +127,7 @@ void lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by)
     jobs->building = true;
 }
 
-void lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write)
+void facet_lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write)
 {
     struct lint_job *job = jobs->running != NULL ? jobs->running
                            : jobs->building      ? &jobs->job[jobs->count - 1]
@@ -145,7 +145,7 @@ void lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, boo
     }
 }
 
-void lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence)
+void facet_lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence)
 {
     if (jobs->building) {
         jobs->job[jobs->count - 1].sequence = sequence;
@@ -153,7 +153,7 @@ void lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence)
     }
 }
 
-void lint_jobs_refused(struct lint_jobs *jobs)
+void facet_lint_jobs_refused(struct lint_jobs *jobs)
 {
     if (jobs->building) {
         remove_job(jobs, jobs->count - 1);
@@ -161,7 +161,7 @@ void lint_jobs_refused(struct lint_jobs *jobs)
     }
 }
 
-void lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
+void facet_lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
 {
     size_t count = jobs->building ? jobs->count - 1 : jobs->count;
 
@@ -175,12 +175,12 @@ void lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
     }
 }
 
-void lint_jobs_ran(struct lint_jobs *jobs)
+void facet_lint_jobs_ran(struct lint_jobs *jobs)
 {
     jobs->running = NULL;
 }
 
-void lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
+void facet_lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence)
 {
     size_t i = 0;
 
@@ -198,7 +198,7 @@ static bool is_in(const struct lint_submission *by, uint64_t sets)
     return (sets >> by->queue & 1) != 0 || (by->lds && (sets & FACET_JOBS_LDS) != 0);
 }
 
-void lint_jobs_fence(struct lint_jobs *jobs, uint32_t hart, uint64_t sets)
+void facet_lint_jobs_fence(struct lint_jobs *jobs, uint32_t hart, uint64_t sets)
 {
     uint64_t queues = 0; /* whose jobs from here back are complete */
 
@@ -231,7 +231,7 @@ static bool meets(struct lint_job *job, uint64_t address, uint32_t size, bool wr
     return false;
 }
 
-const struct lint_job *lint_jobs_disturbed(
+const struct lint_job *facet_lint_jobs_disturbed(
     struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write, unsigned except)
 {
     size_t count = jobs->building ? jobs->count - 1 : jobs->count;

@@ -32,29 +32,29 @@ struct lint_jobs {
     bool failed;              /* out of memory */
 };
 
-void lint_jobs_free(struct lint_jobs *jobs);
+void facet_lint_jobs_free(struct lint_jobs *jobs);
 
 /* A submission has begun: what follows up to _submitted or _refused is the job's. */
-void lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by);
-void lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write);
-void lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence);
-void lint_jobs_refused(struct lint_jobs *jobs);
+void facet_lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by);
+void facet_lint_jobs_note(struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write);
+void facet_lint_jobs_submitted(struct lint_jobs *jobs, uint64_t sequence);
+void facet_lint_jobs_refused(struct lint_jobs *jobs);
 
 /* A job that completes late: what follows up to _ran is its own, not that of any instruction. It
  * may have been waited for already; then nothing is kept. */
-void lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
-void lint_jobs_ran(struct lint_jobs *jobs);
+void facet_lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
+void facet_lint_jobs_ran(struct lint_jobs *jobs);
 
 /* The jobs of a queue up to a sequence number are complete, whoever submitted them. */
-void lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
+void facet_lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
 /* The hart's jobs in the sets (FACET_JOBS_RT, ...) are complete, and with them what went into the
  * same queue before: a queue keeps its order (R-XM-52 item 3). */
-void lint_jobs_fence(struct lint_jobs *jobs, uint32_t hart, uint64_t sets);
+void facet_lint_jobs_fence(struct lint_jobs *jobs, uint32_t hart, uint64_t sets);
 
 /* The oldest job under way that an access disturbs: a read meets what the job writes, a write what
  * it reads or writes. Jobs of `except` (LINT_NO_QUEUE: none) are in order with the access and do
  * not count. NULL when there is none. */
-const struct lint_job *lint_jobs_disturbed(
+const struct lint_job *facet_lint_jobs_disturbed(
     struct lint_jobs *jobs, uint64_t address, uint32_t size, bool write, unsigned except);
 
 #endif

@@ -60,11 +60,11 @@ static bool grow(struct lint_store *store)
     return true;
 }
 
-void lint_add(struct lint_store *store,
-              struct lint_place place,
-              enum facet_lint_id rule,
-              const char *format,
-              ...)
+void facet_lint_add(struct lint_store *store,
+                    struct lint_place place,
+                    enum facet_lint_id rule,
+                    const char *format,
+                    ...)
 {
     size_t at = find(store, place.pc, rule);
     struct facet_lint_finding *f;
@@ -134,11 +134,11 @@ facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *
     *out = NULL;
     if (!failed) {
         lint->ops = &lint_hart_ops;
-        lint->rules = lint_hart_create(machine, &lint->store, &failed);
+        lint->rules = facet_lint_hart_create(machine, &lint->store, &failed);
     }
     if (!failed && lint->rules == NULL) {
         lint->ops = &lint_tile_ops;
-        lint->rules = lint_tile_create(machine, &lint->store, &failed);
+        lint->rules = facet_lint_tile_create(machine, &lint->store, &failed);
     }
     if (failed || lint->rules == NULL) {
         free(lint);

@@ -7,7 +7,7 @@ enum { PAGE_BYTES = 4096, LINE = 64, MOST_SUSPECTS = 4096 };
 
 /* ---- who stored ---- */
 
-void lint_order_store(struct lint_order *order, const struct lint_access *a)
+void facet_lint_order_store(struct lint_order *order, const struct lint_access *a)
 {
     uint32_t ***pages = &order->pages[a->place.core];
 
@@ -98,7 +98,7 @@ static void acquit(struct lint_order *order, struct lint_suspect *s)
     *s = order->suspects[--order->count];
 }
 
-void lint_order_load(struct lint_order *order, const struct lint_access *a)
+void facet_lint_order_load(struct lint_order *order, const struct lint_access *a)
 {
     struct lint_suspect found = {a->place, a->offset, FACET_NONE, 0}, *known;
     bool wrong = false;
@@ -123,7 +123,7 @@ void lint_order_load(struct lint_order *order, const struct lint_access *a)
     }
 }
 
-void lint_order_settle(struct lint_order *order, uint32_t core)
+void facet_lint_order_settle(struct lint_order *order, uint32_t core)
 {
     size_t i = 0;
 
@@ -136,15 +136,15 @@ void lint_order_settle(struct lint_order *order, uint32_t core)
             continue;
         }
         if (s->from != FACET_NONE) {
-            lint_add(order->store,
-                     s->place,
-                     FACET_LINT_UNPUBLISHED,
-                     "address 0x%08x, stored by core %u at 0x%08x",
-                     address,
-                     (unsigned)s->from,
-                     (unsigned)s->store_pc);
+            facet_lint_add(order->store,
+                           s->place,
+                           FACET_LINT_UNPUBLISHED,
+                           "address 0x%08x, stored by core %u at 0x%08x",
+                           address,
+                           (unsigned)s->from,
+                           (unsigned)s->store_pc);
         } else {
-            lint_add(order->store, s->place, FACET_LINT_STALE, "address 0x%08x", address);
+            facet_lint_add(order->store, s->place, FACET_LINT_STALE, "address 0x%08x", address);
         }
         acquit(order, s);
     }
@@ -160,27 +160,27 @@ held_back(struct lint_order *order, const struct lint_access *a, enum facet_lint
         uint32_t core = holder(order, FACET_NONE, at);
 
         if (core != FACET_NONE) {
-            lint_add(order->store,
-                     a->place,
-                     rule,
-                     "address 0x%08x, stored by core %u at 0x%08x",
-                     (unsigned)(FACET_VRAM_BASE + at),
-                     (unsigned)core,
-                     (unsigned)store_pc(order, core, at));
+            facet_lint_add(order->store,
+                           a->place,
+                           rule,
+                           "address 0x%08x, stored by core %u at 0x%08x",
+                           (unsigned)(FACET_VRAM_BASE + at),
+                           (unsigned)core,
+                           (unsigned)store_pc(order, core, at));
             return true;
         }
     }
     return false;
 }
 
-void lint_order_unit(struct lint_order *order, const struct lint_access *a)
+void facet_lint_order_unit(struct lint_order *order, const struct lint_access *a)
 {
     if (!order->m->config.strong) {
         (void)held_back(order, a, FACET_LINT_UNIT_DATA);
     }
 }
 
-void lint_order_texel(struct lint_order *order, const struct lint_access *a)
+void facet_lint_order_texel(struct lint_order *order, const struct lint_access *a)
 {
     const uint8_t *texture = order->m->core[a->place.core].cache.texture;
 
@@ -189,17 +189,17 @@ void lint_order_texel(struct lint_order *order, const struct lint_access *a)
     }
     for (uint32_t at = a->offset; at < a->offset + a->size; at++) {
         if (texture[at] != order->m->vram[at]) {
-            lint_add(order->store,
-                     a->place,
-                     FACET_LINT_TEXELS,
-                     "address 0x%08x: the core keeps an old copy",
-                     (unsigned)(FACET_VRAM_BASE + at));
+            facet_lint_add(order->store,
+                           a->place,
+                           FACET_LINT_TEXELS,
+                           "address 0x%08x: the core keeps an old copy",
+                           (unsigned)(FACET_VRAM_BASE + at));
             return;
         }
     }
 }
 
-void lint_order_free(struct lint_order *order)
+void facet_lint_order_free(struct lint_order *order)
 {
     for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
         for (uint32_t i = 0; order->pages[core] != NULL && i < order->m->vram_size / PAGE_BYTES;

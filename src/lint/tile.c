@@ -87,7 +87,7 @@ static void end_tile(struct tile_lint *l, uint32_t core)
 {
     struct core_state *s = &l->core[core];
 
-    lint_order_settle(&l->order, core);
+    facet_lint_order_settle(&l->order, core);
     s->touched = s->arguments = s->last_pc = 0;
     memset(s->written, 0, sizeof s->written);
 }
@@ -111,7 +111,8 @@ static void note_scratch(struct tile_lint *l, const struct facet_memory_event *e
     }
     /* A vector may read more than it uses. */
     if (missing != 0 && (event->size <= 4 || missing == event->size)) {
-        lint_add(l->store, here(c), FACET_LINT_SCRATCH, "address 0x%08x", (unsigned)event->address);
+        facet_lint_add(
+            l->store, here(c), FACET_LINT_SCRATCH, "address 0x%08x", (unsigned)event->address);
     }
 }
 
@@ -124,12 +125,12 @@ static void note_argument(struct tile_lint *l, const struct facet_memory_event *
     uint64_t end = (uint64_t)((uint32_t)event->address - p->arg_base) + used;
 
     if ((l->core[event->core].arguments >> c->ip->rs1 & 1) != 0 && end > p->arg_size) {
-        lint_add(l->store,
-                 here(c),
-                 FACET_LINT_ARG_SIZE,
-                 "offset %d, arg_size is %u",
-                 (int)((uint32_t)event->address - p->arg_base),
-                 (unsigned)p->arg_size);
+        facet_lint_add(l->store,
+                       here(c),
+                       FACET_LINT_ARG_SIZE,
+                       "offset %d, arg_size is %u",
+                       (int)((uint32_t)event->address - p->arg_base),
+                       (unsigned)p->arg_size);
     }
 }
 
@@ -151,9 +152,9 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
                                      .size = event->size};
 
         if (event->write) {
-            lint_order_store(&l->order, &access);
+            facet_lint_order_store(&l->order, &access);
         } else {
-            lint_order_load(&l->order, &access);
+            facet_lint_order_load(&l->order, &access);
         }
     }
 }
@@ -173,9 +174,9 @@ static void hear_touch(void *context, uint32_t offset, uint32_t size)
     access.place = here(c);
     row = decode(l, c->ip->word)->row;
     if (row >= FACET_TILE_RSTATE && row <= FACET_TILE_GDRAW) {
-        lint_order_unit(&l->order, &access);
+        facet_lint_order_unit(&l->order, &access);
     } else {
-        lint_order_texel(&l->order, &access);
+        facet_lint_order_texel(&l->order, &access);
     }
 }
 
@@ -206,7 +207,7 @@ static void check_csr(struct tile_lint *l, struct lint_place place, const struct
     bool exists = facet_tile_csr_peek(c, k->csr, &now);
 
     if (!exists || w.row == NULL) {
-        lint_add(l->store, place, FACET_LINT_CSR_ABSENT, "number 0x%03x", (unsigned)k->csr);
+        facet_lint_add(l->store, place, FACET_LINT_CSR_ABSENT, "number 0x%03x", (unsigned)k->csr);
         return;
     }
     if (k->row == FACET_TILE_CSRRS && k->rs1 == 0) { /* only reads */
@@ -216,12 +217,13 @@ static void check_csr(struct tile_lint *l, struct lint_place place, const struct
     w.operand = s_before(l, place.core, k->rs1);
     w.old = w.stored = now; /* what a write cannot change is the same before and after */
     w.written = w.op == FACET_CSRRS ? now | w.operand : w.operand;
-    w.spoken = lint_csr_mask(w.row, FACET_CSR_W1C); /* takes the operand itself, in both forms */
+    w.spoken =
+        facet_lint_csr_mask(w.row, FACET_CSR_W1C); /* takes the operand itself, in both forms */
     if (w.op == FACET_CSRRS && w.spoken != 0) {
         w.op = FACET_CSRRW;
         w.written = w.operand;
     }
-    lint_csr_check(l->store, place, &w);
+    facet_lint_csr_check(l->store, place, &w);
 }
 
 /* Which registers still point into the arguments. */
@@ -276,7 +278,7 @@ static void hear_trap(void *self, const struct facet_trap_event *event)
     if (s->last_pc != 0 && s->last_pc + 4 == (uint32_t)event->pc &&
         ((event->cause == FAULT_ILLEGAL && facet_load_le32(code) == 0) ||
          event->cause == FAULT_FETCH)) {
-        lint_add(
+        facet_lint_add(
             l->store, (struct lint_place){event->core, s->last_pc}, FACET_LINT_NO_EXIT, "%s", "");
     }
     for (uint32_t i = 0; i < FACET_TILE_CORES; i++) { /* one fault ends the whole dispatch */
@@ -297,7 +299,7 @@ static void finish(void *self)
     struct tile_lint *l = self;
 
     for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
-        lint_order_settle(&l->order, i);
+        facet_lint_order_settle(&l->order, i);
     }
     l->store->failed |= l->order.failed;
 }
@@ -309,11 +311,11 @@ static void destroy(void *self)
     l->m->unit.watch = NULL;
     l->m->unit.pool = l->pool;
     l->m->unit.plain = l->plain;
-    lint_order_free(&l->order);
+    facet_lint_order_free(&l->order);
     free(l);
 }
 
-void *lint_tile_create(facet_machine *machine, struct lint_store *store, bool *failed)
+void *facet_lint_tile_create(facet_machine *machine, struct lint_store *store, bool *failed)
 {
     struct facet_tile_machine *m = facet_machine_self(machine, &facet_tile_ops, NULL);
     struct tile_lint *l;

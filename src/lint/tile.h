@@ -34,13 +34,13 @@ struct lint_access {
     uint32_t offset, size; /* in VRAM */
 };
 
-void lint_order_store(struct lint_order *order, const struct lint_access *access);
-void lint_order_load(struct lint_order *order, const struct lint_access *access);
+void facet_lint_order_store(struct lint_order *order, const struct lint_access *access);
+void facet_lint_order_load(struct lint_order *order, const struct lint_access *access);
 /* A graphics instruction reads or draws; a TEX2D has read. */
-void lint_order_unit(struct lint_order *order, const struct lint_access *access);
-void lint_order_texel(struct lint_order *order, const struct lint_access *access);
+void facet_lint_order_unit(struct lint_order *order, const struct lint_access *access);
+void facet_lint_order_texel(struct lint_order *order, const struct lint_access *access);
 /* A tile of the core has ended: what it has not read again is told. */
-void lint_order_settle(struct lint_order *order, uint32_t core);
-void lint_order_free(struct lint_order *order);
+void facet_lint_order_settle(struct lint_order *order, uint32_t core);
+void facet_lint_order_free(struct lint_order *order);
 
 #endif

@@ -28,7 +28,7 @@ static bool is_int(const struct facet_conv *conv)
 static uint32_t store(const struct facet_conv *conv, facet_i128 exact, unsigned *flags)
 {
     bool wrapped = false;
-    int64_t acc = facet_int_fit(exact, facet_format_width(conv->acc), false, &wrapped);
+    int64_t acc = facet_num_int_fit(exact, facet_format_width(conv->acc), false, &wrapped);
 
     if (wrapped) {
         *flags |= FACET_OF;
@@ -64,7 +64,7 @@ int_fma(const struct facet_conv *conv, int64_t a, int64_t b, int64_t c, unsigned
         fraction = fraction_of((facet_u128)product, n);
         product >>= n;
     }
-    return store(conv, facet_round_floor(product + c, fraction, conv->rm, flags), flags);
+    return store(conv, facet_num_round_floor(product + c, fraction, conv->rm, flags), flags);
 }
 
 /* Rounds (-1)^sign * (whole + fraction). */
@@ -81,7 +81,7 @@ static facet_i128 round_magnitude(const struct facet_conv *conv,
             fraction = FACET_FRACTION_LOW + FACET_FRACTION_HIGH - fraction;
         }
     }
-    return facet_round_floor(whole, fraction, conv->rm, flags);
+    return facet_num_round_floor(whole, fraction, conv->rm, flags);
 }
 
 /* Long quotients: only the low 64 bits matter for the wrap, and whether there is more above. */
@@ -153,10 +153,10 @@ static uint32_t int_sqrt(const struct facet_conv *conv, uint64_t a, unsigned *fl
     /* a remainder is less than one unit of the last root bit: one more bit stands for it */
     root = root << 1 | (rest != 0);
     return store(conv,
-                 facet_round_floor((facet_i128)(root >> (guard + 1)),
-                                   fraction_of(root, (unsigned)guard + 1),
-                                   conv->rm,
-                                   flags),
+                 facet_num_round_floor((facet_i128)(root >> (guard + 1)),
+                                       fraction_of(root, (unsigned)guard + 1),
+                                       conv->rm,
+                                       flags),
                  flags);
 }
 
@@ -165,14 +165,14 @@ uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     uint64_t fast;
     uint32_t r;
 
-    if (FAST(conv, facet_fast_add, a, b, false)) {
+    if (FAST(conv, facet_num_fast_add, a, b, false)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = store(conv, (facet_i128)(int32_t)a + (int32_t)b, flags);
     } else {
         r = (uint32_t)facet_num_add(conv->acc, a, b, POLICY(conv), flags);
     }
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
@@ -180,14 +180,14 @@ uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     uint64_t fast;
     uint32_t r;
 
-    if (FAST(conv, facet_fast_add, a, b, true)) {
+    if (FAST(conv, facet_num_fast_add, a, b, true)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = store(conv, (facet_i128)(int32_t)a - (int32_t)b, flags);
     } else {
         r = (uint32_t)facet_num_sub(conv->acc, a, b, POLICY(conv), flags);
     }
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
@@ -195,14 +195,14 @@ uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     uint64_t fast;
     uint32_t r;
 
-    if (FAST(conv, facet_fast_mul, a, b)) {
+    if (FAST(conv, facet_num_fast_mul, a, b)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = int_fma(conv, (int32_t)a, (int32_t)b, 0, flags);
     } else {
         r = (uint32_t)facet_num_mul(conv->acc, a, b, POLICY(conv), flags);
     }
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t
@@ -211,14 +211,14 @@ facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c,
     uint64_t fast;
     uint32_t r;
 
-    if (FAST(conv, facet_fast_fma, a, b, c, false, false)) {
+    if (FAST(conv, facet_num_fast_fma, a, b, c, false, false)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = int_fma(conv, (int32_t)a, (int32_t)b, (int32_t)c, flags);
     } else {
         r = (uint32_t)facet_num_fma(conv->acc, a, b, c, false, false, POLICY(conv), flags);
     }
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 /* x/0 and 0/0 of the integer column. */
@@ -235,7 +235,7 @@ uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     uint64_t fast;
     uint32_t r;
 
-    if (FAST(conv, facet_fast_div, a, b)) {
+    if (FAST(conv, facet_num_fast_div, a, b)) {
         r = (uint32_t)fast;
     } else if (!is_int(conv)) {
         r = (uint32_t)facet_num_div(conv->acc, a, b, POLICY(conv), flags);
@@ -244,7 +244,7 @@ uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     } else {
         r = int_div(conv, (int32_t)a, (int32_t)b, flags);
     }
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_sqrt(const struct facet_conv *conv, uint32_t a, unsigned *flags)
@@ -258,7 +258,7 @@ uint32_t facet_acc_sqrt(const struct facet_conv *conv, uint32_t a, unsigned *fla
     } else {
         r = int_sqrt(conv, a, flags);
     }
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_min(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
@@ -266,7 +266,7 @@ uint32_t facet_acc_min(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     uint32_t r = is_int(conv) ? ((int32_t)a < (int32_t)b ? a : b)
                               : (uint32_t)facet_num_min(conv->acc, a, b, POLICY(conv), flags);
 
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_max(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
@@ -274,7 +274,7 @@ uint32_t facet_acc_max(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     uint32_t r = is_int(conv) ? ((int32_t)a > (int32_t)b ? a : b)
                               : (uint32_t)facet_num_max(conv->acc, a, b, POLICY(conv), flags);
 
-    return facet_mixed(conv, r, flags);
+    return facet_num_mixed(conv, r, flags);
 }
 
 uint32_t facet_acc_neg(const struct facet_conv *conv, uint32_t a, unsigned *flags)
@@ -282,11 +282,11 @@ uint32_t facet_acc_neg(const struct facet_conv *conv, uint32_t a, unsigned *flag
     const struct facet_fp_format *f;
 
     if (is_int(conv)) {
-        return facet_mixed(conv, store(conv, -(facet_i128)(int32_t)a, flags), flags);
+        return facet_num_mixed(conv, store(conv, -(facet_i128)(int32_t)a, flags), flags);
     }
     f = &facet_fp_formats[conv->acc];
     a = facet_num_is_nan(conv->acc, a) ? (uint32_t)f->nan : a ^ (uint32_t)facet_num_sign_bit(f);
-    return facet_mixed(conv, a, flags);
+    return facet_num_mixed(conv, a, flags);
 }
 
 uint32_t facet_acc_abs(const struct facet_conv *conv, uint32_t a, unsigned *flags)
@@ -294,17 +294,17 @@ uint32_t facet_acc_abs(const struct facet_conv *conv, uint32_t a, unsigned *flag
     const struct facet_fp_format *f;
 
     if (is_int(conv)) {
-        return (int32_t)a < 0 ? facet_acc_neg(conv, a, flags) : facet_mixed(conv, a, flags);
+        return (int32_t)a < 0 ? facet_acc_neg(conv, a, flags) : facet_num_mixed(conv, a, flags);
     }
     f = &facet_fp_formats[conv->acc];
     a = facet_num_is_nan(conv->acc, a) ? (uint32_t)f->nan : (uint32_t)facet_num_magnitude(f, a);
-    return facet_mixed(conv, a, flags);
+    return facet_num_mixed(conv, a, flags);
 }
 
 uint32_t facet_acc_dp2(
     const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, uint32_t d, unsigned *flags)
 {
-    return facet_mixed(
+    return facet_num_mixed(
         conv, (uint32_t)facet_num_dp2(conv->acc, a, b, c, d, POLICY(conv), flags), flags);
 }
 
@@ -329,7 +329,7 @@ uint32_t
 facet_acc_ratio(const struct facet_conv *conv, facet_i128 num, facet_u128 den, unsigned *flags)
 {
     if (is_int(conv)) {
-        return store(conv, facet_round_ratio(num, den, conv->rm, flags), flags);
+        return store(conv, facet_num_round_ratio(num, den, conv->rm, flags), flags);
     }
     return (uint32_t)facet_num_from_ratio(
         conv->acc, (int64_t)num, (uint64_t)den, 0, POLICY(conv), flags);

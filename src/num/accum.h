@@ -3,7 +3,7 @@
  *
  * The MIXED step of numeric.md 9 follows every primitive that returns an accumulator when
  * conv->mixed_step is set; a caller that builds one primitive out of several clears the field and
- * calls facet_mixed() itself. SAT never acts here (R-CAP-21); with DENORM_FTZ tiny results are
+ * calls facet_num_mixed() itself. SAT never acts here (R-CAP-21); with DENORM_FTZ tiny results are
  * flushed.
  *
  * Integer accumulators hold units of 2^s, s = conv->scale. Results outside the width wrap and

@@ -140,7 +140,7 @@ static struct facet_num_value reciprocal_root(struct facet_num_value x)
     uint64_t n = x.sig >> (39 - odd);
     bool exact;
 
-    x.sig = facet_isqrt128(one / n, &exact);
+    x.sig = facet_num_isqrt128(one / n, &exact);
     exact = exact && one % n == 0;
     zeros = facet_clz64(x.sig);
     x.sig = x.sig << zeros | !exact;

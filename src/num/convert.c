@@ -69,7 +69,7 @@ uint64_t facet_num_from_ratio(enum facet_format to,
 }
 
 facet_i128
-facet_round_floor(facet_i128 floor, enum facet_fraction fraction, unsigned rm, unsigned *flags)
+facet_num_round_floor(facet_i128 floor, enum facet_fraction fraction, unsigned rm, unsigned *flags)
 {
     bool up;
 
@@ -98,7 +98,7 @@ facet_round_floor(facet_i128 floor, enum facet_fraction fraction, unsigned rm, u
     return floor + up;
 }
 
-facet_i128 facet_round_ratio(facet_i128 num, facet_u128 den, unsigned rm, unsigned *flags)
+facet_i128 facet_num_round_ratio(facet_i128 num, facet_u128 den, unsigned rm, unsigned *flags)
 {
     facet_u128 magnitude = num < 0 ? 0 - (facet_u128)num : (facet_u128)num;
     facet_u128 quotient = magnitude / den, rest = magnitude % den;
@@ -119,10 +119,10 @@ facet_i128 facet_round_ratio(facet_i128 num, facet_u128 den, unsigned rm, unsign
                    : rest == other ? FACET_FRACTION_HALF
                                    : FACET_FRACTION_HIGH;
     }
-    return facet_round_floor(floor, fraction, rm, flags);
+    return facet_num_round_floor(floor, fraction, rm, flags);
 }
 
-int64_t facet_int_fit(facet_i128 x, unsigned width, bool saturate, bool *outside)
+int64_t facet_num_int_fit(facet_i128 x, unsigned width, bool saturate, bool *outside)
 {
     facet_i128 high = ((facet_i128)1 << (width - 1)) - 1, low = -high - 1;
     uint64_t wrapped;

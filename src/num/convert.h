@@ -28,14 +28,14 @@ enum facet_fraction {
 
 /* floor + fraction rounded to an integer; NX if the fraction is not zero. */
 facet_i128
-facet_round_floor(facet_i128 floor, enum facet_fraction fraction, unsigned rm, unsigned *flags);
+facet_num_round_floor(facet_i128 floor, enum facet_fraction fraction, unsigned rm, unsigned *flags);
 
 /* The exact num / den rounded once to an integer (den > 0): the filters and means of integer
  * accumulators (gfx-semantics.md 4.3). */
-facet_i128 facet_round_ratio(facet_i128 num, facet_u128 den, unsigned rm, unsigned *flags);
+facet_i128 facet_num_round_ratio(facet_i128 num, facet_u128 den, unsigned rm, unsigned *flags);
 
 /* An exact integer brought into a signed width of 1..64 bits: unchanged when it fits; else *outside
  * becomes true and it is clamped (saturate) or reduced modulo 2^width. */
-int64_t facet_int_fit(facet_i128 x, unsigned width, bool saturate, bool *outside);
+int64_t facet_num_int_fit(facet_i128 x, unsigned width, bool saturate, bool *outside);
 
 #endif

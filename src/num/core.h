@@ -196,8 +196,11 @@ FACET_NUM_INLINE uint64_t facet_num_round_small(const struct facet_fp_format *f,
         *flags |= FACET_FTZ | FACET_UF | FACET_NX;
         return facet_num_signed(f, x.sign, 0);
     }
-    kept = facet_num_round_sig(
-        facet_shr_jam64(x.sig, (unsigned)(f->emin - x.exp)), f->p, x.sign, policy->rm, &inexact);
+    kept = facet_num_round_sig(facet_num_shr_jam64(x.sig, (unsigned)(f->emin - x.exp)),
+                               f->p,
+                               x.sign,
+                               policy->rm,
+                               &inexact);
     if (policy->flush == FACET_FLUSH_SUBNORMAL && kept != 0 && kept >> (f->p - 1) == 0) {
         *flags |= FACET_FTZ | FACET_UF | FACET_NX;
         return facet_num_signed(f, x.sign, 0);

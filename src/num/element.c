@@ -49,7 +49,7 @@ static uint32_t widen_int(const struct facet_conv *conv, uint32_t element, unsig
         v.exp += conv->scale;
         return (uint32_t)facet_num_round(&facet_fp_formats[conv->acc], v, &policy, flags);
     }
-    acc = facet_int_fit(value, facet_format_width(conv->acc), false, &wrapped);
+    acc = facet_num_int_fit(value, facet_format_width(conv->acc), false, &wrapped);
     if (wrapped) {
         *flags |= FACET_OF;
     }

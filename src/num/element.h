@@ -13,7 +13,7 @@
 #include "num/format.h"
 
 /* widen(narrow(acc)) when the conversion asks for it, else acc. */
-static inline uint32_t facet_mixed(const struct facet_conv *conv, uint32_t acc, unsigned *flags)
+static inline uint32_t facet_num_mixed(const struct facet_conv *conv, uint32_t acc, unsigned *flags)
 {
     return conv->mixed_step ? facet_widen(conv, facet_narrow(conv, acc, flags), flags) : acc;
 }

@@ -4,7 +4,7 @@
 #include "base/bits.h"
 #include "num/arith.h"
 
-struct facet_conv facet_exact_conv(const struct facet_conv *conv)
+struct facet_conv facet_num_exact_conv(const struct facet_conv *conv)
 {
     struct facet_conv exact = *conv;
 
@@ -14,9 +14,9 @@ struct facet_conv facet_exact_conv(const struct facet_conv *conv)
     return exact;
 }
 
-uint32_t facet_exact_nan(const struct facet_conv *conv, unsigned *flags)
+uint32_t facet_num_exact_nan(const struct facet_conv *conv, unsigned *flags)
 {
-    struct facet_conv exact = facet_exact_conv(conv);
+    struct facet_conv exact = facet_num_exact_conv(conv);
     unsigned raised = 0;
     uint32_t nan = facet_narrow(&exact, 0x7FC00000, &raised);
 
@@ -38,11 +38,11 @@ static bool is_plain(uint32_t code)
     return magnitude == 0 || magnitude - 0x00800000 < 0x7F000000;
 }
 
-void facet_extreme_look(struct facet_extreme *extreme,
-                        const struct facet_conv *conv,
-                        bool max,
-                        uint32_t bits,
-                        unsigned *flags)
+void facet_num_extreme_look(struct facet_extreme *extreme,
+                            const struct facet_conv *conv,
+                            bool max,
+                            uint32_t bits,
+                            unsigned *flags)
 {
     unsigned width = facet_format_width(conv->elem), raised = 0;
     int64_t value;
@@ -52,7 +52,7 @@ void facet_extreme_look(struct facet_extreme *extreme,
     } else if (conv->elem == FACET_FMT_FP32 && is_plain(bits)) {
         value = fp_rank(bits);
     } else {
-        struct facet_conv exact = facet_exact_conv(conv);
+        struct facet_conv exact = facet_num_exact_conv(conv);
         uint32_t code = facet_widen(&exact, bits, &raised);
 
         *flags |= raised;
@@ -69,9 +69,9 @@ void facet_extreme_look(struct facet_extreme *extreme,
     }
 }
 
-uint32_t facet_extreme_bits(const struct facet_extreme *extreme,
-                            const struct facet_conv *conv,
-                            unsigned *flags)
+uint32_t facet_num_extreme_bits(const struct facet_extreme *extreme,
+                                const struct facet_conv *conv,
+                                unsigned *flags)
 {
-    return extreme->found ? extreme->bits : facet_exact_nan(conv, flags);
+    return extreme->found ? extreme->bits : facet_num_exact_nan(conv, flags);
 }

@@ -17,19 +17,19 @@ struct facet_extreme {
 
 /* The conversion that reads FP elements exactly, with the NaN flags and FTZ_HIT of widen and
  * nothing else: to binary32 without scale. */
-struct facet_conv facet_exact_conv(const struct facet_conv *conv);
+struct facet_conv facet_num_exact_conv(const struct facet_conv *conv);
 /* The NaN that narrow writes for elements of this format, without DOWNCAST_TAKEN. */
-uint32_t facet_exact_nan(const struct facet_conv *conv, unsigned *flags);
+uint32_t facet_num_exact_nan(const struct facet_conv *conv, unsigned *flags);
 
 /* Looks at the next entry; `conv` has the zero point of its channel. */
-void facet_extreme_look(struct facet_extreme *extreme,
-                        const struct facet_conv *conv,
-                        bool max,
-                        uint32_t bits,
-                        unsigned *flags);
-/* The chosen bits; NaN as narrow writes it when every entry was one. */
-uint32_t facet_extreme_bits(const struct facet_extreme *extreme,
+void facet_num_extreme_look(struct facet_extreme *extreme,
                             const struct facet_conv *conv,
+                            bool max,
+                            uint32_t bits,
                             unsigned *flags);
+/* The chosen bits; NaN as narrow writes it when every entry was one. */
+uint32_t facet_num_extreme_bits(const struct facet_extreme *extreme,
+                                const struct facet_conv *conv,
+                                unsigned *flags);
 
 #endif

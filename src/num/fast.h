@@ -11,15 +11,15 @@
 
 #include "num/ops.h"
 
-FACET_NUM_INLINE bool facet_fast_normal(const struct facet_fp_format *f, uint64_t bits)
+FACET_NUM_INLINE bool facet_num_fast_normal(const struct facet_fp_format *f, uint64_t bits)
 {
     uint64_t least = UINT64_C(1) << (f->p - 1);
 
     return facet_num_magnitude(f, bits) - least < f->infinity - least;
 }
 
-FACET_NUM_INLINE struct facet_num_value facet_fast_unpack(const struct facet_fp_format *f,
-                                                          uint64_t bits)
+FACET_NUM_INLINE struct facet_num_value facet_num_fast_unpack(const struct facet_fp_format *f,
+                                                              uint64_t bits)
 {
     uint64_t magnitude = facet_num_magnitude(f, bits);
     struct facet_num_value v = {
@@ -33,10 +33,10 @@ FACET_NUM_INLINE struct facet_num_value facet_fast_unpack(const struct facet_fp_
 }
 
 /* Nearest even into *result when the value stays normal even if it rounds up a binade. */
-FACET_NUM_INLINE bool facet_fast_round(const struct facet_fp_format *f,
-                                       struct facet_num_value v,
-                                       uint64_t *result,
-                                       unsigned *flags)
+FACET_NUM_INLINE bool facet_num_fast_round(const struct facet_fp_format *f,
+                                           struct facet_num_value v,
+                                           uint64_t *result,
+                                           unsigned *flags)
 {
     uint64_t kept = v.sig >> (64 - f->p), rest = v.sig << f->p;
 
@@ -50,78 +50,87 @@ FACET_NUM_INLINE bool facet_fast_round(const struct facet_fp_format *f,
     return true;
 }
 
-FACET_NUM_INLINE bool facet_fast_add(const struct facet_fp_format *f,
-                                     uint64_t a,
-                                     uint64_t b,
-                                     bool subtract,
-                                     unsigned rm,
-                                     uint64_t *result,
-                                     unsigned *flags)
+FACET_NUM_INLINE bool facet_num_fast_add(const struct facet_fp_format *f,
+                                         uint64_t a,
+                                         uint64_t b,
+                                         bool subtract,
+                                         unsigned rm,
+                                         uint64_t *result,
+                                         unsigned *flags)
 {
     struct facet_num_value x, y;
 
-    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_fast_normal(f, a) || !facet_fast_normal(f, b))) {
+    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_num_fast_normal(f, a) ||
+                       !facet_num_fast_normal(f, b))) {
         return false;
     }
-    x = facet_fast_unpack(f, a);
-    y = facet_fast_unpack(f, b);
+    x = facet_num_fast_unpack(f, a);
+    y = facet_num_fast_unpack(f, b);
     y.sign ^= subtract;
     x = facet_num_sum(x, y, FACET_RNE);
-    return FACET_LIKELY(x.cls == FACET_CLASS_NUMBER) && facet_fast_round(f, x, result, flags);
+    return FACET_LIKELY(x.cls == FACET_CLASS_NUMBER) && facet_num_fast_round(f, x, result, flags);
 }
 
-FACET_NUM_INLINE bool facet_fast_mul(const struct facet_fp_format *f,
-                                     uint64_t a,
-                                     uint64_t b,
-                                     unsigned rm,
-                                     uint64_t *result,
-                                     unsigned *flags)
+FACET_NUM_INLINE bool facet_num_fast_mul(const struct facet_fp_format *f,
+                                         uint64_t a,
+                                         uint64_t b,
+                                         unsigned rm,
+                                         uint64_t *result,
+                                         unsigned *flags)
 {
-    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_fast_normal(f, a) || !facet_fast_normal(f, b))) {
+    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_num_fast_normal(f, a) ||
+                       !facet_num_fast_normal(f, b))) {
         return false;
     }
-    return facet_fast_round(
-        f, facet_num_product(f, facet_fast_unpack(f, a), facet_fast_unpack(f, b)), result, flags);
+    return facet_num_fast_round(
+        f,
+        facet_num_product(f, facet_num_fast_unpack(f, a), facet_num_fast_unpack(f, b)),
+        result,
+        flags);
 }
 
-FACET_NUM_INLINE bool facet_fast_div(const struct facet_fp_format *f,
-                                     uint64_t a,
-                                     uint64_t b,
-                                     unsigned rm,
-                                     uint64_t *result,
-                                     unsigned *flags)
+FACET_NUM_INLINE bool facet_num_fast_div(const struct facet_fp_format *f,
+                                         uint64_t a,
+                                         uint64_t b,
+                                         unsigned rm,
+                                         uint64_t *result,
+                                         unsigned *flags)
 {
-    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_fast_normal(f, a) || !facet_fast_normal(f, b))) {
+    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_num_fast_normal(f, a) ||
+                       !facet_num_fast_normal(f, b))) {
         return false;
     }
-    return facet_fast_round(
-        f, facet_num_quotient(f, facet_fast_unpack(f, a), facet_fast_unpack(f, b)), result, flags);
+    return facet_num_fast_round(
+        f,
+        facet_num_quotient(f, facet_num_fast_unpack(f, a), facet_num_fast_unpack(f, b)),
+        result,
+        flags);
 }
 
-FACET_NUM_INLINE bool facet_fast_fma(const struct facet_fp_format *f,
-                                     uint64_t a,
-                                     uint64_t b,
-                                     uint64_t c,
-                                     bool negate_product,
-                                     bool negate_addend,
-                                     unsigned rm,
-                                     uint64_t *result,
-                                     unsigned *flags)
+FACET_NUM_INLINE bool facet_num_fast_fma(const struct facet_fp_format *f,
+                                         uint64_t a,
+                                         uint64_t b,
+                                         uint64_t c,
+                                         bool negate_product,
+                                         bool negate_addend,
+                                         unsigned rm,
+                                         uint64_t *result,
+                                         unsigned *flags)
 {
     struct facet_num_value x, y, z;
 
-    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_fast_normal(f, a) || !facet_fast_normal(f, b) ||
-                       !facet_fast_normal(f, c))) {
+    if (FACET_UNLIKELY(rm != FACET_RNE || !facet_num_fast_normal(f, a) ||
+                       !facet_num_fast_normal(f, b) || !facet_num_fast_normal(f, c))) {
         return false;
     }
-    x = facet_fast_unpack(f, a);
-    y = facet_fast_unpack(f, b);
-    z = facet_fast_unpack(f, c);
+    x = facet_num_fast_unpack(f, a);
+    y = facet_num_fast_unpack(f, b);
+    z = facet_num_fast_unpack(f, c);
     x.sign ^= negate_product;
     z.sign ^= negate_addend;
     x = f->p <= 24 ? facet_num_sum(facet_num_product(f, x, y), z, FACET_RNE)
                    : facet_num_fuse_wide(x, y, z, FACET_RNE);
-    return FACET_LIKELY(x.cls == FACET_CLASS_NUMBER) && facet_fast_round(f, x, result, flags);
+    return FACET_LIKELY(x.cls == FACET_CLASS_NUMBER) && facet_num_fast_round(f, x, result, flags);
 }
 
 #endif

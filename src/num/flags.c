@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-const char *facet_flag_names(unsigned flags, char text[FACET_FLAG_NAMES])
+const char *facet_num_flag_names(unsigned flags, char text[FACET_FLAG_NAMES])
 {
     static const struct {
         unsigned bit;

@@ -4,6 +4,6 @@
 
 #define FACET_FLAG_NAMES 96
 /* "NX DOWNCAST_TAKEN", "" for none; returns the buffer. */
-const char *facet_flag_names(unsigned flags, char text[FACET_FLAG_NAMES]);
+const char *facet_num_flag_names(unsigned flags, char text[FACET_FLAG_NAMES]);
 
 #endif

@@ -42,7 +42,7 @@ uint32_t facet_format_bits(enum facet_format format)
 
 double facet_num_to_double(enum facet_format from, uint64_t a)
 {
-    const struct facet_num_policy nearest = facet_ieee_policy(FACET_RNE);
+    const struct facet_num_policy nearest = facet_num_ieee_policy(FACET_RNE);
     unsigned ignored = 0;
     uint64_t bits = facet_num_convert(FACET_FMT_FP64, from, a, &nearest, &ignored);
     double value;

@@ -53,28 +53,28 @@ extreme(const struct facet_fp_format *f, uint64_t a, uint64_t b, bool minimum, u
     type prefix##_add(type a, type b, unsigned rm, unsigned *flags)                                \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_add(FORMAT(format), a, b, false, rm, &r, flags)                          \
+        return facet_num_fast_add(FORMAT(format), a, b, false, rm, &r, flags)                      \
                    ? (type)r                                                                       \
                    : prefix##_add_full(a, b, false, rm, flags);                                    \
     }                                                                                              \
     type prefix##_sub(type a, type b, unsigned rm, unsigned *flags)                                \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_add(FORMAT(format), a, b, true, rm, &r, flags)                           \
+        return facet_num_fast_add(FORMAT(format), a, b, true, rm, &r, flags)                       \
                    ? (type)r                                                                       \
                    : prefix##_add_full(a, b, true, rm, flags);                                     \
     }                                                                                              \
     type prefix##_mul(type a, type b, unsigned rm, unsigned *flags)                                \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_mul(FORMAT(format), a, b, rm, &r, flags)                                 \
+        return facet_num_fast_mul(FORMAT(format), a, b, rm, &r, flags)                             \
                    ? (type)r                                                                       \
                    : prefix##_mul_full(a, b, rm, flags);                                           \
     }                                                                                              \
     type prefix##_div(type a, type b, unsigned rm, unsigned *flags)                                \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_div(FORMAT(format), a, b, rm, &r, flags)                                 \
+        return facet_num_fast_div(FORMAT(format), a, b, rm, &r, flags)                             \
                    ? (type)r                                                                       \
                    : prefix##_div_full(a, b, rm, flags);                                           \
     }                                                                                              \
@@ -85,28 +85,28 @@ extreme(const struct facet_fp_format *f, uint64_t a, uint64_t b, bool minimum, u
     type prefix##_fmadd(type a, type b, type c, unsigned rm, unsigned *flags)                      \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_fma(FORMAT(format), a, b, c, false, false, rm, &r, flags)                \
+        return facet_num_fast_fma(FORMAT(format), a, b, c, false, false, rm, &r, flags)            \
                    ? (type)r                                                                       \
                    : prefix##_fma_full(a, b, c, false, false, rm, flags);                          \
     }                                                                                              \
     type prefix##_fmsub(type a, type b, type c, unsigned rm, unsigned *flags)                      \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_fma(FORMAT(format), a, b, c, false, true, rm, &r, flags)                 \
+        return facet_num_fast_fma(FORMAT(format), a, b, c, false, true, rm, &r, flags)             \
                    ? (type)r                                                                       \
                    : prefix##_fma_full(a, b, c, false, true, rm, flags);                           \
     }                                                                                              \
     type prefix##_fnmsub(type a, type b, type c, unsigned rm, unsigned *flags)                     \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_fma(FORMAT(format), a, b, c, true, false, rm, &r, flags)                 \
+        return facet_num_fast_fma(FORMAT(format), a, b, c, true, false, rm, &r, flags)             \
                    ? (type)r                                                                       \
                    : prefix##_fma_full(a, b, c, true, false, rm, flags);                           \
     }                                                                                              \
     type prefix##_fnmadd(type a, type b, type c, unsigned rm, unsigned *flags)                     \
     {                                                                                              \
         uint64_t r;                                                                                \
-        return facet_fast_fma(FORMAT(format), a, b, c, true, true, rm, &r, flags)                  \
+        return facet_num_fast_fma(FORMAT(format), a, b, c, true, true, rm, &r, flags)              \
                    ? (type)r                                                                       \
                    : prefix##_fma_full(a, b, c, true, true, rm, flags);                            \
     }                                                                                              \

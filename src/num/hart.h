@@ -11,22 +11,22 @@
 
 /* NaN boxing: a narrower value in an f register has all upper bits 1; a value that is not boxed
  * reads as the canonical NaN. */
-static inline uint64_t facet_box32(uint32_t bits)
+static inline uint64_t facet_num_box32(uint32_t bits)
 {
     return UINT64_C(0xFFFFFFFF00000000) | bits;
 }
 
-static inline uint64_t facet_box16(uint16_t bits)
+static inline uint64_t facet_num_box16(uint16_t bits)
 {
     return UINT64_C(0xFFFFFFFFFFFF0000) | bits;
 }
 
-static inline uint32_t facet_unbox32(uint64_t reg)
+static inline uint32_t facet_num_unbox32(uint64_t reg)
 {
     return reg >> 32 == 0xFFFFFFFF ? (uint32_t)reg : 0x7FC00000;
 }
 
-static inline uint16_t facet_unbox16(uint64_t reg)
+static inline uint16_t facet_num_unbox16(uint64_t reg)
 {
     return reg >> 16 == UINT64_C(0xFFFFFFFFFFFF) ? (uint16_t)reg : 0x7E00;
 }

@@ -56,7 +56,7 @@ facet_num_sum(struct facet_num_value a, struct facet_num_value b, unsigned rm)
     unsigned distance = (unsigned)abs(a.exp - b.exp);
     int zeros;
 
-    small = facet_shr_jam64(small, distance > 63 ? 63 : distance);
+    small = facet_num_shr_jam64(small, distance > 63 ? 63 : distance);
     large += (small ^ negative) - negative;
     a.exp = (a.exp > b.exp ? a.exp : b.exp) + 1;
     a.sign ^= swap & (a.sign != b.sign);
@@ -201,7 +201,7 @@ FACET_NUM_INLINE struct facet_num_value facet_num_fuse_wide(struct facet_num_val
     small = (y ^ other) >> 1;
     distance = (unsigned)abs(r.exp - c.exp);
     negative = 0 - (facet_u128)(r.sign != c.sign);
-    small = facet_shr_jam128(small, distance > 127 ? 127 : distance);
+    small = facet_num_shr_jam128(small, distance > 127 ? 127 : distance);
     x = large + (small ^ negative) - negative;
     r.exp = (r.exp > c.exp ? r.exp : c.exp) + 1;
     r.sign ^= swap & (r.sign != c.sign);
@@ -210,7 +210,7 @@ FACET_NUM_INLINE struct facet_num_value facet_num_fuse_wide(struct facet_num_val
         r.sign = rm == FACET_RDN;
         return r;
     }
-    zeros = facet_clz128(x);
+    zeros = facet_num_clz128(x);
     x <<= zeros;
     r.exp -= zeros;
     r.sig = (uint64_t)(x >> 64) | ((uint64_t)x != 0);
@@ -333,10 +333,10 @@ FACET_NUM_INLINE struct facet_num_value facet_num_root(const struct facet_fp_for
     bool exact;
 
     if (f->p <= 24) {
-        uint64_t root = facet_isqrt64(x.sig >> (1 - odd), &exact);
+        uint64_t root = facet_num_isqrt64(x.sig >> (1 - odd), &exact);
         x.sig = root << 32 | !exact;
     } else {
-        x.sig = facet_isqrt128((facet_u128)x.sig << (63 + odd), &exact);
+        x.sig = facet_num_isqrt128((facet_u128)x.sig << (63 + odd), &exact);
         x.sig |= !exact;
     }
     x.exp = (x.exp - odd) / 2;
@@ -381,7 +381,7 @@ FACET_NUM_INLINE facet_u128 facet_num_integer(struct facet_num_value v, unsigned
         kept = v.sig >> (63 - v.exp);
         rest = v.sig << (v.exp + 1);
     } else { /* below 1: bit 63 of the rest is worth one half */
-        rest = facet_shr_jam64(v.sig, (unsigned)(-1 - v.exp));
+        rest = facet_num_shr_jam64(v.sig, (unsigned)(-1 - v.exp));
     }
     *inexact = rest != 0;
     return (facet_u128)kept + facet_num_round_up(kept, rest, v.sign, rm);

@@ -3,7 +3,7 @@
 
 #include "num/fast.h"
 
-struct facet_num_policy facet_tile_policy(struct facet_tile_env env)
+struct facet_num_policy facet_num_tile_policy(struct facet_num_tile_env env)
 {
     return (struct facet_num_policy){
         .rm = env.rm,
@@ -16,7 +16,7 @@ struct facet_num_policy facet_tile_policy(struct facet_tile_env env)
 
 /* Runs one operation under the tile's policy and keeps the flags that fstatus has. */
 #define RUN(type, call)                                                                            \
-    const struct facet_num_policy policy = facet_tile_policy(env);                                 \
+    const struct facet_num_policy policy = facet_num_tile_policy(env);                             \
     unsigned raised = 0;                                                                           \
     type result = (type)(call);                                                                    \
     *flags |= raised & FACET_FLAGS_IEEE;                                                           \
@@ -35,78 +35,106 @@ struct facet_num_policy facet_tile_policy(struct facet_tile_env env)
         }                                                                                          \
     } while (0)
 
-uint32_t facet_tile_add(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_add(enum facet_format format,
+                            uint32_t a,
+                            uint32_t b,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
-    FAST(facet_fast_add, a, b, false);
+    FAST(facet_num_fast_add, a, b, false);
     RUN(uint32_t, facet_num_add(format, a, b, &policy, &raised));
 }
 
-uint32_t facet_tile_sub(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_sub(enum facet_format format,
+                            uint32_t a,
+                            uint32_t b,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
-    FAST(facet_fast_add, a, b, true);
+    FAST(facet_num_fast_add, a, b, true);
     RUN(uint32_t, facet_num_sub(format, a, b, &policy, &raised));
 }
 
-uint32_t facet_tile_mul(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_mul(enum facet_format format,
+                            uint32_t a,
+                            uint32_t b,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
-    FAST(facet_fast_mul, a, b);
+    FAST(facet_num_fast_mul, a, b);
     RUN(uint32_t, facet_num_mul(format, a, b, &policy, &raised));
 }
 
-uint32_t facet_tile_fma(enum facet_format format,
-                        uint32_t a,
-                        uint32_t b,
-                        uint32_t c,
-                        bool negate_product,
-                        bool negate_addend,
-                        struct facet_tile_env env,
-                        unsigned *flags)
+uint32_t facet_num_tile_fma(enum facet_format format,
+                            uint32_t a,
+                            uint32_t b,
+                            uint32_t c,
+                            bool negate_product,
+                            bool negate_addend,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
-    FAST(facet_fast_fma, a, b, c, negate_product, negate_addend);
+    FAST(facet_num_fast_fma, a, b, c, negate_product, negate_addend);
     RUN(uint32_t, facet_num_fma(format, a, b, c, negate_product, negate_addend, &policy, &raised));
 }
 
-uint32_t
-facet_tile_rcp(enum facet_format format, uint32_t a, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_rcp(enum facet_format format,
+                            uint32_t a,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
     RUN(uint32_t, facet_num_rcp(format, a, &policy, &raised));
 }
 
-uint32_t
-facet_tile_rsqrt(enum facet_format format, uint32_t a, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_rsqrt(enum facet_format format,
+                              uint32_t a,
+                              struct facet_num_tile_env env,
+                              unsigned *flags)
 {
     RUN(uint32_t, facet_num_rsqrt(format, a, &policy, &raised));
 }
 
-uint32_t facet_tile_min(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_min(enum facet_format format,
+                            uint32_t a,
+                            uint32_t b,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
     RUN(uint32_t, facet_num_min(format, a, b, &policy, &raised));
 }
 
-uint32_t facet_tile_max(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_max(enum facet_format format,
+                            uint32_t a,
+                            uint32_t b,
+                            struct facet_num_tile_env env,
+                            unsigned *flags)
 {
     RUN(uint32_t, facet_num_max(format, a, b, &policy, &raised));
 }
 
-bool facet_tile_eq(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+bool facet_num_tile_eq(enum facet_format format,
+                       uint32_t a,
+                       uint32_t b,
+                       struct facet_num_tile_env env,
+                       unsigned *flags)
 {
     RUN(bool, facet_num_eq(format, a, b, &policy, &raised));
 }
 
-bool facet_tile_lt(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+bool facet_num_tile_lt(enum facet_format format,
+                       uint32_t a,
+                       uint32_t b,
+                       struct facet_num_tile_env env,
+                       unsigned *flags)
 {
     RUN(bool, facet_num_lt(format, a, b, &policy, &raised));
 }
 
-bool facet_tile_le(
-    enum facet_format format, uint32_t a, uint32_t b, struct facet_tile_env env, unsigned *flags)
+bool facet_num_tile_le(enum facet_format format,
+                       uint32_t a,
+                       uint32_t b,
+                       struct facet_num_tile_env env,
+                       unsigned *flags)
 {
     RUN(bool, facet_num_le(format, a, b, &policy, &raised));
 }
@@ -127,14 +155,14 @@ static uint32_t convert_nan(const struct facet_fp_format *to,
         to, sign, to->infinity | facet_num_quiet_bit(to) | fraction >> (53 - to->p));
 }
 
-uint32_t facet_tile_convert(enum facet_format to,
-                            enum facet_format from,
-                            uint32_t a,
-                            struct facet_tile_env env,
-                            unsigned *flags)
+uint32_t facet_num_tile_convert(enum facet_format to,
+                                enum facet_format from,
+                                uint32_t a,
+                                struct facet_num_tile_env env,
+                                unsigned *flags)
 {
     const struct facet_fp_format *t = &facet_fp_formats[to], *f = &facet_fp_formats[from];
-    const struct facet_num_policy policy = facet_tile_policy(env);
+    const struct facet_num_policy policy = facet_num_tile_policy(env);
     unsigned raised = 0;
     struct facet_num_value v = facet_num_unpack(f, a, env.ftz, &raised);
     uint64_t result;
@@ -157,14 +185,19 @@ uint32_t facet_tile_convert(enum facet_format to,
     return (uint32_t)result;
 }
 
-int32_t facet_tile_to_int(
-    enum facet_format from, uint32_t a, unsigned width, struct facet_tile_env env, unsigned *flags)
+int32_t facet_num_tile_to_int(enum facet_format from,
+                              uint32_t a,
+                              unsigned width,
+                              struct facet_num_tile_env env,
+                              unsigned *flags)
 {
     RUN(int32_t, facet_num_to_int(from, a, width, true, &policy, &raised));
 }
 
-uint32_t
-facet_tile_from_int(enum facet_format to, int32_t n, struct facet_tile_env env, unsigned *flags)
+uint32_t facet_num_tile_from_int(enum facet_format to,
+                                 int32_t n,
+                                 struct facet_num_tile_env env,
+                                 unsigned *flags)
 {
     RUN(uint32_t, facet_num_from_i64(to, n, &policy, &raised));
 }

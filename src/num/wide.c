@@ -67,7 +67,7 @@ static uint64_t isqrt128(facet_u128 x)
     return (uint64_t)(((facet_u128)s << 32) + q - (rest < 0));
 }
 
-uint32_t facet_isqrt64(uint64_t x, bool *exact)
+uint32_t facet_num_isqrt64(uint64_t x, bool *exact)
 {
     uint64_t remainder, root;
     int shift;
@@ -84,7 +84,7 @@ uint32_t facet_isqrt64(uint64_t x, bool *exact)
     return (uint32_t)root;
 }
 
-uint64_t facet_isqrt128(facet_u128 x, bool *exact)
+uint64_t facet_num_isqrt128(facet_u128 x, bool *exact)
 {
     facet_u128 root;
     int shift;
@@ -93,7 +93,7 @@ uint64_t facet_isqrt128(facet_u128 x, bool *exact)
         *exact = true;
         return 0;
     }
-    shift = facet_clz128(x) & ~1;
+    shift = facet_num_clz128(x) & ~1;
     root = isqrt128(x << shift) >> (shift / 2);
     *exact = root * root == x;
     return (uint64_t)root;

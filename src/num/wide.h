@@ -13,7 +13,7 @@
 __extension__ typedef unsigned __int128 facet_u128;
 __extension__ typedef __int128 facet_i128;
 
-static inline int facet_clz128(facet_u128 x)
+static inline int facet_num_clz128(facet_u128 x)
 {
     uint64_t high = (uint64_t)(x >> 64);
 
@@ -21,7 +21,7 @@ static inline int facet_clz128(facet_u128 x)
 }
 
 /* x >> n for any n, with the bits shifted out OR-ed into bit 0. For n < 64 without a branch. */
-static inline uint64_t facet_shr_jam64(uint64_t x, unsigned n)
+static inline uint64_t facet_num_shr_jam64(uint64_t x, unsigned n)
 {
     if (n > 63) {
         return x != 0;
@@ -29,7 +29,7 @@ static inline uint64_t facet_shr_jam64(uint64_t x, unsigned n)
     return x >> n | ((x & ((UINT64_C(1) << n) - 1)) != 0);
 }
 
-static inline facet_u128 facet_shr_jam128(facet_u128 x, unsigned n)
+static inline facet_u128 facet_num_shr_jam128(facet_u128 x, unsigned n)
 {
     if (n > 127) {
         return x != 0;
@@ -38,7 +38,7 @@ static inline facet_u128 facet_shr_jam128(facet_u128 x, unsigned n)
 }
 
 /* floor(sqrt(x)); *exact tells whether the root is exact. */
-uint32_t facet_isqrt64(uint64_t x, bool *exact);
-uint64_t facet_isqrt128(facet_u128 x, bool *exact);
+uint32_t facet_num_isqrt64(uint64_t x, bool *exact);
+uint64_t facet_num_isqrt128(facet_u128 x, bool *exact);
 
 #endif

@@ -88,10 +88,10 @@ static void project(const struct geo_draw *d, const struct corner *c, struct ras
                       fmaf(-(c->a[AT_Y] * r), d->half_h, d->centre_y));
 }
 
-unsigned facet_geo_clip(const struct geo_draw *draw,
-                        const struct geo_vertex *const triangle[3],
-                        unsigned first,
-                        struct raster_vertex out[GEO_MAX_CORNERS])
+unsigned facet_raster_geo_clip(const struct geo_draw *draw,
+                               const struct geo_vertex *const triangle[3],
+                               unsigned first,
+                               struct raster_vertex out[GEO_MAX_CORNERS])
 {
     struct corner polygon[2][GEO_MAX_CORNERS];
     unsigned count = 3, now = 0;

@@ -56,8 +56,8 @@ static void make_light(const struct raster_gdraw *in, struct geo_draw *d)
     }
     l->power = in->gparam.spec_power;
     l->specular = (gs->flags & FACET_TILE_GSTATE_FLAGS_SPEC) != 0 && l->power > 0;
-    facet_geo_normalize((const float[3]){l->direction[0], l->direction[1], l->direction[2] + 1.0f},
-                        l->half);
+    facet_raster_geo_normalize(
+        (const float[3]){l->direction[0], l->direction[1], l->direction[2] + 1.0f}, l->half);
 }
 
 /* An attribute that is absent takes no bytes. */
@@ -222,7 +222,7 @@ static void clipped(struct assembler *a,
                     const struct geo_vertex *provoking)
 {
     struct raster_vertex polygon[GEO_MAX_CORNERS];
-    const unsigned count = facet_geo_clip(a->draw, v, first, polygon);
+    const unsigned count = facet_raster_geo_clip(a->draw, v, first, polygon);
 
     for (unsigned i = 2; i < count && !a->leaves; i++) {
         const struct raster_vertex *const fan[3] = {&polygon[0], &polygon[i - 1], &polygon[i]};

@@ -65,7 +65,7 @@ geo_vertex_fn facet_geo_vertex_fma;
 #endif
 
 /* norm() of step 4. */
-void facet_geo_normalize(const float a[3], float out[3]);
+void facet_raster_geo_normalize(const float a[3], float out[3]);
 
 /* A plane adds one corner to a convex polygon, but rounding, infinities and NaNs may bend it: n
  * corners with k runs outside become at most n + k, and k <= n / 2, so eight planes make at most
@@ -74,9 +74,9 @@ enum { GEO_MAX_CORNERS = 64 };
 
 /* What is left of a triangle; returns how many corners (0: nothing). `first` is the first plane
  * that cuts. */
-unsigned facet_geo_clip(const struct geo_draw *draw,
-                        const struct geo_vertex *const triangle[3],
-                        unsigned first,
-                        struct raster_vertex out[GEO_MAX_CORNERS]);
+unsigned facet_raster_geo_clip(const struct geo_draw *draw,
+                               const struct geo_vertex *const triangle[3],
+                               unsigned first,
+                               struct raster_vertex out[GEO_MAX_CORNERS]);
 
 #endif

@@ -120,7 +120,7 @@ void facet_raster_pipe_make(const struct facet_raster_unit *unit,
 
     *out = (struct raster_pipe){
         .unit = unit,
-        .source = {facet_texel_from_vram, (void *)(uintptr_t)unit},
+        .source = {facet_raster_texel_from_vram, (void *)(uintptr_t)unit},
         .clip = choice->clip,
         .color_base = rstate->fb_base,
         .color_stride = rstate->fb_stride,

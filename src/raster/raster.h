@@ -205,18 +205,18 @@ struct facet_texel_source {
 };
 
 /* Reads VRAM directly; its context is a const struct facet_raster_unit *. */
-facet_texel_fn facet_texel_from_vram;
+facet_texel_fn facet_raster_texel_from_vram;
 
 /* TEX2D.N (bilinear = false) and TEX2D.B: `u` and `v` are lanes 0 and 1, `type` is a code of 10.1
  * (0..5), `normalised` is config.TEX_NORM. False sets status.TEXERR; a bad descriptor or type also
  * gives a result of zeros. Finding the descriptor (index or pointer mode) is the caller's. */
-bool facet_tex2d(const uint32_t *descriptor,
-                 uint32_t u,
-                 uint32_t v,
-                 bool normalised,
-                 bool bilinear,
-                 unsigned type,
-                 const struct facet_texel_source *source,
-                 uint32_t result[4]);
+bool facet_raster_tex2d(const uint32_t *descriptor,
+                        uint32_t u,
+                        uint32_t v,
+                        bool normalised,
+                        bool bilinear,
+                        unsigned type,
+                        const struct facet_texel_source *source,
+                        uint32_t result[4]);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "num/tile.h"
 
-bool facet_texel_from_vram(void *context, uint32_t address, unsigned size, uint8_t *bytes)
+bool facet_raster_texel_from_vram(void *context, uint32_t address, unsigned size, uint8_t *bytes)
 {
     const struct facet_raster_unit *unit = context;
     const uint8_t *p = vram_at(unit, address, size);
@@ -140,8 +140,8 @@ static uint32_t fraction(enum facet_format format, uint32_t c)
     const uint32_t fp32 = bits_of((float)c / 255.0f);
     unsigned flags = 0;
 
-    return facet_tile_convert(
-        format, FACET_FMT_FP32, fp32, (struct facet_tile_env){0, false, false}, &flags);
+    return facet_num_tile_convert(
+        format, FACET_FMT_FP32, fp32, (struct facet_num_tile_env){0, false, false}, &flags);
 }
 
 static void spread(const uint32_t c[4], unsigned width, uint32_t result[4])
@@ -151,14 +151,14 @@ static void spread(const uint32_t c[4], unsigned width, uint32_t result[4])
     }
 }
 
-bool facet_tex2d(const uint32_t *descriptor,
-                 uint32_t u,
-                 uint32_t v,
-                 bool normalised,
-                 bool bilinear,
-                 unsigned type,
-                 const struct facet_texel_source *source,
-                 uint32_t result[4])
+bool facet_raster_tex2d(const uint32_t *descriptor,
+                        uint32_t u,
+                        uint32_t v,
+                        bool normalised,
+                        bool bilinear,
+                        unsigned type,
+                        const struct facet_texel_source *source,
+                        uint32_t result[4])
 {
     static const enum facet_format formats[] = {
         [TYPE_F16] = FACET_FMT_FP16, [TYPE_F8] = FACET_FMT_E4M3, [TYPE_F32] = FACET_FMT_FP32};

@@ -34,7 +34,7 @@ static void copy_mesh(const struct facet_scene *scene,
 
 static void add_instances(const struct facet_scene *scene,
                           const uint32_t *blas_of_mesh,
-                          struct facet_bvh_input *out)
+                          struct facet_render_bvh_input *out)
 {
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const struct facet_scene_instance *from = &scene->instances[i];
@@ -50,7 +50,7 @@ static void add_instances(const struct facet_scene *scene,
     }
 }
 
-static bool add_meshes(const struct facet_scene *scene, struct facet_bvh_input *out)
+static bool add_meshes(const struct facet_scene *scene, struct facet_render_bvh_input *out)
 {
     uint32_t *blas_of_mesh = malloc(((size_t)scene->mesh_count + 1) * sizeof *blas_of_mesh);
     struct facet_bvh_triangle *next = out->triangles;
@@ -81,7 +81,7 @@ static bool add_meshes(const struct facet_scene *scene, struct facet_bvh_input *
     return true;
 }
 
-static void add_aabbs(struct facet_bvh_input *out, uint32_t count, uint32_t user_data)
+static void add_aabbs(struct facet_render_bvh_input *out, uint32_t count, uint32_t user_data)
 {
     struct facet_bvh_instance *in = &out->instances[out->scene.instance_count++];
 
@@ -95,17 +95,17 @@ static void add_aabbs(struct facet_bvh_input *out, uint32_t count, uint32_t user
         (struct facet_bvh_blas_input){.aabbs = out->aabbs, .aabb_count = count};
 }
 
-enum facet_status facet_bvh_input_make(const struct facet_scene *scene,
-                                       const struct facet_bvh_aabb *aabbs,
-                                       uint32_t aabb_count,
-                                       struct facet_bvh_input *out,
-                                       struct facet_error *err)
+enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
+                                              const struct facet_bvh_aabb *aabbs,
+                                              uint32_t aabb_count,
+                                              struct facet_render_bvh_input *out,
+                                              struct facet_error *err)
 {
     size_t meshes = scene != NULL ? scene->mesh_count : 0;
     size_t instances = scene != NULL ? scene->instance_count : 0;
     uint64_t triangles = scene != NULL ? facet_scene_triangles(scene) : 0;
 
-    *out = (struct facet_bvh_input){0};
+    *out = (struct facet_render_bvh_input){0};
     if (instances + (aabbs != NULL) > UINT32_C(1) << 24) {
         return facet_fail(err,
                           FACET_ERR_LIMIT,
@@ -122,7 +122,7 @@ enum facet_status facet_bvh_input_make(const struct facet_scene *scene,
     if (out->blas == NULL || out->blas_mesh == NULL || out->instances == NULL ||
         out->triangles == NULL || out->aabbs == NULL ||
         (scene != NULL && !add_meshes(scene, out))) {
-        facet_bvh_input_free(out);
+        facet_render_bvh_input_free(out);
         return facet_fail(err,
                           FACET_ERR_MEMORY,
                           0,
@@ -138,12 +138,12 @@ enum facet_status facet_bvh_input_make(const struct facet_scene *scene,
     return FACET_OK;
 }
 
-void facet_bvh_input_free(struct facet_bvh_input *input)
+void facet_render_bvh_input_free(struct facet_render_bvh_input *input)
 {
     free(input->blas);
     free(input->blas_mesh);
     free(input->instances);
     free(input->triangles);
     free(input->aabbs);
-    *input = (struct facet_bvh_input){0};
+    *input = (struct facet_render_bvh_input){0};
 }

@@ -10,7 +10,7 @@
 #include "bvh/input.h"
 #include "scene/scene.h"
 
-struct facet_bvh_input {
+struct facet_render_bvh_input {
     struct facet_bvh_scene_input scene; /* points into the rest */
     struct facet_bvh_blas_input *blas;
     uint32_t *blas_mesh; /* mesh of each BLAS; FACET_SCENE_NONE for procedural boxes */
@@ -23,11 +23,11 @@ struct facet_bvh_input {
 
 /* `scene` may be NULL. `aabbs` (may be NULL) become one more BLAS with one instance in place, whose
  * user data is the number of instances of the scene; they are copied. */
-enum facet_status facet_bvh_input_make(const struct facet_scene *scene,
-                                       const struct facet_bvh_aabb *aabbs,
-                                       uint32_t aabb_count,
-                                       struct facet_bvh_input *out,
-                                       struct facet_error *err);
-void facet_bvh_input_free(struct facet_bvh_input *input);
+enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
+                                              const struct facet_bvh_aabb *aabbs,
+                                              uint32_t aabb_count,
+                                              struct facet_render_bvh_input *out,
+                                              struct facet_error *err);
+void facet_render_bvh_input_free(struct facet_render_bvh_input *input);
 
 #endif

@@ -27,7 +27,7 @@ void facet_render_develop_pixel(const float in[3], float exposure, bool clamp, u
         scale = soften(light) / light;
     }
     for (unsigned c = 0; c < 3; c++) {
-        out[c] = facet_linear_to_srgb(rgb[c] * scale);
+        out[c] = facet_image_linear_to_srgb(rgb[c] * scale);
     }
     out[3] = 255;
 }

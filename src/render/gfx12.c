@@ -21,7 +21,7 @@ static enum facet_status open_gfx12(struct facet_render *render,
     const struct facet_gfx12_build_options options = {.quality = render->options.quality};
     struct gfx12_state *state = calloc(1, sizeof *state);
     struct facet_gfx12_build_report report;
-    struct facet_bvh_input input;
+    struct facet_render_bvh_input input;
     struct facet_gfx12_unit unit;
     enum facet_status status;
 
@@ -29,13 +29,13 @@ static enum facet_status open_gfx12(struct facet_render *render,
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machine");
     }
     render->state = state;
-    status = facet_bvh_input_make(render->scene, NULL, 0, &input, err);
+    status = facet_render_bvh_input_make(render->scene, NULL, 0, &input, err);
     if (status != FACET_OK) {
         return status;
     }
     state->flat_instances = input.flat_instances;
     status = facet_gfx12_build(&input.scene, &options, pool, progress, &state->image, &report, err);
-    facet_bvh_input_free(&input);
+    facet_render_bvh_input_free(&input);
     if (status == FACET_OK) {
         facet_gfx12_unit_init(&unit, state->image.bytes, state->image.size);
         unit.profile = render->options.profile;
@@ -74,12 +74,12 @@ uint32_t facet_render_flat_instances(const struct facet_render *render)
 
 static enum facet_gfx12_verdict any_hit(void *context, const struct facet_gfx12_hit *candidate)
 {
-    return facet_surface_stops(context,
-                               candidate->instance_user_data,
-                               candidate->primitive_index,
-                               candidate->t,
-                               candidate->u,
-                               candidate->v)
+    return facet_shade_surface_stops(context,
+                                     candidate->instance_user_data,
+                                     candidate->primitive_index,
+                                     candidate->t,
+                                     candidate->u,
+                                     candidate->v)
                ? FACET_GFX12_ACCEPT
                : FACET_GFX12_IGNORE;
 }
@@ -101,18 +101,18 @@ static unsigned flags_of(enum facet_ray_kind kind)
 
 static void take_hit(const struct facet_gfx12_hit *from,
                      const struct facet_gfx12_stats *stats,
-                     struct facet_render_hit *to,
-                     struct facet_render_cost *cost)
+                     struct facet_shade_hit *to,
+                     struct facet_shade_cost *cost)
 {
-    *to = (struct facet_render_hit){.t = from->t,
-                                    .u = from->u,
-                                    .v = from->v,
-                                    .instance =
-                                        from->found ? from->instance_user_data : FACET_SCENE_NONE,
-                                    .triangle = from->primitive_index,
-                                    .back = from->backface,
-                                    .nodes = (uint32_t)stats->steps,
-                                    .pairs = (uint32_t)stats->primitives};
+    *to = (struct facet_shade_hit){.t = from->t,
+                                   .u = from->u,
+                                   .v = from->v,
+                                   .instance =
+                                       from->found ? from->instance_user_data : FACET_SCENE_NONE,
+                                   .triangle = from->primitive_index,
+                                   .back = from->backface,
+                                   .nodes = (uint32_t)stats->steps,
+                                   .pairs = (uint32_t)stats->primitives};
     cost->rays++;
     cost->hits += from->found;
     cost->nodes += stats->steps;
@@ -123,10 +123,10 @@ static void take_hit(const struct facet_gfx12_hit *from,
 
 static enum facet_status trace_gfx12(const void *machine,
                                      enum facet_ray_kind kind,
-                                     const struct facet_render_ray *rays,
+                                     const struct facet_shade_ray *rays,
                                      size_t count,
-                                     struct facet_render_hit *hits,
-                                     struct facet_render_cost *cost,
+                                     struct facet_shade_hit *hits,
+                                     struct facet_shade_cost *cost,
                                      struct facet_error *err)
 {
     const struct facet_render *render = machine;

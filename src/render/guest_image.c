@@ -143,12 +143,12 @@ static void write_all(struct writer *w,
     }
 }
 
-enum facet_status facet_guest_image_make(const struct facet_picture *picture,
-                                         const void *bvh,
-                                         uint64_t bvh_bytes,
-                                         bool offload,
-                                         struct facet_guest_image *out,
-                                         struct facet_error *err)
+enum facet_status facet_render_guest_image_make(const struct facet_picture *picture,
+                                                const void *bvh,
+                                                uint64_t bvh_bytes,
+                                                bool offload,
+                                                struct facet_render_guest_image *out,
+                                                struct facet_error *err)
 {
     struct writer w = {NULL, 0};
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum facet_status facet_guest_program_check(size_t elf_bytes, struct facet_error *err)
+enum facet_status facet_render_guest_program_check(size_t elf_bytes, struct facet_error *err)
 {
     return elf_bytes >= 64
                ? FACET_OK
@@ -23,7 +23,7 @@ enum facet_status facet_guest_program_check(size_t elf_bytes, struct facet_error
 
 /* Machines that wait for the next thread that needs one. */
 struct garage {
-    const struct facet_guest_program *program;
+    const struct facet_render_guest_program *program;
     unsigned limit; /* of machines, 1 or more */
     pthread_mutex_t lock;
     pthread_cond_t returned;
@@ -32,11 +32,11 @@ struct garage {
     unsigned out; /* being made or at work */
 };
 
-static enum facet_status make_machine(const struct facet_guest_program *program,
+static enum facet_status make_machine(const struct facet_render_guest_program *program,
                                       facet_machine **out,
                                       struct facet_error *err)
 {
-    const struct facet_guest_image *image = program->image;
+    const struct facet_render_guest_image *image = program->image;
     uint64_t bytes = FACET_GUEST_BLOCK - FACET_XPHMG_RAM_BASE + image->size;
     struct facet_xphmg_config config = {.ram_bytes = (bytes + 4095) / 4096 * 4096};
     enum facet_status status = facet_xphmg_create(&config, out, err);
@@ -79,7 +79,7 @@ static void give_back(struct garage *garage, facet_machine *machine, bool ready)
     facet_machine_destroy(machine);
 }
 
-/* ---- a tile ---- */
+/* ---- a bucket ---- */
 
 static uint64_t address_of(size_t offset)
 {
@@ -121,12 +121,18 @@ complain(const facet_machine *machine, const struct facet_stop *stop, struct fac
                       (unsigned long long)stop->code);
 }
 
-static enum facet_status run_program(facet_machine *machine, uint32_t tile, struct facet_error *err)
+static enum facet_status
+run_program(facet_machine *machine, uint32_t bucket, struct facet_error *err)
 {
     const struct facet_run how = {.budget = UINT64_MAX};
     struct facet_stop stop;
-    enum facet_status status = facet_machine_write(
-        machine, 0, address_of(offsetof(struct facet_guest_block, tile)), &tile, sizeof tile, err);
+    enum facet_status status =
+        facet_machine_write(machine,
+                            0,
+                            address_of(offsetof(struct facet_guest_block, bucket)),
+                            &bucket,
+                            sizeof bucket,
+                            err);
 
     if (status != FACET_OK) {
         return status;
@@ -138,19 +144,19 @@ static enum facet_status run_program(facet_machine *machine, uint32_t tile, stru
 }
 
 static enum facet_status read_pixels(const facet_machine *machine,
-                                     uint32_t tile,
+                                     uint32_t bucket,
                                      struct facet_image_f *picture,
                                      struct facet_error *err)
 {
-    uint32_t columns = (picture->width + FACET_TILE - 1) / FACET_TILE;
-    uint32_t x = tile % columns * FACET_TILE, y = tile / columns * FACET_TILE;
+    uint32_t columns = (picture->width + FACET_BUCKET - 1) / FACET_BUCKET;
+    uint32_t x = bucket % columns * FACET_BUCKET, y = bucket / columns * FACET_BUCKET;
     struct facet_xphmg_framebuffer fb = {0};
     enum facet_status status = FACET_OK;
 
     if (facet_xphmg_get_framebuffer(machine, &fb, NULL) != FACET_OK ||
         fb.format != FACET_XPHMG_FRAME_RGBF32 || fb.width > picture->width - x ||
         fb.height > picture->height - y) {
-        return facet_fail(err, FACET_ERR_INTERNAL, 0, "the guest program shows no tile");
+        return facet_fail(err, FACET_ERR_INTERNAL, 0, "the guest program shows no bucket");
     }
     for (uint32_t row = 0; row < fb.height && status == FACET_OK; row++) {
         status = facet_machine_read(machine,
@@ -164,12 +170,12 @@ static enum facet_status read_pixels(const facet_machine *machine,
 }
 
 static enum facet_status draw_on(facet_machine *machine,
-                                 uint32_t tile,
+                                 uint32_t bucket,
                                  struct facet_image_f *out,
                                  struct facet_render_report *took,
                                  struct facet_error *err)
 {
-    enum facet_status status = run_program(machine, tile, err);
+    enum facet_status status = run_program(machine, bucket, err);
 
     took->instructions = facet_machine_retired(machine, 0);
     if (status == FACET_OK) {
@@ -180,14 +186,14 @@ static enum facet_status draw_on(facet_machine *machine,
                                     sizeof took->cost,
                                     err);
     }
-    return status == FACET_OK ? read_pixels(machine, tile, out, err) : status;
+    return status == FACET_OK ? read_pixels(machine, bucket, out, err) : status;
 }
 
-static enum facet_status draw_tile(void *context,
-                                   uint32_t tile,
-                                   struct facet_image_f *out,
-                                   struct facet_render_report *took,
-                                   struct facet_error *err)
+static enum facet_status draw_bucket(void *context,
+                                     uint32_t bucket,
+                                     struct facet_image_f *out,
+                                     struct facet_render_report *took,
+                                     struct facet_error *err)
 {
     struct garage *garage = context;
     facet_machine *machine;
@@ -195,19 +201,19 @@ static enum facet_status draw_tile(void *context,
     bool ready = status == FACET_OK;
 
     if (ready) {
-        status = draw_on(machine, tile, out, took, err);
+        status = draw_on(machine, bucket, out, took, err);
     }
     give_back(garage, machine, ready);
     return status;
 }
 
-enum facet_status facet_guest_draw(const struct facet_render *render,
-                                   const struct facet_guest_program *program,
-                                   facet_pool *pool,
-                                   struct facet_progress *progress,
-                                   struct facet_image_f *out,
-                                   struct facet_render_report *report,
-                                   struct facet_error *err)
+enum facet_status facet_render_guest_draw(const struct facet_render *render,
+                                          const struct facet_render_guest_program *program,
+                                          facet_pool *pool,
+                                          struct facet_progress *progress,
+                                          struct facet_image_f *out,
+                                          struct facet_render_report *report,
+                                          struct facet_error *err)
 {
     struct garage *garage = calloc(1, sizeof *garage);
     enum facet_status status;
@@ -223,7 +229,8 @@ enum facet_status facet_guest_draw(const struct facet_render *render,
     }
     (void)pthread_mutex_init(&garage->lock, NULL);
     (void)pthread_cond_init(&garage->returned, NULL);
-    status = facet_render_each_tile(render, draw_tile, garage, pool, progress, out, report, err);
+    status =
+        facet_render_each_bucket(render, draw_bucket, garage, pool, progress, out, report, err);
     for (unsigned i = 0; i < garage->count; i++) {
         facet_machine_destroy(garage->idle[i]);
     }

@@ -8,7 +8,7 @@
 
 enum { BINS = 4096, TICKS = 4 };
 
-float facet_heat_limit(const struct facet_image_f *counts)
+float facet_render_heat_limit(const struct facet_image_f *counts)
 {
     static const float steps[] = {1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F, 8.0F};
     size_t pixels = (size_t)counts->width * counts->height, above = 0;
@@ -50,7 +50,7 @@ static void draw_legend(struct facet_image *image, float limit, const char *titl
     for (int64_t x = 0; x < bar; x++) {
         uint8_t color[4];
 
-        facet_heat_color((float)x / (float)(bar - 1), color);
+        facet_image_heat_color((float)x / (float)(bar - 1), color);
         facet_image_fill(image, left + pad + x, top, 1, thick, color);
     }
     for (int i = 0; i <= TICKS; i++) {
@@ -60,16 +60,16 @@ static void draw_legend(struct facet_image *image, float limit, const char *titl
         (void)snprintf(
             text, sizeof text, "%s%g", i == TICKS ? ">" : "", (double)(limit * (float)i / TICKS));
         facet_image_fill(image, x - unit / 2, top + thick, unit, 2 * unit, ink);
-        x -= i == 0 ? 0 : facet_text_width(scale, text) / 2;
+        x -= i == 0 ? 0 : facet_image_text_width(scale, text) / 2;
         facet_image_text(image, x, top + thick + pad / 2 + unit, scale, ink, text);
     }
 }
 
-enum facet_status facet_heat_picture(const struct facet_image_f *counts,
-                                     float limit,
-                                     const char *title,
-                                     struct facet_image *out,
-                                     struct facet_error *err)
+enum facet_status facet_render_heat_picture(const struct facet_image_f *counts,
+                                            float limit,
+                                            const char *title,
+                                            struct facet_image *out,
+                                            struct facet_error *err)
 {
     enum facet_status status = facet_image_create(out, counts->width, counts->height, err);
     size_t pixels = (size_t)counts->width * counts->height;
@@ -78,7 +78,7 @@ enum facet_status facet_heat_picture(const struct facet_image_f *counts,
         return status;
     }
     for (size_t i = 0; i < pixels; i++) {
-        facet_heat_color(counts->rgb[3 * i] / limit, out->rgba + 4 * i);
+        facet_image_heat_color(counts->rgb[3 * i] / limit, out->rgba + 4 * i);
     }
     draw_legend(out, limit, title);
     return FACET_OK;

@@ -1,4 +1,4 @@
-/* A picture on the host: its tiles on the thread pool, each drawn by whatever the machine brings.
+/* A picture on the host: its buckets on the thread pool, each drawn by whatever the machine brings.
  */
 #include "render/world.h"
 
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t facet_render_tiles(const struct facet_render_options *options)
+uint32_t facet_render_buckets(const struct facet_render_options *options)
 {
-    return facet_tile_count(options->width, options->height);
+    return facet_shade_bucket_count(options->width, options->height);
 }
 
 static float default_ao_distance(const struct facet_bounds *bounds)
@@ -42,18 +42,18 @@ void facet_render_picture(const struct facet_render *render, struct facet_pictur
         .bounces = o->bounces,
         .lamps = render->lamps,
         .lamp_count = render->lamp_count,
-        .sky_level = facet_light_level(render->scene) / 3.0F,
+        .sky_level = facet_shade_light_level(render->scene) / 3.0F,
     };
 }
 
-/* ---- tiles on the pool ---- */
+/* ---- buckets on the pool ---- */
 
 struct job {
     facet_draw_tile_fn *draw;
     void *context;
     struct facet_progress *progress;
     struct facet_image_f *image;
-    /* What tiles report, under the lock; sums of integers, so the order does not matter. */
+    /* What buckets report, under the lock; sums of integers, so the order does not matter. */
     pthread_mutex_t lock;
     struct facet_render_report report;
     enum facet_status status;
@@ -61,7 +61,7 @@ struct job {
     struct facet_error error;
 };
 
-static void add_cost(struct facet_render_cost *to, const struct facet_render_cost *from)
+static void add_cost(struct facet_shade_cost *to, const struct facet_shade_cost *from)
 {
     to->rays += from->rays;
     to->hits += from->hits;
@@ -71,7 +71,7 @@ static void add_cost(struct facet_render_cost *to, const struct facet_render_cos
     to->primitive_nodes += from->primitive_nodes;
 }
 
-/* The failure of the first tile is reported, whichever was noticed first. */
+/* The failure of the first bucket is reported, whichever was noticed first. */
 static void finish_tile(struct job *job,
                         uint32_t number,
                         const struct facet_render_report *took,
@@ -92,7 +92,7 @@ static void finish_tile(struct job *job,
     facet_progress_add(job->progress, 1);
 }
 
-static void draw_tiles(void *context, size_t begin, size_t end)
+static void draw_buckets(void *context, size_t begin, size_t end)
 {
     struct job *job = context;
 
@@ -106,14 +106,14 @@ static void draw_tiles(void *context, size_t begin, size_t end)
     }
 }
 
-enum facet_status facet_render_each_tile(const struct facet_render *render,
-                                         facet_draw_tile_fn *draw,
-                                         void *context,
-                                         facet_pool *pool,
-                                         struct facet_progress *progress,
-                                         struct facet_image_f *out,
-                                         struct facet_render_report *report,
-                                         struct facet_error *err)
+enum facet_status facet_render_each_bucket(const struct facet_render *render,
+                                           facet_draw_tile_fn *draw,
+                                           void *context,
+                                           facet_pool *pool,
+                                           struct facet_progress *progress,
+                                           struct facet_image_f *out,
+                                           struct facet_render_report *report,
+                                           struct facet_error *err)
 {
     const struct facet_render_options *options = &render->options;
     struct job job = {.draw = draw, .context = context, .progress = progress, .image = out};
@@ -123,8 +123,8 @@ enum facet_status facet_render_each_tile(const struct facet_render *render,
         return status;
     }
     (void)pthread_mutex_init(&job.lock, NULL);
-    job.report.tiles = facet_render_tiles(options);
-    facet_pool_for(pool, job.report.tiles, 1, draw_tiles, &job);
+    job.report.buckets = facet_render_buckets(options);
+    facet_pool_for(pool, job.report.buckets, 1, draw_buckets, &job);
     (void)pthread_mutex_destroy(&job.lock);
     *report = job.report;
     if (job.status != FACET_OK) {
@@ -140,7 +140,7 @@ enum facet_status facet_render_each_tile(const struct facet_render *render,
 
 struct rays {
     const struct facet_render *render;
-    facet_trace_fn *trace;
+    facet_shade_trace_fn *trace;
     struct facet_picture picture;
 };
 
@@ -151,21 +151,21 @@ static enum facet_status draw_rays(void *context,
                                    struct facet_error *err)
 {
     const struct rays *r = context;
-    struct facet_tile *t = malloc(sizeof *t);
+    struct facet_bucket *t = malloc(sizeof *t);
     enum facet_status status;
 
     if (t == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a tile");
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a bucket");
     }
-    status = facet_tile_draw(t, &r->picture, number, r->trace, r->render, err);
-    facet_tile_store(t, out->rgb + 3 * ((size_t)t->y * out->width + t->x), out->width);
+    status = facet_shade_bucket_draw(t, &r->picture, number, r->trace, r->render, err);
+    facet_shade_bucket_store(t, out->rgb + 3 * ((size_t)t->y * out->width + t->x), out->width);
     memcpy(took->cost, t->cost, sizeof took->cost);
     free(t);
     return status;
 }
 
 enum facet_status facet_render_rays(const struct facet_render *render,
-                                    facet_trace_fn *trace,
+                                    facet_shade_trace_fn *trace,
                                     facet_pool *pool,
                                     struct facet_progress *progress,
                                     struct facet_image_f *out,
@@ -175,5 +175,5 @@ enum facet_status facet_render_rays(const struct facet_render *render,
     struct rays rays = {.render = render, .trace = trace};
 
     facet_render_picture(render, &rays.picture);
-    return facet_render_each_tile(render, draw_rays, &rays, pool, progress, out, report, err);
+    return facet_render_each_bucket(render, draw_rays, &rays, pool, progress, out, report, err);
 }

@@ -25,7 +25,7 @@ const struct facet_render_machine *facet_render_machine_find(const char *name)
     return NULL;
 }
 
-const char *facet_ray_kind_name(enum facet_ray_kind kind)
+const char *facet_render_ray_kind_name(enum facet_ray_kind kind)
 {
     static const char *const names[FACET_RAY_KIND_COUNT] = {
         "primary", "shadow", "ambient", "bounce"};
@@ -41,7 +41,7 @@ void facet_render_options_default(struct facet_render_options *options,
         .width = 1280,
         .height = 720,
         .spp = 16,
-        .view = FACET_RENDER_PICTURE,
+        .view = FACET_SHADE_PICTURE,
         .shadows = true,
         .ao_rays = 1,
         .quality = FACET_BVH_HIGH,
@@ -94,7 +94,7 @@ static enum facet_status check_options(const struct facet_render_options *o,
                           o->bounces,
                           FACET_RENDER_MAX_BOUNCES);
     }
-    if (o->machine->rasterizes && (o->bounces != 0 || o->view != FACET_RENDER_PICTURE)) {
+    if (o->machine->rasterizes && (o->bounces != 0 || o->view != FACET_SHADE_PICTURE)) {
         return facet_fail(err,
                           FACET_ERR_USAGE,
                           0,

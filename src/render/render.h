@@ -36,7 +36,7 @@ struct facet_render_options {
     uint32_t width, height;
     uint32_t spp;  /* samples per pixel; 1 looks through the middle of each pixel */
     uint32_t seed; /* other numbers give other noise */
-    enum facet_render_view view;
+    enum facet_shade_view view;
     bool shadows;
     uint32_t ao_rays;  /* per sample; 0: no ambient occlusion */
     float ao_distance; /* how far an occluder counts; 0: a quarter of the scene's diagonal */
@@ -50,11 +50,11 @@ struct facet_render_options {
 void facet_render_options_default(struct facet_render_options *options,
                                   const struct facet_scene *scene);
 
-const char *facet_ray_kind_name(enum facet_ray_kind kind);
+const char *facet_render_ray_kind_name(enum facet_ray_kind kind);
 
 struct facet_render_report {
-    struct facet_render_cost cost[FACET_RAY_KIND_COUNT];
-    uint32_t tiles;
+    struct facet_shade_cost cost[FACET_RAY_KIND_COUNT];
+    uint32_t buckets;
     uint64_t instructions; /* retired by a guest program; 0 where there is none */
     uint64_t commands;     /* of a command queue; 0 where there is none */
     uint64_t triangles;    /* drawn by them */
@@ -72,8 +72,8 @@ enum facet_status facet_render_open(const struct facet_scene *scene,
                                     struct facet_error *err);
 void facet_render_close(struct facet_render *render); /* NULL is allowed */
 
-/* Tiles that facet_render_draw counts in its progress. */
-uint32_t facet_render_tiles(const struct facet_render_options *options);
+/* Buckets that facet_render_draw counts in its progress. */
+uint32_t facet_render_buckets(const struct facet_render_options *options);
 
 /* Fills a new picture; empty on failure. */
 enum facet_status facet_render_draw(const struct facet_render *render,
@@ -85,8 +85,8 @@ enum facet_status facet_render_draw(const struct facet_render *render,
 
 /* The acceleration structure; NULL for a machine that has none. */
 const struct facet_gfx12_image *facet_render_bvh(const struct facet_render *render);
-/* The tile image of an xphmg machine; NULL for another one. */
-const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size);
+/* The RT image of an xphmg machine; NULL for another one. */
+const uint8_t *facet_render_rt_image(const struct facet_render *render, uint64_t *size);
 /* Instances that were left out since their matrix has no inverse. */
 uint32_t facet_render_flat_instances(const struct facet_render *render);
 

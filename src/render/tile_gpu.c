@@ -88,7 +88,7 @@ static bool make_room(struct gpu *g)
            flush(g);
 }
 
-bool gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *address)
+bool facet_gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *address)
 {
     if (size > g->stage.size - g->stage.used) {
         if (!flush(g)) {
@@ -101,12 +101,13 @@ bool gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *addres
     return facet_machine_write(g->machine, 0, *address, bytes, size, g->err) == FACET_OK;
 }
 
-uint32_t gpu_stage_limit(const struct gpu *g)
+uint32_t facet_gpu_stage_limit(const struct gpu *g)
 {
     return g->stage.size / 2 - 64; /* vertices and indices of one batch always fit together */
 }
 
-void gpu_vertex(const struct facet_tile_gvertex_fields *vertex, uint8_t bytes[GPU_VERTEX_BYTES])
+void facet_gpu_vertex(const struct facet_tile_gvertex_fields *vertex,
+                      uint8_t bytes[GPU_VERTEX_BYTES])
 {
     uint32_t words[FACET_TILE_GVERTEX_WORDS];
 
@@ -260,16 +261,16 @@ static void unit_light(const struct gpu *g, float direction[3], uint32_t *light,
     const struct facet_scene *scene = g->render->scene;
     const struct facet_scene_light *sun = &scene->lights[0];
     struct facet_vec3 to = vec3_scale(vec3_load(sun->direction), -1.0F);
-    struct facet_vec3 sky =
-        vec3_lerp(facet_sky_light(vec3(0, -1, 0)), facet_sky_light(vec3(0, 1, 0)), 0.75F);
+    struct facet_vec3 sky = vec3_lerp(
+        facet_shade_sky_light(vec3(0, -1, 0)), facet_shade_sky_light(vec3(0, 1, 0)), 0.75F);
     struct facet_incoming in;
     uint32_t full;
 
     vec3_store(to, direction);
-    *ambient = gpu_color(sky, 1.0F);
+    *ambient = facet_gpu_color(sky, 1.0F);
     full = *ambient;
-    if (facet_light_incoming(sun, vec3(0, 0, 0), to, to, &in)) {
-        full = gpu_color(vec3_along(sky, in.radiance, AGREE * g->exposure), 1.0F);
+    if (facet_shade_light_incoming(sun, vec3(0, 0, 0), to, to, &in)) {
+        full = facet_gpu_color(vec3_along(sky, in.radiance, AGREE * g->exposure), 1.0F);
     }
     *light = 0;
     for (unsigned shift = 0; shift < 24; shift += 8) {
@@ -327,7 +328,7 @@ static bool load_gparam(struct gpu *g, const struct gpu_batch *b)
            push(g, FACET_TILE_CMD_LOAD_GPARAM, 0, address, 0);
 }
 
-bool gpu_draw(struct gpu *g, const struct gpu_batch *b)
+bool facet_gpu_draw(struct gpu *g, const struct gpu_batch *b)
 {
     struct facet_tile_gdraw_fields draw = facet_tile_gdraw_default();
     uint32_t words[FACET_TILE_GDRAW_WORDS], address;
@@ -348,7 +349,7 @@ bool gpu_draw(struct gpu *g, const struct gpu_batch *b)
 
 /* ---- colours, camera, sky ---- */
 
-uint32_t gpu_color(struct facet_vec3 light, float alpha)
+uint32_t facet_gpu_color(struct facet_vec3 light, float alpha)
 {
     const float in[3] = {light.x, light.y, light.z};
     uint8_t out[4];
@@ -360,7 +361,7 @@ uint32_t gpu_color(struct facet_vec3 light, float alpha)
 }
 
 /* World to clip space: x and y by the window at depth 1, 0 <= z <= w between the planes. */
-static void place_camera(struct gpu *g, const struct facet_render_lens *lens)
+static void place_camera(struct gpu *g, const struct facet_shade_lens *lens)
 {
     const struct facet_scene_camera *c = lens->camera;
     bool flat = c->kind == FACET_CAMERA_ORTHOGRAPHIC;
@@ -396,19 +397,19 @@ static void place_camera(struct gpu *g, const struct facet_render_lens *lens)
 }
 
 static void
-sky_vertex(const struct facet_render_lens *lens, uint32_t column, uint32_t row, uint8_t *out)
+sky_vertex(const struct facet_shade_lens *lens, uint32_t column, uint32_t row, uint8_t *out)
 {
     float x = (float)column / SKY_COLUMNS, y = (float)row / SKY_ROWS;
-    struct facet_render_ray ray;
+    struct facet_shade_ray ray;
     struct facet_tile_gvertex_fields v = {.position = {2.0F * x - 1.0F, 1.0F - 2.0F * y, 0, 1}};
 
-    facet_render_lens_ray(lens, (double)x * lens->width, (double)y * lens->height, &ray);
-    v.color = gpu_color(facet_sky(vec3_load(ray.direction)), 1.0F);
-    gpu_vertex(&v, out);
+    facet_shade_lens_ray(lens, (double)x * lens->width, (double)y * lens->height, &ray);
+    v.color = facet_gpu_color(facet_shade_sky(vec3_load(ray.direction)), 1.0F);
+    facet_gpu_vertex(&v, out);
 }
 
 /* A net of triangles over the whole frame, without depth: what rays that hit nothing see. */
-static bool draw_sky(struct gpu *g, const struct facet_render_lens *lens)
+static bool draw_sky(struct gpu *g, const struct facet_shade_lens *lens)
 {
     static const uint8_t corner[6][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 0}, {0, 1}, {1, 1}};
     uint32_t count = 6 * SKY_COLUMNS * SKY_ROWS, at = 0;
@@ -428,7 +429,8 @@ static bool draw_sky(struct gpu *g, const struct facet_render_lens *lens)
                        bytes + (size_t)at++ * GPU_VERTEX_BYTES);
         }
     }
-    good = gpu_stage(g, bytes, count * GPU_VERTEX_BYTES, &batch.vertices) && gpu_draw(g, &batch);
+    good = facet_gpu_stage(g, bytes, count * GPU_VERTEX_BYTES, &batch.vertices) &&
+           facet_gpu_draw(g, &batch);
     free(bytes);
     g->triangles = 0;
     return good;
@@ -506,9 +508,9 @@ static void average(const struct gpu *g, const uint8_t *frame, uint32_t x, uint3
                column = (size_t)x * g->scale + i % g->scale;
         uint32_t pixel = facet_load_le32(frame + 4 * (row * g->width + column));
 
-        sum[0] += facet_srgb_to_linear((uint8_t)(pixel >> 16));
-        sum[1] += facet_srgb_to_linear((uint8_t)(pixel >> 8));
-        sum[2] += facet_srgb_to_linear((uint8_t)pixel);
+        sum[0] += facet_image_srgb_to_linear((uint8_t)(pixel >> 16));
+        sum[1] += facet_image_srgb_to_linear((uint8_t)(pixel >> 8));
+        sum[2] += facet_image_srgb_to_linear((uint8_t)pixel);
     }
     for (unsigned c = 0; c < 3; c++) {
         rgb[c] = sum[c] / (float)(g->scale * g->scale);
@@ -532,12 +534,12 @@ static enum facet_status read_frame(const struct gpu *g, struct facet_image_f *o
 static enum facet_status draw_all(struct gpu *g, struct facet_image_f *out)
 {
     const struct facet_render_options *o = &g->render->options;
-    struct facet_render_lens lens;
+    struct facet_shade_lens lens;
 
-    facet_render_lens_make(&o->camera, o->width, o->height, &lens);
+    facet_shade_lens_make(&o->camera, o->width, o->height, &lens);
     place_camera(g, &lens);
     if (facet_tile_ring(g->machine, g->ring.base, g->ring.size, g->err) != FACET_OK ||
-        !clear_depth(g) || !draw_sky(g, &lens) || !gpu_draw_scene(g) || !flush(g)) {
+        !clear_depth(g) || !draw_sky(g, &lens) || !facet_gpu_draw_scene(g) || !flush(g)) {
         return g->err->status;
     }
     return read_frame(g, out);
@@ -556,7 +558,7 @@ static enum facet_status draw_tile(const struct facet_render *render,
     enum facet_status status;
 
     *out = (struct facet_image_f){0};
-    g.exposure = facet_render_exposure(render->scene);
+    g.exposure = facet_shade_exposure(render->scene);
     g.baked = render->scene->light_count != 1 || sun->kind != FACET_LIGHT_DIRECTIONAL;
     g.resident = calloc(2 * (size_t)render->scene->texture_count + 1, sizeof *g.resident);
     status = g.resident != NULL
@@ -567,8 +569,8 @@ static enum facet_status draw_tile(const struct facet_render *render,
         status = draw_all(&g, out);
         report->commands = facet_tile_info_of(g.machine).commands;
         report->triangles = g.triangles;
-        report->tiles = facet_render_tiles(&render->options);
-        facet_progress_add(progress, report->tiles);
+        report->buckets = facet_render_buckets(&render->options);
+        facet_progress_add(progress, report->buckets);
     }
     if (status != FACET_OK && err != NULL) {
         *err = inner;
@@ -584,7 +586,7 @@ static enum facet_status open_tile(struct facet_render *render,
                                    struct facet_error *err)
 {
     (void)pool;
-    if (render->options.view != FACET_RENDER_PICTURE) {
+    if (render->options.view != FACET_SHADE_PICTURE) {
         return facet_fail(
             err, FACET_ERR_USAGE, 0, "machine tile sends no rays that a heat map could count");
     }
@@ -605,5 +607,5 @@ const struct facet_render_machine facet_render_tile = {
     .open = open_tile,
     .draw = draw_tile,
     .close = close_tile,
-    .note_left_out = facet_tile_note_left_out,
+    .note_left_out = facet_gpu_note_left_out,
 };

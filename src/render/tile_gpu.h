@@ -53,20 +53,21 @@ struct gpu_batch {
 };
 
 /* Vertices and indices into the stage; when it starts again, all that was drawn from it is done. */
-bool gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *address);
-/* How many bytes one gpu_stage can take. */
-uint32_t gpu_stage_limit(const struct gpu *g);
+bool facet_gpu_stage(struct gpu *g, const void *bytes, uint32_t size, uint32_t *address);
+/* How many bytes one facet_gpu_stage can take. */
+uint32_t facet_gpu_stage_limit(const struct gpu *g);
 /* A vertex with all attributes as it lies in VRAM. */
-void gpu_vertex(const struct facet_tile_gvertex_fields *vertex, uint8_t bytes[GPU_VERTEX_BYTES]);
-bool gpu_draw(struct gpu *g, const struct gpu_batch *batch);
+void facet_gpu_vertex(const struct facet_tile_gvertex_fields *vertex,
+                      uint8_t bytes[GPU_VERTEX_BYTES]);
+bool facet_gpu_draw(struct gpu *g, const struct gpu_batch *batch);
 
 /* tile_left_out.c: facet_render_machine.note_left_out. */
-enum facet_status facet_tile_note_left_out(struct facet_scene *scene, struct facet_error *err);
+enum facet_status facet_gpu_note_left_out(struct facet_scene *scene, struct facet_error *err);
 
 /* Light (linear, at the picture's exposure) as a display colour. */
-uint32_t gpu_color(struct facet_vec3 light, float alpha);
+uint32_t facet_gpu_color(struct facet_vec3 light, float alpha);
 
 /* tile_mesh.c: every instance of the scene. */
-bool gpu_draw_scene(struct gpu *g);
+bool facet_gpu_draw_scene(struct gpu *g);
 
 #endif

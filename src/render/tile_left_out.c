@@ -14,7 +14,7 @@ static bool has_glow_texture(const struct facet_scene_material *m)
            (m->emissive[0] > 0.0F || m->emissive[1] > 0.0F || m->emissive[2] > 0.0F);
 }
 
-enum facet_status facet_tile_note_left_out(struct facet_scene *scene, struct facet_error *err)
+enum facet_status facet_gpu_note_left_out(struct facet_scene *scene, struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
 

@@ -30,7 +30,7 @@ static void store_vertex(uint8_t *out, const struct corner *c, uint32_t color)
         .uv = {c->uv[0], c->uv[1]},
         .color = color};
 
-    gpu_vertex(&v, out);
+    facet_gpu_vertex(&v, out);
 }
 
 static void mesh_corner(const struct facet_scene_mesh *mesh,
@@ -110,7 +110,7 @@ static const struct facet_scene_material *material_of(const struct gpu *g,
 
 static void use_material(const struct facet_scene_material *m, struct gpu_batch *b)
 {
-    b->material = gpu_color(vec3_load(m->base_color), m->base_color[3]);
+    b->material = facet_gpu_color(vec3_load(m->base_color), m->base_color[3]);
     b->texture = m->base_texture.texture != FACET_SCENE_NONE ? &m->base_texture : NULL;
     b->depth = true;
     b->blend = b->keep_depth = m->alpha_mode != FACET_ALPHA_OPAQUE;
@@ -133,7 +133,7 @@ static bool draw_sides(struct gpu *g,
     for (unsigned back = material->double_sided ? 2 : 1; back-- > 0;) {
         normal_matrix(instance, back != 0 ? -1.0F : 1.0F, b->normal);
         b->cull = cull_of(instance, back != 0);
-        if (!gpu_draw(g, b)) {
+        if (!facet_gpu_draw(g, b)) {
             return false;
         }
     }
@@ -169,7 +169,7 @@ static bool stage_indexed(struct gpu *g,
         mesh_corner(mesh, texture, i, &c);
         store_vertex(data + (size_t)i * GPU_VERTEX_BYTES,
                      &c,
-                     gpu_color(vec3(c.color[0], c.color[1], c.color[2]), c.color[3]));
+                     facet_gpu_color(vec3(c.color[0], c.color[1], c.color[2]), c.color[3]));
     }
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < size; k++) {
@@ -178,7 +178,7 @@ static bool stage_indexed(struct gpu *g,
     }
     b->count = count;
     b->wide = size == 4;
-    good = gpu_stage(g, data, (uint32_t)(indices - data) + count * size, &b->vertices);
+    good = facet_gpu_stage(g, data, (uint32_t)(indices - data) + count * size, &b->vertices);
     b->indices = b->vertices + (uint32_t)(indices - data);
     free(data);
     return good;
@@ -207,12 +207,12 @@ static bool stage_plain(struct gpu *g,
             store_vertex(
                 data + (size_t)(3 * i + k) * GPU_VERTEX_BYTES,
                 &c[k],
-                gpu_color(vec3(c[k].color[0], c[k].color[1], c[k].color[2]), c[k].color[3]));
+                facet_gpu_color(vec3(c[k].color[0], c[k].color[1], c[k].color[2]), c[k].color[3]));
         }
     }
     b->count = 3 * count;
     b->indices = 0;
-    good = gpu_stage(g, data, bytes, &b->vertices);
+    good = facet_gpu_stage(g, data, bytes, &b->vertices);
     free(data);
     return good;
 }
@@ -222,7 +222,7 @@ static bool stage_plain(struct gpu *g,
 static uint32_t glow_color(const struct facet_scene_material *m, struct facet_vec3 light)
 {
     struct facet_vec3 base = vec3_load(m->base_color);
-    uint32_t lit = gpu_color(base, 1.0F), both = gpu_color(vec3_add(base, light), 1.0F);
+    uint32_t lit = facet_gpu_color(base, 1.0F), both = facet_gpu_color(vec3_add(base, light), 1.0F);
     uint32_t out = 0xFF000000;
 
     for (unsigned shift = 0; shift < 24; shift += 8) {
@@ -266,7 +266,7 @@ static bool draw_lit(struct gpu *g, uint32_t number, const uint32_t *instances, 
 {
     const struct facet_scene_mesh *mesh = &g->render->scene->meshes[number];
     const struct facet_texture_use *texture = &material_of(g, mesh)->base_texture;
-    uint32_t limit = gpu_stage_limit(g), step = limit / (3 * GPU_VERTEX_BYTES);
+    uint32_t limit = facet_gpu_stage_limit(g), step = limit / (3 * GPU_VERTEX_BYTES);
     uint64_t indexed =
         (uint64_t)mesh->vertex_count * GPU_VERTEX_BYTES + 12 * (uint64_t)mesh->triangle_count + 64;
     struct gpu_batch b = {0};
@@ -292,12 +292,12 @@ static bool draw_lit(struct gpu *g, uint32_t number, const uint32_t *instances, 
 static struct facet_vec3 light_at(const struct gpu *g, struct facet_vec3 p, struct facet_vec3 n)
 {
     const struct facet_scene *scene = g->render->scene;
-    struct facet_vec3 sum = vec3_scale(facet_sky_light(n), 0.7F); /* what occlusion leaves */
+    struct facet_vec3 sum = vec3_scale(facet_shade_sky_light(n), 0.7F); /* what occlusion leaves */
 
     for (uint32_t i = 0; i < scene->light_count && i < GPU_MAX_LIGHTS; i++) {
         struct facet_incoming in;
 
-        if (facet_light_incoming(&scene->lights[i], p, n, n, &in)) {
+        if (facet_shade_light_incoming(&scene->lights[i], p, n, n, &in)) {
             sum = vec3_along(sum, in.radiance, g->exposure);
         }
     }
@@ -317,7 +317,7 @@ baked_color(const struct gpu *g, const struct facet_scene_material *m, const str
     if (!m->unlit) {
         light = light_at(g, c->position, n);
     }
-    return gpu_color(vec3_add(vec3_mul(base, light), glow), m->base_color[3] * c->color[3]);
+    return facet_gpu_color(vec3_add(vec3_mul(base, light), glow), m->base_color[3] * c->color[3]);
 }
 
 static struct corner between(const struct corner c[3], float v, float w)
@@ -352,8 +352,8 @@ static bool bake_out(struct baker *k)
 
     if (k->used != 0) {
         k->batch.count = k->used;
-        good = gpu_stage(k->g, k->data, k->used * GPU_VERTEX_BYTES, &k->batch.vertices) &&
-               gpu_draw(k->g, &k->batch);
+        good = facet_gpu_stage(k->g, k->data, k->used * GPU_VERTEX_BYTES, &k->batch.vertices) &&
+               facet_gpu_draw(k->g, &k->batch);
     }
     k->used = 0;
     return good;
@@ -437,7 +437,7 @@ static bool draw_baked(struct gpu *g, uint32_t number)
     struct baker k = {.g = g,
                       .instance = instance,
                       .material = material_of(g, &g->render->scene->meshes[instance->mesh]),
-                      .room = 3 * (gpu_stage_limit(g) / (3 * GPU_VERTEX_BYTES))};
+                      .room = 3 * (facet_gpu_stage_limit(g) / (3 * GPU_VERTEX_BYTES))};
     bool good = true;
 
     k.room = k.room < 3 * 4096 ? k.room : 3 * 4096;
@@ -550,7 +550,7 @@ static bool draw_transparent(struct gpu *g, struct ordered *list)
     return true;
 }
 
-bool gpu_draw_scene(struct gpu *g)
+bool facet_gpu_draw_scene(struct gpu *g)
 {
     struct ordered *list = malloc(((size_t)g->render->scene->instance_count + 1) * sizeof *list);
     bool good;

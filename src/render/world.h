@@ -19,26 +19,26 @@ enum facet_status facet_render_find_lamps(struct facet_render *render, struct fa
 /* picture.c: what the options ask for, as shading sees it. */
 void facet_render_picture(const struct facet_render *render, struct facet_picture *out);
 
-/* Draws one tile into its place in the picture; called from several threads. */
+/* Draws one bucket into its place in the picture; called from several threads. */
 typedef enum facet_status facet_draw_tile_fn(void *context,
-                                             uint32_t tile,
+                                             uint32_t bucket,
                                              struct facet_image_f *out,
                                              struct facet_render_report *took,
                                              struct facet_error *err);
-/* picture.c: all tiles of a new picture, on the pool. */
-enum facet_status facet_render_each_tile(const struct facet_render *render,
-                                         facet_draw_tile_fn *draw,
-                                         void *context,
-                                         facet_pool *pool,
-                                         struct facet_progress *progress,
-                                         struct facet_image_f *out,
-                                         struct facet_render_report *report,
-                                         struct facet_error *err);
+/* picture.c: all buckets of a new picture, on the pool. */
+enum facet_status facet_render_each_bucket(const struct facet_render *render,
+                                           facet_draw_tile_fn *draw,
+                                           void *context,
+                                           facet_pool *pool,
+                                           struct facet_progress *progress,
+                                           struct facet_image_f *out,
+                                           struct facet_render_report *report,
+                                           struct facet_error *err);
 
 /* The ray-traced picture (picture.c) for any machine that can trace rays from several threads:
  * `trace` gets `render`. */
 enum facet_status facet_render_rays(const struct facet_render *render,
-                                    facet_trace_fn *trace,
+                                    facet_shade_trace_fn *trace,
                                     facet_pool *pool,
                                     struct facet_progress *progress,
                                     struct facet_image_f *out,

@@ -1,9 +1,9 @@
 /* The machines xphmg-rt and xphmg-rt-offload: the picture is drawn by a program on the xphmg
- * machine's hart (guest/render), which finds scene, tile image and what to draw in its memory.
+ * machine's hart (guest/render), which finds scene, RT image and what to draw in its memory.
  */
 #include "num/format.h"
 #include "render/guest_run.h"
-#include "render/tile_input.h"
+#include "render/rt_input.h"
 #include "rt_image/build.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "guest_elf.h" /* made by guest/render */
 
 struct xphmg_state {
-    struct facet_guest_image image;
+    struct facet_render_guest_image image;
     struct facet_rtbvh_report bvh;
 };
 
@@ -27,9 +27,9 @@ static double reach_of(const struct facet_render *render)
     double reach = 0.0, window = 0.0;
 
     if (camera->kind == FACET_CAMERA_ORTHOGRAPHIC) {
-        struct facet_render_lens lens;
+        struct facet_shade_lens lens;
 
-        facet_render_lens_make(camera, render->options.width, render->options.height, &lens);
+        facet_shade_lens_make(camera, render->options.width, render->options.height, &lens);
         window = 1.1 * (lens.half_width + lens.half_height); /* samples reach over the edge */
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -50,8 +50,8 @@ static enum facet_status build(const struct facet_render *render,
 {
     const struct facet_rtbvh_options options = {
         .children = 4, .element = FACET_FMT_FP32, .reach = reach_of(render)};
-    struct facet_tile_input input;
-    enum facet_status status = facet_tile_input_make(render->scene, &input, err);
+    struct facet_render_rt_input input;
+    enum facet_status status = facet_render_rt_input_make(render->scene, &input, err);
 
     if (status == FACET_OK) {
         status = facet_rtbvh_build(
@@ -75,18 +75,19 @@ static enum facet_status open_xphmg(struct facet_render *render,
     if (state == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machine");
     }
-    status = facet_guest_program_check(sizeof facet_guest_elf, err);
+    status = facet_render_guest_program_check(sizeof facet_guest_elf, err);
     if (status == FACET_OK) {
         status = build(render, pool, progress, &bvh, &state->bvh, err);
     }
     if (status == FACET_OK) {
         facet_render_picture(render, &picture);
-        status = facet_guest_image_make(&picture,
-                                        bvh.bytes,
-                                        bvh.size,
-                                        render->options.machine == &facet_render_xphmg_rt_offload,
-                                        &state->image,
-                                        err);
+        status =
+            facet_render_guest_image_make(&picture,
+                                          bvh.bytes,
+                                          bvh.size,
+                                          render->options.machine == &facet_render_xphmg_rt_offload,
+                                          &state->image,
+                                          err);
     }
     free(bvh.bytes);
     return status;
@@ -103,7 +104,7 @@ static void close_xphmg(struct facet_render *render)
     render->state = NULL;
 }
 
-const uint8_t *facet_render_tile_image(const struct facet_render *render, uint64_t *size)
+const uint8_t *facet_render_rt_image(const struct facet_render *render, uint64_t *size)
 {
     const struct xphmg_state *state = render->state;
     struct facet_guest_block block;
@@ -124,10 +125,10 @@ static enum facet_status draw_xphmg(const struct facet_render *render,
                                     struct facet_error *err)
 {
     const struct xphmg_state *state = render->state;
-    const struct facet_guest_program program = {
+    const struct facet_render_guest_program program = {
         facet_guest_elf, sizeof facet_guest_elf, &state->image};
 
-    return facet_guest_draw(render, &program, pool, progress, out, report, err);
+    return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }
 
 const struct facet_render_machine facet_render_xphmg_rt = {

@@ -9,8 +9,8 @@
 
 struct gfx_state {
     struct facet_picture picture;
-    struct facet_gfx_input *input;
-    struct facet_guest_image image; /* of the guest's memory; empty on the host */
+    struct facet_guest_gfx_input *input;
+    struct facet_render_guest_image image; /* of the guest's memory; empty on the host */
 };
 
 static enum facet_status open_gfx(struct facet_render *render,
@@ -28,14 +28,14 @@ static enum facet_status open_gfx(struct facet_render *render,
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machine");
     }
     if (on_hart) {
-        status = facet_guest_program_check(sizeof facet_gfx_elf, err);
+        status = facet_render_guest_program_check(sizeof facet_gfx_elf, err);
     }
     facet_render_picture(render, &state->picture);
     if (status == FACET_OK) {
-        status = facet_gfx_input_make(&state->picture, progress, &state->input, err);
+        status = facet_render_gfx_input_make(&state->picture, progress, &state->input, err);
     }
     if (status == FACET_OK && on_hart) {
-        status = facet_guest_image_make(
+        status = facet_render_guest_image_make(
             &state->picture, state->input, state->input->bytes, false, &state->image, err);
     }
     return status;
@@ -61,26 +61,27 @@ static enum facet_status draw_on_hart(const struct facet_render *render,
                                       struct facet_error *err)
 {
     const struct gfx_state *state = render->state;
-    const struct facet_guest_program program = {facet_gfx_elf, sizeof facet_gfx_elf, &state->image};
+    const struct facet_render_guest_program program = {
+        facet_gfx_elf, sizeof facet_gfx_elf, &state->image};
 
-    return facet_guest_draw(render, &program, pool, progress, out, report, err);
+    return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }
 
-static enum facet_status draw_tile(void *context,
-                                   uint32_t number,
-                                   struct facet_image_f *out,
-                                   struct facet_render_report *took,
-                                   struct facet_error *err)
+static enum facet_status draw_bucket(void *context,
+                                     uint32_t number,
+                                     struct facet_image_f *out,
+                                     struct facet_render_report *took,
+                                     struct facet_error *err)
 {
     const struct gfx_state *state = context;
-    struct facet_gfx_tile *t = malloc(sizeof *t);
+    struct facet_guest_gfx_bucket *t = malloc(sizeof *t);
 
     (void)took;
     if (t == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a tile");
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a bucket");
     }
-    facet_gfx_tile_draw(t, &state->picture, state->input, number);
-    facet_gfx_tile_store(t, out->rgb + 3 * ((size_t)t->y * out->width + t->x), out->width);
+    facet_guest_gfx_bucket_draw(t, &state->picture, state->input, number);
+    facet_guest_gfx_bucket_store(t, out->rgb + 3 * ((size_t)t->y * out->width + t->x), out->width);
     free(t);
     return FACET_OK;
 }
@@ -92,8 +93,8 @@ static enum facet_status draw_portable(const struct facet_render *render,
                                        struct facet_render_report *report,
                                        struct facet_error *err)
 {
-    return facet_render_each_tile(
-        render, draw_tile, render->state, pool, progress, out, report, err);
+    return facet_render_each_bucket(
+        render, draw_bucket, render->state, pool, progress, out, report, err);
 }
 
 const struct facet_render_machine facet_render_xphmg_gfx = {

@@ -55,10 +55,10 @@ static void make_clip(const struct facet_picture *picture, float clip[16])
 {
     const struct facet_scene_camera *camera = &picture->camera;
     bool flat = camera->kind == FACET_CAMERA_ORTHOGRAPHIC;
-    struct facet_render_lens lens;
+    struct facet_shade_lens lens;
     double view[12], near = (double)camera->z_near, far = (double)camera->z_far, scale, offset;
 
-    facet_render_lens_make(camera, picture->width, picture->height, &lens);
+    facet_shade_lens_make(camera, picture->width, picture->height, &lens);
     invert(camera->transform, view);
     if (flat) {
         far = far > 0.0 ? far : fmax(reach(picture), 2.0 * near);
@@ -83,14 +83,14 @@ static void make_clip(const struct facet_picture *picture, float clip[16])
 
 static uint32_t clusters_of(const struct facet_scene_mesh *mesh)
 {
-    return (mesh->triangle_count + FACET_GFX_CLUSTER - 1) / FACET_GFX_CLUSTER;
+    return (mesh->triangle_count + FACET_GUEST_GFX_CLUSTER - 1) / FACET_GUEST_GFX_CLUSTER;
 }
 
 static void enclose(const struct facet_scene_mesh *mesh, uint32_t first, float box[6])
 {
     uint32_t count = mesh->triangle_count - first;
 
-    count = count < FACET_GFX_CLUSTER ? count : FACET_GFX_CLUSTER;
+    count = count < FACET_GUEST_GFX_CLUSTER ? count : FACET_GUEST_GFX_CLUSTER;
     for (uint32_t i = 0; i < 3 * count; i++) {
         const float *p = mesh->positions + (size_t)3 * mesh->indices[(size_t)3 * first + i];
 
@@ -113,7 +113,7 @@ static void make_boxes(const struct facet_scene *scene,
 
         firsts[m] = made;
         for (uint32_t k = 0; k < clusters_of(mesh); k++) {
-            enclose(mesh, k * FACET_GFX_CLUSTER, boxes + (size_t)6 * made++);
+            enclose(mesh, k * FACET_GUEST_GFX_CLUSTER, boxes + (size_t)6 * made++);
         }
         facet_progress_add(progress, mesh->triangle_count);
     }
@@ -121,7 +121,7 @@ static void make_boxes(const struct facet_scene *scene,
 }
 
 /* Each corner of the mesh's box goes to the world; a float is too small by half a step at most, and
- * the tile's frustum is wider than that. */
+ * the bucket's frustum is wider than that. */
 static void place_box(const struct facet_scene *scene, uint32_t i, float box[6])
 {
     const struct facet_scene_instance *instance = &scene->instances[i];
@@ -145,14 +145,14 @@ static void place_box(const struct facet_scene *scene, uint32_t i, float box[6])
 /* ---- the grade ---- */
 
 /* A little more contrast around the middle, then a little more saturation. */
-static void make_lut(float lut[FACET_GFX_LUT_FLOATS])
+static void make_lut(float lut[FACET_GUEST_GFX_LUT_FLOATS])
 {
-    const double last = FACET_GFX_LUT_SIDE - 1;
+    const double last = FACET_GUEST_GFX_LUT_SIDE - 1;
 
-    for (uint32_t e = 0; e < FACET_GFX_LUT_FLOATS / 3; e++) {
-        const uint32_t at[3] = {e % FACET_GFX_LUT_SIDE,
-                                e / FACET_GFX_LUT_SIDE % FACET_GFX_LUT_SIDE,
-                                e / (FACET_GFX_LUT_SIDE * FACET_GFX_LUT_SIDE)};
+    for (uint32_t e = 0; e < FACET_GUEST_GFX_LUT_FLOATS / 3; e++) {
+        const uint32_t at[3] = {e % FACET_GUEST_GFX_LUT_SIDE,
+                                e / FACET_GUEST_GFX_LUT_SIDE % FACET_GUEST_GFX_LUT_SIDE,
+                                e / (FACET_GUEST_GFX_LUT_SIDE * FACET_GUEST_GFX_LUT_SIDE)};
         double rgb[3], grey;
 
         for (unsigned c = 0; c < 3; c++) {
@@ -171,15 +171,15 @@ static void make_lut(float lut[FACET_GFX_LUT_FLOATS])
 
 /* ---- all of it ---- */
 
-enum facet_status facet_gfx_input_make(const struct facet_picture *picture,
-                                       struct facet_progress *progress,
-                                       struct facet_gfx_input **out,
-                                       struct facet_error *err)
+enum facet_status facet_render_gfx_input_make(const struct facet_picture *picture,
+                                              struct facet_progress *progress,
+                                              struct facet_guest_gfx_input **out,
+                                              struct facet_error *err)
 {
     const struct facet_scene *scene = picture->scene;
     uint64_t firsts = sizeof(uint32_t) * ((uint64_t)scene->mesh_count + 1), clusters = 0, boxes;
     uint64_t bytes;
-    struct facet_gfx_input *input;
+    struct facet_guest_gfx_input *input;
 
     for (uint32_t m = 0; m < scene->mesh_count; m++) {
         clusters += clusters_of(&scene->meshes[m]);

@@ -6,9 +6,9 @@
 #include "guest/gfx/rasteriser.h"
 
 /* Progress counts triangles. Free *out with free(). */
-enum facet_status facet_gfx_input_make(const struct facet_picture *picture,
-                                       struct facet_progress *progress,
-                                       struct facet_gfx_input **out,
-                                       struct facet_error *err);
+enum facet_status facet_render_gfx_input_make(const struct facet_picture *picture,
+                                              struct facet_progress *progress,
+                                              struct facet_guest_gfx_input **out,
+                                              struct facet_error *err);
 
 #endif

@@ -152,8 +152,8 @@ static enum facet_status make_tree(struct build *b,
         status = facet_bvh2_improve(&b->tree, b->items, b->count, pool, err);
     }
     if (status == FACET_OK) {
-        status =
-            facet_collapse_optimal(&b->tree, b->items, &cost, b->options->children, &b->wide, err);
+        status = facet_bvh_collapse_optimal(
+            &b->tree, b->items, &cost, b->options->children, &b->wide, err);
     }
     return status == FACET_OK ? check_stack(&b->wide, err) : status;
 }
@@ -359,7 +359,7 @@ enum facet_status facet_rtbvh_build(const struct facet_bvh_triangle *triangles,
     if (status == FACET_OK) {
         *report = (struct facet_rtbvh_report){b.count, count - b.count};
     }
-    facet_wide_free(&b.wide);
+    facet_bvh_wide_free(&b.wide);
     facet_bvh2_free(&b.tree);
     free(b.items);
     return status;

@@ -1,4 +1,4 @@
-/* Building tile images of XPHMG_RT from triangles (image.h, rt-semantics.md 5).
+/* Building BVH images of XPHMG_RT from triangles (image.h, rt-semantics.md 5).
  *
  * Corners are rounded to the element format first (nearest), because that is all the hardware will
  * see; the tree is built over the rounded triangles. Boxes are grown by 2^-20 of the extent of

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 const struct facet_rtbvh_rule_text facet_rtbvh_rules[FACET_RTBVH_RULES] = {
-    [FACET_RTBVH_BAD_HEADER] = {"T01", "header", false, "a header as docs/rt-tiles.md says"},
+    [FACET_RTBVH_BAD_HEADER] = {"T01", "header", false, "a header as docs/rt-images.md says"},
     [FACET_RTBVH_BAD_NUMBERS] = {"T02", "RT-091", false, "legal and supported values of MODE and ALT"},
     [FACET_RTBVH_BAD_SECTION] = {"T03", "RT-086", false, "sections inside the file, apart, aligned to 64 bytes"},
     [FACET_RTBVH_BAD_ROOT] = {"T04", "RT-099", false, "the root is node 0 and lies in the heap"},
@@ -411,7 +411,7 @@ static void check_padding(struct checker *c, uint64_t node)
 /* The area of what the root's children cover, and of everything else against it. */
 static double area_of(const struct facet_rtbvh_child *child)
 {
-    double area = child->nan ? 0.0 : facet_box_area(child->min, child->max);
+    double area = child->nan ? 0.0 : facet_bvh_box_area(child->min, child->max);
 
     return isfinite(area) ? area : 0.0;
 }

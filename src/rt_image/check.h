@@ -1,4 +1,4 @@
-/* The validator of tile images (image.h): any bytes, never a failure because of their contents.
+/* The validator of RT images (image.h): any bytes, never a failure because of their contents.
  * Every tile and TriRange is looked at once, whatever refers to what. Counts what it sees on the
  * way, which is what `facet bvh info` shows. */
 #ifndef FACET_RT_IMAGE_CHECK_H
@@ -34,7 +34,7 @@ enum facet_rtbvh_rule {
 
 struct facet_rtbvh_rule_text {
     const char *id;          /* "T05" */
-    const char *requirement; /* row of spec/rt.requirements.tsv; "header" where docs/rt-tiles.md
+    const char *requirement; /* row of spec/rt.requirements.tsv; "header" where docs/rt-images.md
                                 alone says so */
     bool warning;            /* else an error */
     const char *title;       /* what is expected */

@@ -1,4 +1,4 @@
-/* Comparing two tile images by structure: matching nodes, TriRanges and triangles are those at the
+/* Comparing two RT images by structure: matching nodes, TriRanges and triangles are those at the
  * same place of the tree, so what merely moved differs only in the indices that name it. */
 #ifndef FACET_RT_IMAGE_DIFF_H
 #define FACET_RT_IMAGE_DIFF_H

@@ -1,4 +1,4 @@
-/* Which CAP.PREC state the elements of a tile image have. Between the files of this folder. */
+/* Which CAP.PREC state the elements of an RT image have. Between the files of this folder. */
 #ifndef FACET_RT_IMAGE_FORMAT_H
 #define FACET_RT_IMAGE_FORMAT_H
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Offsets of the header's fields (docs/rt-tiles.md). */
+/* Offsets of the header's fields (docs/rt-images.md). */
 enum {
     AT_VERSION = 8,
     AT_HEADER = 12,

@@ -1,6 +1,6 @@
-/* BVH tile images of XPHMG_RT: a small header, then the heap of tiles and TriRanges, the triangle
+/* BVH BVH images of XPHMG_RT: a small header, then the heap of tiles and TriRanges, the triangle
  * buffer and the origin of every triangle, each as a job or RT.BBOX and RT.TRI read it
- * (rt-semantics.md 5.2, 5.3). docs/rt-tiles.md describes the file.
+ * (rt-semantics.md 5.2, 5.3). docs/rt-images.md describes the file.
  *
  * Numbers are read with facet_widen, the conversion that the instructions themselves use, so that
  * what is checked here is what the hardware sees. */

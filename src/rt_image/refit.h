@@ -1,4 +1,4 @@
-/* Refitting a tile image to moved geometry: the tree and the number format stay, corners and boxes
+/* Refitting an RT image to moved geometry: the tree and the number format stay, corners and boxes
  * are written anew.
  *
  * Works on sound images of a scene with the same instances and meshes: triangles are matched by
@@ -11,7 +11,7 @@
 #include "rt_image/check.h"
 
 /* The triangles lie by geometry, and those of a geometry by primitive from 0 on
- * (render/tile_input.h). `image` is what facet_rtbvh_check says of it; `reach` as in
+ * (render/rt_input.h). `image` is what facet_rtbvh_check says of it; `reach` as in
  * facet_rtbvh_options. FACET_ERR_INPUT: the image is not sound, or image and scene do not belong
  * together. FACET_ERR_LIMIT: the image cannot hold the new positions and must be built anew. */
 enum facet_status facet_rtbvh_refit(const struct facet_rtbvh_check *image,

@@ -1,4 +1,4 @@
-/* How triangles become the elements and boxes of a tile image: corners rounded to the nearest
+/* How triangles become the elements and boxes of an RT image: corners rounded to the nearest
  * element, boxes grown by 2^-20 of the extent of scene and ray origins (R-RT-50) and then rounded
  * outwards. Shared by building and refitting, so that both give the same bytes. */
 #ifndef FACET_RT_IMAGE_ROUND_H

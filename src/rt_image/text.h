@@ -1,4 +1,4 @@
-/* Tile images as text: one node or TriRange at a time, for people and as JSON that can be turned
+/* RT images as text: one node or TriRange at a time, for people and as JSON that can be turned
  * back into the same bytes:
  *
  *   {"format": "xphmg4", "version": 1, ... the header ...,

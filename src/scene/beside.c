@@ -9,7 +9,7 @@
 
 #define NO_PICTURE "the plain colour is drawn"
 
-void facet_beside_name(char to[FACET_BESIDE_NAME_BYTES], struct facet_span name)
+void facet_scene_beside_name(char to[FACET_BESIDE_NAME_BYTES], struct facet_span name)
 {
     (void)snprintf(to,
                    FACET_BESIDE_NAME_BYTES,
@@ -44,13 +44,13 @@ static enum facet_status note(const char *kind,
     return facet_scene_leave_out(scene, FACET_LOSS_LOOK, 1, what, "", why, err);
 }
 
-enum facet_status facet_beside_fetch(const struct facet_reader *reader,
-                                     const char *kind,
-                                     const char *name,
-                                     const char *instead,
-                                     struct facet_scene *scene,
-                                     struct facet_bytes *out,
-                                     struct facet_error *err)
+enum facet_status facet_scene_beside_fetch(const struct facet_reader *reader,
+                                           const char *kind,
+                                           const char *name,
+                                           const char *instead,
+                                           struct facet_scene *scene,
+                                           struct facet_bytes *out,
+                                           struct facet_error *err)
 {
     struct facet_error why_not = {.message = ""};
     enum facet_status status;
@@ -62,18 +62,18 @@ enum facet_status facet_beside_fetch(const struct facet_reader *reader,
     return status == FACET_OK ? FACET_OK : note(kind, name, instead, &why_not, scene, err);
 }
 
-enum facet_status facet_beside_texture(const struct facet_reader *reader,
-                                       const char *name,
-                                       struct facet_scene *scene,
-                                       uint32_t *texture,
-                                       struct facet_error *err)
+enum facet_status facet_scene_beside_texture(const struct facet_reader *reader,
+                                             const char *name,
+                                             struct facet_scene *scene,
+                                             uint32_t *texture,
+                                             struct facet_error *err)
 {
     struct facet_bytes bytes;
     struct facet_image image = {0, 0, NULL};
     struct facet_scene_texture item = {.width = 0};
     struct facet_error why_not = {.message = ""};
     enum facet_status status =
-        facet_beside_fetch(reader, "texture", name, NO_PICTURE, scene, &bytes, err);
+        facet_scene_beside_fetch(reader, "texture", name, NO_PICTURE, scene, &bytes, err);
 
     *texture = FACET_SCENE_NONE;
     if (status != FACET_OK || bytes.data == NULL) {

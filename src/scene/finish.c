@@ -49,9 +49,9 @@ static void look_along(const double eye[3], const double forward[3], float trans
     const double up[3] = {0, 1, 0};
     double right[3], true_up[3];
 
-    facet_cross(forward, up, right);
-    (void)facet_normalize(right);
-    facet_cross(right, forward, true_up);
+    facet_scene_cross(forward, up, right);
+    (void)facet_scene_normalize(right);
+    facet_scene_cross(right, forward, true_up);
     for (unsigned i = 0; i < 3; i++) {
         transform[4 * i] = (float)right[i];
         transform[4 * i + 1] = (float)true_up[i];
@@ -68,7 +68,7 @@ void facet_scene_frame(const struct facet_bounds *bounds, struct facet_scene_cam
     double center[3], half[3], eye[3], distance = 0.0, radius = 0.0;
     double right[3], up[3];
 
-    (void)facet_normalize(forward);
+    (void)facet_scene_normalize(forward);
     memset(out, 0, sizeof *out);
     for (unsigned i = 0; i < 3; i++) {
         center[i] = ((double)bounds->lo[i] + (double)bounds->hi[i]) / 2;
@@ -113,7 +113,7 @@ static void default_sun(struct facet_scene_light *out)
     double direction[3] = {-0.35, -0.80, -0.49};
 
     memset(out, 0, sizeof *out);
-    (void)facet_normalize(direction);
+    (void)facet_scene_normalize(direction);
     (void)snprintf(out->name, sizeof out->name, "default sun");
     out->kind = FACET_LIGHT_DIRECTIONAL;
     out->derived = true;

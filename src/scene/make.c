@@ -55,24 +55,24 @@ static void lattice_texel(uint32_t x, uint32_t y, uint32_t size, uint8_t rgba[4]
 static void make_sphere(struct maker *m, uint32_t size)
 {
     const double eye[3] = {1.1, 0.8, 1.6}, target[3] = {0, 0, 0}, sun[3] = {-0.5, -1, -0.7};
-    uint32_t texture = maker_texture(m, "checker", 32, checker_texel);
-    uint32_t material = maker_textured(m, "checker", texture);
+    uint32_t texture = facet_maker_texture(m, "checker", 32, checker_texel);
+    uint32_t material = facet_maker_textured(m, "checker", texture);
 
-    maker_material(m, material)->base_texture.matrix[0] = 8.0F;
-    maker_material(m, material)->base_texture.matrix[4] = 4.0F;
-    maker_put(m, maker_sphere(m, "sphere", material, size), 0, 0, 0, 1, 1, 1);
-    maker_camera(m, eye, target, FOV_NARROW);
-    maker_sun(m, sun, 3.0F);
+    facet_maker_material(m, material)->base_texture.matrix[0] = 8.0F;
+    facet_maker_material(m, material)->base_texture.matrix[4] = 4.0F;
+    facet_maker_put(m, facet_maker_sphere(m, "sphere", material, size), 0, 0, 0, 1, 1, 1);
+    facet_maker_camera(m, eye, target, FOV_NARROW);
+    facet_maker_sun(m, sun, 3.0F);
 }
 
 static void make_knot(struct maker *m, uint32_t size)
 {
     const double eye[3] = {0.6, 2.4, 3.0}, target[3] = {0, 0, 0}, sun[3] = {-0.6, -1, -0.5};
-    uint32_t material = maker_color(m, "brass", 0.72F, 0.45F, 0.16F);
+    uint32_t material = facet_maker_color(m, "brass", 0.72F, 0.45F, 0.16F);
 
-    maker_put(m, maker_knot(m, "knot", material, size), 0, 0, 0, 1, 1, 1);
-    maker_camera(m, eye, target, FOV_NARROW);
-    maker_sun(m, sun, 3.0F);
+    facet_maker_put(m, facet_maker_knot(m, "knot", material, size), 0, 0, 0, 1, 1, 1);
+    facet_maker_camera(m, eye, target, FOV_NARROW);
+    facet_maker_sun(m, sun, 3.0F);
 }
 
 /* ---- terrain ---- */
@@ -152,7 +152,7 @@ static void terrain_surface(void *context, double u, double v, double position[3
     normal[0] = here[-1] - here[1];
     normal[1] = 2.0 * TERRAIN_SIDE / t->size;
     normal[2] = here[-(ptrdiff_t)pitch] - here[pitch];
-    (void)facet_normalize(normal);
+    (void)facet_scene_normalize(normal);
 }
 
 /* Grass low, rock, snow high; u carries some grain. */
@@ -189,21 +189,21 @@ static void terrain_uv(struct maker *m, uint32_t mesh)
 static void make_terrain(struct maker *m, uint32_t size)
 {
     const double eye[3] = {38, 26, 46}, target[3] = {0, -2, 0}, sun[3] = {-0.8, -0.6, -0.2};
-    uint32_t texture = maker_texture(m, "ground", 64, ground_texel);
-    uint32_t material = maker_textured(m, "ground", texture);
+    uint32_t texture = facet_maker_texture(m, "ground", 64, ground_texel);
+    uint32_t material = facet_maker_textured(m, "ground", texture);
     struct terrain terrain = {.size = size};
     uint32_t mesh;
 
     if (!fill_heights(m, &terrain)) {
         return;
     }
-    mesh = maker_grid(m, "terrain", material, size, size, terrain_surface, &terrain);
+    mesh = facet_maker_grid(m, "terrain", material, size, size, terrain_surface, &terrain);
     free(terrain.heights);
-    maker_material(m, material)->base_texture.wrap_v = FACET_WRAP_CLAMP;
+    facet_maker_material(m, material)->base_texture.wrap_v = FACET_WRAP_CLAMP;
     terrain_uv(m, mesh);
-    maker_put(m, mesh, 0, 0, 0, 1, 1, 1);
-    maker_camera(m, eye, target, FOV_NARROW);
-    maker_sun(m, sun, 3.0F);
+    facet_maker_put(m, mesh, 0, 0, 0, 1, 1, 1);
+    facet_maker_camera(m, eye, target, FOV_NARROW);
+    facet_maker_sun(m, sun, 3.0F);
 }
 
 /* ---- boxes: a small box of coloured walls with two blocks and a lamp ---- */
@@ -232,38 +232,38 @@ put_wall(struct maker *m, uint32_t mesh, unsigned axis, double sign, double dist
 {
     struct facet_affine matrix = wall(axis, sign, distance, side);
 
-    maker_place(m, mesh, &matrix);
+    facet_maker_place(m, mesh, &matrix);
 }
 
 static void make_boxes(struct maker *m, uint32_t size)
 {
     const double eye[3] = {0, 0, 3.9}, target[3] = {0, 0, 0};
-    uint32_t white = maker_color(m, "white", 0.73F, 0.73F, 0.71F);
-    uint32_t red = maker_color(m, "red", 0.62F, 0.06F, 0.05F);
-    uint32_t green = maker_color(m, "green", 0.12F, 0.45F, 0.09F);
-    uint32_t glow = maker_color(m, "lamp", 0.78F, 0.78F, 0.78F);
-    uint32_t plain = maker_square(m, "white wall", white, 1);
-    uint32_t block = maker_cube(m, "block", white);
+    uint32_t white = facet_maker_color(m, "white", 0.73F, 0.73F, 0.71F);
+    uint32_t red = facet_maker_color(m, "red", 0.62F, 0.06F, 0.05F);
+    uint32_t green = facet_maker_color(m, "green", 0.12F, 0.45F, 0.09F);
+    uint32_t glow = facet_maker_color(m, "lamp", 0.78F, 0.78F, 0.78F);
+    uint32_t plain = facet_maker_square(m, "white wall", white, 1);
+    uint32_t block = facet_maker_cube(m, "block", white);
     double top = -1.0; /* of the stack on the right */
 
-    maker_material(m, glow)->emissive[0] = 1.0F;
-    maker_material(m, glow)->emissive[1] = 0.85F;
-    maker_material(m, glow)->emissive[2] = 0.6F;
+    facet_maker_material(m, glow)->emissive[0] = 1.0F;
+    facet_maker_material(m, glow)->emissive[1] = 0.85F;
+    facet_maker_material(m, glow)->emissive[2] = 0.6F;
     put_wall(m, plain, 1, -1, 1, 2);
     put_wall(m, plain, 1, 1, 1, 2);
     put_wall(m, plain, 2, -1, 1, 2);
-    put_wall(m, maker_square(m, "red wall", red, 1), 0, -1, 1, 2);
-    put_wall(m, maker_square(m, "green wall", green, 1), 0, 1, 1, 2);
-    put_wall(m, maker_square(m, "lamp", glow, 1), 1, 1, 0.99, 0.5);
-    maker_turn(m, block, -0.35, -0.4, -0.3, 0.58, 1.2, 0.58, 0.05);
+    put_wall(m, facet_maker_square(m, "red wall", red, 1), 0, -1, 1, 2);
+    put_wall(m, facet_maker_square(m, "green wall", green, 1), 0, 1, 1, 2);
+    put_wall(m, facet_maker_square(m, "lamp", glow, 1), 1, 1, 0.99, 0.5);
+    facet_maker_turn(m, block, -0.35, -0.4, -0.3, 0.58, 1.2, 0.58, 0.05);
     for (uint32_t i = 0; i < size; i++) {
         double side = 0.6 / (1.0 + (double)i);
 
-        maker_turn(m, block, 0.36, top + 0.5 * side, 0.3, side, side, side, 0.96 - 0.07 * i);
+        facet_maker_turn(m, block, 0.36, top + 0.5 * side, 0.3, side, side, side, 0.96 - 0.07 * i);
         top += side;
     }
-    maker_camera(m, eye, target, FOV_NARROW);
-    maker_point_light(m, 0, 0.9, 0, 6.0F);
+    facet_maker_camera(m, eye, target, FOV_NARROW);
+    facet_maker_point_light(m, 0, 0.9, 0, 6.0F);
 }
 
 /* ---- instances: a field of many copies of three shapes ---- */
@@ -275,9 +275,11 @@ static void make_instances(struct maker *m, uint32_t size)
     const double sun[3] = {-0.4, -1, -0.7};
     uint32_t shapes[3];
 
-    shapes[0] = maker_cube(m, "cube", maker_color(m, "blue", 0.10F, 0.22F, 0.60F));
-    shapes[1] = maker_sphere(m, "sphere", maker_color(m, "orange", 0.85F, 0.36F, 0.06F), 8);
-    shapes[2] = maker_cylinder(m, "cylinder", maker_color(m, "sand", 0.75F, 0.66F, 0.45F), 12);
+    shapes[0] = facet_maker_cube(m, "cube", facet_maker_color(m, "blue", 0.10F, 0.22F, 0.60F));
+    shapes[1] =
+        facet_maker_sphere(m, "sphere", facet_maker_color(m, "orange", 0.85F, 0.36F, 0.06F), 8);
+    shapes[2] =
+        facet_maker_cylinder(m, "cylinder", facet_maker_color(m, "sand", 0.75F, 0.66F, 0.45F), 12);
     for (uint32_t row = 0; row < size; row++) {
         for (uint32_t column = 0; column < size; column++) {
             uint64_t id = (uint64_t)row * size + column;
@@ -285,11 +287,11 @@ static void make_instances(struct maker *m, uint32_t size)
             double x = 1.25 * (column - 0.5 * (size - 1.0)), z = 1.25 * (row - 0.5 * (size - 1.0));
             uint64_t kind = facet_random_below(2, id, 3);
 
-            maker_put(m, shapes[kind], x, 0.5 * height, z, 0.8, height, 0.8);
+            facet_maker_put(m, shapes[kind], x, 0.5 * height, z, 0.8, height, 0.8);
         }
     }
-    maker_camera(m, eye, target, FOV_NARROW);
-    maker_sun(m, sun, 3.0F);
+    facet_maker_camera(m, eye, target, FOV_NARROW);
+    facet_maker_sun(m, sun, 3.0F);
 }
 
 /* ---- uv: which way is up, in every way a texture can be attached ---- */
@@ -306,20 +308,20 @@ static void corner_texel(uint32_t x, uint32_t y, uint32_t size, uint8_t rgba[4])
 static void make_uv(struct maker *m, uint32_t size)
 {
     const double eye[3] = {0, 0, 4.5}, target[3] = {0, 0, 0}, sun[3] = {0, 0, -1};
-    uint32_t texture = maker_texture(m, "corners", 8 * size, corner_texel);
+    uint32_t texture = facet_maker_texture(m, "corners", 8 * size, corner_texel);
     uint32_t materials[3], meshes[3];
 
     for (unsigned i = 0; i < 3; i++) {
         static const char *const names[3] = {"plain", "second set", "transform"};
 
-        materials[i] = maker_textured(m, names[i], texture);
-        meshes[i] = maker_square(m, names[i], materials[i], i == 2 ? 4.0F : 1.0F);
-        maker_material(m, materials[i])->base_texture.magnify = FACET_FILTER_NEAREST;
-        maker_put(m, meshes[i], 1.1 * ((double)i - 1), 0, 0, 1, 1, 1);
+        materials[i] = facet_maker_textured(m, names[i], texture);
+        meshes[i] = facet_maker_square(m, names[i], materials[i], i == 2 ? 4.0F : 1.0F);
+        facet_maker_material(m, materials[i])->base_texture.magnify = FACET_FILTER_NEAREST;
+        facet_maker_put(m, meshes[i], 1.1 * ((double)i - 1), 0, 0, 1, 1, 1);
     }
-    maker_material(m, materials[1])->base_texture.uv_set = 1;
-    maker_material(m, materials[2])->base_texture.matrix[0] = 0.25F;
-    maker_material(m, materials[2])->base_texture.matrix[4] = 0.25F;
+    facet_maker_material(m, materials[1])->base_texture.uv_set = 1;
+    facet_maker_material(m, materials[2])->base_texture.matrix[0] = 0.25F;
+    facet_maker_material(m, materials[2])->base_texture.matrix[4] = 0.25F;
     if (m->status == FACET_OK) {
         struct facet_scene_mesh *mesh = &m->scene->meshes[meshes[1]];
         float *second = calloc(8, sizeof *second);
@@ -332,8 +334,8 @@ static void make_uv(struct maker *m, uint32_t size)
             mesh->uv[0] = second;
         }
     }
-    maker_camera(m, eye, target, FOV_NARROW);
-    maker_sun(m, sun, 3.0F);
+    facet_maker_camera(m, eye, target, FOV_NARROW);
+    facet_maker_sun(m, sun, 3.0F);
 }
 
 /* ---- room ---- */
@@ -347,42 +349,44 @@ struct room {
 
 static void room_materials(struct maker *m, struct room *room, double length)
 {
-    uint32_t checker = maker_texture(m, "checker", 32, checker_texel);
-    uint32_t brick = maker_texture(m, "brick", 64, brick_texel);
-    uint32_t lattice = maker_texture(m, "lattice", 64, lattice_texel);
-    uint32_t floor_material = maker_textured(m, "floor", checker);
-    uint32_t brick_material = maker_textured(m, "bricks", brick);
-    uint32_t lattice_material = maker_textured(m, "lattice", lattice);
-    uint32_t stone = maker_color(m, "stone", 0.62F, 0.60F, 0.56F);
-    uint32_t glow = maker_color(m, "lamp", 0.9F, 0.9F, 0.9F);
+    uint32_t checker = facet_maker_texture(m, "checker", 32, checker_texel);
+    uint32_t brick = facet_maker_texture(m, "brick", 64, brick_texel);
+    uint32_t lattice = facet_maker_texture(m, "lattice", 64, lattice_texel);
+    uint32_t floor_material = facet_maker_textured(m, "floor", checker);
+    uint32_t brick_material = facet_maker_textured(m, "bricks", brick);
+    uint32_t lattice_material = facet_maker_textured(m, "lattice", lattice);
+    uint32_t stone = facet_maker_color(m, "stone", 0.62F, 0.60F, 0.56F);
+    uint32_t glow = facet_maker_color(m, "lamp", 0.9F, 0.9F, 0.9F);
 
     for (unsigned i = 0; i < 3; i++) {
-        maker_material(m, glow)->emissive[i] = 1.0F;
+        facet_maker_material(m, glow)->emissive[i] = 1.0F;
     }
-    maker_material(m, lattice_material)->alpha_mode = FACET_ALPHA_MASK;
-    maker_material(m, lattice_material)->double_sided = true;
-    maker_material(m, brick_material)->base_texture.matrix[0] = 4.0F;
-    maker_material(m, brick_material)->base_texture.matrix[4] = 2.0F;
-    room->wood = maker_color(m, "wood", 0.38F, 0.20F, 0.09F);
-    room->metal = maker_color(m, "metal", 0.30F, 0.33F, 0.38F);
-    room->board = maker_cube(m, "board", room->wood);
-    room->leg = maker_cube(m, "leg", room->metal);
-    room->pillar = maker_cylinder(m, "pillar", stone, 20);
-    room->ball = maker_sphere(m, "ball", maker_color(m, "blue", 0.08F, 0.20F, 0.55F), 12);
-    room->lamp = maker_cube(m, "lamp", glow);
-    room->knot = maker_knot(m, "knot", maker_color(m, "brass", 0.72F, 0.45F, 0.16F), 160);
-    room->screen = maker_square(m, "screen", lattice_material, 2);
-    maker_material(m, floor_material)->base_texture.matrix[0] = 4.0F;
-    maker_material(m, floor_material)->base_texture.matrix[4] = (float)(length / 2);
-    room->tile = maker_square(m, "floor", floor_material, 1);
+    facet_maker_material(m, lattice_material)->alpha_mode = FACET_ALPHA_MASK;
+    facet_maker_material(m, lattice_material)->double_sided = true;
+    facet_maker_material(m, brick_material)->base_texture.matrix[0] = 4.0F;
+    facet_maker_material(m, brick_material)->base_texture.matrix[4] = 2.0F;
+    room->wood = facet_maker_color(m, "wood", 0.38F, 0.20F, 0.09F);
+    room->metal = facet_maker_color(m, "metal", 0.30F, 0.33F, 0.38F);
+    room->board = facet_maker_cube(m, "board", room->wood);
+    room->leg = facet_maker_cube(m, "leg", room->metal);
+    room->pillar = facet_maker_cylinder(m, "pillar", stone, 20);
+    room->ball =
+        facet_maker_sphere(m, "ball", facet_maker_color(m, "blue", 0.08F, 0.20F, 0.55F), 12);
+    room->lamp = facet_maker_cube(m, "lamp", glow);
+    room->knot =
+        facet_maker_knot(m, "knot", facet_maker_color(m, "brass", 0.72F, 0.45F, 0.16F), 160);
+    room->screen = facet_maker_square(m, "screen", lattice_material, 2);
+    facet_maker_material(m, floor_material)->base_texture.matrix[0] = 4.0F;
+    facet_maker_material(m, floor_material)->base_texture.matrix[4] = (float)(length / 2);
+    room->tile = facet_maker_square(m, "floor", floor_material, 1);
     {
-        uint32_t end = maker_square(m, "brick wall", brick_material, 1);
-        uint32_t left =
-            maker_square(m, "left wall", maker_color(m, "ochre", 0.70F, 0.48F, 0.20F), 1);
-        uint32_t right =
-            maker_square(m, "right wall", maker_color(m, "teal", 0.14F, 0.42F, 0.42F), 1);
-        uint32_t top =
-            maker_square(m, "ceiling", maker_color(m, "plaster", 0.82F, 0.81F, 0.78F), 1);
+        uint32_t end = facet_maker_square(m, "brick wall", brick_material, 1);
+        uint32_t left = facet_maker_square(
+            m, "left wall", facet_maker_color(m, "ochre", 0.70F, 0.48F, 0.20F), 1);
+        uint32_t right = facet_maker_square(
+            m, "right wall", facet_maker_color(m, "teal", 0.14F, 0.42F, 0.42F), 1);
+        uint32_t top = facet_maker_square(
+            m, "ceiling", facet_maker_color(m, "plaster", 0.82F, 0.81F, 0.78F), 1);
         const double half = length / 2;
         const double quarter_y[4] = {0, 1, 0, 1}, minus_y[4] = {0, -1, 0, 1};
         const double quarter_x[4] = {1, 0, 0, 1}, minus_x[4] = {-1, 0, 0, 1};
@@ -405,7 +409,7 @@ static void room_materials(struct maker *m, struct room *room, double length)
             struct facet_affine matrix =
                 facet_affine_trs(walls[i].place, walls[i].turn, walls[i].scale);
 
-            maker_place(m, walls[i].mesh, &matrix);
+            facet_maker_place(m, walls[i].mesh, &matrix);
         }
     }
 }
@@ -415,20 +419,20 @@ static void put_table(struct room *room, double x, double z, double turns)
 {
     double s, c;
 
-    maker_sincos(turns, &s, &c);
-    maker_turn(room->m, room->board, x, 0.74, z, 1.5, 0.06, 0.8, turns);
+    facet_maker_sincos(turns, &s, &c);
+    facet_maker_turn(room->m, room->board, x, 0.74, z, 1.5, 0.06, 0.8, turns);
     for (unsigned i = 0; i < 4; i++) {
         double dx = (i & 1U) != 0 ? 0.68 : -0.68, dz = i / 2 != 0 ? 0.34 : -0.34;
 
-        maker_turn(room->m,
-                   room->leg,
-                   x + c * dx + s * dz,
-                   0.355,
-                   z - s * dx + c * dz,
-                   0.06,
-                   0.71,
-                   0.06,
-                   turns);
+        facet_maker_turn(room->m,
+                         room->leg,
+                         x + c * dx + s * dz,
+                         0.355,
+                         z - s * dx + c * dz,
+                         0.06,
+                         0.71,
+                         0.06,
+                         turns);
     }
 }
 
@@ -437,22 +441,22 @@ static void put_chair(struct room *room, double x, double z, double turns, doubl
 {
     double s, c;
 
-    maker_sincos(turns, &s, &c);
-    maker_turn(room->m, room->board, x, 0.44, z, 0.42 * mirror, 0.05, 0.42, turns);
-    maker_turn(
+    facet_maker_sincos(turns, &s, &c);
+    facet_maker_turn(room->m, room->board, x, 0.44, z, 0.42 * mirror, 0.05, 0.42, turns);
+    facet_maker_turn(
         room->m, room->board, x + s * 0.19, 0.72, z + c * 0.19, 0.42 * mirror, 0.5, 0.04, turns);
     for (unsigned i = 0; i < 4; i++) {
         double dx = (i & 1U) != 0 ? 0.18 : -0.18, dz = i / 2 != 0 ? 0.18 : -0.18;
 
-        maker_turn(room->m,
-                   room->leg,
-                   x + c * dx + s * dz,
-                   0.21,
-                   z - s * dx + c * dz,
-                   0.04 * mirror,
-                   0.42,
-                   0.04,
-                   turns);
+        facet_maker_turn(room->m,
+                         room->leg,
+                         x + c * dx + s * dz,
+                         0.21,
+                         z - s * dx + c * dz,
+                         0.04 * mirror,
+                         0.42,
+                         0.04,
+                         turns);
     }
 }
 
@@ -468,21 +472,21 @@ static void make_room(struct maker *m, uint32_t size)
         double turn = 0.02 * ((double)facet_random_float(3, i) - 0.5);
         double ball = 0.25 + 0.2 * (double)facet_random_float(4, i);
 
-        maker_put(m, room.pillar, -3.6, 1.5, z, 0.45, 3.0, 0.45);
-        maker_put(m, room.pillar, 3.6, 1.5, z, 0.45, 3.0, 0.45);
+        facet_maker_put(m, room.pillar, -3.6, 1.5, z, 0.45, 3.0, 0.45);
+        facet_maker_put(m, room.pillar, 3.6, 1.5, z, 0.45, 3.0, 0.45);
         put_table(&room, -1.4, z, 0.25 + turn);
         put_table(&room, 1.6, z, turn);
         put_chair(&room, -0.6, z, 0.25 + turn, 1);
         put_chair(&room, 1.6, z + 0.75, turn, -1);
-        maker_put(m, room.ball, -1.4, 0.77 + 0.5 * ball, z + 0.3, ball, ball, ball);
-        maker_put(m, room.lamp, 0, 2.94, z, 1.2, 0.08, 0.3);
-        maker_turn(m, room.screen, 3.1, 0.9, z + 1.25, 1.0, 1.8, 1.0, 0.0);
+        facet_maker_put(m, room.ball, -1.4, 0.77 + 0.5 * ball, z + 0.3, ball, ball, ball);
+        facet_maker_put(m, room.lamp, 0, 2.94, z, 1.2, 0.08, 0.3);
+        facet_maker_turn(m, room.screen, 3.1, 0.9, z + 1.25, 1.0, 1.8, 1.0, 0.0);
     }
-    maker_turn(m, room.knot, 0.3, 1.08, 0, 0.55, 0.55, 0.55, 0.1);
-    maker_put(m, room.pillar, 0.3, 0.4, 0, 0.7, 0.8, 0.7);
-    maker_camera(m, eye, target, FOV_WIDE);
+    facet_maker_turn(m, room.knot, 0.3, 1.08, 0, 0.55, 0.55, 0.55, 0.1);
+    facet_maker_put(m, room.pillar, 0.3, 0.4, 0, 0.7, 0.8, 0.7);
+    facet_maker_camera(m, eye, target, FOV_WIDE);
     for (uint32_t i = 0; i < size; i++) {
-        maker_point_light(m, 0, 2.7, 2.5 * (i - 0.5 * (size - 1.0)), 5.0F);
+        facet_maker_point_light(m, 0, 2.7, 2.5 * (i - 0.5 * (size - 1.0)), 5.0F);
     }
 }
 

@@ -134,7 +134,7 @@ struct facet_affine facet_affine_from_float(const float in[12])
     return out;
 }
 
-bool facet_normalize(double v[3])
+bool facet_scene_normalize(double v[3])
 {
     double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 
@@ -147,7 +147,7 @@ bool facet_normalize(double v[3])
     return true;
 }
 
-void facet_cross(const double a[3], const double b[3], double out[3])
+void facet_scene_cross(const double a[3], const double b[3], double out[3])
 {
     double r[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 

@@ -26,7 +26,7 @@ void facet_affine_to_float(const struct facet_affine *a, float out[12]);
 struct facet_affine facet_affine_from_float(const float in[12]);
 
 /* Brings a vector to length 1; false (unchanged) when it has none. */
-bool facet_normalize(double v[3]);
-void facet_cross(const double a[3], const double b[3], double out[3]);
+bool facet_scene_normalize(double v[3]);
+void facet_scene_cross(const double a[3], const double b[3], double out[3]);
 
 #endif

@@ -362,7 +362,7 @@ static enum facet_status fetch_library(struct facet_mtl *mtl, struct facet_span 
     if (library == NULL) {
         return out_of_memory(mtl);
     }
-    facet_beside_name(library->name, name);
+    facet_scene_beside_name(library->name, name);
     for (struct facet_mtl_library *old = mtl->libraries; old != NULL; old = old->next) {
         if (strcmp(old->name, library->name) == 0) {
             free(library);
@@ -371,13 +371,13 @@ static enum facet_status fetch_library(struct facet_mtl *mtl, struct facet_span 
     }
     library->next = mtl->libraries;
     mtl->libraries = library;
-    status = facet_beside_fetch(mtl->reader,
-                                "material library",
-                                library->name,
-                                "plain materials stand in",
-                                mtl->scene,
-                                &library->bytes,
-                                mtl->err);
+    status = facet_scene_beside_fetch(mtl->reader,
+                                      "material library",
+                                      library->name,
+                                      "plain materials stand in",
+                                      mtl->scene,
+                                      &library->bytes,
+                                      mtl->err);
     if (status == FACET_OK && library->bytes.data == NULL) {
         mtl->missing = true;
         return FACET_OK;
@@ -413,7 +413,7 @@ use_picture(struct facet_mtl *mtl, struct facet_span name, uint32_t *texture)
     if (item == NULL) {
         return out_of_memory(mtl);
     }
-    facet_beside_name(item->name, name);
+    facet_scene_beside_name(item->name, name);
     for (struct facet_mtl_texture *old = mtl->textures; old != NULL; old = old->next) {
         if (strcmp(old->name, item->name) == 0) {
             *texture = old->texture;
@@ -423,7 +423,7 @@ use_picture(struct facet_mtl *mtl, struct facet_span name, uint32_t *texture)
     }
     item->next = mtl->textures;
     mtl->textures = item;
-    status = facet_beside_texture(mtl->reader, item->name, mtl->scene, texture, mtl->err);
+    status = facet_scene_beside_texture(mtl->reader, item->name, mtl->scene, texture, mtl->err);
     item->texture = *texture;
     return status;
 }

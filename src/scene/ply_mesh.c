@@ -154,9 +154,9 @@ static enum facet_status add_material(struct ply *p)
 
     facet_scene_material_plain(&material);
     if (p->picture.size != 0) {
-        facet_beside_name(name, p->picture);
-        status =
-            facet_beside_texture(p->reader, name, p->scene, &material.base_texture.texture, p->err);
+        facet_scene_beside_name(name, p->picture);
+        status = facet_scene_beside_texture(
+            p->reader, name, p->scene, &material.base_texture.texture, p->err);
     }
     return status == FACET_OK ? facet_scene_add_material(p->scene, &material, NULL, p->err)
                               : status;

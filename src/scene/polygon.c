@@ -35,7 +35,7 @@ void facet_polygon_normal(const float *points, uint32_t count, float normal[3])
     bool some;
 
     area_vector(points, count, area);
-    some = facet_normalize(area);
+    some = facet_scene_normalize(area);
     for (unsigned k = 0; k < 3; k++) {
         normal[k] = some ? (float)area[k] : 0.0F;
     }

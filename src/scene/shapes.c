@@ -8,7 +8,7 @@
 
 #define TWO_PI 6.283185307179586
 
-void maker_sincos(double turns, double *sine, double *cosine)
+void facet_maker_sincos(double turns, double *sine, double *cosine)
 {
     double t = turns - floor(turns);
     double quarter = floor(4.0 * t + 0.5);
@@ -46,7 +46,7 @@ static void set_name(char to[FACET_SCENE_NAME_BYTES], const char *name)
     facet_scene_set_name(to, name, strlen(name));
 }
 
-uint32_t maker_color(struct maker *m, const char *name, float r, float g, float b)
+uint32_t facet_maker_color(struct maker *m, const char *name, float r, float g, float b)
 {
     struct facet_scene_material material;
     uint32_t index = 0;
@@ -63,22 +63,22 @@ uint32_t maker_color(struct maker *m, const char *name, float r, float g, float 
     return index;
 }
 
-struct facet_scene_material *maker_material(struct maker *m, uint32_t material)
+struct facet_scene_material *facet_maker_material(struct maker *m, uint32_t material)
 {
     static _Thread_local struct facet_scene_material nowhere;
 
     return m->status == FACET_OK ? &m->scene->materials[material] : &nowhere;
 }
 
-uint32_t maker_textured(struct maker *m, const char *name, uint32_t texture)
+uint32_t facet_maker_textured(struct maker *m, const char *name, uint32_t texture)
 {
-    uint32_t index = maker_color(m, name, 1.0F, 1.0F, 1.0F);
+    uint32_t index = facet_maker_color(m, name, 1.0F, 1.0F, 1.0F);
 
-    maker_material(m, index)->base_texture.texture = texture;
+    facet_maker_material(m, index)->base_texture.texture = texture;
     return index;
 }
 
-uint32_t maker_texture(struct maker *m, const char *name, uint32_t size, maker_texel *texel)
+uint32_t facet_maker_texture(struct maker *m, const char *name, uint32_t size, maker_texel *texel)
 {
     struct facet_scene_texture texture;
     struct facet_image image = {0, 0, NULL};
@@ -171,13 +171,13 @@ set_quad(struct facet_scene_mesh *mesh, size_t quad, uint32_t a, uint32_t b, uin
     memcpy(mesh->indices + 6 * quad, corners, sizeof corners);
 }
 
-uint32_t maker_grid(struct maker *m,
-                    const char *name,
-                    uint32_t material,
-                    uint32_t columns,
-                    uint32_t rows,
-                    maker_surface *surface,
-                    void *context)
+uint32_t facet_maker_grid(struct maker *m,
+                          const char *name,
+                          uint32_t material,
+                          uint32_t columns,
+                          uint32_t rows,
+                          maker_surface *surface,
+                          void *context)
 {
     struct facet_scene_mesh mesh;
     uint32_t pitch = columns + 1;
@@ -226,7 +226,7 @@ static void cube_face(struct facet_scene_mesh *mesh, unsigned face)
     set_quad(mesh, face, first, first + 1, first + 2, first + 3);
 }
 
-uint32_t maker_cube(struct maker *m, const char *name, uint32_t material)
+uint32_t facet_maker_cube(struct maker *m, const char *name, uint32_t material)
 {
     struct facet_scene_mesh mesh;
 
@@ -239,7 +239,7 @@ uint32_t maker_cube(struct maker *m, const char *name, uint32_t material)
     return end_mesh(m, &mesh, name, material);
 }
 
-uint32_t maker_square(struct maker *m, const char *name, uint32_t material, float repeat)
+uint32_t facet_maker_square(struct maker *m, const char *name, uint32_t material, float repeat)
 {
     const double normal[3] = {0, 0, 1};
     struct facet_scene_mesh mesh;
@@ -263,8 +263,8 @@ static void sphere_surface(void *context, double u, double v, double position[3]
     double su, cu, sv, cv;
 
     (void)context;
-    maker_sincos(u, &su, &cu);
-    maker_sincos(0.5 * v, &sv, &cv);
+    facet_maker_sincos(u, &su, &cu);
+    facet_maker_sincos(0.5 * v, &sv, &cv);
     normal[0] = su * sv;
     normal[1] = cv;
     normal[2] = cu * sv;
@@ -274,7 +274,7 @@ static void sphere_surface(void *context, double u, double v, double position[3]
 }
 
 /* The rows at the poles would have one triangle without area per cell: those are left out. */
-uint32_t maker_sphere(struct maker *m, const char *name, uint32_t material, uint32_t rings)
+uint32_t facet_maker_sphere(struct maker *m, const char *name, uint32_t material, uint32_t rings)
 {
     struct facet_scene_mesh mesh;
     uint32_t columns = 2 * rings, pitch = columns + 1;
@@ -310,7 +310,7 @@ uint32_t maker_sphere(struct maker *m, const char *name, uint32_t material, uint
     return end_mesh(m, &mesh, name, material);
 }
 
-uint32_t maker_cylinder(struct maker *m, const char *name, uint32_t material, uint32_t sides)
+uint32_t facet_maker_cylinder(struct maker *m, const char *name, uint32_t material, uint32_t sides)
 {
     struct facet_scene_mesh mesh;
     uint32_t pitch = sides + 1, caps = 2 * pitch;
@@ -322,7 +322,7 @@ uint32_t maker_cylinder(struct maker *m, const char *name, uint32_t material, ui
     for (uint32_t i = 0; i <= sides; i++) {
         double u = (double)i / sides, s, c;
 
-        maker_sincos(u, &s, &c);
+        facet_maker_sincos(u, &s, &c);
         for (uint32_t top = 0; top < 2; top++) {
             double position[3] = {0.5 * s, (double)top - 0.5, 0.5 * c};
             double around[3] = {s, 0, c}, axis[3] = {0, top != 0 ? 1 : -1, 0};
@@ -349,8 +349,8 @@ static void knot_line(double t, double point[3], double tangent[3])
 {
     double s2, c2, s3, c3;
 
-    maker_sincos(2.0 * t, &s2, &c2);
-    maker_sincos(3.0 * t, &s3, &c3);
+    facet_maker_sincos(2.0 * t, &s2, &c2);
+    facet_maker_sincos(3.0 * t, &s3, &c3);
     point[0] = (2.0 + c3) * c2 / 3.0;
     point[1] = s3 / 3.0;
     point[2] = (2.0 + c3) * s2 / 3.0;
@@ -368,25 +368,25 @@ static void knot_surface(void *context, double u, double v, double position[3], 
 
     (void)context;
     knot_line(v, point, tangent);
-    (void)facet_normalize(tangent);
-    facet_cross(tangent, point, side);
-    (void)facet_normalize(side);
-    facet_cross(side, tangent, up);
-    maker_sincos(u, &s, &c);
+    (void)facet_scene_normalize(tangent);
+    facet_scene_cross(tangent, point, side);
+    (void)facet_scene_normalize(side);
+    facet_scene_cross(side, tangent, up);
+    facet_maker_sincos(u, &s, &c);
     for (unsigned i = 0; i < 3; i++) {
         normal[i] = c * up[i] - s * side[i];
         position[i] = point[i] + radius * normal[i];
     }
 }
 
-uint32_t maker_knot(struct maker *m, const char *name, uint32_t material, uint32_t length)
+uint32_t facet_maker_knot(struct maker *m, const char *name, uint32_t material, uint32_t length)
 {
     uint32_t around = length / 8 > 3 ? length / 8 : 3;
 
-    return maker_grid(m, name, material, around, length, knot_surface, NULL);
+    return facet_maker_grid(m, name, material, around, length, knot_surface, NULL);
 }
 
-void maker_place(struct maker *m, uint32_t mesh, const struct facet_affine *matrix)
+void facet_maker_place(struct maker *m, uint32_t mesh, const struct facet_affine *matrix)
 {
     struct facet_scene_instance instance;
 
@@ -398,33 +398,33 @@ void maker_place(struct maker *m, uint32_t mesh, const struct facet_affine *matr
     }
 }
 
-void maker_put(
+void facet_maker_put(
     struct maker *m, uint32_t mesh, double x, double y, double z, double sx, double sy, double sz)
 {
-    maker_turn(m, mesh, x, y, z, sx, sy, sz, 0.0);
+    facet_maker_turn(m, mesh, x, y, z, sx, sy, sz, 0.0);
 }
 
-void maker_turn(struct maker *m,
-                uint32_t mesh,
-                double x,
-                double y,
-                double z,
-                double sx,
-                double sy,
-                double sz,
-                double turns)
+void facet_maker_turn(struct maker *m,
+                      uint32_t mesh,
+                      double x,
+                      double y,
+                      double z,
+                      double sx,
+                      double sy,
+                      double sz,
+                      double turns)
 {
     double s, c;
 
-    maker_sincos(turns, &s, &c);
+    facet_maker_sincos(turns, &s, &c);
     {
         struct facet_affine matrix = {{c * sx, 0, s * sz, x, 0, sy, 0, y, -s * sx, 0, c * sz, z}};
 
-        maker_place(m, mesh, &matrix);
+        facet_maker_place(m, mesh, &matrix);
     }
 }
 
-void maker_camera(struct maker *m, const double eye[3], const double target[3], float y_fov)
+void facet_maker_camera(struct maker *m, const double eye[3], const double target[3], float y_fov)
 {
     const double world_up[3] = {0, 1, 0};
     struct facet_scene_camera camera;
@@ -434,10 +434,10 @@ void maker_camera(struct maker *m, const double eye[3], const double target[3], 
     for (unsigned i = 0; i < 3; i++) {
         back[i] = eye[i] - target[i];
     }
-    (void)facet_normalize(back);
-    facet_cross(world_up, back, right);
-    (void)facet_normalize(right);
-    facet_cross(back, right, up);
+    (void)facet_scene_normalize(back);
+    facet_scene_cross(world_up, back, right);
+    (void)facet_scene_normalize(right);
+    facet_scene_cross(back, right, up);
     for (unsigned i = 0; i < 3; i++) {
         camera.transform[4 * i] = (float)right[i];
         camera.transform[4 * i + 1] = (float)up[i];
@@ -464,13 +464,13 @@ static void add_light(struct maker *m, struct facet_scene_light *light, const ch
     }
 }
 
-void maker_sun(struct maker *m, const double direction[3], float intensity)
+void facet_maker_sun(struct maker *m, const double direction[3], float intensity)
 {
     struct facet_scene_light light;
     double unit[3] = {direction[0], direction[1], direction[2]};
 
     memset(&light, 0, sizeof light);
-    (void)facet_normalize(unit);
+    (void)facet_scene_normalize(unit);
     light.kind = FACET_LIGHT_DIRECTIONAL;
     light.intensity = intensity;
     for (unsigned i = 0; i < 3; i++) {
@@ -479,7 +479,7 @@ void maker_sun(struct maker *m, const double direction[3], float intensity)
     add_light(m, &light, "sun");
 }
 
-void maker_point_light(struct maker *m, double x, double y, double z, float intensity)
+void facet_maker_point_light(struct maker *m, double x, double y, double z, float intensity)
 {
     struct facet_scene_light light;
 

@@ -48,8 +48,8 @@ static bool is_odd(const struct facet_data *facet)
         b[i] = (double)facet->corner[6 + i] - (double)facet->corner[i];
         given[i] = (double)facet->normal[i];
     }
-    facet_cross(a, b, across);
-    if (!facet_normalize(across) || !facet_normalize(given)) {
+    facet_scene_cross(a, b, across);
+    if (!facet_scene_normalize(across) || !facet_scene_normalize(given)) {
         return false;
     }
     for (unsigned i = 0; i < 3; i++) {

@@ -38,7 +38,7 @@ bool session_bvh_is_gfx12(const struct cli_args *args,
                           const struct session_bvh *file)
 {
     if (facet_rtbvh_is(file->bytes.data, file->bytes.size)) {
-        (void)cli_bad(args, "%s is a tile image of XPHMG_RT; expected a GFX12 image", path);
+        (void)cli_bad(args, "%s is a BVH image of XPHMG_RT; expected a GFX12 image", path);
         return false;
     }
     return true;

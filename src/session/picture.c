@@ -25,7 +25,7 @@ static void put_row(const uint8_t *from, uint32_t format, uint32_t width, float 
 {
     for (uint32_t i = 0; i < 3 * width; i++) {
         if (format == FACET_XPHMG_FRAME_RGBX8) {
-            rgb[i] = facet_srgb_to_linear(from[i / 3 * 4 + i % 3]);
+            rgb[i] = facet_image_srgb_to_linear(from[i / 3 * 4 + i % 3]);
         } else {
             uint32_t bits = facet_load_le32(from + 4 * (size_t)i);
 
@@ -69,7 +69,7 @@ write_file(const char *path, const struct facet_image_f *image, struct facet_err
     }
     status = facet_image_from_float(image, &curve, &bytes, err);
     if (status == FACET_OK) {
-        status = facet_png_write(path, &bytes, err);
+        status = facet_image_png_write(path, &bytes, err);
         facet_image_free(&bytes);
     }
     return status;

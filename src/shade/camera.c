@@ -3,19 +3,19 @@
 
 /* A picture of another shape than the camera's shows more, never less: whatever the author framed
  * stays in view. A camera without a shape of its own was framed for a square. */
-void facet_render_lens_make(const struct facet_scene_camera *camera,
-                            uint32_t width,
-                            uint32_t height,
-                            struct facet_render_lens *out)
+void facet_shade_lens_make(const struct facet_scene_camera *camera,
+                           uint32_t width,
+                           uint32_t height,
+                           struct facet_shade_lens *out)
 {
     double picture = (double)width / (double)height, aspect, sine, cosine;
 
-    *out = (struct facet_render_lens){.camera = camera, .width = width, .height = height};
+    *out = (struct facet_shade_lens){.camera = camera, .width = width, .height = height};
     if (camera->kind == FACET_CAMERA_ORTHOGRAPHIC) {
         out->half_height = (double)camera->y_mag;
         aspect = (double)camera->x_mag / (double)camera->y_mag;
     } else {
-        facet_sincos_double(0.5 * (double)camera->y_fov, &sine, &cosine);
+        facet_shade_sincos_double(0.5 * (double)camera->y_fov, &sine, &cosine);
         out->half_height = sine / cosine;
         aspect = camera->aspect > 0.0F ? (double)camera->aspect : 1.0;
     }
@@ -25,10 +25,10 @@ void facet_render_lens_make(const struct facet_scene_camera *camera,
     out->half_width = out->half_height * picture;
 }
 
-void facet_render_lens_ray(const struct facet_render_lens *lens,
-                           double x,
-                           double y,
-                           struct facet_render_ray *out)
+void facet_shade_lens_ray(const struct facet_shade_lens *lens,
+                          double x,
+                          double y,
+                          struct facet_shade_ray *out)
 {
     const struct facet_scene_camera *camera = lens->camera;
     bool flat = camera->kind == FACET_CAMERA_ORTHOGRAPHIC;

@@ -16,8 +16,8 @@ static float spot_share(const struct facet_scene_light *light, struct facet_vec3
     float cosine = -vec3_dot(vec3_load(light->direction), to_light);
     float scale;
 
-    facet_sincos_double((double)light->inner_cone, &sine, &inner);
-    facet_sincos_double((double)light->outer_cone, &sine, &outer);
+    facet_shade_sincos_double((double)light->inner_cone, &sine, &inner);
+    facet_shade_sincos_double((double)light->outer_cone, &sine, &outer);
     scale = 1.0F / fmaxf(0.001F, (float)(inner - outer));
     cosine = clamp01((cosine - (float)outer) * scale);
     return cosine * cosine;
@@ -36,11 +36,11 @@ static float falloff(float intensity, float range, float square)
     return intensity * share / fmaxf(square, 1e-8F);
 }
 
-bool facet_light_incoming(const struct facet_scene_light *light,
-                          struct facet_vec3 point,
-                          struct facet_vec3 normal,
-                          struct facet_vec3 geometric,
-                          struct facet_incoming *out)
+bool facet_shade_light_incoming(const struct facet_scene_light *light,
+                                struct facet_vec3 point,
+                                struct facet_vec3 normal,
+                                struct facet_vec3 geometric,
+                                struct facet_incoming *out)
 {
     float strength = light->intensity, cosine;
     struct facet_vec3 unit;
@@ -86,14 +86,14 @@ static const struct facet_lamp *pick_lamp(const struct facet_lamp *lamps, uint32
     return &lamps[low];
 }
 
-bool facet_lamp_incoming(const struct facet_lamp *lamps,
-                         uint32_t count,
-                         const float random[3],
-                         struct facet_vec3 point,
-                         struct facet_vec3 normal,
-                         struct facet_vec3 geometric,
-                         struct facet_lamp_point *from,
-                         struct facet_incoming *out)
+bool facet_shade_lamp_incoming(const struct facet_lamp *lamps,
+                               uint32_t count,
+                               const float random[3],
+                               struct facet_vec3 point,
+                               struct facet_vec3 normal,
+                               struct facet_vec3 geometric,
+                               struct facet_lamp_point *from,
+                               struct facet_incoming *out)
 {
     const struct facet_lamp *lamp = pick_lamp(lamps, count, random[0]);
     float root = sqrtf(random[1]), square, cosine, there;
@@ -126,7 +126,7 @@ static float luminance(const float rgb[3])
     return 0.2126F * rgb[0] + 0.7152F * rgb[1] + 0.0722F * rgb[2];
 }
 
-float facet_light_level(const struct facet_scene *scene)
+float facet_shade_light_level(const struct facet_scene *scene)
 {
     float square = 0.0F, level = 0.0F;
 
@@ -145,9 +145,9 @@ float facet_light_level(const struct facet_scene *scene)
     return level > 1e-20F && level < 1e20F ? level : DEFAULT_LUX;
 }
 
-float facet_render_exposure(const struct facet_scene *scene)
+float facet_shade_exposure(const struct facet_scene *scene)
 {
-    return DEFAULT_LUX / facet_light_level(scene);
+    return DEFAULT_LUX / facet_shade_light_level(scene);
 }
 
 static const struct facet_vec3 zenith = {0.22F, 0.40F, 0.72F};
@@ -155,7 +155,7 @@ static const struct facet_vec3 horizon = {0.72F, 0.80F, 0.88F};
 static const struct facet_vec3 ground = {0.16F, 0.19F, 0.24F};
 
 /* From the horizon up it turns blue quickly, below it fades into the dark. */
-struct facet_vec3 facet_sky(struct facet_vec3 direction)
+struct facet_vec3 facet_shade_sky(struct facet_vec3 direction)
 {
     float y;
 
@@ -169,7 +169,7 @@ struct facet_vec3 facet_sky(struct facet_vec3 direction)
     return vec3_lerp(horizon, zenith, sqrtf(y));
 }
 
-struct facet_vec3 facet_sky_light(struct facet_vec3 normal)
+struct facet_vec3 facet_shade_sky_light(struct facet_vec3 normal)
 {
     static const struct facet_vec3 above = {0.36F, 0.41F, 0.50F}, below = {0.21F, 0.19F, 0.17F};
 
@@ -187,7 +187,7 @@ static void basis(struct facet_vec3 n, struct facet_vec3 *right, struct facet_ve
     *up = vec3(b, sign + n.y * n.y * a, -n.y);
 }
 
-struct facet_vec3 facet_cosine_direction(struct facet_vec3 normal, float a, float b)
+struct facet_vec3 facet_shade_cosine_direction(struct facet_vec3 normal, float a, float b)
 {
     /* The square onto the disc, ring by ring, then up onto the sphere. */
     const float quarter = 0.78539816F;
@@ -199,10 +199,10 @@ struct facet_vec3 facet_cosine_direction(struct facet_vec3 normal, float a, floa
     }
     if (fabsf(x) > fabsf(y)) {
         radius = x;
-        facet_sincos_small(quarter * (y / x), &sine, &cosine);
+        facet_shade_sincos_small(quarter * (y / x), &sine, &cosine);
     } else {
         radius = y;
-        facet_sincos_small(quarter * (x / y), &cosine, &sine);
+        facet_shade_sincos_small(quarter * (x / y), &cosine, &sine);
     }
     x = radius * cosine;
     y = radius * sine;

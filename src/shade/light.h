@@ -13,11 +13,11 @@ struct facet_incoming {
 };
 
 /* false when the light is behind the surface or out of reach. */
-bool facet_light_incoming(const struct facet_scene_light *light,
-                          struct facet_vec3 point,
-                          struct facet_vec3 normal,
-                          struct facet_vec3 geometric,
-                          struct facet_incoming *out);
+bool facet_shade_light_incoming(const struct facet_scene_light *light,
+                                struct facet_vec3 point,
+                                struct facet_vec3 normal,
+                                struct facet_vec3 geometric,
+                                struct facet_incoming *out);
 
 /* A triangle that glows, in world space; `until` is the running sum of area * brightness over the
  * lamps before and with it, 1 at the last. */
@@ -36,31 +36,31 @@ struct facet_lamp_point {
     const struct facet_lamp *lamp;
     float u, v;
 };
-bool facet_lamp_incoming(const struct facet_lamp *lamps,
-                         uint32_t count,
-                         const float random[3],
-                         struct facet_vec3 point,
-                         struct facet_vec3 normal,
-                         struct facet_vec3 geometric,
-                         struct facet_lamp_point *from,
-                         struct facet_incoming *out);
+bool facet_shade_lamp_incoming(const struct facet_lamp *lamps,
+                               uint32_t count,
+                               const float random[3],
+                               struct facet_vec3 point,
+                               struct facet_vec3 normal,
+                               struct facet_vec3 geometric,
+                               struct facet_lamp_point *from,
+                               struct facet_incoming *out);
 
 /* How strongly the scene is lit, in lux: directional lights as they are, others at a quarter of the
  * scene's diagonal. The sky is as bright as it should be beside that. 3, the default sun, for a
  * scene whose lights are all dark. */
-float facet_light_level(const struct facet_scene *scene);
+float facet_shade_light_level(const struct facet_scene *scene);
 
 /* What brings the picture to the brightness that the default sun gives, whatever units the scene's
  * lights were written in. */
-float facet_render_exposure(const struct facet_scene *scene);
+float facet_shade_exposure(const struct facet_scene *scene);
 
 /* Radiance of the sky seen in a direction (of any length), for level 3. */
-struct facet_vec3 facet_sky(struct facet_vec3 direction);
+struct facet_vec3 facet_shade_sky(struct facet_vec3 direction);
 /* What a white surface sends out under the whole sky, for level 3. */
-struct facet_vec3 facet_sky_light(struct facet_vec3 normal);
+struct facet_vec3 facet_shade_sky_light(struct facet_vec3 normal);
 
 /* A direction around the normal, probability proportional to the cosine, from two numbers in
  * [0, 1). */
-struct facet_vec3 facet_cosine_direction(struct facet_vec3 normal, float a, float b);
+struct facet_vec3 facet_shade_cosine_direction(struct facet_vec3 normal, float a, float b);
 
 #endif

@@ -1,4 +1,4 @@
-/* A picture as shading sees it: what is to be drawn, rays and hits as plain data, and the tiles
+/* A picture as shading sees it: what is to be drawn, rays and hits as plain data, and the buckets
  * that a picture is cut into. Nothing in this folder knows a machine, a thread or a file, so that
  * the same code draws on the host and, compiled for the guest, on the xphmg machine's own hart
  * (guest/meson.build). */
@@ -9,10 +9,10 @@
 #include "shade/light.h"
 #include "shade/surface.h"
 
-enum facet_render_view {
-    FACET_RENDER_PICTURE,   /* linear radiance, in the units of the scene's lights */
-    FACET_RENDER_NODES,     /* intersect instructions per primary ray, in all three channels */
-    FACET_RENDER_TRIANGLES, /* tests of triangle pairs per primary ray, in all three channels */
+enum facet_shade_view {
+    FACET_SHADE_PICTURE,   /* linear radiance, in the units of the scene's lights */
+    FACET_SHADE_NODES,     /* intersect instructions per primary ray, in all three channels */
+    FACET_SHADE_TRIANGLES, /* tests of triangle pairs per primary ray, in all three channels */
 };
 
 enum facet_ray_kind {
@@ -24,14 +24,14 @@ enum facet_ray_kind {
 };
 
 /* What tracing took. */
-struct facet_render_cost {
+struct facet_shade_cost {
     uint64_t rays, hits;
     uint64_t nodes; /* tests or intersect instructions: the sum of the three below */
     uint64_t box_nodes, instance_nodes;
     uint64_t primitive_nodes; /* gfx12: each is a test of a pair of triangles */
 };
 
-struct facet_render_ray {
+struct facet_shade_ray {
     float origin[3], direction[3]; /* direction has any length; t counts in it */
     float t_min, t_max;            /* hits strictly between the two */
 };
@@ -39,20 +39,20 @@ struct facet_render_ray {
 /* Traces a batch on a machine. Primary and bounce rays report the nearest hit and pass the backs of
  * one-sided triangles. Shadow rays stop at any hit and pass the fronts of one-sided triangles,
  * since these turn their back to the light; ambient rays stop at any hit from either side. */
-typedef enum facet_status facet_trace_fn(const void *machine,
-                                         enum facet_ray_kind kind,
-                                         const struct facet_render_ray *rays,
-                                         size_t count,
-                                         struct facet_render_hit *hits,
-                                         struct facet_render_cost *cost,
-                                         struct facet_error *err);
+typedef enum facet_status facet_shade_trace_fn(const void *machine,
+                                               enum facet_ray_kind kind,
+                                               const struct facet_shade_ray *rays,
+                                               size_t count,
+                                               struct facet_shade_hit *hits,
+                                               struct facet_shade_cost *cost,
+                                               struct facet_error *err);
 
 struct facet_picture {
     const struct facet_scene *scene;
     struct facet_scene_camera camera;
     uint32_t width, height;
     uint32_t spp, seed;
-    enum facet_render_view view;
+    enum facet_shade_view view;
     bool shadows;
     uint32_t ao_rays;
     float ao_distance; /* above 0 */
@@ -65,65 +65,65 @@ struct facet_picture {
 /* ---- camera.c ---- */
 
 /* A camera and a picture's size, ready for rays: half extents of the window at depth 1. */
-struct facet_render_lens {
+struct facet_shade_lens {
     const struct facet_scene_camera *camera;
     double half_width, half_height;
     uint32_t width, height;
 };
 
-void facet_render_lens_make(const struct facet_scene_camera *camera,
-                            uint32_t width,
-                            uint32_t height,
-                            struct facet_render_lens *out);
+void facet_shade_lens_make(const struct facet_scene_camera *camera,
+                           uint32_t width,
+                           uint32_t height,
+                           struct facet_shade_lens *out);
 /* Through (x, y) of the picture, in pixels from its top left corner. The ray's t is the depth along
  * the camera's axis, so that near and far plane are its ends. */
-void facet_render_lens_ray(const struct facet_render_lens *lens,
-                           double x,
-                           double y,
-                           struct facet_render_ray *out);
+void facet_shade_lens_ray(const struct facet_shade_lens *lens,
+                          double x,
+                          double y,
+                          struct facet_shade_ray *out);
 
 /* ---- shade.c ---- */
 
-enum { FACET_TILE = 32, FACET_TILE_PIXELS = FACET_TILE * FACET_TILE };
+enum { FACET_BUCKET = 32, FACET_BUCKET_PIXELS = FACET_BUCKET * FACET_BUCKET };
 
-/* A tile on its way: what is known about each of its pixels. Large; draw one after the other in the
- * same memory. */
-struct facet_tile {
+/* A bucket on its way: what is known about each of its pixels. Large; draw one after the other in
+ * the same memory. */
+struct facet_bucket {
     const struct facet_picture *picture;
-    facet_trace_fn *trace;
+    facet_shade_trace_fn *trace;
     const void *machine;
-    struct facet_render_lens lens;
+    struct facet_shade_lens lens;
     uint32_t x, y, width, height; /* pixels of the picture */
     uint32_t sample;
     uint32_t bounce; /* how many surfaces the light has met on its way back */
-    struct facet_render_cost cost[FACET_RAY_KIND_COUNT];
-    double sum[FACET_TILE_PIXELS][3];
-    struct facet_vec3 light[FACET_TILE_PIXELS];
-    struct facet_vec3 share[FACET_TILE_PIXELS];      /* of light from here that reaches the eye */
-    struct facet_surface surface[FACET_TILE_PIXELS]; /* of the pixels in `lit` */
-    struct facet_vec3 incoming[FACET_TILE_PIXELS];   /* direction of the ray that met it */
-    bool glows[FACET_TILE_PIXELS];                   /* emitted light counts there */
-    uint32_t unoccluded[FACET_TILE_PIXELS];
-    uint32_t lit[FACET_TILE_PIXELS]; /* pixels whose last ray hit something that light changes */
+    struct facet_shade_cost cost[FACET_RAY_KIND_COUNT];
+    double sum[FACET_BUCKET_PIXELS][3];
+    struct facet_vec3 light[FACET_BUCKET_PIXELS];
+    struct facet_vec3 share[FACET_BUCKET_PIXELS];      /* of light from here that reaches the eye */
+    struct facet_surface surface[FACET_BUCKET_PIXELS]; /* of the pixels in `lit` */
+    struct facet_vec3 incoming[FACET_BUCKET_PIXELS];   /* direction of the ray that met it */
+    bool glows[FACET_BUCKET_PIXELS];                   /* emitted light counts there */
+    uint32_t unoccluded[FACET_BUCKET_PIXELS];
+    uint32_t lit[FACET_BUCKET_PIXELS]; /* pixels whose last ray hit something that light changes */
     uint32_t lit_count;
     /* The wave: rays, whose they are, what they bring when nothing is in their way. */
-    struct facet_render_ray rays[FACET_TILE_PIXELS];
-    struct facet_render_hit hits[FACET_TILE_PIXELS];
-    struct facet_vec3 brings[FACET_TILE_PIXELS];
-    uint32_t owner[FACET_TILE_PIXELS];
+    struct facet_shade_ray rays[FACET_BUCKET_PIXELS];
+    struct facet_shade_hit hits[FACET_BUCKET_PIXELS];
+    struct facet_vec3 brings[FACET_BUCKET_PIXELS];
+    uint32_t owner[FACET_BUCKET_PIXELS];
     size_t ray_count;
 };
 
-uint32_t facet_tile_count(uint32_t width, uint32_t height);
-/* Draws tile `number` of the picture (row by row) with rays through `trace`; the result is in
- * *tile. */
-enum facet_status facet_tile_draw(struct facet_tile *tile,
-                                  const struct facet_picture *picture,
-                                  uint32_t number,
-                                  facet_trace_fn *trace,
-                                  const void *machine,
-                                  struct facet_error *err);
+uint32_t facet_shade_bucket_count(uint32_t width, uint32_t height);
+/* Draws bucket `number` of the picture (row by row) with rays through `trace`; the result is in
+ * *bucket. */
+enum facet_status facet_shade_bucket_draw(struct facet_bucket *bucket,
+                                          const struct facet_picture *picture,
+                                          uint32_t number,
+                                          facet_shade_trace_fn *trace,
+                                          const void *machine,
+                                          struct facet_error *err);
 /* The pixels as floats, to a place whose rows are `stride` pixels long. */
-void facet_tile_store(const struct facet_tile *tile, float *rgb, size_t stride);
+void facet_shade_bucket_store(const struct facet_bucket *bucket, float *rgb, size_t stride);
 
 #endif

@@ -1,8 +1,8 @@
-/* Shading. Inside a tile each sample goes through in waves: all primary rays, then all rays towards
- * one light after the other, then ambient rays, or for paths all rays to the next surface and again
- * towards the lights. A wave is one batch for the machine, which may trace it in any way it likes.
- * A tile writes only its own pixels and every random number is a function of (pixel, sample), so
- * nothing depends on who draws which tile when. */
+/* Shading. Inside a bucket each sample goes through in waves: all primary rays, then all rays
+ * towards one light after the other, then ambient rays, or for paths all rays to the next surface
+ * and again towards the lights. A wave is one batch for the machine, which may trace it in any way
+ * it likes. A bucket writes only its own pixels and every random number is a function of (pixel,
+ * sample), so nothing depends on who draws which bucket when. */
 #include "shade/picture.h"
 
 #include "scene/sample.h"
@@ -24,13 +24,14 @@ enum {
     DIM_COUNT = 26
 };
 
-uint32_t facet_tile_count(uint32_t width, uint32_t height)
+uint32_t facet_shade_bucket_count(uint32_t width, uint32_t height)
 {
-    return ((width + FACET_TILE - 1) / FACET_TILE) * ((height + FACET_TILE - 1) / FACET_TILE);
+    return ((width + FACET_BUCKET - 1) / FACET_BUCKET) *
+           ((height + FACET_BUCKET - 1) / FACET_BUCKET);
 }
 
 static float
-random_number(const struct facet_tile *t, uint32_t pixel, uint32_t sample, uint32_t dim)
+random_number(const struct facet_bucket *t, uint32_t pixel, uint32_t sample, uint32_t dim)
 {
     return facet_sample(t->picture->seed,
                         t->x + pixel % t->width,
@@ -40,7 +41,7 @@ random_number(const struct facet_tile *t, uint32_t pixel, uint32_t sample, uint3
 }
 
 static enum facet_status
-trace_wave(struct facet_tile *t, enum facet_ray_kind kind, struct facet_error *err)
+trace_wave(struct facet_bucket *t, enum facet_ray_kind kind, struct facet_error *err)
 {
     return t->trace(t->machine, kind, t->rays, t->ray_count, t->hits, &t->cost[kind], err);
 }
@@ -53,7 +54,7 @@ static double tent(float a)
     return a < 0.5F ? (double)(sqrtf(2.0F * a) - 1.0F) : (double)(1.0F - sqrtf(2.0F - 2.0F * a));
 }
 
-static void primary_ray(struct facet_tile *t, uint32_t pixel)
+static void primary_ray(struct facet_bucket *t, uint32_t pixel)
 {
     double x = t->x + pixel % t->width + 0.5, y = t->y + pixel / t->width + 0.5;
 
@@ -61,7 +62,7 @@ static void primary_ray(struct facet_tile *t, uint32_t pixel)
         x += tent(random_number(t, pixel, t->sample, DIM_PIXEL));
         y += tent(random_number(t, pixel, t->sample, DIM_PIXEL + 1));
     }
-    facet_render_lens_ray(&t->lens, x, y, &t->rays[pixel]);
+    facet_shade_lens_ray(&t->lens, x, y, &t->rays[pixel]);
     t->owner[pixel] = pixel;
     t->light[pixel] = vec3(0.0F, 0.0F, 0.0F);
     t->share[pixel] = vec3(1.0F, 1.0F, 1.0F);
@@ -69,24 +70,24 @@ static void primary_ray(struct facet_tile *t, uint32_t pixel)
 }
 
 /* Light that leaves the place where the pixel's path is now. */
-static void add(struct facet_tile *t, uint32_t pixel, struct facet_vec3 light)
+static void add(struct facet_bucket *t, uint32_t pixel, struct facet_vec3 light)
 {
     t->light[pixel] = vec3_add(t->light[pixel], vec3_mul(t->share[pixel], light));
 }
 
 /* What the ray of the wave has met. */
-static void see(struct facet_tile *t, size_t ray)
+static void see(struct facet_bucket *t, size_t ray)
 {
-    const struct facet_render_hit *hit = &t->hits[ray];
+    const struct facet_shade_hit *hit = &t->hits[ray];
     struct facet_vec3 direction = vec3_load(t->rays[ray].direction);
     uint32_t pixel = t->owner[ray];
     struct facet_surface *surface = &t->surface[pixel];
 
     if (hit->instance == FACET_SCENE_NONE) {
-        add(t, pixel, vec3_scale(facet_sky(direction), t->picture->sky_level));
+        add(t, pixel, vec3_scale(facet_shade_sky(direction), t->picture->sky_level));
         return;
     }
-    facet_surface_find(t->picture->scene, hit, surface);
+    facet_shade_surface_find(t->picture->scene, hit, surface);
     if (surface->unlit) {
         /* As bright as a white surface under the default sun, in the scene's own units. */
         add(t, pixel, vec3_scale(surface->color, t->picture->sky_level));
@@ -100,7 +101,7 @@ static void see(struct facet_tile *t, size_t ray)
     t->lit[t->lit_count++] = pixel;
 }
 
-static void see_all(struct facet_tile *t)
+static void see_all(struct facet_bucket *t)
 {
     t->lit_count = 0;
     for (size_t i = 0; i < t->ray_count; i++) {
@@ -108,7 +109,7 @@ static void see_all(struct facet_tile *t)
     }
 }
 
-static enum facet_status primary_wave(struct facet_tile *t, struct facet_error *err)
+static enum facet_status primary_wave(struct facet_bucket *t, struct facet_error *err)
 {
     t->ray_count = (size_t)t->width * t->height;
     for (uint32_t pixel = 0; pixel < t->ray_count; pixel++) {
@@ -119,9 +120,10 @@ static enum facet_status primary_wave(struct facet_tile *t, struct facet_error *
 
 /* ---- lights ---- */
 
-static void add_ray(struct facet_tile *t, uint32_t pixel, struct facet_vec3 direction, float t_max)
+static void
+add_ray(struct facet_bucket *t, uint32_t pixel, struct facet_vec3 direction, float t_max)
 {
-    struct facet_render_ray *ray = &t->rays[t->ray_count];
+    struct facet_shade_ray *ray = &t->rays[t->ray_count];
 
     vec3_store(t->surface[pixel].start, ray->origin);
     vec3_store(direction, ray->direction);
@@ -131,7 +133,7 @@ static void add_ray(struct facet_tile *t, uint32_t pixel, struct facet_vec3 dire
 }
 
 /* The light of slot k for a pixel: slot k itself, or one drawn from the k-th share of them all. */
-static uint32_t pick_light(const struct facet_tile *t, uint32_t pixel, uint32_t k, uint32_t count)
+static uint32_t pick_light(const struct facet_bucket *t, uint32_t pixel, uint32_t k, uint32_t count)
 {
     double at;
 
@@ -144,7 +146,7 @@ static uint32_t pick_light(const struct facet_tile *t, uint32_t pixel, uint32_t 
 }
 
 /* Mirrors need rays that go on; without them they show as if they scattered light. */
-static bool is_mirror(const struct facet_tile *t, const struct facet_surface *surface)
+static bool is_mirror(const struct facet_bucket *t, const struct facet_surface *surface)
 {
     return surface->mirror && t->picture->bounces != 0;
 }
@@ -152,7 +154,7 @@ static bool is_mirror(const struct facet_tile *t, const struct facet_surface *su
 /* Places right beside a light are so bright that the few paths which end there would be white dots
  * in the picture. What a bounce brings is therefore limited to that of a white surface in the
  * sun. */
-static struct facet_vec3 limited(const struct facet_tile *t, struct facet_vec3 light)
+static struct facet_vec3 limited(const struct facet_bucket *t, struct facet_vec3 light)
 {
     float most = MOST_OF_A_PATH * t->picture->sky_level;
     float largest = fmaxf(light.x, fmaxf(light.y, light.z));
@@ -161,7 +163,7 @@ static struct facet_vec3 limited(const struct facet_tile *t, struct facet_vec3 l
 }
 
 /* What the rays of the wave bring, unless something is in their way. */
-static enum facet_status bring_light(struct facet_tile *t, struct facet_error *err)
+static enum facet_status bring_light(struct facet_bucket *t, struct facet_error *err)
 {
     bool shadows = t->picture->shadows;
     enum facet_status status = shadows ? trace_wave(t, FACET_RAY_SHADOW, err) : FACET_OK;
@@ -174,7 +176,7 @@ static enum facet_status bring_light(struct facet_tile *t, struct facet_error *e
     return status;
 }
 
-static enum facet_status light_wave(struct facet_tile *t, uint32_t k, struct facet_error *err)
+static enum facet_status light_wave(struct facet_bucket *t, uint32_t k, struct facet_error *err)
 {
     const struct facet_scene *scene = t->picture->scene;
     uint32_t count = scene->light_count;
@@ -189,11 +191,11 @@ static enum facet_status light_wave(struct facet_tile *t, uint32_t k, struct fac
         if (is_mirror(t, s)) {
             continue;
         }
-        if (!facet_light_incoming(&scene->lights[pick_light(t, pixel, k, count)],
-                                  s->start,
-                                  s->normal,
-                                  s->geometric,
-                                  &in)) {
+        if (!facet_shade_light_incoming(&scene->lights[pick_light(t, pixel, k, count)],
+                                        s->start,
+                                        s->normal,
+                                        s->geometric,
+                                        &in)) {
             continue;
         }
         t->brings[t->ray_count] = vec3_scale(vec3_mul(s->color, in.radiance), weight);
@@ -203,7 +205,7 @@ static enum facet_status light_wave(struct facet_tile *t, uint32_t k, struct fac
 }
 
 /* One point of one lamp for each pixel. */
-static enum facet_status lamp_wave(struct facet_tile *t, struct facet_error *err)
+static enum facet_status lamp_wave(struct facet_bucket *t, struct facet_error *err)
 {
     const struct facet_picture *p = t->picture;
 
@@ -220,23 +222,23 @@ static enum facet_status lamp_wave(struct facet_tile *t, struct facet_error *err
             random[k] = random_number(t, pixel, t->sample, DIM_LAMP + k);
         }
         if (s->mirror ||
-            !facet_lamp_incoming(
+            !facet_shade_lamp_incoming(
                 p->lamps, p->lamp_count, random, s->start, s->normal, s->geometric, &from, &in)) {
             continue;
         }
-        facet_surface_find(p->scene,
-                           &(struct facet_render_hit){.u = from.u,
-                                                      .v = from.v,
-                                                      .instance = from.lamp->instance,
-                                                      .triangle = from.lamp->triangle},
-                           &lamp);
+        facet_shade_surface_find(p->scene,
+                                 &(struct facet_shade_hit){.u = from.u,
+                                                           .v = from.v,
+                                                           .instance = from.lamp->instance,
+                                                           .triangle = from.lamp->triangle},
+                                 &lamp);
         t->brings[t->ray_count] = vec3_mul(vec3_mul(s->color, in.radiance), lamp.emitted);
         add_ray(t, pixel, in.direction, in.t_max);
     }
     return bring_light(t, err);
 }
 
-static enum facet_status light_waves(struct facet_tile *t, struct facet_error *err)
+static enum facet_status light_waves(struct facet_bucket *t, struct facet_error *err)
 {
     uint32_t lights = t->picture->scene->light_count;
     enum facet_status status = FACET_OK;
@@ -254,7 +256,7 @@ static enum facet_status light_waves(struct facet_tile *t, struct facet_error *e
 
 /* Each ray looks less far than the limit by a random share, so that an occluder counts the less the
  * farther it is, without an edge at the limit. */
-static enum facet_status ambient_wave(struct facet_tile *t, uint32_t k, struct facet_error *err)
+static enum facet_status ambient_wave(struct facet_bucket *t, uint32_t k, struct facet_error *err)
 {
     uint32_t sample = t->sample * t->picture->ao_rays + k;
     enum facet_status status;
@@ -264,9 +266,9 @@ static enum facet_status ambient_wave(struct facet_tile *t, uint32_t k, struct f
         uint32_t pixel = t->lit[i];
         const struct facet_surface *s = &t->surface[pixel];
         struct facet_vec3 direction =
-            facet_cosine_direction(s->normal,
-                                   random_number(t, pixel, sample, DIM_AMBIENT),
-                                   random_number(t, pixel, sample, DIM_AMBIENT + 1));
+            facet_shade_cosine_direction(s->normal,
+                                         random_number(t, pixel, sample, DIM_AMBIENT),
+                                         random_number(t, pixel, sample, DIM_AMBIENT + 1));
 
         if (!(vec3_dot(direction, s->geometric) > 0.0F)) {
             continue; /* below the triangle: counts as occluded */
@@ -283,7 +285,7 @@ static enum facet_status ambient_wave(struct facet_tile *t, uint32_t k, struct f
     return status;
 }
 
-static void add_sky_light(struct facet_tile *t)
+static void add_sky_light(struct facet_bucket *t)
 {
     uint32_t rays = t->picture->ao_rays;
 
@@ -292,13 +294,13 @@ static void add_sky_light(struct facet_tile *t)
         const struct facet_surface *s = &t->surface[pixel];
         float share = rays != 0 ? (float)t->unoccluded[pixel] / (float)rays : 1.0F;
         struct facet_vec3 sky =
-            vec3_scale(facet_sky_light(s->normal), share * t->picture->sky_level);
+            vec3_scale(facet_shade_sky_light(s->normal), share * t->picture->sky_level);
 
         add(t, pixel, vec3_mul(s->color, sky));
     }
 }
 
-static enum facet_status ambient_waves(struct facet_tile *t, struct facet_error *err)
+static enum facet_status ambient_waves(struct facet_bucket *t, struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
 
@@ -312,7 +314,7 @@ static enum facet_status ambient_waves(struct facet_tile *t, struct facet_error 
 /* ---- paths ---- */
 
 /* Where a path goes on. Choosing directions by the cosine leaves the colour as the only factor. */
-static struct facet_vec3 next_direction(const struct facet_tile *t, uint32_t pixel)
+static struct facet_vec3 next_direction(const struct facet_bucket *t, uint32_t pixel)
 {
     const struct facet_surface *s = &t->surface[pixel];
 
@@ -320,13 +322,13 @@ static struct facet_vec3 next_direction(const struct facet_tile *t, uint32_t pix
         return vec3_along(
             t->incoming[pixel], s->normal, -2.0F * vec3_dot(t->incoming[pixel], s->normal));
     }
-    return facet_cosine_direction(s->normal,
-                                  random_number(t, pixel, t->sample, DIM_AMBIENT),
-                                  random_number(t, pixel, t->sample, DIM_AMBIENT + 1));
+    return facet_shade_cosine_direction(s->normal,
+                                        random_number(t, pixel, t->sample, DIM_AMBIENT),
+                                        random_number(t, pixel, t->sample, DIM_AMBIENT + 1));
 }
 
 /* Surfaces that glow show to the eye and in mirrors; their light on others is that of lamp_wave. */
-static enum facet_status bounce_wave(struct facet_tile *t, struct facet_error *err)
+static enum facet_status bounce_wave(struct facet_bucket *t, struct facet_error *err)
 {
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
@@ -343,7 +345,7 @@ static enum facet_status bounce_wave(struct facet_tile *t, struct facet_error *e
     return trace_wave(t, FACET_RAY_BOUNCE, err);
 }
 
-static enum facet_status follow_paths(struct facet_tile *t, struct facet_error *err)
+static enum facet_status follow_paths(struct facet_bucket *t, struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
 
@@ -358,18 +360,18 @@ static enum facet_status follow_paths(struct facet_tile *t, struct facet_error *
     return status;
 }
 
-/* ---- a sample, a tile ---- */
+/* ---- a sample, a bucket ---- */
 
-static void add_counts(struct facet_tile *t)
+static void add_counts(struct facet_bucket *t)
 {
-    bool nodes = t->picture->view == FACET_RENDER_NODES;
+    bool nodes = t->picture->view == FACET_SHADE_NODES;
 
     for (size_t pixel = 0; pixel < t->ray_count; pixel++) {
         t->sum[pixel][0] += nodes ? t->hits[pixel].nodes : t->hits[pixel].pairs;
     }
 }
 
-static void add_light(struct facet_tile *t)
+static void add_light(struct facet_bucket *t)
 {
     for (uint32_t pixel = 0; pixel < t->width * t->height; pixel++) {
         t->sum[pixel][0] += (double)t->light[pixel].x;
@@ -378,14 +380,14 @@ static void add_light(struct facet_tile *t)
     }
 }
 
-static enum facet_status draw_sample(struct facet_tile *t, struct facet_error *err)
+static enum facet_status draw_sample(struct facet_bucket *t, struct facet_error *err)
 {
     enum facet_status status = primary_wave(t, err);
 
     if (status != FACET_OK) {
         return status;
     }
-    if (t->picture->view != FACET_RENDER_PICTURE) {
+    if (t->picture->view != FACET_SHADE_PICTURE) {
         add_counts(t);
         return FACET_OK;
     }
@@ -398,24 +400,24 @@ static enum facet_status draw_sample(struct facet_tile *t, struct facet_error *e
     return status;
 }
 
-enum facet_status facet_tile_draw(struct facet_tile *t,
-                                  const struct facet_picture *picture,
-                                  uint32_t number,
-                                  facet_trace_fn *trace,
-                                  const void *machine,
-                                  struct facet_error *err)
+enum facet_status facet_shade_bucket_draw(struct facet_bucket *t,
+                                          const struct facet_picture *picture,
+                                          uint32_t number,
+                                          facet_shade_trace_fn *trace,
+                                          const void *machine,
+                                          struct facet_error *err)
 {
-    uint32_t columns = (picture->width + FACET_TILE - 1) / FACET_TILE;
+    uint32_t columns = (picture->width + FACET_BUCKET - 1) / FACET_BUCKET;
     enum facet_status status = FACET_OK;
 
     t->picture = picture;
     t->trace = trace;
     t->machine = machine;
-    facet_render_lens_make(&picture->camera, picture->width, picture->height, &t->lens);
-    t->x = number % columns * FACET_TILE;
-    t->y = number / columns * FACET_TILE;
-    t->width = picture->width - t->x < FACET_TILE ? picture->width - t->x : FACET_TILE;
-    t->height = picture->height - t->y < FACET_TILE ? picture->height - t->y : FACET_TILE;
+    facet_shade_lens_make(&picture->camera, picture->width, picture->height, &t->lens);
+    t->x = number % columns * FACET_BUCKET;
+    t->y = number / columns * FACET_BUCKET;
+    t->width = picture->width - t->x < FACET_BUCKET ? picture->width - t->x : FACET_BUCKET;
+    t->height = picture->height - t->y < FACET_BUCKET ? picture->height - t->y : FACET_BUCKET;
     t->bounce = 0;
     memset(t->cost, 0, sizeof t->cost);
     memset(t->sum, 0, sizeof t->sum);
@@ -431,10 +433,10 @@ static float storable(double value)
     return value >= 0.0 ? (float)(value < 1e30 ? value : 1e30) : 0.0F;
 }
 
-void facet_tile_store(const struct facet_tile *t, float *rgb, size_t stride)
+void facet_shade_bucket_store(const struct facet_bucket *t, float *rgb, size_t stride)
 {
     double scale = 1.0 / t->picture->spp;
-    bool counts = t->picture->view != FACET_RENDER_PICTURE;
+    bool counts = t->picture->view != FACET_SHADE_PICTURE;
 
     for (uint32_t pixel = 0; pixel < t->width * t->height; pixel++) {
         float *to = rgb + 3 * (pixel / t->width * stride + pixel % t->width);

@@ -46,11 +46,11 @@ static void sample_texture(const struct facet_scene *scene,
     for (unsigned i = 0; i < 3; i++) {
         facet_scene_uv(at->mesh, use, at->index[i], uv[i]);
     }
-    facet_texture_sample(&scene->textures[use->texture],
-                         use,
-                         w * uv[0][0] + at->u * uv[1][0] + at->v * uv[2][0],
-                         w * uv[0][1] + at->u * uv[1][1] + at->v * uv[2][1],
-                         rgba);
+    facet_shade_texture_sample(&scene->textures[use->texture],
+                               use,
+                               w * uv[0][0] + at->u * uv[1][0] + at->v * uv[2][0],
+                               w * uv[0][1] + at->u * uv[1][1] + at->v * uv[2][1],
+                               rgba);
 }
 
 static void base_color(const struct facet_scene *scene, const struct corners *at, float rgba[4])
@@ -68,7 +68,7 @@ static void base_color(const struct facet_scene *scene, const struct corners *at
     }
 }
 
-float facet_surface_alpha(
+float facet_shade_surface_alpha(
     const struct facet_scene *scene, uint32_t instance, uint32_t triangle, float u, float v)
 {
     struct corners at = corners_of(scene, instance, triangle, u, v);
@@ -78,12 +78,12 @@ float facet_surface_alpha(
     return rgba[3];
 }
 
-bool facet_surface_stops(const struct facet_scene *scene,
-                         uint32_t instance,
-                         uint32_t triangle,
-                         float t,
-                         float u,
-                         float v)
+bool facet_shade_surface_stops(const struct facet_scene *scene,
+                               uint32_t instance,
+                               uint32_t triangle,
+                               float t,
+                               float u,
+                               float v)
 {
     struct corners at = corners_of(scene, instance, triangle, u, v);
     uint32_t hash;
@@ -96,8 +96,9 @@ bool facet_surface_stops(const struct facet_scene *scene,
     if (at.material->alpha_mode == FACET_ALPHA_MASK) {
         return rgba[3] >= at.material->alpha_cutoff;
     }
-    hash = facet_sample_hash(facet_sample_hash(instance, triangle), facet_float_bits(t));
-    hash = facet_sample_hash(hash, facet_sample_hash(facet_float_bits(u), facet_float_bits(v)));
+    hash = facet_sample_hash(facet_sample_hash(instance, triangle), facet_shade_float_bits(t));
+    hash = facet_sample_hash(
+        hash, facet_sample_hash(facet_shade_float_bits(u), facet_shade_float_bits(v)));
     return (float)(hash >> 8) * 0x1p-24F < rgba[3];
 }
 
@@ -160,7 +161,7 @@ static struct facet_vec3 raise(struct facet_vec3 p,
 }
 
 static void place(const struct facet_scene *scene,
-                  const struct facet_render_hit *hit,
+                  const struct facet_shade_hit *hit,
                   const struct corners *at,
                   struct facet_surface *out)
 {
@@ -201,9 +202,9 @@ static void place(const struct facet_scene *scene,
     out->start = vec3_along(out->start, out->geometric, rounding_reach(instance->transform, local));
 }
 
-void facet_surface_find(const struct facet_scene *scene,
-                        const struct facet_render_hit *hit,
-                        struct facet_surface *out)
+void facet_shade_surface_find(const struct facet_scene *scene,
+                              const struct facet_shade_hit *hit,
+                              struct facet_surface *out)
 {
     struct corners at = corners_of(scene, hit->instance, hit->triangle, hit->u, hit->v);
     const struct facet_scene_material *material = at.material;

@@ -41,16 +41,16 @@ static void fetch(const struct facet_scene_texture *texture, uint32_t x, uint32_
     const uint8_t *rgba = texture->rgba + 4 * ((size_t)y * texture->width + x);
 
     for (unsigned c = 0; c < 3; c++) {
-        out[c] = facet_srgb_to_linear(rgba[c]);
+        out[c] = facet_image_srgb_to_linear(rgba[c]);
     }
     out[3] = (float)rgba[3] * (1.0F / 255.0F);
 }
 
-void facet_texture_sample(const struct facet_scene_texture *texture,
-                          const struct facet_texture_use *use,
-                          float u,
-                          float v,
-                          float rgba[4])
+void facet_shade_texture_sample(const struct facet_scene_texture *texture,
+                                const struct facet_texture_use *use,
+                                float u,
+                                float v,
+                                float rgba[4])
 {
     float x = wrap_coordinate(use->wrap_u, u) * (float)texture->width;
     float y = wrap_coordinate(use->wrap_v, v) * (float)texture->height;

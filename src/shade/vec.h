@@ -98,7 +98,7 @@ static inline bool vec3_normalize(struct facet_vec3 *v)
     return true;
 }
 
-static inline uint32_t facet_float_bits(float value)
+static inline uint32_t facet_shade_float_bits(float value)
 {
     uint32_t bits;
 
@@ -107,7 +107,7 @@ static inline uint32_t facet_float_bits(float value)
 }
 
 /* Sine and cosine of x in [0, pi / 2], in double; the error is below 1e-15. */
-static inline void facet_sincos_double(double x, double *sine, double *cosine)
+static inline void facet_shade_sincos_double(double x, double *sine, double *cosine)
 {
     double square = x * x, s = 0.0, c = 0.0;
 
@@ -120,7 +120,7 @@ static inline void facet_sincos_double(double x, double *sine, double *cosine)
 }
 
 /* The same for x in [-pi / 4, pi / 4], in float; the error is below 1e-6. */
-static inline void facet_sincos_small(float x, float *sine, float *cosine)
+static inline void facet_shade_sincos_small(float x, float *sine, float *cosine)
 {
     float q = x * x;
 

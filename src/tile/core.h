@@ -88,8 +88,8 @@ struct facet_tile_core {
     struct facet_tile_machine *m;
     struct facet_tile_insn bad; /* ip points here when there is no code at pc */
     uint32_t bad_pc;
-    FACET_STORE_CORE;          /* id, tile_offset, fault_* */
-    struct facet_tile_env env; /* of config */
+    FACET_STORE_CORE;              /* id, tile_offset, fault_* */
+    struct facet_num_tile_env env; /* of config */
     uint64_t instret;
     uint32_t perf[FACET_TILE_CLASS_OTHER];
     uint8_t state;      /* enum facet_tile_core_state */
@@ -252,7 +252,7 @@ const struct facet_tile_insn *facet_tile_stop(struct facet_tile_core *c,
 static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t value)
 {
     c->r.config = (uint32_t)facet_legal_CONFIG(NULL, c->r.config, value);
-    c->env = (struct facet_tile_env){
+    c->env = (struct facet_num_tile_env){
         (uint8_t)(c->r.config & 7), (c->r.config & 8) != 0, (c->r.config & 64) != 0};
 }
 

@@ -86,14 +86,14 @@ sample(struct facet_tile_core *c, const struct facet_tile_insn *op, bool bilinea
     uint32_t words[FACET_TILE_SAMPLER_WORDS];
 
     if (!find_descriptor(c, c->r.s[op->rs2], words) ||
-        !facet_tex2d(words,
-                     VS1.w[0],
-                     VS1.w[1],
-                     (c->r.config & FACET_CONFIG_TEX_NORM) != 0,
-                     bilinear,
-                     type,
-                     &source,
-                     result.w)) {
+        !facet_raster_tex2d(words,
+                            VS1.w[0],
+                            VS1.w[1],
+                            (c->r.config & FACET_CONFIG_TEX_NORM) != 0,
+                            bilinear,
+                            type,
+                            &source,
+                            result.w)) {
         c->r.status |= FACET_STATUS_TEXERR;
     }
     c->r.v[op->rd] = result;

@@ -18,7 +18,7 @@
 static uint32_t saturate(struct facet_tile_core *c, facet_i128 exact)
 {
     bool sat = (c->r.config & FACET_CONFIG_SAT) != 0, outside = false;
-    uint32_t result = (uint32_t)facet_int_fit(exact, 32, sat, &outside);
+    uint32_t result = (uint32_t)facet_num_int_fit(exact, 32, sat, &outside);
 
     c->r.status |= sat && outside ? (uint32_t)FACET_STATUS_ISAT : 0;
     return result;

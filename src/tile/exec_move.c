@@ -21,7 +21,7 @@ static inline const struct facet_tile_insn *select_lanes(struct facet_tile_core 
 
     for (unsigned i = 0; i < 128 / width; i++) {
         if ((mask >> i & 1) != 0) {
-            facet_set_lane(&result, width, i, facet_lane(&VS1, width, i));
+            facet_tile_set_lane(&result, width, i, facet_tile_lane(&VS1, width, i));
         }
     }
     c->r.v[op->rd] = result;
@@ -55,7 +55,7 @@ static inline const struct facet_tile_insn *swizzle(struct facet_tile_core *c,
     for (unsigned i = 0; i < 128 / width; i++) {
         unsigned from = (i & ~3u) + (pattern >> 2 * (i & 3) & 3);
 
-        facet_set_lane(&result, width, i, facet_lane(&VS1, width, from));
+        facet_tile_set_lane(&result, width, i, facet_tile_lane(&VS1, width, from));
     }
     c->r.v[op->rd] = result;
     return op + 1;
@@ -117,7 +117,7 @@ PERMUTE(ZIP, a->w[(i >> 1 | i << 1) & 3])
         uint32_t value = c->r.file[op->rs1];                                                       \
                                                                                                    \
         for (unsigned i = 0; i < 128 / width; i++) {                                               \
-            facet_set_lane(&c->r.v[op->rd], width, i, value);                                      \
+            facet_tile_set_lane(&c->r.v[op->rd], width, i, value);                                 \
         }                                                                                          \
         return op + 1;                                                                             \
     }                                                                                              \
@@ -125,14 +125,14 @@ PERMUTE(ZIP, a->w[(i >> 1 | i << 1) & 3])
     {                                                                                              \
         union facet_tile_vec result = OLD_VD;                                                      \
                                                                                                    \
-        facet_set_lane(&result, width, (unsigned)op->imm, c->r.file[op->rs1]);                     \
+        facet_tile_set_lane(&result, width, (unsigned)op->imm, c->r.file[op->rs1]);                \
         c->r.v[op->rd] = result;                                                                   \
         return op + 1;                                                                             \
     }                                                                                              \
     FACET_TILE_OP(VEXTR_##type)                                                                    \
     {                                                                                              \
         c->r.file[op->rd] =                                                                        \
-            (__typeof__(c->r.file[0]))facet_lane_int(&VS1, width, (unsigned)op->imm);              \
+            (__typeof__(c->r.file[0]))facet_tile_lane_int(&VS1, width, (unsigned)op->imm);         \
         return op + 1;                                                                             \
     }
 

@@ -10,18 +10,18 @@
 #define OLD_VD (c->r.v[op->rs3])
 
 /* A lane as its bit pattern and, for integers, as its value. */
-static inline uint32_t facet_lane(const union facet_tile_vec *v, unsigned width, unsigned i)
+static inline uint32_t facet_tile_lane(const union facet_tile_vec *v, unsigned width, unsigned i)
 {
     return width == 32 ? v->w[i] : width == 16 ? v->h[i] : v->b[i];
 }
 
-static inline int32_t facet_lane_int(const union facet_tile_vec *v, unsigned width, unsigned i)
+static inline int32_t facet_tile_lane_int(const union facet_tile_vec *v, unsigned width, unsigned i)
 {
     return width == 32 ? (int32_t)v->w[i] : width == 16 ? (int16_t)v->h[i] : (int8_t)v->b[i];
 }
 
 static inline void
-facet_set_lane(union facet_tile_vec *v, unsigned width, unsigned i, uint32_t value)
+facet_tile_set_lane(union facet_tile_vec *v, unsigned width, unsigned i, uint32_t value)
 {
     if (width == 32) {
         v->w[i] = value;

@@ -10,12 +10,15 @@
         union facet_tile_vec result;                                                               \
                                                                                                    \
         for (unsigned i = 0; i < 128 / width; i++) {                                               \
-            int64_t a = facet_lane_int(&VS1, width, i), b = facet_lane_int(&VS2, width, i);        \
-            int64_t d = facet_lane_int(&OLD_VD, width, i);                                         \
+            int64_t a = facet_tile_lane_int(&VS1, width, i),                                       \
+                    b = facet_tile_lane_int(&VS2, width, i);                                       \
+            int64_t d = facet_tile_lane_int(&OLD_VD, width, i);                                    \
                                                                                                    \
             (void)b, (void)d;                                                                      \
-            facet_set_lane(                                                                        \
-                &result, width, i, (uint32_t)facet_int_fit(exact, width, saturates, &outside));    \
+            facet_tile_set_lane(&result,                                                           \
+                                width,                                                             \
+                                i,                                                                 \
+                                (uint32_t)facet_num_int_fit(exact, width, saturates, &outside));   \
         }                                                                                          \
         if (outside) {                                                                             \
             facet_tile_outside(c, saturates);                                                      \
@@ -41,12 +44,13 @@ THREE(SATURATING, VABS, a < 0 ? -a : a)
         union facet_tile_vec result;                                                               \
                                                                                                    \
         for (unsigned i = 0; i < 128 / width; i++) {                                               \
-            uint32_t a = facet_lane(&VS1, width, i), b = facet_lane(&VS2, width, i);               \
-            int32_t sa = facet_lane_int(&VS1, width, i), sb = facet_lane_int(&VS2, width, i);      \
+            uint32_t a = facet_tile_lane(&VS1, width, i), b = facet_tile_lane(&VS2, width, i);     \
+            int32_t sa = facet_tile_lane_int(&VS1, width, i),                                      \
+                    sb = facet_tile_lane_int(&VS2, width, i);                                      \
             unsigned n = b & (width - 1);                                                          \
                                                                                                    \
             (void)a, (void)b, (void)sa, (void)sb, (void)n;                                         \
-            facet_set_lane(&result, width, i, (uint32_t)(expr));                                   \
+            facet_tile_set_lane(&result, width, i, (uint32_t)(expr));                              \
         }                                                                                          \
         c->r.v[op->rd] = result;                                                                   \
         return op + 1;                                                                             \
@@ -72,7 +76,8 @@ LANES(VAND, 32, a &b)
         uint32_t mask = 0;                                                                         \
                                                                                                    \
         for (unsigned i = 0; i < 128 / width; i++) {                                               \
-            int32_t a = facet_lane_int(&VS1, width, i), b = facet_lane_int(&VS2, width, i);        \
+            int32_t a = facet_tile_lane_int(&VS1, width, i),                                       \
+                    b = facet_tile_lane_int(&VS2, width, i);                                       \
                                                                                                    \
             mask |= (uint32_t)(relation) << i;                                                     \
         }                                                                                          \
@@ -93,9 +98,10 @@ THREE(MASK, VCMP_GT, a > b)
         facet_i128 sum = 0;                                                                        \
                                                                                                    \
         for (unsigned i = 0; i < 128 / width; i++) {                                               \
-            sum += (int64_t)facet_lane_int(&VS1, width, i) * facet_lane_int(&VS2, width, i);       \
+            sum += (int64_t)facet_tile_lane_int(&VS1, width, i) *                                  \
+                   facet_tile_lane_int(&VS2, width, i);                                            \
         }                                                                                          \
-        c->r.s[op->rd] = (uint32_t)facet_int_fit(sum, 32, saturates, &outside);                    \
+        c->r.s[op->rd] = (uint32_t)facet_num_int_fit(sum, 32, saturates, &outside);                \
         if (outside) {                                                                             \
             facet_tile_outside(c, saturates);                                                      \
         }                                                                                          \
@@ -112,12 +118,15 @@ THREE(DOT, VDOT, 0)
                                                                                                    \
         for (unsigned i = 0; i < 3; i++) {                                                         \
             unsigned j = (i + 1) % 3, k = (i + 2) % 3;                                             \
-            int64_t exact =                                                                        \
-                (int64_t)facet_lane_int(&VS1, width, j) * facet_lane_int(&VS2, width, k) -         \
-                (int64_t)facet_lane_int(&VS1, width, k) * facet_lane_int(&VS2, width, j);          \
+            int64_t exact = (int64_t)facet_tile_lane_int(&VS1, width, j) *                         \
+                                facet_tile_lane_int(&VS2, width, k) -                              \
+                            (int64_t)facet_tile_lane_int(&VS1, width, k) *                         \
+                                facet_tile_lane_int(&VS2, width, j);                               \
                                                                                                    \
-            facet_set_lane(                                                                        \
-                &result, width, i, (uint32_t)facet_int_fit(exact, width, saturates, &outside));    \
+            facet_tile_set_lane(&result,                                                           \
+                                width,                                                             \
+                                i,                                                                 \
+                                (uint32_t)facet_num_int_fit(exact, width, saturates, &outside));   \
         }                                                                                          \
         if (outside) {                                                                             \
             facet_tile_outside(c, saturates);                                                      \

@@ -39,7 +39,7 @@ enum facet_status facet_cap_config_set(struct facet_cap_config *config,
                                        uint64_t value,
                                        struct facet_error *err);
 
-static inline unsigned facet_config_banks(const struct facet_cap_config *config)
+static inline unsigned facet_xphmg_config_banks(const struct facet_cap_config *config)
 {
     return (config->pmask_cap & 1) != 0 ? ((unsigned)config->pmask_cap >> 1 & 7) + 1 : 0;
 }

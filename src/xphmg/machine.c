@@ -17,7 +17,7 @@ static void xphmg_destroy(void *self)
 
     facet_block_cache_destroy(m->cache);
     facet_pool_destroy(m->pool);
-    facet_rt_kept_destroy(m->rt_kept);
+    facet_xphmg_rt_kept_destroy(m->rt_kept);
     facet_part_drop(&m->part);
     free(m->files.handles);
     free(m->jobs);
@@ -117,7 +117,7 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     m->command_line = malloc(strlen(command_line) + 1);
     m->memo = calloc(FACET_MEMO_SIZE, sizeof *m->memo);
     m->mtx_results = malloc(sizeof *m->mtx_results);
-    m->rt_kept = facet_rt_kept_create();
+    m->rt_kept = facet_xphmg_rt_kept_create();
     if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
         m->core_names == NULL || m->command_line == NULL || m->memo == NULL ||
         m->mtx_results == NULL || m->rt_kept == NULL) {

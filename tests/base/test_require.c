@@ -127,7 +127,7 @@ static void no_width(void)
 {
     bool outside;
 
-    sink = (uint64_t)facet_int_fit(0, 65, false, &outside);
+    sink = (uint64_t)facet_num_int_fit(0, 65, false, &outside);
 }
 
 static void operand_too_large(void)

@@ -370,12 +370,12 @@ TEST(nine_pairs_need_two_nodes, "G12-254")
     struct mesh mesh = mesh_terrain(3); /* nine quads */
     struct facet_gfx12_image image =
         build(&mesh, (struct facet_gfx12_build_options){.prim_range = 16}, NULL);
-    struct facet_bvh_stats stats;
+    struct facet_gfx12_bvh_stats stats;
     struct facet_gfx12_view view = view_of(&image);
     struct facet_gfx12_walk walk;
 
     CHECK(facet_gfx12_walk(&view, &walk, NULL) == FACET_OK);
-    CHECK(facet_bvh_stats(&view, &walk, &stats, NULL) == FACET_OK);
+    CHECK(facet_gfx12_bvh_stats(&view, &walk, &stats, NULL) == FACET_OK);
     CHECK_EQ(stats.triangles, 18);
     CHECK_EQ(stats.pairs, 9);
     CHECK(stats.primitive_nodes >= 2);
@@ -672,14 +672,14 @@ TEST(instances_that_cannot_be_placed_are_refused, "")
 
 /* ---- quality high and oriented boxes ---- */
 
-static struct facet_bvh_stats stats_of(const struct facet_gfx12_image *image)
+static struct facet_gfx12_bvh_stats stats_of(const struct facet_gfx12_image *image)
 {
     struct facet_gfx12_view view = view_of(image);
-    struct facet_bvh_stats stats = {0};
+    struct facet_gfx12_bvh_stats stats = {0};
     struct facet_gfx12_walk walk;
 
     CHECK(facet_gfx12_walk(&view, &walk, NULL) == FACET_OK);
-    CHECK(facet_bvh_stats(&view, &walk, &stats, NULL) == FACET_OK);
+    CHECK(facet_gfx12_bvh_stats(&view, &walk, &stats, NULL) == FACET_OK);
     facet_gfx12_walk_free(&walk);
     return stats;
 }
@@ -727,7 +727,7 @@ TEST(fast_and_high_are_smaller_and_high_is_cheaper, "")
         struct facet_gfx12_image a = build(&meshes[m], contract, NULL);
         struct facet_gfx12_image b = build(&meshes[m], high, NULL);
         struct facet_gfx12_image c = build(&meshes[m], fast, NULL);
-        struct facet_bvh_stats x = stats_of(&a), y = stats_of(&b), z = stats_of(&c);
+        struct facet_gfx12_bvh_stats x = stats_of(&a), y = stats_of(&b), z = stats_of(&c);
 
         check_clean(&b, "high");
         check_clean(&c, "fast");
@@ -797,7 +797,7 @@ TEST(oriented_boxes_are_tighter_and_contain_everything, "G12-192 G12-193")
         struct facet_gfx12_build_options plain = {.quality = quality};
         struct facet_gfx12_build_options obb = {.quality = quality, .obb = true};
         struct facet_gfx12_image a = build(&mesh, plain, NULL), b = build(&mesh, obb, NULL);
-        struct facet_bvh_stats x = stats_of(&a), y = stats_of(&b);
+        struct facet_gfx12_bvh_stats x = stats_of(&a), y = stats_of(&b);
 
         check_clean(&b, "oriented");
         check_all_there(&b, mesh.count);

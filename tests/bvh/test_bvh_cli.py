@@ -303,7 +303,7 @@ def tile_images_are_not_taken_for_others():
             check_refused(facet("bvh", *words), "belongs to GFX12 images", "cube.tiles")
         for words in (("trace", path, "--rays", path, "-o", out), ("why", path, "--ray", "0 0 0 1 1 1")):
             found = facet("bvh", *words)
-            check_refused(found, "cube.tiles is a tile image", "expected a GFX12 image")
+            check_refused(found, "cube.tiles is a BVH image of XPHMG_RT", "expected a GFX12 image")
             check_eq(found.stdout, b"", "standard output")
         check(not os.path.exists(out), "a file of hits is left")
         write(path, read(path)[:100])
@@ -343,7 +343,7 @@ def tile_images_are_refitted():
                                  ("--reach -1", "--reach"), ("--scene /nowhere.obj", "/nowhere.obj")):
             check_refused(facet("bvh", "update", path, "--scene", CUBE, "-o", out, *words.split()), complaint)
         check_refused(facet("bvh", "update", build(folder)[0], "--scene", CUBE, "-o", out, "--reach", "5"),
-                      "--reach belongs to tile images")
+                      "--reach belongs to BVH images")
         write(path, image[:252] + bytes([image[252] | 3]) + image[253:])
         check_refused(facet("bvh", "update", path, "--scene", CUBE, "-o", out), "cube.tiles: the image is malformed")
         check(not os.path.exists(out), "a file is left")

@@ -119,8 +119,8 @@ static void check_round_trip(const struct facet_gfx12_view *view, const char *wh
     struct facet_error err = {0};
 
     dump_json(view, &text);
-    if (CHECK_MSG(facet_gfx12_json_read(what, facet_strbuf_text(&text), text.length, &back, &err) ==
-                      FACET_OK,
+    if (CHECK_MSG(facet_doc_gfx12_json_read(
+                      what, facet_strbuf_text(&text), text.length, &back, &err) == FACET_OK,
                   "%s: %s",
                   what,
                   err.message)) {
@@ -196,14 +196,15 @@ static void check_refused(const char *from, const char *to, const char *words)
         facet_strbuf_add(&bad, text.text, (size_t)(at - text.text));
         facet_strbuf_puts(&bad, to);
         facet_strbuf_puts(&bad, at + strlen(from));
-        CHECK_MSG(facet_gfx12_json_read(
+        CHECK_MSG(facet_doc_gfx12_json_read(
                       "x.json", facet_strbuf_text(&bad), bad.length, &back, &err) != FACET_OK,
                   "%s: accepted",
                   to);
         CHECK_MSG(strstr(err.message, words) != NULL, "%s: %s", to, err.message);
         CHECK(back.bytes == NULL);
-        CHECK_EQ(facet_gfx12_json_read("x.json", facet_strbuf_text(&bad), bad.length, &back, NULL),
-                 err.status);
+        CHECK_EQ(
+            facet_doc_gfx12_json_read("x.json", facet_strbuf_text(&bad), bad.length, &back, NULL),
+            err.status);
     }
     facet_strbuf_free(&text);
     facet_strbuf_free(&bad);
@@ -565,7 +566,7 @@ TEST(a_scene_becomes_builder_input, "")
     struct facet_scene_material material;
     struct facet_scene_instance instance = {.transform = {2, 0, 0, 5, 0, 2, 0, 6, 0, 0, -2, 7}};
     struct facet_bvh_aabb box = {{0, 0, 0}, {1, 1, 1}, 0, 0, 0};
-    struct facet_bvh_input input;
+    struct facet_render_bvh_input input;
     struct facet_error err = {0};
 
     facet_scene_init(&scene);
@@ -590,7 +591,7 @@ TEST(a_scene_becomes_builder_input, "")
     memset(instance.transform, 0, sizeof instance.transform); /* flattened to a point */
     CHECK(facet_scene_add_instance(&scene, &instance, &err) == FACET_OK);
     CHECK(facet_scene_finish(&scene, &err) == FACET_OK);
-    CHECK(facet_bvh_input_make(&scene, &box, 1, &input, &err) == FACET_OK);
+    CHECK(facet_render_bvh_input_make(&scene, &box, 1, &input, &err) == FACET_OK);
     CHECK_EQ(input.scene.blas_count, 2);
     CHECK_EQ(input.scene.instance_count, 2);
     CHECK_EQ(input.flat_instances, 1);
@@ -607,7 +608,7 @@ TEST(a_scene_becomes_builder_input, "")
     CHECK_EQ(input.instances[0].flags, 0); /* mirrored: front stays front in object space */
     CHECK_EQ(input.instances[1].blas, 1);
     CHECK_EQ(input.instances[1].user_data, 2);
-    facet_bvh_input_free(&input);
+    facet_render_bvh_input_free(&input);
     facet_scene_free(&scene);
 }
 

@@ -1,4 +1,4 @@
-/* Tile images of XPHMG_RT: bytes where the contract puts them, boxes that never shrink (elements
+/* BVH images of XPHMG_RT: bytes where the contract puts them, boxes that never shrink (elements
  * are decoded here by formulas of their own, margins compared as exact rationals), closest hits of
  * a walk over the image against all triangles, one corruption per rule of the validator. */
 #include "base/bits.h"
@@ -1057,7 +1057,7 @@ static bool to_json(const struct facet_rtbvh_image *image, struct facet_strbuf *
             facet_rtbvh_json_place(&check.view, &check.places[i], out);
         }
         CHECK(facet_rtbvh_json_tail(&check, out));
-        CHECK(facet_rtbvh_json_is(facet_strbuf_text(out), out->length));
+        CHECK(facet_doc_rtbvh_json_is(facet_strbuf_text(out), out->length));
     }
     facet_rtbvh_check_free(&check);
     return open;
@@ -1066,7 +1066,7 @@ static bool to_json(const struct facet_rtbvh_image *image, struct facet_strbuf *
 static enum facet_status
 from_json(const char *text, size_t size, struct facet_rtbvh_image *image, struct facet_error *err)
 {
-    return facet_rtbvh_json_read("file", text, size, image, err);
+    return facet_doc_rtbvh_json_read("file", text, size, image, err);
 }
 
 static void round_trip(const struct facet_rtbvh_image *image)

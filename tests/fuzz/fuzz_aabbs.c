@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static int fd = -1;
     static char path[32];
     struct facet_bvh_aabb *boxes;
-    struct facet_bvh_input input;
+    struct facet_render_bvh_input input;
     struct facet_error err = {0};
     uint32_t count;
 
@@ -49,15 +49,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     }
     fuzz_require(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
-    if (facet_bvh_aabbs_read(path, &boxes, &count, &err) != FACET_OK) {
+    if (facet_doc_bvh_aabbs_read(path, &boxes, &count, &err) != FACET_OK) {
         fuzz_require(boxes == NULL && err.message[0] != '\0');
         return 0;
     }
-    if (facet_bvh_input_make(NULL, boxes, count, &input, &err) == FACET_OK) {
+    if (facet_render_bvh_input_make(NULL, boxes, count, &input, &err) == FACET_OK) {
         for (enum facet_bvh_quality q = FACET_BVH_CONTRACT; q < FACET_BVH_QUALITIES; q++) {
             build(&input.scene, q);
         }
-        facet_bvh_input_free(&input);
+        facet_render_bvh_input_free(&input);
     } else {
         fuzz_require(err.message[0] != '\0');
     }

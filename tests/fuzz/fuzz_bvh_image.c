@@ -28,7 +28,7 @@ static void round_trip(const struct facet_gfx12_view *view, const struct facet_g
         facet_gfx12_json_node(view, walk, i, &text);
     }
     facet_gfx12_json_tail(view, &text);
-    if (facet_gfx12_json_read("fuzz", facet_strbuf_text(&text), text.length, &back, NULL) !=
+    if (facet_doc_gfx12_json_read("fuzz", facet_strbuf_text(&text), text.length, &back, NULL) !=
             FACET_OK ||
         back.size != view->size || memcmp(back.bytes, view->bytes, (size_t)view->size) != 0) {
         abort();
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct facet_gfx12_check_options options = {.max_findings = 20};
     struct facet_gfx12_view view = {.bytes = data, .size = size, .root = FACET_GFX12_ROOT};
     struct facet_gfx12_check check;
-    struct facet_bvh_stats stats;
+    struct facet_gfx12_bvh_stats stats;
     struct facet_gfx12_walk walk;
     uint64_t count;
 
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (facet_gfx12_walk(&view, &walk, NULL) != FACET_OK ||
         facet_gfx12_check(&view, &options, &check, NULL) != FACET_OK ||
-        facet_bvh_stats(&view, &walk, &stats, NULL) != FACET_OK ||
+        facet_gfx12_bvh_stats(&view, &walk, &stats, NULL) != FACET_OK ||
         facet_gfx12_diff(&view, &view, differs, NULL, &count, NULL) != FACET_OK) {
         abort();
     }

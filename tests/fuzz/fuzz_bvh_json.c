@@ -9,7 +9,7 @@ static void as_tiles(const char *text, size_t size)
 {
     struct facet_rtbvh_image image;
     struct facet_error err = {0};
-    bool good = facet_rtbvh_json_read("fuzz", text, size, &image, &err) == FACET_OK;
+    bool good = facet_doc_rtbvh_json_read("fuzz", text, size, &image, &err) == FACET_OK;
 
     if (good ? image.bytes == NULL : image.bytes != NULL || err.message[0] == '\0') {
         abort();
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     as_tiles((const char *)data, size);
-    if (facet_gfx12_json_read("fuzz", (const char *)data, size, &image, &err) == FACET_OK) {
+    if (facet_doc_gfx12_json_read("fuzz", (const char *)data, size, &image, &err) == FACET_OK) {
         if (image.bytes == NULL) {
             abort();
         }

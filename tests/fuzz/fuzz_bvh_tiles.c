@@ -1,4 +1,4 @@
-/* Any bytes as a tile image of XPHMG_RT: the check must end, everything that it reached can be
+/* Any bytes as a BVH image of XPHMG_RT: the check must end, everything that it reached can be
  * printed, and its JSON goes back to the same bytes. An input without the magic gets it, so that
  * fuzzing starts behind it. */
 #include "documents/bvh_images.h"
@@ -24,7 +24,7 @@ static void there_and_back(const struct facet_rtbvh_check *check, struct facet_s
     if (!facet_rtbvh_json_tail(check, text) || text->failed) {
         return; /* out of memory */
     }
-    if (facet_rtbvh_json_read("fuzz", facet_strbuf_text(text), text->length, &again, &err) !=
+    if (facet_doc_rtbvh_json_read("fuzz", facet_strbuf_text(text), text->length, &again, &err) !=
             FACET_OK ||
         again.size != check->view.size ||
         memcmp(again.bytes, check->view.bytes, (size_t)again.size) != 0) {

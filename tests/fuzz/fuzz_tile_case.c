@@ -62,23 +62,23 @@ static void begin(void *context, facet_machine *machine)
     fuzz_limit_begin(context, machine);
 }
 
-static void run(struct facet_tile_case *tile_case)
+static void run(struct facet_doc_tile_case *tile_case)
 {
     struct fuzz_limit limit = {0};
-    struct facet_tile_case_how how = {.begin = begin, .context = &limit};
-    struct facet_tile_case_result wide, plain;
+    struct facet_doc_tile_case_how how = {.begin = begin, .context = &limit};
+    struct facet_doc_tile_case_result wide, plain;
     struct facet_error err = {0};
 
     /* Loops for ever are the watchdog's; not all inputs need its whole patience. */
     if (tile_case->packet.watchdog == 0 || tile_case->packet.watchdog > MOST_ROUNDS) {
         tile_case->packet.watchdog = MOST_ROUNDS;
     }
-    if (facet_tile_case_run(tile_case, &how, &wide, &err) != FACET_OK) {
+    if (facet_doc_tile_case_run(tile_case, &how, &wide, &err) != FACET_OK) {
         fuzz_require(err.message[0] != '\0');
         return;
     }
     how.plain = true;
-    fuzz_require(facet_tile_case_run(tile_case, &how, &plain, NULL) == FACET_OK);
+    fuzz_require(facet_doc_tile_case_run(tile_case, &how, &plain, NULL) == FACET_OK);
     fuzz_require(limit.hit ||
                  (wide.pass == plain.pass && strcmp(wide.difference, plain.difference) == 0 &&
                   wide.pass == (wide.difference[0] == '\0')));
@@ -87,7 +87,7 @@ static void run(struct facet_tile_case *tile_case)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool ready;
-    struct facet_tile_case *tile_case;
+    struct facet_doc_tile_case *tile_case;
     struct facet_error err = {0};
 
     if (!ready) {
@@ -98,9 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     write_files(data, size);
-    if (facet_tile_case_read(folder, &tile_case, &err) == FACET_OK) {
+    if (facet_doc_tile_case_read(folder, &tile_case, &err) == FACET_OK) {
         run(tile_case);
-        facet_tile_case_free(tile_case);
+        facet_doc_tile_case_free(tile_case);
     } else {
         fuzz_require(err.message[0] != '\0' && tile_case == NULL);
     }

@@ -72,14 +72,14 @@ static struct facet_gfx12_ray ray_a(void)
 
 /* ---- published cases ---- */
 
-static const struct facet_gfx12_vectors *published(void)
+static const struct facet_doc_gfx12_vectors *published(void)
 {
-    static struct facet_gfx12_vectors vectors;
+    static struct facet_doc_gfx12_vectors vectors;
     struct facet_bytes bytes;
     struct facet_error err = {0};
     if (vectors.cases == NULL &&
         CHECK(facet_file_read(SPEC_DIR "/gfx12-silicon.json", 1 << 20, &bytes, &err) == FACET_OK)) {
-        CHECK_MSG(facet_gfx12_vectors_parse(
+        CHECK_MSG(facet_doc_gfx12_vectors_parse(
                       "gfx12-silicon.json", bytes.data, bytes.size, &vectors, &err) == FACET_OK,
                   "%s",
                   err.message);
@@ -90,13 +90,13 @@ static const struct facet_gfx12_vectors *published(void)
 
 static void check_published(const char *name)
 {
-    const struct facet_gfx12_vectors *vectors = published();
+    const struct facet_doc_gfx12_vectors *vectors = published();
     bool found = false;
     for (size_t i = 0; i < vectors->count; i++) {
         if (strcmp(vectors->cases[i].name, name) == 0) {
-            struct facet_gfx12_vector_result r;
+            struct facet_doc_gfx12_vector_result r;
             found = true;
-            facet_gfx12_vector_run(&vectors->cases[i], FACET_GFX12_SILICON, &r);
+            facet_doc_gfx12_vector_run(&vectors->cases[i], FACET_GFX12_SILICON, &r);
             check_words(name, r.dword, vectors->cases[i].expected, 10);
             CHECK(r.pass);
         }

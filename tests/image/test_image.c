@@ -17,7 +17,7 @@ static long double curve(long double code)
 TEST(srgb_to_linear_is_the_nearest_float, "")
 {
     for (unsigned code = 0; code < 256; code++) {
-        float got = facet_srgb_to_linear((uint8_t)code);
+        float got = facet_image_srgb_to_linear((uint8_t)code);
         long double exact = curve((long double)code / 255.0L);
         long double here = fabsl((long double)got - exact);
 
@@ -31,7 +31,7 @@ TEST(srgb_to_linear_is_the_nearest_float, "")
 TEST(srgb_codes_survive_a_round_trip, "")
 {
     for (unsigned code = 0; code < 256; code++) {
-        CHECK_EQ(facet_linear_to_srgb(facet_srgb_to_linear((uint8_t)code)), code);
+        CHECK_EQ(facet_image_linear_to_srgb(facet_image_srgb_to_linear((uint8_t)code)), code);
     }
 }
 
@@ -47,19 +47,19 @@ TEST(linear_to_srgb_switches_at_the_middle_between_codes, "")
         while ((long double)nextafterf(at, -1.0F) >= middle) {
             at = nextafterf(at, -1.0F);
         }
-        CHECK_EQ(facet_linear_to_srgb(at), code);
-        CHECK_EQ(facet_linear_to_srgb(nextafterf(at, -1.0F)), code - 1);
+        CHECK_EQ(facet_image_linear_to_srgb(at), code);
+        CHECK_EQ(facet_image_linear_to_srgb(nextafterf(at, -1.0F)), code - 1);
     }
 }
 
 TEST(linear_to_srgb_takes_any_float, "")
 {
-    CHECK_EQ(facet_linear_to_srgb(-1.0F), 0);
-    CHECK_EQ(facet_linear_to_srgb(-0.0F), 0);
-    CHECK_EQ(facet_linear_to_srgb(NAN), 0);
-    CHECK_EQ(facet_linear_to_srgb(INFINITY), 255);
-    CHECK_EQ(facet_linear_to_srgb(1.0F), 255);
-    CHECK_EQ(facet_linear_to_srgb(1e-30F), 0);
+    CHECK_EQ(facet_image_linear_to_srgb(-1.0F), 0);
+    CHECK_EQ(facet_image_linear_to_srgb(-0.0F), 0);
+    CHECK_EQ(facet_image_linear_to_srgb(NAN), 0);
+    CHECK_EQ(facet_image_linear_to_srgb(INFINITY), 255);
+    CHECK_EQ(facet_image_linear_to_srgb(1.0F), 255);
+    CHECK_EQ(facet_image_linear_to_srgb(1e-30F), 0);
 }
 
 TEST(tone_mapping, "")
@@ -70,11 +70,11 @@ TEST(tone_mapping, "")
     const float bad[3] = {NAN, INFINITY, 1.0F};
     float out[3];
 
-    facet_tone_map(&clamp, light, out);
+    facet_image_tone_map(&clamp, light, out);
     CHECK(out[0] == 0.5F && out[1] == 1.0F && out[2] == 0.0F);
-    facet_tone_map(&reinhard, white, out);
+    facet_image_tone_map(&reinhard, white, out);
     CHECK(fabsf(out[0] - 1.0F) < 1e-6F && out[0] == out[1] && out[1] == out[2]);
-    facet_tone_map(&clamp, bad, out);
+    facet_image_tone_map(&clamp, bad, out);
     CHECK(out[0] == 0.0F && out[1] == 1.0F);
 }
 
@@ -86,7 +86,7 @@ TEST(float_pictures_become_bytes, "")
 
     CHECK_EQ(facet_image_f_create(&from, 3, 2, NULL), FACET_OK);
     from.rgb[3 * 5] = 1.0F;
-    from.rgb[3 * 5 + 1] = facet_srgb_to_linear(77);
+    from.rgb[3 * 5 + 1] = facet_image_srgb_to_linear(77);
     CHECK_EQ(facet_image_from_float(&from, &plain, &to, NULL), FACET_OK);
     CHECK_EQ(facet_image_at(&to, 2, 1)[0], 255);
     CHECK_EQ(facet_image_at(&to, 2, 1)[1], 77);
@@ -156,7 +156,7 @@ TEST(text_draws_the_right_dots, "")
     CHECK_EQ(lit(&image), 11 + 4 * 4);
     facet_image_text(&image, -1000, 3, 1, white, "out of sight");
     facet_image_text(&image, 38, 20, 3, white, "\x80\xFF");
-    CHECK_EQ(facet_text_width(2, "ab\nabc"), 36);
+    CHECK_EQ(facet_image_text_width(2, "ab\nabc"), 36);
     facet_image_free(&image);
 }
 

@@ -38,7 +38,7 @@ static void round_trip(encoder *encode, uint32_t width, uint32_t height, bool op
     random_image(&image, width, height, opaque);
     CHECK_EQ(encode(&image, &bytes, &err), FACET_OK);
     CHECK_EQ(bytes.data[25], opaque ? 2 : 6); /* colour type */
-    CHECK_EQ(facet_png_decode(bytes.data, bytes.size, &back, &err), FACET_OK);
+    CHECK_EQ(facet_image_png_decode(bytes.data, bytes.size, &back, &err), FACET_OK);
     CHECK(same(&image, &back));
     facet_image_free(&image);
     facet_image_free(&back);
@@ -47,16 +47,16 @@ static void round_trip(encoder *encode, uint32_t width, uint32_t height, bool op
 
 TEST(png_round_trip, "")
 {
-    round_trip(facet_png_encode, 1, 1, true);
-    round_trip(facet_png_encode, 37, 19, true);
-    round_trip(facet_png_encode, 64, 3, false);
+    round_trip(facet_image_png_encode, 1, 1, true);
+    round_trip(facet_image_png_encode, 37, 19, true);
+    round_trip(facet_image_png_encode, 64, 3, false);
 }
 
 TEST(plain_png_round_trip, "")
 {
-    round_trip(facet_png_encode_plain, 1, 1, true);
-    round_trip(facet_png_encode_plain, 37, 19, true);
-    round_trip(facet_png_encode_plain, 200, 70, false);
+    round_trip(facet_image_png_encode_plain, 1, 1, true);
+    round_trip(facet_image_png_encode_plain, 37, 19, true);
+    round_trip(facet_image_png_encode_plain, 200, 70, false);
 }
 
 /* Every match length and many distances of the deflate coder, checked by zlib's inflate inside
@@ -73,9 +73,9 @@ TEST(plain_png_compresses_runs, "")
         }
         at += 8 * run;
     }
-    CHECK_EQ(facet_png_encode_plain(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_encode_plain(&image, &bytes, NULL), FACET_OK);
     CHECK(bytes.size < 3 * 512 * 256 / 2);
-    CHECK_EQ(facet_png_decode(bytes.data, bytes.size, &back, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_decode(bytes.data, bytes.size, &back, NULL), FACET_OK);
     CHECK(same(&image, &back));
     facet_image_free(&image);
     facet_image_free(&back);
@@ -90,13 +90,13 @@ TEST(truncated_png, "")
     struct facet_error err;
 
     random_image(&image, 20, 20, false);
-    CHECK_EQ(facet_png_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_encode(&image, &bytes, NULL), FACET_OK);
     for (size_t size = 0; size < bytes.size; size++) {
         /* A copy of exactly this size, so that the address sanitizer sees any overrun. */
         uint8_t *cut = malloc(size + (size == 0));
 
         memcpy(cut, bytes.data, size);
-        CHECK_EQ(facet_png_decode(cut, size, &back, &err), FACET_ERR_INPUT);
+        CHECK_EQ(facet_image_png_decode(cut, size, &back, &err), FACET_ERR_INPUT);
         CHECK(back.rgba == NULL);
         free(cut);
     }
@@ -112,13 +112,13 @@ TEST(damaged_png_never_crashes, "")
     unsigned refused = 0;
 
     random_image(&image, 16, 16, false);
-    CHECK_EQ(facet_png_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_encode(&image, &bytes, NULL), FACET_OK);
     for (unsigned round = 0; round < 500; round++) {
         size_t at = harness_random() % bytes.size;
         uint8_t old = bytes.data[at];
 
         bytes.data[at] ^= (uint8_t)(1U << (harness_random() % 8));
-        refused += facet_png_decode(bytes.data, bytes.size, &back, NULL) != FACET_OK;
+        refused += facet_image_png_decode(bytes.data, bytes.size, &back, NULL) != FACET_OK;
         facet_image_free(&back);
         bytes.data[at] = old;
     }
@@ -144,7 +144,7 @@ TEST(huge_png_header_is_refused_before_memory, "")
     for (unsigned i = 0; i < 4; i++) {
         file[29 + i] = (uint8_t)(sum >> (24 - 8 * i));
     }
-    CHECK_EQ(facet_png_decode(file, sizeof file, &back, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_image_png_decode(file, sizeof file, &back, &err), FACET_ERR_INPUT);
     CHECK(back.rgba == NULL);
 }
 
@@ -208,7 +208,7 @@ TEST(png_16_bit_grey_keeps_its_samples, "")
 
     /* The gamma chunk must not change the samples. */
     write_png(&sink, 16, PNG_COLOR_TYPE_GRAY, 0, 2, 1, rows, true);
-    CHECK_EQ(facet_png_decode(sink.data, sink.size, &image, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_decode(sink.data, sink.size, &image, NULL), FACET_OK);
     CHECK_EQ(facet_image_at(&image, 0, 0)[0], 128);
     CHECK_EQ(facet_image_at(&image, 0, 0)[2], 128);
     CHECK_EQ(facet_image_at(&image, 1, 0)[1], 255);
@@ -225,7 +225,7 @@ TEST(png_palette_with_alpha, "")
     const uint8_t expected[16] = {1, 2, 3, 255, 40, 50, 60, 9, 200, 100, 0, 255, 1, 2, 3, 255};
 
     write_png(&sink, 2, PNG_COLOR_TYPE_PALETTE, 0, 4, 1, rows, false);
-    CHECK_EQ(facet_png_decode(sink.data, sink.size, &image, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_decode(sink.data, sink.size, &image, NULL), FACET_OK);
     CHECK(memcmp(image.rgba, expected, 16) == 0);
     facet_image_free(&image);
 }
@@ -241,7 +241,7 @@ TEST(png_interlaced, "")
         rows[y] = facet_image_at(&image, 0, y);
     }
     write_png(&sink, 8, PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_ADAM7, 13, 21, rows, false);
-    CHECK_EQ(facet_png_decode(sink.data, sink.size, &back, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_decode(sink.data, sink.size, &back, NULL), FACET_OK);
     CHECK(same(&image, &back));
     facet_image_free(&image);
     facet_image_free(&back);
@@ -255,7 +255,7 @@ TEST(png_files, "")
 
     CHECK_EQ(close(mkstemp(path)), 0);
     random_image(&image, 5, 5, true);
-    CHECK_EQ(facet_png_write(path, &image, &err), FACET_OK);
+    CHECK_EQ(facet_image_png_write(path, &image, &err), FACET_OK);
     CHECK_EQ(facet_image_read(path, &back, &err), FACET_OK);
     CHECK(same(&image, &back));
     facet_image_free(&back);
@@ -322,7 +322,7 @@ TEST(jpeg_colour_grey_and_progressive, "")
             uint8_t *part = malloc(cut + (cut == 0));
 
             memcpy(part, data, cut);
-            CHECK(facet_jpeg_decode(part, cut, &image, &err) != FACET_OK || cut + 2 >= size);
+            CHECK(facet_image_jpeg_decode(part, cut, &image, &err) != FACET_OK || cut + 2 >= size);
             facet_image_free(&image);
             free(part);
         }
@@ -351,7 +351,7 @@ TEST(confined_decoding_gives_the_same, "")
     uint8_t *data;
 
     random_image(&image, 300, 700, false); /* larger than what a socket holds */
-    CHECK_EQ(facet_png_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_encode(&image, &bytes, NULL), FACET_OK);
     CHECK_MSG(facet_image_decode_confined(bytes.data, bytes.size, &confined, &err) == FACET_OK,
               "%s",
               err.message);
@@ -405,7 +405,7 @@ TEST(texts_in_a_png_are_not_unpacked, "")
     memcpy(body, "t\0\0", 3); /* keyword, end of it, method */
     CHECK_EQ(compress2(body + 3, &length, zeros, TEXT_BYTES, 9), Z_OK);
     random_image(&image, 8, 8, false);
-    CHECK_EQ(facet_png_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_png_encode(&image, &bytes, NULL), FACET_OK);
     file = at = malloc(bytes.size + TEXTS * (length + 15));
     memcpy(at, bytes.data, 33); /* signature and IHDR */
     at += 33;
@@ -493,19 +493,19 @@ TEST(the_end_of_a_png_is_checked, "")
     struct facet_bytes file;
     size_t last = write_overlong_png(&file, 3, 0);
 
-    CHECK_EQ(facet_png_decode(file.data, file.size, &back, &err), FACET_OK);
+    CHECK_EQ(facet_image_png_decode(file.data, file.size, &back, &err), FACET_OK);
     facet_image_free(&back);
     for (size_t cut = 1; cut <= 12 + 15 + 12; cut++) {
-        CHECK_EQ(facet_png_decode(file.data, file.size - cut, &back, &err), FACET_ERR_INPUT);
+        CHECK_EQ(facet_image_png_decode(file.data, file.size - cut, &back, &err), FACET_ERR_INPUT);
     }
     CHECK(strstr(err.message, "the file ends too early") != NULL);
     file.data[last + 100] ^= 1;
-    CHECK_EQ(facet_png_decode(file.data, file.size, &back, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_image_png_decode(file.data, file.size, &back, &err), FACET_ERR_INPUT);
     CHECK(strstr(err.message, "checksum") != NULL);
     CHECK_EQ(err.where, last);
     file.data[last + 100] ^= 1;
     memcpy(file.data + last + 4, "XDAT", 4);
-    CHECK_EQ(facet_png_decode(file.data, file.size, &back, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_image_png_decode(file.data, file.size, &back, &err), FACET_ERR_INPUT);
     CHECK(strstr(err.message, "unexpected chunk") != NULL);
     free(file.data);
 }
@@ -530,7 +530,7 @@ TEST(pfm_is_bottom_up_and_little_endian, "")
     int head = 0;
 
     gradient(&image, 5, 3);
-    CHECK_EQ(facet_pfm_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_pfm_encode(&image, &bytes, NULL), FACET_OK);
     CHECK_EQ(sscanf((char *)bytes.data, "PF %u %u %f%n", &width, &height, &scale, &head), 3);
     CHECK(width == 5 && height == 3 && scale == -1.0F);
     head++;
@@ -600,7 +600,7 @@ static void check_exr(uint32_t width, uint32_t height, bool noise)
 
         memcpy(&image.rgb[i], &bits, 4);
     }
-    CHECK_EQ(facet_exr_encode(&image, &bytes, NULL), FACET_OK);
+    CHECK_EQ(facet_image_exr_encode(&image, &bytes, NULL), FACET_OK);
     CHECK_EQ(le32(bytes.data), 20000630);
     CHECK_EQ(le32(bytes.data + 4), 2);
     window = exr_attribute(bytes.data, "dataWindow", &at);

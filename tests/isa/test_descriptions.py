@@ -257,7 +257,7 @@ without_code("a_row_of_pmask_without_code_does_not_build",
              ["xphmg/rsv/pmask.c"], "FACET_XPHMG_PMNEW")
 without_code("a_register_of_a_unit_without_code_does_not_link",
              append("rt.csr.tsv", "RTNEW\t0x7FAC;0x82C\tX\t0\tRW\t0\t-\tCAP.FEAT0.RT_PRESENT!\tcode\tnew"),
-             ["xphmg/hart/csr_file.c"], None, "facet_csr_write_RTNEW")
+             ["xphmg/hart/csr_file.c"], None, "facet_hart_csr_write_RTNEW")
 without_code("a_register_of_the_tile_machine_without_code_does_not_build",
              append("tile.csr.tsv", "other\t0x006\tX\t0\tRW\t0\t-\t-\tcode\tnew"), ["tile/csr.c"], "write_OTHER")
 without_code("a_stored_register_needs_no_code",

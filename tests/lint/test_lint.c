@@ -82,39 +82,43 @@ TEST(a_job_keeps_its_bytes, "")
     enum { PAGES = 100, PAGE = 4096 };
     struct lint_jobs jobs = {0};
 
-    lint_jobs_begin(&jobs, (struct lint_submission){0, 0x1000, FACET_QUEUE_RT, false});
+    facet_lint_jobs_begin(&jobs, (struct lint_submission){0, 0x1000, FACET_QUEUE_RT, false});
     for (uint64_t i = 0; i < PAGES; i++) {
-        lint_jobs_note(&jobs, i * PAGE + PAGE - 2, 4, true);
+        facet_lint_jobs_note(&jobs, i * PAGE + PAGE - 2, 4, true);
     }
-    lint_jobs_note(&jobs, UINT64_MAX, 1, false);
-    CHECK(lint_jobs_disturbed(&jobs, PAGE - 2, 1, false, LINT_NO_QUEUE) ==
+    facet_lint_jobs_note(&jobs, UINT64_MAX, 1, false);
+    CHECK(facet_lint_jobs_disturbed(&jobs, PAGE - 2, 1, false, LINT_NO_QUEUE) ==
           NULL); /* not submitted */
-    lint_jobs_submitted(&jobs, 7);
+    facet_lint_jobs_submitted(&jobs, 7);
     for (uint64_t i = 0; i < PAGES; i++) {
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 1, 1, false, LINT_NO_QUEUE) != NULL);
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 1, true, LINT_NO_QUEUE) == NULL);
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 2, true, LINT_NO_QUEUE) != NULL);
-        CHECK(lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 2, 8, true, LINT_NO_QUEUE) == NULL);
+        CHECK(facet_lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 1, 1, false, LINT_NO_QUEUE) !=
+              NULL);
+        CHECK(facet_lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 1, true, LINT_NO_QUEUE) ==
+              NULL);
+        CHECK(facet_lint_jobs_disturbed(&jobs, i * PAGE + PAGE - 3, 2, true, LINT_NO_QUEUE) !=
+              NULL);
+        CHECK(facet_lint_jobs_disturbed(&jobs, i * PAGE + PAGE + 2, 8, true, LINT_NO_QUEUE) ==
+              NULL);
     }
-    CHECK(lint_jobs_disturbed(&jobs, UINT64_MAX, 1, false, LINT_NO_QUEUE) == NULL);
-    CHECK(lint_jobs_disturbed(&jobs, UINT64_MAX, 1, true, LINT_NO_QUEUE) != NULL);
-    CHECK(lint_jobs_disturbed(&jobs, PAGE, 1, false, FACET_QUEUE_RT) == NULL);
-    CHECK(lint_jobs_disturbed(&jobs, PAGE, 1, false, FACET_QUEUE_MTX) != NULL);
-    lint_jobs_wait(&jobs, FACET_QUEUE_MTX, UINT64_MAX);
-    lint_jobs_wait(&jobs, FACET_QUEUE_RT, 6);
+    CHECK(facet_lint_jobs_disturbed(&jobs, UINT64_MAX, 1, false, LINT_NO_QUEUE) == NULL);
+    CHECK(facet_lint_jobs_disturbed(&jobs, UINT64_MAX, 1, true, LINT_NO_QUEUE) != NULL);
+    CHECK(facet_lint_jobs_disturbed(&jobs, PAGE, 1, false, FACET_QUEUE_RT) == NULL);
+    CHECK(facet_lint_jobs_disturbed(&jobs, PAGE, 1, false, FACET_QUEUE_MTX) != NULL);
+    facet_lint_jobs_wait(&jobs, FACET_QUEUE_MTX, UINT64_MAX);
+    facet_lint_jobs_wait(&jobs, FACET_QUEUE_RT, 6);
     CHECK_EQ(jobs.count, 1);
-    lint_jobs_wait(&jobs, FACET_QUEUE_RT, 7);
+    facet_lint_jobs_wait(&jobs, FACET_QUEUE_RT, 7);
     CHECK_EQ(jobs.count, 0);
-    lint_jobs_begin(&jobs, (struct lint_submission){0, 0x1000, FACET_QUEUE_RT, false});
-    lint_jobs_refused(&jobs);
+    facet_lint_jobs_begin(&jobs, (struct lint_submission){0, 0x1000, FACET_QUEUE_RT, false});
+    facet_lint_jobs_refused(&jobs);
     CHECK_EQ(jobs.count, 0);
     CHECK(!jobs.failed);
     for (uint64_t i = 0; i < 1000; i++) { /* a program that never waits */
-        lint_jobs_begin(&jobs, (struct lint_submission){0, i, FACET_QUEUE_MTX, false});
-        lint_jobs_submitted(&jobs, i);
+        facet_lint_jobs_begin(&jobs, (struct lint_submission){0, i, FACET_QUEUE_MTX, false});
+        facet_lint_jobs_submitted(&jobs, i);
     }
     CHECK(jobs.count < 1000);
-    lint_jobs_free(&jobs);
+    facet_lint_jobs_free(&jobs);
 }
 
 /* A fence ends the jobs of its hart, and what went into the same queue before them. */
@@ -147,15 +151,15 @@ TEST(a_fence_ends_jobs_of_its_hart, "XM-153 XM-157")
         uint64_t left = 0;
 
         for (size_t i = 0; i < sizeof by / sizeof by[0]; i++) {
-            lint_jobs_begin(&jobs, by[i]);
-            lint_jobs_submitted(&jobs, i);
+            facet_lint_jobs_begin(&jobs, by[i]);
+            facet_lint_jobs_submitted(&jobs, i);
         }
-        lint_jobs_fence(&jobs, fences[f].hart, fences[f].sets);
+        facet_lint_jobs_fence(&jobs, fences[f].hart, fences[f].sets);
         for (size_t i = 0; i < jobs.count; i++) {
             left |= UINT64_C(1) << jobs.job[i].by.pc;
         }
         CHECK_EQ(left, fences[f].left);
-        lint_jobs_free(&jobs);
+        facet_lint_jobs_free(&jobs);
     }
 }
 

@@ -61,7 +61,7 @@ static double cpu_seconds(void)
 int main(void)
 {
     const struct facet_conv fp16 = {.elem = FACET_FMT_FP16, .acc = FACET_FMT_FP32};
-    const struct facet_tile_env env = {0};
+    const struct facet_num_tile_env env = {0};
 
     fill(a32, a64);
     fill(b32, b64);
@@ -83,7 +83,8 @@ int main(void)
     BENCH("accumulator fma FP32", facet_acc_fma(&fp16, a32[i], b32[i], c32[i], &fl));
     BENCH("narrow FP32 to FP16", facet_narrow(&fp16, a32[i], &fl));
     BENCH("widen FP16 to FP32", facet_widen(&fp16, a32[i] >> 16, &fl));
-    BENCH("tile fma FP32", facet_tile_fma(FACET_FMT_FP32, a32[i], b32[i], c32[i], 0, 0, env, &fl));
+    BENCH("tile fma FP32",
+          facet_num_tile_fma(FACET_FMT_FP32, a32[i], b32[i], c32[i], 0, 0, env, &fl));
     printf("(checksum %" PRIx64 ")\n", sink);
     return 0;
 }

@@ -27,7 +27,7 @@ static uint64_t digest(void)
         unsigned rm = i % 5, fl = 0;
         struct facet_conv conv = {
             .elem = FACET_FMT_E4M3, .acc = FACET_FMT_FP32, .rm = (uint8_t)rm, .ftz = i % 2 != 0};
-        struct facet_tile_env env = {.rm = (uint8_t)rm, .ftz = i % 3 == 0};
+        struct facet_num_tile_env env = {.rm = (uint8_t)rm, .ftz = i % 3 == 0};
 
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
         a = x;
@@ -50,7 +50,7 @@ static uint64_t digest(void)
         hash = mix(hash, facet_f64_from_u64(a, rm, &fl));
         hash = mix(hash, facet_narrow(&conv, (uint32_t)a, &fl));
         hash = mix(hash, facet_acc_div(&conv, (uint32_t)a, (uint32_t)b, &fl));
-        hash = mix(hash, facet_tile_rsqrt(FACET_FMT_FP32, (uint32_t)a, env, &fl));
+        hash = mix(hash, facet_num_tile_rsqrt(FACET_FMT_FP32, (uint32_t)a, env, &fl));
         hash = mix(hash, fl);
     }
     return hash;

@@ -321,10 +321,10 @@ TEST(hart_conversions_have_register_form, "")
 
 TEST(nan_boxing, "")
 {
-    CHECK_EQ(facet_unbox32(facet_box32(0x3F800000)), 0x3F800000);
-    CHECK_EQ(facet_unbox32(UINT64_C(0xFFFFFFFE3F800000)), 0x7FC00000);
-    CHECK_EQ(facet_unbox16(facet_box16(0x3C00)), 0x3C00);
-    CHECK_EQ(facet_unbox16(facet_box32(0x3C003C00)), 0x7E00);
+    CHECK_EQ(facet_num_unbox32(facet_num_box32(0x3F800000)), 0x3F800000);
+    CHECK_EQ(facet_num_unbox32(UINT64_C(0xFFFFFFFE3F800000)), 0x7FC00000);
+    CHECK_EQ(facet_num_unbox16(facet_num_box16(0x3C00)), 0x3C00);
+    CHECK_EQ(facet_num_unbox16(facet_num_box32(0x3C003C00)), 0x7E00);
 }
 
 TEST(ratio_random, "")
@@ -364,13 +364,13 @@ TEST(isqrt_is_the_floor, "")
         uint64_t x = random_integer(), high = random_integer();
         facet_u128 wide = (facet_u128)high << 64 | x;
         bool exact;
-        facet_u128 root = facet_isqrt64(x, &exact);
+        facet_u128 root = facet_num_isqrt64(x, &exact);
 
         CHECK(root * root <= x && (root + 1) * (root + 1) > x && exact == (root * root == x));
         if (i % 2 == 0) { /* squares and their neighbours */
             wide = (facet_u128)high * high - i % 3;
         }
-        root = facet_isqrt128(wide, &exact);
+        root = facet_num_isqrt128(wide, &exact);
         CHECK(root * root <= wide && exact == (root * root == wide));
         CHECK(wide - root * root <= 2 * root);
     }

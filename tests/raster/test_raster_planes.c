@@ -253,7 +253,7 @@ TEST(corners_of_a_cut_bit_by_bit, "TILE-407 TILE-408 TILE-410 TILE-412")
             continue; /* never comes to the clipper */
         }
         expected = clip(&d, polygon, 3);
-        count = facet_geo_clip(&d, corners, (unsigned)__builtin_ctz(all), got);
+        count = facet_raster_geo_clip(&d, corners, (unsigned)__builtin_ctz(all), got);
         CHECK_EQ(count, expected);
         for (unsigned i = 0; i < count && count == expected; i++) {
             check_corner(&d, &polygon[i], &got[i]);

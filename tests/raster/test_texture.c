@@ -15,7 +15,7 @@ static void open(struct fixture *f)
 {
     rig_open(&f->r);
     random_memory(&f->r);
-    f->source = (struct facet_texel_source){facet_texel_from_vram, &f->r.unit};
+    f->source = (struct facet_texel_source){facet_raster_texel_from_vram, &f->r.unit};
 }
 
 static void
@@ -161,7 +161,7 @@ TEST(samples_equal_plain_formulas, "")
         } else {
             expected_texel(&f.r, d, x, y, want, &bad);
         }
-        good = facet_tex2d(d, u, v, norm, filtered, I32, &f.source, got);
+        good = facet_raster_tex2d(d, u, v, norm, filtered, I32, &f.source, got);
         CHECK_EQ(good, !bad);
         for (int k = 0; k < 4; k++) {
             CHECK_EQ(got[k], want[k]);
@@ -182,7 +182,7 @@ static uint32_t nearest(struct fixture *f, const uint32_t d[8], int32_t u, int32
 {
     uint32_t got[4];
 
-    CHECK(facet_tex2d(d, (uint32_t)u, (uint32_t)v, false, false, I8, &f->source, got));
+    CHECK(facet_raster_tex2d(d, (uint32_t)u, (uint32_t)v, false, false, I8, &f->source, got));
     return got[0];
 }
 
@@ -253,7 +253,7 @@ TEST(formats_palettes_and_swizzles, "")
     rig_word(&f.r, RIG_TEXTURE, 0x80402010);
     harness_row("TILE-324 TILE-334");
     d[4] = 1;
-    CHECK(facet_tex2d(d, 0, 0, false, false, I32, &f.source, got));
+    CHECK(facet_raster_tex2d(d, 0, 0, false, false, I32, &f.source, got));
     CHECK_EQ(got[0], 0x40);
     CHECK_EQ(got[1], 0x20);
     CHECK_EQ(got[2], 0x10);
@@ -288,7 +288,7 @@ TEST(texture_examples, "TILE-323 TILE-326 TILE-341 TILE-352")
     /* E31 */
     describe(d, RIG_TEXTURE, 2, 1, 1, 0);
     rig_word(&f.r, RIG_TEXTURE, 0x8410);
-    CHECK(facet_tex2d(d, 0, 0, false, false, F32, &f.source, got));
+    CHECK(facet_raster_tex2d(d, 0, 0, false, false, F32, &f.source, got));
     CHECK_EQ(got[0], 0x3F048485);
     CHECK_EQ(got[1], 0x3F028283);
     CHECK_EQ(got[2], 0x3F048485);
@@ -298,23 +298,23 @@ TEST(texture_examples, "TILE-323 TILE-326 TILE-341 TILE-352")
     for (unsigned i = 0; i < 4; i++) {
         rig_word(&f.r, RIG_TEXTURE + 4 * i, quad[i]);
     }
-    CHECK(facet_tex2d(d, 256, 256, false, true, I8, &f.source, got));
+    CHECK(facet_raster_tex2d(d, 256, 256, false, true, I8, &f.source, got));
     CHECK_EQ(got[0], 0xFF808080);
-    CHECK(facet_tex2d(d, 128 + 64, 128 + 192, false, true, I8, &f.source, got));
+    CHECK(facet_raster_tex2d(d, 128 + 64, 128 + 192, false, true, I8, &f.source, got));
     CHECK_EQ(got[0], 0xFF6040BF);
     /* Q.16: 0x8000 of width 5 is texel 2; -0x4000 of width 8 is texel -2 */
     for (unsigned i = 0; i < 8; i++) {
         rig_word(&f.r, RIG_TEXTURE + 4 * i, 100 + i);
     }
     describe(d, RIG_TEXTURE, 32, 5, 1, 1);
-    CHECK(facet_tex2d(d, 0x8000, 0, true, false, I8, &f.source, got));
+    CHECK(facet_raster_tex2d(d, 0x8000, 0, true, false, I8, &f.source, got));
     CHECK_EQ(got[0], 102);
     describe(d, RIG_TEXTURE, 32, 8, 1, 1);
     d[5] = 1;
-    CHECK(facet_tex2d(d, (uint32_t)-0x4000, 0, true, false, I8, &f.source, got));
+    CHECK(facet_raster_tex2d(d, (uint32_t)-0x4000, 0, true, false, I8, &f.source, got));
     CHECK_EQ(got[0], 106);
     d[5] = 0;
-    CHECK(facet_tex2d(d, (uint32_t)-0x4000, 0, true, false, I8, &f.source, got));
+    CHECK(facet_raster_tex2d(d, (uint32_t)-0x4000, 0, true, false, I8, &f.source, got));
     CHECK_EQ(got[0], 100);
     rig_close(&f.r);
 }
@@ -369,18 +369,18 @@ TEST(result_types, "TILE-326")
         const uint32_t half = nearest_bits(c, 10, 15, 0x3C01), e4m3 = nearest_bits(c, 3, 7, 0x39);
 
         rig_word(&f.r, RIG_TEXTURE, c << 16 | 0x5A000000 | (255 - c));
-        facet_tex2d(d, 0, 0, false, false, I32, &f.source, got);
+        facet_raster_tex2d(d, 0, 0, false, false, I32, &f.source, got);
         CHECK(got[0] == c && got[1] == 0 && got[2] == 255 - c && got[3] == 0x5A);
-        facet_tex2d(d, 0, 0, false, false, I16, &f.source, got);
+        facet_raster_tex2d(d, 0, 0, false, false, I16, &f.source, got);
         CHECK(got[0] == c && got[1] == (0x5A0000 | (255 - c)) && got[2] == 0 && got[3] == 0);
-        facet_tex2d(d, 0, 0, false, false, I8, &f.source, got);
+        facet_raster_tex2d(d, 0, 0, false, false, I8, &f.source, got);
         CHECK(got[0] == (c << 16 | 0x5A000000 | (255 - c)) && (got[1] | got[2] | got[3]) == 0);
-        facet_tex2d(d, 0, 0, false, false, F32, &f.source, got);
+        facet_raster_tex2d(d, 0, 0, false, false, F32, &f.source, got);
         CHECK(nearest_fp32(got[0], c) && got[1] == 0 && nearest_fp32(got[3], 0x5A));
-        facet_tex2d(d, 0, 0, false, false, F16, &f.source, got);
+        facet_raster_tex2d(d, 0, 0, false, false, F16, &f.source, got);
         CHECK_EQ(got[0], half);
         CHECK(got[1] >> 16 == nearest_bits(0x5A, 10, 15, 0x3C01) && (got[2] | got[3]) == 0);
-        facet_tex2d(d, 0, 0, false, false, F8, &f.source, got);
+        facet_raster_tex2d(d, 0, 0, false, false, F8, &f.source, got);
         CHECK_EQ(got[0] & 0xFFFF, e4m3);
         CHECK(got[0] >> 24 == nearest_bits(0x5A, 3, 7, 0x39) && (got[1] | got[2] | got[3]) == 0);
     }
@@ -399,11 +399,11 @@ TEST(bad_descriptors_give_zeros, "TILE-334")
         describe(d, RIG_TEXTURE, 64, 4, 4, 1);
         d[i == 0 ? 2 : i == 1 ? 3 : 4] = i == 2 ? 3 : 0x10000;
         memset(got, 0xAA, sizeof got);
-        CHECK(!facet_tex2d(d, 1, 1, false, false, F32, &f.source, got));
+        CHECK(!facet_raster_tex2d(d, 1, 1, false, false, F32, &f.source, got));
         CHECK((got[0] | got[1] | got[2] | got[3]) == 0);
     }
     describe(d, RIG_TEXTURE, 64, 4, 4, 1);
-    CHECK(!facet_tex2d(d, 1, 1, false, false, 6, &f.source, got));
+    CHECK(!facet_raster_tex2d(d, 1, 1, false, false, 6, &f.source, got));
     rig_close(&f.r);
 }
 
@@ -429,7 +429,7 @@ TEST(texels_come_through_the_callback, "TILE-349 TILE-531 TILE-537")
     uint32_t d[8], got[4];
 
     describe(d, 0x100, 64, 16, 16, 2 | 3 << 2);
-    CHECK(facet_tex2d(d, 5, 2, false, false, I8, &source, got));
+    CHECK(facet_raster_tex2d(d, 5, 2, false, false, I8, &source, got));
     CHECK_EQ(l.count, 2);
     CHECK_EQ(l.address[0], rig_at(0x100 + 2 * 64 + 5));
     CHECK_EQ(l.size[0], 1);
@@ -448,7 +448,7 @@ TEST(texels_at_the_end_of_vram, "")
     f.r.vram[RIG_SIZE - 2] = 0x34;
     f.r.vram[RIG_SIZE - 1] = 0x12;
     describe(d, RIG_SIZE - 2, 4, 1, 1, 1);
-    CHECK(!facet_tex2d(d, 0, 0, false, false, I8, &f.source, got));
+    CHECK(!facet_raster_tex2d(d, 0, 0, false, false, I8, &f.source, got));
     CHECK_EQ(got[0], 0x1234);
     rig_close(&f.r);
 }

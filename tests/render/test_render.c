@@ -36,7 +36,7 @@ static bool near_rgb(const float *got, const double expected[3], double toleranc
 /* What a surface of a colour sends out that faces up under the sky and `direct`, light per pi. */
 static void expect_up(const double color[3], double direct, double level, double out[3])
 {
-    const struct facet_vec3 sky = facet_sky_light(vec3(0, 1, 0));
+    const struct facet_vec3 sky = facet_shade_sky_light(vec3(0, 1, 0));
     const double ambient[3] = {(double)sky.x, (double)sky.y, (double)sky.z};
 
     for (unsigned c = 0; c < 3; c++) {
@@ -150,9 +150,9 @@ TEST(point_light_falls_off_with_the_square, "")
     add_flat_camera(&scene, eye, true, 4);
     add_point_light(&scene, 1, 2, 0, 7.0F);
     finish(&scene);
-    level = (double)facet_light_level(&scene) / 3.0;
+    level = (double)facet_shade_light_level(&scene) / 3.0;
     CHECK(fabs(level * 3.0 - 7.0 / (128.0 / 16.0)) < 1e-5);
-    CHECK(fabs((double)facet_render_exposure(&scene) * level - 1.0) < 1e-5);
+    CHECK(fabs((double)facet_shade_exposure(&scene) * level - 1.0) < 1e-5);
     options = plain_options(&scene, 32, 32);
     image = draw(&scene, &options, 1, NULL);
     for (uint32_t x = 0; x < 32; x += 3) {
@@ -310,7 +310,7 @@ TEST(cut_outs_let_light_through, "")
     options = plain_options(&scene, 8, 8);
     options.camera.transform[11] = 0.5F; /* between the two */
     image = draw(&scene, &options, 1, NULL);
-    sky = (double)facet_sky_light(vec3(0, 0, 1)).z;
+    sky = (double)facet_shade_sky_light(vec3(0, 0, 1)).z;
     CHECK(fabs((double)pixel(&image, 1, 1)[2] - 0.75 * sky) < 1e-5);
     CHECK(fabs((double)pixel(&image, 6, 1)[2] - 0.75 * (sky + direct)) < 1e-5);
     CHECK(fabs((double)pixel(&image, 1, 6)[2] - 0.75 * (sky + direct)) < 1e-5);
@@ -469,7 +469,7 @@ TEST(normals_survive_mirrors_and_stretching, "")
         options = plain_options(&scene, 4, 4);
         image = draw(&scene, &options, 1, NULL);
         direct = 3.0 / PI * (up + back) * sqrt(0.5);
-        sky = (double)facet_sky_light(vec3(0, (float)up, (float)back)).x;
+        sky = (double)facet_shade_sky_light(vec3(0, (float)up, (float)back)).x;
         CHECK_MSG(fabs((double)pixel(&image, 1, 2)[0] - direct - sky) < 1e-5,
                   "variant %d: %g, expected %g",
                   variant,

@@ -343,7 +343,7 @@ TEST(rays_are_refused, "")
         options = plain_options(&scene, 4, 4);
         options.machine = machine("xphmg-gfx-portable");
         options.bounces = what == 0;
-        options.view = what == 1 ? FACET_RENDER_NODES : FACET_RENDER_PICTURE;
+        options.view = what == 1 ? FACET_SHADE_NODES : FACET_SHADE_PICTURE;
         CHECK_EQ(facet_render_open(&scene, &options, NULL, NULL, &render, NULL), FACET_ERR_USAGE);
         CHECK(render == NULL);
     }
@@ -354,7 +354,7 @@ TEST(rays_are_refused, "")
 TEST(the_camera_is_a_matrix, "")
 {
     struct facet_picture picture = {.width = 64, .height = 32, .spp = 1};
-    struct facet_gfx_input *input = NULL;
+    struct facet_guest_gfx_input *input = NULL;
     struct facet_scene scene;
 
     make_scene(&scene);
@@ -365,7 +365,7 @@ TEST(the_camera_is_a_matrix, "")
 
         picture.camera = scene.cameras[0];
         picture.camera.z_far = far != 0 ? 50.0F : 0.0F;
-        CHECK_EQ(facet_gfx_input_make(&picture, NULL, &input, NULL), FACET_OK);
+        CHECK_EQ(facet_render_gfx_input_make(&picture, NULL, &input, NULL), FACET_OK);
         for (unsigned i = 0; i < 3; i++) {
             const float p[4] = {0.1F, 0.2F, 5.0F - depth[i], 1};
             float out[4] = {0};

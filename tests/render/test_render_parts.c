@@ -63,7 +63,7 @@ TEST(texture_filter_is_the_textbook_one, "")
         double x = (double)u * 5, y = (double)v * 3, expected;
         float got[4];
 
-        facet_texture_sample(&texture, &use, u, v, got);
+        facet_shade_texture_sample(&texture, &use, u, v, got);
         for (unsigned c = 0; c < 4; c++) {
             if (use.magnify == FACET_FILTER_NEAREST) {
                 expected = texel_value(&texture, &use, (int64_t)floor(x), (int64_t)floor(y), c);
@@ -102,7 +102,7 @@ TEST(absurd_texture_coordinates_are_harmless, "")
                                         .magnify = (enum facet_filter)(i / 3 % 2)};
         float got[4];
 
-        facet_texture_sample(&texture, &use, absurd[i / 6], absurd[7 - i / 6], got);
+        facet_shade_texture_sample(&texture, &use, absurd[i / 6], absurd[7 - i / 6], got);
         CHECK(got[0] == 1.0F && got[3] == 1.0F);
     }
 }
@@ -125,29 +125,29 @@ static struct facet_scene_camera level_camera(float fov, float aspect)
 TEST(lens_shows_the_angle_it_was_given, "")
 {
     struct facet_scene_camera camera = level_camera(1.0F, 0.0F);
-    struct facet_render_lens lens;
-    struct facet_render_ray ray;
+    struct facet_shade_lens lens;
+    struct facet_shade_ray ray;
 
-    facet_render_lens_make(&camera, 200, 100, &lens);
-    facet_render_lens_ray(&lens, 0.0, 0.0, &ray); /* the top left corner */
+    facet_shade_lens_make(&camera, 200, 100, &lens);
+    facet_shade_lens_ray(&lens, 0.0, 0.0, &ray); /* the top left corner */
     CHECK(ray.origin[0] == 10.0F && ray.origin[1] == 20.0F && ray.origin[2] == 30.0F);
     CHECK(fabs((double)ray.direction[0] + 2 * tan(0.5)) < 1e-6);
     CHECK(fabs((double)ray.direction[1] - tan(0.5)) < 1e-6);
     CHECK(ray.direction[2] == -1.0F && ray.t_min == 0.5F && ray.t_max == 9.0F);
-    facet_render_lens_ray(&lens, 100.0, 50.0, &ray);
+    facet_shade_lens_ray(&lens, 100.0, 50.0, &ray);
     CHECK(ray.direction[0] == 0.0F && ray.direction[1] == 0.0F);
     /* A picture narrower than the camera keeps the camera's width. */
     camera = level_camera(1.0F, 2.0F);
-    facet_render_lens_make(&camera, 100, 100, &lens);
-    facet_render_lens_ray(&lens, 0.0, 0.0, &ray);
+    facet_shade_lens_make(&camera, 100, 100, &lens);
+    facet_shade_lens_ray(&lens, 0.0, 0.0, &ray);
     CHECK(fabs((double)ray.direction[0] + 2 * tan(0.5)) < 1e-6);
     CHECK(fabs((double)ray.direction[1] - 2 * tan(0.5)) < 1e-6);
     camera.kind = FACET_CAMERA_ORTHOGRAPHIC;
     camera.x_mag = 3.0F;
     camera.y_mag = 2.0F;
     camera.z_far = 0.0F;
-    facet_render_lens_make(&camera, 300, 200, &lens);
-    facet_render_lens_ray(&lens, 300.0, 200.0, &ray);
+    facet_shade_lens_make(&camera, 300, 200, &lens);
+    facet_shade_lens_ray(&lens, 300.0, 200.0, &ray);
     CHECK(ray.origin[0] == 13.0F && ray.origin[1] == 18.0F && ray.origin[2] == 30.0F);
     CHECK(ray.direction[0] == 0.0F && ray.direction[1] == 0.0F && ray.direction[2] == -1.0F);
     CHECK(isinf(ray.t_max));
@@ -159,9 +159,9 @@ TEST(sines_are_sines, "")
         double x = PI / 2 * i / 1000, s, c;
         float small = (float)(PI / 4 * ((double)i / 500 - 1)), fs, fc;
 
-        facet_sincos_double(x, &s, &c);
+        facet_shade_sincos_double(x, &s, &c);
         CHECK(fabs(s - sin(x)) < 1e-15 && fabs(c - cos(x)) < 1e-15);
-        facet_sincos_small(small, &fs, &fc);
+        facet_shade_sincos_small(small, &fs, &fc);
         CHECK(fabs((double)fs - sin((double)small)) < 1e-6);
         CHECK(fabs((double)fc - cos((double)small)) < 4e-6);
     }
@@ -180,7 +180,7 @@ TEST(directions_have_the_cosine_density, "")
 
         CHECK(vec3_normalize(&n) && vec3_normalize(&other));
         for (unsigned i = 0; i < SIDE * SIDE; i++) {
-            struct facet_vec3 d = facet_cosine_direction(
+            struct facet_vec3 d = facet_shade_cosine_direction(
                 n, ((float)(i % SIDE) + 0.5F) / SIDE, ((float)(i / SIDE) + 0.5F) / SIDE);
             double cosine = (double)vec3_dot(d, n), side = (double)vec3_dot(d, other);
 
@@ -216,7 +216,7 @@ TEST(spot_light_follows_the_extension, "")
 
         cone = cone < 0 ? 0 : cone > 1 ? 1 : cone;
         expected = 8 / square * (1 - square * square / 1e4) * cone * cone * cosine / PI;
-        if (!facet_light_incoming(&light, vec3((float)x, 0, 0), up, up, &in)) {
+        if (!facet_shade_light_incoming(&light, vec3((float)x, 0, 0), up, up, &in)) {
             CHECK_MSG(cone < 1e-6, "no light at %g", x);
             continue;
         }
@@ -241,12 +241,12 @@ TEST(developing_keeps_dark_colors_exact, "")
 
     CHECK(facet_render_develop(&light, 1.0F, false, &out, &err) == FACET_OK);
     for (unsigned i = 0; i < 6; i++) {
-        CHECK_EQ(out.rgba[i + i / 3], facet_linear_to_srgb(rgb[i]));
+        CHECK_EQ(out.rgba[i + i / 3], facet_image_linear_to_srgb(rgb[i]));
     }
     CHECK(out.rgba[8] > 245 && out.rgba[8] < 255 && out.rgba[11] == 255);
     facet_image_free(&out);
     CHECK(facet_render_develop(&light, 2.0F, true, &out, &err) == FACET_OK);
-    CHECK_EQ(out.rgba[4], facet_linear_to_srgb(0.6F));
+    CHECK_EQ(out.rgba[4], facet_image_linear_to_srgb(0.6F));
     CHECK_EQ(out.rgba[8], 255);
     facet_image_free(&out);
 }
@@ -262,13 +262,13 @@ TEST(heat_scale_covers_the_counts, "")
     for (unsigned i = 0; i < 1200; i++) {
         rgb[i] = (float)(i / 3 % 47);
     }
-    CHECK(facet_heat_limit(&counts) == 50.0F);
+    CHECK(facet_render_heat_limit(&counts) == 50.0F);
     rgb[0] = 1e9F; /* one wild pixel of 400 does not stretch the scale */
-    CHECK(facet_heat_limit(&counts) == 50.0F);
-    CHECK(facet_heat_picture(&counts, 50.0F, "counts", &out, &err) == FACET_OK);
-    facet_heat_color(0.5F, expected);
+    CHECK(facet_render_heat_limit(&counts) == 50.0F);
+    CHECK(facet_render_heat_picture(&counts, 50.0F, "counts", &out, &err) == FACET_OK);
+    facet_image_heat_color(0.5F, expected);
     CHECK(memcmp(out.rgba + 4 * 25, expected, 4) == 0);
-    facet_heat_color(1.0F, expected);
+    facet_image_heat_color(1.0F, expected);
     CHECK(memcmp(out.rgba, expected, 4) == 0);
     facet_image_free(&out);
 }

@@ -38,7 +38,7 @@ TEST(threads_do_not_change_a_bit, "")
         CHECK(same(&images[0], &images[i]));
         CHECK(memcmp(&reports[0], &reports[i], sizeof reports[0]) == 0);
         CHECK_EQ(reports[i].cost[FACET_RAY_PRIMARY].rays, 100 * 50 * 3);
-        CHECK_EQ(reports[i].tiles, 8);
+        CHECK_EQ(reports[i].buckets, 8);
     }
     facet_image_f_free(&images[1]);
     options.seed = 1;
@@ -193,22 +193,22 @@ TEST(visibility_is_that_of_brute_force, "")
 {
     enum { SIDE = 96 };
     struct facet_render_options options;
-    struct facet_render_lens lens;
+    struct facet_shade_lens lens;
     struct facet_image_f image;
     struct facet_scene scene;
     uint32_t hits = 0, doubtful = 0;
 
     make_soup(&scene);
     options = plain_options(&scene, SIDE, SIDE);
-    facet_render_lens_make(&options.camera, SIDE, SIDE, &lens);
+    facet_shade_lens_make(&options.camera, SIDE, SIDE, &lens);
     image = draw(&scene, &options, 2, NULL);
     for (uint32_t i = 0; i < SIDE * SIDE && !harness_failed(); i++) {
         struct nearest best = {.t = INFINITY, .second = INFINITY, .edge = INFINITY};
         const float *got = image.rgb + 3 * (size_t)i;
-        struct facet_render_ray ray;
+        struct facet_shade_ray ray;
         double o[3], d[3];
 
-        facet_render_lens_ray(&lens, i % SIDE + 0.5, i / SIDE + 0.5, &ray);
+        facet_shade_lens_ray(&lens, i % SIDE + 0.5, i / SIDE + 0.5, &ray);
         for (unsigned c = 0; c < 3; c++) {
             o[c] = (double)ray.origin[c];
             d[c] = (double)ray.direction[c];
@@ -246,7 +246,8 @@ TEST(visibility_is_that_of_brute_force, "")
 
 static enum facet_gfx12_verdict stops(void *context, const struct facet_gfx12_hit *c)
 {
-    return facet_surface_stops(context, c->instance_user_data, c->primitive_index, c->t, c->u, c->v)
+    return facet_shade_surface_stops(
+               context, c->instance_user_data, c->primitive_index, c->t, c->u, c->v)
                ? FACET_GFX12_ACCEPT
                : FACET_GFX12_IGNORE;
 }
@@ -258,8 +259,8 @@ static void check_costs(enum facet_gfx12_profile profile)
     struct facet_render_options options;
     struct facet_render_report report;
     struct facet_image_f nodes, pairs;
-    struct facet_render_cost sum = {0};
-    struct facet_render_lens lens;
+    struct facet_shade_cost sum = {0};
+    struct facet_shade_lens lens;
     struct facet_render *render;
     struct facet_gfx12_unit unit;
     struct facet_scene scene;
@@ -268,21 +269,21 @@ static void check_costs(enum facet_gfx12_profile profile)
     make(&scene, "room", 2);
     options = plain_options(&scene, WIDTH, HEIGHT);
     options.profile = profile;
-    options.view = FACET_RENDER_TRIANGLES;
+    options.view = FACET_SHADE_TRIANGLES;
     pairs = draw(&scene, &options, 2, NULL);
-    options.view = FACET_RENDER_NODES;
+    options.view = FACET_SHADE_NODES;
     nodes = draw(&scene, &options, 2, &report);
     CHECK(facet_render_open(&scene, &options, NULL, NULL, &render, &err) == FACET_OK);
-    facet_render_lens_make(&options.camera, WIDTH, HEIGHT, &lens);
+    facet_shade_lens_make(&options.camera, WIDTH, HEIGHT, &lens);
     facet_gfx12_unit_init(&unit, facet_render_bvh(render)->bytes, facet_render_bvh(render)->size);
     unit.profile = profile;
     for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
         struct facet_gfx12_query query;
         struct facet_gfx12_stats stats;
         struct facet_gfx12_hit hit;
-        struct facet_render_ray ray;
+        struct facet_shade_ray ray;
 
-        facet_render_lens_ray(&lens, i % WIDTH + 0.5, i / WIDTH + 0.5, &ray);
+        facet_shade_lens_ray(&lens, i % WIDTH + 0.5, i / WIDTH + 0.5, &ray);
         facet_gfx12_query_init(&query, ray.origin, ray.direction);
         query.t_min = ray.t_min;
         query.t_max = ray.t_max;

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 #include "bench/rt_machine.h"
-#include "render/tile_input.h"
+#include "render/rt_input.h"
 #include "scene/make.h"
 
 #include <math.h>
@@ -75,14 +75,14 @@ static struct facet_gfx12_batch_ray ray_from_inside(const struct mesh *mesh, dou
 
 static struct mesh of_recipe(const char *name, uint32_t size)
 {
-    struct facet_tile_input input = {NULL, 0};
+    struct facet_render_rt_input input = {NULL, 0};
     struct facet_error err = {0};
     struct facet_scene scene;
 
     facet_scene_init(&scene);
     CHECK_MSG(facet_scene_make(name, size, &scene, &err) == FACET_OK &&
                   facet_scene_finish(&scene, &err) == FACET_OK &&
-                  facet_tile_input_make(&scene, &input, &err) == FACET_OK,
+                  facet_render_rt_input_make(&scene, &input, &err) == FACET_OK,
               "%s",
               err.message);
     facet_scene_free(&scene);

@@ -92,7 +92,7 @@ static void scene_free(struct scene *s)
     free(s);
 }
 
-static void put_ray(struct scene *s, const struct facet_rt_why_query *q)
+static void put_ray(struct scene *s, const struct facet_xphmg_rt_why_query *q)
 {
     const struct facet_container *c = &s->view.container;
 
@@ -136,7 +136,7 @@ static void on_memory(void *context, const struct facet_memory_event *event)
     }
 }
 
-static void submit(struct scene *s, const struct facet_rt_why_query *q, bool observed)
+static void submit(struct scene *s, const struct facet_xphmg_rt_why_query *q, bool observed)
 {
     struct facet_observer observer = {.context = s, .memory = on_memory};
     struct guest *g = s->g;
@@ -176,20 +176,20 @@ struct told {
     unsigned tests, hits;
 };
 
-static void on_event(void *context, const struct facet_rt_event *event, uint64_t offset)
+static void on_event(void *context, const struct facet_xphmg_rt_event *event, uint64_t offset)
 {
     struct told *t = context;
     uint64_t at = offset - t->s->view.header.heap.offset;
 
     switch (event->kind) {
-    case FACET_RT_EVENT_TILE:
-    case FACET_RT_EVENT_RANGE:
+    case FACET_XPHMG_RT_EVENT_TILE:
+    case FACET_XPHMG_RT_EVENT_RANGE:
         note(&t->order, at);
         break;
-    case FACET_RT_EVENT_TEST:
+    case FACET_XPHMG_RT_EVENT_TEST:
         note(&t->order, TRIANGLE + event->number);
         t->tests++;
-        t->hits += event->choice != FACET_RT_CHOICE_MISSED;
+        t->hits += event->choice != FACET_XPHMG_RT_CHOICE_MISSED;
         break;
     default:
         break;
@@ -202,7 +202,7 @@ static double uniform(void)
 }
 
 /* A ray that mostly crosses the soup. */
-static void random_query(const struct scene *s, struct facet_rt_why_query *q)
+static void random_query(const struct scene *s, struct facet_xphmg_rt_why_query *q)
 {
     uint64_t dice = harness_random();
     unsigned flags = 0;
@@ -210,13 +210,13 @@ static void random_query(const struct scene *s, struct facet_rt_why_query *q)
     uint32_t k = (uint32_t)(harness_random() % s->view.header.triangle_count);
 
     (void)facet_rtbvh_triangle(&s->view, k, corner);
-    *q = (struct facet_rt_why_query){.view = &s->view,
-                                     .cull_back = (dice & 3) == 0,
-                                     .pack_hint = (dice & 12) == 0,
-                                     .any_hit = (dice & 48) == 0,
-                                     .w_guard = (dice & 192) == 0,
-                                     .eps_ctl = (dice & 256) != 0,
-                                     .eps = (dice & 512) != 0 ? 110 : 0};
+    *q = (struct facet_xphmg_rt_why_query){.view = &s->view,
+                                           .cull_back = (dice & 3) == 0,
+                                           .pack_hint = (dice & 12) == 0,
+                                           .any_hit = (dice & 48) == 0,
+                                           .w_guard = (dice & 192) == 0,
+                                           .eps_ctl = (dice & 256) != 0,
+                                           .eps = (dice & 512) != 0 ? 110 : 0};
     for (unsigned i = 0; i < 9; i++) {
         struct facet_conv conv = s->view.numbers.channel[i < 6 ? i % 3 : 3];
         float middle = corner[0][i % 3] / 2 + corner[1][i % 3] / 4 + corner[2][i % 3] / 4;
@@ -238,8 +238,8 @@ static void random_query(const struct scene *s, struct facet_rt_why_query *q)
 
 static void compare(struct scene *s)
 {
-    struct facet_rt_why_query query;
-    struct facet_rt_why_result result;
+    struct facet_xphmg_rt_why_query query;
+    struct facet_xphmg_rt_why_result result;
     struct told *told = calloc(1, sizeof *told);
     struct facet_error err;
     unsigned width;
@@ -249,7 +249,7 @@ static void compare(struct scene *s)
     }
     told->s = s;
     random_query(s, &query);
-    if (!CHECK(facet_rt_why_trace(&query, on_event, told, &result, &err) == FACET_OK)) {
+    if (!CHECK(facet_xphmg_rt_why_trace(&query, on_event, told, &result, &err) == FACET_OK)) {
         return;
     }
     CHECK(result.agrees);
@@ -313,7 +313,7 @@ TEST(the_explained_way_is_the_way_of_the_job, "RT-275 RT-276")
 
 /* ---- instructions ---- */
 
-static void check_registers(const struct scene *s, const struct facet_rt_why_registers *r)
+static void check_registers(const struct scene *s, const struct facet_xphmg_rt_why_registers *r)
 {
     for (unsigned k = 0; k < r->count; k++) {
         CHECK_EQ(s->g->hart->x[16 + k], r->x[k]);
@@ -336,8 +336,8 @@ static void compare_tile(struct scene *s)
 {
     uint64_t dice = harness_random();
     unsigned flags = (unsigned)dice & 15;
-    struct facet_rt_why_child child[8];
-    struct facet_rt_why_query query;
+    struct facet_xphmg_rt_why_child child[8];
+    struct facet_xphmg_rt_why_query query;
     struct facet_error err;
 
     random_query(s, &query);
@@ -346,7 +346,8 @@ static void compare_tile(struct scene *s)
     query.pack_hint = (flags & 4) != 0;
     query.w_guard = (flags & 8) != 0;
     put_ray(s, &query);
-    if (!CHECK(facet_rt_why_tile(&query, s->view.header.heap.offset, child, &err) == FACET_OK)) {
+    if (!CHECK(facet_xphmg_rt_why_tile(&query, s->view.header.heap.offset, child, &err) ==
+               FACET_OK)) {
         return;
     }
     for (unsigned c = 0; c < s->view.header.children; c++) {
@@ -378,8 +379,8 @@ static void compare_triangle(struct scene *s)
     enum { RANGE = GUEST_DATA + 0x800 };
     unsigned flags = (unsigned)harness_random() & 15;
     uint32_t k = (uint32_t)(harness_random() % s->view.header.triangle_count);
-    struct facet_rt_why_triangle triangle;
-    struct facet_rt_why_query query;
+    struct facet_xphmg_rt_why_triangle triangle;
+    struct facet_xphmg_rt_why_query query;
     struct facet_error err;
 
     random_query(s, &query);
@@ -388,7 +389,7 @@ static void compare_triangle(struct scene *s)
     query.pack_hint = (flags & 4) != 0;
     query.eps_ctl = (flags & 8) != 0;
     put_ray(s, &query);
-    if (!CHECK(facet_rt_why_triangle(&query, k, &triangle, &err) == FACET_OK)) {
+    if (!CHECK(facet_xphmg_rt_why_triangle(&query, k, &triangle, &err) == FACET_OK)) {
         return;
     }
     guest_store(s->g, RANGE, 8, UINT64_C(1) << 32 | k);

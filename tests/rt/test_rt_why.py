@@ -1,5 +1,5 @@
 """`facet rt why` from outside. The oracles: the worked examples 13.1, 13.2 and 13.5 of
-rt-semantics.md, read from the document and put into tile images here; and every step of sections 7, 8
+rt-semantics.md, read from the document and put into RT images here; and every step of sections 7, 8
 and 11.4 done again in exact fractions, rounded by the few lines below."""
 import json
 import os
@@ -273,7 +273,7 @@ def check_job(data, mode=0, cull=False, any_hit=False, eps=0):
 # ---- images ----
 
 def image(name, heap, triangles, mode=MODE_FP32, children=4):
-    """A tile image of FP32 triangles (docs/rt-tiles.md)."""
+    """An RT image of FP32 triangles (docs/rt-images.md)."""
     buffer = b"".join(struct.pack("<9I", *t) for t in triangles)
     heap += bytes(-len(heap) % 64)
     tris = 128 + len(heap)

@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (facet_image_decode(data, size, &image, NULL) == FACET_OK && image.width < 2000 &&
         image.height < 2000) {
-        if (facet_png_encode_plain(&image, &bytes, NULL) != FACET_OK ||
-            facet_png_decode(bytes.data, bytes.size, &back, NULL) != FACET_OK ||
+        if (facet_image_png_encode_plain(&image, &bytes, NULL) != FACET_OK ||
+            facet_image_png_decode(bytes.data, bytes.size, &back, NULL) != FACET_OK ||
             memcmp(image.rgba, back.rgba, 4 * (size_t)image.width * image.height) != 0) {
             abort();
         }

@@ -339,7 +339,7 @@ TEST(mtl_pictures, "")
     struct facet_scene scene;
 
     if (!CHECK(facet_image_create(&image, 2, 1, NULL) == FACET_OK) ||
-        !CHECK(facet_png_encode_plain(&image, &png, NULL) == FACET_OK)) {
+        !CHECK(facet_image_png_encode_plain(&image, &png, NULL) == FACET_OK)) {
         return;
     }
     {
@@ -526,7 +526,7 @@ TEST(ply_corners_with_coordinates_and_a_picture, "")
     struct facet_scene scene;
 
     if (!CHECK(facet_image_create(&image, 2, 1, NULL) == FACET_OK) ||
-        !CHECK(facet_png_encode_plain(&image, &png, NULL) == FACET_OK)) {
+        !CHECK(facet_image_png_encode_plain(&image, &png, NULL) == FACET_OK)) {
         return;
     }
     {

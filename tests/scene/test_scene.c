@@ -64,7 +64,7 @@ TEST(turns_match_libm, "")
     for (unsigned i = 0; i < 2000; i++) {
         double turns = random_unit() * 3, s, c;
 
-        maker_sincos(turns, &s, &c);
+        facet_maker_sincos(turns, &s, &c);
         CHECK(fabs(s - sin(turns * 6.283185307179586)) < 4e-15);
         CHECK(fabs(c - cos(turns * 6.283185307179586)) < 4e-15);
     }
@@ -72,7 +72,7 @@ TEST(turns_match_libm, "")
         static const double expected[4] = {0, 1, 0, -1};
         double s, c;
 
-        maker_sincos(quarter * 0.25, &s, &c);
+        facet_maker_sincos(quarter * 0.25, &s, &c);
         CHECK(s == expected[quarter & 3] && c == expected[(quarter + 1) & 3]);
     }
 }
@@ -596,7 +596,7 @@ TEST(front_faces_agree_with_normals, "")
                     edge[0][i] = (double)mesh->positions[3 * corner[1] + i] - start;
                     edge[1][i] = (double)mesh->positions[3 * corner[2] + i] - start;
                 }
-                facet_cross(edge[0], edge[1], face);
+                facet_scene_cross(edge[0], edge[1], face);
                 for (unsigned i = 0; i < 9; i++) {
                     dot += face[i % 3] * (double)mesh->normals[3 * corner[i / 3] + i % 3];
                 }

@@ -159,7 +159,7 @@ static void decode_or_lack_memory(void *context)
 {
     const struct decoding *d = context;
     struct facet_image image;
-    enum facet_status status = facet_png_decode(d->png.data, d->png.size, &image, NULL);
+    enum facet_status status = facet_image_png_decode(d->png.data, d->png.size, &image, NULL);
 
     CHECK(status == FACET_OK ? memcmp(image.rgba, d->image.rgba, 64 * 64 * 4) == 0
                              : status == FACET_ERR_MEMORY);
@@ -176,7 +176,7 @@ TEST(a_png_is_not_damaged_by_lack_of_memory, "")
     for (size_t i = 0; i < 64 * 64 * 4; i++) {
         d.image.rgba[i] = (uint8_t)harness_random();
     }
-    if (CHECK(facet_png_encode(&d.image, &d.png, NULL) == FACET_OK)) {
+    if (CHECK(facet_image_png_encode(&d.image, &d.png, NULL) == FACET_OK)) {
         CHECK(failing_alloc_each(decode_or_lack_memory, &d) > 4);
         free(d.png.data);
     }

@@ -331,7 +331,7 @@ TEST(obj_texture_orientation, "")
     {
         struct facet_image image = {8, 8, corners.textures[0].rgba};
 
-        CHECK_EQ(facet_png_encode_plain(&image, &png, &err), FACET_OK);
+        CHECK_EQ(facet_image_png_encode_plain(&image, &png, &err), FACET_OK);
     }
     put_file("skin.png", png.data, png.size);
     put_text("quad.mtl", "newmtl skin\nKd 1 1 1\nmap_Kd skin.png\n");

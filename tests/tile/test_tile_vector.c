@@ -100,9 +100,9 @@ struct outcome {
     bool outside, to_scalar;
 };
 
-static struct facet_tile_env env_of(uint32_t config)
+static struct facet_num_tile_env env_of(uint32_t config)
 {
-    return (struct facet_tile_env){config & 7, (config & 8) != 0, (config & 64) != 0};
+    return (struct facet_num_tile_env){config & 7, (config & 8) != 0, (config & 64) != 0};
 }
 
 static int64_t fit(__int128 x, unsigned width, bool saturate, bool *outside)
@@ -159,7 +159,7 @@ static uint64_t lane_result(const char *op,
                             union vec d,
                             unsigned i,
                             bool saturate,
-                            struct facet_tile_env env,
+                            struct facet_num_tile_env env,
                             struct outcome *o)
 {
     unsigned w = type_width[type];
@@ -169,18 +169,18 @@ static uint64_t lane_result(const char *op,
 
 #define IS(name) (strcmp(op, name) == 0)
     if (is_fp(type)) {
-        return IS("VADD")       ? facet_tile_add(fmt, x, y, env, &o->flags)
-               : IS("VSUB")     ? facet_tile_sub(fmt, x, y, env, &o->flags)
-               : IS("VMUL")     ? facet_tile_mul(fmt, x, y, env, &o->flags)
-               : IS("VFMA")     ? facet_tile_fma(fmt, x, y, z, false, false, env, &o->flags)
-               : IS("VMIN")     ? facet_tile_min(fmt, x, y, env, &o->flags)
-               : IS("VMAX")     ? facet_tile_max(fmt, x, y, env, &o->flags)
-               : IS("VRCP")     ? facet_tile_rcp(fmt, x, env, &o->flags)
-               : IS("VRSQRT")   ? facet_tile_rsqrt(fmt, x, env, &o->flags)
+        return IS("VADD")       ? facet_num_tile_add(fmt, x, y, env, &o->flags)
+               : IS("VSUB")     ? facet_num_tile_sub(fmt, x, y, env, &o->flags)
+               : IS("VMUL")     ? facet_num_tile_mul(fmt, x, y, env, &o->flags)
+               : IS("VFMA")     ? facet_num_tile_fma(fmt, x, y, z, false, false, env, &o->flags)
+               : IS("VMIN")     ? facet_num_tile_min(fmt, x, y, env, &o->flags)
+               : IS("VMAX")     ? facet_num_tile_max(fmt, x, y, env, &o->flags)
+               : IS("VRCP")     ? facet_num_tile_rcp(fmt, x, env, &o->flags)
+               : IS("VRSQRT")   ? facet_num_tile_rsqrt(fmt, x, env, &o->flags)
                : IS("VABS")     ? x & ~(UINT64_C(1) << (w - 1))
-               : IS("VCMPV.EQ") ? -(uint64_t)facet_tile_eq(fmt, x, y, env, &o->flags)
-               : IS("VCMPV.LT") ? -(uint64_t)facet_tile_lt(fmt, x, y, env, &o->flags)
-                                : -(uint64_t)facet_tile_lt(fmt, y, x, env, &o->flags);
+               : IS("VCMPV.EQ") ? -(uint64_t)facet_num_tile_eq(fmt, x, y, env, &o->flags)
+               : IS("VCMPV.LT") ? -(uint64_t)facet_num_tile_lt(fmt, x, y, env, &o->flags)
+                                : -(uint64_t)facet_num_tile_lt(fmt, y, x, env, &o->flags);
     }
     return (uint64_t)(IS("VADD")       ? fit((__int128)sx + sy, w, saturate, &o->outside)
                       : IS("VSUB")     ? fit((__int128)sx - sy, w, saturate, &o->outside)
@@ -401,7 +401,7 @@ TEST(mask_compares, "")
         unsigned type = n / 3 % TYPES, w = type_width[type];
         union vec a = some_vector(type), b = n % 7 == 0 ? a : some_vector(type);
         uint32_t config = some_config(is_fp(type));
-        struct facet_tile_env env = env_of(config);
+        struct facet_num_tile_env env = env_of(config);
         struct outcome e = {.to_scalar = true};
         char line[64];
 
@@ -410,12 +410,13 @@ TEST(mask_compares, "")
             uint32_t x = lane(&a, w, i), y = lane(&b, w, i);
             int64_t sx = lane_value(&a, w, i), sy = lane_value(&b, w, i);
             bool holds =
-                is_fp(type) ? (n % 3 == 0   ? facet_tile_eq(type_format[type], x, y, env, &e.flags)
-                               : n % 3 == 1 ? facet_tile_lt(type_format[type], x, y, env, &e.flags)
-                                            : facet_tile_lt(type_format[type], y, x, env, &e.flags))
-                            : (n % 3 == 0   ? sx == sy
-                               : n % 3 == 1 ? sx < sy
-                                            : sx > sy);
+                is_fp(type)
+                    ? (n % 3 == 0   ? facet_num_tile_eq(type_format[type], x, y, env, &e.flags)
+                       : n % 3 == 1 ? facet_num_tile_lt(type_format[type], x, y, env, &e.flags)
+                                    : facet_num_tile_lt(type_format[type], y, x, env, &e.flags))
+                    : (n % 3 == 0   ? sx == sy
+                       : n % 3 == 1 ? sx < sy
+                                    : sx > sy);
 
             e.s |= (uint32_t)holds << i;
         }
@@ -459,7 +460,7 @@ TEST(logic, "TILE-239 TILE-252 TILE-258")
 static void expect_dot(unsigned type,
                        union vec a,
                        union vec b,
-                       struct facet_tile_env env,
+                       struct facet_num_tile_env env,
                        bool saturate,
                        struct outcome *e)
 {
@@ -475,11 +476,12 @@ static void expect_dot(unsigned type,
         uint32_t x = lane(&a, w, i), y = lane(&b, w, i);
 
         if (type != F32) {
-            x = facet_tile_convert(FACET_FMT_FP32, type_format[type], x, env, &e->flags);
-            y = facet_tile_convert(FACET_FMT_FP32, type_format[type], y, env, &e->flags);
+            x = facet_num_tile_convert(FACET_FMT_FP32, type_format[type], x, env, &e->flags);
+            y = facet_num_tile_convert(FACET_FMT_FP32, type_format[type], y, env, &e->flags);
         }
-        e->s = i == 0 ? facet_tile_mul(FACET_FMT_FP32, x, y, env, &e->flags)
-                      : facet_tile_fma(FACET_FMT_FP32, x, y, e->s, false, false, env, &e->flags);
+        e->s = i == 0
+                   ? facet_num_tile_mul(FACET_FMT_FP32, x, y, env, &e->flags)
+                   : facet_num_tile_fma(FACET_FMT_FP32, x, y, e->s, false, false, env, &e->flags);
     }
     if (!is_fp(type)) {
         e->s = (uint32_t)fit(sum, 32, saturate, &e->outside);
@@ -516,7 +518,7 @@ TEST(cross_products, "TILE-246 TILE-265")
         unsigned type = n % TYPES, w = type_width[type];
         union vec a = some_vector(type), b = some_vector(type);
         uint32_t config = some_config(is_fp(type)) | (n % 4 == 0 ? 0x10 : 0);
-        struct facet_tile_env env = env_of(config);
+        struct facet_num_tile_env env = env_of(config);
         struct outcome e = {.flags = 0};
         char line[64];
 
@@ -536,16 +538,16 @@ TEST(cross_products, "TILE-246 TILE-265")
                 p[m] = lane(&a, w, m == 0 ? j[i] : l[i]);
                 q[m] = lane(&b, w, m == 0 ? l[i] : j[i]);
                 if (type != F32) {
-                    p[m] =
-                        facet_tile_convert(FACET_FMT_FP32, type_format[type], p[m], env, &e.flags);
-                    q[m] =
-                        facet_tile_convert(FACET_FMT_FP32, type_format[type], q[m], env, &e.flags);
+                    p[m] = facet_num_tile_convert(
+                        FACET_FMT_FP32, type_format[type], p[m], env, &e.flags);
+                    q[m] = facet_num_tile_convert(
+                        FACET_FMT_FP32, type_format[type], q[m], env, &e.flags);
                 }
             }
-            t = facet_tile_mul(FACET_FMT_FP32, p[1], q[1], env, &e.flags);
-            x = facet_tile_fma(FACET_FMT_FP32, p[0], q[0], t, false, true, env, &e.flags);
+            t = facet_num_tile_mul(FACET_FMT_FP32, p[1], q[1], env, &e.flags);
+            x = facet_num_tile_fma(FACET_FMT_FP32, p[0], q[0], t, false, true, env, &e.flags);
             if (type != F32) {
-                x = facet_tile_convert(type_format[type], FACET_FMT_FP32, x, env, &e.flags);
+                x = facet_num_tile_convert(type_format[type], FACET_FMT_FP32, x, env, &e.flags);
             }
             set_lane(&e.v, w, i, x);
         }
@@ -567,7 +569,7 @@ TEST(conversions, "TILE-507 TILE-563 TILE-565")
         unsigned to = n % TYPES, from = n / TYPES % TYPES;
         unsigned tw = type_width[to], fw = type_width[from];
         uint32_t config = some_config(true) | (n % 4 == 0 ? 0x10 : 0);
-        struct facet_tile_env env = env_of(config);
+        struct facet_num_tile_env env = env_of(config);
         union vec a = some_vector(from);
         struct outcome e = {.flags = 0};
         char line[64];
@@ -584,10 +586,12 @@ TEST(conversions, "TILE-507 TILE-563 TILE-565")
                 tw,
                 i,
                 is_fp(to) && is_fp(from)
-                    ? facet_tile_convert(type_format[to], type_format[from], x, env, &e.flags)
-                : is_fp(to)   ? facet_tile_from_int(type_format[to], (int32_t)value, env, &e.flags)
-                : is_fp(from) ? (uint64_t)facet_tile_to_int(type_format[from], x, tw, env, &e.flags)
-                              : (uint64_t)fit(value, tw, (config & 0x10) != 0, &e.outside));
+                    ? facet_num_tile_convert(type_format[to], type_format[from], x, env, &e.flags)
+                : is_fp(to)
+                    ? facet_num_tile_from_int(type_format[to], (int32_t)value, env, &e.flags)
+                : is_fp(from)
+                    ? (uint64_t)facet_num_tile_to_int(type_format[from], x, tw, env, &e.flags)
+                    : (uint64_t)fit(value, tw, (config & 0x10) != 0, &e.outside));
         }
         (void)sprintf(line, "VCVT.%s.%s v3, v1", type_name[to], type_name[from]);
         k.v[1] = a;

@@ -31,7 +31,7 @@ struct guest *guest_make(const char *config)
     g->hart->xmem = g->xmem;
     g->hart->units.config = &g->config;
     g->hart->mtx_results = malloc(sizeof *g->hart->mtx_results);
-    g->hart->rt_kept = facet_rt_kept_create();
+    g->hart->rt_kept = facet_xphmg_rt_kept_create();
     guest_reset(g);
     return g;
 }
@@ -39,7 +39,7 @@ struct guest *guest_make(const char *config)
 void guest_free(struct guest *g)
 {
     facet_mem_destroy(g->mem);
-    facet_rt_kept_destroy(g->hart->rt_kept);
+    facet_xphmg_rt_kept_destroy(g->hart->rt_kept);
     free(g->hart->mtx_results);
     free(g->hart);
     free(g->xmem);

@@ -153,7 +153,7 @@ static enum facet_status draw(const facet_world *world,
         bool display = options->machine->display;
 
         status = facet_render_develop(
-            &light, display ? 1.0F : facet_render_exposure(&world->scene), display, out, err);
+            &light, display ? 1.0F : facet_shade_exposure(&world->scene), display, out, err);
     }
     facet_image_f_free(&light);
     facet_render_close(render);
@@ -194,7 +194,7 @@ enum facet_status facet_picture_write(
 
     if (status == FACET_OK) {
         memcpy(image.rgba, rgba, 4 * (size_t)width * height);
-        status = facet_png_write(path, &image, err);
+        status = facet_image_png_write(path, &image, err);
     }
     facet_image_free(&image);
     return status;

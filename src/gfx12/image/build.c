@@ -206,11 +206,11 @@ static float round_up(double x)
 /* World bounds of a box seen through an instance (R-G12-57): the corners through the inverse of
  * world_to_object in binary64, grown by 2^-20 of the largest coordinate so that the roundings of
  * the ray's own transform cannot lose a hit. */
-bool facet_instance_bounds(const struct facet_bvh_instance *in,
-                           const float blas_lo[3],
-                           const float blas_hi[3],
-                           float out_lo[3],
-                           float out_hi[3])
+bool facet_gfx12_instance_bounds(const struct facet_bvh_instance *in,
+                                 const float blas_lo[3],
+                                 const float blas_hi[3],
+                                 float out_lo[3],
+                                 float out_hi[3])
 {
     double inv[3][3], lo[3], hi[3], largest = 0.0;
 
@@ -263,7 +263,7 @@ static enum facet_status instance_items(const struct facet_bvh_scene_input *scen
             return facet_fail(
                 err, FACET_ERR_INPUT, i, "instance %u: world_to_object is not finite", i);
         }
-        if (!facet_instance_bounds(
+        if (!facet_gfx12_instance_bounds(
                 in, level->blas[in->blas].lo, level->blas[in->blas].hi, item->lo, item->hi)) {
             return facet_fail(err,
                               FACET_ERR_INPUT,
@@ -324,13 +324,13 @@ static enum facet_status build_trees(struct facet_level *level,
                                   progress,
                                   &level->tree,
                                   err);
-        return status == FACET_OK ? facet_collapse_greedy(&level->tree, 8, &level->wide, err)
+        return status == FACET_OK ? facet_bvh_collapse_greedy(&level->tree, 8, &level->wide, err)
                                   : status;
     }
     if (triangles) {
         const uint32_t count = level->item_count;
 
-        status = facet_high_pair(level, pairs, err);
+        status = facet_gfx12_high_pair(level, pairs, err);
         level->pairs = *pairs;
         level->shared = true;
         facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
@@ -350,7 +350,8 @@ static enum facet_status build_trees(struct facet_level *level,
                                                            : range == 0 ? 8
                                                                         : range};
 
-        status = facet_collapse_optimal(&level->tree, level->items, &cost, 8, &level->wide, err);
+        status =
+            facet_bvh_collapse_optimal(&level->tree, level->items, &cost, 8, &level->wide, err);
     }
     return status;
 }
@@ -375,11 +376,11 @@ static enum facet_status build_level(struct facet_level *level,
     if (status == FACET_OK) {
         memcpy(summary->lo, level->tree.nodes[0].lo, sizeof summary->lo);
         memcpy(summary->hi, level->tree.nodes[0].hi, sizeof summary->hi);
-        status = facet_level_emit(
+        status = facet_gfx12_level_emit(
             level, options->obb && level->kind == FACET_LEVEL_TRIANGLES, pool, out, summary, err);
     }
     facet_bvh2_free(&level->tree);
-    facet_wide_free(&level->wide);
+    facet_bvh_wide_free(&level->wide);
     free(pairs);
     return status;
 }

@@ -89,7 +89,7 @@ static void add_finding(struct facet_checker *c,
     vsnprintf(finding->text, sizeof finding->text, format, args);
 }
 
-void facet_checker_report(
+void facet_gfx12_checker_report(
     struct facet_checker *c, unsigned rule, uint64_t offset, const char *format, ...)
 {
     va_list args;
@@ -99,12 +99,12 @@ void facet_checker_report(
     va_end(args);
 }
 
-void facet_checker_report_as(struct facet_checker *c,
-                             unsigned rule,
-                             enum facet_gfx12_severity severity,
-                             uint64_t offset,
-                             const char *format,
-                             ...)
+void facet_gfx12_checker_report_as(struct facet_checker *c,
+                                   unsigned rule,
+                                   enum facet_gfx12_severity severity,
+                                   uint64_t offset,
+                                   const char *format,
+                                   ...)
 {
     va_list args;
 
@@ -136,7 +136,7 @@ static uint64_t problem_offset(const struct facet_checker *c, const struct facet
     if (p->node == FACET_GFX12_NO_NODE) {
         return 0;
     }
-    at = facet_checker_offset(p->node);
+    at = facet_gfx12_checker_offset(p->node);
     return c->walk.nodes[p->node].kind == FACET_GFX12_KIND_INSTANCE ? at + 80 + 12 * p->slot
                                                                     : at + 32 + 12 * p->slot;
 }
@@ -151,45 +151,48 @@ static void report_problem(struct facet_checker *c, const struct facet_gfx12_pro
     snprintf(name, sizeof name, p->node == FACET_GFX12_NO_NODE ? "%s" : "%s %u", who, p->slot);
     switch (p->trouble) {
     case FACET_GFX12_TROUBLE_OUTSIDE:
-        facet_checker_report(c, 2, at, "%s at 0x%llx lies outside the image", name, to);
+        facet_gfx12_checker_report(c, 2, at, "%s at 0x%llx lies outside the image", name, to);
         break;
     case FACET_GFX12_TROUBLE_MISALIGNED:
-        facet_checker_report(c, 1, at, "%s at 0x%llx is not a multiple of 128", name, to);
+        facet_gfx12_checker_report(c, 1, at, "%s at 0x%llx is not a multiple of 128", name, to);
         break;
     case FACET_GFX12_TROUBLE_TYPE:
-        facet_checker_report(c, 11, at, "%s has a type that names no node", name);
+        facet_gfx12_checker_report(c, 11, at, "%s has a type that names no node", name);
         break;
     case FACET_GFX12_TROUBLE_KIND:
-        facet_checker_report(c, 2, at, "%s: node 0x%llx is also reached as another kind", name, to);
+        facet_gfx12_checker_report(
+            c, 2, at, "%s: node 0x%llx is also reached as another kind", name, to);
         break;
     case FACET_GFX12_TROUBLE_BASE:
-        facet_checker_report(
+        facet_gfx12_checker_report(
             c, 2, at, "%s: node 0x%llx is also reached from another BVH base", name, to);
         break;
     case FACET_GFX12_TROUBLE_CYCLE:
-        facet_checker_report(c, 28, at, "%s at 0x%llx is an ancestor of its own parent", name, to);
+        facet_gfx12_checker_report(
+            c, 28, at, "%s at 0x%llx is an ancestor of its own parent", name, to);
         break;
     case FACET_GFX12_TROUBLE_SHARED:
-        facet_checker_report(c, 29, at, "%s at 0x%llx has another parent too", name, to);
+        facet_gfx12_checker_report(c, 29, at, "%s at 0x%llx has another parent too", name, to);
         break;
     case FACET_GFX12_TROUBLE_REPEATED:
-        facet_checker_report_as(
+        facet_gfx12_checker_report_as(
             c, 29, W, at, "%s: the range at 0x%llx belongs to another child too", name, to);
         break;
     case FACET_GFX12_TROUBLE_PAIR:
-        facet_checker_report(c, 14, at, "%s names a pair that node 0x%llx does not have", name, to);
+        facet_gfx12_checker_report(
+            c, 14, at, "%s names a pair that node 0x%llx does not have", name, to);
         break;
     case FACET_GFX12_TROUBLE_RANGE:
-        facet_checker_report(
+        facet_gfx12_checker_report(
             c, 20, at, "%s: the range at 0x%llx has no stop bit within 255 pairs", name, to);
         break;
     case FACET_GFX12_TROUBLE_BLAS:
-        facet_checker_report_as(c,
-                                2,
-                                c->options->partial ? N : E,
-                                at - (at % FACET_GFX12_NODE_BYTES) + 48,
-                                "the BLAS at 0x%llx lies outside the image",
-                                to);
+        facet_gfx12_checker_report_as(c,
+                                      2,
+                                      c->options->partial ? N : E,
+                                      at - (at % FACET_GFX12_NODE_BYTES) + 48,
+                                      "the BLAS at 0x%llx lies outside the image",
+                                      to);
         break;
     }
 }
@@ -206,12 +209,12 @@ static void report_unreached(struct facet_checker *c)
             i++;
         }
         if (i > first) {
-            facet_checker_report(c,
-                                 30,
-                                 facet_checker_offset(first),
-                                 "%u node%s from here on cannot be reached from the root",
-                                 i - first,
-                                 i - first == 1 ? "" : "s");
+            facet_gfx12_checker_report(c,
+                                       30,
+                                       facet_gfx12_checker_offset(first),
+                                       "%u node%s from here on cannot be reached from the root",
+                                       i - first,
+                                       i - first == 1 ? "" : "s");
         } else {
             i++;
         }
@@ -234,12 +237,13 @@ static void check_continuation(struct facet_checker *c, uint32_t node)
     next = node + 1 < c->walk.count ? &c->walk.nodes[node + 1] : NULL;
     if (next == NULL || next->kind != FACET_GFX12_KIND_PRIMITIVE ||
         (next->parent != n->parent && (next->starts & 1) != 0)) {
-        facet_checker_report(c,
-                             21,
-                             facet_checker_offset(node),
-                             "pair %u has no stop bit and the next node is not a primitive node of "
-                             "the same parent",
-                             last.pair);
+        facet_gfx12_checker_report(
+            c,
+            21,
+            facet_gfx12_checker_offset(node),
+            "pair %u has no stop bit and the next node is not a primitive node of "
+            "the same parent",
+            last.pair);
     }
 }
 
@@ -250,15 +254,15 @@ static void check_nodes(struct facet_checker *c)
 
         switch (c->walk.nodes[node].kind) {
         case FACET_GFX12_KIND_BOX:
-            facet_checker_box_fields(c, node);
-            facet_checker_box_tree(c, node);
+            facet_gfx12_checker_box_fields(c, node);
+            facet_gfx12_checker_box_tree(c, node);
             break;
         case FACET_GFX12_KIND_INSTANCE:
-            facet_checker_instance_fields(c, node);
-            facet_checker_instance_tree(c, node);
+            facet_gfx12_checker_instance_fields(c, node);
+            facet_gfx12_checker_instance_tree(c, node);
             break;
         default:
-            facet_checker_prim_fields(c, node);
+            facet_gfx12_checker_prim_fields(c, node);
             check_continuation(c, node);
             break;
         }
@@ -286,11 +290,11 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
     c.failed = c.below == NULL;
     if (!c.failed) {
         if (view->size % FACET_GFX12_NODE_BYTES != 0 || view->size == 0) {
-            facet_checker_report(&c,
-                                 1,
-                                 view->size,
-                                 "the image has %llu bytes, expected a multiple of 128",
-                                 (unsigned long long)view->size);
+            facet_gfx12_checker_report(&c,
+                                       1,
+                                       view->size,
+                                       "the image has %llu bytes, expected a multiple of 128",
+                                       (unsigned long long)view->size);
         }
         for (uint32_t i = 0; i < c.walk.problem_count; i++) {
             report_problem(&c, &c.walk.problems[i]);

@@ -33,20 +33,20 @@ static void check_grid(struct facet_checker *c,
 
     for (unsigned k = 0; k < 3; k++) {
         if (!finite_bits(origin[k])) {
-            facet_checker_report(c,
-                                 8,
-                                 at + origin_byte + 4 * k,
-                                 "origin_%c is 0x%08x, not a finite number",
-                                 "xyz"[k],
-                                 origin[k]);
+            facet_gfx12_checker_report(c,
+                                       8,
+                                       at + origin_byte + 4 * k,
+                                       "origin_%c is 0x%08x, not a finite number",
+                                       "xyz"[k],
+                                       origin[k]);
         }
         if ((exponent[k] >= 1 && exponent[k] <= 12) || exponent[k] == 255) {
-            facet_checker_report(c,
-                                 7,
-                                 at + origin_byte + 12 + k,
-                                 "exponent_%c is %u, expected 0 or 13..254",
-                                 "xyz"[k],
-                                 exponent[k]);
+            facet_gfx12_checker_report(c,
+                                       7,
+                                       at + origin_byte + 12 + k,
+                                       "exponent_%c is %u, expected 0 or 13..254",
+                                       "xyz"[k],
+                                       exponent[k]);
         }
     }
     for (unsigned i = 0; i < slots; i++) {
@@ -55,12 +55,12 @@ static void check_grid(struct facet_checker *c,
 
         if (i >= count) {
             if (!unused) {
-                facet_checker_report(c,
-                                     10,
-                                     offset,
-                                     "slot %u is behind the count but does not hold FFFFFFFF "
-                                     "00000FFF 00000000",
-                                     i);
+                facet_gfx12_checker_report(c,
+                                           10,
+                                           offset,
+                                           "slot %u is behind the count but does not hold FFFFFFFF "
+                                           "00000FFF 00000000",
+                                           i);
             }
             continue;
         }
@@ -68,19 +68,19 @@ static void check_grid(struct facet_checker *c,
             continue;
         }
         if (child[i].unused != 0) {
-            facet_checker_report(
+            facet_gfx12_checker_report(
                 c, 5, offset + 3, "child %u: unused bits are 0x%x", i, child[i].unused);
         }
         for (unsigned k = 0; k < 3; k++) {
             if (child[i].min[k] > child[i].max[k] + 1) { /* the upper plane is max + 1 */
-                facet_checker_report(c,
-                                     9,
-                                     offset,
-                                     "child %u: %c planes %u to %u are inverted",
-                                     i,
-                                     "xyz"[k],
-                                     child[i].min[k],
-                                     child[i].max[k] + 1u);
+                facet_gfx12_checker_report(c,
+                                           9,
+                                           offset,
+                                           "child %u: %c planes %u to %u are inverted",
+                                           i,
+                                           "xyz"[k],
+                                           child[i].min[k],
+                                           child[i].max[k] + 1u);
                 break;
             }
         }
@@ -98,47 +98,51 @@ static void check_parent(struct facet_checker *c, uint32_t node, uint32_t parent
         expected = facet_gfx12_walk_id(&c->walk, n->parent);
     }
     if (parent != expected && parent != FACET_GFX12_INVALID && parent != 0) {
-        facet_checker_report(c,
-                             26,
-                             facet_checker_offset(node) + byte,
-                             "the parent ID is 0x%08x, expected 0x%08x",
-                             parent,
-                             expected);
+        facet_gfx12_checker_report(c,
+                                   26,
+                                   facet_gfx12_checker_offset(node) + byte,
+                                   "the parent ID is 0x%08x, expected 0x%08x",
+                                   parent,
+                                   expected);
     }
 }
 
-void facet_checker_box_fields(struct facet_checker *c, uint32_t node)
+void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
 {
-    const uint64_t at = facet_checker_offset(node);
+    const uint64_t at = facet_gfx12_checker_offset(node);
     struct facet_gfx12_box box;
     unsigned index;
 
     facet_gfx12_box_decode(facet_gfx12_node_bytes(c->view, node), &box);
     if ((box.internal_child_offset & 15) != 0) {
-        facet_checker_report(c,
-                             3,
-                             at,
-                             "internal_child_offset 0x%08x: expected the low four bits to be 0",
-                             box.internal_child_offset);
+        facet_gfx12_checker_report(
+            c,
+            3,
+            at,
+            "internal_child_offset 0x%08x: expected the low four bits to be 0",
+            box.internal_child_offset);
     }
     if ((box.primitive_child_offset & 15) != 0) {
-        facet_checker_report(c,
-                             3,
-                             at + 4,
-                             "primitive_child_offset 0x%08x: expected the low four bits to be 0",
-                             box.primitive_child_offset);
+        facet_gfx12_checker_report(
+            c,
+            3,
+            at + 4,
+            "primitive_child_offset 0x%08x: expected the low four bits to be 0",
+            box.primitive_child_offset);
     }
     check_parent(c, node, box.parent, 8);
     if (box.unused != 0) {
-        facet_checker_report(c, 5, at + 27, "unused bits 27..24 of dword 6 are 0x%x", box.unused);
+        facet_gfx12_checker_report(
+            c, 5, at + 27, "unused bits 27..24 of dword 6 are 0x%x", box.unused);
     }
     if (box.child_count_minus_one > 7) {
-        facet_checker_report(
+        facet_gfx12_checker_report(
             c, 4, at + 27, "child_count_minus_one is %u, at most 7", box.child_count_minus_one);
     }
     index = box.obb_matrix_index & 0x7F;
     if (index >= FACET_GFX12_OBB_COUNT && index != FACET_GFX12_OBB_NONE) {
-        facet_checker_report(c, 6, at + 28, "obb_matrix_index %u: expected 0..103 or 127", index);
+        facet_gfx12_checker_report(
+            c, 6, at + 28, "obb_matrix_index %u: expected 0..103 or 127", index);
     }
     check_grid(c,
                at,
@@ -151,36 +155,38 @@ void facet_checker_box_fields(struct facet_checker *c, uint32_t node)
                32);
 }
 
-void facet_checker_instance_fields(struct facet_checker *c, uint32_t node)
+void facet_gfx12_checker_instance_fields(struct facet_checker *c, uint32_t node)
 {
-    const uint64_t at = facet_checker_offset(node);
+    const uint64_t at = facet_gfx12_checker_offset(node);
     struct facet_gfx12_instance in;
 
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     for (unsigned i = 0; i < 12; i++) {
         if (!finite_bits(in.world_to_object[i])) {
-            facet_checker_report(c,
-                                 24,
-                                 at + 4 * i,
-                                 "world_to_object row %u column %u is 0x%08x, not a finite number",
-                                 i / 4,
-                                 i % 4,
-                                 in.world_to_object[i]);
+            facet_gfx12_checker_report(
+                c,
+                24,
+                at + 4 * i,
+                "world_to_object row %u column %u is 0x%08x, not a finite number",
+                i / 4,
+                i % 4,
+                in.world_to_object[i]);
         }
     }
     if ((in.pointer & 7) != 0 || (in.pointer >> 45 & 0x1FF) != 0) {
-        facet_checker_report(c,
-                             22,
-                             at + 48,
-                             "pointer 0x%016llx: expected bits 2..0 and 53..45 to be 0",
-                             (unsigned long long)in.pointer);
+        facet_gfx12_checker_report(c,
+                                   22,
+                                   at + 48,
+                                   "pointer 0x%016llx: expected bits 2..0 and 53..45 to be 0",
+                                   (unsigned long long)in.pointer);
     }
     check_parent(c, node, in.parent, 56);
     if (in.unused != 0) {
-        facet_checker_report(c, 5, at + 79, "unused bits 27..24 of dword 19 are 0x%x", in.unused);
+        facet_gfx12_checker_report(
+            c, 5, at + 79, "unused bits 27..24 of dword 19 are 0x%x", in.unused);
     }
     if (in.child_count_minus_one > 3) {
-        facet_checker_report(
+        facet_gfx12_checker_report(
             c, 4, at + 79, "child_count_minus_one is %u, at most 3", in.child_count_minus_one);
     }
     check_grid(
@@ -245,34 +251,35 @@ static void check_sections(struct facet_checker *c,
         end = FACET_GFX12_AABB_BIT + 192;
     }
     if (mid < FACET_GFX12_PRIM_HEADER_BITS) {
-        facet_checker_report(c, 18, at + 5, "indices_midpoint is %d, expected 52..1023", mid);
+        facet_gfx12_checker_report(c, 18, at + 5, "indices_midpoint is %d, expected 52..1023", mid);
     }
     if (u->vertices != 0 && (end > descriptors || end > geometry)) {
-        facet_checker_report(c,
-                             17,
-                             at + 16,
-                             "vertex %u ends at bit %d, behind the start of the indices (%d) or "
-                             "descriptors (%d)",
-                             31 - facet_clz32(u->vertices),
-                             end,
-                             geometry,
-                             descriptors);
+        facet_gfx12_checker_report(
+            c,
+            17,
+            at + 16,
+            "vertex %u ends at bit %d, behind the start of the indices (%d) or "
+            "descriptors (%d)",
+            31 - facet_clz32(u->vertices),
+            end,
+            geometry,
+            descriptors);
     }
     if (geometry < end) {
-        facet_checker_report(c,
-                             18,
-                             at + 5,
-                             "geometry indices start at bit %d, the vertex data ends at %d",
-                             geometry,
-                             end);
+        facet_gfx12_checker_report(c,
+                                   18,
+                                   at + 5,
+                                   "geometry indices start at bit %d, the vertex data ends at %d",
+                                   geometry,
+                                   end);
     }
     if (primitive_end > descriptors) {
-        facet_checker_report(c,
-                             18,
-                             at + 5,
-                             "primitive indices end at bit %d, the descriptors start at %d",
-                             primitive_end,
-                             descriptors);
+        facet_gfx12_checker_report(c,
+                                   18,
+                                   at + 5,
+                                   "primitive indices end at bit %d, the descriptors start at %d",
+                                   primitive_end,
+                                   descriptors);
     }
 }
 
@@ -304,7 +311,7 @@ static void check_vertices(struct facet_checker *c,
         }
     }
     if (!finite) {
-        facet_checker_report(c, 31, at, "a vertex is not finite");
+        facet_gfx12_checker_report(c, 31, at, "a vertex is not finite");
     }
     possible = facet_ctz32(any[0] | any[1] | any[2]);
     loose = tz < (possible < 31 ? possible : 31);
@@ -315,11 +322,11 @@ static void check_vertices(struct facet_checker *c,
         loose = loose || facet_gfx12_prim_prefix_bits(&p->header, k) < most;
     }
     if (twice || loose) {
-        facet_checker_report(c,
-                             27,
-                             at,
-                             twice ? "a vertex is stored twice"
-                                   : "more trailing zeros or longer prefixes are possible");
+        facet_gfx12_checker_report(c,
+                                   27,
+                                   at,
+                                   twice ? "a vertex is stored twice"
+                                         : "more trailing zeros or longer prefixes are possible");
     }
 }
 
@@ -339,19 +346,19 @@ static void check_procedural(struct facet_checker *c,
         any = any || p0 || p1;
         primitives += absent ? 1 : 2;
         if (!absent && p0 != p1) {
-            facet_checker_report(
+            facet_gfx12_checker_report(
                 c, 19, at, "pair %u holds a procedural primitive and a triangle", i);
         }
     }
     if (any && primitives > 1) {
-        facet_checker_report(
+        facet_gfx12_checker_report(
             c, 19, at, "a procedural node with %u primitives, expected one", primitives);
     }
 }
 
-void facet_checker_prim_fields(struct facet_checker *c, uint32_t node)
+void facet_gfx12_checker_prim_fields(struct facet_checker *c, uint32_t node)
 {
-    const uint64_t at = facet_checker_offset(node);
+    const uint64_t at = facet_gfx12_checker_offset(node);
     struct facet_gfx12_prim p;
     struct used u;
     unsigned pairs;
@@ -363,17 +370,17 @@ void facet_checker_prim_fields(struct facet_checker *c, uint32_t node)
         unsigned bits = p.header.vertex_bits_minus_one[k] + 1u + p.header.trailing_zero_bits;
 
         if (bits > 32) {
-            facet_checker_report(c,
-                                 15,
-                                 at,
-                                 "%c: %u payload bits and %u trailing zeros exceed 32",
-                                 "xyz"[k],
-                                 p.header.vertex_bits_minus_one[k] + 1u,
-                                 p.header.trailing_zero_bits);
+            facet_gfx12_checker_report(c,
+                                       15,
+                                       at,
+                                       "%c: %u payload bits and %u trailing zeros exceed 32",
+                                       "xyz"[k],
+                                       p.header.vertex_bits_minus_one[k] + 1u,
+                                       p.header.trailing_zero_bits);
         }
     }
     if (p.header.vertex_type != 0) {
-        facet_checker_report(c, 16, at + 3, "vertex_type is 1, which is reserved");
+        facet_gfx12_checker_report(c, 16, at + 3, "vertex_type is 1, which is reserved");
     }
     check_sections(c, at, &p, pairs, &u);
     if (u.triangle) {

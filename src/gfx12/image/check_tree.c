@@ -382,23 +382,24 @@ static void check_oriented(struct facet_checker *c,
         o.m[i] = (double)to_float(rows[i]);
     }
     if (!rotate_all(c, link, &o)) {
-        facet_checker_report_as(c,
-                                12,
-                                FACET_GFX12_NOTE,
-                                at,
-                                "child %u: the oriented box was not checked, there is too much "
-                                "below it",
-                                link->slot);
+        facet_gfx12_checker_report_as(
+            c,
+            12,
+            FACET_GFX12_NOTE,
+            at,
+            "child %u: the oriented box was not checked, there is too much "
+            "below it",
+            link->slot);
         return;
     }
     if (o.worst > o.scale * 0x1p-22) {
-        facet_checker_report(c,
-                             12,
-                             at,
-                             "child %u: a %s lies %.3g outside the oriented box",
-                             link->slot,
-                             placed ? "corner of a placed BLAS" : "vertex",
-                             o.worst);
+        facet_gfx12_checker_report(c,
+                                   12,
+                                   at,
+                                   "child %u: a %s lies %.3g outside the oriented box",
+                                   link->slot,
+                                   placed ? "corner of a placed BLAS" : "vertex",
+                                   o.worst);
     }
 }
 
@@ -414,26 +415,27 @@ static void check_promises(struct facet_checker *c,
     unsigned missing = b->mask & ~(unsigned)child->cull_mask;
 
     if (broken != 0) {
-        facet_checker_report(c,
-                             13,
-                             at + 3,
-                             "child %u: cull_flags 0x%x, but only 0x%x holds for what lies below",
-                             slot,
-                             child->cull_flags,
-                             b->promises);
+        facet_gfx12_checker_report(
+            c,
+            13,
+            at + 3,
+            "child %u: cull_flags 0x%x, but only 0x%x holds for what lies below",
+            slot,
+            child->cull_flags,
+            b->promises);
     }
     if (missing != 0) {
-        facet_checker_report(c,
-                             13,
-                             at + 7,
-                             "child %u: cull_mask 0x%02x lacks the bits 0x%02x found below",
-                             slot,
-                             child->cull_mask,
-                             missing);
+        facet_gfx12_checker_report(c,
+                                   13,
+                                   at + 7,
+                                   "child %u: cull_mask 0x%02x lacks the bits 0x%02x found below",
+                                   slot,
+                                   child->cull_mask,
+                                   missing);
     }
 }
 
-void facet_checker_box_tree(struct facet_checker *c, uint32_t node)
+void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
 {
     struct facet_checked *own = &c->below[node];
     struct facet_gfx12_link links[8];
@@ -444,7 +446,8 @@ void facet_checker_box_tree(struct facet_checker *c, uint32_t node)
     clear(own);
     facet_gfx12_box_decode(facet_gfx12_node_bytes(c->view, node), &box);
     while (first < count) {
-        const uint64_t at = facet_checker_offset(node) + 32 + 12 * (uint64_t)links[first].slot;
+        const uint64_t at =
+            facet_gfx12_checker_offset(node) + 32 + 12 * (uint64_t)links[first].slot;
         struct facet_checked b;
         struct boxes covered;
         unsigned end = first + 1;
@@ -468,16 +471,17 @@ void facet_checker_box_tree(struct facet_checker *c, uint32_t node)
                     check_oriented(c, &box, &links[first], &covered, b.has_instance != 0, at);
                 }
             } else if (has_geometry(&b) && axis >= 0) {
-                facet_checker_report(c,
-                                     12,
-                                     at,
-                                     "child %u: %c from %.9g to %.9g does not contain %.9g to %.9g",
-                                     links[first].slot,
-                                     "xyz"[axis],
-                                     (double)covered.lo[axis],
-                                     (double)covered.hi[axis],
-                                     (double)b.lo[axis],
-                                     (double)b.hi[axis]);
+                facet_gfx12_checker_report(
+                    c,
+                    12,
+                    at,
+                    "child %u: %c from %.9g to %.9g does not contain %.9g to %.9g",
+                    links[first].slot,
+                    "xyz"[axis],
+                    (double)covered.lo[axis],
+                    (double)covered.hi[axis],
+                    (double)b.lo[axis],
+                    (double)b.hi[axis]);
             }
             join(own, &b);
         }
@@ -535,7 +539,7 @@ static void check_blas(struct facet_checker *c,
                        const struct facet_checked *blas,
                        uint32_t node)
 {
-    const uint64_t at = facet_checker_offset(node);
+    const uint64_t at = facet_gfx12_checker_offset(node);
     const bool aabbs = (facet_gfx12_base_flags(in->pointer) & FACET_GFX12_SKIP_TRIANGLES) != 0;
     const bool procedural = (blas->promises & FACET_GFX12_ONLY_PROCEDURAL) != 0;
     struct facet_gfx12_link all[4];
@@ -546,12 +550,12 @@ static void check_blas(struct facet_checker *c,
         return;
     }
     if (aabbs != procedural) {
-        facet_checker_report(c,
-                             23,
-                             at + 55,
-                             "aabbs is %d, but the BLAS holds %s",
-                             aabbs,
-                             procedural ? "only procedural boxes" : "triangles");
+        facet_gfx12_checker_report(c,
+                                   23,
+                                   at + 55,
+                                   "aabbs is %d, but the BLAS holds %s",
+                                   aabbs,
+                                   procedural ? "only procedural boxes" : "triangles");
     }
     for (unsigned i = 0; i < boxes; i++) {
         all[i].slot = i;
@@ -559,15 +563,15 @@ static void check_blas(struct facet_checker *c,
     union_of_run(in->child, in->origin, in->exponent, all, 0, boxes, &covered);
     axis = outside_axis(&covered, blas);
     if (axis >= 0 && !blas->has_instance) {
-        facet_checker_report(c,
-                             25,
-                             at + 80,
-                             "%c from %.9g to %.9g does not contain the BLAS, %.9g to %.9g",
-                             "xyz"[axis],
-                             (double)covered.lo[axis],
-                             (double)covered.hi[axis],
-                             (double)blas->lo[axis],
-                             (double)blas->hi[axis]);
+        facet_gfx12_checker_report(c,
+                                   25,
+                                   at + 80,
+                                   "%c from %.9g to %.9g does not contain the BLAS, %.9g to %.9g",
+                                   "xyz"[axis],
+                                   (double)covered.lo[axis],
+                                   (double)covered.hi[axis],
+                                   (double)blas->lo[axis],
+                                   (double)blas->hi[axis]);
     }
 }
 
@@ -580,8 +584,8 @@ report_singular(struct facet_checker *c, const struct facet_gfx12_instance *in, 
             return;
         }
     }
-    facet_checker_report(
-        c, 24, facet_checker_offset(node), "world_to_object has no finite inverse");
+    facet_gfx12_checker_report(
+        c, 24, facet_gfx12_checker_offset(node), "world_to_object has no finite inverse");
 }
 
 /* V13 for the children of an instance. They are culled with the flags of the level above, before
@@ -603,12 +607,12 @@ check_placed_promises(struct facet_checker *c, const struct facet_gfx12_instance
                            &in->child[links[i].slot],
                            links[i].slot,
                            &b,
-                           facet_checker_offset(node) + 80 + 12 * (uint64_t)links[i].slot);
+                           facet_gfx12_checker_offset(node) + 80 + 12 * (uint64_t)links[i].slot);
         }
     }
 }
 
-void facet_checker_instance_tree(struct facet_checker *c, uint32_t node)
+void facet_gfx12_checker_instance_tree(struct facet_checker *c, uint32_t node)
 {
     struct facet_checked *own = &c->below[node];
     struct facet_gfx12_instance in;

@@ -28,28 +28,28 @@ struct facet_checker {
     bool failed;     /* out of memory */
 };
 
-void facet_checker_report(struct facet_checker *c,
-                          unsigned rule,
-                          uint64_t offset,
-                          const char *format,
-                          ...) __attribute__((format(printf, 4, 5)));
+void facet_gfx12_checker_report(struct facet_checker *c,
+                                unsigned rule,
+                                uint64_t offset,
+                                const char *format,
+                                ...) __attribute__((format(printf, 4, 5)));
 /* With another severity than the table's. */
-void facet_checker_report_as(struct facet_checker *c,
-                             unsigned rule,
-                             enum facet_gfx12_severity severity,
-                             uint64_t offset,
-                             const char *format,
-                             ...) __attribute__((format(printf, 5, 6)));
+void facet_gfx12_checker_report_as(struct facet_checker *c,
+                                   unsigned rule,
+                                   enum facet_gfx12_severity severity,
+                                   uint64_t offset,
+                                   const char *format,
+                                   ...) __attribute__((format(printf, 5, 6)));
 
-void facet_checker_box_fields(struct facet_checker *c, uint32_t node);
-void facet_checker_instance_fields(struct facet_checker *c, uint32_t node);
-void facet_checker_prim_fields(struct facet_checker *c, uint32_t node);
+void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node);
+void facet_gfx12_checker_instance_fields(struct facet_checker *c, uint32_t node);
+void facet_gfx12_checker_prim_fields(struct facet_checker *c, uint32_t node);
 
 /* Fill below[node] and compare the node's children with it; children come first. */
-void facet_checker_box_tree(struct facet_checker *c, uint32_t node);
-void facet_checker_instance_tree(struct facet_checker *c, uint32_t node);
+void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node);
+void facet_gfx12_checker_instance_tree(struct facet_checker *c, uint32_t node);
 
-static inline uint64_t facet_checker_offset(uint32_t node)
+static inline uint64_t facet_gfx12_checker_offset(uint32_t node)
 {
     return (uint64_t)node * FACET_GFX12_NODE_BYTES;
 }

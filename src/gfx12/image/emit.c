@@ -54,8 +54,8 @@ static void gather_range(const struct facet_level *level,
     *flags = 0xF & ~FACET_GFX12_ONLY_PROCEDURAL;
     range->count = 0;
     for (uint32_t i = 0; i < child->count; i++) {
-        uint32_t n =
-            facet_level_item_triangles(level, child->first + i, &range->triangle[range->count]);
+        uint32_t n = facet_gfx12_level_item_triangles(
+            level, child->first + i, &range->triangle[range->count]);
 
         for (uint32_t t = 0; t < n; t++) {
             bool opaque = (range->triangle[range->count + t]->flags & FACET_BVH_OPAQUE) != 0;
@@ -72,7 +72,8 @@ static void ask_ahead(const struct facet_level *level, const struct facet_wide_n
     for (unsigned c = wide->inner; c < wide->count; c++) {
         for (uint32_t i = 0; i < wide->child[c].count; i++) {
             const struct facet_bvh_triangle *triangle[2];
-            uint32_t n = facet_level_item_triangles(level, wide->child[c].first + i, triangle);
+            uint32_t n =
+                facet_gfx12_level_item_triangles(level, wide->child[c].first + i, triangle);
 
             for (uint32_t t = 0; t < n; t++) {
                 __builtin_prefetch(triangle[t]);
@@ -99,10 +100,10 @@ static bool pack_triangles(struct emit *e, facet_packer *packer, uint32_t w)
         gather_range(
             e->level, &wide->child[wide->inner + i], &ranges[i], &wide->flags[wide->inner + i]);
     }
-    if (!facet_packer_add(packer, ranges, leaves, where)) {
+    if (!facet_gfx12_packer_add(packer, ranges, leaves, where)) {
         return false;
     }
-    end = facet_packer_nodes(packer);
+    end = facet_gfx12_packer_nodes(packer);
     place->first = where[0].node;
     place->nodes = end - where[0].node;
     for (unsigned i = 0; i < leaves; i++) {
@@ -116,7 +117,8 @@ static bool pack_triangles(struct emit *e, facet_packer *packer, uint32_t w)
 }
 
 /* Effective opacity of what an instance shows: its force bits, else its primitives (R-G12-57). */
-uint8_t facet_instance_promises(const struct facet_bvh_instance *instance, uint8_t blas_promises)
+uint8_t facet_gfx12_instance_promises(const struct facet_bvh_instance *instance,
+                                      uint8_t blas_promises)
 {
     uint8_t flags = blas_promises;
 
@@ -152,7 +154,7 @@ static void place_single(struct emit *e, uint32_t w)
 
             place->type[i] = FACET_GFX12_TYPE_INSTANCE;
             wide->flags[c] =
-                facet_instance_promises(instance, level->blas[instance->blas].cull_flags);
+                facet_gfx12_instance_promises(instance, level->blas[instance->blas].cull_flags);
         }
     }
 }
@@ -168,7 +170,7 @@ static void pack_chunk(void *context, size_t begin, size_t end)
         }
         return;
     }
-    chunk->packer = facet_packer_create(e->level->shared);
+    chunk->packer = facet_gfx12_packer_create(e->level->shared);
     chunk->failed = chunk->packer == NULL;
     for (size_t w = begin; w < end && !chunk->failed; w++) {
         if (w + 2 < end) {
@@ -177,7 +179,8 @@ static void pack_chunk(void *context, size_t begin, size_t end)
         chunk->failed = !pack_triangles(e, chunk->packer, (uint32_t)w);
     }
     if (!chunk->failed) {
-        chunk->failed = !facet_packer_finish(chunk->packer, &chunk->nodes, &chunk->node_count);
+        chunk->failed =
+            !facet_gfx12_packer_finish(chunk->packer, &chunk->nodes, &chunk->node_count);
     }
 }
 
@@ -279,7 +282,10 @@ static void child_box(const struct emit *e, uint32_t w, unsigned c, uint32_t lo[
 }
 
 /* Node bounds: the smallest minimum and largest maximum, -0 below +0 (section 1 rule 4). */
-bool facet_box_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n)
+bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
+                          uint32_t lo[8][3],
+                          uint32_t hi[8][3],
+                          unsigned n)
 {
     for (int k = 0; k < 3; k++) {
         float low, high;
@@ -363,7 +369,7 @@ static bool write_box(const struct emit *e, uint32_t w)
         slot[i] = i < wide->inner ? (uint8_t)i : place->order[i - wide->inner];
         child_box(e, w, slot[i], lo[i], hi[i]);
     }
-    if (!facet_box_grid(&box, lo, hi, wide->count)) {
+    if (!facet_gfx12_box_grid(&box, lo, hi, wide->count)) {
         return false;
     }
     store_box_head(bytes, &box);
@@ -388,13 +394,13 @@ static bool write_box(const struct emit *e, uint32_t w)
 }
 
 /* Section 8: one child, the bounds of the BLAS. */
-bool facet_instance_node(const struct facet_bvh_instance *in,
-                         const float blas_lo[3],
-                         const float blas_hi[3],
-                         bool procedural,
-                         uint64_t address,
-                         uint32_t parent,
-                         uint8_t bytes[128])
+bool facet_gfx12_instance_node(const struct facet_bvh_instance *in,
+                               const float blas_lo[3],
+                               const float blas_hi[3],
+                               bool procedural,
+                               uint64_t address,
+                               uint32_t parent,
+                               uint8_t bytes[128])
 {
     struct facet_gfx12_instance node = {.user_data = in->user_data, .cull_mask = in->mask};
     uint32_t lo[3], hi[3];
@@ -428,7 +434,7 @@ static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_
     const struct facet_bvh_instance *in = &e->level->instances[id];
     const struct facet_level_summary *blas = &e->level->blas[in->blas];
 
-    return facet_instance_node(
+    return facet_gfx12_instance_node(
         in,
         blas->lo,
         blas->hi,
@@ -448,7 +454,7 @@ static bool write_leaves(const struct emit *e, uint32_t w)
         uint32_t id = level->items[wide->child[c].first].id;
 
         if (level->kind == FACET_LEVEL_AABBS) {
-            facet_pack_aabb(&level->aabbs[id], bytes);
+            facet_gfx12_pack_aabb(&level->aabbs[id], bytes);
         } else if (!write_instance(e, w, id, bytes)) {
             return false;
         }
@@ -532,7 +538,7 @@ static enum facet_status emit_all(struct emit *e,
         if (e->obb == NULL || e->boxes == NULL) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for oriented boxes");
         }
-        enum facet_status status = facet_level_obb(e->level, pool, e->obb, e->boxes, err);
+        enum facet_status status = facet_gfx12_level_obb(e->level, pool, e->obb, e->boxes, err);
 
         if (status != FACET_OK) {
             return status;
@@ -559,12 +565,12 @@ static enum facet_status emit_all(struct emit *e,
     return FACET_OK;
 }
 
-enum facet_status facet_level_emit(struct facet_level *level,
-                                   bool obb,
-                                   facet_pool *pool,
-                                   struct facet_gfx12_image *out,
-                                   struct facet_level_summary *summary,
-                                   struct facet_error *err)
+enum facet_status facet_gfx12_level_emit(struct facet_level *level,
+                                         bool obb,
+                                         facet_pool *pool,
+                                         struct facet_gfx12_image *out,
+                                         struct facet_level_summary *summary,
+                                         struct facet_error *err)
 {
     const uint32_t count = level->wide.count;
     struct emit e = {.level = level, .chunk_count = (count + PACK_CHUNK - 1) / PACK_CHUNK};
@@ -583,7 +589,7 @@ enum facet_status facet_level_emit(struct facet_level *level,
         status = emit_all(&e, obb, pool, out, summary, err);
     }
     for (uint32_t c = 0; e.chunks != NULL && c < e.chunk_count; c++) {
-        facet_packer_destroy(e.chunks[c].packer);
+        facet_gfx12_packer_destroy(e.chunks[c].packer);
     }
     free(e.place);
     free(e.address);

@@ -129,7 +129,7 @@ static uint32_t best_partner(const struct facet_level *level,
 {
     const struct facet_bvh_item *item = &level->items[i];
     const struct facet_bvh_triangle *triangle = &level->triangles[item->id];
-    double own = facet_box_area(item->lo, item->hi);
+    double own = facet_bvh_box_area(item->lo, item->hi);
     double best_waste = 0.0;
     uint32_t best = NONE;
 
@@ -148,8 +148,8 @@ static uint32_t best_partner(const struct facet_level *level,
                 continue;
             }
             join_items(&both, &level->items[j]);
-            waste = facet_box_area(both.lo, both.hi) - own -
-                    facet_box_area(level->items[j].lo, level->items[j].hi);
+            waste = facet_bvh_box_area(both.lo, both.hi) - own -
+                    facet_bvh_box_area(level->items[j].lo, level->items[j].hi);
             if (waste <= best_waste) {
                 if (waste < best_waste || best == NONE) {
                     best = j;
@@ -189,8 +189,9 @@ static uint32_t make_pairs(struct facet_level *level,
     return count;
 }
 
-enum facet_status
-facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struct facet_error *err)
+enum facet_status facet_gfx12_high_pair(struct facet_level *level,
+                                        struct facet_pair_item **pairs,
+                                        struct facet_error *err)
 {
     const size_t count = level->item_count;
     struct mesh mesh = {NULL, NULL, 10};

@@ -60,17 +60,17 @@ struct facet_leaf_place {
 
 /* Turns level->wide into nodes. obb[] has one matrix number per wide node, or is NULL; boxes of
  * oriented nodes come from facet_obb_boxes. */
-enum facet_status facet_level_emit(struct facet_level *level,
-                                   bool obb,
-                                   facet_pool *pool,
-                                   struct facet_gfx12_image *out,
-                                   struct facet_level_summary *summary,
-                                   struct facet_error *err);
+enum facet_status facet_gfx12_level_emit(struct facet_level *level,
+                                         bool obb,
+                                         facet_pool *pool,
+                                         struct facet_gfx12_image *out,
+                                         struct facet_level_summary *summary,
+                                         struct facet_error *err);
 
 /* Triangles of item i, at most two; returns how many. */
-static inline uint32_t facet_level_item_triangles(const struct facet_level *level,
-                                                  uint32_t item,
-                                                  const struct facet_bvh_triangle *out[2])
+static inline uint32_t facet_gfx12_level_item_triangles(const struct facet_level *level,
+                                                        uint32_t item,
+                                                        const struct facet_bvh_triangle *out[2])
 {
     uint32_t id = level->items[item].id;
 
@@ -92,38 +92,43 @@ struct facet_child_box {
 
 /* Chooses a matrix per wide node: index[i] becomes 0..103, or 127 and boxes[8 * i ..] untouched.
  * The boxes of oriented nodes are padded and in the rotated frame, one per child in wide order. */
-enum facet_status facet_level_obb(const struct facet_level *level,
-                                  facet_pool *pool,
-                                  uint8_t *index,
-                                  struct facet_child_box *boxes,
-                                  struct facet_error *err);
+enum facet_status facet_gfx12_level_obb(const struct facet_level *level,
+                                        facet_pool *pool,
+                                        uint8_t *index,
+                                        struct facet_child_box *boxes,
+                                        struct facet_error *err);
 
 /* Pairs neighbouring triangles into items; *pairs is the caller's to free. Items of `level` are
  * replaced. */
-enum facet_status
-facet_high_pair(struct facet_level *level, struct facet_pair_item **pairs, struct facet_error *err);
+enum facet_status facet_gfx12_high_pair(struct facet_level *level,
+                                        struct facet_pair_item **pairs,
+                                        struct facet_error *err);
 
 /* Pieces of the encoder that a refit needs too. */
 
 struct facet_gfx12_box;
 
 /* World bounds of a BLAS seen through an instance; false when the matrix has no inverse. */
-bool facet_instance_bounds(const struct facet_bvh_instance *in,
-                           const float blas_lo[3],
-                           const float blas_hi[3],
-                           float out_lo[3],
-                           float out_hi[3]);
+bool facet_gfx12_instance_bounds(const struct facet_bvh_instance *in,
+                                 const float blas_lo[3],
+                                 const float blas_hi[3],
+                                 float out_lo[3],
+                                 float out_hi[3]);
 /* cull_flags that hold for an instance of a BLAS with these promises. */
-uint8_t facet_instance_promises(const struct facet_bvh_instance *instance, uint8_t blas_promises);
+uint8_t facet_gfx12_instance_promises(const struct facet_bvh_instance *instance,
+                                      uint8_t blas_promises);
 /* The node itself; false when the BLAS is too wide. */
-bool facet_instance_node(const struct facet_bvh_instance *in,
-                         const float blas_lo[3],
-                         const float blas_hi[3],
-                         bool procedural,
-                         uint64_t address,
-                         uint32_t parent,
-                         uint8_t bytes[128]);
+bool facet_gfx12_instance_node(const struct facet_bvh_instance *in,
+                               const float blas_lo[3],
+                               const float blas_hi[3],
+                               bool procedural,
+                               uint64_t address,
+                               uint32_t parent,
+                               uint8_t bytes[128]);
 /* Origin and exponents for n >= 1 child boxes (float bits); false when they are too wide. */
-bool facet_box_grid(struct facet_gfx12_box *box, uint32_t lo[8][3], uint32_t hi[8][3], unsigned n);
+bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
+                          uint32_t lo[8][3],
+                          uint32_t hi[8][3],
+                          unsigned n);
 
 #endif

@@ -118,7 +118,7 @@ static void rotate_node(const struct facet_level *level,
         child_run(level, &wide->child[c], &first, &end);
         for (uint32_t i = first; i < end; i++) {
             const struct facet_bvh_triangle *t[2];
-            uint32_t n = facet_level_item_triangles(level, i, t);
+            uint32_t n = facet_gfx12_level_item_triangles(level, i, t);
 
             for (uint32_t j = 0; j < n; j++) {
                 rotate(m, t[j], box);
@@ -135,7 +135,7 @@ static void rotate_node(const struct facet_level *level,
             out->box[c].lo[k] = add_directed(out->box[c].lo[k], -pad, false);
             out->box[c].hi[k] = add_directed(out->box[c].hi[k], pad, true);
         }
-        out->area += facet_box_area(out->box[c].lo, out->box[c].hi);
+        out->area += facet_bvh_box_area(out->box[c].lo, out->box[c].hi);
     }
     /* Too wide for the grid of a box node: 2^126 leaves room for the union of the children. */
     if (!(largest < 0x1p126f)) {
@@ -150,7 +150,7 @@ static double aligned_area(const struct facet_level *level, const struct facet_w
     for (unsigned c = 0; c < wide->count; c++) {
         const struct facet_bvh2_node *node = &level->tree.nodes[wide->child[c].node];
 
-        area += facet_box_area(node->lo, node->hi);
+        area += facet_bvh_box_area(node->lo, node->hi);
     }
     return area;
 }
@@ -198,7 +198,7 @@ static void count_progress(const struct facet_level *level, uint32_t w)
         for (uint32_t i = 0; i < wide->child[c].count; i++) {
             const struct facet_bvh_triangle *t[2];
 
-            triangles += facet_level_item_triangles(level, wide->child[c].first + i, t);
+            triangles += facet_gfx12_level_item_triangles(level, wide->child[c].first + i, t);
         }
     }
     facet_progress_add(level->progress, triangles);
@@ -239,11 +239,11 @@ static void one_matrix(void *context, size_t begin, size_t end)
     }
 }
 
-enum facet_status facet_level_obb(const struct facet_level *level,
-                                  facet_pool *pool,
-                                  uint8_t *index,
-                                  struct facet_child_box *boxes,
-                                  struct facet_error *err)
+enum facet_status facet_gfx12_level_obb(const struct facet_level *level,
+                                        facet_pool *pool,
+                                        uint8_t *index,
+                                        struct facet_child_box *boxes,
+                                        struct facet_error *err)
 {
     struct job job = {.level = level, .rotate = pick_rotate(), .index = index, .boxes = boxes};
 

@@ -57,7 +57,7 @@ struct facet_packer {
     struct summary range[FACET_PACK_MAX_RANGES];
 };
 
-facet_packer *facet_packer_create(bool shared)
+facet_packer *facet_gfx12_packer_create(bool shared)
 {
     facet_packer *p = calloc(1, sizeof *p);
 
@@ -67,7 +67,7 @@ facet_packer *facet_packer_create(bool shared)
     return p;
 }
 
-void facet_packer_destroy(facet_packer *packer)
+void facet_gfx12_packer_destroy(facet_packer *packer)
 {
     if (packer != NULL) {
         free(packer->nodes);
@@ -75,7 +75,7 @@ void facet_packer_destroy(facet_packer *packer)
     }
 }
 
-uint32_t facet_packer_nodes(const facet_packer *packer)
+uint32_t facet_gfx12_packer_nodes(const facet_packer *packer)
 {
     return packer->node_count + (packer->open.pairs != 0);
 }
@@ -531,10 +531,10 @@ static int best_fit(const facet_packer *p, const uint8_t *remaining, unsigned co
     return best;
 }
 
-bool facet_packer_add(facet_packer *p,
-                      const struct facet_pack_range *ranges,
-                      unsigned count,
-                      struct facet_pack_place *place)
+bool facet_gfx12_packer_add(facet_packer *p,
+                            const struct facet_pack_range *ranges,
+                            unsigned count,
+                            struct facet_pack_place *place)
 {
     uint8_t remaining[FACET_PACK_MAX_RANGES];
     unsigned left = count;
@@ -569,7 +569,7 @@ bool facet_packer_add(facet_packer *p,
     return p->shared || close_node(p);
 }
 
-bool facet_packer_finish(facet_packer *p, const uint8_t **nodes, uint32_t *node_count)
+bool facet_gfx12_packer_finish(facet_packer *p, const uint8_t **nodes, uint32_t *node_count)
 {
     if (!close_node(p)) {
         return false;
@@ -595,11 +595,11 @@ static bool looks_procedural(const facet_packer *p)
     return false;
 }
 
-bool facet_packer_single(facet_packer *p,
-                         const struct facet_bvh_triangle *const (*pair)[2],
-                         const bool *stop,
-                         unsigned count,
-                         uint8_t node[128])
+bool facet_gfx12_packer_single(facet_packer *p,
+                               const struct facet_bvh_triangle *const (*pair)[2],
+                               const bool *stop,
+                               unsigned count,
+                               uint8_t node[128])
 {
     struct layout layout;
     bool fits;
@@ -628,7 +628,7 @@ bool facet_packer_single(facet_packer *p,
 
 /* ---- procedural nodes ---- */
 
-void facet_pack_aabb(const struct facet_bvh_aabb *aabb, uint8_t node[128])
+void facet_gfx12_pack_aabb(const struct facet_bvh_aabb *aabb, uint8_t node[128])
 {
     struct bit_writer w = {node, 0, 0, 0};
     struct layout l = {.vb = {1, 1, 1}};

@@ -31,29 +31,29 @@ struct facet_pack_place {
     uint8_t range; /* which of the ranges */
 };
 
-facet_packer *facet_packer_create(bool shared);
-void facet_packer_destroy(facet_packer *packer);
+facet_packer *facet_gfx12_packer_create(bool shared);
+void facet_gfx12_packer_destroy(facet_packer *packer);
 
 /* Packs the ranges of one box node; place[] is in the order in which they were appended. Returns
  * false when memory is short. */
-bool facet_packer_add(facet_packer *packer,
-                      const struct facet_pack_range *ranges,
-                      unsigned count,
-                      struct facet_pack_place *place);
+bool facet_gfx12_packer_add(facet_packer *packer,
+                            const struct facet_pack_range *ranges,
+                            unsigned count,
+                            struct facet_pack_place *place);
 /* Closes the last node. The buffer stays the packer's. */
-bool facet_packer_finish(facet_packer *packer, const uint8_t **nodes, uint32_t *node_count);
+bool facet_gfx12_packer_finish(facet_packer *packer, const uint8_t **nodes, uint32_t *node_count);
 /* Nodes so far, the open one included. */
-uint32_t facet_packer_nodes(const facet_packer *packer);
+uint32_t facet_gfx12_packer_nodes(const facet_packer *packer);
 
 /* One node with exactly these pairs, in this order (for a refit). pair[i][1] may be NULL. Uses the
  * packer as scratch only: it must be fresh. Returns false when they do not fit. */
-bool facet_packer_single(facet_packer *packer,
-                         const struct facet_bvh_triangle *const (*pair)[2],
-                         const bool *stop,
-                         unsigned count,
-                         uint8_t node[128]);
+bool facet_gfx12_packer_single(facet_packer *packer,
+                               const struct facet_bvh_triangle *const (*pair)[2],
+                               const bool *stop,
+                               unsigned count,
+                               uint8_t node[128]);
 
 /* The node of one procedural primitive (12.5). */
-void facet_pack_aabb(const struct facet_bvh_aabb *aabb, uint8_t node[128]);
+void facet_gfx12_pack_aabb(const struct facet_bvh_aabb *aabb, uint8_t node[128]);
 
 #endif

@@ -167,7 +167,7 @@ static enum facet_status refit_procedural(struct refit *r,
                 r->err, FACET_ERR_INPUT, index, "box %u is inverted or not finite", index);
         }
     }
-    facet_pack_aabb(&in->aabbs[index], r->bytes + (size_t)node * 128);
+    facet_gfx12_pack_aabb(&in->aabbs[index], r->bytes + (size_t)node * 128);
     return FACET_OK;
 }
 
@@ -217,11 +217,11 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
                 r->err, FACET_ERR_INPUT, index, "triangle %u is not finite any more", index);
         }
     }
-    if (!facet_packer_single(r->packer,
-                             (const struct facet_bvh_triangle *const(*)[2])pair,
-                             stop,
-                             pairs,
-                             r->bytes + (size_t)node * 128)) {
+    if (!facet_gfx12_packer_single(r->packer,
+                                   (const struct facet_bvh_triangle *const(*)[2])pair,
+                                   stop,
+                                   pairs,
+                                   r->bytes + (size_t)node * 128)) {
         return facet_fail(r->err,
                           FACET_ERR_LIMIT,
                           (uint64_t)node * 128,
@@ -341,7 +341,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node)
     }
     facet_gfx12_box_decode(facet_gfx12_node_bytes(r->view, node), &box);
     box.obb_matrix_index = FACET_GFX12_OBB_NONE;
-    if (!facet_box_grid(&box, lo, hi, count)) {
+    if (!facet_gfx12_box_grid(&box, lo, hi, count)) {
         return too_wide(r, node);
     }
     for (unsigned i = 0; i < count; i++) {
@@ -379,21 +379,21 @@ static enum facet_status refit_instance(struct refit *r, uint32_t node)
     cover_nothing(own);
     own->empty = false;
     own->mask = moved->mask;
-    own->promises = facet_instance_promises(moved, blas->promises);
-    if (!facet_instance_bounds(moved, blas->lo, blas->hi, own->lo, own->hi)) {
+    own->promises = facet_gfx12_instance_promises(moved, blas->promises);
+    if (!facet_gfx12_instance_bounds(moved, blas->lo, blas->hi, own->lo, own->hi)) {
         return facet_fail(r->err,
                           FACET_ERR_INPUT,
                           in.user_data,
                           "instance %u: world_to_object has no inverse",
                           in.user_data);
     }
-    if (!facet_instance_node(moved,
-                             blas->lo,
-                             blas->hi,
-                             r->scene->blas[moved->blas].aabb_count != 0,
-                             facet_gfx12_base_address(in.pointer),
-                             in.parent,
-                             r->bytes + (size_t)node * 128)) {
+    if (!facet_gfx12_instance_node(moved,
+                                   blas->lo,
+                                   blas->hi,
+                                   r->scene->blas[moved->blas].aabb_count != 0,
+                                   facet_gfx12_base_address(in.pointer),
+                                   in.parent,
+                                   r->bytes + (size_t)node * 128)) {
         return too_wide(r, node);
     }
     return FACET_OK;
@@ -441,7 +441,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     if (status == FACET_OK) {
         r.bytes = malloc((size_t)view->size);
         r.covered = calloc((size_t)r.walk.count + 1, sizeof *r.covered);
-        r.packer = facet_packer_create(false);
+        r.packer = facet_gfx12_packer_create(false);
         if (r.bytes == NULL || r.covered == NULL || r.packer == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
         }
@@ -458,7 +458,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     }
     free(r.blas);
     free(r.covered);
-    facet_packer_destroy(r.packer);
+    facet_gfx12_packer_destroy(r.packer);
     facet_gfx12_walk_free(&r.walk);
     if (status != FACET_OK) {
         free(r.bytes);

@@ -29,7 +29,7 @@ static double decoded_area(const uint32_t lo[3], const uint32_t hi[3])
 struct tally {
     const struct facet_gfx12_view *view;
     const struct facet_gfx12_walk *walk;
-    struct facet_bvh_stats *out;
+    struct facet_gfx12_bvh_stats *out;
     double *below; /* box: sum of visits times area below it; instance: cost of its BLAS */
 };
 
@@ -147,7 +147,7 @@ static void count_instance(struct tally *t, uint32_t node)
 
 static void count_prim(struct tally *t, uint32_t node)
 {
-    struct facet_bvh_stats *out = t->out;
+    struct facet_gfx12_bvh_stats *out = t->out;
     struct facet_gfx12_prim p;
     unsigned pairs, per_vertex = 0, vertices = 0;
     bool procedural = false;
@@ -203,16 +203,16 @@ static void count_depths(struct tally *t, uint32_t *depth)
     }
 }
 
-enum facet_status facet_bvh_stats(const struct facet_gfx12_view *view,
-                                  const struct facet_gfx12_walk *walk,
-                                  struct facet_bvh_stats *out,
-                                  struct facet_error *err)
+enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
+                                        const struct facet_gfx12_walk *walk,
+                                        struct facet_gfx12_bvh_stats *out,
+                                        struct facet_error *err)
 {
     struct tally t = {view, walk, out, calloc((size_t)walk->count + 1, sizeof *t.below)};
     uint32_t *depth = calloc((size_t)walk->count + 1, sizeof *depth);
     uint32_t root;
 
-    *out = (struct facet_bvh_stats){.bytes = view->size, .nodes = walk->count};
+    *out = (struct facet_gfx12_bvh_stats){.bytes = view->size, .nodes = walk->count};
     if (t.below == NULL || depth == NULL) {
         free(t.below);
         free(depth);

@@ -6,7 +6,7 @@
 
 #define FACET_GFX12_DEPTH_BINS 64
 
-struct facet_bvh_stats {
+struct facet_gfx12_bvh_stats {
     uint64_t bytes;
     uint64_t nodes;                                                 /* of 128 bytes */
     uint64_t box_nodes, primitive_nodes, instance_nodes, raw_nodes; /* raw: not reached */
@@ -30,9 +30,9 @@ struct facet_bvh_stats {
     double sah; /* expected number of intersect instructions of a random ray that meets the root */
 };
 
-enum facet_status facet_bvh_stats(const struct facet_gfx12_view *view,
-                                  const struct facet_gfx12_walk *walk,
-                                  struct facet_bvh_stats *out,
-                                  struct facet_error *err);
+enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
+                                        const struct facet_gfx12_walk *walk,
+                                        struct facet_gfx12_bvh_stats *out,
+                                        struct facet_error *err);
 
 #endif

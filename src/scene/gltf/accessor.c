@@ -68,43 +68,43 @@ static bool open_accessor(struct gltf *g, uint32_t index, struct accessor *a)
 
     memset(a, 0, sizeof *a);
     (void)snprintf(a->where, sizeof a->where, "accessors[%u]", index);
-    a->object = gltf_item(g, "accessors", index);
-    if (!gltf_get_size(g, a->object, "componentType", 65535, a->where, &type) ||
-        !gltf_get_size(g, a->object, "count", UINT64_C(1) << 40, a->where, &count) ||
-        !gltf_get_bool(g, a->object, "normalized", a->where, &a->normalized)) {
+    a->object = facet_gltf_item(g, "accessors", index);
+    if (!facet_gltf_get_size(g, a->object, "componentType", 65535, a->where, &type) ||
+        !facet_gltf_get_size(g, a->object, "count", UINT64_C(1) << 40, a->where, &count) ||
+        !facet_gltf_get_bool(g, a->object, "normalized", a->where, &a->normalized)) {
         return false;
     }
     a->type = (unsigned)type;
-    a->components = component_count(gltf_get_text(a->object, "type"));
+    a->components = component_count(facet_gltf_get_text(a->object, "type"));
     if (component_bytes(a->type) == 0) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.componentType is %u: expected 5120..5123, 5125 or 5126",
-                         a->where,
-                         a->type);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.componentType is %u: expected 5120..5123, 5125 or 5126",
+                               a->where,
+                               a->type);
     }
     if (a->components == 0) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.type is \"%.20s\": expected SCALAR, VEC2, VEC3, VEC4 or MAT4",
-                         a->where,
-                         gltf_get_text(a->object, "type"));
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.type is \"%.20s\": expected SCALAR, VEC2, VEC3, VEC4 or MAT4",
+                               a->where,
+                               facet_gltf_get_text(a->object, "type"));
     }
     if (count == 0 || count > 3 * (uint64_t)FACET_SCENE_MAX_TRIANGLES) {
-        return gltf_fail(g,
-                         count == 0 ? FACET_ERR_INPUT : FACET_ERR_LIMIT,
-                         "%s.count is %llu: expected 1..%u",
-                         a->where,
-                         (unsigned long long)count,
-                         3 * FACET_SCENE_MAX_TRIANGLES);
+        return facet_gltf_fail(g,
+                               count == 0 ? FACET_ERR_INPUT : FACET_ERR_LIMIT,
+                               "%s.count is %llu: expected 1..%u",
+                               a->where,
+                               (unsigned long long)count,
+                               3 * FACET_SCENE_MAX_TRIANGLES);
     }
     if (count > MAX_ZERO_ELEMENTS && json_object_get(a->object, "bufferView") == NULL) {
-        return gltf_fail(g,
-                         FACET_ERR_LIMIT,
-                         "%s has no bufferView and %llu elements: expected at most %u",
-                         a->where,
-                         (unsigned long long)count,
-                         MAX_ZERO_ELEMENTS);
+        return facet_gltf_fail(g,
+                               FACET_ERR_LIMIT,
+                               "%s has no bufferView and %llu elements: expected at most %u",
+                               a->where,
+                               (unsigned long long)count,
+                               MAX_ZERO_ELEMENTS);
     }
     a->count = (uint32_t)count;
     return true;
@@ -125,34 +125,35 @@ static bool open_span(struct gltf *g,
 
     span->data = NULL;
     span->stride = bytes;
-    if (!gltf_get_index(g, object, "bufferView", "bufferViews", where, &view) ||
-        !gltf_get_size(g, object, "byteOffset", UINT64_C(1) << 40, where, &offset)) {
+    if (!facet_gltf_get_index(g, object, "bufferView", "bufferViews", where, &view) ||
+        !facet_gltf_get_size(g, object, "byteOffset", UINT64_C(1) << 40, where, &offset)) {
         return false;
     }
     if (view == FACET_SCENE_NONE) {
         return true;
     }
-    if (!gltf_view(g, view, &data, &size, &stride)) {
+    if (!facet_gltf_view(g, view, &data, &size, &stride)) {
         return false;
     }
     stride = stride != 0 ? stride : bytes;
     if (stride < bytes) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s: elements of %zu bytes do not fit the stride of %zu",
-                         where,
-                         bytes,
-                         stride);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s: elements of %zu bytes do not fit the stride of %zu",
+                               where,
+                               bytes,
+                               stride);
     }
     if (offset > size || (uint64_t)stride * (count - 1) + bytes > size - offset) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s: %u elements end at byte %llu, but bufferViews[%u] has %zu",
-                         where,
-                         count,
-                         (unsigned long long)(offset + (uint64_t)stride * (count - 1) + bytes),
-                         view,
-                         size);
+        return facet_gltf_fail(
+            g,
+            FACET_ERR_INPUT,
+            "%s: %u elements end at byte %llu, but bufferViews[%u] has %zu",
+            where,
+            count,
+            (unsigned long long)(offset + (uint64_t)stride * (count - 1) + bytes),
+            view,
+            size);
     }
     span->data = data + offset;
     span->stride = stride;
@@ -222,7 +223,7 @@ static bool load_sparse(
     struct gltf *g, const struct accessor *a, unsigned wanted, float *floats, uint32_t *integers)
 {
     bool ok = true;
-    json_t *sparse = gltf_get_object(g, a->object, "sparse", a->where, &ok);
+    json_t *sparse = facet_gltf_get_object(g, a->object, "sparse", a->where, &ok);
     json_t *indices, *values;
     uint64_t count = 0, type = 0;
     struct span places, elements;
@@ -230,14 +231,14 @@ static bool load_sparse(
     if (!ok || sparse == NULL) {
         return ok;
     }
-    indices = gltf_get_object(g, sparse, "indices", a->where, &ok);
-    values = gltf_get_object(g, sparse, "values", a->where, &ok);
-    if (!ok || !gltf_get_size(g, sparse, "count", a->count, a->where, &count) ||
-        !gltf_get_size(g, indices, "componentType", 65535, a->where, &type)) {
+    indices = facet_gltf_get_object(g, sparse, "indices", a->where, &ok);
+    values = facet_gltf_get_object(g, sparse, "values", a->where, &ok);
+    if (!ok || !facet_gltf_get_size(g, sparse, "count", a->count, a->where, &count) ||
+        !facet_gltf_get_size(g, indices, "componentType", 65535, a->where, &type)) {
         return false;
     }
     if (count == 0 || (type != UBYTE && type != USHORT && type != UINT)) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.sparse: bad count or index type", a->where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.sparse: bad count or index type", a->where);
     }
     if (!open_span(
             g, indices, a->where, component_bytes((unsigned)type), (uint32_t)count, &places) ||
@@ -250,18 +251,18 @@ static bool load_sparse(
         return false;
     }
     if (places.data == NULL || elements.data == NULL) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.sparse has no bufferView", a->where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.sparse has no bufferView", a->where);
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t place = load_integer(places.data + i * places.stride, (unsigned)type);
 
         if (place >= a->count) {
-            return gltf_fail(g,
-                             FACET_ERR_INPUT,
-                             "%s.sparse replaces element %u of %u",
-                             a->where,
-                             place,
-                             a->count);
+            return facet_gltf_fail(g,
+                                   FACET_ERR_INPUT,
+                                   "%s.sparse replaces element %u of %u",
+                                   a->where,
+                                   place,
+                                   a->count);
         }
         load_element(a,
                      elements.data + i * elements.stride,
@@ -297,12 +298,12 @@ static bool load_all(
     return load_sparse(g, a, wanted, floats, integers);
 }
 
-float *gltf_read_floats(struct gltf *g,
-                        uint32_t accessor,
-                        unsigned components,
-                        float fill,
-                        const char *where,
-                        uint32_t *count)
+float *facet_gltf_read_floats(struct gltf *g,
+                              uint32_t accessor,
+                              unsigned components,
+                              float fill,
+                              const char *where,
+                              uint32_t *count)
 {
     struct accessor a;
     float *out;
@@ -311,18 +312,18 @@ float *gltf_read_floats(struct gltf *g,
         return NULL;
     }
     if (a.components > components || (a.components < components && components != 4)) {
-        (void)gltf_fail(g,
-                        FACET_ERR_INPUT,
-                        "%s: %s has %u components per element, expected %u",
-                        where,
-                        a.where,
-                        a.components,
-                        components);
+        (void)facet_gltf_fail(g,
+                              FACET_ERR_INPUT,
+                              "%s: %s has %u components per element, expected %u",
+                              where,
+                              a.where,
+                              a.components,
+                              components);
         return NULL;
     }
     out = malloc((size_t)a.count * components * sizeof *out);
     if (out == NULL) {
-        (void)gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+        (void)facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
         return NULL;
     }
     for (size_t i = 0; i < (size_t)a.count * components; i++) {
@@ -336,7 +337,7 @@ float *gltf_read_floats(struct gltf *g,
     return out;
 }
 
-uint32_t *gltf_read_integers(
+uint32_t *facet_gltf_read_integers(
     struct gltf *g, uint32_t accessor, unsigned components, const char *where, uint32_t *count)
 {
     struct accessor a;
@@ -346,17 +347,17 @@ uint32_t *gltf_read_integers(
         return NULL;
     }
     if (a.components != components || (a.type != UBYTE && a.type != USHORT && a.type != UINT)) {
-        (void)gltf_fail(g,
-                        FACET_ERR_INPUT,
-                        "%s: %s is not an array of unsigned integers with %u per element",
-                        where,
-                        a.where,
-                        components);
+        (void)facet_gltf_fail(g,
+                              FACET_ERR_INPUT,
+                              "%s: %s is not an array of unsigned integers with %u per element",
+                              where,
+                              a.where,
+                              components);
         return NULL;
     }
     out = calloc((size_t)a.count * components, sizeof *out);
     if (out == NULL) {
-        (void)gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+        (void)facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
         return NULL;
     }
     if (!load_all(g, &a, components, NULL, out)) {

@@ -32,7 +32,7 @@ load_base64(struct gltf *g, const char *text, const char *where, struct facet_by
     out->size = 0;
     out->data = malloc(length / 4 * 3 + 4);
     if (out->data == NULL) {
-        return gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+        return facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
     }
     for (size_t i = 0; i < length; i++) {
         int value = base64_value((unsigned char)text[i]);
@@ -40,7 +40,7 @@ load_base64(struct gltf *g, const char *text, const char *where, struct facet_by
         if (value < 0) {
             free(out->data);
             out->data = NULL;
-            return gltf_fail(
+            return facet_gltf_fail(
                 g, FACET_ERR_INPUT, "%s.uri: character %zu of the base64 data is bad", where, i);
         }
         hold = hold << 6 | (uint32_t)value;
@@ -89,22 +89,25 @@ static bool load_file(struct gltf *g, const char *uri, const char *where, struct
     char *name;
 
     if (strstr(uri, "://") != NULL) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "%s.uri %.100s: only files and data: URIs are read", where, uri);
     }
     if (g->reader->fetch == NULL) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.uri %.100s: no files here", where, uri);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.uri %.100s: no files here", where, uri);
     }
     name = decode_percent(uri);
     if (name == NULL) {
-        return gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+        return facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
     }
     status = g->reader->fetch(g->reader->context, name, out, &err);
     free(name);
-    return status == FACET_OK || gltf_fail(g, status, "%s: %.300s", where, err.message);
+    return status == FACET_OK || facet_gltf_fail(g, status, "%s: %.300s", where, err.message);
 }
 
-bool gltf_load_uri(struct gltf *g, const char *uri, const char *where, struct facet_bytes *out)
+bool facet_gltf_load_uri(struct gltf *g,
+                         const char *uri,
+                         const char *where,
+                         struct facet_bytes *out)
 {
     const char *comma = strchr(uri, ',');
 
@@ -114,7 +117,7 @@ bool gltf_load_uri(struct gltf *g, const char *uri, const char *where, struct fa
         return load_file(g, uri, where, out);
     }
     if (comma == NULL || comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "%s.uri: expected a data: URI with base64 data", where);
     }
     return load_base64(g, comma + 1, where, out);
@@ -124,22 +127,22 @@ bool gltf_load_uri(struct gltf *g, const char *uri, const char *where, struct fa
 static bool load_buffer(struct gltf *g, uint32_t index)
 {
     struct gltf_buffer *buffer = &g->buffers[index];
-    json_t *object = gltf_item(g, "buffers", index);
+    json_t *object = facet_gltf_item(g, "buffers", index);
     json_t *uri = json_object_get(object, "uri");
     char where[GLTF_WHERE_BYTES];
     uint64_t length = 0;
     size_t have;
 
     (void)snprintf(where, sizeof where, "buffers[%u]", index);
-    if (!gltf_get_size(g, object, "byteLength", UINT64_C(1) << 40, where, &length)) {
+    if (!facet_gltf_get_size(g, object, "byteLength", UINT64_C(1) << 40, where, &length)) {
         return false;
     }
     if (length == 0) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.byteLength is missing or zero", where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.byteLength is missing or zero", where);
     }
     if (uri == NULL) {
         if (index != 0 || g->bin == NULL) {
-            return gltf_fail(
+            return facet_gltf_fail(
                 g, FACET_ERR_INPUT, "%s has no uri, and there is no binary chunk for it", where);
         }
         buffer->data = g->bin;
@@ -148,55 +151,56 @@ static bool load_buffer(struct gltf *g, uint32_t index)
         struct facet_bytes bytes;
 
         if (!json_is_string(uri)) {
-            return gltf_fail(g, FACET_ERR_INPUT, "%s.uri: expected a string", where);
+            return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.uri: expected a string", where);
         }
-        if (!gltf_load_uri(g, json_string_value(uri), where, &bytes)) {
+        if (!facet_gltf_load_uri(g, json_string_value(uri), where, &bytes)) {
             return false;
         }
         buffer->data = buffer->owned = bytes.data;
         have = bytes.size;
     }
     if (have < length) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s has %zu bytes, but byteLength says %llu",
-                         where,
-                         have,
-                         (unsigned long long)length);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s has %zu bytes, but byteLength says %llu",
+                               where,
+                               have,
+                               (unsigned long long)length);
     }
     buffer->size = (size_t)length;
     return true;
 }
 
-bool gltf_view(struct gltf *g, uint32_t index, const uint8_t **data, size_t *size, size_t *stride)
+bool facet_gltf_view(
+    struct gltf *g, uint32_t index, const uint8_t **data, size_t *size, size_t *stride)
 {
     const uint64_t most = UINT64_C(1) << 40;
-    json_t *object = gltf_item(g, "bufferViews", index);
+    json_t *object = facet_gltf_item(g, "bufferViews", index);
     uint64_t offset = 0, length = 0, step = 0;
     char here[GLTF_WHERE_BYTES];
     uint32_t buffer;
 
     (void)snprintf(here, sizeof here, "bufferViews[%u]", index);
-    if (!gltf_get_index(g, object, "buffer", "buffers", here, &buffer) ||
-        !gltf_get_size(g, object, "byteOffset", most, here, &offset) ||
-        !gltf_get_size(g, object, "byteLength", most, here, &length) ||
-        !gltf_get_size(g, object, "byteStride", 65536, here, &step)) {
+    if (!facet_gltf_get_index(g, object, "buffer", "buffers", here, &buffer) ||
+        !facet_gltf_get_size(g, object, "byteOffset", most, here, &offset) ||
+        !facet_gltf_get_size(g, object, "byteLength", most, here, &length) ||
+        !facet_gltf_get_size(g, object, "byteStride", 65536, here, &step)) {
         return false;
     }
     if (buffer == FACET_SCENE_NONE) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s has no buffer", here);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s has no buffer", here);
     }
     if (g->buffers[buffer].data == NULL && !load_buffer(g, buffer)) {
         return false;
     }
     if (offset + length > g->buffers[buffer].size) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s ends at byte %llu, but buffers[%u] has %zu",
-                         here,
-                         (unsigned long long)(offset + length),
-                         buffer,
-                         g->buffers[buffer].size);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s ends at byte %llu, but buffers[%u] has %zu",
+                               here,
+                               (unsigned long long)(offset + length),
+                               buffer,
+                               g->buffers[buffer].size);
     }
     *data = g->buffers[buffer].data + offset;
     *size = (size_t)length;

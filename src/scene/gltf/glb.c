@@ -337,7 +337,7 @@ static json_t *image_json(struct writer *w, const struct facet_scene_texture *te
     uint8_t *to;
 
     if (w->status == FACET_OK) {
-        w->status = facet_png_encode_plain(&image, &png, w->err);
+        w->status = facet_image_png_encode_plain(&image, &png, w->err);
     }
     to = reserve(w, png.size, &offset);
     if (to != NULL) {
@@ -530,9 +530,9 @@ static void light_frame(const struct facet_scene_light *light, float m[12])
         back[i] = -(double)light->direction[i];
     }
     side[fabs(back[1]) < 0.9 ? 1 : 0] = 1;
-    facet_cross(side, back, right);
-    (void)facet_normalize(right);
-    facet_cross(back, right, up);
+    facet_scene_cross(side, back, right);
+    (void)facet_scene_normalize(right);
+    facet_scene_cross(back, right, up);
     for (unsigned i = 0; i < 3; i++) {
         m[4 * i] = (float)right[i];
         m[4 * i + 1] = (float)up[i];

@@ -1,5 +1,5 @@
 /* Writing a scene as one .glb file with its textures inside as PNG. The bytes depend on the scene
- * alone: no dates, no library versions (image.h, facet_png_encode_plain). */
+ * alone: no dates, no library versions (image.h, facet_image_png_encode_plain). */
 #ifndef FACET_SCENE_GLB_H
 #define FACET_SCENE_GLB_H
 

@@ -26,7 +26,7 @@ split_glb(struct gltf *g, const uint8_t *data, size_t size, const uint8_t **json
 
     *json = NULL;
     if (size < 20) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g,
             FACET_ERR_INPUT,
             "the file ends inside the GLB header, at offset %zu: expected 12 bytes and "
@@ -34,27 +34,28 @@ split_glb(struct gltf *g, const uint8_t *data, size_t size, const uint8_t **json
             size);
     }
     if (facet_load_le32(data + 4) != 2) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "offset 4: GLB version %u, expected 2", facet_load_le32(data + 4));
     }
     if (total > size) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "truncated: the file ends at offset %zu, expected %u bytes (GLB header, "
-                         "offset 8)",
-                         size,
-                         total);
+        return facet_gltf_fail(
+            g,
+            FACET_ERR_INPUT,
+            "truncated: the file ends at offset %zu, expected %u bytes (GLB header, "
+            "offset 8)",
+            size,
+            total);
     }
     while (at <= total && total - at >= 8) {
         uint32_t length = facet_load_le32(data + at), type = facet_load_le32(data + at + 4);
 
         if (length > total - at - 8) {
-            return gltf_fail(g,
-                             FACET_ERR_INPUT,
-                             "the GLB chunk at offset %zu has %u bytes, but only %zu follow",
-                             at,
-                             length,
-                             total - at - 8);
+            return facet_gltf_fail(g,
+                                   FACET_ERR_INPUT,
+                                   "the GLB chunk at offset %zu has %u bytes, but only %zu follow",
+                                   at,
+                                   length,
+                                   total - at - 8);
         }
         if (type == CHUNK_JSON && *json == NULL) {
             *json = data + at + 8;
@@ -66,12 +67,13 @@ split_glb(struct gltf *g, const uint8_t *data, size_t size, const uint8_t **json
         at += 8 + (size_t)length;
     }
     return *json != NULL ||
-           gltf_fail(g,
-                     FACET_ERR_INPUT,
-                     "the GLB has no JSON chunk: the first one, at offset 12, has type 0x%08X, "
-                     "expected 0x%08X",
-                     facet_load_le32(data + 16),
-                     CHUNK_JSON);
+           facet_gltf_fail(
+               g,
+               FACET_ERR_INPUT,
+               "the GLB has no JSON chunk: the first one, at offset 12, has type 0x%08X, "
+               "expected 0x%08X",
+               facet_load_le32(data + 16),
+               CHUNK_JSON);
 }
 
 /* Every table that we index is an array of objects: checked once, here. */
@@ -91,18 +93,19 @@ static bool check_tables(struct gltf *g)
                                          "textures"};
 
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
-        json_t *table = gltf_table(g, tables[t]);
+        json_t *table = facet_gltf_table(g, tables[t]);
 
         if (table != NULL && !json_is_array(table)) {
-            return gltf_fail(g, FACET_ERR_INPUT, "%s: expected an array", tables[t]);
+            return facet_gltf_fail(g, FACET_ERR_INPUT, "%s: expected an array", tables[t]);
         }
         if (json_array_size(table) > MAX_TABLE_ITEMS) {
-            return gltf_fail(
+            return facet_gltf_fail(
                 g, FACET_ERR_LIMIT, "%s has more than %u items", tables[t], MAX_TABLE_ITEMS);
         }
         for (size_t i = 0; i < json_array_size(table); i++) {
             if (!json_is_object(json_array_get(table, i))) {
-                return gltf_fail(g, FACET_ERR_INPUT, "%s[%zu]: expected an object", tables[t], i);
+                return facet_gltf_fail(
+                    g, FACET_ERR_INPUT, "%s[%zu]: expected an object", tables[t], i);
             }
         }
     }
@@ -112,14 +115,16 @@ static bool check_tables(struct gltf *g)
 static bool check_version(struct gltf *g)
 {
     json_t *asset = json_object_get(g->root, "asset");
-    const char *version = gltf_get_text(asset, "version");
-    const char *least = gltf_get_text(asset, "minVersion");
+    const char *version = facet_gltf_get_text(asset, "version");
+    const char *least = facet_gltf_get_text(asset, "minVersion");
 
     if (strncmp(version, "2.", 2) != 0) {
-        return gltf_fail(g, FACET_ERR_INPUT, "asset.version is \"%.20s\", expected 2.x", version);
+        return facet_gltf_fail(
+            g, FACET_ERR_INPUT, "asset.version is \"%.20s\", expected 2.x", version);
     }
     if (least[0] != '\0' && strcmp(least, "2.0") != 0) {
-        return gltf_fail(g, FACET_ERR_INPUT, "asset.minVersion is \"%.20s\", expected 2.0", least);
+        return facet_gltf_fail(
+            g, FACET_ERR_INPUT, "asset.minVersion is \"%.20s\", expected 2.0", least);
     }
     return true;
 }
@@ -129,20 +134,21 @@ static bool check_version(struct gltf *g)
 static bool check_extensions(struct gltf *g)
 {
     bool ok = true;
-    json_t *required = gltf_get_array(g, g->root, "extensionsRequired", "glTF", &ok);
+    json_t *required = facet_gltf_get_array(g, g->root, "extensionsRequired", "glTF", &ok);
 
     for (size_t i = 0; ok && i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
 
         if (name == NULL) {
-            return gltf_fail(g, FACET_ERR_INPUT, "extensionsRequired: expected names");
+            return facet_gltf_fail(g, FACET_ERR_INPUT, "extensionsRequired: expected names");
         }
-        if (!gltf_supports(name)) {
-            return gltf_fail(g,
-                             FACET_ERR_INPUT,
-                             "the file requires the extension %.100s, which Facet does not have; "
-                             "one that is only in extensionsUsed is left out",
-                             name);
+        if (!facet_gltf_supports(name)) {
+            return facet_gltf_fail(
+                g,
+                FACET_ERR_INPUT,
+                "the file requires the extension %.100s, which Facet does not have; "
+                "one that is only in extensionsUsed is left out",
+                name);
         }
     }
     return ok;
@@ -153,7 +159,7 @@ static uint32_t *none_array(struct gltf *g, size_t count)
     uint32_t *array = malloc((count + 1) * sizeof *array);
 
     if (array == NULL) {
-        (void)gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
+        (void)facet_gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i <= count; i++) {
@@ -164,24 +170,24 @@ static uint32_t *none_array(struct gltf *g, size_t count)
 
 static bool allocate_maps(struct gltf *g)
 {
-    size_t nodes = gltf_count(g, "nodes");
+    size_t nodes = facet_gltf_count(g, "nodes");
 
-    g->buffers = calloc((size_t)gltf_count(g, "buffers") + 1, sizeof *g->buffers);
+    g->buffers = calloc((size_t)facet_gltf_count(g, "buffers") + 1, sizeof *g->buffers);
     g->world = calloc(nodes + 1, sizeof *g->world);
     g->reached = calloc(nodes + 1, sizeof *g->reached);
     if (g->buffers == NULL || g->world == NULL || g->reached == NULL) {
-        return gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
+        return facet_gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
     }
-    g->material_map = none_array(g, gltf_count(g, "materials"));
-    g->image_map = none_array(g, gltf_count(g, "images"));
-    g->mesh_first = none_array(g, gltf_count(g, "meshes"));
-    g->mesh_end = none_array(g, gltf_count(g, "meshes"));
+    g->material_map = none_array(g, facet_gltf_count(g, "materials"));
+    g->image_map = none_array(g, facet_gltf_count(g, "images"));
+    g->mesh_first = none_array(g, facet_gltf_count(g, "meshes"));
+    g->mesh_end = none_array(g, facet_gltf_count(g, "meshes"));
     return g->status == FACET_OK;
 }
 
 static void release(struct gltf *g)
 {
-    for (uint32_t i = 0; g->buffers != NULL && i < gltf_count(g, "buffers"); i++) {
+    for (uint32_t i = 0; g->buffers != NULL && i < facet_gltf_count(g, "buffers"); i++) {
         free(g->buffers[i].owned);
     }
     free(g->buffers);
@@ -212,11 +218,11 @@ static bool wrong_magic(struct gltf *g, const uint8_t *data, size_t size)
     for (size_t i = 0; i < size && i < 4; i++) {
         (void)snprintf(found + 3 * i, sizeof found - 3 * i, " %02X", data[i]);
     }
-    return gltf_fail(g,
-                     FACET_ERR_INPUT,
-                     "offset 0: expected 67 6C 54 46 (\"glTF\", a .glb) or JSON (a .gltf), "
-                     "found%s",
-                     found);
+    return facet_gltf_fail(g,
+                           FACET_ERR_INPUT,
+                           "offset 0: expected 67 6C 54 46 (\"glTF\", a .glb) or JSON (a .gltf), "
+                           "found%s",
+                           found);
 }
 
 static bool parse(struct gltf *g, const struct facet_reader *reader)
@@ -235,9 +241,10 @@ static bool parse(struct gltf *g, const struct facet_reader *reader)
     }
     status = facet_json_parse("JSON", text, size, &g->root, &err);
     if (status != FACET_OK) {
-        return gltf_fail(g, status, "%.380s", err.message);
+        return facet_gltf_fail(g, status, "%.380s", err.message);
     }
-    return json_is_object(g->root) || gltf_fail(g, FACET_ERR_INPUT, "the JSON is not an object");
+    return json_is_object(g->root) ||
+           facet_gltf_fail(g, FACET_ERR_INPUT, "the JSON is not an object");
 }
 
 enum facet_status facet_gltf_read(const struct facet_reader *reader,
@@ -247,7 +254,7 @@ enum facet_status facet_gltf_read(const struct facet_reader *reader,
     struct gltf g = {.reader = reader, .scene = scene, .err = err};
 
     (void)(parse(&g, reader) && check_version(&g) && check_tables(&g) && check_extensions(&g) &&
-           allocate_maps(&g) && gltf_nodes(&g) && gltf_note_root(&g));
+           allocate_maps(&g) && facet_gltf_nodes(&g) && facet_gltf_note_root(&g));
     release(&g);
     return g.status;
 }

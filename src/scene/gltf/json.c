@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool gltf_fail(struct gltf *g, enum facet_status status, const char *format, ...)
+bool facet_gltf_fail(struct gltf *g, enum facet_status status, const char *format, ...)
 {
     char text[400];
     va_list args;
@@ -20,30 +20,30 @@ bool gltf_fail(struct gltf *g, enum facet_status status, const char *format, ...
     return false;
 }
 
-json_t *gltf_table(const struct gltf *g, const char *name)
+json_t *facet_gltf_table(const struct gltf *g, const char *name)
 {
     return json_object_get(g->root, name);
 }
 
-uint32_t gltf_count(const struct gltf *g, const char *table)
+uint32_t facet_gltf_count(const struct gltf *g, const char *table)
 {
-    return (uint32_t)json_array_size(gltf_table(g, table));
+    return (uint32_t)json_array_size(facet_gltf_table(g, table));
 }
 
-json_t *gltf_item(const struct gltf *g, const char *table, uint32_t index)
+json_t *facet_gltf_item(const struct gltf *g, const char *table, uint32_t index)
 {
-    return json_array_get(gltf_table(g, table), index);
+    return json_array_get(facet_gltf_table(g, table), index);
 }
 
-bool gltf_get_index(struct gltf *g,
-                    const json_t *object,
-                    const char *key,
-                    const char *table,
-                    const char *where,
-                    uint32_t *out)
+bool facet_gltf_get_index(struct gltf *g,
+                          const json_t *object,
+                          const char *key,
+                          const char *table,
+                          const char *where,
+                          uint32_t *out)
 {
     json_t *value = json_object_get(object, key);
-    uint32_t count = gltf_count(g, table);
+    uint32_t count = facet_gltf_count(g, table);
 
     *out = FACET_SCENE_NONE;
     if (value == NULL) {
@@ -56,20 +56,20 @@ bool gltf_get_index(struct gltf *g,
         if (json_is_integer(value)) {
             (void)snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         }
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.%s is %s: expected an index into %s, which has %u",
-                         where,
-                         key,
-                         text,
-                         table,
-                         count);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.%s is %s: expected an index into %s, which has %u",
+                               where,
+                               key,
+                               text,
+                               table,
+                               count);
     }
     *out = (uint32_t)json_integer_value(value);
     return true;
 }
 
-bool gltf_get_number(
+bool facet_gltf_get_number(
     struct gltf *g, const json_t *object, const char *key, const char *where, double *out)
 {
     json_t *value = json_object_get(object, key);
@@ -78,18 +78,18 @@ bool gltf_get_number(
         return true;
     }
     if (!json_is_number(value)) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected a number", where, key);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected a number", where, key);
     }
     *out = json_number_value(value);
     return true;
 }
 
-bool gltf_get_size(struct gltf *g,
-                   const json_t *object,
-                   const char *key,
-                   uint64_t most,
-                   const char *where,
-                   uint64_t *out)
+bool facet_gltf_get_size(struct gltf *g,
+                         const json_t *object,
+                         const char *key,
+                         uint64_t most,
+                         const char *where,
+                         uint64_t *out)
 {
     json_t *value = json_object_get(object, key);
     double number = json_number_value(value);
@@ -99,23 +99,23 @@ bool gltf_get_size(struct gltf *g,
     }
     /* Some exporters write 36.0 for 36. */
     if (!json_is_number(value) || number < 0 || number != floor(number) || number > (double)most) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.%s: expected a whole number in 0..%llu",
-                         where,
-                         key,
-                         (unsigned long long)most);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.%s: expected a whole number in 0..%llu",
+                               where,
+                               key,
+                               (unsigned long long)most);
     }
     *out = (uint64_t)number;
     return true;
 }
 
-bool gltf_get_numbers(struct gltf *g,
-                      const json_t *object,
-                      const char *key,
-                      unsigned count,
-                      const char *where,
-                      double *out)
+bool facet_gltf_get_numbers(struct gltf *g,
+                            const json_t *object,
+                            const char *key,
+                            unsigned count,
+                            const char *where,
+                            double *out)
 {
     json_t *value = json_object_get(object, key);
 
@@ -123,14 +123,14 @@ bool gltf_get_numbers(struct gltf *g,
         return true;
     }
     if (!json_is_array(value) || json_array_size(value) != count) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "%s.%s: expected an array of %u numbers", where, key, count);
     }
     for (unsigned i = 0; i < count; i++) {
         json_t *number = json_array_get(value, i);
 
         if (!json_is_number(number)) {
-            return gltf_fail(
+            return facet_gltf_fail(
                 g, FACET_ERR_INPUT, "%s.%s: expected an array of %u numbers", where, key, count);
         }
         out[i] = json_number_value(number);
@@ -138,59 +138,61 @@ bool gltf_get_numbers(struct gltf *g,
     return true;
 }
 
-bool gltf_get_bool(
+bool facet_gltf_get_bool(
     struct gltf *g, const json_t *object, const char *key, const char *where, bool *out)
 {
     json_t *value = json_object_get(object, key);
 
     if (value != NULL && !json_is_boolean(value)) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected true or false", where, key);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected true or false", where, key);
     }
     *out = value != NULL ? json_is_true(value) : *out;
     return true;
 }
 
-json_t *
-gltf_get_array(struct gltf *g, const json_t *object, const char *key, const char *where, bool *ok)
+json_t *facet_gltf_get_array(
+    struct gltf *g, const json_t *object, const char *key, const char *where, bool *ok)
 {
     json_t *value = json_object_get(object, key);
 
     if (value != NULL && !json_is_array(value)) {
-        *ok = gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected an array", where, key);
+        *ok = facet_gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected an array", where, key);
         return NULL;
     }
     return value;
 }
 
-json_t *
-gltf_get_object(struct gltf *g, const json_t *object, const char *key, const char *where, bool *ok)
+json_t *facet_gltf_get_object(
+    struct gltf *g, const json_t *object, const char *key, const char *where, bool *ok)
 {
     json_t *value = json_object_get(object, key);
 
     if (value != NULL && !json_is_object(value)) {
-        *ok = gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected an object", where, key);
+        *ok = facet_gltf_fail(g, FACET_ERR_INPUT, "%s.%s: expected an object", where, key);
         return NULL;
     }
     return value;
 }
 
-const char *gltf_get_text(const json_t *object, const char *key)
+const char *facet_gltf_get_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
 
     return text != NULL ? text : "";
 }
 
-json_t *gltf_extension(const json_t *object, const char *name)
+json_t *facet_gltf_extension(const json_t *object, const char *name)
 {
     json_t *extension = json_object_get(json_object_get(object, "extensions"), name);
 
     return json_is_object(extension) ? extension : NULL;
 }
 
-void gltf_set_name(char to[FACET_SCENE_NAME_BYTES], const json_t *object, const char *otherwise)
+void facet_gltf_set_name(char to[FACET_SCENE_NAME_BYTES],
+                         const json_t *object,
+                         const char *otherwise)
 {
-    const char *name = gltf_get_text(object, "name");
+    const char *name = facet_gltf_get_text(object, "name");
 
     name = name[0] != '\0' ? name : otherwise;
     facet_scene_set_name(to, name, strlen(name));

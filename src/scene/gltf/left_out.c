@@ -1,7 +1,7 @@
 /* What a glTF file says and Facet does not use. Every object that is read passes through
- * gltf_note_unused() with the list of what its reader takes: the rest is noted by name, be it a
- * property of glTF, one of a later version, or an extension. Accessors and buffers are data alone:
- * an extension of theirs is found in extensionsUsed. */
+ * facet_gltf_note_unused() with the list of what its reader takes: the rest is noted by name, be it
+ * a property of glTF, one of a later version, or an extension. Accessors and buffers are data
+ * alone: an extension of theirs is found in extensionsUsed. */
 #include "scene/gltf/gltf.h"
 
 #include <stdio.h>
@@ -74,27 +74,27 @@ static bool in_list(const char *const *list, size_t count, const char *name)
     return false;
 }
 
-bool gltf_supports(const char *extension)
+bool facet_gltf_supports(const char *extension)
 {
     return in_list(supported, sizeof supported / sizeof supported[0], extension);
 }
 
-bool gltf_leave_out(struct gltf *g,
-                    unsigned effect,
-                    uint32_t count,
-                    const char *what,
-                    const json_t *object,
-                    const char *where,
-                    const char *why)
+bool facet_gltf_leave_out(struct gltf *g,
+                          unsigned effect,
+                          uint32_t count,
+                          const char *what,
+                          const json_t *object,
+                          const char *where,
+                          const char *why)
 {
-    const char *name = gltf_get_text(object, "name");
+    const char *name = facet_gltf_get_text(object, "name");
     char first[sizeof((struct facet_left_out *)NULL)->first];
     struct facet_error err;
     enum facet_status status;
 
     (void)snprintf(first, sizeof first, name[0] != '\0' ? "%s \"%.100s\"" : "%s", where, name);
     status = facet_scene_leave_out(g->scene, effect, count, what, first, why, &err);
-    return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
+    return status == FACET_OK || facet_gltf_fail(g, status, "%.300s", err.message);
 }
 
 static bool
@@ -102,18 +102,18 @@ leave_out_extension(struct gltf *g, const char *name, const json_t *object, cons
 {
     char what[sizeof((struct facet_left_out *)NULL)->what];
 
-    if (gltf_supports(name)) {
+    if (facet_gltf_supports(name)) {
         return true;
     }
     (void)snprintf(what, sizeof what, "extension %.80s", name);
-    return gltf_leave_out(g,
-                          extension_effect(name),
-                          1,
-                          what,
-                          object,
-                          where,
-                          is_compression(name) ? "the plain data beside it is read"
-                                               : "Facet does not have it");
+    return facet_gltf_leave_out(g,
+                                extension_effect(name),
+                                1,
+                                what,
+                                object,
+                                where,
+                                is_compression(name) ? "the plain data beside it is read"
+                                                     : "Facet does not have it");
 }
 
 static bool
@@ -123,17 +123,17 @@ leave_out_property(struct gltf *g, const char *key, const json_t *object, const 
 
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
         if (strcmp(properties[i].key, key) == 0) {
-            return properties[i].what == NULL || gltf_leave_out(g,
-                                                                properties[i].effect,
-                                                                1,
-                                                                properties[i].what,
-                                                                object,
-                                                                where,
-                                                                properties[i].why);
+            return properties[i].what == NULL || facet_gltf_leave_out(g,
+                                                                      properties[i].effect,
+                                                                      1,
+                                                                      properties[i].what,
+                                                                      object,
+                                                                      where,
+                                                                      properties[i].why);
         }
     }
     (void)snprintf(what, sizeof what, "property %.80s", key);
-    return gltf_leave_out(
+    return facet_gltf_leave_out(
         g, key[0] == '_' ? 0 : BOTH, 1, what, object, where, "Facet does not use it");
 }
 
@@ -150,7 +150,10 @@ static bool is_word_of(const char *word, const char *list)
     return false;
 }
 
-bool gltf_note_unused(struct gltf *g, const json_t *object, const char *used, const char *where)
+bool facet_gltf_note_unused(struct gltf *g,
+                            const json_t *object,
+                            const char *used,
+                            const char *where)
 {
     json_t *extensions = json_object_get(object, "extensions"), *value;
     const char *key;
@@ -173,7 +176,10 @@ bool gltf_note_unused(struct gltf *g, const json_t *object, const char *used, co
 
 /* Attributes whose names start with '_' are the application's own; sets beyond those that we read
  * are used by nothing that we draw. */
-bool gltf_note_attributes(struct gltf *g, const json_t *primitive, bool bends, const char *where)
+bool facet_gltf_note_attributes(struct gltf *g,
+                                const json_t *primitive,
+                                bool bends,
+                                const char *where)
 {
     json_t *attributes = json_object_get(primitive, "attributes"), *value;
     const char *key;
@@ -191,15 +197,15 @@ bool gltf_note_attributes(struct gltf *g, const json_t *primitive, bool bends, c
             continue;
         }
         (void)snprintf(what, sizeof what, "vertex attribute %.60s", key);
-        if (!gltf_leave_out(g,
-                            joints                           ? FACET_LOSS_SHAPE
-                            : strncmp(key, "COLOR_", 6) == 0 ? FACET_LOSS_LOOK
-                                                             : 0,
-                            1,
-                            what,
-                            NULL,
-                            where,
-                            "Facet does not use it")) {
+        if (!facet_gltf_leave_out(g,
+                                  joints                           ? FACET_LOSS_SHAPE
+                                  : strncmp(key, "COLOR_", 6) == 0 ? FACET_LOSS_LOOK
+                                                                   : 0,
+                                  1,
+                                  what,
+                                  NULL,
+                                  where,
+                                  "Facet does not use it")) {
             return false;
         }
     }
@@ -207,28 +213,28 @@ bool gltf_note_attributes(struct gltf *g, const json_t *primitive, bool bends, c
 }
 
 /* Names in extensionsUsed that stand at nothing that was read, and what the root itself holds. */
-bool gltf_note_root(struct gltf *g)
+bool facet_gltf_note_root(struct gltf *g)
 {
     json_t *animations = json_object_get(g->root, "animations");
     json_t *used = json_object_get(g->root, "extensionsUsed");
-    bool ok = gltf_note_unused(
+    bool ok = facet_gltf_note_unused(
                   g,
                   g->root,
                   " asset accessors buffers bufferViews cameras images materials meshes nodes "
                   "samplers scene scenes skins textures extensionsUsed extensionsRequired "
                   "animations ",
                   "glTF") &&
-              gltf_leave_out(g,
-                             FACET_LOSS_SHAPE,
-                             (uint32_t)json_array_size(animations),
-                             "animations",
-                             json_array_get(animations, 0),
-                             "animations[0]",
-                             "everything stands in its rest pose");
+              facet_gltf_leave_out(g,
+                                   FACET_LOSS_SHAPE,
+                                   (uint32_t)json_array_size(animations),
+                                   "animations",
+                                   json_array_get(animations, 0),
+                                   "animations[0]",
+                                   "everything stands in its rest pose");
 
     for (size_t i = 0; ok && i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));
-        bool known = name == NULL || gltf_supports(name);
+        bool known = name == NULL || facet_gltf_supports(name);
         char what[sizeof((struct facet_left_out *)NULL)->what];
 
         (void)snprintf(what, sizeof what, "extension %.80s", known ? "" : name);

@@ -27,7 +27,7 @@ static bool read_wrap(
 {
     uint64_t code = GL_REPEAT;
 
-    if (!gltf_get_size(g, sampler, key, 65535, where, &code)) {
+    if (!facet_gltf_get_size(g, sampler, key, 65535, where, &code)) {
         return false;
     }
     switch (code) {
@@ -41,12 +41,12 @@ static bool read_wrap(
         *out = FACET_WRAP_MIRROR;
         return true;
     default:
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.%s is %u: expected 10497, 33071 or 33648",
-                         where,
-                         key,
-                         (unsigned)code);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.%s is %u: expected 10497, 33071 or 33648",
+                               where,
+                               key,
+                               (unsigned)code);
     }
 }
 
@@ -57,14 +57,14 @@ static bool read_filters(struct gltf *g,
 {
     uint64_t magnify = GL_LINEAR, minify = GL_LINEAR_MIPMAP_LINEAR;
 
-    if (!gltf_get_size(g, sampler, "magFilter", 65535, where, &magnify) ||
-        !gltf_get_size(g, sampler, "minFilter", 65535, where, &minify)) {
+    if (!facet_gltf_get_size(g, sampler, "magFilter", 65535, where, &magnify) ||
+        !facet_gltf_get_size(g, sampler, "minFilter", 65535, where, &minify)) {
         return false;
     }
     if ((magnify != GL_NEAREST && magnify != GL_LINEAR) ||
         (minify != GL_NEAREST && minify != GL_LINEAR &&
          (minify < GL_NEAREST_MIPMAP_NEAREST || minify > GL_LINEAR_MIPMAP_LINEAR))) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s: unknown magFilter or minFilter", where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s: unknown magFilter or minFilter", where);
     }
     use->magnify = magnify == GL_NEAREST ? FACET_FILTER_NEAREST : FACET_FILTER_LINEAR;
     use->minify = minify == GL_NEAREST || minify == GL_NEAREST_MIPMAP_NEAREST ||
@@ -79,11 +79,11 @@ static bool read_filters(struct gltf *g,
 
 static bool read_sampler(struct gltf *g, uint32_t index, struct facet_texture_use *use)
 {
-    json_t *sampler = gltf_item(g, "samplers", index);
+    json_t *sampler = facet_gltf_item(g, "samplers", index);
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "samplers[%u]", index);
-    return gltf_note_unused(g, sampler, " magFilter minFilter wrapS wrapT ", where) &&
+    return facet_gltf_note_unused(g, sampler, " magFilter minFilter wrapS wrapT ", where) &&
            read_wrap(g, sampler, "wrapS", where, &use->wrap_u) &&
            read_wrap(g, sampler, "wrapT", where, &use->wrap_v) &&
            read_filters(g, sampler, where, use);
@@ -97,8 +97,8 @@ static bool image_bytes(struct gltf *g,
                         size_t *size,
                         uint8_t **owned)
 {
-    json_t *object = gltf_item(g, "images", index);
-    const char *uri = gltf_get_text(object, "uri");
+    json_t *object = facet_gltf_item(g, "images", index);
+    const char *uri = facet_gltf_get_text(object, "uri");
     size_t stride;
     uint32_t view;
 
@@ -106,20 +106,20 @@ static bool image_bytes(struct gltf *g,
     if (uri[0] != '\0') {
         struct facet_bytes bytes;
 
-        if (!gltf_load_uri(g, uri, where, &bytes)) {
+        if (!facet_gltf_load_uri(g, uri, where, &bytes)) {
             return false;
         }
         *data = *owned = bytes.data;
         *size = bytes.size;
         return true;
     }
-    if (!gltf_get_index(g, object, "bufferView", "bufferViews", where, &view)) {
+    if (!facet_gltf_get_index(g, object, "bufferView", "bufferViews", where, &view)) {
         return false;
     }
     if (view == FACET_SCENE_NONE) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s has neither uri nor bufferView", where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s has neither uri nor bufferView", where);
     }
-    return gltf_view(g, view, data, size, &stride);
+    return facet_gltf_view(g, view, data, size, &stride);
 }
 
 /* Formats that other extensions allow and Facet does not decode. */
@@ -148,35 +148,36 @@ static bool decode_image(struct gltf *g, uint32_t index, uint32_t *out)
     enum facet_status status;
 
     (void)snprintf(where, sizeof where, "images[%u]", index);
-    if (!gltf_note_unused(g, gltf_item(g, "images", index), " uri bufferView mimeType ", where) ||
+    if (!facet_gltf_note_unused(
+            g, facet_gltf_item(g, "images", index), " uri bufferView mimeType ", where) ||
         !image_bytes(g, index, where, &data, &size, &owned)) {
         return false;
     }
     if (foreign_format(data, size) != NULL) {
         free(owned);
         *out = FACET_SCENE_NONE;
-        return gltf_leave_out(g,
-                              FACET_LOSS_LOOK,
-                              1,
-                              foreign_format(data, size),
-                              gltf_item(g, "images", index),
-                              where,
-                              "only PNG and JPEG are decoded; the plain colour is drawn");
+        return facet_gltf_leave_out(g,
+                                    FACET_LOSS_LOOK,
+                                    1,
+                                    foreign_format(data, size),
+                                    facet_gltf_item(g, "images", index),
+                                    where,
+                                    "only PNG and JPEG are decoded; the plain colour is drawn");
     }
     status = facet_image_decode(data, size, &image, &err);
     free(owned);
     if (status != FACET_OK) {
-        return gltf_fail(g, status, "%s: %.300s", where, err.message);
+        return facet_gltf_fail(g, status, "%s: %.300s", where, err.message);
     }
     memset(&texture, 0, sizeof texture);
-    gltf_set_name(texture.name, gltf_item(g, "images", index), where);
+    facet_gltf_set_name(texture.name, facet_gltf_item(g, "images", index), where);
     texture.width = image.width;
     texture.height = image.height;
     texture.rgba = image.rgba;
     status = facet_scene_add_texture(g->scene, &texture, out, &err);
     if (status != FACET_OK) {
         facet_image_free(&image);
-        return gltf_fail(g, status, "%s: %.300s", where, err.message);
+        return facet_gltf_fail(g, status, "%s: %.300s", where, err.message);
     }
     return true;
 }
@@ -193,10 +194,10 @@ static bool read_transform(struct gltf *g,
     double offset[2] = {0, 0}, scale[2] = {1, 1}, angle = 0, c, s;
     uint64_t set = use->uv_set;
 
-    if (!gltf_get_numbers(g, transform, "offset", 2, where, offset) ||
-        !gltf_get_numbers(g, transform, "scale", 2, where, scale) ||
-        !gltf_get_number(g, transform, "rotation", where, &angle) ||
-        !gltf_get_size(g, transform, "texCoord", FACET_SCENE_UV_SETS - 1, where, &set)) {
+    if (!facet_gltf_get_numbers(g, transform, "offset", 2, where, offset) ||
+        !facet_gltf_get_numbers(g, transform, "scale", 2, where, scale) ||
+        !facet_gltf_get_number(g, transform, "rotation", where, &angle) ||
+        !facet_gltf_get_size(g, transform, "texCoord", FACET_SCENE_UV_SETS - 1, where, &set)) {
         return false;
     }
     c = angle != 0 ? cos(angle) : 1;
@@ -218,8 +219,8 @@ static bool read_texture_use(struct gltf *g,
                              struct facet_texture_use *use)
 {
     bool ok = true;
-    json_t *info = gltf_get_object(g, holder, key, where, &ok);
-    json_t *transform = gltf_extension(info, "KHR_texture_transform");
+    json_t *info = facet_gltf_get_object(g, holder, key, where, &ok);
+    json_t *transform = facet_gltf_extension(info, "KHR_texture_transform");
     uint32_t texture, image, sampler;
     uint64_t set = 0;
     json_t *object;
@@ -227,28 +228,28 @@ static bool read_texture_use(struct gltf *g,
     if (!ok || info == NULL) {
         return ok;
     }
-    if (!gltf_get_index(g, info, "index", "textures", where, &texture) ||
-        !gltf_get_size(g, info, "texCoord", FACET_SCENE_UV_SETS - 1, where, &set)) {
+    if (!facet_gltf_get_index(g, info, "index", "textures", where, &texture) ||
+        !facet_gltf_get_size(g, info, "texCoord", FACET_SCENE_UV_SETS - 1, where, &set)) {
         return false;
     }
     if (texture == FACET_SCENE_NONE) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s.%s has no index", where, key);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.%s has no index", where, key);
     }
-    object = gltf_item(g, "textures", texture);
-    if (!gltf_get_index(g, object, "source", "images", where, &image) ||
-        !gltf_get_index(g, object, "sampler", "samplers", where, &sampler) ||
-        !gltf_note_unused(g, info, " index texCoord ", where) ||
-        !gltf_note_unused(g, object, " source sampler ", where)) {
+    object = facet_gltf_item(g, "textures", texture);
+    if (!facet_gltf_get_index(g, object, "source", "images", where, &image) ||
+        !facet_gltf_get_index(g, object, "sampler", "samplers", where, &sampler) ||
+        !facet_gltf_note_unused(g, info, " index texCoord ", where) ||
+        !facet_gltf_note_unused(g, object, " source sampler ", where)) {
         return false;
     }
     if (image == FACET_SCENE_NONE) {
-        return gltf_leave_out(g,
-                              FACET_LOSS_LOOK,
-                              1,
-                              "textures without a PNG or JPEG picture",
-                              json_object_get(holder, "name") != NULL ? holder : object,
-                              where,
-                              "the plain colour is drawn");
+        return facet_gltf_leave_out(g,
+                                    FACET_LOSS_LOOK,
+                                    1,
+                                    "textures without a PNG or JPEG picture",
+                                    json_object_get(holder, "name") != NULL ? holder : object,
+                                    where,
+                                    "the plain colour is drawn");
     }
     use->uv_set = (uint32_t)set;
     if (sampler != FACET_SCENE_NONE && !read_sampler(g, sampler, use)) {
@@ -276,10 +277,10 @@ static bool read_alpha(struct gltf *g,
                        const char *where,
                        struct facet_scene_material *material)
 {
-    const char *mode = gltf_get_text(object, "alphaMode");
+    const char *mode = facet_gltf_get_text(object, "alphaMode");
     double cutoff = 0.5;
 
-    if (!gltf_get_number(g, object, "alphaCutoff", where, &cutoff)) {
+    if (!facet_gltf_get_number(g, object, "alphaCutoff", where, &cutoff)) {
         return false;
     }
     material->alpha_cutoff = (float)cutoff;
@@ -290,11 +291,11 @@ static bool read_alpha(struct gltf *g,
     } else if (strcmp(mode, "BLEND") == 0) {
         material->alpha_mode = FACET_ALPHA_BLEND;
     } else {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.alphaMode is \"%.20s\": expected OPAQUE, MASK or BLEND",
-                         where,
-                         mode);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.alphaMode is \"%.20s\": expected OPAQUE, MASK or BLEND",
+                               where,
+                               mode);
     }
     return true;
 }
@@ -307,8 +308,8 @@ static bool read_base(struct gltf *g,
                       struct facet_scene_material *material)
 {
     bool ok = true;
-    json_t *pbr = gltf_get_object(g, object, "pbrMetallicRoughness", where, &ok);
-    json_t *glossy = gltf_extension(object, "KHR_materials_pbrSpecularGlossiness");
+    json_t *pbr = facet_gltf_get_object(g, object, "pbrMetallicRoughness", where, &ok);
+    json_t *glossy = facet_gltf_extension(object, "KHR_materials_pbrSpecularGlossiness");
     double color[4] = {1, 1, 1, 1}, metallic = 1, roughness = 1;
 
     if (!ok) {
@@ -316,17 +317,18 @@ static bool read_base(struct gltf *g,
     }
     if (glossy != NULL) {
         metallic = 0;
-        ok = gltf_note_unused(g, glossy, " diffuseFactor diffuseTexture ", where) &&
-             gltf_get_numbers(g, glossy, "diffuseFactor", 4, where, color) &&
+        ok = facet_gltf_note_unused(g, glossy, " diffuseFactor diffuseTexture ", where) &&
+             facet_gltf_get_numbers(g, glossy, "diffuseFactor", 4, where, color) &&
              read_texture_use(g, glossy, "diffuseTexture", where, &material->base_texture);
     } else {
-        ok = gltf_note_unused(g,
-                              pbr,
-                              " baseColorFactor baseColorTexture metallicFactor roughnessFactor ",
-                              where) &&
-             gltf_get_numbers(g, pbr, "baseColorFactor", 4, where, color) &&
-             gltf_get_number(g, pbr, "metallicFactor", where, &metallic) &&
-             gltf_get_number(g, pbr, "roughnessFactor", where, &roughness) &&
+        ok = facet_gltf_note_unused(
+                 g,
+                 pbr,
+                 " baseColorFactor baseColorTexture metallicFactor roughnessFactor ",
+                 where) &&
+             facet_gltf_get_numbers(g, pbr, "baseColorFactor", 4, where, color) &&
+             facet_gltf_get_number(g, pbr, "metallicFactor", where, &metallic) &&
+             facet_gltf_get_number(g, pbr, "roughnessFactor", where, &roughness) &&
              read_texture_use(g, pbr, "baseColorTexture", where, &material->base_texture);
     }
     to_floats(color, material->base_color, 4);
@@ -340,11 +342,11 @@ static bool read_emission(struct gltf *g,
                           const char *where,
                           struct facet_scene_material *material)
 {
-    json_t *boost = gltf_extension(object, "KHR_materials_emissive_strength");
+    json_t *boost = facet_gltf_extension(object, "KHR_materials_emissive_strength");
     double color[3] = {0, 0, 0}, strength = 1;
 
-    if (!gltf_get_numbers(g, object, "emissiveFactor", 3, where, color) ||
-        !gltf_get_number(g, boost, "emissiveStrength", where, &strength) ||
+    if (!facet_gltf_get_numbers(g, object, "emissiveFactor", 3, where, color) ||
+        !facet_gltf_get_number(g, boost, "emissiveStrength", where, &strength) ||
         !read_texture_use(g, object, "emissiveTexture", where, &material->emissive_texture)) {
         return false;
     }
@@ -362,37 +364,37 @@ static bool note_gloss(struct gltf *g,
 {
     bool glossy = !material->unlit && (material->metallic > 0.0F || material->roughness < 1.0F);
 
-    return gltf_leave_out(g,
-                          FACET_LOSS_LOOK,
-                          glossy,
-                          "reflections of metallic or smooth materials",
-                          object,
-                          where,
-                          "they are drawn matte; render --bounces mirrors in smooth metal");
+    return facet_gltf_leave_out(g,
+                                FACET_LOSS_LOOK,
+                                glossy,
+                                "reflections of metallic or smooth materials",
+                                object,
+                                where,
+                                "they are drawn matte; render --bounces mirrors in smooth metal");
 }
 
 static bool read_material(struct gltf *g, uint32_t index, struct facet_scene_material *material)
 {
-    json_t *object = gltf_item(g, "materials", index);
+    json_t *object = facet_gltf_item(g, "materials", index);
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "materials[%u]", index);
-    gltf_set_name(material->name, object, where);
-    material->unlit = gltf_extension(object, "KHR_materials_unlit") != NULL;
+    facet_gltf_set_name(material->name, object, where);
+    material->unlit = facet_gltf_extension(object, "KHR_materials_unlit") != NULL;
     return read_base(g, object, where, material) && read_emission(g, object, where, material) &&
            read_alpha(g, object, where, material) &&
-           gltf_get_bool(g, object, "doubleSided", where, &material->double_sided) &&
+           facet_gltf_get_bool(g, object, "doubleSided", where, &material->double_sided) &&
            note_gloss(g, object, where, material) &&
-           gltf_note_unused(g,
-                            object,
-                            " pbrMetallicRoughness emissiveFactor emissiveTexture alphaMode "
-                            "alphaCutoff doubleSided ",
-                            where);
+           facet_gltf_note_unused(g,
+                                  object,
+                                  " pbrMetallicRoughness emissiveFactor emissiveTexture alphaMode "
+                                  "alphaCutoff doubleSided ",
+                                  where);
 }
 
-bool gltf_material(struct gltf *g, uint32_t index, uint32_t *out)
+bool facet_gltf_material(struct gltf *g, uint32_t index, uint32_t *out)
 {
-    uint32_t slot = index != FACET_SCENE_NONE ? index : gltf_count(g, "materials");
+    uint32_t slot = index != FACET_SCENE_NONE ? index : facet_gltf_count(g, "materials");
     struct facet_scene_material material;
     struct facet_error err;
     enum facet_status status;
@@ -405,7 +407,7 @@ bool gltf_material(struct gltf *g, uint32_t index, uint32_t *out)
         }
         status = facet_scene_add_material(g->scene, &material, &g->material_map[slot], &err);
         if (status != FACET_OK) {
-            return gltf_fail(g, status, "%.300s", err.message);
+            return facet_gltf_fail(g, status, "%.300s", err.message);
         }
     }
     *out = g->material_map[slot];

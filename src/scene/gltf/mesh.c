@@ -19,24 +19,24 @@ static bool read_attribute(struct gltf *g,
 {
     uint32_t accessor, count = 0;
 
-    if (!gltf_get_index(g, attributes, name, "accessors", where, &accessor)) {
+    if (!facet_gltf_get_index(g, attributes, name, "accessors", where, &accessor)) {
         return false;
     }
     if (accessor == FACET_SCENE_NONE) {
         return true;
     }
-    *out = gltf_read_floats(g, accessor, components, 1.0F, where, &count);
+    *out = facet_gltf_read_floats(g, accessor, components, 1.0F, where, &count);
     if (*out == NULL) {
         return false;
     }
     if (count != vertices) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s.%s has %u elements, but POSITION has %u",
-                         where,
-                         name,
-                         count,
-                         vertices);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.%s has %u elements, but POSITION has %u",
+                               where,
+                               name,
+                               count,
+                               vertices);
     }
     return true;
 }
@@ -48,13 +48,13 @@ static bool read_vertices(struct gltf *g,
 {
     uint32_t position;
 
-    if (!gltf_get_index(g, attributes, "POSITION", "accessors", where, &position)) {
+    if (!facet_gltf_get_index(g, attributes, "POSITION", "accessors", where, &position)) {
         return false;
     }
     if (position == FACET_SCENE_NONE) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s has no POSITION", where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s has no POSITION", where);
     }
-    mesh->positions = gltf_read_floats(g, position, 3, 0.0F, where, &mesh->vertex_count);
+    mesh->positions = facet_gltf_read_floats(g, position, 3, 0.0F, where, &mesh->vertex_count);
     if (mesh->positions == NULL ||
         !read_attribute(g, attributes, "NORMAL", 3, where, mesh->vertex_count, &mesh->normals) ||
         !read_attribute(g, attributes, "COLOR_0", 4, where, mesh->vertex_count, &mesh->colors)) {
@@ -78,15 +78,15 @@ static uint32_t *read_corners(
     uint32_t accessor;
     uint32_t *corners;
 
-    if (!gltf_get_index(g, primitive, "indices", "accessors", where, &accessor)) {
+    if (!facet_gltf_get_index(g, primitive, "indices", "accessors", where, &accessor)) {
         return NULL;
     }
     if (accessor != FACET_SCENE_NONE) {
-        return gltf_read_integers(g, accessor, 1, where, count);
+        return facet_gltf_read_integers(g, accessor, 1, where, count);
     }
     corners = malloc((size_t)vertices * sizeof *corners + 1);
     if (corners == NULL) {
-        (void)gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+        (void)facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
         return NULL;
     }
     for (uint32_t i = 0; i < vertices; i++) {
@@ -131,13 +131,13 @@ static bool read_triangles(struct gltf *g,
     if (mode == TRIANGLES) {
         mesh->triangle_count = count / 3;
         mesh->indices = corners;
-        return gltf_leave_out(g,
-                              FACET_LOSS_SHAPE,
-                              count % 3,
-                              "corners at the end of a primitive",
-                              NULL,
-                              where,
-                              "they make no whole triangle");
+        return facet_gltf_leave_out(g,
+                                    FACET_LOSS_SHAPE,
+                                    count % 3,
+                                    "corners at the end of a primitive",
+                                    NULL,
+                                    where,
+                                    "they make no whole triangle");
     }
     mesh->triangle_count = count >= 3 ? count - 2 : 0;
     mesh->indices = malloc(3 * (size_t)mesh->triangle_count * sizeof *mesh->indices + 1);
@@ -145,7 +145,8 @@ static bool read_triangles(struct gltf *g,
         pick_corners(mode, corners, i, mesh->indices + 3 * (size_t)i);
     }
     free(corners);
-    return mesh->indices != NULL || gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+    return mesh->indices != NULL ||
+           facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
 }
 
 /* Adds one morph target, weighted, to an attribute. */
@@ -176,13 +177,13 @@ static bool note_target(struct gltf *g, const json_t *target, const char *where)
     json_object_foreach((json_t *)target, key, value)
     {
         if ((strncmp(key, "TEXCOORD_", 9) == 0 || strncmp(key, "COLOR_", 6) == 0) &&
-            !gltf_leave_out(g,
-                            FACET_LOSS_LOOK,
-                            1,
-                            "morphs of colours and texture coordinates",
-                            NULL,
-                            where,
-                            "only positions and normals are morphed")) {
+            !facet_gltf_leave_out(g,
+                                  FACET_LOSS_LOOK,
+                                  1,
+                                  "morphs of colours and texture coordinates",
+                                  NULL,
+                                  where,
+                                  "only positions and normals are morphed")) {
             return false;
         }
     }
@@ -196,7 +197,7 @@ static bool apply_morphs(struct gltf *g,
                          struct facet_scene_mesh *mesh)
 {
     bool ok = true;
-    json_t *targets = gltf_get_array(g, primitive, "targets", where, &ok);
+    json_t *targets = facet_gltf_get_array(g, primitive, "targets", where, &ok);
 
     for (size_t i = 0; ok && i < json_array_size(targets); i++) {
         double weight = json_number_value(json_array_get(weights, i));
@@ -225,19 +226,20 @@ static bool build_primitive(struct gltf *g,
                             struct facet_scene_mesh *mesh)
 {
     bool ok = true;
-    json_t *attributes = gltf_get_object(g, primitive, "attributes", where, &ok);
+    json_t *attributes = facet_gltf_get_object(g, primitive, "attributes", where, &ok);
     uint32_t material;
 
     return ok &&
-           gltf_note_unused(g, primitive, " attributes indices material mode targets ", where) &&
-           gltf_note_attributes(g, primitive, bend->skin != FACET_SCENE_NONE, where) &&
+           facet_gltf_note_unused(
+               g, primitive, " attributes indices material mode targets ", where) &&
+           facet_gltf_note_attributes(g, primitive, bend->skin != FACET_SCENE_NONE, where) &&
            read_vertices(g, attributes, where, mesh) &&
            read_triangles(g, primitive, mode, where, mesh) &&
            apply_morphs(g, primitive, bend->weights, where, mesh) &&
            (bend->skin == FACET_SCENE_NONE ||
-            gltf_apply_skin(g, bend->skin, attributes, where, mesh)) &&
-           gltf_get_index(g, primitive, "material", "materials", where, &material) &&
-           gltf_material(g, material, &mesh->material);
+            facet_gltf_apply_skin(g, bend->skin, attributes, where, mesh)) &&
+           facet_gltf_get_index(g, primitive, "material", "materials", where, &material) &&
+           facet_gltf_material(g, material, &mesh->material);
 }
 
 static bool add_primitive(struct gltf *g,
@@ -252,21 +254,21 @@ static bool add_primitive(struct gltf *g,
     uint64_t mode = TRIANGLES;
     char name[GLTF_WHERE_BYTES];
 
-    if (!gltf_get_size(g, primitive, "mode", TRIANGLE_FAN, where, &mode)) {
+    if (!facet_gltf_get_size(g, primitive, "mode", TRIANGLE_FAN, where, &mode)) {
         return false;
     }
     if (mode < TRIANGLES) {
-        return gltf_leave_out(g,
-                              FACET_LOSS_SHAPE,
-                              1,
-                              mode == POINTS ? "primitives of points" : "primitives of lines",
-                              gltf_item(g, "meshes", mesh_index),
-                              where,
-                              "only triangles are read");
+        return facet_gltf_leave_out(g,
+                                    FACET_LOSS_SHAPE,
+                                    1,
+                                    mode == POINTS ? "primitives of points" : "primitives of lines",
+                                    facet_gltf_item(g, "meshes", mesh_index),
+                                    where,
+                                    "only triangles are read");
     }
     memset(&mesh, 0, sizeof mesh);
     (void)snprintf(name, sizeof name, "mesh %u", mesh_index);
-    gltf_set_name(mesh.name, gltf_item(g, "meshes", mesh_index), name);
+    facet_gltf_set_name(mesh.name, facet_gltf_item(g, "meshes", mesh_index), name);
     if (!build_primitive(g, primitive, mode, bend, where, &mesh)) {
         facet_scene_mesh_free(&mesh);
         return false;
@@ -274,7 +276,7 @@ static bool add_primitive(struct gltf *g,
     status = facet_scene_add_mesh(g->scene, &mesh, NULL, &err);
     if (status != FACET_OK) {
         facet_scene_mesh_free(&mesh);
-        return gltf_fail(g, status, "%.300s", err.message);
+        return facet_gltf_fail(g, status, "%.300s", err.message);
     }
     return true;
 }
@@ -282,29 +284,29 @@ static bool add_primitive(struct gltf *g,
 static bool
 build_mesh(struct gltf *g, uint32_t index, const struct bend *bend, uint32_t *first, uint32_t *end)
 {
-    json_t *object = gltf_item(g, "meshes", index);
+    json_t *object = facet_gltf_item(g, "meshes", index);
     json_t *primitives;
     char where[GLTF_WHERE_BYTES];
     bool ok = true;
 
     (void)snprintf(where, sizeof where, "meshes[%u]", index);
-    primitives = gltf_get_array(g, object, "primitives", where, &ok);
-    ok = ok && gltf_note_unused(g, object, " primitives weights ", where);
+    primitives = facet_gltf_get_array(g, object, "primitives", where, &ok);
+    ok = ok && facet_gltf_note_unused(g, object, " primitives weights ", where);
     *first = g->scene->mesh_count;
     for (size_t i = 0; ok && i < json_array_size(primitives); i++) {
         (void)snprintf(where, sizeof where, "meshes[%u].primitives[%zu]", index, i);
         ok = json_is_object(json_array_get(primitives, i))
                  ? add_primitive(g, index, json_array_get(primitives, i), bend, where)
-                 : gltf_fail(g, FACET_ERR_INPUT, "%s: expected an object", where);
+                 : facet_gltf_fail(g, FACET_ERR_INPUT, "%s: expected an object", where);
     }
     *end = g->scene->mesh_count;
     return ok;
 }
 
-bool gltf_node_meshes(
+bool facet_gltf_node_meshes(
     struct gltf *g, uint32_t node, uint32_t *first, uint32_t *end, bool *in_world_space)
 {
-    json_t *object = gltf_item(g, "nodes", node);
+    json_t *object = facet_gltf_item(g, "nodes", node);
     json_t *own_weights = json_object_get(object, "weights");
     char where[GLTF_WHERE_BYTES];
     uint32_t mesh;
@@ -312,16 +314,17 @@ bool gltf_node_meshes(
 
     *first = *end = 0;
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
-    if (!gltf_get_index(g, object, "mesh", "meshes", where, &mesh) ||
-        !gltf_get_index(g, object, "skin", "skins", where, &bend.skin)) {
+    if (!facet_gltf_get_index(g, object, "mesh", "meshes", where, &mesh) ||
+        !facet_gltf_get_index(g, object, "skin", "skins", where, &bend.skin)) {
         return false;
     }
     if (mesh == FACET_SCENE_NONE) {
         return true;
     }
     *in_world_space = bend.skin != FACET_SCENE_NONE;
-    bend.weights = own_weights != NULL ? own_weights
-                                       : json_object_get(gltf_item(g, "meshes", mesh), "weights");
+    bend.weights = own_weights != NULL
+                       ? own_weights
+                       : json_object_get(facet_gltf_item(g, "meshes", mesh), "weights");
     if (*in_world_space || own_weights != NULL) {
         return build_mesh(g, mesh, &bend, first, end);
     }

@@ -9,13 +9,13 @@
 
 static bool local_matrix(struct gltf *g, uint32_t node, struct facet_affine *out)
 {
-    json_t *object = gltf_item(g, "nodes", node);
+    json_t *object = facet_gltf_item(g, "nodes", node);
     double columns[16], t[3] = {0, 0, 0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
     if (json_object_get(object, "matrix") != NULL) {
-        if (!gltf_get_numbers(g, object, "matrix", 16, where, columns)) {
+        if (!facet_gltf_get_numbers(g, object, "matrix", 16, where, columns)) {
             return false;
         }
         for (unsigned row = 0; row < 3; row++) {
@@ -25,9 +25,9 @@ static bool local_matrix(struct gltf *g, uint32_t node, struct facet_affine *out
         }
         return true;
     }
-    if (!gltf_get_numbers(g, object, "translation", 3, where, t) ||
-        !gltf_get_numbers(g, object, "rotation", 4, where, r) ||
-        !gltf_get_numbers(g, object, "scale", 3, where, s)) {
+    if (!facet_gltf_get_numbers(g, object, "translation", 3, where, t) ||
+        !facet_gltf_get_numbers(g, object, "rotation", 4, where, r) ||
+        !facet_gltf_get_numbers(g, object, "scale", 3, where, s)) {
         return false;
     }
     *out = facet_affine_trs(t, r, s);
@@ -46,7 +46,8 @@ struct walk {
 /* KHR_node_visibility: hides the node and everything below it. */
 static bool is_hidden(const json_t *node)
 {
-    return json_is_false(json_object_get(gltf_extension(node, "KHR_node_visibility"), "visible"));
+    return json_is_false(
+        json_object_get(facet_gltf_extension(node, "KHR_node_visibility"), "visible"));
 }
 
 static bool push_node(struct gltf *g,
@@ -59,18 +60,19 @@ static bool push_node(struct gltf *g,
     struct facet_affine local;
 
     if (node < 0 || node >= (json_int_t)w->capacity) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "%s refers to a node that is not among the %u", where, w->capacity);
     }
     if (g->reached[node]) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s refers to nodes[%u], which is reached twice: nodes must form a tree",
-                         where,
-                         (unsigned)node);
+        return facet_gltf_fail(
+            g,
+            FACET_ERR_INPUT,
+            "%s refers to nodes[%u], which is reached twice: nodes must form a tree",
+            where,
+            (unsigned)node);
     }
     g->reached[node] = true;
-    if (is_hidden(gltf_item(g, "nodes", (uint32_t)node))) {
+    if (is_hidden(facet_gltf_item(g, "nodes", (uint32_t)node))) {
         return true;
     }
     if (!local_matrix(g, (uint32_t)node, &local)) {
@@ -78,7 +80,7 @@ static bool push_node(struct gltf *g,
     }
     g->world[node] = facet_affine_multiply(parent, &local);
     if (!facet_affine_finite(&g->world[node])) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "nodes[%u]: the world matrix overflows", (unsigned)node);
     }
     w->order[--w->stack] = (uint32_t)node;
@@ -110,7 +112,8 @@ static bool walk_tree(struct gltf *g, struct walk *w)
 
         (void)snprintf(where, sizeof where, "nodes[%u]", node);
         w->order[w->count++] = node;
-        children = gltf_get_array(g, gltf_item(g, "nodes", node), "children", where, &ok);
+        children =
+            facet_gltf_get_array(g, facet_gltf_item(g, "nodes", node), "children", where, &ok);
         if (!ok || !push_list(g, w, children, &g->world[node], where)) {
             return false;
         }
@@ -121,12 +124,12 @@ static bool walk_tree(struct gltf *g, struct walk *w)
 /* A file without scenes shows every node that is nobody's child. NULL when memory is short. */
 static json_t *parentless_nodes(const struct gltf *g)
 {
-    uint32_t count = gltf_count(g, "nodes");
+    uint32_t count = facet_gltf_count(g, "nodes");
     json_t *roots = json_array();
     bool *child = calloc((size_t)count + 1, sizeof *child), whole = child != NULL;
 
     for (uint32_t i = 0; whole && i < count; i++) {
-        json_t *children = json_object_get(gltf_item(g, "nodes", i), "children");
+        json_t *children = json_object_get(facet_gltf_item(g, "nodes", i), "children");
 
         for (size_t k = 0; k < json_array_size(children); k++) {
             json_int_t node = json_integer_value(json_array_get(children, k));
@@ -153,13 +156,13 @@ static bool note_other_scenes(struct gltf *g, uint32_t shown)
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "scenes[%u]", first);
-    return gltf_leave_out(g,
-                          FACET_LOSS_SHAPE,
-                          gltf_count(g, "scenes") - 1,
-                          "scenes",
-                          gltf_item(g, "scenes", first),
-                          where,
-                          "the file shows another one first");
+    return facet_gltf_leave_out(g,
+                                FACET_LOSS_SHAPE,
+                                facet_gltf_count(g, "scenes") - 1,
+                                "scenes",
+                                facet_gltf_item(g, "scenes", first),
+                                where,
+                                "the file shows another one first");
 }
 
 static bool find_roots(struct gltf *g, json_t **out)
@@ -168,17 +171,18 @@ static bool find_roots(struct gltf *g, json_t **out)
     uint32_t scene;
     char where[GLTF_WHERE_BYTES];
 
-    if (!gltf_get_index(g, g->root, "scene", "scenes", "glTF", &scene)) {
+    if (!facet_gltf_get_index(g, g->root, "scene", "scenes", "glTF", &scene)) {
         return false;
     }
-    if (gltf_count(g, "scenes") == 0) {
+    if (facet_gltf_count(g, "scenes") == 0) {
         *out = parentless_nodes(g);
-        return *out != NULL || gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
+        return *out != NULL || facet_gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
     }
     scene = scene != FACET_SCENE_NONE ? scene : 0;
     (void)snprintf(where, sizeof where, "scenes[%u]", scene);
-    *out = json_incref(gltf_get_array(g, gltf_item(g, "scenes", scene), "nodes", where, &ok));
-    return ok && gltf_note_unused(g, gltf_item(g, "scenes", scene), " nodes ", where) &&
+    *out = json_incref(
+        facet_gltf_get_array(g, facet_gltf_item(g, "scenes", scene), "nodes", where, &ok));
+    return ok && facet_gltf_note_unused(g, facet_gltf_item(g, "scenes", scene), " nodes ", where) &&
            note_other_scenes(g, scene);
 }
 
@@ -192,20 +196,20 @@ static bool add_instance(struct gltf *g, uint32_t mesh, const struct facet_affin
     facet_affine_to_float(matrix, instance.transform);
     rounded = facet_affine_from_float(instance.transform);
     if (!facet_affine_finite(&rounded)) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "the matrix of a mesh is larger than a 32-bit float can express");
     }
     if (!facet_affine_invert(&rounded, &inverse)) {
-        return gltf_leave_out(g,
-                              FACET_LOSS_SHAPE,
-                              1,
-                              "instances",
-                              NULL,
-                              g->scene->meshes[mesh].name,
-                              "their matrix flattens them to nothing");
+        return facet_gltf_leave_out(g,
+                                    FACET_LOSS_SHAPE,
+                                    1,
+                                    "instances",
+                                    NULL,
+                                    g->scene->meshes[mesh].name,
+                                    "their matrix flattens them to nothing");
     }
     status = facet_scene_add_instance(g->scene, &instance, &err);
-    return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
+    return status == FACET_OK || facet_gltf_fail(g, status, "%.300s", err.message);
 }
 
 /* EXT_mesh_gpu_instancing: every attribute is optional, all have the same count. */
@@ -224,24 +228,25 @@ static bool read_placement(struct gltf *g,
 {
     uint32_t accessor, count = 0;
 
-    if (!gltf_get_index(g, attributes, name, "accessors", where, &accessor)) {
+    if (!facet_gltf_get_index(g, attributes, name, "accessors", where, &accessor)) {
         return false;
     }
     if (accessor == FACET_SCENE_NONE) {
         return true;
     }
-    *out = gltf_read_floats(g, accessor, components, 0.0F, where, &count);
+    *out = facet_gltf_read_floats(g, accessor, components, 0.0F, where, &count);
     if (*out == NULL) {
         return false;
     }
     if (p->count != FACET_SCENE_NONE && p->count != count) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s: EXT_mesh_gpu_instancing %s has %u elements, another attribute %u",
-                         where,
-                         name,
-                         count,
-                         p->count);
+        return facet_gltf_fail(
+            g,
+            FACET_ERR_INPUT,
+            "%s: EXT_mesh_gpu_instancing %s has %u elements, another attribute %u",
+            where,
+            name,
+            count,
+            p->count);
     }
     p->count = count;
     return true;
@@ -280,7 +285,7 @@ static bool place_all(struct gltf *g,
 
             ok = facet_affine_finite(&matrix)
                      ? add_instance(g, mesh, &matrix)
-                     : gltf_fail(g, FACET_ERR_INPUT, "instance %u has no finite matrix", i);
+                     : facet_gltf_fail(g, FACET_ERR_INPUT, "instance %u has no finite matrix", i);
         }
     }
     return ok;
@@ -295,11 +300,11 @@ place_many(struct gltf *g, const json_t *extension, uint32_t node, uint32_t firs
     json_t *attributes;
 
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
-    attributes = gltf_get_object(g, extension, "attributes", where, &ok);
+    attributes = facet_gltf_get_object(g, extension, "attributes", where, &ok);
     ok = ok && read_placement(g, attributes, "TRANSLATION", 3, where, &p, &p.translation) &&
          read_placement(g, attributes, "ROTATION", 4, where, &p, &p.rotation) &&
          read_placement(g, attributes, "SCALE", 3, where, &p, &p.scale);
-    ok = ok && gltf_note_unused(g, attributes, " TRANSLATION ROTATION SCALE ", where);
+    ok = ok && facet_gltf_note_unused(g, attributes, " TRANSLATION ROTATION SCALE ", where);
     if (ok && p.count == FACET_SCENE_NONE) {
         p.count = 1;
     }
@@ -315,23 +320,24 @@ static bool note_instanced_skin(struct gltf *g, uint32_t node)
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
-    return gltf_leave_out(g,
-                          FACET_LOSS_SHAPE,
-                          1,
-                          "EXT_mesh_gpu_instancing of meshes with a skin",
-                          gltf_item(g, "nodes", node),
-                          where,
-                          "they are shown once");
+    return facet_gltf_leave_out(g,
+                                FACET_LOSS_SHAPE,
+                                1,
+                                "EXT_mesh_gpu_instancing of meshes with a skin",
+                                facet_gltf_item(g, "nodes", node),
+                                where,
+                                "they are shown once");
 }
 
 static bool add_meshes(struct gltf *g, uint32_t node)
 {
-    json_t *many = gltf_extension(gltf_item(g, "nodes", node), "EXT_mesh_gpu_instancing");
+    json_t *many =
+        facet_gltf_extension(facet_gltf_item(g, "nodes", node), "EXT_mesh_gpu_instancing");
     struct facet_affine matrix = g->world[node];
     bool in_world_space = false, ok = true;
     uint32_t first, end;
 
-    if (!gltf_node_meshes(g, node, &first, &end, &in_world_space)) {
+    if (!facet_gltf_node_meshes(g, node, &first, &end, &in_world_space)) {
         return false;
     }
     if (many != NULL && !in_world_space) {
@@ -356,14 +362,14 @@ static bool unit_frame(const struct facet_affine *world, float transform[12])
         up[i] = world->m[4 * i + 1];
         back[i] = world->m[4 * i + 2];
     }
-    if (!facet_normalize(back)) {
+    if (!facet_scene_normalize(back)) {
         return false;
     }
-    facet_cross(up, back, right);
-    if (!facet_normalize(right)) {
+    facet_scene_cross(up, back, right);
+    if (!facet_scene_normalize(right)) {
         return false;
     }
-    facet_cross(back, right, up);
+    facet_scene_cross(back, right, up);
     for (unsigned i = 0; i < 3; i++) {
         transform[4 * i] = (float)right[i];
         transform[4 * i + 1] = (float)up[i];
@@ -375,31 +381,32 @@ static bool unit_frame(const struct facet_affine *world, float transform[12])
 
 static bool read_camera(struct gltf *g, uint32_t index, struct facet_scene_camera *camera)
 {
-    json_t *object = gltf_item(g, "cameras", index);
-    bool ok = true, flat = strcmp(gltf_get_text(object, "type"), "orthographic") == 0;
+    json_t *object = facet_gltf_item(g, "cameras", index);
+    bool ok = true, flat = strcmp(facet_gltf_get_text(object, "type"), "orthographic") == 0;
     double fov = 0, aspect = 0, near = 0, far = 0, x_mag = 0, y_mag = 0;
     char where[GLTF_WHERE_BYTES];
     json_t *lens;
 
     (void)snprintf(where, sizeof where, "cameras[%u]", index);
-    gltf_set_name(camera->name, object, where);
-    lens = gltf_get_object(g, object, flat ? "orthographic" : "perspective", where, &ok);
+    facet_gltf_set_name(camera->name, object, where);
+    lens = facet_gltf_get_object(g, object, flat ? "orthographic" : "perspective", where, &ok);
     if (ok && lens == NULL) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s has no perspective or orthographic part", where);
+        return facet_gltf_fail(
+            g, FACET_ERR_INPUT, "%s has no perspective or orthographic part", where);
     }
-    if (!ok || !gltf_get_number(g, lens, "yfov", where, &fov) ||
-        !gltf_get_number(g, lens, "aspectRatio", where, &aspect) ||
-        !gltf_get_number(g, lens, "znear", where, &near) ||
-        !gltf_get_number(g, lens, "zfar", where, &far) ||
-        !gltf_get_number(g, lens, "xmag", where, &x_mag) ||
-        !gltf_get_number(g, lens, "ymag", where, &y_mag)) {
+    if (!ok || !facet_gltf_get_number(g, lens, "yfov", where, &fov) ||
+        !facet_gltf_get_number(g, lens, "aspectRatio", where, &aspect) ||
+        !facet_gltf_get_number(g, lens, "znear", where, &near) ||
+        !facet_gltf_get_number(g, lens, "zfar", where, &far) ||
+        !facet_gltf_get_number(g, lens, "xmag", where, &x_mag) ||
+        !facet_gltf_get_number(g, lens, "ymag", where, &y_mag)) {
         return false;
     }
     if (flat ? x_mag == 0 || y_mag == 0 : !(fov > 0 && fov < 3.14159)) {
-        return gltf_fail(
+        return facet_gltf_fail(
             g, FACET_ERR_INPUT, "%s: expected yfov in 0..pi, or xmag and ymag not zero", where);
     }
-    if (!gltf_note_unused(g, object, " type perspective orthographic ", where)) {
+    if (!facet_gltf_note_unused(g, object, " type perspective orthographic ", where)) {
         return false;
     }
     camera->kind = flat ? FACET_CAMERA_ORTHOGRAPHIC : FACET_CAMERA_PERSPECTIVE;
@@ -414,7 +421,7 @@ static bool read_camera(struct gltf *g, uint32_t index, struct facet_scene_camer
 
 static bool add_camera(struct gltf *g, uint32_t node)
 {
-    json_t *object = gltf_item(g, "nodes", node);
+    json_t *object = facet_gltf_item(g, "nodes", node);
     struct facet_scene_camera camera;
     struct facet_error err;
     enum facet_status status;
@@ -423,7 +430,7 @@ static bool add_camera(struct gltf *g, uint32_t node)
 
     memset(&camera, 0, sizeof camera);
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
-    if (!gltf_get_index(g, object, "camera", "cameras", where, &index)) {
+    if (!facet_gltf_get_index(g, object, "camera", "cameras", where, &index)) {
         return false;
     }
     if (index == FACET_SCENE_NONE) {
@@ -433,17 +440,17 @@ static bool add_camera(struct gltf *g, uint32_t node)
         return false;
     }
     if (!unit_frame(&g->world[node], camera.transform)) {
-        return gltf_leave_out(
+        return facet_gltf_leave_out(
             g, FACET_LOSS_LOOK, 1, "cameras", object, where, "they look in no direction");
     }
     status = facet_scene_add_camera(g->scene, &camera, &err);
-    return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
+    return status == FACET_OK || facet_gltf_fail(g, status, "%.300s", err.message);
 }
 
 static bool
 read_light(struct gltf *g, const json_t *object, const char *where, struct facet_scene_light *light)
 {
-    const char *type = gltf_get_text(object, "type");
+    const char *type = facet_gltf_get_text(object, "type");
     double color[3] = {1, 1, 1}, intensity = 1, range = 0, inner = 0, outer = 0.78539816339744831;
     json_t *spot = json_object_get(object, "spot");
 
@@ -454,17 +461,17 @@ read_light(struct gltf *g, const json_t *object, const char *where, struct facet
     } else if (strcmp(type, "spot") == 0) {
         light->kind = FACET_LIGHT_SPOT;
     } else {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s: light type \"%.20s\", expected directional, point or spot",
-                         where,
-                         type);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s: light type \"%.20s\", expected directional, point or spot",
+                               where,
+                               type);
     }
-    if (!gltf_get_numbers(g, object, "color", 3, where, color) ||
-        !gltf_get_number(g, object, "intensity", where, &intensity) ||
-        !gltf_get_number(g, object, "range", where, &range) ||
-        !gltf_get_number(g, spot, "innerConeAngle", where, &inner) ||
-        !gltf_get_number(g, spot, "outerConeAngle", where, &outer)) {
+    if (!facet_gltf_get_numbers(g, object, "color", 3, where, color) ||
+        !facet_gltf_get_number(g, object, "intensity", where, &intensity) ||
+        !facet_gltf_get_number(g, object, "range", where, &range) ||
+        !facet_gltf_get_number(g, spot, "innerConeAngle", where, &inner) ||
+        !facet_gltf_get_number(g, spot, "outerConeAngle", where, &outer)) {
         return false;
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -480,9 +487,10 @@ read_light(struct gltf *g, const json_t *object, const char *where, struct facet
 /* KHR_lights_punctual. */
 static bool add_light(struct gltf *g, uint32_t node)
 {
-    json_t *use = gltf_extension(gltf_item(g, "nodes", node), "KHR_lights_punctual");
+    json_t *use = facet_gltf_extension(facet_gltf_item(g, "nodes", node), "KHR_lights_punctual");
     json_t *value = json_object_get(use, "light");
-    json_t *lights = json_object_get(gltf_extension(g->root, "KHR_lights_punctual"), "lights");
+    json_t *lights =
+        json_object_get(facet_gltf_extension(g->root, "KHR_lights_punctual"), "lights");
     json_int_t index = json_is_integer(value) ? json_integer_value(value) : -1;
     struct facet_scene_light light;
     struct facet_error err;
@@ -495,35 +503,35 @@ static bool add_light(struct gltf *g, uint32_t node)
     }
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
     if (index < 0 || index >= (json_int_t)json_array_size(lights)) {
-        return gltf_fail(g,
-                         FACET_ERR_INPUT,
-                         "%s refers to a light that is not among the %zu",
-                         where,
-                         json_array_size(lights));
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s refers to a light that is not among the %zu",
+                               where,
+                               json_array_size(lights));
     }
     memset(&light, 0, sizeof light);
     (void)snprintf(where, sizeof where, "lights[%u]", (unsigned)index);
-    gltf_set_name(light.name, json_array_get(lights, (size_t)index), where);
+    facet_gltf_set_name(light.name, json_array_get(lights, (size_t)index), where);
     if (!read_light(g, json_array_get(lights, (size_t)index), where, &light) ||
-        !gltf_note_unused(
+        !facet_gltf_note_unused(
             g, json_array_get(lights, (size_t)index), " type color intensity range spot ", where)) {
         return false;
     }
     if (!unit_frame(&g->world[node], frame)) {
-        return gltf_leave_out(g,
-                              FACET_LOSS_LOOK,
-                              1,
-                              "lights",
-                              json_array_get(lights, (size_t)index),
-                              where,
-                              "they shine in no direction");
+        return facet_gltf_leave_out(g,
+                                    FACET_LOSS_LOOK,
+                                    1,
+                                    "lights",
+                                    json_array_get(lights, (size_t)index),
+                                    where,
+                                    "they shine in no direction");
     }
     for (unsigned i = 0; i < 3; i++) {
         light.position[i] = frame[4 * i + 3];
         light.direction[i] = -frame[4 * i + 2];
     }
     status = facet_scene_add_light(g->scene, &light, &err);
-    return status == FACET_OK || gltf_fail(g, status, "%.300s", err.message);
+    return status == FACET_OK || facet_gltf_fail(g, status, "%.300s", err.message);
 }
 
 static bool note_node(struct gltf *g, uint32_t node)
@@ -531,15 +539,16 @@ static bool note_node(struct gltf *g, uint32_t node)
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
-    return gltf_note_unused(g,
-                            gltf_item(g, "nodes", node),
-                            " children mesh skin camera translation rotation scale matrix weights ",
-                            where);
+    return facet_gltf_note_unused(
+        g,
+        facet_gltf_item(g, "nodes", node),
+        " children mesh skin camera translation rotation scale matrix weights ",
+        where);
 }
 
-bool gltf_nodes(struct gltf *g)
+bool facet_gltf_nodes(struct gltf *g)
 {
-    uint32_t count = gltf_count(g, "nodes");
+    uint32_t count = facet_gltf_count(g, "nodes");
     struct walk w = {.stack = count, .capacity = count};
     struct facet_affine identity = facet_affine_identity();
     json_t *roots = NULL;
@@ -547,7 +556,7 @@ bool gltf_nodes(struct gltf *g)
 
     w.order = malloc((size_t)count * sizeof *w.order + 1);
     if (w.order == NULL) {
-        return gltf_fail(g, FACET_ERR_MEMORY, "out of memory for %u nodes", count);
+        return facet_gltf_fail(g, FACET_ERR_MEMORY, "out of memory for %u nodes", count);
     }
     ok = find_roots(g, &roots) && push_list(g, &w, roots, &identity, "the scene") &&
          walk_tree(g, &w);

@@ -26,7 +26,7 @@ static struct facet_affine from_columns(const float *m)
 static bool
 joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct skin *skin)
 {
-    uint32_t nodes = gltf_count(g, "nodes");
+    uint32_t nodes = facet_gltf_count(g, "nodes");
 
     for (uint32_t i = 0; i < skin->count; i++) {
         json_t *value = json_array_get(joints, i);
@@ -35,7 +35,7 @@ joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct 
             binds != NULL ? from_columns(binds + 16 * (size_t)i) : facet_affine_identity();
 
         if (node < 0 || node >= (json_int_t)nodes) {
-            return gltf_fail(g, FACET_ERR_INPUT, "a skin's joint %u is not a node", i);
+            return facet_gltf_fail(g, FACET_ERR_INPUT, "a skin's joint %u is not a node", i);
         }
         skin->matrices[i] = facet_affine_multiply(&g->world[node], &bind);
     }
@@ -44,7 +44,7 @@ joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct 
 
 static bool open_skin(struct gltf *g, uint32_t index, struct skin *skin)
 {
-    json_t *object = gltf_item(g, "skins", index);
+    json_t *object = facet_gltf_item(g, "skins", index);
     char where[GLTF_WHERE_BYTES];
     bool ok = true;
     json_t *joints;
@@ -52,33 +52,33 @@ static bool open_skin(struct gltf *g, uint32_t index, struct skin *skin)
     float *binds = NULL;
 
     (void)snprintf(where, sizeof where, "skins[%u]", index);
-    joints = gltf_get_array(g, object, "joints", where, &ok);
-    if (!ok || !gltf_note_unused(g, object, " joints inverseBindMatrices skeleton ", where) ||
-        !gltf_get_index(g, object, "inverseBindMatrices", "accessors", where, &accessor)) {
+    joints = facet_gltf_get_array(g, object, "joints", where, &ok);
+    if (!ok || !facet_gltf_note_unused(g, object, " joints inverseBindMatrices skeleton ", where) ||
+        !facet_gltf_get_index(g, object, "inverseBindMatrices", "accessors", where, &accessor)) {
         return false;
     }
     skin->count = (uint32_t)json_array_size(joints);
     if (skin->count == 0) {
-        return gltf_fail(g, FACET_ERR_INPUT, "%s has no joints", where);
+        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s has no joints", where);
     }
     if (accessor != FACET_SCENE_NONE) {
-        binds = gltf_read_floats(g, accessor, 16, 0.0F, where, &count);
+        binds = facet_gltf_read_floats(g, accessor, 16, 0.0F, where, &count);
         if (binds == NULL) {
             return false;
         }
         if (count < skin->count) {
             free(binds);
-            return gltf_fail(g,
-                             FACET_ERR_INPUT,
-                             "%s has %u joints but %u inverseBindMatrices",
-                             where,
-                             skin->count,
-                             count);
+            return facet_gltf_fail(g,
+                                   FACET_ERR_INPUT,
+                                   "%s has %u joints but %u inverseBindMatrices",
+                                   where,
+                                   skin->count,
+                                   count);
         }
     }
     skin->matrices = calloc(skin->count, sizeof *skin->matrices);
     ok = skin->matrices != NULL ? joint_matrices(g, joints, binds, skin)
-                                : gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+                                : facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
     free(binds);
     return ok;
 }
@@ -100,23 +100,24 @@ static bool blend_set(struct gltf *g,
 
     (void)snprintf(joints_name, sizeof joints_name, "JOINTS_%u", set);
     (void)snprintf(weights_name, sizeof weights_name, "WEIGHTS_%u", set);
-    if (!gltf_get_index(g, attributes, joints_name, "accessors", where, &joints_accessor) ||
-        !gltf_get_index(g, attributes, weights_name, "accessors", where, &weights_accessor)) {
+    if (!facet_gltf_get_index(g, attributes, joints_name, "accessors", where, &joints_accessor) ||
+        !facet_gltf_get_index(g, attributes, weights_name, "accessors", where, &weights_accessor)) {
         return false;
     }
     if (joints_accessor == FACET_SCENE_NONE || weights_accessor == FACET_SCENE_NONE) {
         return true;
     }
-    joints = gltf_read_integers(g, joints_accessor, 4, where, &joint_count);
-    weights = joints != NULL ? gltf_read_floats(g, weights_accessor, 4, 0.0F, where, &weight_count)
-                             : NULL;
+    joints = facet_gltf_read_integers(g, joints_accessor, 4, where, &joint_count);
+    weights = joints != NULL
+                  ? facet_gltf_read_floats(g, weights_accessor, 4, 0.0F, where, &weight_count)
+                  : NULL;
     ok = weights != NULL && ((joint_count == vertices && weight_count == vertices) ||
-                             gltf_fail(g,
-                                       FACET_ERR_INPUT,
-                                       "%s: %s and %s must have one element per vertex",
-                                       where,
-                                       joints_name,
-                                       weights_name));
+                             facet_gltf_fail(g,
+                                             FACET_ERR_INPUT,
+                                             "%s: %s and %s must have one element per vertex",
+                                             where,
+                                             joints_name,
+                                             weights_name));
     for (size_t i = 0; ok && i < 4 * (size_t)vertices; i++) {
         double weight = (double)weights[i];
 
@@ -124,13 +125,13 @@ static bool blend_set(struct gltf *g,
             continue;
         }
         if (joints[i] >= skin->count) {
-            ok = gltf_fail(g,
-                           FACET_ERR_INPUT,
-                           "%s: vertex %zu refers to joint %u of %u",
-                           where,
-                           i / 4,
-                           joints[i],
-                           skin->count);
+            ok = facet_gltf_fail(g,
+                                 FACET_ERR_INPUT,
+                                 "%s: vertex %zu refers to joint %u of %u",
+                                 where,
+                                 i / 4,
+                                 joints[i],
+                                 skin->count);
             break;
         }
         for (unsigned k = 0; k < 12; k++) {
@@ -152,12 +153,12 @@ static void move_normal(const struct facet_affine *matrix, float *normal)
     for (unsigned i = 0; i < 3; i++) {
         double cofactor[3];
 
-        facet_cross(columns[(i + 1) % 3], columns[(i + 2) % 3], cofactor);
+        facet_scene_cross(columns[(i + 1) % 3], columns[(i + 2) % 3], cofactor);
         for (unsigned k = 0; k < 3; k++) {
             sum[k] += cofactor[k] * (double)normal[i];
         }
     }
-    if (facet_normalize(sum)) {
+    if (facet_scene_normalize(sum)) {
         for (unsigned k = 0; k < 3; k++) {
             normal[k] = (float)sum[k];
         }
@@ -180,16 +181,16 @@ static void move_vertices(const struct facet_affine *blend, struct facet_scene_m
     }
 }
 
-bool gltf_apply_skin(struct gltf *g,
-                     uint32_t skin_index,
-                     const json_t *attributes,
-                     const char *where,
-                     struct facet_scene_mesh *mesh)
+bool facet_gltf_apply_skin(struct gltf *g,
+                           uint32_t skin_index,
+                           const json_t *attributes,
+                           const char *where,
+                           struct facet_scene_mesh *mesh)
 {
     struct skin skin = {0, NULL};
     struct facet_affine *blend = calloc(mesh->vertex_count, sizeof *blend);
     bool ok = blend != NULL ? open_skin(g, skin_index, &skin)
-                            : gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+                            : facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
 
     for (unsigned set = 0; ok && set < GLTF_JOINT_SETS; set++) {
         ok = blend_set(g, &skin, attributes, set, where, mesh->vertex_count, blend);

@@ -16,14 +16,14 @@ static bool resolve(struct facet_csr_ask *ask)
         ask->number = (unsigned)h->units.cap.xisel;
         ask->row = facet_csr_at(FACET_ISA_XPHMG, ask->number);
         if (ask->row == NULL || ask->number <= 0xFFF ||
-            (facet_csr_entry_of(ask->row)->privileged && h->priv != FACET_PRIV_M)) {
+            (facet_hart_csr_entry_of(ask->row)->privileged && h->priv != FACET_PRIV_M)) {
             return false;
         }
     }
     if (ask->number == ask->row->alias) {
         ask->number = ask->row->number;
     }
-    return !facet_csr_entry_of(ask->row)->base;
+    return !facet_hart_csr_entry_of(ask->row)->base;
 }
 
 enum facet_csr_answer
@@ -32,7 +32,8 @@ facet_vendor_csr_read(const struct facet_hart *h, unsigned number, uint64_t *val
     struct facet_csr_ask ask = {
         h, &h->units, h->xmem, facet_csr_at(FACET_ISA_XPHMG, number), number};
 
-    return resolve(&ask) && facet_csr_read(&ask, value) ? FACET_CSR_ANSWERED : FACET_CSR_ABSENT;
+    return resolve(&ask) && facet_hart_csr_read(&ask, value) ? FACET_CSR_ANSWERED
+                                                             : FACET_CSR_ABSENT;
 }
 
 enum facet_csr_answer facet_vendor_csr_access(struct facet_hart *h,
@@ -44,10 +45,10 @@ enum facet_csr_answer facet_vendor_csr_access(struct facet_hart *h,
 {
     struct facet_csr_ask ask = {h, &h->units, h->xmem, row, number};
 
-    if (!resolve(&ask) || !facet_csr_read(&ask, old)) {
+    if (!resolve(&ask) || !facet_hart_csr_read(&ask, old)) {
         return FACET_CSR_ABSENT;
     }
-    facet_csr_write(h, &ask, *old, op, operand);
+    facet_hart_csr_write(h, &ask, *old, op, operand);
     return FACET_CSR_ANSWERED;
 }
 

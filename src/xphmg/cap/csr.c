@@ -23,57 +23,57 @@ static struct profile profile(const struct facet_units *units)
     return profiles[vary && units->cap.profile < 3 ? units->cap.profile : 0];
 }
 
-uint64_t facet_csr_read_CAP_TIER_WAVE(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_CAP_TIER_WAVE(const struct facet_csr_ask *ask)
 {
     return FACET_PUT(ask->row->reset, CAP_TIER_WAVE_WAVES, profile(ask->units).waves);
 }
 
-uint64_t facet_csr_read_CAP_HINT_BVHGR(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_CAP_HINT_BVHGR(const struct facet_csr_ask *ask)
 {
     return FACET_PUT(ask->row->reset, CAP_HINT_BVHGR_GRAN, profile(ask->units).granule);
 }
 
 /* ---- numeric policy ---- */
 
-uint64_t facet_csr_read_CAP_PREC_MODE(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_CAP_PREC_MODE(const struct facet_csr_ask *ask)
 {
     return ask->units->cap.prec.image[FACET_PREC_MODE];
 }
 
-void facet_csr_write_CAP_PREC_MODE(struct facet_hart *h, const struct facet_csr_set *set)
+void facet_hart_csr_write_CAP_PREC_MODE(struct facet_hart *h, const struct facet_csr_set *set)
 {
     (void)facet_prec_write(&h->units.cap.prec, FACET_PREC_MODE, set->op, set->operand);
 }
 
-uint64_t facet_csr_read_CAP_PREC_ALT(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_CAP_PREC_ALT(const struct facet_csr_ask *ask)
 {
     return ask->units->cap.prec.image[FACET_PREC_ALT];
 }
 
-void facet_csr_write_CAP_PREC_ALT(struct facet_hart *h, const struct facet_csr_set *set)
+void facet_hart_csr_write_CAP_PREC_ALT(struct facet_hart *h, const struct facet_csr_set *set)
 {
     (void)facet_prec_write(&h->units.cap.prec, FACET_PREC_ALT, set->op, set->operand);
 }
 
-uint64_t facet_csr_read_ZPTAB(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_ZPTAB(const struct facet_csr_ask *ask)
 {
     return facet_load_le64(ask->units->cap.zptab + 8 * (size_t)(ask->number - FACET_CSR_ZPTAB0));
 }
 
-void facet_csr_write_ZPTAB(struct facet_hart *h, const struct facet_csr_set *set)
+void facet_hart_csr_write_ZPTAB(struct facet_hart *h, const struct facet_csr_set *set)
 {
     facet_store_le64(h->units.cap.zptab + 8 * (size_t)(set->number - FACET_CSR_ZPTAB0), set->value);
 }
 
 /* ---- state that the harts share ---- */
 
-uint64_t facet_csr_read_XTOK(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_XTOK(const struct facet_csr_ask *ask)
 {
     return ask->xmem->tokens[ask->number - FACET_CSR_XTOK0];
 }
 
 /* LDS bytes that are charged to a class. */
-uint64_t facet_csr_read_XLDSUSED(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_XLDSUSED(const struct facet_csr_ask *ask)
 {
     unsigned mclass = ask->number - FACET_CSR_XLDSUSED0;
     uint64_t bytes = 0;
@@ -84,7 +84,7 @@ uint64_t facet_csr_read_XLDSUSED(const struct facet_csr_ask *ask)
     return bytes;
 }
 
-uint64_t facet_csr_read_XT0SIZE(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_XT0SIZE(const struct facet_csr_ask *ask)
 {
     return ask->xmem->t0_size;
 }
@@ -94,17 +94,17 @@ static uint64_t ticket(uint64_t queue, uint64_t sequence)
     return sequence == 0 ? 0 : queue << FACET_TICKET_QUEUE_LSB | sequence;
 }
 
-uint64_t facet_csr_read_XTICKRT(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_XTICKRT(const struct facet_csr_ask *ask)
 {
     return ticket(FACET_QUEUE_RT, ask->xmem->ticket_rt);
 }
 
-uint64_t facet_csr_read_XTICKMTX(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_XTICKMTX(const struct facet_csr_ask *ask)
 {
     return ticket(FACET_QUEUE_MTX, ask->xmem->ticket_mtx);
 }
 
-uint64_t facet_csr_read_XLOCKN(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_XLOCKN(const struct facet_csr_ask *ask)
 {
     return ask->xmem->lock_count;
 }
@@ -149,7 +149,7 @@ bool facet_mtx_word(
     return inside;
 }
 
-uint64_t facet_csr_read_MTX(const struct facet_csr_ask *ask)
+uint64_t facet_hart_csr_read_MTX(const struct facet_csr_ask *ask)
 {
     const struct facet_mtx *mtx = &ask->units->mtx;
     uint64_t value;
@@ -162,7 +162,7 @@ uint64_t facet_csr_read_MTX(const struct facet_csr_ask *ask)
     return value;
 }
 
-void facet_csr_write_MTX(struct facet_hart *h, const struct facet_csr_set *set)
+void facet_hart_csr_write_MTX(struct facet_hart *h, const struct facet_csr_set *set)
 {
     struct facet_mtx *mtx = &h->units.mtx;
     unsigned word = (unsigned)FACET_GET(mtx->sel, MTXSEL_WORD);

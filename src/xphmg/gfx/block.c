@@ -6,12 +6,12 @@
 #include "base/bits.h"
 #include "xphmg/hart/memory.h"
 
-static uint64_t block_start(const struct facet_gfx_run *r)
+static uint64_t block_start(const struct facet_xphmg_gfx_run *r)
 {
     return r->r.address + (uint64_t)r->first * r->vl * r->port.container.bytes;
 }
 
-bool facet_gfx_probe_block(const struct facet_gfx_run *r)
+bool facet_xphmg_gfx_probe_block(const struct facet_xphmg_gfx_run *r)
 {
     const struct facet_container *c = &r->port.container;
     const uint64_t start = block_start(r), bytes = (uint64_t)r->slots * r->vl * c->bytes;
@@ -25,7 +25,7 @@ bool facet_gfx_probe_block(const struct facet_gfx_run *r)
            !facet_xmem_probe(r->h, r->port.actor, start, bytes, true).taken;
 }
 
-void facet_gfx_write_block(const struct facet_gfx_run *r)
+void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r)
 {
     const struct facet_container *c = &r->port.container;
     uint64_t address = block_start(r);

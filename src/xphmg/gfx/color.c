@@ -10,26 +10,27 @@ _Static_assert(FACET_FIELD_GFX_LUT1D_I == FACET_FIELD_GFX_LUT3D_I &&
 /* ---- INTERP, SHADE -----------------------------------------------------------------------------
  */
 
-static struct facet_trap interp_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap interp_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     const struct facet_gfx_interp *op = &r->op.interp;
     bool alpha = op->premultiply && op->channels < 4;
     uint32_t taps[16], a[FACET_GFX_INTERP_END] = {0}, b[4] = {0};
     struct facet_trap trap =
-        facet_gfx_read(r, &r->a, lane, FACET_GFX_INTERP_FRAC, 2, &a[FACET_GFX_INTERP_FRAC]);
+        facet_xphmg_gfx_read(r, &r->a, lane, FACET_GFX_INTERP_FRAC, 2, &a[FACET_GFX_INTERP_FRAC]);
 
     if (!trap.taken && op->perspective) {
-        trap = facet_gfx_read(r, &r->a, lane, FACET_GFX_INTERP_RCPW, 4, &a[FACET_GFX_INTERP_RCPW]);
+        trap = facet_xphmg_gfx_read(
+            r, &r->a, lane, FACET_GFX_INTERP_RCPW, 4, &a[FACET_GFX_INTERP_RCPW]);
     }
     if (!trap.taken && alpha) {
-        trap =
-            facet_gfx_read(r, &r->a, lane, FACET_GFX_INTERP_ALPHA, 4, &a[FACET_GFX_INTERP_ALPHA]);
+        trap = facet_xphmg_gfx_read(
+            r, &r->a, lane, FACET_GFX_INTERP_ALPHA, 4, &a[FACET_GFX_INTERP_ALPHA]);
     }
     if (!trap.taken && op->bias) {
-        trap = facet_gfx_read(r, &r->b, lane, 0, op->channels, b);
+        trap = facet_xphmg_gfx_read(r, &r->b, lane, 0, op->channels, b);
     }
     if (!trap.taken) {
-        trap = facet_gfx_read(r, &r->r, lane, 0, 4u * op->channels, taps);
+        trap = facet_xphmg_gfx_read(r, &r->r, lane, 0, 4u * op->channels, taps);
     }
     if (!trap.taken) {
         facet_gfx_interp(&r->numbers, op, taps, a, b, r->kept.out[lane], flags);
@@ -37,23 +38,23 @@ static struct facet_trap interp_lane(struct facet_gfx_run *r, unsigned lane, uns
     return trap;
 }
 
-static struct facet_trap shade_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap shade_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     const struct facet_gfx_shade *op = &r->op.shade;
     uint32_t a[4], b[4], normal[3] = {0}, light[3] = {0};
     struct facet_trap trap = FACET_RETIRED;
 
     if (op->light) {
-        trap = facet_gfx_read(r, &r->a, lane, 0, 3, normal);
+        trap = facet_xphmg_gfx_read(r, &r->a, lane, 0, 3, normal);
         if (!trap.taken) {
-            trap = facet_gfx_read(r, &r->b, lane, 0, 3, light);
+            trap = facet_xphmg_gfx_read(r, &r->b, lane, 0, 3, light);
         }
     }
     if (!trap.taken) {
-        trap = facet_gfx_read(r, &r->r, lane, 0, op->channels, a);
+        trap = facet_xphmg_gfx_read(r, &r->r, lane, 0, op->channels, a);
     }
     if (!trap.taken) {
-        trap = facet_gfx_read(r, &r->r, lane, 4, op->channels, b);
+        trap = facet_xphmg_gfx_read(r, &r->r, lane, 4, op->channels, b);
     }
     if (!trap.taken) {
         facet_gfx_shade(&r->numbers, op, a, b, normal, light, r->kept.out[lane], flags);
@@ -65,7 +66,7 @@ static struct facet_trap shade_lane(struct facet_gfx_run *r, unsigned lane, unsi
  */
 
 struct lut_memory {
-    const struct facet_gfx_run *r;
+    const struct facet_xphmg_gfx_run *r;
     struct facet_trap trap;
 };
 
@@ -73,17 +74,18 @@ static bool load_entry(void *context, uint64_t index, uint32_t *bits)
 {
     struct lut_memory *m = context;
 
-    m->trap = facet_elements_read(&m->r->port, FACET_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
+    m->trap =
+        facet_elements_read(&m->r->port, FACET_XPHMG_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
     return !m->trap.taken;
 }
 
-static struct facet_trap lut_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap lut_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     const struct facet_gfx_lut *lut = &r->op.lut;
     struct lut_memory m = {.r = r};
     struct facet_gfx_lut_plan plan;
     uint32_t in[4];
-    struct facet_trap trap = facet_gfx_read(r, &r->a, lane, 0, facet_gfx_lut_inputs(lut), in);
+    struct facet_trap trap = facet_xphmg_gfx_read(r, &r->a, lane, 0, facet_gfx_lut_inputs(lut), in);
 
     if (trap.taken) {
         return trap;
@@ -99,46 +101,47 @@ static struct facet_trap lut_lane(struct facet_gfx_run *r, unsigned lane, unsign
 /* ---- preparation -------------------------------------------------------------------------------
  */
 
-unsigned facet_gfx_color_prepare(struct facet_gfx_run *r)
+unsigned facet_xphmg_gfx_color_prepare(struct facet_xphmg_gfx_run *r)
 {
     bool three = r->in->row == FACET_XPHMG_GFX_LUT3D, off;
 
-    r->result = FACET_GFX_TO_WINDOW;
+    r->result = FACET_XPHMG_GFX_TO_WINDOW;
     r->first = 0;
     switch (r->in->row) {
     case FACET_XPHMG_GFX_INTERP:
         r->lane = interp_lane;
         r->op.interp = (struct facet_gfx_interp){
-            .channels = (uint8_t)(FACET_GFX_FIELD(r, INTERP_NC) + 1),
-            .perspective = FACET_GFX_FIELD(r, INTERP_M) != 0,
-            .premultiply = FACET_GFX_FIELD(r, INTERP_P) != 0,
-            .bias = FACET_GFX_FIELD(r, INTERP_B) != 0,
+            .channels = (uint8_t)(FACET_XPHMG_GFX_FIELD(r, INTERP_NC) + 1),
+            .perspective = FACET_XPHMG_GFX_FIELD(r, INTERP_M) != 0,
+            .premultiply = FACET_XPHMG_GFX_FIELD(r, INTERP_P) != 0,
+            .bias = FACET_XPHMG_GFX_FIELD(r, INTERP_B) != 0,
         };
         r->slots = r->op.interp.channels;
         r->first = (uint8_t)(4 * r->slots);
-        off = facet_gfx_lacks_f(r, true, r->op.interp.bias, true);
+        off = facet_xphmg_gfx_lacks_f(r, true, r->op.interp.bias, true);
         break;
     case FACET_XPHMG_GFX_SHADE: /* nc = 0 is RGBA: the word as the document draws it */
         r->lane = shade_lane;
         r->op.shade = (struct facet_gfx_shade){
-            .op = (uint8_t)FACET_GFX_FIELD(r, SHADE_OO),
-            .channels =
-                (uint8_t)(FACET_GFX_FIELD(r, SHADE_NC) != 0 ? FACET_GFX_FIELD(r, SHADE_NC) : 4),
-            .light = FACET_GFX_FIELD(r, SHADE_L) != 0,
-            .normalize = FACET_GFX_FIELD(r, SHADE_N) != 0,
+            .op = (uint8_t)FACET_XPHMG_GFX_FIELD(r, SHADE_OO),
+            .channels = (uint8_t)(FACET_XPHMG_GFX_FIELD(r, SHADE_NC) != 0
+                                      ? FACET_XPHMG_GFX_FIELD(r, SHADE_NC)
+                                      : 4),
+            .light = FACET_XPHMG_GFX_FIELD(r, SHADE_L) != 0,
+            .normalize = FACET_XPHMG_GFX_FIELD(r, SHADE_N) != 0,
         };
         r->slots = (uint8_t)facet_gfx_shade_results(&r->op.shade);
-        off = facet_gfx_lacks_f(r, r->op.shade.light, r->op.shade.light, true);
+        off = facet_xphmg_gfx_lacks_f(r, r->op.shade.light, r->op.shade.light, true);
         break;
     default:
         r->lane = lut_lane;
-        r->op.lut = facet_gfx_lut_of(FACET_GFX_CSR(&r->csr, LUTFMT),
+        r->op.lut = facet_gfx_lut_of(FACET_XPHMG_GFX_CSR(&r->csr, LUTFMT),
                                      three,
-                                     FACET_GFX_FIELD(r, LUT1D_I) != 0,
-                                     FACET_GFX_FIELD(r, LUT1D_C) != 0);
+                                     FACET_XPHMG_GFX_FIELD(r, LUT1D_I) != 0,
+                                     FACET_XPHMG_GFX_FIELD(r, LUT1D_C) != 0);
         r->slots = (uint8_t)facet_gfx_lut_outputs(&r->op.lut);
-        off = facet_gfx_lacks_f(r, true, false, true) ||
-              FACET_GET(FACET_GFX_CSR(&r->csr, LUTFMT), GFXLUTFMT_DIM) != three;
+        off = facet_xphmg_gfx_lacks_f(r, true, false, true) ||
+              FACET_GET(FACET_XPHMG_GFX_CSR(&r->csr, LUTFMT), GFXLUTFMT_DIM) != three;
         break;
     }
     return off ? FACET_CAUSE_ILLEGAL : 0;

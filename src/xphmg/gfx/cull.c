@@ -18,14 +18,14 @@ _Static_assert(FACET_FIELD_GFX_CULL_PLANE_TT == FACET_FIELD_GFX_CULL_FRUSTUM_TT 
 /* ---- planes and boxes --------------------------------------------------------------------------
  */
 
-static struct facet_trap point_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap point_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     struct facet_gfx_cull *cull = &r->op.cull;
     uint32_t point[4];
-    struct facet_trap trap = facet_gfx_read(r, &r->a, lane, 0, 4, point);
+    struct facet_trap trap = facet_xphmg_gfx_read(r, &r->a, lane, 0, 4, point);
 
     if (!trap.taken && r->plane_given) {
-        trap = facet_gfx_read(r, &r->b, lane, 0, 4, cull->plane[0]);
+        trap = facet_xphmg_gfx_read(r, &r->b, lane, 0, 4, cull->plane[0]);
     }
     if (!trap.taken) {
         bool survives = facet_gfx_cull_point(&r->numbers, cull, point, flags);
@@ -35,10 +35,10 @@ static struct facet_trap point_lane(struct facet_gfx_run *r, unsigned lane, unsi
     return trap;
 }
 
-static struct facet_trap box_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap box_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     uint32_t box[6];
-    struct facet_trap trap = facet_gfx_read(r, &r->a, lane, 0, 6, box);
+    struct facet_trap trap = facet_xphmg_gfx_read(r, &r->a, lane, 0, 6, box);
 
     if (!trap.taken) {
         bool survives = facet_gfx_cull_box(&r->numbers, &r->op.box, box, flags);
@@ -48,39 +48,40 @@ static struct facet_trap box_lane(struct facet_gfx_run *r, unsigned lane, unsign
     return trap;
 }
 
-static unsigned prepare_point(struct facet_gfx_run *r)
+static unsigned prepare_point(struct facet_xphmg_gfx_run *r)
 {
     bool plane = r->in->row == FACET_XPHMG_GFX_CULL_PLANE;
 
     r->lane = point_lane;
-    r->plane_given = plane && FACET_GFX_FIELD(r, CULL_PLANE_S) != 0;
+    r->plane_given = plane && FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_S) != 0;
     r->op.cull = (struct facet_gfx_cull){
-        .side = (uint8_t)FACET_GFX_FIELD(r, CULL_PLANE_TT),
-        .keep = FACET_GFX_FIELD(r, CULL_PLANE_K) != 0,
-        .reject = FACET_GFX_FIELD(r, CULL_PLANE_Z) != 0,
-        .eps = (uint32_t)FACET_GFX_CSR(&r->csr, CLIP_EPS),
+        .side = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_TT),
+        .keep = FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_K) != 0,
+        .reject = FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_Z) != 0,
+        .eps = (uint32_t)FACET_XPHMG_GFX_CSR(&r->csr, CLIP_EPS),
         .planes = plane ? 1 : FACET_GFX_PLANES,
     };
-    return (plane && !r->plane_given && FACET_GFX_FIELD(r, CULL_PLANE_IDX) >= FACET_GFX_PLANES) ||
-                   facet_gfx_lacks_f(r, true, r->plane_given, false)
+    return (plane && !r->plane_given &&
+            FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_IDX) >= FACET_GFX_PLANES) ||
+                   facet_xphmg_gfx_lacks_f(r, true, r->plane_given, false)
                ? FACET_CAUSE_ILLEGAL
                : 0;
 }
 
-static unsigned prepare_box(struct facet_gfx_run *r)
+static unsigned prepare_box(struct facet_xphmg_gfx_run *r)
 {
     const struct facet_units *units = &r->h->units;
-    bool transform = FACET_GFX_FIELD(r, CULL_AABB_F) != 0;
+    bool transform = FACET_XPHMG_GFX_FIELD(r, CULL_AABB_F) != 0;
 
     r->lane = box_lane;
     r->op.box = (struct facet_gfx_cull_box){
-        .encoding = (uint8_t)FACET_GFX_FIELD(r, CULL_AABB_EE),
-        .keep = FACET_GFX_FIELD(r, CULL_AABB_K) != 0,
-        .contain = FACET_GFX_FIELD(r, CULL_AABB_X) != 0,
+        .encoding = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_AABB_EE),
+        .keep = FACET_XPHMG_GFX_FIELD(r, CULL_AABB_K) != 0,
+        .contain = FACET_XPHMG_GFX_FIELD(r, CULL_AABB_X) != 0,
         .transform = transform,
         .transpose = FACET_GET(units->mtx.cfg, MTXCFG_TRANSPOSE_DEF) != 0,
     };
-    if (r->op.box.encoding == 3 || facet_gfx_lacks_f(r, true, false, false)) {
+    if (r->op.box.encoding == 3 || facet_xphmg_gfx_lacks_f(r, true, false, false)) {
         return FACET_CAUSE_ILLEGAL;
     }
     return transform && (units->config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0
@@ -88,34 +89,34 @@ static unsigned prepare_box(struct facet_gfx_run *r)
                : 0;
 }
 
-unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r)
+unsigned facet_xphmg_gfx_cull_prepare(struct facet_xphmg_gfx_run *r)
 {
-    r->result = FACET_GFX_TO_MASK;
-    r->bank = (uint8_t)FACET_GFX_FIELD(r, CULL_PLANE_PD);
-    if (!facet_gfx_has_bank(r, r->bank)) {
+    r->result = FACET_XPHMG_GFX_TO_MASK;
+    r->bank = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_PD);
+    if (!facet_xphmg_gfx_has_bank(r, r->bank)) {
         return FACET_CAUSE_ILLEGAL;
     }
     return r->in->row == FACET_XPHMG_GFX_CULL_AABB ? prepare_box(r) : prepare_point(r);
 }
 
-static void plane_elements(const struct facet_gfx_run *r, unsigned index, uint32_t plane[4])
+static void plane_elements(const struct facet_xphmg_gfx_run *r, unsigned index, uint32_t plane[4])
 {
-    const struct facet_gfx *csr = &r->csr;
+    const struct facet_xphmg_gfx *csr = &r->csr;
     const uint64_t *const planes[] = {
         csr->pln0, csr->pln1, csr->pln2, csr->pln3, csr->pln4, csr->pln5};
 
     for (unsigned k = 0; k < 4; k++) {
-        plane[k] = facet_gfx_wide_element(r, planes[index], k);
+        plane[k] = facet_xphmg_gfx_wide_element(r, planes[index], k);
     }
 }
 
-void facet_gfx_cull_planes(struct facet_gfx_run *r)
+void facet_xphmg_gfx_cull_planes(struct facet_xphmg_gfx_run *r)
 {
     const struct facet_mtx *mtx = &r->h->units.mtx;
     unsigned nat = r->port.container.nat;
 
     if (r->in->row == FACET_XPHMG_GFX_CULL_PLANE) {
-        unsigned index = FACET_GFX_FIELD(r, CULL_PLANE_IDX);
+        unsigned index = FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_IDX);
 
         plane_elements(r, index < FACET_GFX_PLANES ? index : 0, r->op.cull.plane[0]);
         return;
@@ -139,29 +140,29 @@ void facet_gfx_cull_planes(struct facet_gfx_run *r)
 
 enum { LANE_NUMBERS = 1, WITHOUT_ID = 2, PAYLOAD_FIRST = 4 };
 
-static unsigned record_words(const struct facet_gfx_compact_op *op)
+static unsigned record_words(const struct facet_xphmg_gfx_compact_op *op)
 {
     return op->mode == LANE_NUMBERS
                ? 1u
                : (op->mode != WITHOUT_ID) + (unsigned)op->attributes + op->payload;
 }
 
-static unsigned word_bytes(const struct facet_gfx_compact_op *op)
+static unsigned word_bytes(const struct facet_xphmg_gfx_compact_op *op)
 {
     return op->mode == LANE_NUMBERS ? 4 : 8;
 }
 
 /* X slot of word k of a record. */
-static unsigned slot_of(const struct facet_gfx_compact_op *op, unsigned k)
+static unsigned slot_of(const struct facet_xphmg_gfx_compact_op *op, unsigned k)
 {
     unsigned first = op->mode == WITHOUT_ID ? 1 : 0, ids = first + k;
 
     return ids <= op->attributes ? ids : PAYLOAD_FIRST + (ids - op->attributes - 1);
 }
 
-static struct facet_trap compact_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap compact_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
-    struct facet_gfx_compact_op *op = &r->op.compact;
+    struct facet_xphmg_gfx_compact_op *op = &r->op.compact;
     struct facet_trap trap = FACET_RETIRED;
 
     (void)flags;
@@ -174,34 +175,34 @@ static struct facet_trap compact_lane(struct facet_gfx_run *r, unsigned lane, un
         if (op->mode == LANE_NUMBERS) {
             op->words[lane][0] = lane;
         } else {
-            trap = facet_gfx_read_x(r, &r->b, lane, slot, slot, 0, &op->words[lane][k]);
+            trap = facet_xphmg_gfx_read_x(r, &r->b, lane, slot, slot, 0, &op->words[lane][k]);
         }
     }
     return trap;
 }
 
-unsigned facet_gfx_compact_prepare(struct facet_gfx_run *r)
+unsigned facet_xphmg_gfx_compact_prepare(struct facet_xphmg_gfx_run *r)
 {
-    struct facet_gfx_compact_op *op = &r->op.compact;
-    unsigned bank = FACET_GFX_FIELD(r, CULL_COMPACT_PS);
+    struct facet_xphmg_gfx_compact_op *op = &r->op.compact;
+    unsigned bank = FACET_XPHMG_GFX_FIELD(r, CULL_COMPACT_PS);
 
     r->lane = compact_lane;
-    r->result = FACET_GFX_TO_STREAM;
-    r->counts = FACET_GFX_FIELD(r, CULL_COMPACT_CC) != 0;
-    op->mode = (uint8_t)FACET_GFX_FIELD(r, CULL_COMPACT_MM);
-    op->attributes = (uint8_t)FACET_GFX_FIELD(r, CULL_COMPACT_AA);
-    op->payload = (uint8_t)FACET_GFX_FIELD(r, CULL_COMPACT_RR);
+    r->result = FACET_XPHMG_GFX_TO_STREAM;
+    r->counts = FACET_XPHMG_GFX_FIELD(r, CULL_COMPACT_CC) != 0;
+    op->mode = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_COMPACT_MM);
+    op->attributes = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_COMPACT_AA);
+    op->payload = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_COMPACT_RR);
     if (op->mode == 3 || (op->mode == LANE_NUMBERS && op->attributes + op->payload != 0) ||
-        !facet_gfx_has_bank(r, bank)) {
+        !facet_xphmg_gfx_has_bank(r, bank)) {
         return FACET_CAUSE_ILLEGAL;
     }
     op->chosen = bank == 0 ? ~UINT64_C(0) : r->h->units.pmask.bank[bank];
     return 0;
 }
 
-struct facet_trap facet_gfx_stream(const struct facet_gfx_run *r, bool write)
+struct facet_trap facet_xphmg_gfx_stream(const struct facet_xphmg_gfx_run *r, bool write)
 {
-    const struct facet_gfx_compact_op *op = &r->op.compact;
+    const struct facet_xphmg_gfx_compact_op *op = &r->op.compact;
     unsigned bytes = word_bytes(op), words = record_words(op);
     uint64_t address = r->h->x[r->a.base];
 
@@ -226,20 +227,22 @@ struct facet_trap facet_gfx_stream(const struct facet_gfx_run *r, bool write)
 /* ---- COMPOSE, FENCE ----------------------------------------------------------------------------
  */
 
-struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
+struct facet_trap facet_xphmg_gfx_compose(struct facet_xphmg_gfx_run *r)
 {
     struct facet_hart *h = r->h;
-    unsigned pd = FACET_GFX_FIELD(r, CULL_COMPOSE_PD), pa = FACET_GFX_FIELD(r, CULL_COMPOSE_PA),
-             pb = FACET_GFX_FIELD(r, CULL_COMPOSE_PB);
+    unsigned pd = FACET_XPHMG_GFX_FIELD(r, CULL_COMPOSE_PD),
+             pa = FACET_XPHMG_GFX_FIELD(r, CULL_COMPOSE_PA),
+             pb = FACET_XPHMG_GFX_FIELD(r, CULL_COMPOSE_PB);
     uint64_t a, b, result;
 
-    if (!facet_gfx_has_bank(r, pd) || !facet_gfx_has_bank(r, pa) || !facet_gfx_has_bank(r, pb)) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, r->in->word);
+    if (!facet_xphmg_gfx_has_bank(r, pd) || !facet_xphmg_gfx_has_bank(r, pa) ||
+        !facet_xphmg_gfx_has_bank(r, pb)) {
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, r->in->word);
     }
     a = facet_pmask_read(h, pa);
     b = facet_pmask_read(h, pb);
-    b = FACET_GFX_FIELD(r, CULL_COMPOSE_INV) != 0 ? ~b : b;
-    switch (FACET_GFX_FIELD(r, CULL_COMPOSE_OP)) {
+    b = FACET_XPHMG_GFX_FIELD(r, CULL_COMPOSE_INV) != 0 ? ~b : b;
+    switch (FACET_XPHMG_GFX_FIELD(r, CULL_COMPOSE_OP)) {
     case 0:
         result = a & b;
         break;
@@ -261,7 +264,7 @@ struct facet_trap facet_gfx_compose(struct facet_gfx_run *r)
 }
 
 /* Instructions retire in order (R-XM-30): copies and jobs are left to wait for. */
-struct facet_trap facet_gfx_fence(struct facet_gfx_run *r)
+struct facet_trap facet_xphmg_gfx_fence(struct facet_xphmg_gfx_run *r)
 {
     (void)facet_xmem_wait(r->h, FACET_WAIT_JOBS, facet_jobs_waited(r->in, &r->h->units));
     if (!r->h->stalled) {
@@ -270,8 +273,8 @@ struct facet_trap facet_gfx_fence(struct facet_gfx_run *r)
                         "fence",
                         3,
                         (uint64_t[]){facet_xmem_inline(r->h).dom,
-                                     FACET_GFX_FIELD(r, FENCE_MM),
-                                     FACET_GFX_FIELD(r, FENCE_FF)});
+                                     FACET_XPHMG_GFX_FIELD(r, FENCE_MM),
+                                     FACET_XPHMG_GFX_FIELD(r, FENCE_FF)});
     }
     return FACET_RETIRED;
 }

@@ -17,9 +17,9 @@ static uint32_t pixels(uint64_t size)
     return size > SIZE_MAX_PIXELS ? SIZE_MAX_PIXELS : (uint32_t)size;
 }
 
-static uint64_t row_address(const struct facet_gfx_run *r, uint64_t y)
+static uint64_t row_address(const struct facet_xphmg_gfx_run *r, uint64_t y)
 {
-    return FACET_GFX_CSR(&r->csr, ZBASE) + y * FACET_GFX_CSR(&r->csr, ZPITCH);
+    return FACET_XPHMG_GFX_CSR(&r->csr, ZBASE) + y * FACET_XPHMG_GFX_CSR(&r->csr, ZPITCH);
 }
 
 /* ---- pixels ------------------------------------------------------------------------------------
@@ -27,18 +27,18 @@ static uint64_t row_address(const struct facet_gfx_run *r, uint64_t y)
 
 /* The pixel word of a lane: its own, or the one of lane 0 for all (read once). */
 static struct facet_trap
-read_pixel(struct facet_gfx_run *r, unsigned lane, uint32_t *x, uint32_t *y)
+read_pixel(struct facet_xphmg_gfx_run *r, unsigned lane, uint32_t *x, uint32_t *y)
 {
-    struct facet_gfx_depth_op *op = &r->op.depth;
+    struct facet_xphmg_gfx_depth_op *op = &r->op.depth;
     uint64_t word = 0;
     struct facet_trap trap = FACET_RETIRED;
 
     if (!op->tiled) {
-        trap = facet_gfx_read_x(r, &r->a, lane, 0, 1, 1, &word);
+        trap = facet_xphmg_gfx_read_x(r, &r->a, lane, 0, 1, 1, &word);
         lane = 0;
     } else {
         if (!op->have_origin) {
-            trap = facet_gfx_read_x(r, &r->a, 0, 0, 1, 1, &op->origin);
+            trap = facet_xphmg_gfx_read_x(r, &r->a, 0, 0, 1, 1, &op->origin);
             op->have_origin = true;
         }
         word = op->origin;
@@ -49,9 +49,9 @@ read_pixel(struct facet_gfx_run *r, unsigned lane, uint32_t *x, uint32_t *y)
 }
 
 /* Elements of one container, or one element: are both the same place? */
-static bool same_element(const struct facet_gfx_run *r,
-                         const struct facet_gfx_store *a,
-                         const struct facet_gfx_store *b)
+static bool same_element(const struct facet_xphmg_gfx_run *r,
+                         const struct facet_xphmg_gfx_store *a,
+                         const struct facet_xphmg_gfx_store *b)
 {
     const struct facet_container *c = &r->port.container;
 
@@ -60,15 +60,15 @@ static bool same_element(const struct facet_gfx_run *r,
 }
 
 /* Memory, or what the nearest earlier lane of this instruction will store there. */
-static struct facet_trap read_depth(struct facet_gfx_run *r, unsigned lane, uint32_t *bits)
+static struct facet_trap read_depth(struct facet_xphmg_gfx_run *r, unsigned lane, uint32_t *bits)
 {
-    const struct facet_gfx_store *at = &r->kept.store[lane];
+    const struct facet_xphmg_gfx_store *at = &r->kept.store[lane];
     struct facet_trap trap = facet_elements_read(&r->port, at->row, at->x, 1, bits);
 
     for (unsigned i = lane; i-- > 0 && !trap.taken;) {
-        const struct facet_gfx_store *earlier = &r->kept.store[i];
+        const struct facet_xphmg_gfx_store *earlier = &r->kept.store[i];
 
-        if (facet_lane_active(&r->lanes, i) && earlier->pending && same_element(r, earlier, at)) {
+        if (facet_lanes_active(&r->lanes, i) && earlier->pending && same_element(r, earlier, at)) {
             *bits = earlier->bits;
             break;
         }
@@ -76,18 +76,18 @@ static struct facet_trap read_depth(struct facet_gfx_run *r, unsigned lane, uint
     return trap;
 }
 
-static struct facet_trap depth_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap depth_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
-    const struct facet_gfx_depth_op *op = &r->op.depth;
+    const struct facet_xphmg_gfx_depth_op *op = &r->op.depth;
     const struct facet_conv *conv = &r->numbers.channel[0];
-    struct facet_gfx_store *store = &r->kept.store[lane];
-    bool test = r->result == FACET_GFX_TO_MASK, pass = true;
+    struct facet_xphmg_gfx_store *store = &r->kept.store[lane];
+    bool test = r->result == FACET_XPHMG_GFX_TO_MASK, pass = true;
     uint32_t z = 0, stored = 0, y = 0;
     struct facet_trap trap = FACET_RETIRED;
 
-    *store = (struct facet_gfx_store){0};
+    *store = (struct facet_xphmg_gfx_store){0};
     if (!op->bypass) {
-        trap = facet_gfx_read(r, &r->a, lane, 0, 1, &z);
+        trap = facet_xphmg_gfx_read(r, &r->a, lane, 0, 1, &z);
         if (!trap.taken) {
             trap = read_pixel(r, lane, &store->x, &y);
         }
@@ -111,50 +111,52 @@ static struct facet_trap depth_lane(struct facet_gfx_run *r, unsigned lane, unsi
 }
 
 /* ZWRITE with WRITE_EN = 0 does nothing at all. */
-static struct facet_trap no_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap no_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     (void)flags;
     r->kept.store[lane].pending = false;
     return FACET_RETIRED;
 }
 
-unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r)
+unsigned facet_xphmg_gfx_depth_prepare(struct facet_xphmg_gfx_run *r)
 {
-    uint64_t zcfg = FACET_GFX_CSR(&r->csr, ZCFG), size = FACET_GFX_CSR(&r->csr, ZWH);
+    uint64_t zcfg = FACET_XPHMG_GFX_CSR(&r->csr, ZCFG), size = FACET_XPHMG_GFX_CSR(&r->csr, ZWH);
     bool test = r->in->row == FACET_XPHMG_GFX_ZTEST;
     bool write = (zcfg & FACET_GFXZCFG_WRITE_EN) != 0;
     bool early = (zcfg & FACET_GFXZCFG_EARLY_EN) != 0;
 
     r->lane = test || write ? depth_lane : no_lane;
-    r->result = test ? FACET_GFX_TO_MASK : FACET_GFX_TO_DEPTH;
-    r->op.depth = (struct facet_gfx_depth_op){
+    r->result = test ? FACET_XPHMG_GFX_TO_MASK : FACET_XPHMG_GFX_TO_DEPTH;
+    r->op.depth = (struct facet_xphmg_gfx_depth_op){
         .compare = (uint8_t)FACET_GET(zcfg, GFXZCFG_CMP),
         .reverse = (zcfg & FACET_GFXZCFG_REVERSE_Z) != 0,
-        .write = write && (!test || FACET_GFX_FIELD(r, ZTEST_W) != 0),
-        .merge = test && FACET_GFX_FIELD(r, ZTEST_M) != 0,
-        .tiled = (test ? FACET_GFX_FIELD(r, ZTEST_T) : FACET_GFX_FIELD(r, ZWRITE_T)) != 0,
-        .bypass = test && FACET_GFX_FIELD(r, ZTEST_E) != 0 && !early,
-        .tile_w_log2 = (uint8_t)FACET_GET(FACET_GFX_CSR(&r->csr, HIZCFG), GFXHIZCFG_TILE_W_LOG2),
+        .write = write && (!test || FACET_XPHMG_GFX_FIELD(r, ZTEST_W) != 0),
+        .merge = test && FACET_XPHMG_GFX_FIELD(r, ZTEST_M) != 0,
+        .tiled =
+            (test ? FACET_XPHMG_GFX_FIELD(r, ZTEST_T) : FACET_XPHMG_GFX_FIELD(r, ZWRITE_T)) != 0,
+        .bypass = test && FACET_XPHMG_GFX_FIELD(r, ZTEST_E) != 0 && !early,
+        .tile_w_log2 =
+            (uint8_t)FACET_GET(FACET_XPHMG_GFX_CSR(&r->csr, HIZCFG), GFXHIZCFG_TILE_W_LOG2),
         .width = pixels(FACET_GET(size, GFXZWH_W)),
         .height = pixels(FACET_GET(size, GFXZWH_H)),
     };
     r->stores = r->op.depth.write;
-    r->bank = test ? (uint8_t)FACET_GFX_FIELD(r, ZTEST_PD) : 0;
-    return !facet_gfx_has_bank(r, r->bank) || facet_gfx_lacks_f(r, true, false, false)
+    r->bank = test ? (uint8_t)FACET_XPHMG_GFX_FIELD(r, ZTEST_PD) : 0;
+    return !facet_xphmg_gfx_has_bank(r, r->bank) || facet_xphmg_gfx_lacks_f(r, true, false, false)
                ? FACET_CAUSE_ILLEGAL
                : 0;
 }
 
-struct facet_trap facet_gfx_depth_probe(const struct facet_gfx_run *r, unsigned lane)
+struct facet_trap facet_xphmg_gfx_depth_probe(const struct facet_xphmg_gfx_run *r, unsigned lane)
 {
-    const struct facet_gfx_store *store = &r->kept.store[lane];
+    const struct facet_xphmg_gfx_store *store = &r->kept.store[lane];
 
     return store->pending ? facet_elements_probe(&r->port, store->row, store->x, 1) : FACET_RETIRED;
 }
 
-struct facet_trap facet_gfx_depth_write(const struct facet_gfx_run *r, unsigned lane)
+struct facet_trap facet_xphmg_gfx_depth_write(const struct facet_xphmg_gfx_run *r, unsigned lane)
 {
-    const struct facet_gfx_store *store = &r->kept.store[lane];
+    const struct facet_xphmg_gfx_store *store = &r->kept.store[lane];
 
     return store->pending ? facet_elements_write(&r->port, store->row, store->x, 1, &store->bits)
                           : FACET_RETIRED;
@@ -181,7 +183,7 @@ struct progress {
 
 /* One build under way. Values of a level are element bits. */
 struct build {
-    struct facet_gfx_run *r;
+    struct facet_xphmg_gfx_run *r;
     struct facet_gfx_level level[LEVELS_MAX];
     unsigned first, end; /* levels that are written; end > first */
     unsigned tile_w, tile_h;
@@ -226,7 +228,7 @@ look_at_memory(struct build *b, uint64_t array, uint64_t first, uint64_t count)
             return trap;
         }
         for (unsigned i = 0; i < some; i++) {
-            facet_extreme_look(&b->at.extreme, conv, b->max, bits[i], &b->at.flags);
+            facet_num_extreme_look(&b->at.extreme, conv, b->max, bits[i], &b->at.flags);
         }
         b->at.element += some;
         ask(b, some);
@@ -244,7 +246,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 static struct facet_trap reduce_memory(struct build *b, uint32_t x, uint32_t y, uint32_t *bits)
 {
     bool bottom = b->first == 0;
-    uint64_t size = FACET_GFX_CSR(&b->r->csr, ZWH);
+    uint64_t size = FACET_XPHMG_GFX_CSR(&b->r->csr, ZWH);
     const struct facet_gfx_level *below = bottom ? NULL : &b->level[b->first - 1];
     uint32_t width = bottom ? pixels(FACET_GET(size, GFXZWH_W)) : below->width;
     uint32_t height = bottom ? pixels(FACET_GET(size, GFXZWH_H)) : below->height;
@@ -266,7 +268,7 @@ static struct facet_trap reduce_memory(struct build *b, uint32_t x, uint32_t y, 
         b->at.element = 0;
     }
     if (!trap.taken) {
-        *bits = facet_extreme_bits(&b->at.extreme, &b->r->numbers.channel[0], &b->at.flags);
+        *bits = facet_num_extreme_bits(&b->at.extreme, &b->r->numbers.channel[0], &b->at.flags);
         b->at.row = 0;
         b->at.extreme = (struct facet_extreme){0};
     }
@@ -285,11 +287,11 @@ static uint32_t reduce_values(struct build *b,
 
     for (uint32_t j = 2 * y; j < least(below->height, 2 * y + 2); j++) {
         for (uint32_t i = 2 * x; i < least(below->width, 2 * x + 2); i++) {
-            facet_extreme_look(
+            facet_num_extreme_look(
                 &e, conv, b->max, values[(uint64_t)j * below->width + i], &b->at.flags);
         }
     }
-    return facet_extreme_bits(&e, conv, &b->at.flags);
+    return facet_num_extreme_bits(&e, conv, &b->at.flags);
 }
 
 /* The level that holds an entry of those that are built; *start is the first entry of it. */
@@ -311,7 +313,7 @@ static struct facet_trap probe_levels(const struct build *b)
     struct facet_trap trap = FACET_RETIRED;
 
     if (b->base % PYRAMID_ALIGN != 0) {
-        return facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, b->base);
+        return facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, b->base);
     }
     for (unsigned n = b->first; n < b->end && !trap.taken; n++) {
         trap = facet_xmem_probe(
@@ -394,14 +396,14 @@ static struct facet_trap write_levels(struct build *b)
 /* Sizes and places of levels 0 .. end-1; which are built. */
 static void shape(struct build *b)
 {
-    const struct facet_gfx_run *r = b->r;
-    uint64_t cfg = FACET_GFX_CSR(&r->csr, HIZCFG), size = FACET_GFX_CSR(&r->csr, ZWH);
-    unsigned hh = FACET_GFX_FIELD(r, HZ_BUILD_HH),
+    const struct facet_xphmg_gfx_run *r = b->r;
+    uint64_t cfg = FACET_XPHMG_GFX_CSR(&r->csr, HIZCFG), size = FACET_XPHMG_GFX_CSR(&r->csr, ZWH);
+    unsigned hh = FACET_XPHMG_GFX_FIELD(r, HZ_BUILD_HH),
              levels = (unsigned)FACET_GET(cfg, GFXHIZCFG_LEVELS);
 
-    b->max = FACET_GFX_FIELD(r, HZ_BUILD_TT) != 0;
-    b->first = FACET_GFX_FIELD(r, HZ_BUILD_LL);
-    b->end = FACET_GFX_FIELD(r, HZ_BUILD_ALL) != 0 ? levels : b->first + 1;
+    b->max = FACET_XPHMG_GFX_FIELD(r, HZ_BUILD_TT) != 0;
+    b->first = FACET_XPHMG_GFX_FIELD(r, HZ_BUILD_LL);
+    b->end = FACET_XPHMG_GFX_FIELD(r, HZ_BUILD_ALL) != 0 ? levels : b->first + 1;
     b->end = b->first < levels ? b->end : b->first;
     b->tile_w = hh != 0 ? hh : (unsigned)FACET_GET(cfg, GFXHIZCFG_TILE_W_LOG2);
     b->tile_h = hh != 0 ? hh : (unsigned)FACET_GET(cfg, GFXHIZCFG_TILE_H_LOG2);
@@ -421,7 +423,7 @@ static void shape(struct build *b)
 /* Reads and computes all entries, and tells the flags; then everything is ready to be written. */
 static struct facet_trap compute(struct build *b)
 {
-    struct facet_gfx_run *r = b->r;
+    struct facet_xphmg_gfx_run *r = b->r;
     uint16_t flags[FACET_VLMAX] = {0};
     struct facet_trap refused = probe_levels(b), trap;
 
@@ -436,7 +438,7 @@ static struct facet_trap compute(struct build *b)
             return FACET_RETIRED;
         }
         if (b->values == NULL) {
-            refused = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
+            refused = facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
         }
     }
     trap = compute_levels(b);
@@ -486,7 +488,7 @@ static struct facet_trap build(struct build *b)
     struct facet_trap trap = FACET_RETIRED;
 
     if (part != NULL && !take_build(b, part)) {
-        trap = facet_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
+        trap = facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, b->base);
     }
     if (!trap.taken && !b->at.writing) {
         trap = compute(b);
@@ -503,7 +505,7 @@ static struct facet_trap build(struct build *b)
     return trap;
 }
 
-struct facet_trap facet_gfx_hiz(struct facet_gfx_run *r)
+struct facet_trap facet_xphmg_gfx_hiz(struct facet_xphmg_gfx_run *r)
 {
     struct facet_hart *h = r->h;
     struct build b = {.r = r, .base = h->x[r->in->rs1]};
@@ -517,14 +519,14 @@ struct facet_trap facet_gfx_hiz(struct facet_gfx_run *r)
         .exc_en = h->units.cap.prec.exc_en,
     };
     facet_lanes_override(h, &r->lanes.eff);
-    cause = facet_gfx_state(r, &r->lanes.eff);
+    cause = facet_xphmg_gfx_state(r, &r->lanes.eff);
     if (cause != 0) {
-        return facet_trap_make((enum facet_cause)cause, r->in->word);
+        return facet_hart_trap_make((enum facet_cause)cause, r->in->word);
     }
-    facet_gfx_numbers_set(r, &r->lanes.eff);
+    facet_xphmg_gfx_numbers_set(r, &r->lanes.eff);
     shape(&b);
     if (facet_part_resume(h, FACET_PART_HIZ) == NULL) {
-        facet_gfx_tell_policy(r);
+        facet_xphmg_gfx_tell_policy(r);
     }
     if (b.end > b.first) {
         trap = build(&b);

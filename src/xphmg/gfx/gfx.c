@@ -50,22 +50,22 @@ static bool has_alt(unsigned row)
            row == FACET_XPHMG_GFX_CULL_FRUSTUM || row == FACET_XPHMG_GFX_CULL_AABB;
 }
 
-static unsigned unsupported(struct facet_gfx_run *r, enum facet_cause cause)
+static unsigned unsupported(struct facet_xphmg_gfx_run *r, enum facet_cause cause)
 {
     facet_prec_raise(&r->h->units.cap.prec, FACET_UNSUP);
     return cause;
 }
 
-unsigned facet_gfx_state(struct facet_gfx_run *r, struct facet_eff *eff)
+unsigned facet_xphmg_gfx_state(struct facet_xphmg_gfx_run *r, struct facet_eff *eff)
 {
     static const uint8_t container[6] = {1, 2, 1, 0, 1, 2}; /* EW of FP16 ... INT32 */
     const struct facet_prec *prec = &r->h->units.cap.prec;
-    unsigned ppp = has_ppp(r->in->row) ? FACET_GFX_FIELD(r, SAMPLE_PPP) : PPP_CAP;
+    unsigned ppp = has_ppp(r->in->row) ? FACET_XPHMG_GFX_FIELD(r, SAMPLE_PPP) : PPP_CAP;
 
     if (ppp == PPP_RESERVED) {
         return unsupported(r, FACET_CAUSE_ILLEGAL);
     }
-    if (has_alt(r->in->row) && FACET_GFX_FIELD(r, SAMPLE_ALT) != 0) {
+    if (has_alt(r->in->row) && FACET_XPHMG_GFX_FIELD(r, SAMPLE_ALT) != 0) {
         *eff = facet_eff_compose(prec->image[FACET_PREC_MODE],
                                  prec->image[FACET_PREC_ALT] | FACET_CAP_PREC_ALT_ALT_EN,
                                  prec->alt_formats);
@@ -80,20 +80,22 @@ unsigned facet_gfx_state(struct facet_gfx_run *r, struct facet_eff *eff)
     return 0;
 }
 
-void facet_gfx_numbers_set(struct facet_gfx_run *r, const struct facet_eff *eff)
+void facet_xphmg_gfx_numbers_set(struct facet_xphmg_gfx_run *r, const struct facet_eff *eff)
 {
     r->port = (struct facet_element_port){r->h, facet_xmem_inline(r->h), facet_container_of(eff)};
     r->numbers = facet_gfx_numbers_of(eff, r->h->units.cap.zptab);
 }
 
-uint32_t facet_gfx_wide_element(const struct facet_gfx_run *r, const uint64_t words[2], unsigned k)
+uint32_t facet_xphmg_gfx_wide_element(const struct facet_xphmg_gfx_run *r,
+                                      const uint64_t words[2],
+                                      unsigned k)
 {
     unsigned nat = r->port.container.nat, bit = k * nat;
 
     return (uint32_t)(words[bit / 64] >> bit % 64 & facet_bits_mask(nat));
 }
 
-void facet_gfx_tell_policy(const struct facet_gfx_run *r)
+void facet_xphmg_gfx_tell_policy(const struct facet_xphmg_gfx_run *r)
 {
     struct facet_hart *h = r->h;
 
@@ -115,7 +117,7 @@ void facet_gfx_tell_policy(const struct facet_gfx_run *r)
 
 /* Fetch and compute. A memory fault of lane f traps, or cuts the lanes from f on; an unsupported
  * descriptor always traps and SVFAULTI does not tell. */
-static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
+static struct facet_trap compute(struct facet_xphmg_gfx_run *r, bool fof)
 {
     if (r->batch != NULL && r->batch(r)) {
         return FACET_RETIRED;
@@ -125,7 +127,7 @@ static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
         struct facet_trap trap;
 
         r->flags[i] = 0;
-        if (!facet_lane_active(&r->lanes, i)) {
+        if (!facet_lanes_active(&r->lanes, i)) {
             continue;
         }
         r->actor[i] = r->port.actor;
@@ -144,31 +146,31 @@ static struct facet_trap compute(struct facet_gfx_run *r, bool fof)
 }
 
 /* Window and depth results of all lanes: `probe` first, then `write`. */
-static struct facet_trap put_lanes(struct facet_gfx_run *r, bool write)
+static struct facet_trap put_lanes(struct facet_xphmg_gfx_run *r, bool write)
 {
-    bool window = r->result == FACET_GFX_TO_WINDOW;
+    bool window = r->result == FACET_XPHMG_GFX_TO_WINDOW;
 
     if (!window && !r->stores) {
         return FACET_RETIRED;
     }
     if (window && !write) {
-        r->block = facet_gfx_probe_block(r);
+        r->block = facet_xphmg_gfx_probe_block(r);
     }
     if (window && r->block) {
         if (write) {
-            facet_gfx_write_block(r);
+            facet_xphmg_gfx_write_block(r);
         }
         return FACET_RETIRED;
     }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         struct facet_trap trap = FACET_RETIRED;
 
-        if (facet_lane_active(&r->lanes, i)) {
-            trap = window  ? write ? facet_gfx_write(r, i) : facet_gfx_probe(r, i)
-                    : write ? facet_gfx_depth_write(r, i)
-                           : facet_gfx_depth_probe(r, i);
+        if (facet_lanes_active(&r->lanes, i)) {
+            trap = window  ? write ? facet_xphmg_gfx_write(r, i) : facet_xphmg_gfx_probe(r, i)
+                    : write ? facet_xphmg_gfx_depth_write(r, i)
+                           : facet_xphmg_gfx_depth_probe(r, i);
         } else if (window && write && r->lanes.eff.zmode) {
-            facet_gfx_zero(r, i);
+            facet_xphmg_gfx_zero(r, i);
         }
         if (trap.taken) {
             return facet_lanes_fault(r->h, &r->lanes, i, trap);
@@ -177,14 +179,15 @@ static struct facet_trap put_lanes(struct facet_gfx_run *r, bool write)
     return FACET_RETIRED;
 }
 
-static struct facet_trap put_memory(struct facet_gfx_run *r, bool write)
+static struct facet_trap put_memory(struct facet_xphmg_gfx_run *r, bool write)
 {
-    return r->result == FACET_GFX_TO_STREAM ? facet_gfx_stream(r, write) : put_lanes(r, write);
+    return r->result == FACET_XPHMG_GFX_TO_STREAM ? facet_xphmg_gfx_stream(r, write)
+                                                  : put_lanes(r, write);
 }
 
 /* Survivors into x[D.base] and bank pd (2.4). Lanes that fault-only-first dropped keep their bits
  * whatever ZMODE says. */
-static void write_mask(struct facet_gfx_run *r)
+static void write_mask(struct facet_xphmg_gfx_run *r)
 {
     struct facet_hart *h = r->h;
     unsigned reg = facet_lanes_window(h, &r->lanes, FACET_WINDOW_D, r->in->rd, true).base;
@@ -204,7 +207,7 @@ static void write_mask(struct facet_gfx_run *r)
     }
 }
 
-static void write_count(struct facet_gfx_run *r)
+static void write_count(struct facet_xphmg_gfx_run *r)
 {
     unsigned reg = facet_lanes_window(r->h, &r->lanes, FACET_WINDOW_D, r->in->rd, true).base;
 
@@ -214,9 +217,9 @@ static void write_count(struct facet_gfx_run *r)
 }
 
 /* Everything after the checks. */
-static struct facet_trap run(struct facet_gfx_run *r)
+static struct facet_trap run(struct facet_xphmg_gfx_run *r)
 {
-    bool numeric = r->result != FACET_GFX_TO_STREAM;
+    bool numeric = r->result != FACET_XPHMG_GFX_TO_STREAM;
     struct facet_trap trap = compute(r, facet_lanes_fof(r->h, &r->lanes));
 
     if (!trap.taken && numeric) {
@@ -231,9 +234,9 @@ static struct facet_trap run(struct facet_gfx_run *r)
     if (trap.taken) {
         return trap;
     }
-    if (r->result == FACET_GFX_TO_MASK) {
+    if (r->result == FACET_XPHMG_GFX_TO_MASK) {
         write_mask(r);
-    } else if (r->result == FACET_GFX_TO_STREAM) {
+    } else if (r->result == FACET_XPHMG_GFX_TO_STREAM) {
         write_count(r);
     }
     facet_lanes_retire(r->h, &r->lanes, numeric, numeric);
@@ -249,26 +252,26 @@ static bool is_lane_row(unsigned row)
            row != FACET_XPHMG_GFX_CULL_COMPOSE;
 }
 
-static unsigned prepare(struct facet_gfx_run *r)
+static unsigned prepare(struct facet_xphmg_gfx_run *r)
 {
     switch ((enum facet_xphmg_op)r->in->row) {
     case FACET_XPHMG_GFX_SAMPLE:
     case FACET_XPHMG_GFX_SAMPLE_GATH:
-        return facet_gfx_sample_prepare(r);
+        return facet_xphmg_gfx_sample_prepare(r);
     case FACET_XPHMG_GFX_ZTEST:
     case FACET_XPHMG_GFX_ZWRITE:
-        return facet_gfx_depth_prepare(r);
+        return facet_xphmg_gfx_depth_prepare(r);
     case FACET_XPHMG_GFX_CULL_PLANE:
     case FACET_XPHMG_GFX_CULL_FRUSTUM:
     case FACET_XPHMG_GFX_CULL_AABB:
-        return facet_gfx_cull_prepare(r);
+        return facet_xphmg_gfx_cull_prepare(r);
     case FACET_XPHMG_GFX_CULL_COMPACT:
-        return facet_gfx_compact_prepare(r);
+        return facet_xphmg_gfx_compact_prepare(r);
     case FACET_XPHMG_GFX_INTERP:
     case FACET_XPHMG_GFX_SHADE:
     case FACET_XPHMG_GFX_LUT1D:
     case FACET_XPHMG_GFX_LUT3D:
-        return facet_gfx_color_prepare(r);
+        return facet_xphmg_gfx_color_prepare(r);
     /* No default: the compiler finds a row without code. These have no lanes: */
     case FACET_XPHMG_GFX_FENCE:
     case FACET_XPHMG_GFX_HZ_BUILD:
@@ -281,23 +284,23 @@ static unsigned prepare(struct facet_gfx_run *r)
 }
 
 /* Step 4 and what needs the number state. */
-static unsigned check_format(struct facet_gfx_run *r)
+static unsigned check_format(struct facet_xphmg_gfx_run *r)
 {
     bool compact = r->in->row == FACET_XPHMG_GFX_CULL_COMPACT;
-    unsigned cause = compact ? 0 : facet_gfx_state(r, &r->lanes.eff);
+    unsigned cause = compact ? 0 : facet_xphmg_gfx_state(r, &r->lanes.eff);
 
     if (cause != 0) {
         return cause;
     }
-    facet_gfx_numbers_set(r, &r->lanes.eff);
+    facet_xphmg_gfx_numbers_set(r, &r->lanes.eff);
     switch (r->in->row) {
     case FACET_XPHMG_GFX_SAMPLE:
     case FACET_XPHMG_GFX_SAMPLE_GATH:
-        return facet_gfx_sample_texture(r) ? 0 : unsupported(r, FACET_CAUSE_UNSUPPORTED);
+        return facet_xphmg_gfx_sample_texture(r) ? 0 : unsupported(r, FACET_CAUSE_UNSUPPORTED);
     case FACET_XPHMG_GFX_CULL_PLANE:
     case FACET_XPHMG_GFX_CULL_FRUSTUM:
     case FACET_XPHMG_GFX_CULL_AABB:
-        facet_gfx_cull_planes(r);
+        facet_xphmg_gfx_cull_planes(r);
         return 0;
     default:
         return 0;
@@ -305,7 +308,7 @@ static unsigned check_format(struct facet_gfx_run *r)
 }
 
 /* Rows of window A, which a following window B starts behind (3.1). */
-static unsigned rows_of_a(const struct facet_gfx_run *r)
+static unsigned rows_of_a(const struct facet_xphmg_gfx_run *r)
 {
     unsigned round = (1u << r->port.container.pack) - 1, pack = r->port.container.pack;
 
@@ -320,14 +323,14 @@ static unsigned rows_of_a(const struct facet_gfx_run *r)
     }
 }
 
-static bool a_holds_pointers(const struct facet_gfx_run *r)
+static bool a_holds_pointers(const struct facet_xphmg_gfx_run *r)
 {
     return r->in->row == FACET_XPHMG_GFX_CULL_COMPACT ||
            ((r->in->row == FACET_XPHMG_GFX_SAMPLE || r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH) &&
             r->op.sample.desc);
 }
 
-static struct facet_trap execute_lanes(struct facet_gfx_run *r)
+static struct facet_trap execute_lanes(struct facet_xphmg_gfx_run *r)
 {
     const struct facet_insn *in = r->in;
     struct facet_trap trap = facet_lanes_begin(r->h, in, FACET_PBANK_STATE, &r->lanes);
@@ -342,24 +345,24 @@ static struct facet_trap execute_lanes(struct facet_gfx_run *r)
         cause = check_format(r);
     }
     if (cause != 0) {
-        return facet_trap_make((enum facet_cause)cause, in->word);
+        return facet_hart_trap_make((enum facet_cause)cause, in->word);
     }
-    facet_gfx_windows(r, a_holds_pointers(r), rows_of_a(r));
-    facet_gfx_tell_policy(r);
+    facet_xphmg_gfx_windows(r, a_holds_pointers(r), rows_of_a(r));
+    facet_xphmg_gfx_tell_policy(r);
     return run(r);
 }
 
-struct facet_trap facet_gfx_execute(struct facet_hart *h, const struct facet_insn *in)
+struct facet_trap facet_xphmg_gfx_execute(struct facet_hart *h, const struct facet_insn *in)
 {
-    uint64_t cfg = FACET_GFX_CSR(&h->units.gfx, CFG);
-    struct facet_gfx_run r; /* large: lanes fill what they use */
+    uint64_t cfg = FACET_XPHMG_GFX_CSR(&h->units.gfx, CFG);
+    struct facet_xphmg_gfx_run r; /* large: lanes fill what they use */
 
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_GFX_PRESENT) == 0) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     if ((cfg & FACET_GFXCFG_EN) == 0) {
         if ((cfg & FACET_GFXCFG_DIS_TRAP) != 0) {
-            return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+            return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
         }
         if (is_lane_row(in->row)) {
             facet_lanes_spend(h);
@@ -377,11 +380,11 @@ struct facet_trap facet_gfx_execute(struct facet_hart *h, const struct facet_ins
     r.counts = false;
     switch (in->row) {
     case FACET_XPHMG_GFX_FENCE:
-        return facet_gfx_fence(&r);
+        return facet_xphmg_gfx_fence(&r);
     case FACET_XPHMG_GFX_HZ_BUILD:
-        return facet_gfx_hiz(&r);
+        return facet_xphmg_gfx_hiz(&r);
     case FACET_XPHMG_GFX_CULL_COMPOSE:
-        return facet_gfx_compose(&r);
+        return facet_xphmg_gfx_compose(&r);
     default:
         return execute_lanes(&r);
     }

@@ -25,7 +25,7 @@
 /* ---- windows -----------------------------------------------------------------------------------
  */
 
-struct facet_gfx_window {
+struct facet_xphmg_gfx_window {
     bool none;        /* field 0 in the x file: slots read 0, writes are dropped */
     bool memory;      /* an array at `address` */
     bool freg;        /* elements are in f registers */
@@ -39,29 +39,30 @@ struct facet_gfx_window {
  */
 
 /* Where results go; ZTEST also stores depth. */
-enum facet_gfx_result {
-    FACET_GFX_TO_WINDOW,
-    FACET_GFX_TO_MASK,
-    FACET_GFX_TO_DEPTH,
-    FACET_GFX_TO_STREAM,
+enum facet_xphmg_gfx_result {
+    FACET_XPHMG_GFX_TO_WINDOW,
+    FACET_XPHMG_GFX_TO_MASK,
+    FACET_XPHMG_GFX_TO_DEPTH,
+    FACET_XPHMG_GFX_TO_STREAM,
 };
 
-struct facet_gfx_run;
+struct facet_xphmg_gfx_run;
 /* Fetches and computes one active lane. A trap is that of the lane's fetch; then its flags do not
  * count. */
-typedef struct facet_trap facet_gfx_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
+typedef struct facet_trap
+facet_xphmg_gfx_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags);
 
 /* All lanes in one go where that gives the same; false: lane by lane. */
-typedef bool facet_gfx_batch(struct facet_gfx_run *r);
+typedef bool facet_xphmg_gfx_batch(struct facet_xphmg_gfx_run *r);
 
 /* A depth store in the making. */
-struct facet_gfx_store {
+struct facet_xphmg_gfx_store {
     bool pending;
     uint64_t row;
     uint32_t x, bits;
 };
 
-struct facet_gfx_sample_op {
+struct facet_xphmg_gfx_sample_op {
     struct facet_gfx_texture texture; /* CSR mode */
     struct facet_gfx_sampling sampling;
     bool desc, tensor;
@@ -70,7 +71,7 @@ struct facet_gfx_sample_op {
     uint8_t taps; /* GATH: n */
 };
 
-struct facet_gfx_depth_op {
+struct facet_xphmg_gfx_depth_op {
     uint8_t compare; /* enum facet_gfx_compare */
     bool reverse, write, merge, tiled, bypass;
     uint8_t tile_w_log2;
@@ -79,135 +80,139 @@ struct facet_gfx_depth_op {
     uint64_t origin;
 };
 
-struct facet_gfx_compact_op {
+struct facet_xphmg_gfx_compact_op {
     uint8_t mode, attributes, payload;
     uint64_t chosen;
     uint64_t words[FACET_VLMAX][7]; /* of each record, in order */
 };
 
-struct facet_gfx_run {
+struct facet_xphmg_gfx_run {
     struct facet_hart *h;
     const struct facet_insn *in;
-    struct facet_gfx csr; /* as the instruction found it */
+    struct facet_xphmg_gfx csr; /* as the instruction found it */
     struct facet_lanes lanes;
     uint8_t vl; /* lanes.count before fault-only-first */
     struct facet_element_port port;
     struct facet_gfx_numbers numbers;
-    struct facet_gfx_window a, b, r;
+    struct facet_xphmg_gfx_window a, b, r;
 
-    facet_gfx_lane *lane;
-    facet_gfx_batch *batch; /* or NULL */
-    uint8_t result;         /* enum facet_gfx_result */
-    uint8_t first, slots;   /* of window R, written by every active lane */
-    uint8_t bank;           /* pd */
-    bool stores;            /* lanes may have depth stores */
-    bool plane_given;       /* PLANE: s */
-    bool counts;            /* COMPACT: cc */
-    bool block;             /* facet_gfx_probe_block said yes */
+    facet_xphmg_gfx_lane *lane;
+    facet_xphmg_gfx_batch *batch; /* or NULL */
+    uint8_t result;               /* enum facet_xphmg_gfx_result */
+    uint8_t first, slots;         /* of window R, written by every active lane */
+    uint8_t bank;                 /* pd */
+    bool stores;                  /* lanes may have depth stores */
+    bool plane_given;             /* PLANE: s */
+    bool counts;                  /* COMPACT: cc */
+    bool block;                   /* facet_xphmg_gfx_probe_block said yes */
     uint64_t survivors;
     union {
-        struct facet_gfx_sample_op sample;
+        struct facet_xphmg_gfx_sample_op sample;
         struct facet_gfx_interp interp;
         struct facet_gfx_shade shade;
         struct facet_gfx_lut lut;
-        struct facet_gfx_depth_op depth;
+        struct facet_xphmg_gfx_depth_op depth;
         struct facet_gfx_cull cull;
         struct facet_gfx_cull_box box;
-        struct facet_gfx_compact_op compact;
+        struct facet_xphmg_gfx_compact_op compact;
     } op;
 
     uint16_t flags[FACET_VLMAX];
     struct facet_xmem_actor actor[FACET_VLMAX]; /* of the lane's result stores */
     union {
         uint32_t out[FACET_VLMAX][4];
-        struct facet_gfx_store store[FACET_VLMAX];
+        struct facet_xphmg_gfx_store store[FACET_VLMAX];
     } kept;
 };
 
-/* An option of the instruction: FACET_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd stand in the same
- * place wherever they exist. */
-#define FACET_GFX_FIELD(r, name) ((unsigned)FACET_GET((r)->in->word, FIELD_GFX_##name))
+/* An option of the instruction: FACET_XPHMG_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd stand in the
+ * same place wherever they exist. */
+#define FACET_XPHMG_GFX_FIELD(r, name) ((unsigned)FACET_GET((r)->in->word, FIELD_GFX_##name))
 
 /* ---- preparation: legality of the row by its own fields and registers (2.1 step 3) --------------
  * Each returns the cause of the trap, 0 when the instruction may run, and fills lane, result and
  * op as far as the number state does not matter. */
-unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r);
-unsigned facet_gfx_color_prepare(struct facet_gfx_run *r); /* INTERP, SHADE, LUT1D, LUT3D */
-unsigned facet_gfx_depth_prepare(struct facet_gfx_run *r); /* ZTEST, ZWRITE */
-unsigned facet_gfx_cull_prepare(struct facet_gfx_run *r);  /* PLANE, FRUSTUM, AABB */
-unsigned facet_gfx_compact_prepare(struct facet_gfx_run *r);
+unsigned facet_xphmg_gfx_sample_prepare(struct facet_xphmg_gfx_run *r);
+unsigned
+facet_xphmg_gfx_color_prepare(struct facet_xphmg_gfx_run *r); /* INTERP, SHADE, LUT1D, LUT3D */
+unsigned facet_xphmg_gfx_depth_prepare(struct facet_xphmg_gfx_run *r); /* ZTEST, ZWRITE */
+unsigned facet_xphmg_gfx_cull_prepare(struct facet_xphmg_gfx_run *r);  /* PLANE, FRUSTUM, AABB */
+unsigned facet_xphmg_gfx_compact_prepare(struct facet_xphmg_gfx_run *r);
 
 /* What depends on the number state, once it is known. */
-bool facet_gfx_sample_texture(struct facet_gfx_run *r); /* false: the CSRs name no format */
-void facet_gfx_cull_planes(struct facet_gfx_run *r);
+bool facet_xphmg_gfx_sample_texture(
+    struct facet_xphmg_gfx_run *r); /* false: the CSRs name no format */
+void facet_xphmg_gfx_cull_planes(struct facet_xphmg_gfx_run *r);
 
 /* Which element windows the instruction has by its fields; true: one of them is in f registers that
  * are switched off (R-GFX-54). */
-bool facet_gfx_lacks_f(const struct facet_gfx_run *r, bool a, bool b, bool out);
+bool facet_xphmg_gfx_lacks_f(const struct facet_xphmg_gfx_run *r, bool a, bool b, bool out);
 
 /* ---- instructions without lanes ----------------------------------------------------------------
  */
 
-struct facet_trap facet_gfx_hiz(struct facet_gfx_run *r);
-struct facet_trap facet_gfx_fence(struct facet_gfx_run *r);
-struct facet_trap facet_gfx_compose(struct facet_gfx_run *r);
+struct facet_trap facet_xphmg_gfx_hiz(struct facet_xphmg_gfx_run *r);
+struct facet_trap facet_xphmg_gfx_fence(struct facet_xphmg_gfx_run *r);
+struct facet_trap facet_xphmg_gfx_compose(struct facet_xphmg_gfx_run *r);
 
 /* Number state of the instruction (5.2): ppp and alt on top of `eff`; 0 or the cause, UNSUP_FMT
  * raised. */
-unsigned facet_gfx_state(struct facet_gfx_run *r, struct facet_eff *eff);
+unsigned facet_xphmg_gfx_state(struct facet_xphmg_gfx_run *r, struct facet_eff *eff);
 /* For traces: domain, level, class, profile, STREAM_CTL, hybrid. */
-void facet_gfx_tell_policy(const struct facet_gfx_run *r);
+void facet_xphmg_gfx_tell_policy(const struct facet_xphmg_gfx_run *r);
 /* Port and numbers for an EFF. */
-void facet_gfx_numbers_set(struct facet_gfx_run *r, const struct facet_eff *eff);
+void facet_xphmg_gfx_numbers_set(struct facet_xphmg_gfx_run *r, const struct facet_eff *eff);
 
 /* ---- windows -----------------------------------------------------------------------------------
  */
 
 /* A, B and R. `pointer`: A holds pointers, in x registers whatever FREG and AMEM say; rows: those
  * of A that a following B starts behind. */
-void facet_gfx_windows(struct facet_gfx_run *r, bool pointer, unsigned rows);
+void facet_xphmg_gfx_windows(struct facet_xphmg_gfx_run *r, bool pointer, unsigned rows);
 
 /* Elements of slots first .. first+count-1 of a lane. */
-struct facet_trap facet_gfx_read(const struct facet_gfx_run *r,
-                                 const struct facet_gfx_window *w,
-                                 unsigned lane,
-                                 unsigned first,
-                                 unsigned count,
-                                 uint32_t *elements);
+struct facet_trap facet_xphmg_gfx_read(const struct facet_xphmg_gfx_run *r,
+                                       const struct facet_xphmg_gfx_window *w,
+                                       unsigned lane,
+                                       unsigned first,
+                                       unsigned count,
+                                       uint32_t *elements);
 /* X slot j of a lane: in row `row` of a register window, behind `elements` element slots of a
  * memory window. */
-struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
-                                   const struct facet_gfx_window *w,
-                                   unsigned lane,
-                                   unsigned j,
-                                   unsigned row,
-                                   unsigned elements,
-                                   uint64_t *value);
+struct facet_trap facet_xphmg_gfx_read_x(const struct facet_xphmg_gfx_run *r,
+                                         const struct facet_xphmg_gfx_window *w,
+                                         unsigned lane,
+                                         unsigned j,
+                                         unsigned row,
+                                         unsigned elements,
+                                         uint64_t *value);
 /* Whether the result slots of a lane can be written; only memory can refuse. */
-struct facet_trap facet_gfx_probe(const struct facet_gfx_run *r, unsigned lane);
-struct facet_trap facet_gfx_write(const struct facet_gfx_run *r, unsigned lane);
+struct facet_trap facet_xphmg_gfx_probe(const struct facet_xphmg_gfx_run *r, unsigned lane);
+struct facet_trap facet_xphmg_gfx_write(const struct facet_xphmg_gfx_run *r, unsigned lane);
 /* The same for all lanes together: whether the window is a whole block of plain RAM that can be
  * written (false: ask lane by lane), and writing it then. */
-bool facet_gfx_probe_block(const struct facet_gfx_run *r);
-void facet_gfx_write_block(const struct facet_gfx_run *r);
+bool facet_xphmg_gfx_probe_block(const struct facet_xphmg_gfx_run *r);
+void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r);
 /* ZMODE = 1: every register that holds a result slot of the lane becomes zero. */
-void facet_gfx_zero(const struct facet_gfx_run *r, unsigned lane);
+void facet_xphmg_gfx_zero(const struct facet_xphmg_gfx_run *r, unsigned lane);
 
 /* ---- depth buffer ------------------------------------------------------------------------------
  */
 
-struct facet_trap facet_gfx_depth_probe(const struct facet_gfx_run *r, unsigned lane);
-struct facet_trap facet_gfx_depth_write(const struct facet_gfx_run *r, unsigned lane);
+struct facet_trap facet_xphmg_gfx_depth_probe(const struct facet_xphmg_gfx_run *r, unsigned lane);
+struct facet_trap facet_xphmg_gfx_depth_write(const struct facet_xphmg_gfx_run *r, unsigned lane);
 /* COMPACT: probes or writes the records of the lanes that are left. */
-struct facet_trap facet_gfx_stream(const struct facet_gfx_run *r, bool write);
+struct facet_trap facet_xphmg_gfx_stream(const struct facet_xphmg_gfx_run *r, bool write);
 
 /* Element k of a 128-bit register. */
-uint32_t facet_gfx_wide_element(const struct facet_gfx_run *r, const uint64_t words[2], unsigned k);
+uint32_t facet_xphmg_gfx_wide_element(const struct facet_xphmg_gfx_run *r,
+                                      const uint64_t words[2],
+                                      unsigned k);
 
 /* Whether the machine has this predicate bank; bank 0 always. */
-static inline bool facet_gfx_has_bank(const struct facet_gfx_run *r, unsigned bank)
+static inline bool facet_xphmg_gfx_has_bank(const struct facet_xphmg_gfx_run *r, unsigned bank)
 {
-    return bank == 0 || bank < facet_config_banks(r->h->units.config);
+    return bank == 0 || bank < facet_xphmg_config_banks(r->h->units.config);
 }
 
 #endif

@@ -6,54 +6,54 @@
 
 _Static_assert(FACET_FIELD_GFX_SAMPLE_D == FACET_FIELD_GFX_SAMPLE_GATH_D, "read alike");
 
-static struct facet_trap sample_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
-static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags);
-static bool sample_all(struct facet_gfx_run *r);
+static struct facet_trap sample_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags);
+static struct facet_trap gather_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags);
+static bool sample_all(struct facet_xphmg_gfx_run *r);
 
-unsigned facet_gfx_sample_prepare(struct facet_gfx_run *r)
+unsigned facet_xphmg_gfx_sample_prepare(struct facet_xphmg_gfx_run *r)
 {
-    struct facet_gfx_sample_op *op = &r->op.sample;
-    uint64_t cfg = FACET_GFX_CSR(&r->csr, CFG);
+    struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
+    uint64_t cfg = FACET_XPHMG_GFX_CSR(&r->csr, CFG);
     bool gather = r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH;
 
     r->lane = gather ? gather_lane : sample_lane;
     r->batch = gather ? NULL : sample_all;
-    r->result = FACET_GFX_TO_WINDOW;
+    r->result = FACET_XPHMG_GFX_TO_WINDOW;
     r->first = 0;
     r->slots = 4;
-    op->desc = FACET_GFX_FIELD(r, SAMPLE_D) != 0;
+    op->desc = FACET_XPHMG_GFX_FIELD(r, SAMPLE_D) != 0;
     op->tensor = false;
     op->sampling = (struct facet_gfx_sampling){0};
     if (gather) {
         op->f = true; /* the enable alone decides */
         op->wrap_given = false;
         op->sampling.bilinear = (cfg & FACET_GFXCFG_FILTER_DFLT) != 0;
-        op->taps = (uint8_t)FACET_GFX_FIELD(r, SAMPLE_GATH_N);
-        op->weighted = FACET_GFX_FIELD(r, SAMPLE_GATH_P) != 0;
-        op->is_signed = FACET_GFX_FIELD(r, SAMPLE_GATH_S) != 0;
+        op->taps = (uint8_t)FACET_XPHMG_GFX_FIELD(r, SAMPLE_GATH_N);
+        op->weighted = FACET_XPHMG_GFX_FIELD(r, SAMPLE_GATH_P) != 0;
+        op->is_signed = FACET_XPHMG_GFX_FIELD(r, SAMPLE_GATH_S) != 0;
     } else {
-        op->f = FACET_GFX_FIELD(r, SAMPLE_F) != 0;
-        op->wrap_given = FACET_GFX_FIELD(r, SAMPLE_W) != 0;
-        op->tensor = FACET_GFX_FIELD(r, SAMPLE_T) != 0;
-        op->sampling.wrap = (uint8_t)FACET_GFX_FIELD(r, SAMPLE_WRAP);
+        op->f = FACET_XPHMG_GFX_FIELD(r, SAMPLE_F) != 0;
+        op->wrap_given = FACET_XPHMG_GFX_FIELD(r, SAMPLE_W) != 0;
+        op->tensor = FACET_XPHMG_GFX_FIELD(r, SAMPLE_T) != 0;
+        op->sampling.wrap = (uint8_t)FACET_XPHMG_GFX_FIELD(r, SAMPLE_WRAP);
         op->sampling.raw = (cfg & FACET_GFXCFG_CONVERT_EN) == 0;
-        op->sampling.bilinear = FACET_GFX_FIELD(r, SAMPLE_M) != 0 && !op->sampling.raw;
+        op->sampling.bilinear = FACET_XPHMG_GFX_FIELD(r, SAMPLE_M) != 0 && !op->sampling.raw;
     }
-    return facet_gfx_lacks_f(r, !op->desc, op->desc, true) ? FACET_CAUSE_ILLEGAL : 0;
+    return facet_xphmg_gfx_lacks_f(r, !op->desc, op->desc, true) ? FACET_CAUSE_ILLEGAL : 0;
 }
 
-bool facet_gfx_sample_texture(struct facet_gfx_run *r)
+bool facet_xphmg_gfx_sample_texture(struct facet_xphmg_gfx_run *r)
 {
-    const struct facet_gfx *csr = &r->csr;
+    const struct facet_xphmg_gfx *csr = &r->csr;
     const struct facet_gfx_texture_csrs state = {
-        .cfg = FACET_GFX_CSR(csr, CFG),
-        .wrap = FACET_GET(FACET_GFX_CSR(csr, CFG), GFXCFG_WRAP_DFLT),
-        .base = FACET_GFX_CSR(csr, TEXBASE),
-        .pitch = FACET_GFX_CSR(csr, TEXPITCH),
-        .wh = FACET_GFX_CSR(csr, TEXWH),
-        .fmt = FACET_GFX_CSR(csr, TEXFMT),
-        .stride1 = FACET_GFX_CSR(csr, TEXSTRIDE1),
-        .border = {FACET_GFX_CSR(csr, BORDERC)[0], FACET_GFX_CSR(csr, BORDERC)[1]},
+        .cfg = FACET_XPHMG_GFX_CSR(csr, CFG),
+        .wrap = FACET_GET(FACET_XPHMG_GFX_CSR(csr, CFG), GFXCFG_WRAP_DFLT),
+        .base = FACET_XPHMG_GFX_CSR(csr, TEXBASE),
+        .pitch = FACET_XPHMG_GFX_CSR(csr, TEXPITCH),
+        .wh = FACET_XPHMG_GFX_CSR(csr, TEXWH),
+        .fmt = FACET_XPHMG_GFX_CSR(csr, TEXFMT),
+        .stride1 = FACET_XPHMG_GFX_CSR(csr, TEXSTRIDE1),
+        .border = {FACET_XPHMG_GFX_CSR(csr, BORDERC)[0], FACET_XPHMG_GFX_CSR(csr, BORDERC)[1]},
     };
 
     return r->op.sample.desc || facet_gfx_texture_of_csrs(&state,
@@ -97,7 +97,7 @@ read_bytes(const struct facet_element_port *port, uint64_t address, unsigned siz
 
 /* The trailer of a descriptor: five of its fields replace defaults for the rest of the lane. */
 static struct facet_trap
-read_trailer(struct facet_gfx_run *r, unsigned lane, uint64_t desc, struct lane_memory *m)
+read_trailer(struct facet_xphmg_gfx_run *r, unsigned lane, uint64_t desc, struct lane_memory *m)
 {
     struct facet_hart *h = r->h;
     struct facet_xphmg_memctl_fields memctl;
@@ -127,7 +127,7 @@ read_trailer(struct facet_gfx_run *r, unsigned lane, uint64_t desc, struct lane_
 }
 
 /* The texture of a lane in descriptor mode. */
-static struct facet_trap read_texture(struct facet_gfx_run *r,
+static struct facet_trap read_texture(struct facet_xphmg_gfx_run *r,
                                       unsigned lane,
                                       struct lane_memory *m,
                                       struct facet_gfx_texture *texture)
@@ -138,7 +138,7 @@ static struct facet_trap read_texture(struct facet_gfx_run *r,
 
     if (address % FACET_XPHMG_TEXTURE_DESC_ALIGN != 0) {
         return facet_xmem_fault(
-            r->h, m->port.actor, facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
+            r->h, m->port.actor, facet_hart_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
     }
     trap = read_bytes(&m->port, address, sizeof desc, desc);
     if (trap.taken) {
@@ -146,13 +146,13 @@ static struct facet_trap read_texture(struct facet_gfx_run *r,
     }
     if (!facet_gfx_texture_of_desc(desc, (enum facet_format)r->lanes.eff.elem, texture)) {
         facet_prec_raise(&r->h->units.cap.prec, FACET_UNSUP);
-        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, r->in->word);
+        return facet_hart_trap_make(FACET_CAUSE_UNSUPPORTED, r->in->word);
     }
     return texture->memctl ? read_trailer(r, lane, address, m) : trap;
 }
 
 /* Coordinates, then the texture: what both instructions begin with. */
-static struct facet_trap begin_lane(struct facet_gfx_run *r,
+static struct facet_trap begin_lane(struct facet_xphmg_gfx_run *r,
                                     unsigned lane,
                                     uint32_t uv[4],
                                     struct lane_memory *m,
@@ -160,9 +160,9 @@ static struct facet_trap begin_lane(struct facet_gfx_run *r,
                                     const struct facet_gfx_texture **texture,
                                     struct facet_gfx_sampling *sampling)
 {
-    const struct facet_gfx_sample_op *op = &r->op.sample;
+    const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
     struct facet_trap trap =
-        facet_gfx_read(r, op->desc ? &r->b : &r->a, lane, 0, op->tensor ? 4 : 2, uv);
+        facet_xphmg_gfx_read(r, op->desc ? &r->b : &r->a, lane, 0, op->tensor ? 4 : 2, uv);
 
     m->port = r->port;
     if (op->desc && !trap.taken) {
@@ -180,7 +180,7 @@ static struct facet_trap begin_lane(struct facet_gfx_run *r,
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
-static struct facet_trap sample_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap sample_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
     struct facet_gfx_texture own;
     const struct facet_gfx_texture *texture;
@@ -202,9 +202,9 @@ static struct facet_trap sample_lane(struct facet_gfx_run *r, unsigned lane, uns
     return FACET_RETIRED;
 }
 
-static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, unsigned *flags)
+static struct facet_trap gather_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags)
 {
-    const struct facet_gfx_sample_op *op = &r->op.sample;
+    const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
     struct facet_gfx_texture own;
     const struct facet_gfx_texture *texture;
     struct facet_gfx_sampling sampling;
@@ -219,7 +219,7 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
     }
     elements = facet_gfx_gather_begin(
         &r->numbers, texture, uv, facet_gfx_gather_count(op->taps, texture, flags), &gather, flags);
-    trap = facet_elements_read(&m.port, FACET_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
+    trap = facet_elements_read(&m.port, FACET_XPHMG_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
     if (trap.taken) {
         return trap;
     }
@@ -237,8 +237,9 @@ static struct facet_trap gather_lane(struct facet_gfx_run *r, unsigned lane, uns
  */
 
 /* Reading these slots of all lanes cannot fail: registers, or plain RAM. */
-static bool
-readable(const struct facet_gfx_run *r, const struct facet_gfx_window *w, unsigned slots)
+static bool readable(const struct facet_xphmg_gfx_run *r,
+                     const struct facet_xphmg_gfx_window *w,
+                     unsigned slots)
 {
     const struct facet_container *c = &r->port.container;
     uint64_t bytes = facet_container_array_bytes(c, (uint64_t)slots * r->vl);
@@ -248,8 +249,8 @@ readable(const struct facet_gfx_run *r, const struct facet_gfx_window *w, unsign
 }
 
 /* u and v of lane i, where reading cannot fail; the common case is FP32 in plain RAM. */
-static void
-read_uv(const struct facet_gfx_run *r, const uint8_t *plain, unsigned i, uint32_t *u, uint32_t *v)
+static void read_uv(
+    const struct facet_xphmg_gfx_run *r, const uint8_t *plain, unsigned i, uint32_t *u, uint32_t *v)
 {
     uint32_t uv[2];
 
@@ -258,16 +259,16 @@ read_uv(const struct facet_gfx_run *r, const uint8_t *plain, unsigned i, uint32_
         *v = facet_load_le32(plain + (size_t)4 * (r->vl + i));
         return;
     }
-    (void)facet_gfx_read(r, &r->a, i, 0, 2, uv);
+    (void)facet_xphmg_gfx_read(r, &r->a, i, 0, 2, uv);
     *u = uv[0];
     *v = uv[1];
 }
 
 /* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Whose flag it was nobody needs to
  * know unless a flag traps. */
-static bool sample_all(struct facet_gfx_run *r)
+static bool sample_all(struct facet_xphmg_gfx_run *r)
 {
-    const struct facet_gfx_sample_op *op = &r->op.sample;
+    const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
     const struct facet_gfx_texture *texture = &op->texture;
     struct facet_gfx_sampling sampling = op->sampling;
     uint32_t u[FACET_VLMAX], v[FACET_VLMAX], out[4][FACET_VLMAX];
@@ -293,7 +294,7 @@ static bool sample_all(struct facet_gfx_run *r)
     }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         r->flags[i] = 0;
-        if (facet_lane_active(&r->lanes, i)) {
+        if (facet_lanes_active(&r->lanes, i)) {
             r->actor[i] = r->port.actor;
             lane[count] = (uint8_t)i;
             read_uv(r, plain, i, &u[count], &v[count]);

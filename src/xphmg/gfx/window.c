@@ -3,28 +3,28 @@
 
 #include "xphmg/hart/memory.h"
 
-static bool cfg_bit(const struct facet_gfx_run *r, uint64_t bit)
+static bool cfg_bit(const struct facet_xphmg_gfx_run *r, uint64_t bit)
 {
-    return (FACET_GFX_CSR(&r->csr, CFG) & bit) != 0;
+    return (FACET_XPHMG_GFX_CSR(&r->csr, CFG) & bit) != 0;
 }
 
-static void place_rows(const struct facet_gfx_run *r, struct facet_gfx_window *w)
+static void place_rows(const struct facet_xphmg_gfx_run *r, struct facet_xphmg_gfx_window *w)
 {
     w->step = (int16_t)(w->inc == 0 ? 1 : r->vl * w->inc);
     w->address = w->memory ? r->h->x[w->base] : 0;
 }
 
 /* The window of an operand field. */
-static struct facet_gfx_window window_of(const struct facet_gfx_run *r,
-                                         enum facet_window_name name,
-                                         unsigned field,
-                                         bool freg,
-                                         bool memory)
+static struct facet_xphmg_gfx_window window_of(const struct facet_xphmg_gfx_run *r,
+                                               enum facet_window_name name,
+                                               unsigned field,
+                                               bool freg,
+                                               bool memory)
 {
     uint64_t csr = name == FACET_WINDOW_A ? r->h->units.rsv.svsrca : r->h->units.rsv.svdst;
     bool given = r->lanes.rsv && (csr & FACET_SVDST_V) != 0;
     struct facet_reg_window regs = facet_lanes_window(r->h, &r->lanes, name, field, !freg);
-    struct facet_gfx_window w = {
+    struct facet_xphmg_gfx_window w = {
         .none = !given && field == 0 && !freg && !memory,
         .memory = memory,
         .freg = freg,
@@ -36,10 +36,10 @@ static struct facet_gfx_window window_of(const struct facet_gfx_run *r,
     return w;
 }
 
-static struct facet_gfx_window
-window_b(const struct facet_gfx_run *r, unsigned rows, bool freg, bool memory)
+static struct facet_xphmg_gfx_window
+window_b(const struct facet_xphmg_gfx_run *r, unsigned rows, bool freg, bool memory)
 {
-    struct facet_gfx_window w = {.memory = memory, .freg = freg};
+    struct facet_xphmg_gfx_window w = {.memory = memory, .freg = freg};
 
     if (r->lanes.rsv && (r->h->units.rsv.svsrcb & FACET_SVSRCB_V) != 0) {
         struct facet_reg_window regs =
@@ -55,7 +55,7 @@ window_b(const struct facet_gfx_run *r, unsigned rows, bool freg, bool memory)
     return w;
 }
 
-void facet_gfx_windows(struct facet_gfx_run *r, bool pointer, unsigned rows)
+void facet_xphmg_gfx_windows(struct facet_xphmg_gfx_run *r, bool pointer, unsigned rows)
 {
     bool freg = cfg_bit(r, FACET_GFXCFG_FREG);
 
@@ -65,14 +65,14 @@ void facet_gfx_windows(struct facet_gfx_run *r, bool pointer, unsigned rows)
     r->r = window_of(r, FACET_WINDOW_D, r->in->rd, freg, cfg_bit(r, FACET_GFXCFG_DMEM));
 }
 
-bool facet_gfx_lacks_f(const struct facet_gfx_run *r, bool a, bool b, bool out)
+bool facet_xphmg_gfx_lacks_f(const struct facet_xphmg_gfx_run *r, bool a, bool b, bool out)
 {
     return cfg_bit(r, FACET_GFXCFG_FREG) && r->h->fs == FACET_FS_OFF &&
            ((a && !cfg_bit(r, FACET_GFXCFG_AMEM)) || (b && !cfg_bit(r, FACET_GFXCFG_BMEM)) ||
             (out && !cfg_bit(r, FACET_GFXCFG_DMEM)));
 }
 
-static unsigned register_of(const struct facet_gfx_window *w, unsigned lane, unsigned row)
+static unsigned register_of(const struct facet_xphmg_gfx_window *w, unsigned lane, unsigned row)
 {
     return (unsigned)(w->base + (int)lane * w->inc + (int)row * w->step) & 31;
 }
@@ -80,12 +80,12 @@ static unsigned register_of(const struct facet_gfx_window *w, unsigned lane, uns
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-struct facet_trap facet_gfx_read(const struct facet_gfx_run *r,
-                                 const struct facet_gfx_window *w,
-                                 unsigned lane,
-                                 unsigned first,
-                                 unsigned count,
-                                 uint32_t *elements)
+struct facet_trap facet_xphmg_gfx_read(const struct facet_xphmg_gfx_run *r,
+                                       const struct facet_xphmg_gfx_window *w,
+                                       unsigned lane,
+                                       unsigned first,
+                                       unsigned count,
+                                       uint32_t *elements)
 {
     const struct facet_container *c = &r->port.container;
     struct facet_trap trap = FACET_RETIRED;
@@ -107,13 +107,13 @@ struct facet_trap facet_gfx_read(const struct facet_gfx_run *r,
     return trap;
 }
 
-struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
-                                   const struct facet_gfx_window *w,
-                                   unsigned lane,
-                                   unsigned j,
-                                   unsigned row,
-                                   unsigned elements,
-                                   uint64_t *value)
+struct facet_trap facet_xphmg_gfx_read_x(const struct facet_xphmg_gfx_run *r,
+                                         const struct facet_xphmg_gfx_window *w,
+                                         unsigned lane,
+                                         unsigned j,
+                                         unsigned row,
+                                         unsigned elements,
+                                         uint64_t *value)
 {
     if (w->memory) {
         uint64_t bytes =
@@ -129,7 +129,7 @@ struct facet_trap facet_gfx_read_x(const struct facet_gfx_run *r,
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-static struct facet_element_port port_of(const struct facet_gfx_run *r, unsigned lane)
+static struct facet_element_port port_of(const struct facet_xphmg_gfx_run *r, unsigned lane)
 {
     struct facet_element_port port = r->port;
 
@@ -137,7 +137,7 @@ static struct facet_element_port port_of(const struct facet_gfx_run *r, unsigned
     return port;
 }
 
-struct facet_trap facet_gfx_probe(const struct facet_gfx_run *r, unsigned lane)
+struct facet_trap facet_xphmg_gfx_probe(const struct facet_xphmg_gfx_run *r, unsigned lane)
 {
     struct facet_element_port port = port_of(r, lane);
     struct facet_trap trap = FACET_RETIRED;
@@ -149,7 +149,8 @@ struct facet_trap facet_gfx_probe(const struct facet_gfx_run *r, unsigned lane)
     return trap;
 }
 
-static void write_register(const struct facet_gfx_run *r, unsigned lane, unsigned k, uint32_t bits)
+static void
+write_register(const struct facet_xphmg_gfx_run *r, unsigned lane, unsigned k, uint32_t bits)
 {
     const struct facet_container *c = &r->port.container;
     unsigned reg = register_of(&r->r, lane, k >> c->pack);
@@ -163,7 +164,7 @@ static void write_register(const struct facet_gfx_run *r, unsigned lane, unsigne
     }
 }
 
-struct facet_trap facet_gfx_write(const struct facet_gfx_run *r, unsigned lane)
+struct facet_trap facet_xphmg_gfx_write(const struct facet_xphmg_gfx_run *r, unsigned lane)
 {
     struct facet_element_port port = port_of(r, lane);
     struct facet_trap trap = FACET_RETIRED;
@@ -181,7 +182,7 @@ struct facet_trap facet_gfx_write(const struct facet_gfx_run *r, unsigned lane)
     return trap;
 }
 
-void facet_gfx_zero(const struct facet_gfx_run *r, unsigned lane)
+void facet_xphmg_gfx_zero(const struct facet_xphmg_gfx_run *r, unsigned lane)
 {
     const struct facet_container *c = &r->port.container;
     unsigned row = r->first >> c->pack, last = (r->first + r->slots - 1u) >> c->pack;

@@ -102,7 +102,7 @@ COLD OPERATION(find)
 /* ---- what the operations compute --------------------------------------------------------------
  */
 
-#define W(v) facet_w(v)
+#define W(v) facet_hart_w(v)
 #define ALU_RR(row, value)                                                                         \
     static inline uint64_t alu_##row(uint64_t a, uint64_t b)                                       \
     {                                                                                              \

@@ -34,7 +34,7 @@ static inline double host_double(uint64_t reg)
 
 static inline float host_float(uint64_t reg)
 {
-    uint32_t bits = facet_unbox32(reg);
+    uint32_t bits = facet_num_unbox32(reg);
     float value;
 
     memcpy(&value, &bits, sizeof value);
@@ -54,7 +54,7 @@ static inline uint64_t reg_float(float value)
     uint32_t bits;
 
     memcpy(&bits, &value, sizeof bits);
-    return facet_box32(bits);
+    return facet_num_box32(bits);
 }
 
 /* A finite number of at least twice the smallest normal one: not even its neighbours are tiny. */

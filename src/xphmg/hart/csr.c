@@ -15,10 +15,10 @@ uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     uint64_t value = 0;
 
-    if (row != NULL && (facet_csr_entry_of(row)->base || h->xmem != NULL)) {
+    if (row != NULL && (facet_hart_csr_entry_of(row)->base || h->xmem != NULL)) {
         struct facet_csr_ask ask = ask_for(h, row, number);
 
-        (void)facet_csr_read(&ask, &value);
+        (void)facet_hart_csr_read(&ask, &value);
     }
     return value;
 }
@@ -44,7 +44,7 @@ enum facet_csr_op facet_insn_csr_op(const struct facet_insn *in)
     }
 }
 
-struct facet_trap facet_csr_access(
+struct facet_trap facet_hart_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
     unsigned number = (unsigned)in->imm;
@@ -55,7 +55,7 @@ struct facet_trap facet_csr_access(
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
         counter_closed(h, number)) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     e = &facet_csr_entries[in->csr];
     if (!e->base) {
@@ -64,23 +64,23 @@ struct facet_trap facet_csr_access(
                   : facet_vendor_csr_read(h, number, old);
 
         if (answer == FACET_CSR_ABSENT) {
-            return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+            return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
         }
     } else if (e->one_word) { /* nearly all; csr_file.c would do the same */
         uint64_t *slot = (uint64_t *)(void *)((char *)h + e->offset);
 
         *old = *slot;
         if (write) {
-            uint64_t value = facet_csr_combine(facet_insn_csr_op(in), *old, operand);
+            uint64_t value = facet_hart_csr_combine(facet_insn_csr_op(in), *old, operand);
 
-            *slot = facet_csr_keep(row, h->units.config, *old, value);
+            *slot = facet_hart_csr_keep(row, h->units.config, *old, value);
         }
     } else {
         const struct facet_csr_ask ask = ask_for(h, row, number);
 
-        (void)facet_csr_read(&ask, old);
+        (void)facet_hart_csr_read(&ask, old);
         if (write) {
-            facet_csr_write(h, &ask, *old, facet_insn_csr_op(in), operand);
+            facet_hart_csr_write(h, &ask, *old, facet_insn_csr_op(in), operand);
         }
     }
     if (!write) {
@@ -104,7 +104,7 @@ void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
     if (row == NULL) {
         return;
     }
-    if (!facet_csr_entry_of(row)->base) {
+    if (!facet_hart_csr_entry_of(row)->base) {
         if (h->xmem != NULL) {
             (void)facet_vendor_csr_write(h, number, FACET_CSRRW, value);
         }
@@ -113,7 +113,7 @@ void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
     ask = ask_for(h, row, number);
     h->retired--; /* a counter's write counts the writing instruction; here there is none */
     h->port = NULL;
-    facet_csr_write(h, &ask, 0, FACET_CSRRW, value);
+    facet_hart_csr_write(h, &ask, 0, FACET_CSRRW, value);
     h->retired = retired;
     h->port = port;
 }

@@ -21,8 +21,9 @@
 #define PLACE_STORE(root, where) .offset = WORD_##root(where), .one_word = true
 #define PLACE_FAMILY(root, where) .offset = OFFSET_##root(where)
 #define PLACE_BANKED(root, where) .offset = OFFSET_##root(where)
-#define PLACE_CODE_RO(root, where) .read = facet_csr_read_##where
-#define PLACE_CODE(root, where) .read = facet_csr_read_##where, .write = facet_csr_write_##where
+#define PLACE_CODE_RO(root, where) .read = facet_hart_csr_read_##where
+#define PLACE_CODE(root, where)                                                                    \
+    .read = facet_hart_csr_read_##where, .write = facet_hart_csr_write_##where
 #define PLACE_WINDOW(root, where) PLACE_CODE(root, where)
 #define ENTRY(name, row, root, kind, where, word, bits, machine)                                   \
     [row] = {.visible = facet_visible_##name,                                                      \
@@ -36,27 +37,28 @@
 const struct facet_csr_entry facet_csr_entries[] = {FACET_XPHMG_CSRS(ENTRY)};
 _Static_assert(FACET_XPHMG_CSR_FIRST == 0, "rows and entries have the same numbers");
 
-uint64_t facet_csr_visible(const struct facet_cap_config *config, const struct facet_csr_row *row)
+uint64_t facet_hart_csr_visible(const struct facet_cap_config *config,
+                                const struct facet_csr_row *row)
 {
-    return facet_csr_entry_of(row)->visible(config->word);
+    return facet_hart_csr_entry_of(row)->visible(config->word);
 }
 
-uint64_t facet_csr_legal(const struct facet_cap_config *config,
-                         const struct facet_csr_row *row,
-                         uint64_t old,
-                         uint64_t value)
+uint64_t facet_hart_csr_legal(const struct facet_cap_config *config,
+                              const struct facet_csr_row *row,
+                              uint64_t old,
+                              uint64_t value)
 {
-    return facet_csr_entry_of(row)->legal(config->word, old, value);
+    return facet_hart_csr_entry_of(row)->legal(config->word, old, value);
 }
 
-bool facet_csr_holds(const struct facet_cap_config *config,
-                     const struct facet_csr_row *row,
-                     uint64_t value)
+bool facet_hart_csr_holds(const struct facet_cap_config *config,
+                          const struct facet_csr_row *row,
+                          uint64_t value)
 {
     uint64_t written = value & row->writable;
 
-    return (value & ~facet_csr_visible(config, row)) == 0 &&
-           facet_csr_legal(config, row, 0, written) == written;
+    return (value & ~facet_hart_csr_visible(config, row)) == 0 &&
+           facet_hart_csr_legal(config, row, 0, written) == written;
 }
 
 /* ---- storage ---- */
@@ -69,7 +71,7 @@ static size_t selected(const struct facet_csr_ask *ask)
 
     select.row = &facet_csr_rows[ask->row->select_row];
     select.number = select.row->number;
-    (void)facet_csr_read(&select, &value);
+    (void)facet_hart_csr_read(&select, &value);
     return (size_t)((value & mask) / (mask & -mask));
 }
 
@@ -86,10 +88,11 @@ static const uint64_t *slot_of(const struct facet_csr_ask *ask, const struct fac
                        : (ask->number - ask->row->number) / ask->row->stride);
 }
 
-const uint64_t *
-facet_csr_stored(const struct facet_units *units, const struct facet_csr_row *row, unsigned *count)
+const uint64_t *facet_hart_csr_stored(const struct facet_units *units,
+                                      const struct facet_csr_row *row,
+                                      unsigned *count)
 {
-    const struct facet_csr_entry *e = facet_csr_entry_of(row);
+    const struct facet_csr_entry *e = facet_hart_csr_entry_of(row);
 
     if (row->place != FACET_PLACE_STORE || e->base) {
         return NULL;
@@ -101,10 +104,10 @@ facet_csr_stored(const struct facet_units *units, const struct facet_csr_row *ro
 }
 
 uint64_t *
-facet_csr_storage(struct facet_units *units, const struct facet_csr_row *row, unsigned *count)
+facet_hart_csr_storage(struct facet_units *units, const struct facet_csr_row *row, unsigned *count)
 {
-    return facet_csr_stored(units, row, count) != NULL
-               ? (uint64_t *)(void *)((char *)units + facet_csr_entry_of(row)->offset)
+    return facet_hart_csr_stored(units, row, count) != NULL
+               ? (uint64_t *)(void *)((char *)units + facet_hart_csr_entry_of(row)->offset)
                : NULL;
 }
 
@@ -120,15 +123,15 @@ static uint64_t read_views(const struct facet_csr_ask *ask)
 
         target.row = &facet_csr_rows[ask->row->views[i].row];
         target.number = target.row->number;
-        (void)facet_csr_read(&target, &value);
+        (void)facet_hart_csr_read(&target, &value);
         bits |= facet_csr_into_view(&ask->row->views[i], value);
     }
     return bits;
 }
 
-bool facet_csr_read(const struct facet_csr_ask *ask, uint64_t *value)
+bool facet_hart_csr_read(const struct facet_csr_ask *ask, uint64_t *value)
 {
-    const struct facet_csr_entry *e = facet_csr_entry_of(ask->row);
+    const struct facet_csr_entry *e = facet_hart_csr_entry_of(ask->row);
     const struct facet_cap_config *config = ask->units->config;
 
     if (e->unit_bits != 0 && (config->word[e->unit] & e->unit_bits) == 0) {
@@ -170,13 +173,13 @@ bool facet_units_csr(const struct facet_units *units,
 {
     struct facet_csr_ask ask = {NULL, units, xmem, facet_csr_at(FACET_ISA_XPHMG, number), number};
 
-    if (ask.row == NULL || facet_csr_entry_of(ask.row)->base) {
+    if (ask.row == NULL || facet_hart_csr_entry_of(ask.row)->base) {
         return false;
     }
     if (number == ask.row->alias) {
         ask.number = ask.row->number;
     }
-    return facet_csr_read(&ask, value);
+    return facet_hart_csr_read(&ask, value);
 }
 
 static void write_views(struct facet_hart *h, const struct facet_csr_row *row, uint64_t value)
@@ -187,29 +190,29 @@ static void write_views(struct facet_hart *h, const struct facet_csr_row *row, u
             h, &h->units, h->xmem, &facet_csr_rows[view->row], facet_csr_rows[view->row].number};
         uint64_t old = 0;
 
-        (void)facet_csr_read(&target, &old);
-        facet_csr_write(h,
-                        &target,
-                        old,
-                        FACET_CSRRW,
-                        (old & ~facet_csr_out_of_view(view, view->mask)) |
-                            facet_csr_out_of_view(view, value));
+        (void)facet_hart_csr_read(&target, &old);
+        facet_hart_csr_write(h,
+                             &target,
+                             old,
+                             FACET_CSRRW,
+                             (old & ~facet_csr_out_of_view(view, view->mask)) |
+                                 facet_csr_out_of_view(view, value));
     }
 }
 
-void facet_csr_write(struct facet_hart *h,
-                     const struct facet_csr_ask *ask,
-                     uint64_t old,
-                     enum facet_csr_op op,
-                     uint64_t operand)
+void facet_hart_csr_write(struct facet_hart *h,
+                          const struct facet_csr_ask *ask,
+                          uint64_t old,
+                          enum facet_csr_op op,
+                          uint64_t operand)
 {
-    const struct facet_csr_entry *e = facet_csr_entry_of(ask->row);
-    uint64_t value = facet_csr_combine(op, old, operand);
+    const struct facet_csr_entry *e = facet_hart_csr_entry_of(ask->row);
+    uint64_t value = facet_hart_csr_combine(op, old, operand);
 
     if (ask->row->place == FACET_PLACE_STORE) {
         uint64_t *slot = (uint64_t *)slot_of(ask, e); /* of *h, which the caller may write */
 
-        *slot = facet_csr_keep(ask->row, h->units.config, *slot, value);
+        *slot = facet_hart_csr_keep(ask->row, h->units.config, *slot, value);
     } else if (ask->row->place == FACET_PLACE_VIEW) {
         write_views(h, ask->row, value & ask->row->writable);
     } else if (e->write != NULL) {

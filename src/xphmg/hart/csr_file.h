@@ -21,7 +21,7 @@ struct facet_csr_ask {
     const struct facet_csr_row *row;
     unsigned number; /* the full one, within a family */
 };
-typedef uint64_t facet_csr_read_fn(const struct facet_csr_ask *ask);
+typedef uint64_t facet_hart_csr_read_fn(const struct facet_csr_ask *ask);
 
 struct facet_csr_set {
     const struct facet_csr_row *row;
@@ -30,10 +30,10 @@ struct facet_csr_set {
     uint64_t operand;
     uint64_t value; /* what the instruction writes: `op` of what it read and the operand */
 };
-typedef void facet_csr_write_fn(struct facet_hart *h, const struct facet_csr_set *set);
+typedef void facet_hart_csr_write_fn(struct facet_hart *h, const struct facet_csr_set *set);
 
 /* The value that a csr* instruction writes. */
-static inline uint64_t facet_csr_combine(enum facet_csr_op op, uint64_t old, uint64_t operand)
+static inline uint64_t facet_hart_csr_combine(enum facet_csr_op op, uint64_t old, uint64_t operand)
 {
     return op == FACET_CSRRS ? old | operand : op == FACET_CSRRC ? old & ~operand : operand;
 }
@@ -45,8 +45,8 @@ enum facet_csr_op facet_insn_csr_op(const struct facet_insn *in);
 struct facet_csr_entry {
     uint64_t (*visible)(const uint64_t *config);
     uint64_t (*legal)(const uint64_t *config, uint64_t old, uint64_t value);
-    facet_csr_read_fn *read;
-    facet_csr_write_fn *write;
+    facet_hart_csr_read_fn *read;
+    facet_hart_csr_write_fn *write;
     uint32_t offset;
     bool base;          /* of the hart, not of the XPHMG units */
     bool privileged;    /* behind XISEL, and yet for M-mode alone (R-CAP-56) */
@@ -56,51 +56,53 @@ struct facet_csr_entry {
 };
 extern const struct facet_csr_entry facet_csr_entries[];
 
-static inline const struct facet_csr_entry *facet_csr_entry_of(const struct facet_csr_row *row)
+static inline const struct facet_csr_entry *facet_hart_csr_entry_of(const struct facet_csr_row *row)
 {
     return &facet_csr_entries[row - facet_csr_rows];
 }
 
 /* What a write leaves in storage, by access kind: RO bits stay, RW and WARL take what is legal,
  * ones clear W1C, any write clears WC, and W1A holds nothing. */
-static inline uint64_t facet_csr_keep(const struct facet_csr_row *row,
-                                      const struct facet_cap_config *config,
-                                      uint64_t old,
-                                      uint64_t value)
+static inline uint64_t facet_hart_csr_keep(const struct facet_csr_row *row,
+                                           const struct facet_cap_config *config,
+                                           uint64_t old,
+                                           uint64_t value)
 {
     uint64_t kept = old & ~(row->writable | row->w1c | row->wc | row->w1a);
 
-    return kept | facet_csr_entry_of(row)->legal(config->word, old, value) |
+    return kept | facet_hart_csr_entry_of(row)->legal(config->word, old, value) |
            (old & row->w1c & ~value);
 }
 
 /* The value of a register; false when there is none: its unit is absent, or it stands for another
  * one (XIREG). */
-bool facet_csr_read(const struct facet_csr_ask *ask, uint64_t *value);
+bool facet_hart_csr_read(const struct facet_csr_ask *ask, uint64_t *value);
 /* A register of `h` that can be read is written; `old` is what reading gave. */
-void facet_csr_write(struct facet_hart *h,
-                     const struct facet_csr_ask *ask,
-                     uint64_t old,
-                     enum facet_csr_op op,
-                     uint64_t operand);
+void facet_hart_csr_write(struct facet_hart *h,
+                          const struct facet_csr_ask *ask,
+                          uint64_t old,
+                          enum facet_csr_op op,
+                          uint64_t operand);
 
 /* Bits that exist in this configuration; what a write of `value` over `old` would leave in RW and
  * WARL fields; whether the register can hold the value at all. */
-uint64_t facet_csr_visible(const struct facet_cap_config *config, const struct facet_csr_row *row);
-uint64_t facet_csr_legal(const struct facet_cap_config *config,
-                         const struct facet_csr_row *row,
-                         uint64_t old,
-                         uint64_t value);
-bool facet_csr_holds(const struct facet_cap_config *config,
-                     const struct facet_csr_row *row,
-                     uint64_t value);
+uint64_t facet_hart_csr_visible(const struct facet_cap_config *config,
+                                const struct facet_csr_row *row);
+uint64_t facet_hart_csr_legal(const struct facet_cap_config *config,
+                              const struct facet_csr_row *row,
+                              uint64_t old,
+                              uint64_t value);
+bool facet_hart_csr_holds(const struct facet_cap_config *config,
+                          const struct facet_csr_row *row,
+                          uint64_t value);
 
 /* The words of a unit's register that is plain storage, *count of them: one, or one per register of
  * a family, or the halves of a 128-bit register. NULL for any other register. */
-const uint64_t *
-facet_csr_stored(const struct facet_units *units, const struct facet_csr_row *row, unsigned *count);
+const uint64_t *facet_hart_csr_stored(const struct facet_units *units,
+                                      const struct facet_csr_row *row,
+                                      unsigned *count);
 uint64_t *
-facet_csr_storage(struct facet_units *units, const struct facet_csr_row *row, unsigned *count);
+facet_hart_csr_storage(struct facet_units *units, const struct facet_csr_row *row, unsigned *count);
 
 /* A 64-bit word of the storage behind MTX2, MTX3, MTX4 or MTXBIAS; false beyond its end. */
 bool facet_mtx_word(

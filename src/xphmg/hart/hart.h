@@ -52,7 +52,7 @@ struct facet_trap {
 
 #define FACET_RETIRED ((struct facet_trap){false, 0, 0})
 
-static inline struct facet_trap facet_trap_make(enum facet_cause cause, uint64_t tval)
+static inline struct facet_trap facet_hart_trap_make(enum facet_cause cause, uint64_t tval)
 {
     return (struct facet_trap){true, (uint8_t)cause, tval};
 }
@@ -160,9 +160,9 @@ struct facet_hart {
     const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
     facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
     /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
-    struct facet_rt_kept *rt_kept;
+    struct facet_xphmg_rt_kept *rt_kept;
     /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
-    const struct facet_rt_watch *rt_watch;
+    const struct facet_xphmg_rt_watch *rt_watch;
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
@@ -177,7 +177,7 @@ struct facet_trap facet_hart_step(struct facet_hart *h);
 struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in);
 
 /* What an AMO row stores, from the memory word and rs2 (only the low `size` bytes count). */
-uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);
+uint64_t facet_hart_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);
 
 /* MRET: back to the mode and pc before the trap. */
 void facet_hart_return(struct facet_hart *h);
@@ -188,7 +188,7 @@ int facet_hart_pending(const struct facet_hart *h);
 
 /* csr* instructions. `write` false: read only. Returns an illegal-instruction trap for a number
  * that does not exist, a privilege that is too low, or a write to a read-only number. */
-struct facet_trap facet_csr_access(
+struct facet_trap facet_hart_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old);
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned csr);
 /* A debugger's write: as an instruction with every privilege, between two instructions. */
@@ -213,7 +213,7 @@ static inline uint8_t *facet_hart_mtx_word(struct facet_hart *h, unsigned reg)
  * planes in rising order, then the border colour, the lower half first. */
 static inline uint64_t *facet_hart_gfx_word(struct facet_hart *h, unsigned reg)
 {
-    struct facet_gfx *gfx = &h->units.gfx;
+    struct facet_xphmg_gfx *gfx = &h->units.gfx;
     uint64_t *const wide[] = {
         gfx->pln0, gfx->pln1, gfx->pln2, gfx->pln3, gfx->pln4, gfx->pln5, gfx->borderc};
 

@@ -12,7 +12,7 @@ facet_hart_load(struct facet_hart *h, uint64_t address, unsigned size, uint64_t 
         struct facet_mem_result result = facet_mem_read(h->mem, address, size, value);
 
         if (result.fault != FACET_MEM_OK) {
-            return facet_trap_make(FACET_CAUSE_LOAD_FAULT, result.address);
+            return facet_hart_trap_make(FACET_CAUSE_LOAD_FAULT, result.address);
         }
     }
     if (facet_hart_listens(h)) {
@@ -49,7 +49,7 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
         struct facet_mem_result result = facet_mem_write(h->mem, address, size, value);
 
         if (result.fault != FACET_MEM_OK) {
-            return facet_trap_make(FACET_CAUSE_STORE_FAULT, result.address);
+            return facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, result.address);
         }
     }
     facet_hart_note_store(h, address, size);
@@ -75,8 +75,8 @@ facet_hart_probe(const struct facet_hart *h, uint64_t address, uint64_t size, bo
         uint64_t after;
 
         if (region == NULL || (write && region->kind == FACET_MEM_ROM)) {
-            return facet_trap_make(write ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT,
-                                   address);
+            return facet_hart_trap_make(write ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT,
+                                        address);
         }
         after = region->base + (region->size - 1) - address;
         if (size - 1 <= after) {

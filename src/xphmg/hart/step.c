@@ -12,11 +12,11 @@
 #include <string.h>
 
 #define FP_SIGN64 (UINT64_C(1) << 63)
-#define W(v) facet_w(v)
+#define W(v) facet_hart_w(v)
 
 static struct facet_trap illegal(const struct facet_insn *in)
 {
-    return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
 }
 
 static struct facet_trap
@@ -68,7 +68,7 @@ static struct facet_trap branch(struct facet_hart *h, const struct facet_insn *i
     return FACET_RETIRED;
 }
 
-uint64_t facet_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
+uint64_t facet_hart_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
 {
     int64_t so = facet_bits_sign(old, 8 * size), sb = facet_bits_sign(b, 8 * size);
     uint64_t uo = old & facet_bits_mask(8 * size), ub = b & facet_bits_mask(8 * size);
@@ -109,13 +109,13 @@ static struct facet_trap atomic(struct facet_hart *h, const struct facet_insn *i
     struct facet_trap trap;
 
     if ((address & (size - 1)) != 0) {
-        return facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
+        return facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
     }
     trap = facet_hart_load(h, address, size, &old);
     if (trap.taken) { /* an AMO reports the store side */
-        return facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
+        return facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
     }
-    trap = facet_hart_store(h, address, size, facet_amo_result(in->row, old, b, size));
+    trap = facet_hart_store(h, address, size, facet_hart_amo_result(in->row, old, b, size));
     if (!trap.taken) {
         facet_hart_set_x(h, in->rd, (uint64_t)facet_bits_sign(old, 8 * size));
     }
@@ -129,7 +129,7 @@ load_reserved(struct facet_hart *h, const struct facet_insn *in, unsigned size)
     struct facet_trap trap;
 
     if ((address & (size - 1)) != 0) {
-        return facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address);
+        return facet_hart_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address);
     }
     trap = facet_hart_load(h, address, size, &value);
     if (!trap.taken) {
@@ -147,7 +147,7 @@ store_conditional(struct facet_hart *h, const struct facet_insn *in, unsigned si
     bool success = h->reserved && h->reservation == address;
 
     if ((address & (size - 1)) != 0) {
-        return facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
+        return facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
     }
     h->reserved = false;
     if (success) {
@@ -167,7 +167,7 @@ static struct facet_trap csr(struct facet_hart *h, const struct facet_insn *in)
     bool swap = in->row == FACET_XPHMG_CSRRW || in->row == FACET_XPHMG_CSRRWI;
     uint64_t operand = immediate ? in->rs1 : h->x[in->rs1];
     uint64_t old = 0;
-    struct facet_trap trap = facet_csr_access(h, in, operand, swap || in->rs1 != 0, &old);
+    struct facet_trap trap = facet_hart_csr_access(h, in, operand, swap || in->rs1 != 0, &old);
 
     if (!trap.taken) {
         facet_hart_set_x(h, in->rd, old);
@@ -203,7 +203,7 @@ static struct facet_trap ebreak(struct facet_hart *h)
 
     h->stalled = answer == FACET_HOST_WAIT;
     return answer == FACET_HOST_DONE ? FACET_RETIRED
-                                     : facet_trap_make(FACET_CAUSE_BREAKPOINT, h->pc);
+                                     : facet_hart_trap_make(FACET_CAUSE_BREAKPOINT, h->pc);
 }
 
 /* The rounding mode of a computation, or false when the instruction is illegal. */
@@ -359,8 +359,8 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
     case FACET_XPHMG_CSRRCI:
         return csr(h, in);
     case FACET_XPHMG_ECALL:
-        return facet_trap_make(h->priv == FACET_PRIV_M ? FACET_CAUSE_ECALL_M : FACET_CAUSE_ECALL_U,
-                               0);
+        return facet_hart_trap_make(
+            h->priv == FACET_PRIV_M ? FACET_CAUSE_ECALL_M : FACET_CAUSE_ECALL_U, 0);
     case FACET_XPHMG_EBREAK:
         return ebreak(h);
     case FACET_XPHMG_MRET:
@@ -409,7 +409,7 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
             word |= high << 16;
         }
         if (low.fault != FACET_MEM_OK) {
-            return facet_trap_make(FACET_CAUSE_FETCH_FAULT, low.address);
+            return facet_hart_trap_make(FACET_CAUSE_FETCH_FAULT, low.address);
         }
     }
     *in = decode(h, (uint32_t)word);

@@ -169,7 +169,7 @@ struct facet_trap facet_mtx_submit(struct facet_hart *h, const struct facet_insn
 
     if ((config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
         (config->feat1 & FACET_CAP_FEAT1_MTX_DESCQ) == 0) {
-        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
     }
     if (facet_jobs_resumes(h, FACET_PART_MTX)) {
         return facet_jobs_resume(h, in, FACET_QUEUE_MTX);

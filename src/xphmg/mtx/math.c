@@ -282,7 +282,7 @@ static uint32_t reduce_part(const struct facet_mtx_numbers *numbers,
             if (op != 0) {
                 struct facet_conv entry = conv_of(numbers, i);
 
-                facet_extreme_look(&chosen, &entry, op == 1, bits, flags);
+                facet_num_extreme_look(&chosen, &entry, op == 1, bits, flags);
             } else if (i == part.i0 && j == part.j0) {
                 acc = widen(numbers, i, bits, flags);
             } else {
@@ -290,7 +290,8 @@ static uint32_t reduce_part(const struct facet_mtx_numbers *numbers,
             }
         }
     }
-    return op == 0 ? facet_narrow(&conv, acc, flags) : facet_extreme_bits(&chosen, &conv, flags);
+    return op == 0 ? facet_narrow(&conv, acc, flags)
+                   : facet_num_extreme_bits(&chosen, &conv, flags);
 }
 
 void facet_mtx_reduce(const struct facet_mtx_numbers *numbers,

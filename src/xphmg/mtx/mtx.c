@@ -140,7 +140,7 @@ static struct facet_trap compute_lane(void *run, unsigned lane)
     uint32_t in[FACET_MTX_MAX_TILE];
     unsigned flags = 0;
     struct facet_trap trap =
-        facet_elements_read(&r->port, r->h->x[facet_window_reg(r->a, lane)], 0, p->in, in);
+        facet_elements_read(&r->port, r->h->x[facet_lanes_window_reg(r->a, lane)], 0, p->in, in);
 
     if (trap.taken) {
         return trap;
@@ -185,10 +185,10 @@ static struct facet_trap write_memory(struct run *r)
 {
     for (unsigned pass = 0; pass < 2; pass++) { /* probe, then write */
         for (unsigned i = 0; i < r->lanes.count; i++) {
-            uint64_t base = r->h->x[facet_window_reg(r->d, i)];
+            uint64_t base = r->h->x[facet_lanes_window_reg(r->d, i)];
             struct facet_trap trap;
 
-            if (!facet_lane_active(&r->lanes, i)) {
+            if (!facet_lanes_active(&r->lanes, i)) {
                 continue;
             }
             trap = pass == 0 ? facet_elements_probe(&r->port, base, 0, r->plan->out)
@@ -204,12 +204,12 @@ static struct facet_trap write_memory(struct run *r)
 static void write_registers(struct run *r)
 {
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        if (facet_lane_active(&r->lanes, i)) {
+        if (facet_lanes_active(&r->lanes, i)) {
             facet_hart_set_x(r->h,
-                             facet_window_reg(r->d, i),
+                             facet_lanes_window_reg(r->d, i),
                              facet_container_single_x(&r->port.container, r->out[i][0]));
         } else if (r->lanes.eff.zmode) {
-            facet_hart_set_x(r->h, facet_window_reg(r->d, i), 0);
+            facet_hart_set_x(r->h, facet_lanes_window_reg(r->d, i), 0);
         }
     }
 }
@@ -258,7 +258,7 @@ struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_ins
 
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_MTX_PRESENT) == 0 ||
         !plan_of(&plan, in, mtx, mtxcap)) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     r.h = h;
     r.plan = &plan;

@@ -74,12 +74,12 @@ plain(const struct facet_insn *in, unsigned rm, uint64_t a, uint64_t b, uint64_t
 
 static uint32_t unbox(unsigned format, uint64_t reg)
 {
-    return format == FACET_FMT_FP32 ? facet_unbox32(reg) : facet_unbox16(reg);
+    return format == FACET_FMT_FP32 ? facet_num_unbox32(reg) : facet_num_unbox16(reg);
 }
 
 static uint64_t box(unsigned format, uint32_t bits)
 {
-    return format == FACET_FMT_FP32 ? facet_box32(bits) : facet_box16((uint16_t)bits);
+    return format == FACET_FMT_FP32 ? facet_num_box32(bits) : facet_num_box16((uint16_t)bits);
 }
 
 /* Rows whose sources and result have one format: the accumulator before narrow. */

@@ -148,8 +148,8 @@ scalar(struct facet_hart *h, const struct facet_insn *in, bool p0, struct facet_
 struct facet_trap facet_pmask_execute(struct facet_hart *h, const struct facet_insn *in)
 {
     const struct facet_cap_config *config = h->units.config;
-    unsigned banks = facet_config_banks(config);
-    struct facet_trap trap = facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    unsigned banks = facet_xphmg_config_banks(config);
+    struct facet_trap trap = facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     uint64_t lanes = facet_pmask_lanes(h), value, live, a = h->x[in->rs1];
     unsigned bank;
 

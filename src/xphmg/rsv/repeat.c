@@ -125,10 +125,10 @@ static void read_registers(struct loop *l)
                             c = {in->rs3, d.step}; /* accumulators walk with rd */
 
     for (unsigned i = 0; i < l->lanes.count; i++) {
-        if (facet_lane_active(&l->lanes, i)) {
-            l->a[i] = files[l->shape->rs1][facet_window_reg(a, i)];
-            l->b[i] = files[data][facet_window_reg(b, i)];
-            l->c[i] = l->h->f[facet_window_reg(c, i)];
+        if (facet_lanes_active(&l->lanes, i)) {
+            l->a[i] = files[l->shape->rs1][facet_lanes_window_reg(a, i)];
+            l->b[i] = files[data][facet_lanes_window_reg(b, i)];
+            l->c[i] = l->h->f[facet_lanes_window_reg(c, i)];
         }
     }
 }
@@ -156,7 +156,7 @@ static struct facet_trap fetch(struct loop *l)
     for (unsigned i = 0; i < l->lanes.count; i++) {
         struct facet_trap trap;
 
-        if (!facet_lane_active(&l->lanes, i)) {
+        if (!facet_lanes_active(&l->lanes, i)) {
             continue;
         }
         trap = facet_hart_load(l->h, address(l, i), l->shape->size, &l->result[i]);
@@ -173,7 +173,7 @@ static uint64_t integer(const struct facet_insn *in, uint64_t pc, uint64_t a, ui
     uint64_t imm = (uint64_t)in->imm;
 
     switch (in->row) {
-#define W(v) facet_w(v)
+#define W(v) facet_hart_w(v)
 #define ALU_RR(row, value)                                                                         \
     case FACET_XPHMG_##row:                                                                        \
         return (value);
@@ -205,7 +205,7 @@ static void compute(struct loop *l)
     for (unsigned i = 0; i < l->lanes.count; i++) {
         unsigned flags = 0;
 
-        if (!facet_lane_active(&l->lanes, i)) {
+        if (!facet_lanes_active(&l->lanes, i)) {
             continue;
         }
         if (l->shape->kind == ALU) {
@@ -226,11 +226,11 @@ static struct facet_trap probe(struct loop *l)
     for (unsigned i = 0; i < l->lanes.count; i++) {
         struct facet_trap trap;
 
-        if (!facet_lane_active(&l->lanes, i)) {
+        if (!facet_lanes_active(&l->lanes, i)) {
             continue;
         }
         trap = l->shape->kind == ATOMIC && (address(l, i) & (size - 1)) != 0
-                   ? facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address(l, i))
+                   ? facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address(l, i))
                    : facet_hart_probe(l->h, address(l, i), size, true);
         if (trap.taken) {
             return facet_lanes_fault(l->h, &l->lanes, i, trap);
@@ -251,10 +251,11 @@ static struct facet_trap touch_memory(struct loop *l, unsigned lane)
     }
     trap = facet_hart_load(l->h, at, size, &old);
     if (trap.taken) { /* an AMO reports the store side */
-        return facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
+        return facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
     }
     l->result[lane] = extended(l->shape, old);
-    return facet_hart_store(l->h, at, size, facet_amo_result(l->in->row, old, l->b[lane], size));
+    return facet_hart_store(
+        l->h, at, size, facet_hart_amo_result(l->in->row, old, l->b[lane], size));
 }
 
 /* +0 of the destination's format, NaN-boxed (R-RSV-16). The format bits of OP-FP and fused
@@ -278,7 +279,7 @@ static struct facet_trap write_back(struct loop *l)
         l->shape->rd == F ? facet_hart_set_f : facet_hart_set_x;
 
     for (unsigned i = 0; i < l->lanes.count; i++) {
-        if (facet_lane_active(&l->lanes, i) &&
+        if (facet_lanes_active(&l->lanes, i) &&
             (l->shape->kind == STORE || l->shape->kind == ATOMIC)) {
             struct facet_trap trap = touch_memory(l, i);
 
@@ -286,10 +287,10 @@ static struct facet_trap write_back(struct loop *l)
                 return facet_lanes_fault(l->h, &l->lanes, i, trap);
             }
         }
-        if (l->shape->kind != STORE && (facet_lane_active(&l->lanes, i) || l->lanes.eff.zmode)) {
+        if (l->shape->kind != STORE && (facet_lanes_active(&l->lanes, i) || l->lanes.eff.zmode)) {
             write(l->h,
-                  facet_window_reg(d, i),
-                  facet_lane_active(&l->lanes, i) ? l->result[i] : zero_of(l));
+                  facet_lanes_window_reg(d, i),
+                  facet_lanes_active(&l->lanes, i) ? l->result[i] : zero_of(l));
         }
     }
     return FACET_RETIRED;
@@ -303,7 +304,7 @@ struct facet_trap facet_rsv_repeat(struct facet_hart *h, const struct facet_insn
     struct facet_trap trap;
 
     if (touches_f && h->fs == FACET_FS_OFF) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     trap = facet_lanes_begin(h, in, FACET_PBANK_STATE, &l.lanes);
     if (!trap.taken) {

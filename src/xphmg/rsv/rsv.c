@@ -29,7 +29,7 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
     uint64_t state = h->units.rsv.svstate;
 
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_RSV_PRESENT) == 0) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     switch ((enum facet_xphmg_op)in->row) {
     case FACET_XPHMG_SVSETVL:
@@ -64,7 +64,7 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
         /* No default: the compiler finds a row without code. */
         FACET_XPHMG_ROWS_BUT_RSV(FACET_XPHMG_CASE)
     case FACET_XPHMG_OP_COUNT:
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     h->units.rsv.svstate = state;
     return FACET_RETIRED;

@@ -12,19 +12,20 @@ enum {
 };
 
 /* All of RAM that the fast door sees; empty when somebody listens or LDS lies in it. */
-static struct facet_rt_stretch plain(const struct facet_hart *h, bool write)
+static struct facet_xphmg_rt_stretch plain(const struct facet_hart *h, bool write)
 {
     uint64_t span = write ? h->ram.store_span : h->ram.span;
-    struct facet_rt_stretch ram = {h->ram.base, span};
-    struct facet_rt_stretch lds = {FACET_XLDSBASE_RESET,
-                                   FACET_GET(h->units.config->xmem_params, CAP_XMEM_PARAMS_LDS_KIB)
-                                       << 10};
+    struct facet_xphmg_rt_stretch ram = {h->ram.base, span};
+    struct facet_xphmg_rt_stretch lds = {
+        FACET_XLDSBASE_RESET,
+        FACET_GET(h->units.config->xmem_params, CAP_XMEM_PARAMS_LDS_KIB) << 10};
 
-    return facet_hart_listens(h) || facet_rt_overlap(ram, lds) ? (struct facet_rt_stretch){0, 0}
-                                                               : ram;
+    return facet_hart_listens(h) || facet_xphmg_rt_overlap(ram, lds)
+               ? (struct facet_xphmg_rt_stretch){0, 0}
+               : ram;
 }
 
-static bool contains(struct facet_rt_stretch outer, struct facet_rt_stretch inner)
+static bool contains(struct facet_xphmg_rt_stretch outer, struct facet_xphmg_rt_stretch inner)
 {
     uint64_t offset = inner.address - outer.address;
 
@@ -33,16 +34,16 @@ static bool contains(struct facet_rt_stretch outer, struct facet_rt_stretch inne
 
 /* The largest area around an address that no write touches; empty when there is none. */
 static struct facet_rt_area area_around(const struct facet_hart *h,
-                                        struct facet_rt_stretch ram,
+                                        struct facet_xphmg_rt_stretch ram,
                                         uint64_t address,
-                                        const struct facet_rt_stretch *writes)
+                                        const struct facet_xphmg_rt_stretch *writes)
 {
     uint64_t at = address - ram.address, low = 0, high = ram.size;
 
     if (at >= ram.size) {
         return (struct facet_rt_area){0};
     }
-    for (unsigned i = 0; i < FACET_RT_STRETCHES; i++) {
+    for (unsigned i = 0; i < FACET_XPHMG_RT_STRETCHES; i++) {
         uint64_t from = writes[i].address - ram.address, to = from + writes[i].size;
 
         if (writes[i].size == 0) {
@@ -64,18 +65,18 @@ static struct facet_rt_area area_around(const struct facet_hart *h,
  * (mem.h) tells: its bit for BVHs is taken away from such pages at the end of a job, and every
  * write sets it again. Writes of the job itself do not count, they touch no byte that was read. */
 
-struct facet_rt_kept {
+struct facet_xphmg_rt_kept {
     struct facet_rt_decoded bvh;
     uint64_t heap, triangles; /* addresses that it was decoded for */
     bool node8;
 };
 
-struct facet_rt_kept *facet_rt_kept_create(void)
+struct facet_xphmg_rt_kept *facet_xphmg_rt_kept_create(void)
 {
-    return calloc(1, sizeof(struct facet_rt_kept));
+    return calloc(1, sizeof(struct facet_xphmg_rt_kept));
 }
 
-void facet_rt_kept_destroy(struct facet_rt_kept *kept)
+void facet_xphmg_rt_kept_destroy(struct facet_xphmg_rt_kept *kept)
 {
     if (kept != NULL) {
         facet_rt_decoded_free(&kept->bvh);
@@ -110,7 +111,7 @@ static struct facet_rt_decoded *keep(const struct facet_hart *h,
                                      const struct facet_rt_fast_scene *scene,
                                      const struct facet_rt_heap *heap)
 {
-    struct facet_rt_kept *const kept = h->rt_kept;
+    struct facet_xphmg_rt_kept *const kept = h->rt_kept;
     struct facet_rt_decoded *const bvh = &kept->bvh;
 
     if (bvh->node == NULL &&
@@ -131,27 +132,28 @@ static struct facet_rt_decoded *keep(const struct facet_hart *h,
 /* ---- jobs --------------------------------------------------------------------------------------
  */
 
-bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
-                          struct facet_rt_stretch rays,
-                          const struct facet_rt_stretch writes[FACET_RT_STRETCHES],
-                          struct facet_rt_batch *batch)
+bool facet_xphmg_rt_batch_begin(
+    const struct facet_xphmg_rt_scene *scene,
+    struct facet_xphmg_rt_stretch rays,
+    const struct facet_xphmg_rt_stretch writes[FACET_XPHMG_RT_STRETCHES],
+    struct facet_xphmg_rt_batch *batch)
 {
     const struct facet_hart *h = scene->port.h;
     const struct facet_container *c = &scene->port.container;
-    struct facet_rt_stretch ram = plain(h, false);
+    struct facet_xphmg_rt_stretch ram = plain(h, false);
     struct facet_rt_heap heap;
     bool fits = h->rt_kept != NULL && facet_rt_fast_available() &&
                 facet_rt_host_fits(&scene->numbers) && c->bytes == 4 && c->pack == 0 &&
                 contains(ram, rays);
 
-    for (unsigned i = 0; i < FACET_RT_STRETCHES; i++) {
-        fits = fits && !facet_rt_overlap(writes[i], rays) &&
+    for (unsigned i = 0; i < FACET_XPHMG_RT_STRETCHES; i++) {
+        fits = fits && !facet_xphmg_rt_overlap(writes[i], rays) &&
                (writes[i].size == 0 || contains(plain(h, true), writes[i]));
     }
     if (!fits) {
         return false;
     }
-    *batch = (struct facet_rt_batch){
+    *batch = (struct facet_xphmg_rt_batch){
         .scene = {.numbers = scene->numbers,
                   .options = scene->options,
                   .any_hit = scene->any_hit,
@@ -160,8 +162,8 @@ bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
                   .triangles = scene->triangles,
                   .heap_area = area_around(h, ram, scene->heap, writes),
                   .triangle_area = area_around(h, ram, scene->triangles, writes),
-                  .stack = FACET_RT_STACK,
-                  .steps = FACET_RT_BATCH_STEPS,
+                  .stack = FACET_XPHMG_RT_STACK,
+                  .steps = FACET_XPHMG_RT_BATCH_STEPS,
                   .stop = h->port != NULL ? &h->port->asked : NULL},
         .entries = h->ram.bytes + (rays.address - ram.address),
         .room = (size_t)ROOM * (h->pool != NULL ? facet_pool_threads(h->pool) : 1),
@@ -174,14 +176,14 @@ bool facet_rt_batch_begin(const struct facet_rt_scene *scene,
     return batch->results != NULL;
 }
 
-void facet_rt_batch_end(const struct facet_hart *h, struct facet_rt_batch *batch)
+void facet_xphmg_rt_batch_end(const struct facet_hart *h, struct facet_xphmg_rt_batch *batch)
 {
     forget_writes(batch->scene.bvh, h->ram.pages);
     free(batch->results);
 }
 
 struct chunk {
-    const struct facet_rt_batch *batch;
+    const struct facet_xphmg_rt_batch *batch;
     const uint8_t *entries;
 };
 
@@ -195,10 +197,10 @@ static void trace_chunk(void *context, size_t begin, size_t end)
                        c->batch->results + begin);
 }
 
-void facet_rt_batch_trace(const struct facet_hart *h,
-                          struct facet_rt_batch *batch,
-                          uint32_t first,
-                          size_t count)
+void facet_xphmg_rt_batch_trace(const struct facet_hart *h,
+                                struct facet_xphmg_rt_batch *batch,
+                                uint32_t first,
+                                size_t count)
 {
     struct chunk chunk = {batch, batch->entries + (uint64_t)first * FACET_RT_FAST_RAY_BYTES};
 

@@ -37,7 +37,7 @@ static struct verdict box_verdict(unsigned rule, enum facet_rt_outcome outcome)
     return (struct verdict){outcome, 'B', rule, rules[rule & 7].rows, rules[rule & 7].reason};
 }
 
-static struct verdict triangle_verdict(const struct facet_rt_why_query *q,
+static struct verdict triangle_verdict(const struct facet_xphmg_rt_why_query *q,
                                        unsigned rule,
                                        const struct facet_rt_triangle_steps *s,
                                        uint32_t tmax)
@@ -78,14 +78,14 @@ static struct verdict triangle_verdict(const struct facet_rt_why_query *q,
     return v;
 }
 
-static const char *choice_words(enum facet_rt_choice choice)
+static const char *choice_words(enum facet_xphmg_rt_choice choice)
 {
     static const char *const words[] = {
-        [FACET_RT_CHOICE_MISSED] = "no hit",
-        [FACET_RT_CHOICE_FIRST] = "the first hit of the ray",
-        [FACET_RT_CHOICE_CLOSER] = "closer than the best hit",
-        [FACET_RT_CHOICE_LOWER] = "t of the best hit and a lower triangle or leaf index",
-        [FACET_RT_CHOICE_REFUSED] =
+        [FACET_XPHMG_RT_CHOICE_MISSED] = "no hit",
+        [FACET_XPHMG_RT_CHOICE_FIRST] = "the first hit of the ray",
+        [FACET_XPHMG_RT_CHOICE_CLOSER] = "closer than the best hit",
+        [FACET_XPHMG_RT_CHOICE_LOWER] = "t of the best hit and a lower triangle or leaf index",
+        [FACET_XPHMG_RT_CHOICE_REFUSED] =
             "refused: t of the best hit and no lower triangle or leaf index",
     };
 
@@ -117,7 +117,7 @@ static void put_flags(struct facet_record *r, unsigned flags)
 {
     char text[FACET_FLAG_NAMES];
 
-    facet_record_words(r, "flags", facet_flag_names(flags, text));
+    facet_record_words(r, "flags", facet_num_flag_names(flags, text));
 }
 
 static void put_verdict(struct facet_record *r, const struct verdict *v, unsigned flags)
@@ -141,7 +141,7 @@ static void put_verdict(struct facet_record *r, const struct verdict *v, unsigne
 
 /* Stored codes; FP32 elements are the numbers that follow, which the text does not say twice. */
 static void put_elements(struct facet_record *r,
-                         const struct facet_rt_why_query *q,
+                         const struct facet_xphmg_rt_why_query *q,
                          const uint32_t *elements,
                          unsigned count)
 {
@@ -219,7 +219,7 @@ static void put_vertex(struct facet_record *r,
 }
 
 static void put_triangle(struct facet_record *r,
-                         const struct facet_rt_why_query *q,
+                         const struct facet_xphmg_rt_why_query *q,
                          const struct facet_rt_triangle *t,
                          const struct facet_rt_triangle_steps *s)
 {
@@ -270,7 +270,7 @@ static void put_triangle(struct facet_record *r,
 
 /* Where a triangle comes from. */
 static void
-put_origin(struct facet_record *r, const struct facet_rt_why_query *q, uint32_t triangle)
+put_origin(struct facet_record *r, const struct facet_xphmg_rt_why_query *q, uint32_t triangle)
 {
     if (triangle < q->view->header.triangle_count) {
         facet_record_number(r, "instance", facet_rtbvh_origin(q->view, triangle, 0));
@@ -280,9 +280,9 @@ put_origin(struct facet_record *r, const struct facet_rt_why_query *q, uint32_t 
 
 /* ---- the job ---- */
 
-void facet_rt_record_ray(struct facet_record *r,
-                         const char *key,
-                         const struct facet_rt_why_query *q)
+void facet_xphmg_rt_record_ray(struct facet_record *r,
+                               const char *key,
+                               const struct facet_xphmg_rt_why_query *q)
 {
     static const char *const modes[] = {"RNE", "RTZ", "RDN", "RUP", "RMM"};
     const struct facet_eff *eff = &q->view->eff;
@@ -312,7 +312,7 @@ void facet_rt_record_ray(struct facet_record *r,
 
 /* "event", and the heading; what the event is about follows. */
 static void
-open_event(struct facet_record *r, const char *event, const struct facet_rt_entry *entry)
+open_event(struct facet_record *r, const char *event, const struct facet_xphmg_rt_entry *entry)
 {
     facet_record_open(r, NULL, "%s", event);
     if (r->json) {
@@ -327,7 +327,8 @@ open_event(struct facet_record *r, const char *event, const struct facet_rt_entr
 }
 
 /* A child of a tile, up to its box: the same in a job and for RT.BBOX. */
-static void open_child(struct facet_record *r, unsigned number, const struct facet_rt_entry *entry)
+static void
+open_child(struct facet_record *r, unsigned number, const struct facet_xphmg_rt_entry *entry)
 {
     facet_record_open(r, NULL, "child %u  %s", number, type_name(entry->type));
     if (r->json) {
@@ -341,8 +342,8 @@ static void open_child(struct facet_record *r, unsigned number, const struct fac
 }
 
 static void put_child(struct facet_record *r,
-                      const struct facet_rt_why_query *q,
-                      const struct facet_rt_event *e)
+                      const struct facet_xphmg_rt_why_query *q,
+                      const struct facet_xphmg_rt_event *e)
 {
     const unsigned rule = e->box == NULL ? 1 : e->nan ? 3 : e->box->rule;
     const struct verdict v = box_verdict(rule,
@@ -361,8 +362,8 @@ static void put_child(struct facet_record *r,
 }
 
 static void put_test(struct facet_record *r,
-                     const struct facet_rt_why_query *q,
-                     const struct facet_rt_event *e,
+                     const struct facet_xphmg_rt_why_query *q,
+                     const struct facet_xphmg_rt_event *e,
                      uint64_t offset)
 {
     const struct verdict v =
@@ -383,13 +384,13 @@ static void put_test(struct facet_record *r,
     put_verdict(r, &v, e->flags);
     if (r->json) {
         facet_record_word(r, "choice", choice_words(e->choice));
-    } else if (e->choice != FACET_RT_CHOICE_MISSED) {
+    } else if (e->choice != FACET_XPHMG_RT_CHOICE_MISSED) {
         facet_record_line(r, choice_words(e->choice), "RT-275");
         facet_record_say(r, "%s", q->any_hit ? "; ANY_HIT: the ray ends here (RT-276)" : "");
     }
 }
 
-static void put_sort(struct facet_record *r, const struct facet_rt_event *e)
+static void put_sort(struct facet_record *r, const struct facet_xphmg_rt_event *e)
 {
     open_event(r, "sort", NULL);
     facet_record_say(r, " by cn, then by number:%s", e->count == 0 ? " no child is hit" : "");
@@ -402,7 +403,8 @@ static void put_sort(struct facet_record *r, const struct facet_rt_event *e)
     facet_record_say(r, " (11.4, R-RT-35)");
 }
 
-static void put_range(struct facet_record *r, const struct facet_rt_why_query *q, uint64_t offset)
+static void
+put_range(struct facet_record *r, const struct facet_xphmg_rt_why_query *q, uint64_t offset)
 {
     const struct facet_rt_range range =
         facet_rtbvh_range(q->view, offset - q->view->header.heap.offset);
@@ -415,26 +417,26 @@ static void put_range(struct facet_record *r, const struct facet_rt_why_query *q
     facet_record_say(r, "  (RT-100)");
 }
 
-void facet_rt_record_event(struct facet_record *r,
-                           const struct facet_rt_why_query *q,
-                           const struct facet_rt_event *e,
-                           uint64_t offset)
+void facet_xphmg_rt_record_event(struct facet_record *r,
+                                 const struct facet_xphmg_rt_why_query *q,
+                                 const struct facet_xphmg_rt_event *e,
+                                 uint64_t offset)
 {
     static const uint8_t indent[] = {
-        [FACET_RT_EVENT_TILE] = 2,
-        [FACET_RT_EVENT_CHILD] = 4,
-        [FACET_RT_EVENT_SORT] = 2,
-        [FACET_RT_EVENT_PUSH] = 2,
-        [FACET_RT_EVENT_RANGE] = 2,
-        [FACET_RT_EVENT_TEST] = 4,
+        [FACET_XPHMG_RT_EVENT_TILE] = 2,
+        [FACET_XPHMG_RT_EVENT_CHILD] = 4,
+        [FACET_XPHMG_RT_EVENT_SORT] = 2,
+        [FACET_XPHMG_RT_EVENT_PUSH] = 2,
+        [FACET_XPHMG_RT_EVENT_RANGE] = 2,
+        [FACET_XPHMG_RT_EVENT_TEST] = 4,
     };
 
-    if (e->kind == FACET_RT_EVENT_TRIANGLE) {
+    if (e->kind == FACET_XPHMG_RT_EVENT_TRIANGLE) {
         return;
     }
     r->indent = indent[e->kind];
     switch (e->kind) {
-    case FACET_RT_EVENT_POP:
+    case FACET_XPHMG_RT_EVENT_POP:
         open_event(r, "pop", &e->entry);
         facet_record_f32(r, "tn", e->entry.near);
         facet_record_f32(r, "tm", e->tmax);
@@ -442,24 +444,24 @@ void facet_rt_record_event(struct facet_record *r,
         facet_record_bool(r, "entered", e->entered);
         facet_record_say(r, "%s", e->entered ? "" : ": tn > tm, skipped (11.4, RT-275)");
         break;
-    case FACET_RT_EVENT_TILE:
+    case FACET_XPHMG_RT_EVENT_TILE:
         open_event(r, "tile", NULL);
         facet_record_hex(r, "offset", offset, 0);
         facet_record_say(r, "  (RT-099)");
         break;
-    case FACET_RT_EVENT_CHILD:
+    case FACET_XPHMG_RT_EVENT_CHILD:
         put_child(r, q, e);
         break;
-    case FACET_RT_EVENT_SORT:
+    case FACET_XPHMG_RT_EVENT_SORT:
         put_sort(r, e);
         break;
-    case FACET_RT_EVENT_PUSH:
+    case FACET_XPHMG_RT_EVENT_PUSH:
         open_event(r, "push", &e->entry);
         facet_record_f32(r, "tn", e->entry.near);
         facet_record_number(r, "depth", e->depth);
         facet_record_say(r, "  (11.4, R-RT-35)");
         break;
-    case FACET_RT_EVENT_RANGE:
+    case FACET_XPHMG_RT_EVENT_RANGE:
         put_range(r, q, offset);
         break;
     default:
@@ -472,7 +474,7 @@ void facet_rt_record_event(struct facet_record *r,
 
 /* A value of the hit entry: its code, and in the text the number that it stands for. */
 static void put_result(struct facet_record *r,
-                       const struct facet_rt_why_query *q,
+                       const struct facet_xphmg_rt_why_query *q,
                        const char *name,
                        uint32_t code)
 {
@@ -491,10 +493,10 @@ static void put_result(struct facet_record *r,
     }
 }
 
-void facet_rt_record_result(struct facet_record *r,
-                            const char *key,
-                            const struct facet_rt_why_query *q,
-                            const struct facet_rt_why_result *result)
+void facet_xphmg_rt_record_result(struct facet_record *r,
+                                  const char *key,
+                                  const struct facet_xphmg_rt_why_query *q,
+                                  const struct facet_xphmg_rt_why_result *result)
 {
     facet_record_open(r, key, NULL);
     facet_record_line(r, "end", NULL);
@@ -529,7 +531,8 @@ void facet_rt_record_result(struct facet_record *r,
 
 /* ---- instructions ---- */
 
-static void put_registers(struct facet_record *r, const struct facet_rt_why_registers *registers)
+static void put_registers(struct facet_record *r,
+                          const struct facet_xphmg_rt_why_registers *registers)
 {
     facet_record_line(r, registers->count == 0 ? "no register: PRED_ONLY" : "registers", NULL);
     facet_record_list(r, "registers");
@@ -539,13 +542,13 @@ static void put_registers(struct facet_record *r, const struct facet_rt_why_regi
     facet_record_close(r);
 }
 
-void facet_rt_record_child(struct facet_record *r,
-                           const struct facet_rt_why_query *q,
-                           unsigned number,
-                           const struct facet_rt_why_child *c)
+void facet_xphmg_rt_record_child(struct facet_record *r,
+                                 const struct facet_xphmg_rt_why_query *q,
+                                 unsigned number,
+                                 const struct facet_xphmg_rt_why_child *c)
 {
     const struct verdict v = box_verdict(c->steps.rule, c->steps.lane.outcome);
-    const struct facet_rt_entry entry = {
+    const struct facet_xphmg_rt_entry entry = {
         (uint8_t)c->stored.type, (uint8_t)number, c->stored.index, 0};
 
     open_child(r, number, &entry);
@@ -565,11 +568,11 @@ void facet_rt_record_child(struct facet_record *r,
     facet_record_close(r);
 }
 
-void facet_rt_record_triangle(struct facet_record *r,
-                              const char *key,
-                              const struct facet_rt_why_query *q,
-                              uint32_t number,
-                              const struct facet_rt_why_triangle *t)
+void facet_xphmg_rt_record_triangle(struct facet_record *r,
+                                    const char *key,
+                                    const struct facet_xphmg_rt_why_query *q,
+                                    uint32_t number,
+                                    const struct facet_xphmg_rt_why_triangle *t)
 {
     const struct verdict v = triangle_verdict(q, t->steps.rule, &t->steps.test, t->steps.ray.tmax);
 

@@ -20,14 +20,14 @@ enum {
 
 struct job {
     struct facet_hart *h;
-    struct facet_rt_scene scene;
-    struct facet_rt_queue rays, hits, misses;
+    struct facet_xphmg_rt_scene scene;
+    struct facet_xphmg_rt_queue rays, hits, misses;
     bool packed, w_guard, sae;
     uint64_t exc_en;
     /* The ray at the head. */
     bool in_ray; /* it is on its way: `walk` */
     uint64_t tag;
-    struct facet_rt_walk walk;
+    struct facet_xphmg_rt_walk walk;
     bool left; /* the rest of the job waits (part.h) */
 };
 
@@ -58,7 +58,7 @@ static void set_up(struct job *job,
                    const struct facet_xphmg_rt_desc_fields *d,
                    const struct facet_lanes *frame)
 {
-    const struct facet_rt *rt = &h->units.rt;
+    const struct facet_xphmg_rt *rt = &h->units.rt;
 
     *job = (struct job){
         .h = h,
@@ -88,19 +88,21 @@ static void set_up(struct job *job,
 /* ---- queues ------------------------------------------------------------------------------------
  */
 
-static struct facet_trap read_queue(const struct facet_element_port *port, struct facet_rt_queue *q)
+static struct facet_trap read_queue(const struct facet_element_port *port,
+                                    struct facet_xphmg_rt_queue *q)
 {
     uint64_t head = 0, tail = 0, cap = 0;
-    struct facet_trap trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_HEAD_AT, 4, &head);
+    struct facet_trap trap =
+        facet_xphmg_rt_read(port, q->address + FACET_XPHMG_QUEUE_HEAD_AT, 4, &head);
 
     if (!trap.taken) {
-        trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, &tail);
+        trap = facet_xphmg_rt_read(port, q->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, &tail);
     }
     if (!trap.taken) {
-        trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_CAP_AT, 4, &cap);
+        trap = facet_xphmg_rt_read(port, q->address + FACET_XPHMG_QUEUE_CAP_AT, 4, &cap);
     }
     if (!trap.taken) {
-        trap = facet_rt_read(port, q->address + FACET_XPHMG_QUEUE_BASE_AT, 8, &q->base);
+        trap = facet_xphmg_rt_read(port, q->address + FACET_XPHMG_QUEUE_BASE_AT, 8, &q->base);
     }
     q->head = (uint32_t)head;
     q->tail = (uint32_t)tail;
@@ -108,19 +110,20 @@ static struct facet_trap read_queue(const struct facet_element_port *port, struc
     return trap;
 }
 
-static enum facet_rt_error open_queue(const struct job *job, struct facet_rt_queue *q)
+static enum facet_xphmg_rt_error open_queue(const struct job *job, struct facet_xphmg_rt_queue *q)
 {
     if (q->address == 0) {
-        return FACET_RT_EC_NONE;
+        return FACET_XPHMG_RT_EC_NONE;
     }
     if (q->address % FACET_XPHMG_QUEUE_ALIGN != 0) {
-        return FACET_RT_EC_QUEUE;
+        return FACET_XPHMG_RT_EC_QUEUE;
     }
     if (read_queue(&job->scene.port, q).taken) {
-        return FACET_RT_EC_DESC_FAULT;
+        return FACET_XPHMG_RT_EC_DESC_FAULT;
     }
-    return facet_rt_queue_in_range(q) && q->base % QUEUE_BASE_ALIGN == 0 ? FACET_RT_EC_NONE
-                                                                         : FACET_RT_EC_QUEUE;
+    return facet_xphmg_rt_queue_in_range(q) && q->base % QUEUE_BASE_ALIGN == 0
+               ? FACET_XPHMG_RT_EC_NONE
+               : FACET_XPHMG_RT_EC_QUEUE;
 }
 
 static uint32_t after(uint32_t index, uint32_t cap)
@@ -133,7 +136,7 @@ static bool can_write(const struct job *job, uint64_t address, unsigned size, un
 {
     const struct facet_element_port *port = &job->scene.port;
     struct facet_trap trap = address % align != 0
-                                 ? facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address)
+                                 ? facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address)
                                  : facet_xmem_probe(port->h, port->actor, address, size, true);
 
     if (trap.taken) {
@@ -156,46 +159,46 @@ static bool store(const struct job *job, uint64_t address, unsigned size, uint64
 /* The ray is done: its entry, the tail behind it, then the head of the ray queue. Everything is
  * probed before the first byte changes, so that an error leaves nothing of the ray (R-RT-54). `to`
  * may be a queue that does not exist: nothing is recorded then. */
-static enum facet_rt_error
-finish(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigned size)
+static enum facet_xphmg_rt_error
+finish(struct job *job, struct facet_xphmg_rt_queue *to, const uint8_t *entry, unsigned size)
 {
     uint32_t head = after(job->rays.head, job->rays.cap);
     uint64_t at = 0;
 
     if (to->address != 0) {
         if (read_queue(&job->scene.port, to).taken) {
-            return FACET_RT_EC_DESC_FAULT;
+            return FACET_XPHMG_RT_EC_DESC_FAULT;
         }
-        if (!facet_rt_queue_in_range(to)) {
-            return FACET_RT_EC_QUEUE;
+        if (!facet_xphmg_rt_queue_in_range(to)) {
+            return FACET_XPHMG_RT_EC_QUEUE;
         }
         if (after(to->tail, to->cap) == to->head) {
-            return FACET_RT_EC_QFULL;
+            return FACET_XPHMG_RT_EC_QFULL;
         }
         at = to->base + (uint64_t)to->tail * size;
         if (!can_write(job, at, size, 8) ||
             !can_write(job, to->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, 4)) {
-            return FACET_RT_EC_DESC_FAULT;
+            return FACET_XPHMG_RT_EC_DESC_FAULT;
         }
     }
     if (!can_write(job, job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4, 4)) {
-        return FACET_RT_EC_DESC_FAULT;
+        return FACET_XPHMG_RT_EC_DESC_FAULT;
     }
     if (to->address != 0) {
         for (unsigned i = 0; i < size; i += 8) {
             if (!store(job, at + i, 8, facet_load_le64(entry + i))) {
-                return FACET_RT_EC_DESC_FAULT;
+                return FACET_XPHMG_RT_EC_DESC_FAULT;
             }
         }
         if (!store(job, to->address + FACET_XPHMG_QUEUE_TAIL_AT, 4, after(to->tail, to->cap))) {
-            return FACET_RT_EC_DESC_FAULT;
+            return FACET_XPHMG_RT_EC_DESC_FAULT;
         }
     }
     if (!store(job, job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4, head)) {
-        return FACET_RT_EC_DESC_FAULT;
+        return FACET_XPHMG_RT_EC_DESC_FAULT;
     }
     job->rays.head = head;
-    return FACET_RT_EC_NONE;
+    return FACET_XPHMG_RT_EC_NONE;
 }
 
 /* ---- rays --------------------------------------------------------------------------------------
@@ -204,7 +207,7 @@ finish(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigne
 /* Hit entry (5.4); returns its size. */
 static unsigned hit_entry(const struct job *job,
                           uint64_t tag,
-                          const struct facet_rt_found *found,
+                          const struct facet_xphmg_rt_found *found,
                           uint8_t entry[MAX_ENTRY],
                           unsigned *flags)
 {
@@ -239,7 +242,7 @@ static bool needs_no_inexact(const struct job *job)
 
 /* Reads the ray at the head of the queue. *traced: it is to be sent through the hierarchy; *nan:
  * not, and its entry says so. */
-static enum facet_rt_error begin_ray(struct job *job, bool *traced, bool *nan)
+static enum facet_xphmg_rt_error begin_ray(struct job *job, bool *traced, bool *nan)
 {
     const struct facet_element_port *port = &job->scene.port;
     uint64_t size = facet_rt_ray_entry_bytes(&port->container);
@@ -249,14 +252,14 @@ static enum facet_rt_error begin_ray(struct job *job, bool *traced, bool *nan)
     unsigned flags = 0;
     struct facet_rt_ray ray;
     struct facet_trap trap =
-        facet_rt_read_elements(port, at, 0, FACET_RT_RAY_ELEMENTS + job->w_guard, elements);
+        facet_xphmg_rt_read_elements(port, at, 0, FACET_RT_RAY_ELEMENTS + job->w_guard, elements);
 
     if (!trap.taken) {
-        trap = facet_rt_read(
+        trap = facet_xphmg_rt_read(
             port, at + FACET_XPHMG_RAY_ENTRY_TAG_AT(port->container.bytes), 8, &job->tag);
     }
     if (trap.taken) {
-        return FACET_RT_EC_DESC_FAULT;
+        return FACET_XPHMG_RT_EC_DESC_FAULT;
     }
     *nan = facet_rt_ray_widen(&job->scene.numbers, elements, &ray, &flags);
     if (job->w_guard) {
@@ -264,14 +267,14 @@ static enum facet_rt_error begin_ray(struct job *job, bool *traced, bool *nan)
     }
     *nan = (*nan && w != FACET_RT_W_ZERO) || w == FACET_RT_W_NAN;
     *traced = !*nan && w != FACET_RT_W_ZERO;
-    facet_rt_walk_begin(&job->walk, &ray, flags);
-    return FACET_RT_EC_NONE;
+    facet_xphmg_rt_walk_begin(&job->walk, &ray, flags);
+    return FACET_XPHMG_RT_EC_NONE;
 }
 
 /* The entry of the ray whose way has ended. */
-static enum facet_rt_error end_ray(struct job *job, bool nan)
+static enum facet_xphmg_rt_error end_ray(struct job *job, bool nan)
 {
-    const struct facet_rt_found *found = &job->walk.found;
+    const struct facet_xphmg_rt_found *found = &job->walk.found;
     uint8_t entry[MAX_ENTRY] = {0};
     unsigned flags = job->walk.flags, bytes = FACET_RT_MISS_BYTES;
 
@@ -283,24 +286,25 @@ static enum facet_rt_error end_ray(struct job *job, bool nan)
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
-        return FACET_RT_EC_NUMERIC;
+        return FACET_XPHMG_RT_EC_NUMERIC;
     }
     return finish(job, found->hit ? &job->hits : &job->misses, entry, bytes);
 }
 
 /* The ray at the head of the queue, from its record to its entry; or a part of it. */
-static enum facet_rt_error one_ray(struct job *job)
+static enum facet_xphmg_rt_error one_ray(struct job *job)
 {
     bool traced = true, nan = false;
-    enum facet_rt_error error = job->in_ray ? FACET_RT_EC_NONE : begin_ray(job, &traced, &nan);
+    enum facet_xphmg_rt_error error =
+        job->in_ray ? FACET_XPHMG_RT_EC_NONE : begin_ray(job, &traced, &nan);
 
     job->in_ray = false;
     job->scene.host = needs_no_inexact(job);
-    if (error == FACET_RT_EC_NONE && traced) {
-        error = facet_rt_walk_on(&job->scene, &job->walk, &job->left);
+    if (error == FACET_XPHMG_RT_EC_NONE && traced) {
+        error = facet_xphmg_rt_walk_on(&job->scene, &job->walk, &job->left);
         job->in_ray = job->left;
     }
-    if (error != FACET_RT_EC_NONE || job->left) {
+    if (error != FACET_XPHMG_RT_EC_NONE || job->left) {
         return error; /* with the flags of the ray dropped */
     }
     return end_ray(job, nan);
@@ -318,35 +322,35 @@ static void ask(struct job *job, uint64_t nanoseconds)
  * the job runs, so head and tails are kept in the job and written when a batch ends or a ray must
  * be done alone. */
 
-static struct facet_rt_stretch header_of(const struct facet_rt_queue *q)
+static struct facet_xphmg_rt_stretch header_of(const struct facet_xphmg_rt_queue *q)
 {
-    return (struct facet_rt_stretch){q->address, q->address != 0 ? FACET_RT_QUEUE_BYTES : 0};
+    return (struct facet_xphmg_rt_stretch){q->address, q->address != 0 ? FACET_RT_QUEUE_BYTES : 0};
 }
 
-static struct facet_rt_stretch slots_of(const struct facet_rt_queue *q, uint64_t size)
+static struct facet_xphmg_rt_stretch slots_of(const struct facet_xphmg_rt_queue *q, uint64_t size)
 {
-    return (struct facet_rt_stretch){q->base, q->address != 0 ? q->cap * size : 0};
+    return (struct facet_xphmg_rt_stretch){q->base, q->address != 0 ? q->cap * size : 0};
 }
 
-static struct facet_rt_stretch tail_of(const struct facet_rt_queue *q)
+static struct facet_xphmg_rt_stretch tail_of(const struct facet_xphmg_rt_queue *q)
 {
-    return (struct facet_rt_stretch){q->address + FACET_XPHMG_QUEUE_TAIL_AT,
-                                     q->address != 0 ? 4 : 0};
+    return (struct facet_xphmg_rt_stretch){q->address + FACET_XPHMG_QUEUE_TAIL_AT,
+                                           q->address != 0 ? 4 : 0};
 }
 
 /* Whether no entry is written over a queue, and each queue is one by itself. */
 static bool queues_apart(const struct job *job, unsigned hit_bytes)
 {
-    const struct facet_rt_stretch part[] = {header_of(&job->rays),
-                                            header_of(&job->hits),
-                                            header_of(&job->misses),
-                                            slots_of(&job->hits, hit_bytes),
-                                            slots_of(&job->misses, FACET_RT_MISS_BYTES)};
+    const struct facet_xphmg_rt_stretch part[] = {header_of(&job->rays),
+                                                  header_of(&job->hits),
+                                                  header_of(&job->misses),
+                                                  slots_of(&job->hits, hit_bytes),
+                                                  slots_of(&job->misses, FACET_RT_MISS_BYTES)};
     bool apart = true;
 
     for (unsigned i = 0; i < 3; i++) {
         for (unsigned k = i + 1; k < sizeof part / sizeof part[0]; k++) {
-            apart = apart && !facet_rt_overlap(part[i], part[k]);
+            apart = apart && !facet_xphmg_rt_overlap(part[i], part[k]);
         }
     }
     return apart;
@@ -374,8 +378,8 @@ static void read_queues(struct job *job)
 }
 
 /* As finish, into plain RAM. */
-static enum facet_rt_error
-append(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigned size)
+static enum facet_xphmg_rt_error
+append(struct job *job, struct facet_xphmg_rt_queue *to, const uint8_t *entry, unsigned size)
 {
     if (to->address != 0) {
         struct facet_hart *h = job->h;
@@ -383,7 +387,7 @@ append(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigne
         uint64_t at = to->base + (uint64_t)to->tail * size;
 
         if (tail == to->head) {
-            return FACET_RT_EC_QFULL;
+            return FACET_XPHMG_RT_EC_QFULL;
         }
         memcpy(h->ram.bytes + (at - h->ram.base), entry, size);
         facet_window_mark(&h->ram, at - h->ram.base, size);
@@ -391,29 +395,29 @@ append(struct job *job, struct facet_rt_queue *to, const uint8_t *entry, unsigne
         to->tail = tail;
     }
     job->rays.head = after(job->rays.head, job->rays.cap);
-    return FACET_RT_EC_NONE;
+    return FACET_XPHMG_RT_EC_NONE;
 }
 
 /* What became of a ray that was traced ahead; the end of one_ray. */
-static enum facet_rt_error
+static enum facet_xphmg_rt_error
 record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
 {
     unsigned flags = result->flags, bytes = FACET_RT_MISS_BYTES;
     uint8_t entry[MAX_ENTRY];
 
-    facet_rt_count_boxes(job->h, result->boxes);
-    facet_rt_count_triangles(job->h, result->triangle_tests);
+    facet_xphmg_rt_count_boxes(job->h, result->boxes);
+    facet_xphmg_rt_count_triangles(job->h, result->triangle_tests);
     facet_store_le64(entry + FACET_XPHMG_HIT_ENTRY_TAG_AT, tag);
     if (!result->hit) {
         facet_xphmg_miss_entry_pack(&(struct facet_xphmg_miss_entry_fields){.tag = tag}, entry);
     } else if (job->packed) {
-        const struct facet_rt_found found = {.hit = true,
-                                             .front = result->front,
-                                             .t = result->t,
-                                             .u = result->u,
-                                             .v = result->v,
-                                             .triangle = result->triangle,
-                                             .leaf = result->leaf};
+        const struct facet_xphmg_rt_found found = {.hit = true,
+                                                   .front = result->front,
+                                                   .t = result->t,
+                                                   .u = result->u,
+                                                   .v = result->v,
+                                                   .triangle = result->triangle,
+                                                   .leaf = result->leaf};
 
         bytes = hit_entry(job, tag, &found, entry, &flags);
     } else { /* finite FP32 numbers in their own format: nothing to narrow */
@@ -428,18 +432,18 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
-        return FACET_RT_EC_NUMERIC;
+        return FACET_XPHMG_RT_EC_NUMERIC;
     }
     return append(job, result->hit ? &job->hits : &job->misses, entry, bytes);
 }
 
-static enum facet_rt_error
-record_batch(struct job *job, const struct facet_rt_batch *batch, size_t count)
+static enum facet_xphmg_rt_error
+record_batch(struct job *job, const struct facet_xphmg_rt_batch *batch, size_t count)
 {
-    enum facet_rt_error error = FACET_RT_EC_NONE;
+    enum facet_xphmg_rt_error error = FACET_XPHMG_RT_EC_NONE;
     uint64_t work = 0;
 
-    for (size_t i = 0; i < count && error == FACET_RT_EC_NONE && !job->left; i++) {
+    for (size_t i = 0; i < count && error == FACET_XPHMG_RT_EC_NONE && !job->left; i++) {
         const struct facet_rt_fast_result *result = &batch->results[i];
         const uint8_t *ray = batch->entries + (uint64_t)job->rays.head * FACET_RT_FAST_RAY_BYTES;
 
@@ -451,10 +455,10 @@ record_batch(struct job *job, const struct facet_rt_batch *batch, size_t count)
             write_queues(job);
             error = one_ray(job);
             read_queues(job);
-            work += RAY_NANOSECONDS + FACET_RT_BATCH_STEPS * TEST_NANOSECONDS;
+            work += RAY_NANOSECONDS + FACET_XPHMG_RT_BATCH_STEPS * TEST_NANOSECONDS;
         }
         /* Rays that nobody traced because of the wish to stop come behind one that was. */
-        if (error == FACET_RT_EC_NONE && !job->left &&
+        if (error == FACET_XPHMG_RT_EC_NONE && !job->left &&
             (job->rays.head % RAYS_ASKED == 0 || facet_part_asked(job->h))) {
             ask(job, work);
             work = 0;
@@ -466,16 +470,16 @@ record_batch(struct job *job, const struct facet_rt_batch *batch, size_t count)
 
 /* Whether a queue is still the one that `job` was opened with: what lies where (queues_apart) was
  * found out from that. A job does not change it then, but a debugger can while the job is left. */
-static bool same_place(const struct facet_rt_queue *a, const struct facet_rt_queue *b)
+static bool same_place(const struct facet_xphmg_rt_queue *a, const struct facet_xphmg_rt_queue *b)
 {
     return a->address == 0 ||
-           (a->base == b->base && a->cap == b->cap && facet_rt_queue_in_range(b));
+           (a->base == b->base && a->cap == b->cap && facet_xphmg_rt_queue_in_range(b));
 }
 
 /* Reads the queues as they stand; false: they are not where they were. */
 static bool reread_queues(struct job *job)
 {
-    const struct facet_rt_queue hits = job->hits, misses = job->misses;
+    const struct facet_xphmg_rt_queue hits = job->hits, misses = job->misses;
 
     read_queues(job);
     if (same_place(&hits, &job->hits) && same_place(&misses, &job->misses)) {
@@ -487,60 +491,62 @@ static bool reread_queues(struct job *job)
 }
 
 /* All rays that are left, if they can be traced ahead. */
-static enum facet_rt_error run_batches(struct job *job)
+static enum facet_xphmg_rt_error run_batches(struct job *job)
 {
     unsigned hit_bytes = facet_rt_hit_entry_bytes(&job->scene.port.container);
-    const struct facet_rt_stretch writes[FACET_RT_STRETCHES] = {
+    const struct facet_xphmg_rt_stretch writes[FACET_XPHMG_RT_STRETCHES] = {
         {job->rays.address + FACET_XPHMG_QUEUE_HEAD_AT, 4},
         tail_of(&job->hits),
         slots_of(&job->hits, hit_bytes),
         tail_of(&job->misses),
         slots_of(&job->misses, FACET_RT_MISS_BYTES)};
-    enum facet_rt_error error = FACET_RT_EC_NONE;
-    struct facet_rt_batch batch;
+    enum facet_xphmg_rt_error error = FACET_XPHMG_RT_EC_NONE;
+    struct facet_xphmg_rt_batch batch;
     bool reread;
 
     if (job->w_guard || !queues_apart(job, hit_bytes) ||
-        !facet_rt_batch_begin(
+        !facet_xphmg_rt_batch_begin(
             &job->scene, slots_of(&job->rays, FACET_RT_FAST_RAY_BYTES), writes, &batch)) {
-        return FACET_RT_EC_NONE;
+        return FACET_XPHMG_RT_EC_NONE;
     }
     reread = reread_queues(job);
-    while (reread && error == FACET_RT_EC_NONE && !job->left && job->rays.head != job->rays.tail) {
+    while (reread && error == FACET_XPHMG_RT_EC_NONE && !job->left &&
+           job->rays.head != job->rays.tail) {
         uint32_t end = job->rays.tail > job->rays.head ? job->rays.tail : job->rays.cap;
         size_t count = end - job->rays.head < batch.room ? end - job->rays.head : batch.room;
 
-        facet_rt_batch_trace(job->h, &batch, job->rays.head, count);
+        facet_xphmg_rt_batch_trace(job->h, &batch, job->rays.head, count);
         error = record_batch(job, &batch, count);
     }
-    facet_rt_batch_end(job->h, &batch);
+    facet_xphmg_rt_batch_end(job->h, &batch);
     return error;
 }
 
 /* The queues of a job that begins. */
-static enum facet_rt_error open_queues(struct job *job)
+static enum facet_xphmg_rt_error open_queues(struct job *job)
 {
-    struct facet_rt_queue *queues[] = {&job->rays, &job->hits, &job->misses};
-    enum facet_rt_error error = job->rays.address == 0 ? FACET_RT_EC_QUEUE : FACET_RT_EC_NONE;
+    struct facet_xphmg_rt_queue *queues[] = {&job->rays, &job->hits, &job->misses};
+    enum facet_xphmg_rt_error error =
+        job->rays.address == 0 ? FACET_XPHMG_RT_EC_QUEUE : FACET_XPHMG_RT_EC_NONE;
 
-    for (unsigned i = 0; i < FACET_RT_QUEUES && error == FACET_RT_EC_NONE; i++) {
+    for (unsigned i = 0; i < FACET_XPHMG_RT_QUEUES && error == FACET_XPHMG_RT_EC_NONE; i++) {
         error = open_queue(job, queues[i]);
     }
     return error;
 }
 
-static enum facet_rt_error run(struct job *job)
+static enum facet_xphmg_rt_error run(struct job *job)
 {
-    enum facet_rt_error error = FACET_RT_EC_NONE;
+    enum facet_xphmg_rt_error error = FACET_XPHMG_RT_EC_NONE;
     bool tried = false;
 
-    while (error == FACET_RT_EC_NONE && !job->left && job->rays.head != job->rays.tail) {
+    while (error == FACET_XPHMG_RT_EC_NONE && !job->left && job->rays.head != job->rays.tail) {
         if (!tried && !job->in_ray && needs_no_inexact(job)) {
             tried = true;
             error = run_batches(job);
         } else {
             error = one_ray(job);
-            if (error == FACET_RT_EC_NONE && !job->left) {
+            if (error == FACET_XPHMG_RT_EC_NONE && !job->left) {
                 ask(job, RAY_NANOSECONDS);
             }
         }
@@ -550,11 +556,11 @@ static enum facet_rt_error run(struct job *job)
 
 /* ---- left and taken up again ---- */
 
-static void keep_job(const struct job *job, struct facet_rt_part *part)
+static void keep_job(const struct job *job, struct facet_xphmg_rt_part *part)
 {
-    part->queue[FACET_RT_QUEUE_RAYS] = job->rays;
-    part->queue[FACET_RT_QUEUE_HITS] = job->hits;
-    part->queue[FACET_RT_QUEUE_MISSES] = job->misses;
+    part->queue[FACET_XPHMG_RT_QUEUE_RAYS] = job->rays;
+    part->queue[FACET_XPHMG_RT_QUEUE_HITS] = job->hits;
+    part->queue[FACET_XPHMG_RT_QUEUE_MISSES] = job->misses;
     part->in_ray = job->in_ray;
     if (job->in_ray) {
         part->tag = job->tag;
@@ -562,11 +568,11 @@ static void keep_job(const struct job *job, struct facet_rt_part *part)
     }
 }
 
-static void take_job(struct job *job, const struct facet_rt_part *part)
+static void take_job(struct job *job, const struct facet_xphmg_rt_part *part)
 {
-    job->rays = part->queue[FACET_RT_QUEUE_RAYS];
-    job->hits = part->queue[FACET_RT_QUEUE_HITS];
-    job->misses = part->queue[FACET_RT_QUEUE_MISSES];
+    job->rays = part->queue[FACET_XPHMG_RT_QUEUE_RAYS];
+    job->hits = part->queue[FACET_XPHMG_RT_QUEUE_HITS];
+    job->misses = part->queue[FACET_XPHMG_RT_QUEUE_MISSES];
     job->in_ray = part->in_ray;
     if (job->in_ray) {
         job->tag = part->tag;
@@ -598,13 +604,13 @@ static void tell_policy(struct facet_hart *h, const struct facet_xmem_job *polic
                      FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
-enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor)
+enum facet_xphmg_rt_error facet_xphmg_rt_run(struct facet_hart *h, const uint8_t *descriptor)
 {
     struct facet_xphmg_rt_desc_fields d;
     const struct facet_insn none = {0};
     struct facet_xmem_job policy;
     struct facet_lanes frame;
-    enum facet_rt_error error = FACET_RT_EC_NONE;
+    enum facet_xphmg_rt_error error = FACET_XPHMG_RT_EC_NONE;
     struct facet_part *part = facet_part_resume(h, FACET_PART_RT);
     struct job job;
 
@@ -621,32 +627,32 @@ enum facet_rt_error facet_rt_run(struct facet_hart *h, const uint8_t *descriptor
         tell_policy(h, &policy, d.memctl.hyb);
         error = open_queues(&job);
     }
-    if (error == FACET_RT_EC_NONE) {
+    if (error == FACET_XPHMG_RT_EC_NONE) {
         error = run(&job);
     }
     if (job.left) {
         part = facet_part_leave(h, FACET_PART_RT);
         part->pin = policy.pin;
         keep_job(&job, &part->rt);
-        return FACET_RT_EC_NONE;
+        return FACET_XPHMG_RT_EC_NONE;
     }
     facet_xmem_job_end(h, &policy);
-    if (error != FACET_RT_EC_NONE) {
-        facet_rt_set_error(h, error);
+    if (error != FACET_XPHMG_RT_EC_NONE) {
+        facet_xphmg_rt_set_error(h, error);
     }
     return error;
 }
 
-struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn *in)
+struct facet_trap facet_xphmg_rt_submit(struct facet_hart *h, const struct facet_insn *in)
 {
     uint8_t bytes[FACET_XPHMG_RT_DESC_SIZE];
     struct facet_trap trap;
 
     if ((h->units.config->feat0 & FACET_CAP_FEAT0_RT_PRESENT) == 0) {
-        return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word); /* no RTSTAT to tell */
+        return facet_hart_trap_make(FACET_CAUSE_UNSUPPORTED, in->word); /* no RTSTAT to tell */
     }
-    if (!facet_rt_supports(h, FACET_RTCAP_DESCQ)) {
-        return facet_rt_unsupported(h, in);
+    if (!facet_xphmg_rt_supports(h, FACET_RTCAP_DESCQ)) {
+        return facet_xphmg_rt_unsupported(h, in);
     }
     if (facet_jobs_resumes(h, FACET_PART_RT)) {
         return facet_jobs_resume(h, in, FACET_QUEUE_RT);
@@ -659,11 +665,11 @@ struct facet_trap facet_rt_submit(struct facet_hart *h, const struct facet_insn 
         return trap;
     }
     if (!facet_xphmg_rt_desc_legal(bytes)) {
-        facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        facet_xphmg_rt_set_error(h, FACET_XPHMG_RT_EC_ILLEGAL);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    if (!facet_rt_supports(h, needs(facet_xphmg_rt_desc_opts(bytes)))) {
-        return facet_rt_unsupported(h, in);
+    if (!facet_xphmg_rt_supports(h, needs(facet_xphmg_rt_desc_opts(bytes)))) {
+        return facet_xphmg_rt_unsupported(h, in);
     }
     return facet_jobs_submit(h, in, FACET_QUEUE_RT, bytes, sizeof bytes);
 }

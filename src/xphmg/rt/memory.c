@@ -9,14 +9,15 @@ aligned(const struct facet_element_port *port, uint64_t address, uint64_t to)
 {
     return address % to == 0
                ? FACET_RETIRED
-               : facet_xmem_fault(
-                     port->h, port->actor, facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
+               : facet_xmem_fault(port->h,
+                                  port->actor,
+                                  facet_hart_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address));
 }
 
-struct facet_trap facet_rt_read(const struct facet_element_port *port,
-                                uint64_t address,
-                                unsigned size,
-                                uint64_t *value)
+struct facet_trap facet_xphmg_rt_read(const struct facet_element_port *port,
+                                      uint64_t address,
+                                      unsigned size,
+                                      uint64_t *value)
 {
     return facet_elements_load(port, address, size, value);
 }
@@ -25,26 +26,26 @@ static struct facet_trap
 read32(const struct facet_element_port *port, uint64_t address, uint32_t *value)
 {
     uint64_t word = 0;
-    struct facet_trap trap = facet_rt_read(port, address, 4, &word);
+    struct facet_trap trap = facet_xphmg_rt_read(port, address, 4, &word);
 
     *value = (uint32_t)word;
     return trap;
 }
 
 struct facet_trap
-facet_rt_read_flags(const struct facet_element_port *port, uint64_t tile, uint32_t *flags)
+facet_xphmg_rt_read_flags(const struct facet_element_port *port, uint64_t tile, uint32_t *flags)
 {
     struct facet_trap trap = aligned(port, tile, FACET_RT_TILE_ALIGN);
 
     return trap.taken ? trap : read32(port, tile + facet_rt_tile_word(&port->container, 3), flags);
 }
 
-struct facet_trap facet_rt_read_child(const struct facet_element_port *port,
-                                      uint64_t tile,
-                                      uint32_t flags,
-                                      unsigned slot,
-                                      bool with_index,
-                                      struct facet_rt_fetched *child)
+struct facet_trap facet_xphmg_rt_read_child(const struct facet_element_port *port,
+                                            uint64_t tile,
+                                            uint32_t flags,
+                                            unsigned slot,
+                                            bool with_index,
+                                            struct facet_xphmg_rt_fetched *child)
 {
     struct facet_trap trap = FACET_RETIRED;
 
@@ -57,15 +58,15 @@ struct facet_trap facet_rt_read_child(const struct facet_element_port *port,
         trap = read32(port, tile + facet_rt_tile_word(&port->container, slot), &child->index);
     }
     return trap.taken ? trap
-                      : facet_rt_read_elements(
+                      : facet_xphmg_rt_read_elements(
                             port, tile, UINT64_C(6) * slot, FACET_RT_BOX_ELEMENTS, child->box);
 }
 
-struct facet_trap facet_rt_read_elements(const struct facet_element_port *port,
-                                         uint64_t base,
-                                         uint64_t first,
-                                         unsigned count,
-                                         uint32_t *elements)
+struct facet_trap facet_xphmg_rt_read_elements(const struct facet_element_port *port,
+                                               uint64_t base,
+                                               uint64_t first,
+                                               unsigned count,
+                                               uint32_t *elements)
 {
     bool words = port->container.bytes == 4 && port->container.pack == 0 && base % 4 == 0;
     const uint8_t *bytes =
@@ -80,9 +81,9 @@ struct facet_trap facet_rt_read_elements(const struct facet_element_port *port,
     return FACET_RETIRED;
 }
 
-struct facet_trap facet_rt_read_range(const struct facet_element_port *port,
-                                      uint64_t address,
-                                      struct facet_rt_range *range)
+struct facet_trap facet_xphmg_rt_read_range(const struct facet_element_port *port,
+                                            uint64_t address,
+                                            struct facet_rt_range *range)
 {
     struct facet_trap trap = aligned(port, address, FACET_RT_RANGE_BYTES);
 
@@ -92,16 +93,16 @@ struct facet_trap facet_rt_read_range(const struct facet_element_port *port,
     if (!trap.taken) {
         trap = read32(port, address + FACET_XPHMG_TRI_RANGE_COUNT_AT, &range->count);
     }
-    return trap.taken
-               ? trap
-               : facet_rt_read(port, address + FACET_XPHMG_TRI_RANGE_BASE_AT, 8, &range->base);
+    return trap.taken ? trap
+                      : facet_xphmg_rt_read(
+                            port, address + FACET_XPHMG_TRI_RANGE_BASE_AT, 8, &range->base);
 }
 
-struct facet_trap facet_rt_read_triangle(const struct facet_element_port *port,
-                                         uint64_t base,
-                                         uint32_t triangle,
-                                         uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS])
+struct facet_trap facet_xphmg_rt_read_triangle(const struct facet_element_port *port,
+                                               uint64_t base,
+                                               uint32_t triangle,
+                                               uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS])
 {
-    return facet_rt_read_elements(
+    return facet_xphmg_rt_read_elements(
         port, base, UINT64_C(9) * triangle, FACET_RT_TRIANGLE_ELEMENTS, vertices);
 }

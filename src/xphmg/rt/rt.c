@@ -26,21 +26,21 @@ enum {
 /* ---- status ------------------------------------------------------------------------------------
  */
 
-void facet_rt_set_error(struct facet_hart *h, enum facet_rt_error error)
+void facet_xphmg_rt_set_error(struct facet_hart *h, enum facet_xphmg_rt_error error)
 {
     uint64_t stat = FACET_PUT(h->units.rt.stat, RTSTAT_LAST_EC, error);
 
-    h->units.rt.stat = FACET_PUT(stat, RTSTAT_ERR, error != FACET_RT_EC_NONE);
+    h->units.rt.stat = FACET_PUT(stat, RTSTAT_ERR, error != FACET_XPHMG_RT_EC_NONE);
 }
 
-void facet_rt_count_boxes(struct facet_hart *h, uint64_t tests)
+void facet_xphmg_rt_count_boxes(struct facet_hart *h, uint64_t tests)
 {
     uint64_t *stat = &h->units.rt.stat;
 
     *stat = FACET_PUT(*stat, RTSTAT_BBOX_ISSUED, FACET_GET(*stat, RTSTAT_BBOX_ISSUED) + tests);
 }
 
-void facet_rt_count_triangles(struct facet_hart *h, uint64_t tests)
+void facet_xphmg_rt_count_triangles(struct facet_hart *h, uint64_t tests)
 {
     uint64_t *stat = &h->units.rt.stat;
 
@@ -52,22 +52,22 @@ static bool is_present(const struct facet_hart *h)
     return (h->units.config->feat0 & FACET_CAP_FEAT0_RT_PRESENT) != 0;
 }
 
-bool facet_rt_supports(const struct facet_hart *h, uint64_t rtcap)
+bool facet_xphmg_rt_supports(const struct facet_hart *h, uint64_t rtcap)
 {
     return FACET_GET(h->units.config->cap_vers, CAP_VERS_MAJOR) >= 1 &&
            (h->units.config->rtcap & rtcap) == rtcap;
 }
 
-struct facet_trap facet_rt_unsupported(struct facet_hart *h, const struct facet_insn *in)
+struct facet_trap facet_xphmg_rt_unsupported(struct facet_hart *h, const struct facet_insn *in)
 {
-    facet_rt_set_error(h, FACET_RT_EC_UNSUPPORTED);
-    return facet_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
+    facet_xphmg_rt_set_error(h, FACET_XPHMG_RT_EC_UNSUPPORTED);
+    return facet_hart_trap_make(FACET_CAUSE_UNSUPPORTED, in->word);
 }
 
-void facet_rt_illegal(struct facet_hart *h, uint32_t word)
+void facet_xphmg_rt_illegal(struct facet_hart *h, uint32_t word)
 {
     if ((word & 0x7F) == OPCODE && (word >> 12 & 7) >= FUNCT3_FIRST && is_present(h)) {
-        facet_rt_set_error(h, FACET_RT_EC_ILLEGAL);
+        facet_xphmg_rt_set_error(h, FACET_XPHMG_RT_EC_ILLEGAL);
     }
 }
 
@@ -170,18 +170,18 @@ box_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsigned *f
     unsigned pair = r->first % r->children + lane, child = pair % r->children;
     uint64_t tile =
         r->target + child / FACET_RT_TILE_CHILDREN * facet_rt_tile_bytes(&r->port.container);
-    uint64_t at = r->h->x[facet_window_reg(r->a, pair / r->children)];
+    uint64_t at = r->h->x[facet_lanes_window_reg(r->a, pair / r->children)];
     uint32_t ray[FACET_RT_RAY_ELEMENTS + 1], types = 0;
-    struct facet_rt_fetched fetched;
+    struct facet_xphmg_rt_fetched fetched;
     struct facet_trap trap =
-        facet_rt_read_elements(&r->port, at, 0, FACET_RT_RAY_ELEMENTS + r->box.w_guard, ray);
+        facet_xphmg_rt_read_elements(&r->port, at, 0, FACET_RT_RAY_ELEMENTS + r->box.w_guard, ray);
 
     *result = facet_rt_no_lane(2);
     if (!trap.taken) {
-        trap = facet_rt_read_flags(&r->port, tile, &types);
+        trap = facet_xphmg_rt_read_flags(&r->port, tile, &types);
     }
     if (!trap.taken) {
-        trap = facet_rt_read_child(
+        trap = facet_xphmg_rt_read_child(
             &r->port, tile, types, child % FACET_RT_TILE_CHILDREN, false, &fetched);
     }
     if (!trap.taken && fetched.type != FACET_RT_EMPTY) {
@@ -197,16 +197,17 @@ triangle_lane(struct run *r, unsigned lane, struct facet_rt_lane *result, unsign
     /* a broadcast ray meets one triangle after the other */
     uint32_t k = r->first + (r->a.step == 0 ? lane : 0);
     uint32_t ray[FACET_RT_RAY_ELEMENTS], vertices[FACET_RT_TRIANGLE_ELEMENTS];
-    uint64_t at = r->h->x[facet_window_reg(r->a, lane)];
+    uint64_t at = r->h->x[facet_lanes_window_reg(r->a, lane)];
     struct facet_rt_range range = {0};
-    struct facet_trap trap = facet_rt_read_elements(&r->port, at, 0, FACET_RT_RAY_ELEMENTS, ray);
+    struct facet_trap trap =
+        facet_xphmg_rt_read_elements(&r->port, at, 0, FACET_RT_RAY_ELEMENTS, ray);
 
     *result = facet_rt_no_lane(3);
     if (!trap.taken) {
-        trap = facet_rt_read_range(&r->port, r->target, &range);
+        trap = facet_xphmg_rt_read_range(&r->port, r->target, &range);
     }
     if (!trap.taken && k < range.count) {
-        trap = facet_rt_read_triangle(&r->port, range.base, range.first + k, vertices);
+        trap = facet_xphmg_rt_read_triangle(&r->port, range.base, range.first + k, vertices);
         if (!trap.taken) {
             r->tested |= UINT64_C(1) << lane;
             *result = test_triangle(r, at, ray, vertices, flags);
@@ -264,13 +265,13 @@ static void write_registers(struct run *r)
     int stride = r->d.step == 0 ? 1 : r->vl * r->d.step;
 
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        if (!facet_lane_active(&r->lanes, i) && !r->lanes.eff.zmode) {
+        if (!facet_lanes_active(&r->lanes, i) && !r->lanes.eff.zmode) {
             continue;
         }
         for (unsigned k = 0; k < slots; k++) {
-            unsigned reg = (unsigned)((int)facet_window_reg(r->d, i) + (int)k * stride) & 31;
+            unsigned reg = (unsigned)((int)facet_lanes_window_reg(r->d, i) + (int)k * stride) & 31;
 
-            facet_hart_set_x(r->h, reg, facet_lane_active(&r->lanes, i) ? slot_value(r, i, k) : 0);
+            facet_hart_set_x(r->h, reg, facet_lanes_active(&r->lanes, i) ? slot_value(r, i, k) : 0);
         }
     }
 }
@@ -281,7 +282,7 @@ static void write_predicates(struct run *r)
     unsigned bank = r->lanes.rsv ? (unsigned)FACET_GET(h->units.rsv.svstate, SVSTATE_PBANK) : 0;
     uint64_t mask = r->lanes.active;
 
-    if (facet_config_banks(h->units.config) == 0 || mask == 0) {
+    if (facet_xphmg_config_banks(h->units.config) == 0 || mask == 0) {
         return;
     }
     if (bank != 0) {
@@ -317,7 +318,7 @@ static bool needs_no_inexact(const struct run *r)
 /* The tile or TriRange that the instruction is about. */
 static void aim(struct run *r)
 {
-    const struct facet_rt *rt = &r->h->units.rt;
+    const struct facet_xphmg_rt *rt = &r->h->units.rt;
 
     if (r->triangle) {
         r->first = (unsigned)FACET_GET(rt->tri, RTTRI_FIRST);
@@ -352,17 +353,17 @@ static void tell_policy(struct run *r)
 
 static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *in, bool triangle)
 {
-    const struct facet_rt *rt = &h->units.rt;
+    const struct facet_xphmg_rt *rt = &h->units.rt;
     unsigned flags = (unsigned)in->imm;
     struct results results;
     struct run r = {.h = h, .triangle = triangle, .results = &results};
     struct facet_trap trap;
 
     if (!is_present(h)) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
-    if (!facet_rt_supports(h, needs(h, triangle, flags))) {
-        return facet_rt_unsupported(h, in);
+    if (!facet_xphmg_rt_supports(h, needs(h, triangle, flags))) {
+        return facet_xphmg_rt_unsupported(h, in);
     }
     trap = facet_lanes_begin(h, in, FACET_PBANK_STATE, &r.lanes);
     if (trap.taken) {
@@ -403,15 +404,15 @@ static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *
     }
     write_predicates(&r);
     if (triangle) {
-        facet_rt_count_triangles(h, facet_popcount64(r.tested));
+        facet_xphmg_rt_count_triangles(h, facet_popcount64(r.tested));
     } else {
-        facet_rt_count_boxes(h, facet_popcount64(r.tested));
+        facet_xphmg_rt_count_boxes(h, facet_popcount64(r.tested));
     }
     facet_lanes_retire(h, &r.lanes, true, true);
     return FACET_RETIRED;
 }
 
-struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in)
+struct facet_trap facet_xphmg_rt_execute(struct facet_hart *h, const struct facet_insn *in)
 {
     switch ((enum facet_xphmg_op)in->row) {
     case FACET_XPHMG_RT_BBOX:
@@ -423,5 +424,5 @@ struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn
     case FACET_XPHMG_OP_COUNT:
         break;
     }
-    return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
 }

@@ -12,9 +12,9 @@
 enum { STEPS_ASKED = 64, STEP_NANOSECONDS = 100 };
 
 struct walk {
-    const struct facet_rt_scene *scene;
+    const struct facet_xphmg_rt_scene *scene;
     struct facet_rt_host_ray host;
-    struct facet_rt_walk *at;
+    struct facet_xphmg_rt_walk *at;
     bool left;
 };
 
@@ -26,9 +26,9 @@ static bool less(const struct walk *w, uint32_t a, uint32_t b)
     return facet_acc_lt(&w->scene->numbers.channel[0], a, b, &none);
 }
 
-static bool push(struct walk *w, struct facet_rt_entry entry)
+static bool push(struct walk *w, struct facet_xphmg_rt_entry entry)
 {
-    if (w->at->depth == FACET_RT_STACK) {
+    if (w->at->depth == FACET_XPHMG_RT_STACK) {
         return false;
     }
     w->at->stack[w->at->depth++] = entry;
@@ -36,9 +36,9 @@ static bool push(struct walk *w, struct facet_rt_entry entry)
 }
 
 /* Tells the watcher, if there is one; false: it wants to stop. */
-static bool tell(const struct walk *w, struct facet_rt_event event)
+static bool tell(const struct walk *w, struct facet_xphmg_rt_event event)
 {
-    const struct facet_rt_watch *watch = w->scene->watch;
+    const struct facet_xphmg_rt_watch *watch = w->scene->watch;
 
     if (watch == NULL) {
         return true;
@@ -58,9 +58,9 @@ static bool leave(struct walk *w)
 
 /* Inserts a child behind those that the ray enters before it or at the same place. */
 static void sort_in(const struct walk *w,
-                    struct facet_rt_entry *kept,
+                    struct facet_xphmg_rt_entry *kept,
                     unsigned count,
-                    struct facet_rt_entry child)
+                    struct facet_xphmg_rt_entry child)
 {
     unsigned at = count;
 
@@ -72,7 +72,7 @@ static void sort_in(const struct walk *w,
 
 /* B3 to B6 of a box. */
 static struct facet_rt_slab
-test_box(struct walk *w, const struct facet_rt_fetched *child, unsigned number)
+test_box(struct walk *w, const struct facet_xphmg_rt_fetched *child, unsigned number)
 {
     const struct facet_rt_numbers *n = &w->scene->numbers;
     struct facet_rt_box_steps steps = {.slab.outcome = FACET_RT_NAN};
@@ -89,8 +89,8 @@ test_box(struct walk *w, const struct facet_rt_fetched *child, unsigned number)
     }
     w->at->flags |= flags;
     (void)tell(w,
-               (struct facet_rt_event){
-                   .kind = FACET_RT_EVENT_CHILD,
+               (struct facet_xphmg_rt_event){
+                   .kind = FACET_XPHMG_RT_EVENT_CHILD,
                    .entry = {(uint8_t)child->type, (uint8_t)number, child->index, steps.slab.cnear},
                    .nan = nan,
                    .elements = child->box,
@@ -101,85 +101,91 @@ test_box(struct walk *w, const struct facet_rt_fetched *child, unsigned number)
 }
 
 /* The children of one tile that the ray enters, sorted into `kept`. */
-static struct facet_trap visit_tile(
-    struct walk *w, uint64_t tile, unsigned first, struct facet_rt_entry *kept, unsigned *count)
+static struct facet_trap visit_tile(struct walk *w,
+                                    uint64_t tile,
+                                    unsigned first,
+                                    struct facet_xphmg_rt_entry *kept,
+                                    unsigned *count)
 {
-    const struct facet_rt_scene *s = w->scene;
+    const struct facet_xphmg_rt_scene *s = w->scene;
     uint32_t types = 0;
     struct facet_trap trap =
-        tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_TILE, .address = tile})
-            ? facet_rt_read_flags(&s->port, tile, &types)
-            : facet_trap_make(FACET_CAUSE_LOAD_FAULT, tile);
+        tell(w, (struct facet_xphmg_rt_event){.kind = FACET_XPHMG_RT_EVENT_TILE, .address = tile})
+            ? facet_xphmg_rt_read_flags(&s->port, tile, &types)
+            : facet_hart_trap_make(FACET_CAUSE_LOAD_FAULT, tile);
 
     for (unsigned slot = 0; slot < FACET_RT_TILE_CHILDREN && !trap.taken; slot++) {
-        struct facet_rt_fetched child;
+        struct facet_xphmg_rt_fetched child;
         struct facet_rt_slab slab;
 
-        trap = facet_rt_read_child(&s->port, tile, types, slot, true, &child);
+        trap = facet_xphmg_rt_read_child(&s->port, tile, types, slot, true, &child);
         if (trap.taken) {
             break;
         }
         if (child.type == FACET_RT_EMPTY) {
             (void)tell(w,
-                       (struct facet_rt_event){.kind = FACET_RT_EVENT_CHILD,
-                                               .entry.child = (uint8_t)(first + slot)});
+                       (struct facet_xphmg_rt_event){.kind = FACET_XPHMG_RT_EVENT_CHILD,
+                                                     .entry.child = (uint8_t)(first + slot)});
             continue;
         }
-        facet_rt_count_boxes(s->port.h, 1);
+        facet_xphmg_rt_count_boxes(s->port.h, 1);
         slab = test_box(w, &child, first + slot);
         if (slab.outcome == FACET_RT_HIT) {
             sort_in(w,
                     kept,
                     (*count)++,
-                    (struct facet_rt_entry){
+                    (struct facet_xphmg_rt_entry){
                         (uint8_t)child.type, (uint8_t)(first + slot), child.index, slab.cnear});
         }
     }
     return trap;
 }
 
-static enum facet_rt_error visit_node(struct walk *w, uint32_t index)
+static enum facet_xphmg_rt_error visit_node(struct walk *w, uint32_t index)
 {
-    const struct facet_rt_scene *s = w->scene;
+    const struct facet_xphmg_rt_scene *s = w->scene;
     uint64_t size = facet_rt_tile_bytes(&s->port.container), tile = s->heap + index * size;
-    struct facet_rt_entry kept[2 * FACET_RT_TILE_CHILDREN];
+    struct facet_xphmg_rt_entry kept[2 * FACET_RT_TILE_CHILDREN];
     unsigned count = 0;
     struct facet_trap trap;
 
-    if (++w->at->steps > FACET_RT_STEPS) {
-        return FACET_RT_EC_BVH;
+    if (++w->at->steps > FACET_XPHMG_RT_STEPS) {
+        return FACET_XPHMG_RT_EC_BVH;
     }
     trap = visit_tile(w, tile, 0, kept, &count);
     if (!trap.taken && s->node8) {
         trap = visit_tile(w, tile + size, FACET_RT_TILE_CHILDREN, kept, &count);
     }
     if (trap.taken) {
-        return FACET_RT_EC_DESC_FAULT;
+        return FACET_XPHMG_RT_EC_DESC_FAULT;
     }
     (void)tell(w,
-               (struct facet_rt_event){.kind = FACET_RT_EVENT_SORT, .kept = kept, .count = count});
+               (struct facet_xphmg_rt_event){
+                   .kind = FACET_XPHMG_RT_EVENT_SORT, .kept = kept, .count = count});
     while (count > 0) { /* the nearest ends on top */
         if (!push(w, kept[--count])) {
-            return FACET_RT_EC_BVH;
+            return FACET_XPHMG_RT_EC_BVH;
         }
-        (void)tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_PUSH, .entry = kept[count]});
+        (void)tell(
+            w,
+            (struct facet_xphmg_rt_event){.kind = FACET_XPHMG_RT_EVENT_PUSH, .entry = kept[count]});
     }
     (void)leave(w);
-    return FACET_RT_EC_NONE;
+    return FACET_XPHMG_RT_EC_NONE;
 }
 
 /* What becomes of a hit. It is not beyond the one found so far: that was tmax. */
-static enum facet_rt_choice
+static enum facet_xphmg_rt_choice
 choose(const struct walk *w, const struct facet_rt_facet *hit, uint32_t triangle, uint32_t leaf)
 {
-    const struct facet_rt_found *f = &w->at->found;
+    const struct facet_xphmg_rt_found *f = &w->at->found;
     bool lower = triangle != f->triangle ? triangle < f->triangle : leaf < f->leaf;
 
-    return hit->outcome != FACET_RT_HIT ? FACET_RT_CHOICE_MISSED
-           : !f->hit                    ? FACET_RT_CHOICE_FIRST
-           : less(w, hit->t, f->t)      ? FACET_RT_CHOICE_CLOSER
-           : lower                      ? FACET_RT_CHOICE_LOWER
-                                        : FACET_RT_CHOICE_REFUSED;
+    return hit->outcome != FACET_RT_HIT ? FACET_XPHMG_RT_CHOICE_MISSED
+           : !f->hit                    ? FACET_XPHMG_RT_CHOICE_FIRST
+           : less(w, hit->t, f->t)      ? FACET_XPHMG_RT_CHOICE_CLOSER
+           : lower                      ? FACET_XPHMG_RT_CHOICE_LOWER
+                                        : FACET_XPHMG_RT_CHOICE_REFUSED;
 }
 
 /* T2 to T11 of a triangle, and what becomes of it. */
@@ -187,9 +193,9 @@ static struct facet_rt_facet test_triangle(struct walk *w,
                                            const uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS],
                                            uint32_t triangle,
                                            uint32_t leaf,
-                                           enum facet_rt_choice *choice)
+                                           enum facet_xphmg_rt_choice *choice)
 {
-    const struct facet_rt_scene *s = w->scene;
+    const struct facet_xphmg_rt_scene *s = w->scene;
     struct facet_rt_triangle_steps steps = {.facet.outcome = FACET_RT_NAN};
     struct facet_rt_triangle wide;
     unsigned flags = 0;
@@ -208,15 +214,15 @@ static struct facet_rt_facet test_triangle(struct walk *w,
     w->at->flags |= flags;
     *choice = choose(w, &steps.facet, triangle, leaf);
     (void)tell(w,
-               (struct facet_rt_event){.kind = FACET_RT_EVENT_TEST,
-                                       .entry = {FACET_RT_LEAF, 0, leaf, 0},
-                                       .number = triangle,
-                                       .nan = nan,
-                                       .elements = vertices,
-                                       .wide_triangle = &wide,
-                                       .triangle = &steps,
-                                       .choice = *choice,
-                                       .flags = flags});
+               (struct facet_xphmg_rt_event){.kind = FACET_XPHMG_RT_EVENT_TEST,
+                                             .entry = {FACET_RT_LEAF, 0, leaf, 0},
+                                             .number = triangle,
+                                             .nan = nan,
+                                             .elements = vertices,
+                                             .wide_triangle = &wide,
+                                             .triangle = &steps,
+                                             .choice = *choice,
+                                             .flags = flags});
     return steps.facet;
 }
 
@@ -224,25 +230,26 @@ static struct facet_rt_facet test_triangle(struct walk *w,
 static struct facet_trap
 visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, bool *stop)
 {
-    const struct facet_rt_scene *s = w->scene;
+    const struct facet_xphmg_rt_scene *s = w->scene;
     uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS];
-    enum facet_rt_choice choice;
+    enum facet_xphmg_rt_choice choice;
     struct facet_rt_facet hit;
     struct facet_trap trap =
         tell(w,
-             (struct facet_rt_event){
-                 .kind = FACET_RT_EVENT_TRIANGLE, .number = triangle, .base = base})
-            ? facet_rt_read_triangle(&s->port, base != 0 ? base : s->triangles, triangle, vertices)
-            : facet_trap_make(FACET_CAUSE_LOAD_FAULT, base);
+             (struct facet_xphmg_rt_event){
+                 .kind = FACET_XPHMG_RT_EVENT_TRIANGLE, .number = triangle, .base = base})
+            ? facet_xphmg_rt_read_triangle(
+                  &s->port, base != 0 ? base : s->triangles, triangle, vertices)
+            : facet_hart_trap_make(FACET_CAUSE_LOAD_FAULT, base);
 
     if (trap.taken) {
         return trap;
     }
-    facet_rt_count_triangles(s->port.h, 1);
+    facet_xphmg_rt_count_triangles(s->port.h, 1);
     hit = test_triangle(w, vertices, triangle, leaf, &choice);
-    if (choice != FACET_RT_CHOICE_MISSED && choice != FACET_RT_CHOICE_REFUSED) {
+    if (choice != FACET_XPHMG_RT_CHOICE_MISSED && choice != FACET_XPHMG_RT_CHOICE_REFUSED) {
         w->at->found =
-            (struct facet_rt_found){true, hit.front, hit.t, hit.u, hit.v, triangle, leaf};
+            (struct facet_xphmg_rt_found){true, hit.front, hit.t, hit.u, hit.v, triangle, leaf};
         w->at->ray.tmax = hit.t;
         facet_rt_host_closer(&w->host, hit.t);
         *stop = s->any_hit;
@@ -251,83 +258,88 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
 }
 
 /* The TriRange of a leaf: its triangles are to be tested. */
-static enum facet_rt_error enter_leaf(struct walk *w, uint32_t index)
+static enum facet_xphmg_rt_error enter_leaf(struct walk *w, uint32_t index)
 {
-    const struct facet_rt_scene *s = w->scene;
+    const struct facet_xphmg_rt_scene *s = w->scene;
     uint64_t address = s->heap + (uint64_t)index * FACET_RT_RANGE_BYTES;
     struct facet_trap trap =
-        tell(w, (struct facet_rt_event){.kind = FACET_RT_EVENT_RANGE, .address = address})
-            ? facet_rt_read_range(&s->port, address, &w->at->range)
-            : facet_trap_make(FACET_CAUSE_LOAD_FAULT, address);
+        tell(w,
+             (struct facet_xphmg_rt_event){.kind = FACET_XPHMG_RT_EVENT_RANGE, .address = address})
+            ? facet_xphmg_rt_read_range(&s->port, address, &w->at->range)
+            : facet_hart_trap_make(FACET_CAUSE_LOAD_FAULT, address);
 
     w->at->leaf = index;
     w->at->next = 0;
-    return trap.taken ? FACET_RT_EC_DESC_FAULT : FACET_RT_EC_NONE;
+    return trap.taken ? FACET_XPHMG_RT_EC_DESC_FAULT : FACET_XPHMG_RT_EC_NONE;
 }
 
 /* The triangles of the leaf that the ray is in. */
-static enum facet_rt_error visit_leaf(struct walk *w, bool *stop)
+static enum facet_xphmg_rt_error visit_leaf(struct walk *w, bool *stop)
 {
     const struct facet_rt_range range = w->at->range;
 
     while (w->at->next < range.count && !*stop) {
         struct facet_trap trap;
 
-        if (++w->at->steps > FACET_RT_STEPS) {
-            return FACET_RT_EC_BVH;
+        if (++w->at->steps > FACET_XPHMG_RT_STEPS) {
+            return FACET_XPHMG_RT_EC_BVH;
         }
         trap = visit_triangle(w, range.base, range.first + w->at->next++, w->at->leaf, stop);
         if (trap.taken) {
-            return FACET_RT_EC_DESC_FAULT;
+            return FACET_XPHMG_RT_EC_DESC_FAULT;
         }
         if (!*stop && leave(w)) {
             break;
         }
     }
-    return FACET_RT_EC_NONE;
+    return FACET_XPHMG_RT_EC_NONE;
 }
 
 /* The next entry of the stack, unless the ray has found something before it. */
-static enum facet_rt_error visit_next(struct walk *w)
+static enum facet_xphmg_rt_error visit_next(struct walk *w)
 {
-    struct facet_rt_entry next = w->at->stack[--w->at->depth];
+    struct facet_xphmg_rt_entry next = w->at->stack[--w->at->depth];
     bool entered = !less(w, w->at->ray.tmax, next.near);
 
-    (void)tell(
-        w, (struct facet_rt_event){.kind = FACET_RT_EVENT_POP, .entry = next, .entered = entered});
-    return !entered                     ? FACET_RT_EC_NONE
+    (void)tell(w,
+               (struct facet_xphmg_rt_event){
+                   .kind = FACET_XPHMG_RT_EVENT_POP, .entry = next, .entered = entered});
+    return !entered                     ? FACET_XPHMG_RT_EC_NONE
            : next.type == FACET_RT_NODE ? visit_node(w, next.index)
                                         : enter_leaf(w, next.index);
 }
 
-void facet_rt_walk_begin(struct facet_rt_walk *walk, const struct facet_rt_ray *ray, unsigned flags)
+void facet_xphmg_rt_walk_begin(struct facet_xphmg_rt_walk *walk,
+                               const struct facet_rt_ray *ray,
+                               unsigned flags)
 {
     walk->ray = *ray;
-    walk->found = (struct facet_rt_found){0};
+    walk->found = (struct facet_xphmg_rt_found){0};
     walk->flags = flags;
     walk->steps = walk->leaf = walk->next = 0;
     walk->range = (struct facet_rt_range){0};
     walk->depth = 1;
-    walk->stack[0] = (struct facet_rt_entry){FACET_RT_NODE, 0, 0, MINUS_INFINITY};
+    walk->stack[0] = (struct facet_xphmg_rt_entry){FACET_RT_NODE, 0, 0, MINUS_INFINITY};
 }
 
-enum facet_rt_error
-facet_rt_walk_on(const struct facet_rt_scene *scene, struct facet_rt_walk *walk, bool *left)
+enum facet_xphmg_rt_error facet_xphmg_rt_walk_on(const struct facet_xphmg_rt_scene *scene,
+                                                 struct facet_xphmg_rt_walk *walk,
+                                                 bool *left)
 {
     struct walk w = {.scene = scene, .at = walk};
-    enum facet_rt_error error;
+    enum facet_xphmg_rt_error error;
     bool stop = false;
 
     if (scene->host) {
         facet_rt_host_ray(&scene->numbers, &walk->ray, &w.host);
     }
     error = visit_leaf(&w, &stop);
-    while (walk->depth > 0 && error == FACET_RT_EC_NONE && !stop && !w.left) {
+    while (walk->depth > 0 && error == FACET_XPHMG_RT_EC_NONE && !stop && !w.left) {
         error = visit_next(&w);
-        if (error == FACET_RT_EC_NONE) {
+        if (error == FACET_XPHMG_RT_EC_NONE) {
             error = visit_leaf(&w, &stop);
         }
     }
-    *left = w.left && error == FACET_RT_EC_NONE && !stop;
+    *left = w.left && error == FACET_XPHMG_RT_EC_NONE && !stop;
     return error;
 }

@@ -24,8 +24,8 @@ enum {
 
 /* A job under way. */
 struct explainer {
-    const struct facet_rt_why_query *query;
-    facet_rt_why_event *event;
+    const struct facet_xphmg_rt_why_query *query;
+    facet_xphmg_rt_why_event *event;
     void *context;
     uint64_t heap, triangles; /* addresses */
     uint64_t visits;
@@ -77,22 +77,22 @@ static bool in_heap(const struct facet_rtbvh_view *view, uint64_t at, uint64_t b
 
 /* Whether the image has what the event is about; *offset is where. */
 static enum facet_status
-locate(struct explainer *e, const struct facet_rt_event *event, uint64_t *offset)
+locate(struct explainer *e, const struct facet_xphmg_rt_event *event, uint64_t *offset)
 {
     const struct facet_rtbvh_view *view = e->query->view;
     uint64_t at = event->address - e->heap;
 
     switch (event->kind) {
-    case FACET_RT_EVENT_TILE:
+    case FACET_XPHMG_RT_EVENT_TILE:
         *offset = view->header.heap.offset + at;
         return in_heap(view, at, view->tile_bytes) ? FACET_OK
                                                    : outside(view, "a tile", *offset, e->err);
-    case FACET_RT_EVENT_RANGE:
+    case FACET_XPHMG_RT_EVENT_RANGE:
         *offset = e->range = view->header.heap.offset + at;
         return in_heap(view, at, FACET_RT_RANGE_BYTES)
                    ? FACET_OK
                    : outside(view, "a TriRange", *offset, e->err);
-    case FACET_RT_EVENT_TRIANGLE:
+    case FACET_XPHMG_RT_EVENT_TRIANGLE:
         if (event->base != 0) {
             return facet_fail(e->err,
                               FACET_ERR_INPUT,
@@ -111,7 +111,7 @@ locate(struct explainer *e, const struct facet_rt_event *event, uint64_t *offset
                                 (unsigned long long)e->range,
                                 event->number,
                                 view->header.triangle_count);
-    case FACET_RT_EVENT_TEST:
+    case FACET_XPHMG_RT_EVENT_TEST:
         *offset = triangle_offset(view, event->number);
         return FACET_OK;
     default:
@@ -120,7 +120,7 @@ locate(struct explainer *e, const struct facet_rt_event *event, uint64_t *offset
     }
 }
 
-static bool on_event(void *context, const struct facet_rt_event *event)
+static bool on_event(void *context, const struct facet_xphmg_rt_event *event)
 {
     struct explainer *e = context;
     uint64_t offset = 0;
@@ -130,15 +130,16 @@ static bool on_event(void *context, const struct facet_rt_event *event)
     }
     e->status = locate(e, event, &offset);
     if (e->status == FACET_OK &&
-        (event->kind == FACET_RT_EVENT_TILE || event->kind == FACET_RT_EVENT_TRIANGLE) &&
-        ++e->visits > FACET_RT_WHY_VISITS) {
+        (event->kind == FACET_XPHMG_RT_EVENT_TILE ||
+         event->kind == FACET_XPHMG_RT_EVENT_TRIANGLE) &&
+        ++e->visits > FACET_XPHMG_RT_WHY_VISITS) {
         e->status = facet_fail(e->err,
                                FACET_ERR_INPUT,
                                offset,
                                "offset 0x%llx: more than %d tile visits and triangle tests, "
                                "expected a hierarchy without cycles",
                                (unsigned long long)offset,
-                               (int)FACET_RT_WHY_VISITS);
+                               (int)FACET_XPHMG_RT_WHY_VISITS);
     }
     if (e->status == FACET_OK) {
         e->event(e->context, event, offset);
@@ -149,7 +150,7 @@ static bool on_event(void *context, const struct facet_rt_event *event)
 /* ---- the job -----------------------------------------------------------------------------------
  */
 
-static uint32_t options(const struct facet_rt_why_query *q)
+static uint32_t options(const struct facet_xphmg_rt_why_query *q)
 {
     return (q->cull_back ? FACET_XPHMG_RT_DESC_OPTS_CULL_BACK : 0u) |
            (q->pack_hint ? FACET_XPHMG_RT_DESC_OPTS_PACK_HINT : 0u) |
@@ -170,7 +171,7 @@ static void put_queue(uint8_t *ram, uint64_t at, uint32_t tail, uint64_t base)
     facet_store_le64(q + 16, base);
 }
 
-static void put_ray(const struct facet_rt_why_query *q, uint8_t *record)
+static void put_ray(const struct facet_xphmg_rt_why_query *q, uint8_t *record)
 {
     const struct facet_container *c = &q->view->container;
 
@@ -186,7 +187,7 @@ static void put_ray(const struct facet_rt_why_query *q, uint8_t *record)
 /* Everything that the job reads; the sections of the image are there already. */
 static void set_up(const struct explainer *e, struct facet_hart *h)
 {
-    const struct facet_rt_why_query *q = e->query;
+    const struct facet_xphmg_rt_why_query *q = e->query;
     const struct facet_rtbvh_header *header = &q->view->header;
     uint8_t *ram = h->ram.bytes, *d = ram + (DESCRIPTOR - CODE);
     uint32_t word = facet_isa_rows[FACET_ISA_XPHMG][FACET_XPHMG_XSUBMIT_RT].match | (uint32_t)RS1
@@ -217,7 +218,7 @@ static struct outcome run(struct explainer *e, facet_machine *machine, bool watc
 {
     struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, NULL);
     struct facet_hart *h = &m->harts[0];
-    const struct facet_rt_watch watch = {e, on_event};
+    const struct facet_xphmg_rt_watch watch = {e, on_event};
     const uint8_t *ram = h->ram.bytes;
     struct outcome out;
 
@@ -238,9 +239,9 @@ static struct outcome run(struct explainer *e, facet_machine *machine, bool watc
     return out;
 }
 
-static void read_hit(const struct facet_rt_why_query *q,
+static void read_hit(const struct facet_xphmg_rt_why_query *q,
                      const uint8_t *entry,
-                     struct facet_rt_why_result *result)
+                     struct facet_xphmg_rt_why_result *result)
 {
     const struct facet_container *c = &q->view->container;
     unsigned width = q->pack_hint ? 2 : c->bytes;
@@ -255,11 +256,11 @@ static void read_hit(const struct facet_rt_why_query *q,
     }
 }
 
-static void read_outcome(const struct facet_rt_why_query *q,
+static void read_outcome(const struct facet_xphmg_rt_why_query *q,
                          const struct outcome *out,
-                         struct facet_rt_why_result *result)
+                         struct facet_xphmg_rt_why_result *result)
 {
-    *result = (struct facet_rt_why_result){
+    *result = (struct facet_xphmg_rt_why_result){
         .hit = out->hit_tail != 0,
         .nan = facet_load_le32(out->miss + 8) != 0,
         .error = (unsigned)FACET_GET(out->rtstat, RTSTAT_LAST_EC),
@@ -300,17 +301,17 @@ static enum facet_status load(struct explainer *e, facet_machine **machine, stru
     return status;
 }
 
-enum facet_status facet_rt_why_trace(const struct facet_rt_why_query *query,
-                                     facet_rt_why_event *event,
-                                     void *context,
-                                     struct facet_rt_why_result *result,
-                                     struct facet_error *err)
+enum facet_status facet_xphmg_rt_why_trace(const struct facet_xphmg_rt_why_query *query,
+                                           facet_xphmg_rt_why_event *event,
+                                           void *context,
+                                           struct facet_xphmg_rt_why_result *result,
+                                           struct facet_error *err)
 {
     struct explainer e = {.query = query, .event = event, .context = context, .err = err};
     facet_machine *machine = NULL;
     enum facet_status status = load(&e, &machine, err);
 
-    *result = (struct facet_rt_why_result){0};
+    *result = (struct facet_xphmg_rt_why_result){0};
     if (status == FACET_OK) {
         struct outcome told = run(&e, machine, true), other;
 
@@ -329,10 +330,11 @@ enum facet_status facet_rt_why_trace(const struct facet_rt_why_query *query,
 /* ---- instructions ------------------------------------------------------------------------------
  */
 
-static struct facet_rt_why_registers
-registers_of(const struct facet_rt_why_query *q, const struct facet_rt_lane *lane, unsigned *flags)
+static struct facet_xphmg_rt_why_registers registers_of(const struct facet_xphmg_rt_why_query *q,
+                                                        const struct facet_rt_lane *lane,
+                                                        unsigned *flags)
 {
-    struct facet_rt_why_registers r = {{lane->outcome == FACET_RT_HIT}, 0};
+    struct facet_xphmg_rt_why_registers r = {{lane->outcome == FACET_RT_HIT}, 0};
     uint32_t out[3];
 
     if (q->pred_only) {
@@ -353,10 +355,10 @@ registers_of(const struct facet_rt_why_query *q, const struct facet_rt_lane *lan
     return r;
 }
 
-enum facet_status facet_rt_why_tile(const struct facet_rt_why_query *query,
-                                    uint64_t offset,
-                                    struct facet_rt_why_child out[8],
-                                    struct facet_error *err)
+enum facet_status facet_xphmg_rt_why_tile(const struct facet_xphmg_rt_why_query *query,
+                                          uint64_t offset,
+                                          struct facet_xphmg_rt_why_child out[8],
+                                          struct facet_error *err)
 {
     const struct facet_rtbvh_view *view = query->view;
     const struct facet_rt_box_options opts = {query->t_clamp, query->w_guard};
@@ -376,9 +378,9 @@ enum facet_status facet_rt_why_tile(const struct facet_rt_why_query *query,
                           (unsigned long long)view->tile_bytes);
     }
     for (unsigned c = 0; c < view->header.children; c++) {
-        struct facet_rt_why_child *child = &out[c];
+        struct facet_xphmg_rt_why_child *child = &out[c];
 
-        *child = (struct facet_rt_why_child){.stored = facet_rtbvh_child(view, at, c)};
+        *child = (struct facet_xphmg_rt_why_child){.stored = facet_rtbvh_child(view, at, c)};
         if (child->stored.type == FACET_RT_EMPTY) {
             child->steps.rule = 1;
             child->steps.lane = facet_rt_no_lane(2);
@@ -395,10 +397,10 @@ enum facet_status facet_rt_why_tile(const struct facet_rt_why_query *query,
     return FACET_OK;
 }
 
-enum facet_status facet_rt_why_triangle(const struct facet_rt_why_query *query,
-                                        uint32_t k,
-                                        struct facet_rt_why_triangle *out,
-                                        struct facet_error *err)
+enum facet_status facet_xphmg_rt_why_triangle(const struct facet_xphmg_rt_why_query *query,
+                                              uint32_t k,
+                                              struct facet_xphmg_rt_why_triangle *out,
+                                              struct facet_error *err)
 {
     const struct facet_rtbvh_view *view = query->view;
     const struct facet_rt_options opts = {
@@ -415,7 +417,7 @@ enum facet_status facet_rt_why_triangle(const struct facet_rt_why_query *query,
                           k,
                           view->header.triangle_count);
     }
-    *out = (struct facet_rt_why_triangle){.flags = 0};
+    *out = (struct facet_xphmg_rt_why_triangle){.flags = 0};
     facet_rtbvh_vertices(view, k, out->elements);
     facet_rt_triangle_lane_steps(
         &view->numbers, &opts, query->ray, out->elements, &out->steps, &out->flags);

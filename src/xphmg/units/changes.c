@@ -28,8 +28,8 @@ static void compare(const struct comparison *c,
 static void compare_row(const struct comparison *c, const struct facet_csr_row *row)
 {
     unsigned count = 0;
-    const uint64_t *old = facet_csr_stored(c->old, row, &count);
-    const uint64_t *now = facet_csr_stored(c->now, row, &count);
+    const uint64_t *old = facet_hart_csr_stored(c->old, row, &count);
+    const uint64_t *now = facet_hart_csr_stored(c->now, row, &count);
 
     for (unsigned k = 0; k < count; k++) {
         bool wide = row->select_mask != 0;

@@ -129,7 +129,7 @@ struct facet_trap facet_elements_write(const struct facet_element_port *port,
         if (from != 0 || count - done < slots) { /* elements beside ours keep their value */
             trap = facet_hart_load(port->h, address, c->bytes, &bits);
             if (trap.taken) {
-                return refused(port, facet_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval));
+                return refused(port, facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval));
             }
         }
         for (unsigned slot = from; slot < 1u << c->pack && done < count; slot++) {

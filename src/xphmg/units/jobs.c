@@ -46,8 +46,9 @@ uint64_t facet_jobs_waited(const struct facet_insn *in, const struct facet_units
     case FACET_XPHMG_XLDS_BAR:
         return FACET_JOBS_LDS;
     case FACET_XPHMG_GFX_FENCE:
-        ff = (FACET_GFX_CSR(&units->gfx, CFG) & FACET_GFXCFG_EN) != 0 ? facet_insn_field(in, "ff")
-                                                                      : 0;
+        ff = (FACET_XPHMG_GFX_CSR(&units->gfx, CFG) & FACET_GFXCFG_EN) != 0
+                 ? facet_insn_field(in, "ff")
+                 : 0;
         return (ff >= SCOPE_DRAM ? FACET_JOBS_COPY : 0) |
                (ff == SCOPE_GLOBAL ? FACET_JOBS_RT | FACET_JOBS_MTX : 0);
     default:
@@ -164,7 +165,7 @@ bool facet_jobs_room(struct facet_hart *h, unsigned queue)
 /* What a job does; returns what stopped it (jobs.h). */
 static unsigned perform(struct facet_hart *h, unsigned queue, const uint8_t *descriptor)
 {
-    return queue == FACET_QUEUE_RT    ? (unsigned)facet_rt_run(h, descriptor)
+    return queue == FACET_QUEUE_RT    ? (unsigned)facet_xphmg_rt_run(h, descriptor)
            : queue == FACET_QUEUE_MTX ? facet_mtx_run(h, descriptor)
                                       : facet_xmem_copy_run(h, descriptor);
 }

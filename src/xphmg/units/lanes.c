@@ -27,13 +27,13 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
     uint64_t state = units->rsv.svstate;
     bool rsv = FACET_GET(state, SVSTATE_EN) != 0;
     unsigned count = rsv ? (unsigned)FACET_GET(state, SVSTATE_VLM1) + 1 : 1;
-    unsigned banks = facet_config_banks(units->config);
+    unsigned banks = facet_xphmg_config_banks(units->config);
     unsigned bank = pbank >= 0 ? (unsigned)pbank
                     : rsv      ? (unsigned)FACET_GET(state, SVSTATE_PBANK)
                                : 0;
 
     if (bank != 0 && bank >= banks) {
-        return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     *lanes = (struct facet_lanes){
         .rsv = rsv,
@@ -123,7 +123,7 @@ struct facet_trap facet_lanes_each(
     struct facet_hart *h, struct facet_lanes *lanes, bool fof, facet_lane_fn *compute, void *run)
 {
     for (unsigned i = 0; i < lanes->count; i++) {
-        struct facet_trap trap = facet_lane_active(lanes, i) ? compute(run, i) : FACET_RETIRED;
+        struct facet_trap trap = facet_lanes_active(lanes, i) ? compute(run, i) : FACET_RETIRED;
 
         if (trap.taken && fof) {
             facet_lanes_cut(h, lanes, i, trap);
@@ -145,14 +145,14 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     for (unsigned i = 0; i < lanes->count; i++) {
         unsigned hits;
 
-        if (!facet_lane_active(lanes, i)) {
+        if (!facet_lanes_active(lanes, i)) {
             continue;
         }
         all |= flags[i];
         hits = facet_prec_hits(lanes->exc_en, lanes->eff.sae, flags[i]);
         if (hits != 0 && !trap.taken) { /* the lowest lane traps, all lanes raise */
             trap = facet_lanes_fault(
-                h, lanes, i, facet_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)i << 8));
+                h, lanes, i, facet_hart_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)i << 8));
         }
     }
     facet_prec_raise(prec, all);

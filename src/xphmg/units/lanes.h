@@ -40,12 +40,12 @@ struct facet_reg_window facet_lanes_window(const struct facet_hart *h,
                                            enum facet_window_name name,
                                            unsigned field,
                                            bool x_file);
-static inline unsigned facet_window_reg(struct facet_reg_window window, unsigned lane)
+static inline unsigned facet_lanes_window_reg(struct facet_reg_window window, unsigned lane)
 {
     return (unsigned)(window.base + (int)lane * window.step) & 31;
 }
 
-static inline bool facet_lane_active(const struct facet_lanes *lanes, unsigned lane)
+static inline bool facet_lanes_active(const struct facet_lanes *lanes, unsigned lane)
 {
     return (lanes->active >> lane & 1) != 0;
 }

@@ -16,14 +16,14 @@ void facet_part_drop(struct facet_part *part)
     part->queue = 0;
 }
 
-static void visit_rt(struct facet_rt_part *rt, struct facet_state_io *io)
+static void visit_rt(struct facet_xphmg_rt_part *rt, struct facet_state_io *io)
 {
-    struct facet_rt_walk *walk = &rt->walk;
+    struct facet_xphmg_rt_walk *walk = &rt->walk;
     uint32_t *const found[] = {
         &walk->found.t, &walk->found.u, &walk->found.v, &walk->found.triangle, &walk->found.leaf};
 
-    for (unsigned i = 0; i < FACET_RT_QUEUES; i++) {
-        struct facet_rt_queue *q = &rt->queue[i];
+    for (unsigned i = 0; i < FACET_XPHMG_RT_QUEUES; i++) {
+        struct facet_xphmg_rt_queue *q = &rt->queue[i];
 
         facet_state_u64(io, &q->address);
         facet_state_u32(io, &q->head);
@@ -32,7 +32,7 @@ static void visit_rt(struct facet_rt_part *rt, struct facet_state_io *io)
         facet_state_u64(io, &q->base);
     }
     facet_state_require(io,
-                        facet_rt_queue_in_range(&rt->queue[FACET_RT_QUEUE_RAYS]),
+                        facet_xphmg_rt_queue_in_range(&rt->queue[FACET_XPHMG_RT_QUEUE_RAYS]),
                         "head and tail of a queue of rays, expected below its capacity");
     facet_state_bool(io, &rt->in_ray);
     if (!rt->in_ray) {
@@ -56,9 +56,9 @@ static void visit_rt(struct facet_rt_part *rt, struct facet_state_io *io)
     facet_state_u32(io, &walk->range.count);
     facet_state_u64(io, &walk->range.base);
     facet_state_u32(io, &walk->depth);
-    facet_state_require(io, walk->depth <= FACET_RT_STACK, "depth of a ray's stack");
+    facet_state_require(io, walk->depth <= FACET_XPHMG_RT_STACK, "depth of a ray's stack");
     for (uint32_t i = 0; i < walk->depth && !io->failed; i++) {
-        struct facet_rt_entry *entry = &walk->stack[i];
+        struct facet_xphmg_rt_entry *entry = &walk->stack[i];
 
         facet_state_u8(io, &entry->type);
         facet_state_require(io,

@@ -49,7 +49,7 @@ struct facet_part {
     uint8_t descriptor[FACET_JOB_BYTES];
     uint64_t pin; /* LDS of a job; 0: none */
     struct facet_mtx_bank bank;
-    struct facet_rt_part rt;
+    struct facet_xphmg_rt_part rt;
     struct facet_extreme extreme; /* HIZ: of the tile that is being looked at */
     uint32_t *values;             /* HIZ: entries of all levels, NULL or malloc() */
     uint64_t value_count;

@@ -45,11 +45,11 @@ static void visit_csrs(struct facet_units *units, struct facet_state_io *io)
         const struct facet_csr_row *row = &facet_csr_rows[i];
         unsigned count = 0;
         uint64_t *words =
-            row->isa == FACET_ISA_XPHMG ? facet_csr_storage(units, row, &count) : NULL;
+            row->isa == FACET_ISA_XPHMG ? facet_hart_csr_storage(units, row, &count) : NULL;
 
         for (unsigned k = 0; k < count; k++) {
             facet_state_u64(io, &words[k]);
-            if (io->loading && !facet_csr_holds(units->config, row, words[k])) {
+            if (io->loading && !facet_hart_csr_holds(units->config, row, words[k])) {
                 char text[96];
 
                 (void)snprintf(
@@ -77,7 +77,7 @@ static void visit_cap(struct facet_units *units, struct facet_state_io *io)
 static void visit_pmask(struct facet_units *units, struct facet_state_io *io)
 {
     struct facet_pmask *pmask = &units->pmask;
-    unsigned banks = facet_config_banks(units->config);
+    unsigned banks = facet_xphmg_config_banks(units->config);
 
     facet_state_tag(io, "pmask");
     facet_state_u64s(io, pmask->bank, FACET_BANKS);
@@ -110,7 +110,7 @@ static void check_rt(const struct facet_units *units, struct facet_state_io *io)
     uint64_t stat = units->rt.stat;
 
     facet_state_require(io,
-                        FACET_GET(stat, RTSTAT_LAST_EC) <= FACET_RT_EC_NUMERIC &&
+                        FACET_GET(stat, RTSTAT_LAST_EC) <= FACET_XPHMG_RT_EC_NUMERIC &&
                             (FACET_GET(stat, RTSTAT_ERR) != 0) ==
                                 (FACET_GET(stat, RTSTAT_LAST_EC) != 0),
                         "RTSTAT holds an error that does not exist");

@@ -13,10 +13,10 @@ void facet_units_reset(struct facet_units *units, const struct facet_cap_config 
         const struct facet_csr_row *row = &facet_csr_rows[i];
         unsigned count = 0;
         uint64_t *words =
-            row->isa == FACET_ISA_XPHMG ? facet_csr_storage(units, row, &count) : NULL;
+            row->isa == FACET_ISA_XPHMG ? facet_hart_csr_storage(units, row, &count) : NULL;
 
         for (unsigned k = 0; k < count; k++) {
-            words[k] = row->reset & facet_csr_visible(config, row);
+            words[k] = row->reset & facet_hart_csr_visible(config, row);
         }
     }
     facet_prec_reset(&units->cap.prec, config->alt_formats);

@@ -55,28 +55,28 @@ struct facet_mtx {
 };
 
 /* RTSTAT.LAST_EC. */
-enum facet_rt_error {
-    FACET_RT_EC_NONE,
-    FACET_RT_EC_ILLEGAL,
-    FACET_RT_EC_UNSUPPORTED,
-    FACET_RT_EC_DESC_FAULT,
-    FACET_RT_EC_QUEUE,
-    FACET_RT_EC_QFULL,
-    FACET_RT_EC_BVH,
-    FACET_RT_EC_NUMERIC,
+enum facet_xphmg_rt_error {
+    FACET_XPHMG_RT_EC_NONE,
+    FACET_XPHMG_RT_EC_ILLEGAL,
+    FACET_XPHMG_RT_EC_UNSUPPORTED,
+    FACET_XPHMG_RT_EC_DESC_FAULT,
+    FACET_XPHMG_RT_EC_QUEUE,
+    FACET_XPHMG_RT_EC_QFULL,
+    FACET_XPHMG_RT_EC_BVH,
+    FACET_XPHMG_RT_EC_NUMERIC,
 };
 
-struct facet_rt {
+struct facet_xphmg_rt {
     FACET_STORE_RT;
 };
 
 /* Planes and border have 128 bits: two words each. */
-struct facet_gfx {
+struct facet_xphmg_gfx {
     FACET_STORE_GFX;
 };
 
-/* GFX<name> of a struct facet_gfx. */
-#define FACET_GFX_CSR(gfx, name) ((gfx)->FACET_MEMBER_GFX##name)
+/* GFX<name> of a struct facet_xphmg_gfx. */
+#define FACET_XPHMG_GFX_CSR(gfx, name) ((gfx)->FACET_MEMBER_GFX##name)
 
 struct facet_units {
     const struct facet_cap_config *config; /* the machine's */
@@ -84,8 +84,8 @@ struct facet_units {
     struct facet_pmask pmask;
     struct facet_rsv rsv;
     struct facet_mtx mtx;
-    struct facet_rt rt;
-    struct facet_gfx gfx;
+    struct facet_xphmg_rt rt;
+    struct facet_xphmg_gfx gfx;
 };
 
 /* Tickets: the queue above, the sequence number below (R-XM-27). Copies have a queue and no ticket.

@@ -14,14 +14,14 @@ struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_
         case FACET_XPHMG_EXT_MTX:
             return facet_mtx_execute(h, in);
         case FACET_XPHMG_EXT_RT:
-            return facet_rt_execute(h, in);
+            return facet_xphmg_rt_execute(h, in);
         case FACET_XPHMG_EXT_GFX:
-            return facet_gfx_execute(h, in);
+            return facet_xphmg_gfx_execute(h, in);
         default:
             break;
         }
     } else if (in->row == FACET_XPHMG_OP_COUNT && h->xmem != NULL) {
-        facet_rt_illegal(h, in->word);
+        facet_xphmg_rt_illegal(h, in->word);
     }
-    return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
 }

@@ -10,10 +10,10 @@ struct facet_trap facet_pmask_execute(struct facet_hart *h, const struct facet_i
 struct facet_trap facet_xmem_execute(struct facet_hart *h, const struct facet_insn *in);
 struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_insn *in);
 struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_insn *in);
-struct facet_trap facet_gfx_execute(struct facet_hart *h, const struct facet_insn *in);
-struct facet_trap facet_rt_execute(struct facet_hart *h, const struct facet_insn *in);
+struct facet_trap facet_xphmg_gfx_execute(struct facet_hart *h, const struct facet_insn *in);
+struct facet_trap facet_xphmg_rt_execute(struct facet_hart *h, const struct facet_insn *in);
 /* A word of RT that no row has: LAST_EC tells, if there is RT. */
-void facet_rt_illegal(struct facet_hart *h, uint32_t word);
+void facet_xphmg_rt_illegal(struct facet_hart *h, uint32_t word);
 
 /* A base instruction that SVSTATE.EN = 1 repeats: the lane loop of rt-semantics.md 2.4. */
 bool facet_rsv_affects(const struct facet_insn *in);

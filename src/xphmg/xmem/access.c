@@ -47,7 +47,7 @@ static void follow_hint(struct facet_hart *h,
     unsigned hint = effective_hint(h, (unsigned)facet_insn_field(in, "hint"));
 
     for (unsigned i = 0; i < lanes->count && (hint & HINT_LOCK) != 0; i++) {
-        if (facet_lane_active(lanes, i)) {
+        if (facet_lanes_active(lanes, i)) {
             facet_xmem_lock(h, lane[i].address, size);
         }
     }
@@ -82,10 +82,10 @@ struct facet_trap facet_xmem_load(struct facet_hart *h, const struct facet_insn 
     from = facet_lanes_window(h, &lanes, FACET_WINDOW_A, in->rs1, true);
     to = facet_lanes_window(h, &lanes, FACET_WINDOW_D, in->rd, true);
     for (unsigned i = 0; i < lanes.count; i++) {
-        if (!facet_lane_active(&lanes, i)) {
+        if (!facet_lanes_active(&lanes, i)) {
             continue;
         }
-        lane[i].address = h->x[facet_window_reg(from, i)];
+        lane[i].address = h->x[facet_lanes_window_reg(from, i)];
         trap = facet_xmem_probe_element(h, facet_xmem_inline(h), lane[i].address, size, false);
         if (!trap.taken) {
             trap = facet_hart_load(h, lane[i].address, size, &lane[i].value);
@@ -95,9 +95,9 @@ struct facet_trap facet_xmem_load(struct facet_hart *h, const struct facet_insn 
         }
     }
     for (unsigned i = 0; i < lanes.count; i++) {
-        unsigned reg = facet_window_reg(to, i);
+        unsigned reg = facet_lanes_window_reg(to, i);
 
-        if (facet_lane_active(&lanes, i)) {
+        if (facet_lanes_active(&lanes, i)) {
             facet_hart_set_x(
                 h, reg, zero ? lane[i].value : (uint64_t)facet_bits_sign(lane[i].value, 8 * size));
         } else if (lanes.eff.zmode) {
@@ -125,15 +125,15 @@ static struct facet_trap gather_stores(struct facet_hart *h,
     for (unsigned i = 0; i < lanes->count; i++) {
         struct facet_trap trap;
 
-        if (!facet_lane_active(lanes, i)) {
+        if (!facet_lanes_active(lanes, i)) {
             continue;
         }
-        lane[i].address = h->x[facet_window_reg(a, i)];
-        lane[i].value = h->x[facet_window_reg(b, i)];
-        lane[i].compare = h->x[facet_window_reg(d, i)];
+        lane[i].address = h->x[facet_lanes_window_reg(a, i)];
+        lane[i].value = h->x[facet_lanes_window_reg(b, i)];
+        lane[i].compare = h->x[facet_lanes_window_reg(d, i)];
         trap = facet_xmem_probe_element(h, facet_xmem_inline(h), lane[i].address, size, true);
         if (!trap.taken && in_lds && !facet_lds_holds(h, lane[i].address, size)) {
-            trap = facet_trap_make(FACET_CAUSE_STORE_FAULT, lane[i].address);
+            trap = facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, lane[i].address);
         }
         if (trap.taken) {
             return lane_fault(h, lanes, i, trap);
@@ -156,7 +156,7 @@ struct facet_trap facet_xmem_store(struct facet_hart *h, const struct facet_insn
         return trap;
     }
     for (unsigned i = 0; i < lanes.count; i++) {
-        if (facet_lane_active(&lanes, i)) {
+        if (facet_lanes_active(&lanes, i)) {
             trap = facet_hart_store(h, lane[i].address, size, lane[i].value);
             if (trap.taken) { /* a device that refuses */
                 return lane_fault(h, &lanes, i, trap);
@@ -232,10 +232,10 @@ struct facet_trap facet_xmem_atomic(struct facet_hart *h, const struct facet_ins
     }
     to = facet_lanes_window(h, &lanes, FACET_WINDOW_D, in->rd, true);
     for (unsigned i = 0; i < lanes.count; i++) {
-        unsigned reg = facet_window_reg(to, i);
+        unsigned reg = facet_lanes_window_reg(to, i);
         uint64_t old = 0;
 
-        if (facet_lane_active(&lanes, i)) {
+        if (facet_lanes_active(&lanes, i)) {
             trap = facet_hart_load(h, lane[i].address, size, &old);
             if (!trap.taken) {
                 trap =

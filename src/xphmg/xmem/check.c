@@ -53,8 +53,8 @@ struct facet_trap facet_xmem_probe(const struct facet_hart *h,
     struct facet_trap trap = facet_hart_probe(h, address, good, write);
 
     if (!trap.taken && good < size) {
-        trap = facet_trap_make(write ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT,
-                               address + good);
+        trap = facet_hart_trap_make(write ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT,
+                                    address + good);
     }
     return trap;
 }
@@ -66,8 +66,8 @@ struct facet_trap facet_xmem_probe_element(const struct facet_hart *h,
                                            bool write)
 {
     if ((address & (size - 1)) != 0) {
-        return facet_trap_make(write ? FACET_CAUSE_STORE_MISALIGNED : FACET_CAUSE_LOAD_MISALIGNED,
-                               address);
+        return facet_hart_trap_make(
+            write ? FACET_CAUSE_STORE_MISALIGNED : FACET_CAUSE_LOAD_MISALIGNED, address);
     }
     return facet_xmem_probe(h, actor, address, size, write);
 }

@@ -13,7 +13,7 @@ facet_xmem_read_descriptor(struct facet_hart *h, uint64_t address, unsigned size
 {
     struct facet_xmem_actor actor = facet_xmem_inline(h);
     struct facet_trap trap = address % 8 != 0
-                                 ? facet_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
+                                 ? facet_hart_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address)
                                  : facet_xmem_probe(h, actor, address, size, false);
 
     for (unsigned i = 0; i < size && !trap.taken; i += 8) {

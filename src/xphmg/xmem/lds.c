@@ -217,7 +217,7 @@ struct facet_trap facet_xmem_set_domain(struct facet_hart *h, const struct facet
         facet_cap_event(h, FACET_CAP_XMEM_EVENTS_INV_MISS);
         return FACET_RETIRED;
     }
-    dom = facet_dom_exists(dom) ? dom : FACET_DOM_ALL;
+    dom = facet_xmem_dom_exists(dom) ? dom : FACET_DOM_ALL;
     facet_hart_unit(
         h, "xmem", "lds.domain", 3, (uint64_t[]){xmem->blocks[i].offset, xmem->blocks[i].dom, dom});
     xmem->blocks[i].dom = (uint8_t)dom;

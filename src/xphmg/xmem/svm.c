@@ -100,8 +100,8 @@ fetch(struct facet_hart *h, const struct svm *s, unsigned lane, struct element *
         e->value = 0;
         return s->oob_zero
                    ? FACET_RETIRED
-                   : facet_trap_make(s->scatter ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT,
-                                     e->address);
+                   : facet_hart_trap_make(
+                         s->scatter ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT, e->address);
     }
     trap = facet_xmem_probe_element(h, facet_xmem_inline(h), e->address, s->size, s->scatter);
     if (!trap.taken && !s->scatter) {
@@ -149,7 +149,7 @@ static struct facet_trap write_back(struct facet_hart *h,
     struct facet_reg_window to = facet_lanes_window(h, lanes, FACET_WINDOW_D, in->rd, true);
 
     for (unsigned i = 0; i < lanes->count; i++) {
-        bool active = facet_lane_active(lanes, i);
+        bool active = facet_lanes_active(lanes, i);
 
         if (s->scatter) {
             struct facet_trap trap = active && !e[i].outside
@@ -161,7 +161,7 @@ static struct facet_trap write_back(struct facet_hart *h,
                     h, lanes, i, facet_xmem_fault(h, facet_xmem_inline(h), trap));
             }
         } else if (active || lanes->eff.zmode) {
-            facet_hart_set_x(h, facet_window_reg(to, i), active ? e[i].value : 0);
+            facet_hart_set_x(h, facet_lanes_window_reg(to, i), active ? e[i].value : 0);
         }
     }
     return FACET_RETIRED;
@@ -185,10 +185,10 @@ struct facet_trap facet_xmem_svm(struct facet_hart *h, const struct facet_insn *
     }
     from = facet_lanes_window(h, &lanes, FACET_WINDOW_B, in->rs2, true);
     for (unsigned i = 0; i < lanes.count; i++) {
-        if (!facet_lane_active(&lanes, i)) {
+        if (!facet_lanes_active(&lanes, i)) {
             continue;
         }
-        e[i].value = h->x[facet_window_reg(from, i)];
+        e[i].value = h->x[facet_lanes_window_reg(from, i)];
         trap = fetch(h, &s, i, &e[i]);
         if (trap.taken) {
             (void)facet_xmem_fault(h, facet_xmem_inline(h), trap);
@@ -201,7 +201,7 @@ struct facet_trap facet_xmem_svm(struct facet_hart *h, const struct facet_insn *
         }
     }
     for (unsigned i = 0; i < lanes.count; i++) {
-        if (facet_lane_active(&lanes, i)) {
+        if (facet_lanes_active(&lanes, i)) {
             compute(h, &s, &lanes.eff, i, &e[i], &flags[i]);
         }
     }

@@ -111,6 +111,6 @@ struct facet_trap facet_xmem_sync(struct facet_hart *h, const struct facet_insn 
     case FACET_XPHMG_XSUBMIT_MTX:
         return facet_mtx_submit(h, in);
     default:
-        return facet_rt_submit(h, in);
+        return facet_xphmg_rt_submit(h, in);
     }
 }

@@ -38,7 +38,7 @@ void facet_xmem_lock(struct facet_hart *h, uint64_t address, uint64_t size);
 
 static inline struct facet_trap facet_xmem_illegal(const struct facet_insn *in)
 {
-    return facet_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
 }
 
 #endif

@@ -32,7 +32,7 @@
 
 enum { FACET_DOM_ALL = FACET_XPHMG_MEMCTL_DOM_ALL, FACET_CLASS_SHARED = 2 };
 
-static inline bool facet_dom_exists(unsigned dom)
+static inline bool facet_xmem_dom_exists(unsigned dom)
 {
     return (dom >= 1 && dom <= 6) || dom == FACET_DOM_ALL;
 }

@@ -107,7 +107,7 @@ TEST(each_piece_of_state_has_its_own_number, "CAP-030")
 
     for (unsigned n = 0x7E2; n <= 0x7F5; n++) {
         unsigned count;
-        uint64_t *word = facet_csr_storage(&units, facet_csr_at(FACET_ISA_XPHMG, n), &count);
+        uint64_t *word = facet_hart_csr_storage(&units, facet_csr_at(FACET_ISA_XPHMG, n), &count);
 
         if (n != 0x7EF) { /* kept free */
             ONE_CHANGE(*word, FACET_CHANGE_CSR, n, n);

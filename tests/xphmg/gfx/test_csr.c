@@ -230,8 +230,8 @@ TEST(changes_are_told_one_by_one, "")
             if (n == 1 || (half == 1 && !wide)) {
                 continue;
             }
-            facet_csr_storage(&units, facet_csr_at(FACET_ISA_XPHMG, 0x800 + n), &count)[half] ^=
-                0x20;
+            facet_hart_csr_storage(
+                &units, facet_csr_at(FACET_ISA_XPHMG, 0x800 + n), &count)[half] ^= 0x20;
             facet_units_changes(&old, g->xmem, &units, g->xmem, see_change, &seen);
             CHECK_EQ(seen.count, 1);
             CHECK_EQ(seen.list[0].kind, wide ? FACET_CHANGE_GFX : FACET_CHANGE_CSR);
@@ -281,7 +281,7 @@ TEST(a_snapshot_keeps_every_register_and_refuses_what_none_can_hold, "")
     CHECK_EQ(memcmp(&g->hart->units.gfx, &other->hart->units.gfx, sizeof g->hart->units.gfx), 0);
     facet_strbuf_free(&saved);
     for (unsigned bad = 0; bad < 3; bad++) {
-        struct facet_gfx kept = g->hart->units.gfx;
+        struct facet_xphmg_gfx kept = g->hart->units.gfx;
         struct facet_strbuf wrong = {0};
 
         *(bad == 0   ? &g->hart->units.gfx.texstride1

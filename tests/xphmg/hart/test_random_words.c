@@ -103,7 +103,7 @@ static void random_state(struct guest *g)
         struct facet_insn in = facet_insn_decode(number << 20 | 0x1073); /* csrrw */
         uint64_t old;
 
-        (void)facet_csr_access(
+        (void)facet_hart_csr_access(
             h, &in, random_value() | (below(2) ? UINT64_C(1) << 63 : 0), true, &old);
     }
     for (unsigned i = 0; i < 64; i++) {
@@ -161,7 +161,7 @@ static const char *what_is_wrong(const struct guest *g)
     const struct facet_units *u = &h->units;
     const struct facet_prec *prec = &u->cap.prec;
     uint64_t state = u->rsv.svstate, mode = prec->image[FACET_PREC_MODE];
-    unsigned banks = facet_config_banks(u->config);
+    unsigned banks = facet_xphmg_config_banks(u->config);
     bool unused = false;
 
 #define DEMAND(condition)                                                                          \

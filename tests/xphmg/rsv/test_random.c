@@ -303,9 +303,9 @@ static struct expectation expect(struct pair *p, const struct facet_insn *in)
             first_bad = address + b;
         }
         if (amo && address % size != 0) {
-            e.trap = facet_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
+            e.trap = facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
         } else if (bad) {
-            e.trap = facet_trap_make(
+            e.trap = facet_hart_trap_make(
                 amo || store ? FACET_CAUSE_STORE_FAULT : FACET_CAUSE_LOAD_FAULT, first_bad);
         }
         trap_lane = e.trap.taken ? i : 64;
@@ -364,7 +364,7 @@ static struct expectation expect(struct pair *p, const struct facet_insn *in)
         }
     }
     if (hits_lane < 64) {
-        e.trap = facet_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)hits_lane << 8);
+        e.trap = facet_hart_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)hits_lane << 8);
         e.lane = hits_lane;
         memcpy(e.x, start.x, sizeof e.x);
         memcpy(e.f, start.f, sizeof e.f);

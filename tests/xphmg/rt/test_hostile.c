@@ -326,17 +326,18 @@ TEST(stacks_may_be_full_but_not_more, "RT-120")
 {
     make_guests();
     for (unsigned children = 4; children <= 8; children += 4) {
-        const unsigned full = (FACET_RT_STACK - 1) / (children - 1); /* nodes until it is full */
+        const unsigned full =
+            (FACET_XPHMG_RT_STACK - 1) / (children - 1); /* nodes until it is full */
 
         for (unsigned k = 0; k < 2 * children; k++) {
             const unsigned nodes = full - k / children, last = 1 + k % children;
             const struct job job = plain_job(1, children == 8 ? OPT_NODE8 : 0);
-            const bool fits = nodes * (children - 1) + last <= FACET_RT_STACK;
+            const bool fits = nodes * (children - 1) + last <= FACET_XPHMG_RT_STACK;
 
             memset(data, 0, sizeof data);
             put_chain(children, nodes, last);
             run(&job, "stack", children * 100 + k);
-            CHECK_EQ(last_ec(guests[FAST]), fits ? FACET_RT_EC_NONE : FACET_RT_EC_BVH);
+            CHECK_EQ(last_ec(guests[FAST]), fits ? FACET_XPHMG_RT_EC_NONE : FACET_XPHMG_RT_EC_BVH);
             CHECK_EQ(hits_of(guests[FAST]), fits ? 2 : 0); /* in two jobs */
         }
     }
@@ -349,7 +350,7 @@ TEST(stacks_may_be_full_but_not_more, "RT-120")
 TEST(circles_end_at_the_step_limit, "RT-120")
 {
     const struct job job = plain_job(1, 0);
-    const uint64_t steps = FACET_RT_STEPS;
+    const uint64_t steps = FACET_XPHMG_RT_STEPS;
 
     if (!harness_long()) {
         harness_skip("2^24 steps: FACET_TEST_LONG=1 runs it");
@@ -362,7 +363,7 @@ TEST(circles_end_at_the_step_limit, "RT-120")
     put_job(&job);
     for (unsigned i = FAST; i < GUESTS; i++) {
         submit(guests[i], true);
-        CHECK_EQ(last_ec(guests[i]), FACET_RT_EC_BVH);
+        CHECK_EQ(last_ec(guests[i]), FACET_XPHMG_RT_EC_BVH);
         CHECK_EQ(guest_load(guests[i], RAYQ, 4), 0); /* the ray stays */
         CHECK_EQ(boxes(guests[i]), steps);
     }
@@ -419,7 +420,7 @@ TEST(ranges_may_have_any_length_and_base, "RT-111 RT-120")
             }
         }
         run(&job, "ranges", round);
-        faults += last_ec(guests[SLOW]) == FACET_RT_EC_DESC_FAULT;
+        faults += last_ec(guests[SLOW]) == FACET_XPHMG_RT_EC_DESC_FAULT;
         hits += hits_of(guests[SLOW]);
     }
     CHECK(faults > rounds / 16 && hits > rounds);
@@ -575,7 +576,7 @@ TEST(heaps_may_end_with_memory, "RT-120")
             }
         }
         run(&job, "end", round);
-        faults += last_ec(guests[SLOW]) == FACET_RT_EC_DESC_FAULT;
+        faults += last_ec(guests[SLOW]) == FACET_XPHMG_RT_EC_DESC_FAULT;
         hits += hits_of(guests[SLOW]);
     }
     CHECK_MSG(faults > rounds / 16 && hits > rounds / 4, "%u faults, %u hits", faults, hits);
@@ -616,7 +617,7 @@ TEST(queues_may_lie_in_the_bvh, "RT-120 RT-122 RT-123")
         put_random_rays(job.rays_at, job.rays);
         run(&job, "queues", round);
         ended += guest_load(guests[SLOW], job.rayq, 4) == job.rays;
-        hits += last_ec(guests[SLOW]) == FACET_RT_EC_NONE ? hits_of(guests[SLOW]) : 0;
+        hits += last_ec(guests[SLOW]) == FACET_XPHMG_RT_EC_NONE ? hits_of(guests[SLOW]) : 0;
     }
     CHECK(ended > rounds / 8 && hits > rounds / 8);
     free_guests();
@@ -706,6 +707,6 @@ TEST(trees_may_have_more_leaves_than_are_kept, "RT-120 RT-276")
     }
     run(&job, "leaves", 0);
     CHECK(hits_of(guests[FAST]) > CELLS / 2);
-    CHECK_EQ(last_ec(guests[FAST]), FACET_RT_EC_NONE);
+    CHECK_EQ(last_ec(guests[FAST]), FACET_XPHMG_RT_EC_NONE);
     free_guests();
 }

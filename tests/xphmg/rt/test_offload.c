@@ -1,5 +1,5 @@
 /* Jobs over built trees: rays traced ahead (xphmg/rt/batch.c) give the same memory, status,
- * counters and stickies as rays done one by one, on any number of threads; and tile images of every
+ * counters and stickies as rays done one by one, on any number of threads; and RT images of every
  * kind give the hits that a plain loop over all triangles gives.
  *
  * Whoever watches a hart sees every access of a job, so a job with an observer does its rays one by
@@ -344,8 +344,8 @@ TEST(ahead_is_as_one_by_one, "RT-120 RT-122 RT-123 RT-276 RT-277")
         free(image.bytes);
     }
     CHECK(ended > rounds / 4); /* most errors are met too */
-    CHECK(errors[FACET_RT_EC_DESC_FAULT] > 0 && errors[FACET_RT_EC_QFULL] > 0 &&
-          errors[FACET_RT_EC_NUMERIC] > 0);
+    CHECK(errors[FACET_XPHMG_RT_EC_DESC_FAULT] > 0 && errors[FACET_XPHMG_RT_EC_QFULL] > 0 &&
+          errors[FACET_XPHMG_RT_EC_NUMERIC] > 0);
     facet_pool_destroy(wide->hart->pool);
     guest_free(slow);
     guest_free(fast);
@@ -514,11 +514,12 @@ static uint32_t element_at(const struct facet_rtbvh_view *view, const uint8_t *a
 }
 
 /* The closest triangle by the rule of the contract; *found has FP32 numbers. */
-static struct facet_rt_found closest(const struct facet_rtbvh_view *view, const uint8_t *record)
+static struct facet_xphmg_rt_found closest(const struct facet_rtbvh_view *view,
+                                           const uint8_t *record)
 {
     const uint8_t *triangles = view->bytes + view->header.triangles.offset;
     const struct facet_rt_options options = {0};
-    struct facet_rt_found best = {0};
+    struct facet_xphmg_rt_found best = {0};
     uint32_t e[FACET_RT_RAY_ELEMENTS];
     struct facet_rt_ray ray;
     unsigned flags = 0;
@@ -540,7 +541,7 @@ static struct facet_rt_found closest(const struct facet_rtbvh_view *view, const 
         (void)facet_rt_triangle_widen(&view->numbers, v, &triangle, &flags);
         hit = facet_rt_test_triangle(&view->numbers, &ray, &triangle, &options, &flags);
         if (hit.outcome == FACET_RT_HIT && (!best.hit || hit.t != best.t)) {
-            best = (struct facet_rt_found){true, hit.front, hit.t, hit.u, hit.v, k, 0};
+            best = (struct facet_xphmg_rt_found){true, hit.front, hit.t, hit.u, hit.v, k, 0};
             ray.tmax = hit.t; /* equal distances further on are later triangles */
         }
     }
@@ -578,7 +579,7 @@ static void random_records(const struct facet_rtbvh_view *view, uint8_t *rays, u
 static void check_entry(const struct facet_rtbvh_view *view,
                         const uint8_t *entry,
                         uint64_t tag,
-                        const struct facet_rt_found *expected,
+                        const struct facet_xphmg_rt_found *expected,
                         const char *name)
 {
     const struct facet_container *c = &view->container;
@@ -633,7 +634,7 @@ static uint32_t compare_image(struct guest *g, unsigned children, uint8_t elemen
     CHECK_EQ(facet_mem_peek(g->mem, HITS, hits, sizeof hits).fault, FACET_MEM_OK);
     for (unsigned i = 0; i < count; i++) {
         uint64_t size = facet_rt_ray_entry_bytes(&s.view.container);
-        struct facet_rt_found expected = closest(&s.view, rays + size * i);
+        struct facet_xphmg_rt_found expected = closest(&s.view, rays + size * i);
 
         if (!expected.hit) {
             CHECK_MSG(guest_load(g, MISSES + 16 * (uint64_t)missed++, 8) == i,

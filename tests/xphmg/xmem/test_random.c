@@ -136,11 +136,11 @@ static void check_state(const struct guest *g)
     for (unsigned n = FACET_CSR_CAP_XMEM_L1CFG; n <= FACET_CSR_CAP_XMEM_SVMLIM; n++) {
         const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, n);
         unsigned count;
-        const uint64_t *word = facet_csr_stored(&h->units, row, &count);
+        const uint64_t *word = facet_hart_csr_stored(&h->units, row, &count);
 
-        CHECK(word == NULL || facet_csr_holds(&g->config, row, *word));
+        CHECK(word == NULL || facet_hart_csr_holds(&g->config, row, *word));
     }
-    CHECK(facet_csr_holds(
+    CHECK(facet_hart_csr_holds(
         &g->config, facet_csr_at(FACET_ISA_XPHMG, FACET_CSR_SVSTATE), h->units.rsv.svstate));
 }
 

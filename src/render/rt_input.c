@@ -1,5 +1,5 @@
 /* See tile_input.h. */
-#include "render/tile_input.h"
+#include "render/rt_input.h"
 
 #include "base/error.h"
 #include "bvh/affine.h"
@@ -24,13 +24,13 @@ copy_instance(const struct facet_scene *scene, uint32_t instance, struct facet_b
     }
 }
 
-enum facet_status facet_tile_input_make(const struct facet_scene *scene,
-                                        struct facet_tile_input *out,
-                                        struct facet_error *err)
+enum facet_status facet_render_rt_input_make(const struct facet_scene *scene,
+                                             struct facet_render_rt_input *out,
+                                             struct facet_error *err)
 {
     uint64_t count = 0, next = 0;
 
-    *out = (struct facet_tile_input){NULL, 0};
+    *out = (struct facet_render_rt_input){NULL, 0};
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         count += scene->meshes[scene->instances[i].mesh].triangle_count;
     }

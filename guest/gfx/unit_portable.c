@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-void facet_gfx_unit_open(struct facet_gfx_unit *unit, const float *lut)
+void facet_guest_gfx_unit_open(struct facet_guest_gfx_unit *unit, const float *lut)
 {
     memset(unit, 0, sizeof *unit);
     unit->lut = lut;
@@ -21,16 +21,18 @@ static float dot4(const float *a, float x, float y, float z, float w)
 
 /* ---- MTX (16.4) ---- */
 
-void facet_gfx_unit_matrix(struct facet_gfx_unit *unit, unsigned bank, const float rows[16])
+void facet_guest_gfx_unit_matrix(struct facet_guest_gfx_unit *unit,
+                                 unsigned bank,
+                                 const float rows[16])
 {
     memcpy(unit->matrix[bank], rows, sizeof unit->matrix[bank]);
 }
 
-void facet_gfx_unit_transform(const struct facet_gfx_unit *unit,
-                              unsigned bank,
-                              const float (*in)[4],
-                              float (*out)[4],
-                              uint32_t count)
+void facet_guest_gfx_unit_transform(const struct facet_guest_gfx_unit *unit,
+                                    unsigned bank,
+                                    const float (*in)[4],
+                                    float (*out)[4],
+                                    uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         for (unsigned r = 0; r < 4; r++) {
@@ -42,14 +44,15 @@ void facet_gfx_unit_transform(const struct facet_gfx_unit *unit,
 
 /* ---- culling (15) ---- */
 
-void facet_gfx_unit_planes(struct facet_gfx_unit *unit, const float planes[6][4])
+void facet_guest_gfx_unit_planes(struct facet_guest_gfx_unit *unit, const float planes[6][4])
 {
     memcpy(unit->planes, planes, sizeof unit->planes);
 }
 
-static bool box_touches(const struct facet_gfx_unit *unit, const facet_gfx_slot *box, uint64_t i)
+static bool
+box_touches(const struct facet_guest_gfx_unit *unit, const facet_guest_gfx_slot *box, uint64_t i)
 {
-    const float *m = unit->matrix[FACET_GFX_TO_CLIP];
+    const float *m = unit->matrix[FACET_GUEST_GFX_TO_CLIP];
     unsigned inside = 0; /* a bit per plane: some corner is inside */
 
     for (unsigned q = 0; q < 8; q++) {
@@ -67,25 +70,26 @@ static bool box_touches(const struct facet_gfx_unit *unit, const facet_gfx_slot 
     return inside == 63;
 }
 
-uint64_t
-facet_gfx_unit_boxes(const struct facet_gfx_unit *unit, const facet_gfx_slot *box, uint64_t lanes)
+uint64_t facet_guest_gfx_unit_boxes(const struct facet_guest_gfx_unit *unit,
+                                    const facet_guest_gfx_slot *box,
+                                    uint64_t lanes)
 {
     uint64_t found = 0;
 
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         found |= (uint64_t)box_touches(unit, box, i) << i;
     }
     return found;
 }
 
-uint64_t facet_gfx_unit_triangles(const struct facet_gfx_unit *unit,
-                                  const facet_gfx_slot *corners,
-                                  uint64_t lanes)
+uint64_t facet_guest_gfx_unit_triangles(const struct facet_guest_gfx_unit *unit,
+                                        const facet_guest_gfx_slot *corners,
+                                        uint64_t lanes)
 {
     uint64_t found = 0;
 
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         unsigned outside = 0;
 
@@ -93,7 +97,7 @@ uint64_t facet_gfx_unit_triangles(const struct facet_gfx_unit *unit,
             unsigned count = 0;
 
             for (unsigned k = 0; k < 3; k++) {
-                const facet_gfx_slot *c = corners + (size_t)4 * k;
+                const facet_guest_gfx_slot *c = corners + (size_t)4 * k;
 
                 count += !(dot4(unit->planes[p], c[0][i], c[1][i], c[2][i], c[3][i]) <= 0.0F);
             }
@@ -104,12 +108,14 @@ uint64_t facet_gfx_unit_triangles(const struct facet_gfx_unit *unit,
     return found;
 }
 
-uint32_t facet_gfx_unit_list(const struct facet_gfx_unit *unit, uint64_t lanes, uint32_t list[64])
+uint32_t facet_guest_gfx_unit_list(const struct facet_guest_gfx_unit *unit,
+                                   uint64_t lanes,
+                                   uint32_t list[64])
 {
     uint32_t count = 0;
 
     (void)unit;
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         list[count++] = (uint32_t)i;
     }
@@ -118,17 +124,18 @@ uint32_t facet_gfx_unit_list(const struct facet_gfx_unit *unit, uint64_t lanes, 
 
 /* ---- depth (12) ---- */
 
-uint64_t facet_gfx_unit_depth(struct facet_gfx_unit *unit,
-                              const struct facet_gfx_depths *depths,
-                              uint64_t lanes,
-                              bool write)
+uint64_t facet_guest_gfx_unit_depth(struct facet_guest_gfx_unit *unit,
+                                    const struct facet_guest_gfx_depths *depths,
+                                    uint64_t lanes,
+                                    bool write)
 {
     uint32_t x = depths->pixel & 0xFFFF, y = (uint32_t)(depths->pixel >> 16);
     uint64_t passed = 0;
 
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
-        float *at = &unit->depth[FACET_TILE * (y + i / FACET_GFX_BLOCK) + x + i % FACET_GFX_BLOCK];
+        float *at = &unit->depth[FACET_BUCKET * (y + i / FACET_GUEST_GFX_BLOCK) + x +
+                                 i % FACET_GUEST_GFX_BLOCK];
 
         if (depths->z[i] > *at) {
             passed |= UINT64_C(1) << i;
@@ -150,13 +157,13 @@ static float bilerp(const float t[4], float a, float b)
     return lerp(lerp(t[0], t[1], a), lerp(t[2], t[3], a), b);
 }
 
-void facet_gfx_unit_interpolate(const struct facet_gfx_unit *unit,
-                                struct facet_gfx_taps *taps,
-                                unsigned channels,
-                                uint64_t lanes)
+void facet_guest_gfx_unit_interpolate(const struct facet_guest_gfx_unit *unit,
+                                      struct facet_guest_gfx_taps *taps,
+                                      unsigned channels,
+                                      uint64_t lanes)
 {
     (void)unit;
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         float a = taps->a[2][i], b = taps->a[3][i], q[4], t[4];
 
@@ -172,9 +179,9 @@ void facet_gfx_unit_interpolate(const struct facet_gfx_unit *unit,
 
 /* ---- sampling (6, 7) ---- */
 
-void facet_gfx_unit_texture(struct facet_gfx_unit *unit,
-                            const struct facet_scene_texture *texture,
-                            enum facet_wrap wrap)
+void facet_guest_gfx_unit_texture(struct facet_guest_gfx_unit *unit,
+                                  const struct facet_scene_texture *texture,
+                                  enum facet_wrap wrap)
 {
     unit->texture = texture;
     unit->wrap = wrap;
@@ -206,7 +213,7 @@ static uint32_t wrap_index(enum facet_wrap wrap, int64_t i, int64_t size)
     }
 }
 
-static void tap(const struct facet_gfx_unit *unit, int64_t i, int64_t j, float out[4])
+static void tap(const struct facet_guest_gfx_unit *unit, int64_t i, int64_t j, float out[4])
 {
     const struct facet_scene_texture *t = unit->texture;
     uint32_t x = wrap_index(unit->wrap, i, t->width), y = wrap_index(unit->wrap, j, t->height);
@@ -217,7 +224,7 @@ static void tap(const struct facet_gfx_unit *unit, int64_t i, int64_t j, float o
     }
 }
 
-static void filter(const struct facet_gfx_unit *unit, int64_t fx, int64_t fy, float out[4])
+static void filter(const struct facet_guest_gfx_unit *unit, int64_t fx, int64_t fy, float out[4])
 {
     int64_t tx = fx - 32768, ty = fy - 32768;
     float a = (float)(tx & 65535) / 65536.0F, b = (float)(ty & 65535) / 65536.0F;
@@ -233,13 +240,13 @@ static void filter(const struct facet_gfx_unit *unit, int64_t fx, int64_t fy, fl
     }
 }
 
-void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,
-                           const facet_gfx_slot *uv,
-                           facet_gfx_slot *rgba,
-                           bool nearest,
-                           uint64_t lanes)
+void facet_guest_gfx_unit_sample(const struct facet_guest_gfx_unit *unit,
+                                 const facet_guest_gfx_slot *uv,
+                                 facet_guest_gfx_slot *rgba,
+                                 bool nearest,
+                                 uint64_t lanes)
 {
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         float u = uv[0][i], v = uv[1][i], out[4] = {NAN, NAN, NAN, NAN};
 
@@ -260,12 +267,12 @@ void facet_gfx_unit_sample(const struct facet_gfx_unit *unit,
 
 /* ---- shading (10) ---- */
 
-void facet_gfx_unit_normalize(const struct facet_gfx_unit *unit,
-                              facet_gfx_slot *normal,
-                              uint64_t lanes)
+void facet_guest_gfx_unit_normalize(const struct facet_guest_gfx_unit *unit,
+                                    facet_guest_gfx_slot *normal,
+                                    uint64_t lanes)
 {
     (void)unit;
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         float v[3], s, k;
 
@@ -280,27 +287,27 @@ void facet_gfx_unit_normalize(const struct facet_gfx_unit *unit,
     }
 }
 
-void facet_gfx_unit_multiply(const struct facet_gfx_unit *unit,
-                             struct facet_gfx_colors *colors,
-                             uint64_t lanes)
+void facet_guest_gfx_unit_multiply(const struct facet_guest_gfx_unit *unit,
+                                   struct facet_guest_gfx_colors *colors,
+                                   uint64_t lanes)
 {
     (void)unit;
     for (unsigned c = 0; c < 4; c++) {
-        FACET_GFX_EACH(i, lanes)
+        FACET_GUEST_GFX_EACH(i, lanes)
         {
             colors->work[c][i] *= colors->base[c][i];
         }
     }
 }
 
-void facet_gfx_unit_light(const struct facet_gfx_unit *unit,
-                          struct facet_gfx_colors *colors,
-                          const facet_gfx_slot *normal,
-                          const facet_gfx_slot *light,
-                          uint64_t lanes)
+void facet_guest_gfx_unit_light(const struct facet_guest_gfx_unit *unit,
+                                struct facet_guest_gfx_colors *colors,
+                                const facet_guest_gfx_slot *normal,
+                                const facet_guest_gfx_slot *light,
+                                uint64_t lanes)
 {
     (void)unit;
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         float d = fmaf(
             normal[2][i], light[2][i], fmaf(normal[1][i], light[1][i], normal[0][i] * light[0][i]));
@@ -312,13 +319,13 @@ void facet_gfx_unit_light(const struct facet_gfx_unit *unit,
     }
 }
 
-void facet_gfx_unit_add(const struct facet_gfx_unit *unit,
-                        struct facet_gfx_colors *colors,
-                        uint64_t lanes)
+void facet_guest_gfx_unit_add(const struct facet_guest_gfx_unit *unit,
+                              struct facet_guest_gfx_colors *colors,
+                              uint64_t lanes)
 {
     (void)unit;
     for (unsigned c = 0; c < 3; c++) {
-        FACET_GFX_EACH(i, lanes)
+        FACET_GUEST_GFX_EACH(i, lanes)
         {
             colors->sum[c][i] += colors->work[c][i];
         }
@@ -329,7 +336,7 @@ void facet_gfx_unit_add(const struct facet_gfx_unit *unit,
 
 static float lattice(const float *lut, uint32_t r, uint32_t g, uint32_t b, unsigned c)
 {
-    return lut[(size_t)3 * ((b * FACET_GFX_LUT_SIDE + g) * FACET_GFX_LUT_SIDE + r) + c];
+    return lut[(size_t)3 * ((b * FACET_GUEST_GFX_LUT_SIDE + g) * FACET_GUEST_GFX_LUT_SIDE + r) + c];
 }
 
 /* Along red, then green, then blue; entries of weight zero do not exist. */
@@ -348,11 +355,13 @@ between(const float *lut, const uint32_t at[3], const float f[3], unsigned axis,
     return f[axis] == 0.0F ? lower : lerp(lower, between(lut, next, f, axis - 1, c), f[axis]);
 }
 
-void facet_gfx_unit_grade(const struct facet_gfx_unit *unit, facet_gfx_slot *rgb, uint64_t lanes)
+void facet_guest_gfx_unit_grade(const struct facet_guest_gfx_unit *unit,
+                                facet_guest_gfx_slot *rgb,
+                                uint64_t lanes)
 {
-    const float last = FACET_GFX_LUT_SIDE - 1;
+    const float last = FACET_GUEST_GFX_LUT_SIDE - 1;
 
-    FACET_GFX_EACH(i, lanes)
+    FACET_GUEST_GFX_EACH(i, lanes)
     {
         uint32_t at[3];
         float f[3];

@@ -1,4 +1,4 @@
-/* A tile of the rasterised picture: samples, sky, instances, the grade. See rasteriser.h. */
+/* A bucket of the rasterised picture: samples, sky, instances, the grade. See rasteriser.h. */
 #include "guest/gfx/rasteriser.h"
 
 #include "scene/sample.h"
@@ -23,7 +23,7 @@ static float tent(float a)
 }
 
 /* All pixels of a picture are shifted alike: edges stay straight. */
-static void place_sample(struct facet_gfx_tile *t, uint32_t sample)
+static void place_sample(struct facet_guest_gfx_bucket *t, uint32_t sample)
 {
     uint32_t seed = t->picture->seed;
 
@@ -35,25 +35,25 @@ static void place_sample(struct facet_gfx_tile *t, uint32_t sample)
     }
 }
 
-static void draw_sky(struct facet_gfx_tile *t)
+static void draw_sky(struct facet_guest_gfx_bucket *t)
 {
     for (uint32_t i = 0; i < t->width * t->height; i++) {
         uint32_t x = i % t->width, y = i / t->width;
-        struct facet_render_ray ray;
+        struct facet_shade_ray ray;
 
-        facet_render_lens_ray(&t->lens,
-                              (double)(t->x + x) + 0.5 + (double)t->shift_x,
-                              (double)(t->y + y) + 0.5 + (double)t->shift_y,
-                              &ray);
-        vec3_store(vec3_scale(facet_sky(vec3_load(ray.direction)), t->picture->sky_level),
-                   t->color[FACET_TILE * y + x]);
+        facet_shade_lens_ray(&t->lens,
+                             (double)(t->x + x) + 0.5 + (double)t->shift_x,
+                             (double)(t->y + y) + 0.5 + (double)t->shift_y,
+                             &ray);
+        vec3_store(vec3_scale(facet_shade_sky(vec3_load(ray.direction)), t->picture->sky_level),
+                   t->color[FACET_BUCKET * y + x]);
     }
 }
 
 /* ---- instances ---- */
 
-/* The tile's part of the view in clip space. Samples reach over the edge by a pixel. */
-static void use_frustum(struct facet_gfx_tile *t)
+/* The bucket's part of the view in clip space. Samples reach over the edge by a pixel. */
+static void use_frustum(struct facet_guest_gfx_bucket *t)
 {
     float w = (float)t->picture->width, h = (float)t->picture->height, margin = 1.5F;
     float left = ((float)t->x - margin) / w * 2.0F - 1.0F;
@@ -67,11 +67,11 @@ static void use_frustum(struct facet_gfx_tile *t)
                                 {0, 0, 1, -1},
                                 {0, 0, -1, 0}};
 
-    facet_gfx_unit_planes(&t->unit, planes);
+    facet_guest_gfx_unit_planes(&t->unit, planes);
 }
 
 /* Along the camera's axis. */
-static float depth_of(const struct facet_gfx_tile *t, const float box[6])
+static float depth_of(const struct facet_guest_gfx_bucket *t, const float box[6])
 {
     const float *m = t->picture->camera.transform;
     float depth = 0.0F;
@@ -84,7 +84,7 @@ static float depth_of(const struct facet_gfx_tile *t, const float box[6])
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct facet_gfx_place *x = a, *y = b;
+    const struct facet_guest_gfx_place *x = a, *y = b;
 
     if (x->depth != y->depth) {
         return x->depth < y->depth ? -1 : 1;
@@ -92,23 +92,23 @@ static int compare_places(const void *a, const void *b)
     return x->instance < y->instance ? -1 : x->instance > y->instance;
 }
 
-/* Instances from `first` on that may be in the tile, near ones first: what they hide is tested but
- * not shaded. Returns where to go on. */
-static uint32_t find_places(struct facet_gfx_tile *t, uint32_t first, uint32_t *found)
+/* Instances from `first` on that may be in the bucket, near ones first: what they hide is tested
+ * but not shaded. Returns where to go on. */
+static uint32_t find_places(struct facet_guest_gfx_bucket *t, uint32_t first, uint32_t *found)
 {
-    const float(*boxes)[6] = (const float(*)[6])facet_gfx_instance_boxes(t->input);
+    const float(*boxes)[6] = (const float(*)[6])facet_guest_gfx_instance_boxes(t->input);
     uint32_t total = t->picture->scene->instance_count;
 
     *found = 0;
-    facet_gfx_unit_matrix(&t->unit, FACET_GFX_TO_CLIP, t->input->clip);
-    while (first < total && *found + FACET_GFX_LANES <= FACET_GFX_PLACES) {
-        uint32_t count = smaller(total - first, FACET_GFX_LANES);
-        uint64_t lanes = facet_gfx_cull_boxes(t, boxes + first, count);
+    facet_guest_gfx_unit_matrix(&t->unit, FACET_GUEST_GFX_TO_CLIP, t->input->clip);
+    while (first < total && *found + FACET_GUEST_GFX_LANES <= FACET_GUEST_GFX_PLACES) {
+        uint32_t count = smaller(total - first, FACET_GUEST_GFX_LANES);
+        uint64_t lanes = facet_guest_gfx_cull_boxes(t, boxes + first, count);
 
-        FACET_GFX_EACH(i, lanes)
+        FACET_GUEST_GFX_EACH(i, lanes)
         {
             t->places[(*found)++] =
-                (struct facet_gfx_place){depth_of(t, boxes[first + i]), first + (uint32_t)i};
+                (struct facet_guest_gfx_place){depth_of(t, boxes[first + i]), first + (uint32_t)i};
         }
         first += count;
     }
@@ -116,7 +116,7 @@ static uint32_t find_places(struct facet_gfx_tile *t, uint32_t first, uint32_t *
     return first;
 }
 
-static void draw_instances(struct facet_gfx_tile *t)
+static void draw_instances(struct facet_guest_gfx_bucket *t)
 {
     const struct facet_scene *scene = t->picture->scene;
     uint32_t next = 0, found;
@@ -127,18 +127,18 @@ static void draw_instances(struct facet_gfx_tile *t)
             t->instance = &scene->instances[t->places[i].instance];
             t->mesh = &scene->meshes[t->instance->mesh];
             t->material = &scene->materials[t->mesh->material];
-            facet_gfx_draw_instance(t);
+            facet_guest_gfx_draw_instance(t);
         }
     }
 }
 
-static void draw_sample(struct facet_gfx_tile *t, uint32_t sample)
+static void draw_sample(struct facet_guest_gfx_bucket *t, uint32_t sample)
 {
     place_sample(t, sample);
     draw_sky(t);
     memset(t->unit.depth, 0, sizeof t->unit.depth);
     draw_instances(t);
-    for (uint32_t i = 0; i < FACET_TILE_PIXELS; i++) {
+    for (uint32_t i = 0; i < FACET_BUCKET_PIXELS; i++) {
         for (unsigned c = 0; c < 3; c++) {
             t->sum[i][c] += t->color[i][c];
         }
@@ -161,17 +161,17 @@ static float unshape(float s, float white)
     return white * s / (1.0F - s);
 }
 
-static void grade(struct facet_gfx_tile *t)
+static void grade(struct facet_guest_gfx_bucket *t)
 {
     float white = t->picture->sky_level, share = 1.0F / (float)t->picture->spp;
-    facet_gfx_slot *rgb = t->colors.work;
+    facet_guest_gfx_slot *rgb = t->colors.work;
 
-    for (uint32_t first = 0; first < FACET_TILE_PIXELS; first += FACET_GFX_LANES) {
-        for (uint32_t i = 0; i < 3 * FACET_GFX_LANES; i++) {
+    for (uint32_t first = 0; first < FACET_BUCKET_PIXELS; first += FACET_GUEST_GFX_LANES) {
+        for (uint32_t i = 0; i < 3 * FACET_GUEST_GFX_LANES; i++) {
             rgb[i % 3][i / 3] = shape(t->sum[first + i / 3][i % 3] * share, white);
         }
-        facet_gfx_unit_grade(&t->unit, rgb, UINT64_MAX);
-        for (uint32_t i = 0; i < 3 * FACET_GFX_LANES; i++) {
+        facet_guest_gfx_unit_grade(&t->unit, rgb, UINT64_MAX);
+        for (uint32_t i = 0; i < 3 * FACET_GUEST_GFX_LANES; i++) {
             t->sum[first + i / 3][i % 3] = unshape(rgb[i % 3][i / 3], white);
         }
     }
@@ -179,22 +179,22 @@ static void grade(struct facet_gfx_tile *t)
 
 /* ---- the door ---- */
 
-void facet_gfx_tile_draw(struct facet_gfx_tile *t,
-                         const struct facet_picture *picture,
-                         const struct facet_gfx_input *input,
-                         uint32_t number)
+void facet_guest_gfx_bucket_draw(struct facet_guest_gfx_bucket *t,
+                                 const struct facet_picture *picture,
+                                 const struct facet_guest_gfx_input *input,
+                                 uint32_t number)
 {
-    uint32_t columns = (picture->width + FACET_TILE - 1) / FACET_TILE;
+    uint32_t columns = (picture->width + FACET_BUCKET - 1) / FACET_BUCKET;
 
     memset(t, 0, sizeof *t);
     t->picture = picture;
     t->input = input;
-    t->x = number % columns * FACET_TILE;
-    t->y = number / columns * FACET_TILE;
-    t->width = smaller(FACET_TILE, picture->width - t->x);
-    t->height = smaller(FACET_TILE, picture->height - t->y);
-    facet_render_lens_make(&picture->camera, picture->width, picture->height, &t->lens);
-    facet_gfx_unit_open(&t->unit, input->lut);
+    t->x = number % columns * FACET_BUCKET;
+    t->y = number / columns * FACET_BUCKET;
+    t->width = smaller(FACET_BUCKET, picture->width - t->x);
+    t->height = smaller(FACET_BUCKET, picture->height - t->y);
+    facet_shade_lens_make(&picture->camera, picture->width, picture->height, &t->lens);
+    facet_guest_gfx_unit_open(&t->unit, input->lut);
     use_frustum(t);
     for (uint32_t sample = 0; sample < picture->spp; sample++) {
         draw_sample(t, sample);
@@ -202,9 +202,9 @@ void facet_gfx_tile_draw(struct facet_gfx_tile *t,
     grade(t);
 }
 
-void facet_gfx_tile_store(const struct facet_gfx_tile *t, float *rgb, size_t stride)
+void facet_guest_gfx_bucket_store(const struct facet_guest_gfx_bucket *t, float *rgb, size_t stride)
 {
     for (uint32_t y = 0; y < t->height; y++) {
-        memcpy(rgb + 3 * y * stride, t->sum[(size_t)FACET_TILE * y], 3 * sizeof *rgb * t->width);
+        memcpy(rgb + 3 * y * stride, t->sum[(size_t)FACET_BUCKET * y], 3 * sizeof *rgb * t->width);
     }
 }
