@@ -1,7 +1,8 @@
 /* `facet bench`: runs the measurements of an area (bench/bench.h), Facet and its peer in turn, and
  * prints medians and ratios. */
-#include "command/frame.h"
+#include "command/command.h"
 
+#include "base/nearest.h"
 #include "base/progress.h"
 #include "bench/bench.h"
 #include "json/json.h"
@@ -178,7 +179,7 @@ static int run_all(const struct cli_args *args, uint64_t runs, double seconds)
 static int run_bench(const struct cli_args *args)
 {
     const char *wanted = args->positional_count > 0 ? args->positional[0] : NULL;
-    struct cli_nearest near = {0};
+    struct facet_nearest near;
     uint64_t runs = 5;
     double seconds = 0.2;
     json_t *json = NULL;
@@ -204,11 +205,12 @@ static int run_bench(const struct cli_args *args)
             return code;
         }
     }
+    near = facet_nearest_to(wanted, strlen(wanted));
     for (size_t i = 0; bench_areas[i] != NULL; i++) {
-        cli_nearest_try(&near, wanted, bench_areas[i]->name);
+        facet_nearest_offer(&near, bench_areas[i]->name, strlen(bench_areas[i]->name));
     }
-    if (near.name != NULL) {
-        return cli_bad(args, "there is no area '%s'; did you mean '%s'?", wanted, near.name);
+    if (near.best != NULL) {
+        return cli_bad(args, "there is no area '%s'; did you mean '%s'?", wanted, near.best);
     }
     return cli_bad(args, "there is no area '%s'; facet bench --list names them", wanted);
 }

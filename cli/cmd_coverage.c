@@ -3,85 +3,18 @@
  * (cards/results.h). */
 #include "command/command.h"
 
+#include "cards/area.h"
 #include "cards/card.h"
 #include "json/json.h"
 
-#include <ctype.h>
-#include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
-enum { MAX_AREAS = 32 };
-
-struct area {
-    char name[16]; /* the part of the ID before the dash */
-    size_t rows;
-    size_t named;
-};
-
-static size_t area_length(const char *id)
-{
-    return strcspn(id, "-");
-}
-
-static bool in_area(const struct facet_requirement_row *row, const char *area)
-{
-    size_t length = area_length(row->id);
-
-    return area == NULL || (strlen(area) == length && strncasecmp(area, row->id, length) == 0);
-}
-
-/* A test that passed names the row. */
-static bool is_named(const struct facet_results *results, const struct facet_requirement_row *row)
-{
-    const struct facet_test *test;
-
-    for (size_t n = 0; (test = facet_results_test(results, row, n)) != NULL; n++) {
-        if (test->outcome == FACET_OUTCOME_PASS) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* -- Counts per area ------------------------------------------------------------------------------
  */
 
-/* Areas in the order of the table. */
-static size_t count_areas(const struct facet_results *results, const char *only, struct area *areas)
+static struct facet_area sum_of(const struct facet_area *areas, size_t count)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < facet_requirement_row_count; i++) {
-        const struct facet_requirement_row *row = &facet_requirement_rows[i];
-        size_t a = 0;
-
-        if (!in_area(row, only)) {
-            continue;
-        }
-        while (a < count && !in_area(row, areas[a].name)) {
-            a++;
-        }
-        if (a == count) {
-            if (count == MAX_AREAS) {
-                continue;
-            }
-            areas[a] = (struct area){.rows = 0};
-            (void)snprintf(
-                areas[a].name, sizeof areas[a].name, "%.*s", (int)area_length(row->id), row->id);
-            count++;
-        }
-        areas[a].rows++;
-        areas[a].named += is_named(results, row);
-    }
-    return count;
-}
-
-static struct area sum_of(const struct area *areas, size_t count)
-{
-    struct area sum = {.name = "all"};
+    struct facet_area sum = {.name = "all"};
 
     for (size_t i = 0; i < count; i++) {
         sum.rows += areas[i].rows;
@@ -108,23 +41,24 @@ static json_t *missing_ids(const struct facet_results *results, const char *only
 
     for (size_t i = 0; i < facet_requirement_row_count; i++) {
         const struct facet_requirement_row *row = &facet_requirement_rows[i];
-        if (in_area(row, only) && !is_named(results, row)) {
+        if (facet_area_has(only, row) && !facet_results_prove(results, row)) {
             (void)json_array_append_new(ids, json_string(row->id));
         }
     }
     return ids;
 }
 
-static void print_area(const struct area *area)
+static void print_area(const struct facet_area *area)
 {
     double share = area->rows > 0 ? 100.0 * (double)area->named / (double)area->rows : 0;
 
     printf("%-6s %6zu %6zu %6.1f %%\n", area->name, area->rows, area->named, share);
 }
 
-static void print_counts(const struct area *areas, size_t count, json_t *missing, json_t *unknown)
+static void
+print_counts(const struct facet_area *areas, size_t count, json_t *missing, json_t *unknown)
 {
-    struct area sum = sum_of(areas, count);
+    struct facet_area sum = sum_of(areas, count);
     const char *id;
     json_t *value;
     size_t i;
@@ -145,9 +79,10 @@ static void print_counts(const struct area *areas, size_t count, json_t *missing
     }
 }
 
-static json_t *counts_json(const struct area *areas, size_t count, json_t *missing, json_t *unknown)
+static json_t *
+counts_json(const struct facet_area *areas, size_t count, json_t *missing, json_t *unknown)
 {
-    struct area sum = sum_of(areas, count);
+    struct facet_area sum = sum_of(areas, count);
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
@@ -176,8 +111,8 @@ static json_t *counts_json(const struct area *areas, size_t count, json_t *missi
 static int report_counts(const struct cli_args *args, const struct facet_results *results)
 {
     const char *only = cli_value(args, "area");
-    struct area areas[MAX_AREAS];
-    size_t count = count_areas(results, only, areas);
+    struct facet_area areas[FACET_AREAS];
+    size_t count = facet_area_count(results, only, areas);
     json_t *missing = NULL, *unknown;
     int code = CLI_OK;
 
@@ -204,26 +139,13 @@ static int report_counts(const struct cli_args *args, const struct facet_results
 /* -- Rows -----------------------------------------------------------------------------------------
  */
 
-/* An ID, an area (RT), or a pattern (RT-05*), in any case. */
-static bool is_asked(const char *pattern, const struct facet_requirement_row *row)
-{
-    char upper[32];
-    size_t n = 0;
-
-    for (; pattern[n] != '\0' && n < sizeof upper - 1; n++) {
-        upper[n] = (char)toupper((unsigned char)pattern[n]);
-    }
-    upper[n] = '\0';
-    return in_area(row, pattern) || fnmatch(upper, row->id, 0) == 0;
-}
-
 /* The first pattern that no row answers to, or NULL. */
 static const char *idle_pattern(const struct cli_args *args)
 {
     for (int p = 0; p < args->positional_count; p++) {
         size_t i = 0;
         while (i < facet_requirement_row_count &&
-               !is_asked(args->positional[p], &facet_requirement_rows[i])) {
+               !facet_area_asked(args->positional[p], &facet_requirement_rows[i])) {
             i++;
         }
         if (i == facet_requirement_row_count) {
@@ -262,13 +184,13 @@ static int report_rows(const struct cli_args *args, const struct facet_results *
         const struct facet_requirement_row *row = &facet_requirement_rows[i];
         bool asked = args->positional_count == 0;
         for (int p = 0; p < args->positional_count && !asked; p++) {
-            asked = is_asked(args->positional[p], row);
+            asked = facet_area_asked(args->positional[p], row);
         }
-        if (!asked || !in_area(row, only)) {
+        if (!asked || !facet_area_has(only, row)) {
             continue;
         }
         chosen++;
-        if (missing && is_named(results, row)) {
+        if (missing && facet_results_prove(results, row)) {
             continue;
         }
         shown++;

@@ -1,18 +1,17 @@
 /* `facet spec`: reference cards of every name of the contract, lists of the names, and a search in
  * the texts, out of the tables that decoder and assembler use. */
 #include "command/command.h"
-#include "command/frame.h"
 
 #include "cards/card.h"
+#include "cards/list.h"
 #include "cards/search.h"
+#include "cards/suggest.h"
 #include "json/json.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { SHOWN_HITS = 20, SNIPPET = 76 };
+enum { SHOWN_HITS = 20 };
 
 static const struct cli_option options[] = {
     {"list",
@@ -45,301 +44,50 @@ static int write_out(const struct cli_args *args, json_t *value, struct facet_st
     return code;
 }
 
-/* -- Unknown names --------------------------------------------------------------------------------
- */
-
-enum { MAX_SUGGESTIONS = 4 };
-
-struct suggestions {
-    char names[MAX_SUGGESTIONS][64];
-    size_t count;
-};
-
-static bool taken(const struct suggestions *s, const char *name)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (strcasecmp(s->names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void suggest(struct suggestions *s, const char *name)
-{
-    if (strlen(name) < sizeof s->names[0]) {
-        (void)strcpy(s->names[s->count++], name);
-    }
-}
-
-/* What several instructions share, VFMA of VFMA.F32: `stem` keeps the nearest. */
-static void try_stems(const struct suggestions *s,
-                      struct cli_nearest *best,
-                      const char *word,
-                      const char *name,
-                      char stem[64])
-{
-    for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
-        struct cli_nearest mine = *best;
-        char part[64];
-
-        (void)snprintf(part, sizeof part, "%.*s", (int)(dot - name), name);
-        if (!taken(s, part)) {
-            cli_nearest_try(&mine, word, part);
-        }
-        if (mine.name == part) {
-            (void)memcpy(stem, part, sizeof part);
-            *best = (struct cli_nearest){.name = stem, .distance = mine.distance};
-        }
-    }
-}
-
-/* The nearest names by edit distance, one after the other; the word is tried as given, in small and
- * in capital letters, against whole names, what stands behind their last dot, and shared stems. */
-static void suggest_near(struct suggestions *s, const char *word, unsigned machine)
-{
-    char words[3][64];
-
-    for (int i = 0; i < 3; i++) {
-        size_t n = 0;
-        for (; word[n] != '\0' && n < sizeof words[i] - 1; n++) {
-            unsigned char c = (unsigned char)word[n];
-            words[i][n] = (char)(i == 0 ? c : i == 1 ? tolower(c) : toupper(c));
-        }
-        words[i][n] = '\0';
-    }
-    while (s->count < MAX_SUGGESTIONS) {
-        struct cli_nearest best = {0};
-        char stem[64];
-        for (size_t i = 0; i < facet_item_count; i++) {
-            const struct facet_item *item = &facet_items[i];
-            const char *dot = strrchr(item->name, '.');
-            bool bare = (item->kind == FACET_ITEM_FIELD || item->kind == FACET_ITEM_MEMBER) &&
-                        strchr(word, '.') == NULL;
-            const char *name = bare ? dot + 1 : item->name;
-            for (int k = 0; k < 3 && (machine == FACET_ITEM_ANY || item->machine == machine); k++) {
-                if (!taken(s, name)) {
-                    cli_nearest_try(&best, words[k], name);
-                }
-                if (item->kind == FACET_ITEM_INSTRUCTION) {
-                    try_stems(s, &best, words[k], name, stem);
-                }
-            }
-        }
-        if (best.name == NULL) {
-            return;
-        }
-        suggest(s, best.name);
-    }
-}
-
-/* Then names and texts that have the word inside. */
-static void suggest_found(struct suggestions *s, const char *word, unsigned machine)
-{
-    struct facet_hit *hits = calloc(facet_item_count, sizeof *hits);
-    char *words[1] = {(char *)(uintptr_t)word};
-    size_t count = hits != NULL ? facet_search(words, 1, machine, hits) : 0;
-
-    for (size_t i = 0; i < count && s->count < MAX_SUGGESTIONS; i++) {
-        if (!taken(s, hits[i].item->name)) {
-            suggest(s, hits[i].item->name);
-        }
-    }
-    free(hits);
-}
-
-/* The fields with a meaning, and the nearest of them. */
-static void
-say_fields(const struct cli_args *args, const struct facet_csr_row *row, const char *word)
-{
-    struct cli_nearest best = {0};
-    struct facet_strbuf fields;
-    char upper[64];
-    size_t n = 0;
-
-    for (; word[n] != '\0' && n < sizeof upper - 1; n++) {
-        upper[n] = (char)toupper((unsigned char)word[n]);
-    }
-    upper[n] = '\0';
-    facet_strbuf_init(&fields);
-    for (unsigned i = 0; i < row->field_count; i++) {
-        const char *name = row->fields[i].name;
-        if (strncasecmp(name, "rsv", 3) != 0 && strcasecmp(name, "reserved") != 0) {
-            facet_strbuf_printf(&fields, "%s%s", fields.length > 0 ? " " : "", name);
-            cli_nearest_try(&best, upper, name);
-        }
-    }
-    cli_bad(args,
-            "%s has no field '%s'; %s%s%s%s",
-            row->name,
-            word,
-            best.name != NULL ? "did you mean " : "",
-            best.name != NULL ? best.name : "",
-            best.name != NULL ? "? It has " : "it has ",
-            facet_strbuf_text(&fields));
-    facet_strbuf_free(&fields);
-}
-
-/* CSR.FIELD with a known CSR: the fields are near. */
-static bool suggest_fields(const struct cli_args *args, const char *name, unsigned machine)
-{
-    const char *dot = strrchr(name, '.');
-
-    for (unsigned k = 0; dot != NULL && k < FACET_ISA_COUNT; k++) {
-        uint32_t number;
-        const struct facet_csr_row *row =
-            machine == FACET_ITEM_ANY || machine == k
-                ? facet_csr_find_number(
-                      (enum facet_isa)k, name, (size_t)(dot - name), false, &number)
-                : NULL;
-        if (row != NULL) {
-            say_fields(args, row, dot + 1);
-            return true;
-        }
-    }
-    return false;
-}
-
 static int unknown(const struct cli_args *args, const char *name, unsigned machine)
 {
-    struct suggestions s = {0};
-    struct facet_strbuf near;
+    struct facet_strbuf text;
     int code;
 
-    if (suggest_fields(args, name, machine)) {
-        return CLI_BAD;
-    }
-    suggest_near(&s, name, machine);
-    suggest_found(&s, name, machine);
-    facet_strbuf_init(&near);
-    for (size_t i = 0; i < s.count; i++) {
-        const char *gap = i == 0 ? "; did you mean " : i + 1 == s.count ? " or " : ", ";
-        facet_strbuf_printf(&near, "%s%s", gap, s.names[i]);
-    }
-    code = cli_bad(args,
-                   "'%s' is no name of the contract%s",
-                   name,
-                   near.length > 0 ? facet_strbuf_text(&near) : "; see 'facet spec --list'");
-    facet_strbuf_free(&near);
+    facet_strbuf_init(&text);
+    facet_suggest(name, machine, &text);
+    code = cli_bad(args, "%s", text.failed ? "out of memory" : facet_strbuf_text(&text));
+    facet_strbuf_free(&text);
     return code;
 }
 
 /* -- Lists ----------------------------------------------------------------------------------------
  */
 
-/* "instructions" for "instruction", "aliases" for "alias". */
-static bool is_plural(const char *word, const char *kind)
-{
-    size_t n = strlen(kind);
-
-    return strncmp(word, kind, n) == 0 &&
-           strcmp(word + n, n > 0 && kind[n - 1] == 's' ? "es" : "s") == 0;
-}
-
-static bool same_group(const struct facet_item *a, const struct facet_item *b)
-{
-    return a->kind == b->kind && a->machine == b->machine && strcmp(a->group, b->group) == 0;
-}
-
-static const char *title_of(const char *group)
-{
-    for (size_t i = 0; i < facet_extension_row_count; i++) {
-        if (strcmp(facet_extension_rows[i].name, group) == 0) {
-            return facet_extension_rows[i].title;
-        }
-    }
-    return "";
-}
-
-/* The group that begins with items[first], under its heading. */
-static void list_group(struct facet_strbuf *out, size_t first, const char *plural)
-{
-    const struct facet_item *head = &facet_items[first];
-    const char *machine = facet_item_machine_name[head->machine], *title = title_of(head->group);
-    int width = 0;
-
-    facet_strbuf_printf(out,
-                        "%s%s%s%s, %s%s%s\n",
-                        out->length > 0 ? "\n" : "",
-                        plural,
-                        machine[0] != '\0' ? " of " : "",
-                        machine,
-                        head->group,
-                        title[0] != '\0' ? ": " : "",
-                        title);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = first; i < facet_item_count; i++) {
-            int n = (int)strlen(facet_items[i].name);
-            if (!same_group(head, &facet_items[i])) {
-                continue;
-            }
-            if (pass == 0) {
-                width = n > width ? n : width;
-            } else {
-                facet_strbuf_printf(
-                    out, "  %-*s %s\n", width, facet_items[i].name, facet_items[i].text);
-            }
-        }
-    }
-}
-
-static void list_kind(struct facet_strbuf *out, json_t *all, unsigned kind, unsigned machine)
-{
-    const char *name = facet_item_kind_name[kind];
-    json_t *list = json_array();
-    char plural[32];
-
-    (void)snprintf(plural, sizeof plural, "%s%s", name, name[strlen(name) - 1] == 's' ? "es" : "s");
-    for (size_t i = 0; i < facet_item_count; i++) {
-        const struct facet_item *item = &facet_items[i];
-        bool first = true;
-        if (item->kind != kind || (machine != FACET_ITEM_ANY && item->machine != machine)) {
-            continue;
-        }
-        for (size_t k = i; k-- > 0 && first;) {
-            first = !same_group(item, &facet_items[k]);
-        }
-        if (first) {
-            list_group(out, i, plural);
-        }
-        out->failed |= json_array_append_new(list,
-                                             json_pack("{s:s, s:s, s:s, s:s}",
-                                                       "name",
-                                                       item->name,
-                                                       "isa",
-                                                       facet_item_machine_name[item->machine],
-                                                       "group",
-                                                       item->group,
-                                                       "text",
-                                                       item->text)) != 0;
-    }
-    out->failed |= json_object_set_new(all, plural, list) != 0;
-}
-
 static int run_list(const struct cli_args *args, unsigned machine)
 {
     bool chosen[FACET_ITEM_KINDS] = {false}, all = args->positional_count == 0;
+    char name[FACET_LIST_NAME];
     struct facet_strbuf text;
     json_t *json;
 
     for (int i = 0; i < args->positional_count; i++) {
-        unsigned k = 0;
-        while (k < FACET_ITEM_KINDS && !is_plural(args->positional[i], facet_item_kind_name[k])) {
-            k++;
+        bool known = strcmp(args->positional[i], "all") == 0;
+
+        all = all || known;
+        for (unsigned k = 0; k < FACET_ITEM_KINDS && !known; k++) {
+            facet_list_name((enum facet_item_kind)k, name);
+            known = strcmp(args->positional[i], name) == 0;
+            chosen[k] = chosen[k] || known;
         }
-        if (strcmp(args->positional[i], "all") == 0) {
-            all = true;
-        } else if (k == FACET_ITEM_KINDS) {
+        if (!known) {
             return cli_bad(args, "no list '%s'; see 'facet spec --help'", args->positional[i]);
-        } else {
-            chosen[k] = true;
         }
     }
     facet_strbuf_init(&text);
     json = json_object();
     for (unsigned k = 0; k < FACET_ITEM_KINDS; k++) {
-        if (all || chosen[k]) {
-            list_kind(&text, json, k, machine);
+        if ((all || chosen[k]) && args->json) {
+            facet_list_name((enum facet_item_kind)k, name);
+            (void)json_object_set_new(
+                json, name, facet_list_json((enum facet_item_kind)k, machine));
+        } else if (all || chosen[k]) {
+            facet_list_text((enum facet_item_kind)k, machine, &text);
         }
     }
     return write_out(args, json, &text);
@@ -348,29 +96,19 @@ static int run_list(const struct cli_args *args, unsigned machine)
 /* -- Search ---------------------------------------------------------------------------------------
  */
 
-/* A line of the text around the place: from the start where it fits, whole words, no newlines. */
-static void put_snippet(struct facet_strbuf *out, const char *text, size_t at)
+static json_t *hit_json(const struct facet_hit *hit, const char *text)
 {
-    size_t start = at < SNIPPET / 2 ? 0 : at - SNIPPET / 2, length;
-
-    while (start > 0 && text[start - 1] != ' ' && text[start - 1] != '\n') {
-        start--;
-    }
-    length = strlen(text + start);
-    if (length > SNIPPET) {
-        length = SNIPPET;
-        while (length > 0 && text[start + length] != ' ') {
-            length--;
-        }
-    }
-    facet_strbuf_puts(out, start > 0 ? "... " : "");
-    for (size_t i = 0; i < length; i++) {
-        char c = text[start + i];
-        if (c != '\n' || (i > 0 && text[start + i - 1] != '\n')) {
-            facet_strbuf_putc(out, c == '\n' ? ' ' : c);
-        }
-    }
-    facet_strbuf_puts(out, text[start + length] != '\0' ? " ...\n" : "\n");
+    return json_pack("{s:s, s:s, s:s, s:s, s:i}",
+                     "name",
+                     hit->item->name,
+                     "kind",
+                     facet_item_kind_name[hit->item->kind],
+                     "isa",
+                     facet_item_machine_name[hit->item->machine],
+                     "text",
+                     text,
+                     "score",
+                     (int)hit->score);
 }
 
 static void put_hit(struct facet_strbuf *out, json_t *list, const struct facet_hit *hit, bool shown)
@@ -378,32 +116,18 @@ static void put_hit(struct facet_strbuf *out, json_t *list, const struct facet_h
     struct facet_strbuf snippet;
 
     facet_strbuf_init(&snippet);
-    put_snippet(&snippet, hit->text, hit->at);
+    facet_hit_text(hit, &snippet);
     if (shown) {
         facet_strbuf_printf(out,
-                            "%s   %s%s%s\n    %s",
+                            "%s   %s%s%s\n    %s\n",
                             hit->item->name,
                             facet_item_machine_name[hit->item->machine],
                             hit->item->machine == FACET_ITEM_ANY ? "" : " ",
                             facet_item_kind_name[hit->item->kind],
                             facet_strbuf_text(&snippet));
     }
-    if (snippet.length > 0) {
-        snippet.text[--snippet.length] = '\0';
-    }
     out->failed |= snippet.failed ||
-                   json_array_append_new(list,
-                                         json_pack("{s:s, s:s, s:s, s:s, s:i}",
-                                                   "name",
-                                                   hit->item->name,
-                                                   "kind",
-                                                   facet_item_kind_name[hit->item->kind],
-                                                   "isa",
-                                                   facet_item_machine_name[hit->item->machine],
-                                                   "text",
-                                                   facet_strbuf_text(&snippet),
-                                                   "score",
-                                                   (int)hit->score)) != 0;
+                   json_array_append_new(list, hit_json(hit, facet_strbuf_text(&snippet))) != 0;
     facet_strbuf_free(&snippet);
 }
 

@@ -10,6 +10,7 @@
 #define FACET_ASSEMBLER_DIAG_H
 
 #include "base/arena.h"
+#include "base/nearest.h"
 #include "base/strbuf.h"
 
 #include <stdint.h>
@@ -37,18 +38,5 @@ void facet_diag_list_free(struct facet_diag_list *list);
 bool facet_diag_add(struct facet_diag_list *list, const struct facet_diag *diag);
 /* The whole list as text, one block per complaint. */
 void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *out);
-
-/* Near misses: offer every known name, then read `best` (NULL when nothing is close enough). Case
- * does not count; a swap of neighbours is one step. */
-struct facet_nearest {
-    const char *word;
-    size_t length;
-    const char *best;
-    size_t best_length;
-    unsigned distance; /* of best; starts at one more than what counts as close */
-};
-
-struct facet_nearest facet_nearest_to(const char *word, size_t length);
-void facet_nearest_offer(struct facet_nearest *search, const char *name, size_t length);
 
 #endif

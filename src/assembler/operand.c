@@ -202,10 +202,10 @@ static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
                 a, start, length, "`%.*s` has no number of 12 bits", (int)length, start);
         }
         if (a->quiet == 0) {
-            offer_csrs(a, &search);
-            facet_asm_suggest(a, &search);
+            suggest_longer(a, start, length);
             if (a->hint[0] == '\0') {
-                suggest_longer(a, start, length);
+                offer_csrs(a, &search);
+                facet_asm_suggest(a, &search);
             }
             length = length < 80 ? length : 80;
         }

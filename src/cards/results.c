@@ -255,6 +255,19 @@ const struct facet_test *facet_results_test(const struct facet_results *results,
     return mention != NULL ? (const struct facet_test *)results->tests.items + mention->test : NULL;
 }
 
+bool facet_results_prove(const struct facet_results *results,
+                         const struct facet_requirement_row *row)
+{
+    const struct facet_test *test;
+
+    for (size_t n = 0; (test = facet_results_test(results, row, n)) != NULL; n++) {
+        if (test->outcome == FACET_OUTCOME_PASS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum facet_outcome facet_results_outcome(const struct facet_results *results,
                                          const struct facet_requirement_row *row)
 {

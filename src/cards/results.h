@@ -37,6 +37,9 @@ const struct facet_test *facet_results_test(const struct facet_results *results,
 /* FAIL when one of them failed, else PASS when one passed, else SKIP; NONE when there is none. */
 enum facet_outcome facet_results_outcome(const struct facet_results *results,
                                          const struct facet_requirement_row *row);
+/* Whether a test that passed names the row. */
+bool facet_results_prove(const struct facet_results *results,
+                         const struct facet_requirement_row *row);
 /* IDs that a result names and no row has: the n-th one and the test that names it. */
 const char *facet_results_unknown(const struct facet_results *results,
                                   size_t n,

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { SNIPPET = 76 };
+
 static bool is_letter(char c)
 {
     return isalnum((unsigned char)c) != 0;
@@ -111,4 +113,31 @@ size_t facet_search(char *const *words, size_t count, unsigned machine, struct f
         qsort(hits, found, sizeof hits[0], by_score);
     }
     return found;
+}
+
+/* A line of the text around the place: from the start where it fits, whole words, no newlines. */
+void facet_hit_text(const struct facet_hit *hit, struct facet_strbuf *out)
+{
+    const char *text = hit->text;
+    size_t at = hit->at;
+    size_t start = at < SNIPPET / 2 ? 0 : at - SNIPPET / 2, length;
+
+    while (start > 0 && text[start - 1] != ' ' && text[start - 1] != '\n') {
+        start--;
+    }
+    length = strlen(text + start);
+    if (length > SNIPPET) {
+        length = SNIPPET;
+        while (length > 0 && text[start + length] != ' ') {
+            length--;
+        }
+    }
+    facet_strbuf_puts(out, start > 0 ? "... " : "");
+    for (size_t i = 0; i < length; i++) {
+        char c = text[start + i];
+        if (c != '\n' || (i > 0 && text[start + i - 1] != '\n')) {
+            facet_strbuf_putc(out, c == '\n' ? ' ' : c);
+        }
+    }
+    facet_strbuf_puts(out, text[start + length] != '\0' ? " ..." : "");
 }

@@ -2,6 +2,7 @@
 #ifndef FACET_CARDS_SEARCH_H
 #define FACET_CARDS_SEARCH_H
 
+#include "base/strbuf.h"
 #include "cards/index.h"
 
 struct facet_hit {
@@ -15,5 +16,8 @@ struct facet_hit {
  * than a text, a whole word more than a part. `hits` has room for facet_item_count. Returns how
  * many. */
 size_t facet_search(char *const *words, size_t count, unsigned machine, struct facet_hit *hits);
+
+/* A line of the text around the place: from the start where it fits, whole words, no newlines. */
+void facet_hit_text(const struct facet_hit *hit, struct facet_strbuf *out);
 
 #endif

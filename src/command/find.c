@@ -1,6 +1,8 @@
 /* Finding a command by its words, and the nearest one when there is none. */
 #include "command/frame.h"
 
+#include "base/nearest.h"
+
 #include <string.h>
 
 /* Number of words in the name when `words` start with it, else 0. */
@@ -48,52 +50,9 @@ bool cli_is_group(const char *word)
     return false;
 }
 
-/* Levenshtein distance, one row at a time; words longer than the row are simply far away. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[64], rows = strlen(a), columns = strlen(b);
-
-    if (columns >= 64 || rows >= 64) {
-        return 64;
-    }
-    for (size_t j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= rows; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t above = row[j];
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t shorter = above < row[j - 1] ? above : row[j - 1];
-
-            row[j] = change < shorter + 1 ? change : shorter + 1;
-            diagonal = above;
-        }
-    }
-    return row[columns];
-}
-
-void cli_nearest_try(struct cli_nearest *best, const char *word, const char *candidate)
-{
-    size_t length = strlen(word);
-    size_t distance = edit_distance(word, candidate);
-    size_t limit = length < 3 ? 1 : length < 6 ? 2 : 3;
-
-    if (length >= 2 && strncmp(word, candidate, length) == 0) {
-        distance = 1; /* an abbreviation */
-    }
-    if (distance <= limit && distance < length &&
-        (best->name == NULL || distance < best->distance)) {
-        best->name = candidate;
-        best->distance = distance;
-    }
-}
-
 int cli_unknown_command(char *const *words, int count)
 {
-    struct cli_nearest best = {0};
+    struct facet_nearest near;
     char two[128];
     int used;
 
@@ -110,13 +69,14 @@ int cli_unknown_command(char *const *words, int count)
     } else {
         (void)snprintf(two, sizeof two, "%s", words[0]);
     }
+    near = facet_nearest_to(two, strlen(two));
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        cli_nearest_try(&best, two, cli_commands[i]->name);
+        facet_nearest_offer(&near, cli_commands[i]->name, strlen(cli_commands[i]->name));
     }
     if (two[0] == '-') {
         fprintf(stderr, "facet: unknown option %s; see 'facet --help'\n", two);
-    } else if (best.name != NULL) {
-        fprintf(stderr, "facet: unknown command '%s'; did you mean '%s'?\n", two, best.name);
+    } else if (near.best != NULL) {
+        fprintf(stderr, "facet: unknown command '%s'; did you mean '%s'?\n", two, near.best);
     } else {
         fprintf(stderr, "facet: unknown command '%s'; see 'facet --help'\n", two);
     }

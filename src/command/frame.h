@@ -38,14 +38,6 @@ bool cli_is_repeated(const char *item, size_t length);
 /* The n-th item of a list parted by `separator`; false past the end. */
 bool cli_list_item(const char *list, char separator, size_t n, const char **item, size_t *length);
 
-/* The candidate nearest to `word` by edit distance, NULL when none is near. Call with each
- * candidate in turn; `best` starts as {0}. */
-struct cli_nearest {
-    const char *name;
-    size_t distance;
-};
-void cli_nearest_try(struct cli_nearest *best, const char *word, const char *candidate);
-
 /* Paragraphs wrapped to 80 columns, each line after `indent` spaces. */
 void cli_print_paragraphs(FILE *out, const char *text, int indent);
 void cli_print_overview(FILE *out);

@@ -3,6 +3,7 @@
  * and exits with 2. */
 #include "command/frame.h"
 
+#include "base/nearest.h"
 #include "base/plain.h"
 
 #include <ctype.h>
@@ -110,23 +111,16 @@ static bool is_chosen(const char *list, const char *value)
 /* "; did you mean 'gfx12'?" when one of the choices is near, else nothing. */
 static const char *suggestion(const char *list, const char *value, char *out, size_t size)
 {
-    struct cli_nearest best = {0};
-    char names[256];
-    size_t length = strlen(list);
+    struct facet_nearest near = facet_nearest_to(value, strlen(value));
+    const char *item;
+    size_t length;
 
-    if (length >= sizeof names) {
-        return "";
-    }
-    memcpy(names, list, length + 1);
-    for (char *bar = names; (bar = strchr(bar, '|')) != NULL;) {
-        *bar++ = '\0';
-    }
-    for (size_t at = 0; at < length; at += strlen(names + at) + 1) {
-        cli_nearest_try(&best, value, names + at);
+    for (size_t n = 0; cli_list_item(list, '|', n, &item, &length); n++) {
+        facet_nearest_offer(&near, item, length);
     }
     out[0] = '\0';
-    if (best.name != NULL) {
-        (void)snprintf(out, size, "; did you mean '%s'?", best.name);
+    if (near.best != NULL) {
+        (void)snprintf(out, size, "; did you mean '%.*s'?", (int)near.best_length, near.best);
     }
     return out;
 }
@@ -280,19 +274,18 @@ static int find_short(const struct cli_command *command, char letter)
 
 static enum cli_parse unknown_long(const struct cli_args *args, const char *name, size_t length)
 {
-    struct cli_nearest best = {0};
+    struct facet_nearest near = facet_nearest_to(name, length);
     const struct cli_option *option;
-    char word[64];
+    int shown = length < 63 ? (int)length : 63;
 
-    (void)snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
     for (size_t n = 0; (option = cli_option_at(args->command, n)) != NULL; n++) {
-        cli_nearest_try(&best, word, option->name);
+        facet_nearest_offer(&near, option->name, strlen(option->name));
     }
-    if (best.name != NULL) {
-        (void)cli_bad(args, "unknown option --%s; did you mean --%s?", word, best.name);
+    if (near.best != NULL) {
+        (void)cli_bad(args, "unknown option --%.*s; did you mean --%s?", shown, name, near.best);
     } else {
         (void)cli_bad(
-            args, "unknown option --%s; see 'facet %s --help'", word, args->command->name);
+            args, "unknown option --%.*s; see 'facet %s --help'", shown, name, args->command->name);
     }
     return CLI_PARSE_FAILED;
 }

@@ -1,5 +1,6 @@
 /* The argument parser against made-up command tables: every spelling that is accepted, every one
  * that must be refused, and what the refusal says. */
+#include "base/nearest.h"
 #include "command/frame.h"
 #include "harness.h"
 
@@ -281,15 +282,19 @@ TEST(the_longest_name_is_found, "")
 
 TEST(the_nearest_name_is_near, "")
 {
-    struct cli_nearest best = {0};
+    struct facet_nearest near = facet_nearest_to("coverge", 7);
 
-    cli_nearest_try(&best, "coverge", "completion");
-    CHECK(best.name == NULL);
-    cli_nearest_try(&best, "coverge", "coverage");
-    CHECK_STR(best.name, "coverage");
-    best = (struct cli_nearest){0};
-    cli_nearest_try(&best, "x", "as");
-    CHECK(best.name == NULL);
+    facet_nearest_offer(&near, "completion", 10);
+    CHECK(near.best == NULL);
+    facet_nearest_offer(&near, "coverage", 8);
+    CHECK_STR(near.best, "coverage");
+    near = facet_nearest_to("comp", 4);
+    facet_nearest_offer(&near, "completion", 10); /* an abbreviation */
+    CHECK_STR(near.best, "completion");
+    near = facet_nearest_to("x", 1);
+    facet_nearest_offer(&near, "as", 2);
+    facet_nearest_offer(&near, "xphmg", 5);
+    CHECK(near.best == NULL);
 }
 
 /* Groups of options that commands share may add up to more than there is room for. */
