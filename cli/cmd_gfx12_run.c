@@ -1,9 +1,8 @@
 /* `facet gfx12 run`: rays on the gfx12 machine, instruction by instruction. */
-#include "command/deadline.h"
 #include "command/output.h"
 #include "command/stop.h"
 #include "session/gfx12.h"
-#include "session/trace.h"
+#include "session/steps.h"
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 20 };                /* steps between looks at the trace's limits */
 #define SNAPSHOT_LIMIT ((size_t)1 << 36) /* bytes: the image and some kilobytes */
 
 struct session {
@@ -24,43 +22,24 @@ struct session {
     struct session_gfx12 setup;
     struct session_trace trace;
     struct facet_stop stop;
-    struct cli_stop watch;
 };
 
 /* ---- before the run ---- */
 
-static bool add_breakpoints(const struct session *s)
+static bool find_place(const void *context, const char *text, uint64_t *address)
 {
-    const char *text;
+    char *end;
 
-    for (int i = 0; (text = cli_nth_value(s->args, "break", i)) != NULL; i++) {
-        struct facet_error err = {0};
-        char *end;
-        uint64_t address;
-
-        errno = 0;
-        address = strtoull(text, &end, 0);
-        if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9') {
-            (void)cli_bad(s->args, "--break %s: expected an address", text);
-            return false;
-        }
-        if (facet_machine_break_add(s->setup.machine, FACET_ANY_CORE, address, NULL, &err) !=
-            FACET_OK) {
-            (void)cli_bad_error(s->args, &err);
-            return false;
-        }
-    }
-    return true;
+    (void)context;
+    errno = 0;
+    *address = strtoull(text, &end, 0);
+    return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9';
 }
 
 static bool checked_files(const struct cli_args *args)
 {
-    const char *save = cli_value(args, "save"), *format = cli_value(args, "trace-format");
+    const char *save = cli_value(args, "save");
 
-    if (format != NULL && strcmp(format, "spike") == 0) {
-        (void)cli_bad(args, "--trace-format spike is for the xphmg machine, expected jsonl");
-        return false;
-    }
     if (args->json && cli_given(args, "trace") && cli_is_stream(cli_value(args, "trace"))) {
         (void)cli_bad(args, "--json and --trace - want standard output: expected one of them");
         return false;
@@ -76,31 +55,6 @@ static bool checked_files(const struct cli_args *args)
            cli_can_write(args, save);
 }
 
-/* The machine of the options goes on where the one of --save stood. */
-static bool resume(const struct session *s)
-{
-    const char *path = cli_value(s->args, "resume");
-    struct facet_bytes bytes = {NULL, 0};
-    struct facet_error err = {0};
-    enum facet_status status;
-
-    if (path == NULL) {
-        return true;
-    }
-    status = facet_file_read(path, SNAPSHOT_LIMIT, &bytes, &err);
-    if (status == FACET_OK) {
-        status = facet_machine_restore(s->setup.machine, bytes.data, bytes.size, &err);
-        if (status != FACET_OK) {
-            (void)facet_fail_in(&err, path);
-        }
-    }
-    free(bytes.data);
-    if (status != FACET_OK) {
-        (void)cli_bad_error(s->args, &err);
-    }
-    return status == FACET_OK;
-}
-
 static bool open_trace(struct session *s)
 {
     static const struct facet_object no_symbols = {0};
@@ -110,31 +64,6 @@ static bool open_trace(struct session *s)
     }
     s->trace.options.by_machine = true;
     return true;
-}
-
-/* ---- the run ---- */
-
-static bool run(struct session *s)
-{
-    uint64_t done = 0, steps = UINT64_MAX;
-    bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
-
-    s->stop.reason = FACET_STOP_BUDGET; /* of --steps 0 */
-    cli_stop_begin(&s->watch, s->setup.machine, cli_deadline_left());
-    while (good && more) {
-        uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
-        struct facet_run how = {.budget = session_trace_limit(&s->trace, done, most)};
-
-        good = session_trace_update(&s->trace, s->args, s->setup.machine, done);
-        if (good) {
-            facet_machine_run(s->setup.machine, &how, &s->stop);
-            done += s->stop.steps;
-            more = s->stop.reason == FACET_STOP_BUDGET && done < steps &&
-                   !session_trace_failed(&s->trace);
-        }
-    }
-    cli_stop_end(&s->watch);
-    return good;
 }
 
 static bool save(const struct session *s)
@@ -158,20 +87,6 @@ static bool save(const struct session *s)
 }
 
 /* ---- the report ---- */
-
-static const char *result_name(const struct session *s)
-{
-    switch (s->stop.reason) {
-    case FACET_STOP_EXIT:
-        return "done";
-    case FACET_STOP_REQUEST:
-        return cli_stop_signal() != 0 ? "interrupted" : "time limit";
-    case FACET_STOP_BUDGET:
-        return "paused"; /* by --steps */
-    default:
-        return facet_stop_name(s->stop.reason); /* fault, breakpoint */
-    }
-}
 
 static void print_hit(FILE *out, const struct facet_gfx12_hit *h)
 {
@@ -262,7 +177,7 @@ static void report_text(const struct session *s)
                 s->stop.core,
                 s->stop.pc);
     }
-    fprintf(out, "%s after %" PRIu64 " step%s\n", result_name(s), steps, cli_s(steps));
+    fprintf(out, "%s after %" PRIu64 " step%s\n", session_result(&s->stop), steps, cli_s(steps));
 }
 
 static void put_lane(struct facet_record *r, const struct session *s, uint32_t i)
@@ -306,7 +221,7 @@ static int report_json(const struct session *s)
 
     facet_record_init(&r, true);
     facet_record_open(&r, NULL, NULL);
-    facet_record_word(&r, "result", result_name(s));
+    facet_record_word(&r, "result", session_result(&s->stop));
     facet_record_number(&r, "steps", (int64_t)facet_machine_steps(s->setup.machine));
     facet_record_list(&r, "lanes");
     for (uint32_t i = 0; i < facet_machine_core_count(s->setup.machine); i++) {
@@ -329,20 +244,6 @@ static int report_json(const struct session *s)
     return code;
 }
 
-static int exit_code(const struct session *s)
-{
-    switch (s->stop.reason) {
-    case FACET_STOP_REQUEST:
-        return cli_stop_code();
-    case FACET_STOP_EXIT:
-    case FACET_STOP_BREAKPOINT:
-    case FACET_STOP_BUDGET:
-        return CLI_OK;
-    default:
-        return CLI_NO;
-    }
-}
-
 /* ---- the command ---- */
 
 static int run_gfx12(const struct cli_args *args)
@@ -356,10 +257,12 @@ static int run_gfx12(const struct cli_args *args)
     if (word != NULL) {
         (void)facet_doc_gfx12_profile_from(word, &profile); /* the parser has checked the word */
     }
-    good = checked_files(args) && session_gfx12_start(&s.setup, args, profile) && resume(&s) &&
-           add_breakpoints(&s) && open_trace(&s);
+    good = checked_files(args) && session_gfx12_start(&s.setup, args, profile) &&
+           session_resume(args, s.setup.machine, SNAPSHOT_LIMIT) &&
+           session_breakpoints(args, s.setup.machine, find_place, NULL, "an address") &&
+           open_trace(&s);
     if (good) {
-        good = run(&s);
+        good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_trace_close(&s.trace, args, good) && good && save(&s);
     }
     if (good && args->json) {
@@ -371,7 +274,7 @@ static int run_gfx12(const struct cli_args *args)
         (void)cli_bad(args, "%s", cli_stop_why());
     }
     if (good) {
-        code = exit_code(&s);
+        code = session_exit_code(&s.stop);
     }
     session_gfx12_end(&s.setup);
     return code;

@@ -5,6 +5,7 @@
 #include "session/guest_files.h"
 #include "session/lint.h"
 #include "session/picture.h"
+#include "session/steps.h"
 #include "session/trace.h"
 #include "session/work_list.h"
 #include "session/xphmg.h"
@@ -33,11 +34,11 @@ enum { SLICE_LEAST = 1 << 6, SLICE_FIRST = 1 << 14, SLICE_MOST = 1 << 20, INPUT_
 #define INTERRUPT (UINT64_C(1) << 63) /* in a cause */
 
 struct session {
+    struct session_files files; /* first: the context of session_files_calls */
     const struct cli_args *args;
     struct session_xphmg setup;
     facet_machine *machine; /* of the setup */
     struct facet_object *program;
-    struct session_files files;
     struct session_trace trace;
     struct session_lint lint;
     bool input_ended;
@@ -65,36 +66,6 @@ host_output(void *context, enum facet_xphmg_stream stream, const void *data, siz
         (void)fflush(stdout);
         cli_print_raw(stderr, data, size);
     }
-}
-
-static int64_t host_open(void *context, const char *path, unsigned mode)
-{
-    return session_files_do_open(&((struct session *)context)->files, path, mode);
-}
-
-static int64_t host_close(void *context, int64_t handle)
-{
-    return session_files_do_close(&((struct session *)context)->files, handle);
-}
-
-static int64_t host_read(void *context, int64_t handle, void *data, size_t size)
-{
-    return session_files_do_read(&((struct session *)context)->files, handle, data, size);
-}
-
-static int64_t host_write(void *context, int64_t handle, const void *data, size_t size)
-{
-    return session_files_do_write(&((struct session *)context)->files, handle, data, size);
-}
-
-static int64_t host_seek(void *context, int64_t handle, uint64_t position)
-{
-    return session_files_do_seek(&((struct session *)context)->files, handle, position);
-}
-
-static int64_t host_length(void *context, int64_t handle)
-{
-    return session_files_do_length(&((struct session *)context)->files, handle);
 }
 
 /* Standard input to the guest: what is there already, or with `wait` what comes soon. */
@@ -196,27 +167,19 @@ static bool run_program(struct session *s)
 /* ---- breakpoints and names --------------------------------------------------------------------
  */
 
+/* Instructions are even. */
+static bool find_place(const void *program, const char *text, uint64_t *address)
+{
+    return session_find_address(program, text, address) && *address % 2 == 0;
+}
+
 static bool add_breakpoints(const struct session *s)
 {
-    const char *text;
-
-    for (int i = 0; (text = cli_nth_value(s->args, "break", i)) != NULL; i++) {
-        struct facet_error err = {0};
-        uint64_t address;
-
-        if (!session_find_address(s->program, text, &address) || address % 2 != 0) {
-            (void)cli_bad(s->args,
-                          "--break %s: expected an even address, or a symbol of the program as "
-                          "SYMBOL or SYMBOL+N",
-                          text);
-            return false;
-        }
-        if (facet_machine_break_add(s->machine, FACET_ANY_CORE, address, NULL, &err) != FACET_OK) {
-            (void)cli_bad_error(s->args, &err);
-            return false;
-        }
-    }
-    return true;
+    return session_breakpoints(s->args,
+                               s->machine,
+                               find_place,
+                               s->program,
+                               "an even address, or a symbol of the program as SYMBOL or SYMBOL+N");
 }
 
 /* ---- telling ----------------------------------------------------------------------------------
@@ -497,9 +460,7 @@ static int print_summary(const struct session *s)
 static bool start(struct session *s)
 {
     struct facet_xphmg_host host = {
-        .context = s,
-        .output = host_output,
-        .files = {host_open, host_close, host_read, host_write, host_seek, host_length}};
+        .context = s, .output = host_output, .files = session_files_calls};
     struct facet_error err = {0};
 
     if (!session_xphmg_start(&s->setup, s->args, host)) {
@@ -615,7 +576,7 @@ static const struct cli_option run_options[] = {
      "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
     SESSION_LINT_OPTIONS,
-    SESSION_TRACE_OPTIONS,
+    SESSION_TRACE_OPTIONS_OF("jsonl|spike", "JSON lines (default), or Spike's commit log"),
     {NULL, 0, NULL, NULL},
 };
 

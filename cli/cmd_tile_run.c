@@ -1,13 +1,11 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
-#include "command/deadline.h"
 #include "command/stop.h"
 #include "session/lint.h"
+#include "session/steps.h"
 #include "session/tile_output.h"
-#include "session/trace.h"
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "isa/isa.h"
 #include "json/json.h"
 
@@ -15,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 24 };                /* steps between looks at the trace's limits */
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 
 struct session {
@@ -25,99 +22,18 @@ struct session {
     struct session_trace trace;
     struct session_lint lint;
     struct facet_stop stop;
-    struct cli_stop watch;
 };
 
-/* ---- running ---- */
-
-static bool add_breakpoints(const struct session *s)
+static bool find_place(const void *setup, const char *text, uint64_t *address)
 {
-    const char *text;
+    uint32_t place;
+    bool found = session_tile_address(setup, text, &place) && place % 4 == 0;
 
-    for (int i = 0; (text = cli_nth_value(s->args, "break", i)) != NULL; i++) {
-        struct facet_error err = {0};
-        uint32_t address;
-
-        if (!session_tile_address(&s->setup, text, &address) || address % 4 != 0) {
-            (void)cli_bad(
-                s->args, "--break %s: expected a multiple of 4 or a symbol of the kernel", text);
-            return false;
-        }
-        if (facet_machine_break_add(s->setup.machine, FACET_ANY_CORE, address, NULL, &err) !=
-            FACET_OK) {
-            (void)cli_bad_error(s->args, &err);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The machine of the options goes on where the one of --save stood. */
-static bool resume(const struct session *s)
-{
-    const char *path = cli_value(s->args, "resume");
-    struct facet_bytes bytes = {NULL, 0};
-    struct facet_error err = {0};
-    enum facet_status status;
-
-    if (path == NULL) {
-        return true;
-    }
-    status = facet_file_read(path, SNAPSHOT_LIMIT, &bytes, &err);
-    if (status == FACET_OK) {
-        status = facet_machine_restore(s->setup.machine, bytes.data, bytes.size, &err);
-        if (status != FACET_OK) {
-            (void)facet_fail_in(&err, path);
-        }
-    }
-    free(bytes.data);
-    if (status != FACET_OK) {
-        (void)cli_bad_error(s->args, &err);
-    }
-    return status == FACET_OK;
-}
-
-static bool run(struct session *s)
-{
-    uint64_t done = 0, steps = UINT64_MAX;
-    bool good = cli_number(s->args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
-
-    s->stop.reason = FACET_STOP_BUDGET; /* of --steps 0 */
-
-    cli_stop_begin(&s->watch, s->setup.machine, cli_deadline_left());
-    while (good && more) {
-        uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;
-        struct facet_run how = {.budget = session_trace_limit(&s->trace, done, most)};
-
-        good = session_trace_update(&s->trace, s->args, s->setup.machine, done);
-        if (good) {
-            facet_machine_run(s->setup.machine, &how, &s->stop);
-            done += s->stop.steps;
-            more = s->stop.reason == FACET_STOP_BUDGET && done < steps &&
-                   !session_trace_failed(&s->trace);
-        }
-    }
-    cli_stop_end(&s->watch);
-    return good;
+    *address = found ? place : 0;
+    return found;
 }
 
 /* ---- the report ---- */
-
-static const char *result_name(const struct session *s)
-{
-    switch (s->stop.reason) {
-    case FACET_STOP_EXIT:
-        return "done";
-    case FACET_STOP_IDLE:
-        return "waiting";
-    case FACET_STOP_REQUEST:
-        return cli_stop_signal() != 0 ? "interrupted" : "time limit";
-    case FACET_STOP_BUDGET:
-        return "paused"; /* by --steps */
-    default:
-        return facet_stop_name(s->stop.reason); /* fault, breakpoint */
-    }
-}
 
 static json_t *core_json(const struct session *s, uint32_t core)
 {
@@ -173,7 +89,7 @@ static int report_json(const struct session *s)
     }
     result = json_pack("{s:s, s:I, s:o, s:o, s:o}",
                        "result",
-                       result_name(s),
+                       session_result(&s->stop),
                        "rounds",
                        (json_int_t)facet_tile_info_of(s->setup.machine).rounds,
                        "arg_base",
@@ -269,7 +185,7 @@ static void report_text(const struct session *s)
     }
     fprintf(out,
             "%s after %llu round%s\n",
-            result_name(s),
+            session_result(&s->stop),
             (unsigned long long)facet_tile_info_of(s->setup.machine).rounds,
             cli_s(facet_tile_info_of(s->setup.machine).rounds));
 }
@@ -292,16 +208,9 @@ static void tell_stop(const struct session *s)
 
 static int exit_code(const struct session *s)
 {
-    switch (s->stop.reason) {
-    case FACET_STOP_REQUEST:
-        return cli_stop_code();
-    case FACET_STOP_EXIT:
-    case FACET_STOP_BREAKPOINT:
-    case FACET_STOP_BUDGET:
-        return session_lint_fails(&s->lint) ? CLI_NO : CLI_OK;
-    default:
-        return CLI_NO;
-    }
+    int code = session_exit_code(&s->stop);
+
+    return code == CLI_OK && session_lint_fails(&s->lint) ? CLI_NO : code;
 }
 
 /* ---- the command ---- */
@@ -309,17 +218,6 @@ static int exit_code(const struct session *s)
 static unsigned line_of(const void *context, uint64_t address)
 {
     return session_tile_line(context, address);
-}
-
-static bool checked_trace(const struct cli_args *args)
-{
-    const char *format = cli_value(args, "trace-format");
-
-    if (format != NULL && strcmp(format, "spike") == 0) {
-        (void)cli_bad(args, "--trace-format spike is for the xphmg machine, expected jsonl");
-        return false;
-    }
-    return true;
 }
 
 static int run_tile(const struct cli_args *args)
@@ -334,15 +232,21 @@ static int run_tile(const struct cli_args *args)
     if (args->positional_count == 0) {
         return cli_bad(args, "expected a KERNEL");
     }
-    good = checked_trace(args) && session_tile_start(&s.setup, args) && resume(&s) &&
-           add_breakpoints(&s) && session_tile_outputs_plan(&s.outputs, &s.setup, args) &&
+    good = session_tile_start(&s.setup, args) &&
+           session_resume(args, s.setup.machine, SNAPSHOT_LIMIT) &&
+           session_breakpoints(args,
+                               s.setup.machine,
+                               find_place,
+                               &s.setup,
+                               "a multiple of 4 or a symbol of the kernel") &&
+           session_tile_outputs_plan(&s.outputs, &s.setup, args) &&
            session_lint_start(&s.lint, args, s.setup.machine) &&
            session_trace_open(&s.trace, args, s.setup.program);
     if (good) {
         s.lint.line_of = line_of;
         s.lint.lines = &s.setup;
         s.trace.beside = session_lint_observer(&s.lint);
-        good = run(&s);
+        good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_trace_close(&s.trace, args, good) && good;
         session_lint_print(&s.lint, s.setup.program);
     }

@@ -31,42 +31,10 @@ static void output(void *context, enum facet_xphmg_stream stream, const void *da
     }
 }
 
-static int64_t do_open(void *context, const char *path, unsigned mode)
-{
-    return session_files_do_open(&((struct session_console *)context)->files, path, mode);
-}
-
-static int64_t do_close(void *context, int64_t handle)
-{
-    return session_files_do_close(&((struct session_console *)context)->files, handle);
-}
-
-static int64_t do_read(void *context, int64_t handle, void *data, size_t size)
-{
-    return session_files_do_read(&((struct session_console *)context)->files, handle, data, size);
-}
-
-static int64_t do_write(void *context, int64_t handle, const void *data, size_t size)
-{
-    return session_files_do_write(&((struct session_console *)context)->files, handle, data, size);
-}
-
-static int64_t do_seek(void *context, int64_t handle, uint64_t position)
-{
-    return session_files_do_seek(&((struct session_console *)context)->files, handle, position);
-}
-
-static int64_t do_length(void *context, int64_t handle)
-{
-    return session_files_do_length(&((struct session_console *)context)->files, handle);
-}
-
 struct facet_xphmg_host session_console_host(struct session_console *console)
 {
     return (struct facet_xphmg_host){
-        .context = console,
-        .output = output,
-        .files = {do_open, do_close, do_read, do_write, do_seek, do_length}};
+        .context = console, .output = output, .files = session_files_calls};
 }
 
 void session_console_free(struct session_console *console)

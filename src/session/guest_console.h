@@ -13,8 +13,8 @@ struct session_piece {
 };
 
 struct session_console {
-    facet_machine *machine; /* set when it is made */
-    struct session_files files;
+    struct session_files files; /* first: the context of session_files_calls */
+    facet_machine *machine;     /* set when it is made */
     bool apart; /* standard input and output are not the guest's: it prints to standard error and
                    reads nothing */
     struct session_piece *pieces;

@@ -188,8 +188,9 @@ open_file(struct session_files *files, const char *path, unsigned mode, const ch
     return fd;
 }
 
-int64_t session_files_do_open(struct session_files *files, const char *path, unsigned mode)
+static int64_t do_open(void *context, const char *path, unsigned mode)
 {
+    struct session_files *files = context;
     struct guest_file *file;
     int64_t fd;
     int slot = 0;
@@ -219,8 +220,9 @@ static int descriptor(const struct session_files *files, int64_t handle)
     return handle >= 0 && handle < SESSION_FILES_MAX ? files->open[handle].fd : -1;
 }
 
-int64_t session_files_do_close(struct session_files *files, int64_t handle)
+static int64_t do_close(void *context, int64_t handle)
 {
+    struct session_files *files = context;
     int fd = descriptor(files, handle);
 
     if (fd < 0) {
@@ -230,12 +232,12 @@ int64_t session_files_do_close(struct session_files *files, int64_t handle)
     return close(fd) == 0 ? 0 : -errno;
 }
 
-int64_t session_files_do_read(struct session_files *files, int64_t handle, void *data, size_t size)
+static int64_t do_read(void *context, int64_t handle, void *data, size_t size)
 {
     ssize_t got;
 
     do {
-        got = read(descriptor(files, handle), data, size);
+        got = read(descriptor(context, handle), data, size);
     } while (got < 0 && errno == EINTR); /* a signal is none of the program's business */
     return got >= 0 ? got : -errno;
 }
@@ -248,9 +250,9 @@ static uint64_t growth(uint64_t position, uint64_t length, uint64_t size)
     return end > length ? end - length : 0;
 }
 
-int64_t
-session_files_do_write(struct session_files *files, int64_t handle, const void *data, size_t size)
+static int64_t do_write(void *context, int64_t handle, const void *data, size_t size)
 {
+    struct session_files *files = context;
     int fd = descriptor(files, handle);
     uint64_t length, position, more;
     struct stat info;
@@ -287,17 +289,20 @@ session_files_do_write(struct session_files *files, int64_t handle, const void *
     return wrote;
 }
 
-int64_t session_files_do_seek(struct session_files *files, int64_t handle, uint64_t position)
+static int64_t do_seek(void *context, int64_t handle, uint64_t position)
 {
-    off_t at = position <= INT64_MAX ? lseek(descriptor(files, handle), (off_t)position, SEEK_SET)
+    off_t at = position <= INT64_MAX ? lseek(descriptor(context, handle), (off_t)position, SEEK_SET)
                                      : (errno = EINVAL, -1);
 
     return at >= 0 ? 0 : -errno;
 }
 
-int64_t session_files_do_length(struct session_files *files, int64_t handle)
+static int64_t do_length(void *context, int64_t handle)
 {
     struct stat info;
 
-    return fstat(descriptor(files, handle), &info) == 0 ? info.st_size : -errno;
+    return fstat(descriptor(context, handle), &info) == 0 ? info.st_size : -errno;
 }
+
+const struct facet_xphmg_files session_files_calls = {
+    do_open, do_close, do_read, do_write, do_seek, do_length};

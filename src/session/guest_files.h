@@ -36,15 +36,9 @@ bool session_files_open(struct session_files *files, const struct cli_args *args
 /* Tells in a line what was refused, if anything. */
 void session_files_close(struct session_files *files, const struct cli_args *args);
 
-/* Results as struct facet_xphmg_files has them. Too large is ENOSPC, read-only EROFS: their numbers
- * mean the same to a guest's C library. */
-int64_t session_files_do_open(struct session_files *files, const char *path, unsigned mode);
-int64_t session_files_do_close(struct session_files *files, int64_t handle);
-int64_t session_files_do_read(struct session_files *files, int64_t handle, void *data, size_t size);
-int64_t
-session_files_do_write(struct session_files *files, int64_t handle, const void *data, size_t size);
-int64_t session_files_do_seek(struct session_files *files, int64_t handle, uint64_t position);
-int64_t session_files_do_length(struct session_files *files, int64_t handle);
+/* For a machine's host, whose context is or begins with a struct session_files. Too large is
+ * ENOSPC, read-only EROFS: their numbers mean the same to a guest's C library. */
+extern const struct facet_xphmg_files session_files_calls;
 
 /* Whether the program waits for input or has looked for it in vain. */
 static inline bool session_wants_input(const facet_machine *machine)

@@ -1,4 +1,4 @@
-/* The --trace options of `facet run` and `facet tile run`. The trace appears under its name when
+/* The --trace options of commands that run a machine. The trace appears under its name when
  * the run is over and every line is in it; until then it has none. A run that was stopped (Ctrl-C,
  * a limit) is over, and its trace ends with the last step. */
 #ifndef FACET_SESSION_TRACE_H
@@ -24,15 +24,16 @@ struct session_trace {
     struct facet_tee both;
 };
 
-#define SESSION_TRACE_OPTIONS                                                                      \
+/* clang-format off */
+#define SESSION_TRACE_OPTIONS_OF(formats, what)                                                     \
     {"trace", 't', "FILE", "write a line per step; - is standard output"},                         \
-        {"trace-format", 0, "jsonl|spike", "JSON lines (default), or Spike's commit log"},         \
-        {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},             \
-        {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},   \
-        {"trace-from", 0, "N", "begin with step N (the first is 0)"},                              \
-    {                                                                                              \
-        "trace-count", 0, "N", "stop writing after N lines"                                        \
-    }
+    {"trace-format", 0, formats, what},                                                            \
+    {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},                 \
+    {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},       \
+    {"trace-from", 0, "N", "begin with step N (the first is 0)"},                                  \
+    {"trace-count", 0, "N", "stop writing after N lines"}
+#define SESSION_TRACE_OPTIONS SESSION_TRACE_OPTIONS_OF("jsonl", "JSON lines")
+/* clang-format on */
 
 /* An address in 0x or decimal digits, or a symbol of the program, as SYMBOL or SYMBOL+N. */
 bool session_find_address(const struct facet_object *program, const char *text, uint64_t *address);
