@@ -99,12 +99,12 @@ static json_t *to_json(const struct bench_measure *m, const struct result *r)
     return object;
 }
 
-/* Runs one area; with --json its object is appended to *json, else its table is printed. */
+/* Runs one area; with --json its object is appended to `all`, else its table is printed. */
 static int run_area(const struct cli_args *args,
                     const struct bench_area *area,
                     uint64_t runs,
                     double seconds,
-                    json_t **json)
+                    json_t *all)
 {
     json_t *results = json_array();
     struct facet_error err = {0};
@@ -129,7 +129,8 @@ static int run_area(const struct cli_args *args,
             (void)fflush(stdout);
         }
     }
-    *json = json_pack("{s:s, s:o}", "area", area->name, "results", results);
+    (void)json_array_append_new(all,
+                                json_pack("{s:s, s:o}", "area", area->name, "results", results));
     return CLI_OK;
 }
 
@@ -156,24 +157,23 @@ static int list_areas(const struct cli_args *args)
     return CLI_OK;
 }
 
-static int run_all(const struct cli_args *args, uint64_t runs, double seconds)
+/* One area, or without `only` all of them: the same shape of JSON. */
+static int
+run_areas(const struct cli_args *args, const struct bench_area *only, uint64_t runs, double seconds)
 {
-    json_t *all = json_array(), *one;
+    json_t *all = json_array();
+    int code = CLI_OK;
 
-    for (size_t i = 0; bench_areas[i] != NULL; i++) {
-        int code = run_area(args, bench_areas[i], runs, seconds, &one);
-
-        if (code != CLI_OK) {
-            json_decref(all);
-            return code;
+    for (size_t i = 0; bench_areas[i] != NULL && code == CLI_OK; i++) {
+        if (only == NULL || only == bench_areas[i]) {
+            code = run_area(args, bench_areas[i], runs, seconds, all);
         }
-        (void)json_array_append_new(all, one);
     }
-    if (args->json) {
+    if (code == CLI_OK && args->json) {
         return cli_print_json(args, json_pack("{s:o}", "areas", all));
     }
     json_decref(all);
-    return CLI_OK;
+    return code;
 }
 
 static int run_bench(const struct cli_args *args)
@@ -182,7 +182,6 @@ static int run_bench(const struct cli_args *args)
     struct facet_nearest near;
     uint64_t runs = 5;
     double seconds = 0.2;
-    json_t *json = NULL;
 
     if (!cli_number(args, "runs", 5, MAX_RUNS, &runs) ||
         !cli_real(args, "seconds", 0.001, 60, &seconds)) {
@@ -192,17 +191,11 @@ static int run_bench(const struct cli_args *args)
         return list_areas(args);
     }
     if (strcmp(wanted, "all") == 0) {
-        return run_all(args, runs, seconds);
+        return run_areas(args, NULL, runs, seconds);
     }
     for (size_t i = 0; bench_areas[i] != NULL; i++) {
         if (strcmp(bench_areas[i]->name, wanted) == 0) {
-            int code = run_area(args, bench_areas[i], runs, seconds, &json);
-
-            if (code == CLI_OK && args->json) {
-                return cli_print_json(args, json);
-            }
-            json_decref(json);
-            return code;
+            return run_areas(args, bench_areas[i], runs, seconds);
         }
     }
     near = facet_nearest_to(wanted, strlen(wanted));
