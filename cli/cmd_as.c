@@ -189,12 +189,11 @@ static int complain(struct job *job, const struct facet_error *err)
     facet_diag_format(diags, &text);
     fputs(facet_strbuf_text(&text), stderr);
     facet_strbuf_free(&text);
-    fprintf(stderr,
-            "facet as: %zu error%s%s, nothing was written\n",
-            diags->count,
-            cli_s(diags->count),
-            diags->count >= 20 ? " (the rest is not shown)" : "");
-    return CLI_BAD;
+    return cli_bad(job->args,
+                   "%zu error%s%s, nothing was written",
+                   diags->count,
+                   cli_s(diags->count),
+                   diags->count >= 20 ? " (the rest is not shown)" : "");
 }
 
 /* The result and the listing appear together or not at all. */
@@ -317,8 +316,8 @@ static const struct cli_option options[] = {
     {"isa", 'i', "tile|xphmg", "the machine"},
     {"format", 'f', "elf|bin|hex", "executable (default), flat image, or words for $readmemh"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
-    SESSION_ASM_OPTIONS,
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
+    SESSION_ASM_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

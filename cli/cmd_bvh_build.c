@@ -222,24 +222,25 @@ static int run_build(const struct cli_args *args)
 static const struct cli_option build_options[] = {
     {"output", 'o', "FILE", "the image to write"},
     {"format", 0, "gfx12|xphmg4|xphmg8", "node format: GFX12, or XPHMG_RT tiles (default gfx12)"},
-    {"ew", 0, "8|16|32", "tiles: bits of a number (default 32)"},
-    {"element",
-     0,
-     "NAME",
-     "tiles: format of numbers: fp32, int32, fp16, bf16, bf16_lite, int16, fp8_e4m3, fp8_e5m2, "
-     "int8, int4 or int2 (default fp32, fp16 or fp8_e4m3 by --ew; with --quantized an integer)"},
-    {"quantized", 0, NULL, "tiles: integers with the scale and zero point that fit the scene"},
-    {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
+    {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 8, for contract 2)"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     {"quality",
      0,
      "fast|high|contract",
-     "fast: small images, quickly; high: a better tree; contract: the very bytes of the contract's "
-     "own encoder (default fast)"},
+     CLI_GROUP("GFX12") "fast: small images, quickly; high: a better tree; contract: the very "
+                        "bytes of the contract's "
+                        "own encoder (default fast)"},
     {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
-    {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 8, for contract 2)"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
     {"base", 0, "ADDR", "address at which the image will lie (default 0)"},
-    {"threads", 0, "N", "host threads (default 0: all processors)"},
+    {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT tile") "bits of a number (default 32)"},
+    {"element",
+     0,
+     "NAME",
+     "format of numbers: fp32, int32, fp16, bf16, bf16_lite, int16, fp8_e4m3, fp8_e5m2, "
+     "int8, int4 or int2 (default fp32, fp16 or fp8_e4m3 by --ew; with --quantized an integer)"},
+    {"quantized", 0, NULL, "integers with the scale and zero point that fit the scene"},
+    {"reach", 0, "R", "rays start inside [-R, R] (default: within the scene's size of it)"},
     {NULL, 0, NULL, NULL},
 };
 

@@ -249,7 +249,8 @@ static const struct cli_option trace_options[] = {
     {"flags",
      0,
      "N",
-     "ray flags (2.2 of spec/gfx12-semantics.md): 1 force opaque, 0x10 cull back faces, and so on"},
+     CLI_GROUP("Ray") "ray flags (2.2 of spec/gfx12-semantics.md): 1 force opaque, 0x10 cull back "
+                      "faces, and so on"},
     {"mask", 0, "N", "instance mask, 0 to 0xFF (default 0xFF)"},
     {"profile", 0, "silicon|gpurt", "rules where card and emulation differ (default silicon)"},
     {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},

@@ -155,12 +155,12 @@ static int run_why(const struct cli_args *args)
 static const struct cli_option why_options[] = {
     {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument"},
     {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
-    {"bvh", 0, "ADDR", "address that node IDs are relative to (default: that of --base)"},
-    SESSION_BVH_OPTIONS,
-    {"profile", 0, "silicon|gpurt", "rules of the instruction (default silicon)"},
+    {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
+    {"profile", 0, "silicon|gpurt", CLI_GROUP("Ray") "rules of the instruction (default silicon)"},
     {"flags", 0, "N", "API ray flags (default 0)"},
     {"mask", 0, "N", "instance mask (default 0xff)"},
-    {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
+    SESSION_BVH_OPTIONS,
+    {"bvh", 0, "ADDR", "address that node IDs are relative to (default: that of --base)"},
     {NULL, 0, NULL, NULL},
 };
 

@@ -348,12 +348,15 @@ static const struct cli_option why_options[] = {
     {"ray", 0, "NUMBERS", "origin, direction, optionally tmin tmax, and w, in one argument"},
     {"tile", 0, "OFFSET", "explain one RT.BBOX on the node at this byte of the file"},
     {"triangle", 0, "ID", "explain one RT.TRI on this triangle of the image"},
-    {"flags", 0, "NAMES", "any_hit, cull_back, eps_ctl, pack_hint, pred_only, t_clamp, w_guard"},
+    {"max", 0, "N", "most stack entries to explain; the others are counted (default 1000)"},
+    {"flags",
+     0,
+     "NAMES",
+     CLI_GROUP("Number") "any_hit, cull_back, eps_ctl, pack_hint, pred_only, t_clamp, w_guard"},
     {"eps", 0, "CODE", "EPS_DFLT, or with eps_ctl EPS_SCALE (default 0)"},
     {"rm", 0, "rne|rtz|rdn|rup|rmm", "rounding mode in place of that of the image"},
     {"mode", 0, "BITS", "CAP.PREC.MODE in place of that of the image"},
     {"alt", 0, "BITS", "CAP.PREC.ALT in place of that of the image"},
-    {"max", 0, "N", "most stack entries to explain; the others are counted (default 1000)"},
     {NULL, 0, NULL, NULL},
 };
 

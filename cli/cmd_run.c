@@ -556,11 +556,10 @@ static int run_run(const struct cli_args *args)
 }
 
 static const struct cli_option run_options[] = {
-    SESSION_XPHMG_OPTIONS,
     {"max-instructions",
      0,
      "N",
-     "stop after N steps: instructions, traps included (exit code 124)"},
+     CLI_GROUP("Run") "stop after N steps: instructions, traps included (exit code 124)"},
     {"max-seconds", 0, "SECONDS", "stop after this wall-clock time (exit code 124)"},
     {"break",
      'b',
@@ -569,12 +568,13 @@ static const struct cli_option run_options[] = {
     {"dump-state",
      0,
      NULL,
-     "print registers and CSRs of every hart at the end, and jobs under way"},
+     CLI_GROUP("Report") "print registers and CSRs of every hart at the end, and jobs under way"},
     {"framebuffer",
      0,
      "FILE",
      "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
     {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
+    SESSION_XPHMG_OPTIONS,
     SESSION_LINT_OPTIONS,
     SESSION_TRACE_OPTIONS_OF("jsonl|spike", "JSON lines (default), or Spike's commit log"),
     {NULL, 0, NULL, NULL},
@@ -611,13 +611,12 @@ const struct cli_command cli_cmd_run = {
         "addresses only.\n\n"
         "With --json standard output holds one object with the reason, and what the program "
         "prints goes to standard error.",
-    .exit_codes = "The program's own, 255 when that is larger; 0 at a breakpoint; 2 for bad input, "
-                  "bad usage, or when the host refused; 124 when a limit was reached; 125 when the "
-                  "program cannot go on (a trap without handler, or all harts wait for ever); 130 "
-                  "after Ctrl-C (143 after SIGTERM, 129 after SIGHUP); 1 in place of 0 when "
-                  "--lint-error is given and there are "
-                  "findings. --json tells "
-                  "a program's 2, 124 or 125 apart.",
+    .exit_codes =
+        "Besides those of every command (facet help) the program's own, 255 when that is "
+        "larger; 0 at a breakpoint; 124 also for --max-instructions; 125 when the program "
+        "cannot continue (a trap without handler, or all harts wait forever); 130 after "
+        "Ctrl-C (143 after SIGTERM, 129 after SIGHUP); 1 in place of 0 when --lint-error "
+        "has findings. --json tells a program's own 2, 124 or 125 apart.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"
                 "facet run hello.elf --json --dump-state\n"

@@ -269,13 +269,16 @@ static int run_tile(const struct cli_args *args)
 }
 
 static const struct cli_option run_options[] = {
-    SESSION_TILE_OPTIONS,
-    {"out", 'o', "ADDR,LEN=FILE", "write memory to a file when the dispatch has ended; repeatable"},
+    {"out",
+     'o',
+     "ADDR,LEN=FILE",
+     CLI_GROUP("Run") "write memory to a file when the dispatch has ended; repeatable"},
     {"break", 'b', "ADDR", "stop before the instruction at an address or symbol; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},
+    SESSION_TILE_OPTIONS,
     SESSION_LINT_OPTIONS,
     SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},

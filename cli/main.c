@@ -54,11 +54,11 @@ static int finish(int code)
         }
         return cli_spoiled() ? CLI_BAD : code;
     }
-    fprintf(stderr,
-            "facet: cannot write to standard output: %s\n",
-            cli_output_unread() ? "nobody reads it"
-            : errno != 0        ? strerror(errno)
-                                : "an earlier write failed");
+    (void)cli_complain("",
+                       "cannot write to standard output: %s",
+                       cli_output_unread() ? "nobody reads it"
+                       : errno != 0        ? strerror(errno)
+                                           : "an earlier write failed");
     return cli_output_unread() ? cli_stop_code() : CLI_BAD;
 }
 

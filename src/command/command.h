@@ -24,8 +24,11 @@ struct cli_option {
     char letter;          /* short name, or 0 */
     const char *argument; /* what stands after it: "FILE", "DIR", "N"; a lower-case list such as
                              "elf|bin|hex" is checked by the parser; NULL for a switch */
-    const char *help;     /* one sentence */
+    const char *help;     /* one sentence; the first option of a group has CLI_GROUP before it */
 };
+/* Starts a group of options that belong together: CLI_GROUP("Trace") "write a line per step". Help
+ * and manual page show the groups of commands with many options. */
+#define CLI_GROUP(title) title "\n"
 
 #define CLI_MAX_OPTIONS 64
 #define CLI_MAX_VALUES 256 /* option arguments on one command line */
@@ -46,13 +49,14 @@ struct cli_args {
 };
 
 struct cli_command {
-    const char *name;       /* "as", or "bvh build" */
-    const char *summary;    /* one line for the list of commands */
-    const char *usage;      /* "facet as FILE -o OUT --isa tile|xphmg"; one form per line */
-    const char *details;    /* paragraphs of --help and the man page, parted by empty lines; a line
-                               that starts with a space is kept as it is */
-    const char *examples;   /* one command per line, each runs in the documentation test */
-    const char *exit_codes; /* where they are not those of every command (enum cli_exit) */
+    const char *name;     /* "as", or "bvh build" */
+    const char *summary;  /* one line for the list of commands */
+    const char *usage;    /* "facet as FILE -o OUT --isa tile|xphmg"; one form per line */
+    const char *details;  /* paragraphs of --help and the man page, separated by empty lines; a line
+                             that starts with a space is kept as it is */
+    const char *examples; /* one command per line, each runs in the documentation test */
+    const char
+        *exit_codes; /* in addition to or in place of those of every command (enum cli_exit) */
     const struct cli_option *options; /* ends with a NULL name; --help, --json, --quiet and, unless
                                          there is an own one, --max-seconds come by themselves */
     bool has_json;                    /* --json is accepted */
@@ -84,6 +88,8 @@ bool cli_size(const char *text, const char **end, uint64_t *size);
 int cli_bad(const struct cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_bad_error(const struct cli_args *args, const struct facet_error *err);
+/* The same for a place without arguments; the name is "" outside of commands. */
+int cli_complain(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* For a place that cannot end the command: says what the host lacked, and the exit code becomes
  * CLI_BAD whatever the command returns. */
 void cli_spoil(const char *message);

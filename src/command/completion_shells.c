@@ -52,7 +52,7 @@ static void put_zsh_action(const char *argument, size_t length)
 static void put_zsh_option(const struct cli_option *option, const char *dashes, const char *name)
 {
     printf(" \\\n            '*%s%s[", dashes, name);
-    put_quoted(option->help, ":\\[]");
+    put_quoted(cli_option_help(option), ":\\[]");
     putchar(']');
     if (option->argument != NULL) {
         putchar(':');
@@ -187,7 +187,7 @@ static void put_fish_command(const struct cli_command *command)
             put_fish_action(option->argument, strlen(option->argument));
         }
         fputs(" -d '", stdout);
-        put_quoted(option->help, "\\");
+        put_quoted(cli_option_help(option), "\\");
         puts("'");
     }
     for (size_t n = 0; operands[0] != '\0' && cli_list_item(operands, ' ', n, &item, &length);

@@ -57,13 +57,11 @@ int cli_unknown_command(char *const *words, int count)
     int used;
 
     if (cli_find(words, count, &used) != NULL) {
-        fprintf(stderr, "facet: unexpected argument '%s'; see 'facet --help'\n", words[used]);
-        return CLI_BAD;
+        return cli_complain("", "unexpected argument '%s'; see 'facet --help'", words[used]);
     }
     if (cli_is_group(words[0])) {
         if (count < 2) {
-            fprintf(stderr, "facet %s: which one? See 'facet %s --help'\n", words[0], words[0]);
-            return CLI_BAD;
+            return cli_complain(words[0], "which one? See 'facet %s --help'", words[0]);
         }
         (void)snprintf(two, sizeof two, "%s %s", words[0], words[1]);
     } else {
@@ -74,11 +72,10 @@ int cli_unknown_command(char *const *words, int count)
         facet_nearest_offer(&near, cli_commands[i]->name, strlen(cli_commands[i]->name));
     }
     if (two[0] == '-') {
-        fprintf(stderr, "facet: unknown option %s; see 'facet --help'\n", two);
-    } else if (near.best != NULL) {
-        fprintf(stderr, "facet: unknown command '%s'; did you mean '%s'?\n", two, near.best);
-    } else {
-        fprintf(stderr, "facet: unknown command '%s'; see 'facet --help'\n", two);
+        return cli_complain("", "unknown option %s; see 'facet --help'", two);
     }
-    return CLI_BAD;
+    if (near.best != NULL) {
+        return cli_complain("", "unknown command '%s'; did you mean '%s'?", two, near.best);
+    }
+    return cli_complain("", "unknown command '%s'; see 'facet --help'", two);
 }

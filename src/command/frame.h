@@ -27,6 +27,12 @@ cli_parse_args(const struct cli_command *command, char **words, int count, struc
 /* The n-th option of a command, those that come by themselves included; NULL past the end. Index
  * below CLI_MAX_OPTIONS when it is the command's own. */
 const struct cli_option *cli_option_at(const struct cli_command *command, size_t n);
+/* What the option does, without the title of its group. */
+const char *cli_option_help(const struct cli_option *option);
+enum { CLI_HEADING = 64 };
+/* What stands above the n-th option: "Options" or, in commands with many of them, "Trace options"
+ * and the like; NULL where it belongs to the group of the one before. */
+const char *cli_option_heading(const struct cli_command *command, size_t n, char buf[CLI_HEADING]);
 /* Whether the command's own table has the option. */
 bool cli_has_own(const struct cli_command *command, const char *name);
 /* true for a list of lower-case choices such as "elf|bin|hex"; one lower-case word is a list of
@@ -35,7 +41,7 @@ bool cli_has_own(const struct cli_command *command, const char *name);
 bool cli_is_choice_list(const char *argument);
 /* true for an operand such as "FILE..." or "[FILE...]". */
 bool cli_is_repeated(const char *item, size_t length);
-/* The n-th item of a list parted by `separator`; false past the end. */
+/* The n-th item of a list separated by `separator`; false past the end. */
 bool cli_list_item(const char *list, char separator, size_t n, const char **item, size_t *length);
 
 /* Paragraphs wrapped to 80 columns, each line after `indent` spaces. */

@@ -1,5 +1,6 @@
 /* Help texts, printed from the command tables; and the command `help` itself. */
 #include "command/frame.h"
+#include "command/streams.h"
 
 #include <string.h>
 
@@ -124,10 +125,18 @@ static void print_left(FILE *out, const char *left)
     fputc('\n', out);
 }
 
+static void print_heading(FILE *out, const char *text)
+{
+    (void)cli_set_style(out, CLI_HEADLINE);
+    fprintf(out, "%s:", text);
+    (void)cli_set_style(out, CLI_NORMAL);
+    fputc('\n', out);
+}
+
 static void print_options(FILE *out, const struct cli_command *command)
 {
     const struct cli_option *option;
-    char left[128];
+    char left[128], buf[CLI_HEADING];
     int width = 0;
 
     for (size_t n = 0; (option = cli_option_at(command, n)) != NULL; n++) {
@@ -136,8 +145,13 @@ static void print_options(FILE *out, const struct cli_command *command)
             width = (int)strlen(left);
         }
     }
-    fputs("\nOptions:\n", out);
     for (size_t n = 0; (option = cli_option_at(command, n)) != NULL; n++) {
+        const char *heading = cli_option_heading(command, n, buf);
+
+        if (heading != NULL) {
+            fputc('\n', out);
+            print_heading(out, heading);
+        }
         format_option(left, sizeof left, option);
         if ((int)strlen(left) > width) {
             print_left(out, left);
@@ -145,7 +159,7 @@ static void print_options(FILE *out, const struct cli_command *command)
         } else {
             fprintf(out, "  %-*s  ", width, left);
         }
-        print_hanging(out, option->help, width + 4);
+        print_hanging(out, cli_option_help(option), width + 4);
     }
 }
 
@@ -154,7 +168,7 @@ static void print_lines(FILE *out, const char *title, const char *lines, const c
     const char *item;
     size_t length;
 
-    fprintf(out, "%s\n", title);
+    print_heading(out, title);
     for (size_t n = 0; cli_list_item(lines, '\n', n, &item, &length); n++) {
         if (length > 0) {
             fprintf(out, "  %s%.*s\n", before, (int)length, item);
@@ -162,21 +176,28 @@ static void print_lines(FILE *out, const char *title, const char *lines, const c
     }
 }
 
+/* Exit codes are those of every command (`facet help` has them) unless something is said here. */
 void cli_print_help(FILE *out, const struct cli_command *command)
 {
-    fprintf(out, "facet %s: %s\n\n", command->name, command->summary);
-    print_lines(out, "Usage:", command->usage, "");
+    (void)cli_set_style(out, CLI_HEADLINE);
+    fprintf(out, "facet %s:", command->name);
+    (void)cli_set_style(out, CLI_NORMAL);
+    fprintf(out, " %s\n\n", command->summary);
+    print_lines(out, "Usage", command->usage, "");
+    if (command->examples != NULL) {
+        fputc('\n', out);
+        print_lines(out, "Examples", command->examples, "$ ");
+    }
     if (command->details != NULL) {
         fputc('\n', out);
         cli_print_paragraphs(out, command->details, 0);
     }
     print_options(out, command);
-    if (command->examples != NULL) {
+    if (command->exit_codes != NULL) {
         fputc('\n', out);
-        print_lines(out, "Examples:", command->examples, "$ ");
+        print_heading(out, "Exit codes");
+        cli_print_paragraphs(out, command->exit_codes, 2);
     }
-    fputs("\nExit codes:\n", out);
-    cli_print_paragraphs(out, command->exit_codes != NULL ? command->exit_codes : cli_exit_text, 2);
 }
 
 static void print_command_list(FILE *out, const char *group)
@@ -200,7 +221,8 @@ static void print_command_list(FILE *out, const char *group)
 
 void cli_print_group(FILE *out, const char *group)
 {
-    fprintf(out, "Usage: facet %s COMMAND [options]\n\nCommands:\n", group);
+    fprintf(out, "Usage: facet %s COMMAND [options]\n\n", group);
+    print_heading(out, "Commands");
     print_command_list(out, group);
     fprintf(out, "\nMore: facet %s COMMAND --help\n", group);
 }
@@ -213,11 +235,12 @@ void cli_print_overview(FILE *out)
           "Usage: facet COMMAND [options]\n"
           "       facet COMMAND --help\n"
           "       facet --help | --version\n"
-          "\n"
-          "Commands:\n",
+          "\n",
           out);
+    print_heading(out, "Commands");
     print_command_list(out, NULL);
-    fputs("\nExit codes:\n", out);
+    fputc('\n', out);
+    print_heading(out, "Exit codes");
     cli_print_paragraphs(out, cli_exit_text, 2);
 }
 

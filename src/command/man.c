@@ -81,8 +81,15 @@ static void put_paragraphs(const char *text)
 static void put_options(const struct cli_command *command)
 {
     const struct cli_option *option;
+    char buf[CLI_HEADING];
 
     for (size_t n = 0; (option = cli_option_at(command, n)) != NULL; n++) {
+        const char *heading = cli_option_heading(command, n, buf);
+
+        if (heading != NULL && strcmp(heading, "Options") != 0) { /* the section has that name */
+            fputs(".SS ", stdout);
+            put_line(heading);
+        }
         puts(".TP");
         if (option->letter != 0) {
             printf("\\fB\\-%c\\fR, ", option->letter);
@@ -96,7 +103,7 @@ static void put_options(const struct cli_command *command)
             fputs("\\fR", stdout);
         }
         putchar('\n');
-        put_line(option->help);
+        put_line(cli_option_help(option));
     }
 }
 
@@ -137,8 +144,10 @@ static int put_command_page(const struct cli_command *command)
         puts(".SH EXAMPLES");
         put_block(command->examples, "$ ");
     }
-    puts(".SH EXIT STATUS");
-    put_paragraphs(command->exit_codes != NULL ? command->exit_codes : cli_exit_text);
+    if (command->exit_codes != NULL) {
+        puts(".SH EXIT STATUS");
+        put_paragraphs(command->exit_codes);
+    }
     puts(".SH SEE ALSO\n.BR facet (1)");
     return CLI_OK;
 }

@@ -4,13 +4,11 @@
 #include "command/frame.h"
 
 #include "base/nearest.h"
-#include "base/plain.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +20,7 @@ static const struct cli_option common_options[] = {
     {"max-seconds", 0, "SECONDS", "end after this wall-clock time (exit code 124)"},
     {"help", 'h', NULL, "print this help and exit"},
 };
+enum { UNGROUPED = 8 }; /* most options that need no groups */
 enum { COMMON_JSON, COMMON_QUIET, COMMON_MAX_SECONDS, COMMON_HELP, COMMON_COUNT };
 
 static size_t own_count(const struct cli_command *command)
@@ -62,6 +61,28 @@ const struct cli_option *cli_option_at(const struct cli_command *command, size_t
         }
     }
     return NULL;
+}
+
+const char *cli_option_help(const struct cli_option *option)
+{
+    const char *end = strchr(option->help, '\n');
+
+    return end != NULL ? end + 1 : option->help;
+}
+
+const char *cli_option_heading(const struct cli_command *command, size_t n, char buf[CLI_HEADING])
+{
+    const struct cli_option *option = cli_option_at(command, n);
+    size_t own = own_count(command), title = (size_t)(cli_option_help(option) - option->help);
+
+    if (cli_option_at(command, UNGROUPED) == NULL || (n == 0 && title == 0)) {
+        return n == 0 ? "Options" : NULL;
+    }
+    if (title > 0) {
+        (void)snprintf(buf, CLI_HEADING, "%.*s options", (int)title - 1, option->help);
+        return buf;
+    }
+    return n == own ? "General options" : NULL;
 }
 
 bool cli_list_item(const char *list, char separator, size_t n, const char **item, size_t *length)
@@ -123,26 +144,6 @@ static const char *suggestion(const char *list, const char *value, char *out, si
         (void)snprintf(out, size, "; did you mean '%.*s'?", (int)near.best_length, near.best);
     }
     return out;
-}
-
-enum { MESSAGE = 8192 }; /* two of the longest paths */
-
-int cli_bad(const struct cli_args *args, const char *format, ...)
-{
-    char raw[MESSAGE], text[MESSAGE];
-    va_list list;
-
-    va_start(list, format);
-    (void)vsnprintf(raw, sizeof raw, format, list);
-    va_end(list);
-    facet_plain_text(text, sizeof text, raw, strlen(raw));
-    fprintf(stderr, "facet %s: %s\n", args->command->name, text);
-    return CLI_BAD;
-}
-
-int cli_bad_error(const struct cli_args *args, const struct facet_error *err)
-{
-    return cli_bad(args, "%s", err->message);
 }
 
 const char *cli_value(const struct cli_args *args, const char *name)
@@ -299,9 +300,10 @@ static enum cli_parse store(struct cli_args *args, size_t n, const char *value)
     if (value != NULL && cli_is_choice_list(option->argument) &&
         !is_chosen(option->argument, value)) {
         (void)cli_bad(args,
-                      "--%s is '%s'; expected one of %s%s",
+                      "--%s is '%s'; expected %s%s%s",
                       option->name,
                       value,
+                      strchr(option->argument, '|') != NULL ? "one of " : "",
                       option->argument,
                       suggestion(option->argument, value, near, sizeof near));
         return CLI_PARSE_FAILED;

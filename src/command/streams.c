@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ enum { PATIENCE = 50 };                           /* milliseconds */
 struct stream {
     int fd;
     bool raw;            /* nothing is changed */
+    bool colour;         /* a terminal that wants it */
     char cut[CHARACTER]; /* the beginning of a character whose rest was not printed yet */
     size_t cut_size;
 };
@@ -178,6 +180,28 @@ static FILE *filtered(struct stream *s)
     return file;
 }
 
+static bool wants_colour(int fd)
+{
+    const char *no = getenv("NO_COLOR"), *wish = getenv("CLICOLOR"), *term = getenv("TERM");
+
+    return (no == NULL || no[0] == '\0') && (wish == NULL || strcmp(wish, "0") != 0) &&
+           term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+/* Past the filter, which spells out such sequences wherever else they come from. */
+bool cli_set_style(FILE *stream, enum cli_style style)
+{
+    static const char *const sequences[] = {
+        [CLI_NORMAL] = "\033[0m", [CLI_HEADLINE] = "\033[1m", [CLI_ERROR] = "\033[1;31m"};
+    const struct stream *s = stream == stdout ? &out : &err;
+
+    if (s->colour) {
+        (void)fflush(stream);
+        (void)put(s->fd, sequences[style], strlen(sequences[style]));
+    }
+    return s->colour;
+}
+
 bool cli_streams_start(void)
 {
     FILE *text = filtered(&out), *errors = filtered(&err);
@@ -185,6 +209,8 @@ bool cli_streams_start(void)
     if (text == NULL || errors == NULL) {
         return false;
     }
+    out.colour = wants_colour(out.fd);
+    err.colour = wants_colour(err.fd);
     stdout = text;
     stderr = errors;
     return true;

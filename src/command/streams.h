@@ -18,6 +18,12 @@ bool cli_output_unread(void);
 /* Something printed to standard error, a message or what a program says there, did not get out. */
 bool cli_errors_lost(void);
 
+/* How words look on a terminal. Nothing happens, and the answer is false, in a file or pipe, on a
+ * dumb terminal (TERM), and where the user wants no colour (NO_COLOR, CLICOLOR=0). CLI_NORMAL ends
+ * what another began. */
+enum cli_style { CLI_NORMAL, CLI_HEADLINE, CLI_ERROR };
+bool cli_set_style(FILE *stream, enum cli_style style);
+
 /* A name from a file, in one line: newlines and tabulators are spelled out as well. */
 void cli_put_name(FILE *stream, const char *name);
 

@@ -7,7 +7,7 @@
 #include "assembler/assemble.h"
 
 /* clang-format off */
-#define SESSION_ASM_OPTIONS                                                                            \
+#define SESSION_ASM_OPTIONS                                                                        \
     {"define", 'D', "NAME=VALUE", "define a symbol; without =VALUE it is 1; repeatable"},          \
     {"include", 'I', "DIR", "folder where .include looks, after the source's own; repeatable"}
 /* clang-format on */

@@ -9,7 +9,7 @@
 
 /* Options --base and --root, for commands that read an image. */
 #define SESSION_BVH_OPTIONS                                                                        \
-    {"base", 0, "ADDR", "address of the first byte of the image (default 0)"},                     \
+    {"base", 0, "ADDR", CLI_GROUP("Image") "address of the first byte of the image (default 0)"},  \
     {                                                                                              \
         "root", 0, "NODE", "ID of the root node, relative to the base (default 5)"                 \
     }

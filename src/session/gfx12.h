@@ -8,8 +8,9 @@
 #include <facet/gfx12.h>
 
 /* clang-format off */
-#define SESSION_GFX12_OPTIONS                                                                        \
-    {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument; "          \
+#define SESSION_GFX12_OPTIONS                                                                      \
+    {"ray", 0, "NUMBERS", CLI_GROUP("gfx12 ray")                                                   \
+     "origin, direction and optionally tmin tmax, in one argument; "                               \
      "repeatable, a lane each"},                                                                   \
     {"root", 0, "NODE", "ID of the root node, relative to the base (default 5)"},                  \
     {"flags", 0, "N", "API ray flags (default 0)"},                                                \

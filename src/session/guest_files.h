@@ -9,10 +9,11 @@
 #define SESSION_FILES_MAX 64
 
 /* clang-format off */
-#define SESSION_FILES_OPTIONS                                                                        \
-    {"files", 0, "DIR", "let the program open files below DIR by semihosting"},                    \
+#define SESSION_FILES_OPTIONS                                                                      \
+    {"files", 0, "DIR", CLI_GROUP("Guest file")                                                    \
+     "let the program open files below DIR by semihosting"},                                       \
     {"files-ro", 0, "DIR", "the same, but it may only read them"},                                 \
-    {"files-quota", 0, "SIZE[,N]", "files below DIR may grow by so many bytes in all (k, M, G; "    \
+    {"files-quota", 0, "SIZE[,N]", "files below DIR may grow by so many bytes in all (k, M, G; "   \
                                    "default 1G), and N be made (default 10000)"}
 /* clang-format on */
 

@@ -10,11 +10,12 @@
 #include <jansson.h>
 
 /* clang-format off */
-#define SESSION_LINT_SWITCHES                                                                       \
-    {"lint", 0, NULL, "name what runs and is wrong by the contract, on standard error"},           \
+#define SESSION_LINT_SWITCHES                                                                      \
+    {"lint", 0, NULL, CLI_GROUP("Lint")                                                            \
+     "name what runs and is wrong by the contract, on standard error"},                            \
     {"lint-error", 0, NULL, "as --lint, and exit code 1 when there is a finding"}
-#define SESSION_LINT_OPTIONS                                                                        \
-    SESSION_LINT_SWITCHES,                                                                          \
+#define SESSION_LINT_OPTIONS                                                                       \
+    SESSION_LINT_SWITCHES,                                                                         \
     {"lint-rules", 0, NULL, "print the rules of --lint and the rows that they enforce, and end"}
 /* clang-format on */
 

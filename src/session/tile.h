@@ -9,25 +9,28 @@
 #include "tile/tile.h"
 
 /* clang-format off */
-#define SESSION_TILE_OPTIONS                                                                         \
-    {"grid", 'g', "WxH", "tile columns and rows of the dispatch (default 1x1)"},                   \
+#define SESSION_TILE_OPTIONS                                                                       \
+    {"grid", 'g', "WxH", CLI_GROUP("Dispatch")                                                     \
+     "tile columns and rows of the dispatch (default 1x1)"},                                       \
     {"tile", 0, "WxH", "pixels of a tile (default 16x16)"},                                        \
     {"arg", 'a', "NAME=VALUE", "one word of the argument block, in this order: a number, a float " \
-     "with a point, or @FILE: the address of the file's bytes in VRAM; @FILE alone: its words; "    \
+     "with a point, or @FILE: the address of the file's bytes in VRAM; @FILE alone: its words; "   \
      "repeatable"},                                                                                \
     {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table; repeatable"},      \
-    {"base", 0, "ADDR", "load address of assembly text and flat files (default 0x80000000)"},      \
-    SESSION_ASM_OPTIONS,                                                                               \
     {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
     {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
     {"cores", 0, "MASK", "cores that take part, bits 3:0 (default 0xF)"},                          \
-    {"sched", 0, "ORDER", "rr:Q or rnd:SEED: order of the cores' instructions (default rr:1)"},    \
+    {"watchdog", 0, "N", "rounds after which the dispatch ends (default 50000000)"},               \
+    {"base", 0, "ADDR", CLI_GROUP("Kernel")                                                        \
+     "load address of assembly text and flat files (default 0x80000000)"},                         \
+    SESSION_ASM_OPTIONS,                                                                           \
+    {"sched", 0, "ORDER", CLI_GROUP("tile machine")                                                \
+     "rr:Q or rnd:SEED: order of the cores' instructions (default rr:1)"},                         \
     {"schedule", 0, "SEED", "short for --sched rnd:SEED"},                                         \
     {"mem", 0, "weak|strong", "memory model (default weak)"},                                      \
     {"poison", 0, NULL, "fill registers and scratch with a pattern at the start of every tile"},   \
     {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
     {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
-    {"watchdog", 0, "N", "rounds after which the dispatch ends (default 50000000)"},               \
     {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"},         \
     {"plain", 0, NULL, "portable code only, without host SIMD: same results"}
 /* clang-format on */

@@ -25,8 +25,8 @@ struct session_trace {
 };
 
 /* clang-format off */
-#define SESSION_TRACE_OPTIONS_OF(formats, what)                                                     \
-    {"trace", 't', "FILE", "write a line per step; - is standard output"},                         \
+#define SESSION_TRACE_OPTIONS_OF(formats, what)                                                    \
+    {"trace", 't', "FILE", CLI_GROUP("Trace") "write a line per step; - is standard output"},      \
     {"trace-format", 0, formats, what},                                                            \
     {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},                 \
     {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},       \

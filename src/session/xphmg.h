@@ -10,19 +10,20 @@
 #include <facet/xphmg.h>
 
 /* clang-format off */
-#define SESSION_XPHMG_OPTIONS                                                                        \
-    {"resume", 0, "FILE", "go on from a snapshot of facet snapshot; no PROGRAM then"},             \
+#define SESSION_XPHMG_OPTIONS                                                                      \
+    {"resume", 0, "FILE", CLI_GROUP("xphmg machine")                                               \
+     "go on from a snapshot of facet snapshot; no PROGRAM then"},                                  \
     {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},                                     \
     {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},                \
     {"config", 0, "LIST", "full (default), min or prof, then KEY=N pairs: min,pmask_banks=4"},     \
-    {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: " \
-                                   "as late as allowed, or after steps drawn from a seed"},         \
+    {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: "\
+                                   "as late as allowed, or after steps drawn from a seed"},        \
     {"profile", 0, "N", "begin in profile PN (--config prof has P0, P1 and P2; default P0)"},      \
-    SESSION_FILES_OPTIONS,                                                                           \
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
-    {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: " \
-                            "all processors)"},                                                     \
-    {"no-cache", 0, NULL, "plain executor: same results, slower"}
+    {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: "\
+                            "all processors)"},                                                    \
+    {"no-cache", 0, NULL, "plain executor: same results, slower"},                                 \
+    SESSION_FILES_OPTIONS
 /* clang-format on */
 
 struct session_xphmg {

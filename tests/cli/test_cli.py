@@ -3,6 +3,7 @@ be written, the completion script and the manual page."""
 import glob
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -26,9 +27,19 @@ def command_list():
     return [re.match(r"  (\S+(?: \S+)*?)  ", line).group(1) for line in text.splitlines()]
 
 
+def option_groups(command):
+    """{heading: text} of the options in a command's help."""
+    text = facet(*command.split(), "--help").stdout.split("\nExit codes:\n")[0]
+    return dict(re.findall(r"^((?:[^\n]* o|O)ptions):\n(.*?)\n(?=\n|\Z)", text, re.M | re.S))
+
+
+def option_text(command):
+    return "\n".join(option_groups(command).values())
+
+
 def option_list(command):
     """(long name, letter or None, argument or None) from a command's help."""
-    text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+    text = option_text(command)
     text = re.sub(r"\|\n +", "|", text)  # a long list of words goes on in the next line
     found = []
     for line in text.splitlines():
@@ -86,8 +97,12 @@ def every_command(command):
     check_eq(helped.returncode, 0, "exit code of --help")
     check_eq(helped.stderr, "", "standard error of --help")
     check(helped.stdout.startswith(f"facet {command}: "), "help does not start with the name")
-    for part in ("Usage:\n", "Options:\n", "Exit codes:\n", "--help", "--quiet"):
+    for part in ("Usage:\n", "ptions:\n", "--help", "--quiet"):
         check(part in helped.stdout, f"help lacks {part!r}")
+    check_eq("Exit codes:" in helped.stdout, command == "run", "only what differs is said again")
+    groups = option_groups(command)
+    check_eq(len(groups) > 1, len(option_list(command)) > 8, f"groups {list(groups)}")
+    check("--help" in (groups.get("General options") or groups["Options"]), f"groups {list(groups)}")
     for line in helped.stdout.splitlines():
         check(len(line) <= 80 or line.startswith("  facet") or line.startswith("  $ "), f"line of {len(line)} columns: {line!r}")
     check_eq(facet("help", *words).stdout, helped.stdout, "facet help")
@@ -113,13 +128,72 @@ for _name in COMMANDS:
 
 
 @case()
+def options_that_belong_together_stand_together():
+    groups = option_groups("run")
+    check_eq([name for name, text in groups.items() if "--trace" in text], ["Trace options"], "options of the trace")
+    check_eq(list(groups)[-1], "General options", "the last group")
+    page = facet("man", "run").stdout
+    for name in groups:
+        check(f"\n.SS {name}\n" in page, f"the manual page lacks {name}")
+    check("EXIT STATUS" in page and "EXIT STATUS" not in facet("man", "as").stdout, "exit codes are said once")
+    check(list(option_groups("gdb")).count("tile machine options") == 1, "the groups of facet gdb")
+    check_eq(list(option_groups("bvh info")), ["Options"], "few options need no groups")
+
+
+def on_terminal(*words, **variables):
+    """What a command writes to a terminal, both streams together, and how it ended."""
+    master, slave = pty.openpty()
+    env = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CLICOLOR")}
+    env.update({"TERM": "xterm"}, **variables)
+    child = subprocess.Popen([FACET, *words], stdin=slave, stdout=slave, stderr=slave, env=env)
+    os.close(slave)
+    shown = b""
+    try:
+        while piece := os.read(master, 65536):
+            shown += piece
+    except OSError:  # the other side is closed
+        pass
+    os.close(master)
+    return shown.decode().replace("\r\n", "\n"), child.wait(timeout=60)
+
+
+@case()
+def a_terminal_shows_headings_and_errors_in_colour():
+    bold, red, normal = "\x1b[1m", "\x1b[1;31m", "\x1b[0m"
+    text, code = on_terminal("help", "as")
+    check_eq(code, 0, "exit code")
+    check(text.startswith(f"{bold}facet as:{normal} "), text[:80])
+    check(f"\n{bold}Usage:{normal}\n" in text and f"\n{bold}Examples:{normal}\n" in text, text)
+    check_eq(text.replace(bold, "").replace(normal, ""), facet("help", "as").stdout, "the text itself")
+    check(f"\n{bold}Commands:{normal}\n" in on_terminal("--help")[0], "headings of the overview")
+    for words in (["as", "none.s"], ["coverge"], ["bvh"], ["as", "--isa", "x"]):
+        text, code = on_terminal(*words)
+        check_eq(code, 2, "exit code")
+        check(re.match(r"\x1b\[1;31mfacet( as| bvh)?:\x1b\[0m \S[^\x1b]*\n$", text), repr(text))
+        check_eq(text.replace(red, "").replace(normal, ""), facet(*words).stderr, "the message itself")
+    named, _ = on_terminal("as", "\x1b[31mred.s", "--isa", "tile", "-o", "x.elf")
+    check("\\u001b[31mred.s" in named and named.count("\x1b") == 2, repr(named))
+
+
+@case()
+def colour_can_be_refused():
+    plain = facet("help", "as").stdout
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": "dumb", "CLICOLOR": "1"}, {"CLICOLOR": "0"}):
+        check_eq(on_terminal("help", "as", **variables)[0], plain, f"help with {variables}")
+        check("\x1b" not in on_terminal("coverge", **variables)[0], f"a message with {variables}")
+    check("\x1b" in on_terminal("help", "as", NO_COLOR="", CLICOLOR="1")[0], "an empty NO_COLOR refuses nothing")
+    colours = dict(os.environ, TERM="xterm", CLICOLOR="1")
+    check("\x1b" not in facet("help", env=colours).stdout + facet("coverge", env=colours).stderr, "colour in a pipe")
+
+
+@case()
 def the_options_that_may_be_repeated_are_named():
     """Those of the page and those whose help says so are the same; the last value of any other counts."""
     with open(os.path.join(SOURCE, "docs/commands.md"), encoding="utf-8") as file:
         page = set(re.findall(r"`(--?\w+)`", re.search(r"\*repeatable\* \((.*?)\)", file.read(), re.S).group(1)))
     named = set()
     for command in COMMANDS:
-        text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+        text = option_text(command)
         for option in re.split(r"\n(?=  (?:-|    --))", text):
             if "repeatable" in option.replace("\n", " "):
                 letter = re.match(r"\s*(-\w), ", option)
@@ -135,7 +209,7 @@ def the_options_that_may_be_repeated_are_named():
 def zero_threads_are_all_processors():
     found = 0
     for command in COMMANDS:
-        text = facet(*command.split(), "--help").stdout.split("Options:\n")[1].split("\n\n")[0]
+        text = option_text(command)
         for option in re.split(r"\n(?=  (?:-|    --))", text):
             if "threads N" in option:
                 found += 1
@@ -464,7 +538,7 @@ def every_command_has_a_manual_page_that_the_build_makes():
         text = rendered(page)
         for name, _, _ in option_list(command):
             check(f"--{name}" in text, f"{command}: --{name} is not in the page")
-        check("SYNOPSIS" in text and "EXIT STATUS" in text, f"{command}: sections are missing")
+        check("SYNOPSIS" in text and "OPTIONS" in text, f"{command}: sections are missing")
         check_eq(built.pop(f"facet-{command.replace(' ', '-')}.1", None), page.stdout, f"built page of {command}")
     check_eq(list(built), [], "built pages of no command")
     check_refused(facet("man", "rendr"), "did you mean 'render'?")

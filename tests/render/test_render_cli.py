@@ -314,7 +314,7 @@ def all_machines_on_one_sheet():
     check_eq(result.returncode, 0, result.stderr.decode())
     told = json.loads(result.stdout)
     names = [one["machine"] for one in told]
-    listed = facet("render", "--help").stdout.decode().split("Options:")[1]
+    listed = facet("render", "--help").stdout.decode().split("Machine options:")[1]
     offered = re.search(r"--machine (\S+)", re.sub(r"\|\n +", "|", listed)).group(1).split("|")
     check_eq(sorted(names + ["all"]), sorted(offered), "machines in the help and on the sheet")
     check(names[0] == "gfx12" and "tile" in names and len(names) >= 4, f"{names}")
