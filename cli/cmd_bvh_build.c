@@ -1,5 +1,5 @@
-/* `facet bvh build`: a scene file to a GFX12 image; RT images are in bvh_tiles_build.c. */
-#include "cli/bvh_tiles.h"
+/* `facet bvh build`: a scene file to a GFX12 image; RT images are in bvh_rt_build.c. */
+#include "cli/bvh_rt.h"
 #include "command/output.h"
 
 #include "base/progress.h"
@@ -178,14 +178,14 @@ static int run_build(const struct cli_args *args)
     if (args->json && strcmp(output, "-") == 0) {
         return cli_bad(args, "--json and -o - both want standard output");
     }
-    if (bvh_tiles_wanted(args)) {
-        return bvh_tiles_build(args);
+    if (bvh_rt_wanted(args)) {
+        return bvh_rt_build(args);
     }
     for (int i = 0; i < 4; i++) {
-        static const char *const tiles[] = {"ew", "element", "quantized", "reach"};
+        static const char *const only[] = {"ew", "element", "quantized", "reach"};
 
-        if (cli_given(args, tiles[i])) {
-            return cli_bad(args, "--%s needs --format xphmg4 or xphmg8", tiles[i]);
+        if (cli_given(args, only[i])) {
+            return cli_bad(args, "--%s needs --format xphmg4 or xphmg8", only[i]);
         }
     }
     if (path == NULL && !cli_given(args, "aabbs")) {
@@ -233,7 +233,7 @@ static const struct cli_option build_options[] = {
     {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
     {"base", 0, "ADDR", "address at which the image will lie (default 0)"},
-    {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT tile") "bits of a number (default 32)"},
+    {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT") "bits of a number (default 32)"},
     {"element",
      0,
      "NAME",

@@ -1,5 +1,5 @@
 /* `facet bvh check`: the validator. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 
 #include "gfx12/image/check.h"
 #include "json/json.h"
@@ -90,8 +90,8 @@ static int run_check(const struct cli_args *args)
         !session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
-    if (bvh_tiles_is(&file)) {
-        code = bvh_tiles_check(args, &file, (uint32_t)limit);
+    if (bvh_rt_is(&file)) {
+        code = bvh_rt_check(args, &file, (uint32_t)limit);
         session_bvh_free(&file);
         return code;
     }

@@ -1,5 +1,5 @@
 /* `facet bvh diff`: where two images differ. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 
 #include "gfx12/image/diff.h"
 #include "json/json.h"
@@ -70,13 +70,13 @@ static int run_diff(const struct cli_args *args)
         session_bvh_free(&a);
         return CLI_BAD;
     }
-    if (bvh_tiles_is(&a) || bvh_tiles_is(&b)) {
-        code = bvh_tiles_is(&a) && bvh_tiles_is(&b)
-                   ? bvh_tiles_diff(args, &a, &b, out.limit)
+    if (bvh_rt_is(&a) || bvh_rt_is(&b)) {
+        code = bvh_rt_is(&a) && bvh_rt_is(&b)
+                   ? bvh_rt_diff(args, &a, &b, out.limit)
                    : cli_bad(args,
                              "%s is a BVH image of XPHMG_RT, %s is none: expected two of them",
-                             args->positional[bvh_tiles_is(&a) ? 0 : 1],
-                             args->positional[bvh_tiles_is(&a) ? 1 : 0]);
+                             args->positional[bvh_rt_is(&a) ? 0 : 1],
+                             args->positional[bvh_rt_is(&a) ? 1 : 0]);
         session_bvh_free(&a);
         session_bvh_free(&b);
         return code;

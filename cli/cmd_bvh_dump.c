@@ -1,5 +1,5 @@
 /* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 #include "command/output.h"
 
 #include "base/strbuf.h"
@@ -48,8 +48,8 @@ static int run_dump(const struct cli_args *args)
     if (!session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
-    if (bvh_tiles_is(&file)) {
-        int code = bvh_tiles_dump(args, &file);
+    if (bvh_rt_is(&file)) {
+        int code = bvh_rt_dump(args, &file);
 
         session_bvh_free(&file);
         return code;

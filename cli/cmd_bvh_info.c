@@ -1,5 +1,5 @@
 /* `facet bvh info`: what is in an image. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 
 #include "json/json.h"
 
@@ -85,8 +85,8 @@ static int run_info(const struct cli_args *args)
     if (!session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
-    if (bvh_tiles_is(&file)) {
-        int code = bvh_tiles_info(args, &file);
+    if (bvh_rt_is(&file)) {
+        int code = bvh_rt_info(args, &file);
 
         session_bvh_free(&file);
         return code;

@@ -1,5 +1,5 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 #include "command/output.h"
 
 #include "gfx12/image/refit.h"
@@ -49,8 +49,8 @@ static int run_update(const struct cli_args *args)
         !session_bvh_read(args, args->positional[0], &file)) {
         return CLI_BAD;
     }
-    if (bvh_tiles_is(&file)) {
-        const int code = bvh_tiles_update(args, &file);
+    if (bvh_rt_is(&file)) {
+        const int code = bvh_rt_update(args, &file);
 
         session_bvh_free(&file);
         return code;

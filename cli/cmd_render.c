@@ -1,6 +1,6 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh.h"
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 #include "cli/left_out.h"
 #include "cli/render.h"
 #include "command/output.h"
@@ -234,7 +234,7 @@ count_rt_image(const struct facet_render *render, struct render_outcome *o, stru
         bytes != NULL ? facet_rtbvh_check(bytes, size, 1, &check, err) : FACET_OK;
 
     if (bytes != NULL && status == FACET_OK) {
-        o->bvh = check.open ? bvh_tiles_json(&check) : NULL;
+        o->bvh = check.open ? bvh_rt_json(&check) : NULL;
         facet_rtbvh_check_free(&check);
     }
     return status;

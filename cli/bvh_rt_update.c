@@ -1,5 +1,5 @@
 /* `facet bvh update` on RT images. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 #include "command/output.h"
 
 #include "rt_image/refit.h"
@@ -16,7 +16,7 @@ static bool read_options(const struct cli_args *args, double *reach)
                       args->positional[0]);
         return false;
     }
-    return bvh_tiles_options_fit(args) && cli_real(args, "reach", 0.0, 1e38, reach);
+    return bvh_rt_options_fit(args) && cli_real(args, "reach", 0.0, 1e38, reach);
 }
 
 /* The new image and what it costs; *after is zero when it returns anything but FACET_OK. */
@@ -29,8 +29,7 @@ static enum facet_status refit(const struct cli_args *args,
                                struct facet_error *err)
 {
     struct facet_render_rt_input input = {NULL, 0};
-    enum facet_status status =
-        bvh_tiles_scene(args, cli_value(args, "scene"), &input, left_out, err);
+    enum facet_status status = bvh_rt_scene(args, cli_value(args, "scene"), &input, left_out, err);
 
     if (status != FACET_OK) {
         return status;
@@ -44,7 +43,7 @@ static enum facet_status refit(const struct cli_args *args,
     return facet_rtbvh_check(image->bytes, image->size, 1, after, err);
 }
 
-int bvh_tiles_update(const struct cli_args *args, const struct session_bvh *file)
+int bvh_rt_update(const struct cli_args *args, const struct session_bvh *file)
 {
     const char *const output = cli_value(args, "output");
     struct facet_rtbvh_check before = {0}, after = {0};

@@ -1,5 +1,5 @@
 /* `facet bvh check`, `info` and `dump` on RT images. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 
 #include "rt_image/diff.h"
 #include "rt_image/text.h"
@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-bool bvh_tiles_is(const struct session_bvh *file)
+bool bvh_rt_is(const struct session_bvh *file)
 {
     return facet_rtbvh_is(file->bytes.data, file->bytes.size);
 }
 
-bool bvh_tiles_options_fit(const struct cli_args *args)
+bool bvh_rt_options_fit(const struct cli_args *args)
 {
     static const char *const others[] = {"base", "root", "partial"};
 
@@ -113,13 +113,13 @@ static json_t *findings_json(const struct facet_rtbvh_check *check)
                      findings);
 }
 
-int bvh_tiles_check(const struct cli_args *args, const struct session_bvh *file, uint32_t limit)
+int bvh_rt_check(const struct cli_args *args, const struct session_bvh *file, uint32_t limit)
 {
     struct facet_rtbvh_check check;
     struct facet_error err = {0};
     int code;
 
-    if (!bvh_tiles_options_fit(args)) {
+    if (!bvh_rt_options_fit(args)) {
         return CLI_BAD;
     }
     if (facet_rtbvh_check(file->bytes.data, file->bytes.size, limit, &check, &err) != FACET_OK) {
@@ -143,7 +143,7 @@ look(const struct cli_args *args, const struct session_bvh *file, struct facet_r
 {
     struct facet_error err = {0};
 
-    if (!bvh_tiles_options_fit(args)) {
+    if (!bvh_rt_options_fit(args)) {
         return false;
     }
     if (facet_rtbvh_check(file->bytes.data, file->bytes.size, 1, check, &err) != FACET_OK) {
@@ -158,7 +158,7 @@ look(const struct cli_args *args, const struct session_bvh *file, struct facet_r
     return true;
 }
 
-json_t *bvh_tiles_json(const struct facet_rtbvh_check *check)
+json_t *bvh_rt_json(const struct facet_rtbvh_check *check)
 {
     const struct facet_rtbvh_view *v = &check->view;
     json_t *children = json_array();
@@ -239,7 +239,7 @@ static void print_info(const struct facet_rtbvh_check *check)
     printf("SAH cost            %.2f node visits and triangle tests per ray\n", check->sah);
 }
 
-int bvh_tiles_info(const struct cli_args *args, const struct session_bvh *file)
+int bvh_rt_info(const struct cli_args *args, const struct session_bvh *file)
 {
     struct facet_rtbvh_check check;
     int code = CLI_OK;
@@ -248,7 +248,7 @@ int bvh_tiles_info(const struct cli_args *args, const struct session_bvh *file)
         return CLI_BAD;
     }
     if (args->json) {
-        code = cli_print_json(args, bvh_tiles_json(&check));
+        code = cli_print_json(args, bvh_rt_json(&check));
     } else {
         print_info(&check);
     }
@@ -284,7 +284,7 @@ static bool dump(const struct facet_rtbvh_check *check, bool json)
     return ok;
 }
 
-int bvh_tiles_dump(const struct cli_args *args, const struct session_bvh *file)
+int bvh_rt_dump(const struct cli_args *args, const struct session_bvh *file)
 {
     struct facet_rtbvh_check check;
     bool ok;
@@ -343,17 +343,17 @@ static bool open_view(const struct cli_args *args,
     return true;
 }
 
-int bvh_tiles_diff(const struct cli_args *args,
-                   const struct session_bvh *a,
-                   const struct session_bvh *b,
-                   uint64_t limit)
+int bvh_rt_diff(const struct cli_args *args,
+                const struct session_bvh *a,
+                const struct session_bvh *b,
+                uint64_t limit)
 {
     struct bvh_differences out = {NULL, 0, limit};
     struct facet_rtbvh_view view_a, view_b;
     struct facet_error err = {0};
     uint64_t count;
 
-    if (!bvh_tiles_options_fit(args) || !open_view(args, args->positional[0], a, &view_a) ||
+    if (!bvh_rt_options_fit(args) || !open_view(args, args->positional[0], a, &view_a) ||
         !open_view(args, args->positional[1], b, &view_b)) {
         return CLI_BAD;
     }

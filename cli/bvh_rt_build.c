@@ -1,5 +1,5 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
-#include "cli/bvh_tiles.h"
+#include "cli/bvh_rt.h"
 #include "cli/left_out.h"
 #include "command/output.h"
 
@@ -34,7 +34,7 @@ static const struct {
 };
 #define ELEMENTS (sizeof elements / sizeof elements[0])
 
-bool bvh_tiles_wanted(const struct cli_args *args)
+bool bvh_rt_wanted(const struct cli_args *args)
 {
     const char *format = cli_value(args, "format");
 
@@ -101,11 +101,11 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
     return true;
 }
 
-enum facet_status bvh_tiles_scene(const struct cli_args *args,
-                                  const char *path,
-                                  struct facet_render_rt_input *out,
-                                  json_t **left_out,
-                                  struct facet_error *err)
+enum facet_status bvh_rt_scene(const struct cli_args *args,
+                               const char *path,
+                               struct facet_render_rt_input *out,
+                               json_t **left_out,
+                               struct facet_error *err)
 {
     struct facet_scene scene;
     enum facet_status status;
@@ -202,7 +202,7 @@ static int print_result(const struct cli_args *args,
     return CLI_OK;
 }
 
-int bvh_tiles_build(const struct cli_args *args)
+int bvh_rt_build(const struct cli_args *args)
 {
     const char *output = cli_value(args, "output");
     struct facet_rtbvh_options options;
@@ -225,7 +225,7 @@ int bvh_tiles_build(const struct cli_args *args)
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = bvh_tiles_scene(args, args->positional[0], &input, &left_out, &err);
+    status = bvh_rt_scene(args, args->positional[0], &input, &left_out, &err);
     if (status == FACET_OK) {
         status = build(args, &input, &options, (unsigned)threads, &image, &report, &err);
         if (status != FACET_OK) {
