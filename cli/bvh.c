@@ -22,9 +22,76 @@ bool bvh_flush_text(struct facet_strbuf *buf)
     return ok;
 }
 
-bool bvh_differences_next(struct bvh_differences *out)
+void bvh_finding_print(const struct bvh_finding *f, const char *words)
 {
-    return out->shown++ < out->limit;
+    printf("0x%08" PRIx64 "  %s  %s  %s: %s\n",
+           f->offset,
+           f->rule,
+           f->requirement,
+           f->severity,
+           words);
+}
+
+json_t *bvh_finding_json(const struct bvh_finding *f)
+{
+    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s}",
+                     "offset",
+                     facet_json_hex(f->offset),
+                     "rule",
+                     f->rule,
+                     "requirement",
+                     f->requirement,
+                     "severity",
+                     f->severity,
+                     "expected",
+                     f->expected,
+                     "found",
+                     f->found);
+}
+
+static void print_place(uint64_t offset)
+{
+    if (offset == BVH_WHOLE_IMAGE) {
+        printf("image");
+    } else {
+        printf("0x%08" PRIx64, offset);
+    }
+}
+
+static json_t *place_json(uint64_t offset)
+{
+    return offset == BVH_WHOLE_IMAGE ? json_null() : facet_json_hex(offset);
+}
+
+void bvh_differences_add(struct bvh_differences *out,
+                         const uint64_t offsets[2],
+                         const char *field,
+                         const uint64_t values[2])
+{
+    if (out->shown++ >= out->limit) {
+        return;
+    }
+    if (out->list != NULL) {
+        (void)json_array_append_new(out->list,
+                                    json_pack("{s:o, s:o, s:s, s:o, s:o}",
+                                              out->keys[0],
+                                              place_json(offsets[0]),
+                                              out->keys[1],
+                                              place_json(offsets[1]),
+                                              "field",
+                                              field,
+                                              "a",
+                                              facet_json_hex(values[0]),
+                                              "b",
+                                              facet_json_hex(values[1])));
+        return;
+    }
+    print_place(offsets[0]);
+    if (offsets[0] != offsets[1]) {
+        printf(" / ");
+        print_place(offsets[1]);
+    }
+    printf("  %s: 0x%" PRIx64 ", 0x%" PRIx64 "\n", field, values[0], values[1]);
 }
 
 int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out)

@@ -13,13 +13,27 @@ struct json_t;
 struct facet_strbuf;
 bool bvh_flush_text(struct facet_strbuf *buf);
 
+/* What the validator of either format found. */
+struct bvh_finding {
+    uint64_t offset;
+    const char *rule, *requirement, *severity, *expected, *found;
+};
+/* A line with the place, the rule and `words`. */
+void bvh_finding_print(const struct bvh_finding *finding, const char *words);
+struct json_t *bvh_finding_json(const struct bvh_finding *finding);
+
 /* What `facet bvh diff` found, as text while it comes or as JSON at the end. */
 struct bvh_differences {
+    const char *keys[2]; /* of the places in JSON */
     struct json_t *list; /* NULL: text */
     uint64_t shown, limit;
 };
-/* Whether the next difference is to be shown; the others are counted. */
-bool bvh_differences_next(struct bvh_differences *out);
+#define BVH_WHOLE_IMAGE UINT64_MAX /* in place of an offset */
+/* Shows a field that differs; past the limit they are counted. */
+void bvh_differences_add(struct bvh_differences *out,
+                         const uint64_t offsets[2],
+                         const char *field,
+                         const uint64_t values[2]);
 /* Prints what is left and returns the exit code. */
 int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out);
 

@@ -32,27 +32,28 @@ bool bvh_rt_options_fit(const struct cli_args *args)
 
 /* ---- check ---- */
 
-static const char *severity(const struct facet_rtbvh_finding *f)
+static struct bvh_finding finding_of(const struct facet_rtbvh_finding *f)
 {
-    return facet_rtbvh_rules[f->rule].warning ? "warning" : "error";
+    const struct facet_rtbvh_rule_text *rule = &facet_rtbvh_rules[f->rule];
+
+    return (struct bvh_finding){.offset = f->offset,
+                                .rule = rule->id,
+                                .requirement = rule->requirement,
+                                .severity = rule->warning ? "warning" : "error",
+                                .expected = rule->title,
+                                .found = f->text};
 }
 
 /* What is wrong with a header says "offset ..., expected ..." by itself. */
 static void print_finding(const struct facet_rtbvh_check *check,
                           const struct facet_rtbvh_finding *f)
 {
+    const struct bvh_finding finding = finding_of(f);
     const char *after = check->open ? NULL : strstr(f->text, ": ");
+    char words[2 * sizeof f->text];
 
-    printf("0x%08" PRIx64 "  %s  %s  %s: ",
-           f->offset,
-           facet_rtbvh_rules[f->rule].id,
-           facet_rtbvh_rules[f->rule].requirement,
-           severity(f));
-    if (after != NULL) {
-        printf("%s\n", after + 2);
-    } else {
-        printf("%s: expected %s\n", f->text, facet_rtbvh_rules[f->rule].title);
-    }
+    (void)snprintf(words, sizeof words, "%s: expected %s", f->text, finding.expected);
+    bvh_finding_print(&finding, after != NULL ? after + 2 : words);
 }
 
 static void print_findings(const struct facet_rtbvh_check *check)
@@ -81,22 +82,9 @@ static json_t *findings_json(const struct facet_rtbvh_check *check)
     json_t *findings = json_array();
 
     for (uint32_t i = 0; i < check->count; i++) {
-        const struct facet_rtbvh_finding *f = &check->findings[i];
+        const struct bvh_finding finding = finding_of(&check->findings[i]);
 
-        (void)json_array_append_new(findings,
-                                    json_pack("{s:o, s:s, s:s, s:s, s:s, s:s}",
-                                              "offset",
-                                              facet_json_hex(f->offset),
-                                              "rule",
-                                              facet_rtbvh_rules[f->rule].id,
-                                              "requirement",
-                                              facet_rtbvh_rules[f->rule].requirement,
-                                              "severity",
-                                              severity(f),
-                                              "expected",
-                                              facet_rtbvh_rules[f->rule].title,
-                                              "found",
-                                              f->text));
+        (void)json_array_append_new(findings, bvh_finding_json(&finding));
     }
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
                      "nodes",
@@ -301,31 +289,10 @@ int bvh_rt_dump(const struct cli_args *args, const struct session_bvh *file)
 
 static void show(void *context, const struct facet_rtbvh_difference *d)
 {
-    struct bvh_differences *out = context;
-
-    if (!bvh_differences_next(out)) {
-        return;
-    }
-    if (out->list != NULL) {
-        (void)json_array_append_new(out->list,
-                                    json_pack("{s:o, s:o, s:s, s:o, s:o}",
-                                              "offset_a",
-                                              facet_json_hex(d->offset_a),
-                                              "offset_b",
-                                              facet_json_hex(d->offset_b),
-                                              "field",
-                                              d->field,
-                                              "a",
-                                              facet_json_hex(d->a),
-                                              "b",
-                                              facet_json_hex(d->b)));
-        return;
-    }
-    printf("0x%08" PRIx64, d->offset_a);
-    if (d->offset_a != d->offset_b) {
-        printf(" / 0x%08" PRIx64, d->offset_b);
-    }
-    printf("  %s: 0x%" PRIx64 ", 0x%" PRIx64 "\n", d->field, d->a, d->b);
+    bvh_differences_add(context,
+                        (const uint64_t[2]){d->offset_a, d->offset_b},
+                        d->field,
+                        (const uint64_t[2]){d->a, d->b});
 }
 
 static bool open_view(const struct cli_args *args,
@@ -348,7 +315,7 @@ int bvh_rt_diff(const struct cli_args *args,
                 const struct session_bvh *b,
                 uint64_t limit)
 {
-    struct bvh_differences out = {NULL, 0, limit};
+    struct bvh_differences out = {.keys = {"offset_a", "offset_b"}, .limit = limit};
     struct facet_rtbvh_view view_a, view_b;
     struct facet_error err = {0};
     uint64_t count;

@@ -7,19 +7,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static struct bvh_finding finding_of(const struct facet_gfx12_finding *f)
+{
+    return (struct bvh_finding){.offset = f->offset,
+                                .rule = facet_gfx12_rules[f->rule].id,
+                                .requirement = facet_gfx12_rules[f->rule].requirement,
+                                .severity = facet_gfx12_severity_name(f->severity),
+                                .expected = facet_gfx12_rules[f->rule].title,
+                                .found = f->text};
+}
+
 static void print_text(const struct facet_gfx12_check *check)
 {
     uint64_t total = check->total[0] + check->total[1] + check->total[2];
 
     for (uint32_t i = 0; i < check->count; i++) {
-        const struct facet_gfx12_finding *f = &check->findings[i];
+        const struct bvh_finding finding = finding_of(&check->findings[i]);
 
-        printf("0x%08" PRIx64 "  %s  %s  %s: %s\n",
-               f->offset,
-               facet_gfx12_rules[f->rule].id,
-               facet_gfx12_rules[f->rule].requirement,
-               facet_gfx12_severity_name(f->severity),
-               f->text);
+        bvh_finding_print(&finding, finding.found);
     }
     if (total > check->count) {
         printf("... and %" PRIu64 " more\n", total - check->count);
@@ -37,29 +42,14 @@ static void print_text(const struct facet_gfx12_check *check)
            cli_s(check->total[FACET_GFX12_NOTE]));
 }
 
-static json_t *finding_json(const struct facet_gfx12_finding *f)
-{
-    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s}",
-                     "offset",
-                     facet_json_hex(f->offset),
-                     "rule",
-                     facet_gfx12_rules[f->rule].id,
-                     "requirement",
-                     facet_gfx12_rules[f->rule].requirement,
-                     "severity",
-                     facet_gfx12_severity_name(f->severity),
-                     "expected",
-                     facet_gfx12_rules[f->rule].title,
-                     "found",
-                     f->text);
-}
-
 static json_t *check_json(const struct facet_gfx12_check *check)
 {
     json_t *findings = json_array();
 
     for (uint32_t i = 0; i < check->count; i++) {
-        (void)json_array_append_new(findings, finding_json(&check->findings[i]));
+        const struct bvh_finding finding = finding_of(&check->findings[i]);
+
+        (void)json_array_append_new(findings, bvh_finding_json(&finding));
     }
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
                      "nodes",

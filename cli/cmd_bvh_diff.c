@@ -4,58 +4,23 @@
 #include "gfx12/image/diff.h"
 #include "json/json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-static void put_place(uint32_t node)
+static uint64_t offset_of(uint32_t node)
 {
-    if (node == FACET_GFX12_NO_NODE) {
-        printf("image");
-    } else {
-        printf("0x%08llx", (unsigned long long)node * FACET_GFX12_NODE_BYTES);
-    }
-}
-
-static json_t *place_json(uint32_t node)
-{
-    return node == FACET_GFX12_NO_NODE ? json_null()
-                                       : facet_json_hex((uint64_t)node * FACET_GFX12_NODE_BYTES);
+    return node == FACET_GFX12_NO_NODE ? BVH_WHOLE_IMAGE : (uint64_t)node * FACET_GFX12_NODE_BYTES;
 }
 
 static bool show(void *context, const struct facet_gfx12_difference *d)
 {
-    struct bvh_differences *out = context;
-
-    if (!bvh_differences_next(out)) {
-        return true;
-    }
-    if (out->list != NULL) {
-        (void)json_array_append_new(out->list,
-                                    json_pack("{s:o, s:o, s:s, s:o, s:o}",
-                                              "node_a",
-                                              place_json(d->node_a),
-                                              "node_b",
-                                              place_json(d->node_b),
-                                              "field",
-                                              d->field,
-                                              "a",
-                                              facet_json_hex(d->a),
-                                              "b",
-                                              facet_json_hex(d->b)));
-        return true;
-    }
-    put_place(d->node_a);
-    if (d->node_a != d->node_b) {
-        printf(" / ");
-        put_place(d->node_b);
-    }
-    printf("  %s: 0x%" PRIx64 ", 0x%" PRIx64 "\n", d->field, d->a, d->b);
+    bvh_differences_add(context,
+                        (const uint64_t[2]){offset_of(d->node_a), offset_of(d->node_b)},
+                        d->field,
+                        (const uint64_t[2]){d->a, d->b});
     return true;
 }
 
 static int run_diff(const struct cli_args *args)
 {
-    struct bvh_differences out = {NULL, 0, 100};
+    struct bvh_differences out = {.keys = {"node_a", "node_b"}, .limit = 100};
     struct facet_error err = {0};
     struct session_bvh a, b;
     uint64_t count = 0;

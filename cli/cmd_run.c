@@ -340,17 +340,14 @@ static json_t *core_json(const facet_machine *machine, uint32_t core)
     const struct facet_core_desc *desc = facet_machine_core(machine, core);
     json_t *regs = json_object(), *csrs = json_object();
     struct facet_value value;
-    char text[24];
 
     for (uint32_t i = 0; i < desc->reg_count; i++) {
         (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        (void)snprintf(text, sizeof text, "0x%" PRIx64, value.lo);
-        (void)json_object_set_new(regs, desc->regs[i].name, json_string(text));
+        (void)json_object_set_new(regs, desc->regs[i].name, facet_json_hex(value.lo));
     }
     for (uint32_t i = 0; i < desc->csr_count; i++) {
         (void)facet_machine_csr_read(machine, core, i, &value, NULL);
-        (void)snprintf(text, sizeof text, "0x%" PRIx64, value.lo);
-        (void)json_object_set_new(csrs, desc->csrs[i].name, json_string(text));
+        (void)json_object_set_new(csrs, desc->csrs[i].name, facet_json_hex(value.lo));
     }
     return json_pack("{s:s, s:o, s:o}", "name", desc->name, "registers", regs, "csrs", csrs);
 }
@@ -358,16 +355,11 @@ static json_t *core_json(const facet_machine *machine, uint32_t core)
 /* The trap that ended the run. */
 static json_t *fault_json(const struct facet_xphmg_fault *fault)
 {
-    char pc[24], value[24], handler[24];
-
-    (void)snprintf(pc, sizeof pc, "0x%" PRIx64, fault->pc);
-    (void)snprintf(value, sizeof value, "0x%" PRIx64, fault->value);
-    (void)snprintf(handler, sizeof handler, "0x%" PRIx64, fault->handler);
-    return json_pack("{s:I, s:s, s:b, s:I, s:s, s:s, s:s}",
+    return json_pack("{s:I, s:o, s:b, s:I, s:s, s:o, s:o}",
                      "hart",
                      (json_int_t)fault->core,
                      "pc",
-                     pc,
+                     facet_json_hex(fault->pc),
                      "interrupt",
                      (int)(fault->cause >> 63),
                      "cause",
@@ -375,9 +367,9 @@ static json_t *fault_json(const struct facet_xphmg_fault *fault)
                      "name",
                      facet_xphmg_cause_name(fault->cause),
                      "value",
-                     value,
+                     facet_json_hex(fault->value),
                      "handler",
-                     handler);
+                     facet_json_hex(fault->handler));
 }
 
 /* What only some reasons have. */
@@ -399,7 +391,6 @@ static int print_summary(const struct session *s)
     double mips = s->seconds > 0 ? (double)instructions / s->seconds / 1e6 : 0;
     bool dump = cli_given(s->args, "dump-state");
     json_t *result, *cores;
-    char pc[24];
 
     if (cli_given(s->args, "stats")) {
         fprintf(stderr,
@@ -419,8 +410,7 @@ static int print_summary(const struct session *s)
         }
         return CLI_OK;
     }
-    (void)snprintf(pc, sizeof pc, "0x%" PRIx64, s->stop.pc);
-    result = json_pack("{s:s, s:i, s:I, s:I, s:f, s:f, s:I, s:s}",
+    result = json_pack("{s:s, s:i, s:I, s:I, s:f, s:f, s:I, s:o}",
                        "reason",
                        reason_name(s),
                        "exit_code",
@@ -436,7 +426,7 @@ static int print_summary(const struct session *s)
                        "hart",
                        (json_int_t)s->stop.core,
                        "pc",
-                       pc);
+                       facet_json_hex(s->stop.pc));
     if (result != NULL) {
         add_details(s, result);
     }
