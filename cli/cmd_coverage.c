@@ -12,9 +12,9 @@
 /* -- Counts per area ------------------------------------------------------------------------------
  */
 
-static struct facet_area sum_of(const struct facet_area *areas, size_t count)
+static struct facet_card_area sum_of(const struct facet_card_area *areas, size_t count)
 {
-    struct facet_area sum = {.name = "all"};
+    struct facet_card_area sum = {.name = "all"};
 
     for (size_t i = 0; i < count; i++) {
         sum.rows += areas[i].rows;
@@ -41,14 +41,14 @@ static json_t *missing_ids(const struct facet_results *results, const char *only
 
     for (size_t i = 0; i < facet_requirement_row_count; i++) {
         const struct facet_requirement_row *row = &facet_requirement_rows[i];
-        if (facet_area_has(only, row) && !facet_results_prove(results, row)) {
+        if (facet_card_area_has(only, row) && !facet_results_prove(results, row)) {
             (void)json_array_append_new(ids, json_string(row->id));
         }
     }
     return ids;
 }
 
-static void print_area(const struct facet_area *area)
+static void print_area(const struct facet_card_area *area)
 {
     double share = area->rows > 0 ? 100.0 * (double)area->named / (double)area->rows : 0;
 
@@ -56,9 +56,9 @@ static void print_area(const struct facet_area *area)
 }
 
 static void
-print_counts(const struct facet_area *areas, size_t count, json_t *missing, json_t *unknown)
+print_counts(const struct facet_card_area *areas, size_t count, json_t *missing, json_t *unknown)
 {
-    struct facet_area sum = sum_of(areas, count);
+    struct facet_card_area sum = sum_of(areas, count);
     const char *id;
     json_t *value;
     size_t i;
@@ -80,9 +80,9 @@ print_counts(const struct facet_area *areas, size_t count, json_t *missing, json
 }
 
 static json_t *
-counts_json(const struct facet_area *areas, size_t count, json_t *missing, json_t *unknown)
+counts_json(const struct facet_card_area *areas, size_t count, json_t *missing, json_t *unknown)
 {
-    struct facet_area sum = sum_of(areas, count);
+    struct facet_card_area sum = sum_of(areas, count);
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
@@ -111,8 +111,8 @@ counts_json(const struct facet_area *areas, size_t count, json_t *missing, json_
 static int report_counts(const struct cli_args *args, const struct facet_results *results)
 {
     const char *only = cli_value(args, "area");
-    struct facet_area areas[FACET_AREAS];
-    size_t count = facet_area_count(results, only, areas);
+    struct facet_card_area areas[FACET_CARD_AREAS];
+    size_t count = facet_card_area_count(results, only, areas);
     json_t *missing = NULL, *unknown;
     int code = CLI_OK;
 
@@ -145,7 +145,7 @@ static const char *idle_pattern(const struct cli_args *args)
     for (int p = 0; p < args->positional_count; p++) {
         size_t i = 0;
         while (i < facet_requirement_row_count &&
-               !facet_area_asked(args->positional[p], &facet_requirement_rows[i])) {
+               !facet_card_area_asked(args->positional[p], &facet_requirement_rows[i])) {
             i++;
         }
         if (i == facet_requirement_row_count) {
@@ -184,9 +184,9 @@ static int report_rows(const struct cli_args *args, const struct facet_results *
         const struct facet_requirement_row *row = &facet_requirement_rows[i];
         bool asked = args->positional_count == 0;
         for (int p = 0; p < args->positional_count && !asked; p++) {
-            asked = facet_area_asked(args->positional[p], row);
+            asked = facet_card_area_asked(args->positional[p], row);
         }
-        if (!asked || !facet_area_has(only, row)) {
+        if (!asked || !facet_card_area_has(only, row)) {
             continue;
         }
         chosen++;

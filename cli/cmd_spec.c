@@ -50,7 +50,7 @@ static int unknown(const struct cli_args *args, const char *name, unsigned machi
     int code;
 
     facet_strbuf_init(&text);
-    facet_suggest(name, machine, &text);
+    facet_card_suggest(name, machine, &text);
     code = cli_bad(args, "%s", text.failed ? "out of memory" : facet_strbuf_text(&text));
     facet_strbuf_free(&text);
     return code;
@@ -62,7 +62,7 @@ static int unknown(const struct cli_args *args, const char *name, unsigned machi
 static int run_list(const struct cli_args *args, unsigned machine)
 {
     bool chosen[FACET_ITEM_KINDS] = {false}, all = args->positional_count == 0;
-    char name[FACET_LIST_NAME];
+    char name[FACET_CARD_LIST_NAME];
     struct facet_strbuf text;
     json_t *json;
 
@@ -71,7 +71,7 @@ static int run_list(const struct cli_args *args, unsigned machine)
 
         all = all || known;
         for (unsigned k = 0; k < FACET_ITEM_KINDS && !known; k++) {
-            facet_list_name((enum facet_item_kind)k, name);
+            facet_card_list_name((enum facet_item_kind)k, name);
             known = strcmp(args->positional[i], name) == 0;
             chosen[k] = chosen[k] || known;
         }
@@ -83,11 +83,11 @@ static int run_list(const struct cli_args *args, unsigned machine)
     json = json_object();
     for (unsigned k = 0; k < FACET_ITEM_KINDS; k++) {
         if ((all || chosen[k]) && args->json) {
-            facet_list_name((enum facet_item_kind)k, name);
+            facet_card_list_name((enum facet_item_kind)k, name);
             (void)json_object_set_new(
-                json, name, facet_list_json((enum facet_item_kind)k, machine));
+                json, name, facet_card_list_json((enum facet_item_kind)k, machine));
         } else if (all || chosen[k]) {
-            facet_list_text((enum facet_item_kind)k, machine, &text);
+            facet_card_list_text((enum facet_item_kind)k, machine, &text);
         }
     }
     return write_out(args, json, &text);
@@ -116,7 +116,7 @@ static void put_hit(struct facet_strbuf *out, json_t *list, const struct facet_h
     struct facet_strbuf snippet;
 
     facet_strbuf_init(&snippet);
-    facet_hit_text(hit, &snippet);
+    facet_search_text(hit, &snippet);
     if (shown) {
         facet_strbuf_printf(out,
                             "%s   %s%s%s\n    %s\n",

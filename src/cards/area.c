@@ -12,14 +12,14 @@ static size_t area_length(const char *id)
     return strcspn(id, "-");
 }
 
-bool facet_area_has(const char *area, const struct facet_requirement_row *row)
+bool facet_card_area_has(const char *area, const struct facet_requirement_row *row)
 {
     size_t length = area_length(row->id);
 
     return area == NULL || (strlen(area) == length && strncasecmp(area, row->id, length) == 0);
 }
 
-bool facet_area_asked(const char *pattern, const struct facet_requirement_row *row)
+bool facet_card_area_asked(const char *pattern, const struct facet_requirement_row *row)
 {
     char upper[32];
     size_t n = 0;
@@ -28,12 +28,12 @@ bool facet_area_asked(const char *pattern, const struct facet_requirement_row *r
         upper[n] = (char)toupper((unsigned char)pattern[n]);
     }
     upper[n] = '\0';
-    return facet_area_has(pattern, row) || fnmatch(upper, row->id, 0) == 0;
+    return facet_card_area_has(pattern, row) || fnmatch(upper, row->id, 0) == 0;
 }
 
-size_t facet_area_count(const struct facet_results *results,
-                        const char *only,
-                        struct facet_area areas[FACET_AREAS])
+size_t facet_card_area_count(const struct facet_results *results,
+                             const char *only,
+                             struct facet_card_area areas[FACET_CARD_AREAS])
 {
     size_t count = 0;
 
@@ -41,17 +41,17 @@ size_t facet_area_count(const struct facet_results *results,
         const struct facet_requirement_row *row = &facet_requirement_rows[i];
         size_t a = 0;
 
-        if (!facet_area_has(only, row)) {
+        if (!facet_card_area_has(only, row)) {
             continue;
         }
-        while (a < count && !facet_area_has(areas[a].name, row)) {
+        while (a < count && !facet_card_area_has(areas[a].name, row)) {
             a++;
         }
-        if (a == FACET_AREAS) {
+        if (a == FACET_CARD_AREAS) {
             continue;
         }
         if (a == count) {
-            areas[count] = (struct facet_area){.rows = 0};
+            areas[count] = (struct facet_card_area){.rows = 0};
             (void)snprintf(areas[count].name,
                            sizeof areas[count].name,
                            "%.*s",

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void facet_list_name(enum facet_item_kind kind, char name[FACET_LIST_NAME])
+void facet_card_list_name(enum facet_item_kind kind, char name[FACET_CARD_LIST_NAME])
 {
     const char *one = facet_item_kind_name[kind];
 
-    (void)snprintf(name, FACET_LIST_NAME, "%s%s", one, one[strlen(one) - 1] == 's' ? "es" : "s");
+    (void)snprintf(
+        name, FACET_CARD_LIST_NAME, "%s%s", one, one[strlen(one) - 1] == 's' ? "es" : "s");
 }
 
 static bool is_listed(const struct facet_item *item, enum facet_item_kind kind, unsigned machine)
@@ -63,11 +64,11 @@ static void list_group(struct facet_strbuf *out, size_t first, const char *plura
     }
 }
 
-void facet_list_text(enum facet_item_kind kind, unsigned machine, struct facet_strbuf *out)
+void facet_card_list_text(enum facet_item_kind kind, unsigned machine, struct facet_strbuf *out)
 {
-    char plural[FACET_LIST_NAME];
+    char plural[FACET_CARD_LIST_NAME];
 
-    facet_list_name(kind, plural);
+    facet_card_list_name(kind, plural);
     for (size_t i = 0; i < facet_item_count; i++) {
         bool first = is_listed(&facet_items[i], kind, machine);
 
@@ -80,7 +81,7 @@ void facet_list_text(enum facet_item_kind kind, unsigned machine, struct facet_s
     }
 }
 
-json_t *facet_list_json(enum facet_item_kind kind, unsigned machine)
+json_t *facet_card_list_json(enum facet_item_kind kind, unsigned machine)
 {
     json_t *list = json_array();
 

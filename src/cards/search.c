@@ -116,7 +116,7 @@ size_t facet_search(char *const *words, size_t count, unsigned machine, struct f
 }
 
 /* A line of the text around the place: from the start where it fits, whole words, no newlines. */
-void facet_hit_text(const struct facet_hit *hit, struct facet_strbuf *out)
+void facet_search_text(const struct facet_hit *hit, struct facet_strbuf *out)
 {
     const char *text = hit->text;
     size_t at = hit->at;

@@ -136,7 +136,7 @@ static const struct facet_csr_row *csr_before(const char *name, const char *dot,
     return row;
 }
 
-void facet_suggest(const char *name, unsigned machine, struct facet_strbuf *out)
+void facet_card_suggest(const char *name, unsigned machine, struct facet_strbuf *out)
 {
     const char *dot = strrchr(name, '.');
     const struct facet_csr_row *row = csr_before(name, dot, machine);

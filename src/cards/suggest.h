@@ -7,6 +7,6 @@
 
 /* "'rt.bbx' is no name of the contract; did you mean rt.bbox?" For CSR.FIELD with a known CSR the
  * fields that it has. FACET_ITEM_ANY looks in all machines. */
-void facet_suggest(const char *name, unsigned machine, struct facet_strbuf *out);
+void facet_card_suggest(const char *name, unsigned machine, struct facet_strbuf *out);
 
 #endif
