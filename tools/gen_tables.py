@@ -351,6 +351,9 @@ def emit_prose(spec, out):
         out.append("    {%s}," % ", ".join(c_string(r[k]) for k in ("id", "title", "text", "path")))
     out.append("};")
     out.append("const size_t facet_resolution_row_count = %d;" % len(spec.resolutions))
+    for name, rows in (("requirement", spec.requirements), ("resolution", spec.resolutions)):
+        by_id = sorted(range(len(rows)), key=lambda i: rows[i]["id"])
+        out.append("const uint16_t facet_%s_order[] = {%s};" % (name, ", ".join(map(str, by_id))))
     titles = spec.extension_titles()
     out.append("const struct facet_extension_row facet_extension_rows[] = {")
     for name, title in titles:

@@ -490,7 +490,7 @@ class Spec:
                 continue
             if r["operands"] == "-":
                 r["operands"] = ""
-            self.aliases[r["isa"]].append(r)
+            self.aliases[r["isa"]].append(dict(r, line=n))
             pending.append((n, r))
         for isa, rows in self.aliases.items():
             known[isa] |= set(r["mnemonic"].lower() for r in rows)
@@ -646,7 +646,7 @@ class Spec:
                     if m.group(1) in seen:
                         self.say(path, n, "%s twice" % m.group(1))
                     seen.add(m.group(1))
-                    current = dict(id=m.group(1), title=m.group(2).strip(), text=[], path=path)
+                    current = dict(id=m.group(1), title=m.group(2).strip(), text=[], path=path, line=n)
                     self.resolutions.append(current)
                 elif line.startswith("#"):
                     current = None

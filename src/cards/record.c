@@ -2,6 +2,7 @@
  * allocation anywhere shows as NULL at the end. */
 #include "cards/card.h"
 
+#include "cards/places.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -75,28 +76,6 @@ static bool *linked(const struct facet_card *card, bool resolutions)
         item = card->item != NULL ? NULL : facet_card_next_part(card, &from);
     }
     return rows;
-}
-
-json_t *facet_card_tests(const struct facet_results *results,
-                         const struct facet_requirement_row *row)
-{
-    json_t *list = json_array();
-    const struct facet_test *test;
-
-    for (size_t n = 0; (test = facet_results_test(results, row, n)) != NULL; n++) {
-        json_t *entry = json_pack("{s:s, s:s, s:s}",
-                                  "suite",
-                                  test->suite,
-                                  "case",
-                                  test->name,
-                                  "result",
-                                  facet_outcome_name[test->outcome]);
-        if (append(list, entry) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
 }
 
 /* "requirements" and "resolutions": lists of IDs; "tests": an object from ID to tests. */
@@ -798,5 +777,7 @@ json_t *facet_card_record(const struct facet_card *card, const struct facet_resu
     if (card->value != NULL) {
         record = with(record, "value", facet_card_value_text(card));
     }
-    return with_links(with_pages(record, card->item), card, results);
+    return with(with_links(with_pages(record, card->item), card, results),
+                "places",
+                facet_card_places(card));
 }

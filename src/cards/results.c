@@ -1,5 +1,5 @@
 /* Test results by requirement row. The texts of the files are kept whole; tests point into them. */
-#include "cards/results.h"
+#include "cards/card.h"
 
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -290,4 +290,26 @@ facet_results_unknown(const struct facet_results *results, size_t n, const struc
     }
     *test = (const struct facet_test *)results->tests.items + mention->test;
     return mention->id;
+}
+
+json_t *facet_card_tests(const struct facet_results *results,
+                         const struct facet_requirement_row *row)
+{
+    json_t *list = json_array();
+    const struct facet_test *test;
+
+    for (size_t n = 0; (test = facet_results_test(results, row, n)) != NULL; n++) {
+        json_t *entry = json_pack("{s:s, s:s, s:s}",
+                                  "suite",
+                                  test->suite,
+                                  "case",
+                                  test->name,
+                                  "result",
+                                  facet_outcome_name[test->outcome]);
+        if (json_array_append_new(list, entry) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
 }

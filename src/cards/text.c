@@ -1,5 +1,5 @@
 /* Reference cards as text: the members of a record under their headings, tables, wrapped prose. */
-#include "cards/card.h"
+#include "cards/places.h"
 
 #include <string.h>
 
@@ -625,6 +625,7 @@ static const struct {
     {"requirements", "Requirements", put_requirements},
     {"tests", "Tests", put_tests},
     {"resolutions", "Resolutions", put_resolutions},
+    {"places", "Places", facet_card_put_places},
 };
 
 static bool is_shown(const json_t *record, const char *key, const json_t *value)

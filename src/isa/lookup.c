@@ -4,7 +4,9 @@
 #include "isa/isa.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static char lower(char c)
 {
@@ -228,22 +230,35 @@ bool facet_layout_constant(const char *machine, const char *name, uint64_t *valu
     return false;
 }
 
+/* IDs in any case. */
+static int compare_requirement(const void *id, const void *row)
+{
+    return strcasecmp(id, facet_requirement_rows[*(const uint16_t *)row].id);
+}
+
+static int compare_resolution(const void *id, const void *row)
+{
+    return strcasecmp(id, facet_resolution_rows[*(const uint16_t *)row].id);
+}
+
 const struct facet_requirement_row *facet_requirement_find(const char *id)
 {
-    for (size_t i = 0; i < facet_requirement_row_count; i++) {
-        if (same_name(id, strlen(id), facet_requirement_rows[i].id)) {
-            return &facet_requirement_rows[i];
-        }
-    }
-    return NULL;
+    const uint16_t *row = bsearch(id,
+                                  facet_requirement_order,
+                                  facet_requirement_row_count,
+                                  sizeof facet_requirement_order[0],
+                                  compare_requirement);
+
+    return row != NULL ? &facet_requirement_rows[*row] : NULL;
 }
 
 const struct facet_resolution_row *facet_resolution_find(const char *id)
 {
-    for (size_t i = 0; i < facet_resolution_row_count; i++) {
-        if (same_name(id, strlen(id), facet_resolution_rows[i].id)) {
-            return &facet_resolution_rows[i];
-        }
-    }
-    return NULL;
+    const uint16_t *row = bsearch(id,
+                                  facet_resolution_order,
+                                  facet_resolution_row_count,
+                                  sizeof facet_resolution_order[0],
+                                  compare_resolution);
+
+    return row != NULL ? &facet_resolution_rows[*row] : NULL;
 }

@@ -270,6 +270,7 @@ struct facet_requirement_row {
 };
 extern const struct facet_requirement_row facet_requirement_rows[];
 extern const size_t facet_requirement_row_count;
+extern const uint16_t facet_requirement_order[]; /* the rows by ID */
 
 struct facet_resolution_row {
     const char *id; /* "R-CAP-09" */
@@ -279,6 +280,7 @@ struct facet_resolution_row {
 };
 extern const struct facet_resolution_row facet_resolution_rows[];
 extern const size_t facet_resolution_row_count;
+extern const uint16_t facet_resolution_order[]; /* the rows by ID */
 
 /* What an extension name of an instruction row stands for. */
 struct facet_extension_row {
