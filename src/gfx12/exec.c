@@ -116,13 +116,8 @@ static void stack(struct facet_gfx12_machine *m, uint32_t lane, const struct fac
 
         if (t->write) {
             facet_window_mark(&m->lds, 4u * t->dword, 4);
-            facet_port_store(m->port,
-                             lane,
-                             0,
-                             at,
-                             4,
-                             facet_value64(t->value),
-                             facet_value64(lds.dwords[t->dword]));
+            facet_port_store(
+                m->port, lane, 0, at, 4, facet_value64(t->value), facet_value64(t->written));
         } else {
             facet_port_memory(m->port, lane, 0, at, 4, false, facet_value64(t->value));
         }
@@ -270,21 +265,26 @@ static bool loop_operands(const struct facet_gfx12_machine *m,
            !intersect->is_ds && !intersect->image.dual;
 }
 
-static void do_insn(struct facet_gfx12_machine *m,
-                    uint32_t lane,
-                    const struct facet_gfx12_insn *in,
-                    bool *goes_on)
+/* False when the lane's ray has ended. `last`: the program has no instruction behind this one. */
+static bool
+do_insn(struct facet_gfx12_machine *m, uint32_t lane, const struct facet_gfx12_insn *in, bool last)
 {
+    struct facet_gfx12_core *c = &m->core[lane];
     struct facet_gfx12_insn image;
+    bool goes_on = true;
 
     if (!in->is_ds) {
         intersect(m, lane, &in->image);
-    } else if (loop_operands(m, &m->core[lane], in, &image)) {
-        *goes_on = stack_in_loop(m, lane, &image.image, &in->ds);
+    } else if (loop_operands(m, c, in, &image)) {
+        return stack_in_loop(m, lane, &image.image, &in->ds);
     } else {
         stack(m, lane, &in->ds);
-        *goes_on = !m->loop || m->core[lane].v[in->ds.vdst] < FACET_GFX12_FIRST_SENTINEL;
+        goes_on = !m->loop || c->v[in->ds.vdst] < FACET_GFX12_FIRST_SENTINEL;
     }
+    if (m->loop && last && goes_on) {
+        c->stats.steps++; /* a round that 11.4 does not count (R-G12-70) */
+    }
+    return goes_on;
 }
 
 void facet_gfx12_step(struct facet_gfx12_machine *m, uint32_t lane)
@@ -293,7 +293,7 @@ void facet_gfx12_step(struct facet_gfx12_machine *m, uint32_t lane)
     struct facet_gfx12_insn in;
     uint64_t next;
     uint32_t word;
-    bool inside, goes_on = true, listens = facet_port_listens(m->port);
+    bool inside, goes_on, last, listens = facet_port_listens(m->port);
     unsigned length = facet_gfx12_fetch(m, c->pc, &in, &word, &inside);
 
     if (length == 0) {
@@ -304,7 +304,9 @@ void facet_gfx12_step(struct facet_gfx12_machine *m, uint32_t lane)
         before = *c;
     }
     m->fetching = lane;
-    do_insn(m, lane, &in, &goes_on);
+    next = c->pc + 4u * length;
+    last = next == FACET_GFX12_CODE_BASE + m->code_bytes;
+    goes_on = do_insn(m, lane, &in, last);
     if (listens) {
         tell_loop(m, lane, &before);
     }
@@ -312,13 +314,10 @@ void facet_gfx12_step(struct facet_gfx12_machine *m, uint32_t lane)
         fault(m, lane, FACET_GFX12_ENDLESS, c->loop.node);
         return;
     }
-    next = c->pc + 4u * length;
-    if (next == FACET_GFX12_CODE_BASE + m->code_bytes) {
-        if (m->loop && goes_on) {
-            next = FACET_GFX12_CODE_BASE;
-        } else {
-            goes_on = false;
-        }
+    if (last && m->loop && goes_on) {
+        next = FACET_GFX12_CODE_BASE;
+    } else if (last) {
+        goes_on = false;
     }
     c->retired++;
     facet_port_retire(m->port, lane, c->pc, next, word, 4 * length);

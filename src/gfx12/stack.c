@@ -47,23 +47,32 @@ static bool sentinel(uint32_t x)
 }
 
 /* NULL where the entry lies beyond LDS. */
-static uint32_t *entry(const struct facet_gfx12_lds *lds, const struct state *s, bool write)
+static uint32_t *entry(const struct facet_gfx12_lds *lds, const struct state *s)
 {
     uint32_t at = s->base + 32 * (s->idx & 31);
-    if (at >= lds->count) {
-        return NULL;
-    }
+    return at < lds->count ? &lds->dwords[at] : NULL;
+}
+
+static void touch(const struct facet_gfx12_lds *lds,
+                  const struct state *s,
+                  const uint32_t *at,
+                  bool write,
+                  uint32_t written)
+{
     if (s->touches != NULL) {
         s->touches->at[s->touches->count++] =
-            (struct facet_gfx12_touch){at, write, lds->dwords[at]};
+            (struct facet_gfx12_touch){(uint32_t)(at - lds->dwords), write, *at, written};
     }
-    return &lds->dwords[at];
 }
 
 static uint32_t read_entry(const struct facet_gfx12_lds *lds, const struct state *s)
 {
-    const uint32_t *at = entry(lds, s, false);
-    return at != NULL ? *at : 0;
+    const uint32_t *at = entry(lds, s);
+    if (at == NULL) {
+        return 0;
+    }
+    touch(lds, s, at, false, 0);
+    return *at;
 }
 
 static void step_down(struct state *s, uint32_t size)
@@ -76,11 +85,12 @@ static void step_down(struct state *s, uint32_t size)
 static void push(const struct facet_gfx12_lds *lds, struct state *s, uint32_t x)
 {
     uint32_t size = lds->stack_size & 31;
-    uint32_t *at = entry(lds, s, true);
+    uint32_t *at = entry(lds, s);
     if (s->valid == size) {
         s->overflow = true;
     }
     if (at != NULL) {
+        touch(lds, s, at, true, x);
         *at = x;
     }
     s->idx = s->idx + 1 == size ? 0 : (s->idx + 1) & 31;

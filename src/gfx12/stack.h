@@ -11,7 +11,8 @@ struct facet_gfx12_touches {
     struct facet_gfx12_touch {
         uint32_t dword; /* index in LDS, inside it */
         bool write;
-        uint32_t value; /* read, or what a write replaced */
+        uint32_t value;   /* read, or what a write replaced */
+        uint32_t written; /* a small stack may write the same entry again */
     } at[10];
 };
 

@@ -430,3 +430,46 @@ TEST(faults_stay_until_the_machine_is_reset, "G12-266")
     CHECK(stop.reason == FACET_STOP_FAULT && stop.code == FACET_GFX12_ILLEGAL);
     facet_machine_destroy(m);
 }
+
+/* Loops that 11.4 does not count: the dual instruction, both results of the stack, no stack at all.
+ * On a node that names itself each of them would run for ever (R-G12-70). */
+TEST(every_loop_ends_by_the_limit_of_its_ray, "G12-266")
+{
+    static const char *const programs[][2] = {
+        {"image_bvh_dual_intersect_ray v[30:39], [v[10:11], v[12:13], v[14:16], v[17:19], "
+         "v[20:21]], s[0:3]",
+         "ds_bvh_stack_push8_pop1_rtn_b32 v50, v22, v21, v[60:67], 8, 2"},
+        {"image_bvh8_intersect_ray v[30:39], [v[10:11], v[12:13], v[14:16], v[17:19], v20], s[0:3]",
+         "ds_bvh_stack_push8_pop2_rtn_b64 v[50:51], v22, v21, v[60:67], 8, 0"},
+        {"image_bvh8_intersect_ray v[30:39], [v[10:11], v[12:13], v[14:16], v[17:19], v20], s[0:3]",
+         "image_bvh8_intersect_ray v[30:39], [v[10:11], v[12:13], v[14:16], v[17:19], v20], "
+         "s[0:3]"}};
+    struct facet_gfx12_image image = wave_world();
+    struct facet_gfx12_query q = wave_query();
+    char name[8];
+
+    q.max_steps = 100;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        facet_machine *m = wave_make(&image, 1, 8);
+        struct facet_gfx12_lane lane;
+        struct facet_stop stop;
+        uint32_t words[8];
+
+        CHECK(facet_gfx12_set_program(m, words, assemble(programs[i], 2, words), true, NULL) ==
+              FACET_OK);
+        wave_start(m, 0, &q);
+        for (unsigned k = 0; k < 8; k++) { /* what is pushed: the stack is never empty */
+            (void)snprintf(name, sizeof name, "v%u", 60 + k);
+            wave_set_reg(m, 0, name, FACET_GFX12_ROOT);
+        }
+        stop = wave_run(m, 10000);
+        CHECK_MSG(stop.reason == FACET_STOP_FAULT && stop.code == FACET_GFX12_ENDLESS,
+                  "program %zu: reason %u",
+                  i,
+                  stop.reason);
+        CHECK(stop.steps >= 199 && stop.steps <= 200);
+        CHECK(facet_gfx12_read_lane(m, 0, &lane, NULL) == FACET_OK && lane.stats.steps == 100);
+        facet_machine_destroy(m);
+    }
+    free(image.bytes);
+}

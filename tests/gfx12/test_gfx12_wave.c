@@ -171,6 +171,56 @@ TEST(lanes_have_stacks_of_their_own, "G12-267")
     free(image.bytes);
 }
 
+/* LDS as the events tell it. */
+struct told_lds {
+    uint32_t dwords[FACET_GFX12_LDS_BYTES / 4];
+    unsigned stores;
+};
+
+static void keep_told(void *context, const struct facet_memory_event *event)
+{
+    struct told_lds *told = context;
+    uint32_t *at = &told->dwords[(event->address - FACET_GFX12_LDS_BASE) / 4];
+
+    CHECK_EQ(event->write ? event->old_value.lo : event->value.lo, *at);
+    if (event->write) {
+        *at = (uint32_t)event->value.lo;
+        told->stores++;
+    }
+}
+
+/* A stack of four entries takes eight pushes: each entry is written twice in one step. */
+TEST(stores_are_told_one_by_one, "")
+{
+    struct facet_gfx12_image image = wave_world();
+    facet_machine *m = wave_make(&image, 1, 8);
+    struct facet_gfx12_query q = wave_query();
+    struct told_lds *told = calloc(1, sizeof *told);
+    struct facet_observer observer = {.context = told, .memory = keep_told};
+    uint32_t words[2], dword;
+    char name[8];
+
+    (void)facet_gfx12_insn_parse(
+        "ds_bvh_stack_push8_pop1_rtn_b32 v50, v22, v21, v[60:67], 4, 0", words, NULL);
+    CHECK(facet_gfx12_set_program(m, words, 2, false, NULL) == FACET_OK);
+    wave_start(m, 0, &q);
+    for (unsigned k = 0; k < 8; k++) {
+        (void)snprintf(name, sizeof name, "v%u", 60 + k);
+        wave_set_reg(m, 0, name, (k + 1) << 4 | FACET_GFX12_TYPE_BOX);
+    }
+    facet_machine_observe(m, &observer);
+    CHECK(wave_run(m, 10).reason == FACET_STOP_EXIT);
+    CHECK_EQ(told->stores, 8);
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK(facet_machine_read(m, 0, FACET_GFX12_LDS_BASE + 128 * i, &dword, 4, NULL) ==
+              FACET_OK);
+        CHECK_EQ(dword, told->dwords[32 * i]);
+    }
+    free(told);
+    facet_machine_destroy(m);
+    free(image.bytes);
+}
+
 TEST(lanes_take_turns, "G12-268")
 {
     struct facet_gfx12_image image = wave_world();
