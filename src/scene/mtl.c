@@ -121,9 +121,10 @@ static enum facet_status out_of_memory(struct facet_mtl *mtl)
 /* One number for all three, or three. A colour may be given in ways that nobody writes. */
 static enum facet_status read_color(struct parser *p, struct facet_span keyword, float color[3])
 {
+    enum facet_status status = FACET_OK;
     struct facet_span word;
     unsigned count = 0;
-    float value[3];
+    float value[3], more;
 
     while (facet_text_word(&p->text, &word) && word.at[0] != '#') {
         if (count == 0 && (facet_span_is(word, "spectral") || facet_span_is(word, "xyz"))) {
@@ -135,7 +136,9 @@ static enum facet_status read_color(struct parser *p, struct facet_span keyword,
         }
         count++;
     }
-    if ((count != 1 && count != 3) || (word.size != 0 && word.at[0] != '#')) {
+    if (count == 3 && facet_span_float(word, &more)) { /* a fourth number: alpha, as some write */
+        status = leave_out(p, "MTL numbers after the third of ", keyword, "a colour has three");
+    } else if ((count != 1 && count != 3) || (word.size != 0 && word.at[0] != '#')) {
         return facet_fail(p->mtl->err,
                           FACET_ERR_INPUT,
                           p->text.line,
@@ -149,7 +152,7 @@ static enum facet_status read_color(struct parser *p, struct facet_span keyword,
     for (unsigned i = 0; i < 3; i++) {
         color[i] = value[count == 1 ? 0 : i];
     }
-    return FACET_OK;
+    return status;
 }
 
 static enum facet_status read_number(struct parser *p, struct facet_span keyword, float *value)
@@ -183,7 +186,7 @@ static int option_words(struct facet_span option)
 /* The rest of the line; no name goes on in the next one. */
 static enum facet_status read_name(struct parser *p, const char *statement, struct facet_span *name)
 {
-    *name = facet_text_rest(&p->text);
+    *name = facet_text_name(&p->text);
     return !facet_text_goes_on(&p->text)
                ? FACET_OK
                : facet_fail(p->mtl->err,

@@ -292,7 +292,7 @@ static uint32_t count_words(struct obj *o)
 /* The rest of the line; no name goes on in the next one. */
 static enum facet_status read_name(struct obj *o, const char *statement, struct facet_span *name)
 {
-    *name = facet_text_rest(&o->text);
+    *name = facet_text_name(&o->text);
     return facet_text_goes_on(&o->text) ? wrong(o, statement, "a name on one line", *name)
                                         : FACET_OK;
 }
@@ -320,7 +320,7 @@ static enum facet_status read_libraries(struct obj *o)
     enum facet_status status;
 
     do {
-        status = facet_mtl_read(&o->mtl, facet_text_rest(&o->text));
+        status = facet_mtl_read(&o->mtl, facet_text_name(&o->text));
     } while (status == FACET_OK && facet_text_goes_on(&o->text));
     return status;
 }

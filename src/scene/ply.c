@@ -255,12 +255,11 @@ static enum facet_status read_header(struct ply *p)
 
         (void)facet_text_word(&p->text, &keyword);
         if (facet_span_is(keyword, "end_header")) {
+            const size_t line_end = pairs ? 2 : 1;
+
             (void)facet_text_rest(&p->text);
-            if (p->text.at == p->text.end) {
-                break;
-            }
-            p->text.at += pairs ? 2 : 1;
-            p->text.at = p->text.at < p->text.end ? p->text.at : p->text.end;
+            p->text.at =
+                (size_t)(p->text.end - p->text.at) > line_end ? p->text.at + line_end : p->text.end;
             p->text.line++;
             return check_header(p);
         }

@@ -56,10 +56,27 @@ bad_item(struct ply *p, const struct item *item, size_t at, const char *expected
                       expected);
 }
 
-/* A number of the body as a float and, where its type is whole, exactly. */
+static enum facet_status
+bad_word(struct ply *p, const struct item *item, const char *expected, struct facet_span found)
+{
+    return facet_fail(p->err,
+                      FACET_ERR_INPUT,
+                      p->text.line,
+                      "line %u: %s %llu: expected %s, found \"%.*s\"",
+                      p->text.line,
+                      item->element->name,
+                      (unsigned long long)item->number + 1,
+                      expected,
+                      FACET_SPAN_ARGS(found, (size_t)40));
+}
+
+/* A number of the body as a float and, where its type is whole, exactly. Text may write any number
+ * for a whole type. */
 struct value {
     float number;
     int64_t whole;
+    bool is_whole;
+    struct facet_span word; /* of a text */
 };
 
 static void load(struct ply *p, const struct ply_type *type, struct value *out)
@@ -76,6 +93,7 @@ static void load(struct ply *p, const struct ply_type *type, struct value *out)
 
         out->whole = type->kind == 'i' ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
         out->number = (float)out->whole;
+        out->is_whole = true;
     } else if (type->bytes == 4) {
         const uint32_t half = (uint32_t)bits;
 
@@ -118,21 +136,13 @@ read_value(struct ply *p, const struct item *item, const struct ply_type *type, 
     if (!facet_text_word_anywhere(&p->text, &word)) {
         return ended(p, item, 0);
     }
-    out->whole = -1;
-    if (type->kind != 'f' && read_whole(word, &out->whole)) {
+    out->word = word;
+    out->is_whole = type->kind != 'f' && read_whole(word, &out->whole);
+    if (out->is_whole) {
         out->number = (float)out->whole;
         return FACET_OK;
     }
-    return facet_span_float(word, &out->number)
-               ? FACET_OK
-               : facet_fail(p->err,
-                            FACET_ERR_INPUT,
-                            p->text.line,
-                            "line %u: %s %llu: expected a number, found \"%.*s\"",
-                            p->text.line,
-                            item->element->name,
-                            (unsigned long long)item->number + 1,
-                            FACET_SPAN_ARGS(word, (size_t)40));
+    return facet_span_float(word, &out->number) ? FACET_OK : bad_word(p, item, "a number", word);
 }
 
 static enum facet_status
@@ -229,6 +239,10 @@ read_list(struct ply *p, const struct item *item, const struct ply_property *pro
         struct value value;
 
         status = read_value(p, item, property->value, &value);
+        if (status == FACET_OK && !value.is_whole &&
+            (property->role == PLY_CORNERS || property->role == PLY_STRIP)) {
+            status = bad_word(p, item, "the number of a vertex", value.word);
+        }
         if (status == FACET_OK && property->role == PLY_CORNERS) {
             ok = push(&p->corners, index_of(&value));
         } else if (status == FACET_OK && property->role == PLY_STRIP) {

@@ -104,48 +104,83 @@ static bool same(struct flat a, struct flat b)
     return a.x == b.x && a.y == b.y;
 }
 
-/* The corners that are left, and where they are. */
+/* What is known about a corner: the number of one that keeps it from being an ear, or one of these.
+ */
+enum { UNKNOWN = FACET_POLYGON_MOST_CORNERS, IS_EAR, TURNS_RIGHT };
+
+/* The corners that are left, where they are, and what is known about them. */
 struct ring {
     uint32_t count;
-    uint32_t corner[FACET_POLYGON_MOST_CORNERS];
+    uint32_t corner[FACET_POLYGON_MOST_CORNERS], known[FACET_POLYGON_MOST_CORNERS];
     struct flat at[FACET_POLYGON_MOST_CORNERS];
+    bool gone[FACET_POLYGON_MOST_CORNERS]; /* by number */
 };
 
 /* A corner whose triangle holds no other corner can be cut off. Corners at the place of one of its
  * three, as where a hole is joined to the outline, do not count. */
-static bool is_ear(const struct ring *ring, uint32_t i)
+static uint32_t look_at(const struct ring *ring, uint32_t i)
 {
     const struct flat a = ring->at[(i + ring->count - 1) % ring->count], b = ring->at[i],
                       c = ring->at[(i + 1) % ring->count];
 
     if (turn(a, b, c) <= 0.0) {
-        return false;
+        return TURNS_RIGHT;
     }
     for (uint32_t k = 0; k < ring->count; k++) {
         const struct flat p = ring->at[k];
 
         if (turn(a, b, p) >= 0.0 && turn(b, c, p) >= 0.0 && turn(c, a, p) >= 0.0 && !same(p, a) &&
             !same(p, b) && !same(p, c)) {
-            return false;
+            return ring->corner[k];
         }
     }
-    return true;
+    return IS_EAR;
 }
 
-static void cut_ears(const struct view *view, uint32_t count, uint32_t *triangles)
+/* What was seen stays true while the corner has its neighbours and the other one is there. So a
+ * corner is looked at again only after a cut beside it or a cut of the other one: a few times, and
+ * `looks` is the limit for polygons that are made to need more. */
+static bool is_ear(struct ring *ring, uint32_t i, uint32_t *looks)
+{
+    const uint32_t known = ring->known[i];
+
+    if (known == UNKNOWN || (known < UNKNOWN && ring->gone[known])) {
+        if (*looks == 0) {
+            return false;
+        }
+        (*looks)--;
+        ring->known[i] = look_at(ring, i);
+    }
+    return ring->known[i] == IS_EAR;
+}
+
+static void remove_corner(struct ring *ring, uint32_t i)
+{
+    ring->known[(i + ring->count - 1) % ring->count] = UNKNOWN;
+    ring->known[(i + 1) % ring->count] = UNKNOWN;
+    ring->gone[ring->corner[i]] = true;
+    ring->count--;
+    memmove(&ring->corner[i], &ring->corner[i + 1], (ring->count - i) * sizeof ring->corner[0]);
+    memmove(&ring->known[i], &ring->known[i + 1], (ring->count - i) * sizeof ring->known[0]);
+    memmove(&ring->at[i], &ring->at[i + 1], (ring->count - i) * sizeof ring->at[0]);
+}
+
+/* False when the limit of looks was reached: the rest is a fan. */
+static bool cut_ears(const struct view *view, uint32_t count, uint32_t *triangles)
 {
     struct ring ring = {.count = count};
-    uint32_t at = 0, tried = 0;
+    uint32_t at = 0, tried = 0, looks = FACET_POLYGON_MOST_LOOKS * count;
 
     for (uint32_t i = 0; i < count; i++) {
         ring.corner[i] = i;
+        ring.known[i] = UNKNOWN;
         ring.at[i] = flat_of(view, i);
     }
     while (ring.count > 3 && tried < ring.count) {
         const uint32_t i = at % ring.count, after = (i + 1) % ring.count;
         const uint32_t before = (i + ring.count - 1) % ring.count;
 
-        if (!is_ear(&ring, i)) {
+        if (!is_ear(&ring, i, &looks)) {
             at = after;
             tried++;
             continue;
@@ -153,13 +188,12 @@ static void cut_ears(const struct view *view, uint32_t count, uint32_t *triangle
         *triangles++ = ring.corner[before];
         *triangles++ = ring.corner[i];
         *triangles++ = ring.corner[after];
-        ring.count--;
-        memmove(&ring.corner[i], &ring.corner[i + 1], (ring.count - i) * sizeof ring.corner[0]);
-        memmove(&ring.at[i], &ring.at[i + 1], (ring.count - i) * sizeof ring.at[0]);
+        remove_corner(&ring, i);
         at = i; /* the next corner: strips rather than one fan */
         tried = 0;
     }
     fan(ring.corner, ring.count, triangles);
+    return looks != 0;
 }
 
 bool facet_polygon_cut(const float *points, uint32_t count, uint32_t *triangles)
@@ -175,6 +209,5 @@ bool facet_polygon_cut(const float *points, uint32_t count, uint32_t *triangles)
         fan(NULL, count, triangles);
         return convex;
     }
-    cut_ears(&view, count, triangles);
-    return true;
+    return cut_ears(&view, count, triangles);
 }

@@ -80,6 +80,14 @@ bool facet_text_word(struct facet_text *text, struct facet_span *word)
     return word->size != 0;
 }
 
+static struct facet_span trimmed(struct facet_span span)
+{
+    while (span.size != 0 && is_blank(span.at[span.size - 1])) {
+        span.size--;
+    }
+    return span;
+}
+
 struct facet_span facet_text_rest(struct facet_text *text)
 {
     struct facet_span rest;
@@ -90,10 +98,19 @@ struct facet_span facet_text_rest(struct facet_text *text)
         text->at++;
     }
     rest.size = (size_t)(text->at - rest.at);
-    while (rest.size != 0 && is_blank(rest.at[rest.size - 1])) {
-        rest.size--;
+    return trimmed(rest);
+}
+
+struct facet_span facet_text_name(struct facet_text *text)
+{
+    struct facet_span name = facet_text_rest(text);
+
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.at[i] == '#' && (i == 0 || is_blank(name.at[i - 1]))) {
+            name.size = i;
+        }
     }
-    return rest;
+    return trimmed(name);
 }
 
 bool facet_text_goes_on(struct facet_text *text)

@@ -28,6 +28,8 @@ struct facet_text facet_text_of(const void *data, size_t size);
 bool facet_text_word(struct facet_text *text, struct facet_span *word);
 /* What is left of the line, without the blanks around it: a name that may hold blanks. */
 struct facet_span facet_text_rest(struct facet_text *text);
+/* The same without a comment: from a # at its beginning or after a blank. */
+struct facet_span facet_text_name(struct facet_text *text);
 /* Passes the joint that such a rest ended at; false when it was the end of the line. */
 bool facet_text_goes_on(struct facet_text *text);
 /* Leaves the rest of the line; false when that was the last one. */

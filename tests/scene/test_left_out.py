@@ -316,8 +316,9 @@ OBJ = {
     "any_case": ("MAP_BUMP skin.png\n", "", "bump textures", LOOK),
     "halo": ("d -halo 0.5\n", "", "MTL option -halo", LOOK),
     "spectrum": ("Kd spectral a.rfl\n", "", "MTL colours given as spectral", LOOK),
+    "four_numbers": ("Kd 0 1 0 1\n", "", "MTL numbers after the third of Kd", LOOK),
     "large_polygon": ("", "".join(f"v {i} {i % 2} 0\n" for i in range(1200)) + "f" + "".join(
-        f" {-i}" for i in range(1, 1201)) + "\n", "polygons that are not convex and have more than 1024 corners", SHAPE),
+        f" {-i}" for i in range(1, 1201)) + "\n", "polygons that are not convex and have more than 1024 corners or need too many looks", SHAPE),
 }
 
 
@@ -340,6 +341,28 @@ def materials_without_triangles_are_not_named():
     check_eq(info(file), [], "the shiny one is not used")
     put("unused/a.obj", "mtllib a.mtl\n" + CORNERS + "usemtl blank and shiny\t\n" + FACE)
     check_named(file, "reflections of metallic or smooth materials", look=True)
+
+
+@case()
+def comments_end_names():
+    put("comments/skin.png", png(1, 1, (9, 9, 9)))
+    put("comments/a.mtl", "newmtl skin # of the fruit\nKd 1 0 0 # red\nmap_Kd skin.png\t# one pixel\nnewmtl no#comment\nKd 0 1 0\n")
+    file = put("comments/a.obj", "mtllib a.mtl # beside\n" + CORNERS + "g left # half\nusemtl skin #\n" + FACE
+               + "usemtl no#comment\n" + FACE)
+    check_eq(info(file), [], "nothing is left out")
+    scene = json.loads(good("scene", "info", file, "--json").stdout)
+    check_eq([m["name"] for m in scene["materials"]], ["skin", "no#comment"], "materials")
+    check_eq(len(scene["textures"]), 1, "textures")
+
+
+@case()
+def a_colour_of_four_numbers_has_the_first_three():
+    put("four/a.mtl", "newmtl skin\nKd 0 1 0 0.5\n")
+    file = put("four/a.obj", "mtllib a.mtl\n" + CORNERS + "usemtl skin\n" + FACE)
+    scene = json.loads(good("scene", "info", file, "--json").stdout)
+    check_eq(scene["materials"][0]["base_color"][:3], [0, 1, 0], "colour")
+    put("four/a.mtl", "newmtl skin\nKd 0 1 0 green\n")
+    check_eq(facet("scene", "info", file).returncode, 2, "a word is no number")
 
 
 @case()

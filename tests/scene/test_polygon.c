@@ -252,3 +252,26 @@ TEST(polygons_without_sense_end_as_fans, "")
     CHECK(!facet_polygon_cut(many, 2000, triangles));
     CHECK(triangles[3 * 1997] == 0 && triangles[3 * 1997 + 2] == 1999);
 }
+
+/* A spiral band: ears are only at its ends, and every inner corner lies in many triangles of
+ * others. A hundred of them, each with as many corners as are tried, end at once. */
+TEST(many_corners_take_no_long_time, "")
+{
+    enum { CORNERS = 1024, TURNS = 40 };
+    float *spiral = malloc(3 * CORNERS * sizeof *spiral);
+
+    for (unsigned i = 0; i < CORNERS; i++) {
+        const bool inner = i >= CORNERS / 2;
+        const double along = inner ? CORNERS - 1 - i : i;
+        const double angle = 6.283185307179586 * TURNS * along / (CORNERS / 2.0);
+        const double radius = 2.0 + angle + (inner ? -1.5 : 0.0);
+
+        spiral[3 * i] = (float)(radius * cos(angle));
+        spiral[3 * i + 1] = (float)(radius * sin(angle));
+        spiral[3 * i + 2] = 0.0F;
+    }
+    for (unsigned round = 0; round < 100; round++) {
+        check_cut(spiral, CORNERS, "spiral");
+    }
+    free(spiral);
+}
