@@ -1,0 +1,330 @@
+"""libfacet.so.1 as ctypes sees it: where it is, its structs, and how its errors become exceptions.
+
+Everything that goes to C passes the checks here. ctypes itself cuts numbers to their size and
+strings at a zero byte without a word.
+"""
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+import pathlib
+import threading
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int64
+from ctypes import c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from typing import Any, Callable, Iterator, Optional, Type, TypeVar
+import contextlib
+
+MAJOR = 0  # of the interface that the structs below describe
+
+
+class Error(Exception):
+    """What Facet refused or could not do. `status` is the name of the kind ("usage error", "bad input", ...),
+    `where` the guest address, byte offset, line or ray that the message speaks of."""
+
+    def __init__(self, message: str, status: str = "usage error", where: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.where = where
+
+
+def _load() -> ctypes.CDLL:
+    """FACET_LIBRARY, else the library inside the package (a wheel), else the installed one."""
+    packed = pathlib.Path(__file__).with_name("libfacet.so.1")
+    name = os.environ.get("FACET_LIBRARY") or (str(packed) if packed.exists() else "libfacet.so.1")
+    try:
+        library = ctypes.CDLL(name)
+        library.facet_version_number.restype = c_int
+        number = library.facet_version_number()
+    except (OSError, AttributeError) as why:
+        raise ImportError(f"no library of Facet: {why}; install libfacet1 or set FACET_LIBRARY") from None
+    if number // 1000000 != MAJOR:
+        raise ImportError(f"{name} is of major version {number // 1000000}, this package needs {MAJOR}")
+    return library
+
+
+lib = _load()
+lib.facet_version.restype = c_char_p
+__version__: str = lib.facet_version().decode()
+
+# ---- structs, member by member as in include/facet ----
+
+
+def struct(name: str, members: str, *more: tuple[str, Any]) -> Type[Structure]:
+    """A Structure from "u32:core u64:pc ..."; members of other types behind them."""
+    types = {"u8": c_uint8, "u16": c_uint16, "u32": c_uint32, "u64": c_uint64, "i64": c_int64, "bool": c_bool,
+             "size": c_size_t, "f32": c_float, "f64": c_double, "text": c_char_p, "data": c_void_p, "enum": c_int}
+    fields = [(member, types[kind]) for kind, member in (word.split(":") for word in members.split())]
+    return type(name, (Structure,), {"_fields_": [*fields, *more]})
+
+
+CError = struct("CError", "enum:status u64:where", ("message", c_char * 480))
+Blob = struct("Blob", "data:data size:size")
+Value = struct("Value", "u64:lo u64:hi")
+Stop = struct("Stop", "enum:reason u32:core u32:point u64:pc u64:steps u64:code u64:address")
+Run = struct("Run", "u64:budget bool:stop_on_trap")
+Watch = struct("Watch", "u32:core u32:space u64:address u64:size bool:on_read bool:on_write")
+RegDesc = struct("RegDesc", "text:name text:alias text:group u16:width u8:type bool:read_only")
+FieldDesc = struct("FieldDesc", "text:name u8:hi u8:lo u8:access text:meaning")
+CsrDesc = struct("CsrDesc", "text:name u32:number u16:width u16:field_count", ("fields", POINTER(FieldDesc)))
+CoreDesc = struct("CoreDesc", "text:name", ("regs", POINTER(RegDesc)), ("reg_count", c_uint32), ("pc", c_uint32),
+                  ("csrs", POINTER(CsrDesc)), ("csr_count", c_uint32))
+Change = struct("Change", "enum:kind u32:core u32:index u32:size u64:address", ("old_value", Value),
+                ("new_value", Value))
+Divergence = struct("Divergence", "bool:found u64:step bool:has_a bool:has_b", ("a", Change), ("b", Change),
+                    ("stop_a", Stop), ("stop_b", Stop))
+
+RetireEvent = struct("RetireEvent", "u32:core u64:pc u64:next_pc u32:word u32:length")
+RegEvent = struct("RegEvent", "u32:core u32:index", ("old_value", Value), ("new_value", Value))
+MemoryEvent = struct("MemoryEvent", "u32:core u32:space u64:address u32:size bool:write", ("value", Value),
+                     ("old_value", Value))
+TrapEvent = struct("TrapEvent", "u32:core bool:interrupt u64:pc u64:handler u64:cause u64:value")
+UnitEvent = struct("UnitEvent", "u32:core text:unit text:what u32:count", ("values", c_uint64 * 6))
+EVENTS = {"retire": RetireEvent, "reg_write": RegEvent, "csr_write": RegEvent, "memory": MemoryEvent,
+          "trap": TrapEvent, "unit": UnitEvent}
+EVENT_CALLS = {name: ctypes.CFUNCTYPE(None, c_void_p, POINTER(event)) for name, event in EVENTS.items()}
+Observer = struct("Observer", "data:context", *EVENT_CALLS.items())
+
+OutputCall = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_void_p, c_size_t)
+PollCall = ctypes.CFUNCTYPE(c_bool, c_void_p)
+Files = struct("Files", "data:open data:close data:read data:write data:seek data:length")
+Host = struct("Host", "data:context", ("output", OutputCall), ("files", Files))
+XphmgConfig = struct("XphmgConfig", "u32:harts u64:ram_bytes u32:quantum u32:instructions_per_tick u32:job_threads "
+                     "enum:jobs u64:jobs_seed bool:no_cache bool:no_semihosting bool:poll_input text:command_line "
+                     "text:configuration", ("host", Host))
+XphmgFault = struct("XphmgFault", "u32:core u64:pc u64:cause u64:value u64:handler")
+
+TileConfig = struct("TileConfig", "u32:vram bool:strong bool:random u32:seed u32:quantum bool:poison u32:regs "
+                    "u32:watchdog bool:plain u32:threads")
+Packet = struct("Packet", "u32:pc u32:columns u32:rows u32:tile_width u32:tile_height u32:arg_base u32:arg_size "
+                "u32:shared_size u32:priority u32:core_mask u32:const_base u32:const_size u32:watchdog")
+TileInfo = struct("TileInfo", "enum:state enum:queue u64:rounds u64:commands u32:ring_room u32:watchdog u32:hwinfo "
+                  "u32:vram_bytes")
+CoreReport = struct("CoreReport", "u64:retired", ("by_class", c_uint64 * 7), ("fault_cause", c_uint32),
+                    ("fault_pc", c_uint32), ("fault_addr", c_uint32), ("status", c_uint32), ("gerror", c_uint32),
+                    ("tiles", c_uint32))
+
+Mesh = struct("Mesh", "data:positions size:position_stride u32:vertex_count data:indices size:index_stride "
+              "u32:triangle_count u32:geometry u32:flags")
+Placement = struct("Placement", "", ("object_to_world", c_float * 12), ("mesh", c_uint32), ("mask", c_uint32))
+Scene = struct("Scene", "", ("meshes", POINTER(Mesh)), ("mesh_count", c_uint32), ("placements", POINTER(Placement)),
+               ("placement_count", c_uint32))
+BvhConfig = struct("BvhConfig", "enum:format enum:quality bool:obb u32:children u32:leaf_triangles text:element "
+                   "bool:quantized f64:reach u32:threads")
+CFinding = struct("CFinding", "text:rule text:requirement u64:offset enum:severity", ("text", c_char * 160))
+Rays = struct("Rays", "size:count data:origin size:origin_stride data:direction size:direction_stride "
+              "data:t_min size:t_min_stride data:t_max size:t_max_stride")
+TraceConfig = struct("TraceConfig", "bool:any_hit bool:cull_back u32:mask u32:threads")
+
+AssembleConfig = struct("AssembleConfig", "enum:isa bool:flat bool:has_base u64:base text:name",
+                        ("include_folders", POINTER(c_char_p)), ("include_count", c_size_t))
+Insn = struct("Insn", "text:mnemonic text:syntax text:fields text:semantics text:extension text:file u32:line u32:id "
+              "u32:length u32:mask u32:match u32:operand_count")
+Operand = struct("Operand", "text:name text:meaning i64:value i64:field u8:bits bool:hidden")
+
+# ---- calls ----
+
+_machine, _core, _error = c_void_p, c_uint32, POINTER(CError)
+
+
+def _declare(result: Any, name: str, *arguments: Any) -> None:
+    function = getattr(lib, name)
+    function.restype, function.argtypes = result, list(arguments)
+
+
+for _name, *_arguments in [
+    ("isa_decode_word", c_int, c_uint32, POINTER(Insn), POINTER(Operand), c_size_t, POINTER(c_size_t), _error),
+    ("isa_assemble_sized", POINTER(AssembleConfig), c_size_t, c_char_p, c_size_t, POINTER(Blob), POINTER(Blob),
+     _error),
+    ("isa_disassemble", c_char_p, c_size_t, POINTER(Blob), _error),
+    ("machine_reg_read", _machine, _core, c_uint32, POINTER(Value), _error),
+    ("machine_reg_write", _machine, _core, c_uint32, Value, _error),
+    ("machine_csr_read", _machine, _core, c_uint32, POINTER(Value), _error),
+    ("machine_csr_write", _machine, _core, c_uint32, Value, POINTER(Value), _error),
+    ("machine_set", _machine, _core, c_char_p, c_uint64),
+    ("machine_read", _machine, c_uint32, c_uint64, c_void_p, c_size_t, _error),
+    ("machine_write", _machine, c_uint32, c_uint64, c_void_p, c_size_t, _error),
+    ("machine_bus_read", _machine, c_uint32, c_uint64, c_void_p, c_size_t, _error),
+    ("machine_bus_write", _machine, c_uint32, c_uint64, c_void_p, c_size_t, _error),
+    ("machine_break_add", _machine, c_uint32, c_uint64, POINTER(c_uint32), _error),
+    ("machine_watch_add", _machine, POINTER(Watch), POINTER(c_uint32), _error),
+    ("machine_point_remove", _machine, c_uint32, _error),
+    ("machine_snapshot", _machine, POINTER(Blob), _error),
+    ("machine_restore", _machine, c_char_p, c_size_t, _error),
+    ("machine_step_changes", _machine, POINTER(Change), c_size_t, POINTER(c_size_t), POINTER(Stop), _error),
+    ("machine_observe_sized", _machine, POINTER(Observer), c_size_t),
+    ("lockstep_run", _machine, _machine, c_uint64, POINTER(Divergence), _error),
+    ("xphmg_create_sized", POINTER(XphmgConfig), c_size_t, POINTER(c_void_p), _error),
+    ("xphmg_load_elf", _machine, c_char_p, c_size_t, _error),
+    ("xphmg_input", _machine, c_char_p, c_size_t, _error),
+    ("xphmg_input_end", _machine, _error),
+    ("xphmg_get_fault", _machine, POINTER(XphmgFault), _error),
+    ("tile_create_sized", POINTER(TileConfig), c_size_t, POINTER(c_void_p), _error),
+    ("tile_clear", _machine, _error),
+    ("tile_load_elf", _machine, c_char_p, c_size_t, POINTER(c_uint32), _error),
+    ("tile_dispatch", _machine, POINTER(Packet), _error),
+    ("tile_get_info_sized", _machine, POINTER(TileInfo), c_size_t, _error),
+    ("tile_get_core_report", _machine, c_uint32, POINTER(CoreReport), _error),
+    ("bvh_build_sized", POINTER(Scene), POINTER(BvhConfig), c_size_t, POINTER(c_void_p), _error),
+    ("bvh_open", c_char_p, c_size_t, POINTER(c_void_p), _error),
+    ("bvh_refit", c_void_p, POINTER(Scene), POINTER(c_void_p), _error),
+    ("bvh_check", c_void_p, POINTER(CFinding), c_size_t, POINTER(c_uint64), POINTER(c_uint64), _error),
+    ("bvh_dump", c_void_p, c_bool, POINTER(Blob), _error),
+    ("bvh_trace_sized", c_void_p, POINTER(TraceConfig), c_size_t, POINTER(Rays), c_void_p, c_size_t, _error),
+]:
+    _declare(c_int, "facet_" + _name, *_arguments)
+_declare(c_char_p, "facet_status_name", c_int)
+_declare(None, "facet_blob_free", POINTER(Blob))
+_declare(c_size_t, "facet_isa_print_word", c_int, c_uint32, c_uint64, c_char_p, c_size_t)
+_declare(None, "facet_machine_destroy", _machine)
+_declare(None, "facet_machine_reset", _machine)
+_declare(c_char_p, "facet_machine_kind_name", _machine)
+_declare(c_uint32, "facet_machine_core_count", _machine)
+_declare(POINTER(CoreDesc), "facet_machine_core", _machine, _core)
+_declare(c_uint32, "facet_machine_find_reg", _machine, _core, c_char_p)
+_declare(c_uint32, "facet_machine_find_csr", _machine, _core, c_char_p)
+_declare(c_bool, "facet_machine_find_field", _machine, _core, c_char_p, POINTER(c_uint32), POINTER(c_uint32))
+_declare(c_char_p, "facet_stop_name", c_int)
+_declare(None, "facet_machine_step", _machine, POINTER(Stop))
+_declare(None, "facet_machine_run", _machine, POINTER(Run), POINTER(Stop))
+_declare(None, "facet_machine_interrupt", _machine)
+_declare(None, "facet_machine_poll", _machine, PollCall, c_void_p, c_uint64)
+_declare(c_uint64, "facet_machine_steps", _machine)
+_declare(c_size_t, "facet_machine_disassemble", _machine, _core, c_uint64, c_char_p, c_size_t, POINTER(c_uint32))
+_declare(c_size_t, "facet_change_print", _machine, POINTER(Change), c_char_p, c_size_t)
+_declare(c_char_p, "facet_xphmg_cause_name", c_uint64)
+_declare(c_char_p, "facet_tile_cause_name", c_uint32)
+_declare(None, "facet_bvh_destroy", c_void_p)
+_declare(c_int, "facet_bvh_get_format", c_void_p)
+_declare(c_void_p, "facet_bvh_get_image", c_void_p, POINTER(c_size_t))
+
+
+def call(name: str, *arguments: Any) -> None:
+    """facet_NAME with an error behind its arguments; anything but FACET_OK is an Error."""
+    error = CError()
+    status = getattr(lib, "facet_" + name)(*arguments, ctypes.byref(error))
+    if status:
+        raise Error(error.message.decode(errors="replace"), status_name(status), error.where)
+
+
+def status_name(status: int) -> str:
+    return str(lib.facet_status_name(status).decode())
+
+
+LIMIT, MEMORY, FAULT = (status_name(status) for status in (5, 4, 6))
+
+
+def take(blob: Any) -> bytes:
+    """The bytes of a blob, which is freed."""
+    try:
+        return ctypes.string_at(blob.data, blob.size) if blob.size else b""
+    finally:
+        lib.facet_blob_free(ctypes.byref(blob))
+
+
+# ---- what goes to C ----
+
+
+def number(value: Any, bits: int, what: str) -> int:
+    """A whole number of this many bits, not cut."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is {type(value).__name__}, expected a whole number") from None
+    if not 0 <= whole < 1 << bits:
+        raise ValueError(f"{what} is {whole}, expected 0 to 2^{bits} - 1")
+    return whole
+
+
+def text(value: Any, what: str) -> bytes:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {type(value).__name__}, expected str")
+    encoded = value.encode(errors="replace")
+    if b"\0" in encoded:
+        raise ValueError(f"{what} has a zero character")
+    return encoded
+
+
+def octets(value: Any, what: str) -> bytes:
+    """The bytes of anything with a buffer; they are copied unless they are bytes already."""
+    if isinstance(value, bytes):
+        return value
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(f"{what} is {type(value).__name__}, expected bytes or another buffer") from None
+
+
+def one_of(value: Any, names: tuple[str, ...], what: str) -> int:
+    if value not in names:
+        raise ValueError(f"{what} is {value!r}, expected one of {', '.join(names)}")
+    return names.index(value)
+
+
+# ---- handles ----
+
+Self = TypeVar("Self", bound="Handle")
+
+
+class Handle:
+    """Something of the library that belongs to one thread at a time and is destroyed once.
+
+    A call while another thread is inside is an Error, because waiting could take for ever; so is a
+    change from within a callback of the machine that is running."""
+
+    _handle: Optional[int] = None
+    _what = "object"
+
+    def __init__(self, handle: Optional[int], destroy: Callable[[Optional[int]], None]) -> None:
+        if self._handle is not None:
+            destroy(handle)
+            raise Error(f"the {self._what} exists already")
+        self._destroy = destroy
+        self._life = threading.RLock()  # held while the pointer is used from outside of _use, and by its end
+        self._guard = threading.Lock()
+        self._owner: Optional[int] = None
+        self._handle = handle
+
+    @contextlib.contextmanager
+    def _use(self, change: bool = True) -> Iterator[int]:
+        """The pointer, for this thread alone."""
+        if self._handle is None:
+            raise Error(f"the {self._what} is closed")
+        me = threading.get_ident()
+        if self._owner == me:
+            if change:
+                raise Error(f"the {self._what} is running: a callback may read it, not change it")
+            yield self._handle
+            return
+        if not self._guard.acquire(blocking=False):
+            raise Error(f"the {self._what} is in use by another thread")
+        try:
+            self._owner = me
+            if self._handle is None:
+                raise Error(f"the {self._what} is closed")
+            yield self._handle
+        finally:
+            self._owner = None
+            self._guard.release()
+
+    def close(self) -> None:
+        """Gives the memory back. Closing twice is allowed; everything else is then an Error."""
+        if self._handle is None:
+            return
+        with self._use() as handle, self._life:
+            self._handle = None
+            self._destroy(handle)
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._destroy(handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {self._what} cannot be copied or pickled; save its bytes instead")
