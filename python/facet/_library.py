@@ -132,7 +132,7 @@ def _declare(result: Any, name: str, *arguments: Any) -> None:
     function.restype, function.argtypes = result, list(arguments)
 
 
-for _name, *_arguments in [
+_calls: list[tuple[Any, ...]] = [
     ("isa_decode_word", c_int, c_uint32, POINTER(Insn), POINTER(Operand), c_size_t, POINTER(c_size_t), _error),
     ("isa_assemble_sized", POINTER(AssembleConfig), c_size_t, c_char_p, c_size_t, POINTER(Blob), POINTER(Blob),
      _error),
@@ -171,7 +171,8 @@ for _name, *_arguments in [
     ("bvh_check", c_void_p, POINTER(CFinding), c_size_t, POINTER(c_uint64), POINTER(c_uint64), _error),
     ("bvh_dump", c_void_p, c_bool, POINTER(Blob), _error),
     ("bvh_trace_sized", c_void_p, POINTER(TraceConfig), c_size_t, POINTER(Rays), c_void_p, c_size_t, _error),
-]:
+]
+for _name, *_arguments in _calls:
     _declare(c_int, "facet_" + _name, *_arguments)
 _declare(c_char_p, "facet_status_name", c_int)
 _declare(None, "facet_blob_free", POINTER(Blob))
@@ -256,7 +257,7 @@ def octets(value: Any, what: str) -> bytes:
 
 
 def one_of(value: Any, names: tuple[str, ...], what: str) -> int:
-    if value not in names:
+    if not isinstance(value, str) or value not in names:
         raise ValueError(f"{what} is {value!r}, expected one of {', '.join(names)}")
     return names.index(value)
 

@@ -96,7 +96,7 @@ class Machine(Handle):
             if field is None:
                 return whole
             desc = self._core(machine, core).csrs[index].fields[field]
-            return whole >> desc.lo & (1 << desc.hi - desc.lo + 1) - 1
+            return whole >> int(desc.lo) & (1 << int(desc.hi - desc.lo) + 1) - 1
 
     def set(self, name: str, value: int, core: int = 0) -> None:
         """Writes as an instruction with every privilege would: a CSR may store something else (`get` tells)."""
@@ -296,7 +296,7 @@ class Machine(Handle):
             return "csr", csr.value, field.value
         raise Error(f"core {core} has no register, CSR or field {name!r}")
 
-    def _go(self, machine: int, go: Callable[[Any, int], None], budget: int) -> Stop:
+    def _go(self, machine: int, go: Callable[[Any, int], object], budget: int) -> Stop:
         """Goes on until a stop that is not one of SIGNALS_EVERY. Between two turns Python handles signals."""
         done = 0
         while True:
