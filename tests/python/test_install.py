@@ -1,7 +1,10 @@
-"""`pip install .` without a network into an environment of its own; the examples; the types."""
+"""`pip install .` without a network into an environment of its own; the examples; the page; the types."""
+import contextlib
 import importlib.util
+import io
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +65,19 @@ def every_example_is_run_and_the_scoreboard_is_short():
     check_eq(sorted(file.stem for file in files), sorted(EXAMPLES))
     code = (ROOT / "python/examples/scoreboard.py").read_text().split('"""')[2].splitlines()
     check(len([line for line in code if line.strip()]) <= 20, "20 lines")
+
+
+@case()
+def the_page_is_true():
+    """Every block of Python prints the block of text right behind it; all share their names."""
+    page, names = (ROOT / "docs/python.md").read_text(), {}
+    shown = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", page, re.S)
+    check_eq(len(shown), page.count("```python"), "blocks with their output")
+    for code, expected in shown:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        check_eq(printed.getvalue(), expected, code)
 
 
 @case()
