@@ -1,8 +1,10 @@
 """Machines: what all of them can do, and the hart."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
+import signal
 import threading
 from typing import Any, Callable, Iterator, Mapping, Optional, Union
 
@@ -15,6 +17,7 @@ MAX_CHANGES = 1024  # of one step: the longest vector store has fewer
 CHANGES = ("retire", "trap", "reg", "csr", "memory")
 # A run is left this often (nanoseconds of work) so that Python can handle signals, and goes on with the same bits.
 SIGNALS_EVERY = 50_000_000
+SIGNALS_WATCHED = 10_000  # the same while callbacks take most of the time, which the machine does not count
 # `bool` of a context that is not 0 is always true. It is not a Python function: no signal handler runs and
 # raises inside the callback, where the exception would be lost.
 _LEAVE = c.PollCall(bool)
@@ -252,6 +255,7 @@ class Machine(Handle):
             status = lib.facet_machine_observe_sized(machine, observer, ctypes.sizeof(c.Observer))
             if status:
                 raise Error("this library has no such observer", c.status_name(status))
+            lib.facet_machine_poll(machine, _LEAVE, 1, SIGNALS_WATCHED if wanted else SIGNALS_EVERY)
             self._observer = observer  # its functions live as long as the machine may call them
 
     def snapshot(self) -> bytes:
@@ -298,10 +302,11 @@ class Machine(Handle):
 
     def _go(self, machine: int, go: Callable[[Any, int], object], budget: int) -> Stop:
         """Goes on until a stop that is not one of SIGNALS_EVERY. Between two turns Python handles signals."""
-        done = 0
+        done, self._failure = 0, None
         while True:
             stop = c.Stop()
-            go(stop, budget - done)
+            with _signals_later():
+                go(stop, budget - done)
             done += stop.steps
             if self._failure is not None:
                 failure, self._failure = self._failure, None
@@ -357,7 +362,8 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
     with a._use() as first, b._use() as second:
         begin = lib.facet_machine_steps(first)
         while left > done:
-            c.call("lockstep_run", first, second, min(left - done, 100000), out)
+            with _signals_later():
+                c.call("lockstep_run", first, second, min(left - done, 100000), out)
             for one in (a, b):
                 if one._failure is not None:
                     failure, one._failure = one._failure, None
@@ -374,6 +380,17 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
                 b._asked.clear()
                 break
     return None
+
+
+@contextlib.contextmanager
+def _signals_later() -> Iterator[None]:
+    """Signals wait until the library has returned. A handler that raises while a callback begins would be lost: ctypes
+    prints such an exception and goes on."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stop(stop: Any, steps: int) -> Stop:
