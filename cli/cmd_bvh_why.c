@@ -14,7 +14,7 @@ enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
 struct output {
     const struct cli_args *args;
     struct facet_record record;
-    uint64_t shown, limit;
+    uint64_t limit;
 };
 
 /* ---- options ---- */
@@ -68,14 +68,11 @@ static int explain_node(const struct cli_args *args,
 
 /* ---- the traversal ---- */
 
-static void on_turn(void *context, const struct facet_gfx12_turn *turn)
+static void print_turn(void *context)
 {
     struct output *out = context;
 
-    if (out->shown++ < out->limit) {
-        facet_gfx12_record_turn(&out->record, turn);
-        cli_stream_record(out->args, &out->record);
-    }
+    cli_stream_record(out->args, &out->record);
 }
 
 static int explain_trace(const struct cli_args *args,
@@ -83,37 +80,15 @@ static int explain_trace(const struct cli_args *args,
                          const struct facet_gfx12_query *query,
                          struct output *out)
 {
-    struct facet_record *r = &out->record;
-    struct facet_gfx12_stats stats;
-    struct facet_gfx12_hit hit;
     struct facet_error err = {0};
-    enum facet_status status;
+    enum facet_status status =
+        facet_gfx12_record_trace(&out->record, unit, query, out->limit, print_turn, out, &err);
     int code;
 
-    if (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
-        facet_gfx12_unit_fetch(unit,
-                               facet_gfx12_base_make(query->address, 0),
-                               facet_gfx12_id_offset(query->root),
-                               FACET_GFX12_NODE_BYTES) == NULL) {
-        return cli_bad(args,
-                       "%s: the root 0x%08" PRIx32 " is no node of the image",
-                       args->positional[0],
-                       query->root);
+    if (status == FACET_ERR_INPUT) {
+        return cli_bad(args, "%s: %s", args->positional[0], err.message);
     }
-    facet_record_open(r, NULL, NULL);
-    facet_record_list(r, "steps");
-    status = facet_gfx12_trace_watched(unit, query, on_turn, out, &hit, &stats, &err);
-    facet_record_close(r);
-    if (r->json) {
-        facet_record_bool(r, "complete", status == FACET_OK && out->shown <= out->limit);
-    } else if (out->shown > out->limit) {
-        facet_record_say(r, "... and %" PRIu64 " more nodes", out->shown - out->limit);
-    }
-    if (r->json || status == FACET_OK) {
-        facet_gfx12_record_result(r, "result", &hit, &stats);
-    }
-    facet_record_close(r);
-    code = cli_print_record(args, r);
+    code = cli_print_record(args, &out->record);
     return code == CLI_OK && status != FACET_OK ? cli_bad_error(args, &err) : code;
 }
 

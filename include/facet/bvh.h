@@ -198,6 +198,27 @@ static inline enum facet_status facet_bvh_trace(facet_bvh *bvh,
     return facet_bvh_trace_sized(bvh, config, sizeof *config, rays, hits, hit_stride, err);
 }
 
+enum facet_status facet_bvh_explain_ray_sized(const facet_bvh *bvh,
+                                              const struct facet_bvh_trace_config *config,
+                                              size_t config_size,
+                                              const float ray[8],
+                                              bool json,
+                                              struct facet_blob *text,
+                                              struct facet_error *err);
+/* What one ray (origin, direction, t_min, t_max) does in a GFX12 image: every node that the
+ * reference loop visits, with all values on the way to its result registers, then the hit; for
+ * people, or the JSON of `facet bvh why --json`. At most 1000 nodes are shown. An RT image is
+ * FACET_ERR_USAGE: facet/rt.h explains its tests one by one. `config` NULL for defaults. */
+static inline enum facet_status facet_bvh_explain_ray(const facet_bvh *bvh,
+                                                      const struct facet_bvh_trace_config *config,
+                                                      const float ray[8],
+                                                      bool json,
+                                                      struct facet_blob *text,
+                                                      struct facet_error *err)
+{
+    return facet_bvh_explain_ray_sized(bvh, config, sizeof *config, ray, json, text, err);
+}
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -682,8 +682,8 @@ static enum facet_status trace_gfx12(facet_bvh *bvh,
                                      facet_pool *pool,
                                      struct facet_error *err)
 {
-    static const float zero[3];
-    struct facet_gfx12_query query;
+    struct facet_gfx12_query query =
+        facet_door_query(config, (const float[8]){[7] = __builtin_inff()});
     struct tracing t = {.query = &query,
                         .rays = rays,
                         .hits = (char *)hits,
@@ -701,10 +701,6 @@ static enum facet_status trace_gfx12(facet_bvh *bvh,
         }
     }
     t.tracer = bvh->tracer;
-    facet_gfx12_query_init(&query, zero, zero);
-    query.instance_mask = config->mask != 0 ? config->mask & 0xFF : 0xFF;
-    query.api_flags = (config->any_hit ? FACET_GFX12_API_TERMINATE_ON_FIRST_HIT : 0) |
-                      (config->cull_back ? (uint32_t)FACET_GFX12_CULL_BACK_FACING : 0);
     facet_pool_for(pool, rays->count, CHUNK, trace_chunk, &t);
     if (t.err.status != FACET_OK && err != NULL) {
         *err = t.err;

@@ -43,6 +43,21 @@ static inline struct facet_bvh_hit facet_door_miss(void)
                                   .node = UINT32_MAX};
 }
 
+/* The ray: origin, direction, t_min, t_max. */
+static inline struct facet_gfx12_query facet_door_query(const struct facet_bvh_trace_config *config,
+                                                        const float ray[8])
+{
+    struct facet_gfx12_query query;
+
+    facet_gfx12_query_init(&query, ray, ray + 3);
+    query.t_min = ray[6];
+    query.t_max = ray[7];
+    query.instance_mask = config->mask != 0 ? config->mask & 0xFF : 0xFF;
+    query.api_flags = (config->any_hit ? FACET_GFX12_API_TERMINATE_ON_FIRST_HIT : 0) |
+                      (config->cull_back ? (uint32_t)FACET_GFX12_CULL_BACK_FACING : 0);
+    return query;
+}
+
 /* Rays through an RT image: jobs of XSUBMIT.RT. Hits are packed with the stride. */
 enum facet_status facet_door_rt_trace(facet_bvh *bvh,
                                       const struct facet_bvh_trace_config *config,

@@ -1,6 +1,7 @@
 /* See explain.h. Rules are sections of gfx12-semantics.md. */
 #include "gfx12/explain.h"
 
+#include "base/error.h"
 #include "gfx12/image/walk.h"
 #include "num/f32.h"
 
@@ -375,4 +376,65 @@ void facet_gfx12_record_result(struct facet_record *r,
         facet_gfx12_record_hit(r, hit);
     }
     facet_record_close(r);
+}
+
+/* ---- a whole traversal ---- */
+
+struct telling {
+    struct facet_record *record;
+    uint64_t turns, limit;
+    void (*shown)(void *context);
+    void *context;
+};
+
+static void on_turn(void *context, const struct facet_gfx12_turn *turn)
+{
+    struct telling *t = context;
+
+    if (t->turns++ < t->limit) {
+        facet_gfx12_record_turn(t->record, turn);
+        if (t->shown != NULL) {
+            t->shown(t->context);
+        }
+    }
+}
+
+enum facet_status facet_gfx12_record_trace(struct facet_record *r,
+                                           const struct facet_gfx12_unit *unit,
+                                           const struct facet_gfx12_query *query,
+                                           uint64_t limit,
+                                           void (*shown)(void *context),
+                                           void *context,
+                                           struct facet_error *err)
+{
+    struct telling t = {.record = r, .limit = limit, .shown = shown, .context = context};
+    struct facet_gfx12_stats stats;
+    struct facet_gfx12_hit hit;
+    enum facet_status status;
+
+    if (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
+        facet_gfx12_unit_fetch(unit,
+                               facet_gfx12_base_make(query->address, 0),
+                               facet_gfx12_id_offset(query->root),
+                               FACET_GFX12_NODE_BYTES) == NULL) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          query->root,
+                          "the root 0x%08" PRIx32 " is no node of the image",
+                          query->root);
+    }
+    facet_record_open(r, NULL, NULL);
+    facet_record_list(r, "steps");
+    status = facet_gfx12_trace_watched(unit, query, on_turn, &t, &hit, &stats, err);
+    facet_record_close(r);
+    if (r->json) {
+        facet_record_bool(r, "complete", status == FACET_OK && t.turns <= limit);
+    } else if (t.turns > limit) {
+        facet_record_say(r, "... and %" PRIu64 " more nodes", t.turns - limit);
+    }
+    if (r->json || status == FACET_OK) {
+        facet_gfx12_record_result(r, "result", &hit, &stats);
+    }
+    facet_record_close(r);
+    return status;
 }

@@ -223,6 +223,41 @@ TEST(strides_and_limits_of_rays_count, "")
     }
 }
 
+TEST(a_ray_is_explained_with_the_hit_that_it_has, "")
+{
+    struct facet_bvh_mesh mesh = hills();
+    struct facet_bvh_scene scene = {&mesh, 1, NULL, 0};
+    const struct facet_bvh_config tiles = {.format = FACET_BVH_FORMAT_XPHMG};
+    const struct facet_bvh_trace_config cull = {.cull_back = true};
+    const float ray[8] = {1.25F, 1.25F, 50, 0, 0, -1, 0, 100};
+    const float up[8] = {1.25F, 1.25F, -50, 0, 0, 1, 0, 100};
+    facet_bvh *bvh = NULL;
+    struct facet_error err = {FACET_OK, 0, ""};
+    struct facet_blob text;
+
+    CHECK(facet_bvh_build(&scene, NULL, &bvh, NULL) == FACET_OK);
+    CHECK(facet_bvh_explain_ray(bvh, NULL, ray, true, &text, &err) == FACET_OK);
+    CHECK(text.size > 1000 && strstr(text.data, "\"complete\": true") != NULL);
+    CHECK(strstr(text.data, "\"found\": true") != NULL);
+    facet_blob_free(&text);
+    CHECK(facet_bvh_explain_ray(bvh, NULL, up, false, &text, &err) == FACET_OK);
+    CHECK(strstr(text.data, "\nhit ") != NULL);
+    facet_blob_free(&text);
+    CHECK(facet_bvh_explain_ray(bvh, &cull, up, false, &text, &err) == FACET_OK);
+    CHECK(strstr(text.data, "\nno hit") != NULL);
+    facet_blob_free(&text);
+    facet_bvh_destroy(bvh);
+
+    CHECK(facet_bvh_build(&scene, &tiles, &bvh, NULL) == FACET_OK);
+    CHECK(facet_bvh_explain_ray(bvh, NULL, ray, true, &text, &err) == FACET_ERR_USAGE);
+    CHECK(text.data == NULL && err.message[0] != '\0');
+    facet_bvh_destroy(bvh);
+
+    CHECK(facet_bvh_open("", 0, &bvh, NULL) == FACET_OK); /* no root */
+    CHECK(facet_bvh_explain_ray(bvh, NULL, ray, true, &text, &err) == FACET_ERR_INPUT);
+    facet_bvh_destroy(bvh);
+}
+
 TEST(images_are_opened_refitted_and_shown, "")
 {
     struct facet_bvh_mesh mesh = hills();
