@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import json
 from typing import Any, Optional, Sequence
 
 import numpy as np
@@ -196,15 +197,30 @@ class Bvh(Handle):
         hits = np.empty(count, HIT) if out is None else array(out, HIT, (count,), "out")
         if not (hits.flags.c_contiguous and hits.flags.writeable and hits.flags.aligned):
             raise TypeError("out is not a contiguous array that can be written")
-        if not 1 <= c.number(mask, 8, "mask"):
-            raise ValueError("mask is 0: no ray would hit anything")
         rays = [value if value is None else _readable(value) for value in (origins, directions, *limits)]
         places = [part for value in rays
                   for part in ((None, 0) if value is None else (value.ctypes.data, value.strides[0]))]
-        config = c.TraceConfig(bool(any_hit), bool(cull_back), mask, c.number(threads, 16, "threads"))
+        config = _trace_config(any_hit, cull_back, mask, threads)
         with self._use() as bvh:
             c.call("bvh_trace_sized", bvh, config, ctypes.sizeof(config), c.Rays(count, *places), hits.ctypes.data, 0)
         return hits
+
+    def why(self, origin: Any, direction: Any, *, t_min: float = 0.0, t_max: float = float("inf"), any_hit: bool = False,
+            cull_back: bool = False, mask: int = 0xFF) -> dict[str, Any]:
+        """What one ray does in an image of GFX12, as `facet bvh why --json` writes it: `steps` has every node that was visited
+        (the first 1000) with all values on the way to its result registers, `result` the hit."""
+        ray = (ctypes.c_float * 8)(*c.vector(origin, "origin"), *c.vector(direction, "direction"), t_min, t_max)
+        config, text = _trace_config(any_hit, cull_back, mask, 1), c.Blob()
+        with self._use(change=False) as bvh:
+            c.call("bvh_explain_ray_sized", bvh, config, ctypes.sizeof(config), ray, True, text)
+        out: dict[str, Any] = json.loads(c.take(text))
+        return out
+
+
+def _trace_config(any_hit: bool, cull_back: bool, mask: int, threads: int) -> Any:
+    if not 1 <= c.number(mask, 8, "mask"):
+        raise ValueError("mask is 0: no ray would hit anything")
+    return c.TraceConfig(bool(any_hit), bool(cull_back), mask, c.number(threads, 16, "threads"))
 
 
 class _Pointer(ctypes.c_void_p):

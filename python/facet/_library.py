@@ -10,7 +10,7 @@ import operator
 import os
 import pathlib
 import threading
-from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int64
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int16, c_int32, c_int64
 from ctypes import c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, Iterator, Optional, Type, TypeVar
 import contextlib
@@ -50,77 +50,99 @@ __version__: str = lib.facet_version().decode()
 # ---- structs, member by member as in include/facet ----
 
 
+STRUCTS: dict[str, Type[Structure]] = {}  # by name in C: a test compares them with the headers
+
+
 def struct(name: str, members: str, *more: tuple[str, Any]) -> Type[Structure]:
-    """A Structure from "u32:core u64:pc ..."; members of other types behind them."""
-    types = {"u8": c_uint8, "u16": c_uint16, "u32": c_uint32, "u64": c_uint64, "i64": c_int64, "bool": c_bool,
+    """struct facet_NAME from "u32:core u64:pc ..."; members of other types after them."""
+    types = {"u8": c_uint8, "u16": c_uint16, "i16": c_int16, "i32": c_int32, "u32": c_uint32, "u64": c_uint64, "i64": c_int64, "bool": c_bool,
              "size": c_size_t, "f32": c_float, "f64": c_double, "text": c_char_p, "data": c_void_p, "enum": c_int}
     fields = [(member, types[kind]) for kind, member in (word.split(":") for word in members.split())]
-    return type(name, (Structure,), {"_fields_": [*fields, *more]})
+    STRUCTS["facet_" + name] = type(name, (Structure,), {"_fields_": [*fields, *more]})
+    return STRUCTS["facet_" + name]
 
 
-CError = struct("CError", "enum:status u64:where", ("message", c_char * 480))
-Blob = struct("Blob", "data:data size:size")
-Value = struct("Value", "u64:lo u64:hi")
-Stop = struct("Stop", "enum:reason u32:core u32:point u64:pc u64:steps u64:code u64:address")
-Run = struct("Run", "u64:budget bool:stop_on_trap")
-Watch = struct("Watch", "u32:core u32:space u64:address u64:size bool:on_read bool:on_write")
-RegDesc = struct("RegDesc", "text:name text:alias text:group u16:width u8:type bool:read_only")
-FieldDesc = struct("FieldDesc", "text:name u8:hi u8:lo u8:access text:meaning")
-CsrDesc = struct("CsrDesc", "text:name u32:number u16:width u16:field_count", ("fields", POINTER(FieldDesc)))
-CoreDesc = struct("CoreDesc", "text:name", ("regs", POINTER(RegDesc)), ("reg_count", c_uint32), ("pc", c_uint32),
+CError = struct("error", "enum:status u64:where", ("message", c_char * 480))
+Blob = struct("blob", "data:data size:size")
+Value = struct("value", "u64:lo u64:hi")
+Stop = struct("stop", "enum:reason u32:core u32:point u64:pc u64:steps u64:code u64:address")
+Run = struct("run", "u64:budget bool:stop_on_trap")
+Watch = struct("watch", "u32:core u32:space u64:address u64:size bool:on_read bool:on_write")
+RegDesc = struct("reg_desc", "text:name text:alias text:group u16:width u8:type bool:read_only")
+FieldDesc = struct("field_desc", "text:name u8:hi u8:lo u8:access text:meaning")
+CsrDesc = struct("csr_desc", "text:name u32:number u16:width u16:field_count", ("fields", POINTER(FieldDesc)))
+CoreDesc = struct("core_desc", "text:name", ("regs", POINTER(RegDesc)), ("reg_count", c_uint32), ("pc", c_uint32),
                   ("csrs", POINTER(CsrDesc)), ("csr_count", c_uint32))
-Change = struct("Change", "enum:kind u32:core u32:index u32:size u64:address", ("old_value", Value),
+Change = struct("change", "enum:kind u32:core u32:index u32:size u64:address", ("old_value", Value),
                 ("new_value", Value))
-Divergence = struct("Divergence", "bool:found u64:step bool:has_a bool:has_b", ("a", Change), ("b", Change),
+Divergence = struct("divergence", "bool:found u64:step bool:has_a bool:has_b", ("a", Change), ("b", Change),
                     ("stop_a", Stop), ("stop_b", Stop))
 
-RetireEvent = struct("RetireEvent", "u32:core u64:pc u64:next_pc u32:word u32:length")
-RegEvent = struct("RegEvent", "u32:core u32:index", ("old_value", Value), ("new_value", Value))
-MemoryEvent = struct("MemoryEvent", "u32:core u32:space u64:address u32:size bool:write", ("value", Value),
+RetireEvent = struct("retire_event", "u32:core u64:pc u64:next_pc u32:word u32:length")
+RegEvent = struct("reg_event", "u32:core u32:index", ("old_value", Value), ("new_value", Value))
+MemoryEvent = struct("memory_event", "u32:core u32:space u64:address u32:size bool:write", ("value", Value),
                      ("old_value", Value))
-TrapEvent = struct("TrapEvent", "u32:core bool:interrupt u64:pc u64:handler u64:cause u64:value")
-UnitEvent = struct("UnitEvent", "u32:core text:unit text:what u32:count", ("values", c_uint64 * 6))
+TrapEvent = struct("trap_event", "u32:core bool:interrupt u64:pc u64:handler u64:cause u64:value")
+UnitEvent = struct("unit_event", "u32:core text:unit text:what u32:count", ("values", c_uint64 * 6))
 EVENTS = {"retire": RetireEvent, "reg_write": RegEvent, "csr_write": RegEvent, "memory": MemoryEvent,
           "trap": TrapEvent, "unit": UnitEvent}
 EVENT_CALLS = {name: ctypes.CFUNCTYPE(None, c_void_p, POINTER(event)) for name, event in EVENTS.items()}
-Observer = struct("Observer", "data:context", *EVENT_CALLS.items())
+Observer = struct("observer", "data:context", *EVENT_CALLS.items())
 
 OutputCall = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_void_p, c_size_t)
 PollCall = ctypes.CFUNCTYPE(c_bool, c_void_p)
-Files = struct("Files", "data:open data:close data:read data:write data:seek data:length")
-Host = struct("Host", "data:context", ("output", OutputCall), ("files", Files))
-XphmgConfig = struct("XphmgConfig", "u32:harts u64:ram_bytes u32:quantum u32:instructions_per_tick u32:job_threads "
+Files = struct("xphmg_files", "data:open data:close data:read data:write data:seek data:length")
+Host = struct("xphmg_host", "data:context", ("output", OutputCall), ("files", Files))
+XphmgConfig = struct("xphmg_config", "u32:harts u64:ram_bytes u32:quantum u32:instructions_per_tick u32:job_threads "
                      "enum:jobs u64:jobs_seed bool:no_cache bool:no_semihosting bool:poll_input text:command_line "
                      "text:configuration", ("host", Host))
-XphmgFault = struct("XphmgFault", "u32:core u64:pc u64:cause u64:value u64:handler")
+XphmgFault = struct("xphmg_fault", "u32:core u64:pc u64:cause u64:value u64:handler")
 
-TileConfig = struct("TileConfig", "u32:vram bool:strong bool:random u32:seed u32:quantum bool:poison u32:regs "
+TileConfig = struct("tile_config", "u32:vram bool:strong bool:random u32:seed u32:quantum bool:poison u32:regs "
                     "u32:watchdog bool:plain u32:threads")
-Packet = struct("Packet", "u32:pc u32:columns u32:rows u32:tile_width u32:tile_height u32:arg_base u32:arg_size "
+Packet = struct("tile_packet", "u32:pc u32:columns u32:rows u32:tile_width u32:tile_height u32:arg_base u32:arg_size "
                 "u32:shared_size u32:priority u32:core_mask u32:const_base u32:const_size u32:watchdog")
-TileInfo = struct("TileInfo", "enum:state enum:queue u64:rounds u64:commands u32:ring_room u32:watchdog u32:hwinfo "
+TileInfo = struct("tile_info", "enum:state enum:queue u64:rounds u64:commands u32:ring_room u32:watchdog u32:hwinfo "
                   "u32:vram_bytes")
-CoreReport = struct("CoreReport", "u64:retired", ("by_class", c_uint64 * 7), ("fault_cause", c_uint32),
+CoreReport = struct("tile_core_report", "u64:retired", ("by_class", c_uint64 * 7), ("fault_cause", c_uint32),
                     ("fault_pc", c_uint32), ("fault_addr", c_uint32), ("status", c_uint32), ("gerror", c_uint32),
                     ("tiles", c_uint32))
 
-Mesh = struct("Mesh", "data:positions size:position_stride u32:vertex_count data:indices size:index_stride "
+Mesh = struct("bvh_mesh", "data:positions size:position_stride u32:vertex_count data:indices size:index_stride "
               "u32:triangle_count u32:geometry u32:flags")
-Placement = struct("Placement", "", ("object_to_world", c_float * 12), ("mesh", c_uint32), ("mask", c_uint32))
-Scene = struct("Scene", "", ("meshes", POINTER(Mesh)), ("mesh_count", c_uint32), ("placements", POINTER(Placement)),
+Placement = struct("bvh_placement", "", ("object_to_world", c_float * 12), ("mesh", c_uint32), ("mask", c_uint32))
+Scene = struct("bvh_scene", "", ("meshes", POINTER(Mesh)), ("mesh_count", c_uint32), ("placements", POINTER(Placement)),
                ("placement_count", c_uint32))
-BvhConfig = struct("BvhConfig", "enum:format enum:quality bool:obb u32:children u32:leaf_triangles text:element "
+BvhConfig = struct("bvh_config", "enum:format enum:quality bool:obb u32:children u32:leaf_triangles text:element "
                    "bool:quantized f64:reach u32:threads")
-CFinding = struct("CFinding", "text:rule text:requirement u64:offset enum:severity", ("text", c_char * 160))
-Rays = struct("Rays", "size:count data:origin size:origin_stride data:direction size:direction_stride "
+CFinding = struct("bvh_finding", "text:rule text:requirement u64:offset enum:severity", ("text", c_char * 160))
+Rays = struct("bvh_rays", "size:count data:origin size:origin_stride data:direction size:direction_stride "
               "data:t_min size:t_min_stride data:t_max size:t_max_stride")
-TraceConfig = struct("TraceConfig", "bool:any_hit bool:cull_back u32:mask u32:threads")
+TraceConfig = struct("bvh_trace_config", "bool:any_hit bool:cull_back u32:mask u32:threads")
 
-AssembleConfig = struct("AssembleConfig", "enum:isa bool:flat bool:has_base u64:base text:name",
+AssembleConfig = struct("isa_assemble_config", "enum:isa bool:flat bool:has_base u64:base text:name",
                         ("include_folders", POINTER(c_char_p)), ("include_count", c_size_t))
-Insn = struct("Insn", "text:mnemonic text:syntax text:fields text:semantics text:extension text:file u32:line u32:id "
+Insn = struct("isa_insn", "text:mnemonic text:syntax text:fields text:semantics text:extension text:file u32:line u32:id "
               "u32:length u32:mask u32:match u32:operand_count")
-Operand = struct("Operand", "text:name text:meaning i64:value i64:field u8:bits bool:hidden")
+Operand = struct("isa_operand", "text:name text:meaning i64:value i64:field u8:bits bool:hidden")
+
+Policy = struct("num_policy", "u8:rm u8:flush u8:saturate u8:nan bool:flush_operand")
+Conv = struct("conv", "u8:elem u8:acc u8:rm u8:nan_pol bool:ftz bool:sat bool:sat_mode bool:uns bool:mixed_step i16:scale "
+              "i16:zp")
+
+Gfx12Config = struct("gfx12_config", "u32:lanes u32:stack_entries u64:image_base u64:image_bytes",
+                     ("resource", c_uint32 * 4), ("profile", c_int), ("opaque_sense", c_int))
+Gfx12Callbacks = struct("gfx12_callbacks", "data:context data:visit data:any_hit data:procedural")
+Gfx12Query = struct("gfx12_query", "", ("origin", c_float * 3), ("direction", c_float * 3), ("t_min", c_float),
+                    ("t_max", c_float), ("api_flags", c_uint32), ("instance_mask", c_uint32), ("address", c_uint64),
+                    ("root", c_uint32), ("max_steps", c_uint64), ("callbacks", Gfx12Callbacks))
+Gfx12Hit = struct("gfx12_hit", "bool:found bool:procedural bool:opaque bool:backface f32:t f32:u f32:v "
+                  "u32:primitive_index u32:geometry_index u32:node u64:base u32:instance u32:instance_user_data")
+Gfx12Stats = struct("gfx12_stats", "u64:steps u64:boxes u64:primitives u64:instances u64:walk_backs u64:pushes "
+                    "u32:max_depth")
+Gfx12Lane = struct("gfx12_lane", "enum:state", ("hit", Gfx12Hit), ("stats", Gfx12Stats))
+Vimage = struct("gfx12_vimage", "bool:dual u8:vdata", ("vaddr", c_uint8 * 5), ("rsrc", c_uint8))
+Ds = struct("gfx12_ds", "bool:pop2 u8:vdst u8:addr u8:data0 u8:data1 u8:offset0 u8:offset1")
 
 # ---- calls ----
 
@@ -170,6 +192,14 @@ _calls: list[tuple[Any, ...]] = [
     ("bvh_refit", c_void_p, POINTER(Scene), POINTER(c_void_p), _error),
     ("bvh_check", c_void_p, POINTER(CFinding), c_size_t, POINTER(c_uint64), POINTER(c_uint64), _error),
     ("bvh_dump", c_void_p, c_bool, POINTER(Blob), _error),
+    ("bvh_explain_ray_sized", c_void_p, POINTER(TraceConfig), c_size_t, POINTER(c_float), c_bool, POINTER(Blob),
+     _error),
+    ("gfx12_create_sized", POINTER(Gfx12Config), c_size_t, POINTER(c_void_p), _error),
+    ("gfx12_set_program", _machine, POINTER(c_uint32), c_size_t, c_bool, _error),
+    ("gfx12_start", _machine, c_uint32, POINTER(Gfx12Query), _error),
+    ("gfx12_read_lane_sized", _machine, c_uint32, POINTER(Gfx12Lane), c_size_t, _error),
+    ("gfx12_vimage_parse", c_char_p, POINTER(Vimage), _error),
+    ("gfx12_ds_parse", c_char_p, POINTER(Ds), _error),
     ("bvh_trace_sized", c_void_p, POINTER(TraceConfig), c_size_t, POINTER(Rays), c_void_p, c_size_t, _error),
 ]
 for _name, *_arguments in _calls:
@@ -198,6 +228,29 @@ _declare(c_char_p, "facet_tile_cause_name", c_uint32)
 _declare(None, "facet_bvh_destroy", c_void_p)
 _declare(c_int, "facet_bvh_get_format", c_void_p)
 _declare(c_void_p, "facet_bvh_get_image", c_void_p, POINTER(c_size_t))
+_declare(c_char_p, "facet_gfx12_cause_name", c_uint64)
+_declare(None, "facet_gfx12_vimage_encode", POINTER(Vimage), POINTER(c_uint32))
+_declare(None, "facet_gfx12_ds_encode", POINTER(Ds), POINTER(c_uint32))
+_policy, _flags = POINTER(Policy), POINTER(ctypes.c_uint)
+for _name, _operands in {"add": 2, "sub": 2, "mul": 2, "div": 2, "min": 2, "max": 2, "sqrt": 1, "rcp": 1, "rsqrt": 1,
+                         "dp2": 4}.items():
+    _declare(c_uint64, "facet_num_" + _name, c_int, *[c_uint64] * _operands, _policy, _flags)
+for _name in ("eq", "lt", "le"):
+    _declare(c_bool, "facet_num_" + _name, c_int, c_uint64, c_uint64, _policy, _flags)
+_declare(c_uint64, "facet_num_fma", c_int, *[c_uint64] * 3, c_bool, c_bool, _policy, _flags)
+_declare(c_uint64, "facet_num_convert", c_int, c_int, c_uint64, _policy, _flags)
+_declare(c_uint64, "facet_num_to_int", c_int, c_uint64, ctypes.c_uint, c_bool, _policy, _flags)
+_declare(c_uint64, "facet_num_from_i64", c_int, c_int64, _policy, _flags)
+_declare(c_uint64, "facet_num_from_u64", c_int, c_uint64, _policy, _flags)
+_declare(c_uint64, "facet_num_from_double", c_int, c_double, _policy, _flags)
+_declare(c_uint64, "facet_num_from_text", c_int, c_char_p, POINTER(c_size_t), _flags)
+_declare(c_double, "facet_num_to_double", c_int, c_uint64)
+_declare(ctypes.c_uint, "facet_num_fclass", c_int, c_uint64)
+_declare(c_uint32, "facet_widen", POINTER(Conv), c_uint32, _flags)
+_declare(c_uint32, "facet_narrow", POINTER(Conv), c_uint32, _flags)
+_declare(c_int, "facet_format_find", c_char_p)
+_declare(c_uint32, "facet_format_bits", c_int)
+_declare(c_char_p, "facet_format_name", c_int)
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -260,6 +313,24 @@ def one_of(value: Any, names: tuple[str, ...], what: str) -> int:
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{what} is {value!r}, expected one of {', '.join(names)}")
     return names.index(value)
+
+
+def vector(value: Any, what: str) -> Any:
+    """Three floats from anything that has three numbers."""
+    try:
+        numbers = [float(item) for item in value]
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is {value!r}, expected three numbers") from None
+    if len(numbers) != 3:
+        raise TypeError(f"{what} has {len(numbers)} numbers, expected three")
+    return (c_float * 3)(*numbers)
+
+
+def plain(value: Any) -> Any:
+    """A struct as a dictionary, an array as a list."""
+    if isinstance(value, Structure):
+        return {name: plain(getattr(value, name)) for name, *_ in value._fields_}
+    return [plain(item) for item in value] if isinstance(value, ctypes.Array) else value
 
 
 # ---- handles ----

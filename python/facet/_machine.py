@@ -415,7 +415,7 @@ class Xphmg(Machine):
     `output` gets (stream, bytes) with stream 1 or 2; without it the console is kept in `console`."""
 
     def __init__(self, program: Optional[Union[bytes, str]] = None, *, harts: int = 1, ram_bytes: int = 0,
-                 configuration: str = "full", quantum: int = 0, threads: int = 0, no_cache: bool = False,
+                 configuration: str = "full", quantum: int = 0, threads: int = 0, plain: bool = False,
                  no_semihosting: bool = False, command_line: str = "",
                  output: Optional[Callable[[int, bytes], object]] = None) -> None:
         if output is not None and not callable(output):
@@ -426,7 +426,7 @@ class Xphmg(Machine):
         config = c.XphmgConfig(
             harts=c.number(harts, 32, "harts"), ram_bytes=c.number(ram_bytes, 64, "ram_bytes"),
             quantum=c.number(quantum, 32, "quantum"), job_threads=c.number(threads, 32, "threads"),
-            no_cache=bool(no_cache), no_semihosting=bool(no_semihosting),
+            no_cache=bool(plain), no_semihosting=bool(no_semihosting),
             command_line=c.text(command_line, "command_line"), configuration=c.text(configuration, "configuration"))
         config.host.output = self._hears
         handle = ctypes.c_void_p()

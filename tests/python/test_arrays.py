@@ -103,6 +103,51 @@ def why_as_dictionaries():
 
 
 @case()
+def why_with_elements_of_another_format():
+    half = facet.Elements("FP16")
+    ray = np.array([0x3400, 0x3400, 0x4000, 0, 0, 0xBC00, 0, 0x5640], np.uint32)
+    triangle = np.array([0, 0, 0, 0x3C00, 0, 0, 0, 0x3C00, 0], np.uint32)
+    check_eq(facet.why_triangle(ray, triangle, numbers=half)["values"], [2.0, 0.25, 0.25])
+    for wrong in (ray.astype(np.float32), ray[:7]):
+        try:
+            facet.why_triangle(wrong, triangle, numbers=half)
+            check(False, "elements are uint32 (8,)")
+        except TypeError:
+            pass
+
+
+@case()
+def why_of_a_sample():
+    """T2, the texture of the worked examples (gfx-semantics.md 18), at the coordinates of examples 2 and 4."""
+    texels = np.array([[[0, 0x40, 0x80, 0xFF], [0xFF, 0, 0, 0x80]], [[0x10, 0x20, 0x30, 0x40], [0xFF, 0xFF, 0xFF, 0]]],
+                      np.uint8)
+    why = facet.why_sample(texels, 0.5, 0.4)
+    check_eq([f"{bits:08X}" for bits in why["result"]], ["3F0268C9", "3E83691D", "3EB534A9", "3F10371D"])
+    check_eq((why["footprint"]["kind"], why["footprint"]["fu"], why["footprint"]["fv"]), ("taps", 32768, 19660))
+    check_eq([(tap["kind"], tap["x"], tap["y"]) for tap in why["footprint"]["tap"]],
+             [("texel", 0, 0), ("texel", 1, 0), ("texel", 0, 1), ("texel", 1, 1)])
+    check_eq((round(why["values"][0], 6), why["channels"][0]["lerp"][2]["result"], why["flags"]),
+             (0.509411, 0x3F0268C9, facet.Flag.NX))
+    check_eq(json.loads(json.dumps(why)), why)
+    why = facet.why_sample(texels, 0x3800, 0x3866, numbers=facet.Elements("FP16", "FP16"))
+    check_eq((why["result"][1], round(why["values"][1], 6)), (0x3633, 0.387451))
+    why = facet.why_sample(texels, -0.5, 0.5, wrap="border", border=(1, 2, 3, 4), bilinear=False)
+    check_eq((why["values"], why["footprint"]["tap"][0]["kind"]), ([1, 2, 3, 4], "border"))
+    check_eq(facet.why_sample(texels, float("nan"), 0)["footprint"]["kind"], "nan coordinate")
+    for arguments, options, kind in (((texels, 0.9, 0.9), {"format": "FP32_RGBA"}, facet.Error),
+                                     ((texels, 0, 0), {"format": "PAPER"}, ValueError),
+                                     ((texels, 0, 0), {"wrap": "knot"}, ValueError),
+                                     ((texels, 0, 0), {"border": (1, 2)}, ValueError),
+                                     ((b"1234", 0, 0), {}, TypeError), ((texels.ravel(), 0, 0), {}, TypeError),
+                                     ((texels, 1 << 16, 0), {"numbers": facet.Elements("FP16")}, ValueError)):
+        try:
+            facet.why_sample(*arguments, **options)
+            check(False, f"{options} is refused")
+        except kind:
+            pass
+
+
+@case()
 def kernels_on_arrays():
     with facet.Tile() as gpu:
         out, constant = np.zeros(8, np.uint32), np.arange(3, dtype=np.int16)
