@@ -10,7 +10,7 @@ FUZZ_SEED ?= 1
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.inc')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages configure demo test test-long test-programs bench fuzz fuzz-hart arm64 errata pictures install clean format tidy help
+.PHONY: all packages configure demo test test-long test-programs bench fuzz fuzz-hart arm64 deb errata pictures install clean format tidy help
 
 all: configure ## build build/facet and what is installed with it
 	@ninja -C $(BUILD) program
@@ -35,6 +35,11 @@ test-long: test-programs ## the same with the long versions of the tests
 
 bench: all ## measure every area beside its peer
 	@$(BUILD)/facet bench all
+
+deb: packages ## Debian packages in out/deb, checked by lintian and by using them
+	@tools/install_packages.sh debian/packages.txt
+	@tools/make_deb.sh out/deb
+	@FACET_SOURCE=$(CURDIR) PYTHONPATH=tests python3 tests/deb/test_deb.py out/deb
 
 errata: ## make docs/errata.md anew from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
