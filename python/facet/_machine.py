@@ -305,7 +305,7 @@ class Machine(Handle):
         done, self._failure = 0, None
         while True:
             stop = c.Stop()
-            with _signals_later():
+            with _SignalsLater():
                 go(stop, budget - done)
             done += stop.steps
             if self._failure is not None:
@@ -362,7 +362,7 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
     with a._use() as first, b._use() as second:
         begin = lib.facet_machine_steps(first)
         while left > done:
-            with _signals_later():
+            with _SignalsLater():
                 c.call("lockstep_run", first, second, min(left - done, 100000), out)
             for one in (a, b):
                 if one._failure is not None:
@@ -382,15 +382,21 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
     return None
 
 
-@contextlib.contextmanager
-def _signals_later() -> Iterator[None]:
+class _SignalsLater:
     """Signals wait until the library has returned. A handler that raises while a callback begins would be lost: ctypes
-    prints such an exception and goes on."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    prints such an exception and goes on. The C library is called directly: a step is short, and the module `signal` makes a
+    set of 64 objects at every call."""
+
+    _mask = ctypes.CDLL(None).pthread_sigmask
+    _mask.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]
+    _all = b"\xff" * 128  # sigset_t of Linux; what cannot wait does not
+
+    def __enter__(self) -> None:
+        self._before = ctypes.create_string_buffer(128)
+        self._mask(signal.SIG_BLOCK, self._all, self._before)
+
+    def __exit__(self, *_: object) -> None:
+        self._mask(signal.SIG_SETMASK, self._before, None)
 
 
 def _stop(stop: Any, steps: int) -> Stop:
