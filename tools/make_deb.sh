@@ -21,7 +21,8 @@ facet ($version) unstable; urgency=medium
 
  -- The Facet authors <maintainers@facet.invalid>  $date
 EOF
-if ! (cd "$tree" && DEB_BUILD_OPTIONS="nocheck noautodbgsym ${DEB_BUILD_OPTIONS:-}" \
+# No packages with debug information, so the compiler need not make it.
+if ! (cd "$tree" && DEB_BUILD_OPTIONS="nocheck noautodbgsym ${DEB_BUILD_OPTIONS:-}" DEB_CFLAGS_STRIP=-g \
     dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1; then
     tail -n 30 "$out/build.log" >&2
     echo "make deb: dpkg-buildpackage failed; all it said is in $out/build.log" >&2
