@@ -12,7 +12,7 @@ tree=$out/build/facet-$version
 rm -rf "$out"
 mkdir -p "$tree"
 out=$(cd "$out" && pwd)
-tar -c --exclude-vcs --exclude=./build --exclude='./build-*' --exclude=./out --exclude=./guest/out \
+tar -c --exclude-vcs --exclude='./build*' --exclude=./out --exclude=./guest/out \
     --exclude=__pycache__ . | tar -x -C "$tree"
 cat >"$tree/debian/changelog" <<EOF
 facet ($version) unstable; urgency=medium
