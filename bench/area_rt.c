@@ -10,12 +10,12 @@
 #include "bench/bench.h"
 
 #include "base/error.h"
+#include "base/float.h"
 #include "bench/ray_sets.h"
 #include "bench/rt_machine.h"
 #include "rt/rt.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct scene_data {
     const char *name;
@@ -133,14 +133,6 @@ struct tests {
     uint32_t item[TESTS][FACET_RT_TRIANGLE_ELEMENTS];
 };
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Rays from around the origin past boxes or triangles around it. */
 static void tests_make(struct tests *t)
 {
@@ -156,14 +148,14 @@ static void tests_make(struct tests *t)
             r[k] = (float)(state >> 40) * 0x1p-23f - 1.0f;
         }
         for (unsigned k = 0; k < 9; k++) {
-            t->item[i][k] = bits_of(k < 3 ? r[k] : r[k - k / 3 * 3] + r[k]);
+            t->item[i][k] = facet_float_bits(k < 3 ? r[k] : r[k - k / 3 * 3] + r[k]);
         }
         for (unsigned k = 0; k < 3; k++) {
-            t->ray[i][k] = bits_of(4 * r[9 + k]);
-            t->ray[i][3 + k] = bits_of(r[12 + k] - 4 * r[9 + k]);
+            t->ray[i][k] = facet_float_bits(4 * r[9 + k]);
+            t->ray[i][3 + k] = facet_float_bits(r[12 + k] - 4 * r[9 + k]);
         }
         t->ray[i][6] = 0;
-        t->ray[i][7] = bits_of(1e30f);
+        t->ray[i][7] = facet_float_bits(1e30f);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "command/output.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/tracer.h"
 #include "json/json.h"
@@ -30,14 +31,6 @@ static float float_at(const uint8_t *bytes)
 
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 static enum facet_status read_rays(const char *path, struct job *job, struct facet_error *err)
@@ -86,9 +79,9 @@ static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
     uint32_t flags = (hit->found ? HIT_FOUND : 0) | (hit->backface ? HIT_BACKFACE : 0) |
                      (hit->procedural ? HIT_PROCEDURAL : 0);
 
-    facet_store_le32(record, hit->found ? bits_of(hit->t) : 0x7F800000);
-    facet_store_le32(record + 4, hit->found ? bits_of(hit->u) : 0);
-    facet_store_le32(record + 8, hit->found ? bits_of(hit->v) : 0);
+    facet_store_le32(record, hit->found ? facet_float_bits(hit->t) : 0x7F800000);
+    facet_store_le32(record + 4, hit->found ? facet_float_bits(hit->u) : 0);
+    facet_store_le32(record + 8, hit->found ? facet_float_bits(hit->v) : 0);
     facet_store_le32(record + 12, hit->found ? hit->primitive_index : none);
     facet_store_le32(record + 16, hit->found ? hit->geometry_index : none);
     facet_store_le32(record + 20, inside ? hit->instance_user_data : none);

@@ -1,6 +1,7 @@
 /* `facet rt why`: what one ray does in an RT image, value by value. */
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/float.h"
 #include "command/command.h"
 #include "num/f32.h"
 #include "session/ray_text.h"
@@ -94,13 +95,13 @@ static uint32_t element_of(const struct facet_rtbvh_view *view, unsigned i, floa
     conv.sat =
         !isinf(value) || facet_format_is_int(conv.elem) || !facet_fp_formats[conv.elem].has_inf;
     conv.nan_pol = 0;
-    return facet_narrow(&conv, f32_bits(value), &flags);
+    return facet_narrow(&conv, facet_float_bits(value), &flags);
 }
 
 static bool read_ray(const struct cli_args *args, struct facet_xphmg_rt_why_query *q)
 {
     struct session_ray_number number[FACET_RT_RAY_ELEMENTS + 1] = {
-        [7] = {.value = f32_from(F32_INF)},
+        [7] = {.value = facet_float_of(F32_INF)},
         [8] = {.value = 1.0f},
     };
     unsigned width = facet_format_width(q->view->eff.elem);

@@ -1,5 +1,6 @@
 /* One instruction of one lane: registers in, the pure function, registers out; and around the stack
  * instruction, when the program is a loop, what 11.4 has between the instructions (R-G12-69). */
+#include "base/float.h"
 #include "gfx12/machine.h"
 #include "gfx12/stack.h"
 #include "num/f32.h"
@@ -28,7 +29,7 @@ static void change_floats(
     struct facet_gfx12_machine *m, uint32_t lane, uint32_t reg, const float *values, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        change(m, lane, reg + i, f32_bits(values[i]));
+        change(m, lane, reg + i, facet_float_bits(values[i]));
     }
 }
 
@@ -40,7 +41,7 @@ static uint64_t pair_of(const uint32_t *v)
 static struct facet_gfx12_ray ray_of(const struct facet_gfx12_core *c,
                                      const struct facet_gfx12_vimage *in)
 {
-    struct facet_gfx12_ray ray = {.extent = f32_from(c->v[in->vaddr[1]]),
+    struct facet_gfx12_ray ray = {.extent = facet_float_of(c->v[in->vaddr[1]]),
                                   .instance_mask = c->v[in->vaddr[1] + 1]};
 
     memcpy(ray.origin, &c->v[in->vaddr[2]], sizeof ray.origin);
@@ -199,7 +200,7 @@ static bool stack_in_loop(struct facet_gfx12_machine *m,
     change(m, lane, ds->addr, c->loop.stack);
     change(m, lane, in->vaddr[4], c->loop.node);
     change_ray(m, lane, in, &t.ray);
-    change(m, lane, in->vaddr[1], f32_bits(facet_gfx12_loop_extent(&t, &c->loop)));
+    change(m, lane, in->vaddr[1], facet_float_bits(facet_gfx12_loop_extent(&t, &c->loop)));
     return facet_gfx12_loop_goes_on(&t, &c->loop);
 }
 
@@ -347,7 +348,7 @@ void facet_gfx12_begin(struct facet_gfx12_machine *m, uint32_t lane)
     memcpy(&c->s[FACET_GFX12_S_RESOURCE], m->config.resource, sizeof m->config.resource);
     c->v[FACET_GFX12_V_BASE] = (uint32_t)t.base;
     c->v[FACET_GFX12_V_BASE + 1] = (uint32_t)(t.base >> 32);
-    c->v[FACET_GFX12_V_EXTENT] = f32_bits(t.t_cur);
+    c->v[FACET_GFX12_V_EXTENT] = facet_float_bits(t.t_cur);
     c->v[FACET_GFX12_V_EXTENT + 1] = query.instance_mask;
     memcpy(&c->v[FACET_GFX12_V_ORIGIN], query.origin, sizeof query.origin);
     memcpy(&c->v[FACET_GFX12_V_DIRECTION], query.direction, sizeof query.direction);

@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__)
 
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <immintrin.h>
@@ -99,8 +100,8 @@ TARGET static unsigned slabs_test_careful(const struct fast_box *box,
                                           float grow,
                                           struct slabs *s)
 {
-    __m256 enter = _mm256_set1_ps(f32_from(F32_INF | F32_SIGN));
-    __m256 leave = _mm256_set1_ps(f32_from(F32_INF));
+    __m256 enter = _mm256_set1_ps(facet_float_of(F32_INF | F32_SIGN));
+    __m256 leave = _mm256_set1_ps(facet_float_of(F32_INF));
     __m256 none_near = _mm256_castsi256_ps(_mm256_set1_epi32(-1)), none_far = none_near;
 
     for (unsigned k = 0; k < 3; k++) {
@@ -258,7 +259,7 @@ TARGET static inline unsigned group_test(const struct fast_group *group,
 
 TARGET static inline __m128 without_nan_bits(__m128 a)
 {
-    return _mm_blendv_ps(a, _mm_set1_ps(f32_from(F32_NAN)), _mm_cmp_ps(a, a, _CMP_UNORD_Q));
+    return _mm_blendv_ps(a, _mm_set1_ps(facet_float_of(F32_NAN)), _mm_cmp_ps(a, a, _CMP_UNORD_Q));
 }
 
 TARGET static inline void transform(const float column[][4],
@@ -343,8 +344,8 @@ TARGET static inline void level_copy(const struct fast_level *from, struct fast_
 
 TARGET static inline void level_rays(struct fast_level *level)
 {
-    const __m128 zero = _mm_setzero_ps(), sign = _mm_set1_ps(f32_from(F32_SIGN));
-    const __m128 inf = _mm_set1_ps(f32_from(F32_INF));
+    const __m128 zero = _mm_setzero_ps(), sign = _mm_set1_ps(facet_float_of(F32_SIGN));
+    const __m128 inf = _mm_set1_ps(facet_float_of(F32_INF));
     const __m128 o = _mm_load_ps(level->origin), size = _mm_andnot_ps(sign, o);
     /* Lane 3 of a direction is 0. */
     const __m128 inverse = _mm_div_ps(_mm_set1_ps(1), _mm_load_ps(level->direction));

@@ -7,6 +7,7 @@
  * and the tracer stays with the reference loop. */
 #include "gfx12/fast.h"
 
+#include "base/float.h"
 #include "base/hash.h"
 #include "base/large.h"
 #include "num/f32.h"
@@ -210,11 +211,11 @@ static void fill_pair(struct fast_group *out, unsigned p, const struct decoded_p
         const unsigned lane = 2 * p + k;
 
         for (unsigned a = 0; a < 3; a++) {
-            float v0 = f32_from(in->pair.vertex[k][0][a]);
+            float v0 = facet_float_of(in->pair.vertex[k][0][a]);
 
             out->v0[a][lane] = v0;
-            out->e1[a][lane] = f32_from(in->pair.vertex[k][1][a]) - v0;
-            out->e2[a][lane] = f32_from(in->pair.vertex[k][2][a]) - v0;
+            out->e1[a][lane] = facet_float_of(in->pair.vertex[k][1][a]) - v0;
+            out->e2[a][lane] = facet_float_of(in->pair.vertex[k][2][a]) - v0;
         }
         /* As (x << 1) >> 1 leaves it. */
         out->primitive[lane] = in->pair.primitive_index[k] & 0x7FFFFFFF;
@@ -275,8 +276,8 @@ static void fill_children(struct fast_box *box,
         uint32_t lo[3], hi[3];
 
         for (unsigned k = 0; k < 3; k++) {
-            box->plane[k][0][i] = f32_from(F32_INF);
-            box->plane[k][1][i] = -f32_from(F32_INF);
+            box->plane[k][0][i] = facet_float_of(F32_INF);
+            box->plane[k][1][i] = -facet_float_of(F32_INF);
         }
         if (i >= count || box->id[i] == FACET_GFX12_INVALID) {
             box->id[i] = FACET_GFX12_INVALID;
@@ -294,10 +295,10 @@ static void fill_children(struct fast_box *box,
         box->promises |= (uint16_t)(1u << (child[i].cull_flags & 15));
         facet_gfx12_child_bounds(&child[i], origin, exponent, lo, hi);
         for (unsigned k = 0; k < 3; k++) {
-            box->plane[k][0][i] = f32_from(lo[k]);
-            box->plane[k][1][i] = f32_from(hi[k]);
-            box->nan |= f32_is_nan(f32_from(lo[k])) || f32_is_nan(f32_from(hi[k]));
-            if (is_tiny(f32_from(lo[k])) || is_tiny(f32_from(hi[k]))) {
+            box->plane[k][0][i] = facet_float_of(lo[k]);
+            box->plane[k][1][i] = facet_float_of(hi[k]);
+            box->nan |= f32_is_nan(facet_float_of(lo[k])) || f32_is_nan(facet_float_of(hi[k]));
+            if (is_tiny(facet_float_of(lo[k])) || is_tiny(facet_float_of(hi[k]))) {
                 box->attention |= FAST_SPECIAL;
             }
         }
@@ -434,7 +435,7 @@ static void decode_instance(struct decoder *d, uint32_t number)
     out.identity = true;
     for (unsigned c = 0; c < 4; c++) {
         for (unsigned r = 0; r < 3; r++) {
-            out.column[c][r] = f32_from(in.world_to_object[4 * r + c]);
+            out.column[c][r] = facet_float_of(in.world_to_object[4 * r + c]);
             out.identity = out.identity && out.column[c][r] == (r == c ? 1.0f : 0.0f);
         }
     }
@@ -542,7 +543,7 @@ static void fill_tables(struct facet_gfx12_tracer *tracer)
         (void)facet_gfx12_obb_matrix(n, rows);
         for (unsigned c = 0; c < 3; c++) {
             for (unsigned r = 0; r < 3; r++) {
-                tracer->obb_column[n][c][r] = f32_from(rows[3 * r + c]);
+                tracer->obb_column[n][c][r] = facet_float_of(rows[3 * r + c]);
             }
             tracer->obb_column[n][c][3] = 0;
         }

@@ -2,6 +2,7 @@
  * comparing. */
 #include "gfx12/fast.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <stdlib.h>
@@ -80,9 +81,9 @@ static void slabs_keys(const struct slabs *s, unsigned heuristic, float key[8])
 static uint32_t ordered_bits(float key, unsigned heuristic)
 {
     if (heuristic == 0) {
-        return f32_bits(key + 0.0f);
+        return facet_float_bits(key + 0.0f);
     }
-    uint32_t bits = f32_bits(key + 0.0f);
+    uint32_t bits = facet_float_bits(key + 0.0f);
     return bits ^ (bits >> 31 != 0 ? UINT32_MAX : F32_SIGN);
 }
 
@@ -190,9 +191,9 @@ static void transform(const float column[][4],
 
     for (unsigned r = 0; r < 3; r++) {
         for (unsigned c = 0; c < 3; c++) {
-            rows[4 * r + c] = f32_bits(column[c][r]);
+            rows[4 * r + c] = facet_float_bits(column[c][r]);
         }
-        rows[4 * r + 3] = f32_bits(translation[r]);
+        rows[4 * r + 3] = facet_float_bits(translation[r]);
     }
     memcpy(new_origin, origin, 4 * sizeof new_origin[0]);
     memcpy(new_direction, direction, 4 * sizeof new_direction[0]);
@@ -214,7 +215,8 @@ static void level_copy(const struct fast_level *from, struct fast_level *to)
 
 static bool has_minus_zero(const float v[4])
 {
-    return f32_bits(v[0]) == F32_SIGN || f32_bits(v[1]) == F32_SIGN || f32_bits(v[2]) == F32_SIGN;
+    return facet_float_bits(v[0]) == F32_SIGN || facet_float_bits(v[1]) == F32_SIGN ||
+           facet_float_bits(v[2]) == F32_SIGN;
 }
 
 static void level_rays(struct fast_level *level)

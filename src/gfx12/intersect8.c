@@ -2,6 +2,7 @@
  * registers is formed in the record of steps.h; the instruction proper hands out its registers. */
 #include "gfx12/steps.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 
 /* ---- box tests, shared by box and instance nodes ---- */
@@ -27,8 +28,8 @@ static void test_children(const struct facet_gfx12_unit *unit,
         struct facet_gfx12_slab_box box;
         facet_gfx12_child_bounds(&stored[i], origin, exponent, c->lo, c->hi);
         for (unsigned k = 0; k < 3; k++) {
-            box.lo[k] = f32_from(c->lo[k]);
-            box.hi[k] = f32_from(c->hi[k]);
+            box.lo[k] = facet_float_of(c->lo[k]);
+            box.hi[k] = facet_float_of(c->hi[k]);
         }
         c->slab = facet_gfx12_slab_steps(&s->slab_ray, &box);
         if (c->slab.slab.hit && c->cull == 0) {
@@ -100,7 +101,7 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
     out->miss = facet_gfx12_tri_miss(unit->profile, &out->test.terms);
     struct facet_gfx12_tri_terms terms = out->test.terms;
     if (out->miss != NULL && unit->profile == FACET_GFX12_GPURT) { /* numerators over 1 */
-        terms.tn = f32_from(F32_INF);
+        terms.tn = facet_float_of(F32_INF);
         terms.det = 1.0f;
         terms.u = terms.un;
         terms.v = terms.vn;
@@ -117,10 +118,10 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
         w[1] = w[2] = 0;
         w[3] = primitive << 1;
     } else {
-        w[0] = out->miss != NULL ? F32_INF : f32_bits(f32_div(terms.tn, terms.det));
-        w[1] = f32_bits(terms.u);
-        w[2] = f32_bits(terms.v);
-        w[3] = primitive << 1 | f32_bits(terms.det) >> 31;
+        w[0] = out->miss != NULL ? F32_INF : facet_float_bits(f32_div(terms.tn, terms.det));
+        w[1] = facet_float_bits(terms.u);
+        w[2] = facet_float_bits(terms.v);
+        w[3] = primitive << 1 | facet_float_bits(terms.det) >> 31;
     }
 }
 

@@ -3,6 +3,7 @@
 #include "gfx12/unit.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "gfx12/sort.h"
 #include "num/f32.h"
 
@@ -37,8 +38,8 @@ static void test_box(const struct facet_gfx12_unit *unit,
     for (unsigned i = 0; i < 4; i++) {
         struct facet_gfx12_slab_box bounds;
         for (unsigned k = 0; k < 3; k++) {
-            bounds.lo[k] = f32_from(box->lo[i][k]);
-            bounds.hi[k] = f32_from(box->hi[i][k]);
+            bounds.lo[k] = facet_float_of(box->lo[i][k]);
+            bounds.hi[k] = facet_float_of(box->hi[i][k]);
         }
         struct facet_gfx12_slab slab = facet_gfx12_slab_test(&slab_ray, &bounds);
         bool seen = slab.hit && facet_gfx12_flags_cull(box->flags[i], flags) == 0;
@@ -89,7 +90,7 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
     }
     struct facet_gfx12_tri_terms terms = facet_gfx12_tri_test(vertex, ray->origin, ray->direction);
     if (facet_gfx12_tri_miss(FACET_GFX12_GPURT, &terms) != NULL) { /* in both profiles */
-        terms.tn = f32_from(F32_INF);
+        terms.tn = facet_float_of(F32_INF);
         terms.det = 1.0f;
     }
     float i = f32_canonical(pick(&terms, id));
@@ -101,10 +102,10 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
         terms.det = f32_negate(terms.det);
     }
     bool culled = facet_gfx12_primitive_cull(&state, front, flags) != 0;
-    w[0] = culled ? F32_INF : f32_bits(terms.tn);
-    w[1] = culled ? F32_ONE : f32_bits(terms.det);
-    w[2] = culled ? 0 : f32_bits(i) & ~F32_SIGN;
-    w[3] = (culled ? 0 : f32_bits(j) & ~F32_SIGN) | opacity;
+    w[0] = culled ? F32_INF : facet_float_bits(terms.tn);
+    w[1] = culled ? F32_ONE : facet_float_bits(terms.det);
+    w[2] = culled ? 0 : facet_float_bits(i) & ~F32_SIGN;
+    w[3] = (culled ? 0 : facet_float_bits(j) & ~F32_SIGN) | opacity;
 }
 
 /* Node 0 is an instance: dword 14 of its node is the root ID of the BLAS. */

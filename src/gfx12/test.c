@@ -2,6 +2,7 @@
  * contract; the build forbids the compiler to fuse them. */
 #include "gfx12/test.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 
 void facet_gfx12_slab_ray_init(struct facet_gfx12_slab_ray *out,
@@ -22,10 +23,10 @@ static struct facet_gfx12_slab slab_of(float enter, float leave, float extent, f
 {
     struct facet_gfx12_slab s;
     bool none = f32_is_nan(enter) || f32_is_nan(leave);
-    s.min_t = none ? f32_from(F32_INF) : f32_max(enter, 0.0f);
-    s.max_t = none ? -f32_from(F32_INF) : f32_min(leave, extent);
+    s.min_t = none ? facet_float_of(F32_INF) : f32_max(enter, 0.0f);
+    s.max_t = none ? -facet_float_of(F32_INF) : f32_min(leave, extent);
     s.enter = f32_is_nan(enter) ? 0.0f : enter;
-    s.leave = f32_is_nan(leave) ? f32_from(F32_INF) : leave;
+    s.leave = f32_is_nan(leave) ? facet_float_of(F32_INF) : leave;
     s.limit = s.max_t * grow;
     s.hit = s.min_t <= s.limit;
     return s;
@@ -59,7 +60,7 @@ struct facet_gfx12_slab facet_gfx12_slab_test(const struct facet_gfx12_slab_ray 
 
 struct facet_gfx12_slab facet_gfx12_slab_empty(void)
 {
-    return slab_of(f32_from(F32_NAN), f32_from(F32_NAN), 0.0f, 1.0f);
+    return slab_of(facet_float_of(F32_NAN), facet_float_of(F32_NAN), 0.0f, 1.0f);
 }
 
 static struct facet_gfx12_vec sub(struct facet_gfx12_vec a, struct facet_gfx12_vec b)
@@ -83,7 +84,8 @@ static float dot(struct facet_gfx12_vec a, struct facet_gfx12_vec b)
 
 static struct facet_gfx12_vec vec_from(const uint32_t bits[3])
 {
-    return (struct facet_gfx12_vec){f32_from(bits[0]), f32_from(bits[1]), f32_from(bits[2])};
+    return (struct facet_gfx12_vec){
+        facet_float_of(bits[0]), facet_float_of(bits[1]), facet_float_of(bits[2])};
 }
 
 struct facet_gfx12_tri_test_steps facet_gfx12_tri_test_steps(const uint32_t vertex[3][3],
@@ -122,10 +124,10 @@ void facet_gfx12_transform(const uint32_t rows[12], float origin[3], float direc
     const struct facet_gfx12_vec d = {direction[0], direction[1], direction[2]};
     for (unsigned r = 0; r < 3; r++) {
         const uint32_t *row = rows + (unsigned)4 * r;
-        float m0 = f32_from(row[0]);
-        float m1 = f32_from(row[1]);
-        float m2 = f32_from(row[2]);
-        origin[r] = f32_fma(o.x, m0, f32_fma(o.y, m1, f32_fma(o.z, m2, f32_from(row[3]))));
+        float m0 = facet_float_of(row[0]);
+        float m1 = facet_float_of(row[1]);
+        float m2 = facet_float_of(row[2]);
+        origin[r] = f32_fma(o.x, m0, f32_fma(o.y, m1, f32_fma(o.z, m2, facet_float_of(row[3]))));
         direction[r] = f32_fma(d.x, m0, f32_fma(d.y, m1, d.z * m2));
     }
 }

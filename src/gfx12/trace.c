@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void facet_gfx12_query_init(struct facet_gfx12_query *query,
     memset(query, 0, sizeof *query);
     memcpy(query->origin, origin, sizeof query->origin);
     memcpy(query->direction, direction, sizeof query->direction);
-    query->t_max = f32_from(F32_INF);
+    query->t_max = facet_float_of(F32_INF);
     query->instance_mask = 0xFF;
     query->root = FACET_GFX12_ROOT;
 }
@@ -158,9 +159,9 @@ process(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10], 
         .procedural = w[1] == (F32_ONE | F32_SIGN),
         .opaque = result_opaque(t, w[2]),
         .backface = (w[3] & 1) != 0,
-        .t = f32_from(w[0]),
-        .u = f32_from(w[1] & ~F32_SIGN),
-        .v = f32_from(w[2] & ~F32_SIGN),
+        .t = facet_float_of(w[0]),
+        .u = facet_float_of(w[1] & ~F32_SIGN),
+        .v = facet_float_of(w[2] & ~F32_SIGN),
         .primitive_index = w[3] >> 1,
         .geometry_index = v[8 + k] >> 2,
         .node = node,
@@ -199,7 +200,7 @@ process(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10], 
 
 void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10])
 {
-    unsigned first = f32_from(v[0]) <= f32_from(v[4]) ? 0 : 1;
+    unsigned first = facet_float_of(v[0]) <= facet_float_of(v[4]) ? 0 : 1;
     process(t, node, v, first);
     if (t->stop) {
         note(t, 1 - first, false, "not looked at: the first hit ended the search");

@@ -4,6 +4,8 @@
 #ifndef FACET_NUM_F32_H
 #define FACET_NUM_F32_H
 
+#include "base/float.h"
+
 #include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,20 +19,6 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float operations must round to binary32");
 #define F32_ONE 0x3F800000u
 #define F32_SIGN 0x80000000u
 
-static inline float f32_from(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static inline uint32_t f32_bits(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 static inline bool f32_is_nan(float f)
 {
     return f != f;
@@ -39,13 +27,13 @@ static inline bool f32_is_nan(float f)
 /* Any NaN becomes 7FC00000. Results are only made canonical where their bits can be seen. */
 static inline float f32_canonical(float f)
 {
-    return f32_is_nan(f) ? f32_from(F32_NAN) : f;
+    return f32_is_nan(f) ? facet_float_of(F32_NAN) : f;
 }
 
 /* The sign bit flips, also that of a NaN or a zero. */
 static inline float f32_negate(float f)
 {
-    return f32_from(f32_bits(f) ^ F32_SIGN);
+    return facet_float_of(facet_float_bits(f) ^ F32_SIGN);
 }
 
 /* minNum and maxNum: a NaN loses against a number. The sign of a zero result is not specified:
@@ -66,7 +54,7 @@ static inline float f32_div(float a, float b)
     if (!f32_is_nan(q)) {
         return q;
     }
-    return f32_from(f32_is_nan(a) || f32_is_nan(b) ? F32_NAN : F32_NAN_DIVISION);
+    return facet_float_of(f32_is_nan(a) || f32_is_nan(b) ? F32_NAN : F32_NAN_DIVISION);
 }
 
 /* a*b + c with one rounding. The product of two floats is exact in binary64 (48 bits, exponents

@@ -9,25 +9,7 @@
 
 #include "raster/raster.h"
 
-#include <string.h>
-
 /* ---- bits, memory ---- */
-
-static inline float float_of(uint32_t bits)
-{
-    float f;
-
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static inline uint32_t bits_of(float f)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
 
 static inline uint32_t load_u16(const uint8_t *p)
 {

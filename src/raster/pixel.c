@@ -1,5 +1,6 @@
 /* One pixel after the other, as tile-semantics.md 16.4 to 16.8 says: what draws on surfaces that
  * overlap or leave VRAM, where there is no host SIMD, and what the wide code is compared with. */
+#include "base/float.h"
 #include "raster/internal.h"
 
 #include <math.h>
@@ -71,7 +72,7 @@ static bool depth_pass(const struct raster_pipe *p, int x, int y, float z)
         value = (uint32_t)facet_raster_floor(z * 65535.0f + 0.5f);
         stored = load_u16(at);
     } else {
-        value = bits_of(z);
+        value = facet_float_bits(z);
         stored = load_u32(at);
     }
     if (!compare(p->depth_func, value, stored)) {

@@ -1,6 +1,7 @@
 /* From three vertices to edge functions and attribute planes (tile-semantics.md 16.2 to 16.4).
  * Edges are exact integers in 1/65536 square pixels; everything else is one FP32 operation after
  * the other, in the order of the contract. */
+#include "base/float.h"
 #include "raster/internal.h"
 
 #include <math.h>
@@ -157,8 +158,8 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
         c = other;
         a2 = -a2;
     }
-    out->perspective =
-        !shade->affine && !(bits_of(a->w) == bits_of(b->w) && bits_of(a->w) == bits_of(c->w));
+    out->perspective = !shade->affine && !(facet_float_bits(a->w) == facet_float_bits(b->w) &&
+                                           facet_float_bits(a->w) == facet_float_bits(c->w));
     if (out->perspective && !(usable_w(a->w) && usable_w(b->w) && usable_w(c->w))) {
         return SETUP_RANGE;
     }

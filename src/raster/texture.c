@@ -3,6 +3,7 @@
  * their texture cache and the raster unit reads VRAM. */
 #include "raster/internal.h"
 
+#include "base/float.h"
 #include "num/tile.h"
 
 bool facet_raster_texel_from_vram(void *context, uint32_t address, unsigned size, uint8_t *bytes)
@@ -137,7 +138,7 @@ enum { TYPE_I32, TYPE_I16, TYPE_I8, TYPE_F16, TYPE_F8, TYPE_F32 };
  * all 256 with exact rationals). */
 static uint32_t fraction(enum facet_format format, uint32_t c)
 {
-    const uint32_t fp32 = bits_of((float)c / 255.0f);
+    const uint32_t fp32 = facet_float_bits((float)c / 255.0f);
     unsigned flags = 0;
 
     return facet_num_tile_convert(

@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "rt/fast_tests.h"
 #include "rt/layout.h"
 
@@ -73,7 +74,7 @@ INLINE bool take_hits(const struct facet_rt_fast_scene *scene,
         }
         found->hit = true;
         found->front = ((f->positive >> i & 1) != 0) != k->ray.backward;
-        found->t = bits_of(t[i]);
+        found->t = facet_float_bits(t[i]);
         found->u = u[i];
         found->v = v[i];
         found->triangle = triangle;
@@ -248,7 +249,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
     const uint64_t limit = plan->limit;
     uint64_t *const full = k->stack + 1 + plan->scene->stack;
     const __m256 tmax = _mm256_set1_ps(k->tmax);
-    const uint32_t tmax_bits = bits_of(k->tmax);
+    const uint32_t tmax_bits = facet_float_bits(k->tmax);
     uint64_t *top = k->top, tally = k->tally;
     _Alignas(32) uint32_t near[8];
     struct slabs slabs;
@@ -371,7 +372,7 @@ INLINE void travel(const struct plan *plan, struct walk *k)
             if ((reference & 1) != 0) {
                 do {
                     k->top--;
-                } while ((uint32_t)(*k->top >> 32) > bits_of(k->tmax));
+                } while ((uint32_t)(*k->top >> 32) > facet_float_bits(k->tmax));
                 reference = (facet_rt_reference)*k->top;
             }
         }

@@ -20,6 +20,7 @@
 #ifndef FACET_RT_FAST_TESTS_H
 #define FACET_RT_FAST_TESTS_H
 
+#include "base/float.h"
 #include "num/accum.h"
 #include "rt/decoded.h"
 #include "rt/fast.h"
@@ -53,22 +54,6 @@ struct ray {
     uint8_t box_flags, triangle_flags;
 };
 
-static inline float number(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* ---- the ray -----------------------------------------------------------------------------------
  */
 
@@ -87,7 +72,7 @@ APART void tell_flags(const struct facet_rt_numbers *n, const uint32_t d[3], str
     for (unsigned a = 0; a < 3; a++) {
         ray->box_flags |= quotient_flags(n, FACET_RT_ONE, d[a]);
         ray->triangle_flags |= quotient_flags(n, a == ray->kz ? FACET_RT_ONE : d[a], d[ray->kz]);
-        if (facet_rt_magnitude(bits_of(ray->inverse[a])) == FACET_RT_INF) {
+        if (facet_rt_magnitude(facet_float_bits(ray->inverse[a])) == FACET_RT_INF) {
             ray->parallel |= (uint8_t)(1u << a);
             ray->inverse[a] = 1;
         }
@@ -129,7 +114,7 @@ INLINE bool ray_make(const struct facet_rt_numbers *n,
     }
     _mm_storeu_ps(ray->o, o);
     _mm_storeu_ps(ray->inverse, _mm_div_ps(one, d));
-    _mm_store_ps(shear, _mm_div_ps(d, _mm_set1_ps(number(e[3 + kz]))));
+    _mm_store_ps(shear, _mm_div_ps(d, _mm_set1_ps(facet_float_of(e[3 + kz]))));
     ray->kz = (uint8_t)kz;
     ray->kx = (uint8_t)(kz == 2 ? 0 : kz + 1);
     ray->ky = (uint8_t)(kz == 0 ? 2 : kz - 1);
@@ -142,13 +127,13 @@ INLINE bool ray_make(const struct facet_rt_numbers *n,
     ray->negative = (uint8_t)(_mm_movemask_ps(d) & 7);
     ray->backward = (ray->negative >> kz & 1) != 0;
     ray->parallel = ray->box_flags = ray->triangle_flags = 0;
-    ray->tmin = number(tmin);
-    ray->tmax = number(e[7]);
+    ray->tmin = facet_float_of(tmin);
+    ray->tmax = facet_float_of(e[7]);
     if (RARELY(wild)) {
         __asm__ volatile("" : : : "memory"); /* divided before the flags go back */
         _mm_setcsr(csr);
         tell_flags(n, e + 3, ray);
-        return facet_rt_magnitude(bits_of(ray->sz)) < FACET_RT_INF;
+        return facet_rt_magnitude(facet_float_bits(ray->sz)) < FACET_RT_INF;
     }
     return true;
 }
@@ -335,7 +320,7 @@ INLINE void test_triangles(const struct ray *ray,
         }
     }
     det = _mm_andnot_ps(outside, _mm_add_ps(_mm_add_ps(u, v), w));
-    keep = _mm_cmp_ps(magnitude4(det), _mm_set1_ps(number(options->eps)), _CMP_GT_OQ);
+    keep = _mm_cmp_ps(magnitude4(det), _mm_set1_ps(facet_float_of(options->eps)), _CMP_GT_OQ);
     inside &= (unsigned)_mm_movemask_ps(keep);
     if (inside == 0) {
         return;

@@ -1,6 +1,7 @@
 /* See host.h. */
 #include "rt/host.h"
 
+#include "base/float.h"
 #include "num/accum.h"
 #include "rt/fp32.h"
 
@@ -13,22 +14,6 @@ enum {
     HOST_IS_EXACT = FLT_EVAL_METHOD == 0 && FLT_RADIX == 2 && FLT_MANT_DIG == 24 &&
                     FLT_MAX_EXP == 128 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
 };
-
-static float number(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 static bool is_finite(uint32_t bits)
 {
@@ -66,10 +51,10 @@ bool facet_rt_host_fits(const struct facet_rt_numbers *n)
  */
 static uint32_t divide(const struct facet_conv *c, uint32_t a, uint32_t b, unsigned *flags)
 {
-    float quotient = number(a) / number(b);
+    float quotient = facet_float_of(a) / facet_float_of(b);
 
-    return ordinary(number(a)) && ordinary(number(b)) && ordinary(quotient)
-               ? bits_of(quotient)
+    return ordinary(facet_float_of(a)) && ordinary(facet_float_of(b)) && ordinary(quotient)
+               ? facet_float_bits(quotient)
                : facet_acc_div(c, a, b, flags);
 }
 
@@ -81,13 +66,14 @@ void facet_rt_host_ray(const struct facet_rt_numbers *n,
     const uint32_t *d = ray->d;
     bool finite = true;
 
-    *host = (struct facet_rt_host_ray){.tmin = number(ray->tmin), .tmax = number(ray->tmax)};
+    *host = (struct facet_rt_host_ray){.tmin = facet_float_of(ray->tmin),
+                                       .tmax = facet_float_of(ray->tmax)};
     for (unsigned a = 0; a < 3; a++) {
         uint32_t inverse = divide(c, FACET_RT_ONE, d[a], &host->box_flags);
 
         finite &= is_finite(ray->o[a]) && is_finite(d[a]);
-        host->o[a] = number(ray->o[a]);
-        host->inverse[a] = number(inverse);
+        host->o[a] = facet_float_of(ray->o[a]);
+        host->inverse[a] = facet_float_of(inverse);
         host->parallel[a] = facet_rt_magnitude(inverse) == FACET_RT_INF;
         host->backward[a] = (d[a] & FACET_RT_SIGN) != 0;
         if (facet_rt_magnitude(d[a]) > facet_rt_magnitude(d[host->kz])) {
@@ -101,10 +87,10 @@ void facet_rt_host_ray(const struct facet_rt_numbers *n,
     if (host->triangles) {
         unsigned *flags = &host->triangle_flags;
 
-        host->sx = number(divide(c, d[host->kx], d[host->kz], flags));
-        host->sy = number(divide(c, d[host->ky], d[host->kz], flags));
-        host->sz = number(divide(c, FACET_RT_ONE, d[host->kz], flags));
-        host->triangles = is_finite(bits_of(host->sz));
+        host->sx = facet_float_of(divide(c, d[host->kx], d[host->kz], flags));
+        host->sy = facet_float_of(divide(c, d[host->ky], d[host->kz], flags));
+        host->sz = facet_float_of(divide(c, FACET_RT_ONE, d[host->kz], flags));
+        host->triangles = is_finite(facet_float_bits(host->sz));
     }
 }
 
@@ -132,13 +118,13 @@ bool facet_rt_host_box(const struct facet_rt_host_ray *ray,
         return false;
     }
     for (unsigned a = 0; a < 3; a++) {
-        if (number(box[a]) > number(box[3 + a])) {
+        if (facet_float_of(box[a]) > facet_float_of(box[3 + a])) {
             *slab = (struct facet_rt_slab){.outcome = FACET_RT_MISS};
             return true;
         }
     }
     for (unsigned a = 0; a < 3; a++) {
-        float min = number(box[a]), max = number(box[3 + a]), o = ray->o[a], tn, tf;
+        float min = facet_float_of(box[a]), max = facet_float_of(box[3 + a]), o = ray->o[a], tn, tf;
 
         if (ray->parallel[a]) {
             bool inside = min <= o && o <= max;
@@ -156,10 +142,10 @@ bool facet_rt_host_box(const struct facet_rt_host_ray *ray,
     cfar = smaller(far, ray->tmax);
     *slab = (struct facet_rt_slab){
         .outcome = cnear <= cfar ? FACET_RT_HIT : FACET_RT_MISS,
-        .near = bits_of(near),
-        .far = bits_of(far),
-        .cnear = bits_of(cnear),
-        .cfar = bits_of(cfar),
+        .near = facet_float_bits(near),
+        .far = facet_float_bits(far),
+        .cnear = facet_float_bits(cnear),
+        .cfar = facet_float_bits(cfar),
     };
     *flags |= ray->box_flags;
     return true;
@@ -221,8 +207,8 @@ bool facet_rt_host_triangle(const struct facet_rt_host_ray *ray,
         float p[3];
 
         for (unsigned a = 0; a < 3; a++) { /* tiny differences are exact */
-            p[a] = number(vertex[a]) - ray->o[a];
-            sound &= is_finite(bits_of(p[a]));
+            p[a] = facet_float_of(vertex[a]) - ray->o[a];
+            sound &= is_finite(facet_float_bits(p[a]));
         }
         q[j] = p[ray->kz];
         sound &= fused(-ray->sx, q[j], p[ray->kx], &x[j]);
@@ -235,7 +221,7 @@ bool facet_rt_host_triangle(const struct facet_rt_host_ray *ray,
         return false;
     }
     for (unsigned i = 0; i < 3; i++) {
-        result.edge[i] = bits_of(edge[i]);
+        result.edge[i] = facet_float_bits(edge[i]);
     }
     *hit = result;
     if (edge[0] < 0 || edge[1] < 0 || edge[2] < 0) {
@@ -245,10 +231,10 @@ bool facet_rt_host_triangle(const struct facet_rt_host_ray *ray,
         }
     }
     det = edge[0] + edge[1] + edge[2];
-    if (!is_finite(bits_of(det))) {
+    if (!is_finite(facet_float_bits(det))) {
         return false;
     }
-    if (fabsf(det) <= number(options->eps)) {
+    if (fabsf(det) <= facet_float_of(options->eps)) {
         *flags |= ray->triangle_flags;
         return true;
     }
@@ -264,7 +250,7 @@ bool facet_rt_host_triangle(const struct facet_rt_host_ray *ray,
         return false;
     }
     t = t == 0 ? 0.0f : t;
-    result.t = bits_of(t);
+    result.t = facet_float_bits(t);
     *hit = result;
     if (!(t < ray->tmin || t > ray->tmax)) {
         result.outcome = FACET_RT_HIT;
@@ -273,8 +259,8 @@ bool facet_rt_host_triangle(const struct facet_rt_host_ray *ray,
                 !quotient(fabsf(edge[2]), fabsf(det), &v)) {
                 return false;
             }
-            result.u = bits_of(u);
-            result.v = bits_of(v);
+            result.u = facet_float_bits(u);
+            result.v = facet_float_bits(v);
         }
         *hit = result;
     }

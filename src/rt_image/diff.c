@@ -1,6 +1,7 @@
 /* See diff.h. */
 #include "rt_image/diff.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <stdio.h>
@@ -163,7 +164,7 @@ static void compare_headers(struct diff *d)
     compare(d, "nodes", a->nodes, b->nodes);
     compare(d, "leaves", a->leaves, b->leaves);
     compare(d, "triangles", a->triangle_count, b->triangle_count);
-    compare(d, "growth", f32_bits(a->pad), f32_bits(b->pad));
+    compare(d, "growth", facet_float_bits(a->pad), facet_float_bits(b->pad));
 }
 
 static bool same_format(const struct diff *d)

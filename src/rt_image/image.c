@@ -2,6 +2,7 @@
 #include "rt_image/image.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <string.h>
@@ -62,7 +63,7 @@ void facet_rtbvh_header_write(const struct facet_rtbvh_header *h, uint8_t out[FA
     facet_store_le32(out + AT_NODES, h->nodes);
     facet_store_le32(out + AT_LEAVES, h->leaves);
     facet_store_le32(out + AT_COUNT, h->triangle_count);
-    facet_store_le32(out + AT_PAD, f32_bits(h->pad));
+    facet_store_le32(out + AT_PAD, facet_float_bits(h->pad));
 }
 
 /* ---- opening ---- */
@@ -178,7 +179,7 @@ enum facet_status facet_rtbvh_open(const uint8_t *bytes,
         .nodes = facet_load_le32(bytes + AT_NODES),
         .leaves = facet_load_le32(bytes + AT_LEAVES),
         .triangle_count = facet_load_le32(bytes + AT_COUNT),
-        .pad = f32_from(facet_load_le32(bytes + AT_PAD)),
+        .pad = facet_float_of(facet_load_le32(bytes + AT_PAD)),
     };
     if (h->children != 4 && h->children != 8) {
         return bad(err, AT_CHILDREN, "the number of children", h->children, "4 or 8");
@@ -191,8 +192,9 @@ enum facet_status facet_rtbvh_open(const uint8_t *bytes,
             return bad(err, at, "a reserved word", facet_load_le32(bytes + at), "0");
         }
     }
-    if (!(h->pad >= 0.0f) || f32_bits(h->pad) >= 0x7F800000) {
-        return bad(err, AT_PAD, "the growth", f32_bits(h->pad), "a finite number, not negative");
+    if (!(h->pad >= 0.0f) || facet_float_bits(h->pad) >= 0x7F800000) {
+        return bad(
+            err, AT_PAD, "the growth", facet_float_bits(h->pad), "a finite number, not negative");
     }
     status = check_numbers(out, err);
     return status == FACET_OK ? check_sections(out, err) : status;
@@ -226,8 +228,8 @@ facet_rtbvh_child(const struct facet_rtbvh_view *view, uint64_t at, unsigned c)
     }
     child.nan = facet_rt_box_widen(&view->numbers, child.elements, &box, &flags);
     for (int a = 0; a < 3; a++) {
-        child.min[a] = f32_from(box.min[a]);
-        child.max[a] = f32_from(box.max[a]);
+        child.min[a] = facet_float_of(box.min[a]);
+        child.max[a] = facet_float_of(box.max[a]);
     }
     return child;
 }
@@ -263,7 +265,7 @@ bool facet_rtbvh_triangle(const struct facet_rtbvh_view *view, uint32_t k, float
     nan = facet_rt_triangle_widen(&view->numbers, elements, &triangle, &flags);
     for (int j = 0; j < 3; j++) {
         for (int a = 0; a < 3; a++) {
-            corner[j][a] = f32_from(triangle.v[j][a]);
+            corner[j][a] = facet_float_of(triangle.v[j][a]);
         }
     }
     return nan;

@@ -1,6 +1,7 @@
 /* See round.h. */
 #include "rt_image/round.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static float widen(const struct facet_conv *conv, uint32_t element)
 {
     unsigned flags = 0;
 
-    return f32_from(facet_widen(conv, element, &flags));
+    return facet_float_of(facet_widen(conv, element, &flags));
 }
 
 uint32_t facet_rtbvh_outward(const struct facet_conv *conv, float x, bool up)
@@ -23,14 +24,14 @@ uint32_t facet_rtbvh_outward(const struct facet_conv *conv, float x, bool up)
 
     out.rm = up ? FACET_RUP : FACET_RDN;
     out.sat = false;
-    code = facet_narrow(&out, f32_bits(x), &flags);
+    code = facet_narrow(&out, facet_float_bits(x), &flags);
     got = widen(conv, code);
     /* A format without subnormals flushes to zero in every mode, which is inwards for one sign. */
     if (!facet_format_is_int(conv->elem) && (up ? got < x : got > x)) {
         const struct facet_fp_format *f = &facet_fp_formats[conv->elem];
         float least = ldexpf(1.0f, f->has_subnormals ? f->emin - f->p + 1 : f->emin);
 
-        code = facet_narrow(&out, f32_bits(up ? least : -least), &flags);
+        code = facet_narrow(&out, facet_float_bits(up ? least : -least), &flags);
     }
     return code;
 }
@@ -135,7 +136,7 @@ enum facet_status facet_rtbvh_round_triangle(const struct facet_rt_numbers *n,
 
         conv.rm = FACET_RNE; /* whatever rays will be computed with */
         conv.sat = false;
-        elements[k] = facet_narrow(&conv, f32_bits(t->vertex[k / 3][k % 3]), &flags);
+        elements[k] = facet_narrow(&conv, facet_float_bits(t->vertex[k / 3][k % 3]), &flags);
         x = widen(&conv, elements[k]);
         /* Of +0 and -0 hosts' fminf takes either; here the later one stays. */
         lo[k % 3] = k >= 3 && lo[k % 3] < x ? lo[k % 3] : x;

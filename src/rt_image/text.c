@@ -2,12 +2,12 @@
 #include "rt_image/text.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_LISTED = 255, OTHER_BYTES = 64 };
 
@@ -151,7 +151,7 @@ void facet_rtbvh_json_head(const struct facet_rtbvh_view *view, struct facet_str
                         h->nodes,
                         h->leaves,
                         h->triangle_count,
-                        f32_bits(h->pad),
+                        facet_float_bits(h->pad),
                         view->size);
     json_section(out, "heap", &h->heap);
     json_section(out, "triangle_buffer", &h->triangles);

@@ -1,6 +1,7 @@
 /* See ray_text.h. */
 #include "session/ray_text.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 
 #include <ctype.h>
@@ -77,7 +78,7 @@ bool session_ray_gfx12(const struct cli_args *args,
                        struct facet_gfx12_query *query)
 {
     struct session_ray_number number[8];
-    float value[8] = {[6] = 0.0f, [7] = f32_from(F32_INF)};
+    float value[8] = {[6] = 0.0f, [7] = facet_float_of(F32_INF)};
     unsigned count = session_ray_read(args, text, number, 8);
 
     if (count == 0) {
@@ -89,7 +90,7 @@ bool session_ray_gfx12(const struct cli_args *args,
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
-        value[i] = number[i].coded ? f32_from(number[i].bits) : number[i].value;
+        value[i] = number[i].coded ? facet_float_of(number[i].bits) : number[i].value;
     }
     facet_gfx12_query_init(query, value, value + 3);
     query->t_min = value[6];

@@ -2,6 +2,7 @@
  * long ray is off by as much as the ray's length rounds. */
 #include "shade/surface.h"
 
+#include "base/float.h"
 #include "scene/sample.h"
 
 struct corners {
@@ -96,9 +97,8 @@ bool facet_shade_surface_stops(const struct facet_scene *scene,
     if (at.material->alpha_mode == FACET_ALPHA_MASK) {
         return rgba[3] >= at.material->alpha_cutoff;
     }
-    hash = facet_sample_hash(facet_sample_hash(instance, triangle), facet_shade_float_bits(t));
-    hash = facet_sample_hash(
-        hash, facet_sample_hash(facet_shade_float_bits(u), facet_shade_float_bits(v)));
+    hash = facet_sample_hash(facet_sample_hash(instance, triangle), facet_float_bits(t));
+    hash = facet_sample_hash(hash, facet_sample_hash(facet_float_bits(u), facet_float_bits(v)));
     return (float)(hash >> 8) * 0x1p-24F < rgba[3];
 }
 

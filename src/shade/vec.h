@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 struct facet_vec3 {
     float x, y, z;
@@ -96,14 +95,6 @@ static inline bool vec3_normalize(struct facet_vec3 *v)
     unit = vec3(v->x / largest, v->y / largest, v->z / largest);
     *v = vec3_scale(unit, 1.0F / sqrtf(vec3_dot(unit, unit)));
     return true;
-}
-
-static inline uint32_t facet_shade_float_bits(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* Sine and cosine of x in [0, pi / 2], in double; the error is below 1e-15. */

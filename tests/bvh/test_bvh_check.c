@@ -1,6 +1,7 @@
 /* The validator: one seeded corruption per way in which an image can be wrong, each with the rule
  * that must name it; images as RADV and GPURT lay them out; any bytes. */
 #include "base/failing_alloc.h"
+#include "base/float.h"
 #include "gfx12/image/build.h"
 #include "gfx12/image/check.h"
 #include "harness.h"
@@ -512,14 +513,6 @@ TEST(a_tlas_alone_is_partial, "G12-257")
 
 /* ---- images of the drivers (12.8) ---- */
 
-static uint32_t float_bits(float f)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 static void unit_grid(uint32_t origin[3], uint8_t exponent[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -548,7 +541,7 @@ static void radv_triangle(uint8_t *node)
     p.geometry_base = 5;
     p.primitive_base = 9;
     p.vertex_count = 3;
-    p.payload[1][0] = p.payload[2][1] = float_bits(1.0f);
+    p.payload[1][0] = p.payload[2][1] = facet_float_bits(1.0f);
     p.pair[0].prim_range_stop = 1;
     p.pair[0].tri[0] = (struct facet_gfx12_pair_tri){{0, 1, 2}, 1, 0};
     facet_gfx12_prim_encode(&p, node);
@@ -559,7 +552,7 @@ instance_node(uint8_t *node, uint64_t blas, const struct facet_gfx12_child *chil
 {
     struct facet_gfx12_instance in = {.cull_mask = 0xFF};
 
-    in.world_to_object[0] = in.world_to_object[5] = in.world_to_object[10] = float_bits(1.0f);
+    in.world_to_object[0] = in.world_to_object[5] = in.world_to_object[10] = facet_float_bits(1.0f);
     in.pointer = facet_gfx12_base_make(blas, FACET_GFX12_SKIP_PROCEDURAL);
     unit_grid(in.origin, in.exponent);
     for (unsigned i = 0; i < 4; i++) {
@@ -676,10 +669,10 @@ static struct facet_gfx12_instance turned_instance(uint8_t *image)
     radv_triangle(image + 3 * 128);
     facet_gfx12_instance_decode(image + 128, &in);
     memset(in.world_to_object, 0, sizeof in.world_to_object);
-    in.world_to_object[1] = float_bits(0.5f);
-    in.world_to_object[4] = float_bits(-0.5f);
-    in.world_to_object[7] = float_bits(3.0f);
-    in.world_to_object[10] = float_bits(0.5f);
+    in.world_to_object[1] = facet_float_bits(0.5f);
+    in.world_to_object[4] = facet_float_bits(-0.5f);
+    in.world_to_object[7] = facet_float_bits(3.0f);
+    in.world_to_object[10] = facet_float_bits(0.5f);
     facet_gfx12_instance_encode(&in, image + 128);
     return in;
 }
@@ -775,11 +768,11 @@ TEST(oriented_boxes_above_instances_are_compared, "G12-257")
                     least = fmin(least, x);
                     most = fmax(most, x);
                 }
-                lo[r] = float_bits((float)least - 1e-5f);
-                hi[r] = float_bits((float)most + 1e-5f);
+                lo[r] = facet_float_bits((float)least - 1e-5f);
+                hi[r] = facet_float_bits((float)most + 1e-5f);
                 box.origin[r] = lo[r];
                 CHECK(facet_gfx12_quantize_exponent(
-                    lo[r], float_bits((float)most + 0.5f), &box.exponent[r]));
+                    lo[r], facet_float_bits((float)most + 0.5f), &box.exponent[r]));
             }
             box.obb_matrix_index = matrix;
             facet_gfx12_quantize_child(lo, hi, box.origin, box.exponent, &box.child[0]);

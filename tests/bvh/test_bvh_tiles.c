@@ -3,6 +3,7 @@
  * a walk over the image against all triangles, one corruption per rule of the validator. */
 #include "base/bits.h"
 #include "base/failing_alloc.h"
+#include "base/float.h"
 #include "documents/bvh_images.h"
 #include "harness.h"
 #include "meshes.h"
@@ -414,22 +415,6 @@ struct hit {
     uint32_t t, triangle;
 };
 
-static float as_float(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t as_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static void test_triangle(const struct facet_rtbvh_view *view,
                           struct facet_rt_ray *ray,
                           uint32_t k,
@@ -445,12 +430,12 @@ static void test_triangle(const struct facet_rtbvh_view *view,
         return;
     }
     for (int i = 0; i < 9; i++) {
-        triangle.v[i / 3][i % 3] = as_bits(v[i / 3][i % 3]);
+        triangle.v[i / 3][i % 3] = facet_float_bits(v[i / 3][i % 3]);
     }
     met = facet_rt_test_triangle(&view->numbers, ray, &triangle, &options, &flags);
     if (met.outcome == FACET_RT_HIT &&
-        (!best->any || as_float(met.t) < as_float(best->t) ||
-         (as_float(met.t) == as_float(best->t) && k < best->triangle))) {
+        (!best->any || facet_float_of(met.t) < facet_float_of(best->t) ||
+         (facet_float_of(met.t) == facet_float_of(best->t) && k < best->triangle))) {
         *best = (struct hit){true, met.t, k};
         ray->tmax = met.t;
     }
@@ -524,10 +509,12 @@ static struct facet_rt_ray random_ray(const struct facet_rtbvh_view *view, doubl
                         v * (double)corner[2][a];
 
         o[a] = size * (uniform() - 0.5);
-        elements[a] = facet_narrow(&view->numbers.channel[a], as_bits((float)o[a]), &flags);
-        o[a] = (double)as_float(facet_widen(&view->numbers.channel[a], elements[a], &flags));
+        elements[a] =
+            facet_narrow(&view->numbers.channel[a], facet_float_bits((float)o[a]), &flags);
+        o[a] = (double)facet_float_of(facet_widen(&view->numbers.channel[a], elements[a], &flags));
         d[a] = harness_random() % 8 == 0 ? 0.0 : (target - o[a]) / 2;
-        elements[3 + a] = facet_narrow(&view->numbers.channel[a], as_bits((float)d[a]), &flags);
+        elements[3 + a] =
+            facet_narrow(&view->numbers.channel[a], facet_float_bits((float)d[a]), &flags);
     }
     elements[6] = facet_narrow(&view->numbers.channel[3], 0, &flags);
     elements[7] = elements[6];

@@ -1,4 +1,5 @@
 /* Spans of bilinear RGBA8: both kernels against the general functions, bits and flags. */
+#include "base/float.h"
 #include "gfx/span.h"
 #include "gfx/span_kernel.h"
 #include "harness.h"
@@ -26,14 +27,6 @@ static struct facet_gfx_numbers plain_numbers(void)
     return n;
 }
 
-static uint32_t float_bits(float f)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 static unsigned below(unsigned n)
 {
     return (unsigned)((harness_random() >> 32) % n);
@@ -48,7 +41,7 @@ static uint32_t coordinate(uint32_t size)
         return (uint32_t)harness_random();
     case 1: { /* middles and edges of texels */
         float f = (float)((int)below(4 * size + 40) - 20) * 0.5f;
-        return float_bits(f + (float)((int)below(5) - 2) / 1024);
+        return facet_float_bits(f + (float)((int)below(5) - 2) / 1024);
     }
     case 2: {
         static const uint32_t special[] = {0x7F800000,
@@ -67,9 +60,9 @@ static uint32_t coordinate(uint32_t size)
         return special[below(13)];
     }
     case 3:
-        return float_bits((at * 2 - 1) * 3000);
+        return facet_float_bits((at * 2 - 1) * 3000);
     default:
-        return float_bits((at * 3 - 1) * (float)(below(2) != 0 ? size : 1));
+        return facet_float_bits((at * 3 - 1) * (float)(below(2) != 0 ? size : 1));
     }
 }
 
@@ -125,7 +118,7 @@ TEST(spans_equal_single_samples, "")
             .width = 1 + below(round % 8 == 0 ? 100 : 9),
             .height = 1 + below(round % 8 == 0 ? 100 : 9),
             .normalized = below(2) != 0,
-            .border = {float_bits(0.25f), 0x7F800001, 0, float_bits(1)},
+            .border = {facet_float_bits(0.25f), 0x7F800001, 0, facet_float_bits(1)},
         };
         struct facet_gfx_sampling s = {
             .bilinear = true, .srgb = below(2) != 0, .wrap = (uint8_t)below(4)};
@@ -202,8 +195,8 @@ TEST(every_code_through_the_kernels, "")
 
     CHECK(facet_gfx_texture_set_format(&t, 0x30));
     for (unsigned k = 0; k < 256; k++) {
-        u[k] = float_bits((float)k + 0.5f);
-        v[k] = float_bits(0.5f);
+        u[k] = facet_float_bits((float)k + 0.5f);
+        v[k] = facet_float_bits(0.5f);
         for (unsigned c = 0; c < 4; c++) {
             texels[4 * k + c] = (uint8_t)(k + 64 * c);
         }

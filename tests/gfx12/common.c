@@ -2,6 +2,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 
 #include <stdlib.h>
 
@@ -195,7 +196,7 @@ struct facet_gfx12_ray ray_make(float ox, float oy, float oz, float dx, float dy
     return (struct facet_gfx12_ray){
         .origin = {ox, oy, oz},
         .direction = {dx, dy, dz},
-        .extent = from_bits(0x7F800000),
+        .extent = facet_float_of(0x7F800000),
         .instance_mask = 0xFF,
     };
 }

@@ -10,20 +10,6 @@
 #define EXAMPLES_SIZE 0x40100u
 #define INV 0xFFFFFFFFu
 
-static inline float from_bits(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static inline uint32_t to_bits(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 /* The nodes of examples 2 to 17 at the offsets that their IDs name; free with free(). */
 uint8_t *examples_new(void);
 

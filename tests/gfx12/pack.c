@@ -2,15 +2,9 @@
 #include "gfx12/pack.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 
 #include <stdlib.h>
-
-static uint32_t bits_of(float f)
-{
-    uint32_t b;
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
 
 static unsigned bit_length(uint32_t x)
 {
@@ -20,7 +14,8 @@ static unsigned bit_length(uint32_t x)
 /* Number of the vertex, added if it is new; 16 when there is no room. */
 static unsigned vertex_number(uint32_t vertices[16][3], unsigned *count, const float v[3])
 {
-    const uint32_t bits[3] = {bits_of(v[0]), bits_of(v[1]), bits_of(v[2])};
+    const uint32_t bits[3] = {
+        facet_float_bits(v[0]), facet_float_bits(v[1]), facet_float_bits(v[2])};
     for (unsigned i = 0; i < *count; i++) {
         if (memcmp(vertices[i], bits, sizeof bits) == 0) {
             return i;
@@ -172,16 +167,17 @@ static void finish_box(struct facet_gfx12_box *box, const struct bounds *b, unsi
             lo = b[i].lo[k] < lo ? b[i].lo[k] : lo;
             hi = b[i].hi[k] > hi ? b[i].hi[k] : hi;
         }
-        box->origin[k] = bits_of(lo);
-        if (!facet_gfx12_quantize_exponent(bits_of(lo), bits_of(hi), &box->exponent[k])) {
+        box->origin[k] = facet_float_bits(lo);
+        if (!facet_gfx12_quantize_exponent(
+                facet_float_bits(lo), facet_float_bits(hi), &box->exponent[k])) {
             abort();
         }
     }
     for (unsigned i = 0; i < count; i++) {
         uint32_t lo[3], hi[3];
         for (unsigned k = 0; k < 3; k++) {
-            lo[k] = bits_of(b[i].lo[k]);
-            hi[k] = bits_of(b[i].hi[k]);
+            lo[k] = facet_float_bits(b[i].lo[k]);
+            hi[k] = facet_float_bits(b[i].hi[k]);
         }
         facet_gfx12_quantize_child(lo, hi, box->origin, box->exponent, &box->child[i]);
     }
@@ -327,7 +323,7 @@ static void write_instance(uint8_t *at, const struct pack_instance *in, uint32_t
     memcpy(b.hi, in->blas_hi, sizeof b.hi);
     finish_box(&box, &b, 1);
     for (unsigned i = 0; i < 12; i++) {
-        node.world_to_object[i] = bits_of(in->world_to_object[i]);
+        node.world_to_object[i] = facet_float_bits(in->world_to_object[i]);
     }
     node.pointer = facet_gfx12_base_make(in->blas, in->flags);
     node.parent = parent;

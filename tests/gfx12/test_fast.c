@@ -4,6 +4,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "base/hash.h"
 #include "gfx12/fast.h"
 #include "gfx12/image/build.h"
@@ -215,13 +216,13 @@ static float odd_float(void)
     case 3:
         return (float)-INFINITY;
     case 4:
-        return from_bits(below(2) != 0 ? 0x7FC00000u : 0xFFC00000u);
+        return facet_float_of(below(2) != 0 ? 0x7FC00000u : 0xFFC00000u);
     case 5:
-        return from_bits(1 + below(1 << 20)); /* subnormal */
+        return facet_float_of(1 + below(1 << 20)); /* subnormal */
     case 6:
         return below(2) != 0 ? 3e38f : -3e38f;
     case 7:
-        return from_bits((uint32_t)harness_random());
+        return facet_float_of((uint32_t)harness_random());
     default:
         return below(2) != 0 ? 1e-30f : 1e30f;
     }
@@ -315,9 +316,9 @@ static void log_hit(struct call_log *log, const struct facet_gfx12_hit *h)
         h->procedural,
         h->opaque,
         h->backface,
-        to_bits(h->t),
-        to_bits(h->u),
-        to_bits(h->v),
+        facet_float_bits(h->t),
+        facet_float_bits(h->u),
+        facet_float_bits(h->v),
         h->primitive_index,
         h->geometry_index,
         h->node,

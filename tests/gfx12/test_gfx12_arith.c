@@ -3,6 +3,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "gfx12/test.h"
 #include "num/f32.h"
 
@@ -19,7 +20,7 @@ static uint32_t finish(mpfr_t r, int inexact)
         return 0x7FC00000;
     }
     (void)mpfr_subnormalize(r, inexact, MPFR_RNDN);
-    return to_bits(mpfr_get_flt(r, MPFR_RNDN));
+    return facet_float_bits(mpfr_get_flt(r, MPFR_RNDN));
 }
 
 static void exponents(bool binary32)
@@ -39,7 +40,7 @@ static float op2(mpfr_op *op, float a, float b)
     mpfr_inits2(24, x, y, r, (mpfr_ptr)0);
     mpfr_set_flt(x, a, MPFR_RNDN);
     mpfr_set_flt(y, b, MPFR_RNDN);
-    float f = from_bits(finish(r, op(r, x, y, MPFR_RNDN)));
+    float f = facet_float_of(finish(r, op(r, x, y, MPFR_RNDN)));
     mpfr_clears(x, y, r, (mpfr_ptr)0);
     return f;
 }
@@ -63,7 +64,7 @@ static float quotient(float a, float b)
 {
     float q = op2(mpfr_div, a, b);
     bool operands = a == a && b == b;
-    return q != q && operands ? from_bits(0xFFC00000) : q;
+    return q != q && operands ? facet_float_of(0xFFC00000) : q;
 }
 
 static float fused(float a, float b, float c)
@@ -73,7 +74,7 @@ static float fused(float a, float b, float c)
     mpfr_set_flt(x, a, MPFR_RNDN);
     mpfr_set_flt(y, b, MPFR_RNDN);
     mpfr_set_flt(z, c, MPFR_RNDN);
-    float f = from_bits(finish(r, mpfr_fma(r, x, y, z, MPFR_RNDN)));
+    float f = facet_float_of(finish(r, mpfr_fma(r, x, y, z, MPFR_RNDN)));
     mpfr_clears(x, y, z, r, (mpfr_ptr)0);
     return f;
 }
@@ -91,15 +92,17 @@ static float min_num(float a, float b)
 /* Equal bits, up to the sign of a zero. */
 static bool same_value(float a, float b)
 {
-    return to_bits(a) == to_bits(b) || (a == 0 && b == 0);
+    return facet_float_bits(a) == facet_float_bits(b) || (a == 0 && b == 0);
 }
 
 /* ---- fused multiply-add ---- */
 
 static void check_fma(uint32_t a, uint32_t b, uint32_t c)
 {
-    uint32_t got = to_bits(f32_fma(from_bits(a), from_bits(b), from_bits(c)));
-    uint32_t want = to_bits(fused(from_bits(a), from_bits(b), from_bits(c)));
+    uint32_t got =
+        facet_float_bits(f32_fma(facet_float_of(a), facet_float_of(b), facet_float_of(c)));
+    uint32_t want =
+        facet_float_bits(fused(facet_float_of(a), facet_float_of(b), facet_float_of(c)));
     CHECK_MSG(got == want,
               "fma(%08" PRIX32 ", %08" PRIX32 ", %08" PRIX32 ") is %08" PRIX32
               ", expected %08" PRIX32,
@@ -122,7 +125,7 @@ TEST(fma_is_rounded_once, "G12-239")
             break;
         case 1: /* the product lands next to a rounding boundary of the sum */
             a = random_float_bits(3), b = random_float_bits(3);
-            c = to_bits(-from_bits(a) * from_bits(b)) + random_bits() % 5 - 2;
+            c = facet_float_bits(-facet_float_of(a) * facet_float_of(b)) + random_bits() % 5 - 2;
             break;
         case 2: /* a tie that an addend near the last bit of binary64 decides */
             a = 0x3F800800 | (random_bits() & 0x807FE000),
@@ -163,18 +166,18 @@ TEST(transform_order, "G12-239")
             rows[i] = n % 2 != 0 ? random_any_float() : random_float_bits(4);
         }
         for (unsigned k = 0; k < 3; k++) {
-            p[k] = o[k] = from_bits(n % 2 != 0 ? random_any_float() : random_float_bits(4));
-            q[k] = d[k] = from_bits(n % 2 != 0 ? random_any_float() : random_float_bits(4));
+            p[k] = o[k] = facet_float_of(n % 2 != 0 ? random_any_float() : random_float_bits(4));
+            q[k] = d[k] = facet_float_of(n % 2 != 0 ? random_any_float() : random_float_bits(4));
         }
         facet_gfx12_transform(rows, p, q);
         for (unsigned r = 0; r < 3; r++) {
             const uint32_t *m = rows + (size_t)4 * r;
-            float x = fused(o[2], from_bits(m[2]), from_bits(m[3]));
-            x = fused(o[0], from_bits(m[0]), fused(o[1], from_bits(m[1]), x));
-            float y = mul(d[2], from_bits(m[2]));
-            y = fused(d[0], from_bits(m[0]), fused(d[1], from_bits(m[1]), y));
-            CHECK_EQ(to_bits(p[r]), to_bits(x));
-            CHECK_EQ(to_bits(q[r]), to_bits(y));
+            float x = fused(o[2], facet_float_of(m[2]), facet_float_of(m[3]));
+            x = fused(o[0], facet_float_of(m[0]), fused(o[1], facet_float_of(m[1]), x));
+            float y = mul(d[2], facet_float_of(m[2]));
+            y = fused(d[0], facet_float_of(m[0]), fused(d[1], facet_float_of(m[1]), y));
+            CHECK_EQ(facet_float_bits(p[r]), facet_float_bits(x));
+            CHECK_EQ(facet_float_bits(q[r]), facet_float_bits(y));
         }
     }
     exponents(false);
@@ -190,10 +193,10 @@ TEST(slabs_by_the_letter, "G12-195 G12-196 G12-197 G12-198 G12-199")
         float o[3], d[3], lo[3], hi[3];
         bool wild = n % 3 == 0;
         for (unsigned k = 0; k < 3; k++) {
-            o[k] = from_bits(wild ? random_any_float() : random_float_bits(2));
-            d[k] = from_bits(wild ? random_any_float() : random_float_bits(2));
-            float a = from_bits(wild ? random_any_float() : random_float_bits(2));
-            float b = from_bits(wild ? random_any_float() : random_float_bits(2));
+            o[k] = facet_float_of(wild ? random_any_float() : random_float_bits(2));
+            d[k] = facet_float_of(wild ? random_any_float() : random_float_bits(2));
+            float a = facet_float_of(wild ? random_any_float() : random_float_bits(2));
+            float b = facet_float_of(wild ? random_any_float() : random_float_bits(2));
             bool planar = random_bits() % 8 == 0;
             lo[k] = a < b || wild ? a : b;
             hi[k] = a < b || wild ? b : a;
@@ -207,7 +210,7 @@ TEST(slabs_by_the_letter, "G12-195 G12-196 G12-197 G12-198 G12-199")
                 d[k] = planar ? d[k] : sub(inside, o[k]);
             }
         }
-        float extent = from_bits(n % 5 == 0 ? random_any_float() : 0x7F800000);
+        float extent = facet_float_of(n % 5 == 0 ? random_any_float() : 0x7F800000);
         unsigned grow = random_bits() % 4 == 0 ? random_bits() % 256 : 0;
 
         struct facet_gfx12_slab_ray ray;
@@ -228,13 +231,13 @@ TEST(slabs_by_the_letter, "G12-195 G12-196 G12-197 G12-198 G12-199")
         float A = max_num(max_num(near[0], near[1]), near[2]);
         float B = min_num(min_num(far[0], far[1]), far[2]);
         bool none = A != A || B != B;
-        float min_t = none ? from_bits(0x7F800000) : max_num(A, 0);
-        float max_t = none ? from_bits(0xFF800000) : min_num(B, extent);
+        float min_t = none ? facet_float_of(0x7F800000) : max_num(A, 0);
+        float max_t = none ? facet_float_of(0xFF800000) : min_num(B, extent);
         float factor = add(1.0f, mul((float)grow, 0x1p-24f));
         bool hit = min_t <= mul(max_t, factor);
         CHECK_MSG(same_value(s.min_t, min_t) && same_value(s.max_t, max_t) && s.hit == hit &&
                       same_value(s.enter, A != A ? 0 : A) &&
-                      same_value(s.leave, B != B ? from_bits(0x7F800000) : B),
+                      same_value(s.leave, B != B ? facet_float_of(0x7F800000) : B),
                   "case %u: min_t %a %a, max_t %a %a, hit %d %d",
                   n,
                   s.min_t,
@@ -277,11 +280,11 @@ TEST(triangles_by_the_letter, "G12-211 G12-212 G12-226 G12-227")
         for (unsigned k = 0; k < 3; k++) {
             for (unsigned c = 0; c < 3; c++) {
                 vertex[c][k] = wild ? random_any_float() : random_float_bits(2);
-                v[c][k] = from_bits(vertex[c][k]);
+                v[c][k] = facet_float_of(vertex[c][k]);
             }
-            o[k] = from_bits(wild ? random_any_float() : random_float_bits(2));
+            o[k] = facet_float_of(wild ? random_any_float() : random_float_bits(2));
             float at = v[0][k] + (v[1][k] - v[0][k]) * wu + (v[2][k] - v[0][k]) * wv;
-            d[k] = wild ? from_bits(random_any_float()) : at - o[k];
+            d[k] = wild ? facet_float_of(random_any_float()) : at - o[k];
         }
         if (n % 16 == 1) {
             memcpy(vertex[1], vertex[0], sizeof vertex[0]); /* degenerate */
@@ -297,13 +300,13 @@ TEST(triangles_by_the_letter, "G12-211 G12-212 G12-226 G12-227")
         cross3(e3, e1, s2);
         float tn = dot3(e2, s2), det = dot3(s1, e1), un = dot3(e3, s1), vn = dot3(d, s2);
         float t = quotient(tn, det), u = quotient(un, det), w = quotient(vn, det);
-        CHECK_EQ(to_bits(r.tn), to_bits(tn));
-        CHECK_EQ(to_bits(r.det), to_bits(det));
-        CHECK_EQ(to_bits(r.un), to_bits(un));
-        CHECK_EQ(to_bits(r.vn), to_bits(vn));
-        CHECK_EQ(to_bits(r.t), to_bits(t));
-        CHECK_EQ(to_bits(r.u), to_bits(u));
-        CHECK_EQ(to_bits(r.v), to_bits(w));
+        CHECK_EQ(facet_float_bits(r.tn), facet_float_bits(tn));
+        CHECK_EQ(facet_float_bits(r.det), facet_float_bits(det));
+        CHECK_EQ(facet_float_bits(r.un), facet_float_bits(un));
+        CHECK_EQ(facet_float_bits(r.vn), facet_float_bits(vn));
+        CHECK_EQ(facet_float_bits(r.t), facet_float_bits(t));
+        CHECK_EQ(facet_float_bits(r.u), facet_float_bits(u));
+        CHECK_EQ(facet_float_bits(r.v), facet_float_bits(w));
         hits += u >= 0 && w >= 0 && add(u, w) <= 1 && t >= 0;
         nans += t != t;
     }
@@ -375,7 +378,7 @@ static void primitive_by_the_letter(const struct facet_gfx12_unit *unit,
             n.u = n.un;
             n.v = n.vn;
         }
-        bool front = n.det >= 0, back_bit = to_bits(n.det) >> 31;
+        bool front = n.det >= 0, back_bit = facet_float_bits(n.det) >> 31;
         if (flags & 8) {
             front = !front;
             back_bit = !back_bit;
@@ -384,9 +387,9 @@ static void primitive_by_the_letter(const struct facet_gfx12_unit *unit,
         if (!(flags & 4) && !tri->double_sided) {
             cull = cull || (flags & (front ? 0x20 : 0x10));
         }
-        w[0] = cull || miss ? 0x7F800000 : to_bits(n.t);
-        w[1] = cull ? 0 : to_bits(n.u);
-        w[2] = cull ? 0 : to_bits(n.v);
+        w[0] = cull || miss ? 0x7F800000 : facet_float_bits(n.t);
+        w[1] = cull ? 0 : facet_float_bits(n.u);
+        w[2] = cull ? 0 : facet_float_bits(n.v);
         w[3] |= !cull && back_bit;
         if (!raw || gpurt) {
             w[1] &= 0x7FFFFFFF;
@@ -439,11 +442,12 @@ TEST(primitive_results_by_the_letter, "G12-211")
         struct facet_gfx12_ray ray = ray_make(0, 0, 0, 0, 0, 0);
         for (unsigned k = 0; k < 3; k++) {
             const uint32_t(*v)[3] = pair.vertex[n % 2];
-            ray.origin[k] = from_bits(wild == 0 ? random_any_float() : random_float_bits(2));
+            ray.origin[k] = facet_float_of(wild == 0 ? random_any_float() : random_float_bits(2));
             ray.direction[k] =
-                (from_bits(v[0][k]) + from_bits(v[1][k]) + from_bits(v[2][k])) / 3 - ray.origin[k];
+                (facet_float_of(v[0][k]) + facet_float_of(v[1][k]) + facet_float_of(v[2][k])) / 3 -
+                ray.origin[k];
             if (wild == 1) {
-                ray.direction[k] = from_bits(random_any_float());
+                ray.direction[k] = facet_float_of(random_any_float());
             }
         }
         unit.profile = random_bits() % 2 != 0 ? FACET_GFX12_GPURT : FACET_GFX12_SILICON;
@@ -484,8 +488,8 @@ TEST(nan_bits, "G12-227")
         struct facet_gfx12_ray ray = ray_make(0, 0, 0, 0, 0, 0);
         uint32_t v[10];
         for (unsigned k = 0; k < 3; k++) {
-            ray.origin[k] = from_bits(random_any_float());
-            ray.direction[k] = from_bits(random_any_float());
+            ray.origin[k] = facet_float_of(random_any_float());
+            ray.direction[k] = facet_float_of(random_any_float());
         }
         unit.profile = n & 1 ? FACET_GFX12_GPURT : FACET_GFX12_SILICON;
         unit.resource.pointer_flags = n >> 1 & 1;
@@ -500,7 +504,7 @@ TEST(nan_bits, "G12-227")
         facet_gfx12_intersect8(&unit, 0, 0xC6, &ray, v);
         for (unsigned k = 0; k < 3; k++) {
             CHECK(ray.origin[k] == ray.origin[k] || v[7] == INV ||
-                  to_bits(ray.origin[k]) == 0x7FC00000);
+                  facet_float_bits(ray.origin[k]) == 0x7FC00000);
         }
     }
     CHECK(seen > 1000);
@@ -524,7 +528,7 @@ TEST(random_box_nodes, "G12-047 G12-195 G12-200")
         box.child_count_minus_one = (uint8_t)(random_bits() % 8);
         box.primitive_child_offset = 0x1000;
         for (unsigned k = 0; k < 3; k++) {
-            box.origin[k] = to_bits(-8.0f);
+            box.origin[k] = facet_float_bits(-8.0f);
             box.exponent[k] = 131; /* 16 units */
         }
         for (unsigned i = 0; i < 8; i++) {
@@ -542,13 +546,13 @@ TEST(random_box_nodes, "G12-047 G12-195 G12-200")
         facet_gfx12_box_encode(&box, node);
         unit.resource.box_sorting_heuristic = (uint8_t)(n % 3);
         unit.resource.sort_triangles_first = n >> 2 & 1;
-        struct facet_gfx12_ray ray = ray_make(from_bits(random_float_bits(3)),
-                                              from_bits(random_float_bits(3)),
-                                              from_bits(random_float_bits(3)),
-                                              from_bits(random_float_bits(3)),
-                                              from_bits(random_float_bits(3)),
-                                              from_bits(random_float_bits(3)));
-        ray.extent = n % 4 == 0 ? 1.0f : from_bits(0x7F800000);
+        struct facet_gfx12_ray ray = ray_make(facet_float_of(random_float_bits(3)),
+                                              facet_float_of(random_float_bits(3)),
+                                              facet_float_of(random_float_bits(3)),
+                                              facet_float_of(random_float_bits(3)),
+                                              facet_float_of(random_float_bits(3)),
+                                              facet_float_of(random_float_bits(3)));
+        ray.extent = n % 4 == 0 ? 1.0f : facet_float_of(0x7F800000);
         ray.instance_mask = random_bits();
         uint32_t v[10];
         struct facet_gfx12_ray before = ray;
@@ -585,7 +589,7 @@ TEST(random_box_nodes, "G12-047 G12-195 G12-200")
             }
         }
         unsigned last_ext = 0;
-        float last_key = -from_bits(0x7F800000);
+        float last_key = -facet_float_of(0x7F800000);
         for (unsigned i = 0; i < 8; i++) {
             if (i >= count) {
                 CHECK_EQ(v[i], INV);

@@ -2,6 +2,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "gfx12/image/node.h"
 #include "gfx12/test.h"
 
@@ -176,12 +177,13 @@ static void check_slab(const char *what,
                        bool hit)
 {
     struct facet_gfx12_slab s = slab_of(0, child, ray);
-    CHECK_MSG(to_bits(s.min_t) == min_t && to_bits(s.max_t) == max_t && s.hit == hit,
+    CHECK_MSG(facet_float_bits(s.min_t) == min_t && facet_float_bits(s.max_t) == max_t &&
+                  s.hit == hit,
               "%s child %u: %08" PRIX32 " %08" PRIX32 " %d",
               what,
               child,
-              to_bits(s.min_t),
-              to_bits(s.max_t),
+              facet_float_bits(s.min_t),
+              facet_float_bits(s.max_t),
               s.hit);
 }
 
@@ -199,7 +201,7 @@ TEST(example_2_quantized_boxes, "")
     facet_gfx12_box_decode(image, &box);
     CHECK_ID("G12-004", box.internal_child_offset == 0x40);
     CHECK_ID("G12-006", box.primitive_child_offset == 0x80);
-    CHECK_ID("G12-010", box.origin[0] == 0 && box.origin[2] == to_bits(-1.0f));
+    CHECK_ID("G12-010", box.origin[0] == 0 && box.origin[2] == facet_float_bits(-1.0f));
 
     /* The same node made from its geometry. */
     memset(&made, 0, sizeof made);
@@ -209,10 +211,11 @@ TEST(example_2_quantized_boxes, "")
     made.obb_matrix_index = 0x7F;
     made.child_count_minus_one = 2;
     for (unsigned k = 0; k < 3; k++) {
-        made.origin[k] = to_bits(node_lo[k]);
+        made.origin[k] = facet_float_bits(node_lo[k]);
         CHECK_ID("G12-187",
-                 facet_gfx12_quantize_exponent(
-                     to_bits(node_lo[k]), to_bits(node_hi[k]), &made.exponent[k]) &&
+                 facet_gfx12_quantize_exponent(facet_float_bits(node_lo[k]),
+                                               facet_float_bits(node_hi[k]),
+                                               &made.exponent[k]) &&
                      made.exponent[k] == box.exponent[k]);
     }
     for (unsigned i = 0; i < 8; i++) {
@@ -223,8 +226,8 @@ TEST(example_2_quantized_boxes, "")
         made.child[i] = (struct facet_gfx12_child){
             .cull_flags = flags[i], .cull_mask = mask[i], .node_type = type[i], .node_size = 1};
         for (unsigned k = 0; k < 3; k++) {
-            l[k] = to_bits(lo[i][k]);
-            h[k] = to_bits(hi[i][k]);
+            l[k] = facet_float_bits(lo[i][k]);
+            h[k] = facet_float_bits(hi[i][k]);
         }
         facet_gfx12_quantize_child(l, h, made.origin, made.exponent, &made.child[i]);
         facet_gfx12_child_bounds(&box.child[i], box.origin, box.exponent, dl, dh);
@@ -250,9 +253,9 @@ TEST(example_2_rays, "G12-001 G12-047 G12-195 G12-197 G12-210")
     uint32_t v[10];
     struct facet_gfx12_slab_ray sr;
     facet_gfx12_slab_ray_init(&sr, ray.origin, ray.direction, ray.extent, 0);
-    CHECK_EQ(to_bits(sr.inverse[0]), 0x3F800000);
-    CHECK_EQ(to_bits(sr.inverse[1]), 0x7F800000);
-    CHECK_EQ(to_bits(sr.inverse[2]), 0x7F800000);
+    CHECK_EQ(facet_float_bits(sr.inverse[0]), 0x3F800000);
+    CHECK_EQ(facet_float_bits(sr.inverse[1]), 0x7F800000);
+    CHECK_EQ(facet_float_bits(sr.inverse[2]), 0x7F800000);
     check_slab("A", 0, ray, 0x3F800000, 0x40000000, true);
     check_slab("A", 1, ray, 0x40400000, 0x40800000, true);
     check_slab("A", 2, ray, 0x7F800000, 0xFF800000, false);
@@ -449,8 +452,8 @@ TEST(example_6_oriented_box, "G12-023 G12-024 G12-025 G12-026 G12-193")
               &turned,
               (const uint32_t[]){0xC0624630, 0xBF3504F3, 0, 0x3F3504F3, 0x3F3504F3, 0});
     struct facet_gfx12_slab s = slab_of(0x200, 0, turned);
-    CHECK_EQ(to_bits(s.min_t), 0x40657D86);
-    CHECK_EQ(to_bits(s.max_t), 0x3F96A09E);
+    CHECK_EQ(facet_float_bits(s.min_t), 0x40657D86);
+    CHECK_EQ(facet_float_bits(s.max_t), 0x3F96A09E);
     expect_ids("miss", &unit, 0, 0x45, ray, IDS(INV));
 
     ray = ray_make(-3, 0.5f, 0, 1, 0, 0);
@@ -692,7 +695,7 @@ TEST(example_7_layout, "G12-090 G12-097 G12-219")
         uint32_t xyz[3];
         facet_gfx12_prim_vertex(&p, i, xyz);
         for (unsigned k = 0; k < 3; k++) {
-            CHECK_EQ(xyz[k], to_bits(corner[i][k]));
+            CHECK_EQ(xyz[k], facet_float_bits(corner[i][k]));
         }
     }
     struct facet_gfx12_words words;
@@ -796,7 +799,7 @@ TEST(example_8_bit_table, "")
                      facet_gfx12_bits_get(&words, at, width[k]) == payload[i][k]);
             at += (int)width[k];
             CHECK_ID("G12-053 G12-071", p.payload[i][k] == payload[i][k]);
-            CHECK_ID(axis[k], xyz[k] == to_bits(vertex[i][k]));
+            CHECK_ID(axis[k], xyz[k] == facet_float_bits(vertex[i][k]));
         }
     }
     static const uint32_t geometry[6] = {3, 3, 3, 2, 3, 0};
@@ -1004,7 +1007,7 @@ TEST(example_10_procedural, "")
     CHECK_ID("G12-102", facet_gfx12_tri_procedural(&p.pair[0].tri[0]));
     harness_row("G12-238");
     for (unsigned i = 0; i < 6; i++) {
-        CHECK_EQ(p.aabb[i], to_bits(aabb[i]));
+        CHECK_EQ(p.aabb[i], facet_float_bits(aabb[i]));
     }
     harness_row("");
     CHECK_EQ(facet_gfx12_prim_geometry(&p, 0), 6);
@@ -1075,7 +1078,7 @@ TEST(example_11_instance, "")
     facet_gfx12_instance_decode(image + 0x600, &node);
     harness_row("G12-124");
     for (unsigned i = 0; i < 12; i++) {
-        CHECK_EQ(node.world_to_object[i], to_bits(matrix[i]));
+        CHECK_EQ(node.world_to_object[i], facet_float_bits(matrix[i]));
     }
     harness_row("G12-125");
     CHECK_EQ(node.pointer, UINT64_C(0x8200000000004000));
@@ -1141,7 +1144,7 @@ TEST(example_11_instance, "")
         struct facet_gfx12_ray ray = ray_make(4, -0.5f, 3, 0.25f, 0.125f, -1);
         harness_row("G12-136");
         other = node;
-        other.origin[k] = to_bits(99.0f);
+        other.origin[k] = facet_float_bits(99.0f);
         facet_gfx12_instance_encode(&other, image + 0x600);
         facet_gfx12_intersect8(&unit, 0, 0xC6, &ray, v);
         CHECK_EQ(v[7], INV);
@@ -1280,12 +1283,12 @@ TEST(example_16_box_growth, "G12-171 G12-198")
                 {255, 0x3F800080, 0x105}};
     const struct facet_gfx12_ray ray = ray_make(0, 0, 0, 1, 1, 0);
     struct facet_gfx12_slab s = slab_of(0x800, 0, ray);
-    CHECK_EQ(to_bits(s.min_t), 0x3F800001);
-    CHECK_EQ(to_bits(s.max_t), 0x3F800000);
+    CHECK_EQ(facet_float_bits(s.min_t), 0x3F800001);
+    CHECK_EQ(facet_float_bits(s.max_t), 0x3F800000);
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         struct facet_gfx12_slab_ray sr;
         facet_gfx12_slab_ray_init(&sr, ray.origin, ray.direction, ray.extent, rows[n].grow);
-        CHECK_EQ(to_bits(sr.grow), rows[n].factor);
+        CHECK_EQ(facet_float_bits(sr.grow), rows[n].factor);
         unit.resource.box_grow_value = rows[n].grow;
         expect_ids("grow", &unit, 0, 0x105, ray, &rows[n].v0, 1);
     }

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/float.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/pack.h"
 #include "gfx12/test.h"
@@ -194,21 +195,21 @@ TEST(origin_moves_every_child_box, "")
             struct result want = run_at(&unit, 0, 5, rays[r]);
             CHECK(want.v[0] != INV);
             struct facet_gfx12_ray moved = rays[r];
-            float old = from_bits(get(0, 3 + k));
+            float old = facet_float_of(get(0, 3 + k));
             moved.origin[k] += 8;
-            put(0, 3 + k, to_bits(old + 8));
+            put(0, 3 + k, facet_float_bits(old + 8));
             struct result got = run_at(&unit, 0, 5, moved);
             CHECK(memcmp(want.v, got.v, sizeof want.v) == 0);
             got = run_at(&unit, 0, 5, rays[r]); /* and the old ray only hits along the axis */
             CHECK_MSG((got.v[0] != INV) == (k == r), "axis %u ray %u", k, r);
-            put(0, 3 + k, to_bits(old));
+            put(0, 3 + k, facet_float_bits(old));
         }
     }
     struct facet_gfx12_box a, b;
     for (unsigned k = 0; k < 3; k++) {
         harness_row(places[k]);
         facet_gfx12_box_decode(image, &a);
-        put(0, 3 + k, to_bits(from_bits(a.origin[k]) + 1));
+        put(0, 3 + k, facet_float_bits(facet_float_of(a.origin[k]) + 1));
         facet_gfx12_box_decode(image, &b);
         for (unsigned i = 0; i < 3; i++) {
             uint32_t lo[2][3], hi[2][3];
@@ -216,8 +217,8 @@ TEST(origin_moves_every_child_box, "")
             facet_gfx12_child_bounds(&b.child[i], b.origin, b.exponent, lo[1], hi[1]);
             for (unsigned j = 0; j < 3; j++) {
                 float by = j == k ? 1 : 0;
-                CHECK(from_bits(lo[1][j]) == from_bits(lo[0][j]) + by);
-                CHECK(from_bits(hi[1][j]) == from_bits(hi[0][j]) + by);
+                CHECK(facet_float_of(lo[1][j]) == facet_float_of(lo[0][j]) + by);
+                CHECK(facet_float_of(hi[1][j]) == facet_float_of(hi[0][j]) + by);
             }
         }
         put(0, 3 + k, a.origin[k]);
@@ -309,10 +310,10 @@ TEST(nan_boxes_and_rays_miss, "G12-197")
     check_words("axes", run_at(&unit, 0, 5, ray_a()).v, (const uint32_t[]){0x80, 0x45, 0x55}, 3);
     unit = unit_new();
     struct facet_gfx12_ray ray = ray_a();
-    ray.extent = from_bits(0x7FC00000); /* minNum: a NaN extent does not clip */
+    ray.extent = facet_float_of(0x7FC00000); /* minNum: a NaN extent does not clip */
     CHECK_EQ(run_at(&unit, 0, 5, ray).v[0], 0x45);
     for (unsigned k = 0; k < 3; k++) {
-        ray.origin[k] = from_bits(0xFFC12345);
+        ray.origin[k] = facet_float_of(0xFFC12345);
     }
     CHECK_EQ(run_at(&unit, 0, 5, ray).v[0], INV);
 }
@@ -368,10 +369,10 @@ TEST(inverse_is_correctly_rounded, "G12-196")
                 {0x40A00000, 0x3E4CCCCD}};
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         const float zero[3] = {0, 0, 0};
-        const float d[3] = {from_bits(rows[n].d), 1, 1};
+        const float d[3] = {facet_float_of(rows[n].d), 1, 1};
         struct facet_gfx12_slab_ray ray;
         facet_gfx12_slab_ray_init(&ray, zero, d, 1, 0);
-        CHECK_EQ(to_bits(ray.inverse[0]), rows[n].inverse);
+        CHECK_EQ(facet_float_bits(ray.inverse[0]), rows[n].inverse);
     }
 }
 
@@ -714,8 +715,8 @@ static void place_box4(uint32_t offset, const uint32_t ids[4], const float at[4]
     memset(&box, 0, sizeof box);
     for (unsigned i = 0; i < 4; i++) {
         box.child[i] = ids[i];
-        box.lo[i][0] = to_bits(at[i]);
-        box.hi[i][0] = to_bits(at[i] + 0.5f);
+        box.lo[i][0] = facet_float_bits(at[i]);
+        box.hi[i][0] = facet_float_bits(at[i] + 0.5f);
         box.hi[i][1] = box.hi[i][2] = 0x3F800000;
     }
     if (half) {
@@ -954,10 +955,10 @@ TEST(garbage_never_fails, "")
         unit.resource.compressed_format_en = n % 4 != 0;
         unit.profile = n & 1 ? FACET_GFX12_GPURT : FACET_GFX12_SILICON;
         for (unsigned k = 0; k < 3; k++) {
-            ray.origin[k] = from_bits(random_any_float());
-            ray.direction[k] = from_bits(random_any_float());
+            ray.origin[k] = facet_float_of(random_any_float());
+            ray.direction[k] = facet_float_of(random_any_float());
         }
-        ray.extent = from_bits(random_any_float());
+        ray.extent = facet_float_of(random_any_float());
         ray.instance_mask = random_bits();
         uint32_t node = (random_bits() % 8 << 4) | (random_bits() & 15);
         uint64_t base = (uint64_t)(random_bits() & 0x3FF) << 54;

@@ -3,14 +3,16 @@
 
 #include "base/bits.h"
 #include "base/failing_alloc.h"
+#include "base/float.h"
 
 #include <facet/tile.h>
 
 static bool same_hit(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *b)
 {
     return a->found == b->found && a->procedural == b->procedural && a->opaque == b->opaque &&
-           a->backface == b->backface && to_bits(a->t) == to_bits(b->t) &&
-           to_bits(a->u) == to_bits(b->u) && to_bits(a->v) == to_bits(b->v) &&
+           a->backface == b->backface && facet_float_bits(a->t) == facet_float_bits(b->t) &&
+           facet_float_bits(a->u) == facet_float_bits(b->u) &&
+           facet_float_bits(a->v) == facet_float_bits(b->v) &&
            a->primitive_index == b->primitive_index && a->geometry_index == b->geometry_index &&
            a->node == b->node && a->base == b->base && a->instance == b->instance &&
            a->instance_user_data == b->instance_user_data;
@@ -60,7 +62,7 @@ TEST(the_stepped_loop_gives_the_bits_of_the_traversal_loops, "G12-264")
                 CHECK(same_hit(&lane.hit, &want) && same_stats(&lane.stats, &stats));
                 CHECK(lane.hit.found == reference.found);
                 if ((q[i].api_flags & FACET_GFX12_API_TERMINATE_ON_FIRST_HIT) == 0) {
-                    CHECK(to_bits(lane.hit.t) == to_bits(reference.t));
+                    CHECK(facet_float_bits(lane.hit.t) == facet_float_bits(reference.t));
                 }
                 CHECK_EQ(facet_machine_retired(m, i), 2 * stats.steps);
                 steps += 2 * stats.steps;
@@ -100,7 +102,7 @@ TEST(garbage_images_end_as_in_the_traversal_loop, "")
             facet_store_le32(node, (random_bits() % 64) << 4);
             facet_store_le32(node + 4, (random_bits() % 64) << 4);
             for (unsigned k = 0; k < 3; k++) {
-                facet_store_le32(node + 12 + (size_t)4 * k, to_bits(-8));
+                facet_store_le32(node + 12 + (size_t)4 * k, facet_float_bits(-8));
                 node[24 + k] = 131;
             }
         }

@@ -3,6 +3,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "base/hash.h"
 #include "gfx12/image/node.h"
 #include "gfx12/pack.h"
@@ -181,7 +182,7 @@ static struct pack_tri random_tri(unsigned style)
     struct pack_tri t;
     uint32_t keep = style == 0 ? 0xFFFFFFFF : 0xFFFFFFFF << (8 + random_bits() % 12);
     for (unsigned i = 0; i < 9; i++) {
-        t.v[i / 3][i % 3] = from_bits(random_float_bits(style == 2 ? 0 : 4) & keep);
+        t.v[i / 3][i % 3] = facet_float_of(random_float_bits(style == 2 ? 0 : 4) & keep);
     }
     t.geometry = random_bits() >> (2 + random_bits() % 30);
     t.primitive = random_bits() >> (1 + random_bits() % 31);
@@ -399,7 +400,7 @@ TEST(one_pair_always_fits, "G12-255")
 {
     struct pack_tri t[2];
     for (unsigned i = 0; i < 18; i++) { /* no bit in common */
-        t[i / 9].v[i % 9 / 3][i % 3] = from_bits(i % 2 != 0 ? 0x3F800000 + i : 0xC0000002 ^ i);
+        t[i / 9].v[i % 9 / 3][i % 3] = facet_float_of(i % 2 != 0 ? 0x3F800000 + i : 0xC0000002 ^ i);
     }
     t[0].geometry = 0x20000000;
     t[1].geometry = 0x1FFFFFFF;
@@ -463,13 +464,14 @@ static float random_bound(unsigned style)
     case 0:
         return (float)((int)(random_bits() % 2001) - 1000) * 0.001f;
     case 1:
-        return from_bits(random_float_bits(30));
+        return facet_float_of(random_float_bits(30));
     case 2:
-        return from_bits(random_float_bits(2)) + 16777216.0f;
+        return facet_float_of(random_float_bits(2)) + 16777216.0f;
     case 3: /* subnormal and tiny */
-        return from_bits((random_bits() & 0x80000000) | random_bits() % 0x07000000);
+        return facet_float_of((random_bits() & 0x80000000) | random_bits() % 0x07000000);
     case 4: /* huge */
-        return from_bits((random_bits() & 0x80000000) | (0x7C000000 + random_bits() % 0x02000000));
+        return facet_float_of((random_bits() & 0x80000000) |
+                              (0x7C000000 + random_bits() % 0x02000000));
     default:
         return (float)(random_bits() % 4096) * (1.0f / 64);
     }
@@ -494,7 +496,7 @@ TEST(quantized_boxes_contain_and_are_tight,
         }
         float l = x[2] < x[3] ? x[2] : x[3], h = x[2] < x[3] ? x[3] : x[2];
         uint8_t e;
-        if (!facet_gfx12_quantize_exponent(to_bits(lo), to_bits(hi), &e)) {
+        if (!facet_gfx12_quantize_exponent(facet_float_bits(lo), facet_float_bits(hi), &e)) {
             CHECK((double)hi - (double)lo > 0x1p127);
             continue;
         }
@@ -511,10 +513,10 @@ TEST(quantized_boxes_contain_and_are_tight,
         /* RU of the extent may cross a power of two only if it is above it exactly. */
         CHECK(e == 13 || mpfr_cmp_ui_2exp(bound, 1, e - 128) > 0);
 
-        uint16_t qmin = facet_gfx12_quantize_min(to_bits(l), to_bits(lo), e);
-        uint16_t qmax = facet_gfx12_quantize_max(to_bits(h), to_bits(lo), e);
-        float dl = from_bits(facet_gfx12_dequantize(to_bits(lo), e, qmin));
-        float dh = from_bits(facet_gfx12_dequantize(to_bits(lo), e, qmax + 1u));
+        uint16_t qmin = facet_gfx12_quantize_min(facet_float_bits(l), facet_float_bits(lo), e);
+        uint16_t qmax = facet_gfx12_quantize_max(facet_float_bits(h), facet_float_bits(lo), e);
+        float dl = facet_float_of(facet_gfx12_dequantize(facet_float_bits(lo), e, qmin));
+        float dh = facet_float_of(facet_gfx12_dequantize(facet_float_bits(lo), e, qmax + 1u));
         CHECK_MSG(dl <= l && dh >= h, "style %u: %a..%a decodes to %a..%a", style, l, h, dl, dh);
         /* One plane further in breaks containment, in exact arithmetic. */
         mpfr_set_ui_2exp(step, 1, e - 127 - 12, MPFR_RNDN);
@@ -536,7 +538,7 @@ TEST(quantization_next_to_a_plane, "G12-189")
 {
     /* e = 0x7F, origin 0: planes at multiples of 2^-12. */
     for (unsigned p = 1; p < 4095; p++) {
-        uint32_t at = to_bits((float)p / 4096);
+        uint32_t at = facet_float_bits((float)p / 4096);
         CHECK_EQ(facet_gfx12_quantize_min(at, 0, 0x7F), p);
         CHECK_EQ(facet_gfx12_quantize_min(at - 1, 0, 0x7F), p - 1);
         CHECK_EQ(facet_gfx12_quantize_min(at + 1, 0, 0x7F), p);
@@ -588,7 +590,7 @@ TEST(every_plane_of_every_exponent, "G12-019 G12-043 G12-044 G12-190")
             double offset = ldexp(p, (int)e - 139);
             float want = offset < 0x1p-126 ? 0 : (float)offset; /* flushed, exact or +inf */
             uint32_t got = facet_gfx12_dequantize(0, (uint8_t)e, p);
-            CHECK_MSG(got == to_bits(want), "exponent %u plane %u: %08" PRIX32, e, p, got);
+            CHECK_MSG(got == facet_float_bits(want), "exponent %u plane %u: %08" PRIX32, e, p, got);
         }
     }
 }
@@ -607,8 +609,8 @@ TEST(quantization_by_the_letter, "G12-189 G12-191 G12-019")
         uint32_t x = random_float_bits(60), o = random_float_bits(random_bits() % 2 != 0 ? 60 : 3);
         for (unsigned up = 0; up < 2; up++) {
             mpfr_rnd_t mode = up ? MPFR_RNDU : MPFR_RNDD;
-            mpfr_set_flt(a, from_bits(x), MPFR_RNDN);
-            mpfr_set_flt(s, from_bits(o), MPFR_RNDN);
+            mpfr_set_flt(a, facet_float_of(x), MPFR_RNDN);
+            mpfr_set_flt(s, facet_float_of(o), MPFR_RNDN);
             int inexact = mpfr_sub(a, a, s, mode);
             (void)mpfr_subnormalize(a, inexact, mode);
             mpfr_set_ui_2exp(k, 1, 139 - e, MPFR_RNDN);
@@ -626,10 +628,10 @@ TEST(quantization_by_the_letter, "G12-189 G12-191 G12-019")
         /* Decoding: exact offset, one rounding to nearest. */
         unsigned plane = random_bits() % 4097;
         mpfr_set_ui_2exp(a, plane, e - 127 - 12, MPFR_RNDN);
-        mpfr_set_flt(s, from_bits(o), MPFR_RNDN);
+        mpfr_set_flt(s, facet_float_of(o), MPFR_RNDN);
         int inexact = mpfr_add(a, a, s, MPFR_RNDN);
         (void)mpfr_subnormalize(a, inexact, MPFR_RNDN);
-        CHECK_EQ(facet_gfx12_dequantize(o, e, plane), to_bits(mpfr_get_flt(a, MPFR_RNDN)));
+        CHECK_EQ(facet_gfx12_dequantize(o, e, plane), facet_float_bits(mpfr_get_flt(a, MPFR_RNDN)));
     }
     mpfr_clears(a, k, s, (mpfr_ptr)0);
     mpfr_set_emin(emin);
@@ -727,7 +729,7 @@ TEST(obb_table_is_correctly_rounded, "G12-192")
                     mpfr_add(r, r, x, MPFR_RNDN);
                 }
                 float want = mpfr_get_flt(r, MPFR_RNDN) + 0.0f;
-                CHECK_MSG(m[3 * row + col] == to_bits(want),
+                CHECK_MSG(m[3 * row + col] == facet_float_bits(want),
                           "matrix %u (%d,%d): %08" PRIX32 " %a",
                           n,
                           row,
@@ -815,7 +817,7 @@ TEST(four_wide_round_trip, "G12-245")
             CHECK_EQ(box.lo[0][0], (h & 0x8000) << 16 | 0x7F800000 | f << 13);
         } else {
             double x = e == 0 ? f * 0x1p-24 : (1024 + f) * 0x1p-25 * (double)(1u << e);
-            CHECK_EQ(box.lo[0][0], to_bits((float)((h & 0x8000) != 0 ? -x : x)));
+            CHECK_EQ(box.lo[0][0], facet_float_bits((float)((h & 0x8000) != 0 ? -x : x)));
         }
     }
 }

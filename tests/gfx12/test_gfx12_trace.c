@@ -3,6 +3,7 @@
 #include "gfx12/common.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "gfx12/pack.h"
 #include "gfx12/steps.h"
 
@@ -71,9 +72,9 @@ static void check_cube(const char *what,
             check_words(what, log.visit[i].v, rows[i] + 1, 10);
         }
         CHECK(hit.found && hit.opaque && !hit.backface && !hit.procedural);
-        CHECK_EQ(to_bits(hit.t), 0x3F800000);
-        CHECK_EQ(to_bits(hit.u), 0x3E000000);
-        CHECK_EQ(to_bits(hit.v), 0x3F000000);
+        CHECK_EQ(facet_float_bits(hit.t), 0x3F800000);
+        CHECK_EQ(facet_float_bits(hit.u), 0x3E000000);
+        CHECK_EQ(facet_float_bits(hit.v), 0x3F000000);
         CHECK_EQ(hit.primitive_index, 8);
         CHECK_EQ(hit.geometry_index, 0);
         CHECK_EQ(hit.instance, INV);
@@ -295,7 +296,7 @@ static void test_one(const struct pack_tri *tri,
     facet_gfx12_prim_encode(&prim, node);
     facet_gfx12_unit_init(&unit, node, sizeof node);
     facet_gfx12_intersect8(&unit, (uint64_t)flags << 54, 0, &ray, v);
-    float t = from_bits(v[0]);
+    float t = facet_float_of(v[0]);
     if (t > q->t_min && t < best->t) {
         *best = (struct facet_gfx12_hit){
             .found = true,
@@ -358,7 +359,7 @@ compare(const char *what, const struct facet_gfx12_hit *got, const struct facet_
 {
     bool same = got->found == want->found;
     if (same && want->found) {
-        same = to_bits(got->t) == to_bits(want->t) &&
+        same = facet_float_bits(got->t) == facet_float_bits(want->t) &&
                got->primitive_index == want->primitive_index &&
                got->geometry_index == want->geometry_index && got->backface == want->backface &&
                got->instance_user_data == want->instance_user_data;
@@ -588,7 +589,7 @@ static bool sphere(void *context,
     facet_gfx12_prim_decode(node, &prim);
     (*calls)++;
     CHECK(candidate->procedural);
-    CHECK_EQ(prim.aabb[0], to_bits(-1.0f));
+    CHECK_EQ(prim.aabb[0], facet_float_bits(-1.0f));
     candidate->t = ray->origin[2] - 1; /* straight down onto the unit sphere */
     candidate->u = 0.125f;
     candidate->v = 0.25f;
@@ -743,14 +744,14 @@ TEST(garbage_images_end, "")
             facet_store_le32(node, (random_bits() % 64) << 4);
             facet_store_le32(node + 4, (random_bits() % 64) << 4);
             for (unsigned k = 0; k < 3; k++) {
-                facet_store_le32(node + 12 + (size_t)4 * k, to_bits(-8));
+                facet_store_le32(node + 12 + (size_t)4 * k, facet_float_bits(-8));
                 node[24 + k] = 131;
             }
             facet_store_le64(node + 48, harness_random() & UINT64_C(0xFFC0000000000010));
         }
         for (unsigned k = 0; k < 3; k++) {
-            o[k] = from_bits(random_any_float());
-            d[k] = from_bits(random_any_float());
+            o[k] = facet_float_of(random_any_float());
+            d[k] = facet_float_of(random_any_float());
         }
         facet_gfx12_query_init(&q, o, d);
         q.max_steps = 2000;
@@ -777,12 +778,12 @@ TEST(strange_rays, "")
     for (unsigned n = 0; n < 3000; n++) {
         struct facet_gfx12_query q = random_query(&s, 20);
         struct facet_gfx12_hit a, b;
-        q.origin[n % 3] = from_bits(random_any_float());
-        q.direction[n / 3 % 3] = from_bits(random_any_float());
-        q.t_max = n % 4 == 0 ? from_bits(random_any_float()) : q.t_max;
+        q.origin[n % 3] = facet_float_of(random_any_float());
+        q.direction[n / 3 % 3] = facet_float_of(random_any_float());
+        q.t_max = n % 4 == 0 ? facet_float_of(random_any_float()) : q.t_max;
         CHECK(facet_gfx12_trace(&unit, &q, &a, NULL, NULL) == FACET_OK);
         CHECK(facet_gfx12_trace_lds(&unit, &q, 31, &b, NULL, NULL) == FACET_OK);
-        CHECK(a.found == b.found && (!a.found || to_bits(a.t) == to_bits(b.t)));
+        CHECK(a.found == b.found && (!a.found || facet_float_bits(a.t) == facet_float_bits(b.t)));
         CHECK(!a.found || (a.t > 0 && a.t < q.t_max));
     }
     scene_free(&s);

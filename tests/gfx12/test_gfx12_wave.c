@@ -2,6 +2,7 @@
 #include "gfx12/wave.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 
 #include <facet/lockstep.h>
 
@@ -99,7 +100,7 @@ TEST(an_observer_is_told_everything, "")
             CHECK(memcmp(lds, s->lds, sizeof lds) == 0);
         }
         CHECK(stop.reason == FACET_STOP_EXIT && wave_reg(m, 0, "hit") == 1);
-        CHECK_EQ(wave_reg(m, 0, "hit_t"), to_bits(hit.t));
+        CHECK_EQ(wave_reg(m, 0, "hit_t"), facet_float_bits(hit.t));
         CHECK_EQ(wave_reg(m, 0, "hit_primitive"), hit.primitive_index);
         CHECK(s->retired == facet_machine_retired(m, 0) && s->units == s->retired / 2);
         CHECK(s->loads >= 8 * s->units);

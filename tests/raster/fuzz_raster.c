@@ -6,6 +6,7 @@
  */
 #include "fuzz/fuzz.h"
 
+#include "base/float.h"
 #include "raster/raster.h"
 
 #include <stdlib.h>
@@ -58,14 +59,6 @@ static void put(struct side *s, uint32_t at, uint32_t value)
     }
 }
 
-static uint32_t bits(float f)
-{
-    uint32_t b;
-
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
-
 static void scene_states(struct side *s)
 {
     static const uint32_t rstate[16] = {0x80000000u + AT_COLOR,
@@ -90,18 +83,18 @@ static void scene_states(struct side *s)
     put(s, AT_GSTATE + 8, 0x80000000u + AT_INDICES);
     put(s, AT_GSTATE + 12, 8 | 16 | 32 | 64);
     for (unsigned i = 0; i < 4; i++) {
-        put(s, AT_GSTATE + 16 + 20 * i, bits(1));
-        put(s, AT_PLANE + 4 * i, bits(0.5f));
+        put(s, AT_GSTATE + 16 + 20 * i, facet_float_bits(1));
+        put(s, AT_PLANE + 4 * i, facet_float_bits(0.5f));
     }
     put(s, AT_GSTATE + 0x50, 0x80000000u + AT_NORMAL);
-    put(s, AT_GSTATE + 0x5C, bits(1));
+    put(s, AT_GSTATE + 0x5C, facet_float_bits(1));
     put(s, AT_GSTATE + 0x60, 0xFFFFFF);
     put(s, AT_GSTATE + 0x64, 0x202020);
     put(s, AT_GSTATE + 0x68, 0x80000000u + AT_PLANE);
-    put(s, AT_GSTATE + 0x6C, bits(2));
+    put(s, AT_GSTATE + 0x6C, facet_float_bits(2));
     for (unsigned i = 0; i < 3; i++) {
-        put(s, AT_GPARAM + 20 * i, bits(1));
-        put(s, AT_NORMAL + 16 * i, bits(1));
+        put(s, AT_GPARAM + 20 * i, facet_float_bits(1));
+        put(s, AT_NORMAL + 16 * i, facet_float_bits(1));
     }
     put(s, AT_GPARAM + 0x30, 0xFFFFC080u);
     put(s, AT_GPARAM + 0x34, 5);
@@ -124,7 +117,7 @@ static void scene_draws(struct side *s)
     put(s, AT_GDRAW + 20, 1 | 8);
     for (unsigned i = 0; i < 3; i++) {
         for (unsigned k = 0; k < 6; k++) {
-            put(s, AT_SETUP + 32 * i + 4 * k, bits(block[i][k]));
+            put(s, AT_SETUP + 32 * i + 4 * k, facet_float_bits(block[i][k]));
         }
         put(s, AT_SETUP + 32 * i + 24, 0xFF0000FFu << 8 * i);
     }
@@ -132,9 +125,9 @@ static void scene_draws(struct side *s)
         const uint32_t at = AT_VERTICES + 40 * i;
 
         for (unsigned k = 0; k < 9; k++) {
-            put(s, at + 4 * k, bits((float)((i * 7 + k * 5) % 17) / 6 - 1.2f));
+            put(s, at + 4 * k, facet_float_bits((float)((i * 7 + k * 5) % 17) / 6 - 1.2f));
         }
-        put(s, at + 12, bits(0.5f + (float)(i % 5) / 3));
+        put(s, at + 12, facet_float_bits(0.5f + (float)(i % 5) / 3));
         put(s, at + 36, 0x9E3779B9u * i);
         put(s, AT_INDICES + 4 * i, (i * 11 % 32) | (i * 5 % 32) << 16);
         put(s, AT_SAMPLERS + 32 * i, 0x80000000u + AT_TEXTURE);

@@ -1,4 +1,5 @@
 #include "random_draw.h"
+#include "base/float.h"
 
 uint32_t random_below(uint32_t bound)
 {
@@ -30,7 +31,8 @@ float random_wild(float lo, float hi, uint32_t odds)
                                            0xCF000000,
                                            0xCF000001};
 
-        return rig_f(random_below(2) == 0 ? (uint32_t)harness_random() : special[random_below(16)]);
+        return facet_float_of(random_below(2) == 0 ? (uint32_t)harness_random()
+                                                   : special[random_below(16)]);
     }
     return random_float(lo, hi);
 }
@@ -78,7 +80,7 @@ void random_rstate(struct rig *r, bool regular)
         s[13] = (random_below(60) - 20) % 65536 | (random_below(40) - 10) << 16;
         s[14] = random_below(120) | random_below(80) << 16;
     }
-    s[15] = rig_bits(random_wild(-.5f, 1.5f, 8));
+    s[15] = facet_float_bits(random_wild(-.5f, 1.5f, 8));
     if (!regular) {
         switch (random_below(5)) {
         case 0:

@@ -1,4 +1,5 @@
 #include "rig.h"
+#include "base/float.h"
 
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ uint32_t rig_read(const struct rig *r, uint32_t offset)
 
 void rig_float(struct rig *r, uint32_t offset, float value)
 {
-    rig_word(r, offset, rig_bits(value));
+    rig_word(r, offset, facet_float_bits(value));
 }
 
 static void words_at(struct rig *r, uint32_t offset, const uint32_t *words, unsigned count)
@@ -67,7 +68,7 @@ void rig_gstate(uint32_t words[32], uint32_t format)
     words[1] = format;
     words[2] = rig_at(RIG_INDICES);
     for (unsigned i = 0; i < 4; i++) {
-        words[4 + 5 * i] = rig_bits(1);
+        words[4 + 5 * i] = facet_float_bits(1);
     }
 }
 

@@ -37,22 +37,6 @@ void rig_word(struct rig *r, uint32_t offset, uint32_t value);
 uint32_t rig_read(const struct rig *r, uint32_t offset);
 void rig_float(struct rig *r, uint32_t offset, float value);
 
-static inline uint32_t rig_bits(float f)
-{
-    uint32_t b;
-
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
-
-static inline float rig_f(uint32_t b)
-{
-    float f;
-
-    memcpy(&f, &b, sizeof f);
-    return f;
-}
-
 /* An RSTATE in words: ARGB8888 at RIG_COLOR, width x height, no depth, opaque, flags 0. */
 void rig_rstate(uint32_t words[16], uint32_t width, uint32_t height);
 /* Writes and loads it; the result is the slot. */

@@ -5,6 +5,7 @@
  * are not negative (three edges, near, far, the plane of w). A pixel whose surroundings (one pixel
  * to each side) are inside all of them must be drawn; one whose surroundings are outside one of
  * them must not. */
+#include "base/float.h"
 #include "random_draw.h"
 
 #include <stdlib.h>
@@ -147,7 +148,7 @@ static void open(struct rig *r)
     for (unsigned i = 0; i < 4; i++) {
         rig_gstate(g, 20 | 1 << 19);
         g[3] = 8;
-        g[27] = rig_bits(guards[i]);
+        g[27] = facet_float_bits(guards[i]);
         rig_load_gstate(r, g);
     }
 }

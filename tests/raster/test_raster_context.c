@@ -1,5 +1,6 @@
 /* Graphics contexts (tile-semantics.md 14, 15): slots, tokens, every check and the order of checks,
  * and what queue commands override. */
+#include "base/float.h"
 #include "rig.h"
 
 #include <math.h>
@@ -432,7 +433,7 @@ TEST(gdraw_slots_and_overrides, "TILE-417 TILE-420 TILE-438 TILE-439 TILE-440 TI
             &before,
             facet_raster_gdraw(&r.unit, &r.context, words_at(&r, AT, draw, 6)),
             FACET_RASTER_BAD_STATE);
-    g[4] = rig_bits(0); /* flattens everything, unless CU_ASSIST skips the transform */
+    g[4] = facet_float_bits(0); /* flattens everything, unless CU_ASSIST skips the transform */
     rig_load_gstate(&r, g);
     for (unsigned i = 0; i < 3; i++) {
         rig_float(&r, RIG_VERTICES + 16 * i, i == 1 ? 1.0f : -1.0f);

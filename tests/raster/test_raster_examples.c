@@ -1,6 +1,7 @@
 /* The worked examples G1 to G6 and 20.10 of tile-semantics.md, through the instructions. Values
  * that no pixel shows directly (E, u, v) are read off with states that make them visible: D32F for
  * z, and a texture whose texels name themselves for u and v. */
+#include "base/float.h"
 #include "rig.h"
 
 enum { W = 64, H = 64 };
@@ -276,7 +277,7 @@ TEST(g4_guard_band, "TILE-408 TILE-419")
     /* x from -.5 to 1, y from -.5 up to .125: pixels 16..63, rows 28..47 */
     CHECK_EQ(covered(&r), 48 * 20);
     clear(&r);
-    g[27] = rig_bits(4);
+    g[27] = facet_float_bits(4);
     rig_load_gstate(&r, g);
     CHECK_EQ(rig_gdraw(&r, 3, 0, 0).code, 0);
     CHECK(memcmp(narrow, r.vram + RIG_COLOR, sizeof narrow) == 0);
@@ -317,8 +318,8 @@ TEST(g6_light, "")
     rig_load_rstate(&r, s);
     rig_gstate(g, 32 | NORMAL | COLOR);
     g[3] = 32; /* LIGHT */
-    g[22] = rig_bits(.6f);
-    g[23] = rig_bits(.8f);
+    g[22] = facet_float_bits(.6f);
+    g[23] = facet_float_bits(.8f);
     g[24] = 0xFF8000;
     g[25] = 0x202020;
     rig_load_gstate(&r, g);

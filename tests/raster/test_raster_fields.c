@@ -1,6 +1,7 @@
 /* One field of a descriptor after the other: what it does to a picture so small that it is known by
  * hand. The comparisons with a second formulation draw everything at once; here each field answers
  * for itself. */
+#include "base/float.h"
 #include "rig.h"
 
 enum { W = 16, COLOR = 1 << 19, UV = 1 << 17, UV16 = 1 << 18, NORMAL = 1 << 16 };
@@ -204,17 +205,17 @@ TEST(transforms, "")
 
     begin(&t);
     harness_row("TILE-400 TILE-425"); /* one to the right and one down: eight pixels each */
-    t.g[4 + 3] = rig_bits(1);
-    t.g[4 + 7] = rig_bits(-1);
+    t.g[4 + 3] = facet_float_bits(1);
+    t.g[4 + 7] = facet_float_bits(-1);
     CHECK_EQ(draw_and_see(&t, 3, 0), 2);
     harness_row("TILE-413 TILE-420 TILE-441"); /* CU_ASSIST: positions are taken as they are */
     CHECK_EQ(draw_and_see(&t, 3, 4), 1);
     t.g[4 + 3] = t.g[4 + 7] = 0;
     harness_row("TILE-435");
-    t.p[3] = rig_bits(1);
-    t.p[7] = rig_bits(-1);
+    t.p[3] = facet_float_bits(1);
+    t.p[7] = facet_float_bits(-1);
     for (unsigned i = 0; i < 3; i++) {
-        t.p[5 * i] = rig_bits(1);
+        t.p[5 * i] = facet_float_bits(1);
     }
     rig_load_gparam(&t.r, t.p);
     CHECK_EQ(draw_and_see(&t, 3, 0), 1); /* without has_model */
@@ -228,9 +229,9 @@ TEST(transforms, "")
 static void lit_scene(struct scene *t, float x, float y, float z)
 {
     t->g[1] = 32 | NORMAL | COLOR;
-    t->g[3] = 32;           /* LIGHT, */
-    t->g[23] = rig_bits(1); /* along z, */
-    t->g[24] = 0xFFFFFF;    /* white, without ambient */
+    t->g[3] = 32;                   /* LIGHT, */
+    t->g[23] = facet_float_bits(1); /* along z, */
+    t->g[24] = 0xFFFFFF;            /* white, without ambient */
     triangle(&t->r, RIG_VERTICES, 32, 0, 0);
     for (unsigned i = 0; i < 3; i++) {
         rig_float(&t->r, RIG_VERTICES + 32 * i + 16, x);
@@ -269,7 +270,7 @@ TEST(light_fields, "")
     CHECK_EQ(draw_and_see(&t, 3, 0), 1);
     CHECK_EQ(pixel(&t, 0, 0), 0xFF804020);
     harness_row("TILE-427");
-    t.g[23] = rig_bits(-1);
+    t.g[23] = facet_float_bits(-1);
     CHECK_EQ(draw_and_see(&t, 3, 0), 1);
     CHECK_EQ(pixel(&t, 0, 0), 0xFF000000);
     harness_row("TILE-429");
@@ -278,7 +279,7 @@ TEST(light_fields, "")
     CHECK_EQ(pixel(&t, 0, 0), 0xFF102030);
     harness_row("TILE-443"); /* behind the position: turned round it sees the light */
     lit_scene(&t, 0, 0, -1);
-    t.g[23] = rig_bits(-1);
+    t.g[23] = facet_float_bits(-1);
     t.g[25] = 0;
     CHECK_EQ(draw_and_see(&t, 3, 0), 1);
     CHECK_EQ(pixel(&t, 0, 0), 0xFFFFFFFF);
@@ -406,7 +407,7 @@ TEST(depth_buffer_and_functions, "")
     t.s[5] = 256;
     t.s[6] = 2 | 7 << 8; /* D32F, always */
     t.s[12] = 4;
-    t.s[15] = rig_bits(.5f);
+    t.s[15] = facet_float_bits(.5f);
     load(&t);
     CHECK_EQ(rig_rrect(&t.r, 1, 2, 1, 1, 0xFF123456, 4).code, 0);
     CHECK_ID("TILE-368", rig_read(&t.r, RIG_DEPTH + 0x100 + 2 * 256 + 4) == 0x3F000000);
@@ -422,7 +423,7 @@ TEST(depth_buffer_and_functions, "")
     for (uint32_t function = 0; function < 8; function++) { /* less 1, equal 2, greater 4 */
         t.s[6] = 2 | function << 8;
         for (unsigned i = 0; i < 3; i++) {
-            t.s[15] = rig_bits(z[i]);
+            t.s[15] = facet_float_bits(z[i]);
             for (unsigned on = 0; on < 2; on++) {
                 t.s[12] = on != 0 ? 4 : 0;
                 load(&t);

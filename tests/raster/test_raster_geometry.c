@@ -1,5 +1,6 @@
 /* GDRAW beside the second formulation (reference.h): every byte of memory and every report, for
  * random vertex layouts, matrices, lights, clip planes, index lists, strips and restarts. */
+#include "base/float.h"
 #include "random_draw.h"
 #include "reference.h"
 
@@ -53,30 +54,30 @@ static void random_gstate(struct rig *r, uint32_t g[32], uint32_t odds)
     g[3] = random_below(256) | (random_below(2) == 0 ? 96 : 0);
     if (random_below(2) == 0) {
         for (unsigned i = 0; i < 16; i++) {
-            g[4 + i] = rig_bits(random_wild(-1, 1, odds));
+            g[4 + i] = facet_float_bits(random_wild(-1, 1, odds));
         }
-        g[4 + 15] = rig_bits(1.5f);
+        g[4 + 15] = facet_float_bits(1.5f);
     }
     if (random_below(2) == 0) {
         g[20] = rig_at(NORMAL_AT);
         floats_at(r, NORMAL_AT, 9, -1, 1, odds);
     }
     for (unsigned i = 0; i < 3; i++) {
-        g[21 + i] = rig_bits(random_wild(-1, 1, odds));
+        g[21 + i] = facet_float_bits(random_wild(-1, 1, odds));
     }
     if (random_below(3) == 0) {
         /* Almost at a right angle to (1, 1, z): what rounding leaves over decides the colour. */
         const float s = random_float(1e6f, 1e7f);
 
-        g[21] = rig_bits(s);
-        g[22] = rig_bits(-s);
-        g[23] = rig_bits(random_float(-1, 1));
+        g[21] = facet_float_bits(s);
+        g[22] = facet_float_bits(-s);
+        g[23] = facet_float_bits(random_float(-1, 1));
     }
     g[24] = (uint32_t)harness_random();
     g[25] = (uint32_t)harness_random();
     g[26] = rig_at(PLANE_AT);
     floats_at(r, PLANE_AT, 4, -1, 1, odds);
-    g[27] = rig_bits(guards[random_below(8)]);
+    g[27] = facet_float_bits(guards[random_below(8)]);
     if (random_below(2) == 0) {
         g[28] = (random_below(60) - 20) % 65536 | (random_below(40) - 10) << 16;
         g[29] = (1 + random_below(120)) | random_below(80) << 16;
@@ -89,7 +90,7 @@ static void random_gstate(struct rig *r, uint32_t g[32], uint32_t odds)
 static void random_gparam(uint32_t p[16], uint32_t odds)
 {
     for (unsigned i = 0; i < 12; i++) {
-        p[i] = rig_bits(random_wild(-1, 1, odds) + (i % 5 == 0 ? 1.0f : 0.0f));
+        p[i] = facet_float_bits(random_wild(-1, 1, odds) + (i % 5 == 0 ? 1.0f : 0.0f));
     }
     p[12] = (uint32_t)harness_random();
     p[13] = (uint32_t)harness_random() << 8 | random_below(random_below(4) == 0 ? 256 : 4);
@@ -296,7 +297,7 @@ TEST(guard_factors, "TILE-408")
         rig_load_rstate(&r, s);
         rig_gstate(g, 20 | 1 << 19);
         g[3] = 8; /* CLIP */
-        g[27] = rig_bits(row[i].guard);
+        g[27] = facet_float_bits(row[i].guard);
         rig_load_gstate(&r, g);
         big_triangle(&r, RIG_VERTICES, 15000); /* up to 45000 half widths, 180000 pixels */
         got = rig_gdraw(&r, 3, 0, 0);

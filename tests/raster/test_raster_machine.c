@@ -1,6 +1,7 @@
 /* Graphics and texture instructions as kernels execute them: encodings, rd and CSRs, error reports,
  * which memory they see and when a core sees theirs (tile-semantics.md 8, 11.1, 14), and a vertex
  * kernel that feeds GDRAW (15.8). */
+#include "base/float.h"
 #include "tile/kernel.h"
 
 #include <stdio.h>
@@ -26,14 +27,6 @@ enum { TEX_NORM = 1 << 7, TEX_PTR = 1 << 8 };
 #define COLOR_AT (DATA + 0x1000)
 
 static struct kernel k;
-
-static uint32_t bits(float f)
-{
-    uint32_t b;
-
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
 
 static void words(uint32_t at, const uint32_t *value, unsigned count)
 {
@@ -63,18 +56,18 @@ static void scene(void)
     words(RDRAW_AT, rdraw, 2);
     words(RRECT_AT, rrect, 4);
     for (unsigned i = 0; i < 4; i++) {
-        kernel_put(&k, GSTATE_AT + 16 + 20 * i, bits(1));
+        kernel_put(&k, GSTATE_AT + 16 + 20 * i, facet_float_bits(1));
     }
     for (unsigned i = 0; i < 3; i++) {
         const uint32_t block = SETUP_AT + 32 * i, vertex = VERTICES_AT + 20 * i;
 
-        kernel_put(&k, block, bits(corner[i][0]));
-        kernel_put(&k, block + 4, bits(corner[i][1]));
-        kernel_put(&k, block + 12, bits(1));
+        kernel_put(&k, block, facet_float_bits(corner[i][0]));
+        kernel_put(&k, block + 4, facet_float_bits(corner[i][1]));
+        kernel_put(&k, block + 12, facet_float_bits(1));
         kernel_put(&k, block + 24, 0xFF00AA00);
-        kernel_put(&k, vertex, bits(corner[i][0] / (SIDE / 2) - 1));
-        kernel_put(&k, vertex + 4, bits(1 - corner[i][1] / (SIDE / 2)));
-        kernel_put(&k, vertex + 12, bits(1));
+        kernel_put(&k, vertex, facet_float_bits(corner[i][0] / (SIDE / 2) - 1));
+        kernel_put(&k, vertex + 4, facet_float_bits(1 - corner[i][1] / (SIDE / 2)));
+        kernel_put(&k, vertex + 12, facet_float_bits(1));
         kernel_put(&k, vertex + 16, 0xFF0000BB);
     }
     memset(k.s, 0, sizeof k.s);
@@ -485,7 +478,8 @@ TEST(cu_assist_vertex_kernel, "")
     words(ARGS_AT, args, 8);
     CHECK_ID("TILE-466", ARGS_AT % 16 == 0 && sizeof args == 32);
     for (unsigned i = 0; i < 16; i++) {
-        const uint32_t m = bits((i % 5 == 0 ? 1.0f : 0) + (float)(harness_random() % 64) / 256);
+        const uint32_t m =
+            facet_float_bits((i % 5 == 0 ? 1.0f : 0) + (float)(harness_random() % 64) / 256);
 
         kernel_put(&k, MVP_AT + 4 * i, m);
         kernel_put(&k, GSTATE_AT + 16 + 4 * i, m);
@@ -494,9 +488,10 @@ TEST(cu_assist_vertex_kernel, "")
         const uint32_t at = VERTICES_AT + STRIDE * i;
 
         for (unsigned n = 0; n < 8; n++) {
-            kernel_put(&k, at + 4 * n, bits((float)(harness_random() % 2048) / 1024 - 1));
+            kernel_put(
+                &k, at + 4 * n, facet_float_bits((float)(harness_random() % 2048) / 1024 - 1));
         }
-        kernel_put(&k, at + 12, bits(1));
+        kernel_put(&k, at + 12, facet_float_bits(1));
         kernel_put(&k, at + 32, (uint32_t)harness_random() | 0xFF000000);
     }
     kernel_put(&k, GSTATE_AT + 4, STRIDE | 1 << 16 | 1 << 19); /* normal, colour */

@@ -3,6 +3,7 @@
  * in the last bits of attributes, so single pixels on edges may differ; whole areas may not. */
 #include "rig.h"
 
+#include "base/float.h"
 #include "bench/osmesa_peer.h"
 
 #include <stdlib.h>
@@ -68,13 +69,13 @@ static void draw_here(struct rig *r, float v[3 * TRIANGLES][6])
     s[5] = 4 * W;
     s[6] = 2 | 1 << 8; /* D32F, less */
     s[12] = 2 | 4 | 16;
-    s[15] = rig_bits(1);
+    s[15] = facet_float_bits(1);
     rig_load_rstate(r, s);
     rig_gstate(g, VERTEX_BYTES | 1 << 17);
     g[3] = 8;
     rig_load_gstate(r, g);
     for (uint32_t i = 0; i < W * H; i++) {
-        rig_word(r, RIG_DEPTH + 4 * i, rig_bits(1));
+        rig_word(r, RIG_DEPTH + 4 * i, facet_float_bits(1));
     }
     memcpy(r->vram + RIG_VERTICES, v, 3 * TRIANGLES * VERTEX_BYTES);
     CHECK_EQ(rig_gdraw(r, 3 * TRIANGLES, 0, 0).code, 0);

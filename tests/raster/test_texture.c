@@ -1,5 +1,6 @@
 /* TEX2D (tile-semantics.md 11): decode, wraps, Q0.16, swizzle, bilinear and result types beside
  * plain formulas; FP results beside exact comparisons with c / 255. */
+#include "base/float.h"
 #include "random_draw.h"
 
 #include <math.h>
@@ -351,9 +352,9 @@ static uint32_t nearest_bits(uint32_t c, int fraction, int bias, uint32_t count)
 
 static bool nearest_fp32(uint32_t bits, uint32_t c)
 {
-    const long double x = (long double)rig_f(bits) * 255 - c;
-    const long double lo = (long double)rig_f(bits - 1) * 255 - c;
-    const long double hi = (long double)rig_f(bits + 1) * 255 - c;
+    const long double x = (long double)facet_float_of(bits) * 255 - c;
+    const long double lo = (long double)facet_float_of(bits - 1) * 255 - c;
+    const long double hi = (long double)facet_float_of(bits + 1) * 255 - c;
 
     return c == 0 ? bits == 0 : fabsl(x) < fabsl(lo) && fabsl(x) < fabsl(hi);
 }

@@ -1,6 +1,7 @@
 /* See reference.h. */
 #include "reference.h"
 
+#include "base/float.h"
 #include "oracle.h"
 
 enum { MISS, HIT, NANLANE };
@@ -23,17 +24,6 @@ static uint32_t op(struct machine *m, enum ref_op o, uint32_t a, uint32_t b, uin
     return (uint32_t)r.bits;
 }
 
-/* Comparisons through the host: exact for FP32 bits that are not NaN. */
-static float number(uint32_t bits)
-{
-    union {
-        uint32_t bits;
-        float value;
-    } u = {bits};
-
-    return u.value;
-}
-
 static bool is_nan(uint32_t bits)
 {
     return (bits & ~SIGN) > INF;
@@ -50,18 +40,18 @@ static uint32_t widen(struct machine *m, unsigned channel, uint32_t element)
 /* RISC-V minimum and maximum of numbers. */
 static uint32_t larger(uint32_t a, uint32_t b)
 {
-    if (number(a) == number(b)) {
+    if (facet_float_of(a) == facet_float_of(b)) {
         return (a & SIGN) != 0 ? b : a;
     }
-    return number(a) > number(b) ? a : b;
+    return facet_float_of(a) > facet_float_of(b) ? a : b;
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
-    if (number(a) == number(b)) {
+    if (facet_float_of(a) == facet_float_of(b)) {
         return (a & SIGN) != 0 ? a : b;
     }
-    return number(a) < number(b) ? a : b;
+    return facet_float_of(a) < facet_float_of(b) ? a : b;
 }
 
 static struct machine start(const struct rt_request *q)
@@ -186,7 +176,7 @@ box_decides(struct machine *m, const uint32_t e[9], const uint32_t b[6], struct 
         return false;
     }
     for (unsigned a = 0; a < 3; a++) {
-        if (number(box[a]) > number(box[3 + a])) {
+        if (facet_float_of(box[a]) > facet_float_of(box[3 + a])) {
             return false;
         }
     }
@@ -194,7 +184,8 @@ box_decides(struct machine *m, const uint32_t e[9], const uint32_t b[6], struct 
         uint32_t o = ray[a], d = ray[3 + a], inv = op(m, REF_DIV, 0x3F800000, d, 0, 0);
 
         if (inv == INF || inv == (INF | SIGN)) {
-            bool in = number(box[a]) <= number(o) && number(o) <= number(box[3 + a]);
+            bool in = facet_float_of(box[a]) <= facet_float_of(o) &&
+                      facet_float_of(o) <= facet_float_of(box[3 + a]);
 
             tn[a] = in ? INF | SIGN : INF;
             tf[a] = in ? INF : INF | SIGN;
@@ -215,7 +206,7 @@ box_decides(struct machine *m, const uint32_t e[9], const uint32_t b[6], struct 
     tf[0] = smaller(smaller(tf[0], tf[1]), tf[2]);
     cn = larger(tn[0], ray[6]);
     cf = smaller(tf[0], ray[7]);
-    if (number(cn) > number(cf)) {
+    if (facet_float_of(cn) > facet_float_of(cf)) {
         return false;
     }
     r->outcome = HIT;
@@ -256,12 +247,12 @@ static bool triangle_decides(struct machine *m,
         r->outcome = NANLANE;
         return false;
     }
-    if (number(ray[3]) == 0 && number(ray[4]) == 0 && number(ray[5]) == 0) {
+    if (facet_float_of(ray[3]) == 0 && facet_float_of(ray[4]) == 0 && facet_float_of(ray[5]) == 0) {
         m->flags |= FACET_DZ;
         return false;
     }
     for (unsigned a = 1; a < 3; a++) {
-        if (number(ray[3 + a] & ~SIGN) > number(ray[3 + kz] & ~SIGN)) {
+        if (facet_float_of(ray[3 + a] & ~SIGN) > facet_float_of(ray[3 + kz] & ~SIGN)) {
             kz = a;
         }
     }
@@ -293,8 +284,8 @@ static bool triangle_decides(struct machine *m,
     r->edges = true;
     for (unsigned i = 0; i < 3; i++) {
         bad |= is_nan(r->edge[i]);
-        below += number(r->edge[i]) < 0;
-        above += number(r->edge[i]) > 0;
+        below += facet_float_of(r->edge[i]) < 0;
+        above += facet_float_of(r->edge[i]) > 0;
     }
     if (bad) {
         r->outcome = NANLANE;
@@ -308,10 +299,10 @@ static bool triangle_decides(struct machine *m,
         r->outcome = NANLANE;
         return false;
     }
-    if (number(det & ~SIGN) <= number(eps)) {
+    if (facet_float_of(det & ~SIGN) <= facet_float_of(eps)) {
         return false;
     }
-    r->front = number(det) > 0;
+    r->front = facet_float_of(det) > 0;
     for (unsigned j = 0; j < 3; j++) {
         q[j] = op(m, REF_MUL, s[2], q[j], 0, 0);
     }
@@ -323,8 +314,8 @@ static bool triangle_decides(struct machine *m,
         r->outcome = NANLANE;
         return false;
     }
-    t = number(t) == 0 ? 0 : t;
-    if (number(t) < number(ray[6]) || number(t) > number(ray[7])) {
+    t = facet_float_of(t) == 0 ? 0 : t;
+    if (facet_float_of(t) < facet_float_of(ray[6]) || facet_float_of(t) > facet_float_of(ray[7])) {
         return false;
     }
     r->outcome = HIT;

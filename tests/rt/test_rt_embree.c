@@ -10,6 +10,7 @@
 #include "harness.h"
 
 #include "../gfx12/exact_ray.h"
+#include "base/float.h"
 #include "bench/embree_peer.h"
 #include "bench/rt_machine.h"
 
@@ -35,14 +36,6 @@ struct run {
     struct facet_gfx12_hit plain[JOB];
     struct facet_gfx12_batch_ray rays[JOB], bounced[JOB];
 };
-
-static float number(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 static struct exact exact_hit(const struct run *r,
                               const struct facet_gfx12_batch_ray *ray,
@@ -72,7 +65,7 @@ static void compare(const struct run *r,
                     const struct embree_hit *theirs,
                     struct tally *tally)
 {
-    const double t = (double)number(ours->t), u = (double)theirs->t;
+    const double t = (double)facet_float_of(ours->t), u = (double)theirs->t;
     struct exact a = {0}, b = {0};
 
     tally->rays++;

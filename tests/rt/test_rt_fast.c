@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "rt/fast.h"
 #include "rt/fp32.h"
 #include "rt/layout.h"
@@ -18,22 +19,6 @@ static struct facet_rt_numbers fp32(void)
     const struct facet_eff eff = {.elem = FACET_FMT_FP32, .acc = FACET_FMT_FP32, .ew = 2};
 
     return facet_rt_numbers_of(&eff, NULL);
-}
-
-static float number(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* ---- numbers ---- */
@@ -66,11 +51,11 @@ static uint32_t draw(enum kind kind, const struct pool *pool)
     }
     switch (kind) {
     case PLAIN: /* any number around 1 */
-        return bits_of((float)((double)(int64_t)r * 0x1p-62));
+        return facet_float_bits((float)((double)(int64_t)r * 0x1p-62));
     case GRID: /* exact: edges and corners are met exactly */
-        return bits_of((float)((int)((r >> 20) % 9) - 4));
+        return facet_float_bits((float)((int)((r >> 20) % 9) - 4));
     case DYADIC: /* 13 digits: products and their sums lie halfway between two numbers */
-        return bits_of((float)((int)((r >> 20) % 16384) - 8192) * 0x1p-10f);
+        return facet_float_bits((float)((int)((r >> 20) % 16384) - 8192) * 0x1p-10f);
     default:
         return (r >> 20) % 3 == 0 ? (uint32_t)(r >> 32)
                                   : special[(r >> 24) % (sizeof special / sizeof special[0])];
@@ -151,7 +136,7 @@ static void random_tile(enum kind kind, const uint32_t *ray, uint8_t *tile, uint
             if (below(16) == 0) { /* a face through the origin */
                 box[a + 3 * below(2)] = ray[a];
             }
-            if (below(16) != 0 && number(box[a]) > number(box[3 + a])) {
+            if (below(16) != 0 && facet_float_of(box[a]) > facet_float_of(box[3 + a])) {
                 uint32_t other = box[a];
 
                 box[a] = box[3 + a];
@@ -230,10 +215,10 @@ static void compare_node(const struct facet_rt_numbers *n,
     CHECK_EQ(fast.leaf, leaves & hits);
     for (unsigned c = 0; c < 8; c++) {
         if ((hits >> c & 1) != 0) {
-            CHECK_MSG(fast.near[c] == number(near[c]) && !signbit(fast.near[c]),
+            CHECK_MSG(fast.near[c] == facet_float_of(near[c]) && !signbit(fast.near[c]),
                       "child %u: near %08x, expected %08x",
                       c,
-                      bits_of(fast.near[c]),
+                      facet_float_bits(fast.near[c]),
                       near[c]);
             CHECK_EQ(fast.index[c], index[c]);
         }
@@ -290,9 +275,9 @@ static void aim(const uint8_t *triangle, uint32_t ray[FACET_RT_RAY_ELEMENTS])
         float at = 0;
 
         for (unsigned c = 0; c < 3; c++) {
-            at += w[c] * number(facet_load_le32(triangle + 12 * c + 4 * a));
+            at += w[c] * facet_float_of(facet_load_le32(triangle + 12 * c + 4 * a));
         }
-        ray[3 + a] = bits_of(at - number(ray[a]));
+        ray[3 + a] = facet_float_bits(at - facet_float_of(ray[a]));
     }
 }
 
@@ -304,10 +289,10 @@ static void hard_tie(uint8_t *triangle, uint32_t ray[FACET_RT_RAY_ELEMENTS])
     const float corner[3][3] = {{ldexpf(1, -20), 3, 5}, {tiny, 673, 7}, {24929, tiny, 9}};
 
     for (unsigned k = 0; k < 9; k++) {
-        facet_store_le32(triangle + 4 * k, bits_of(corner[k / 3][k % 3]));
+        facet_store_le32(triangle + 4 * k, facet_float_bits(corner[k / 3][k % 3]));
     }
     memset(ray, 0, 6 * sizeof *ray);
-    ray[5] = bits_of(1.0f);
+    ray[5] = facet_float_bits(1.0f);
 }
 
 struct facets_tally {
@@ -475,7 +460,7 @@ static void link_child(struct small *s, uint32_t node, unsigned slot, unsigned t
     const uint32_t flags = facet_load_le32(tile + 124) | type << 2 * slot;
 
     for (unsigned i = 0; i < 6; i++) {
-        facet_store_le32(tile + 24 * slot + 4 * i, bits_of(i < 3 ? -100.0f : 100.0f));
+        facet_store_le32(tile + 24 * slot + 4 * i, facet_float_bits(i < 3 ? -100.0f : 100.0f));
     }
     facet_store_le32(tile + 124, slot == 3 ? flags | index << 8 : flags);
     if (slot < 3) {
@@ -493,9 +478,9 @@ static struct facet_rt_fast_result trace_small(const struct small *s)
     uint8_t entry[FACET_RT_FAST_RAY_BYTES] = {0};
     struct facet_rt_fast_result result;
 
-    facet_store_le32(entry, bits_of(0.25f));
-    facet_store_le32(entry + 12, bits_of(0.125f));
-    facet_store_le32(entry + 20, bits_of(1.0f));
+    facet_store_le32(entry, facet_float_bits(0.25f));
+    facet_store_le32(entry + 12, facet_float_bits(0.125f));
+    facet_store_le32(entry + 20, facet_float_bits(1.0f));
     facet_store_le32(entry + 28, FACET_RT_INF);
     facet_rt_fast_rays(&s->scene, entry, 1, &result);
     return result;
@@ -582,7 +567,7 @@ TEST(decoding_marks_every_page_that_it_reads, "")
 
     memset(memory, 0, sizeof memory);
     for (unsigned a = 0; a < 3; a++) { /* the box of child 0 */
-        facet_store_le32(memory + 4 * (3 + a), bits_of(1));
+        facet_store_le32(memory + 4 * (3 + a), facet_float_bits(1));
     }
     facet_store_le32(memory + 112, RANGE);
     facet_store_le32(memory + 124, FACET_RT_LEAF);

@@ -2,6 +2,7 @@
  * adversarial numbers in every format, watertight fans, and exact rational geometry. */
 #include "harness.h"
 
+#include "base/float.h"
 #include "examples.h"
 #include "oracle.h"
 #include "reference.h"
@@ -21,26 +22,6 @@ static struct facet_rt_numbers plain(enum facet_format elem, unsigned rm)
             (struct facet_conv){.elem = (uint8_t)elem, .acc = FACET_FMT_FP32, .rm = (uint8_t)rm};
     }
     return n;
-}
-
-static uint32_t bits_of(float value)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {value};
-
-    return u.bits;
-}
-
-static float number(uint32_t bits)
-{
-    union {
-        uint32_t bits;
-        float value;
-    } u = {bits};
-
-    return u.value;
 }
 
 /* ---- worked examples ---------------------------------------------------------------------------
@@ -229,9 +210,9 @@ static uint32_t coordinate(void)
     case 3:
     case 4:
     case 5:
-        return bits_of((float)((int)pick(17) - 8));
+        return facet_float_bits((float)((int)pick(17) - 8));
     default:
-        return bits_of((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f);
+        return facet_float_bits((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f);
     }
 }
 
@@ -363,7 +344,7 @@ TEST(boxes_equal_the_mpfr_formulation, "RT-147 RT-184 RT-187 RT-219")
         random_ray(&n, ray);
         for (unsigned a = 0; a < 3; a++) {
             uint32_t low = coordinate(), high = coordinate();
-            bool swap = number(low) > number(high) && pick(8) != 0;
+            bool swap = facet_float_of(low) > facet_float_of(high) && pick(8) != 0;
 
             box[a] = element_of(&n.channel[a], swap ? high : low);
             box[3 + a] = element_of(&n.channel[a], swap ? low : high);
@@ -417,12 +398,12 @@ TEST(triangles_equal_the_mpfr_formulation, "RT-155 RT-169 RT-184 RT-187 RT-219 R
 
                 for (unsigned j = 0; j < 3; j++) {
                     at += (sum == 0 ? 1.0 / 3 : weight[j] / sum) *
-                          (double)number(facet_widen(&n.channel[a], v[3 * j + a], &unused));
+                          (double)facet_float_of(facet_widen(&n.channel[a], v[3 * j + a], &unused));
                 }
                 ray[3 + a] = element_of(
                     &n.channel[a],
-                    bits_of(
-                        (float)(at - (double)number(facet_widen(&n.channel[a], ray[a], &unused)))));
+                    facet_float_bits((float)(at - (double)facet_float_of(facet_widen(
+                                                      &n.channel[a], ray[a], &unused)))));
             }
         }
         lane = facet_rt_triangle_lane(&n,
@@ -487,11 +468,11 @@ TEST(the_host_gives_the_same_bits, "")
 
         random_ray(&n, elements);
         for (unsigned k = 0; k < 9; k++) {
-            item[k] =
-                tame ? bits_of((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f) : coordinate();
+            item[k] = tame ? facet_float_bits((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f)
+                           : coordinate();
         }
         for (unsigned k = 0; k < 6 && tame; k++) {
-            elements[k] = bits_of((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f);
+            elements[k] = facet_float_bits((float)((int)pick(1u << 20) - (1 << 19)) * 0x1p-17f);
         }
         if (facet_rt_ray_widen(&n, elements, &ray, &none)) {
             continue;
@@ -515,10 +496,12 @@ TEST(the_host_gives_the_same_bits, "")
         flags = host_flags = 0;
         if (pick(2) == 0) { /* towards the triangle */
             for (unsigned a = 0; a < 3; a++) {
-                ray.d[a] = bits_of(0.5f * number(item[a]) + 0.25f * number(item[3 + a]) +
-                                   0.25f * number(item[6 + a]) - number(ray.o[a]));
+                ray.d[a] = facet_float_bits(
+                    0.5f * facet_float_of(item[a]) + 0.25f * facet_float_of(item[3 + a]) +
+                    0.25f * facet_float_of(item[6 + a]) - facet_float_of(ray.o[a]));
             }
-            if (isnan(number(ray.d[0]) + number(ray.d[1]) + number(ray.d[2]))) {
+            if (isnan(facet_float_of(ray.d[0]) + facet_float_of(ray.d[1]) +
+                      facet_float_of(ray.d[2]))) {
                 continue;
             }
             facet_rt_host_ray(&n, &ray, &host);
@@ -593,8 +576,8 @@ TEST(fans_have_no_cracks, "RT-164")
             for (unsigned a = 0; a < 3; a++) { /* axes rotated, so that each becomes kz */
                 float at = centre[a] + along * (rim[spoke][a] - centre[a]);
 
-                ray[(a + axis) % 3] = bits_of(origin[a]);
-                ray[3 + (a + axis) % 3] = bits_of(at - origin[a]);
+                ray[(a + axis) % 3] = facet_float_bits(origin[a]);
+                ray[3 + (a + axis) % 3] = facet_float_bits(at - origin[a]);
             }
             ray[6] = 0, ray[7] = 0x7F800000;
             for (unsigned k = 0; k < SPOKES; k++) {
@@ -602,7 +585,7 @@ TEST(fans_have_no_cracks, "RT-164")
                 uint32_t v[9];
 
                 for (unsigned i = 0; i < 9; i++) {
-                    v[3 * (i / 3) + (i % 3 + axis) % 3] = bits_of(corner[i / 3][i % 3]);
+                    v[3 * (i / 3) + (i % 3 + axis) % 3] = facet_float_bits(corner[i / 3][i % 3]);
                 }
                 found += hits_triangle(rm, ftz, ray, v);
             }
@@ -677,11 +660,11 @@ TEST(hits_are_those_of_exact_geometry, "RT-163 RT-240")
             v[2][a] = 0.2f * random_float() + (a == 1);
             o[a] = 0.5f * random_float() - (a == 2 ? 4 : 0);
             d[a] = random_float() * 0.3f + (a == 2);
-            ray[a] = bits_of(o[a]);
-            ray[3 + a] = bits_of(d[a]);
+            ray[a] = facet_float_bits(o[a]);
+            ray[3 + a] = facet_float_bits(d[a]);
         }
         for (unsigned k = 0; k < 9; k++) {
-            bits[k] = bits_of(v[k / 3][k % 3]);
+            bits[k] = facet_float_bits(v[k / 3][k % 3]);
         }
         lane = facet_rt_triangle_lane(&n, &options, ray, bits, &flags);
         if (!exact_hit(o, d, v, want)) {
@@ -692,9 +675,9 @@ TEST(hits_are_those_of_exact_geometry, "RT-163 RT-240")
             hits++;
             CHECK_MSG(
                 lane.outcome == FACET_RT_HIT, "an inner hit is missed: %g %g", want[1], want[2]);
-            CHECK_MSG(fabs((double)number(lane.value[0]) - want[0]) < 0x1p-18 * want[0] &&
-                          fabs((double)number(lane.value[1]) - want[1]) < 0x1p-18 &&
-                          fabs((double)number(lane.value[2]) - want[2]) < 0x1p-18,
+            CHECK_MSG(fabs((double)facet_float_of(lane.value[0]) - want[0]) < 0x1p-18 * want[0] &&
+                          fabs((double)facet_float_of(lane.value[1]) - want[1]) < 0x1p-18 &&
+                          fabs((double)facet_float_of(lane.value[2]) - want[2]) < 0x1p-18,
                       "t %a u %a v %a",
                       want[0],
                       want[1],

@@ -1,5 +1,6 @@
 /* The worked examples 20.1 and 20.10 of tile-semantics.md: every word, its text and its effect on
  * the machine. */
+#include "base/float.h"
 #include "kernel.h"
 
 static struct kernel k;
@@ -138,19 +139,17 @@ TEST(effects_of_scalar_examples, "TILE-013 TILE-083 TILE-067 TILE-073 TILE-080 T
     kernel_close(&k);
 }
 
-static uint32_t bits(float x)
-{
-    uint32_t word;
-
-    memcpy(&word, &x, sizeof word);
-    return word;
-}
-
 TEST(effects_of_vector_examples, "")
 {
     kernel_open(&k, NULL);
-    k.v[1] = (union vec){.w = {bits(0.1F), bits(1), bits(-2.5F), bits(1e38F)}};
-    k.v[2] = (union vec){.w = {bits(0.2F), bits(0x1p-25F), bits(2.5F), bits(3e38F)}};
+    k.v[1] = (union vec){.w = {facet_float_bits(0.1F),
+                               facet_float_bits(1),
+                               facet_float_bits(-2.5F),
+                               facet_float_bits(1e38F)}};
+    k.v[2] = (union vec){.w = {facet_float_bits(0.2F),
+                               facet_float_bits(0x1p-25F),
+                               facet_float_bits(2.5F),
+                               facet_float_bits(3e38F)}};
     harness_row("TILE-004");
     kernel_exec_word(&k, 0x4220D1AF); /* E20 */
     CHECK_EQ(k.v[3].w[0], 0x3E99999A);
@@ -170,17 +169,27 @@ TEST(effects_of_vector_examples, "")
     harness_row("TILE-244");
     kernel_exec_word(&k, 0x662092AF); /* E22 */
     CHECK_EQ(k.s[5], 7);
-    k.v[1] = (union vec){.w = {bits(1), bits(2), bits(3), bits(4)}};
-    k.v[2] = (union vec){.w = {bits(1), bits(1), bits(1), bits(1)}};
+    k.v[1] = (union vec){
+        .w = {facet_float_bits(1), facet_float_bits(2), facet_float_bits(3), facet_float_bits(4)}};
+    k.v[2] = (union vec){
+        .w = {facet_float_bits(1), facet_float_bits(1), facet_float_bits(1), facet_float_bits(1)}};
     harness_row("TILE-245");
     kernel_exec_word(&k, 0x1220C2AF); /* E23 */
     CHECK_EQ(k.s[5], 0x41200000);
-    k.v[1] = (union vec){.w = {bits(.1F), bits(.2F), bits(.3F), bits(.4F)}};
-    k.v[2] = (union vec){.w = {bits(.4F), bits(.3F), bits(.2F), bits(.1F)}};
+    k.v[1] = (union vec){.w = {facet_float_bits(.1F),
+                               facet_float_bits(.2F),
+                               facet_float_bits(.3F),
+                               facet_float_bits(.4F)}};
+    k.v[2] = (union vec){.w = {facet_float_bits(.4F),
+                               facet_float_bits(.3F),
+                               facet_float_bits(.2F),
+                               facet_float_bits(.1F)}};
     kernel_exec_word(&k, 0x1220C2AF);
     CHECK_EQ(k.s[5], 0x3E4CCCCE);
-    k.v[1] = (union vec){.w = {bits(1), bits(2), bits(3), bits(9)}};
-    k.v[2] = (union vec){.w = {bits(4), bits(5), bits(6), bits(9)}};
+    k.v[1] = (union vec){
+        .w = {facet_float_bits(1), facet_float_bits(2), facet_float_bits(3), facet_float_bits(9)}};
+    k.v[2] = (union vec){
+        .w = {facet_float_bits(4), facet_float_bits(5), facet_float_bits(6), facet_float_bits(9)}};
     harness_row("TILE-246");
     kernel_exec_word(&k, 0x1620D1AF); /* E24 */
     CHECK(k.v[3].w[0] == 0xC0400000 && k.v[3].w[1] == 0x40C00000 && k.v[3].w[2] == 0xC0400000);
@@ -362,21 +371,21 @@ static void put_graphics(void)
     const uint32_t rect[4] = {0x1FFFF, 1 | 1 << 16, 2 | 2 << 16, 0xFF112233};
     uint32_t geometry[32] = {VERTICES, 16, 0, 0};
     const uint32_t draw[6] = {0, 0, 3, 0, 0xFFFFFFFF, 0};
-    const uint32_t vertices[12] = {bits(-1),
-                                   bits(-1),
+    const uint32_t vertices[12] = {facet_float_bits(-1),
+                                   facet_float_bits(-1),
                                    0,
-                                   bits(1),
-                                   bits(-1),
-                                   bits(1),
+                                   facet_float_bits(1),
+                                   facet_float_bits(-1),
+                                   facet_float_bits(1),
                                    0,
-                                   bits(1),
-                                   bits(1),
-                                   bits(1),
+                                   facet_float_bits(1),
+                                   facet_float_bits(1),
+                                   facet_float_bits(1),
                                    0,
-                                   bits(1)};
+                                   facet_float_bits(1)};
 
     for (unsigned i = 0; i < 4; i++) {
-        geometry[4 + 5 * i] = bits(1);
+        geometry[4 + 5 * i] = facet_float_bits(1);
     }
     put_words(STATE, state, 16);
     put_words(RECT, rect, 4);
@@ -435,7 +444,7 @@ TEST(graphics_reads_published_memory, "TILE-394 TILE-460 TILE-462 TILE-395 TILE-
     k.s[10] = GEOMETRY;
     k.s[11] = DRAW;
     k.s[12] = VERTICES;
-    k.s[13] = bits(1);
+    k.s[13] = facet_float_bits(1);
     kernel_put(&k, FRAME + 6 * 32, 0);
     kernel_exec(&k,
                 "RSTATE s6, 0(s1)\nGSTATE s6, 0(s10)\nLW s5, 192(s4)\nSW s13, 0(s12)\n"

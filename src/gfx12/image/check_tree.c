@@ -3,19 +3,11 @@
  * "Below" means the geometry itself, not the boxes in between: a grandchild's decoded box may stick
  * out of its parent's by a grid step without losing a hit (R-G12-58). Nodes are visited children
  * first, so each node's geometry bounds are joined from its children's. */
+#include "base/float.h"
 #include "gfx12/image/checker.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-static float to_float(uint32_t bits)
-{
-    float f;
-
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
 
 static void clear(struct facet_checked *b)
 {
@@ -88,7 +80,7 @@ static void pair_points(const uint8_t *node,
                 float point[3];
 
                 for (unsigned k = 0; k < 3; k++) {
-                    point[k] = to_float(prim.aabb[(c >> k & 1) * 3 + k]);
+                    point[k] = facet_float_of(prim.aabb[(c >> k & 1) * 3 + k]);
                 }
                 if (all_corners || c == 0 || c == 7) {
                     fn(context, point);
@@ -100,7 +92,7 @@ static void pair_points(const uint8_t *node,
             float point[3];
 
             for (unsigned k = 0; k < 3; k++) {
-                point[k] = to_float(p.vertex[t][v][k]);
+                point[k] = facet_float_of(p.vertex[t][v][k]);
             }
             fn(context, point);
         }
@@ -180,8 +172,8 @@ static void union_of_run(const struct facet_gfx12_child *child,
 
         facet_gfx12_child_bounds(&child[links[i].slot], origin, exponent, lo, hi);
         for (int k = 0; k < 3; k++) {
-            out->lo[k] = fminf(out->lo[k], to_float(lo[k]));
-            out->hi[k] = fmaxf(out->hi[k], to_float(hi[k]));
+            out->lo[k] = fminf(out->lo[k], facet_float_of(lo[k]));
+            out->hi[k] = fmaxf(out->hi[k], facet_float_of(hi[k]));
         }
     }
 }
@@ -212,7 +204,7 @@ static bool placement_of(const struct facet_gfx12_instance *in, struct placement
     double m[3][4], det;
 
     for (int i = 0; i < 12; i++) {
-        m[i / 4][i % 4] = (double)to_float(in->world_to_object[i]);
+        m[i / 4][i % 4] = (double)facet_float_of(in->world_to_object[i]);
     }
     for (int r = 0; r < 3; r++) {
         out->translation[r] = m[r][3];
@@ -379,7 +371,7 @@ static void check_oriented(struct facet_checker *c,
 
     facet_gfx12_obb_matrix(box->obb_matrix_index & 0x7F, rows);
     for (int i = 0; i < 9; i++) {
-        o.m[i] = (double)to_float(rows[i]);
+        o.m[i] = (double)facet_float_of(rows[i]);
     }
     if (!rotate_all(c, link, &o)) {
         facet_gfx12_checker_report_as(
@@ -580,7 +572,7 @@ static void
 report_singular(struct facet_checker *c, const struct facet_gfx12_instance *in, uint32_t node)
 {
     for (int i = 0; i < 12; i++) {
-        if (!isfinite(to_float(in->world_to_object[i]))) {
+        if (!isfinite(facet_float_of(in->world_to_object[i]))) {
             return;
         }
     }

@@ -7,6 +7,7 @@
 #include "gfx12/image/level.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 #include "base/large.h"
 #include "gfx12/image/pack.h"
 
@@ -249,14 +250,6 @@ static uint64_t give_addresses(struct emit *e)
 
 /* ---- pass 3: nodes ---- */
 
-static uint32_t float_bits(float f)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 static uint8_t child_mask(const struct emit *e, const struct facet_wide_node *wide, unsigned c)
 {
     if (e->masks == NULL) {
@@ -300,8 +293,9 @@ bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
             low = l < low || (l == low && __builtin_signbit(l)) ? l : low;
             high = h > high ? h : high;
         }
-        box->origin[k] = float_bits(low);
-        if (!facet_gfx12_quantize_exponent(box->origin[k], float_bits(high), &box->exponent[k])) {
+        box->origin[k] = facet_float_bits(low);
+        if (!facet_gfx12_quantize_exponent(
+                box->origin[k], facet_float_bits(high), &box->exponent[k])) {
             return false;
         }
     }

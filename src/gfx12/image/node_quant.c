@@ -4,18 +4,19 @@
  *
  * Directed rounding is computed from exact sums in binary64 and never touches the rounding mode of
  * the host. */
+#include "base/float.h"
 #include "gfx12/image/node.h"
 #include "num/f32.h"
 
 /* The neighbour of a finite or infinite float towards +inf (up) or -inf. */
 static float step(float f, bool up)
 {
-    uint32_t bits = f32_bits(f);
+    uint32_t bits = facet_float_bits(f);
     if ((bits & 0x7FFFFFFF) == 0) {
-        return f32_from(up ? 0x00000001 : 0x80000001);
+        return facet_float_of(up ? 0x00000001 : 0x80000001);
     }
     bool away = (bits >> 31 == 0) == up; /* away from zero */
-    return f32_from(away ? bits + 1 : bits - 1);
+    return facet_float_of(away ? bits + 1 : bits - 1);
 }
 
 /* a - b rounded towards +inf (up) or -inf. The rounded binary64 difference s and its error e give
@@ -49,12 +50,12 @@ static double grid_scale(uint8_t exponent)
 
 bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
 {
-    float extent = sub_directed(f32_from(hi), f32_from(lo), true);
+    float extent = sub_directed(facet_float_of(hi), facet_float_of(lo), true);
     *exponent = 0;
     if (!(extent >= 0)) {
         return false;
     }
-    uint32_t e = (f32_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
+    uint32_t e = (facet_float_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
     if (e > 254) { /* above 2^127, or infinite */
         return false;
     }
@@ -70,7 +71,8 @@ uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t expon
     if (exponent == 0) {
         return 0;
     }
-    double q = sub_directed(f32_from(bound), f32_from(origin), false) * grid_scale(exponent);
+    double q =
+        sub_directed(facet_float_of(bound), facet_float_of(origin), false) * grid_scale(exponent);
     if (!(q > 0)) {
         return 0;
     }
@@ -82,7 +84,8 @@ uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t expon
     if (exponent == 0) {
         return 0;
     }
-    double q = sub_directed(f32_from(bound), f32_from(origin), true) * grid_scale(exponent);
+    double q =
+        sub_directed(facet_float_of(bound), facet_float_of(origin), true) * grid_scale(exponent);
     if (!(q > 1)) {
         return 0;
     }
@@ -99,7 +102,7 @@ void facet_gfx12_quantize_child(const uint32_t lo[3],
                                 const uint8_t exponent[3],
                                 struct facet_gfx12_child *child)
 {
-    bool inverted = f32_from(lo[0]) > f32_from(hi[0]);
+    bool inverted = facet_float_of(lo[0]) > facet_float_of(hi[0]);
     for (unsigned k = 0; k < 3; k++) {
         child->min[k] = inverted ? 4095 : facet_gfx12_quantize_min(lo[k], origin[k], exponent[k]);
         child->max[k] = inverted ? 0 : facet_gfx12_quantize_max(hi[k], origin[k], exponent[k]);
@@ -120,8 +123,8 @@ uint32_t facet_gfx12_dequantize(uint32_t origin, uint8_t exponent, unsigned plan
             offset = (uint32_t)x << 23 | (plane << (11 - s) & 0x007FFFFF);
         }
     }
-    float sum = f32_from(offset) + f32_from(origin);
-    return f32_bits(f32_canonical(sum));
+    float sum = facet_float_of(offset) + facet_float_of(origin);
+    return facet_float_bits(f32_canonical(sum));
 }
 
 void facet_gfx12_child_bounds(const struct facet_gfx12_child *child,

@@ -12,11 +12,11 @@
 #ifndef FACET_XPHMG_HART_BLOCK_FP_H
 #define FACET_XPHMG_HART_BLOCK_FP_H
 
+#include "base/float.h"
 #include "num/hart.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     /* The host computes in the formats themselves, not in wider ones. */
@@ -24,37 +24,14 @@ enum {
                     FLT_MAX_EXP == 128 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
 };
 
-static inline double host_double(uint64_t reg)
-{
-    double value;
-
-    memcpy(&value, &reg, sizeof value);
-    return value;
-}
-
 static inline float host_float(uint64_t reg)
 {
-    uint32_t bits = facet_num_unbox32(reg);
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint64_t reg_double(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    return facet_float_of(facet_num_unbox32(reg));
 }
 
 static inline uint64_t reg_float(float value)
 {
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return facet_num_box32(bits);
+    return facet_num_box32(facet_float_bits(value));
 }
 
 /* A finite number of at least twice the smallest normal one: not even its neighbours are tiny. */

@@ -1,6 +1,7 @@
 /* See explain.h. Steps are named as in rt-semantics.md: B1 to B7, T1 to T11. */
 #include "xphmg/rt/explain.h"
 
+#include "base/float.h"
 #include "num/f32.h"
 #include "num/flags.h"
 #include "xphmg/units/units.h"
@@ -66,7 +67,7 @@ static struct verdict triangle_verdict(const struct facet_xphmg_rt_why_query *q,
         break;
     case 10:
         v.rows = "RT-166";
-        v.reason = f32_from(s->facet.t) > f32_from(tmax) ? "t > tmax" : "t < tmin";
+        v.reason = facet_float_of(s->facet.t) > facet_float_of(tmax) ? "t > tmax" : "t < tmin";
         break;
     case 11:
         v.rows = "RT-163 RT-166", v.reason = "tmin <= t <= tmax";
@@ -489,7 +490,7 @@ static void put_result(struct facet_record *r,
                            name,
                            code,
                            facet_format_width(conv.elem),
-                           (double)f32_from(facet_widen(&conv, code, &flags)));
+                           (double)facet_float_of(facet_widen(&conv, code, &flags)));
     }
 }
 

@@ -4,6 +4,7 @@
 #ifndef FACET_TESTS_XPHMG_GFX_TEST_H
 #define FACET_TESTS_XPHMG_GFX_TEST_H
 
+#include "base/float.h"
 #include "xphmg/guest.h"
 
 enum {
@@ -63,12 +64,7 @@ enum {
 /* The bits of a number in FP32. */
 static inline uint32_t fr(double x)
 {
-    union {
-        float value;
-        uint32_t bits;
-    } u = {.value = (float)x};
-
-    return u.bits;
+    return facet_float_bits((float)x);
 }
 
 /* Machine "full", FP32, GFX on with conversion. */

@@ -2,6 +2,7 @@
  * access, turns the first off. Both must leave the same machine: results, flags, traps. */
 #include "xphmg/gfx/gfx_test.h"
 
+#include "base/float.h"
 #include "facet/observer.h"
 
 enum { VL = 64 };
@@ -25,14 +26,6 @@ static unsigned below(unsigned n)
     return (unsigned)((harness_random() >> 32) % n);
 }
 
-static uint32_t float_bits(float f)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 static uint32_t coordinate(void)
 {
     static const uint32_t special[] = {
@@ -41,7 +34,7 @@ static uint32_t coordinate(void)
     if (below(40) == 0) {
         return special[below(8)];
     }
-    return float_bits((float)((double)(harness_random() >> 11) / 9007199254740992.0 * 6 - 2));
+    return facet_float_bits((float)((double)(harness_random() >> 11) / 9007199254740992.0 * 6 - 2));
 }
 
 struct scene {

@@ -1,20 +1,13 @@
 /* INTERP, SHADE, LUT and CULL against a second evaluation that shares no code with the library: the
  * host's own binary32 arithmetic (round to nearest, fused multiply-add), and for integer
  * accumulators weighted sums in 128 bits, rounded once. */
+#include "base/float.h"
 #include "xphmg/gfx/gfx_test.h"
 
 #include <math.h>
 #include <stdio.h>
 
 __extension__ typedef __int128 wide;
-
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* Numbers of ordinary size, some of them round. */
 static float number(void)
@@ -54,15 +47,15 @@ TEST(interp_on_the_host, "GFX-160 GFX-157 GFX-158 GFX-159")
 
         for (unsigned k = 0; k < 16; k++) {
             taps[k] = number();
-            guest_store(g, MEM_R + 4 * k, 4, bits_of(taps[k]));
+            guest_store(g, MEM_R + 4 * k, 4, facet_float_bits(taps[k]));
         }
         for (unsigned k = 0; k < 12; k++) {
             a[k] = k < 4 ? fraction() : k < 8 ? fabsf(number()) + 0.25f : fraction();
-            guest_store(g, MEM_A + 4 * k, 4, bits_of(a[k]));
+            guest_store(g, MEM_A + 4 * k, 4, facet_float_bits(a[k]));
         }
         for (unsigned k = 0; k < 4; k++) {
             bias[k] = number();
-            guest_store(g, MEM_B + 4 * k, 4, bits_of(bias[k]));
+            guest_store(g, MEM_B + 4 * k, 4, facet_float_bits(bias[k]));
         }
         g->hart->x[8] = MEM_A, g->hart->x[20] = MEM_B, g->hart->x[9] = MEM_R;
         guest_ok(g, "GFX.INTERP x9, x8, M=%u, P=%u, B=%u, nc=%u\n", m, p, b, nch - 1);
@@ -85,7 +78,7 @@ TEST(interp_on_the_host, "GFX-160 GFX-157 GFX-158 GFX-159")
             if (b != 0) {
                 result = result + bias[c];
             }
-            CHECK_MSG(guest_load(g, MEM_R + 4 * (4 * nch + c), 4) == bits_of(result),
+            CHECK_MSG(guest_load(g, MEM_R + 4 * (4 * nch + c), 4) == facet_float_bits(result),
                       "M=%u P=%u B=%u NCH=%u channel %u: %08llx, expected %08x",
                       m,
                       p,
@@ -93,7 +86,7 @@ TEST(interp_on_the_host, "GFX-160 GFX-157 GFX-158 GFX-159")
                       nch,
                       c,
                       (unsigned long long)guest_load(g, MEM_R + 4 * (4 * nch + c), 4),
-                      bits_of(result));
+                      facet_float_bits(result));
         }
     }
     guest_free(g);
@@ -121,13 +114,13 @@ TEST(shade_on_the_host, "GFX-165 GFX-166 GFX-167 GFX-168 GFX-169 GFX-170")
 
         for (unsigned k = 0; k < 8; k++) {
             r[k] = number();
-            g->hart->f[16 + k] = bits_of(r[k]);
+            g->hart->f[16 + k] = facet_float_bits(r[k]);
         }
         for (unsigned k = 0; k < 3; k++) {
             normal[k] = number();
             light[k] = number();
-            g->hart->f[8 + k] = bits_of(normal[k]);
-            g->hart->f[12 + k] = bits_of(light[k]);
+            g->hart->f[8 + k] = facet_float_bits(normal[k]);
+            g->hart->f[12 + k] = facet_float_bits(light[k]);
         }
         guest_ok(g, "GFX.SHADE f16, f8, OO=%u, L=%u, N=%u, nc=%u\n", oo, l, n, nch % 4);
         if (l != 0) {
@@ -151,7 +144,7 @@ TEST(shade_on_the_host, "GFX-165 GFX-166 GFX-167 GFX-168 GFX-169 GFX-170")
             }
         }
         for (unsigned k = 0; k < results; k++) {
-            CHECK_MSG((uint32_t)g->hart->f[16 + k] == bits_of(v[k]),
+            CHECK_MSG((uint32_t)g->hart->f[16 + k] == facet_float_bits(v[k]),
                       "OO=%u L=%u N=%u NCH=%u channel %u: %08x, expected %08x",
                       oo,
                       l,
@@ -159,7 +152,7 @@ TEST(shade_on_the_host, "GFX-165 GFX-166 GFX-167 GFX-168 GFX-169 GFX-170")
                       nch,
                       k,
                       (uint32_t)g->hart->f[16 + k],
-                      bits_of(v[k]));
+                      facet_float_bits(v[k]));
         }
     }
     guest_free(g);
@@ -185,7 +178,7 @@ TEST(lut_on_the_host, "GFX-208 GFX-209 GFX-088 GFX-213 GFX-090 GFX-091")
     guest_csrw(g, FACET_CSR_GFXLUTBASE, GUEST_DATA + 0x40000);
     for (unsigned k = 0; k < 40000; k++) {
         table[k] = number();
-        guest_store(g, GUEST_DATA + 0x40000 + 4 * k, 4, bits_of(table[k]));
+        guest_store(g, GUEST_DATA + 0x40000 + 4 * k, 4, facet_float_bits(table[k]));
     }
     for (unsigned round = 0; round < 4000 && !harness_failed(); round++) {
         unsigned three = round & 1, linear = round >> 1 & 1, c = round >> 2 & 1;
@@ -203,7 +196,7 @@ TEST(lut_on_the_host, "GFX-208 GFX-209 GFX-088 GFX-213 GFX-090 GFX-091")
         for (unsigned k = 0; k < 4; k++) {
             in[k] = norm != 0 ? fraction() * 1.2f - 0.1f
                               : (float)size[k % 3] * (fraction() * 1.2f - 0.1f);
-            g->hart->x[10 + k] = bits_of(in[k]);
+            g->hart->x[10 + k] = facet_float_bits(in[k]);
             at[k] = index_of(in[k], size[k % 3], norm != 0, linear != 0, &frac[k]);
         }
         guest_ok(g, "GFX.LUT%uD x16, x10, i=%u, c=%u\n", three != 0 ? 3 : 1, linear, c);
@@ -227,14 +220,14 @@ TEST(lut_on_the_host, "GFX-208 GFX-209 GFX-088 GFX-213 GFX-090 GFX-091")
                 }
                 want = lerp(bilerp(t, frac[0], frac[1]), bilerp(t + 4, frac[0], frac[1]), frac[2]);
             }
-            CHECK_MSG(g->hart->x[16 + o] == bits_of(want),
+            CHECK_MSG(g->hart->x[16 + o] == facet_float_bits(want),
                       "%uD i=%u norm=%u output %u: %08llx, expected %08x",
                       three != 0 ? 3u : 1u,
                       linear,
                       norm,
                       o,
                       (unsigned long long)g->hart->x[16 + o],
-                      bits_of(want));
+                      facet_float_bits(want));
         }
     }
     guest_free(g);

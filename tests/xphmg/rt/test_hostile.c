@@ -6,6 +6,7 @@
  * As in test_offload.c a job that is watched does its rays one by one: the oracle. */
 #include "xphmg/rt/rt_test.h"
 
+#include "base/float.h"
 #include "base/pool.h"
 #include "facet/observer.h"
 #include "xphmg/rt/rt.h"
@@ -33,14 +34,6 @@ enum {
 static uint32_t below(uint32_t n)
 {
     return (uint32_t)(harness_random() % n);
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* Between -1 and 1. */
@@ -93,7 +86,7 @@ static uint32_t get32(uint64_t at)
 static void put_box(uint64_t at, const float box[6])
 {
     for (unsigned i = 0; i < 6; i++) {
-        put(at + 4 * i, 4, bits_of(box[i]));
+        put(at + 4 * i, 4, facet_float_bits(box[i]));
     }
 }
 
@@ -126,7 +119,7 @@ static void put_range(uint64_t heap, uint32_t index, uint32_t first, uint32_t co
 static void put_triangle(uint64_t at, const float corner[3][3])
 {
     for (unsigned i = 0; i < 9; i++) {
-        put(at + 4 * i, 4, bits_of(corner[i / 3][i % 3]));
+        put(at + 4 * i, 4, facet_float_bits(corner[i / 3][i % 3]));
     }
 }
 
@@ -162,8 +155,8 @@ static void put_random_rays(uint64_t slots, unsigned count)
         for (unsigned a = 0; a < 3; a++) {
             const float from = 2 * random_number(), to = random_number();
 
-            e[a] = bits_of(from);
-            e[3 + a] = bits_of(to - from);
+            e[a] = facet_float_bits(from);
+            e[3 + a] = facet_float_bits(to - from);
         }
         put_ray(slots, i, e);
     }
@@ -694,11 +687,11 @@ TEST(trees_may_have_more_leaves_than_are_kept, "RT-120 RT-276")
     CHECK(128 * used <= 16 * FIRST_RANGE);
     CHECK(HEAP + 16 * (FIRST_RANGE + 8 * CELLS) <= TRIANGLES);
     for (unsigned i = 0; i < CELLS; i++) {
-        const uint32_t e[8] = {bits_of(cell_at(i % SIDE) + 0.5f),
-                               bits_of(cell_at(i / SIDE) + 0.5f),
-                               bits_of(-2),
-                               bits_of(0.001f),
-                               bits_of(0.002f),
+        const uint32_t e[8] = {facet_float_bits(cell_at(i % SIDE) + 0.5f),
+                               facet_float_bits(cell_at(i / SIDE) + 0.5f),
+                               facet_float_bits(-2),
+                               facet_float_bits(0.001f),
+                               facet_float_bits(0.002f),
                                ONE_F,
                                0,
                                INF_F};

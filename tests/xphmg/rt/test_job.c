@@ -3,6 +3,7 @@
  * plain loop over all triangles with RT.TRI. */
 #include "xphmg/rt/rt_test.h"
 
+#include "base/float.h"
 #include "facet/observer.h"
 
 #include <stdlib.h>
@@ -57,20 +58,10 @@ queue(struct guest *g, uint64_t at, uint32_t head, uint32_t tail, uint32_t cap, 
     guest_store(g, at + 16, 8, base);
 }
 
-static uint32_t bits_of(float value)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } u = {value};
-
-    return u.bits;
-}
-
 static void put_ray(struct guest *g, uint64_t at, const float v[8], uint64_t tag)
 {
     for (unsigned i = 0; i < 8; i++) {
-        guest_store(g, at + 4 * i, 4, bits_of(v[i]));
+        guest_store(g, at + 4 * i, 4, facet_float_bits(v[i]));
     }
     guest_store(g, at + 56, 8, tag);
 }
@@ -78,14 +69,14 @@ static void put_ray(struct guest *g, uint64_t at, const float v[8], uint64_t tag
 static void put_triangle(struct guest *g, uint64_t base, unsigned k, const float v[9])
 {
     for (unsigned i = 0; i < 9; i++) {
-        guest_store(g, base + 36 * k + 4 * i, 4, bits_of(v[i]));
+        guest_store(g, base + 36 * k + 4 * i, 4, facet_float_bits(v[i]));
     }
 }
 
 static void put_box(struct guest *g, uint64_t tile, unsigned slot, const float v[6])
 {
     for (unsigned i = 0; i < 6; i++) {
-        guest_store(g, tile + 24 * slot + 4 * i, 4, bits_of(v[i]));
+        guest_store(g, tile + 24 * slot + 4 * i, 4, facet_float_bits(v[i]));
     }
 }
 
@@ -898,7 +889,7 @@ TEST(entries_in_other_containers, "RT-125 RT-242")
 
     set_mode(g, 0x00380000);
     for (unsigned i = 0; i < 256; i += 8) {
-        guest_store(g, HEAP + i, 8, i < 48 ? bits_of((float)box[i / 8]) : 0);
+        guest_store(g, HEAP + i, 8, i < 48 ? facet_float_bits((float)box[i / 8]) : 0);
         guest_store(g, HITS + i, 8, 0x77);
     }
     guest_store(g, HEAP + 0xF0, 4, 32); /* TriRange at heap + 512 */
@@ -906,10 +897,10 @@ TEST(entries_in_other_containers, "RT-125 RT-242")
     guest_store(g, HEAP + 512, 8, UINT64_C(1) << 32);
     guest_store(g, HEAP + 520, 8, 0);
     for (unsigned i = 0; i < 9; i++) {
-        guest_store(g, TRIS + 8 * i, 8, bits_of((float)tri[i]));
+        guest_store(g, TRIS + 8 * i, 8, facet_float_bits((float)tri[i]));
     }
     for (unsigned i = 0; i < 8; i++) {
-        guest_store(g, RAYS + 8 * i, 8, bits_of(ray[i]));
+        guest_store(g, RAYS + 8 * i, 8, facet_float_bits(ray[i]));
     }
     guest_store(g, RAYS + 120, 8, UINT64_C(0xFEDCBA9876543210));
     guest_store(g, RAYQ + 4, 4, 1);

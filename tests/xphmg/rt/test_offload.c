@@ -6,6 +6,7 @@
  * one: that is the oracle for the rest. */
 #include "xphmg/rt/rt_test.h"
 
+#include "base/float.h"
 #include "base/pool.h"
 #include "facet/observer.h"
 #include "rt_image/build.h"
@@ -38,14 +39,6 @@ enum {
 static uint32_t below(uint32_t n)
 {
     return (uint32_t)(harness_random() % n);
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 static float random_number(void)
@@ -173,11 +166,11 @@ static void random_rays(uint8_t *rays, unsigned count, bool grid)
 
             from = grid ? rintf(4 * from) / 4 : from;
             to = grid ? rintf(4 * to) / 4 : to;
-            e[a] = bits_of(from);
-            e[3 + a] = bits_of(to - from);
+            e[a] = facet_float_bits(from);
+            e[3 + a] = facet_float_bits(to - from);
         }
         e[6] = 0;
-        e[7] = below(2) == 0 ? 0x7F800000 : bits_of(1.0f);
+        e[7] = below(2) == 0 ? 0x7F800000 : facet_float_bits(1.0f);
         if (below(rare) == 0) { /* along an axis */
             e[3 + below(3)] = 0;
             e[3 + below(3)] = below(2) == 0 ? 0 : 0x80000000;
@@ -186,7 +179,7 @@ static void random_rays(uint8_t *rays, unsigned count, bool grid)
             e[below(8)] = odd[below(sizeof odd / sizeof odd[0])];
         }
         if (below(4 * rare) == 0) {
-            e[6] = bits_of(random_number());
+            e[6] = facet_float_bits(random_number());
         }
         for (unsigned k = 0; k < 8; k++) {
             facet_store_le32(rays + 64 * (size_t)i + 4 * k, e[k]);
@@ -569,7 +562,7 @@ static void random_records(const struct facet_rtbvh_view *view, uint8_t *rays, u
                            facet_container_put(c,
                                                facet_load_le(at, c->bytes),
                                                facet_container_slot(c, k),
-                                               facet_narrow(conv, bits_of(x), &flags)));
+                                               facet_narrow(conv, facet_float_bits(x), &flags)));
         }
         facet_store_le64(record + size - 8, i);
     }

@@ -1,0 +1,40 @@
+/* The bits of a number of the host, and the number that has them. */
+#ifndef FACET_BASE_FLOAT_H
+#define FACET_BASE_FLOAT_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t facet_float_bits(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float facet_float_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t facet_double_bits(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double facet_double_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#endif
