@@ -27,9 +27,8 @@ struct job {
 static float float_at(const uint8_t *bytes)
 {
     uint32_t bits = facet_load_le32(bytes);
-    float value;
+    float value = facet_float_of(bits);
 
-    memcpy(&value, &bits, sizeof value);
     return value;
 }
 

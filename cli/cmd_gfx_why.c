@@ -1,6 +1,7 @@
 /* `facet gfx why`: one sample of a texture, value by value. */
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/float.h"
 #include "command/command.h"
 #include "gfx/explain.h"
 #include "image/image.h"
@@ -59,9 +60,8 @@ read_element(const struct facet_gfx_why *why, const char *text, char **end, uint
         value = value >= low ? value : low; /* NaN too */
         *out = (uint32_t)((int64_t)(value > high ? high : value) & (int64_t)facet_bits_mask(width));
     } else {
-        uint64_t bits;
+        uint64_t bits = facet_double_bits(value);
 
-        memcpy(&bits, &value, sizeof bits);
         *out = (uint32_t)facet_num_convert(elem, FACET_FMT_FP64, bits, &nearest, &flags);
     }
     return true;

@@ -1,5 +1,6 @@
 /* Rays through an RT image as a program would trace them: a hart whose RAM holds the image and the
  * three queues of a job, and one XSUBMIT.RT for every batch of rays (rt-semantics.md 5, 11). */
+#include "base/float.h"
 #include "doors/bvh.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
@@ -125,9 +126,8 @@ static uint32_t element_of(const struct facet_door_rt *rt, unsigned i, float val
 {
     const struct facet_conv *conv = &rt->view.numbers.channel[i < 6 ? i % 3 : 3];
     unsigned ignored = 0;
-    uint32_t bits;
+    uint32_t bits = facet_float_bits(value);
 
-    memcpy(&bits, &value, sizeof bits);
     return conv->elem == FACET_FMT_FP32 && conv->scale == 0 ? bits
                                                             : facet_narrow(conv, bits, &ignored);
 }
@@ -188,9 +188,8 @@ static float value_of(const struct facet_door_rt *rt, uint64_t container)
     uint32_t bits = facet_widen(&rt->view.numbers.channel[3],
                                 facet_container_get(&rt->view.container, container, 0),
                                 &ignored);
-    float value;
+    float value = facet_float_of(bits);
 
-    memcpy(&value, &bits, sizeof value);
     return value;
 }
 

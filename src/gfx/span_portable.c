@@ -1,6 +1,7 @@
 /* Bilinear RGBA8 in plain C: the twin of span_avx2.c. */
 #include "gfx/span_kernel.h"
 
+#include "base/float.h"
 #include "gfx/sample.h"
 #include "num/format.h"
 #include "num/srgb.h"
@@ -21,7 +22,7 @@ static bool place(uint32_t bits, double scale, int32_t size, unsigned wrap, stru
     int64_t t;
     int32_t i, m;
 
-    memcpy(&c, &bits, sizeof c);
+    c = facet_float_of(bits);
     x = (double)c * scale;
     if (!(x > -FACET_GFX_SPAN_FAR && x < FACET_GFX_SPAN_FAR)) {
         return false;

@@ -1,6 +1,7 @@
 /* See color.h. */
 #include "image/color.h"
 
+#include "base/float.h"
 #include "image/srgb_table.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ uint8_t facet_image_linear_to_srgb(float linear)
         return 0;
     }
     /* Positive floats order like their bits. */
-    memcpy(&bits, &linear, 4);
+    bits = facet_float_bits(linear);
     for (unsigned step = 128; step != 0; step /= 2) {
         if (bits >= srgb_threshold_bits[code + step - 1]) {
             code += step;

@@ -1,4 +1,5 @@
 /* Portable float map: "PF", size, scale -1 (little-endian), then rows from the bottom up. */
+#include "base/float.h"
 #include "image/image.h"
 
 #include <stdio.h>
@@ -7,9 +8,8 @@
 
 static void put_float(uint8_t *to, float value)
 {
-    uint32_t bits;
+    uint32_t bits = facet_float_bits(value);
 
-    memcpy(&bits, &value, 4);
     to[0] = (uint8_t)bits;
     to[1] = (uint8_t)(bits >> 8);
     to[2] = (uint8_t)(bits >> 16);

@@ -9,7 +9,6 @@
 #include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 _Static_assert(FLT_EVAL_METHOD == 0, "float operations must round to binary32");
 
@@ -69,11 +68,11 @@ static inline float f32_fma(float a, float b, float c)
     double t = s - p;
     double e = (p - (s - t)) + (c - t);
     if (e != 0) { /* inexact; a NaN or an infinity has a NaN here, and stays as it is */
-        uint64_t bits;
-        memcpy(&bits, &s, sizeof bits);
+        uint64_t bits = facet_double_bits(s);
+
         if (e == e && (bits & 1) == 0) {
             bits += (e > 0) == (s > 0) ? 1 : -UINT64_C(1);
-            memcpy(&s, &bits, sizeof bits);
+            s = facet_double_of(bits);
         }
     }
     return f32_canonical((float)s);

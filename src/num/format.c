@@ -1,4 +1,5 @@
 /* See format.h. */
+#include "base/float.h"
 #include "num/arith.h"
 
 #include <string.h>
@@ -45,9 +46,8 @@ double facet_num_to_double(enum facet_format from, uint64_t a)
     const struct facet_num_policy nearest = facet_num_ieee_policy(FACET_RNE);
     unsigned ignored = 0;
     uint64_t bits = facet_num_convert(FACET_FMT_FP64, from, a, &nearest, &ignored);
-    double value;
+    double value = facet_double_of(bits);
 
-    memcpy(&value, &bits, sizeof value);
     return value;
 }
 
@@ -56,8 +56,7 @@ uint64_t facet_num_from_double(enum facet_format to,
                                const struct facet_num_policy *policy,
                                unsigned *flags)
 {
-    uint64_t bits;
+    uint64_t bits = facet_double_bits(value);
 
-    memcpy(&bits, &value, sizeof bits);
     return facet_num_convert(to, FACET_FMT_FP64, bits, policy, flags);
 }

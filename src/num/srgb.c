@@ -1,6 +1,7 @@
 /* See srgb.h. */
 #include "num/srgb.h"
 
+#include "base/float.h"
 #include "num/convert.h"
 
 #include <stdbool.h>
@@ -102,9 +103,8 @@ static float exactly(float x)
     unsigned none = 0;
     uint32_t bits =
         (uint32_t)facet_num_from_ratio(FACET_FMT_FP32, r.num, r.den, r.exponent, &nearest, &none);
-    float result;
+    float result = facet_float_of(bits);
 
-    memcpy(&result, &bits, sizeof result);
     return result;
 }
 

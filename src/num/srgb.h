@@ -8,8 +8,9 @@
 #ifndef FACET_NUM_SRGB_H
 #define FACET_NUM_SRGB_H
 
+#include "base/float.h"
+
 #include <stdint.h>
-#include <string.h>
 
 /* num / den * 2^exponent */
 struct facet_srgb_ratio {
@@ -45,9 +46,9 @@ static inline double facet_srgb_estimate(double x)
     double w = x + 0.055, c, t, p;
     uint64_t bits, middle;
 
-    memcpy(&bits, &w, sizeof bits);
+    bits = facet_double_bits(w);
     middle = (bits >> 48 << 48) | UINT64_C(1) << 47;
-    memcpy(&c, &middle, sizeof c);
+    c = facet_double_of(middle);
     t = (w - c) / c;
     p = t * (a[0] + t * (a[1] + t * (a[2] + t * (a[3] + t * (a[4] + t * a[5])))));
     c = facet_srgb_power[(bits >> 48) - (1019 << 4)];

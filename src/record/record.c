@@ -1,6 +1,7 @@
 /* See record.h. */
 #include "record/record.h"
 
+#include "base/float.h"
 #include "base/plain.h"
 #include "base/require.h"
 
@@ -342,17 +343,15 @@ void facet_record_value(
 
 void facet_record_float(struct facet_record *r, const char *key, float value)
 {
-    uint32_t bits;
+    uint32_t bits = facet_float_bits(value);
 
-    memcpy(&bits, &value, sizeof bits);
     facet_record_value(r, key, bits, 32, (double)value);
 }
 
 void facet_record_f32(struct facet_record *r, const char *key, uint32_t bits)
 {
-    float value;
+    float value = facet_float_of(bits);
 
-    memcpy(&value, &bits, sizeof value);
     facet_record_value(r, key, bits, 32, (double)value);
 }
 

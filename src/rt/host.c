@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     /* The host computes in the formats themselves, not in wider ones. */
@@ -158,13 +157,12 @@ static bool sum(double a, double b, float *result)
     double s = a + b, part = s - a, error = (a - (s - part)) + (b - part);
 
     if (error != 0) {
-        uint64_t bits;
+        uint64_t bits = facet_double_bits(s);
 
-        memcpy(&bits, &s, sizeof bits);
         if ((bits & 1) == 0) {
             bits += (error > 0) == (s > 0) ? 1 : UINT64_MAX;
         }
-        memcpy(&s, &bits, sizeof s);
+        s = facet_double_of(bits);
     }
     *result = (float)s;
     return ordinary(*result) || s == 0;

@@ -1,4 +1,5 @@
 /* See ply.h. */
+#include "base/float.h"
 #include "scene/ply.h"
 
 #include <math.h>
@@ -99,9 +100,8 @@ static void load(struct ply *p, const struct ply_type *type, struct value *out)
 
         memcpy(&out->number, &half, sizeof half);
     } else {
-        double wide;
+        double wide = facet_double_of(bits);
 
-        memcpy(&wide, &bits, sizeof wide);
         out->number = fabs(wide) <= 3.4028234663852886e38 ? (float)wide : INFINITY;
     }
 }

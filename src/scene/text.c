@@ -1,5 +1,6 @@
 /* See text.h. */
 #include "scene/text.h"
+#include "base/float.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -265,7 +266,7 @@ static bool fast_float(const struct decimal *d, float *out)
     }
     value = d->exponent < 0 ? (double)d->value / powers[-d->exponent]
                             : (double)d->value * powers[d->exponent];
-    memcpy(&bits, &value, sizeof bits);
+    bits = facet_double_bits(value);
     *out = (float)value;
     return (bits & 0x1FFFFFFFU) != 0x10000000U;
 }

@@ -1,4 +1,5 @@
 #include "reference.h"
+#include "base/float.h"
 
 #include <facet/gfx12.h>
 #include <math.h>
@@ -421,7 +422,7 @@ static void put_box(uint8_t *image,
         uint32_t bits;
 
         memcpy(&box->origin[k], &low, 4);
-        memcpy(&bits, &high, 4);
+        bits = facet_float_bits(high);
         (void)facet_gfx12_quantize_exponent(box->origin[k], bits, &box->exponent[k]);
     }
     for (unsigned i = 0; i < 8; i++) {

@@ -1,6 +1,7 @@
 /* The GFX12 builder: worked example 12, a second implementation of section 12, exact containment,
  * determinism, refusals, instances, oriented boxes, quality high, and rays against brute force. */
 #include "base/failing_alloc.h"
+#include "base/float.h"
 #include "gfx12/image/build.h"
 #include "gfx12/image/check.h"
 #include "gfx12/image/stats.h"
@@ -208,9 +209,8 @@ TEST(fast_is_section_12_on_nasty_input, "G12-253 G12-255 G12-188")
 static void set_plane(mpq_t out, uint32_t origin, uint8_t exponent, unsigned plane)
 {
     mpq_t step;
-    float o;
+    float o = facet_float_of(origin);
 
-    memcpy(&o, &origin, sizeof o);
     mpq_init(step);
     mpq_set_ui(step, exponent == 0 ? 0 : plane, 1);
     if (exponent >= 139) {

@@ -1,6 +1,7 @@
 /* See subject.h. */
 #include "subject.h"
 
+#include "base/float.h"
 #include "gfx/sample.h"
 #include "harness.h"
 #include "oracle.h"
@@ -169,7 +170,7 @@ static uint32_t random_coordinate(const struct facet_conv *conv, double size)
     default:
         break;
     }
-    memcpy(&bits, &value, sizeof bits);
+    bits = facet_double_bits(value);
     r = ref_convert(
         conv->elem, FACET_FMT_FP64, bits, 0, &(struct facet_num_policy){.rm = FACET_RNE});
     return (uint32_t)r.bits;

@@ -1,5 +1,6 @@
 /* The primitives of gfx-semantics.md 4.3 with any coefficients, as INTERP and LUT use them: FP
  * steps by the MPFR judge, integer nests as GMP rationals. */
+#include "base/float.h"
 #include "gfx/primitive.h"
 #include "harness.h"
 #include "oracle.h"
@@ -35,9 +36,8 @@ static uint32_t coefficient(const struct facet_conv *c, float a)
 {
     const struct facet_num_policy policy = {.rm = c->rm, .flush = c->ftz ? FACET_FLUSH_TINY : 0};
     struct ref_result r;
-    uint32_t bits;
+    uint32_t bits = facet_float_bits(a);
 
-    memcpy(&bits, &a, sizeof bits);
     r = ref_convert(c->acc, FACET_FMT_FP32, bits, 0, &policy);
     return note(r);
 }
@@ -197,7 +197,7 @@ static struct facet_gfx_real real(float f)
     uint32_t bits;
     unsigned none = 0;
 
-    memcpy(&bits, &f, sizeof bits);
+    bits = facet_float_bits(f);
     return facet_gfx_real_of_fp(FACET_FMT_FP32, bits, false, &none);
 }
 

@@ -1,9 +1,9 @@
 /* Numbers and memory of the second formulation. */
+#include "base/float.h"
 #include "reference_internal.h"
 
 #include <math.h>
 #include <mpfr.h>
-#include <string.h>
 
 static mpfr_t ma, mb, mc, mr;
 static mpfr_exp_t saved_min, saved_max;
@@ -28,9 +28,8 @@ void ref_close(void)
 
 static void put(mpfr_t to, uint32_t bits)
 {
-    float f;
+    float f = facet_float_of(bits);
 
-    memcpy(&f, &bits, sizeof f);
     mpfr_set_flt(to, f, MPFR_RNDN);
 }
 
@@ -41,7 +40,7 @@ static uint32_t get(int ternary)
 
     mpfr_subnormalize(mr, ternary, MPFR_RNDN);
     f = mpfr_get_flt(mr, MPFR_RNDN);
-    memcpy(&bits, &f, sizeof bits);
+    bits = facet_float_bits(f);
     return bits;
 }
 

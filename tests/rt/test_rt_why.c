@@ -6,12 +6,12 @@
 
 #include "../bvh/meshes.h"
 #include "../xphmg/guest.h"
+#include "base/float.h"
 #include "facet/observer.h"
 #include "rt_image/build.h"
 #include "xphmg/rt/why.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     DESC = GUEST_DATA,
@@ -226,12 +226,11 @@ static void random_query(const struct scene *s, struct facet_xphmg_rt_why_query 
         conv.sat = true;
         if (i >= 3 && i < 6) {
             uint32_t o = facet_widen(&conv, q->ray[i - 3], &flags);
-            float origin;
+            float origin = facet_float_of(o);
 
-            memcpy(&origin, &o, 4);
             value = middle - origin;
         }
-        memcpy(&bits, &value, 4);
+        bits = facet_float_bits(value);
         q->ray[i] = facet_narrow(&conv, bits, &flags);
     }
 }

@@ -1,6 +1,7 @@
 /* Words and numbers of text files, and polygons cut into triangles. */
 #include "harness.h"
 
+#include "base/float.h"
 #include "scene/polygon.h"
 #include "scene/text.h"
 
@@ -68,7 +69,7 @@ TEST(numbers_are_the_nearest_floats, "")
         float value;
         char text[64];
 
-        memcpy(&value, &bits, sizeof value);
+        value = facet_float_of(bits);
         (void)snprintf(text, sizeof text, "%.*e", (int)(i % 20), (double)value);
         if (isfinite(value)) {
             check_number(text);

@@ -43,8 +43,8 @@ static float sub_directed(float a, float b, bool up)
 static double grid_scale(uint8_t exponent)
 {
     uint64_t bits = (uint64_t)(1023 + 139 - exponent) << 52;
-    double d;
-    memcpy(&d, &bits, sizeof d);
+    double d = facet_double_of(bits);
+
     return d;
 }
 

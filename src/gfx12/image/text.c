@@ -1,6 +1,7 @@
 /* Writing: every table of node.h becomes an object whose members have the table's names. */
 #include "gfx12/image/text.h"
 
+#include "base/float.h"
 #include "gfx12/image/node.h"
 
 #include <math.h>
@@ -28,9 +29,8 @@ static void end_object(struct facet_strbuf *out)
 /* JSON has no words for infinities and NaN. */
 static void put_float(struct facet_strbuf *out, uint32_t bits)
 {
-    float f;
+    float f = facet_float_of(bits);
 
-    memcpy(&f, &bits, sizeof f);
     facet_strbuf_printf(out, isfinite(f) ? "%.9g" : "\"%g\"", (double)f);
 }
 

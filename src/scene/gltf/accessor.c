@@ -4,6 +4,7 @@
 #include "scene/gltf/gltf.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static float load_float(const uint8_t *at, unsigned type, bool normalized)
     default: {
         uint32_t bits = facet_load_le32(at);
 
-        memcpy(&value, &bits, 4);
+        value = facet_float_of(bits);
         return value;
     }
     }

@@ -3,6 +3,7 @@
  * under register vectors. */
 #include "xphmg/guest.h"
 
+#include "base/float.h"
 #include "isa/isa.h"
 #include "num/convert.h"
 #include "num/spec_table.h"
@@ -643,11 +644,11 @@ TEST(one_snapshot_serves_all_lanes, "CAP-032 CAP-009")
             float nearest;
             uint32_t bits;
 
-            memcpy(&a, &bits_a, 4);
+            a = facet_float_of(bits_a);
             memcpy(&b, &bits_b, 4);
             exact = (double)a * b; /* 48 bits: exact */
             nearest = (float)exact;
-            memcpy(&bits, &nearest, 4);
+            bits = facet_float_bits(nearest);
             bits -= (double)nearest > exact;
             CHECK_EQ(g->hart->f[r] & 0xFFFFFFFF, bits);
         }

@@ -2,6 +2,7 @@
  * and states that nobody saved. */
 #include "xphmg/units/part_test.h"
 
+#include "base/float.h"
 #include "contract/xphmg_csrs.h"
 #include "contract/xphmg_layouts.h"
 #include "rt_image/build.h"
@@ -22,9 +23,8 @@ static void put_ray(facet_machine *machine, const struct part_case *c, uint64_t 
 
     for (unsigned k = 0; k < 9; k++) {
         const float value = k == 6 ? 0 : k == 7 ? 100 : k == 8 ? 1 : 2 * next_number(seed);
-        uint32_t bits;
+        uint32_t bits = facet_float_bits(value);
 
-        memcpy(&bits, &value, sizeof bits);
         if (bytes == 2) { /* FP16 and its like */
             bits = (bits >> 31) << 15 | 0x3000 | (bits & 0xFFF);
         }
