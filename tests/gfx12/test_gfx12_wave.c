@@ -198,7 +198,7 @@ TEST(stores_are_told_one_by_one, "")
     struct facet_gfx12_query q = wave_query();
     struct told_lds *told = calloc(1, sizeof *told);
     struct facet_observer observer = {.context = told, .memory = keep_told};
-    uint32_t words[2], dword;
+    uint32_t words[3], dword;
     char name[8];
 
     (void)facet_gfx12_insn_parse(
