@@ -24,9 +24,19 @@ enum {
                     FLT_MAX_EXP == 128 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
 };
 
+static inline double host_double(uint64_t reg)
+{
+    return facet_double_of(reg);
+}
+
 static inline float host_float(uint64_t reg)
 {
     return facet_float_of(facet_num_unbox32(reg));
+}
+
+static inline uint64_t reg_double(double value)
+{
+    return facet_double_bits(value);
 }
 
 static inline uint64_t reg_float(float value)
