@@ -3,6 +3,7 @@
  * picture shows the last bits of a corner only by luck. */
 #include "harness.h"
 
+#include "base/float.h"
 #include "raster/geometry.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ process(geo_vertex_fn *fn, const struct geo_draw *d, const float p[4], struct ge
     uint8_t bytes[16];
 
     for (unsigned i = 0; i < 4; i++) {
-        store_u32(bytes + 4 * i, bits_of(p[i]));
+        store_u32(bytes + 4 * i, facet_float_bits(p[i]));
     }
     memset(v, 0, sizeof *v);
     fn(d, bytes, v);
@@ -209,12 +210,12 @@ check_corner(const struct geo_draw *d, const struct point *p, const struct raste
     const double x = (double)fmaf(xn, d->half_w, d->centre_x) * 256,
                  y = (double)fmaf(-yn, d->half_h, d->centre_y) * 256;
 
-    CHECK_EQ(bits_of(v->z), bits_of(zn));
-    CHECK_EQ(bits_of(v->w), bits_of(p->a[3]));
-    CHECK_EQ(bits_of(v->u), bits_of(p->a[4]));
-    CHECK_EQ(bits_of(v->v), bits_of(p->a[5]));
+    CHECK_EQ(facet_float_bits(v->z), facet_float_bits(zn));
+    CHECK_EQ(facet_float_bits(v->w), facet_float_bits(p->a[3]));
+    CHECK_EQ(facet_float_bits(v->u), facet_float_bits(p->a[4]));
+    CHECK_EQ(facet_float_bits(v->v), facet_float_bits(p->a[5]));
     for (unsigned i = 0; i < 4; i++) {
-        CHECK_EQ(bits_of(v->color[i]), bits_of(p->a[6 + i]));
+        CHECK_EQ(facet_float_bits(v->color[i]), facet_float_bits(p->a[6 + i]));
     }
     if (!v->outside) {
         CHECK_EQ(v->x, (int32_t)rint(x));
