@@ -17,11 +17,12 @@ static json_t *case_json(const struct facet_doc_gfx12_vector *vector,
                          const struct facet_doc_gfx12_vector_result *result)
 {
     json_t *dwords = json_array();
+    json_t *object;
+
     for (unsigned i = 0; i < 10; i++) {
         (void)json_array_append_new(dwords, facet_json_hex(result->dword[i]));
     }
-    json_t *object =
-        json_pack("{s:s, s:b, s:o}", "name", vector->name, "pass", result->pass, "v", dwords);
+    object = json_pack("{s:s, s:b, s:o}", "name", vector->name, "pass", result->pass, "v", dwords);
     if (object != NULL && !result->pass) {
         (void)json_object_set_new(object, "index", json_integer(result->differs));
         (void)json_object_set_new(

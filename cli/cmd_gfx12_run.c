@@ -218,6 +218,7 @@ static void put_lane(struct facet_record *r, const struct session *s, uint32_t i
 static int report_json(const struct session *s)
 {
     struct facet_record r;
+    int code;
 
     facet_record_init(&r, true);
     facet_record_open(&r, NULL, NULL);
@@ -239,7 +240,7 @@ static int report_json(const struct session *s)
     }
     facet_record_close(&r);
 
-    int code = cli_print_record(s->args, &r);
+    code = cli_print_record(s->args, &r);
     facet_record_free(&r);
     return code;
 }

@@ -565,9 +565,8 @@ class Header:
             return
         step, value = " + %du * i" % width if m.count > 1 else "", "(uint64_t)value"
         if m.mask() != (1 << width) - 1:
-            self.line("    const uint64_t others = facet_layout_get%d(%s, %du, %du) & ~UINT64_C(0x%X);\n" % (
-                self.unit, self.data, at, width, m.mask()))
-            value = "others | (value & UINT64_C(0x%X))" % m.mask()
+            value = "(facet_layout_get%d(%s, %du, %du) & ~UINT64_C(0x%X)) | (value & UINT64_C(0x%X))" % (
+                self.unit, self.data, at, width, m.mask(), m.mask())
         self.line("    facet_layout_set%d(%s, %du%s, %du, %s);\n}\n" % (
             self.unit, self.data, at, step, width, value))
 

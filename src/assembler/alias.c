@@ -255,6 +255,7 @@ static bool literal_matches(struct asm_context *a,
     const char *p = piece->start, *q = item->value;
     int64_t given;
     uint64_t wanted;
+    bool equal;
 
     if (length == item->value_length && facet_asm_same_word(piece->start, item->value, length)) {
         return true;
@@ -262,8 +263,8 @@ static bool literal_matches(struct asm_context *a,
     if (facet_lex_is(*q, FACET_LEX_DIGIT) &&
         facet_lex_number(&q, false, &wanted) == FACET_LEX_NUMBER) {
         a->quiet++;
-        bool equal = facet_asm_constant(a, &p, &given) && facet_lex_space(p) >= piece->end &&
-                     (uint64_t)given == wanted;
+        equal = facet_asm_constant(a, &p, &given) && facet_lex_space(p) >= piece->end &&
+                (uint64_t)given == wanted;
         a->quiet--;
         if (equal) {
             return true;

@@ -186,6 +186,7 @@ static bool report(struct asm_context *a,
     unsigned limit = a->options->max_errors != 0 ? a->options->max_errors : 20;
     char message[400], text[400];
     const char *start, *end;
+    uint32_t line;
 
     if (source == NULL || !in_source(source, at)) { /* inside an alias: blame the statement */
         source = a->statement_source;
@@ -205,7 +206,7 @@ static bool report(struct asm_context *a,
     }
     (void)vsnprintf(message, sizeof message, format, args);
     append_origin(source, a->hint, sizeof a->hint);
-    uint32_t line = line_of(source, at, &start);
+    line = line_of(source, at, &start);
 
     end = start;
     while (*end != '\n' && *end != '\0' && *end != '\r' && end - start < (long)sizeof text - 1) {

@@ -507,6 +507,7 @@ static bool bind_arguments(struct asm_context *a,
                            struct binding *bindings)
 {
     unsigned position = 0;
+    uint32_t given = 0;
 
     for (unsigned i = 0; i < m->count; i++) {
         bindings[i] = (struct binding){m->params[i].name,
@@ -517,7 +518,6 @@ static bool bind_arguments(struct asm_context *a,
             bindings[i].value_end = bindings[i].value;
         }
     }
-    uint32_t given = 0;
 
     for (p = facet_lex_space(p); !facet_asm_at_end(p);) {
         const char *name = p, *name_end = facet_lex_name(p), *q = facet_lex_space(name_end), *end;
@@ -625,6 +625,7 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
     struct facet_error err;
     size_t length;
     char *copy;
+    char *text;
 
     (void)unused;
     if (*start != '"' || !facet_asm_name(a, p, &name, &length)) {
@@ -643,7 +644,7 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
     }
     *source = (struct asm_source){
         .name = copy, .size = bytes.size, .parent = a->frame->source, .parent_at = start};
-    char *text = facet_arena_alloc(&a->arena, bytes.size + 2, 1);
+    text = facet_arena_alloc(&a->arena, bytes.size + 2, 1);
 
     if (text != NULL) {
         memcpy(text, bytes.data, bytes.size);

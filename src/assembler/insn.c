@@ -147,6 +147,8 @@ static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
 {
     int64_t low = (int64_t)((((uint64_t)value & 0xFFF) ^ 0x800) - 0x800);
     uint64_t upper = (uint64_t)value - (uint64_t)low;
+    int64_t rest;
+    int shift = 12;
 
     if (value == low) {
         return emit_named(a, "addiw", rd, 0, low);
@@ -155,12 +157,11 @@ static bool emit_constant(struct asm_context *a, int64_t rd, int64_t value)
         return emit_named(a, "lui", rd, 0, (int64_t)(upper >> 12 & 0xFFFFF)) &&
                (low == 0 || emit_named(a, "addiw", rd, rd, low));
     }
-    int shift = 12;
 
     while ((upper >> shift & 1) == 0) {
         shift++;
     }
-    int64_t rest = (int64_t)upper < 0 ? (int64_t) ~(~upper >> shift) : (int64_t)(upper >> shift);
+    rest = (int64_t)upper < 0 ? (int64_t) ~(~upper >> shift) : (int64_t)(upper >> shift);
 
     return emit_constant(a, rd, rest) && emit_named(a, "slli", rd, rd, shift) &&
            (low == 0 || emit_named(a, "addi", rd, rd, low));

@@ -33,13 +33,15 @@ const char *facet_lex_comment(const char *p);
 static inline const char *facet_lex_space(const char *p)
 {
     for (;;) {
+        const char *q;
+
         while (facet_lex_is(*p, FACET_LEX_SPACE)) {
             p++;
         }
         if (p[0] != '/' || p[1] != '*') {
             return p;
         }
-        const char *q = facet_lex_comment(p);
+        q = facet_lex_comment(p);
 
         if (q == p) {
             return p;

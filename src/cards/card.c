@@ -203,13 +203,15 @@ static bool has_field(const char *fields, const char *name)
 /* An operand of that name, or one with a symbol of that name. */
 static bool has_operand(const struct facet_item *item, const char *name, bool symbol)
 {
+    const struct facet_insn_row *row;
+
     if (item->kind != FACET_ITEM_INSTRUCTION) {
         return false;
     }
     if (item->machine >= FACET_ISA_COUNT) {
         return !symbol && has_field(facet_unit_insns[item->row].fields, name);
     }
-    const struct facet_insn_row *row = &facet_isa_rows[item->machine][item->row];
+    row = &facet_isa_rows[item->machine][item->row];
 
     for (unsigned i = 0; i < row->operand_count; i++) {
         const struct facet_symbol *s = symbol ? row->operands[i].symbols : NULL;

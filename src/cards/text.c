@@ -196,6 +196,8 @@ static void put_columns(struct facet_strbuf *out, const json_t *list, const char
     {
         struct facet_strbuf line;
         size_t start = out->length;
+        size_t used;
+        const char *prose;
 
         indent = 2;
         for (size_t k = 0; k < last; k++) {
@@ -205,8 +207,8 @@ static void put_columns(struct facet_strbuf *out, const json_t *list, const char
         }
         facet_strbuf_init(&line);
         facet_card_wrap(&line, indent < 60 ? (unsigned)indent : 60, string_of(row, keys[last]));
-        size_t used = out->length - start;
-        const char *prose = facet_strbuf_text(&line);
+        used = out->length - start;
+        prose = facet_strbuf_text(&line);
         facet_strbuf_puts(out, strlen(prose) > used && indent < 60 ? prose + used : "\n");
         out->failed |= line.failed;
         facet_strbuf_free(&line);

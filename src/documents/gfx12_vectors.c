@@ -51,8 +51,10 @@ static bool read_u32(const struct reader *r, const json_t *object, const char *k
 {
     char path[64];
     uint64_t value = 0;
+    bool ok;
+
     (void)snprintf(path, sizeof path, ".%s", key);
-    bool ok = read_number(r, json_object_get(object, key), path, UINT32_MAX, &value);
+    ok = read_number(r, json_object_get(object, key), path, UINT32_MAX, &value);
     *out = (uint32_t)value;
     return ok;
 }
@@ -96,6 +98,8 @@ read_options(const struct reader *r, const json_t *object, struct facet_doc_gfx1
     const json_t *profile = json_object_get(object, "profile");
     const json_t *sense = json_object_get(object, "opaque_sense");
     const json_t *base = json_object_get(object, "bvh_base");
+    const json_t *comment;
+
     if (profile != NULL) {
         if (!facet_doc_gfx12_profile_from(json_string_value(profile), &v->profile)) {
             return complain(r, ".profile", "expected \"silicon\" or \"gpurt\"");
@@ -110,7 +114,7 @@ read_options(const struct reader *r, const json_t *object, struct facet_doc_gfx1
         }
         v->opaque_sense = seed ? FACET_GFX12_SENSE_SEED : FACET_GFX12_SENSE_HW;
     }
-    const json_t *comment = json_object_get(object, "comment");
+    comment = json_object_get(object, "comment");
     if (comment != NULL && !json_is_string(comment)) {
         return complain(r, ".comment", "expected a string");
     }
@@ -201,10 +205,12 @@ static enum facet_status read_cases(const char *file,
 {
     json_t *cases = json_object_get(root, "cases");
     struct facet_error local = {0};
+    size_t count;
+
     if (!json_is_array(cases)) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "%s: cases: expected an array", file);
     }
-    size_t count = json_array_size(cases);
+    count = json_array_size(cases);
     out->cases = calloc(count + 1, sizeof out->cases[0]);
     if (out->cases == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", file);
@@ -226,6 +232,8 @@ static enum facet_status read_cases(const char *file,
 static size_t large_integer(const char *text, size_t size, uint64_t *value)
 {
     size_t length = 0;
+    bool real;
+
     *value = 0;
     while (length < size && text[length] >= '0' && text[length] <= '9') {
         uint64_t digit = (uint64_t)(text[length++] - '0');
@@ -234,7 +242,7 @@ static size_t large_integer(const char *text, size_t size, uint64_t *value)
         }
         *value = *value * 10 + digit;
     }
-    bool real = length < size && (text[length] == '.' || (text[length] | 0x20) == 'e');
+    real = length < size && (text[length] == '.' || (text[length] | 0x20) == 'e');
     return real || text[0] == '0' || *value <= INT64_MAX ? 0 : length;
 }
 

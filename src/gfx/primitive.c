@@ -385,11 +385,13 @@ uint32_t facet_gfx_wsum(const struct facet_conv *conv,
     uint32_t acc = 0;
 
     for (unsigned k = 0; k < n; k++) {
+        uint32_t weight;
+
         if (facet_format_is_int(conv->acc)) {
             exact += (facet_i128)facet_gfx_real_fixed(&w[k]) * (int32_t)t[k];
             continue;
         }
-        uint32_t weight = facet_gfx_cv(conv, &w[k], flags);
+        weight = facet_gfx_cv(conv, &w[k], flags);
 
         acc = k == 0 ? facet_acc_mul(conv, weight, t[k], flags)
                      : facet_acc_fma(conv, weight, t[k], acc, flags);

@@ -146,6 +146,7 @@ TARGET static inline bool slabs_elements(const struct slabs *s,
     __m256i link = _mm256_load_si256((const __m256i *)box->link);
     __m256 key = key_of(s, heuristic);
     bool ordered = true;
+    __m256i low, high;
 
     if (heuristic != 0) { /* negative numbers: to unsigned integers of the same order */
         __m256i i = _mm256_castps_si256(_mm256_add_ps(key, _mm256_setzero_ps())); /* no -0 */
@@ -154,8 +155,8 @@ TARGET static inline bool slabs_elements(const struct slabs *s,
         ordered = ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps(key, key, _CMP_UNORD_Q)) & mask) == 0;
         key = _mm256_castsi256_ps(_mm256_xor_si256(i, flip));
     }
-    __m256i low = _mm256_unpacklo_epi32(link, _mm256_castps_si256(key));
-    __m256i high = _mm256_unpackhi_epi32(link, _mm256_castps_si256(key));
+    low = _mm256_unpacklo_epi32(link, _mm256_castps_si256(key));
+    high = _mm256_unpackhi_epi32(link, _mm256_castps_si256(key));
     _mm_store_si128((__m128i *)(element + 0), _mm256_castsi256_si128(low));
     _mm_store_si128((__m128i *)(element + 2), _mm256_castsi256_si128(high));
     _mm_store_si128((__m128i *)(element + 4), _mm256_extracti128_si256(low, 1));

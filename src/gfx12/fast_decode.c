@@ -82,11 +82,14 @@ static bool grow_table(struct decoder *d)
 /* Room for one more element of an array; false without memory. */
 static bool reserve(void **array, uint32_t count, uint32_t *capacity, size_t size)
 {
+    uint32_t more;
+    void *grown;
+
     if (count < *capacity) {
         return true;
     }
-    uint32_t more = *capacity != 0 ? *capacity * 2 : 256;
-    void *grown = more > *capacity ? realloc(*array, more * size) : NULL;
+    more = *capacity != 0 ? *capacity * 2 : 256;
+    grown = more > *capacity ? realloc(*array, more * size) : NULL;
     if (grown == NULL) {
         return false;
     }
@@ -170,6 +173,7 @@ static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
     const uint8_t *bytes = fetch(d, base, id);
     struct found node = {
         .base = facet_gfx12_base_address(base), .id = id, .unit = 0, .kind = FAST_BOX};
+    uint32_t number;
 
     if (bytes == NULL) { /* the statistics of the reference loop go by the type of the ID */
         return fast_link(FAST_NONE, facet_gfx12_id_kind(id) == FACET_GFX12_KIND_BOX);
@@ -178,7 +182,7 @@ static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
     if (facet_gfx12_id_kind(id) == FACET_GFX12_KIND_INSTANCE) {
         node.kind = FAST_INSTANCE;
     }
-    uint32_t number = find(d, &node);
+    number = find(d, &node);
     if (number >= UINT32_C(1) << 29) {
         d->odd = true;
         return fast_link(FAST_NONE, 0);
@@ -409,13 +413,14 @@ static void decode_instance(struct decoder *d, uint32_t number)
     struct facet_gfx12_instance in;
     struct fast_instance out;
     uint64_t unit = allocate(d, sizeof out / FAST_UNIT);
+    unsigned count;
 
     if (unit == 0) {
         return;
     }
     memset(&out, 0, sizeof out);
     facet_gfx12_instance_decode(d->unit->image + node.address, &in);
-    unsigned count = (in.child_count_minus_one & 3u) + 1;
+    count = (in.child_count_minus_one & 3u) + 1;
     facet_gfx12_child_ids(in.child, count, 0, 0, out.box.id);
     fill_children(&out.box, in.child, count, in.origin, in.exponent, false); /* R-G12-33 */
     out.box.obb = FACET_GFX12_OBB_NONE;

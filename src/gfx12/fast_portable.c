@@ -80,10 +80,12 @@ static void slabs_keys(const struct slabs *s, unsigned heuristic, float key[8])
 /* Negative numbers become unsigned integers of the same order; +0 and -0 become one. */
 static uint32_t ordered_bits(float key, unsigned heuristic)
 {
+    uint32_t bits;
+
     if (heuristic == 0) {
         return facet_float_bits(key + 0.0f);
     }
-    uint32_t bits = facet_float_bits(key + 0.0f);
+    bits = facet_float_bits(key + 0.0f);
     return bits ^ (bits >> 31 != 0 ? UINT32_MAX : F32_SIGN);
 }
 

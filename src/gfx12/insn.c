@@ -176,8 +176,9 @@ static bool take(struct scanner *s, char c)
 
 static bool take_number(struct scanner *s, unsigned limit, const char *too_large, unsigned *out)
 {
-    skip_spaces(s);
     unsigned value = 0;
+
+    skip_spaces(s);
     if (*s->at < '0' || *s->at > '9') {
         return expected(s, "a number");
     }
@@ -199,13 +200,15 @@ static bool take_registers(struct scanner *s, char bank, unsigned count, uint8_t
     const char *most = bank == 'v' ? "a register up to v255" : "a register up to s107";
     unsigned lo = 0, hi = 0;
     char what[48];
+    const char *begin;
+
     (void)snprintf(
         what, sizeof what, count == 1 ? "%c register" : "%c register range of %u", bank, count);
     skip_spaces(s);
     if ((*s->at | 0x20) != bank) {
         return expected(s, what);
     }
-    const char *begin = s->at++;
+    begin = s->at++;
     if (*s->at == '[') {
         s->at++;
         if (!take_number(s, limit, most, &lo) || !take(s, ':') ||
@@ -232,8 +235,10 @@ static bool take_registers(struct scanner *s, char bank, unsigned count, uint8_t
 /* Whether this mnemonic comes next; it is passed then. */
 static bool take_word(struct scanner *s, const char *mnemonic)
 {
+    size_t length;
+
     skip_spaces(s);
-    size_t length = strcspn(s->at, " \t\r\n");
+    length = strcspn(s->at, " \t\r\n");
     if (length != strlen(mnemonic) || strncasecmp(s->at, mnemonic, length) != 0) {
         return false;
     }
@@ -258,9 +263,11 @@ enum facet_status
 facet_gfx12_vimage_parse(const char *text, struct facet_gfx12_vimage *out, struct facet_error *err)
 {
     struct scanner s = {.start = text, .at = text, .err = err};
+    bool ok;
+
     memset(out, 0, sizeof *out);
-    bool ok = take_mnemonic(&s, &out->dual) && take_registers(&s, 'v', 10, &out->vdata) &&
-              take(&s, ',') && take(&s, '[');
+    ok = take_mnemonic(&s, &out->dual) && take_registers(&s, 'v', 10, &out->vdata) &&
+         take(&s, ',') && take(&s, '[');
     for (unsigned g = 0; g < 5 && ok; g++) {
         ok = (g == 0 || take(&s, ',')) &&
              take_registers(&s, 'v', group_size(g, out->dual), &out->vaddr[g]);
@@ -273,24 +280,26 @@ size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text,
 {
     const uint8_t *a = in->vaddr;
     char node[16];
+    int length;
+
     (void)snprintf(node, sizeof node, in->dual ? "v[%u:%u]" : "v%u", a[4], a[4] + 1u);
-    int length = snprintf(text,
-                          size,
-                          "%s v[%u:%u], [v[%u:%u], v[%u:%u], v[%u:%u], v[%u:%u], %s], s[%u:%u]",
-                          forms[in->dual ? 1 : 0].mnemonic,
-                          in->vdata,
-                          in->vdata + 9u,
-                          a[0],
-                          a[0] + 1u,
-                          a[1],
-                          a[1] + 1u,
-                          a[2],
-                          a[2] + 2u,
-                          a[3],
-                          a[3] + 2u,
-                          node,
-                          in->rsrc,
-                          in->rsrc + 3u);
+    length = snprintf(text,
+                      size,
+                      "%s v[%u:%u], [v[%u:%u], v[%u:%u], v[%u:%u], v[%u:%u], %s], s[%u:%u]",
+                      forms[in->dual ? 1 : 0].mnemonic,
+                      in->vdata,
+                      in->vdata + 9u,
+                      a[0],
+                      a[0] + 1u,
+                      a[1],
+                      a[1] + 1u,
+                      a[2],
+                      a[2] + 2u,
+                      a[3],
+                      a[3] + 2u,
+                      node,
+                      in->rsrc,
+                      in->rsrc + 3u);
     return length < 0 ? 0 : (size_t)length;
 }
 
@@ -307,34 +316,37 @@ enum facet_status
 facet_gfx12_ds_parse(const char *text, struct facet_gfx12_ds *out, struct facet_error *err)
 {
     struct scanner s = {.start = text, .at = text, .err = err};
+    bool ok;
+
     memset(out, 0, sizeof *out);
     out->pop2 = take_word(&s, stack_forms[1].mnemonic);
-    bool ok =
-        (out->pop2 || take_word(&s, stack_forms[0].mnemonic) ||
-         expected(&s, "ds_bvh_stack_push8_pop1_rtn_b32 or ds_bvh_stack_push8_pop2_rtn_b64")) &&
-        take_registers(&s, 'v', out->pop2 ? 2 : 1, &out->vdst) && take(&s, ',') &&
-        take_registers(&s, 'v', 1, &out->addr) && take(&s, ',') &&
-        take_registers(&s, 'v', 1, &out->data0) && take(&s, ',') &&
-        take_registers(&s, 'v', 8, &out->data1) && take_offset(&s, &out->offset0) &&
-        take_offset(&s, &out->offset1) && take_end(&s);
+    ok = (out->pop2 || take_word(&s, stack_forms[0].mnemonic) ||
+          expected(&s, "ds_bvh_stack_push8_pop1_rtn_b32 or ds_bvh_stack_push8_pop2_rtn_b64")) &&
+         take_registers(&s, 'v', out->pop2 ? 2 : 1, &out->vdst) && take(&s, ',') &&
+         take_registers(&s, 'v', 1, &out->addr) && take(&s, ',') &&
+         take_registers(&s, 'v', 1, &out->data0) && take(&s, ',') &&
+         take_registers(&s, 'v', 8, &out->data1) && take_offset(&s, &out->offset0) &&
+         take_offset(&s, &out->offset1) && take_end(&s);
     return ok ? FACET_OK : FACET_ERR_INPUT;
 }
 
 size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size)
 {
     char vdst[16];
+    int length;
+
     (void)snprintf(vdst, sizeof vdst, in->pop2 ? "v[%u:%u]" : "v%u", in->vdst, in->vdst + 1u);
-    int length = snprintf(text,
-                          size,
-                          "%s %s, v%u, v%u, v[%u:%u], %u, %u",
-                          stack_forms[in->pop2 ? 1 : 0].mnemonic,
-                          vdst,
-                          in->addr,
-                          in->data0,
-                          in->data1,
-                          in->data1 + 7u,
-                          in->offset0,
-                          in->offset1);
+    length = snprintf(text,
+                      size,
+                      "%s %s, v%u, v%u, v[%u:%u], %u, %u",
+                      stack_forms[in->pop2 ? 1 : 0].mnemonic,
+                      vdst,
+                      in->addr,
+                      in->data0,
+                      in->data1,
+                      in->data1 + 7u,
+                      in->offset0,
+                      in->offset1);
     return length < 0 ? 0 : (size_t)length;
 }
 

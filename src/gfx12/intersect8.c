@@ -18,14 +18,17 @@ static void test_children(const struct facet_gfx12_unit *unit,
 {
     struct facet_gfx12_slot slot[8];
     uint32_t ids[8];
+    uint32_t previous = FACET_GFX12_INVALID;
+
     for (unsigned i = 0; i < 8; i++) {
         struct facet_gfx12_child_steps *c = &s->child[i];
+        struct facet_gfx12_slab_box box;
+
         ids[i] = FACET_GFX12_INVALID;
         if (i >= s->count) {
             c->slab.slab = facet_gfx12_slab_empty();
             continue;
         }
-        struct facet_gfx12_slab_box box;
         facet_gfx12_child_bounds(&stored[i], origin, exponent, c->lo, c->hi);
         for (unsigned k = 0; k < 3; k++) {
             box.lo[k] = facet_float_of(c->lo[k]);
@@ -36,7 +39,6 @@ static void test_children(const struct facet_gfx12_unit *unit,
             ids[i] = c->id;
         }
     }
-    uint32_t previous = FACET_GFX12_INVALID;
     for (unsigned i = 0; i < 8; i++) { /* a missed slot interrupts a run (R-G12-39) */
         struct facet_gfx12_child_steps *c = &s->child[i];
         c->duplicate = ids[i] == previous && ids[i] != FACET_GFX12_INVALID;
@@ -59,6 +61,9 @@ static void intersect_box(const struct facet_gfx12_unit *unit, struct facet_gfx1
 {
     const struct facet_gfx12_box *node = &s->box;
     uint32_t ids[8];
+    uint32_t matrix[9];
+    float origin[3];
+
     s->count = (node->child_count_minus_one & 7u) + 1; /* R-G12-06 */
     facet_gfx12_child_ids(
         node->child, s->count, node->internal_child_offset, node->primitive_child_offset, ids);
@@ -69,10 +74,8 @@ static void intersect_box(const struct facet_gfx12_unit *unit, struct facet_gfx1
                            (masked ? FACET_GFX12_CULL_MASK : 0u);
     }
 
-    float origin[3];
     memcpy(origin, s->ray.origin, sizeof origin);
     memcpy(s->slab_direction, s->ray.direction, sizeof s->slab_direction);
-    uint32_t matrix[9];
     s->obb = FACET_GFX12_OBB_NONE;
     if (facet_gfx12_obb_matrix(node->obb_matrix_index & 0x7F, matrix)) {
         uint32_t rows[12] = {0};
@@ -97,9 +100,11 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
                           struct facet_gfx12_tri_steps *out,
                           uint32_t w[4])
 {
+    struct facet_gfx12_tri_terms terms;
+
     out->test = facet_gfx12_tri_test_steps(vertex, s->ray.origin, s->ray.direction);
     out->miss = facet_gfx12_tri_miss(unit->profile, &out->test.terms);
-    struct facet_gfx12_tri_terms terms = out->test.terms;
+    terms = out->test.terms;
     if (out->miss != NULL && unit->profile == FACET_GFX12_GPURT) { /* numerators over 1 */
         terms.tn = facet_float_of(F32_INF);
         terms.det = 1.0f;
@@ -174,6 +179,8 @@ static void intersect_pair(const struct facet_gfx12_unit *unit, struct facet_gfx
 static void intersect_instance(const struct facet_gfx12_unit *unit, struct facet_gfx12_steps *s)
 {
     const struct facet_gfx12_instance *node = &s->instance;
+    uint32_t ids[4], result[8];
+
     s->new_base = facet_gfx12_base_enter(node->pointer, s->base);
     s->v[2] = (uint32_t)s->new_base;
     s->v[3] = (uint32_t)(s->new_base >> 32);
@@ -185,7 +192,6 @@ static void intersect_instance(const struct facet_gfx12_unit *unit, struct facet
     }
     facet_gfx12_transform(node->world_to_object, s->after.origin, s->after.direction);
 
-    uint32_t ids[4], result[8];
     s->count = (node->child_count_minus_one & 3u) + 1; /* R-G12-06 */
     facet_gfx12_child_ids(node->child, s->count, 0, 0, ids);
     for (unsigned i = 0; i < s->count; i++) {
@@ -233,6 +239,8 @@ void facet_gfx12_intersect8_steps(const struct facet_gfx12_unit *unit,
                                   const struct facet_gfx12_ray *ray,
                                   struct facet_gfx12_steps *out)
 {
+    const uint8_t *bytes;
+
     out->base = base;
     out->node = node;
     out->kind = facet_gfx12_id_kind(node);
@@ -241,7 +249,7 @@ void facet_gfx12_intersect8_steps(const struct facet_gfx12_unit *unit,
     for (unsigned i = 0; i < 10; i++) {
         out->v[i] = FACET_GFX12_INVALID;
     }
-    const uint8_t *bytes = fetch(unit, out);
+    bytes = fetch(unit, out);
     if (bytes == NULL) {
         out->kind = FACET_GFX12_KIND_NONE;
     } else if (out->kind == FACET_GFX12_KIND_BOX) {

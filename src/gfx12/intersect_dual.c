@@ -37,12 +37,15 @@ static void test_box(const struct facet_gfx12_unit *unit,
         &slab_ray, ray->origin, ray->direction, ray->extent, unit->resource.box_grow_value);
     for (unsigned i = 0; i < 4; i++) {
         struct facet_gfx12_slab_box bounds;
+        struct facet_gfx12_slab slab;
+        bool seen;
+
         for (unsigned k = 0; k < 3; k++) {
             bounds.lo[k] = facet_float_of(box->lo[i][k]);
             bounds.hi[k] = facet_float_of(box->hi[i][k]);
         }
-        struct facet_gfx12_slab slab = facet_gfx12_slab_test(&slab_ray, &bounds);
-        bool seen = slab.hit && facet_gfx12_flags_cull(box->flags[i], flags) == 0;
+        slab = facet_gfx12_slab_test(&slab_ray, &bounds);
+        seen = slab.hit && facet_gfx12_flags_cull(box->flags[i], flags) == 0;
         slot[i] = facet_gfx12_slot_make(unit, seen ? box->child[i] : FACET_GFX12_INVALID, &slab);
     }
 }
@@ -77,6 +80,12 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
         .procedural = (id & TRI_PROCEDURAL) != 0,
     };
     uint32_t opacity = facet_gfx12_opacity_bit(unit, state.opaque, flags);
+    bool culled;
+    float i, j;
+    bool front;
+    struct facet_gfx12_tri_terms terms;
+    uint32_t vertex[3][3];
+
     if (state.procedural) {
         w[0] = facet_gfx12_primitive_cull(&state, false, flags) != 0 ? F32_INF : 0;
         w[1] = F32_ONE;
@@ -84,24 +93,23 @@ static void test_triangle(const struct facet_gfx12_unit *unit,
         w[3] = F32_ONE | opacity;
         return;
     }
-    uint32_t vertex[3][3];
     for (unsigned c = 0; c < 3; c++) {
         memcpy(vertex[c], node->vertex[corners[which][c]], sizeof vertex[c]);
     }
-    struct facet_gfx12_tri_terms terms = facet_gfx12_tri_test(vertex, ray->origin, ray->direction);
+    terms = facet_gfx12_tri_test(vertex, ray->origin, ray->direction);
     if (facet_gfx12_tri_miss(FACET_GFX12_GPURT, &terms) != NULL) { /* in both profiles */
         terms.tn = facet_float_of(F32_INF);
         terms.det = 1.0f;
     }
-    float i = f32_canonical(pick(&terms, id));
-    float j = f32_canonical(pick(&terms, id >> 2));
-    bool front = terms.det >= 0;
+    i = f32_canonical(pick(&terms, id));
+    j = f32_canonical(pick(&terms, id >> 2));
+    front = terms.det >= 0;
     if ((flags & FACET_GFX12_FLIP_FACEDNESS) != 0) {
         front = !front;
         terms.tn = f32_negate(terms.tn);
         terms.det = f32_negate(terms.det);
     }
-    bool culled = facet_gfx12_primitive_cull(&state, front, flags) != 0;
+    culled = facet_gfx12_primitive_cull(&state, front, flags) != 0;
     w[0] = culled ? F32_INF : facet_float_bits(terms.tn);
     w[1] = culled ? F32_ONE : facet_float_bits(terms.det);
     w[2] = culled ? 0 : facet_float_bits(i) & ~F32_SIGN;
@@ -117,9 +125,11 @@ static void intersect_instance(const struct facet_gfx12_unit *unit,
 {
     uint8_t padded[FACET_GFX12_NODE_BYTES] = {0}; /* the first half is that of section 8 */
     struct facet_gfx12_instance node;
+    uint64_t base;
+
     memcpy(padded, bytes, 64);
     facet_gfx12_instance_decode(padded, &node);
-    uint64_t base = facet_gfx12_base_enter(node.pointer, bvh_base);
+    base = facet_gfx12_base_enter(node.pointer, bvh_base);
     v[2] = (uint32_t)base;
     v[3] = (uint32_t)(base >> 32);
     v[6] = node.user_data;

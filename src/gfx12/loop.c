@@ -105,25 +105,31 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
     struct facet_gfx12_stats unused;
     struct facet_gfx12_trace_state t;
     uint32_t dwords[LDS_DWORDS] = {0};
+    struct facet_gfx12_lds lds;
+    struct facet_gfx12_loop loop;
+
     facet_gfx12_trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
     if (stack_size < 8 || stack_size > 31) {
         return facet_fail(
             err, FACET_ERR_USAGE, stack_size, "stack size %u: expected 8 to 31", stack_size);
     }
-    const struct facet_gfx12_lds lds = {
+    lds = (struct facet_gfx12_lds){
         .dwords = dwords,
         .count = LDS_DWORDS,
         .stack_size = (uint8_t)stack_size,
         .primitive_range = true,
     };
-    struct facet_gfx12_loop loop = facet_gfx12_loop_start(query->root, 0);
+    loop = facet_gfx12_loop_start(query->root, 0);
     while (facet_gfx12_loop_goes_on(&t, &loop)) {
         struct facet_gfx12_steps steps;
+        float extent;
+        enum facet_gfx12_kind kind;
+
         if (t.steps_left == 0) {
             return facet_gfx12_trace_out_of_steps(&t, err);
         }
-        float extent = facet_gfx12_loop_extent(&t, &loop);
-        enum facet_gfx12_kind kind = facet_gfx12_trace_visit(&t, loop.node, extent, &steps);
+        extent = facet_gfx12_loop_extent(&t, &loop);
+        kind = facet_gfx12_trace_visit(&t, loop.node, extent, &steps);
         facet_gfx12_loop_before_stack(&t, &loop, kind, steps.v);
         facet_gfx12_loop_after_stack(
             &t, &loop, facet_gfx12_stack_push8_pop1(&lds, &loop.stack, loop.last, steps.v));

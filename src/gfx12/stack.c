@@ -103,6 +103,8 @@ static void push(const struct facet_gfx12_lds *lds, struct state *s, uint32_t x)
 
 static uint32_t pop(const struct facet_gfx12_lds *lds, struct state *s)
 {
+    uint32_t r;
+
     s->blas_to_tlas = s->to_tlas == 0 && s->tlas_in_stack;
     if (s->blas_to_tlas) {
         s->tlas_in_stack = false;
@@ -112,7 +114,7 @@ static uint32_t pop(const struct facet_gfx12_lds *lds, struct state *s)
         return s->overflow ? FACET_GFX12_INVALID : FACET_GFX12_TERMINAL;
     }
     step_down(s, lds->stack_size & 31);
-    uint32_t r = read_entry(lds, s);
+    r = read_entry(lds, s);
     if ((r & 7) == FACET_GFX12_TYPE_INSTANCE) {
         if (s->tlas_in_stack) {
             s->valid = s->to_tlas;
@@ -135,16 +137,18 @@ static void push8(const struct facet_gfx12_lds *lds,
     bool update = ranges && !walk && (last & 4) == 0;
     bool match[8];
     bool any = false;
+    bool ok;
+    bool skip_low = false;  /* entries 0..3 */
+    bool skip_high = false; /* entries 4..7 */
+
     for (unsigned i = 0; i < 8; i++) {
         match[i] = n[i] == last || (ranges && (n[i] & 7) <= 3);
         any = any || match[i];
     }
-    bool ok = !walk || any;
+    ok = !walk || any;
     if (ranges) {
         ok = (ok || (last & 7) <= 3) && !(update && (last & 2) != 0);
     }
-    bool skip_low = false;  /* entries 0..3 */
-    bool skip_high = false; /* entries 4..7 */
     for (unsigned i = 8; i-- > 0;) {
         if (i >= 4) {
             if (!skip_high && ok && sentinel(n[i])) {
@@ -180,8 +184,10 @@ pop_second(const struct facet_gfx12_lds *lds, struct state *s, uint32_t second, 
     } else {
         if (!(s->to_tlas == 0 && s->tlas_in_stack) && s->valid > 0) {
             struct state below = *s;
+            uint32_t top;
+
             step_down(&below, lds->stack_size & 31);
-            uint32_t top = read_entry(lds, &below);
+            top = read_entry(lds, &below);
             if ((top & 7) != FACET_GFX12_TYPE_INSTANCE) {
                 first = top;
                 *s = below;

@@ -37,11 +37,14 @@ struct facet_gfx12_slab_steps facet_gfx12_slab_steps(const struct facet_gfx12_sl
 {
     struct facet_gfx12_slab_steps r;
     for (unsigned k = 0; k < 3; k++) {
+        float a, b;
+        bool forward;
+
         r.lo_o[k] = box->lo[k] - ray->origin[k];
         r.hi_o[k] = box->hi[k] - ray->origin[k];
-        float a = r.lo_o[k] * ray->inverse[k];
-        float b = r.hi_o[k] * ray->inverse[k];
-        bool forward = ray->inverse[k] >= 0;
+        a = r.lo_o[k] * ray->inverse[k];
+        b = r.hi_o[k] * ray->inverse[k];
+        forward = ray->inverse[k] >= 0;
         r.near[k] = forward ? a : b;
         r.far[k] = forward ? b : a;
     }

@@ -169,6 +169,8 @@ process(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10], 
         .instance = t->instance,
         .instance_user_data = t->user_data,
     };
+    enum facet_gfx12_verdict verdict = FACET_GFX12_ACCEPT;
+
     if (candidate.procedural && (w[0] == F32_INF || !run_procedural(t, node, &candidate))) {
         note(t,
              k,
@@ -185,7 +187,6 @@ process(struct facet_gfx12_trace_state *t, uint32_t node, const uint32_t v[10], 
         note(t, k, false, "not t < t_cur");
         return;
     }
-    enum facet_gfx12_verdict verdict = FACET_GFX12_ACCEPT;
     if (!candidate.opaque && cb->any_hit != NULL) {
         verdict = cb->any_hit(cb->context, &candidate);
     }
@@ -373,13 +374,15 @@ enum facet_status facet_gfx12_trace_watched(const struct facet_gfx12_unit *unit,
     struct facet_gfx12_stats unused;
     struct facet_gfx12_trace_state t;
     struct stack s;
+    enum facet_status status;
+
     facet_gfx12_trace_init(&t, unit, query, hit, stats != NULL ? stats : &unused);
     s.items = s.local;
     s.count = 0;
     s.pushed = 0;
     s.capacity = sizeof s.local / sizeof s.local[0];
     s.failed = false;
-    enum facet_status status = reference_loop(&t, &s, watch, context, err);
+    status = reference_loop(&t, &s, watch, context, err);
     t.stats->pushes = s.pushed;
     if (s.items != s.local) {
         free(s.items);

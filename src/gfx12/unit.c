@@ -19,15 +19,18 @@ const uint8_t *facet_gfx12_unit_fetch(const struct facet_gfx12_unit *unit,
                                       uint64_t bytes)
 {
     uint64_t relative = (facet_gfx12_base_address(bvh_base) + offset) & ADDRESS_MASK;
+    const uint8_t *data;
+    uint64_t address;
+
     if (relative / 64 > unit->resource.size) {
         return NULL;
     }
-    uint64_t address = (unit->resource.base_address * 256 + relative) & ADDRESS_MASK;
+    address = (unit->resource.base_address * 256 + relative) & ADDRESS_MASK;
     if (address < unit->image_address || unit->image_size < bytes ||
         address - unit->image_address > unit->image_size - bytes) {
         return NULL;
     }
-    const uint8_t *data = unit->image + (address - unit->image_address);
+    data = unit->image + (address - unit->image_address);
     if (unit->fetched != NULL) {
         unit->fetched(unit->fetched_context, address, data, bytes);
     }

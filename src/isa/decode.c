@@ -17,18 +17,20 @@ const struct facet_insn_row *facet_isa_decode(enum facet_isa isa, uint32_t word)
     /* 1024 roots per ISA: opcode and funct3, which nearly every row fixes. */
     const struct facet_decode_node *node =
         &facet_decode_nodes[1024 * (unsigned)isa + (word & 0x7F) + ((word >> 5) & 0x380)];
+    const struct facet_decode_leaf *leaf;
+    const struct facet_insn_row *answer[2] = {NULL};
+    bool legal;
 
     for (unsigned step = 0; step < FACET_DECODE_STEPS; step++) {
         node = &facet_decode_nodes[node->base + ((word >> node->shift1) & node->mask1) +
                                    ((word >> node->shift2) & node->mask2)];
     }
-    const struct facet_decode_leaf *leaf = &facet_decode_leaves[isa][node->leaf];
-    bool legal = ((word & leaf->mask) == leaf->match) &
-                 ((word & leaf->forbidden[0].mask) != leaf->forbidden[0].value) &
-                 ((word & leaf->forbidden[1].mask) != leaf->forbidden[1].value);
-
+    leaf = &facet_decode_leaves[isa][node->leaf];
+    legal = ((word & leaf->mask) == leaf->match) &
+            ((word & leaf->forbidden[0].mask) != leaf->forbidden[0].value) &
+            ((word & leaf->forbidden[1].mask) != leaf->forbidden[1].value);
     /* An index instead of a conditional: whether a word is legal is not predictable. */
-    const struct facet_insn_row *answer[2] = {NULL, facet_isa_rows[isa] + node->leaf};
+    answer[1] = facet_isa_rows[isa] + node->leaf;
     return answer[legal];
 }
 
@@ -66,11 +68,13 @@ uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, i
 
 bool facet_operand_fits(const struct facet_operand *operand, int64_t value)
 {
+    int64_t span, lo;
+
     if (operand->kind == FACET_OPERAND_SP) {
         return value == 2;
     }
-    int64_t span = INT64_C(1) << operand->value_width;
-    int64_t lo = is_signed(operand) ? -(span / 2) : 0;
+    span = INT64_C(1) << operand->value_width;
+    lo = is_signed(operand) ? -(span / 2) : 0;
 
     if (value < lo || value >= lo + span) {
         return false;

@@ -81,6 +81,8 @@ matches(const struct facet_csr_row *row, const char *name, size_t length, uint32
 {
     const char *rest;
     uint32_t index;
+    bool bracket;
+    size_t at;
 
     *number = row->number;
     if (same_name(name, length, row->name)) {
@@ -89,14 +91,14 @@ matches(const struct facet_csr_row *row, const char *name, size_t length, uint32
     if (row->count == 1) {
         return false;
     }
-    size_t at = split_family(row->name, &rest);
+    at = split_family(row->name, &rest);
 
     for (size_t i = 0; i < at; i++) {
         if (i >= length || lower(name[i]) != lower(row->name[i])) {
             return false;
         }
     }
-    bool bracket = row->name[at] == '[' && at < length && name[at] == '[';
+    bracket = row->name[at] == '[' && at < length && name[at] == '[';
 
     at += bracket;
     if (!read_index(name, length, &at, &index)) {
@@ -150,13 +152,16 @@ const struct facet_csr_row *facet_csr_at(enum facet_isa isa, uint32_t number)
 size_t facet_csr_name(const struct facet_csr_row *row, uint32_t number, char *buf, size_t size)
 {
     const char *rest;
+    size_t prefix;
+    bool bracket;
+    uint32_t index;
 
     if (row->count == 1) {
         return (size_t)snprintf(buf, size, "%s", row->name);
     }
-    size_t prefix = split_family(row->name, &rest);
-    bool bracket = row->name[prefix] == '[';
-    uint32_t index = row->first + (number - row->number) / row->stride;
+    prefix = split_family(row->name, &rest);
+    bracket = row->name[prefix] == '[';
+    index = row->first + (number - row->number) / row->stride;
 
     return (size_t)snprintf(
         buf, size, bracket ? "%.*s[%u]%s" : "%.*s%u%s", (int)prefix, row->name, index, rest);

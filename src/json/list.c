@@ -90,13 +90,14 @@ static bool find_list(struct facet_json_list *s)
     s->at++;
     for (;;) {
         size_t key, length = strlen(s->key);
+        bool found;
 
         skip_space(s);
         key = s->at;
         if (s->at >= s->size || s->text[s->at] != '"' || !skip_string(s)) {
             return false;
         }
-        bool found = s->at - key == length + 2 && memcmp(s->text + key + 1, s->key, length) == 0;
+        found = s->at - key == length + 2 && memcmp(s->text + key + 1, s->key, length) == 0;
 
         skip_space(s);
         if (s->at >= s->size || s->text[s->at] != ':') {

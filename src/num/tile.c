@@ -16,11 +16,13 @@ struct facet_num_policy facet_num_tile_policy(struct facet_num_tile_env env)
 
 /* Runs one operation under the tile's policy and keeps the flags that fstatus has. */
 #define RUN(type, call)                                                                            \
-    const struct facet_num_policy policy = facet_num_tile_policy(env);                             \
-    unsigned raised = 0;                                                                           \
-    type result = (type)(call);                                                                    \
-    *flags |= raised & FACET_FLAGS_IEEE;                                                           \
-    return result
+    do {                                                                                           \
+        const struct facet_num_policy policy = facet_num_tile_policy(env);                         \
+        unsigned raised = 0;                                                                       \
+        type result = (type)(call);                                                                \
+        *flags |= raised & FACET_FLAGS_IEEE;                                                       \
+        return result;                                                                             \
+    } while (0)
 
 /* fast.h for the two IEEE formats; its flags are IEEE flags already. */
 #define FAST(function, ...)                                                                        \

@@ -242,6 +242,8 @@ static void triangle(struct assembler *a,
                      const struct geo_vertex *v2,
                      const struct geo_vertex *provoking)
 {
+    unsigned some, first;
+
     const struct geo_vertex *const v[3] = {v0, v1, v2};
     const struct raster_vertex *const whole[3] = {&v0->screen, &v1->screen, &v2->screen};
 
@@ -262,8 +264,8 @@ static void triangle(struct assembler *a,
     }
     /* Planes that all corners are inside of change nothing, so the first other one decides: all
      * outside it and the triangle is gone. Later planes see corners that this one made. */
-    const unsigned some = v0->outside | v1->outside | v2->outside;
-    const unsigned first = (unsigned)__builtin_ctz(some);
+    some = v0->outside | v1->outside | v2->outside;
+    first = (unsigned)__builtin_ctz(some);
 
     if ((v0->outside & v1->outside & v2->outside) >> first & 1) {
         return;

@@ -155,6 +155,7 @@ INLINE __m256i depth_test(const struct raster_pipe *p, uint8_t *at, __m256i mask
     const __m256i sign = _mm256_set1_epi32(INT32_MIN);
     const bool d16 = p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16;
     __m256i value, stored, pass = _mm256_setzero_si256();
+    __m256i v, s;
 
     if (d16) {
         value = _mm256_cvttps_epi32(
@@ -167,7 +168,8 @@ INLINE __m256i depth_test(const struct raster_pipe *p, uint8_t *at, __m256i mask
     if (p->depth_func & 2) {
         pass = _mm256_cmpeq_epi32(value, stored);
     }
-    const __m256i v = _mm256_xor_si256(value, sign), s = _mm256_xor_si256(stored, sign);
+    v = _mm256_xor_si256(value, sign);
+    s = _mm256_xor_si256(stored, sign);
 
     if (p->depth_func & 1) {
         pass = _mm256_or_si256(pass, _mm256_cmpgt_epi32(s, v));
@@ -244,12 +246,14 @@ INLINE __m256i swizzled(__m256i c, unsigned swizzle)
     static const int8_t order[][4] = {[FACET_TILE_SAMPLER_SWIZZLE_BGRA] = {2, 1, 0, 3},
                                       [FACET_TILE_SAMPLER_SWIZZLE_RGB1] = {0, 1, 2, 3},
                                       [FACET_TILE_SAMPLER_SWIZZLE_RRR1] = {2, 2, 2, 3}};
+    const int8_t *o;
+    __m256i pick;
 
     if (swizzle == FACET_TILE_SAMPLER_SWIZZLE_RGBA) {
         return c;
     }
-    const int8_t *o = order[swizzle];
-    const __m256i pick = _mm256_broadcastsi128_si256(
+    o = order[swizzle];
+    pick = _mm256_broadcastsi128_si256(
         _mm_add_epi8(_mm_set1_epi32(o[0] | o[1] << 8 | o[2] << 16 | o[3] << 24),
                      _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)));
 

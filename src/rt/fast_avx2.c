@@ -256,6 +256,8 @@ INLINE facet_rt_reference descend(const struct plan *plan,
 
     slabs_make(&k->ray, &slabs);
     do {
+        unsigned first;
+
         const struct facet_rt_node *const node =
             (const struct facet_rt_node *)(nodes + (uint64_t)reference * 32);
         __m256 nears;
@@ -274,7 +276,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
             reference = (facet_rt_reference)*top;
             continue;
         }
-        const unsigned first = (unsigned)__builtin_ctz(hit);
+        first = (unsigned)__builtin_ctz(hit);
 
         reference = child_of(node, first);
         if (rest == 0) {

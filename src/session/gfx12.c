@@ -53,6 +53,7 @@ assemble(const struct cli_args *args, const char *path, char *text, uint32_t *wo
     *count = 0;
     while ((line = strsep(&rest, "\n")) != NULL) {
         struct facet_error err = {0};
+        unsigned length;
 
         number++;
         line[strcspn(line, "#")] = '\0';
@@ -63,7 +64,7 @@ assemble(const struct cli_args *args, const char *path, char *text, uint32_t *wo
             (void)cli_bad(args, "%s:%u: more than %u bytes", path, number, FACET_GFX12_CODE_BYTES);
             return false;
         }
-        unsigned length = facet_gfx12_insn_parse(line, words + *count, &err);
+        length = facet_gfx12_insn_parse(line, words + *count, &err);
         if (length == 0) {
             (void)cli_bad(args, "%s:%u: %s", path, number, err.message);
             return false;

@@ -527,12 +527,14 @@ static enum facet_status emit_all(struct emit *e,
                           MAX_NODES);
     }
     if (obb) {
+        enum facet_status status;
+
         e->obb = malloc(count);
         e->boxes = malloc((size_t)count * 8 * sizeof *e->boxes);
         if (e->obb == NULL || e->boxes == NULL) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for oriented boxes");
         }
-        enum facet_status status = facet_gfx12_level_obb(e->level, pool, e->obb, e->boxes, err);
+        status = facet_gfx12_level_obb(e->level, pool, e->obb, e->boxes, err);
 
         if (status != FACET_OK) {
             return status;

@@ -18,10 +18,12 @@ _Static_assert(FACET_GFX12_INSTANCE_CHILDREN_BIT + 4 * FACET_GFX12_CHILD_BITS ==
 
 enum facet_gfx12_kind facet_gfx12_id_kind(uint32_t id)
 {
+    unsigned type;
+
     if (id >= FACET_GFX12_FIRST_SENTINEL) {
         return FACET_GFX12_KIND_NONE;
     }
-    unsigned type = id & 0xF;
+    type = id & 0xF;
     if (type == FACET_GFX12_TYPE_BOX) {
         return FACET_GFX12_KIND_BOX;
     }

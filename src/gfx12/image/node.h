@@ -163,11 +163,13 @@ facet_gfx12_bits_get(const struct facet_gfx12_words *words, int at, unsigned wid
 {
     unsigned below = at < 0 ? (unsigned)-at : 0; /* bits that lie before the node */
     unsigned first = at < 0 ? 0 : (unsigned)at;
+    uint64_t value = 0;
+    unsigned shift;
+
     if (width <= below) {
         return 0;
     }
-    uint64_t value = 0;
-    unsigned shift = first % 32;
+    shift = first % 32;
     for (unsigned have = 0, i = first / 32; have < width - below && i < 32; i++) {
         value |= (uint64_t)(words->w[i] >> shift) << have;
         have += 32 - shift;
@@ -182,13 +184,16 @@ facet_gfx12_bits_set(struct facet_gfx12_words *words, int at, unsigned width, ui
 {
     for (unsigned done = 0; done < width;) {
         int bit = at + (int)done;
+        unsigned lo, part;
+        uint32_t *w;
+
         if (bit < 0 || bit > 1023) {
             done++;
             continue;
         }
-        unsigned lo = (unsigned)bit % 32;
-        unsigned part = width - done < 32 - lo ? width - done : 32 - lo;
-        uint32_t *w = &words->w[bit / 32];
+        lo = (unsigned)bit % 32;
+        part = width - done < 32 - lo ? width - done : 32 - lo;
+        w = &words->w[bit / 32];
         *w = (uint32_t)facet_bits_set(*w, lo, part, value >> done);
         done += part;
     }

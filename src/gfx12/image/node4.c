@@ -13,10 +13,12 @@ static uint32_t widen(uint16_t half)
         return sign | 0x7F800000 | fraction << 13;
     }
     if (exponent == 0) {
+        unsigned shift; /* brings the leading one to bit 10 */
+
         if (fraction == 0) {
             return sign;
         }
-        unsigned shift = facet_clz32(fraction) - 21; /* brings the leading one to bit 10 */
+        shift = facet_clz32(fraction) - 21;
         exponent = 1 - shift;
         fraction = fraction << shift & 0x3FF;
     }

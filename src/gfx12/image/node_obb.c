@@ -90,13 +90,18 @@ static uint32_t off_diagonal(const struct magnitudes *m, unsigned nonzero, int p
 
 bool facet_gfx12_obb_matrix(unsigned index, uint32_t rows[9])
 {
+    const int8_t *g;
+    const struct magnitudes *m;
+    int sense;
+    unsigned nonzero;
+
     if (index >= FACET_GFX12_OBB_COUNT) {
         return false;
     }
-    const int8_t *g = axes[index / 8];
-    const struct magnitudes *m = &angles[index % 8 / 2];
-    int sense = index % 2 != 0 ? -1 : 1;
-    unsigned nonzero = (unsigned)(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    g = axes[index / 8];
+    m = &angles[index % 8 / 2];
+    sense = index % 2 != 0 ? -1 : 1;
+    nonzero = (unsigned)(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++) {
             int eps = (r + 1) % 3 == c ? -1 : 1;

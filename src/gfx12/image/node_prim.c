@@ -293,19 +293,22 @@ void facet_gfx12_pair_decode(const uint8_t node[128], unsigned pair, struct face
     struct facet_gfx12_words words;
     struct facet_gfx12_prim_header header;
     uint32_t prefix[3];
+    bool last;
+    uint32_t geometry, primitive;
+    struct layout l;
+    int at = FACET_GFX12_PRIM_HEADER_BITS;
+
     pair &= 7;
     memset(out, 0, sizeof *out);
     facet_gfx12_words_load(&words, node);
     header_get(&words, &header);
-    const struct layout l = layout_of(&header);
-    int at = FACET_GFX12_PRIM_HEADER_BITS;
+    l = layout_of(&header);
     for (unsigned k = 0; k < 3; k++) {
         prefix[k] = (uint32_t)facet_gfx12_bits_get(&words, at, l.prefix_bits[k]);
         at += (int)l.prefix_bits[k];
     }
-    uint32_t geometry =
-        (uint32_t)facet_gfx12_bits_get(&words, geometry_at(&l, 0), l.geometry_base_bits);
-    uint32_t primitive = (uint32_t)facet_gfx12_bits_get(&words, l.midpoint, l.primitive_base_bits);
+    geometry = (uint32_t)facet_gfx12_bits_get(&words, geometry_at(&l, 0), l.geometry_base_bits);
+    primitive = (uint32_t)facet_gfx12_bits_get(&words, l.midpoint, l.primitive_base_bits);
 
     desc_get(&words, pair, &out->desc);
     for (unsigned k = 0; k < 2; k++) {
@@ -335,6 +338,6 @@ void facet_gfx12_pair_decode(const uint8_t node[128], unsigned pair, struct face
             l.primitive_base_bits,
             l.primitive_bits);
     }
-    bool last = pair + 1 == facet_gfx12_prim_pairs(&header);
+    last = pair + 1 == facet_gfx12_prim_pairs(&header);
     out->navigation = out->desc.prim_range_stop != 0 ? 3 : last ? 1 : 0;
 }

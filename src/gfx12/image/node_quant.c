@@ -12,10 +12,12 @@
 static float step(float f, bool up)
 {
     uint32_t bits = facet_float_bits(f);
+    bool away; /* away from zero */
+
     if ((bits & 0x7FFFFFFF) == 0) {
         return facet_float_of(up ? 0x00000001 : 0x80000001);
     }
-    bool away = (bits >> 31 == 0) == up; /* away from zero */
+    away = (bits >> 31 == 0) == up;
     return facet_float_of(away ? bits + 1 : bits - 1);
 }
 
@@ -51,11 +53,13 @@ static double grid_scale(uint8_t exponent)
 bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
 {
     float extent = sub_directed(facet_float_of(hi), facet_float_of(lo), true);
+    uint32_t e;
+
     *exponent = 0;
     if (!(extent >= 0)) {
         return false;
     }
-    uint32_t e = (facet_float_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
+    e = (facet_float_bits(extent) + 0x007FFFFF) >> 23 & 0xFF;
     if (e > 254) { /* above 2^127, or infinite */
         return false;
     }
@@ -68,11 +72,12 @@ bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
  * way. The comparisons are written so that a NaN bound clamps too. */
 uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t exponent)
 {
+    double q;
+
     if (exponent == 0) {
         return 0;
     }
-    double q =
-        sub_directed(facet_float_of(bound), facet_float_of(origin), false) * grid_scale(exponent);
+    q = sub_directed(facet_float_of(bound), facet_float_of(origin), false) * grid_scale(exponent);
     if (!(q > 0)) {
         return 0;
     }
@@ -81,18 +86,20 @@ uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t expon
 
 uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t exponent)
 {
+    uint16_t whole;
+    double q;
+
     if (exponent == 0) {
         return 0;
     }
-    double q =
-        sub_directed(facet_float_of(bound), facet_float_of(origin), true) * grid_scale(exponent);
+    q = sub_directed(facet_float_of(bound), facet_float_of(origin), true) * grid_scale(exponent);
     if (!(q > 1)) {
         return 0;
     }
     if (q >= 4096) {
         return 4095;
     }
-    uint16_t whole = (uint16_t)q;
+    whole = (uint16_t)q;
     return (uint16_t)(q > whole ? whole : whole - 1); /* ceil(q) - 1 */
 }
 
@@ -115,6 +122,8 @@ void facet_gfx12_quantize_child(const uint32_t lo[3],
 uint32_t facet_gfx12_dequantize(uint32_t origin, uint8_t exponent, unsigned plane)
 {
     uint32_t offset = 0;
+    float sum;
+
     plane = plane > 4096 ? 4096 : plane;
     if (plane != 0) {
         int s = 19 - (int)facet_clz32(plane); /* floor(log2(plane)) - 12 */
@@ -123,7 +132,7 @@ uint32_t facet_gfx12_dequantize(uint32_t origin, uint8_t exponent, unsigned plan
             offset = (uint32_t)x << 23 | (plane << (11 - s) & 0x007FFFFF);
         }
     }
-    float sum = facet_float_of(offset) + facet_float_of(origin);
+    sum = facet_float_of(offset) + facet_float_of(origin);
     return facet_float_bits(f32_canonical(sum));
 }
 
