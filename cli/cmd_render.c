@@ -1,6 +1,6 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
-#include "cli/bvh.h"
-#include "cli/bvh_rt.h"
+#include "cli/bvh/bvh.h"
+#include "cli/bvh/rt.h"
 #include "cli/left_out.h"
 #include "cli/render.h"
 #include "command/output.h"

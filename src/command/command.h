@@ -1,6 +1,6 @@
 /* A command of the `facet` program, described by tables: the same tables parse the arguments, print
- * `--help`, the man page and the bash completion. A command is one file cli/cmd_NAME.c that exports
- * one `const struct cli_command cli_cmd_NAME`; cli/commands.def lists them. */
+ * `--help`, the man page and the bash completion. A command is one file cmd_NAME.c of cli/ that
+ * exports one `const struct cli_command cli_cmd_NAME`; cli/commands.def lists them. */
 #ifndef FACET_COMMAND_COMMAND_H
 #define FACET_COMMAND_COMMAND_H
 

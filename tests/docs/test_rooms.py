@@ -100,12 +100,18 @@ def every_header_has_a_guard_with_its_own_name():
 @case()
 def no_folder_is_too_large():
     lines = {}
-    for name in files(CODE, "src", "bench", "guest", "tools", "include"):
+    for name in files(CODE, "src", "cli", "bench", "guest", "tools", "include"):
         folder = os.path.dirname(name)
         lines[folder] = lines.get(folder, 0) + read(name).count("\n")
     check(len(lines) > 40, f"only {sorted(lines)} were found")
     large = [f"{folder} has {n} lines; expected at most {MOST_LINES}" for folder, n in sorted(lines.items()) if n > MOST_LINES]
     check(not large, "\n".join(large))
+
+
+@case()
+def the_command_line_stays_thin():
+    lines = sum(read(name).count("\n") for name in files((".c", ".h"), "cli"))
+    check(1000 < lines < 10000, f"cli/ has {lines} lines; expected less than 10000: options in, library call, printing out")
 
 
 main("rooms")

@@ -1,5 +1,5 @@
 /* `facet bvh check`: the validator. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 
 #include "gfx12/image/check.h"
 #include "json/json.h"

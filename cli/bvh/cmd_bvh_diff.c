@@ -1,5 +1,5 @@
 /* `facet bvh diff`: where two images differ. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 
 #include "gfx12/image/diff.h"
 #include "json/json.h"

@@ -1,5 +1,5 @@
 /* `facet bvh build`: a scene file to a GFX12 image; RT images are in bvh_rt_build.c. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 #include "command/output.h"
 
 #include "base/progress.h"

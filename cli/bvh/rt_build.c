@@ -1,5 +1,5 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 #include "cli/left_out.h"
 #include "command/output.h"
 

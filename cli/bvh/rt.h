@@ -3,7 +3,7 @@
 #ifndef FACET_CLI_BVH_RT_H
 #define FACET_CLI_BVH_RT_H
 
-#include "cli/bvh.h"
+#include "cli/bvh/bvh.h"
 
 #include "render/rt_input.h"
 #include "rt_image/check.h"

@@ -1,5 +1,5 @@
 /* `facet bvh info`: what is in an image. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 
 #include "json/json.h"
 

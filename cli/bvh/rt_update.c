@@ -1,5 +1,5 @@
 /* `facet bvh update` on RT images. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 #include "command/output.h"
 
 #include "rt_image/refit.h"

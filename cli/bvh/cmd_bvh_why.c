@@ -1,5 +1,5 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
-#include "cli/bvh.h"
+#include "cli/bvh/bvh.h"
 
 #include "documents/gfx12_vectors.h"
 #include "gfx12/explain.h"

@@ -1,5 +1,5 @@
 /* See bvh.h. */
-#include "cli/bvh.h"
+#include "cli/bvh/bvh.h"
 #include "cli/left_out.h"
 #include "documents/bvh_aabbs.h"
 

@@ -1,5 +1,5 @@
 /* `facet bvh trace`: a file of rays through an image, hits into another file. */
-#include "cli/bvh.h"
+#include "cli/bvh/bvh.h"
 #include "command/output.h"
 
 #include "base/bits.h"

@@ -1,5 +1,5 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 #include "command/output.h"
 
 #include "gfx12/image/refit.h"

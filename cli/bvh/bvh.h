@@ -1,6 +1,6 @@
 /* What the `facet bvh` commands share: reading scenes, printing statistics. */
-#ifndef FACET_CLI_BVH_H
-#define FACET_CLI_BVH_H
+#ifndef FACET_CLI_BVH_BVH_H
+#define FACET_CLI_BVH_BVH_H
 
 #include "session/bvh_file.h"
 

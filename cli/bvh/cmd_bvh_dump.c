@@ -1,5 +1,5 @@
 /* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 #include "command/output.h"
 
 #include "base/strbuf.h"

@@ -1,5 +1,5 @@
 /* `facet bvh check`, `info` and `dump` on RT images. */
-#include "cli/bvh_rt.h"
+#include "cli/bvh/rt.h"
 
 #include "rt_image/diff.h"
 #include "rt_image/text.h"
