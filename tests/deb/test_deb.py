@@ -119,7 +119,7 @@ def the_program_runs():
         run(facet, "as", "--isa", "xphmg", ROOT / "usr/share/doc/facet/examples/xphmg/hello.s", "-o", "hello.elf", cwd=folder)
         check_eq(run(facet, "run", "hello.elf", cwd=folder), "hello from xphmg\n")
         for machine in ("xphmg-rt", "tile", "gfx12"):
-            run(facet, "render", ROOT / "usr/share/doc/facet/assets/boxes.glb", "--on", machine, "--size", "32x32", "-o", "out.png",
+            run(facet, "render", ROOT / "usr/share/doc/facet/assets/boxes.glb", "--machine", machine, "--size", "32x32", "-o", "out.png",
                 cwd=folder)
 
 
