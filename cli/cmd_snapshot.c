@@ -174,7 +174,7 @@ static int run_info(const struct cli_args *args)
     status = session_snapshot_parse(bytes.data, bytes.size, &file, &err);
     if (status == FACET_OK) {
         status = session_snapshot_resume(
-            &file, &(struct facet_xphmg_config){.no_cache = true}, &machine, &err);
+            &file, &(struct facet_xphmg_config){.plain = true}, &machine, &err);
     }
     if (status != FACET_OK) {
         (void)facet_fail_in(&err, path);

@@ -37,9 +37,9 @@ static void *read_file(const char *path, size_t *size)
 }
 
 /* A machine with the program loaded; NULL after a complaint. */
-static facet_machine *make(const char *path, bool no_cache)
+static facet_machine *make(const char *path, bool plain)
 {
-    struct facet_xphmg_config config = {.no_cache = no_cache};
+    struct facet_xphmg_config config = {.plain = plain};
     struct facet_error err = {0};
     facet_machine *machine = NULL;
     size_t size;

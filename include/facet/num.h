@@ -269,6 +269,7 @@ struct facet_conv {
     bool sat_mode;
     bool uns;        /* unsigned integer elements: Q = 1 and UNS = 1 */
     bool mixed_step; /* EFF_ALT_EN = 1 and MIXED = 0: primitives end in narrow and widen */
+    bool plain;      /* no short ways for usual operands: the same results, slower */
     int16_t scale;   /* s: SCALE_SH (-128..127), 0 while Q = 0 */
     int16_t zp;      /* zero point of the element's channel, 0 while inactive */
 };

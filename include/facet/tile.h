@@ -61,7 +61,7 @@ struct facet_tile_config {
     bool poison;       /* initial register contents */
     uint32_t regs;     /* 16 or 32; 0: 32 */
     uint32_t watchdog; /* default round limit; 0: 50,000,000 */
-    bool plain;        /* portable code only: same results without host SIMD */
+    bool plain;        /* no fast ways: same results, slower */
     uint32_t threads;  /* of the host that share a draw: same results; 0: the calling one alone */
 };
 

@@ -74,7 +74,7 @@ struct facet_xphmg_config {
     uint32_t job_threads; /* that share the rays of one RT job; results are the same */
     enum facet_xphmg_jobs jobs;
     uint64_t jobs_seed;       /* LATE: for 1..65536 steps drawn for each job; 0: none, 1048576 */
-    bool no_cache;            /* the plain executor only; results are the same */
+    bool plain;               /* no fast ways, no floats of the host: same results, slower */
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */
     const char *command_line; /* for SYS_GET_CMDLINE; copied; NULL = "" */

@@ -94,7 +94,7 @@ PollCall = ctypes.CFUNCTYPE(c_bool, c_void_p)
 Files = struct("xphmg_files", "data:open data:close data:read data:write data:seek data:length")
 Host = struct("xphmg_host", "data:context", ("output", OutputCall), ("files", Files))
 XphmgConfig = struct("xphmg_config", "u32:harts u64:ram_bytes u32:quantum u32:instructions_per_tick u32:job_threads "
-                     "enum:jobs u64:jobs_seed bool:no_cache bool:no_semihosting bool:poll_input text:command_line "
+                     "enum:jobs u64:jobs_seed bool:plain bool:no_semihosting bool:poll_input text:command_line "
                      "text:configuration", ("host", Host))
 XphmgFault = struct("xphmg_fault", "u32:core u64:pc u64:cause u64:value u64:handler")
 
@@ -127,8 +127,8 @@ Insn = struct("isa_insn", "text:mnemonic text:syntax text:fields text:semantics 
 Operand = struct("isa_operand", "text:name text:meaning i64:value i64:field u8:bits bool:hidden")
 
 Policy = struct("num_policy", "u8:rm u8:flush u8:saturate u8:nan bool:flush_operand")
-Conv = struct("conv", "u8:elem u8:acc u8:rm u8:nan_pol bool:ftz bool:sat bool:sat_mode bool:uns bool:mixed_step i16:scale "
-              "i16:zp")
+Conv = struct("conv", "u8:elem u8:acc u8:rm u8:nan_pol bool:ftz bool:sat bool:sat_mode bool:uns bool:mixed_step bool:plain "
+              "i16:scale i16:zp")
 
 Gfx12Config = struct("gfx12_config", "u32:lanes u32:stack_entries u64:image_base u64:image_bytes",
                      ("resource", c_uint32 * 4), ("profile", c_int), ("opaque_sense", c_int))

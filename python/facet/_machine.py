@@ -432,7 +432,7 @@ class Xphmg(Machine):
         config = c.XphmgConfig(
             harts=c.number(harts, 32, "harts"), ram_bytes=c.number(ram_bytes, 64, "ram_bytes"),
             quantum=c.number(quantum, 32, "quantum"), job_threads=c.number(threads, 32, "threads"),
-            no_cache=bool(plain), no_semihosting=bool(no_semihosting),
+            plain=bool(plain), no_semihosting=bool(no_semihosting),
             command_line=c.text(command_line, "command_line"), configuration=c.text(configuration, "configuration"))
         config.host.output = self._hears
         handle = ctypes.c_void_p()

@@ -223,4 +223,4 @@ class Elements:
         return c.Conv(c.one_of(self.element, NAMES, "element"), NAMES.index(self.accumulator),
                       c.one_of(self.rounding, ROUNDINGS, "rounding"), c.one_of(self.nan, NAN_POLICIES, "nan"),
                       bool(self.flush), bool(self.saturate), bool(self.saturate_symmetric), bool(self.unsigned),
-                      bool(self.mixed_step), self.scale, self.zero_point)
+                      bool(self.mixed_step), False, self.scale, self.zero_point)

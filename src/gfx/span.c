@@ -1,6 +1,7 @@
 /* See span.h: which kernel, and the general way for what it leaves. */
 #include "gfx/span.h"
 
+#include "base/ways.h"
 #include "gfx/span_kernel.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ bool facet_gfx_span_fits(const struct facet_gfx_numbers *n,
     for (unsigned c = 0; c < 4; c++) {
         const struct facet_conv *conv = &n->channel[c];
 
-        if (texture->source[c] != c || conv->elem != FACET_FMT_FP32 ||
+        if (conv->plain || texture->source[c] != c || conv->elem != FACET_FMT_FP32 ||
             conv->acc != FACET_FMT_FP32 || conv->rm != FACET_RNE || conv->ftz || conv->mixed_step ||
             conv->scale != 0) {
             return false;
@@ -97,6 +98,7 @@ void facet_gfx_span_sample(const struct facet_gfx_numbers *n,
         .scale_v = texture->normalized ? 65536.0 * texture->height : 65536.0,
     };
 
+    FACET_FAST_WAY(GFX_SPAN);
     for (unsigned at = 0; at < count; at += FACET_GFX_SPAN_BLOCK) {
         unsigned block = count - at < FACET_GFX_SPAN_BLOCK ? count - at : FACET_GFX_SPAN_BLOCK;
         uint32_t *const into[4] = {out[0] + at, out[1] + at, out[2] + at, out[3] + at};

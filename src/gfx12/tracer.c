@@ -1,6 +1,8 @@
 /* See tracer.h: choosing the path, single rays, batches. */
 #include "gfx12/fast.h"
 
+#include "base/ways.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +105,7 @@ enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
     if (!is_fast(tracer, query)) {
         return facet_gfx12_trace(&tracer->unit, query, hit, stats, err);
     }
+    FACET_FAST_WAY(GFX12_DECODED);
 #if defined(__x86_64__)
     if (tracer->path == FACET_GFX12_PATH_AVX2) {
         return facet_gfx12_fast_one_avx2(tracer, query, hit, stats, err);
@@ -183,6 +186,8 @@ static size_t trace_fast(const struct batch *b, struct chunk *chunk, size_t begi
                                     .stats = b->counting ? &chunk->stats : NULL,
                                     .status = &chunk->status,
                                     .err = &chunk->err};
+
+    FACET_FAST_WAY(GFX12_DECODED);
 #if defined(__x86_64__)
     if (b->tracer->path == FACET_GFX12_PATH_AVX2) {
         return facet_gfx12_fast_many_avx2(&fast);

@@ -22,6 +22,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/ways.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,6 +155,7 @@ static inline bool facet_window_load(const struct facet_mem_window *window,
     if (offset >= window->span) {
         return false;
     }
+    FACET_FAST_WAY(MEM_WINDOW);
     *value = facet_load_le(window->bytes + offset, size);
     return true;
 }
@@ -175,6 +177,7 @@ static inline bool facet_window_store(const struct facet_mem_window *window,
     if (offset >= window->store_span) {
         return false;
     }
+    FACET_FAST_WAY(MEM_WINDOW);
     facet_store_le(window->bytes + offset, size, value);
     facet_window_mark(window, offset, size);
     return true;

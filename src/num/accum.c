@@ -16,7 +16,7 @@
 
 /* FP32 is what nearly every kernel accumulates in: the short way of fast.h is compiled for it. */
 #define FAST(conv, function, ...)                                                                  \
-    ((conv)->acc == FACET_FMT_FP32 &&                                                              \
+    ((conv)->acc == FACET_FMT_FP32 && !(conv)->plain &&                                            \
      function(&facet_fp_formats[FACET_FMT_FP32], __VA_ARGS__, (conv)->rm, &fast, flags))
 
 static bool is_int(const struct facet_conv *conv)

@@ -316,6 +316,7 @@ facet_eff_conv(const struct facet_eff *eff, const uint8_t zptab[256], unsigned c
         .sat_mode = eff->sat_mode,
         .uns = eff->q && eff->uns,
         .mixed_step = eff->alt_en && !eff->mixed,
+        .plain = eff->plain,
         .scale = (int16_t)(eff->q ? eff->scale : 0),
         .zp = (int16_t)facet_eff_zero_point(eff, zptab, channel),
     };

@@ -34,6 +34,7 @@ struct facet_eff {
     bool alt_en, sat, sat_mode, ftz, q, uns, zmode, sae;
     bool mixed; /* 1 while ALT is not in effect */
     bool unsup; /* the composition asked for something unsupported */
+    bool plain; /* no part of the state: who computes wants no fast ways (struct facet_conv) */
     uint8_t zp; /* raw ZP field of the register that is in effect */
     int8_t zp_offs, scale;
 };

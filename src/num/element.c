@@ -2,6 +2,7 @@
  * which tests/num compares every format pair and state. */
 #include "num/element.h"
 
+#include "base/ways.h"
 #include "num/convert.h"
 #include "num/ops.h"
 
@@ -20,8 +21,12 @@ static bool stays(const struct facet_conv *conv, uint32_t bits)
 {
     const uint32_t magnitude = bits & INT32_MAX;
 
-    return conv->elem == FACET_FMT_FP32 && conv->acc == FACET_FMT_FP32 && conv->scale == 0 &&
-           (magnitude == 0 || magnitude - 0x00800000 < 0x7F000000);
+    if (conv->elem == FACET_FMT_FP32 && conv->acc == FACET_FMT_FP32 && conv->scale == 0 &&
+        !conv->plain && (magnitude == 0 || magnitude - 0x00800000 < 0x7F000000)) {
+        FACET_FAST_WAY(NUM_STAYS);
+        return true;
+    }
+    return false;
 }
 
 static int64_t int_element(const struct facet_conv *conv, uint32_t element)

@@ -4,11 +4,14 @@
  * ops.h. Integers only, like the rest: it is the same arithmetic with the special cases left out,
  * small enough for the compiler to keep in registers. Private to src/num.
  *
+ * Who wants the full way whatever the operands are passes a mode that is none (FACET_RM_PLAIN).
+ *
  * Only for the IEEE formats FP16, FP32, FP64 (an infinity directly above the largest finite code).
  */
 #ifndef FACET_NUM_FAST_H
 #define FACET_NUM_FAST_H
 
+#include "base/ways.h"
 #include "num/ops.h"
 
 FACET_NUM_INLINE bool facet_num_fast_normal(const struct facet_fp_format *f, uint64_t bits)
@@ -43,6 +46,7 @@ FACET_NUM_INLINE bool facet_num_fast_round(const struct facet_fp_format *f,
     if (FACET_UNLIKELY(v.exp < f->emin || v.exp >= f->emax)) {
         return false;
     }
+    FACET_FAST_WAY(NUM_SHORT);
     kept += rest > (UINT64_C(1) << 63) - (kept & 1);
     kept += (uint64_t)(v.exp - f->emin) << (f->p - 1);
     *flags |= rest != 0 ? FACET_NX : 0;

@@ -6,7 +6,7 @@
 
 #define FULL __attribute__((noinline))
 #define FORMAT(format) (&facet_fp_formats[format])
-#define IEEE(mode) (&(const struct facet_num_policy){.rm = (uint8_t)(mode)})
+#define IEEE(mode) (&(const struct facet_num_policy){.rm = (uint8_t)((mode) & ~FACET_RM_PLAIN)})
 
 FACET_NUM_INLINE bool either_nan(const struct facet_fp_format *f, uint64_t a, uint64_t b)
 {

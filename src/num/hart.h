@@ -9,6 +9,9 @@
 #include "num/arith.h"
 #include "num/convert.h"
 
+/* Added to a rounding mode: no short way for usual operands (fast.h); the same results, slower. */
+enum { FACET_RM_PLAIN = 8 };
+
 /* NaN boxing: a narrower value in an f register has all upper bits 1; a value that is not boxed
  * reads as the canonical NaN. */
 static inline uint64_t facet_num_box32(uint32_t bits)

@@ -28,6 +28,9 @@ struct facet_num_policy facet_num_tile_policy(struct facet_num_tile_env env)
 #define FAST(function, ...)                                                                        \
     do {                                                                                           \
         uint64_t fast;                                                                             \
+        if (env.plain) {                                                                           \
+            break;                                                                                 \
+        }                                                                                          \
         if (format == FACET_FMT_FP32                                                               \
                 ? function(&facet_fp_formats[FACET_FMT_FP32], __VA_ARGS__, env.rm, &fast, flags)   \
                 : format == FACET_FMT_FP16 &&                                                      \

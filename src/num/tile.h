@@ -13,6 +13,7 @@
 struct facet_num_tile_env {
     uint8_t rm;
     bool ftz, fsat;
+    bool plain; /* no short ways for usual operands: the same results, slower */
 };
 
 struct facet_num_policy facet_num_tile_policy(struct facet_num_tile_env env);

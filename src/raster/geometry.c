@@ -108,6 +108,7 @@ static geo_vertex_fn *choose_process(const struct facet_raster_unit *unit)
 {
 #if defined(__x86_64__)
     if (!unit->plain && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        FACET_FAST_WAY(RASTER_VERTEX);
         return facet_geo_vertex_fma;
     }
 #endif

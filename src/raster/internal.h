@@ -7,6 +7,7 @@
 #ifndef FACET_RASTER_INTERNAL_H
 #define FACET_RASTER_INTERNAL_H
 
+#include "base/ways.h"
 #include "raster/raster.h"
 
 /* ---- bits, memory ---- */

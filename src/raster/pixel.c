@@ -250,7 +250,7 @@ static void fill_row(struct raster_pipe *p, int32_t y, uint32_t argb)
     uint8_t *at = pixel_at(p, p->color_base, p->color_stride, p->color_bytes, p->clip.x0, y);
     const size_t bytes = (size_t)(p->clip.x1 - p->clip.x0) * p->color_bytes;
 
-    tell_touch(p->unit, at, (uint32_t)bytes);
+    FACET_FAST_WAY(RASTER_CLEAR);
     if (p->color_bytes == 2) {
         store_u16(at, rgb565_pack(argb));
     } else {
@@ -268,13 +268,13 @@ void facet_raster_rect_rows(struct raster_pipe *pipe,
                             int32_t y1)
 {
     const float z = clamp_depth(r->z);
-    const bool plain_fill = pipe->regular && !pipe->textured && pipe->depth_bytes == 0 &&
-                            pipe->blend == FACET_TILE_RSTATE_BLEND_OPAQUE;
+    const bool one_color = pipe->regular && !pipe->unit->plain && !pipe->textured &&
+                           pipe->depth_bytes == 0 && pipe->blend == FACET_TILE_RSTATE_BLEND_OPAQUE;
 
     for (int32_t y = y0; y < y1; y++) {
         int32_t x0 = pipe->clip.x0, x1 = pipe->clip.x1;
 
-        if (plain_fill) {
+        if (one_color) {
             fill_row(pipe, y, r->color);
             continue;
         }

@@ -612,6 +612,7 @@ void facet_raster_fill_avx2(struct raster_pipe *pipe,
                             int32_t y0,
                             int32_t y1)
 {
+    FACET_FAST_WAY(RASTER_SPAN);
     if (t->narrow && is_usual(pipe, t)) {
         fill_usual(pipe, t, y0, y1);
     } else {

@@ -142,7 +142,7 @@ static uint32_t fraction(enum facet_format format, uint32_t c)
     unsigned flags = 0;
 
     return facet_num_tile_convert(
-        format, FACET_FMT_FP32, fp32, (struct facet_num_tile_env){0, false, false}, &flags);
+        format, FACET_FMT_FP32, fp32, (struct facet_num_tile_env){0}, &flags);
 }
 
 static void spread(const uint32_t c[4], unsigned width, uint32_t result[4])

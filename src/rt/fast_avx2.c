@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/float.h"
+#include "base/ways.h"
 #include "rt/fast_tests.h"
 #include "rt/layout.h"
 
@@ -438,6 +439,7 @@ void facet_rt_fast_rays(const struct facet_rt_fast_scene *scene,
         memset(results, 0, count * sizeof *results);
         return;
     }
+    FACET_FAST_WAY(RT_DECODED);
     trace_and_tell(&plan, 0, count);
 }
 

@@ -2,6 +2,7 @@
 #include "rt/host.h"
 
 #include "base/float.h"
+#include "base/ways.h"
 #include "num/accum.h"
 #include "rt/fp32.h"
 
@@ -42,8 +43,8 @@ bool facet_rt_host_fits(const struct facet_rt_numbers *n)
 {
     const struct facet_conv *c = &n->channel[0];
 
-    return HOST_IS_EXACT && c->elem == FACET_FMT_FP32 && c->rm == FACET_RNE && !c->ftz &&
-           c->scale == 0;
+    return HOST_IS_EXACT && !c->plain && c->elem == FACET_FMT_FP32 && c->rm == FACET_RNE &&
+           !c->ftz && c->scale == 0;
 }
 
 /* a / b. Ordinary numbers with an ordinary quotient raise nothing but NX, which is not asked for.
@@ -65,6 +66,7 @@ void facet_rt_host_ray(const struct facet_rt_numbers *n,
     const uint32_t *d = ray->d;
     bool finite = true;
 
+    FACET_FAST_WAY(RT_HOST);
     *host = (struct facet_rt_host_ray){.tmin = facet_float_of(ray->tmin),
                                        .tmax = facet_float_of(ray->tmax)};
     for (unsigned a = 0; a < 3; a++) {

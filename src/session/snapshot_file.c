@@ -180,7 +180,7 @@ enum facet_status session_snapshot_resume(struct session_snapshot *file,
     enum facet_status status;
 
     config.host = here->host;
-    config.no_cache = here->no_cache;
+    config.plain = here->plain;
     config.job_threads = here->job_threads;
     status = facet_xphmg_create(&config, out, err);
     if (status == FACET_OK) {

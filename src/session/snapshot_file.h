@@ -34,7 +34,7 @@ enum facet_status session_snapshot_parse(const void *data,
                                          struct session_snapshot *out,
                                          struct facet_error *err);
 void session_snapshot_free(struct session_snapshot *file);
-/* Makes the machine and takes over the state. Host, no_cache and job_threads are those of `here`:
+/* Makes the machine and takes over the state. Host, plain and job_threads are those of `here`:
  * they are not of the file. */
 enum facet_status session_snapshot_resume(struct session_snapshot *file,
                                           const struct facet_xphmg_config *here,

@@ -1,5 +1,6 @@
 /* Decoded code: see core.h. Pages of 4 KiB, kept in a fixed number of slots; code is read from G
  * (tile-semantics.md 8.2: fetch is not cached). */
+#include "base/ways.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 #include "tile/core.h"
@@ -98,7 +99,9 @@ decode_word(const struct facet_tile_machine *m, uint32_t word, struct facet_tile
         take_operand(op, &row->operands[i], word);
     }
     op->fn = m->config.plain ? NULL : facet_tile_fast_handler(row->id);
-    if (op->fn == NULL) {
+    if (op->fn != NULL) {
+        FACET_FAST_WAY(TILE_SIMD);
+    } else {
         op->fn = facet_tile_handlers[row->id];
     }
 }

@@ -252,8 +252,10 @@ const struct facet_tile_insn *facet_tile_stop(struct facet_tile_core *c,
 static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t value)
 {
     c->r.config = (uint32_t)facet_legal_CONFIG(NULL, c->r.config, value);
-    c->env = (struct facet_num_tile_env){
-        (uint8_t)(c->r.config & 7), (c->r.config & 8) != 0, (c->r.config & 64) != 0};
+    c->env = (struct facet_num_tile_env){.rm = (uint8_t)(c->r.config & 7),
+                                         .ftz = (c->r.config & 8) != 0,
+                                         .fsat = (c->r.config & 64) != 0,
+                                         .plain = c->m->config.plain};
 }
 
 /* The value of a row's register, read without effects; `number` tells the registers of a family

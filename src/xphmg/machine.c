@@ -135,7 +135,7 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     return true;
 }
 
-static void wire_harts(struct facet_xphmg *m)
+static void wire_harts(struct facet_xphmg *m, bool plain)
 {
     for (uint32_t i = 0; i < m->hart_count; i++) {
         struct facet_hart *h = &m->harts[i];
@@ -143,13 +143,17 @@ static void wire_harts(struct facet_xphmg *m)
         h->hartid = i;
         h->mem = m->mem;
         h->ram = facet_mem_window(m->mem, FACET_XPHMG_RAM_BASE);
+        h->plain = plain;
+        if (plain) { /* every access by the careful door */
+            h->ram.span = h->ram.store_span = 0;
+        }
         h->port = m->port;
         h->csr_index = m->csrs.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
         h->pool = m->pool;
         h->rt_kept = m->rt_kept;
-        h->memo = m->memo;
+        h->memo = plain ? NULL : m->memo;
         h->mtx_results = m->mtx_results;
         h->xmem = &m->xmem;
         h->jobs = m->jobs;
@@ -220,8 +224,8 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
         xphmg_destroy(m);
         return status;
     }
-    wire_harts(m);
-    if (!c->no_cache && (status = make_cache(m, err)) != FACET_OK) {
+    wire_harts(m, c->plain);
+    if (!c->plain && (status = make_cache(m, err)) != FACET_OK) {
         xphmg_destroy(m);
         return status;
     }

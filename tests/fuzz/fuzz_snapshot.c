@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         file.config.harts <= HARTS_LIMIT) {
         /* No block cache of 10 MB for the few steps of a machine that is made for each input. */
         status = session_snapshot_resume(
-            &file, &(struct facet_xphmg_config){.no_cache = true}, &machine, &err);
+            &file, &(struct facet_xphmg_config){.plain = true}, &machine, &err);
         fuzz_require((status == FACET_OK) == (machine != NULL));
     }
     fuzz_require(status == FACET_OK || err.message[0] != '\0');

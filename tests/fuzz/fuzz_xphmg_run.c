@@ -10,10 +10,10 @@
 
 enum { STEPS = 600 };
 
-static facet_machine *make(bool no_cache)
+static facet_machine *make(bool plain)
 {
     const struct facet_xphmg_config config = {
-        .harts = 2, .ram_bytes = 1 << 20, .quantum = 100, .no_cache = no_cache};
+        .harts = 2, .ram_bytes = 1 << 20, .quantum = 100, .plain = plain};
     facet_machine *machine;
 
     fuzz_require(facet_xphmg_create(&config, &machine, NULL) == FACET_OK);
@@ -21,7 +21,7 @@ static facet_machine *make(bool no_cache)
 }
 
 /* The state at the end; nothing for a file that is refused. */
-static struct facet_blob run(const uint8_t *data, size_t size, bool no_cache)
+static struct facet_blob run(const uint8_t *data, size_t size, bool plain)
 {
     static struct fuzz_machine kept[2];
     struct facet_blob blob = {NULL, 0};
@@ -29,10 +29,10 @@ static struct facet_blob run(const uint8_t *data, size_t size, bool no_cache)
     struct facet_stop stop;
     facet_machine *machine;
 
-    if (kept[no_cache].machine == NULL) {
-        fuzz_keep(&kept[no_cache], make(no_cache));
+    if (kept[plain].machine == NULL) {
+        fuzz_keep(&kept[plain], make(plain));
     }
-    machine = fuzz_rewind(&kept[no_cache]);
+    machine = fuzz_rewind(&kept[plain]);
     if (facet_xphmg_load_elf(machine, data, size, &err) != FACET_OK) {
         fuzz_require(err.message[0] != '\0');
     } else {
@@ -40,7 +40,7 @@ static struct facet_blob run(const uint8_t *data, size_t size, bool no_cache)
         (void)facet_xphmg_input_end(machine, NULL);
         facet_machine_run(machine, &(struct facet_run){.budget = STEPS}, &stop);
         fuzz_require(facet_machine_snapshot(machine, &blob, &err) == FACET_OK);
-        fuzz_require(no_cache ||
+        fuzz_require(plain ||
                      facet_machine_restore(machine, blob.data, blob.size, &err) == FACET_OK);
     }
     return blob;

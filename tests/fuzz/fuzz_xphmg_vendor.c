@@ -36,7 +36,7 @@ static facet_machine *make(enum way way, bool late)
         .harts = HARTS,
         .ram_bytes = RAM_BYTES,
         .quantum = 64,
-        .no_cache = way == PLAIN,
+        .plain = way == PLAIN,
         .job_threads = way == PIECES ? 3 : 1,
         .jobs = late ? FACET_XPHMG_JOBS_LATE : FACET_XPHMG_JOBS_NOW,
         .jobs_seed = late ? 7 : 0,

@@ -102,7 +102,8 @@ struct outcome {
 
 static struct facet_num_tile_env env_of(uint32_t config)
 {
-    return (struct facet_num_tile_env){config & 7, (config & 8) != 0, (config & 64) != 0};
+    return (struct facet_num_tile_env){
+        .rm = config & 7, .ftz = (config & 8) != 0, .fsat = (config & 64) != 0};
 }
 
 static int64_t fit(__int128 x, unsigned width, bool saturate, bool *outside)

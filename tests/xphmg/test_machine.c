@@ -199,7 +199,7 @@ static void pieces(facet_machine *machine, uint64_t total, uint64_t seed)
 static void compare_ways(uint32_t harts)
 {
     enum { STEPS = 100000 };
-    struct facet_xphmg_config cached = {.harts = harts}, plain = {.harts = harts, .no_cache = true};
+    struct facet_xphmg_config cached = {.harts = harts}, plain = {.harts = harts, .plain = true};
     uint64_t heard = 0;
     struct facet_observer observer = {.context = &heard, .retire = nothing};
     facet_machine *machines[5] = {make(cached, timer_program, NULL),
@@ -350,7 +350,7 @@ run_both(struct facet_xphmg_config config, const char *text, struct output *out)
     for (int i = 0; i < 2; i++) {
         facet_machine *m;
 
-        config.no_cache = i == 1;
+        config.plain = i == 1;
         m = make(config, text, &outputs[i]);
         stops[i] = run(m, 1000000);
         blobs[i] = snapshot(m);
@@ -894,7 +894,7 @@ TEST(bad_configurations_and_files_are_refused, "")
  * after the same steps. */
 TEST(breakpoints_stop_both_executors_alike, "")
 {
-    struct facet_xphmg_config cached = {.harts = 2}, plain = {.harts = 2, .no_cache = true};
+    struct facet_xphmg_config cached = {.harts = 2}, plain = {.harts = 2, .plain = true};
     facet_machine *a = make(cached, timer_program, NULL), *b = make(plain, timer_program, NULL);
     uint32_t ids[4] = {0}, hits = 0;
 

@@ -94,6 +94,7 @@ static void run_chunk(facet_block_cache *cache,
 {
     const int64_t left = chunk - BLOCK_MAX;
 
+    FACET_FAST_WAY(HART_BLOCKS);
     first->code(first, h, left, 0, h->ram.bytes, h->ram.span);
     h->retired += (uint64_t)(left - cache->left);
     *budget -= (uint64_t)(left - cache->left);

@@ -306,6 +306,7 @@ OPERATION(run_LI_LONG)
             h->fs != FACET_FS_OFF) {                                                               \
             const uint64_t result = reg_##real(value);                                             \
             if (!RARE(!ordinary_##real(result))) {                                                 \
+                FACET_FAST_WAY(HART_HOST_FLOAT);                                                   \
                 h->f[o->d1] = result;                                                              \
                 h->fs = FACET_FS_DIRTY;                                                            \
                 NEXT();                                                                            \
@@ -320,6 +321,7 @@ OPERATION(run_LI_LONG)
         if (RARE(isunordered(x, y) || h->fs == FACET_FS_OFF)) {                                    \
             GO(run_##row);                                                                         \
         }                                                                                          \
+        FACET_FAST_WAY(HART_HOST_FLOAT);                                                           \
         h->x[o->d1] = (value);                                                                     \
         NEXT();                                                                                    \
     }

@@ -140,7 +140,8 @@ struct facet_hart {
     struct facet_part *part; /* the machine's (part.h); NULL: no step is left half-way */
 
     facet_mem *mem;
-    struct facet_mem_window ram;
+    struct facet_mem_window ram; /* nothing is inside it while `plain` */
+    bool plain;                  /* no fast ways: floating point and units as the contract has it */
     /* The block cache's map of RAM lines (enum facet_line), or NULL; code_written asks it to drop
      * what it has (a store into a line with decoded code, FENCE.I). */
     const uint8_t *code_lines;

@@ -209,8 +209,10 @@ static struct facet_trap ebreak(struct facet_hart *h)
 /* The rounding mode of a computation, or false when the instruction is illegal. */
 static bool rounding(const struct facet_hart *h, const struct facet_insn *in, unsigned *rm)
 {
-    *rm = in->rm == 7 ? h->frm : in->rm;
-    return h->fs != FACET_FS_OFF && *rm <= 4;
+    const unsigned mode = in->rm == 7 ? h->frm : in->rm;
+
+    *rm = h->plain ? mode | FACET_RM_PLAIN : mode;
+    return h->fs != FACET_FS_OFF && mode <= 4;
 }
 
 struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in)
@@ -386,6 +388,7 @@ static struct facet_insn decode(struct facet_hart *h, uint32_t word)
     if (facet_isa_length(FACET_ISA_XPHMG, (uint16_t)word) == 2) {
         word &= 0xFFFF;
     }
+    FACET_FAST_WAY(HART_MEMO);
     known = &h->memo[(word * UINT32_C(0x9E3779B1)) >> (32 - FACET_MEMO_BITS)];
     if (known->word != word || known->length == 0) {
         *known = facet_insn_decode(word);

@@ -16,6 +16,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.hartid = h->hartid;
     fresh.mem = h->mem;
     fresh.ram = h->ram;
+    fresh.plain = h->plain;
     fresh.port = h->port;
     fresh.csr_index = h->csr_index;
     fresh.host = h->host;

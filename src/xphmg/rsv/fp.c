@@ -202,6 +202,7 @@ uint64_t facet_rsv_fp(const struct facet_insn *in,
         .ftz = eff->ftz,
         .sat = eff->sat,
         .sat_mode = eff->sat_mode,
+        .plain = eff->plain,
     };
     struct facet_num_policy policy = {
         .rm = (uint8_t)rm,
@@ -211,7 +212,7 @@ uint64_t facet_rsv_fp(const struct facet_insn *in,
     uint32_t v[3] = {0}, result;
 
     if (op->operation == PLAIN) {
-        return plain(in, rm, a, b, c, flags);
+        return plain(in, eff->plain ? rm | FACET_RM_PLAIN : rm, a, b, c, flags);
     }
     for (unsigned i = 0; i < sources(op->operation); i++) {
         v[i] = facet_widen(&conv, unbox(op->format, reg[i]), flags);

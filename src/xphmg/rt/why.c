@@ -279,7 +279,7 @@ static enum facet_status load(struct explainer *e, facet_machine **machine, stru
     const struct facet_rtbvh_view *view = e->query->view;
     const struct facet_rtbvh_section *heap = &view->header.heap, *tris = &view->header.triangles;
     uint64_t bytes;
-    struct facet_xphmg_config config = {.no_cache = true};
+    struct facet_xphmg_config config = {.plain = true};
     enum facet_status status;
 
     e->heap = HEAP;

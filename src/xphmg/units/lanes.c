@@ -10,6 +10,7 @@ void facet_lanes_override(const struct facet_hart *h, struct facet_eff *eff)
 {
     uint64_t state = h->units.rsv.svstate;
 
+    eff->plain = h->plain;
     if (FACET_GET(state, SVSTATE_FPC_V) != 0) {
         facet_eff_override(eff,
                            (unsigned)FACET_GET(state, SVSTATE_FPC_RC),

@@ -30,7 +30,7 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
                                     int pbank,
                                     struct facet_lanes *lanes);
 
-/* A pending svon.fpctl on an EFF that the instruction composed itself. */
+/* What the hart adds to a composed EFF: a pending svon.fpctl, and whether it goes the plain way. */
 void facet_lanes_override(const struct facet_hart *h, struct facet_eff *eff);
 
 enum facet_window_name { FACET_WINDOW_A, FACET_WINDOW_B, FACET_WINDOW_D };

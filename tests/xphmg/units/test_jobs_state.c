@@ -148,7 +148,7 @@ TEST(one_seed_is_one_run, "XM-162")
                                   threads = config;
         facet_machine *whole = make(config, text), *cut, *other;
 
-        plain.no_cache = true;
+        plain.plain = true;
         threads.job_threads = 3;
         cut = make(plain, text);
         other = make(threads, text);

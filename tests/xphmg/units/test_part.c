@@ -133,7 +133,7 @@ static void leave_jobs_of_rays(struct facet_xphmg_config config, unsigned seed)
 TEST(a_job_of_rays_is_left_anywhere, "")
 {
     leave_jobs_of_rays((struct facet_xphmg_config){0}, 0);
-    leave_jobs_of_rays((struct facet_xphmg_config){.no_cache = true}, 3);
+    leave_jobs_of_rays((struct facet_xphmg_config){.plain = true}, 3);
 }
 
 TEST(a_job_of_rays_on_threads_is_left_anywhere, "")
