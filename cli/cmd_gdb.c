@@ -364,6 +364,7 @@ static const struct cli_option gdb_options[] = {
     {"port", 0, "N", "port of 127.0.0.1 to listen on; 0: any free one (default 1234)"},
     {"stdio", 0, NULL, "talk over standard input and output: target remote | facet gdb ..."},
     {"keep", 0, NULL, "after one debugger wait for the next, until one kills the program"},
+    CLI_PLAIN_OPTION,
     SESSION_XPHMG_OPTIONS,
     SESSION_TILE_OPTIONS,
     SESSION_GFX12_OPTIONS,

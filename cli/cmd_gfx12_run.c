@@ -290,6 +290,7 @@ static const struct cli_option run_options[] = {
      "ADDR",
      CLI_GROUP("Run") "stop before the instruction at an address; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all lanes together"},
+    CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; IMAGE and options as they were"},
@@ -316,6 +317,7 @@ const struct cli_command cli_cmd_gfx12_run = {
         "read or wrote. --save keeps registers, LDS and memory; --resume goes on from there, bit "
         "for bit as if the run had never stopped. `facet gdb --machine gfx12` steps the same "
         "machine by hand.\n\n"
+        "This machine has no fast way: --plain is taken and changes nothing.\n\n"
         "The exit code is 0 when all rays have ended, at a breakpoint and after --steps; 1 after a "
         "fault (an instruction that is none of the four, or a ray of more than 2^24 nodes).",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"

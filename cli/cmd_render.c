@@ -205,6 +205,7 @@ bool render_read_options(const struct cli_args *args,
     if (profile != NULL && strcmp(profile, "gpurt") == 0) {
         out->profile = FACET_GFX12_GPURT;
     }
+    out->plain = cli_given(args, "plain");
     return read_camera(args, scene, &out->camera);
 }
 
@@ -474,6 +475,7 @@ static const struct cli_option render_options[] = {
      "gfx12|xphmg-rt|xphmg-rt-offload|xphmg-gfx|xphmg-gfx-portable|tile|all",
      CLI_GROUP("Machine") "which machine draws (default gfx12); all: on one sheet"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
+    CLI_PLAIN_OPTION,
     {"quality", 0, "fast|high", "of the acceleration structure (default high)"},
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
     {"bounces",

@@ -555,6 +555,7 @@ static const struct cli_option run_options[] = {
      'b',
      "PLACE",
      "stop before the instruction at an address, SYMBOL or SYMBOL+N; repeatable"},
+    CLI_PLAIN_OPTION,
     {"dump-state",
      0,
      NULL,

@@ -267,6 +267,7 @@ static const struct cli_option snapshot_options[] = {
     {"steps", 0, "N", "run so many steps (instructions, traps included) before"},
     {"max-seconds", 0, "SECONDS", "run at most this wall-clock time before"},
     {"info", 0, "FILE", "print what is in such a file, and do nothing else"},
+    CLI_PLAIN_OPTION,
     SESSION_XPHMG_OPTIONS,
     {NULL, 0, NULL, NULL},
 };

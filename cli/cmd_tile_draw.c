@@ -401,6 +401,7 @@ static int run_draw(const struct cli_args *args)
         (threads != 1 && facet_pool_create((unsigned)threads, &d.pool, &err) != FACET_OK)) {
         (void)cli_bad_error(args, &err);
     } else {
+        d.plan.config.plain = cli_given(args, "plain");
         code = draw(&d, output);
     }
     free(text.data);
@@ -419,6 +420,7 @@ static const struct cli_option draw_options[] = {
      0,
      "N",
      "host threads of the raster unit (default 1, 0: all processors); same picture"},
+    CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     SESSION_LINT_SWITCHES,
     {NULL, 0, NULL, NULL},

@@ -275,6 +275,7 @@ static const struct cli_option run_options[] = {
      CLI_GROUP("Run") "write memory to a file when the dispatch has ended; repeatable"},
     {"break", 'b', "ADDR", "stop before the instruction at an address or symbol; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
+    CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
     {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},

@@ -258,7 +258,7 @@ static const struct cli_option test_options[] = {
      "N",
      "host threads of the raster unit (default 1, 0: all processors); no result changes"},
     CLI_STOP_OPTION,
-    {"plain", 0, NULL, "portable code only, without host SIMD; no result changes"},
+    CLI_PLAIN_OPTION,
     SESSION_LINT_SWITCHES,
     {NULL, 0, NULL, NULL},
 };

@@ -113,8 +113,10 @@ static enum facet_status trace(const struct cli_args *args,
                                struct facet_error *err)
 {
     const char *profile = cli_value(args, "profile");
-    struct facet_gfx12_tracer_options options = {.address = file->view.base,
-                                                 .root = file->view.root};
+    struct facet_gfx12_tracer_options options = {
+        .address = file->view.base,
+        .root = file->view.root,
+        .path = cli_given(args, "plain") ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
     facet_gfx12_tracer *tracer = NULL;
     facet_pool *pool = NULL;
     struct facet_gfx12_unit unit;
@@ -238,6 +240,7 @@ static const struct cli_option trace_options[] = {
     {"output", 'o', "FILE", "hits: records of eight dwords, see below"},
     {"any-hit", 0, NULL, "stop each ray at its first committed hit"},
     {"stats", 0, NULL, "print instructions, nodes and stack use"},
+    CLI_PLAIN_OPTION,
     {"flags",
      0,
      "N",
@@ -259,7 +262,7 @@ const struct cli_command cli_cmd_bvh_trace = {
     .details =
         "Runs the traversal loop of section 11.1 around image_bvh8_intersect_ray for every ray and "
         "writes one hit per ray, in order. The hits are the same bits on any number of threads and "
-        "with or without AVX2. Non-opaque triangles count as hit; procedural primitives have no "
+        "with or without --plain. Non-opaque triangles count as hit; procedural primitives have no "
         "shape here and are never hit.\n\n"
         "All files are little-endian. A hit is t, u, v (float), primitive, geometry, user data of "
         "the instance, ID of the instance node, and flags: bit 0 hit, bit 1 back face, bit 2 "

@@ -176,6 +176,7 @@ struct facet_bvh_trace_config {
     bool cull_back;   /* triangles seen from behind are not hit */
     uint32_t mask;    /* GFX12: bits 7..0; 0: 0xFF */
     uint32_t threads; /* 0 and 1: the calling one alone; results are the same */
+    bool plain;       /* no fast ways: same results, slower */
 };
 
 enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,

@@ -31,6 +31,7 @@ struct facet_world_view {
     uint32_t bounces; /* of light over other surfaces */
     uint32_t camera;  /* number of the scene's camera */
     uint32_t threads; /* 0 and 1: the calling one alone; pictures are the same */
+    bool plain;       /* the machine's plain way: the same picture, slower */
 };
 
 enum facet_status facet_world_draw_sized(const facet_world *world,

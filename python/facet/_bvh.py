@@ -184,10 +184,10 @@ class Bvh(Handle):
     def trace(self, origins: NDArray[np.float32], directions: NDArray[np.float32], *,
               t_min: Optional[NDArray[np.float32]] = None, t_max: Optional[NDArray[np.float32]] = None,
               any_hit: bool = False, cull_back: bool = False, mask: int = 0xFF, threads: int = 1,
-              out: Optional[NDArray[Any]] = None) -> NDArray[Any]:
+              plain: bool = False, out: Optional[NDArray[Any]] = None) -> NDArray[Any]:
         """The hits (dtype HIT) of n rays: float32 (n, 3) for origins and directions, (n,) for t_min and t_max.
 
-        Views are read where they lie. `out` takes the hits; otherwise there is a new array. When one ray cannot be traced, the Error's
+        Views are read where they lie. `plain` takes no fast ways, for the same hits. `out` takes the hits; otherwise there is a new array. When one ray cannot be traced, the Error's
         `where` is its number."""
         origins = array(origins, np.float32, (None, 3), "origins")
         count = len(origins)
@@ -200,7 +200,7 @@ class Bvh(Handle):
         rays = [value if value is None else _readable(value) for value in (origins, directions, *limits)]
         places = [part for value in rays
                   for part in ((None, 0) if value is None else (value.ctypes.data, value.strides[0]))]
-        config = _trace_config(any_hit, cull_back, mask, threads)
+        config = _trace_config(any_hit, cull_back, mask, threads, plain)
         with self._use() as bvh:
             c.call("bvh_trace_sized", bvh, config, ctypes.sizeof(config), c.Rays(count, *places), hits.ctypes.data, 0)
         return hits
@@ -210,17 +210,17 @@ class Bvh(Handle):
         """What one ray does in an image of GFX12, as `facet bvh why --json` writes it: `steps` has every node that was visited
         (the first 1000) with all values on the way to its result registers, `result` the hit."""
         ray = (ctypes.c_float * 8)(*c.vector(origin, "origin"), *c.vector(direction, "direction"), t_min, t_max)
-        config, text = _trace_config(any_hit, cull_back, mask, 1), c.Blob()
+        config, text = _trace_config(any_hit, cull_back, mask, 1, True), c.Blob()
         with self._use(change=False) as bvh:
             c.call("bvh_explain_ray_sized", bvh, config, ctypes.sizeof(config), ray, True, text)
         out: dict[str, Any] = json.loads(c.take(text))
         return out
 
 
-def _trace_config(any_hit: bool, cull_back: bool, mask: int, threads: int) -> Any:
+def _trace_config(any_hit: bool, cull_back: bool, mask: int, threads: int, plain: bool) -> Any:
     if not 1 <= c.number(mask, 8, "mask"):
         raise ValueError("mask is 0: no ray would hit anything")
-    return c.TraceConfig(bool(any_hit), bool(cull_back), mask, c.number(threads, 16, "threads"))
+    return c.TraceConfig(bool(any_hit), bool(cull_back), mask, c.number(threads, 16, "threads"), bool(plain))
 
 
 class _Pointer(ctypes.c_void_p):

@@ -30,6 +30,12 @@ struct cli_option {
  * and manual page show the groups of commands with many options. */
 #define CLI_GROUP(title) title "\n"
 
+/* The option of commands that run a machine or trace rays. */
+#define CLI_PLAIN_OPTION                                                                           \
+    {                                                                                              \
+        "plain", 0, NULL, "the plain way only, no fast ones: same results, slower"                 \
+    }
+
 #define CLI_MAX_OPTIONS 64
 #define CLI_MAX_VALUES 256 /* option arguments on one command line */
 

@@ -383,7 +383,8 @@ facet_bvh_open(const void *image, size_t size, facet_bvh **out, struct facet_err
 void facet_bvh_destroy(facet_bvh *bvh)
 {
     if (bvh != NULL) {
-        facet_gfx12_tracer_destroy(bvh->tracer);
+        facet_gfx12_tracer_destroy(bvh->tracer[false]);
+        facet_gfx12_tracer_destroy(bvh->tracer[true]);
         facet_door_rt_destroy(bvh->rt);
         free(bvh->bytes);
         free(bvh);
@@ -690,17 +691,20 @@ static enum facet_status trace_gfx12(facet_bvh *bvh,
                         .hit_stride = hit_stride,
                         .lock = PTHREAD_MUTEX_INITIALIZER};
 
-    if (bvh->tracer == NULL) {
+    if (bvh->tracer[config->plain] == NULL) {
+        struct facet_gfx12_tracer_options how = {.path = config->plain ? FACET_GFX12_PATH_REFERENCE
+                                                                       : FACET_GFX12_PATH_AUTO};
         struct facet_gfx12_unit unit;
         enum facet_status status;
 
         facet_gfx12_unit_init(&unit, bvh->bytes, bvh->size);
-        status = facet_gfx12_tracer_create(&unit, NULL, &bvh->tracer, err);
+        how.address = unit.image_address;
+        status = facet_gfx12_tracer_create(&unit, &how, &bvh->tracer[config->plain], err);
         if (status != FACET_OK) {
             return status;
         }
     }
-    t.tracer = bvh->tracer;
+    t.tracer = bvh->tracer[config->plain];
     facet_pool_for(pool, rays->count, CHUNK, trace_chunk, &t);
     if (t.err.status != FACET_OK && err != NULL) {
         *err = t.err;

@@ -14,8 +14,8 @@ struct facet_bvh {
     enum facet_bvh_format format;
     uint8_t *bytes;
     uint64_t size;
-    facet_gfx12_tracer *tracer; /* GFX12: made when first needed */
-    struct facet_door_rt *rt;   /* XPHMG: likewise */
+    facet_gfx12_tracer *tracer[2]; /* GFX12, the fast and the plain one: made when first needed */
+    struct facet_door_rt *rt;      /* XPHMG: likewise */
 };
 
 static inline const float *facet_door_stride_at(const float *first, size_t stride, size_t i)

@@ -27,6 +27,7 @@ struct facet_door_rt {
     facet_machine *machine;
     struct facet_rtbvh_view view; /* of the hierarchy's bytes */
     uint32_t threads;
+    bool plain;
     uint64_t entry_bytes[QUEUES];
     uint64_t entries[QUEUES]; /* addresses */
     uint8_t *buffer;          /* a job's rays, then its hits */
@@ -86,18 +87,24 @@ static enum facet_status load(struct facet_door_rt *rt, struct facet_error *err)
     return status;
 }
 
-static enum facet_status
-make(const facet_bvh *bvh, uint32_t threads, struct facet_door_rt **out, struct facet_error *err)
+static enum facet_status make(const facet_bvh *bvh,
+                              const struct facet_bvh_trace_config *how,
+                              struct facet_door_rt **out,
+                              struct facet_error *err)
 {
     struct facet_door_rt *rt = calloc(1, sizeof *rt);
-    struct facet_xphmg_config config = {.job_threads = threads};
+    struct facet_xphmg_config config = {.job_threads = how->threads, .plain = how->plain};
     enum facet_status status;
 
     if (rt == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for rays");
     }
-    rt->threads = threads;
+    rt->threads = how->threads;
+    rt->plain = how->plain;
     status = facet_rtbvh_open(bvh->bytes, bvh->size, &rt->view, err);
+    for (unsigned c = 0; c < 4; c++) {
+        rt->view.numbers.channel[c].plain = how->plain;
+    }
     if (status == FACET_OK) {
         config.ram_bytes = place(rt);
         rt->buffer = malloc(RAYS * (rt->entry_bytes[RAY_QUEUE] > rt->entry_bytes[HIT_QUEUE]
@@ -286,10 +293,10 @@ enum facet_status facet_door_rt_trace(facet_bvh *bvh,
     struct facet_door_rt *rt = bvh->rt;
     enum facet_status status = FACET_OK;
 
-    if (rt == NULL || rt->threads != config->threads) {
+    if (rt == NULL || rt->threads != config->threads || rt->plain != config->plain) {
         facet_door_rt_destroy(rt);
         bvh->rt = NULL;
-        status = make(bvh, config->threads, &bvh->rt, err);
+        status = make(bvh, config, &bvh->rt, err);
         rt = bvh->rt;
     }
     if (status == FACET_OK) {

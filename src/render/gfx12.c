@@ -22,6 +22,8 @@ static enum facet_status open_gfx12(struct facet_render *render,
     struct gfx12_state *state = calloc(1, sizeof *state);
     struct facet_gfx12_build_report report;
     struct facet_render_bvh_input input;
+    struct facet_gfx12_tracer_options how = {
+        .path = render->options.plain ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
     struct facet_gfx12_unit unit;
     enum facet_status status;
 
@@ -39,7 +41,8 @@ static enum facet_status open_gfx12(struct facet_render *render,
     if (status == FACET_OK) {
         facet_gfx12_unit_init(&unit, state->image.bytes, state->image.size);
         unit.profile = render->options.profile;
-        status = facet_gfx12_tracer_create(&unit, NULL, &state->tracer, err);
+        how.address = unit.image_address;
+        status = facet_gfx12_tracer_create(&unit, &how, &state->tracer, err);
     }
     return status;
 }

@@ -38,7 +38,8 @@ static enum facet_status make_machine(const struct facet_render_guest_program *p
 {
     const struct facet_render_guest_image *image = program->image;
     uint64_t bytes = FACET_GUEST_BLOCK - FACET_XPHMG_RAM_BASE + image->size;
-    struct facet_xphmg_config config = {.ram_bytes = (bytes + 4095) / 4096 * 4096};
+    struct facet_xphmg_config config = {.ram_bytes = (bytes + 4095) / 4096 * 4096,
+                                        .plain = program->plain};
     enum facet_status status = facet_xphmg_create(&config, out, err);
 
     if (status == FACET_OK) {

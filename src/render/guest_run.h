@@ -13,6 +13,7 @@ struct facet_render_guest_program {
     const unsigned char *elf;
     size_t elf_bytes;
     const struct facet_render_guest_image *image;
+    bool plain; /* struct facet_xphmg_config */
 };
 
 /* Fails when Facet was built without the cross compiler. */

@@ -44,6 +44,7 @@ struct facet_render_options {
                           instead of ambient occlusion; 0: none */
     enum facet_bvh_quality quality;
     enum facet_gfx12_profile profile;
+    bool plain; /* the machine goes the plain way: the same picture, slower */
 };
 
 /* 1280 x 720, 16 samples, the first machine, the scene's first camera, everything on. */

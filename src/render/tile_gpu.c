@@ -488,7 +488,9 @@ static enum facet_status plan_frame(struct gpu *g)
         vram = plan_vram(g);
         if (vram <= FACET_TILE_VRAM_MAX) {
             return facet_tile_create(
-                &(struct facet_tile_config){.vram = (uint32_t)vram}, &g->machine, g->err);
+                &(struct facet_tile_config){.vram = (uint32_t)vram, .plain = o->plain},
+                &g->machine,
+                g->err);
         }
     }
     return facet_fail(g->err,

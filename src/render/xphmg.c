@@ -48,8 +48,10 @@ static enum facet_status build(const struct facet_render *render,
                                struct facet_rtbvh_report *report,
                                struct facet_error *err)
 {
-    const struct facet_rtbvh_options options = {
-        .children = 4, .element = FACET_FMT_FP32, .reach = reach_of(render)};
+    const struct facet_rtbvh_options options = {.children = 4,
+                                                .element = FACET_FMT_FP32,
+                                                .reach = reach_of(render),
+                                                .plain = render->options.plain};
     struct facet_render_rt_input input;
     enum facet_status status = facet_render_rt_input_make(render->scene, &input, err);
 
@@ -126,7 +128,7 @@ static enum facet_status draw_xphmg(const struct facet_render *render,
 {
     const struct xphmg_state *state = render->state;
     const struct facet_render_guest_program program = {
-        facet_guest_elf, sizeof facet_guest_elf, &state->image};
+        facet_guest_elf, sizeof facet_guest_elf, &state->image, render->options.plain};
 
     return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }

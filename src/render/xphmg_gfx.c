@@ -62,7 +62,7 @@ static enum facet_status draw_on_hart(const struct facet_render *render,
 {
     const struct gfx_state *state = render->state;
     const struct facet_render_guest_program program = {
-        facet_gfx_elf, sizeof facet_gfx_elf, &state->image};
+        facet_gfx_elf, sizeof facet_gfx_elf, &state->image, render->options.plain};
 
     return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }

@@ -66,6 +66,7 @@ static enum facet_status choose_format(struct build *b, uint32_t count, struct f
     b->header.mode = format.mode;
     b->header.alt = format.alt;
     eff = facet_rtbvh_eff(format.mode, format.alt);
+    eff.plain = b->options->plain;
     b->container = facet_container_of(&eff);
     b->numbers = facet_rt_numbers_of(&eff, NULL);
     b->tile_bytes = facet_rt_tile_bytes(&b->container);

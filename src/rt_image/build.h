@@ -19,6 +19,7 @@ struct facet_rtbvh_options {
     uint32_t leaf_size; /* most triangles of a leaf, 1..255; 0 = 4 */
     double reach;       /* origins of rays lie in [-reach, reach] on every axis; 0 = in the box of
                            the scene grown by its own size on all sides */
+    bool plain;         /* numbers without short ways: the same image, slower */
 };
 
 struct facet_rtbvh_report {

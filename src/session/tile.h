@@ -31,8 +31,7 @@
     {"poison", 0, NULL, "fill registers and scratch with a pattern at the start of every tile"},   \
     {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
     {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
-    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"},         \
-    {"plain", 0, NULL, "portable code only, without host SIMD: same results"}
+    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"}
 /* clang-format on */
 
 #define SESSION_TILE_ARGS 256

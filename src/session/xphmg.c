@@ -175,7 +175,8 @@ bool session_xphmg_start(struct session_xphmg *s,
     enum facet_status status;
     uint64_t threads = 1, profile = 0;
 
-    *s = (struct session_xphmg){.config = {.host = host, .plain = cli_given(args, "no-cache")}};
+    *s = (struct session_xphmg){
+        .config = {.host = host, .plain = cli_given(args, "plain") || cli_given(args, "no-cache")}};
     if (!cli_number(args, "job-threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "profile", 0, LAST_PROFILE, &profile)) {
         return false;

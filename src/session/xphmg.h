@@ -22,7 +22,7 @@
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
     {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: "\
                             "all processors)"},                                                    \
-    {"no-cache", 0, NULL, "plain executor: same results, slower"},                                 \
+    {"no-cache", 0, NULL, "the same as --plain"},                                                  \
     SESSION_FILES_OPTIONS
 /* clang-format on */
 

@@ -268,6 +268,27 @@ def the_folder_table_is_complete():
 
 
 @case()
+def the_table_of_plain_and_fast_ways_is_that_of_the_code():
+    """Each row is a way of src/base/ways.h; its functions are in the files beside them, its test is there and is run."""
+    text = read(os.path.join(SOURCE, "docs/architecture.md")).split("## The plain way and the fast way")[1].split("\n## ")[0]
+    names = re.findall(r"^    WAY\((\w+)\)", read(os.path.join(SOURCE, "src/base/ways.h")), re.M)
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    check_eq([row[0].strip("`") for row in rows], names, "ways of docs/architecture.md")
+    for way, plain, fast, test in rows:
+        for cell in (plain, fast):
+            place = re.match(r"`([\w/.]+)` `(\w+)`", cell)
+            check(place, f"{way}: {cell!r} is not `FILE` `function`")
+            check(re.search(rf"\b{place.group(2)}\b", read(os.path.join(SOURCE, place.group(1)))), f"{way}: no {place.group(2)} in {place.group(1)}")
+        folder, file = os.path.split(test.strip("`"))
+        check(os.path.exists(os.path.join(SOURCE, folder, file)), f"{way}: there is no {test}")
+        listed = [m for m in glob.glob(os.path.join(SOURCE, "tests/**/meson.build"), recursive=True) if f"'{file}'" in read(m)]
+        check(listed, f"{way}: no meson.build of tests/ has {file}")
+        marks = subprocess.run(["grep", "-rl", "FACET_FAST_WAY(" + way.strip("`") + ")", os.path.join(SOURCE, "src")],
+                               capture_output=True, text=True).stdout
+        check(marks, f"no function says FACET_FAST_WAY({way.strip('`')})")
+
+
+@case()
 def the_trace_page_names_every_unit():
     page = read(os.path.join(SOURCE, "docs/trace.md"))
     named, unit = set(), None

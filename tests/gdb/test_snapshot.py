@@ -94,7 +94,7 @@ def pieces_make_the_whole():
     check_pieces(busy(), [0, 70000, 1, 40000])
     check_pieces(busy(), [700, 10001, 5], "--harts", "3", "--ram", "64k")
     check_pieces(busy(), [700, 10001, 5], "--harts", "2", "--config", "min,pmask_banks=4")
-    check_pieces(busy(), [12345, 54321], "--no-cache")
+    check_pieces(busy(), [12345, 54321], "--plain")
 
 
 @case()
@@ -112,7 +112,7 @@ def output_and_end_are_those_of_a_straight_run():
 def the_last_state_is_the_same():
     program = build()
     good("snapshot", program, "--steps", "60", "-o", path("a.snap"))
-    for options in ([], ["--no-cache"]):
+    for options in ([], ["--plain"]):
         words = ["--json", "--dump-state", *options]
         whole = json.loads(facet("run", program, *words).stdout)
         rest = json.loads(facet("run", "--resume", path("a.snap"), *words).stdout)

@@ -43,7 +43,7 @@ def example(path):
         check_eq(fast.returncode, 0, "exit code of\n%s%s" % (fast.stdout, fast.stderr))
         check_eq(fast.stdout.splitlines()[-1], name + ": PASS", "last line")
         check(len(fast.stdout.splitlines()) > 1, "an example shows a result")
-        plain = run(elf, "--no-cache")
+        plain = run(elf, "--plain")
         check_eq(plain.stdout, fast.stdout, "output of the plain executor")
         check_eq(plain.returncode, 0, "exit code of the plain executor")
         for jobs in ("late", "late:1", "late:2", "late:3"):  # every example waits as it must

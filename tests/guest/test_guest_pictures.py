@@ -56,7 +56,7 @@ def the_picture_does_not_depend_on_the_way_or_the_harts():
     elf = build(os.path.join(GUEST, "examples", "pathtrace.c"))
     first = picture(elf, "a.png", "24x18", "2", "inline")
     for name, words in (("b.png", ("offload",)), ("c.png", ("inline", "--harts", "3")),
-                        ("d.png", ("offload", "--harts", "4")), ("e.png", ("inline", "--no-cache")),
+                        ("d.png", ("offload", "--harts", "4")), ("e.png", ("inline", "--plain")),
                         ("g.png", ("offload", "--job-threads", "3"))):
         check(picture(elf, name, "24x18", "2", *words) == first, "%s differs" % (words,))
     check(picture(elf, "f.png", "24x18", "3", "inline") != first, "another number of samples gives the same picture")

@@ -83,7 +83,7 @@ def a_machine_can_lack_each_part():
         for key in sorted(keys):
             code = facet("run", elf, "--config", f"full,{key}=0").returncode
             check_eq(code, UNSUPPORTED if key in needs else 0, f"{insn}, {opts} without {key}")
-    code = facet("run", elf, "--config", "full,rt_eps_ctl=0", "--no-cache").returncode
+    code = facet("run", elf, "--config", "full,rt_eps_ctl=0", "--plain").returncode
     check_eq(code, UNSUPPORTED, "the plain executor")
 
 

@@ -83,7 +83,7 @@ ending: .dword 0x20026, %d
 def c_program_reads_prints_and_exits():
     with open(os.path.join(SOURCE, "examples/xphmg/greet.c"), encoding="utf-8") as file:
         program = compile_c("greet", file.read())
-    for extra in ([], ["--no-cache"]):
+    for extra in ([], ["--plain"]):
         done = facet("run", program, "one", "two", *extra, stdin="Ada\n")
         check_eq(done.stderr, "", "standard error")
         check(done.stdout.endswith("argument 2: one\nargument 3: two\nname? hello Ada, 2/3 is 0.666667\n"),
@@ -128,7 +128,7 @@ def same_file_on_qemu():
     check_eq(mine.stdout, other.stdout, "what facet prints, against qemu")
     check_eq(mine.returncode, 42, "exit code")
     check_eq(other.returncode, 42, "exit code of qemu")
-    check_eq(facet("run", program, "--no-cache").stdout, other.stdout, "what the plain executor prints")
+    check_eq(facet("run", program, "--plain").stdout, other.stdout, "what the plain executor prints")
 
 
 @case()
@@ -171,7 +171,7 @@ fromhost: .dword 0
         program = assemble("htif", text % (code << 1 | 1))
         done = facet("run", program, stdin="HAL.")
         check_eq((done.stdout, done.returncode), ("IBM", expected), "output and exit code")
-        check_eq(facet("run", program, "--no-cache", stdin="HAL.").stdout, "IBM", "plain output")
+        check_eq(facet("run", program, "--plain", stdin="HAL.").stdout, "IBM", "plain output")
 
 
 @case()
@@ -496,7 +496,7 @@ _start: csrrwi x0, minstret, 0
 def a_written_counter_is_told_as_it_is_stored():
     program = assemble("counters", COUNTERS + EXIT % 0)
     written = [("minstret", 0), ("mcycle", 5), ("mcountinhibit", 5), ("minstret", 7), ("mcycle", 0x17)]
-    for options in ([], ["--no-cache"]):
+    for options in ([], ["--plain"]):
         check_eq(facet("run", program, "--trace", path("counters.jsonl"), *options).returncode, 0, "exit code")
         with open(path("counters.jsonl"), encoding="utf-8") as file:
             told = [c for line in file.read().splitlines()[1:] for c in json.loads(line)["changes"] if "csr" in c]
@@ -748,7 +748,7 @@ def a_trace_tells_every_change_of_vendor_state():
     done = facet("run", program, "--break", "0x80000000", "--json", "--dump-state")
     state = json.loads(done.stdout)["harts"][0]
     traces = []
-    for options in ([], ["--no-cache"]):
+    for options in ([], ["--plain"]):
         done = facet("run", program, "--trace", path("vendor.jsonl"), "--json", "--dump-state", *options)
         check_eq(done.returncode, 0, f"exit code, after {done.stderr}")
         with open(path("vendor.jsonl"), encoding="utf-8") as file:
@@ -826,7 +826,7 @@ def jobs_complete_when_asked():
     for name, words in (("ticket", []), ("forget", ["-D", "FORGET"])):
         check_eq(facet("as", "--isa", "xphmg", source, "-o", path(name), *words).returncode, 0, "exit code of as")
     for jobs in ("now", "late", "late:1", "late:0xFFFFFFFFFFFFFFFF"):
-        for more in ([], ["--no-cache"], ["--harts", "1", "--job-threads", "2"]):
+        for more in ([], ["--plain"], ["--harts", "1", "--job-threads", "2"]):
             check_eq(facet("run", path("ticket"), "--jobs", jobs, *more).returncode, 56, f"sum with {jobs} {more}")
     check_eq(facet("run", path("forget")).returncode, 56, "sum of a machine that does jobs at once")
     check_eq(facet("run", path("forget"), "--jobs", "late").returncode, 0, "sum of a machine that is late")

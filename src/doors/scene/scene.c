@@ -132,6 +132,7 @@ static enum facet_status options_of(const facet_world *world,
     out->spp = view->samples != 0 ? view->samples : out->spp;
     out->seed = view->seed;
     out->bounces = view->bounces;
+    out->plain = view->plain;
     return facet_image_check_size(out->width, out->height, err);
 }
 
