@@ -11,7 +11,7 @@ add:    add     t0, t0, t1
         bne     t1, t2, add
 done:   li      a0, 0x20                # SYS_EXIT_EXTENDED
         la      a1, ending
-        .align  4                       # the three words of a call stand in one page
+        .align  4                       # the three words of a call are in one page
         .word   0x01f01013              # slli x0, x0, 0x1f
         .word   0x00100073              # ebreak
         .word   0x40705013              # srai x0, x0, 7

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where things lie in VRAM; a driver would have an allocator. */
+/* Addresses in VRAM; a driver would have an allocator. */
 enum { WIDTH = 48, HEIGHT = 16 };
 #define AT(offset) (FACET_TILE_VRAM_BASE + UINT32_C(offset))
 #define RING AT(0x0000)   /* 4096 bytes */

@@ -1,5 +1,5 @@
-/* What the host and a guest program that draws (guest/render for xphmg-rt and xphmg-rt-offload,
- * guest/gfx for xphmg-gfx) tell each other: a block in guest memory, followed by the scene and what
+/* How the host and a guest program that draws (guest/render for xphmg-rt and xphmg-rt-offload,
+ * guest/gfx for xphmg-gfx) communicate: a block in guest memory, followed by the scene and what
  * else the program needs: an RT image, or struct facet_guest_gfx_input.
  *
  * The structs of scene.h and picture.h lie in guest memory as the compiler lays them out, with

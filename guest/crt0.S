@@ -1,8 +1,8 @@
 /* Start-up of a guest program: hart 0 gets a stack, zeroed .bss, thread-local storage, floating point
  * and a trap vector, runs the constructors and main(), and exits with what main returns. Every other
- * hart runs guest_hart(hartid) on a stack of 16 KiB; the one here waits for ever.
+ * hart runs guest_hart(hartid) on a stack of 16 KiB; the one here waits forever.
  *
- * Traps that nobody expects go to guest_trap(cause, pc, value), which reports and exits: trap.c has one
+ * Unexpected traps go to guest_trap(cause, pc, value), which reports and exits: trap.c has one
  * that a program may replace. A handler of the program's own is simply another mtvec. */
     .section .text.start, "ax"
     .globl _start

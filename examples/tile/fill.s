@@ -9,7 +9,7 @@
 
         .globl  fill
 fill:
-        CSRR    s5, arg_base            # where the arguments lie
+        CSRR    s5, arg_base            # address of the arguments
         LW      s6, 0(s5)               # framebuffer
         LW      s7, 4(s5)               # bytes per row
         LW      s8, 8(s5)               # colour

@@ -2,7 +2,7 @@
 #
 # The prefix svp.one.vlstep makes the next instruction run over four lanes: the ray register is
 # broadcast (source step 0), each lane takes one child box and writes its own registers (step 1).
-# The program leaves the number of boxes hit in a0 and tells it to the host through tohost.
+# The program leaves the number of boxes hit in a0 and passes it to the host through tohost.
 #
 # Semantics: spec/rt-semantics.md, sections 2.1 (prefixes), 5 (layouts), 6 and 7 (rt.bbox). After
 # reset numbers are FP16; the boxes below are FP32, so CAP.PREC.MODE is set first. Bit 63 (APPLY0)

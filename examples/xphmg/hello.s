@@ -10,7 +10,7 @@ _start:
         call    semihost
         j       .
 
-        .align  4                       # the three words of a call stand in one page
+        .align  4                       # the three words of a call are in one page
 semihost:
         .word   0x01f01013              # slli x0, x0, 0x1f
         .word   0x00100073              # ebreak

@@ -1,4 +1,4 @@
-/* What the ray tracing examples look at: a ball of 320 triangles, and rays that start in front of
+/* The scene of the ray tracing examples: a ball of 320 triangles, and rays that start in front of
  * it and mostly hit it. */
 #ifndef BALL_H
 #define BALL_H

@@ -5,7 +5,7 @@
  * CAP.PREC says. Two other ways to the same: MODE.SAE for one instruction, MODE.SAE_DEF for all.
  * Suppressed or not, the sticky bits of EXC.ST are set.
  *
- * Prefix and instruction stand in one asm statement, so that the compiler puts nothing between. */
+ * Prefix and instruction are in one asm statement, so that the compiler puts nothing between. */
 #include "check.h"
 #include "expect_trap.h"
 

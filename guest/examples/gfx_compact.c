@@ -75,7 +75,7 @@ static struct {
     uint64_t number[LANES], payload[LANES]; /* X slots 0 and 1 */
 } words;
 
-/* Survivors of 64 particles behind `to`; how many. B is the window of x12. */
+/* Appends the survivors of 64 particles at `to`; returns how many. B is the window of x12. */
 static uint64_t compact(struct record *to)
 {
     register uint64_t base __asm__("x10") = (uint64_t)to;

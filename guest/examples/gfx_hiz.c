@@ -4,7 +4,7 @@
  * maxima: level 0 has one entry per 8 x 8 pixels, each further level one per 2 x 2 entries. A box
  * is hidden when its nearest depth is not less than the farthest depth in its rectangle; a level
  * where the rectangle touches at most 2 x 2 entries is enough. All boxes are then asked at once:
- * that level's entries are a depth buffer of their own, and GFX.ZTEST without writing compares 64
+ * that level's entries are themselves a depth buffer, and GFX.ZTEST without writing compares 64
  * boxes with one of their corners. What is said hidden must be hidden in every pixel (plain C). */
 #include "check.h"
 #include "gfx_unit.h"

@@ -2,7 +2,7 @@
  *
  * Tier-0 is the part of local memory where an allocation belongs to one domain (engine) at a time.
  * With STRICT_DOM=1 the others take an access fault there; XMEM.CCTL.SETDOM hands the region over,
- * data and address stay. Tier-1, the rest of local memory, belongs to nobody.
+ * data and address stay. Tier-1, the rest of local memory, has no owner.
  *
  * CAP.XMEM.DOM says on whose behalf the hart's vendor instructions access memory. */
 #include "check.h"
@@ -87,7 +87,7 @@ int main(void)
     act_for(DOM_MTX);
     CHECK(CAUSE_OF(xphmg_mtx_mul(&ray[0], origin, SHAPE_4X4)) == 7);
 
-    /* Tier-1 asks nobody; there a barrier orders writer and reader. */
+    /* Tier-1 has no owner check; there a barrier orders writer and reader. */
     ray = (float *)xphmg_xlds_alloc(64);
     CHECK((uint64_t)ray >= t0_end);
     xphmg_mtx_mul(&ray[0], origin, SHAPE_4X4);

@@ -273,7 +273,7 @@ static void trace(struct worker *w, int count)
     }
 }
 
-/* One sample of a row: all rays of the row, then all that go on, until none does. */
+/* One sample of a row: all rays of the row, then all that continue, until none does. */
 static void draw_sample(struct worker *w, int y, int sample)
 {
     int count = width;
@@ -335,7 +335,7 @@ static void draw_rows(struct worker *w)
     }
 }
 
-/* The other harts help: whoever finds a row left takes it. */
+/* The other harts help: each takes the next row that is left. */
 void guest_hart(uint64_t hart);
 void guest_hart(uint64_t hart)
 {

@@ -1,4 +1,4 @@
-/* XSUBMIT.RT with XPHMG_MEMCTL: one job with a memory policy of its own.
+/* XSUBMIT.RT with XPHMG_MEMCTL: one job with its own memory policy.
  *
  * The last 24 bytes of the descriptor override CAP's defaults for this job alone (rt-semantics.md
  * 12). Fields that are 0 or unknown leave the default. Policy never changes a result; it decides

@@ -92,7 +92,7 @@ int main(void)
     CHECK(hits > RAYS / 10 && hits < RAYS);
     CHECK((xphmg_csr_read(XPHMG_CSR_RTSTAT) & XPHMG_RTSTAT_ERR) == 0);
 
-    /* Room for three hits only: the job stops, and goes on where it was. */
+    /* Room for three hits only: the job stops, and continues where it was. */
     hitq.head = hitq.tail = 0;
     hitq.cap = 4;
     next = add_rays(0);

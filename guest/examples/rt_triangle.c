@@ -110,7 +110,7 @@ static unsigned check_scalar(const struct xphmg_ray_record_32 *ray)
         }
         hits += (unsigned)out.slot[0];
     }
-    CHECK(test(ray, TRIANGLES, 0).slot[0] == 0); /* behind the end of the range */
+    CHECK(test(ray, TRIANGLES, 0).slot[0] == 0); /* past the end of the range */
     return hits;
 }
 

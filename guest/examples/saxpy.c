@@ -2,8 +2,8 @@
  *
  * Under RSV the ordinary instructions run once per lane on register windows: lane i of
  * `flw f0, 0(x10)` loads f[0+i] from the address in x[10+i]. svon.blk 6 covers the six instructions
- * behind it; the loop around them is scalar again. Prefix and target must not be torn apart by the
- * compiler, so the loop is one asm statement. */
+ * after it; the loop around them is scalar again. The compiler must not separate prefix and
+ * target, so the loop is one asm statement. */
 #include "check.h"
 
 #include <stdint.h>

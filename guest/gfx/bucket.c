@@ -93,7 +93,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Instances from `first` on that may be in the bucket, near ones first: what they hide is tested
- * but not shaded. Returns where to go on. */
+ * but not shaded. Returns where to continue. */
 static uint32_t find_places(struct facet_guest_gfx_bucket *t, uint32_t first, uint32_t *found)
 {
     const float(*boxes)[6] = (const float(*)[6])facet_guest_gfx_instance_boxes(t->input);

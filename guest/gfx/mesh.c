@@ -105,7 +105,7 @@ static void fill_corner(const struct facet_guest_gfx_bucket *t,
 
 /* ---- clusters ---- */
 
-/* Whether a triangle that nobody sees from behind turns its back, with some room for rounding: what
+/* Whether a one-sided triangle is seen from behind, with some room for rounding: what
  * is near enough to its edge is left to the exact test on the screen. The sign is that of the
  * volume of the eye and the corners, which needs no division. */
 static bool turns_away(const struct facet_guest_gfx_bucket *t, uint32_t triangle)

@@ -160,7 +160,7 @@ void facet_guest_gfx_unit_grade(const struct facet_guest_gfx_unit *unit,
 
 /* ---- a bucket ---- */
 
-/* A corner of a triangle; everything behind `clip` is linear over the triangle in space. */
+/* A corner of a triangle; everything after `clip` is linear over the triangle in space. */
 struct facet_guest_gfx_vertex {
     float clip[4];
     float position[3], normal[3], uv[2], emissive_uv[2], color[4];

@@ -9,7 +9,7 @@
 
 /* ---- interpolation ---- */
 
-/* `offset` of the channels in a corner; the results are behind the taps. */
+/* `offset` of the channels in a corner; the results follow the taps. */
 static const facet_guest_gfx_slot *interpolate(struct facet_guest_gfx_bucket *t,
                                                const struct facet_guest_gfx_patch *patch,
                                                size_t offset,

@@ -25,8 +25,8 @@ static struct facet_bucket bucket;
 static float pixels[FACET_BUCKET_PIXELS * 3];
 static uint8_t batch_memory[(WAVE + 1) * 96] __attribute__((aligned(64)));
 
-/* The rays of a wave that are under way: those that met something which lets them pass go on behind
- * it. */
+/* The rays of a wave that are still travelling: those that hit something which lets them pass
+ * continue beyond it. */
 static struct xphmg_ray_record_32 rays[WAVE];
 static struct rt_hit found[WAVE];
 static bool hit[WAVE];
@@ -113,7 +113,7 @@ static bool first_hit_decides(const struct facet_guest_block *block, enum facet_
            (kind == FACET_RAY_AMBIENT && block->ambient_any);
 }
 
-/* Facet's rays end before t_max and begin behind t_min; those of XPHMG_RT include both. */
+/* Facet's rays end before t_max and begin after t_min; those of XPHMG_RT include both. */
 static void take_rays(const struct facet_shade_ray *from, size_t count, struct facet_shade_hit *out)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static void take_rays(const struct facet_shade_ray *from, size_t count, struct f
     }
 }
 
-/* Keeps the rays that passed what they met; they go on behind it. Returns how many. */
+/* Keeps the rays that passed what they met; they continue beyond it. Returns how many. */
 static uint32_t sort_out(const struct tracer *t,
                          enum facet_ray_kind kind,
                          uint32_t count,

@@ -251,7 +251,7 @@ rt_build(void *memory, const float *triangles, uint32_t count, uint32_t children
     for (uint32_t i = 0; i < count; i++) {
         b.order[2 * i + 1] = i;
     }
-    /* The root is node 0; behind it the TriRanges, at most one per triangle, then the other nodes.
+    /* The root is node 0; after it the TriRanges, at most one per triangle, then the other nodes.
      */
     b.next_range = TILE_BYTES / RANGE_BYTES * (children / 4);
     b.next_node =

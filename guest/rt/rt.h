@@ -37,7 +37,7 @@ enum rt_status {
     RT_OK = 0,
     RT_BAD_IMAGE = -1, /* no RT image, or not of FP32 elements */
     RT_BAD_TREE = -2,  /* deeper than RT_LEVELS, or a ray took more than RT_STEPS steps */
-    RT_JOB_FAILED = -3 /* RTSTAT.LAST_EC tells why */
+    RT_JOB_FAILED = -3 /* RTSTAT.LAST_EC says why */
 };
 
 enum { RT_LEVELS = 256, RT_STEPS = 1 << 24 };
@@ -103,7 +103,7 @@ size_t rt_batch_bytes(uint32_t capacity);
 void rt_batch_make(struct rt_batch *batch, void *memory, uint32_t capacity);
 
 /* Traces `count` rays as jobs, or one by one where RTCAP has none, and waits for them: found[i]
- * tells whether ray i hit, and hits[i] what. With `any` the first hit that the engine meets, which
+ * says whether ray i hit, and hits[i] what. With `any` the first hit that the engine meets, which
  * need not be the nearest. */
 enum rt_status rt_batch_trace(struct rt_batch *batch,
                               const struct rt_bvh *bvh,

@@ -41,7 +41,7 @@ struct walk {
     struct entry stack[RT_STACK]; /* a ring: the oldest entry gives way */
     uint32_t top, held;
     uint8_t trail[RT_LEVELS]; /* which child of the node at this level, by distance, is under way */
-    bool more[RT_LEVELS];     /* children behind that one */
+    bool more[RT_LEVELS];     /* children after that one */
     unsigned known;           /* on the way down again: the trail holds up to this level */
 };
 
@@ -299,7 +299,7 @@ static struct entry pop(struct walk *w)
 }
 
 /* After the children of the node at `level` are known: goes to the one that the trail names, and
- * keeps those behind it for later. false: nothing is left here. */
+ * keeps those after it for later. false: nothing is left here. */
 static bool descend(
     struct walk *w, unsigned level, const struct child list[8], unsigned count, struct entry *next)
 {
@@ -320,7 +320,7 @@ static bool descend(
 }
 
 /* The stack held the next sibling at `level`, but a hit lies before it and so before all siblings
- * behind it. */
+ * after it. */
 static void give_up(struct walk *w, unsigned level)
 {
     while (w->more[level] && w->held > 0) {

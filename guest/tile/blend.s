@@ -60,4 +60,4 @@ pixel:  VATOM.ADD v0, v1, 0(s18)        # four sums in one instruction; the old 
 end:    EXIT
 
         .balign 16
-shifts: .word   16, 8, 0, 24            # where R, G, B, A lie in a colour
+shifts: .word   16, 8, 0, 24            # shifts of R, G, B, A in a colour

@@ -1,6 +1,6 @@
 # histogram.s: 256 brightness bins of an ARGB8888 picture, counted with atomics.
 #
-# Each tile counts into its own scratch memory (--shared 1024), where nobody else is, and adds the
+# Each tile counts into its own scratch memory (--shared 1024), which no other tile uses, and adds the
 # bins to the common ones at the end: 64 atomics on memory instead of 256. Scratch is undefined when a
 # tile starts, so the bins are cleared first. Pixels of equal brightness in one VATOM.ADD.X accumulate,
 # since lanes act one after the other.

@@ -36,7 +36,7 @@ vertex:
         ADDI    s2, s11, 20
         VLD.S   v8, (s11), s15          # rows of three floats: lane 3 belongs to the next row
         VLD.S   v9, (s1), s15
-        VLD.S   v10, (s2), s15          # the last row from one float before: nothing is read behind
+        VLD.S   v10, (s2), s15          # the last row from one float before: nothing is read past the end
         VSHUF   v10, v10, 0x39          # lanes 1, 2, 3, 0
         VINS.I32 v8, s0, 3
         VINS.I32 v9, s0, 3
@@ -85,7 +85,7 @@ clip:   VDOT.F32 s1, v1, v20
 
         ANDI    s20, s13, CU_ASSIST.flags.NORMALS
         BEQ     s20, s0, uv
-        VLD.S   v21, (s18), s15         # the fourth float is the uv behind the normal
+        VLD.S   v21, (s18), s15         # the fourth float is the uv after the normal
         VINS.I32 v21, s0, 3
         BEQ     s11, s0, normal
         VDOT.F32 s1, v8, v21

@@ -1,6 +1,6 @@
 # litmus: message passing, release alone
 #
-# Core 0 publishes, but core 1 goes on with its old copy.
+# Core 0 publishes, but core 1 continues with its old copy.
 # Results: the flag that core 1 loads from Y, then the data that it loads from X. Core 1 has an old
 # copy of X in its cache.
 #
