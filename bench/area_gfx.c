@@ -211,7 +211,7 @@ static enum facet_status llvmpipe(double seconds, double *value, struct facet_er
         peer_states();
         peer_draw();
         if (!same_picture(osmesa_peer_pixels(data.peer))) {
-            return facet_fail(err, FACET_ERR_IO, 0, "OSMesa draws another picture");
+            return facet_fail(err, FACET_ERR_IO, 0, "OSMesa draws a different picture");
         }
     }
     osmesa_peer_use(data.peer);
@@ -255,7 +255,7 @@ static enum facet_status check_machine(struct gfx_machine *m, struct facet_error
         status = gfx_machine_get(m, (ROWS - 1) * ROW_GROUPS + k / 4, k % 4, got, err);
         if (status == FACET_OK &&
             memcmp(got, &data.out[k % 4][k / 4 * GFX_MACHINE_LANES], sizeof got) != 0) {
-            status = facet_fail(err, FACET_ERR_FAULT, k, "GFX.SAMPLE gives other colours");
+            status = facet_fail(err, FACET_ERR_FAULT, k, "GFX.SAMPLE gives different colours");
         }
     }
     return status;

@@ -127,7 +127,7 @@ fill(struct embree_peer *p, const struct facet_scene *scene, bool robust, struct
 
     p->device = p->rtcNewDevice("threads=1,set_affinity=0");
     if (p->device == NULL) {
-        return facet_fail(err, FACET_ERR_IO, 0, "Embree made no device");
+        return facet_fail(err, FACET_ERR_IO, 0, "Embree cannot create a device");
     }
     (void)snprintf(p->name,
                    sizeof p->name,

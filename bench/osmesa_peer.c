@@ -65,7 +65,7 @@ static enum facet_status start(struct osmesa_peer *p, unsigned depth_bits, struc
     if (p->context == NULL ||
         !p->OSMesaMakeCurrent(
             p->context, p->pixels, GL_UNSIGNED_BYTE, (GLsizei)p->width, (GLsizei)p->height)) {
-        return facet_fail(err, FACET_ERR_IO, 0, "OSMesa gives no context");
+        return facet_fail(err, FACET_ERR_IO, 0, "OSMesa cannot create a context");
     }
     (void)snprintf(p->name, sizeof p->name, "%s", (const char *)p->glGetString(GL_RENDERER));
     return FACET_OK;

@@ -293,7 +293,7 @@ rt_machine_hits(struct rt_machine *m, struct rt_hit *hits, struct facet_error *e
         tag = facet_load_le64(entry);
         if (status == FACET_OK &&
             (tag >= m->count || facet_load_le32(entry + 8) >= m->header.triangle_count)) {
-            return facet_fail(err, FACET_ERR_FAULT, i, "hit %u is of no ray", i);
+            return facet_fail(err, FACET_ERR_FAULT, i, "hit %u belongs to no ray", i);
         }
         read_hit(m, entry, &hits[tag]);
     }

@@ -43,7 +43,7 @@ static bool choose_output(struct job *job)
     if (given != NULL) {
         length = snprintf(job->output, sizeof job->output, "%s", given);
     } else if (strcmp(job->input, "-") == 0) {
-        (void)cli_bad(job->args, "the text comes from standard input: say where to with -o OUT");
+        (void)cli_bad(job->args, "the text comes from standard input: -o OUT is required");
         return false;
     } else {
         slash = strrchr(job->input, '/');
@@ -78,7 +78,7 @@ static bool outputs_differ(const struct job *job)
         }
         if (cli_is_stream(outputs[i]) && args->json) {
             (void)cli_bad(args,
-                          "%s and --json both want standard output; say where to with %s FILE",
+                          "%s and --json both write to standard output; name a file with %s FILE",
                           i == 0 ? "the result" : "the listing",
                           i == 0 ? "-o" : "--listing");
             return false;
@@ -93,7 +93,7 @@ static bool outputs_differ(const struct job *job)
         return true;
     }
     if (cli_is_stream(listing) && cli_is_stream(job->output)) {
-        (void)cli_bad(args, "the result and the listing both want standard output");
+        (void)cli_bad(args, "the result and the listing both write to standard output");
         return false;
     }
     if (!cli_is_stream(listing) && !cli_is_stream(job->output) &&
@@ -125,7 +125,7 @@ static bool prepare(struct job *job)
     const char *isa = cli_value(args, "isa"), *format = cli_value(args, "format");
 
     if (isa == NULL) {
-        (void)cli_bad(args, "which machine? --isa tile or --isa xphmg");
+        (void)cli_bad(args, "the machine is missing: expected --isa tile or --isa xphmg");
         return false;
     }
     job->input = args->positional[0];
@@ -330,17 +330,18 @@ const struct cli_command cli_cmd_as = {
         "Reads assembly text (- is standard input) and writes an executable whose addresses are "
         "all known: there is no linker, so every symbol must be defined in the text or with -D. "
         "Instructions follow the rows of the contract, operands by position or by name; pseudo "
-        "instructions, directives, expressions, numeric labels, .macro, .rept and .if are those of "
-        "GNU as. Nothing is relaxed or compressed: every statement has the length it shows.\n\n"
+        "instructions, directives, expressions, numeric labels, .macro, .rept and .if are those "
+        "of GNU as. Nothing is relaxed or compressed: every statement has the length it "
+        "shows.\n\n"
         "Sections follow each other from --base: code, constants, data, zeros. `.address N` puts "
         "the current section somewhere else, `.entry X` names the first instruction (default "
-        "_start, else the start of .text). Without -o the result goes beside the input with the "
-        "ending .elf or .bin, words go to standard output.\n\n"
+        "_start, else the start of .text). Without -o the result goes next to the input with the "
+        "extension .elf or .bin; words go to standard output.\n\n"
         "A flat image runs from the lowest loaded address to the highest, gaps are zero. The "
         "hexadecimal form is what Verilog's $readmemh reads into a memory of 32-bit words: one "
         "word per line, its bytes taken little-endian (two 16-bit instructions share a word, a "
-        "word that is not full is filled up with zeros); word 0 is at the lowest loaded address, "
-        "and behind a gap `@N` gives the number of the next word.\n\n"
+        "partial word is padded with zeros); word 0 is at the lowest loaded address, and after a "
+        "gap `@N` gives the number of the next word.\n\n"
         "Errors are shown with file, line, column and what was expected, at most 20 of them; "
         "then nothing is written and the exit code is 2.",
     .examples = "printf 'MOVI s1, 0x12345FFF\\nEXIT\\n' | facet as - --isa tile --format hex\n"

@@ -203,9 +203,9 @@ static int run_bench(const struct cli_args *args)
         facet_nearest_offer(&near, bench_areas[i]->name, strlen(bench_areas[i]->name));
     }
     if (near.best != NULL) {
-        return cli_bad(args, "there is no area '%s'; did you mean '%s'?", wanted, near.best);
+        return cli_bad(args, "unknown area '%s'; did you mean '%s'?", wanted, near.best);
     }
-    return cli_bad(args, "there is no area '%s'; facet bench --list names them", wanted);
+    return cli_bad(args, "unknown area '%s'; facet bench --list names them", wanted);
 }
 
 static const struct cli_option options[] = {
@@ -217,11 +217,12 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_cmd_bench = {
     .name = "bench",
-    .summary = "measure the speed of an area beside its peers",
+    .summary = "measure the speed of an area, compared with its peers",
     .usage = "facet bench AREA|all [--runs N] [--seconds S] [--json]\nfacet bench [--list]",
-    .details = "Facet and its peer are measured in turn, each --runs times; the medians and their "
-               "ratio are printed. All values are rates: a ratio above 1 means that Facet is "
-               "faster. A peer that is not installed is named on standard error and left out.",
+    .details =
+        "Facet and its peer are measured in turn, each --runs times; the medians and their ratio "
+        "are printed. All values are rates: a ratio above 1 means that Facet is faster. A peer "
+        "that is not installed is reported on standard error and left out.",
     .examples = "facet bench --list",
     .options = options,
     .has_json = true,

@@ -210,7 +210,7 @@ static int report_rows(const struct cli_args *args, const struct facet_results *
     }
     if (chosen == 0) {
         json_decref(list);
-        return cli_bad(args, "none of the rows that were asked for is of area '%s'", only);
+        return cli_bad(args, "none of the requested rows belongs to area '%s'", only);
     }
     if (args->json) {
         return cli_print_json(args, json_pack("{s:o}", "rows", list));
@@ -239,7 +239,7 @@ static int run_coverage(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     if (results == NULL && folder != NULL) {
-        return cli_bad(args, "%s: there is no such folder of test results", folder);
+        return cli_bad(args, "%s: no such folder of test results", folder);
     }
     if (results == NULL) {
         fprintf(stderr, "facet coverage: no test has run yet (`make test` fills %s)\n", beside);
@@ -265,14 +265,13 @@ const struct cli_command cli_cmd_coverage = {
              "[--json]",
     .details =
         "Every testable statement of the contract (spec/*.requirements.tsv) has an ID, and every "
-        "test names the IDs that it proves. The table shows, per area, how many rows there are and "
-        "how many are named by a test that passed in the last `make test`. An ID in the results "
-        "that no row has is reported, and the exit code is then 1.\n"
-        "\n"
-        "With --rows: each row with the tests that name it, as suite:case, and what they said: "
+        "test names the IDs that it proves. The table shows, per area, how many rows there are "
+        "and how many are named by a test that passed in the last `make test`. An ID in the "
+        "results that no row has is reported, and the exit code is then 1.\n\n"
+        "With --rows: each row with the tests that name it, as suite:case, and their results: "
         "pass, fail, skip, or none where no test names the row. Rows are chosen by ID (RT-052), "
-        "area (RT) or pattern (RT-05*); without any, all are listed. --missing leaves out the rows "
-        "that a passing test names.",
+        "area (RT) or pattern (RT-05*); without any, all are listed. --missing leaves out the "
+        "rows that a passing test names.",
     .examples =
         "facet coverage\nfacet coverage --area RT --json\nfacet coverage --rows RT-052 'CAP-19*'",
     .options = options,

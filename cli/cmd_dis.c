@@ -110,11 +110,12 @@ static int words_of_input(struct output *out, enum facet_isa isa)
             continue;
         }
         if (!read_word(start, length, &word)) {
-            int code = cli_bad(out->args,
-                               "line %zu: '%.*s' is no word; expected up to 8 hexadecimal digits",
-                               line,
-                               (int)(length < 60 ? length : 60),
-                               start);
+            int code =
+                cli_bad(out->args,
+                        "line %zu: '%.*s' is not a word; expected up to 8 hexadecimal digits",
+                        line,
+                        (int)(length < 60 ? length : 60),
+                        start);
 
             free(bytes.data);
             return code;
@@ -131,10 +132,10 @@ static int words(struct output *out)
     enum facet_isa isa = FACET_ISA_XPHMG;
 
     if (!isa_given(args, &isa)) {
-        return cli_bad(args, "which machine? --isa tile or --isa xphmg");
+        return cli_bad(args, "the machine is missing: expected --isa tile or --isa xphmg");
     }
     if (args->positional_count == 0) {
-        return cli_bad(args, "no word is given; expected --hex WORD... or --hex -");
+        return cli_bad(args, "no words given; expected --hex WORD... or --hex -");
     }
     if (args->positional_count == 1 && strcmp(args->positional[0], "-") == 0) {
         return words_of_input(out, isa);
@@ -202,7 +203,7 @@ static int read_program(const struct cli_args *args, struct facet_object **objec
         status = facet_elf_read(bytes.data, bytes.size, object, &err);
     } else if (!given) {
         free(bytes.data);
-        return cli_bad(args, "%s is no ELF file: say which machine it is for with --isa", path);
+        return cli_bad(args, "%s is not an ELF file: name its machine with --isa", path);
     } else {
         status = hex ? facet_hex_read(isa, (const char *)bytes.data, bytes.size, base, object, &err)
                      : facet_object_from_bytes(isa, bytes.data, bytes.size, base, object, &err);
@@ -230,11 +231,11 @@ static int program(struct output *out)
     int code;
 
     if (args->positional_count == 0) {
-        return cli_bad(args, "FILE is missing; single words follow --hex");
+        return cli_bad(args, "FILE is missing; single words need --hex");
     }
     if (args->positional_count > 1) {
         return cli_bad(
-            args, "'%s' is one operand too many; single words follow --hex", args->positional[1]);
+            args, "unexpected argument '%s'; single words need --hex", args->positional[1]);
     }
     code = read_program(args, &object);
     if (code == CLI_OK) {
@@ -285,7 +286,7 @@ static int run_dis(const struct cli_args *args)
 }
 
 static const struct cli_option options[] = {
-    {"isa", 'i', "tile|xphmg", "the machine; an ELF file says it by itself"},
+    {"isa", 'i', "tile|xphmg", "the machine; an ELF file names it"},
     {"format", 'f', "elf|bin|hex", "what the file is (default: by its first bytes, or .hex)"},
     {"base", 'b', "ADDR", "address of the first byte or word of a flat file (default 0x80000000)"},
     {"hex", 'x', NULL, "the operands are words in hexadecimal; - reads them from standard input"},
@@ -300,17 +301,17 @@ const struct cli_command cli_cmd_dis = {
         "facet dis FILE [--isa tile|xphmg] [--format elf|bin|hex] [--base ADDR] [-o OUT] [--json]\n"
         "facet dis --isa tile|xphmg --hex WORD...|- [--json]",
     .details =
-        "The text of a program assembles again to the same sections, bytes, addresses, symbols and "
-        "entry point (facet as). Branch targets without a symbol get labels .L and the address. "
-        "Words that are no instruction, or that have bits set which the syntax does not show, are "
-        "written as .word (with the instruction as a comment). Sections that are not loaded, and "
-        "relocations, are left out. Words in hexadecimal are those that $readmemh reads and "
-        "facet as --format hex writes.\n\n"
+        "The text of a program assembles again to the same sections, bytes, addresses, symbols "
+        "and entry point (facet as). Branch targets without a symbol get labels .L and the "
+        "address. Words that are not instructions, or that have bits set which the syntax does "
+        "not show, are written as .word (with the instruction as a comment). Sections that are "
+        "not loaded, and relocations, are left out. Words in hexadecimal are those that "
+        "$readmemh reads and facet as --format hex writes.\n\n"
         "With --hex each operand is one instruction, in hexadecimal with or without 0x: one line "
-        "of text per word, `.word 0x...` (`.half 0x...` for 16 bits) for an illegal one. For xphmg "
-        "a number up to 0xffff whose low two bits are not 3 is a 16-bit instruction. From standard "
-        "input words are separated by blanks and line ends. One bad number, and nothing is "
-        "printed: exit code 2.",
+        "of text per word, `.word 0x...` (`.half 0x...` for 16 bits) for an illegal one. For "
+        "xphmg a number up to 0xffff whose low two bits are not 3 is a 16-bit instruction. From "
+        "standard input words are separated by blanks and line ends. If one number is bad, "
+        "nothing is printed and the exit code is 2.",
     .examples = "facet dis --isa tile --hex 0x12346137 0xFFF10117\n"
                 "facet dis --isa xphmg --hex 00a50533 4501 --json",
     .options = options,

@@ -41,7 +41,8 @@ static bool checked_files(const struct cli_args *args)
     const char *save = cli_value(args, "save");
 
     if (args->json && cli_given(args, "trace") && cli_is_stream(cli_value(args, "trace"))) {
-        (void)cli_bad(args, "--json and --trace - want standard output: expected one of them");
+        (void)cli_bad(args,
+                      "--json and --trace - both write to standard output: expected one of them");
         return false;
     }
     if (save != NULL && cli_is_stream(save)) {
@@ -293,7 +294,7 @@ static const struct cli_option run_options[] = {
     CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
-    {"resume", 0, "FILE", "go on from a file of --save; IMAGE and options as they were"},
+    {"resume", 0, "FILE", "continue from a file of --save; IMAGE and options as before"},
     {"dump-state", 0, NULL, "print every lane's registers (as text: those that are not zero)"},
     SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -305,17 +306,17 @@ const struct cli_command cli_cmd_gfx12_run = {
     .usage = "facet gfx12 run IMAGE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\"... [--json]\n"
              "facet gfx12 run IMAGE --ray NUMBERS --program FILE [--set REG=VALUE]... --dump-state",
     .details =
-        "IMAGE is a file of `facet bvh build`. Each --ray gets a lane of a wave (at most 32), and "
-        "the lanes take turns: a step is one image_bvh8_intersect_ray or "
+        "IMAGE is a file of `facet bvh build`. Each --ray gets a lane of a wave (at most 32), "
+        "and the lanes take turns: a step is one image_bvh8_intersect_ray or "
         "ds_bvh_stack_push8_pop1_rtn_b32 of the hardware-style loop (gfx12-semantics.md 11.4 and "
-        "11.6). The report has what each ray visited and hit. No shader runs: non-opaque hits are "
-        "accepted, procedural primitives are not hit.\n\n"
-        "With --program every lane executes the instructions of a file once, from the first to the "
-        "last; the ray and the descriptor are in the registers that docs/gfx12.md lists, and --set "
-        "changes them.\n\n"
+        "11.6). The report shows what each ray visited and hit. No shader runs: non-opaque hits "
+        "are accepted, procedural primitives are not hit.\n\n"
+        "With --program every lane executes the instructions of a file once, from the first to "
+        "the last; the ray and the descriptor are in the registers that docs/gfx12.md lists, and "
+        "--set changes them.\n\n"
         "--trace writes a line per instruction with every register, LDS entry and node that it "
-        "read or wrote. --save keeps registers, LDS and memory; --resume goes on from there, bit "
-        "for bit as if the run had never stopped. `facet gdb --machine gfx12` steps the same "
+        "read or wrote. --save keeps registers, LDS and memory; --resume continues from there, "
+        "bit for bit as if the run had never stopped. `facet gdb --machine gfx12` steps the same "
         "machine by hand.\n\n"
         "This machine has no fast way: --plain is taken and changes nothing.\n\n"
         "The exit code is 0 when all rays have ended, at a breakpoint and after --steps; 1 after a "

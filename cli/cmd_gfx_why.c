@@ -513,8 +513,8 @@ const struct cli_command cli_cmd_gfx_why = {
         "the wrap, the four texels with their codes and values, and for each channel every "
         "rounding with the bits it leaves and the flags it raises. Sections are those of "
         "gfx-semantics.md.\n\n"
-        "Coordinates, indices and taps are decimal fractions, inf or nan, taken to the nearest "
-        "element (integer formats: fixed point with half of the bits behind the point), or 0x and "
+        "Coordinates, indices and taps are decimal fractions, inf or nan, rounded to the nearest "
+        "element (integer formats: fixed point with half of the bits after the point), or 0x and "
         "the bits of an element. The border is given in the same way, as four elements.",
     .examples =
         "facet gfx why --image assets/crate.png --u 0.3 --v 0.7\n"

@@ -92,7 +92,7 @@ static bool read_request(const struct cli_args *args, struct render_request *r)
                                  .ao_rays = 1,
                                  .exposure = 1.0};
     if (r->output == NULL) {
-        (void)cli_bad(args, "-o FILE is missing: where shall the picture go?");
+        (void)cli_bad(args, "-o FILE is required");
         return false;
     }
     if (cli_ends_with(r->output, ".pfm") || cli_ends_with(r->output, ".exr")) {
@@ -103,11 +103,11 @@ static bool read_request(const struct cli_args *args, struct render_request *r)
     }
     if (strcmp(r->output, "-") == 0 &&
         (args->json || (r->stats != NULL && !strcmp(r->stats, "-")))) {
-        (void)cli_bad(args, "picture and statistics both want standard output");
+        (void)cli_bad(args, "picture and statistics both write to standard output");
         return false;
     }
     if (args->json && r->stats != NULL && strcmp(r->stats, "-") == 0) {
-        (void)cli_bad(args, "--json and --stats - both want standard output");
+        (void)cli_bad(args, "--json and --stats - both write to standard output");
         return false;
     }
     if (cli_would_replace(args, r->output, r->scene, "the scene") ||
@@ -469,7 +469,7 @@ static const struct cli_option render_options[] = {
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
     {"exposure", 0, "X", "brightness; 2 is twice as bright (default 1)"},
-    {"tone", 0, "soft|clamp", "bend bright light, or cut it off (default soft)"},
+    {"tone", 0, "soft|clamp", "roll off highlights, or clip them (default soft)"},
     {"machine",
      'm',
      "gfx12|xphmg-rt|xphmg-rt-offload|xphmg-gfx|xphmg-gfx-portable|tile|all",
@@ -503,34 +503,32 @@ const struct cli_command cli_cmd_render = {
              "facet render SCENE -o FILE --heatmap nodes|triangles",
     .details =
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
-        "loop around image_bvh8_intersect_ray. On xphmg-rt all of the picture is drawn by a "
-        "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues of "
-        "rays for XSUBMIT.RT; both give the same bytes. xphmg-gfx is a rasteriser on the hart with "
-        "the "
-        "GFX and MTX instructions: no shadows, ambient occlusion or bounces; xphmg-gfx-portable is "
-        "the same in plain C on the host and gives the same bytes. The picture has textured and "
-        "vertex "
-        "colours, "
-        "cut-out and blended materials, the scene's lights (or a sun) with hard shadows, ambient "
-        "occlusion and a sky. The same scene and options give the same bytes on any number of "
-        "threads.\n\n"
-        "Brightness is brought to that of the default sun, whatever units the lights were written "
-        "in; --exposure multiplies it. --tone clamp cuts off what is too bright instead of bending "
-        "it. A .pfm or .exr "
-        "file holds linear light before both, and for --heatmap the counts themselves.\n\n"
-        "--bounces traces paths: light that comes over other surfaces, which scatter it or, being "
-        "smooth metal, mirror it, and from the sky takes the place of ambient occlusion. It wants "
-        "more samples.\n\n"
+        "loop around image_bvh8_intersect_ray. On xphmg-rt the whole picture is drawn by a "
+        "program on the RV64 hart, with RT.BBOX and RT.TRI, and on xphmg-rt-offload with queues "
+        "of rays for XSUBMIT.RT; both give the same bytes. xphmg-gfx is a rasteriser on the hart "
+        "with the GFX and MTX instructions: no shadows, ambient occlusion or bounces; "
+        "xphmg-gfx-portable is the same in plain C on the host and gives the same bytes. The "
+        "picture has textured and vertex colours, cut-out and blended materials, the scene's "
+        "lights (or a sun) with hard shadows, ambient occlusion and a sky. The same scene and "
+        "options give the same bytes on any number of threads.\n\n"
+        "Brightness is scaled to that of the default sun, whatever units the lights were written "
+        "in; --exposure multiplies it. --tone clamp clips highlights instead of rolling them "
+        "off. A .pfm or .exr file holds linear light before both, and for --heatmap the counts "
+        "themselves.\n\n"
+        "--bounces traces paths: light from the sky and from other surfaces, which scatter it "
+        "or, if they are smooth metal, mirror it, replaces ambient occlusion. Use more samples "
+        "with it.\n\n"
         "One sample per pixel looks through the middle of each pixel.\n\n"
-        "Machine tile sends no rays: it draws triangles through the tile GPU's command queue, "
+        "Machine tile traces no rays: it draws triangles through the tile GPU's command queue, "
         "geometry and raster units, without shadows; more than one sample per pixel draws twice "
         "as wide and high and averages.\n\n"
-        "--machine all draws on every machine and writes one sheet with all pictures and "
-        "their counts; the times are printed. A machine that cannot draw says so in its place.\n\n"
-        "What the scene has and the picture does not (points and lines, animations, normal "
-        "textures, reflections, extensions, files that are missing) is named on standard error, a "
-        "line for each kind; --quiet silences it, --json and --stats have it as left_out. No line "
-        "means that all of the scene is in the picture.",
+        "--machine all draws on every machine and writes one sheet with all pictures and their "
+        "counts; the times are printed. A machine that cannot draw shows a message in its "
+        "place.\n\n"
+        "Anything in the scene that the picture does not show (points and lines, animations, "
+        "normal textures, reflections, extensions, missing files) is reported on standard error, "
+        "a line for each kind; --quiet silences it, --json and --stats have it as left_out. No "
+        "such line means that the whole scene is in the picture.",
     .examples =
         "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"
         "facet render examples/gfx12/cube.obj --size 160x90 --spp 1 --heatmap nodes -o "

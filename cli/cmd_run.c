@@ -275,10 +275,11 @@ static void print_stop(const struct session *s)
             s->machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
         fprintf(stderr, "facet run: hart %u at breakpoint %s: %s\n", s->stop.core, where, text);
     } else if (in_deadlock(s)) {
-        fprintf(stderr,
-                "facet run: every hart waits, and nobody can signal what hart %u waits for at %s\n",
-                s->stop.core,
-                where);
+        fprintf(
+            stderr,
+            "facet run: every hart waits, and nothing can signal what hart %u waits for at %s\n",
+            s->stop.core,
+            where);
     } else if (s->stop.reason == FACET_STOP_FAULT &&
                facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
         session_describe(s->program, fault.pc, where, sizeof where);
@@ -293,7 +294,9 @@ static void print_stop(const struct session *s)
                 where,
                 fault.handler);
     } else if (reads_on(s)) {
-        fprintf(stderr, "facet run: reads on after the end of standard input, at %s\n", where);
+        fprintf(stderr,
+                "facet run: the program keeps reading after the end of standard input, at %s\n",
+                where);
     } else if (s->stop.reason == FACET_STOP_IDLE) {
         fprintf(stderr,
                 "facet run: every hart waits (WFI) and no interrupt will come; hart %u is at %s\n",
@@ -509,7 +512,7 @@ static int run_run(const struct cli_args *args)
         return CLI_BAD;
     }
     if (args->json && cli_given(args, "trace") && strcmp(cli_value(args, "trace"), "-") == 0) {
-        return cli_bad(args, "--json and --trace - both want standard output");
+        return cli_bad(args, "--json and --trace - both write to standard output");
     }
     if (cli_given(args, "framebuffer") &&
         !session_picture_check(args, cli_value(args, "framebuffer"))) {
@@ -584,22 +587,21 @@ const struct cli_command cli_cmd_run = {
         "semihosting, HTIF (symbols tohost and fromhost), or the UART and the finisher of QEMU's "
         "virt machine; docs/run.md has the memory map. Arguments for the program that start with "
         "a dash follow after --.\n\n"
-        "Runs are repeatable: time counts instructions, and nothing of the host shows but standard "
-        "input and, with --files, the files below one folder: --files-ro lets the program only "
-        "read them, --files-quota bounds what it may add.\n\n"
+        "Runs are repeatable: time counts instructions, and the only input from the host is "
+        "standard input and, with --files, the files below one folder: --files-ro lets the "
+        "program only read them, --files-quota bounds what it may add.\n\n"
         "--framebuffer writes what the program shows in its framebuffer (docs/run.md) when it "
         "stops, for whatever reason.\n\n"
         "--jobs late lets jobs of XSUBMIT and asynchronous copies complete only when a fence or "
-        "wait needs them, at the latest after 2^20 steps; late:SEED (from 1) after 1 to 2^16 steps "
-        "drawn from the seed. A program that waits as the contract says gives the same results; "
-        "one "
-        "that forgets sees stale data, as on hardware. Jobs that nobody waited for when the "
-        "program ends stay undone.\n\n"
-        "--lint lets the plain executor look at every instruction and names each place that does "
+        "wait needs them, at the latest after 2^20 steps; late:SEED (from 1) after 1 to 2^16 "
+        "steps drawn from the seed. A program that waits as the contract requires gives the same "
+        "results; one that forgets sees stale data, as on hardware. Jobs that have not completed "
+        "when the program ends are never done.\n\n"
+        "--lint checks every instruction in the plain executor and reports each place that does "
         "what the contract calls wrong, undefined or without effect, such as reading the results "
         "of a job before XFENCE.WAIT; docs/lint.md and --lint-rules have the rules.\n\n"
-        "--resume goes on from a file of `facet snapshot` in place of a program; places are then "
-        "addresses only.\n\n"
+        "--resume continues from a file of `facet snapshot` instead of a program; places are "
+        "then addresses only.\n\n"
         "With --json standard output holds one object with the reason, and what the program "
         "prints goes to standard error.",
     .exit_codes =

@@ -412,19 +412,19 @@ static int run_info(const struct cli_args *args)
 
 const struct cli_command cli_cmd_scene_info = {
     .name = "scene info",
-    .summary = "show what a scene file holds",
+    .summary = "show the contents of a scene file",
     .usage = "facet scene info FILE [--json]",
-    .details = "Reads glTF 2.0 (.gltf, .glb), OBJ with MTL, PLY or STL and prints its meshes, "
-               "instances, materials, textures, cameras, lights and bounds, and everything in the "
-               "file that Facet leaves out or draws in a plainer form (docs/scenes.md): what, how "
-               "many, where the first one is, and why. A glTF file that requires an extension "
-               "which Facet does not have is refused.\n\n"
-               "The file is parsed in a confined process: no other files than those in the "
-               "scene's folder and below, no network, at most 8 GiB of memory, and 10 seconds of "
-               "processor time plus one per MiB. Its pictures may have 2^28 texels together, 1 "
-               "GiB unpacked. A damaged file gives a message and exit code 2.\n\n"
-               "A scene without a camera gets one that sees everything; one without lights gets a "
-               "sun.",
+    .details =
+        "Reads glTF 2.0 (.gltf, .glb), OBJ with MTL, PLY or STL and prints its meshes, "
+        "instances, materials, textures, cameras, lights and bounds, and everything in the file "
+        "that Facet leaves out or draws in a plainer form (docs/scenes.md): what, how many, "
+        "where the first one is, and why. A glTF file that requires an extension which Facet "
+        "does not have is refused.\n\n"
+        "The file is parsed in a confined process: no files except those in the scene's folder "
+        "and below, no network, at most 8 GiB of memory, and 10 seconds of processor time plus "
+        "one per MiB. Its pictures may have 2^28 texels together, 1 GiB decoded. A damaged file "
+        "gives a message and exit code 2.\n\n"
+        "A scene without a camera gets one that sees everything; one without lights gets a sun.",
     .examples = "facet scene info assets/room.glb\n"
                 "facet scene info assets/boxes.glb --json",
     .has_json = true,

@@ -24,7 +24,7 @@ static int run_make(const struct cli_args *args)
     uint64_t size;
 
     if (output == NULL) {
-        return cli_bad(args, "-o FILE is missing: where shall the scene go?");
+        return cli_bad(args, "-o FILE is required");
     }
     size = recipe->size;
     if (!cli_number(args, "size", recipe->least, recipe->most, &size)) {

@@ -228,7 +228,7 @@ static int run_snapshot(const struct cli_args *args)
                    : cli_bad(args, "%s: --info takes no program", args->positional[0]);
     }
     if (args->json) {
-        return cli_bad(args, "--json: expected --info FILE beside it");
+        return cli_bad(args, "--json needs --info FILE");
     }
     if (cli_value(args, "output") == NULL ||
         (!cli_given(args, "steps") && !cli_given(args, "max-seconds"))) {
@@ -274,7 +274,7 @@ static const struct cli_option snapshot_options[] = {
 
 const struct cli_command cli_cmd_snapshot = {
     .name = "snapshot",
-    .summary = "run a program so far and save the whole machine to a file",
+    .summary = "run a program for a while and save the whole machine to a file",
     .usage = "facet snapshot PROGRAM [ARG...] --steps N -o FILE [--harts N] [--ram SIZE]\n"
              "facet snapshot PROGRAM [ARG...] --max-seconds SECONDS -o FILE\n"
              "facet snapshot --resume FILE --steps N -o FILE\n"
@@ -282,15 +282,15 @@ const struct cli_command cli_cmd_snapshot = {
     .details =
         "Loads a program as `facet run` does, runs N steps and saves registers, CSRs, memory, "
         "devices and time, with the configuration that the machine was made with. `facet run "
-        "--resume FILE` (and `facet gdb --resume FILE`) goes on from there on any host, bit for "
-        "bit as if it had never stopped, without the program's file. Input that the program has "
-        "been given but not read is part of the snapshot; open files of --files are not.\n\n"
+        "--resume FILE` (and `facet gdb --resume FILE`) continues from there on any host, bit "
+        "for bit as if it had never stopped, without the program's file. Input that the program "
+        "has been given but not read is part of the snapshot; open files of --files are not.\n\n"
         "With --max-seconds the run ends when the time is up, if not before; that may be in the "
-        "middle of a long step, such as a job of XSUBMIT, of which the resumed run does the "
-        "rest.\n\n"
-        "When the program ends or waits for ever before, nothing is written. --info "
-        "checks a file as if it were resumed and prints the configuration of its machine, its "
-        "steps, and where each hart stands.",
+        "middle of a long step, such as a job of XSUBMIT; the resumed run does the rest of "
+        "it.\n\n"
+        "When the program ends or waits forever before that, nothing is written. --info checks a "
+        "file as if it were resumed and prints the configuration of its machine, its steps, and "
+        "the position of each hart.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet snapshot hello.elf --steps 5 -o hello.snap\n"
                 "facet snapshot --info hello.snap\n"

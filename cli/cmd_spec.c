@@ -76,7 +76,7 @@ static int run_list(const struct cli_args *args, unsigned machine)
             chosen[k] = chosen[k] || known;
         }
         if (!known) {
-            return cli_bad(args, "no list '%s'; see 'facet spec --help'", args->positional[i]);
+            return cli_bad(args, "unknown kind '%s'; see 'facet spec --help'", args->positional[i]);
         }
     }
     facet_strbuf_init(&text);
@@ -213,9 +213,9 @@ static int run(const struct cli_args *args)
         return run_list(args, machine);
     }
     if (args->positional_count == 0) {
-        return cli_bad(
-            args,
-            "which name? For example 'facet spec RT.BBOX'; 'facet spec --list' lists them all");
+        return cli_bad(args,
+                       "NAME is missing; for example 'facet spec RT.BBOX'; 'facet spec --list' "
+                       "lists all names");
     }
     if (cli_given(args, "search")) {
         return run_search(args, machine);
@@ -225,7 +225,7 @@ static int run(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     if (folder != NULL && results == NULL) {
-        return cli_bad(args, "%s: there is no such folder of test results", folder);
+        return cli_bad(args, "%s: no such folder of test results", folder);
     }
     code = run_cards(args, machine, results);
     facet_results_free(results);
@@ -239,25 +239,21 @@ const struct cli_command cli_cmd_spec = {
              "facet spec --search WORD... [--isa xphmg|tile|gfx12] [--json]\n"
              "facet spec --list [KIND...] [--isa xphmg|tile|gfx12] [--json]",
     .details =
-        "Prints the reference card of a name: an instruction, a pseudo-instruction, a CSR (by name "
-        "or number), a field CSR.FIELD, an operand INSTRUCTION.operand, a structure in memory, a "
-        "member STRUCTURE.member, a requirement, a resolution, a section of the pages of behaviour "
-        "(numeric.md 14), a word of the glossary, a document or an extension. A name that several "
-        "of "
-        "them share (APPLY0, VFMA, MODE, CULL_BACK) gives one card that lists them; a named value "
-        "(TEXTURED, RSTATE.blend.alpha) gives the cards of what can have it. Case does not "
-        "matter.\n"
-        "\n"
-        "Each card ends with the requirement and resolution rows that have to do with the name; "
+        "Prints the reference card of a name: an instruction, a pseudo-instruction, a CSR (by "
+        "name or number), a field CSR.FIELD, an operand INSTRUCTION.operand, a structure in "
+        "memory, a member STRUCTURE.member, a requirement, a resolution, a section of the pages "
+        "of behaviour (numeric.md 14), a word of the glossary, a document or an extension. A "
+        "name that several of them share (APPLY0, VFMA, MODE, CULL_BACK) gives one card that "
+        "lists them; a named value (TEXTURED, RSTATE.blend.alpha) gives the cards of what can "
+        "have it. Case does not matter.\n\n"
+        "Each card ends with the requirement and resolution rows that concern the name; "
         "requirements show the tests that name them and their last results, where there are any "
-        "(`make test` leaves them beside the program).\n"
-        "\n"
+        "(`make test` leaves them next to the program).\n\n"
         "--search finds names whose texts have all the words, best first. --list lists the names "
         "of one or more kinds: instructions, aliases, csrs, fields, structures, members, "
         "requirements, resolutions, sections, words, documents, extensions. A name that both "
-        "instruction "
-        "sets have gives both cards; "
-        "--isa chooses one. An unknown name is answered with the nearest ones and exit code 2.",
+        "instruction sets have gives both cards; --isa chooses one. For an unknown name the "
+        "nearest ones are suggested, with exit code 2.",
     .examples = "facet spec RT.BBOX\n"
                 "facet spec CAP.PREC.MODE.ZMODE\n"
                 "facet spec VFMA APPLY0 RSTATE.blend\n"

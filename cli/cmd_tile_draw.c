@@ -388,10 +388,10 @@ static int run_draw(const struct cli_args *args)
     int code = CLI_BAD;
 
     if (output == NULL) {
-        return cli_bad(args, "-o FILE is missing: where shall the picture go?");
+        return cli_bad(args, "-o FILE is required");
     }
     if (strcmp(output, "-") == 0 && args->json) {
-        return cli_bad(args, "the picture and --json both want standard output");
+        return cli_bad(args, "the picture and --json both write to standard output");
     }
     if (cli_would_replace(args, output, path, "the command list") || !cli_can_write(args, output) ||
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads)) {
@@ -435,14 +435,14 @@ const struct cli_command cli_cmd_tile_draw = {
         "frame, and commands with the descriptors' fields by name: LOAD_RSTATE, LOAD_GSTATE, "
         "LOAD_GPARAM, LOAD_SAMPLER, RSETUP, RDRAW, RRECT, GDRAW, DISPATCH, WRITE_MEM, READ_MEM, "
         "COPY_BUFFER, BARRIER, WAIT_FENCE, NOP, and SIGNAL and DOORBELL for what the host does "
-        "meanwhile. docs/tile-draw.md describes it. Files that it names are read only from its own "
-        "folder and below, and not through links.\n\n"
-        "Everything is read and checked before anything runs; a mistake names the command by its "
-        "index and the field. Exit code 1 says that the picture was drawn and some command "
-        "reported another status than ok, or with --lint-error that there is a finding; 124 that "
-        "--max-seconds are over, 130 that it was interrupted: then there is no picture.\n\n"
-        "--lint names what the kernels of the list do against the contract, as in `facet tile run` "
-        "(docs/lint.md).",
+        "meanwhile. docs/tile-draw.md describes it. Files that it names are read only from its "
+        "own folder and below, and not through links.\n\n"
+        "Everything is read and checked before anything runs; an error names the command by its "
+        "index and the field. Exit code 1 means that the picture was drawn and some command "
+        "reported a status other than ok, or with --lint-error that there is a finding; 124 that "
+        "--max-seconds is over, 130 that it was interrupted: then there is no picture.\n\n"
+        "--lint reports where the kernels of the list violate the contract, as in `facet tile "
+        "run` (docs/lint.md).",
     .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"
                 "facet tile draw examples/tile/triangle.json -o triangle.png --json",
     .options = draw_options,

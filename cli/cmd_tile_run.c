@@ -278,7 +278,7 @@ static const struct cli_option run_options[] = {
     CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     {"save", 0, "FILE", "write the whole machine to a file when the run has ended or stopped"},
-    {"resume", 0, "FILE", "go on from a file of --save; KERNEL and options as they were"},
+    {"resume", 0, "FILE", "continue from a file of --save; KERNEL and options as before"},
     SESSION_TILE_OPTIONS,
     SESSION_LINT_OPTIONS,
     SESSION_TRACE_OPTIONS,
@@ -292,29 +292,26 @@ const struct cli_command cli_cmd_tile_run = {
              "[--out ADDR,LEN=FILE]... [--json]\n"
              "facet tile run --lint-rules [--json]",
     .details =
-        "KERNEL is assembly text (.s), an ELF file of `facet as --isa tile`, words in hexadecimal "
-        "as $readmemh takes them (.hex), or a flat file of instruction words. `.include` looks "
-        "beside the source, then in the folders of -I. It runs once for every tile of the grid on "
-        "four cores; each ends with "
-        "EXIT. The argument block lies 64 KiB below the end of VRAM and has one word per --arg. "
-        "Addresses of --in, --out and --break are numbers, names of arguments or symbols of the "
-        "kernel.\n\n"
+        "KERNEL is assembly text (.s), an ELF file of `facet as --isa tile`, words in "
+        "hexadecimal as $readmemh takes them (.hex), or a flat file of instruction words. "
+        "`.include` looks in the source's folder, then in the folders of -I. It runs once for "
+        "every tile of the grid on four cores; each ends with EXIT. The argument block is 64 KiB "
+        "below the end of VRAM and has one word per --arg. Addresses of --in, --out and --break "
+        "are numbers, names of arguments or symbols of the kernel.\n\n"
         "The report has the instructions of each core by class (as the CSRs perf_* count them), "
-        "status, faults and rounds. The exit code is 0 when the dispatch is done or stands at a "
-        "breakpoint or after --steps, 1 when it ended with a fault, the watchdog, or waits for a "
-        "doorbell that "
-        "nobody rings, or with --lint-error when there is a finding; 124 when --max-seconds are "
-        "over, 130 after Ctrl-C, both in the middle of a draw as well. docs/tile.md has a worked "
-        "example.\n\n"
-        "--save keeps registers, caches, memory, queue and a draw that was left; --resume goes on "
-        "from there, bit for bit as "
-        "if the run had never stopped.\n\n"
-        "--lint names the places where the kernel does what the contract calls wrong or undefined, "
-        "such as reading what another core has not published; docs/lint.md and --lint-rules have "
-        "the rules.\n\n"
-        "Cores are weakly ordered: --mem strong shows what a program does when every store is seen "
-        "at once, --schedule SEED runs it in another legal order of instructions. Results do not "
-        "depend on the host.",
+        "status, faults and rounds. The exit code is 0 when the dispatch is done or stopped at a "
+        "breakpoint or after --steps, 1 when it ended with a fault or the watchdog, or waits for "
+        "a doorbell that never comes, or with --lint-error when there is a finding; 124 when "
+        "--max-seconds is over, 130 after Ctrl-C, both in the middle of a draw as well. "
+        "docs/tile.md has a worked example.\n\n"
+        "--save keeps registers, caches, memory, queue and an interrupted draw; --resume "
+        "continues from there, bit for bit as if the run had never stopped.\n\n"
+        "--lint reports the places where the kernel does what the contract calls wrong or "
+        "undefined, such as reading what another core has not published; docs/lint.md and "
+        "--lint-rules have the rules.\n\n"
+        "Cores are weakly ordered: --mem strong shows what a program does when every store is "
+        "seen at once, --schedule SEED runs it in another legal order of instructions. Results "
+        "do not depend on the host.",
     .examples = "facet tile run examples/tile/fill.s --grid 4x3 --arg target=0x80100000 "
                 "--arg stride=256 --arg color=0xff336699 --out target,12288=pixels.raw",
     .options = run_options,

@@ -269,15 +269,12 @@ const struct cli_command cli_cmd_tile_test = {
     .usage = "facet tile test DIR... [--threads N] [--plain] [--lint] [--json]",
     .details =
         "Every DIR is a case folder (it has a case.json) or holds case folders. A case names a "
-        "kernel, its grid, arguments and inputs, and what must be in memory, in the counters and "
-        "in "
-        "the fault registers afterwards; spec/README.md, \"Tile case folders\", has the format. "
-        "Each case starts from machine reset and is reported as pass or with its first difference. "
-        "The exit code is 0 when all pass, 1 when a case fails, 2 when one cannot be read, 124 "
-        "when --max-seconds are over, 130 after Ctrl-C. --lint "
-        "names what the kernels do against the contract, as in `facet tile run` (docs/lint.md); "
-        "with "
-        "--lint-error a finding is exit code 1.",
+        "kernel, its grid, arguments and inputs, and the expected memory, counters and fault "
+        "registers; spec/README.md, \"Tile case folders\", has the format. Each case starts from "
+        "machine reset and is reported as pass or with its first difference. The exit code is 0 "
+        "when all pass, 1 when a case fails, 2 when one cannot be read, 124 when --max-seconds "
+        "is over, 130 after Ctrl-C. --lint reports where the kernels violate the contract, as in "
+        "`facet tile run` (docs/lint.md); with --lint-error a finding is exit code 1.",
     .examples = "facet tile test examples/tile/k1",
     .options = test_options,
     .has_json = true,

@@ -58,7 +58,7 @@ static int finish(int code)
     }
     (void)cli_complain("",
                        "cannot write to standard output: %s",
-                       cli_output_unread() ? "nobody reads it"
+                       cli_output_unread() ? "it is not being read"
                        : errno != 0        ? strerror(errno)
                                            : "an earlier write failed");
     return cli_output_unread() ? cli_stop_code() : CLI_BAD;

@@ -176,7 +176,7 @@ static int run_build(const struct cli_args *args)
         return cli_bad(args, "expected -o FILE");
     }
     if (args->json && strcmp(output, "-") == 0) {
-        return cli_bad(args, "--json and -o - both want standard output");
+        return cli_bad(args, "--json and -o - both write to standard output");
     }
     if (bvh_rt_wanted(args)) {
         return bvh_rt_build(args);
@@ -232,7 +232,7 @@ static const struct cli_option build_options[] = {
                         "own encoder (default fast)"},
     {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
-    {"base", 0, "ADDR", "address at which the image will lie (default 0)"},
+    {"base", 0, "ADDR", "address of the image in memory (default 0)"},
     {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT") "bits of a number (default 32)"},
     {"element",
      0,
@@ -252,22 +252,22 @@ const struct cli_command cli_cmd_bvh_build = {
         "facet bvh build [SCENE] --aabbs FILE -o FILE\n"
         "facet bvh build SCENE -o FILE --format xphmg4|xphmg8 [--ew 8|16|32] [--quantized]",
     .details =
-        "Reads a scene (glTF, OBJ, PLY, STL), gives every mesh a bottom-level structure and every "
-        "instance an instance node, and writes one memory image: the top-level root at byte 0, the "
-        "bottom levels behind it, pointers as absolute addresses. The same input gives the same "
-        "bytes on any number of threads; with quality contract they are those of section 12 of "
-        "spec/gfx12-semantics.md.\n\n"
+        "Reads a scene (glTF, OBJ, PLY, STL), gives every mesh a bottom-level structure and "
+        "every instance an instance node, and writes one memory image: the top-level root at "
+        "byte 0, the bottom levels after it, pointers as absolute addresses. The same input "
+        "gives the same bytes on any number of threads; with quality contract they are those of "
+        "section 12 of spec/gfx12-semantics.md.\n\n"
         "Primitive indices number the triangles of a mesh, an instance's user data its number in "
         "the scene. Triangles with two equal corners are left out, as are instances whose matrix "
-        "has no inverse. Whatever else of the scene's shapes is not in the image (points, lines, "
-        "animations, unknown extensions) is named on standard error; --quiet silences it, --json "
-        "has it as left_out.\n\n"
-        "The boxes file is {\"aabbs\": [{\"min\": [x, y, z], \"max\": [x, y, z]}, ...]}; each box "
-        "may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".\n\n"
+        "has no inverse. Any other shapes of the scene that are not in the image (points, lines, "
+        "animations, unknown extensions) are reported on standard error; --quiet silences the "
+        "report, --json has it as left_out.\n\n"
+        "The boxes file is {\"aabbs\": [{\"min\": [x, y, z], \"max\": [x, y, z]}, ...]}; each "
+        "box may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".\n\n"
         "With --format xphmg4 or xphmg8 the result is a heap of BVHNode4 or BVHNode8 tiles and a "
-        "triangle buffer for XPHMG_RT behind a small header (docs/rt-images.md). Instances are "
+        "triangle buffer for XPHMG_RT after a small header (docs/rt-images.md). Instances are "
         "placed in the world. Corners are rounded to the element format, boxes outwards, grown "
-        "first by 2^-20 of the extent of scene and ray origins, as the contract asks.",
+        "first by 2^-20 of the extent of scene and ray origins, as the contract requires.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality high --json\n"
                 "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12\n"

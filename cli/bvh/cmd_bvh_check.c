@@ -114,10 +114,10 @@ const struct cli_command cli_cmd_bvh_check = {
     .usage = "facet bvh check IMAGE [--base ADDR] [--root NODE] [--partial] [--json]",
     .details =
         "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
-        "and counts, boxes that do not contain what lies below them, broken promises and masks, "
-        "malformed primitive nodes, ranges without end, cycles and doubly referenced nodes. Each "
-        "finding has the byte offset, the rule, the requirement that it protects, and what was "
-        "found. Errors give exit code 1; warnings and notes do not.\n\n"
+        "and counts, boxes that do not contain what is below them, broken culling flags and "
+        "masks, malformed primitive nodes, endless ranges, cycles and doubly referenced nodes. "
+        "Each finding gives the byte offset, the rule, the requirement that it enforces, and "
+        "what was found. Errors give exit code 1; warnings and notes do not.\n\n"
         "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
         "read with --base (the address of its first byte) and --root (the ID of its root).\n\n"
         "BVH images of XPHMG_RT are recognized by their header and checked against the rules of "

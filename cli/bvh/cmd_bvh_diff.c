@@ -39,7 +39,7 @@ static int run_diff(const struct cli_args *args)
         code = bvh_rt_is(&a) && bvh_rt_is(&b)
                    ? bvh_rt_diff(args, &a, &b, out.limit)
                    : cli_bad(args,
-                             "%s is a BVH image of XPHMG_RT, %s is none: expected two of them",
+                             "%s is a BVH image of XPHMG_RT and %s is not: expected two of them",
                              args->positional[bvh_rt_is(&a) ? 0 : 1],
                              args->positional[bvh_rt_is(&a) ? 1 : 0]);
         session_bvh_free(&a);

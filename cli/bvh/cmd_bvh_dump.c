@@ -108,10 +108,10 @@ const struct cli_command cli_cmd_bvh_dump = {
     .usage = "facet bvh dump IMAGE [--base ADDR] [--root NODE] [--json]",
     .details =
         "Lists the nodes in the order of their addresses. With --json every field has its name "
-        "from the contract, one node per line, and `facet bvh encode` turns the text back into the "
-        "same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". Members "
-        "called \"decoded\" repeat fields as floats and IDs for the reader and are ignored on the "
-        "way back.\n\n"
+        "from the contract, one node per line, and `facet bvh encode` turns the text back into "
+        "the same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". "
+        "Members called \"decoded\" repeat fields as floats and IDs for the reader and are "
+        "ignored by `facet bvh encode`.\n\n"
         "BVH images of XPHMG_RT are recognized by their header (docs/rt-images.md).",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12\n"
@@ -133,10 +133,10 @@ const struct cli_command cli_cmd_bvh_encode = {
     .usage = "facet bvh encode FILE.json -o IMAGE",
     .details =
         "Reads what `facet bvh dump --json` writes, possibly edited, and writes the image. Every "
-        "128 bytes of the image must be named by exactly one node. Fields are taken as they are: a "
-        "damaged image can be written, which is how tests of other validators are made.\n\n"
+        "128 bytes of the image must be named by exactly one node. Fields are taken as they are: "
+        "a damaged image can be written, which is how to test other validators.\n\n"
         "The JSON of BVH images of XPHMG_RT is recognized by its format. Nodes and TriRanges are "
-        "written where their offset says; `elements` count, `min`, `max` and `corners` do not.",
+        "written at their offset; `elements` are used, `min`, `max` and `corners` are ignored.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12 --json > cube.json\n"
                 "facet bvh encode cube.json -o again.gfx12\n"

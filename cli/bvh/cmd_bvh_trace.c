@@ -200,7 +200,7 @@ static int session_trace(const struct cli_args *args)
         return cli_bad(args, "expected --rays FILE and -o FILE");
     }
     if (strcmp(output, "-") == 0 && (args->json || cli_given(args, "stats"))) {
-        return cli_bad(args, "figures and -o - both want standard output");
+        return cli_bad(args, "figures and -o - both write to standard output");
     }
     if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||

@@ -41,7 +41,7 @@ static int run_update(const struct cli_args *args)
         return cli_bad(args, "expected -o FILE and --scene FILE or --aabbs FILE");
     }
     if (args->json && strcmp(output, "-") == 0) {
-        return cli_bad(args, "--json and -o - both want standard output");
+        return cli_bad(args, "--json and -o - both write to standard output");
     }
     /* The image itself may be replaced by its successor. */
     if (cli_would_replace(args, output, scene, "the scene") ||
@@ -58,7 +58,7 @@ static int run_update(const struct cli_args *args)
     if (cli_given(args, "reach")) {
         session_bvh_free(&file);
         return cli_bad(
-            args, "--reach belongs to BVH images of XPHMG_RT; %s is none", args->positional[0]);
+            args, "--reach is for BVH images of XPHMG_RT; %s is not one", args->positional[0]);
     }
     if (!session_bvh_has_root(args, args->positional[0], &file)) {
         session_bvh_free(&file);
@@ -121,14 +121,14 @@ const struct cli_command cli_cmd_bvh_update = {
     .summary = "refit a BVH image to moved geometry",
     .usage = "facet bvh update IMAGE --scene SCENE -o FILE",
     .details =
-        "Keeps the tree of an image that `facet bvh build` made and writes its boxes, vertices, "
-        "flags and instance matrices anew from a scene with the same meshes and instances. "
+        "Keeps the tree of an image that `facet bvh build` made and rewrites its boxes, "
+        "vertices, flags and instance matrices from a scene with the same meshes and instances. "
         "Oriented boxes become axis aligned. When moved vertices no longer fit their primitive "
-        "node the command says so, and the image must be built anew; when the SAH cost has grown "
+        "node the command says so, and the image must be rebuilt; when the SAH cost has grown "
         "much, it should be.\n\n"
         "BVH images of XPHMG_RT are recognized by their header. Their number format stays too: "
-        "positions outside its range want a new image. Boxes are grown as `facet bvh build` grows "
-        "them, and not by less than before.",
+        "positions outside its range need a new image. Boxes are grown as `facet bvh build` "
+        "grows them, and not by less than before.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4\n"

@@ -21,7 +21,7 @@ bool bvh_rt_options_fit(const struct cli_args *args)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (cli_given(args, others[i])) {
             (void)cli_bad(args,
-                          "--%s belongs to GFX12 images; %s is a BVH image of XPHMG_RT",
+                          "--%s is for GFX12 images; %s is a BVH image of XPHMG_RT",
                           others[i],
                           args->positional[0]);
             return false;

@@ -84,9 +84,8 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (cli_given(args, others[i])) {
-            (void)cli_bad(args,
-                          "--%s belongs to --format gfx12; XPHMG_RT tiles have no such thing",
-                          others[i]);
+            (void)cli_bad(
+                args, "--%s is for --format gfx12; XPHMG_RT tiles do not have it", others[i]);
             return false;
         }
     }

@@ -12,7 +12,7 @@ static bool read_options(const struct cli_args *args, double *reach)
 {
     if (cli_given(args, "aabbs")) {
         (void)cli_bad(args,
-                      "--aabbs belongs to GFX12 images; %s is a BVH image of XPHMG_RT",
+                      "--aabbs is for GFX12 images; %s is a BVH image of XPHMG_RT",
                       args->positional[0]);
         return false;
     }

@@ -177,7 +177,7 @@ static bool bind_address(struct asm_context *a,
 
     if (end - piece->start < 3 || end[-1] != ')') {
         return facet_asm_error(
-            a, piece->start, 1, "an offset and a register in parentheses are expected here");
+            a, piece->start, 1, "expected an offset and a register in parentheses");
     }
     while (open > piece->start && *open != '(') {
         open--;
@@ -220,7 +220,7 @@ static bool literal_expected(struct asm_context *a,
         }
     }
     return facet_asm_error(
-        a, piece->start, (size_t)(piece->end - piece->start), "%s is expected here", list);
+        a, piece->start, (size_t)(piece->end - piece->start), "expected %s", list);
 }
 
 /* The place of the literal that stands for an operand of a row of the same mnemonic: the 256 of
@@ -473,7 +473,7 @@ bool facet_asm_expand(struct asm_context *a, const struct asm_candidate *c, cons
     }
     if (++a->alias_depth > ASM_ALIAS_DEPTH) {
         a->alias_depth--;
-        return facet_asm_error(a, p, 1, "internal: aliases in a circle");
+        return facet_asm_error(a, p, 1, "internal: circular aliases");
     }
     ok = env.choice != NULL ? expand_both(a, c, p, &env)
                             : emit_expansion(a, c->alias->expansion, &env);

@@ -79,7 +79,7 @@ bool facet_asm_emit(struct asm_context *a, uint64_t value, unsigned size)
 
     if (a->section->nobits && value != 0) {
         return facet_asm_error(
-            a, a->statement, 1, "section %s has room but no bytes", a->section->name);
+            a, a->statement, 1, "section %s reserves space and holds no data", a->section->name);
     }
     place = facet_asm_reserve(a, size);
     if (place == NULL) {
@@ -262,12 +262,12 @@ bool facet_asm_expect_end(struct asm_context *a, const char *p)
         return true;
     }
     if (p[0] == '/' && p[1] == '*') {
-        return facet_asm_error(a, p, 2, "the comment is never closed");
+        return facet_asm_error(a, p, 2, "unterminated comment");
     }
     if (*p == ',') {
-        return facet_asm_error(a, p, 1, "nothing is expected after the last operand");
+        return facet_asm_error(a, p, 1, "unexpected text after the last operand");
     }
-    return facet_asm_error(a, p, 1, "`,` or the end of the line is expected here");
+    return facet_asm_error(a, p, 1, "expected `,` or the end of the line");
 }
 
 /* ---- texts ---- */
@@ -282,11 +282,8 @@ bool facet_asm_push(struct asm_context *a,
     struct asm_frame *frame;
 
     if (a->frame_depth >= ASM_MAX_NESTING) {
-        return facet_asm_error(a,
-                               at,
-                               1,
-                               "more than %d macros, repetitions and files inside each other",
-                               (int)ASM_MAX_NESTING);
+        return facet_asm_error(
+            a, at, 1, "macros, repetitions and files nested deeper than %d", (int)ASM_MAX_NESTING);
     }
     frame = facet_asm_alloc(a, sizeof *frame);
     *frame = (struct asm_frame){.source = source,
@@ -312,7 +309,7 @@ static void charge(struct asm_context *a, uint64_t amount)
         (void)facet_asm_error(a,
                               a->statement,
                               1,
-                              "repetitions and macros give more than %" PRIu64 " statements",
+                              "repetitions and macros expand to more than %" PRIu64 " statements",
                               limit);
         stop(a, FACET_ERR_INPUT);
     }
@@ -449,10 +446,10 @@ static bool statement(struct asm_context *a, const char **p)
             end = start;
             if (*start != '"' || !facet_asm_name(a, &end, &name, &length)) {
                 if (start[0] == '/' && start[1] == '*') {
-                    return facet_asm_error(a, start, 2, "the comment is never closed");
+                    return facet_asm_error(a, start, 2, "unterminated comment");
                 }
                 return facet_asm_error(
-                    a, start, 1, "an instruction, a directive or a label is expected here");
+                    a, start, 1, "expected an instruction, a directive or a label");
             }
         }
         q = facet_lex_space(end);
@@ -497,7 +494,7 @@ static void run(struct asm_context *a)
             if (a->condition_count > frame->condition_floor) {
                 const struct asm_condition *c = &a->conditions[a->condition_count - 1];
 
-                (void)facet_asm_error_in(a, c->source, c->at, 3, "this condition has no .endif");
+                (void)facet_asm_error_in(a, c->source, c->at, 3, "this conditional has no .endif");
                 a->condition_count = frame->condition_floor;
             }
             a->frame = frame->parent;

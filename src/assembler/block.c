@@ -100,7 +100,7 @@ static bool test(struct asm_context *a, const char **p, int kind, bool *truth)
         size_t length;
 
         if (!facet_asm_name(a, p, &name, &length)) {
-            return facet_asm_error(a, start, 1, "a symbol is expected here");
+            return facet_asm_error(a, start, 1, "expected a symbol");
         }
         s = facet_asm_symbol_find(a, name, length);
         *truth = (s != NULL && s->state != ASM_SYMBOL_UNKNOWN) == (kind == ASM_IFDEF);
@@ -165,7 +165,7 @@ bool facet_asm_if(struct asm_context *a, const char **p, int kind)
     }
     if (a->condition_count == ASM_MAX_NESTING) {
         return facet_asm_error(
-            a, a->statement, 3, "more than %d conditions inside each other", (int)ASM_MAX_NESTING);
+            a, a->statement, 3, "conditionals nested deeper than %d", (int)ASM_MAX_NESTING);
     }
     a->conditions[a->condition_count++] =
         (struct asm_condition){false, a->statement, a->frame->source};
@@ -377,7 +377,7 @@ bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
 
     (void)unused;
     if (name == name_end) {
-        return facet_asm_error(a, name, 1, "a parameter name is expected here");
+        return facet_asm_error(a, name, 1, "expected a parameter name");
     }
     body = facet_asm_skip_statement(a, name_end);
     end = block_end(a, body, a->frame->end, rept_openers, endr, endr, &body_end);
@@ -420,7 +420,7 @@ static bool macro_params(struct asm_context *a, struct asm_macro *m, const char 
 
         if (end == p || n == MAX_MACRO_PARAMS) {
             return facet_asm_error(
-                a, p, 1, n == MAX_MACRO_PARAMS ? "too many parameters" : "a parameter is expected");
+                a, p, 1, n == MAX_MACRO_PARAMS ? "too many parameters" : "expected a parameter");
         }
         memset(&m->params[n], 0, sizeof m->params[n]);
         m->params[n].name = p;
@@ -432,7 +432,7 @@ static bool macro_params(struct asm_context *a, struct asm_macro *m, const char 
             m->params[n].required = facet_lex_same(p + 1, (size_t)(end - p - 1), "req");
             m->params[n].rest = facet_lex_same(p + 1, (size_t)(end - p - 1), "vararg");
             if (!m->params[n].required && !m->params[n].rest) {
-                return facet_asm_error(a, p, 1, "`:req` or `:vararg` is expected here");
+                return facet_asm_error(a, p, 1, "expected `:req` or `:vararg`");
             }
             p = facet_lex_space(end);
         }
@@ -480,11 +480,11 @@ bool facet_asm_macro(struct asm_context *a, const char **p, int unused)
     }
     *p = facet_asm_skip_statement(a, facet_lex_name(end));
     if (name == name_end) {
-        (void)facet_asm_error(a, name, 1, "the name of the macro is expected here");
+        (void)facet_asm_error(a, name, 1, "expected the name of the macro");
         return true;
     }
     if (find_macro(a, name, (size_t)(name_end - name)) != NULL) {
-        (void)facet_asm_error(a, name, (size_t)(name_end - name), "the macro exists already");
+        (void)facet_asm_error(a, name, (size_t)(name_end - name), "the macro is already defined");
         return true;
     }
     m = facet_asm_alloc(a, sizeof *m);
@@ -611,7 +611,7 @@ static bool read_from_folders(struct asm_context *a,
     (void)facet_fail(err,
                      FACET_ERR_INPUT,
                      0,
-                     "%.200s/%.200s: there is no such file",
+                     "%.200s/%.200s: no such file",
                      a->options->include_folders[a->options->include_count - 1],
                      name);
     return false;
@@ -629,7 +629,7 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
 
     (void)unused;
     if (*start != '"' || !facet_asm_name(a, p, &name, &length)) {
-        return facet_asm_error(a, start, 1, "a file name in double quotes is expected here");
+        return facet_asm_error(a, start, 1, "expected a file name in double quotes");
     }
     if (a->options->include_count == 0) {
         facet_asm_hint(a, "allow it by naming a folder: -I DIR");

@@ -16,7 +16,8 @@ static bool datum(struct asm_context *a, const char **p, unsigned size)
     }
     if (term.tree != NULL || term.value.section != NULL) {
         if (a->section->nobits) {
-            return facet_asm_error(a, start, 1, "section %s has no bytes", a->section->name);
+            return facet_asm_error(
+                a, start, 1, "section %s reserves space and holds no data", a->section->name);
         }
         facet_asm_fixup(a,
                         &(struct asm_fixup){.size = (uint8_t)size,
@@ -65,7 +66,7 @@ bool facet_asm_real(struct asm_context *a, const char **p, int format)
         uint64_t bits = facet_num_from_text((enum facet_format)format, start, &length, &flags);
 
         if (length == 0) {
-            return facet_asm_error(a, start, 1, "a floating-point number is expected here");
+            return facet_asm_error(a, start, 1, "expected a floating-point number");
         }
         if ((flags & FACET_OF) != 0) {
             return facet_asm_error(a,
@@ -88,7 +89,7 @@ bool facet_asm_string(struct asm_context *a, const char **p, int zero)
         const char *start = *p = facet_lex_space(*p);
 
         if (*start != '"') {
-            return facet_asm_error(a, start, 1, "a string in double quotes is expected here");
+            return facet_asm_error(a, start, 1, "expected a string in double quotes");
         }
         for (++*p; **p != '"';) {
             const char *at = *p;
@@ -97,11 +98,11 @@ bool facet_asm_string(struct asm_context *a, const char **p, int zero)
             if (!facet_lex_char(p, &c)) {
                 if (*at == '\\') {
                     facet_asm_hint(a,
-                                   "there are \\n \\t \\r \\b \\f \\a \\v \\e \\\\ \\\" \\' "
+                                   "the escapes are \\n \\t \\r \\b \\f \\a \\v \\e \\\\ \\\" \\' "
                                    "\\ooo \\xhh");
                     return facet_asm_error(a, at, 2, "unknown escape");
                 }
-                return facet_asm_error(a, start, 1, "the string has no end");
+                return facet_asm_error(a, start, 1, "unterminated string");
             }
             if (!facet_asm_emit(a, c, 1)) {
                 return false;
@@ -124,7 +125,7 @@ bool facet_asm_fill_bytes(struct asm_context *a, uint64_t count, uint64_t value,
     }
     if (a->section->nobits && value != 0) {
         return facet_asm_error(
-            a, a->statement, 1, "section %s has room but no bytes", a->section->name);
+            a, a->statement, 1, "section %s reserves space and holds no data", a->section->name);
     }
     place = count <= UINT64_MAX / 16 ? facet_asm_reserve(a, count * size)
                                      : facet_asm_reserve(a, UINT64_MAX);
@@ -222,8 +223,8 @@ bool facet_asm_alignment(struct asm_context *a, const char **p, int power)
     }
     if (power != 0 ? n < 0 || n > 20 : n < 1 || n > ASM_MAX_ALIGN || (n & (n - 1)) != 0) {
         facet_asm_hint(a,
-                       power != 0 ? "an exponent of two, 0 to 20, is expected"
-                                  : "a power of two, 1 to 1048576, is expected");
+                       power != 0 ? "expected an exponent of two, 0 to 20"
+                                  : "expected a power of two, 1 to 1048576");
         return facet_asm_error(a, start, (size_t)(*p - start), "cannot align to %" PRId64, n);
     }
     n = power != 0 ? INT64_C(1) << n : n;
@@ -257,7 +258,7 @@ bool facet_asm_org(struct asm_context *a, const char **p, int unused)
     }
     if (term.tree != NULL || (term.value.section != NULL && term.value.section != a->section)) {
         return facet_asm_error(
-            a, start, (size_t)(*p - start), "an offset or a label of this section is expected");
+            a, start, (size_t)(*p - start), "expected an offset or a label of this section");
     }
     if (facet_asm_more(p) && !facet_asm_constant(a, p, &value)) {
         return false;

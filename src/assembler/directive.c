@@ -7,7 +7,7 @@ bool facet_asm_comma(struct asm_context *a, const char **p)
 {
     *p = facet_lex_space(*p);
     if (**p != ',') {
-        return facet_asm_error(a, *p, 1, "`,` is expected here");
+        return facet_asm_error(a, *p, 1, "expected `,`");
     }
     *p = facet_lex_space(*p + 1);
     return true;
@@ -40,7 +40,7 @@ static struct asm_symbol *symbol_name(struct asm_context *a, const char **p)
     struct asm_symbol *s;
 
     if (!facet_asm_name(a, p, &name, &length)) {
-        (void)facet_asm_error(a, start, 1, "a symbol is expected here");
+        (void)facet_asm_error(a, start, 1, "expected a symbol");
         return NULL;
     }
     s = facet_asm_symbol(a, name, length);
@@ -77,7 +77,7 @@ bool facet_asm_assign(struct asm_context *a,
     s = facet_asm_symbol(a, name, length);
     if (s->state == ASM_SYMBOL_LABEL || (s->state != ASM_SYMBOL_UNKNOWN && !again)) {
         length = length < 80 ? length : 80;
-        return facet_asm_error(a, at, length, "`%.*s` is defined already", (int)length, name);
+        return facet_asm_error(a, at, length, "`%.*s` is already defined", (int)length, name);
     }
     s->state = ASM_SYMBOL_SET;
     s->term = term;
@@ -93,7 +93,7 @@ static bool set(struct asm_context *a, const char **p, int again)
     size_t length;
 
     if (!facet_asm_name(a, p, &name, &length)) {
-        return facet_asm_error(a, start, 1, "a symbol is expected here");
+        return facet_asm_error(a, start, 1, "expected a symbol");
     }
     return facet_asm_comma(a, p) && facet_asm_assign(a, start, name, length, p, again != 0);
 }
@@ -144,7 +144,7 @@ static bool type(struct asm_context *a, const char **p, int unused)
             return facet_asm_end_statement(a, p);
         }
     }
-    facet_asm_hint(a, "there are @function, @object and @notype");
+    facet_asm_hint(a, "the types are @function, @object and @notype");
     return facet_asm_error(a, start, (size_t)(end - start), "unknown symbol type");
 }
 
@@ -203,7 +203,7 @@ static bool file(struct asm_context *a, const char **p, int unused)
         return ignore(a, p, 0); /* .file 1 "x.c": for debuggers */
     }
     if (!facet_asm_name(a, p, &name, &length)) {
-        return facet_asm_error(a, *p, 1, "a file name in double quotes is expected here");
+        return facet_asm_error(a, *p, 1, "expected a file name in double quotes");
     }
     if (a->file_symbol == NULL) {
         char *copy = facet_asm_alloc(a, length + 1);

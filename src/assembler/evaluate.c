@@ -64,7 +64,7 @@ static void suggest_symbol(struct asm_context *a, const struct asm_symbol *unkno
         return;
     }
     if (facet_asm_is_register_name(a->isa, unknown->name, unknown->length)) {
-        facet_asm_hint(a, "`%s` is a register; a number or a label stands here", unknown->name);
+        facet_asm_hint(a, "`%s` is a register; expected a number or a label", unknown->name);
         return;
     }
     for (const struct asm_symbol *s = a->first_symbol; s != NULL; s = s->next) {
@@ -98,8 +98,13 @@ static bool evaluate_symbol(
             a, tree->source, tree->at, length, "undefined symbol `%.*s`", (int)length, s->name);
     }
     if (state == ASM_SYMBOL_EVALUATING) {
-        return facet_asm_error_in(
-            a, tree->source, tree->at, length, "`%.*s` is defined by itself", (int)length, s->name);
+        return facet_asm_error_in(a,
+                                  tree->source,
+                                  tree->at,
+                                  length,
+                                  "`%.*s` is defined in terms of itself",
+                                  (int)length,
+                                  s->name);
     }
     if (!s->resolved) {
         s->state = ASM_SYMBOL_EVALUATING;
@@ -189,7 +194,7 @@ static bool evaluate(
 
     if (depth > 2 * ASM_MAX_DEPTH) {
         return facet_asm_error_in(
-            a, tree->source, tree->at, 1, "symbols are defined by symbols in too many steps");
+            a, tree->source, tree->at, 1, "symbols are defined through too many other symbols");
     }
     switch (tree->op) {
     case ASM_OP_VALUE:

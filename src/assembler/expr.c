@@ -282,7 +282,7 @@ static bool number(struct asm_context *a, const char **p, struct asm_term *out)
                        a->isa == FACET_ISA_TILE && **p == '.'
                            ? "; LI and MOVI take reals too, as 1.5 or -2.5e-3"
                            : "");
-        return facet_asm_error(a, *p, 1, "`%c` does not belong into this number", **p);
+        return facet_asm_error(a, *p, 1, "`%c` is not allowed in this number", **p);
     }
     return facet_asm_error(a, start, (size_t)(*p - start), "digits are missing");
 }
@@ -294,7 +294,7 @@ static bool character(struct asm_context *a, const char **p, struct asm_term *ou
 
     ++*p;
     if (!facet_lex_char(p, &c)) {
-        return facet_asm_error(a, start, 1, "a character is expected after the quote");
+        return facet_asm_error(a, start, 1, "expected a character after the quote");
     }
     if (**p == '\'') { /* GNU as does not ask for the closing quote */
         ++*p;
@@ -311,7 +311,7 @@ static bool parenthesis(struct asm_context *a, const char **p, struct asm_term *
     if (++a->nesting > ASM_MAX_NESTING) {
         a->nesting--;
         return facet_asm_error(
-            a, open, 1, "more than %d parentheses inside each other", (int)ASM_MAX_NESTING);
+            a, open, 1, "parentheses nested deeper than %d", (int)ASM_MAX_NESTING);
     }
     if (!binary(a, p, 0, out)) {
         a->nesting--;
@@ -320,7 +320,7 @@ static bool parenthesis(struct asm_context *a, const char **p, struct asm_term *
     a->nesting--;
     *p = facet_lex_space(*p);
     if (**p != ')') {
-        return facet_asm_error(a, *p, 1, "`)` is expected here");
+        return facet_asm_error(a, *p, 1, "expected `)`");
     }
     ++*p;
     return true;
@@ -359,7 +359,7 @@ static bool function(struct asm_context *a, const char **p, struct asm_term *out
     if (*q != '(') {
         *p = name;
         if (!facet_lex_is(*name, FACET_LEX_START)) {
-            return facet_asm_error(a, start, 1, "a label is expected after `%%`");
+            return facet_asm_error(a, start, 1, "expected a label after `%%`");
         }
         return binary(a, p, 100, out);
     }
@@ -367,7 +367,7 @@ static bool function(struct asm_context *a, const char **p, struct asm_term *out
         f++;
     }
     if (f == 4) {
-        facet_asm_hint(a, "there are %%hi, %%lo, %%pcrel_hi and %%pcrel_lo");
+        facet_asm_hint(a, "the functions are %%hi, %%lo, %%pcrel_hi and %%pcrel_lo");
         return facet_asm_error(a, start, (size_t)(end - start), "unknown function");
     }
     *p = q;
@@ -409,7 +409,7 @@ static bool parameter(struct asm_context *a, int index, struct asm_term *out)
     ok = binary(a, &q, 0, out);
     a->env = env;
     if (ok && facet_lex_space(q) < env->params[index].end) {
-        return facet_asm_error(a, q, 1, "`,` or the end of the line is expected here");
+        return facet_asm_error(a, q, 1, "expected `,` or the end of the line");
     }
     return ok;
 }
@@ -421,7 +421,7 @@ static bool identifier(struct asm_context *a, const char **p, struct asm_term *o
     int index;
 
     if (!facet_asm_name(a, p, &name, &length)) {
-        return facet_asm_error(a, start, 1, "the quoted name has no end");
+        return facet_asm_error(a, start, 1, "unterminated quoted name");
     }
     if (*start == '"') { /* a symbol and nothing else, whatever its name means elsewhere */
         return symbol_term(a, facet_asm_symbol(a, name, length), start, out);
@@ -476,7 +476,7 @@ static bool unary(struct asm_context *a, const char **p, struct asm_term *out)
         if (facet_lex_is(*start, FACET_LEX_START) || *start == '"') {
             return identifier(a, p, out);
         }
-        return facet_asm_error(a, start, 1, "a number or a symbol is expected here");
+        return facet_asm_error(a, start, 1, "expected a number or a symbol");
     }
     ++*p;
     if (++a->nesting > ASM_MAX_NESTING) {
@@ -594,7 +594,7 @@ bool facet_asm_constant(struct asm_context *a, const char **p, int64_t *out)
     if (term.tree != NULL || term.value.section != NULL) {
         facet_asm_hint(a, "symbols in it must be numbers defined above this line");
         return facet_asm_error(
-            a, start, (size_t)(*p - start), "a number that is known here is expected");
+            a, start, (size_t)(*p - start), "expected a number that is known here");
     }
     *out = term.value.number;
     return true;

@@ -193,7 +193,7 @@ static bool load_immediate(struct asm_context *a, const char *p)
     p = facet_lex_space(p);
     if (*p != ',') {
         facet_asm_hint(a, "the syntax is `li rd, number`");
-        return facet_asm_error(a, p, 1, "`,` is expected here");
+        return facet_asm_error(a, p, 1, "expected `,`");
     }
     p = facet_lex_space(p + 1);
     if (is_too_negative(p)) {

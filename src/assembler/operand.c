@@ -43,19 +43,19 @@ static bool unknown_register(struct asm_context *a,
 
     if (a->quiet == 0) {
         if (facet_asm_is_register_name(a->isa, start, length)) {
-            facet_asm_hint(a, "%s is expected here", facet_asm_register_class(kind));
+            facet_asm_hint(a, "expected %s", facet_asm_register_class(kind));
             return facet_asm_error(
-                a, start, length, "`%.*s` cannot stand here", (int)length, start);
+                a, start, length, "`%.*s` is not allowed here", (int)length, start);
         }
         facet_asm_offer_registers(kind, &search);
         facet_asm_suggest(a, &search);
         if (a->hint[0] == '\0') {
-            facet_asm_hint(a, "%s is expected here", facet_asm_register_class(kind));
+            facet_asm_hint(a, "expected %s", facet_asm_register_class(kind));
         }
         length = length < 80 ? length : 80;
     }
     if (length == 0) {
-        (void)facet_asm_error(a, start, 1, "a register is expected here");
+        (void)facet_asm_error(a, start, 1, "expected a register");
     } else {
         (void)facet_asm_error(a, start, length, "unknown register `%.*s`", (int)length, start);
     }
@@ -81,7 +81,7 @@ bool facet_asm_read_register(struct asm_context *a,
         ok = facet_asm_read_register(a, &q, kind, number);
         a->env = env;
         if (ok && facet_lex_space(q) < env->params[index].end) {
-            return facet_asm_error(a, q, 1, "only a register is expected here");
+            return facet_asm_error(a, q, 1, "expected only a register");
         }
         *p = end;
         return ok;
@@ -89,7 +89,7 @@ bool facet_asm_read_register(struct asm_context *a,
     if (kind == FACET_OPERAND_SP) {
         n = facet_asm_register(FACET_OPERAND_XREG, start, (size_t)(end - start));
         if (n != 2) {
-            return facet_asm_error(a, start, (size_t)(end - start), "only sp can stand here");
+            return facet_asm_error(a, start, (size_t)(end - start), "only sp is allowed here");
         }
     } else {
         n = facet_asm_register(kind, start, (size_t)(end - start));
@@ -181,7 +181,7 @@ static bool read_csr(struct asm_context *a, const char **p, int64_t *value)
         a->env = env;
         *p = name_end;
         if (ok && facet_lex_space(q) < env->params[index].end) {
-            return facet_asm_error(a, q, 1, "`,` or the end of the line is expected here");
+            return facet_asm_error(a, q, 1, "expected `,` or the end of the line");
         }
         return ok;
     }
@@ -309,7 +309,7 @@ static bool read_number(struct asm_context *a, struct reading *r, unsigned index
         return true;
     }
     if (is_other_kind(a, *p)) {
-        return facet_asm_error(a, *p, 1, "a number is expected here");
+        return facet_asm_error(a, *p, 1, "expected a number");
     }
     a->scope = o->symbols;
     ok = facet_asm_expr(a, p, &term);
@@ -371,7 +371,7 @@ static bool read_base(struct asm_context *a, struct reading *r, unsigned index, 
     *p = facet_lex_space(*p);
     if (**p != '(') {
         facet_asm_hint(a, "the syntax is `%s`", r->row->syntax);
-        return facet_asm_error(a, *p, 1, "`(` and an address register are expected here");
+        return facet_asm_error(a, *p, 1, "expected `(` and an address register");
     }
     ++*p;
     if (!read_value(a, r, index, p)) {
@@ -379,7 +379,7 @@ static bool read_base(struct asm_context *a, struct reading *r, unsigned index, 
     }
     *p = facet_lex_space(*p);
     if (**p != ')') {
-        return facet_asm_error(a, *p, 1, "`)` is expected here");
+        return facet_asm_error(a, *p, 1, "expected `)`");
     }
     ++*p;
     return true;
@@ -411,7 +411,7 @@ static bool read_item(struct asm_context *a,
                 return facet_asm_error(a,
                                        start,
                                        (size_t)(name_end - start),
-                                       "`(register)` is expected here: an address stands in "
+                                       "expected `(register)`: an address is written in "
                                        "parentheses");
             }
             if (!facet_asm_constant(a, p, &offset)) {
@@ -518,7 +518,7 @@ static bool read_operands(struct asm_context *a, struct reading *r, const char *
             }
             p = value;
         } else if (named) {
-            return facet_asm_error(a, p, 1, "an operand by position after one by name");
+            return facet_asm_error(a, p, 1, "positional operand after a named one");
         } else if (item >= r->row->item_count) {
             return too_many(a, r->row, p);
         } else if (!read_item(a, r, &r->row->items[item++], &p)) {

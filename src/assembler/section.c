@@ -130,7 +130,7 @@ static bool section_type(struct asm_context *a, const char **p, bool *nobits)
     if (!*nobits && !facet_lex_same(start, length, "progbits") &&
         !facet_lex_same(start, length, "note") && !facet_lex_same(start, length, "init_array") &&
         !facet_lex_same(start, length, "fini_array")) {
-        facet_asm_hint(a, "there are @progbits and @nobits");
+        facet_asm_hint(a, "the types are @progbits and @nobits");
         return facet_asm_error(a, start, length, "unknown section type");
     }
     *p = end + (*end == '"');
@@ -147,12 +147,12 @@ bool facet_asm_named_section(struct asm_context *a, const char **p, int unused)
 
     (void)unused;
     if (!facet_asm_name(a, p, &name, &length)) {
-        return facet_asm_error(a, start, 1, "the name of a section is expected here");
+        return facet_asm_error(a, start, 1, "expected the name of a section");
     }
     usual_flags(name, length, &flags, &nobits);
     if (facet_asm_more(p)) {
         if (**p != '"') {
-            return facet_asm_error(a, *p, 1, "flags in double quotes are expected here");
+            return facet_asm_error(a, *p, 1, "expected flags in double quotes");
         }
         given = true;
         if (!section_flags(a, p, &flags)) {
@@ -171,7 +171,7 @@ bool facet_asm_named_section(struct asm_context *a, const char **p, int unused)
     s = facet_asm_section(a, name, length, flags, nobits);
     if (given && (s->flags != flags || s->nobits != nobits)) {
         return facet_asm_error(
-            a, start, (size_t)(*p - start), "section %.60s has other flags already", s->name);
+            a, start, (size_t)(*p - start), "section %.60s already has other flags", s->name);
     }
     enter(a, s);
     return facet_asm_end_statement(a, p);
@@ -195,7 +195,7 @@ bool facet_asm_address(struct asm_context *a, const char **p, int unused)
     }
     if (a->section->placed && a->section->address != (uint64_t)value) {
         return facet_asm_error(
-            a, start, (size_t)(*p - start), "section %s has an address already", a->section->name);
+            a, start, (size_t)(*p - start), "section %s already has an address", a->section->name);
     }
     a->section->placed = true;
     a->section->address = (uint64_t)value;

@@ -104,7 +104,7 @@ bool facet_asm_define_label(struct asm_context *a, const char *at, const char *n
                 a, "first defined at %.80s:%u", s->source->name, facet_asm_line(s->source, s->at));
         }
         return facet_asm_error(
-            a, at, length, "`%.*s` is defined already", (int)(length < 80 ? length : 80), name);
+            a, at, length, "`%.*s` is already defined", (int)(length < 80 ? length : 80), name);
     }
     define_here(a, s, at);
     return true;

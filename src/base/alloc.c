@@ -31,7 +31,7 @@ enum facet_status facet_set_allocator(const struct facet_allocator *from, struct
 {
     if (atomic_load(&used)) {
         return facet_fail(
-            err, FACET_ERR_USAGE, 0, "the library has memory already: set the allocator first");
+            err, FACET_ERR_USAGE, 0, "the library already holds memory: set the allocator first");
     }
     if (from != NULL && (from->allocate == NULL || from->resize == NULL || from->release == NULL)) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "an allocator needs all three functions");

@@ -125,7 +125,7 @@ static enum facet_status read_regular(
                               at,
                               "%.200s: %s",
                               name,
-                              got < 0 ? strerror(reason) : "it has become shorter");
+                              got < 0 ? strerror(reason) : "it became shorter");
         }
         at += (size_t)got;
     }

@@ -131,7 +131,7 @@ read_line(struct facet_results *r, char *line, uint64_t number, struct facet_err
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           number,
-                          "line %llu: expected suite, case, pass|fail|skip, IDs parted by tabs",
+                          "line %llu: expected suite, case, pass|fail|skip, IDs separated by tabs",
                           (unsigned long long)number);
     }
     test = list_add(&r->tests, sizeof *test);

@@ -148,13 +148,11 @@ void facet_card_suggest(const char *name, unsigned machine, struct facet_strbuf 
     }
     suggest_near(&s, name, machine);
     suggest_found(&s, name, machine);
-    facet_strbuf_printf(out, "'%s' is no name of the contract", name);
+    facet_strbuf_printf(out, "'%s' is not a name in the contract", name);
     for (size_t i = 0; i < s.count; i++) {
         const char *gap = i == 0 ? "; did you mean " : i + 1 == s.count ? " or " : ", ";
 
         facet_strbuf_printf(out, "%s%s", gap, s.names[i]);
     }
-    if (s.count == 0) {
-        facet_strbuf_puts(out, "; see 'facet spec --list'");
-    }
+    facet_strbuf_puts(out, s.count == 0 ? "; see 'facet spec --list'" : "?");
 }

@@ -11,9 +11,9 @@
 
 /* Exit codes of every command. */
 enum cli_exit {
-    CLI_OK = 0,  /* the job was done; for a check: nothing found */
-    CLI_NO = 1,  /* the job was done and the answer is no: findings, differences, failed cases */
-    CLI_BAD = 2, /* bad input, bad usage, or the host refused; nothing was half-written */
+    CLI_OK = 0,      /* success; for a check: nothing found */
+    CLI_NO = 1,      /* completed with a negative result: findings, differences, failed cases */
+    CLI_BAD = 2,     /* bad input, bad usage, or the host refused; nothing was half-written */
     CLI_LIMIT = 124, /* --max-seconds or another limit was reached */
 };
 

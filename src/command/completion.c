@@ -161,11 +161,11 @@ static void completion_bash(void)
     fputs(
         "    *) return ;;\n"
         "    esac\n"
-        "    # Which operand stands here: words that are neither options nor their values.\n"
+        "    # Which operand this is: words that are neither options nor their values.\n"
         "    for ((i = depth; i < COMP_CWORD; i++)); do\n"
         "        word=${COMP_WORDS[i]}\n"
         "        if [[ $word == '=' ]]; then\n"
-        "            continue # --name=value: bash parts it into three words\n"
+        "            continue # --name=value: bash splits it into three words\n"
         "        elif [[ -n $previous ]]; then\n"
         "            previous=''\n"
         "        elif [[ $word == -?* ]]; then\n"

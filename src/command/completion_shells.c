@@ -201,7 +201,7 @@ static void put_fish_command(const struct cli_command *command)
 void cli_completion_fish(void)
 {
     fputs("# fish completion of facet, printed by `facet completion fish`\n"
-          "function __facet_starts # whether the line goes on from these words\n"
+          "function __facet_starts # whether the line starts with these words\n"
           "    set -l words (commandline -opc)\n"
           "    set -l last (math (count $argv) + 1)\n"
           "    test (count $words) -ge $last; and test \"$words[2..$last]\" = \"$argv\"\n"

@@ -7,9 +7,9 @@
 enum { HELP_WIDTH = 80 };
 
 const char cli_exit_text[] =
-    "0 when the job was done (for a check: nothing was found); 1 when the job was done and the "
-    "answer is no: findings, differences, failed cases; 2 for bad input, bad usage, or when the "
-    "host refused; 124 when --max-seconds are over. Nothing is left half-written.";
+    "0 on success (for a check: nothing was found); 1 when the command completed with a negative "
+    "result: findings, differences, failed cases; 2 for bad input, bad usage or a failure of the "
+    "host; 124 when --max-seconds is over. Nothing is left half-written.";
 
 /* Prints one paragraph [text, end), wrapped; a line that starts with a space stays as it is. */
 static void print_paragraph(FILE *out, const char *text, const char *end, int indent)

@@ -437,7 +437,7 @@ static enum cli_parse check_operands(const struct cli_args *args)
     }
     if (given > n) {
         (void)cli_bad(args,
-                      "'%s' is one operand too many; see 'facet %s --help'",
+                      "unexpected argument '%s'; see 'facet %s --help'",
                       args->positional[n],
                       args->command->name);
         return CLI_PARSE_FAILED;

@@ -161,7 +161,7 @@ enum facet_status facet_channel_take_error(struct facet_channel *channel, struct
     struct facet_error remote;
 
     if (!facet_channel_read(channel, &remote, sizeof remote)) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "the other side broke off");
+        return facet_fail(err, FACET_ERR_INPUT, 0, "the other side closed the connection");
     }
     remote.message[sizeof remote.message - 1] = '\0';
     for (char *at = remote.message; *at != '\0'; at++) {
@@ -315,7 +315,7 @@ static enum facet_status
 explain_end(const struct facet_sandbox *sandbox, int end, struct facet_error *err)
 {
     static const char *const steps[] = {
-        "its life", "its files", "its resources", "its system calls"};
+        "its lifetime", "its files", "its resources", "its system calls"};
     int code = WIFEXITED(end) ? WEXITSTATUS(end) : 0;
 
     if (WIFSIGNALED(end)) {

@@ -57,7 +57,7 @@ bool facet_channel_read(struct facet_channel *channel, void *to, size_t size);
 bool facet_channel_write(struct facet_channel *channel, const void *from, size_t size);
 
 /* What went wrong in the child, told to the parent. The receiver always returns a failure: the
- * sender's, its text without control characters, or that the other side broke off. */
+ * sender's, its text without control characters, or that the other side closed the connection. */
 bool facet_channel_send_error(struct facet_channel *channel, const struct facet_error *err);
 enum facet_status facet_channel_take_error(struct facet_channel *channel, struct facet_error *err);
 

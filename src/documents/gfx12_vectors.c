@@ -172,7 +172,7 @@ static bool read_case(struct reader *r, json_t *object, struct facet_doc_gfx12_v
         if (!known_member(key)) {
             char path[64];
             (void)snprintf(path, sizeof path, ".%.48s", key);
-            return complain(r, path, "there is no such member");
+            return complain(r, path, "unknown member");
         }
     }
     if (!read_dwords(r, object, "node", 32, node) ||

@@ -147,7 +147,7 @@ static bool known(const struct reader *r,
             char path[160];
 
             (void)snprintf(path, sizeof path, "%s%.100s", where, key);
-            return complain(r, path, "another name: there is no such key");
+            return complain(r, path, "a known key");
         }
     }
     return true;

@@ -148,7 +148,8 @@ enum facet_status facet_isa_decode_word(enum facet_isa isa,
         *count = row != NULL ? row->operand_count : 0;
     }
     if (row == NULL) {
-        return facet_fail(err, FACET_ERR_INPUT, word, "0x%08x is no instruction", (unsigned)word);
+        return facet_fail(
+            err, FACET_ERR_INPUT, word, "0x%08x is not an instruction", (unsigned)word);
     }
     *insn = insn_of(row);
     for (size_t i = 0; operands != NULL && i < row->operand_count && i < capacity; i++) {
@@ -223,7 +224,8 @@ enum facet_status facet_isa_assemble_line(enum facet_isa isa,
 
     *size = 0;
     if (!known(isa)) {
-        return facet_fail(err, FACET_ERR_USAGE, (uint64_t)isa, "no instruction set %d", (int)isa);
+        return facet_fail(
+            err, FACET_ERR_USAGE, (uint64_t)isa, "unknown instruction set %d", (int)isa);
     }
     status = assemble(&options, line, strlen(line), true, &result, err);
     if (status == FACET_OK) {
@@ -275,7 +277,7 @@ enum facet_status facet_isa_assemble_sized(const struct facet_isa_assemble_confi
     }
     if (!known(own.isa)) {
         return facet_fail(
-            err, FACET_ERR_USAGE, (uint64_t)own.isa, "no instruction set %d", (int)own.isa);
+            err, FACET_ERR_USAGE, (uint64_t)own.isa, "unknown instruction set %d", (int)own.isa);
     }
     status = assemble(&(struct facet_asm_options){.isa = own.isa,
                                                   .file = own.name,

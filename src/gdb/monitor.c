@@ -17,7 +17,7 @@ static void help(struct facet_strbuf *out)
                       "python                   a script that teaches them to this GDB: "
                       "python exec(gdb.execute('monitor python', to_string=True))\n"
                       "csr NAME                 a CSR of this hart with its fields\n"
-                      "jobs                     what harts have started and goes on by itself\n"
+                      "jobs                     jobs of the harts that have not completed\n"
                       "reset                    back to where the session began; "
                       "then: maintenance flush register-cache\n");
 }
@@ -185,6 +185,6 @@ void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_
                           facet_gdb_restart(gdb) ? "back at the beginning\n"
                                                  : "the beginning was not kept\n");
     } else {
-        facet_strbuf_printf(out, "no command %s; monitor help lists them\n", command);
+        facet_strbuf_printf(out, "unknown command %s; monitor help lists them\n", command);
     }
 }

@@ -69,7 +69,7 @@ static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
             &gdb->reply, "W%02x", (unsigned)(stop->code < EXIT_MOST ? stop->code : EXIT_MOST));
         break;
     case FACET_STOP_FAULT:
-        say(gdb, "The machine cannot go on: a trap without a handler, or a deadlock.\n");
+        say(gdb, "The machine cannot continue: a trap without a handler, or a deadlock.\n");
         begin_stop(gdb, gdb->target.arch->fault_signal(stop->code), stop->core);
         break;
     case FACET_STOP_IDLE:
@@ -77,14 +77,14 @@ static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
         begin_stop(gdb, FACET_GDB_SIGTRAP, stop->core);
         break;
     case FACET_STOP_MEMORY:
-        say(gdb, "Facet has no memory for this instruction; going on tries it again.\n");
+        say(gdb, "Facet has no memory for this instruction; continuing tries it again.\n");
         begin_stop(gdb, FACET_GDB_SIGTRAP, stop->core);
         break;
     case FACET_STOP_REQUEST:
         if (facet_machine_in_step(gdb->machine)) {
             say(gdb, "Stopped in the middle of ");
             say(gdb, facet_left_name(facet_machine_left(gdb->machine)));
-            say(gdb, ", which goes on from there.\n");
+            say(gdb, ", which continues from there.\n");
         }
         begin_stop(gdb, FACET_GDB_SIGINT, stop->core);
         break;

@@ -420,7 +420,7 @@ enum facet_status facet_gfx12_record_trace(struct facet_record *r,
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           query->root,
-                          "the root 0x%08" PRIx32 " is no node of the image",
+                          "the root 0x%08" PRIx32 " is not a node of the image",
                           query->root);
     }
     facet_record_open(r, NULL, NULL);

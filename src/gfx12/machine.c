@@ -340,15 +340,15 @@ static void visit_config(const struct facet_gfx12_machine *m, struct facet_state
     facet_state_u64(io, &c.image_bytes);
     facet_state_u8(io, &profile);
     facet_state_u8(io, &sense);
-    facet_state_require(io, c.lanes == m->config.lanes, "another number of lanes");
+    facet_state_require(io, c.lanes == m->config.lanes, "a different number of lanes");
     facet_state_require(io,
                         c.image_base == m->config.image_base &&
                             c.image_bytes == m->config.image_bytes,
-                        "another place or size of BVH memory");
+                        "a different address or size of BVH memory");
     facet_state_require(io,
                         profile == (uint8_t)m->config.profile &&
                             sense == (uint8_t)m->config.opaque_sense,
-                        "another profile");
+                        "a different profile");
 }
 
 static bool fits(uint64_t value, unsigned width)

@@ -204,7 +204,7 @@ void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, co
     unsigned first = facet_float_of(v[0]) <= facet_float_of(v[4]) ? 0 : 1;
     process(t, node, v, first);
     if (t->stop) {
-        note(t, 1 - first, false, "not looked at: the first hit ended the search");
+        note(t, 1 - first, false, "not tested: the first hit ended the search");
     } else {
         process(t, node, v, 1 - first);
     }

@@ -61,7 +61,7 @@ receive(void *context, struct facet_channel *channel, struct facet_error *err)
     void *pixels;
 
     if (!facet_channel_read(channel, size, sizeof size)) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "the picture's decoder broke off");
+        return facet_fail(err, FACET_ERR_INPUT, 0, "the picture's decoder stopped unexpectedly");
     }
     if (size[0] == 0 && size[1] == 0) {
         return facet_channel_take_error(channel, err);

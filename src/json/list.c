@@ -158,7 +158,7 @@ enum facet_status facet_json_list_open(const char *name,
     }
     begin = out->at;
     if (!skip_value(out)) {
-        (void)snprintf(what, sizeof what, "the list \"%s\" does not end", key);
+        (void)snprintf(what, sizeof what, "the list \"%s\" is unterminated", key);
         return complain(out, what, err);
     }
     out->end = out->at;

@@ -168,7 +168,7 @@ void facet_reader_only(struct facet_json_reader *r, const char *const *names, si
             i++;
         }
         if (i == count) {
-            facet_reader_refuse(r, key, FACET_READER_NO_INDEX, "there is no such member");
+            facet_reader_refuse(r, key, FACET_READER_NO_INDEX, "unknown member");
             return;
         }
     }

@@ -31,11 +31,11 @@
     R(PREC_COMMIT, "prec-commit", "R-CAP-14", "", \
       "commits a stale staged image, not the register that it reads") \
     R(PREC_LOST, "prec-lost", "R-CAP-14", "", \
-      "throws away an image that was staged and not applied") \
+      "discards an image that was staged and not applied") \
     R(CSR_W1C, "csr-w1c", "R-CAP-34", "", \
       "sets or clears bits of a write-one-to-clear register: others are cleared too; use csrw") \
     R(CSR_READ_ONLY, "csr-read-only", "CAP-101", "TILE-521", \
-      "a write to what is read-only") \
+      "a write to a read-only register or field") \
     R(CSR_RESERVED, "csr-reserved", "CAP-102", "R-TILE-57", \
       "a write of ones to reserved bits") \
     R(CSR_ILLEGAL, "csr-illegal", "R-CAP-13", "TILE-565", \

@@ -147,11 +147,11 @@ static enum facet_status check_header(const facet_machine *machine,
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           16,
-                          "snapshot, offset 16: of another kind of machine, expected \"%s\"",
+                          "snapshot, offset 16: of a different kind of machine, expected \"%s\"",
                           machine->ops->name);
     }
     if (facet_load_le32(data + 12) != facet_machine_space_count(machine)) {
-        return bad(err, 12, "another number of address spaces");
+        return bad(err, 12, "a different number of address spaces");
     }
     if (facet_load_le64(data + HEADER_BYTES - 8) > size - HEADER_BYTES - 8) {
         return bad(err, HEADER_BYTES - 8, "the state is longer than the snapshot");
@@ -183,7 +183,7 @@ static enum facet_status walk_spaces(const facet_machine *machine,
             return bad(err, at, "ends inside an address space");
         }
         if (!name_is(data + at, name)) {
-            return bad(err, at, "another address space than expected");
+            return bad(err, at, "a different address space than expected");
         }
         size = facet_load_le64(data + at + NAME_BYTES);
         at += SPACE_BYTES;

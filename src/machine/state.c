@@ -59,7 +59,7 @@ void facet_state_tag(struct facet_state_io *io, const char *name)
     size_t at = io->at;
 
     if (number(io, tag, 4) != tag) {
-        fail(io, at, "another part than expected");
+        fail(io, at, "a different part than expected");
     }
 }
 

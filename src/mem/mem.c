@@ -115,7 +115,7 @@ static enum facet_status check_region(
                           FACET_MEM_NAME_BYTES - 1);
     }
     if (facet_mem_region_named(mem, name) != NULL) {
-        return facet_fail(err, FACET_ERR_USAGE, base, "region \"%s\" exists already", name);
+        return facet_fail(err, FACET_ERR_USAGE, base, "region \"%s\" already exists", name);
     }
     if (size == 0 || last < base) {
         return facet_fail(err,
@@ -194,7 +194,7 @@ enum facet_status facet_mem_add_ram(facet_mem *mem,
         return facet_fail(err,
                           FACET_ERR_MEMORY,
                           base,
-                          "region \"%s\": the host does not grant 0x%" PRIx64 " bytes",
+                          "region \"%s\": the host cannot provide 0x%" PRIx64 " bytes",
                           name,
                           size);
     }

@@ -158,7 +158,7 @@ static enum facet_status bad_token(const struct reader *r, const char *at)
     return facet_fail(r->err,
                       FACET_ERR_INPUT,
                       r->line,
-                      "line %zu: '%.*s' is no word; expected up to 8 hexadecimal digits without "
+                      "line %zu: '%.*s' is not a word; expected up to 8 hexadecimal digits without "
                       "0x, or @INDEX",
                       r->line,
                       length,
@@ -233,7 +233,7 @@ static enum facet_status read_all(struct reader *r)
         return facet_fail(r->err,
                           FACET_ERR_INPUT,
                           r->comment,
-                          "line %zu: a comment without an end, expected */",
+                          "line %zu: unterminated comment, expected */",
                           r->comment);
     }
     return FACET_OK;

@@ -110,7 +110,7 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           instances,
-                          "%zu instances; expected at most 2^24, the reach of an instance's user "
+                          "%zu instances; expected at most 2^24, the range of an instance's user "
                           "data",
                           instances);
     }

@@ -102,7 +102,8 @@ static enum facet_status check_options(const struct facet_render_options *o,
                           o->machine->name);
     }
     if (!(o->ao_distance >= 0.0F) || isinf(o->ao_distance)) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "the ambient distance is no length");
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "the ambient distance must be finite and not negative");
     }
     return FACET_OK;
 }

@@ -590,7 +590,7 @@ static enum facet_status open_tile(struct facet_render *render,
     (void)pool;
     if (render->options.view != FACET_SHADE_PICTURE) {
         return facet_fail(
-            err, FACET_ERR_USAGE, 0, "machine tile sends no rays that a heat map could count");
+            err, FACET_ERR_USAGE, 0, "machine tile traces no rays that a heat map could count");
     }
     facet_progress_add(progress, facet_scene_triangles(render->scene));
     return FACET_OK;

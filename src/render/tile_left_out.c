@@ -44,7 +44,7 @@ enum facet_status facet_gpu_note_left_out(struct facet_scene *scene, struct face
                                        scene->light_count - GPU_MAX_LIGHTS,
                                        "lights on machine tile",
                                        scene->lights[GPU_MAX_LIGHTS].name,
-                                       "only the first 64 shine",
+                                       "only the first 64 are used",
                                        err);
     }
     return status;

@@ -215,7 +215,7 @@ check_leaf(struct checker *c, uint64_t node, unsigned number, const struct facet
         report(c,
                FACET_RTBVH_LEAF_OUTSIDE,
                index_offset(c, node, number),
-               "child %u: leaf index %u is behind the heap",
+               "child %u: leaf index %u is beyond the heap",
                number,
                child->index);
         return;
@@ -224,7 +224,7 @@ check_leaf(struct checker *c, uint64_t node, unsigned number, const struct facet
         report(c,
                FACET_RTBVH_LEAF_TWICE,
                index_offset(c, node, number),
-               "child %u: leaf index %u: its 16 bytes are in use already",
+               "child %u: leaf index %u: its 16 bytes are already in use",
                number,
                child->index);
         return;
@@ -303,7 +303,7 @@ static void check_inner(struct checker *c,
         report(c,
                FACET_RTBVH_NODE_OUTSIDE,
                where,
-               "child %u: node index %u is behind the heap",
+               "child %u: node index %u is beyond the heap",
                number,
                child->index);
     } else if (c->use[at / FACET_RT_RANGE_BYTES] == (NODE | ON_PATH)) {
@@ -317,7 +317,7 @@ static void check_inner(struct checker *c,
         report(c,
                FACET_RTBVH_NODE_TWICE,
                where,
-               "child %u: node index %u: its bytes are in use already",
+               "child %u: node index %u: its bytes are already in use",
                number,
                child->index);
     }
@@ -521,7 +521,7 @@ static void check_totals(struct checker *c)
         report(c,
                FACET_RTBVH_COUNTS,
                92,
-               "%u nodes and %u leaves, reached are %u and %u",
+               "%u nodes and %u leaves, but %u and %u are reached",
                h->nodes,
                h->leaves,
                c->out->nodes,

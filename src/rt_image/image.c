@@ -123,7 +123,7 @@ static enum facet_status check_sections(const struct facet_rtbvh_view *view,
                        at,
                        "a section offset",
                        s[i]->offset,
-                       "one inside the file behind what comes before it");
+                       "one inside the file, after the section before it");
         }
         if (s[i]->size > view->size - s[i]->offset) {
             return bad(err, at + 8, "a section size", s[i]->size, "one that ends inside the file");

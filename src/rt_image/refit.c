@@ -109,8 +109,8 @@ static enum facet_status check_others(const struct refit *r, struct facet_error 
             return facet_fail(err,
                               FACET_ERR_LIMIT,
                               i,
-                              "instance %u, triangle %u of the scene is not in the image: build it "
-                              "anew",
+                              "instance %u, triangle %u of the scene is not in the image: build a "
+                              "new image",
                               t->geometry,
                               t->primitive);
         }

@@ -58,7 +58,7 @@ enum facet_status facet_scene_beside_fetch(const struct facet_reader *reader,
     *out = (struct facet_bytes){NULL, 0};
     status = reader->fetch != NULL
                  ? reader->fetch(reader->context, name, out, &why_not)
-                 : facet_fail(&why_not, FACET_ERR_INPUT, 0, "there are no files beside this scene");
+                 : facet_fail(&why_not, FACET_ERR_INPUT, 0, "this scene has no other files");
     return status == FACET_OK ? FACET_OK : note(kind, name, instead, &why_not, scene, err);
 }
 

@@ -134,7 +134,7 @@ static void run_job(void *context, struct facet_channel *channel)
 
 static enum facet_status protocol_error(struct facet_error *err)
 {
-    return facet_fail(err, FACET_ERR_INPUT, 0, "the importer broke off");
+    return facet_fail(err, FACET_ERR_INPUT, 0, "the importer stopped unexpectedly");
 }
 
 /* Every reader manages a MiB in far less processor time than this, so a small file that takes long
@@ -160,8 +160,11 @@ static enum facet_status read_side_file(struct job *job,
                           name);
     }
     if (++job->files_served > FACET_IMPORT_MAX_FILES) {
-        return facet_fail(
-            err, FACET_ERR_LIMIT, 0, "more than %u files beside the scene", FACET_IMPORT_MAX_FILES);
+        return facet_fail(err,
+                          FACET_ERR_LIMIT,
+                          0,
+                          "the scene refers to more than %u other files",
+                          FACET_IMPORT_MAX_FILES);
     }
     left = left < FACET_IMPORT_MAX_FILE_BYTES ? left : FACET_IMPORT_MAX_FILE_BYTES;
     status = facet_side_file_read(job->folder, name, (size_t)left, bytes, err);

@@ -377,7 +377,7 @@ static enum facet_status fetch_library(struct facet_mtl *mtl, struct facet_span 
     status = facet_scene_beside_fetch(mtl->reader,
                                       "material library",
                                       library->name,
-                                      "plain materials stand in",
+                                      "plain materials are used instead",
                                       mtl->scene,
                                       &library->bytes,
                                       mtl->err);

@@ -56,7 +56,7 @@ bool session_bvh_has_root(const struct cli_args *args,
     if (facet_gfx12_id_kind(v->root) == FACET_GFX12_KIND_NONE || v->size < FACET_GFX12_NODE_BYTES ||
         facet_gfx12_id_offset(v->root) > v->size - FACET_GFX12_NODE_BYTES) {
         (void)cli_bad(args,
-                      "%s: the root 0x%08" PRIx32 " is no node of the image (%" PRIu64 " bytes)",
+                      "%s: the root 0x%08" PRIx32 " is not a node of the image (%" PRIu64 " bytes)",
                       path,
                       v->root,
                       (uint64_t)v->size);

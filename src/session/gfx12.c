@@ -196,7 +196,7 @@ bool session_gfx12_start(struct session_gfx12 *s,
         return false;
     }
     if (args->positional_count > 1) {
-        (void)cli_bad(args, "'%s' is one operand too many", args->positional[1]);
+        (void)cli_bad(args, "unexpected argument '%s'", args->positional[1]);
         return false;
     }
     if (!session_bvh_read(args, path, &file)) {

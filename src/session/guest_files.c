@@ -33,7 +33,7 @@ static bool read_quota(struct session_files *files, const struct cli_args *args)
         return true;
     }
     if (files->folder < 0 || files->read_only) {
-        (void)cli_bad(args, "--files-quota: expected --files DIR beside it");
+        (void)cli_bad(args, "--files-quota needs --files DIR");
         return false;
     }
     if (cli_size(text, &end, &files->bytes_quota)) {
@@ -170,7 +170,7 @@ open_file(struct session_files *files, const char *path, unsigned mode, const ch
     fd = open_below(files, path, flags);
     if (fd < 0 && errno == ENOENT && mode >= 4) {
         if (files->files_left == 0) {
-            return refuse(files, ENOSPC, "making %s, one file too many (--files-quota)", name);
+            return refuse(files, ENOSPC, "creating %s, one file too many (--files-quota)", name);
         }
         fd = open_below(files, path, flags | O_CREAT);
         files->files_left -= fd >= 0;

@@ -13,8 +13,8 @@
     {"files", 0, "DIR", CLI_GROUP("Guest file")                                                    \
      "let the program open files below DIR by semihosting"},                                       \
     {"files-ro", 0, "DIR", "the same, but it may only read them"},                                 \
-    {"files-quota", 0, "SIZE[,N]", "files below DIR may grow by so many bytes in all (k, M, G; "   \
-                                   "default 1G), and N be made (default 10000)"}
+    {"files-quota", 0, "SIZE[,N]", "files below DIR may grow by SIZE bytes in all (k, M, G; "   \
+                                   "default 1G), and N may be created (default 10000)"}
 /* clang-format on */
 
 struct session_files {

@@ -12,11 +12,11 @@
 /* clang-format off */
 #define SESSION_LINT_SWITCHES                                                                      \
     {"lint", 0, NULL, CLI_GROUP("Lint")                                                            \
-     "name what runs and is wrong by the contract, on standard error"},                            \
+     "report violations of the contract that do not trap, on standard error"},                            \
     {"lint-error", 0, NULL, "as --lint, and exit code 1 when there is a finding"}
 #define SESSION_LINT_OPTIONS                                                                       \
     SESSION_LINT_SWITCHES,                                                                         \
-    {"lint-rules", 0, NULL, "print the rules of --lint and the rows that they enforce, and end"}
+    {"lint-rules", 0, NULL, "print the rules of --lint and the rows that they enforce, and exit"}
 /* clang-format on */
 
 /* All zero: no --lint. */

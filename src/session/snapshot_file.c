@@ -115,7 +115,7 @@ enum facet_status session_snapshot_parse(const void *data,
         return bad(err, size, "ends inside the header of a snapshot");
     }
     if (memcmp(b, magic, sizeof magic) != 0) {
-        return bad(err, 0, "no snapshot of facet snapshot, expected \"FACETRUN\"");
+        return bad(err, 0, "not a file of facet snapshot, expected \"FACETRUN\"");
     }
     late = facet_load_le32(b + 8) == VERSION_LATE;
     if (!late && facet_load_le32(b + 8) != VERSION_NOW) {
@@ -144,7 +144,7 @@ enum facet_status session_snapshot_parse(const void *data,
     out->state = b + at + 8;
     out->state_size = size - at - 8;
     if (facet_load_le64(b + 44) != out->state_size) {
-        return bad(err, 44, "the state has another size than the header says");
+        return bad(err, 44, "the size of the state differs from the header");
     }
     out->configuration = copy_text(b + header, configuration);
     out->command_line = copy_text(b + header + configuration, line);

@@ -123,7 +123,7 @@ read_config(struct session_tile *s, const struct cli_args *args, struct facet_ti
     }
     if (cli_given(args, "schedule")) {
         if (sched != NULL) {
-            (void)cli_bad(args, "--sched and --schedule say the same thing twice");
+            (void)cli_bad(args, "--sched and --schedule: expected one of them");
             return false;
         }
         config->random = true;
@@ -429,7 +429,7 @@ static bool arg_file(struct session_tile *s,
 
         good = file.size <= room;
         if (!good) {
-            (void)cli_bad(args, "%s: %zu bytes, more than VRAM has room for", path, file.size);
+            (void)cli_bad(args, "%s: %zu bytes, more than fits in VRAM", path, file.size);
         } else {
             *top = (uint32_t)facet_align_down(*top - (uint32_t)file.size, 64);
             good = put_file(s, args, path, *top, &file) && add_arg(s, args, name, *top);
@@ -507,7 +507,7 @@ bool session_tile_start(struct session_tile *s, const struct cli_args *args)
         return false;
     }
     if (args->positional_count > 1) {
-        (void)cli_bad(args, "'%s' is one operand too many", args->positional[1]);
+        (void)cli_bad(args, "unexpected argument '%s'", args->positional[1]);
         return false;
     }
     if (!read_config(s, args, &config)) {

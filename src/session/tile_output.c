@@ -124,9 +124,10 @@ static bool share_stdout(struct session_tile_outputs *outputs, const struct cli_
     }
     outputs->use_stdout = users != 0;
     if (users + args->json > 1) {
-        (void)cli_bad(args,
-                      "%s want standard output; expected one of --json, --trace -, --out ...=-",
-                      args->json ? "--json and a file called -" : "two files called -");
+        (void)cli_bad(
+            args,
+            "%s both write to standard output; expected one of --json, --trace -, --out ...=-",
+            args->json ? "--json and a file called -" : "two files called -");
         return false;
     }
     return true;

@@ -147,7 +147,7 @@ static bool check_resume(const struct cli_args *args)
     }
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         if (cli_given(args, fixed[i])) {
-            (void)cli_bad(args, "--%s: the snapshot of --resume decides that", fixed[i]);
+            (void)cli_bad(args, "--%s: the snapshot of --resume sets that", fixed[i]);
             return false;
         }
     }

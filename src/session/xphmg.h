@@ -12,7 +12,7 @@
 /* clang-format off */
 #define SESSION_XPHMG_OPTIONS                                                                      \
     {"resume", 0, "FILE", CLI_GROUP("xphmg machine")                                               \
-     "go on from a snapshot of facet snapshot; no PROGRAM then"},                                  \
+     "continue from a snapshot of facet snapshot; without PROGRAM"},                                  \
     {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},                                     \
     {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},                \
     {"config", 0, "LIST", "full (default), min or prof, then KEY=N pairs: min,pmask_banks=4"},     \

@@ -193,7 +193,7 @@ facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct fac
                           (unsigned)size);
     }
     if (m->queue.state != FACET_TILE_QUEUE_EMPTY) {
-        return facet_fail(err, FACET_ERR_USAGE, base, "the queue is at work");
+        return facet_fail(err, FACET_ERR_USAGE, base, "the queue is running");
     }
     place_ring(&m->queue, base, size);
     return FACET_OK;

@@ -377,7 +377,7 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
         return FACET_ERR_USAGE;
     }
     if (m->state == FACET_TILE_STATE_RUNNING || m->state == FACET_TILE_STATE_WAITING) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "a dispatch is under way");
+        return facet_fail(err, FACET_ERR_USAGE, 0, "a dispatch is running");
     }
     status = facet_tile_start(m, packet, err);
     if (status == FACET_OK) {

@@ -360,7 +360,7 @@ void facet_tile_restore(void *self, struct facet_state_io *io)
     facet_state_require(
         io, io->failed || facet_tile_queue_consistent(copy), "state of the command queue");
     visit_draw(copy, io);
-    facet_state_require(io, io->failed || draw_consistent(copy), "who left a draw");
+    facet_state_require(io, io->failed || draw_consistent(copy), "owner of an interrupted draw");
     caches = *io;
     for (unsigned i = 0; i < FACET_TILE_CORES; i++) {
         load_cache(NULL, m->vram_size / 64, io);

@@ -53,7 +53,7 @@ bool facet_tile_list_known(struct facet_tile_list_reader *p,
             char path[FACET_TILE_LIST_PLACE], text[FACET_TILE_LIST_PLACE];
 
             (void)snprintf(path, sizeof path, "%.120s.%.60s", where, key);
-            (void)snprintf(text, sizeof text, "no such member, only: %s", names);
+            (void)snprintf(text, sizeof text, "one of the members: %s", names);
             return facet_tile_list_complain(p, path, text);
         }
     }
@@ -152,7 +152,7 @@ bool facet_tile_list_address(void *context, const json_t *value, const char *whe
         good = text[length] == '\0' || (tail != NULL && facet_tile_list_word(tail, &offset));
         json_decref(tail);
         *out = p->buffers[i].address + offset;
-        return good || facet_tile_list_complain(p, where, "a number behind the +");
+        return good || facet_tile_list_complain(p, where, "a number after the +");
     }
     return facet_tile_list_complain(
         p, where, "an address, or the name of a buffer above with or without +OFFSET");
@@ -179,7 +179,7 @@ static bool read_machine(struct facet_tile_list_reader *p, const json_t *object)
             p, "machine.vram", "a multiple of 4096 from 65536 to 256 MiB");
     }
     if (wdog != NULL && (!facet_tile_list_word(wdog, &c->watchdog) || c->watchdog == 0)) {
-        return facet_tile_list_complain(p, "machine.watchdog", "a number of rounds from 1 on");
+        return facet_tile_list_complain(p, "machine.watchdog", "a number of rounds, at least 1");
     }
     return true;
 }

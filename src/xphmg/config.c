@@ -121,8 +121,11 @@ enum facet_status facet_cap_config_set(struct facet_cap_config *config,
 {
     if (strcmp(key, "alt_formats") == 0) {
         if ((value & ~(uint64_t)FACET_ALT_ALL) != 0) {
-            return facet_fail(
-                err, FACET_ERR_USAGE, 0, "alt_formats has bits 1 to 5, one for each ALT_FMT");
+            return facet_fail(err,
+                              FACET_ERR_USAGE,
+                              0,
+                              "alt_formats=0x%llx: expected a mask of bits 1 to 5",
+                              (unsigned long long)value);
         }
         config->alt_formats = (uint32_t)value;
         return FACET_OK;
@@ -138,20 +141,20 @@ enum facet_status facet_cap_config_set(struct facet_cap_config *config,
                 return facet_fail(err,
                                   FACET_ERR_USAGE,
                                   0,
-                                  "%s has no bits 0x%llx",
+                                  "%s: unknown bits 0x%llx",
                                   key,
                                   (unsigned long long)(value & ~named_bits(keys[i].number)));
             }
             *reg = value;
         } else if (value < keys[i].first || value > keys[i].last) {
             return facet_fail(
-                err, FACET_ERR_USAGE, 0, "%s is %u to %u", key, keys[i].first, keys[i].last);
+                err, FACET_ERR_USAGE, 0, "%s: expected %u to %u", key, keys[i].first, keys[i].last);
         } else {
             *reg = (*reg & ~keys[i].mask) | (value - keys[i].first) << keys[i].low;
         }
         return FACET_OK;
     }
-    return facet_fail(err, FACET_ERR_USAGE, 0, "no configuration key is called %s", key);
+    return facet_fail(err, FACET_ERR_USAGE, 0, "unknown configuration key %s", key);
 }
 
 /* One `key=value` of [text, text + length). */
@@ -209,7 +212,7 @@ facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct
         return facet_fail(err,
                           FACET_ERR_USAGE,
                           0,
-                          "'%s': no such configuration, expected full, min or prof",
+                          "unknown configuration '%s', expected full, min or prof",
                           name);
     } else {
         *config = *facet_cap_config_named(name);

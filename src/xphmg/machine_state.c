@@ -179,11 +179,11 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
 
     facet_state_tag(io, "xphmg");
     facet_state_u32(io, &harts);
-    facet_state_require(io, harts == m->hart_count, "another number of harts");
+    facet_state_require(io, harts == m->hart_count, "a different number of harts");
     facet_state_u32(io, &quantum);
-    facet_state_require(io, quantum == m->quantum, "another quantum");
+    facet_state_require(io, quantum == m->quantum, "a different quantum");
     facet_state_u64(io, &steps_per_tick);
-    facet_state_require(io, steps_per_tick == m->steps_per_tick, "another speed of mtime");
+    facet_state_require(io, steps_per_tick == m->steps_per_tick, "a different speed of mtime");
     for (uint32_t i = 0; i < m->hart_count; i++) {
         visit_hart(&m->harts[i], io);
         visit_fault(&m->last_trap[i], io);

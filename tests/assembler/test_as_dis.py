@@ -24,7 +24,7 @@ def hex_words():
     code, out, _ = run("as", "-", "--isa", "xphmg", "--format", "hex", text="")
     check_eq((code, out), (0, b""))
     code, _, err = run("dis", "-", "--isa", "tile", "--format", "hex", text="0010700f\n0010700f /* open\n0010700f\n")
-    check_eq((code, "line 2: a comment without an end" in err), (2, True), "a comment that swallows words: " + err)
+    check_eq((code, "line 2: unterminated comment" in err), (2, True), "a comment that swallows words: " + err)
 
 
 @case()
@@ -121,7 +121,7 @@ def one_thing_on_standard_output():
                       ["--listing", "-", "--format", "hex"]):
             code, out, err = run("as", "k.s", "--isa", "tile", *words, cwd=folder)
             check_eq((code, b"0x0000" in out), (2, False), str(words))
-            check("both want standard output" in (err + out.decode()), err)
+            check("both write to standard output" in (err + out.decode()), err)
             check_eq(os.listdir(folder), ["k.s"])
         code, out, _ = run("as", "k.s", "--isa", "tile", "--listing", "-", cwd=folder)
         check_eq((code, out.split()[-1]), (0, b"NOP"))

@@ -176,10 +176,10 @@ TEST(expression_details, "")
     check_error(XPHMG, ".word 1 % (2-2)", 1, 9, "division by zero", "");
     check_error(XPHMG, ".word 1 << 64", 1, 9, "shift", "");
     check_error(XPHMG, ".dword 18446744073709551616", 1, 8, "does not fit 64 bits", "");
-    check_error(XPHMG, ".word 12ab", 1, 9, "`a` does not belong", "");
+    check_error(XPHMG, ".word 12ab", 1, 9, "`a` is not allowed", "");
     check_error(XPHMG, ".word 0x", 1, 7, "digits are missing", "");
-    check_error(XPHMG, ".word (1 + 2", 1, 13, "`)` is expected", "");
-    check_error(XPHMG, ".word 1 +", 1, 10, "a number or a symbol is expected", "");
+    check_error(XPHMG, ".word (1 + 2", 1, 13, "expected `)`", "");
+    check_error(XPHMG, ".word 1 +", 1, 10, "expected a number or a symbol", "");
     check_error(XPHMG, ".word 5 / (x - y)\nx:\ny:", 1, 9, "division by zero", "");
 }
 
@@ -192,9 +192,9 @@ TEST(symbols_in_expressions, "")
     CHECK_BYTES(XPHMG, ".byte b - a\n.section .rodata\na: .zero 3\nb:", "\3\0\0\0\0\0\0\0\0\0\0");
     CHECK_BYTES(XPHMG, "1: .byte 0\n.byte 1f - 1b\n1: .byte 1b - 2f\n2:", "\0\2\377");
     CHECK_BYTES(XPHMG, "\"odd name\": .byte \"odd name\" - . + 7", "\7");
-    check_error(XPHMG, "x: .word y\nx:", 2, 1, "`x` is defined already", "t.s:1");
-    check_error(XPHMG, ".equiv q, 1\n.equiv q, 2", 2, 8, "`q` is defined already", "");
-    check_error(XPHMG, ".equ a, b\n.equ b, a\n.word a", 2, 9, "defined by itself", "");
+    check_error(XPHMG, "x: .word y\nx:", 2, 1, "`x` is already defined", "t.s:1");
+    check_error(XPHMG, ".equiv q, 1\n.equiv q, 2", 2, 8, "`q` is already defined", "");
+    check_error(XPHMG, ".equ a, b\n.equ b, a\n.word a", 2, 9, "defined in terms of itself", "");
     check_error(XPHMG, ".word nothing", 1, 7, "undefined symbol `nothing`", "");
     check_error(XPHMG, "counter:\n.word conuter", 2, 7, "undefined", "did you mean `counter`");
     check_error(XPHMG, "j 1b", 1, 3, "no label `1:` before", "");
@@ -249,18 +249,18 @@ TEST(data_directives, "")
     CHECK_BYTES(TILE, "NOP\n.align 3\nNOP", "\x17\0\0\0\x17\0\0\0\x17\0\0\0");
     check_error(XPHMG, ".byte 256", 1, 7, "256 does not fit", "-128 to 255");
     check_error(XPHMG, ".word x\n.equ x, 1<<40", 1, 7, "does not fit", "");
-    check_error(XPHMG, ".ascii \"abc", 1, 8, "no end", "");
+    check_error(XPHMG, ".ascii \"abc", 1, 8, "unterminated string", "");
     check_error(XPHMG, ".ascii \"a\\q\"", 1, 10, "unknown escape", "");
     check_error(XPHMG, ".ascii abc", 1, 8, "a string in double quotes", "");
     check_error(XPHMG, ".zero -1", 1, 7, "negative", "");
     check_error(XPHMG, ".balign 3", 1, 9, "cannot align to 3", "power of two");
     check_error(XPHMG, ".align 40", 1, 8, "cannot align to 40", "");
     check_error(XPHMG, ".zero 8\n.org 4", 2, 6, "cannot go back", "");
-    check_error(XPHMG, ".float x", 1, 8, "a floating-point number is expected", "");
+    check_error(XPHMG, ".float x", 1, 8, "expected a floating-point number", "");
     check_error(XPHMG, ".zero 1<<40", 1, 1, "larger than", "");
     check_error(XPHMG, ".wrod 5", 1, 1, "unknown directive `.wrod`", "did you mean `.word`");
     check_error(XPHMG, ".word 1 2", 1, 9, "`,` or the end of the line", "");
-    check_error(XPHMG, ".bss\n.word 1", 2, 1, "no bytes", "");
+    check_error(XPHMG, ".bss\n.word 1", 2, 1, "holds no data", "");
     check_error(XPHMG, ".byte 1\nnop", 2, 1, "not at a multiple of 2", ".balign");
     check_error(TILE, ".half 1\nNOP", 2, 1, "not at a multiple of 4", "");
 }
@@ -354,7 +354,7 @@ TEST(placing_and_entry, "")
                 "");
     check_error(
         TILE, ".section .b,\"ax\"\n.address 0xFFFFFFFC\nNOP\nNOP", 2, 10, "does not fit", "");
-    check_error(XPHMG, ".address 4\n.address 8", 2, 10, "has an address already", "");
+    check_error(XPHMG, ".address 4\n.address 8", 2, 10, "already has an address", "");
 }
 
 TEST(defines, "")
@@ -402,7 +402,7 @@ TEST(blocks, "")
     check_error(XPHMG, ".macro m a\n.endm\nm 1, 2", 3, 6, "takes 1 arguments", "");
     check_error(XPHMG, "nop\n.error \"stop it\"", 2, 1, "stop it", "");
     check_error(XPHMG, ".include \"x.s\"", 1, 10, "no folder", "-I");
-    check_error(XPHMG, ".macro m\nm\n.endm\nm", 2, 1, "inside each other", "");
+    check_error(XPHMG, ".macro m\nm\n.endm\nm", 2, 1, "nested deeper than", "");
 }
 
 TEST(errors_inside_macros_name_their_use, "")

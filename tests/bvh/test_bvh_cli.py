@@ -282,7 +282,7 @@ def damaged_tile_images_are_named_by_rule_and_offset():
 def tile_options_are_checked():
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "x.tiles")
-        for words, complaint in (("--format xphmg4 --obb", "--obb belongs to"),
+        for words, complaint in (("--format xphmg4 --obb", "--obb is for"),
                                  ("--format xphmg4 --ew 64", "64"),
                                  ("--format xphmg4 --element fp16 --quantized", "expected an integer"),
                                  ("--format xphmg4 --element fp16 --ew 8", "needs --ew 16"),
@@ -300,7 +300,7 @@ def tile_images_are_not_taken_for_others():
         out = os.path.join(folder, "out")
         for words in (("info", path, "--base", "0x1000"), ("check", path, "--root", "5"), ("check", path, "--partial"),
                       ("dump", path, "--root", "5"), ("diff", path, path, "--base", "0")):
-            check_refused(facet("bvh", *words), "belongs to GFX12 images", "cube.tiles")
+            check_refused(facet("bvh", *words), "is for GFX12 images", "cube.tiles")
         for words in (("trace", path, "--rays", path, "-o", out), ("why", path, "--ray", "0 0 0 1 1 1")):
             found = facet("bvh", *words)
             check_refused(found, "cube.tiles is a BVH image of XPHMG_RT", "expected a GFX12 image")
@@ -339,11 +339,11 @@ def tile_images_are_refitted():
                                   (text + "\nf 1 2 8\n", "instance 0, triangle 12 of the scene is not in the image")):
             write(scene, change.encode())
             check_refused(facet("bvh", "update", path, "--scene", scene, "-o", out), "cube.tiles: ", complaint)
-        for words, complaint in (("--aabbs " + BOXES, "--aabbs belongs to GFX12"), ("--base 0x1000", "--base belongs to"),
+        for words, complaint in (("--aabbs " + BOXES, "--aabbs is for GFX12"), ("--base 0x1000", "--base is for"),
                                  ("--reach -1", "--reach"), ("--scene /nowhere.obj", "/nowhere.obj")):
             check_refused(facet("bvh", "update", path, "--scene", CUBE, "-o", out, *words.split()), complaint)
         check_refused(facet("bvh", "update", build(folder)[0], "--scene", CUBE, "-o", out, "--reach", "5"),
-                      "--reach belongs to BVH images")
+                      "--reach is for BVH images")
         write(path, image[:252] + bytes([image[252] | 3]) + image[253:])
         check_refused(facet("bvh", "update", path, "--scene", CUBE, "-o", out), "cube.tiles: the image is malformed")
         check(not os.path.exists(out), "a file is left")

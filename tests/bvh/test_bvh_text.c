@@ -235,19 +235,18 @@ TEST(bad_json_is_refused, "")
 /* The member is named by its path. */
 TEST(unknown_json_members_are_refused, "")
 {
-    check_refused("\"version\":1", "\"version\":1,\"colour\":1", "x.json: colour: there is no");
+    check_refused("\"version\":1", "\"version\":1,\"colour\":1", "x.json: colour: unknown member");
     check_refused("\"kind\":\"box\"",
                   "\"kind\":\"box\",\"payload\":[]",
-                  "line 2: nodes[0].payload: there is no such member");
-    check_refused("\"fields\":{", "\"fields\":{\"w\":0,", "nodes[0].fields.w: there is no");
+                  "line 2: nodes[0].payload: unknown member");
+    check_refused("\"fields\":{", "\"fields\":{\"w\":0,", "nodes[0].fields.w: unknown member");
     check_refused(
-        "{\"min_x\"", "{\"min_w\":0,\"min_x\"", "nodes[0].children[0].min_w: there is no");
+        "{\"min_x\"", "{\"min_w\":0,\"min_x\"", "nodes[0].children[0].min_w: unknown member");
     check_refused("\"kind\":\"primitive\"",
                   "\"kind\":\"primitive\",\"data\":\"\"",
-                  "nodes[1].data: there is");
-    check_refused("\"pairs\":[{", "\"pairs\":[{\"x\":1,", "nodes[1].pairs[0].x: there is no such");
-    check_refused(
-        "\"version\":1", "\"version\":1,\"a\\u001bb\":1", "a\\u001bb: there is no such member");
+                  "nodes[1].data: unknown member");
+    check_refused("\"pairs\":[{", "\"pairs\":[{\"x\":1,", "nodes[1].pairs[0].x: unknown member");
+    check_refused("\"version\":1", "\"version\":1,\"a\\u001bb\":1", "a\\u001bb: unknown member");
 }
 
 /* Numbers fit the widths that the node's own header gives. */
@@ -552,7 +551,7 @@ TEST(refit_says_when_vertices_no_longer_fit, "G12-254")
             }
         }
     }
-    check_no_refit(&image, &s, FACET_ERR_LIMIT, "anew");
+    check_no_refit(&image, &s, FACET_ERR_LIMIT, "a new image");
     free(image.bytes);
     mesh_free(&mesh);
 }

@@ -100,7 +100,7 @@ def unread(words, act, code):
     os.close(writing)
     act(process)
     _, text = process.communicate(timeout=PATIENCE)
-    check_eq((process.returncode, text), (code, "facet: cannot write to standard output: nobody reads it\n"))
+    check_eq((process.returncode, text), (code, "facet: cannot write to standard output: it is not being read\n"))
     os.close(reading)
 
 

@@ -97,7 +97,7 @@ def a_saved_run_goes_on():
         check_eq((first["result"], first["steps"]), ("paused", steps))
         check_eq(report(*words, "--resume", path("state")), whole)
     done = run("--ray", RAY, "--resume", path("state"), code=2)
-    check("another number of lanes" in done.stderr, done.stderr)
+    check("a different number of lanes" in done.stderr, done.stderr)
     write("t.jsonl", "")
     for name, what in ((IMAGE, "the image"), (path("t.jsonl"), "the trace")):
         done = run("--ray", RAY, "--trace", path("t.jsonl"), "--save", name, code=2)
@@ -130,7 +130,7 @@ def bad_input_is_told():
             (("--ray", "1 2 3 4 5 x"), 'expected a number'),
             (("--ray", RAY, "--stack", "7"), "--stack"),
             (("--ray", RAY, "--base", "32"), "a multiple of 64"),
-            (("--ray", RAY, "--root", "0x1005"), "is no node of the image"),
+            (("--ray", RAY, "--root", "0x1005"), "is not a node of the image"),
             (("--ray", RAY, "--set", "v256=1"), "--set v256=1: expected REG=N"),
             (("--ray", RAY, "--set", "v20"), "--set v20: expected REG=N"),
             (("--ray", RAY, "--set", "v20=0x100000000"), "v20 has only 32 bits"),
@@ -139,7 +139,7 @@ def bad_input_is_told():
             (("--ray", RAY, "--program", write("b.s", "# nothing\n")), "b.s: no instruction"),
             (("--ray", RAY, "--program", write("c.s", "ds\0")), "c.s: a zero byte"),
             (("--ray", RAY, "--resume", IMAGE), "cube.gfx12"),
-            (("--ray", RAY, "--json", "--trace", "-"), "--json and --trace - want standard output"),
+            (("--ray", RAY, "--json", "--trace", "-"), "--json and --trace - both write to standard output"),
             (("--ray", RAY, "--save", "-"), "--save -: expected a file")):
         done = run(*words, code=2)
         check(message in done.stderr, f"{words}: {done.stderr}")

@@ -353,10 +353,10 @@ TEST(a_snapshot_of_another_machine_is_refused, "")
     (void)wave_run(m, 7);
     blob = snapshot(m);
     CHECK(facet_machine_restore(two, blob.data, blob.size, &err) == FACET_ERR_INPUT);
-    CHECK(strstr(err.message, "another number of lanes") != NULL);
+    CHECK(strstr(err.message, "a different number of lanes") != NULL);
     CHECK(facet_gfx12_create(&config, &other, NULL) == FACET_OK);
     CHECK(facet_machine_restore(other, blob.data, blob.size, &err) == FACET_ERR_INPUT);
-    CHECK(strstr(err.message, "another profile") != NULL);
+    CHECK(strstr(err.message, "a different profile") != NULL);
     (void)wave_run(m, 3);
     for (size_t size = 0; size < blob.size; size += 1 + size / 8) {
         struct facet_blob before = snapshot(m), after;

@@ -258,7 +258,7 @@ def bad_input_is_refused():
             ((IMAGE, "--ray", RAY, "--node", "0xFFFFFFFF"), "names no node"),
             ((IMAGE, "--ray", RAY, "--node", "0x1005"), "outside the image"),
             ((IMAGE, "--ray", RAY, "--node", "five"), "--node"),
-            ((IMAGE, "--ray", RAY, "--root", "0x25"), "is no node of the image"),
+            ((IMAGE, "--ray", RAY, "--root", "0x25"), "is not a node of the image"),
             ((IMAGE, "--ray", RAY, "--mask", "256"), "--mask"),
             ((IMAGE, "--ray", RAY, "--profile", "gfx9"), "--profile"),
             ((IMAGE + ".none", "--ray", RAY), "example12.gfx12.none")):

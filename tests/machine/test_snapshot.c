@@ -142,13 +142,13 @@ TEST(resealed_snapshots_are_checked_by_content, "")
         {12, 3, "number of address spaces"},
         {16, 'b', "expected \"acc\""},
         {62, 9, "the state is longer than the snapshot"},
-        {STATE, 1, "offset 64: another part"},
-        {STATE + 4, 1, "offset 68: another part"},
+        {STATE, 1, "offset 64: a different part"},
+        {STATE + 4, 1, "offset 68: a different part"},
         {STATE + 4 + CORE - 1, 2, "neither 0 nor 1"},
         {STATE + 4 + 2 * CORE + 4, 2, "core number, expected 0 or 1"},
         {STATE + 4 + 2 * CORE + 8, 3, "end reason"},
         {STATE + 4 + 2 * CORE + 9, 2, "core number, expected 0 or 1"},
-        {STATE + 4 + 2 * CORE + 29, 'M', "another address space"},
+        {STATE + 4 + 2 * CORE + 29, 'M', "a different address space"},
         {STATE + 4 + 2 * CORE + 29 + 39, 1, "the memory is longer"},
         {STATE + 4 + 2 * CORE + 29 + 40, 'x', "main: offset 0: not a memory snapshot"},
     };
@@ -277,7 +277,7 @@ TEST(another_kind_or_configuration_is_refused, "")
 
     CHECK(facet_machine_create(&acc_ops, &larger, &big, NULL) == FACET_OK);
     CHECK(facet_machine_restore(other, blob.data, blob.size, &err) == FACET_ERR_INPUT);
-    CHECK(strstr(err.message, "of another kind of machine, expected \"other\"") != NULL);
+    CHECK(strstr(err.message, "of a different kind of machine, expected \"other\"") != NULL);
     CHECK(facet_machine_restore(big, blob.data, blob.size, &err) == FACET_ERR_INPUT);
     CHECK(strstr(err.message, "another region, expected \"ram\"") != NULL);
     facet_blob_free(&blob);

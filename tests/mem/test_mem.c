@@ -380,13 +380,13 @@ TEST(regions_are_checked_when_added, "")
     } rows[] = {
         {"", 0x50000, 16, FACET_ERR_USAGE, "expected 1..31 bytes"},
         {"a_name_that_has_thirty_two_bytes", 0x50000, 16, FACET_ERR_USAGE, "expected 1..31"},
-        {"a", 0x50000, 16, FACET_ERR_USAGE, "exists already"},
+        {"a", 0x50000, 16, FACET_ERR_USAGE, "already exists"},
         {"x", 0x50000, 0, FACET_ERR_USAGE, "do not fit"},
         {"x", UINT64_MAX, 2, FACET_ERR_USAGE, "do not fit"},
         {"x", 0x11FFF, 1, FACET_ERR_USAGE, "overlaps \"a\""},
         {"x", 0xFFFF, 2, FACET_ERR_USAGE, "overlaps \"a\""},
         {"x", 0xF000, 0x100000, FACET_ERR_USAGE, "overlaps \"a\""},
-        {"x", 0x100000, UINT64_C(1) << 60, FACET_ERR_MEMORY, "does not grant"},
+        {"x", 0x100000, UINT64_C(1) << 60, FACET_ERR_MEMORY, "cannot provide"},
     };
     facet_mem *mem = make_memory();
     struct facet_mem_device device = {NULL, NULL, NULL};

@@ -53,7 +53,7 @@ TEST(words_and_lines_are_refused_with_a_reason, "")
 
     CHECK(facet_isa_decode_word(FACET_ISA_XPHMG, 0, &insn, NULL, 0, &size, &err) ==
           FACET_ERR_INPUT);
-    CHECK(size == 0 && strcmp(err.message, "0x00000000 is no instruction") == 0);
+    CHECK(size == 0 && strcmp(err.message, "0x00000000 is not an instruction") == 0);
     CHECK(facet_isa_assemble_line(FACET_ISA_XPHMG, "  addi t0, t9, 1", 0, bytes, 8, &size, &err) ==
           FACET_ERR_INPUT);
     CHECK(err.where == 12 && strstr(err.message, "t9") != NULL);

@@ -89,9 +89,10 @@ def a_machine_can_lack_each_part():
 
 @case()
 def keys_that_are_none():
-    for config, wanted in (("full,rt_node8=2", "rt_node8 is 0 to 1"),
+    for config, wanted in (("full,rt_node8=2", "rt_node8: expected 0 to 1"),
                            ("full,rt_node16=0", "rt_node16"),
-                           ("full,rtcap=0x40", "rtcap has no bits 0x40")):
+                           ("full,rtcap=0x40", "rtcap: unknown bits 0x40"),
+                           ("full,alt_formats=0x40", "alt_formats=0x40: expected a mask of bits 1 to 5")):
         done = facet("run", program("rt.bbox x12, a0"), "--config", config)
         check_eq(done.returncode, 2)
         check(wanted in done.stderr, done.stderr)

@@ -370,7 +370,7 @@ def missing_libraries_are_named_with_their_path():
     for name in ("sub/gone.mtl", "../up.mtl", "/etc/passwd"):
         file = put("lost/a.obj", f"mtllib {name}\n" + CORNERS + "usemtl skin\n" + FACE)
         note = check_named(file, f"material library {name}", look=True)
-        check(note["why"].endswith("; plain materials stand in"), note["why"])
+        check(note["why"].endswith("; plain materials are used instead"), note["why"])
         scene = json.loads(good("scene", "info", file, "--json").stdout)
         colours = {m["name"]: [round(c, 3) for c in m["base_color"]] for m in scene["materials"]}
         check_eq(colours["skin"], [0.6, 0.6, 0.6, 1], "colour of the plain material")

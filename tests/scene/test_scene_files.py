@@ -510,6 +510,11 @@ DAMAGE = [
      edit(lambda g: g.json["accessors"][0].update(sparse={
          "count": 1, "indices": {"bufferView": g.view(b"\x07"), "componentType": 5121},
          "values": {"bufferView": g.view(b"\0" * 12)}})), "replaces element 7 of 3"),
+    ("sparse_index_type", "x.glb",
+     edit(lambda g: g.json["accessors"][0].update(sparse={
+         "count": 1, "indices": {"bufferView": g.view(b"\x01"), "componentType": 5126},
+         "values": {"bufferView": g.view(b"\0" * 12)}})),
+     ".sparse: count 1, index type 5126: expected 1..3 and 5121, 5123 or 5125"),
     ("instancing_counts_differ", "x.glb", edit(lambda g: instancing(g, 9)), "EXT_mesh_gpu_instancing"),
     ("instancing_nan", "x.glb",
      edit(lambda g: g.json["nodes"][0].update(extensions={"EXT_mesh_gpu_instancing": {"attributes": {

@@ -282,8 +282,8 @@ BIG = {"frame": {"size": 256}, "big": {"size": 65536}}
 for _n, (_words, _commands, _named) in enumerate([
         ("commands[0].command: expected one of: NOP", [{"command": "DRAW"}], {}),
         ("commands[0].command: expected one of", [5], {}),
-        ("commands[1] (NOP).colour: expected no such member", [{"command": "NOP"}, {"command": "NOP", "colour": 1}], {}),
-        ("commands[0] (SIGNAL).flags: expected no such member", [{"command": "SIGNAL", "flags": ["EMIT"]}], {}),
+        ("commands[1] (NOP).colour: expected one of the members", [{"command": "NOP"}, {"command": "NOP", "colour": 1}], {}),
+        ("commands[0] (SIGNAL).flags: expected one of the members", [{"command": "SIGNAL", "flags": ["EMIT"]}], {}),
         ("commands[0] (NOP).flags: expected a list of: IRQ EMIT WAIT", [{"command": "NOP", "flags": ["PAYLOAD"]}], {}),
         ("commands[0] (NOP).fence: expected a number from 0 to 255", [{"command": "NOP", "fence": 256}], {}),
         ("commands[0] (LOAD_RSTATE).descriptor.fb_format: expected one of: RGB565 ARGB8888",
@@ -294,7 +294,7 @@ for _n, (_words, _commands, _named) in enumerate([
          [{"command": "LOAD_RSTATE", "descriptor": {"sampler": 32}}], {}),
         ("commands[0] (LOAD_RSTATE).descriptor.fb_base: expected an address, or the name of a buffer",
          [{"command": "LOAD_RSTATE", "descriptor": {"fb_base": "colour"}}], {}),
-        ("commands[0] (LOAD_RSTATE).descriptor.fb_base: expected a number behind the +",
+        ("commands[0] (LOAD_RSTATE).descriptor.fb_base: expected a number after the +",
          [{"command": "LOAD_RSTATE", "descriptor": {"fb_base": "frame+x"}}], {}),
         ("commands[0] (LOAD_RSTATE).descriptor.flags: expected a list of: SCISSOR",
          [{"command": "LOAD_RSTATE", "descriptor": {"flags": ["-"]}}], {}),
@@ -320,7 +320,7 @@ for _n, (_words, _commands, _named) in enumerate([
         ("machine.vram: expected a multiple of 4096", [], {"machine": {"vram": 5000}}),
         ("frame.width: expected a number from 1 to 8192", [], {"frame": {"base": "frame", "height": 1}}),
         ("frame: expected a picture that lies in VRAM", [], {"frame": {"base": 0, "width": 1, "height": 1}}),
-        ("frame.hight: expected no such member", [], {"frame": {"base": "frame", "width": 1, "hight": 1}})]):
+        ("frame.hight: expected one of the members", [], {"frame": {"base": "frame", "width": 1, "hight": 1}})]):
     add_case(f"refused_{_n}", refused(_words, _commands, **_named))
 
 
@@ -331,7 +331,7 @@ def bad_command_lines():
                               stderr=subprocess.PIPE, text=True, timeout=600)
     draw([RSTATE])
     check_eq(run(path("list.json")).returncode, 2)
-    check("where shall the picture go" in run(path("list.json")).stderr, "no -o")
+    check("-o FILE is required" in run(path("list.json")).stderr, "no -o")
     check_eq(run(path("list.json"), "-o", path("list.json")).returncode, 2)
     check_eq(run(path("none.json"), "-o", path("x.png")).returncode, 2)
     with open(path("cut.json"), "w") as file:

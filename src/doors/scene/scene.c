@@ -84,7 +84,7 @@ enum facet_status facet_world_open(const char *path, facet_world **out, struct f
 {
     if (path == NULL) {
         *out = NULL;
-        return facet_fail(err, FACET_ERR_USAGE, 0, "no path of a scene");
+        return facet_fail(err, FACET_ERR_USAGE, 0, "the path of the scene is missing");
     }
     return start(path, NULL, 0, out, err);
 }
@@ -111,7 +111,8 @@ static enum facet_status options_of(const facet_world *world,
     facet_render_options_default(out, &world->scene);
     out->machine = view->machine != NULL ? facet_render_machine_find(view->machine) : out->machine;
     if (out->machine == NULL) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "no machine `%s` draws pictures", view->machine);
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "no machine called `%s` draws pictures", view->machine);
     }
     if (view->camera >= world->scene.camera_count || view->samples > FACET_RENDER_MAX_SPP ||
         view->bounces > FACET_RENDER_MAX_BOUNCES) {

@@ -58,7 +58,7 @@ static void check_grid(struct facet_checker *c,
                 facet_gfx12_checker_report(c,
                                            10,
                                            offset,
-                                           "slot %u is behind the count but does not hold FFFFFFFF "
+                                           "slot %u is beyond the count but does not hold FFFFFFFF "
                                            "00000FFF 00000000",
                                            i);
             }
@@ -258,7 +258,7 @@ static void check_sections(struct facet_checker *c,
             c,
             17,
             at + 16,
-            "vertex %u ends at bit %d, behind the start of the indices (%d) or "
+            "vertex %u ends at bit %d, past the start of the indices (%d) or "
             "descriptors (%d)",
             31 - facet_clz32(u->vertices),
             end,

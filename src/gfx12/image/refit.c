@@ -214,7 +214,7 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
         pair[t / 2][t % 2] = &in->triangles[index];
         if (!finite_triangle(&in->triangles[index])) {
             return facet_fail(
-                r->err, FACET_ERR_INPUT, index, "triangle %u is not finite any more", index);
+                r->err, FACET_ERR_INPUT, index, "triangle %u is no longer finite", index);
         }
     }
     if (!facet_gfx12_packer_single(r->packer,
@@ -226,7 +226,7 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
                           FACET_ERR_LIMIT,
                           (uint64_t)node * 128,
                           "the primitive node at 0x%llx has no room for the moved vertices; build "
-                          "the image anew",
+                          "a new image",
                           (unsigned long long)node * 128);
     }
     return FACET_OK;

@@ -239,7 +239,14 @@ static bool load_sparse(
         return false;
     }
     if (count == 0 || (type != UBYTE && type != USHORT && type != UINT)) {
-        return facet_gltf_fail(g, FACET_ERR_INPUT, "%s.sparse: bad count or index type", a->where);
+        return facet_gltf_fail(g,
+                               FACET_ERR_INPUT,
+                               "%s.sparse: count %llu, index type %llu: expected 1..%u and 5121, "
+                               "5123 or 5125",
+                               a->where,
+                               (unsigned long long)count,
+                               (unsigned long long)type,
+                               a->count);
     }
     if (!open_span(
             g, indices, a->where, component_bytes((unsigned)type), (uint32_t)count, &places) ||

@@ -40,8 +40,11 @@ load_base64(struct gltf *g, const char *text, const char *where, struct facet_by
         if (value < 0) {
             free(out->data);
             out->data = NULL;
-            return facet_gltf_fail(
-                g, FACET_ERR_INPUT, "%s.uri: character %zu of the base64 data is bad", where, i);
+            return facet_gltf_fail(g,
+                                   FACET_ERR_INPUT,
+                                   "%s.uri: character %zu of the base64 data is invalid",
+                                   where,
+                                   i);
         }
         hold = hold << 6 | (uint32_t)value;
         bits += 6;

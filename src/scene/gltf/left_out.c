@@ -230,7 +230,7 @@ bool facet_gltf_note_root(struct gltf *g)
                                    "animations",
                                    json_array_get(animations, 0),
                                    "animations[0]",
-                                   "everything stands in its rest pose");
+                                   "everything is shown in its rest pose");
 
     for (size_t i = 0; ok && i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));

@@ -137,7 +137,7 @@ static bool read_triangles(struct gltf *g,
                                     "corners at the end of a primitive",
                                     NULL,
                                     where,
-                                    "they make no whole triangle");
+                                    "they do not make a whole triangle");
     }
     mesh->triangle_count = count >= 3 ? count - 2 : 0;
     mesh->indices = malloc(3 * (size_t)mesh->triangle_count * sizeof *mesh->indices + 1);

@@ -162,7 +162,7 @@ static bool note_other_scenes(struct gltf *g, uint32_t shown)
                                 "scenes",
                                 facet_gltf_item(g, "scenes", first),
                                 where,
-                                "the file shows another one first");
+                                "another one is shown by default");
 }
 
 static bool find_roots(struct gltf *g, json_t **out)

@@ -434,7 +434,7 @@ void facet_jobs_visit(struct facet_jobs *jobs,
 
     facet_state_tag(io, "jobs");
     facet_state_u64(io, &seed);
-    facet_state_require(io, seed == jobs->seed, "another seed of jobs");
+    facet_state_require(io, seed == jobs->seed, "a different seed of jobs");
     facet_state_u64(io, &jobs->copies);
     for (unsigned q = 0; q < FACET_JOB_QUEUES; q++) {
         uint64_t issued = q + 1 == FACET_QUEUE_RT    ? xmem->ticket_rt

@@ -1135,6 +1135,6 @@ TEST(configuration_keys_take_only_what_a_machine_can_be, "")
         struct facet_cap_config config = *facet_cap_config_named("min");
 
         CHECK_EQ(facet_cap_config_set(&config, "lanes", 1, &err), FACET_ERR_USAGE);
-        CHECK_STR(err.message, "no configuration key is called lanes");
+        CHECK_STR(err.message, "unknown configuration key lanes");
     }
 }

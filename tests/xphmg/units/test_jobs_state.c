@@ -244,9 +244,10 @@ TEST(a_machine_of_another_timing_refuses, "XM-163")
 
         CHECK_EQ(facet_machine_restore(other, blob.data, blob.size, &err),
                  i == 1 ? FACET_OK : FACET_ERR_INPUT);
-        CHECK_MSG(i != 0 || strstr(err.message, "another seed of jobs") != NULL, "%s", err.message);
+        CHECK_MSG(
+            i != 0 || strstr(err.message, "a different seed of jobs") != NULL, "%s", err.message);
         CHECK(i != 2 || strstr(err.message, "RTSTAT.BUSY") != NULL ||
-              strstr(err.message, "another part") != NULL);
+              strstr(err.message, "a different part") != NULL);
         facet_machine_destroy(other);
     }
     facet_blob_free(&blob);
@@ -329,7 +330,7 @@ TEST(impossible_jobs_are_refused_by_name, "XM-163")
 {
     facet_machine *machine = busy_machine(0, 100);
 
-    check_field(machine, 0, 5, "another seed of jobs");
+    check_field(machine, 0, 5, "a different seed of jobs");
     check_field(machine, 16, 17, "more jobs under way than were submitted or fit");
     check_field(machine, 20, 2, "hart number of a job");
     check_field(machine, 32, 1 << 30, "due out of order, or later");
