@@ -94,7 +94,7 @@ static inline enum facet_status facet_bvh_build(const struct facet_bvh_scene *sc
     return facet_bvh_build_sized(scene, config, sizeof *config, out, err);
 }
 
-/* An image from anywhere, of which a copy is kept; its first bytes tell the format. GFX12 images
+/* An image from anywhere, of which a copy is kept; its first bytes give the format. GFX12 images
  * take any bytes (facet_bvh_check says what is wrong); a bad header of an XPHMG image is
  * FACET_ERR_INPUT. */
 enum facet_status
@@ -107,7 +107,7 @@ const uint8_t *facet_bvh_get_image(const facet_bvh *bvh, size_t *size);
 
 /* A new hierarchy with the tree of this one and moved geometry: the same meshes and placements.
  * FACET_ERR_INPUT: image and scene do not belong together. FACET_ERR_LIMIT: the image has no room
- * for the new positions and must be built anew. */
+ * for the new positions and must be rebuilt. */
 enum facet_status facet_bvh_refit(const facet_bvh *bvh,
                                   const struct facet_bvh_scene *scene,
                                   facet_bvh **out,

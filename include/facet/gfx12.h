@@ -308,7 +308,7 @@ struct facet_gfx12_unit {
     struct facet_gfx12_resource resource;
     enum facet_gfx12_profile profile;
     enum facet_gfx12_opaque_sense opaque_sense;
-    /* Is told every read of the image, in order; NULL: nobody asks. The tracers over decoded nodes
+    /* Called for every read of the image, in order; may be NULL. The tracers over decoded nodes
      * do not read the image. */
     void (*fetched)(void *context, uint64_t address, const uint8_t *data, uint64_t bytes);
     void *fetched_context;
@@ -489,8 +489,8 @@ enum facet_status facet_gfx12_trace_lds(const struct facet_gfx12_unit *unit,
  * A wave of up to 32 lanes. A lane is a core: vector registers v0..v255, scalar registers s0..s107
  * (the lane's own copy), pc, and the variables of the traversal loop by name (t_cur, inst, hit_t,
  * ...). One step is one instruction of one lane; lanes take turns. Space 0 holds the BVH image, LDS
- * and the code. An instruction's results are told to an observer whether they change or not; what
- * it hands back (ray, stack state) and what the loop does, only where it changes. */
+ * and the code. An instruction's results are reported to an observer whether they change or not;
+ * what it hands back (ray, stack state) and what the loop does, only where it changes. */
 
 #define FACET_GFX12_LANES 32u
 #define FACET_GFX12_LDS_BASE (UINT64_C(1) << 48) /* beyond every address that a BVH can have */

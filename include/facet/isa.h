@@ -51,8 +51,8 @@ struct facet_isa_operand {
 uint32_t facet_isa_insn_count(enum facet_isa isa);
 /* Row `id`; FACET_ERR_USAGE when there is none. */
 enum facet_status facet_isa_get_insn(enum facet_isa isa, uint32_t id, struct facet_isa_insn *insn);
-/* The first row from `*from` on with this mnemonic, in any case, and *from is behind it: several
- * rows may share one. FACET_ERR_USAGE when there is none. */
+/* The first row from `*from` on with this mnemonic, in any case; *from is then the row after it:
+ * several rows may share one. FACET_ERR_USAGE when there is none. */
 enum facet_status facet_isa_find_insn(enum facet_isa isa,
                                       const char *mnemonic,
                                       uint32_t *from,

@@ -69,7 +69,7 @@ struct facet_divergence {
 
 /* Steps both machines until their changes or stop reasons differ, one of them ends, or the budget
  * is spent. They should be of one kind and start in one state. When one of them is interrupted in
- * the middle of a step, its stop says so and nothing was found; the next call goes on there. */
+ * the middle of a step, its stop says so and nothing was found; the next call continues there. */
 enum facet_status facet_lockstep_run(facet_machine *a,
                                      facet_machine *b,
                                      uint64_t budget,

@@ -81,7 +81,7 @@ struct facet_csr_desc {
     const struct facet_field_desc *fields;
 };
 
-/* A core (hart) or another unit with registers of its own. */
+/* A core (hart) or another unit that has registers. */
 struct facet_core_desc {
     const char *name; /* "hart0" */
     const struct facet_reg_desc *regs;
@@ -178,7 +178,7 @@ facet_machine_set(facet_machine *machine, uint32_t core, const char *name, uint6
 /* ---- memory -----------------------------------------------------------------------------------
  */
 
-/* Address spaces: space 0 is the main one; a core's private memory is a space of its own. */
+/* Address spaces: space 0 is the main one; a core's private memory is a separate space. */
 uint32_t facet_machine_space_count(const facet_machine *machine);
 /* NULL when there is no such space. */
 const char *facet_machine_space_name(const facet_machine *machine, uint32_t space);
@@ -225,8 +225,8 @@ enum facet_stop_reason {
     FACET_STOP_BREAKPOINT, /* before the instruction at the breakpoint */
     FACET_STOP_WATCHPOINT, /* after the instruction that touched the range */
     FACET_STOP_TRAP,       /* after taking a trap, when asked to stop there */
-    FACET_STOP_EXIT,       /* the guest asked to end; asking for more gives this again */
-    FACET_STOP_FAULT,      /* the machine cannot go on; asking for more gives this again */
+    FACET_STOP_EXIT,       /* the guest asked to end; running again gives this again */
+    FACET_STOP_FAULT,      /* the machine cannot continue; running again gives this again */
     FACET_STOP_IDLE,       /* nothing to do until something comes from outside */
     FACET_STOP_REQUEST,    /* facet_machine_interrupt */
     FACET_STOP_MEMORY,     /* the host has no memory for the step; asking for more tries it again */
@@ -266,11 +266,11 @@ void facet_machine_run(facet_machine *machine,
                        struct facet_stop *stop);
 /* From any thread or a signal handler: the current or next facet_machine_run returns soon, also out
  * of the middle of a long step (a job, a draw, a call of the host). Such a step is not counted yet:
- * what it did so far is part of the state, snapshots included, and the next run goes on with the
- * rest, so that all bits are those of a run that was not interrupted. A single step that was left
- * like this gives FACET_STOP_REQUEST with steps 0. */
+ * what it did so far is part of the state, snapshots included, and the next run continues with
+ * the rest, so that all bits are those of a run that was not interrupted. A single step that was
+ * left like this gives FACET_STOP_REQUEST with steps 0. */
 void facet_machine_interrupt(facet_machine *machine);
-/* Whether the machine stands in the middle of such a step, and what kind it is. */
+/* Whether the machine stopped in the middle of such a step, and what kind it is. */
 enum facet_left {
     FACET_LEFT_NOTHING,
     FACET_LEFT_INSTRUCTION, /* the one at pc of the core whose turn it is */
@@ -284,21 +284,21 @@ const char *facet_left_name(enum facet_left left); /* "an instruction" */
  * the run as facet_machine_interrupt does. It must not use the machine. */
 typedef bool facet_poll_fn(void *context);
 /* `every`: nanoseconds of work between two questions, as the machine estimates them; 0 asks at
- * every place where a run can be left. fn NULL: nobody is asked. */
+ * every place where a run can be left. fn NULL: no polling. */
 void facet_machine_poll(facet_machine *machine, facet_poll_fn *fn, void *context, uint64_t every);
 /* Steps since creation or reset; part of the state, so a restored snapshot brings its own count. */
 uint64_t facet_machine_steps(const facet_machine *machine);
 /* Instructions that the core has retired. */
 uint64_t facet_machine_retired(const facet_machine *machine, uint32_t core);
-/* Something that a core has started and that goes on by itself, as a job of another unit does. */
+/* Work that a core has started and that continues without it, such as a job of another unit. */
 struct facet_work {
     uint32_t core;    /* that started it */
     const char *unit; /* a static string, as in traces */
     uint64_t id;      /* as the core knows it: its ticket */
     uint64_t address; /* of what describes it */
-    uint64_t left;    /* steps until it is done, if nobody waits for it before */
+    uint64_t left;    /* steps until it is done, unless something waits for it earlier */
 };
-/* The n-th piece of work under way; false past the last one. */
+/* The n-th piece of pending work; false past the last one. */
 bool facet_machine_work(const facet_machine *machine, uint32_t n, struct facet_work *work);
 /* The core that the next step belongs to, FACET_NONE when idle or ended. */
 uint32_t facet_machine_next_core(const facet_machine *machine);

@@ -1,4 +1,4 @@
-/* What happens inside a machine, told to one listener while it happens.
+/* Reports what happens inside a machine to one listener while it happens.
  *
  * Events of one step come in the order in which the machine did the work; the last event of a step
  * is its retire or its trap. Callbacks run inside facet_machine_step or _run: they may read the
@@ -29,7 +29,7 @@ struct facet_reg_event {
     struct facet_value new_value;
 };
 
-/* A data access of 1..16 bytes; wider ones come in pieces. Instruction fetches are not told. */
+/* A data access of 1..16 bytes; wider ones come in pieces. Instruction fetches are not reported. */
 struct facet_memory_event {
     uint32_t core;
     uint32_t space;
@@ -44,7 +44,7 @@ struct facet_trap_event {
     uint32_t core;
     bool interrupt;
     uint64_t pc;      /* of the instruction that trapped, or would have run */
-    uint64_t handler; /* where the core goes on */
+    uint64_t handler; /* where the core continues */
     uint64_t cause;
     uint64_t value; /* address, instruction word: what the architecture reports */
 };

@@ -3,7 +3,7 @@
  * keep only the results.
  *
  * Elements are bits of any format of facet/num.h; inside everything is FP32 bits, named as in the
- * contract (spec/rt-semantics.md 7, 8). A step behind the one that decides is not executed, and its
+ * contract (spec/rt-semantics.md 7, 8). A step after the one that decides is not executed, and its
  * values are 0. */
 #ifndef FACET_RT_H
 #define FACET_RT_H

@@ -129,7 +129,7 @@ struct facet_tile_packet {
     uint32_t watchdog; /* rounds, 0: machine default */
 };
 
-/* PACKET as it lies in VRAM. */
+/* PACKET as it is stored in VRAM. */
 struct facet_tile_packet facet_tile_packet_read(const uint8_t bytes[FACET_TILE_PACKET_SIZE]);
 void facet_tile_packet_write(const struct facet_tile_packet *packet,
                              uint8_t bytes[FACET_TILE_PACKET_SIZE]);
@@ -146,15 +146,14 @@ enum facet_status facet_tile_dispatch(facet_machine *machine,
 enum facet_tile_state {
     FACET_TILE_STATE_IDLE, /* no dispatch yet */
     FACET_TILE_STATE_RUNNING,
-    FACET_TILE_STATE_WAITING, /* every unfinished core is parked: doorbell, fence or abort goes on
-                               */
+    FACET_TILE_STATE_WAITING, /* every unfinished core waits for a doorbell, a fence or an abort */
     FACET_TILE_STATE_DONE,
     FACET_TILE_STATE_FAULTED, /* fault, watchdog or abort: see facet_tile_get_core_report */
 };
 
 enum facet_tile_queue_state {
     FACET_TILE_QUEUE_EMPTY,   /* nothing to do, or no doorbell yet */
-    FACET_TILE_QUEUE_ACTIVE,  /* goes on when the machine runs */
+    FACET_TILE_QUEUE_ACTIVE,  /* continues when the machine runs */
     FACET_TILE_QUEUE_BLOCKED, /* at a fence that the host has to signal, or no room for answers */
     FACET_TILE_QUEUE_WAITING, /* its dispatch waits for a doorbell of the host */
 };
@@ -308,7 +307,7 @@ struct facet_tile_command {
  * power of two from 64 on. */
 enum facet_status
 facet_tile_ring(facet_machine *machine, uint32_t base, uint32_t size, struct facet_error *err);
-/* Writes the command behind the last one and moves CMDQ_PROD. FACET_ERR_LIMIT, nothing changed,
+/* Writes the command after the last one and moves CMDQ_PROD. FACET_ERR_LIMIT, nothing changed,
  * when the ring has too little room (a command needs FACET_TILE_COMMAND_SIZE bytes and 4 per
  * payload word): flush it first. */
 enum facet_status facet_tile_push(facet_machine *machine,
@@ -338,7 +337,7 @@ enum facet_status facet_tile_slot_write(facet_machine *machine,
                                         uint32_t value,
                                         struct facet_error *err);
 
-/* "NOP", "GDRAW", ...; NULL for a byte that is no opcode. */
+/* "NOP", "GDRAW", ...; NULL for a byte that is not an opcode. */
 const char *facet_tile_opcode_name(uint32_t opcode);
 /* "ok", "BAD_ARG", "graphics error BAD_ALIGN", the name of a fault cause, ...; never NULL. */
 const char *facet_tile_status_name(uint32_t status);

@@ -108,19 +108,19 @@ enum facet_status facet_xphmg_load_elf(facet_machine *machine,
 enum facet_status
 facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct facet_error *err);
 /* No more will come: reading past the end gives the guest its end of file. (SYS_READC says so once
- * and then waits for ever.) */
+ * and then waits forever.) */
 enum facet_status facet_xphmg_input_end(facet_machine *machine, struct facet_error *err);
 /* *wants: whether the last stop, FACET_STOP_IDLE, waits for input; or, with poll_input, whether the
  * guest has looked for input in vain. */
 enum facet_status
 facet_xphmg_wants_input(const facet_machine *machine, bool *wants, struct facet_error *err);
 
-/* Cause of a fault that is no trap: every hart waits, one of them for an event or ticket that
- * nobody can signal any more. */
+/* Cause of a fault that is not a trap: every hart waits, one of them for an event or ticket that
+ * can no longer be signalled. */
 #define FACET_XPHMG_DEADLOCK UINT64_C(0x7FFFFFFFFFFFFFFF)
 
 /* After FACET_STOP_FAULT: the trap that had no handler (the handler's first instruction traps
- * itself, for ever). FACET_ERR_USAGE when the machine did not stop like that. */
+ * itself, without end). FACET_ERR_USAGE when the machine did not stop like that. */
 struct facet_xphmg_fault {
     uint32_t core;
     uint64_t pc;
