@@ -1,5 +1,5 @@
 /* Area `isa`: assembling a million instructions (assemble.c), decoding and printing words, one
- * thread. Decoding stands alone; printing stands beside GNU objdump on the same words (a whole
+ * thread. Decoding has no peer; printing is compared with GNU objdump on the same words (a whole
  * program with a file to read, so the far end of the scale). */
 #include "bench/assemble.h"
 

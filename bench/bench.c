@@ -110,7 +110,7 @@ bool bench_has_program(const char *program)
     return false;
 }
 
-/* In the new process: its end is ours, and nobody hears it. */
+/* In the new process: its end is ours, and its output is discarded. */
 _Noreturn static void become(char *const *argv, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDWR);

@@ -1,4 +1,4 @@
-/* Measurements of `facet bench`: each stands beside a peer (another program, a library, the host's
+/* Measurements of `facet bench`: each has a peer (another program, a library, the host's
  * hardware) measured alternately in the same run, so that a noisy machine shakes both alike. All
  * values are rates: higher is better.
  *
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* One measurement of about `seconds` seconds. A peer that is not installed fails with a message
- * that says so: the run goes on without it. */
+ * that says so: the run continues without it. */
 typedef enum facet_status bench_fn(double seconds, double *value, struct facet_error *err);
 
 struct bench_measure {
@@ -50,7 +50,7 @@ double bench_rate(bench_work *work, void *context, double seconds);
  *     *value = bench_meter_rate(&meter);
  */
 struct bench_meter {
-    double seconds; /* how long to go on */
+    double seconds; /* how long to measure */
     double start, now;
     uint64_t done;
 };

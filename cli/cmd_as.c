@@ -104,7 +104,7 @@ static bool outputs_differ(const struct job *job)
     return true;
 }
 
-/* Instructions must be able to stand at the first address. */
+/* The first address must be aligned for instructions. */
 static bool check_base(const struct job *job)
 {
     uint64_t align = job->options.isa == FACET_ISA_TILE ? 4 : 2;

@@ -183,7 +183,7 @@ static enum facet_gdb_end serve(struct session *s, facet_gdb *gdb)
     bool keep = cli_given(s->args, "keep"), more = true;
 
     while (more && take_debugger(s)) {
-        if (!keep) { /* whoever comes second learns it at once */
+        if (!keep) { /* a second debugger is refused at once */
             (void)close(s->listener);
             s->listener = -1;
         }

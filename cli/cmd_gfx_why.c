@@ -67,7 +67,7 @@ read_element(const struct facet_gfx_why *why, const char *text, char **end, uint
     return true;
 }
 
-/* Up to `most` elements parted by spaces, commas and semicolons; 0 after a complaint. */
+/* Up to `most` elements separated by spaces, commas and semicolons; 0 after a message. */
 static unsigned read_elements(const struct cli_args *args,
                               const struct facet_gfx_why *why,
                               const char *option,
@@ -117,7 +117,7 @@ read_one(const struct cli_args *args, struct facet_gfx_why *why, const char *nam
     return read_elements(args, why, name, &why->slot[at], 1) == 1;
 }
 
-/* --flags: names of fields of CAP.PREC, parted by commas. */
+/* --flags: names of fields of CAP.PREC, separated by commas. */
 static bool read_flags(const struct cli_args *args, struct facet_conv *conv)
 {
     const char *text = cli_value(args, "flags");

@@ -407,7 +407,7 @@ static int render_scene(const struct cli_args *args,
                               : cli_bad_error(args, &err);
 }
 
-/* What the machine does not take from the scene, and the cameras that nobody chose from. */
+/* What the machine does not take from the scene, and the cameras when none was chosen. */
 static enum facet_status
 note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet_error *err)
 {

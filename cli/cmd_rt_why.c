@@ -67,7 +67,7 @@ static bool set_flag(const struct cli_args *args,
     return false;
 }
 
-/* Names parted by `|` or commas. */
+/* Names separated by `|` or commas. */
 static bool
 read_flags(const struct cli_args *args, unsigned where, struct facet_xphmg_rt_why_query *query)
 {

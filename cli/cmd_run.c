@@ -121,7 +121,7 @@ static uint64_t retired(const struct session *s)
     return sum;
 }
 
-/* Nobody reads on, the disk is full or input is lost: an endless program must not run for ever. */
+/* The reader is gone, the disk is full or input is lost: an endless program must not run on. */
 static bool streams_failed(const struct session *s)
 {
     return cli_spoiled() || ferror(stdout) || session_trace_failed(&s->trace);

@@ -110,7 +110,7 @@ static void note_completion(struct drawing *d)
     d->waiting--;
 }
 
-/* Runs until nothing moves or somebody stops it. With several commands in the ring each run is
+/* Runs until nothing moves or it is stopped. With several commands in the ring each run is
  * short, so that each command shows its own status. */
 static void advance(struct drawing *d)
 {

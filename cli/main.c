@@ -47,7 +47,7 @@ static void occupy_standard_descriptors(void)
 
 static int finish(int code)
 {
-    if (code != CLI_BAD && facet_json_ran_short()) { /* in a value that nobody wrote as JSON */
+    if (code != CLI_BAD && facet_json_ran_short()) { /* in a value that was not printed as JSON */
         cli_spoil("out of memory");
     }
     if (cli_streams_end()) {

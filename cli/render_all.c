@@ -53,7 +53,7 @@ static void label(const struct render_outcome *o, struct facet_sheet_entry *entr
 }
 
 /* One cell. A machine that cannot draw this says why in its place; the others are not held up. What
- * the host cannot give is no machine's fault and ends the command: false, with *err. */
+ * the host cannot give is not the machine's fault and ends the command: false, with *err. */
 static bool draw_entry(const struct cli_args *args,
                        const struct render_request *r,
                        const struct facet_scene *scene,

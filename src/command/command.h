@@ -67,7 +67,7 @@ struct cli_command {
                                          there is an own one, --max-seconds come by themselves */
     bool has_json;                    /* --json is accepted */
     int (*run)(const struct cli_args *args);
-    const char *operands; /* what stands beside the options: "FILE", "[FILE...]", "insn|csr NAME".
+    const char *operands; /* arguments that are not options: "FILE", "[FILE...]", "insn|csr NAME".
                              The parser checks number and choices, completion offers them. "" for
                              nothing; NULL when the command checks for itself. */
 };
@@ -85,7 +85,7 @@ bool cli_number(
 /* The same for a decimal fraction (`0.5`, `1e-3`); never NaN or infinite. */
 bool cli_real(const struct cli_args *args, const char *name, double lo, double hi, double *out);
 
-/* The size that a text begins with: 64, 0x40, 64k, 128M, 2G; *end is behind it. false when there is
+/* The size that a text begins with: 64, 0x40, 64k, 128M, 2G; *end is past it. false when there is
  * none, or one beyond 2^64 - 1. */
 bool cli_size(const char *text, const char **end, uint64_t *size);
 
@@ -105,7 +105,7 @@ struct json_t;
 /* A list to fill with results, NULL without --json. */
 struct json_t *cli_json_list(const struct cli_args *args);
 /* Prints the value, two spaces per level, through stdio like everything else; releases it. CLI_BAD
- * with a message when memory ran short while the value was built, whoever built it (json/json.h),
+ * with a message when memory ran short while the value was built, by any function (json/json.h),
  * else CLI_OK; a failing stream is main()'s business. */
 int cli_print_json(const struct cli_args *args, struct json_t *value);
 

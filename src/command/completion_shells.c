@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Text between single quotes, with `special` characters behind a backslash. A quote is left and
+/* Text between single quotes, with `special` characters after a backslash. A quote is left and
  * entered again, which both shells understand. */
 static void put_quoted(const char *text, const char *special)
 {

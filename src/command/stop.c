@@ -90,7 +90,7 @@ void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_se
     }
 }
 
-/* The output that is still to be written is not waited for either, so the timer goes on. */
+/* The output that is still to be written is not waited for either, so the timer keeps running. */
 void cli_stop_end(struct cli_stop *stop)
 {
     watch = NULL;

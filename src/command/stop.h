@@ -3,7 +3,7 @@
  * Between begin and end SIGINT, SIGTERM and SIGHUP ask the machine to leave its run, wherever it
  * is (facet_machine_interrupt); the second signal of a kind does what it did before. The deadline
  * is a timer that does the same. From then on the timer wakes the program again and again, so that
- * a write to a pipe that nobody reads does not hold it. One watch at a time. */
+ * a write to a pipe that is not being read does not hold it. One watch at a time. */
 #ifndef FACET_COMMAND_STOP_H
 #define FACET_COMMAND_STOP_H
 
@@ -36,7 +36,7 @@ bool cli_stop_wanted(void);
  * by the clock; and the same in words. */
 int cli_stop_code(void);
 const char *cli_stop_why(void);
-/* Until the deadline; below 0 behind it. */
+/* Until the deadline; below 0 after it. */
 double cli_stop_seconds_left(const struct cli_stop *stop);
 /* Seconds of CLOCK_MONOTONIC. */
 double cli_stop_now(void);

@@ -13,7 +13,8 @@ bool cli_streams_start(void);
 /* Everything printed has been handed to the host. false with errno when it took not all of standard
  * output. */
 bool cli_streams_end(void);
-/* Whether standard output was given up because the program was to end (stop.h) and nobody read. */
+/* Whether standard output was given up because the program had to end (stop.h) and it was not being
+ * read. */
 bool cli_output_unread(void);
 /* Something printed to standard error, a message or what a program says there, did not get out. */
 bool cli_errors_lost(void);

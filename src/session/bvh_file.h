@@ -22,8 +22,8 @@ struct session_bvh {
 /* Reads the image and the two options; the complaint is printed when it returns false. */
 bool session_bvh_read(const struct cli_args *args, const char *path, struct session_bvh *out);
 void session_bvh_free(struct session_bvh *file);
-/* Whether the bytes can be a GFX12 image (it has no header: whatever is no RT image), and whether
- * its root lies in it; the complaint is printed when they return false. */
+/* Whether the bytes can be a GFX12 image (it has no header: whatever is not an RT image), and
+ * whether its root lies in it; the complaint is printed when they return false. */
 bool session_bvh_is_gfx12(const struct cli_args *args,
                           const char *path,
                           const struct session_bvh *file);

@@ -54,7 +54,7 @@ static void lose_input(struct session_console *c, const char *why)
     (void)facet_xphmg_input_end(c->machine, NULL);
 }
 
-/* The next piece of standard input, behind those that are there. */
+/* The next piece of standard input, after those that are there. */
 static void read_piece(struct session_console *c)
 {
     char bytes[PIECE];

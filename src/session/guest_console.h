@@ -26,7 +26,7 @@ struct session_console {
 enum session_fed {
     SESSION_FED,    /* the machine has input, or knows that it ended */
     SESSION_BUSY,   /* `other` can be read, or a signal came */
-    SESSION_NOTHING /* the machine does not look for input, or there is none any more */
+    SESSION_NOTHING /* the machine does not look for input, or there is no more of it */
 };
 
 /* The callbacks of a machine; the console must outlive it. */
@@ -34,7 +34,7 @@ struct facet_xphmg_host session_console_host(struct session_console *console);
 void session_console_free(struct session_console *console);
 /* For a machine that stopped with FACET_STOP_IDLE: waits for standard input, or for the descriptor
  * `other` (-1: none), but not longer than some seconds: SESSION_BUSY then, and soon anyway, because
- * a signal that comes just before the wait is seen only behind it. */
+ * a signal that comes just before the wait is seen only after it. */
 enum session_fed session_console_feed(struct session_console *console, int other, double seconds);
 /* For one that runs and has looked for input in vain: gives what is there already. */
 enum session_fed session_console_look(struct session_console *console);

@@ -1,5 +1,5 @@
 /* See guest_files.h. The kernel keeps the paths inside the folder (openat2, RESOLVE_BENEATH): `..`,
- * absolute paths and symbolic links that lead out are refused, also while somebody renames things.
+ * absolute paths and symbolic links that lead out are refused, also while files are being renamed.
  * Only ordinary files are opened. */
 #include "session/guest_files.h"
 

@@ -1,4 +1,4 @@
-/* The argument of --ray: numbers parted by spaces or commas. */
+/* The argument of --ray: numbers separated by spaces or commas. */
 #ifndef FACET_SESSION_RAY_TEXT_H
 #define FACET_SESSION_RAY_TEXT_H
 
@@ -13,7 +13,7 @@ struct session_ray_number {
 
 /* Reads the numbers of `text`, an argument of the option `ray` (NULL: not given), and returns how
  * many there are; `out` gets the first `most` of them. The complaint is printed and 0 returned when
- * there is none or when a word is no number. */
+ * there is none or when a word is not a number. */
 unsigned session_ray_read(const struct cli_args *args,
                           const char *text,
                           struct session_ray_number *out,

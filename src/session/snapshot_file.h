@@ -1,5 +1,5 @@
 /* A snapshot of an xphmg machine in a file that is enough by itself: the configuration to make the
- * machine anew stands in front of its state.
+ * machine again comes before its state.
  *
  *   "FACETRUN"  u32 version  u32 harts  u64 RAM bytes  u32 quantum  u32 instructions per tick
  *   u32 flags (bit 0: no semihosting)  u32 size of the configuration  u32 size of the command line

@@ -238,7 +238,7 @@ static bool assemble(struct session_tile *s,
     return good;
 }
 
-/* What a file is that is no program; NULL when it may be one. */
+/* The kind of a file that is not a program; NULL when it may be one. */
 static const char *other_kind(const struct facet_bytes *file)
 {
     size_t i = 0;
@@ -252,7 +252,7 @@ static const char *other_kind(const struct facet_bytes *file)
     while (i < file->size && strchr(" \t\r\n", file->data[i]) != NULL && file->data[i] != 0) {
         i++;
     }
-    /* { and [ are no opcodes of the machine. */
+    /* { and [ are not opcodes of the machine. */
     return i < file->size && (file->data[i] == '{' || file->data[i] == '[') ? "JSON text" : NULL;
 }
 

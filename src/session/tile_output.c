@@ -133,7 +133,7 @@ static bool share_stdout(struct session_tile_outputs *outputs, const struct cli_
     return true;
 }
 
-/* The file of --save is no other file of this run. */
+/* The file of --save must not be another file of this run. */
 static bool check_save(const struct session_tile_outputs *outputs, const struct cli_args *args)
 {
     const char *save = cli_value(args, "save"), *trace = cli_value(args, "trace"), *other;

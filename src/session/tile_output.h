@@ -18,7 +18,8 @@ struct session_tile_outputs {
 };
 
 /* Reads the --out options: memory that exists, folders that can be written to, and no file that the
- * command reads, traces to or writes a second time. A mistake is told before the dispatch begins.
+ * command reads, traces to or writes a second time. An error is reported before the dispatch
+ * begins.
  */
 bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
                                const struct session_tile *setup,

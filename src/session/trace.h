@@ -19,7 +19,7 @@ struct session_trace {
     int error;                  /* errno of the first line that was lost */
     facet_tracer *tracer;       /* from the first step that counts */
     struct facet_trace_options options;
-    /* Listens all the time, trace or not; NULL: nobody. Set after session_trace_open. */
+    /* Listens all the time, trace or not; may be NULL. Set after session_trace_open. */
     const struct facet_observer *beside;
     struct facet_tee both;
 };
@@ -52,10 +52,10 @@ bool session_trace_update(struct session_trace *trace,
                           const struct cli_args *args,
                           facet_machine *machine,
                           uint64_t done);
-/* Whether lines were lost already: nobody reads on, or the disk is full. An endless program must
- * not run for ever then. */
+/* Whether lines have been lost: the reader is gone, or the disk is full. An endless program must
+ * not run on then. */
 bool session_trace_failed(const struct session_trace *trace);
-/* false after a complaint: the trace is not complete, and there is no file. Nor is there one when
+/* false after a message: the trace is not complete, and there is no file. Nor is there one when
  * the run itself failed. */
 bool session_trace_close(struct session_trace *trace,
                          const struct cli_args *args,
