@@ -63,7 +63,7 @@ static const struct {
     unsigned number; /* the whole register: its CSR number; a field: 0 */
     uint64_t mask;   /* of the field */
     uint8_t low;
-    uint8_t first, last; /* what the field may be told to be; it stores value - first */
+    uint8_t first, last; /* the values that may be given; the field stores value - first */
 } keys[] = {
 #define WHOLE(key, csr)                                                                            \
     {                                                                                              \

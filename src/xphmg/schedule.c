@@ -10,7 +10,7 @@
 #include "xphmg/machine.h"
 #include "xphmg/units/vendor.h"
 
-enum { TOLD_NANOSECONDS = 500 }; /* that a step takes when somebody listens */
+enum { TOLD_NANOSECONDS = 500 }; /* that a step takes with an observer */
 
 /* ---- time -------------------------------------------------------------------------------------
  */
@@ -40,7 +40,7 @@ void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
 }
 
 /* Steps of the clock until the hart's timer interrupt becomes pending; UINT64_MAX when it already
- * is, never will be, or nobody wants to know. */
+ * is, never will be, or it is masked. */
 static uint64_t timer_distance(const struct facet_xphmg *m, const struct facet_hart *h)
 {
     uint64_t compare = m->mtimecmp[h->hartid];
@@ -69,7 +69,7 @@ static bool waits(struct facet_xphmg *m, struct facet_hart *h)
     return h->waiting;
 }
 
-/* A hart waits for a fence that nobody is left to pass: R-XM-26. */
+/* A hart waits for a fence that can no longer complete: R-XM-26. */
 static void report_deadlock(struct facet_xphmg *m)
 {
     for (uint32_t i = 0; i < m->hart_count; i++) {
@@ -189,7 +189,7 @@ void facet_xphmg_end(struct facet_xphmg *m, uint32_t core, uint64_t code)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-/* A handler whose first instruction traps goes round for ever: interrupts are off, and nothing but
+/* A handler whose first instruction traps loops forever: interrupts are off, and nothing but
  * another hart's store could change the instruction. */
 static void check_trap_loop(struct facet_xphmg *m, struct facet_hart *h, struct facet_trap trap)
 {
@@ -284,7 +284,7 @@ static bool complete_jobs(struct facet_xphmg *m)
     return any;
 }
 
-/* Whether the current hart stands in the middle of its instruction. */
+/* Whether the current hart is in the middle of its instruction. */
 static bool in_instruction(const struct facet_xphmg *m)
 {
     return m->part.left && m->part.queue == 0;
@@ -324,7 +324,7 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
         }
     }
     drop_stale_blocks(m);
-    if (!m->part.left) { /* half of a step may have woken somebody, whose turn comes after it */
+    if (!m->part.left) { /* half of a step may have woken a hart, whose turn comes after it */
         facet_xphmg_settle(m);
     }
     while (stop->steps < budget && m->end == 0) {
@@ -335,7 +335,7 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
             if (m->part.left) {
                 return;
             }
-            facet_xphmg_settle(m); /* somebody may have waited for them */
+            facet_xphmg_settle(m); /* a hart may have waited for them */
             if (facet_port_asked(port)) {
                 return;
             }
@@ -363,7 +363,7 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
             h->stalled = false;
             return;
         }
-        if (h->stalled && h->waiting) { /* for a fence: the others go on */
+        if (h->stalled && h->waiting) { /* for a fence: the others continue */
             h->stalled = false;
         } else if (h->stalled) {
             stop->reason = FACET_STOP_IDLE;

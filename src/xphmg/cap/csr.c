@@ -111,7 +111,7 @@ uint64_t facet_hart_csr_read_XLOCKN(const struct facet_csr_ask *ask)
 
 /* ---- matrices: MTXSEL says which bank and word the windows show ---- */
 
-/* Where the storage behind a window lies in a bank, and its length in words; 0 for another number.
+/* Where the storage of a window is in a bank, and its length in words; 0 for another number.
  */
 static unsigned window(unsigned number, size_t *offset)
 {

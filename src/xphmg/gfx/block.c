@@ -1,6 +1,6 @@
 /* Results of all lanes at once, when window R is a whole block of plain RAM: one probe and a run of
- * stores in place of a probe and a store for each element. Nobody listens then, so that the order
- * of the stores is not seen. */
+ * stores in place of a probe and a store for each element. There is no observer then, so that the
+ * order of the stores is not seen. */
 #include "xphmg/gfx/gfx.h"
 
 #include "base/bits.h"

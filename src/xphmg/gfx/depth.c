@@ -420,7 +420,7 @@ static void shape(struct build *b)
     }
 }
 
-/* Reads and computes all entries, and tells the flags; then everything is ready to be written. */
+/* Reads and computes all entries, and reports the flags; then everything is ready to be written. */
 static struct facet_trap compute(struct build *b)
 {
     struct facet_xphmg_gfx_run *r = b->r;
@@ -467,7 +467,7 @@ static void keep_build(const struct build *b)
     part->value_count = b->count;
 }
 
-/* Takes the values out of a part. Those of a snapshot that nobody saved may be missing or too few:
+/* Takes the values out of a part. Those of a forged snapshot may be missing or too few:
  * the build then ends as if the host had no room for them. */
 static bool take_build(struct build *b, struct facet_part *part)
 {

@@ -116,7 +116,7 @@ void facet_xphmg_gfx_tell_policy(const struct facet_xphmg_gfx_run *r)
  */
 
 /* Fetch and compute. A memory fault of lane f traps, or cuts the lanes from f on; an unsupported
- * descriptor always traps and SVFAULTI does not tell. */
+ * descriptor always traps and SVFAULTI does not say. */
 static struct facet_trap compute(struct facet_xphmg_gfx_run *r, bool fof)
 {
     if (r->batch != NULL && r->batch(r)) {
@@ -307,7 +307,7 @@ static unsigned check_format(struct facet_xphmg_gfx_run *r)
     }
 }
 
-/* Rows of window A, which a following window B starts behind (3.1). */
+/* Rows of window A, after which a following window B starts (3.1). */
 static unsigned rows_of_a(const struct facet_xphmg_gfx_run *r)
 {
     unsigned round = (1u << r->port.container.pack) - 1, pack = r->port.container.pack;

@@ -5,7 +5,7 @@
  * frame raises the flags, traps or probes, and writes. Computing a lane before the next one is
  * fetched changes nothing, because nothing is written in between.
  *
- * What only places data is told to traces as events of the unit "gfx", with these values:
+ * What only places data is reported to traces as events of the unit "gfx", with these values:
  *
  *     policy   domain, level, class, 0, STREAM_CTL, hybrid          (every instruction but FENCE)
  *     trailer  domain, level, class, profile, lane, hybrid          (a descriptor with one)
@@ -125,7 +125,7 @@ struct facet_xphmg_gfx_run {
     } kept;
 };
 
-/* An option of the instruction: FACET_XPHMG_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd stand in the
+/* An option of the instruction: FACET_XPHMG_GFX_FIELD(r, SAMPLE_M). ppp, alt and pd are in the
  * same place wherever they exist. */
 #define FACET_XPHMG_GFX_FIELD(r, name) ((unsigned)FACET_GET((r)->in->word, FIELD_GFX_##name))
 
@@ -167,7 +167,7 @@ void facet_xphmg_gfx_numbers_set(struct facet_xphmg_gfx_run *r, const struct fac
  */
 
 /* A, B and R. `pointer`: A holds pointers, in x registers whatever FREG and AMEM say; rows: those
- * of A that a following B starts behind. */
+ * of A, after which a following B starts. */
 void facet_xphmg_gfx_windows(struct facet_xphmg_gfx_run *r, bool pointer, unsigned rows);
 
 /* Elements of slots first .. first+count-1 of a lane. */

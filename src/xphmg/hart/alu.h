@@ -1,4 +1,4 @@
-/* Integer helpers behind alu.def: the results that C leaves undefined are those of the RISC-V
+/* Integer helpers of alu.def: the results that C leaves undefined are those of the RISC-V
  * manual (division by zero and overflow give values, never traps). */
 #ifndef FACET_XPHMG_HART_ALU_H
 #define FACET_XPHMG_HART_ALU_H

@@ -1,4 +1,4 @@
-/* See block.h: the cache of blocks. What a block is stands in block_impl.h. */
+/* See block.h: the cache of blocks. block_impl.h defines a block. */
 #include "xphmg/hart/block_impl.h"
 
 #include <stdlib.h>

@@ -295,7 +295,7 @@ OPERATION(run_LI_LONG)
 #include "xphmg/hart/fp.def"
 
 /* Only operations whose rounding mode is 0 or 7 are host operations: with `frm & 7` or `frm & 0`
- * both tell whether it is nearest even. */
+ * both show whether it is nearest even. */
 #define HOST(row, real, value)                                                                     \
     OPERATION(run_HOST_##row)                                                                      \
     {                                                                                              \

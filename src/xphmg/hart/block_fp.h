@@ -1,4 +1,4 @@
-/* When the host's floating point stands in for src/num in the fast executor (block_host.def).
+/* When the host's floating point replaces src/num in the fast executor (block_host.def).
  *
  * The host rounds to nearest even, as IEEE 754 says and as C promises to code that does not touch
  * its environment. When the guest's rounding mode is the same, its inexact flag is up already and

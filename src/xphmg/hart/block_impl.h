@@ -75,7 +75,7 @@ enum kind {
 
 struct op;
 
-/* `left` is what remains of the chunk minus BLOCK_MAX, so that one subtraction tells whether every
+/* `left` is what remains of the chunk minus BLOCK_MAX, so that one subtraction shows whether every
  * block fits; bytes and span are those of the RAM window. */
 #define FACET_BLOCK_PARAMETERS                                                                     \
     struct op *o, struct facet_hart *h, int64_t left, uint64_t acc, uint8_t *bytes, uint64_t span
@@ -90,7 +90,7 @@ struct op {
         struct {
             int32_t imm1, imm2;
         };
-        uint64_t imm64; /* constant, expected target of a return, pc behind an exit */
+        uint64_t imm64; /* constant, expected target of a return, pc after an exit */
     };
     uint8_t a1, b1, d1; /* operands and result */
     uint8_t a2, b2, d2; /* of floating point, a2: third operand, b2: rounding mode */
@@ -100,7 +100,7 @@ struct op {
 
 /* What only the ways out of a block need, beside each operation. */
 struct site {
-    uint64_t pc, second_pc, next_pc; /* of the first half, the second half, and behind both */
+    uint64_t pc, second_pc, next_pc; /* of the first half, the second half, and after both */
     uint8_t index, second, next;     /* the same in instructions of the block */
     /* Of the first operation: the block's pc, which may lie before its own, and instructions. */
     uint8_t count;

@@ -246,7 +246,7 @@ static void add_memory(struct trace *t, const struct facet_insn *in, unsigned fo
     }
 }
 
-/* LUI or AUIPC and the addition behind it in the same register are one constant. */
+/* LUI or AUIPC and the addition after it in the same register are one constant. */
 static bool fold_constant(struct trace *t, const struct facet_insn *in)
 {
     unsigned last = t->n - 1;
@@ -340,7 +340,7 @@ static uint64_t follow(struct trace *t, const struct facet_insn *in)
     return t->pc + (uint64_t)in->imm;
 }
 
-/* JALR: true when the trace goes on, behind the call that it followed. */
+/* JALR: true when the trace continues, after the call that it followed. */
 static bool add_indirect(struct trace *t, const struct facet_insn *in, uint64_t *next)
 {
     bool expected = in->rd == 0 && in->rs1 == 1 && in->imm == 0 && t->depth > 0;
@@ -431,7 +431,7 @@ static bool take(struct trace *t, const struct facet_insn *in)
     return open;
 }
 
-/* Gives every operation its code and every link an exit behind the block. */
+/* Gives every operation its code and every link an exit after the block. */
 static void finish(struct trace *t)
 {
     unsigned n = t->n;
@@ -497,7 +497,7 @@ struct op *facet_block_translate(facet_block_cache *cache, const struct facet_ha
         t.next_pc = t.pc + in.length;
         open = take(&t, &in);
     }
-    if (open) { /* the length ended the block, or step.c has to go on */
+    if (open) { /* the length ended the block, or step.c has to continue */
         bool full = t.index == BLOCK_MAX;
         struct op *op = add(&t, full ? K_GOTO : K_STOP, full ? K_GOTO : K_STOP);
 

@@ -1,5 +1,5 @@
 /* The csr* instructions, and the debugger's way to the same registers: who may, which register is
- * meant, and who is told. What a register holds is csr_file.h's matter. */
+ * meant, and who is notified. What a register holds is csr_file.h's matter. */
 #include "xphmg/hart/csr_file.h"
 #include "xphmg/units/vendor.h"
 
@@ -87,7 +87,8 @@ struct facet_trap facet_hart_csr_access(
         return FACET_RETIRED;
     }
     if (facet_hart_listens(h)) {
-        h->retired++; /* a counter is told as the next instruction reads it: the value written */
+        h->retired++; /* a counter is reported as the next instruction reads it: the value written
+                       */
         facet_hart_tell_csr(h, number, *old, facet_hart_csr_peek(h, number));
         h->retired--;
     }

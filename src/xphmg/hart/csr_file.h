@@ -4,7 +4,7 @@
  * of those registers that are more than storage. A row whose function is missing does not link.
  *
  * Reading is a pure function of the state. A write stores what the csr* instruction would write,
- * made legal; the same rules tell whether a snapshot can be believed.
+ * made legal; the same rules decide whether a snapshot is valid.
  *
  * Spec: spec/README.md (CSR rows), R-CAP-13, R-CAP-22, R-CAP-40 to 43, R-CAP-56, R-CAP-57, R-XM-35.
  */
@@ -49,7 +49,7 @@ struct facet_csr_entry {
     facet_hart_csr_write_fn *write;
     uint32_t offset;
     bool base;          /* of the hart, not of the XPHMG units */
-    bool privileged;    /* behind XISEL, and yet for M-mode alone (R-CAP-56) */
+    bool privileged;    /* selected by XISEL, and still for M-mode alone (R-CAP-56) */
     bool one_word;      /* all of its storage */
     uint16_t unit;      /* word of the configuration */
     uint64_t unit_bits; /* in that word: must be set for the register to exist; 0: always there */
@@ -104,7 +104,7 @@ const uint64_t *facet_hart_csr_stored(const struct facet_units *units,
 uint64_t *
 facet_hart_csr_storage(struct facet_units *units, const struct facet_csr_row *row, unsigned *count);
 
-/* A 64-bit word of the storage behind MTX2, MTX3, MTX4 or MTXBIAS; false beyond its end. */
+/* A 64-bit word of the storage of MTX2, MTX3, MTX4 or MTXBIAS; false beyond its end. */
 bool facet_mtx_word(
     const struct facet_mtx *mtx, unsigned bank, unsigned number, unsigned word, uint64_t *value);
 

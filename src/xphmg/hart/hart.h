@@ -43,7 +43,7 @@ enum facet_interrupt {
     FACET_IRQ_EXTERNAL = 11,
 };
 
-/* What an instruction came to: retired, or a trap that the caller takes. */
+/* The outcome of an instruction: retired, or a trap that the caller takes. */
 struct facet_trap {
     bool taken;
     uint8_t cause; /* enum facet_cause */
@@ -162,7 +162,7 @@ struct facet_hart {
     facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
     /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
     struct facet_xphmg_rt_kept *rt_kept;
-    /* Is told what jobs of RT do; NULL, as after a reset: nobody. */
+    /* Notified of what jobs of RT do; NULL, as after a reset: none. */
     const struct facet_xphmg_rt_watch *rt_watch;
 };
 
@@ -173,7 +173,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc);
  * (the hart is already in its handler). */
 struct facet_trap facet_hart_step(struct facet_hart *h);
 
-/* Executes a decoded instruction at h->pc with h->next_pc behind it: writes registers, memory and
+/* Executes a decoded instruction at h->pc with h->next_pc after it: writes registers, memory and
  * next_pc, or returns the trap with nothing written. */
 struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in);
 
@@ -222,7 +222,7 @@ static inline uint64_t *facet_hart_gfx_word(struct facet_hart *h, unsigned reg)
 }
 
 void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint64_t value);
-/* By CSR number; told for every write, whether or not the value changes. */
+/* By CSR number; reported for every write, whether or not the value changes. */
 void facet_hart_tell_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value);
 
 static inline void
@@ -252,7 +252,7 @@ static inline void facet_hart_set_priv(struct facet_hart *h, enum facet_priv pri
     h->priv = (uint8_t)priv;
 }
 
-/* Does something that may change the units, and tells what it changed; `told` is a CSR that is told
+/* Does something that may change the units, and reports what it changed; `told` is a CSR reported
  * otherwise, or 0. */
 void facet_hart_tell_units(struct facet_hart *h,
                            unsigned told,

@@ -1,6 +1,6 @@
 /* One decoded instruction of the hart: a small plain record that every executor reads.
  *
- * Compressed rows are replaced by the base row that they stand for; `length` and `word` still tell
+ * Compressed rows are replaced by the base row that they stand for; `length` and `word` still give
  * what was fetched. Field positions come from the rows of spec/, never from here. */
 #ifndef FACET_XPHMG_HART_INSN_H
 #define FACET_XPHMG_HART_INSN_H

@@ -419,7 +419,8 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
     return FACET_RETIRED;
 }
 
-/* What the units looked like before an instruction that may change them, while somebody listens. */
+/* What the units looked like before an instruction that may change them, while an observer listens.
+ */
 struct before {
     struct facet_units units;
     struct facet_xmem xmem;
@@ -472,7 +473,7 @@ static void tell_change(void *context, const struct facet_units_change *change)
     case FACET_CHANGE_GFX:
         facet_hart_tell_reg(before->hart, gfx_reg(change->number), change->old, change->value);
         break;
-    default: /* predicates are told as they are written */
+    default: /* predicates are reported as they are written */
         break;
     }
 }
@@ -507,7 +508,7 @@ void facet_hart_tell_units(struct facet_hart *h,
     before.units = resumed ? h->part->units : h->units;
     before.xmem = resumed ? h->part->xmem : *h->xmem;
     act(context);
-    if (facet_part_left(h)) { /* told at the end of the step */
+    if (facet_part_left(h)) { /* reported at the end of the step */
         h->part->told = true;
         h->part->units = before.units;
         h->part->xmem = before.xmem;

@@ -37,7 +37,7 @@ void facet_hart_tell_reg(struct facet_hart *h, unsigned reg, uint64_t old, uint6
 
 void facet_hart_tell_csr(struct facet_hart *h, unsigned csr, uint64_t old, uint64_t value)
 {
-    /* XIREG is not in the table: the register that it shows is told instead. */
+    /* XIREG is not in the table: the register that it shows is reported instead. */
     if (h->csr_index != NULL && h->csr_index[csr] != UINT16_MAX) {
         facet_port_csr(h->port,
                        (uint32_t)h->hartid,

@@ -1,7 +1,7 @@
 /* The framebuffer: seven registers that say where in memory a picture lies and how it is stored.
  *
  * There is no video memory and no scan-out: pixels are ordinary RAM, written with ordinary stores,
- * and whoever watches (facet run --framebuffer, a debugger) reads them through the registers when
+ * and a viewer (facet run --framebuffer, a debugger) reads them through the registers when
  * it likes, as with QEMU's ramfb. So the device has nothing to do but to keep its registers legal;
  * that the memory exists is checked by the reader. Registers are 32 bits wide, BASE 64; docs/run.md
  * has the map. */
@@ -20,7 +20,7 @@ enum {
 
 #define ID_VALUE UINT32_C(0x46554246) /* "FBUF", F in the lowest byte */
 
-/* A number that does not fit leaves the register as it is; reading back tells. */
+/* A number that does not fit leaves the register as it is; reading back shows that. */
 static void set_limited(uint32_t *reg, uint32_t value, uint32_t limit)
 {
     if (value <= limit) {

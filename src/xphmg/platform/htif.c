@@ -50,7 +50,7 @@ static void write_on(struct facet_xphmg *m)
         uint64_t left = htif->size - htif->done, some = left < PIECE ? left : PIECE;
         const uint8_t *bytes = facet_mem_span(m->mem, htif->from + htif->done, some);
 
-        if (bytes == NULL) { /* only a snapshot that nobody saved comes here */
+        if (bytes == NULL) { /* only a forged snapshot comes here */
             break;
         }
         facet_xphmg_output(m, (enum facet_xphmg_stream)htif->stream, bytes, (size_t)some);

@@ -55,7 +55,8 @@ static int64_t result(struct facet_xphmg *m, int64_t value)
     return value < 0 ? fail(m, value) : value;
 }
 
-/* What the host reads is no load of the hart: a call that waits and is tried again tells nothing.
+/* What the host reads is not a load of the hart: a call that waits and is tried again reports
+ * nothing.
  */
 static bool peek(const struct facet_hart *h, uint64_t address, unsigned size, uint64_t *value)
 {
@@ -157,7 +158,7 @@ static size_t find_handle(const struct facet_xphmg_handles *files, int64_t handl
     return i;
 }
 
-/* The host's handle behind one of the guest, which may be any number; -1: there is none. */
+/* The host's handle for one of the guest, which may be any number; -1: there is none. */
 static int64_t host_handle(const struct facet_xphmg *m, uint64_t handle)
 {
     int64_t behind =
@@ -330,7 +331,7 @@ static int64_t sys_read(struct facet_xphmg *m, struct facet_hart *h, bool *wait)
 }
 
 /* At the end of input -1, once: picolibc takes that for the character 0xFF, and a program that
- * reads to the end of file would go on for ever. The next call waits instead. */
+ * reads to the end of file would never end. The next call waits instead. */
 static int64_t sys_readc(struct facet_xphmg *m, bool *wait)
 {
     struct facet_xphmg_console *c = &m->console;

@@ -11,7 +11,7 @@ enum {
     ROOM = 4 * GRAIN, /* rays of a batch, for every thread */
 };
 
-/* All of RAM that the fast door sees; empty when somebody listens or LDS lies in it. */
+/* All of RAM that the fast door sees; empty when an observer listens or LDS is part of it. */
 static struct facet_xphmg_rt_stretch plain(const struct facet_hart *h, bool write)
 {
     uint64_t span = write ? h->ram.store_span : h->ram.span;

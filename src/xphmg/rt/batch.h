@@ -1,5 +1,5 @@
 /* Many rays of a job at once (rt/fast.h), on the threads of the hart's pool. Results do not depend
- * on that: rays read only memory that the job never writes, and what they came to is taken into
+ * on that: rays read only memory that the job never writes, and their outcome is taken into
  * account one by one, in order, by job.c.
  *
  * A ray that wants more than that is not done here; job.c does it by itself. */
@@ -36,7 +36,7 @@ struct facet_xphmg_rt_batch {
 };
 
 /* Whether the rays of a job can be traced ahead: the hart has a place to keep its BVH, its numbers
- * are those of the host, its memory is plain RAM that nobody watches, and nothing of `rays` (the
+ * are those of the host, its memory is plain RAM that is not watched, and nothing of `rays` (the
  * slots of the ray queue) is among what the job writes. Then *batch is ready; end with
  * facet_xphmg_rt_batch_end. */
 bool facet_xphmg_rt_batch_begin(

@@ -13,7 +13,8 @@ static const char *const axis_name[] = {"x", "y", "z"};
 
 /* ---- words ---- */
 
-/* What a test came to: the step of the contract, its requirement rows, and the reason in words. */
+/* The outcome of a test: the step of the contract, its requirement rows, and the reason in words.
+ */
 struct verdict {
     enum facet_rt_outcome outcome;
     char letter; /* B or T */

@@ -2,7 +2,7 @@
  * runs to its end before the next instruction or later (jobs.h), also when it is left on the way
  * (part.h); what stops it goes to RTSTAT.LAST_EC and leaves the ray at the head of its queue.
  *
- * The descriptor is XPHMG_RT_DESC of spec/xphmg.layout.tsv, queues and entries stand there too. */
+ * The descriptor is XPHMG_RT_DESC of spec/xphmg.layout.tsv, queues and entries are there too. */
 #include "rt/host.h"
 #include "xphmg/hart/memory.h"
 #include "xphmg/rt/batch.h"
@@ -156,7 +156,7 @@ static bool store(const struct job *job, uint64_t address, unsigned size, uint64
     return !trap.taken;
 }
 
-/* The ray is done: its entry, the tail behind it, then the head of the ray queue. Everything is
+/* The ray is done: its entry, the tail after it, then the head of the ray queue. Everything is
  * probed before the first byte changes, so that an error leaves nothing of the ray (R-RT-54). `to`
  * may be a queue that does not exist: nothing is recorded then. */
 static enum facet_xphmg_rt_error
@@ -457,7 +457,7 @@ record_batch(struct job *job, const struct facet_xphmg_rt_batch *batch, size_t c
             read_queues(job);
             work += RAY_NANOSECONDS + FACET_XPHMG_RT_BATCH_STEPS * TEST_NANOSECONDS;
         }
-        /* Rays that nobody traced because of the wish to stop come behind one that was. */
+        /* Rays that were not traced because a stop was requested come after one that was. */
         if (error == FACET_XPHMG_RT_EC_NONE && !job->left &&
             (job->rays.head % RAYS_ASKED == 0 || facet_part_asked(job->h))) {
             ask(job, work);
@@ -583,7 +583,7 @@ static void take_job(struct job *job, const struct facet_xphmg_rt_part *part)
 /* ---- the instruction ---------------------------------------------------------------------------
  */
 
-/* What the policy of the job came to, for traces: as for an instruction (rt.c). */
+/* The outcome of the job's policy, for traces: as for an instruction (rt.c). */
 static void tell_policy(struct facet_hart *h, const struct facet_xmem_job *policy, uint64_t hyb)
 {
     uint64_t sprof = policy->sprof != 0               ? policy->sprof

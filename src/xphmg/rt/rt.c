@@ -83,7 +83,7 @@ struct results {
 /* The ray that lanes tested last, prepared for the host's arithmetic. */
 struct ready_ray {
     bool known;
-    uint64_t at; /* address of its record; lanes read memory that nobody writes meanwhile */
+    uint64_t at; /* address of its record; lanes read memory that nothing writes meanwhile */
     struct facet_rt_host_ray host;
 };
 

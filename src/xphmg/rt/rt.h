@@ -81,7 +81,8 @@ struct facet_xphmg_rt_scene {
     uint64_t heap, triangles; /* bvh_base and tri_buf */
     bool any_hit, node8;
     bool host; /* the host's floating point may do tests: NX is not needed (rt/host.h) */
-    const struct facet_xphmg_rt_watch *watch; /* NULL, or told everything; `host` is false then */
+    const struct facet_xphmg_rt_watch
+        *watch; /* NULL, or notified of everything; `host` is false then */
 };
 
 struct facet_xphmg_rt_found {

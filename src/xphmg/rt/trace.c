@@ -56,7 +56,7 @@ static bool leave(struct walk *w)
     return w->left;
 }
 
-/* Inserts a child behind those that the ray enters before it or at the same place. */
+/* Inserts a child after those that the ray enters before it or at the same place. */
 static void sort_in(const struct walk *w,
                     struct facet_xphmg_rt_entry *kept,
                     unsigned count,

@@ -1,4 +1,4 @@
-/* What a job tells about the way of a ray through the hierarchy, event by event, to whoever
+/* What a job reports about the path of a ray through the hierarchy, event by event, to code that
  * explains it (why.h). A job that is watched does every test on src/num and gives the same
  * results; without a watcher nothing of this costs anything.
  *

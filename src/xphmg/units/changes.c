@@ -23,8 +23,8 @@ static void compare(const struct comparison *c,
     }
 }
 
-/* One row: its words of storage, or what its function reads. Views and windows show what is told
- * elsewhere. */
+/* One row: its words of storage, or what its function reads. Views and windows show what is
+ * reported elsewhere. */
 static void compare_row(const struct comparison *c, const struct facet_csr_row *row)
 {
     unsigned count = 0;

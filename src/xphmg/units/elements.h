@@ -15,7 +15,7 @@ struct facet_element_port {
     struct facet_container container;
 };
 
-/* Bytes of plain RAM that nobody watches: they have no owner, no tag and no side effect, so that
+/* Bytes of plain RAM that is not watched: they have no owner, no tag and no side effect, so that
  * the probes of the careful way would all pass. NULL: take that way. */
 const uint8_t *
 facet_elements_ram(const struct facet_element_port *port, uint64_t address, uint64_t size);

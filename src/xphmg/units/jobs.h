@@ -5,7 +5,8 @@
  * first of its queue), when its time has come, with the units
  * as they were at submission; only status (flags, EVENTS, RTSTAT, MTXSTAT) is the present one.
  * Until then memory and status show nothing of it but RTSTAT.BUSY, and its inputs are still in
- * memory for everybody to spoil. A machine that completes jobs at once has no struct facet_jobs.
+ * memory, where programs can overwrite them. A machine that completes jobs at once has no struct
+ * facet_jobs.
  *
  * Unit events, by the unit "rt", "mtx" or "xmem" (an asynchronous XLDS.CPY), "id" being the ticket,
  * or the number of the copy:
@@ -75,7 +76,8 @@ struct facet_trap facet_jobs_submit(struct facet_hart *h,
                                     unsigned queue,
                                     const void *descriptor,
                                     size_t size);
-/* Whether XSUBMIT stands in the middle of a job that it does at once (part.h), and the rest of it.
+/* Whether XSUBMIT was interrupted in the middle of a job that it does at once (part.h), and the
+ * rest of it.
  */
 bool facet_jobs_resumes(const struct facet_hart *h, unsigned part_kind);
 struct facet_trap

@@ -1,9 +1,9 @@
-/* A step that was left half-way: an instruction or a job that takes long, when somebody asked to
+/* A step that was interrupted half-way: an instruction or a job that takes long, when asked to
  * stop (facet_port_asked).
  *
  * Such a step asks facet_part_work after each piece of its work, of some microseconds. When that
  * says so, it writes down how far it came and leaves: pc stays, nothing is retired, the clock
- * stands still. The next run executes the same instruction again, or goes on with the same job,
+ * stands still. The next run executes the same instruction again, or continues the same job,
  * before anything else happens: no interrupt is taken, no breakpoint counts, no other hart or job
  * runs. It finds its part, does not repeat what was done, events included, and does the rest. What
  * the step itself may have overwritten is kept here: the instruction, descriptors, arguments.
@@ -39,8 +39,8 @@ struct facet_part {
     uint8_t kind;  /* enum facet_part_kind */
     uint8_t queue; /* of the late job that it is; 0: the instruction at pc of the current hart */
     uint32_t word; /* of the instruction */
-    /* The units before the step, for listeners, who are told at its end what changed; valid when
-     * somebody listened. */
+    /* The units before the step, for observers, which are notified at its end of what changed;
+     * valid when there was one. */
     bool told;
     struct facet_units units;
     struct facet_xmem xmem;
@@ -55,7 +55,7 @@ struct facet_part {
     uint64_t value_count;
 };
 
-/* Whether somebody asks to stop, without the work that facet_part_work counts. */
+/* Whether a stop was requested, without the work that facet_part_work counts. */
 static inline bool facet_part_asked(const struct facet_hart *h)
 {
     return h->part != NULL && facet_port_asked(h->port);
@@ -105,7 +105,7 @@ static inline struct facet_part *facet_part_leave(struct facet_hart *h, enum fac
 /* Nothing is left any more: the step is done, or will never be. */
 void facet_part_drop(struct facet_part *part);
 
-/* Saves or loads; loading makes `values` anew. */
+/* Saves or loads; loading allocates `values`. */
 void facet_part_visit(struct facet_part *part,
                       const struct facet_cap_config *config,
                       const struct facet_jobs *jobs,

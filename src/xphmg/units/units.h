@@ -116,8 +116,8 @@ struct facet_xmem {
 void facet_units_reset(struct facet_units *units, const struct facet_cap_config *config);
 void facet_xmem_reset(struct facet_xmem *xmem);
 
-/* A vendor CSR by its full number (direct, or behind XISEL), as a machine-mode read gives it. XIREG
- * is no register of its own. false: there is none. */
+/* A vendor CSR by its full number (direct, or through XISEL), as a machine-mode read gives it.
+ * XIREG is not a separate register. false: there is none. */
 bool facet_units_csr(const struct facet_units *units,
                      const struct facet_xmem *xmem,
                      unsigned number,
@@ -147,11 +147,11 @@ struct facet_units_change {
 };
 typedef void facet_units_change_fn(void *context, const struct facet_units_change *change);
 
-/* Reports everything readable that differs between two states of one machine: CSRs (those behind
- * XISEL under their own numbers), predicate banks, P0 and matrix words, in rising order within each
- * unit. Windows onto other state (XIREG, RTCLSDEF, MTX2, MTX3, MTX4, MTXBIAS, GFXWRAP, GFXPLNn,
- * GFXBORDERC) are not reported themselves.
- * Only csr* instructions, vendor instructions, instructions under RSV, traps and MRET change units.
+/* Reports everything readable that differs between two states of one machine: CSRs (those selected
+ * by XISEL under their own numbers), predicate banks, P0 and matrix words, in rising order within
+ * each unit. Windows onto other state (XIREG, RTCLSDEF, MTX2, MTX3, MTX4, MTXBIAS, GFXWRAP,
+ * GFXPLNn, GFXBORDERC) are not reported themselves. Only csr* instructions, vendor instructions,
+ * instructions under RSV, traps and MRET change units.
  */
 void facet_units_changes(const struct facet_units *old,
                          const struct facet_xmem *old_xmem,

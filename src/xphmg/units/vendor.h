@@ -12,7 +12,7 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
 struct facet_trap facet_mtx_execute(struct facet_hart *h, const struct facet_insn *in);
 struct facet_trap facet_xphmg_gfx_execute(struct facet_hart *h, const struct facet_insn *in);
 struct facet_trap facet_xphmg_rt_execute(struct facet_hart *h, const struct facet_insn *in);
-/* A word of RT that no row has: LAST_EC tells, if there is RT. */
+/* A word of RT that no row has: LAST_EC says so, if there is RT. */
 void facet_xphmg_rt_illegal(struct facet_hart *h, uint32_t word);
 
 /* A base instruction that SVSTATE.EN = 1 repeats: the lane loop of rt-semantics.md 2.4. */
@@ -22,7 +22,7 @@ struct facet_trap facet_rsv_repeat(struct facet_hart *h, const struct facet_insn
 /* Any vendor row. */
 struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_insn *in);
 
-/* Vendor CSRs by their full number (direct 12-bit ones, and those behind XISEL). */
+/* Vendor CSRs by their full number (direct 12-bit ones, and those selected by XISEL). */
 enum facet_csr_answer {
     FACET_CSR_ANSWERED,
     FACET_CSR_ABSENT, /* illegal instruction */

@@ -2,7 +2,7 @@
  *
  * All lanes are read and checked before any is written; atomics then read and write their word lane
  * by lane, so that a lane sees what lower lanes did. Hints place nothing in this machine: they are
- * told to the trace, and LOCK enters the lock table.
+ * reported to the trace, and LOCK enters the lock table.
  *
  * Spec: numeric.md 11.1, 13; R-XM-02, R-XM-19, R-XM-21, R-XM-24. */
 #include "xphmg/hart/memory.h"

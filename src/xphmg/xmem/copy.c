@@ -41,7 +41,7 @@ struct copy {
 };
 
 /* How many bytes come next, and where: from the end when the destination overlaps the source from
- * above; eight at a time from the start of both ranges on, single ones behind the last eight. */
+ * above; eight at a time from the start of both ranges on, single ones after the last eight. */
 static unsigned next_piece(const struct copy *c, uint64_t *offset)
 {
     uint64_t left = c->size - c->done;

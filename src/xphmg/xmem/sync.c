@@ -2,8 +2,8 @@
  *
  * All accesses of this machine are performed in program order and at once visible (R-XM-30): what
  * fences wait for is jobs and copies that are under way (jobs.h, R-XM-52). A hart can wait for
- * them, for a token nobody has signalled, or for a ticket nobody was given; it then stalls at the
- * instruction, which the machine tries again when something may have changed.
+ * them, for a token that is not signalled, or for a ticket that was never issued; it then stalls at
+ * the instruction, which the machine tries again when something may have changed.
  *
  * Spec: R-XM-26 to R-XM-30, R-XM-51, R-XM-52. */
 #include "base/bits.h"
@@ -54,7 +54,7 @@ struct facet_trap facet_xmem_wait(struct facet_hart *h, enum facet_wait what, ui
 static struct facet_trap wait_for(struct facet_hart *h, enum facet_wait what, uint64_t on)
 {
     (void)facet_xmem_wait(h, what, on);
-    if (!h->stalled) { /* told once, not at every attempt */
+    if (!h->stalled) { /* reported once, not at every attempt */
         facet_hart_unit(h, "xmem", "wait", 2, (uint64_t[]){what, on});
     }
     return FACET_RETIRED;

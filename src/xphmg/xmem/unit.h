@@ -25,7 +25,7 @@ unsigned facet_xmem_copy_run(struct facet_hart *h, const uint8_t *words);
 struct facet_trap facet_xmem_wait(struct facet_hart *h, enum facet_wait what, uint64_t on);
 
 /* Copies between ranges that have been probed; overlap as memmove. It may leave a part of itself
- * (part.h), FACET_PART_COPY, and go on with the rest. */
+ * (part.h), FACET_PART_COPY, and continue with the rest. */
 struct facet_part;
 struct facet_trap facet_xmem_move(struct facet_hart *h, uint64_t to, uint64_t from, uint64_t size);
 struct facet_trap facet_xmem_move_rest(struct facet_hart *h, const struct facet_part *part);

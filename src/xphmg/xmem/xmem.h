@@ -2,9 +2,10 @@
  * policy of a job.
  *
  * An XPHMG access (numeric.md 11.3) is made in two steps: probe what it may do, then use the doors
- * of memory.h. Whoever gets a trap from a probe hands it to facet_xmem_fault, which records it.
+ * of memory.h. A caller that gets a trap from a probe hands it to facet_xmem_fault, which records
+ * it.
  *
- * What only places data is told to traces as events of the unit "xmem", with these values:
+ * What only places data is reported to traces as events of the unit "xmem", with these values:
  *
  *     hint        hint bits that this machine has, class, domain       (XMEM.LDG, XMEM.STG)
  *     pref cctl.inv cctl.flush cctl.lock cctl.unlock
@@ -128,13 +129,13 @@ struct facet_xmem_job facet_xmem_policy(const struct facet_hart *h,
                                         struct facet_xmem_actor actor,
                                         const struct facet_xphmg_memctl_fields *memctl);
 
-/* What XPHMG_MEMCTL asks for, resolved against CAP; allocates lds_softpin and tells the trace.
+/* What XPHMG_MEMCTL asks for, resolved against CAP; allocates lds_softpin and reports to the trace.
  * Every begin has its end. */
 void facet_xmem_job_begin(struct facet_hart *h,
                           const struct facet_xphmg_memctl_fields *memctl,
                           struct facet_xmem_job *job);
 void facet_xmem_job_end(struct facet_hart *h, struct facet_xmem_job *job);
-/* What begin came to, with the pin that it got, for a job that was left on the way. */
+/* The outcome of begin, with the pin that it got, for a job that was interrupted. */
 void facet_xmem_job_resume(const struct facet_hart *h,
                            const struct facet_xphmg_memctl_fields *memctl,
                            uint64_t pin,

@@ -16,7 +16,7 @@ enum { ZVC_MAGIC = 0x3143565A, HEADER_BYTES = 16, GROUP = 8 };
 
 enum action {
     ACTION_COPY,     /* off */
-    ACTION_FALLBACK, /* copy, and tell with COMP_ERR */
+    ACTION_FALLBACK, /* copy, and report with COMP_ERR */
     ACTION_ZVC,
 };
 
@@ -73,7 +73,7 @@ static unsigned group_bytes(uint64_t size, uint64_t done)
 struct pass {
     bool second;
     uint64_t raw;     /* raw bytes that this pass has done */
-    uint64_t stream;  /* bytes behind the header that it has counted, read or written */
+    uint64_t stream;  /* bytes after the header that it has counted, read or written */
     uint64_t payload; /* of the whole stream; known to the second pass */
 };
 
