@@ -1,6 +1,6 @@
 /* What the rows of spec/(machine).csr.tsv alone say about a write: no register is named here.
  *
- * Three things are no mistakes. A register with something to write takes all ones from software
+ * Three things are not mistakes. A register with something to write takes all ones from software
  * that asks what exists. A write of a whole value leaves read-only fields 0, whatever they read. A
  * hint may be dropped. */
 #include "lint/internal.h"

@@ -299,7 +299,7 @@ static void check_csr(struct hart_lint *l, struct lint_place place, const struct
 
 /* ---- jobs ---- */
 
-/* The queue that the instruction submits a job to. Copies tell by themselves: hear_unit. */
+/* The queue that the instruction submits a job to. Copies report themselves: hear_unit. */
 static unsigned submits(const struct facet_insn *in)
 {
     switch (in->row) {
@@ -400,7 +400,8 @@ static void poll_busy(struct hart_lint *l, uint32_t core, const struct facet_ins
     }
 }
 
-/* In a machine that completes jobs at once; one that does so late has told by itself. */
+/* In a machine that completes jobs at once; one that completes them late has reported them itself.
+ */
 static void end_submission(struct hart_lint *l, uint32_t core)
 {
     const struct facet_xmem *xmem = &l->m->xmem;
@@ -442,7 +443,7 @@ static void hear_unit(void *self, const struct facet_unit_event *event)
     }
 }
 
-/* At the end: a hart that stands at XFENCE.WAIT for a ticket that nobody was given. */
+/* At the end: a hart that waits in XFENCE.WAIT for a ticket that was never issued. */
 static void check_waiting(struct hart_lint *l, const struct facet_hart *h)
 {
     uint64_t sequence = h->wait_on & facet_bits_mask(FACET_TICKET_QUEUE_LSB);

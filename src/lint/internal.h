@@ -20,8 +20,8 @@ struct lint_place {
     uint64_t pc;
 };
 
-/* Counts one more at the place, which must not go on for ever: a printf format for the detail, ""
- * for none. */
+/* Counts one more at the place; places must not be added without end. A printf format for the
+ * detail, "" for none. */
 void facet_lint_add(struct lint_store *store,
                     struct lint_place place,
                     enum facet_lint_id rule,
@@ -44,10 +44,10 @@ struct lint_csr_write {
 };
 
 /* Bits of a row's fields with this access; reserved ones (RSV..., reserved, no field at all) are
- * told by facet_lint_csr_reserved alone. */
+ * reported by facet_lint_csr_reserved alone. */
 uint64_t facet_lint_csr_mask(const struct facet_csr_row *row, enum facet_csr_access access);
 uint64_t facet_lint_csr_reserved(const struct facet_csr_row *row);
-/* Everything that the table alone can tell. */
+/* Everything that the table alone can decide. */
 void facet_lint_csr_check(struct lint_store *store,
                           struct lint_place place,
                           const struct lint_csr_write *write);

@@ -45,7 +45,7 @@ void facet_lint_jobs_refused(struct lint_jobs *jobs);
 void facet_lint_jobs_run(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
 void facet_lint_jobs_ran(struct lint_jobs *jobs);
 
-/* The jobs of a queue up to a sequence number are complete, whoever submitted them. */
+/* The jobs of a queue up to a sequence number are complete, no matter which hart submitted them. */
 void facet_lint_jobs_wait(struct lint_jobs *jobs, unsigned queue, uint64_t sequence);
 /* The hart's jobs in the sets (FACET_JOBS_RT, ...) are complete, and with them what went into the
  * same queue before: a queue keeps its order (R-XM-52 item 3). */

@@ -1,5 +1,5 @@
 /* What compiles, runs and is wrong: an observer that names the places of a program that do what the
- * contract calls wrong, undefined or without effect although the machine goes on.
+ * contract calls wrong, undefined or without effect although the machine continues.
  *
  * A linter listens to one machine, looks into its state and changes nothing. Each rule is a row of
  * FACET_LINT_RULES with the rows of the contract that it enforces; a place of the program is named
@@ -77,7 +77,7 @@ enum facet_lint_machine { FACET_LINT_HART, FACET_LINT_TILE, FACET_LINT_MACHINES 
 
 struct facet_lint_rule {
     const char *name;
-    const char *rows[FACET_LINT_MACHINES]; /* parted by blanks; "": not a rule of the machine */
+    const char *rows[FACET_LINT_MACHINES]; /* separated by blanks; "": not a rule of the machine */
     const char *text;
 };
 extern const struct facet_lint_rule facet_lint_rules[FACET_LINT_COUNT];
@@ -101,7 +101,7 @@ const struct facet_observer *facet_lint_observer(const facet_lint *lint);
 
 enum facet_lint_machine facet_lint_machine(const facet_lint *lint);
 
-/* The run is over: what waited for a later event is told now. */
+/* The run is over: what waited for a later event is reported now. */
 void facet_lint_finish(facet_lint *lint);
 /* In rising order of pc, then of rule. */
 size_t facet_lint_count(const facet_lint *lint);

@@ -152,7 +152,7 @@ void facet_lint_order_settle(struct lint_order *order, uint32_t core)
 
 /* ---- units ---- */
 
-/* The first byte that a core, the reading one included, holds back; tells of it. */
+/* The first byte that a core, the reading one included, holds back; reports it. */
 static bool
 held_back(struct lint_order *order, const struct lint_access *a, enum facet_lint_id rule)
 {

@@ -267,7 +267,7 @@ static void hear_retire(void *self, const struct facet_retire_event *event)
     }
 }
 
-/* Code ends where memory is zero, or where there is none, right behind the last instruction. */
+/* Code ends where memory is zero, or where there is none, right after the last instruction. */
 static void hear_trap(void *self, const struct facet_trap_event *event)
 {
     struct tile_lint *l = self;

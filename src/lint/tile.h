@@ -2,9 +2,9 @@
  * model of tile-semantics.md 8, judged by the dirty and valid bytes of the cores' caches. Under the
  * strong model there is nothing to find.
  *
- * A plain load that meets such bytes is not told at once: the core may be waiting for them. It is
- * told when its tile ends, unless the same instruction has read the same place again and found it
- * in order. */
+ * A plain load that reads such bytes is not reported at once: the core may be waiting for them. It
+ * is reported when its tile ends, unless the same instruction has read the same place again and
+ * found it in order. */
 #ifndef FACET_LINT_TILE_H
 #define FACET_LINT_TILE_H
 
@@ -39,7 +39,7 @@ void facet_lint_order_load(struct lint_order *order, const struct lint_access *a
 /* A graphics instruction reads or draws; a TEX2D has read. */
 void facet_lint_order_unit(struct lint_order *order, const struct lint_access *access);
 void facet_lint_order_texel(struct lint_order *order, const struct lint_access *access);
-/* A tile of the core has ended: what it has not read again is told. */
+/* A tile of the core has ended: what it has not read again is reported. */
 void facet_lint_order_settle(struct lint_order *order, uint32_t core);
 void facet_lint_order_free(struct lint_order *order);
 

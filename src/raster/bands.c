@@ -131,7 +131,7 @@ facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t,
         facet_raster_sink_flush(sink);
         return facet_raster_fill_wide(sink->pipe, t, from);
     }
-    sink->left -= pixels; /* whoever adds triangles asks */
+    sink->left -= pixels; /* checked by the code that adds triangles */
     if (sink->queue == NULL) {
         sink->pipe->fill(sink->pipe, t, t->box.y0, t->box.y1);
     } else if (++sink->queue->count == BATCH) {

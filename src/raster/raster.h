@@ -1,7 +1,7 @@
 /* The fixed-function units of the tile GPU: texture, raster and geometry (tile-semantics.md 11 and
- * 14 to 17), as functions over explicit inputs. There is no machine in here: whoever executes an
- * instruction or a queue command hands in the memory, the sampler table and the context, and gets
- * back what rd receives and which errors were reported.
+ * 14 to 17), as functions over explicit inputs. There is no machine in here: the caller that
+ * executes an instruction or a queue command hands in the memory, the sampler table and the
+ * context, and gets back what rd receives and which errors were reported.
  *
  * Everything is immediate (section 14): a call reads its inputs from VRAM and has written all
  * pixels when it returns. The result depends neither on `pool` nor on `plain`: both only choose how
@@ -20,8 +20,8 @@
 
 #define FACET_VRAM_BASE UINT32_C(0x80000000)
 
-/* Is told which bytes of VRAM a unit reads or draws, counted from its start. Only the plain code
- * tells, in the calling thread: whoever listens sets `plain` and takes the pool away. */
+/* Called with the bytes of VRAM that a unit reads or draws, counted from its start. Only the plain
+ * code calls it, in the calling thread: to listen, set `plain` and remove the pool. */
 struct facet_raster_watch {
     void *context;
     void (*touch)(void *context, uint32_t offset, uint32_t size);
@@ -59,7 +59,7 @@ struct facet_raster_part {
     uint32_t corner[3][FACET_RASTER_CORNER_WORDS];
 };
 
-/* Whether a part read from outside (a snapshot) is safe to go on with. */
+/* Whether a part read from outside (a snapshot) is safe to continue with. */
 bool facet_raster_part_valid(const struct facet_raster_part *part);
 
 /* Who wants to be asked between two pieces of a draw, and what was left. */
@@ -79,7 +79,7 @@ struct facet_raster_unit {
     const uint32_t (*samplers)[FACET_TILE_SAMPLER_WORDS]; /* 32 descriptors */
     facet_pool *pool;                                     /* NULL: the calling thread alone */
     bool plain;                                           /* portable code only, no host SIMD */
-    const struct facet_raster_watch *watch;               /* NULL: nobody listens */
+    const struct facet_raster_watch *watch;               /* NULL: none */
     struct facet_raster_stop *stop;                       /* NULL: draws are never left */
 };
 

@@ -578,7 +578,7 @@ static bool is_usual(const struct raster_pipe *p, const struct raster_triangle *
 }
 
 /* Copies that no store to VRAM can change, for all the compiler knows: their fields stay in
- * registers. For the usual triangle it is also told what is_usual has found. */
+ * registers. For the usual triangle it is also given what is_usual has found. */
 TARGET static void
 fill_usual(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
 {

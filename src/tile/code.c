@@ -27,7 +27,7 @@ static const struct facet_tile_insn *illegal(struct facet_tile_core *c,
     return facet_tile_stop(c, op, 1, op->word);
 }
 
-/* Behind the last word of a page. */
+/* After the last word of a page. */
 static const struct facet_tile_insn *next_page(struct facet_tile_core *c,
                                                const struct facet_tile_insn *op)
 {

@@ -32,7 +32,7 @@ struct facet_tile_insn;
 typedef const struct facet_tile_insn *facet_tile_fn(struct facet_tile_core *core,
                                                     const struct facet_tile_insn *op);
 
-/* A destination s0 or v0 is stored as register 32, which nobody reads; `rs3` holds the number of
+/* A destination s0 or v0 is stored as register 32, which is never read; `rs3` holds the number of
  * the destination as a source where the row has no third source of its own. */
 struct facet_tile_insn {
     facet_tile_fn *fn;
@@ -68,7 +68,7 @@ enum facet_tile_event {
     FACET_TILE_EVENT_EXIT,
     FACET_TILE_EVENT_PARK,
     FACET_TILE_EVENT_FAULT,
-    FACET_TILE_EVENT_LEFT,  /* the instruction was left in the middle: it did not retire */
+    FACET_TILE_EVENT_LEFT,  /* the instruction was interrupted in the middle: it did not retire */
     FACET_TILE_EVENT_ASKED, /* it retired, but the run is to end here */
 };
 
@@ -115,12 +115,12 @@ struct facet_tile_machine {
     uint32_t vram_size;
     struct facet_raster_unit unit;
     /* Draws that are left in the middle, and whose the part is, when there is one: a core's number
-     * or FACET_TILE_OF_QUEUE. Whoever it is goes on before anything else happens. */
+     * or FACET_TILE_OF_QUEUE. It continues before anything else happens. */
     struct facet_raster_stop draw;
     uint8_t draw_of;
     uint32_t draw_word; /* a core's instruction, which the draw may have overwritten */
-    bool watched;       /* somebody listens; as of the run that is under way */
-    /* The core whose instruction is being executed and told; FACET_NONE: none. */
+    bool watched;       /* an observer is attached; as of the current run */
+    /* The core whose instruction is being executed and reported; FACET_NONE: none. */
     uint32_t stepping;
     uint8_t event; /* enum facet_tile_event */
     uint8_t event_core;
@@ -258,8 +258,8 @@ static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t val
                                          .plain = c->m->config.plain};
 }
 
-/* The value of a row's register, read without effects; `number` tells the registers of a family
- * apart. */
+/* The value of a row's register, read without effects; `number` distinguishes the registers of a
+ * family apart. */
 uint32_t facet_tile_csr_value(const struct facet_tile_core *c,
                               const struct facet_csr_row *row,
                               uint32_t number);

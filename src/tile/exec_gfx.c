@@ -49,7 +49,7 @@ static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t 
     return inside;
 }
 
-/* The descriptor behind the handle; false for a bad one. */
+/* The descriptor of the handle; false for a bad one. */
 static bool find_descriptor(struct facet_tile_core *c, uint32_t handle, uint32_t *words)
 {
     struct facet_tile_lanes lanes = {.address = {handle},
@@ -159,7 +159,7 @@ static void tell_unit(const struct facet_tile_core *c,
     facet_port_unit(c->m->port, &event);
 }
 
-/* The draw is left in the middle; pc stays. */
+/* The draw is interrupted in the middle; pc stays. */
 static const struct facet_tile_insn *leave(struct facet_tile_core *c,
                                            const struct facet_tile_insn *op)
 {

@@ -63,7 +63,7 @@ static inline uint64_t lane_mask(uint32_t offset, uint32_t size)
     return ((UINT64_C(1) << size) - 1) << (offset % 64);
 }
 
-/* An aligned access to VRAM of a core that nobody watches; under the weak model a hit in D. */
+/* An aligned access to VRAM of a core that is not observed; under the weak model a hit in D. */
 static inline bool
 load_quickly(struct facet_tile_core *c, uint32_t address, void *out, uint32_t size)
 {

@@ -236,7 +236,7 @@ tile_csr_write(void *self, uint32_t core, uint32_t csr, struct facet_value value
     struct facet_tile_machine *m = self;
 
     (void)facet_tile_csr_poke(&m->core[core], m->desc[core].csrs[csr].number, (uint32_t)value.lo);
-    if (m->state == FACET_TILE_STATE_WAITING) { /* int_mask may let a parked core go on */
+    if (m->state == FACET_TILE_STATE_WAITING) { /* int_mask may let a parked core continue */
         m->state = FACET_TILE_STATE_RUNNING;
     }
     facet_tile_settle(m);
@@ -399,7 +399,7 @@ facet_tile_set_watchdog(facet_machine *machine, uint32_t rounds, struct facet_er
     return FACET_OK;
 }
 
-/* Sets int_status bits and lets a waiting dispatch go on when a core can wake. */
+/* Sets int_status bits and lets a waiting dispatch continue when a core can wake. */
 static enum facet_status
 interrupt(facet_machine *machine, unsigned mask, uint32_t bits, struct facet_error *err)
 {

@@ -117,7 +117,7 @@ static void read_line(struct facet_tile_core *c, uint32_t offset, uint8_t *out, 
     }
     if ((c->cache.valid[line] & mask) != mask) {
         /* Byte by byte: the first that is not valid brings the line. Those before it were read, and
-         * may be older than what now stands there. */
+         * may be older than what is there now. */
         uint32_t first = facet_ctz64(~c->cache.valid[line] & mask) - offset % 64;
 
         memcpy(out, c->cache.data + offset, first);

@@ -3,10 +3,10 @@
  *
  * The queue works inside the machine's run(): one step takes one command from the ring, or draws
  * one descriptor of an indirect GDRAW; a DISPATCH then runs its kernel instruction by instruction.
- * A draw that was left in the middle is the step that comes next, and counts when it is complete.
- * So a debugger stops inside a command, a budget may end anywhere, and a snapshot holds a queue in
- * the middle of its work. A BLOCKED command is tried again by every run; nothing changes while its
- * fence is not there. */
+ * A draw that was interrupted in the middle is the step that comes next, and counts when it is
+ * complete. So a debugger stops inside a command, a budget may end anywhere, and a snapshot holds a
+ * queue in the middle of its work. A BLOCKED command is tried again by every run; nothing changes
+ * while its fence is not there. */
 #include "tile/queue.h"
 
 #include "contract/tile_csrs.h"

@@ -36,7 +36,7 @@ struct facet_tile_queue {
     uint8_t phase; /* enum facet_tile_queue_phase */
     bool owns;     /* the last dispatch was a command */
     struct facet_tile_header header;
-    uint32_t next_cons;   /* behind the command under way */
+    uint32_t next_cons;   /* after the current command */
     uint32_t status;      /* of the command under way: its first error */
     uint32_t draw, draws; /* of a draw: descriptors done, and all of them */
     uint64_t commands;    /* completed */

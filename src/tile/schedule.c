@@ -82,7 +82,7 @@ static void tell_watchdog(struct facet_tile_machine *m)
     }
 }
 
-/* Behind the last slot. */
+/* After the last slot. */
 static void end_round(struct facet_tile_machine *m)
 {
     m->slot = 0;
@@ -190,7 +190,7 @@ static void end_slot(struct facet_tile_machine *m)
 }
 
 /* One instruction, or the waking of a parked core, of the core that settle() gave. False when the
- * instruction was left in the middle: nothing else has changed. */
+ * instruction was interrupted in the middle: nothing else has changed. */
 static bool step(struct facet_tile_machine *m, uint32_t core)
 {
     struct facet_tile_core *c = &m->core[core];

@@ -253,7 +253,7 @@ static void visit_schedule(struct facet_tile_machine *m, struct facet_state_io *
     facet_state_require(io, m->event_core < FACET_TILE_CORES, "core number");
 }
 
-/* A draw that was left in the middle. */
+/* A draw that was interrupted in the middle. */
 static void visit_draw(struct facet_tile_machine *m, struct facet_state_io *io)
 {
     struct facet_raster_part *p = &m->draw.part;
@@ -280,7 +280,7 @@ static void visit_draw(struct facet_tile_machine *m, struct facet_state_io *io)
     facet_state_require(io, facet_raster_part_valid(p), "part of a draw");
 }
 
-/* Whoever left a draw goes on with it. */
+/* The core or queue that left a draw continues with it. */
 static bool draw_consistent(const struct facet_tile_machine *m)
 {
     if (m->draw.part.kind == FACET_RASTER_PART_NONE) {

@@ -1,6 +1,6 @@
-/* See watch.h. The row of the word says what the instruction writes, which is told whatever the
- * value; what changes on the side shows by comparing before and after. So no handler has to tell;
- * only memory accesses are told where they happen. */
+/* See watch.h. The row of the word says what the instruction writes, which is reported whatever the
+ * value; what changes on the side shows by comparing before and after. So no handler has to report;
+ * only memory accesses are reported where they happen. */
 #include "tile/watch.h"
 
 #include "base/bits.h"
@@ -98,7 +98,7 @@ tell_registers(const struct facet_tile_core *c, const struct facet_tile_regs *ol
     }
 }
 
-/* `number` is told when its value changed or when the instruction wrote it. */
+/* `number` is reported when its value changed or when the instruction wrote it. */
 struct csr_change {
     const struct facet_tile_core *core;
     uint32_t written;
@@ -114,7 +114,7 @@ static void tell_csr(const struct csr_change *change, uint32_t number, uint32_t 
     }
 }
 
-/* What the registers hold that an instruction can change: every row that is no family (samplers)
+/* What the registers hold that an instruction can change: every row that is not a family (samplers)
  * and has a field that is not read-only. */
 #define ONE(...) +1
 enum { TILE_ROWS = 0 FACET_TILE_CSRS(ONE) };
@@ -179,7 +179,7 @@ void facet_tile_watched_step(struct facet_tile_core *c)
     facet_tile_execute(c);
     c->m->stepping = FACET_NONE;
     c->instret++;
-    if (c->m->event == FACET_TILE_EVENT_LEFT) { /* is told when it is complete */
+    if (c->m->event == FACET_TILE_EVENT_LEFT) { /* is reported when it is complete */
         return;
     }
     if (c->m->event != FACET_TILE_EVENT_FAULT) { /* a fault writes nothing */

@@ -331,7 +331,7 @@ static bool fill_buffer(struct facet_tile_list_reader *p,
     return read_numbers(p, value, path, source, out);
 }
 
-/* "fill": the byte behind the data, up to "size". */
+/* "fill": the byte after the data, up to "size". */
 static bool fill_rest(struct facet_tile_list_reader *p,
                       const json_t *object,
                       const char *where,

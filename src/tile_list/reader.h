@@ -30,7 +30,7 @@ struct facet_tile_list_reader {
 /* These two are always false. */
 bool facet_tile_list_complain(void *planner, const char *where, const char *expected);
 bool facet_tile_list_no_memory(const struct facet_tile_list_reader *p);
-/* Refuses members that nobody asks for. */
+/* Refuses unknown members. */
 bool facet_tile_list_known(struct facet_tile_list_reader *p,
                            const json_t *object,
                            const char *where,
