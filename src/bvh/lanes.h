@@ -22,7 +22,7 @@ static inline struct lanes lanes_load(const float *p)
     return (struct lanes){_mm_load_ps(p)};
 }
 
-/* Lane 3 becomes 0: an integer that lives behind the three floats would be a subnormal number to
+/* Lane 3 becomes 0: an integer stored after the three floats would be a subnormal number to
  * the arithmetic and slow it down a hundredfold. */
 static inline struct lanes lanes_load3(const float *p)
 {

@@ -59,7 +59,7 @@ int32_t facet_gfx_real_fixed(const struct facet_gfx_real *x);
 /* An element of the coordinate class (4.2). Integers are signed unless Q = 1 and UNS = 1. */
 struct facet_gfx_real
 facet_gfx_coordinate(const struct facet_gfx_numbers *n, uint32_t element, unsigned *flags);
-/* The same with the sign told apart: integers sign- or zero-extended, of FP elements the sign is
+/* The same with a separate sign: integers sign- or zero-extended, of FP elements the sign is
  * dropped when not `is_signed` (gather offsets). */
 struct facet_gfx_real facet_gfx_coordinate_signed(const struct facet_gfx_numbers *n,
                                                   uint32_t element,

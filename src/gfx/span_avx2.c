@@ -141,7 +141,7 @@ INLINE __m256 component(const __m256i t[4], unsigned c, __m256 a, __m256 b)
     return lerp(lerp(f[0], f[1], a), lerp(f[2], f[3], a), b);
 }
 
-/* facet_srgb_float for four numbers from 0 to 1; doubt: which of them came too near to a tie. */
+/* facet_srgb_float for four numbers from 0 to 1; doubt: which of them are too near to a tie. */
 INLINE __m128 four_linear(__m128 x, __m128 *doubt)
 {
     static const double a[6] = FACET_SRGB_SERIES;

@@ -1,5 +1,5 @@
 /* Textures: formats, the state of one texture from CSRs or from a TextureDesc, texel addresses and
- * the values of texel codes. No memory: codes come from whoever loads them.
+ * the values of texel codes. No memory access: the caller loads the codes.
  *
  * Spec: gfx-semantics.md 6.1, 6.2, 6.3; R-GFX-14, R-GFX-25, R-GFX-57. */
 #ifndef FACET_GFX_TEXTURE_H

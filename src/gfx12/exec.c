@@ -7,7 +7,7 @@
 
 /* ---- registers ---- */
 
-/* A result: told whether it changes or not. */
+/* A result: reported whether it changes or not. */
 static void set(struct facet_gfx12_machine *m, uint32_t lane, uint32_t reg, uint32_t value)
 {
     uint32_t *at = &m->core[lane].v[reg];
@@ -17,7 +17,7 @@ static void set(struct facet_gfx12_machine *m, uint32_t lane, uint32_t reg, uint
     facet_port_reg(m->port, lane, reg, facet_value64(old), facet_value64(value));
 }
 
-/* Something handed back, or set by the loop: told where it changes. */
+/* Something handed back, or set by the loop: reported where it changes. */
 static void change(struct facet_gfx12_machine *m, uint32_t lane, uint32_t reg, uint32_t value)
 {
     if (m->core[lane].v[reg] != value) {

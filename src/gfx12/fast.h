@@ -1,4 +1,4 @@
-/* Decoded nodes and the traversal over them: what stands behind tracer.h.
+/* Decoded nodes and the traversal over them: the inside of tracer.h.
  *
  * Everything that does not depend on the ray is done once per node: planes are dequantized (5.2),
  * child IDs resolved (4.1) against the base that the node is reached with, vertices decompressed
@@ -49,7 +49,7 @@ struct fast_box {
     uint16_t promises;                 /* bit n: some used child has cull_flags n */
     uint8_t used;                      /* children that can be hit */
     uint8_t ranges;                    /* children that are primitive ranges */
-    uint8_t dull;                      /* ranges that are more than triangles, or behind pair 64 */
+    uint8_t dull;                      /* ranges that are more than triangles, or beyond pair 64 */
     uint8_t uneven;                    /* some range has more than one pair */
     uint8_t only;                      /* 1 + the slot of the only child, 0 where there are more */
     uint8_t repeats;                   /* bit i: slot i has the ID of slot i - 1 */

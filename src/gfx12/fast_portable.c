@@ -237,7 +237,7 @@ static void level_rays(struct fast_level *level)
                          level->origin[k] - level->origin[k] == 0;
     }
     level->irregular = level->regular ? 0 : 8;
-    level->tame = false; /* nobody asks */
+    level->tame = false; /* not used */
 }
 
 #include "gfx12/fast_loop.inc"

@@ -25,11 +25,11 @@ void facet_gfx12_loop_before_stack(struct facet_gfx12_trace_state *t,
                                    struct facet_gfx12_loop *loop,
                                    enum facet_gfx12_kind kind,
                                    uint32_t v[10]);
-/* `next` is the result of the stack instruction: loop->node becomes the node to go on with. */
+/* `next` is the result of the stack instruction: loop->node becomes the node to continue with. */
 void facet_gfx12_loop_after_stack(struct facet_gfx12_trace_state *t,
                                   struct facet_gfx12_loop *loop,
                                   uint32_t next);
-/* Whether there is a node to go on with. */
+/* Whether there is a node to continue with. */
 bool facet_gfx12_loop_goes_on(const struct facet_gfx12_trace_state *t,
                               const struct facet_gfx12_loop *loop);
 

@@ -405,7 +405,7 @@ static void gfx12_save(const void *self, struct facet_state_io *io)
     }
 }
 
-/* Whose turn it is must be a lane that runs, or nobody when none does. */
+/* The turn must belong to a lane that runs, or to none when none does. */
 static bool turn_good(const struct facet_gfx12_machine *m, const struct facet_gfx12_core *cores)
 {
     if (m->next != FACET_NONE) {

@@ -12,7 +12,7 @@ struct state {
     bool tlas_in_stack;
     uint32_t base; /* dword index */
     uint32_t idx, to_tlas, valid;
-    struct facet_gfx12_touches *touches; /* NULL: nobody asks */
+    struct facet_gfx12_touches *touches; /* may be NULL */
 };
 
 static struct state unpack(uint32_t a, struct facet_gfx12_touches *touches)

@@ -1,4 +1,4 @@
-/* The LDS stack instructions with a record of what they touched, for a machine that tells its
+/* The LDS stack instructions with a record of what they touched, for a machine that notifies its
  * observer; facet/gfx12.h has them without. */
 #ifndef FACET_GFX12_STACK_H
 #define FACET_GFX12_STACK_H

@@ -90,7 +90,7 @@ struct facet_gfx12_turn {
 
 typedef void facet_gfx12_watch(void *context, const struct facet_gfx12_turn *turn);
 
-/* facet_gfx12_trace, which tells every turn to `watch`. */
+/* facet_gfx12_trace, which reports every iteration to `watch`. */
 enum facet_status facet_gfx12_trace_watched(const struct facet_gfx12_unit *unit,
                                             const struct facet_gfx12_query *query,
                                             facet_gfx12_watch *watch,

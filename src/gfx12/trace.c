@@ -241,7 +241,7 @@ static void stack_push(struct stack *s, uint64_t item)
     s->turn.push[s->turn.pushes++] = item;
 }
 
-/* Pushes what lies below an instance; returns the node to go on with. */
+/* Pushes what is below an instance; returns the node to continue with. */
 static uint64_t descend_instance(struct facet_gfx12_trace_state *t,
                                  struct stack *s,
                                  const struct facet_gfx12_ray *before,
@@ -297,7 +297,7 @@ static bool pop(struct facet_gfx12_trace_state *t, struct stack *s, uint64_t *cu
     return true;
 }
 
-/* Visits a node; returns the one to go on with, INVALID to pop. */
+/* Visits a node; returns the one to continue with, INVALID to pop. */
 static uint64_t take_turn(struct facet_gfx12_trace_state *t, struct stack *s, uint32_t node)
 {
     const struct facet_gfx12_ray before = t->ray;

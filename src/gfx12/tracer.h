@@ -66,7 +66,7 @@ struct facet_gfx12_batch_ray {
  * are not read). hits[i] belongs to rays[i] and does not depend on the number of threads; callbacks
  * run on the threads of the pool, which may be NULL. stats (may be NULL) is the sum over all rays,
  * max_depth the maximum. When rays fail, the status and the message are those of the first one,
- * whose number is err->where; rays behind it may then be left out (their hits are not written), and
+ * whose number is err->where; rays after it may then be left out (their hits are not written), and
  * stats is not a sum of anything. */
 enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
                                            const struct facet_gfx12_query *common,

@@ -83,7 +83,7 @@ enum facet_status facet_image_jpeg_decode(const uint8_t *data,
                                           struct facet_image *out,
                                           struct facet_error *err);
 
-/* PNG or JPEG, told apart by the first bytes. For bytes of strangers only inside a confined
+/* PNG or JPEG, by the first bytes. Untrusted bytes only inside a confined
  * process; elsewhere take one of the two below. */
 enum facet_status facet_image_decode(const uint8_t *data,
                                      size_t size,

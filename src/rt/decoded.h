@@ -1,8 +1,8 @@
-/* A BVH as the host likes to read it. Tiles hold 24 numbers child by child and point to TriRanges,
- * which point to triangles corner by corner; taking that apart costs more than testing it. So a
- * node or a leaf is decoded when a ray first comes to it, and kept for the next ones.
+/* A BVH in the host's preferred layout. Tiles hold 24 numbers child by child and point to
+ * TriRanges, which point to triangles corner by corner; taking that apart costs more than testing
+ * it. So a node or a leaf is decoded when a ray first reaches it, and kept for the next ones.
  *
- * FP32 tiles and triangles only. Threads may decode at the same time. Whoever owns the memory looks
+ * FP32 tiles and triangles only. Threads may decode at the same time. The owner of the memory looks
  * up which pages were read, and makes the BVH forget when one of them was written to. */
 #ifndef FACET_RT_DECODED_H
 #define FACET_RT_DECODED_H
@@ -19,7 +19,7 @@ enum {
 };
 
 /* What a child is.
- *   even: a node, that many times 32 bytes behind the first one
+ *   even: a node, that many times 32 bytes after the first one
  *   1 modulo 4: leaf number r >> 2
  *   3 modulo 4: not decoded so far, or not to be decoded: child r >> 2 & 7 of node number r >> 5
  * All ones is none of these. */

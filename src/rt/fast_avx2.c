@@ -292,7 +292,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
             const unsigned second = (unsigned)__builtin_ctz(rest);
             const uint64_t a = entry_of(near[first], reference);
             const uint64_t b = entry_of(near[second], child_of(node, second));
-            /* No branch: nobody could foresee it. */
+            /* No branch: it would be unpredictable. */
             const uint64_t swap = (a ^ b) & (0 - (uint64_t)(near[second] < near[first]));
 
             *top++ = b ^ swap;

@@ -14,9 +14,9 @@
  * numbers, and then in the last digit, never in the sign: `settle` looks at such sums when digits
  * count. A tiny sum, whose inexactness the second rounding might not see, is left to rt.h.
  *
- * Near and far planes are told apart by the sign of the direction: rounding is monotonic, so with
- * min <= max the product of the nearer plane is never larger. When they are equal their zeros may
- * differ in sign, which no comparison sees. */
+ * Near and far planes are distinguished by the sign of the direction: rounding is monotonic, so
+ * with min <= max the product of the nearer plane is never larger. When they are equal their zeros
+ * may differ in sign, which no comparison sees. */
 #ifndef FACET_RT_FAST_TESTS_H
 #define FACET_RT_FAST_TESTS_H
 
@@ -175,7 +175,7 @@ INLINE void slab(const struct slabs *s,
     if ((parallel >> a & 1) == 0) {
         *near = cross(s, a, node, s->near[a]);
         *far = cross(s, a, node, s->near[a] ^ sizeof(__m256));
-    } else { /* inside for ever, or never */
+    } else { /* always inside, or never */
         const __m256 inf = _mm256_set1_ps(__builtin_inff()), sign = _mm256_set1_ps(-0.0f);
         const __m256 min = _mm256_load_ps(node->plane[2 * a]);
         const __m256 max = _mm256_load_ps(node->plane[2 * a + 1]);
@@ -347,7 +347,7 @@ INLINE void test_triangles(const struct ray *ray,
     det = _mm_blendv_ps(one, magnitude4(det), keep);
     out->u = _mm_div_ps(_mm_and_ps(magnitude4(v), keep), det);
     out->v = _mm_div_ps(_mm_and_ps(magnitude4(w), keep), det);
-    __asm__ volatile("" : "+x"(out->u), "+x"(out->v)); /* divided, whoever uses them */
+    __asm__ volatile("" : "+x"(out->u), "+x"(out->v)); /* divided in any case */
 }
 
 /* ---- the host's exceptions ---------------------------------------------------------------------

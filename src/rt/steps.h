@@ -1,8 +1,8 @@
-/* The tests of rt.h with every value on the way, for whoever explains them (`facet rt why`). These
+/* The tests of rt.h with every intermediate value, to explain them (`facet rt why`). These
  * are the tests: those of rt.h call them and throw the steps away, so that an explanation cannot
  * differ from the result.
  *
- * Values are FP32 bits, named as in the contract. A step behind the one that decides is not
+ * Values are FP32 bits, named as in the contract. A step after the one that decides is not
  * executed, and its values are 0.
  *
  * Spec: rt-semantics.md 7, 8. */

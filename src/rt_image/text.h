@@ -22,7 +22,7 @@
 void facet_rtbvh_listing(const struct facet_rtbvh_view *view,
                          const struct facet_rtbvh_place *place,
                          struct facet_strbuf *out);
-/* The JSON value is head, then the places parted by ",\n", then tail. */
+/* The JSON value is head, then the places separated by ",\n", then tail. */
 void facet_rtbvh_json_head(const struct facet_rtbvh_view *view, struct facet_strbuf *out);
 void facet_rtbvh_json_place(const struct facet_rtbvh_view *view,
                             const struct facet_rtbvh_place *place,

@@ -1,5 +1,5 @@
 /* Files that an OBJ or PLY names: material libraries and pictures. Such scenes are often shipped
- * without them, so one that is missing, or a picture that is none, is noted and the scene goes on
+ * without them, so one that is missing, or a damaged picture, is noted and the scene is read
  * without; one that the host cannot read is an error, as the result would depend on the host. */
 #ifndef FACET_SCENE_BESIDE_H
 #define FACET_SCENE_BESIDE_H
@@ -14,7 +14,7 @@
 void facet_scene_beside_name(char to[FACET_BESIDE_NAME_BYTES], struct facet_span name);
 
 /* FACET_OK with out->data == NULL: it is missing, and noted as "KIND NAME"; `instead` says what
- * stands in its place. Free data with free(). */
+ * replaces it. Free data with free(). */
 enum facet_status facet_scene_beside_fetch(const struct facet_reader *reader,
                                            const char *kind,
                                            const char *name,

@@ -118,7 +118,7 @@ static enum facet_status out_of_memory(struct facet_mtl *mtl)
     return facet_fail(mtl->err, FACET_ERR_MEMORY, 0, "out of memory for materials");
 }
 
-/* One number for all three, or three. A colour may be given in ways that nobody writes. */
+/* One number for all three, or three. A colour may be given in ways that no program writes. */
 static enum facet_status read_color(struct parser *p, struct facet_span keyword, float color[3])
 {
     enum facet_status status = FACET_OK;
@@ -183,7 +183,7 @@ static int option_words(struct facet_span option)
                                                  : -1;
 }
 
-/* The rest of the line; no name goes on in the next one. */
+/* The rest of the line; a name does not continue on the next one. */
 static enum facet_status read_name(struct parser *p, const char *statement, struct facet_span *name)
 {
     *name = facet_text_name(&p->text);

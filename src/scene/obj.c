@@ -289,7 +289,7 @@ static uint32_t count_words(struct obj *o)
     return count;
 }
 
-/* The rest of the line; no name goes on in the next one. */
+/* The rest of the line; a name does not continue on the next one. */
 static enum facet_status read_name(struct obj *o, const char *statement, struct facet_span *name)
 {
     *name = facet_text_name(&o->text);

@@ -1,4 +1,4 @@
-/* See ply.h. Faces may stand before the vertices that they refer to, so their numbers are checked
+/* See ply.h. Faces may come before the vertices that they refer to, so their numbers are checked
  * here. */
 #include "scene/ply.h"
 

@@ -128,7 +128,7 @@ enum {
 struct facet_left_out {
     char what[160];                          /* "normal textures" */
     char first[FACET_SCENE_NAME_BYTES + 64]; /* where the first one was: materials[3] "paint" */
-    char why[224];                           /* the reason, or what stands in its place */
+    char why[224];                           /* the reason, or what replaces it */
     uint32_t count;
     uint32_t effect; /* FACET_LOSS_*; 0: no result of ours would change */
 };

@@ -42,8 +42,8 @@ bool facet_span_is_anycase(struct facet_span span, const char *word);
 /* Whether a list " like this " holds the word. */
 bool facet_span_in(struct facet_span span, const char *list);
 
-/* The nearest float to a decimal number, whatever the locale; false when the word is no number or
- * too large for one. */
+/* The nearest float to a decimal number, whatever the locale; false when the word is not a number
+ * or too large for one. */
 bool facet_span_float(struct facet_span span, float *out);
 
 #endif

@@ -145,7 +145,7 @@ static uint32_t pick_light(const struct facet_bucket *t, uint32_t pixel, uint32_
     return at < (double)count ? (uint32_t)at : count - 1;
 }
 
-/* Mirrors need rays that go on; without them they show as if they scattered light. */
+/* Mirrors need rays that continue; without them they show as if they scattered light. */
 static bool is_mirror(const struct facet_bucket *t, const struct facet_surface *surface)
 {
     return surface->mirror && t->picture->bounces != 0;
@@ -313,7 +313,8 @@ static enum facet_status ambient_waves(struct facet_bucket *t, struct facet_erro
 
 /* ---- paths ---- */
 
-/* Where a path goes on. Choosing directions by the cosine leaves the colour as the only factor. */
+/* Where a path continues. Choosing directions by the cosine leaves the colour as the only factor.
+ */
 static struct facet_vec3 next_direction(const struct facet_bucket *t, uint32_t pixel)
 {
     const struct facet_surface *s = &t->surface[pixel];

@@ -1,5 +1,5 @@
 /* Building GFX12 images: one memory image that holds a top-level structure at offset 0 and the
- * bottom-level structures behind it (R-G12-55).
+ * bottom-level structures after it (R-G12-55).
  *
  * Quality `contract` is gfx12-semantics.md section 12 to the byte. The other two pair neighbouring
  * triangles first, collapse optimally and fill primitive nodes across box nodes (R-G12-61), which

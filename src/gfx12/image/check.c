@@ -221,7 +221,7 @@ static void report_unreached(struct facet_checker *c)
     }
 }
 
-/* V21: the last pair of a node goes on in a node that belongs to the same parent. Box nodes may
+/* V21: the last pair of a node continues in a node that belongs to the same parent. Box nodes may
  * share primitive nodes (R-G12-61), so a next node with another first parent is suspicious only
  * when a range of its own starts there. */
 static void check_continuation(struct facet_checker *c, uint32_t node)

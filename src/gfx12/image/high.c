@@ -184,7 +184,7 @@ static uint32_t make_pairs(struct facet_level *level,
             join_items(&item, &level->items[j]);
         }
         item.id = count;
-        level->items[count++] = item; /* count <= i: nobody reads that place again */
+        level->items[count++] = item; /* count <= i: that place is not read again */
     }
     return count;
 }

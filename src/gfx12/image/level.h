@@ -1,5 +1,5 @@
 /* One level (a TLAS or a BLAS) on its way from items to nodes; shared by the files of the builder
- * and nobody else.
+ * and for nothing else.
  *
  *   build.c   input checks, items, order of the steps, the image
  *   emit.c    leaves to primitive nodes, addresses, box nodes (12.4 - 12.6)
@@ -30,7 +30,7 @@ struct facet_level_summary {
     uint8_t cull_flags; /* promises of the whole level */
     bool empty;
     bool procedural;
-    uint64_t offset; /* behind the top level */
+    uint64_t offset; /* after the top level */
 };
 
 struct facet_level {

@@ -1,4 +1,4 @@
-/* Refitting an image to moved geometry: the tree stays, boxes and vertices are written anew.
+/* Refitting an image to moved geometry: the tree stays, boxes and vertices are rewritten.
  *
  * Works on images that Facet built (both qualities) from a scene with the same meshes and
  * instances: BLASes are matched by their order, primitives by (geometry, primitive), instances by

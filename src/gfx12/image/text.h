@@ -8,7 +8,7 @@
  *   {"offset":"0x80","kind":"primitive", ... }
  *   ]}
  *
- * `fields`, `children`, `pairs` and the like are the node's bits by their names in the contract;
+ * `fields`, `children`, `pairs` and so on are the node's bits by their names in the contract;
  * `decoded` repeats them as floats and IDs and is ignored on the way back. Blocks that nothing
  * reaches are kept as kind "raw". */
 #ifndef FACET_GFX12_IMAGE_TEXT_H
@@ -24,7 +24,7 @@ void facet_gfx12_json_node(const struct facet_gfx12_view *view,
                            const struct facet_gfx12_walk *walk,
                            uint32_t node,
                            struct facet_strbuf *out);
-/* Bytes behind the last whole node, and the end of the file. */
+/* Bytes after the last whole node, and the end of the file. */
 void facet_gfx12_json_tail(const struct facet_gfx12_view *view, struct facet_strbuf *out);
 
 /* A few lines per node. */

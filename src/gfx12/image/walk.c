@@ -30,7 +30,7 @@ uint32_t facet_gfx12_walk_id(const struct facet_gfx12_walk *walk, uint32_t node)
 
 /* ---- links ---- */
 
-/* Addresses wrap at 48 bits; anything before the image is therefore far behind it. */
+/* Addresses wrap at 48 bits; anything before the image is therefore far beyond it. */
 static void
 set_target(const struct facet_gfx12_view *view, uint64_t level_base, struct facet_gfx12_link *link)
 {
@@ -177,7 +177,7 @@ bool facet_gfx12_range_next(struct facet_gfx12_range *range)
         return false;
     }
     if (range->pair + 1 != pair_count(node)) {
-        range->pair++; /* navigation 0; behind pair 7 there is no pair to go to */
+        range->pair++; /* navigation 0; after pair 7 there is no pair to go to */
         return range->pair < 8;
     }
     if ((uint64_t)range->node + 2 > range->view->size / FACET_GFX12_NODE_BYTES) {

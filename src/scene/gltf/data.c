@@ -66,7 +66,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "%20" and the like; a '%' that starts no code stays. */
+/* Codes such as "%20"; a '%' that starts no code stays. */
 static char *decode_percent(const char *uri)
 {
     char *name = malloc(strlen(uri) + 1), *to = name;

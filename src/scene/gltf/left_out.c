@@ -212,7 +212,7 @@ bool facet_gltf_note_attributes(struct gltf *g,
     return true;
 }
 
-/* Names in extensionsUsed that stand at nothing that was read, and what the root itself holds. */
+/* Names in extensionsUsed that nothing read refers to, and what the root itself holds. */
 bool facet_gltf_note_root(struct gltf *g)
 {
     json_t *animations = json_object_get(g->root, "animations");

@@ -121,7 +121,7 @@ static bool walk_tree(struct gltf *g, struct walk *w)
     return true;
 }
 
-/* A file without scenes shows every node that is nobody's child. NULL when memory is short. */
+/* A file without scenes shows every node that is not a child. NULL when memory is short. */
 static json_t *parentless_nodes(const struct gltf *g)
 {
     uint32_t count = facet_gltf_count(g, "nodes");
