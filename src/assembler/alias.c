@@ -83,7 +83,7 @@ void facet_asm_read_pattern(struct asm_context *a, struct asm_candidate *c)
 
 /* ---- pieces of the operand text ---- */
 
-/* Behind the piece that starts at p: the comma or the end of the statement. */
+/* After the piece that starts at p: the comma or the end of the statement. */
 static const char *piece_end(const char *p)
 {
     int depth = 0;

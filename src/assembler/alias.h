@@ -10,7 +10,7 @@ struct asm_mnemonic;
 struct pattern_item {
     const char *value, *base; /* `imm(rs1)`: both; NULL where absent */
     size_t value_length, base_length;
-    bool literal; /* not a parameter: the text itself must stand there (`nz`, `256`) */
+    bool literal; /* not a parameter: the text itself is required (`nz`, `256`) */
     bool real;    /* `real`: a number with a point or an exponent, bound as its FP32 bits */
     bool ranged;  /* `imm=LOW..HIGH`: a number of that range; the next alias takes the others */
     int64_t low, high;

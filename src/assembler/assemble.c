@@ -467,7 +467,7 @@ static bool statement(struct asm_context *a, const char **p)
     }
 }
 
-/* After a complaint: the line behind the statement at p and the comments that begin in it. */
+/* After an error: the line after the statement at p and the comments that begin in it. */
 static const char *next_line(const struct asm_context *a, const char *p)
 {
     do {

@@ -119,7 +119,7 @@ static bool test(struct asm_context *a, const char **p, int kind, bool *truth)
     return facet_asm_expect_end(a, *p);
 }
 
-/* From p to the branch that holds, or behind .endif. `taken`: a branch has been read already. */
+/* From p to the branch that holds, or past .endif. `taken`: a branch has already been read. */
 static bool skip_branches(struct asm_context *a, const char **p, bool taken)
 {
     struct asm_condition *c = &a->conditions[a->condition_count - 1];

@@ -666,7 +666,7 @@ enum facet_status facet_disassemble(const struct facet_object *object,
         put_section(&d, i, out);
         p.next = label_from(&d, i, 0);
         (void)walk_section(&d, i, put_line, &p);
-        put_labels(&p, i, UINT64_MAX, s->address + s->size); /* at and behind the end */
+        put_labels(&p, i, UINT64_MAX, s->address + s->size); /* at and after the end */
     }
     d.failed = d.failed || out->failed;
     return release(&d, err);

@@ -1,5 +1,5 @@
 /* A program back to assembly text. For an executable or flat file the text assembles to the same
- * sections, bytes, addresses, symbols and entry point: code that is no instruction, or that has
+ * sections, bytes, addresses, symbols and entry point: code that is not an instruction, or that has
  * bits the syntax does not show, is written as data; branch targets without a symbol get labels
  * .Lhex. */
 #ifndef FACET_ASSEMBLER_DISASSEMBLE_H
@@ -18,7 +18,7 @@ struct facet_dis_line {
     const struct facet_insn_row *row; /* NULL for data and illegal words */
     const char *label;                /* NULL for none */
     const char *text;                 /* what assembles to these bytes */
-    const char *note;                 /* the instruction behind a .word with hidden bits, or NULL */
+    const char *note; /* the instruction that a .word with hidden bits would be, or NULL */
 };
 
 /* Called for every line in order of the sections; false ends the walk. */

@@ -66,7 +66,7 @@ static bool same_shape(const struct facet_insn_row *x, const struct facet_insn_r
 }
 
 /* An alias that only names a longer form of a row with the same operands (`LW` for `LW.L`): chosen
- * by the value of the offset, which may be known late; so it is no candidate of its own. */
+ * by the value of the offset, which may be known late; so it is not a separate candidate. */
 static bool note_wide(struct asm_context *a, const struct facet_alias_row *alias)
 {
     const char *end = facet_lex_name(alias->expansion);

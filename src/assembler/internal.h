@@ -40,7 +40,7 @@ struct asm_source {
     /* Where the text was written, when it is a copy: the body of a macro or of an .irp. */
     const struct asm_source *origin;
     const char *origin_at;
-    uint32_t period; /* lines of one of the copies of the body that stand behind each other */
+    uint32_t period;                 /* lines of one of the consecutive copies of the body */
     const struct asm_source *parent; /* who used the macro or included the file */
     const char *parent_at;
     const char *macro; /* name of the macro, or NULL for a file */
@@ -230,9 +230,9 @@ struct asm_context {
     /* A trial of a candidate keeps its complaint to itself: how far it came. */
     unsigned quiet;
     const char *quiet_at;
-    bool quiet_value;    /* what stands there is of the right kind, but out of range */
+    bool quiet_value;    /* the operand is of the right kind, but out of range */
     bool quiet_register; /* a register is expected there */
-    bool or_register;    /* complaining about a number: a register could stand there as well */
+    bool or_register;    /* in errors about a number: a register is allowed as well */
     char hint[256];
 
     struct asm_section *section, *previous_section;
@@ -301,7 +301,7 @@ static inline bool facet_asm_at_end(const char *p)
 }
 /* The end of the statement must be here. */
 bool facet_asm_expect_end(struct asm_context *a, const char *p);
-/* Behind the statement at p: where the next one starts. */
+/* Where the statement after the one at p starts. */
 const char *facet_asm_skip_statement(const struct asm_context *a, const char *p);
 bool facet_asm_push(struct asm_context *a,
                     const struct asm_source *source,
@@ -317,11 +317,11 @@ bool facet_asm_emit(struct asm_context *a, uint64_t value, unsigned size);
 struct asm_value facet_asm_here(const struct asm_context *a);
 void facet_asm_fixup(struct asm_context *a, const struct asm_fixup *fixup);
 
-/* expr.c. *p is moved behind what was read. */
+/* expr.c. *p is moved past what was read. */
 bool facet_asm_expr(struct asm_context *a, const char **p, struct asm_term *out);
 /* The same, and the value must be a plain number that is known now. */
 bool facet_asm_constant(struct asm_context *a, const char **p, int64_t *out);
-/* A parameter of the running alias that stands at p. */
+/* The parameter of the running alias at p. */
 int facet_asm_param(const struct asm_context *a, const char *p, size_t length);
 const struct asm_tree *facet_asm_tree(struct asm_context *a, const struct asm_term *term);
 /* One operation on what is known so far; `right` is NULL for a unary one. */
@@ -336,7 +336,7 @@ bool facet_asm_apply(struct asm_context *a,
 const char *facet_asm_compute(enum asm_op op, int64_t l, int64_t r, int64_t *out);
 
 /* evaluate.c. After layout: the value with every address in it. *places counts how often
- * addresses stand in it (1 for a label, 0 for a number or a distance). */
+ * addresses it contains (1 for a label, 0 for a number or a distance). */
 bool facet_asm_evaluate(struct asm_context *a,
                         const struct asm_term *term,
                         int64_t *value,
@@ -383,7 +383,7 @@ bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row
 void facet_asm_index(struct asm_context *a);
 bool facet_asm_insn(struct asm_context *a, const char *mnemonic, size_t length, const char *p);
 
-/* Directives. *p stands behind the directive's name and is moved. */
+/* Directives. *p is after the directive's name and is moved. */
 bool facet_asm_directive(struct asm_context *a, const char *name, size_t length, const char **p);
 bool facet_asm_assign(struct asm_context *a,
                       const char *at,
@@ -391,7 +391,7 @@ bool facet_asm_assign(struct asm_context *a,
                       size_t length,
                       const char **p,
                       bool again);
-/* A comma that must be there; whether one is there, and then behind it; the end of the statement.
+/* A comma that must be there; whether one is there, and then past it; the end of the statement.
  */
 bool facet_asm_comma(struct asm_context *a, const char **p);
 bool facet_asm_more(const char **p);

@@ -25,10 +25,10 @@ static inline char facet_lex_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Behind a block comment that starts at p; p itself when it is never closed. */
+/* Past a block comment that starts at p; p itself when it is unterminated. */
 const char *facet_lex_comment(const char *p);
 
-/* Behind blanks and block comments. A comment that is never closed stays: its slash is then an
+/* Past blanks and block comments. An unterminated comment stays: its slash is then an
  * unexpected character. */
 static inline const char *facet_lex_space(const char *p)
 {
@@ -67,7 +67,7 @@ enum facet_lex_number {
     FACET_LEX_TOO_BIG, /* more than 64 bits */
     FACET_LEX_BAD,     /* a letter or digit that does not belong there */
 };
-/* Decimal, 0x, 0b; with `octal` a leading 0 makes a number octal. *p is moved behind the number
+/* Decimal, 0x, 0b; with `octal` a leading 0 makes a number octal. *p is moved past the number
  * (for BAD: onto the offending character). */
 enum facet_lex_number facet_lex_number(const char **p, bool octal, uint64_t *value);
 

@@ -3,7 +3,7 @@
  *     line address          bytes                    source
  *        3 0000000080000004 13 05 15 00              addi a0, a0, 1
  *
- * Eight bytes stand on a line; more follow below, and a long run is cut. */
+ * A line has eight bytes; more follow below, and a long run is cut. */
 #include "assembler/assemble.h"
 
 #include <inttypes.h>

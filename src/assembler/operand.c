@@ -142,7 +142,7 @@ static bool starts_with(const char *name, const char *word, size_t length)
     return i == length;
 }
 
-/* The CSRs whose names go on where the word ends: `time_lo` and `time_hi` for `time`. */
+/* The CSRs whose names continue where the word ends: `time_lo` and `time_hi` for `time`. */
 static void suggest_longer(struct asm_context *a, const char *word, size_t length)
 {
     const char *names[2] = {NULL, NULL};

@@ -12,7 +12,7 @@ static const char *const f_names[32] = {
     "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
 };
 
-/* The number behind a one-letter prefix: 0..31 without leading zeros, or -1. */
+/* The number after a one-letter prefix: 0..31 without leading zeros, or -1. */
 static int number(const char *digits, size_t length)
 {
     int value;

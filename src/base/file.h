@@ -40,7 +40,7 @@ facet_file_write_all(const struct facet_file_part *parts, size_t count, struct f
 /* For a signal handler that ends the program, and safe there: removes the temporary names that
  * files in the making have where a file system needs them, and lets no file take its name any more.
  * A set of files that is just taking its names does so first. Call it once, then end the process at
- * once: another thread that writes a file waits for ever. */
+ * once: another thread that writes a file waits forever. */
 void facet_file_abandon(void);
 
 /* Whether writing to one name would replace what the other names: the same file by whatever path

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer names are no typing errors of anything; the bound also keeps the rows below on the stack.
+/* Longer names are not typing errors; the bound also keeps the rows below on the stack.
  */
 enum { LONGEST = 40 };
 

@@ -204,8 +204,8 @@ static int create_named(const struct facet_new_file *file, const char *name)
     return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(file));
 }
 
-/* -1 where that cannot be had, for whatever reason: then a named one tells. Names are given through
- * /proc, since linkat() of a descriptor itself needs a privilege on many kernels. */
+/* -1 where that is not possible, for whatever reason: a named file then shows why. Names are given
+ * through /proc, since linkat() of a descriptor itself needs a privilege on many kernels. */
 static int create_nameless(const struct facet_new_file *file)
 {
     char *folder = access("/proc/self/fd", X_OK) == 0 ? folder_of(file->path) : NULL;
@@ -263,7 +263,7 @@ enum facet_status facet_new_file_open(struct facet_new_file *file,
     if (stat(path, &file->old) != 0) {
         file->old.st_mode = 0;
     }
-    if (S_ISDIR(file->old.st_mode)) { /* rename() would tell too late */
+    if (S_ISDIR(file->old.st_mode)) { /* rename() would fail too late */
         errno = EISDIR;
     } else if (proc || (file->old.st_mode != 0 && !S_ISREG(file->old.st_mode))) {
         free(file->path);

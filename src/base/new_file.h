@@ -32,7 +32,7 @@ struct facet_new_file {
 };
 
 /* What path names when links are followed, malloc()ed; nothing need be there. NULL with errno set
- * when there is no memory, or no end of links. */
+ * when there is no memory, or links form a cycle. */
 char *facet_file_target(const char *path);
 /* Whether a file of that name is written in place: a device, a pipe, a descriptor of /proc. */
 bool facet_file_in_place(const char *path);

@@ -1,7 +1,7 @@
 /* Text that comes from files, shown to people. A name in a file may hold anything: commands for the
  * terminal that clear the screen or change its title, characters that turn the order of the letters
  * after them. Such characters are spelled out instead: \u001b for ESC, \u202e for an override of
- * the direction of writing, \x9b for a byte that is no UTF-8. What is spelled stays valid inside a
+ * the direction of writing, \x9b for a byte that is not UTF-8. What is escaped stays valid inside a
  * JSON string and means the same there. */
 #ifndef FACET_BASE_PLAIN_H
 #define FACET_BASE_PLAIN_H
@@ -13,11 +13,11 @@
  * characters (C0, DEL, C1; newline and tabulator too), overrides of direction, and other bytes. */
 size_t facet_plain_length(const char *at, size_t left);
 
-/* Whether the character at `at` is not all there: its rest may come behind `left` bytes. */
+/* Whether the character at `at` is incomplete: its rest may follow the `left` bytes. */
 bool facet_plain_is_cut(const char *at, size_t left);
 
 #define FACET_PLAIN_MOST 6
-/* The character at `at` as it may be shown; returns the bytes of `shown`, no NUL behind them.
+/* The character at `at` as it may be shown; returns the bytes of `shown`, without a NUL after them.
  * *used: the bytes of it at `at`; left must not be 0. */
 size_t facet_plain_char(const char *at, size_t left, char shown[FACET_PLAIN_MOST], size_t *used);
 

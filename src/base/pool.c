@@ -2,7 +2,7 @@
  *
  * A loop is a record on its caller's stack, linked into the pool's list while chunks are left. Idle
  * threads join the newest loop first (the innermost one: finishing it unblocks the outer ones) and
- * claim chunks from its counter. The caller claims chunks too, so a loop that nobody joins still
+ * claim chunks from its counter. The caller claims chunks too, so a loop that no worker joins still
  * ends; it then waits for the joined threads to leave, each of which is busy with a chunk that ends
  * by the same argument. */
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@ struct loop {
     size_t count;
     size_t grain;
     size_t chunks;
-    _Atomic size_t next; /* the first chunk that nobody has claimed */
+    _Atomic size_t next; /* the first unclaimed chunk */
     unsigned helpers;    /* threads inside, the caller not counted; under the pool's lock */
     struct loop *older;  /* list of the loops that may have chunks left; under the pool's lock */
 };

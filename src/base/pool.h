@@ -5,9 +5,9 @@
  * threads, so a job that writes one result per index or per chunk gives the same bits on any pool.
  * Chunks run in no particular order: fn must not rely on one, nor communicate between chunks.
  *
- * A loop may start another loop, on the same pool or on a different one: whoever starts a loop
- * works on its chunks and needs no free thread to finish. Several threads may start loops at one
- * time. */
+ * A loop may start another loop, on the same pool or on a different one: the thread that starts a
+ * loop works on its chunks and needs no free thread to finish. Several threads may start loops at
+ * one time. */
 #ifndef FACET_BASE_POOL_H
 #define FACET_BASE_POOL_H
 

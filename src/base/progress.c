@@ -158,7 +158,7 @@ void facet_progress_add(struct facet_progress *progress, uint64_t units)
     }
     now = now_ms();
     due = atomic_load(&progress->next_ms);
-    /* Whoever moves the due time draws; the others go on. */
+    /* The thread that moves the due time draws; the others continue. */
     if (now < due || !atomic_compare_exchange_strong(
                          &progress->next_ms, &due, now + progress->config.interval_ms)) {
         return;

@@ -227,7 +227,7 @@ static bool has_operand(const struct facet_item *item, const char *name, bool sy
     return false;
 }
 
-/* The part of the name behind one of its dots: PREC.MODE of CAP.PREC.MODE. */
+/* The part of the name after one of its dots: PREC.MODE of CAP.PREC.MODE. */
 static bool ends_with(const char *whole, const char *name)
 {
     size_t length = strlen(name), n = strlen(whole);
@@ -361,7 +361,7 @@ static void find_values(struct found *f, const char *name, unsigned machine)
     }
 }
 
-/* RSTATE.blend.alpha, CAP.PREC.MODE.NAN_POL.ZERO: of what stands before the last dot. */
+/* RSTATE.blend.alpha, CAP.PREC.MODE.NAN_POL.ZERO: of what precedes the last dot. */
 static void find_value_of(struct found *f, const char *name, unsigned machine)
 {
     const char *dot = strrchr(name, '.');

@@ -30,7 +30,7 @@ enum { FACET_CARD_MAX = 48 };
  * rows); FACET_ITEM_ANY looks in all machines. `name` must outlive the cards. Returns how many. */
 size_t facet_card_find(const char *name, unsigned machine, struct facet_card cards[FACET_CARD_MAX]);
 
-/* The items behind a shared name, one after the other: *from starts at 0, NULL ends. */
+/* The items that share a name, one after the other: *from starts at 0, NULL ends. */
 const struct facet_item *facet_card_next_part(const struct facet_card *card, size_t *from);
 
 /* The record, with the tests of each requirement where `results` is not NULL; NULL when memory is

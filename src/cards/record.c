@@ -537,7 +537,7 @@ static json_t *structure_record(const struct facet_card *card)
 
 /* -- Prose --------------------------------------------------------------------------------- */
 
-/* A row may cite several documents, parted by ", ". */
+/* A row may cite several documents, separated by ", ". */
 static json_t *documents(const char *source)
 {
     json_t *list = json_array();

@@ -1,5 +1,5 @@
 /* What the last test run said about the requirement rows: the result files that tests leave behind
- * (docs/testing.md), lines `suite case pass|fail|skip ids` parted by tabs. */
+ * (docs/testing.md), lines `suite case pass|fail|skip ids` separated by tabs. */
 #ifndef FACET_CARDS_RESULTS_H
 #define FACET_CARDS_RESULTS_H
 
@@ -22,7 +22,7 @@ struct facet_test {
 
 struct facet_results; /* opaque; NULL stands for "no results" in every function below */
 
-/* Reads all files *.tsv of the folder. *out is NULL when there is no such folder, which is no
+/* Reads all files *.tsv of the folder. *out is NULL when there is no such folder, which is not an
  * error. */
 enum facet_status
 facet_results_read(const char *folder, struct facet_results **out, struct facet_error *err);

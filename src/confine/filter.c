@@ -66,7 +66,7 @@ bool facet_filter_syscalls(int channel)
         ALWAYS(munmap, ALLOW),
         ALWAYS(mremap, ALLOW),
         ALWAYS(madvise, ALLOW),
-        /* Letting go of a lock. Nobody is left to wait for, and a wait could sleep. */
+        /* Releasing a lock. No other thread is left to wait for, and a wait could sleep. */
         WHEN(futex, 1, ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME), FUTEX_WAKE, ALLOW),
         ALWAYS(exit, ALLOW),
         ALWAYS(exit_group, ALLOW),
@@ -75,7 +75,7 @@ bool facet_filter_syscalls(int channel)
         ALWAYS(rt_sigaction, ALLOW),
         ALWAYS(sigaltstack, ALLOW),
         ALWAYS(restart_syscall, ALLOW),
-        /* abort() sends itself a signal; nobody else may be sent one. */
+        /* abort() sends itself a signal; no other process may be sent one. */
         WHEN(tgkill, 0, ALL_BITS, getpid(), ALLOW),
         ALWAYS(getpid, ALLOW),
         ALWAYS(gettid, ALLOW),

@@ -14,7 +14,8 @@
  *
  * Time is the child's processor time, so a busy host refuses nothing that an idle one accepts. A
  * confined child cannot sleep but in a read or write of the channel; one that does so while this
- * side waits for it as well would wait for ever. It is known by using next to no processor time.
+ * side waits for it as well would wait forever. It is recognised by using next to no processor
+ * time.
  *
  * The child is waited for: a program that ignores SIGCHLD or reaps what it did not make takes its
  * end away, and the reason of a failure with it.
@@ -56,7 +57,7 @@ struct facet_channel {
 bool facet_channel_read(struct facet_channel *channel, void *to, size_t size);
 bool facet_channel_write(struct facet_channel *channel, const void *from, size_t size);
 
-/* What went wrong in the child, told to the parent. The receiver always returns a failure: the
+/* What went wrong in the child, sent to the parent. The receiver always returns a failure: the
  * sender's, its text without control characters, or that the other side closed the connection. */
 bool facet_channel_send_error(struct facet_channel *channel, const struct facet_error *err);
 enum facet_status facet_channel_take_error(struct facet_channel *channel, struct facet_error *err);

@@ -246,7 +246,7 @@ static size_t large_integer(const char *text, size_t size, uint64_t *value)
     return real || text[0] == '0' || *value <= INT64_MAX ? 0 : length;
 }
 
-/* The index behind the string that starts at `start`, or `size`. */
+/* The index after the string that starts at `start`, or `size`. */
 static size_t string_end(const char *text, size_t size, size_t start)
 {
     size_t i = start + 1;

@@ -28,7 +28,7 @@ struct facet_doc_gfx12_vectors {
     size_t count;
 };
 
-/* Reads the text of a file; `file` starts the messages, which go on with the case and the JSON
+/* Reads the text of a file; `file` starts the messages, which continue with the case and the JSON
  * path. Free the result with facet_doc_gfx12_vectors_free, also after a failure. */
 enum facet_status facet_doc_gfx12_vectors_parse(const char *file,
                                                 const void *text,

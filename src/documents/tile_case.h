@@ -25,7 +25,7 @@ struct facet_doc_tile_case_result {
 struct facet_doc_tile_case_how {
     bool plain;
     facet_pool *pool;
-    /* Are called when the dispatch stands before its first instruction and behind its last; may be
+    /* Called before the first instruction of the dispatch and after its last; may be
      * NULL. For observers. */
     void (*begin)(void *context, facet_machine *machine);
     void (*end)(void *context);

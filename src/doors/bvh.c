@@ -1,4 +1,4 @@
-/* See facet/bvh.h: the two builders, validators, printers and tracers behind one face. */
+/* See facet/bvh.h: the two builders, validators, printers and tracers under one interface. */
 #include "doors/bvh.h"
 
 #include "bvh/affine.h"

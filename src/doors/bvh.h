@@ -1,4 +1,4 @@
-/* The hierarchy behind facet/bvh.h. */
+/* The hierarchy that facet/bvh.h hides. */
 #ifndef FACET_DOORS_BVH_H
 #define FACET_DOORS_BVH_H
 

@@ -49,7 +49,7 @@ static uint64_t address(uint64_t offset)
 
 /* ---- making ---- */
 
-/* Where the queues lie behind the image; the bytes of RAM that all of it takes. */
+/* Where the queues are after the image; the bytes of RAM that all of it takes. */
 static uint64_t place(struct facet_door_rt *rt)
 {
     uint64_t at = AT_IMAGE + (rt->view.size + PAGE - 1) / PAGE * PAGE;

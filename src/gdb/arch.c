@@ -15,7 +15,7 @@ static const char *riscv_reg_feature(const struct facet_reg_desc *reg)
 }
 
 /* The numbers that the privileged architecture leaves to vendors, and those beyond the twelve bits
- * of an instruction (registers behind XISEL). */
+ * of an instruction (registers selected by XISEL). */
 static bool custom_csr(uint32_t number)
 {
     uint32_t block = number >> 8, low = number & 0xFF;

@@ -1,12 +1,12 @@
 /* What GDB knows about a kind of machine by itself: the architecture's name and the features whose
- * registers it expects under standard names. Everything else is told to it by our tables. */
+ * registers it expects under standard names. Everything else it learns from our tables. */
 #ifndef FACET_GDB_ARCH_H
 #define FACET_GDB_ARCH_H
 
 #include <facet/machine.h>
 
 struct facet_gdb_arch {
-    const char *architecture; /* GDB's name, NULL when it has none */
+    const char *architecture; /* GDB's name, or NULL */
     unsigned general;         /* so many features, from the first, go into the `g` packet */
     /* GDB takes it that a watchpoint stops before the access, in whichever direction time goes, and
      * makes the step over it by itself. */
@@ -17,7 +17,7 @@ struct facet_gdb_arch {
     /* GDB's number of the signal that stands for a fault. */
     int (*fault_signal)(uint64_t cause);
     /* A machine that GDB does not know borrows the name of an architecture that does: the registers
-     * which GDB wants to see of that one, each with the machine's register behind it (NULL: it
+     * which GDB wants to see of that one, each with the machine's register for it (NULL: it
      * reads 0); NULL for none. They come first, in one feature; the machine's own names follow. */
     const struct facet_gdb_borrowed {
         const char *name, *reg;

@@ -39,7 +39,7 @@ struct facet_gdb_host {
     bool (*look)(void *context);
     /* Going back in time, all three or none: where the talk stands; back to such a mark, so that
      * the machine is given the same again and what it prints again is not shown again; and that
-     * from the present mark on another future begins, which nobody has seen. */
+     * from the present mark on a new future begins. */
     struct facet_gdb_mark (*mark)(void *context);
     void (*rewind)(void *context, struct facet_gdb_mark mark);
     void (*renew)(void *context);

@@ -225,7 +225,7 @@ static bool gives_up(void *context)
 }
 
 /* From the machine's present, which is at most `steps`. A request to stop that came for another
- * reason, or too late for the run before, is no reason to give up. */
+ * reason, or too late for the run before, is not a reason to give up. */
 static bool replay_to(struct facet_gdb_history *h, uint64_t steps)
 {
     const struct facet_gdb_host *host = h->host;

@@ -56,7 +56,7 @@ uint64_t facet_gdb_history_begin(struct facet_gdb_history *h);
 size_t facet_gdb_history_before(struct facet_gdb_history *h, uint64_t steps);
 /* Brings the machine to the state after `steps` steps, at most facet_machine_steps(). No
  * breakpoints or watchpoints may be set. false: memory was short, the machine did not repeat
- * itself, or the replay was given up; it stands where it came to, in its past. */
+ * itself, or the replay was abandoned; it is then wherever in its past it got to. */
 bool facet_gdb_history_goto(struct facet_gdb_history *h, uint64_t steps);
 
 #endif

@@ -43,7 +43,7 @@ struct facet_gdb {
     bool no_ack;
 
     uint32_t core;        /* of register and memory packets (Hg) */
-    uint32_t resume_core; /* of s, bs and the like (Hc) */
+    uint32_t resume_core; /* of s, bs and similar packets (Hc) */
     struct facet_gdb_point points[FACET_GDB_POINTS];
     size_t point_count;
     struct facet_strbuf last_stop; /* the answer to `?` */

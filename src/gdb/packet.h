@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FACET_GDB_PACKET_BYTES 0x8000 /* of payload that we take; told to the debugger */
+#define FACET_GDB_PACKET_BYTES 0x8000 /* of payload that we accept; reported to the debugger */
 
 enum facet_gdb_event {
     FACET_GDB_NOTHING, /* the frame is not complete, or noise between frames */

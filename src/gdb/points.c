@@ -1,5 +1,5 @@
-/* The debugger's breakpoints and watchpoints. They stand in the machine only while it runs for the
- * debugger: replay to a known place runs without them, and faster. */
+/* The debugger's breakpoints and watchpoints. They are set in the machine only while it runs for
+ * the debugger: replay to a known place runs without them, and faster. */
 #include "gdb/internal.h"
 
 static bool same(const struct facet_gdb_point *a, const struct facet_gdb_point *b)
@@ -71,7 +71,7 @@ bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *po
     }
     for (size_t i = 0; i < gdb->point_count; i++) {
         if (same(&gdb->points[i], point)) {
-            return true; /* asking again is no second point */
+            return true; /* asking again does not add a second point */
         }
     }
     if (gdb->point_count == FACET_GDB_POINTS) {

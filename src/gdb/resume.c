@@ -136,7 +136,7 @@ static void take_input(struct facet_gdb *gdb)
     }
 }
 
-/* After a run that ended by itself or by its budget: whether to go on. A stop that the debugger
+/* After a run that ended by itself or by its budget: whether to continue. A stop that the debugger
  * asks for becomes FACET_STOP_REQUEST. */
 static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
 {
@@ -158,8 +158,8 @@ static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
     return more;
 }
 
-/* Goes back for a stop that is told already. A debugger that does not wait for that is told that it
- * interrupted the machine, which stands somewhere before. */
+/* Goes back for a stop that is already reported. A debugger that does not wait for that is told
+ * that it interrupted the machine, which stands somewhere before. */
 static void arrive(struct facet_gdb *gdb, uint64_t steps)
 {
     (void)facet_gdb_history_goto(&gdb->history, steps);

@@ -339,7 +339,7 @@ bool facet_gdb_reg_get(const struct facet_gdb_target *t,
     const struct facet_gdb_reg *r = number < t->count ? &t->regs[number] : NULL;
     struct facet_value value = {0, 0};
 
-    if (r != NULL && r->reg == NULL && r->csr == NULL) { /* borrowed, with nothing behind it */
+    if (r != NULL && r->reg == NULL && r->csr == NULL) { /* borrowed, with no register of ours */
         memset(out, 0, 16);
         return true;
     }

@@ -30,7 +30,7 @@ struct facet_gdb_target {
     uint32_t core;              /* the one whose tables are described */
     struct facet_gdb_reg *regs; /* the index is GDB's number */
     uint32_t count;
-    uint32_t general; /* so many stand in the `g` packet */
+    uint32_t general; /* number of registers in the `g` packet */
     struct facet_strbuf features;
     struct facet_strbuf memory_map;
 };

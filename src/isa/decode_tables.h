@@ -1,5 +1,5 @@
-/* The generated decision tables that decode.c and lookup.c walk (tools/decode_tree.py). Nobody else
- * reads them: use isa.h. */
+/* The generated decision tables that decode.c and lookup.c walk (tools/decode_tree.py). Nothing
+ * else reads them: use isa.h. */
 #ifndef FACET_ISA_DECODE_TABLES_H
 #define FACET_ISA_DECODE_TABLES_H
 
@@ -16,7 +16,7 @@ struct facet_decode_node {
     uint8_t mask2;
 };
 
-/* Leaf n stands for row n; the one behind the last row matches no word. A word belongs to a row
+/* Leaf n stands for row n; the one after the last row matches no word. A word belongs to a row
  * when its fixed bits agree and neither condition forbids it: (word & mask) == value is illegal. An
  * unused condition is {0, 1}, which no word meets. */
 struct facet_decode_leaf {

@@ -16,7 +16,7 @@ int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word);
 uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, int64_t value);
 bool facet_operand_fits(const struct facet_operand *operand, int64_t value);
 
-/* What stands in the text against what stands in the field (enum facet_operand_codec). Decoding
+/* The value in the text against the value in the field (enum facet_operand_codec). Decoding
  * gives the written number; encoding returns false when no field value is written so. Other codecs
  * than PLAIN apart, both are the identity. facet_operand_encode checks nothing else: call
  * facet_operand_fits and facet_operand_legal on its result. */
@@ -57,7 +57,7 @@ size_t facet_isa_print(enum facet_isa isa,
 const struct facet_csr_row *facet_csr_find(enum facet_isa isa, const char *name);
 /* The same, and the number of that very register. With in_12_bits, a register whose first address
  * does not fit a CSR instruction gives its second one (RTCFG: 0x820). */
-/* Bits of the target as they stand in a view of it, and back. */
+/* Bits of the target as they appear in a view of it, and back. */
 static inline uint64_t facet_csr_into_view(const struct facet_csr_view *view, uint64_t target)
 {
     return (view->shift >= 0 ? target << view->shift : target >> -view->shift) & view->mask;

@@ -34,7 +34,7 @@ facet_isa_find(enum facet_isa isa, const char *mnemonic, size_t length, size_t *
         h = (h ^ (unsigned char)lower(mnemonic[i])) * 16777619u;
     }
     h &= hash->mask;
-    /* Rows of one bucket stand in table order, so *from may count inside the bucket. */
+    /* Rows of one bucket are in table order, so *from may count inside the bucket. */
     for (size_t i = hash->first[h] + *from; i < hash->first[h + 1]; i++) {
         const struct facet_insn_row *row = &facet_isa_rows[isa][hash->rows[i]];
         ++*from;

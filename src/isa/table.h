@@ -49,7 +49,7 @@ struct facet_symbol {
     uint32_t value;
 };
 
-/* `width` bits of the operand value, from bit value_lo up, stand in the word from bit word_lo up.
+/* `width` bits of the operand value, from bit value_lo up, are in the word from bit word_lo up.
  */
 struct facet_piece {
     uint8_t word_lo;
@@ -144,7 +144,7 @@ enum facet_csr_access {
 /* Where a register's bits live (spec/README.md, CSR rows). */
 enum facet_csr_place {
     FACET_PLACE_NONE,   /* a number whose every access is illegal */
-    FACET_PLACE_CONST,  /* the reset value, for ever */
+    FACET_PLACE_CONST,  /* always the reset value */
     FACET_PLACE_CONFIG, /* a word of the machine's configuration */
     FACET_PLACE_STORE,  /* a member of the machine's state */
     FACET_PLACE_VIEW,   /* fields of other registers */
@@ -188,7 +188,7 @@ struct facet_csr_row {
     uint64_t reset;        /* of all fields */
     uint64_t writable;     /* RW and WARL fields, but for those that can only be 0 */
     uint64_t w1c, wc, w1a; /* fields of these kinds */
-    uint16_t view_count;   /* fields that are views may stand beside stored ones */
+    uint16_t view_count;   /* a register may have both views and stored fields */
     const struct facet_csr_view *views;
     uint64_t select_mask; /* STORE in several words: the field that says which; 0 for one word */
     uint16_t select_row;

@@ -13,10 +13,10 @@
 
 /* ---- memory ----
  *
- * Values are built by hundreds of calls whose NULL nobody looks at, and jansson's parser loses the
+ * Values are built by hundreds of calls whose NULL is not checked, and jansson's parser loses the
  * bytes for which it finds no room. So every allocation of jansson passes through here: one that
- * fails leaves a mark, and whoever hands a value out asks for the mark. A value is built and handed
- * out by one thread, hence the mark is the thread's own. */
+ * fails leaves a mark, and the function that hands a value out checks the mark. A value is built
+ * and handed out by one thread, hence the mark is the thread's own. */
 
 /* What jansson used before: the host's functions, where the host has set some. */
 static json_malloc_t next_malloc;

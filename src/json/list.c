@@ -31,7 +31,7 @@ static void skip_space(struct facet_json_list *s)
     }
 }
 
-/* Behind the closing quote; false at the end of the text. */
+/* Past the closing quote; false at the end of the text. */
 static bool skip_string(struct facet_json_list *s)
 {
     for (s->at++; s->at < s->size; s->at++) {
@@ -45,7 +45,7 @@ static bool skip_string(struct facet_json_list *s)
     return false;
 }
 
-/* Behind one value, whose inside is checked by the parser later. */
+/* Past one value, whose inside is checked by the parser later. */
 static bool skip_value(struct facet_json_list *s)
 {
     size_t depth = 0;

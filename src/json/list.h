@@ -11,7 +11,7 @@ struct facet_json_list {
     const char *text;
     size_t size, at;
     const char *key;
-    size_t end;   /* behind the list */
+    size_t end;   /* after the list */
     size_t index; /* of the next element */
     size_t counted;
     uint64_t line;
@@ -26,7 +26,7 @@ enum facet_status facet_json_list_open(const char *name,
                                        struct facet_json_list *out,
                                        json_t **head,
                                        struct facet_error *err);
-/* The next element, a new reference, or NULL behind the last. */
+/* The next element, a new reference, or NULL after the last. */
 enum facet_status
 facet_json_list_next(struct facet_json_list *list, json_t **object, struct facet_error *err);
 /* Adds the line of the last element to a complaint about it. */

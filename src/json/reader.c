@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "nodes[3].children[0]" and the like, cut off where the buffer ends. */
+/* A path such as "nodes[3].children[0]", cut off where the buffer ends. */
 static void path_of(const struct facet_json_reader *r, char *out, size_t size)
 {
     size_t length;
@@ -25,7 +25,7 @@ static void path_of(const struct facet_json_reader *r, char *out, size_t size)
     }
 }
 
-/* `key` is a member of the reader's object, possibly with an index behind it. */
+/* `key` is a member of the reader's object, possibly with an index after it. */
 void facet_reader_refuse(struct facet_json_reader *r,
                          const char *key,
                          size_t index,

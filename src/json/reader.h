@@ -8,7 +8,7 @@
 
 #define FACET_READER_NO_INDEX SIZE_MAX
 
-/* A JSON object, where it stands in the file, and where complaints go; the first one sticks. */
+/* A JSON object, its place in the file, and where errors go; the first one is kept. */
 struct facet_json_reader {
     const json_t *object;
     struct facet_error *err;
@@ -18,7 +18,7 @@ struct facet_json_reader {
     size_t index;                          /* in a list of that name, or FACET_READER_NO_INDEX */
 };
 
-/* Complains about a member of the object, possibly with an index behind it. */
+/* Reports an error in a member of the object, possibly with an index after its name. */
 void facet_reader_refuse(struct facet_json_reader *r,
                          const char *key,
                          size_t index,

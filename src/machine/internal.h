@@ -50,7 +50,7 @@ struct facet_machine {
     struct facet_memory_event hit_access;
     struct facet_trap_event hit_trap;
 
-    /* The breakpoint that held us last: passed once when the run goes on from there. */
+    /* The breakpoint that stopped us last: passed once when the run continues from there. */
     bool held;
     bool pass_once;
     uint64_t held_steps;

@@ -7,13 +7,14 @@
  * why); when facet_port_asked, return soon: after the step, or in the middle of one that takes more
  * than some milliseconds. Such a step (a job, a draw, a call of the host) calls facet_port_work as
  * it goes and leaves when that says so: it keeps how far it came in the machine's state, is not
- * counted, and goes on there the next time, before anything else happens, with the bits and events
- * of a step that was never left. Before each step of a core, machines that set `checks_breakpoints`
- * ask facet_port_break(); for the others the face single-steps while there are breakpoints. EXIT
- * and FAULT are for ever: run again does 0 steps and gives the same stop, until reset or load.
+ * counted, and continues there the next time, before anything else happens, with the bits and
+ * events of a step that was never left. Before each step of a core, machines that set
+ * `checks_breakpoints` ask facet_port_break(); for the others the face single-steps while there are
+ * breakpoints. EXIT and FAULT are final: running again does 0 steps and gives the same stop, until
+ * reset or load.
  *
  * Every architectural write goes through the facet_port_* calls, which cost one predictable branch
- * when nobody listens. Indexes in all calls are inside the machine's own tables: the face checks.
+ * without an observer. Indexes in all calls are inside the machine's own tables: the face checks.
  */
 #ifndef FACET_MACHINE_OPS_H
 #define FACET_MACHINE_OPS_H
@@ -26,10 +27,10 @@
 #include <stdatomic.h>
 
 struct facet_port {
-    const struct facet_observer *observer; /* NULL: nobody listens */
+    const struct facet_observer *observer; /* NULL: none */
     bool stop;                             /* return from run() after this step */
     _Atomic bool asked;                    /* facet_machine_interrupt: leave even a long step */
-    facet_poll_fn *poll;                   /* facet_machine_poll; NULL: nobody is asked */
+    facet_poll_fn *poll;                   /* facet_machine_poll; NULL: none */
     void *poll_context;
     uint64_t poll_every; /* work between two questions, as in facet_port_work */
     uint64_t work;       /* since the last one */
@@ -116,8 +117,8 @@ enum facet_status facet_machine_create(const struct facet_machine_ops *kind,
                                        facet_machine **out,
                                        struct facet_error *err);
 
-/* The machine behind the face, for the kinds' own verbs; NULL, and *err (may be NULL) says so as
- * FACET_ERR_USAGE, when it is of another kind. */
+/* The machine that the face hides, for the kinds' own verbs; NULL, and *err (may be NULL) says so
+ * as FACET_ERR_USAGE, when it is of another kind. */
 void *facet_machine_self(const facet_machine *machine,
                          const struct facet_machine_ops *kind,
                          struct facet_error *err);
@@ -219,7 +220,7 @@ static inline void facet_port_unit(struct facet_port *port, const struct facet_u
     }
 }
 
-/* Whether somebody wants the run to end; cheap, from any thread. */
+/* Whether the run has been asked to end; cheap, from any thread. */
 static inline bool facet_port_asked(const struct facet_port *port)
 {
     return __builtin_expect(atomic_load_explicit(&port->asked, memory_order_relaxed), 0);

@@ -100,7 +100,7 @@ bool facet_port_work(struct facet_port *port, uint64_t nanoseconds)
     return facet_port_asked(port);
 }
 
-/* Whether the run ends because somebody asked for it; the wish is fulfilled then. */
+/* Whether the run ends because that was requested; the request is then fulfilled. */
 static bool take_request(facet_machine *machine, struct facet_stop *stop)
 {
     if (!facet_port_asked(&machine->port)) {
@@ -129,7 +129,7 @@ static void set_trap_stop(const facet_machine *machine, struct facet_stop *stop)
 }
 
 /* The machine's own run, counted; what the port heard outranks what the machine says, because an
- * end is told again the next time and a watchpoint is not. Returns true to go on. */
+ * end is reported again the next time and a watchpoint is not. Returns true to continue. */
 static bool run_slice(facet_machine *machine, uint64_t budget, struct facet_stop *stop)
 {
     struct facet_stop slice = {.reason = FACET_STOP_BUDGET};

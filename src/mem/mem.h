@@ -15,7 +15,7 @@
  * All doors keep the page map: one byte per 4 KiB page of a region, set by every write and cleared
  * bit by bit by its clients (snapshots, caches, displays), each of which owns one bit.
  *
- * Reading from several threads is safe while nobody writes; devices decide for themselves. */
+ * Reading from several threads is safe while nothing writes; devices decide for themselves. */
 #ifndef FACET_MEM_MEM_H
 #define FACET_MEM_MEM_H
 
@@ -126,7 +126,7 @@ enum {
     FACET_MEM_DIRTY_DISPLAY = 0x04,
     FACET_MEM_DIRTY_USER = 0x08,
     FACET_MEM_DIRTY_BVH = 0x10,
-    FACET_MEM_WRITTEN = 0x80, /* ever since the last clear; nobody may clear it */
+    FACET_MEM_WRITTEN = 0x80, /* since the last clear of the memory; callers cannot clear it */
     FACET_MEM_DIRTY_ALL = 0xFF,
 };
 

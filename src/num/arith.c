@@ -1,4 +1,4 @@
-/* See arith.h: the operations of ops.h behind a format number, and the rare ones. */
+/* See arith.h: the operations of ops.h selected by a format number, and the rare ones. */
 #include "num/arith.h"
 
 #include "num/ops.h"

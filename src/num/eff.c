@@ -30,7 +30,7 @@ struct field {
 
 #define APPLY FACET_CAP_PREC_MODE_APPLY0
 _Static_assert(FACET_CAP_PREC_MODE_APPLY0 == FACET_CAP_PREC_ALT_APPLY1, "one bit for both");
-/* A staged image never has the bit of APPLY, so its place tells that there is one. */
+/* A staged image never has the bit of APPLY, so its place shows that there is one. */
 #define STAGED FACET_CAP_PREC_SMODE_VALID
 _Static_assert(STAGED == APPLY && STAGED == FACET_CAP_PREC_SALT_VALID, "one bit for both");
 /* Flags are ORed into the registers as they are (facet/num.h). */
@@ -217,7 +217,7 @@ struct facet_eff facet_prec_eff(const struct facet_prec *prec)
         prec->image[FACET_PREC_MODE], prec->image[FACET_PREC_ALT], prec->alt_formats);
 }
 
-/* APPLY: `unsup` tells that legalizing the applied image met a reserved format code. */
+/* APPLY: `unsup` says that legalizing the applied image met a reserved format code. */
 static void recompute(struct facet_prec *prec, bool unsup)
 {
     struct facet_eff eff = facet_prec_eff(prec);

@@ -15,7 +15,7 @@ enum { FACET_ALT_ALL = 0x3E, FACET_ALT_NONE = 0 };
 enum facet_prec_reg { FACET_PREC_MODE, FACET_PREC_ALT };
 enum facet_csr_op { FACET_CSRRW, FACET_CSRRS, FACET_CSRRC };
 
-/* The registers behind 0x7D0-0x7D4. `stat` and `exc_st` also collect what instructions raise
+/* The registers at 0x7D0-0x7D4. `stat` and `exc_st` also collect what instructions raise
  * (facet_prec_raise). */
 struct facet_prec {
     uint64_t image[2];    /* architectural MODE and ALT: what reads return */

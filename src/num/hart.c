@@ -18,7 +18,7 @@ FACET_NUM_INLINE bool either_snan(const struct facet_fp_format *f, uint64_t a, u
     return facet_num_bits_snan(f, a) || facet_num_bits_snan(f, b);
 }
 
-/* FMIN and FMAX on codes; -0 < +0 because equal keys are told apart by the sign bit. */
+/* FMIN and FMAX on codes; -0 < +0 because equal keys are distinguished by the sign bit. */
 FACET_NUM_INLINE uint64_t
 extreme(const struct facet_fp_format *f, uint64_t a, uint64_t b, bool minimum, unsigned *flags)
 {

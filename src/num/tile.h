@@ -105,6 +105,6 @@ uint32_t facet_num_tile_from_int(enum facet_format to,
                                  unsigned *flags);
 
 /* satS and satV are facet_num_int_fit() of convert.h: width 32 or the lane width, `saturate` from
- * config.SAT or vstatus.VSAT; *outside tells ISAT, SAT or OVF. */
+ * config.SAT or vstatus.VSAT; *outside reports ISAT, SAT or OVF. */
 
 #endif

@@ -37,7 +37,7 @@ static inline facet_u128 facet_num_shr_jam128(facet_u128 x, unsigned n)
     return x >> n | ((x & (((facet_u128)1 << n) - 1)) != 0);
 }
 
-/* floor(sqrt(x)); *exact tells whether the root is exact. */
+/* floor(sqrt(x)); *exact: whether the root is exact. */
 uint32_t facet_num_isqrt64(uint64_t x, bool *exact);
 uint64_t facet_num_isqrt128(facet_u128 x, bool *exact);
 

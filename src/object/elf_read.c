@@ -502,7 +502,7 @@ static enum facet_status read_segment(struct reader *r, uint32_t index)
     return copy_bytes(r, "a segment", get(q, w), g->file_size, &g->data);
 }
 
-/* A stripped file: what is loaded stands in for the sections, the zeros at the end apart. */
+/* A stripped file: what is loaded replaces the sections, the zeros at the end apart. */
 static enum facet_status sections_from_segments(struct reader *r)
 {
     struct facet_object *o = r->object;
@@ -548,7 +548,7 @@ static int by_address(const void *x, const void *y)
 }
 
 /* Two sections cannot hold the same byte of memory: what would run, and what a listing shows, would
- * depend on their order. The zeros of a thread (.tbss) are no part of the memory image. */
+ * depend on their order. The zeros of a thread (.tbss) are not part of the memory image. */
 static enum facet_status check_overlap(struct reader *r)
 {
     struct facet_object *o = r->object;
@@ -566,7 +566,7 @@ static enum facet_status check_overlap(struct reader *r)
     for (uint32_t i = 0, k = 0; k < o->section_count; i++) {
         bool per_thread = false;
 
-        if (r->section_count != 0) { /* object sections stand in the order of the headers */
+        if (r->section_count != 0) { /* object sections are in the order of the headers */
             struct header h = section_header(r, i);
 
             if (r->index_of[i] < 0) {

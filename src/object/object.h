@@ -70,7 +70,7 @@ struct facet_object {
 struct facet_object *facet_object_new(enum facet_isa isa);
 void facet_object_free(struct facet_object *object); /* NULL is fine */
 
-/* Where programs of the machine live unless told otherwise (R-TILE-104). */
+/* The default address of programs of the machine (R-TILE-104). */
 uint64_t facet_object_default_base(enum facet_isa isa);
 
 /* Fills segments from the loaded sections: neighbours with the same flags share one. The sections

@@ -1,5 +1,5 @@
 /* Records for people and for programs: what a computation did, described once and written as text
- * or as JSON. Whoever knows a record walks through it and names every value with its key; the
+ * or as JSON. The owner of a record walks through it and names every value with its key; the
  * writer knows both forms:
  *
  *   JSON   objects, lists and values in the order of the calls, two spaces per level. A floating
