@@ -165,7 +165,7 @@ static void places_take(struct places *p)
     }
     p->policy = sched_getscheduler(0);
     (void)sched_getparam(0, &p->param);
-    (void)sched_setscheduler(0, SCHED_RR, &first); /* only a wish */
+    (void)sched_setscheduler(0, SCHED_RR, &first); /* only a hint */
 }
 
 static void go_to(const cpu_set_t *place)

@@ -1,5 +1,5 @@
 /* Embree 3 as the peer of GFX12 tracing: the same scene and the same rays through rtcIntersect1.
- * The library is loaded when it is wanted, so that the program itself does not need it; where the
+ * The library is loaded when it is needed, so that the program itself does not need it; where the
  * header was missing at build time, or the library is now, creation fails with a message. */
 #ifndef FACET_BENCH_EMBREE_PEER_H
 #define FACET_BENCH_EMBREE_PEER_H

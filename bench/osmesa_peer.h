@@ -1,6 +1,6 @@
 /* Mesa's llvmpipe, without a window system (OSMesa), as the peer of rasterizing and sampling: one
  * context with a colour buffer of its own, on the calling thread (LP_NUM_THREADS=0). The library is
- * loaded when it is wanted, so that the program itself does not need it; where the header was
+ * loaded when it is needed, so that the program itself does not need it; where the header was
  * missing at build time, or the library is now, creation fails with a message. */
 #ifndef FACET_BENCH_OSMESA_PEER_H
 #define FACET_BENCH_OSMESA_PEER_H

@@ -13,7 +13,7 @@ enum ray_set { PRIMARY, DIFFUSE, SETS };
 struct ray_sets {
     struct facet_gfx12_batch_ray *rays[SETS]; /* room for RAYS each */
     size_t count[SETS];
-    struct embree_peer *peer; /* made when it is first wanted */
+    struct embree_peer *peer; /* made when it is first needed */
     struct embree_hit *hits;  /* of the peer */
 };
 

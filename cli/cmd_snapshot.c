@@ -19,7 +19,7 @@
 #define FILE_LIMIT (UINT64_C(1) << 36)
 enum { SLICE = 1 << 20 }; /* steps between two looks at standard input */
 
-/* Runs so many steps, or until the time is up; what stopped it is in *stop. */
+/* Runs that many steps, or until the time is up; what stopped it is in *stop. */
 static void run_steps(struct session_console *console,
                       uint64_t steps,
                       const struct cli_stop *watch,

@@ -194,7 +194,7 @@ static bool bind_address(struct asm_context *a,
     return bind(a, env, item->value, item->value_length, piece->start, open);
 }
 
-/* All the words that the candidates of the mnemonic want there: `nz` or `z`. */
+/* All the words that the candidates of the mnemonic accept there: `nz` or `z`. */
 static bool literal_expected(struct asm_context *a,
                              const struct asm_candidate *c,
                              unsigned index,

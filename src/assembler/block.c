@@ -49,7 +49,7 @@ static const char *const branches[] = {".else", ".elseif", ".endif", NULL};
 
 /* The directive that closes the block which starts at p (nested blocks are skipped), or one of
  * `stops` at the block's own level; NULL when there is none before `end`. *body_end, which may be
- * NULL, is where its statement starts: before the blanks in front of it. */
+ * NULL, is where its statement starts: before its leading blanks. */
 static const char *block_end(const struct asm_context *a,
                              const char *p,
                              const char *end,

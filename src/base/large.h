@@ -13,7 +13,7 @@
 static inline void facet_large_wish(void *memory, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* only a wish */
+    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* only a hint */
 #else
     (void)memory;
     (void)bytes;

@@ -15,7 +15,7 @@ static const int signals[CLI_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static const struct cli_stop *volatile watch;
 static volatile sig_atomic_t caught, late;
 
-/* First after so many seconds, then again and again; 0 switches it off. */
+/* First after that many seconds, then repeatedly; 0 switches it off. */
 static void set_timer(double seconds)
 {
     double whole, fraction = modf(seconds, &whole);

@@ -60,7 +60,7 @@ static bool put(int fd, const char *data, size_t size)
         }
         if (done <= 0) {
             errno = done == 0 ? EIO : errno;
-            /* Who closed it wants no messages. */
+            /* A closed stream takes no messages. */
             errors_lost = errors_lost || (fd == STDERR_FILENO && errno != EBADF);
             output_error = fd == STDOUT_FILENO ? errno : output_error;
             return false;

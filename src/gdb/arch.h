@@ -7,7 +7,7 @@
 
 struct facet_gdb_arch {
     const char *architecture; /* GDB's name, or NULL */
-    unsigned general;         /* so many features, from the first, go into the `g` packet */
+    unsigned general;         /* number of features, from the first, that go into the `g` packet */
     /* GDB takes it that a watchpoint stops before the access, in whichever direction time goes, and
      * makes the step over it by itself. */
     bool watches_before;
@@ -17,7 +17,7 @@ struct facet_gdb_arch {
     /* GDB's number of the signal that stands for a fault. */
     int (*fault_signal)(uint64_t cause);
     /* A machine that GDB does not know borrows the name of an architecture that does: the registers
-     * which GDB wants to see of that one, each with the machine's register for it (NULL: it
+     * which GDB expects of that one, each with the machine's register for it (NULL: it
      * reads 0); NULL for none. They come first, in one feature; the machine's own names follow. */
     const struct facet_gdb_borrowed {
         const char *name, *reg;

@@ -189,7 +189,7 @@ static const char *type_of(const struct facet_gdb_reg *r)
     return integer_type(r->bytes);
 }
 
-/* GDB wants the fields of a flags type to lie inside it, lowest first. */
+/* GDB requires the fields of a flags type to be inside it, lowest first. */
 static void
 print_fields(struct facet_strbuf *out, struct facet_arena *arena, const struct facet_gdb_reg *r)
 {

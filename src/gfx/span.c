@@ -33,7 +33,7 @@ uint64_t facet_gfx_span_bytes(const struct facet_gfx_texture *texture)
     return (uint64_t)(texture->height - 1) * texture->pitch + UINT64_C(4) * texture->width;
 }
 
-/* What the samples touch, as the general way wants it. */
+/* What the samples touch, in the form of the general path. */
 struct memory {
     const uint8_t *texels;
     uint64_t base;

@@ -20,7 +20,7 @@ struct facet_gfx12_loop facet_gfx12_loop_start(uint32_t root, uint32_t lds_base)
 float facet_gfx12_loop_extent(const struct facet_gfx12_trace_state *t,
                               const struct facet_gfx12_loop *loop);
 /* v is the result for loop->node, which was a `kind`: handles hits, and makes of v0..v7 and
- * loop->last what the stack instruction wants. */
+ * loop->last what the stack instruction needs. */
 void facet_gfx12_loop_before_stack(struct facet_gfx12_trace_state *t,
                                    struct facet_gfx12_loop *loop,
                                    enum facet_gfx12_kind kind,

@@ -10,7 +10,7 @@ struct facet_sheet_entry {
     struct facet_image picture; /* empty: `counts` says why there is none */
 };
 
-/* Whether so many cells fit on a sheet: FACET_ERR_LIMIT otherwise. Ask before drawing them. */
+/* Whether that many cells fit on a sheet: FACET_ERR_LIMIT otherwise. Check before drawing them. */
 enum facet_status facet_image_contact_sheet_check(size_t count,
                                                   uint32_t width,
                                                   uint32_t height,

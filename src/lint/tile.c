@@ -15,7 +15,7 @@
 enum { MEMO_BITS = 10, SCALARS = 32 };
 enum { FAULT_ILLEGAL = 1, FAULT_FETCH = 3 };
 
-/* What the rules want to know of an instruction word. */
+/* What the rules need to know about an instruction word. */
 struct known {
     uint32_t word;
     bool valid;

@@ -127,7 +127,7 @@ void *facet_machine_self(const facet_machine *machine,
  * 0. When true, return from run() with FACET_STOP_BREAKPOINT and the core. */
 bool facet_port_break(struct facet_port *port, uint32_t core, uint64_t pc);
 /* Whether any core has a breakpoint at pc; changes nothing. For caches of decoded code, which end
- * their blocks in front of it and look at break_version before they use them again. */
+ * their blocks before it and check break_version before they use them again. */
 bool facet_port_has_break(const struct facet_port *port, uint64_t pc);
 
 void facet_port_tell_retire(struct facet_port *port, const struct facet_retire_event *event);

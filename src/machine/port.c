@@ -1,4 +1,4 @@
-/* The listening side of a machine: the user's observer, and in front of it our own ears when there
+/* The listening side of a machine: the user's observer, and before it our own when there
  * are watchpoints or when the changes of a step are collected. */
 #include "base/sized.h"
 #include "machine/internal.h"

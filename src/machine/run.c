@@ -222,7 +222,7 @@ static bool breaks_here(facet_machine *machine, struct facet_stop *stop)
     return true;
 }
 
-/* Whether the next step is the one that the last run stopped in front of. */
+/* Whether the next step is the one before which the last run stopped. */
 static bool still_held(const facet_machine *machine)
 {
     return machine->held && machine->held_steps == machine->steps &&

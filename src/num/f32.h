@@ -1,4 +1,4 @@
-/* Binary32 arithmetic as section 1 of gfx12-semantics.md wants it, on host floats. Round to nearest
+/* Binary32 arithmetic as section 1 of gfx12-semantics.md requires, on host floats. Round to nearest
  * even and subnormals come from the host; what a host is free to choose (NaN bits, min and max of
  * NaN, the rounding of a fused operation) is written out here. */
 #ifndef FACET_NUM_F32_H

@@ -250,8 +250,8 @@ static void put_symbol(struct writer *w, const struct facet_object_symbol *s, ui
     }
 }
 
-/* ELF wants local symbols first; `locals` picks which half to write. Names are laid out in the same
- * order, so the offset of each follows from the ones before. */
+/* ELF requires local symbols first; `locals` picks which half to write. Names are laid out in the
+ * same order, so the offset of each follows from the ones before. */
 static void put_symbols(struct writer *w, const struct facet_object *object, struct layout *l)
 {
     uint32_t name = 1;

@@ -143,7 +143,7 @@ static void make_draw(const struct raster_gdraw *in, struct geo_draw *d)
     d->process = choose_process(in->unit);
 }
 
-/* ---- a draw at work ---- */
+/* ---- a running draw ---- */
 
 enum {
     SMALL_CACHE = 64,

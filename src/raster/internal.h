@@ -142,7 +142,7 @@ static inline uint32_t rgb565_pack(uint32_t argb)
     return (argb >> 19 & 31) << 11 | (argb >> 10 & 63) << 5 | (argb >> 3 & 31);
 }
 
-/* The units have code for these values and no others: a new one in a row wants some here. */
+/* The units have code for these values and no others: a new one in a row needs some here. */
 #define ONE(name) +1
 _Static_assert(0 FACET_TILE_RSTATE_FB_FORMAT_VALUES(ONE) == 2, "pixel.c and span_avx2.c write it");
 _Static_assert(0 FACET_TILE_RSTATE_DEPTH_FORMAT_VALUES(ONE) == 3,

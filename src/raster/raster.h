@@ -48,10 +48,10 @@ struct facet_raster_part {
     uint8_t bad_mem;                               /* 0 or 1: a pixel or texel lay outside VRAM */
     uint32_t words[FACET_RASTER_DRAW_WORDS];       /* the descriptor, with what a command adds */
     uint32_t block[FACET_TILE_VERTEX_BLOCK_WORDS]; /* RDRAW */
-    uint32_t row; /* of the triangle or rectangle at work: the first that is not drawn */
+    uint32_t row; /* of the current triangle or rectangle: the first that is not drawn */
     /* GDRAW */
     uint8_t bad_mem_told; /* 0 or 1: ... and is among the reports */
-    uint8_t half;         /* 0 or 1: the triangle of `element` is at work */
+    uint8_t half;         /* 0 or 1: the current triangle of `element` */
     uint8_t fan;          /* ... the part of it that is, when it was clipped */
     uint32_t element;     /* the next one */
     uint64_t assembled;   /* elements since the last restart */
@@ -62,7 +62,7 @@ struct facet_raster_part {
 /* Whether a part read from outside (a snapshot) is safe to continue with. */
 bool facet_raster_part_valid(const struct facet_raster_part *part);
 
-/* Who wants to be asked between two pieces of a draw, and what was left. */
+/* What to ask between two pieces of a draw, and what was left. */
 struct facet_raster_stop {
     /* The nanoseconds that the last piece took, roughly. True: leave the draw here. */
     bool (*asks)(void *context, uint64_t nanoseconds);

@@ -29,7 +29,7 @@ struct garage {
     pthread_cond_t returned;
     facet_machine *idle[FACET_POOL_MAX_THREADS];
     unsigned count;
-    unsigned out; /* being made or at work */
+    unsigned out; /* being made or running */
 };
 
 static enum facet_status make_machine(const struct facet_render_guest_program *program,
@@ -51,7 +51,7 @@ static enum facet_status make_machine(const struct facet_render_guest_program *p
     return status;
 }
 
-/* Waits while all machines are at work. Give back whatever comes, also after a failure. */
+/* Waits while all machines are busy. Give back whatever comes, also after a failure. */
 static enum facet_status take(struct garage *garage, facet_machine **out, struct facet_error *err)
 {
     *out = NULL;

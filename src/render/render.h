@@ -40,7 +40,7 @@ struct facet_render_options {
     bool shadows;
     uint32_t ao_rays;  /* per sample; 0: no ambient occlusion */
     float ao_distance; /* how far an occluder counts; 0: a quarter of the scene's diagonal */
-    uint32_t bounces;  /* paths of light that meet up to so many more surfaces, diffuse or mirrors,
+    uint32_t bounces;  /* paths of light that hit up to this many more surfaces, diffuse or mirrors,
                           instead of ambient occlusion; 0: none */
     enum facet_bvh_quality quality;
     enum facet_gfx12_profile profile;

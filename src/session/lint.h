@@ -27,7 +27,7 @@ struct session_lint {
     /* The line of positional[0] for an address, 0 where it is not known; NULL: no lines. */
     unsigned (*line_of)(const void *context, uint64_t address);
     const void *lines;
-    const char *title; /* in front of each line: which of several programs; may be NULL */
+    const char *title; /* before each line: which of several programs; may be NULL */
 };
 
 /* Makes the linter when an option asks for one; false after a complaint. */

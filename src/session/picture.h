@@ -6,7 +6,7 @@
 
 #include <facet/xphmg.h>
 
-/* Whether the name ends as session_picture_write wants it and can be written; complains otherwise.
+/* Whether the name ends as session_picture_write requires and can be written; reports it otherwise.
  */
 bool session_picture_check(const struct cli_args *args, const char *path);
 /* Writes .png, .pfm or .exr; complains and returns false when the guest shows nothing, or when its

@@ -428,7 +428,7 @@ enum facet_status facet_shade_bucket_draw(struct facet_bucket *t,
     return status;
 }
 
-/* Files want finite numbers; absurd scenes can bring others. */
+/* Files need finite numbers; absurd scenes can produce others. */
 static float storable(double value)
 {
     return value >= 0.0 ? (float)(value < 1e30 ? value : 1e30) : 0.0F;

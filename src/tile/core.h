@@ -160,7 +160,7 @@ static inline bool facet_tile_half_drawn(const struct facet_tile_machine *m, uin
     return m->draw.part.kind != FACET_RASTER_PART_NONE && m->draw_of == who;
 }
 
-/* The rest of a draw of `who` is not wanted any more. */
+/* The rest of a draw of `who` is no longer needed. */
 static inline void facet_tile_drop_draw(struct facet_tile_machine *m, uint32_t who)
 {
     if (facet_tile_half_drawn(m, who)) {

@@ -109,7 +109,7 @@ enum facet_status facet_tile_host_read(const facet_machine *machine,
     return FACET_OK;
 }
 
-/* A ring that moves is empty. A queue at work keeps the ring that it works on. */
+/* A ring that moves is empty. A running queue keeps the ring that it works on. */
 static void place_ring(struct facet_tile_queue *q, uint32_t base, uint32_t size)
 {
     if (q->state == FACET_TILE_QUEUE_EMPTY) {

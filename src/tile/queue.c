@@ -254,7 +254,7 @@ void facet_tile_queue_ring(struct facet_tile_machine *m)
     struct facet_tile_queue *q = &m->queue;
 
     if (q->phase != FACET_TILE_PHASE_NEXT) {
-        return; /* at work */
+        return; /* running */
     }
     if (!ring_good(m)) {
         q->last_status = FACET_TILE_STATUS_BAD_ARG;

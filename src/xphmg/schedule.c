@@ -2,7 +2,7 @@
  *
  * Everything that depends on time happens at a clock value that does not depend on how the run was
  * cut into pieces or on the executor: blocks are never run past the end of a turn or past the step
- * in front of which an enabled timer interrupt is due, and all other readers of the time (CSR
+ * before which an enabled timer interrupt is due, and all other readers of the time (CSR
  * instructions, device accesses) are single steps with the time brought up to date before.
  *
  * The schedule is settled after each piece of work: `current` is a hart that can execute, or `idle`
@@ -244,7 +244,7 @@ static uint64_t run_blocks(struct facet_xphmg *m, struct facet_hart *h, uint64_t
     (void)facet_block_run(m->cache, h, distance < limit ? distance : limit);
     done = h->retired - before;
     m->clock += done;
-    if (done > 0 && m->port->break_count != 0) { /* perhaps in front of a breakpoint */
+    if (done > 0 && m->port->break_count != 0) { /* perhaps before a breakpoint */
         return done;
     }
     return done < limit ? done + step(m, h) : done;
@@ -300,7 +300,7 @@ static uint64_t step_limit(const struct facet_xphmg *m, uint64_t budget)
     return job < limit ? job : limit;
 }
 
-/* Blocks end in front of the breakpoints of the time when they were made. */
+/* Blocks end before the breakpoints that were set when they were made. */
 static void drop_stale_blocks(struct facet_xphmg *m)
 {
     uint64_t version = m->port->break_count != 0 ? m->port->break_version : 0;

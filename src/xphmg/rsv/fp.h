@@ -7,7 +7,7 @@
 #include "num/eff.h"
 #include "xphmg/hart/insn.h"
 
-/* The result of a row of fp.def as the destination register wants it. a, b, c are raw registers,
+/* The result of a row of fp.def as the destination register holds it. a, b, c are raw registers,
  * `rm` the rounding mode of the instruction (numeric.md 7); FTZ, NaN policy and saturation come
  * from `eff` where the row obeys them. Flags are OR-ed into *flags; those of a row that is not
  * numeric mean nothing. */

@@ -2,7 +2,7 @@
  * on that: rays read only memory that the job never writes, and their outcome is taken into
  * account one by one, in order, by job.c.
  *
- * A ray that wants more than that is not done here; job.c does it by itself. */
+ * A ray that needs more than that is not done here; job.c does it alone. */
 #ifndef FACET_XPHMG_RT_BATCH_H
 #define FACET_XPHMG_RT_BATCH_H
 

@@ -232,7 +232,7 @@ static unsigned hit_entry(const struct job *job,
 }
 
 /* NX is up already and does not stop the job, so that it makes no difference whether the next ray
- * raises it. Who watches wants every step, and NX with it. */
+ * raises it. A watcher needs every step, and NX with it. */
 static bool needs_no_inexact(const struct job *job)
 {
     return job->scene.watch == NULL && facet_rt_host_fits(&job->scene.numbers) &&
@@ -310,7 +310,7 @@ static enum facet_xphmg_rt_error one_ray(struct job *job)
     return end_ray(job, nan);
 }
 
-/* A ray is done: whether to leave the job in front of the next one. */
+/* A ray is done: whether to leave the job before the next one. */
 static void ask(struct job *job, uint64_t nanoseconds)
 {
     job->left = facet_part_work(job->h, nanoseconds) && job->rays.head != job->rays.tail;

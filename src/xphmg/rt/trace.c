@@ -35,7 +35,7 @@ static bool push(struct walk *w, struct facet_xphmg_rt_entry entry)
     return true;
 }
 
-/* Tells the watcher, if there is one; false: it wants to stop. */
+/* Notifies the watcher, if there is one; false: it asks to stop. */
 static bool tell(const struct walk *w, struct facet_xphmg_rt_event event)
 {
     const struct facet_xphmg_rt_watch *watch = w->scene->watch;

@@ -61,7 +61,7 @@ static inline bool facet_part_asked(const struct facet_hart *h)
     return h->part != NULL && facet_port_asked(h->port);
 }
 
-/* After a piece of work of so many nanoseconds: true: leave. */
+/* After a piece of work of that many nanoseconds: true: leave. */
 static inline bool facet_part_work(const struct facet_hart *h, uint64_t nanoseconds)
 {
     return h->part != NULL && facet_port_work(h->port, nanoseconds);
