@@ -44,7 +44,7 @@ deb: packages ## Debian packages in out/deb, checked by lintian and by using the
 errata: ## make docs/errata.md anew from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
 
-pictures: all ## draw the README's pictures anew into docs/pictures
+pictures: all ## redraw the README's pictures in docs/pictures
 	@PATH="$(CURDIR)/$(BUILD):$$PATH" tools/pictures.sh docs/pictures
 
 fuzz: packages ## fuzz all targets, or FUZZ_TARGETS, for FUZZ_SECONDS seconds each

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a build folder, unless it is there already. Meson's build folders know where their sources lie: one that
-# came along with a copy of the tree would go on building the other tree, and is made anew. A folder that is no
+# came along with a copy of the tree would keep building the other tree, and is made again. A folder that is not a
 # build folder of Facet's is left alone.
 # Usage: configure.sh BUILD [options of meson setup]
 set -u
@@ -16,7 +16,7 @@ if [ -e "$build/build.ninja" ]; then
         echo "$build is a build folder of something else; expected one of Facet's, or none" >&2
         exit 2
     fi
-    echo "$build was made for ${there:-another place}, not for $here: making it anew"
+    echo "$build was made for ${there:-another place}, not for $here: making it again"
     rm -rf "$build"
 fi
 exec meson setup "$build" "$@"

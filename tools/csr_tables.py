@@ -2,7 +2,7 @@
 
 For each instruction set one header with the registers' storage (FACET_STORE_...), the values that they take
 (facet_visible_..., facet_legal_...) and one line per register for the table that the machine reads and writes
-them by (FACET_XPHMG_CSRS). A register with place `code` or `window` stands there with the names of its functions:
+them by (FACET_XPHMG_CSRS). A register with place `code` or `window` is there with the names of its functions:
 without them the program does not link. The grammar of the cells is in spec/README.md, section *CSR rows*."""
 import re
 
@@ -11,7 +11,7 @@ NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(\d+)$")
 LIMIT = re.compile(r"0\.\.([A-Z][A-Za-z0-9_.]*\.[A-Za-z0-9_]+)$")
 PATH = re.compile(r"([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*)(?:\[([^\]]+)\])?$")
 PLAIN = re.compile(r"(const|none|xisel|(?:code|window)(?: ([a-z][a-z0-9_]*))?)$")
-SET_BITS = 64  # values of a set stand in one word
+SET_BITS = 64  # values of a set are bits of one word
 
 
 def identifier(name):
@@ -28,7 +28,7 @@ class Legal:
 
     def __init__(self):
         self.values, self.limit, self.other, self.keeps = None, None, 0, False
-        self.joined = None  # a field whose bits stand above those of this one
+        self.joined = None  # a field whose bits are above those of this one
         self.names = []
 
 
@@ -152,7 +152,7 @@ class Rules:
         if rule.joined:
             _, above = self.field(csr["isa"], (csr["name"], rule.joined))
             if above is None or above["lo"] <= f["hi"]:
-                self.say(csr, f, "no field '%s' stands above it" % rule.joined)
+                self.say(csr, f, "no field '%s' above it" % rule.joined)
                 return
             rule.mask = mask_of(f) | mask_of(above)
             rule.above = above

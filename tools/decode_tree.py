@@ -9,7 +9,7 @@ class Node:
     """Entry number = base + ((word >> shift1) & mask1) + ((word >> shift2) & mask2)."""
 
     def __init__(self):
-        self.row = 0  # leaf: the row, or the number behind the last one for illegal
+        self.row = 0  # leaf: the row, or the number after the last one for illegal
         self.ranges = None  # inner: ((lo1, width1), (lo2, width2))
         self.children = []
         self.base = 0

@@ -1,6 +1,6 @@
 /* The harness around the random programs of fuzz_hart.py: flat, at 0x80000000, the same bytes on every
  * machine. For each slot it loads fcsr, f and x registers, enters the program with MRET, and takes
- * whatever trap ends it; a program ends with ECALL and may ask for several passes, each going on with
+ * whatever trap ends it; a program ends with ECALL and may ask for several passes, each continuing with
  * the state that the one before left. When all slots are done they are written to the console by
  * semihosting, and the machine stops.
  *

@@ -83,7 +83,7 @@ class Bench:
         self.retired = 0
 
     def image(self, cases):
-        """The flat image; code lies behind the slots."""
+        """The flat image; code follows the slots."""
         slots = BASE + HEAD_BYTES
         at = slots + make.SLOT_BYTES * len(cases)
         code, parts = bytearray(), []

@@ -17,7 +17,7 @@ WRITABLE = [r for r in range(32) if r not in KEPT]
 ANY_RM = (0, 1, 2, 3, 4, 7, 7)
 SLOT_BYTES, DATA, POOL = 4096, 1024, 3072
 POINTERS = {2: DATA + 512, 8: DATA + 1024, 9: POOL + 512}  # offsets in the slot
-# Bytes that an offset from the pointer may reach: first and one behind the last.
+# Bytes that an offset from the pointer may reach: first and one past the last.
 REACH = {2: (0, 512), 8: (-1024, 1024), 9: (-512, 512)}
 SIZES = {"b": 1, "h": 2, "w": 4, "d": 8}
 
@@ -94,7 +94,7 @@ class Maker:
     # -- operands ----------------------------------------------------------------------------------
 
     def value(self, o, row):
-        """A random value of an operand that is no pointer and no jump target."""
+        """A random value of an operand that is neither a pointer nor a jump target."""
         rng, kind, name = self.rng, o.kind, o.name
         if kind == "sp":
             return None

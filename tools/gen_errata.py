@@ -28,7 +28,7 @@ LABELS = ["Sources in conflict", "Decision", "Why", "Replaces"]
 COLUMNS = ["id", "section", "text", "suggested"]
 GENERAL = "The document as a whole"
 ID = re.compile(r"R-[A-Z0-9]+-\d+")
-# Words that the contract puts behind "seed" as behind an adjective.
+# Words that the contract puts after "seed" as after an adjective.
 PART_NOUN = (r"(?:C struct|bits?|execution model|form|heading|layout|open point|pseudo|sampler|size|slot|statements?|tables?"
              r"|text|type map|values?|version|wording|words|author)\b")
 OWN = "own"  # about Facet's own files and tools: nothing for the authors of a document
@@ -76,7 +76,7 @@ def known_sections(spec):
 
 
 def order_of(section, known):
-    """Sorts 4.10 behind 4.9, and headings in the order of the document."""
+    """Sorts 4.10 after 4.9, and headings in the order of the document."""
     numbers = re.match(r"(\d+(?:\.\d+)*)", section)
     if section == GENERAL:
         return (2, [], 0)
@@ -123,7 +123,7 @@ def place(entries, overrides, known):
 
 def link(entries):
     """Later entries as the earlier ones name them: what a *Replaces* line or a sentence `This replaces ...` speaks of is
-    revised, what stands behind `completes` is completed."""
+    revised, what follows `completes` is completed."""
     by_id = {e.id: e for e in entries}
     for e in entries:
         note = re.sub(r"\([^)]*\)", "", e.parts.get("Replaces", ""))
@@ -179,7 +179,7 @@ def emit_entry(e, overrides, titles, out):
             out.append("- *%s:* %s" % (label, plain(e.parts[label])))
     if e.held_by:
         out.append("- *Held by:* %s" % " ".join(e.held_by))
-    # What an entry itself said earlier is no matter of the document's author.
+    # What an entry itself said earlier does not concern the document's author.
     notes = [n for n in e.parts.get("Replaces", "").split("; ") if ID.search(re.sub(r"\([^)]*\)", "", n))]
     if notes:
         out.append("- *See:* %s" % plain("; ".join(n if n.startswith("completes") else "replaces " + n for n in notes)))
@@ -194,7 +194,7 @@ def make_page(spec):
         if r["id"] in [e.id for e in entries]:
             overrides[r["id"]] = r
         else:
-            spec.say("errata.tsv", n, "%s is no resolution" % r["id"])
+            spec.say("errata.tsv", n, "%s is not a resolution" % r["id"])
     for e in entries:
         missing = [label for label in LABELS[:3] if label not in e.parts]
         if missing:

@@ -5,7 +5,7 @@ use the XPHMG extensions with an unpatched GNU toolchain.
 usage: gen_guest_header.py SPEC_FOLDER xphmg.h xphmg.inc
 
 xphmg.inc holds one GNU as macro per vendor mnemonic, in the syntax of spec/README.md; `.insn` is
-underneath, so the encoding stands in one place. xphmg.h holds, for C, the same macros inside a
+underneath, so the encoding is in one place. xphmg.h holds, for C, the same macros inside a
 top-level asm, one inline function (or function-like macro, where an operand must be a constant) per
 row on top of them, a name for every CSR and field, and a type for every structure in memory.
 
@@ -374,7 +374,7 @@ def emit_macro(name, args, constants, checks, body, value, out):
 
 
 def symbols(spec, names, out):
-    """XPHMG_RT_BBOX_FLAGS_T_CLAMP and the like: what operands.tsv calls the values of an operand."""
+    """XPHMG_RT_BBOX_FLAGS_T_CLAMP and so on: what operands.tsv calls the values of an operand."""
     for rule in spec.operand_rules:
         if rule["isa"] != "xphmg" or not rule["symbols"]:
             continue
@@ -426,10 +426,10 @@ HEAD = """/* XPHMG for guest programs in C and assembly. Made by tools/gen_guest
  * xphmg_MNEMONIC with `_` for `.`, operands in the order of the row. A register that is only written
  * is the result; one that is read and written is an argument and the result; immediates must be
  * constant expressions, and those with a default may be left out from the right. In every asm
- * statement behind this header, and in .S files, the mnemonics themselves work too, written as
+ * statement after this header, and in .S files, the mnemonics themselves work too, written as
  * spec/README.md says: asm("xmem.ldg.w a0, (a1), pbank=2"). GNU as needs no patch.
  *
- * XPHMG_CSR_NAME is a CSR's number, XPHMG_XI_NAME its number behind XISEL/XIREG, XPHMG_NAME_FIELD the
+ * XPHMG_CSR_NAME is a CSR's number, XPHMG_XI_NAME its number for XISEL/XIREG, XPHMG_NAME_FIELD the
  * mask of a field and XPHMG_NAME_FIELD_LSB its lowest bit. */
 #ifndef XPHMG_H
 #define XPHMG_H
@@ -464,7 +464,7 @@ C_PART = """
         xphmg_value_; \\
     })
 
-/* Registers behind XISEL/XIREG; `select` is XPHMG_XI_... and may be computed. A handler that uses
+/* Registers selected by XISEL/XIREG; `select` is XPHMG_XI_... and may be computed. A handler that uses
  * these must save and restore XISEL. */
 static inline uint64_t xphmg_xi_read(uint64_t select)
 {

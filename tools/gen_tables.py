@@ -42,7 +42,7 @@ def c_bool(value):
 
 
 def enumerators(isa, rows):
-    """FACET_XPHMG_RT_BBOX; a second row of one mnemonic gets its last operand's name behind it."""
+    """FACET_XPHMG_RT_BBOX; a second row of one mnemonic gets its last operand's name after it."""
     names = []
     for row in rows:
         name = "FACET_%s_%s" % (isa.upper(), c_name(row.mnemonic))
@@ -65,7 +65,7 @@ def extension_enumerator(isa, name):
 
 def emit_fields(names, rows, out):
     """Mask and lowest bit of each option of a vendor row: FACET_FIELD_GFX_SAMPLE_PPP and ..._LSB."""
-    out.append("/* Options of the vendor rows: where they stand in the word. */")
+    out.append("/* Options of the vendor rows: where they are in the word. */")
     for name, row in zip(names, rows):
         if not row.extension.startswith("XPHMG"):
             continue
@@ -313,7 +313,7 @@ def emit_csr_header(spec, isa, out):
         out.append("#define FACET_%s_RESET UINT64_C(0x%X)" % (name, csr_tables.reset(csr)))
         names = [f["name"] for f in csr["fields"]]
         for f in csr["fields"]:
-            if names.count(f["name"]) > 1 or f["name"] == "RSV":  # gaps: nobody speaks of them
+            if names.count(f["name"]) > 1 or f["name"] == "RSV":  # gaps: nothing refers to them
                 continue
             mask = (2 << f["hi"]) - (1 << f["lo"])
             field = "FACET_%s_%s" % (name, csr_tables.identifier(f["name"]))

@@ -30,7 +30,7 @@ give_up()
     echo "packages: $1" >&2
     echo "packages: still missing: $need" >&2
     if can_build; then
-        echo "packages: going on without them; tests that need them will be skipped" >&2
+        echo "packages: continuing without them; tests that need them will be skipped" >&2
         exit 0
     fi
     echo "packages: install them and run make again" >&2
@@ -49,7 +49,7 @@ need=$(missing)
 if [ "$(id -u)" = 0 ]; then
     as_root=
 elif command -v sudo >/dev/null 2>&1; then
-    # Ask for a password only where somebody can type it.
+    # Ask for a password only where it can be typed.
     if [ -t 0 ]; then as_root=sudo; else as_root='sudo -n'; fi
 else
     give_up "not root, and sudo is not installed"
@@ -62,7 +62,7 @@ run()
 {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >"$log" 2>&1 </dev/null
 }
-# An outdated index is no reason to stop: the packages may be in reach all the same.
+# An outdated index is not a reason to stop: the packages may be available anyway.
 run update || true
 # shellcheck disable=SC2086 # the list is meant to be split
 if ! run install -y --no-install-recommends $need; then

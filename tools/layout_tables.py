@@ -23,7 +23,7 @@ TAKEN = set("""alignas alignof and asm auto bool break case catch char class con
 else enum explicit export extern false float for friend goto if inline int long mutable namespace new not operator or
 private protected public register restrict return short signed sizeof static struct switch template this throw true
 try typedef typeid typename union unsigned using virtual void volatile while xor""".split())
-# What constants of a member end in; its values stand beside them.
+# What constants of a member end in, besides those of its values.
 SUFFIXES = ("AT", "LSB", "BITS", "COUNT", "VALUES")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 NUMBER = r"(?:0x[0-9A-Fa-f]+|\d+)"
@@ -130,7 +130,7 @@ class Reader:
             if page and os.path.exists(os.path.join(self.spec.folder, page.group(1))):
                 continue
             if part not in self.resolutions and part.split(": ")[0] not in self.documents:
-                self.say("source '%s' is no page of the contract, document of documents.tsv or resolution" % part)
+                self.say("source '%s' is not a page of the contract, document of documents.tsv or resolution" % part)
 
     def place(self, text):
         if PLACES.match(text):
@@ -146,13 +146,13 @@ class Reader:
         s = Structure(machine, path, n, r)
         s.size = self.place(r["offset"])
         if not NAME.match(s.name):
-            self.say("'%s' is no name" % s.name)
+            self.say("'%s' is not a name" % s.name)
         elif s.name.lower() in self.by_name:
             self.say("structure %s twice" % s.name)
         elif r["type"] != "structure":
             self.say("%s: the head row has type '%s', expected structure" % (s.name, r["type"]))
         elif not self.read_align(s, r["bits"]):
-            self.say("%s: alignment '%s' is no power of two, nor e" % (s.name, r["bits"]))
+            self.say("%s: alignment '%s' is neither a power of two nor e" % (s.name, r["bits"]))
         elif s.size is not None and s.size.at(1) == 0:
             self.say("%s: no bytes" % s.name)
         elif s.size is not None:
@@ -169,7 +169,7 @@ class Reader:
         m = Member(self.line, r)
         m.place = self.place(r["offset"])
         if not NAME.match(m.name) or m.name in TAKEN:
-            self.say("%s: '%s' is no name for a member" % (s.name, m.name))
+            self.say("%s: '%s' is not a name for a member" % (s.name, m.name))
         elif any(o.name.lower() == m.name.lower() for o in s.members):
             self.say("%s.%s twice" % (s.name, m.name))
         elif m.place is not None and self.read_type(s, m) and self.read_legal(s, m) and self.read_default(s, m):
@@ -192,7 +192,7 @@ class Reader:
             m.kind, m.nested = "STRUCTURE", self.by_name[base.lower()]
             natural = 8 * m.nested.size.fixed
         else:
-            self.say("%s.%s: unknown type '%s'; a structure stands above its users" % (s.name, m.name, base))
+            self.say("%s.%s: unknown type '%s'; a structure comes before its users" % (s.name, m.name, base))
             return False
         return self.read_bits(s, m, natural)
 

@@ -3,7 +3,7 @@
 A text touches an item when it names it. What counts as naming, per kind of item:
 
   instruction   its mnemonic; its family (`xmem.ldg`, `VADD`, `MULH*`); inside the texts of its own
-                extension also what stands behind the first dot (`SHADE`, `HZ.BUILD`); a symbol of an
+                extension also what follows the first dot (`SHADE`, `HZ.BUILD`); a symbol of an
                 operand (`CULL_BACK`)
                 (GFX12: the mnemonic, or the function by which the semantics call it)
   CSR           its name with or without leading parts (`PREC.MODE`, `MODE`), its address, one of
@@ -357,7 +357,7 @@ class Links:
             else:
                 idents = [r["id"]]
             if not idents or not known.issuperset(idents):
-                spec.say("touches.tsv", n, "%s is no requirement, resolution or section" % r["id"])
+                spec.say("touches.tsv", n, "%s is not a requirement, resolution or section" % r["id"])
                 continue
             self.rows.append((n, idents, r["touches"].split(), bool(document)))
             own.update(() if document else idents)

@@ -308,7 +308,7 @@ class Spec:
         return None
 
     def read_syntax(self, row):
-        """Puts the operands in the order of the syntax, hidden fields behind them."""
+        """Puts the operands in the order of the syntax, hidden fields after them."""
         text = row.syntax
         head, _, rest = text.partition(" ")
         m = re.match(r"(.*?)\[([A-Za-z0-9_]+)\]$", head)

@@ -144,14 +144,14 @@ refused("layout_twice", edit(LAYOUT, BLEND, "blend", "FLAGS"), LAYOUT, "RSTATE.f
 refused("layout_structure_twice", edit(LAYOUT, "VERTEX\t-\t", "VERTEX", "rstate"), LAYOUT, "structure rstate twice")
 refused("layout_head_missing", edit(LAYOUT, BLEND, "RSTATE", "GSTATE"), LAYOUT, "no head row of 'GSTATE'")
 refused("layout_head_type", edit(LAYOUT, HEAD, "structure", "u32"), LAYOUT, "expected structure")
-refused("layout_alignment", edit(LAYOUT, HEAD, "\t32\t", "\t24\t"), LAYOUT, "no power of two")
+refused("layout_alignment", edit(LAYOUT, HEAD, "\t32\t", "\t24\t"), LAYOUT, "neither a power of two")
 refused("layout_size", edit(LAYOUT, HEAD, "\t64\t", "\t64*f\t"), LAYOUT, "cannot read '64*f'")
 refused("layout_offset", edit(LAYOUT, BLEND, "0x1C", "0x1C+e"), LAYOUT, "cannot read '0x1C+e'")
 refused("layout_element", edit(LAYOUT, BLEND, "0x1C", "28+1*e"), LAYOUT, "depends on the element")
 refused("layout_bits", edit(LAYOUT, BLEND, "7:0", "0:7"), LAYOUT, "cannot read bits '0:7'")
 refused("layout_width", edit(LAYOUT, "RSTATE\tsampler\t", "4:0", "5:0"), LAYOUT, "6 bits, but u5 has 5")
 refused("layout_type", edit(LAYOUT, BLEND, "enum", "enun"), LAYOUT, "unknown type 'enun'")
-refused("layout_later_type", edit(LAYOUT, "RSTATE\tsampler\t", "4:0\tu5", "-\tVERTEX"), LAYOUT, "stands above its users")
+refused("layout_later_type", edit(LAYOUT, "RSTATE\tsampler\t", "4:0\tu5", "-\tVERTEX"), LAYOUT, "comes before its users")
 refused("layout_names", edit(LAYOUT, BLEND, "alpha=1", "1"), LAYOUT, "needs names for its values")
 refused("layout_value", edit(LAYOUT, BLEND, "alpha=1", "alpha=one"), LAYOUT, "cannot read 'alpha=one'")
 refused("layout_value_fits", edit(LAYOUT, BLEND, "alpha=1", "alpha=256"), LAYOUT, "does not fit 8 bits")
@@ -166,7 +166,7 @@ refused("layout_default_refused", edit(LAYOUT, "RDRAW\tstate_id\t", "\tcurrent\t
 refused("layout_view", edit(LAYOUT, "RRECT\tuv\t", "|31:0", "31:0"), LAYOUT, "RRECT.uv overlaps color")
 refused("layout_view_of_nothing", edit(LAYOUT, "RSTATE\tblend\t", "7:0", "|15:8"), LAYOUT, "nothing above has these bits")
 refused("layout_source", edit(LAYOUT, HEAD, "R-TILE-69", "R-TILE-999"), LAYOUT, "source 'R-TILE-999'")
-refused("layout_keyword", edit(LAYOUT, BLEND, "blend", "signed"), LAYOUT, "'signed' is no name")
+refused("layout_keyword", edit(LAYOUT, BLEND, "blend", "signed"), LAYOUT, "'signed' is not a name")
 refused("layout_list_of_floats", edit(LAYOUT, "RSTATE\trect_z\t", "f32\t-", "f32\t0..1"), LAYOUT, "takes no list")
 CAP = "cap.csr.tsv"
 PET = "CAP.PREC.MODE\t0x7D0\tPET\t"
@@ -177,7 +177,7 @@ refused("csr_legal_reset", edit(CAP, PET, "FP16=0 ", ""), CAP, "becomes 0, which
 refused("csr_legal_else", edit(CAP, "SVSTATE\t", "else 63", "else 64"), CAP, "becomes 64, which is not legal")
 refused("csr_legal_else_unreadable", edit(CAP, "SVSTATE\t", "else 63", "else last"), CAP, "cannot read 'else last'")
 refused("csr_legal_limit", edit(CAP, "SVSTATE\t0x7F8\tPBANK", "PMASK_BANKS_M1", "PMASK_BANKS"), CAP, "there is no field")
-refused("csr_legal_pair", edit(CAP, "CAP.PREC.MODE\t0x7D0\tFP_RMODE\t", "FP_RMODE2:", "UNS:"), CAP, "stands above it")
+refused("csr_legal_pair", edit(CAP, "CAP.PREC.MODE\t0x7D0\tFP_RMODE\t", "FP_RMODE2:", "UNS:"), CAP, "above it")
 refused("csr_needs_unknown", edit(CAP, "CAP.XMEM.L2CFG\t", "CAP.XMEM.CAP.L2", "CAP.XMEM.CAP.L3"), CAP,
         "there is no field CAP.XMEM.CAP.L3")
 refused("csr_needs_state", edit(CAP, "CAP.XMEM.L2CFG\t", "CAP.XMEM.CAP.L2", "CAP.XMEM.L1CFG.LOCK_EN"), CAP,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fills a folder with what programs for arm64 Linux are linked with and run over: Debian's C library and the
 # libraries of packages.txt, of the release that this system's apt knows. The packages are only unpacked: this
-# system's own are not touched, and nobody has to be root. Does nothing, and needs no network, when
+# system's own are not touched, and root is not needed. Does nothing, and needs no network, when
 # the folder has them already.
 # Usage: make_root.sh packages.txt FOLDER
 set -eu
@@ -56,5 +56,5 @@ find "$root" -type l -lname '/*' | while read -r link; do
     ln -sfr "$root$(readlink "$link")" "$link"
 done
 say_where
-# Written last: a folder without it is made anew.
+# Written last: a folder without it is made again.
 printf '%s\n' "$names" >"$root/packages"
