@@ -41,7 +41,7 @@ deb: packages ## Debian packages in out/deb, checked by lintian and by using the
 	@tools/make_deb.sh out/deb
 	@FACET_SOURCE=$(CURDIR) PYTHONPATH=tests python3 tests/deb/test_deb.py out/deb
 
-errata: ## make docs/errata.md anew from spec/
+errata: ## regenerate docs/errata.md from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
 
 pictures: all ## redraw the README's pictures in docs/pictures

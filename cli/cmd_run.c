@@ -609,7 +609,7 @@ const struct cli_command cli_cmd_run = {
         "larger; 0 at a breakpoint; 124 also for --max-instructions; 125 when the program "
         "cannot continue (a trap without handler, or all harts wait forever); 130 after "
         "Ctrl-C (143 after SIGTERM, 129 after SIGHUP); 1 in place of 0 when --lint-error "
-        "has findings. --json tells a program's own 2, 124 or 125 apart.",
+        "has findings. --json identifies a program's own 2, 124 or 125.",
     .examples = "facet as --isa xphmg examples/xphmg/hello.s -o hello.elf\n"
                 "facet run hello.elf\n"
                 "facet run hello.elf --json --dump-state\n"

@@ -13,7 +13,7 @@
 /* --format xphmg4 or xphmg8. */
 bool bvh_rt_wanted(const struct cli_args *args);
 int bvh_rt_build(const struct cli_args *args);
-/* A scene as triangles in the world; what of it is left out is told as by bvh_scene_read(). */
+/* A scene as triangles in the world; what is left out of it is reported as by bvh_scene_read(). */
 enum facet_status bvh_rt_scene(const struct cli_args *args,
                                const char *path,
                                struct facet_render_rt_input *out,

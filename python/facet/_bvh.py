@@ -64,7 +64,7 @@ def array(value: Any, dtype: Any, shape: tuple[Optional[int], ...], what: str) -
 
 
 class _Scene:
-    """The struct for C, with copies of the arrays: nobody changes an index after it was checked."""
+    """The struct for C, with copies of the arrays: no index can change after it was checked."""
 
     def __init__(self, meshes: Sequence[Mesh], placements: Optional[Sequence[Placement]]) -> None:
         self._kept: list[NDArray[Any]] = []

@@ -341,7 +341,7 @@ Self = TypeVar("Self", bound="Handle")
 class Handle:
     """Something of the library that belongs to one thread at a time and is destroyed once.
 
-    A call while another thread is inside is an Error, because waiting could take for ever; so is a
+    A call while another thread is inside is an Error, because waiting could take forever; so is a
     change from within a callback of the machine that is running."""
 
     _handle: Optional[int] = None

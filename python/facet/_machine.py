@@ -15,7 +15,7 @@ NONE = 0xFFFFFFFF
 NO_LIMIT = 0xFFFFFFFFFFFFFFFF
 MAX_CHANGES = 1024  # of one step: the longest vector store has fewer
 CHANGES = ("retire", "trap", "reg", "csr", "memory")
-# A run is left this often (nanoseconds of work) so that Python can handle signals, and goes on with the same bits.
+# A run is left this often (nanoseconds of work) so that Python can handle signals, and continues with the same bits.
 SIGNALS_EVERY = 50_000_000
 SIGNALS_WATCHED = 10_000  # the same while callbacks take most of the time, which the machine does not count
 # `bool` of a context that is not 0 is always true. It is not a Python function: no signal handler runs and
@@ -185,7 +185,7 @@ class Machine(Handle):
     def run(self, budget: Optional[int] = None, *, stop_on_trap: bool = False) -> Stop:
         """Runs until something stops it: `budget` steps, the end of the program, a breakpoint, `interrupt`, ...
 
-        An exception in a callback ends the run and is raised here, and so does Ctrl-C; the next run goes on."""
+        An exception in a callback ends the run and is raised here, and so does Ctrl-C; the next run continues."""
         steps = NO_LIMIT if budget is None else c.number(budget, 64, "budget")
         with self._use() as machine:
             return self._go(machine, lambda stop, left: lib.facet_machine_run(
@@ -384,7 +384,7 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
 
 class _SignalsLater:
     """Signals wait until the library has returned. A handler that raises while a callback begins would be lost: ctypes
-    prints such an exception and goes on. The C library is called directly: a step is short, and the module `signal` makes a
+    prints such an exception and continues. The C library is called directly: a step is short, and the module `signal` makes a
     set of 64 objects at every call."""
 
     _mask = ctypes.CDLL(None).pthread_sigmask

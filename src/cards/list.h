@@ -11,7 +11,7 @@ enum { FACET_CARD_LIST_NAME = 32 };
 
 /* What a list of the kind is called: "instructions", "aliases". */
 void facet_card_list_name(enum facet_item_kind kind, char name[FACET_CARD_LIST_NAME]);
-/* Under a heading for each machine and group, after what stands in `out` already. */
+/* Under a heading for each machine and group, after what `out` already holds. */
 void facet_card_list_text(enum facet_item_kind kind, unsigned machine, struct facet_strbuf *out);
 /* [{"name", "isa", "group", "text"}] */
 json_t *facet_card_list_json(enum facet_item_kind kind, unsigned machine);

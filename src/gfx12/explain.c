@@ -20,9 +20,9 @@ static void put_ray(struct facet_record *r, const char *key, const struct facet_
     facet_record_close(r);
 }
 
-/* Values on the way to a result. The bits of a NaN among them differ between hosts as long as
- * nobody looks; here everybody does (section 1 rule 3). Quotients have a rule of their own and come
- * as they are. */
+/* Intermediate values. The bits of a NaN among them may differ between hosts, which matters only
+ * where they are shown, as here (section 1 rule 3). Quotients have their own rule and are shown as
+ * they are. */
 static void put_float(struct facet_record *r, const char *key, float value)
 {
     facet_record_float(r, key, f32_canonical(value));

@@ -13,9 +13,9 @@ void facet_gfx12_record_result(struct facet_record *r,
                                const struct facet_gfx12_hit *hit,
                                const struct facet_gfx12_stats *stats);
 /* The whole traversal of the reference loop, of which the first `limit` nodes are shown. `shown`
- * (may be NULL) is called after every one of them, for whoever prints as it goes. A root that is no
- * node is FACET_ERR_INPUT and leaves the record empty; after other errors it has what happened so
- * far. */
+ * (may be NULL) is called after every one of them, for a caller that prints as it goes. A root that
+ * is not a node is FACET_ERR_INPUT and leaves the record empty; after other errors it has what
+ * happened so far. */
 enum facet_status facet_gfx12_record_trace(struct facet_record *r,
                                            const struct facet_gfx12_unit *unit,
                                            const struct facet_gfx12_query *query,

@@ -400,8 +400,7 @@ static void poll_busy(struct hart_lint *l, uint32_t core, const struct facet_ins
     }
 }
 
-/* In a machine that completes jobs at once; one that completes them late has reported them itself.
- */
+/* In a machine that completes jobs at once; one that is late reports them itself. */
 static void end_submission(struct hart_lint *l, uint32_t core)
 {
     const struct facet_xmem *xmem = &l->m->xmem;

@@ -313,8 +313,7 @@ static enum facet_status ambient_waves(struct facet_bucket *t, struct facet_erro
 
 /* ---- paths ---- */
 
-/* Where a path continues. Choosing directions by the cosine leaves the colour as the only factor.
- */
+/* Where a path continues. Choosing directions by the cosine leaves only the colour as a factor. */
 static struct facet_vec3 next_direction(const struct facet_bucket *t, uint32_t pixel)
 {
     const struct facet_surface *s = &t->surface[pixel];

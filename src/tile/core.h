@@ -258,8 +258,7 @@ static inline void facet_tile_set_config(struct facet_tile_core *c, uint32_t val
                                          .plain = c->m->config.plain};
 }
 
-/* The value of a row's register, read without effects; `number` distinguishes the registers of a
- * family apart. */
+/* The value of a row's register, read without effects; `number` selects one of a family. */
 uint32_t facet_tile_csr_value(const struct facet_tile_core *c,
                               const struct facet_csr_row *row,
                               uint32_t number);

@@ -51,7 +51,7 @@ static uint32_t m_XOR(uint32_t m, uint32_t x)
 
 /* ---- memory ---- */
 
-/* The word behind the caches, after line_sync. */
+/* The word below the caches, after line_sync. */
 static uint32_t read_word(struct facet_tile_core *c, uint32_t address)
 {
     uint8_t bytes[4];

@@ -264,8 +264,8 @@ static void read_uv(
     *v = uv[1];
 }
 
-/* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Whose flag it was nobody needs to
- * know unless a flag traps. */
+/* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Which lane raised a flag
+ * matters only when a flag traps. */
 static bool sample_all(struct facet_xphmg_gfx_run *r)
 {
     const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;

@@ -113,7 +113,7 @@ struct trace {
     unsigned n;          /* operations */
     unsigned index;      /* instructions */
     uint64_t pc;         /* of the instruction */
-    uint64_t next_pc;    /* behind it */
+    uint64_t next_pc;    /* after it */
     uint64_t base;       /* of the RAM window */
     uint64_t start;      /* pc of the block */
     unsigned acc;        /* register that the accumulator mirrors, 0 for none */

@@ -46,8 +46,8 @@ bool facet_xphmg_rt_batch_begin(
     struct facet_xphmg_rt_batch *batch);
 void facet_xphmg_rt_batch_end(const struct facet_hart *h, struct facet_xphmg_rt_batch *batch);
 
-/* Traces slots first .. first + count - 1, count <= batch->room, into batch->results. When somebody
- * asks to stop, the rays that come are not done. */
+/* Traces slots first .. first + count - 1, count <= batch->room, into batch->results. After a
+ * request to stop, the remaining rays are not done. */
 void facet_xphmg_rt_batch_trace(const struct facet_hart *h,
                                 struct facet_xphmg_rt_batch *batch,
                                 uint32_t first,
