@@ -1,5 +1,6 @@
 /* The assembler's pass over the text, its errors and its memory; see assemble.h and internal.h. */
 #include "assembler/internal.h"
+#include "base/array.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -28,16 +29,11 @@ void *facet_asm_alloc(struct asm_context *a, size_t size)
     return memory;
 }
 
-void *facet_asm_grow(struct asm_context *a, void *items, size_t *capacity, size_t item_size)
+void facet_asm_fit(struct asm_context *a, void *items, size_t *room, size_t need, size_t size)
 {
-    size_t larger = *capacity != 0 ? 2 * *capacity : 64;
-    void *grown = realloc(items, larger * item_size);
-
-    if (grown == NULL) {
-        stop(a, FACET_ERR_MEMORY); /* the caller's pointer is still the owner */
+    if (!facet_array_fit(items, room, need, size)) {
+        stop(a, FACET_ERR_MEMORY);
     }
-    *capacity = larger;
-    return grown;
 }
 
 uint8_t *facet_asm_reserve(struct asm_context *a, uint64_t size)
@@ -56,16 +52,7 @@ uint8_t *facet_asm_reserve(struct asm_context *a, uint64_t size)
             a, a->statement, 1, "the program is larger than %" PRIu64 " bytes", limit);
         return NULL;
     }
-    if (size > s->capacity - s->size) {
-        size_t capacity = 2 * s->capacity + (size_t)size + 256;
-        uint8_t *data = realloc(s->data, capacity);
-
-        if (data == NULL) {
-            stop(a, FACET_ERR_MEMORY);
-        }
-        s->data = data;
-        s->capacity = capacity;
-    }
+    facet_asm_fit(a, &s->data, &s->capacity, s->size + size, 1);
     place = s->data + s->size;
     memset(place, 0, (size_t)size);
     a->emitted += size;
@@ -95,9 +82,7 @@ bool facet_asm_emit(struct asm_context *a, uint64_t value, unsigned size)
 
 void facet_asm_fixup(struct asm_context *a, const struct asm_fixup *fixup)
 {
-    if (a->fixup_count == a->fixup_capacity) {
-        a->fixups = facet_asm_grow(a, a->fixups, &a->fixup_capacity, sizeof *a->fixups);
-    }
+    facet_asm_fit(a, &a->fixups, &a->fixup_capacity, a->fixup_count + 1, sizeof *a->fixups);
     a->fixups[a->fixup_count] = *fixup;
     a->fixups[a->fixup_count].statement = a->statement;
     a->fixups[a->fixup_count].source = a->frame->source;
@@ -370,9 +355,8 @@ static void record_span(struct asm_context *a, const struct asm_section *section
         }
         a->line_at = a->main_statement;
     }
-    if (result->span_count == a->span_capacity) {
-        result->spans = facet_asm_grow(a, result->spans, &a->span_capacity, sizeof *result->spans);
-    }
+    facet_asm_fit(
+        a, &result->spans, &a->span_capacity, result->span_count + 1, sizeof *result->spans);
     result->spans[result->span_count++] =
         (struct facet_asm_span){a->line, section->index, before, section->size - before};
 }

@@ -1,6 +1,7 @@
 /* See diag.h. */
 #include "assembler/diag.h"
 
+#include "base/array.h"
 #include "base/require.h"
 
 #include <stdlib.h>
@@ -42,15 +43,8 @@ bool facet_diag_add(struct facet_diag_list *list, const struct facet_diag *diag)
     if (is_said(list, diag)) {
         return true;
     }
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity != 0 ? 2 * list->capacity : 8;
-        struct facet_diag *items = realloc(list->items, capacity * sizeof *items);
-
-        if (items == NULL) {
-            return false;
-        }
-        list->items = items;
-        list->capacity = capacity;
+    if (!facet_array_fit(&list->items, &list->capacity, list->count + 1, sizeof *list->items)) {
+        return false;
     }
     own.file = copy(list, diag->file);
     own.message = copy(list, diag->message);

@@ -6,6 +6,7 @@
 #include "assembler/disassemble.h"
 
 #include "assembler/lex.h"
+#include "base/array.h"
 #include "base/plain.h"
 
 #include <inttypes.h>
@@ -247,16 +248,9 @@ static uint64_t data_size(const struct facet_section *s, uint64_t offset, uint64
 static void
 add_label(struct dis *d, uint64_t address, uint32_t section, uint32_t symbol, const char *name)
 {
-    if (d->label_count == d->label_capacity) {
-        size_t capacity = d->label_capacity != 0 ? 2 * d->label_capacity : 256;
-        struct label *grown = realloc(d->labels, capacity * sizeof *grown);
-
-        if (grown == NULL) {
-            d->failed = true;
-            return;
-        }
-        d->labels = grown;
-        d->label_capacity = capacity;
+    if (!facet_array_fit(&d->labels, &d->label_capacity, d->label_count + 1, sizeof *d->labels)) {
+        d->failed = true;
+        return;
     }
     d->labels[d->label_count++] = (struct label){address, section, symbol, name};
 }

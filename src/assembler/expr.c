@@ -340,9 +340,7 @@ pcrel_hi(struct asm_context *a, const struct asm_term *in, const char *at, struc
     if (!facet_asm_apply(a, ASM_OP_SUBTRACT, in, &here, at, &distance)) {
         return false;
     }
-    if (a->pcrel_count == a->pcrel_capacity) {
-        a->pcrels = facet_asm_grow(a, a->pcrels, &a->pcrel_capacity, sizeof *a->pcrels);
-    }
+    facet_asm_fit(a, &a->pcrels, &a->pcrel_capacity, a->pcrel_count + 1, sizeof *a->pcrels);
     record = &a->pcrels[a->pcrel_count++];
     *record = (struct asm_pcrel){.place = here.value, .distance = distance};
     return facet_asm_apply(a, ASM_OP_FAR_HI, &distance, NULL, at, out);

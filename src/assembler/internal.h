@@ -278,7 +278,7 @@ struct asm_context {
 /* assemble.c: memory that lives as long as the run (never NULL: lack of memory ends the run), and
  * complaints. facet_asm_error always returns false. `length` is what to underline. */
 void *facet_asm_alloc(struct asm_context *a, size_t size);
-void *facet_asm_grow(struct asm_context *a, void *items, size_t *capacity, size_t item_size);
+void facet_asm_fit(struct asm_context *a, void *items, size_t *room, size_t need, size_t size);
 bool facet_asm_error(struct asm_context *a, const char *at, size_t length, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool facet_asm_error_in(struct asm_context *a,

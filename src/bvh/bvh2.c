@@ -12,6 +12,7 @@
  * depend on how the items were cut. */
 #include "bvh/bvh2.h"
 
+#include "base/array.h"
 #include "base/large.h"
 #include "bvh/lanes.h"
 
@@ -641,24 +642,9 @@ static enum facet_status build_parallel(struct builder *b,
             done++;
             continue;
         }
-        if (length == capacity) {
-            struct range *more = realloc(list, 2 * capacity * sizeof *list);
-
-            if (more == NULL) {
-                goto out;
-            }
-            list = more;
-            capacity *= 2;
-        }
-        if (splits == inner_capacity) {
-            size_t next = inner_capacity == 0 ? 64 : 2 * inner_capacity;
-            uint32_t *more = realloc(inner, next * sizeof *inner);
-
-            if (more == NULL) {
-                goto out;
-            }
-            inner = more;
-            inner_capacity = next;
+        if (!facet_array_fit(&list, &capacity, length + 1, sizeof *list) ||
+            !facet_array_fit(&inner, &inner_capacity, splits + 1, sizeof *inner)) {
+            goto out;
         }
         inner[splits++] = list[done].slot;
         split_parallel(&top, pool, &list[done], part);

@@ -2,6 +2,7 @@
  * binary tree may be thousands of levels deep. */
 #include "bvh/collapse.h"
 
+#include "base/array.h"
 #include "base/large.h"
 
 #include <float.h>
@@ -18,19 +19,9 @@ static double node_area(const struct facet_bvh2_node *node)
     return facet_bvh_box_area(node->lo, node->hi);
 }
 
-static enum facet_status wide_grow(struct facet_wide *wide, uint32_t *capacity, uint32_t more)
+static bool wide_fits(struct facet_wide *wide, size_t *capacity, uint32_t more)
 {
-    while (wide->count + more > *capacity) {
-        uint32_t next = *capacity == 0 ? 1024 : 2 * *capacity;
-        struct facet_wide_node *nodes = realloc(wide->nodes, (size_t)next * sizeof *nodes);
-
-        if (nodes == NULL) {
-            return FACET_ERR_MEMORY;
-        }
-        wide->nodes = nodes;
-        *capacity = next;
-    }
-    return FACET_OK;
+    return facet_array_fit(&wide->nodes, capacity, (size_t)wide->count + more, sizeof *wide->nodes);
 }
 
 static enum facet_status no_memory(struct facet_wide *out, struct facet_error *err)
@@ -119,12 +110,12 @@ static void fill_wide(struct facet_wide_node *wide,
     }
 }
 
-static enum facet_status push_children(struct facet_wide *out, uint32_t *capacity, uint32_t parent)
+static enum facet_status push_children(struct facet_wide *out, size_t *capacity, uint32_t parent)
 {
     uint32_t first = out->count;
     uint8_t inner = out->nodes[parent].inner;
 
-    if (wide_grow(out, capacity, inner) != FACET_OK) {
+    if (!wide_fits(out, capacity, inner)) {
         return FACET_ERR_MEMORY;
     }
     out->nodes[parent].first_inner = first;
@@ -141,10 +132,10 @@ enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
                                             struct facet_wide *out,
                                             struct facet_error *err)
 {
-    uint32_t capacity = 0;
+    size_t capacity = 0;
 
     *out = (struct facet_wide){NULL, 0};
-    if (wide_grow(out, &capacity, 1) != FACET_OK) {
+    if (!wide_fits(out, &capacity, 1)) {
         return no_memory(out, err);
     }
     out->nodes[0].parent = UINT32_MAX;
@@ -334,11 +325,11 @@ enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
 {
     struct plan *plans = facet_large_alloc((size_t)tree->node_slots * sizeof *plans);
     struct run *runs = facet_large_alloc((size_t)tree->node_slots * sizeof *runs);
-    uint32_t capacity = 0;
+    size_t capacity = 0;
     enum facet_status status = FACET_ERR_MEMORY;
 
     *out = (struct facet_wide){NULL, 0};
-    if (plans == NULL || runs == NULL || wide_grow(out, &capacity, 1) != FACET_OK) {
+    if (plans == NULL || runs == NULL || !wide_fits(out, &capacity, 1)) {
         goto out;
     }
     make_plans(tree, items, cost, width, plans, runs);

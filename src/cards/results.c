@@ -1,6 +1,7 @@
 /* Test results by requirement row. The texts of the files are kept whole; tests point into them. */
 #include "cards/card.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 
@@ -22,31 +23,12 @@ struct mention {
     const char *id;
 };
 
-struct list {
-    void *items;
-    size_t count, capacity;
-};
-
 struct facet_results {
-    struct list texts;    /* char *: the files */
-    struct list tests;    /* struct facet_test */
-    struct list mentions; /* struct mention; by row and test once all files are read */
+    struct facet_array texts;    /* char *: the files */
+    struct facet_array tests;    /* struct facet_test */
+    struct facet_array mentions; /* struct mention; by row and test once all files are read */
     const struct facet_requirement_row **sorted; /* by ID */
 };
-
-static void *list_add(struct list *list, size_t size)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 256;
-        void *items = realloc(list->items, capacity * size);
-        if (items == NULL) {
-            return NULL;
-        }
-        list->items = items;
-        list->capacity = capacity;
-    }
-    return (char *)list->items + size * list->count++;
-}
 
 static int by_id(const void *a, const void *b)
 {
@@ -101,7 +83,7 @@ static bool add_mention(struct facet_results *r, const char *id)
     const struct facet_requirement_row key = {.id = id}, *pointer = &key;
     const struct facet_requirement_row **found =
         bsearch(&pointer, r->sorted, facet_requirement_row_count, sizeof r->sorted[0], by_id);
-    struct mention *mention = list_add(&r->mentions, sizeof *mention);
+    struct mention *mention = facet_array_add(&r->mentions, 1, sizeof *mention);
 
     if (mention != NULL) {
         mention->row = found != NULL ? (size_t)(*found - facet_requirement_rows) : SIZE_MAX;
@@ -134,7 +116,7 @@ read_line(struct facet_results *r, char *line, uint64_t number, struct facet_err
                           "line %llu: expected suite, case, pass|fail|skip, IDs separated by tabs",
                           (unsigned long long)number);
     }
-    test = list_add(&r->tests, sizeof *test);
+    test = facet_array_add(&r->tests, 1, sizeof *test);
     kept = test != NULL;
     if (kept) {
         *test = (struct facet_test){fields[0], fields[1], outcome};
@@ -157,7 +139,7 @@ read_file(struct facet_results *r, const char *path, struct facet_error *err)
     if (status != FACET_OK) {
         return status;
     }
-    kept = list_add(&r->texts, sizeof *kept);
+    kept = facet_array_add(&r->texts, 1, sizeof *kept);
     if (kept == NULL) {
         free(bytes.data);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");

@@ -1,6 +1,7 @@
 /* See trace.h: gathers what a step did, filters, and hands it to the format. */
 #include "debug/internal.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 #include "base/error.h"
 #include "isa/isa.h"
@@ -63,16 +64,9 @@ bool facet_trace_matches(const char *pattern, const char *text, size_t length)
 
 static void add(facet_tracer *t, const struct facet_item *item)
 {
-    if (t->count == t->capacity) {
-        size_t capacity = t->capacity != 0 ? t->capacity * 2 : 64;
-        struct facet_item *items = realloc(t->items, capacity * sizeof *items);
-
-        if (items == NULL) {
-            t->failed = true;
-            return;
-        }
-        t->items = items;
-        t->capacity = capacity;
+    if (!facet_array_fit(&t->items, &t->capacity, t->count + 1, sizeof *t->items)) {
+        t->failed = true;
+        return;
     }
     t->items[t->count++] = *item;
 }

@@ -7,6 +7,7 @@
  * and the tracer stays with the reference loop. */
 #include "gfx12/fast.h"
 
+#include "base/array.h"
 #include "base/float.h"
 #include "base/hash.h"
 #include "base/large.h"
@@ -29,13 +30,16 @@ struct decoder {
     const struct facet_gfx12_unit *unit;
     uint64_t max_units;
     struct found *nodes;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     uint32_t *table; /* open addressing: numbers of nodes */
     uint32_t table_size;
     uint32_t *pending; /* nodes to decode, last first: a subtree stays together */
-    uint32_t pending_count, pending_capacity;
+    uint32_t pending_count;
+    size_t pending_capacity;
     uint8_t *arena;
-    uint64_t units, unit_capacity;
+    uint64_t units;
+    size_t unit_capacity;
     uint16_t promises; /* of all boxes */
     bool odd;
     bool failed; /* memory */
@@ -79,25 +83,6 @@ static bool grow_table(struct decoder *d)
     return true;
 }
 
-/* Room for one more element of an array; false without memory. */
-static bool reserve(void **array, uint32_t count, uint32_t *capacity, size_t size)
-{
-    uint32_t more;
-    void *grown;
-
-    if (count < *capacity) {
-        return true;
-    }
-    more = *capacity != 0 ? *capacity * 2 : 256;
-    grown = more > *capacity ? realloc(*array, more * size) : NULL;
-    if (grown == NULL) {
-        return false;
-    }
-    *array = grown;
-    *capacity = more;
-    return true;
-}
-
 /* The number of a box or instance node; new ones are put on the list. */
 static uint32_t find(struct decoder *d, const struct found *node)
 {
@@ -114,9 +99,12 @@ static uint32_t find(struct decoder *d, const struct found *node)
             return d->table[i];
         }
     }
-    if (!reserve((void **)&d->nodes, d->count, &d->capacity, sizeof d->nodes[0]) ||
-        !reserve(
-            (void **)&d->pending, d->pending_count, &d->pending_capacity, sizeof d->pending[0])) {
+    if (d->count == UINT32_MAX - 1 ||
+        !facet_array_fit(&d->nodes, &d->capacity, (size_t)d->count + 1, sizeof d->nodes[0]) ||
+        !facet_array_fit(&d->pending,
+                         &d->pending_capacity,
+                         (size_t)d->pending_count + 1,
+                         sizeof d->pending[0])) {
         d->failed = true;
         return 0;
     }
@@ -135,16 +123,9 @@ static uint64_t allocate(struct decoder *d, uint64_t units)
         d->odd = true;
         return 0;
     }
-    if (first + units > d->unit_capacity) {
-        uint64_t capacity = 2 * (first + units);
-        uint8_t *grown = realloc(d->arena, capacity * FAST_UNIT);
-
-        if (grown == NULL) {
-            d->failed = true;
-            return 0;
-        }
-        d->arena = grown;
-        d->unit_capacity = capacity;
+    if (!facet_array_fit(&d->arena, &d->unit_capacity, first + units, FAST_UNIT)) {
+        d->failed = true;
+        return 0;
     }
     memset(d->arena + first * FAST_UNIT, 0, units * FAST_UNIT);
     d->units += units;

@@ -1,6 +1,7 @@
 /* OpenEXR 2 scanline file, 32-bit float channels B G R, ZIP compression in blocks of 16 lines: the
  * layout of the "OpenEXR file layout" document. A block that does not shrink is stored as it is, as
  * the format asks. */
+#include "base/array.h"
 #include "image/image.h"
 
 #include <stdbool.h>
@@ -21,17 +22,7 @@ struct out {
 
 static void put(struct out *o, const void *bytes, size_t count)
 {
-    if (!o->failed && count > o->capacity - o->size) {
-        size_t capacity = (o->size + count) * 2 + 1024;
-        uint8_t *data = realloc(o->data, capacity + 1);
-
-        if (data == NULL) {
-            o->failed = true;
-        } else {
-            o->data = data;
-            o->capacity = capacity;
-        }
-    }
+    o->failed = o->failed || !facet_array_fit(&o->data, &o->capacity, o->size + count + 1, 1);
     if (!o->failed && count != 0) {
         memcpy(o->data + o->size, bytes, count);
         o->size += count;

@@ -5,6 +5,7 @@
  * libpng inflates what the compressed data holds beyond the last row, only to throw it away: a
  * small file can make that days of work. So it is left as soon as it asks for more than the rows
  * needed, and the rest of the file is checked here. */
+#include "base/array.h"
 #include "image/image.h"
 
 #include <png.h>
@@ -260,15 +261,8 @@ static void write_bytes(png_structp png, png_bytep from, size_t count)
 {
     struct writing *w = png_get_io_ptr(png);
 
-    if (count > w->capacity - w->size) {
-        size_t capacity = (w->capacity + count) * 2 + 4096;
-        uint8_t *data = realloc(w->data, capacity + 1);
-
-        if (data == NULL) {
-            png_error(png, "out of memory");
-        }
-        w->data = data;
-        w->capacity = capacity;
+    if (!facet_array_fit(&w->data, &w->capacity, w->size + count + 1, 1)) {
+        png_error(png, "out of memory");
     }
     memcpy(w->data + w->size, from, count);
     w->size += count;

@@ -1,5 +1,6 @@
 /* See jobs.h. A job's bytes are two bits each, in pages that it touched. */
 #include "lint/jobs.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,16 +113,9 @@ void facet_lint_jobs_begin(struct lint_jobs *jobs, struct lint_submission by)
     if (jobs->count == MOST_JOBS) {
         remove_job(jobs, 0);
     }
-    if (jobs->count == jobs->room) {
-        size_t room = jobs->room != 0 ? 2 * jobs->room : 8;
-        struct lint_job *more = realloc(jobs->job, room * sizeof *more);
-
-        if (more == NULL) {
-            jobs->failed = true;
-            return;
-        }
-        jobs->job = more;
-        jobs->room = room;
+    if (!facet_array_fit(&jobs->job, &jobs->room, jobs->count + 1, sizeof *jobs->job)) {
+        jobs->failed = true;
+        return;
     }
     jobs->job[jobs->count++] = (struct lint_job){.by = by};
     jobs->building = true;

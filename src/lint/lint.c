@@ -2,6 +2,7 @@
  * to the rules of the machine at hand. */
 #include "lint/internal.h"
 
+#include "base/array.h"
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -46,20 +47,6 @@ static size_t find(const struct lint_store *store, uint64_t pc, enum facet_lint_
     return low;
 }
 
-static bool grow(struct lint_store *store)
-{
-    size_t capacity = store->capacity != 0 ? 2 * store->capacity : 16;
-    struct facet_lint_finding *more = realloc(store->items, capacity * sizeof *more);
-
-    if (more == NULL) {
-        store->failed = true;
-        return false;
-    }
-    store->items = more;
-    store->capacity = capacity;
-    return true;
-}
-
 void facet_lint_add(struct lint_store *store,
                     struct lint_place place,
                     enum facet_lint_id rule,
@@ -74,7 +61,8 @@ void facet_lint_add(struct lint_store *store,
         store->items[at].count++;
         return;
     }
-    if (store->count == store->capacity && !grow(store)) {
+    if (!facet_array_fit(&store->items, &store->capacity, store->count + 1, sizeof *f)) {
+        store->failed = true;
         return;
     }
     f = &store->items[at];

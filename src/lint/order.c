@@ -1,4 +1,5 @@
 /* See tile.h. */
+#include "base/array.h"
 #include "lint/tile.h"
 
 #include <stdlib.h>
@@ -79,16 +80,10 @@ find_suspect(const struct lint_order *order, struct lint_place place, uint32_t o
 
 static void suspect(struct lint_order *order, const struct lint_suspect *found)
 {
-    if (order->count == order->room) {
-        size_t room = order->room != 0 ? 2 * order->room : 64;
-        struct lint_suspect *more = realloc(order->suspects, room * sizeof *more);
-
-        if (more == NULL) {
-            order->failed = true;
-            return;
-        }
-        order->suspects = more;
-        order->room = room;
+    if (!facet_array_fit(
+            &order->suspects, &order->room, order->count + 1, sizeof *order->suspects)) {
+        order->failed = true;
+        return;
     }
     order->suspects[order->count++] = *found;
 }

@@ -1,9 +1,8 @@
 /* Breakpoints and watchpoints, once for all machines. */
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "machine/internal.h"
-
-#include <stdlib.h>
 
 static uint64_t filter_bit(uint64_t pc)
 {
@@ -41,15 +40,11 @@ static enum facet_status add_point(facet_machine *machine,
                           point->watch.core,
                           facet_machine_core_count(machine) - 1);
     }
-    if (machine->point_count == machine->point_capacity) {
-        size_t capacity = machine->point_capacity != 0 ? machine->point_capacity * 2 : 8;
-        struct facet_point *points = realloc(machine->points, capacity * sizeof *points);
-
-        if (points == NULL) {
-            return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a breakpoint");
-        }
-        machine->points = points;
-        machine->point_capacity = capacity;
+    if (!facet_array_fit(&machine->points,
+                         &machine->point_capacity,
+                         machine->point_count + 1,
+                         sizeof *machine->points)) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a breakpoint");
     }
     machine->points[machine->point_count] = *point;
     machine->points[machine->point_count++].id = ++machine->last_id;

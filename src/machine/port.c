@@ -1,9 +1,9 @@
 /* The listening side of a machine: the user's observer, and before it our own when there
  * are watchpoints or when the changes of a step are collected. */
+#include "base/array.h"
 #include "base/sized.h"
 #include "machine/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- telling ----------------------------------------------------------------------------------
@@ -68,16 +68,9 @@ static void add_change(facet_machine *machine, const struct facet_change *change
     if (!machine->collecting || list->failed) {
         return;
     }
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity != 0 ? list->capacity * 2 : 32;
-        struct facet_change *items = realloc(list->items, capacity * sizeof *items);
-
-        if (items == NULL) {
-            list->failed = true;
-            return;
-        }
-        list->items = items;
-        list->capacity = capacity;
+    if (!facet_array_fit(&list->items, &list->capacity, list->count + 1, sizeof *list->items)) {
+        list->failed = true;
+        return;
     }
     list->items[list->count++] = *change;
 }

@@ -1,5 +1,6 @@
 /* Writing ELF files; see elf.h. One code path serves both classes: headers are gathered as numbers
  * and put down field by field with the class's field widths. */
+#include "base/array.h"
 #include "object/elf.h"
 
 #include <elf.h>
@@ -16,16 +17,9 @@ struct writer {
 
 static void put(struct writer *w, uint64_t value, unsigned bytes)
 {
-    if (w->size + bytes > w->capacity) {
-        size_t capacity = 2 * w->capacity + 4096;
-        uint8_t *data = w->failed ? NULL : realloc(w->data, capacity);
-
-        if (data == NULL) {
-            w->failed = true;
-            return;
-        }
-        w->data = data;
-        w->capacity = capacity;
+    if (w->failed || !facet_array_fit(&w->data, &w->capacity, w->size + bytes, 1)) {
+        w->failed = true;
+        return;
     }
     for (unsigned i = 0; i < bytes; i++) {
         w->data[w->size++] = (uint8_t)(value >> (8 * i));
@@ -43,16 +37,9 @@ static void put_bytes(struct writer *w, const void *bytes, size_t size)
     if (w->failed || size == 0) {
         return;
     }
-    if (size > w->capacity - w->size) {
-        size_t capacity = 2 * w->capacity + size;
-        uint8_t *data = realloc(w->data, capacity);
-
-        if (data == NULL) {
-            w->failed = true;
-            return;
-        }
-        w->data = data;
-        w->capacity = capacity;
+    if (!facet_array_fit(&w->data, &w->capacity, w->size + size, 1)) {
+        w->failed = true;
+        return;
     }
     memcpy(w->data + w->size, bytes, size);
     w->size += size;

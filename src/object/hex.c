@@ -1,6 +1,7 @@
 /* See hex.h. */
 #include "object/hex.h"
 
+#include "base/array.h"
 #include "base/require.h"
 
 #include <inttypes.h>
@@ -165,18 +166,6 @@ static enum facet_status bad_token(const struct reader *r, const char *at)
                       at);
 }
 
-static bool grow(void **items, size_t *capacity, size_t count, size_t size)
-{
-    size_t more = *capacity != 0 ? 2 * *capacity : 256;
-    void *moved = count < *capacity ? *items : realloc(*items, more * size);
-
-    if (moved != NULL && count >= *capacity) {
-        *capacity = more;
-        *items = moved;
-    }
-    return moved != NULL;
-}
-
 static enum facet_status add_word(struct reader *r, uint32_t word)
 {
     struct run *last = r->run_count != 0 ? &r->runs[r->run_count - 1] : NULL;
@@ -189,11 +178,11 @@ static enum facet_status add_word(struct reader *r, uint32_t word)
                           r->line,
                           r->index);
     }
-    if (!grow((void **)&r->words, &r->capacity, r->count, 4)) {
+    if (!facet_array_fit(&r->words, &r->capacity, r->count + 1, 4)) {
         return no_memory(r);
     }
     if (last == NULL || last->index + last->count != r->index) {
-        if (!grow((void **)&r->runs, &r->run_capacity, r->run_count, sizeof *r->runs)) {
+        if (!facet_array_fit(&r->runs, &r->run_capacity, r->run_count + 1, sizeof *r->runs)) {
             return no_memory(r);
         }
         last = &r->runs[r->run_count++];

@@ -2,6 +2,7 @@
  * as, so that nothing is entered twice and overlaps are found. */
 #include "rt_image/check.h"
 
+#include "base/array.h"
 #include "bvh/bvh2.h"
 
 #include <math.h>
@@ -51,26 +52,20 @@ struct checker {
     struct facet_rtbvh_check *out;
     const struct facet_rtbvh_view *view;
     uint32_t max_findings;
-    uint64_t finding_capacity, place_capacity;
+    size_t finding_capacity, place_capacity;
     uint8_t *use;  /* per 16 bytes of the heap */
     uint8_t *seen; /* per triangle */
     struct frame *stack;
-    uint64_t depth, stack_capacity;
+    uint64_t depth;
+    size_t stack_capacity;
     bool failed; /* no memory */
 };
 
-/* The array with room for one more, NULL (and failed) without memory; then the old one stays. */
-static void *room(struct checker *c, void *array, uint64_t count, uint64_t *capacity, size_t size)
+/* Whether an array has room for one more; without memory the check has failed. */
+static bool fits(struct checker *c, void *array, uint64_t count, size_t *capacity, size_t size)
 {
-    uint64_t next = *capacity == 0 ? 64 : 2 * *capacity;
-    void *grown = array;
-
-    if (count == *capacity) {
-        grown = realloc(array, (size_t)next * size);
-        *capacity = grown != NULL ? next : *capacity;
-        c->failed |= grown == NULL;
-    }
-    return grown;
+    c->failed |= !facet_array_fit(array, capacity, (size_t)count + 1, size);
+    return !c->failed;
 }
 
 __attribute__((format(printf, 4, 5))) static void
@@ -78,7 +73,6 @@ report(struct checker *c, enum facet_rtbvh_rule rule, uint64_t offset, const cha
 {
     struct facet_rtbvh_check *out = c->out;
     struct facet_rtbvh_finding *f;
-    void *grown;
     va_list args;
 
     if (facet_rtbvh_rules[rule].warning) {
@@ -89,11 +83,9 @@ report(struct checker *c, enum facet_rtbvh_rule rule, uint64_t offset, const cha
     if (out->count >= c->max_findings) {
         return;
     }
-    grown = room(c, out->findings, out->count, &c->finding_capacity, sizeof *out->findings);
-    if (grown == NULL) {
+    if (!fits(c, &out->findings, out->count, &c->finding_capacity, sizeof *out->findings)) {
         return;
     }
-    out->findings = grown;
     f = &out->findings[out->count++];
     *f = (struct facet_rtbvh_finding){.offset = offset, .rule = rule};
     va_start(args, format);
@@ -145,20 +137,17 @@ static bool claim(struct checker *c, uint64_t at, uint64_t size, enum use first,
     uint8_t *use = c->use + at / FACET_RT_RANGE_BYTES;
     uint64_t units = size / FACET_RT_RANGE_BYTES;
     struct facet_rtbvh_check *out = c->out;
-    void *grown;
 
     for (uint64_t i = 0; i < units; i++) {
         if (use[i] != FREE) {
             return false;
         }
     }
-    grown = room(c, out->places, out->place_count, &c->place_capacity, sizeof *out->places);
-    if (grown == NULL) {
+    if (!fits(c, &out->places, out->place_count, &c->place_capacity, sizeof *out->places)) {
         return false;
     }
     memset(use, rest, (size_t)units);
     use[0] = (uint8_t)first;
-    out->places = grown;
     out->places[out->place_count++] = (struct facet_rtbvh_place){at, first == RANGE};
     return true;
 }
@@ -274,11 +263,9 @@ static bool enter(struct checker *c, uint64_t at, const struct facet_rtbvh_child
     if (!claim(c, at, facet_rtbvh_node_bytes(c->view), NODE, NODE_BODY)) {
         return false;
     }
-    f = room(c, c->stack, c->depth, &c->stack_capacity, sizeof *c->stack);
-    if (f == NULL) {
+    if (!fits(c, &c->stack, c->depth, &c->stack_capacity, sizeof *c->stack)) {
         return false;
     }
-    c->stack = f;
     c->use[at / FACET_RT_RANGE_BYTES] |= ON_PATH;
     f = &c->stack[c->depth++];
     *f = (struct frame){.at = at, .boxed = child != NULL && !child->nan};

@@ -4,7 +4,7 @@
  * A face may refer to vertices that follow it, so the file is read once into plain arrays, and the
  * meshes are made from these: one for each run of faces of one group and one material, in the order
  * of the file. */
-#include "scene/grow.h"
+#include "base/array.h"
 #include "scene/mtl.h"
 #include "scene/polygon.h"
 #include "scene/reader.h"
@@ -34,10 +34,10 @@ struct obj {
     struct facet_scene *scene;
     struct facet_error *err;
     struct facet_mtl mtl;
-    struct facet_grow data[KINDS];       /* of float[3], float[2], float[3] */
-    struct facet_grow colors;            /* of float[3], for every position once one has a colour */
-    struct facet_grow corners, polygons; /* the latter: numbers of corners */
-    struct facet_grow runs;
+    struct facet_array data[KINDS]; /* of float[3], float[2], float[3] */
+    struct facet_array colors;      /* of float[3], for every position once one has a colour */
+    struct facet_array corners, polygons; /* the latter: numbers of corners */
+    struct facet_array runs;
     bool new_run; /* the name or the material has changed */
     struct facet_span name;
     struct facet_mtl_material *material;
@@ -113,7 +113,7 @@ static enum facet_status add_color(struct obj *o, const float color[3])
     if (color == NULL && o->colors.count == 0) {
         return FACET_OK;
     }
-    place = facet_grow_add(&o->colors, missing, 3 * sizeof *place);
+    place = facet_array_add(&o->colors, missing, 3 * sizeof *place);
     if (place == NULL) {
         return out_of_memory(o);
     }
@@ -126,7 +126,7 @@ static enum facet_status add_color(struct obj *o, const float color[3])
 static enum facet_status add_vertex(struct obj *o, unsigned kind, const float *values)
 {
     const size_t size = components[kind] * sizeof *values;
-    float *place = facet_grow_add(&o->data[kind], 1, size);
+    float *place = facet_array_add(&o->data[kind], 1, size);
 
     if (place == NULL) {
         return out_of_memory(o);
@@ -234,7 +234,7 @@ static enum facet_status begin_run(struct obj *o)
     if (o->material == NULL) {
         o->material = facet_mtl_find(&o->mtl, (struct facet_span){"", 0});
     }
-    run = o->material != NULL ? facet_grow_add(&o->runs, 1, sizeof *run) : NULL;
+    run = o->material != NULL ? facet_array_add(&o->runs, 1, sizeof *run) : NULL;
     if (run == NULL) {
         return out_of_memory(o);
     }
@@ -250,7 +250,7 @@ static enum facet_status read_face(struct obj *o)
     uint32_t *polygon;
 
     while (status == FACET_OK && facet_text_word(&o->text, &word) && word.at[0] != '#') {
-        struct corner *corner = facet_grow_add(&o->corners, 1, sizeof *corner);
+        struct corner *corner = facet_array_add(&o->corners, 1, sizeof *corner);
 
         if (corner == NULL) {
             return out_of_memory(o);
@@ -268,7 +268,7 @@ static enum facet_status read_face(struct obj *o)
         return leave_out(
             o, FACET_LOSS_SHAPE, 1, "faces of fewer than three corners", "only polygons are read");
     }
-    polygon = status == FACET_OK ? facet_grow_add(&o->polygons, 1, sizeof *polygon) : NULL;
+    polygon = status == FACET_OK ? facet_array_add(&o->polygons, 1, sizeof *polygon) : NULL;
     if (polygon == NULL) {
         return status == FACET_OK ? out_of_memory(o) : status;
     }

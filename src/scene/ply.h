@@ -3,7 +3,7 @@
 #ifndef FACET_SCENE_PLY_H
 #define FACET_SCENE_PLY_H
 
-#include "scene/grow.h"
+#include "base/array.h"
 #include "scene/reader.h"
 #include "scene/text.h"
 
@@ -67,7 +67,7 @@ struct ply {
     bool has[PLY_VALUES]; /* the vertices have this value */
     bool has_corner_uvs;
     struct facet_span picture;
-    struct facet_grow vertices, corners, polygons, uvs; /* of uvs: two floats per corner */
+    struct facet_array vertices, corners, polygons, uvs; /* of uvs: two floats per corner */
 };
 
 enum facet_status facet_ply_out_of_memory(struct ply *p);

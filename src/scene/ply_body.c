@@ -171,9 +171,9 @@ read_length(struct ply *p, const struct item *item, const struct ply_type *type,
                      p, item, word.size != 0 ? offset(p) - word.size : at, "the length of a list");
 }
 
-static bool push(struct facet_grow *array, uint32_t value)
+static bool push(struct facet_array *array, uint32_t value)
 {
-    uint32_t *place = facet_grow_add(array, 1, sizeof *place);
+    uint32_t *place = facet_array_add(array, 1, sizeof *place);
 
     if (place != NULL) {
         *place = value;
@@ -215,7 +215,7 @@ static bool add_to_strip(struct ply *p, struct strip *strip, const struct value 
 
 static bool add_uv(struct ply *p, float value)
 {
-    float *place = facet_grow_add(&p->uvs, 1, sizeof *place);
+    float *place = facet_array_add(&p->uvs, 1, sizeof *place);
 
     if (place != NULL) {
         *place = value;
@@ -317,7 +317,7 @@ static enum facet_status read_items(struct ply *p, const struct ply_element *ele
     }
     for (; status == FACET_OK && item.number < element->items; item.number++) {
         struct ply_vertex *vertex =
-            vertices ? facet_grow_add(&p->vertices, 1, sizeof *vertex) : &unused;
+            vertices ? facet_array_add(&p->vertices, 1, sizeof *vertex) : &unused;
 
         if (vertex == NULL) {
             return facet_ply_out_of_memory(p);

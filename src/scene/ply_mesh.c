@@ -33,7 +33,7 @@ static enum facet_status check_corners(struct ply *p)
 /* Texture coordinates of corners: each corner becomes a vertex; equal ones are joined again. */
 static enum facet_status split_corners(struct ply *p)
 {
-    struct facet_grow split = {NULL, 0, 0};
+    struct facet_array split = {NULL, 0, 0};
     uint32_t *corner = p->corners.items;
     const float *uv = p->uvs.items;
     struct ply_vertex *to;
@@ -41,7 +41,7 @@ static enum facet_status split_corners(struct ply *p)
     if (!p->has_corner_uvs || p->corners.count == 0) {
         return FACET_OK;
     }
-    to = facet_grow_add(&split, p->corners.count, sizeof *to);
+    to = facet_array_add(&split, p->corners.count, sizeof *to);
     if (to == NULL) {
         return facet_ply_out_of_memory(p);
     }

@@ -1,8 +1,8 @@
 /* Reader of STL, binary and text. An STL has nothing but triangles, each with corners of its own
  * and a normal that repeats what they say. The corners are joined where they are equal, and the
  * triangles are flat: a normal that says something else is noted. */
+#include "base/array.h"
 #include "base/bits.h"
-#include "scene/grow.h"
 #include "scene/matrix.h"
 #include "scene/reader.h"
 #include "scene/text.h"
@@ -21,7 +21,7 @@ struct facet_data {
 struct stl {
     struct facet_scene *scene;
     struct facet_error *err;
-    struct facet_grow corners; /* of float[3], of the solid that is read */
+    struct facet_array corners; /* of float[3], of the solid that is read */
     struct facet_span name;
     uint32_t solids;      /* read, with and without triangles */
     uint32_t odd_normals; /* that are not at right angles to their triangle */
@@ -60,7 +60,7 @@ static bool is_odd(const struct facet_data *facet)
 
 static enum facet_status add_facet(struct stl *s, const struct facet_data *facet)
 {
-    float *place = facet_grow_add(&s->corners, 3, 3 * sizeof *place);
+    float *place = facet_array_add(&s->corners, 3, 3 * sizeof *place);
 
     if (place == NULL) {
         return out_of_memory(s);
@@ -97,7 +97,7 @@ static enum facet_status end_solid(struct stl *s)
     if (status != FACET_OK || mesh.triangle_count == 0) {
         return status;
     }
-    s->corners = (struct facet_grow){NULL, 0, 0};
+    s->corners = (struct facet_array){NULL, 0, 0};
     mesh.indices = malloc(mesh.vertex_count * sizeof *mesh.indices);
     for (uint32_t i = 0; mesh.indices != NULL && i < mesh.vertex_count; i++) {
         mesh.indices[i] = i;

@@ -2,6 +2,7 @@
  * descriptors that commands bring along, completion slots and the ring. */
 #include "tile_list/reader.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 #include "json/json.h"
 
@@ -92,16 +93,10 @@ bool facet_tile_list_add_piece(struct facet_tile_list_reader *p,
 {
     struct facet_tile_list *plan = p->plan;
 
-    if (plan->piece_count == p->piece_room) {
-        size_t room = p->piece_room != 0 ? 2 * p->piece_room : 64;
-        struct facet_tile_list_piece *more = realloc(plan->pieces, room * sizeof *more);
-
-        if (more == NULL) {
-            free(bytes);
-            return facet_tile_list_no_memory(p);
-        }
-        plan->pieces = more;
-        p->piece_room = room;
+    if (!facet_array_fit(
+            &plan->pieces, &p->piece_room, plan->piece_count + 1, sizeof *plan->pieces)) {
+        free(bytes);
+        return facet_tile_list_no_memory(p);
     }
     plan->pieces[plan->piece_count++] = (struct facet_tile_list_piece){address, size, bytes};
     return true;

@@ -1,5 +1,6 @@
 /* The xphmg machine's life and its face (machine/ops.h). */
 #include "xphmg/machine.h"
+#include "base/array.h"
 #include "base/sized.h"
 #include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
@@ -434,15 +435,8 @@ facet_xphmg_input(facet_machine *machine, const void *data, size_t size, struct 
         c->size -= c->read;
         c->read = 0;
     }
-    if (size > c->capacity - c->size) {
-        size_t capacity = c->size + size > 2 * c->capacity ? c->size + size : 2 * c->capacity;
-        uint8_t *bytes = size <= SIZE_MAX / 2 - c->size ? realloc(c->bytes, capacity) : NULL;
-
-        if (bytes == NULL) {
-            return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for console input");
-        }
-        c->bytes = bytes;
-        c->capacity = capacity;
+    if (size > SIZE_MAX - c->size || !facet_array_fit(&c->bytes, &c->capacity, c->size + size, 1)) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for console input");
     }
     if (size > 0) {
         memcpy(c->bytes + c->size, data, size);

@@ -1,6 +1,7 @@
 /* The rule table, the list of findings, and what the walk found wrong with the graph. */
 #include "gfx12/image/checker.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 
 #include <stdarg.h>
@@ -71,16 +72,10 @@ static void add_finding(struct facet_checker *c,
     if (out->count >= c->limit) {
         return;
     }
-    if (out->count == c->capacity) {
-        uint32_t next = c->capacity == 0 ? 64 : 2 * c->capacity;
-        struct facet_gfx12_finding *more = realloc(out->findings, (size_t)next * sizeof *more);
-
-        if (more == NULL) {
-            c->failed = true;
-            return;
-        }
-        out->findings = more;
-        c->capacity = next;
+    if (!facet_array_fit(
+            &out->findings, &c->capacity, (size_t)out->count + 1, sizeof *out->findings)) {
+        c->failed = true;
+        return;
     }
     finding = &out->findings[out->count++];
     finding->rule = (uint8_t)rule;

@@ -3,6 +3,7 @@
  * "Below" means the geometry itself, not the boxes in between: a grandchild's decoded box may stick
  * out of its parent's by a grid step without losing a hit (R-G12-58). Nodes are visited children
  * first, so each node's geometry bounds are joined from its children's. */
+#include "base/array.h"
 #include "base/float.h"
 #include "gfx12/image/checker.h"
 
@@ -341,16 +342,10 @@ rotate_all(struct facet_checker *c, const struct facet_gfx12_link *start, struct
         } else if (kind == FACET_GFX12_KIND_INSTANCE && link_below(c, &link, &unused)) {
             rotated_instance(c, node, o);
         } else if (kind == FACET_GFX12_KIND_BOX && link_below(c, &link, &unused)) {
-            if (depth + 8 > capacity) {
-                struct facet_gfx12_link *more = realloc(stack, 2 * capacity * sizeof *more);
-
-                if (more == NULL) {
-                    c->failed = true;
-                    ok = false;
-                    continue;
-                }
-                stack = more;
-                capacity *= 2;
+            if (!facet_array_fit(&stack, &capacity, depth + 8, sizeof *stack)) {
+                c->failed = true;
+                ok = false;
+                continue;
             }
             depth += facet_gfx12_links(c->view, &c->walk, node, stack + depth);
         }

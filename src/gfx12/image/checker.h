@@ -23,7 +23,8 @@ struct facet_checker {
     struct facet_gfx12_walk walk;
     struct facet_checked *below; /* per node */
     struct facet_gfx12_check *out;
-    uint32_t capacity, limit;
+    size_t capacity;
+    uint32_t limit;
     uint64_t budget; /* pairs that oriented boxes may still look at */
     bool failed;     /* out of memory */
 };

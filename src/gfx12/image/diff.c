@@ -3,6 +3,7 @@
  * differ, everything below is left out: one difference says it. */
 #include "gfx12/image/diff.h"
 
+#include "base/array.h"
 #include "gfx12/image/node.h"
 
 #include <stdio.h>
@@ -155,16 +156,9 @@ static void push(struct diff *d, uint32_t a, uint32_t b)
     if (d->seen[a]) {
         return;
     }
-    if (d->tail == d->capacity) {
-        size_t next = d->capacity == 0 ? 1024 : 2 * d->capacity;
-        struct pending *more = realloc(d->queue, next * sizeof *more);
-
-        if (more == NULL) {
-            d->failed = true;
-            return;
-        }
-        d->queue = more;
-        d->capacity = next;
+    if (!facet_array_fit(&d->queue, &d->capacity, d->tail + 1, sizeof *d->queue)) {
+        d->failed = true;
+        return;
     }
     d->seen[a] = 1;
     d->queue[d->tail++] = (struct pending){a, b};

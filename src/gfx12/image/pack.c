@@ -7,6 +7,7 @@
  * 12.5 derives every width from. Joining two such summaries is a handful of word operations. */
 #include "gfx12/image/pack.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 #include "gfx12/image/node.h"
 
@@ -51,7 +52,8 @@ struct facet_packer {
     struct summary open;
     /* finished nodes */
     uint8_t *nodes;
-    uint32_t node_count, node_capacity;
+    uint32_t node_count;
+    size_t node_capacity;
     /* the ranges of the box node at hand */
     struct local_triangle local[FACET_PACK_MAX_RANGES][FACET_PACK_MAX_RANGE_TRIANGLES];
     struct summary range[FACET_PACK_MAX_RANGES];
@@ -387,15 +389,8 @@ static bool close_node(facet_packer *p)
     if (p->open.pairs == 0) {
         return true;
     }
-    if (p->node_count == p->node_capacity) {
-        uint32_t next = p->node_capacity == 0 ? 64 : 2 * p->node_capacity;
-        uint8_t *more = realloc(p->nodes, (size_t)next * 128);
-
-        if (more == NULL) {
-            return false;
-        }
-        p->nodes = more;
-        p->node_capacity = next;
+    if (!facet_array_fit(&p->nodes, &p->node_capacity, (size_t)p->node_count + 1, 128)) {
+        return false;
     }
     write_node(p, p->nodes + (size_t)p->node_count * 128);
     p->node_count++;

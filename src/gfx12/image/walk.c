@@ -2,6 +2,7 @@
  * black (done): meeting a grey node is a cycle, meeting a black one a second reference. */
 #include "gfx12/image/walk.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 
 #include <stdlib.h>
@@ -213,32 +214,21 @@ static void report(struct search *s,
 {
     struct facet_gfx12_walk *w = s->walk;
 
-    if (w->problem_count == w->problem_capacity) {
-        uint32_t next = w->problem_capacity == 0 ? 64 : 2 * w->problem_capacity;
-        struct facet_gfx12_problem *more = realloc(w->problems, (size_t)next * sizeof *more);
-
-        if (more == NULL) {
-            s->failed = true;
-            return;
-        }
-        w->problems = more;
-        w->problem_capacity = next;
+    if (!facet_array_fit(&w->problems,
+                         &w->problem_capacity,
+                         (size_t)w->problem_count + 1,
+                         sizeof *w->problems)) {
+        s->failed = true;
+        return;
     }
     w->problems[w->problem_count++] = (struct facet_gfx12_problem){trouble, node, slot, target};
 }
 
 static void push(struct search *s, uint32_t node)
 {
-    if (s->depth == s->capacity) {
-        size_t next = s->capacity == 0 ? 256 : 2 * s->capacity;
-        struct frame *more = realloc(s->stack, next * sizeof *more);
-
-        if (more == NULL) {
-            s->failed = true;
-            return;
-        }
-        s->stack = more;
-        s->capacity = next;
+    if (!facet_array_fit(&s->stack, &s->capacity, s->depth + 1, sizeof *s->stack)) {
+        s->failed = true;
+        return;
     }
     s->walk->nodes[node].state = GREY;
     s->stack[s->depth].node = node;

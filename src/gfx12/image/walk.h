@@ -57,7 +57,7 @@ struct facet_gfx12_walk {
     uint32_t reached;
     struct facet_gfx12_problem *problems;
     uint32_t problem_count;
-    uint32_t problem_capacity;
+    size_t problem_capacity;
 };
 
 /* A child of a box or instance node. */

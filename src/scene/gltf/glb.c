@@ -2,6 +2,7 @@
  * bring back every float. The binary chunk is appended to as the JSON refers to it. */
 #include "scene/gltf/glb.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 #include "image/image.h"
 #include "scene/matrix.h"
@@ -68,16 +69,9 @@ static uint8_t *reserve(struct writer *w, size_t size, size_t *offset)
     if (w->status == FACET_OK && w->bin_size + padded > UINT32_MAX / 2) {
         fail(w, FACET_ERR_LIMIT, "GLB: the scene needs more than 2 GiB");
     }
-    if (w->status == FACET_OK && padded > w->bin_capacity - w->bin_size) {
-        size_t capacity = (w->bin_size + padded) * 3 / 2 + 4096;
-        uint8_t *bin = realloc(w->bin, capacity);
-
-        if (bin == NULL) {
-            fail(w, FACET_ERR_MEMORY, "GLB: out of memory");
-        } else {
-            w->bin = bin;
-            w->bin_capacity = capacity;
-        }
+    if (w->status == FACET_OK &&
+        !facet_array_fit(&w->bin, &w->bin_capacity, w->bin_size + padded, 1)) {
+        fail(w, FACET_ERR_MEMORY, "GLB: out of memory");
     }
     if (w->status != FACET_OK) {
         return NULL;
