@@ -145,7 +145,7 @@ TEST(both_formats_find_the_same_triangles, "")
     struct facet_bvh_mesh mesh = hills();
     struct facet_bvh_scene scene = {&mesh, 1, &moved, 1};
     struct facet_bvh_rays rays = look_down();
-    static struct facet_bvh_hit hits[4][RAYS];
+    static struct facet_bvh_hit hits[4][RAYS], again[RAYS];
     static const struct facet_bvh_config configs[4] = {
         {.format = FACET_BVH_FORMAT_GFX12},
         {.format = FACET_BVH_FORMAT_GFX12, .quality = FACET_BVH_HIGH, .threads = 2},
@@ -155,7 +155,7 @@ TEST(both_formats_find_the_same_triangles, "")
     unsigned found = 0, same = 0;
 
     for (unsigned c = 0; c < 4; c++) {
-        const struct facet_bvh_trace_config how = {.threads = c % 2 * 2};
+        const struct facet_bvh_trace_config how = {.threads = c % 2 * 2}, plain = {.plain = true};
         struct facet_error err = {FACET_OK, 0, ""};
         uint64_t findings, errors;
         facet_bvh *bvh = NULL;
@@ -165,6 +165,8 @@ TEST(both_formats_find_the_same_triangles, "")
         CHECK(facet_bvh_check(bvh, NULL, 0, &findings, &errors, &err) == FACET_OK && errors == 0);
         CHECK_MSG(
             facet_bvh_trace(bvh, &how, &rays, hits[c], 0, &err) == FACET_OK, "%s", err.message);
+        CHECK(facet_bvh_trace(bvh, &plain, &rays, again, 0, &err) == FACET_OK);
+        CHECK(memcmp(again, hits[c], sizeof again) == 0);
         facet_bvh_destroy(bvh);
     }
     for (unsigned i = 0; i < RAYS; i++) {
