@@ -4,8 +4,8 @@
  *     lockstep PROGRAM STEP REG BIT     the same, and before step STEP one bit of the second
  *                                       machine's register flips, as a fault would
  *
- * Only the public headers are used. Whoever compares an RTL simulation keeps the first machine and
- * takes the second one's changes from the simulator instead: facet_machine_step_changes gives those
+ * Only the public headers are used. To compare an RTL simulation, keep the first machine and
+ * take the second one's changes from the simulator instead: facet_machine_step_changes gives those
  * of one step, facet_changes_compare finds the difference. docs/lockstep.md has the story. */
 #include <facet/lockstep.h>
 #include <facet/xphmg.h>
