@@ -30,6 +30,8 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT # or the folder stays
+trap 'exit 143' HUP TERM
 mkdir -p "$work/lists/partial" "$work/archives/partial"
 : >"$work/status"
 arm64_apt()
