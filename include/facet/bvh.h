@@ -25,6 +25,7 @@ extern "C" {
 
 typedef struct facet_bvh facet_bvh;
 
+/* The two formats above. */
 enum facet_bvh_format { FACET_BVH_FORMAT_GFX12, FACET_BVH_FORMAT_XPHMG };
 
 /* How well a GFX12 image is built: to the byte as section 12 says; smaller; smaller and faster. */
@@ -32,6 +33,7 @@ enum facet_bvh_quality { FACET_BVH_CONTRACT, FACET_BVH_FAST, FACET_BVH_HIGH, FAC
 
 /* ---- geometry ---- */
 
+/* What is true of all triangles of a mesh. */
 enum facet_bvh_primitive_flags {
     FACET_BVH_OPAQUE = 1 << 0,
     FACET_BVH_DOUBLE_SIDED = 1 << 1,
@@ -74,9 +76,10 @@ struct facet_bvh_config {
     uint32_t children;              /* XPHMG: 4 (default) or 8 */
     uint32_t leaf_triangles;        /* most of a leaf: GFX12 1..16, XPHMG 1..255 */
     const char *element;            /* XPHMG: name of a number format (facet/num.h), NULL: "FP32" */
-    bool quantized;   /* XPHMG: integers with the scale and zero point that fit best */
-    double reach;     /* XPHMG: ray origins lie in [-reach, reach]; 0: near the scene */
-    uint32_t threads; /* 0 and 1: the calling one alone */
+    bool quantized;    /* XPHMG: integers with the scale and zero point that fit best */
+    double reach;      /* XPHMG: ray origins lie in [-reach, reach]; 0: near the scene */
+    uint32_t threads;  /* 0 and 1: the calling one alone */
+    uint32_t reserved; /* 0 */
 };
 
 enum facet_status facet_bvh_build_sized(const struct facet_bvh_scene *scene,
@@ -115,6 +118,7 @@ enum facet_status facet_bvh_refit(const facet_bvh *bvh,
 
 /* ---- check and show ---- */
 
+/* How bad a finding is. */
 enum facet_bvh_severity { FACET_BVH_NOTE, FACET_BVH_WARNING, FACET_BVH_ERROR };
 
 struct facet_bvh_finding {
@@ -172,11 +176,12 @@ struct facet_bvh_hit {
 
 /* Zero gives the default everywhere. Passed with its size, as facet/version.h explains. */
 struct facet_bvh_trace_config {
-    bool any_hit;     /* the first hit ends a ray, not the closest one */
-    bool cull_back;   /* triangles seen from behind are not hit */
-    uint32_t mask;    /* GFX12: bits 7..0; 0: 0xFF */
-    uint32_t threads; /* 0 and 1: the calling one alone; results are the same */
-    bool plain;       /* no fast ways: same results, slower */
+    bool any_hit;        /* the first hit ends a ray, not the closest one */
+    bool cull_back;      /* triangles seen from behind are not hit */
+    uint32_t mask;       /* GFX12: bits 7..0; 0: 0xFF */
+    uint32_t threads;    /* 0 and 1: the calling one alone; results are the same */
+    bool plain;          /* no fast ways: same results, slower */
+    uint8_t reserved[3]; /* 0 */
 };
 
 enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,

@@ -19,6 +19,7 @@ const char *facet_gfx_format_name(unsigned code);
 /* Case does not matter; -1 when there is no such name. */
 int facet_gfx_format_find(const char *name);
 
+/* What lies outside of a texture. */
 enum facet_gfx_wrap { FACET_GFX_CLAMP, FACET_GFX_REPEAT, FACET_GFX_MIRROR, FACET_GFX_BORDER };
 
 /* Zero gives the default everywhere. Passed with its size, as facet/version.h explains. */
@@ -34,9 +35,10 @@ struct facet_gfx_sampler {
     enum facet_gfx_wrap wrap;
     bool normalized; /* coordinates 0..1, else texels */
     bool bilinear;
-    bool srgb;       /* UNORM formats are decoded to linear light */
-    bool raw;        /* codes as they are: CONVERT_EN = 0 */
-    float border[4]; /* R, G, B, A */
+    bool srgb;         /* UNORM formats are decoded to linear light */
+    bool raw;          /* codes as they are: CONVERT_EN = 0 */
+    float border[4];   /* R, G, B, A */
+    uint32_t reserved; /* 0 */
 };
 
 /* ---- steps ---- */

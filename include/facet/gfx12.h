@@ -33,6 +33,7 @@ extern "C" {
 #define FACET_GFX12_FIRST_SENTINEL UINT32_C(0xFFFFFFF8) /* this and above is never fetched */
 #define FACET_GFX12_ROOT UINT32_C(0x00000005)           /* box node at byte offset 0 */
 
+/* The low three bits of the ID of a node that is no primitive node. */
 enum facet_gfx12_type {
     FACET_GFX12_TYPE_BOX = 5,
     FACET_GFX12_TYPE_INSTANCE = 6,
@@ -185,11 +186,13 @@ struct facet_gfx12_pair_tri {
     uint8_t double_sided;
 };
 
+/* Descriptor of a pair. */
 struct facet_gfx12_pair_desc {
     uint8_t prim_range_stop;
     struct facet_gfx12_pair_tri tri[2];
 };
 
+/* The first 52 bits of a primitive node. */
 struct facet_gfx12_prim_header {
     uint8_t vertex_bits_minus_one[3];
     uint8_t trailing_zero_bits;
@@ -220,6 +223,7 @@ struct facet_gfx12_prim {
     uint8_t vertex_count;   /* vertices stored: 1 + the highest number that a triangle names */
 };
 
+/* A primitive node from its bytes, and back. */
 void facet_gfx12_prim_decode(const uint8_t node[128], struct facet_gfx12_prim *out);
 void facet_gfx12_prim_encode(const struct facet_gfx12_prim *in, uint8_t node[128]);
 
@@ -261,6 +265,7 @@ struct facet_gfx12_instance {
     struct facet_gfx12_child child[4];
 };
 
+/* An instance node from its bytes, and back. */
 void facet_gfx12_instance_decode(const uint8_t node[128], struct facet_gfx12_instance *out);
 void facet_gfx12_instance_encode(const struct facet_gfx12_instance *in, uint8_t node[128]);
 
@@ -420,6 +425,7 @@ struct facet_gfx12_hit {
     uint32_t instance_user_data; /* 24 bits, 0 outside instances */
 };
 
+/* What a callback says about a hit that is not opaque. */
 enum facet_gfx12_verdict {
     FACET_GFX12_IGNORE,
     FACET_GFX12_ACCEPT,
@@ -537,6 +543,7 @@ enum facet_gfx12_lane_state {
     FACET_GFX12_LANE_ENDED,
 };
 
+/* Passed with its size, as facet/version.h explains; hits and stats keep theirs. */
 struct facet_gfx12_lane {
     enum facet_gfx12_lane_state state;
     struct facet_gfx12_hit hit;     /* the best so far */

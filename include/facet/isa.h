@@ -20,7 +20,7 @@ enum facet_isa { FACET_ISA_XPHMG, FACET_ISA_TILE, FACET_ISA_COUNT };
 
 /* ---- rows ---- */
 
-/* An instruction as the contract has it. */
+/* An instruction as the contract has it. Passed with its size, as facet/version.h explains. */
 struct facet_isa_insn {
     const char *mnemonic;
     const char *syntax;    /* "addi rd, rs1, imm" */
@@ -36,7 +36,7 @@ struct facet_isa_insn {
     uint32_t operand_count;
 };
 
-/* An operand of a row, with its value in a word that was decoded. */
+/* An operand of a row, with its value in a word that was decoded. Passed with its size. */
 struct facet_isa_operand {
     const char *name;
     const char *meaning; /* a few words; "" for a field that the syntax does not show */
@@ -48,16 +48,35 @@ struct facet_isa_operand {
 
 #define FACET_ISA_MAX_OPERANDS 16
 
+/* How many rows the instruction set has; 0 for one that does not exist. */
 uint32_t facet_isa_insn_count(enum facet_isa isa);
+enum facet_status facet_isa_get_insn_sized(enum facet_isa isa,
+                                           uint32_t id,
+                                           struct facet_isa_insn *insn,
+                                           size_t insn_size);
 /* Row `id`; FACET_ERR_USAGE when there is none. */
-enum facet_status facet_isa_get_insn(enum facet_isa isa, uint32_t id, struct facet_isa_insn *insn);
-/* The first row from `*from` on with this mnemonic, in any case; *from is then the row after it:
- * several rows may share one. FACET_ERR_USAGE when there is none. */
-enum facet_status facet_isa_find_insn(enum facet_isa isa,
-                                      const char *mnemonic,
-                                      uint32_t *from,
-                                      struct facet_isa_insn *insn);
+static inline enum facet_status
+facet_isa_get_insn(enum facet_isa isa, uint32_t id, struct facet_isa_insn *insn)
+{
+    return facet_isa_get_insn_sized(isa, id, insn, sizeof *insn);
+}
+enum facet_status facet_isa_find_insn_sized(enum facet_isa isa,
+                                            const char *mnemonic,
+                                            uint32_t *from,
+                                            struct facet_isa_insn *insn,
+                                            size_t insn_size);
+/* The rows with this mnemonic, in any case, one after the other: several may share it. `*from` is
+ * 0 before the first call; each row that is found leaves it where the search for the next one
+ * begins. FACET_ERR_USAGE, and `*from` as it was, when there is none left. */
+static inline enum facet_status facet_isa_find_insn(enum facet_isa isa,
+                                                    const char *mnemonic,
+                                                    uint32_t *from,
+                                                    struct facet_isa_insn *insn)
+{
+    return facet_isa_find_insn_sized(isa, mnemonic, from, insn, sizeof *insn);
+}
 
+/* A field of a register. Passed with its size, as facet/version.h explains. */
 struct facet_isa_csr_field {
     const char *name;
     const char *meaning;
@@ -67,6 +86,7 @@ struct facet_isa_csr_field {
     uint8_t access; /* as enum facet_field_access of facet/machine.h */
 };
 
+/* A register, or a family of them. Passed with its size, as facet/version.h explains. */
 struct facet_isa_csr {
     const char *name;
     const char *file;
@@ -78,31 +98,65 @@ struct facet_isa_csr {
     uint64_t reset;
 };
 
+/* How many registers and families the instruction set has; 0 for one that does not exist. */
 uint32_t facet_isa_csr_count(enum facet_isa isa);
-enum facet_status facet_isa_get_csr(enum facet_isa isa, uint32_t index, struct facet_isa_csr *csr);
-enum facet_status facet_isa_get_csr_field(enum facet_isa isa,
+enum facet_status facet_isa_get_csr_sized(enum facet_isa isa,
                                           uint32_t index,
-                                          uint32_t field,
-                                          struct facet_isa_csr_field *out);
+                                          struct facet_isa_csr *csr,
+                                          size_t csr_size);
+/* Register `index`; FACET_ERR_USAGE when there is none. */
+static inline enum facet_status
+facet_isa_get_csr(enum facet_isa isa, uint32_t index, struct facet_isa_csr *csr)
+{
+    return facet_isa_get_csr_sized(isa, index, csr, sizeof *csr);
+}
+enum facet_status facet_isa_get_csr_field_sized(enum facet_isa isa,
+                                                uint32_t index,
+                                                uint32_t field,
+                                                struct facet_isa_csr_field *out,
+                                                size_t out_size);
+/* Field `field` of register `index`, from the lowest on; FACET_ERR_USAGE when there is none. */
+static inline enum facet_status facet_isa_get_csr_field(enum facet_isa isa,
+                                                        uint32_t index,
+                                                        uint32_t field,
+                                                        struct facet_isa_csr_field *out)
+{
+    return facet_isa_get_csr_field_sized(isa, index, field, out, sizeof *out);
+}
 
 /* ---- words ---- */
 
 /* Bytes of the instruction that starts with these 16 bits: 2 for a compressed one, else 4. */
 unsigned facet_isa_length(enum facet_isa isa, uint16_t low_half);
 
+/* Operand i goes to byte i * operand_size of `operands`. */
+enum facet_status facet_isa_decode_word_sized(enum facet_isa isa,
+                                              uint32_t word,
+                                              struct facet_isa_insn *insn,
+                                              size_t insn_size,
+                                              struct facet_isa_operand *operands,
+                                              size_t operand_size,
+                                              size_t capacity,
+                                              size_t *count,
+                                              struct facet_error *err);
 /* The row that owns the word, and its operands with their values: *count of them, the first
  * `capacity` into `operands`. Bits above a 16-bit instruction are ignored. FACET_ERR_INPUT for an
  * illegal word. `operands` and `count` may be NULL. */
-enum facet_status facet_isa_decode_word(enum facet_isa isa,
-                                        uint32_t word,
-                                        struct facet_isa_insn *insn,
-                                        struct facet_isa_operand *operands,
-                                        size_t capacity,
-                                        size_t *count,
-                                        struct facet_error *err);
+static inline enum facet_status facet_isa_decode_word(enum facet_isa isa,
+                                                      uint32_t word,
+                                                      struct facet_isa_insn *insn,
+                                                      struct facet_isa_operand *operands,
+                                                      size_t capacity,
+                                                      size_t *count,
+                                                      struct facet_error *err)
+{
+    return facet_isa_decode_word_sized(
+        isa, word, insn, sizeof *insn, operands, sizeof *operands, capacity, count, err);
+}
 
 /* One line of assembly for the word at `pc`, `.word 0x...` when it is illegal. Like snprintf:
- * returns the length needed, never writes past text[size - 1]. */
+ * returns the length needed, never writes past text[size - 1]. 0, and an empty text, for an
+ * instruction set that does not exist. */
 size_t
 facet_isa_print_word(enum facet_isa isa, uint32_t word, uint64_t pc, char *text, size_t size);
 

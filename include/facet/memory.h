@@ -16,10 +16,15 @@ struct facet_blob {
     size_t size;
 };
 
+/* Gives the bytes back; the blob is empty then. */
 void facet_blob_free(struct facet_blob *blob);
 
-/* Where all memory of the library comes from, guest RAM of more than some pages and the stacks of
- * threads apart, which the system maps. Any thread may call these; NULL means no memory. The one
+/* Where all memory of the library comes from, but for
+ *   - guest RAM of more than some pages and the stacks of threads, which the system maps;
+ *   - what functions of the C library take for themselves and give back before they return
+ * (sorting, names of files that are being written);
+ *   - libfacet-scene: what jansson, libpng, libjpeg and zlib take.
+ * Any thread may call these; NULL means no memory. The one
  * allocator serves the whole process: machines, hierarchies and texts are handed from one to the
  * other, and each would have to remember where it came from. */
 struct facet_allocator {

@@ -199,6 +199,7 @@ bool facet_num_le(enum facet_format format,
                   const struct facet_num_policy *policy,
                   unsigned *flags);
 
+/* Any NaN, and a signaling one. */
 bool facet_num_is_nan(enum facet_format format, uint64_t a);
 bool facet_num_is_snan(enum facet_format format, uint64_t a);
 
@@ -253,6 +254,7 @@ facet_num_from_text(enum facet_format to, const char *text, size_t *length, unsi
 
 /* ---- elements of CAP.PREC: quantized, saturating, in all twelve formats (numeric.md 9) ---- */
 
+/* What becomes of a NaN when it is written back. */
 enum facet_nan_pol {
     FACET_NAN_POL_PROPAGATE,
     FACET_NAN_POL_ZERO,

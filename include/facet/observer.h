@@ -58,6 +58,7 @@ struct facet_unit_event {
     uint64_t values[6];
 };
 
+/* Who is told. Passed with its size, as facet/version.h explains. */
 struct facet_observer {
     void *context;
     void (*retire)(void *context, const struct facet_retire_event *event);

@@ -66,6 +66,7 @@ struct facet_rt_lane {
     uint8_t count;     /* of values: 2 or 3 */
 };
 
+/* Flags of RT.BBOX. */
 struct facet_rt_box_options {
     bool t_clamp, w_guard;
 };

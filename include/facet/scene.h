@@ -28,10 +28,11 @@ struct facet_world_view {
     uint32_t width, height; /* 0: 1280 x 720 */
     uint32_t samples;       /* per pixel; 0: 16 */
     uint32_t seed;
-    uint32_t bounces; /* of light over other surfaces */
-    uint32_t camera;  /* number of the scene's camera */
-    uint32_t threads; /* 0 and 1: the calling one alone; pictures are the same */
-    bool plain;       /* the machine's plain way: the same picture, slower */
+    uint32_t bounces;    /* of light over other surfaces */
+    uint32_t camera;     /* number of the scene's camera */
+    uint32_t threads;    /* 0 and 1: the calling one alone; pictures are the same */
+    bool plain;          /* the machine's plain way: the same picture, slower */
+    uint8_t reserved[3]; /* 0 */
 };
 
 enum facet_status facet_world_draw_sized(const facet_world *world,

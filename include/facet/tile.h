@@ -89,6 +89,7 @@ enum facet_status facet_tile_load_elf(facet_machine *machine,
 /* ---- samplers (11.1) --------------------------------------------------------------------------
  */
 
+/* Formats of texels. */
 enum facet_tile_format {
     FACET_TILE_RGB565 = FACET_TILE_SAMPLER_FORMAT_RGB565,
     FACET_TILE_ARGB8888 = FACET_TILE_SAMPLER_FORMAT_ARGB8888,
@@ -170,6 +171,7 @@ struct facet_tile_info {
     uint32_t vram_bytes;
 };
 
+/* The state and the numbers above. */
 enum facet_status facet_tile_get_info_sized(const facet_machine *machine,
                                             struct facet_tile_info *info,
                                             size_t info_size,
@@ -202,6 +204,8 @@ enum facet_tile_class {
     FACET_TILE_CLASSES
 };
 
+/* What a core did in the current or last dispatch. Passed with its size, as facet/version.h
+ * explains. */
 struct facet_tile_core_report {
     uint64_t retired;
     uint64_t by_class[FACET_TILE_CLASSES]; /* the perf_* counters and the rest */
@@ -210,10 +214,19 @@ struct facet_tile_core_report {
     uint32_t tiles; /* that the core has finished */
 };
 
-enum facet_status facet_tile_get_core_report(const facet_machine *machine,
-                                             uint32_t core,
-                                             struct facet_tile_core_report *report,
-                                             struct facet_error *err);
+enum facet_status facet_tile_get_core_report_sized(const facet_machine *machine,
+                                                   uint32_t core,
+                                                   struct facet_tile_core_report *report,
+                                                   size_t report_size,
+                                                   struct facet_error *err);
+/* FACET_ERR_USAGE for a core that does not exist. */
+static inline enum facet_status facet_tile_get_core_report(const facet_machine *machine,
+                                                           uint32_t core,
+                                                           struct facet_tile_core_report *report,
+                                                           struct facet_error *err)
+{
+    return facet_tile_get_core_report_sized(machine, core, report, sizeof *report, err);
+}
 /* "illegal instruction", "watchdog", ...; never NULL. */
 const char *facet_tile_cause_name(uint32_t cause);
 const char *facet_tile_class_name(enum facet_tile_class what);

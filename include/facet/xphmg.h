@@ -37,6 +37,7 @@ extern "C" {
 #define FACET_XPHMG_QUANTUM 1024              /* default; at least 64, so that LR/SC loops end */
 #define FACET_XPHMG_INSTRUCTIONS_PER_TICK 100 /* default: mtime at 10 MHz of a 1 GHz hart */
 
+/* Where the guest writes to. */
 enum facet_xphmg_stream { FACET_XPHMG_OUT = 1, FACET_XPHMG_ERR = 2 };
 
 /* Files for semihosting. Every call returns a value >= 0 or a negated RISC-V newlib errno; a member
@@ -119,8 +120,8 @@ facet_xphmg_wants_input(const facet_machine *machine, bool *wants, struct facet_
  * can no longer be signalled. */
 #define FACET_XPHMG_DEADLOCK UINT64_C(0x7FFFFFFFFFFFFFFF)
 
-/* After FACET_STOP_FAULT: the trap that had no handler (the handler's first instruction traps
- * itself, without end). FACET_ERR_USAGE when the machine did not stop like that. */
+/* The trap that had no handler (the handler's first instruction traps itself, without end). Passed
+ * with its size, as facet/version.h explains. */
 struct facet_xphmg_fault {
     uint32_t core;
     uint64_t pc;
@@ -128,9 +129,17 @@ struct facet_xphmg_fault {
     uint64_t value;
     uint64_t handler;
 };
-enum facet_status facet_xphmg_get_fault(const facet_machine *machine,
-                                        struct facet_xphmg_fault *fault,
-                                        struct facet_error *err);
+enum facet_status facet_xphmg_get_fault_sized(const facet_machine *machine,
+                                              struct facet_xphmg_fault *fault,
+                                              size_t fault_size,
+                                              struct facet_error *err);
+/* After FACET_STOP_FAULT; FACET_ERR_USAGE when the machine did not stop like that. */
+static inline enum facet_status facet_xphmg_get_fault(const facet_machine *machine,
+                                                      struct facet_xphmg_fault *fault,
+                                                      struct facet_error *err)
+{
+    return facet_xphmg_get_fault_sized(machine, fault, sizeof *fault, err);
+}
 
 /* The framebuffer device: pixels are guest memory, row 0 is the top row. */
 #define FACET_XPHMG_FRAME_BASE UINT64_C(0x11000000) /* its registers; docs/run.md has the map */
@@ -141,16 +150,24 @@ enum facet_xphmg_frame_format {
     FACET_XPHMG_FRAME_RGBF32, /* three binary32 numbers, linear light */
     FACET_XPHMG_FRAME_FORMATS,
 };
+/* Passed with its size, as facet/version.h explains. */
 struct facet_xphmg_framebuffer {
     uint64_t base; /* any number: facet_machine_read says whether there is memory */
     uint32_t width, height;
     uint32_t stride; /* bytes from row to row */
     uint32_t format; /* enum facet_xphmg_frame_format */
 };
+enum facet_status facet_xphmg_get_framebuffer_sized(const facet_machine *machine,
+                                                    struct facet_xphmg_framebuffer *out,
+                                                    size_t out_size,
+                                                    struct facet_error *err);
 /* What the guest shows now; FACET_ERR_USAGE when that is nothing: FORMAT, WIDTH or HEIGHT is 0. */
-enum facet_status facet_xphmg_get_framebuffer(const facet_machine *machine,
-                                              struct facet_xphmg_framebuffer *out,
-                                              struct facet_error *err);
+static inline enum facet_status facet_xphmg_get_framebuffer(const facet_machine *machine,
+                                                            struct facet_xphmg_framebuffer *out,
+                                                            struct facet_error *err)
+{
+    return facet_xphmg_get_framebuffer_sized(machine, out, sizeof *out, err);
+}
 /* Bytes of a pixel: 4, 12, or 0 for OFF. */
 uint32_t facet_xphmg_frame_bytes(uint32_t format);
 

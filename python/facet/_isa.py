@@ -38,7 +38,8 @@ def disassemble(elf: bytes) -> str:
 def decode(word: int, isa: str = "xphmg") -> dict[str, Any]:
     """The row of the contract that owns the word, and its operands by name."""
     insn, operands, count = c.Insn(), (c.Operand * 16)(), ctypes.c_size_t()
-    c.call("isa_decode_word", c.one_of(isa, ISAS, "isa"), c.number(word, 32, "word"), insn, operands, 16, count)
+    c.call("isa_decode_word_sized", c.one_of(isa, ISAS, "isa"), c.number(word, 32, "word"), insn, ctypes.sizeof(insn),
+           operands, ctypes.sizeof(c.Operand), 16, count)
     row: dict[str, Any] = {name: _plain(getattr(insn, name)) for name, *_ in c.Insn._fields_}
     row["operands"] = {_plain(one.name): one.value for one in operands[:count.value]}
     return row

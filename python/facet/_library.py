@@ -114,11 +114,12 @@ Placement = struct("bvh_placement", "", ("object_to_world", c_float * 12), ("mes
 Scene = struct("bvh_scene", "", ("meshes", POINTER(Mesh)), ("mesh_count", c_uint32), ("placements", POINTER(Placement)),
                ("placement_count", c_uint32))
 BvhConfig = struct("bvh_config", "enum:format enum:quality bool:obb u32:children u32:leaf_triangles text:element "
-                   "bool:quantized f64:reach u32:threads")
+                   "bool:quantized f64:reach u32:threads u32:reserved")
 CFinding = struct("bvh_finding", "text:rule text:requirement u64:offset enum:severity", ("text", c_char * 160))
 Rays = struct("bvh_rays", "size:count data:origin size:origin_stride data:direction size:direction_stride "
               "data:t_min size:t_min_stride data:t_max size:t_max_stride")
-TraceConfig = struct("bvh_trace_config", "bool:any_hit bool:cull_back u32:mask u32:threads bool:plain")
+TraceConfig = struct("bvh_trace_config", "bool:any_hit bool:cull_back u32:mask u32:threads bool:plain",
+                     ("reserved", c_uint8 * 3))
 
 AssembleConfig = struct("isa_assemble_config", "enum:isa bool:flat bool:has_base u64:base text:name",
                         ("include_folders", POINTER(c_char_p)), ("include_count", c_size_t))
@@ -155,7 +156,8 @@ def _declare(result: Any, name: str, *arguments: Any) -> None:
 
 
 _calls: list[tuple[Any, ...]] = [
-    ("isa_decode_word", c_int, c_uint32, POINTER(Insn), POINTER(Operand), c_size_t, POINTER(c_size_t), _error),
+    ("isa_decode_word_sized", c_int, c_uint32, POINTER(Insn), c_size_t, POINTER(Operand), c_size_t, c_size_t,
+     POINTER(c_size_t), _error),
     ("isa_assemble_sized", POINTER(AssembleConfig), c_size_t, c_char_p, c_size_t, POINTER(Blob), POINTER(Blob),
      _error),
     ("isa_disassemble", c_char_p, c_size_t, POINTER(Blob), _error),
@@ -180,13 +182,13 @@ _calls: list[tuple[Any, ...]] = [
     ("xphmg_load_elf", _machine, c_char_p, c_size_t, _error),
     ("xphmg_input", _machine, c_char_p, c_size_t, _error),
     ("xphmg_input_end", _machine, _error),
-    ("xphmg_get_fault", _machine, POINTER(XphmgFault), _error),
+    ("xphmg_get_fault_sized", _machine, POINTER(XphmgFault), c_size_t, _error),
     ("tile_create_sized", POINTER(TileConfig), c_size_t, POINTER(c_void_p), _error),
     ("tile_clear", _machine, _error),
     ("tile_load_elf", _machine, c_char_p, c_size_t, POINTER(c_uint32), _error),
     ("tile_dispatch", _machine, POINTER(Packet), _error),
     ("tile_get_info_sized", _machine, POINTER(TileInfo), c_size_t, _error),
-    ("tile_get_core_report", _machine, c_uint32, POINTER(CoreReport), _error),
+    ("tile_get_core_report_sized", _machine, c_uint32, POINTER(CoreReport), c_size_t, _error),
     ("bvh_build_sized", POINTER(Scene), POINTER(BvhConfig), c_size_t, POINTER(c_void_p), _error),
     ("bvh_open", c_char_p, c_size_t, POINTER(c_void_p), _error),
     ("bvh_refit", c_void_p, POINTER(Scene), POINTER(c_void_p), _error),

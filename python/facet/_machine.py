@@ -460,7 +460,7 @@ class Xphmg(Machine):
         """After a stop with the reason "fault": the trap that had no handler."""
         fault = c.XphmgFault()
         with self._use(change=False) as machine:
-            c.call("xphmg_get_fault", machine, fault)
+            c.call("xphmg_get_fault_sized", machine, fault, ctypes.sizeof(fault))
         members = {name: getattr(fault, name) for name, *_ in c.XphmgFault._fields_}
         return {**members, "name": lib.facet_xphmg_cause_name(fault.cause).decode()}
 

@@ -65,7 +65,7 @@ class Tile(Machine):
         """What a core has done, and the fault that ended it."""
         report = c.CoreReport()
         with self._use(change=False) as machine:
-            c.call("tile_get_core_report", machine, c.number(core, 32, "core"), report)
+            c.call("tile_get_core_report_sized", machine, c.number(core, 32, "core"), report, ctypes.sizeof(report))
         members = {name: getattr(report, name) for name, *_ in c.CoreReport._fields_}
         return {**members, "by_class": list(report.by_class),
                 "fault": lib.facet_tile_cause_name(report.fault_cause).decode() if report.fault_cause else None}

@@ -43,7 +43,7 @@ _Sampler = struct("gfx_sampler", "", ("numbers", POINTER(c.Conv)), ("memory", ct
     (name, ctypes.c_uint64) for name in ("memory_size", "base")), *(
     (name, c_uint32) for name in ("pitch", "plane_stride", "width", "height")), ("format", ctypes.c_int32),
     ("wrap", ctypes.c_int), *((name, ctypes.c_bool) for name in ("normalized", "bilinear", "srgb", "raw")),
-    ("border", ctypes.c_float * 4))
+    ("border", ctypes.c_float * 4), ("reserved", c_uint32))
 OUTCOMES = ("miss", "hit", "nan")
 WRAPS = ("clamp", "repeat", "mirror", "border")
 TAPS = ("skip", "border", "texel")

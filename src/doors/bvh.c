@@ -325,8 +325,12 @@ enum facet_status facet_bvh_build_sized(const struct facet_bvh_scene *scene,
 {
     struct facet_bvh_config own;
     facet_pool *pool = NULL;
-    enum facet_status status =
-        facet_sized_in(&own, sizeof own, config, config_size, "facet_bvh_config", err);
+    enum facet_status status = facet_sized_in(&own,
+                                              offsetof(struct facet_bvh_config, reserved),
+                                              config,
+                                              config_size,
+                                              "facet_bvh_config",
+                                              err);
 
     *out = NULL;
     if (status == FACET_OK && ((unsigned)own.format > FACET_BVH_FORMAT_XPHMG ||
@@ -722,8 +726,12 @@ enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,
 {
     struct facet_bvh_trace_config own;
     facet_pool *pool = NULL;
-    enum facet_status status =
-        facet_sized_in(&own, sizeof own, config, config_size, "facet_bvh_trace_config", err);
+    enum facet_status status = facet_sized_in(&own,
+                                              offsetof(struct facet_bvh_trace_config, reserved),
+                                              config,
+                                              config_size,
+                                              "facet_bvh_trace_config",
+                                              err);
 
     hit_stride = hit_stride != 0 ? hit_stride : sizeof *hits;
     if (status != FACET_OK) {

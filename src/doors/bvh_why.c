@@ -15,8 +15,12 @@ enum facet_status facet_bvh_explain_ray_sized(const facet_bvh *bvh,
     struct facet_gfx12_query query;
     struct facet_gfx12_unit unit;
     struct facet_record record;
-    enum facet_status status =
-        facet_sized_in(&own, sizeof own, config, config_size, "facet_bvh_trace_config", err);
+    enum facet_status status = facet_sized_in(&own,
+                                              offsetof(struct facet_bvh_trace_config, reserved),
+                                              config,
+                                              config_size,
+                                              "facet_bvh_trace_config",
+                                              err);
 
     *text = (struct facet_blob){0};
     if (status == FACET_OK && bvh->format != FACET_BVH_FORMAT_GFX12) {

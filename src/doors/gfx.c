@@ -71,8 +71,12 @@ enum facet_status facet_gfx_explain_sample_sized(const struct facet_gfx_sampler 
     struct facet_gfx_sample sample = {0};
     struct facet_conv conv;
     unsigned raised = 0;
-    enum facet_status status =
-        facet_sized_in(&own, sizeof own, sampler, sampler_size, "facet_gfx_sampler", err);
+    enum facet_status status = facet_sized_in(&own,
+                                              offsetof(struct facet_gfx_sampler, reserved),
+                                              sampler,
+                                              sampler_size,
+                                              "facet_gfx_sampler",
+                                              err);
 
     memset(record, 0, sizeof *record);
     if (status != FACET_OK || (status = texture_of(&own, &texture, err)) != FACET_OK) {

@@ -3,6 +3,7 @@
 #include "isa/isa.h"
 #include "assembler/assemble.h"
 #include "assembler/disassemble.h"
+#include "base/sized.h"
 #include "doors/doors.h"
 #include "object/elf.h"
 
@@ -26,20 +27,22 @@ static bool known(enum facet_isa isa)
     return (unsigned)isa < FACET_ISA_COUNT;
 }
 
-static struct facet_isa_insn insn_of(const struct facet_insn_row *row)
+static void give_insn(const struct facet_insn_row *row, void *insn, size_t size)
 {
-    return (struct facet_isa_insn){.mnemonic = row->mnemonic,
-                                   .syntax = row->syntax,
-                                   .fields = row->fields,
-                                   .semantics = row->semantics,
-                                   .extension = row->extension,
-                                   .file = row->file,
-                                   .line = row->line,
-                                   .id = row->id,
-                                   .length = row->length,
-                                   .mask = row->mask,
-                                   .match = row->match,
-                                   .operand_count = row->operand_count};
+    const struct facet_isa_insn own = {.mnemonic = row->mnemonic,
+                                       .syntax = row->syntax,
+                                       .fields = row->fields,
+                                       .semantics = row->semantics,
+                                       .extension = row->extension,
+                                       .file = row->file,
+                                       .line = row->line,
+                                       .id = row->id,
+                                       .length = row->length,
+                                       .mask = row->mask,
+                                       .match = row->match,
+                                       .operand_count = row->operand_count};
+
+    facet_sized_out(insn, size, &own, sizeof own);
 }
 
 uint32_t facet_isa_insn_count(enum facet_isa isa)
@@ -47,19 +50,23 @@ uint32_t facet_isa_insn_count(enum facet_isa isa)
     return known(isa) ? (uint32_t)facet_isa_row_count[isa] : 0;
 }
 
-enum facet_status facet_isa_get_insn(enum facet_isa isa, uint32_t id, struct facet_isa_insn *insn)
+enum facet_status facet_isa_get_insn_sized(enum facet_isa isa,
+                                           uint32_t id,
+                                           struct facet_isa_insn *insn,
+                                           size_t insn_size)
 {
     if (id >= facet_isa_insn_count(isa)) {
         return FACET_ERR_USAGE;
     }
-    *insn = insn_of(&facet_isa_rows[isa][id]);
+    give_insn(&facet_isa_rows[isa][id], insn, insn_size);
     return FACET_OK;
 }
 
-enum facet_status facet_isa_find_insn(enum facet_isa isa,
-                                      const char *mnemonic,
-                                      uint32_t *from,
-                                      struct facet_isa_insn *insn)
+enum facet_status facet_isa_find_insn_sized(enum facet_isa isa,
+                                            const char *mnemonic,
+                                            uint32_t *from,
+                                            struct facet_isa_insn *insn,
+                                            size_t insn_size)
 {
     size_t at = *from;
     const struct facet_insn_row *row =
@@ -69,7 +76,7 @@ enum facet_status facet_isa_find_insn(enum facet_isa isa,
         return FACET_ERR_USAGE;
     }
     *from = (uint32_t)at;
-    *insn = insn_of(row);
+    give_insn(row, insn, insn_size);
     return FACET_OK;
 }
 
@@ -94,53 +101,63 @@ uint32_t facet_isa_csr_count(enum facet_isa isa)
     return count;
 }
 
-enum facet_status facet_isa_get_csr(enum facet_isa isa, uint32_t index, struct facet_isa_csr *csr)
+enum facet_status facet_isa_get_csr_sized(enum facet_isa isa,
+                                          uint32_t index,
+                                          struct facet_isa_csr *csr,
+                                          size_t csr_size)
 {
     const struct facet_csr_row *row = csr_row(isa, index);
+    struct facet_isa_csr own;
 
     if (row == NULL) {
         return FACET_ERR_USAGE;
     }
-    *csr = (struct facet_isa_csr){.name = row->name,
-                                  .file = row->file,
-                                  .number = row->number,
-                                  .count = row->count,
-                                  .stride = row->stride,
-                                  .width = row->width,
-                                  .field_count = row->field_count,
-                                  .reset = row->reset};
+    own = (struct facet_isa_csr){.name = row->name,
+                                 .file = row->file,
+                                 .number = row->number,
+                                 .count = row->count,
+                                 .stride = row->stride,
+                                 .width = row->width,
+                                 .field_count = row->field_count,
+                                 .reset = row->reset};
+    facet_sized_out(csr, csr_size, &own, sizeof own);
     return FACET_OK;
 }
 
-enum facet_status facet_isa_get_csr_field(enum facet_isa isa,
-                                          uint32_t index,
-                                          uint32_t field,
-                                          struct facet_isa_csr_field *out)
+enum facet_status facet_isa_get_csr_field_sized(enum facet_isa isa,
+                                                uint32_t index,
+                                                uint32_t field,
+                                                struct facet_isa_csr_field *out,
+                                                size_t out_size)
 {
     const struct facet_csr_row *row = csr_row(isa, index);
+    struct facet_isa_csr_field own;
 
     if (row == NULL || field >= row->field_count) {
         return FACET_ERR_USAGE;
     }
-    *out = (struct facet_isa_csr_field){.name = row->fields[field].name,
-                                        .meaning = row->fields[field].meaning,
-                                        .legal = row->fields[field].legal,
-                                        .reset = row->fields[field].reset,
-                                        .hi = row->fields[field].hi,
-                                        .lo = row->fields[field].lo,
-                                        .access = row->fields[field].access};
+    own = (struct facet_isa_csr_field){.name = row->fields[field].name,
+                                       .meaning = row->fields[field].meaning,
+                                       .legal = row->fields[field].legal,
+                                       .reset = row->fields[field].reset,
+                                       .hi = row->fields[field].hi,
+                                       .lo = row->fields[field].lo,
+                                       .access = row->fields[field].access};
+    facet_sized_out(out, out_size, &own, sizeof own);
     return FACET_OK;
 }
 
 /* ---- words ---- */
 
-enum facet_status facet_isa_decode_word(enum facet_isa isa,
-                                        uint32_t word,
-                                        struct facet_isa_insn *insn,
-                                        struct facet_isa_operand *operands,
-                                        size_t capacity,
-                                        size_t *count,
-                                        struct facet_error *err)
+enum facet_status facet_isa_decode_word_sized(enum facet_isa isa,
+                                              uint32_t word,
+                                              struct facet_isa_insn *insn,
+                                              size_t insn_size,
+                                              struct facet_isa_operand *operands,
+                                              size_t operand_size,
+                                              size_t capacity,
+                                              size_t *count,
+                                              struct facet_error *err)
 {
     const struct facet_insn_row *row = known(isa) ? facet_isa_decode(isa, word) : NULL;
 
@@ -151,17 +168,19 @@ enum facet_status facet_isa_decode_word(enum facet_isa isa,
         return facet_fail(
             err, FACET_ERR_INPUT, word, "0x%08x is not an instruction", (unsigned)word);
     }
-    *insn = insn_of(row);
+    give_insn(row, insn, insn_size);
     for (size_t i = 0; operands != NULL && i < row->operand_count && i < capacity; i++) {
         const struct facet_operand *operand = &row->operands[i];
         int64_t field = facet_operand_get(operand, word);
 
-        operands[i] = (struct facet_isa_operand){.name = operand->name,
-                                                 .meaning = operand->meaning,
-                                                 .value = facet_operand_written(operand, field),
-                                                 .field = field,
-                                                 .bits = operand->value_width,
-                                                 .hidden = operand->hidden};
+        const struct facet_isa_operand own = {.name = operand->name,
+                                              .meaning = operand->meaning,
+                                              .value = facet_operand_written(operand, field),
+                                              .field = field,
+                                              .bits = operand->value_width,
+                                              .hidden = operand->hidden};
+
+        facet_sized_out((char *)operands + i * operand_size, operand_size, &own, sizeof own);
     }
     return FACET_OK;
 }
@@ -169,7 +188,10 @@ enum facet_status facet_isa_decode_word(enum facet_isa isa,
 size_t facet_isa_print_word(enum facet_isa isa, uint32_t word, uint64_t pc, char *text, size_t size)
 {
     if (!known(isa)) {
-        isa = FACET_ISA_XPHMG;
+        if (size > 0) {
+            text[0] = '\0';
+        }
+        return 0;
     }
     return facet_isa_print(isa, word, pc, NULL, text, size);
 }

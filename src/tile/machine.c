@@ -444,16 +444,18 @@ enum facet_status facet_tile_abort(facet_machine *machine, struct facet_error *e
     return m != NULL ? FACET_OK : FACET_ERR_USAGE;
 }
 
-enum facet_status facet_tile_get_core_report(const facet_machine *machine,
-                                             uint32_t core,
-                                             struct facet_tile_core_report *report,
-                                             struct facet_error *err)
+enum facet_status facet_tile_get_core_report_sized(const facet_machine *machine,
+                                                   uint32_t core,
+                                                   struct facet_tile_core_report *report,
+                                                   size_t report_size,
+                                                   struct facet_error *err)
 {
     const struct facet_tile_machine *m = facet_tile_self(machine, err);
     const struct facet_tile_core *c;
+    struct facet_tile_core_report own;
     uint64_t counted = 0;
 
-    *report = (struct facet_tile_core_report){0};
+    memset(report, 0, report_size);
     if (m == NULL) {
         return FACET_ERR_USAGE;
     }
@@ -461,18 +463,19 @@ enum facet_status facet_tile_get_core_report(const facet_machine *machine,
         return facet_fail(err, FACET_ERR_USAGE, core, "core %u; expected 0 to 3", (unsigned)core);
     }
     c = &m->core[core];
-    *report = (struct facet_tile_core_report){.retired = c->instret,
-                                              .fault_cause = c->fault_cause,
-                                              .fault_pc = c->fault_pc,
-                                              .fault_addr = c->fault_addr,
-                                              .status = c->r.status,
-                                              .gerror = c->r.gerror,
-                                              .tiles = c->tiles};
+    own = (struct facet_tile_core_report){.retired = c->instret,
+                                          .fault_cause = c->fault_cause,
+                                          .fault_pc = c->fault_pc,
+                                          .fault_addr = c->fault_addr,
+                                          .status = c->r.status,
+                                          .gerror = c->r.gerror,
+                                          .tiles = c->tiles};
     for (unsigned i = 0; i < FACET_TILE_CLASS_OTHER; i++) {
-        report->by_class[i] = c->perf[i];
+        own.by_class[i] = c->perf[i];
         counted += c->perf[i];
     }
-    report->by_class[FACET_TILE_CLASS_OTHER] = c->instret - counted;
+    own.by_class[FACET_TILE_CLASS_OTHER] = c->instret - counted;
+    facet_sized_out(report, report_size, &own, sizeof own);
     return FACET_OK;
 }
 

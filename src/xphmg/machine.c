@@ -469,20 +469,21 @@ facet_xphmg_wants_input(const facet_machine *machine, bool *wants, struct facet_
     return m != NULL ? FACET_OK : FACET_ERR_USAGE;
 }
 
-enum facet_status facet_xphmg_get_fault(const facet_machine *machine,
-                                        struct facet_xphmg_fault *fault,
-                                        struct facet_error *err)
+enum facet_status facet_xphmg_get_fault_sized(const facet_machine *machine,
+                                              struct facet_xphmg_fault *fault,
+                                              size_t fault_size,
+                                              struct facet_error *err)
 {
     const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
 
-    *fault = (struct facet_xphmg_fault){0};
+    memset(fault, 0, fault_size);
     if (m == NULL) {
         return FACET_ERR_USAGE;
     }
     if (m->end != FACET_STOP_FAULT) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "the machine has not stopped with a fault");
     }
-    *fault = m->last_trap[m->end_core];
+    facet_sized_out(fault, fault_size, &m->last_trap[m->end_core], sizeof m->last_trap[0]);
     return FACET_OK;
 }
 

@@ -44,13 +44,69 @@ TEST(every_row_can_be_found_by_its_number_and_name, "")
     CHECK_EQ(facet_isa_insn_count(FACET_ISA_COUNT), 0);
 }
 
+/* Programs of an older and of a newer library: what both know, and nothing beyond; what only the
+ * program knows is 0. */
+TEST(rows_come_in_the_size_of_the_program, "")
+{
+    struct {
+        struct facet_isa_insn known;
+        uint64_t newer;
+    } insn, operands[2], csr;
+    struct facet_isa_insn old;
+    size_t count;
+
+    memset(&old, 0xEE, sizeof old);
+    CHECK(facet_isa_get_insn_sized(
+              FACET_ISA_XPHMG, 0, &old, offsetof(struct facet_isa_insn, line)) == FACET_OK);
+    CHECK(old.mnemonic != NULL && old.line == 0xEEEEEEEE);
+    memset(&insn, 0xEE, sizeof insn);
+    CHECK(facet_isa_get_insn_sized(FACET_ISA_XPHMG, 0, &insn.known, sizeof insn) == FACET_OK);
+    CHECK(insn.newer == 0 && strcmp(insn.known.mnemonic, old.mnemonic) == 0);
+    memset(operands, 0xEE, sizeof operands);
+    CHECK(facet_isa_decode_word_sized(FACET_ISA_XPHMG,
+                                      0x00C58533, /* add a0, a1, a2 */
+                                      &insn.known,
+                                      sizeof insn,
+                                      (struct facet_isa_operand *)(void *)operands,
+                                      sizeof operands[0],
+                                      2,
+                                      &count,
+                                      NULL) == FACET_OK);
+    CHECK(count == 3 && operands[1].newer == 0);
+    CHECK_EQ(((struct facet_isa_operand *)(void *)&operands[1])->value, 11);
+    memset(&csr, 0xEE, sizeof csr);
+    CHECK(facet_isa_get_csr_sized(
+              FACET_ISA_XPHMG, 0, (struct facet_isa_csr *)(void *)&csr, sizeof csr) == FACET_OK);
+    CHECK_EQ(csr.newer, 0);
+}
+
+TEST(reserved_members_are_zero, "")
+{
+    static const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    struct facet_bvh_mesh mesh = {.positions = corners, .vertex_count = 3, .triangle_count = 1};
+    struct facet_bvh_scene scene = {.meshes = &mesh, .mesh_count = 1};
+    struct facet_bvh_config config = {.reserved = 1};
+    struct facet_error err = {FACET_OK, 0, ""};
+    facet_bvh *bvh = NULL;
+
+    CHECK(facet_bvh_build(&scene, &config, &bvh, &err) == FACET_ERR_USAGE && bvh == NULL);
+    CHECK_EQ(err.where, offsetof(struct facet_bvh_config, reserved));
+    config.reserved = 0;
+    CHECK(facet_bvh_build(&scene, &config, &bvh, &err) == FACET_OK);
+    facet_bvh_destroy(bvh);
+}
+
 TEST(words_and_lines_are_refused_with_a_reason, "")
 {
     struct facet_error err = {FACET_OK, 0, ""};
     struct facet_isa_insn insn;
     uint8_t bytes[8];
+    char line[8] = "before";
     size_t size;
 
+    CHECK_EQ(facet_isa_print_word(FACET_ISA_COUNT, 0x13, 0, line, sizeof line), 0);
+    CHECK_STR(line, "");
+    CHECK_EQ(facet_isa_print_word(FACET_ISA_COUNT, 0x13, 0, NULL, 0), 0);
     CHECK(facet_isa_decode_word(FACET_ISA_XPHMG, 0, &insn, NULL, 0, &size, &err) ==
           FACET_ERR_INPUT);
     CHECK(size == 0 && strcmp(err.message, "0x00000000 is not an instruction") == 0);

@@ -172,8 +172,12 @@ enum facet_status facet_world_draw_sized(const facet_world *world,
     struct facet_render_options options;
     struct facet_image image = {0};
     facet_pool *pool = NULL;
-    enum facet_status status =
-        facet_sized_in(&own, sizeof own, view, view_size, "facet_world_view", err);
+    enum facet_status status = facet_sized_in(&own,
+                                              offsetof(struct facet_world_view, reserved),
+                                              view,
+                                              view_size,
+                                              "facet_world_view",
+                                              err);
 
     *rgba = (struct facet_blob){0};
     if (status != FACET_OK || (status = options_of(world, &own, &options, err)) != FACET_OK ||

@@ -7,6 +7,8 @@
  * has the map. */
 #include "xphmg/machine.h"
 
+#include "base/sized.h"
+
 enum {
     REG_ID = 0x00,
     REG_WIDTH = 0x08,
@@ -124,13 +126,15 @@ uint32_t facet_xphmg_frame_bytes(uint32_t format)
     return format == FACET_XPHMG_FRAME_RGBX8 ? 4 : format == FACET_XPHMG_FRAME_RGBF32 ? 12 : 0;
 }
 
-enum facet_status facet_xphmg_get_framebuffer(const facet_machine *machine,
-                                              struct facet_xphmg_framebuffer *out,
-                                              struct facet_error *err)
+enum facet_status facet_xphmg_get_framebuffer_sized(const facet_machine *machine,
+                                                    struct facet_xphmg_framebuffer *out,
+                                                    size_t out_size,
+                                                    struct facet_error *err)
 {
     const struct facet_xphmg *m = facet_machine_self(machine, &facet_xphmg_ops, err);
+    struct facet_xphmg_framebuffer own;
 
-    *out = (struct facet_xphmg_framebuffer){0};
+    memset(out, 0, out_size);
     if (m == NULL) {
         return FACET_ERR_USAGE;
     }
@@ -138,9 +142,10 @@ enum facet_status facet_xphmg_get_framebuffer(const facet_machine *machine,
         m->framebuffer.height == 0) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "the guest shows no picture");
     }
-    *out = m->framebuffer;
-    if (out->stride == 0) {
-        out->stride = out->width * facet_xphmg_frame_bytes(out->format);
+    own = m->framebuffer;
+    if (own.stride == 0) {
+        own.stride = own.width * facet_xphmg_frame_bytes(own.format);
     }
+    facet_sized_out(out, out_size, &own, sizeof own);
     return FACET_OK;
 }
