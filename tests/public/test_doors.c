@@ -51,7 +51,15 @@ TEST(rows_come_in_the_size_of_the_program, "")
     struct {
         struct facet_isa_insn known;
         uint64_t newer;
-    } insn, operands[2], csr;
+    } insn;
+    struct {
+        struct facet_isa_operand known;
+        uint64_t newer;
+    } operands[2];
+    struct {
+        struct facet_isa_csr known;
+        uint64_t newer;
+    } csr;
     struct facet_isa_insn old;
     size_t count;
 
@@ -67,16 +75,15 @@ TEST(rows_come_in_the_size_of_the_program, "")
                                       0x00C58533, /* add a0, a1, a2 */
                                       &insn.known,
                                       sizeof insn,
-                                      (struct facet_isa_operand *)(void *)operands,
+                                      &operands[0].known,
                                       sizeof operands[0],
                                       2,
                                       &count,
                                       NULL) == FACET_OK);
     CHECK(count == 3 && operands[1].newer == 0);
-    CHECK_EQ(((struct facet_isa_operand *)(void *)&operands[1])->value, 11);
+    CHECK_EQ(operands[1].known.value, 11);
     memset(&csr, 0xEE, sizeof csr);
-    CHECK(facet_isa_get_csr_sized(
-              FACET_ISA_XPHMG, 0, (struct facet_isa_csr *)(void *)&csr, sizeof csr) == FACET_OK);
+    CHECK(facet_isa_get_csr_sized(FACET_ISA_XPHMG, 0, &csr.known, sizeof csr) == FACET_OK);
     CHECK_EQ(csr.newer, 0);
 }
 
