@@ -187,8 +187,8 @@ class Bvh(Handle):
               plain: bool = False, out: Optional[NDArray[Any]] = None) -> NDArray[Any]:
         """The hits (dtype HIT) of n rays: float32 (n, 3) for origins and directions, (n,) for t_min and t_max.
 
-        Views are read where they lie. `plain` takes no fast ways, for the same hits. `out` takes the hits; otherwise there is a new array. When one ray cannot be traced, the Error's
-        `where` is its number."""
+        Views are read where they lie. `plain` takes no fast ways, for the same hits. `out` takes the hits; otherwise there is
+        a new array. When one ray cannot be traced, the Error's `where` is its number."""
         origins = array(origins, np.float32, (None, 3), "origins")
         count = len(origins)
         directions = array(directions, np.float32, (count, 3), "directions")
@@ -220,7 +220,8 @@ class Bvh(Handle):
 def _trace_config(any_hit: bool, cull_back: bool, mask: int, threads: int, plain: bool) -> Any:
     if not 1 <= c.number(mask, 8, "mask"):
         raise ValueError("mask is 0: no ray would hit anything")
-    return c.TraceConfig(bool(any_hit), bool(cull_back), mask, c.number(threads, 16, "threads"), bool(plain))
+    return c.TraceConfig(any_hit=bool(any_hit), cull_back=bool(cull_back), mask=mask,
+                         threads=c.number(threads, 16, "threads"), plain=bool(plain))
 
 
 class _Pointer(ctypes.c_void_p):

@@ -220,7 +220,7 @@ class Elements:
         if not -32768 <= operator.index(self.zero_point) <= 32767:
             raise ValueError(f"zero_point is {self.zero_point}, expected -32768 to 32767")
         c.one_of(self.accumulator, ACCUMULATORS, "accumulator")
-        return c.Conv(c.one_of(self.element, NAMES, "element"), NAMES.index(self.accumulator),
-                      c.one_of(self.rounding, ROUNDINGS, "rounding"), c.one_of(self.nan, NAN_POLICIES, "nan"),
-                      bool(self.flush), bool(self.saturate), bool(self.saturate_symmetric), bool(self.unsigned),
-                      bool(self.mixed_step), False, self.scale, self.zero_point)
+        return c.Conv(elem=c.one_of(self.element, NAMES, "element"), acc=NAMES.index(self.accumulator),
+                      rm=c.one_of(self.rounding, ROUNDINGS, "rounding"), nan_pol=c.one_of(self.nan, NAN_POLICIES, "nan"),
+                      ftz=bool(self.flush), sat=bool(self.saturate), sat_mode=bool(self.saturate_symmetric),
+                      uns=bool(self.unsigned), mixed_step=bool(self.mixed_step), scale=self.scale, zp=self.zero_point)
