@@ -113,7 +113,7 @@ def signs_and_words():
         check_eq((code, err), (0, ""))
         for i, (text, want) in enumerate(lines):
             check_eq(int.from_bytes(out[8 * i:8 * i + bits // 8], "little"), want, "%s %s" % (name, text))
-    for line, message in ((".float8_e4m3 inf", "2:14: error: the number does not fit FP8_E4M3"), (".float16 x", "2:10: error: a floating-point"),
+    for line, message in ((".float8_e4m3 inf", "2:14: error: the number does not fit FP8_E4M3"), (".float16 x", "2:10: error: expected a floating-point"),
                           (".float16 1e99999999999", "does not fit FP16"), (".float 1.5.2", "2:11: error"), (".bfloat16", "floating-point")):
         code, _, err = assemble([line])
         check_eq(code, 2, line)

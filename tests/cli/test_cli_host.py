@@ -380,7 +380,7 @@ def a_quota_bounds_what_files_grow_by():
     check_eq((run("1M,0").returncode, os.path.getsize(out)), (0, 10000), "exit code and size: none is made")
     done = run("1M,0", "new.bin")
     check_eq((done.returncode, folder.names()), (28, ["out.bin"]), "exit code and names")
-    check(b"making new.bin, one file too many (--files-quota)" in done.stderr, done.stderr)
+    check(b"creating new.bin, one file too many (--files-quota)" in done.stderr, done.stderr)
     check_eq((run("1M,1", "new.bin").returncode, folder.names()), (0, ["new.bin", "out.bin"]), "exit code and names")
 
 

@@ -335,7 +335,7 @@ TEST(an_exit_and_a_fault_are_told, "")
     put_words(m, ACC_CODE1, halt, 1);
     desk_open(&d, m);
     TALK(&d, {"c", "T06thread:1;"});
-    CHECK(strstr(d.said, "cannot go on") != NULL);
+    CHECK(strstr(d.said, "cannot continue") != NULL);
     desk_close(&d);
     m = make(&acc_ops);
     put_words(m, 0, halt, 1);
@@ -663,7 +663,7 @@ TEST(monitor_commands_answer, "")
     TALK(&d, {"qRcmd,6a6f6273", "OK"}); /* jobs: this machine has none */
     CHECK_STR(d.said, "no jobs under way\n");
     TALK(&d, {"qRcmd,6e6f", "OK"});
-    CHECK_STR(d.said, "no command no; monitor help lists them\n");
+    CHECK_STR(d.said, "unknown command no; monitor help lists them\n");
     TALK(&d, {"qRcmd,7265736574", "OK"}, {"?", "T05thread:1;"}); /* reset */
     CHECK(is_at(&d, 0));
     TALK(&d, {"qRcmd,7", "E16"}, {"qRcmd,zz", "E16"}, {"bs", "T05thread:1;replaylog:begin;"});
