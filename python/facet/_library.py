@@ -352,34 +352,42 @@ class Handle:
     def __init__(self, handle: Optional[int], destroy: Callable[[Optional[int]], None]) -> None:
         if self._handle is not None:
             destroy(handle)
-            raise Error(f"the {self._what} exists already")
+        self._must_be_new()
         self._destroy = destroy
         self._life = threading.RLock()  # held while the pointer is used from outside of _use, and by its end
-        self._guard = threading.Lock()
-        self._owner: Optional[int] = None
+        self._gate = threading.Lock()
+        self._owner: Optional[list[int]] = None  # made for one use: the number of its thread
         self._handle = handle
+
+    def _must_be_new(self) -> None:
+        """What the library may call back is replaced only when there is nothing yet that could."""
+        if self._handle is not None:
+            raise Error(f"the {self._what} exists already")
 
     @contextlib.contextmanager
     def _use(self, change: bool = True) -> Iterator[int]:
-        """The pointer, for this thread alone."""
+        """The pointer, for this thread alone. A signal may raise after any call that is made here, so that the end
+        of a use is an assignment and no call."""
         if self._handle is None:
             raise Error(f"the {self._what} is closed")
-        me = threading.get_ident()
-        if self._owner == me:
+        owner, mine = self._owner, [threading.get_ident()]
+        if owner == mine:
             if change:
                 raise Error(f"the {self._what} is running: a callback may read it, not change it")
             yield self._handle
             return
-        if not self._guard.acquire(blocking=False):
-            raise Error(f"the {self._what} is in use by another thread")
         try:
-            self._owner = me
+            with self._gate:
+                if self._owner is None:
+                    self._owner = mine
+            if self._owner is not mine:
+                raise Error(f"the {self._what} is in use by another thread")
             if self._handle is None:
                 raise Error(f"the {self._what} is closed")
             yield self._handle
         finally:
-            self._owner = None
-            self._guard.release()
+            if self._owner is mine:
+                self._owner = None
 
     def close(self) -> None:
         """Gives the memory back. Closing twice is allowed; everything else is then an Error."""

@@ -358,12 +358,15 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
             raise TypeError(f"{type(one).__name__} is not a machine")
     if a is b:
         raise Error("a machine cannot be compared with itself")
-    left, out, done = c.number(budget, 64, "budget"), c.Divergence(), 0
+    left, out, done, equal = c.number(budget, 64, "budget"), c.Divergence(), 0, 0
+    # The library ends a stretch of lockstep for an exception in a callback only when it is over.
+    stretch = 100000 if a._observer is None and b._observer is None else 1000
     with a._use() as first, b._use() as second:
         begin = lib.facet_machine_steps(first)
         while left > done:
             with _SignalsLater():
-                c.call("lockstep_run", first, second, min(left - done, 100000), out)
+                c.call("lockstep_run", first, second, min(left - done, stretch), out)
+            equal += out.step
             for one in (a, b):
                 if one._failure is not None:
                     failure, one._failure = one._failure, None
@@ -371,7 +374,7 @@ def lockstep(a: Machine, b: Machine, budget: int) -> Optional[Divergence]:
             reasons = {lib.facet_stop_name(out.stop_a.reason), lib.facet_stop_name(out.stop_b.reason)}
             done = lib.facet_machine_steps(first) - begin
             if out.found:
-                return Divergence(out.step, a._change(first, out.a) if out.has_a else None,
+                return Divergence(equal, a._change(first, out.a) if out.has_a else None,
                                   b._change(second, out.b) if out.has_b else None, _stop(out.stop_a, done),
                                   _stop(out.stop_b, done))
             asked = a._asked.is_set() or b._asked.is_set()
@@ -393,7 +396,11 @@ class _SignalsLater:
 
     def __enter__(self) -> None:
         self._before = ctypes.create_string_buffer(128)
-        self._mask(signal.SIG_BLOCK, self._all, self._before)
+        try:
+            self._mask(signal.SIG_BLOCK, self._all, self._before)
+        except BaseException:  # of a signal that came before
+            self._mask(signal.SIG_SETMASK, self._before, None)
+            raise
 
     def __exit__(self, *_: object) -> None:
         self._mask(signal.SIG_SETMASK, self._before, None)
@@ -424,6 +431,7 @@ class Xphmg(Machine):
                  configuration: str = "full", quantum: int = 0, threads: int = 0, plain: bool = False,
                  no_semihosting: bool = False, command_line: str = "",
                  output: Optional[Callable[[int, bytes], object]] = None) -> None:
+        self._must_be_new()
         if output is not None and not callable(output):
             raise TypeError(f"output is {type(output).__name__}, expected something to call")
         self.console = bytearray()

@@ -137,6 +137,15 @@ def lockstep_finds_the_first_difference():
     with machine(ENDLESS) as a, machine(ENDLESS) as b:
         check_eq(facet.lockstep(a, b, 250000), None)
         check_eq((a.steps, b.steps), (250000, 250000))
+    count = "_start: addi t0, t0, 1\n j _start\n"
+    with machine(count) as a, machine(count) as b:
+        check_eq(facet.lockstep(a, b, 120002), None)
+        a["t0"] = 0
+        check_eq(facet.lockstep(a, b, 100).step, 0)
+    end = "_start: li t1, %d\n1: addi t0, t0, 1\n bne t0, t1, 1b\n li a0, %d\n2: j 2b\n"
+    with machine(end % (60000, 1)) as a, machine(end % (60000, 2)) as b:
+        apart = facet.lockstep(a, b, 1000000)
+        check_eq((apart.step, a.steps), (120002, 120003))
 
 
 @case()
@@ -190,6 +199,34 @@ def signals_and_other_threads_end_a_run():
             check(False, "also while somebody listens")
         except TimeoutError:
             pass
+
+
+@case()
+def no_place_of_a_signal_leaves_a_machine_taken():
+    class Rang(Exception):
+        pass
+
+    def ring(*_):
+        nonlocal armed
+        if armed:
+            armed = False
+            raise Rang
+
+    armed, rings, ended = False, 0, time.monotonic() + 60
+    signal.signal(signal.SIGALRM, ring)
+    with machine(ENDLESS) as hart:
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0003)
+        while rings < 400 and time.monotonic() < ended:
+            try:
+                armed = True
+                while True:
+                    hart.step()
+            except Rang:
+                rings += 1
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        check(rings > 0, "it rang")
+        check_eq(signal.pthread_sigmask(signal.SIG_BLOCK, []), set())
+        check_eq(hart.run(5).steps, 5)
 
 
 main("python_machine")

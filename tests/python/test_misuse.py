@@ -145,6 +145,12 @@ def copies_and_second_lives_are_refused():
     for make in (copy.copy, copy.deepcopy, pickle.dumps):
         check("cannot be copied" in refused(make, hart), "said")
     refused(hart.__init__)
+    talks = facet.Xphmg("_start: li t0, 0x10000000\n li t1, 65\n sb t1, (t0)\n1: j 1b\n")
+    console = talks.console
+    refused(talks.__init__)
+    gc.collect()
+    talks.run(10)
+    check_eq((bytes(console), talks.console is console), (b"A", True))
     refused(facet.lockstep, hart, hart, 5)
     refused(facet.lockstep, hart, 3, 5)
     check_eq(hart.run(2).steps, 2)
