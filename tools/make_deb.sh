@@ -7,13 +7,19 @@ set -eu
 out=$1
 version=$(sed -n "s/^  version: '\([0-9.]*\)',\$/\1/p" meson.build)
 date=$(git log -1 --format=%cD 2>/dev/null) || date=$(date -R -r meson.build)
-tree=$out/build/facet-$version
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT HUP TERM
+tree=$work/facet-$version
 
-rm -rf "$out"
-mkdir -p "$tree"
+mkdir -p "$out" "$tree"
 out=$(cd "$out" && pwd)
-tar -c --exclude-vcs --exclude='./build*' --exclude=./out --exclude=./guest/out \
-    --exclude=__pycache__ . | tar -x -C "$tree"
+for package in facet libfacet1 libfacet-dev facet-doc python3-facet; do
+    rm -f "$out/${package}_"*.deb
+done
+tar -cf "$work/tree.tar" --exclude-vcs --exclude='./build*' --exclude=./out --exclude=./guest/out \
+    --exclude=__pycache__ .
+tar -xf "$work/tree.tar" -C "$tree"
 cat >"$tree/debian/changelog" <<EOF
 facet ($version) unstable; urgency=medium
 
@@ -28,6 +34,5 @@ if ! (cd "$tree" && DEB_BUILD_OPTIONS="nocheck noautodbgsym ${DEB_BUILD_OPTIONS:
     echo "make deb: dpkg-buildpackage failed; all it said is in $out/build.log" >&2
     exit 1
 fi
-mv "$out"/build/*.deb "$out"
-rm -rf "$out/build"
+mv "$work"/*.deb "$out"
 ls "$out"/*.deb

@@ -184,7 +184,7 @@ static int print_result(const struct cli_args *args, const struct job *job)
     return CLI_OK;
 }
 
-static int session_trace(const struct cli_args *args)
+static int trace_rays(const struct cli_args *args)
 {
     const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
     const float zero[3] = {0, 0, 0};
@@ -275,6 +275,6 @@ const struct cli_command cli_cmd_bvh_trace = {
                 "facet bvh trace cube.gfx12 --rays rays.bin -o hits.bin --stats",
     .options = trace_options,
     .has_json = true,
-    .run = session_trace,
+    .run = trace_rays,
     .operands = "IMAGE",
 };

@@ -236,7 +236,7 @@ read_list(struct ply *p, const struct item *item, const struct ply_property *pro
         status = ended(p, item, length * property->value->bytes - left(p));
     }
     for (uint64_t i = 0; status == FACET_OK && ok && i < length; i++) {
-        struct value value;
+        struct value value = {0};
 
         status = read_value(p, item, property->value, &value);
         if (status == FACET_OK && !value.is_whole &&

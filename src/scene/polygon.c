@@ -193,7 +193,7 @@ static bool cut_ears(const struct view *view, uint32_t count, uint32_t *triangle
         tried = 0;
     }
     fan(ring.corner, ring.count, triangles);
-    return looks != 0;
+    return looks != 0 || ring.count <= 3;
 }
 
 bool facet_polygon_cut(const float *points, uint32_t count, uint32_t *triangles)

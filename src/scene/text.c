@@ -107,7 +107,9 @@ struct facet_span facet_text_name(struct facet_text *text)
     struct facet_span name = facet_text_rest(text);
 
     for (size_t i = 0; i < name.size; i++) {
-        if (name.at[i] == '#' && (i == 0 || is_blank(name.at[i - 1]))) {
+        /* "Tile #3" is a name, "Tile # the third" ends in a comment. */
+        if (name.at[i] == '#' && (i == 0 || is_blank(name.at[i - 1])) &&
+            (i + 1 == name.size || is_blank(name.at[i + 1]))) {
             name.size = i;
         }
     }

@@ -297,6 +297,8 @@ TEST(mtl_numbers, "")
     check_material("Ns 30", "0.6 0.6 0.6 1, 0 0 0, 0 0.5"); /* (2 / 32)^(1/4) */
     check_material("Ns 30\nPr 0.75", "0.6 0.6 0.6 1, 0 0 0, 0 0.75");
     check_material("illum 2\nKa 1 1 1\nNi 1.5", "0.6 0.6 0.6 1, 0 0 0, 0 1");
+    check_material("Kd 1 0 0\nnewmtl x #2\nKd 0 1 0", "1 0 0 1, 0 0 0, 0 1"); /* another name */
+    check_material("newmtl y\nKd 1 0 0\nnewmtl x # 2\nKd 0 1 0", "0 1 0 1, 0 0 0, 0 1");
 }
 
 TEST(mtl_says_where_it_is_wrong, "")
