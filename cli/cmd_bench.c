@@ -1,10 +1,13 @@
 /* `facet bench`: runs the measurements of an area (bench/bench.h), Facet and its peer in turn, and
  * prints medians and ratios. */
 #include "command/command.h"
+#include "command/output.h"
 
+#include "base/array.h"
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/progress.h"
-#include "bench/bench.h"
+#include "bench/report.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -14,11 +17,13 @@
 
 enum { MAX_RUNS = 999 };
 
-struct result {
-    double facet;
-    double peer;
-    bool has_peer;
-    char why_no_peer[200];
+/* What to run: all areas or one, of it all results or those that are named. */
+struct plan {
+    const struct bench_area *area;
+    char *const *names;
+    int name_count;
+    uint64_t runs;
+    double seconds;
 };
 
 static int by_value(const void *a, const void *b)
@@ -28,110 +33,146 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorts the values. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof values[0], by_value);
     return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+static void conclude(struct bench_result *r, double *facet, double *peer, size_t runs)
+{
+    double ratios[MAX_RUNS];
+
+    if (r->has_peer) {
+        for (size_t i = 0; i < runs; i++) {
+            ratios[i] = facet[i] / peer[i];
+        }
+        r->peer = median(peer, runs);
+        (void)median(ratios, runs);
+        r->least_ratio = ratios[0];
+        r->most_ratio = ratios[runs - 1];
+    }
+    r->facet = median(facet, runs);
+}
+
+/* Fills the result, whose measure is set. A peer that fails is left out with a word about it. */
 static enum facet_status measure(const struct cli_args *args,
-                                 const struct bench_measure *m,
-                                 uint64_t runs,
-                                 double seconds,
-                                 struct result *out,
+                                 const struct plan *plan,
+                                 struct bench_result *r,
                                  struct facet_error *err)
 {
-    const struct facet_progress_config config = {
-        .label = m->name, .unit = "runs", .total = runs, .fd = STDERR_FILENO, .quiet = args->quiet};
+    const struct bench_measure *m = r->measure;
+    const struct facet_progress_config config = {.label = m->name,
+                                                 .unit = "runs",
+                                                 .total = plan->runs,
+                                                 .fd = STDERR_FILENO,
+                                                 .quiet = args->quiet};
     double facet[MAX_RUNS], peer[MAX_RUNS];
     enum facet_status status = FACET_OK;
     struct facet_progress progress;
+    struct facet_error no_peer;
 
-    memset(out, 0, sizeof *out);
     facet_progress_start(&progress, &config);
-    out->has_peer = m->peer != NULL && m->peer_run != NULL;
-    for (uint64_t i = 0; status == FACET_OK && i < runs; i++) {
-        status = m->facet(seconds, &facet[i], err);
-        if (status == FACET_OK && out->has_peer &&
-            m->peer_run(seconds, &peer[i], err) != FACET_OK) {
-            out->has_peer = false;
-            (void)snprintf(out->why_no_peer, sizeof out->why_no_peer, "%.199s", err->message);
+    r->has_peer = m->peer != NULL && m->peer_run != NULL;
+    for (uint64_t i = 0; status == FACET_OK && i < plan->runs; i++) {
+        status = m->facet(plan->seconds, &facet[i], err);
+        if (status == FACET_OK && r->has_peer &&
+            m->peer_run(plan->seconds, &peer[i], &no_peer) != FACET_OK) {
+            r->has_peer = false;
+            fprintf(stderr, "facet bench: %s: no peer: %s\n", m->name, no_peer.message);
         }
         facet_progress_add(&progress, 1);
     }
     facet_progress_finish(&progress);
-    if (status != FACET_OK) {
-        return status;
+    if (status == FACET_OK) {
+        conclude(r, facet, peer, plan->runs);
     }
-    out->facet = median(facet, runs);
-    out->peer = out->has_peer ? median(peer, runs) : 0;
-    return FACET_OK;
+    return status;
 }
 
-static void print_text(const struct bench_measure *m, const struct result *r)
+static void print_text(const struct bench_result *r)
 {
+    const struct bench_measure *m = r->measure;
+
     printf("  %-24s %12.4g %-10s", m->name, r->facet, m->unit);
     if (r->has_peer) {
         printf(" %12.4g  %6.2fx  %s\n", r->peer, r->facet / r->peer, m->peer);
     } else {
         printf(" %12s  %7s  %s\n", "-", "-", m->peer != NULL ? m->peer : "(no peer)");
     }
+    (void)fflush(stdout);
 }
 
-static json_t *to_json(const struct bench_measure *m, const struct result *r)
+static json_t *real_or_null(bool there, double value)
 {
-    json_t *object = json_pack("{s:s, s:s, s:f, s:s?}",
-                               "name",
-                               m->name,
-                               "unit",
-                               m->unit,
-                               "facet",
-                               r->facet,
-                               "peer",
-                               r->has_peer ? m->peer : NULL);
-
-    if (object != NULL) {
-        (void)json_object_set_new(
-            object, "peer_value", r->has_peer ? json_real(r->peer) : json_null());
-        (void)json_object_set_new(
-            object, "ratio", r->has_peer ? json_real(r->facet / r->peer) : json_null());
-    }
-    return object;
+    return there ? json_real(value) : json_null();
 }
 
-/* Runs one area; with --json its object is appended to `all`, else its table is printed. */
-static int run_area(const struct cli_args *args,
-                    const struct bench_area *area,
-                    uint64_t runs,
-                    double seconds,
-                    json_t *all)
+static json_t *to_json(const struct bench_result *r)
 {
-    json_t *results = json_array();
-    struct facet_error err = {0};
-    struct result r;
+    return json_pack("{s:s, s:s, s:f, s:s?, s:o, s:o, s:o}",
+                     "name",
+                     r->measure->name,
+                     "unit",
+                     r->measure->unit,
+                     "facet",
+                     r->facet,
+                     "peer",
+                     r->has_peer ? r->measure->peer : NULL,
+                     "peer_value",
+                     real_or_null(r->has_peer, r->peer),
+                     "ratio",
+                     real_or_null(r->has_peer, r->facet / r->peer),
+                     "ratio_range",
+                     r->has_peer ? json_pack("[f, f]", r->least_ratio, r->most_ratio)
+                                 : json_null());
+}
 
-    if (!args->json) {
-        printf("%s: %s\n", area->name, area->summary);
-        printf("  %-24s %12s %-10s %12s  %7s  %s\n", "", "facet", "", "peer", "ratio", "peer is");
+static int print_json(const struct cli_args *args, const struct bench_report *report)
+{
+    json_t *about = json_object(), *areas = json_array(), *results = NULL;
+    struct bench_fact facts[BENCH_FACTS];
+
+    bench_facts(facts);
+    for (size_t i = 0; i < BENCH_FACTS; i++) {
+        (void)json_object_set_new(about, facts[i].name, json_string(facts[i].value));
     }
-    for (const struct bench_measure *m = area->measures; m->name != NULL; m++) {
-        if (measure(args, m, runs, seconds, &r, &err) != FACET_OK) {
-            json_decref(results);
-            return cli_bad(args, "%s %s: %s", area->name, m->name, err.message);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct bench_result *r = &report->results[i];
+
+        if (i == 0 || r->area != r[-1].area) {
+            results = json_array();
+            (void)json_array_append_new(
+                areas, json_pack("{s:s, s:o}", "area", r->area->name, "results", results));
         }
-        if (r.why_no_peer[0] != '\0') {
-            fprintf(stderr, "facet bench: %s: no peer: %s\n", m->name, r.why_no_peer);
-        }
-        if (args->json) {
-            (void)json_array_append_new(results, to_json(m, &r));
-        } else {
-            print_text(m, &r);
-            (void)fflush(stdout);
-        }
+        (void)json_array_append_new(results, to_json(r));
     }
-    (void)json_array_append_new(all,
-                                json_pack("{s:s, s:o}", "area", area->name, "results", results));
-    return CLI_OK;
+    return cli_print_json(args,
+                          json_pack("{s:o, s:I, s:f, s:o}",
+                                    "about",
+                                    about,
+                                    "runs",
+                                    (json_int_t)report->runs,
+                                    "seconds",
+                                    report->seconds,
+                                    "areas",
+                                    areas));
+}
+
+static int
+write_page(const struct cli_args *args, const struct bench_report *report, const char *path)
+{
+    enum facet_status status;
+    struct facet_strbuf page;
+    struct facet_error err;
+
+    facet_strbuf_init(&page);
+    bench_page(&page, report);
+    status = page.failed ? facet_fail(&err, FACET_ERR_MEMORY, 0, "no memory for the page")
+                         : facet_file_write(path, page.text, page.length, &err);
+    facet_strbuf_free(&page);
+    return status == FACET_OK ? CLI_OK : cli_bad_error(args, &err);
 }
 
 static int list_areas(const struct cli_args *args)
@@ -139,16 +180,25 @@ static int list_areas(const struct cli_args *args)
     json_t *list = json_array();
 
     for (size_t i = 0; bench_areas[i] != NULL; i++) {
-        if (args->json) {
-            (void)json_array_append_new(list,
-                                        json_pack("{s:s, s:s}",
-                                                  "area",
-                                                  bench_areas[i]->name,
-                                                  "summary",
-                                                  bench_areas[i]->summary));
-        } else {
-            printf("%-8s %s\n", bench_areas[i]->name, bench_areas[i]->summary);
+        const struct bench_area *area = bench_areas[i];
+        json_t *names = json_array();
+
+        if (!args->json) {
+            printf("%-8s %s\n", area->name, area->summary);
         }
+        for (const struct bench_measure *m = area->measures; m->name != NULL; m++) {
+            (void)json_array_append_new(names, json_string(m->name));
+            if (!args->json) {
+                printf("%s%s", m == area->measures ? "         " : ", ", m->name);
+            }
+        }
+        if (!args->json) {
+            printf("\n");
+        }
+        (void)json_array_append_new(
+            list,
+            json_pack(
+                "{s:s, s:s, s:o}", "area", area->name, "summary", area->summary, "results", names));
     }
     if (args->json) {
         return cli_print_json(args, json_pack("{s:o}", "areas", list));
@@ -157,75 +207,181 @@ static int list_areas(const struct cli_args *args)
     return CLI_OK;
 }
 
-/* One area, or without `only` all of them: the same shape of JSON. */
-static int
-run_areas(const struct cli_args *args, const struct bench_area *only, uint64_t runs, double seconds)
+static bool is_wanted(const struct plan *plan, const char *name)
 {
-    json_t *all = json_array();
-    int code = CLI_OK;
+    bool wanted = plan->name_count == 0;
 
-    for (size_t i = 0; bench_areas[i] != NULL && code == CLI_OK; i++) {
-        if (only == NULL || only == bench_areas[i]) {
-            code = run_area(args, bench_areas[i], runs, seconds, all);
+    for (int i = 0; i < plan->name_count && !wanted; i++) {
+        wanted = strcmp(plan->names[i], name) == 0;
+    }
+    return wanted;
+}
+
+/* The results that the plan asks for, still to be measured; NULL without memory. */
+static struct bench_result *wanted_results(const struct plan *plan, size_t *count)
+{
+    struct facet_array list = {0};
+
+    for (size_t i = 0; bench_areas[i] != NULL; i++) {
+        const struct bench_measure *m = bench_areas[i]->measures;
+
+        for (; m->name != NULL && (plan->area == NULL || plan->area == bench_areas[i]); m++) {
+            struct bench_result *r;
+
+            if (!is_wanted(plan, m->name)) {
+                continue;
+            }
+            r = facet_array_add(&list, 1, sizeof *r);
+            if (r == NULL) {
+                free(list.items);
+                return NULL;
+            }
+            *r = (struct bench_result){.area = bench_areas[i], .measure = m};
         }
     }
-    if (code == CLI_OK && args->json) {
-        return cli_print_json(args, json_pack("{s:o}", "areas", all));
+    *count = list.count;
+    return list.items;
+}
+
+/* Measures; without --json each line is printed as it comes. */
+static int measure_all(const struct cli_args *args,
+                       const struct plan *plan,
+                       size_t count,
+                       struct bench_result *results)
+{
+    struct facet_error err = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct bench_result *r = &results[i];
+
+        if (!args->json && (i == 0 || r->area != r[-1].area)) {
+            printf("%s: %s\n", r->area->name, r->area->summary);
+            printf(
+                "  %-24s %12s %-10s %12s  %7s  %s\n", "", "facet", "", "peer", "ratio", "peer is");
+        }
+        if (measure(args, plan, r, &err) != FACET_OK) {
+            return cli_bad(args, "%s %s: %s", r->area->name, r->measure->name, err.message);
+        }
+        if (!args->json) {
+            print_text(r);
+        }
     }
-    json_decref(all);
+    return CLI_OK;
+}
+
+static int run_plan(const struct cli_args *args, const struct plan *plan)
+{
+    const char *page = cli_value(args, "html");
+    struct bench_report report = {.runs = plan->runs, .seconds = plan->seconds};
+    int code;
+
+    if (page != NULL && !cli_can_write(args, page)) {
+        return CLI_BAD;
+    }
+    report.results = wanted_results(plan, &report.count);
+    if (report.results == NULL) {
+        return cli_bad(args, "no memory for the results");
+    }
+    code = measure_all(args, plan, report.count, report.results);
+    if (code == CLI_OK && page != NULL) {
+        code = write_page(args, &report, page);
+    }
+    if (code == CLI_OK && args->json) {
+        code = print_json(args, &report);
+    }
+    free(report.results);
     return code;
+}
+
+static int unknown(const struct cli_args *args,
+                   const char *what,
+                   const char *name,
+                   const struct facet_nearest *near)
+{
+    return near->best != NULL
+               ? cli_bad(args, "unknown %s '%s'; did you mean '%s'?", what, name, near->best)
+               : cli_bad(args, "unknown %s '%s'; facet bench --list names them", what, name);
+}
+
+static int find_area(const struct cli_args *args, const char *wanted, struct plan *plan)
+{
+    struct facet_nearest near = facet_nearest_to(wanted, strlen(wanted));
+
+    for (size_t i = 0; bench_areas[i] != NULL; i++) {
+        if (strcmp(bench_areas[i]->name, wanted) == 0) {
+            plan->area = bench_areas[i];
+            return CLI_OK;
+        }
+        facet_nearest_offer(&near, bench_areas[i]->name, strlen(bench_areas[i]->name));
+    }
+    return unknown(args, "area", wanted, &near);
+}
+
+static int check_names(const struct cli_args *args, const struct plan *plan)
+{
+    for (int i = 0; i < plan->name_count; i++) {
+        const char *name = plan->names[i];
+        struct facet_nearest near = facet_nearest_to(name, strlen(name));
+        const struct bench_measure *m = plan->area->measures;
+
+        for (; m->name != NULL && strcmp(m->name, name) != 0; m++) {
+            facet_nearest_offer(&near, m->name, strlen(m->name));
+        }
+        if (m->name == NULL) {
+            return unknown(args, "result", name, &near);
+        }
+    }
+    return CLI_OK;
 }
 
 static int run_bench(const struct cli_args *args)
 {
     const char *wanted = args->positional_count > 0 ? args->positional[0] : NULL;
-    struct facet_nearest near;
-    uint64_t runs = 5;
-    double seconds = 0.2;
+    struct plan plan = {.runs = 5, .seconds = 0.2};
+    int code;
 
-    if (!cli_number(args, "runs", 5, MAX_RUNS, &runs) ||
-        !cli_real(args, "seconds", 0.001, 60, &seconds)) {
+    if (!cli_number(args, "runs", 5, MAX_RUNS, &plan.runs) ||
+        !cli_real(args, "seconds", 0.001, 60, &plan.seconds)) {
         return CLI_BAD;
     }
     if (wanted == NULL || cli_given(args, "list")) {
         return list_areas(args);
     }
-    if (strcmp(wanted, "all") == 0) {
-        return run_areas(args, NULL, runs, seconds);
+    if (strcmp(wanted, "all") != 0) {
+        plan.names = args->positional + 1;
+        plan.name_count = args->positional_count - 1;
+        code = find_area(args, wanted, &plan);
+        code = code == CLI_OK ? check_names(args, &plan) : code;
+        return code == CLI_OK ? run_plan(args, &plan) : code;
     }
-    for (size_t i = 0; bench_areas[i] != NULL; i++) {
-        if (strcmp(bench_areas[i]->name, wanted) == 0) {
-            return run_areas(args, bench_areas[i], runs, seconds);
-        }
+    if (args->positional_count > 1) {
+        return cli_bad(
+            args, "'%s' after 'all'; results are named after their area", args->positional[1]);
     }
-    near = facet_nearest_to(wanted, strlen(wanted));
-    for (size_t i = 0; bench_areas[i] != NULL; i++) {
-        facet_nearest_offer(&near, bench_areas[i]->name, strlen(bench_areas[i]->name));
-    }
-    if (near.best != NULL) {
-        return cli_bad(args, "unknown area '%s'; did you mean '%s'?", wanted, near.best);
-    }
-    return cli_bad(args, "unknown area '%s'; facet bench --list names them", wanted);
+    return run_plan(args, &plan);
 }
 
 static const struct cli_option options[] = {
     {"list", 'l', NULL, "list the areas"},
     {"runs", 'r', "N", "measurements of which the median is taken, at least 5 (default 5)"},
     {"seconds", 's', "S", "length of one measurement (default 0.2)"},
+    {"html", 0, "FILE", "write a page with bars beside the peers, too"},
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command cli_cmd_bench = {
     .name = "bench",
     .summary = "measure the speed of an area, compared with its peers",
-    .usage = "facet bench AREA|all [--runs N] [--seconds S] [--json]\nfacet bench [--list]",
+    .usage = "facet bench AREA [RESULT...] [--runs N] [--seconds S] [--html FILE] [--json]\n"
+             "facet bench all [--html FILE] [--json]\nfacet bench [--list]",
     .details =
         "Facet and its peer are measured in turn, each --runs times; the medians and their ratio "
-        "are printed. All values are rates: a ratio above 1 means that Facet is faster. A peer "
+        "are printed. RESULT names some of an area's results; --list names them all. All values "
+        "are rates: a ratio above 1 means that Facet is faster. A peer "
         "that is not installed is reported on standard error and left out.",
     .examples = "facet bench --list",
     .options = options,
     .has_json = true,
     .run = run_bench,
-    .operands = "[AREA]",
+    .operands = "[AREA] [RESULT...]",
 };

@@ -1,6 +1,7 @@
 """The program from outside: every command's help, exit codes, refusals, standard output that cannot
 be written, the completion script and the manual page."""
 import glob
+import html.parser
 import json
 import os
 import pty
@@ -381,27 +382,72 @@ def coverage_lists_rows_with_their_tests():
 def bench_lists_measures_and_refuses():
     areas = json.loads(facet("bench", "--list", "--json").stdout)["areas"]
     check_eq(facet("bench").stdout, facet("bench", "--list").stdout, "list of areas")
-    check_eq([line.split()[0] for line in facet("bench").stdout.splitlines()],
+    check_eq([line.split()[0] for line in facet("bench").stdout.splitlines()[::2]],
              [area["area"] for area in areas], "names of areas")
+    check_eq([line.strip().split(", ") for line in facet("bench").stdout.splitlines()[1::2]],
+             [area["results"] for area in areas], "names of results")
     for area in areas:
         result = facet("bench", area["area"], "--json", "--seconds", "0.001")
         check_eq(result.returncode, 0, f"exit code of {area['area']}: {result.stderr}")
         report, = json.loads(result.stdout)["areas"]  # the shape of `bench all`
         check_eq(report["area"], area["area"], "area")
-        check(report["results"], f"{area['area']} measures nothing")
+        check_eq([row["name"] for row in report["results"]], area["results"], f"results of {area['area']}")
         for row in report["results"]:
-            check_eq(list(row), ["name", "unit", "facet", "peer", "peer_value", "ratio"], "keys")
+            check_eq(list(row), ["name", "unit", "facet", "peer", "peer_value", "ratio", "ratio_range"], "keys")
             check(row["facet"] > 0, f"{row} has no rate")
             if row["peer"] is None:
-                check_eq((row["peer_value"], row["ratio"]), (None, None), "absent peer")
+                check_eq((row["peer_value"], row["ratio"], row["ratio_range"]), (None, None, None), "absent peer")
             else:
+                check(0 < row["ratio_range"][0] <= row["ratio_range"][1], f"{row}: range")
                 got = row["ratio"] * row["peer_value"] / row["facet"]
                 check(0.99 < got < 1.01, f"{row}: ratio is not facet / peer")
     check_refused(facet("bench", "nonsense"), "'nonsense'", "--list")
+    check_refused(facet("bench", "num", "f64_ad"), "did you mean 'f64_add'?")
+    check_refused(facet("bench", "all", "f64_add"), "'f64_add' after 'all'")
     check_refused(facet("bench", "--runs", "4"), "from 5 to 999")
     check_refused(facet("bench", "--runs", "-1"), "--runs is '-1'")
     check_refused(facet("bench", "--runs", "5x"), "--runs is '5x'")
     check_refused(facet("bench", "--seconds", "nan"), "--seconds is 'nan'")
+
+
+class Page(html.parser.HTMLParser):
+    """The words of a page between its tags; complains about tags that are not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.words = [], []
+        self.feed(text)
+        check_eq(self.open, [], "tags that are left open")
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        check_eq(self.open.pop(), tag, "the tag that is closed")
+
+    def handle_data(self, data):
+        self.words.append(data.strip())
+
+
+@case()
+def bench_makes_a_page():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "speed.html")
+        result = facet("bench", "num", "f64_add", "f32_mul", "--seconds", "0.001", "--json", "--html", path)
+        check_eq(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        with open(path, encoding="utf-8") as file:
+            words = Page(file.read()).words
+        rows, = report["areas"]
+        check_eq([row["name"] for row in rows["results"]], ["f32_mul", "f64_add"], "results in the order of the list")
+        for row in rows["results"]:
+            check(row["name"] in words and f"{row['ratio']:.2f} ×" in words, f"{row['name']} in {words}")
+            check(any(row["peer"] in word for word in words), f"{row['peer']} in {words}")
+        check("f64_mul" not in words, "a result that was not asked for")
+        for name, value in report["about"].items():
+            check(name in words and value in words, f"{name} in {words}")
+        check_refused(facet("bench", "num", "f64_add", "--seconds", "0.001", "-q", "--html", folder), folder)
 
 
 def complete(*words):
