@@ -1,5 +1,6 @@
 /* `facet as`: assembly text to an executable, a flat image or words in hexadecimal. */
 #include "command/output.h"
+#include "command/streams.h"
 #include "session/asm_options.h"
 
 #include "assembler/assemble.h"
@@ -172,10 +173,26 @@ static json_t *errors_json(const struct facet_diag_list *diags)
     return list;
 }
 
+/* As facet_diag_format does, with the colours of a terminal. */
+static void print_error(const struct facet_diag *d)
+{
+    struct facet_strbuf lines;
+
+    (void)cli_set_style(stderr, CLI_HEADLINE);
+    fprintf(stderr, "%s:%u:%u: ", d->file, d->line, d->column);
+    (void)cli_set_style(stderr, CLI_ERROR);
+    fputs("error:", stderr);
+    (void)cli_set_style(stderr, CLI_NORMAL);
+    fprintf(stderr, " %s\n", d->message);
+    facet_strbuf_init(&lines);
+    facet_diag_format_lines(d, &lines);
+    fputs(facet_strbuf_text(&lines), stderr);
+    facet_strbuf_free(&lines);
+}
+
 static int complain(struct job *job, const struct facet_error *err)
 {
     const struct facet_diag_list *diags = &job->result.diags;
-    struct facet_strbuf text;
 
     if (diags->count == 0 || err->status == FACET_ERR_MEMORY) { /* then some may be missing */
         return cli_bad_error(job->args, err);
@@ -185,10 +202,9 @@ static int complain(struct job *job, const struct facet_error *err)
                              json_pack("{s:b, s:o}", "ok", 0, "errors", errors_json(diags)));
         return CLI_BAD;
     }
-    facet_strbuf_init(&text);
-    facet_diag_format(diags, &text);
-    fputs(facet_strbuf_text(&text), stderr);
-    facet_strbuf_free(&text);
+    for (size_t i = 0; i < diags->count; i++) {
+        print_error(&diags->items[i]);
+    }
     return cli_bad(job->args,
                    "%zu error%s%s, nothing was written",
                    diags->count,

@@ -90,9 +90,10 @@ static void print_text(const struct result *r)
            s->primitive_nodes,
            s->instance_nodes);
     printf("bytes               %" PRIu64 "\n", s->bytes);
-    printf("triangles           %" PRIu64 " in %" PRIu64 " bottom levels\n",
+    printf("triangles           %" PRIu64 " in %" PRIu64 " bottom level%s\n",
            s->triangles,
-           s->bottom_levels);
+           s->bottom_levels,
+           cli_s(s->bottom_levels));
     if (s->boxes != 0) {
         printf("procedural boxes    %" PRIu64 "\n", s->boxes);
     }

@@ -53,9 +53,10 @@ static void print_text(const struct facet_gfx12_bvh_stats *s)
                (double)s->pairs / (double)s->primitive_nodes,
                (double)s->used_bits / (double)s->primitive_nodes);
     }
-    printf("\ninstance nodes      %" PRIu64 " of %" PRIu64 " bottom levels\n",
+    printf("\ninstance nodes      %" PRIu64 " of %" PRIu64 " bottom level%s\n",
            s->instance_nodes,
-           s->bottom_levels);
+           s->bottom_levels,
+           cli_s(s->bottom_levels));
     printf("not reached         %" PRIu64 "\n", s->raw_nodes);
     printf("triangles           %" PRIu64 "\n", s->triangles);
     printf("procedural boxes    %" PRIu64 "\n", s->boxes);

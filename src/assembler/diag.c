@@ -82,17 +82,22 @@ static void format_source(const struct facet_diag *d, struct facet_strbuf *out)
     facet_strbuf_putc(out, '\n');
 }
 
+void facet_diag_format_lines(const struct facet_diag *d, struct facet_strbuf *out)
+{
+    if (d->source[0] != '\0') {
+        format_source(d, out);
+    }
+    if (d->hint[0] != '\0') {
+        facet_strbuf_printf(out, "    hint: %s\n", d->hint);
+    }
+}
+
 void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *out)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct facet_diag *d = &list->items[i];
 
         facet_strbuf_printf(out, "%s:%u:%u: error: %s\n", d->file, d->line, d->column, d->message);
-        if (d->source[0] != '\0') {
-            format_source(d, out);
-        }
-        if (d->hint[0] != '\0') {
-            facet_strbuf_printf(out, "    hint: %s\n", d->hint);
-        }
+        facet_diag_format_lines(d, out);
     }
 }

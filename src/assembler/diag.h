@@ -36,6 +36,8 @@ void facet_diag_list_init(struct facet_diag_list *list);
 void facet_diag_list_free(struct facet_diag_list *list);
 /* Copies every string. On lack of memory the complaint is dropped and false comes back. */
 bool facet_diag_add(struct facet_diag_list *list, const struct facet_diag *diag);
+/* What stands below the message: the line with a caret, and the hint. */
+void facet_diag_format_lines(const struct facet_diag *diag, struct facet_strbuf *out);
 /* The whole list as text, one block per complaint. */
 void facet_diag_format(const struct facet_diag_list *list, struct facet_strbuf *out);
 

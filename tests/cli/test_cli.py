@@ -177,6 +177,15 @@ def a_terminal_shows_headings_and_errors_in_colour():
 
 
 @case()
+def errors_of_the_assembler_stand_out():
+    with tempfile.NamedTemporaryFile("w", suffix=".s") as file:
+        file.write("addi x1, x2\n")
+        file.flush()
+        shown, _ = on_terminal("as", file.name, "--isa", "xphmg", "-o", "/dev/null")
+        check(re.search(r"\x1b\[[0-9;]+m" + re.escape(file.name) + r":1:\d+: \x1b\[[0-9;]+merror:\x1b\[0?m ", shown), repr(shown))
+
+
+@case()
 def colour_can_be_refused():
     plain = facet("help", "as").stdout
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": "dumb", "CLICOLOR": "1"}, {"CLICOLOR": "0"}):
