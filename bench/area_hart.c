@@ -40,11 +40,12 @@ struct program {
     double start_up;       /* of QEMU, seconds */
 };
 
-enum { INT, FP, MEM, PROGRAMS };
+enum { INT, FP, MEM, BRANCHY, PROGRAMS };
 static struct program programs[PROGRAMS] = {
     {.name = "int", .source = hart_int},
     {.name = "fp", .source = hart_fp},
     {.name = "mem", .source = hart_mem},
+    {.name = "branchy", .source = hart_branchy},
 };
 static struct {
     char start[BENCH_SCRATCH_PATH], script[BENCH_SCRATCH_PATH];
@@ -297,16 +298,18 @@ measure_qemu(struct program *p, double asked, double *value, struct facet_error 
 MEASURE(int, INT)
 MEASURE(fp, FP)
 MEASURE(mem, MEM)
+MEASURE(branchy, BRANCHY)
 
 static const struct bench_measure measures[] = {
     {"int", "MIPS", facet_int, QEMU, qemu_int},
     {"fp", "MIPS", facet_fp, QEMU, qemu_fp},
     {"mem", "MIPS", facet_mem, QEMU, qemu_mem},
+    {"branchy", "MIPS", facet_branchy, QEMU, qemu_branchy},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 const struct bench_area bench_area_hart = {
     .name = "hart",
-    .summary = "integer, floating-point and memory programs on the xphmg machine",
+    .summary = "integer, floating-point, memory and branchy programs on the xphmg machine",
     .measures = measures,
 };
