@@ -205,6 +205,7 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
     m->host = c->host;
     m->hart_host.context = m;
     m->hart_host.ebreak = c->no_semihosting ? NULL : facet_xphmg_semihost;
+    m->hart_host.catch_up = facet_xphmg_catch_up;
     m->entry = FACET_XPHMG_RAM_BASE;
     status = check_config(c, m, err);
     if (status == FACET_OK && !allocate(m, c)) {

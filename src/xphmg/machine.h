@@ -76,7 +76,10 @@ struct facet_xphmg {
     struct facet_jobs *jobs; /* NULL: jobs complete at once */
     struct facet_part part;  /* of the step that was left half-way */
     uint64_t entry;
-    uint64_t clock;        /* steps of all harts, passed turns included */
+    uint64_t clock; /* steps of all harts, passed turns included */
+    /* While blocks run: their hart, and how many of its instructions the clock counts. */
+    const struct facet_hart *in_blocks;
+    uint64_t counted;
     uint64_t mtime;        /* as the current hart sees it: clock / steps_per_tick + mtime_offset */
     uint64_t mtime_offset; /* from writes to mtime */
     uint64_t *mtimecmp;
@@ -107,6 +110,8 @@ uint64_t facet_xphmg_mtime(const struct facet_xphmg *m);
 uint64_t facet_xphmg_mip(const struct facet_xphmg *m, uint64_t mtime, uint64_t hartid);
 /* mtime and the hart's interrupt lines, as of now. */
 void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h);
+/* The clock goes on to what the hart has retired, in the middle of a block (facet_hart_host). */
+void facet_xphmg_catch_up(void *self, struct facet_hart *h);
 /* Whose turn it is, after anything that may have changed it. */
 void facet_xphmg_settle(struct facet_xphmg *m);
 /* The guest asked to end; the first call counts. */

@@ -211,6 +211,17 @@ static void check_trap_loop(struct facet_xphmg *m, struct facet_hart *h, struct 
     *last = (struct facet_xphmg_fault){(uint32_t)h->hartid, h->mepc, h->mcause, h->mtval, h->pc};
 }
 
+/* After an instruction that trapped or may have reached the platform. */
+static void look(struct facet_xphmg *m, struct facet_hart *h, struct facet_trap trap)
+{
+    if (trap.taken) {
+        check_trap_loop(m, h, trap);
+    }
+    if (m->htif.tohost != 0) {
+        facet_xphmg_htif_poll(m, (uint32_t)h->hartid);
+    }
+}
+
 /* One step; 0 when the hart stalled. */
 static uint64_t step(struct facet_xphmg *m, struct facet_hart *h)
 {
@@ -222,28 +233,47 @@ static uint64_t step(struct facet_xphmg *m, struct facet_hart *h)
         return 0;
     }
     m->clock++;
-    if (trap.taken) {
-        check_trap_loop(m, h, trap);
-    }
-    if (m->htif.tohost != 0) {
-        facet_xphmg_htif_poll(m, (uint32_t)h->hartid);
-    }
+    look(m, h, trap);
     return 1;
+}
+
+void facet_xphmg_catch_up(void *self, struct facet_hart *h)
+{
+    struct facet_xphmg *m = self;
+
+    if (m->in_blocks == h) {
+        m->clock += h->retired - m->counted;
+        m->counted = h->retired;
+        facet_xphmg_refresh(m, h);
+    }
 }
 
 /* Blocks as far as they go, then the one instruction that stopped them. */
 static uint64_t run_blocks(struct facet_xphmg *m, struct facet_hart *h, uint64_t limit)
 {
     uint64_t before = h->retired, distance, done;
+    enum facet_block_stop why;
 
     facet_xphmg_refresh(m, h);
     if (facet_hart_pending(h) >= 0) {
         return step(m, h);
     }
     distance = timer_distance(m, h);
-    (void)facet_block_run(m->cache, h, distance < limit ? distance : limit);
+    m->in_blocks = h;
+    m->counted = before;
+    why = facet_block_run(m->cache, h, distance < limit ? distance : limit);
+    m->in_blocks = NULL;
+    m->clock += h->retired - m->counted;
     done = h->retired - before;
-    m->clock += done;
+    if (why == FACET_BLOCK_TRAP) {
+        m->clock++;
+        look(m, h, facet_block_trap(m->cache));
+        return done + 1;
+    }
+    if (why == FACET_BLOCK_LOOK) {
+        look(m, h, FACET_RETIRED);
+        return done;
+    }
     if (done > 0 && m->port->break_count != 0) { /* perhaps before a breakpoint */
         return done;
     }

@@ -18,11 +18,12 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
         cache->code_lines = calloc(cache->line_count, 1);
         cache->ops = malloc(ARENA_OPS * sizeof *cache->ops);
         cache->sites = malloc(ARENA_OPS * sizeof *cache->sites);
+        cache->insns = malloc(ARENA_INSNS * sizeof *cache->insns);
         cache->watched[0] = cache->watched[1] = cache->line_count;
         cache->marked = calloc(MARKED_MAX, sizeof *cache->marked);
     }
     if (cache == NULL || cache->code_lines == NULL || cache->ops == NULL || cache->sites == NULL ||
-        cache->marked == NULL) {
+        cache->insns == NULL || cache->marked == NULL) {
         facet_block_cache_destroy(cache);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the block cache");
     }
@@ -40,6 +41,7 @@ void facet_block_cache_destroy(facet_block_cache *cache)
         free(cache->code_lines);
         free(cache->ops);
         free(cache->sites);
+        free(cache->insns);
         free(cache->marked);
         free(cache);
     }
@@ -54,7 +56,7 @@ void facet_block_cache_flush(facet_block_cache *cache)
         cache->code_lines[cache->marked[i]] &= (uint8_t)~FACET_LINE_CODE;
     }
     cache->taken_count = cache->marked_count = 0;
-    cache->used = 0;
+    cache->used = cache->insns_used = 0;
 }
 
 void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address)
@@ -79,7 +81,7 @@ struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h
     if (entry->pc == pc) {
         return entry->first;
     }
-    if (cache->used + BLOCK_OPS > ARENA_OPS || cache->marked_count > MARKED_SAFE) {
+    if (!facet_block_fits(cache)) {
         facet_block_cache_flush(cache);
     }
     return facet_block_translate(cache, h, pc);
@@ -95,8 +97,9 @@ static void run_chunk(facet_block_cache *cache,
     const int64_t left = chunk - BLOCK_MAX;
 
     FACET_FAST_WAY(HART_BLOCKS);
+    cache->counted = left;
     first->code(first, h, left, 0, h->ram.bytes, h->ram.span);
-    h->retired += (uint64_t)(left - cache->left);
+    h->retired += (uint64_t)(cache->counted - cache->left);
     *budget -= (uint64_t)(left - cache->left);
 }
 
@@ -132,18 +135,26 @@ facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
         h->code_written = false;
     }
     h->blocks = cache;
+    cache->why = FACET_BLOCK_BUDGET;
     while (budget > 0) {
         const int64_t chunk = budget < CHUNK ? (int64_t)budget : CHUNK;
         struct op *first = facet_block_find(cache, h, h->pc);
 
         if (chunk < cache->sites[first - cache->ops].count) {
             run_part(cache, h, first, &budget);
-            return budget == 0 ? FACET_BLOCK_BUDGET : FACET_BLOCK_STEP;
+            return cache->why > FACET_BLOCK_STEP ? cache->why
+                   : budget == 0                 ? FACET_BLOCK_BUDGET
+                                                 : FACET_BLOCK_STEP;
         }
         run_chunk(cache, h, first, chunk, &budget);
-        if (cache->why == FACET_BLOCK_STEP) {
-            return FACET_BLOCK_STEP;
+        if (cache->why != FACET_BLOCK_BUDGET) {
+            return cache->why;
         }
     }
     return FACET_BLOCK_BUDGET;
+}
+
+struct facet_trap facet_block_trap(const facet_block_cache *cache)
+{
+    return cache->trap;
 }

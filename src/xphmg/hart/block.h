@@ -23,13 +23,17 @@ void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t a
 enum facet_block_stop {
     FACET_BLOCK_BUDGET, /* `budget` instructions have retired */
     FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */
+    FACET_BLOCK_LOOK,   /* the last one reached a device or code, or a stop was asked for */
+    FACET_BLOCK_TRAP,   /* one trapped, which is not counted; the hart is in its handler */
 };
 
 /* Runs until `budget` instructions have retired or an instruction needs the plain executor (system
- * instructions, traps, vendor units; a few that the budget would cut from their partner). Retired
- * instructions are counted in h->retired. The caller steps and calls again. Interrupts are the
- * caller's: nothing in here changes what is pending. */
+ * instructions, traps, units that wait or take long; a few that the budget would cut from their
+ * partner). Retired instructions are counted in h->retired. The caller steps and calls again.
+ * Interrupts are the caller's: when something may have changed what is pending, the run ends. */
 enum facet_block_stop
 facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget);
+/* The one that ended the last run, after FACET_BLOCK_TRAP. */
+struct facet_trap facet_block_trap(const facet_block_cache *cache);
 
 #endif

@@ -378,13 +378,59 @@ OPERATION(run_EXIT)
     struct op *const from = o->link;
 
     h->pc = o->imm64;
-    if (h->blocks->used + BLOCK_OPS <= ARENA_OPS && h->blocks->marked_count <= MARKED_SAFE) {
+    if (facet_block_fits(h->blocks)) {
         from->link = facet_block_find(h->blocks, h, h->pc); /* `from` stays where it is */
     }
     GO(find);
 }
 
 #define run_STOP leave_1
+
+/* ---- the units --------------------------------------------------------------------------------
+ */
+
+/* One of facet_vendor_prompt: false: the block ends, with everything said. The count of retired
+ * instructions is that of a single step, since a device may ask for the time. */
+static __attribute__((noinline)) bool perform(struct op *o, struct facet_hart *h, int64_t left)
+{
+    facet_block_cache *const cache = h->blocks;
+    const struct site *site = site_of(h, o);
+
+    left -= site->index;
+    h->retired += (uint64_t)(cache->counted - left);
+    cache->counted = left;
+    h->pc = site->pc;
+    h->next_pc = site->next_pc;
+    h->outside = false;
+    cache->trap = facet_hart_perform(h, o->insn);
+    if (RARE(cache->trap.taken)) {
+        facet_hart_trap(h, cache->trap.cause, cache->trap.tval);
+        leave(h, h->pc, left, FACET_BLOCK_TRAP);
+        return false;
+    }
+    if (RARE(h->outside || h->code_written || (h->port != NULL && facet_port_asked(h->port)))) {
+        leave(h, h->next_pc, left - 1, FACET_BLOCK_LOOK);
+        return false;
+    }
+    /* The lane loop is step.c's. */
+    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 &&
+        (o->b2 == 0 || h->next_pc != site->next_pc)) {
+        leave(h, h->next_pc, left - 1, FACET_BLOCK_STEP);
+        return false;
+    }
+    return true;
+}
+
+OPERATION(run_VENDOR)
+{
+    if (RARE(!perform(o, h, left))) {
+        return;
+    }
+    if (RARE(h->next_pc != h->pc + o->insn->length)) {
+        INDIRECT(h->next_pc);
+    }
+    NEXT();
+}
 
 facet_block_code *const facet_block_codes[K_COUNT] = {
 #define RUN(name) [K_##name] = run_##name,
@@ -407,4 +453,4 @@ facet_block_code *const facet_block_codes[K_COUNT] = {
 #define PAIR(form1, row1, form2, row2) RUN(row1##_##form1##_##row2##_##form2)
 #include "xphmg/hart/block_pairs.def"
     RUN(LI) RUN(LI_LONG) RUN(MV) RUN(MV_A) RUN(JR) RUN(JALR) RUN(RETURN) RUN(GOTO) RUN(EXIT)
-        RUN(STOP)};
+        RUN(STOP) RUN(VENDOR)};

@@ -12,7 +12,8 @@
  *   - the last result is handed on, the accumulator; an operation that reads it has the form _A
  *     (first operand) or _B (second operand), which spares the way through x[];
  *   - pairs of block_pairs.def run as one operation;
- *   - special cases: constants, moves, comparisons with zero, floating point by the host.
+ *   - special cases: constants, moves, comparisons with zero, floating point by the host;
+ *   - one for whatever the units execute, and csr* that reach them (K_VENDOR).
  * Instructions without effect (results for x0, FENCE, jumps that the trace follows) have no
  * operation and only count. */
 #ifndef FACET_XPHMG_HART_BLOCK_IMPL_H
@@ -26,6 +27,7 @@ enum {
     BLOCK_OPS = 2 * BLOCK_MAX + 4, /* operations with exits, at most */
     TABLE_BITS = 14,               /* direct-mapped pc -> block */
     ARENA_OPS = 1 << 18,           /* when full, everything is dropped and decoding starts again */
+    ARENA_INSNS = 1 << 14,         /* the same for instructions of the units */
     DEAD = 32,                     /* x[32] takes results for x0 */
     /* Instructions between two returns to facet_block_run. Compilers turn calls in tail position
      * into jumps, but for builds without optimisation or with sanitizers; there this many frames
@@ -58,6 +60,7 @@ enum kind {
     K_GOTO,   /* on to the block of `link` */
     K_EXIT,   /* where a link leads before it is known */
     K_STOP,   /* the instruction is for step.c */
+    K_VENDOR, /* one for facet_hart_perform */
 #define LOAD(row, size, value) K_WIDE_##row,
 #define STORE(row, size) K_WIDE_##row,
 #define LOAD_F(row, size) K_WIDE_##row,
@@ -95,7 +98,10 @@ struct op {
     uint8_t a1, b1, d1; /* operands and result */
     uint8_t a2, b2, d2; /* of floating point, a2: third operand, b2: rounding mode */
     uint16_t done;      /* instructions of the block behind us when we leave it here */
-    struct op *link;    /* first operation of the next block, or an exit; of an exit: its branch */
+    union {
+        struct op *link; /* first operation of the next block, or an exit; of an exit: its branch */
+        const struct facet_insn *insn; /* K_VENDOR; b2: another one follows directly */
+    };
 };
 
 /* What only the ways out of a block need, beside each operation. */
@@ -123,10 +129,14 @@ struct facet_block_cache {
     struct op *ops;     /* ARENA_OPS */
     struct site *sites; /* as many */
     size_t used;
+    struct facet_insn *insns; /* ARENA_INSNS */
+    size_t insns_used;
     uint32_t *marked; /* the lines with code, MARKED_MAX at most */
     size_t marked_count;
-    int64_t left; /* when the operations returned: as above, and why */
+    int64_t counted; /* `left` up to which h->retired counts */
+    int64_t left;    /* when the operations returned: as above, and why */
     enum facet_block_stop why;
+    struct facet_trap trap; /* FACET_BLOCK_TRAP */
 };
 
 enum { MARKED_MAX = 1 << 16, MARKED_SAFE = MARKED_MAX - 2 * BLOCK_MAX };
@@ -134,6 +144,13 @@ enum { MARKED_MAX = 1 << 16, MARKED_SAFE = MARKED_MAX - 2 * BLOCK_MAX };
 static inline struct entry *facet_block_entry(facet_block_cache *cache, uint64_t pc)
 {
     return &cache->table[(pc >> 1) & ((1 << TABLE_BITS) - 1)];
+}
+
+/* Whether one more block of any kind fits. */
+static inline bool facet_block_fits(const facet_block_cache *cache)
+{
+    return cache->used + BLOCK_OPS <= ARENA_OPS && cache->insns_used + BLOCK_MAX <= ARENA_INSNS &&
+           cache->marked_count <= MARKED_SAFE;
 }
 
 /* The first operation of the block at pc, made if need be; everything else may be dropped then. */

@@ -2,6 +2,7 @@
 #include "xphmg/hart/block_impl.h"
 
 #include "xphmg/hart/block_fp.h"
+#include "xphmg/units/vendor.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ enum form {
     FORM_JAL,
     FORM_JALR,
     FORM_NOTHING,
+    FORM_VENDOR,
 };
 
 static const struct {
@@ -371,15 +373,36 @@ static unsigned floating_kind(const struct facet_insn *in)
     return possible ? host[in->row] : rows[in->row].kind;
 }
 
-/* One instruction; false when the trace ends. */
-static bool take(struct trace *t, const struct facet_insn *in)
+/* Base rows by the table; those of the units have one way for all. */
+static enum form form_of(const struct facet_insn *in)
 {
-    const unsigned kind = rows[in->row].kind, form = rows[in->row].form;
+    return facet_vendor_prompt(in) ? FORM_VENDOR : (enum form)rows[in->row].form;
+}
+
+static void add_vendor(struct trace *t, facet_block_cache *cache, const struct facet_insn *in)
+{
+    struct facet_insn *kept = &cache->insns[cache->insns_used++];
+    struct op *op;
+
+    if (adjacent(t) && t->kinds[t->n - 1] == K_VENDOR) {
+        t->ops[t->n - 1].b2 = 1;
+    }
+    op = add(t, K_VENDOR, K_VENDOR);
+    *kept = *in;
+    op->insn = kept;
+    t->acc = 0;
+}
+
+/* One instruction; false when the trace ends. */
+static bool take(struct trace *t, facet_block_cache *cache, const struct facet_insn *in)
+{
+    const unsigned kind = rows[in->row].kind;
+    const enum form form = form_of(in);
     uint64_t next = t->next_pc;
     bool open = true;
     struct op *op;
 
-    switch ((enum form)form) {
+    switch (form) {
     case FORM_RR:
     case FORM_RI:
     case FORM_R:
@@ -421,6 +444,9 @@ static bool take(struct trace *t, const struct facet_insn *in)
         break;
     case FORM_JALR:
         open = add_indirect(t, in, &next);
+        break;
+    case FORM_VENDOR:
+        add_vendor(t, cache, in);
         break;
     case FORM_NOTHING:
     default:
@@ -490,12 +516,11 @@ struct op *facet_block_translate(facet_block_cache *cache, const struct facet_ha
         mark(cache, t.pc - h->ram.base);
         mark(cache, t.pc + 3 - h->ram.base);
         in = facet_insn_decode((uint32_t)word);
-        if (rows[in.row].form == NO_FORM ||
-            (is_store(in.row) && h->ram.store_span != h->ram.span)) {
+        if (form_of(&in) == NO_FORM || (is_store(in.row) && h->ram.store_span != h->ram.span)) {
             break;
         }
         t.next_pc = t.pc + in.length;
-        open = take(&t, &in);
+        open = take(&t, cache, &in);
     }
     if (open) { /* the length ended the block, or step.c has to continue */
         bool full = t.index == BLOCK_MAX;

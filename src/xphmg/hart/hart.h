@@ -89,6 +89,8 @@ struct facet_hart;
 struct facet_hart_host {
     void *context;
     enum facet_host_answer (*ebreak)(void *context, struct facet_hart *h);
+    /* Before an access outside of RAM: devices see the time by h->retired. */
+    void (*catch_up)(void *context, struct facet_hart *h);
 };
 
 enum { FACET_MEMO_BITS = 10, FACET_MEMO_SIZE = 1 << FACET_MEMO_BITS };
@@ -146,6 +148,7 @@ struct facet_hart {
      * what it has (a store into a line with decoded code, FENCE.I). */
     const uint8_t *code_lines;
     bool code_written;
+    bool outside;                       /* an access left RAM, or stored to a watched line of it */
     struct facet_block_cache *blocks;   /* the cache that runs the hart, while it does */
     unsigned raised;                    /* flags of one operation in the making, there too */
     struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
@@ -176,6 +179,8 @@ struct facet_trap facet_hart_step(struct facet_hart *h);
 /* Executes a decoded instruction at h->pc with h->next_pc after it: writes registers, memory and
  * next_pc, or returns the trap with nothing written. */
 struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_insn *in);
+/* The same, repeated for the lanes of RSV where SVSTATE.EN asks for that. */
+struct facet_trap facet_hart_perform(struct facet_hart *h, const struct facet_insn *in);
 
 /* What an AMO row stores, from the memory word and rs2 (only the low `size` bytes count). */
 uint64_t facet_hart_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);

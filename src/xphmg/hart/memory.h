@@ -5,12 +5,23 @@
 
 #include "xphmg/hart/hart.h"
 
+/* What is not in the window of RAM: a device may ask for the time and change what comes next. */
+static inline void facet_hart_leave_ram(struct facet_hart *h)
+{
+    h->outside = true;
+    if (h->host != NULL && h->host->catch_up != NULL) {
+        h->host->catch_up(h->host->context, h);
+    }
+}
+
 static inline struct facet_trap
 facet_hart_load(struct facet_hart *h, uint64_t address, unsigned size, uint64_t *value)
 {
     if (!facet_window_load(&h->ram, address, size, value)) {
-        struct facet_mem_result result = facet_mem_read(h->mem, address, size, value);
+        struct facet_mem_result result;
 
+        facet_hart_leave_ram(h);
+        result = facet_mem_read(h->mem, address, size, value);
         if (result.fault != FACET_MEM_OK) {
             return facet_hart_trap_make(FACET_CAUSE_LOAD_FAULT, result.address);
         }
@@ -27,10 +38,11 @@ static inline void facet_hart_note_store(struct facet_hart *h, uint64_t address,
 {
     if (h->code_lines != NULL && address - h->ram.base < h->ram.span + 15) { /* the whole region */
         uint64_t offset = address - h->ram.base;
+        unsigned line = h->code_lines[offset >> FACET_CODE_LINE_BITS] |
+                        h->code_lines[(offset + size - 1) >> FACET_CODE_LINE_BITS];
 
-        h->code_written |= ((h->code_lines[offset >> FACET_CODE_LINE_BITS] |
-                             h->code_lines[(offset + size - 1) >> FACET_CODE_LINE_BITS]) &
-                            FACET_LINE_CODE) != 0;
+        h->code_written |= (line & FACET_LINE_CODE) != 0;
+        h->outside |= (line & FACET_LINE_WATCHED) != 0;
     }
 }
 
@@ -46,8 +58,10 @@ facet_hart_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t
         old = facet_load_le64(bytes);
     }
     if (!facet_window_store(&h->ram, address, size, value)) {
-        struct facet_mem_result result = facet_mem_write(h->mem, address, size, value);
+        struct facet_mem_result result;
 
+        facet_hart_leave_ram(h);
+        result = facet_mem_write(h->mem, address, size, value);
         if (result.fault != FACET_MEM_OK) {
             return facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, result.address);
         }

@@ -478,7 +478,7 @@ static void tell_change(void *context, const struct facet_units_change *change)
     }
 }
 
-static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *in)
+struct facet_trap facet_hart_perform(struct facet_hart *h, const struct facet_insn *in)
 {
     return (h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 && facet_rsv_affects(in)
                ? facet_rsv_repeat(h, in)
@@ -527,7 +527,7 @@ static void act_instruction(void *context)
 {
     struct execution *e = context;
 
-    e->trap = execute(e->h, e->in);
+    e->trap = facet_hart_perform(e->h, e->in);
 }
 
 /* Vendor rows, csr* and everything under RSV may change the units' registers; the other base rows
@@ -539,7 +539,7 @@ static struct facet_trap execute_told(struct facet_hart *h, const struct facet_i
 
     if (h->xmem == NULL ||
         (!csr_row && (h->units.rsv.svstate & FACET_SVSTATE_EN) == 0 && !is_vendor(in))) {
-        return execute(h, in);
+        return facet_hart_perform(h, in);
     }
     facet_hart_tell_units(h, csr_row ? (unsigned)in->imm : 0, act_instruction, &e);
     return e.trap;
@@ -565,7 +565,7 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
     }
     if (!trap.taken) {
         h->next_pc = h->pc + in.length;
-        trap = facet_hart_listens(h) ? execute_told(h, &in) : execute(h, &in);
+        trap = facet_hart_listens(h) ? execute_told(h, &in) : facet_hart_perform(h, &in);
     }
     if (facet_part_left(h)) {
         h->part->word = in.word;

@@ -19,6 +19,10 @@ void facet_xphmg_rt_illegal(struct facet_hart *h, uint32_t word);
 bool facet_rsv_affects(const struct facet_insn *in);
 struct facet_trap facet_rsv_repeat(struct facet_hart *h, const struct facet_insn *in);
 
+/* Whether an instruction is one of the units', or reaches their registers, and once begun goes to
+ * its end: it neither waits nor is left half-way (part.h), nor asks for the time. */
+bool facet_vendor_prompt(const struct facet_insn *in);
+
 /* Any vendor row. */
 struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_insn *in);
 
