@@ -29,6 +29,7 @@ struct scene_data {
 
 static struct scene_data terrain = {.name = "terrain", .size = 400};
 static struct scene_data knot = {.name = "knot", .size = 1100};
+static struct scene_data objects = {.name = "objects", .size = 72};
 
 static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
 {
@@ -57,6 +58,7 @@ static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
     }
     camera_rays(&d->scene, WIDTH, HEIGHT, d->sets.rays[PRIMARY]);
     d->sets.count[PRIMARY] = RAYS;
+    ray_sets_make_squares(&d->sets);
     facet_gfx12_query_init(
         &d->query, d->sets.rays[PRIMARY]->origin, d->sets.rays[PRIMARY]->direction);
     status = facet_gfx12_tracer_batch(
@@ -112,6 +114,43 @@ PAIR(primary, terrain, PRIMARY)
 PAIR(diffuse, terrain, DIFFUSE)
 PAIR(knot_primary, knot, PRIMARY)
 PAIR(knot_diffuse, knot, DIFFUSE)
+PAIR(objects_primary, objects, PRIMARY)
+PAIR(objects_diffuse, objects, DIFFUSE)
+
+static enum facet_status primary_best(double seconds, double *value, struct facet_error *err)
+{
+    return rate(&terrain, SQUARES, seconds, value, err);
+}
+
+static enum facet_status primary_best_peer(double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(&terrain, err);
+
+    return status == FACET_OK
+               ? ray_sets_stream_rate(&terrain.sets, &terrain.scene.scene, seconds, value, err)
+               : status;
+}
+
+/* Any hit: the diffuse rays as those that ask how much of the sky is seen. */
+static enum facet_status occluded(double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(&terrain, err);
+
+    terrain.query.api_flags = FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+    status = status == FACET_OK ? rate(&terrain, DIFFUSE, seconds, value, err) : status;
+    terrain.query.api_flags = 0;
+    return status;
+}
+
+static enum facet_status occluded_peer(double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(&terrain, err);
+
+    return status == FACET_OK
+               ? ray_sets_occluded_rate(
+                     &terrain.sets, &terrain.scene.scene, DIFFUSE, seconds, value, err)
+               : status;
+}
 
 /* ---- two threads beside one ---- */
 
@@ -346,6 +385,14 @@ static const struct bench_measure measures[] = {
     {"diffuse", "Mray/s", diffuse, "Embree rtcIntersect1", diffuse_peer},
     {"knot primary", "Mray/s", knot_primary, "Embree rtcIntersect1", knot_primary_peer},
     {"knot diffuse", "Mray/s", knot_diffuse, "Embree rtcIntersect1", knot_diffuse_peer},
+    {"objects primary", "Mray/s", objects_primary, "Embree rtcIntersect1", objects_primary_peer},
+    {"objects diffuse", "Mray/s", objects_diffuse, "Embree rtcIntersect1", objects_diffuse_peer},
+    {"primary-best",
+     "Mray/s",
+     primary_best,
+     "Embree, the faster of rtcIntersect8 and rtcIntersect1M",
+     primary_best_peer},
+    {"occluded", "Mray/s", occluded, "Embree rtcOccluded1", occluded_peer},
     {"two threads",
      "Mray/s",
      two_threads,

@@ -22,12 +22,13 @@ struct scene_data {
     uint32_t size; /* 300 000 triangles and more */
     bool ready;
     struct rt_scene scene;
-    struct rt_machine *machine[SETS];
+    struct rt_machine *machine[SQUARES]; /* of the sets before it */
     struct ray_sets sets;
 };
 
 static struct scene_data terrain = {.name = "terrain", .size = 400};
 static struct scene_data knot = {.name = "knot", .size = 1100};
+static struct scene_data objects = {.name = "objects", .size = 72};
 
 static enum facet_status make_diffuse(struct scene_data *d, struct facet_error *err)
 {
@@ -60,7 +61,7 @@ static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
     if (status == FACET_OK) {
         status = ray_sets_make(&d->sets, err);
     }
-    for (unsigned set = 0; set < SETS && status == FACET_OK; set++) {
+    for (unsigned set = 0; set < SQUARES && status == FACET_OK; set++) {
         status = rt_machine_create(&d->scene.image, &config, &d->machine[set], err);
     }
     if (status == FACET_OK) {
@@ -121,6 +122,8 @@ PAIR(primary, terrain, PRIMARY)
 PAIR(diffuse, terrain, DIFFUSE)
 PAIR(knot_primary, knot, PRIMARY)
 PAIR(knot_diffuse, knot, DIFFUSE)
+PAIR(objects_primary, objects, PRIMARY)
+PAIR(objects_diffuse, objects, DIFFUSE)
 
 /* ---- single tests ---- */
 
@@ -219,6 +222,8 @@ static const struct bench_measure measures[] = {
     {"diffuse", "Mray/s", diffuse, "Embree rtcIntersect1", diffuse_peer},
     {"knot primary", "Mray/s", knot_primary, "Embree rtcIntersect1", knot_primary_peer},
     {"knot diffuse", "Mray/s", knot_diffuse, "Embree rtcIntersect1", knot_diffuse_peer},
+    {"objects primary", "Mray/s", objects_primary, "Embree rtcIntersect1", objects_primary_peer},
+    {"objects diffuse", "Mray/s", objects_diffuse, "Embree rtcIntersect1", objects_diffuse_peer},
     {"pure boxes", "Mtest/s", pure_boxes, NULL, NULL},
     {"pure triangles", "Mtest/s", pure_triangles, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},

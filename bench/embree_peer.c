@@ -31,7 +31,10 @@
     F(rtcSetGeometryBuildQuality)                                                                  \
     F(rtcCommitGeometry)                                                                           \
     F(rtcAttachGeometryByID)                                                                       \
-    F(rtcIntersect1)
+    F(rtcIntersect1)                                                                               \
+    F(rtcIntersect8)                                                                               \
+    F(rtcIntersect1M)                                                                              \
+    F(rtcOccluded1)
 
 struct embree_peer {
     void *library;
@@ -198,6 +201,22 @@ void embree_peer_destroy(struct embree_peer *p)
     free(p);
 }
 
+static void set_ray(const struct facet_gfx12_batch_ray *from, struct RTCRay *to)
+{
+    to->org_x = from->origin[0];
+    to->org_y = from->origin[1];
+    to->org_z = from->origin[2];
+    to->tnear = from->t_min;
+    to->dir_x = from->direction[0];
+    to->dir_y = from->direction[1];
+    to->dir_z = from->direction[2];
+    to->tfar = from->t_max;
+    to->time = 0;
+    to->mask = 0xFFFFFFFF;
+    to->id = 0;
+    to->flags = 0;
+}
+
 void embree_peer_trace(const struct embree_peer *p,
                        const struct facet_gfx12_batch_ray *rays,
                        size_t count,
@@ -207,21 +226,9 @@ void embree_peer_trace(const struct embree_peer *p,
 
     rtcInitIntersectContext(&context);
     for (size_t i = 0; i < count; i++) {
-        const struct facet_gfx12_batch_ray *ray = &rays[i];
         struct RTCRayHit r;
 
-        r.ray.org_x = ray->origin[0];
-        r.ray.org_y = ray->origin[1];
-        r.ray.org_z = ray->origin[2];
-        r.ray.tnear = ray->t_min;
-        r.ray.dir_x = ray->direction[0];
-        r.ray.dir_y = ray->direction[1];
-        r.ray.dir_z = ray->direction[2];
-        r.ray.tfar = ray->t_max;
-        r.ray.time = 0;
-        r.ray.mask = 0xFFFFFFFF;
-        r.ray.id = 0;
-        r.ray.flags = 0;
+        set_ray(&rays[i], &r.ray);
         r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
         r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
         p->rtcIntersect1(p->scene, &context, &r);
@@ -232,6 +239,138 @@ void embree_peer_trace(const struct embree_peer *p,
         hits[i].primitive = r.hit.primID;
         hits[i].instance = p->instanced ? r.hit.instID[0] : 0;
     }
+}
+
+void embree_peer_occluded(const struct embree_peer *p,
+                          const struct facet_gfx12_batch_ray *rays,
+                          size_t count,
+                          struct embree_hit *hits)
+{
+    struct RTCIntersectContext context;
+
+    rtcInitIntersectContext(&context);
+    for (size_t i = 0; i < count; i++) {
+        struct RTCRay ray;
+
+        set_ray(&rays[i], &ray);
+        p->rtcOccluded1(p->scene, &context, &ray);
+        hits[i].found = ray.tfar < 0;
+    }
+}
+
+/* ---- packets and streams ---- */
+
+enum { PACKET = 8, PIECE = 256 }; /* rays of a packet, and of a call of rtcIntersect1M */
+
+struct embree_stream {
+    const struct embree_peer *peer;
+    size_t count;
+    struct RTCRayHit *rays;
+    struct RTCRayHit8 *packets;
+};
+
+/* The last packet is filled up with its first ray. */
+static void set_packet(const struct RTCRayHit *rays, size_t count, struct RTCRayHit8 *to)
+{
+    for (size_t k = 0; k < PACKET; k++) {
+        const struct RTCRayHit *from = &rays[k < count ? k : 0];
+
+        to->ray.org_x[k] = from->ray.org_x;
+        to->ray.org_y[k] = from->ray.org_y;
+        to->ray.org_z[k] = from->ray.org_z;
+        to->ray.tnear[k] = from->ray.tnear;
+        to->ray.dir_x[k] = from->ray.dir_x;
+        to->ray.dir_y[k] = from->ray.dir_y;
+        to->ray.dir_z[k] = from->ray.dir_z;
+        to->ray.tfar[k] = from->ray.tfar;
+        to->ray.time[k] = 0;
+        to->ray.mask[k] = from->ray.mask;
+        to->ray.id[k] = to->ray.flags[k] = 0;
+        to->hit.geomID[k] = to->hit.instID[0][k] = RTC_INVALID_GEOMETRY_ID;
+    }
+}
+
+enum facet_status embree_stream_create(const struct embree_peer *peer,
+                                       const struct facet_gfx12_batch_ray *rays,
+                                       size_t count,
+                                       struct embree_stream **out,
+                                       struct facet_error *err)
+{
+    struct embree_stream *s = calloc(1, sizeof *s);
+    const size_t packets = (count + PACKET - 1) / PACKET;
+
+    *out = s;
+    if (s != NULL) {
+        s->peer = peer;
+        s->count = count;
+        s->rays = aligned_alloc(64, (count * sizeof *s->rays + 63) / 64 * 64);
+        s->packets = aligned_alloc(64, (packets * sizeof *s->packets + 63) / 64 * 64);
+    }
+    if (s == NULL || s->rays == NULL || s->packets == NULL) {
+        embree_stream_destroy(s);
+        *out = NULL;
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        memset(&s->rays[i], 0, sizeof s->rays[i]);
+        set_ray(&rays[i], &s->rays[i].ray);
+        s->rays[i].hit.geomID = s->rays[i].hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    }
+    for (size_t i = 0; i < packets; i++) {
+        set_packet(&s->rays[PACKET * i], count - PACKET * i, &s->packets[i]);
+    }
+    return FACET_OK;
+}
+
+void embree_stream_destroy(struct embree_stream *s)
+{
+    if (s != NULL) {
+        free(s->rays);
+        free(s->packets);
+        free(s);
+    }
+}
+
+static size_t trace_packets(const struct embree_stream *s, struct RTCIntersectContext *context)
+{
+    static const _Alignas(32) int all[PACKET] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    size_t found = 0;
+
+    for (size_t first = 0; first < s->count; first += PACKET) {
+        struct RTCRayHit8 packet = s->packets[first / PACKET];
+
+        s->peer->rtcIntersect8(all, s->peer->scene, context, &packet);
+        for (size_t k = 0; k < PACKET && first + k < s->count; k++) {
+            found += packet.hit.geomID[k] != RTC_INVALID_GEOMETRY_ID;
+        }
+    }
+    return found;
+}
+
+static size_t trace_pieces(const struct embree_stream *s, struct RTCIntersectContext *context)
+{
+    struct RTCRayHit piece[PIECE];
+    size_t found = 0;
+
+    for (size_t first = 0; first < s->count; first += PIECE) {
+        const size_t count = s->count - first < PIECE ? s->count - first : PIECE;
+
+        memcpy(piece, s->rays + first, count * sizeof piece[0]);
+        s->peer->rtcIntersect1M(s->peer->scene, context, piece, (unsigned)count, sizeof piece[0]);
+        for (size_t k = 0; k < count; k++) {
+            found += piece[k].hit.geomID != RTC_INVALID_GEOMETRY_ID;
+        }
+    }
+    return found;
+}
+
+size_t embree_stream_trace(struct embree_stream *s, bool packets)
+{
+    struct RTCIntersectContext context;
+
+    rtcInitIntersectContext(&context);
+    context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
+    return packets ? trace_packets(s, &context) : trace_pieces(s, &context);
 }
 
 const char *embree_peer_name(const struct embree_peer *p)
@@ -269,6 +408,38 @@ void embree_peer_trace(const struct embree_peer *peer,
     (void)peer;
     (void)rays;
     memset(hits, 0, count * sizeof hits[0]);
+}
+
+void embree_peer_occluded(const struct embree_peer *peer,
+                          const struct facet_gfx12_batch_ray *rays,
+                          size_t count,
+                          struct embree_hit *hits)
+{
+    embree_peer_trace(peer, rays, count, hits);
+}
+
+enum facet_status embree_stream_create(const struct embree_peer *peer,
+                                       const struct facet_gfx12_batch_ray *rays,
+                                       size_t count,
+                                       struct embree_stream **out,
+                                       struct facet_error *err)
+{
+    (void)rays;
+    (void)count;
+    *out = NULL;
+    return embree_peer_create(NULL, peer != NULL, &(struct embree_peer *){NULL}, err);
+}
+
+void embree_stream_destroy(struct embree_stream *stream)
+{
+    (void)stream;
+}
+
+size_t embree_stream_trace(struct embree_stream *stream, bool packets)
+{
+    (void)stream;
+    (void)packets;
+    return 0;
 }
 
 const char *embree_peer_name(const struct embree_peer *peer)

@@ -28,6 +28,24 @@ void embree_peer_trace(const struct embree_peer *peer,
                        const struct facet_gfx12_batch_ray *rays,
                        size_t count,
                        struct embree_hit *hits);
+/* Any hit, by rtcOccluded1: only `found` is set. */
+void embree_peer_occluded(const struct embree_peer *peer,
+                          const struct facet_gfx12_batch_ray *rays,
+                          size_t count,
+                          struct embree_hit *hits);
+
+/* Rays in the form of Embree's packets and streams, made once: what is measured is tracing. */
+struct embree_stream;
+
+enum facet_status embree_stream_create(const struct embree_peer *peer,
+                                       const struct facet_gfx12_batch_ray *rays,
+                                       size_t count,
+                                       struct embree_stream **out,
+                                       struct facet_error *err);
+void embree_stream_destroy(struct embree_stream *stream); /* NULL is allowed */
+/* All of them, by rtcIntersect8 (`packets`) or rtcIntersect1M, as coherent rays. Returns how many
+ * hit something. */
+size_t embree_stream_trace(struct embree_stream *stream, bool packets);
 /* "Embree 3.13.5", for tables. */
 const char *embree_peer_name(const struct embree_peer *peer);
 

@@ -1,12 +1,74 @@
 /* See gfx12_rays.h. Nothing here is fast or clever: it runs before the clock starts. */
 #include "bench/gfx12_rays.h"
 
+#include "base/error.h"
 #include "scene/make.h"
 #include "scene/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void place(const struct facet_scene_instance *instance, const float in[3], float out[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const float *row = instance->transform + 4 * (size_t)k;
+
+        out[k] = row[0] * in[0] + row[1] * in[1] + row[2] * in[2] + row[3];
+    }
+}
+
+/* The triangles of all instances as one mesh that stands where it was modelled. */
+static enum facet_status flatten(struct facet_scene *scene, struct facet_error *err)
+{
+    struct facet_scene_mesh all = {.material = 0};
+    uint64_t vertices = 0, triangles = 0;
+    enum facet_status status = FACET_ERR_MEMORY;
+
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        vertices += scene->meshes[scene->instances[i].mesh].vertex_count;
+        triangles += scene->meshes[scene->instances[i].mesh].triangle_count;
+    }
+    all.positions = malloc(3 * vertices * sizeof all.positions[0]);
+    all.indices = malloc(3 * triangles * sizeof all.indices[0]);
+    if (all.positions == NULL || all.indices == NULL) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    } else {
+        for (uint32_t i = 0; i < scene->instance_count; i++) {
+            const struct facet_scene_mesh *mesh = &scene->meshes[scene->instances[i].mesh];
+
+            for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+                place(&scene->instances[i],
+                      &mesh->positions[3 * (size_t)v],
+                      &all.positions[3 * (size_t)(all.vertex_count + v)]);
+            }
+            for (size_t k = 0; k < 3 * (size_t)mesh->triangle_count; k++) {
+                all.indices[3 * (size_t)all.triangle_count + k] =
+                    all.vertex_count + mesh->indices[k];
+            }
+            all.vertex_count += mesh->vertex_count;
+            all.triangle_count += mesh->triangle_count;
+        }
+        scene->instance_count = 0;
+        status = facet_scene_add_placed_mesh(scene, &all, err);
+    }
+    if (status != FACET_OK) {
+        facet_scene_mesh_free(&all);
+    }
+    return status;
+}
+
+enum facet_status
+bench_scene_make(const char *name, uint32_t size, struct facet_scene *out, struct facet_error *err)
+{
+    const bool objects = strcmp(name, "objects") == 0;
+    enum facet_status status = facet_scene_make(objects ? "instances" : name, size, out, err);
+
+    if (status == FACET_OK && objects) {
+        status = flatten(out, err);
+    }
+    return status == FACET_OK ? facet_scene_finish(out, err) : status;
+}
 
 enum facet_status trace_scene_make(const char *name,
                                    uint32_t size,
@@ -20,10 +82,7 @@ enum facet_status trace_scene_make(const char *name,
 
     memset(out, 0, sizeof *out);
     facet_scene_init(&out->scene);
-    status = facet_scene_make(name, size, &out->scene, err);
-    if (status == FACET_OK) {
-        status = facet_scene_finish(&out->scene, err);
-    }
+    status = bench_scene_make(name, size, &out->scene, err);
     if (status == FACET_OK) {
         status = facet_render_bvh_input_make(&out->scene, NULL, 0, &out->input, err);
     }

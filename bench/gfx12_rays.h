@@ -13,7 +13,12 @@ struct trace_scene {
     struct facet_gfx12_image image;
 };
 
-/* A recipe of scene/make.h, built. Free it also after a failure. */
+/* A recipe of scene/make.h, or `objects`: the field of copies of the recipe `instances`, where each
+ * has triangles of its own and all together are one mesh. */
+enum facet_status
+bench_scene_make(const char *name, uint32_t size, struct facet_scene *out, struct facet_error *err);
+
+/* Such a scene, built. Free it also after a failure. */
 enum facet_status trace_scene_make(const char *name,
                                    uint32_t size,
                                    enum facet_bvh_quality quality,

@@ -4,7 +4,6 @@
 #include "base/bits.h"
 #include "bench/hart_setup.h"
 #include "render/rt_input.h"
-#include "scene/make.h"
 
 #include <facet/xphmg.h>
 #include <stdlib.h>
@@ -45,10 +44,7 @@ enum facet_status rt_scene_make(const char *name,
 
     memset(out, 0, sizeof *out);
     facet_scene_init(&out->trace.scene);
-    status = facet_scene_make(name, size, &out->trace.scene, err);
-    if (status == FACET_OK) {
-        status = facet_scene_finish(&out->trace.scene, err);
-    }
+    status = bench_scene_make(name, size, &out->trace.scene, err);
     if (status == FACET_OK) {
         status = facet_render_rt_input_make(&out->trace.scene, &input, err);
     }
