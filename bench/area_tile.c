@@ -1,11 +1,17 @@
 /* Area `tile`: triangles through the geometry and raster units of the tile GPU beside Mesa's
- * llvmpipe, the same triangles in the same run on one thread: 640 x 480, one 256 x 256 texture
- * sampled nearest, a depth test that passes, colour and depth written.
+ * llvmpipe, the same triangles in the same run: 640 x 480, depth tested.
+ *
+ * `small-triangles` and `large-triangles` sample a texture of 256 x 256 (nearest) and write colour
+ * and depth. `blend` mixes the texture over what is there by its alpha and leaves the depth.
+ * `depth-only` writes depth and no colour: the tile GPU has no mask for that, adding black is its
+ * way.
  *
  * The mesh is a jittered grid over the whole screen with a different w in every vertex, so that
  * perspective has to be right; vertices are shared through an index list, as in any model. Both
  * sides start from vertices and indices in memory and end when all pixels are written. Time is CPU
- * time of the thread. */
+ * time of the thread; with threads (`-threads`, all processors on both sides) it is that of the
+ * clock. */
+#define _GNU_SOURCE
 #include "bench/bench.h"
 #include "bench/tile_kernel.h"
 
@@ -14,6 +20,7 @@
 #include "bench/osmesa_peer.h"
 #include "raster/raster.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +43,12 @@ enum {
     VRAM_BYTES = AT_VERTICES + 0x100000,
 };
 
+enum mode { MODE_OPAQUE, MODE_BLEND, MODE_DEPTH };
+
 /* A grid of columns x rows cells, drawn `times` times in one draw. */
 struct mesh {
     uint32_t columns, rows, times;
+    enum mode mode;
     float (*vertex)[6]; /* x y z w u v */
     uint16_t *index;
     uint32_t vertex_count, index_count;
@@ -47,13 +57,15 @@ struct mesh {
     uint32_t samplers[32][FACET_TILE_SAMPLER_WORDS];
     struct facet_raster_unit unit;
     struct facet_raster_context context;
-    /* llvmpipe */
-    struct osmesa_peer *peer;
+    /* llvmpipe, alone and with threads */
+    struct osmesa_peer *peers[2], *peer;
 };
 
-/* 25 and 2194 pixels per cell: two triangles of about 12 and 1100 each. */
+/* 25, 2194 and 256 pixels per cell: two triangles of about 12, 1100 and 128 each. */
 static struct mesh small_mesh = {.columns = 128, .rows = 96, .times = 1};
 static struct mesh large_mesh = {.columns = 14, .rows = 10, .times = 20};
+static struct mesh blend_mesh = {.columns = 40, .rows = 30, .times = 4, .mode = MODE_BLEND};
+static struct mesh depth_mesh = {.columns = 40, .rows = 30, .times = 4, .mode = MODE_DEPTH};
 
 static void make_vertices(struct mesh *m)
 {
@@ -97,9 +109,9 @@ static void make_indices(struct mesh *m)
     }
 }
 
-static uint32_t texel(uint32_t i)
+static uint32_t texel(const struct mesh *m, uint32_t i)
 {
-    return 0xFF000000u | (uint32_t)(facet_random(2, i) & 0xFFFFFF);
+    return (m->mode == MODE_BLEND ? 0 : 0xFF000000u) | (uint32_t)facet_random(2, i);
 }
 
 static enum facet_status prepare(struct mesh *m, struct facet_error *err)
@@ -119,7 +131,7 @@ static enum facet_status prepare(struct mesh *m, struct facet_error *err)
     make_vertices(m);
     make_indices(m);
     for (uint32_t i = 0; i < TEXTURE * TEXTURE; i++) {
-        const uint32_t t = texel(i);
+        const uint32_t t = texel(m, i);
 
         memcpy(m->vram + AT_TEXTURE + 4 * i, &t, 4);
     }
@@ -148,8 +160,12 @@ static void load_states(struct mesh *m)
         .depth_stride = 4 * WIDTH,
         .depth_format = FACET_TILE_RSTATE_DEPTH_FORMAT_D32F,
         .depth_function = FACET_TILE_RSTATE_DEPTH_FUNCTION_LEQUAL,
-        .flags = FACET_TILE_RSTATE_FLAGS_TEXTURE | FACET_TILE_RSTATE_FLAGS_DEPTH |
-                 FACET_TILE_RSTATE_FLAGS_TEX_NORM,
+        .blend = m->mode == MODE_OPAQUE  ? FACET_TILE_RSTATE_BLEND_OPAQUE
+                 : m->mode == MODE_BLEND ? FACET_TILE_RSTATE_BLEND_ALPHA
+                                         : FACET_TILE_RSTATE_BLEND_ADDITIVE,
+        .flags = FACET_TILE_RSTATE_FLAGS_DEPTH | FACET_TILE_RSTATE_FLAGS_TEX_NORM |
+                 (m->mode == MODE_DEPTH ? 0 : FACET_TILE_RSTATE_FLAGS_TEXTURE) |
+                 (m->mode == MODE_BLEND ? FACET_TILE_RSTATE_FLAGS_ZWRITE_OFF : 0),
     };
     const struct facet_tile_gstate_fields geometry = {
         .vbo_base = FACET_VRAM_BASE + AT_VERTICES,
@@ -159,7 +175,9 @@ static void load_states(struct mesh *m)
         .flags = FACET_TILE_GSTATE_FLAGS_CLIP,
         .mvp = {[0] = 1, [5] = 1, [10] = 1, [15] = 1},
     };
+    const struct facet_tile_gparam_fields black = {.flags = FACET_TILE_GPARAM_FLAGS_MATERIAL};
     uint32_t rstate[FACET_TILE_RSTATE_WORDS], gstate[FACET_TILE_GSTATE_WORDS];
+    uint32_t gparam[FACET_TILE_GPARAM_WORDS];
 
     m->unit = (struct facet_raster_unit){.vram = m->vram, .vram_size = VRAM_BYTES};
     m->unit.samplers = (const uint32_t(*)[FACET_TILE_SAMPLER_WORDS])m->samplers;
@@ -171,35 +189,42 @@ static void load_states(struct mesh *m)
     (void)facet_raster_rstate(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
     memcpy(m->vram + AT_DESC, gstate, sizeof gstate);
     (void)facet_raster_gstate(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
+    if (m->mode == MODE_DEPTH) {
+        facet_tile_gparam_pack(&black, gparam);
+        memcpy(m->vram + AT_DESC, gparam, sizeof gparam);
+        (void)facet_raster_gparam(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
+    }
     memset(m->vram + AT_DEPTH, 0xFF, 4 * WIDTH * HEIGHT);
 }
 
-static enum facet_status
-facet_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
+static enum facet_status facet_draw(struct mesh *m, struct facet_error *err)
 {
-    struct facet_tile_gdraw_fields draw = facet_tile_gdraw_default();
-    enum facet_status status = prepare(m, err);
-    uint32_t words[FACET_TILE_GDRAW_WORDS];
-    struct bench_meter meter;
+    const struct facet_raster_result r =
+        facet_raster_gdraw(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
 
-    if (status != FACET_OK) {
-        return status;
+    return r.code == 0 ? FACET_OK
+                       : facet_fail(err, FACET_ERR_INTERNAL, 0, "GDRAW reports error %u", r.code);
+}
+
+static enum facet_status facet_ready(struct mesh *m, bool threads, struct facet_error *err)
+{
+    static facet_pool *pool;
+    struct facet_tile_gdraw_fields draw = facet_tile_gdraw_default();
+    uint32_t words[FACET_TILE_GDRAW_WORDS];
+
+    if (threads && pool == NULL) {
+        const enum facet_status status = facet_pool_create(0, &pool, err);
+
+        if (status != FACET_OK) {
+            return status;
+        }
     }
     load_states(m);
+    m->unit.pool = threads ? pool : NULL;
     draw.count = m->index_count;
     draw.flags = FACET_TILE_GDRAW_FLAGS_INDEXED;
     facet_tile_gdraw_pack(&draw, words);
     memcpy(m->vram + AT_DESC, words, sizeof words);
-    meter = bench_meter_start(seconds);
-    do {
-        const struct facet_raster_result r =
-            facet_raster_gdraw(&m->unit, &m->context, FACET_VRAM_BASE + AT_DESC);
-
-        if (r.code != 0) {
-            return facet_fail(err, FACET_ERR_INTERNAL, 0, "GDRAW reports error %u", r.code);
-        }
-    } while (bench_meter_more(&meter, m->index_count / 3));
-    *value = bench_meter_rate(&meter);
     return FACET_OK;
 }
 
@@ -213,12 +238,25 @@ static void peer_states(struct mesh *m)
 {
     GLuint names[2], texture;
 
+    GL(glClearDepth)(1);
+    GL(glClear)(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+
     GL(glViewport)(0, 0, WIDTH, HEIGHT);
     GL(glDisable)(GL_CULL_FACE);
     GL(glDisable)(GL_DITHER);
     GL(glEnable)(GL_DEPTH_TEST);
     GL(glDepthFunc)(GL_LEQUAL);
-    GL(glEnable)(GL_TEXTURE_2D);
+    GL(glDepthMask)(m->mode == MODE_BLEND ? GL_FALSE : GL_TRUE);
+    if (m->mode == MODE_BLEND) {
+        GL(glEnable)(GL_BLEND);
+        GL(glBlendFuncSeparate)
+        (GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    }
+    if (m->mode == MODE_DEPTH) {
+        GL(glColorMask)(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    } else {
+        GL(glEnable)(GL_TEXTURE_2D);
+    }
     GL(glGenTextures)(1, &texture);
     GL(glBindTexture)(GL_TEXTURE_2D, texture);
     GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -245,8 +283,6 @@ static void peer_states(struct mesh *m)
     GL(glEnableClientState)(GL_TEXTURE_COORD_ARRAY);
     GL(glVertexPointer)(4, GL_FLOAT, VERTEX_BYTES, NULL);
     GL(glTexCoordPointer)(2, GL_FLOAT, VERTEX_BYTES, (const void *)(uintptr_t)16);
-    GL(glClearDepth)(1);
-    GL(glClear)(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     GL(glFinish)();
 }
 
@@ -270,48 +306,125 @@ static void peer_draw(struct mesh *m)
 
 #endif
 
-static enum facet_status
-peer_rate(struct mesh *m, double seconds, double *value, struct facet_error *err)
+static enum facet_status peer_ready(struct mesh *m, bool threads, struct facet_error *err)
 {
-    enum facet_status status = prepare(m, err);
-    struct bench_meter meter;
+    struct osmesa_peer **peer = &m->peers[threads];
+    enum facet_status status;
 
-    if (status == FACET_OK && m->peer == NULL) {
-        status = osmesa_peer_create(WIDTH, HEIGHT, 24, &m->peer, err);
-        if (status == FACET_OK) {
-            peer_states(m);
-            peer_draw(m); /* its shaders are compiled now */
+    if (*peer == NULL) {
+        status = osmesa_peer_create_threads(
+            WIDTH, HEIGHT, 24, threads ? facet_pool_processors() : 0, peer, err);
+        if (status != FACET_OK) {
+            return status;
         }
+        m->peer = *peer;
+        peer_states(m);
     }
-    if (status != FACET_OK) {
-        return status;
-    }
+    m->peer = *peer;
     osmesa_peer_use(m->peer);
-    meter = bench_meter_start(seconds);
-    do {
-        peer_draw(m);
-    } while (bench_meter_more(&meter, m->index_count / 3));
-    *value = bench_meter_rate(&meter);
     return FACET_OK;
 }
 
-#define PAIR(name, data)                                                                           \
+static enum facet_status peer_draw_once(struct mesh *m, struct facet_error *err)
+{
+    (void)err;
+    peer_draw(m);
+    return FACET_OK;
+}
+
+/* ---- both ---- */
+
+struct side {
+    enum facet_status (*ready)(struct mesh *m, bool threads, struct facet_error *err);
+    enum facet_status (*draw)(struct mesh *m, struct facet_error *err);
+};
+
+static const struct side facet_side = {facet_ready, facet_draw};
+static const struct side peer_side = {peer_ready, peer_draw_once};
+
+/* Draws for about `seconds`; the first one warms up, and compiles the shaders of the peer. */
+static enum facet_status draw_for(const struct side *side,
+                                  struct mesh *m,
+                                  bool threads,
+                                  double seconds,
+                                  double *value,
+                                  struct facet_error *err)
+{
+    enum facet_status status = prepare(m, err);
+    struct bench_meter meter;
+    double start;
+    bool more;
+
+    if (status == FACET_OK) {
+        status = side->ready(m, threads, err);
+    }
+    if (status == FACET_OK) {
+        status = side->draw(m, err);
+    }
+    meter = bench_meter_start(seconds);
+    start = bench_now();
+    do {
+        if (status == FACET_OK) {
+            status = side->draw(m, err);
+        }
+        more = bench_meter_more(&meter, m->index_count / 3);
+        more = threads ? bench_now() - start < seconds : more;
+    } while (status == FACET_OK && more);
+    *value = threads ? (double)meter.done / (bench_now() - start) * 1e-6 : bench_meter_rate(&meter);
+    return status;
+}
+
+/* With threads, and where the user may, both sides and all their threads are scheduled before other
+ * programs: on the clock a program that takes one processor away would be what is measured. */
+static enum facet_status rate(const struct side *side,
+                              struct mesh *m,
+                              bool threads,
+                              double seconds,
+                              double *value,
+                              struct facet_error *err)
+{
+    const struct sched_param first = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+    const int policy = sched_getscheduler(0);
+    struct sched_param before;
+    enum facet_status status;
+
+    (void)sched_getparam(0, &before);
+    if (threads) {
+        (void)sched_setscheduler(0, SCHED_RR, &first);
+    }
+    status = draw_for(side, m, threads, seconds, value, err);
+    (void)sched_setscheduler(0, policy, &before);
+    return status;
+}
+
+#define SIDE(name, data, side, threads)                                                            \
     static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
     {                                                                                              \
-        return facet_rate(&(data), seconds, value, err);                                           \
-    }                                                                                              \
-    static enum facet_status name##_peer(double seconds, double *value, struct facet_error *err)   \
-    {                                                                                              \
-        return peer_rate(&(data), seconds, value, err);                                            \
+        return rate(&(side), &(data), threads, seconds, value, err);                               \
     }
+#define MEASURE(name, data)                                                                        \
+    SIDE(name, data, facet_side, false)                                                            \
+    SIDE(name##_peer, data, peer_side, false)                                                      \
+    SIDE(name##_threads, data, facet_side, true)                                                   \
+    SIDE(name##_threads_peer, data, peer_side, true)
 
-PAIR(small_triangles, small_mesh)
-PAIR(large_triangles, large_mesh)
+MEASURE(small_triangles, small_mesh)
+MEASURE(large_triangles, large_mesh)
+MEASURE(blend, blend_mesh)
+MEASURE(depth_only, depth_mesh)
+
+#define ROWS(text, name)                                                                           \
+    {text, "Mtri/s", name, "llvmpipe", name##_peer},                                               \
+    {                                                                                              \
+        text "-threads", "Mtri/s", name##_threads, "llvmpipe, all processors", name##_threads_peer \
+    }
 
 static const struct bench_measure measures[] = {
     {"kernel", "Minsn/s", bench_tile_kernel, NULL, NULL},
-    {"small-triangles", "Mtri/s", small_triangles, "llvmpipe", small_triangles_peer},
-    {"large-triangles", "Mtri/s", large_triangles, "llvmpipe", large_triangles_peer},
+    ROWS("small-triangles", small_triangles),
+    ROWS("large-triangles", large_triangles),
+    ROWS("blend", blend),
+    ROWS("depth-only", depth_only),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

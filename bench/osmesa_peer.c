@@ -1,4 +1,5 @@
 /* See osmesa_peer.h. */
+#define _GNU_SOURCE
 #include "bench/osmesa_peer.h"
 
 #include "base/error.h"
@@ -10,6 +11,11 @@
 
 #include <GL/osmesa.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
 /* The functions used, by their own names. */
 #define FUNCTIONS(F)                                                                               \
@@ -30,12 +36,50 @@ struct osmesa_peer {
 #undef MEMBER
 };
 
-static enum facet_status load(struct osmesa_peer *p, struct facet_error *err)
+/* Another instance of a library that is loaded already: dlopen tells files apart by their inode. It
+ * shares what the library needs, LLVM above all, and nothing else. */
+static void *load_again(void *library)
 {
-    /* Read by the driver when it starts: no helper threads, and not the slow reference one. */
-    (void)setenv("LP_NUM_THREADS", "0", 1);
-    (void)setenv("GALLIUM_DRIVER", "llvmpipe", 1);
-    p->library = dlopen("libOSMesa.so.8", RTLD_NOW | RTLD_LOCAL);
+    struct link_map *map;
+    char path[32];
+    void *copy = NULL;
+    int from, to = memfd_create("libOSMesa", MFD_CLOEXEC);
+
+    if (to < 0 || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) {
+        return NULL;
+    }
+    from = open(map->l_name, O_RDONLY | O_CLOEXEC);
+    if (from >= 0) {
+        while (sendfile(to, from, NULL, 1 << 20) > 0) {
+        }
+        (void)close(from);
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", to);
+        copy = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    (void)close(to);
+    return copy;
+}
+
+/* The driver reads its settings once, when the first context is made: an instance of the library
+ * for each number of threads. */
+static void *instance(unsigned threads)
+{
+    static void *threaded;
+    void *alone = dlopen("libOSMesa.so.8", RTLD_NOW | RTLD_LOCAL);
+    char number[16];
+
+    if (threads > 0 && threaded == NULL && alone != NULL) {
+        threaded = load_again(alone);
+    }
+    (void)snprintf(number, sizeof number, "%u", threads);
+    (void)setenv("LP_NUM_THREADS", number, 1);
+    (void)setenv("GALLIUM_DRIVER", "llvmpipe", 1); /* not the slow reference one */
+    return threads > 0 ? threaded : alone;
+}
+
+static enum facet_status load(struct osmesa_peer *p, unsigned threads, struct facet_error *err)
+{
+    p->library = instance(threads);
     if (p->library == NULL) {
         return facet_fail(err, FACET_ERR_IO, 0, "libOSMesa.so.8 is not installed");
     }
@@ -71,11 +115,12 @@ static enum facet_status start(struct osmesa_peer *p, unsigned depth_bits, struc
     return FACET_OK;
 }
 
-enum facet_status osmesa_peer_create(unsigned width,
-                                     unsigned height,
-                                     unsigned depth_bits,
-                                     struct osmesa_peer **out,
-                                     struct facet_error *err)
+enum facet_status osmesa_peer_create_threads(unsigned width,
+                                             unsigned height,
+                                             unsigned depth_bits,
+                                             unsigned threads,
+                                             struct osmesa_peer **out,
+                                             struct facet_error *err)
 {
     struct osmesa_peer *p = calloc(1, sizeof *p);
     enum facet_status status;
@@ -86,7 +131,7 @@ enum facet_status osmesa_peer_create(unsigned width,
     }
     p->width = width;
     p->height = height;
-    status = load(p, err);
+    status = load(p, threads, err);
     if (status == FACET_OK) {
         status = start(p, depth_bits, err);
     }
@@ -131,15 +176,17 @@ struct osmesa_peer {
     char unused;
 };
 
-enum facet_status osmesa_peer_create(unsigned width,
-                                     unsigned height,
-                                     unsigned depth_bits,
-                                     struct osmesa_peer **out,
-                                     struct facet_error *err)
+enum facet_status osmesa_peer_create_threads(unsigned width,
+                                             unsigned height,
+                                             unsigned depth_bits,
+                                             unsigned threads,
+                                             struct osmesa_peer **out,
+                                             struct facet_error *err)
 {
     (void)width;
     (void)height;
     (void)depth_bits;
+    (void)threads;
     *out = NULL;
     return facet_fail(
         err, FACET_ERR_IO, 0, "this facet was built without GL/osmesa.h (libosmesa6-dev)");
@@ -175,3 +222,12 @@ const char *osmesa_peer_name(const struct osmesa_peer *peer)
 }
 
 #endif
+
+enum facet_status osmesa_peer_create(unsigned width,
+                                     unsigned height,
+                                     unsigned depth_bits,
+                                     struct osmesa_peer **out,
+                                     struct facet_error *err)
+{
+    return osmesa_peer_create_threads(width, height, depth_bits, 0, out, err);
+}

@@ -1,7 +1,7 @@
 /* Mesa's llvmpipe, without a window system (OSMesa), as the peer of rasterizing and sampling: one
- * context with a colour buffer of its own, on the calling thread (LP_NUM_THREADS=0). The library is
- * loaded when it is needed, so that the program itself does not need it; where the header was
- * missing at build time, or the library is now, creation fails with a message. */
+ * context with a colour buffer of its own, on the calling thread or with threads besides it. The
+ * library is loaded when it is needed, so that the program itself does not need it; where the
+ * header was missing at build time, or the library is now, creation fails with a message. */
 #ifndef FACET_BENCH_OSMESA_PEER_H
 #define FACET_BENCH_OSMESA_PEER_H
 
@@ -11,7 +11,15 @@
 struct osmesa_peer;
 
 /* A context of OpenGL's compatibility profile with `depth_bits` of depth (0: none), made current on
- * this thread. */
+ * this thread. `threads` others fill the pixels (0: none, everything happens here); all contexts
+ * with threads have as many as the first one. */
+enum facet_status osmesa_peer_create_threads(unsigned width,
+                                             unsigned height,
+                                             unsigned depth_bits,
+                                             unsigned threads,
+                                             struct osmesa_peer **out,
+                                             struct facet_error *err);
+/* The same without threads. */
 enum facet_status osmesa_peer_create(unsigned width,
                                      unsigned height,
                                      unsigned depth_bits,
