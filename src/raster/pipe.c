@@ -98,8 +98,8 @@ static bool pipe_regular(struct raster_pipe *p)
 static raster_fill_fn *choose_fill(const struct raster_pipe *p)
 {
 #if defined(__x86_64__)
-    if (p->regular && !p->unit->plain && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma")) {
+    if (p->regular && !p->unit->plain && p->clip.x1 - p->clip.x0 >= 8 &&
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         return facet_raster_fill_avx2;
     }
 #endif

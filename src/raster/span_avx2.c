@@ -87,50 +87,33 @@ INLINE __m256i pack565(__m256i c)
         _mm256_or_si256(_mm256_slli_epi32(field(c, 10, 63), 5), field(c, 3, 31)));
 }
 
-/* ---- memory: only lanes of the mask are touched, neighbours may belong to another thread ---- */
+/* ---- memory ---- */
 
 INLINE unsigned lane_bits(__m256i mask)
 {
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
 }
 
-TARGET static __m256i load_halves(const uint8_t *p, __m256i mask)
+/* Eight pixels of 2 or 4 bytes, one in each lane. */
+INLINE __m256i load_pixels(const uint8_t *p, uint32_t bytes)
 {
-    unsigned bits = lane_bits(mask);
-    uint32_t lane[8] = {0};
-
-    if (bits == 0xFF) {
-        return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
-    }
-    for (; bits != 0; bits &= bits - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(bits);
-
-        lane[i] = load_u16(p + 2 * i);
-    }
-    return _mm256_loadu_si256((const __m256i *)(const void *)lane);
+    return bytes == 2 ? _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p))
+                      : _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
-TARGET static void store_halves(uint8_t *p, __m256i mask, __m256i value)
+/* Lanes outside the mask are written as they were: all eight lie in the clip rectangle, and whoever
+ * fills a row fills all of it. */
+INLINE void store_pixels(uint8_t *p, uint32_t bytes, __m256i mask, __m256i old, __m256i value)
 {
-    unsigned bits = lane_bits(mask);
-    uint32_t lane[8];
+    const __m256i all = _mm256_blendv_epi8(old, value, mask);
 
-    _mm256_storeu_si256((__m256i *)(void *)lane, value);
-    for (; bits != 0; bits &= bits - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(bits);
+    if (bytes == 2) {
+        const __m256i halves = _mm256_permute4x64_epi64(_mm256_packus_epi32(all, all), 0x08);
 
-        store_u16(p + 2 * i, lane[i]);
+        _mm_storeu_si128((__m128i *)(void *)p, _mm256_castsi256_si128(halves));
+    } else {
+        _mm256_storeu_si256((__m256i *)(void *)p, all);
     }
-}
-
-INLINE __m256i load_words(const uint8_t *p, __m256i mask)
-{
-    return _mm256_maskload_epi32((const int *)(const void *)p, mask);
-}
-
-INLINE void store_words(uint8_t *p, __m256i mask, __m256i value)
-{
-    _mm256_maskstore_epi32((int *)(void *)p, mask, value);
 }
 
 /* Eight loads of 1, 2 or 4 bytes: the gather instruction always takes 4, and was three times slower
@@ -149,39 +132,32 @@ INLINE __m256i gather(const uint8_t *base, __m256i offset, const unsigned bytes)
 
 /* ---- depth ---- */
 
-/* The lanes of the mask that pass. */
+INLINE __m256i when(unsigned yes)
+{
+    return _mm256_set1_epi32(-(int)(yes & 1));
+}
+
+/* The lanes of the mask that pass. Of <, = and > exactly one holds, so the function is a sum modulo
+ * 2 of those that it names; < is (<=) + (=), and > is 1 + (<=). */
 INLINE __m256i depth_test(const struct raster_pipe *p, uint8_t *at, __m256i mask, __m256 z)
 {
-    const __m256i sign = _mm256_set1_epi32(INT32_MIN);
-    const bool d16 = p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16;
-    __m256i value, stored, pass = _mm256_setzero_si256();
-    __m256i v, s;
+    const unsigned func = p->depth_func;
+    const __m256i value =
+        p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16
+            ? _mm256_cvttps_epi32(
+                  _mm256_add_ps(_mm256_mul_ps(z, _mm256_set1_ps(65535.0f)), _mm256_set1_ps(0.5f)))
+            : _mm256_castps_si256(z);
+    const __m256i stored = load_pixels(at, p->depth_bytes);
+    const __m256i equal = _mm256_cmpeq_epi32(value, stored);
+    const __m256i most = _mm256_cmpeq_epi32(value, _mm256_min_epu32(value, stored)); /* <= */
+    const __m256i pass = _mm256_and_si256(
+        mask,
+        _mm256_xor_si256(_mm256_xor_si256(_mm256_and_si256(most, when(func ^ func >> 2)),
+                                          _mm256_and_si256(equal, when(func ^ func >> 1))),
+                         when(func >> 2)));
 
-    if (d16) {
-        value = _mm256_cvttps_epi32(
-            _mm256_add_ps(_mm256_mul_ps(z, _mm256_set1_ps(65535.0f)), _mm256_set1_ps(0.5f)));
-        stored = load_halves(at, mask);
-    } else {
-        value = _mm256_castps_si256(z);
-        stored = load_words(at, mask);
-    }
-    if (p->depth_func & 2) {
-        pass = _mm256_cmpeq_epi32(value, stored);
-    }
-    v = _mm256_xor_si256(value, sign);
-    s = _mm256_xor_si256(stored, sign);
-
-    if (p->depth_func & 1) {
-        pass = _mm256_or_si256(pass, _mm256_cmpgt_epi32(s, v));
-    }
-    if (p->depth_func & 4) {
-        pass = _mm256_or_si256(pass, _mm256_cmpgt_epi32(v, s));
-    }
-    pass = _mm256_and_si256(pass, mask);
-    if (p->depth_write && d16) {
-        store_halves(at, pass, value);
-    } else if (p->depth_write) {
-        store_words(at, pass, value);
+    if (p->depth_write) {
+        store_pixels(at, p->depth_bytes, pass, stored, value);
     }
     return pass;
 }
@@ -390,23 +366,21 @@ INLINE __m256i textured(const struct raster_pipe *p,
 INLINE void write(const struct raster_pipe *p, uint8_t *at, __m256i mask, __m256i c)
 {
     const bool halves = p->color_bytes == 2;
+    const __m256i old = load_pixels(at, p->color_bytes);
 
     if (p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE) {
-        const __m256i old = halves ? expand565(load_halves(at, mask)) : load_words(at, mask);
+        const __m256i under = halves ? expand565(old) : old;
 
-        c = p->blend == FACET_TILE_RSTATE_BLEND_ALPHA ? blend_alpha(c, old)
-                                                      : _mm256_adds_epu8(c, old);
+        c = p->blend == FACET_TILE_RSTATE_BLEND_ALPHA ? blend_alpha(c, under)
+                                                      : _mm256_adds_epu8(c, under);
     }
-    if (halves) {
-        store_halves(at, mask, pack565(c));
-    } else {
-        store_words(at, mask, c);
-    }
+    store_pixels(at, p->color_bytes, mask, old, halves ? pack565(c) : c);
 }
 
 /* Up to eight pixels from the one whose colour and depth are at the pointers. */
 INLINE void pixels(const struct raster_pipe *p,
                    const struct raster_triangle *t,
+                   bool invisible,
                    uint8_t *color,
                    uint8_t *depth,
                    __m256i mask,
@@ -423,7 +397,7 @@ INLINE void pixels(const struct raster_pipe *p,
             _mm256_max_ps(interpolate(&t->z, b1, b2), _mm256_setzero_ps()), _mm256_set1_ps(1.0f));
 
         mask = depth_test(p, depth, mask, z);
-        if (lane_bits(mask) == 0) {
+        if (invisible || lane_bits(mask) == 0) {
             return;
         }
     }
@@ -468,9 +442,22 @@ INLINE __m256i first_lanes(int32_t count)
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes());
 }
 
-INLINE void
-fill_narrow(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+/* Where groups of eight begin so that the last one ends inside the clip rectangle: there the edges
+ * alone tell which pixels are covered. */
+INLINE int32_t first_group(const struct raster_pipe *p, const struct raster_triangle *t)
 {
+    const int32_t last = p->clip.x1 - (t->box.x1 - t->box.x0 + 7) / 8 * 8;
+
+    return t->box.x0 < last ? t->box.x0 : last;
+}
+
+INLINE void fill_narrow(const struct raster_pipe *p,
+                        const struct raster_triangle *t,
+                        bool invisible,
+                        int32_t y0,
+                        int32_t y1)
+{
+    const int32_t x0 = first_group(p, t);
     __m256i start[3], right[3], bias[3];
 
     for (unsigned i = 0; i < 3; i++) {
@@ -478,7 +465,8 @@ fill_narrow(const struct raster_pipe *p, const struct raster_triangle *t, int32_
 
         bias[i] = _mm256_set1_epi32((int32_t)t->bias[i]);
         start[i] =
-            _mm256_add_epi32(_mm256_set1_epi32((int32_t)(t->e[i] + t->dy[i] * (y0 - t->box.y0))),
+            _mm256_add_epi32(_mm256_set1_epi32((int32_t)(t->e[i] + t->dy[i] * (y0 - t->box.y0) +
+                                                         t->dx[i] * (x0 - t->box.x0))),
                              _mm256_mullo_epi32(dx, lanes()));
         right[i] = _mm256_slli_epi32(dx, 3);
     }
@@ -487,21 +475,20 @@ fill_narrow(const struct raster_pipe *p, const struct raster_triangle *t, int32_
         __m256i e[3] = {start[0], start[1], start[2]};
         bool inside = false;
 
-        for (int32_t x = t->box.x0; x < t->box.x1; x += 8) {
+        for (int32_t x = x0; x < t->box.x1; x += 8) {
             /* The sign of E + bias of any edge says outside. */
             const __m256i out = _mm256_or_si256(
                 _mm256_or_si256(_mm256_add_epi32(e[0], bias[0]), _mm256_add_epi32(e[1], bias[1])),
                 _mm256_add_epi32(e[2], bias[2]));
-            const __m256i mask =
-                _mm256_andnot_si256(_mm256_srai_epi32(out, 31), first_lanes(t->box.x1 - x));
 
-            if (lane_bits(mask) != 0) {
+            if (lane_bits(out) != 0xFF) {
                 inside = true;
                 pixels(p,
                        t,
+                       invisible,
                        row.color + (size_t)x * p->color_bytes,
                        row.depth + (size_t)x * p->depth_bytes,
-                       mask,
+                       _mm256_cmpgt_epi32(out, _mm256_set1_epi32(-1)),
                        _mm256_cvtepi32_ps(e[0]),
                        _mm256_cvtepi32_ps(e[1]),
                        _mm256_cvtepi32_ps(e[2]));
@@ -536,8 +523,11 @@ INLINE __m256 edge_short(int64_t e, int64_t dx)
         _mm256_mullo_epi32(_mm256_set1_epi32((int32_t)(uint32_t)(uint64_t)dx), lanes())));
 }
 
-INLINE void
-fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+INLINE void fill_long(const struct raster_pipe *p,
+                      const struct raster_triangle *t,
+                      bool invisible,
+                      int32_t y0,
+                      int32_t y1)
 {
     const bool is_short = t->a2 < INT64_C(1) << 31;
 
@@ -546,7 +536,8 @@ fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t 
         int32_t x0, x1;
 
         facet_raster_row(t, y, &x0, &x1);
-        for (int32_t x = x0; x < x1; x += 8) {
+        for (; x0 < x1; x0 += 8) {
+            const int32_t x = x0 < p->clip.x1 - 8 ? x0 : p->clip.x1 - 8;
             const int64_t dx = x - t->box.x0, dy = y - t->box.y0;
             __m256 e[3];
 
@@ -557,9 +548,10 @@ fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t 
             }
             pixels(p,
                    t,
+                   invisible,
                    row.color + (size_t)x * p->color_bytes,
                    row.depth + (size_t)x * p->depth_bytes,
-                   first_lanes(x1 - x),
+                   _mm256_andnot_si256(first_lanes(x0 - x), first_lanes(x1 - x)),
                    e[0],
                    e[1],
                    e[2]);
@@ -567,44 +559,89 @@ fill_long(const struct raster_pipe *p, const struct raster_triangle *t, int32_t 
     }
 }
 
-/* What most triangles of a textured model are. */
+INLINE void fill_rows(const struct raster_pipe *p,
+                      const struct raster_triangle *t,
+                      bool invisible,
+                      int32_t y0,
+                      int32_t y1)
+{
+    if (t->narrow && first_group(p, t) >= p->clip.x0) {
+        fill_narrow(p, t, invisible, y0, y1);
+    } else {
+        fill_long(p, t, invisible, y0, y1);
+    }
+}
+
+/* ---- what most triangles are ---- */
+
+/* Whether the colour buffer keeps its bytes whatever the texels are: nothing added, or nothing of
+ * the source mixed in. That is how the tile GPU draws depth alone. */
+static bool is_invisible(const struct raster_pipe *p, const struct raster_triangle *t)
+{
+    return t->solid && ((p->blend == FACET_TILE_RSTATE_BLEND_ADDITIVE && t->color == 0) ||
+                        (p->blend == FACET_TILE_RSTATE_BLEND_ALPHA && t->color >> 24 == 0));
+}
+
+/* As in a textured model: nearest texels of ARGB8888 in their own colours. */
 static bool is_usual(const struct raster_pipe *p, const struct raster_triangle *t)
 {
-    return p->color_bytes == 4 && p->blend == FACET_TILE_RSTATE_BLEND_OPAQUE &&
-           p->depth_bytes == 4 && p->depth_write && p->textured && !p->sampler.bilinear &&
+    return p->color_bytes == 4 && p->depth_bytes == 4 && p->textured && !p->sampler.bilinear &&
            p->sampler.format == FACET_TILE_SAMPLER_FORMAT_ARGB8888 &&
            p->sampler.swizzle == FACET_TILE_SAMPLER_SWIZZLE_RGBA && t->solid &&
            t->color == 0xFFFFFFFFu;
 }
 
 /* Copies that no store to VRAM can change, for all the compiler knows: their fields stay in
- * registers. For the usual triangle it is also given what is_usual has found. */
-TARGET static void
-fill_usual(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+ * registers. It is also given what is_usual has found. */
+INLINE void fill_usual(const struct raster_pipe *p,
+                       const struct raster_triangle *t,
+                       uint8_t blend,
+                       int32_t y0,
+                       int32_t y1)
 {
     struct raster_pipe pipe = *p;
     struct raster_triangle triangle = *t;
 
     pipe.color_bytes = pipe.depth_bytes = 4;
-    pipe.blend = FACET_TILE_RSTATE_BLEND_OPAQUE;
+    pipe.blend = blend;
     pipe.depth_format = FACET_TILE_RSTATE_DEPTH_FORMAT_D32F;
-    pipe.depth_write = pipe.textured = true;
+    pipe.textured = true;
     pipe.sampler.bilinear = false;
     pipe.sampler.format = FACET_TILE_SAMPLER_FORMAT_ARGB8888;
     pipe.sampler.swizzle = 0;
     triangle.solid = true;
     triangle.color = 0xFFFFFFFFu;
-    fill_narrow(&pipe, &triangle, y0, y1);
+    fill_rows(&pipe, &triangle, false, y0, y1);
+}
+
+TARGET static void
+fill_opaque(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+{
+    fill_usual(p, t, FACET_TILE_RSTATE_BLEND_OPAQUE, y0, y1);
+}
+
+TARGET static void
+fill_alpha(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+{
+    fill_usual(p, t, FACET_TILE_RSTATE_BLEND_ALPHA, y0, y1);
+}
+
+TARGET static void
+fill_depth(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
+{
+    struct raster_pipe pipe = *p;
+    struct raster_triangle triangle = *t;
+
+    pipe.depth_bytes = 4;
+    pipe.depth_format = FACET_TILE_RSTATE_DEPTH_FORMAT_D32F;
+    pipe.depth_write = true;
+    fill_rows(&pipe, &triangle, true, y0, y1);
 }
 
 TARGET static void
 fill_any(const struct raster_pipe *p, const struct raster_triangle *t, int32_t y0, int32_t y1)
 {
-    if (t->narrow) {
-        fill_narrow(p, t, y0, y1);
-    } else {
-        fill_long(p, t, y0, y1);
-    }
+    fill_rows(p, t, false, y0, y1);
 }
 
 void facet_raster_fill_avx2(struct raster_pipe *pipe,
@@ -613,8 +650,19 @@ void facet_raster_fill_avx2(struct raster_pipe *pipe,
                             int32_t y1)
 {
     FACET_FAST_WAY(RASTER_SPAN);
-    if (t->narrow && is_usual(pipe, t)) {
-        fill_usual(pipe, t, y0, y1);
+    if (is_invisible(pipe, t)) {
+        if (pipe->depth_bytes == 4 && pipe->depth_write) {
+            fill_depth(pipe, t, y0, y1);
+            return;
+        }
+        if (pipe->depth_bytes == 0 || !pipe->depth_write) {
+            return;
+        }
+    }
+    if (is_usual(pipe, t) && pipe->blend == FACET_TILE_RSTATE_BLEND_OPAQUE) {
+        fill_opaque(pipe, t, y0, y1);
+    } else if (is_usual(pipe, t) && pipe->blend == FACET_TILE_RSTATE_BLEND_ALPHA) {
+        fill_alpha(pipe, t, y0, y1);
     } else {
         fill_any(pipe, t, y0, y1);
     }

@@ -113,7 +113,10 @@ void random_triangle(struct rig_vertex v[3], bool wild)
     /* Beyond 2^23 the last bit of u and v is a texel. */
     const float texels = random_below(3) == 0 ? 3e7f : 150;
     const bool tiny_w = wild && random_below(6) == 0;
-    const uint32_t color = random_below(2) == 0 ? 0xFFFFFFFF : (uint32_t)harness_random();
+    /* Black without alpha, or anything without alpha, may change no colour at all. */
+    static const uint32_t masks[] = {0xFFFFFFFF, 0, 0x00FFFFFF};
+    const uint32_t color =
+        random_below(2) == 0 ? 0xFFFFFFFF : (uint32_t)harness_random() & masks[random_below(3)];
 
     for (unsigned i = 0; i < 3; i++) {
         v[i].x = random_wild(cx - size / 2, cx + size / 2, wild ? 200 : odds);
