@@ -4,11 +4,13 @@
  * llvmpipe: the same texture, the same mapping, the same 1024 x 1024 pixels, repeat. Facet computes
  * each sample to the bit in FP32 and stores four floats; llvmpipe filters in 8-bit fixed point and
  * stores RGBA8. Coordinates are interpolated on both sides. Before measuring, both pictures are
- * compared, so that a peer that drew something else would be found out.
+ * compared, so that a peer that drew something else would be found out. `bilinear-srgb` is the same
+ * with an sRGB texture on both sides: XPHMG_GFX converts the filtered colour, OpenGL the texels.
  *
  * `bilinear-instruction` is the same through GFX.SAMPLE on the machine: 64 lanes under RSV,
  * coordinates and colours in memory windows. The other results are the general functions, which
- * take any format and any numeric state, one sample at a time: they have no peer.
+ * take any format and any numeric state, one sample at a time. The peer of all of these is Facet's
+ * own span path, the first result.
  *
  * Time is CPU time of the thread. */
 #include "bench/bench.h"
@@ -17,6 +19,7 @@
 #include "bench/gfx_machine.h"
 #include "bench/osmesa_peer.h"
 #include "gfx/gfx.h"
+#include "num/srgb.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +42,7 @@ static struct {
     struct facet_gfx_sampling bilinear, srgb, nearest;
     struct facet_gfx_numbers numbers;
     uint32_t u[PICTURE], v[PICTURE], out[4][PICTURE];
-    struct osmesa_peer *peer;
+    struct osmesa_peer *peer[2]; /* with texels as they are, and as sRGB */
     struct gfx_machine *machine;
     uint64_t sum; /* of results, so that they are computed */
 } data;
@@ -126,25 +129,51 @@ static enum facet_status bilinear_srgb(double seconds, double *value, struct fac
     return FACET_OK;
 }
 
+/* What the peer's pixels of a row should be, from 0 to 1: the samples, or of an sRGB texture the
+ * texels made linear before the filter. */
+static void expected_row(bool srgb, float want[4][PICTURE])
+{
+    unsigned flags = 0;
+
+    sample_row(&data.bilinear, &flags);
+    memcpy(want, data.out, sizeof data.out);
+    for (unsigned x = 0; srgb && x < PICTURE; x++) {
+        const uint32_t uv[2] = {data.u[x], data.v[x]};
+        struct facet_gfx_sample at;
+
+        facet_gfx_sample_plan(&data.numbers, &data.texture, &data.srgb, uv, false, &at, &flags);
+        for (unsigned c = 0; c < 3; c++) {
+            const float a = (float)at.foot.fu / 65536, b = (float)at.foot.fv / 65536;
+            float t[4];
+
+            for (unsigned k = 0; k < 4; k++) {
+                const struct facet_gfx_tap *tap = &at.foot.tap[k];
+
+                t[k] =
+                    facet_srgb_float((float)data.texels[(tap->y * TEXTURE + tap->x) * 4 + c] / 255);
+            }
+            want[c][x] = (t[0] * (1 - a) + t[1] * a) * (1 - b) + (t[2] * (1 - a) + t[3] * a) * b;
+        }
+    }
+}
+
 /* Does the peer's picture show the same? Its weights have 8 bits: codes
  * may differ by a few, not by much and not often. */
-static bool same_picture(const uint32_t *picture)
+static bool same_picture(bool srgb, const uint32_t *picture)
 {
+    static float want[4][PICTURE];
     uint64_t far = 0;
-    unsigned flags = 0;
 
     for (unsigned y = 0; y < PICTURE; y++) {
         interpolate(y);
-        sample_row(&data.bilinear, &flags);
+        expected_row(srgb, want);
         for (unsigned x = 0; x < PICTURE; x++) {
             uint32_t argb = picture[(size_t)y * PICTURE + x];
 
             for (unsigned c = 0; c < 4; c++) {
                 static const unsigned shift[4] = {16, 8, 0, 24};
-                float f;
+                float f = want[c][x] * 255 - (float)(argb >> shift[c] & 255);
 
-                memcpy(&f, &data.out[c][x], sizeof f);
-                f = f * 255 - (float)(argb >> shift[c] & 255);
                 far += f > 4 || f < -4;
             }
         }
@@ -154,13 +183,15 @@ static bool same_picture(const uint32_t *picture)
 
 #ifdef FACET_HAVE_OSMESA
 
-#define GL(name) ((__typeof__(&(name)))osmesa_peer_function(data.peer, #name))
+#define GL(name) ((__typeof__(&(name)))osmesa_peer_function(peer, #name))
 
-static void peer_states(void)
+static void peer_states(const struct osmesa_peer *peer, bool srgb)
 {
+    const GLint format = srgb ? GL_SRGB8_ALPHA8 : GL_RGBA8;
+
     GL(glViewport)(0, 0, PICTURE, PICTURE);
     GL(glTexImage2D)
-    (GL_TEXTURE_2D, 0, GL_RGBA8, TEXTURE, TEXTURE, 0, GL_RGBA, GL_UNSIGNED_BYTE, data.texels);
+    (GL_TEXTURE_2D, 0, format, TEXTURE, TEXTURE, 0, GL_RGBA, GL_UNSIGNED_BYTE, data.texels);
     GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     GL(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
@@ -173,7 +204,7 @@ static void peer_states(void)
 /* One rectangle over the whole picture; y = -1 is the row that comes first in memory. A picture is
  * finished before the next one starts, because llvmpipe drops what an opaque rectangle of the same
  * picture covers. */
-static void peer_draw(void)
+static void peer_draw(const struct osmesa_peer *peer)
 {
     static const float place[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
 
@@ -188,39 +219,54 @@ static void peer_draw(void)
 
 #else
 
-static void peer_states(void)
+static void peer_states(const struct osmesa_peer *peer, bool srgb)
 {
+    (void)peer;
+    (void)srgb;
 }
-static void peer_draw(void)
+static void peer_draw(const struct osmesa_peer *peer)
 {
+    (void)peer;
 }
 
 #endif
 
-static enum facet_status llvmpipe(double seconds, double *value, struct facet_error *err)
+static enum facet_status
+fill_rate(bool srgb, double seconds, double *value, struct facet_error *err)
 {
+    struct osmesa_peer **peer = &data.peer[srgb];
     struct bench_meter meter;
 
     prepare();
-    if (data.peer == NULL) {
-        enum facet_status status = osmesa_peer_create(PICTURE, PICTURE, 0, &data.peer, err);
+    if (*peer == NULL) {
+        enum facet_status status = osmesa_peer_create(PICTURE, PICTURE, 0, peer, err);
 
         if (status != FACET_OK) {
             return status;
         }
-        peer_states();
-        peer_draw();
-        if (!same_picture(osmesa_peer_pixels(data.peer))) {
+        peer_states(*peer, srgb);
+        peer_draw(*peer);
+        if (!same_picture(srgb, osmesa_peer_pixels(*peer))) {
             return facet_fail(err, FACET_ERR_IO, 0, "OSMesa draws a different picture");
         }
     }
-    osmesa_peer_use(data.peer);
+    osmesa_peer_use(*peer);
     meter = bench_meter_start(seconds);
     do {
-        peer_draw();
+        peer_draw(*peer);
     } while (bench_meter_more(&meter, (uint64_t)PICTURE * PICTURE));
     *value = bench_meter_rate(&meter);
     return FACET_OK;
+}
+
+static enum facet_status llvmpipe(double seconds, double *value, struct facet_error *err)
+{
+    return fill_rate(false, seconds, value, err);
+}
+
+static enum facet_status llvmpipe_srgb(double seconds, double *value, struct facet_error *err)
+{
+    return fill_rate(true, seconds, value, err);
 }
 
 /* ---- the instruction ---- */
@@ -369,13 +415,15 @@ GENERAL(bilinear_general, samples, bilinear)
 GENERAL(nearest_general, samples, nearest)
 GENERAL(gather_general, gathers, nearest)
 
+#define SPAN_PATH "Facet's span path"
+
 static const struct bench_measure measures[] = {
     {"bilinear", "Msample/s", bilinear, "llvmpipe textured fill, one core", llvmpipe},
-    {"bilinear-srgb", "Msample/s", bilinear_srgb, NULL, NULL},
-    {"bilinear-instruction", "Msample/s", instruction, NULL, NULL},
-    {"bilinear-general", "Msample/s", bilinear_general, NULL, NULL},
-    {"nearest-general", "Msample/s", nearest_general, NULL, NULL},
-    {"gather5-general", "Msample/s", gather_general, NULL, NULL},
+    {"bilinear-srgb", "Msample/s", bilinear_srgb, "llvmpipe, sRGB texture", llvmpipe_srgb},
+    {"bilinear-instruction", "Msample/s", instruction, SPAN_PATH, bilinear},
+    {"bilinear-general", "Msample/s", bilinear_general, SPAN_PATH, bilinear},
+    {"nearest-general", "Msample/s", nearest_general, SPAN_PATH, bilinear},
+    {"gather5-general", "Msample/s", gather_general, SPAN_PATH, bilinear},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
