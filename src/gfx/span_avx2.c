@@ -40,12 +40,19 @@ INLINE __m256i joined(__m128i low, __m128i high)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* i mod n for |i| < 2^22: the quotient by binary32 is at most one off. */
-INLINE __m256i modulo(__m256i i, __m256i n, __m256 inverse)
+/* i mod size for |i| < 2^22: the quotient by binary32 is at most one off. */
+INLINE __m256i modulo(__m256i i, int32_t size)
 {
-    __m256 q = _mm256_floor_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(i), inverse));
-    __m256i m = _mm256_sub_epi32(i, _mm256_mullo_epi32(_mm256_cvttps_epi32(q), n));
+    const __m256i n = _mm256_set1_epi32(size);
+    __m256i m;
+    __m256 q;
 
+    if ((size & (size - 1)) == 0) {
+        return _mm256_and_si256(i, _mm256_set1_epi32(size - 1));
+    }
+    q = _mm256_mul_ps(_mm256_cvtepi32_ps(i), _mm256_set1_ps(1.0f / (float)size));
+    m = _mm256_cvttps_epi32(_mm256_floor_ps(q));
+    m = _mm256_sub_epi32(i, _mm256_mullo_epi32(m, n));
     m = _mm256_add_epi32(m, _mm256_and_si256(_mm256_srai_epi32(m, 31), n));
     return _mm256_sub_epi32(m, _mm256_andnot_si256(_mm256_cmpgt_epi32(n, m), n));
 }
@@ -67,31 +74,57 @@ INLINE __m256i reflect(__m256i m, __m256i last_of_two)
     return _mm256_min_epi32(m, _mm256_sub_epi32(last_of_two, m));
 }
 
-INLINE struct axis place(const uint32_t *c, double scale, int32_t size, const unsigned wrap)
+/* Positions of any ordinary size: eight coordinates in two quarters. */
+TARGET static __m256i locate_far(__m256 values, double scale, __m256i *weight, __m256i *left)
 {
-    const __m256 values = _mm256_loadu_ps((const float *)c);
-    const __m256i one = _mm256_set1_epi32(1), n = _mm256_set1_epi32(size);
-    const __m256i last = _mm256_sub_epi32(n, one);
     const __m256d scales = _mm256_set1_pd(scale);
     __m256d far_low, far_high;
     __m128i weight_low, weight_high;
     __m128i low = quarter(_mm256_castps256_ps128(values), scales, &weight_low, &far_low);
     __m128i high = quarter(_mm256_extractf128_ps(values, 1), scales, &weight_high, &far_high);
-    __m256i i, m;
     __m256 far = _mm256_shuffle_ps(
         _mm256_castpd_ps(far_low), _mm256_castpd_ps(far_high), _MM_SHUFFLE(2, 0, 2, 0));
-    struct axis axis;
 
-    axis.left = _mm256_permute4x64_epi64(_mm256_castps_si256(far), _MM_SHUFFLE(3, 1, 2, 0));
-    i = _mm256_andnot_si256(axis.left, joined(low, high));
-    axis.weight = _mm256_andnot_si256(axis.left, joined(weight_low, weight_high));
+    *left = _mm256_permute4x64_epi64(_mm256_castps_si256(far), _MM_SHUFFLE(3, 1, 2, 0));
+    *weight = _mm256_andnot_si256(*left, joined(weight_low, weight_high));
+    return _mm256_andnot_si256(*left, joined(low, high));
+}
+
+/* The same for positions below 2^30 (1/65536 texel), as nearly all are: the product and what its
+ * rounding left are both floats. Where the product is no whole number, its floor is that of the
+ * exact one; else the rest decides. */
+INLINE __m256i locate(__m256 values, double scale, __m256i *weight, __m256i *left)
+{
+    const __m256 scales = _mm256_set1_ps((float)scale);
+    __m256 x = _mm256_mul_ps(values, scales), rest = _mm256_fmsub_ps(values, scales, x);
+    __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x), whole = _mm256_floor_ps(x);
+    __m256i below = _mm256_cvttps_epi32(_mm256_floor_ps(rest)), at;
+
+    if (_mm256_movemask_ps(_mm256_cmp_ps(size, _mm256_set1_ps(0x1p30f), _CMP_LT_OQ)) != 0xFF) {
+        return locate_far(values, scale, weight, left);
+    }
+    below = _mm256_and_si256(below, _mm256_castps_si256(_mm256_cmp_ps(x, whole, _CMP_EQ_OQ)));
+    at = _mm256_add_epi32(_mm256_cvttps_epi32(whole), below);
+    at = _mm256_sub_epi32(at, _mm256_set1_epi32(32768)); /* half a texel */
+    *weight = _mm256_and_si256(at, _mm256_set1_epi32(65535));
+    *left = _mm256_setzero_si256();
+    return _mm256_srai_epi32(at, 16);
+}
+
+INLINE struct axis place(const uint32_t *c, double scale, int32_t size, const unsigned wrap)
+{
+    const __m256i one = _mm256_set1_epi32(1), n = _mm256_set1_epi32(size);
+    const __m256i last = _mm256_sub_epi32(n, one);
+    struct axis axis;
+    __m256i i = locate(_mm256_loadu_ps((const float *)c), scale, &axis.weight, &axis.left), m;
+
     if (wrap == FACET_GFX_REPEAT) {
-        axis.near = modulo(i, n, _mm256_set1_ps(1.0f / (float)size));
+        axis.near = modulo(i, size);
         axis.far = successor(axis.near, n);
     } else if (wrap == FACET_GFX_MIRROR) {
         const __m256i two = _mm256_add_epi32(n, n), last_of_two = _mm256_sub_epi32(two, one);
 
-        m = modulo(i, two, _mm256_set1_ps(0.5f / (float)size));
+        m = modulo(i, 2 * size);
         axis.near = reflect(m, last_of_two);
         axis.far = reflect(successor(m, two), last_of_two);
     } else {
@@ -125,61 +158,116 @@ INLINE __m256 lerp(__m256 p, __m256 q, __m256 weight)
     return _mm256_fmadd_ps(weight, _mm256_sub_ps(q, p), p);
 }
 
-/* Component c of the four taps, filtered. */
-INLINE __m256 component(const __m256i t[4], unsigned c, __m256 a, __m256 b)
+/* ---- sRGB ----
+ *
+ * (w / 1.055)^2.4, w = x + 0.055, is v (1 + t)^2.4 with t = w r - 1, where r and v belong to one of
+ * eight intervals of w: [1, 1.5) and [1.5, 2) times 1/8, 1/4 and 1/2, from 1.5 / 16 to 1/8, and
+ * from 1 on. The last three of the bits above the 22nd of w as a float tell them apart. |t| is at
+ * most 0.2, and the polynomial is off by less than 2^-38. */
+static const struct {
+    double r[8], v[8];
+} intervals = {
+    {0x1.999999999999ap+2,
+     0x1.2492492492492p+2,
+     0x1.999999999999ap+1,
+     0x1.2492492492492p+1,
+     0x1.999999999999ap+0,
+     0x1.2492492492492p+0,
+     0x1.999999999999ap-1,
+     0x1.2492492492492p+3},
+    {0x1.4ed20effdabe0p-7,
+     0x1.776551ba12afap-6,
+     0x1.b9cc60dd3f72fp-5,
+     0x1.ef5673736f555p-4,
+     0x1.237a6c077cd80p-2,
+     0x1.46cd0ebf0c6d5p-1,
+     0x1.809b991d5b81ep+0,
+     0x1.1c7f2e4a58f80p-8},
+};
+
+/* Of eight binary64 numbers those with these indices, four by four. Their halves are looked up, and
+ * an index of the second and third pair change places because unpacking works on 128 bits. */
+INLINE void look_up(const double table[8], __m256i at, __m256d out[2])
 {
-    const __m256i byte = _mm256_set1_epi32(255);
-    __m256 f[4];
+    const __m256 one = _mm256_loadu_ps((const float *)(const void *)table);
+    const __m256 two = _mm256_loadu_ps((const float *)(const void *)(table + 4));
+    __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, two, _MM_SHUFFLE(2, 0, 2, 0)));
+    __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(one, two, _MM_SHUFFLE(3, 1, 3, 1)));
 
-    for (unsigned k = 0; k < 4; k++) {
-        __m256i code = c == 0   ? _mm256_and_si256(t[k], byte)
-                       : c == 3 ? _mm256_srli_epi32(t[k], 24)
-                                : _mm256_and_si256(_mm256_srli_epi32(t[k], (int)(8 * c)), byte);
-
-        f[k] = unorm(code);
-    }
-    return lerp(lerp(f[0], f[1], a), lerp(f[2], f[3], a), b);
+    low = _mm256_permutevar8x32_epi32(_mm256_permute4x64_epi64(low, _MM_SHUFFLE(3, 1, 2, 0)), at);
+    high = _mm256_permutevar8x32_epi32(_mm256_permute4x64_epi64(high, _MM_SHUFFLE(3, 1, 2, 0)), at);
+    out[0] = _mm256_castsi256_pd(_mm256_unpacklo_epi32(low, high));
+    out[1] = _mm256_castsi256_pd(_mm256_unpackhi_epi32(low, high));
 }
 
-/* facet_srgb_float for four numbers from 0 to 1; doubt: which of them are too near to a tie. */
-INLINE __m128 four_linear(__m128 x, __m128 *doubt)
+INLINE __m256d power(__m128 x, __m256d r, __m256d v)
 {
-    static const double a[6] = FACET_SRGB_SERIES;
-    const __m256d one = _mm256_set1_pd(1), error = _mm256_set1_pd(FACET_SRGB_ERROR);
-    __m256d wide = _mm256_cvtps_pd(x);
-    __m256d on_line = _mm256_cmp_pd(wide, _mm256_set1_pd(0.04045), _CMP_LE_OQ);
-    __m256d line = _mm256_mul_pd(wide, _mm256_set1_pd(25.0 / 323));
-    __m256d w = _mm256_blendv_pd(_mm256_add_pd(wide, _mm256_set1_pd(0.055)), one, on_line);
-    __m256i at = _mm256_srli_epi64(_mm256_castpd_si256(w), 48);
-    __m256i middle =
-        _mm256_or_si256(_mm256_slli_epi64(at, 48), _mm256_set1_epi64x(INT64_C(1) << 47));
-    __m256d c = _mm256_castsi256_pd(middle), p = _mm256_set1_pd(a[5]), t, z, off;
-    __m128 low;
+    static const double a[9] = {0x1.0000000000000p+0,
+                                0x1.3333333306fbfp+1,
+                                0x1.ae147ae18240ep+0,
+                                0x1.cac086aa524dbp-3,
+                                -0x1.134058298e5d8p-5,
+                                0x1.603e2d14de770p-7,
+                                -0x1.313dbd8d48db7p-8,
+                                0x1.4477852cc3abcp-9,
+                                -0x1.76eff3cbfd8f9p-10};
+    __m256d w = _mm256_add_pd(_mm256_cvtps_pd(x), _mm256_set1_pd(0.055));
+    __m256d t = _mm256_fmsub_pd(w, r, _mm256_set1_pd(1)), p = _mm256_set1_pd(a[8]);
 
-    t = _mm256_div_pd(_mm256_sub_pd(w, c), c);
-    at = _mm256_sub_epi64(at, _mm256_set1_epi64x(1019 << 4));
-    c = _mm256_i64gather_pd(facet_srgb_power, at, 8);
-    for (unsigned k = 5; k-- > 0;) {
+    for (unsigned k = 8; k-- > 0;) {
         p = _mm256_fmadd_pd(p, t, _mm256_set1_pd(a[k]));
     }
-    z = _mm256_fmadd_pd(_mm256_mul_pd(c, t), p, c);
-    z = _mm256_blendv_pd(z, line, on_line);
-    off = _mm256_andnot_pd(on_line, _mm256_mul_pd(z, error));
-    low = _mm256_cvtpd_ps(_mm256_sub_pd(z, off));
-    *doubt = _mm_cmpneq_ps(low, _mm256_cvtpd_ps(_mm256_add_pd(z, off)));
-    return low;
+    return _mm256_mul_pd(p, v);
 }
 
-INLINE __m256 to_linear(__m256 x, __m256i *left)
+/* facet_srgb_float for eight numbers from 0 to 1; doubt: which of them are too near to a tie. */
+INLINE __m256 to_linear(__m256 x, unsigned *doubt)
 {
-    __m128 doubt_low, doubt_high;
-    __m128 low = four_linear(_mm256_castps256_ps128(x), &doubt_low);
-    __m128 high = four_linear(_mm256_extractf128_ps(x, 1), &doubt_high);
+    /* 2^-38 of a number is at most 2^15 of its last places; the last 29 of them are rounded away */
+    const __m256i reach = _mm256_set1_epi32(1 << (15 + 3)),
+                  twice = _mm256_set1_epi32(1 << (16 + 3));
+    const __m256 line_high = _mm256_set1_ps(0x1.3d072ap-4f); /* 25 / 323 as two floats */
+    const __m256 line_low = _mm256_set1_ps((float)(25.0 / 323 - 0x1.3d072ap-4));
+    __m256 on_line = _mm256_cmp_ps(x, _mm256_set1_ps(0x1.4b5dccp-5f), _CMP_LE_OQ);
+    __m256 line = _mm256_fmadd_ps(x, line_high, _mm256_mul_ps(x, line_low));
+    __m256 w = _mm256_add_ps(x, _mm256_set1_ps(0.055f)), curve;
+    __m256i at = _mm256_srli_epi32(_mm256_castps_si256(w), 22), rest;
+    __m256d r[2], v[2], z[2];
 
-    *left =
-        _mm256_or_si256(*left, joined(_mm_castps_si128(doubt_low), _mm_castps_si128(doubt_high)));
-    return _mm256_castsi256_ps(joined(_mm_castps_si128(low), _mm_castps_si128(high)));
+    at = _mm256_permute4x64_epi64(at, _MM_SHUFFLE(3, 1, 2, 0));
+    look_up(intervals.r, at, r);
+    look_up(intervals.v, at, v);
+    z[0] = power(_mm256_castps256_ps128(x), r[0], v[0]);
+    z[1] = power(_mm256_extractf128_ps(x, 1), r[1], v[1]);
+    curve = _mm256_set_m128(_mm256_cvtpd_ps(z[1]), _mm256_cvtpd_ps(z[0]));
+    rest = _mm256_castps_si256(
+        _mm256_shuffle_ps(_mm256_castpd_ps(z[0]), _mm256_castpd_ps(z[1]), _MM_SHUFFLE(2, 0, 2, 0)));
+    rest = _mm256_add_epi32(_mm256_slli_epi32(rest, 3), reach); /* a tie is now INT32_MIN + reach */
+    rest = _mm256_cmpgt_epi32(_mm256_add_epi32(_mm256_set1_epi32(INT32_MIN), twice), rest);
+    rest = _mm256_permute4x64_epi64(rest, _MM_SHUFFLE(3, 1, 2, 0));
+    *doubt = (unsigned)_mm256_movemask_ps(_mm256_andnot_ps(on_line, _mm256_castsi256_ps(rest)));
+    return _mm256_blendv_ps(curve, line, on_line);
 }
+
+/* Stores components of eight samples, the first three made linear. */
+TARGET static void store_linear(const __m256 result[4], float *const out[4])
+{
+    for (unsigned c = 0; c < 3; c++) {
+        unsigned doubt;
+
+        _mm256_storeu_ps(out[c], to_linear(result[c], &doubt));
+        for (; doubt != 0; doubt &= doubt - 1) {
+            unsigned k = (unsigned)__builtin_ctz(doubt);
+            float x[8];
+
+            _mm256_storeu_ps(x, result[c]);
+            out[c][k] = facet_srgb_float(x[k]);
+        }
+    }
+    _mm256_storeu_ps(out[3], result[3]);
+}
+
+/* ---- texels ---- */
 
 /* Has a texel that counts a code other than 0 and 255? */
 TARGET static bool
@@ -233,6 +321,93 @@ rounds(const __m256i t[4], const struct axis *x, const struct axis *y, __m256i l
     return false;
 }
 
+/* Does one of eight samples raise NX? `at`: where the two rows of each begin, near and far. */
+TARGET static bool raises(const struct facet_gfx_span_job *job,
+                          const __m256i row[2],
+                          const struct axis *x,
+                          const struct axis *y,
+                          __m256i left)
+{
+    const int *texels = (const int *)(const void *)job->texels;
+    __m256i t[4];
+
+    for (unsigned k = 0; k < 4; k++) {
+        __m256i column = _mm256_slli_epi32(k % 2 == 0 ? x->near : x->far, 2);
+
+        t[k] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(row[k / 2], column), 1);
+    }
+    return inexact(t, x, y, left) || rounds(t, x, y, left);
+}
+
+/* Two texels of a row, component by component. */
+INLINE __m256 neighbours(const uint8_t *row)
+{
+    return unorm(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)row)));
+}
+
+INLINE __m256 texels_of(const uint8_t *near, const uint8_t *far)
+{
+    int first, second;
+
+    memcpy(&first, near, sizeof first);
+    memcpy(&second, far, sizeof second);
+    return unorm(_mm256_cvtepu8_epi32(_mm_insert_epi32(_mm_cvtsi32_si128(first), second, 1)));
+}
+
+/* Samples k and k + 4 on one row, filtered along it: components of one, then of the other. */
+INLINE __m256 along_row(const uint8_t *texels,
+                        const uint32_t near[8],
+                        const uint32_t far[8],
+                        unsigned k,
+                        const bool side_by_side,
+                        __m256 weight)
+{
+    __m256 one =
+        side_by_side ? neighbours(texels + near[k]) : texels_of(texels + near[k], texels + far[k]);
+    __m256 two = side_by_side ? neighbours(texels + near[k + 4])
+                              : texels_of(texels + near[k + 4], texels + far[k + 4]);
+
+    return lerp(
+        _mm256_permute2f128_ps(one, two, 0x20), _mm256_permute2f128_ps(one, two, 0x31), weight);
+}
+
+/* Four numbers of either half, each filling it: those in place k. */
+#define SPREAD(v, k) _mm256_permute_ps(v, (k)*0x55)
+
+struct corners {
+    uint32_t at[4][8]; /* bytes from the first texel */
+};
+
+/* Eight samples; sides: whether the texels of a row lie side by side. */
+INLINE void filter(const uint8_t *texels,
+                   const struct corners *corners,
+                   __m256 a,
+                   __m256 b,
+                   const bool sides,
+                   __m256 result[4])
+{
+    __m256 pair[4];
+
+#define PAIR(k)                                                                                    \
+    pair[k] = lerp(along_row(texels, corners->at[0], corners->at[1], k, sides, SPREAD(a, k)),      \
+                   along_row(texels, corners->at[2], corners->at[3], k, sides, SPREAD(a, k)),      \
+                   SPREAD(b, k))
+    PAIR(0);
+    PAIR(1);
+    PAIR(2);
+    PAIR(3);
+#undef PAIR
+    /* from components of samples to samples of components */
+    a = _mm256_unpacklo_ps(pair[0], pair[1]);
+    b = _mm256_unpacklo_ps(pair[2], pair[3]);
+    result[0] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0));
+    result[1] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2));
+    a = _mm256_unpackhi_ps(pair[0], pair[1]);
+    b = _mm256_unpackhi_ps(pair[2], pair[3]);
+    result[2] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0));
+    result[3] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2));
+}
+
 INLINE unsigned eight(const struct facet_gfx_span_job *job,
                       const uint32_t *u,
                       const uint32_t *v,
@@ -241,31 +416,38 @@ INLINE unsigned eight(const struct facet_gfx_span_job *job,
                       unsigned *flags)
 {
     const __m256 step = _mm256_set1_ps(0x1p-16f);
-    const int *texels = (const int *)(const void *)job->texels;
+    const __m256i pitch = _mm256_set1_epi32((int)job->pitch);
     struct axis x = place(u, job->scale_u, job->width, wrap);
     struct axis y = place(v, job->scale_v, job->height, wrap);
-    __m256i pitch = _mm256_set1_epi32((int)job->pitch);
-    __m256i near = _mm256_mullo_epi32(y.near, pitch), far = _mm256_mullo_epi32(y.far, pitch);
-    __m256i left = _mm256_or_si256(x.left, y.left), t[4];
+    const __m256i row[2] = {_mm256_mullo_epi32(y.near, pitch), _mm256_mullo_epi32(y.far, pitch)};
+    const __m256i near = _mm256_slli_epi32(x.near, 2), far = _mm256_slli_epi32(x.far, 2);
+    const __m256i apart = _mm256_sub_epi32(x.far, x.near), left = _mm256_or_si256(x.left, y.left);
     __m256 a = _mm256_mul_ps(_mm256_cvtepi32_ps(x.weight), step);
     __m256 b = _mm256_mul_ps(_mm256_cvtepi32_ps(y.weight), step);
+    struct corners corners;
+    __m256 result[4];
 
-    x.near = _mm256_slli_epi32(x.near, 2);
-    x.far = _mm256_slli_epi32(x.far, 2);
-    t[0] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(near, x.near), 1);
-    t[1] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(near, x.far), 1);
-    t[2] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(far, x.near), 1);
-    t[3] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(far, x.far), 1);
-    if ((*flags & FACET_NX) == 0 && (inexact(t, &x, &y, left) || rounds(t, &x, &y, left))) {
-        *flags |= FACET_NX;
+    if ((*flags & FACET_NX) == 0) {
+        *flags |= raises(job, row, &x, &y, left) ? FACET_NX : 0;
+        if (job->srgb && (*flags & FACET_NX) == 0) {
+            return 0xFF;
+        }
     }
-    if (job->srgb && (*flags & FACET_NX) == 0) {
-        return 0xFF;
+    _mm256_storeu_si256((__m256i *)corners.at[0], _mm256_add_epi32(row[0], near));
+    _mm256_storeu_si256((__m256i *)corners.at[2], _mm256_add_epi32(row[1], near));
+    if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(apart, _mm256_set1_epi32(1))) == -1) {
+        filter(job->texels, &corners, a, b, true, result);
+    } else { /* an edge of the texture is among them */
+        _mm256_storeu_si256((__m256i *)corners.at[1], _mm256_add_epi32(row[0], far));
+        _mm256_storeu_si256((__m256i *)corners.at[3], _mm256_add_epi32(row[1], far));
+        filter(job->texels, &corners, a, b, false, result);
     }
-    for (unsigned c = 0; c < 4; c++) {
-        __m256 result = component(t, c, a, b);
-
-        _mm256_storeu_ps(out[c], job->srgb && c < 3 ? to_linear(result, &left) : result);
+    if (job->srgb) {
+        store_linear(result, out);
+    } else {
+        for (unsigned c = 0; c < 4; c++) {
+            _mm256_storeu_ps(out[c], result[c]);
+        }
     }
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left));
 }
