@@ -340,7 +340,7 @@ static int run_bench(const struct cli_args *args)
     struct plan plan = {.runs = 5, .seconds = 0.2};
     int code;
 
-    if (!cli_number(args, "runs", 5, MAX_RUNS, &plan.runs) ||
+    if (!cli_number(args, "runs", 1, MAX_RUNS, &plan.runs) ||
         !cli_real(args, "seconds", 0.001, 60, &plan.seconds)) {
         return CLI_BAD;
     }
@@ -363,7 +363,7 @@ static int run_bench(const struct cli_args *args)
 
 static const struct cli_option options[] = {
     {"list", 'l', NULL, "list the areas"},
-    {"runs", 'r', "N", "measurements of which the median is taken, at least 5 (default 5)"},
+    {"runs", 'r', "N", "measurements of which the median is taken (default 5)"},
     {"seconds", 's', "S", "length of one measurement (default 0.2)"},
     {"html", 0, "FILE", "write a page with bars beside the peers, too"},
     {NULL, 0, NULL, NULL},
