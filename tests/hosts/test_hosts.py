@@ -25,9 +25,10 @@ if not os.path.isfile(os.environ.get("FACET_NATIVE", "")):
     sys.exit("hosts: FACET_NATIVE names no file; expected the program of this machine, as `make arm64` does")
 FOLDER = tempfile.TemporaryDirectory()
 INPUTS = os.path.join(FOLDER.name, "inputs")
-# A copy, without the results of tests beside it, which `facet spec` would show.
+# Copies, without the results of tests beside them, which `facet spec` would show.
 NATIVE = [shutil.copy(os.environ["FACET_NATIVE"], os.path.join(FOLDER.name, "facet"))]
-EMULATED = shlex.split(os.environ["MESON_EXE_WRAPPER"]) + [os.environ["FACET"]]
+EMULATED = shlex.split(os.environ["MESON_EXE_WRAPPER"]) + [
+    shutil.copy(os.environ["FACET"], os.path.join(FOLDER.name, "facet-emulated"))]
 PRELOAD = os.path.abspath(sys.argv.pop(1))
 
 MACHINES = ["gfx12", "xphmg-rt", "xphmg-rt-offload", "xphmg-gfx", "xphmg-gfx-portable", "tile"]
@@ -53,9 +54,10 @@ MORE_ROWS = [
 
 
 def left_out(line, options):
-    """Waits for a debugger, measures this very processor, paints times into its picture, or opens files for a
-    guest, with a call (openat2) that qemu does not have."""
-    return "port" in options or line.startswith("bench num") or "--machine all" in line or "--files" in line
+    """Waits for a debugger, measures or names this very processor, paints times into its picture, or opens files
+    for a guest, with a call (openat2) that qemu does not have."""
+    return ("port" in options or line.startswith(("bench num", "version")) or "--machine all" in line or
+            "--files" in line)
 
 
 def odd_rays(count):
