@@ -14,6 +14,7 @@
     WAY(NUM_STAYS)                                                                                 \
     WAY(RT_HOST)                                                                                   \
     WAY(RT_DECODED)                                                                                \
+    WAY(RT_LANES)                                                                                  \
     WAY(GFX_SPAN)                                                                                  \
     WAY(GFX12_DECODED)                                                                             \
     WAY(TILE_SIMD)                                                                                 \

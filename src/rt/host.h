@@ -42,6 +42,14 @@ bool facet_rt_host_box(const struct facet_rt_host_ray *ray,
                        const uint32_t box[FACET_RT_BOX_ELEMENTS],
                        struct facet_rt_slab *slab,
                        unsigned *flags);
+/* Four boxes that lie one after the other in FP32, bit i for box i. What is not `decided` has no
+ * meaning; those decided and `tested` raise ray->box_flags. */
+struct facet_rt_host_tile {
+    unsigned decided, tested, hits;
+    uint32_t near[4], far[4]; /* with `clamp`: inside the ray's interval */
+};
+struct facet_rt_host_tile
+facet_rt_host_boxes(const struct facet_rt_host_ray *ray, const uint8_t *boxes, bool clamp);
 bool facet_rt_host_triangle(const struct facet_rt_host_ray *ray,
                             const uint32_t vertices[FACET_RT_TRIANGLE_ELEMENTS],
                             const struct facet_rt_options *options,

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
+#include "xphmg/rt/quick.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static void xphmg_destroy(void *self)
     free(m->command_line);
     free(m->memo);
     free(m->mtx_results);
+    free(m->rt_quick);
     free(m->console.bytes);
     free(m);
 }
@@ -119,9 +121,10 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     m->memo = calloc(FACET_MEMO_SIZE, sizeof *m->memo);
     m->mtx_results = malloc(sizeof *m->mtx_results);
     m->rt_kept = facet_xphmg_rt_kept_create();
+    m->rt_quick = calloc(1, sizeof *m->rt_quick);
     if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
         m->core_names == NULL || m->command_line == NULL || m->memo == NULL ||
-        m->mtx_results == NULL || m->rt_kept == NULL) {
+        m->mtx_results == NULL || m->rt_kept == NULL || m->rt_quick == NULL) {
         return false;
     }
     memcpy(m->command_line, command_line, strlen(command_line) + 1);
@@ -154,6 +157,7 @@ static void wire_harts(struct facet_xphmg *m, bool plain)
         h->mtime = &m->mtime;
         h->pool = m->pool;
         h->rt_kept = m->rt_kept;
+        h->rt_quick = plain ? NULL : m->rt_quick;
         h->memo = plain ? NULL : m->memo;
         h->mtx_results = m->mtx_results;
         h->xmem = &m->xmem;

@@ -68,6 +68,7 @@ struct facet_xphmg {
     facet_block_cache *cache; /* of all harts; NULL: plain executor only */
     facet_pool *pool;         /* for jobs; NULL: the calling thread only */
     struct facet_xphmg_rt_kept *rt_kept;
+    struct facet_xphmg_rt_quick *rt_quick;
     uint64_t cache_breaks; /* break_version that its blocks were made for; 0: none */
 
     /* The state. */

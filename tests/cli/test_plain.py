@@ -197,7 +197,7 @@ def steps_of_rays():
 
 PICTURES = {
     "gfx12": ("GFX12_DECODED",),
-    "xphmg-rt": ("HART_BLOCKS", "HART_HOST_FLOAT", "RT_HOST"),
+    "xphmg-rt": ("HART_BLOCKS", "HART_HOST_FLOAT", "RT_HOST", "RT_LANES"),
     "xphmg-rt-offload": ("RT_DECODED",),
     "xphmg-gfx": ("GFX_SPAN",),
     "xphmg-gfx-portable": (),

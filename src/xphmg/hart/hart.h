@@ -165,6 +165,7 @@ struct facet_hart {
     facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
     /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
     struct facet_xphmg_rt_kept *rt_kept;
+    struct facet_xphmg_rt_quick *rt_quick; /* NULL: no quick way for instructions. Not owned */
     /* Notified of what jobs of RT do; NULL, as after a reset: none. */
     const struct facet_xphmg_rt_watch *rt_watch;
 };

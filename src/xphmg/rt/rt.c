@@ -6,6 +6,7 @@
 
 #include "rt/host.h"
 #include "xphmg/rsv/pmask.h"
+#include "xphmg/rt/quick.h"
 #include "xphmg/units/lanes.h"
 #include "xphmg/units/vendor.h"
 
@@ -351,21 +352,15 @@ static void tell_policy(struct run *r)
                                  FACET_XMEM_CSR(h, COMP_CTL)});
 }
 
-static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *in, bool triangle)
+static struct facet_trap
+execute_supported(struct facet_hart *h, const struct facet_insn *in, bool triangle)
 {
     const struct facet_xphmg_rt *rt = &h->units.rt;
     unsigned flags = (unsigned)in->imm;
     struct results results;
     struct run r = {.h = h, .triangle = triangle, .results = &results};
-    struct facet_trap trap;
+    struct facet_trap trap = facet_lanes_begin(h, in, FACET_PBANK_STATE, &r.lanes);
 
-    if (!is_present(h)) {
-        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
-    }
-    if (!facet_xphmg_rt_supports(h, needs(h, triangle, flags))) {
-        return facet_xphmg_rt_unsupported(h, in);
-    }
-    trap = facet_lanes_begin(h, in, FACET_PBANK_STATE, &r.lanes);
     if (trap.taken) {
         return trap;
     }
@@ -410,6 +405,18 @@ static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *
     }
     facet_lanes_retire(h, &r.lanes, true, true);
     return FACET_RETIRED;
+}
+
+static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *in, bool triangle)
+{
+    if (!is_present(h)) {
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    }
+    if (!facet_xphmg_rt_supports(h, needs(h, triangle, (unsigned)in->imm))) {
+        return facet_xphmg_rt_unsupported(h, in);
+    }
+    return facet_xphmg_rt_quick(h, in, triangle) ? FACET_RETIRED
+                                                 : execute_supported(h, in, triangle);
 }
 
 struct facet_trap facet_xphmg_rt_execute(struct facet_hart *h, const struct facet_insn *in)
