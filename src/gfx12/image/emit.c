@@ -10,6 +10,7 @@
 #include "base/float.h"
 #include "base/large.h"
 #include "gfx12/image/pack.h"
+#include "gfx12/image/pack_node.h"
 
 #include <facet/gfx12.h>
 #include <stdlib.h>

@@ -45,15 +45,4 @@ bool facet_gfx12_packer_finish(facet_packer *packer, const uint8_t **nodes, uint
 /* Nodes so far, the open one included. */
 uint32_t facet_gfx12_packer_nodes(const facet_packer *packer);
 
-/* One node with exactly these pairs, in this order (for a refit). pair[i][1] may be NULL. Uses the
- * packer as scratch only: it must be fresh. Returns false when they do not fit. */
-bool facet_gfx12_packer_single(facet_packer *packer,
-                               const struct facet_bvh_triangle *const (*pair)[2],
-                               const bool *stop,
-                               unsigned count,
-                               uint8_t node[128]);
-
-/* The node of one procedural primitive (12.5). */
-void facet_gfx12_pack_aabb(const struct facet_bvh_aabb *aabb, uint8_t node[128]);
-
 #endif

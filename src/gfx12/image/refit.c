@@ -2,7 +2,7 @@
 #include "gfx12/image/refit.h"
 
 #include "gfx12/image/level.h"
-#include "gfx12/image/pack.h"
+#include "gfx12/image/pack_node.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,6 @@ struct refit {
     struct covered *covered;
     struct blas *blas;
     uint32_t blas_count;
-    facet_packer *packer;
     uint8_t *bytes;
     struct facet_error *err;
 };
@@ -185,8 +184,9 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
 {
     const struct facet_bvh_triangle *pair[8][2] = {{NULL, NULL}};
     const struct blas *blas = find_blas(r, r->walk.nodes[node].level_base);
+    struct facet_pack_node packed;
     struct facet_gfx12_prim p;
-    bool stop[8];
+    bool stop[8], room = true;
     unsigned pairs;
 
     if (blas == NULL) {
@@ -217,11 +217,11 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
                 r->err, FACET_ERR_INPUT, index, "triangle %u is no longer finite", index);
         }
     }
-    if (!facet_gfx12_packer_single(r->packer,
-                                   (const struct facet_bvh_triangle *const(*)[2])pair,
-                                   stop,
-                                   pairs,
-                                   r->bytes + (size_t)node * 128)) {
+    facet_gfx12_pack_node_clear(&packed);
+    for (unsigned i = 0; i < pairs && room; i++) {
+        room = facet_gfx12_pack_node_pair(&packed, pair[i][0], pair[i][1], stop[i]);
+    }
+    if (!room || !facet_gfx12_pack_node_fits(&packed)) {
         return facet_fail(r->err,
                           FACET_ERR_LIMIT,
                           (uint64_t)node * 128,
@@ -229,6 +229,7 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
                           "a new image",
                           (unsigned long long)node * 128);
     }
+    facet_gfx12_pack_node_write(&packed, r->bytes + (size_t)node * 128);
     return FACET_OK;
 }
 
@@ -441,8 +442,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     if (status == FACET_OK) {
         r.bytes = malloc((size_t)view->size);
         r.covered = calloc((size_t)r.walk.count + 1, sizeof *r.covered);
-        r.packer = facet_gfx12_packer_create(false);
-        if (r.bytes == NULL || r.covered == NULL || r.packer == NULL) {
+        if (r.bytes == NULL || r.covered == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
         }
     }
@@ -458,7 +458,6 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     }
     free(r.blas);
     free(r.covered);
-    facet_gfx12_packer_destroy(r.packer);
     facet_gfx12_walk_free(&r.walk);
     if (status != FACET_OK) {
         free(r.bytes);
