@@ -14,237 +14,26 @@
 
 #include "base/array.h"
 #include "base/large.h"
-#include "bvh/lanes.h"
+#include "bvh/split.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#define BINS 16
-#define SMALL 16
 #define CHUNK 4096
-
-struct bounds {
-    struct lanes lo, hi;
-};
 
 /* A range waiting to become a subtree, with the bounds of its doubled centres. */
 struct range {
     uint32_t begin, end;
-    uint32_t slot; /* of its node */
+    uint32_t slot;  /* of its node */
+    uint32_t where; /* which of the builder's arrays has its items */
     struct bounds centres;
 };
 
-/* How the centres of a range map to bins. A lane with mask 0 is not split. */
-struct grid {
-    struct lanes base, scale;
-    _Alignas(16) int32_t mask[4];
-};
-
-struct bins {
-    struct bounds box[3][BINS];
-    uint32_t count[3][BINS];
-};
-
-struct split {
-    double cost;
-    int axis;      /* -1: no candidate */
-    int first_bin; /* bins below go left */
-};
-
 struct builder {
-    struct facet_bvh_item *items;
-    struct facet_bvh_item *scratch;
+    struct facet_bvh_item *items[2]; /* [0] in the end; a partition moves items to the other one */
     struct facet_bvh2_node *nodes;
     uint32_t max_leaf;
     struct facet_progress *progress;
 };
-
-static inline struct bounds bounds_empty(void)
-{
-    return (struct bounds){lanes_splat(INFINITY), lanes_splat(-INFINITY)};
-}
-
-static void bounds_join(struct bounds *a, struct lanes lo, struct lanes hi)
-{
-    a->lo = lanes_min(a->lo, lo);
-    a->hi = lanes_max(a->hi, hi);
-}
-
-static double bounds_area(struct bounds a)
-{
-    return lanes_area(a.lo, a.hi);
-}
-
-static struct lanes item_centre(const struct facet_bvh_item *item)
-{
-    return lanes_add(lanes_load3(item->lo), lanes_load3(item->hi));
-}
-
-/* An axis is skipped when its centres do not differ, differ by so little that 16 / range overflows,
- * or (R-G12-56) differ by an infinity. */
-static struct grid make_grid(struct bounds centres)
-{
-    struct grid grid = {.base = centres.lo};
-
-    grid.scale = lanes_scale(centres.lo, centres.hi, grid.mask);
-    return grid;
-}
-
-static void consider(struct split *best, double cost, int axis, int first_bin)
-{
-    if (best->axis < 0 || cost < best->cost) {
-        *best = (struct split){cost, axis, first_bin};
-    }
-}
-
-/* ---- ranges of more than SMALL items: 16 bins per axis ---- */
-
-static void bins_clear(struct bins *bins)
-{
-    for (int k = 0; k < 3; k++) {
-        for (int b = 0; b < BINS; b++) {
-            bins->box[k][b] = bounds_empty();
-            bins->count[k][b] = 0;
-        }
-    }
-}
-
-/* Starts with empty bins. That is done here and not by the callers because GCC 12.2 at -O1 drops a
- * call whose only effect is to fill a local struct that another call then reads and writes. */
-static void bins_fill(struct bins *bins,
-                      const struct grid *grid,
-                      const struct facet_bvh_item *items,
-                      uint32_t begin,
-                      uint32_t end)
-{
-    bins_clear(bins);
-    for (uint32_t i = begin; i < end; i++) {
-        struct lanes lo = lanes_load3(items[i].lo);
-        struct lanes hi = lanes_load3(items[i].hi);
-        _Alignas(16) int32_t b[4];
-
-        lanes_bins(lanes_add(lo, hi), grid->base, grid->scale, grid->mask, b);
-        for (int k = 0; k < 3; k++) {
-            bounds_join(&bins->box[k][b[k]], lo, hi);
-            bins->count[k][b[k]]++;
-        }
-    }
-}
-
-static void bins_join(struct bins *into, const struct bins *from)
-{
-    for (int k = 0; k < 3; k++) {
-        for (int b = 0; b < BINS; b++) {
-            bounds_join(&into->box[k][b], from->box[k][b].lo, from->box[k][b].hi);
-            into->count[k][b] += from->count[k][b];
-        }
-    }
-}
-
-/* A split after an empty bin makes the same two parts as the split before it, so only splits after
- * occupied bins are looked at; the first minimum is kept either way. */
-static struct split bins_best(const struct bins *bins, const struct grid *grid, uint32_t total)
-{
-    struct split best = {0.0, -1, 0};
-
-    for (int k = 0; k < 3; k++) {
-        double right_area[BINS];
-        struct bounds box = bounds_empty();
-        uint32_t left = 0;
-
-        if (grid->mask[k] == 0) {
-            continue;
-        }
-        for (int b = BINS - 1; b > 0; b--) {
-            if (bins->count[k][b] != 0) {
-                bounds_join(&box, bins->box[k][b].lo, bins->box[k][b].hi);
-                right_area[b] = bounds_area(box);
-            } else if (b < BINS - 1) {
-                right_area[b] = right_area[b + 1];
-            } else {
-                right_area[b] = 0.0; /* never used: nothing lies right of it */
-            }
-        }
-        box = bounds_empty();
-        for (int b = 0; b < BINS - 1; b++) {
-            if (bins->count[k][b] == 0) {
-                continue;
-            }
-            bounds_join(&box, bins->box[k][b].lo, bins->box[k][b].hi);
-            left += bins->count[k][b];
-            if (left == total) {
-                break;
-            }
-            consider(&best,
-                     bounds_area(box) * (double)left + right_area[b + 1] * (double)(total - left),
-                     k,
-                     b + 1);
-        }
-    }
-    return best;
-}
-
-/* ---- ranges of up to SMALL items: sorted bin numbers ---- */
-
-struct small {
-    struct bounds box[SMALL];
-    _Alignas(16) int32_t bin[SMALL][4];
-};
-
-static void small_load(struct small *s,
-                       const struct facet_bvh_item *items,
-                       uint32_t count,
-                       const struct grid *grid)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        s->box[i].lo = lanes_load3(items[i].lo);
-        s->box[i].hi = lanes_load3(items[i].hi);
-        lanes_bins(
-            lanes_add(s->box[i].lo, s->box[i].hi), grid->base, grid->scale, grid->mask, s->bin[i]);
-    }
-}
-
-static struct split small_best(const struct small *s, uint32_t count, const struct grid *grid)
-{
-    struct split best = {0.0, -1, 0};
-
-    for (int k = 0; k < 3; k++) {
-        uint8_t key[SMALL]; /* bin number and item, ascending */
-        double right_area[SMALL];
-        struct bounds box;
-
-        if (grid->mask[k] == 0) {
-            continue;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            uint8_t x = (uint8_t)(s->bin[i][k] << 4 | (int32_t)i);
-            uint32_t j = i;
-
-            for (; j > 0 && key[j - 1] > x; j--) {
-                key[j] = key[j - 1];
-            }
-            key[j] = x;
-        }
-        box = s->box[key[count - 1] & 15];
-        for (uint32_t i = count - 1; i > 0; i--) {
-            if (key[i - 1] >> 4 != key[i] >> 4) {
-                right_area[i] = bounds_area(box);
-            }
-            bounds_join(&box, s->box[key[i - 1] & 15].lo, s->box[key[i - 1] & 15].hi);
-        }
-        box = s->box[key[0] & 15];
-        for (uint32_t i = 1; i < count; i++) {
-            if (key[i - 1] >> 4 != key[i] >> 4) {
-                consider(&best,
-                         bounds_area(box) * (double)i + right_area[i] * (double)(count - i),
-                         k,
-                         (key[i - 1] >> 4) + 1);
-            }
-            bounds_join(&box, s->box[key[i] & 15].lo, s->box[key[i] & 15].hi);
-        }
-    }
-    return best;
-}
 
 /* The stable partition with bins that are already known. */
 static uint32_t small_partition(const struct small *s,
@@ -274,38 +63,42 @@ static uint32_t small_partition(const struct small *s,
 
 /* ---- partition ---- */
 
-/* Stable, in place with the right part passing through the scratch. Returns the first right item
- * and the centre bounds of both parts. */
-static uint32_t partition(struct builder *b,
-                          const struct range *range,
-                          const struct grid *grid,
-                          struct split split,
-                          struct bounds centres[2])
+/* A stable partition on its way: where the next item of either side goes. */
+struct parting {
+    struct facet_bvh_item *to;
+    uint32_t next[2];
+    struct bounds centres[2];
+};
+
+/* Sides follow no pattern, so nothing here depends on a jump. */
+static void part_items(struct parting *parting,
+                       const struct grid *grid,
+                       struct split split,
+                       const struct facet_bvh_item *items,
+                       uint32_t count)
 {
-    struct facet_bvh_item *items = b->items;
-    struct facet_bvh_item *right = b->scratch + range->begin;
-    uint32_t left_end = range->begin;
-    uint32_t rights = 0;
-    struct bounds l = bounds_empty(), r = bounds_empty();
+    const float base = lanes_get(grid->base, split.axis);
+    const float scale = lanes_get(grid->scale, split.axis);
+    struct bounds left = bounds_empty(), right = bounds_empty();
+    uint32_t next_left = parting->next[0], next_right = parting->next[1];
 
-    for (uint32_t i = range->begin; i < range->end; i++) {
-        struct facet_bvh_item item = items[i];
-        struct lanes c = item_centre(&item);
-        _Alignas(16) int32_t bin[4];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lanes c = item_centre(&items[i]);
+        const float x = (items[i].lo[split.axis] + items[i].hi[split.axis] - base) * scale;
+        const bool goes_right = (int32_t)x >= split.first_bin;
 
-        lanes_bins(c, grid->base, grid->scale, grid->mask, bin);
-        if (bin[split.axis] < split.first_bin) {
-            items[left_end++] = item;
-            bounds_join(&l, c, c);
-        } else {
-            right[rights++] = item;
-            bounds_join(&r, c, c);
-        }
+        parting->to[goes_right ? next_right : next_left] = items[i];
+        next_right += goes_right;
+        next_left += !goes_right;
+        bounds_join(
+            &left, lanes_select(goes_right, left.lo, c), lanes_select(goes_right, left.hi, c));
+        bounds_join(
+            &right, lanes_select(goes_right, c, right.lo), lanes_select(goes_right, c, right.hi));
     }
-    memcpy(items + left_end, right, rights * sizeof *right);
-    centres[0] = l;
-    centres[1] = r;
-    return left_end;
+    parting->next[0] = next_left;
+    parting->next[1] = next_right;
+    parting->centres[0] = left;
+    parting->centres[1] = right;
 }
 
 static struct bounds centre_bounds(const struct facet_bvh_item *items, uint32_t begin, uint32_t end)
@@ -318,12 +111,6 @@ static struct bounds centre_bounds(const struct facet_bvh_item *items, uint32_t 
         bounds_join(&box, c, c);
     }
     return box;
-}
-
-/* Section 12.2 step 4: the first half, rounded up, goes left. */
-static uint32_t halve(const struct range *range)
-{
-    return range->begin + (range->end - range->begin + 1) / 2;
 }
 
 /* ---- nodes ---- */
@@ -339,10 +126,11 @@ static void store_bounds(struct facet_bvh2_node *node, struct lanes lo, struct l
     node->child1 = child1;
 }
 
+/* A leaf has at most SMALL items, which are in the first array. */
 static void make_leaf(struct builder *b, const struct range *range)
 {
     struct facet_bvh2_node *node = &b->nodes[range->slot];
-    const struct facet_bvh_item *items = b->items;
+    const struct facet_bvh_item *items = b->items[0];
     uint32_t count = range->end - range->begin;
     struct lanes lo = lanes_load3(items[range->begin].lo);
     struct lanes hi = lanes_load3(items[range->begin].hi);
@@ -363,14 +151,15 @@ static void make_leaf(struct builder *b, const struct range *range)
 static void make_inner(struct builder *b,
                        const struct range *range,
                        uint32_t middle,
+                       uint32_t where,
                        const struct bounds centres[2],
                        struct range part[2])
 {
     struct facet_bvh2_node *node = &b->nodes[range->slot];
 
-    part[0] = (struct range){range->begin, middle, range->slot + 1, centres[0]};
-    part[1] =
-        (struct range){middle, range->end, range->slot + 2 * (middle - range->begin), centres[1]};
+    part[0] = (struct range){range->begin, middle, range->slot + 1, where, centres[0]};
+    part[1] = (struct range){
+        middle, range->end, range->slot + 2 * (middle - range->begin), where, centres[1]};
     node->child0 = part[0].slot;
     node->child1 = part[1].slot;
 }
@@ -395,49 +184,122 @@ static void join_boxes(struct facet_bvh2_node *nodes, uint32_t begin, uint32_t e
 
 /* ---- one subtree on one thread ---- */
 
-/* Returns the first item of the right part. */
-static uint32_t split_small(struct builder *b, const struct range *range, struct bounds centres[2])
-{
-    struct facet_bvh_item *items = b->items + range->begin;
-    uint32_t count = range->end - range->begin;
-    struct grid grid = make_grid(range->centres);
-    struct small small;
-    struct split split;
-
-    small_load(&small, items, count, &grid);
-    split = small_best(&small, count, &grid);
-    return split.axis >= 0 ? range->begin + small_partition(&small, items, count, split, centres)
-                           : range->begin;
-}
-
-static uint32_t split_large(struct builder *b, const struct range *range, struct bounds centres[2])
-{
-    struct grid grid = make_grid(range->centres);
-    struct split split;
-    struct bins bins;
-
-    bins_fill(&bins, &grid, b->items, range->begin, range->end);
-    split = bins_best(&bins, &grid, range->end - range->begin);
-    return split.axis >= 0 ? partition(b, range, &grid, split, centres) : range->begin;
-}
-
-static void split_range(struct builder *b, const struct range *range, struct range part[2])
-{
-    struct bounds centres[2];
-    uint32_t middle = range->end - range->begin <= SMALL ? split_small(b, range, centres)
-                                                         : split_large(b, range, centres);
-
-    if (middle == range->begin) { /* no candidate */
-        middle = halve(range);
-        centres[0] = centre_bounds(b->items, range->begin, middle);
-        centres[1] = centre_bounds(b->items, middle, range->end);
-    }
-    make_inner(b, range, middle, centres, part);
-}
-
 static uint32_t range_count(const struct range *range)
 {
     return range->end - range->begin;
+}
+
+/* Small ranges and leaves live in the first array. */
+static void bring_home(struct builder *b, struct range *range)
+{
+    if (range->where != 0) {
+        memcpy(b->items[0] + range->begin,
+               b->items[1] + range->begin,
+               range_count(range) * sizeof *b->items[0]);
+        range->where = 0;
+    }
+}
+
+/* Section 12.2 step 4: the first half, rounded up, goes left. */
+static void split_halves(struct builder *b, const struct range *range, struct range part[2])
+{
+    const uint32_t middle = range->begin + (range_count(range) + 1) / 2;
+    const struct facet_bvh_item *items = b->items[range->where];
+    const struct bounds centres[2] = {centre_bounds(items, range->begin, middle),
+                                      centre_bounds(items, middle, range->end)};
+
+    make_inner(b, range, middle, range->where, centres, part);
+}
+
+/* The lowest centre lies in bin 0 and the highest in bin 15 of every axis that can be split, all of
+ * them at the same cost: the first axis parts two items, the lower one goes left. */
+static void split_two(struct builder *b, const struct range *range, struct range part[2])
+{
+    struct facet_bvh_item *items = b->items[0] + range->begin;
+    struct lanes c[2] = {item_centre(&items[0]), item_centre(&items[1])};
+    _Alignas(16) int32_t usable[4];
+    int axis = 0;
+
+    (void)lanes_scale(range->centres.lo, range->centres.hi, usable);
+    while (axis < 3 && usable[axis] == 0) {
+        axis++;
+    }
+    if (axis < 3 && lanes_get(c[1], axis) < lanes_get(c[0], axis)) {
+        const struct facet_bvh_item first = items[0];
+        const struct lanes centre = c[0];
+
+        items[0] = items[1];
+        items[1] = first;
+        c[0] = c[1];
+        c[1] = centre;
+    }
+    make_inner(b, range, range->begin + 1, 0, (struct bounds[2]){{c[0], c[0]}, {c[1], c[1]}}, part);
+}
+
+static void split_small(struct builder *b, const struct range *range, struct range part[2])
+{
+    struct facet_bvh_item *items = b->items[0] + range->begin;
+    uint32_t count = range_count(range);
+    struct grid grid = make_grid(range->centres);
+    struct bounds centres[2];
+    struct small small;
+    struct split split;
+    uint32_t middle;
+
+    small_load(&small, items, count, &grid);
+    split = small_best(&small, count, &grid);
+    if (split.axis < 0) {
+        split_halves(b, range, part);
+        return;
+    }
+    middle = range->begin + small_partition(&small, items, count, split, centres);
+    make_inner(b, range, middle, 0, centres, part);
+}
+
+static uint32_t count_left(const struct bins *bins, struct split split)
+{
+    uint32_t lefts = 0;
+
+    for (int bin = 0; bin < split.first_bin; bin++) {
+        lefts += bins->count[split.axis][bin];
+    }
+    return lefts;
+}
+
+static void split_large(struct builder *b, const struct range *range, struct range part[2])
+{
+    const struct facet_bvh_item *items = b->items[range->where];
+    struct grid grid = make_grid(range->centres);
+    struct parting parting = {.to = b->items[1 - range->where]};
+    struct split split;
+    struct bins bins;
+    uint32_t middle;
+
+    bins_fill(&bins, &grid, items, range->begin, range->end);
+    split = bins_best(&bins, &grid, range_count(range));
+    if (split.axis < 0) {
+        split_halves(b, range, part);
+        return;
+    }
+    middle = range->begin + count_left(&bins, split);
+    parting.next[0] = range->begin;
+    parting.next[1] = middle;
+    part_items(&parting, &grid, split, items + range->begin, range_count(range));
+    make_inner(b, range, middle, 1 - range->where, parting.centres, part);
+}
+
+static void split_range(struct builder *b, struct range *range, struct range part[2])
+{
+    if (range_count(range) > SMALL) {
+        split_large(b, range, part);
+        return;
+    }
+    bring_home(b, range);
+    if (range_count(range) == 2) {
+        split_two(b, range, part);
+    } else {
+        split_small(b, range, part);
+    }
 }
 
 /* Goes on with the smaller part and remembers the larger one: 32 entries are enough for 2^31 items,
@@ -454,6 +316,7 @@ static void build_subtree(struct builder *b, const struct range *root)
         unsigned large;
 
         if (range_count(&range) <= b->max_leaf) {
+            bring_home(b, &range);
             make_leaf(b, &range);
             finished += range_count(&range);
             if (finished >= CHUNK) {
@@ -479,10 +342,7 @@ static void build_subtree(struct builder *b, const struct range *root)
 
 struct chunk {
     struct bins bins;
-    struct bounds centres[2];
-    uint32_t left;       /* items of this chunk that go left */
-    uint32_t left_start; /* where they go, relative to the range */
-    uint32_t right_start;
+    struct parting parting;
 };
 
 struct top {
@@ -493,84 +353,81 @@ struct top {
     struct chunk *chunks;
 };
 
+static const struct facet_bvh_item *chunk_items(const struct top *top, size_t begin)
+{
+    return top->builder->items[top->range->where] + top->range->begin + begin;
+}
+
+static void chunk_centres(void *context, size_t begin, size_t end)
+{
+    struct top *top = context;
+
+    top->chunks[begin / CHUNK].parting.centres[0] =
+        centre_bounds(chunk_items(top, begin), 0, (uint32_t)(end - begin));
+}
+
 static void chunk_bins(void *context, size_t begin, size_t end)
 {
     struct top *top = context;
-    struct chunk *chunk = &top->chunks[begin / CHUNK];
-    uint32_t base = top->range->begin;
 
-    bins_fill(&chunk->bins,
+    bins_fill(&top->chunks[begin / CHUNK].bins,
               &top->grid,
-              top->builder->items,
-              base + (uint32_t)begin,
-              base + (uint32_t)end);
+              chunk_items(top, begin),
+              0,
+              (uint32_t)(end - begin));
 }
 
 /* What goes left is known from the chunk's own bins. */
-static void place_chunks(struct top *top, uint32_t chunks, uint32_t lefts)
+static void place_chunks(struct top *top, uint32_t chunks, uint32_t middle)
 {
-    uint32_t left = 0, right = lefts;
-    uint32_t count = range_count(top->range);
+    uint32_t next[2] = {top->range->begin, middle};
+    uint32_t left_over = range_count(top->range);
 
     for (uint32_t c = 0; c < chunks; c++) {
         struct chunk *chunk = &top->chunks[c];
-        uint32_t size = c + 1 < chunks ? CHUNK : count - c * CHUNK;
+        const uint32_t lefts = count_left(&chunk->bins, top->split);
+        const uint32_t size = left_over < CHUNK ? left_over : CHUNK;
 
-        chunk->left = 0;
-        for (int b = 0; b < top->split.first_bin; b++) {
-            chunk->left += chunk->bins.count[top->split.axis][b];
-        }
-        chunk->left_start = left;
-        chunk->right_start = right;
-        left += chunk->left;
-        right += size - chunk->left;
+        chunk->parting.to = top->builder->items[1 - top->range->where];
+        chunk->parting.next[0] = next[0];
+        chunk->parting.next[1] = next[1];
+        next[0] += lefts;
+        next[1] += size - lefts;
+        left_over -= size;
     }
 }
 
-static void chunk_scatter(void *context, size_t begin, size_t end)
+static void chunk_part(void *context, size_t begin, size_t end)
 {
     struct top *top = context;
-    struct chunk *chunk = &top->chunks[begin / CHUNK];
-    const struct facet_bvh_item *items = top->builder->items + top->range->begin;
-    struct facet_bvh_item *out = top->builder->scratch + top->range->begin;
-    struct facet_bvh_item *left = out + chunk->left_start;
-    struct facet_bvh_item *right = out + chunk->right_start;
 
-    chunk->centres[0] = bounds_empty();
-    chunk->centres[1] = bounds_empty();
-    for (size_t i = begin; i < end; i++) {
-        struct lanes c = item_centre(&items[i]);
-        _Alignas(16) int32_t bin[4];
-
-        lanes_bins(c, top->grid.base, top->grid.scale, top->grid.mask, bin);
-        if (bin[top->split.axis] < top->split.first_bin) {
-            *left++ = items[i];
-            bounds_join(&chunk->centres[0], c, c);
-        } else {
-            *right++ = items[i];
-            bounds_join(&chunk->centres[1], c, c);
-        }
-    }
+    part_items(&top->chunks[begin / CHUNK].parting,
+               &top->grid,
+               top->split,
+               chunk_items(top, begin),
+               (uint32_t)(end - begin));
 }
 
-static void chunk_copy_back(void *context, size_t begin, size_t end)
+static struct bounds join_centres(const struct top *top, uint32_t chunks, int side)
 {
-    struct top *top = context;
-    uint32_t base = top->range->begin;
+    struct bounds all = bounds_empty();
 
-    memcpy(top->builder->items + base + begin,
-           top->builder->scratch + base + begin,
-           (end - begin) * sizeof *top->builder->items);
+    for (uint32_t c = 0; c < chunks; c++) {
+        const struct bounds *from = &top->chunks[c].parting.centres[side];
+
+        bounds_join(&all, from->lo, from->hi);
+    }
+    return all;
 }
 
 static void
 split_parallel(struct top *top, facet_pool *pool, const struct range *range, struct range part[2])
 {
-    uint32_t count = range_count(range);
-    uint32_t chunks = (count + CHUNK - 1) / CHUNK;
-    struct bounds centres[2] = {bounds_empty(), bounds_empty()};
+    const uint32_t count = range_count(range);
+    const uint32_t chunks = (count + CHUNK - 1) / CHUNK;
+    struct bounds centres[2];
     struct bins all;
-    uint32_t lefts = 0;
+    uint32_t middle;
 
     top->range = range;
     top->grid = make_grid(range->centres);
@@ -581,88 +438,152 @@ split_parallel(struct top *top, facet_pool *pool, const struct range *range, str
     }
     top->split = bins_best(&all, &top->grid, count);
     if (top->split.axis < 0) {
-        split_range(top->builder, range, part);
+        split_halves(top->builder, range, part);
         return;
     }
-    for (int b = 0; b < top->split.first_bin; b++) {
-        lefts += all.count[top->split.axis][b];
-    }
-    place_chunks(top, chunks, lefts);
-    facet_pool_for(pool, count, CHUNK, chunk_scatter, top);
-    facet_pool_for(pool, count, CHUNK, chunk_copy_back, top);
-    for (uint32_t c = 0; c < chunks; c++) {
-        for (int side = 0; side < 2; side++) {
-            const struct bounds *from = &top->chunks[c].centres[side];
-
-            bounds_join(&centres[side], from->lo, from->hi);
-        }
-    }
-    make_inner(top->builder, range, range->begin + lefts, centres, part);
+    middle = range->begin + count_left(&all, top->split);
+    place_chunks(top, chunks, middle);
+    facet_pool_for(pool, count, CHUNK, chunk_part, top);
+    centres[0] = join_centres(top, chunks, 0);
+    centres[1] = join_centres(top, chunks, 1);
+    make_inner(top->builder, range, middle, 1 - range->where, centres, part);
 }
 
-struct subtrees {
+/* ---- subtrees side by side ---- */
+
+/* The ranges to be split, and in the end the subtrees: splitting a range replaces it by its two
+ * parts. `inner` has the slots of the nodes made, parents before children. */
+struct ranges {
+    struct range *list;
+    uint32_t *inner;
+    size_t count, room;
+    size_t splits, inner_room;
+};
+
+struct side_by_side {
     struct builder *builder;
-    const struct range *ranges;
+    struct range *ranges;
+    struct range (*parts)[2];
+    uint32_t limit;
 };
 
 static void build_subtrees(void *context, size_t begin, size_t end)
 {
-    const struct subtrees *job = context;
+    const struct side_by_side *job = context;
 
     for (size_t i = begin; i < end; i++) {
         build_subtree(job->builder, &job->ranges[i]);
     }
 }
 
-/* `list` first holds ranges to split and ends as the list of subtrees: splitting a range replaces
- * it by its two parts. The limit depends on the item count alone. */
-static enum facet_status build_parallel(struct builder *b,
-                                        facet_pool *pool,
-                                        const struct range *root,
-                                        struct facet_error *err)
+static void split_some(void *context, size_t begin, size_t end)
 {
-    uint32_t count = range_count(root);
-    uint32_t limit = count / 128 > CHUNK ? count / 128 : CHUNK;
-    struct top top = {.builder = b};
-    struct range *list = malloc(64 * sizeof *list);
-    size_t capacity = 64, length = 1, done = 0, splits = 0;
-    uint32_t *inner = NULL; /* slots of the nodes made here, in order */
-    size_t inner_capacity = 0;
-    enum facet_status status = FACET_ERR_MEMORY;
+    const struct side_by_side *job = context;
 
-    top.chunks = aligned_alloc(16, ((size_t)count / CHUNK + 1) * sizeof *top.chunks);
-    if (list == NULL || top.chunks == NULL) {
-        goto out;
+    for (size_t i = begin; i < end; i++) {
+        if (range_count(&job->ranges[i]) > job->limit) {
+            split_range(job->builder, &job->ranges[i], job->parts[i]);
+        }
     }
-    list[0] = *root;
-    while (done < length) {
+}
+
+/* Room for the parts of `more` ranges. */
+static bool ranges_fit(struct ranges *r, size_t more)
+{
+    return facet_array_fit(&r->list, &r->room, r->count + more, sizeof *r->list) &&
+           facet_array_fit(&r->inner, &r->inner_room, r->splits + more, sizeof *r->inner);
+}
+
+static void ranges_replace(struct ranges *r, size_t i, const struct range part[2])
+{
+    r->inner[r->splits++] = r->list[i].slot;
+    r->list[i] = part[0];
+    r->list[r->count++] = part[1];
+}
+
+/* Splits the ranges above the limit, each on one thread, until there are none. */
+static bool
+split_side_by_side(struct builder *b, struct ranges *r, facet_pool *pool, uint32_t limit)
+{
+    struct side_by_side job = {.builder = b, .limit = limit};
+    size_t split = 1;
+
+    while (split != 0) {
+        const size_t count = r->count;
+
+        split = 0;
+        if (!ranges_fit(r, count)) {
+            return false;
+        }
+        job.ranges = r->list;
+        job.parts = aligned_alloc(16, count * sizeof *job.parts);
+        if (job.parts == NULL) {
+            return false;
+        }
+        facet_pool_for(pool, count, 1, split_some, &job);
+        for (size_t i = 0; i < count; i++) {
+            if (range_count(&r->list[i]) > limit) {
+                ranges_replace(r, i, job.parts[i]);
+                split++;
+            }
+        }
+        free(job.parts);
+    }
+    return true;
+}
+
+/* Splits the ranges above the limit, each on all threads. */
+static bool split_one_by_one(struct top *top, struct ranges *r, facet_pool *pool, uint32_t limit)
+{
+    for (size_t done = 0; done < r->count;) {
         struct range part[2];
 
-        if (range_count(&list[done]) <= limit) {
+        if (range_count(&r->list[done]) <= limit) {
             done++;
             continue;
         }
-        if (!facet_array_fit(&list, &capacity, length + 1, sizeof *list) ||
-            !facet_array_fit(&inner, &inner_capacity, splits + 1, sizeof *inner)) {
-            goto out;
+        if (!ranges_fit(r, 1)) {
+            return false;
         }
-        inner[splits++] = list[done].slot;
-        split_parallel(&top, pool, &list[done], part);
-        list[done] = part[0];
-        list[length++] = part[1];
+        split_parallel(top, pool, &r->list[done], part);
+        ranges_replace(r, done, part);
     }
-    facet_pool_for(pool, length, 1, build_subtrees, &(struct subtrees){b, list});
-    /* A parent was made before its children. */
-    while (splits-- > 0) {
-        join_boxes(b->nodes, inner[splits], inner[splits] + 1);
+    return true;
+}
+
+/* A few large ranges by all threads together, then more and smaller ones side by side until there
+ * are enough subtrees to keep every thread busy to the end. The limits depend on the item count
+ * alone. */
+static bool build_parallel(struct builder *b, facet_pool *pool, struct range *root)
+{
+    const uint32_t count = range_count(root);
+    struct top top = {.builder = b, .range = root};
+    struct ranges r = {NULL, NULL, 0, 0, 0, 0};
+    bool good;
+
+    top.chunks = facet_large_alloc(((size_t)count / CHUNK + 1) * sizeof *top.chunks);
+    good = top.chunks != NULL && ranges_fit(&r, 1);
+    if (good) {
+        facet_pool_for(pool, count, CHUNK, chunk_centres, &top);
+        root->centres = join_centres(&top, (count + CHUNK - 1) / CHUNK, 0);
+        r.list[r.count++] = *root;
+        good = split_one_by_one(&top, &r, pool, count / 32 > CHUNK ? count / 32 : CHUNK) &&
+               split_side_by_side(b, &r, pool, count / 256 > CHUNK ? count / 256 : CHUNK);
     }
-    status = FACET_OK;
-out:
-    free(list);
-    free(inner);
+    if (good) {
+        facet_pool_for(pool,
+                       r.count,
+                       1,
+                       build_subtrees,
+                       &(struct side_by_side){.builder = b, .ranges = r.list});
+        while (r.splits-- > 0) {
+            join_boxes(b->nodes, r.inner[r.splits], r.inner[r.splits] + 1);
+        }
+    }
+    free(r.list);
+    free(r.inner);
     free(top.chunks);
-    return status == FACET_OK ? FACET_OK
-                              : facet_fail(err, status, 0, "no memory for %u BVH items", count);
+    return good;
 }
 
 enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
@@ -673,31 +594,27 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    struct facet_bvh2 *out,
                                    struct facet_error *err)
 {
-    struct builder b = {items, NULL, NULL, max_leaf, progress};
+    struct builder b = {{items, NULL}, NULL, max_leaf, progress};
     struct range root = {.end = count};
-    enum facet_status status = FACET_OK;
+    bool good;
 
     *out = (struct facet_bvh2){NULL, 0};
-    if (count == 0 || count > FACET_BVH_MAX_ITEMS || max_leaf == 0) {
+    if (count == 0 || count > FACET_BVH_MAX_ITEMS || max_leaf == 0 || max_leaf > SMALL) {
         return facet_fail(err, FACET_ERR_LIMIT, count, "%u items: expected 1 .. 2^30", count);
     }
     b.nodes = facet_large_alloc((2 * (size_t)count - 1) * sizeof *b.nodes);
-    b.scratch = facet_large_alloc((size_t)count * sizeof *b.scratch);
-    if (b.nodes == NULL || b.scratch == NULL) {
-        free(b.nodes);
-        free(b.scratch);
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u BVH items", count);
-    }
-    root.centres = centre_bounds(items, 0, count);
-    if (pool == NULL || facet_pool_threads(pool) == 1 || count <= CHUNK) {
+    b.items[1] = facet_large_alloc((size_t)count * sizeof *b.items[1]);
+    good = b.nodes != NULL && b.items[1] != NULL;
+    if (good && (pool == NULL || facet_pool_threads(pool) == 1 || count <= CHUNK)) {
+        root.centres = centre_bounds(items, 0, count);
         build_subtree(&b, &root);
-    } else {
-        status = build_parallel(&b, pool, &root, err);
+    } else if (good) {
+        good = build_parallel(&b, pool, &root);
     }
-    free(b.scratch);
-    if (status != FACET_OK) {
+    free(b.items[1]);
+    if (!good) {
         free(b.nodes);
-        return status;
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u BVH items", count);
     }
     out->nodes = b.nodes;
     out->node_slots = 2 * count - 1;

@@ -1,34 +1,26 @@
-/* Both forms produce wide nodes in FIFO order from a list of slots per node. Neither recurses: a
- * binary tree may be thousands of levels deep. */
+/* Both forms open nodes level by level, all of a level in parallel. Neither recurses: a binary tree
+ * may be thousands of levels deep. */
 #include "bvh/collapse.h"
 
 #include "base/array.h"
 #include "base/large.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
-
-/* The items below a node: leaves know theirs, for inner nodes the optimal form fills the table. */
-struct run {
-    uint32_t first, count;
-    uint32_t weight;
-};
+#include <string.h>
 
 static double node_area(const struct facet_bvh2_node *node)
 {
     return facet_bvh_box_area(node->lo, node->hi);
 }
 
-static bool wide_fits(struct facet_wide *wide, size_t *capacity, uint32_t more)
-{
-    return facet_array_fit(&wide->nodes, capacity, (size_t)wide->count + more, sizeof *wide->nodes);
-}
-
-static enum facet_status no_memory(struct facet_wide *out, struct facet_error *err)
-{
-    facet_bvh_wide_free(out);
-    return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
-}
+/* How the cheapest presentation of a subtree as at most i + 1 children of a node above is made:
+ * left[i] slots are given to its left child, or 0 = as left[i - 1] says. left[0] = 1 means a leaf,
+ * 0 a node of its own, and left[7] are then the slots of the left child. */
+struct plan {
+    uint8_t left[8];
+};
 
 /* ---- greedy ---- */
 
@@ -74,203 +66,7 @@ open_greedy(const struct facet_bvh2_node *nodes, uint32_t root, unsigned width, 
     return count;
 }
 
-/* Inner slots in slot order, then leaves. `run` is NULL when only the leaves of the binary tree are
- * leaves. */
-static void fill_wide(struct facet_wide_node *wide,
-                      const struct facet_bvh2_node *nodes,
-                      const uint32_t *slot,
-                      const bool *as_leaf,
-                      unsigned count,
-                      const struct run *run)
-{
-    wide->count = 0;
-    for (int leaves = 0; leaves < 2; leaves++) {
-        for (unsigned i = 0; i < count; i++) {
-            const struct facet_bvh2_node *node = &nodes[slot[i]];
-            struct facet_wide_child *child = &wide->child[wide->count];
-
-            if (as_leaf[i] != leaves) {
-                continue;
-            }
-            child->node = slot[i];
-            if (run != NULL) {
-                child->first = run[slot[i]].first;
-                child->count = run[slot[i]].count;
-            } else if (leaves) {
-                child->first = facet_bvh2_first(node);
-                child->count = node->child1;
-            } else {
-                child->first = child->count = 0;
-            }
-            wide->count++;
-        }
-        if (!leaves) {
-            wide->inner = wide->count;
-        }
-    }
-}
-
-static enum facet_status push_children(struct facet_wide *out, size_t *capacity, uint32_t parent)
-{
-    uint32_t first = out->count;
-    uint8_t inner = out->nodes[parent].inner;
-
-    if (!wide_fits(out, capacity, inner)) {
-        return FACET_ERR_MEMORY;
-    }
-    out->nodes[parent].first_inner = first;
-    for (uint8_t i = 0; i < inner; i++) {
-        out->nodes[first + i].parent = parent;
-        out->nodes[first + i].index_in_parent = i;
-    }
-    out->count += inner;
-    return FACET_OK;
-}
-
-enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
-                                            unsigned width,
-                                            struct facet_wide *out,
-                                            struct facet_error *err)
-{
-    size_t capacity = 0;
-
-    *out = (struct facet_wide){NULL, 0};
-    if (!wide_fits(out, &capacity, 1)) {
-        return no_memory(out, err);
-    }
-    out->nodes[0].parent = UINT32_MAX;
-    out->nodes[0].index_in_parent = 0;
-    out->count = 1;
-    for (uint32_t i = 0; i < out->count; i++) {
-        struct facet_wide_node *wide = &out->nodes[i];
-        uint32_t root = 0;
-        uint32_t slot[8];
-        bool as_leaf[8] = {false};
-        unsigned count;
-
-        if (wide->parent != UINT32_MAX) {
-            root = out->nodes[wide->parent].child[wide->index_in_parent].node;
-        }
-        count = open_greedy(tree->nodes, root, width, slot);
-        for (unsigned s = 0; s < count; s++) {
-            as_leaf[s] = facet_bvh2_is_leaf(&tree->nodes[slot[s]]);
-        }
-        fill_wide(wide, tree->nodes, slot, as_leaf, count, NULL);
-        if (push_children(out, &capacity, i) != FACET_OK) {
-            return no_memory(out, err);
-        }
-    }
-    return FACET_OK;
-}
-
 /* ---- optimal ---- */
-
-/* cost[i]: the cheapest way to present the subtree as at most i + 1 children of a node above.
- * left[i] says how: slots given to the left child, or 0 = as cost[i - 1] does; left[0] = 1 means a
- * leaf, 0 a node of its own. */
-struct plan {
-    float cost[7];
-    uint8_t left[7];
-    uint8_t own_left; /* slots of the left child when the subtree is a node of its own */
-};
-
-/* 2 <= slots <= 8. */
-static float best_cut(const struct plan *l, const struct plan *r, unsigned slots, uint8_t *cut)
-{
-    float best = FLT_MAX;
-
-    *cut = 1;
-    for (unsigned i = 1; i < slots; i++) {
-        float cost = l->cost[i - 1] + r->cost[slots - i - 1];
-
-        if (cost < best) {
-            best = cost;
-            *cut = (uint8_t)i;
-        }
-    }
-    return best;
-}
-
-static void plan_leaf(struct plan *plan, float cost)
-{
-    for (int i = 0; i < 7; i++) {
-        plan->cost[i] = cost;
-        plan->left[i] = 0;
-    }
-    plan->left[0] = 1;
-}
-
-static void plan_inner(struct plan *plan,
-                       const struct plan *l,
-                       const struct plan *r,
-                       unsigned width,
-                       float area,
-                       float leaf_cost)
-{
-    float own = best_cut(l, r, width, &plan->own_left) + area;
-
-    plan->left[0] = leaf_cost <= own;
-    plan->cost[0] = leaf_cost <= own ? leaf_cost : own;
-    for (unsigned slots = 2; slots < width; slots++) {
-        uint8_t cut;
-        float cost = best_cut(l, r, slots, &cut);
-
-        plan->cost[slots - 1] = plan->cost[slots - 2];
-        plan->left[slots - 1] = 0;
-        if (cost < plan->cost[slots - 2]) {
-            plan->cost[slots - 1] = cost;
-            plan->left[slots - 1] = cut;
-        }
-    }
-}
-
-static float leaf_cost(const struct facet_leaf_cost *cost, float area, uint32_t weight)
-{
-    const uint32_t tests = (weight + cost->units - 1) / cost->units;
-
-    return area * (cost->leaf + cost->test * (float)tests);
-}
-
-static void make_plans(const struct facet_bvh2 *tree,
-                       const struct facet_bvh_item *items,
-                       const struct facet_leaf_cost *cost,
-                       unsigned width,
-                       struct plan *plans,
-                       struct run *runs)
-{
-    double root_area = node_area(&tree->nodes[0]);
-    double scale = root_area > 0.0 ? 1.0 / root_area : 0.0;
-
-    for (uint32_t i = tree->node_slots; i-- > 0;) {
-        const struct facet_bvh2_node *node = &tree->nodes[i];
-        float area;
-
-        if (node->child0 == FACET_BVH2_UNUSED) {
-            continue;
-        }
-        area = (float)(node_area(node) * scale);
-        if (facet_bvh2_is_leaf(node)) {
-            uint32_t first = facet_bvh2_first(node);
-
-            runs[i] = (struct run){first, node->child1, 0};
-            for (uint32_t k = 0; k < node->child1; k++) {
-                runs[i].weight += items[first + k].weight;
-            }
-            plan_leaf(&plans[i], leaf_cost(cost, area, runs[i].weight));
-            continue;
-        }
-        runs[i].first = runs[node->child0].first;
-        runs[i].count = runs[node->child0].count + runs[node->child1].count;
-        runs[i].weight = runs[node->child0].weight + runs[node->child1].weight;
-        plan_inner(&plans[i],
-                   &plans[node->child0],
-                   &plans[node->child1],
-                   width,
-                   area,
-                   runs[i].weight <= cost->max_weight ? leaf_cost(cost, area, runs[i].weight)
-                                                      : FLT_MAX);
-    }
-}
 
 /* The slots that the plan gives to a node of its own. */
 static unsigned open_planned(const struct facet_bvh2_node *nodes,
@@ -292,9 +88,9 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
         return 1;
     }
     stack[depth].node = nodes[root].child1;
-    stack[depth++].slots = width - plans[root].own_left;
+    stack[depth++].slots = width - plans[root].left[7];
     stack[depth].node = nodes[root].child0;
-    stack[depth++].slots = plans[root].own_left;
+    stack[depth++].slots = plans[root].left[7];
     while (depth > 0) {
         uint32_t node = stack[--depth].node;
         unsigned slots = stack[depth].slots;
@@ -316,47 +112,454 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
     return count;
 }
 
+/* ---- wide nodes, level by level ---- */
+
+#define OPEN_CHUNK 256
+
+struct opening {
+    const struct facet_bvh2_node *nodes;
+    const struct plan *plans; /* NULL: greedy */
+    unsigned width;
+    struct facet_wide *wide;
+    uint32_t first;  /* wide node of the level */
+    uint32_t *inner; /* of each chunk: inner children, then the first one's wide node */
+};
+
+/* The items of a leaf. */
+static void set_run(const struct facet_bvh2_node *nodes, struct facet_wide_child *child)
+{
+    uint32_t l = child->node, r = child->node;
+
+    while (!facet_bvh2_is_leaf(&nodes[l])) {
+        l = nodes[l].child0;
+    }
+    while (!facet_bvh2_is_leaf(&nodes[r])) {
+        r = nodes[r].child1;
+    }
+    child->first = facet_bvh2_first(&nodes[l]);
+    child->count = facet_bvh2_first(&nodes[r]) + nodes[r].child1 - child->first;
+}
+
+/* A wide node waits with the root of its subtree as its first child. Inner slots come in slot
+ * order, then leaves. */
+static void open_node(const struct opening *o, struct facet_wide_node *wide)
+{
+    const uint32_t root = wide->child[0].node;
+    uint32_t slot[8];
+    bool as_leaf[8] = {false};
+    unsigned count;
+
+    if (o->plans != NULL) {
+        count = open_planned(o->nodes, o->plans, root, o->width, slot, as_leaf);
+    } else {
+        count = open_greedy(o->nodes, root, o->width, slot);
+        for (unsigned i = 0; i < count; i++) {
+            as_leaf[i] = facet_bvh2_is_leaf(&o->nodes[slot[i]]);
+        }
+    }
+    wide->count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!as_leaf[i]) {
+            wide->child[wide->count++] = (struct facet_wide_child){slot[i], 0, 0};
+        }
+    }
+    wide->inner = wide->count;
+    for (unsigned i = 0; i < count; i++) {
+        if (as_leaf[i]) {
+            wide->child[wide->count].node = slot[i];
+            set_run(o->nodes, &wide->child[wide->count++]);
+        }
+    }
+}
+
+static void open_chunk(void *context, size_t begin, size_t end)
+{
+    struct opening *o = context;
+    uint32_t inner = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        struct facet_wide_node *wide = &o->wide->nodes[o->first + i];
+
+        open_node(o, wide);
+        inner += wide->inner;
+    }
+    o->inner[begin / OPEN_CHUNK] = inner;
+}
+
+/* Makes the children wait. */
+static void link_chunk(void *context, size_t begin, size_t end)
+{
+    struct opening *o = context;
+    struct facet_wide_node *nodes = o->wide->nodes;
+    uint32_t next = o->inner[begin / OPEN_CHUNK];
+
+    for (size_t i = begin; i < end; i++) {
+        struct facet_wide_node *wide = &nodes[o->first + i];
+
+        wide->first_inner = next;
+        for (uint8_t c = 0; c < wide->inner; c++, next++) {
+            nodes[next].parent = o->first + (uint32_t)i;
+            nodes[next].index_in_parent = c;
+            nodes[next].child[0].node = wide->child[c].node;
+        }
+    }
+}
+
+static bool open_levels(struct opening *o, facet_pool *pool)
+{
+    struct facet_wide *wide = o->wide;
+    size_t room = 0, chunk_room = 0;
+    bool good = facet_array_fit(&wide->nodes, &room, 1, sizeof *wide->nodes);
+
+    if (good) {
+        wide->nodes[0].parent = UINT32_MAX;
+        wide->nodes[0].index_in_parent = 0;
+        wide->nodes[0].child[0].node = 0;
+        wide->count = 1;
+    }
+    while (good && o->first < wide->count) {
+        const uint32_t level = wide->count - o->first;
+        const size_t chunks = ((size_t)level + OPEN_CHUNK - 1) / OPEN_CHUNK;
+        uint32_t next = wide->count;
+
+        good = facet_array_fit(&o->inner, &chunk_room, chunks, sizeof *o->inner);
+        if (!good) {
+            break;
+        }
+        facet_pool_for(pool, level, OPEN_CHUNK, open_chunk, o);
+        for (size_t c = 0; c < chunks; c++) {
+            const uint32_t inner = o->inner[c];
+
+            o->inner[c] = next;
+            next += inner;
+        }
+        good = facet_array_fit(&wide->nodes, &room, next, sizeof *wide->nodes);
+        if (good) {
+            facet_pool_for(pool, level, OPEN_CHUNK, link_chunk, o);
+            o->first += level;
+            wide->count = next;
+        }
+    }
+    free(o->inner);
+    return good;
+}
+
+static enum facet_status open_all(const struct facet_bvh2 *tree,
+                                  const struct plan *plans,
+                                  unsigned width,
+                                  facet_pool *pool,
+                                  struct facet_wide *out,
+                                  struct facet_error *err)
+{
+    struct opening o = {.nodes = tree->nodes, .plans = plans, .width = width, .wide = out};
+
+    if (open_levels(&o, pool)) {
+        return FACET_OK;
+    }
+    facet_bvh_wide_free(out);
+    return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
+}
+
+enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
+                                            unsigned width,
+                                            facet_pool *pool,
+                                            struct facet_wide *out,
+                                            struct facet_error *err)
+{
+    *out = (struct facet_wide){NULL, 0};
+    return open_all(tree, NULL, width, pool, out, err);
+}
+
+/* ---- plans ---- */
+
+/* cost[8 + i]: the cheapest way to present a subtree as at most i + 1 children of a node above.
+ * What stands before is infinite, for children without a slot. */
+struct costs {
+    float cost[16];
+    uint32_t weight;
+};
+
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_bits __attribute__((vector_size(16)));
+
+static four load_four(const float *from)
+{
+    four v;
+
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* For 2 .. 8 slots, of which lane 0 is the first: the cheapest cut, and the slots of the left
+ * child; the smallest number of them on ties. */
+static void best_cuts(const float *l, const float *r, float best[8], int32_t cut[8])
+{
+    for (int half = 0; half < 2; half++) {
+        four low = {FLT_MAX, FLT_MAX, FLT_MAX, FLT_MAX};
+        four_bits at = {1, 1, 1, 1};
+
+        for (int i = 1; i < 8; i++) {
+            const four cost = load_four(&r[8 + 4 * half + 1 - i]) + l[8 + i - 1];
+            const four_bits better = (four_bits)(cost < low);
+
+            low = (four)(((four_bits)cost & better) | ((four_bits)low & ~better));
+            at = (better & i) | (at & ~better);
+        }
+        memcpy(best + 4 * half, &low, sizeof low);
+        memcpy(cut + 4 * half, &at, sizeof at);
+    }
+}
+
+static void plan_leaf(struct plan *plan, struct costs *to, float cost)
+{
+    *plan = (struct plan){{1}};
+    for (int i = 8; i < 15; i++) {
+        to->cost[i] = cost;
+    }
+}
+
+/* `to` may be one of the children. */
+static void plan_inner(struct plan *plan,
+                       const struct costs *l,
+                       const struct costs *r,
+                       unsigned width,
+                       float area,
+                       float leaf_cost,
+                       struct costs *to)
+{
+    float best[8], own;
+    int32_t cut[8];
+
+    best_cuts(l->cost, r->cost, best, cut);
+    own = best[width - 2] + area;
+    plan->left[7] = (uint8_t)cut[width - 2];
+    plan->left[0] = leaf_cost <= own;
+    to->cost[8] = leaf_cost <= own ? leaf_cost : own;
+    for (unsigned slots = 2; slots < 8; slots++) {
+        const float before = to->cost[8 + slots - 2];
+        const bool better = best[slots - 2] < before;
+
+        plan->left[slots - 1] = better ? (uint8_t)cut[slots - 2] : 0;
+        to->cost[8 + slots - 1] = better ? best[slots - 2] : before;
+    }
+}
+
+struct planning {
+    const struct facet_bvh2 *tree;
+    const struct facet_bvh_item *items;
+    const struct facet_leaf_cost *cost;
+    unsigned width;
+    double scale; /* 1 / area of the root */
+    struct plan *plans;
+    struct subtree *subtrees;
+    _Atomic bool failed;
+};
+
+/* Nodes [first, end) and, once it is planned, what its root costs. */
+struct subtree {
+    uint32_t first, end;
+    struct costs costs;
+};
+
+/* Costs of the subtrees whose parents are still to come, the next one on top. */
+struct cost_stack {
+    struct costs *costs;
+    size_t depth, room;
+};
+
+static struct costs *push_costs(struct cost_stack *stack)
+{
+    const size_t before = stack->room;
+
+    if (!facet_array_fit(&stack->costs, &stack->room, stack->depth + 1, sizeof *stack->costs)) {
+        return NULL;
+    }
+    for (size_t i = before; i < stack->room; i++) {
+        for (int k = 0; k < 16; k++) {
+            stack->costs[i].cost[k] = INFINITY;
+        }
+    }
+    return &stack->costs[stack->depth++];
+}
+
+static float leaf_cost(const struct facet_leaf_cost *cost, float area, uint32_t weight)
+{
+    const uint32_t tests = (weight + cost->units - 1) / cost->units;
+
+    return area * (cost->leaf + cost->test * (float)tests);
+}
+
+/* Backwards through nodes in depth-first order: the costs of a node's children are on top of the
+ * stack, the left one's above the right one's. */
+static bool plan_node(const struct planning *p, uint32_t i, struct cost_stack *stack)
+{
+    const struct facet_bvh2_node *node = &p->tree->nodes[i];
+    const float area = (float)(node_area(node) * p->scale);
+    struct costs *l, *r;
+
+    if (facet_bvh2_is_leaf(node)) {
+        const uint32_t first = facet_bvh2_first(node);
+
+        l = push_costs(stack);
+        if (l == NULL) {
+            return false;
+        }
+        l->weight = 0;
+        for (uint32_t k = 0; k < node->child1; k++) {
+            l->weight += p->items[first + k].weight;
+        }
+        plan_leaf(&p->plans[i], l, leaf_cost(p->cost, area, l->weight));
+        return true;
+    }
+    l = &stack->costs[--stack->depth];
+    r = l - 1;
+    r->weight += l->weight;
+    plan_inner(&p->plans[i],
+               l,
+               r,
+               p->width,
+               area,
+               r->weight <= p->cost->max_weight ? leaf_cost(p->cost, area, r->weight) : FLT_MAX,
+               r);
+    return true;
+}
+
+static void plan_subtrees(void *context, size_t begin, size_t end)
+{
+    struct planning *p = context;
+
+    for (size_t s = begin; s < end; s++) {
+        struct subtree *subtree = &p->subtrees[s];
+        struct cost_stack stack = {NULL, 0, 0};
+        bool good = true;
+
+        for (uint32_t i = subtree->end; good && i-- > subtree->first;) {
+            good = p->tree->nodes[i].child0 == FACET_BVH2_UNUSED || plan_node(p, i, &stack);
+        }
+        if (good) {
+            subtree->costs = stack.costs[0];
+        } else {
+            p->failed = true;
+        }
+        free(stack.costs);
+    }
+}
+
+#define SUBTREES 256 /* about as many, of equal size if the tree is balanced */
+
+/* Cuts the tree into subtrees of up to `limit` nodes, from left to right, and the nodes above them,
+ * parents first. Returns their number, or -1 without memory. */
+static int64_t cut_tree(const struct facet_bvh2 *tree,
+                        uint32_t limit,
+                        struct subtree **subtrees,
+                        uint32_t **above,
+                        size_t *above_count)
+{
+    size_t room = 0, above_room = 0, waiting_room = 0, waiting = 0;
+    struct subtree at = {.first = 0, .end = tree->node_slots};
+    uint32_t *ends = NULL; /* of the right parts that wait, and where they begin */
+    int64_t count = 0;
+    bool good = true;
+
+    for (;;) {
+        if (at.end - at.first > limit && !facet_bvh2_is_leaf(&tree->nodes[at.first])) {
+            const uint32_t right = tree->nodes[at.first].child1;
+
+            good = facet_array_fit(above, &above_room, *above_count + 1, sizeof **above) &&
+                   facet_array_fit(&ends, &waiting_room, waiting + 2, sizeof *ends);
+            if (!good) {
+                break;
+            }
+            (*above)[(*above_count)++] = at.first;
+            ends[waiting++] = right;
+            ends[waiting++] = at.end;
+            at = (struct subtree){.first = at.first + 1, .end = right};
+            continue;
+        }
+        good = facet_array_fit(subtrees, &room, (size_t)count + 1, sizeof **subtrees);
+        if (!good) {
+            break;
+        }
+        (*subtrees)[count++] = at;
+        if (waiting == 0) {
+            break;
+        }
+        at.end = ends[--waiting];
+        at.first = ends[--waiting];
+    }
+    free(ends);
+    return good ? count : -1;
+}
+
+/* The nodes above the subtrees, backwards: as plan_subtrees, but a subtree's costs are known. */
+static bool plan_above(const struct planning *p,
+                       const uint32_t *above,
+                       size_t above_count,
+                       size_t subtree_count)
+{
+    struct cost_stack stack = {NULL, 0, 0};
+    bool good = true;
+
+    while (good && (above_count != 0 || subtree_count != 0)) {
+        if (above_count != 0 &&
+            (subtree_count == 0 || above[above_count - 1] > p->subtrees[subtree_count - 1].first)) {
+            good = plan_node(p, above[--above_count], &stack);
+        } else {
+            struct costs *costs = push_costs(&stack);
+
+            good = costs != NULL;
+            if (good) {
+                *costs = p->subtrees[--subtree_count].costs;
+            }
+        }
+    }
+    free(stack.costs);
+    return good;
+}
+
+static bool make_plans(struct planning *p, facet_pool *pool)
+{
+    const uint32_t limit = p->tree->node_slots / SUBTREES;
+    uint32_t *above = NULL;
+    size_t above_count = 0;
+    int64_t count =
+        cut_tree(p->tree, limit > 4096 ? limit : 4096, &p->subtrees, &above, &above_count);
+    bool good = count >= 0;
+
+    if (good) {
+        facet_pool_for(pool, (size_t)count, 1, plan_subtrees, p);
+        good = !p->failed && plan_above(p, above, above_count, (size_t)count);
+    }
+    free(above);
+    free(p->subtrees);
+    return good;
+}
+
 enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
                                              const struct facet_bvh_item *items,
                                              const struct facet_leaf_cost *cost,
                                              unsigned width,
+                                             facet_pool *pool,
                                              struct facet_wide *out,
                                              struct facet_error *err)
 {
-    struct plan *plans = facet_large_alloc((size_t)tree->node_slots * sizeof *plans);
-    struct run *runs = facet_large_alloc((size_t)tree->node_slots * sizeof *runs);
-    size_t capacity = 0;
-    enum facet_status status = FACET_ERR_MEMORY;
+    const double root_area = node_area(&tree->nodes[0]);
+    struct planning p = {.tree = tree,
+                         .items = items,
+                         .cost = cost,
+                         .width = width,
+                         .scale = root_area > 0.0 ? 1.0 / root_area : 0.0};
+    enum facet_status status;
 
     *out = (struct facet_wide){NULL, 0};
-    if (plans == NULL || runs == NULL || !wide_fits(out, &capacity, 1)) {
-        goto out;
+    p.plans = facet_large_alloc((size_t)tree->node_slots * sizeof *p.plans);
+    if (p.plans != NULL && make_plans(&p, pool)) {
+        status = open_all(tree, p.plans, width, pool, out, err);
+    } else {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
     }
-    make_plans(tree, items, cost, width, plans, runs);
-    out->nodes[0].parent = UINT32_MAX;
-    out->nodes[0].index_in_parent = 0;
-    out->count = 1;
-    for (uint32_t i = 0; i < out->count; i++) {
-        struct facet_wide_node *wide = &out->nodes[i];
-        uint32_t root = 0;
-        uint32_t slot[8];
-        bool as_leaf[8] = {false};
-        unsigned count;
-
-        if (wide->parent != UINT32_MAX) {
-            root = out->nodes[wide->parent].child[wide->index_in_parent].node;
-        }
-        count = open_planned(tree->nodes, plans, root, width, slot, as_leaf);
-        fill_wide(wide, tree->nodes, slot, as_leaf, count, runs);
-        if (push_children(out, &capacity, i) != FACET_OK) {
-            goto out;
-        }
-    }
-    status = FACET_OK;
-out:
-    free(plans);
-    free(runs);
-    return status == FACET_OK ? FACET_OK : no_memory(out, err);
+    free(p.plans);
+    return status;
 }
 
 void facet_bvh_wide_free(struct facet_wide *wide)

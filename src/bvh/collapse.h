@@ -4,7 +4,7 @@
  * the binary tree, which subtrees become nodes, which become leaves and which dissolve into their
  * parent, so that the expected number of visited nodes and tested pairs is smallest (the method of
  * Ylitie, Karras and Laine, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide
- * BVHs", 2017). */
+ * BVHs", 2017). Neither depends on the pool. */
 #ifndef FACET_BVH_COLLAPSE_H
 #define FACET_BVH_COLLAPSE_H
 
@@ -12,7 +12,7 @@
 
 struct facet_wide_child {
     uint32_t node;  /* of the binary tree: its box */
-    uint32_t first; /* items below, as a run of the item array */
+    uint32_t first; /* of a leaf: its items, as a run of the item array */
     uint32_t count;
 };
 
@@ -32,6 +32,7 @@ struct facet_wide {
 
 enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
                                             unsigned width,
+                                            facet_pool *pool,
                                             struct facet_wide *out,
                                             struct facet_error *err);
 
@@ -43,11 +44,12 @@ struct facet_leaf_cost {
     uint32_t units, max_weight;
 };
 
-/* The items below every node of the tree must form a run. */
+/* Nodes and items of the tree must be in depth-first order, as the builders leave them. */
 enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
                                              const struct facet_bvh_item *items,
                                              const struct facet_leaf_cost *cost,
                                              unsigned width,
+                                             facet_pool *pool,
                                              struct facet_wide *out,
                                              struct facet_error *err);
 

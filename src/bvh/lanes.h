@@ -7,6 +7,7 @@
 #ifndef FACET_BVH_LANES_H
 #define FACET_BVH_LANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -58,6 +59,19 @@ static inline struct lanes lanes_min(struct lanes a, struct lanes b)
 static inline struct lanes lanes_max(struct lanes a, struct lanes b)
 {
     return (struct lanes){_mm_max_ps(a.v, b.v)};
+}
+
+/* a or b, without a jump. */
+static inline struct lanes lanes_select(bool first, struct lanes a, struct lanes b)
+{
+    const __m128 mask = _mm_castsi128_ps(_mm_set1_epi32(-(int)first));
+
+    return (struct lanes){_mm_or_ps(_mm_and_ps(mask, a.v), _mm_andnot_ps(mask, b.v))};
+}
+
+static inline float lanes_get(struct lanes a, int lane)
+{
+    return a.v[lane];
 }
 
 /* minps returns its second operand on a tie, so both orders together see both zeros. */
@@ -160,6 +174,16 @@ static inline struct lanes lanes_min(struct lanes a, struct lanes b)
 static inline struct lanes lanes_max(struct lanes a, struct lanes b)
 {
     LANES_EACH(a.v[i] > b.v[i] ? a.v[i] : b.v[i]);
+}
+
+static inline struct lanes lanes_select(bool first, struct lanes a, struct lanes b)
+{
+    LANES_EACH(first ? a.v[i] : b.v[i]);
+}
+
+static inline float lanes_get(struct lanes a, int lane)
+{
+    return a.v[lane];
 }
 
 static inline struct lanes lanes_min_exact(struct lanes a, struct lanes b)

@@ -154,7 +154,7 @@ static enum facet_status make_tree(struct build *b,
     }
     if (status == FACET_OK) {
         status = facet_bvh_collapse_optimal(
-            &b->tree, b->items, &cost, b->options->children, &b->wide, err);
+            &b->tree, b->items, &cost, b->options->children, pool, &b->wide, err);
     }
     return status == FACET_OK ? check_stack(&b->wide, err) : status;
 }

@@ -2,6 +2,7 @@
 #include "gfx12/image/build.h"
 
 #include "base/large.h"
+#include "bvh/lanes.h"
 #include "bvh/reinsert.h"
 #include "gfx12/image/level.h"
 
@@ -12,16 +13,6 @@
 
 #define MAX_GEOMETRY (UINT32_C(1) << 30)
 #define MAX_PRIMITIVE (UINT32_C(1) << 31)
-
-static float min_exact(float a, float b)
-{
-    return a < b || (a == b && signbit(a)) ? a : b;
-}
-
-static float max_exact(float a, float b)
-{
-    return a > b || (a == b && !signbit(a)) ? a : b;
-}
 
 /* ---- triangles ---- */
 
@@ -60,50 +51,114 @@ static enum facet_status check_indices(uint64_t number,
     return FACET_OK;
 }
 
+#define CHUNK 4096
+
+struct item_chunk {
+    uint32_t count, inactive, degenerate;
+    uint32_t refused; /* the first triangle that is, or UINT32_MAX */
+};
+
+struct item_job {
+    const struct facet_bvh_triangle *triangles;
+    struct facet_bvh_item *items;
+    struct item_chunk *chunks;
+};
+
+static enum facet_status
+check_triangle(const struct facet_bvh_triangle *t, uint32_t i, struct facet_error *err)
+{
+    if (!all_finite(&t->vertex[0][0], 9)) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          i,
+                          "triangle %u (geometry %u, primitive %u) has a coordinate that is "
+                          "not finite",
+                          i,
+                          t->geometry,
+                          t->primitive);
+    }
+    return check_indices(i, "triangle", t->geometry, t->primitive, err);
+}
+
+static bool is_degenerate(const struct facet_bvh_triangle *t)
+{
+    return same_vertex(t->vertex[0], t->vertex[1]) || same_vertex(t->vertex[1], t->vertex[2]) ||
+           same_vertex(t->vertex[2], t->vertex[0]);
+}
+
+/* Items of a chunk begin where its triangles do. */
+static void chunk_items(void *context, size_t begin, size_t end)
+{
+    struct item_job *job = context;
+    struct item_chunk chunk = {.refused = UINT32_MAX};
+
+    for (size_t i = begin; i < end && chunk.refused == UINT32_MAX; i++) {
+        const struct facet_bvh_triangle *t = &job->triangles[i];
+        struct facet_bvh_item *item = &job->items[begin + chunk.count];
+        struct lanes v[3];
+
+        if (isnan(t->vertex[0][0])) {
+            chunk.inactive++;
+            continue;
+        }
+        if (!all_finite(&t->vertex[0][0], 9)) {
+            chunk.refused = (uint32_t)i;
+            break;
+        }
+        if (is_degenerate(t)) {
+            chunk.degenerate++;
+            continue;
+        }
+        if (t->geometry >= MAX_GEOMETRY || t->primitive >= MAX_PRIMITIVE) {
+            chunk.refused = (uint32_t)i;
+        }
+        for (int c = 0; c < 3; c++) {
+            v[c] = lanes_set(t->vertex[c][0], t->vertex[c][1], t->vertex[c][2]);
+        }
+        lanes_store(item->lo, lanes_min_exact(lanes_min_exact(v[0], v[1]), v[2]));
+        lanes_store(item->hi, lanes_max_exact(lanes_max_exact(v[0], v[1]), v[2]));
+        item->id = (uint32_t)i;
+        item->weight = 1;
+        chunk.count++;
+    }
+    job->chunks[begin / CHUNK] = chunk;
+}
+
 static enum facet_status triangle_items(const struct facet_bvh_blas_input *input,
+                                        facet_pool *pool,
                                         struct facet_level *level,
                                         struct facet_gfx12_build_report *report,
                                         struct facet_error *err)
 {
-    uint32_t count = 0;
+    const size_t chunks = ((size_t)input->triangle_count + CHUNK - 1) / CHUNK;
+    struct item_job job = {.triangles = input->triangles, .items = level->items};
+    enum facet_status status = FACET_OK;
 
-    for (uint32_t i = 0; i < input->triangle_count; i++) {
-        const struct facet_bvh_triangle *t = &input->triangles[i];
-        struct facet_bvh_item *item = &level->items[count];
-
-        if (isnan(t->vertex[0][0])) {
-            report->inactive++;
-            continue;
-        }
-        if (!all_finite(&t->vertex[0][0], 9)) {
-            return facet_fail(err,
-                              FACET_ERR_INPUT,
-                              i,
-                              "triangle %u (geometry %u, primitive %u) has a coordinate that is "
-                              "not finite",
-                              i,
-                              t->geometry,
-                              t->primitive);
-        }
-        if (same_vertex(t->vertex[0], t->vertex[1]) || same_vertex(t->vertex[1], t->vertex[2]) ||
-            same_vertex(t->vertex[2], t->vertex[0])) {
-            report->degenerate++;
-            continue;
-        }
-        if (check_indices(i, "triangle", t->geometry, t->primitive, err) != FACET_OK) {
-            return FACET_ERR_LIMIT;
-        }
-        for (int k = 0; k < 3; k++) {
-            item->lo[k] = min_exact(min_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
-            item->hi[k] = max_exact(max_exact(t->vertex[0][k], t->vertex[1][k]), t->vertex[2][k]);
-        }
-        item->id = i;
-        item->weight = 1;
-        count++;
+    job.chunks = malloc((chunks + 1) * sizeof *job.chunks);
+    if (job.chunks == NULL) {
+        return facet_fail(
+            err, FACET_ERR_MEMORY, 0, "no memory for %u primitives", input->triangle_count);
     }
-    level->item_count = count;
-    report->triangles += count;
-    return FACET_OK;
+    facet_pool_for(pool, input->triangle_count, CHUNK, chunk_items, &job);
+    level->item_count = 0;
+    for (size_t c = 0; c < chunks && status == FACET_OK; c++) {
+        const struct item_chunk *chunk = &job.chunks[c];
+
+        if (chunk->refused != UINT32_MAX) {
+            status = check_triangle(&input->triangles[chunk->refused], chunk->refused, err);
+        }
+        if (level->item_count != c * CHUNK) {
+            memmove(level->items + level->item_count,
+                    level->items + c * CHUNK,
+                    chunk->count * sizeof *level->items);
+        }
+        level->item_count += chunk->count;
+        report->inactive += chunk->inactive;
+        report->degenerate += chunk->degenerate;
+    }
+    report->triangles += level->item_count;
+    free(job.chunks);
+    return status;
 }
 
 /* ---- procedural boxes ---- */
@@ -324,13 +379,14 @@ static enum facet_status build_trees(struct facet_level *level,
                                   progress,
                                   &level->tree,
                                   err);
-        return status == FACET_OK ? facet_bvh_collapse_greedy(&level->tree, 8, &level->wide, err)
-                                  : status;
+        return status == FACET_OK
+                   ? facet_bvh_collapse_greedy(&level->tree, 8, pool, &level->wide, err)
+                   : status;
     }
     if (triangles) {
         const uint32_t count = level->item_count;
 
-        status = facet_gfx12_high_pair(level, pairs, err);
+        status = facet_gfx12_high_pair(level, pool, pairs, err);
         level->pairs = *pairs;
         level->shared = true;
         facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
@@ -350,8 +406,8 @@ static enum facet_status build_trees(struct facet_level *level,
                                                            : range == 0 ? 8
                                                                         : range};
 
-        status =
-            facet_bvh_collapse_optimal(&level->tree, level->items, &cost, 8, &level->wide, err);
+        status = facet_bvh_collapse_optimal(
+            &level->tree, level->items, &cost, 8, pool, &level->wide, err);
     }
     return status;
 }
@@ -441,7 +497,7 @@ static enum facet_status build_bottom(const struct facet_bvh_blas_input *input,
     status = make_items(&level, input->triangle_count + input->aabb_count, err);
     if (status == FACET_OK) {
         status = level.kind == FACET_LEVEL_AABBS ? aabb_items(input, &level, report, err)
-                                                 : triangle_items(input, &level, report, err);
+                                                 : triangle_items(input, pool, &level, report, err);
     }
     if (status == FACET_OK) {
         status = build_level(&level, options, pool, progress, out, summary, err);

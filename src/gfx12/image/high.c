@@ -2,7 +2,11 @@
  *
  * A primitive node tests triangles two at a time, so two triangles that share an edge and
  * whose common box is no larger than both boxes together become one item. The tree then has half as
- * many items, and no leaf wastes half a pair. */
+ * many items, and no leaf wastes half a pair.
+ *
+ * Partners are looked for in chunks of the input first, in parallel and with a table of edges that
+ * stays in the cache; what finds none there looks once more among all that are left over. Meshes
+ * number neighbouring triangles alike, so few are. */
 #include "gfx12/image/level.h"
 
 #include "base/hash.h"
@@ -13,23 +17,42 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
+#define CHUNK 4096
 
 /* Edges are known by a hash of the coordinates of their ends, so vertices need no numbers. Edge
- * 3*i + e joins the corners e and e + 1 of item i. */
+ * 3*m + e joins the corners e and e + 1 of member m of a set of items. */
 struct edge_slot {
     uint32_t check; /* more bits of the hash */
     uint32_t edge;  /* the first one with this hash so far, or NONE */
 };
 
-struct mesh {
-    uint32_t *edge_next; /* the next edge with the same hash, of a later item */
+/* Items that look for partners among each other. */
+struct set {
+    const struct facet_level *level;
+    uint32_t first; /* member m is item first + m, or member[m] */
+    const uint32_t *member;
+    uint32_t count;
+    uint32_t *partner;   /* of every item of the level, or NONE */
+    uint32_t *edge_next; /* the next edge with the same hash, of a later member */
     struct edge_slot *slots;
     unsigned slot_bits;
 };
 
-/* The table is larger than the caches and hit at random: the slots of the item AHEAD of the one at
- * work are asked for in time. */
-enum { AHEAD = 16 };
+struct chunk {
+    uint32_t leaders; /* items without a partner or before theirs */
+    uint32_t singles;
+    uint32_t start; /* of the new items */
+    bool failed;
+};
+
+struct pairing {
+    struct facet_level *level;
+    uint32_t *partner;
+    uint32_t *single; /* chunk by chunk, each from its own beginning */
+    struct chunk *chunks;
+    struct facet_bvh_item *items; /* the new ones */
+    struct facet_pair_item *pairs;
+};
 
 static uint64_t vertex_hash(const float vertex[3])
 {
@@ -41,9 +64,8 @@ static uint64_t vertex_hash(const float vertex[3])
 }
 
 /* The same for both directions of an edge. */
-static void edge_hashes(const struct facet_level *level, uint32_t item, uint64_t out[3])
+static void edge_hashes(const struct facet_bvh_triangle *t, uint64_t out[3])
 {
-    const struct facet_bvh_triangle *t = &level->triangles[level->items[item].id];
     uint64_t v[3];
 
     for (int c = 0; c < 3; c++) {
@@ -54,41 +76,38 @@ static void edge_hashes(const struct facet_level *level, uint32_t item, uint64_t
     }
 }
 
-static struct edge_slot *first_slot(const struct mesh *mesh, uint64_t hash)
+static uint32_t item_of(const struct set *set, uint32_t member)
 {
-    return &mesh->slots[hash >> (64 - mesh->slot_bits)];
+    return set->member != NULL ? set->member[member] : set->first + member;
 }
 
-static void link_edge(struct mesh *mesh, uint64_t hash, uint32_t edge)
+static const struct facet_bvh_triangle *triangle_of(const struct set *set, uint32_t item)
 {
-    struct edge_slot *slot = first_slot(mesh, hash);
-    const struct edge_slot *end = mesh->slots + (UINT64_C(1) << mesh->slot_bits);
+    return &set->level->triangles[set->level->items[item].id];
+}
 
-    while (slot->edge != NONE && slot->check != (uint32_t)hash) {
-        slot = slot + 1 < end ? slot + 1 : mesh->slots;
+static void link_edge(struct set *set, uint64_t hash, uint32_t edge)
+{
+    const uint64_t mask = (UINT64_C(1) << set->slot_bits) - 1;
+    uint64_t at = hash >> (64 - set->slot_bits);
+
+    while (set->slots[at].edge != NONE && set->slots[at].check != (uint32_t)hash) {
+        at = (at + 1) & mask;
     }
-    mesh->edge_next[edge] = slot->edge;
-    *slot = (struct edge_slot){(uint32_t)hash, edge};
+    set->edge_next[edge] = set->slots[at].edge;
+    set->slots[at] = (struct edge_slot){(uint32_t)hash, edge};
 }
 
-/* Backwards, so that chains list the edges in item order. */
-static void link_edges(const struct facet_level *level, struct mesh *mesh)
+/* Backwards, so that chains list the edges in order. */
+static void link_edges(struct set *set)
 {
-    const uint32_t count = level->item_count;
-    uint64_t ring[AHEAD][3];
+    memset(set->slots, 0xFF, sizeof *set->slots << set->slot_bits);
+    for (uint32_t m = set->count; m-- > 0;) {
+        uint64_t hashes[3];
 
-    memset(mesh->slots, 0xFF, sizeof *mesh->slots << mesh->slot_bits);
-    for (uint32_t i = count + AHEAD; i-- > 0;) {
-        uint64_t *hashes = ring[i % AHEAD];
-
-        for (uint32_t e = 0; e < 3 && i < count; e++) {
-            link_edge(mesh, hashes[e], 3 * i + e);
-        }
-        if (i >= AHEAD) {
-            edge_hashes(level, i - AHEAD, hashes);
-            for (int e = 0; e < 3; e++) {
-                __builtin_prefetch(first_slot(mesh, hashes[e]), 1);
-            }
+        edge_hashes(triangle_of(set, item_of(set, m)), hashes);
+        for (uint32_t e = 0; e < 3; e++) {
+            link_edge(set, hashes[e], 3 * m + e);
         }
     }
 }
@@ -120,15 +139,13 @@ static void join_items(struct facet_bvh_item *a, const struct facet_bvh_item *b)
     a->weight = weight;
 }
 
-/* The free neighbour that wastes least area, or NONE. Chains longer than a fan's worth of edges are
- * cut: they come from meshes folded onto one edge. */
-static uint32_t best_partner(const struct facet_level *level,
-                             const struct mesh *mesh,
-                             const uint8_t *taken,
-                             uint32_t i)
+/* The free later neighbour that wastes least area, or NONE. Chains longer than a fan's worth of
+ * edges are cut: they come from meshes folded onto one edge. */
+static uint32_t best_partner(const struct set *set, uint32_t member)
 {
-    const struct facet_bvh_item *item = &level->items[i];
-    const struct facet_bvh_triangle *triangle = &level->triangles[item->id];
+    const uint32_t i = item_of(set, member);
+    const struct facet_bvh_item *item = &set->level->items[i];
+    const struct facet_bvh_triangle *triangle = triangle_of(set, i);
     double own = facet_bvh_box_area(item->lo, item->hi);
     double best_waste = 0.0;
     uint32_t best = NONE;
@@ -136,84 +153,178 @@ static uint32_t best_partner(const struct facet_level *level,
     for (uint32_t e = 0; e < 3; e++) {
         unsigned steps = 0;
 
-        for (uint32_t o = mesh->edge_next[3 * i + e]; o != NONE && steps < 32;
-             o = mesh->edge_next[o], steps++) {
-            const uint32_t j = o / 3;
-            const struct facet_bvh_triangle *other = &level->triangles[level->items[j].id];
+        for (uint32_t o = set->edge_next[3 * member + e]; o != NONE && steps < 32;
+             o = set->edge_next[o], steps++) {
+            const uint32_t j = item_of(set, o / 3);
+            const struct facet_bvh_item *other = &set->level->items[j];
             struct facet_bvh_item both = *item;
             double waste;
 
-            if (j == i || taken[j] || other->geometry != triangle->geometry ||
-                !same_edge(triangle, e, other, o % 3)) {
+            if (j == i || set->partner[j] != NONE ||
+                triangle_of(set, j)->geometry != triangle->geometry ||
+                !same_edge(triangle, e, triangle_of(set, j), o % 3)) {
                 continue;
             }
-            join_items(&both, &level->items[j]);
+            join_items(&both, other);
             waste = facet_bvh_box_area(both.lo, both.hi) - own -
-                    facet_bvh_box_area(level->items[j].lo, level->items[j].hi);
-            if (waste <= best_waste) {
-                if (waste < best_waste || best == NONE) {
-                    best = j;
-                    best_waste = waste;
-                }
+                    facet_bvh_box_area(other->lo, other->hi);
+            if (waste < best_waste || (waste == best_waste && best == NONE)) {
+                best = j;
+                best_waste = waste;
             }
         }
     }
     return best;
 }
 
-static uint32_t make_pairs(struct facet_level *level,
-                           const struct mesh *mesh,
-                           uint8_t *taken,
-                           struct facet_pair_item *pairs)
+/* Gives partners to the members, none of which has one; false without memory. */
+static bool match(struct set *set)
 {
-    uint32_t count = 0;
+    bool good;
 
-    for (uint32_t i = 0; i < level->item_count; i++) {
-        struct facet_bvh_item item = level->items[i];
-        uint32_t j;
+    /* An indexed mesh has about count * 1.5 edges, a soup count * 3. */
+    set->slot_bits = 6;
+    while (UINT64_C(1) << set->slot_bits < 7 * (uint64_t)set->count / 2) {
+        set->slot_bits++;
+    }
+    set->edge_next = facet_large_alloc(3 * (size_t)set->count * sizeof *set->edge_next);
+    set->slots = facet_large_alloc(sizeof *set->slots << set->slot_bits);
+    good = set->edge_next != NULL && set->slots != NULL;
+    if (good) {
+        link_edges(set);
+    }
+    for (uint32_t m = 0; good && m < set->count; m++) {
+        const uint32_t i = item_of(set, m);
 
-        if (taken[i]) {
+        if (set->partner[i] == NONE) {
+            const uint32_t j = best_partner(set, m);
+
+            if (j != NONE) {
+                set->partner[i] = j;
+                set->partner[j] = i;
+            }
+        }
+    }
+    free(set->edge_next);
+    free(set->slots);
+    return good;
+}
+
+static void match_chunk(void *context, size_t begin, size_t end)
+{
+    struct pairing *p = context;
+    struct chunk *chunk = &p->chunks[begin / CHUNK];
+    struct set set = {.level = p->level,
+                      .first = (uint32_t)begin,
+                      .count = (uint32_t)(end - begin),
+                      .partner = p->partner};
+
+    memset(p->partner + begin, 0xFF, (end - begin) * sizeof *p->partner);
+    *chunk = (struct chunk){.failed = !match(&set)};
+    for (uint32_t i = (uint32_t)begin; i < end; i++) {
+        if (p->partner[i] == NONE) {
+            p->single[begin + chunk->singles++] = i;
+        }
+        chunk->leaders += p->partner[i] > i;
+    }
+}
+
+/* The second look: across chunks. */
+static bool match_singles(struct pairing *p, size_t chunks)
+{
+    struct set set = {.level = p->level, .member = p->single, .partner = p->partner};
+
+    for (size_t c = 0; c < chunks; c++) {
+        if (p->chunks[c].failed) {
+            return false;
+        }
+        memmove(
+            p->single + set.count, p->single + c * CHUNK, p->chunks[c].singles * sizeof *p->single);
+        set.count += p->chunks[c].singles;
+    }
+    if (chunks < 2 || set.count < 2) {
+        return true;
+    }
+    if (!match(&set)) {
+        return false;
+    }
+    for (uint32_t m = 0; m < set.count; m++) {
+        p->chunks[p->single[m] / CHUNK].leaders -= p->partner[p->single[m]] < p->single[m];
+    }
+    return true;
+}
+
+static void emit_chunk(void *context, size_t begin, size_t end)
+{
+    struct pairing *p = context;
+    uint32_t next = p->chunks[begin / CHUNK].start;
+
+    for (uint32_t i = (uint32_t)begin; i < end; i++) {
+        const uint32_t j = p->partner[i];
+        struct facet_bvh_item item = p->level->items[i];
+
+        if (j < i) {
             continue;
         }
-        j = best_partner(level, mesh, taken, i);
-        pairs[count].triangle[0] = item.id;
-        pairs[count].triangle[1] = FACET_NO_TRIANGLE;
+        p->pairs[next].triangle[0] = item.id;
+        p->pairs[next].triangle[1] = FACET_NO_TRIANGLE;
         if (j != NONE) {
-            taken[j] = 1;
-            pairs[count].triangle[1] = level->items[j].id;
-            join_items(&item, &level->items[j]);
+            p->pairs[next].triangle[1] = p->level->items[j].id;
+            join_items(&item, &p->level->items[j]);
         }
-        item.id = count;
-        level->items[count++] = item; /* count <= i: that place is not read again */
+        item.id = next;
+        p->items[next++] = item;
     }
-    return count;
+}
+
+static bool make_pairs(struct pairing *p, facet_pool *pool)
+{
+    const uint32_t count = p->level->item_count;
+    const size_t chunks = ((size_t)count + CHUNK - 1) / CHUNK;
+    uint32_t total = 0;
+
+    p->partner = facet_large_alloc((size_t)count * sizeof *p->partner);
+    p->single = facet_large_alloc((size_t)count * sizeof *p->single);
+    p->chunks = malloc(chunks * sizeof *p->chunks);
+    if (p->partner == NULL || p->single == NULL || p->chunks == NULL) {
+        return false;
+    }
+    facet_pool_for(pool, count, CHUNK, match_chunk, p);
+    if (!match_singles(p, chunks)) {
+        return false;
+    }
+    for (size_t c = 0; c < chunks; c++) {
+        p->chunks[c].start = total;
+        total += p->chunks[c].leaders;
+    }
+    p->pairs = facet_large_alloc((size_t)total * sizeof *p->pairs);
+    p->items = facet_large_alloc((size_t)total * sizeof *p->items);
+    if (p->pairs == NULL || p->items == NULL) {
+        return false;
+    }
+    facet_pool_for(pool, count, CHUNK, emit_chunk, p);
+    free(p->level->items);
+    p->level->items = p->items;
+    p->level->item_count = total;
+    return true;
 }
 
 enum facet_status facet_gfx12_high_pair(struct facet_level *level,
+                                        facet_pool *pool,
                                         struct facet_pair_item **pairs,
                                         struct facet_error *err)
 {
-    const size_t count = level->item_count;
-    struct mesh mesh = {NULL, NULL, 10};
-    uint8_t *taken = calloc(count, 1);
-    enum facet_status status = FACET_ERR_MEMORY;
+    const uint32_t count = level->item_count;
+    struct pairing p = {.level = level};
+    const bool good = make_pairs(&p, pool);
 
-    /* An indexed mesh has about count * 1.5 edges, a soup count * 3. */
-    while (UINT64_C(1) << mesh.slot_bits < 7 * (uint64_t)count / 2) {
-        mesh.slot_bits++;
+    free(p.partner);
+    free(p.single);
+    free(p.chunks);
+    *pairs = p.pairs;
+    if (!good) {
+        free(p.items);
     }
-    mesh.edge_next = facet_large_alloc(3 * count * sizeof *mesh.edge_next);
-    mesh.slots = facet_large_alloc(sizeof *mesh.slots << mesh.slot_bits);
-    *pairs = facet_large_alloc(count * sizeof **pairs);
-    if (taken != NULL && mesh.edge_next != NULL && mesh.slots != NULL && *pairs != NULL) {
-        link_edges(level, &mesh);
-        level->item_count = make_pairs(level, &mesh, taken, *pairs);
-        status = FACET_OK;
-    }
-    free(taken);
-    free(mesh.edge_next);
-    free(mesh.slots);
-    return status == FACET_OK
-               ? FACET_OK
-               : facet_fail(err, status, 0, "no memory to pair %zu triangles", count);
+    return good ? FACET_OK
+                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to pair %u triangles", count);
 }

@@ -98,9 +98,10 @@ enum facet_status facet_gfx12_level_obb(const struct facet_level *level,
                                         struct facet_child_box *boxes,
                                         struct facet_error *err);
 
-/* Pairs neighbouring triangles into items; *pairs is the caller's to free. Items of `level` are
- * replaced. */
+/* Pairs neighbouring triangles into items; *pairs is the caller's to free. The array of items of
+ * `level` is freed and replaced. */
 enum facet_status facet_gfx12_high_pair(struct facet_level *level,
+                                        facet_pool *pool,
                                         struct facet_pair_item **pairs,
                                         struct facet_error *err);
 

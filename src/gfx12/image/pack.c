@@ -108,48 +108,23 @@ static struct facet_pack_place next_place(const facet_packer *p, unsigned range)
 
 /* ---- shared mode ---- */
 
-/* The first remaining range that fits goes to the open node; -1 if none does. */
-static int append_first(facet_packer *p,
-                        const struct facet_pack_range *ranges,
-                        unsigned remaining,
-                        struct facet_pack_place *place)
-{
-    for (; remaining != 0; remaining &= remaining - 1) {
-        const unsigned r = facet_ctz32(remaining);
-
-        *place = next_place(p, r);
-        if (facet_gfx12_pack_node_range(&p->open, ranges[r].triangle, ranges[r].count, true)) {
-            return (int)r;
-        }
-    }
-    return -1;
-}
-
 static bool add_shared(facet_packer *p,
                        const struct facet_pack_range *ranges,
                        unsigned count,
                        struct facet_pack_place *place)
 {
-    unsigned remaining = (1u << count) - 1;
-
-    while (remaining != 0) {
-        int r = append_first(p, ranges, remaining, place);
-
-        if (r < 0 && p->open.bits.pairs != 0) {
-            if (!close_node(p)) {
-                return false;
-            }
+    for (unsigned r = 0; r < count; r++) {
+        place[r] = next_place(p, r);
+        if (facet_gfx12_pack_node_range(&p->open, ranges[r].triangle, ranges[r].count, true)) {
             continue;
         }
-        if (r < 0) {
-            r = (int)facet_ctz32(remaining);
-            *place = next_place(p, (unsigned)r);
-            if (!append_long(p, &ranges[r])) {
-                return false;
-            }
+        if (!close_node(p)) {
+            return false;
         }
-        remaining &= ~(1u << r);
-        place++;
+        place[r] = next_place(p, r);
+        if (!append_long(p, &ranges[r])) {
+            return false;
+        }
     }
     return true;
 }

@@ -1,0 +1,223 @@
+/* The best binned split of a range of items (section 12.2), for bvh2.c alone. */
+#ifndef FACET_BVH_SPLIT_H
+#define FACET_BVH_SPLIT_H
+
+#include "bvh/bvh2.h"
+#include "bvh/lanes.h"
+
+#include <math.h>
+
+#define BINS 16
+#define SMALL 16
+
+struct bounds {
+    struct lanes lo, hi;
+};
+
+/* How the centres of a range map to bins. A lane with mask 0 is not split. */
+struct grid {
+    struct lanes base, scale;
+    _Alignas(16) int32_t mask[4];
+};
+
+struct bins {
+    struct bounds box[3][BINS];
+    uint32_t count[3][BINS];
+};
+
+struct split {
+    double cost;
+    int axis;      /* -1: no candidate */
+    int first_bin; /* bins below go left */
+};
+
+static inline struct bounds bounds_empty(void)
+{
+    return (struct bounds){lanes_splat(INFINITY), lanes_splat(-INFINITY)};
+}
+
+static inline void bounds_join(struct bounds *a, struct lanes lo, struct lanes hi)
+{
+    a->lo = lanes_min(a->lo, lo);
+    a->hi = lanes_max(a->hi, hi);
+}
+
+static inline double bounds_area(struct bounds a)
+{
+    return lanes_area(a.lo, a.hi);
+}
+
+static inline struct lanes item_centre(const struct facet_bvh_item *item)
+{
+    return lanes_add(lanes_load3(item->lo), lanes_load3(item->hi));
+}
+
+/* An axis is skipped when its centres do not differ, differ by so little that 16 / range overflows,
+ * or (R-G12-56) differ by an infinity. */
+static inline struct grid make_grid(struct bounds centres)
+{
+    struct grid grid = {.base = centres.lo};
+
+    grid.scale = lanes_scale(centres.lo, centres.hi, grid.mask);
+    return grid;
+}
+
+static inline void consider(struct split *best, double cost, int axis, int first_bin)
+{
+    if (best->axis < 0 || cost < best->cost) {
+        *best = (struct split){cost, axis, first_bin};
+    }
+}
+
+/* ---- ranges of more than SMALL items: 16 bins per axis ---- */
+
+static inline void bins_clear(struct bins *bins)
+{
+    for (int k = 0; k < 3; k++) {
+        for (int b = 0; b < BINS; b++) {
+            bins->box[k][b] = bounds_empty();
+            bins->count[k][b] = 0;
+        }
+    }
+}
+
+/* Starts with empty bins. That is done here and not by the callers because GCC 12.2 at -O1 drops a
+ * call whose only effect is to fill a local struct that another call then reads and writes. */
+static inline void bins_fill(struct bins *bins,
+                             const struct grid *grid,
+                             const struct facet_bvh_item *items,
+                             uint32_t begin,
+                             uint32_t end)
+{
+    bins_clear(bins);
+    for (uint32_t i = begin; i < end; i++) {
+        struct lanes lo = lanes_load3(items[i].lo);
+        struct lanes hi = lanes_load3(items[i].hi);
+        _Alignas(16) int32_t b[4];
+
+        lanes_bins(lanes_add(lo, hi), grid->base, grid->scale, grid->mask, b);
+        for (int k = 0; k < 3; k++) {
+            bounds_join(&bins->box[k][b[k]], lo, hi);
+            bins->count[k][b[k]]++;
+        }
+    }
+}
+
+static inline void bins_join(struct bins *into, const struct bins *from)
+{
+    for (int k = 0; k < 3; k++) {
+        for (int b = 0; b < BINS; b++) {
+            bounds_join(&into->box[k][b], from->box[k][b].lo, from->box[k][b].hi);
+            into->count[k][b] += from->count[k][b];
+        }
+    }
+}
+
+/* A split after an empty bin makes the same two parts as the split before it, so only splits after
+ * occupied bins are looked at; the first minimum is kept either way. */
+static inline struct split
+bins_best(const struct bins *bins, const struct grid *grid, uint32_t total)
+{
+    struct split best = {0.0, -1, 0};
+
+    for (int k = 0; k < 3; k++) {
+        double right_area[BINS];
+        struct bounds box = bounds_empty();
+        uint32_t left = 0;
+
+        if (grid->mask[k] == 0) {
+            continue;
+        }
+        for (int b = BINS - 1; b > 0; b--) {
+            if (bins->count[k][b] != 0) {
+                bounds_join(&box, bins->box[k][b].lo, bins->box[k][b].hi);
+                right_area[b] = bounds_area(box);
+            } else if (b < BINS - 1) {
+                right_area[b] = right_area[b + 1];
+            } else {
+                right_area[b] = 0.0; /* never used: nothing lies right of it */
+            }
+        }
+        box = bounds_empty();
+        for (int b = 0; b < BINS - 1; b++) {
+            if (bins->count[k][b] == 0) {
+                continue;
+            }
+            bounds_join(&box, bins->box[k][b].lo, bins->box[k][b].hi);
+            left += bins->count[k][b];
+            if (left == total) {
+                break;
+            }
+            consider(&best,
+                     bounds_area(box) * (double)left + right_area[b + 1] * (double)(total - left),
+                     k,
+                     b + 1);
+        }
+    }
+    return best;
+}
+
+/* ---- ranges of up to SMALL items: sorted bin numbers ---- */
+
+struct small {
+    struct bounds box[SMALL];
+    _Alignas(16) int32_t bin[SMALL][4];
+};
+
+static inline void small_load(struct small *s,
+                              const struct facet_bvh_item *items,
+                              uint32_t count,
+                              const struct grid *grid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        s->box[i].lo = lanes_load3(items[i].lo);
+        s->box[i].hi = lanes_load3(items[i].hi);
+        lanes_bins(
+            lanes_add(s->box[i].lo, s->box[i].hi), grid->base, grid->scale, grid->mask, s->bin[i]);
+    }
+}
+
+static inline struct split
+small_best(const struct small *s, uint32_t count, const struct grid *grid)
+{
+    struct split best = {0.0, -1, 0};
+
+    for (int k = 0; k < 3; k++) {
+        uint8_t key[SMALL]; /* bin number and item, ascending */
+        double right_area[SMALL];
+        struct bounds box;
+
+        if (grid->mask[k] == 0) {
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t x = (uint8_t)(s->bin[i][k] << 4 | (int32_t)i);
+            uint32_t j = i;
+
+            for (; j > 0 && key[j - 1] > x; j--) {
+                key[j] = key[j - 1];
+            }
+            key[j] = x;
+        }
+        box = s->box[key[count - 1] & 15];
+        for (uint32_t i = count - 1; i > 0; i--) {
+            if (key[i - 1] >> 4 != key[i] >> 4) {
+                right_area[i] = bounds_area(box);
+            }
+            bounds_join(&box, s->box[key[i - 1] & 15].lo, s->box[key[i - 1] & 15].hi);
+        }
+        box = s->box[key[0] & 15];
+        for (uint32_t i = 1; i < count; i++) {
+            if (key[i - 1] >> 4 != key[i] >> 4) {
+                consider(&best,
+                         bounds_area(box) * (double)i + right_area[i] * (double)(count - i),
+                         k,
+                         (key[i - 1] >> 4) + 1);
+            }
+            bounds_join(&box, s->box[key[i] & 15].lo, s->box[key[i] & 15].hi);
+        }
+    }
+    return best;
+}
+
+#endif
