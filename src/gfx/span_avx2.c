@@ -220,18 +220,16 @@ INLINE __m256d power(__m128 x, __m256d r, __m256d v)
     return _mm256_mul_pd(p, v);
 }
 
-/* facet_srgb_float for eight numbers from 0 to 1; doubt: which of them are too near to a tie. */
-INLINE __m256 to_linear(__m256 x, unsigned *doubt)
+/* facet_srgb_float for eight numbers from 0 to 1. rest: what rounding took away, in an order of its
+ * own, so that a tie is INT32_MIN. */
+INLINE __m256 to_linear(__m256 x, __m256i *rest)
 {
-    /* 2^-38 of a number is at most 2^15 of its last places; the last 29 of them are rounded away */
-    const __m256i reach = _mm256_set1_epi32(1 << (15 + 3)),
-                  twice = _mm256_set1_epi32(1 << (16 + 3));
     const __m256 line_high = _mm256_set1_ps(0x1.3d072ap-4f); /* 25 / 323 as two floats */
     const __m256 line_low = _mm256_set1_ps((float)(25.0 / 323 - 0x1.3d072ap-4));
     __m256 on_line = _mm256_cmp_ps(x, _mm256_set1_ps(0x1.4b5dccp-5f), _CMP_LE_OQ);
     __m256 line = _mm256_fmadd_ps(x, line_high, _mm256_mul_ps(x, line_low));
     __m256 w = _mm256_add_ps(x, _mm256_set1_ps(0.055f)), curve;
-    __m256i at = _mm256_srli_epi32(_mm256_castps_si256(w), 22), rest;
+    __m256i at = _mm256_srli_epi32(_mm256_castps_si256(w), 22);
     __m256d r[2], v[2], z[2];
 
     at = _mm256_permute4x64_epi64(at, _MM_SHUFFLE(3, 1, 2, 0));
@@ -240,42 +238,55 @@ INLINE __m256 to_linear(__m256 x, unsigned *doubt)
     z[0] = power(_mm256_castps256_ps128(x), r[0], v[0]);
     z[1] = power(_mm256_extractf128_ps(x, 1), r[1], v[1]);
     curve = _mm256_set_m128(_mm256_cvtpd_ps(z[1]), _mm256_cvtpd_ps(z[0]));
-    rest = _mm256_castps_si256(
-        _mm256_shuffle_ps(_mm256_castpd_ps(z[0]), _mm256_castpd_ps(z[1]), _MM_SHUFFLE(2, 0, 2, 0)));
-    rest = _mm256_add_epi32(_mm256_slli_epi32(rest, 3), reach); /* a tie is now INT32_MIN + reach */
-    rest = _mm256_cmpgt_epi32(_mm256_add_epi32(_mm256_set1_epi32(INT32_MIN), twice), rest);
-    rest = _mm256_permute4x64_epi64(rest, _MM_SHUFFLE(3, 1, 2, 0));
-    *doubt = (unsigned)_mm256_movemask_ps(_mm256_andnot_ps(on_line, _mm256_castsi256_ps(rest)));
+    *rest = _mm256_slli_epi32(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castpd_ps(z[0]),
+                                                                    _mm256_castpd_ps(z[1]),
+                                                                    _MM_SHUFFLE(2, 0, 2, 0))),
+                              3);
     return _mm256_blendv_ps(curve, line, on_line);
 }
 
-/* Stores components of eight samples, the first three made linear. */
-TARGET static void store_linear(const __m256 result[4], float *const out[4])
+/* Of `count` colours the first three components, made linear. 2^-38 of a number is at most 2^15 of
+ * its last places, of which 29 are rounded away: eight numbers of which one is so near to a tie are
+ * computed again, one by one. */
+TARGET static void make_linear(uint32_t *const out[4], unsigned count)
 {
-    for (unsigned c = 0; c < 3; c++) {
-        unsigned doubt;
+    const __m256i reach = _mm256_set1_epi32(1 << (15 + 3));
+    const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + (1u << (16 + 3))));
 
-        _mm256_storeu_ps(out[c], to_linear(result[c], &doubt));
-        for (; doubt != 0; doubt &= doubt - 1) {
-            unsigned k = (unsigned)__builtin_ctz(doubt);
-            float x[8];
+    for (unsigned k = 0; k < count; k += 8) {
+        for (unsigned c = 0; c < 3; c++) {
+            float *at = (float *)out[c] + k, x[8];
+            __m256 before = _mm256_loadu_ps(at);
+            __m256i rest;
 
-            _mm256_storeu_ps(x, result[c]);
-            out[c][k] = facet_srgb_float(x[k]);
+            _mm256_storeu_ps(at, to_linear(before, &rest));
+            rest = _mm256_cmpgt_epi32(end, _mm256_add_epi32(rest, reach));
+            if (_mm256_testz_si256(rest, rest) == 0) {
+                _mm256_storeu_ps(x, before);
+                for (unsigned i = 0; i < 8; i++) {
+                    at[i] = facet_srgb_float(x[i]);
+                }
+            }
         }
     }
-    _mm256_storeu_ps(out[3], result[3]);
 }
 
 /* ---- texels ---- */
 
+/* A block of samples after its coordinates are placed. */
+struct plan {
+    uint32_t at[4][FACET_GFX_SPAN_BLOCK]; /* bytes from the first texel to the four that count */
+    float a[FACET_GFX_SPAN_BLOCK], b[FACET_GFX_SPAN_BLOCK]; /* weights */
+    uint64_t left;                                          /* for the general way */
+    uint64_t apart; /* the two texels of a row do not lie side by side */
+};
+
 /* Has a texel that counts a code other than 0 and 255? */
-TARGET static bool
-inexact(const __m256i t[4], const struct axis *x, const struct axis *y, __m256i left)
+TARGET static bool inexact(const __m256i t[4], __m256 a, __m256 b, __m256i left)
 {
     const __m256i zero = _mm256_setzero_si256(), ones = _mm256_set1_epi32(-1);
-    __m256i skip_x = _mm256_cmpeq_epi32(x->weight, zero);
-    __m256i skip_y = _mm256_cmpeq_epi32(y->weight, zero);
+    __m256i skip_x = _mm256_cmpeq_epi32(_mm256_castps_si256(a), zero);
+    __m256i skip_y = _mm256_cmpeq_epi32(_mm256_castps_si256(b), zero);
     __m256i any = zero;
 
     for (unsigned k = 0; k < 4; k++) {
@@ -292,105 +303,99 @@ inexact(const __m256i t[4], const struct axis *x, const struct axis *y, __m256i 
 
 /* Texels of 0 and 255 only: does one of eight filters round? Where the four texels are alike, and
  * so in most textures of one colour, none does. */
-TARGET static bool
-rounds(const __m256i t[4], const struct axis *x, const struct axis *y, __m256i left)
+TARGET static bool rounds(const __m256i t[4], const float a[8], const float b[8], __m256i left)
 {
     __m256i alike =
         _mm256_and_si256(_mm256_cmpeq_epi32(t[0], t[1]), _mm256_cmpeq_epi32(t[2], t[3]));
-    uint32_t texel[4][8], fu[8], fv[8];
+    uint32_t texel[4][8];
     unsigned open;
 
     alike = _mm256_and_si256(alike, _mm256_cmpeq_epi32(t[0], t[2]));
     open = ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(alike, left))) & 0xFF;
-    if (open == 0) {
-        return false;
-    }
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; open != 0 && k < 4; k++) {
         _mm256_storeu_si256((__m256i *)texel[k], t[k]);
     }
-    _mm256_storeu_si256((__m256i *)fu, x->weight);
-    _mm256_storeu_si256((__m256i *)fv, y->weight);
     for (; open != 0; open &= open - 1) {
         unsigned k = (unsigned)__builtin_ctz(open);
         const uint32_t taps[4] = {texel[0][k], texel[1][k], texel[2][k], texel[3][k]};
 
-        if (!facet_gfx_span_exact(taps, fu[k], fv[k])) {
+        if (!facet_gfx_span_exact(taps, (uint32_t)(a[k] * 65536), (uint32_t)(b[k] * 65536))) {
             return true;
         }
     }
     return false;
 }
 
-/* Does one of eight samples raise NX? `at`: where the two rows of each begin, near and far. */
-TARGET static bool raises(const struct facet_gfx_span_job *job,
-                          const __m256i row[2],
-                          const struct axis *x,
-                          const struct axis *y,
-                          __m256i left)
+/* Does one of the eight samples from k on raise NX? */
+TARGET static bool raises(const struct facet_gfx_span_job *job, const struct plan *plan, unsigned k)
 {
-    const int *texels = (const int *)(const void *)job->texels;
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i mask = _mm256_set1_epi32((int)(plan->left >> k & 0xFF));
+    const __m256i left = _mm256_cmpeq_epi32(_mm256_and_si256(mask, bit), bit);
     __m256i t[4];
 
-    for (unsigned k = 0; k < 4; k++) {
-        __m256i column = _mm256_slli_epi32(k % 2 == 0 ? x->near : x->far, 2);
-
-        t[k] = _mm256_i32gather_epi32(texels, _mm256_add_epi32(row[k / 2], column), 1);
+    for (unsigned i = 0; i < 4; i++) {
+        t[i] = _mm256_i32gather_epi32((const int *)(const void *)job->texels,
+                                      _mm256_loadu_si256((const __m256i *)&plan->at[i][k]),
+                                      1);
     }
-    return inexact(t, x, y, left) || rounds(t, x, y, left);
+    return inexact(t, _mm256_loadu_ps(plan->a + k), _mm256_loadu_ps(plan->b + k), left) ||
+           rounds(t, plan->a + k, plan->b + k, left);
 }
 
-/* Two texels of a row, component by component. */
-INLINE __m256 neighbours(const uint8_t *row)
+/* Two texels of a row: one word where they lie side by side. */
+INLINE __m256i row_of(const uint8_t *near, const uint8_t *far, const bool apart)
 {
-    return unorm(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)row)));
-}
+    uint32_t first, second;
+    uint64_t both;
 
-INLINE __m256 texels_of(const uint8_t *near, const uint8_t *far)
-{
-    int first, second;
-
-    memcpy(&first, near, sizeof first);
-    memcpy(&second, far, sizeof second);
-    return unorm(_mm256_cvtepu8_epi32(_mm_insert_epi32(_mm_cvtsi32_si128(first), second, 1)));
+    if (!apart) {
+        memcpy(&both, near, sizeof both);
+    } else {
+        memcpy(&first, near, sizeof first);
+        memcpy(&second, far, sizeof second);
+        both = first | (uint64_t)second << 32;
+    }
+    return _mm256_set1_epi64x((int64_t)both);
 }
 
 /* Samples k and k + 4 on one row, filtered along it: components of one, then of the other. */
 INLINE __m256 along_row(const uint8_t *texels,
-                        const uint32_t near[8],
-                        const uint32_t far[8],
+                        const uint32_t *near,
+                        const uint32_t *far,
                         unsigned k,
-                        const bool side_by_side,
+                        const bool apart,
                         __m256 weight)
 {
-    __m256 one =
-        side_by_side ? neighbours(texels + near[k]) : texels_of(texels + near[k], texels + far[k]);
-    __m256 two = side_by_side ? neighbours(texels + near[k + 4])
-                              : texels_of(texels + near[k + 4], texels + far[k + 4]);
+    const __m256i low =
+        _mm256_set_epi32(3 - 256, 2 - 256, 1 - 256, -256, 3 - 256, 2 - 256, 1 - 256, -256);
+    const __m256i high = _mm256_add_epi32(low, _mm256_set1_epi32(4));
+    __m256i rows = _mm256_blend_epi32(row_of(texels + near[k], texels + far[k], apart),
+                                      row_of(texels + near[k + 4], texels + far[k + 4], apart),
+                                      0xF0);
 
     return lerp(
-        _mm256_permute2f128_ps(one, two, 0x20), _mm256_permute2f128_ps(one, two, 0x31), weight);
+        unorm(_mm256_shuffle_epi8(rows, low)), unorm(_mm256_shuffle_epi8(rows, high)), weight);
 }
 
 /* Four numbers of either half, each filling it: those in place k. */
 #define SPREAD(v, k) _mm256_permute_ps(v, (k)*0x55)
 
-struct corners {
-    uint32_t at[4][8]; /* bytes from the first texel */
-};
-
-/* Eight samples; sides: whether the texels of a row lie side by side. */
-INLINE void filter(const uint8_t *texels,
-                   const struct corners *corners,
-                   __m256 a,
-                   __m256 b,
-                   const bool sides,
-                   __m256 result[4])
+/* The eight samples from k on. */
+INLINE void filter(const struct facet_gfx_span_job *job,
+                   const struct plan *plan,
+                   unsigned k,
+                   const bool apart,
+                   uint32_t *const out[4])
 {
-    __m256 pair[4];
+    const uint8_t *texels = job->texels;
+    const uint32_t *t00 = plan->at[0] + k, *t01 = plan->at[1] + k, *t10 = plan->at[2] + k,
+                   *t11 = plan->at[3] + k;
+    __m256 a = _mm256_loadu_ps(plan->a + k), b = _mm256_loadu_ps(plan->b + k), pair[4];
 
 #define PAIR(k)                                                                                    \
-    pair[k] = lerp(along_row(texels, corners->at[0], corners->at[1], k, sides, SPREAD(a, k)),      \
-                   along_row(texels, corners->at[2], corners->at[3], k, sides, SPREAD(a, k)),      \
+    pair[k] = lerp(along_row(texels, t00, t01, k, apart, SPREAD(a, k)),                            \
+                   along_row(texels, t10, t11, k, apart, SPREAD(a, k)),                            \
                    SPREAD(b, k))
     PAIR(0);
     PAIR(1);
@@ -400,108 +405,112 @@ INLINE void filter(const uint8_t *texels,
     /* from components of samples to samples of components */
     a = _mm256_unpacklo_ps(pair[0], pair[1]);
     b = _mm256_unpacklo_ps(pair[2], pair[3]);
-    result[0] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0));
-    result[1] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2));
+    _mm256_storeu_ps((float *)out[0] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0)));
+    _mm256_storeu_ps((float *)out[1] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
     a = _mm256_unpackhi_ps(pair[0], pair[1]);
     b = _mm256_unpackhi_ps(pair[2], pair[3]);
-    result[2] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0));
-    result[3] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2));
+    _mm256_storeu_ps((float *)out[2] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0)));
+    _mm256_storeu_ps((float *)out[3] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
 }
 
-INLINE unsigned eight(const struct facet_gfx_span_job *job,
+/* ---- the span ---- */
+
+INLINE void place_all(const struct facet_gfx_span_job *job,
                       const uint32_t *u,
                       const uint32_t *v,
+                      unsigned count,
                       const unsigned wrap,
-                      float *const out[4],
-                      unsigned *flags)
+                      struct plan *plan)
 {
+    const __m256i one = _mm256_set1_epi32(1), pitch = _mm256_set1_epi32((int)job->pitch);
     const __m256 step = _mm256_set1_ps(0x1p-16f);
-    const __m256i pitch = _mm256_set1_epi32((int)job->pitch);
-    struct axis x = place(u, job->scale_u, job->width, wrap);
-    struct axis y = place(v, job->scale_v, job->height, wrap);
-    const __m256i row[2] = {_mm256_mullo_epi32(y.near, pitch), _mm256_mullo_epi32(y.far, pitch)};
-    const __m256i near = _mm256_slli_epi32(x.near, 2), far = _mm256_slli_epi32(x.far, 2);
-    const __m256i apart = _mm256_sub_epi32(x.far, x.near), left = _mm256_or_si256(x.left, y.left);
-    __m256 a = _mm256_mul_ps(_mm256_cvtepi32_ps(x.weight), step);
-    __m256 b = _mm256_mul_ps(_mm256_cvtepi32_ps(y.weight), step);
-    struct corners corners;
-    __m256 result[4];
 
-    if ((*flags & FACET_NX) == 0) {
-        *flags |= raises(job, row, &x, &y, left) ? FACET_NX : 0;
-        if (job->srgb && (*flags & FACET_NX) == 0) {
-            return 0xFF;
+    plan->left = plan->apart = 0;
+    for (unsigned k = 0; k < count; k += 8) {
+        struct axis x = place(u + k, job->scale_u, job->width, wrap);
+        struct axis y = place(v + k, job->scale_v, job->height, wrap);
+        __m256i beside = _mm256_cmpeq_epi32(_mm256_sub_epi32(x.far, x.near), one);
+        __m256i left = _mm256_or_si256(x.left, y.left);
+
+        x.near = _mm256_slli_epi32(x.near, 2);
+        x.far = _mm256_slli_epi32(x.far, 2);
+        y.near = _mm256_mullo_epi32(y.near, pitch);
+        y.far = _mm256_mullo_epi32(y.far, pitch);
+        _mm256_storeu_si256((__m256i *)&plan->at[0][k], _mm256_add_epi32(y.near, x.near));
+        _mm256_storeu_si256((__m256i *)&plan->at[1][k], _mm256_add_epi32(y.near, x.far));
+        _mm256_storeu_si256((__m256i *)&plan->at[2][k], _mm256_add_epi32(y.far, x.near));
+        _mm256_storeu_si256((__m256i *)&plan->at[3][k], _mm256_add_epi32(y.far, x.far));
+        _mm256_storeu_ps(plan->a + k, _mm256_mul_ps(_mm256_cvtepi32_ps(x.weight), step));
+        _mm256_storeu_ps(plan->b + k, _mm256_mul_ps(_mm256_cvtepi32_ps(y.weight), step));
+        plan->left |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left)) << k;
+        plan->apart |= (uint64_t)(~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(beside)) & 0xFF)
+                       << k;
+    }
+}
+
+#define PLACE_ALL(name, wrap)                                                                      \
+    TARGET static void name(const struct facet_gfx_span_job *job,                                  \
+                            const uint32_t *u,                                                     \
+                            const uint32_t *v,                                                     \
+                            unsigned count,                                                        \
+                            struct plan *plan)                                                     \
+    {                                                                                              \
+        place_all(job, u, v, count, wrap, plan);                                                   \
+    }
+PLACE_ALL(place_clamp, FACET_GFX_CLAMP)
+PLACE_ALL(place_repeat, FACET_GFX_REPEAT)
+PLACE_ALL(place_mirror, FACET_GFX_MIRROR)
+PLACE_ALL(place_border, FACET_GFX_BORDER)
+
+/* The same where an edge of the texture is among them: rare, and kept out of the loop below. */
+TARGET __attribute__((noinline)) static void filter_apart(const struct facet_gfx_span_job *job,
+                                                          const struct plan *plan,
+                                                          unsigned k,
+                                                          uint32_t *const out[4])
+{
+    filter(job, plan, k, true, out);
+}
+
+/* `count` is a multiple of eight. */
+TARGET static uint64_t eights(const struct facet_gfx_span_job *job,
+                              const uint32_t *u,
+                              const uint32_t *v,
+                              unsigned count,
+                              uint32_t *const out[4],
+                              unsigned *flags)
+{
+    static void (*const place_by[4])(const struct facet_gfx_span_job *,
+                                     const uint32_t *,
+                                     const uint32_t *,
+                                     unsigned,
+                                     struct plan *) = {
+        [FACET_GFX_CLAMP] = place_clamp,
+        [FACET_GFX_REPEAT] = place_repeat,
+        [FACET_GFX_MIRROR] = place_mirror,
+        [FACET_GFX_BORDER] = place_border,
+    };
+    struct plan plan;
+    unsigned k;
+
+    place_by[job->wrap](job, u, v, count, &plan);
+    for (k = 0; k < count && (*flags & FACET_NX) == 0; k += 8) {
+        if (raises(job, &plan, k)) {
+            *flags |= FACET_NX;
+        } else if (job->srgb) {
+            plan.left |= UINT64_C(0xFF) << k;
         }
     }
-    _mm256_storeu_si256((__m256i *)corners.at[0], _mm256_add_epi32(row[0], near));
-    _mm256_storeu_si256((__m256i *)corners.at[2], _mm256_add_epi32(row[1], near));
-    if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(apart, _mm256_set1_epi32(1))) == -1) {
-        filter(job->texels, &corners, a, b, true, result);
-    } else { /* an edge of the texture is among them */
-        _mm256_storeu_si256((__m256i *)corners.at[1], _mm256_add_epi32(row[0], far));
-        _mm256_storeu_si256((__m256i *)corners.at[3], _mm256_add_epi32(row[1], far));
-        filter(job->texels, &corners, a, b, false, result);
+    for (k = 0; k < count; k += 8) {
+        if ((plan.apart >> k & 0xFF) == 0) {
+            filter(job, &plan, k, false, out);
+        } else {
+            filter_apart(job, &plan, k, out);
+        }
     }
     if (job->srgb) {
-        store_linear(result, out);
-    } else {
-        for (unsigned c = 0; c < 4; c++) {
-            _mm256_storeu_ps(out[c], result[c]);
-        }
+        make_linear(out, count);
     }
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left));
-}
-
-/* The last samples of a span, through room for eight; the copies of the first of them change no
- * flag. */
-TARGET static unsigned rest(const struct facet_gfx_span_job *job,
-                            const uint32_t *u,
-                            const uint32_t *v,
-                            unsigned count,
-                            const unsigned wrap,
-                            uint32_t *const out[4],
-                            unsigned at,
-                            unsigned *flags)
-{
-    uint32_t uv[2][8];
-    float result[4][8];
-    float *const into[4] = {result[0], result[1], result[2], result[3]};
-    unsigned left;
-
-    for (unsigned k = 0; k < 8; k++) {
-        uv[0][k] = u[k < count ? k : 0];
-        uv[1][k] = v[k < count ? k : 0];
-    }
-    left = eight(job, uv[0], uv[1], wrap, into, flags);
-    for (unsigned c = 0; c < 4; c++) {
-        memcpy(out[c] + at, result[c], count * sizeof(float));
-    }
-    return left & ((1u << count) - 1);
-}
-
-INLINE uint64_t span(const struct facet_gfx_span_job *job,
-                     const uint32_t *u,
-                     const uint32_t *v,
-                     unsigned count,
-                     const unsigned wrap,
-                     uint32_t *const out[4],
-                     unsigned *flags)
-{
-    uint64_t left = 0;
-    unsigned k = 0;
-
-    for (; k + 8 <= count; k += 8) {
-        float *const into[4] = {(float *)(out[0] + k),
-                                (float *)(out[1] + k),
-                                (float *)(out[2] + k),
-                                (float *)(out[3] + k)};
-
-        left |= (uint64_t)eight(job, u + k, v + k, wrap, into, flags) << k;
-    }
-    if (k < count) {
-        left |= (uint64_t)rest(job, u + k, v + k, count - k, wrap, out, k, flags) << k;
-    }
-    return left;
+    return plan.left;
 }
 
 TARGET uint64_t facet_gfx_span_avx2(const struct facet_gfx_span_job *job,
@@ -511,16 +520,24 @@ TARGET uint64_t facet_gfx_span_avx2(const struct facet_gfx_span_job *job,
                                     uint32_t *const out[4],
                                     unsigned *flags)
 {
-    switch (job->wrap) {
-    case FACET_GFX_REPEAT:
-        return span(job, u, v, count, FACET_GFX_REPEAT, out, flags);
-    case FACET_GFX_MIRROR:
-        return span(job, u, v, count, FACET_GFX_MIRROR, out, flags);
-    case FACET_GFX_BORDER:
-        return span(job, u, v, count, FACET_GFX_BORDER, out, flags);
-    default:
-        return span(job, u, v, count, FACET_GFX_CLAMP, out, flags);
+    uint32_t uv[2][FACET_GFX_SPAN_BLOCK], result[4][FACET_GFX_SPAN_BLOCK];
+    uint32_t *const into[4] = {result[0], result[1], result[2], result[3]};
+    const unsigned room = (count + 7) & ~7u;
+    uint64_t left;
+
+    if (count == room) {
+        return eights(job, u, v, count, out, flags);
     }
+    /* copies of the first sample fill the last eight: they change no flag */
+    for (unsigned k = 0; k < room; k++) {
+        uv[0][k] = u[k < count ? k : 0];
+        uv[1][k] = v[k < count ? k : 0];
+    }
+    left = eights(job, uv[0], uv[1], room, into, flags);
+    for (unsigned c = 0; c < 4; c++) {
+        memcpy(out[c], result[c], count * sizeof(uint32_t));
+    }
+    return left & ((UINT64_C(1) << count) - 1);
 }
 
 #endif
