@@ -26,10 +26,16 @@ struct facet_trace_step {
     uint32_t word;
     uint32_t length;  /* 0: no word (an interrupt, a fetch that failed) */
     const char *text; /* disassembly, "" without a word */
+    uint32_t priv;    /* the register `priv` of the core, FACET_NONE without one */
     const struct facet_trap_event *trap;
     const struct facet_item *items;
     size_t count;
 };
+
+/* A decimal number; a hexadecimal one of at least `digits` digits (at most 32). A trace has
+ * millions of lines, hence no printf. */
+void facet_trace_number(struct facet_strbuf *out, uint64_t value);
+void facet_trace_hex(struct facet_strbuf *out, struct facet_value value, unsigned digits);
 
 void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *out);
 void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out);

@@ -26,9 +26,35 @@ struct facet_tracer {
     bool failed;
     uint64_t step;
     uint64_t lines;
+    uint32_t priv, priv_core; /* register `priv` of the core that was looked at last */
     struct facet_strbuf line;
     struct memo memo[MEMO_SIZE];
 };
+
+void facet_trace_number(struct facet_strbuf *out, uint64_t value)
+{
+    char text[20];
+    size_t at = sizeof text;
+
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    facet_strbuf_add(out, text + at, sizeof text - at);
+}
+
+void facet_trace_hex(struct facet_strbuf *out, struct facet_value value, unsigned digits)
+{
+    char text[32];
+    size_t at = sizeof text;
+
+    do {
+        text[--at] = "0123456789abcdef"[value.lo & 15];
+        value.lo = value.lo >> 4 | value.hi << 60;
+        value.hi >>= 4;
+    } while (value.lo != 0 || value.hi != 0 || sizeof text - at < digits);
+    facet_strbuf_add(out, text + at, sizeof text - at);
+}
 
 static char lower(char c)
 {
@@ -118,6 +144,16 @@ static const char *disassemble(facet_tracer *t, const struct facet_trace_step *s
     return memo->text;
 }
 
+/* Looked up by name once, not for each line. */
+static uint32_t priv_of(facet_tracer *t, uint32_t core)
+{
+    if (t->priv_core != core) {
+        t->priv_core = core;
+        t->priv = facet_machine_find_reg(t->machine, core, "priv");
+    }
+    return t->priv;
+}
+
 static void finish(facet_tracer *t, struct facet_trace_step *step)
 {
     step->machine = t->machine;
@@ -128,6 +164,7 @@ static void finish(facet_tracer *t, struct facet_trace_step *step)
     if (wanted(t, step)) {
         facet_strbuf_clear(&t->line);
         if (t->options.format == FACET_TRACE_SPIKE) {
+            step->priv = priv_of(t, step->core);
             facet_trace_spike(step, &t->line);
         } else {
             facet_trace_jsonl(step, &t->line);
@@ -190,6 +227,7 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
     t->machine = machine;
     t->options = *options;
     t->step = options->first_step;
+    t->priv_core = FACET_NONE;
     t->observer = (struct facet_observer){
         t, hear_retire, hear_reg, hear_csr, hear_memory, hear_trap, hear_unit};
     facet_strbuf_init(&t->line);

@@ -1,36 +1,15 @@
 /* A step as one JSON object on one line; the schema is in docs/trace.md. Numbers of 64 bits and
- * more are hexadecimal strings, so that no reader loses bits. A trace has millions of lines, hence
- * no printf. */
+ * more are hexadecimal strings, so that no reader loses bits. */
 #include "debug/internal.h"
-
-static void put_number(struct facet_strbuf *out, uint64_t value)
-{
-    char text[20];
-    size_t at = sizeof text;
-
-    do {
-        text[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    facet_strbuf_add(out, text + at, sizeof text - at);
-}
 
 /* "key":"0x..." with at least `digits` digits. */
 static void
 put_hex(struct facet_strbuf *out, const char *key, struct facet_value value, unsigned digits)
 {
-    char text[32];
-    size_t at = sizeof text;
-
-    do {
-        text[--at] = "0123456789abcdef"[value.lo & 15];
-        value.lo = value.lo >> 4 | value.hi << 60;
-        value.hi >>= 4;
-    } while (value.lo != 0 || value.hi != 0 || sizeof text - at < digits);
     facet_strbuf_putc(out, '"');
     facet_strbuf_puts(out, key);
     facet_strbuf_puts(out, "\":\"0x");
-    facet_strbuf_add(out, text + at, sizeof text - at);
+    facet_trace_hex(out, value, digits);
     facet_strbuf_putc(out, '"');
 }
 
@@ -57,11 +36,11 @@ static void put_memory(struct facet_strbuf *out, const struct facet_memory_event
 {
     put_hex64(out, event->write ? "store" : "load", event->address);
     facet_strbuf_puts(out, ",\"size\":");
-    put_number(out, event->size);
+    facet_trace_number(out, event->size);
     facet_strbuf_putc(out, ',');
     if (event->space != 0) {
         facet_strbuf_puts(out, "\"space\":");
-        put_number(out, event->space);
+        facet_trace_number(out, event->space);
         facet_strbuf_putc(out, ',');
     }
     if (event->write) {
@@ -99,9 +78,9 @@ void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *o
 static void put_head(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     facet_strbuf_puts(out, "{\"step\":");
-    put_number(out, step->number);
+    facet_trace_number(out, step->number);
     facet_strbuf_puts(out, ",\"core\":");
-    put_number(out, step->core);
+    facet_trace_number(out, step->core);
     facet_strbuf_putc(out, ',');
     put_hex64(out, "pc", step->pc);
     if (step->length != 0) {
@@ -120,7 +99,7 @@ static void put_head(const struct facet_trace_step *step, struct facet_strbuf *o
         facet_strbuf_puts(out, ",\"trap\":{\"interrupt\":");
         facet_strbuf_puts(out, step->trap->interrupt ? "true" : "false");
         facet_strbuf_puts(out, ",\"cause\":");
-        put_number(out, step->trap->cause & ~(UINT64_C(1) << 63));
+        facet_trace_number(out, step->trap->cause & ~(UINT64_C(1) << 63));
         facet_strbuf_putc(out, ',');
         put_hex64(out, "value", step->trap->value);
         facet_strbuf_putc(out, '}');
@@ -149,7 +128,7 @@ void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf 
         facet_strbuf_putc(out, '{');
         if (core_of(item) != step->core && core_of(item) != FACET_NONE) {
             facet_strbuf_puts(out, "\"core\":"); /* a job of another core completes */
-            put_number(out, core_of(item));
+            facet_trace_number(out, core_of(item));
             facet_strbuf_putc(out, ',');
         }
         switch (item->kind) {

@@ -8,9 +8,21 @@
  * which the instruction ran. Steps that trap commit nothing and are not in the log. */
 #include "debug/internal.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+static void put_value(struct facet_strbuf *out, uint64_t value, unsigned digits)
+{
+    facet_strbuf_add(out, " 0x", 3);
+    facet_trace_hex(out, (struct facet_value){value, 0}, digits);
+}
+
+static uint64_t number_of(const char *digits)
+{
+    uint64_t n = 0;
+
+    for (; *digits >= '0' && *digits <= '9'; digits++) {
+        n = 10 * n + (uint64_t)(*digits - '0');
+    }
+    return n;
+}
 
 /* Spike's key: number * 16 + kind (0 x, 1 f, 4 CSR); anything else is not in this format. */
 static uint64_t key_of(const struct facet_core_desc *core, const struct facet_item *item)
@@ -23,7 +35,7 @@ static uint64_t key_of(const struct facet_core_desc *core, const struct facet_it
         char kind = reg->group != NULL && reg->group[1] == '\0' ? reg->group[0] : '\0';
 
         if ((kind == 'x' || kind == 'f') && reg->name[0] == kind) {
-            return strtoull(reg->name + 1, NULL, 10) << 4 | (kind == 'f');
+            return number_of(reg->name + 1) << 4 | (kind == 'f');
         }
     }
     return UINT64_MAX;
@@ -36,11 +48,16 @@ static void put_register(const struct facet_trace_step *step, size_t at, struct 
     uint64_t key = key_of(core, item);
 
     if ((key & 15) == 4) {
-        facet_strbuf_printf(out, " c%" PRIu64 "_%s ", key >> 4, core->csrs[item->u.reg.index].name);
+        facet_strbuf_add(out, " c", 2);
+        facet_trace_number(out, key >> 4);
+        facet_strbuf_putc(out, '_');
+        facet_strbuf_puts(out, core->csrs[item->u.reg.index].name);
     } else {
-        facet_strbuf_printf(out, " %c%-2" PRIu64 " ", (key & 1) != 0 ? 'f' : 'x', key >> 4);
+        facet_strbuf_add(out, (key & 1) != 0 ? " f" : " x", 2);
+        facet_trace_number(out, key >> 4);
+        facet_strbuf_add(out, " ", key >> 4 < 10); /* a column of two digits */
     }
-    facet_strbuf_printf(out, "0x%016" PRIx64, item->u.reg.new_value.lo);
+    put_value(out, item->u.reg.new_value.lo, 16);
 }
 
 /* In rising order of the keys; of equal keys the last one. */
@@ -79,9 +96,10 @@ static void put_memory(const struct facet_trace_step *step, bool writes, struct 
             event->core != step->core) {
             continue;
         }
-        facet_strbuf_printf(out, " mem 0x%016" PRIx64, event->address);
+        facet_strbuf_add(out, " mem", 4);
+        put_value(out, event->address, 16);
         if (writes) {
-            facet_strbuf_printf(out, " 0x%0*" PRIx64, (int)event->size * 2, event->value.lo);
+            put_value(out, event->value.lo, event->size * 2);
         }
     }
 }
@@ -89,15 +107,14 @@ static void put_memory(const struct facet_trace_step *step, bool writes, struct 
 /* Before the step: the old value where it changed, else what it is now. */
 static uint64_t privilege(const struct facet_trace_step *step)
 {
-    uint32_t index = facet_machine_find_reg(step->machine, step->core, "priv");
     struct facet_value value = {3, 0};
 
     for (size_t i = 0; i < step->count; i++) {
-        if (step->items[i].kind == FACET_ITEM_REG && step->items[i].u.reg.index == index) {
+        if (step->items[i].kind == FACET_ITEM_REG && step->items[i].u.reg.index == step->priv) {
             return step->items[i].u.reg.old_value.lo;
         }
     }
-    (void)facet_machine_reg_read(step->machine, step->core, index, &value, NULL);
+    (void)facet_machine_reg_read(step->machine, step->core, step->priv, &value, NULL);
     return value.lo;
 }
 
@@ -106,13 +123,19 @@ void facet_trace_spike(const struct facet_trace_step *step, struct facet_strbuf 
     if (step->trap != NULL) {
         return;
     }
-    facet_strbuf_printf(out,
-                        "core%4u: %" PRIu64 " 0x%016" PRIx64 " (0x%0*" PRIx32 ")",
-                        step->core,
-                        privilege(step),
-                        step->pc,
-                        (int)step->length * 2,
-                        step->length == 2 ? step->word & 0xFFFF : step->word);
+    facet_strbuf_add(out, "core", 4);
+    for (uint32_t least = 1000; least > step->core && least > 1; least /= 10) {
+        facet_strbuf_putc(out, ' '); /* a column of four digits */
+    }
+    facet_trace_number(out, step->core);
+    facet_strbuf_add(out, ": ", 2);
+    facet_trace_number(out, privilege(step));
+    put_value(out, step->pc, 16);
+    facet_strbuf_add(out, " (0x", 4);
+    facet_trace_hex(out,
+                    (struct facet_value){step->length == 2 ? step->word & 0xFFFF : step->word, 0},
+                    step->length * 2);
+    facet_strbuf_putc(out, ')');
     put_registers(step, out);
     put_memory(step, false, out);
     put_memory(step, true, out);
