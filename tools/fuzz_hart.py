@@ -120,7 +120,7 @@ class Bench:
         peer = command(QEMU, "-machine", "virt", "-cpu", CPU, "-bios", path, "-display", "none", "-serial",
                        "none", "-monitor", "none", "-semihosting-config", "enable=on,target=native")
         out["qemu"] = peer
-        for mode in ("plain", "blocks"):
+        for mode in ("plain", "blocks", "host"):
             result = os.path.join(self.folder, mode + ".bin")
             count = command(self.runner, mode, path, result)
             self.retired += int(count) if mode == "plain" else 0

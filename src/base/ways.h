@@ -7,6 +7,7 @@
 
 #define FACET_FAST_WAYS(WAY)                                                                       \
     WAY(HART_BLOCKS)                                                                               \
+    WAY(HART_HOST_CODE)                                                                            \
     WAY(HART_HOST_FLOAT)                                                                           \
     WAY(HART_MEMO)                                                                                 \
     WAY(MEM_WINDOW)                                                                                \

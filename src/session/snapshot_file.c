@@ -181,6 +181,7 @@ enum facet_status session_snapshot_resume(struct session_snapshot *file,
 
     config.host = here->host;
     config.plain = here->plain;
+    config.host_code = here->host_code;
     config.job_threads = here->job_threads;
     status = facet_xphmg_create(&config, out, err);
     if (status == FACET_OK) {

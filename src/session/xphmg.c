@@ -173,14 +173,16 @@ bool session_xphmg_start(struct session_xphmg *s,
     const char *resume = cli_value(args, "resume");
     struct facet_error err = {0};
     enum facet_status status;
-    uint64_t threads = 1, profile = 0;
+    uint64_t threads = 1, profile = 0, heat = FACET_XPHMG_HOST_CODE;
 
     *s = (struct session_xphmg){
         .config = {.host = host, .plain = cli_given(args, "plain") || cli_given(args, "no-cache")}};
     if (!cli_number(args, "job-threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
+        !cli_number(args, "host-code", 0, UINT32_MAX - 1, &heat) ||
         !cli_number(args, "profile", 0, LAST_PROFILE, &profile)) {
         return false;
     }
+    s->config.host_code = heat != 0 ? (uint32_t)heat : FACET_XPHMG_NO_HOST_CODE;
     s->config.job_threads = threads != 0 ? (uint32_t)threads : facet_pool_processors();
     if (resume != NULL) {
         if (!check_resume(args)) {

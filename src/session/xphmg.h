@@ -22,6 +22,8 @@
     {"no-semihosting", 0, NULL, "EBREAK always traps"},                                            \
     {"job-threads", 0, "N", "host threads that share the rays of a job of XSUBMIT.RT (default 1, 0: "\
                             "all processors)"},                                                    \
+    {"host-code", 0, "N", "code of the guest that is entered N times becomes code of the host (default 50, "\
+                          "0: never)"},                                                            \
     {"no-cache", 0, NULL, "the same as --plain"},                                                  \
     SESSION_FILES_OPTIONS
 /* clang-format on */

@@ -90,7 +90,7 @@ def random_bits(draw):
 
 def random_program(seed):
     draw = random.Random(seed)
-    lines = ["_start: li t0, 0x6000", "csrs mstatus, t0", "la t1, data", "li t2, 3"]
+    lines = ["_start: li t0, 0x6000", "csrs mstatus, t0", "la t1, data", "li t2, 70"]
     lines += [f"fld f{i}, {8 * i}(t1)" for i in range(32)] + ["again:"]
     for _ in range(150):
         rows = draw.choice(FP)
@@ -114,7 +114,7 @@ def random_program(seed):
 def seeded_programs_of_floating_point():
     for seed in range(12):
         both(["run", random_program(seed), "--dump-state", "--json"],
-             expected=("HART_BLOCKS", "MEM_WINDOW"))
+             expected=("HART_BLOCKS", "HART_HOST_CODE", "MEM_WINDOW"))
 
 
 @case()
@@ -123,6 +123,15 @@ def no_cache_is_another_name():
     for command in (["run", program], ["snapshot", program, "--steps", "300", "-o", path("named.snap")]):
         check_eq(facet(*command, "--no-cache").returncode, 0, "exit code")
         check(not ways(), f"{command} --no-cache took {ways()}")
+
+
+@case()
+def no_host_code_leaves_the_blocks():
+    program = random_program(102)
+    results = [facet("run", program, "--dump-state", *words).stdout for words in ([], ["--host-code", "0"])]
+    check(results[0] == results[1], "--host-code 0 changes what a program does")
+    if ways() is not None:
+        check("HART_BLOCKS" in ways() and "HART_HOST_CODE" not in ways(), f"--host-code 0 took {ways()}")
 
 
 @case()

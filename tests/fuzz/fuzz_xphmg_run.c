@@ -1,5 +1,5 @@
 /* Any bytes as a program for `facet run`: refused with a message, or loaded and run for some
- * steps on two harts, with and without the block cache. Both ways must leave the same
+ * steps on two harts, with and without the block cache and host code. Both ways must leave the same
  * snapshot, and a snapshot must be taken back. */
 #include "fuzz/fuzz.h"
 #include "fuzz/machine.h"
@@ -13,7 +13,7 @@ enum { STEPS = 600 };
 static facet_machine *make(bool plain)
 {
     const struct facet_xphmg_config config = {
-        .harts = 2, .ram_bytes = 1 << 20, .quantum = 100, .plain = plain};
+        .harts = 2, .ram_bytes = 1 << 20, .quantum = 100, .plain = plain, .host_code = 2};
     facet_machine *machine;
 
     fuzz_require(facet_xphmg_create(&config, &machine, NULL) == FACET_OK);

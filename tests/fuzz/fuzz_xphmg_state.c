@@ -35,7 +35,8 @@ static facet_machine *make(void)
                                         .ram_bytes = 1 << 16,
                                         .quantum = 64,
                                         .jobs = FACET_XPHMG_JOBS_LATE,
-                                        .jobs_seed = 5};
+                                        .jobs_seed = 5,
+                                        .host_code = 2};
     struct facet_run how = {.budget = 300};
     struct facet_stop stop;
     facet_machine *machine;

@@ -40,6 +40,7 @@ static facet_machine *make(enum way way, bool late)
         .job_threads = way == PIECES ? 3 : 1,
         .jobs = late ? FACET_XPHMG_JOBS_LATE : FACET_XPHMG_JOBS_NOW,
         .jobs_seed = late ? 7 : 0,
+        .host_code = way == PIECES ? 1 : FACET_XPHMG_NO_HOST_CODE,
     };
     facet_machine *machine;
 

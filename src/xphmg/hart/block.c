@@ -6,6 +6,12 @@
 
 static const struct entry no_block = {1, NULL};
 
+enum {
+    HOST_BYTES = 16 << 20, /* of host code; when full, everything is dropped */
+    HOST_PIECE = 64 << 10, /* of one block, at most; those that need more stay as they are */
+    BRIDGE_BYTES = 4096,
+};
+
 enum facet_status
 facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct facet_error *err)
 {
@@ -43,6 +49,8 @@ void facet_block_cache_destroy(facet_block_cache *cache)
         free(cache->sites);
         free(cache->insns);
         free(cache->marked);
+        facet_code_memory_destroy(cache->host);
+        facet_code_memory_destroy(cache->bridge);
         free(cache);
     }
 }
@@ -57,6 +65,75 @@ void facet_block_cache_flush(facet_block_cache *cache)
     }
     cache->taken_count = cache->marked_count = 0;
     cache->used = cache->insns_used = 0;
+    if (cache->host != NULL) {
+        facet_code_memory_clear(cache->host);
+    }
+}
+
+static void drop_host_code(facet_block_cache *cache)
+{
+    facet_block_cache_flush(cache);
+    facet_code_memory_destroy(cache->host);
+    cache->host = NULL;
+}
+
+/* The way into host code has memory of its own: it is still needed when the rest is dropped. */
+static bool make_bridge(facet_block_cache *cache)
+{
+    uint8_t *at;
+
+    if (cache->bridge == NULL) {
+        cache->bridge = facet_code_memory_create(BRIDGE_BYTES);
+        at = cache->bridge != NULL ? facet_code_memory_open(cache->bridge, BRIDGE_BYTES) : NULL;
+        if (at == NULL) {
+            return false;
+        }
+        cache->enter = (void (*)(FACET_BLOCK_PARAMETERS, facet_block_code *))(uintptr_t)at;
+        return facet_code_memory_close(cache->bridge, facet_block_emit_enter(at, BRIDGE_BYTES));
+    }
+    return true;
+}
+
+void facet_block_cache_host_code(facet_block_cache *cache, unsigned heat)
+{
+    drop_host_code(cache);
+    cache->heat = heat;
+    if (heat != 0 && make_bridge(cache)) {
+        cache->host = facet_code_memory_create(HOST_BYTES);
+    }
+}
+
+struct op *facet_block_heat(facet_block_cache *cache, const struct facet_hart *h, struct op *first)
+{
+    struct op ops[BLOCK_OPS];
+    struct site sites[BLOCK_OPS];
+    struct trace t = {
+        .ops = ops, .sites = sites, .start = cache->sites[first - cache->ops].start, .apart = true};
+    const bool room = facet_block_fits(cache) && facet_code_memory_room(cache->host) >= HOST_PIECE;
+    uint8_t *at = room ? facet_code_memory_open(cache->host, HOST_PIECE) : NULL;
+    size_t size;
+
+    if (at == NULL) {
+        if (room) {
+            drop_host_code(cache);
+        } else {
+            facet_block_cache_flush(cache);
+        }
+        return facet_block_find(cache, h, t.start);
+    }
+    facet_block_decode(cache, h, &t);
+    size = facet_block_emit(cache, first, &t, at, HOST_PIECE);
+    if (!facet_code_memory_close(cache->host, size <= HOST_PIECE ? size : 0)) {
+        drop_host_code(cache);
+        return facet_block_find(cache, h, t.start);
+    }
+    if (size <= HOST_PIECE) {
+        FACET_FAST_WAY(HART_HOST_CODE);
+        facet_block_host_op(first, at);
+    } else {
+        first->code = facet_block_codes[K_PASS];
+    }
+    return first;
 }
 
 void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address)
@@ -98,7 +175,11 @@ static void run_chunk(facet_block_cache *cache,
 
     FACET_FAST_WAY(HART_BLOCKS);
     cache->counted = left;
-    first->code(first, h, left, 0, h->ram.bytes, h->ram.span);
+    if (facet_block_jumps && cache->host != NULL) {
+        cache->enter(first, h, left, 0, h->ram.bytes, h->ram.span, first->code);
+    } else {
+        first->code(first, h, left, 0, h->ram.bytes, h->ram.span);
+    }
     h->retired += (uint64_t)(cache->counted - cache->left);
     *budget -= (uint64_t)(left - cache->left);
 }
@@ -108,10 +189,12 @@ static void run_chunk(facet_block_cache *cache,
 static void
 run_part(facet_block_cache *cache, struct facet_hart *h, struct op *first, uint64_t *budget)
 {
-    const struct site *sites = &cache->sites[first - cache->ops];
+    const struct site *sites;
     facet_block_code *code;
     size_t last = 0;
 
+    first += cache->host != NULL; /* behind the one that counts */
+    sites = &cache->sites[first - cache->ops];
     if (sites[0].index > *budget) { /* instructions without operations come first */
         return;
     }

@@ -20,6 +20,10 @@ void facet_block_cache_flush(facet_block_cache *cache);
  * watches nothing. */
 void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address);
 
+/* Blocks that were entered `heat` times become host code, where the host can run it; 0: none does.
+ * A new cache has none. Results are the same. */
+void facet_block_cache_host_code(facet_block_cache *cache, unsigned heat);
+
 enum facet_block_stop {
     FACET_BLOCK_BUDGET, /* `budget` instructions have retired */
     FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */

@@ -16,6 +16,7 @@
 #if defined(__has_attribute)
 #if __has_attribute(musttail)
 #define TAIL __attribute__((musttail))
+#define FACET_MUST_TAIL
 #endif
 #endif
 #ifndef TAIL
@@ -36,7 +37,7 @@ static const struct site *site_of(const struct facet_hart *h, const struct op *o
     return &h->blocks->sites[o - h->blocks->ops];
 }
 
-static void leave(struct facet_hart *h, uint64_t pc, int64_t left, enum facet_block_stop why)
+void facet_block_leave(struct facet_hart *h, uint64_t pc, int64_t left, enum facet_block_stop why)
 {
     h->pc = pc;
     h->blocks->left = left;
@@ -49,7 +50,7 @@ COLD OPERATION(leave_1)
     const struct site *site = site_of(h, o);
 
     (void)acc, (void)bytes, (void)span;
-    leave(h, site->pc, left - site->index, FACET_BLOCK_STEP);
+    facet_block_leave(h, site->pc, left - site->index, FACET_BLOCK_STEP);
 }
 
 /* In front of the second half of a pair. */
@@ -58,27 +59,27 @@ COLD OPERATION(leave_2)
     const struct site *site = site_of(h, o);
 
     (void)acc, (void)bytes, (void)span;
-    leave(h, site->second_pc, left - site->second, FACET_BLOCK_STEP);
+    facet_block_leave(h, site->second_pc, left - site->second, FACET_BLOCK_STEP);
 }
 
 /* The block at `o` is next, but the chunk is nearly used up: it runs only if it fits. */
-COLD OPERATION(tight)
+COLD void facet_block_tight(FACET_BLOCK_PARAMETERS)
 {
     const struct site *site = site_of(h, o);
 
     if (o->code != facet_block_codes[K_EXIT] && left + BLOCK_MAX < site->count) {
-        leave(h, site->start, left, FACET_BLOCK_BUDGET);
+        facet_block_leave(h, site->start, left, FACET_BLOCK_BUDGET);
         return;
     }
     GO(o->code);
 }
 
 /* Enters the block at h->pc. */
-COLD OPERATION(find)
+COLD void facet_block_find_next(FACET_BLOCK_PARAMETERS)
 {
     o = facet_block_find(h->blocks, h, h->pc);
     if (RARE(left < 0)) {
-        GO(tight);
+        GO(facet_block_tight);
     }
     GO(o->code);
 }
@@ -94,7 +95,7 @@ COLD OPERATION(find)
         left -= o->done;                                                                           \
         o = o->link;                                                                               \
         if (RARE(left < 0)) {                                                                      \
-            GO(tight);                                                                             \
+            GO(facet_block_tight);                                                                 \
         }                                                                                          \
         GO(o->code);                                                                               \
     } while (0)
@@ -338,7 +339,7 @@ OPERATION(run_LI_LONG)
         left -= o->done;                                                                           \
         if (RARE(left < 0 || entry->pc != pc)) {                                                   \
             h->pc = pc;                                                                            \
-            GO(find);                                                                              \
+            GO(facet_block_find_next);                                                             \
         }                                                                                          \
         o = entry->first;                                                                          \
         GO(o->code);                                                                               \
@@ -381,7 +382,7 @@ OPERATION(run_EXIT)
     if (facet_block_fits(h->blocks)) {
         from->link = facet_block_find(h->blocks, h, h->pc); /* `from` stays where it is */
     }
-    GO(find);
+    GO(facet_block_find_next);
 }
 
 #define run_STOP leave_1
@@ -405,17 +406,17 @@ static __attribute__((noinline)) bool perform(struct op *o, struct facet_hart *h
     cache->trap = facet_hart_perform(h, o->insn);
     if (RARE(cache->trap.taken)) {
         facet_hart_trap(h, cache->trap.cause, cache->trap.tval);
-        leave(h, h->pc, left, FACET_BLOCK_TRAP);
+        facet_block_leave(h, h->pc, left, FACET_BLOCK_TRAP);
         return false;
     }
     if (RARE(h->outside || h->code_written || (h->port != NULL && facet_port_asked(h->port)))) {
-        leave(h, h->next_pc, left - 1, FACET_BLOCK_LOOK);
+        facet_block_leave(h, h->next_pc, left - 1, FACET_BLOCK_LOOK);
         return false;
     }
     /* The lane loop is step.c's. */
     if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 &&
         (o->b2 == 0 || h->next_pc != site->next_pc)) {
-        leave(h, h->next_pc, left - 1, FACET_BLOCK_STEP);
+        facet_block_leave(h, h->next_pc, left - 1, FACET_BLOCK_STEP);
         return false;
     }
     return true;
@@ -430,6 +431,40 @@ OPERATION(run_VENDOR)
         INDIRECT(h->next_pc);
     }
     NEXT();
+}
+
+/* ---- host code --------------------------------------------------------------------------------
+ *
+ * Compilers that promise jumps for calls in tail position, and GCC where it optimises and nothing
+ * is left to do after the call, as a sanitizer has. */
+#if defined(FACET_MUST_TAIL) || (defined(__OPTIMIZE__) && !defined(FACET_ASSERTS))
+const bool facet_block_jumps = true;
+#else
+const bool facet_block_jumps = false;
+#endif
+
+COLD OPERATION(hot)
+{
+    o = facet_block_heat(h->blocks, h, o);
+    GO(o->code);
+}
+
+OPERATION(run_HEAT)
+{
+    if (RARE(--o->imm64 == 0)) {
+        GO(hot);
+    }
+    NEXT();
+}
+
+OPERATION(run_PASS)
+{
+    NEXT();
+}
+
+OPERATION(run_ENTER)
+{
+    h->blocks->enter(ARGUMENTS, (facet_block_code *)(uintptr_t)o->imm64);
 }
 
 facet_block_code *const facet_block_codes[K_COUNT] = {
@@ -453,4 +488,4 @@ facet_block_code *const facet_block_codes[K_COUNT] = {
 #define PAIR(form1, row1, form2, row2) RUN(row1##_##form1##_##row2##_##form2)
 #include "xphmg/hart/block_pairs.def"
     RUN(LI) RUN(LI_LONG) RUN(MV) RUN(MV_A) RUN(JR) RUN(JALR) RUN(RETURN) RUN(GOTO) RUN(EXIT)
-        RUN(STOP) RUN(VENDOR)};
+        RUN(STOP) RUN(VENDOR) RUN(HEAT) RUN(PASS) RUN(ENTER)};

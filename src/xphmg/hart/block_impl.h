@@ -15,16 +15,23 @@
  *   - special cases: constants, moves, comparisons with zero, floating point by the host;
  *   - one for whatever the units execute, and csr* that reach them (K_VENDOR).
  * Instructions without effect (results for x0, FENCE, jumps that the trace follows) have no
- * operation and only count. */
+ * operation and only count.
+ *
+ * Where the host can run code made at run time, a block begins with one more operation, which
+ * counts how often it is entered. When it is hot, block_emit.c makes host code of the whole block,
+ * and that becomes the code of this operation: whoever enters the block, an operation or other host
+ * code, does it in the same way as before. The operations behind it stay, for the end of a budget.
+ */
 #ifndef FACET_XPHMG_HART_BLOCK_IMPL_H
 #define FACET_XPHMG_HART_BLOCK_IMPL_H
 
+#include "host_code/code_memory.h"
 #include "xphmg/hart/block.h"
 #include "xphmg/hart/hart.h"
 
 enum {
     BLOCK_MAX = 64,                /* instructions */
-    BLOCK_OPS = 2 * BLOCK_MAX + 4, /* operations with exits, at most */
+    BLOCK_OPS = 2 * BLOCK_MAX + 5, /* operations with the counting one and exits, at most */
     TABLE_BITS = 14,               /* direct-mapped pc -> block */
     ARENA_OPS = 1 << 18,           /* when full, everything is dropped and decoding starts again */
     ARENA_INSNS = 1 << 14,         /* the same for instructions of the units */
@@ -61,6 +68,9 @@ enum kind {
     K_EXIT,   /* where a link leads before it is known */
     K_STOP,   /* the instruction is for step.c */
     K_VENDOR, /* one for facet_hart_perform */
+    K_HEAT,   /* counts the times that the block is entered */
+    K_PASS,   /* does nothing */
+    K_ENTER,  /* host code, where calls in tail position are no jumps */
 #define LOAD(row, size, value) K_WIDE_##row,
 #define STORE(row, size) K_WIDE_##row,
 #define LOAD_F(row, size) K_WIDE_##row,
@@ -136,7 +146,33 @@ struct facet_block_cache {
     int64_t counted; /* `left` up to which h->retired counts */
     int64_t left;    /* when the operations returned: as above, and why */
     enum facet_block_stop why;
-    struct facet_trap trap; /* FACET_BLOCK_TRAP */
+    struct facet_trap trap;    /* FACET_BLOCK_TRAP */
+    unsigned heat;             /* times that a block is entered before it becomes host code */
+    facet_code_memory *host;   /* of the blocks; NULL: no host code */
+    facet_code_memory *bridge; /* of the way from C into it */
+    /* Keeps what C expects to find in registers after a call, and calls `code`. */
+    void (*enter)(FACET_BLOCK_PARAMETERS, facet_block_code *code);
+};
+
+/* A block in the making. */
+struct trace {
+    struct op *ops;
+    struct site *sites;
+    uint16_t kinds[BLOCK_OPS];   /* the kind of each operation */
+    uint16_t plain[BLOCK_OPS];   /* the same without the accumulator */
+    uint64_t targets[BLOCK_OPS]; /* of those with a link */
+    bool linked[BLOCK_OPS];
+    bool paired[BLOCK_OPS];
+    unsigned n;          /* operations */
+    unsigned index;      /* instructions */
+    uint64_t pc;         /* of the instruction */
+    uint64_t next_pc;    /* after it */
+    uint64_t base;       /* of the RAM window */
+    uint64_t start;      /* pc of the block */
+    bool apart;          /* one operation per instruction: no pairs, no accumulator */
+    unsigned acc;        /* register that the accumulator mirrors, 0 for none */
+    uint64_t returns[8]; /* where the calls that the trace followed come back to */
+    unsigned depth;
 };
 
 enum { MARKED_MAX = 1 << 16, MARKED_SAFE = MARKED_MAX - 2 * BLOCK_MAX };
@@ -158,5 +194,40 @@ struct op *facet_block_find(facet_block_cache *cache, const struct facet_hart *h
 
 /* Decodes the block at pc. There is room for BLOCK_OPS and all its lines. */
 struct op *facet_block_translate(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc);
+/* The operations of the block at t->start, without code or links. `ops`, `sites` and `apart` are
+ * the caller's. */
+void facet_block_decode(facet_block_cache *cache, const struct facet_hart *h, struct trace *t);
+
+/* ---- host code --------------------------------------------------------------------------------
+ */
+
+/* Whether operations jump to one another in this build (block_exec.c): then host code may use every
+ * register of the host, and is entered through `enter` once per chunk, not once per block. */
+extern const bool facet_block_jumps;
+
+/* The operation runs the host code at `address`. */
+static inline void facet_block_host_op(struct op *o, const uint8_t *address)
+{
+    o->imm64 = (uint64_t)(uintptr_t)address;
+    o->code =
+        facet_block_jumps ? (facet_block_code *)(uintptr_t)address : facet_block_codes[K_ENTER];
+}
+
+/* The block at `first` is hot: makes its host code. Returns what to run now: `first`, or when
+ * everything had to be dropped, the same block made anew. */
+struct op *facet_block_heat(facet_block_cache *cache, const struct facet_hart *h, struct op *first);
+
+/* The ways out of a block that host code takes. */
+facet_block_code facet_block_tight, facet_block_find_next;
+void facet_block_leave(struct facet_hart *h, uint64_t pc, int64_t left, enum facet_block_stop why);
+
+/* Writes the code of `enter` to `bytes`; returns its size. */
+size_t facet_block_emit_enter(uint8_t *bytes, size_t size);
+/* Writes host code of the trace, whose operations in the arena are behind `first`, to `bytes`;
+ * returns its size, more than `size` when there is not enough room. Takes operations from the
+ * arena.
+ */
+size_t facet_block_emit(
+    facet_block_cache *cache, struct op *first, const struct trace *t, uint8_t *bytes, size_t size);
 
 #endif

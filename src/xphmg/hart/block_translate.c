@@ -103,26 +103,6 @@ static unsigned pair_of(unsigned first, unsigned second)
     return i == 0 || j == 0 ? K_COUNT : K_SINGLE + (i - 1) * SECONDS + (j - 1);
 }
 
-/* A block in the making. */
-struct trace {
-    struct op *ops;
-    struct site *sites;
-    uint16_t kinds[BLOCK_OPS];   /* the kind of each operation */
-    uint16_t plain[BLOCK_OPS];   /* the same without the accumulator */
-    uint64_t targets[BLOCK_OPS]; /* of those with a link */
-    bool linked[BLOCK_OPS];
-    bool paired[BLOCK_OPS];
-    unsigned n;          /* operations */
-    unsigned index;      /* instructions */
-    uint64_t pc;         /* of the instruction */
-    uint64_t next_pc;    /* after it */
-    uint64_t base;       /* of the RAM window */
-    uint64_t start;      /* pc of the block */
-    unsigned acc;        /* register that the accumulator mirrors, 0 for none */
-    uint64_t returns[8]; /* where the calls that the trace followed come back to */
-    unsigned depth;
-};
-
 static void set_registers(struct op *op, unsigned a, unsigned b, unsigned d)
 {
     op->a1 = (uint8_t)a;
@@ -163,7 +143,7 @@ static void join(struct trace *t)
     unsigned last = t->n - 1, before = last - 1, both;
     struct op *p, *q;
 
-    if (last == 0 || t->paired[before] || (t->linked[before] && t->linked[last]) ||
+    if (last == 0 || t->apart || t->paired[before] || (t->linked[before] && t->linked[last]) ||
         t->sites[before].next_pc != t->sites[last].pc ||
         t->sites[before].next != t->sites[last].index) {
         return;
@@ -200,10 +180,13 @@ static void join(struct trace *t)
 static unsigned
 with_acc(const struct trace *t, unsigned kind, unsigned a, unsigned b, unsigned forms)
 {
-    if (t->acc != 0 && forms >= 2 && a == t->acc) {
+    if (t->acc == 0 || t->apart) {
+        return kind;
+    }
+    if (forms >= 2 && a == t->acc) {
         return kind + 1;
     }
-    return t->acc != 0 && forms == 3 && b == t->acc ? kind + 2 : kind;
+    return forms == 3 && b == t->acc ? kind + 2 : kind;
 }
 
 static struct op *
@@ -494,47 +477,67 @@ static bool is_store(unsigned row)
     return rows[row].form == FORM_STORE || rows[row].form == FORM_STORE_F;
 }
 
-struct op *facet_block_translate(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc)
+void facet_block_decode(facet_block_cache *cache, const struct facet_hart *h, struct trace *t)
 {
-    struct trace t = {.ops = cache->ops + cache->used,
-                      .sites = cache->sites + cache->used,
-                      .pc = pc,
-                      .base = h->ram.base,
-                      .start = pc};
-    struct entry *entry = facet_block_entry(cache, pc);
     const bool breaks = h->port != NULL && h->port->break_count != 0;
     bool open = true;
 
-    while (open && t.index < BLOCK_MAX) {
+    t->pc = t->start;
+    t->base = h->ram.base;
+    while (open && t->index < BLOCK_MAX) {
         struct facet_insn in;
         uint64_t word;
 
-        if ((breaks && facet_port_has_break(h->port, t.pc)) ||
-            !facet_window_load(&h->ram, t.pc, 4, &word)) {
+        if ((breaks && facet_port_has_break(h->port, t->pc)) ||
+            !facet_window_load(&h->ram, t->pc, 4, &word)) {
             break;
         }
-        mark(cache, t.pc - h->ram.base);
-        mark(cache, t.pc + 3 - h->ram.base);
+        mark(cache, t->pc - h->ram.base);
+        mark(cache, t->pc + 3 - h->ram.base);
         in = facet_insn_decode((uint32_t)word);
         if (form_of(&in) == NO_FORM || (is_store(in.row) && h->ram.store_span != h->ram.span)) {
             break;
         }
-        t.next_pc = t.pc + in.length;
-        open = take(&t, cache, &in);
+        t->next_pc = t->pc + in.length;
+        open = take(t, cache, &in);
+        if (open && t->pc == t->start) { /* a loop: host code keeps its registers */
+            break;
+        }
     }
-    if (open) { /* the length ended the block, or step.c has to continue */
-        bool full = t.index == BLOCK_MAX;
-        struct op *op = add(&t, full ? K_GOTO : K_STOP, full ? K_GOTO : K_STOP);
+    if (open) { /* the length or a loop ended the block, or step.c has to continue */
+        bool on = t->index == BLOCK_MAX || (t->index > 0 && t->pc == t->start);
+        struct op *op = add(t, on ? K_GOTO : K_STOP, on ? K_GOTO : K_STOP);
 
-        op->done = (uint8_t)t.index;
-        t.linked[t.n - 1] = full;
-        t.targets[t.n - 1] = t.pc;
+        op->done = (uint8_t)t->index;
+        t->linked[t->n - 1] = on;
+        t->targets[t->n - 1] = t->pc;
     }
+}
+
+/* The operation in front of a block that counts; of its site, only what describes the block. */
+static void add_heat(const facet_block_cache *cache, struct op *op, struct site *site)
+{
+    *op = (struct op){.code = facet_block_codes[K_HEAT], .imm64 = cache->heat};
+    *site = site[1];
+}
+
+struct op *facet_block_translate(facet_block_cache *cache, const struct facet_hart *h, uint64_t pc)
+{
+    struct op *first = cache->ops + cache->used;
+    const unsigned counts = cache->host != NULL;
+    struct trace t = {
+        .ops = first + counts, .sites = cache->sites + cache->used + counts, .start = pc};
+    struct entry *entry = facet_block_entry(cache, pc);
+
+    facet_block_decode(cache, h, &t);
     finish(&t);
-    cache->used += t.n;
+    if (counts) {
+        add_heat(cache, first, t.sites - 1);
+    }
+    cache->used += t.n + counts;
     if (entry->first == NULL) {
         cache->taken[cache->taken_count++] = (uint16_t)(entry - cache->table);
     }
-    *entry = (struct entry){pc, t.ops};
-    return t.ops;
+    *entry = (struct entry){pc, first};
+    return first;
 }

@@ -1,5 +1,6 @@
-/* Runs an image of tools/fuzz_hart.py on the hart and writes its slots: fuzz_hart_run plain|blocks
- * IMAGE OUT. `plain` is step.c alone, `blocks` is block.c with step.c for what it leaves.
+/* Runs an image of tools/fuzz_hart.py on the hart and writes its slots: fuzz_hart_run
+ * plain|blocks|host IMAGE OUT. `plain` is step.c alone, `blocks` is block.c with step.c for what it
+ * leaves, `host` makes host code of every block at once.
  *
  * The image is flat and lies at 0x80000000; it starts with a jump, then the number of slots, the
  * address of the first and the pc at which everything is done. Standard output: instructions
@@ -57,10 +58,11 @@ int main(int argc, char **argv)
     struct facet_bytes image = {0};
     size_t size;
     uint64_t count, slots, finish;
-    bool blocks = argc == 4 && strcmp(argv[1], "blocks") == 0;
+    bool host = argc == 4 && strcmp(argv[1], "host") == 0;
+    bool blocks = host || (argc == 4 && strcmp(argv[1], "blocks") == 0);
 
     if (argc != 4 || (!blocks && strcmp(argv[1], "plain") != 0) || h == NULL) {
-        fprintf(stderr, "usage: fuzz_hart_run plain|blocks IMAGE OUT\n");
+        fprintf(stderr, "usage: fuzz_hart_run plain|blocks|host IMAGE OUT\n");
         free(h);
         return 2;
     }
@@ -88,6 +90,9 @@ int main(int argc, char **argv)
     facet_hart_reset(h, BASE);
     if (blocks && facet_block_cache_create(h, &cache, &err) != FACET_OK) {
         return fail(&err, "blocks");
+    }
+    if (host) {
+        facet_block_cache_host_code(cache, 1);
     }
     bool done = run(h, cache, finish);
 

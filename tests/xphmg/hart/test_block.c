@@ -1,7 +1,8 @@
-/* The block executor against the plain one, on programs made to reach its special ways: loops,
- * calls and returns, indirect jumps, traps, code that rewrites itself, every pair of instructions
- * that it fuses, budgets that end anywhere, and floating point that the host computes. Registers,
- * flags, counters and memory must be the same after every number of instructions. */
+/* The block executor, without and with host code, against the plain one, on programs made to reach
+ * its special ways: loops, calls and returns, indirect jumps, traps, code that rewrites itself,
+ * every pair of instructions that it fuses, budgets that end anywhere, and floating point that the
+ * host computes. Registers, flags, counters and memory must be the same after every number of
+ * instructions. */
 #include "harness.h"
 
 #include "assembler/assemble.h"
@@ -21,7 +22,11 @@ struct bench {
     facet_block_cache *cache;
 };
 
-static void bench_make(struct bench *b, uint64_t base)
+/* Blocks stay blocks, or become host code when they are entered this often. */
+static const unsigned heats[] = {0, 1, 3};
+enum { HEATS = sizeof heats / sizeof heats[0] };
+
+static void bench_make(struct bench *b, uint64_t base, unsigned heat)
 {
     struct facet_error err = {0};
 
@@ -32,6 +37,7 @@ static void bench_make(struct bench *b, uint64_t base)
     b->hart.ram = facet_mem_window(b->mem, base);
     facet_hart_reset(&b->hart, base);
     CHECK_EQ(facet_block_cache_create(&b->hart, &b->cache, &err), FACET_OK);
+    facet_block_cache_host_code(b->cache, heat);
 }
 
 static void bench_free(struct bench *b)
@@ -39,6 +45,17 @@ static void bench_free(struct bench *b)
     facet_block_cache_destroy(b->cache);
     facet_mem_destroy(b->mem);
 }
+
+/* A test of every way to run a block. */
+#define TEST_EACH_HEAT(name)                                                                       \
+    static void name##_with(unsigned heat);                                                        \
+    TEST(name, "")                                                                                 \
+    {                                                                                              \
+        for (unsigned i = 0; i < HEATS; i++) {                                                     \
+            name##_with(heats[i]);                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_with(unsigned heat)
 
 /* Text under construction. */
 struct text {
@@ -69,6 +86,44 @@ static unsigned reg(void)
     return regs[below(sizeof regs)];
 }
 
+/* Every row of alu.def that put_computation does not have. */
+static void put_rare_computation(struct text *t)
+{
+    static const char *const two[] = {
+        "sltu",   "srl",    "sllw",   "srlw",      "sraw",      "mulh",      "mulhsu",
+        "mulhu",  "divu",   "remu",   "divw",      "divuw",     "remw",      "remuw",
+        "add.uw", "sh1add", "sh3add", "sh1add.uw", "sh2add.uw", "sh3add.uw", "andn",
+        "orn",    "xnor",   "maxu",   "min",       "minu",      "ror",       "rolw",
+        "rorw",   "bclr",   "bext",   "binv",      "bset"};
+    static const char *const one[] = {"clz",
+                                      "ctz",
+                                      "cpop",
+                                      "clzw",
+                                      "ctzw",
+                                      "cpopw",
+                                      "sext.b",
+                                      "sext.h",
+                                      "zext.h",
+                                      "orc.b",
+                                      "rev8"};
+    static const char *const shifts[] = {"slli.uw", "rori", "bclri", "bexti", "binvi", "bseti"};
+
+    switch (below(4)) {
+    case 0:
+        put(t, "%s x%u, x%u\n", one[below(11)], reg(), reg());
+        break;
+    case 1:
+        put(t, "%s x%u, x%u, %u\n", shifts[below(6)], reg(), reg(), below(64));
+        break;
+    case 2:
+        put(t, "roriw x%u, x%u, %u\n", reg(), reg(), below(32));
+        break;
+    default:
+        put(t, "%s x%u, x%u, x%u\n", two[below(33)], reg(), below(8) ? reg() : 0, reg());
+        break;
+    }
+}
+
 /* The rows that the executor fuses or treats apart, often; now and then another. */
 static void put_computation(struct text *t)
 {
@@ -94,7 +149,10 @@ static void put_computation(struct text *t)
     static const char *const word_shifts[] = {"slliw", "srliw", "sraiw"};
     static const char *const small[] = {"c.add", "c.mv", "c.sub", "c.xor", "c.and"};
 
-    switch (below(9)) {
+    switch (below(10)) {
+    case 9:
+        put_rare_computation(t);
+        break;
     case 0:
         put(t, "li x%u, %d\n", reg(), (int)(harness_random() >> (33 + below(31))));
         break;
@@ -182,13 +240,37 @@ static void put_floating(struct text *t)
     }
 }
 
-/* Straight code with forward branches, calls of f0..f(callees - 1), jumps, traps. */
+/* A loop of a few turns, closed by a branch or by a jump. */
+static void put_loop(struct text *t)
+{
+    const unsigned label = t->labels, turns = 1 + below(12);
+    const bool jumps = below(3) == 0;
+
+    t->labels += 2;
+    put(t, "li x19, %u\nL%u:\n", turns, label);
+    if (jumps) {
+        put(t, "beqz x19, L%u\n", label + 1);
+    }
+    for (unsigned n = 1 + below(6); n > 0; n--) {
+        if (below(8) == 0) {
+            put_floating(t);
+        } else if (below(3) == 0) {
+            put_access(t);
+        } else {
+            put_computation(t);
+        }
+    }
+    put(t, jumps ? "addi x19, x19, -1\nj L%u\n" : "addi x19, x19, -1\nbgtz x19, L%u\n", label);
+    put(t, "L%u:\n", label + 1);
+}
+
+/* Straight code with loops, forward branches, calls of f0..f(callees - 1), jumps, traps. */
 static void put_body(struct text *t, unsigned length, unsigned callees)
 {
     static const char *const branches[] = {"beq", "bne", "blt", "bge", "bltu", "bgeu"};
 
     for (unsigned i = 0; i < length; i++) {
-        unsigned kind = below(20), label = t->labels;
+        unsigned kind = below(21), label = t->labels;
 
         if (kind < 9) {
             put_computation(t);
@@ -209,6 +291,8 @@ static void put_body(struct text *t, unsigned length, unsigned callees)
                 put_access(t);
             }
             put(t, "L%u:\n", label);
+        } else if (kind == 20) {
+            put_loop(t);
         } else if (kind == 18 && callees > 0) {
             if (below(3)) {
                 put(t, "jal ra, f%u\n", below(callees));
@@ -405,14 +489,14 @@ static void program_make(struct text *text, struct start *s, uint64_t base, bool
 }
 
 /* Long runs in pieces of random length. */
-static void compare_pieces(uint64_t base, bool rewrites, unsigned programs)
+static void compare_pieces(uint64_t base, bool rewrites, unsigned programs, unsigned heat)
 {
     struct text *text = malloc(sizeof *text);
     struct bench plain, fast;
     struct start s;
 
-    bench_make(&plain, base);
-    bench_make(&fast, base);
+    bench_make(&plain, base, 0);
+    bench_make(&fast, base, heat);
     for (unsigned n = 0; n < programs && !harness_failed(); n++) {
         program_make(text, &s, base, rewrites);
         if (s.code == NULL) {
@@ -435,35 +519,35 @@ static void compare_pieces(uint64_t base, bool rewrites, unsigned programs)
     free(text);
 }
 
-TEST(random_programs_with_loops_and_calls, "")
+TEST_EACH_HEAT(random_programs_with_loops_and_calls)
 {
-    compare_pieces(BASE, false, harness_long() ? 20000 : 400);
+    compare_pieces(BASE, false, harness_long() ? 20000 : 300, heat);
 }
 
-TEST(random_programs_that_rewrite_themselves, "")
+TEST_EACH_HEAT(random_programs_that_rewrite_themselves)
 {
-    compare_pieces(BASE, true, harness_long() ? 20000 : 400);
+    compare_pieces(BASE, true, harness_long() ? 20000 : 300, heat);
 }
 
 /* Bases from which offsets do not fit 32 bits take other operations. */
-TEST(random_programs_anywhere_in_the_address_space, "")
+TEST_EACH_HEAT(random_programs_anywhere_in_the_address_space)
 {
     static const uint64_t bases[] = {
         0x10000, UINT64_C(0x123400000000), UINT64_C(0xFFFFFFFFFFF00000)};
 
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
-        compare_pieces(bases[i], true, harness_long() ? 1000 : 40);
+        compare_pieces(bases[i], true, harness_long() ? 1000 : 40, heat);
     }
 }
 
-TEST(a_budget_may_end_at_every_instruction, "")
+TEST_EACH_HEAT(a_budget_may_end_at_every_instruction)
 {
     struct text *text = malloc(sizeof *text);
     struct bench plain, fast;
     struct start s;
 
-    bench_make(&plain, BASE);
-    bench_make(&fast, BASE);
+    bench_make(&plain, BASE, 0);
+    bench_make(&fast, BASE, heat);
     for (unsigned n = 0; n < (harness_long() ? 100 : 6) && !harness_failed(); n++) {
         program_make(text, &s, BASE, n % 2 == 0);
         if (s.code == NULL) {
@@ -490,7 +574,7 @@ TEST(a_budget_may_end_at_every_instruction, "")
 }
 
 /* Every operation of the host beside src/num, from all kinds of operands, flags and modes. */
-TEST(floating_point_of_the_host_has_the_same_bits_and_flags, "")
+TEST_EACH_HEAT(floating_point_of_the_host_has_the_same_bits_and_flags)
 {
     static const char *const rows[] = {
         "fadd.%c f10, f1, f2\n",
@@ -515,8 +599,8 @@ TEST(floating_point_of_the_host_has_the_same_bits_and_flags, "")
     uint8_t *code[2] = {NULL, NULL};
     size_t size[2] = {0, 0}, count = sizeof rows / sizeof rows[0];
 
-    bench_make(&plain, BASE);
-    bench_make(&fast, BASE);
+    bench_make(&plain, BASE, 0);
+    bench_make(&fast, BASE, heat);
     for (int k = 0; k < 2; k++) {
         text->used = 0;
         for (size_t i = 0; i < count; i++) {
@@ -579,13 +663,13 @@ TEST(floating_point_of_the_host_has_the_same_bits_and_flags, "")
 
 /* Operations call one another; whether the compiler makes jumps of that or not, a long run must not
  * use up the host's stack, nor stop early. */
-TEST(one_call_runs_a_million_instructions, "")
+TEST_EACH_HEAT(one_call_runs_a_million_instructions)
 {
     uint8_t *code = NULL;
     size_t size = 0;
     struct bench b;
 
-    bench_make(&b, BASE);
+    bench_make(&b, BASE, heat);
     if (assemble("li x5, 200000\nloop: addi x6, x6, 3\nxor x7, x7, x6\nslli x7, x7, 1\n"
                  "addi x5, x5, -1\nbnez x5, loop\necall\n",
                  &code,
@@ -601,7 +685,7 @@ TEST(one_call_runs_a_million_instructions, "")
 }
 
 /* Stores beside cached code are the block executor's own, and a watched line is step.c's. */
-TEST(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor, "")
+TEST_EACH_HEAT(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor)
 {
     const char *text = "la x5, near\nsd x6, 0(x5)\nsd x6, 64(x5)\nsd x6, 128(x5)\necall\n"
                        ".align 6\nnear: .zero 192\n";
@@ -609,7 +693,7 @@ TEST(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor, "")
     size_t size = 0;
     struct bench b;
 
-    bench_make(&b, BASE);
+    bench_make(&b, BASE, heat);
     if (assemble(text, &code, &size)) {
         (void)facet_mem_poke(b.mem, BASE, code, size);
         CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
@@ -639,13 +723,13 @@ TEST(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor, "")
 }
 
 /* A trace that followed a call expects to come back behind it; a function may decide otherwise. */
-TEST(a_function_that_returns_elsewhere_is_followed_there, "")
+TEST_EACH_HEAT(a_function_that_returns_elsewhere_is_followed_there)
 {
     uint8_t *code = NULL;
     size_t size = 0;
     struct bench b;
 
-    bench_make(&b, BASE);
+    bench_make(&b, BASE, heat);
     if (assemble("jal ra, f\nli x6, 1\necall\nelse: li x6, 2\necall\nf: la ra, else\nret\n",
                  &code,
                  &size)) {
@@ -660,7 +744,7 @@ TEST(a_function_that_returns_elsewhere_is_followed_there, "")
 }
 
 /* The return address is even whatever the register holds, where it was expected and elsewhere. */
-TEST(a_return_clears_bit_zero, "")
+TEST_EACH_HEAT(a_return_clears_bit_zero)
 {
     static const char *const texts[] = {
         "jal ra, f\nli x6, 1\necall\nf: addi ra, ra, 1\nret\n",
@@ -671,7 +755,7 @@ TEST(a_return_clears_bit_zero, "")
         size_t size = 0;
         struct bench b;
 
-        bench_make(&b, BASE);
+        bench_make(&b, BASE, heat);
         if (assemble(texts[i], &code, &size)) {
             (void)facet_mem_poke(b.mem, BASE, code, size);
             CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);

@@ -1,7 +1,7 @@
 """The short run of the differential fuzzer against qemu, and the fuzzer against a planted mistake.
 
 `make fuzz-hart` runs 2,000 programs; here a few programs show that the hart agrees with qemu and that
-both executors agree, and a runner that falsifies one instruction's result must be found out and the
+its executors agree, and a runner that falsifies one instruction's result must be found out and the
 instruction named. The programs hold every row of spec/rv64.insn.tsv but those that trap, leave M mode or wait."""
 import os
 import random
@@ -66,7 +66,7 @@ def a_planted_mistake_is_found_and_narrowed_down():
     need_tools()
     with tempfile.TemporaryDirectory() as folder:
         liar = os.path.join(folder, "liar")
-        for mode in ("plain", "blocks"):
+        for mode in ("plain", "blocks", "host"):
             with open(liar, "w") as f:
                 f.write(PLANT % (sys.executable, RUNNER, mode))
             os.chmod(liar, 0o755)
@@ -97,7 +97,7 @@ def every_row_of_the_base_hart_occurs():
 
 @case()
 def ctzw_of_a_zero_word_is_32():
-    """What the fuzzer leaves out because qemu 7.2 has it wrong, on both executors."""
+    """What the fuzzer leaves out because qemu 7.2 has it wrong, on every executor."""
     if shutil.which(fuzz_hart.GCC) is None:
         skip("gcc-riscv64-unknown-elf is not installed")
     rows = make.load_rows(os.path.join(SOURCE, "spec"))
@@ -110,7 +110,7 @@ def ctzw_of_a_zero_word_is_32():
         state[88:96] = struct.pack("<Q", 0x7400000000000000)
         with open(os.path.join(folder, "image"), "wb") as f:
             f.write(bench.image([fuzz_hart.Case([item], 1, bytes(state))]))
-        for mode in ("plain", "blocks"):
+        for mode in ("plain", "blocks", "host"):
             out = os.path.join(folder, "out")
             subprocess.run([RUNNER, mode, os.path.join(folder, "image"), out], check=True, capture_output=True)
             with open(out, "rb") as f:

@@ -81,12 +81,13 @@ static void run(struct bench *b, bool fast, uint64_t limit)
     }
 }
 
-/* The program in both executors; `check` looks at the hart afterwards. */
+/* The program in both executors, and as host code; `check` looks at the hart afterwards. */
 static void both(const char *text, void (*check)(const struct facet_hart *h))
 {
-    for (int fast = 0; fast < 2; fast++) {
+    for (int fast = 0; fast < 3; fast++) {
         struct bench b = bench_make();
 
+        facet_block_cache_host_code(b.cache, fast == 2);
         load_text(&b, text);
         run(&b, fast != 0, 2000);
         check(b.hart);

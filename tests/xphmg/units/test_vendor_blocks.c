@@ -64,9 +64,15 @@ static const struct {
 static const struct {
     uint64_t slice;
     bool late;
-    uint32_t harts;
-} cuts[] = {
-    {1, false, 1}, {2, false, 1}, {7, true, 1}, {64, false, 2}, {5, true, 2}, {4096, false, 1}};
+    uint32_t harts, host_code;
+} cuts[] = {{1, false, 1, 0},
+            {2, false, 1, 1},
+            {7, true, 1, 1},
+            {64, false, 2, 2},
+            {5, true, 2, 0},
+            {100, true, 1, 1},
+            {4096, false, 1, 0},
+            {4096, false, 1, 1}};
 
 static void compare(const char *name, const facet_machine *fast, const facet_machine *plain)
 {
@@ -91,6 +97,7 @@ TEST(instructions_of_the_units_in_blocks_do_what_single_steps_do, "")
             struct facet_xphmg_config config = {.harts = cuts[c].harts,
                                                 .quantum = 64,
                                                 .instructions_per_tick = 1,
+                                                .host_code = cuts[c].host_code,
                                                 .jobs = cuts[c].late ? FACET_XPHMG_JOBS_LATE
                                                                      : FACET_XPHMG_JOBS_NOW};
             facet_machine *fast, *plain;
@@ -128,8 +135,9 @@ TEST(the_host_sees_a_store_of_xmem_to_tohost_at_once, "")
                                "xmem.stg.d s4, (s2)\n addi s5, s5, 1\n addi s5, s5, 1\n j 1b\n"
                                ".balign 64\n tohost: .dword 0\n .dword 0\n";
 
-    for (unsigned i = 0; i < 2; i++) {
-        facet_machine *machine = make((struct facet_xphmg_config){.plain = i == 1}, text);
+    for (unsigned i = 0; i < 3; i++) {
+        facet_machine *machine =
+            make((struct facet_xphmg_config){.plain = i == 1, .host_code = i == 2}, text);
 
         run_to_exit(machine);
         CHECK_EQ(reg(machine, 0, "s5"), 4);
