@@ -305,8 +305,9 @@ OPERATION(run_LI_LONG)
         (void)y, (void)z;                                                                          \
         if ((h->frm & o->b2) == FACET_RNE && (h->fflags & FACET_NX) != 0 &&                        \
             h->fs != FACET_FS_OFF) {                                                               \
-            const uint64_t result = reg_##real(value);                                             \
-            if (!RARE(!ordinary_##real(result))) {                                                 \
+            const real number = value;                                                             \
+            const uint64_t result = reg_##real(number);                                            \
+            if (!RARE(!ordinary_##real(result)) || FACET_EXACT(FACET_XPHMG_##row, x, y, number)) { \
                 FACET_FAST_WAY(HART_HOST_FLOAT);                                                   \
                 h->f[o->d1] = result;                                                              \
                 h->fs = FACET_FS_DIRTY;                                                            \

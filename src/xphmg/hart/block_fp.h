@@ -7,8 +7,9 @@
  *     by zero: neither NV nor DZ;
  *   - nothing overflowed or was tiny: neither OF nor UF;
  *   - NX changes nothing, whether raised or not.
- * So the flags stay as they are and the bits are those of the one correctly rounded result. All
- * other cases go to src/num. Comparisons of numbers raise nothing in any mode. */
+ * So the flags stay as they are and the bits are those of the one correctly rounded result. Exact
+ * results raise nothing either: sums that are tiny, zeros that come from a zero. All other cases go
+ * to src/num. Comparisons of numbers raise nothing in any mode. */
 #ifndef FACET_XPHMG_HART_BLOCK_FP_H
 #define FACET_XPHMG_HART_BLOCK_FP_H
 
@@ -54,5 +55,17 @@ static inline bool ordinary_float(uint64_t reg)
 {
     return ((reg >> 23) & 0xFF) - 2 <= UINT64_C(0xFE) - 2;
 }
+
+/* Whether a result that is not ordinary is exact; `row` is the operation. The operands of a finite
+ * sum are finite, and when it is tiny it needs no digit that the format lacks. A zero that a zero
+ * operand makes had no infinity and no second zero beside it: those give a NaN. */
+#define FACET_EXACT(row, x, y, result)                                                             \
+    ((row) == FACET_XPHMG_FADD_S || (row) == FACET_XPHMG_FSUB_S || (row) == FACET_XPHMG_FADD_D ||  \
+             (row) == FACET_XPHMG_FSUB_D                                                           \
+         ? isfinite(result)                                                                        \
+     : (row) == FACET_XPHMG_FMUL_S || (row) == FACET_XPHMG_FMUL_D                                  \
+         ? (result) == 0 && ((x) == 0 || (y) == 0)                                                 \
+         : ((row) == FACET_XPHMG_FDIV_S || (row) == FACET_XPHMG_FDIV_D) && (result) == 0 &&        \
+               (x) == 0)
 
 #endif
