@@ -44,8 +44,10 @@ static void xphmg_reset(void *self)
 
     for (uint32_t i = 0; i < m->hart_count; i++) {
         struct facet_hart *h = &m->harts[i];
+        const bool code_written = h->code_written;
 
         facet_hart_reset(h, m->entry);
+        h->code_written = code_written; /* memory stays, and so does what was decoded from it */
         h->x[10] = i;
         m->mtimecmp[i] = UINT64_MAX;
     }
@@ -347,9 +349,9 @@ static void xphmg_memory_written(void *self, uint32_t space, uint64_t address, u
 {
     struct facet_xphmg *m = self;
 
-    (void)space, (void)address, (void)size;
+    (void)space;
     if (m->cache != NULL) {
-        facet_block_cache_flush(m->cache);
+        facet_block_cache_written(m->cache, address, size);
     }
 }
 

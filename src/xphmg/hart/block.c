@@ -136,6 +136,21 @@ struct op *facet_block_heat(facet_block_cache *cache, const struct facet_hart *h
     return first;
 }
 
+void facet_block_cache_written(facet_block_cache *cache, uint64_t address, uint64_t size)
+{
+    const uint64_t last = size - 1 > UINT64_MAX - address ? UINT64_MAX : address + (size - 1);
+
+    for (size_t i = 0; i < cache->marked_count; i++) {
+        const uint64_t line =
+            cache->ram_base + ((uint64_t)cache->marked[i] << FACET_CODE_LINE_BITS);
+
+        if (address < line + FACET_CODE_LINE_BYTES && last >= line) {
+            facet_block_cache_flush(cache);
+            return;
+        }
+    }
+}
+
 void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t address)
 {
     for (int i = 0; i < 2; i++) {

@@ -14,6 +14,8 @@ facet_block_cache_create(struct facet_hart *h, facet_block_cache **out, struct f
 void facet_block_cache_destroy(facet_block_cache *cache);
 /* Drops every block: FENCE.I, snapshots, writes from outside. */
 void facet_block_cache_flush(facet_block_cache *cache);
+/* The same if any of these bytes was decoded. */
+void facet_block_cache_written(facet_block_cache *cache, uint64_t address, uint64_t size);
 
 /* Stores into the line of this RAM address, or across its ends, are left to the plain executor
  * (FACET_BLOCK_STEP), so that the platform sees each one. `slot` 0 or 1; an address outside RAM

@@ -138,6 +138,7 @@ facet_xphmg_load_elf(facet_machine *machine, const void *data, size_t size, stru
             }
             zero(m, s->physical + s->file_size, s->memory_size - s->file_size);
         }
+        facet_xphmg_ops.memory_written(m, 0, 0, UINT64_MAX);
         m->entry = object->entry;
         m->htif.tohost = symbol(m, object, "tohost");
         m->htif.fromhost = symbol(m, object, "fromhost");
