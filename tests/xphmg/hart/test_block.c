@@ -640,10 +640,13 @@ TEST_EACH_HEAT(floating_point_of_the_host_has_the_same_bits_and_flags)
             CHECK_EQ(fast.hart.pc, BASE);
             (void)facet_hart_step(&fast.hart);
         } else {
-            for (uint64_t at = 1; at <= count; at++) {
+            /* not always all: those that come later raise again what one has missed */
+            const uint64_t last = below(2) ? count : 1 + below((unsigned)count);
+
+            for (uint64_t at = 1; at <= last; at++) {
                 run_plain(&plain, at);
             }
-            run_fast(&fast, count);
+            run_fast(&fast, last);
         }
         if (!same(&plain, &fast)) {
             printf("operands %" PRIx64 " %" PRIx64 " %" PRIx64 ", flags %x, mode %u\n",
