@@ -117,7 +117,9 @@ struct facet_gfx12_tracer {
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;
     uint32_t root_link;
-    uint16_t promises;     /* of all boxes */
+    uint32_t door;              /* link of the only instance where rays may start below it, or 0 */
+    struct fast_box door_boxes; /* that such rays must hit, all of them */
+    uint16_t promises;          /* of all boxes */
     uint16_t culled[1024]; /* by pointer flags: bit n: children with cull_flags n are removed */
     _Alignas(64) float obb_column[FACET_GFX12_OBB_COUNT][3][4]; /* rotations of section 6 */
 };

@@ -474,6 +474,47 @@ static void check_inside(const struct fast_box *box, unsigned i, struct fast_box
     }
 }
 
+/* Many images are one mesh that stands where it was modelled: a root with one child, an instance
+ * that changes nothing and has one child, a plain box. Rays may start at that box when they hit the
+ * two boxes on the way, which are tested side by side. Returns the link of the instance, 0 when the
+ * image is another. */
+static uint32_t
+find_door(const struct decoder *d, const uint8_t *arena, uint32_t root, struct fast_box *both)
+{
+    const struct fast_box *top = (const struct fast_box *)(arena + (size_t)(root >> 3) * FAST_UNIT);
+    const struct fast_instance *instance;
+    unsigned instances = 0;
+    uint32_t link;
+
+    for (uint32_t n = 0; n < d->count; n++) {
+        const struct fast_box *box =
+            (const struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT);
+
+        for (unsigned i = 0; i < 8; i++) {
+            instances += ((box->used & ~box->ranges) >> i & 1) != 0 &&
+                         fast_kind_of(box->link[i]) == FAST_INSTANCE;
+        }
+    }
+    if (instances != 1 || fast_kind_of(root) != FAST_ONLY_BOX ||
+        fast_kind_of(link = top->link[top->only - 1]) != FAST_INSTANCE) {
+        return 0;
+    }
+    instance = (const struct fast_instance *)(arena + (size_t)(link >> 3) * FAST_UNIT);
+    if (!instance->identity || instance->box.only == 0 ||
+        (instance->box.attention & FAST_SPECIAL) != 0 ||
+        fast_kind_of(instance->box.link[instance->box.only - 1]) != FAST_BOX) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 48; i++) { /* all slots have one of the two */
+        const unsigned k = i / 16, side = i / 8 % 2;
+
+        both->plane[k][side][i % 8] = i % 2 == 0
+                                          ? top->plane[k][side][top->only - 1]
+                                          : instance->box.plane[k][side][instance->box.only - 1];
+    }
+    return link;
+}
+
 /* Copies the records to aligned memory on large pages, with real links. */
 static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
 {
@@ -511,6 +552,7 @@ static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
             }
         }
     }
+    tracer->door = find_door(d, arena, tracer->root_link, &tracer->door_boxes);
     tracer->arena = arena;
     tracer->bytes = bytes;
     return true;
