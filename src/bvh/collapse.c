@@ -208,10 +208,12 @@ static void link_chunk(void *context, size_t begin, size_t end)
 static bool open_levels(struct opening *o, facet_pool *pool)
 {
     struct facet_wide *wide = o->wide;
-    size_t room = 0, chunk_room = 0;
-    bool good = facet_array_fit(&wide->nodes, &room, 1, sizeof *wide->nodes);
+    size_t room = 0, chunk_room = 0, level_room = 0;
+    bool good = facet_array_fit(&wide->nodes, &room, 1, sizeof *wide->nodes) &&
+                facet_array_fit(&wide->levels, &level_room, 1, sizeof *wide->levels);
 
     if (good) {
+        wide->levels[0] = 0;
         wide->nodes[0].parent = UINT32_MAX;
         wide->nodes[0].index_in_parent = 0;
         wide->nodes[0].child[0].node = 0;
@@ -233,10 +235,13 @@ static bool open_levels(struct opening *o, facet_pool *pool)
             o->inner[c] = next;
             next += inner;
         }
-        good = facet_array_fit(&wide->nodes, &room, next, sizeof *wide->nodes);
+        good = facet_array_fit(&wide->nodes, &room, next, sizeof *wide->nodes) &&
+               facet_array_fit(
+                   &wide->levels, &level_room, wide->level_count + 2, sizeof *wide->levels);
         if (good) {
             facet_pool_for(pool, level, OPEN_CHUNK, link_chunk, o);
             o->first += level;
+            wide->levels[++wide->level_count] = o->first;
             wide->count = next;
         }
     }
@@ -266,7 +271,7 @@ enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
                                             struct facet_wide *out,
                                             struct facet_error *err)
 {
-    *out = (struct facet_wide){NULL, 0};
+    *out = (struct facet_wide){0};
     return open_all(tree, NULL, width, pool, out, err);
 }
 
@@ -551,7 +556,7 @@ enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
                          .scale = root_area > 0.0 ? 1.0 / root_area : 0.0};
     enum facet_status status;
 
-    *out = (struct facet_wide){NULL, 0};
+    *out = (struct facet_wide){0};
     p.plans = facet_large_alloc((size_t)tree->node_slots * sizeof *p.plans);
     if (p.plans != NULL && make_plans(&p, pool)) {
         status = open_all(tree, p.plans, width, pool, out, err);
@@ -565,5 +570,6 @@ enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
 void facet_bvh_wide_free(struct facet_wide *wide)
 {
     free(wide->nodes);
-    *wide = (struct facet_wide){NULL, 0};
+    free(wide->levels);
+    *wide = (struct facet_wide){0};
 }

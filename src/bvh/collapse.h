@@ -28,6 +28,8 @@ struct facet_wide_node {
 struct facet_wide {
     struct facet_wide_node *nodes; /* breadth first; node 0 is the root */
     uint32_t count;
+    uint32_t *levels; /* the first node of each level, and `count` after the last */
+    uint32_t level_count;
 };
 
 enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,

@@ -337,9 +337,7 @@ static enum facet_status instance_items(const struct facet_bvh_scene_input *scen
 /* ---- one level ---- */
 
 /* Section 12.1: an empty set is a root with eight unused slots. */
-static enum facet_status empty_level(struct facet_gfx12_image *out,
-                                     struct facet_level_summary *summary,
-                                     struct facet_error *err)
+static void write_empty(uint8_t *bytes)
 {
     struct facet_gfx12_box box = {.parent = FACET_GFX12_INVALID,
                                   .obb_matrix_index = FACET_GFX12_OBB_NONE};
@@ -347,22 +345,13 @@ static enum facet_status empty_level(struct facet_gfx12_image *out,
     for (int c = 0; c < 8; c++) {
         facet_gfx12_child_unused(&box.child[c]);
     }
-    out->bytes = malloc(FACET_GFX12_NODE_BYTES);
-    if (out->bytes == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the root node");
-    }
-    out->size = FACET_GFX12_NODE_BYTES;
-    facet_gfx12_box_encode(&box, out->bytes);
-    summary->empty = true;
-    summary->cull_flags = 0xF; /* promises about nothing hold */
-    return FACET_OK;
+    facet_gfx12_box_encode(&box, bytes);
 }
 
 static enum facet_status build_trees(struct facet_level *level,
                                      const struct facet_gfx12_build_options *options,
                                      facet_pool *pool,
                                      struct facet_progress *progress,
-                                     struct facet_pair_item **pairs,
                                      struct facet_error *err)
 {
     const bool triangles = level->kind == FACET_LEVEL_TRIANGLES;
@@ -386,8 +375,7 @@ static enum facet_status build_trees(struct facet_level *level,
     if (triangles) {
         const uint32_t count = level->item_count;
 
-        status = facet_gfx12_high_pair(level, pool, pairs, err);
-        level->pairs = *pairs;
+        status = facet_gfx12_high_pair(level, pool, err);
         level->shared = true;
         facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
     }
@@ -412,33 +400,59 @@ static enum facet_status build_trees(struct facet_level *level,
     return status;
 }
 
-static enum facet_status build_level(struct facet_level *level,
-                                     const struct facet_gfx12_build_options *options,
-                                     facet_pool *pool,
-                                     struct facet_progress *progress,
-                                     struct facet_gfx12_image *out,
-                                     struct facet_level_summary *summary,
-                                     struct facet_error *err)
+/* From items to a level that can be written. */
+static enum facet_status plan_level(struct facet_level *level,
+                                    const struct facet_gfx12_build_options *options,
+                                    facet_pool *pool,
+                                    struct facet_progress *progress,
+                                    struct facet_level_summary *summary,
+                                    struct facet_error *err)
 {
-    struct facet_pair_item *pairs = NULL;
+    const bool triangles = level->kind == FACET_LEVEL_TRIANGLES;
     enum facet_status status;
 
     level->progress = progress;
     *summary = (struct facet_level_summary){.procedural = level->kind == FACET_LEVEL_AABBS};
     if (level->item_count == 0) {
-        return empty_level(out, summary, err);
+        level->size = FACET_GFX12_NODE_BYTES;
+        summary->empty = true;
+        summary->cull_flags = 0xF; /* promises about nothing hold */
+        return FACET_OK;
     }
-    status = build_trees(level, options, pool, progress, &pairs, err);
+    status = build_trees(level, options, pool, progress, err);
     if (status == FACET_OK) {
         memcpy(summary->lo, level->tree.nodes[0].lo, sizeof summary->lo);
         memcpy(summary->hi, level->tree.nodes[0].hi, sizeof summary->hi);
-        status = facet_gfx12_level_emit(
-            level, options->obb && level->kind == FACET_LEVEL_TRIANGLES, pool, out, summary, err);
+        status = facet_gfx12_level_plan(level, options->obb && triangles, pool, summary, err);
     }
+    if (triangles) { /* packed */
+        free(level->items);
+        free(level->pairs);
+        level->items = NULL;
+        level->pairs = NULL;
+    }
+    return status;
+}
+
+static enum facet_status write_level(const struct facet_level *level,
+                                     facet_pool *pool,
+                                     uint8_t *image,
+                                     struct facet_error *err)
+{
+    if (level->item_count == 0) {
+        write_empty(image);
+        return FACET_OK;
+    }
+    return facet_gfx12_level_write(level, pool, image, err);
+}
+
+static void free_level(struct facet_level *level)
+{
+    facet_gfx12_emit_free(level->emit);
     facet_bvh2_free(&level->tree);
     facet_bvh_wide_free(&level->wide);
-    free(pairs);
-    return status;
+    free(level->items);
+    free(level->pairs);
 }
 
 static enum facet_status
@@ -474,36 +488,51 @@ static enum facet_status check_options(const struct facet_gfx12_build_options *o
     return FACET_OK;
 }
 
-static enum facet_status build_bottom(const struct facet_bvh_blas_input *input,
-                                      const struct facet_gfx12_build_options *options,
-                                      facet_pool *pool,
-                                      struct facet_progress *progress,
-                                      struct facet_gfx12_image *out,
-                                      struct facet_level_summary *summary,
-                                      struct facet_gfx12_build_report *report,
-                                      struct facet_error *err)
+static enum facet_status plan_bottom(const struct facet_bvh_blas_input *input,
+                                     const struct facet_gfx12_build_options *options,
+                                     facet_pool *pool,
+                                     struct facet_progress *progress,
+                                     struct facet_level *level,
+                                     struct facet_level_summary *summary,
+                                     struct facet_gfx12_build_report *report,
+                                     struct facet_error *err)
 {
-    struct facet_level level = {
-        .kind = FACET_LEVEL_TRIANGLES, .triangles = input->triangles, .aabbs = input->aabbs};
     enum facet_status status;
 
+    *level = (struct facet_level){
+        .kind = FACET_LEVEL_TRIANGLES, .triangles = input->triangles, .aabbs = input->aabbs};
     if (input->triangle_count != 0 && input->aabb_count != 0) {
         return facet_fail(
             err, FACET_ERR_INPUT, 0, "a BLAS holds triangles or procedural boxes, not both");
     }
     if (input->aabb_count != 0) {
-        level.kind = FACET_LEVEL_AABBS;
+        level->kind = FACET_LEVEL_AABBS;
     }
-    status = make_items(&level, input->triangle_count + input->aabb_count, err);
+    status = make_items(level, input->triangle_count + input->aabb_count, err);
     if (status == FACET_OK) {
-        status = level.kind == FACET_LEVEL_AABBS ? aabb_items(input, &level, report, err)
-                                                 : triangle_items(input, pool, &level, report, err);
+        status = level->kind == FACET_LEVEL_AABBS ? aabb_items(input, level, report, err)
+                                                  : triangle_items(input, pool, level, report, err);
     }
-    if (status == FACET_OK) {
-        status = build_level(&level, options, pool, progress, out, summary, err);
-    }
-    free(level.items);
-    return status;
+    return status == FACET_OK ? plan_level(level, options, pool, progress, summary, err) : status;
+}
+
+static enum facet_status
+take_image(struct facet_gfx12_image *out, uint64_t size, struct facet_error *err)
+{
+    out->bytes = size <= SIZE_MAX ? facet_large_alloc((size_t)size) : NULL;
+    out->size = size;
+    return out->bytes != NULL ? FACET_OK
+                              : facet_fail(err,
+                                           FACET_ERR_MEMORY,
+                                           0,
+                                           "no memory for an image of %llu bytes",
+                                           (unsigned long long)size);
+}
+
+static void drop_image(struct facet_gfx12_image *image)
+{
+    free(image->bytes);
+    *image = (struct facet_gfx12_image){NULL, 0};
 }
 
 enum facet_status facet_gfx12_build_blas(const struct facet_bvh_blas_input *input,
@@ -514,78 +543,91 @@ enum facet_status facet_gfx12_build_blas(const struct facet_bvh_blas_input *inpu
                                          struct facet_gfx12_build_report *report,
                                          struct facet_error *err)
 {
+    struct facet_level level = {.kind = FACET_LEVEL_TRIANGLES};
     struct facet_level_summary summary;
     enum facet_status status = check_options(options, err);
 
     *out = (struct facet_gfx12_image){NULL, 0};
     *report = (struct facet_gfx12_build_report){0};
-    return status != FACET_OK
-               ? status
-               : build_bottom(input, options, pool, progress, out, &summary, report, err);
+    if (status == FACET_OK) {
+        status = plan_bottom(input, options, pool, progress, &level, &summary, report, err);
+    }
+    if (status == FACET_OK) {
+        status = take_image(out, level.size, err);
+    }
+    if (status == FACET_OK) {
+        status = write_level(&level, pool, out->bytes, err);
+    }
+    if (status != FACET_OK) {
+        drop_image(out);
+    }
+    free_level(&level);
+    return status;
 }
 
 /* ---- the image ---- */
+
+struct bottom {
+    struct facet_level level;
+    struct facet_gfx12_build_report report;
+    struct facet_error error;
+};
 
 struct bottoms {
     const struct facet_bvh_scene_input *scene;
     const struct facet_gfx12_build_options *options;
     facet_pool *pool;
     struct facet_progress *progress;
-    struct facet_gfx12_image *images;
+    struct bottom *bottom;
     struct facet_level_summary *summaries;
-    struct facet_gfx12_build_report *reports;
-    struct facet_error *errors;
+    uint8_t *image; /* where the bottom levels begin */
 };
 
-static void build_bottoms(void *context, size_t begin, size_t end)
+static void plan_bottoms(void *context, size_t begin, size_t end)
 {
     struct bottoms *job = context;
 
     for (size_t i = begin; i < end; i++) {
-        build_bottom(&job->scene->blas[i],
-                     job->options,
-                     job->pool,
-                     job->progress,
-                     &job->images[i],
-                     &job->summaries[i],
-                     &job->reports[i],
-                     &job->errors[i]);
+        struct bottom *b = &job->bottom[i];
+
+        plan_bottom(&job->scene->blas[i],
+                    job->options,
+                    job->pool,
+                    job->progress,
+                    &b->level,
+                    &job->summaries[i],
+                    &b->report,
+                    &b->error);
     }
 }
 
-static enum facet_status build_top(const struct facet_bvh_scene_input *scene,
-                                   const struct facet_gfx12_build_options *options,
-                                   facet_pool *pool,
-                                   const struct facet_level_summary *blas,
-                                   struct facet_gfx12_image *out,
-                                   struct facet_error *err)
+static void write_bottoms(void *context, size_t begin, size_t end)
 {
-    struct facet_level level = {.kind = FACET_LEVEL_INSTANCES,
-                                .instances = scene->instances,
-                                .blas = blas,
-                                .base = options->base};
+    struct bottoms *job = context;
+
+    for (size_t i = begin; i < end; i++) {
+        struct bottom *b = &job->bottom[i];
+
+        write_level(&b->level, job->pool, job->image + job->summaries[i].offset, &b->error);
+    }
+}
+
+static enum facet_status
+plan_top(const struct bottoms *job, struct facet_level *level, struct facet_error *err)
+{
     struct facet_level_summary summary;
-    enum facet_status status = make_items(&level, scene->instance_count, err);
+    enum facet_status status;
 
+    *level = (struct facet_level){.kind = FACET_LEVEL_INSTANCES,
+                                  .instances = job->scene->instances,
+                                  .blas = job->summaries,
+                                  .base = job->options->base};
+    status = make_items(level, job->scene->instance_count, err);
     if (status == FACET_OK) {
-        status = instance_items(scene, &level, err);
+        status = instance_items(job->scene, level, err);
     }
-    if (status == FACET_OK) {
-        status = build_level(&level, options, pool, NULL, out, &summary, err);
-    }
-    free(level.items);
-    return status;
-}
-
-static void free_bottoms(struct bottoms *job)
-{
-    for (uint32_t i = 0; job->images != NULL && i < job->scene->blas_count; i++) {
-        free(job->images[i].bytes);
-    }
-    free(job->images);
-    free(job->summaries);
-    free(job->reports);
-    free(job->errors);
+    return status == FACET_OK ? plan_level(level, job->options, job->pool, NULL, &summary, err)
+                              : status;
 }
 
 /* Offsets are counted from the end of the TLAS; returns the total size. */
@@ -595,7 +637,7 @@ static uint64_t place_bottoms(struct bottoms *job)
 
     for (uint32_t i = 0; i < job->scene->blas_count; i++) {
         job->summaries[i].offset = offset;
-        offset += job->images[i].size;
+        offset += job->bottom[i].level.size;
     }
     return offset;
 }
@@ -604,13 +646,10 @@ static uint64_t place_bottoms(struct bottoms *job)
 static enum facet_status first_error(const struct bottoms *job, struct facet_error *err)
 {
     for (uint32_t i = 0; i < job->scene->blas_count; i++) {
-        if (job->errors[i].status != FACET_OK) {
-            return facet_fail(err,
-                              job->errors[i].status,
-                              job->errors[i].where,
-                              "BLAS %u: %s",
-                              i,
-                              job->errors[i].message);
+        const struct facet_error *error = &job->bottom[i].error;
+
+        if (error->status != FACET_OK) {
+            return facet_fail(err, error->status, error->where, "BLAS %u: %s", i, error->message);
         }
     }
     return FACET_OK;
@@ -619,22 +658,25 @@ static enum facet_status first_error(const struct bottoms *job, struct facet_err
 static void add_reports(const struct bottoms *job, struct facet_gfx12_build_report *report)
 {
     for (uint32_t i = 0; i < job->scene->blas_count; i++) {
-        report->triangles += job->reports[i].triangles;
-        report->aabbs += job->reports[i].aabbs;
-        report->inactive += job->reports[i].inactive;
-        report->degenerate += job->reports[i].degenerate;
+        const struct facet_gfx12_build_report *one = &job->bottom[i].report;
+
+        report->triangles += one->triangles;
+        report->aabbs += one->aabbs;
+        report->inactive += one->inactive;
+        report->degenerate += one->degenerate;
     }
 }
 
-static enum facet_status join_image(const struct bottoms *job,
-                                    const struct facet_gfx12_image *top,
-                                    uint64_t bottom_size,
-                                    struct facet_gfx12_image *out,
-                                    struct facet_error *err)
+static enum facet_status write_image(struct bottoms *job,
+                                     const struct facet_level *top,
+                                     uint64_t bottom_size,
+                                     struct facet_gfx12_image *out,
+                                     struct facet_error *err)
 {
-    uint64_t size = top->size + bottom_size;
+    const uint64_t size = top->size + bottom_size;
+    enum facet_status status;
 
-    if ((job->options->base + size) >> 48 != 0 || size > SIZE_MAX) {
+    if ((job->options->base + size) >> 48 != 0) {
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           size,
@@ -642,22 +684,43 @@ static enum facet_status join_image(const struct bottoms *job,
                           (unsigned long long)size,
                           (unsigned long long)job->options->base);
     }
-    out->bytes = facet_large_alloc((size_t)size);
-    if (out->bytes == NULL) {
-        return facet_fail(err,
-                          FACET_ERR_MEMORY,
-                          0,
-                          "no memory for an image of %llu bytes",
-                          (unsigned long long)size);
+    status = take_image(out, size, err);
+    if (status == FACET_OK) {
+        status = write_level(top, job->pool, out->bytes, err);
     }
-    out->size = size;
-    memcpy(out->bytes, top->bytes, (size_t)top->size);
-    for (uint32_t i = 0; i < job->scene->blas_count; i++) {
-        memcpy(out->bytes + top->size + job->summaries[i].offset,
-               job->images[i].bytes,
-               (size_t)job->images[i].size);
+    if (status == FACET_OK) {
+        job->image = out->bytes + top->size;
+        facet_pool_for(job->pool, job->scene->blas_count, 1, write_bottoms, job);
+        status = first_error(job, err);
     }
-    return FACET_OK;
+    if (status != FACET_OK) {
+        drop_image(out);
+    }
+    return status;
+}
+
+static enum facet_status build_image(struct bottoms *job,
+                                     struct facet_gfx12_image *out,
+                                     struct facet_gfx12_build_report *report,
+                                     struct facet_error *err)
+{
+    struct facet_level top = {.kind = FACET_LEVEL_INSTANCES};
+    enum facet_status status;
+    uint64_t bottom_size;
+
+    facet_pool_for(job->pool, job->scene->blas_count, 1, plan_bottoms, job);
+    status = first_error(job, err);
+    bottom_size = place_bottoms(job);
+    if (status == FACET_OK) {
+        status = plan_top(job, &top, err);
+    }
+    if (status == FACET_OK) {
+        facet_progress_add(job->progress, job->scene->instance_count);
+        add_reports(job, report);
+        status = write_image(job, &top, bottom_size, out, err);
+    }
+    free_level(&top);
+    return status;
 }
 
 enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
@@ -669,7 +732,6 @@ enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
                                     struct facet_error *err)
 {
     struct bottoms job = {.scene = scene, .options = options, .pool = pool, .progress = progress};
-    struct facet_gfx12_image top = {NULL, 0};
     enum facet_status status = check_options(options, err);
     size_t n = (size_t)scene->blas_count + (scene->blas_count == 0);
 
@@ -678,32 +740,19 @@ enum facet_status facet_gfx12_build(const struct facet_bvh_scene_input *scene,
     if (status != FACET_OK) {
         return status;
     }
-    job.images = calloc(n, sizeof *job.images);
+    job.bottom = calloc(n, sizeof *job.bottom);
     job.summaries = calloc(n, sizeof *job.summaries);
-    job.reports = calloc(n, sizeof *job.reports);
-    job.errors = calloc(n, sizeof *job.errors);
-    if (job.images == NULL || job.summaries == NULL || job.reports == NULL || job.errors == NULL) {
-        status = facet_fail(err,
-                            FACET_ERR_MEMORY,
-                            0,
-                            "no memory for %u bottom-level structures",
-                            scene->blas_count);
-    } else {
-        uint64_t bottom_size;
-
-        facet_pool_for(pool, scene->blas_count, 1, build_bottoms, &job);
-        status = first_error(&job, err);
-        bottom_size = place_bottoms(&job);
-        if (status == FACET_OK) {
-            status = build_top(scene, options, pool, job.summaries, &top, err);
-        }
-        if (status == FACET_OK) {
-            facet_progress_add(progress, scene->instance_count);
-            add_reports(&job, report);
-            status = join_image(&job, &top, bottom_size, out, err);
-        }
+    status = job.bottom != NULL && job.summaries != NULL
+                 ? build_image(&job, out, report, err)
+                 : facet_fail(err,
+                              FACET_ERR_MEMORY,
+                              0,
+                              "no memory for %u bottom-level structures",
+                              scene->blas_count);
+    for (uint32_t i = 0; job.bottom != NULL && i < scene->blas_count; i++) {
+        free_level(&job.bottom[i].level);
     }
-    free(top.bytes);
-    free_bottoms(&job);
+    free(job.bottom);
+    free(job.summaries);
     return status;
 }

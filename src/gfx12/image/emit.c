@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define PACK_CHUNK 256 /* wide nodes per packer */
+#define JOIN_CHUNK 4096
 #define MAX_NODES UINT32_C(0x0FFFFFFF)
 
 struct chunk {
@@ -27,17 +28,16 @@ struct chunk {
     bool failed;
 };
 
-struct emit {
-    struct facet_level *level;
+struct facet_gfx12_emit {
+    const struct facet_level *level;
     struct facet_leaf_place *place;
-    uint32_t *address; /* node number of every wide node */
+    uint32_t *address; /* node number of every wide node; NULL: that of the wide node */
     struct chunk *chunks;
     uint32_t chunk_count;
     uint8_t *masks; /* TLAS: cull_mask of each wide node */
     uint8_t *obb;   /* NULL: all axis aligned */
     struct facet_child_box *boxes;
     uint8_t *image;
-    uint64_t size; /* of the image of this level */
     _Atomic bool refused;
 };
 
@@ -85,7 +85,7 @@ static void ask_ahead(const struct facet_level *level, const struct facet_wide_n
     }
 }
 
-static bool pack_triangles(struct emit *e, facet_packer *packer, uint32_t w)
+static bool pack_triangles(struct facet_gfx12_emit *e, facet_packer *packer, uint32_t w)
 {
     struct facet_wide_node *wide = &e->level->wide.nodes[w];
     struct facet_leaf_place *place = &e->place[w];
@@ -132,7 +132,7 @@ uint8_t facet_gfx12_instance_promises(const struct facet_bvh_instance *instance,
 }
 
 /* Boxes and instances: one node per leaf, in child order. */
-static void place_single(struct emit *e, uint32_t w)
+static void place_single(struct facet_gfx12_emit *e, uint32_t w)
 {
     const struct facet_level *level = e->level;
     struct facet_wide_node *wide = &level->wide.nodes[w];
@@ -163,7 +163,7 @@ static void place_single(struct emit *e, uint32_t w)
 
 static void pack_chunk(void *context, size_t begin, size_t end)
 {
-    struct emit *e = context;
+    struct facet_gfx12_emit *e = context;
     struct chunk *chunk = &e->chunks[begin / PACK_CHUNK];
 
     if (e->level->kind != FACET_LEVEL_TRIANGLES) {
@@ -186,59 +186,83 @@ static void pack_chunk(void *context, size_t begin, size_t end)
     }
 }
 
+struct level_nodes {
+    struct facet_gfx12_emit *emit;
+    uint32_t first;
+};
+
 /* Promises of an inner child are those that hold for all of its children; masks join. */
-static void join_flags(struct emit *e, struct facet_level_summary *summary)
+static void join_chunk(void *context, size_t begin, size_t end)
 {
-    struct facet_level *level = e->level;
+    const struct level_nodes *at = context;
+    const struct facet_level *level = at->emit->level;
+    uint8_t *masks = at->emit->masks;
 
-    for (uint32_t w = level->wide.count; w-- > 0;) {
+    for (size_t w = at->first + begin; w < at->first + end; w++) {
         struct facet_wide_node *wide = &level->wide.nodes[w];
-        uint8_t flags = 0xF;
-        uint8_t mask = e->masks != NULL ? e->masks[w] : 0xFF;
 
-        for (unsigned c = 0; c < wide->count; c++) {
-            flags &= wide->flags[c];
-            if (e->masks != NULL && c >= wide->inner) {
-                mask |= level->instances[level->items[wide->child[c].first].id].mask;
+        for (unsigned c = 0; c < wide->inner; c++) {
+            const struct facet_wide_node *child = &level->wide.nodes[wide->first_inner + c];
+
+            wide->flags[c] = 0xF;
+            for (unsigned i = 0; i < child->count; i++) {
+                wide->flags[c] &= child->flags[i];
             }
         }
-        if (e->masks != NULL) {
-            e->masks[w] = mask;
-        }
-        if (wide->parent == UINT32_MAX) {
-            summary->cull_flags = flags;
-        } else {
-            level->wide.nodes[wide->parent].flags[wide->index_in_parent] = flags;
-            if (e->masks != NULL) {
-                e->masks[wide->parent] |= mask;
-            }
+        for (unsigned c = 0; masks != NULL && c < wide->count; c++) {
+            masks[w] |= c < wide->inner
+                            ? masks[wide->first_inner + c]
+                            : level->instances[level->items[wide->child[c].first].id].mask;
         }
     }
 }
 
+static uint8_t join_flags(struct facet_gfx12_emit *e, facet_pool *pool)
+{
+    const struct facet_wide *wide = &e->level->wide;
+    uint8_t flags = 0xF;
+
+    for (uint32_t l = wide->level_count; l-- > 0;) {
+        struct level_nodes at = {e, wide->levels[l]};
+
+        facet_pool_for(pool, wide->levels[l + 1] - at.first, JOIN_CHUNK, join_chunk, &at);
+    }
+    for (unsigned c = 0; c < wide->nodes[0].count; c++) {
+        flags &= wide->nodes[0].flags[c];
+    }
+    return flags;
+}
+
 /* ---- pass 2: addresses ---- */
+
+static uint32_t address_of(const struct facet_gfx12_emit *e, uint32_t w)
+{
+    return e->address != NULL ? e->address[w] : w;
+}
+
+/* Where the leaves of a wide node begin: a packer counted from its own first node. */
+static uint32_t leaves_of(const struct facet_gfx12_emit *e, uint32_t w)
+{
+    return e->place[w].first + (e->address != NULL ? 0 : e->chunks[w / PACK_CHUNK].first);
+}
 
 /* Section 12.6: FIFO, inner children first, then the leaves of the node. With shared packing all
  * box nodes come first and the primitive nodes of the chunks follow in order. Returns the number of
  * nodes, which may be too large to address. */
-static uint64_t give_addresses(struct emit *e)
+static uint64_t give_addresses(struct facet_gfx12_emit *e)
 {
     const struct facet_wide *wide = &e->level->wide;
     uint64_t next = 1;
 
-    e->address[0] = 0;
     if (e->level->shared) {
         next = wide->count;
         for (uint32_t c = 0; c < e->chunk_count && next <= MAX_NODES; c++) {
             e->chunks[c].first = (uint32_t)next;
             next += e->chunks[c].node_count;
         }
-        for (uint32_t w = 0; w < wide->count; w++) {
-            e->address[w] = w;
-            e->place[w].first += e->chunks[w / PACK_CHUNK].first;
-        }
         return next;
     }
+    e->address[0] = 0;
     for (uint32_t w = 0; w < wide->count && next <= MAX_NODES; w++) {
         for (uint32_t i = 0; i < wide->nodes[w].inner; i++) {
             e->address[wide->nodes[w].first_inner + i] = (uint32_t)next++;
@@ -251,7 +275,8 @@ static uint64_t give_addresses(struct emit *e)
 
 /* ---- pass 3: nodes ---- */
 
-static uint8_t child_mask(const struct emit *e, const struct facet_wide_node *wide, unsigned c)
+static uint8_t
+child_mask(const struct facet_gfx12_emit *e, const struct facet_wide_node *wide, unsigned c)
 {
     if (e->masks == NULL) {
         return 0xFF;
@@ -262,7 +287,8 @@ static uint8_t child_mask(const struct emit *e, const struct facet_wide_node *wi
     return e->level->instances[e->level->items[wide->child[c].first].id].mask;
 }
 
-static void child_box(const struct emit *e, uint32_t w, unsigned c, uint32_t lo[3], uint32_t hi[3])
+static void
+child_box(const struct facet_gfx12_emit *e, uint32_t w, unsigned c, uint32_t lo[3], uint32_t hi[3])
 {
     const struct facet_wide_node *wide = &e->level->wide.nodes[w];
     const struct facet_bvh2_node *node = &e->level->tree.nodes[wide->child[c].node];
@@ -303,11 +329,11 @@ bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
     return true;
 }
 
-static uint32_t parent_id(const struct emit *e, const struct facet_wide_node *wide)
+static uint32_t parent_id(const struct facet_gfx12_emit *e, const struct facet_wide_node *wide)
 {
     return wide->parent == UINT32_MAX
                ? FACET_GFX12_INVALID
-               : facet_gfx12_id_make((uint64_t)e->address[wide->parent] * 128,
+               : facet_gfx12_id_make((uint64_t)address_of(e, wide->parent) * 128,
                                      FACET_GFX12_TYPE_BOX);
 }
 
@@ -344,18 +370,18 @@ static void store_box_head(uint8_t *bytes, const struct facet_gfx12_box *box)
     }
 }
 
-static bool write_box(const struct emit *e, uint32_t w)
+static bool write_box(const struct facet_gfx12_emit *e, uint32_t w)
 {
     const struct facet_wide_node *wide = &e->level->wide.nodes[w];
     const struct facet_leaf_place *place = &e->place[w];
-    uint8_t *bytes = e->image + (size_t)e->address[w] * 128;
+    uint8_t *bytes = e->image + (size_t)address_of(e, w) * 128;
     struct facet_gfx12_box box = {.obb_matrix_index = FACET_GFX12_OBB_NONE};
     uint32_t lo[8][3], hi[8][3];
     uint8_t slot[8]; /* output order to child number */
 
     box.parent = parent_id(e, wide);
-    box.internal_child_offset = wide->inner != 0 ? 16 * e->address[wide->first_inner] : 0;
-    box.primitive_child_offset = wide->count > wide->inner ? 16 * place->first : 0;
+    box.internal_child_offset = wide->inner != 0 ? 16 * address_of(e, wide->first_inner) : 0;
+    box.primitive_child_offset = wide->count > wide->inner ? 16 * leaves_of(e, w) : 0;
     box.child_count_minus_one = (uint8_t)(wide->count - 1);
     if (e->obb != NULL) {
         box.obb_matrix_index = e->obb[w];
@@ -424,7 +450,8 @@ bool facet_gfx12_instance_node(const struct facet_bvh_instance *in,
     return true;
 }
 
-static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_t *bytes)
+static bool
+write_instance(const struct facet_gfx12_emit *e, uint32_t w, uint32_t id, uint8_t *bytes)
 {
     const struct facet_bvh_instance *in = &e->level->instances[id];
     const struct facet_level_summary *blas = &e->level->blas[in->blas];
@@ -434,16 +461,16 @@ static bool write_instance(const struct emit *e, uint32_t w, uint32_t id, uint8_
         blas->lo,
         blas->hi,
         blas->procedural,
-        e->level->base + e->size + blas->offset,
-        facet_gfx12_id_make((uint64_t)e->address[w] * 128, FACET_GFX12_TYPE_BOX),
+        e->level->base + e->level->size + blas->offset,
+        facet_gfx12_id_make((uint64_t)address_of(e, w) * 128, FACET_GFX12_TYPE_BOX),
         bytes);
 }
 
-static bool write_leaves(const struct emit *e, uint32_t w)
+static bool write_leaves(const struct facet_gfx12_emit *e, uint32_t w)
 {
     const struct facet_level *level = e->level;
     const struct facet_wide_node *wide = &level->wide.nodes[w];
-    uint8_t *bytes = e->image + (size_t)e->place[w].first * 128;
+    uint8_t *bytes = e->image + (size_t)leaves_of(e, w) * 128;
 
     for (unsigned c = wide->inner; c < wide->count; c++, bytes += 128) {
         uint32_t id = level->items[wide->child[c].first].id;
@@ -459,7 +486,7 @@ static bool write_leaves(const struct emit *e, uint32_t w)
 
 /* Copies the packed nodes of a chunk: with shared packing they are one run, else each wide node's
  * nodes have their own place. */
-static void copy_packed(const struct emit *e, size_t begin, size_t end)
+static void copy_packed(const struct facet_gfx12_emit *e, size_t begin, size_t end)
 {
     const struct chunk *chunk = &e->chunks[begin / PACK_CHUNK];
     const uint8_t *from = chunk->nodes;
@@ -482,7 +509,7 @@ static void copy_packed(const struct emit *e, size_t begin, size_t end)
 
 static void write_chunk(void *context, size_t begin, size_t end)
 {
-    struct emit *e = context;
+    struct facet_gfx12_emit *e = context;
     bool ok = true;
 
     for (size_t w = begin; w < end && ok; w++) {
@@ -501,23 +528,54 @@ static void write_chunk(void *context, size_t begin, size_t end)
 
 /* ---- all of it ---- */
 
-static enum facet_status emit_all(struct emit *e,
-                                  bool obb,
-                                  facet_pool *pool,
-                                  struct facet_gfx12_image *out,
-                                  struct facet_level_summary *summary,
-                                  struct facet_error *err)
+static enum facet_status
+find_matrices(struct facet_gfx12_emit *e, facet_pool *pool, struct facet_error *err)
 {
     const uint32_t count = e->level->wide.count;
+
+    e->obb = malloc(count);
+    e->boxes = malloc((size_t)count * 8 * sizeof *e->boxes);
+    return e->obb != NULL && e->boxes != NULL
+               ? facet_gfx12_level_obb(e->level, pool, e->obb, e->boxes, err)
+               : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for oriented boxes");
+}
+
+/* No box is wider than the root, so what its grid can hold suits all. */
+static bool too_wide(const struct facet_bvh2_node *root)
+{
+    for (int k = 0; k < 3; k++) {
+        uint8_t exponent;
+
+        if (!facet_gfx12_quantize_exponent(
+                facet_float_bits(root->lo[k]), facet_float_bits(root->hi[k]), &exponent)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum facet_status refuse_width(struct facet_error *err)
+{
+    return facet_fail(
+        err, FACET_ERR_INPUT, 0, "the scene is more than 2^127 wide, which a box node cannot hold");
+}
+
+static enum facet_status plan(struct facet_gfx12_emit *e,
+                              bool obb,
+                              facet_pool *pool,
+                              uint64_t *size,
+                              struct facet_level_summary *summary,
+                              struct facet_error *err)
+{
     uint64_t nodes;
 
-    facet_pool_for(pool, count, PACK_CHUNK, pack_chunk, e);
+    facet_pool_for(pool, e->level->wide.count, PACK_CHUNK, pack_chunk, e);
     for (uint32_t c = 0; c < e->chunk_count; c++) {
         if (e->chunks[c].failed) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for primitive nodes");
         }
     }
-    join_flags(e, summary);
+    summary->cull_flags = join_flags(e, pool);
     nodes = give_addresses(e);
     if (nodes > MAX_NODES) {
         return facet_fail(err,
@@ -527,72 +585,64 @@ static enum facet_status emit_all(struct emit *e,
                           (unsigned long long)nodes,
                           MAX_NODES);
     }
-    if (obb) {
-        enum facet_status status;
-
-        e->obb = malloc(count);
-        e->boxes = malloc((size_t)count * 8 * sizeof *e->boxes);
-        if (e->obb == NULL || e->boxes == NULL) {
-            return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for oriented boxes");
-        }
-        status = facet_gfx12_level_obb(e->level, pool, e->obb, e->boxes, err);
-
-        if (status != FACET_OK) {
-            return status;
-        }
+    *size = nodes * 128;
+    if (too_wide(&e->level->tree.nodes[0])) {
+        return refuse_width(err);
     }
-    e->size = nodes * 128;
-    e->image = facet_large_alloc((size_t)e->size);
-    if (e->image == NULL) {
-        return facet_fail(err,
-                          FACET_ERR_MEMORY,
-                          0,
-                          "no memory for an image of %llu nodes",
-                          (unsigned long long)nodes);
-    }
-    facet_pool_for(pool, count, PACK_CHUNK, write_chunk, e);
-    if (e->refused) {
-        free(e->image);
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "the scene is more than 2^127 wide, which a box node cannot hold");
-    }
-    *out = (struct facet_gfx12_image){e->image, e->size};
-    return FACET_OK;
+    return obb ? find_matrices(e, pool, err) : FACET_OK;
 }
 
-enum facet_status facet_gfx12_level_emit(struct facet_level *level,
+enum facet_status facet_gfx12_level_plan(struct facet_level *level,
                                          bool obb,
                                          facet_pool *pool,
-                                         struct facet_gfx12_image *out,
                                          struct facet_level_summary *summary,
                                          struct facet_error *err)
 {
     const uint32_t count = level->wide.count;
-    struct emit e = {.level = level, .chunk_count = (count + PACK_CHUNK - 1) / PACK_CHUNK};
-    enum facet_status status;
+    struct facet_gfx12_emit *e = calloc(1, sizeof *e);
 
-    e.place = facet_large_alloc((size_t)count * sizeof *e.place);
-    e.address = malloc((size_t)count * sizeof *e.address);
-    e.chunks = calloc(e.chunk_count, sizeof *e.chunks);
-    if (level->kind == FACET_LEVEL_INSTANCES) {
-        e.masks = calloc(count, 1);
+    level->emit = e;
+    if (e != NULL) {
+        e->level = level;
+        e->chunk_count = (count + PACK_CHUNK - 1) / PACK_CHUNK;
+        e->place = facet_large_alloc((size_t)count * sizeof *e->place);
+        e->chunks = calloc(e->chunk_count, sizeof *e->chunks);
+        e->address = level->shared ? NULL : malloc((size_t)count * sizeof *e->address);
+        e->masks = level->kind == FACET_LEVEL_INSTANCES ? calloc(count, 1) : NULL;
     }
-    if (e.place == NULL || e.address == NULL || e.chunks == NULL ||
-        (level->kind == FACET_LEVEL_INSTANCES && e.masks == NULL)) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u box nodes", count);
-    } else {
-        status = emit_all(&e, obb, pool, out, summary, err);
+    if (e == NULL || e->place == NULL || e->chunks == NULL ||
+        (!level->shared && e->address == NULL) ||
+        (level->kind == FACET_LEVEL_INSTANCES && e->masks == NULL)) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u box nodes", count);
     }
-    for (uint32_t c = 0; e.chunks != NULL && c < e.chunk_count; c++) {
-        facet_gfx12_packer_destroy(e.chunks[c].packer);
+    return plan(e, obb, pool, &level->size, summary, err);
+}
+
+enum facet_status facet_gfx12_level_write(const struct facet_level *level,
+                                          facet_pool *pool,
+                                          uint8_t *image,
+                                          struct facet_error *err)
+{
+    struct facet_gfx12_emit *e = level->emit;
+
+    e->image = image;
+    facet_pool_for(pool, level->wide.count, PACK_CHUNK, write_chunk, e);
+    return e->refused ? refuse_width(err) : FACET_OK;
+}
+
+void facet_gfx12_emit_free(struct facet_gfx12_emit *e)
+{
+    if (e == NULL) {
+        return;
     }
-    free(e.place);
-    free(e.address);
-    free(e.chunks);
-    free(e.masks);
-    free(e.obb);
-    free(e.boxes);
-    return status;
+    for (uint32_t c = 0; e->chunks != NULL && c < e->chunk_count; c++) {
+        facet_gfx12_packer_destroy(e->chunks[c].packer);
+    }
+    free(e->place);
+    free(e->address);
+    free(e->chunks);
+    free(e->masks);
+    free(e->obb);
+    free(e->boxes);
+    free(e);
 }

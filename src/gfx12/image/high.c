@@ -309,10 +309,8 @@ static bool make_pairs(struct pairing *p, facet_pool *pool)
     return true;
 }
 
-enum facet_status facet_gfx12_high_pair(struct facet_level *level,
-                                        facet_pool *pool,
-                                        struct facet_pair_item **pairs,
-                                        struct facet_error *err)
+enum facet_status
+facet_gfx12_high_pair(struct facet_level *level, facet_pool *pool, struct facet_error *err)
 {
     const uint32_t count = level->item_count;
     struct pairing p = {.level = level};
@@ -321,7 +319,7 @@ enum facet_status facet_gfx12_high_pair(struct facet_level *level,
     free(p.partner);
     free(p.single);
     free(p.chunks);
-    *pairs = p.pairs;
+    level->pairs = p.pairs;
     if (!good) {
         free(p.items);
     }

@@ -42,11 +42,13 @@ struct facet_level {
     uint64_t base;                          /* address of the image, for instance pointers */
     struct facet_bvh_item *items;
     uint32_t item_count;
-    const struct facet_pair_item *pairs; /* item.id is an index here; NULL: of the triangles */
-    bool shared;                         /* pack across box nodes */
-    struct facet_progress *progress;     /* may be NULL */
+    struct facet_pair_item *pairs;   /* item.id is an index here; NULL: of the triangles */
+    bool shared;                     /* pack across box nodes */
+    struct facet_progress *progress; /* may be NULL */
     struct facet_bvh2 tree;
     struct facet_wide wide;
+    struct facet_gfx12_emit *emit; /* of emit.c */
+    uint64_t size;                 /* bytes */
 };
 
 /* Where the leaves of a wide node went. */
@@ -58,14 +60,19 @@ struct facet_leaf_place {
     uint8_t size[8];
 };
 
-/* Turns level->wide into nodes. obb[] has one matrix number per wide node, or is NULL; boxes of
- * oriented nodes come from facet_obb_boxes. */
-enum facet_status facet_gfx12_level_emit(struct facet_level *level,
+/* Packs the leaves of level->wide and gives out addresses; level->size is then known, and items and
+ * pairs of triangles are needed no more. */
+enum facet_status facet_gfx12_level_plan(struct facet_level *level,
                                          bool obb,
                                          facet_pool *pool,
-                                         struct facet_gfx12_image *out,
                                          struct facet_level_summary *summary,
                                          struct facet_error *err);
+/* Writes the level->size bytes of a planned level. */
+enum facet_status facet_gfx12_level_write(const struct facet_level *level,
+                                          facet_pool *pool,
+                                          uint8_t *image,
+                                          struct facet_error *err);
+void facet_gfx12_emit_free(struct facet_gfx12_emit *emit); /* NULL is allowed */
 
 /* Triangles of item i, at most two; returns how many. */
 static inline uint32_t facet_gfx12_level_item_triangles(const struct facet_level *level,
@@ -98,12 +105,9 @@ enum facet_status facet_gfx12_level_obb(const struct facet_level *level,
                                         struct facet_child_box *boxes,
                                         struct facet_error *err);
 
-/* Pairs neighbouring triangles into items; *pairs is the caller's to free. The array of items of
- * `level` is freed and replaced. */
-enum facet_status facet_gfx12_high_pair(struct facet_level *level,
-                                        facet_pool *pool,
-                                        struct facet_pair_item **pairs,
-                                        struct facet_error *err);
+/* Pairs neighbouring triangles: the items of `level` are freed and replaced, and it gets pairs. */
+enum facet_status
+facet_gfx12_high_pair(struct facet_level *level, facet_pool *pool, struct facet_error *err);
 
 /* Pieces of the encoder that a refit needs too. */
 

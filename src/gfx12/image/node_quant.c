@@ -67,40 +67,57 @@ bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
     return true;
 }
 
-/* The second rounding of 5.1 (the product with a power of two) is left out: the product has at most
- * 24 significant bits, so it is inexact only below 2^-126, where floor and ceil give 0 and 1 either
- * way. The comparisons are written so that a NaN bound clamps too. */
+/* bound - origin in steps of the grid: the exact value is the product of scale and sum + error, and
+ * error matters only where the sum is a whole number of steps. */
+struct steps {
+    double sum, error;
+};
+
+static inline struct steps grid_steps(uint32_t bound, uint32_t origin, uint8_t exponent)
+{
+    const double x = (double)facet_float_of(bound), y = -(double)facet_float_of(origin);
+    const double s = x + y, t = s - x;
+
+    return (struct steps){s * grid_scale(exponent), (x - (s - t)) + (y - t)};
+}
+
+/* The roundings of 5.1 to binary32, outwards, are left out: every whole number of steps that is
+ * asked for is a binary32 number, so none lies between the exact value and the rounded one, and
+ * floor and ceil are the same for both. The comparisons are written so that a NaN bound clamps too.
+ */
+static inline uint16_t quantize_min(uint32_t bound, uint32_t origin, uint8_t exponent)
+{
+    const struct steps q = grid_steps(bound, origin, exponent);
+    uint16_t whole;
+
+    if (!(q.sum > 0) || q.sum > 4095) {
+        return q.sum > 4095 ? 4095 : 0;
+    }
+    whole = (uint16_t)q.sum;
+    return (uint16_t)(whole - ((q.sum == whole) & (q.error < 0)));
+}
+
+/* ceil - 1 */
+static inline uint16_t quantize_max(uint32_t bound, uint32_t origin, uint8_t exponent)
+{
+    const struct steps q = grid_steps(bound, origin, exponent);
+    uint16_t whole;
+
+    if (!(q.sum >= 1) || q.sum >= 4096) {
+        return q.sum >= 4096 ? 4095 : 0;
+    }
+    whole = (uint16_t)q.sum;
+    return (uint16_t)(whole - !((q.sum > whole) | (q.error > 0)));
+}
+
 uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t exponent)
 {
-    double q;
-
-    if (exponent == 0) {
-        return 0;
-    }
-    q = sub_directed(facet_float_of(bound), facet_float_of(origin), false) * grid_scale(exponent);
-    if (!(q > 0)) {
-        return 0;
-    }
-    return q >= 4095 ? 4095 : (uint16_t)q;
+    return exponent == 0 ? 0 : quantize_min(bound, origin, exponent);
 }
 
 uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t exponent)
 {
-    uint16_t whole;
-    double q;
-
-    if (exponent == 0) {
-        return 0;
-    }
-    q = sub_directed(facet_float_of(bound), facet_float_of(origin), true) * grid_scale(exponent);
-    if (!(q > 1)) {
-        return 0;
-    }
-    if (q >= 4096) {
-        return 4095;
-    }
-    whole = (uint16_t)q;
-    return (uint16_t)(q > whole ? whole : whole - 1); /* ceil(q) - 1 */
+    return exponent == 0 ? 0 : quantize_max(bound, origin, exponent);
 }
 
 void facet_gfx12_quantize_child(const uint32_t lo[3],
