@@ -8,14 +8,20 @@
  * with an sRGB texture on both sides: XPHMG_GFX converts the filtered colour, OpenGL the texels.
  *
  * `bilinear-instruction` is the same through GFX.SAMPLE on the machine: 64 lanes under RSV,
- * coordinates and colours in memory windows. The other results are the general functions, which
- * take any format and any numeric state, one sample at a time. The peer of all of these is Facet's
- * own span path, the first result.
+ * coordinates and colours in memory windows.
+ *
+ * The results -general are textures that have no kernel of their own, in turn: FP16, UNORM16 and
+ * SNORM8 RGBA, R5G6B5, planar UNORM8, FP32 with one channel, RGBA8 with a swizzle, and RGBA8 with
+ * samples in FP16. gather5 counts gathers, of five taps each. The results -single are the plain
+ * functions, one sample at a time. The peer of all of these is Facet's own span path, the first
+ * result.
  *
  * Time is CPU time of the thread. */
 #include "bench/bench.h"
 
+#include "base/bits.h"
 #include "base/error.h"
+#include "base/float.h"
 #include "bench/gfx_machine.h"
 #include "bench/osmesa_peer.h"
 #include "gfx/gfx.h"
@@ -79,16 +85,13 @@ static void interpolate(unsigned y)
     const float du = corners[1][0] - corners[0][0], dv = corners[1][1] - corners[0][1];
     const float u0 = corners[0][0] + down * (corners[3][0] - corners[0][0]);
     const float v0 = corners[0][1] + down * (corners[3][1] - corners[0][1]);
-    float u[PICTURE], v[PICTURE];
 
     for (unsigned x = 0; x < PICTURE; x++) {
         float across = ((float)x + 0.5f) * step;
 
-        u[x] = u0 + across * du;
-        v[x] = v0 + across * dv;
+        data.u[x] = facet_float_bits(u0 + across * du);
+        data.v[x] = facet_float_bits(v0 + across * dv);
     }
-    memcpy(data.u, u, sizeof u);
-    memcpy(data.v, v, sizeof v);
 }
 
 static void sample_row(const struct facet_gfx_sampling *sampling, unsigned *flags)
@@ -334,7 +337,142 @@ static enum facet_status instruction(double seconds, double *value, struct facet
     return status;
 }
 
-/* ---- the general functions ---- */
+/* ---- textures without a kernel of their own ---- */
+
+enum { KINDS = 8, GENERAL_TEXELS = TEXTURE * TEXTURE * 8 };
+
+static struct {
+    bool ready;
+    struct kind {
+        struct facet_gfx_texture texture;
+        struct facet_gfx_numbers numbers;
+        uint8_t *texels;
+    } kind[KINDS];
+    uint8_t texels[KINDS][GENERAL_TEXELS];
+} general;
+
+/* Code k of a texture: floats from 0 to 1, any other code. */
+static uint32_t code_of(const struct facet_gfx_format *f, unsigned k)
+{
+    const struct facet_conv half = {.elem = FACET_FMT_FP16, .acc = FACET_FMT_FP32};
+    const uint32_t mixed = k * UINT32_C(2654435761) ^ data.texels[k % TEXELS];
+    unsigned none = 0;
+    const uint32_t bits = facet_float_bits((float)(mixed >> 8) * 0x1p-24f);
+
+    return f->packed || (f->type != FACET_GFX_FP16 && f->type != FACET_GFX_FP32) ? mixed
+           : f->type == FACET_GFX_FP32                                           ? bits
+                                       : facet_narrow(&half, bits, &none);
+}
+
+static void prepare_general(void)
+{
+    static const uint32_t formats[KINDS] = {
+        0x38, 0x34, 0x31, 0x40, 0x30, 0x0A, 0x30 | 3 << 14 | 5 << 8, 0x30};
+
+    prepare();
+    for (unsigned i = 0; i < KINDS && !general.ready; i++) {
+        struct kind *kind = &general.kind[i];
+        struct facet_gfx_texture *t = &kind->texture;
+        uint32_t bytes;
+
+        *t = data.texture;
+        (void)facet_gfx_texture_set_format(t, formats[i]);
+        t->planar = i == 4;
+        bytes = t->format.bytes * (t->planar ? 1 : facet_gfx_texel_accesses(t));
+        t->pitch = bytes * TEXTURE;
+        t->stride1 = t->pitch * TEXTURE;
+        kind->numbers = data.numbers;
+        for (unsigned c = 0; c < 4; c++) {
+            kind->numbers.channel[c].elem = i == KINDS - 1 ? FACET_FMT_FP16 : FACET_FMT_FP32;
+        }
+        kind->texels = general.texels[i];
+        for (unsigned k = 0; k < facet_gfx_span_bytes(t) / t->format.bytes; k++) {
+            facet_store_le(kind->texels + (size_t)k * t->format.bytes,
+                           t->format.bytes,
+                           code_of(&t->format, k));
+        }
+    }
+    general.ready = true;
+}
+
+/* Coordinates of this picture row as elements of the texture's samples. */
+static void narrow_coordinates(const struct kind *kind, uint32_t *u, uint32_t *v)
+{
+    unsigned none = 0;
+
+    for (unsigned k = 0; k < PICTURE; k++) {
+        u[k] = facet_narrow(&kind->numbers.channel[0], data.u[k], &none);
+        v[k] = facet_narrow(&kind->numbers.channel[0], data.v[k], &none);
+    }
+}
+
+/* du, dv, weight of five taps */
+static const float cross[15] = {
+    0, 0, 0.5f, -1, 0, 0.125f, 1, 0, 0.125f, 0, -1, 0.125f, 0, 1, 0.125f};
+
+static double general_rows(const struct facet_gfx_sampling *sampling, unsigned taps, double seconds)
+{
+    static uint32_t u[KINDS][PICTURE], v[KINDS][PICTURE], table[KINDS][15];
+    uint32_t *const out[4] = {data.out[0], data.out[1], data.out[2], data.out[3]};
+    struct bench_meter meter;
+
+    prepare_general();
+    interpolate(PICTURE / 2);
+    for (unsigned i = 0; i < KINDS; i++) {
+        unsigned none = 0;
+
+        narrow_coordinates(&general.kind[i], u[i], v[i]);
+        memcpy(table[i], cross, sizeof cross);
+        for (unsigned k = 0; k < 15; k++) {
+            table[i][k] = facet_narrow(&general.kind[i].numbers.channel[0], table[i][k], &none);
+        }
+    }
+    meter = bench_meter_start(seconds);
+    do {
+        for (unsigned i = 0; i < KINDS; i++) {
+            const struct kind *kind = &general.kind[i];
+            const struct facet_gfx_numbers *n = &kind->numbers;
+            const struct facet_gfx_texture *t = &kind->texture;
+            unsigned flags = 0;
+
+            if (taps == 0) {
+                facet_gfx_span_sample(
+                    n, t, sampling, kind->texels, u[i], v[i], PICTURE, out, &flags);
+            } else {
+                (void)facet_gfx_span_gather(n,
+                                            t,
+                                            sampling,
+                                            kind->texels,
+                                            table[i],
+                                            taps,
+                                            true,
+                                            true,
+                                            u[i],
+                                            v[i],
+                                            PICTURE,
+                                            out,
+                                            &flags);
+            }
+            data.sum += out[0][0] ^ flags;
+        }
+    } while (bench_meter_more(&meter, (uint64_t)KINDS * PICTURE));
+    return bench_meter_rate(&meter);
+}
+
+#define GENERAL(name, which, taps)                                                                 \
+    static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
+    {                                                                                              \
+        (void)err;                                                                                 \
+        prepare();                                                                                 \
+        *value = general_rows(&data.which, taps, seconds);                                         \
+        return FACET_OK;                                                                           \
+    }
+
+GENERAL(bilinear_general, bilinear, 0)
+GENERAL(nearest_general, nearest, 0)
+GENERAL(gather_general, nearest, 5)
+
+/* ---- the plain functions ---- */
 
 static bool load(void *context, uint64_t address, unsigned bytes, uint32_t *word)
 {
@@ -344,76 +482,44 @@ static bool load(void *context, uint64_t address, unsigned bytes, uint32_t *word
     return true;
 }
 
-static uint64_t samples(void *context, uint64_t count)
+static double single(const struct facet_gfx_sampling *sampling, double seconds)
 {
-    const struct facet_gfx_sampling *sampling = context;
-    uint64_t sum = 0;
-    unsigned flags = 0;
-
-    interpolate(PICTURE / 2);
-    for (uint64_t k = 0; k < count; k++) {
-        const uint32_t uv[2] = {data.u[k % PICTURE], data.v[k % PICTURE]};
-        struct facet_gfx_sample sample;
-        uint32_t out[4];
-
-        facet_gfx_sample_plan(&data.numbers, &data.texture, sampling, uv, false, &sample, &flags);
-        (void)facet_gfx_sample_fetch(&data.texture, &sample, load, NULL);
-        facet_gfx_sample_finish(&data.numbers, &data.texture, sampling, &sample, out, NULL, &flags);
-        sum += out[0] ^ out[3];
-    }
-    return sum + flags;
-}
-
-static uint64_t gathers(void *context, uint64_t count)
-{
-    /* du, dv, weight of five taps */
-    static const float cross[15] = {
-        0, 0, 0.5f, -1, 0, 0.125f, 1, 0, 0.125f, 0, -1, 0.125f, 0, 1, 0.125f};
-    const struct facet_gfx_sampling *sampling = context;
-    uint32_t table[15];
-    uint64_t sum = 0;
-    unsigned flags = 0;
-
-    memcpy(table, cross, sizeof table);
-    interpolate(PICTURE / 2);
-    for (uint64_t k = 0; k < count; k++) {
-        const uint32_t uv[2] = {data.u[k % PICTURE], data.v[k % PICTURE]};
-        struct facet_gfx_gather gather;
-        uint32_t out[4];
-
-        (void)facet_gfx_gather_begin(&data.numbers, &data.texture, uv, 5, &gather, &flags);
-        facet_gfx_gather_plan(
-            &data.numbers, &data.texture, sampling, table, true, true, &gather, &flags);
-        (void)facet_gfx_gather_fetch(&data.texture, &gather, load, NULL);
-        facet_gfx_gather_finish(&data.numbers, &data.texture, sampling, &gather, out, NULL, &flags);
-        sum += out[0] ^ out[3];
-    }
-    return sum + flags;
-}
-
-static double rate(bench_work *work, void *context, double seconds)
-{
-    enum { TURN = 1024 };
     struct bench_meter meter = bench_meter_start(seconds);
+    unsigned flags = 0;
 
+    interpolate(PICTURE / 2);
     do {
-        data.sum += work(context, TURN);
-    } while (bench_meter_more(&meter, TURN));
+        for (unsigned k = 0; k < PICTURE; k++) {
+            const uint32_t uv[2] = {data.u[k], data.v[k]};
+            struct facet_gfx_sample sample;
+            uint32_t out[4];
+
+            facet_gfx_sample_plan(
+                &data.numbers, &data.texture, sampling, uv, false, &sample, &flags);
+            (void)facet_gfx_sample_fetch(&data.texture, &sample, load, NULL);
+            facet_gfx_sample_finish(
+                &data.numbers, &data.texture, sampling, &sample, out, NULL, &flags);
+            data.sum += out[0] ^ out[3];
+        }
+    } while (bench_meter_more(&meter, PICTURE));
     return bench_meter_rate(&meter);
 }
 
-#define GENERAL(name, work, which)                                                                 \
-    static enum facet_status name(double seconds, double *value, struct facet_error *err)          \
-    {                                                                                              \
-        (void)err;                                                                                 \
-        prepare();                                                                                 \
-        *value = rate(work, &data.which, seconds);                                                 \
-        return FACET_OK;                                                                           \
-    }
+static enum facet_status bilinear_single(double seconds, double *value, struct facet_error *err)
+{
+    (void)err;
+    prepare();
+    *value = single(&data.bilinear, seconds);
+    return FACET_OK;
+}
 
-GENERAL(bilinear_general, samples, bilinear)
-GENERAL(nearest_general, samples, nearest)
-GENERAL(gather_general, gathers, nearest)
+static enum facet_status nearest_single(double seconds, double *value, struct facet_error *err)
+{
+    (void)err;
+    prepare();
+    *value = single(&data.nearest, seconds);
+    return FACET_OK;
+}
 
 #define SPAN_PATH "Facet's span path"
 
@@ -424,6 +530,8 @@ static const struct bench_measure measures[] = {
     {"bilinear-general", "Msample/s", bilinear_general, SPAN_PATH, bilinear},
     {"nearest-general", "Msample/s", nearest_general, SPAN_PATH, bilinear},
     {"gather5-general", "Msample/s", gather_general, SPAN_PATH, bilinear},
+    {"bilinear-single", "Msample/s", bilinear_single, SPAN_PATH, bilinear},
+    {"nearest-single", "Msample/s", nearest_single, SPAN_PATH, bilinear},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -17,6 +17,7 @@
     WAY(RT_DECODED)                                                                                \
     WAY(RT_LANES)                                                                                  \
     WAY(GFX_SPAN)                                                                                  \
+    WAY(GFX_BLOCK)                                                                                 \
     WAY(GFX12_DECODED)                                                                             \
     WAY(TILE_SIMD)                                                                                 \
     WAY(RASTER_SPAN)                                                                               \
