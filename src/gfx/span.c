@@ -188,22 +188,42 @@ static void rgba8(struct call *call, unsigned count)
 
 /* ---- any format ---- */
 
-/* The exact coordinate; NaN for what the general way should look at. */
+/* The exact coordinate by way of the general functions; NaN for what they alone should look at. */
 static double coordinate(const struct facet_gfx_numbers *n, uint32_t element)
 {
-    const uint32_t magnitude = element & 0x7FFFFFFF;
     unsigned raised = 0;
-    struct facet_gfx_real x;
+    struct facet_gfx_real x = facet_gfx_coordinate(n, element, &raised);
 
-    if (n->channel[0].elem == FACET_FMT_FP32) {
-        return magnitude != 0 && magnitude < 0x00800000 ? (double)NAN
-                                                        : (double)facet_float_of(element);
-    }
-    x = facet_gfx_coordinate(n, element, &raised);
     if (raised != 0 || x.cls > FACET_GFX_NUMBER) {
         return (double)NAN;
     }
     return x.cls == FACET_GFX_ZERO ? 0 : ldexp(x.negative ? -(double)x.num : (double)x.num, x.exp);
+}
+
+/* Coordinates of a block. Floats are what they are but for subnormals, which may be flushed; halves
+ * become floats by their bits, as texels do in block.inc. */
+static void
+coordinates(const struct facet_gfx_numbers *n, const uint32_t *element, unsigned count, double *c)
+{
+    const unsigned elem = n->channel[0].elem;
+
+    for (unsigned k = 0; elem == FACET_FMT_FP32 && k < count; k++) {
+        const uint32_t magnitude = element[k] & 0x7FFFFFFF;
+        const bool odd = magnitude - 1 < 0x007FFFFF;
+
+        c[k] = (double)facet_float_of(odd ? 0x7FC00000 : element[k]);
+    }
+    for (unsigned k = 0; elem == FACET_FMT_FP16 && k < count; k++) {
+        const uint32_t magnitude = element[k] & 0x7FFF;
+        const bool odd = magnitude - 1 < 0x03FF || magnitude >= 0x7C00;
+        const uint32_t sign = (element[k] & 0x8000) << 16;
+
+        c[k] = (double)facet_float_of(
+            odd ? 0x7FC00000 : sign | (magnitude != 0 ? (magnitude << 13) + (112u << 23) : 0));
+    }
+    for (unsigned k = 0; elem != FACET_FMT_FP32 && elem != FACET_FMT_FP16 && k < count; k++) {
+        c[k] = coordinate(n, element[k]);
+    }
 }
 
 /* FP32 that is no NaN and not subnormal to an IEEE-like format with `dropped` fewer fraction bits,
@@ -322,10 +342,8 @@ static bool any_format(struct call *call, unsigned count)
         double u[FACET_GFX_BLOCK], v[FACET_GFX_BLOCK];
         uint64_t left, sees, done;
 
-        for (unsigned k = 0; k < block; k++) {
-            u[k] = coordinate(call->n, call->u[at + k]);
-            v[k] = coordinate(call->n, call->v[at + k]);
-        }
+        coordinates(call->n, call->u + at, block, u);
+        coordinates(call->n, call->v + at, block, v);
         left = kernel(&job, u, v, block, into, &sees, call->flags);
         done = ~left & facet_bits_mask(block);
         *call->flags |= (sees != 0 ? border_flags : 0) | (done != 0 ? table_flags : 0);
