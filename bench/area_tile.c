@@ -420,7 +420,8 @@ MEASURE(depth_only, depth_mesh)
     }
 
 static const struct bench_measure measures[] = {
-    {"kernel", "Minsn/s", bench_tile_kernel, NULL, NULL},
+    {"kernel", "Minsn/s", bench_tile_kernel, "interpreter", bench_tile_kernel_peer},
+    {"kernel-scalar", "Minsn/s", bench_tile_scalar, "interpreter", bench_tile_scalar_peer},
     ROWS("small-triangles", small_triangles),
     ROWS("large-triangles", large_triangles),
     ROWS("blend", blend),
@@ -430,6 +431,7 @@ static const struct bench_measure measures[] = {
 
 const struct bench_area bench_area_tile = {
     .name = "tile",
-    .summary = "a vector kernel; triangles through the geometry and raster units, beside llvmpipe",
+    .summary =
+        "kernels of both kinds; triangles through the geometry and raster units, beside llvmpipe",
     .measures = measures,
 };

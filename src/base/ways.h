@@ -20,6 +20,7 @@
     WAY(GFX_BLOCK)                                                                                 \
     WAY(GFX12_DECODED)                                                                             \
     WAY(TILE_SIMD)                                                                                 \
+    WAY(TILE_AHEAD)                                                                                \
     WAY(RASTER_SPAN)                                                                               \
     WAY(RASTER_VERTEX)                                                                             \
     WAY(RASTER_CLEAR)

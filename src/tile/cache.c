@@ -9,17 +9,21 @@
 enum { LINE = 64, IN_LINES = 1, IN_STORES = 2, IN_TEXELS = 4 };
 
 /* One reservation for all: pages that are never touched cost address space only. */
-enum facet_status
-facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct facet_error *err)
+enum facet_status facet_tile_cache_make(struct facet_tile_cache *cache,
+                                        uint32_t vram_size,
+                                        uint32_t scratch_size,
+                                        struct facet_error *err)
 {
-    size_t lines = vram_size / LINE;
+    size_t lines = vram_size / LINE, all_lines = lines + scratch_size / LINE;
     size_t sizes[] = {vram_size, /* data */
                       vram_size, /* texture */
                       lines * sizeof *cache->valid,
                       lines * sizeof *cache->dirty,
                       lines * sizeof *cache->lines,
                       lines * sizeof *cache->stores,
+                      (FACET_TILE_UNDO_LINES + FACET_TILE_UNDO_SPARE) * sizeof *cache->undo,
                       lines * sizeof *cache->texels,
+                      all_lines * sizeof *cache->stamp,
                       lines}; /* listed */
     uint8_t *part[sizeof sizes / sizeof sizes[0]];
     size_t total = 0;
@@ -32,6 +36,8 @@ facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a core's caches");
     }
     cache->memory_size = total;
+    cache->vram_lines = (uint32_t)lines;
+    cache->all_lines = (uint32_t)all_lines;
     part[0] = cache->memory;
     for (size_t i = 1; i < sizeof sizes / sizeof sizes[0]; i++) {
         part[i] = part[i - 1] + sizes[i - 1];
@@ -42,14 +48,26 @@ facet_tile_cache_make(struct facet_tile_cache *cache, uint32_t vram_size, struct
     cache->dirty = (uint64_t *)(void *)part[3];
     cache->lines = (uint32_t *)(void *)part[4];
     cache->stores = (uint32_t *)(void *)part[5];
-    cache->texels = (uint32_t *)(void *)part[6];
-    cache->listed = part[7];
+    cache->undo = (struct facet_tile_undo *)(void *)part[6];
+    cache->texels = (uint32_t *)(void *)part[7];
+    cache->stamp = (uint32_t *)(void *)part[8];
+    cache->listed = part[9];
+    cache->now = 1;
     return FACET_OK;
 }
 
 void facet_tile_cache_free(struct facet_tile_cache *cache)
 {
     facet_unreserve(cache->memory, cache->memory_size);
+}
+
+/* No line has the new stamp. */
+static void forget_stamps(struct facet_tile_cache *cache)
+{
+    if (++cache->now == 0) { /* once in 2^32 times */
+        memset(cache->stamp, 0, cache->all_lines * sizeof *cache->stamp);
+        cache->now = 1;
+    }
 }
 
 static void list_line(struct facet_tile_cache *cache, uint32_t line)
@@ -60,12 +78,92 @@ static void list_line(struct facet_tile_cache *cache, uint32_t line)
     }
 }
 
+/* ---- running ahead ---- */
+
+static uint8_t *bytes_of(const struct facet_tile_cache *cache, uint32_t line)
+{
+    return line < cache->vram_lines ? cache->data + (size_t)line * LINE
+                                    : cache->scratch + (size_t)(line - cache->vram_lines) * LINE;
+}
+
+static struct facet_tile_undo *new_undo(struct facet_tile_cache *cache, uint32_t line)
+{
+    struct facet_tile_undo *undo = &cache->undo[cache->undo_count++];
+
+    if (cache->undo_count >= FACET_TILE_UNDO_LINES) {
+        *cache->event = FACET_TILE_EVENT_TURN;
+    }
+    undo->line = line;
+    memcpy(undo->data, bytes_of(cache, line), LINE);
+    return undo;
+}
+
+static void log_line(struct facet_tile_cache *cache, uint32_t line)
+{
+    if (cache->stamp[line] != cache->now) {
+        struct facet_tile_undo *undo = new_undo(cache, line);
+
+        undo->valid = cache->valid[line];
+        undo->dirty = cache->dirty[line];
+    }
+}
+
+void facet_tile_cache_log_scratch(struct facet_tile_cache *cache, uint32_t offset, uint32_t size)
+{
+    const uint32_t first = cache->vram_lines + offset / LINE;
+    const uint32_t last = cache->vram_lines + (offset + size - 1) / LINE;
+
+    for (uint32_t line = first; line <= last; line++) {
+        if (cache->stamp[line] != cache->now) {
+            cache->stamp[line] = cache->now;
+            (void)new_undo(cache, line);
+        }
+    }
+}
+
+void facet_tile_cache_log(struct facet_tile_cache *cache)
+{
+    cache->logs = true;
+    cache->undo_count = 0;
+    forget_stamps(cache);
+}
+
+void facet_tile_cache_keep(struct facet_tile_cache *cache)
+{
+    cache->logs = false;
+}
+
+/* Backwards, so that the oldest of several entries of a line comes last. Lines stay listed: that
+ * only says that they may hold something. */
+void facet_tile_cache_undo(struct facet_tile_cache *cache, uint32_t texels)
+{
+    while (cache->undo_count > 0) {
+        const struct facet_tile_undo *undo = &cache->undo[--cache->undo_count];
+
+        memcpy(bytes_of(cache, undo->line), undo->data, LINE);
+        if (undo->line < cache->vram_lines) {
+            cache->valid[undo->line] = undo->valid;
+            cache->dirty[undo->line] = undo->dirty;
+        }
+    }
+    while (cache->texel_count > texels) {
+        cache->listed[cache->texels[--cache->texel_count]] &= (uint8_t)~IN_TEXELS;
+    }
+    forget_stamps(cache);
+    cache->logs = false;
+}
+
+/* ---- D and T ---- */
+
 void facet_tile_cache_fetch(struct facet_tile_cache *cache, const uint8_t *vram, uint32_t line)
 {
     uint8_t *to = cache->data + (size_t)line * LINE;
     const uint8_t *from = vram + (size_t)line * LINE;
     uint64_t dirty = cache->dirty[line];
 
+    if (cache->logs) {
+        log_line(cache, line);
+    }
     if (dirty == 0) {
         memcpy(to, from, LINE);
     } else {
@@ -81,6 +179,10 @@ void facet_tile_cache_fetch(struct facet_tile_cache *cache, const uint8_t *vram,
 
 void facet_tile_cache_list_store(struct facet_tile_cache *cache, uint32_t line)
 {
+    if (cache->logs) {
+        log_line(cache, line);
+    }
+    cache->stamp[line] = cache->now;
     list_line(cache, line);
     if ((cache->listed[line] & IN_STORES) == 0) {
         cache->listed[line] |= IN_STORES;
@@ -116,6 +218,7 @@ void facet_tile_cache_publish(struct facet_tile_machine *m, struct facet_tile_ca
         cache->listed[cache->stores[i]] &= (uint8_t)~IN_STORES;
     }
     cache->store_count = 0;
+    forget_stamps(cache);
 }
 
 void facet_tile_cache_sync_line(struct facet_tile_machine *m,
@@ -141,6 +244,7 @@ void facet_tile_cache_drop_clean(struct facet_tile_cache *cache)
         }
     }
     cache->line_count = kept;
+    forget_stamps(cache);
 }
 
 void facet_tile_cache_clear(struct facet_tile_cache *cache)
@@ -156,6 +260,7 @@ void facet_tile_cache_clear(struct facet_tile_cache *cache)
         cache->listed[cache->texels[i]] &= (uint8_t)~IN_TEXELS;
     }
     cache->line_count = cache->store_count = cache->texel_count = 0;
+    forget_stamps(cache);
 }
 
 const uint8_t *

@@ -1,6 +1,7 @@
 /* Decoded code: see core.h. Pages of 4 KiB, kept in a fixed number of slots; code is read from G
  * (tile-semantics.md 8.2: fetch is not cached). */
 #include "base/ways.h"
+#include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 #include "tile/core.h"
@@ -80,6 +81,36 @@ bool facet_tile_is_register(const struct facet_operand *operand)
            operand->kind == FACET_OPERAND_VREG || operand->kind == FACET_OPERAND_CREG;
 }
 
+/* Whether a core may run ahead through the instruction (ahead.c); what it must not do at a bad
+ * address or with bad operands, its handler says in machine->event. */
+static bool is_private(unsigned row, const struct facet_tile_insn *op)
+{
+    const uint32_t csr = (uint32_t)op->imm;
+
+    switch (row) {
+    case FACET_TILE_CSRRW:
+    case FACET_TILE_CSRRS:
+        return csr != FACET_CSR_TIME_LO && csr != FACET_CSR_TIME_HI &&
+               csr != FACET_CSR_INSTRET_LO && csr != FACET_CSR_INSTRET_HI &&
+               csr - FACET_CSR_SAMPLER_N__BASE >= FACET_TILE_SAMPLER_BYTES / 4;
+    case FACET_TILE_MEMBAR:
+    case FACET_TILE_WFI:
+    case FACET_TILE_EXIT:
+    case FACET_TILE_VCAS:
+    case FACET_TILE_RSTATE:
+    case FACET_TILE_RSETUP:
+    case FACET_TILE_RDRAW:
+    case FACET_TILE_RRECT:
+    case FACET_TILE_GSTATE:
+    case FACET_TILE_GPARAM:
+    case FACET_TILE_GDRAW:
+        return false;
+    default:
+        return !(row >= FACET_TILE_AADD && row <= FACET_TILE_AXOR_L) &&
+               !(row >= FACET_TILE_VATOM_ADD && row <= FACET_TILE_VATOM_XOR_X);
+    }
+}
+
 static void
 decode_word(const struct facet_tile_machine *m, uint32_t word, struct facet_tile_insn *op)
 {
@@ -104,10 +135,10 @@ decode_word(const struct facet_tile_machine *m, uint32_t word, struct facet_tile
     } else {
         op->fn = facet_tile_handlers[row->id];
     }
+    op->ahead = is_private(row->id, op);
 }
 
-static const struct facet_tile_insn *decode(struct facet_tile_core *c,
-                                            const struct facet_tile_insn *op)
+static void decode_at(struct facet_tile_core *c, const struct facet_tile_insn *op)
 {
     struct facet_tile_page *page = c->page;
     size_t index = (size_t)(op - page->ops);
@@ -118,7 +149,25 @@ static const struct facet_tile_insn *decode(struct facet_tile_core *c,
     decode_word(c->m, facet_load_le32(page->bytes + 4 * index), insn);
     target = (int64_t)index * 4 + insn->imm; /* looked at by branches and JAL alone */
     insn->near = target >= 0 && target < PAGE && target % 4 == 0;
+}
+
+static const struct facet_tile_insn *decode(struct facet_tile_core *c,
+                                            const struct facet_tile_insn *op)
+{
+    decode_at(c, op);
     return op->fn(c, op);
+}
+
+const struct facet_tile_insn *facet_tile_look(struct facet_tile_core *c,
+                                              const struct facet_tile_insn *op)
+{
+    if (op->fn == next_page) {
+        op = facet_tile_at(c, facet_tile_pc(c, op));
+    }
+    if (op->fn == decode) {
+        decode_at(c, op);
+    }
+    return op;
 }
 
 /* ---- executing ---- */
@@ -166,6 +215,7 @@ static void fill(struct facet_tile_machine *m, struct facet_tile_page *page, uin
     }
     for (unsigned i = 0; !page->untouched && i < FACET_TILE_PAGE_OPS; i++) {
         page->ops[i].fn = decode;
+        page->ops[i].ahead = false;
     }
     page->ops[FACET_TILE_PAGE_OPS].fn = next_page;
     page->untouched = true;
@@ -255,7 +305,10 @@ void facet_tile_code_changed(struct facet_tile_machine *m, uint32_t offset, uint
         if (slot == 0) { /* to the next page */
             word |= FACET_TILE_PAGE_OPS - 1;
         } else {
-            m->pages[slot - 1].ops[word % FACET_TILE_PAGE_OPS].fn = decode;
+            struct facet_tile_insn *op = &m->pages[slot - 1].ops[word % FACET_TILE_PAGE_OPS];
+
+            op->fn = decode;
+            op->ahead = false;
         }
     }
 }

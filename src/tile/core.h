@@ -39,9 +39,10 @@ struct facet_tile_insn {
     uint32_t word;
     int32_t imm;
     uint8_t rd, rs1, rs2, rs3;
-    uint8_t order;      /* of an atomic */
-    uint8_t near;       /* a branch whose target is an instruction of its own page */
-    uint8_t unused[10]; /* a size that is a power of two: pc is found by a shift */
+    uint8_t order;     /* of an atomic */
+    uint8_t near;      /* a branch whose target is an instruction of its own page */
+    uint8_t ahead;     /* decoded, and a core may run ahead through it (ahead.c) */
+    uint8_t unused[9]; /* a size that is a power of two: pc is found by a shift */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct facet_tile_insn) == 32, "size of an operation");
 
@@ -70,6 +71,7 @@ enum facet_tile_event {
     FACET_TILE_EVENT_FAULT,
     FACET_TILE_EVENT_LEFT,  /* the instruction was interrupted in the middle: it did not retire */
     FACET_TILE_EVENT_ASKED, /* it retired, but the run is to end here */
+    FACET_TILE_EVENT_TURN,  /* it has to wait for its turn: the core runs ahead no further */
 };
 
 /* Registers that kernels see, without those that only name constants of the dispatch. */
@@ -79,6 +81,16 @@ struct facet_tile_regs {
     uint16_t f[32];
     uint32_t config;
     FACET_STORE_CORE_R; /* status, fflags (fstatus without RM, which is in config), and so on */
+};
+
+/* A core as it was where it began to run ahead. */
+struct facet_tile_mark {
+    struct facet_tile_regs r;
+    struct facet_num_tile_env env;
+    uint32_t pc, perf[FACET_TILE_CLASS_OTHER];
+    uint32_t fault_cause, fault_pc, fault_addr;
+    uint64_t instret;
+    uint32_t texels;
 };
 
 struct facet_tile_core {
@@ -99,6 +111,7 @@ struct facet_tile_core {
     facet_mem *scratch_mem;
     struct facet_mem_window scratch;
     struct facet_raster_context gfx;
+    struct facet_tile_mark mark;
 };
 
 #define FACET_TILE_OF_QUEUE FACET_TILE_CORES
@@ -143,6 +156,10 @@ struct facet_tile_machine {
     uint32_t left;   /* instructions left in the slot, rr only; 0: the slot has not begun */
     uint32_t random; /* x of rnd */
 
+    /* running ahead (ahead.c): nothing that decides a result */
+    bool in_turn;         /* never */
+    uint32_t ahead_steps; /* that a core tries the next time */
+
     struct facet_tile_queue queue;
     facet_pool *own_pool; /* config.threads */
     /* Where restoring puts a state together; NULL until the first time. It is kept because memory
@@ -180,6 +197,9 @@ static inline uint32_t facet_tile_pc(const struct facet_tile_core *c,
 /* The operation at an address that is a multiple of 4; sets c->page. */
 const struct facet_tile_insn *facet_tile_at(struct facet_tile_core *c, uint32_t pc);
 void facet_tile_set_pc(struct facet_tile_core *c, uint32_t pc);
+/* The instruction that is executed when ip is `op`: decoded, and past the end of a page. */
+const struct facet_tile_insn *facet_tile_look(struct facet_tile_core *c,
+                                              const struct facet_tile_insn *op);
 /* Executes the instruction at ip, or the one whose draw the core has left. */
 void facet_tile_execute(struct facet_tile_core *c);
 /* Whether draw_word is an instruction that makes a draw of the kind that was left. */
@@ -285,6 +305,12 @@ void facet_tile_publish_all(struct facet_tile_machine *m);
 /* Brings the schedule to the next core that has something to do, or to its end. */
 void facet_tile_settle(struct facet_tile_machine *m);
 void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop);
+/* ahead.c: up to `rounds` rounds of the cores, which all run, each on its own; gives those done.
+ * Fewer when the next one has an instruction that must be executed in turn. */
+uint64_t facet_tile_run_ahead(struct facet_tile_machine *m,
+                              struct facet_tile_core *const list[],
+                              uint32_t count,
+                              uint64_t rounds);
 /* facet_machine_self of this kind. */
 struct facet_tile_machine *facet_tile_self(const facet_machine *machine, struct facet_error *err);
 uint32_t facet_tile_next_core(const void *self);

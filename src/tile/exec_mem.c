@@ -102,7 +102,7 @@ store_quickly(struct facet_tile_core *c, uint32_t address, const void *data, uin
         facet_tile_touch(m, offset, size);
         return true;
     }
-    if (__builtin_expect(c->cache.dirty[offset / 64] == 0, 0)) {
+    if (__builtin_expect(c->cache.stamp[offset / 64] != c->cache.now, 0)) {
         facet_tile_cache_list_store(&c->cache, offset / 64);
     }
     memcpy(c->cache.data + offset, data, size);

@@ -104,7 +104,8 @@ make_core(struct facet_tile_machine *m, uint32_t id, struct facet_error *err)
 {
     static const char *const names[] = {"core0", "core1", "core2", "core3"};
     struct facet_tile_core *c = &m->core[id];
-    enum facet_status status = facet_tile_cache_make(&c->cache, m->vram_size, err);
+    enum facet_status status =
+        facet_tile_cache_make(&c->cache, m->vram_size, FACET_TILE_SCRATCH_BYTES, err);
 
     c->id = id;
     c->m = m;
@@ -124,6 +125,8 @@ make_core(struct facet_tile_machine *m, uint32_t id, struct facet_error *err)
         return status;
     }
     c->scratch = facet_mem_window(c->scratch_mem, FACET_TILE_SCRATCH_BASE);
+    c->cache.scratch = c->scratch.bytes;
+    c->cache.event = &m->event;
     return FACET_OK;
 }
 
@@ -497,6 +500,11 @@ void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
     struct facet_tile_machine *m = facet_tile_self(machine, NULL);
 
     m->unit.pool = pool != NULL ? pool : m->own_pool;
+}
+
+void facet_tile_let_run_ahead(facet_machine *machine, bool may)
+{
+    facet_tile_self(machine, NULL)->in_turn = !may;
 }
 
 enum facet_status facet_tile_packet_check(const facet_machine *machine,

@@ -139,7 +139,9 @@ write_line(struct facet_tile_core *c, uint32_t offset, const uint8_t *data, uint
         facet_tile_touch(c->m, offset, size);
         return;
     }
-    facet_tile_cache_list_store(&c->cache, line);
+    if (c->cache.stamp[line] != c->cache.now) {
+        facet_tile_cache_list_store(&c->cache, line);
+    }
     memcpy(c->cache.data + offset, data, size);
     c->cache.valid[line] |= mask;
     c->cache.dirty[line] |= mask;
@@ -191,10 +193,15 @@ void facet_tile_write(struct facet_tile_core *c, uint32_t address, const void *d
     } else if (address - FACET_TILE_SCRATCH_BASE < FACET_TILE_SCRATCH_BYTES) {
         uint32_t offset = address - FACET_TILE_SCRATCH_BASE;
 
+        if (c->cache.logs) {
+            facet_tile_cache_log_scratch(&c->cache, offset, size);
+        }
         memcpy(c->scratch.bytes + offset, from, size);
         facet_window_mark(&c->scratch, offset, size);
+    } else if (c->cache.logs) { /* the sampler table, which other cores read */
+        c->m->event = FACET_TILE_EVENT_TURN;
     } else {
-        (void)facet_mem_poke(c->m->mem, address, from, size); /* the sampler window */
+        (void)facet_mem_poke(c->m->mem, address, from, size);
     }
 }
 
