@@ -34,6 +34,7 @@ enum facet_x86_register {
 
 /* Conditions as the instructions number them; the lowest bit turns one into its opposite. */
 enum facet_x86_condition {
+    FACET_IF_OVERFLOW = 0,
     FACET_IF_BELOW = 2,
     FACET_IF_NOT_BELOW = 3,
     FACET_IF_EQUAL = 4,

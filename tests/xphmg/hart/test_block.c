@@ -203,12 +203,14 @@ static void put_access(struct text *t)
 
 static void put_floating(struct text *t)
 {
-    static const char *const two[] = {"fadd", "fsub", "fmul", "fdiv", "fmin", "fsgnjx"};
+    static const char *const two[] = {
+        "fadd", "fsub", "fmul", "fdiv", "fmin", "fmax", "fsgnj", "fsgnjn", "fsgnjx"};
+    static const char *const integers[] = {"w", "wu", "l", "lu"};
     static const char *const three[] = {"fmadd", "fmsub", "fnmsub", "fnmadd"};
     static const char *const tests[] = {"feq", "flt", "fle"};
     char format = "ds"[below(2)];
 
-    switch (below(8)) {
+    switch (below(10)) {
     case 0:
         put(t,
             "%s.%c f%u, f%u, f%u, f%u\n",
@@ -232,10 +234,35 @@ static void put_floating(struct text *t)
         put(t, "fsqrt.%c f%u, f%u\n", format, below(8), below(8));
         break;
     case 5:
-        put(t, "fcvt.%c.w f%u, x%u\n", format, below(8), reg());
+        put(t, "fcvt.%c.%s f%u, x%u\n", format, integers[below(4)], below(8), reg());
+        break;
+    case 6:
+        put(t,
+            "fcvt.%s.%c x%u, f%u%s\n",
+            integers[below(4)],
+            format,
+            reg(),
+            below(8),
+            below(4) ? ", rtz" : "");
+        break;
+    case 7:
+        switch (below(4)) {
+        case 0:
+            put(t, "fmv.x.%c x%u, f%u\n", "wd"[below(2)], reg(), below(8));
+            break;
+        case 1:
+            put(t, "fmv.%c.x f%u, x%u\n", "wd"[below(2)], below(8), reg());
+            break;
+        case 2:
+            put(t, "fcvt.d.s f%u, f%u\n", below(8), below(8));
+            break;
+        default:
+            put(t, "fcvt.s.d f%u, f%u\n", below(8), below(8));
+            break;
+        }
         break;
     default:
-        put(t, "%s.%c f%u, f%u, f%u\n", two[below(6)], format, below(8), below(8), below(8));
+        put(t, "%s.%c f%u, f%u, f%u\n", two[below(9)], format, below(8), below(8), below(8));
         break;
     }
 }
@@ -577,21 +604,16 @@ TEST_EACH_HEAT(a_budget_may_end_at_every_instruction)
 TEST_EACH_HEAT(floating_point_of_the_host_has_the_same_bits_and_flags)
 {
     static const char *const rows[] = {
-        "fadd.%c f10, f1, f2\n",
-        "fsub.%c f11, f1, f2\n",
-        "fmul.%c f12, f1, f2\n",
-        "fdiv.%c f13, f1, f2\n",
-        "fsqrt.%c f14, f1\n",
-        "fmadd.%c f15, f1, f2, f3\n",
-        "fmsub.%c f16, f1, f2, f3\n",
-        "fnmsub.%c f17, f1, f2, f3\n",
-        "fnmadd.%c f18, f1, f2, f3\n",
-        "feq.%c x10, f1, f2\n",
-        "flt.%c x11, f1, f2\n",
-        "fle.%c x12, f1, f2\n",
-        "fadd.%c f19, f1, f2, rtz\n",
-        "fmul.%c f20, f1, f2, rne\n",
-        "fmul.%c f21, f1, f2, rup\n",
+        "fadd.%c f10, f1, f2\n",      "fsub.%c f11, f1, f2\n",       "fmul.%c f12, f1, f2\n",
+        "fdiv.%c f13, f1, f2\n",      "fsqrt.%c f14, f1\n",          "fmadd.%c f15, f1, f2, f3\n",
+        "fmsub.%c f16, f1, f2, f3\n", "fnmsub.%c f17, f1, f2, f3\n", "fnmadd.%c f18, f1, f2, f3\n",
+        "feq.%c x10, f1, f2\n",       "flt.%c x11, f1, f2\n",        "fle.%c x12, f1, f2\n",
+        "fadd.%c f19, f1, f2, rtz\n", "fmul.%c f20, f1, f2, rne\n",  "fmul.%c f21, f1, f2, rup\n",
+        "fmin.%c f22, f1, f2\n",      "fmax.%c f23, f1, f2\n",       "fsgnj.%c f24, f1, f2\n",
+        "fsgnjn.%c f25, f1, f2\n",    "fsgnjx.%c f26, f1, f2\n",     "fcvt.%c.w f27, x13\n",
+        "fcvt.%c.wu f28, x13\n",      "fcvt.%c.l f29, x13\n",        "fcvt.%c.lu f30, x13\n",
+        "fcvt.w.%c x14, f1, rtz\n",   "fcvt.wu.%c x15, f1, rtz\n",   "fcvt.l.%c x16, f1, rtz\n",
+        "fcvt.lu.%c x17, f1, rtz\n",  "fcvt.w.%c x18, f1\n",         "fadd.%c f4, f27, f24\n",
     };
     struct text *text = malloc(sizeof *text);
     unsigned rounds = harness_long() ? 1000000 : 20000;
@@ -615,6 +637,7 @@ TEST_EACH_HEAT(floating_point_of_the_host_has_the_same_bits_and_flags)
                  mode = below(3) ? 0 : below(8);
         uint64_t a = k ? random_float() : random_double(), b = k ? random_float() : random_double();
         uint64_t c = k ? random_float() : random_double();
+        uint64_t whole = harness_random() >> below(64);
         struct bench *each[2] = {&plain, &fast};
 
         for (int i = 0; i < 2; i++) {
@@ -633,6 +656,7 @@ TEST_EACH_HEAT(floating_point_of_the_host_has_the_same_bits_and_flags)
             h->f[1] = a;
             h->f[2] = b;
             h->f[3] = c;
+            h->x[13] = whole;
         }
         if (mode > 4) { /* every instruction with a dynamic mode traps: one is enough */
             (void)facet_hart_step(&plain.hart);

@@ -1,0 +1,153 @@
+/* See block_emit.h: loads and stores. */
+#include "xphmg/hart/block_emit.h"
+
+struct recipe {
+    enum { NOT_HERE, LOAD_X, STORE_X, LOAD_FLOAT, STORE_FLOAT } how;
+    uint8_t size;  /* bytes in memory, or 8 and 4 for the host's operation of a load */
+    uint16_t code; /* opcode */
+};
+
+static const struct recipe recipes[K_SINGLE] = {
+#define MEMORY(how, row, size, code)                                                               \
+    [K_##row] = {how, size, code}, [K_WIDE_##row] = {how, size, code}
+    MEMORY(LOAD_X, LB, 8, 0x0FBE),
+    MEMORY(LOAD_X, LH, 8, 0x0FBF),
+    MEMORY(LOAD_X, LW, 8, 0x63),
+    MEMORY(LOAD_X, LD, 8, 0x8B),
+    MEMORY(LOAD_X, LBU, 4, 0x0FB6),
+    MEMORY(LOAD_X, LHU, 4, 0x0FB7),
+    MEMORY(LOAD_X, LWU, 4, 0x8B),
+    MEMORY(STORE_X, SB, 1, 0x88),
+    MEMORY(STORE_X, SH, 2, 0x89),
+    MEMORY(STORE_X, SW, 4, 0x89),
+    MEMORY(STORE_X, SD, 8, 0x89),
+    MEMORY(LOAD_FLOAT, FLW, 4, 0x8B),
+    MEMORY(LOAD_FLOAT, FLD, 8, 0x8B),
+    MEMORY(STORE_FLOAT, FSW, 4, 0x89),
+    MEMORY(STORE_FLOAT, FSD, 8, 0x89),
+#undef MEMORY
+};
+
+static bool is_wide(unsigned kind)
+{
+    static const bool wide[K_SINGLE] = {
+#define LOAD(row, size, value) [K_WIDE_##row] = true,
+#define STORE(row, size) [K_WIDE_##row] = true,
+#define LOAD_F(row, size) [K_WIDE_##row] = true,
+#define STORE_F(row, size) [K_WIDE_##row] = true,
+#include "xphmg/hart/block_rows.def"
+    };
+
+    return wide[kind];
+}
+
+/* RAX = the offset of the access in the RAM window; to the stub when it is outside. */
+static void emit_offset(struct emitter *e, unsigned i, struct stub *outside)
+{
+    const struct op *op = &e->t->ops[i];
+    const uint64_t back = is_wide(e->t->kinds[i]) ? op->imm64 : (uint32_t)op->imm1;
+    const int64_t add = (int64_t)(0 - back), half = add - INT32_MIN;
+    const unsigned base = get(e, op->a1, FACET_RAX);
+
+    if (add == (int32_t)add) {
+        facet_x86_op(&e->x, 8, 0x8D, FACET_RAX, facet_x86_at(base, (int32_t)add));
+    } else if (half == (int32_t)half) {
+        facet_x86_op(&e->x, 8, 0x8D, FACET_RAX, facet_x86_at(base, (int32_t)half));
+        facet_x86_immediate(&e->x, 8, FACET_ADD, facet_x86_in(FACET_RAX), INT32_MIN);
+    } else {
+        facet_x86_constant(&e->x, FACET_RCX, (uint64_t)add);
+        facet_x86_op(&e->x, 8, 0x8D, FACET_RAX, facet_x86_indexed(base, FACET_RCX, 0, 0));
+    }
+    facet_x86_op(&e->x, 8, 0x3B, FACET_RAX, facet_x86_in(SPAN));
+    jump_to(e, outside, FACET_IF_NOT_BELOW);
+}
+
+static struct facet_x86_operand in_ram(void)
+{
+    return facet_x86_indexed(BYTES, FACET_RAX, 0, 0);
+}
+
+static void emit_load(struct emitter *e, unsigned i, const struct recipe *how)
+{
+    const struct op *op = &e->t->ops[i];
+    struct stub *stub = add_stub(e, LEAVE, i);
+    unsigned to;
+
+    if (how->how == LOAD_FLOAT) {
+        facet_block_check_floats(e, stub);
+    }
+    emit_offset(e, i, stub);
+    if (how->how == LOAD_X) {
+        to = target(e, op->d1, FACET_RAX);
+        facet_x86_op(&e->x, how->size, how->code, to, in_ram());
+        put(e, op->d1, to);
+        return;
+    }
+    facet_x86_op(&e->x, how->size, how->code, FACET_RAX, in_ram());
+    e->floats.singles &= ~(UINT32_C(1) << op->d1);
+    if (how->size == 4) {
+        e->floats.singles |= UINT32_C(1) << op->d1;
+        facet_x86_constant(&e->x, FACET_RCX, UINT64_C(0xFFFFFFFF00000000));
+        facet_x86_op(&e->x, 8, 0x0B, FACET_RAX, facet_x86_in(FACET_RCX));
+    }
+    facet_x86_store(&e->x, float_at(op->d1), FACET_RAX);
+    facet_block_mark_floats(e);
+}
+
+/* Stores neither cross a line nor reach one that the cache knows (block_exec.c). */
+static void emit_store(struct emitter *e, unsigned i, const struct recipe *how)
+{
+    const struct op *op = &e->t->ops[i];
+    struct stub *stub = add_stub(e, LEAVE, i), *line;
+    unsigned value = FACET_RCX;
+
+    if (how->how == STORE_FLOAT) {
+        facet_block_check_floats(e, stub);
+    }
+    emit_offset(e, i, stub);
+    if (how->size > 1) { /* what is aligned crosses nothing */
+        line = add_stub(e, LINE, i);
+        line->bytes = how->size;
+        facet_x86_byte(&e->x, 0xA8); /* test al */
+        facet_x86_byte(&e->x, how->size - 1u);
+        jump_to(e, line, FACET_IF_NOT_EQUAL);
+        line->back = e->x.used;
+    }
+    facet_x86_move(&e->x, FACET_RCX, FACET_RAX);
+    facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
+    facet_x86_byte(&e->x, FACET_CODE_LINE_BITS);
+    facet_x86_load(&e->x, FACET_RDI, IN_HART(code_lines));
+    facet_x86_op(&e->x, 4, 0x80, FACET_CMP, facet_x86_indexed(FACET_RDI, FACET_RCX, 0, 0));
+    facet_x86_byte(&e->x, 0);
+    jump_to(e, stub, FACET_IF_NOT_EQUAL);
+    facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
+    facet_x86_byte(&e->x, FACET_MEM_PAGE_BITS - FACET_CODE_LINE_BITS);
+    facet_x86_load(&e->x, FACET_RDI, IN_HART(ram.pages));
+    facet_x86_op(&e->x, 4, 0xC6, 0, facet_x86_indexed(FACET_RDI, FACET_RCX, 0, 0));
+    facet_x86_byte(&e->x, FACET_MEM_DIRTY_ALL);
+    if (how->how == STORE_X) {
+        value = get(e, op->b1, FACET_RCX);
+    } else {
+        facet_x86_load(&e->x, FACET_RCX, float_at(op->b1));
+    }
+    facet_x86_op(&e->x, how->size, how->code, value, in_ram());
+}
+
+bool facet_block_emit_memory(struct emitter *e, unsigned i)
+{
+    const struct recipe *how = &recipes[e->t->kinds[i]];
+
+    switch (how->how) {
+    case LOAD_X:
+    case LOAD_FLOAT:
+        emit_load(e, i, how);
+        return true;
+    case STORE_X:
+    case STORE_FLOAT:
+        emit_store(e, i, how);
+        return true;
+    case NOT_HERE:
+    default:
+        return false;
+    }
+}
