@@ -13,6 +13,7 @@
     WAY(MEM_WINDOW)                                                                                \
     WAY(NUM_SHORT)                                                                                 \
     WAY(NUM_STAYS)                                                                                 \
+    WAY(NUM_HOST)                                                                                  \
     WAY(RT_HOST)                                                                                   \
     WAY(RT_DECODED)                                                                                \
     WAY(RT_LANES)                                                                                  \

@@ -4,6 +4,7 @@
 
 #include "base/ways.h"
 #include "num/convert.h"
+#include "num/host.h"
 #include "num/ops.h"
 
 static struct facet_num_policy policy_of(const struct facet_conv *conv, bool saturate)
@@ -19,10 +20,8 @@ static struct facet_num_policy policy_of(const struct facet_conv *conv, bool sat
  * nothing. Most conversions of most programs are of this kind. */
 static bool stays(const struct facet_conv *conv, uint32_t bits)
 {
-    const uint32_t magnitude = bits & INT32_MAX;
-
     if (conv->elem == FACET_FMT_FP32 && conv->acc == FACET_FMT_FP32 && conv->scale == 0 &&
-        !conv->plain && (magnitude == 0 || magnitude - 0x00800000 < 0x7F000000)) {
+        !conv->plain && facet_num_host_stays(bits)) {
         FACET_FAST_WAY(NUM_STAYS);
         return true;
     }

@@ -13,11 +13,14 @@ struct operands {
     uint64_t a, b, c;
     unsigned rm;
     bool ftz;
+    unsigned raised; /* before the operation: with NX the host may do it */
 };
 
 static struct operands draw(enum facet_format format, uint64_t i)
 {
-    struct operands o = {.rm = i % 3 == 0 ? (unsigned)(i / 3 % 5) : FACET_RNE, .ftz = i % 7 == 0};
+    struct operands o = {.rm = i % 3 == 0 ? (unsigned)(i / 3 % 5) : FACET_RNE,
+                         .ftz = i % 7 == 0,
+                         .raised = i % 2 == 0 ? FACET_NX : 0};
 
     o.a = sampling_operand(format, UINT64_C(0x3F800000));
     o.b = sampling_operand(format, o.a);
@@ -68,6 +71,9 @@ static void accumulator(const struct operands *o, bool plain, struct answers *s)
                                     .plain = plain};
     const uint32_t a = (uint32_t)o->a, b = (uint32_t)o->b, c = (uint32_t)o->c;
 
+    for (unsigned k = 0; k < sizeof s->flags / sizeof s->flags[0]; k++) {
+        s->flags[k] = o->raised;
+    }
     ANSWER(s, facet_acc_add(&conv, a, b, fl));
     ANSWER(s, facet_acc_sub(&conv, a, b, fl));
     ANSWER(s, facet_acc_mul(&conv, a, b, fl));
@@ -102,10 +108,12 @@ static void tile_fp32(const struct operands *o, bool plain, struct answers *s)
 static bool short_ways_taken(void)
 {
 #ifdef FACET_ASSERTS
-    bool taken =
-        facet_fast_way_taken[FACET_WAY_NUM_SHORT] || facet_fast_way_taken[FACET_WAY_NUM_STAYS];
+    bool taken = facet_fast_way_taken[FACET_WAY_NUM_SHORT] ||
+                 facet_fast_way_taken[FACET_WAY_NUM_STAYS] ||
+                 facet_fast_way_taken[FACET_WAY_NUM_HOST];
 
-    facet_fast_way_taken[FACET_WAY_NUM_SHORT] = facet_fast_way_taken[FACET_WAY_NUM_STAYS] = false;
+    facet_fast_way_taken[FACET_WAY_NUM_SHORT] = facet_fast_way_taken[FACET_WAY_NUM_STAYS] =
+        facet_fast_way_taken[FACET_WAY_NUM_HOST] = false;
     return taken;
 #else
     return false;

@@ -19,9 +19,8 @@ bool facet_xphmg_gfx_probe_block(const struct facet_xphmg_gfx_run *r)
         r->in->row == FACET_XPHMG_GFX_SAMPLE || r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH;
 
     /* lanes with descriptors may write under policies of their own */
-    return r->r.memory && c->pack == 0 && r->lanes.active == facet_bits_mask(r->vl) &&
-           r->lanes.count == r->vl && !(sampled && r->op.sample.desc) && start % c->bytes == 0 &&
-           facet_elements_ram(&r->port, start, bytes) != NULL &&
+    return r->r.memory && c->pack == 0 && !(sampled && r->op.sample.desc) &&
+           start % c->bytes == 0 && facet_elements_ram(&r->port, start, bytes) != NULL &&
            !facet_xmem_probe(r->h, r->port.actor, start, bytes, true).taken;
 }
 
@@ -32,9 +31,11 @@ void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r)
 
     for (unsigned k = 0; k < r->slots; k++) {
         for (unsigned lane = 0; lane < r->vl; lane++, address += c->bytes) {
-            uint64_t bits = facet_container_put(c, 0, 0, r->kept.out[lane][k]);
+            if (lane < r->lanes.count && facet_lanes_active(&r->lanes, lane)) {
+                uint64_t bits = facet_container_put(c, 0, 0, r->kept.out[lane][k]);
 
-            (void)facet_hart_store(r->h, address, c->bytes, bits); /* RAM that was probed */
+                (void)facet_hart_store(r->h, address, c->bytes, bits); /* RAM that was probed */
+            }
         }
     }
 }

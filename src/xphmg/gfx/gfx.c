@@ -123,7 +123,7 @@ static struct facet_trap compute(struct facet_xphmg_gfx_run *r, bool fof)
         return FACET_RETIRED;
     }
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        unsigned flags = 0;
+        unsigned flags = r->lanes.raised;
         struct facet_trap trap;
 
         r->flags[i] = 0;

@@ -33,6 +33,9 @@ struct facet_xphmg_gfx_window {
     int8_t inc;       /* from lane to lane */
     int16_t step;     /* from row to row */
     uint64_t address; /* memory: x[base] */
+    /* The same in plain RAM, where elements are words of 32 bits; NULL: the careful way. */
+    const uint8_t *words;
+    uint64_t word_count;
 };
 
 /* ---- one instruction under way -----------------------------------------------------------------

@@ -12,6 +12,12 @@ static void place_rows(const struct facet_xphmg_gfx_run *r, struct facet_xphmg_g
 {
     w->step = (int16_t)(w->inc == 0 ? 1 : r->vl * w->inc);
     w->address = w->memory ? r->h->x[w->base] : 0;
+    w->words = NULL;
+    if (w->memory && w->address % 4 == 0 && r->port.container.bytes == 4 &&
+        r->port.container.nat == 32) {
+        w->words = facet_elements_ram(&r->port, w->address, 4);
+        w->word_count = (r->h->ram.span - (w->address - r->h->ram.base)) / 4;
+    }
 }
 
 /* The window of an operand field. */
@@ -90,6 +96,12 @@ struct facet_trap facet_xphmg_gfx_read(const struct facet_xphmg_gfx_run *r,
     const struct facet_container *c = &r->port.container;
     struct facet_trap trap = FACET_RETIRED;
 
+    if (w->words != NULL && ((uint64_t)first + count) * r->vl <= w->word_count) {
+        for (unsigned k = 0; k < count; k++) {
+            elements[k] = facet_load_le32(w->words + 4 * ((first + k) * (size_t)r->vl + lane));
+        }
+        return trap;
+    }
     for (unsigned k = first; k < first + count && !trap.taken; k++) {
         if (w->memory) {
             trap = facet_elements_read(

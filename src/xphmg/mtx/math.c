@@ -5,6 +5,7 @@
 #include "num/arith.h"
 #include "num/convert.h"
 #include "num/extreme.h"
+#include "num/host.h"
 
 static struct facet_conv conv_of(const struct facet_mtx_numbers *n, unsigned channel)
 {
@@ -114,6 +115,39 @@ void facet_mtx_load(struct facet_mtx_bank *bank,
     }
 }
 
+/* The same in FP32 by the host (num/host.h): false: an operation declined, nothing is done. */
+static bool multiply_by_host(const struct facet_mtx_bank *bank,
+                             const struct facet_mtx_product *product,
+                             const uint32_t *in,
+                             uint32_t *out)
+{
+    const unsigned inputs = facet_mtx_input_size(product), outputs = facet_mtx_output_size(product);
+    bool fine = true;
+
+    for (unsigned j = 0; j < inputs; j++) {
+        fine &= facet_num_host_stays(in[j]);
+    }
+    for (unsigned i = 0; i < outputs && fine; i++) {
+        uint32_t acc = 0;
+
+        for (unsigned j = 0; j < inputs; j++) {
+            const unsigned r = product->transpose ? j : i, c = product->transpose ? i : j;
+            const uint32_t m = matrix_get(bank, 32, product->shape, r, c);
+
+            fine &= facet_num_host_stays(m) && (j == 0 ? facet_num_host_mul(m, in[j], &acc)
+                                                       : facet_num_host_fma(m, in[j], acc, &acc));
+        }
+        if (product->mad) {
+            const uint32_t bias = storage_get(bank->bias, 32, i);
+
+            fine &= facet_num_host_stays(bias) && facet_num_host_add(acc, bias, &acc);
+        }
+        fine &= facet_num_host_stays(acc);
+        out[i] = acc;
+    }
+    return fine;
+}
+
 void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
                         const struct facet_mtx_bank *bank,
                         const struct facet_mtx_product *product,
@@ -122,10 +156,14 @@ void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
                         unsigned *flags)
 {
     unsigned nat = facet_format_width(numbers->eff.elem);
-    struct facet_conv conv[FACET_MTX_SIDE];
+    struct facet_conv conv[FACET_MTX_SIDE] = {conv_of(numbers, 0)};
     uint32_t v[FACET_MTX_SIDE];
 
-    for (unsigned i = 0; i < FACET_MTX_SIDE; i++) {
+    if (facet_num_host_fits(&conv[0], *flags) && conv[0].elem == FACET_FMT_FP32 &&
+        conv[0].scale == 0 && !conv[0].mixed_step && multiply_by_host(bank, product, in, out)) {
+        return;
+    }
+    for (unsigned i = 1; i < FACET_MTX_SIDE; i++) {
         conv[i] = conv_of(numbers, i);
     }
     for (unsigned j = 0; j < facet_mtx_input_size(product); j++) {

@@ -138,7 +138,7 @@ static struct facet_trap compute_lane(void *run, unsigned lane)
     struct run *r = run;
     const struct plan *p = r->plan;
     uint32_t in[FACET_MTX_MAX_TILE];
-    unsigned flags = 0;
+    unsigned flags = r->lanes.raised;
     struct facet_trap trap =
         facet_elements_read(&r->port, r->h->x[facet_lanes_window_reg(r->a, lane)], 0, p->in, in);
 

@@ -68,6 +68,17 @@ struct facet_trap facet_elements_load(const struct facet_element_port *port,
     return refused(port, trap);
 }
 
+/* Elements that are words of plain RAM; NULL: the careful way. */
+static const uint8_t *
+words_of(const struct facet_element_port *port, uint64_t base, uint64_t first, unsigned count)
+{
+    const struct facet_container *c = &port->container;
+
+    return c->bytes == 4 && c->nat == 32 && base % 4 == 0
+               ? facet_elements_ram(port, base + 4 * first, UINT64_C(4) * count)
+               : NULL;
+}
+
 struct facet_trap facet_elements_read(const struct facet_element_port *port,
                                       uint64_t base,
                                       uint64_t first,
@@ -75,9 +86,17 @@ struct facet_trap facet_elements_read(const struct facet_element_port *port,
                                       uint32_t *elements)
 {
     const struct facet_container *c = &port->container;
-    struct span span = span_of(port, base, first, count);
+    const uint8_t *words = words_of(port, base, first, count);
+    struct span span;
     unsigned done = 0;
 
+    if (words != NULL) {
+        for (unsigned i = 0; i < count; i++) {
+            elements[i] = facet_load_le32(words + 4 * (size_t)i);
+        }
+        return FACET_RETIRED;
+    }
+    span = span_of(port, base, first, count);
     for (unsigned k = 0; k < span.containers; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;
         struct facet_trap trap = facet_elements_load(port, address, c->bytes, &bits);
@@ -100,6 +119,9 @@ struct facet_trap facet_elements_probe(const struct facet_element_port *port,
     const struct facet_container *c = &port->container;
     struct span span = span_of(port, base, first, count);
 
+    if (words_of(port, base, first, count) != NULL) {
+        return FACET_RETIRED;
+    }
     for (unsigned k = 0; k < span.containers; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes;
         struct facet_trap trap = probe(port, address, true);
@@ -121,7 +143,10 @@ struct facet_trap facet_elements_write(const struct facet_element_port *port,
     struct span span = span_of(port, base, first, count);
     unsigned done = 0;
 
-    for (unsigned k = 0; k < span.containers; k++) {
+    for (; done < count && words_of(port, base, first, count) != NULL; done++) {
+        (void)facet_hart_store(port->h, span.address + UINT64_C(4) * done, 4, elements[done]);
+    }
+    for (unsigned k = 0; k < span.containers && done < count; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;
         unsigned from = k == 0 ? span.lead : 0, slots = (1u << c->pack) - from;
         struct facet_trap trap = FACET_RETIRED;

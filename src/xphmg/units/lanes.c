@@ -44,6 +44,10 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
         .exc_en = units->cap.prec.exc_en,
     };
     facet_lanes_override(h, &lanes->eff);
+    /* It is up already and does not trap: who computes need not find out. */
+    lanes->raised = !h->plain && facet_prec_hits(lanes->exc_en, lanes->eff.sae, FACET_NX) == 0
+                        ? units->cap.prec.exc_st & FACET_NX
+                        : 0;
     return FACET_RETIRED;
 }
 
