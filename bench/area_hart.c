@@ -32,7 +32,9 @@ static const double least_seconds = 0.1; /* of Facet, whatever was asked for */
 struct program {
     const char *name;
     const char *source;
-    uint8_t *elf; /* with the mark in it */
+    const char *option; /* of the compiler, or NULL */
+    double items;       /* done by a round; 0: instructions are counted */
+    uint8_t *elf;       /* with the mark in it */
     size_t size, mark;
     double asked;          /* length for which rounds was found */
     uint64_t rounds;       /* that take that long on Facet */
@@ -40,12 +42,18 @@ struct program {
     double start_up;       /* of QEMU, seconds */
 };
 
-enum { INT, FP, MEM, BRANCHY, PROGRAMS };
+enum { INT, FP, MEM, BRANCHY, RT, RT_SOFT, GFX, GFX_SOFT, MTX, MTX_SOFT, PROGRAMS };
 static struct program programs[PROGRAMS] = {
     {.name = "int", .source = hart_int},
     {.name = "fp", .source = hart_fp},
     {.name = "mem", .source = hart_mem},
     {.name = "branchy", .source = hart_branchy},
+    {.name = "rt-guest", .source = hart_rt, .items = 16384},
+    {.name = "rt-guest, fallback", .source = hart_rt, .items = 16384, .option = "-DFALLBACK"},
+    {.name = "gfx-guest", .source = hart_gfx, .items = 2048},
+    {.name = "gfx-guest, fallback", .source = hart_gfx, .items = 2048, .option = "-DFALLBACK"},
+    {.name = "mtx-guest", .source = hart_mtx, .items = 4096},
+    {.name = "mtx-guest, fallback", .source = hart_mtx, .items = 4096, .option = "-DFALLBACK"},
 };
 static struct {
     char start[BENCH_SCRATCH_PATH], script[BENCH_SCRATCH_PATH];
@@ -109,6 +117,7 @@ static enum facet_status compile(struct program *p, struct facet_error *err)
                     files.source,
                     (char *)"-o",
                     files.elf,
+                    (char *)p->option, /* or the end */
                     NULL};
     struct facet_bytes file;
     enum facet_status status;
@@ -222,7 +231,7 @@ run_qemu(struct program *p, uint64_t rounds, double *seconds, struct facet_error
     return FACET_OK;
 }
 
-/* Compiles, finds the rounds that last as long as was asked, and QEMU's start-up. */
+/* Compiles, and finds the rounds that last as long as was asked. */
 static enum facet_status prepare(struct program *p, double asked, struct facet_error *err)
 {
     enum facet_status status = prepare_files(err);
@@ -230,11 +239,6 @@ static enum facet_status prepare(struct program *p, double asked, struct facet_e
 
     if (status == FACET_OK && p->elf == NULL) {
         status = compile(p, err);
-        p->start_up = 1e9;
-        for (int i = 0; status == FACET_OK && i < STARTS; i++) {
-            status = run_qemu(p, 0, &took, err);
-            p->start_up = took < p->start_up ? took : p->start_up;
-        }
     }
     if (status != FACET_OK || p->asked == asked) {
         return status;
@@ -251,6 +255,11 @@ static enum facet_status prepare(struct program *p, double asked, struct facet_e
     return status;
 }
 
+static double work_of(const struct program *p)
+{
+    return p->items != 0 ? p->items * (double)p->rounds : (double)p->instructions;
+}
+
 static enum facet_status
 measure(struct program *p, double asked, double *value, struct facet_error *err)
 {
@@ -261,7 +270,20 @@ measure(struct program *p, double asked, double *value, struct facet_error *err)
         status = run_facet(p, p->rounds, &seconds, err);
     }
     if (status == FACET_OK) {
-        *value = (double)p->instructions / seconds * 1e-6;
+        *value = work_of(p) / seconds * 1e-6;
+    }
+    return status;
+}
+
+/* The shortest of a few starts of QEMU with no rounds to do. */
+static enum facet_status find_start_up(struct program *p, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+    double took = 0;
+
+    for (int i = 0; status == FACET_OK && i < STARTS; i++) {
+        status = run_qemu(p, 0, &took, err);
+        p->start_up = i == 0 || took < p->start_up ? took : p->start_up;
     }
     return status;
 }
@@ -273,6 +295,9 @@ measure_qemu(struct program *p, double asked, double *value, struct facet_error 
     enum facet_status status = prepare(p, asked, err);
     double seconds;
 
+    if (status == FACET_OK && p->start_up == 0) {
+        status = find_start_up(p, err);
+    }
     if (status == FACET_OK) {
         status = run_qemu(p, p->rounds, &seconds, err);
     }
@@ -280,36 +305,50 @@ measure_qemu(struct program *p, double asked, double *value, struct facet_error 
         return facet_fail(err, FACET_ERR_IO, 0, "%s: the run was too short to measure", QEMU);
     }
     if (status == FACET_OK) {
-        *value = (double)p->instructions / (seconds - p->start_up) * 1e-6;
+        *value = work_of(p) / (seconds - p->start_up) * 1e-6;
     }
     return status;
 }
 
-#define MEASURE(name, index)                                                                       \
+#define FACET(name, index)                                                                         \
     static enum facet_status facet_##name(double seconds, double *value, struct facet_error *err)  \
     {                                                                                              \
         return measure(&programs[index], seconds, value, err);                                     \
-    }                                                                                              \
+    }
+#define PEER(name, index)                                                                          \
     static enum facet_status qemu_##name(double seconds, double *value, struct facet_error *err)   \
     {                                                                                              \
         return measure_qemu(&programs[index], seconds, value, err);                                \
     }
+#define MEASURE(name, index) FACET(name, index) PEER(name, index)
 
 MEASURE(int, INT)
 MEASURE(fp, FP)
 MEASURE(mem, MEM)
 MEASURE(branchy, BRANCHY)
 
+/* Instructions of the units; QEMU has none of them and does the same work without. */
+FACET(rt, RT)
+PEER(rt, RT_SOFT)
+FACET(gfx, GFX)
+PEER(gfx, GFX_SOFT)
+FACET(mtx, MTX)
+PEER(mtx, MTX_SOFT)
+
 static const struct bench_measure measures[] = {
     {"int", "MIPS", facet_int, QEMU, qemu_int},
     {"fp", "MIPS", facet_fp, QEMU, qemu_fp},
     {"mem", "MIPS", facet_mem, QEMU, qemu_mem},
     {"branchy", "MIPS", facet_branchy, QEMU, qemu_branchy},
+    {"rt-guest", "Mtest/s", facet_rt, QEMU " without RT", qemu_rt},
+    {"gfx-guest", "Mpixel/s", facet_gfx, QEMU " without GFX", qemu_gfx},
+    {"mtx-guest", "Mvector/s", facet_mtx, QEMU " without MTX", qemu_mtx},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 const struct bench_area bench_area_hart = {
     .name = "hart",
-    .summary = "integer, floating-point, memory and branchy programs on the xphmg machine",
+    .summary = "integer, floating-point, memory and branchy programs, and those of the units, on "
+               "the xphmg machine",
     .measures = measures,
 };
