@@ -36,16 +36,16 @@ static uint32_t scramble_reversed(uint32_t x, uint32_t seed)
     return x;
 }
 
-/* Second Sobol dimension (primitive polynomial x + 1): the columns of its matrix are the rows of
- * Pascal's triangle modulo 2, each got from the one before by v ^= v >> 1. */
-static uint32_t sobol_second(uint32_t index)
+/* Second Sobol dimension (primitive polynomial x + 1), bit-reversed: the columns of its matrix are
+ * the rows of Pascal's triangle modulo 2, and C(k, j) is odd when j has no bit that k lacks. So bit
+ * j is the sum of all bits k with k & j == j, which five steps collect. */
+static uint32_t sobol_second_reversed(uint32_t index)
 {
-    uint32_t result = 0;
-
-    for (uint32_t v = 0x80000000U; index != 0; index >>= 1, v ^= v >> 1) {
-        result ^= v & (0U - (index & 1U));
-    }
-    return result;
+    index ^= index >> 1 & 0x55555555U;
+    index ^= index >> 2 & 0x33333333U;
+    index ^= index >> 4 & 0x0F0F0F0FU;
+    index ^= index >> 8 & 0x00FF00FFU;
+    return index ^ index >> 16;
 }
 
 uint32_t facet_sample_bits(
@@ -55,10 +55,11 @@ uint32_t facet_sample_bits(
     uint32_t pair = facet_sample_hash(pixel, dimension / 2);
     /* Scrambling the order of the samples keeps their sets of 2^k together. */
     uint32_t index = reverse(scramble_reversed(reverse(sample), pair));
-    uint32_t point = (dimension & 1U) == 0 ? reverse(index) : sobol_second(index);
+    /* The first dimension of a pair is the index with its bits reversed. */
+    uint32_t reversed = (dimension & 1U) == 0 ? index : sobol_second_reversed(index);
     uint32_t own = facet_sample_hash(pair, 1 + (dimension & 1U));
 
-    return reverse(scramble_reversed(reverse(point), own));
+    return reverse(scramble_reversed(reversed, own));
 }
 
 float facet_sample(
