@@ -686,6 +686,100 @@ TEST(batches_do_not_depend_on_threads, "")
     }
 }
 
+/* Rays from one point, as near to each other as those of a camera, or not: packets. The limit of
+ * steps is one that packets are allowed with, and that a cycle of a damaged image reaches. */
+static void random_bundle(const struct world *w, struct facet_gfx12_batch_ray *rays, unsigned count)
+{
+    static const float width[4] = {0, 1e-6f, 0.02f, 0.4f};
+    const float apart = width[below(4)];
+
+    random_ray(w, &rays[0]);
+    for (unsigned i = 1; i < count; i++) {
+        rays[i] = rays[0];
+        for (unsigned k = 0; k < 3; k++) {
+            rays[i].direction[k] += apart * in_range(-1, 1);
+        }
+        if (below(64) == 0) {
+            random_ray(w, &rays[i]); /* one that does not belong there */
+        }
+        if (below(8) == 0) {
+            rays[i].t_max = in_range(0, 4);
+        }
+    }
+}
+
+static void check_bundle(const struct world *w, facet_gfx12_tracer *tracers[2], unsigned *hits)
+{
+    enum { BUNDLE = 21 };
+    struct facet_gfx12_query common = make_query(w, &(struct facet_gfx12_batch_ray){0});
+    struct facet_gfx12_batch_ray rays[BUNDLE];
+    struct facet_gfx12_hit want[BUNDLE], got[BUNDLE];
+    unsigned count = 0;
+    enum facet_status status = FACET_OK;
+
+    common.api_flags = below(3) == 0 ? random_api_flags() : 0;
+    common.instance_mask = below(4) == 0 ? (uint32_t)harness_random() & 0x1FF : 0xFF;
+    common.max_steps = 1 << 16;
+    random_bundle(w, rays, BUNDLE);
+    while (count < BUNDLE && status == FACET_OK) {
+        struct facet_gfx12_query q = common;
+
+        memcpy(q.origin, rays[count].origin, sizeof q.origin);
+        memcpy(q.direction, rays[count].direction, sizeof q.direction);
+        q.t_min = rays[count].t_min;
+        q.t_max = rays[count].t_max;
+        status = facet_gfx12_trace(&w->unit, &q, &want[count], NULL, NULL);
+        *hits += want[count].found;
+        count += status == FACET_OK;
+    }
+    for (unsigned p = 0; p < 2 && tracers[p] != NULL; p++) {
+        struct facet_error err = {0};
+
+        CHECK_EQ(facet_gfx12_tracer_batch(tracers[p], &common, rays, BUNDLE, got, NULL, NULL, &err),
+                 status);
+        CHECK(status == FACET_OK || err.where == count);
+        for (unsigned i = 0; i < count && !harness_failed(); i++) {
+            CHECK_MSG(same_hit(&got[i], &want[i]),
+                      "%s, ray %u: t %a primitive %u, expected t %a primitive %u; origin %a %a %a "
+                      "direction %a %a %a",
+                      path_names[p],
+                      i,
+                      got[i].t,
+                      got[i].primitive_index,
+                      want[i].t,
+                      want[i].primitive_index,
+                      rays[i].origin[0],
+                      rays[i].origin[1],
+                      rays[i].origin[2],
+                      rays[i].direction[0],
+                      rays[i].direction[1],
+                      rays[i].direction[2]);
+        }
+    }
+}
+
+TEST(bundles_equal_reference, "")
+{
+    const unsigned worlds = harness_long() ? 9000 : 900, bundles = 12;
+    unsigned hits = 0;
+
+    for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
+        struct world *w = world_new(n % 8 == 0);
+        facet_gfx12_tracer *tracers[2];
+
+        if (w == NULL) {
+            return;
+        }
+        tracers_new(w, 0, tracers);
+        for (unsigned i = 0; i < bundles && !harness_failed(); i++) {
+            check_bundle(w, tracers, &hits);
+        }
+        tracers_free(tracers);
+        world_free(w);
+    }
+    CHECK_MSG(hits > worlds * bundles || harness_failed(), "only %u hits", hits);
+}
+
 /* ---- limits ---- */
 
 TEST(every_step_limit, "")
