@@ -13,6 +13,7 @@
 #include "bvh/bvh2.h"
 
 #include "base/array.h"
+#include "base/avx2.h"
 #include "base/large.h"
 #include "bvh/split.h"
 
@@ -338,6 +339,16 @@ static void build_subtree(struct builder *b, const struct range *root)
     facet_progress_add(b->progress, finished);
 }
 
+FACET_AVX2 static void build_subtree_avx2(struct builder *b, const struct range *root)
+{
+    build_subtree(b, root);
+}
+
+static void build_one(struct builder *b, const struct range *root)
+{
+    (FACET_HAS_AVX2() ? build_subtree_avx2 : build_subtree)(b, root);
+}
+
 /* ---- the top of the tree: one range at a time, in parallel chunks ---- */
 
 struct chunk {
@@ -472,7 +483,7 @@ static void build_subtrees(void *context, size_t begin, size_t end)
     const struct side_by_side *job = context;
 
     for (size_t i = begin; i < end; i++) {
-        build_subtree(job->builder, &job->ranges[i]);
+        build_one(job->builder, &job->ranges[i]);
     }
 }
 
@@ -589,12 +600,13 @@ static bool build_parallel(struct builder *b, facet_pool *pool, struct range *ro
 enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    uint32_t count,
                                    uint32_t max_leaf,
+                                   struct facet_bvh_item *scratch,
                                    facet_pool *pool,
                                    struct facet_progress *progress,
                                    struct facet_bvh2 *out,
                                    struct facet_error *err)
 {
-    struct builder b = {{items, NULL}, NULL, max_leaf, progress};
+    struct builder b = {{items, scratch}, NULL, max_leaf, progress};
     struct range root = {.end = count};
     bool good;
 
@@ -603,15 +615,19 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
         return facet_fail(err, FACET_ERR_LIMIT, count, "%u items: expected 1 .. 2^30", count);
     }
     b.nodes = facet_large_alloc((2 * (size_t)count - 1) * sizeof *b.nodes);
-    b.items[1] = facet_large_alloc((size_t)count * sizeof *b.items[1]);
+    if (scratch == NULL) {
+        b.items[1] = facet_large_alloc((size_t)count * sizeof *b.items[1]);
+    }
     good = b.nodes != NULL && b.items[1] != NULL;
     if (good && (pool == NULL || facet_pool_threads(pool) == 1 || count <= CHUNK)) {
         root.centres = centre_bounds(items, 0, count);
-        build_subtree(&b, &root);
+        build_one(&b, &root);
     } else if (good) {
         good = build_parallel(&b, pool, &root);
     }
-    free(b.items[1]);
+    if (scratch == NULL) {
+        free(b.items[1]);
+    }
     if (!good) {
         free(b.nodes);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u BVH items", count);

@@ -61,10 +61,12 @@ static inline double facet_bvh_box_area(const float lo[3], const float hi[3])
 }
 
 /* Reorders `items` (1 .. FACET_BVH_MAX_ITEMS) so that every leaf is a contiguous run of at most
- * `max_leaf` of them. Counts `count` units of `progress`. Free with facet_bvh2_free. */
+ * `max_leaf` (1 .. 16) of them. `scratch` has room for as many items, or is NULL. Counts `count`
+ * units of `progress`. Free with facet_bvh2_free. */
 enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    uint32_t count,
                                    uint32_t max_leaf,
+                                   struct facet_bvh_item *scratch,
                                    facet_pool *pool,
                                    struct facet_progress *progress,
                                    struct facet_bvh2 *out,

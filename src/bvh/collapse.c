@@ -3,6 +3,7 @@
 #include "bvh/collapse.h"
 
 #include "base/array.h"
+#include "base/avx2.h"
 #include "base/large.h"
 
 #include <float.h>
@@ -68,8 +69,33 @@ open_greedy(const struct facet_bvh2_node *nodes, uint32_t root, unsigned width, 
 
 /* ---- optimal ---- */
 
+/* A leaf of several items as one leaf for each. The slots behind it, which no node uses, are
+ * enough: 2n - 2 for n items. */
+static unsigned open_leaf(struct facet_bvh2_node *nodes,
+                          const struct facet_bvh_item *items,
+                          uint32_t leaf,
+                          uint32_t *slot,
+                          bool *as_leaf)
+{
+    const uint32_t first = facet_bvh2_first(&nodes[leaf]);
+    const uint32_t count = nodes[leaf].child1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct facet_bvh2_node *one = &nodes[leaf + 1 + i];
+
+        memcpy(one->lo, items[first + i].lo, sizeof one->lo);
+        memcpy(one->hi, items[first + i].hi, sizeof one->hi);
+        one->child0 = FACET_BVH2_LEAF | (first + i);
+        one->child1 = 1;
+        slot[i] = leaf + 1 + i;
+        as_leaf[i] = true;
+    }
+    return count;
+}
+
 /* The slots that the plan gives to a node of its own. */
-static unsigned open_planned(const struct facet_bvh2_node *nodes,
+static unsigned open_planned(struct facet_bvh2_node *nodes,
+                             const struct facet_bvh_item *items,
                              const struct plan *plans,
                              uint32_t root,
                              unsigned width,
@@ -82,10 +108,13 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
     } stack[16];
     unsigned depth = 0, count = 0;
 
-    if (facet_bvh2_is_leaf(&nodes[root]) || plans[root].left[0] == 1) {
+    if (plans[root].left[0] == 1) {
         slot[0] = root;
         as_leaf[0] = true;
         return 1;
+    }
+    if (facet_bvh2_is_leaf(&nodes[root])) {
+        return open_leaf(nodes, items, root, slot, as_leaf);
     }
     stack[depth].node = nodes[root].child1;
     stack[depth++].slots = width - plans[root].left[7];
@@ -102,12 +131,14 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
         if (slots == 1) {
             slot[count] = node;
             as_leaf[count++] = plan->left[0] == 1;
-            continue;
+        } else if (facet_bvh2_is_leaf(&nodes[node])) {
+            count += open_leaf(nodes, items, node, slot + count, as_leaf + count);
+        } else {
+            stack[depth].node = nodes[node].child1;
+            stack[depth++].slots = slots - plan->left[slots - 1];
+            stack[depth].node = nodes[node].child0;
+            stack[depth++].slots = plan->left[slots - 1];
         }
-        stack[depth].node = nodes[node].child1;
-        stack[depth++].slots = slots - plan->left[slots - 1];
-        stack[depth].node = nodes[node].child0;
-        stack[depth++].slots = plan->left[slots - 1];
     }
     return count;
 }
@@ -117,7 +148,8 @@ static unsigned open_planned(const struct facet_bvh2_node *nodes,
 #define OPEN_CHUNK 256
 
 struct opening {
-    const struct facet_bvh2_node *nodes;
+    struct facet_bvh2_node *nodes;
+    const struct facet_bvh_item *items;
     const struct plan *plans; /* NULL: greedy */
     unsigned width;
     struct facet_wide *wide;
@@ -150,7 +182,7 @@ static void open_node(const struct opening *o, struct facet_wide_node *wide)
     unsigned count;
 
     if (o->plans != NULL) {
-        count = open_planned(o->nodes, o->plans, root, o->width, slot, as_leaf);
+        count = open_planned(o->nodes, o->items, o->plans, root, o->width, slot, as_leaf);
     } else {
         count = open_greedy(o->nodes, root, o->width, slot);
         for (unsigned i = 0; i < count; i++) {
@@ -249,14 +281,16 @@ static bool open_levels(struct opening *o, facet_pool *pool)
     return good;
 }
 
-static enum facet_status open_all(const struct facet_bvh2 *tree,
+static enum facet_status open_all(struct facet_bvh2 *tree,
+                                  const struct facet_bvh_item *items,
                                   const struct plan *plans,
                                   unsigned width,
                                   facet_pool *pool,
                                   struct facet_wide *out,
                                   struct facet_error *err)
 {
-    struct opening o = {.nodes = tree->nodes, .plans = plans, .width = width, .wide = out};
+    struct opening o = {
+        .nodes = tree->nodes, .items = items, .plans = plans, .width = width, .wide = out};
 
     if (open_levels(&o, pool)) {
         return FACET_OK;
@@ -265,14 +299,14 @@ static enum facet_status open_all(const struct facet_bvh2 *tree,
     return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
 }
 
-enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
+enum facet_status facet_bvh_collapse_greedy(struct facet_bvh2 *tree,
                                             unsigned width,
                                             facet_pool *pool,
                                             struct facet_wide *out,
                                             struct facet_error *err)
 {
     *out = (struct facet_wide){0};
-    return open_all(tree, NULL, width, pool, out, err);
+    return open_all(tree, NULL, NULL, width, pool, out, err);
 }
 
 /* ---- plans ---- */
@@ -312,14 +346,6 @@ static void best_cuts(const float *l, const float *r, float best[8], int32_t cut
         }
         memcpy(best + 4 * half, &low, sizeof low);
         memcpy(cut + 4 * half, &at, sizeof at);
-    }
-}
-
-static void plan_leaf(struct plan *plan, struct costs *to, float cost)
-{
-    *plan = (struct plan){{1}};
-    for (int i = 8; i < 15; i++) {
-        to->cost[i] = cost;
     }
 }
 
@@ -394,6 +420,35 @@ static float leaf_cost(const struct facet_leaf_cost *cost, float area, uint32_t 
     return area * (cost->leaf + cost->test * (float)tests);
 }
 
+/* A leaf of n items can also be n leaves, or a node of its own with these. */
+static void plan_leaf(const struct planning *p, uint32_t leaf, float area, struct costs *to)
+{
+    const struct facet_bvh2_node *node = &p->tree->nodes[leaf];
+    const struct facet_bvh_item *items = &p->items[facet_bvh2_first(node)];
+    const uint32_t count = node->child1;
+    struct plan *plan = &p->plans[leaf];
+    float apart = 0.0f, together;
+
+    to->weight = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double own = facet_bvh_box_area(items[i].lo, items[i].hi) * p->scale;
+
+        apart += leaf_cost(p->cost, (float)own, items[i].weight);
+        to->weight += items[i].weight;
+    }
+    together = to->weight <= p->cost->max_weight || count == 1
+                   ? leaf_cost(p->cost, area, to->weight)
+                   : FLT_MAX;
+    *plan = (struct plan){{count == 1 || together <= apart + area}};
+    to->cost[8] = plan->left[0] ? together : apart + area;
+    for (uint32_t slots = 2; slots < 8; slots++) {
+        const bool better = slots >= count && apart < to->cost[8 + slots - 2];
+
+        plan->left[slots - 1] = better && slots == count;
+        to->cost[8 + slots - 1] = better ? apart : to->cost[8 + slots - 2];
+    }
+}
+
 /* Backwards through nodes in depth-first order: the costs of a node's children are on top of the
  * stack, the left one's above the right one's. */
 static bool plan_node(const struct planning *p, uint32_t i, struct cost_stack *stack)
@@ -403,18 +458,11 @@ static bool plan_node(const struct planning *p, uint32_t i, struct cost_stack *s
     struct costs *l, *r;
 
     if (facet_bvh2_is_leaf(node)) {
-        const uint32_t first = facet_bvh2_first(node);
-
         l = push_costs(stack);
-        if (l == NULL) {
-            return false;
+        if (l != NULL) {
+            plan_leaf(p, i, area, l);
         }
-        l->weight = 0;
-        for (uint32_t k = 0; k < node->child1; k++) {
-            l->weight += p->items[first + k].weight;
-        }
-        plan_leaf(&p->plans[i], l, leaf_cost(p->cost, area, l->weight));
-        return true;
+        return l != NULL;
     }
     l = &stack->costs[--stack->depth];
     r = l - 1;
@@ -429,7 +477,7 @@ static bool plan_node(const struct planning *p, uint32_t i, struct cost_stack *s
     return true;
 }
 
-static void plan_subtrees(void *context, size_t begin, size_t end)
+static void plan_some(void *context, size_t begin, size_t end)
 {
     struct planning *p = context;
 
@@ -448,6 +496,11 @@ static void plan_subtrees(void *context, size_t begin, size_t end)
         }
         free(stack.costs);
     }
+}
+
+FACET_AVX2 static void plan_some_avx2(void *context, size_t begin, size_t end)
+{
+    plan_some(context, begin, end);
 }
 
 #define SUBTREES 256 /* about as many, of equal size if the tree is balanced */
@@ -496,7 +549,7 @@ static int64_t cut_tree(const struct facet_bvh2 *tree,
     return good ? count : -1;
 }
 
-/* The nodes above the subtrees, backwards: as plan_subtrees, but a subtree's costs are known. */
+/* The nodes above the subtrees, backwards: as plan_some, but a subtree's costs are known. */
 static bool plan_above(const struct planning *p,
                        const uint32_t *above,
                        size_t above_count,
@@ -532,7 +585,7 @@ static bool make_plans(struct planning *p, facet_pool *pool)
     bool good = count >= 0;
 
     if (good) {
-        facet_pool_for(pool, (size_t)count, 1, plan_subtrees, p);
+        facet_pool_for(pool, (size_t)count, 1, FACET_HAS_AVX2() ? plan_some_avx2 : plan_some, p);
         good = !p->failed && plan_above(p, above, above_count, (size_t)count);
     }
     free(above);
@@ -540,7 +593,7 @@ static bool make_plans(struct planning *p, facet_pool *pool)
     return good;
 }
 
-enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
+enum facet_status facet_bvh_collapse_optimal(struct facet_bvh2 *tree,
                                              const struct facet_bvh_item *items,
                                              const struct facet_leaf_cost *cost,
                                              unsigned width,
@@ -559,7 +612,7 @@ enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
     *out = (struct facet_wide){0};
     p.plans = facet_large_alloc((size_t)tree->node_slots * sizeof *p.plans);
     if (p.plans != NULL && make_plans(&p, pool)) {
-        status = open_all(tree, p.plans, width, pool, out, err);
+        status = open_all(tree, items, p.plans, width, pool, out, err);
     } else {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
     }

@@ -32,7 +32,7 @@ struct facet_wide {
     uint32_t level_count;
 };
 
-enum facet_status facet_bvh_collapse_greedy(const struct facet_bvh2 *tree,
+enum facet_status facet_bvh_collapse_greedy(struct facet_bvh2 *tree,
                                             unsigned width,
                                             facet_pool *pool,
                                             struct facet_wide *out,
@@ -46,8 +46,10 @@ struct facet_leaf_cost {
     uint32_t units, max_weight;
 };
 
-/* Nodes and items of the tree must be in depth-first order, as the builders leave them. */
-enum facet_status facet_bvh_collapse_optimal(const struct facet_bvh2 *tree,
+/* Nodes and items of the tree must be in depth-first order, as the builders leave them. A leaf of
+ * several items (`width` at most) may become as many leaves: their boxes go to the unused slots
+ * behind it. */
+enum facet_status facet_bvh_collapse_optimal(struct facet_bvh2 *tree,
                                              const struct facet_bvh_item *items,
                                              const struct facet_leaf_cost *cost,
                                              unsigned width,

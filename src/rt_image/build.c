@@ -148,7 +148,7 @@ static enum facet_status make_tree(struct build *b,
         return b->wide.nodes != NULL ? FACET_OK
                                      : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a node");
     }
-    status = facet_bvh2_build(b->items, b->count, 1, pool, progress, &b->tree, err);
+    status = facet_bvh2_build(b->items, b->count, 1, NULL, pool, progress, &b->tree, err);
     if (status == FACET_OK) {
         status = facet_bvh2_improve(&b->tree, b->items, b->count, pool, err);
     }

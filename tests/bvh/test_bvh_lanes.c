@@ -9,6 +9,7 @@
 enum facet_status portable_bvh2_build(struct facet_bvh_item *items,
                                       uint32_t count,
                                       uint32_t max_leaf,
+                                      struct facet_bvh_item *scratch,
                                       facet_pool *pool,
                                       struct facet_progress *progress,
                                       struct facet_bvh2 *out,
@@ -73,8 +74,8 @@ TEST(the_portable_twin_builds_the_same_trees, "")
 
         make_items(a, count, round);
         memcpy(b, a, count * sizeof *a);
-        CHECK(facet_bvh2_build(a, count, leaf, NULL, NULL, &x, NULL) == FACET_OK);
-        CHECK(portable_bvh2_build(b, count, leaf, NULL, NULL, &y, NULL) == FACET_OK);
+        CHECK(facet_bvh2_build(a, count, leaf, NULL, NULL, NULL, &x, NULL) == FACET_OK);
+        CHECK(portable_bvh2_build(b, count, leaf, NULL, NULL, NULL, &y, NULL) == FACET_OK);
         CHECK(same_trees(&x, &y));
         CHECK(memcmp(a, b, count * sizeof *a) == 0);
         if (leaf == 1) {

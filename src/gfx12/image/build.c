@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The collapse takes leaves apart again, so a binary tree need not go to the last item. */
+#define FAST_LEAF 4
 #define MAX_GEOMETRY (UINT32_C(1) << 30)
 #define MAX_PRIMITIVE (UINT32_C(1) << 31)
 
@@ -364,6 +366,7 @@ static enum facet_status build_trees(struct facet_level *level,
                                   !triangles   ? 1
                                   : range == 0 ? 2
                                                : range,
+                                  NULL,
                                   pool,
                                   progress,
                                   &level->tree,
@@ -380,9 +383,17 @@ static enum facet_status build_trees(struct facet_level *level,
         facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
     }
     if (status == FACET_OK) {
-        status =
-            facet_bvh2_build(level->items, level->item_count, 1, pool, progress, &level->tree, err);
+        status = facet_bvh2_build(level->items,
+                                  level->item_count,
+                                  options->quality == FACET_BVH_HIGH ? 1 : FAST_LEAF,
+                                  level->spare,
+                                  pool,
+                                  progress,
+                                  &level->tree,
+                                  err);
     }
+    free(level->spare);
+    level->spare = NULL;
     if (status == FACET_OK && options->quality == FACET_BVH_HIGH) {
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
     }
@@ -452,6 +463,7 @@ static void free_level(struct facet_level *level)
     facet_bvh2_free(&level->tree);
     facet_bvh_wide_free(&level->wide);
     free(level->items);
+    free(level->spare);
     free(level->pairs);
 }
 

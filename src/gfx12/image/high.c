@@ -9,6 +9,7 @@
  * number neighbouring triangles alike, so few are. */
 #include "gfx12/image/level.h"
 
+#include "base/avx2.h"
 #include "base/hash.h"
 #include "base/large.h"
 #include "bvh/lanes.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define CHUNK 4096
+#define CHUNK 8192
 
 /* Edges are known by a hash of the coordinates of their ends, so vertices need no numbers. Edge
  * 3*m + e joins the corners e and e + 1 of member m of a set of items. */
@@ -40,6 +41,7 @@ struct set {
 
 struct chunk {
     uint32_t leaders; /* items without a partner or before theirs */
+    uint32_t *single; /* items without a partner */
     uint32_t singles;
     uint32_t start; /* of the new items */
     bool failed;
@@ -48,8 +50,8 @@ struct chunk {
 struct pairing {
     struct facet_level *level;
     uint32_t *partner;
-    uint32_t *single; /* chunk by chunk, each from its own beginning */
     struct chunk *chunks;
+    size_t chunk_count;
     struct facet_bvh_item *items; /* the new ones */
     struct facet_pair_item *pairs;
 };
@@ -210,48 +212,67 @@ static bool match(struct set *set)
     return good;
 }
 
+FACET_AVX2 static bool match_avx2(struct set *set)
+{
+    return match(set);
+}
+
 static void match_chunk(void *context, size_t begin, size_t end)
 {
     struct pairing *p = context;
-    struct chunk *chunk = &p->chunks[begin / CHUNK];
     struct set set = {.level = p->level,
                       .first = (uint32_t)begin,
                       .count = (uint32_t)(end - begin),
                       .partner = p->partner};
+    struct chunk chunk = {0};
+    uint32_t next = 0;
 
     memset(p->partner + begin, 0xFF, (end - begin) * sizeof *p->partner);
-    *chunk = (struct chunk){.failed = !match(&set)};
-    for (uint32_t i = (uint32_t)begin; i < end; i++) {
-        if (p->partner[i] == NONE) {
-            p->single[begin + chunk->singles++] = i;
-        }
-        chunk->leaders += p->partner[i] > i;
+    chunk.failed = !(FACET_HAS_AVX2() ? match_avx2 : match)(&set);
+    for (size_t i = begin; i < end; i++) {
+        chunk.singles += p->partner[i] == NONE;
+        chunk.leaders += p->partner[i] > i;
     }
+    chunk.single = malloc((chunk.singles + 1) * sizeof *chunk.single);
+    chunk.failed |= chunk.single == NULL;
+    for (size_t i = begin; i < end && !chunk.failed; i++) {
+        if (p->partner[i] == NONE) {
+            chunk.single[next++] = (uint32_t)i;
+        }
+    }
+    p->chunks[begin / CHUNK] = chunk;
 }
 
 /* The second look: across chunks. */
 static bool match_singles(struct pairing *p, size_t chunks)
 {
-    struct set set = {.level = p->level, .member = p->single, .partner = p->partner};
+    struct set set = {.level = p->level, .partner = p->partner};
+    uint32_t *member;
+    bool good = true;
 
     for (size_t c = 0; c < chunks; c++) {
-        if (p->chunks[c].failed) {
-            return false;
-        }
-        memmove(
-            p->single + set.count, p->single + c * CHUNK, p->chunks[c].singles * sizeof *p->single);
         set.count += p->chunks[c].singles;
+        good = good && !p->chunks[c].failed;
     }
-    if (chunks < 2 || set.count < 2) {
-        return true;
+    if (!good || chunks < 2 || set.count < 2) {
+        return good;
     }
-    if (!match(&set)) {
+    member = malloc(set.count * sizeof *member);
+    if (member == NULL) {
         return false;
     }
-    for (uint32_t m = 0; m < set.count; m++) {
-        p->chunks[p->single[m] / CHUNK].leaders -= p->partner[p->single[m]] < p->single[m];
+    set.count = 0;
+    for (size_t c = 0; c < chunks; c++) {
+        memcpy(member + set.count, p->chunks[c].single, p->chunks[c].singles * sizeof *member);
+        set.count += p->chunks[c].singles;
     }
-    return true;
+    set.member = member;
+    good = match(&set);
+    for (uint32_t m = 0; good && m < set.count; m++) {
+        p->chunks[member[m] / CHUNK].leaders -= p->partner[member[m]] < member[m];
+    }
+    free(member);
+    return good;
 }
 
 static void emit_chunk(void *context, size_t begin, size_t end)
@@ -284,11 +305,11 @@ static bool make_pairs(struct pairing *p, facet_pool *pool)
     uint32_t total = 0;
 
     p->partner = facet_large_alloc((size_t)count * sizeof *p->partner);
-    p->single = facet_large_alloc((size_t)count * sizeof *p->single);
-    p->chunks = malloc(chunks * sizeof *p->chunks);
-    if (p->partner == NULL || p->single == NULL || p->chunks == NULL) {
+    p->chunks = calloc(chunks, sizeof *p->chunks);
+    if (p->partner == NULL || p->chunks == NULL) {
         return false;
     }
+    p->chunk_count = chunks;
     facet_pool_for(pool, count, CHUNK, match_chunk, p);
     if (!match_singles(p, chunks)) {
         return false;
@@ -303,7 +324,7 @@ static bool make_pairs(struct pairing *p, facet_pool *pool)
         return false;
     }
     facet_pool_for(pool, count, CHUNK, emit_chunk, p);
-    free(p->level->items);
+    p->level->spare = p->level->items;
     p->level->items = p->items;
     p->level->item_count = total;
     return true;
@@ -317,7 +338,9 @@ facet_gfx12_high_pair(struct facet_level *level, facet_pool *pool, struct facet_
     const bool good = make_pairs(&p, pool);
 
     free(p.partner);
-    free(p.single);
+    for (size_t c = 0; c < p.chunk_count; c++) {
+        free(p.chunks[c].single);
+    }
     free(p.chunks);
     level->pairs = p.pairs;
     if (!good) {

@@ -42,6 +42,7 @@ struct facet_level {
     uint64_t base;                          /* address of the image, for instance pointers */
     struct facet_bvh_item *items;
     uint32_t item_count;
+    struct facet_bvh_item *spare;    /* room for as many items, or NULL */
     struct facet_pair_item *pairs;   /* item.id is an index here; NULL: of the triangles */
     bool shared;                     /* pack across box nodes */
     struct facet_progress *progress; /* may be NULL */
@@ -105,7 +106,7 @@ enum facet_status facet_gfx12_level_obb(const struct facet_level *level,
                                         struct facet_child_box *boxes,
                                         struct facet_error *err);
 
-/* Pairs neighbouring triangles: the items of `level` are freed and replaced, and it gets pairs. */
+/* Pairs neighbouring triangles: the items of `level` are replaced and become its spare ones. */
 enum facet_status
 facet_gfx12_high_pair(struct facet_level *level, facet_pool *pool, struct facet_error *err);
 

@@ -20,6 +20,7 @@
 #define SET_WORDS 6 /* 3 * 128 vertices of a box node */
 #define MAX_LOCAL (SET_WORDS * 64)
 #define HASH_SIZE 1024
+#define FIRST_ROOM 512 /* nodes: enough for most chunks of box nodes */
 
 /* Everything that decides the size of a node. */
 struct summary {
@@ -75,8 +76,12 @@ static bool close_node(facet_packer *p)
     if (p->open.bits.pairs == 0) {
         return true;
     }
-    if (!facet_array_fit(&p->nodes, &p->node_capacity, (size_t)p->node_count + 1, 128)) {
-        return false;
+    if (p->node_count == p->node_capacity) {
+        const size_t need = p->node_count != 0 ? p->node_count + 1 : FIRST_ROOM;
+
+        if (!facet_array_fit(&p->nodes, &p->node_capacity, need, 128)) {
+            return false;
+        }
     }
     facet_gfx12_pack_node_write(&p->open, p->nodes + (size_t)p->node_count * 128);
     p->node_count++;

@@ -1,6 +1,7 @@
 /* See pack_node.h. */
 #include "gfx12/image/pack_node.h"
 
+#include "base/avx2.h"
 #include "base/bits.h"
 #include "gfx12/image/node.h"
 
@@ -150,10 +151,10 @@ bool facet_gfx12_pack_node_fits(const struct facet_pack_node *node)
     return fits(node);
 }
 
-bool facet_gfx12_pack_node_range(struct facet_pack_node *node,
-                                 const struct facet_bvh_triangle *const *triangle,
-                                 uint32_t count,
-                                 bool ends)
+static bool add_range(struct facet_pack_node *node,
+                      const struct facet_bvh_triangle *const *triangle,
+                      uint32_t count,
+                      bool ends)
 {
     const struct facet_pack_bits before = node->bits;
     bool room = true;
@@ -170,6 +171,22 @@ bool facet_gfx12_pack_node_range(struct facet_pack_node *node,
     }
     node->bits = before;
     return false;
+}
+
+FACET_AVX2 static bool add_range_avx2(struct facet_pack_node *node,
+                                      const struct facet_bvh_triangle *const *triangle,
+                                      uint32_t count,
+                                      bool ends)
+{
+    return add_range(node, triangle, count, ends);
+}
+
+bool facet_gfx12_pack_node_range(struct facet_pack_node *node,
+                                 const struct facet_bvh_triangle *const *triangle,
+                                 uint32_t count,
+                                 bool ends)
+{
+    return (FACET_HAS_AVX2() ? add_range_avx2 : add_range)(node, triangle, count, ends);
 }
 
 /* ---- writing a node ---- */
@@ -279,7 +296,7 @@ put_indices(struct bit_writer *w, const struct facet_pack_node *node, const stru
     }
 }
 
-void facet_gfx12_pack_node_write(const struct facet_pack_node *node, uint8_t bytes[128])
+static void write_node(const struct facet_pack_node *node, uint8_t bytes[128])
 {
     const uint32_t pairs = node->bits.pairs;
     const struct layout l = make_layout(&node->bits, node->pair[0].triangle[0]);
@@ -294,6 +311,16 @@ void facet_gfx12_pack_node_write(const struct facet_pack_node *node, uint8_t byt
     for (uint32_t i = pairs; i-- > 0;) {
         put(&w, describe(&node->pair[i]), FACET_GFX12_PAIR_DESC_BITS);
     }
+}
+
+FACET_AVX2 static void write_node_avx2(const struct facet_pack_node *node, uint8_t bytes[128])
+{
+    write_node(node, bytes);
+}
+
+void facet_gfx12_pack_node_write(const struct facet_pack_node *node, uint8_t bytes[128])
+{
+    (FACET_HAS_AVX2() ? write_node_avx2 : write_node)(node, bytes);
 }
 
 /* ---- procedural nodes ---- */
