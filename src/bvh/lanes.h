@@ -112,6 +112,21 @@ static inline double lanes_area(struct lanes lo, struct lanes hi)
     return (dx * dy + dy * dz) + dz * dx;
 }
 
+/* The same for two boxes. */
+static inline void
+lanes_area2(struct lanes lo0, struct lanes hi0, struct lanes lo1, struct lanes hi1, double area[2])
+{
+    const __m128 lo = _mm_unpacklo_ps(lo0.v, lo1.v), hi = _mm_unpacklo_ps(hi0.v, hi1.v);
+    const __m128d x = _mm_sub_pd(_mm_cvtps_pd(hi), _mm_cvtps_pd(lo));
+    const __m128d y =
+        _mm_sub_pd(_mm_cvtps_pd(_mm_movehl_ps(hi, hi)), _mm_cvtps_pd(_mm_movehl_ps(lo, lo)));
+    const __m128d z = _mm_sub_pd(_mm_cvtps_pd(_mm_unpackhi_ps(hi0.v, hi1.v)),
+                                 _mm_cvtps_pd(_mm_unpackhi_ps(lo0.v, lo1.v)));
+
+    _mm_storeu_pd(area,
+                  _mm_add_pd(_mm_add_pd(_mm_mul_pd(x, y), _mm_mul_pd(y, z)), _mm_mul_pd(z, x)));
+}
+
 /* min(15, trunc((c - base) * scale)) per lane; lanes whose mask is 0 give 0. */
 static inline void lanes_bins(
     struct lanes c, struct lanes base, struct lanes scale, const int32_t mask[4], int32_t bin[4])
@@ -220,6 +235,13 @@ static inline double lanes_area(struct lanes lo, struct lanes hi)
     double dz = (double)hi.v[2] - (double)lo.v[2];
 
     return (dx * dy + dy * dz) + dz * dx;
+}
+
+static inline void
+lanes_area2(struct lanes lo0, struct lanes hi0, struct lanes lo1, struct lanes hi1, double area[2])
+{
+    area[0] = lanes_area(lo0, hi0);
+    area[1] = lanes_area(lo1, hi1);
 }
 
 static inline void lanes_bins(

@@ -26,7 +26,7 @@ struct bins {
 };
 
 struct split {
-    double cost;
+    double cost;   /* always finite; INFINITY before the first candidate */
     int axis;      /* -1: no candidate */
     int first_bin; /* bins below go left */
 };
@@ -64,7 +64,7 @@ static inline struct grid make_grid(struct bounds centres)
 
 static inline void consider(struct split *best, double cost, int axis, int first_bin)
 {
-    if (best->axis < 0 || cost < best->cost) {
+    if (cost < best->cost) {
         *best = (struct split){cost, axis, first_bin};
     }
 }
@@ -118,7 +118,7 @@ static inline void bins_join(struct bins *into, const struct bins *from)
 static inline struct split
 bins_best(const struct bins *bins, const struct grid *grid, uint32_t total)
 {
-    struct split best = {0.0, -1, 0};
+    struct split best = {INFINITY, -1, 0};
 
     for (int k = 0; k < 3; k++) {
         double right_area[BINS];
@@ -177,44 +177,59 @@ static inline void small_load(struct small *s,
     }
 }
 
+typedef int8_t sixteen __attribute__((vector_size(16)));
+
+/* Items by bin on one axis, those of one bin in their order: bin << 4 | item. An item's place is
+ * the number of keys below its own, which takes no jumps. */
+static inline void
+small_sort(const struct small *s, uint32_t count, int axis, uint8_t sorted[SMALL])
+{
+    uint8_t key[SMALL] = {0};
+    sixteen keys, place = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        key[i] = (uint8_t)((s->bin[i][axis] << 4 | (int32_t)i) ^ 0x80); /* order of signed bytes */
+    }
+    memcpy(&keys, key, sizeof keys);
+    for (uint32_t i = 0; i < count; i++) {
+        place -= (sixteen)(keys > (int8_t)key[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[(uint8_t)place[i] & 15] = key[i] ^ 0x80;
+    }
+}
+
 static inline struct split
 small_best(const struct small *s, uint32_t count, const struct grid *grid)
 {
-    struct split best = {0.0, -1, 0};
+    struct split best = {INFINITY, -1, 0};
 
     for (int k = 0; k < 3; k++) {
-        uint8_t key[SMALL]; /* bin number and item, ascending */
-        double right_area[SMALL];
-        struct bounds box;
+        uint8_t key[SMALL];
+        double area[SMALL][2]; /* of the items before and from i on; the former in [i], the latter
+                                  in [count - i] */
+        struct bounds left, right;
 
         if (grid->mask[k] == 0) {
             continue;
         }
-        for (uint32_t i = 0; i < count; i++) {
-            uint8_t x = (uint8_t)(s->bin[i][k] << 4 | (int32_t)i);
-            uint32_t j = i;
-
-            for (; j > 0 && key[j - 1] > x; j--) {
-                key[j] = key[j - 1];
-            }
-            key[j] = x;
-        }
-        box = s->box[key[count - 1] & 15];
-        for (uint32_t i = count - 1; i > 0; i--) {
-            if (key[i - 1] >> 4 != key[i] >> 4) {
-                right_area[i] = bounds_area(box);
-            }
-            bounds_join(&box, s->box[key[i - 1] & 15].lo, s->box[key[i - 1] & 15].hi);
-        }
-        box = s->box[key[0] & 15];
+        small_sort(s, count, k, key);
+        left = s->box[key[0] & 15];
+        right = s->box[key[count - 1] & 15];
         for (uint32_t i = 1; i < count; i++) {
+            const struct bounds *l = &s->box[key[i] & 15];
+            const struct bounds *r = &s->box[key[count - 1 - i] & 15];
+
+            lanes_area2(left.lo, left.hi, right.lo, right.hi, area[i]);
+            bounds_join(&left, l->lo, l->hi);
+            bounds_join(&right, r->lo, r->hi);
+        }
+        for (uint32_t i = 1; i < count; i++) {
+            const double cost = area[i][0] * (double)i + area[count - i][1] * (double)(count - i);
+
             if (key[i - 1] >> 4 != key[i] >> 4) {
-                consider(&best,
-                         bounds_area(box) * (double)i + right_area[i] * (double)(count - i),
-                         k,
-                         (key[i - 1] >> 4) + 1);
+                consider(&best, cost, k, (key[i - 1] >> 4) + 1);
             }
-            bounds_join(&box, s->box[key[i] & 15].lo, s->box[key[i] & 15].hi);
         }
     }
     return best;

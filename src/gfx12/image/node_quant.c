@@ -4,6 +4,7 @@
  *
  * Directed rounding is computed from exact sums in binary64 and never touches the rounding mode of
  * the host. */
+#include "base/avx2.h"
 #include "base/float.h"
 #include "gfx12/image/node.h"
 #include "num/f32.h"
@@ -41,13 +42,10 @@ static float sub_directed(float a, float b, bool up)
     return f;
 }
 
-/* 2^(139-e): grid steps per unit of an axis with exponent e. */
+/* 2^(139-e): grid steps per unit of an axis with exponent e; none with exponent 0. */
 static double grid_scale(uint8_t exponent)
 {
-    uint64_t bits = (uint64_t)(1023 + 139 - exponent) << 52;
-    double d = facet_double_of(bits);
-
-    return d;
+    return exponent == 0 ? 0.0 : facet_double_of((uint64_t)(1023 + 139 - exponent) << 52);
 }
 
 bool facet_gfx12_quantize_exponent(uint32_t lo, uint32_t hi, uint8_t *exponent)
@@ -73,51 +71,76 @@ struct steps {
     double sum, error;
 };
 
-static inline struct steps grid_steps(uint32_t bound, uint32_t origin, uint8_t exponent)
+static inline struct steps grid_steps(float bound, float origin, double scale)
 {
-    const double x = (double)facet_float_of(bound), y = -(double)facet_float_of(origin);
+    const double x = (double)bound, y = -(double)origin;
     const double s = x + y, t = s - x;
 
-    return (struct steps){s * grid_scale(exponent), (x - (s - t)) + (y - t)};
+    return (struct steps){s * scale, (x - (s - t)) + (y - t)};
 }
 
 /* The roundings of 5.1 to binary32, outwards, are left out: every whole number of steps that is
  * asked for is a binary32 number, so none lies between the exact value and the rounded one, and
- * floor and ceil are the same for both. The comparisons are written so that a NaN bound clamps too.
- */
-static inline uint16_t quantize_min(uint32_t bound, uint32_t origin, uint8_t exponent)
+ * floor and ceil are the same for both. The comparisons are written so that a NaN bound clamps too,
+ * and nothing depends on a jump: floor and ceil follow no pattern. */
+static inline int32_t floor_plane(struct steps q)
 {
-    const struct steps q = grid_steps(bound, origin, exponent);
-    uint16_t whole;
+    const double above = q.sum > 0 ? q.sum : 0;
+    const double at = above < 4095.5 ? above : 4095.5;
+    const int32_t whole = (int32_t)at;
 
-    if (!(q.sum > 0) || q.sum > 4095) {
-        return q.sum > 4095 ? 4095 : 0;
-    }
-    whole = (uint16_t)q.sum;
-    return (uint16_t)(whole - ((q.sum == whole) & (q.error < 0)));
+    return whole - ((at == whole) & (q.error < 0) & (whole > 0));
 }
 
 /* ceil - 1 */
-static inline uint16_t quantize_max(uint32_t bound, uint32_t origin, uint8_t exponent)
+static inline int32_t ceil_plane(struct steps q)
 {
-    const struct steps q = grid_steps(bound, origin, exponent);
-    uint16_t whole;
+    const double above = q.sum >= 1 ? q.sum : 0.5;
+    const double at = above < 4095.5 ? above : 4095.5;
+    const int32_t whole = (int32_t)at;
 
-    if (!(q.sum >= 1) || q.sum >= 4096) {
-        return q.sum >= 4096 ? 4095 : 0;
-    }
-    whole = (uint16_t)q.sum;
-    return (uint16_t)(whole - !((q.sum > whole) | (q.error > 0)));
+    return whole - !((at > whole) | (q.error > 0));
 }
 
 uint16_t facet_gfx12_quantize_min(uint32_t bound, uint32_t origin, uint8_t exponent)
 {
-    return exponent == 0 ? 0 : quantize_min(bound, origin, exponent);
+    return (uint16_t)floor_plane(
+        grid_steps(facet_float_of(bound), facet_float_of(origin), grid_scale(exponent)));
 }
 
 uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t exponent)
 {
-    return exponent == 0 ? 0 : quantize_max(bound, origin, exponent);
+    return (uint16_t)ceil_plane(
+        grid_steps(facet_float_of(bound), facet_float_of(origin), grid_scale(exponent)));
+}
+
+static void quantize_child(const uint32_t lo[3],
+                           const uint32_t hi[3],
+                           const uint32_t origin[3],
+                           const uint8_t exponent[3],
+                           struct facet_gfx12_child *child)
+{
+    struct steps low[3], high[3];
+
+    for (unsigned k = 0; k < 3; k++) {
+        const double scale = grid_scale(exponent[k]);
+
+        low[k] = grid_steps(facet_float_of(lo[k]), facet_float_of(origin[k]), scale);
+        high[k] = grid_steps(facet_float_of(hi[k]), facet_float_of(origin[k]), scale);
+    }
+    for (unsigned k = 0; k < 3; k++) {
+        child->min[k] = (uint16_t)floor_plane(low[k]);
+        child->max[k] = (uint16_t)ceil_plane(high[k]);
+    }
+}
+
+FACET_AVX2 static void quantize_child_avx2(const uint32_t lo[3],
+                                           const uint32_t hi[3],
+                                           const uint32_t origin[3],
+                                           const uint8_t exponent[3],
+                                           struct facet_gfx12_child *child)
+{
+    quantize_child(lo, hi, origin, exponent, child);
 }
 
 void facet_gfx12_quantize_child(const uint32_t lo[3],
@@ -126,14 +149,15 @@ void facet_gfx12_quantize_child(const uint32_t lo[3],
                                 const uint8_t exponent[3],
                                 struct facet_gfx12_child *child)
 {
-    bool inverted = facet_float_of(lo[0]) > facet_float_of(hi[0]);
-    for (unsigned k = 0; k < 3; k++) {
-        child->min[k] = inverted ? 4095 : facet_gfx12_quantize_min(lo[k], origin[k], exponent[k]);
-        child->max[k] = inverted ? 0 : facet_gfx12_quantize_max(hi[k], origin[k], exponent[k]);
-    }
-    if (inverted) {
+    if (facet_float_of(lo[0]) > facet_float_of(hi[0])) { /* inverted: holds nothing */
+        for (unsigned k = 0; k < 3; k++) {
+            child->min[k] = 4095;
+            child->max[k] = 0;
+        }
         child->cull_mask = 0;
+        return;
     }
+    (FACET_HAS_AVX2() ? quantize_child_avx2 : quantize_child)(lo, hi, origin, exponent, child);
 }
 
 uint32_t facet_gfx12_dequantize(uint32_t origin, uint8_t exponent, unsigned plane)
