@@ -112,7 +112,16 @@ static inline double lanes_area(struct lanes lo, struct lanes hi)
     return (dx * dy + dy * dz) + dz * dx;
 }
 
-/* The same for two boxes. */
+/* The same in binary32. */
+static inline float lanes_area_single(struct lanes lo, struct lanes hi)
+{
+    const __m128 d = _mm_sub_ps(hi.v, lo.v);
+    const __m128 p = _mm_mul_ps(d, _mm_shuffle_ps(d, d, _MM_SHUFFLE(3, 0, 2, 1)));
+
+    return (p[0] + p[1]) + p[2];
+}
+
+/* lanes_area of two boxes. */
 static inline void
 lanes_area2(struct lanes lo0, struct lanes hi0, struct lanes lo1, struct lanes hi1, double area[2])
 {
@@ -233,6 +242,13 @@ static inline double lanes_area(struct lanes lo, struct lanes hi)
     double dx = (double)hi.v[0] - (double)lo.v[0];
     double dy = (double)hi.v[1] - (double)lo.v[1];
     double dz = (double)hi.v[2] - (double)lo.v[2];
+
+    return (dx * dy + dy * dz) + dz * dx;
+}
+
+static inline float lanes_area_single(struct lanes lo, struct lanes hi)
+{
+    float dx = hi.v[0] - lo.v[0], dy = hi.v[1] - lo.v[1], dz = hi.v[2] - lo.v[2];
 
     return (dx * dy + dy * dz) + dz * dx;
 }

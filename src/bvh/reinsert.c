@@ -6,6 +6,8 @@
  * the tree alone. */
 #include "bvh/reinsert.h"
 
+#include "base/avx2.h"
+#include "base/large.h"
 #include "bvh/lanes.h"
 
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 
 #define ROUNDS 6
 #define SEARCH_GRAIN 512
+#define LINK_GRAIN 16384
 #define SEARCH_STACK 128
 #define SEARCH_NODES 256 /* most nodes that one search looks at */
 
@@ -29,6 +32,7 @@ struct work {
     uint32_t count;    /* nodes */
     uint32_t round;
     struct move *moves; /* one per candidate of the round */
+    uint32_t *wanted;   /* per chunk of candidates */
 };
 
 struct box {
@@ -47,15 +51,7 @@ static struct box box_join(struct box a, struct box b)
 
 static float box_area(struct box b)
 {
-    _Alignas(16) float lo[4], hi[4];
-    float dx, dy, dz;
-
-    lanes_store(lo, b.lo);
-    lanes_store(hi, b.hi);
-    dx = hi[0] - lo[0];
-    dy = hi[1] - lo[1];
-    dz = hi[2] - lo[2];
-    return (dx * dy + dy * dz) + dz * dx;
+    return lanes_area_single(b.lo, b.hi);
 }
 
 static uint32_t sibling(const struct work *w, uint32_t node)
@@ -136,18 +132,28 @@ static struct move search_place(const struct work *w, uint32_t from)
     return s.best;
 }
 
-static void search_chunk(void *context, size_t begin, size_t end)
+/* The moves that gain anything, from the chunk's first place on. */
+static void search_some(void *context, size_t begin, size_t end)
 {
     const struct work *w = context;
+    uint32_t wanted = 0;
 
     for (size_t i = begin; i < end; i++) {
         uint32_t node = (uint32_t)i * ROUNDS + w->round;
 
-        w->moves[i] = (struct move){0.0f, node, node};
         if (node < w->count && node != 0 && w->parent[node] != 0) {
-            w->moves[i] = search_place(w, node);
+            const struct move move = search_place(w, node);
+
+            w->moves[begin + wanted] = move;
+            wanted += move.gain > 0.0f;
         }
     }
+    w->wanted[begin / SEARCH_GRAIN] = wanted;
+}
+
+FACET_AVX2 static void search_some_avx2(void *context, size_t begin, size_t end)
+{
+    search_some(context, begin, end);
 }
 
 /* ---- moves ---- */
@@ -240,11 +246,13 @@ static void run_round(struct work *w, facet_pool *pool)
 {
     size_t candidates = w->count / ROUNDS + 1, wanted = 0;
 
-    facet_pool_for(pool, candidates, SEARCH_GRAIN, search_chunk, w);
-    for (size_t i = 0; i < candidates; i++) {
-        if (w->moves[i].gain > 0.0f) {
-            w->moves[wanted++] = w->moves[i];
-        }
+    facet_pool_for(
+        pool, candidates, SEARCH_GRAIN, FACET_HAS_AVX2() ? search_some_avx2 : search_some, w);
+    for (size_t begin = 0; begin < candidates; begin += SEARCH_GRAIN) {
+        const uint32_t more = w->wanted[begin / SEARCH_GRAIN];
+
+        memmove(w->moves + wanted, w->moves + begin, more * sizeof *w->moves);
+        wanted += more;
     }
     qsort(w->moves, wanted, sizeof *w->moves, compare_moves);
     for (size_t i = 0; i < wanted; i++) {
@@ -254,40 +262,155 @@ static void run_round(struct work *w, facet_pool *pool)
 
 /* ---- depth-first order ---- */
 
-struct order {
-    struct facet_bvh2_node *nodes;
-    struct facet_bvh_item *items;
-    uint32_t *stack; /* pairs: old node, where its number must be written */
+#define CUT_DEPTH 9 /* subtrees from here on are put in order side by side */
+
+/* A subtree, and where its nodes and items go. */
+struct part {
+    uint32_t root;
+    uint32_t leaves;
+    uint32_t node, item;
 };
 
-/* A child's place in its parent is patched when the child gets its number. */
-static void depth_first(const struct work *w, const struct facet_bvh_item *items, struct order *to)
+struct order {
+    struct work *work;
+    const struct facet_bvh_item *from;
+    struct facet_bvh2_node *nodes;
+    struct facet_bvh_item *items;
+    uint32_t *number; /* of every node, the new one */
+    struct part parts[1u << CUT_DEPTH];
+    uint32_t part_count;
+};
+
+/* From left to right. */
+static void cut(struct order *to, uint32_t node, unsigned depth)
 {
-    uint32_t next_node = 0, next_item = 0, depth = 0;
+    const struct facet_bvh2_node *n = &to->work->nodes[node];
 
-    to->stack[depth++] = 0;
-    to->stack[depth++] = UINT32_MAX;
-    while (depth > 0) {
-        uint32_t parent_right = to->stack[--depth];
-        uint32_t old = to->stack[--depth];
-        uint32_t number = next_node++;
-        struct facet_bvh2_node *node = &to->nodes[number];
-
-        *node = w->nodes[old];
-        if (parent_right != UINT32_MAX) {
-            to->nodes[parent_right].child1 = number;
-        }
-        if (facet_bvh2_is_leaf(node)) {
-            to->items[next_item] = items[facet_bvh2_first(node)];
-            node->child0 = FACET_BVH2_LEAF | next_item++;
-            continue;
-        }
-        to->stack[depth++] = node->child1;
-        to->stack[depth++] = number;
-        to->stack[depth++] = node->child0;
-        to->stack[depth++] = UINT32_MAX; /* the left child directly follows its parent */
-        node->child0 = number + 1;
+    if (depth == CUT_DEPTH || facet_bvh2_is_leaf(n)) {
+        to->parts[to->part_count++].root = node;
+    } else {
+        cut(to, n->child0, depth + 1);
+        cut(to, n->child1, depth + 1);
     }
+}
+
+/* The node that follows below `root`, or `root` after the last. */
+static uint32_t next_node(const struct work *w, uint32_t node, uint32_t root)
+{
+    if (!facet_bvh2_is_leaf(&w->nodes[node])) {
+        return w->nodes[node].child0;
+    }
+    while (node != root && w->nodes[w->parent[node]].child1 == node) {
+        node = w->parent[node];
+    }
+    return node != root ? w->nodes[w->parent[node]].child1 : root;
+}
+
+static void count_parts(void *context, size_t begin, size_t end)
+{
+    struct order *to = context;
+
+    for (size_t i = begin; i < end; i++) {
+        struct part *part = &to->parts[i];
+        uint32_t node = part->root;
+
+        part->leaves = 0;
+        do {
+            part->leaves += facet_bvh2_is_leaf(&to->work->nodes[node]);
+            node = next_node(to->work, node, part->root);
+        } while (node != part->root);
+    }
+}
+
+/* A right child writes its number into its parent, a left one directly follows it. */
+static struct facet_bvh2_node *put_node(struct order *to, uint32_t old, uint32_t number)
+{
+    const struct work *w = to->work;
+    struct facet_bvh2_node *node = &to->nodes[number];
+
+    *node = w->nodes[old];
+    node->child0 = facet_bvh2_is_leaf(node) ? node->child0 : number + 1;
+    to->number[old] = number;
+    if (old != 0 && w->nodes[w->parent[old]].child1 == old) {
+        to->nodes[to->number[w->parent[old]]].child1 = number;
+    }
+    return node;
+}
+
+/* The nodes above the parts, and where the parts go. */
+static void put_above(struct order *to, uint32_t node, struct part *next)
+{
+    const struct facet_bvh2_node *n = &to->work->nodes[node];
+    struct part *part = &to->parts[to->part_count];
+
+    if (part->root == node) {
+        part->node = next->node;
+        part->item = next->item;
+        next->node += 2 * part->leaves - 1;
+        next->item += part->leaves;
+        to->part_count++;
+        return;
+    }
+    (void)put_node(to, node, next->node++);
+    put_above(to, n->child0, next);
+    put_above(to, n->child1, next);
+}
+
+static void put_parts(void *context, size_t begin, size_t end)
+{
+    struct order *to = context;
+
+    for (size_t i = begin; i < end; i++) {
+        const struct part *part = &to->parts[i];
+        uint32_t node = part->root, number = part->node, item = part->item;
+
+        do {
+            struct facet_bvh2_node *put = put_node(to, node, number++);
+
+            if (facet_bvh2_is_leaf(put)) {
+                to->items[item] = to->from[facet_bvh2_first(put)];
+                put->child0 = FACET_BVH2_LEAF | item++;
+            }
+            node = next_node(to->work, node, part->root);
+        } while (node != part->root);
+    }
+}
+
+static void depth_first(struct order *to, facet_pool *pool)
+{
+    struct part next = {0};
+    uint32_t parts;
+
+    cut(to, 0, 0);
+    parts = to->part_count;
+    facet_pool_for(pool, parts, 1, count_parts, to);
+    to->part_count = 0;
+    put_above(to, 0, &next);
+    facet_pool_for(pool, parts, 1, put_parts, to);
+}
+
+static void link_parents(void *context, size_t begin, size_t end)
+{
+    const struct work *w = context;
+
+    for (size_t i = begin; i < end; i++) {
+        if (!facet_bvh2_is_leaf(&w->nodes[i])) {
+            w->parent[w->nodes[i].child0] = (uint32_t)i;
+            w->parent[w->nodes[i].child1] = (uint32_t)i;
+        }
+    }
+}
+
+struct copy {
+    struct facet_bvh_item *to;
+    const struct facet_bvh_item *from;
+};
+
+static void copy_items(void *context, size_t begin, size_t end)
+{
+    const struct copy *copy = context;
+
+    memcpy(copy->to + begin, copy->from + begin, (end - begin) * sizeof *copy->to);
 }
 
 enum facet_status facet_bvh2_improve(struct facet_bvh2 *tree,
@@ -297,42 +420,45 @@ enum facet_status facet_bvh2_improve(struct facet_bvh2 *tree,
                                      struct facet_error *err)
 {
     struct work w = {.nodes = tree->nodes, .count = tree->node_slots};
-    struct order to = {NULL, NULL, NULL};
-    enum facet_status status = FACET_ERR_MEMORY;
+    struct order *to = calloc(1, sizeof *to);
+    bool good = to != NULL;
 
     if (count < 4) {
+        free(to);
         return FACET_OK;
     }
-    w.parent = calloc(w.count, sizeof *w.parent);
+    w.parent = facet_large_alloc(w.count * sizeof *w.parent);
     w.touched = calloc(w.count, sizeof *w.touched);
-    w.moves = malloc(((size_t)w.count / ROUNDS + 1) * sizeof *w.moves);
-    to.nodes = aligned_alloc(16, (size_t)w.count * sizeof *to.nodes);
-    to.items = aligned_alloc(16, (size_t)count * sizeof *to.items);
-    to.stack = malloc(2 * ((size_t)w.count + 2) * sizeof *to.stack);
-    if (w.parent != NULL && w.touched != NULL && w.moves != NULL && to.nodes != NULL &&
-        to.items != NULL && to.stack != NULL) {
-        for (uint32_t i = 0; i < w.count; i++) {
-            if (!facet_bvh2_is_leaf(&w.nodes[i])) {
-                w.parent[w.nodes[i].child0] = i;
-                w.parent[w.nodes[i].child1] = i;
-            }
-        }
+    w.moves = facet_large_alloc(((size_t)w.count / ROUNDS + 1) * sizeof *w.moves);
+    w.wanted = malloc(((size_t)w.count / ROUNDS / SEARCH_GRAIN + 1) * sizeof *w.wanted);
+    if (good) {
+        *to = (struct order){.work = &w, .from = items, .number = w.touched};
+        to->nodes = facet_large_alloc((size_t)w.count * sizeof *to->nodes);
+        to->items = facet_large_alloc((size_t)count * sizeof *to->items);
+        good = w.parent != NULL && w.touched != NULL && w.moves != NULL && w.wanted != NULL &&
+               to->nodes != NULL && to->items != NULL;
+    }
+    if (good) {
+        w.parent[0] = 0;
+        facet_pool_for(pool, w.count, LINK_GRAIN, link_parents, &w);
         for (w.round = 0; w.round < ROUNDS; w.round++) {
             run_round(&w, pool);
         }
-        depth_first(&w, items, &to);
-        memcpy(items, to.items, (size_t)count * sizeof *items);
+        depth_first(to, pool);
+        facet_pool_for(pool, count, LINK_GRAIN, copy_items, &(struct copy){items, to->items});
         free(tree->nodes);
-        tree->nodes = to.nodes;
-        to.nodes = NULL;
-        status = FACET_OK;
+        tree->nodes = to->nodes;
+        to->nodes = NULL;
     }
     free(w.parent);
     free(w.touched);
     free(w.moves);
-    free(to.nodes);
-    free(to.items);
-    free(to.stack);
-    return status == FACET_OK ? FACET_OK
-                              : facet_fail(err, status, 0, "no memory to improve %u items", count);
+    free(w.wanted);
+    if (to != NULL) {
+        free(to->nodes);
+        free(to->items);
+    }
+    free(to);
+    return good ? FACET_OK
+                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to improve %u items", count);
 }
