@@ -6,8 +6,13 @@
 #include <stdlib.h>
 
 enum {
-    BATCH = 4096,         /* triangles collected before their pixels are made */
+    /* triangles collected before their pixels are made */
+    BATCH_ALONE = 256, /* by one thread: they stay in the cache */
+    BATCH_SHARED = 4096,
+    BATCH_CREW = 1024,
+    WORTH_COLLECTING = 16,
     MAX_BANDS = 64,       /* enough to keep many threads busy */
+    THREAD_BANDS = 8,     /* for each thread, since bands differ */
     MIN_ROWS = 8,         /* of a band */
     WORTH_SHARING = 8192, /* pixels; smaller areas are done before another thread wakes up */
 };
@@ -26,13 +31,15 @@ struct share {
     int32_t y0;
 };
 
+static const uint16_t only = 0;
+
 static void fill_share(void *context, size_t begin, size_t end)
 {
     const struct share *s = context;
     const int32_t y0 = s->y0 + (int32_t)begin, y1 = s->y0 + (int32_t)end;
 
     if (s->triangle != NULL) {
-        s->pipe->fill(s->pipe, s->triangle, y0, y1);
+        s->pipe->fill(s->pipe, s->triangle, &only, 1, y0, y1);
     } else {
         facet_raster_rect_rows(s->pipe, s->rect, y0, y1);
     }
@@ -79,124 +86,175 @@ int32_t facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rec
 
 struct raster_queue {
     struct raster_pipe *pipe;
-    int32_t y0, y1;
+    size_t bands;
     int32_t rows;                  /* of a band */
     uint32_t first[MAX_BANDS + 1]; /* where the list of a band begins */
-    uint16_t *list;                /* triangles by band: BATCH * MAX_BANDS entries */
-    uint32_t count;
-    struct raster_triangle triangle[BATCH];
+    uint16_t *list;                /* triangles by band */
+    uint32_t count, capacity;
+    struct raster_triangle triangle[];
 };
 
-void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe)
+static struct raster_queue *queue_new(struct raster_pipe *pipe, uint32_t capacity)
 {
+    const unsigned threads = facet_pool_threads(pipe->unit->pool);
     const int32_t rows = pipe->clip.y1 - pipe->clip.y0;
-    struct raster_queue *q;
+    const int32_t most = threads == 1                         ? 1
+                         : threads * THREAD_BANDS < MAX_BANDS ? (int32_t)threads * THREAD_BANDS
+                                                              : MAX_BANDS;
+    int32_t band = (rows + most - 1) / most;
+    struct raster_queue *q = malloc(sizeof *q + capacity * sizeof q->triangle[0]);
 
-    *sink = (struct raster_sink){.pipe = pipe, .piece = piece_pixels(pipe->unit, false)};
-    sink->left = sink->piece;
-    if (!shares_out(pipe) || rows <= MIN_ROWS) {
-        return;
-    }
-    q = malloc(sizeof *q);
     if (q == NULL) {
-        return; /* one thread will do */
+        return NULL;
     }
-    q->list = malloc(sizeof q->list[0] * BATCH * MAX_BANDS);
+    band = band < MIN_ROWS ? MIN_ROWS : band + band % 2;
+    q->pipe = pipe;
+    q->rows = band;
+    q->bands = (size_t)((rows + band - 1) / band);
+    q->count = 0;
+    q->capacity = capacity;
+    q->list = malloc(sizeof q->list[0] * capacity * q->bands);
     if (q->list == NULL) {
         free(q);
-        return;
+        return NULL;
     }
-    q->pipe = pipe;
-    q->y0 = pipe->clip.y0;
-    q->y1 = pipe->clip.y1;
-    q->rows = (rows + MAX_BANDS - 1) / MAX_BANDS;
-    q->rows = q->rows < MIN_ROWS ? MIN_ROWS : q->rows;
-    q->count = 0;
-    sink->queue = q;
-    sink->left = sink->piece = piece_pixels(pipe->unit, true);
+    return q;
+}
+
+static void queue_free(struct raster_queue *q)
+{
+    if (q != NULL) {
+        free(q->list);
+        free(q);
+    }
+}
+
+void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe, uint32_t elements)
+{
+    const uint32_t most = shares_out(pipe) ? BATCH_SHARED : BATCH_ALONE;
+
+    *sink = (struct raster_sink){.pipe = pipe, .piece = piece_pixels(pipe->unit, false)};
+    if (pipe->regular && (shares_out(pipe) || !pipe->unit->plain) &&
+        elements >= 3 * WORTH_COLLECTING) {
+        sink->queue = queue_new(pipe, elements / 3 < most ? elements / 3 : most);
+    }
+    if (sink->queue != NULL) {
+        sink->piece = piece_pixels(pipe->unit, shares_out(pipe));
+    }
+    sink->left = sink->piece;
+}
+
+bool facet_raster_sink_collect(struct raster_sink *sink, struct raster_pipe *pipe, int64_t pixels)
+{
+    *sink = (struct raster_sink){.pipe = pipe, .piece = pixels, .left = pixels, .collects = true};
+    sink->queue = queue_new(pipe, BATCH_CREW);
+    return sink->queue != NULL;
 }
 
 struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
                                                struct raster_triangle *local)
 {
-    return sink->queue != NULL ? &sink->queue->triangle[sink->queue->count] : local;
+    const struct raster_queue *q = sink->queue;
+
+    return q != NULL && q->count < q->capacity ? &sink->queue->triangle[q->count] : local;
 }
 
 int32_t
 facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from)
 {
     const int64_t pixels = (int64_t)(t->box.x1 - t->box.x0) * (t->box.y1 - t->box.y0);
+    struct raster_queue *q = sink->queue;
+    const bool part = pixels >= sink->piece || from > t->box.y0;
 
-    if (__builtin_expect(pixels >= sink->piece || from > t->box.y0, 0)) {
+    if (sink->collects && (part || q->count == q->capacity)) {
+        return from;
+    }
+    if (__builtin_expect(part, 0)) {
         facet_raster_sink_flush(sink);
         return facet_raster_fill_wide(sink->pipe, t, from);
     }
     sink->left -= pixels; /* checked by the code that adds triangles */
-    if (sink->queue == NULL) {
-        sink->pipe->fill(sink->pipe, t, t->box.y0, t->box.y1);
-    } else if (++sink->queue->count == BATCH) {
+    if (q == NULL) {
+        sink->pipe->fill(sink->pipe, t, &only, 1, t->box.y0, t->box.y1);
+    } else if (++q->count == q->capacity && !sink->collects) {
         facet_raster_sink_flush(sink);
     }
     return t->box.y1;
 }
 
-static void fill_bands(void *context, size_t begin, size_t end)
-{
-    const struct raster_queue *q = context;
-
-    for (size_t band = begin; band < end; band++) {
-        const int32_t top = q->y0 + (int32_t)band * q->rows, bottom = top + q->rows;
-
-        for (uint32_t i = q->first[band]; i < q->first[band + 1]; i++) {
-            const struct raster_triangle *t = &q->triangle[q->list[i]];
-
-            q->pipe->fill(q->pipe,
-                          t,
-                          t->box.y0 > top ? t->box.y0 : top,
-                          t->box.y1 < bottom ? t->box.y1 : bottom);
-        }
-    }
-}
-
 /* A counting sort: stable, so each list is in submission order. */
-static size_t sort_into_bands(struct raster_queue *q)
+void facet_raster_sink_sort(struct raster_sink *sink)
 {
-    const size_t bands = (size_t)((q->y1 - q->y0 + q->rows - 1) / q->rows);
-    uint32_t fill[MAX_BANDS], total = 0;
+    struct raster_queue *q = sink->queue;
+    const int32_t y0 = q->pipe->clip.y0;
+    uint32_t fill[MAX_BANDS] = {0}, total = 0;
 
-    memset(fill, 0, sizeof fill);
-    for (uint32_t i = 0; i < q->count; i++) {
+    for (uint32_t i = 0; i < q->count && q->bands > 1; i++) {
         const struct raster_box *box = &q->triangle[i].box;
 
-        for (int32_t b = (box->y0 - q->y0) / q->rows; b <= (box->y1 - 1 - q->y0) / q->rows; b++) {
+        for (int32_t b = (box->y0 - y0) / q->rows; b <= (box->y1 - 1 - y0) / q->rows; b++) {
             fill[b]++;
         }
     }
-    for (size_t b = 0; b < bands; b++) {
+    for (size_t b = 0; b < q->bands; b++) {
         q->first[b] = total;
         total += fill[b];
         fill[b] = q->first[b];
     }
-    q->first[bands] = total;
+    q->first[q->bands] = q->bands > 1 ? total : q->count;
     for (uint32_t i = 0; i < q->count; i++) {
         const struct raster_box *box = &q->triangle[i].box;
 
-        for (int32_t b = (box->y0 - q->y0) / q->rows; b <= (box->y1 - 1 - q->y0) / q->rows; b++) {
+        if (q->bands == 1) {
+            q->list[i] = (uint16_t)i;
+            continue;
+        }
+        for (int32_t b = (box->y0 - y0) / q->rows; b <= (box->y1 - 1 - y0) / q->rows; b++) {
             q->list[fill[b]++] = (uint16_t)i;
         }
     }
-    return bands;
+}
+
+struct sinks {
+    struct raster_sink *const *sink;
+    size_t good;
+};
+
+static void fill_bands(void *context, size_t begin, size_t end)
+{
+    const struct sinks *s = context;
+
+    for (size_t band = begin; band < end; band++) {
+        for (size_t i = 0; i < s->good; i++) {
+            const struct raster_queue *q = s->sink[i]->queue;
+            const int32_t top = q->pipe->clip.y0 + (int32_t)band * q->rows;
+
+            q->pipe->fill(q->pipe,
+                          q->triangle,
+                          q->list + q->first[band],
+                          q->first[band + 1] - q->first[band],
+                          top,
+                          top + q->rows);
+        }
+    }
+}
+
+void facet_raster_sinks_fill(struct raster_sink *const *sinks, size_t good, size_t count)
+{
+    struct raster_queue *q = sinks[0]->queue;
+    struct sinks s = {sinks, good};
+
+    facet_pool_for(q->pipe->unit->pool, q->bands, 1, fill_bands, &s);
+    for (size_t i = 0; i < count; i++) {
+        sinks[i]->queue->count = 0;
+    }
 }
 
 void facet_raster_sink_flush(struct raster_sink *sink)
 {
-    struct raster_queue *q = sink->queue;
-
-    if (q != NULL && q->count > 0) {
-        const size_t bands = sort_into_bands(q);
-
-        facet_pool_for(q->pipe->unit->pool, bands, 1, fill_bands, q);
-        q->count = 0;
+    if (sink->queue != NULL && sink->queue->count > 0) {
+        facet_raster_sink_sort(sink);
+        facet_raster_sinks_fill(&sink, 1, 1);
     }
 }
 
@@ -204,6 +262,9 @@ bool facet_raster_sink_asks(struct raster_sink *sink)
 {
     const int64_t pixels = sink->piece - sink->left;
 
+    if (sink->collects) {
+        return true;
+    }
     facet_raster_sink_flush(sink);
     sink->left = sink->piece;
     return facet_raster_asks(sink->pipe->unit, pixels, sink->piece);
@@ -211,13 +272,12 @@ bool facet_raster_sink_asks(struct raster_sink *sink)
 
 void facet_raster_sink_close(struct raster_sink *sink)
 {
-    facet_raster_sink_flush(sink);
-    if (sink->pipe->unit->stop != NULL) {
-        sink->pipe->unit->stop->pending += sink->piece - sink->left; /* for the next draw */
+    if (!sink->collects) {
+        facet_raster_sink_flush(sink);
+        if (sink->pipe->unit->stop != NULL) {
+            sink->pipe->unit->stop->pending += sink->piece - sink->left; /* for the next draw */
+        }
     }
-    if (sink->queue != NULL) {
-        free(sink->queue->list);
-        free(sink->queue);
-        sink->queue = NULL;
-    }
+    queue_free(sink->queue);
+    sink->queue = NULL;
 }

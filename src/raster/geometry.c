@@ -145,40 +145,11 @@ static void make_draw(const struct raster_gdraw *in, struct geo_draw *d)
 
 /* ---- a running draw ---- */
 
-enum {
-    SMALL_CACHE = 64,
-    LARGE_CACHE = 1024,
-    SPARE = 4,
-    ELEMENT_PIXELS = 4, /* what an element takes beside its pixels, at a guess */
-};
-
-struct assembler {
-    const struct geo_draw *draw;
-    const struct raster_gdraw *in;
-    struct raster_pipe *pipe;
-    struct raster_sink sink;
-    struct facet_raster_part *part; /* reports, and where the draw is left */
-    uint8_t cull;                   /* as in GSTATE */
-    bool flat, affine, strip;
-    bool leaves;                        /* the draw is left here */
-    uint64_t k, count;                  /* the element that comes next, and all of them */
-    uint64_t n;                         /* elements since the last restart */
-    uint8_t fan;                        /* the part of its triangle that comes next */
-    uint8_t done;                       /* parts of a triangle that was left: drawn before */
-    int32_t row;                        /* ... and rows of the next part */
-    const struct geo_vertex *corner[3]; /* list: those of the unfinished triangle; strip: the last
-                                           two in [0] and [1] */
-    /* processed vertices, by number */
-    struct geo_vertex *cache;
-    uint32_t *tag;
-    uint8_t *filled;
-    uint32_t mask;
-    struct geo_vertex spare[SPARE];
-};
+enum { ELEMENT_PIXELS = 4 }; /* what an element takes beside its pixels, at a guess */
 
 static const struct geo_vertex bad_vertex = {.bad = true};
 
-static void tell_bad_mem(struct assembler *a)
+static void tell_bad_mem(struct geo_assembler *a)
 {
     if (a->pipe->bad_mem && a->part->bad_mem_told == 0) {
         a->part->bad_mem_told = 1;
@@ -186,7 +157,7 @@ static void tell_bad_mem(struct assembler *a)
     }
 }
 
-static void raster(struct assembler *a,
+static void raster(struct geo_assembler *a,
                    const struct raster_vertex *const corners[3],
                    const struct geo_vertex *provoking)
 {
@@ -217,7 +188,7 @@ static void raster(struct assembler *a,
     a->fan++;
 }
 
-static void clipped(struct assembler *a,
+static void clipped(struct geo_assembler *a,
                     const struct geo_vertex *const v[3],
                     unsigned first,
                     const struct geo_vertex *provoking)
@@ -237,7 +208,7 @@ static bool small_w(const struct geo_vertex *v)
     return !(v->screen.w >= 0x1p-20f);
 }
 
-static void triangle(struct assembler *a,
+static void triangle(struct geo_assembler *a,
                      const struct geo_vertex *v0,
                      const struct geo_vertex *v1,
                      const struct geo_vertex *v2,
@@ -274,7 +245,7 @@ static void triangle(struct assembler *a,
     clipped(a, v, first, provoking);
 }
 
-static void element(struct assembler *a, const struct geo_vertex *v)
+static void element(struct geo_assembler *a, const struct geo_vertex *v)
 {
     if (!a->strip) {
         const unsigned at = (unsigned)(a->n % 3);
@@ -303,7 +274,7 @@ static void element(struct assembler *a, const struct geo_vertex *v)
 }
 
 /* `count` bad elements in a row. After three of them only their number matters. */
-static void bad_run(struct assembler *a, uint64_t count)
+static void bad_run(struct geo_assembler *a, uint64_t count)
 {
     uint64_t rest;
 
@@ -321,12 +292,12 @@ static void bad_run(struct assembler *a, uint64_t count)
 
 /* ---- fetch ---- */
 
-static bool pinned(const struct assembler *a, const struct geo_vertex *v)
+static bool pinned(const struct geo_assembler *a, const struct geo_vertex *v)
 {
     return a->corner[0] == v || a->corner[1] == v || a->corner[2] == v;
 }
 
-static struct geo_vertex *spare(struct assembler *a)
+static struct geo_vertex *spare(struct geo_assembler *a)
 {
     unsigned i = 0;
 
@@ -336,40 +307,47 @@ static struct geo_vertex *spare(struct assembler *a)
     return &a->spare[i];
 }
 
-/* What is read must not wait in the queue of pixels. True when it is also written by this draw. */
-static bool written_here(struct assembler *a, const uint8_t *bytes, uint32_t size)
+/* Whether bytes are also written by this draw. What is read must not wait in the queue of pixels.
+ */
+static bool written_here(struct geo_assembler *a, const uint8_t *bytes, uint32_t size)
 {
     const uint32_t begin = (uint32_t)(bytes - a->pipe->unit->vram), end = begin + size;
 
     if (!span_meets(a->pipe->color, begin, end) && !span_meets(a->pipe->depth, begin, end)) {
         return false;
     }
-    facet_raster_sink_flush(&a->sink);
+    if (a->sink.collects) {
+        facet_raster_geo_leave(a); /* pixels of others may wait */
+    } else {
+        facet_raster_sink_flush(&a->sink);
+    }
     return true;
 }
 
-static const struct geo_vertex *vertex(struct assembler *a, uint32_t number)
+/* When the draw is left instead, of no use. */
+static const struct geo_vertex *vertex(struct geo_assembler *a, uint32_t number)
 {
     const struct facet_tile_gstate_fields *gs = &a->in->gstate;
-    const uint32_t slot = number & a->mask;
+    struct geo_cache *cache = a->cache;
+    const uint32_t slot = cache != NULL ? number & cache->mask : 0;
     struct geo_vertex *v;
     const uint8_t *bytes;
 
-    if (a->cache != NULL && a->filled[slot] != 0 && a->tag[slot] == number) {
-        return &a->cache[slot];
+    if (cache != NULL && cache->filled[slot] != 0 && cache->tag[slot] == number) {
+        return &cache->vertex[slot];
     }
     bytes = vram_at(a->in->unit, gs->vbo_base + number * gs->stride, a->draw->vertex_bytes);
     if (bytes == NULL) {
         return &bad_vertex;
     }
     tell_touch(a->in->unit, bytes, a->draw->vertex_bytes);
-    if (written_here(a, bytes, a->draw->vertex_bytes) || a->cache == NULL ||
-        pinned(a, &a->cache[slot])) {
+    if (written_here(a, bytes, a->draw->vertex_bytes) || cache == NULL ||
+        pinned(a, &cache->vertex[slot])) {
         v = spare(a);
     } else {
-        v = &a->cache[slot];
-        a->tag[slot] = number;
-        a->filled[slot] = 1;
+        v = &cache->vertex[slot];
+        cache->tag[slot] = number;
+        cache->filled[slot] = 1;
     }
     a->draw->process(a->draw, bytes, v);
     return v;
@@ -377,13 +355,13 @@ static const struct geo_vertex *vertex(struct assembler *a, uint32_t number)
 
 /* ---- leaving ---- */
 
-static void keep_corner(struct assembler *a, unsigned i, const struct geo_vertex *v)
+static void keep_corner(struct geo_assembler *a, unsigned i, const struct geo_vertex *v)
 {
     memcpy(a->part->corner[i], v, sizeof *v);
 }
 
 /* The draw is left before element k, or inside the triangle that its vertex (`half`) completes. */
-static void keep(struct assembler *a, const struct geo_vertex *half)
+static void keep(struct geo_assembler *a, const struct geo_vertex *half)
 {
     struct facet_raster_part *part = a->part;
 
@@ -401,9 +379,17 @@ static void keep(struct assembler *a, const struct geo_vertex *half)
     a->leaves = true;
 }
 
-/* Element k, whose vertex is known. */
-static void take_element(struct assembler *a, const struct geo_vertex *v)
+void facet_raster_geo_leave(struct geo_assembler *a)
 {
+    keep(a, NULL);
+}
+
+/* Element k, whose vertex is known unless the draw is left. */
+static void take_element(struct geo_assembler *a, const struct geo_vertex *v)
+{
+    if (a->leaves) {
+        return;
+    }
     element(a, v);
     if (a->leaves) {
         keep(a, v);
@@ -413,7 +399,7 @@ static void take_element(struct assembler *a, const struct geo_vertex *v)
 }
 
 /* Between two elements: whether there is another one now. */
-static inline bool goes_on(struct assembler *a)
+static inline bool goes_on(struct geo_assembler *a)
 {
     if (a->leaves || a->k >= a->count) {
         return false;
@@ -426,15 +412,14 @@ static inline bool goes_on(struct assembler *a)
     return true;
 }
 
-/* Where the draw was left; a new one begins with zeros. */
-static void restore(struct assembler *a)
+/* A new draw begins with zeros. */
+void facet_raster_geo_restore(struct geo_assembler *a)
 {
     const struct facet_raster_part *part = a->part;
 
     a->k = part->element;
-    a->count = a->in->draw.count;
     a->n = part->assembled;
-    a->pipe->bad_mem = part->bad_mem != 0;
+    a->leaves = false;
     for (unsigned i = 0; i < 3; i++) {
         memcpy(&a->spare[i], part->corner[i], sizeof a->spare[i]);
     }
@@ -468,14 +453,14 @@ outside_run(const struct facet_raster_unit *unit, uint32_t address, uint32_t str
     return run < count ? run : count;
 }
 
-static void walk_plain(struct assembler *a)
+static void walk_plain(struct geo_assembler *a)
 {
     const uint32_t base = a->in->gstate.vbo_base, stride = a->in->gstate.stride;
-    const uint64_t count = a->in->draw.count;
 
     do {
         const uint32_t number = a->in->draw.vtx_base + (uint32_t)a->k;
-        const uint64_t run = outside_run(a->in->unit, base + number * stride, stride, count - a->k);
+        const uint64_t run =
+            outside_run(a->in->unit, base + number * stride, stride, a->count - a->k);
 
         if (run > 0) {
             bad_run(a, run);
@@ -488,7 +473,7 @@ static void walk_plain(struct assembler *a)
 
 /* With stride 0 all vertices are one and every triangle is a point: nothing is drawn, but each may
  * report what the first one does. */
-static void walk_one(struct assembler *a)
+static void walk_one(struct geo_assembler *a)
 {
     const uint64_t count = a->in->draw.count;
     const uint64_t triangles = a->strip ? (count < 3 ? 0 : count - 2) : count / 3;
@@ -504,18 +489,17 @@ static void walk_one(struct assembler *a)
     }
 }
 
-static void walk_indexed(struct assembler *a)
+static void walk_indexed(struct geo_assembler *a)
 {
     const struct facet_tile_gdraw_fields *draw = &a->in->draw;
     const uint32_t base = a->in->gstate.index_base;
     const uint32_t size = a->in->gstate.index_type == FACET_TILE_GSTATE_INDEX_TYPE_U32 ? 4 : 2;
     const uint32_t restart = size == 4 ? 0xFFFFFFFFu : 0xFFFF;
     const bool restarts = (draw->flags & FACET_TILE_GDRAW_FLAGS_RESTART) != 0;
-    const uint64_t count = draw->count;
 
     do {
         const uint32_t address = base + (draw->idx_base + (uint32_t)a->k) * size;
-        const uint64_t run = outside_run(a->in->unit, address, size, count - a->k);
+        const uint64_t run = outside_run(a->in->unit, address, size, a->count - a->k);
         const uint8_t *bytes = vram_at(a->in->unit, address, size);
         uint32_t raw;
 
@@ -525,7 +509,9 @@ static void walk_indexed(struct assembler *a)
             continue;
         }
         tell_touch(a->in->unit, bytes, size);
-        (void)written_here(a, bytes, size);
+        if (written_here(a, bytes, size) && a->leaves) {
+            return;
+        }
         raw = size == 4 ? load_u32(bytes) : load_u16(bytes);
         if (restarts && raw == restart) {
             a->n = 0;
@@ -553,37 +539,39 @@ static uint8_t cull_of(const struct raster_gdraw *draw)
     }
 }
 
-static void walk(struct assembler *a, uint32_t entries, struct geo_vertex *small)
+void facet_raster_geo_walk(struct geo_assembler *a)
 {
-    uint32_t tags[SMALL_CACHE];
-    uint8_t filled[LARGE_CACHE];
-    struct geo_vertex *large = NULL;
-
-    restore(a);
-    if (a->leaves || a->k >= a->in->draw.count) {
+    if (a->k >= a->count) {
         return;
     }
-    if ((a->in->draw.flags & FACET_TILE_GDRAW_FLAGS_INDEXED) == 0) {
-        if (a->in->gstate.stride == 0) {
-            walk_one(a);
-        } else {
-            walk_plain(a);
-        }
-        return;
-    }
-    memset(filled, 0, entries);
-    a->filled = filled;
-    a->mask = entries - 1;
-    if (entries <= SMALL_CACHE) {
-        a->cache = small;
-        a->tag = tags;
+    if ((a->in->draw.flags & FACET_TILE_GDRAW_FLAGS_INDEXED) != 0) {
+        walk_indexed(a);
+    } else if (a->in->gstate.stride == 0) {
+        walk_one(a);
     } else {
-        large = malloc(entries * (sizeof *large + sizeof *a->tag));
-        a->cache = large; /* NULL: nothing is kept */
-        a->tag = large != NULL ? (uint32_t *)(void *)(large + entries) : NULL;
+        walk_plain(a);
     }
-    walk_indexed(a);
-    free(large);
+}
+
+/* The rest of the draw. */
+static void walk(struct geo_assembler *a)
+{
+    const bool indexed = (a->in->draw.flags & FACET_TILE_GDRAW_FLAGS_INDEXED) != 0;
+
+    facet_raster_geo_restore(a);
+    if (a->leaves) {
+        return;
+    }
+    a->cache = indexed ? malloc(sizeof *a->cache) : NULL; /* NULL: nothing is kept */
+    if (a->cache != NULL) {
+        a->cache->mask = GEO_CACHE - 1;
+        while (a->cache->mask > 63 && a->cache->mask >= 2 * a->count) {
+            a->cache->mask /= 2;
+        }
+        memset(a->cache->filled, 0, a->cache->mask + 1);
+    }
+    facet_raster_geo_crew(a);
+    free(a->cache);
 }
 
 bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
@@ -593,7 +581,6 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
                                 struct facet_raster_span *depth)
 {
     const uint32_t flags = draw->draw.flags;
-    struct geo_vertex small[SMALL_CACHE];
     struct raster_choice choice = {
         .textured = (draw->rstate.flags & FACET_TILE_RSTATE_FLAGS_TEXTURE) != 0,
         .depth = true,
@@ -602,7 +589,7 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
     };
     struct geo_draw ready;
     struct raster_pipe pipe;
-    struct assembler a = {
+    struct geo_assembler a = {
         .draw = &ready,
         .in = draw,
         .pipe = &pipe,
@@ -611,8 +598,8 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
         .flat = (flags & FACET_TILE_GDRAW_FLAGS_FLAT) != 0,
         .affine = (flags & FACET_TILE_GDRAW_FLAGS_AFFINE) != 0,
         .strip = draw->draw.topology == FACET_TILE_GDRAW_TOPOLOGY_STRIP,
+        .count = draw->draw.count,
     };
-    uint32_t entries = SMALL_CACHE;
 
     make_draw(draw, &ready);
     make_viewport(draw, &ready, &choice.clip);
@@ -622,11 +609,9 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
     facet_raster_pipe_make(draw->unit, &draw->rstate, &choice, sampler, &pipe);
     *color = pipe.color;
     *depth = pipe.depth;
-    while (entries < LARGE_CACHE && entries < draw->draw.count) {
-        entries *= 2;
-    }
-    facet_raster_sink_open(&a.sink, &pipe);
-    walk(&a, entries, small);
+    pipe.bad_mem = part->bad_mem != 0;
+    facet_raster_sink_open(&a.sink, &pipe, draw->draw.count);
+    walk(&a);
     facet_raster_sink_close(&a.sink);
     part->bad_mem = pipe.bad_mem;
     return a.leaves;

@@ -79,4 +79,46 @@ unsigned facet_raster_geo_clip(const struct geo_draw *draw,
                                unsigned first,
                                struct raster_vertex out[GEO_MAX_CORNERS]);
 
+/* ---- a running draw ---- */
+
+enum { GEO_CACHE = 1024, GEO_SPARE = 4 };
+
+/* Processed vertices, by number modulo `mask` + 1. */
+struct geo_cache {
+    uint32_t mask;
+    uint32_t tag[GEO_CACHE];
+    uint8_t filled[GEO_CACHE];
+    struct geo_vertex vertex[GEO_CACHE];
+};
+
+struct geo_assembler {
+    const struct geo_draw *draw;
+    const struct raster_gdraw *in;
+    struct raster_pipe *pipe;
+    struct raster_sink sink;
+    struct facet_raster_part *part; /* reports, and where the draw is left */
+    uint8_t cull;                   /* as in GSTATE */
+    bool flat, affine, strip;
+    bool leaves;                        /* the draw is left here */
+    uint64_t k, count;                  /* the element that comes next, and all of them */
+    uint64_t n;                         /* elements since the last restart */
+    uint8_t fan;                        /* the part of its triangle that comes next */
+    uint8_t done;                       /* parts of a triangle that was left: drawn before */
+    int32_t row;                        /* ... and rows of the next part */
+    const struct geo_vertex *corner[3]; /* list: those of the unfinished triangle; strip: the last
+                                           two in [0] and [1] */
+    struct geo_cache *cache;            /* NULL: none */
+    struct geo_vertex spare[GEO_SPARE];
+};
+
+/* Goes on where the part of the assembler says, up to the rest of a triangle that was left. */
+void facet_raster_geo_restore(struct geo_assembler *a);
+/* Takes the elements from k to count, or leaves the draw. */
+void facet_raster_geo_walk(struct geo_assembler *a);
+/* Leaves the draw before element k. */
+void facet_raster_geo_leave(struct geo_assembler *a);
+
+/* The same as a walk, with elements shared out to the threads of the pool. */
+void facet_raster_geo_crew(struct geo_assembler *a);
+
 #endif

@@ -2,8 +2,10 @@
  *
  * A draw is prepared once into a pipe (pipe.c): formats, clip rectangle, sampler, and whether its
  * surfaces are `regular`. Triangles come from RDRAW or from the geometry unit as snapped vertices,
- * go through setup (setup.c) and are filled row by row, either by the pixel code that follows the
- * contract literally (pixel.c) or, on regular surfaces, eight pixels at a time (span_avx2.c). */
+ * go through setup (setup.c), wait in a queue where many may be filled at once (bands.c), and are
+ * filled either by the pixel code that follows the contract literally (pixel.c) or, on regular
+ * surfaces, eight pixels at a time (span_avx2.c). With a pool the elements of a draw are shared out,
+ * too (crew.c). */
 #ifndef FACET_RASTER_INTERNAL_H
 #define FACET_RASTER_INTERNAL_H
 
@@ -178,9 +180,13 @@ void facet_raster_box_cut(struct raster_box *box, const int16_t xy[2], const uin
 struct raster_triangle;
 struct raster_pipe;
 
-/* Fills rows [y0, y1) of a triangle; they lie inside its bounds. */
-typedef void
-raster_fill_fn(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t y0, int32_t y1);
+/* Fills those parts of triangles[list[0 .. count)] that lie in rows [y0, y1). */
+typedef void raster_fill_fn(struct raster_pipe *pipe,
+                            const struct raster_triangle *triangles,
+                            const uint16_t *list,
+                            uint32_t count,
+                            int32_t y0,
+                            int32_t y1);
 
 struct raster_pipe {
     const struct facet_raster_unit *unit;
@@ -299,8 +305,8 @@ int32_t
 facet_raster_fill_wide(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t from);
 int32_t facet_raster_rect_fill(struct raster_pipe *pipe, const struct raster_rect *r, int32_t from);
 
-/* Takes triangles in submission order; with a pool and a regular pipe it collects them and fills
- * bands of rows in parallel. */
+/* Takes triangles in submission order; on a regular pipe it collects them and fills many at once,
+ * bands of rows in parallel when there is a pool. */
 struct raster_queue;
 
 struct raster_sink {
@@ -308,9 +314,11 @@ struct raster_sink {
     struct raster_queue *queue; /* NULL: triangles are filled at once */
     int64_t piece;              /* pixels between two questions */
     int64_t left;               /* ... until the next one */
+    bool collects;              /* into the queue until it is full; the owner fills */
 };
 
-void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe);
+/* `elements` is a guess of how much will come. */
+void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe, uint32_t elements);
 /* A triangle to write into; hand it over with raster_sink_add. */
 struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
                                                struct raster_triangle *local);
@@ -320,6 +328,12 @@ int32_t
 facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from);
 /* Everything added so far is in memory. */
 void facet_raster_sink_flush(struct raster_sink *sink);
+/* Sinks that only collect, until they have about as many pixels: opens one, false when there is no
+ * memory; sorts what it has into bands; and fills what the first `good` of several have, in their
+ * order, and empties all of them. */
+bool facet_raster_sink_collect(struct raster_sink *sink, struct raster_pipe *pipe, int64_t pixels);
+void facet_raster_sink_sort(struct raster_sink *sink);
+void facet_raster_sinks_fill(struct raster_sink *const *sinks, size_t good, size_t count);
 /* A piece is complete: the same, and asks. True: leave the draw here. */
 bool facet_raster_sink_asks(struct raster_sink *sink);
 void facet_raster_sink_close(struct raster_sink *sink);

@@ -202,10 +202,8 @@ static void triangle_pixel(
     write_pixel(p, x, y, surface_color(p, t, b1, b2));
 }
 
-void facet_raster_fill_plain(struct raster_pipe *pipe,
-                             const struct raster_triangle *t,
-                             int32_t y0,
-                             int32_t y1)
+static void
+fill_rows(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t y0, int32_t y1)
 {
     for (int32_t y = y0; y < y1; y++) {
         int64_t row[3];
@@ -224,6 +222,20 @@ void facet_raster_fill_plain(struct raster_pipe *pipe,
             row[1] += t->dx[1];
             row[2] += t->dx[2];
         }
+    }
+}
+
+void facet_raster_fill_plain(struct raster_pipe *pipe,
+                             const struct raster_triangle *triangles,
+                             const uint16_t *list,
+                             uint32_t count,
+                             int32_t y0,
+                             int32_t y1)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct raster_triangle *t = &triangles[list[i]];
+
+        fill_rows(pipe, t, t->box.y0 > y0 ? t->box.y0 : y0, t->box.y1 < y1 ? t->box.y1 : y1);
     }
 }
 

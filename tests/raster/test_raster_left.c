@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "raster/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Two cards with equal contents: `a` draws in one go, `b` is left at random places. */
@@ -14,6 +15,7 @@ struct pair {
     facet_pool *pools[3];
     uint32_t odds; /* that a question is answered with yes: one in so many */
     unsigned asked, left;
+    bool crew; /* always with threads and large pieces */
 };
 
 static bool answer(void *context, uint64_t nanoseconds)
@@ -51,9 +53,9 @@ static void close_pair(struct pair *p)
 /* How `b` draws from here on; no draw may show it. */
 static void change_path(struct pair *p)
 {
-    p->b.unit.plain = random_below(2) == 0;
-    p->b.unit.pool = p->pools[random_below(3)];
-    p->stop.often = random_below(30) != 0;
+    p->b.unit.plain = !p->crew && random_below(2) == 0;
+    p->b.unit.pool = p->pools[p->crew ? 2 : random_below(3)];
+    p->stop.often = !p->crew && random_below(30) != 0;
 }
 
 static void copy_to_b(struct pair *p)
@@ -194,6 +196,47 @@ TEST(meshes_that_are_left, "")
         same(&p, facet_raster_gdraw, i);
     }
     CHECK(p.left > 10 * rounds(120));
+    close_pair(&p);
+}
+
+/* So many elements that threads share them, without and with questions. Indices and vertices may
+ * lie where the draw writes, corners are clipped into many, elements are missing. */
+TEST(long_meshes_by_threads, "")
+{
+    enum { ELEMENTS = 8000 };
+    struct pair p;
+
+    open_pair(&p);
+    p.crew = true;
+    for (unsigned i = 0; i < rounds(48) && !harness_failed(); i++) {
+        const uint32_t indexed = i % 4 != 3;
+        const uint32_t draw[6] = {
+            0, 0, ELEMENTS - random_below(8), 0, 0xFFFFFFFF, indexed | random_below(4) << 6};
+        uint32_t g[32], s[16];
+
+        random_sampler(&p.a);
+        random_rstate(&p.a, true);
+        if (i % 8 == 5) { /* over the last indices */
+            rig_rstate(s, 64, 60);
+            s[0] = rig_at(RIG_INDICES + 2 * ELEMENTS - 1000 - random_below(6000));
+            rig_load_rstate(&p.a, s);
+        }
+        rig_gstate(g, 28 | 1 << 17 | 1 << 19);
+        g[3] = random_below(16) | (i % 8 == 2 ? 8 : 0);
+        rig_load_gstate(&p.a, g);
+        random_mesh(&p.a, 300, ELEMENTS, 60, i % 2 == 0 ? 50 : 5000);
+        for (unsigned v = 0; v < 300 && i % 8 == 2;
+             v++) { /* cut by many planes, hardly ever gone */
+            rig_float(&p.a, RIG_VERTICES + 28 * v, 1.3f * (float)cos(v));
+            rig_float(&p.a, RIG_VERTICES + 28 * v + 4, 1.3f * (float)sin(v));
+            rig_float(&p.a, RIG_VERTICES + 28 * v + 12, 1);
+        }
+        put_words(&p.a, RIG_DESC, draw, 6);
+        copy_to_b(&p);
+        p.b.unit.stop = i % 2 == 0 ? NULL : &p.stop;
+        same(&p, facet_raster_gdraw, i);
+    }
+    CHECK(p.left > 0);
     close_pair(&p);
 }
 

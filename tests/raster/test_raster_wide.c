@@ -112,10 +112,11 @@ TEST(overlapping_and_missing_memory, "")
  * without alpha. The clip rectangle is any number of pixels wide, also less than eight. */
 static void usual_draw(struct pair *p, unsigned i)
 {
-    static const uint32_t colors[] = {0xFFFFFFFF, 0xFFFFFFFF, 0, 0x00FFFFFF};
+    static const uint32_t colors[] = {
+        0xFFFFFFFF, 0xFFFFFFFF, 0, 0x00FFFFFF, 0x01000000, 0x01FFFFFF, 0x00000001, 0xFEFFFFFF};
     uint32_t s[16];
     struct rig_vertex v[3];
-    const uint32_t color = colors[random_below(4)], flags = 2 | 4 | random_below(2) << 6;
+    const uint32_t color = colors[random_below(8)], flags = 2 | 4 | random_below(2) << 6;
 
     rig_rstate(s, random_below(4) == 0 ? 1 + random_below(RANDOM_W) : RANDOM_W, RANDOM_H);
     s[4] = rig_at(RIG_DEPTH);
