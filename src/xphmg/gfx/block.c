@@ -24,15 +24,64 @@ bool facet_xphmg_gfx_probe_block(const struct facet_xphmg_gfx_run *r)
            !facet_xmem_probe(r->h, r->port.actor, start, bytes, true).taken;
 }
 
+static uint32_t result_of(const struct facet_xphmg_gfx_run *r, unsigned k, unsigned lane)
+{
+    return r->columns ? r->kept.column[k][lane] : r->kept.out[lane][k];
+}
+
+static void store_words(uint8_t *restrict to, const uint32_t *restrict from, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++) {
+        facet_store_le32(to + (size_t)4 * k, from[k]);
+    }
+}
+
+/* Elements that fill their containers, into RAM by pointer; false: the window does not take them.
+ * At most four slots of 64 lanes are less than a page. */
+static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, uint64_t bytes)
+{
+    const struct facet_container *c = &r->port.container;
+    struct facet_hart *h = r->h;
+    const uint64_t offset = start - h->ram.base;
+    uint8_t *to = h->ram.bytes + offset;
+
+    if (r->lanes.active != facet_bits_mask(r->vl) || r->lanes.count != r->vl ||
+        c->nat != 8u * c->bytes || offset >= h->ram.store_span ||
+        bytes > h->ram.store_span - offset) {
+        return false;
+    }
+    FACET_FAST_WAY(MEM_WINDOW);
+    for (unsigned k = 0; k < r->slots; k++, to += (size_t)r->vl * c->bytes) {
+        if (r->columns && c->bytes == 4) {
+            store_words(to, r->kept.column[k], r->vl);
+            continue;
+        }
+        for (unsigned lane = 0; lane < r->vl; lane++) {
+            facet_store_le(to + (size_t)lane * c->bytes, c->bytes, result_of(r, k, lane));
+        }
+    }
+    facet_window_mark(&h->ram, offset, (unsigned)bytes);
+    for (uint64_t at = 0; at < bytes; at += FACET_CODE_LINE_BYTES) {
+        const uint64_t rest = bytes - at;
+
+        facet_hart_note_store(
+            h, start + at, rest < FACET_CODE_LINE_BYTES ? (unsigned)rest : FACET_CODE_LINE_BYTES);
+    }
+    return true;
+}
+
 void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r)
 {
     const struct facet_container *c = &r->port.container;
     uint64_t address = block_start(r);
 
+    if (write_plain(r, address, (uint64_t)r->slots * r->vl * c->bytes)) {
+        return;
+    }
     for (unsigned k = 0; k < r->slots; k++) {
         for (unsigned lane = 0; lane < r->vl; lane++, address += c->bytes) {
             if (lane < r->lanes.count && facet_lanes_active(&r->lanes, lane)) {
-                uint64_t bits = facet_container_put(c, 0, 0, r->kept.out[lane][k]);
+                uint64_t bits = facet_container_put(c, 0, 0, result_of(r, k, lane));
 
                 (void)facet_hart_store(r->h, address, c->bytes, bits); /* RAM that was probed */
             }

@@ -6,6 +6,8 @@
 #include "xphmg/rsv/pmask.h"
 #include "xphmg/units/vendor.h"
 
+#include <string.h>
+
 /* ---- number state ------------------------------------------------------------------------------
  */
 
@@ -145,6 +147,21 @@ static struct facet_trap compute(struct facet_xphmg_gfx_run *r, bool fof)
     return FACET_RETIRED;
 }
 
+/* Results by slots to results by lanes; all of these are active and under one policy. */
+static void leave_columns(struct facet_xphmg_gfx_run *r)
+{
+    uint32_t column[4][FACET_VLMAX];
+
+    memcpy(column, r->kept.column, sizeof column);
+    for (unsigned lane = 0; lane < r->vl; lane++) {
+        r->actor[lane] = r->port.actor;
+        for (unsigned k = 0; k < 4; k++) {
+            r->kept.out[lane][k] = column[k][lane];
+        }
+    }
+    r->columns = false;
+}
+
 /* Window and depth results of all lanes: `probe` first, then `write`. */
 static struct facet_trap put_lanes(struct facet_xphmg_gfx_run *r, bool write)
 {
@@ -155,6 +172,9 @@ static struct facet_trap put_lanes(struct facet_xphmg_gfx_run *r, bool write)
     }
     if (window && !write) {
         r->block = facet_xphmg_gfx_probe_block(r);
+        if (r->columns && !r->block) {
+            leave_columns(r);
+        }
     }
     if (window && r->block) {
         if (write) {
@@ -377,6 +397,7 @@ struct facet_trap facet_xphmg_gfx_execute(struct facet_hart *h, const struct fac
     r.slots = 0;
     r.batch = NULL;
     r.stores = false;
+    r.columns = false;
     r.counts = false;
     switch (in->row) {
     case FACET_XPHMG_GFX_FENCE:

@@ -108,6 +108,8 @@ struct facet_xphmg_gfx_run {
     bool plane_given;             /* PLANE: s */
     bool counts;                  /* COMPACT: cc */
     bool block;                   /* facet_xphmg_gfx_probe_block said yes */
+    bool columns;                 /* kept.column has the results of all lanes, not kept.out; all
+                                     lanes are active, and `actor` is not filled in */
     uint64_t survivors;
     union {
         struct facet_xphmg_gfx_sample_op sample;
@@ -124,6 +126,7 @@ struct facet_xphmg_gfx_run {
     struct facet_xmem_actor actor[FACET_VLMAX]; /* of the lane's result stores */
     union {
         uint32_t out[FACET_VLMAX][4];
+        uint32_t column[4][FACET_VLMAX]; /* of slots: as window R has them in memory */
         struct facet_xphmg_gfx_store store[FACET_VLMAX];
     } kept;
 };

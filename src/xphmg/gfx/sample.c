@@ -9,6 +9,7 @@ _Static_assert(FACET_FIELD_GFX_SAMPLE_D == FACET_FIELD_GFX_SAMPLE_GATH_D, "read 
 static struct facet_trap sample_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags);
 static struct facet_trap gather_lane(struct facet_xphmg_gfx_run *r, unsigned lane, unsigned *flags);
 static bool sample_all(struct facet_xphmg_gfx_run *r);
+static bool gather_all(struct facet_xphmg_gfx_run *r);
 
 unsigned facet_xphmg_gfx_sample_prepare(struct facet_xphmg_gfx_run *r)
 {
@@ -17,7 +18,7 @@ unsigned facet_xphmg_gfx_sample_prepare(struct facet_xphmg_gfx_run *r)
     bool gather = r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH;
 
     r->lane = gather ? gather_lane : sample_lane;
-    r->batch = gather ? NULL : sample_all;
+    r->batch = gather ? gather_all : sample_all;
     r->result = FACET_XPHMG_GFX_TO_WINDOW;
     r->first = 0;
     r->slots = 4;
@@ -248,68 +249,147 @@ static bool readable(const struct facet_xphmg_gfx_run *r,
            (w->address % c->bytes == 0 && facet_elements_ram(&r->port, w->address, bytes) != NULL);
 }
 
-/* u and v of lane i, where reading cannot fail; the common case is FP32 in plain RAM. */
-static void read_uv(
-    const struct facet_xphmg_gfx_run *r, const uint8_t *plain, unsigned i, uint32_t *u, uint32_t *v)
-{
-    uint32_t uv[2];
+/* The active lanes, one behind the other. */
+struct batch {
+    struct facet_gfx_sampling sampling;
+    const uint8_t *texels;
+    unsigned count;
+    bool whole; /* all lanes are active: results go to r->kept.column, else to `own` */
+    uint8_t lane[FACET_VLMAX]; /* not whole */
+    uint32_t u[FACET_VLMAX], v[FACET_VLMAX];
+    uint32_t own[4][FACET_VLMAX];
+    uint32_t *out[4];
+};
 
-    if (plain != NULL) {
-        *u = facet_load_le32(plain + (size_t)4 * i);
-        *v = facet_load_le32(plain + (size_t)4 * (r->vl + i));
-        return;
+static void load_words(uint32_t *restrict to, const uint8_t *restrict from, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++) {
+        to[k] = facet_load_le32(from + (size_t)4 * k);
     }
-    (void)facet_xphmg_gfx_read(r, &r->a, i, 0, 2, uv);
-    *u = uv[0];
-    *v = uv[1];
 }
 
-/* Plain bilinear samples of a texture in plain RAM (gfx/span.h). Which lane raised a flag
- * matters only when a flag traps. */
-static bool sample_all(struct facet_xphmg_gfx_run *r)
+/* u and v of all active lanes, where reading cannot fail. */
+static void read_coordinates(struct facet_xphmg_gfx_run *r, struct batch *b)
+{
+    b->whole = r->lanes.count == r->vl && r->lanes.active == facet_bits_mask(r->vl);
+    b->count = 0;
+    for (unsigned c = 0; c < 4; c++) {
+        b->out[c] = b->whole ? r->kept.column[c] : b->own[c];
+    }
+    if (b->whole && r->a.memory && r->port.container.bytes == 4 && r->port.container.nat == 32) {
+        const uint8_t *plain = facet_elements_ram(&r->port, r->a.address, UINT64_C(8) * r->vl);
+
+        b->count = r->vl;
+        load_words(b->u, plain, b->count);
+        load_words(b->v, plain + (size_t)4 * b->count, b->count);
+        return;
+    }
+    for (unsigned i = 0; i < r->lanes.count; i++) {
+        uint32_t uv[2];
+
+        r->flags[i] = 0;
+        if (facet_lanes_active(&r->lanes, i)) {
+            (void)facet_xphmg_gfx_read(r, &r->a, i, 0, 2, uv);
+            r->actor[i] = r->port.actor;
+            b->lane[b->count] = (uint8_t)i;
+            b->u[b->count] = uv[0];
+            b->v[b->count++] = uv[1];
+        }
+    }
+}
+
+/* Can all lanes sample together (gfx/span.h)? The texture and the coordinates must be such that
+ * reading cannot fail. */
+static bool begin_batch(struct facet_xphmg_gfx_run *r, struct batch *b)
 {
     const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
     const struct facet_gfx_texture *texture = &op->texture;
-    struct facet_gfx_sampling sampling = op->sampling;
-    uint32_t u[FACET_VLMAX], v[FACET_VLMAX], out[4][FACET_VLMAX];
-    uint32_t *const into[4] = {out[0], out[1], out[2], out[3]};
-    uint8_t lane[FACET_VLMAX];
-    const uint8_t *texels, *plain = NULL;
-    unsigned count = 0, flags = 0;
 
     if (op->desc || op->tensor || !readable(r, &r->a, 2)) {
         return false;
     }
-    sampling.srgb = op->f && texture->srgb;
-    sampling.wrap = op->wrap_given ? sampling.wrap : texture->wrap;
-    if (!facet_gfx_span_fits(&r->numbers, texture, &sampling)) {
+    b->sampling = op->sampling;
+    b->sampling.srgb = op->f && texture->srgb;
+    b->sampling.wrap = op->wrap_given ? op->sampling.wrap : texture->wrap;
+    if (!facet_gfx_span_fits(&r->numbers, texture, &b->sampling)) {
         return false;
     }
-    texels = facet_elements_ram(&r->port, texture->base, facet_gfx_span_bytes(texture));
-    if (texels == NULL) {
+    b->texels = facet_elements_ram(&r->port, texture->base, facet_gfx_span_bytes(texture));
+    if (b->texels == NULL) {
         return false;
     }
-    if (r->a.memory && r->port.container.bytes == 4) { /* spans have FP32 elements */
-        plain = facet_elements_ram(&r->port, r->a.address, UINT64_C(8) * r->vl);
-    }
-    for (unsigned i = 0; i < r->lanes.count; i++) {
-        r->flags[i] = 0;
-        if (facet_lanes_active(&r->lanes, i)) {
-            r->actor[i] = r->port.actor;
-            lane[count] = (uint8_t)i;
-            read_uv(r, plain, i, &u[count], &v[count]);
-            count++;
-        }
-    }
-    facet_gfx_span_sample(&r->numbers, texture, &sampling, texels, u, v, count, into, &flags);
+    read_coordinates(r, b);
+    return true;
+}
+
+/* Which lane raised a flag matters only when a flag traps. */
+static bool end_batch(struct facet_xphmg_gfx_run *r, const struct batch *b, unsigned flags)
+{
     if (facet_prec_hits(r->lanes.exc_en, r->lanes.eff.sae, flags) != 0) {
         return false;
     }
-    for (unsigned k = 0; k < count; k++) {
-        r->flags[lane[k]] = (uint16_t)flags;
+    r->columns = b->whole;
+    for (unsigned k = 0; b->whole && k < b->count; k++) {
+        r->flags[k] = (uint16_t)flags;
+    }
+    for (unsigned k = 0; !b->whole && k < b->count; k++) {
+        r->flags[b->lane[k]] = (uint16_t)flags;
         for (unsigned c = 0; c < 4; c++) {
-            r->kept.out[lane[k]][c] = out[c][k];
+            r->kept.out[b->lane[k]][c] = b->own[c][k];
         }
     }
     return true;
+}
+
+static bool sample_all(struct facet_xphmg_gfx_run *r)
+{
+    struct batch b;
+    unsigned flags = 0;
+
+    if (!begin_batch(r, &b)) {
+        return false;
+    }
+    facet_gfx_span_sample(&r->numbers,
+                          &r->op.sample.texture,
+                          &b.sampling,
+                          b.texels,
+                          b.u,
+                          b.v,
+                          b.count,
+                          b.out,
+                          &flags);
+    return end_batch(r, &b, flags);
+}
+
+/* All lanes read the same table. */
+static bool gather_all(struct facet_xphmg_gfx_run *r)
+{
+    const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
+    const uint64_t base = FACET_XPHMG_GFX_CSR(&r->csr, GATHBASE);
+    const struct facet_container *c = &r->port.container;
+    uint32_t table[3 * FACET_GFX_TAPS_MAX];
+    struct batch b;
+    unsigned flags = 0, taps = facet_gfx_gather_count(op->taps, &op->texture, &flags);
+
+    if (taps == 0 || base % c->bytes != 0 ||
+        facet_elements_ram(&r->port, base, facet_container_array_bytes(c, UINT64_C(3) * taps)) ==
+            NULL ||
+        !begin_batch(r, &b)) {
+        return false;
+    }
+    (void)facet_elements_read(&r->port, base, 0, 3 * taps, table); /* plain RAM */
+    return facet_gfx_span_gather(&r->numbers,
+                                 &op->texture,
+                                 &b.sampling,
+                                 b.texels,
+                                 table,
+                                 taps,
+                                 op->weighted,
+                                 op->is_signed,
+                                 b.u,
+                                 b.v,
+                                 b.count,
+                                 b.out,
+                                 &flags) &&
+           end_batch(r, &b, flags);
 }

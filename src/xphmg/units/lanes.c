@@ -148,16 +148,16 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     unsigned all = 0;
 
     for (unsigned i = 0; i < lanes->count; i++) {
-        unsigned hits;
+        all |= facet_lanes_active(lanes, i) ? flags[i] : 0;
+    }
+    for (unsigned i = 0; facet_prec_hits(lanes->exc_en, lanes->eff.sae, all) != 0; i++) {
+        const unsigned own = facet_lanes_active(lanes, i) ? flags[i] : 0;
+        const unsigned hits = facet_prec_hits(lanes->exc_en, lanes->eff.sae, own);
 
-        if (!facet_lanes_active(lanes, i)) {
-            continue;
-        }
-        all |= flags[i];
-        hits = facet_prec_hits(lanes->exc_en, lanes->eff.sae, flags[i]);
-        if (hits != 0 && !trap.taken) { /* the lowest lane traps, all lanes raise */
+        if (hits != 0) { /* the lowest lane traps, all lanes raise */
             trap = facet_lanes_fault(
                 h, lanes, i, facet_hart_trap_make(FACET_CAUSE_NUMERIC, hits | (uint64_t)i << 8));
+            break;
         }
     }
     facet_prec_raise(prec, all);
