@@ -43,7 +43,7 @@ static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, uin
     const struct facet_container *c = &r->port.container;
     struct facet_hart *h = r->h;
     const uint64_t offset = start - h->ram.base;
-    uint8_t *to = h->ram.bytes + offset;
+    uint8_t *to;
 
     if (r->lanes.active != facet_bits_mask(r->vl) || r->lanes.count != r->vl ||
         c->nat != 8u * c->bytes || offset >= h->ram.store_span ||
@@ -51,6 +51,7 @@ static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, uin
         return false;
     }
     FACET_FAST_WAY(MEM_WINDOW);
+    to = h->ram.bytes + offset;
     for (unsigned k = 0; k < r->slots; k++, to += (size_t)r->vl * c->bytes) {
         if (r->columns && c->bytes == 4) {
             store_words(to, r->kept.column[k], r->vl);

@@ -38,7 +38,7 @@ static uint32_t coordinate(void)
 }
 
 struct scene {
-    uint64_t mode, cfg, exc_en, mask, base, svstate, results;
+    uint64_t mode, cfg, exc_en, mask, base, svstate, results, table;
     unsigned w, h, pitch, vl, wrap, fmt;
     const char *text;
 };
@@ -51,22 +51,29 @@ static struct scene random_scene(void)
         "GFX.SAMPLE x16, x8, m=1, ppp=1, w=1, wrap=3\n",
         "GFX.SAMPLE x16, x8, m=0\n",
         "GFX.SAMPLE x16, x8, m=1, t=1\n",
+        "GFX.SAMPLE x16, x8, m=1, ppp=0\n",
+        "GFX.SAMPLE x16, x8, m=1, ppp=3\n",
+        "GFX.SAMPLE.GATH x16, x8, n=5, p=1, s=1\n",
+        "GFX.SAMPLE.GATH x16, x8, n=3, p=0, s=1\n",
+        "GFX.SAMPLE.GATH x16, x8, n=0, p=1, s=0, ppp=0\n",
     };
     struct scene s = {
         .mode = MODE_FP32,
         .cfg = EN | (below(12) != 0 ? CONVERT : 0) | (below(2) != 0 ? NORM : 0) |
-               (below(4) == 0 ? SRGB : 0),
+               (below(4) == 0 ? SRGB : 0) | (below(2) == 0 ? FACET_GFXCFG_FILTER_DFLT : 0) |
+               (uint64_t)below(20) << FACET_GFXCFG_GATH_TAPS_LSB,
         .mask = below(2) != 0 ? UINT64_MAX : harness_random(),
         .base = TEXTURE,
+        .table = below(10) == 0 ? BAD : MEM_A + 4 * below(3) + below(10) / 9,
         .results = below(4) == 0 ? LDS + 0x1000 : MEM_R,
         .w = 1 + below(9),
         .h = 1 + below(9),
         .wrap = below(4),
-        .fmt = below(8) == 0 ? below(0x40) : 0x30,
-        .text = texts[below(3) == 0 ? below(5) : 0],
+        .fmt = below(3) == 0 ? below(0x44) : 0x30,
+        .text = texts[below(2) == 0 ? below(10) : 0],
     };
 
-    if ((s.fmt & 15) == 15) {
+    if (s.fmt < 0x40 && (s.fmt & 15) == 15) {
         s.fmt = 0x30;
     }
     s.pitch = 16 * s.w + 4 * below(3);
@@ -118,6 +125,7 @@ static void run(struct guest *g,
     guest_csrw(g, FACET_CSR_GFXTEXPITCH, s->pitch);
     guest_csrw(g, FACET_CSR_GFXTEXWH, (uint64_t)s->h << 32 | s->w);
     guest_csrw(g, FACET_CSR_GFXTEXFMT, s->fmt);
+    guest_csrw(g, FACET_CSR_GFXGATHBASE, s->table);
     guest_csrw(g, FACET_CSR_SVSTATE, s->svstate);
     guest_csrw(g, FACET_CSR_CAP_XMEM_EVENTS, UINT64_MAX);
     g->hart->units.pmask.bank[1] = s->mask;
@@ -167,7 +175,7 @@ TEST(lanes_at_once_equal_lane_by_lane, "")
     struct guest *g = gfx_make();
     unsigned traps = 0;
 
-    for (unsigned round = 0; round < 800 && !harness_failed(); round++) {
+    for (unsigned round = 0; round < 1600 && !harness_failed(); round++) {
         struct scene s = random_scene();
         uint32_t uv[2 * VL];
         struct outcome fast, slow;
