@@ -794,3 +794,42 @@ TEST_EACH_HEAT(a_return_clears_bit_zero)
         bench_free(&b);
     }
 }
+
+/* A block begins at every instruction of a long row of them; their host code fills its memory more
+ * than once, and all is made again. */
+TEST(host_code_that_fills_its_memory_is_dropped, "")
+{
+    enum { ROWS = 2000, BLOCK = 64 };
+    struct text *text = malloc(sizeof *text);
+    struct bench plain, fast;
+    uint8_t *code = NULL;
+    size_t size = 0;
+
+    text->used = text->labels = 0;
+    for (unsigned i = 0; i < ROWS + BLOCK; i++) {
+        put(text, "fmadd.s f%u, f%u, f%u, f%u\n", below(8), below(8), below(8), below(8));
+    }
+    bench_make(&plain, BASE, 0);
+    bench_make(&fast, BASE, 1);
+    if (assemble(text->bytes, &code, &size)) {
+        (void)facet_mem_poke(plain.mem, BASE, code, size);
+        (void)facet_mem_poke(fast.mem, BASE, code, size);
+        for (unsigned i = 0; i < 2 * ROWS && !harness_failed(); i++) {
+            struct bench *each[2] = {&plain, &fast};
+            const uint64_t number = random_float();
+
+            for (int k = 0; k < 2; k++) {
+                each[k]->hart.pc = BASE + 4 * (i % ROWS);
+                each[k]->hart.fs = FACET_FS_CLEAN;
+                each[k]->hart.f[i % 8] = number;
+            }
+            run_plain(&plain, plain.hart.retired + BLOCK);
+            run_fast(&fast, fast.hart.retired + BLOCK);
+            (void)same(&plain, &fast);
+        }
+    }
+    free(code);
+    free(text);
+    bench_free(&plain);
+    bench_free(&fast);
+}
