@@ -34,6 +34,7 @@ struct recipe {
     uint8_t code;  /* last byte of the opcode, or condition, or enum sign */
     uint8_t bytes; /* of the integer */
     bool natural;  /* it has no sign */
+    bool exact;    /* results that are not ordinary, but finite, are exact */
 };
 
 #define BOTH(row, ...)                                                                             \
@@ -41,8 +42,8 @@ struct recipe {
 #define EACH(first, last, ...)                                                                     \
     [K_##first##S##last] = {__VA_ARGS__, .single = true}, [K_##first##D##last] = {__VA_ARGS__}
 static const struct recipe recipes[K_SINGLE] = {
-    BOTH(FADD, ROUNDED, .code = 0x58),
-    BOTH(FSUB, ROUNDED, .code = 0x5C),
+    BOTH(FADD, ROUNDED, .code = 0x58, .exact = true),
+    BOTH(FSUB, ROUNDED, .code = 0x5C, .exact = true),
     BOTH(FMUL, ROUNDED, .code = 0x59),
     BOTH(FDIV, ROUNDED, .code = 0x5E),
     BOTH(FSQRT, ROOT, .code = 0x51),
@@ -142,8 +143,9 @@ static void load_float(struct emitter *e, bool single, unsigned to, unsigned reg
     facet_x86_op(&e->x, 4, scalar(single, 0x10), to, float_at(reg));
 }
 
-/* The bits of XMM0 in RAX; those of no ordinary number go to the stub. */
-static void check_result(struct emitter *e, bool single, struct stub *slow)
+/* The bits of XMM0 in RAX; those of no ordinary number go to the stub, or only those of no number.
+ */
+static void check_result(struct emitter *e, bool single, bool finite, struct stub *slow)
 {
     const unsigned size = single ? 4 : 8;
 
@@ -152,6 +154,11 @@ static void check_result(struct emitter *e, bool single, struct stub *slow)
         &e->x, size, 0x8D, FACET_RCX, facet_x86_indexed(FACET_RAX, FACET_RAX, 0, 0)); /* no sign */
     facet_x86_op(&e->x, size, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
     facet_x86_byte(&e->x, single ? 24 : 53);
+    if (finite) {
+        facet_x86_immediate(&e->x, 4, FACET_CMP, facet_x86_in(FACET_RCX), single ? 0xFF : 0x7FF);
+        jump_to(e, slow, FACET_IF_EQUAL);
+        return;
+    }
     facet_x86_immediate(&e->x, 4, FACET_SUB, facet_x86_in(FACET_RCX), 2);
     facet_x86_immediate(
         &e->x, 4, FACET_CMP, facet_x86_in(FACET_RCX), single ? 0xFE - 2 : 0x7FE - 2);
@@ -222,7 +229,7 @@ static void emit_rounded(struct emitter *e, unsigned i, const struct recipe *how
         load_float(e, how->single, XMM0, op->a1);
         facet_x86_op(&e->x, 4, scalar(how->single, how->code), XMM0, float_at(op->b1));
     }
-    check_result(e, how->single, slow);
+    check_result(e, how->single, how->exact, slow);
     keep(e, how->single, op->d1);
     slow->back = e->x.used;
 }
@@ -305,7 +312,7 @@ static void emit_narrow(struct emitter *e, unsigned i, const struct recipe *how)
     }
     check_single(e, how->single, op->a1, rest);
     facet_x86_op(&e->x, 4, scalar(how->single, 0x5A), XMM0, float_at(op->a1));
-    check_result(e, !how->single, slow);
+    check_result(e, !how->single, false, slow);
     keep(e, !how->single, op->d1);
     slow->back = e->x.used;
 }
