@@ -44,6 +44,13 @@ enum facet_csr_op facet_insn_csr_op(const struct facet_insn *in)
     }
 }
 
+/* Whether the machine has the unit that a register belongs to. */
+static bool is_there(const struct facet_hart *h, const struct facet_csr_entry *e)
+{
+    return e->base || (h->xmem != NULL &&
+                       (e->unit_bits == 0 || (h->units.config->word[e->unit] & e->unit_bits) != 0));
+}
+
 struct facet_trap facet_hart_csr_access(
     struct facet_hart *h, const struct facet_insn *in, uint64_t operand, bool write, uint64_t *old)
 {
@@ -58,22 +65,23 @@ struct facet_trap facet_hart_csr_access(
         return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     e = &facet_csr_entries[in->csr];
-    if (!e->base) {
-        enum facet_csr_answer answer =
-            write ? facet_vendor_csr_access(h, row, number, facet_insn_csr_op(in), operand, old)
-                  : facet_vendor_csr_read(h, number, old);
-
-        if (answer == FACET_CSR_ABSENT) {
-            return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
-        }
-    } else if (e->one_word) { /* nearly all; csr_file.c would do the same */
-        uint64_t *slot = (uint64_t *)(void *)((char *)h + e->offset);
+    if (e->one_word && is_there(h, e)) { /* nearly all; csr_file.c would do the same */
+        char *state = e->base ? (char *)h : (char *)&h->units;
+        uint64_t *slot = (uint64_t *)(void *)(state + e->offset);
 
         *old = *slot;
         if (write) {
             uint64_t value = facet_hart_csr_combine(facet_insn_csr_op(in), *old, operand);
 
             *slot = facet_hart_csr_keep(row, h->units.config, *old, value);
+        }
+    } else if (!e->base) {
+        enum facet_csr_answer answer =
+            write ? facet_vendor_csr_access(h, row, number, facet_insn_csr_op(in), operand, old)
+                  : facet_vendor_csr_read(h, number, old);
+
+        if (answer == FACET_CSR_ABSENT) {
+            return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
         }
     } else {
         const struct facet_csr_ask ask = ask_for(h, row, number);

@@ -25,10 +25,18 @@ struct plan {
     struct facet_mtx_tile tile;
 };
 
-static unsigned field(const struct facet_insn *in, const char *name)
-{
-    return (unsigned)facet_insn_field(in, name);
-}
+#define FIELD(in, name) ((unsigned)FACET_GET((in)->word, FIELD_MTX_##name))
+_Static_assert(FACET_FIELD_MTX_LD_SHAPE == FACET_FIELD_MTX_MUL_SHAPE &&
+                   FACET_FIELD_MTX_MAD_SHAPE == FACET_FIELD_MTX_MUL_SHAPE &&
+                   FACET_FIELD_MTX_LD_TRANSPOSE == FACET_FIELD_MTX_MUL_TRANSPOSE &&
+                   FACET_FIELD_MTX_MAD_TRANSPOSE == FACET_FIELD_MTX_MUL_TRANSPOSE &&
+                   FACET_FIELD_MTX_MAD_VEC_COUNT == FACET_FIELD_MTX_MUL_VEC_COUNT,
+               "rows of matrices are read alike");
+_Static_assert(FACET_FIELD_MTX_EPI_M_BLK == FACET_FIELD_MTX_TRANSPOSE_M_BLK &&
+                   FACET_FIELD_MTX_RED_M_BLK == FACET_FIELD_MTX_TRANSPOSE_M_BLK &&
+                   FACET_FIELD_MTX_EPI_N_BLK == FACET_FIELD_MTX_TRANSPOSE_N_BLK &&
+                   FACET_FIELD_MTX_RED_N_BLK == FACET_FIELD_MTX_TRANSPOSE_N_BLK,
+               "rows of tiles are read alike");
 
 static bool has(uint64_t mtxcap, uint64_t bits)
 {
@@ -40,26 +48,26 @@ static bool plan_matrix(struct plan *p,
                         const struct facet_mtx *mtx,
                         uint64_t mtxcap)
 {
-    p->shape = field(in, "shape");
+    p->shape = FIELD(in, MUL_SHAPE);
     if (!facet_mtx_shape_legal(p->shape, mtxcap)) {
         return false;
     }
     if (in->row == FACET_XPHMG_MTX_LD) {
         p->load = (struct facet_mtx_load){
             .shape = facet_mtx_shape_of(p->shape),
-            .transpose = field(in, "transpose") != 0,
-            .rowmajor = field(in, "rowmajor") != 0,
-            .with_bias = field(in, "with_bias") != 0,
+            .transpose = FIELD(in, MUL_TRANSPOSE) != 0,
+            .rowmajor = FIELD(in, LD_ROWMAJOR) != 0,
+            .with_bias = FIELD(in, LD_WITH_BIAS) != 0,
         };
         p->in = facet_mtx_image_size(&p->load);
         return !p->load.with_bias || has(mtxcap, FACET_MTXCAP_HAS_BIAS);
     }
     p->product = (struct facet_mtx_product){
         .shape = facet_mtx_shape_of(p->shape),
-        .transpose = field(in, "transpose") != FACET_GET(mtx->cfg, MTXCFG_TRANSPOSE_DEF),
+        .transpose = FIELD(in, MUL_TRANSPOSE) != FACET_GET(mtx->cfg, MTXCFG_TRANSPOSE_DEF),
         .mad = in->row == FACET_XPHMG_MTX_MAD,
     };
-    p->vectors = field(in, "vec_count") + 1;
+    p->vectors = FIELD(in, MUL_VEC_COUNT) + 1;
     p->in = p->vectors * facet_mtx_input_size(&p->product);
     p->out = p->vectors * facet_mtx_output_size(&p->product);
     return has(mtxcap,
@@ -69,7 +77,7 @@ static bool plan_matrix(struct plan *p,
 
 static bool plan_tile(struct plan *p, const struct facet_insn *in, uint64_t mtxcap)
 {
-    unsigned m = field(in, "m_blk") + 1, n = field(in, "n_blk") + 1;
+    unsigned m = FIELD(in, TRANSPOSE_M_BLK) + 1, n = FIELD(in, TRANSPOSE_N_BLK) + 1;
 
     if (m > FACET_GET(mtxcap, MTXCAP_MAX_M_4X) || n > FACET_GET(mtxcap, MTXCAP_MAX_N_4X) ||
         (m * n != 1 && !has(mtxcap, FACET_MTXCAP_COMPOSITE))) {
@@ -81,13 +89,13 @@ static bool plan_tile(struct plan *p, const struct facet_insn *in, uint64_t mtxc
     case FACET_XPHMG_MTX_TRANSPOSE:
         return has(mtxcap, FACET_MTXCAP_HAS_TRANSPOSE);
     case FACET_XPHMG_MTX_EPI:
-        p->bm = field(in, "bm");
-        p->cl = field(in, "cl");
+        p->bm = FIELD(in, EPI_BM);
+        p->cl = FIELD(in, EPI_CL);
         return has(mtxcap, FACET_MTXCAP_HAS_EPI) && p->bm <= 4 &&
                (p->bm == 0 || p->bm == 4 || has(mtxcap, FACET_MTXCAP_HAS_BIAS));
     default:
-        p->op = field(in, "op");
-        p->dim = field(in, "dim");
+        p->op = FIELD(in, RED_OP);
+        p->dim = FIELD(in, RED_DIM);
         p->to_register = p->dim == 0;
         p->out = p->dim == 0 ? 1 : p->dim == 1 ? p->tile.rows : p->tile.columns;
         return has(mtxcap, FACET_MTXCAP_HAS_RED) && p->op != 3 && p->dim != 3;

@@ -157,7 +157,7 @@ struct facet_trap facet_pmask_execute(struct facet_hart *h, const struct facet_i
         scalar(h, in, h->units.pmask.p0, &trap)) {
         return trap;
     }
-    bank = (unsigned)facet_insn_field(in, "pbank");
+    bank = (unsigned)FACET_GET(in->word, FIELD_PMCLR_PBANK); /* where all rows have it */
     if (bank >= banks) {
         return trap;
     }

@@ -51,15 +51,15 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
     case FACET_XPHMG_SVP_ONE_VLSTEP:
         state =
             without_mode(state) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV;
-        state = FACET_PUT(state, SVSTATE_VLM1, facet_insn_field(in, "vl"));
-        state = FACET_PUT(state, SVSTATE_SSTEP, facet_insn_field(in, "sstep"));
-        state = FACET_PUT(state, SVSTATE_DSTEP, facet_insn_field(in, "dstep"));
+        state = FACET_PUT(state, SVSTATE_VLM1, FACET_GET(in->word, FIELD_SVP_ONE_VLSTEP_VL));
+        state = FACET_PUT(state, SVSTATE_SSTEP, FACET_GET(in->word, FIELD_SVP_ONE_VLSTEP_SSTEP));
+        state = FACET_PUT(state, SVSTATE_DSTEP, FACET_GET(in->word, FIELD_SVP_ONE_VLSTEP_DSTEP));
         break;
     case FACET_XPHMG_SVON_FPCTL:
         state |= FACET_SVSTATE_FPC_V;
-        state = FACET_PUT(state, SVSTATE_FPC_RC, facet_insn_field(in, "rc"));
-        state = FACET_PUT(state, SVSTATE_FPC_SAE, facet_insn_field(in, "sae"));
-        state = FACET_PUT(state, SVSTATE_FPC_Z, facet_insn_field(in, "z"));
+        state = FACET_PUT(state, SVSTATE_FPC_RC, FACET_GET(in->word, FIELD_SVON_FPCTL_RC));
+        state = FACET_PUT(state, SVSTATE_FPC_SAE, FACET_GET(in->word, FIELD_SVON_FPCTL_SAE));
+        state = FACET_PUT(state, SVSTATE_FPC_Z, FACET_GET(in->word, FIELD_SVON_FPCTL_Z));
         break;
         /* No default: the compiler finds a row without code. */
         FACET_XPHMG_ROWS_BUT_RSV(FACET_XPHMG_CASE)
