@@ -6,7 +6,6 @@
 #include "num/arith.h"
 #include "num/convert.h"
 #include "num/fast.h"
-#include "num/host.h"
 
 /* Composed where it is needed and no sooner: the short way below does without. */
 #define POLICY(conv)                                                                               \
@@ -19,9 +18,6 @@
 #define FAST(conv, function, ...)                                                                  \
     ((conv)->acc == FACET_FMT_FP32 && !(conv)->plain &&                                            \
      function(&facet_fp_formats[FACET_FMT_FP32], __VA_ARGS__, (conv)->rm, &fast, flags))
-
-/* The same by the host, as long as NX is no question. */
-#define HOST(conv, function, ...) (facet_num_host_fits(conv, *flags) && function(__VA_ARGS__, &r))
 
 static bool is_int(const struct facet_conv *conv)
 {
@@ -164,14 +160,12 @@ static uint32_t int_sqrt(const struct facet_conv *conv, uint64_t a, unsigned *fl
                  flags);
 }
 
-uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+uint32_t facet_acc_add_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     uint64_t fast;
-    uint32_t r = 0;
+    uint32_t r;
 
-    if (HOST(conv, facet_num_host_add, a, b)) {
-        /* r is the result */
-    } else if (FAST(conv, facet_num_fast_add, a, b, false)) {
+    if (FAST(conv, facet_num_fast_add, a, b, false)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = store(conv, (facet_i128)(int32_t)a + (int32_t)b, flags);
@@ -181,14 +175,12 @@ uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     return facet_num_mixed(conv, r, flags);
 }
 
-uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+uint32_t facet_acc_sub_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     uint64_t fast;
-    uint32_t r = 0;
+    uint32_t r;
 
-    if (HOST(conv, facet_num_host_add, a, b ^ UINT32_C(0x80000000))) {
-        /* r is the result */
-    } else if (FAST(conv, facet_num_fast_add, a, b, true)) {
+    if (FAST(conv, facet_num_fast_add, a, b, true)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = store(conv, (facet_i128)(int32_t)a - (int32_t)b, flags);
@@ -198,14 +190,12 @@ uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     return facet_num_mixed(conv, r, flags);
 }
 
-uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+uint32_t facet_acc_mul_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     uint64_t fast;
-    uint32_t r = 0;
+    uint32_t r;
 
-    if (HOST(conv, facet_num_host_mul, a, b)) {
-        /* r is the result */
-    } else if (FAST(conv, facet_num_fast_mul, a, b)) {
+    if (FAST(conv, facet_num_fast_mul, a, b)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = int_fma(conv, (int32_t)a, (int32_t)b, 0, flags);
@@ -215,15 +205,13 @@ uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, un
     return facet_num_mixed(conv, r, flags);
 }
 
-uint32_t
-facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags)
+uint32_t facet_acc_fma_any(
+    const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags)
 {
     uint64_t fast;
-    uint32_t r = 0;
+    uint32_t r;
 
-    if (HOST(conv, facet_num_host_fma, a, b, c)) {
-        /* r is the result */
-    } else if (FAST(conv, facet_num_fast_fma, a, b, c, false, false)) {
+    if (FAST(conv, facet_num_fast_fma, a, b, c, false, false)) {
         r = (uint32_t)fast;
     } else if (is_int(conv)) {
         r = int_fma(conv, (int32_t)a, (int32_t)b, (int32_t)c, flags);
@@ -242,14 +230,12 @@ static uint32_t int_div_by_zero(const struct facet_conv *conv, int32_t a, unsign
     return (uint32_t)(a == 0 ? 0 : a > 0 ? high : -high - 1);
 }
 
-uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+uint32_t facet_acc_div_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
 {
     uint64_t fast;
-    uint32_t r = 0;
+    uint32_t r;
 
-    if (HOST(conv, facet_num_host_div, a, b)) {
-        /* r is the result */
-    } else if (FAST(conv, facet_num_fast_div, a, b)) {
+    if (FAST(conv, facet_num_fast_div, a, b)) {
         r = (uint32_t)fast;
     } else if (!is_int(conv)) {
         r = (uint32_t)facet_num_div(conv->acc, a, b, POLICY(conv), flags);

@@ -12,17 +12,70 @@
 #define FACET_NUM_ACCUM_H
 
 #include "num/element.h"
+#include "num/host.h"
 #include "num/wide.h"
 
-uint32_t facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
-uint32_t facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+/* The five that kernels consist of. `_any` does what the host cannot (host.h). */
+uint32_t facet_acc_add_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+uint32_t facet_acc_sub_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+uint32_t facet_acc_mul_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+uint32_t facet_acc_fma_any(
+    const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags);
+uint32_t facet_acc_div_any(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+
+static inline uint32_t
+facet_acc_add(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+{
+    uint32_t r;
+
+    return facet_num_host_fits(conv, *flags) && facet_num_host_add(a, b, &r)
+               ? r
+               : facet_acc_add_any(conv, a, b, flags);
+}
+
+static inline uint32_t
+facet_acc_sub(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+{
+    uint32_t r;
+
+    return facet_num_host_fits(conv, *flags) && facet_num_host_add(a, b ^ UINT32_C(1) << 31, &r)
+               ? r
+               : facet_acc_sub_any(conv, a, b, flags);
+}
+
 /* integer: a * b * 2^s */
-uint32_t facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+static inline uint32_t
+facet_acc_mul(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+{
+    uint32_t r;
+
+    return facet_num_host_fits(conv, *flags) && facet_num_host_mul(a, b, &r)
+               ? r
+               : facet_acc_mul_any(conv, a, b, flags);
+}
+
 /* integer: a * b * 2^s + c */
-uint32_t
-facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags);
+static inline uint32_t
+facet_acc_fma(const struct facet_conv *conv, uint32_t a, uint32_t b, uint32_t c, unsigned *flags)
+{
+    uint32_t r;
+
+    return facet_num_host_fits(conv, *flags) && facet_num_host_fma(a, b, c, &r)
+               ? r
+               : facet_acc_fma_any(conv, a, b, c, flags);
+}
+
 /* integer: a / b * 2^-s; x/0: DZ and the range end of the sign of x; 0/0: NV and 0 */
-uint32_t facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);
+static inline uint32_t
+facet_acc_div(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags)
+{
+    uint32_t r;
+
+    return facet_num_host_fits(conv, *flags) && facet_num_host_div(a, b, &r)
+               ? r
+               : facet_acc_div_any(conv, a, b, flags);
+}
+
 /* integer: sqrt(a * 2^-s); negative: NV and 0 */
 uint32_t facet_acc_sqrt(const struct facet_conv *conv, uint32_t a, unsigned *flags);
 uint32_t facet_acc_min(const struct facet_conv *conv, uint32_t a, uint32_t b, unsigned *flags);

@@ -20,11 +20,11 @@ enum {
                            FLT_MAX_EXP == 128 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
 };
 
-/* Flushed operands would not be those of the host. */
+/* Flushed operands would not be those of the host; nor does it have a MIXED step. */
 static inline bool facet_num_host_fits(const struct facet_conv *conv, unsigned flags)
 {
     return FACET_NUM_HOST_EXACT && (flags & FACET_NX) != 0 && conv->acc == FACET_FMT_FP32 &&
-           conv->rm == FACET_RNE && !conv->ftz && !conv->plain;
+           conv->rm == FACET_RNE && !conv->ftz && !conv->plain && !conv->mixed_step;
 }
 
 /* At least twice the smallest normal number, so that not even its neighbours are tiny, and finite;

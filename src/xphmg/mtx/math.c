@@ -156,7 +156,7 @@ void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
     uint32_t v[FACET_MTX_SIDE];
 
     if (facet_num_host_fits(&conv[0], *flags) && conv[0].elem == FACET_FMT_FP32 &&
-        conv[0].scale == 0 && !conv[0].mixed_step && multiply_by_host(bank, product, in, out)) {
+        conv[0].scale == 0 && multiply_by_host(bank, product, in, out)) {
         return;
     }
     for (unsigned i = 1; i < FACET_MTX_SIDE; i++) {
