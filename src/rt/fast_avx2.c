@@ -239,6 +239,19 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const struct facet
     return top;
 }
 
+/* Asks for what a reference stands for, which will be read soon; both kinds begin with it. */
+INLINE void ask(const struct facet_rt_decoded *bvh, uint64_t reference)
+{
+    const char *const node = (const char *)bvh->node + reference * 32;
+    const char *const leaf = (const char *)(bvh->leaf + (reference >> 2));
+    const char *const at = (reference & 1) != 0 ? leaf : node;
+
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+    __builtin_prefetch(at + 128);
+    __builtin_prefetch(at + 192);
+}
+
 /* From a node on through all nodes that follow, up to something else: a leaf, something that is not
  * decoded, or FACET_RT_NOWHERE for the end. */
 INLINE facet_rt_reference descend(const struct plan *plan,
@@ -296,10 +309,12 @@ INLINE facet_rt_reference descend(const struct plan *plan,
             const uint64_t swap = (a ^ b) & (0 - (uint64_t)(near[second] < near[first]));
 
             *top++ = b ^ swap;
+            ask(plan->bvh, (facet_rt_reference)(b ^ swap));
             reference = (facet_rt_reference)(a ^ swap);
         } else {
             top = push_all(top, hit, near, node) - 1;
             reference = (facet_rt_reference)*top;
+            ask(plan->bvh, (facet_rt_reference)top[-1]);
         }
     } while ((reference & 1) == 0);
     k->top = top;

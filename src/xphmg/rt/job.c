@@ -409,7 +409,8 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
     facet_xphmg_rt_count_triangles(job->h, result->triangle_tests);
     facet_store_le64(entry + FACET_XPHMG_HIT_ENTRY_TAG_AT, tag);
     if (!result->hit) {
-        facet_xphmg_miss_entry_pack(&(struct facet_xphmg_miss_entry_fields){.tag = tag}, entry);
+        memset(entry, 0, FACET_RT_MISS_BYTES);
+        facet_store_le64(entry + FACET_XPHMG_MISS_ENTRY_TAG_AT, tag);
     } else if (job->packed) {
         const struct facet_xphmg_rt_found found = {.hit = true,
                                                    .front = result->front,
