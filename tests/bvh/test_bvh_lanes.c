@@ -1,8 +1,11 @@
-/* The vector code of the builders against its portable twin: the same trees, bit for bit. The twin
- * is the same source compiled with FACET_LANES_PORTABLE under other names (meson.build). */
+/* The vector code of the builders, and what is compiled once more for AVX2, against their portable
+ * twin: the same trees and images, bit for bit. The twin is the same source compiled with
+ * FACET_LANES_PORTABLE under other names (meson.build). */
 #include "bvh/bvh2.h"
 #include "bvh/reinsert.h"
+#include "gfx12/image/build.h"
 #include "harness.h"
+#include "meshes.h"
 
 #include <stdlib.h>
 
@@ -19,6 +22,13 @@ enum facet_status portable_bvh2_improve(struct facet_bvh2 *tree,
                                         uint32_t count,
                                         facet_pool *pool,
                                         struct facet_error *err);
+enum facet_status portable_gfx12_build_blas(const struct facet_bvh_blas_input *input,
+                                            const struct facet_gfx12_build_options *options,
+                                            facet_pool *pool,
+                                            struct facet_progress *progress,
+                                            struct facet_gfx12_image *out,
+                                            struct facet_gfx12_build_report *report,
+                                            struct facet_error *err);
 
 /* Random boxes; one kind in four has coordinates from a small set with both zeros. */
 static void make_items(struct facet_bvh_item *items, uint32_t count, unsigned kind)
@@ -88,5 +98,56 @@ TEST(the_portable_twin_builds_the_same_trees, "")
         facet_bvh2_free(&y);
         free(a);
         free(b);
+    }
+}
+
+/* Quarters of a small range, both zeros, subnormals, and exponents far apart. */
+static float edge_coordinate(void)
+{
+    static const float some[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-126f, 0x1p-60f, 1.0f, -0x1p60f};
+
+    return harness_random() % 4 != 0 ? 0.25f * (float)(int)(harness_random() % 9) - 1.0f
+                                     : some[harness_random() % (sizeof some / sizeof *some)];
+}
+
+static struct mesh make_edges(uint32_t count)
+{
+    struct mesh mesh = mesh_soup(count, 3);
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (int k = 0; k < 9; k++) {
+            mesh.triangles[i].vertex[k / 3][k % 3] = edge_coordinate();
+        }
+    }
+    return mesh;
+}
+
+TEST(the_portable_twin_builds_the_same_images, "")
+{
+    struct mesh meshes[] = {
+        mesh_planet(40, 40), mesh_soup(3000, 9), make_edges(5000), make_edges(40)};
+
+    for (size_t m = 0; m < sizeof meshes / sizeof *meshes; m++) {
+        const struct facet_bvh_blas_input input = {.triangles = meshes[m].triangles,
+                                                   .triangle_count = meshes[m].count};
+
+        for (unsigned q = 0; q < 2 * FACET_BVH_QUALITIES; q++) {
+            const struct facet_gfx12_build_options options = {
+                .quality = q % FACET_BVH_QUALITIES, .prim_range = q < FACET_BVH_QUALITIES ? 0 : 16};
+            struct facet_gfx12_build_report report;
+            struct facet_gfx12_image a, b;
+
+            CHECK(facet_gfx12_build_blas(&input, &options, NULL, NULL, &a, &report, NULL) ==
+                  FACET_OK);
+            CHECK(portable_gfx12_build_blas(&input, &options, NULL, NULL, &b, &report, NULL) ==
+                  FACET_OK);
+            CHECK_MSG(a.size == b.size && memcmp(a.bytes, b.bytes, (size_t)a.size) == 0,
+                      "mesh %zu, quality %u: other bytes",
+                      m,
+                      q);
+            free(a.bytes);
+            free(b.bytes);
+        }
+        mesh_free(&meshes[m]);
     }
 }

@@ -741,16 +741,24 @@ TEST(any_damage_is_survived, "")
 
 TEST(threads_do_not_show, "")
 {
-    struct mesh mesh = mesh_planet(40, 40);
-    struct facet_rtbvh_image one = make(&mesh, forms[1], 8, NULL), many;
-    facet_pool *pool;
+    static const unsigned threads[] = {2, 3, 5, 16};
+    struct mesh mesh = mesh_planet(80, 80);
 
-    CHECK(facet_pool_create(3, &pool, NULL) == FACET_OK);
-    many = make(&mesh, forms[1], 8, pool);
-    CHECK(one.size == many.size && memcmp(one.bytes, many.bytes, (size_t)one.size) == 0);
-    facet_pool_destroy(pool);
-    free(one.bytes);
-    free(many.bytes);
+    for (size_t f = 0; f < FORMS; f += 4) { /* FP32, E5M2, INT4 */
+        struct facet_rtbvh_image one = make(&mesh, forms[f], 8, NULL);
+
+        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+            struct facet_rtbvh_image many;
+            facet_pool *pool;
+
+            CHECK(facet_pool_create(threads[t], &pool, NULL) == FACET_OK);
+            many = make(&mesh, forms[f], 8, pool);
+            CHECK(one.size == many.size && memcmp(one.bytes, many.bytes, (size_t)one.size) == 0);
+            facet_pool_destroy(pool);
+            free(many.bytes);
+        }
+        free(one.bytes);
+    }
     mesh_free(&mesh);
 }
 
