@@ -178,8 +178,13 @@ static void load_states(struct mesh *m)
     const struct facet_tile_gparam_fields black = {.flags = FACET_TILE_GPARAM_FLAGS_MATERIAL};
     uint32_t rstate[FACET_TILE_RSTATE_WORDS], gstate[FACET_TILE_GSTATE_WORDS];
     uint32_t gparam[FACET_TILE_GPARAM_WORDS];
+    static struct facet_raster_scratch *scratch; /* as a machine has it */
 
-    m->unit = (struct facet_raster_unit){.vram = m->vram, .vram_size = VRAM_BYTES};
+    if (scratch == NULL) {
+        scratch = facet_raster_scratch_create();
+    }
+    m->unit =
+        (struct facet_raster_unit){.vram = m->vram, .vram_size = VRAM_BYTES, .scratch = scratch};
     m->unit.samplers = (const uint32_t(*)[FACET_TILE_SAMPLER_WORDS])m->samplers;
     facet_tile_sampler_pack(&sampler, m->samplers[0]);
     facet_tile_rstate_pack(&raster, rstate);

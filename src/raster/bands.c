@@ -3,8 +3,6 @@
  * so the result does not depend on how many threads there are. */
 #include "raster/internal.h"
 
-#include <stdlib.h>
-
 enum {
     /* triangles collected before their pixels are made */
     BATCH_ALONE = 256, /* by one thread: they stay in the cache */
@@ -90,43 +88,38 @@ struct raster_queue {
     int32_t rows;                  /* of a band */
     uint32_t first[MAX_BANDS + 1]; /* where the list of a band begins */
     uint16_t *list;                /* triangles by band */
-    uint32_t count, capacity;
     struct raster_triangle triangle[];
 };
 
-static struct raster_queue *queue_new(struct raster_pipe *pipe, uint32_t capacity)
+/* False when there is no memory. */
+static bool queue_new(struct raster_sink *sink, uint32_t capacity)
 {
-    const unsigned threads = facet_pool_threads(pipe->unit->pool);
-    const int32_t rows = pipe->clip.y1 - pipe->clip.y0;
+    const struct raster_box *clip = &sink->pipe->clip;
+    const unsigned threads = facet_pool_threads(sink->pipe->unit->pool);
+    const int32_t rows = clip->y1 - clip->y0;
     const int32_t most = threads == 1                         ? 1
-                         : threads * THREAD_BANDS < MAX_BANDS ? (int32_t)threads * THREAD_BANDS
+                         : threads < MAX_BANDS / THREAD_BANDS ? (int32_t)threads * THREAD_BANDS
                                                               : MAX_BANDS;
     int32_t band = (rows + most - 1) / most;
-    struct raster_queue *q = malloc(sizeof *q + capacity * sizeof q->triangle[0]);
+    struct raster_queue *q =
+        facet_raster_take(sink->pipe->unit, sizeof *q + capacity * sizeof q->triangle[0]);
 
     if (q == NULL) {
-        return NULL;
+        return false;
     }
     band = band < MIN_ROWS ? MIN_ROWS : band + band % 2;
-    q->pipe = pipe;
+    q->pipe = sink->pipe;
     q->rows = band;
     q->bands = (size_t)((rows + band - 1) / band);
-    q->count = 0;
-    q->capacity = capacity;
-    q->list = malloc(sizeof q->list[0] * capacity * q->bands);
+    q->list = facet_raster_take(sink->pipe->unit, sizeof q->list[0] * capacity * q->bands);
     if (q->list == NULL) {
-        free(q);
-        return NULL;
+        facet_raster_give(sink->pipe->unit, q);
+        return false;
     }
-    return q;
-}
-
-static void queue_free(struct raster_queue *q)
-{
-    if (q != NULL) {
-        free(q->list);
-        free(q);
-    }
+    sink->queue = q;
+    sink->slot = q->triangle;
+    sink->end = q->triangle + capacity;
+    return true;
 }
 
 void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe, uint32_t elements)
@@ -136,7 +129,7 @@ void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe, 
     *sink = (struct raster_sink){.pipe = pipe, .piece = piece_pixels(pipe->unit, false)};
     if (pipe->regular && (shares_out(pipe) || !pipe->unit->plain) &&
         elements >= 3 * WORTH_COLLECTING) {
-        sink->queue = queue_new(pipe, elements / 3 < most ? elements / 3 : most);
+        (void)queue_new(sink, elements / 3 < most ? elements / 3 : most);
     }
     if (sink->queue != NULL) {
         sink->piece = piece_pixels(pipe->unit, shares_out(pipe));
@@ -147,36 +140,30 @@ void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe, 
 bool facet_raster_sink_collect(struct raster_sink *sink, struct raster_pipe *pipe, int64_t pixels)
 {
     *sink = (struct raster_sink){.pipe = pipe, .piece = pixels, .left = pixels, .collects = true};
-    sink->queue = queue_new(pipe, BATCH_CREW);
-    return sink->queue != NULL;
+    return queue_new(sink, BATCH_CREW);
 }
 
-struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
-                                               struct raster_triangle *local)
-{
-    const struct raster_queue *q = sink->queue;
-
-    return q != NULL && q->count < q->capacity ? &sink->queue->triangle[q->count] : local;
-}
-
-int32_t
-facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from)
+int32_t facet_raster_sink_add_slowly(struct raster_sink *sink,
+                                     const struct raster_triangle *t,
+                                     int32_t from)
 {
     const int64_t pixels = (int64_t)(t->box.x1 - t->box.x0) * (t->box.y1 - t->box.y0);
-    struct raster_queue *q = sink->queue;
     const bool part = pixels >= sink->piece || from > t->box.y0;
 
-    if (sink->collects && (part || q->count == q->capacity)) {
+    if (sink->collects && (part || t != sink->slot)) {
         return from;
     }
-    if (__builtin_expect(part, 0)) {
+    if (part) {
         facet_raster_sink_flush(sink);
         return facet_raster_fill_wide(sink->pipe, t, from);
     }
-    sink->left -= pixels; /* checked by the code that adds triangles */
-    if (q == NULL) {
+    sink->left -= pixels;
+    if (sink->queue == NULL) {
         sink->pipe->fill(sink->pipe, t, &only, 1, t->box.y0, t->box.y1);
-    } else if (++q->count == q->capacity && !sink->collects) {
+        return t->box.y1;
+    }
+    sink->slot++; /* to the end */
+    if (!sink->collects) {
         facet_raster_sink_flush(sink);
     }
     return t->box.y1;
@@ -186,10 +173,11 @@ facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t,
 void facet_raster_sink_sort(struct raster_sink *sink)
 {
     struct raster_queue *q = sink->queue;
+    const uint32_t count = (uint32_t)(sink->slot - q->triangle);
     const int32_t y0 = q->pipe->clip.y0;
     uint32_t fill[MAX_BANDS] = {0}, total = 0;
 
-    for (uint32_t i = 0; i < q->count && q->bands > 1; i++) {
+    for (uint32_t i = 0; i < count && q->bands > 1; i++) {
         const struct raster_box *box = &q->triangle[i].box;
 
         for (int32_t b = (box->y0 - y0) / q->rows; b <= (box->y1 - 1 - y0) / q->rows; b++) {
@@ -201,8 +189,8 @@ void facet_raster_sink_sort(struct raster_sink *sink)
         total += fill[b];
         fill[b] = q->first[b];
     }
-    q->first[q->bands] = q->bands > 1 ? total : q->count;
-    for (uint32_t i = 0; i < q->count; i++) {
+    q->first[q->bands] = q->bands > 1 ? total : count;
+    for (uint32_t i = 0; i < count; i++) {
         const struct raster_box *box = &q->triangle[i].box;
 
         if (q->bands == 1) {
@@ -246,13 +234,13 @@ void facet_raster_sinks_fill(struct raster_sink *const *sinks, size_t good, size
 
     facet_pool_for(q->pipe->unit->pool, q->bands, 1, fill_bands, &s);
     for (size_t i = 0; i < count; i++) {
-        sinks[i]->queue->count = 0;
+        sinks[i]->slot = sinks[i]->queue->triangle;
     }
 }
 
 void facet_raster_sink_flush(struct raster_sink *sink)
 {
-    if (sink->queue != NULL && sink->queue->count > 0) {
+    if (sink->queue != NULL && sink->slot > sink->queue->triangle) {
         facet_raster_sink_sort(sink);
         facet_raster_sinks_fill(&sink, 1, 1);
     }
@@ -278,6 +266,9 @@ void facet_raster_sink_close(struct raster_sink *sink)
             sink->pipe->unit->stop->pending += sink->piece - sink->left; /* for the next draw */
         }
     }
-    queue_free(sink->queue);
-    sink->queue = NULL;
+    if (sink->queue != NULL) {
+        facet_raster_give(sink->pipe->unit, sink->queue->list);
+        facet_raster_give(sink->pipe->unit, sink->queue);
+        sink->queue = NULL;
+    }
 }

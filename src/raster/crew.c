@@ -7,8 +7,6 @@
  * What the members after it did is dropped, and the draw goes on there alone for a while. */
 #include "raster/geometry.h"
 
-#include <stdlib.h>
-
 enum {
     STRETCH = 3 * 768, /* elements of a member: clipping may make more triangles than there were */
     WORTHWHILE = 3 * 64, /* elements of all members */
@@ -128,22 +126,22 @@ static void crew_open(const struct geo_assembler *a, struct crew *crew)
     const size_t wanted = THREAD_MEMBERS * (size_t)facet_pool_threads(a->in->unit->pool);
 
     for (crew->size = 0; crew->size < wanted && crew->size < MOST_MEMBERS; crew->size++) {
-        struct member *m = malloc(sizeof *m);
+        struct member *m = facet_raster_take(a->in->unit, sizeof *m);
 
         if (m == NULL ||
             !facet_raster_sink_collect(&m->a.sink, a->pipe, piece_pixels(a->in->unit, true))) {
-            free(m);
+            facet_raster_give(a->in->unit, m);
             return;
         }
         crew->member[crew->size] = m;
     }
 }
 
-static void crew_close(struct crew *crew)
+static void crew_close(const struct facet_raster_unit *unit, struct crew *crew)
 {
     for (size_t i = 0; i < crew->size; i++) {
         facet_raster_sink_close(&crew->member[i]->a.sink);
-        free(crew->member[i]);
+        facet_raster_give(unit, crew->member[i]);
     }
 }
 
@@ -180,5 +178,5 @@ void facet_raster_geo_crew(struct geo_assembler *a)
             alone(a, ALONE);
         }
     }
-    crew_close(&crew);
+    crew_close(a->in->unit, &crew);
 }

@@ -7,8 +7,6 @@
  * them. */
 #include "raster/geometry.h"
 
-#include <stdlib.h>
-
 void facet_raster_report_add(struct facet_raster_part *part,
                              enum facet_raster_code code,
                              uint64_t count)
@@ -163,7 +161,7 @@ static void raster(struct geo_assembler *a,
 {
     const struct raster_shade shade = {
         .cull = a->cull, .affine = a->affine, .solid = a->flat, .color = provoking->color};
-    struct raster_triangle local, *t = facet_raster_sink_slot(&a->sink, &local);
+    struct raster_triangle local, *t = a->sink.slot != a->sink.end ? a->sink.slot : &local;
 
     if (a->fan < a->done) {
         a->fan++;
@@ -307,13 +305,18 @@ static struct geo_vertex *spare(struct geo_assembler *a)
     return &a->spare[i];
 }
 
+static inline bool meets_output(const struct geo_assembler *a, const uint8_t *bytes, uint32_t size)
+{
+    const uint32_t begin = (uint32_t)(bytes - a->pipe->unit->vram), end = begin + size;
+
+    return span_meets(a->pipe->color, begin, end) || span_meets(a->pipe->depth, begin, end);
+}
+
 /* Whether bytes are also written by this draw. What is read must not wait in the queue of pixels.
  */
 static bool written_here(struct geo_assembler *a, const uint8_t *bytes, uint32_t size)
 {
-    const uint32_t begin = (uint32_t)(bytes - a->pipe->unit->vram), end = begin + size;
-
-    if (!span_meets(a->pipe->color, begin, end) && !span_meets(a->pipe->depth, begin, end)) {
+    if (!meets_output(a, bytes, size)) {
         return false;
     }
     if (a->sink.collects) {
@@ -324,8 +327,7 @@ static bool written_here(struct geo_assembler *a, const uint8_t *bytes, uint32_t
     return true;
 }
 
-/* When the draw is left instead, of no use. */
-static const struct geo_vertex *vertex(struct geo_assembler *a, uint32_t number)
+static const struct geo_vertex *fetch(struct geo_assembler *a, uint32_t number)
 {
     const struct facet_tile_gstate_fields *gs = &a->in->gstate;
     struct geo_cache *cache = a->cache;
@@ -333,9 +335,6 @@ static const struct geo_vertex *vertex(struct geo_assembler *a, uint32_t number)
     struct geo_vertex *v;
     const uint8_t *bytes;
 
-    if (cache != NULL && cache->filled[slot] != 0 && cache->tag[slot] == number) {
-        return &cache->vertex[slot];
-    }
     bytes = vram_at(a->in->unit, gs->vbo_base + number * gs->stride, a->draw->vertex_bytes);
     if (bytes == NULL) {
         return &bad_vertex;
@@ -351,6 +350,21 @@ static const struct geo_vertex *vertex(struct geo_assembler *a, uint32_t number)
     }
     a->draw->process(a->draw, bytes, v);
     return v;
+}
+
+/* When the draw is left instead, of no use. */
+static inline const struct geo_vertex *vertex(struct geo_assembler *a, uint32_t number)
+{
+    struct geo_cache *cache = a->cache;
+
+    if (cache != NULL) {
+        const uint32_t slot = number & cache->mask;
+
+        if (cache->filled[slot] != 0 && cache->tag[slot] == number) {
+            return &cache->vertex[slot];
+        }
+    }
+    return fetch(a, number);
 }
 
 /* ---- leaving ---- */
@@ -489,6 +503,59 @@ static void walk_one(struct geo_assembler *a)
     }
 }
 
+static inline uint32_t load_index(const uint8_t *bytes, uint32_t size)
+{
+    return size == 4 ? load_u32(bytes) : load_u16(bytes);
+}
+
+/* The next triangle of a list whose indices lie at `bytes`. */
+static void take_triangle(struct geo_assembler *a, const uint8_t *bytes, uint32_t size)
+{
+    const struct geo_vertex *v;
+
+    tell_touch(a->in->unit, bytes, 3 * size);
+    for (unsigned i = 0; i < 3; i++) {
+        v = vertex(a, load_index(bytes + i * size, size) + a->in->draw.vtx_base);
+        if (a->leaves) {
+            return;
+        }
+        a->corner[i] = v;
+        a->n++;
+        a->k++;
+    }
+    triangle(a, a->corner[0], a->corner[1], v, a->corner[0]);
+    if (a->leaves) {
+        a->k--;
+        keep(a, v);
+    }
+}
+
+/* Triangles of a list from their first element on, while their indices are in VRAM and not written
+ * here: that is asked once for many. */
+static void walk_triangles(struct geo_assembler *a, uint32_t size)
+{
+    enum { MANY = 64 };
+
+    while (a->n % 3 == 0 && a->count - a->k >= 3) {
+        const uint64_t left = (a->count - a->k) / 3;
+        const uint32_t count = left < MANY ? (uint32_t)left : MANY;
+        const uint32_t from = a->in->draw.idx_base + (uint32_t)a->k;
+        const uint8_t *bytes =
+            vram_at(a->in->unit, a->in->gstate.index_base + from * size, 3 * size * count);
+
+        if (bytes == NULL || meets_output(a, bytes, 3 * size * count)) {
+            return;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            take_triangle(a, bytes + 3 * size * i, size);
+            a->sink.left -= 2 * ELEMENT_PIXELS;
+            if (!goes_on(a)) {
+                return;
+            }
+        }
+    }
+}
+
 static void walk_indexed(struct geo_assembler *a)
 {
     const struct facet_tile_gdraw_fields *draw = &a->in->draw;
@@ -497,6 +564,12 @@ static void walk_indexed(struct geo_assembler *a)
     const uint32_t restart = size == 4 ? 0xFFFFFFFFu : 0xFFFF;
     const bool restarts = (draw->flags & FACET_TILE_GDRAW_FLAGS_RESTART) != 0;
 
+    if (!a->strip && !restarts) {
+        walk_triangles(a, size);
+    }
+    if (a->leaves || a->k >= a->count) {
+        return;
+    }
     do {
         const uint32_t address = base + (draw->idx_base + (uint32_t)a->k) * size;
         const uint64_t run = outside_run(a->in->unit, address, size, a->count - a->k);
@@ -512,7 +585,7 @@ static void walk_indexed(struct geo_assembler *a)
         if (written_here(a, bytes, size) && a->leaves) {
             return;
         }
-        raw = size == 4 ? load_u32(bytes) : load_u16(bytes);
+        raw = load_index(bytes, size);
         if (restarts && raw == restart) {
             a->n = 0;
             a->k++;
@@ -562,7 +635,8 @@ static void walk(struct geo_assembler *a)
     if (a->leaves) {
         return;
     }
-    a->cache = indexed ? malloc(sizeof *a->cache) : NULL; /* NULL: nothing is kept */
+    a->cache = indexed ? facet_raster_take(a->in->unit, sizeof *a->cache)
+                       : NULL; /* NULL: nothing is kept */
     if (a->cache != NULL) {
         a->cache->mask = GEO_CACHE - 1;
         while (a->cache->mask > 63 && a->cache->mask >= 2 * a->count) {
@@ -571,7 +645,7 @@ static void walk(struct geo_assembler *a)
         memset(a->cache->filled, 0, a->cache->mask + 1);
     }
     facet_raster_geo_crew(a);
-    free(a->cache);
+    facet_raster_give(a->in->unit, a->cache);
 }
 
 bool facet_raster_geometry_draw(const struct raster_gdraw *draw,

@@ -4,8 +4,8 @@
  * surfaces are `regular`. Triangles come from RDRAW or from the geometry unit as snapped vertices,
  * go through setup (setup.c), wait in a queue where many may be filled at once (bands.c), and are
  * filled either by the pixel code that follows the contract literally (pixel.c) or, on regular
- * surfaces, eight pixels at a time (span_avx2.c). With a pool the elements of a draw are shared out,
- * too (crew.c). */
+ * surfaces, eight pixels at a time (span_avx2.c). With a pool the elements of a draw are shared
+ * out, too (crew.c). */
 #ifndef FACET_RASTER_INTERNAL_H
 #define FACET_RASTER_INTERNAL_H
 
@@ -63,6 +63,12 @@ static inline bool span_meets(struct facet_raster_span s, uint32_t begin, uint32
 {
     return s.begin < end && begin < s.end;
 }
+
+/* ---- memory for the time of a draw (scratch.c) ---- */
+
+/* NULL when there is none. Only by the thread that draws. */
+void *facet_raster_take(const struct facet_raster_unit *unit, size_t size);
+void facet_raster_give(const struct facet_raster_unit *unit, void *bytes); /* NULL is allowed */
 
 /* ---- leaving a draw (part.c) ---- */
 
@@ -315,17 +321,31 @@ struct raster_sink {
     int64_t piece;              /* pixels between two questions */
     int64_t left;               /* ... until the next one */
     bool collects;              /* into the queue until it is full; the owner fills */
+    struct raster_triangle *slot,
+        *end; /* of the queue: where the next one goes, if not at the end */
 };
 
 /* `elements` is a guess of how much will come. */
 void facet_raster_sink_open(struct raster_sink *sink, struct raster_pipe *pipe, uint32_t elements);
-/* A triangle to write into; hand it over with raster_sink_add. */
-struct raster_triangle *facet_raster_sink_slot(struct raster_sink *sink,
-                                               struct raster_triangle *local);
 /* From row `from` on. Gives the first row that is not taken over, below the last one's when the
  * draw is to be left. */
-int32_t
-facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from);
+int32_t facet_raster_sink_add_slowly(struct raster_sink *sink,
+                                     const struct raster_triangle *t,
+                                     int32_t from);
+
+static inline int32_t
+facet_raster_sink_add(struct raster_sink *sink, const struct raster_triangle *t, int32_t from)
+{
+    const int64_t pixels = (int64_t)(t->box.x1 - t->box.x0) * (t->box.y1 - t->box.y0);
+
+    if (t != sink->slot || pixels >= sink->piece || from > t->box.y0 ||
+        sink->slot + 1 == sink->end) {
+        return facet_raster_sink_add_slowly(sink, t, from);
+    }
+    sink->left -= pixels; /* checked by the code that adds triangles */
+    sink->slot++;
+    return t->box.y1;
+}
 /* Everything added so far is in memory. */
 void facet_raster_sink_flush(struct raster_sink *sink);
 /* Sinks that only collect, until they have about as many pixels: opens one, false when there is no

@@ -72,6 +72,12 @@ struct facet_raster_stop {
     struct facet_raster_part part;
 };
 
+/* Memory that draws of a unit use again, one at a time. */
+struct facet_raster_scratch;
+
+struct facet_raster_scratch *facet_raster_scratch_create(void); /* NULL: there is no memory */
+void facet_raster_scratch_destroy(struct facet_raster_scratch *scratch); /* NULL is allowed */
+
 /* What the units work on. Nothing is owned. */
 struct facet_raster_unit {
     uint8_t *vram; /* the byte at FACET_VRAM_BASE */
@@ -81,6 +87,7 @@ struct facet_raster_unit {
     bool plain;                                           /* portable code only, no host SIMD */
     const struct facet_raster_watch *watch;               /* NULL: none */
     struct facet_raster_stop *stop;                       /* NULL: draws are never left */
+    struct facet_raster_scratch *scratch;                 /* NULL: nothing is kept */
 };
 
 /* ---- contexts (14) ---- */

@@ -22,6 +22,7 @@ static void tile_destroy(void *self)
     facet_tile_code_free(m);
     facet_csr_table_free(&m->csrs);
     facet_pool_destroy(m->own_pool);
+    facet_raster_scratch_destroy(m->unit.scratch);
     free(m->draft);
     free(m);
 }
@@ -94,6 +95,7 @@ static enum facet_status make_memory(struct facet_tile_machine *m, struct facet_
         .pool = m->own_pool,
         .plain = m->config.plain,
         .stop = &m->draw,
+        .scratch = facet_raster_scratch_create(),
     };
     m->draw = (struct facet_raster_stop){.asks = ask_port, .context = m->port};
     return FACET_OK;

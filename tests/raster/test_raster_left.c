@@ -34,6 +34,7 @@ static void open_pair(struct pair *p)
     rig_open(&p->b);
     p->a.unit.plain = true;
     p->b.unit.stop = &p->stop;
+    p->b.unit.scratch = facet_raster_scratch_create();
     p->stop = (struct facet_raster_stop){.asks = answer, .context = p, .often = true};
     for (unsigned i = 1; i < 3; i++) {
         CHECK_EQ(facet_pool_create(2 * i - 1, &p->pools[i], NULL), FACET_OK);
@@ -45,6 +46,7 @@ static void close_pair(struct pair *p)
 {
     rig_close(&p->a);
     rig_close(&p->b);
+    facet_raster_scratch_destroy(p->b.unit.scratch);
     for (unsigned i = 0; i < 3; i++) {
         facet_pool_destroy(p->pools[i]);
     }
