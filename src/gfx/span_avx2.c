@@ -4,6 +4,7 @@
 
 #if defined(__x86_64__)
 
+#include "base/float.h"
 #include "gfx/sample.h"
 #include "num/format.h"
 #include "num/srgb.h"
@@ -90,21 +91,25 @@ TARGET static __m256i locate_far(__m256 values, double scale, __m256i *weight, _
     return _mm256_andnot_si256(*left, joined(low, high));
 }
 
-/* The same for positions below 2^30 (1/65536 texel), as nearly all are: the product and what its
- * rounding left are both floats. Where the product is no whole number, its floor is that of the
- * exact one; else the rest decides. */
+/* The same for positions below 2^30 (1/65536 texel), as nearly all are. The product with a power of
+ * two is exact. Of others the rounded product and what rounding left are both floats: where the
+ * product is no whole number, its floor is that of the exact one; else the rest decides. */
 INLINE __m256i locate(__m256 values, double scale, __m256i *weight, __m256i *left)
 {
     const __m256 scales = _mm256_set1_ps((float)scale);
-    __m256 x = _mm256_mul_ps(values, scales), rest = _mm256_fmsub_ps(values, scales, x);
-    __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x), whole = _mm256_floor_ps(x);
-    __m256i below = _mm256_cvttps_epi32(_mm256_floor_ps(rest)), at;
+    __m256 x = _mm256_mul_ps(values, scales), whole = _mm256_floor_ps(x);
+    __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
+    __m256i at = _mm256_cvttps_epi32(whole);
 
     if (_mm256_movemask_ps(_mm256_cmp_ps(size, _mm256_set1_ps(0x1p30f), _CMP_LT_OQ)) != 0xFF) {
         return locate_far(values, scale, weight, left);
     }
-    below = _mm256_and_si256(below, _mm256_castps_si256(_mm256_cmp_ps(x, whole, _CMP_EQ_OQ)));
-    at = _mm256_add_epi32(_mm256_cvttps_epi32(whole), below);
+    if ((facet_double_bits(scale) & ((UINT64_C(1) << 52) - 1)) != 0) {
+        __m256 rest = _mm256_floor_ps(_mm256_fmsub_ps(values, scales, x));
+        __m256 decides = _mm256_cmp_ps(x, whole, _CMP_EQ_OQ);
+
+        at = _mm256_add_epi32(at, _mm256_cvttps_epi32(_mm256_and_ps(rest, decides)));
+    }
     at = _mm256_sub_epi32(at, _mm256_set1_epi32(32768)); /* half a texel */
     *weight = _mm256_and_si256(at, _mm256_set1_epi32(65535));
     *left = _mm256_setzero_si256();
@@ -220,6 +225,10 @@ INLINE __m256d power(__m128 x, __m256d r, __m256d v)
     return _mm256_mul_pd(p, v);
 }
 
+/* 2^-38 of a number is at most 2^15 of its last places, of which 29 are rounded away, to either
+ * side of a tie; in units of 2^-3 of them. */
+enum { NEAR_TIE = 1 << (16 + 3) };
+
 /* facet_srgb_float for eight numbers from 0 to 1. rest: what rounding took away, in an order of its
  * own, so that a tie is INT32_MIN. */
 INLINE __m256 to_linear(__m256 x, __m256i *rest)
@@ -245,27 +254,38 @@ INLINE __m256 to_linear(__m256 x, __m256i *rest)
     return _mm256_blendv_ps(curve, line, on_line);
 }
 
-/* Of `count` colours the first three components, made linear. 2^-38 of a number is at most 2^15 of
- * its last places, of which 29 are rounded away: eight numbers of which one is so near to a tie are
- * computed again, one by one. */
+/* Eight numbers of which one is too near to a tie, one by one. */
+TARGET __attribute__((noinline)) static void linear_by_one(float *at, __m256 before, __m256i rest)
+{
+    const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + NEAR_TIE));
+    float x[8];
+
+    rest = _mm256_cmpgt_epi32(end, rest);
+    _mm256_storeu_ps(x, before);
+    for (unsigned i = 0; _mm256_testz_si256(rest, rest) == 0 && i < 8; i++) {
+        at[i] = facet_srgb_float(x[i]);
+    }
+}
+
+/* Of `count` colours the first three components, made linear. */
 TARGET static void make_linear(uint32_t *const out[4], unsigned count)
 {
-    const __m256i reach = _mm256_set1_epi32(1 << (15 + 3));
-    const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + (1u << (16 + 3))));
+    const __m256i reach = _mm256_set1_epi32(NEAR_TIE / 2);
+    const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + NEAR_TIE));
 
     for (unsigned k = 0; k < count; k += 8) {
-        for (unsigned c = 0; c < 3; c++) {
-            float *at = (float *)out[c] + k, x[8];
-            __m256 before = _mm256_loadu_ps(at);
-            __m256i rest;
+        __m256 before[3];
+        __m256i rest[3], least;
 
-            _mm256_storeu_ps(at, to_linear(before, &rest));
-            rest = _mm256_cmpgt_epi32(end, _mm256_add_epi32(rest, reach));
-            if (_mm256_testz_si256(rest, rest) == 0) {
-                _mm256_storeu_ps(x, before);
-                for (unsigned i = 0; i < 8; i++) {
-                    at[i] = facet_srgb_float(x[i]);
-                }
+        for (unsigned c = 0; c < 3; c++) {
+            before[c] = _mm256_loadu_ps((float *)out[c] + k);
+            _mm256_storeu_ps((float *)out[c] + k, to_linear(before[c], &rest[c]));
+            rest[c] = _mm256_add_epi32(rest[c], reach);
+        }
+        least = _mm256_min_epi32(_mm256_min_epi32(rest[0], rest[1]), rest[2]);
+        if (_mm256_movemask_epi8(_mm256_cmpgt_epi32(end, least)) != 0) {
+            for (unsigned c = 0; c < 3; c++) {
+                linear_by_one((float *)out[c] + k, before[c], rest[c]);
             }
         }
     }
