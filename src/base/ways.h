@@ -22,6 +22,7 @@
     WAY(GFX12_DECODED)                                                                             \
     WAY(TILE_SIMD)                                                                                 \
     WAY(TILE_AHEAD)                                                                                \
+    WAY(TILE_HOST_CODE)                                                                            \
     WAY(RASTER_SPAN)                                                                               \
     WAY(RASTER_VERTEX)                                                                             \
     WAY(RASTER_CLEAR)

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { STEPS_FIRST = 64, STEPS_MOST = 2048 };
+enum { STEPS_FIRST = 64, STEPS_MOST = 2048, HOT = 32 };
 
 static void set_mark(struct facet_tile_core *c)
 {
@@ -55,32 +55,64 @@ static void go_back(struct facet_tile_core *c)
     facet_tile_cache_undo(&c->cache, mark->texels);
 }
 
+/* An instruction that other instructions lead to again and again gets host code. */
+static void warm(struct facet_tile_core *c, const struct facet_tile_insn *op)
+{
+    if (op->code == NULL && op->ahead && !c->m->no_host_code) {
+        struct facet_tile_insn *own = &c->page->ops[op - c->page->ops];
+
+        if (++own->heat == HOT) {
+            own->heat = 0;
+            facet_tile_emit(c, op);
+        }
+    }
+}
+
 /* Up to `limit` private instructions; gives those done. *beyond: the core has executed one more,
  * which was not private. */
 static uint64_t run_alone(struct facet_tile_core *c, uint64_t limit, bool *beyond)
 {
     struct facet_tile_machine *m = c->m;
     const struct facet_tile_insn *op = c->ip;
-    uint64_t done = 0;
+    uint64_t left = limit;
 
-    *beyond = false;
-    while (done < limit) {
+    while (left > 0) {
+        const struct facet_tile_insn *next;
+
         if (__builtin_expect(!op->ahead, 0)) {
             op = facet_tile_look(c, op);
             if (!op->ahead) {
                 break;
             }
         }
-        op = op->fn(c, op);
+        if (op->code != NULL) {
+            const struct facet_tile_left after = facet_tile_enter(c, op, left);
+            const bool moved = after.left != left;
+
+            op = after.op;
+            left = after.left;
+            if (m->event != FACET_TILE_EVENT_NONE) {
+                break;
+            }
+            if (moved) {
+                warm(c, op);
+                continue;
+            }
+        }
+        next = op->fn(c, op);
         if (__builtin_expect(m->event != FACET_TILE_EVENT_NONE, 0)) {
-            m->event = FACET_TILE_EVENT_NONE;
-            *beyond = true;
             break;
         }
-        done++;
+        left--;
+        if (next != op + 1) {
+            warm(c, next);
+        }
+        op = next;
     }
+    *beyond = m->event != FACET_TILE_EVENT_NONE;
+    m->event = FACET_TILE_EVENT_NONE;
     c->ip = op;
-    return done;
+    return limit - left;
 }
 
 /* The core has done `done` instructions since its mark, or more: to be exactly as many. */

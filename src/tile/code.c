@@ -214,8 +214,7 @@ static void fill(struct facet_tile_machine *m, struct facet_tile_page *page, uin
         page->bytes = m->vram + (size_t)(number - IMEM_PAGES) * PAGE;
     }
     for (unsigned i = 0; !page->untouched && i < FACET_TILE_PAGE_OPS; i++) {
-        page->ops[i].fn = decode;
-        page->ops[i].ahead = false;
+        page->ops[i] = (struct facet_tile_insn){.fn = decode};
     }
     page->ops[FACET_TILE_PAGE_OPS].fn = next_page;
     page->untouched = true;
@@ -284,6 +283,7 @@ enum facet_status facet_tile_code_make(struct facet_tile_machine *m, struct face
 
 void facet_tile_code_free(struct facet_tile_machine *m)
 {
+    facet_code_memory_destroy(m->host_code);
     free(m->pages);
     free(m->slot_of);
 }
@@ -292,6 +292,26 @@ void facet_tile_code_flush(struct facet_tile_machine *m)
 {
     for (uint32_t i = 0; i < m->used_slots; i++) {
         fill(m, &m->pages[i], m->pages[i].number);
+    }
+}
+
+/* The word has changed: so has host code that may contain it. */
+static void forget_word(struct facet_tile_page *page, uint32_t index)
+{
+    page->ops[index].fn = decode;
+    page->ops[index].ahead = false;
+    for (uint32_t i = 0; i < FACET_TILE_BLOCK_OPS && i <= index; i++) {
+        page->ops[index - i].code = NULL;
+    }
+}
+
+void facet_tile_code_forget_host(struct facet_tile_machine *m)
+{
+    for (uint32_t i = 0; i < m->used_slots; i++) {
+        for (unsigned k = 0; k < FACET_TILE_PAGE_OPS; k++) {
+            m->pages[i].ops[k].code = NULL;
+            m->pages[i].ops[k].heat = 0;
+        }
     }
 }
 
@@ -305,10 +325,7 @@ void facet_tile_code_changed(struct facet_tile_machine *m, uint32_t offset, uint
         if (slot == 0) { /* to the next page */
             word |= FACET_TILE_PAGE_OPS - 1;
         } else {
-            struct facet_tile_insn *op = &m->pages[slot - 1].ops[word % FACET_TILE_PAGE_OPS];
-
-            op->fn = decode;
-            op->ahead = false;
+            forget_word(&m->pages[slot - 1], word % FACET_TILE_PAGE_OPS);
         }
     }
 }

@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "contract/tile_csr_rules.h"
+#include "host_code/code_memory.h"
 #include "isa/csr_table.h"
 #include "machine/ops.h"
 #include "num/tile.h"
@@ -39,13 +40,15 @@ struct facet_tile_insn {
     uint32_t word;
     int32_t imm;
     uint8_t rd, rs1, rs2, rs3;
-    uint8_t order;     /* of an atomic */
-    uint8_t near;      /* a branch whose target is an instruction of its own page */
-    uint8_t ahead;     /* decoded, and a core may run ahead through it (ahead.c) */
-    uint8_t unused[9]; /* a size that is a power of two: pc is found by a shift */
+    uint8_t order; /* of an atomic */
+    uint8_t near;  /* a branch whose target is an instruction of its own page */
+    uint8_t ahead; /* decoded, and a core may run ahead through it (ahead.c) */
+    uint8_t heat;  /* how often it was jumped to */
+    void *code;    /* of the host, for this one and those that follow (emit.c); NULL: none */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct facet_tile_insn) == 32, "size of an operation");
 
+/* The size is a power of two: pc is found by a shift. */
 #define FACET_TILE_NO_REG 32
 #define FACET_TILE_PAGE_OPS 1024
 
@@ -93,6 +96,14 @@ struct facet_tile_mark {
     uint32_t texels;
 };
 
+enum facet_tile_limit {
+    FACET_TILE_LIMIT_MAGNITUDE,
+    FACET_TILE_LIMIT_FINITE,
+    FACET_TILE_LIMIT_BIAS,
+    FACET_TILE_LIMIT_ORDINARY,
+    FACET_TILE_LIMITS
+};
+
 struct facet_tile_core {
     struct facet_tile_regs r;
     const struct facet_tile_insn *ip;
@@ -112,6 +123,7 @@ struct facet_tile_core {
     struct facet_mem_window scratch;
     struct facet_raster_context gfx;
     struct facet_tile_mark mark;
+    uint32_t float_limits[FACET_TILE_LIMITS][4]; /* what host code compares floats with (emit.c) */
 };
 
 #define FACET_TILE_OF_QUEUE FACET_TILE_CORES
@@ -157,8 +169,11 @@ struct facet_tile_machine {
     uint32_t random; /* x of rnd */
 
     /* running ahead (ahead.c): nothing that decides a result */
-    bool in_turn;         /* never */
-    uint32_t ahead_steps; /* that a core tries the next time */
+    bool in_turn;                 /* never */
+    bool no_host_code;            /* nor may it be made */
+    facet_code_memory *host_code; /* NULL until there is some */
+    const uint8_t *enter, *leave; /* in it */
+    uint32_t ahead_steps;         /* that a core tries the next time */
 
     struct facet_tile_queue queue;
     facet_pool *own_pool; /* config.threads */
@@ -311,6 +326,20 @@ uint64_t facet_tile_run_ahead(struct facet_tile_machine *m,
                               struct facet_tile_core *const list[],
                               uint32_t count,
                               uint64_t rounds);
+/* emit.c: code of the host for the private instructions from op on; op->code stays NULL where there
+ * can be none. */
+void facet_tile_emit(struct facet_tile_core *c, const struct facet_tile_insn *op);
+struct facet_tile_left {
+    const struct facet_tile_insn *op; /* comes next */
+    uint64_t left;                    /* of the instructions that may be executed */
+};
+/* Runs op->code. With an event in the machine, `op` has left it. */
+struct facet_tile_left
+facet_tile_enter(struct facet_tile_core *c, const struct facet_tile_insn *op, uint64_t left);
+void facet_tile_emit_constants(struct facet_tile_core *c);
+/* code.c: no instruction has host code any more. */
+void facet_tile_code_forget_host(struct facet_tile_machine *m);
+#define FACET_TILE_BLOCK_OPS 64 /* instructions of a piece of host code, at most */
 /* facet_machine_self of this kind. */
 struct facet_tile_machine *facet_tile_self(const facet_machine *machine, struct facet_error *err);
 uint32_t facet_tile_next_core(const void *self);

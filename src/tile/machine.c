@@ -129,6 +129,7 @@ make_core(struct facet_tile_machine *m, uint32_t id, struct facet_error *err)
     c->scratch = facet_mem_window(c->scratch_mem, FACET_TILE_SCRATCH_BASE);
     c->cache.scratch = c->scratch.bytes;
     c->cache.event = &m->event;
+    facet_tile_emit_constants(c);
     return FACET_OK;
 }
 
@@ -504,9 +505,12 @@ void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
     m->unit.pool = pool != NULL ? pool : m->own_pool;
 }
 
-void facet_tile_let_run_ahead(facet_machine *machine, bool may)
+void facet_tile_let_run_ahead(facet_machine *machine, bool may, bool by_host_code)
 {
-    facet_tile_self(machine, NULL)->in_turn = !may;
+    struct facet_tile_machine *m = facet_tile_self(machine, NULL);
+
+    m->in_turn = !may;
+    m->no_host_code = !by_host_code;
 }
 
 enum facet_status facet_tile_packet_check(const facet_machine *machine,

@@ -165,7 +165,7 @@ static uint32_t any_word(uint32_t in_turn)
 
 /* ---- machines ---- */
 
-enum { AHEAD, IN_TURN, PLAIN, MACHINES };
+enum { HOST_CODE, AHEAD, IN_TURN, PLAIN, MACHINES };
 
 static facet_machine *machine[MACHINES];
 
@@ -175,7 +175,7 @@ static void open_all(struct facet_tile_config config)
     for (unsigned i = 0; i < MACHINES; i++) {
         config.plain = i == PLAIN;
         CHECK(facet_tile_create(&config, &machine[i], NULL) == FACET_OK);
-        facet_tile_let_run_ahead(machine[i], i == AHEAD);
+        facet_tile_let_run_ahead(machine[i], i == AHEAD || i == HOST_CODE, i == HOST_CODE);
     }
 }
 
