@@ -336,7 +336,7 @@ static void run_program(unsigned round)
 
 TEST(random_loops, "")
 {
-    for (unsigned round = 0; round < 600 && !harness_failed(); round++) {
+    for (unsigned round = 0; round < 400 && !harness_failed(); round++) {
         static const uint32_t quanta[] = {1, 1, 1, 1, 3, 70};
         const struct facet_tile_config config = {.quantum = quanta[below(6)],
                                                  .watchdog = below(4) == 0 ? 500 : 6000,
@@ -410,4 +410,154 @@ TEST(others_are_seen_in_time, "")
         "LUI s6, 0x80012\nADDI s6, s6, 0x80\nSW s2, 0(s6)\nMEMBAR");
     look_and_act("", "CSRR s4, time_lo", "CSRR s4, time_lo");
     look_and_act("", "CSRR s4, instret_lo", "CSRR s4, instret_lo");
+}
+
+/* ---- rows that have host code: edges in a loop that is long enough to become some ---- */
+
+enum { ENTRIES = 150, ENTRY_BYTES = 96, CONSTANT = 0x8000 };
+
+/* Entries are three operands; the results and flags are stored behind them. s12 walks from s13 on,
+ * by s14. */
+static void run_line(const char *line, uint32_t config, bool clear, uint32_t start, uint32_t step)
+{
+    static const char *const form =
+        "LUI s10, 0x80010\nADDI s11, s0, %u\nMOVI s12, 0x%08x\nADDI s4, s0, %u\nCSRW config, s4\n"
+        "again: LW s1, 0(s10)\nLW s2, 16(s10)\nLW s3, 32(s10)\nVLD.V v1, 0(s10)\n"
+        "VLD.V v2, 16(s10)\nVLD.V v3, 32(s10)\n%s\n%s\nVST.V v3, 48(s10)\nSW s3, 64(s10)\n"
+        "CSRR s5, fstatus\nSW s5, 68(s10)\nCSRR s5, status\nSW s5, 72(s10)\nADDI s12, s12, %u\n"
+        "ADDI s10, s10, 48\nADDI s10, s10, 48\nADDI s11, s11, -1\nBNE s11, s0, again\nEXIT\n";
+    const struct facet_tile_packet packet = {.pc = VRAM,
+                                             .columns = 2,
+                                             .rows = 1,
+                                             .shared_size = 64,
+                                             .const_base = DATA + CONSTANT + 16,
+                                             .const_size = 32};
+    static uint32_t data[ENTRIES * ENTRY_BYTES / 4];
+    char text[2048];
+
+    (void)snprintf(text,
+                   sizeof text,
+                   form,
+                   ENTRIES,
+                   (unsigned)start,
+                   (unsigned)config,
+                   clear ? "ADDI s7, s0, 0x10\nCSRW fstatus, s7" : "",
+                   line,
+                   (unsigned)step);
+    for (unsigned i = 0; i < sizeof data / 4; i++) {
+        data[i] = any_number();
+    }
+    for (unsigned i = 0; i < MACHINES; i++) {
+        struct kernel k = {.machine = machine[i]};
+
+        CHECK(kernel_load(&k, VRAM, text));
+    }
+    write_all(DATA, data, sizeof data);
+    for (unsigned i = 0; i < MACHINES; i++) {
+        CHECK(facet_tile_dispatch(machine[i], &packet, NULL) == FACET_OK);
+    }
+    run_program(config);
+    CHECK_MSG(!harness_failed(), "%s with config 0x%x", line, (unsigned)config);
+}
+
+TEST(rows_at_edges, "")
+{
+    static const char *const lines[] = {
+        "ADD s3, s1, s2",
+        "SUB s3, s1, s2",
+        "MUL s3, s1, s2",
+        "ADDI s3, s1, -7",
+        "AND s3, s1, s2",
+        "OR s3, s1, s2",
+        "XOR s3, s1, s3",
+        "ANDI s3, s1, 0x7F0",
+        "ORI s3, s1, 0x155",
+        "XORI s3, s3, -1",
+        "MIN s3, s1, s2",
+        "MAX s3, s1, s2",
+        "SHL s3, s1, s2",
+        "LSR s3, s1, s2",
+        "ASR s3, s1, s2",
+        "SHLI s3, s1, 9",
+        "LSRI s3, s1, 9",
+        "ASRI s3, s1, 9",
+        "LUI s3, 0x12345",
+        "MAC s3, s1, s2",
+        "CMP s3, s1, s2",
+        "VADD.F32 v3, v1, v2",
+        "VSUB.F32 v3, v1, v2",
+        "VMUL.F32 v3, v1, v2",
+        "VFMA.F32 v3, v1, v2",
+        "VADD.I32 v3, v1, v2",
+        "VSUB.I32 v3, v1, v2",
+        "VAND v3, v1, v2",
+        "VOR v3, v1, v2",
+        "VXOR v3, v1, v3",
+        "VSHUF v3, v1, 0x1B",
+        "VBCAST.I32 v3, s2",
+        "VFMA.F32 v0, v1, v2",
+        "ADD s0, s1, s2",
+        "VMUL.F32 v3, v3, v3",
+        "VMIN.F32 v3, v1, v2",
+        "LB s3, 3(s10)",
+        "LBU s3, 2(s10)",
+        "LH s3, 2(s10)",
+        "LHU s3, 18(s10)",
+        "LW s3, 6(s10)",
+        "VLD.V v3, 8(s10)",
+        "SB s1, 82(s10)",
+        "SH s1, 82(s10)",
+        "SW s1, 83(s10)",
+        "VST.V v1, 40(s10)",
+        "SW.R s1, s0(s10)",
+        "LW.R s3, s0(s10)",
+        "LW.PL s3, 12",
+        "BEQ s1, s3, end\nADDI s3, s0, 1\nend:",
+        "BNE s1, s2, end\nADDI s3, s0, 1\nend:",
+        "BLT s1, s2, end\nADDI s3, s0, 1\nend:",
+        "BGE s1, s2, end\nADDI s3, s0, 1\nend:",
+        "BLTU s1, s2, end\nADDI s3, s0, 1\nend:",
+        "BGEU s1, s2, end\nADDI s3, s0, 1\nend:",
+        "JAL s3, end\nADDI s3, s0, 1\nend:",
+        "JAL s6, over\nover: JALR s3, 8(s6)\nADDI s3, s0, 1\nADDI s3, s3, 1"};
+    static const uint32_t configs[] = {0, 0x10, 8, 1, 4, 0x40};
+
+    open_all((struct facet_tile_config){0});
+    for (unsigned i = 0; i < sizeof lines / sizeof lines[0] && !harness_failed(); i++) {
+        for (unsigned k = 0; k < 6 && !harness_failed(); k++) {
+            run_line(lines[i], configs[k], false, DATA, 0);
+        }
+        run_line(lines[i], 0, true, DATA, 0);
+    }
+    close_all();
+}
+
+/* Walks out of every region, or into the constants, after some turns. */
+TEST(addresses_at_edges, "")
+{
+    static const char *const lines[] = {"SB s1, 0(s12)",
+                                        "SH s1, 0(s12)",
+                                        "SW s1, 0(s12)",
+                                        "VST.V v1, 0(s12)",
+                                        "LB s3, 0(s12)",
+                                        "LHU s3, 0(s12)",
+                                        "LW s3, 0(s12)",
+                                        "VLD.V v3, 0(s12)",
+                                        "SW.R s1, s0(s12)",
+                                        "SW.B s1, 0(s12)"};
+    static const uint32_t steps[] = {1, 4, 16};
+
+    open_all((struct facet_tile_config){.watchdog = 100000});
+    for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        for (unsigned k = 0; k < 3 && !harness_failed(); k++) {
+            const uint32_t back = 100 * steps[k];
+
+            run_line(lines[i], 0, false, DATA + CONSTANT - back, steps[k]);
+            run_line(lines[i], 0, false, DATA + CONSTANT + 64 - 8, steps[k]);
+            run_line(lines[i], 0, false, VRAM + VRAM_BYTES - back, steps[k]);
+            run_line(lines[i], 0x200, false, DATA + CONSTANT - back, steps[k]);
+            run_line(lines[i], 0, false, VRAM - back, steps[k]);
+        }
+    }
+    close_all();
 }
