@@ -194,11 +194,35 @@ static void jump(struct emitter *e, unsigned row)
 
 /* ---- a piece ---- */
 
+/* xmm0 is a product, or fused, and xmm1 says which lanes are not above the smallest normal number
+ * or not finite. Lanes with a factor of zero are exact, if they are finite. */
+static void look_again(struct emitter *e, const struct call *call)
+{
+    enum { EQUAL = 0 };
+
+    facet_x86_land(&e->x, call->doubt, e->x.used);
+    facet_x86_vector(&e->x, 0x660FEF, 3, 3, facet_x86_in(3));
+    facet_x86_vector(&e->x, 0x0FC2, 2, call->a, facet_x86_in(3)); /* vcmpps */
+    facet_x86_byte(&e->x, EQUAL);
+    facet_x86_vector(&e->x, 0x0FC2, 3, call->b, facet_x86_in(3));
+    facet_x86_byte(&e->x, EQUAL);
+    facet_x86_vector(&e->x, 0x660FEB, 2, 2, facet_x86_in(3));
+    facet_x86_vector(&e->x, 0x660FDF, 1, 2, facet_x86_in(1)); /* vpandn */
+    facet_x86_vector(&e->x, 0x0F54, 2, 0, facet_tile_limit_at(FACET_TILE_LIMIT_MAGNITUDE));
+    facet_x86_vector(&e->x, 0x660F66, 2, 2, facet_tile_limit_at(FACET_TILE_LIMIT_FINITE));
+    facet_x86_vector(&e->x, 0x660FEB, 1, 1, facet_x86_in(2));
+    facet_x86_vector(&e->x, 0x660F380E, 1, 0, facet_x86_in(1)); /* vtestps */
+    facet_x86_land(&e->x, facet_x86_jump_if(&e->x, FACET_IF_EQUAL), call->sure);
+}
+
 static void emit_calls(struct emitter *e)
 {
     for (unsigned i = 0; i < e->call_count; i++) {
         const struct call *call = &e->calls[i];
 
+        if (call->doubt != 0) {
+            look_again(e, call);
+        }
         for (unsigned k = 0; k < call->site_count; k++) {
             facet_x86_land(&e->x, call->sites[k], e->x.used);
         }

@@ -36,7 +36,10 @@ struct call {
     size_t sites[SITES];
     unsigned site_count;
     size_t back;
-    struct map map; /* after the instruction */
+    /* A product that is not ordinary is looked at again before: a factor may be zero. */
+    size_t doubt, sure; /* the jump there, 0: none; where it comes back to */
+    uint8_t a, b;       /* registers of the factors */
+    struct map map;     /* after the instruction */
     uint8_t index;
     uint8_t counted; /* the class that both the piece and the handler count; CLASS_OTHER: none */
 };
@@ -57,6 +60,12 @@ struct emitter {
     size_t leaves[2 * FACET_TILE_BLOCK_OPS];
     unsigned leave_count;
 };
+
+static inline struct facet_x86_operand facet_tile_limit_at(enum facet_tile_limit limit)
+{
+    return facet_x86_at(
+        CORE, (int32_t)(offsetof(struct facet_tile_core, float_limits) + 16 * (unsigned)limit));
+}
 
 /* The code of an instruction that is neither a jump nor left to its handler altogether; false for
  * those. */

@@ -35,7 +35,7 @@ static struct call *new_call(struct emitter *e, unsigned counted)
 {
     struct call *call = &e->calls[e->call_count++];
 
-    call->site_count = 0;
+    *call = (struct call){0};
     call->index = (uint8_t)e->index;
     call->counted = (uint8_t)counted;
     return call;
@@ -309,24 +309,27 @@ static bool scalar_row(struct emitter *e, unsigned row)
 
 /* ---- vectors ---- */
 
-static struct facet_x86_operand limit_at(enum facet_tile_limit limit)
-{
-    return facet_x86_at(
-        CORE, (int32_t)(offsetof(struct facet_tile_core, float_limits) + 16 * (unsigned)limit));
-}
-
 /* xmm0 is the result of floats with RM = 0 and FTZ = 0; as fast.c says, it is right when NX is set
  * already and every lane is ordinary (of a sum: finite). */
 static void finish_floats(struct emitter *e, struct call *call, bool sum)
 {
-    facet_x86_vector(&e->x, 0x0F54, 1, 0, limit_at(FACET_TILE_LIMIT_MAGNITUDE));
+    facet_x86_vector(&e->x, 0x0F54, 1, 0, facet_tile_limit_at(FACET_TILE_LIMIT_MAGNITUDE));
     if (!sum) {
-        facet_x86_vector(&e->x, 0x660FFE, 1, 1, limit_at(FACET_TILE_LIMIT_BIAS));
+        facet_x86_vector(&e->x, 0x660FFE, 1, 1, facet_tile_limit_at(FACET_TILE_LIMIT_BIAS));
     }
     facet_x86_vector(
-        &e->x, 0x660F66, 1, 1, limit_at(sum ? FACET_TILE_LIMIT_FINITE : FACET_TILE_LIMIT_ORDINARY));
+        &e->x,
+        0x660F66,
+        1,
+        1,
+        facet_tile_limit_at(sum ? FACET_TILE_LIMIT_FINITE : FACET_TILE_LIMIT_ORDINARY));
     facet_x86_vector(&e->x, 0x660F380E, 1, 0, facet_x86_in(1)); /* vtestps */
-    call_if(e, call, FACET_IF_NOT_EQUAL);
+    if (sum) {
+        call_if(e, call, FACET_IF_NOT_EQUAL);
+    } else {
+        call->doubt = facet_x86_jump_if(&e->x, FACET_IF_NOT_EQUAL);
+        call->sure = e->x.used;
+    }
     put_v(e);
     end_call(e, call);
 }
@@ -344,6 +347,8 @@ static void floats(struct emitter *e, uint32_t opcode, bool sum, bool fused)
         facet_x86_vector(&e->x, 0x0F28, 0, 0, facet_x86_in(use_v(e, e->op->rs3)));
     }
     facet_x86_vector(&e->x, opcode, 0, a, facet_x86_in(b));
+    call->a = (uint8_t)a;
+    call->b = (uint8_t)b;
     finish_floats(e, call, sum);
 }
 
