@@ -66,11 +66,11 @@ static const struct recipe recipes[K_SINGLE] = {
     EACH(FCVT_WU_, , TO_INTEGER, .bytes = 4, .natural = true),
     EACH(FCVT_L_, , TO_INTEGER, .bytes = 8),
     [K_FCVT_D_S] = {NARROW, .single = true},
-    [K_FCVT_S_D] = {NARROW},
+    [K_FCVT_S_D] = {.what = NARROW},
     [K_FMV_X_W] = {MOVE_TO_X, .single = true},
-    [K_FMV_X_D] = {MOVE_TO_X},
+    [K_FMV_X_D] = {.what = MOVE_TO_X},
     [K_FMV_W_X] = {MOVE_TO_F, .single = true},
-    [K_FMV_D_X] = {MOVE_TO_F},
+    [K_FMV_D_X] = {.what = MOVE_TO_F},
 };
 
 /* The instruction for singles or for doubles. */
