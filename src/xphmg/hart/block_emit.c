@@ -80,6 +80,17 @@ static void load_those(struct emitter *e, uint64_t registers)
     }
 }
 
+static bool is_store(unsigned kind)
+{
+    static const bool stores[K_SINGLE] = {
+#define STORE(row, size) [K_##row] = true, [K_WIDE_##row] = true,
+#define STORE_F(row, size) [K_##row] = true, [K_WIDE_##row] = true,
+#include "xphmg/hart/block_rows.def"
+    };
+
+    return stores[kind];
+}
+
 /* Gives homes to the registers that the trace names most. */
 static void choose_homes(struct emitter *e)
 {
@@ -93,13 +104,15 @@ static void choose_homes(struct emitter *e)
         count[op->b1] += (uses & READS_B) != 0;
         count[op->d1] += (uses & WRITES_D) != 0;
         count[1] += e->t->kinds[i] == K_RETURN;
+        count[LINES] += is_store(e->t->kinds[i]);
+        count[PAGES] += is_store(e->t->kinds[i]);
     }
     memset(e->home, NO_HOME, sizeof e->home);
     for (unsigned n = 0; n < HOMES; n++) {
         unsigned best = 0;
 
-        for (unsigned r = 1; r < DEAD; r++) {
-            if (count[r] > (best == 0 ? 1 : count[best])) {
+        for (unsigned r = 1; r < GUEST; r++) {
+            if (r != DEAD && count[r] > (best == 0 ? 1 : count[best])) {
                 best = r;
             }
         }

@@ -10,7 +10,8 @@
 /* The parameters. RAX, RCX and RDI are for passing use. */
 enum { HART = FACET_RSI, LEFT = FACET_RDX, BYTES = FACET_R8, SPAN = FACET_R9 };
 
-enum { NO_HOME = 0xFF, GUEST = 33 };
+/* What may have a home: the registers x, and beside them two pointers that stores need. */
+enum { LINES = DEAD + 1, PAGES, GUEST, NO_HOME = 0xFF };
 
 /* Digits of the group of shifts. */
 enum { DIGIT_ROL, DIGIT_ROR, DIGIT_SHL = 4, DIGIT_SHR = 5, DIGIT_SAR = 7 };
@@ -61,6 +62,12 @@ struct emitter {
 
 static inline struct facet_x86_operand in_memory(unsigned guest)
 {
+    if (guest == LINES) {
+        return IN_HART(code_lines);
+    }
+    if (guest == PAGES) {
+        return IN_HART(ram.pages);
+    }
     return facet_x86_at(HART, (int32_t)(offsetof(struct facet_hart, x) + 8 * guest));
 }
 

@@ -116,14 +116,13 @@ static void emit_store(struct emitter *e, unsigned i, const struct recipe *how)
     facet_x86_move(&e->x, FACET_RCX, FACET_RAX);
     facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
     facet_x86_byte(&e->x, FACET_CODE_LINE_BITS);
-    facet_x86_load(&e->x, FACET_RDI, IN_HART(code_lines));
-    facet_x86_op(&e->x, 4, 0x80, FACET_CMP, facet_x86_indexed(FACET_RDI, FACET_RCX, 0, 0));
+    facet_x86_op(
+        &e->x, 4, 0x80, FACET_CMP, facet_x86_indexed(get(e, LINES, FACET_RDI), FACET_RCX, 0, 0));
     facet_x86_byte(&e->x, 0);
     jump_to(e, stub, FACET_IF_NOT_EQUAL);
     facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
     facet_x86_byte(&e->x, FACET_MEM_PAGE_BITS - FACET_CODE_LINE_BITS);
-    facet_x86_load(&e->x, FACET_RDI, IN_HART(ram.pages));
-    facet_x86_op(&e->x, 4, 0xC6, 0, facet_x86_indexed(FACET_RDI, FACET_RCX, 0, 0));
+    facet_x86_op(&e->x, 4, 0xC6, 0, facet_x86_indexed(get(e, PAGES, FACET_RDI), FACET_RCX, 0, 0));
     facet_x86_byte(&e->x, FACET_MEM_DIRTY_ALL);
     if (how->how == STORE_X) {
         value = get(e, op->b1, FACET_RCX);
