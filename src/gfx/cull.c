@@ -16,7 +16,7 @@ static bool inside(const struct facet_conv *conv,
     uint32_t wide[4], d;
 
     for (unsigned k = 0; k < 4; k++) {
-        wide[k] = facet_widen(conv, plane[k], flags);
+        wide[k] = facet_num_widen(conv, plane[k], flags);
     }
     d = facet_gfx_dot(conv, wide, point, 4, flags);
     switch (side) {
@@ -99,7 +99,7 @@ bool facet_gfx_cull_point(const struct facet_gfx_numbers *n,
         return false;
     }
     for (unsigned k = 0; k < 4; k++) {
-        wide[k] = facet_widen(conv, point[k], flags);
+        wide[k] = facet_num_widen(conv, point[k], flags);
     }
     for (unsigned p = 0; p < cull->planes; p++) { /* all are evaluated, flags included */
         in &= inside(conv, cull->plane[p], wide, cull->side, flags);
@@ -127,12 +127,12 @@ static void bounds_of(const struct facet_gfx_numbers *n,
         if (encoding == FACET_GFX_MIN_MAX) {
             continue;
         }
-        p = facet_widen(conv, box[k], flags);
-        q = facet_widen(conv, box[3 + k], flags);
+        p = facet_num_widen(conv, box[k], flags);
+        q = facet_num_widen(conv, box[3 + k], flags);
         if (encoding == FACET_GFX_CENTRE_HALF) {
-            bound[0][k] = facet_narrow(conv, facet_acc_sub(conv, p, q, flags), flags);
+            bound[0][k] = facet_num_narrow(conv, facet_acc_sub(conv, p, q, flags), flags);
         }
-        bound[1][k] = facet_narrow(conv, facet_acc_add(conv, p, q, flags), flags);
+        bound[1][k] = facet_num_narrow(conv, facet_acc_add(conv, p, q, flags), flags);
     }
 }
 
@@ -147,7 +147,7 @@ static void transform(const struct facet_gfx_numbers *n,
     uint32_t v[4] = {0, 0, 0, one};
 
     for (unsigned j = 0; j < 3; j++) {
-        v[j] = facet_widen(&n->channel[j], corner[j], flags);
+        v[j] = facet_num_widen(&n->channel[j], corner[j], flags);
     }
     for (unsigned i = 0; i < 4; i++) {
         uint32_t row[4];
@@ -155,10 +155,10 @@ static void transform(const struct facet_gfx_numbers *n,
         for (unsigned j = 0; j < 4; j++) {
             unsigned r = cull->transpose ? j : i, c = cull->transpose ? i : j;
 
-            row[j] = facet_widen(&n->channel[r], cull->matrix[4 * r + c], flags);
+            row[j] = facet_num_widen(&n->channel[r], cull->matrix[4 * r + c], flags);
         }
-        out[i] =
-            facet_narrow(&n->channel[i], facet_gfx_dot(&n->channel[i], row, v, 4, flags), flags);
+        out[i] = facet_num_narrow(
+            &n->channel[i], facet_gfx_dot(&n->channel[i], row, v, 4, flags), flags);
     }
 }
 
@@ -188,7 +188,7 @@ bool facet_gfx_cull_box(const struct facet_gfx_numbers *n,
             }
         }
         for (unsigned k = 0; k < 4; k++) {
-            point[k] = k == 3 && !cull->transform ? one : facet_widen(conv, corner[k], flags);
+            point[k] = k == 3 && !cull->transform ? one : facet_num_widen(conv, corner[k], flags);
         }
         for (unsigned p = 0; p < FACET_GFX_PLANES; p++) {
             in |= (unsigned)inside(conv, cull->plane[p], point, FACET_GFX_LE_ZERO, flags) << p;

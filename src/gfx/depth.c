@@ -34,8 +34,8 @@ bool facet_gfx_depth_passes(const struct facet_conv *conv,
         z_in = int_key(conv, z_in);
         z_buf = int_key(conv, z_buf);
     } else {
-        z_in = facet_widen(&exact, z_in, flags);
-        z_buf = facet_widen(&exact, z_buf, flags);
+        z_in = facet_num_widen(&exact, z_in, flags);
+        z_buf = facet_num_widen(&exact, z_buf, flags);
     }
     switch (turned(compare, reverse)) {
     case FACET_GFX_LESS:

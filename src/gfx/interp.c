@@ -11,7 +11,7 @@ static uint32_t alpha_of(const struct facet_gfx_numbers *n,
 {
     uint32_t bits = op->channels == 4 ? taps[j * 4 + 3] : a[FACET_GFX_INTERP_ALPHA + j];
 
-    return facet_widen(&n->channel[3], bits, flags);
+    return facet_num_widen(&n->channel[3], bits, flags);
 }
 
 static uint32_t channel(const struct facet_gfx_numbers *n,
@@ -26,12 +26,12 @@ static uint32_t channel(const struct facet_gfx_numbers *n,
     uint32_t t[4], q[4], result;
 
     for (unsigned j = 0; j < 4; j++) {
-        t[j] = facet_widen(conv, taps[j * op->channels + c], flags);
+        t[j] = facet_num_widen(conv, taps[j * op->channels + c], flags);
         if (op->premultiply && c < 3) {
             t[j] = facet_acc_mul(conv, t[j], alpha_of(n, op, taps, a, j, flags), flags);
         }
         if (op->perspective) {
-            q[j] = facet_widen(&n->channel[0], a[FACET_GFX_INTERP_RCPW + j], flags);
+            q[j] = facet_num_widen(&n->channel[0], a[FACET_GFX_INTERP_RCPW + j], flags);
             t[j] = facet_acc_mul(conv, t[j], q[j], flags);
         }
     }
@@ -62,8 +62,8 @@ void facet_gfx_interp(const struct facet_gfx_numbers *n,
 
         if (op->bias) {
             result = facet_acc_add(
-                &n->channel[c], result, facet_widen(&n->channel[c], b[c], flags), flags);
+                &n->channel[c], result, facet_num_widen(&n->channel[c], b[c], flags), flags);
         }
-        out[c] = facet_narrow(&n->channel[c], result, flags);
+        out[c] = facet_num_narrow(&n->channel[c], result, flags);
     }
 }

@@ -95,7 +95,7 @@ static struct facet_gfx_lut_axis axis_of(const struct facet_gfx_lut *lut,
                                          uint32_t size,
                                          unsigned *flags)
 {
-    uint32_t acc = facet_widen(conv, element, flags);
+    uint32_t acc = facet_num_widen(conv, element, flags);
     struct facet_gfx_real x;
 
     if (facet_format_is_int(conv->acc)) {
@@ -204,10 +204,10 @@ static uint32_t curve(const struct facet_conv *conv,
                       const uint32_t entry[8],
                       unsigned *flags)
 {
-    uint32_t p = facet_widen(conv, entry[0], flags);
+    uint32_t p = facet_num_widen(conv, entry[0], flags);
 
     return has_upper(axis)
-               ? facet_gfx_lerp(conv, p, facet_widen(conv, entry[1], flags), &axis->frac, flags)
+               ? facet_gfx_lerp(conv, p, facet_num_widen(conv, entry[1], flags), &axis->frac, flags)
                : p;
 }
 
@@ -221,7 +221,7 @@ static uint32_t cube(const struct facet_conv *conv,
 
     for (unsigned k = 0; k < 8; k++) {
         if (corner_counts(plan, k)) {
-            t[k] = facet_widen(conv, entry[k], flags);
+            t[k] = facet_num_widen(conv, entry[k], flags);
         }
     }
     return facet_gfx_trilerp(conv, t, f, flags);
@@ -240,6 +240,6 @@ void facet_gfx_lut_finish(const struct facet_gfx_numbers *n,
                        : lut->three ? cube(conv, plan, plan->entry[o], flags)
                                     : curve(conv, &plan->axis[o], plan->entry[o], flags);
 
-        out[o] = facet_narrow(conv, acc, flags);
+        out[o] = facet_num_narrow(conv, acc, flags);
     }
 }

@@ -30,8 +30,8 @@ static uint32_t lighting(const struct facet_gfx_numbers *n,
     uint32_t a[3], b[3], d;
 
     for (unsigned k = 0; k < 3; k++) {
-        a[k] = facet_widen(conv, normal[k], flags);
-        b[k] = facet_widen(conv, light[k], flags);
+        a[k] = facet_num_widen(conv, normal[k], flags);
+        b[k] = facet_num_widen(conv, light[k], flags);
     }
     d = facet_gfx_dot(conv, a, b, 3, flags);
     return is_dark(conv, d) ? 0 : d;
@@ -71,8 +71,8 @@ void facet_gfx_shade(const struct facet_gfx_numbers *n,
     unsigned results = facet_gfx_shade_results(op);
 
     for (unsigned k = 0; k < op->channels; k++) {
-        x[k] = facet_widen(&n->channel[k], a[k], flags);
-        y[k] = facet_widen(&n->channel[k], b[k], flags);
+        x[k] = facet_num_widen(&n->channel[k], a[k], flags);
+        y[k] = facet_num_widen(&n->channel[k], b[k], flags);
         if (op->light && k < 3) {
             y[k] = facet_acc_mul(&n->channel[k], y[k], d, flags);
         }
@@ -88,6 +88,6 @@ void facet_gfx_shade(const struct facet_gfx_numbers *n,
         normalize(n, v, results, flags);
     }
     for (unsigned k = 0; k < results; k++) {
-        out[k] = facet_narrow(&n->channel[k], v[k], flags);
+        out[k] = facet_num_narrow(&n->channel[k], v[k], flags);
     }
 }

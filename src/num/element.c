@@ -2,9 +2,7 @@
  * which tests/num compares every format pair and state. */
 #include "num/element.h"
 
-#include "base/ways.h"
 #include "num/convert.h"
-#include "num/host.h"
 #include "num/ops.h"
 
 static struct facet_num_policy policy_of(const struct facet_conv *conv, bool saturate)
@@ -14,18 +12,6 @@ static struct facet_num_policy policy_of(const struct facet_conv *conv, bool sat
         .flush = conv->ftz ? FACET_FLUSH_TINY : FACET_FLUSH_NONE,
         .saturate = saturate ? FACET_SATURATE_QUIET : FACET_SATURATE_NONE,
     };
-}
-
-/* FP32 in FP32, and a number that is neither tiny nor infinite: it stays what it is and raises
- * nothing. Most conversions of most programs are of this kind. */
-static bool stays(const struct facet_conv *conv, uint32_t bits)
-{
-    if (conv->elem == FACET_FMT_FP32 && conv->acc == FACET_FMT_FP32 && conv->scale == 0 &&
-        !conv->plain && facet_num_host_stays(bits)) {
-        FACET_FAST_WAY(NUM_STAYS);
-        return true;
-    }
-    return false;
 }
 
 static int64_t int_element(const struct facet_conv *conv, uint32_t element)
@@ -94,7 +80,7 @@ static uint32_t widen_fp(const struct facet_conv *conv, uint32_t element, unsign
 
 uint32_t facet_widen(const struct facet_conv *conv, uint32_t element, unsigned *flags)
 {
-    if (stays(conv, element)) {
+    if (facet_num_stays(conv, element)) {
         return element;
     }
     if (!facet_format_contains(conv->acc, conv->elem)) {
@@ -215,7 +201,7 @@ uint32_t facet_narrow(const struct facet_conv *conv, uint32_t acc, unsigned *fla
 {
     bool from_int = facet_format_is_int(conv->acc);
 
-    if (stays(conv, acc)) {
+    if (facet_num_stays(conv, acc)) {
         return acc;
     }
     if (!facet_format_contains(conv->elem, conv->acc)) {

@@ -11,6 +11,32 @@
 #define FACET_NUM_ELEMENT_H
 
 #include "num/format.h"
+#include "num/host.h"
+
+/* FP32 in FP32, and a number that is neither tiny nor infinite: it stays what it is and raises
+ * nothing. Most conversions of most programs are of this kind. */
+static inline bool facet_num_stays(const struct facet_conv *conv, uint32_t bits)
+{
+    if (conv->elem == FACET_FMT_FP32 && conv->acc == FACET_FMT_FP32 && conv->scale == 0 &&
+        !conv->plain && facet_num_host_stays(bits)) {
+        FACET_FAST_WAY(NUM_STAYS);
+        return true;
+    }
+    return false;
+}
+
+/* facet_widen and facet_narrow, without a call where nothing changes. */
+static inline uint32_t
+facet_num_widen(const struct facet_conv *conv, uint32_t element, unsigned *flags)
+{
+    return facet_num_stays(conv, element) ? element : facet_widen(conv, element, flags);
+}
+
+static inline uint32_t
+facet_num_narrow(const struct facet_conv *conv, uint32_t acc, unsigned *flags)
+{
+    return facet_num_stays(conv, acc) ? acc : facet_narrow(conv, acc, flags);
+}
 
 /* widen(narrow(acc)) when the conversion asks for it, else acc. */
 static inline uint32_t facet_num_mixed(const struct facet_conv *conv, uint32_t acc, unsigned *flags)
