@@ -2,6 +2,7 @@
 #include "xphmg/rt/quick.h"
 
 #include "base/ways.h"
+#include "num/host.h"
 #include "rt/layout.h"
 #include "xphmg/rsv/pmask.h"
 #include "xphmg/rt/rt.h"
@@ -102,7 +103,7 @@ static const struct facet_rt_host_ray *ray_of(struct run *r)
 /* The result of a lane that hit: nearly always it stays what it is. */
 static uint32_t encode(struct run *r, uint32_t value)
 {
-    return (value & ~SIGN) - 0x00800000 < 0x7F000000
+    return facet_num_host_stays(value)
                ? value
                : facet_rt_encode(
                      &r->quick->numbers, false, FACET_RT_HIT, value, FACET_RT_ZERO, &r->flags);
