@@ -22,7 +22,8 @@ enum { TILE_CHILDREN = 4 };
 enum { LANES = 4, T_CLAMP = 1, CULL_BACK = 1 };
 
 struct child {
-    struct xphmg_stack_entry at; /* of the node or leaf */
+    uint32_t index; /* of the node or leaf */
+    float tnear;
     bool leaf;
 };
 
@@ -45,15 +46,12 @@ struct walk {
     unsigned known;           /* on the way down again: the trail holds up to this level */
 };
 
-static const struct entry root = {.child.at.tnear = -__builtin_inff(), .last = true};
+static const struct entry root = {.child.tnear = -__builtin_inff(), .last = true};
 
 /* ---- the two instructions ---- */
 
 /* One ray against four children of the node; bit c of the result: child first + c is hit. */
-static unsigned test_boxes(uint64_t node,
-                           const struct xphmg_ray_record_32 *ray,
-                           float tnear[LANES],
-                           float tfar[LANES])
+static unsigned test_boxes(uint64_t node, const struct xphmg_ray_record_32 *ray, float tnear[LANES])
 {
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
     register uint64_t n0 __asm__("x16"), n1 __asm__("x17"), n2 __asm__("x18"), n3 __asm__("x19");
@@ -79,11 +77,9 @@ static unsigned test_boxes(uint64_t node,
         : "memory");
     /* Before any call: the compiler keeps such variables only from one asm to the next. */
     uint32_t near_bits[LANES] = {(uint32_t)n0, (uint32_t)n1, (uint32_t)n2, (uint32_t)n3};
-    uint32_t far_bits[LANES] = {(uint32_t)f0, (uint32_t)f1, (uint32_t)f2, (uint32_t)f3};
     unsigned hits = (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3);
 
     memcpy(tnear, near_bits, sizeof near_bits);
-    memcpy(tfar, far_bits, sizeof far_bits);
     return hits;
 }
 
@@ -159,16 +155,16 @@ static uint32_t type_of(uint32_t flags, unsigned child)
 
 static unsigned software_boxes(const struct xphmg_bvh_node4_32 *tile,
                                const struct xphmg_ray_record_32 *ray,
-                               float tnear[LANES],
-                               float tfar[LANES])
+                               float tnear[LANES])
 {
     unsigned hits = 0;
+    float tfar;
 
     for (unsigned c = 0; c < LANES; c++) {
         uint32_t type = type_of(tile->child_flags, c);
 
         if ((type == XPHMG_BVH_NODE4_TYPE0_NODE || type == XPHMG_BVH_NODE4_TYPE0_LEAF) &&
-            rt_software_box(&tile->child[c], ray, &tnear[c], &tfar[c])) {
+            rt_software_box(&tile->child[c], ray, &tnear[c], &tfar)) {
             hits |= 1u << c;
         }
     }
@@ -200,7 +196,7 @@ static void insert(struct child list[8], unsigned count, struct child child)
 {
     unsigned at = count;
 
-    for (; at > 0 && list[at - 1].at.tnear > child.at.tnear; at--) {
+    for (; at > 0 && list[at - 1].tnear > child.tnear; at--) {
         list[at] = list[at - 1];
     }
     list[at] = child;
@@ -223,15 +219,14 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
         /* the second half of a BVHNode8 is its children 4 to 7, or a BVHNode4 by itself */
         uint64_t rtnode = (uint64_t)(whole ? node : node + half) << XPHMG_RTNODE_NODE_LSB |
                           XPHMG_RTNODE_IDX | (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
-        float tnear[LANES], tfar[LANES];
-        unsigned hits = w->bvh->boxes ? test_boxes(rtnode, &w->ray, tnear, tfar)
-                                      : software_boxes(tile, &w->ray, tnear, tfar);
+        float tnear[LANES];
+        unsigned hits = w->bvh->boxes ? test_boxes(rtnode, &w->ray, tnear)
+                                      : software_boxes(tile, &w->ray, tnear);
 
         for (unsigned c = 0; hits != 0; c++, hits >>= 1) {
             if ((hits & 1) != 0) {
                 struct child child = {
-                    .at = {.node_idx = indices[c], .tnear = tnear[c], .tfar = tfar[c]},
-                    .leaf = type_of(flags, c) == XPHMG_BVH_NODE4_TYPE0_LEAF};
+                    indices[c], tnear[c], type_of(flags, c) == XPHMG_BVH_NODE4_TYPE0_LEAF};
 
                 insert(list, count++, child);
             }
@@ -348,7 +343,7 @@ static bool advance(struct walk *w, unsigned level, struct entry *next)
         w->known = 0;
         w->more[level] = !next->last;
         w->trail[level + 1] = 0;
-        if (next->child.at.tnear <= w->ray.tmax) {
+        if (next->child.tnear <= w->ray.tmax) {
             return true;
         }
         give_up(w, level);
@@ -366,14 +361,14 @@ static enum rt_status walk(struct walk *w)
         bool more = false;
 
         if (at.child.leaf) {
-            visit_leaf(w, at.child.at.node_idx);
+            visit_leaf(w, at.child.index);
             if (w->any && w->found) {
                 return RT_HIT;
             }
         } else if (at.level == RT_LEVELS - 1) {
             return RT_BAD_TREE;
         } else {
-            more = descend(w, at.level, list, visit_node(w, at.child.at.node_idx, list), &next);
+            more = descend(w, at.level, list, visit_node(w, at.child.index, list), &next);
         }
         if (!more && !advance(w, at.level, &next)) {
             return w->found ? RT_HIT : RT_MISS;
