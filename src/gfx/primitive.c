@@ -2,6 +2,7 @@
  * src/num rounds them; integer accumulators keep whole nests exact in 128 bits. */
 #include "gfx/primitive.h"
 
+#include "base/ways.h"
 #include "num/arith.h"
 #include "num/convert.h"
 
@@ -207,6 +208,23 @@ cv_int(const struct facet_conv *conv, const struct facet_gfx_real *x, unsigned *
     return (uint32_t)acc;
 }
 
+/* Whether x is a normal FP32 number, as coefficients that were FP32 elements are: then those bits.
+ */
+static bool cv_exact(const struct facet_conv *conv, const struct facet_gfx_real *x, uint32_t *acc)
+{
+    const int top = 63 - (int)facet_clz64(x->num), exponent = x->exp + top;
+
+    if (conv->acc != FACET_FMT_FP32 || conv->plain || x->den != 1 || top > 23 || exponent < -126 ||
+        exponent > 127) {
+        return false;
+    }
+    FACET_FAST_WAY(NUM_SHORT);
+    /* the leading one of the significand adds the last unit of the exponent */
+    *acc = ((uint32_t)(exponent + 126) << 23) + ((uint32_t)x->num << (23 - top));
+    *acc |= (uint32_t)x->negative << 31;
+    return true;
+}
+
 uint32_t
 facet_gfx_cv(const struct facet_conv *conv, const struct facet_gfx_real *x, unsigned *flags)
 {
@@ -217,6 +235,7 @@ facet_gfx_cv(const struct facet_conv *conv, const struct facet_gfx_real *x, unsi
     const bool is_int = facet_format_is_int(conv->acc);
     const struct facet_fp_format *f = &facet_fp_formats[is_int ? FACET_FMT_FP32 : conv->acc];
     const uint32_t sign = x->negative ? UINT32_C(1) << (f->width - 1) : 0;
+    uint32_t exact;
 
     switch (x->cls) {
     case FACET_GFX_ZERO:
@@ -230,6 +249,9 @@ facet_gfx_cv(const struct facet_conv *conv, const struct facet_gfx_real *x, unsi
     }
     if (is_int) {
         return cv_int(conv, x, flags);
+    }
+    if (cv_exact(conv, x, &exact)) {
+        return exact;
     }
     return (uint32_t)facet_num_from_ratio(conv->acc,
                                           x->negative ? -(int64_t)x->num : (int64_t)x->num,
