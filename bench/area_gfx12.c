@@ -1,7 +1,9 @@
 /* Area `gfx12`: rays through a GFX12 image beside Embree's rtcIntersect1, on the same scene, the
- * same rays, one thread. Facet returns what the reference loop of the contract returns, bit for
- * bit; the image is what `facet bvh build --quality high` writes, with its top level and its
- * instance, while Embree gets one flat mesh built at high quality.
+ * same rays, one thread. Facet gets them as one batch, and traces those from one point (PRIMARY,
+ * SQUARES) in packets; `primary-best` compares that with Embree's own packets and streams. Facet
+ * returns what the reference loop of the contract returns, bit for bit; the image is what `facet
+ * bvh build --quality high` writes, with its top level and its instance, while Embree gets one flat
+ * mesh built at high quality.
  *
  * Time is CPU time of the thread, so that other programs on the machine count little; only the
  * scaling over two threads has to be measured on the clock. */

@@ -1,4 +1,5 @@
-/* Embree 3 as the peer of GFX12 tracing: the same scene and the same rays through rtcIntersect1.
+/* Embree 3 as the peer of GFX12 tracing: the same scene and the same rays through rtcIntersect1,
+ * rtcOccluded1, rtcIntersect8 and rtcIntersect1M.
  * The library is loaded when it is needed, so that the program itself does not need it; where the
  * header was missing at build time, or the library is now, creation fails with a message. */
 #ifndef FACET_BENCH_EMBREE_PEER_H

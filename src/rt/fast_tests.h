@@ -143,14 +143,14 @@ INLINE bool ray_make(const struct facet_rt_numbers *n,
 
 /* What all visits of a ray have in common. */
 struct slabs {
-    __m256 o[3], inverse[3], tmin;
-    size_t near[3]; /* offsets of planes in a node */
+    __m256 minus[3], inverse[3], tmin; /* -o: added, a plane can be read by the addition */
+    size_t near[3];                    /* offsets of planes in a node */
 };
 
 INLINE void slabs_make(const struct ray *ray, struct slabs *s)
 {
     for (unsigned a = 0; a < 3; a++) {
-        s->o[a] = _mm256_set1_ps(ray->o[a]);
+        s->minus[a] = _mm256_set1_ps(-ray->o[a]);
         s->inverse[a] = _mm256_set1_ps(ray->inverse[a]);
         s->near[a] = (2 * a + (ray->negative >> a & 1u)) * sizeof(__m256);
     }
@@ -161,7 +161,7 @@ INLINE __m256 cross(const struct slabs *s, unsigned a, const struct facet_rt_nod
 {
     const __m256 plane = _mm256_load_ps((const float *)((const char *)node->plane + at));
 
-    return _mm256_mul_ps(_mm256_sub_ps(plane, s->o[a]), s->inverse[a]);
+    return _mm256_mul_ps(_mm256_add_ps(s->minus[a], plane), s->inverse[a]);
 }
 
 /* Where the line enters and leaves along one axis. */
@@ -179,8 +179,9 @@ INLINE void slab(const struct slabs *s,
         const __m256 inf = _mm256_set1_ps(__builtin_inff()), sign = _mm256_set1_ps(-0.0f);
         const __m256 min = _mm256_load_ps(node->plane[2 * a]);
         const __m256 max = _mm256_load_ps(node->plane[2 * a + 1]);
-        const __m256 inside = _mm256_and_ps(_mm256_cmp_ps(min, s->o[a], _CMP_LE_OQ),
-                                            _mm256_cmp_ps(s->o[a], max, _CMP_LE_OQ));
+        const __m256 o = _mm256_xor_ps(s->minus[a], sign);
+        const __m256 inside =
+            _mm256_and_ps(_mm256_cmp_ps(min, o, _CMP_LE_OQ), _mm256_cmp_ps(o, max, _CMP_LE_OQ));
 
         *far = _mm256_xor_ps(inf, _mm256_andnot_ps(inside, sign));
         *near = _mm256_xor_ps(*far, sign);
