@@ -157,10 +157,11 @@ static void tell_bad_mem(struct geo_assembler *a)
 
 static void raster(struct geo_assembler *a,
                    const struct raster_vertex *const corners[3],
+                   bool solid,
                    const struct geo_vertex *provoking)
 {
     const struct raster_shade shade = {
-        .cull = a->cull, .affine = a->affine, .solid = a->flat, .color = provoking->color};
+        .cull = a->cull, .affine = a->affine, .solid = solid, .color = provoking->color};
     struct raster_triangle local, *t = a->sink.slot != a->sink.end ? a->sink.slot : &local;
 
     if (a->fan < a->done) {
@@ -197,7 +198,7 @@ static void clipped(struct geo_assembler *a,
     for (unsigned i = 2; i < count && !a->leaves; i++) {
         const struct raster_vertex *const fan[3] = {&polygon[0], &polygon[i - 1], &polygon[i]};
 
-        raster(a, fan, provoking);
+        raster(a, fan, a->flat, provoking);
     }
 }
 
@@ -212,10 +213,13 @@ static void triangle(struct geo_assembler *a,
                      const struct geo_vertex *v2,
                      const struct geo_vertex *provoking)
 {
-    unsigned some, first;
-
     const struct geo_vertex *const v[3] = {v0, v1, v2};
     const struct raster_vertex *const whole[3] = {&v0->screen, &v1->screen, &v2->screen};
+    const unsigned some = v0->outside | v1->outside | v2->outside;
+    /* Three equal colours make a constant: no w of a whole triangle is so small that its weights
+     * could be infinite (setup.c). */
+    const bool solid = a->flat || (v0->color == v1->color && v0->color == v2->color);
+    unsigned first;
 
     a->fan = 0;
     if (v0->bad || v1->bad || v2->bad) {
@@ -224,19 +228,17 @@ static void triangle(struct geo_assembler *a,
     }
     if (!a->draw->clip) {
         if (!small_w(v0) && !small_w(v1) && !small_w(v2)) {
-            raster(a, whole, provoking);
+            raster(a, whole, solid, provoking);
         }
         return;
     }
-    if ((v0->outside | v1->outside | v2->outside) == 0) {
-        raster(a, whole, provoking);
+    if (some == 0) {
+        raster(a, whole, solid, provoking);
         return;
     }
     /* Planes that all corners are inside of change nothing, so the first other one decides: all
      * outside it and the triangle is gone. Later planes see corners that this one made. */
-    some = v0->outside | v1->outside | v2->outside;
     first = (unsigned)__builtin_ctz(some);
-
     if ((v0->outside & v1->outside & v2->outside) >> first & 1) {
         return;
     }

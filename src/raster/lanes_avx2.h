@@ -12,11 +12,10 @@
 
 /* ---- words of four 8-bit channels ---- */
 
-/* n / 255 for 0 <= n <= 65152, in 16-bit lanes. */
+/* n / 255 in 16-bit lanes: n * 0x8081 >> 23 is exact for all of them. */
 INLINE __m256i over255(__m256i n)
 {
-    return _mm256_srli_epi16(
-        _mm256_add_epi16(_mm256_add_epi16(n, _mm256_set1_epi16(1)), _mm256_srli_epi16(n, 8)), 8);
+    return _mm256_srli_epi16(_mm256_mulhi_epu16(n, _mm256_set1_epi16((int16_t)0x8081)), 7);
 }
 
 /* mul8 in every channel. */
@@ -32,29 +31,29 @@ INLINE __m256i modulate(__m256i a, __m256i b)
                                over255(_mm256_add_epi16(hi, half)));
 }
 
+/* (s * alpha + d * (255 - alpha) + 127) / 255; the sum is below 2^16, so its parts may wrap. */
 INLINE __m256i mix_half(__m256i s, __m256i d, __m256i alpha)
 {
-    const __m256i rest = _mm256_xor_si256(alpha, _mm256_set1_epi16(255));
+    const __m256i part = _mm256_mullo_epi16(_mm256_sub_epi16(s, d), alpha);
+    const __m256i under = _mm256_sub_epi16(_mm256_slli_epi16(d, 8), d);
 
-    return over255(_mm256_add_epi16(
-        _mm256_add_epi16(_mm256_mullo_epi16(s, alpha), _mm256_mullo_epi16(d, rest)),
-        _mm256_set1_epi16(127)));
+    return over255(_mm256_add_epi16(_mm256_add_epi16(part, under), _mm256_set1_epi16(127)));
 }
 
 INLINE __m256i blend_alpha(__m256i s, __m256i d)
 {
     const __m256i zero = _mm256_setzero_si256();
-    const __m256i spread = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15));
-    const __m256i alpha = _mm256_shuffle_epi8(s, spread);
+    const __m256i low = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(3, -1, 3, -1, 3, -1, 3, -1, 7, -1, 7, -1, 7, -1, 7, -1));
+    const __m256i high = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(11, -1, 11, -1, 11, -1, 11, -1, 15, -1, 15, -1, 15, -1, 15, -1));
+    const __m256i alpha_low = _mm256_shuffle_epi8(s, low),
+                  alpha_high = _mm256_shuffle_epi8(s, high);
 
     s = _mm256_or_si256(s, _mm256_set1_epi32((int)0xFF000000)); /* alpha blends 255 */
-    return _mm256_packus_epi16(mix_half(_mm256_unpacklo_epi8(s, zero),
-                                        _mm256_unpacklo_epi8(d, zero),
-                                        _mm256_unpacklo_epi8(alpha, zero)),
-                               mix_half(_mm256_unpackhi_epi8(s, zero),
-                                        _mm256_unpackhi_epi8(d, zero),
-                                        _mm256_unpackhi_epi8(alpha, zero)));
+    return _mm256_packus_epi16(
+        mix_half(_mm256_unpacklo_epi8(s, zero), _mm256_unpacklo_epi8(d, zero), alpha_low),
+        mix_half(_mm256_unpackhi_epi8(s, zero), _mm256_unpackhi_epi8(d, zero), alpha_high));
 }
 
 INLINE __m256i field(__m256i word, int shift, int mask)

@@ -397,19 +397,50 @@ INLINE void fill_long(const struct raster_pipe *p,
     }
 }
 
-/* ---- triangles ---- */
+/* ---- kinds ---- */
+
+/* Whether the colour buffer keeps its bytes whatever the texels are: nothing added, or nothing of
+ * the source mixed in. That is how the tile GPU draws depth alone. */
+static bool is_invisible(const struct raster_pipe *p, const struct raster_triangle *t)
+{
+    return t->solid && ((p->blend == FACET_TILE_RSTATE_BLEND_ADDITIVE && t->color == 0) ||
+                        (p->blend == FACET_TILE_RSTATE_BLEND_ALPHA && t->color >> 24 == 0));
+}
+
+/* What a white triangle of the pipe is. */
+static enum kind kind_of_pipe(const struct raster_pipe *p)
+{
+    const bool usual = p->color_bytes == 4 && p->depth_bytes == 4 && p->textured &&
+                       !p->sampler.bilinear &&
+                       p->sampler.format == FACET_TILE_SAMPLER_FORMAT_ARGB8888 &&
+                       p->sampler.swizzle == FACET_TILE_SAMPLER_SWIZZLE_RGBA;
+
+    return !usual                                       ? KIND_ANY
+           : p->blend == FACET_TILE_RSTATE_BLEND_OPAQUE ? KIND_OPAQUE
+           : p->blend == FACET_TILE_RSTATE_BLEND_ALPHA  ? KIND_ALPHA
+                                                        : KIND_ANY;
+}
 
 struct list {
     const struct raster_triangle *triangles;
     const uint16_t *at;
     uint32_t count;
     int32_t y0, y1;
+    enum kind white;
 };
 
-static enum kind
-kind_of(const struct raster_pipe *p, const struct raster_triangle *t, bool *nothing);
+static inline enum kind
+kind_of(const struct raster_pipe *p, const struct list *l, const struct raster_triangle *t)
+{
+    if (is_invisible(p, t) && p->depth_bytes != 2) {
+        return KIND_DEPTH;
+    }
+    return t->solid && t->color == 0xFFFFFFFFu ? l->white : KIND_ANY;
+}
 
-/* Triangles from number `i` on as long as they are of this kind; gives the first that is not. */
+/* ---- lists of triangles ---- */
+
+/* Those from number `i` on as long as they are of this kind; gives the first that is not. */
 INLINE uint32_t fill_list(const struct raster_pipe *p,
                           const struct list *l,
                           uint32_t i,
@@ -422,13 +453,12 @@ INLINE uint32_t fill_list(const struct raster_pipe *p,
         const struct raster_triangle *t = &l->triangles[l->at[i]];
         const int32_t y0 = t->box.y0 > l->y0 ? t->box.y0 : l->y0;
         const int32_t y1 = t->box.y1 < l->y1 ? t->box.y1 : l->y1;
-        bool nothing;
 
-        if (kind_of(p, t, &nothing) != k) {
+        if (kind_of(p, l, t) != k) {
             break;
         }
-        if (nothing) {
-            continue;
+        if (k == KIND_DEPTH && (p->depth_bytes == 0 || !p->depth_write)) {
+            continue; /* nothing can change at all */
         }
         widen_triangle(t, k, &w);
         if (t->narrow && first_run(p, t) >= p->clip.x0) {
@@ -451,38 +481,6 @@ FILL(fill_opaque, KIND_OPAQUE)
 FILL(fill_alpha, KIND_ALPHA)
 FILL(fill_depth, KIND_DEPTH)
 
-/* Whether the colour buffer keeps its bytes whatever the texels are: nothing added, or nothing of
- * the source mixed in. That is how the tile GPU draws depth alone. */
-static bool is_invisible(const struct raster_pipe *p, const struct raster_triangle *t)
-{
-    return t->solid && ((p->blend == FACET_TILE_RSTATE_BLEND_ADDITIVE && t->color == 0) ||
-                        (p->blend == FACET_TILE_RSTATE_BLEND_ALPHA && t->color >> 24 == 0));
-}
-
-static bool is_usual(const struct raster_pipe *p, const struct raster_triangle *t)
-{
-    return p->color_bytes == 4 && p->depth_bytes == 4 && p->textured && !p->sampler.bilinear &&
-           p->sampler.format == FACET_TILE_SAMPLER_FORMAT_ARGB8888 &&
-           p->sampler.swizzle == FACET_TILE_SAMPLER_SWIZZLE_RGBA && t->solid &&
-           t->color == 0xFFFFFFFFu;
-}
-
-/* And whether nothing in memory can change. */
-static enum kind
-kind_of(const struct raster_pipe *p, const struct raster_triangle *t, bool *nothing)
-{
-    const bool invisible = is_invisible(p, t);
-
-    *nothing = invisible && (p->depth_bytes == 0 || !p->depth_write);
-    if (invisible && p->depth_bytes == 4) {
-        return KIND_DEPTH;
-    }
-    if (p->blend == FACET_TILE_RSTATE_BLEND_ADDITIVE || !is_usual(p, t)) {
-        return KIND_ANY;
-    }
-    return p->blend == FACET_TILE_RSTATE_BLEND_OPAQUE ? KIND_OPAQUE : KIND_ALPHA;
-}
-
 void facet_raster_fill_avx2(struct raster_pipe *pipe,
                             const struct raster_triangle *triangles,
                             const uint16_t *list,
@@ -497,14 +495,12 @@ void facet_raster_fill_avx2(struct raster_pipe *pipe,
         [KIND_ALPHA] = fill_alpha,
         [KIND_DEPTH] = fill_depth,
     };
-    const struct list l = {triangles, list, count, y0, y1};
+    const struct list l = {triangles, list, count, y0, y1, kind_of_pipe(pipe)};
     uint32_t i = 0;
 
     FACET_FAST_WAY(RASTER_SPAN);
     while (i < count) {
-        bool nothing;
-
-        i = fill[kind_of(pipe, &triangles[list[i]], &nothing)](pipe, &l, i);
+        i = fill[kind_of(pipe, &l, &triangles[list[i]])](pipe, &l, i);
     }
 }
 
