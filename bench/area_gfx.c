@@ -274,8 +274,9 @@ static enum facet_status llvmpipe_srgb(double seconds, double *value, struct fac
 
 /* ---- the instruction ---- */
 
-/* Rows of the picture, as groups of 64 lanes. */
-enum { ROWS = 16, ROW_GROUPS = PICTURE / GFX_MACHINE_LANES };
+/* Rows of the picture, as groups of 64 lanes; few, because the span path writes to one row again
+ * and again, and not how far memory is away should make the difference. */
+enum { ROWS = 4, ROW_GROUPS = PICTURE / GFX_MACHINE_LANES };
 
 static enum facet_status fill_machine(struct gfx_machine *m, struct facet_error *err)
 {

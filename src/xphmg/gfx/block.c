@@ -6,6 +6,8 @@
 #include "base/bits.h"
 #include "xphmg/hart/memory.h"
 
+#include <string.h>
+
 static uint64_t block_start(const struct facet_xphmg_gfx_run *r)
 {
     return r->r.address + (uint64_t)r->first * r->vl * r->port.container.bytes;
@@ -31,9 +33,13 @@ static uint32_t result_of(const struct facet_xphmg_gfx_run *r, unsigned k, unsig
 
 static void store_words(uint8_t *restrict to, const uint32_t *restrict from, unsigned count)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(to, from, (size_t)4 * count);
+#else
     for (unsigned k = 0; k < count; k++) {
         facet_store_le32(to + (size_t)4 * k, from[k]);
     }
+#endif
 }
 
 /* Elements that fill their containers, into RAM by pointer; false: the window does not take them.

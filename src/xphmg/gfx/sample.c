@@ -344,7 +344,7 @@ static bool end_batch(struct facet_xphmg_gfx_run *r, const struct batch *b, unsi
 static bool sample_all(struct facet_xphmg_gfx_run *r)
 {
     struct batch b;
-    unsigned flags = 0;
+    unsigned flags = r->lanes.raised;
 
     if (!begin_batch(r, &b)) {
         return false;
@@ -369,7 +369,7 @@ static bool gather_all(struct facet_xphmg_gfx_run *r)
     const struct facet_container *c = &r->port.container;
     uint32_t table[3 * FACET_GFX_TAPS_MAX];
     struct batch b;
-    unsigned flags = 0, taps = facet_gfx_gather_count(op->taps, &op->texture, &flags);
+    unsigned flags = r->lanes.raised, taps = facet_gfx_gather_count(op->taps, &op->texture, &flags);
 
     if (taps == 0 || base % c->bytes != 0 ||
         facet_elements_ram(&r->port, base, facet_container_array_bytes(c, UINT64_C(3) * taps)) ==

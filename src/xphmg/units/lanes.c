@@ -147,8 +147,14 @@ struct facet_trap facet_lanes_status(struct facet_hart *h,
     struct facet_trap trap = FACET_RETIRED;
     unsigned all = 0;
 
-    for (unsigned i = 0; i < lanes->count; i++) {
-        all |= facet_lanes_active(lanes, i) ? flags[i] : 0;
+    if (lanes->active == lane_mask(lanes->count)) { /* a loop without branches */
+        for (unsigned i = 0; i < lanes->count; i++) {
+            all |= flags[i];
+        }
+    } else {
+        for (unsigned i = 0; i < lanes->count; i++) {
+            all |= facet_lanes_active(lanes, i) ? flags[i] : 0;
+        }
     }
     for (unsigned i = 0; facet_prec_hits(lanes->exc_en, lanes->eff.sae, all) != 0; i++) {
         const unsigned own = facet_lanes_active(lanes, i) ? flags[i] : 0;
