@@ -33,9 +33,27 @@ static void fill(unsigned bytes)
     uint32_t few[3];
 
     for (unsigned k = 0; k < 3; k++) {
-        static const uint32_t exact[] = {0, 0x3C00, 0x3F80, 0x3F800000, 255, 0x40, 0x38, 0xFFFF, 1};
+        /* ends, ones and halves of the formats, and floats far from each other */
+        static const uint32_t exact[] = {0,
+                                         255,
+                                         127,
+                                         0xFFFF,
+                                         0x7FFF,
+                                         0x3C00,
+                                         0x3800,
+                                         0x3F80,
+                                         0x38,
+                                         0x3C,
+                                         0x3F800000,
+                                         0x3F800000,
+                                         0x3F000000,
+                                         0x30800000,
+                                         0x5C000000,
+                                         0x3F800001,
+                                         1};
 
-        few[k] = style == 1 ? (uint32_t)harness_random() : exact[below(9)];
+        few[k] = style == 1 ? (uint32_t)harness_random() : exact[below(17)];
+        few[k] |= style == 2 && below(3) == 0 ? UINT32_MAX : 0;
     }
     for (unsigned k = 0; k < BYTES; k += bytes) {
         uint32_t code = (uint32_t)harness_random();
@@ -108,6 +126,11 @@ static uint32_t coordinate(const struct facet_gfx_numbers *n, uint32_t size, boo
         return element_of(n, (at * 2 - 1) * 3000);
     case 3:
         return element_of(n, 0x1p-140f);
+    case 4:
+    case 5:
+    case 6:
+    case 7: /* weights of few bits */
+        return element_of(n, (float)below(4 * size) / (float)(normalized ? 4 * size : 4));
     default:
         return element_of(n, (at * 3 - 1) * (float)(normalized ? 1 : size));
     }
@@ -133,7 +156,9 @@ static struct facet_gfx_texture texture(const struct facet_gfx_numbers *n)
     for (unsigned c = 0; c < 4; c++) {
         const float colour = colours[below(below(2) != 0 ? 4 : 7)];
 
-        t.border[c] = t.border_fp32 ? facet_float_bits(colour) : element_of(n, below(2) != 0);
+        t.border[c] = t.border_fp32   ? facet_float_bits(colour)
+                      : below(3) == 0 ? 1 /* the least subnormal */
+                                      : element_of(n, below(2) != 0);
     }
     return t;
 }
@@ -154,7 +179,7 @@ static void one_sample(const struct facet_gfx_numbers *n,
 
 TEST(samples_of_any_format, "")
 {
-    const unsigned rounds = harness_long() ? 60000 : 4000;
+    const unsigned rounds = harness_long() ? 100000 : 8000;
     uint32_t u[MOST], v[MOST], result[4][MOST];
     uint32_t *const out[4] = {result[0], result[1], result[2], result[3]};
 
@@ -163,7 +188,7 @@ TEST(samples_of_any_format, "")
         const struct facet_gfx_texture t = texture(&n);
         const struct facet_gfx_sampling s = {
             .bilinear = below(4) != 0, .srgb = below(2) != 0, .wrap = (uint8_t)below(4)};
-        const unsigned count = 1 + below(below(3) == 0 ? 3 : MOST);
+        const unsigned count = 1 + below(below(3) != 0 ? 3 : MOST);
         unsigned before = below(2) != 0 ? FACET_NX : 0, flags = before, want_flags = before;
 
         fill(t.format.bytes);
@@ -206,7 +231,7 @@ static void one_gather(const struct facet_gfx_numbers *n,
 
 TEST(gathers_of_any_format, "")
 {
-    const unsigned rounds = harness_long() ? 20000 : 1500;
+    const unsigned rounds = harness_long() ? 30000 : 3000;
     uint32_t u[MOST], v[MOST], result[4][MOST], table[3 * FACET_GFX_TAPS_MAX];
     uint32_t *const out[4] = {result[0], result[1], result[2], result[3]};
     unsigned done = 0;
@@ -216,7 +241,7 @@ TEST(gathers_of_any_format, "")
         const struct facet_gfx_texture t = texture(&n);
         const struct facet_gfx_sampling s = {
             .bilinear = below(2) != 0, .srgb = below(2) != 0, .wrap = (uint8_t)below(4)};
-        const unsigned count = 1 + below(below(2) == 0 ? 3 : MOST), taps = 1 + below(16);
+        const unsigned count = 1 + below(below(3) != 0 ? 3 : MOST), taps = 1 + below(16);
         const bool ps[2] = {below(2) != 0, below(2) != 0};
         unsigned flags = below(2) != 0 ? FACET_NX : 0, want_flags = flags;
 
@@ -316,4 +341,32 @@ TEST(both_kernels, "")
         left_over += facet_popcount64(left[0]);
     }
     CHECK(left_over < all / 3);
+}
+
+/* A difference rounds by far less than its last place, and nothing else does. */
+TEST(differences_of_far_numbers, "")
+{
+    static const uint32_t far[][2] = {
+        {0x5C000000, 0x30800000}, {0x30800000, 0x5C000000}, {0x5C000000, 0x5C000000}};
+
+    for (unsigned k = 0; k < 3; k++) {
+        const struct facet_gfx_sampling s = {.bilinear = true};
+        struct facet_gfx_texture t = {.width = 2, .height = 1};
+        struct facet_gfx_numbers n;
+        const uint32_t uv[2] = {facet_float_bits(1), facet_float_bits(0.5f)};
+        uint32_t got[4], want[4], *const out[4] = {&got[0], &got[1], &got[2], &got[3]};
+        unsigned flags = 0, want_flags = 0;
+
+        for (unsigned c = 0; c < 4; c++) {
+            n.channel[c] = (struct facet_conv){.elem = FACET_FMT_FP32, .acc = FACET_FMT_FP32};
+        }
+        CHECK(facet_gfx_texture_set_format(&t, 0x0A));
+        facet_store_le32(texels, far[k][0]);
+        facet_store_le32(texels + 4, far[k][1]);
+        facet_gfx_span_sample(&n, &t, &s, texels, &uv[0], &uv[1], 1, out, &flags);
+        one_sample(&n, &t, &s, uv, want, &want_flags);
+        CHECK_EQ(got[0], want[0]);
+        CHECK_EQ(flags, want_flags);
+        CHECK_EQ(flags, k < 2 ? FACET_NX : 0);
+    }
 }
