@@ -140,14 +140,12 @@ static void general(struct call *call, unsigned at, uint64_t mask)
     }
 }
 
+#if defined(__x86_64__)
 static bool has_avx2(void)
 {
-#if defined(__x86_64__)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    return false;
-#endif
 }
+#endif
 
 /* ---- RGBA8 ---- */
 
