@@ -148,6 +148,41 @@ def a_lane_program():
     both(["run", path("boxtest.elf"), "--dump-state", "--json"], code=2, expected=("HART_MEMO", "NUM_STAYS"))
 
 
+SAMPLES = """_start: li t0, 0x8000000000300000 # FP32
+ csrw CAP.PREC.MODE, t0
+ li t0, 0x50043 # EN, CONVERT_EN, NORM, AMEM, DMEM
+ csrw GFXCFG, t0
+ la t0, texels
+ csrw GFXTEXBASE, t0
+ li t0, 4
+ csrw GFXTEXPITCH, t0
+ csrw GFXTEXFMT, t0 # UNORM16_R
+ li t0, 0x200000002
+ csrw GFXTEXWH, t0
+ la x10, uv
+ la x16, colour
+ GFX.SAMPLE x16, x10, m=1
+ ld s2, 0(x16)
+ ld s3, 8(x16)
+ li t0, 0x5555
+ li t1, 0x100000
+ sw t0, 0(t1)
+ j .
+ .balign 8
+texels: .dword 0x1234ffff80000001
+uv: .dword 0x3f0000003ecccccd
+colour: .dword 0, 0
+"""
+
+
+@case()
+def samples_of_a_format_without_a_kernel_of_its_own():
+    with open(path("samples.s"), "w", encoding="utf-8") as file:
+        file.write(SAMPLES)
+    made("as", "--isa", "xphmg", path("samples.s"), "-o", path("samples.elf"))
+    both(["run", path("samples.elf"), "--dump-state", "--json"], expected=("GFX_BLOCK",))
+
+
 def packet(text):
     return f"${text}#{sum(text.encode()) % 256:02x}".encode()
 
