@@ -235,7 +235,8 @@ facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
     h->blocks = cache;
     cache->why = FACET_BLOCK_BUDGET;
     while (budget > 0) {
-        const int64_t chunk = budget < CHUNK ? (int64_t)budget : CHUNK;
+        const uint64_t most = facet_block_jumps ? LONG_CHUNK : CHUNK;
+        const int64_t chunk = (int64_t)(budget < most ? budget : most);
         struct op *first = facet_block_find(cache, h, h->pc);
 
         if (chunk < cache->sites[first - cache->ops].count) {

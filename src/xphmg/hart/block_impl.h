@@ -40,6 +40,7 @@ enum {
      * into jumps, but for builds without optimisation or with sanitizers; there this many frames
      * must fit on the stack. */
     CHUNK = 4096,
+    LONG_CHUNK = 1 << 15, /* where they are jumps (facet_block_jumps) */
 };
 
 /* The code of every operation. Rows with forms: the plain one, then _A, then _B. */
