@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define CHUNK 8192
+#define CHUNK 32768
 
 /* Edges are known by a hash of the coordinates of their ends, so vertices need no numbers. Edge
  * 3*m + e joins the corners e and e + 1 of member m of a set of items. */
@@ -61,8 +61,7 @@ static uint64_t vertex_hash(const float vertex[3])
     uint32_t xyz[3];
 
     memcpy(xyz, vertex, sizeof xyz);
-    return facet_hash_mix((xyz[0] | (uint64_t)xyz[1] << 32) ^
-                          xyz[2] * UINT64_C(0x9E3779B97F4A7C15));
+    return facet_hash_step(xyz[0] | (uint64_t)xyz[1] << 32, xyz[2] * UINT64_C(0x9E3779B97F4A7C15));
 }
 
 /* The same for both directions of an edge. */

@@ -2,7 +2,7 @@
  * and for nothing else.
  *
  *   build.c   input checks, items, order of the steps, the image
- *   emit.c    leaves to primitive nodes, addresses, box nodes (12.4 - 12.6)
+ *   emit.c    leaves to primitive nodes (pack.h), addresses, box nodes (12.4 - 12.6)
  *   obb.c     oriented boxes (12.7)
  *   high.c    pairs of triangles as items, for the qualities `fast` and `high` */
 #ifndef FACET_GFX12_IMAGE_LEVEL_H
