@@ -154,7 +154,7 @@ rate(const char *text, bool ahead, double seconds, double *value, struct facet_e
     uint64_t retired = 0;
 
     if (status == FACET_OK) {
-        facet_tile_let_run_ahead(machine, ahead, ahead);
+        facet_tile_let_run_ahead(machine, ahead);
         status = load_text(machine, text, err);
     }
     if (status == FACET_OK) {

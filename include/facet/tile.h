@@ -49,6 +49,8 @@ extern "C" {
 #define FACET_TILE_VRAM_DEFAULT (UINT32_C(64) << 20)
 #define FACET_TILE_VRAM_MAX (UINT32_C(256) << 20)
 #define FACET_TILE_WATCHDOG UINT32_C(50000000)
+#define FACET_TILE_HOST_CODE 32            /* default */
+#define FACET_TILE_NO_HOST_CODE UINT32_MAX /* never */
 
 /* Model options (section 1); the zero value is the default machine. Passed with its size, as
  * facet/version.h explains. */
@@ -63,6 +65,9 @@ struct facet_tile_config {
     uint32_t watchdog; /* default round limit; 0: 50,000,000 */
     bool plain;        /* no fast ways: same results, slower */
     uint32_t threads;  /* of the host that share a draw: same results; 0: the calling one alone */
+    /* Instructions that are jumped to this often become code of the host, where there can be any:
+     * same results, faster. At most 255; 0 for FACET_TILE_HOST_CODE. */
+    uint32_t host_code;
 };
 
 enum facet_status facet_tile_create_sized(const struct facet_tile_config *config,

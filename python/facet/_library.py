@@ -99,7 +99,7 @@ XphmgConfig = struct("xphmg_config", "u32:harts u64:ram_bytes u32:quantum u32:in
 XphmgFault = struct("xphmg_fault", "u32:core u64:pc u64:cause u64:value u64:handler")
 
 TileConfig = struct("tile_config", "u32:vram bool:strong bool:random u32:seed u32:quantum bool:poison u32:regs "
-                    "u32:watchdog bool:plain u32:threads")
+                    "u32:watchdog bool:plain u32:threads u32:host_code")
 Packet = struct("tile_packet", "u32:pc u32:columns u32:rows u32:tile_width u32:tile_height u32:arg_base u32:arg_size "
                 "u32:shared_size u32:priority u32:core_mask u32:const_base u32:const_size u32:watchdog")
 TileInfo = struct("tile_info", "enum:state enum:queue u64:rounds u64:commands u32:ring_room u32:watchdog u32:hwinfo "

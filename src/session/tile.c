@@ -109,11 +109,13 @@ read_config(struct session_tile *s, const struct cli_args *args, struct facet_ti
 {
     const char *sched = cli_value(args, "sched"), *mem = cli_value(args, "mem");
     uint64_t regs = 32, watchdog = FACET_TILE_WATCHDOG, threads = 1, seed = 0;
+    uint64_t heat = FACET_TILE_HOST_CODE;
     struct facet_error err = {0};
 
     if (!cli_number(args, "regs", 16, 32, &regs) ||
         !cli_number(args, "watchdog", 1, UINT32_MAX, &watchdog) ||
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
+        !cli_number(args, "host-code", 0, 255, &heat) ||
         !cli_number(args, "schedule", 0, UINT32_MAX, &seed) || !read_size(args, &config->vram)) {
         return false;
     }
@@ -136,6 +138,7 @@ read_config(struct session_tile *s, const struct cli_args *args, struct facet_ti
     config->regs = (uint32_t)regs;
     config->watchdog = (uint32_t)watchdog;
     config->plain = cli_given(args, "plain");
+    config->host_code = heat != 0 ? (uint32_t)heat : FACET_TILE_NO_HOST_CODE;
     if (threads != 1 && facet_pool_create((unsigned)threads, &s->pool, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
         return false;

@@ -31,7 +31,9 @@
     {"poison", 0, NULL, "fill registers and scratch with a pattern at the start of every tile"},   \
     {"regs", 0, "16|32", "registers per file (default 32)"},                                       \
     {"vram", 0, "SIZE", "VRAM: bytes, or with k, M (default 64M)"},                                \
-    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"}
+    {"threads", 0, "N", "host threads of the raster unit (default 1, 0: all processors)"},         \
+    {"host-code", 0, "N", "instructions that are jumped to N times become code of the host (default 32, "\
+                          "at most 255, 0: never)"}
 /* clang-format on */
 
 #define SESSION_TILE_ARGS 256

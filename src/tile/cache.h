@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A line as it was, for a core that runs ahead (ahead.c). Scratch memory has the numbers after the
- * last line of VRAM, and no masks. */
+/* A line as it was, for a core that runs ahead (ahead/ahead.c). Scratch memory has the numbers
+ * after the last line of VRAM, and no masks. */
 struct facet_tile_undo {
     uint64_t valid, dirty;
     uint32_t line;

@@ -81,8 +81,8 @@ bool facet_tile_is_register(const struct facet_operand *operand)
            operand->kind == FACET_OPERAND_VREG || operand->kind == FACET_OPERAND_CREG;
 }
 
-/* Whether a core may run ahead through the instruction (ahead.c); what it must not do at a bad
- * address or with bad operands, its handler says in machine->event. */
+/* Whether a core may run ahead through the instruction (ahead/ahead.c); what it must not do at a
+ * bad address or with bad operands, its handler says in machine->event. */
 static bool is_private(unsigned row, const struct facet_tile_insn *op)
 {
     const uint32_t csr = (uint32_t)op->imm;

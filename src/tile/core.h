@@ -42,9 +42,9 @@ struct facet_tile_insn {
     uint8_t rd, rs1, rs2, rs3;
     uint8_t order; /* of an atomic */
     uint8_t near;  /* a branch whose target is an instruction of its own page */
-    uint8_t ahead; /* decoded, and a core may run ahead through it (ahead.c) */
+    uint8_t ahead; /* decoded, and a core may run ahead through it (ahead/ahead.c) */
     uint8_t heat;  /* how often it was jumped to */
-    void *code;    /* of the host, for this one and those that follow (emit.c); NULL: none */
+    void *code;    /* of the host, for this one and those that follow (ahead/emit.c); NULL: none */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct facet_tile_insn) == 32, "size of an operation");
 
@@ -123,7 +123,8 @@ struct facet_tile_core {
     struct facet_mem_window scratch;
     struct facet_raster_context gfx;
     struct facet_tile_mark mark;
-    uint32_t float_limits[FACET_TILE_LIMITS][4]; /* what host code compares floats with (emit.c) */
+    uint32_t float_limits[FACET_TILE_LIMITS]
+                         [4]; /* what host code compares floats with (ahead/emit.c) */
 };
 
 #define FACET_TILE_OF_QUEUE FACET_TILE_CORES
@@ -168,9 +169,8 @@ struct facet_tile_machine {
     uint32_t left;   /* instructions left in the slot, rr only; 0: the slot has not begun */
     uint32_t random; /* x of rnd */
 
-    /* running ahead (ahead.c): nothing that decides a result */
+    /* running ahead (ahead/ahead.c): nothing that decides a result */
     bool in_turn;                 /* never */
-    bool no_host_code;            /* nor may it be made */
     facet_code_memory *host_code; /* NULL until there is some */
     const uint8_t *enter, *leave; /* in it */
     uint32_t ahead_steps;         /* that a core tries the next time */
@@ -320,14 +320,14 @@ void facet_tile_publish_all(struct facet_tile_machine *m);
 /* Brings the schedule to the next core that has something to do, or to its end. */
 void facet_tile_settle(struct facet_tile_machine *m);
 void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop);
-/* ahead.c: up to `rounds` rounds of the cores, which all run, each on its own; gives those done.
- * Fewer when the next one has an instruction that must be executed in turn. */
+/* ahead/ahead.c: up to `rounds` rounds of the cores, which all run, each on its own; gives those
+ * done. Fewer when the next one has an instruction that must be executed in turn. */
 uint64_t facet_tile_run_ahead(struct facet_tile_machine *m,
                               struct facet_tile_core *const list[],
                               uint32_t count,
                               uint64_t rounds);
-/* emit.c: code of the host for the private instructions from op on; op->code stays NULL where there
- * can be none. */
+/* ahead/emit.c: code of the host for the private instructions from op on; op->code stays NULL where
+ * there can be none. */
 void facet_tile_emit(struct facet_tile_core *c, const struct facet_tile_insn *op);
 struct facet_tile_left {
     const struct facet_tile_insn *op; /* comes next */

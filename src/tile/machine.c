@@ -46,6 +46,7 @@ static enum facet_status check_config(struct facet_tile_config *c, struct facet_
     c->quantum = c->quantum != 0 && !c->random ? c->quantum : 1;
     c->regs = c->regs != 0 ? c->regs : 32;
     c->watchdog = c->watchdog != 0 ? c->watchdog : FACET_TILE_WATCHDOG;
+    c->host_code = c->host_code != 0 ? c->host_code : FACET_TILE_HOST_CODE;
     if (c->vram % FACET_MEM_PAGE_BYTES != 0 || c->vram > FACET_TILE_VRAM_MAX) {
         return facet_fail(err,
                           FACET_ERR_USAGE,
@@ -56,6 +57,13 @@ static enum facet_status check_config(struct facet_tile_config *c, struct facet_
     if (c->regs != 16 && c->regs != 32) {
         return facet_fail(
             err, FACET_ERR_USAGE, c->regs, "%u registers, expected 16 or 32", (unsigned)c->regs);
+    }
+    if (c->host_code > 255 && c->host_code != FACET_TILE_NO_HOST_CODE) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          c->host_code,
+                          "host code after %u jumps, expected at most 255",
+                          (unsigned)c->host_code);
     }
     return FACET_OK;
 }
@@ -505,12 +513,9 @@ void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
     m->unit.pool = pool != NULL ? pool : m->own_pool;
 }
 
-void facet_tile_let_run_ahead(facet_machine *machine, bool may, bool by_host_code)
+void facet_tile_let_run_ahead(facet_machine *machine, bool may)
 {
-    struct facet_tile_machine *m = facet_tile_self(machine, NULL);
-
-    m->in_turn = !may;
-    m->no_host_code = !by_host_code;
+    facet_tile_self(machine, NULL)->in_turn = !may;
 }
 
 enum facet_status facet_tile_packet_check(const facet_machine *machine,

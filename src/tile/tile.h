@@ -40,9 +40,9 @@ static inline struct facet_tile_core_report facet_tile_report_of(const facet_mac
     return report;
 }
 
-/* Whether cores may run ahead of each other (src/tile/ahead.c), and then by code of the host
- * (emit.c), as they do unless `plain` was asked for: same results, faster. */
-void facet_tile_let_run_ahead(facet_machine *machine, bool may, bool by_host_code);
+/* Whether cores may run ahead of each other (src/tile/ahead/ahead.c), as they do unless `plain` was
+ * asked for: same results, faster. */
+void facet_tile_let_run_ahead(facet_machine *machine, bool may);
 
 /* int_status.FENCE of all cores. */
 void facet_tile_fence(facet_machine *machine);

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { STEPS_FIRST = 64, STEPS_MOST = 2048, HOT = 32 };
+enum { STEPS_FIRST = 64, STEPS_MOST = 2048 };
 
 static void set_mark(struct facet_tile_core *c)
 {
@@ -58,10 +58,10 @@ static void go_back(struct facet_tile_core *c)
 /* An instruction that other instructions lead to again and again gets host code. */
 static void warm(struct facet_tile_core *c, const struct facet_tile_insn *op)
 {
-    if (op->code == NULL && op->ahead && !c->m->no_host_code) {
+    if (op->code == NULL && op->ahead && c->m->config.host_code != FACET_TILE_NO_HOST_CODE) {
         struct facet_tile_insn *own = &c->page->ops[op - c->page->ops];
 
-        if (++own->heat == HOT) {
+        if (++own->heat >= c->m->config.host_code) {
             own->heat = 0;
             facet_tile_emit(c, op);
         }

@@ -1,7 +1,7 @@
 /* What emit.c and emit_rows.c share: registers of the host, which ones hold registers of the guest,
  * and the piece of code that is being made. */
-#ifndef FACET_TILE_EMIT_H
-#define FACET_TILE_EMIT_H
+#ifndef FACET_TILE_AHEAD_EMIT_H
+#define FACET_TILE_AHEAD_EMIT_H
 
 #include "host_code/x86_vector.h"
 #include "tile/core.h"

@@ -37,7 +37,7 @@ void facet_tile_emit_constants(struct facet_tile_core *c)
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 
-#include "tile/emit.h"
+#include "tile/ahead/emit.h"
 
 enum { MEMORY_BYTES = 4 << 20, PIECE_BYTES = 48 << 10 };
 
@@ -332,7 +332,7 @@ static void give_up(struct facet_tile_machine *m)
     facet_tile_code_forget_host(m);
     facet_code_memory_destroy(m->host_code);
     m->host_code = NULL;
-    m->no_host_code = true;
+    m->config.host_code = FACET_TILE_NO_HOST_CODE;
 }
 
 /* Memory with the doors in it and room for a piece. */
@@ -394,7 +394,7 @@ facet_tile_enter(struct facet_tile_core *c, const struct facet_tile_insn *op, ui
 void facet_tile_emit(struct facet_tile_core *c, const struct facet_tile_insn *op)
 {
     (void)op;
-    c->m->no_host_code = true;
+    c->m->config.host_code = FACET_TILE_NO_HOST_CODE;
 }
 
 struct facet_tile_left

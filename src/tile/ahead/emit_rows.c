@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 
-#include "tile/emit.h"
+#include "tile/ahead/emit.h"
 
 /* ---- results, and calls of the handler ---- */
 
