@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define CHUNK 32768
+#define CHUNK 16384
 
 /* Edges are known by a hash of the coordinates of their ends, so vertices need no numbers. Edge
  * 3*m + e joins the corners e and e + 1 of member m of a set of items. */
