@@ -1,9 +1,8 @@
 /* Area `gfx12`: rays through a GFX12 image beside Embree's rtcIntersect1, on the same scene, the
- * same rays, one thread. Facet gets them as one batch, and traces those from one point (PRIMARY,
- * SQUARES) in packets; `primary-best` compares that with Embree's own packets and streams. Facet
- * returns what the reference loop of the contract returns, bit for bit; the image is what `facet
- * bvh build --quality high` writes, with its top level and its instance, while Embree gets one flat
- * mesh built at high quality.
+ * same rays, one thread, each ray alone. `primary-best` lets both sides do what is best for rays
+ * from one point: Facet packets, Embree packets or streams. Facet returns what the reference loop
+ * of the contract returns, bit for bit; the image is what `facet bvh build --quality high` writes,
+ * with its top level and its instance, while Embree gets one flat mesh built at high quality.
  *
  * Time is CPU time of the thread, so that other programs on the machine count little; only the
  * scaling over two threads has to be measured on the clock. */
@@ -23,7 +22,7 @@ struct scene_data {
     uint32_t size; /* 300 000 triangles and more */
     bool ready;
     struct trace_scene scene;
-    facet_gfx12_tracer *tracer;
+    facet_gfx12_tracer *tracer, *packets; /* each ray alone; rays from one point together */
     struct facet_gfx12_query query;
     struct ray_sets sets;
     struct facet_gfx12_hit *hits;
@@ -35,6 +34,7 @@ static struct scene_data objects = {.name = "objects", .size = 72};
 
 static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
 {
+    struct facet_gfx12_tracer_options options = {.one_by_one = true};
     struct facet_gfx12_unit unit;
     enum facet_status status;
 
@@ -46,7 +46,11 @@ static enum facet_status prepare(struct scene_data *d, struct facet_error *err)
         return status;
     }
     trace_scene_unit(&d->scene, &unit);
-    status = facet_gfx12_tracer_create(&unit, NULL, &d->tracer, err);
+    options.address = unit.image_address;
+    status = facet_gfx12_tracer_create(&unit, &options, &d->tracer, err);
+    if (status == FACET_OK) {
+        status = facet_gfx12_tracer_create(&unit, NULL, &d->packets, err);
+    }
     if (status != FACET_OK) {
         return status;
     }
@@ -85,8 +89,14 @@ rate(struct scene_data *d, enum ray_set set, double seconds, double *value, stru
     }
     meter = bench_meter_start(seconds);
     do {
-        status = facet_gfx12_tracer_batch(
-            d->tracer, &d->query, d->sets.rays[set], d->sets.count[set], d->hits, NULL, NULL, err);
+        status = facet_gfx12_tracer_batch(set == SQUARES ? d->packets : d->tracer,
+                                          &d->query,
+                                          d->sets.rays[set],
+                                          d->sets.count[set],
+                                          d->hits,
+                                          NULL,
+                                          NULL,
+                                          err);
     } while (status == FACET_OK && bench_meter_more(&meter, d->sets.count[set]));
     *value = bench_meter_rate(&meter);
     return status;

@@ -114,6 +114,7 @@ struct facet_gfx12_tracer {
     uint64_t address;
     uint32_t root;
     enum facet_gfx12_tracer_path path;
+    bool one_by_one;
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;
     uint32_t root_link;

@@ -60,6 +60,7 @@ enum facet_status facet_gfx12_tracer_create(const struct facet_gfx12_unit *unit,
     tracer->address = options->address;
     tracer->root = options->root != 0 ? options->root : FACET_GFX12_ROOT;
     tracer->path = path;
+    tracer->one_by_one = options->one_by_one;
     if (path != FACET_GFX12_PATH_REFERENCE) {
         status = facet_gfx12_fast_decode(tracer, options->max_bytes, err);
     }

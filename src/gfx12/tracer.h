@@ -31,6 +31,7 @@ struct facet_gfx12_tracer_options {
     uint64_t
         max_bytes; /* for decoded nodes; 0: no limit but memory. Beyond it: the reference loop */
     enum facet_gfx12_tracer_path path;
+    bool one_by_one; /* no packets of rays: the same results, for measurements */
 };
 
 /* Copies the unit, not the image. `options` may be NULL: structure at the image's address, root 5.
