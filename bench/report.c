@@ -8,30 +8,29 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 /* ---- where and when ---------------------------------------------------------------------------
  */
 
-/* What Linux calls the processor; only some architectures have a name there. */
+/* What the processor calls itself, where it can be asked. */
 static bool processor_name(char *name, size_t size)
 {
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char line[256];
-    bool found = false;
+    unsigned words[13] = {0};
 
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
-        const char *colon = strchr(line, ':');
+#ifdef __x86_64__
+    if (__get_cpuid_max(0x80000000, NULL) >= 0x80000004) {
+        for (unsigned i = 0; i < 3; i++) {
+            unsigned *four = &words[(size_t)4 * i];
 
-        if (colon != NULL && strncmp(line, "model name", 10) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            (void)snprintf(name, size, "%s", colon + strspn(colon, ": "));
-            found = true;
+            (void)__get_cpuid(0x80000002 + i, &four[0], &four[1], &four[2], &four[3]);
         }
     }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return found;
+#endif
+    (void)snprintf(name, size, "%.48s", (const char *)words + strspn((const char *)words, " "));
+    return name[0] != '\0';
 }
 
 void bench_facts(struct bench_fact facts[BENCH_FACTS])

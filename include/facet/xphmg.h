@@ -37,7 +37,7 @@ extern "C" {
 #define FACET_XPHMG_QUANTUM 1024              /* default; at least 64, so that LR/SC loops end */
 #define FACET_XPHMG_INSTRUCTIONS_PER_TICK 100 /* default: mtime at 10 MHz of a 1 GHz hart */
 #define FACET_XPHMG_HOST_CODE 50              /* default */
-#define FACET_XPHMG_NO_HOST_CODE UINT32_MAX   /* never */
+#define FACET_XPHMG_NO_HOST_CODE UINT32_MAX   /* or more: never */
 
 /* Where the guest writes to. */
 enum facet_xphmg_stream { FACET_XPHMG_OUT = 1, FACET_XPHMG_ERR = 2 };
@@ -87,7 +87,7 @@ struct facet_xphmg_config {
     struct facet_xphmg_host host;
     /* Code of the guest that is entered this often becomes code of the host, where there can be
      * any: same results, faster. 0 for FACET_XPHMG_HOST_CODE. */
-    uint32_t host_code;
+    uint64_t host_code;
 };
 
 enum facet_status facet_xphmg_create_sized(const struct facet_xphmg_config *config,

@@ -95,7 +95,7 @@ Files = struct("xphmg_files", "data:open data:close data:read data:write data:se
 Host = struct("xphmg_host", "data:context", ("output", OutputCall), ("files", Files))
 XphmgConfig = struct("xphmg_config", "u32:harts u64:ram_bytes u32:quantum u32:instructions_per_tick u32:job_threads "
                      "enum:jobs u64:jobs_seed bool:plain bool:no_semihosting bool:poll_input text:command_line "
-                     "text:configuration", ("host", Host), ("host_code", c_uint32))
+                     "text:configuration", ("host", Host), ("host_code", c_uint64))
 XphmgFault = struct("xphmg_fault", "u32:core u64:pc u64:cause u64:value u64:handler")
 
 TileConfig = struct("tile_config", "u32:vram bool:strong bool:random u32:seed u32:quantum bool:poison u32:regs "

@@ -182,7 +182,7 @@ bool session_xphmg_start(struct session_xphmg *s,
         !cli_number(args, "profile", 0, LAST_PROFILE, &profile)) {
         return false;
     }
-    s->config.host_code = heat != 0 ? (uint32_t)heat : FACET_XPHMG_NO_HOST_CODE;
+    s->config.host_code = heat != 0 ? heat : FACET_XPHMG_NO_HOST_CODE;
     s->config.job_threads = threads != 0 ? (uint32_t)threads : facet_pool_processors();
     if (resume != NULL) {
         if (!check_resume(args)) {

@@ -178,15 +178,15 @@ static void wire_harts(struct facet_xphmg *m, bool plain)
 
 /* Harts run one after the other, so one cache serves all, and a hart's store into another's code is
  * seen at once. */
-static enum facet_status make_cache(struct facet_xphmg *m, uint32_t heat, struct facet_error *err)
+static enum facet_status make_cache(struct facet_xphmg *m, uint64_t heat, struct facet_error *err)
 {
     enum facet_status status = facet_block_cache_create(&m->harts[0], &m->cache, err);
 
     for (uint32_t i = 1; i < m->hart_count && status == FACET_OK; i++) {
         m->harts[i].code_lines = m->harts[0].code_lines;
     }
-    if (status == FACET_OK && heat != FACET_XPHMG_NO_HOST_CODE) {
-        facet_block_cache_host_code(m->cache, heat != 0 ? heat : FACET_XPHMG_HOST_CODE);
+    if (status == FACET_OK && heat < FACET_XPHMG_NO_HOST_CODE) {
+        facet_block_cache_host_code(m->cache, heat != 0 ? (uint32_t)heat : FACET_XPHMG_HOST_CODE);
     }
     return status;
 }

@@ -39,6 +39,7 @@ FORMS = [
     ("as <fill.s --isa tile -o >out.elf --listing >out.lst", "fixed"),
     ("as <include.s --isa tile -I <folder -o >out.elf", "fixed"),
     ("dis <fill.elf -o >out.s", "fixed"),
+    ("bench num f32_add --runs 1 --seconds 0.001 --html >out.html", "fixed+prints"),
     ("run <hello.elf --trace >out.jsonl", "free+prints"),
     ("run <frame.elf --framebuffer >out.png", "free+prints"),
     ("run <hello.elf --files <folder", "free"),
