@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-
 enum { WIDTH = 160, HEIGHT = 96, GFX_SAMPLES = 4 };
 
 enum machine { GFX12, RT, OFFLOAD, GFX, PORTABLE, MACHINES };
