@@ -21,7 +21,7 @@ static bool processor_name(char *name, size_t size)
     unsigned words[13] = {0};
 
 #ifdef __x86_64__
-    if (__get_cpuid_max(0x80000000, NULL) >= 0x80000004) {
+    if ((unsigned)__get_cpuid_max(0x80000000, NULL) >= 0x80000004) {
         for (unsigned i = 0; i < 3; i++) {
             unsigned *four = &words[(size_t)4 * i];
 
