@@ -165,8 +165,12 @@ void facet_raster_geo_crew(struct geo_assembler *a)
     }
     crew_open(a, &crew);
     while (!a->leaves && a->k < a->count) {
-        const uint64_t from = a->k;
+        const uint64_t from = a->k, outside = facet_raster_geo_outside(a);
 
+        if (outside > STRETCH) { /* counted at once, however many */
+            alone(a, outside);
+            continue;
+        }
         if (a->n % 3 != 0) {
             alone(a, 3 - a->n % 3);
             continue;

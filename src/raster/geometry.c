@@ -469,14 +469,27 @@ outside_run(const struct facet_raster_unit *unit, uint32_t address, uint32_t str
     return run < count ? run : count;
 }
 
+static uint32_t index_bytes(const struct geo_assembler *a)
+{
+    return a->in->gstate.index_type == FACET_TILE_GSTATE_INDEX_TYPE_U32 ? 4 : 2;
+}
+
+uint64_t facet_raster_geo_outside(const struct geo_assembler *a)
+{
+    const struct facet_tile_gdraw_fields *draw = &a->in->draw;
+    const bool indexed = (draw->flags & FACET_TILE_GDRAW_FLAGS_INDEXED) != 0;
+    const uint32_t stride = indexed ? index_bytes(a) : a->in->gstate.stride;
+    const uint32_t base = indexed ? a->in->gstate.index_base : a->in->gstate.vbo_base;
+    const uint32_t number = (indexed ? draw->idx_base : draw->vtx_base) + (uint32_t)a->k;
+
+    return outside_run(a->in->unit, base + number * stride, stride, a->count - a->k);
+}
+
 static void walk_plain(struct geo_assembler *a)
 {
-    const uint32_t base = a->in->gstate.vbo_base, stride = a->in->gstate.stride;
-
     do {
         const uint32_t number = a->in->draw.vtx_base + (uint32_t)a->k;
-        const uint64_t run =
-            outside_run(a->in->unit, base + number * stride, stride, a->count - a->k);
+        const uint64_t run = facet_raster_geo_outside(a);
 
         if (run > 0) {
             bad_run(a, run);
@@ -562,7 +575,7 @@ static void walk_indexed(struct geo_assembler *a)
 {
     const struct facet_tile_gdraw_fields *draw = &a->in->draw;
     const uint32_t base = a->in->gstate.index_base;
-    const uint32_t size = a->in->gstate.index_type == FACET_TILE_GSTATE_INDEX_TYPE_U32 ? 4 : 2;
+    const uint32_t size = index_bytes(a);
     const uint32_t restart = size == 4 ? 0xFFFFFFFFu : 0xFFFF;
     const bool restarts = (draw->flags & FACET_TILE_GDRAW_FLAGS_RESTART) != 0;
 
@@ -574,7 +587,7 @@ static void walk_indexed(struct geo_assembler *a)
     }
     do {
         const uint32_t address = base + (draw->idx_base + (uint32_t)a->k) * size;
-        const uint64_t run = outside_run(a->in->unit, address, size, a->count - a->k);
+        const uint64_t run = facet_raster_geo_outside(a);
         const uint8_t *bytes = vram_at(a->in->unit, address, size);
         uint32_t raw;
 

@@ -115,6 +115,8 @@ struct geo_assembler {
 void facet_raster_geo_restore(struct geo_assembler *a);
 /* Takes the elements from k to count, or leaves the draw. */
 void facet_raster_geo_walk(struct geo_assembler *a);
+/* How many elements from the next one on are certain to lie outside VRAM. */
+uint64_t facet_raster_geo_outside(const struct geo_assembler *a);
 /* Leaves the draw before element k. */
 void facet_raster_geo_leave(struct geo_assembler *a);
 

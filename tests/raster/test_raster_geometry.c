@@ -191,13 +191,14 @@ TEST(geometry_equals_second_formulation_wild_numbers,
 }
 
 /* 2^32 elements that lie outside VRAM are counted, not walked. */
-TEST(endless_draws_end, "TILE-578")
+static void endless_draws(facet_pool *pool)
 {
     struct rig r;
     uint32_t s[16], g[32];
     struct facet_raster_result got;
 
     rig_open(&r);
+    r.unit.pool = pool;
     rig_rstate(s, 8, 8);
     rig_load_rstate(&r, s);
     rig_gstate(g, 40);
@@ -209,6 +210,8 @@ TEST(endless_draws_end, "TILE-578")
     got = rig_gdraw(&r, 1000002, 1, 0);
     CHECK_EQ(got.count, 1000000);
     got = rig_gdraw(&r, 0xFFFFFFFF, 1, 0);
+    CHECK_EQ(got.count, 0xFFFFFF);
+    got = rig_gdraw(&r, 0xFFFFFFFF, 0, 0);
     CHECK_EQ(got.count, 0xFFFFFF);
     g[2] = 0x10000000;
     rig_load_gstate(&r, g);
@@ -228,6 +231,16 @@ TEST(endless_draws_end, "TILE-578")
     got = rig_gdraw(&r, 30, 0, 0);
     CHECK_EQ(got.count, 10);
     rig_close(&r);
+}
+
+TEST(endless_draws_end, "TILE-578")
+{
+    facet_pool *pool = NULL;
+
+    CHECK_EQ(facet_pool_create(2, &pool, NULL), FACET_OK);
+    endless_draws(NULL);
+    endless_draws(pool);
+    facet_pool_destroy(pool);
 }
 
 /* A triangle that covers an 8x8 picture, position and colour, at `at`. */

@@ -65,6 +65,7 @@ void facet_block_cache_flush(facet_block_cache *cache)
     }
     cache->taken_count = cache->marked_count = 0;
     cache->used = cache->insns_used = 0;
+    cache->flushes++;
     if (cache->host != NULL) {
         facet_code_memory_clear(cache->host);
     }
@@ -85,11 +86,13 @@ static bool make_bridge(facet_block_cache *cache)
     if (cache->bridge == NULL) {
         cache->bridge = facet_code_memory_create(BRIDGE_BYTES);
         at = cache->bridge != NULL ? facet_code_memory_open(cache->bridge, BRIDGE_BYTES) : NULL;
-        if (at == NULL) {
+        if (at == NULL ||
+            !facet_code_memory_close(cache->bridge, facet_block_emit_enter(at, BRIDGE_BYTES))) {
+            facet_code_memory_destroy(cache->bridge);
+            cache->bridge = NULL;
             return false;
         }
         cache->enter = (void (*)(FACET_BLOCK_PARAMETERS, facet_block_code *))(uintptr_t)at;
-        return facet_code_memory_close(cache->bridge, facet_block_emit_enter(at, BRIDGE_BYTES));
     }
     return true;
 }
@@ -205,6 +208,7 @@ static void
 run_part(facet_block_cache *cache, struct facet_hart *h, struct op *first, uint64_t *budget)
 {
     const struct site *sites;
+    const uint64_t flushes = cache->flushes;
     facet_block_code *code;
     size_t last = 0;
 
@@ -219,7 +223,9 @@ run_part(facet_block_cache *cache, struct facet_hart *h, struct op *first, uint6
     code = first[last].code;
     first[last].code = facet_block_codes[K_STOP];
     run_chunk(cache, h, first, (int64_t)*budget, budget);
-    first[last].code = code;
+    if (cache->flushes == flushes) { /* else its place has become another block's */
+        first[last].code = code;
+    }
 }
 
 enum facet_block_stop

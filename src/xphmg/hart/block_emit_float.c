@@ -351,6 +351,10 @@ static void emit_to_integer(struct emitter *e, unsigned i, const struct recipe *
     facet_block_check_floats(e, rest);
     check_rounding(e, op, rest);
     check_single(e, how->single, op->a1, rest);
+    if (!e->floats.dirty) { /* an inexact result would make FS Dirty, an exact one would not */
+        compare_byte(e, IN_HART(fs), FACET_FS_DIRTY);
+        jump_to(e, slow, FACET_IF_NOT_EQUAL);
+    }
     facet_x86_op(&e->x, size, scalar(how->single, 0x2C), FACET_RAX, float_at(op->a1));
     if (how->natural) {
         facet_x86_op(&e->x, 4, 0x8B, FACET_RCX, facet_x86_in(FACET_RAX));

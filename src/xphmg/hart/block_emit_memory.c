@@ -46,7 +46,7 @@ static void emit_offset(struct emitter *e, unsigned i, struct stub *outside)
 {
     const struct op *op = &e->t->ops[i];
     const uint64_t back = is_wide(e->t->kinds[i]) ? op->imm64 : (uint32_t)op->imm1;
-    const int64_t add = (int64_t)(0 - back), half = add - INT32_MIN;
+    const int64_t add = (int64_t)(0 - back), half = (int64_t)(0 - back + (UINT64_C(1) << 31));
     const unsigned base = get(e, op->a1, FACET_RAX);
 
     if (add == (int32_t)add) {

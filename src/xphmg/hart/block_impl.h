@@ -140,6 +140,7 @@ struct facet_block_cache {
     struct op *ops;     /* ARENA_OPS */
     struct site *sites; /* as many */
     size_t used;
+    uint64_t flushes;         /* how often everything was dropped */
     struct facet_insn *insns; /* ARENA_INSNS */
     size_t insns_used;
     uint32_t *marked; /* the lines with code, MARKED_MAX at most */
