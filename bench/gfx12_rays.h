@@ -3,7 +3,7 @@
 #ifndef FACET_BENCH_GFX12_RAYS_H
 #define FACET_BENCH_GFX12_RAYS_H
 
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 #include "gfx12/tracer.h"
 #include "render/bvh_input.h"
 

@@ -3,7 +3,7 @@
 #include "command/output.h"
 
 #include "base/progress.h"
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 #include "json/json.h"
 
 #include <inttypes.h>

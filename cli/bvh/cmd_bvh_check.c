@@ -1,7 +1,7 @@
 /* `facet bvh check`: the validator. */
 #include "cli/bvh/rt.h"
 
-#include "gfx12/image/check.h"
+#include "gfx12/check/check.h"
 #include "json/json.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "cli/bvh/rt.h"
 #include "command/output.h"
 
-#include "gfx12/image/refit.h"
+#include "gfx12/build/refit.h"
 #include "json/json.h"
 
 #include <inttypes.h>

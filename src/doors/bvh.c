@@ -2,8 +2,8 @@
 #include "doors/bvh.h"
 
 #include "bvh/affine.h"
-#include "gfx12/image/check.h"
-#include "gfx12/image/refit.h"
+#include "gfx12/build/refit.h"
+#include "gfx12/check/check.h"
 #include "gfx12/image/text.h"
 #include "rt_image/refit.h"
 #include "rt_image/text.h"

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 #include "gfx12/image/stats.h"
 #include "image/image.h"
 #include "shade/light.h"

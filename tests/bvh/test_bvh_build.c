@@ -2,8 +2,8 @@
  * determinism, refusals, instances, oriented boxes, quality high, and rays against brute force. */
 #include "base/failing_alloc.h"
 #include "base/float.h"
-#include "gfx12/image/build.h"
-#include "gfx12/image/check.h"
+#include "gfx12/build/build.h"
+#include "gfx12/check/check.h"
 #include "gfx12/image/stats.h"
 #include "harness.h"
 #include "meshes.h"

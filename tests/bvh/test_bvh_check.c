@@ -2,8 +2,8 @@
  * that must name it; images as RADV and GPURT lay them out; any bytes. */
 #include "base/failing_alloc.h"
 #include "base/float.h"
-#include "gfx12/image/build.h"
-#include "gfx12/image/check.h"
+#include "gfx12/build/build.h"
+#include "gfx12/check/check.h"
 #include "harness.h"
 #include "meshes.h"
 

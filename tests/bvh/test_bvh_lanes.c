@@ -3,7 +3,7 @@
  * FACET_LANES_PORTABLE under other names (meson.build). */
 #include "bvh/bvh2.h"
 #include "bvh/reinsert.h"
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 #include "harness.h"
 #include "meshes.h"
 

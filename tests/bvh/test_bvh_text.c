@@ -1,10 +1,10 @@
 /* Dump and encode, comparison, refit, and the conversion of scenes. */
 #include "base/failing_alloc.h"
 #include "documents/bvh_images.h"
-#include "gfx12/image/build.h"
-#include "gfx12/image/check.h"
+#include "gfx12/build/build.h"
+#include "gfx12/build/refit.h"
+#include "gfx12/check/check.h"
 #include "gfx12/image/diff.h"
-#include "gfx12/image/refit.h"
 #include "harness.h"
 #include "meshes.h"
 #include "render/bvh_input.h"

@@ -4,8 +4,8 @@
 #include "documents/bvh_aabbs.h"
 #include "fuzz/fuzz.h"
 
-#include "gfx12/image/build.h"
-#include "gfx12/image/check.h"
+#include "gfx12/build/build.h"
+#include "gfx12/check/check.h"
 #include "render/bvh_input.h"
 
 #include <stdio.h>

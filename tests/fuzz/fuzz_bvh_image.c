@@ -2,7 +2,7 @@
  * encode must give the same bytes. The first byte chooses the root. */
 #include "documents/bvh_images.h"
 #include "fuzz/fuzz.h"
-#include "gfx12/image/check.h"
+#include "gfx12/check/check.h"
 #include "gfx12/image/diff.h"
 #include "gfx12/image/stats.h"
 

@@ -5,7 +5,7 @@
  * The first byte chooses the machine, the quality of the image, samples and bounces. */
 #include "fuzz/fuzz.h"
 
-#include "gfx12/image/check.h"
+#include "gfx12/check/check.h"
 #include "render/render.h"
 #include "scene/reader.h"
 #include "scene/validate.h"

@@ -6,8 +6,8 @@
 #include "base/bits.h"
 #include "base/float.h"
 #include "base/hash.h"
+#include "gfx12/build/build.h"
 #include "gfx12/fast.h"
-#include "gfx12/image/build.h"
 #include "gfx12/sort.h"
 #include "gfx12/tracer.h"
 

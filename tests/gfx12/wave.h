@@ -3,8 +3,8 @@
 #ifndef FACET_TESTS_GFX12_WAVE_H
 #define FACET_TESTS_GFX12_WAVE_H
 
+#include "gfx12/build/build.h"
 #include "gfx12/common.h"
-#include "gfx12/image/build.h"
 #include "gfx12/machine.h"
 
 #include <stdio.h>

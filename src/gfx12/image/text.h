@@ -15,7 +15,6 @@
 #define FACET_GFX12_IMAGE_TEXT_H
 
 #include "base/strbuf.h"
-#include "gfx12/image/build.h"
 #include "gfx12/image/walk.h"
 
 void facet_gfx12_json_head(const struct facet_gfx12_view *view, struct facet_strbuf *out);

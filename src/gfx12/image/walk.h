@@ -18,6 +18,12 @@ struct facet_gfx12_view {
     uint32_t root; /* node ID, relative to base; usually FACET_GFX12_ROOT */
 };
 
+/* An image that was built or read. */
+struct facet_gfx12_image {
+    uint8_t *bytes; /* free with free() */
+    uint64_t size;  /* multiple of 128 */
+};
+
 #define FACET_GFX12_NO_NODE UINT32_MAX
 
 enum facet_gfx12_trouble {

@@ -1,7 +1,7 @@
 /* One primitive node of triangles while it is filled: its vertices, what decides its size, and its
  * bits (gfx12-semantics.md 7 and 12.5). */
-#ifndef FACET_GFX12_IMAGE_PACK_NODE_H
-#define FACET_GFX12_IMAGE_PACK_NODE_H
+#ifndef FACET_GFX12_BUILD_PACK_NODE_H
+#define FACET_GFX12_BUILD_PACK_NODE_H
 
 #include "bvh/input.h"
 

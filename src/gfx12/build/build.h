@@ -5,13 +5,14 @@
  * triangles first, collapse optimally and fill primitive nodes across box nodes (R-G12-61), which
  * nearly halves the image; `high` also improves the binary tree by reinsertion. All are pure
  * functions of the input; the pool only decides how long they take. */
-#ifndef FACET_GFX12_IMAGE_BUILD_H
-#define FACET_GFX12_IMAGE_BUILD_H
+#ifndef FACET_GFX12_BUILD_BUILD_H
+#define FACET_GFX12_BUILD_BUILD_H
 
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "bvh/input.h"
+#include "gfx12/image/walk.h"
 
 struct facet_gfx12_build_options {
     enum facet_bvh_quality quality;
@@ -26,11 +27,6 @@ struct facet_gfx12_build_report {
     uint64_t aabbs;      /* encoded */
     uint64_t inactive;   /* dropped: NaN in the first coordinate */
     uint64_t degenerate; /* dropped: two equal vertices */
-};
-
-struct facet_gfx12_image {
-    uint8_t *bytes; /* free with free() */
-    uint64_t size;  /* multiple of 128 */
 };
 
 /* The whole image. `progress` counts primitives (twice with `obb`: the oriented boxes are a second

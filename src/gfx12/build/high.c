@@ -7,7 +7,7 @@
  * Partners are looked for in chunks of the input first, in parallel and with a table of edges that
  * stays in the cache; what finds none there looks once more among all that are left over. Meshes
  * number neighbouring triangles alike, so few are. */
-#include "gfx12/image/level.h"
+#include "gfx12/build/level.h"
 
 #include "base/avx2.h"
 #include "base/hash.h"

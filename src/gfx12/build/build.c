@@ -1,10 +1,10 @@
 /* Input checks (12.1), the order of the steps, and the image of several levels. */
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 
 #include "base/large.h"
 #include "bvh/lanes.h"
 #include "bvh/reinsert.h"
-#include "gfx12/image/level.h"
+#include "gfx12/build/level.h"
 
 #include <facet/gfx12.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Rules about the fields of a single node. */
-#include "gfx12/image/checker.h"
+#include "gfx12/check/checker.h"
 
 #include "base/bits.h"
 #include "gfx12/image/node.h"

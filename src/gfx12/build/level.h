@@ -5,11 +5,11 @@
  *   emit.c    leaves to primitive nodes (pack.h), addresses, box nodes (12.4 - 12.6)
  *   obb.c     oriented boxes (12.7)
  *   high.c    pairs of triangles as items, for the qualities `fast` and `high` */
-#ifndef FACET_GFX12_IMAGE_LEVEL_H
-#define FACET_GFX12_IMAGE_LEVEL_H
+#ifndef FACET_GFX12_BUILD_LEVEL_H
+#define FACET_GFX12_BUILD_LEVEL_H
 
 #include "bvh/collapse.h"
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 
 enum facet_level_kind {
     FACET_LEVEL_TRIANGLES,

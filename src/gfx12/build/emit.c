@@ -4,13 +4,13 @@
  * leaves of fixed chunks of wide nodes in parallel, give out addresses in one sweep, write box
  * nodes and copy the packed nodes in parallel. Chunks are cut by count alone; the bytes do not
  * depend on the pool. */
-#include "gfx12/image/level.h"
+#include "gfx12/build/level.h"
 
 #include "base/bits.h"
 #include "base/float.h"
 #include "base/large.h"
-#include "gfx12/image/pack.h"
-#include "gfx12/image/pack_node.h"
+#include "gfx12/build/pack.h"
+#include "gfx12/build/pack_node.h"
 
 #include <facet/gfx12.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * plain mode a node never serves two box nodes, as section 12.4 says. In the shared mode the last
  * node of a box stays open for the next one: child offsets may point at the same node as long as
  * the pairs differ, and the image gets smaller by a third. */
-#ifndef FACET_GFX12_IMAGE_PACK_H
-#define FACET_GFX12_IMAGE_PACK_H
+#ifndef FACET_GFX12_BUILD_PACK_H
+#define FACET_GFX12_BUILD_PACK_H
 
 #include "bvh/input.h"
 

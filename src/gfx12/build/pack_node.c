@@ -1,5 +1,5 @@
 /* See pack_node.h. */
-#include "gfx12/image/pack_node.h"
+#include "gfx12/build/pack_node.h"
 
 #include "base/avx2.h"
 #include "base/bits.h"

@@ -3,10 +3,10 @@
  *   check.c        the rule table, findings, graph problems, the order of work
  *   check_node.c   fields of one node (V03 - V11, V15 - V19, V22, V24, V27)
  *   check_tree.c   promises, masks and boxes against what lies below (V12, V13, V23 - V25) */
-#ifndef FACET_GFX12_IMAGE_CHECKER_H
-#define FACET_GFX12_IMAGE_CHECKER_H
+#ifndef FACET_GFX12_CHECK_CHECKER_H
+#define FACET_GFX12_CHECK_CHECKER_H
 
-#include "gfx12/image/check.h"
+#include "gfx12/check/check.h"
 
 /* What lies below a node. */
 struct facet_checked {

@@ -8,11 +8,11 @@
  * The shared mode is free to choose, and takes the first range that fits: ranges of one box node
  * are neighbours, and the smallest node would be found at four times the cost for one node in a
  * hundred less. */
-#include "gfx12/image/pack.h"
+#include "gfx12/build/pack.h"
 
 #include "base/array.h"
 #include "base/bits.h"
-#include "gfx12/image/pack_node.h"
+#include "gfx12/build/pack_node.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * All vertices below a node are rotated 104 times, on every level: the cost is the height of the
  * tree times 104 rotations per triangle. Fused multiply-adds come from the processor when it has
  * them (looked up at run time) and from fmaf otherwise; both give the same bits. */
-#include "gfx12/image/level.h"
+#include "gfx12/build/level.h"
 
 #include <facet/gfx12.h>
 #include <math.h>

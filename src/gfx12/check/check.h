@@ -3,8 +3,8 @@
  * Takes any bytes, never fails on their contents, and looks at every node once (oriented boxes are
  * checked against all vertices below them, within a budget). Images of Facet and of the RADV and
  * GPURT drivers have no errors (12.8). */
-#ifndef FACET_GFX12_IMAGE_CHECK_H
-#define FACET_GFX12_IMAGE_CHECK_H
+#ifndef FACET_GFX12_CHECK_CHECK_H
+#define FACET_GFX12_CHECK_CHECK_H
 
 #include "gfx12/image/walk.h"
 

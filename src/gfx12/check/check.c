@@ -1,5 +1,5 @@
 /* The rule table, the list of findings, and what the walk found wrong with the graph. */
-#include "gfx12/image/checker.h"
+#include "gfx12/check/checker.h"
 
 #include "base/array.h"
 #include "base/bits.h"

@@ -1,8 +1,8 @@
 /* Children first, so that every box is joined from finished ones. */
-#include "gfx12/image/refit.h"
+#include "gfx12/build/refit.h"
 
-#include "gfx12/image/level.h"
-#include "gfx12/image/pack_node.h"
+#include "gfx12/build/level.h"
+#include "gfx12/build/pack_node.h"
 
 #include <math.h>
 #include <stdlib.h>

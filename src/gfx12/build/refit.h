@@ -5,10 +5,10 @@
  * user data. With unmoved geometry an axis-aligned image comes back byte for byte. Oriented
  * boxes become axis aligned: a rotation chosen for the old positions would be wrong as often as
  * right. */
-#ifndef FACET_GFX12_IMAGE_REFIT_H
-#define FACET_GFX12_IMAGE_REFIT_H
+#ifndef FACET_GFX12_BUILD_REFIT_H
+#define FACET_GFX12_BUILD_REFIT_H
 
-#include "gfx12/image/build.h"
+#include "gfx12/build/build.h"
 #include "gfx12/image/walk.h"
 
 /* FACET_ERR_INPUT: image and scene do not belong together. FACET_ERR_LIMIT: a primitive node has no

@@ -5,7 +5,7 @@
  * first, so each node's geometry bounds are joined from its children's. */
 #include "base/array.h"
 #include "base/float.h"
-#include "gfx12/image/checker.h"
+#include "gfx12/check/checker.h"
 
 #include <math.h>
 #include <stdlib.h>
