@@ -2,8 +2,10 @@
 #include "command/output.h"
 #include "command/streams.h"
 #include "session/asm_options.h"
+#include "session/gfx12_text.h"
 
 #include "assembler/assemble.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "object/elf.h"
 #include "object/hex.h"
@@ -126,7 +128,8 @@ static bool prepare(struct job *job)
     const char *isa = cli_value(args, "isa"), *format = cli_value(args, "format");
 
     if (isa == NULL) {
-        (void)cli_bad(args, "the machine is missing: expected --isa tile or --isa xphmg");
+        (void)cli_bad(args,
+                      "the machine is missing: expected --isa gfx12, --isa tile or --isa xphmg");
         return false;
     }
     job->input = args->positional[0];
@@ -310,16 +313,103 @@ static int assemble(struct job *job)
     return report(job);
 }
 
+/* ---- gfx12: four instructions, no sections, no symbols ---- */
+
+/* Options that have no meaning without sections. */
+static bool is_plain_gfx12(const struct cli_args *args)
+{
+    static const char *const others[] = {"base", "listing", "define", "include"};
+    const char *format = cli_value(args, "format");
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (cli_given(args, others[i])) {
+            (void)cli_bad(args, "--%s does not go with --isa gfx12", others[i]);
+            return false;
+        }
+    }
+    if (format != NULL && strcmp(format, "elf") == 0) {
+        (void)cli_bad(args, "--isa gfx12 has no executables; expected --format hex or bin");
+        return false;
+    }
+    return true;
+}
+
+static enum facet_status write_gfx12(const struct job *job,
+                                     const struct session_gfx12_words *program,
+                                     struct facet_error *err)
+{
+    const bool hex = strcmp(job->format, "hex") == 0;
+    enum facet_status status;
+    struct facet_strbuf out;
+
+    facet_strbuf_init(&out);
+    for (size_t i = 0; i < program->count; i++) {
+        uint8_t bytes[4];
+
+        facet_store_le32(bytes, program->words[i]);
+        if (hex) {
+            facet_strbuf_printf(&out, "%08" PRIx32 "\n", program->words[i]);
+        } else {
+            facet_strbuf_add(&out, (const char *)bytes, sizeof bytes);
+        }
+    }
+    status = out.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
+                        : facet_file_write(job->output, facet_strbuf_text(&out), out.length, err);
+    facet_strbuf_free(&out);
+    return status;
+}
+
+static int assemble_gfx12(struct job *job)
+{
+    const char *format = cli_value(job->args, "format");
+    struct session_gfx12_words program = {NULL, 0, 0, false};
+    struct facet_error err = {0};
+    int code = CLI_OK;
+
+    job->input = job->args->positional[0];
+    job->format = format != NULL ? format : "hex";
+    facet_diag_list_init(&job->result.diags);
+    if (!is_plain_gfx12(job->args) || !choose_output(job) || !outputs_differ(job)) {
+        return CLI_BAD;
+    }
+    if (facet_file_read(job->input, INPUT_LIMIT, &job->text, &err) != FACET_OK) {
+        return cli_bad_error(job->args, &err);
+    }
+    session_gfx12_assemble(
+        job->input, (const char *)job->text.data, job->text.size, &program, &job->result.diags);
+    if (program.failed) {
+        code = cli_bad(job->args, "out of memory");
+    } else if (job->result.diags.count != 0) {
+        code = complain(job, &err);
+    } else if (write_gfx12(job, &program, &err) != FACET_OK) {
+        code = cli_bad_error(job->args, &err);
+    } else if (job->args->json) {
+        code = cli_print_json(job->args,
+                              json_pack("{s:b, s:o, s:s, s:I}",
+                                        "ok",
+                                        1,
+                                        "output",
+                                        facet_json_name(job->output),
+                                        "isa",
+                                        "gfx12",
+                                        "size",
+                                        (json_int_t)(4 * program.count)));
+    }
+    free(program.words);
+    return code;
+}
+
 static int run_as(const struct cli_args *args)
 {
     struct job *job = calloc(1, sizeof *job);
+    const char *isa = cli_value(args, "isa");
     int code;
 
     if (job == NULL) {
         return cli_bad(args, "out of memory");
     }
     job->args = args;
-    code = assemble(job);
+    code = isa != NULL && strcmp(isa, "gfx12") == 0 ? assemble_gfx12(job) : assemble(job);
     facet_asm_result_free(&job->result);
     session_asm_free(&job->source);
     free(job->text.data);
@@ -329,8 +419,11 @@ static int run_as(const struct cli_args *args)
 
 static const struct cli_option options[] = {
     {"output", 'o', "OUT", "where the result goes; - is standard output"},
-    {"isa", 'i', "tile|xphmg", "the machine"},
-    {"format", 'f', "elf|bin|hex", "executable (default), flat image, or words for $readmemh"},
+    {"isa", 'i', "gfx12|tile|xphmg", "the machine"},
+    {"format",
+     'f',
+     "elf|bin|hex",
+     "executable (default; not gfx12), flat image, or words for $readmemh"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
     SESSION_ASM_OPTIONS,
@@ -339,8 +432,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_cmd_as = {
     .name = "as",
-    .summary = "assemble a program for the tile machine or the xphmg hart",
-    .usage = "facet as FILE --isa tile|xphmg [-o OUT] [--format elf|bin|hex] [--base ADDR]\n"
+    .summary = "assemble a program for the tile machine, the xphmg hart or gfx12",
+    .usage = "facet as FILE --isa gfx12|tile|xphmg [-o OUT] [--format elf|bin|hex] [--base ADDR]\n"
              "         [-D NAME=VALUE]... [-I DIR]... [--listing FILE] [--json]",
     .details =
         "Reads assembly text (- is standard input) and writes an executable whose addresses are "
@@ -358,11 +451,16 @@ const struct cli_command cli_cmd_as = {
         "word per line, its bytes taken little-endian (two 16-bit instructions share a word, a "
         "partial word is padded with zeros); word 0 is at the lowest loaded address, and after a "
         "gap `@N` gives the number of the next word.\n\n"
+        "gfx12 has its two intersect and two stack instructions only, a line each: see "
+        "docs/gfx12.md. "
+        "Operands are written as in the contract or as LLVM's assembler takes them; `.long` puts "
+        "other dwords between them. Words (the default) or a flat image come out.\n\n"
         "Errors are shown with file, line, column and what was expected, at most 20 of them; "
         "then nothing is written and the exit code is 2.",
     .examples = "printf 'MOVI s1, 0x12345FFF\\nEXIT\\n' | facet as - --isa tile --format hex\n"
                 "printf 'EXIT\\n' | facet as - --isa tile --format hex -o kernel.hex\n"
-                "printf '_start: li a0, 42\\nret\\n' | facet as - --isa xphmg -o answer.elf",
+                "printf '_start: li a0, 42\\nret\\n' | facet as - --isa xphmg -o answer.elf\n"
+                "facet as examples/gfx12/one-node.s --isa gfx12",
     .options = options,
     .has_json = true,
     .run = run_as,

@@ -1,7 +1,10 @@
 /* `facet dis`: programs and single words back to assembly text. */
 #include "command/output.h"
+#include "session/gfx12_text.h"
 
 #include "assembler/disassemble.h"
+#include "base/array.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "object/elf.h"
 #include "object/hex.h"
@@ -20,6 +23,8 @@ struct output {
     const struct cli_args *args;
     struct facet_strbuf text;
     json_t *json;
+    uint32_t *words; /* of gfx12, which are taken together */
+    size_t word_count, word_capacity;
 };
 
 static bool isa_given(const struct cli_args *args, enum facet_isa *isa)
@@ -84,6 +89,123 @@ static void put_word(struct output *out, enum facet_isa isa, uint32_t word)
     }
 }
 
+/* ---- gfx12: instructions of two or three dwords ---- */
+
+static bool is_gfx12(const struct cli_args *args)
+{
+    const char *name = cli_value(args, "isa");
+
+    return name != NULL && strcmp(name, "gfx12") == 0;
+}
+
+static bool keep_word(struct output *out, uint32_t word)
+{
+    if (!facet_array_fit(&out->words, &out->word_capacity, out->word_count + 1, sizeof word)) {
+        return false;
+    }
+    out->words[out->word_count++] = word;
+    return true;
+}
+
+/* The dwords that were kept, as text. */
+static void put_gfx12(struct output *out)
+{
+    unsigned length;
+
+    for (size_t i = 0; i < out->word_count; i += length) {
+        char text[LONGEST_TEXT];
+        const char *name;
+        json_t *dwords;
+
+        length = session_gfx12_disassemble(
+            out->words + i, out->word_count - i, text, sizeof text, &name);
+        if (out->json == NULL) {
+            facet_strbuf_puts(&out->text, text);
+            facet_strbuf_putc(&out->text, '\n');
+            continue;
+        }
+        dwords = json_array();
+        for (unsigned k = 0; k < length; k++) {
+            (void)json_array_append_new(dwords, facet_json_hex(out->words[i + k]));
+        }
+        (void)json_array_append_new(out->json,
+                                    json_pack("{s:o, s:I, s:o, s:s, s:s?}",
+                                              "offset",
+                                              facet_json_hex(4 * i),
+                                              "size",
+                                              (json_int_t)(4 * length),
+                                              "words",
+                                              dwords,
+                                              "text",
+                                              text,
+                                              "row",
+                                              name));
+    }
+}
+
+/* A flat file, or words in hexadecimal. */
+static int program_gfx12(struct output *out)
+{
+    const struct cli_args *args = out->args;
+    const char *path = args->positional[0], *format = cli_value(args, "format");
+    bool hex = format != NULL ? strcmp(format, "hex") == 0 : cli_ends_with(path, ".hex");
+    struct facet_object *object = NULL;
+    struct facet_bytes bytes = {0};
+    struct facet_error err = {0};
+    const uint8_t *data;
+    size_t size;
+    int code = CLI_OK;
+
+    if (cli_given(args, "base")) {
+        return cli_bad(args, "--base does not go with --isa gfx12");
+    }
+    if (format != NULL && strcmp(format, "elf") == 0) {
+        return cli_bad(args, "--isa gfx12 has no executables; expected --format hex or bin");
+    }
+    if (facet_file_read(path, INPUT_LIMIT, &bytes, &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    data = bytes.data;
+    size = bytes.size;
+    /* The reader of $readmemh makes objects of a machine with 32-bit words; its sections are what
+     * is wanted here. */
+    if (hex) {
+        if (facet_hex_read(FACET_ISA_TILE, (const char *)data, size, 0, &object, &err) !=
+            FACET_OK) {
+            code = cli_bad(args, "%s: %s", path, err.message);
+        } else if (object->section_count > 1) {
+            code = cli_bad(args, "%s: a gap between words; expected one run of them", path);
+        } else {
+            data = object->section_count == 1 ? object->sections[0].data : NULL;
+            size = object->section_count == 1 ? object->sections[0].size : 0;
+        }
+    } else if (facet_elf_is(data, size)) {
+        code = cli_bad(args,
+                       "%s is an ELF file; expected the bytes of its code (a flat file) for gfx12",
+                       path);
+    }
+    if (code == CLI_OK && size % 4 != 0) {
+        code = cli_bad(args, "%s: %zu bytes; expected whole dwords", path, size);
+    }
+    for (size_t i = 0; code == CLI_OK && i < size; i += 4) {
+        code = keep_word(out, facet_load_le32(data + i)) ? CLI_OK : cli_bad(args, "out of memory");
+    }
+    facet_object_free(object);
+    free(bytes.data);
+    return code;
+}
+
+/* ---- words as operands or from standard input ---- */
+
+static bool take_word(struct output *out, enum facet_isa isa, uint32_t word)
+{
+    if (is_gfx12(out->args)) {
+        return keep_word(out, word);
+    }
+    put_word(out, isa, word);
+    return true;
+}
+
 static int words_of_input(struct output *out, enum facet_isa isa)
 {
     struct facet_error err = {0};
@@ -120,7 +242,10 @@ static int words_of_input(struct output *out, enum facet_isa isa)
             free(bytes.data);
             return code;
         }
-        put_word(out, isa, word);
+        if (!take_word(out, isa, word)) {
+            free(bytes.data);
+            return cli_bad(out->args, "out of memory");
+        }
     }
     free(bytes.data);
     return CLI_OK;
@@ -132,7 +257,8 @@ static int words(struct output *out)
     enum facet_isa isa = FACET_ISA_XPHMG;
 
     if (!isa_given(args, &isa)) {
-        return cli_bad(args, "the machine is missing: expected --isa tile or --isa xphmg");
+        return cli_bad(args,
+                       "the machine is missing: expected --isa gfx12, --isa tile or --isa xphmg");
     }
     if (args->positional_count == 0) {
         return cli_bad(args, "no words given; expected --hex WORD... or --hex -");
@@ -149,7 +275,9 @@ static int words(struct output *out)
                            i + 1,
                            args->positional[i]);
         }
-        put_word(out, isa, word);
+        if (!take_word(out, isa, word)) {
+            return cli_bad(args, "out of memory");
+        }
     }
     return CLI_OK;
 }
@@ -237,6 +365,9 @@ static int program(struct output *out)
         return cli_bad(
             args, "unexpected argument '%s'; single words need --hex", args->positional[1]);
     }
+    if (is_gfx12(args)) {
+        return program_gfx12(out);
+    }
     code = read_program(args, &object);
     if (code == CLI_OK) {
         status = out->json != NULL
@@ -264,6 +395,8 @@ static int run_dis(const struct cli_args *args)
     }
     facet_strbuf_init(&out.text);
     code = cli_given(args, "hex") ? words(&out) : program(&out);
+    put_gfx12(&out);
+    free(out.words);
     if (code == CLI_OK && out.json != NULL) {
         if (path == NULL) {
             code = cli_print_json(args, json_incref(out.json));
@@ -286,7 +419,7 @@ static int run_dis(const struct cli_args *args)
 }
 
 static const struct cli_option options[] = {
-    {"isa", 'i', "tile|xphmg", "the machine; an ELF file names it"},
+    {"isa", 'i', "gfx12|tile|xphmg", "the machine; an ELF file names it"},
     {"format", 'f', "elf|bin|hex", "what the file is (default: by its first bytes, or .hex)"},
     {"base", 'b', "ADDR", "address of the first byte or word of a flat file (default 0x80000000)"},
     {"hex", 'x', NULL, "the operands are words in hexadecimal; - reads them from standard input"},
@@ -297,9 +430,9 @@ static const struct cli_option options[] = {
 const struct cli_command cli_cmd_dis = {
     .name = "dis",
     .summary = "disassemble a program or single words",
-    .usage =
-        "facet dis FILE [--isa tile|xphmg] [--format elf|bin|hex] [--base ADDR] [-o OUT] [--json]\n"
-        "facet dis --isa tile|xphmg --hex WORD...|- [--json]",
+    .usage = "facet dis FILE [--isa gfx12|tile|xphmg] [--format elf|bin|hex] [--base ADDR] [-o "
+             "OUT] [--json]\n"
+             "facet dis --isa gfx12|tile|xphmg --hex WORD...|- [--json]",
     .details =
         "The text of a program assembles again to the same sections, bytes, addresses, symbols "
         "and entry point (facet as). Branch targets without a symbol get labels .L and the "
@@ -311,9 +444,13 @@ const struct cli_command cli_cmd_dis = {
         "of text per word, `.word 0x...` (`.half 0x...` for 16 bits) for an illegal one. For "
         "xphmg a number up to 0xffff whose low two bits are not 3 is a 16-bit instruction. From "
         "standard input words are separated by blanks and line ends. If one number is bad, "
-        "nothing is printed and the exit code is 2.",
+        "nothing is printed and the exit code is 2.\n\n"
+        "Instructions of gfx12 have two or three dwords, which follow each other in files and "
+        "after --hex. They are printed as LLVM's assembler reads them; dwords that begin none of "
+        "the four become .long.",
     .examples = "facet dis --isa tile --hex 0x12346137 0xFFF10117\n"
-                "facet dis --isa xphmg --hex 00a50533 4501 --json",
+                "facet dis --isa xphmg --hex 00a50533 4501 --json\n"
+                "facet dis --isa gfx12 --hex D3E04010 09000000 06030B00",
     .options = options,
     .has_json = true,
     .run = run_dis,

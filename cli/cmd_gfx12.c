@@ -1,5 +1,5 @@
-/* `facet gfx12 intersect`: runs a file of image_bvh8_intersect_ray cases and reports the first
- * register of each that differs. */
+/* `facet gfx12 intersect`: runs a file of cases of the intersect and stack instructions and reports
+ * the first register of each that differs. */
 #include "command/command.h"
 #include "command/streams.h"
 
@@ -13,22 +13,40 @@
 
 enum { MAX_VECTOR_BYTES = 256 << 20 };
 
+static json_t *dwords_json(const uint32_t *dwords, unsigned count)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < count; i++) {
+        (void)json_array_append_new(list, facet_json_hex(dwords[i]));
+    }
+    return list;
+}
+
 static json_t *case_json(const struct facet_doc_gfx12_vector *vector,
                          const struct facet_doc_gfx12_vector_result *result)
 {
-    json_t *dwords = json_array();
-    json_t *object;
+    bool stack = facet_doc_gfx12_is_stack(vector);
+    unsigned results = !stack ? 10 : vector->instruction == FACET_DOC_GFX12_POP2 ? 2 : 1;
+    json_t *object = json_pack("{s:s, s:b, s:o}",
+                               "name",
+                               vector->name,
+                               "pass",
+                               result->pass,
+                               stack ? "result" : "v",
+                               dwords_json(result->dword, results));
 
-    for (unsigned i = 0; i < 10; i++) {
-        (void)json_array_append_new(dwords, facet_json_hex(result->dword[i]));
+    if (object != NULL && stack) {
+        (void)json_object_set_new(object, "address", facet_json_hex(result->dword[2]));
     }
-    object = json_pack("{s:s, s:b, s:o}", "name", vector->name, "pass", result->pass, "v", dwords);
     if (object != NULL && !result->pass) {
-        (void)json_object_set_new(object, "index", json_integer(result->differs));
-        (void)json_object_set_new(
-            object, "dword", json_string(facet_doc_gfx12_dword_name(result->differs)));
+        char name[32];
+
+        facet_doc_gfx12_dword_name(vector, result->differs, name);
+        (void)json_object_set_new(object, "index", json_integer((json_int_t)result->differs));
+        (void)json_object_set_new(object, "dword", json_string(name));
         (void)json_object_set_new(object, "expected", facet_json_hex(result->expected));
-        (void)json_object_set_new(object, "got", facet_json_hex(result->dword[result->differs]));
+        (void)json_object_set_new(object, "got", facet_json_hex(result->got));
     }
     return object;
 }
@@ -36,20 +54,23 @@ static json_t *case_json(const struct facet_doc_gfx12_vector *vector,
 static void print_case(const struct facet_doc_gfx12_vector *vector,
                        const struct facet_doc_gfx12_vector_result *result)
 {
+    char name[32];
+
     fputs(result->pass ? "pass  " : "FAIL  ", stdout);
     cli_put_name(stdout, vector->name);
     if (!result->pass) {
-        printf(": dword %u (%s) is %08" PRIX32 ", expected %08" PRIX32,
+        facet_doc_gfx12_dword_name(vector, result->differs, name);
+        printf(": dword %zu (%s) is %08" PRIX32 ", expected %08" PRIX32,
                result->differs,
-               facet_doc_gfx12_dword_name(result->differs),
-               result->dword[result->differs],
+               name,
+               result->got,
                result->expected);
     }
     putchar('\n');
 }
 
 static int run_vectors(const struct cli_args *args,
-                       const struct facet_doc_gfx12_vectors *vectors,
+                       struct facet_doc_gfx12_vectors *vectors,
                        enum facet_gfx12_profile profile)
 {
     json_t *list = cli_json_list(args);
@@ -124,7 +145,7 @@ static const struct cli_option intersect_options[] = {
 
 const struct cli_command cli_cmd_gfx12_intersect = {
     .name = "gfx12 intersect",
-    .summary = "run image_bvh8_intersect_ray on recorded cases",
+    .summary = "run the intersect and stack instructions on recorded cases",
     .usage = "facet gfx12 intersect --vectors FILE [--profile silicon|gpurt] [--json]",
     .details =
         "Each case has a node, a descriptor, a ray and the ten result registers that are expected. "
@@ -134,7 +155,13 @@ const struct cli_command cli_cmd_gfx12_intersect = {
         "offset 0), node_pointer, resource (4 dwords), ray_extent, instance_mask, origin, "
         "direction, expected (10 dwords), and optionally bvh_base, profile, opaque_sense (hw or "
         "seed), expected_origin, expected_direction and comment. Floats are given as their bits; "
-        "numbers may be integers or \"0x...\" strings.",
+        "numbers may be integers or \"0x...\" strings.\n\n"
+        "A case is of image_bvh8_intersect_ray unless its member instruction names another. "
+        "image_bvh_dual_intersect_ray has node_pointers (two) in place of node_pointer, and node "
+        "may be 16 to 4096 dwords. ds_bvh_stack_push8_pop1_rtn_b32 and "
+        "ds_bvh_stack_push8_pop2_rtn_b64 have offset0, offset1, address, last, data (8 dwords), "
+        "lds (dwords from LDS address 0; accesses behind them read 0), expected (one or two "
+        "results), expected_address and optionally expected_lds.",
     .examples = "facet gfx12 intersect --vectors spec/gfx12-silicon.json",
     .options = intersect_options,
     .has_json = true,

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "base/strbuf.h"
+#include "contract/gfx12_insns.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -80,6 +81,37 @@ static bool read_dwords(
     return true;
 }
 
+/* An array of `least` to `most` dwords, a multiple of `step`; *out is for free(). */
+static bool read_array(const struct reader *r,
+                       const json_t *object,
+                       const char *key,
+                       const size_t limits[3],
+                       uint32_t **out,
+                       size_t *count)
+{
+    const json_t *array = json_object_get(object, key);
+    size_t size = json_array_size(array);
+    char path[64], what[96];
+
+    (void)snprintf(path, sizeof path, ".%s", key);
+    if (!json_is_array(array) || size < limits[0] || size > limits[1] || size % limits[2] != 0) {
+        (void)snprintf(what,
+                       sizeof what,
+                       "expected an array of %zu to %zu dwords, a multiple of %zu",
+                       limits[0],
+                       limits[1],
+                       limits[2]);
+        return complain(r, path, what);
+    }
+    *out = calloc(size + 1, sizeof **out);
+    if (*out == NULL) {
+        (void)facet_fail(r->err, FACET_ERR_MEMORY, 0, "%s: out of memory", r->file);
+        return false;
+    }
+    *count = size;
+    return read_dwords(r, object, key, size, *out);
+}
+
 bool facet_doc_gfx12_profile_from(const char *word, enum facet_gfx12_profile *out)
 {
     if (word != NULL && strcmp(word, "silicon") == 0) {
@@ -128,56 +160,115 @@ read_options(const struct reader *r, const json_t *object, struct facet_doc_gfx1
             read_dwords(r, object, "expected_direction", 3, v->expected_direction));
 }
 
-static bool known_member(const char *key)
-{
-    static const char *const keys[] = {
-        "name",
-        "node",
-        "node_pointer",
-        "resource",
-        "ray_extent",
-        "origin",
-        "direction",
-        "instance_mask",
-        "expected",
-        "bvh_base",
-        "profile",
-        "opaque_sense",
-        "expected_origin",
-        "expected_direction",
-        "comment",
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strcmp(key, keys[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+/* The members of a case by instruction: bit n for enum facet_doc_gfx12_instruction n. */
+enum { BOTH_INTERSECT = 3, BOTH_STACK = 12, ALL = 15 };
+static const struct {
+    const char *key;
+    unsigned instructions;
+} members[] = {
+    {"name", ALL},
+    {"instruction", ALL},
+    {"comment", ALL},
+    {"expected", ALL},
+    {"node", BOTH_INTERSECT},
+    {"node_pointer", 1},
+    {"node_pointers", 2},
+    {"resource", BOTH_INTERSECT},
+    {"ray_extent", BOTH_INTERSECT},
+    {"origin", BOTH_INTERSECT},
+    {"direction", BOTH_INTERSECT},
+    {"instance_mask", BOTH_INTERSECT},
+    {"bvh_base", BOTH_INTERSECT},
+    {"profile", BOTH_INTERSECT},
+    {"opaque_sense", BOTH_INTERSECT},
+    {"expected_origin", BOTH_INTERSECT},
+    {"expected_direction", BOTH_INTERSECT},
+    {"offset0", BOTH_STACK},
+    {"offset1", BOTH_STACK},
+    {"address", BOTH_STACK},
+    {"last", BOTH_STACK},
+    {"data", BOTH_STACK},
+    {"lds", BOTH_STACK},
+    {"expected_address", BOTH_STACK},
+    {"expected_lds", BOTH_STACK},
+};
 
-static bool read_case(struct reader *r, json_t *object, struct facet_doc_gfx12_vector *v)
+static bool
+known_members(const struct reader *r, json_t *object, enum facet_doc_gfx12_instruction instruction)
 {
     const char *key;
     json_t *value;
-    uint32_t node[32], origin[3], direction[3], extent;
-    if (!json_is_object(object)) {
-        return complain(r, "", "expected an object");
-    }
-    r->name = json_string_value(json_object_get(object, "name"));
-    if (r->name == NULL) {
-        return complain(r, ".name", "expected a string");
-    }
+
     json_object_foreach(object, key, value)
     {
-        if (!known_member(key)) {
+        unsigned instructions = 0;
+
+        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+            if (strcmp(key, members[i].key) == 0) {
+                instructions = members[i].instructions;
+            }
+        }
+        if ((instructions >> instruction & 1) == 0) {
             char path[64];
+
             (void)snprintf(path, sizeof path, ".%.48s", key);
-            return complain(r, path, "unknown member");
+            return complain(r,
+                            path,
+                            instructions == 0 ? "unknown member"
+                                              : "a member of cases of another instruction");
         }
     }
-    if (!read_dwords(r, object, "node", 32, node) ||
-        !read_u32(r, object, "node_pointer", &v->node_pointer) ||
-        !read_dwords(r, object, "resource", 4, v->resource) ||
+    return true;
+}
+
+static bool read_instruction(const struct reader *r,
+                             const json_t *object,
+                             enum facet_doc_gfx12_instruction *out)
+{
+    static const char *const names[] = {
+        FACET_GFX12_IMAGE_BVH8_INTERSECT_RAY,
+        FACET_GFX12_IMAGE_BVH_DUAL_INTERSECT_RAY,
+        FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32,
+        FACET_GFX12_DS_BVH_STACK_PUSH8_POP2_RTN_B64,
+    };
+    const json_t *value = json_object_get(object, "instruction");
+
+    *out = FACET_DOC_GFX12_INTERSECT8;
+    for (unsigned i = 0; value != NULL && i < 4; i++) {
+        if (json_is_string(value) && strcmp(json_string_value(value), names[i]) == 0) {
+            *out = (enum facet_doc_gfx12_instruction)i;
+            return true;
+        }
+    }
+    return value == NULL ||
+           complain(r, ".instruction", "expected the name of one of the four instructions");
+}
+
+static bool
+read_intersect(const struct reader *r, const json_t *object, struct facet_doc_gfx12_vector *v)
+{
+    static const size_t any_nodes[3] = {16, 4096, 16};
+    uint32_t pointers[2], origin[3], direction[3], extent;
+
+    if (v->instruction == FACET_DOC_GFX12_DUAL) {
+        if (!read_array(r, object, "node", any_nodes, &v->memory, &v->memory_dwords) ||
+            !read_dwords(r, object, "node_pointers", 2, pointers)) {
+            return false;
+        }
+    } else {
+        v->memory_dwords = 32;
+        v->memory = calloc(v->memory_dwords, sizeof *v->memory);
+        if (v->memory == NULL) {
+            (void)facet_fail(r->err, FACET_ERR_MEMORY, 0, "%s: out of memory", r->file);
+            return false;
+        }
+        if (!read_dwords(r, object, "node", 32, v->memory) ||
+            !read_u32(r, object, "node_pointer", &pointers[0])) {
+            return false;
+        }
+        pointers[1] = FACET_GFX12_INVALID;
+    }
+    if (!read_dwords(r, object, "resource", 4, v->resource) ||
         !read_u32(r, object, "ray_extent", &extent) ||
         !read_u32(r, object, "instance_mask", &v->ray.instance_mask) ||
         !read_dwords(r, object, "origin", 3, origin) ||
@@ -185,12 +276,63 @@ static bool read_case(struct reader *r, json_t *object, struct facet_doc_gfx12_v
         !read_dwords(r, object, "expected", 10, v->expected) || !read_options(r, object, v)) {
         return false;
     }
-    for (size_t i = 0; i < 32; i++) {
-        facet_store_le32(v->node + 4 * i, node[i]);
+    /* Instructions read bytes. */
+    for (size_t i = 0; i < v->memory_dwords; i++) {
+        facet_store_le32((uint8_t *)(v->memory + i), v->memory[i]);
     }
+    v->node_pointer = pointers[0];
+    v->second_pointer = pointers[1];
     memcpy(v->ray.origin, origin, sizeof origin);
     memcpy(v->ray.direction, direction, sizeof direction);
     memcpy(&v->ray.extent, &extent, sizeof extent);
+    return true;
+}
+
+static bool
+read_stack(const struct reader *r, const json_t *object, struct facet_doc_gfx12_vector *v)
+{
+    static const size_t any_lds[3] = {0, 16384, 1};
+    const json_t *comment = json_object_get(object, "comment");
+    uint32_t offsets[2];
+
+    if (comment != NULL && !json_is_string(comment)) {
+        return complain(r, ".comment", "expected a string");
+    }
+    if (!read_u32(r, object, "offset0", &offsets[0]) ||
+        !read_u32(r, object, "offset1", &offsets[1]) ||
+        !read_u32(r, object, "address", &v->address) || !read_u32(r, object, "last", &v->last) ||
+        !read_dwords(r, object, "data", 8, v->data) ||
+        !read_array(r, object, "lds", any_lds, &v->memory, &v->memory_dwords) ||
+        !read_dwords(
+            r, object, "expected", v->instruction == FACET_DOC_GFX12_POP2 ? 2 : 1, v->expected) ||
+        !read_u32(r, object, "expected_address", &v->expected_address)) {
+        return false;
+    }
+    if (offsets[0] > 0xFF || offsets[1] > 0xFF) {
+        return complain(
+            r, offsets[0] > 0xFF ? ".offset0" : ".offset1", "expected a number from 0 to 255");
+    }
+    v->offset0 = (uint8_t)offsets[0];
+    v->offset1 = (uint8_t)offsets[1];
+    return json_object_get(object, "expected_lds") == NULL ||
+           read_array(
+               r, object, "expected_lds", any_lds, &v->expected_lds, &v->expected_lds_dwords);
+}
+
+static bool read_case(struct reader *r, json_t *object, struct facet_doc_gfx12_vector *v)
+{
+    if (!json_is_object(object)) {
+        return complain(r, "", "expected an object");
+    }
+    r->name = json_string_value(json_object_get(object, "name"));
+    if (r->name == NULL) {
+        return complain(r, ".name", "expected a string");
+    }
+    if (!read_instruction(r, object, &v->instruction) ||
+        !known_members(r, object, v->instruction) ||
+        !(facet_doc_gfx12_is_stack(v) ? read_stack(r, object, v) : read_intersect(r, object, v))) {
+        return false;
+    }
     v->name = strdup(r->name);
     if (v->name == NULL) {
         (void)facet_fail(r->err, FACET_ERR_MEMORY, 0, "%s: out of memory", r->file);
@@ -324,19 +466,43 @@ void facet_doc_gfx12_vectors_free(struct facet_doc_gfx12_vectors *vectors)
 {
     for (size_t i = 0; i < vectors->count; i++) {
         free(vectors->cases[i].name);
+        free(vectors->cases[i].memory);
+        free(vectors->cases[i].expected_lds);
     }
     free(vectors->cases);
     memset(vectors, 0, sizeof *vectors);
 }
 
-void facet_doc_gfx12_vector_run(const struct facet_doc_gfx12_vector *vector,
-                                enum facet_gfx12_profile profile,
-                                struct facet_doc_gfx12_vector_result *result)
+/* ---- running ---- */
+
+bool facet_doc_gfx12_is_stack(const struct facet_doc_gfx12_vector *vector)
+{
+    return vector->instruction == FACET_DOC_GFX12_POP1 ||
+           vector->instruction == FACET_DOC_GFX12_POP2;
+}
+
+/* Whether a dword is as expected; only the first that is not is kept. */
+static void
+compare(struct facet_doc_gfx12_vector_result *result, size_t dword, uint32_t got, uint32_t expected)
+{
+    if (result->pass && got != expected) {
+        result->pass = false;
+        result->differs = dword;
+        result->got = got;
+        result->expected = expected;
+    }
+}
+
+static void run_intersect(const struct facet_doc_gfx12_vector *vector,
+                          enum facet_gfx12_profile profile,
+                          struct facet_doc_gfx12_vector_result *result)
 {
     struct facet_gfx12_unit unit;
     struct facet_gfx12_ray ray = vector->ray;
     uint32_t want[16];
-    facet_gfx12_unit_init(&unit, vector->node, sizeof vector->node);
+
+    facet_gfx12_unit_init(
+        &unit, (const uint8_t *)vector->memory, 4 * (uint64_t)vector->memory_dwords);
     facet_gfx12_resource_unpack(vector->resource, &unit.resource);
     unit.profile = vector->has_profile ? vector->profile : profile;
     unit.opaque_sense = vector->opaque_sense;
@@ -344,43 +510,88 @@ void facet_doc_gfx12_vector_run(const struct facet_doc_gfx12_vector *vector,
     unit.image_address =
         (unit.resource.base_address * 256 + facet_gfx12_base_address(vector->bvh_base)) &
         UINT64_C(0xFFFFFFFFFFFF);
-    facet_gfx12_intersect8(&unit, vector->bvh_base, vector->node_pointer, &ray, result->dword);
+    if (vector->instruction == FACET_DOC_GFX12_DUAL) {
+        facet_gfx12_intersect_dual(&unit,
+                                   vector->bvh_base,
+                                   vector->node_pointer,
+                                   vector->second_pointer,
+                                   &ray,
+                                   result->dword);
+    } else {
+        facet_gfx12_intersect8(&unit, vector->bvh_base, vector->node_pointer, &ray, result->dword);
+    }
     memcpy(result->dword + 10, ray.origin, sizeof ray.origin);
     memcpy(result->dword + 13, ray.direction, sizeof ray.direction);
 
     memcpy(want, vector->expected, sizeof vector->expected);
     memcpy(want + 10, vector->expected_origin, sizeof vector->expected_origin);
     memcpy(want + 13, vector->expected_direction, sizeof vector->expected_direction);
-    result->pass = true;
-    result->differs = 0;
-    result->expected = 0;
-    for (unsigned i = 0; i < 16 && result->pass; i++) {
-        bool checked = i < 10 || (i < 13 ? vector->has_origin : vector->has_direction);
-        if (checked && result->dword[i] != want[i]) {
-            result->pass = false;
-            result->differs = i;
-            result->expected = want[i];
+    for (unsigned i = 0; i < 16; i++) {
+        if (i < 10 || (i < 13 ? vector->has_origin : vector->has_direction)) {
+            compare(result, i, result->dword[i], want[i]);
         }
     }
 }
 
-const char *facet_doc_gfx12_dword_name(unsigned dword)
+static void run_stack(struct facet_doc_gfx12_vector *vector,
+                      struct facet_doc_gfx12_vector_result *result)
 {
-    static const char *const names[16] = {"v0",
-                                          "v1",
-                                          "v2",
-                                          "v3",
-                                          "v4",
-                                          "v5",
-                                          "v6",
-                                          "v7",
-                                          "v8",
-                                          "v9",
-                                          "origin.x",
-                                          "origin.y",
-                                          "origin.z",
-                                          "direction.x",
-                                          "direction.y",
-                                          "direction.z"};
-    return dword < 16 ? names[dword] : "?";
+    const struct facet_gfx12_lds lds = {.dwords = vector->memory,
+                                        .count = (uint32_t)vector->memory_dwords,
+                                        .stack_size = vector->offset0 & 31,
+                                        .primitive_range = (vector->offset1 & 2) != 0};
+    bool two = vector->instruction == FACET_DOC_GFX12_POP2;
+
+    result->dword[2] = vector->address;
+    if (two) {
+        facet_gfx12_stack_push8_pop2(
+            &lds, &result->dword[2], vector->last, vector->data, result->dword);
+    } else {
+        result->dword[0] =
+            facet_gfx12_stack_push8_pop1(&lds, &result->dword[2], vector->last, vector->data);
+    }
+    compare(result, 0, result->dword[0], vector->expected[0]);
+    compare(result, 1, result->dword[1], two ? vector->expected[1] : result->dword[1]);
+    compare(result, 2, result->dword[2], vector->expected_address);
+    for (size_t i = 0; i < vector->expected_lds_dwords; i++) {
+        uint32_t got = i < vector->memory_dwords ? vector->memory[i] : 0;
+
+        compare(result, 16 + i, got, vector->expected_lds[i]);
+    }
+}
+
+void facet_doc_gfx12_vector_run(struct facet_doc_gfx12_vector *vector,
+                                enum facet_gfx12_profile profile,
+                                struct facet_doc_gfx12_vector_result *result)
+{
+    *result = (struct facet_doc_gfx12_vector_result){.pass = true};
+    if (facet_doc_gfx12_is_stack(vector)) {
+        run_stack(vector, result);
+    } else {
+        run_intersect(vector, profile, result);
+    }
+}
+
+void facet_doc_gfx12_dword_name(const struct facet_doc_gfx12_vector *vector,
+                                size_t dword,
+                                char text[32])
+{
+    const char axis = dword >= 10 ? "xyz"[(dword - 10) % 3] : ' ';
+
+    if (facet_doc_gfx12_is_stack(vector)) {
+        if (dword >= 16) {
+            (void)snprintf(text, 32, "lds[%zu]", dword - 16);
+        } else {
+            (void)snprintf(text,
+                           32,
+                           "%s",
+                           dword == 0   ? "result"
+                           : dword == 1 ? "result 2"
+                                        : "address");
+        }
+    } else if (dword < 10) {
+        (void)snprintf(text, 32, "v%zu", dword);
+    } else {
+        (void)snprintf(text, 32, "%s.%c", dword < 13 ? "origin" : "direction", axis);
+    }
 }

@@ -174,20 +174,37 @@ static bool take(struct scanner *s, char c)
     return true;
 }
 
+/* 0..15, more for any other character. */
+static unsigned digit(char c)
+{
+    char low = (char)(c | 0x20);
+
+    return c >= '0' && c <= '9'       ? (unsigned)(c - '0')
+           : low >= 'a' && low <= 'f' ? (unsigned)(low - 'a' + 10)
+                                      : 16;
+}
+
+/* `limit` is at least 15. */
 static bool take_number(struct scanner *s, unsigned limit, const char *too_large, unsigned *out)
 {
-    unsigned value = 0;
+    unsigned value = 0, base = 10;
+    const char *begin;
 
     skip_spaces(s);
-    if (*s->at < '0' || *s->at > '9') {
-        return expected(s, "a number");
+    begin = s->at;
+    if (s->at[0] == '0' && (s->at[1] | 0x20) == 'x') {
+        base = 16;
+        s->at += 2;
     }
-    while (*s->at >= '0' && *s->at <= '9') {
-        value = value * 10 + (unsigned)(*s->at - '0');
-        if (value > limit) {
+    if (digit(*s->at) >= base) {
+        return expected(s, base == 16 ? "hexadecimal digits" : "a number");
+    }
+    for (; digit(*s->at) < base; s->at++) {
+        if (value > (limit - digit(*s->at)) / base) {
+            s->at = begin;
             return expected(s, too_large);
         }
-        s->at++;
+        value = value * base + digit(*s->at);
     }
     *out = value;
     return true;
@@ -304,12 +321,38 @@ size_t facet_gfx12_vimage_print(const struct facet_gfx12_vimage *in, char *text,
 }
 
 /* ", N": a field of eight bits. */
-static bool take_offset(struct scanner *s, uint8_t *out)
+static bool take_field(struct scanner *s, uint8_t *out)
 {
     unsigned value = 0;
     bool ok = take(s, ',') && take_number(s, 255, "a number up to 255", &value);
     *out = (uint8_t)value;
     return ok;
+}
+
+/* ", OFFSET0, OFFSET1" as the contract writes it; or, as LLVM does, "offset:N" for both bytes, or
+ * nothing, which is 0 (R-G12-100). */
+static bool take_offsets(struct scanner *s, struct facet_gfx12_ds *out)
+{
+    static const char word[] = "offset";
+    unsigned value = 0;
+
+    skip_spaces(s);
+    if (*s->at == ',') {
+        return take_field(s, &out->offset0) && take_field(s, &out->offset1);
+    }
+    if (*s->at == '\0') {
+        return true;
+    }
+    if (strncasecmp(s->at, word, sizeof word - 1) != 0) {
+        return expected(s, "',' or 'offset:N'");
+    }
+    s->at += sizeof word - 1;
+    if (!take(s, ':') || !take_number(s, 0xFFFF, "an offset up to 65535", &value)) {
+        return false;
+    }
+    out->offset0 = (uint8_t)value;
+    out->offset1 = (uint8_t)(value >> 8);
+    return true;
 }
 
 enum facet_status
@@ -325,12 +368,13 @@ facet_gfx12_ds_parse(const char *text, struct facet_gfx12_ds *out, struct facet_
          take_registers(&s, 'v', out->pop2 ? 2 : 1, &out->vdst) && take(&s, ',') &&
          take_registers(&s, 'v', 1, &out->addr) && take(&s, ',') &&
          take_registers(&s, 'v', 1, &out->data0) && take(&s, ',') &&
-         take_registers(&s, 'v', 8, &out->data1) && take_offset(&s, &out->offset0) &&
-         take_offset(&s, &out->offset1) && take_end(&s);
+         take_registers(&s, 'v', 8, &out->data1) && take_offsets(&s, out) && take_end(&s);
     return ok ? FACET_OK : FACET_ERR_INPUT;
 }
 
-size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size)
+/* The instruction with what stands for the two offsets. */
+static size_t
+print_ds(const struct facet_gfx12_ds *in, const char *offsets, char *text, size_t size)
 {
     char vdst[16];
     int length;
@@ -338,22 +382,49 @@ size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t 
     (void)snprintf(vdst, sizeof vdst, in->pop2 ? "v[%u:%u]" : "v%u", in->vdst, in->vdst + 1u);
     length = snprintf(text,
                       size,
-                      "%s %s, v%u, v%u, v[%u:%u], %u, %u",
+                      "%s %s, v%u, v%u, v[%u:%u]%s",
                       stack_forms[in->pop2 ? 1 : 0].mnemonic,
                       vdst,
                       in->addr,
                       in->data0,
                       in->data1,
                       in->data1 + 7u,
-                      in->offset0,
-                      in->offset1);
+                      offsets);
     return length < 0 ? 0 : (size_t)length;
+}
+
+size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size)
+{
+    char offsets[16];
+
+    (void)snprintf(offsets, sizeof offsets, ", %u, %u", in->offset0, in->offset1);
+    return print_ds(in, offsets, text, size);
 }
 
 size_t facet_gfx12_insn_print(const struct facet_gfx12_insn *in, char *text, size_t size)
 {
     return in->is_ds ? facet_gfx12_ds_print(&in->ds, text, size)
                      : facet_gfx12_vimage_print(&in->image, text, size);
+}
+
+size_t facet_gfx12_insn_print_llvm(const struct facet_gfx12_insn *in, char *text, size_t size)
+{
+    unsigned offset = in->ds.offset0 | (unsigned)in->ds.offset1 << 8;
+    char offsets[16] = "";
+
+    if (!in->is_ds) {
+        return facet_gfx12_vimage_print(&in->image, text, size);
+    }
+    if (offset != 0) {
+        (void)snprintf(offsets, sizeof offsets, " offset:%u", offset);
+    }
+    return print_ds(&in->ds, offsets, text, size);
+}
+
+const char *facet_gfx12_insn_name(const struct facet_gfx12_insn *in)
+{
+    return in->is_ds ? stack_forms[in->ds.pop2 ? 1 : 0].mnemonic
+                     : forms[in->image.dual ? 1 : 0].mnemonic;
 }
 
 unsigned facet_gfx12_insn_parse(const char *text, uint32_t words[3], struct facet_error *err)

@@ -13,8 +13,10 @@ struct facet_gfx12_insn {
 /* Of the first `count` dwords: how many belong to the instruction, 0 when they are none. */
 unsigned
 facet_gfx12_insn_decode(const uint32_t *words, unsigned count, struct facet_gfx12_insn *out);
-/* Like snprintf. */
+/* Like snprintf: as the contract writes it, and as LLVM's assembler wants it. */
 size_t facet_gfx12_insn_print(const struct facet_gfx12_insn *in, char *text, size_t size);
+size_t facet_gfx12_insn_print_llvm(const struct facet_gfx12_insn *in, char *text, size_t size);
+const char *facet_gfx12_insn_name(const struct facet_gfx12_insn *in); /* the mnemonic */
 /* One line of text: the number of dwords, 0 with an error that names the column. */
 unsigned facet_gfx12_insn_parse(const char *text, uint32_t words[3], struct facet_error *err);
 

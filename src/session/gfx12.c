@@ -1,9 +1,8 @@
 /* See gfx12.h. */
 #include "session/gfx12.h"
 #include "session/bvh_file.h"
+#include "session/gfx12_text.h"
 #include "session/ray_text.h"
-
-#include "gfx12/insn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,48 +42,14 @@ static bool start_lanes(const struct session_gfx12 *s,
 
 /* ---- the program ---- */
 
-/* An instruction per line; # begins a comment. The text is cut up. */
-static bool
-assemble(const struct cli_args *args, const char *path, char *text, uint32_t *words, size_t *count)
-{
-    unsigned number = 0;
-    char *line, *rest = text;
-
-    *count = 0;
-    while ((line = strsep(&rest, "\n")) != NULL) {
-        struct facet_error err = {0};
-        unsigned length;
-
-        number++;
-        line[strcspn(line, "#")] = '\0';
-        if (line[strspn(line, " \t\r")] == '\0') {
-            continue;
-        }
-        if (*count + 3 > FACET_GFX12_CODE_BYTES / 4) {
-            (void)cli_bad(args, "%s:%u: more than %u bytes", path, number, FACET_GFX12_CODE_BYTES);
-            return false;
-        }
-        length = facet_gfx12_insn_parse(line, words + *count, &err);
-        if (length == 0) {
-            (void)cli_bad(args, "%s:%u: %s", path, number, err.message);
-            return false;
-        }
-        *count += length;
-    }
-    if (*count == 0) {
-        (void)cli_bad(args, "%s: no instruction", path);
-    }
-    return *count != 0;
-}
-
 static bool load_program(const struct session_gfx12 *s, const struct cli_args *args)
 {
     const char *path = cli_value(args, "program");
     struct facet_bytes file = {NULL, 0};
     struct facet_error err = {0};
-    uint32_t *words;
-    size_t count;
-    bool good;
+    struct session_gfx12_words program = {NULL, 0, 0, false};
+    struct facet_diag_list diags;
+    bool good = false;
 
     if (path == NULL) {
         return true;
@@ -93,19 +58,31 @@ static bool load_program(const struct session_gfx12 *s, const struct cli_args *a
         (void)cli_bad_error(args, &err);
         return false;
     }
-    words = malloc(FACET_GFX12_CODE_BYTES);
-    good = words != NULL && strlen((const char *)file.data) == file.size;
-    if (words == NULL) {
-        (void)cli_bad(args, "%s: out of memory", path);
-    } else if (!good) {
+    if (strlen((const char *)file.data) != file.size) {
         (void)cli_bad(args, "%s: a zero byte, expected text", path);
+        free(file.data);
+        return false;
     }
-    good = good && assemble(args, path, (char *)file.data, words, &count);
-    if (good && facet_gfx12_set_program(s->machine, words, count, false, &err) != FACET_OK) {
+    facet_diag_list_init(&diags);
+    session_gfx12_assemble(path, (const char *)file.data, file.size, &program, &diags);
+    if (program.failed) {
+        (void)cli_bad(args, "%s: out of memory", path);
+    } else if (diags.count != 0) {
+        const struct facet_diag *d = &diags.items[0];
+
+        (void)cli_bad(args, "%s:%u: column %u: %s", path, d->line, d->column, d->message);
+    } else if (program.count == 0) {
+        (void)cli_bad(args, "%s: no instruction", path);
+    } else if (program.count > FACET_GFX12_CODE_BYTES / 4) {
+        (void)cli_bad(args, "%s: more than %u bytes", path, FACET_GFX12_CODE_BYTES);
+    } else if (facet_gfx12_set_program(s->machine, program.words, program.count, false, &err) !=
+               FACET_OK) {
         (void)cli_bad_error(args, &err);
-        good = false;
+    } else {
+        good = true;
     }
-    free(words);
+    facet_diag_list_free(&diags);
+    free(program.words);
     free(file.data);
     return good;
 }
