@@ -145,7 +145,7 @@ static const struct cli_option intersect_options[] = {
 
 const struct cli_command cli_cmd_gfx12_intersect = {
     .name = "gfx12 intersect",
-    .summary = "run the intersect and stack instructions on recorded cases",
+    .summary = "run the four instructions on recorded cases",
     .usage = "facet gfx12 intersect --vectors FILE [--profile silicon|gpurt] [--json]",
     .details =
         "Each case has a node, a descriptor, a ray and the ten result registers that are expected. "
